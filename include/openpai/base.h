@@ -1,0 +1,137 @@
+/**
+ * @file openpai/base.h
+ * What every other header stands on: status codes, errors, the allocator,
+ * time, logging.
+ *
+ * Threads: functions here are ANY.  A pai_error is SERIAL.
+ *
+ * Conventions, for all headers.  A function that can fail returns an int:
+ * zero or a count on success, a negative PAI_E* code on failure.  The result
+ * comes out first (`out`), the object it works on next, the error last
+ * (`err`, may be NULL).  After a failure `*out` is NULL, after a success
+ * `*err` is NULL.  Objects end with the matching _free or _unref, which take
+ * NULL.  Pointers that a getter returns belong to the object asked.
+ */
+#ifndef OPENPAI_BASE_H
+#define OPENPAI_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <openpai/version.h>
+
+#ifdef __cplusplus
+#define PAI_BEGIN_DECLS extern "C" {
+#define PAI_END_DECLS }
+#else
+#define PAI_BEGIN_DECLS
+#define PAI_END_DECLS
+#endif
+
+#if defined(__GNUC__)
+#define PAI_API __attribute__((visibility("default")))
+#define PAI_NODISCARD __attribute__((warn_unused_result))
+#else
+#define PAI_API
+#define PAI_NODISCARD
+#endif
+
+PAI_BEGIN_DECLS
+
+/** Status codes.  Numbers are never reused. */
+enum {
+  PAI_OK = 0,
+  PAI_EINVAL = -1,    /**< an argument or an input breaks its contract */
+  PAI_ENOMEM = -2,    /**< memory ran out */
+  PAI_ENOTFOUND = -3, /**< no such thing */
+  PAI_EEXISTS = -4,   /**< there is one already */
+  PAI_ENOTSUP = -5,   /**< known elsewhere, not to this library or machine */
+  PAI_ECANCELED = -6, /**< stopped before it was done, on request */
+  PAI_EUSER = -7,     /**< a callback failed; never made by the library */
+  PAI_EIO = -8,       /**< the operating system refused; see the message */
+  PAI_EPERM = -9,     /**< not allowed to this user */
+  PAI_ELIMIT = -10,   /**< an input is larger than a configured limit */
+  PAI_EBUSY = -11,    /**< in use, or called from inside its own callback */
+  PAI_EINTERNAL = -12 /**< a bug in the library: please report it */
+};
+
+/** Microseconds since the epoch, or since any start the caller chooses. */
+typedef int64_t pai_time;
+
+/**
+ * Allocator: one function in the manner of Lua.  new_size 0 frees and returns
+ * NULL; ptr NULL allocates; old_size is what the block was asked with.
+ * FROZEN: this struct never grows.
+ */
+typedef struct pai_alloc {
+  void *ctx; /**< handed to realloc_fn */
+  void *(*realloc_fn)(void *ctx, void *ptr, size_t old_size, size_t new_size);
+} pai_alloc;
+
+/** How much a log line matters; higher matters more. */
+enum {
+  PAI_LOG_DEBUG = 1,
+  PAI_LOG_INFO = 2,
+  PAI_LOG_WARNING = 3,
+  PAI_LOG_ERROR = 4
+};
+
+/** Receives one line without its newline.  Must not call the library. */
+typedef void (*pai_log_cb)(void *user_data, int level, const char *line);
+
+/** What went wrong, for a program and for a person. */
+typedef struct pai_error pai_error;
+
+/** The PAI_E* code; PAI_OK for NULL.  @since 0.1 */
+PAI_API
+int pai_error_code(const pai_error *err);
+
+/** One line that names what was wrong; "" for NULL.  @since 0.1 */
+PAI_API
+const char *pai_error_message(const pai_error *err);
+
+/** One line that says how to mend it, or NULL.  @since 0.1 */
+PAI_API
+const char *pai_error_help(const pai_error *err);
+
+/** Line in the input, from 1; 0 when there is none.  @since 0.1 */
+PAI_API
+uint32_t pai_error_line(const pai_error *err);
+
+/** Column in characters, from 1; 0 when there is none.  @since 0.1 */
+PAI_API
+uint32_t pai_error_column(const pai_error *err);
+
+/** JSON pointer into the input, as "/taskRoles/worker"; NULL when there is
+ *  none, "" for the whole document.  @since 0.1 */
+PAI_API
+const char *pai_error_pointer(const pai_error *err);
+
+/** 1 when the same call may succeed later, else 0.  @since 0.1 */
+PAI_API
+int pai_error_retriable(const pai_error *err);
+
+/** The error below this one, owned by it, or NULL.  @since 0.1 */
+PAI_API
+const pai_error *pai_error_cause(const pai_error *err);
+
+/** Frees @p err and its causes.  NULL is allowed.  @since 0.1 */
+PAI_API
+void pai_error_free(pai_error *err);
+
+/** The name of a code, as "PAI_EINVAL"; "PAI_E?" if unknown.  @since 0.1 */
+PAI_API
+const char *pai_code_name(int code);
+
+/** The library's version, as "0.1.0".  @since 0.1 */
+PAI_API
+const char *pai_version(void);
+
+/** The library's PAI_VERSION_NUMBER, to compare with the headers'.
+ *  @since 0.1 */
+PAI_API
+uint32_t pai_version_number(void);
+
+PAI_END_DECLS
+
+#endif /* OPENPAI_BASE_H */

@@ -1,0 +1,113 @@
+/*
+ * base.h - internal; every .c file of the library includes it first
+ *
+ * Memory: an object keeps a copy of its caller's pai_alloc and gives the size
+ * of each block back when it frees it, so tests can count and fail all of it.
+ */
+#ifndef PAI_SRC_BASE_H
+#define PAI_SRC_BASE_H
+
+#include <openpai/base.h>
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define PAI__LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#if defined(__GNUC__)
+#define PAI__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define PAI__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define PAI__PRINTF(fmt, args)
+#define PAI__UNLIKELY(x) (x)
+#endif
+
+/* A broken contract of a public call.  The only macro that may return. */
+#define PAI__CHECK_ARG(expr) \
+  do {                       \
+    if (!(expr))             \
+      return PAI_EINVAL;     \
+  } while (0)
+
+/* Every constructor starts with this: results are defined on all paths. */
+#define PAI__CLEAR_OUT(out, err)   \
+  do {                             \
+    if ((err) != NULL)             \
+      *(err) = NULL;               \
+    PAI__CHECK_ARG((out) != NULL); \
+    *(out) = NULL;                 \
+  } while (0)
+
+/* --- memory (alloc.c) --------------------------------------------------- */
+
+extern const pai_alloc pai__libc_alloc;
+
+/* Blocks of n elements; NULL also when n * size would overflow. */
+void *pai__realloc(const pai_alloc *a, void *p, size_t old_n, size_t new_n,
+                   size_t size);
+void *pai__zalloc(const pai_alloc *a, size_t size);
+void pai__free(const pai_alloc *a, void *p, size_t bytes);
+
+/* NUL-terminated copy of len bytes; freed with pai__strfree(). */
+char *pai__strndup(const pai_alloc *a, const char *s, size_t len);
+char *pai__strdup(const pai_alloc *a, const char *s);
+void pai__strfree(const pai_alloc *a, char *s);
+
+/* Makes room for one more element in a vector that grows by half. */
+#define PAI__VEC_ROOM(alloc, vec, len, cap) \
+  ((len) < (cap)                            \
+     ? PAI_OK                               \
+     : pai__vec_grow((alloc), (void *)&(vec), &(cap), sizeof(*(vec))))
+int pai__vec_grow(const pai_alloc *a, void *vec, size_t *cap, size_t size);
+
+/* Copies a caller's option struct of any age over zeroed defaults.  `last` is
+ * the last member the struct had when it was first released. */
+#define PAI__COPY_IN(dst, src, type, last)   \
+  pai__copy_in((dst), sizeof(*(dst)), (src), \
+               offsetof(type, last) + sizeof((dst)->last))
+int pai__copy_in(void *dst, size_t dst_size, const void *src,
+                 size_t first_size);
+
+/* The allocator an options struct asks for, or libc's. */
+static inline const pai_alloc *pai__alloc_or_libc(const pai_alloc *a)
+{
+  return a != NULL ? a : &pai__libc_alloc;
+}
+
+/* --- errors (error.c) --------------------------------------------------- */
+
+/* Where in an input; line and column from 1, 0 for none. */
+typedef struct pai__pos {
+  uint32_t line;
+  uint32_t column;
+} pai__pos;
+
+/* All return `code`, so that failing is one statement; `err` may be NULL. */
+int pai__fail(pai_error **err, int code, const char *fmt, ...)
+  PAI__PRINTF(3, 4);
+int pai__fail_at(pai_error **err, int code, pai__pos pos, const char *fmt, ...)
+  PAI__PRINTF(4, 5);
+int pai__oom(pai_error **err);
+
+/* Additions to the error just made; quietly dropped when memory is short. */
+void pai__error_help(pai_error **err, const char *fmt, ...) PAI__PRINTF(2, 3);
+void pai__error_pointer(pai_error **err, const char *pointer);
+void pai__error_retriable(pai_error **err);
+/* Puts a new error above the one in *err, which becomes its cause. */
+int pai__fail_above(pai_error **err, int code, const char *fmt, ...)
+  PAI__PRINTF(3, 4);
+
+/* --- logging (log.c) ---------------------------------------------------- */
+
+/* Where an object's log lines go; cb NULL means nowhere. */
+typedef struct pai__log {
+  pai_log_cb cb;
+  void *user_data;
+  int level; /* lines below it are dropped */
+} pai__log;
+
+void pai__log_line(const pai__log *log, int level, const char *fmt, ...)
+  PAI__PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,102 @@
+/* buf.c - the growable buffer */
+#include "base/buf.h"
+
+#include <stdio.h>
+
+void pai__buf_init(pai__buf *b, const pai_alloc *alloc)
+{
+  *b = (pai__buf){ .alloc = alloc };
+}
+
+void pai__buf_dispose(pai__buf *b)
+{
+  pai__free(b->alloc, b->data, b->cap);
+  pai__buf_init(b, b->alloc);
+}
+
+void pai__buf_clear(pai__buf *b)
+{
+  b->len = 0;
+  b->failed = false;
+  if (b->data != NULL)
+    b->data[0] = '\0';
+}
+
+bool pai__buf_reserve(pai__buf *b, size_t more)
+{
+  size_t want, cap;
+  char *grown;
+
+  if (b->failed)
+    return false;
+  if (b->cap - b->len > more) /* cap > len as soon as there is any */
+    return true;
+  if (more > SIZE_MAX / 2 - b->len - 1) {
+    b->failed = true;
+    return false;
+  }
+  want = b->len + more + 1;
+  cap = b->cap + b->cap / 2;
+  if (cap < want)
+    cap = want < 64 ? 64 : want;
+  grown = pai__realloc(b->alloc, b->data, b->cap, cap, 1);
+  if (grown == NULL) {
+    b->failed = true;
+    return false;
+  }
+  b->data = grown;
+  b->cap = cap;
+  b->data[b->len] = '\0';
+  return true;
+}
+
+void pai__buf_add(pai__buf *b, const void *bytes, size_t n)
+{
+  if (n == 0 || !pai__buf_reserve(b, n))
+    return;
+  memcpy(b->data + b->len, bytes, n);
+  b->len += n;
+  b->data[b->len] = '\0';
+}
+
+void pai__buf_str(pai__buf *b, const char *s)
+{
+  pai__buf_add(b, s, strlen(s));
+}
+
+void pai__buf_char(pai__buf *b, char c)
+{
+  pai__buf_add(b, &c, 1);
+}
+
+void pai__buf_printf(pai__buf *b, const char *fmt, ...)
+{
+  va_list ap, again;
+  int n;
+
+  va_start(ap, fmt);
+  va_copy(again, ap);
+  n = vsnprintf(NULL, 0, fmt, ap);
+  if (n < 0)
+    b->failed = true;
+  else if (pai__buf_reserve(b, (size_t)n)) {
+    (void)vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+    b->len += (size_t)n;
+  }
+  va_end(again);
+  va_end(ap);
+}
+
+const char *pai__buf_text(const pai__buf *b)
+{
+  return b->data != NULL ? b->data : "";
+}
+
+char *pai__buf_take(pai__buf *b)
+{
+  char *text =
+    b->failed ? NULL : pai__strndup(b->alloc, pai__buf_text(b), b->len);
+
+  pai__buf_dispose(b);
+  return text;
+}

@@ -1,0 +1,43 @@
+/*
+ * buf.h - a growable byte buffer that is also the string builder
+ *
+ * Failure is sticky: once memory was short every later call does nothing, and
+ * one check of pai__buf_ok() at the end is enough.
+ */
+#ifndef PAI_SRC_BASE_BUF_H
+#define PAI_SRC_BASE_BUF_H
+
+#include "base/base.h"
+
+typedef struct pai__buf {
+  const pai_alloc *alloc; /* borrowed */
+  char *data;             /* NUL-terminated as soon as it is not NULL */
+  size_t len;             /* without the NUL */
+  size_t cap;
+  bool failed;
+} pai__buf;
+
+void pai__buf_init(pai__buf *b, const pai_alloc *alloc);
+void pai__buf_dispose(pai__buf *b);
+void pai__buf_clear(pai__buf *b); /* empty again, memory kept, not failed */
+
+/* Room for `more` bytes and a NUL at data + len; false when memory is short. */
+bool pai__buf_reserve(pai__buf *b, size_t more);
+void pai__buf_add(pai__buf *b, const void *bytes, size_t n);
+void pai__buf_str(pai__buf *b, const char *s);
+void pai__buf_char(pai__buf *b, char c);
+void pai__buf_printf(pai__buf *b, const char *fmt, ...) PAI__PRINTF(2, 3);
+
+static inline bool pai__buf_ok(const pai__buf *b)
+{
+  return !b->failed;
+}
+
+/* The text, never NULL; valid until the next call. */
+const char *pai__buf_text(const pai__buf *b);
+
+/* Moves the text out as a string of its allocator (pai__strfree); NULL when
+ * memory was short.  The buffer is empty afterwards. */
+char *pai__buf_take(pai__buf *b);
+
+#endif

@@ -1,0 +1,17 @@
+/* log.c - one line to whoever listens; the library itself never prints */
+#include "base/base.h"
+
+#include <stdio.h>
+
+void pai__log_line(const pai__log *log, int level, const char *fmt, ...)
+{
+  char line[1024]; /* a longer line is cut: logging must not allocate */
+  va_list ap;
+
+  if (log == NULL || log->cb == NULL || level < log->level)
+    return;
+  va_start(ap, fmt);
+  (void)vsnprintf(line, sizeof(line), fmt, ap);
+  va_end(ap);
+  log->cb(log->user_data, level, line);
+}

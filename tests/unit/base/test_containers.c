@@ -1,0 +1,190 @@
+/* Buffer, map, arena, vector, random numbers; each with failing memory. */
+#include "testing.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/prng.h"
+
+#include <stdio.h>
+
+static int buf_body(const pai_alloc *alloc, void *user_data)
+{
+  pai__buf b;
+  char *text;
+
+  (void)user_data;
+  pai__buf_init(&b, alloc);
+  assert_string_equal(pai__buf_text(&b), "");
+  for (int i = 0; i < 100; i++) {
+    pai__buf_printf(&b, "%d", i);
+    pai__buf_char(&b, ',');
+  }
+  if (pai__buf_ok(&b)) {
+    assert_int_equal(b.len, 290);
+    assert_int_equal(strlen(pai__buf_text(&b)), 290);
+    assert_memory_equal(b.data + 278, "96,97,98,", 9);
+  } else {
+    size_t len = b.len;
+    pai__buf_str(&b, "more"); /* sticky: nothing happens */
+    assert_int_equal(b.len, len);
+  }
+  text = pai__buf_take(&b);
+  if (text == NULL)
+    return PAI_ENOMEM;
+  assert_int_equal(strlen(text), 290);
+  pai__strfree(alloc, text);
+  return PAI_OK;
+}
+
+static int map_body(const pai_alloc *alloc, void *user_data)
+{
+  static int values[300];
+  const pai__map_entry *e;
+  pai__map m;
+  size_t added = 0, seen = 0;
+  int rc = PAI_OK;
+
+  (void)user_data;
+  pai__map_init(&m, alloc);
+  for (uint64_t k = 0; k < PAI__LEN(values); k++) {
+    rc = pai__map_set(&m, &k, sizeof(k), &values[k]);
+    if (rc < 0)
+      break;
+    added++;
+    if (k % 3 == 0) { /* removal must not hide what was placed behind it */
+      assert_ptr_equal(pai__map_remove(&m, &k, sizeof(k)), &values[k]);
+      assert_null(pai__map_remove(&m, &k, sizeof(k)));
+    }
+  }
+  for (uint64_t k = 0; k < PAI__LEN(values); k++) {
+    void *want = k < added && k % 3 != 0 ? &values[k] : NULL;
+    assert_ptr_equal(pai__map_get(&m, &k, sizeof(k)), want);
+  }
+  for (size_t i = 0; (e = pai__map_next(&m, &i)) != NULL; seen++) {
+    uint64_t k;
+    memcpy(&k, e->key, sizeof(k));
+    assert_int_equal(k, seen / 2 * 3 + seen % 2 + 1); /* in order */
+  }
+  assert_int_equal(seen, m.live);
+  pai__map_dispose(&m);
+  return rc;
+}
+
+static int arena_body(const pai_alloc *alloc, void *user_data)
+{
+  pai__arena a;
+  int rc = PAI_ENOMEM;
+
+  (void)user_data;
+  pai__arena_init(&a, alloc);
+  for (size_t i = 1; i < 200; i++) {
+    char *s = pai__arena_strndup(&a, "abcdefgh", i % 9);
+    uint64_t *n = pai__arena_zalloc(&a, i, sizeof(*n));
+    if (s == NULL || n == NULL)
+      goto done;
+    assert_int_equal(strlen(s), i % 9);
+    assert_int_equal((uintptr_t)n % sizeof(*n), 0);
+    assert_int_equal(n[0] | n[i - 1], 0);
+    n[0] = n[i - 1] = UINT64_MAX; /* to be seen if it overlaps another */
+  }
+  assert_null(pai__arena_zalloc(&a, SIZE_MAX, 2));
+  assert_null(pai__arena_zalloc(&a, SIZE_MAX, 1));
+  rc = PAI_OK;
+done:
+  pai__arena_dispose(&a);
+  return rc;
+}
+
+static int vector_body(const pai_alloc *alloc, void *user_data)
+{
+  int *v = NULL;
+  size_t len = 0, cap = 0;
+  int rc = PAI_OK;
+
+  (void)user_data;
+  for (int i = 0; i < 100 && rc == PAI_OK; i++) {
+    rc = PAI__VEC_ROOM(alloc, v, len, cap);
+    if (rc == PAI_OK)
+      v[len++] = i;
+  }
+  for (size_t i = 0; i < len; i++)
+    assert_int_equal(v[i], i);
+  pai__free(alloc, v, cap * sizeof(*v));
+  return rc;
+}
+
+static void containers_survive_failing_memory(void **state)
+{
+  (void)state;
+  test_faults(buf_body, NULL);
+  test_faults(map_body, NULL);
+  test_faults(arena_body, NULL);
+  test_faults(vector_body, NULL);
+}
+
+static void map_replaces_and_tells_keys_apart(void **state)
+{
+  int a, b;
+  pai__map m;
+
+  (void)state;
+  pai__map_init(&m, &pai__libc_alloc);
+  assert_null(pai__map_get(&m, "k", 1));
+  assert_int_equal(pai__map_set(&m, "k", 1, &a), PAI_OK);
+  assert_int_equal(pai__map_set(&m, "k", 1, &b), PAI_OK);
+  assert_int_equal(pai__map_set(&m, "", 0, &a), PAI_OK);
+  assert_int_equal(pai__map_set(&m, "k\0x", 3, &a), PAI_OK);
+  assert_int_equal(m.live, 3);
+  assert_ptr_equal(pai__map_get(&m, "k", 1), &b);
+  assert_ptr_equal(pai__map_get(&m, "", 0), &a);
+  assert_ptr_equal(pai__map_get(&m, "k\0x", 3), &a);
+  assert_null(pai__map_get(&m, "k\0", 2));
+  pai__map_dispose(&m);
+}
+
+static void huge_requests_fail_cleanly(void **state)
+{
+  pai__buf b;
+
+  (void)state;
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__buf_str(&b, "kept");
+  assert_false(pai__buf_reserve(&b, SIZE_MAX - 2));
+  assert_false(pai__buf_ok(&b));
+  assert_string_equal(pai__buf_text(&b), "kept");
+  pai__buf_clear(&b);
+  assert_true(pai__buf_ok(&b));
+  assert_string_equal(pai__buf_text(&b), "");
+  pai__buf_dispose(&b);
+  assert_null(pai__realloc(&pai__libc_alloc, NULL, 0, SIZE_MAX / 2, 4));
+}
+
+static void random_numbers_are_the_same_everywhere(void **state)
+{
+  pai__prng r = { 42 };
+  unsigned seen = 0;
+
+  (void)state;
+  assert_true(pai__prng_next(&r) == 0xbdd732262feb6e95u);
+  assert_true(pai__prng_next(&r) == 0x28efe333b266f103u);
+  for (int i = 0; i < 200; i++) {
+    uint64_t x = pai__prng_below(&r, 6);
+    assert_true(x < 6);
+    seen |= 1u << x;
+  }
+  assert_int_equal(seen, 0x3f);
+  assert_int_equal(pai__prng_below(&r, 1), 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(containers_survive_failing_memory),
+    cmocka_unit_test(map_replaces_and_tells_keys_apart),
+    cmocka_unit_test(huge_requests_fail_cleanly),
+    cmocka_unit_test(random_numbers_are_the_same_everywhere),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
