@@ -1,1 +1,82 @@
+# What is installed, and how others find it: openpai.pc for pkg-config,
+# openpaiConfig.cmake for find_package(openpai).  No installed file names a
+# path of the build, so the tree may be moved after it was installed.
+include(CMakePackageConfigHelpers)
 
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/openpai)
+
+# From the rooms' LIBS lines, what a static link needs: pkg-config modules for
+# Requires.private and for openpaiConfig.cmake, the rest for Libs.private.
+get_property(libs GLOBAL PROPERTY pai_libs)
+list(REMOVE_DUPLICATES libs)
+set(pc_modules)
+set(pc_libs)
+set(config_modules)
+foreach(lib IN LISTS libs)
+  if(lib MATCHES "^PkgConfig::(.+)")
+    set(module ${${CMAKE_MATCH_1}_MODULE_NAME})
+    list(APPEND pc_modules ${module})
+    list(APPEND config_modules ${CMAKE_MATCH_1}=${module})
+  elseif(lib STREQUAL "Threads::Threads")
+    list(APPEND pc_libs -pthread)
+  elseif(lib MATCHES "^[a-z]+$")
+    list(APPEND pc_libs -l${lib})
+  else()
+    message(FATAL_ERROR "openpai.pc: no rule for the library ${lib}")
+  endif()
+endforeach()
+list(JOIN pc_modules ", " pc_modules)
+list(JOIN pc_libs " " pc_libs)
+
+# The shared library asks nothing of those who link it; the static one passes
+# its libraries on.  So each has its own export, and one can fail alone.
+install(TARGETS openpai EXPORT openpaiTargets)
+install(TARGETS openpai_static EXPORT openpaiStaticTargets)
+install(EXPORT openpaiTargets NAMESPACE openpai:: DESTINATION ${cmake_dir})
+install(EXPORT openpaiStaticTargets NAMESPACE openpai::
+  DESTINATION ${cmake_dir})
+install(DIRECTORY include/openpai DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+
+configure_package_config_file(pkgconfig/openpaiConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/openpaiConfig.cmake INSTALL_DESTINATION ${cmake_dir})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/openpaiConfigVersion.cmake
+  # As the soname: before 1.0 every minor version may break programs.
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/openpaiConfig.cmake
+  ${PROJECT_BINARY_DIR}/openpaiConfigVersion.cmake DESTINATION ${cmake_dir})
+
+# From DIR/lib/pkgconfig to DIR, unless lib is not below the prefix.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${up}")
+endif()
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
+  OUTPUT_VARIABLE pc_libdir)
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
+  OUTPUT_VARIABLE pc_includedir)
+configure_file(pkgconfig/openpai.pc.in ${PROJECT_BINARY_DIR}/openpai.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/openpai.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET openpai_cli)
+  # The program finds its library wherever both were moved to.
+  file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR}
+    ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(openpai_cli PROPERTIES
+    INSTALL_RPATH "\$ORIGIN/${lib_from_bin}")
+  install(TARGETS openpai_cli)
+
+  configure_file(docs/openpai.1 ${PROJECT_BINARY_DIR}/openpai.1 @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/openpai.1
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES pkgconfig/completions/openpai.bash RENAME openpai
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES pkgconfig/completions/_openpai
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES pkgconfig/completions/openpai.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()

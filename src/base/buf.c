@@ -69,12 +69,11 @@ void pai__buf_char(pai__buf *b, char c)
   pai__buf_add(b, &c, 1);
 }
 
-void pai__buf_printf(pai__buf *b, const char *fmt, ...)
+void pai__buf_vprintf(pai__buf *b, const char *fmt, va_list ap)
 {
-  va_list ap, again;
+  va_list again;
   int n;
 
-  va_start(ap, fmt);
   va_copy(again, ap);
   n = vsnprintf(NULL, 0, fmt, ap);
   if (n < 0)
@@ -84,6 +83,14 @@ void pai__buf_printf(pai__buf *b, const char *fmt, ...)
     b->len += (size_t)n;
   }
   va_end(again);
+}
+
+void pai__buf_printf(pai__buf *b, const char *fmt, ...)
+{
+  va_list ap;
+
+  va_start(ap, fmt);
+  pai__buf_vprintf(b, fmt, ap);
   va_end(ap);
 }
 

@@ -27,6 +27,8 @@ void pai__buf_add(pai__buf *b, const void *bytes, size_t n);
 void pai__buf_str(pai__buf *b, const char *s);
 void pai__buf_char(pai__buf *b, char c);
 void pai__buf_printf(pai__buf *b, const char *fmt, ...) PAI__PRINTF(2, 3);
+void pai__buf_vprintf(pai__buf *b, const char *fmt, va_list ap)
+  PAI__PRINTF(2, 0);
 
 static inline bool pai__buf_ok(const pai__buf *b)
 {

@@ -1,0 +1,104 @@
+/**
+ * @file openpai/loop.h
+ * The event loop under everything that waits.  Three ways to own it:
+ *
+ *   own       pai_loop_new(), then pai_loop_run() or pai_loop_run_once()
+ *   libuv     pai_loop_attach_uv() of <openpai/uv.h>: the host runs its loop
+ *   foreign   pai_loop_new(); poll pai_loop_fd() for reading, for at most
+ *             pai_loop_timeout_ms(); then pai_loop_dispatch()
+ *
+ * Threads: LOOP.  A loop and all objects on it belong to the thread that runs
+ * it; pai_loop_wake() alone is ANY.  The library starts no thread.
+ */
+#ifndef OPENPAI_LOOP_H
+#define OPENPAI_LOOP_H
+
+#include <openpai/base.h>
+
+PAI_BEGIN_DECLS
+
+typedef struct pai_loop pai_loop; /**< opaque; pai_loop_free() */
+
+/** Options of pai_loop_new(); zero-fill, or use PAI_LOOP_OPTIONS_INIT. */
+typedef struct pai_loop_options {
+  size_t struct_size;
+  const pai_alloc *alloc; /**< NULL: malloc; copied */
+} pai_loop_options;
+
+#define PAI_LOOP_OPTIONS_INIT   \
+  {                             \
+    sizeof(pai_loop_options), 0 \
+  }
+
+/**
+ * Makes a loop of its own.
+ *
+ * @param[out] out  the loop, owned by the caller; NULL on failure
+ * @param opts      options, or NULL for defaults; not kept
+ * @param[out] err  NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL or PAI_ENOTSUP for a bad or newer struct_size;
+ *         PAI_ENOMEM; PAI_EIO: the system has no descriptors left
+ * @since 0.1
+ */
+PAI_API
+PAI_NODISCARD
+int pai_loop_new(pai_loop **out, const pai_loop_options *opts,
+                 pai_error **err);
+
+/**
+ * Ends a loop.  Close every object on it first and wait for the close
+ * callbacks.  On a loop made by pai_loop_attach_uv() the memory goes when the
+ * host's loop runs next.  NULL is allowed.
+ * @since 0.1
+ */
+PAI_API
+void pai_loop_free(pai_loop *loop);
+
+/**
+ * Runs callbacks until no object on the loop waits for anything, or until
+ * pai_loop_stop().
+ * @return PAI_OK; PAI_EBUSY: called from a callback; PAI_EINVAL: the host runs
+ *         this loop
+ * @since 0.1
+ */
+PAI_API
+PAI_NODISCARD
+int pai_loop_run(pai_loop *loop);
+
+/**
+ * Waits for the next event, or for pai_loop_wake(), and runs its callbacks.
+ * @return 1: there is more to wait for; 0: nothing is left; PAI_EBUSY or
+ *         PAI_EINVAL as pai_loop_run()
+ * @since 0.1
+ */
+PAI_API
+PAI_NODISCARD
+int pai_loop_run_once(pai_loop *loop);
+
+/** Makes pai_loop_run() return after the present callbacks.  @since 0.1 */
+PAI_API
+void pai_loop_stop(pai_loop *loop);
+
+/** Makes a waiting pai_loop_run_once() return.  Callable from any thread and
+ *  from a signal handler.  @since 0.1 */
+PAI_API
+void pai_loop_wake(pai_loop *loop);
+
+/** For a foreign loop: the descriptor to poll for reading.  @since 0.1 */
+PAI_API
+int pai_loop_fd(const pai_loop *loop);
+
+/** For a foreign loop: how long to poll at most, in milliseconds; -1: for
+ *  ever.  Ask again before every poll.  @since 0.1 */
+PAI_API
+int pai_loop_timeout_ms(const pai_loop *loop);
+
+/** For a foreign loop: runs what is due, without waiting.
+ *  @return as pai_loop_run_once()  @since 0.1 */
+PAI_API
+PAI_NODISCARD
+int pai_loop_dispatch(pai_loop *loop);
+
+PAI_END_DECLS
+
+#endif /* OPENPAI_LOOP_H */

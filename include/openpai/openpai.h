@@ -1,0 +1,14 @@
+/**
+ * @file openpai/openpai.h
+ * All of the library in one include.  Declares nothing itself.  A program
+ * that brings its own libuv loop includes <openpai/uv.h> as well.
+ */
+#ifndef OPENPAI_OPENPAI_H
+#define OPENPAI_OPENPAI_H
+
+#include <openpai/base.h>
+#include <openpai/loop.h>
+#include <openpai/platform.h>
+#include <openpai/spec.h>
+
+#endif /* OPENPAI_OPENPAI_H */

@@ -1,0 +1,149 @@
+/* posix_fs.c - folders and whole files, with errors that name the path */
+#include "base/posix_fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int pai__sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
+{
+  char what[4096], why[128];
+  int code = PAI_EIO;
+  va_list ap;
+
+  if (sys_errno == ENOENT || sys_errno == ENOTDIR)
+    code = PAI_ENOTFOUND;
+  else if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS)
+    code = PAI_EPERM;
+  else if (sys_errno == ENOMEM)
+    return pai__oom(err);
+  va_start(ap, fmt);
+  (void)vsnprintf(what, sizeof(what), fmt, ap);
+  va_end(ap);
+  if (strerror_r(sys_errno, why, sizeof(why)) != 0)
+    (void)snprintf(why, sizeof(why), "error %d", sys_errno);
+  return pai__fail(err, code, "%s: %s", what, why);
+}
+
+static int make_dir(const char *path, pai_error **err)
+{
+  struct stat st;
+
+  if (mkdir(path, 0700) == 0)
+    return PAI_OK;
+  if (errno != EEXIST)
+    return pai__sys_fail(err, errno, "cannot make folder %s", path);
+  if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    return PAI_OK;
+  return pai__fail(err, PAI_EEXISTS, "%s is not a folder", path);
+}
+
+int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
+                      pai_error **err)
+{
+  char *part = pai__strdup(alloc, path);
+  int rc = PAI_OK;
+
+  if (part == NULL)
+    return pai__oom(err);
+  for (char *slash = part; rc == PAI_OK;) {
+    slash = strchr(slash + 1, '/');
+    if (slash == NULL)
+      break;
+    *slash = '\0';
+    rc = make_dir(part, err);
+    *slash = '/';
+  }
+  if (rc == PAI_OK)
+    rc = make_dir(part, err);
+  pai__strfree(alloc, part);
+  return rc;
+}
+
+int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
+                         pai_error **err)
+{
+  pai__buf b;
+  int rc = PAI_OK;
+
+  *out = NULL;
+  pai__buf_init(&b, alloc);
+  pai__buf_str(&b, path);
+  for (unsigned n = 1; pai__buf_ok(&b); n++) {
+    if (mkdir(pai__buf_text(&b), 0700) == 0)
+      break;
+    if (errno != EEXIST) {
+      rc =
+        pai__sys_fail(err, errno, "cannot make folder %s", pai__buf_text(&b));
+      break;
+    }
+    pai__buf_clear(&b);
+    pai__buf_printf(&b, "%s.%u", path, n);
+  }
+  if (rc == PAI_OK)
+    *out = pai__buf_take(&b);
+  pai__buf_dispose(&b);
+  return rc < 0 ? rc : *out != NULL ? PAI_OK : pai__oom(err);
+}
+
+int pai__fs_create(int *fd, const char *path, pai_error **err)
+{
+  *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  return *fd >= 0 ? PAI_OK
+                  : pai__sys_fail(err, errno, "cannot write %s", path);
+}
+
+int pai__fs_write(int fd, const char *data, size_t len, const char *path,
+                  pai_error **err)
+{
+  while (len > 0) {
+    ssize_t n = write(fd, data, len);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return pai__sys_fail(err, errno, "cannot write %s", path);
+    data += n;
+    len -= (size_t)n;
+  }
+  return PAI_OK;
+}
+
+static int read_all(pai__buf *out, int fd, const char *name, size_t limit,
+                    pai_error **err)
+{
+  for (;;) {
+    ssize_t n;
+
+    if (!pai__buf_reserve(out, 65536))
+      return pai__oom(err);
+    n = read(fd, out->data + out->len, 65536);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return pai__sys_fail(err, errno, "cannot read %s", name);
+    out->len += (size_t)n;
+    out->data[out->len] = '\0';
+    if (out->len > limit)
+      return pai__fail(err, PAI_ELIMIT, "%s is longer than %zu bytes", name,
+                       limit);
+    if (n == 0)
+      return PAI_OK;
+  }
+}
+
+int pai__fs_read(pai__buf *out, const char *path, size_t limit,
+                 pai_error **err)
+{
+  int fd, rc;
+
+  if (strcmp(path, "-") == 0)
+    return read_all(out, STDIN_FILENO, "standard input", limit, err);
+  fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return pai__sys_fail(err, errno, "cannot read %s", path);
+  rc = read_all(out, fd, path, limit, err);
+  (void)close(fd);
+  return rc;
+}

@@ -1,0 +1,27 @@
+/* posix_fs.h - the few things rooms ask of the file system */
+#ifndef PAI_SRC_BASE_POSIX_FS_H
+#define PAI_SRC_BASE_POSIX_FS_H
+
+#include "base/buf.h"
+
+/* An errno as an error: "cannot ...: No such file or directory". */
+int pai__sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
+  PAI__PRINTF(3, 4);
+
+/* Makes a folder and those above it, for this user only. */
+int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
+                      pai_error **err);
+/* Makes a new folder: `path`, or the first of path.1, path.2, … that is not
+ * there yet.  *out is freed with pai__strfree(). */
+int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
+                         pai_error **err);
+/* Opens for writing, emptied, for this user only. */
+int pai__fs_create(int *fd, const char *path, pai_error **err);
+int pai__fs_write(int fd, const char *data, size_t len, const char *path,
+                  pai_error **err);
+/* Appends a file to `out`, or standard input for "-"; more than `limit` bytes
+ * are PAI_ELIMIT. */
+int pai__fs_read(pai__buf *out, const char *path, size_t limit,
+                 pai_error **err);
+
+#endif

@@ -1,0 +1,352 @@
+/* tree.c - a document's nodes, their places, and pointers to them */
+#include "base/tree.h"
+#include "base/number.h"
+#include "base/utf8.h"
+
+enum { MARK_EVERY = 4096 };
+
+/* --- lines and columns -------------------------------------------------- */
+
+static bool is_break(const char *p)
+{
+  return *p == '\n' || (*p == '\r' && p[1] != '\n');
+}
+
+/* Moves a count of lines and characters over some bytes.  *end is readable. */
+static pai__pos advance(pai__pos at, const char *p, const char *end)
+{
+  for (; p < end; p++) {
+    if (is_break(p)) {
+      at.line++;
+      at.column = 0;
+    } else {
+      at.column += pai__utf8_first(*p);
+    }
+  }
+  return at;
+}
+
+static bool has_bom(const char *text, size_t len)
+{
+  return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+}
+
+pai__pos pai__tree_pos(const pai__tree *t, size_t offset)
+{
+  size_t from;
+  pai__pos at;
+
+  if (offset > t->len)
+    offset = t->len;
+  from = offset / MARK_EVERY * MARK_EVERY;
+  at = t->marks[offset / MARK_EVERY];
+  if (from == 0 && has_bom(t->text, t->len))
+    from = offset < 3 ? offset : 3;
+  at = advance(at, t->text + from, t->text + offset);
+  return (pai__pos){ at.line + 1, at.column + 1 };
+}
+
+size_t pai__tree_offset(const pai__tree *t, pai__pos pos)
+{
+  size_t low = 0, high = t->len / MARK_EVERY;
+  const char *p, *end = t->text + t->len;
+  pai__pos at;
+
+  if (pos.line == 0 || pos.column == 0)
+    return 0;
+  pos.line--;
+  pos.column--;
+  while (low < high) { /* the last mark that is not behind pos */
+    size_t mid = (low + high + 1) / 2;
+    const pai__pos *m = &t->marks[mid];
+    if (m->line < pos.line || (m->line == pos.line && m->column <= pos.column))
+      low = mid;
+    else
+      high = mid - 1;
+  }
+  p = t->text + low * MARK_EVERY;
+  at = t->marks[low];
+  if (low == 0 && has_bom(t->text, t->len))
+    p += 3;
+  for (; p < end; p++) {
+    bool same_line = at.line == pos.line;
+    if (same_line && ((at.column == pos.column && pai__utf8_first(*p)) ||
+                      *p == '\n' || *p == '\r'))
+      break;
+    at = advance(at, p, p + 1);
+  }
+  return (size_t)(p - t->text);
+}
+
+/* --- life --------------------------------------------------------------- */
+
+int pai__tree_new(pai__tree **out, const pai_alloc *alloc, const char *text,
+                  size_t len, size_t nodes, pai_error **err)
+{
+  size_t nmarks = len / MARK_EVERY + 1;
+  size_t block =
+    sizeof(pai__tree) + nmarks * sizeof(pai__pos) + len + PAI__TREE_PAD;
+  pai__tree *t;
+  char *copy;
+
+  t = pai__realloc(alloc, NULL, 0, block, 1);
+  if (t == NULL)
+    return pai__oom(err);
+  *t = (pai__tree){ .alloc = *alloc, .len = len, .block = block };
+  t->marks = (pai__pos *)(t + 1);
+  copy = (char *)(t->marks + nmarks);
+  if (len != 0)
+    memcpy(copy, text, len);
+  memset(copy + len, 0, PAI__TREE_PAD);
+  t->text = copy;
+  t->marks[0] = (pai__pos){ 0, 0 };
+  for (size_t i = 1; i < nmarks; i++) {
+    const char *end = copy + i * MARK_EVERY;
+    const char *from = end - MARK_EVERY;
+    if (i == 1 && has_bom(text, len))
+      from += 3;
+    t->marks[i] = advance(t->marks[i - 1], from, end);
+  }
+  t->nodes = pai__realloc(alloc, NULL, 0, nodes, sizeof(*t->nodes));
+  if (t->nodes == NULL) {
+    pai__tree_free(t);
+    return pai__oom(err);
+  }
+  t->cap = nodes;
+  *out = t;
+  return PAI_OK;
+}
+
+void pai__tree_free(pai__tree *t)
+{
+  pai_alloc alloc;
+
+  if (t == NULL)
+    return;
+  alloc = t->alloc;
+  pai__free(&alloc, t->nodes, t->cap * sizeof(*t->nodes));
+  pai__free(&alloc, t->strings, t->strings_cap);
+  pai__free(&alloc, t->side, t->side_cap * sizeof(*t->side));
+  pai__free(&alloc, t, t->block);
+}
+
+int pai__tree_reserve(pai__tree *t, size_t len)
+{
+  size_t want = t->strings_len + len + 1;
+  size_t cap = t->strings_cap + t->strings_cap / 2;
+  char *grown;
+
+  if (want <= t->strings_cap)
+    return PAI_OK;
+  if (want > UINT32_MAX)
+    return PAI_ENOMEM;
+  if (cap < want)
+    cap = want < 64 ? 64 : want;
+  grown = pai__realloc(&t->alloc, t->strings, t->strings_cap, cap, 1);
+  if (grown == NULL)
+    return PAI_ENOMEM;
+  t->strings = grown;
+  t->strings_cap = cap;
+  return PAI_OK;
+}
+
+int pai__tree_store(pai__tree *t, uint32_t *off, const char *s, size_t len)
+{
+  char *to;
+
+  if (pai__tree_reserve(t, len) < 0)
+    return PAI_ENOMEM;
+  to = t->strings + t->strings_len;
+  if (len != 0)
+    memcpy(to, s, len);
+  to[len] = '\0';
+  *off = (uint32_t)t->strings_len;
+  t->strings_len += len + 1;
+  return PAI_OK;
+}
+
+int pai__tree_close(pai__tree *t, pai__node n, uint32_t end, int duplicates,
+                    pai_error **err)
+{
+  pai__tree_node *p = &t->nodes[n];
+
+  p->skip = (uint32_t)t->count;
+  p->end = end;
+  if (p->type == PAI__MAPPING && p->u.c.count != 0)
+    return pai__tree_close_mapping(t, n, p->u.c.count / 2, duplicates, err);
+  return PAI_OK;
+}
+
+/* A shorter block where a longer one was; the longer one if that fails. */
+static void *trim(const pai_alloc *a, void *p, size_t *cap, size_t len,
+                  size_t size)
+{
+  void *shorter;
+
+  if (len == 0 || (*cap - len) * size < 256)
+    return p;
+  shorter = pai__realloc(a, p, *cap, len, size);
+  if (shorter == NULL)
+    return p;
+  *cap = len;
+  return shorter;
+}
+
+void pai__tree_trim(pai__tree *t)
+{
+  t->nodes = trim(&t->alloc, t->nodes, &t->cap, t->count, sizeof(*t->nodes));
+  t->strings = trim(&t->alloc, t->strings, &t->strings_cap, t->strings_len, 1);
+  t->side =
+    trim(&t->alloc, t->side, &t->side_cap, t->side_len, sizeof(*t->side));
+}
+
+/* --- values and pointers ------------------------------------------------ */
+
+bool pai__tree_whole(const pai__tree *t, pai__node n, int64_t *value)
+{
+  const pai__tree_node *p = pai__tree_at(t, n);
+
+  if (p->type == PAI__INT) {
+    *value = p->u.i;
+    return true;
+  }
+  /* 2^63 is exact as a double; NaN fails both comparisons. */
+  if (p->type != PAI__FLOAT ||
+      !(p->u.f >= -9223372036854775808.0 && p->u.f < 9223372036854775808.0))
+    return false;
+  *value = (int64_t)p->u.f;
+  return (double)*value == p->u.f;
+}
+
+void pai__pointer_add(pai__buf *out, const char *token, size_t len)
+{
+  size_t done = 0;
+
+  pai__buf_char(out, '/');
+  for (size_t i = 0; i < len; i++) {
+    if (token[i] != '~' && token[i] != '/')
+      continue;
+    pai__buf_add(out, token + done, i - done);
+    pai__buf_str(out, token[i] == '~' ? "~0" : "~1");
+    done = i + 1;
+  }
+  pai__buf_add(out, token + done, len - done);
+}
+
+void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out)
+{
+  pai__node at = 0;
+  bool merged = false; /* in the list of a merge key: no index */
+
+  while (at != n && t->nodes[at].skip > at + 1) {
+    bool keys = t->nodes[at].type == PAI__MAPPING;
+    pai__node child = at + 1, key = child;
+    uint64_t index = 0;
+
+    if (keys)
+      child = t->nodes[key].skip;
+    while (t->nodes[child].skip <= n) {
+      key = child = t->nodes[child].skip;
+      if (keys)
+        child = t->nodes[key].skip;
+      index++;
+    }
+    if (keys) {
+      size_t len;
+      const char *text = pai__tree_str(t, key, &len);
+      bool merge = (t->nodes[key].flags & PAI__IS_MERGE) != 0;
+      if (!merge)
+        pai__pointer_add(out, text, len);
+      merged = merge && t->nodes[child].type == PAI__SEQUENCE;
+    } else {
+      char digits[PAI__DOUBLE_TEXT];
+      size_t len = pai__format_int(digits, (int64_t)index);
+      if (!merged)
+        pai__pointer_add(out, digits, len);
+      merged = false;
+    }
+    if (n < child) /* n is the key, or what the key was written as */
+      return;
+    at = child;
+  }
+}
+
+/* The item of a sequence that a token names. */
+static pai__node item(const pai__tree *t, pai__node n, const char *token,
+                      size_t len)
+{
+  uint32_t index = 0;
+  pai__tree_walk w;
+  pai__node child;
+
+  if (len == 0 || len > 9 || (token[0] == '0' && len > 1))
+    return PAI__NO_NODE;
+  for (size_t i = 0; i < len; i++) {
+    if (token[i] < '0' || token[i] > '9')
+      return PAI__NO_NODE;
+    index = index * 10 + (uint32_t)(token[i] - '0');
+  }
+  for (w = pai__tree_iter(t, n); (child = pai__tree_next(&w)) != PAI__NO_NODE;)
+    if (index-- == 0)
+      return child;
+  return PAI__NO_NODE;
+}
+
+/* Whether an escaped token is this key. */
+static bool same_token(const char *token, size_t len, const char *key,
+                       size_t key_len)
+{
+  size_t k = 0;
+
+  for (size_t i = 0; i < len; i++, k++) {
+    char c = token[i];
+    if (c == '~') {
+      if (++i == len || (token[i] != '0' && token[i] != '1'))
+        return false;
+      c = token[i] == '0' ? '~' : '/';
+    }
+    if (k == key_len || key[k] != c)
+      return false;
+  }
+  return k == key_len;
+}
+
+/* The value that a token names. */
+static pai__node entry(const pai__tree *t, pai__node n, const char *token,
+                       size_t len)
+{
+  pai__tree_walk w;
+  pai__node key;
+
+  if (memchr(token, '~', len) == NULL) {
+    key = pai__tree_find(t, n, token, len);
+    return key == PAI__NO_NODE ? key : pai__tree_value(t, key);
+  }
+  for (w = pai__tree_iter(t, n); (key = pai__tree_next(&w)) != PAI__NO_NODE;) {
+    size_t key_len;
+    const char *text = pai__tree_str(t, key, &key_len);
+    if (same_token(token, len, text, key_len))
+      return pai__tree_value(t, key);
+  }
+  return PAI__NO_NODE;
+}
+
+pai__node pai__tree_resolve(const pai__tree *t, const char *pointer)
+{
+  pai__node n = 0;
+
+  while (*pointer != '\0' && n != PAI__NO_NODE) {
+    const char *token = pointer + 1;
+    size_t len;
+
+    if (*pointer != '/')
+      return PAI__NO_NODE;
+    len = strcspn(token, "/");
+    if (pai__tree_type(t, n) == PAI__SEQUENCE)
+      n = item(t, n, token, len);
+    else
+      n = entry(t, n, token, len);
+    pointer = token + len;
+  }
+  return n;
+}

@@ -1,0 +1,279 @@
+/*
+ * tree.h - one parsed document, whatever it was written in
+ *
+ * The JSON reader and the YAML reader fill it; afterwards it never changes.
+ * Nodes lie in document order, so a walk is a walk through memory:
+ *
+ *   - a node's first child is the next node, its next sibling is node.skip;
+ *   - the children of a mapping are key, value, key, value, ...;
+ *   - a key is always a string; one that was written as something else, and
+ *     not as an alias, keeps that as its only child.
+ *
+ * Two views.  The effective view is what a reader of the document means:
+ * aliases lead to their target, merge keys (<<) are resolved.  Everything
+ * takes it unless it says "as written".  The view as written serves editors.
+ *
+ * Threads: IMMUTABLE once parsed.
+ */
+#ifndef PAI_SRC_BASE_TREE_H
+#define PAI_SRC_BASE_TREE_H
+
+#include "base/buf.h"
+
+enum {
+  PAI__NULL,
+  PAI__BOOL,
+  PAI__INT,   /* exact, 64 bits */
+  PAI__FLOAT, /* also whole numbers written as 1.0 or too large for INT */
+  PAI__STRING,
+  PAI__TIMESTAMP, /* milliseconds since the epoch, as JavaScript's Date */
+  PAI__BINARY,    /* decoded bytes */
+  PAI__SEQUENCE,
+  PAI__MAPPING,
+  PAI__ALIAS /* as written only */
+};
+
+/* How a node was written: one style, and facts. */
+enum {
+  PAI__STYLE = 7, /* mask */
+  PAI__PLAIN = 0, /* a block collection, for collections */
+  PAI__SINGLE = 1,
+  PAI__DOUBLE = 2,
+  PAI__LITERAL = 3,
+  PAI__FOLDED = 4,
+  PAI__FLOW = 5,
+  PAI__IS_KEY = 8,
+  PAI__IS_MERGE = 16,  /* the key is << and its value was merged */
+  PAI__HAS_LIST = 32,  /* a mapping: its entries are not as written */
+  PAI__HAS_PROPS = 64, /* an anchor or a tag stands before it */
+  PAI__CONVERTED = 128 /* the key was not written as a string */
+};
+
+typedef uint32_t pai__node;
+#define PAI__NO_NODE UINT32_MAX
+
+typedef struct pai__tree_node {
+  uint32_t start, end; /* bytes of the source, without anchor and tag */
+  uint32_t skip;       /* the node after this one and all below it */
+  uint8_t type;
+  uint8_t flags;
+  union {
+    bool b;
+    int64_t i; /* INT, TIMESTAMP */
+    double f;
+    struct {
+      uint32_t off, len; /* in the tree's strings; a NUL follows */
+    } s;                 /* STRING, BINARY */
+    struct {
+      uint32_t count;
+      uint32_t side;  /* 0, or 1 + where its key lists begin */
+    } c;              /* SEQUENCE, MAPPING */
+    pai__node target; /* ALIAS; never an alias itself */
+  } u;
+} pai__tree_node;
+
+typedef struct pai__tree {
+  pai_alloc alloc;
+  pai__tree_node *nodes; /* [0] is the root */
+  size_t count, cap;
+  char *strings;
+  size_t strings_len, strings_cap;
+  uint32_t *side; /* lists of keys: as they are met, sorted */
+  size_t side_len, side_cap;
+  const char *text; /* a copy, with NULs behind it */
+  size_t len;
+  pai__pos *marks; /* lines and characters before every 4096th byte */
+  size_t block;    /* bytes of the block that holds it all */
+} pai__tree;
+
+void pai__tree_free(pai__tree *t);
+
+/* --- looking ------------------------------------------------------------ */
+
+/* The node that stands for n: the target of an alias, else n. */
+static inline pai__node pai__tree_real(const pai__tree *t, pai__node n)
+{
+  const pai__tree_node *p = &t->nodes[n];
+
+  return p->type == PAI__ALIAS ? p->u.target : n;
+}
+
+static inline const pai__tree_node *pai__tree_at(const pai__tree *t,
+                                                 pai__node n)
+{
+  return &t->nodes[pai__tree_real(t, n)];
+}
+
+static inline int pai__tree_type(const pai__tree *t, pai__node n)
+{
+  return pai__tree_at(t, n)->type;
+}
+
+/* STRING (keys too) and BINARY; NUL-terminated, len may be NULL. */
+static inline const char *pai__tree_str(const pai__tree *t, pai__node n,
+                                        size_t *len)
+{
+  const pai__tree_node *p = pai__tree_at(t, n);
+
+  if (len != NULL)
+    *len = p->u.s.len;
+  return t->strings + p->u.s.off;
+}
+
+static inline bool pai__tree_bool(const pai__tree *t, pai__node n)
+{
+  return pai__tree_at(t, n)->u.b;
+}
+
+/* INT, and TIMESTAMP in milliseconds. */
+static inline int64_t pai__tree_int(const pai__tree *t, pai__node n)
+{
+  return pai__tree_at(t, n)->u.i;
+}
+
+/* INT and FLOAT. */
+static inline double pai__tree_float(const pai__tree *t, pai__node n)
+{
+  const pai__tree_node *p = pai__tree_at(t, n);
+
+  return p->type == PAI__INT ? (double)p->u.i : p->u.f;
+}
+
+/* True for a number without fraction that fits, as 2, 2.0 and 1e3. */
+bool pai__tree_whole(const pai__tree *t, pai__node n, int64_t *value);
+
+/* Items or entries. */
+static inline uint32_t pai__tree_count(const pai__tree *t, pai__node n)
+{
+  return pai__tree_at(t, n)->u.c.count;
+}
+
+/* The value of a key, a key being what pai__tree_next() gave. */
+static inline pai__node pai__tree_value(const pai__tree *t, pai__node key)
+{
+  return t->nodes[key].skip;
+}
+
+/* Walks the items of a sequence, or the keys of a mapping, in order:
+ * for (it = pai__tree_iter(t, n); (k = pai__tree_next(&it)) != PAI__NO_NODE;) */
+typedef struct pai__tree_walk {
+  const pai__tree *tree;
+  const uint32_t *list; /* keys, or NULL to go as written */
+  uint32_t left;
+  pai__node next;
+  bool keys;
+} pai__tree_walk;
+
+static inline pai__tree_walk pai__tree_iter(const pai__tree *t, pai__node n)
+{
+  const pai__tree_node *p;
+  pai__tree_walk w = { t, NULL, 0, 0, false };
+
+  n = pai__tree_real(t, n);
+  p = &t->nodes[n];
+  w.next = n + 1;
+  w.keys = p->type == PAI__MAPPING;
+  if (p->type >= PAI__SEQUENCE)
+    w.left = p->u.c.count;
+  if ((p->flags & PAI__HAS_LIST) != 0)
+    w.list = t->side + p->u.c.side - 1;
+  return w;
+}
+
+static inline pai__node pai__tree_next(pai__tree_walk *w)
+{
+  pai__node n = w->next;
+
+  if (w->left == 0)
+    return PAI__NO_NODE;
+  w->left--;
+  if (w->list != NULL)
+    return *w->list++;
+  w->next = w->tree->nodes[n].skip;
+  if (w->keys)
+    w->next = w->tree->nodes[w->next].skip;
+  return n;
+}
+
+/* The key node of an entry, and the value of one; or PAI__NO_NODE, also when
+ * n is no mapping. */
+pai__node pai__tree_find(const pai__tree *t, pai__node n, const char *key,
+                         size_t len);
+pai__node pai__tree_get(const pai__tree *t, pai__node n, const char *key);
+
+/* The first child as written, or PAI__NO_NODE; the next is nodes[].skip. */
+static inline pai__node pai__tree_written(const pai__tree *t, pai__node n)
+{
+  return t->nodes[n].skip > n + 1 ? n + 1 : PAI__NO_NODE;
+}
+
+/* --- places ------------------------------------------------------------- */
+
+/* Line and column of a byte of the source, 0 <= offset <= len.  Lines end
+ * with LF, CR LF or CR; a byte-order mark takes no column. */
+pai__pos pai__tree_pos(const pai__tree *t, size_t offset);
+
+/* Where a node starts, as written. */
+static inline pai__pos pai__tree_where(const pai__tree *t, pai__node n)
+{
+  return pai__tree_pos(t, t->nodes[n].start);
+}
+
+/* The byte at a place, or the nearest there is. */
+size_t pai__tree_offset(const pai__tree *t, pai__pos pos);
+
+/* Adds the node's JSON pointer (RFC 6901); merge keys leave no trace in it.
+ * A key has the pointer of its value. */
+void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out);
+/* Adds "/token", escaped. */
+void pai__pointer_add(pai__buf *out, const char *token, size_t len);
+/* The node of a pointer, or PAI__NO_NODE. */
+pai__node pai__tree_resolve(const pai__tree *t, const char *pointer);
+
+/* --- filling, for the two readers ---------------------------------------- */
+
+enum { PAI__TREE_PAD = 16, PAI__TREE_MAX_TEXT = 1 << 30 };
+
+/* A tree without nodes that owns a copy of the text.  The text is followed by
+ * PAI__TREE_PAD NULs. */
+int pai__tree_new(pai__tree **out, const pai_alloc *alloc, const char *text,
+                  size_t len, size_t nodes, pai_error **err);
+
+/* A new node; its skip is right for a leaf.  NULL when memory is short. */
+static inline pai__tree_node *pai__tree_push(pai__tree *t, uint8_t type,
+                                             uint32_t start, uint32_t end)
+{
+  pai__tree_node *n;
+
+  if (PAI__UNLIKELY(PAI__VEC_ROOM(&t->alloc, t->nodes, t->count, t->cap) < 0))
+    return NULL;
+  n = &t->nodes[t->count++];
+  n->start = start;
+  n->end = end;
+  n->skip = (uint32_t)t->count;
+  n->type = type;
+  n->flags = 0;
+  n->u.i = 0;
+  return n;
+}
+
+/* Room for len bytes and a NUL at strings + strings_len. */
+int pai__tree_reserve(pai__tree *t, size_t len);
+/* Adds a string and gives its place. */
+int pai__tree_store(pai__tree *t, uint32_t *off, const char *s, size_t len);
+
+/* What to do with a key that is written twice. */
+enum { PAI__REFUSE_DUPLICATES, PAI__LAST_DUPLICATE };
+
+/* Ends a collection whose children are all there: sets skip, end and count,
+ * resolves merge keys and refuses duplicate ones. */
+int pai__tree_close(pai__tree *t, pai__node n, uint32_t end, int duplicates,
+                    pai_error **err);
+/* That part of it that is for mappings (tree_mapping.c). */
+int pai__tree_close_mapping(pai__tree *t, pai__node n, uint32_t keys,
+                            int duplicates, pai_error **err);
+
+/* Gives memory back that was taken in advance. */
+void pai__tree_trim(pai__tree *t);
+
+#endif

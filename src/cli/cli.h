@@ -1,0 +1,65 @@
+/*
+ * cli.h - the openpai program: one file per verb, one table entry each
+ *
+ * A user of the library like any other: only <openpai/...> from here.
+ */
+#ifndef PAI_SRC_CLI_CLI_H
+#define PAI_SRC_CLI_CLI_H
+
+#include <openpai/openpai.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Exit codes; `run` gives 0..124 to the job. */
+enum {
+  CLI_OK = 0,
+  CLI_NO = 1, /* the answer is negative */
+  CLI_USAGE = 2,
+  CLI_BROKEN = 125 /* `run`: openpai itself failed */
+};
+
+typedef struct cli_verb {
+  const char *name;
+  const char *brief;                 /* one line */
+  const char *usage;                 /* after "openpai NAME" */
+  const char *help;                  /* options and exit codes */
+  int (*run)(int argc, char **argv); /* argv[0] is the verb */
+} cli_verb;
+
+extern const cli_verb cli_run, cli_doctor;
+
+typedef struct cli_option {
+  const char *name; /* long, without dashes */
+  char letter;      /* or 0 */
+  bool *flag;       /* set when given; NULL if it takes a value */
+  const char **value;
+} cli_option;
+
+/* Reads options and moves the other words to the front of argv.  Returns how
+ * many words there are, or -1: wrong, and said so; -2: help was asked for and
+ * printed. */
+int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
+                int argc, char **argv);
+void cli_print_help(const cli_verb *verb, FILE *out);
+
+/* --- terminal (term.c) --- */
+
+/* May `out` be coloured: a terminal, and NO_COLOR is not set. */
+bool cli_color(FILE *out);
+bool cli_is_terminal(FILE *out);
+/* An ANSI sequence, or "" when `out` may not be coloured. */
+const char *cli_style(FILE *out, const char *sgr);
+
+/* "file:line:col: error: what" and a help line, on stderr. */
+void cli_error(const char *file, const pai_error *err);
+/* "openpai: error: ..." with no file. */
+void cli_fail(const char *fmt, ...)
+#ifdef __GNUC__
+  __attribute__((format(printf, 1, 2)))
+#endif
+  ;
+/* A JSON string with its quotes. */
+void cli_json_string(FILE *out, const char *text, size_t len);
+
+#endif

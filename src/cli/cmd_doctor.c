@@ -1,0 +1,155 @@
+/* cmd_doctor.c - what of the optional parts this machine has */
+#include "cli.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct part {
+  const char *name;
+  const char *program; /* looked for in PATH */
+  const char *library; /* or: can it be loaded? */
+  const char *file;    /* or: may this user use it? */
+  const char *gives;
+  bool needed; /* without it no job runs */
+  bool used;   /* by this version; else it is only good to know */
+} part;
+
+static const part parts[] = {
+  { .name = "bash",
+    .program = "bash",
+    .gives = "the shell every task runs in",
+    .needed = true,
+    .used = true },
+  { .name = "NVIDIA GPU",
+    .file = "/dev/nvidia0",
+    .gives = "jobs that ask for GPUs",
+    .used = true },
+  { .name = "NVML",
+    .library = "libnvidia-ml.so.1",
+    .gives = "GPU models, memory and health" },
+  { .name = "bubblewrap",
+    .program = "bwrap",
+    .gives = "tasks that do not see each other's files in /tmp" },
+  { .name = "podman",
+    .program = "podman",
+    .gives = "containers without root" },
+  { .name = "docker", .program = "docker", .gives = "containers" },
+  { .name = "sshd", .program = "sshd", .gives = "logging in to tasks" },
+};
+
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+/* Where a program is; also looked for where daemons live. */
+static bool find_program(const char *name, char *path, size_t size)
+{
+  const char *dirs = getenv("PATH");
+  char all[8192];
+
+  (void)snprintf(all, sizeof(all), "%s:/usr/sbin:/sbin",
+                 dirs != NULL ? dirs : "/usr/bin:/bin");
+  for (const char *d = all; *d != '\0';) {
+    size_t len = strcspn(d, ":");
+    (void)snprintf(path, size, "%.*s/%s", (int)len, d, name);
+    if (len > 0 && access(path, X_OK) == 0)
+      return true;
+    d += len + (d[len] == ':');
+  }
+  return false;
+}
+
+static bool find_part(const part *p, char *where, size_t size)
+{
+  void *library;
+
+  if (p->program != NULL)
+    return find_program(p->program, where, size);
+  if (p->file != NULL) {
+    (void)snprintf(where, size, "%s", p->file);
+    return access(p->file, R_OK | W_OK) == 0;
+  }
+  (void)snprintf(where, size, "%s", p->library);
+  library = dlopen(p->library, RTLD_LAZY | RTLD_LOCAL);
+  if (library == NULL)
+    return false;
+  (void)dlclose(library);
+  return true;
+}
+
+static void print_text(const part *p, bool found, const char *where)
+{
+  const char *color = found       ? "\033[32m"
+                      : p->needed ? "\033[1;31m"
+                                  : "\033[2m";
+
+  (void)printf("  %s%-8s%s %-12s %s%s\n", cli_style(stdout, color),
+               found ? "found" : "missing", cli_style(stdout, "\033[0m"),
+               p->name, p->gives, p->used ? "" : " (not used yet)");
+  if (found)
+    (void)printf("  %-8s %-12s at %s\n", "", "", where);
+}
+
+static void print_json(const part *p, bool found, const char *where,
+                       bool first)
+{
+  (void)printf("%s{\"name\":", first ? "" : ",");
+  cli_json_string(stdout, p->name, strlen(p->name));
+  (void)printf(",\"found\":%s,\"needed\":%s,\"used\":%s,\"where\":",
+               found ? "true" : "false", p->needed ? "true" : "false",
+               p->used ? "true" : "false");
+  if (found)
+    cli_json_string(stdout, where, strlen(where));
+  else
+    (void)printf("null");
+  (void)printf(",\"gives\":");
+  cli_json_string(stdout, p->gives, strlen(p->gives));
+  (void)printf("}");
+}
+
+static int run(int argc, char **argv)
+{
+  bool json = false, healthy = true;
+  const cli_option options[] = { { "json", 0, &json, NULL } };
+  int words = cli_options(&cli_doctor, options, 1, argc, argv);
+
+  if (words < 0)
+    return words == -2 ? CLI_OK : CLI_USAGE;
+  if (words > 0) {
+    cli_fail("doctor takes no argument: %s", argv[0]);
+    return CLI_USAGE;
+  }
+  if (json)
+    (void)printf("{\"version\":\"%s\",\"parts\":[", pai_version());
+  else
+    (void)printf("openpai %s on this machine, and what each part gives:\n",
+                 pai_version());
+  for (size_t i = 0; i < PARTS; i++) {
+    char where[4096];
+    bool found = find_part(&parts[i], where, sizeof(where));
+
+    healthy = healthy && (found || !parts[i].needed);
+    if (json)
+      print_json(&parts[i], found, where, i == 0);
+    else
+      print_text(&parts[i], found, where);
+  }
+  if (json)
+    (void)printf("],\"healthy\":%s}\n", healthy ? "true" : "false");
+  else
+    (void)printf("%s\n", healthy ? "Jobs can run here."
+                                 : "Jobs cannot run here: install what is "
+                                   "needed.");
+  return healthy ? CLI_OK : CLI_NO;
+}
+
+const cli_verb cli_doctor = {
+  .name = "doctor",
+  .brief = "Show what of the optional parts this machine has",
+  .usage = "[--json]",
+  .help =
+    "  --json    one JSON object\n"
+    "  -h, --help\n\n"
+    "Exit code: 0 jobs can run; 1 something needed is missing; 2 usage.\n",
+  .run = run,
+};

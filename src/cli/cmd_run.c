@@ -1,0 +1,275 @@
+/*
+ * cmd_run.c - runs one job file in the foreground
+ *
+ * Task output goes to stdout, line by line, with the task's name before it;
+ * all else a person may want to know goes to stderr, and only on a terminal.
+ */
+#include "cli.h"
+#include "output.h"
+
+#include <signal.h>
+#include <string.h>
+
+typedef struct run {
+  pai_platform *platform;
+  pai_spec *spec;
+  cli_output out;
+  bool json;
+  bool quiet; /* no progress on stderr */
+  pai_job_id job;
+  int state;
+  int code;
+  pai_time started;
+} run_state;
+
+static pai_loop *loop_to_wake; /* for the signal handler alone */
+static volatile sig_atomic_t last_signal;
+
+static void on_signal(int number)
+{
+  last_signal = number;
+  pai_loop_wake(loop_to_wake);
+}
+
+static void print_result(const run_state *r, const pai_event *event)
+{
+  double seconds = (double)(pai_event_time(event) - r->started) / 1e6;
+  const char *why = pai_event_text(event, NULL);
+  bool good = r->state == PAI_STATE_SUCCEEDED;
+
+  (void)fprintf(stderr, "%s%s %s%s after %.1f s%s%s\n",
+                cli_style(stderr, good ? "\033[1;32m" : "\033[1;31m"),
+                pai_spec_name(r->spec), pai_state_name(r->state),
+                cli_style(stderr, "\033[0m"), seconds,
+                why[0] != '\0' ? ": " : "", why);
+  if (!good)
+    (void)fprintf(stderr, "  logs: %s\n",
+                  pai_platform_job_dir(r->platform, r->job));
+}
+
+static void on_job(run_state *r, const pai_event *event)
+{
+  int state = pai_event_state(event);
+  const char *text = pai_event_text(event, NULL);
+
+  if (state >= PAI_STATE_SUCCEEDED) {
+    r->state = state;
+    r->code = pai_event_code(event);
+    cli_output_flush(&r->out);
+    /* A failure is told also when nobody watches. */
+    if (!r->json && (!r->quiet || state != PAI_STATE_SUCCEEDED))
+      print_result(r, event);
+    pai_platform_close(r->platform, NULL, NULL);
+  } else if (!r->quiet && !r->json && state != PAI_STATE_STOPPING) {
+    (void)fprintf(stderr, "%s %s%s%s\n", pai_spec_name(r->spec),
+                  pai_state_name(state), text[0] != '\0' ? ": " : "", text);
+  }
+}
+
+static void on_task(run_state *r, const pai_event *event)
+{
+  int state = pai_event_state(event);
+
+  if (state >= PAI_STATE_SUCCEEDED)
+    cli_output_end_task(&r->out, pai_event_role(event),
+                        pai_event_index(event));
+  if (r->quiet || r->json)
+    return;
+  (void)fprintf(stderr, "  %s[%u] %s", pai_event_role(event),
+                pai_event_index(event), pai_state_name(state));
+  if (state == PAI_STATE_FAILED)
+    (void)fprintf(stderr, " with code %d", pai_event_code(event));
+  (void)fputc('\n', stderr);
+}
+
+static void print_json(const pai_event *event)
+{
+  static const char *const types[] = { "?", "job", "task", "output" };
+  const char *role = pai_event_role(event), *text;
+  size_t len;
+
+  text = pai_event_text(event, &len);
+  (void)printf("{\"event\":\"%s\",\"time_us\":%lld,\"attempt\":%u",
+               types[pai_event_type(event)], (long long)pai_event_time(event),
+               pai_event_attempt(event));
+  if (role != NULL) {
+    (void)printf(",\"role\":");
+    cli_json_string(stdout, role, strlen(role));
+    (void)printf(",\"index\":%u", pai_event_index(event));
+  }
+  if (pai_event_type(event) == PAI_EVENT_OUTPUT)
+    (void)printf(",\"stream\":%d", pai_event_stream(event));
+  else
+    (void)printf(",\"state\":\"%s\"", pai_state_name(pai_event_state(event)));
+  if (pai_event_state(event) >= PAI_STATE_SUCCEEDED)
+    (void)printf(",\"code\":%d", pai_event_code(event));
+  if (len > 0) {
+    (void)printf(",\"text\":");
+    cli_json_string(stdout, text, len);
+  }
+  (void)printf("}\n");
+  (void)fflush(stdout);
+}
+
+static void on_event(void *user_data, const pai_event *event)
+{
+  run_state *r = user_data;
+  size_t len;
+
+  if (r->started == 0)
+    r->started = pai_event_time(event);
+  if (r->json)
+    print_json(event);
+  switch (pai_event_type(event)) {
+  case PAI_EVENT_JOB: on_job(r, event); break;
+  case PAI_EVENT_TASK: on_task(r, event); break;
+  case PAI_EVENT_OUTPUT:
+    if (!r->json) {
+      const char *text = pai_event_text(event, &len);
+      cli_output_add(&r->out, pai_event_role(event), pai_event_index(event),
+                     pai_event_stream(event), text, len);
+    }
+    break;
+  default: break;
+  }
+}
+
+static void catch_signals(pai_loop *loop)
+{
+  struct sigaction action = { .sa_handler = on_signal };
+
+  loop_to_wake = loop;
+  (void)sigemptyset(&action.sa_mask);
+  (void)sigaction(SIGINT, &action, NULL);
+  (void)sigaction(SIGTERM, &action, NULL);
+  (void)sigaction(SIGHUP, &action, NULL);
+  (void)sigaction(SIGPIPE, &action, NULL); /* whoever read us has gone */
+}
+
+/* Runs the loop; the first signal stops the job, the second kills it. */
+static int wait_for_end(run_state *r, pai_loop *loop)
+{
+  int stopped_by = 0, more;
+
+  while ((more = pai_loop_run_once(loop)) > 0)
+    if (last_signal != 0) {
+      stopped_by = last_signal;
+      last_signal = 0;
+      if (!r->quiet)
+        (void)fprintf(stderr, "stopping; once more to kill\n");
+      if (r->state == 0 && pai_platform_stop(r->platform, r->job) < 0)
+        cli_fail("the job is over already");
+    }
+  return more < 0 ? more : stopped_by;
+}
+
+static int exit_code(const run_state *r, int stopped_by)
+{
+  if (r->state == PAI_STATE_SUCCEEDED)
+    return CLI_OK;
+  if (stopped_by > 0)
+    return 128 + stopped_by;
+  return r->code > 0 && r->code <= 255 ? r->code : CLI_BROKEN;
+}
+
+static int run_job(run_state *r, const char *root, pai_error **err)
+{
+  pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
+  pai_loop *loop;
+  int rc, ended = 0;
+
+  options.root = root;
+  options.on_event = on_event;
+  options.user_data = r;
+  rc = pai_loop_new(&loop, NULL, err);
+  if (rc < 0)
+    return rc;
+  catch_signals(loop);
+  rc = pai_platform_new(&r->platform, loop, &options, err);
+  if (rc == PAI_OK) {
+    rc = pai_platform_submit(&r->job, r->platform, r->spec, err);
+    if (rc < 0)
+      pai_platform_close(r->platform, NULL, NULL);
+    ended = wait_for_end(r, loop);
+  }
+  pai_loop_free(loop);
+  return rc < 0 ? rc : ended;
+}
+
+static void print_notes(const run_state *r)
+{
+  const char *note;
+
+  if (r->quiet)
+    return;
+  for (size_t i = 0; (note = pai_spec_note(r->spec, i)) != NULL; i++)
+    (void)fprintf(stderr, "%snote:%s %s\n", cli_style(stderr, "\033[1;33m"),
+                  cli_style(stderr, "\033[0m"), note);
+}
+
+static int run(int argc, char **argv)
+{
+  const char *root = NULL, *file;
+  bool quiet = false, verbose = false;
+  run_state r = { 0 };
+  const cli_option options[] = {
+    { "json", 0, &r.json, NULL },
+    { "quiet", 'q', &quiet, NULL },
+    { "verbose", 'v', &verbose, NULL },
+    { "root", 0, NULL, &root },
+  };
+  int words = cli_options(&cli_run, options, 4, argc, argv);
+  pai_error *err = NULL;
+  int rc;
+
+  if (words == -2)
+    return CLI_OK;
+  if (words != 1) {
+    if (words >= 0) {
+      cli_fail(words == 0 ? "run: which job file?"
+                          : "run takes one job file, not %d",
+               words);
+      (void)fprintf(stderr, "  help: openpai run --help\n");
+    }
+    return CLI_BROKEN;
+  }
+  file = argv[0];
+  r.quiet = quiet || (!verbose && !cli_is_terminal(stderr));
+  rc = pai_spec_load(&r.spec, file, NULL, &err);
+  if (rc == PAI_OK) {
+    print_notes(&r);
+    cli_output_init(&r.out, r.spec);
+    rc = run_job(&r, root, &err);
+    cli_output_dispose(&r.out);
+  }
+  if (rc < 0) {
+    cli_error(strcmp(file, "-") == 0 ? "<stdin>" : file, err);
+    pai_error_free(err);
+  }
+  pai_spec_unref(r.spec);
+  return rc < 0 ? CLI_BROKEN : exit_code(&r, rc);
+}
+
+const cli_verb cli_run = {
+  .name = "run",
+  .brief = "Run a job file on this machine and wait for its result",
+  .usage = "[--json] [--quiet|--verbose] [--root DIR] FILE",
+  .help =
+    "FILE is a job of OpenPAI's job protocol v2, YAML or JSON; - reads\n"
+    "standard input.  Its tasks run as processes of this user.  What they\n"
+    "print is shown with the task's name before each line and kept in files.\n"
+    "The first Ctrl-C stops the job, the second kills it.\n\n"
+    "  --json         print every event as one line of JSON\n"
+    "  -q, --quiet    only what the tasks print; the default when stderr is\n"
+    "                 not a terminal\n"
+    "  -v, --verbose  say what happens also when stderr is not a terminal\n"
+    "  --root DIR     keep the job's files under DIR\n"
+    "                 (default: $XDG_STATE_HOME/openpai, or\n"
+    "                 ~/.local/state/openpai)\n"
+    "  -h, --help\n\n"
+    "Exit code: 0 the job succeeded; 1..255 the code of the task that "
+    "decided\n"
+    "its failure; 125 openpai itself failed: a bad file, no room, no folder;\n"
+    "128+n ended by signal n.\n",
+  .run = run,
+};

@@ -1,0 +1,69 @@
+/* main.c - finds the verb and runs it */
+#include "cli.h"
+
+#include <string.h>
+
+static const cli_verb *const verbs[] = { &cli_run, &cli_doctor };
+
+enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+
+static const cli_verb *find_verb(const char *name)
+{
+  for (size_t i = 0; i < VERBS; i++)
+    if (strcmp(verbs[i]->name, name) == 0)
+      return verbs[i];
+  return NULL;
+}
+
+static void print_overview(FILE *out)
+{
+  (void)fprintf(out, "usage: openpai VERB [OPTIONS] [ARGUMENTS]\n\n"
+                     "Runs AI jobs on this machine.\n\n");
+  for (size_t i = 0; i < VERBS; i++)
+    (void)fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->brief);
+  (void)fprintf(out, "  %-8s %s\n", "help",
+                "Explain a verb: openpai help run");
+  (void)fprintf(out, "\nopenpai --version prints the version.\n");
+}
+
+static int unknown(const char *name)
+{
+  cli_fail("there is no verb '%s'", name);
+  (void)fprintf(stderr, "  help: openpai help lists them\n");
+  return CLI_USAGE;
+}
+
+static int help(const char *name)
+{
+  const cli_verb *verb;
+
+  if (name == NULL) {
+    print_overview(stdout);
+    return CLI_OK;
+  }
+  verb = find_verb(name);
+  if (verb == NULL)
+    return unknown(name);
+  cli_print_help(verb, stdout);
+  return CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+  const char *name = argc > 1 ? argv[1] : NULL;
+  const cli_verb *verb;
+
+  if (name == NULL) {
+    print_overview(stderr);
+    return CLI_USAGE;
+  }
+  if (strcmp(name, "--version") == 0) {
+    (void)printf("openpai %s\n", pai_version());
+    return CLI_OK;
+  }
+  if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
+      strcmp(name, "-h") == 0)
+    return help(argc > 2 ? argv[2] : NULL);
+  verb = find_verb(name);
+  return verb != NULL ? verb->run(argc - 1, argv + 1) : unknown(name);
+}

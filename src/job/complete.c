@@ -1,0 +1,73 @@
+/*
+ * complete.c - the completion policy and the retry table
+ *
+ * The rules are job-spec 5.4 to 5.6; the numbers of the rows are kept.
+ */
+#include "job/complete.h"
+
+/* The task that was the n-th of its role to end well (or badly), or NULL. */
+static const pai__task *nth_done(const pai__job *job, uint32_t role, int32_t n,
+                                 bool well)
+{
+  const pai__task *found = NULL;
+  uint64_t after = 0;
+  int64_t count = 0;
+
+  for (size_t i = 0; i < job->ntasks; i++)
+    count += job->tasks[i].state == PAI__TASK_DONE &&
+             job->tasks[i].role == role && (job->tasks[i].code == 0) == well;
+  if (count < n)
+    return NULL;
+  for (; n > 0; n--) { /* at most once in an attempt: then it is decided */
+    found = NULL;
+    for (size_t i = 0; i < job->ntasks; i++) {
+      const pai__task *t = &job->tasks[i];
+      if (t->state == PAI__TASK_DONE && t->role == role &&
+          (t->code == 0) == well && t->order > after &&
+          (found == NULL || t->order < found->order))
+        found = t;
+    }
+    after = found->order;
+  }
+  return found;
+}
+
+bool pai__job_decide(const pai__job *job, const pai__task **trigger)
+{
+  size_t done = 0;
+
+  *trigger = NULL;
+  for (uint32_t r = 0; r < job->spec->nroles; r++) {
+    const pai__role *role = &job->spec->roles[r];
+    const pai__task *rules[] = { nth_done(job, r, role->min_failed, false),
+                                 nth_done(job, r, role->min_succeeded, true) };
+    for (size_t i = 0; i < PAI__LEN(rules); i++)
+      if (rules[i] != NULL &&
+          (*trigger == NULL || rules[i]->order < (*trigger)->order))
+        *trigger = rules[i];
+  }
+  for (size_t i = 0; i < job->ntasks; i++)
+    done += job->tasks[i].state == PAI__TASK_DONE;
+  return *trigger != NULL || done == job->ntasks;
+}
+
+pai__retry pai__job_retry(pai__job *job, int code)
+{
+  enum { SECOND = 1000000 };
+  pai__retry no = { false, false, 0 };
+
+  if (code == PAI__CODE_STOPPED || code == PAI__CODE_JOB_OVER) /* row 0 */
+    return no;
+  switch (code) { /* contract codes of the container */
+  case 201:       /* row 1: transient conflict */
+    return (pai__retry){
+      true, false, (pai_time)(60 + pai__prng_below(&job->prng, 841)) * SECOND
+    };
+  case 200: return (pai__retry){ true, false, 0 }; /* row 2: transient */
+  case 210: return no;                             /* row 3: permanent */
+  default: break;
+  }
+  if (code != 0 && job->counted < job->spec->retry_count) /* row 6 */
+    return (pai__retry){ true, true, 0 };
+  return no; /* row 7 */
+}

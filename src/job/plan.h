@@ -1,0 +1,36 @@
+/*
+ * plan.h - internal: the launch plan of one task, what a back end carries out
+ *
+ * Pure: everything the task will see is decided here, from the spec, the
+ * placement and names handed in.
+ */
+#ifndef PAI_SRC_JOB_PLAN_H
+#define PAI_SRC_JOB_PLAN_H
+
+#include "base/arena.h"
+#include "job/job.h"
+#include "sched/sched.h"
+
+typedef struct pai__plan {
+  const char *script;     /* for bash */
+  const char *const *env; /* "NAME=value", NULL-terminated; added to the
+                             host's own environment */
+  const char *dir;        /* the task's own folder: script and logs */
+} pai__plan;
+
+/* Of the whole job, for all its tasks. */
+typedef struct pai__plan_context {
+  const pai_spec *spec;
+  const pai__task *tasks;
+  const pai__slot *slots;           /* as many as tasks */
+  const pai__machine *const *nodes; /* of each task */
+  const char *user;
+  const char *job_dir;
+  uint32_t attempt;
+} pai__plan_context;
+
+/* The plan of task `task`, in `arena`.  PAI_OK or PAI_ENOMEM. */
+int pai__plan_make(pai__plan *out, pai__arena *arena,
+                   const pai__plan_context *context, uint32_t task);
+
+#endif

@@ -1,0 +1,176 @@
+/* event.c - what the user is told, and the parts of it */
+#include "platform/platform.h"
+
+#include <stdio.h>
+
+static void emit(pai__pjob *j, pai_event *event)
+{
+  pai_platform *p = j->platform;
+
+  event->job = j->id;
+  event->time = pai__loop_wall_time();
+  event->attempt = j->job->attempt;
+  if (p->on_event != NULL)
+    p->on_event(p->user_data, event);
+}
+
+/* Why the job waits, from the scheduler's reason. */
+static void waiting_text(const pai__pjob *j, char *text, size_t size)
+{
+  static const char *const what[] = { "",     "CPUs",  "MiB of memory",
+                                      "GPUs", "ports", "" };
+  const pai__reason *r = pai__sched_reason(j->platform->sched, j->id);
+  const pai__task *t = j->job->trigger;
+
+  if (t != NULL)
+    (void)snprintf(text, size, "task %s[%u] ended with code %d; trying again",
+                   j->job->spec->roles[t->role].name, t->index, t->code);
+  else if (r != NULL && r->lack == PAI__LACK_TURN)
+    (void)snprintf(text, size, "waits behind job %llu",
+                   (unsigned long long)r->behind);
+  else if (r != NULL && r->lack != PAI__LACK_NOTHING)
+    (void)snprintf(text, size, "waits for %u %s, %u are free", r->wanted,
+                   what[r->lack], r->free);
+}
+
+static void job_text(const pai__pjob *j, int state, char *text, size_t size)
+{
+  const pai__job *job = j->job;
+  const pai__task *t = job->trigger;
+
+  text[0] = '\0';
+  if (state == PAI_STATE_WAITING)
+    waiting_text(j, text, size);
+  else if (state != PAI_STATE_FAILED)
+    return;
+  else if (j->why != NULL)
+    (void)snprintf(text, size, "%s", j->why);
+  else if (t != NULL)
+    (void)snprintf(text, size, "task %s[%u] ended with code %d",
+                   job->spec->roles[t->role].name, t->index, t->code);
+}
+
+static void tell_job(pai__pjob *j)
+{
+  int state = pai__job_public_state(j->job);
+  char text[512];
+
+  if (j->told[0] == state)
+    return;
+  j->told[0] = (uint8_t)state;
+  job_text(j, state, text, sizeof(text));
+  emit(j, &(pai_event){ .type = PAI_EVENT_JOB,
+                        .state = state,
+                        .code = j->job->code,
+                        .text = text,
+                        .len = strlen(text) });
+}
+
+static void tell_task(pai__pjob *j, uint32_t task)
+{
+  const pai__task *t = &j->job->tasks[task];
+  int state = pai__job_task_state(j->job, task);
+
+  if (j->told[task + 1] == state)
+    return;
+  j->told[task + 1] = (uint8_t)state;
+  emit(j, &(pai_event){ .type = PAI_EVENT_TASK,
+                        .state = state,
+                        .code = t->code,
+                        .role = j->job->spec->roles[t->role].name,
+                        .index = t->index,
+                        .text = "" });
+}
+
+/* The job before its tasks on the way up, after them on the way down. */
+void pai__platform_tell(pai__pjob *j)
+{
+  bool up = pai__job_public_state(j->job) == PAI_STATE_RUNNING;
+
+  if (up)
+    tell_job(j);
+  for (uint32_t t = 0; t < j->job->ntasks; t++)
+    tell_task(j, t);
+  if (!up)
+    tell_job(j);
+}
+
+void pai__platform_output(void *user_data, uint64_t id, int stream,
+                          const char *data, size_t len)
+{
+  uint32_t task;
+  pai__pjob *j = pai__platform_find_task(user_data, id, &task);
+  const pai__task *t = &j->job->tasks[task];
+
+  emit(j, &(pai_event){ .type = PAI_EVENT_OUTPUT,
+                        .role = j->job->spec->roles[t->role].name,
+                        .index = t->index,
+                        .stream = stream,
+                        .text = data,
+                        .len = len });
+}
+
+int pai_event_type(const pai_event *event)
+{
+  return event->type;
+}
+
+pai_job_id pai_event_job(const pai_event *event)
+{
+  return event->job;
+}
+
+pai_time pai_event_time(const pai_event *event)
+{
+  return event->time;
+}
+
+int pai_event_state(const pai_event *event)
+{
+  return event->state;
+}
+
+int pai_event_code(const pai_event *event)
+{
+  return event->code;
+}
+
+const char *pai_event_role(const pai_event *event)
+{
+  return event->role;
+}
+
+uint32_t pai_event_index(const pai_event *event)
+{
+  return event->index;
+}
+
+uint32_t pai_event_attempt(const pai_event *event)
+{
+  return event->attempt;
+}
+
+int pai_event_stream(const pai_event *event)
+{
+  return event->stream;
+}
+
+const char *pai_event_text(const pai_event *event, size_t *len)
+{
+  if (len != NULL)
+    *len = event->len;
+  return event->text;
+}
+
+const char *pai_state_name(int state)
+{
+  switch (state) {
+  case PAI_STATE_WAITING: return "waiting";
+  case PAI_STATE_RUNNING: return "running";
+  case PAI_STATE_STOPPING: return "stopping";
+  case PAI_STATE_SUCCEEDED: return "succeeded";
+  case PAI_STATE_FAILED: return "failed";
+  case PAI_STATE_STOPPED: return "stopped";
+  default: return "?";
+  }
+}

@@ -1,0 +1,86 @@
+/* platform.h - internal to the room: a platform and its jobs */
+#ifndef PAI_SRC_PLATFORM_PLATFORM_H
+#define PAI_SRC_PLATFORM_PLATFORM_H
+
+#include "backend/backend.h"
+#include "job/job.h"
+#include "sched/sched.h"
+
+#include <openpai/platform.h>
+
+typedef struct pai__pjob pai__pjob;
+
+/* A job of the platform: the fold, and what hangs on it. */
+struct pai__pjob {
+  pai_platform *platform;
+  pai_job_id id;
+  pai__job *job;
+  char *dir;
+  const pai__slot *slots;     /* of each task, while placed */
+  const pai__machine **nodes; /* likewise */
+  uint8_t *told;     /* the state last told, of the job (0: none), then
+                               of its tasks */
+  char *why;         /* text of the last task that did not start */
+  pai__timer *grace; /* from SIGTERM to SIGKILL */
+  pai__timer *retry;
+};
+
+struct pai_platform {
+  pai_alloc alloc;
+  pai_loop *loop;
+  pai__log log;
+  pai_event_cb on_event;
+  void *user_data;
+  char *jobs_dir;
+  char *user;
+  pai__sched *sched;
+  const pai__backend_ops *ops;
+  void *backend;
+  pai__timer *kick; /* everything that calls back happens in it */
+  pai__pjob **jobs; /* by id: job n is jobs[n - 1] */
+  size_t njobs, jobs_cap;
+  bool closing;         /* asked to */
+  bool backend_closing; /* and begun */
+  pai_closed_cb closed;
+  void *closed_data;
+};
+
+struct pai_event {
+  int type;
+  pai_job_id job;
+  pai_time time;
+  int state;
+  int code;
+  const char *role;
+  uint32_t index;
+  uint32_t attempt;
+  int stream;
+  const char *text;
+  size_t len;
+};
+
+/* drive.c: carries out what the fold asks for.  Never calls the user back. */
+void pai__platform_drive(pai__pjob *j);
+int pai__platform_handle(pai__pjob *j, enum pai__event_kind kind,
+                         uint32_t task, int code);
+int pai__platform_queue(pai__pjob *j, pai_error **err);
+void pai__platform_schedule(pai_platform *p);
+void pai__platform_task_ended(void *user_data, uint64_t task, int code,
+                              const char *text);
+
+/* event.c: tells the user what changed since it was last told. */
+void pai__platform_tell(pai__pjob *j);
+void pai__platform_output(void *user_data, uint64_t task, int stream,
+                          const char *data, size_t len);
+
+/* The back end's number of a task, and back. */
+uint64_t pai__platform_task_id(const pai__pjob *j, uint32_t task);
+pai__pjob *pai__platform_find_task(pai_platform *p, uint64_t id,
+                                   uint32_t *task);
+
+/* posix_root.c; both freed with pai__strfree() */
+int pai__platform_default_root(char **out, const pai_alloc *alloc,
+                               pai_error **err);
+char *pai__platform_user_name(const pai_alloc *alloc);
+
+#endif

@@ -1,0 +1,112 @@
+/* place.c - taking and giving back one node's CPUs, memory, GPUs, ports */
+#include "sched/place.h"
+
+static uint32_t port_count(const pai__usage *u)
+{
+  return u->node.port_last - u->node.port_first + 1;
+}
+
+static uint64_t all_gpus(const pai__usage *u)
+{
+  return u->node.gpus >= 64 ? UINT64_MAX : ((uint64_t)1 << u->node.gpus) - 1;
+}
+
+static uint32_t count_bits(uint64_t x)
+{
+  uint32_t n = 0;
+
+  for (; x != 0; x &= x - 1)
+    n++;
+  return n;
+}
+
+int pai__usage_init(pai__usage *u, const pai_alloc *alloc,
+                    const pai__machine *node)
+{
+  *u = (pai__usage){ .node = *node, .next_port = 0 };
+  u->port_taken = pai__zalloc(alloc, port_count(u) / 8 + 1);
+  return u->port_taken != NULL ? PAI_OK : PAI_ENOMEM;
+}
+
+void pai__usage_dispose(pai__usage *u, const pai_alloc *alloc)
+{
+  pai__free(alloc, u->port_taken, port_count(u) / 8 + 1);
+}
+
+enum pai__lack pai__usage_lack(const pai__usage *u, const pai__want *want,
+                               uint32_t *free)
+{
+  *free = u->node.cpus - u->cpus;
+  if (want->cpus > *free)
+    return PAI__LACK_CPU;
+  *free = u->node.memory_mb - u->memory_mb;
+  if (want->memory_mb > *free)
+    return PAI__LACK_MEMORY;
+  *free = count_bits(all_gpus(u) & ~u->gpus);
+  if (want->gpus > *free)
+    return PAI__LACK_GPU;
+  *free = port_count(u) - u->ports;
+  return want->ports > *free ? PAI__LACK_PORT : PAI__LACK_NOTHING;
+}
+
+static bool port_is_taken(const pai__usage *u, uint32_t i)
+{
+  return (u->port_taken[i / 8] >> (i % 8) & 1) != 0;
+}
+
+static uint32_t take_port(pai__usage *u)
+{
+  uint32_t i = u->next_port;
+
+  while (port_is_taken(u, i))
+    i = (i + 1) % port_count(u);
+  u->port_taken[i / 8] |= (uint8_t)(1u << i % 8);
+  u->ports++;
+  u->next_port = (i + 1) % port_count(u);
+  return u->node.port_first + i;
+}
+
+void pai__usage_take(pai__usage *u, const pai__want *want, pai__slot *slot,
+                     uint32_t *ports)
+{
+  u->cpus += want->cpus;
+  u->memory_mb += want->memory_mb;
+  slot->gpus = 0;
+  for (uint32_t i = 0; i < want->gpus; i++) {
+    uint64_t left = all_gpus(u) & ~u->gpus;
+    uint64_t lowest = left & (0 - left);
+    u->gpus |= lowest;
+    slot->gpus |= lowest;
+  }
+  for (uint32_t i = 0; i < want->ports; i++)
+    ports[i] = take_port(u);
+  slot->ports = ports;
+}
+
+static void give_port(pai__usage *u, uint32_t port)
+{
+  uint32_t i = port - u->node.port_first;
+
+  u->port_taken[i / 8] &= (uint8_t) ~(1u << i % 8);
+  u->ports--;
+}
+
+void pai__usage_give(pai__usage *u, const pai__want *want,
+                     const pai__slot *slot)
+{
+  u->cpus -= want->cpus;
+  u->memory_mb -= want->memory_mb;
+  u->gpus &= ~slot->gpus;
+  for (uint32_t i = 0; i < want->ports; i++)
+    give_port(u, slot->ports[i]);
+}
+
+void pai__usage_lose_port(pai__usage *u, uint32_t port)
+{
+  uint32_t i = port - u->node.port_first;
+
+  if (i < port_count(u) && !port_is_taken(u, i)) {
+    u->port_taken[i / 8] |= (uint8_t)(1u << i % 8);
+    u->ports++;
+  }
+}

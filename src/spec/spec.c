@@ -1,0 +1,83 @@
+/* spec.c - pai_spec: its owners, its fields */
+#include "spec/spec.h"
+
+pai_spec *pai_spec_ref(pai_spec *spec)
+{
+  atomic_fetch_add_explicit(&spec->refs, 1, memory_order_relaxed);
+  return spec;
+}
+
+void pai_spec_unref(pai_spec *spec)
+{
+  pai_alloc alloc;
+
+  if (spec == NULL ||
+      atomic_fetch_sub_explicit(&spec->refs, 1, memory_order_acq_rel) != 1)
+    return;
+  alloc = spec->alloc;
+  pai__arena_dispose(&spec->arena);
+  pai__free(&alloc, spec, sizeof(*spec));
+}
+
+/* The role, or one of zeros and NULLs beyond the last. */
+static const pai__role *role_at(const pai_spec *spec, size_t role)
+{
+  static const pai__role none;
+
+  return role < spec->nroles ? &spec->roles[role] : &none;
+}
+
+const char *pai_spec_name(const pai_spec *spec)
+{
+  return spec->name;
+}
+
+uint32_t pai_spec_retry_count(const pai_spec *spec)
+{
+  return spec->retry_count;
+}
+
+size_t pai_spec_role_count(const pai_spec *spec)
+{
+  return spec->nroles;
+}
+
+size_t pai_spec_task_count(const pai_spec *spec)
+{
+  return spec->ntasks;
+}
+
+const char *pai_spec_role_name(const pai_spec *spec, size_t role)
+{
+  return role_at(spec, role)->name;
+}
+
+uint32_t pai_spec_role_instances(const pai_spec *spec, size_t role)
+{
+  return role_at(spec, role)->instances;
+}
+
+uint32_t pai_spec_role_cpus(const pai_spec *spec, size_t role)
+{
+  return role_at(spec, role)->cpus;
+}
+
+uint32_t pai_spec_role_memory_mb(const pai_spec *spec, size_t role)
+{
+  return role_at(spec, role)->memory_mb;
+}
+
+uint32_t pai_spec_role_gpus(const pai_spec *spec, size_t role)
+{
+  return role_at(spec, role)->gpus;
+}
+
+const char *pai_spec_role_script(const pai_spec *spec, size_t role)
+{
+  return role_at(spec, role)->script;
+}
+
+const char *pai_spec_note(const pai_spec *spec, size_t i)
+{
+  return i < spec->nnotes ? spec->notes[i] : NULL;
+}

@@ -1,0 +1,47 @@
+/* spec.h - internal: the fields of a job spec, for rooms that act on them */
+#ifndef PAI_SRC_SPEC_SPEC_H
+#define PAI_SRC_SPEC_SPEC_H
+
+#include "base/arena.h"
+#include "base/base.h"
+
+#include <openpai/spec.h>
+
+#include <stdatomic.h>
+
+enum { PAI__SPEC_MAX_BYTES = 4 << 20 }; /* unless told otherwise */
+
+/* A label of a role and how many ports each task of it gets. */
+typedef struct pai__port {
+  const char *label;
+  uint32_t count;
+} pai__port;
+
+typedef struct pai__role {
+  const char *name;
+  const char *script;    /* the commands joined by newlines */
+  uint32_t instances;    /* >= 1 */
+  int32_t min_failed;    /* completion policy; -1: never */
+  int32_t min_succeeded; /* likewise */
+  uint32_t cpus;
+  uint32_t memory_mb;
+  uint32_t gpus;
+  uint32_t shm_mb;  /* 0: not given */
+  pai__port *ports; /* as in the file, then ssh and http */
+  size_t nports;
+} pai__role;
+
+struct pai_spec {
+  pai_alloc alloc;
+  atomic_uint refs;
+  pai__arena arena; /* everything below */
+  const char *name;
+  uint32_t retry_count;
+  pai__role *roles;
+  size_t nroles;
+  size_t ntasks;
+  const char **notes;
+  size_t nnotes;
+};
+
+#endif

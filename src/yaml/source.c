@@ -1,0 +1,309 @@
+/* source.c - checking a YAML text, and finding the way back into it */
+#include "yaml/source.h"
+#include "base/utf8.h"
+
+/* --- characters that libyaml cannot be shown ---------------------------- */
+
+/* js-yaml takes these for content, libyaml for breaks or for errors. */
+static const uint32_t odd_ones[] = { 0x7f,   0x2028, 0x2029,
+                                     0xfeff, 0xfffe, 0xffff };
+
+/* The number of an odd character, U+0080 to U+009F behind the list; -1 for
+ * all others. */
+static int odd_index(uint32_t c)
+{
+  if (c >= 0x80 && c < 0xa0)
+    return (int)(PAI__LEN(odd_ones) + c - 0x80);
+  for (size_t i = 0; i < PAI__LEN(odd_ones); i++)
+    if (odd_ones[i] == c)
+      return (int)i;
+  return -1;
+}
+
+static uint32_t odd_char(unsigned index)
+{
+  return index < PAI__LEN(odd_ones)
+           ? odd_ones[index]
+           : 0x80 + index - (uint32_t)PAI__LEN(odd_ones);
+}
+
+/* js-yaml's non-printables, that is to say all but these. */
+static bool only_quoted(uint32_t c)
+{
+  return c != 0x85 && c != 0x2028 && c != 0x2029 && c != 0xfeff;
+}
+
+size_t pai__yaml_restore(const pai__yaml_source *s, char *text, size_t len,
+                         uint32_t *odd)
+{
+  char *to = text;
+
+  *odd = 0;
+  if (s->stand_in[0] == '\0')
+    return len;
+  for (size_t i = 0; i < len;) {
+    uint32_t c;
+    if (len - i < 4 || memcmp(text + i, s->stand_in, 3) != 0) {
+      *to++ = text[i++];
+      continue;
+    }
+    c = odd_char((unsigned char)text[i + 3] & 0x3fu);
+    if (*odd == 0 && only_quoted(c))
+      *odd = c;
+    to += pai__utf8_put(to, c);
+    i += 4;
+  }
+  *to = '\0';
+  return (size_t)(to - text);
+}
+
+/* --- edits -------------------------------------------------------------- */
+
+static int add_edit(pai__yaml_source *s, size_t fed, size_t text)
+{
+  if (PAI__VEC_ROOM(s->alloc, s->edits, s->nedits, s->edit_cap) < 0)
+    return PAI_ENOMEM;
+  s->edits[s->nedits++] = (pai__yaml_edit){ (uint32_t)fed, (uint32_t)text };
+  return PAI_OK;
+}
+
+/* The byte of the text behind a byte of fed. */
+static size_t text_byte(const pai__yaml_source *s, size_t fed)
+{
+  size_t low = 0, high = s->nedits; /* the first edit behind fed */
+
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (s->edits[mid].fed <= fed)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low == 0 ? fed : fed - s->edits[low - 1].fed + s->edits[low - 1].text;
+}
+
+size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index)
+{
+  const char *p = s->fed + s->at_byte;
+
+  if (s->ascii)
+    return index < s->len ? index : s->len;
+  /* Marks come nearly in order, so each step is taken about once. */
+  for (; s->at_char < index && p < s->fed + s->len; s->at_char++)
+    do
+      p++;
+    while (p < s->fed + s->len && !pai__utf8_first(*p));
+  for (; s->at_char > index; s->at_char--)
+    do
+      p--;
+    while (!pai__utf8_first(*p));
+  s->at_byte = (size_t)(p - s->fed);
+  return s->at_byte;
+}
+
+uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index)
+{
+  size_t fed = pai__yaml_fed_byte(s, index);
+
+  return (uint32_t)(s->nedits != 0 ? text_byte(s, fed) : fed);
+}
+
+/* Takes over a new text for libyaml. */
+static void replace_copy(pai__yaml_source *s, char *copy, size_t size,
+                         size_t len)
+{
+  pai__free(s->alloc, s->copy, s->copy_size);
+  s->copy = copy;
+  s->copy_size = size;
+  s->fed = copy;
+  s->len = len;
+  s->at_char = s->at_byte = 0;
+}
+
+int pai__yaml_rewrite(pai__yaml_source *s, const pai__yaml_change *changes,
+                      size_t n)
+{
+  char *copy = pai__realloc(s->alloc, NULL, 0, s->len + 1, 1), *to = copy;
+  pai__yaml_source old = *s; /* its copy and its edits */
+  size_t done = 0, edit = 0;
+  int rc = copy != NULL ? PAI_OK : PAI_ENOMEM;
+
+  s->edits = NULL;
+  s->nedits = s->edit_cap = 0;
+  for (size_t i = 0; i <= n && rc == PAI_OK; i++) {
+    size_t at = i < n ? changes[i].at : old.len;
+
+    for (; edit < old.nedits && old.edits[edit].fed <= at && rc == PAI_OK;
+         edit++)
+      if (old.edits[edit].fed >= done)
+        rc = add_edit(s, (size_t)(to - copy) + old.edits[edit].fed - done,
+                      old.edits[edit].text);
+    memcpy(to, old.fed + done, at - done);
+    to += at - done;
+    done = at;
+    if (i == n || rc < 0)
+      continue;
+    if (changes[i].drop == 0) {
+      *to++ = ' ';
+      done++;
+    } else {
+      done += changes[i].drop;
+      rc = add_edit(s, (size_t)(to - copy), text_byte(&old, done));
+    }
+  }
+  pai__free(s->alloc, old.edits, old.edit_cap * sizeof(*old.edits));
+  if (rc < 0)
+    pai__free(s->alloc, copy, s->len + 1);
+  else
+    replace_copy(s, copy, old.len + 1, (size_t)(to - copy));
+  return rc;
+}
+
+/* --- reading the text --------------------------------------------------- */
+
+static int fail_char(const pai__tree *t, size_t at, uint32_t c,
+                     pai_error **err)
+{
+  (void)pai__fail_at(err, PAI_EINVAL, pai__tree_pos(t, at),
+                     "character U+%04X is not allowed in YAML", (unsigned)c);
+  pai__error_help(err,
+                  "inside double quotes it can be written as "
+                  "\\x%02X",
+                  (unsigned)c);
+  return PAI_EINVAL;
+}
+
+/* Checks the text from `at` on, which is not plain ASCII; counts the odd
+ * characters. */
+static int check(pai__yaml_source *s, const char *text, size_t at, size_t end,
+                 size_t *odd, pai_error **err)
+{
+  while (at < end) {
+    unsigned char c = (unsigned char)text[at];
+    size_t n = 1;
+
+    if (c >= 0x7f) {
+      n = pai__utf8_len(text + at, end - at);
+      if (n == 0)
+        return pai__fail_at(err, PAI_EINVAL, pai__tree_pos(s->tree, at),
+                            "byte 0x%02x is not UTF-8", c);
+      *odd += odd_index(pai__utf8_get(text + at, n)) >= 0;
+    } else if (c < ' ' && c != '\t' && c != '\n' && c != '\r') {
+      return fail_char(s->tree, at, c, err);
+    }
+    at += n;
+  }
+  return PAI_OK;
+}
+
+/* Three bytes that no character of the text begins with: those of 64
+ * private-use characters.  False when the first few tried are all in use. */
+static bool choose_stand_in(pai__yaml_source *s)
+{
+  const char *text = s->tree->text;
+
+  if (strstr(text, "\\U") != NULL)
+    return false; /* an escape might give any character */
+  for (int i = 0; i < 8; i++) {
+    s->stand_in[0] = '\xf3';
+    s->stand_in[1] = '\xb0';
+    s->stand_in[2] = (char)(0x80 + i);
+    s->stand_in[3] = '\0';
+    if (strstr(text, s->stand_in) == NULL)
+      return true;
+  }
+  s->stand_in[0] = '\0';
+  return false;
+}
+
+/* Makes a copy with stand-ins for odd characters. */
+static int stand_in(pai__yaml_source *s, size_t from, size_t odd)
+{
+  const char *text = s->tree->text;
+  size_t size = s->len + odd * 3 + 1;
+  char *copy = pai__realloc(s->alloc, NULL, 0, size, 1), *to = copy;
+  int rc = copy != NULL ? PAI_OK : PAI_ENOMEM;
+
+  for (size_t at = from; at < s->tree->len && rc == PAI_OK;) {
+    size_t n = pai__utf8_len(text + at, s->tree->len - at);
+    int index =
+      n == 1 && text[at] != 0x7f ? -1 : odd_index(pai__utf8_get(text + at, n));
+    memcpy(to, index < 0 ? text + at : s->stand_in, index < 0 ? n : 3);
+    to += index < 0 ? n : 3;
+    at += n;
+    if (index < 0)
+      continue;
+    *to++ = (char)(0x80 + index);
+    rc = add_edit(s, (size_t)(to - copy), at);
+  }
+  if (rc < 0)
+    pai__free(s->alloc, copy, size);
+  else
+    replace_copy(s, copy, size, (size_t)(to - copy));
+  return rc;
+}
+
+int pai__yaml_source_init(pai__yaml_source *s, const pai__tree *tree,
+                          pai_error **err)
+{
+  const char *text = tree->text;
+  size_t from = 0, at, odd = 0;
+  int rc;
+
+  if (tree->len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+    from = 3;
+  *s = (pai__yaml_source){ .tree = tree, .alloc = &tree->alloc };
+  s->fed = text + from;
+  s->len = tree->len - from;
+  for (at = from; text[at] == '\n' || (text[at] >= ' ' && text[at] < 0x7f);)
+    at++;
+  s->ascii = at == tree->len;
+  rc = s->ascii ? PAI_OK : check(s, text, at, tree->len, &odd, err);
+  if (rc < 0)
+    return rc;
+  if (from != 0 && add_edit(s, 0, from) < 0)
+    goto no_memory;
+  if (odd != 0 && choose_stand_in(s) && stand_in(s, from, odd) < 0)
+    goto no_memory;
+  return PAI_OK;
+
+no_memory:
+  pai__yaml_source_dispose(s);
+  return pai__oom(err);
+}
+
+/* Some more bytes for libyaml: yaml_read_handler_t. */
+static int read_fed(void *data, unsigned char *buffer, size_t size,
+                    size_t *size_read)
+{
+  pai__yaml_source *s = data;
+  bool ended =
+    s->len == 0 || s->fed[s->len - 1] == '\n' || s->fed[s->len - 1] == '\r';
+  size_t n;
+
+  if (s->read < s->len) {
+    n = s->len - s->read < size ? s->len - s->read : size;
+    memcpy(buffer, s->fed + s->read, n);
+    s->read += n;
+  } else {
+    n = s->read == s->len && !ended;
+    s->read = s->len + 1;
+    buffer[0] = '\n';
+  }
+  *size_read = n;
+  return 1;
+}
+
+void pai__yaml_feed(pai__yaml_source *s, yaml_parser_t *parser)
+{
+  s->read = 0;
+  yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+  yaml_parser_set_input(parser, read_fed, s);
+}
+
+void pai__yaml_source_dispose(pai__yaml_source *s)
+{
+  pai__free(s->alloc, s->copy, s->copy_size);
+  pai__free(s->alloc, s->edits, s->edit_cap * sizeof(*s->edits));
+  *s = (pai__yaml_source){ .alloc = s->alloc };
+}

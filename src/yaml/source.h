@@ -1,0 +1,73 @@
+/*
+ * source.h - a YAML text on its way through libyaml
+ *
+ * Checks the text, hands libyaml what it can read, and finds the way back
+ * from libyaml's marks, which count characters, to bytes of the text.
+ *
+ * What libyaml reads differs from the text where js-yaml is more patient: tabs
+ * at the start of a line vanish, a tab that separates becomes a space, and
+ * characters that libyaml refuses or takes for line breaks are replaced by
+ * stand-ins from a private-use plane until the scalars are read.
+ */
+#ifndef PAI_SRC_YAML_SOURCE_H
+#define PAI_SRC_YAML_SOURCE_H
+
+#include "base/tree.h"
+
+#include <yaml.h>
+
+/* From the byte `fed` of what libyaml reads on, the text goes on at `text`. */
+typedef struct pai__yaml_edit {
+  uint32_t fed, text;
+} pai__yaml_edit;
+
+typedef struct pai__yaml_source {
+  const pai__tree *tree; /* owns the text */
+  const pai_alloc *alloc;
+  const char *fed; /* what libyaml reads: the text, or a copy */
+  size_t len;
+  char *copy; /* NULL, or the block of copy_size that fed is in */
+  size_t copy_size;
+  pai__yaml_edit *edits;
+  size_t nedits, edit_cap;
+  bool ascii;              /* characters of fed are bytes */
+  char stand_in[4];        /* three bytes that stand-ins begin with, or "" */
+  size_t read;             /* bytes of fed that libyaml has */
+  size_t at_char, at_byte; /* where the last mark was in fed */
+} pai__yaml_source;
+
+/* Refuses bad UTF-8 and control characters. */
+int pai__yaml_source_init(pai__yaml_source *s, const pai__tree *tree,
+                          pai_error **err);
+void pai__yaml_source_dispose(pai__yaml_source *s);
+
+/* Hands the text to a fresh parser, with a line end behind it if it has none:
+ * js-yaml reads it so. */
+void pai__yaml_feed(pai__yaml_source *s, yaml_parser_t *parser);
+
+/* The byte of the text that a mark's index leads to. */
+uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index);
+
+/* The byte of fed. */
+size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index);
+
+/* One change to what libyaml reads: bytes to leave out, or, when there are
+ * none, a tab to make a space. */
+typedef struct pai__yaml_change {
+  size_t at, drop;
+} pai__yaml_change;
+
+/* Makes changes, which are in order.  PAI_OK or PAI_ENOMEM. */
+int pai__yaml_rewrite(pai__yaml_source *s, const pai__yaml_change *changes,
+                      size_t n);
+
+/* Takes out the tabs that libyaml stumbles over, of which the mark `index`
+ * may be the first (tabs.c).  *changed says that it is worth a new try. */
+int pai__yaml_take_tabs(pai__yaml_source *s, size_t index, bool *changed);
+
+/* Puts the true characters back into a scalar, which gets no longer; returns
+ * its length.  *odd is the first that only a quoted scalar may have, or 0. */
+size_t pai__yaml_restore(const pai__yaml_source *s, char *text, size_t len,
+                         uint32_t *odd);
+
+#endif

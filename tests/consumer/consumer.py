@@ -1,0 +1,209 @@
+"""Uses the library as others do: installs it, moves it, builds programs.
+
+Usage: consumer.py CASE --source DIR --build DIR --work DIR --version X.Y.Z
+                   --cc PROGRAM --cxx PROGRAM [--flag=FLAG]...
+The case `install` makes WORK/stage, which the other cases need.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+SKIP = 77
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def run(*command, **env):
+    print("+", " ".join(map(str, command)), flush=True)
+    subprocess.run(list(map(str, command)), check=True,
+                   env={**os.environ, **{k: str(v) for k, v in env.items()}})
+
+
+def output(*command, **env):
+    return subprocess.run(list(map(str, command)), check=True,
+                          capture_output=True, text=True,
+                          env={**os.environ, **env}).stdout.strip()
+
+
+def fail(reason):
+    print("failed: " + reason)
+    sys.exit(1)
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(SKIP)
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def listing(folder):
+    return sorted(p.relative_to(folder) for p in folder.rglob("*")
+                  if not p.is_dir())
+
+
+def find(folder, name):
+    found = list(folder.rglob(name))
+    return found[0] if found else fail("not installed: " + name)
+
+
+def case_install(args):
+    """Installs, looks for paths of the build, and moves the tree away."""
+    first = fresh(args.work / "first")
+    run("cmake", "--install", args.build, "--prefix", first)
+    for path in listing(first):
+        text = (first / path).read_bytes()
+        for folder in (args.source, args.build, first):
+            if b"\0" not in text and bytes(folder) in text:
+                fail("%s names %s" % (path, folder))
+    shutil.rmtree(args.stage, ignore_errors=True)
+    first.rename(args.stage)
+    program = args.stage / "bin/openpai"
+    if program.exists() and args.version not in output(program, "--version"):
+        fail("openpai --version does not say " + args.version)
+
+
+def case_destdir(args):
+    dest = fresh(args.work / "destdir")
+    run("cmake", "--install", args.build, DESTDIR=dest)
+    prefix = find(dest, "version.h").parent.parent.parent
+    if listing(prefix) != listing(args.stage):
+        fail("DESTDIR and --prefix install different files")
+
+
+def pkg_config(stage, *args):
+    return output("pkg-config", *args, "openpai", PKG_CONFIG_PATH=str(
+        find(stage, "openpai.pc").parent)).split()
+
+
+def compile_with(args, compiler, stage, *options):
+    """Compiles and runs app.c as pkg-config says; returns the program."""
+    app = fresh(args.work / "pkg-config") / "app"
+    run(compiler, *args.flag, *STRICT, *options, args.here / "app.c", "-o",
+        app, *pkg_config(stage, *args.pc_options, "--cflags", "--libs"))
+    run(app, LD_LIBRARY_PATH=find(stage, "openpai.pc").parent.parent)
+    return app
+
+
+def case_pkg_config(args):
+    if pkg_config(args.stage, "--modversion") != [args.version]:
+        fail("openpai.pc has another version")
+    libs = [flag for flag in pkg_config(args.stage, "--libs")
+            if flag.startswith("-l")]
+    if libs != ["-lopenpai"]:
+        fail("a shared link needs no more than -lopenpai: %s" % libs)
+    compile_with(args, args.cc, args.stage, "-std=c99")
+
+
+def case_pkg_config_static(args):
+    """A tree with the static library alone."""
+    stage = args.work / "stage-static"
+    shutil.rmtree(stage, ignore_errors=True)
+    shutil.copytree(args.stage, stage, symlinks=True)
+    for shared in list(stage.rglob("*.so*")):
+        shared.unlink()
+    args.pc_options = ["--static"]
+    app = compile_with(args, args.cc, stage, "-std=c99")
+    if "libopenpai" in output("ldd", app):
+        fail("linked with the shared library")
+
+
+def case_cxx(args):
+    if not args.cxx:
+        skip("no C++ compiler")
+    compile_with(args, args.cxx, args.stage, "-x", "c++", "-std=c++11")
+
+
+def cmake(args, project, *options, **env):
+    build = fresh(args.work / project)
+    flags = " ".join(args.flag + STRICT)
+    run("cmake", "-G", "Ninja", "-S", args.here / project, "-B", build,
+        "-DCMAKE_C_COMPILER=" + args.cc, "-DCMAKE_C_FLAGS=" + flags,
+        "-DCMAKE_BUILD_TYPE=Debug", *options, **env)
+    run("cmake", "--build", build)
+    for app in ("app", "app_static"):
+        if (build / app).exists():
+            run(build / app)
+
+
+def case_find_package(args):
+    options = ["-DCMAKE_PREFIX_PATH=%s" % args.stage,
+               "-DOPENPAI_VERSION=" + args.version.rpartition(".")[0]]
+    cmake(args, "find_package", *options)
+    cmake(args, "find_package", *options, "-DWITHOUT_STATIC=ON",
+          PKG_CONFIG_LIBDIR="/nowhere", PKG_CONFIG_PATH="")
+
+
+def case_add_subdirectory(args):
+    before = listing(args.source / "src")
+    cmake(args, "add_subdirectory", "-DOPENPAI_SOURCE=%s" % args.source)
+    if listing(args.source / "src") != before:
+        fail("the source tree was written to")
+
+
+def use_macros(text):
+    """C that expands each PAI_X_INIT of a header for its type."""
+    code = "typedef int not_empty;\n"
+    for name in re.findall(r"^#define (PAI_\w+)_INIT\b", text, re.M):
+        code += ("void use_{0}(void);\nvoid use_{0}(void)\n"
+                 "{{ {0} x = {1}_INIT; (void)x; }}\n"
+                 .format(name.lower(), name))
+    return code
+
+
+def case_headers(args):
+    """Each public header alone and twice, as C99 and as C++11."""
+    include = args.stage / "include"
+    folder = fresh(args.work / "headers")
+    umbrella = (include / "openpai/openpai.h").read_text()
+    # libuv's own headers need POSIX types, which -std=c99 alone hides.
+    uv = ["-D_POSIX_C_SOURCE=200809L",
+          *output("pkg-config", "--cflags", "libuv").split()]
+    compilers = [(args.cc, "c", "c99")]
+    compilers += [(args.cxx, "c++", "c++11")] if args.cxx else []
+    for header in sorted((include / "openpai").glob("*.h")):
+        text = header.read_text()
+        line = "#include <openpai/%s>\n" % header.name
+        needs_uv = "#include <uv.h>" in text
+        if header.name not in ("openpai.h", "version.h") and \
+                (line in umbrella) == needs_uv:
+            fail("openpai.h and %s" % header.name)
+        (folder / "use.c").write_text(line + line + use_macros(text))
+        for compiler, language, standard in compilers:
+            run(compiler, "-x", language, "-std=" + standard, *STRICT,
+                "-fsyntax-only", "-I%s" % include, *(uv if needs_uv else []),
+                folder / "use.c")
+
+
+def main():
+    cases = {name[5:]: function for name, function in globals().items()
+             if name.startswith("case_")}
+    args = argparse.ArgumentParser()
+    args.add_argument("case", choices=cases)
+    args.add_argument("--source", required=True, type=pathlib.Path)
+    args.add_argument("--build", required=True, type=pathlib.Path)
+    args.add_argument("--work", required=True, type=pathlib.Path)
+    args.add_argument("--version", required=True)
+    args.add_argument("--cc", required=True)
+    args.add_argument("--cxx", default="")
+    args.add_argument("--flag", action="append", default=[])
+    args = args.parse_args()
+    args.here = pathlib.Path(__file__).resolve().parent
+    args.stage = args.work / "stage"
+    args.pc_options = []
+    try:
+        cases[args.case](args)
+    except subprocess.CalledProcessError as error:
+        fail("%s (exit %d)\n%s" % (error.cmd, error.returncode,
+                                   error.stderr or ""))
+
+
+if __name__ == "__main__":
+    main()

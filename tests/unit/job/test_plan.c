@@ -1,0 +1,200 @@
+/* The launch plan: every variable of a small job, and failing memory. */
+#include "testing.h"
+
+#include "job/plan.h"
+
+static pai__port worker_ports[] = { { "mpi", 2 },
+                                    { "ssh", 1 },
+                                    { "http", 1 } };
+static pai__port ps_ports[] = { { "ssh", 1 }, { "http", 1 } };
+
+static pai__role roles[] = {
+  { .name = "Worker_A",
+    .script = "echo one\necho two",
+    .instances = 2,
+    .min_failed = 1,
+    .min_succeeded = 2,
+    .cpus = 4,
+    .memory_mb = 8192,
+    .gpus = 2,
+    .shm_mb = 256,
+    .ports = worker_ports,
+    .nports = 3 },
+  { .name = "ps",
+    .script = "serve",
+    .instances = 1,
+    .min_failed = 1,
+    .min_succeeded = -1,
+    .cpus = 1,
+    .memory_mb = 512,
+    .ports = ps_ports,
+    .nports = 2 },
+};
+
+static const pai_spec spec = {
+  .name = "train", .roles = roles, .nroles = 2, .ntasks = 3
+};
+
+static const pai__task tasks[] = { { .role = 0, .index = 0 },
+                                   { .role = 0, .index = 1 },
+                                   { .role = 1, .index = 0 } };
+
+static const uint32_t ports[][4] = { { 20000, 20001, 20002, 20003 },
+                                     { 20004, 20005, 20006, 20007 },
+                                     { 20008, 20009 } };
+
+static const pai__slot slots[] = { { 0, 0x3, ports[0] },
+                                   { 1, 0x5, ports[1] },
+                                   { 1, 0, ports[2] } };
+
+static const pai__machine machines[] = { { .name = "n0", .ip = "10.0.0.1" },
+                                         { .name = "n1", .ip = "10.0.0.2" } };
+
+static const pai__machine *const nodes[] = { &machines[0], &machines[1],
+                                             &machines[1] };
+
+static const pai__plan_context context = { .spec = &spec,
+                                           .tasks = tasks,
+                                           .slots = slots,
+                                           .nodes = nodes,
+                                           .user = "ada",
+                                           .job_dir = "/jobs/train",
+                                           .attempt = 1 };
+
+/* What task Worker_A[1] must see, name by name and in no order. */
+static const char *const wanted[] = {
+  "PAI_JOB_NAME=ada~train",
+  "PAI_FRAMEWORK_NAME=ada~train",
+  "PAI_USER_NAME=ada",
+  "PAI_USERNAME=ada",
+  "PAI_DEFAULT_FS_URI=",
+  "PAI_VIRTUAL_CLUSTER=default",
+  "PAI_TASK_ROLE_COUNT=2",
+  "PAI_TASK_ROLES_NUM=2",
+  "PAI_JOB_TASK_ROLE_COUNT=2",
+  "PAI_TASKS_NUM=3",
+  "PAI_JOB_TASK_COUNT=3",
+  "PAI_TASK_ROLE_LIST=Worker_A,ps",
+  "PAI_JOB_TASK_ROLE_LIST=Worker_A,ps",
+  "PAI_TASK_ROLE_TASK_COUNT_Worker_A=2",
+  "PAI_TASK_ROLE_TASK_COUNT_ps=1",
+  "PAI_RESOURCE_Worker_A=2,4,8192,256",
+  "PAI_RESOURCE_ps=0,1,512,0",
+  "PAI_MIN_FAILED_TASK_COUNT_Worker_A=1",
+  "PAI_MIN_SUCCEEDED_TASK_COUNT_Worker_A=2",
+  "PAI_MIN_FAILED_TASK_COUNT_ps=1",
+  "PAI_MIN_SUCCEEDED_TASK_COUNT_ps=-1",
+  "PAI_HOST_IP_Worker_A_0=10.0.0.1",
+  "PAI_HOST_IP_Worker_A_1=10.0.0.2",
+  "PAI_HOST_IP_workera_0=10.0.0.1", /* as the old runtime spelt it */
+  "PAI_HOST_IP_workera_1=10.0.0.2",
+  "PAI_HOST_IP_ps_0=10.0.0.2",
+  "PAI_PORT_LIST_Worker_A_0_mpi=20000,20001",
+  "PAI_PORT_LIST_Worker_A_1_mpi=20004,20005",
+  "PAI_PORT_LIST_Worker_A_0_ssh=20002",
+  "PAI_PORT_LIST_Worker_A_1_ssh=20006",
+  "PAI_PORT_LIST_Worker_A_0_http=20003",
+  "PAI_PORT_LIST_Worker_A_1_http=20007",
+  "PAI_PORT_LIST_workera_0_mpi=20000,20001",
+  "PAI_PORT_LIST_workera_1_mpi=20004,20005",
+  "PAI_PORT_LIST_workera_0_ssh=20002",
+  "PAI_PORT_LIST_workera_1_ssh=20006",
+  "PAI_PORT_LIST_workera_0_http=20003",
+  "PAI_PORT_LIST_workera_1_http=20007",
+  "PAI_PORT_LIST_ps_0_ssh=20008",
+  "PAI_PORT_LIST_ps_0_http=20009",
+  "PAI_Worker_A_0_mpi_PORT=20000,20001",
+  "PAI_Worker_A_1_mpi_PORT=20004,20005",
+  "PAI_Worker_A_0_ssh_PORT=20002",
+  "PAI_Worker_A_1_ssh_PORT=20006",
+  "PAI_Worker_A_0_http_PORT=20003",
+  "PAI_Worker_A_1_http_PORT=20007",
+  "PAI_workera_0_mpi_PORT=20000,20001",
+  "PAI_workera_1_mpi_PORT=20004,20005",
+  "PAI_workera_0_ssh_PORT=20002",
+  "PAI_workera_1_ssh_PORT=20006",
+  "PAI_workera_0_http_PORT=20003",
+  "PAI_workera_1_http_PORT=20007",
+  "PAI_ps_0_ssh_PORT=20008",
+  "PAI_ps_0_http_PORT=20009",
+  "PAI_TASK_ROLE_Worker_A_HOST_LIST=10.0.0.1:20003,10.0.0.2:20007",
+  "PAI_TASK_ROLE_workera_HOST_LIST=10.0.0.1:20003,10.0.0.2:20007",
+  "PAI_TASK_ROLE_ps_HOST_LIST=10.0.0.2:20009",
+  "PAI_TASK_ROLE_INSTANCES=Worker_A:0,Worker_A:1,ps:0",
+  "PAI_CURRENT_TASK_ROLE_NAME=Worker_A",
+  "PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX=1",
+  "PAI_TASK_INDEX=1",
+  "PAI_CURRENT_CONTAINER_IP=10.0.0.2",
+  "PAI_CONTAINER_HOST_IP=10.0.0.2",
+  "PAI_CURRENT_CONTAINER_PORT=20007",
+  "PAI_CONTAINER_HOST_PORT=20007",
+  "PAI_CONTAINER_SSH_PORT=20006",
+  "PAI_CONTAINER_HOST_mpi_PORT_LIST=20004,20005",
+  "PAI_CONTAINER_HOST_ssh_PORT_LIST=20006",
+  "PAI_CONTAINER_HOST_http_PORT_LIST=20007",
+  "PAI_CONTAINER_HOST_PORT_LIST=mpi:20004,20005;ssh:20006;http:20007;",
+  "NVIDIA_VISIBLE_DEVICES=0,2",
+  "CUDA_VISIBLE_DEVICES=0,2",
+};
+
+static bool has(const char *const *env, const char *var)
+{
+  for (size_t i = 0; env[i] != NULL; i++)
+    if (strcmp(env[i], var) == 0)
+      return true;
+  return false;
+}
+
+static int plan_body(const pai_alloc *alloc, void *user_data)
+{
+  pai__arena arena;
+  pai__plan plan;
+  size_t count = 0;
+  int rc;
+
+  (void)user_data;
+  pai__arena_init(&arena, alloc);
+  rc = pai__plan_make(&plan, &arena, &context, 1);
+  if (rc == PAI_OK) {
+    assert_string_equal(plan.dir, "/jobs/train/1/Worker_A-1");
+    assert_string_equal(plan.script, "set -o errexit -o nounset -o pipefail\n"
+                                     "echo one\necho two\n");
+    for (size_t i = 0; i < PAI__LEN(wanted); i++)
+      if (!has(plan.env, wanted[i]))
+        fail_msg("%s is missing", wanted[i]);
+    while (plan.env[count] != NULL)
+      count++;
+    assert_int_equal(count, PAI__LEN(wanted)); /* and nothing else */
+  }
+  pai__arena_dispose(&arena);
+  return rc;
+}
+
+static void environment_is_complete(void **state)
+{
+  (void)state;
+  test_faults(plan_body, NULL);
+}
+
+static void a_task_without_gpus_sees_none(void **state)
+{
+  pai__arena arena;
+  pai__plan plan;
+
+  (void)state;
+  pai__arena_init(&arena, &pai__libc_alloc);
+  assert_int_equal(pai__plan_make(&plan, &arena, &context, 2), PAI_OK);
+  assert_true(has(plan.env, "NVIDIA_VISIBLE_DEVICES=none"));
+  assert_true(has(plan.env, "CUDA_VISIBLE_DEVICES="));
+  pai__arena_dispose(&arena);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(environment_is_complete),
+    cmocka_unit_test(a_task_without_gpus_sees_none),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

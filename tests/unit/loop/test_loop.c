@@ -1,0 +1,202 @@
+/* The loop in its three modes: own, the host's libuv, a foreign poll(). */
+#include "testing.h"
+
+#include "loop/loop.h"
+
+#include <openpai/uv.h>
+
+#include <poll.h>
+#include <pthread.h>
+
+typedef struct ticks {
+  pai_loop *loop;
+  pai__timer *timer;
+  int count, want;
+} ticks;
+
+static void on_tick(void *user_data)
+{
+  ticks *t = user_data;
+
+  if (++t->count < t->want)
+    pai__timer_start(t->timer, 1);
+  else
+    pai__timer_close(t->timer); /* in its own callback */
+}
+
+static void begin(ticks *t, pai_loop *loop)
+{
+  *t = (ticks){ .loop = loop, .want = 3 };
+  assert_int_equal(
+    pai__timer_new(&t->timer, &pai__libc_alloc, loop, on_tick, t), PAI_OK);
+  pai__timer_start(t->timer, 0);
+}
+
+static void own_loop_runs_until_nothing_waits(void **state)
+{
+  pai_loop *loop;
+  ticks t;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_loop_run_once(loop), 0); /* nothing: no hanging */
+  begin(&t, loop);
+  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_int_equal(t.count, 3);
+  begin(&t, loop);
+  while (pai_loop_run_once(loop) == 1)
+    assert_in_range(t.count, 0, 3);
+  assert_int_equal(t.count, 3);
+  pai_loop_free(loop);
+}
+
+static void host_runs_its_own_libuv(void **state)
+{
+  pai_loop *loop;
+  uv_loop_t uv;
+  ticks t;
+
+  (void)state;
+  assert_int_equal(uv_loop_init(&uv), 0);
+  assert_int_equal(pai_loop_attach_uv(&loop, &uv, NULL, NULL), PAI_OK);
+  begin(&t, loop);
+  assert_int_equal(pai_loop_run(loop), PAI_EINVAL); /* not ours to run */
+  assert_int_equal(pai_loop_run_once(loop), PAI_EINVAL);
+  assert_int_equal(pai_loop_dispatch(loop), PAI_EINVAL);
+  assert_int_equal(uv_run(&uv, UV_RUN_DEFAULT), 0);
+  assert_int_equal(t.count, 3);
+  pai_loop_free(loop);
+  assert_int_equal(uv_run(&uv, UV_RUN_DEFAULT), 0);
+  assert_int_equal(uv_loop_close(&uv), 0); /* nothing of ours is left */
+}
+
+static void foreign_loop_polls_us(void **state)
+{
+  pai_loop *loop;
+  ticks t;
+  int more = 1;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  begin(&t, loop);
+  while (more == 1) {
+    struct pollfd p = { .fd = pai_loop_fd(loop), .events = POLLIN };
+    assert_true(poll(&p, 1, pai_loop_timeout_ms(loop)) >= 0);
+    more = pai_loop_dispatch(loop);
+  }
+  assert_int_equal(more, 0);
+  assert_int_equal(t.count, 3);
+  pai_loop_free(loop);
+}
+
+static void on_late(void *user_data)
+{
+  (void)user_data;
+  fail_msg("nobody woke the loop");
+}
+
+static void *wake(void *loop)
+{
+  pai_loop_wake(loop);
+  return NULL;
+}
+
+static void another_thread_wakes_a_waiting_loop(void **state)
+{
+  pai__timer *timer;
+  pthread_t thread;
+  pai_loop *loop;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_int_equal(
+    pai__timer_new(&timer, &pai__libc_alloc, loop, on_late, NULL), PAI_OK);
+  pai__timer_start(timer, (pai_time)3600 * 1000000);
+  assert_int_equal(pthread_create(&thread, NULL, wake, loop), 0);
+  assert_int_equal(pai_loop_run_once(loop), 1);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  pai__timer_close(timer);
+  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  pai_loop_free(loop);
+}
+
+static void on_reenter(void *user_data)
+{
+  ticks *t = user_data;
+
+  assert_int_equal(pai_loop_run(t->loop), PAI_EBUSY);
+  assert_int_equal(pai_loop_run_once(t->loop), PAI_EBUSY);
+  assert_int_equal(pai_loop_dispatch(t->loop), PAI_EBUSY);
+  t->count++;
+  pai_loop_stop(t->loop);
+  pai__timer_start(t->timer, (pai_time)3600 * 1000000);
+}
+
+static void reentry_is_refused_and_stop_stops(void **state)
+{
+  ticks t = { 0 };
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&t.loop, NULL, NULL), PAI_OK);
+  assert_int_equal(
+    pai__timer_new(&t.timer, &pai__libc_alloc, t.loop, on_reenter, &t),
+    PAI_OK);
+  pai__timer_start(t.timer, 0);
+  assert_int_equal(pai_loop_run(t.loop), PAI_OK);
+  assert_int_equal(t.count, 1);
+  pai__timer_close(t.timer);
+  pai_loop_free(t.loop);
+}
+
+static void bad_options_are_refused(void **state)
+{
+  pai_loop_options bad = { 3, NULL };
+  pai_loop *loop;
+  pai_error *err;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, &bad, &err), PAI_EINVAL);
+  assert_null(loop);
+  test_expect_error(err, PAI_EINVAL, "struct_size");
+  assert_int_equal(pai_loop_new(NULL, NULL, NULL), PAI_EINVAL);
+  pai_loop_free(NULL);
+}
+
+static int body(const pai_alloc *alloc, void *user_data)
+{
+  pai_loop_options o = PAI_LOOP_OPTIONS_INIT;
+  pai__timer *timer;
+  pai_loop *loop;
+  int rc;
+
+  (void)user_data;
+  o.alloc = alloc;
+  rc = pai_loop_new(&loop, &o, NULL);
+  if (rc < 0)
+    return rc;
+  rc = pai__timer_new(&timer, alloc, loop, on_late, NULL);
+  pai__timer_close(timer);
+  pai_loop_free(loop);
+  return rc;
+}
+
+static void failing_memory(void **state)
+{
+  (void)state;
+  test_faults(body, NULL);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(own_loop_runs_until_nothing_waits),
+    cmocka_unit_test(host_runs_its_own_libuv),
+    cmocka_unit_test(foreign_loop_polls_us),
+    cmocka_unit_test(another_thread_wakes_a_waiting_loop),
+    cmocka_unit_test(reentry_is_refused_and_stop_stops),
+    cmocka_unit_test(bad_options_are_refused),
+    cmocka_unit_test(failing_memory),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
