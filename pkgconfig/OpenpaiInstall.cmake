@@ -63,11 +63,6 @@ install(FILES ${PROJECT_BINARY_DIR}/openpai.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET openpai_cli)
-  # The program finds its library wherever both were moved to.
-  file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR}
-    ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(openpai_cli PROPERTIES
-    INSTALL_RPATH "\$ORIGIN/${lib_from_bin}")
   install(TARGETS openpai_cli)
 
   configure_file(docs/openpai.1 ${PROJECT_BINARY_DIR}/openpai.1 @ONLY)

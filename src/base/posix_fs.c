@@ -7,7 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int pai__sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
+/* An errno as an error: "cannot ...: No such file or directory". */
+static int sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
+  PAI__PRINTF(3, 4);
+
+static int sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
 {
   char what[4096], why[128];
   int code = PAI_EIO;
@@ -34,7 +38,7 @@ static int make_dir(const char *path, pai_error **err)
   if (mkdir(path, 0700) == 0)
     return PAI_OK;
   if (errno != EEXIST)
-    return pai__sys_fail(err, errno, "cannot make folder %s", path);
+    return sys_fail(err, errno, "cannot make folder %s", path);
   if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
     return PAI_OK;
   return pai__fail(err, PAI_EEXISTS, "%s is not a folder", path);
@@ -76,7 +80,7 @@ int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
       break;
     if (errno != EEXIST) {
       rc =
-        pai__sys_fail(err, errno, "cannot make folder %s", pai__buf_text(&b));
+        sys_fail(err, errno, "cannot make folder %s", pai__buf_text(&b));
       break;
     }
     pai__buf_clear(&b);
@@ -92,7 +96,7 @@ int pai__fs_create(int *fd, const char *path, pai_error **err)
 {
   *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   return *fd >= 0 ? PAI_OK
-                  : pai__sys_fail(err, errno, "cannot write %s", path);
+                  : sys_fail(err, errno, "cannot write %s", path);
 }
 
 int pai__fs_write(int fd, const char *data, size_t len, const char *path,
@@ -103,7 +107,7 @@ int pai__fs_write(int fd, const char *data, size_t len, const char *path,
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      return pai__sys_fail(err, errno, "cannot write %s", path);
+      return sys_fail(err, errno, "cannot write %s", path);
     data += n;
     len -= (size_t)n;
   }
@@ -122,7 +126,7 @@ static int read_all(pai__buf *out, int fd, const char *name, size_t limit,
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      return pai__sys_fail(err, errno, "cannot read %s", name);
+      return sys_fail(err, errno, "cannot read %s", name);
     out->len += (size_t)n;
     out->data[out->len] = '\0';
     if (out->len > limit)
@@ -142,7 +146,7 @@ int pai__fs_read(pai__buf *out, const char *path, size_t limit,
     return read_all(out, STDIN_FILENO, "standard input", limit, err);
   fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return pai__sys_fail(err, errno, "cannot read %s", path);
+    return sys_fail(err, errno, "cannot read %s", path);
   rc = read_all(out, fd, path, limit, err);
   (void)close(fd);
   return rc;

@@ -4,10 +4,6 @@
 
 #include "base/buf.h"
 
-/* An errno as an error: "cannot ...: No such file or directory". */
-int pai__sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
-  PAI__PRINTF(3, 4);
-
 /* Makes a folder and those above it, for this user only. */
 int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
                       pai_error **err);

@@ -45,10 +45,8 @@ void cli_print_help(const cli_verb *verb, FILE *out);
 
 /* --- terminal (term.c) --- */
 
-/* May `out` be coloured: a terminal, and NO_COLOR is not set. */
-bool cli_color(FILE *out);
 bool cli_is_terminal(FILE *out);
-/* An ANSI sequence, or "" when `out` may not be coloured. */
+/* An ANSI sequence, or "" when `out` is no terminal or NO_COLOR is set. */
 const char *cli_style(FILE *out, const char *sgr);
 
 /* "file:line:col: error: what" and a help line, on stderr. */

@@ -11,7 +11,7 @@ bool cli_is_terminal(FILE *out)
   return isatty(fileno(out)) == 1;
 }
 
-bool cli_color(FILE *out)
+static bool may_color(FILE *out)
 {
   const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -24,7 +24,7 @@ bool cli_color(FILE *out)
 
 const char *cli_style(FILE *out, const char *sgr)
 {
-  return cli_color(out) ? sgr : "";
+  return may_color(out) ? sgr : "";
 }
 
 static void print_error(const char *what)

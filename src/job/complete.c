@@ -32,19 +32,18 @@ static const pai__task *nth_done(const pai__job *job, uint32_t role, int32_t n,
   return found;
 }
 
+/* Asked after every task that ends, so no two rules come true at once. */
 bool pai__job_decide(const pai__job *job, const pai__task **trigger)
 {
   size_t done = 0;
 
   *trigger = NULL;
-  for (uint32_t r = 0; r < job->spec->nroles; r++) {
+  for (uint32_t r = 0; r < job->spec->nroles && *trigger == NULL; r++) {
     const pai__role *role = &job->spec->roles[r];
-    const pai__task *rules[] = { nth_done(job, r, role->min_failed, false),
-                                 nth_done(job, r, role->min_succeeded, true) };
-    for (size_t i = 0; i < PAI__LEN(rules); i++)
-      if (rules[i] != NULL &&
-          (*trigger == NULL || rules[i]->order < (*trigger)->order))
-        *trigger = rules[i];
+
+    *trigger = nth_done(job, r, role->min_failed, false);
+    if (*trigger == NULL)
+      *trigger = nth_done(job, r, role->min_succeeded, true);
   }
   for (size_t i = 0; i < job->ntasks; i++)
     done += job->tasks[i].state == PAI__TASK_DONE;

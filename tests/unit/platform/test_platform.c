@@ -8,6 +8,7 @@
 #include <openpai/uv.h>
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -272,19 +273,36 @@ static void closing_ends_everything(void **state)
   expect_end(&s, PAI_STATE_STOPPED, -210);
 }
 
-static void what_a_task_leaves_behind_holds_nothing_up(void **state)
+static void what_a_task_leaves_behind_is_killed(void **state)
 {
-  story s = { 0 }, escaped = { 0 };
+  story s = { 0 };
+  int ends[2];
+  char byte;
 
   (void)state;
+  assert_int_equal(pipe(ends), 0); /* which the task inherits */
   run(&s, job("", "", "sleep 1000 & echo done"));
   expect_end(&s, PAI_STATE_SUCCEEDED, 0);
   assert_string_equal(s.output, "done\n");
-  /* One that has left the group, and says so, and keeps stderr open. */
-  run(&escaped, job("", "",
-                    "coproc setsid sh -c 'echo up; exec sleep 3'; "
-                    "read -u ${COPROC[0]}; echo done"));
-  expect_end(&escaped, PAI_STATE_SUCCEEDED, 0);
+  (void)close(ends[1]);
+  assert_int_equal(read(ends[0], &byte, 1), 0); /* nobody holds it open */
+  (void)close(ends[0]);
+}
+
+static void what_escapes_holds_nothing_up(void **state)
+{
+  story s = { 0 };
+  long pid;
+
+  (void)state;
+  /* It has left the group, and says so, and keeps stderr open. */
+  run(&s, job("", "",
+              "coproc setsid sh -c 'echo $$; exec sleep 1000'; "
+              "read -u ${COPROC[0]} pid; echo $pid"));
+  expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  pid = strtol(s.output, NULL, 10);
+  assert_true(pid > 1);
+  assert_int_equal(kill((pid_t)pid, SIGKILL), 0); /* it did escape */
 }
 
 static void tasks_find_each_other(void **state)
@@ -508,7 +526,8 @@ int main(void)
     cmocka_unit_test(a_failed_job_is_tried_again),
     cmocka_unit_test(stopping_is_graceful_first),
     cmocka_unit_test(closing_ends_everything),
-    cmocka_unit_test(what_a_task_leaves_behind_holds_nothing_up),
+    cmocka_unit_test(what_a_task_leaves_behind_is_killed),
+    cmocka_unit_test(what_escapes_holds_nothing_up),
     cmocka_unit_test(tasks_find_each_other),
     cmocka_unit_test(ports_in_use_are_not_given_out),
     cmocka_unit_test(jobs_wait_their_turn_and_say_why),

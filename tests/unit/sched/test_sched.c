@@ -74,6 +74,11 @@ static void a_gang_is_placed_whole_or_not_at_all(void **state)
   assert_int_equal(l.len, 3); /* nothing had leaked from the tries */
   assert_int_equal(l.ids[1], 2);
   assert_int_equal(l.ids[2], 3);
+  assert_int_equal(pai__sched_finish(s, 2), PAI_OK);
+  assert_int_equal(pai__sched_finish(s, 3), PAI_OK);
+  assert_int_equal(submit(s, 4, 8, 1), PAI_OK); /* all there is */
+  pai__sched_run(s, on_place, &l);
+  assert_int_equal(l.len, 4);
   pai__sched_free(s);
 }
 

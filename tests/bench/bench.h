@@ -1,0 +1,35 @@
+/*
+ * bench.h - benchmarks: ours and a baseline, in turn, in the same run
+ *
+ * Only ratios are worth anything: both sides see the same machine, the same
+ * minute and the same bytes.
+ */
+#ifndef PAI_TESTS_BENCH_H
+#define PAI_TESTS_BENCH_H
+
+#include "base/buf.h"
+
+typedef struct bench {
+  const char *name;
+  const char *what; /* ours against the baseline, in words */
+  const char *unit; /* what one call does */
+  double goal;      /* baseline time / our time should be at least this */
+  /* Makes what both sides need; NULL is a failure. */
+  void *(*setup)(void);
+  void (*teardown)(void *data);
+  /* One unit of work; negative is a failure.  baseline may be NULL. */
+  int (*ours)(void *data);
+  int (*baseline)(void *data);
+} bench;
+
+/* Groups of benchmarks; each list ends with a name of NULL. */
+extern const bench bench_yaml[];
+extern const bench bench_json[];
+
+/* Generated inputs, the same on every machine (inputs.c). */
+void bench_yaml_spec(pai__buf *out);            /* one job, about 2.3 KB */
+void bench_yaml_list(pai__buf *out, int njobs); /* jobs as a sequence */
+void bench_json_spec(pai__buf *out);            /* one job, about 2.2 KB */
+void bench_json_list(pai__buf *out, int njobs); /* about 490 bytes a job */
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * main.c - openpai-bench [--json] [--list] [NAME...]
+ *
+ * A NAME runs all benchmarks that begin with it.  Times are processor time;
+ * of several rounds the median counts.  A missed goal is printed, not an
+ * error: it is for people and reports to judge.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS = 9, ROUND_NS = 20000000 };
+
+static const bench *const groups[] = {
+  bench_yaml,
+#ifdef HAVE_JANSSON
+  bench_json,
+#endif
+};
+
+typedef int (*work)(void *data);
+
+static double now_ns(void)
+{
+  struct timespec t;
+
+  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Nanoseconds a call, over n calls; negative when one fails. */
+static double measure(work fn, void *data, long n)
+{
+  double start = now_ns();
+
+  for (long i = 0; i < n; i++)
+    if (fn(data) < 0)
+      return -1;
+  return (now_ns() - start) / (double)n;
+}
+
+/* How many calls make up a round. */
+static long calibrate(work fn, void *data)
+{
+  long n = 1;
+  double ns;
+
+  for (; n < 100000000; n *= 4) {
+    ns = measure(fn, data, n);
+    if (ns < 0)
+      return -1;
+    if (ns * (double)n > ROUND_NS / 8)
+      return (long)(ROUND_NS / ns) + 1;
+  }
+  return n;
+}
+
+static int by_size(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+static double median(double *v)
+{
+  qsort(v, ROUNDS, sizeof(*v), by_size);
+  return v[ROUNDS / 2];
+}
+
+/* Both sides in turn; negative when one fails. */
+static int run_rounds(const bench *b, void *data, double *ours, double *base)
+{
+  double o[ROUNDS], s[ROUNDS] = { 0 };
+  long n = calibrate(b->ours, data), m = 0;
+
+  if (b->baseline != NULL)
+    m = calibrate(b->baseline, data);
+  if (n < 0 || m < 0)
+    return -1;
+  for (int i = 0; i < ROUNDS; i++) {
+    o[i] = measure(b->ours, data, n);
+    if (b->baseline != NULL)
+      s[i] = measure(b->baseline, data, m);
+    if (o[i] < 0 || s[i] < 0)
+      return -1;
+  }
+  *ours = median(o);
+  *base = median(s);
+  return 0;
+}
+
+static void print(const bench *b, double ours, double base, bool json)
+{
+  double ratio = base / ours;
+
+  if (json)
+    printf("{\"name\":\"%s\",\"ours_ns\":%.1f,\"baseline_ns\":%.1f,"
+           "\"ratio\":%.3f,\"goal\":%.2f,\"unit\":\"%s\"}\n",
+           b->name, ours, base, ratio, b->goal, b->unit);
+  else if (b->baseline == NULL)
+    printf("%-16s %14.0f ns a %s\n", b->name, ours, b->unit);
+  else
+    printf("%-16s %14.0f ns a %-5s baseline %14.0f ns   ratio %6.2f   "
+           "goal %5.2f%s\n",
+           b->name, ours, b->unit, base, ratio, b->goal,
+           ratio < b->goal ? "   missed" : "");
+  fflush(stdout);
+}
+
+static void run(const bench *b, bool json)
+{
+  void *data = b->setup();
+  double ours, base;
+
+  if (data == NULL || run_rounds(b, data, &ours, &base) < 0)
+    fprintf(stderr, "openpai-bench: %s failed\n", b->name);
+  else
+    print(b, ours, base, json);
+  if (data != NULL)
+    b->teardown(data);
+}
+
+static bool is_wanted(const char *name, char **wanted)
+{
+  if (*wanted == NULL)
+    return true;
+  for (; *wanted != NULL; wanted++)
+    if (strncmp(name, *wanted, strlen(*wanted)) == 0)
+      return true;
+  return false;
+}
+
+int main(int argc, char **argv)
+{
+  bool json = false, list = false;
+  int at = 1, found = 0;
+
+  for (; at < argc && argv[at][0] == '-'; at++) {
+    if (strcmp(argv[at], "--json") == 0)
+      json = true;
+    else if (strcmp(argv[at], "--list") == 0)
+      list = true;
+    else
+      goto usage;
+  }
+  for (size_t g = 0; g < PAI__LEN(groups); g++) {
+    for (const bench *b = groups[g]; b->name != NULL; b++) {
+      if (!is_wanted(b->name, argv + at))
+        continue;
+      found++;
+      if (list)
+        printf("%-16s %s\n", b->name, b->what);
+      else
+        run(b, json);
+    }
+  }
+  if (found != 0)
+    return 0;
+  fprintf(stderr, "openpai-bench: no benchmark has that name\n");
+usage:
+  fprintf(stderr, "usage: openpai-bench [--json] [--list] [NAME...]\n");
+  return 2;
+}

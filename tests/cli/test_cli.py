@@ -1,0 +1,218 @@
+"""The openpai program as a user meets it."""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPENPAI, HELLO = sys.argv[1:3]
+
+JOB = """\
+protocolVersion: 2
+name: test
+type: job
+taskRoles:
+  a:
+    instances: {instances}
+    dockerImage: x
+    resourcePerInstance: {{cpu: 1, memoryMB: 1, gpu: 0}}
+    commands:
+      - {command}
+"""
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.env = dict(os.environ, XDG_STATE_HOME=str(self.folder / "state"))
+
+    def job(self, command, instances=1):
+        path = self.folder / "job.yaml"
+        path.write_text(JOB.format(command=json.dumps(command),
+                                   instances=instances))
+        return str(path)
+
+    def run_cli(self, *args, **kwargs):
+        return subprocess.run([OPENPAI, *args], env=self.env, text=True,
+                              capture_output=True, timeout=60, **kwargs)
+
+    def start(self, *args):
+        """A running openpai whose stdout is a pipe."""
+        process = subprocess.Popen([OPENPAI, *args], env=self.env, text=True,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_no_verb_and_unknown_verb(self):
+        done = self.run_cli()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("usage:", done.stderr)
+        done = self.run_cli("rum")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("there is no verb 'rum'", done.stderr)
+
+    def test_help_and_version(self):
+        for args in (["help"], ["--help"], ["help", "run"], ["run", "--help"],
+                     ["doctor", "-h"]):
+            done = self.run_cli(*args)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), args)
+            self.assertIn("usage: openpai", done.stdout)
+        self.assertEqual(self.run_cli("help", "rum").returncode, 2)
+        self.assertRegex(self.run_cli("--version").stdout,
+                         r"^openpai \d+\.\d+\.\d+\n$")
+
+    def test_hello(self):
+        done = self.run_cli("run", HELLO)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("server[0] | heard: Hello, server!\n", done.stdout)
+        self.assertIn("client[0] | heard: Hello, client!\n", done.stdout)
+
+    def test_quiet_when_piped_unless_asked(self):
+        done = self.run_cli("run", self.job("echo hi; printf end"))
+        self.assertEqual(done.stdout, "a[0] | hi\na[0] | end\n")
+        self.assertEqual(done.stderr, "")
+        done = self.run_cli("run", "--verbose", self.job("echo hi"))
+        self.assertIn("test running\n", done.stderr)
+        self.assertRegex(done.stderr, r"test succeeded after \d+\.\d s\n$")
+        self.assertNotIn("\033", done.stderr + done.stdout)
+
+    def test_exit_code_is_the_jobs(self):
+        done = self.run_cli("run", self.job("exit 7"))
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("task a[0] ended with code 7", done.stderr)
+        logs = re.search(r"logs: (.*)", done.stderr).group(1)
+        self.assertTrue(pathlib.Path(logs, "0", "a-0", "stdout").exists())
+        self.assertEqual(
+            self.run_cli("run", self.job("kill -9 $$")).returncode, 137)
+
+    def test_bad_files_are_told_like_a_compiler_does(self):
+        path = self.job("true", instances=0)
+        done = self.run_cli("run", path)
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertEqual(done.stderr,
+                         f"{path}:6:16: error: instances is 0\n"
+                         "  help: give a number from 1 to 10000\n")
+        done = self.run_cli("run", "-", input="a: [")
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, r"^<stdin>:\d+:\d+: error: ")
+        done = self.run_cli("run", "/no/such/file")
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(done.stderr, "openpai: error: cannot read "
+                         "/no/such/file: No such file or directory\n")
+
+    def test_wrong_words(self):
+        for args in (["run"], ["run", "a", "b"], ["run", "--jsn", "a"],
+                     ["run", "--json=1", "a"], ["run", "--root"]):
+            done = self.run_cli(*args)
+            self.assertEqual((done.returncode, done.stdout), (125, ""), args)
+            self.assertIn("help: openpai run --help", done.stderr)
+        self.assertEqual(self.run_cli("doctor", "x").returncode, 2)
+
+    def test_unusable_root(self):
+        done = self.run_cli("run", "--root", "/dev/null/x", self.job("true"))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("/dev/null", done.stderr)
+        self.env.pop("XDG_STATE_HOME")
+        self.env.pop("HOME", None)
+        done = self.run_cli("run", self.job("true"))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("HOME is not set", done.stderr)
+
+    def test_root_holds_everything_and_is_private(self):
+        root = self.folder / "root"
+        self.run_cli("run", "--root", str(root), self.job("true"))
+        self.run_cli("run", f"--root={root}", self.job("true"))
+        self.assertEqual(sorted(p.name for p in (root / "jobs").iterdir()),
+                         ["test", "test.1"])
+        for path in root.rglob("*"):
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+        self.assertFalse((self.folder / "state").exists())
+
+    def test_json_events(self):
+        done = self.run_cli("run", "--json",
+                            self.job(r"printf 'a\"\\\x01\xff\xc3\xa4'"))
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(
+            [(e["event"], e.get("state")) for e in events],
+            [("job", "running"), ("task", "running"), ("output", None),
+             ("task", "succeeded"), ("job", "succeeded")])
+        self.assertEqual(events[2]["text"], 'a"\\\x01\ufffd\xe4')
+        self.assertEqual((events[2]["role"], events[2]["index"],
+                          events[2]["stream"]), ("a", 0, 1))
+        self.assertEqual(events[-1]["code"], 0)
+
+    def test_first_signal_stops_second_kills(self):
+        polite = self.start("run", self.job(
+            "trap 'echo bye; exit 0' TERM; echo up; sleep 1000 & wait"))
+        self.assertEqual(polite.stdout.readline(), "a[0] | up\n")
+        polite.send_signal(signal.SIGINT)
+        out, _ = polite.communicate(timeout=60)
+        self.assertEqual((polite.returncode, "bye" in out), (130, True))
+        stubborn = self.start("run", self.job(
+            "trap 'echo no' TERM; echo up; while true; do sleep 0.01; done"))
+        self.assertEqual(stubborn.stdout.readline(), "a[0] | up\n")
+        stubborn.send_signal(signal.SIGTERM)
+        self.assertEqual(stubborn.stdout.readline(), "a[0] | no\n")
+        stubborn.send_signal(signal.SIGTERM)
+        stubborn.communicate(timeout=60)
+        self.assertEqual(stubborn.returncode, 143)
+
+    def test_a_reader_that_goes_away_ends_the_job(self):
+        process = self.start("run", self.job("while echo x; do :; done"))
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), 128 + signal.SIGPIPE)
+
+    def on_terminal(self, *args):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execve(OPENPAI, [OPENPAI, *args], self.env)
+        shown = b""
+        try:
+            while chunk := os.read(fd, 65536):
+                shown += chunk
+        except OSError:
+            pass  # the other end is closed
+        os.close(fd)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        return shown.decode()
+
+    def test_colour_and_progress_on_a_terminal(self):
+        self.env.pop("NO_COLOR", None)
+        self.env["TERM"] = "xterm"
+        shown = self.on_terminal("run", self.job("echo hi"))
+        self.assertIn("\033[", shown)
+        self.assertIn("test running", shown)
+        self.env["NO_COLOR"] = "1"
+        shown = self.on_terminal("run", self.job("echo hi"))
+        self.assertNotIn("\033[", shown)
+        self.assertIn("a[0] | hi", shown)
+
+    def test_doctor(self):
+        done = self.run_cli("doctor")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"found +bash")
+        report = json.loads(self.run_cli("doctor", "--json").stdout)
+        self.assertTrue(report["healthy"])
+        self.assertEqual({p["name"]: p["found"] for p in report["parts"]}
+                         ["bash"], True)
+        self.env["PATH"] = str(self.folder)
+        done = self.run_cli("doctor")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"missing +bash")
+        self.assertIn("Jobs cannot run here", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
