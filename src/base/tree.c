@@ -3,7 +3,10 @@
 #include "base/number.h"
 #include "base/utf8.h"
 
-enum { MARK_EVERY = 4096 };
+enum {
+  MARK_EVERY = 4096,
+  MANY_NODES = 4096 /* enough to tell from them how many there will be */
+};
 
 /* --- lines and columns -------------------------------------------------- */
 
@@ -12,16 +15,65 @@ static bool is_break(const char *p)
   return *p == '\n' || (*p == '\r' && p[1] != '\n');
 }
 
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EVERY_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
+
+/* The high bit of each byte that is c. */
+static uint64_t find_byte(uint64_t w, unsigned char c)
+{
+  const uint64_t low = EVERY_BYTE(0x7fu);
+  uint64_t x = w ^ EVERY_BYTE(c);
+
+  return ~(((x & low) + low) | x | low);
+}
+
+/* How many bytes have their high bit set; no other bits are. */
+static uint32_t count_marked(uint64_t mask)
+{
+  return (uint32_t)(((mask >> 7) * EVERY_BYTE(1u)) >> 56);
+}
+
+/* As advance(), for eight bytes at a time; stops where it may not go on. */
+static const char *advance_fast(pai__pos *at, const char *p, const char *end)
+{
+  for (; end - p >= 8; p += 8) {
+    uint64_t w, breaks, chars;
+
+    memcpy(&w, p, sizeof(w));
+    if (find_byte(w, '\r') != 0)
+      break;
+    breaks = find_byte(w, '\n');
+    chars = ~(w & ~(w << 1)) & EVERY_BYTE(0x80u);
+    if (breaks != 0) {
+      at->line += count_marked(breaks);
+      at->column = 0;
+      chars &= ~(UINT64_MAX >> __builtin_clzll(breaks));
+    }
+    at->column += count_marked(chars);
+  }
+  return p;
+}
+#else
+static const char *advance_fast(pai__pos *at, const char *p, const char *end)
+{
+  (void)at;
+  (void)end;
+  return p;
+}
+#endif
+
 /* Moves a count of lines and characters over some bytes.  *end is readable. */
 static pai__pos advance(pai__pos at, const char *p, const char *end)
 {
-  for (; p < end; p++) {
+  for (p = advance_fast(&at, p, end); p < end; p++) {
     if (is_break(p)) {
       at.line++;
       at.column = 0;
     } else {
       at.column += pai__utf8_first(*p);
     }
+    if (*p == '\n')
+      p = advance_fast(&at, p + 1, end) - 1;
   }
   return at;
 }
@@ -81,8 +133,9 @@ size_t pai__tree_offset(const pai__tree *t, pai__pos pos)
 /* --- life --------------------------------------------------------------- */
 
 int pai__tree_new(pai__tree **out, const pai_alloc *alloc, const char *text,
-                  size_t len, size_t nodes, pai_error **err)
+                  size_t len, pai_error **err)
 {
+  size_t nodes = len < MANY_NODES * 16 ? len / 16 + 8 : MANY_NODES;
   size_t nmarks = len / MARK_EVERY + 1;
   size_t block =
     sizeof(pai__tree) + nmarks * sizeof(pai__pos) + len + PAI__TREE_PAD;
@@ -128,6 +181,28 @@ void pai__tree_free(pai__tree *t)
   pai__free(&alloc, t->strings, t->strings_cap);
   pai__free(&alloc, t->side, t->side_cap * sizeof(*t->side));
   pai__free(&alloc, t, t->block);
+}
+
+int pai__tree_grow(pai__tree *t, size_t start)
+{
+  size_t cap = t->cap + t->cap / 2 + 8, expected = 0;
+  pai__tree_node *grown;
+
+  /* Nodes come in the order of their starts: what has been read tells how
+   * many there will be. */
+  if (start != 0)
+    expected = (size_t)((double)t->count / (double)start * (double)t->len);
+  expected += expected / 32 + 8;
+  if (start > 1024 && expected > t->cap + t->cap / 8)
+    cap = expected < 4 * t->cap ? expected : 4 * t->cap;
+  if (cap >= PAI__NO_NODE)
+    return PAI_ENOMEM;
+  grown = pai__realloc(&t->alloc, t->nodes, t->cap, cap, sizeof(*grown));
+  if (grown == NULL)
+    return PAI_ENOMEM;
+  t->nodes = grown;
+  t->cap = cap;
+  return PAI_OK;
 }
 
 int pai__tree_reserve(pai__tree *t, size_t len)

@@ -237,7 +237,10 @@ enum { PAI__TREE_PAD = 16, PAI__TREE_MAX_TEXT = 1 << 30 };
 /* A tree without nodes that owns a copy of the text.  The text is followed by
  * PAI__TREE_PAD NULs. */
 int pai__tree_new(pai__tree **out, const pai_alloc *alloc, const char *text,
-                  size_t len, size_t nodes, pai_error **err);
+                  size_t len, pai_error **err);
+
+/* Room for one more node, which starts at a byte. */
+int pai__tree_grow(pai__tree *t, size_t start);
 
 /* A new node; its skip is right for a leaf.  NULL when memory is short. */
 static inline pai__tree_node *pai__tree_push(pai__tree *t, uint8_t type,

@@ -22,13 +22,14 @@ typedef struct run {
   pai_time started;
 } run_state;
 
-static pai_loop *loop_to_wake; /* for the signal handler alone */
+static pai_loop *volatile loop_to_wake; /* for the signal handler alone */
 static volatile sig_atomic_t last_signal;
 
 static void on_signal(int number)
 {
   last_signal = number;
-  pai_loop_wake(loop_to_wake);
+  if (loop_to_wake != NULL)
+    pai_loop_wake(loop_to_wake);
 }
 
 static void print_result(const run_state *r, const pai_event *event)
@@ -192,6 +193,7 @@ static int run_job(run_state *r, const char *root, pai_error **err)
       pai_platform_close(r->platform, NULL, NULL);
     ended = wait_for_end(r, loop);
   }
+  loop_to_wake = NULL; /* a signal may still come */
   pai_loop_free(loop);
   return rc < 0 ? rc : ended;
 }

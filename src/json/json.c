@@ -369,8 +369,7 @@ int pai__json_parse(pai__tree **out, const char *text, size_t len,
     max = PAI__TREE_MAX_TEXT;
   if (len > max)
     return pai__fail(err, PAI_ELIMIT, "the text has more than %zu bytes", max);
-  rc = pai__tree_new(&t, pai__alloc_or_libc(o->alloc), text, len, len / 16 + 8,
-                     err);
+  rc = pai__tree_new(&t, pai__alloc_or_libc(o->alloc), text, len, err);
   if (rc < 0)
     return rc;
   if (pai__tree_reserve(t, len + PAI__TREE_PAD) < 0) {

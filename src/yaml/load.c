@@ -73,13 +73,13 @@ static void find_place(pai__yaml_loader *l, const yaml_event_t *event,
 
 /* --- nodes, keys and limits --------------------------------------------- */
 
-static pai__yaml_frame *top(const pai__yaml_loader *l)
+static inline pai__yaml_frame *top(const pai__yaml_loader *l)
 {
   return l->depth != 0 ? &l->frames[l->depth - 1] : NULL;
 }
 
 /* Whether the next node will be a key. */
-static bool wants_key(const pai__yaml_loader *l)
+static inline bool wants_key(const pai__yaml_loader *l)
 {
   const pai__yaml_frame *f = top(l);
 
@@ -354,7 +354,7 @@ static int take_scalar(pai__yaml_loader *l, yaml_event_t *event)
   text x;
   int rc = read_scalar(l, event, &x);
 
-  if (rc == PAI_OK && key)
+  if (rc == PAI_OK && key && ((x.flags & PAI__HAS_PROPS) != 0 || x.merge))
     rc = check_block_key(l, (x.flags & PAI__HAS_PROPS) != 0, x.from, &x.merge);
   if (rc < 0)
     return rc;
@@ -372,7 +372,7 @@ static int take_scalar(pai__yaml_loader *l, yaml_event_t *event)
     rc = take_odd_key(l, &x, n, &n);
   else
     rc = set_value(l, n, &x.value, x.s, x.len);
-  if (rc == PAI_OK)
+  if (rc == PAI_OK && event->data.scalar.anchor != NULL)
     rc = set_anchor(l, event->data.scalar.anchor, n, false, &anchor);
   return rc;
 }

@@ -191,15 +191,16 @@ int pai__yaml_parse(pai__tree **out, const char *text, size_t len,
     return pai__fail(err, PAI_ELIMIT, "the text has more than %zu bytes",
                      l.opts.max_bytes);
   l.js = l.opts.mode == PAI__YAML_JS;
-  rc = pai__tree_new(&l.t, pai__alloc_or_libc(l.opts.alloc), text, len,
-                     len / 16 + 8, err);
+  rc = pai__tree_new(&l.t, pai__alloc_or_libc(l.opts.alloc), text, len, err);
   if (rc < 0)
     return rc;
   pai__anchors_init(&l.anchors, &l.t->alloc);
   rc = pai__yaml_source_init(&l.src, l.t, err);
   if (rc < 0)
     goto done;
-  if (has_too_many_tags(l.t->text))
+  if (pai__tree_reserve(l.t, len) < 0)
+    rc = pai__oom(err); /* hardly ever is more needed */
+  else if (has_too_many_tags(l.t->text))
     rc = pai__fail(err, PAI_ELIMIT, "there are more than %d %%TAG directives",
                    MOST_TAG_LINES);
   else
