@@ -80,7 +80,8 @@ PAI_API
 void pai_loop_stop(pai_loop *loop);
 
 /** Makes a waiting pai_loop_run_once() return.  Callable from any thread and
- *  from a signal handler.  @since 0.1 */
+ *  from a signal handler, but no more once pai_loop_free() began.
+ *  @since 0.1 */
 PAI_API
 void pai_loop_wake(pai_loop *loop);
 

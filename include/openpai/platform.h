@@ -3,6 +3,8 @@
  * The platform on one machine: takes job specs, finds each job its place,
  * runs its tasks as processes of this user, and tells what happens.
  *
+ * Tasks' ends are learnt through libuv, which handles SIGCHLD.
+ *
  * Threads: LOOP.  Callbacks come on the loop's thread, from the loop, never
  * from inside a call of this header; in them anything may be called here but
  * running the loop.

@@ -42,6 +42,8 @@ static int help(const char *name)
     return CLI_OK;
   }
   verb = find_verb(name);
+  if (verb == NULL && strcmp(name, "help") == 0)
+    return help(NULL);
   if (verb == NULL)
     return unknown(name);
   cli_print_help(verb, stdout);

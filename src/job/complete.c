@@ -5,34 +5,27 @@
  */
 #include "job/complete.h"
 
-/* The task that was the n-th of its role to end well (or badly), or NULL. */
+/* The task with which n of a role had ended well (or badly), or NULL.  Asked
+ * after every end, so when the n-th has just ended it is the last one. */
 static const pai__task *nth_done(const pai__job *job, uint32_t role, int32_t n,
                                  bool well)
 {
-  const pai__task *found = NULL;
-  uint64_t after = 0;
-  int64_t count = 0;
+  const pai__task *last = NULL;
+  int32_t count = 0;
 
-  for (size_t i = 0; i < job->ntasks; i++)
-    count += job->tasks[i].state == PAI__TASK_DONE &&
-             job->tasks[i].role == role && (job->tasks[i].code == 0) == well;
-  if (count < n)
-    return NULL;
-  for (; n > 0; n--) { /* at most once in an attempt: then it is decided */
-    found = NULL;
-    for (size_t i = 0; i < job->ntasks; i++) {
-      const pai__task *t = &job->tasks[i];
-      if (t->state == PAI__TASK_DONE && t->role == role &&
-          (t->code == 0) == well && t->order > after &&
-          (found == NULL || t->order < found->order))
-        found = t;
-    }
-    after = found->order;
+  for (size_t i = 0; i < job->ntasks; i++) {
+    const pai__task *t = &job->tasks[i];
+    if (t->state != PAI__TASK_DONE || t->role != role ||
+        (t->code == 0) != well)
+      continue;
+    count++;
+    if (last == NULL || t->order > last->order)
+      last = t;
   }
-  return found;
+  return n >= 1 && count >= n ? last : NULL;
 }
 
-/* Asked after every task that ends, so no two rules come true at once. */
+/* For the same reason no two rules come true at once. */
 bool pai__job_decide(const pai__job *job, const pai__task **trigger)
 {
   size_t done = 0;

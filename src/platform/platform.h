@@ -65,12 +65,12 @@ int pai__platform_handle(pai__pjob *j, enum pai__event_kind kind,
                          uint32_t task, int code);
 int pai__platform_queue(pai__pjob *j, pai_error **err);
 void pai__platform_schedule(pai_platform *p);
-void pai__platform_task_ended(void *user_data, uint64_t task, int code,
+void pai__platform_task_ended(void *user_data, uint64_t id, int code,
                               const char *text);
 
 /* event.c: tells the user what changed since it was last told. */
 void pai__platform_tell(pai__pjob *j);
-void pai__platform_output(void *user_data, uint64_t task, int stream,
+void pai__platform_output(void *user_data, uint64_t id, int stream,
                           const char *data, size_t len);
 
 /* The back end's number of a task, and back. */

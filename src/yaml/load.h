@@ -3,6 +3,7 @@
 #define PAI_SRC_YAML_LOAD_H
 
 #include "yaml/anchors.h"
+#include "yaml/scalar.h"
 #include "yaml/source.h"
 #include "yaml/yaml.h"
 
@@ -53,6 +54,41 @@ typedef struct pai__yaml_loader {
 
 /* Takes one event of the document's content. */
 int pai__yaml_take(pai__yaml_loader *l, yaml_event_t *event);
+
+/* --- place.c ------------------------------------------------------------ */
+
+bool pai__yaml_space(char c);
+
+/* The place of a node, kept behind the one before it; props says that an
+ * anchor or a tag comes first. */
+void pai__yaml_place(pai__yaml_loader *l, const yaml_event_t *event,
+                     bool props, uint32_t *start, uint32_t *end);
+
+/* Whether "!" stands before the scalar at a byte: libyaml forgets it. */
+bool pai__yaml_bare_tag(const pai__tree *t, uint32_t at);
+
+/* Whether "?" announces the key at a byte, in a block mapping. */
+bool pai__yaml_explicit(const pai__tree *t, const pai__tree_node *mapping,
+                        size_t at);
+
+/* --- values.c ----------------------------------------------------------- */
+
+/* A scalar as an event tells of it. */
+typedef struct pai__yaml_text {
+  char *s; /* the event's */
+  size_t len;
+  uint32_t from; /* where its anchor or tag begins, or it does */
+  uint32_t start, end;
+  uint8_t flags;
+  bool merge; /* "<<", if it is a key */
+  pai__scalar value;
+} pai__yaml_text;
+
+int pai__yaml_read(pai__yaml_loader *l, yaml_event_t *event,
+                   pai__yaml_text *x);
+
+/* Gives a node of that type the value. */
+int pai__yaml_set(pai__yaml_loader *l, pai__node n, const pai__yaml_text *x);
 
 /* --- tags.c ------------------------------------------------------------- */
 

@@ -62,7 +62,7 @@ class Cli(unittest.TestCase):
         self.assertIn("there is no verb 'rum'", done.stderr)
 
     def test_help_and_version(self):
-        for args in (["help"], ["--help"], ["help", "run"], ["run", "--help"],
+        for args in (["help"], ["--help"], ["help", "run"], ["help", "help"], ["run", "--help"],
                      ["doctor", "-h"]):
             done = self.run_cli(*args)
             self.assertEqual((done.returncode, done.stderr), (0, ""), args)

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import cli
+import includes
 import layers
 import links
 import single_use
@@ -156,6 +157,22 @@ class Links(Planted):
                    "```\n[h](nowhere)\n```\n")
         self.expect(links.check(self.root), "docs/a.md: no such file",
                     "#part-three: no such heading", "#none: no such heading")
+
+
+class Includes(Planted):
+    def test_blocks(self):
+        code = self.plant("examples/a.c", "int a;\n")
+        page = self.plant("README.md",
+                          "<!-- examples/a.c -->\n```c\nint b;\n```\n"
+                          "<!-- examples/b.c -->\n```c\n```\n"
+                          "```c\nint c;\n```\n")
+        self.expect(includes.check(self.root), "README.md:1: examples/a.c",
+                    "examples/b.c: no such file")
+        self.expect(includes.check(self.root, fix=True), "examples/b.c")
+        self.assertIn("```c\nint a;\n```\n", page.read_text())
+        code.write_text("int a;\nint d;\n")
+        self.expect(includes.check(self.root), "README.md:1: examples/a.c",
+                    "examples/b.c: no such file")
 
 
 class Cli(Planted):

@@ -1,0 +1,228 @@
+/* glue.c - the facade's failures, callbacks and lists as Python objects */
+#include "glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A message may quote bytes that are not UTF-8. */
+static PyObject *text_or_none(const char *s)
+{
+  if (s == NULL)
+    Py_RETURN_NONE;
+  return PyUnicode_DecodeUTF8(s, (Py_ssize_t)strlen(s), "backslashreplace");
+}
+
+static PyObject *number_or_none(bool some, long number)
+{
+  if (!some)
+    Py_RETURN_NONE;
+  return PyLong_FromLong(number);
+}
+
+/* --- failures ----------------------------------------------------------- */
+
+/* The exception for `f`, as openpai._errors makes it; new reference. */
+static PyObject *make_error(PyObject *module, const failure *f)
+{
+  uint32_t line = pai_error_line(f->err), column = pai_error_column(f->err);
+  PyObject *cause, *made = NULL;
+  char *text = facade_describe(f);
+  failure below;
+
+  if (text == NULL)
+    return PyErr_NoMemory();
+  if (facade_cause(&below, f))
+    cause = make_error(module, &below);
+  else
+    cause = text_or_none(NULL);
+  if (cause != NULL)
+    made = PyObject_CallMethod(
+      module, "make", "isNNNNNNNN", f->code, pai_code_name(f->code),
+      text_or_none(text), text_or_none(facade_message(f)),
+      text_or_none(pai_error_help(f->err)), number_or_none(line > 0, line),
+      number_or_none(column > 0, column),
+      text_or_none(pai_error_pointer(f->err)),
+      PyBool_FromLong(pai_error_retriable(f->err)), cause);
+  free(text);
+  return made;
+}
+
+void pai_py_raise(failure *f)
+{
+  PyObject *module, *error = NULL;
+
+  if (f->code != PAI_EUSER) { /* else rethrow() has done it */
+    module = PyImport_ImportModule("openpai._errors");
+    if (module != NULL)
+      error = make_error(module, f);
+    if (error != NULL)
+      PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(module);
+  }
+  pai_error_free(f->err);
+  f->err = NULL;
+}
+
+/* --- callbacks ---------------------------------------------------------- */
+
+typedef struct py_listener {
+  listener base;
+  PyObject *function;             /* or NULL */
+  PyObject *type, *value, *trace; /* the error to be raised again */
+} py_listener;
+
+/* Keeps the first error; a later one, of a signal, only hurries things. */
+static void keep_error(py_listener *l)
+{
+  if (l->type == NULL)
+    PyErr_Fetch(&l->type, &l->value, &l->trace);
+  else
+    PyErr_Clear();
+}
+
+static PyObject *event_arguments(const pai_event *event)
+{
+  const char *role = pai_event_role(event);
+  int state = pai_event_state(event);
+  const char *text;
+  size_t len;
+
+  text = pai_event_text(event, &len);
+  return Py_BuildValue(
+    "(sKLzNzNIzy#)", facade_event_type(event),
+    (unsigned long long)pai_event_job(event), (long long)pai_event_time(event),
+    facade_state_name(state),
+    number_or_none(facade_is_final(state), pai_event_code(event)), role,
+    number_or_none(role != NULL, (long)pai_event_index(event)),
+    (unsigned int)pai_event_attempt(event), facade_event_stream(event), text,
+    (Py_ssize_t)len);
+}
+
+static int on_event(listener *base, const pai_event *event)
+{
+  py_listener *l = (py_listener *)base;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *arguments = event_arguments(event), *result = NULL;
+  int failed;
+
+  if (arguments != NULL)
+    result = PyObject_CallObject(l->function, arguments);
+  failed = result == NULL;
+  if (failed)
+    keep_error(l);
+  Py_XDECREF(result);
+  Py_XDECREF(arguments);
+  PyGILState_Release(gil);
+  return failed;
+}
+
+static int check(listener *base)
+{
+  PyGILState_STATE gil = PyGILState_Ensure();
+  int failed = PyErr_CheckSignals() < 0;
+
+  if (failed)
+    keep_error((py_listener *)base);
+  PyGILState_Release(gil);
+  return failed;
+}
+
+static void rethrow(listener *base)
+{
+  py_listener *l = (py_listener *)base;
+  PyGILState_STATE gil = PyGILState_Ensure();
+
+  PyErr_Restore(l->type, l->value, l->trace);
+  l->type = l->value = l->trace = NULL;
+  PyGILState_Release(gil);
+}
+
+static void free_listener(listener *base)
+{
+  py_listener *l = (py_listener *)base;
+  PyGILState_STATE gil = PyGILState_Ensure();
+
+  Py_XDECREF(l->function);
+  Py_XDECREF(l->type);
+  Py_XDECREF(l->value);
+  Py_XDECREF(l->trace);
+  PyMem_Free(l);
+  PyGILState_Release(gil);
+}
+
+listener *pai_py_listener(PyObject *function)
+{
+  py_listener *l;
+
+  if (function != Py_None && !PyCallable_Check(function)) {
+    PyErr_Format(PyExc_TypeError, "on_event must be callable, not %.100s",
+                 Py_TYPE(function)->tp_name);
+    return NULL;
+  }
+  l = PyMem_Calloc(1, sizeof(*l));
+  if (l == NULL) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  l->base.check = check;
+  l->base.rethrow = rethrow;
+  l->base.free = free_listener;
+  if (function != Py_None) {
+    Py_INCREF(function);
+    l->function = function;
+    l->base.on_event = on_event;
+  }
+  return &l->base;
+}
+
+/* --- lists -------------------------------------------------------------- */
+
+PyObject *pai_py_state(job_state s)
+{
+  if (s.state == 0) /* the call failed */
+    Py_RETURN_NONE;
+  return Py_BuildValue("(zN)", facade_state_name(s.state),
+                       number_or_none(facade_is_final(s.state), s.code));
+}
+
+/* Appends what was just made; false, with an exception, without memory. */
+static bool append(PyObject *list, PyObject *made)
+{
+  int rc = made != NULL ? PyList_Append(list, made) : -1;
+
+  Py_XDECREF(made);
+  return rc == 0;
+}
+
+PyObject *pai_py_roles(job_roles roles)
+{
+  const pai_spec *spec = roles.spec;
+  PyObject *list = PyList_New(0);
+  bool good = list != NULL;
+
+  for (size_t r = 0; good && r < pai_spec_role_count(spec); r++)
+    good = append(list,
+                  Py_BuildValue("(sIIIIs)", pai_spec_role_name(spec, r),
+                                (unsigned int)pai_spec_role_instances(spec, r),
+                                (unsigned int)pai_spec_role_cpus(spec, r),
+                                (unsigned int)pai_spec_role_memory_mb(spec, r),
+                                (unsigned int)pai_spec_role_gpus(spec, r),
+                                pai_spec_role_script(spec, r)));
+  if (!good)
+    Py_CLEAR(list);
+  return list;
+}
+
+PyObject *pai_py_notes(job_notes notes)
+{
+  PyObject *list = PyList_New(0);
+  bool good = list != NULL;
+  const char *note;
+
+  for (size_t i = 0; good && (note = pai_spec_note(notes.spec, i)); i++)
+    good = append(list, PyUnicode_FromString(note));
+  if (!good)
+    Py_CLEAR(list);
+  return list;
+}

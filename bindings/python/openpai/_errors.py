@@ -1,0 +1,105 @@
+"""The exceptions.  glue.c calls make() when a call of the library fails."""
+from typing import Dict, Optional, Type
+
+
+class Error(Exception):
+    """A call of libopenpai failed.
+
+    str() is the whole story: where, what, and how to mend it.
+    """
+    #: The library's PAI_E* number, and its name, as "PAI_EINVAL".
+    code: int = 0
+    name: str = "PAI_E?"
+    #: One line that says what was wrong.
+    message: str
+    #: One line that says how to mend it.
+    help: Optional[str] = None
+    #: Where in the input, both from 1.
+    line: Optional[int] = None
+    column: Optional[int] = None
+    #: JSON pointer into the input, as "/taskRoles/worker".
+    pointer: Optional[str] = None
+    #: Whether the same call may succeed later.
+    retriable: bool = False
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        self.message = text
+
+    def __str__(self) -> str:  # OSError's would look for errno
+        return str(self.args[0]) if self.args else ""
+
+
+class InvalidError(Error, ValueError):
+    """An argument, or a job file, breaks its contract."""
+    code, name = -1, "PAI_EINVAL"
+
+
+class NoMemoryError(Error, MemoryError):
+    """Memory ran out."""
+    code, name = -2, "PAI_ENOMEM"
+
+
+class NotFoundError(Error, LookupError):
+    """There is no such thing."""
+    code, name = -3, "PAI_ENOTFOUND"
+
+
+class NoSuchFileError(NotFoundError, FileNotFoundError):
+    """Job.load(): there is no such file."""
+
+
+class ExistsError(Error):
+    """There is one already."""
+    code, name = -4, "PAI_EEXISTS"
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Known elsewhere, not to this version or machine."""
+    code, name = -5, "PAI_ENOTSUP"
+
+
+class CanceledError(Error):
+    """Stopped before it was done, on request."""
+    code, name = -6, "PAI_ECANCELED"
+
+
+class IoError(Error, OSError):
+    """The operating system refused."""
+    code, name = -8, "PAI_EIO"
+
+
+class PermissionDenied(Error, PermissionError):
+    """Not allowed to this user."""
+    code, name = -9, "PAI_EPERM"
+
+
+class LimitError(Error, ValueError):
+    """An input is larger than a limit."""
+    code, name = -10, "PAI_ELIMIT"
+
+
+class BusyError(Error, RuntimeError):
+    """In use by another thread, or called from its own callback."""
+    code, name = -11, "PAI_EBUSY"
+
+
+class InternalError(Error, RuntimeError):
+    """A bug in libopenpai: please report it."""
+    code, name = -12, "PAI_EINTERNAL"
+
+
+_BY_CODE: Dict[int, Type[Error]] = {
+    cls.code: cls for cls in Error.__subclasses__()}
+
+
+def make(code: int, name: str, text: str, message: str, help: Optional[str],
+         line: Optional[int], column: Optional[int], pointer: Optional[str],
+         retriable: bool, cause: Optional[Error]) -> Error:
+    """The exception for a failure; a newer library's code is an Error."""
+    error = _BY_CODE.get(code, Error)(text)
+    error.__cause__ = cause
+    error.__dict__.update(
+        code=code, name=name, message=message, help=help, line=line,
+        column=column, pointer=pointer, retriable=retriable)
+    return error

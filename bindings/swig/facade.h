@@ -1,0 +1,90 @@
+/*
+ * facade.h - what the bindings wrap: libopenpai as a script wants it
+ *
+ * One for all languages, over <openpai/openpai.h> only.  A Platform brings its
+ * own loop, and waits in a way that lets the language handle signals, stop at
+ * an error of a callback, and raise that very error when the job is over.
+ */
+#ifndef OPENPAI_BINDINGS_FACADE_H
+#define OPENPAI_BINDINGS_FACADE_H
+
+#include <openpai/openpai.h>
+
+#include <stdbool.h>
+
+typedef pai_spec Job; /* named apart from pai_spec_*(): SWIG makes Job_*() */
+typedef struct Platform Platform;
+
+/* Lists, which each language turns into its own. */
+typedef struct job_roles {
+  const pai_spec *spec;
+} job_roles;
+
+typedef struct job_notes {
+  const pai_spec *spec;
+} job_notes;
+
+/* State of a job, and its completion code if the state is final. */
+typedef struct job_state {
+  int state;
+  int code;
+} job_state;
+
+/* Why a call failed; zero: it did not.  Becomes the exception. */
+typedef struct failure {
+  int code;
+  pai_error *err;   /* NULL: the code says all */
+  const char *text; /* NULL: the error's own */
+} failure;
+
+/*
+ * A script's callback, as the head of a struct of its language.  The first
+ * error of on_event() or check() is kept in there until rethrow() hands it
+ * to the interpreter; until then no event is delivered.
+ */
+typedef struct listener listener;
+struct listener {
+  int (*on_event)(listener *self, const pai_event *event); /* or NULL */
+  int (*check)(listener *self); /* handles signals; non-zero: raised */
+  void (*rethrow)(listener *self);
+  void (*free)(listener *self);
+};
+
+/* Each takes the listener, also when it fails. */
+Platform *facade_open(const char *root, listener *l, failure *f);
+job_state facade_run(Job *job, const char *root, listener *l, failure *f);
+
+/* Frees without raising anything: stops what runs, then waits for it. */
+void facade_free(Platform *p);
+
+pai_job_id facade_submit(Platform *p, Job *job, failure *f);
+void facade_stop(Platform *p, pai_job_id job, failure *f);
+job_state facade_state(Platform *p, pai_job_id job, failure *f);
+const char *facade_dir(Platform *p, pai_job_id job, failure *f);
+int facade_fd(Platform *p, failure *f);
+int facade_timeout_ms(Platform *p, failure *f);
+
+/* These call back.  dispatch() is true while there is more to wait for. */
+bool facade_dispatch(Platform *p, failure *f);
+job_state facade_wait(Platform *p, pai_job_id job, failure *f);
+void facade_close(Platform *p, failure *f);
+
+bool facade_is_closed(const Platform *p);
+
+/* "line 3, column 5: " and the message, then, on a line of its own, the help;
+ * allocated, NULL without memory. */
+char *facade_describe(const failure *f);
+
+/* The message alone. */
+const char *facade_message(const failure *f);
+
+/* The failure below this one, borrowed from it; false: there is none. */
+bool facade_cause(failure *cause, const failure *f);
+
+/* Names of numbers, or NULL for none. */
+const char *facade_event_type(const pai_event *event);
+const char *facade_event_stream(const pai_event *event);
+const char *facade_state_name(int state);
+bool facade_is_final(int state);
+
+#endif /* OPENPAI_BINDINGS_FACADE_H */

@@ -1,0 +1,213 @@
+/* writer.c - the JSON writer */
+#include "json/writer.h"
+#include "base/number.h"
+#include "base/utf8.h"
+
+enum { FLUSH_AT = 8192 };
+
+void pai__json_writer_init(pai__json_writer *w, pai__buf *out, bool pretty)
+{
+  *w = (pai__json_writer){ .out = out, .pretty = pretty };
+}
+
+void pai__json_writer_to(pai__json_writer *w, pai__sink sink, void *user_data)
+{
+  w->sink = sink;
+  w->user_data = user_data;
+}
+
+static void flush(pai__json_writer *w)
+{
+  if (w->nest.rc < 0)
+    return;
+  if (!pai__buf_ok(w->out)) {
+    w->nest.rc = PAI_ENOMEM;
+  } else if (w->sink != NULL) {
+    w->nest.rc = w->sink(w->user_data, pai__buf_text(w->out), w->out->len);
+    pai__buf_clear(w->out);
+  }
+}
+
+static void put(pai__json_writer *w, const char *bytes, size_t n)
+{
+  pai__buf_add(w->out, bytes, n);
+  if (w->sink != NULL && w->out->len >= FLUSH_AT)
+    flush(w);
+}
+
+static void put_line(pai__json_writer *w)
+{
+  static const char spaces[] = "                                ";
+  size_t left = w->nest.depth * 2;
+
+  if (!w->pretty)
+    return;
+  put(w, "\n", 1);
+  for (size_t n; left != 0; left -= n) {
+    n = left < sizeof(spaces) - 1 ? left : sizeof(spaces) - 1;
+    put(w, spaces, n);
+  }
+}
+
+/* What stands before an entry of a collection. */
+static void put_separator(pai__json_writer *w, bool first)
+{
+  if (!first)
+    put(w, ",", 1);
+  put_line(w);
+}
+
+/* --- strings ------------------------------------------------------------ */
+
+static bool is_clean(unsigned char c)
+{
+  return c >= ' ' && c < 0x80 && c != '"' && c != '\\';
+}
+
+static void put_escape(pai__json_writer *w, unsigned char c)
+{
+  static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+  static const char hex[] = "0123456789abcdef";
+  const char *found = c != 0 ? strchr(from, c) : NULL;
+  char text[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+  if (found != NULL)
+    text[1] = to[found - from];
+  put(w, text, found != NULL ? 2 : 6);
+}
+
+static void put_string(pai__json_writer *w, const char *s, size_t len)
+{
+  put(w, "\"", 1);
+  for (size_t i = 0; i < len;) {
+    size_t from = i, n;
+
+    while (i < len && is_clean((unsigned char)s[i]))
+      i++;
+    put(w, s + from, i - from);
+    if (i == len)
+      break;
+    n = pai__utf8_len(s + i, len - i);
+    if (n > 1)
+      put(w, s + i, n);
+    else if (n == 1)
+      put_escape(w, (unsigned char)s[i]);
+    else
+      put(w, "\xef\xbf\xbd", 3);
+    i += n != 0 ? n : pai__utf8_bad(s + i, len - i);
+  }
+  put(w, "\"", 1);
+}
+
+/* --- values ------------------------------------------------------------- */
+
+/* What stands before a value; false when none may come. */
+static bool start_value(pai__json_writer *w)
+{
+  bool array =
+    w->nest.depth != 0 && (pai__nest_top(&w->nest) & PAI__NEST_MAPPING) == 0;
+  bool first;
+
+  if (!pai__nest_value(&w->nest, &first))
+    return false;
+  if (array)
+    put_separator(w, first);
+  return true;
+}
+
+static void begin(pai__json_writer *w, bool mapping)
+{
+  if (start_value(w) && pai__nest_open(&w->nest, mapping))
+    put(w, mapping ? "{" : "[", 1);
+}
+
+static void end(pai__json_writer *w, bool mapping)
+{
+  bool empty;
+
+  if (!pai__nest_close(&w->nest, mapping, &empty))
+    return;
+  if (!empty)
+    put_line(w);
+  put(w, mapping ? "}" : "]", 1);
+}
+
+void pai__json_begin_object(pai__json_writer *w)
+{
+  begin(w, true);
+}
+
+void pai__json_end_object(pai__json_writer *w)
+{
+  end(w, true);
+}
+
+void pai__json_begin_array(pai__json_writer *w)
+{
+  begin(w, false);
+}
+
+void pai__json_end_array(pai__json_writer *w)
+{
+  end(w, false);
+}
+
+void pai__json_key(pai__json_writer *w, const char *s, size_t len)
+{
+  bool first;
+
+  if (!pai__nest_key(&w->nest, &first))
+    return;
+  put_separator(w, first);
+  put_string(w, s, len);
+  put(w, ": ", w->pretty ? 2 : 1);
+}
+
+void pai__json_text(pai__json_writer *w, const char *s, size_t len)
+{
+  if (start_value(w))
+    put_string(w, s, len);
+}
+
+void pai__json_int(pai__json_writer *w, int64_t v)
+{
+  char text[PAI__DOUBLE_TEXT];
+
+  if (start_value(w))
+    put(w, text, pai__format_int(text, v));
+}
+
+void pai__json_double(pai__json_writer *w, double v)
+{
+  char text[PAI__DOUBLE_TEXT];
+
+  if (!start_value(w))
+    return;
+  if (v - v != 0)
+    put(w, "null", 4);
+  else
+    put(w, text, pai__format_double(text, v));
+}
+
+void pai__json_bool(pai__json_writer *w, bool v)
+{
+  if (start_value(w))
+    put(w, v ? "true" : "false", v ? 4 : 5);
+}
+
+void pai__json_null(pai__json_writer *w)
+{
+  if (start_value(w))
+    put(w, "null", 4);
+}
+
+int pai__json_finish(pai__json_writer *w)
+{
+  int rc = pai__nest_finish(&w->nest);
+
+  if (rc == PAI_OK && w->pretty)
+    put(w, "\n", 1);
+  if (rc == PAI_OK || w->nest.rc == PAI_OK)
+    flush(w);
+  return w->nest.rc < 0 ? w->nest.rc : rc;
+}

@@ -1,0 +1,224 @@
+/* writer.c - the YAML writer: lines and indentation */
+#include "yaml/writer.h"
+#include "base/number.h"
+
+/* Readers give up on a longer key without "?" before it. */
+enum { LONGEST_SIMPLE_KEY = 256 };
+
+void pai__yaml_writer_init(pai__yaml_writer *w, pai__buf *out)
+{
+  *w = (pai__yaml_writer){ .out = out };
+}
+
+static void indent(pai__yaml_writer *w, size_t column)
+{
+  for (size_t i = 0; i < column; i++)
+    pai__buf_char(w->out, ' ');
+}
+
+/* The column at which the innermost collection's entries begin. */
+static size_t column(const pai__yaml_writer *w)
+{
+  return w->nest.depth != 0 ? (w->nest.depth - 1) * 2 : 0;
+}
+
+/* Goes to where an entry of the innermost collection begins. */
+static void start_entry(pai__yaml_writer *w, bool first)
+{
+  bool in_sequence = w->nest.depth > 1 && (w->nest.level[w->nest.depth - 2] &
+                                           PAI__NEST_MAPPING) == 0;
+
+  if (first && in_sequence) { /* on the line of the dash */
+    pai__buf_char(w->out, ' ');
+    return;
+  }
+  if (first && w->nest.depth > 1)
+    pai__buf_char(w->out, '\n'); /* behind the key */
+  indent(w, column(w));
+}
+
+void pai__yaml_key(pai__yaml_writer *w, const char *s, size_t len)
+{
+  bool first, indicator;
+  pai__yaml_form form;
+
+  if (!pai__nest_key(&w->nest, &first))
+    return;
+  start_entry(w, first);
+  form = pai__yaml_choose_form(s, len, &indicator);
+  if (len > LONGEST_SIMPLE_KEY)
+    pai__buf_str(w->out, "? ");
+  pai__yaml_put_line(w->out, s, len, form);
+  if (len > LONGEST_SIMPLE_KEY) {
+    pai__buf_char(w->out, '\n');
+    indent(w, column(w));
+  }
+  pai__buf_char(w->out, ':');
+}
+
+/* Goes to where a value begins, but for the space before it; false when none
+ * may come.  *root says that nothing stands before it. */
+static bool start_value(pai__yaml_writer *w, bool *root)
+{
+  bool sequence =
+    w->nest.depth != 0 && (pai__nest_top(&w->nest) & PAI__NEST_MAPPING) == 0;
+  bool first;
+
+  *root = w->nest.depth == 0;
+  if (!pai__nest_value(&w->nest, &first))
+    return false;
+  if (sequence) {
+    start_entry(w, first);
+    pai__buf_char(w->out, '-');
+  }
+  return true;
+}
+
+/* A value that stands on one line. */
+static void put_value(pai__yaml_writer *w, const char *text)
+{
+  bool root;
+
+  if (!start_value(w, &root))
+    return;
+  if (!root)
+    pai__buf_char(w->out, ' ');
+  pai__buf_str(w->out, text);
+  pai__buf_char(w->out, '\n');
+}
+
+static void begin(pai__yaml_writer *w, bool mapping)
+{
+  bool root;
+
+  if (start_value(w, &root))
+    (void)pai__nest_open(&w->nest, mapping);
+}
+
+static void end(pai__yaml_writer *w, bool mapping)
+{
+  bool empty;
+
+  if (!pai__nest_close(&w->nest, mapping, &empty) || !empty)
+    return;
+  if (w->nest.depth != 0)
+    pai__buf_char(w->out, ' ');
+  pai__buf_str(w->out, mapping ? "{}\n" : "[]\n");
+}
+
+void pai__yaml_begin_mapping(pai__yaml_writer *w)
+{
+  begin(w, true);
+}
+
+void pai__yaml_end_mapping(pai__yaml_writer *w)
+{
+  end(w, true);
+}
+
+void pai__yaml_begin_sequence(pai__yaml_writer *w)
+{
+  begin(w, false);
+}
+
+void pai__yaml_end_sequence(pai__yaml_writer *w)
+{
+  end(w, false);
+}
+
+/* A block of lines, indented below what it belongs to. */
+static void put_literal(pai__yaml_writer *w, const char *s, size_t len,
+                        bool indicator)
+{
+  size_t to = w->nest.depth != 0 ? column(w) + 2 : 2;
+
+  pai__buf_char(w->out, '|');
+  if (indicator)
+    pai__buf_char(w->out, '2');
+  if (s[len - 1] != '\n')
+    pai__buf_char(w->out, '-');
+  else if (s[len - 2] == '\n') /* not all of it is line feeds */
+    pai__buf_char(w->out, '+');
+  pai__buf_char(w->out, '\n');
+  while (len != 0) {
+    const char *eol = memchr(s, '\n', len);
+    size_t n = eol != NULL ? (size_t)(eol - s) : len;
+
+    if (n != 0)
+      indent(w, to);
+    pai__buf_add(w->out, s, n);
+    pai__buf_char(w->out, '\n');
+    n += eol != NULL;
+    s += n;
+    len -= n;
+  }
+}
+
+void pai__yaml_text(pai__yaml_writer *w, const char *s, size_t len)
+{
+  pai__yaml_form form;
+  bool root, indicator;
+
+  if (!start_value(w, &root))
+    return;
+  if (!root)
+    pai__buf_char(w->out, ' ');
+  form = pai__yaml_choose_form(s, len, &indicator);
+  if (form == PAI__FORM_LITERAL && !(root && indicator)) {
+    put_literal(w, s, len, indicator);
+    return;
+  }
+  pai__yaml_put_line(w->out, s, len, form);
+  pai__buf_char(w->out, '\n');
+}
+
+void pai__yaml_int(pai__yaml_writer *w, int64_t v)
+{
+  char text[PAI__DOUBLE_TEXT];
+
+  (void)pai__format_int(text, v);
+  put_value(w, text);
+}
+
+void pai__yaml_double(pai__yaml_writer *w, double v)
+{
+  char text[PAI__DOUBLE_TEXT], whole[PAI__DOUBLE_TEXT + 4], *e;
+  size_t n;
+
+  if (v - v != 0) {
+    put_value(w, v != v ? ".nan" : v < 0 ? "-.inf" : ".inf");
+    return;
+  }
+  (void)pai__format_double(text, v);
+  if (v == 0 && 1 / v < 0)
+    memcpy(text, "-0", 3);
+  if (strchr(text, '.') != NULL) {
+    put_value(w, text);
+    return;
+  }
+  e = strchr(text, 'e'); /* YAML 1.1 wants a point before it */
+  n = e != NULL ? (size_t)(e - text) : strlen(text);
+  memcpy(whole, text, n);
+  memcpy(whole + n, ".0", 2);
+  memcpy(whole + n + 2, text + n, strlen(text + n) + 1);
+  put_value(w, whole);
+}
+
+void pai__yaml_boolean(pai__yaml_writer *w, bool v)
+{
+  put_value(w, v ? "true" : "false");
+}
+
+void pai__yaml_nothing(pai__yaml_writer *w)
+{
+  put_value(w, "null");
+}
+
+int pai__yaml_finish(pai__yaml_writer *w)
+{
+  int rc = pai__nest_finish(&w->nest);
+
+  if (rc == PAI_OK && !pai__buf_ok(w->out))
+    rc = PAI_ENOMEM;
+  return rc;
+}
