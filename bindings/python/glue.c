@@ -104,17 +104,19 @@ static int on_event(listener *base, const pai_event *event)
   py_listener *l = (py_listener *)base;
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *arguments = event_arguments(event), *result = NULL;
-  int failed;
+  int rc = PAI_OK;
 
   if (arguments != NULL)
     result = PyObject_CallObject(l->function, arguments);
-  failed = result == NULL;
-  if (failed)
+  if (result == NULL) {
+    rc = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) ? PAI_ECANCELED
+                                                         : PAI_EUSER;
     keep_error(l);
+  }
   Py_XDECREF(result);
   Py_XDECREF(arguments);
   PyGILState_Release(gil);
-  return failed;
+  return rc;
 }
 
 static int check(listener *base)

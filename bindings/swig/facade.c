@@ -23,6 +23,7 @@ struct Platform {
   size_t njobs, cap;
   bool failed;           /* the listener keeps an error */
   pai_job_id failed_job; /* its event was the reason; 0: none */
+  bool interrupted;      /* in this step, by a signal */
   bool busy;             /* in a call that calls back, by `runner` */
   pthread_t runner;
 };
@@ -114,19 +115,27 @@ static entry *find(const Platform *p, pai_job_id job)
   return NULL;
 }
 
+static void tell(Platform *p, const pai_event *event)
+{
+  int rc = p->listener->on_event(p->listener, event);
+
+  p->failed = rc != PAI_OK;
+  if (rc == PAI_ECANCELED) {
+    p->interrupted = true;
+  } else if (rc != PAI_OK) {
+    p->failed_job = pai_event_job(event);
+    (void)!pai_platform_stop(p->platform, p->failed_job); /* may be over */
+  }
+}
+
 static void on_event(void *user_data, const pai_event *event)
 {
   Platform *p = user_data;
-  pai_job_id job = pai_event_job(event);
   entry *e;
 
-  if (p->listener != NULL && p->listener->on_event != NULL && !p->failed &&
-      p->listener->on_event(p->listener, event) != 0) {
-    p->failed = true;
-    p->failed_job = job;
-    (void)!pai_platform_stop(p->platform, job); /* it may be over */
-  }
-  e = find(p, job); /* not before: the callback may submit */
+  if (p->listener != NULL && p->listener->on_event != NULL && !p->failed)
+    tell(p, event);
+  e = find(p, pai_event_job(event)); /* after: the callback may submit */
   if (e != NULL && pai_event_type(event) == PAI_EVENT_JOB)
     e->over = facade_is_final(pai_event_state(event));
 }
@@ -147,22 +156,21 @@ static void kill_all(Platform *p)
   }
 }
 
-/* Waits once, and runs what is due.  PAI_EUSER: a signal handler raised. */
+/* Waits once, and runs what is due.  PAI_EUSER: a signal's handler raised. */
 static int step(Platform *p)
 {
   struct pollfd fd = { .fd = pai_loop_fd(p->loop), .events = POLLIN };
   int timeout = pai_loop_timeout_ms(p->loop);
   int rc;
 
+  p->interrupted = false;
   (void)poll(&fd, 1, timeout < 0 || timeout > LOOK_MS ? LOOK_MS : timeout);
   rc = pai_loop_dispatch(p->loop);
   if (rc < 0)
     return rc;
-  if (p->listener != NULL && p->listener->check(p->listener) != 0) {
-    p->failed = true;
-    return PAI_EUSER;
-  }
-  return PAI_OK;
+  if (p->listener != NULL && p->listener->check(p->listener) != 0)
+    p->failed = p->interrupted = true;
+  return p->interrupted ? PAI_EUSER : PAI_OK;
 }
 
 /* --- one thread at a time ----------------------------------------------- */

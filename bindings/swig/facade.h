@@ -40,12 +40,14 @@ typedef struct failure {
 /*
  * A script's callback, as the head of a struct of its language.  The first
  * error of on_event() or check() is kept in there until rethrow() hands it
- * to the interpreter; until then no event is delivered.
+ * to the interpreter; until then no event is delivered.  on_event() answers
+ * PAI_EUSER for an error, PAI_ECANCELED if a signal was the reason; check()
+ * gives signals' handlers a chance, and is not 0 if one has raised.
  */
 typedef struct listener listener;
 struct listener {
   int (*on_event)(listener *self, const pai_event *event); /* or NULL */
-  int (*check)(listener *self); /* handles signals; non-zero: raised */
+  int (*check)(listener *self);
   void (*rethrow)(listener *self);
   void (*free)(listener *self);
 };

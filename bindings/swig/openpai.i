@@ -16,7 +16,6 @@
 %}
 
 %include <stdint.i>
-%include <exception.i>
 typedef uint64_t pai_job_id;
 
 /*
@@ -34,12 +33,6 @@ typedef uint64_t pai_job_id;
 %include "../lua/lua.swg"
 #endif
 
-/* Scripting languages have a nothing that SWIG takes for a null pointer. */
-%typemap(check) Job *, Platform * {
-  if ($1 == NULL)
-    SWIG_exception(SWIG_TypeError, "$symname: a $1_basetype is wanted");
-}
-
 PAI_CALLS_BACK(Job::load)
 PAI_CALLS_BACK(Job::parse)
 PAI_CALLS_BACK(Platform::dispatch)
@@ -48,10 +41,10 @@ PAI_CALLS_BACK(Platform::close)
 PAI_CALLS_BACK(Platform::~Platform)
 PAI_CALLS_BACK(run)
 
-%warnfilter(321) Platform::dir; /* a built-in name, but not in a class */
 %nodefaultctor;
 %newobject Job::load;
 %newobject Job::parse;
+%newobject Platform::open;
 
 typedef struct {} Job;
 %extend Job {
@@ -69,6 +62,7 @@ typedef struct {} Job;
   }
   ~Job() { pai_spec_unref($self); }
   const char *name() { return pai_spec_name($self); }
+  const char *__str__() { return pai_spec_name($self); }
   uint32_t retry_count() { return pai_spec_retry_count($self); }
   size_t task_count() { return pai_spec_task_count($self); }
   job_roles roles() { return (job_roles){ $self }; }
@@ -77,7 +71,7 @@ typedef struct {} Job;
 
 typedef struct {} Platform;
 %extend Platform {
-  Platform(const char *root, listener *l, failure *f) {
+  static Platform *open(const char *root, listener *l, failure *f) {
     return facade_open(root, l, f);
   }
   ~Platform() { facade_free($self); }
@@ -109,7 +103,4 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
 %}
 
 %rename(version) pai_version;
-%rename(version_number) pai_version_number;
 const char *pai_version(void);
-uint32_t pai_version_number(void);
-%constant uint32_t HEADER_VERSION_NUMBER = PAI_VERSION_NUMBER;

@@ -185,16 +185,18 @@ void pai__tree_free(pai__tree *t)
 
 int pai__tree_grow(pai__tree *t, size_t start)
 {
-  size_t cap = t->cap + t->cap / 2 + 8, expected = 0;
+  size_t cap = t->cap + t->cap / 2 + 8, want = 0, most = 4 * t->cap;
   pai__tree_node *grown;
 
   /* Nodes come in the order of their starts: what has been read tells how
-   * many there will be. */
-  if (start != 0)
-    expected = (size_t)((double)t->count / (double)start * (double)t->len);
-  expected += expected / 32 + 8;
-  if (start > 1024 && expected > t->cap + t->cap / 8)
-    cap = expected < 4 * t->cap ? expected : 4 * t->cap;
+   * many there will be.  It is believed as far as it is ordinary. */
+  if (start > 1024)
+    want = (size_t)((double)t->count / (double)start * (double)t->len);
+  want += want / 32 + 8;
+  if (most < t->len / 6)
+    most = t->len / 6;
+  if (want > t->cap + t->cap / 8)
+    cap = want < most ? want : most;
   if (cap >= PAI__NO_NODE)
     return PAI_ENOMEM;
   grown = pai__realloc(&t->alloc, t->nodes, t->cap, cap, sizeof(*grown));

@@ -248,7 +248,7 @@ static inline pai__tree_node *pai__tree_push(pai__tree *t, uint8_t type,
 {
   pai__tree_node *n;
 
-  if (PAI__UNLIKELY(PAI__VEC_ROOM(&t->alloc, t->nodes, t->count, t->cap) < 0))
+  if (PAI__UNLIKELY(t->count == t->cap) && pai__tree_grow(t, start) < 0)
     return NULL;
   n = &t->nodes[t->count++];
   n->start = start;

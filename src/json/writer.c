@@ -207,7 +207,6 @@ int pai__json_finish(pai__json_writer *w)
 
   if (rc == PAI_OK && w->pretty)
     put(w, "\n", 1);
-  if (rc == PAI_OK || w->nest.rc == PAI_OK)
-    flush(w);
+  flush(w);
   return w->nest.rc < 0 ? w->nest.rc : rc;
 }

@@ -18,18 +18,18 @@ static size_t span(const char *s, const char *digits)
 static int read_bits(pai__scalar *out, const char *s, size_t len,
                      unsigned bits)
 {
-  double v = pai__parse_bits(s, len, bits);
+  int64_t v = 0;
 
-  out->type = v < 9223372036854775808.0 ? PAI__INT : PAI__FLOAT;
-  if (out->type == PAI__FLOAT) {
-    out->u.f = v;
-    return PAI_OK;
-  }
-  out->u.i = 0;
+  out->type = PAI__INT;
   for (size_t i = 0; i < len; i++) {
-    int64_t digit = is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10;
-    out->u.i = out->u.i << bits | digit;
+    if (v > INT64_MAX >> bits) {
+      out->type = PAI__FLOAT;
+      out->u.f = pai__parse_bits(s, len, bits);
+      return PAI_OK;
+    }
+    v = v << bits | (is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10);
   }
+  out->u.i = v;
   return PAI_OK;
 }
 

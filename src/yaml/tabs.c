@@ -4,9 +4,10 @@
  * js-yaml counts only spaces as indentation and skips tabs behind them;
  * libyaml stops at such a tab, in between two tokens and with its state
  * whole.  So one pass over the tokens finds them all: it steps over a tab,
- * clears the error, and asks for the next token.  That writes to three fields
- * of yaml_parser_t which yaml.h shows but does not promise: the buffer's
- * pointer and count, and the error.
+ * clears the error, and asks for the next token.  (Inside a block scalar it
+ * cannot, and the text is read anew.)  That writes to fields of yaml_parser_t
+ * which yaml.h shows but does not promise: the buffer's pointer and count, the
+ * mark, the error, and whether a key may come.
  */
 #include "yaml/source.h"
 
@@ -61,24 +62,36 @@ static size_t count_blanks(const finder *f, size_t at, size_t max)
   return n;
 }
 
+/* Whether the parser can go on behind the tab at which it stopped. */
+static bool is_between(yaml_parser_t *p)
+{
+  if (p->unread == 0 || *p->buffer.pointer != '\t')
+    return false;
+  if (strcmp(p->problem, "found character that cannot start any token") == 0)
+    return true;
+  if (strcmp(p->problem, "found a tab character that violates indentation") !=
+      0)
+    return false;
+  p->simple_key_allowed = 1; /* the plain scalar before it has ended */
+  return true;
+}
+
 /* After the parser failed: notes the tab at which it did, if it is one.
  * *resume says that the parser can go on behind it. */
 static int note_tab(finder *f, bool *resume)
 {
   yaml_parser_t *p = &f->parser;
   size_t at = pai__yaml_fed_byte(f->s, p->problem_mark.index + f->dropped);
-  bool between, leading;
+  bool leading;
   size_t n;
 
   *resume = false;
   if (p->error != YAML_SCANNER_ERROR || at >= f->s->len ||
       f->s->fed[at] != '\t')
     return PAI_OK;
-  between =
-    strcmp(p->problem, "found character that cannot start any token") == 0 &&
-    p->unread != 0 && *p->buffer.pointer == '\t';
   leading = is_leading(f, at);
-  if (!between) { /* inside a scalar, of which nothing is left */
+  *resume = is_between(p);
+  if (!*resume) { /* inside a block scalar, of which nothing is left */
     n = count_blanks(f, at, f->s->len);
     return leading ? add_change(f, at, n) : PAI_OK;
   }
@@ -86,7 +99,6 @@ static int note_tab(finder *f, bool *resume)
   p->buffer.pointer += n;
   p->unread -= n;
   p->error = YAML_NO_ERROR;
-  *resume = true;
   if (leading)
     return add_change(f, at, n);
   p->mark.index++;

@@ -2,8 +2,9 @@
 #include "yaml/writer.h"
 #include "base/number.h"
 
-/* Readers give up on a longer key without "?" before it. */
-enum { LONGEST_SIMPLE_KEY = 256 };
+/* Readers give up on a key of 1,024 characters without "?" before it; an escape
+ * makes six of one byte. */
+enum { LONGEST_SIMPLE_KEY = 128 };
 
 void pai__yaml_writer_init(pai__yaml_writer *w, pai__buf *out)
 {

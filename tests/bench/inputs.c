@@ -73,6 +73,7 @@ void bench_yaml_spec(pai__buf *out)
   yaml_job(out, "", 1);
   yaml_role(out, "  ", "worker", 8);
   yaml_role(out, "  ", "server", 2);
+  yaml_role(out, "  ", "tester", 1);
   yaml_defaults(out, "");
 }
 
@@ -122,6 +123,8 @@ void bench_json_spec(pai__buf *out)
   json_role(out, "worker", 8);
   pai__buf_str(out, ",\n");
   json_role(out, "server", 2);
+  pai__buf_str(out, ",\n");
+  json_role(out, "tester", 1);
   pai__buf_str(out, "\n  },\n  \"defaults\": {\n"
                     "    \"virtualCluster\": \"default\"\n  },\n"
                     "  \"extras\": {\n"

@@ -51,7 +51,7 @@ static long calibrate(work fn, void *data)
     ns = measure(fn, data, n);
     if (ns < 0)
       return -1;
-    if (ns * (double)n > ROUND_NS / 8)
+    if (ns * (double)n > ROUND_NS / 8.0)
       return (long)(ROUND_NS / ns) + 1;
   }
   return n;

@@ -100,7 +100,7 @@ class Platform:
 
     def __init__(self, *, root: Optional[Path] = None,
                  on_event: Optional[OnEvent] = None) -> None:
-        self._platform = _facade.Platform(root, _teller(on_event))
+        self._platform = _facade.Platform.open(root, _teller(on_event))
 
     def __enter__(self) -> "Platform":
         return self

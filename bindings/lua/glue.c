@@ -1,0 +1,327 @@
+/* glue.c - the facade's failures, callbacks and lists as Lua values */
+#include "glue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- failures ----------------------------------------------------------- */
+
+static char raised; /* its address is the registry's key of an error */
+
+static void set_string(lua_State *L, const char *name, const char *value)
+{
+  if (value == NULL)
+    return;
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, name);
+}
+
+static void set_integer(lua_State *L, const char *name, int64_t value)
+{
+#if LUA_VERSION_NUM >= 503
+  lua_pushinteger(L, value);
+#else /* its integers may have 32 bits, its numbers have 53 */
+  lua_pushnumber(L, (lua_Number)value);
+#endif
+  lua_setfield(L, -2, name);
+}
+
+static void push_error(lua_State *L, const failure *f)
+{
+  failure cause;
+
+  luaL_checkstack(L, 4, "too many causes");
+  lua_createtable(L, 0, 8);
+  set_string(L, "code", pai_code_name(f->code));
+  set_string(L, "message", facade_message(f));
+  set_string(L, "help", pai_error_help(f->err));
+  set_string(L, "pointer", pai_error_pointer(f->err));
+  if (pai_error_line(f->err) > 0) {
+    set_integer(L, "line", pai_error_line(f->err));
+    set_integer(L, "column", pai_error_column(f->err));
+  }
+  lua_pushboolean(L, pai_error_retriable(f->err));
+  lua_setfield(L, -2, "retriable");
+  if (facade_cause(&cause, f)) {
+    push_error(L, &cause);
+    lua_setfield(L, -2, "cause");
+  }
+}
+
+int pai_lua_fail(lua_State *L, failure *f)
+{
+  char *text;
+
+  if (f->code == PAI_EUSER) {
+    lua_pushlightuserdata(L, &raised);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    lua_pushlightuserdata(L, &raised);
+    lua_pushboolean(L, 0);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    return lua_error(L);
+  }
+  /* Lua may run out of memory in here and leak the error: that is all. */
+  text = facade_describe(f);
+  lua_pushnil(L);
+  lua_pushstring(L, text != NULL ? text : facade_message(f));
+  free(text);
+  lua_pushstring(L, pai_code_name(f->code));
+  push_error(L, f);
+  pai_error_free(f->err);
+  f->err = NULL;
+  return 4;
+}
+
+/* --- callbacks ---------------------------------------------------------- */
+
+typedef struct lua_listener {
+  listener base;
+  lua_State *home; /* the thread that made it, kept alive by... */
+  int thread;      /* ...this reference */
+  int deliver;     /* reference to deliver(), which holds the function */
+  int error;       /* reference to the first error, or to false */
+  bool failed;
+} lua_listener;
+
+/* The thread that waits.  Of one C thread: many Lua states may wait at once. */
+static _Thread_local lua_State *waiting;
+
+lua_State *pai_lua_enter(lua_State *L)
+{
+  lua_State *before = waiting;
+
+  waiting = L;
+  return before;
+}
+
+void pai_lua_leave(lua_State *before)
+{
+  waiting = before;
+}
+
+static void push_event(lua_State *L, const pai_event *event)
+{
+  int state = pai_event_state(event);
+  const char *text;
+  size_t len;
+
+  lua_createtable(L, 0, 10);
+  set_string(L, "type", facade_event_type(event));
+  set_integer(L, "job", (int64_t)pai_event_job(event));
+  set_integer(L, "time_us", pai_event_time(event));
+  lua_pushnumber(L, (lua_Number)pai_event_time(event) / 1e6);
+  lua_setfield(L, -2, "time");
+  set_integer(L, "attempt", pai_event_attempt(event));
+  set_string(L, "state", facade_state_name(state));
+  if (facade_is_final(state))
+    set_integer(L, "code", pai_event_code(event));
+  if (pai_event_role(event) != NULL) {
+    set_string(L, "role", pai_event_role(event));
+    set_integer(L, "index", pai_event_index(event));
+  }
+  set_string(L, "stream", facade_event_stream(event));
+  text = pai_event_text(event, &len);
+  lua_pushlstring(L, text, len);
+  lua_setfield(L, -2, "text");
+}
+
+/* Called by Lua, so that any error, out of memory too, is caught by pcall.
+ * No event: a mere chance for hooks, by which lua(1) tells of Ctrl-C. */
+static int deliver(lua_State *L)
+{
+  const pai_event *event = lua_touserdata(L, 1);
+
+  if (event == NULL)
+    return 0;
+  lua_pushvalue(L, lua_upvalueindex(1));
+  push_event(L, event);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+/* Allocates nothing outside pcall: no error may jump through the library. */
+static int call(lua_listener *l, const pai_event *event)
+{
+  lua_State *L = waiting;
+
+  lua_rawgeti(L, LUA_REGISTRYINDEX, l->deliver);
+  lua_pushlightuserdata(L, (void *)event);
+  if (lua_pcall(L, 1, 0, 0) == 0)
+    return PAI_OK;
+  if (l->failed) /* keep the first; this one is of a hook */
+    lua_pop(L, 1);
+  else
+    lua_rawseti(L, LUA_REGISTRYINDEX, l->error);
+  l->failed = true;
+  return PAI_EUSER;
+}
+
+static int on_event(listener *base, const pai_event *event)
+{
+  return call((lua_listener *)base, event);
+}
+
+static int check(listener *base)
+{
+  return call((lua_listener *)base, NULL);
+}
+
+static void rethrow(listener *base)
+{
+  lua_listener *l = (lua_listener *)base;
+
+  lua_pushlightuserdata(waiting, &raised);
+  lua_rawgeti(waiting, LUA_REGISTRYINDEX, l->error);
+  lua_rawset(waiting, LUA_REGISTRYINDEX); /* the key is there: no memory */
+  l->failed = false;
+}
+
+/* SWIG's destructors are not told on which thread: hence `home`. */
+static void free_listener(listener *base)
+{
+  lua_listener *l = (lua_listener *)base;
+  lua_State *L = l->home;
+
+  luaL_unref(L, LUA_REGISTRYINDEX, l->deliver);
+  luaL_unref(L, LUA_REGISTRYINDEX, l->error);
+  luaL_unref(L, LUA_REGISTRYINDEX, l->thread);
+  free(l);
+}
+
+/* Of the function on top, which it pops, or of nil. */
+static listener *new_listener(lua_State *L)
+{
+  bool listens = !lua_isnil(L, -1);
+  int function, error, thread;
+  lua_listener *l;
+
+  lua_pushcclosure(L, deliver, 1);
+  function = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushboolean(L, 0);
+  error = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushthread(L);
+  thread = luaL_ref(L, LUA_REGISTRYINDEX);
+  l = calloc(1, sizeof(*l));
+  if (l == NULL) {
+    luaL_error(L, "out of memory");
+    return NULL;
+  }
+  *l = (lua_listener){
+    .home = L, .thread = thread, .deliver = function, .error = error
+  };
+  l->base =
+    (listener){ listens ? on_event : NULL, check, rethrow, free_listener };
+  return &l->base;
+}
+
+/* --- arguments ---------------------------------------------------------- */
+
+bool pai_lua_is_object(lua_State *L, int arg)
+{
+  if (lua_type(L, arg) != LUA_TUSERDATA || !luaL_getmetafield(L, arg, ".type"))
+    return false;
+  lua_pop(L, 1);
+  return true;
+}
+
+const char *pai_lua_check_path(lua_State *L, int arg)
+{
+  size_t len;
+  const char *path = luaL_checklstring(L, arg, &len);
+
+  luaL_argcheck(L, strlen(path) == len, arg, "a path has no zero bytes");
+  return path;
+}
+
+pai_job_id pai_lua_check_id(lua_State *L, int arg)
+{
+  return (pai_job_id)luaL_checkinteger(L, arg);
+}
+
+/* Refuses what is misspelt. */
+static void check_names(lua_State *L, int arg)
+{
+  for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
+    const char *name =
+      lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+    if (strcmp(name, "root") != 0 && strcmp(name, "on_event") != 0)
+      luaL_argerror(L, arg, "options are root and on_event");
+  }
+}
+
+listener *pai_lua_check_options(lua_State *L, int arg, char **root)
+{
+  *root = NULL;
+  if (arg == 0 || lua_isnoneornil(L, arg)) {
+    lua_pushnil(L);
+    return new_listener(L);
+  }
+  luaL_checktype(L, arg, LUA_TTABLE);
+  check_names(L, arg);
+  lua_getfield(L, arg, "root"); /* stays on the stack, so it lives */
+  if (!lua_isnil(L, -1)) {
+    if (lua_type(L, -1) != LUA_TSTRING)
+      luaL_argerror(L, arg, "root is not a string");
+    *root = (char *)pai_lua_check_path(L, lua_gettop(L));
+  }
+  lua_getfield(L, arg, "on_event");
+  if (!lua_isnil(L, -1) && !lua_isfunction(L, -1))
+    luaL_argerror(L, arg, "on_event is not a function");
+  return new_listener(L);
+}
+
+/* --- results ------------------------------------------------------------ */
+
+int pai_lua_push_state(lua_State *L, job_state s)
+{
+  lua_pushstring(L, facade_state_name(s.state)); /* nil for NULL */
+  if (!facade_is_final(s.state))
+    return 1;
+  lua_pushinteger(L, s.code);
+  return 2;
+}
+
+int pai_lua_push_roles(lua_State *L, job_roles roles)
+{
+  const pai_spec *spec = roles.spec;
+  size_t count = pai_spec_role_count(spec);
+
+  lua_createtable(L, (int)count, 0);
+  for (size_t r = 0; r < count; r++) {
+    lua_createtable(L, 0, 6);
+    set_string(L, "name", pai_spec_role_name(spec, r));
+    set_integer(L, "instances", pai_spec_role_instances(spec, r));
+    set_integer(L, "cpus", pai_spec_role_cpus(spec, r));
+    set_integer(L, "memory_mb", pai_spec_role_memory_mb(spec, r));
+    set_integer(L, "gpus", pai_spec_role_gpus(spec, r));
+    set_string(L, "script", pai_spec_role_script(spec, r));
+    lua_rawseti(L, -2, (int)r + 1);
+  }
+  return 1;
+}
+
+int pai_lua_push_notes(lua_State *L, job_notes notes)
+{
+  const char *note;
+
+  lua_newtable(L);
+  for (size_t i = 0; (note = pai_spec_note(notes.spec, i)) != NULL; i++) {
+    lua_pushstring(L, note);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  return 1;
+}
+
+/* --- the module --------------------------------------------------------- */
+
+void pai_lua_init(lua_State *L)
+{
+  if (pai_version_number() < PAI_VERSION_NUMBER)
+    luaL_error(L, "libopenpai %s is older than this module", pai_version());
+  lua_pushlightuserdata(L, &raised);
+  lua_pushboolean(L, 0);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+  lua_pushliteral(L, "_VERSION");
+  lua_pushstring(L, pai_version());
+  lua_rawset(L, -3);
+}

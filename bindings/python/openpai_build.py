@@ -1,0 +1,240 @@
+"""Builds the Python package for pip (PEP 517), with the standard library only.
+
+The C library is an installed libopenpai, found by pkg-config, or else it is
+built from the source tree that this folder lies in and linked statically.
+OPENPAI_LIBRARY=installed or =source in the environment insists on one.
+"""
+import base64
+import hashlib
+import io
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+IN_TREE = (HERE / "../swig").is_dir()  # else in what build_sdist() has made
+SOURCE = HERE.parent.parent            # of libopenpai, if in the tree
+SWIG = (HERE / "../swig" if IN_TREE else HERE / "swig").resolve()
+GLUE = HERE if IN_TREE else HERE / "python"
+LICENSE = (SOURCE if IN_TREE else HERE) / "LICENSE"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's first: the same wheel every time
+
+METADATA = """\
+Metadata-Version: 2.1
+Name: openpai
+Version: %s
+Summary: OpenPAI as a library: read a job file, run it on this machine
+License: MIT
+Requires-Python: >=3.9
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: Python :: Implementation :: CPython
+Classifier: Typing :: Typed
+"""
+
+
+def version():
+    if not IN_TREE:
+        info = (HERE / "PKG-INFO").read_text()
+        return re.search(r"^Version: (.*)$", info, re.M).group(1)
+    header = (SOURCE / "include/openpai/version.h").read_text()
+    return ".".join(re.findall(
+        r"define PAI_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+
+
+def package_files():
+    return sorted(path for path in (HERE / "openpai").iterdir()
+                  if path.suffix in (".py", ".pyi", ".typed"))
+
+
+# --- compiling ---------------------------------------------------------------
+
+def need(program, package):
+    if not shutil.which(program):
+        sys.exit("openpai: %s is needed to build this package; on Debian: "
+                 "apt-get install %s" % (program, package))
+
+
+def run(work, *command):
+    """Runs it in `work`: swig takes our python.swg for its own in here."""
+    command = [str(part) for part in command]
+    print("+", " ".join(shlex.quote(part) for part in command), flush=True)
+    if subprocess.run(command, cwd=work, check=False).returncode != 0:
+        sys.exit("openpai: %s failed, see above" % command[0])
+
+
+def pkg_config(*arguments, **env):
+    """The words it prints, or None if it fails."""
+    program = os.environ.get("PKG_CONFIG", "pkg-config")
+    answer = subprocess.run([program, *arguments], capture_output=True,
+                            text=True, check=False,
+                            env={**os.environ, **env})
+    return shlex.split(answer.stdout) if answer.returncode == 0 else None
+
+
+def installed_library():
+    """(compiler's arguments, linker's arguments), or None."""
+    wanted = "openpai >= " + version()
+    if pkg_config("--exists", wanted) is None:
+        return None
+    folder, = pkg_config("--variable=libdir", "openpai")
+    found = pkg_config("--libs", "openpai")
+    if not folder.startswith(("/usr/lib", "/lib")):  # the loader looks there
+        found.append("-Wl,-rpath," + folder)
+    return pkg_config("--cflags", "openpai"), found
+
+
+def library_from_source(work):
+    """The same, for a static library that it builds in `work`."""
+    need("cmake", "cmake")
+    build, stage = work / "build", work / "stage"
+    off = ["-DOPENPAI_%s=OFF" % part for part in (
+        "BUILD_CLI", "BUILD_TESTS", "BUILD_BENCH", "BUILD_EXAMPLES",
+        "BUILD_PYTHON", "BUILD_LUA")]
+    run(work, "cmake", "-S", SOURCE, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+        "-DCMAKE_INSTALL_LIBDIR=lib", *off)
+    run(work, "cmake", "--build", build, "--parallel",
+        len(os.sched_getaffinity(0)))
+    run(work, "cmake", "--install", build, "--prefix", stage)
+    for shared in (stage / "lib").glob("libopenpai.so*"):
+        shared.unlink()  # so that -lopenpai is the static one
+    path = os.pathsep.join(filter(None, [
+        str(stage / "lib/pkgconfig"), os.environ.get("PKG_CONFIG_PATH")]))
+    return (pkg_config("--cflags", "openpai", PKG_CONFIG_PATH=path),
+            pkg_config("--static", "--libs", "openpai", PKG_CONFIG_PATH=path)
+            + ["-Wl,--exclude-libs,ALL"])
+
+
+def library(work):
+    need(os.environ.get("PKG_CONFIG", "pkg-config"), "pkg-config")
+    choice = os.environ.get("OPENPAI_LIBRARY", "")
+    found = installed_library() if choice != "source" else None
+    if found is None and choice != "installed" and IN_TREE:
+        found = library_from_source(work)
+    if found is None:
+        sys.exit("openpai: pkg-config finds no libopenpai %s or later"
+                 % version())
+    return found
+
+
+def words(name):
+    """A setting of the interpreter's own build, which CC and such override."""
+    value = os.environ.get(name) or sysconfig.get_config_var(name) or ""
+    return shlex.split(value)
+
+
+def build_extension(work, package):
+    """Puts the extension and its Python half into the folder `package`."""
+    need("swig", "swig")
+    wrap = work / "facade_wrap.c"
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    compile_args, link_args = library(work)
+    run(work, "swig", "-python", "-outdir", package, "-o", wrap,
+        SWIG / "openpai.i")
+    paths = sysconfig.get_paths()
+    common = [*words("CFLAGS"), *words("CCSHARED"), "-fvisibility=hidden",
+              "-pthread", "-DSWIG_TYPE_TABLE=openpai", "-I", SWIG, "-I", GLUE,
+              "-I", paths["include"], "-I", paths["platinclude"],
+              *compile_args]
+    objects = []
+    for source in (wrap, GLUE / "glue.c", SWIG / "facade.c"):
+        objects.append(work / (source.stem + ".o"))
+        run(work, *words("CC"), *common, *(["-w"] if source == wrap else []),
+            "-c", source, "-o", objects[-1])
+    run(work, *words("LDSHARED"), *objects, *words("LDFLAGS"), *link_args,
+        "-pthread", "-o", package / ("_facade" + suffix))
+
+
+# --- packing -----------------------------------------------------------------
+
+def tag():
+    if sys.implementation.name != "cpython":
+        sys.exit("openpai: only CPython is supported")
+    python = "cp%d%d" % sys.version_info[:2]
+    abi = "cp" + sysconfig.get_config_var("SOABI").split("-")[1]
+    platform = re.sub(r"[-. ]", "_", sysconfig.get_platform())
+    return "%s-%s-%s" % (python, abi, platform)
+
+
+def write_wheel(path, files):
+    """`files` is {name: bytes}; the last one, RECORD, is made here."""
+    info = "openpai-%s.dist-info" % version()
+    record = []
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        def add(name, data):
+            entry = zipfile.ZipInfo(name, EPOCH)
+            mode = 0o755 if name.endswith(".so") else 0o644
+            entry.external_attr = (0o100000 | mode) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+
+        for name, data in sorted(files.items()):
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
+            record.append("%s,sha256=%s,%d\n" % (
+                name, digest.decode().rstrip("="), len(data)))
+            add(name, data)
+        record.append(info + "/RECORD,,\n")
+        add(info + "/RECORD", "".join(record).encode())
+
+
+def metadata():
+    """{name: bytes} of the wheel's dist-info, without RECORD."""
+    info = "openpai-%s.dist-info/" % version()
+    return {
+        info + "METADATA": (METADATA % version()).encode(),
+        info + "WHEEL": ("Wheel-Version: 1.0\nGenerator: openpai_build\n"
+                         "Root-Is-Purelib: false\nTag: %s\n" % tag()).encode(),
+        info + "LICENSE": LICENSE.read_bytes()}
+
+
+def prepare_metadata_for_build_wheel(metadata_directory,
+                                     config_settings=None):
+    for name, data in metadata().items():
+        path = pathlib.Path(metadata_directory, name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    return path.parent.name
+
+
+def build_wheel(wheel_directory, config_settings=None,
+                metadata_directory=None):
+    name = "openpai-%s-%s.whl" % (version(), tag())
+    files = metadata()
+    with tempfile.TemporaryDirectory() as work:
+        package = pathlib.Path(work, "package")
+        package.mkdir()
+        build_extension(pathlib.Path(work), package)
+        for path in [*package.iterdir(), *package_files()]:
+            files["openpai/" + path.name] = path.read_bytes()
+    write_wheel(pathlib.Path(wheel_directory, name), files)
+    return name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """What builds where a libopenpai is installed."""
+    base = "openpai-" + version()
+    files = {"PKG-INFO": (METADATA % version()).encode(),
+             "LICENSE": LICENSE.read_bytes()}
+    for path in [HERE / "pyproject.toml", HERE / "openpai_build.py"]:
+        files[path.name] = path.read_bytes()
+    for folder, paths in (
+            ("openpai", package_files()),
+            ("swig", [*SWIG.glob("*.i"), *SWIG.glob("*.[ch]")]),
+            ("python", [*GLUE.glob("*.swg"), *GLUE.glob("*.[ch]")])):
+        for path in paths:
+            files["%s/%s" % (folder, path.name)] = path.read_bytes()
+    with tarfile.open(pathlib.Path(sdist_directory, base + ".tar.gz"), "w:gz",
+                      format=tarfile.PAX_FORMAT) as archive:
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo("%s/%s" % (base, name))
+            entry.size = len(data)
+            entry.mode = 0o644
+            archive.addfile(entry, io.BytesIO(data))
+    return base + ".tar.gz"

@@ -1,0 +1,122 @@
+/*
+ * smoke.c - the same steps in C, Python and Lua: smoke.c, smoke.py, smoke.lua
+ *
+ * Usage: smoke ROOT.  Links the installed interface only.
+ */
+#include <openpai/openpai.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(expr)                                           \
+  do {                                                        \
+    if (!(expr)) {                                            \
+      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #expr); \
+      exit(1);                                                \
+    }                                                         \
+  } while (0)
+
+static const char good[] = "protocolVersion: 2\n"
+                           "name: smoke\n"
+                           "type: job\n"
+                           "jobRetryCount: 0\n"
+                           "taskRoles:\n"
+                           "  worker:\n"
+                           "    instances: 2\n"
+                           "    dockerImage: none\n"
+                           "    resourcePerInstance:\n"
+                           "      { cpu: 1, memoryMB: 16, gpu: 0 }\n"
+                           "    commands:\n"
+                           "      - echo hello\n";
+
+/* The same, but for one word; the same, but for its command. */
+static const char *const bad[] = { "instances: 2", "instances: many" };
+static const char *const failing[] = { "echo hello", "echo hello; exit 3" };
+
+static char *edit(const char *text, const char *const change[2])
+{
+  const char *at = strstr(text, change[0]);
+  size_t size = strlen(text) + strlen(change[1]) + 1;
+  char *edited = malloc(size);
+
+  CHECK(at != NULL && edited != NULL);
+  (void)snprintf(edited, size, "%.*s%s%s", (int)(at - text), text, change[1],
+                 at + strlen(change[0]));
+  return edited;
+}
+
+static char output[1000]; /* what both tasks wrote */
+
+static void on_event(void *user_data, const pai_event *event)
+{
+  size_t len;
+  const char *text = pai_event_text(event, &len);
+
+  (void)user_data;
+  CHECK(pai_event_job(event) != 0);
+  if (pai_event_type(event) == PAI_EVENT_OUTPUT) {
+    CHECK(strlen(output) + len < sizeof(output));
+    (void)strncat(output, text, len);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
+  pai_error *err;
+  pai_spec *job;
+  int code;
+  char *text;
+
+  CHECK(argc == 2);
+  options.root = argv[1];
+  options.on_event = on_event;
+
+  /* 1. the version */
+  CHECK(strchr(pai_version(), '.') != NULL);
+  CHECK(pai_version_number() >= PAI_VERSION_NUMBER);
+
+  /* 2. a good job */
+  CHECK(pai_spec_parse(&job, good, strlen(good), NULL, &err) == PAI_OK);
+
+  /* 3. what it says */
+  CHECK(strcmp(pai_spec_name(job), "smoke") == 0);
+  CHECK(pai_spec_retry_count(job) == 0);
+  CHECK(pai_spec_task_count(job) == 2);
+  CHECK(pai_spec_role_count(job) == 1);
+  CHECK(strcmp(pai_spec_role_name(job, 0), "worker") == 0);
+  CHECK(pai_spec_role_instances(job, 0) == 2);
+  CHECK(pai_spec_role_memory_mb(job, 0) == 16);
+  CHECK(strcmp(pai_spec_role_script(job, 0), "echo hello") == 0);
+
+  /* 4. it runs */
+  CHECK(pai_run(&code, job, &options, &err) == PAI_STATE_SUCCEEDED);
+  CHECK(code == 0);
+  CHECK(strcmp(output, "hello\nhello\n") == 0);
+  pai_spec_unref(job);
+
+  /* 5. a bad job */
+  text = edit(good, bad);
+  CHECK(pai_spec_parse(&job, text, strlen(text), NULL, &err) == PAI_EINVAL);
+  CHECK(job == NULL);
+  CHECK(pai_error_code(err) == PAI_EINVAL);
+  CHECK(pai_error_line(err) == 7);
+  CHECK(pai_error_column(err) == 16);
+  CHECK(strcmp(pai_error_pointer(err), "/taskRoles/worker/instances") == 0);
+  CHECK(pai_error_message(err)[0] != '\0');
+  pai_error_free(err);
+  free(text);
+
+  /* 6. a job that fails */
+  text = edit(good, failing);
+  CHECK(pai_spec_parse(&job, text, strlen(text), NULL, &err) == PAI_OK);
+  CHECK(pai_run(&code, job, &options, &err) == PAI_STATE_FAILED);
+  CHECK(code == 3);
+  pai_spec_unref(job);
+  free(text);
+
+  /* 7. an error in the callback: C has none */
+  (void)puts("smoke: good");
+  return 0;
+}

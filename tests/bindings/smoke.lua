@@ -1,0 +1,75 @@
+-- The same steps in C, Python and Lua: smoke.c, smoke.py, smoke.lua.
+-- Usage: smoke.lua ROOT
+local openpai = require "openpai"
+
+local good = [[
+protocolVersion: 2
+name: smoke
+type: job
+jobRetryCount: 0
+taskRoles:
+  worker:
+    instances: 2
+    dockerImage: none
+    resourcePerInstance:
+      { cpu: 1, memoryMB: 16, gpu: 0 }
+    commands:
+      - echo hello
+]]
+
+-- The same, but for one word; the same, but for its command.
+local bad = good:gsub("instances: 2", "instances: many")
+local failing = good:gsub("echo hello", "echo hello; exit 3")
+
+local output = "" -- what both tasks wrote
+local root = arg[1]
+
+local function on_event(event)
+  assert(event.job ~= 0)
+  if event.type == "output" then
+    output = output .. event.text
+  end
+end
+
+-- 1. the version
+assert(openpai.version():match("^%d+%.%d+%.%d+$"))
+assert(openpai._VERSION == openpai.version())
+
+-- 2. a good job
+local job = assert(openpai.job.parse(good))
+
+-- 3. what it says
+assert(job:name() == "smoke")
+assert(job:retry_count() == 0)
+assert(job:task_count() == 2)
+assert(#job:roles() == 1)
+assert(job:roles()[1].name == "worker")
+assert(job:roles()[1].instances == 2)
+assert(job:roles()[1].memory_mb == 16)
+assert(job:roles()[1].script == "echo hello")
+
+-- 4. it runs
+local state, code = openpai.run(job, { root = root, on_event = on_event })
+assert(state == "succeeded" and code == 0)
+assert(output == "hello\nhello\n")
+
+-- 5. a bad job
+local none, message, name, detail = openpai.job.parse(bad)
+assert(none == nil)
+assert(name == "PAI_EINVAL" and detail.code == name)
+assert(detail.line == 7)
+assert(detail.column == 16)
+assert(detail.pointer == "/taskRoles/worker/instances")
+assert(message ~= "")
+
+-- 6. a job that fails
+job = assert(openpai.job.parse(failing))
+state, code = openpai.run(job, { root = root, on_event = on_event })
+assert(state == "failed" and code == 3)
+
+-- 7. an error in the callback
+local mine = {}
+local ok, raised = pcall(openpai.run, job, { root = root, on_event =
+  function() error(mine) end })
+assert(not ok and raised == mine)
+print("smoke: good")

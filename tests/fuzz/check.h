@@ -1,0 +1,33 @@
+/* check.h - what must hold for every tree that a fuzzer makes a reader make */
+#ifndef PAI_TESTS_FUZZ_CHECK_H
+#define PAI_TESTS_FUZZ_CHECK_H
+
+#include "base/buf.h"
+#include "base/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Each fuzz target; libFuzzer's name for it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(cond)                                                    \
+  do {                                                                 \
+    if (!(cond)) {                                                     \
+      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, \
+              #cond);                                                  \
+      abort();                                                         \
+    }                                                                  \
+  } while (0)
+
+/* Positions inside the text, children inside their parents, lists right. */
+void check_tree(const pai__tree *t);
+
+/* A failure has a message on one line, and a place inside the text. */
+void check_error(const pai_error *err, int rc);
+
+/* Written as JSON it reads back as the same JSON; written as YAML, which is
+ * read in this mode, too. */
+void check_round_trips(const pai__tree *t, int yaml_mode);
+
+#endif

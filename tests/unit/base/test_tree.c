@@ -1,0 +1,466 @@
+/* Numbers as text, UTF-8, and what a tree knows of places and pointers. */
+#include "documents.h"
+
+#include "base/number.h"
+#include "base/utf8.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pai__tree *json(const char *text)
+{
+  pai__json_options opts = { .flags = PAI__JSON_DUPLICATES };
+  pai_error *err = NULL;
+  pai__tree *t;
+
+  if (pai__json_parse(&t, text, strlen(text), &opts, &err) < 0)
+    fail_msg("%s: %s", text, pai_error_message(err));
+  test_check_tree(t);
+  return t;
+}
+
+/* --- numbers ------------------------------------------------------------ */
+
+/* Golden rows: what JavaScript's String() gives. */
+static void doubles_are_written_as_in_javascript(void **state)
+{
+  static const struct {
+    double v;
+    const char *text;
+  } rows[] = {
+    { 0, "0" },
+    { -0.0, "0" },
+    { 1, "1" },
+    { -1.5, "-1.5" },
+    { 0.1, "0.1" },
+    { 1e21, "1e+21" },
+    { 1e20, "100000000000000000000" },
+    { 123456789012345680000.0, "123456789012345680000" },
+    { 1e-6, "0.000001" },
+    { 1e-7, "1e-7" },
+    { 1.5e-9, "1.5e-9" },
+    { 4.35, "4.35" },
+    { 5e-324, "5e-324" },
+    { 2.2250738585072014e-308, "2.2250738585072014e-308" },
+    { 1.7976931348623157e308, "1.7976931348623157e+308" },
+    { 5.684341886080802e-14, "5.684341886080802e-14" }, /* 2^-44 */
+    { 9007199254740993.0, "9007199254740992" },
+    { 568434188608080.25, "568434188608080.2" }, /* a tie: the even one */
+    { 0.30000000000000004, "0.30000000000000004" },
+    { INFINITY, "Infinity" },
+    { -INFINITY, "-Infinity" },
+    { NAN, "NaN" },
+  };
+  char text[PAI__DOUBLE_TEXT];
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    size_t len = pai__format_double(text, rows[i].v);
+    assert_string_equal(text, rows[i].text);
+    assert_int_equal(len, strlen(text));
+  }
+  (void)pai__format_int(text, INT64_MIN);
+  assert_string_equal(text, "-9223372036854775808");
+  (void)pai__format_int(text, 0);
+  assert_string_equal(text, "0");
+}
+
+/* Every double survives, and no shorter text would have done. */
+static void doubles_survive_being_written(void **state)
+{
+  pai__prng r = { 1 };
+
+  (void)state;
+  for (int i = 0; i < 20000; i++) {
+    uint64_t bits = pai__prng_next(&r);
+    char text[PAI__DOUBLE_TEXT], shorter[40];
+    int digits = 0;
+    double v, back;
+
+    if (i % 4 == 0)
+      bits &= ~((UINT64_C(1) << 52) - 1); /* powers of two: uneven gaps */
+    if (i % 4 == 1)
+      bits &= (UINT64_C(1) << 53) - 1; /* very small ones */
+    memcpy(&v, &bits, sizeof(v));
+    if (v - v != 0 || v <= 0)
+      continue;
+    (void)pai__format_double(text, v);
+    assert_int_equal(pai__parse_double(&back, text, strlen(text)), PAI_OK);
+    assert_true(back == v);
+    for (const char *p = text; *p != '\0' && *p != 'e'; p++)
+      digits += *p >= '0' && *p <= '9' && (digits != 0 || *p != '0');
+    if (digits > 1 && strchr(text, 'e') != NULL) {
+      (void)snprintf(shorter, sizeof(shorter), "%.*e", digits - 2, v);
+      assert_true(strtod(shorter, NULL) != v);
+    }
+  }
+}
+
+static void numbers_ignore_the_locale(void **state)
+{
+  static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8",
+                                       "fr_FR.UTF-8", "C" };
+  char text[PAI__DOUBLE_TEXT];
+  double v;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(names); i++)
+    if (setlocale(LC_ALL, names[i]) != NULL)
+      break;
+  assert_int_equal(pai__parse_double(&v, "1.7976931348623157e308", 22),
+                   PAI_OK);
+  assert_true(v == 1.7976931348623157e308);
+  (void)pai__format_double(text, 0.5);
+  assert_string_equal(text, "0.5");
+  (void)setlocale(LC_ALL, "C");
+}
+
+static void bits_round_to_the_even_neighbour(void **state)
+{
+  char ones[300];
+
+  (void)state;
+  memset(ones, '1', sizeof(ones));
+  assert_true(pai__parse_bits("20000000000001", 14, 4) == 9007199254740992.0);
+  assert_true(pai__parse_bits("20000000000003", 14, 4) == 9007199254740996.0);
+  assert_true(pai__parse_bits("200000000000010000000001", 24, 4) ==
+              9007199254740994.0 * 1099511627776.0);
+  assert_true(pai__parse_bits("777", 3, 3) == 511);
+  assert_true(pai__parse_bits(ones, 60, 1) == ldexp(1, 60));
+  assert_true(isinf(pai__parse_bits(ones, sizeof(ones), 4)));
+}
+
+/* --- UTF-8 -------------------------------------------------------------- */
+
+static void utf8_is_told_from_other_bytes(void **state)
+{
+  static const struct {
+    const char *bytes;
+    size_t left, len, bad;
+  } rows[] = {
+    { "a", 1, 1, 1 },
+    { "\xc3\xa9", 2, 2, 1 },
+    { "\xc3", 1, 0, 1 },
+    { "\xc3\x28", 2, 0, 1 },
+    { "\xc0\x80", 2, 0, 1 },         /* overlong */
+    { "\xe2\x82\xac", 3, 3, 2 },     /* the euro sign */
+    { "\xe2\x82", 2, 0, 2 },         /* cut off */
+    { "\xe2\x28\xa1", 3, 0, 1 },     /* no tail */
+    { "\xe0\x9f\xbf", 3, 0, 1 },     /* overlong */
+    { "\xed\xa0\x80", 3, 0, 1 },     /* a surrogate */
+    { "\xed\x9f\xbf", 3, 3, 2 },     /* the last one before them */
+    { "\xf0\x9f\x98\x80", 4, 4, 3 }, /* beyond 16 bits */
+    { "\xf0\x9f\x98", 3, 0, 3 },
+    { "\xf0\x8f\xbf\xbf", 4, 0, 1 }, /* overlong */
+    { "\xf4\x8f\xbf\xbf", 4, 4, 3 }, /* U+10FFFF */
+    { "\xf4\x90\x80\x80", 4, 0, 1 }, /* beyond it */
+    { "\xf5\x80\x80\x80", 4, 0, 1 },
+    { "\x80", 1, 0, 1 },
+  };
+  char back[4];
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    size_t len = pai__utf8_len(rows[i].bytes, rows[i].left);
+    assert_int_equal(len, rows[i].len);
+    if (len == 0) {
+      assert_int_equal(pai__utf8_bad(rows[i].bytes, rows[i].left),
+                       rows[i].bad);
+      continue;
+    }
+    assert_int_equal(pai__utf8_put(back, pai__utf8_get(rows[i].bytes, len)),
+                     len);
+    assert_memory_equal(back, rows[i].bytes, len);
+  }
+}
+
+static void excerpts_are_short_and_on_one_line(void **state)
+{
+  char out[PAI__EXCERPT], text[401];
+
+  (void)state;
+  assert_string_equal(pai__excerpt(out, "a\nb\x01\xff", 5), "a?b??");
+  assert_string_equal(pai__excerpt(out, "", 0), "");
+  for (int i = 0; i < 100; i++)
+    memcpy(text + 4 * i, "\xf0\x9f\x98\x80", 4);
+  assert_true(strlen(pai__excerpt(out, text, 400)) < PAI__EXCERPT);
+  assert_int_equal(pai__utf8_len(out + strlen(out) - 7, 7), 4);
+  assert_string_equal(out + strlen(out) - 3, "...");
+}
+
+/* --- places ------------------------------------------------------------- */
+
+/* Lines and columns as one would count them by hand. */
+static pai__pos count_to(const char *text, size_t offset)
+{
+  pai__pos at = { 1, 1 };
+
+  for (size_t i = 0; i < offset; i++) {
+    if (text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n')) {
+      at.line++;
+      at.column = 1;
+    } else if (pai__utf8_first(text[i])) {
+      at.column++;
+    }
+  }
+  return at;
+}
+
+static void places_agree_with_counting(void **state)
+{
+  static const char *const pieces[] = { "x",     "yz12345678", "\n",
+                                        "\r\n",  "\r",         "é",
+                                        "日本",  "😀",          "        ",
+                                        "\n\n\n" };
+  pai__prng r = { 5 };
+
+  (void)state;
+  for (int round = 0; round < 8; round++) {
+    pai__buf b;
+    pai__tree *t;
+
+    pai__buf_init(&b, &pai__libc_alloc);
+    while (b.len < 10000)
+      pai__buf_str(&b, pieces[pai__prng_below(
+                         &r, round % 2 != 0 ? 10 : PAI__LEN(pieces) - 1)]);
+    assert_int_equal(pai__tree_new(&t, &pai__libc_alloc, b.data, b.len, NULL),
+                     PAI_OK);
+    for (size_t i = 0; i <= b.len; i += i < 9000 ? 7 : 1) {
+      pai__pos want = count_to(b.data, i), got = pai__tree_pos(t, i);
+      assert_int_equal(got.line, want.line);
+      assert_int_equal(got.column, want.column);
+      if (i < b.len && pai__utf8_first(b.data[i]) && b.data[i] != '\n')
+        assert_int_equal(pai__tree_offset(t, got), i);
+    }
+    pai__tree_free(t);
+    pai__buf_dispose(&b);
+  }
+}
+
+static void offsets_of_strange_places_are_near(void **state)
+{
+  pai__tree *t = json("[1,\n\"\xc3\xa9\"]");
+
+  (void)state;
+  assert_int_equal(pai__tree_offset(t, (pai__pos){ 1, 2 }), 1);
+  assert_int_equal(pai__tree_offset(t, (pai__pos){ 1, 99 }), 3);
+  assert_int_equal(pai__tree_offset(t, (pai__pos){ 2, 3 }), 7);
+  assert_int_equal(pai__tree_offset(t, (pai__pos){ 9, 1 }), 9);
+  assert_int_equal(pai__tree_offset(t, (pai__pos){ 0, 1 }), 0);
+  assert_int_equal(pai__tree_pos(t, 1000).line, 2);
+  pai__tree_free(t);
+}
+
+static void bom_takes_no_column(void **state)
+{
+  pai__tree *t = json("\xef\xbb\xbf[1]");
+
+  (void)state;
+  assert_int_equal(t->nodes[0].start, 3);
+  assert_int_equal(pai__tree_where(t, 0).column, 1);
+  assert_int_equal(pai__tree_where(t, 1).column, 2);
+  assert_int_equal(pai__tree_pos(t, 0).column, 1);
+  assert_int_equal(pai__tree_offset(t, (pai__pos){ 1, 1 }), 3);
+  pai__tree_free(t);
+}
+
+/* --- pointers and lookup ------------------------------------------------ */
+
+static void pointers_lead_there_and_back(void **state)
+{
+  static const char text[] =
+    "{\"a\": [10, {\"b/c\": 1, \"m~n\": 2, \"\": 3}], \"z\": null}";
+  static const struct {
+    const char *pointer, *source;
+  } rows[] = {
+    { "", text },     { "/a", NULL },       { "/a/0", "10" },
+    { "/a/1", NULL }, { "/a/1/b~1c", "1" }, { "/a/1/m~0n", "2" },
+    { "/a/1/", "3" }, { "/z", "null" },
+  };
+  static const char *const nowhere[] = {
+    "a",    "/b",     "/a/2",      "/a/01",         "/a/-",   "/a/",
+    "/z/x", "/a/0/0", "/a/1/m~2n", "/a/9999999999", "/a/1/m~"
+  };
+  pai__tree *t = json(text);
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai__node n = pai__tree_resolve(t, rows[i].pointer);
+    pai__buf b;
+
+    assert_int_not_equal(n, PAI__NO_NODE);
+    if (rows[i].source != NULL)
+      assert_memory_equal(t->text + t->nodes[n].start, rows[i].source,
+                          t->nodes[n].end - t->nodes[n].start);
+    pai__buf_init(&b, &pai__libc_alloc);
+    pai__tree_pointer(t, n, &b);
+    assert_string_equal(pai__buf_text(&b), rows[i].pointer);
+    pai__buf_dispose(&b);
+  }
+  for (size_t i = 0; i < PAI__LEN(nowhere); i++)
+    assert_int_equal(pai__tree_resolve(t, nowhere[i]), PAI__NO_NODE);
+  pai__tree_free(t);
+}
+
+static void keys_have_their_values_pointer(void **state)
+{
+  pai__tree *t = json("{\"a\": {\"b\": 1}}");
+  pai__buf b;
+
+  (void)state;
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__tree_pointer(t, pai__tree_find(t, 2, "b", 1), &b);
+  assert_string_equal(pai__buf_text(&b), "/a/b");
+  pai__pointer_add(&b, "~c/", 3);
+  assert_string_equal(pai__buf_text(&b), "/a/b/~0c~1");
+  pai__buf_dispose(&b);
+  pai__tree_free(t);
+}
+
+/* n entries, in an order that is not sorted. */
+static pai__tree *large(unsigned n, const pai_alloc *alloc)
+{
+  pai__json_options opts = { .alloc = alloc };
+  pai__tree *t = NULL;
+  pai__buf b;
+
+  pai__buf_init(&b, &pai__libc_alloc);
+  for (unsigned i = 0; i < n; i++)
+    pai__buf_printf(&b, "%s\"k%u\":%u", i == 0 ? "{" : ",", i * 7919 % n, i);
+  pai__buf_char(&b, '}');
+  (void)pai__json_parse(&t, b.data, b.len, &opts, NULL);
+  pai__buf_dispose(&b);
+  return t;
+}
+
+static void lookup_works_in_small_and_large_mappings(void **state)
+{
+  static const unsigned sizes[] = { 1, 2, 31, 32, 33, 34, 100, 5000 };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(sizes); i++) {
+    pai__tree *t = large(sizes[i], NULL);
+    pai__tree_walk w = pai__tree_iter(t, 0);
+    unsigned at = 0;
+    pai__node key;
+
+    test_check_tree(t);
+    assert_int_equal(pai__tree_count(t, 0), sizes[i]);
+    for (; (key = pai__tree_next(&w)) != PAI__NO_NODE; at++)
+      assert_int_equal(pai__tree_int(t, pai__tree_value(t, key)), at);
+    assert_int_equal(pai__tree_find(t, 0, "k", 1), PAI__NO_NODE);
+    assert_int_equal(pai__tree_find(t, 0, "k0\0", 3), PAI__NO_NODE);
+    assert_int_equal(pai__tree_get(t, 0, "zz"), PAI__NO_NODE);
+    assert_int_equal(pai__tree_find(t, 1, "k0", 2), PAI__NO_NODE);
+    pai__tree_free(t);
+  }
+}
+
+static void last_duplicate_counts_where_asked(void **state)
+{
+  pai__tree *t = json("{\"a\":1,\"b\":2,\"a\":3}");
+  char *shown = test_show(t);
+
+  (void)state;
+  assert_string_equal(shown, "{a: 3, b: 2}");
+  assert_int_equal(pai__tree_int(t, pai__tree_get(t, 0, "a")), 3);
+  pai__strfree(&pai__libc_alloc, shown);
+  pai__tree_free(t);
+}
+
+static void whole_numbers_are_recognized(void **state)
+{
+  pai__tree *t = json("[2, 2.0, 1e3, 1.5, 1e300, \"2\", -9223372036854775808,"
+                      " 9223372036854775808]");
+  static const int64_t want[] = { 2, 2, 1000, 0, 0, 0, INT64_MIN, 0 };
+  static const bool is[] = {
+    true, true, true, false, false, false, true, false
+  };
+  pai__tree_walk w = pai__tree_iter(t, 0);
+  int64_t v;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(want); i++) {
+    assert_int_equal(pai__tree_whole(t, pai__tree_next(&w), &v), is[i]);
+    if (is[i])
+      assert_int_equal(v, want[i]);
+  }
+  pai__tree_free(t);
+}
+
+/* --- memory ------------------------------------------------------------- */
+
+static int large_body(const pai_alloc *alloc, void *user_data)
+{
+  pai__tree *t = large(200, alloc);
+
+  (void)user_data;
+  if (t == NULL)
+    return PAI_ENOMEM;
+  test_check_tree(t);
+  pai__tree_free(t);
+  return PAI_OK;
+}
+
+static void trees_survive_failing_memory(void **state)
+{
+  (void)state;
+  test_faults(large_body, NULL);
+}
+
+/* Peak memory: at most 64 bytes a node, and little for ordinary texts. */
+static void memory_is_bounded(void **state)
+{
+  test_tally tally;
+  pai__json_options opts = { .alloc = &tally.alloc };
+  pai__tree *t;
+  pai__buf b;
+
+  (void)state;
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__buf_char(&b, '[');
+  for (int i = 0; i < 300000; i++)
+    pai__buf_str(&b, "1,");
+  pai__buf_str(&b, "1]");
+  test_tally_init(&tally);
+  assert_int_equal(pai__json_parse(&t, b.data, b.len, &opts, NULL), PAI_OK);
+  assert_in_range(tally.peak, 1, t->count * 64);
+  pai__tree_free(t);
+  assert_int_equal(tally.live, 0);
+  pai__buf_clear(&b);
+  for (int i = 0; i < 20000; i++)
+    pai__buf_printf(&b, "%s{\"name\": \"job_%d\", \"gpus\": %d}\n",
+                    i == 0 ? "[" : ",", i, i % 8);
+  pai__buf_char(&b, ']');
+  test_tally_init(&tally);
+  assert_int_equal(pai__json_parse(&t, b.data, b.len, &opts, NULL), PAI_OK);
+  assert_in_range(tally.peak, 1, b.len * 12 + 256 * 1024);
+  pai__tree_free(t);
+  pai__buf_dispose(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(doubles_are_written_as_in_javascript),
+    cmocka_unit_test(doubles_survive_being_written),
+    cmocka_unit_test(numbers_ignore_the_locale),
+    cmocka_unit_test(bits_round_to_the_even_neighbour),
+    cmocka_unit_test(utf8_is_told_from_other_bytes),
+    cmocka_unit_test(excerpts_are_short_and_on_one_line),
+    cmocka_unit_test(places_agree_with_counting),
+    cmocka_unit_test(offsets_of_strange_places_are_near),
+    cmocka_unit_test(bom_takes_no_column),
+    cmocka_unit_test(pointers_lead_there_and_back),
+    cmocka_unit_test(keys_have_their_values_pointer),
+    cmocka_unit_test(lookup_works_in_small_and_large_mappings),
+    cmocka_unit_test(last_duplicate_counts_where_asked),
+    cmocka_unit_test(whole_numbers_are_recognized),
+    cmocka_unit_test(trees_survive_failing_memory),
+    cmocka_unit_test(memory_is_bounded),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
