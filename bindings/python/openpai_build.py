@@ -144,7 +144,8 @@ def build_extension(work, package):
               "-I", paths["include"], "-I", paths["platinclude"],
               *compile_args]
     objects = []
-    for source in (wrap, GLUE / "glue.c", SWIG / "facade.c"):
+    for source in (wrap, GLUE / "glue.c", SWIG / "facade.c",
+                   SWIG / "text.c"):
         objects.append(work / (source.stem + ".o"))
         run(work, *words("CC"), *common, *(["-w"] if source == wrap else []),
             "-c", source, "-o", objects[-1])

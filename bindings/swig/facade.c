@@ -1,10 +1,10 @@
-/* facade.c - a platform with its loop, and errors, for all bindings */
+/* facade.c - a platform with its loop, and how scripts wait for it */
 #include "facade.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A signal may come just before poll(), or to another thread: so look for it
  * at least this often. */
@@ -24,85 +24,15 @@ struct Platform {
   bool failed;           /* the listener keeps an error */
   pai_job_id failed_job; /* its event was the reason; 0: none */
   bool interrupted;      /* in this step, by a signal */
-  bool busy;             /* in a call that calls back, by `runner` */
-  pthread_t runner;
+  bool closing;
+  bool waiting;          /* in a call that calls back */
+  pthread_mutex_t owner; /* recursive: a callback calls from its thread */
 };
-
-/* --- errors and names --------------------------------------------------- */
 
 static void fail(failure *f, int code, const char *text)
 {
   f->code = code;
   f->text = text;
-}
-
-const char *facade_message(const failure *f)
-{
-  if (f->err != NULL)
-    return pai_error_message(f->err);
-  return f->text != NULL ? f->text : pai_code_name(f->code);
-}
-
-bool facade_cause(failure *cause, const failure *f)
-{
-  *cause = (failure){ .err = (pai_error *)pai_error_cause(f->err) };
-  cause->code = pai_error_code(cause->err);
-  return cause->err != NULL;
-}
-
-char *facade_describe(const failure *f)
-{
-  const char *help = pai_error_help(f->err);
-  const char *message = facade_message(f);
-  char where[64] = "";
-  char *text;
-  int len;
-
-  if (pai_error_line(f->err) > 0)
-    (void)snprintf(where, sizeof(where),
-                   "line %u, column %u: ", (unsigned)pai_error_line(f->err),
-                   (unsigned)pai_error_column(f->err));
-  for (size_t size = 256;; size = (size_t)len + 1) {
-    text = malloc(size);
-    if (text == NULL)
-      return NULL;
-    len = snprintf(text, size, "%s%s%s%s", where, message,
-                   help != NULL ? "\nhelp: " : "", help != NULL ? help : "");
-    if (len >= 0 && (size_t)len < size)
-      return text;
-    free(text);
-    if (len < 0)
-      return NULL;
-  }
-}
-
-const char *facade_event_type(const pai_event *event)
-{
-  switch (pai_event_type(event)) {
-  case PAI_EVENT_JOB: return "job";
-  case PAI_EVENT_TASK: return "task";
-  case PAI_EVENT_OUTPUT: return "output";
-  default: return "?"; /* of a newer library */
-  }
-}
-
-const char *facade_event_stream(const pai_event *event)
-{
-  switch (pai_event_stream(event)) {
-  case 1: return "stdout";
-  case 2: return "stderr";
-  default: return NULL;
-  }
-}
-
-const char *facade_state_name(int state)
-{
-  return state > 0 ? pai_state_name(state) : NULL;
-}
-
-bool facade_is_final(int state)
-{
-  return state >= PAI_STATE_SUCCEEDED;
 }
 
 /* --- events ------------------------------------------------------------- */
@@ -147,67 +77,83 @@ static void on_closed(void *user_data)
   p->platform = NULL;
 }
 
-/* A second request kills. */
-static void kill_all(Platform *p)
+/* Asks what still runs to end; asked a second time, it is killed. */
+static void stop_all(Platform *p)
 {
-  for (size_t i = 0; i < p->njobs; i++) {
-    (void)!pai_platform_stop(p->platform, p->jobs[i].id);
-    (void)!pai_platform_stop(p->platform, p->jobs[i].id);
-  }
+  for (size_t i = 0; i < p->njobs; i++)
+    if (!p->jobs[i].over)
+      (void)!pai_platform_stop(p->platform, p->jobs[i].id);
 }
 
-/* Waits once, and runs what is due.  PAI_EUSER: a signal's handler raised. */
+static bool all_over(const Platform *p)
+{
+  for (size_t i = 0; i < p->njobs; i++)
+    if (!p->jobs[i].over)
+      return false;
+  return true;
+}
+
+/* Waits once, and runs what is due.  1: there is more to wait for; 0: there
+ * is not; PAI_EUSER: a signal's handler has raised. */
 static int step(Platform *p)
 {
   struct pollfd fd = { .fd = pai_loop_fd(p->loop), .events = POLLIN };
   int timeout = pai_loop_timeout_ms(p->loop);
-  int rc;
+  int more;
 
   p->interrupted = false;
   (void)poll(&fd, 1, timeout < 0 || timeout > LOOK_MS ? LOOK_MS : timeout);
-  rc = pai_loop_dispatch(p->loop);
-  if (rc < 0)
-    return rc;
-  if (p->listener != NULL && p->listener->check(p->listener) != 0)
+  more = pai_loop_dispatch(p->loop);
+  if (more >= 0 && p->listener != NULL && p->listener->check(p->listener) != 0)
     p->failed = p->interrupted = true;
-  return p->interrupted ? PAI_EUSER : PAI_OK;
+  return p->interrupted ? PAI_EUSER : more;
 }
 
 /* --- one thread at a time ----------------------------------------------- */
 
-/* Is the platform there, and not used by another thread? */
-static bool usable(const Platform *p, failure *f)
+static bool take(Platform *p, failure *f)
 {
-  if (p->busy && !pthread_equal(p->runner, pthread_self()))
+  if (pthread_mutex_trylock(&p->owner) != 0) {
     fail(f, PAI_EBUSY, "the platform is in use by another thread");
-  else if (p->platform == NULL)
-    fail(f, PAI_EINVAL, "the platform is closed");
-  return f->code == PAI_OK;
-}
-
-static bool enter(Platform *p, failure *f)
-{
-  if (!usable(p, f))
-    return false;
-  if (p->busy) {
-    fail(f, PAI_EBUSY, "called from inside a callback of the same platform");
     return false;
   }
-  p->busy = true;
-  p->runner = pthread_self();
+  if (p->platform != NULL)
+    return true;
+  fail(f, PAI_EINVAL, "the platform is closed");
+  (void)pthread_mutex_unlock(&p->owner);
+  return false;
+}
+
+static void give(Platform *p)
+{
+  (void)pthread_mutex_unlock(&p->owner);
+}
+
+/* The same for calls that call back. */
+static bool enter(Platform *p, failure *f)
+{
+  if (!take(p, f))
+    return false;
+  if (p->waiting) {
+    fail(f, PAI_EBUSY, "called from inside a callback of the same platform");
+    give(p);
+    return false;
+  }
+  p->waiting = true;
   return true;
 }
 
 /* Hands a kept error to the interpreter. */
 static void leave(Platform *p, failure *f)
 {
-  p->busy = false;
-  if (!p->failed)
-    return;
-  p->failed = false;
-  p->failed_job = 0;
-  f->code = PAI_EUSER;
-  p->listener->rethrow(p->listener);
+  p->waiting = false;
+  if (p->failed) {
+    p->failed = false;
+    p->failed_job = 0;
+    f->code = PAI_EUSER;
+    p->listener->rethrow(p->listener);
+  }
+  give(p);
 }
 
 /* --- life --------------------------------------------------------------- */
@@ -219,10 +165,25 @@ static void drop_listener(Platform *p)
   p->listener = NULL;
 }
 
+static Platform *new_platform(void)
+{
+  Platform *p = calloc(1, sizeof(*p));
+  pthread_mutexattr_t recursive;
+
+  if (p == NULL || pthread_mutexattr_init(&recursive) != 0) {
+    free(p);
+    return NULL;
+  }
+  (void)pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  (void)pthread_mutex_init(&p->owner, &recursive);
+  (void)pthread_mutexattr_destroy(&recursive);
+  return p;
+}
+
 Platform *facade_open(const char *root, listener *l, failure *f)
 {
   pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
-  Platform *p = calloc(1, sizeof(*p));
+  Platform *p = new_platform();
 
   if (p == NULL) {
     l->free(l);
@@ -243,26 +204,32 @@ Platform *facade_open(const char *root, listener *l, failure *f)
   return p;
 }
 
-/* A handler that raises in here means: hurry up. */
-static void close_down(Platform *p)
+static void close_platform(Platform *p)
 {
   int rc = PAI_OK;
 
   pai_platform_close(p->platform, on_closed, p);
-  while (p->platform != NULL && rc == PAI_OK) {
+  while (p->platform != NULL && (rc >= 0 || rc == PAI_EUSER))
     rc = step(p);
-    if (rc == PAI_EUSER) {
-      kill_all(p);
-      rc = PAI_OK;
-    }
+}
+
+/* Ends the jobs, gently, and the platform.  One more Ctrl-C: less gently. */
+static void close_down(Platform *p)
+{
+  int rc = PAI_EUSER;
+
+  p->closing = true;
+  while (!all_over(p) && (rc > 0 || rc == PAI_EUSER)) {
+    if (rc == PAI_EUSER)
+      stop_all(p);
+    rc = step(p);
   }
+  close_platform(p);
 }
 
 void facade_close(Platform *p, failure *f)
 {
-  if (!p->busy && p->platform == NULL)
-    return;
-  if (!enter(p, f))
+  if (facade_is_closed(p) || !enter(p, f))
     return;
   close_down(p);
   leave(p, f);
@@ -278,8 +245,9 @@ void facade_free(Platform *p)
 {
   drop_listener(p);
   if (p->platform != NULL)
-    close_down(p);
+    close_platform(p);
   pai_loop_free(p->loop);
+  (void)pthread_mutex_destroy(&p->owner);
   free(p->jobs);
   free(p);
 }
@@ -305,57 +273,91 @@ pai_job_id facade_submit(Platform *p, Job *job, failure *f)
 {
   pai_job_id id = 0;
 
-  if (!usable(p, f))
+  if (!take(p, f))
     return 0;
-  if (!make_room(p)) {
+  if (p->closing)
+    fail(f, PAI_EBUSY, "the platform is closing");
+  else if (!make_room(p))
     fail(f, PAI_ENOMEM, "out of memory");
-    return 0;
-  }
-  f->code = pai_platform_submit(&id, p->platform, job, &f->err);
+  else
+    f->code = pai_platform_submit(&id, p->platform, job, &f->err);
   if (f->code == PAI_OK)
     p->jobs[p->njobs++] = (entry){ id, false };
+  give(p);
   return id;
 }
 
 void facade_stop(Platform *p, pai_job_id job, failure *f)
 {
-  if (usable(p, f) && pai_platform_stop(p->platform, job) < 0)
+  if (!take(p, f))
+    return;
+  if (pai_platform_stop(p->platform, job) < 0)
     fail(f, PAI_ENOTFOUND, "no such job, or it is over");
+  give(p);
 }
 
-static bool known(const Platform *p, pai_job_id job, failure *f)
+static bool knows(const Platform *p, pai_job_id job, failure *f)
 {
-  if (usable(p, f) && find(p, job) == NULL)
+  if (find(p, job) == NULL)
     fail(f, PAI_ENOTFOUND, "no such job");
   return f->code == PAI_OK;
+}
+
+static job_state state_of(const Platform *p, pai_job_id job)
+{
+  return (job_state){ pai_platform_job_state(p->platform, job),
+                      pai_platform_job_code(p->platform, job) };
 }
 
 job_state facade_state(Platform *p, pai_job_id job, failure *f)
 {
   job_state s = { 0, 0 };
 
-  if (!known(p, job, f))
+  if (!take(p, f))
     return s;
-  s.state = pai_platform_job_state(p->platform, job);
-  s.code = pai_platform_job_code(p->platform, job);
+  if (knows(p, job, f))
+    s = state_of(p, job);
+  give(p);
   return s;
 }
 
-const char *facade_dir(Platform *p, pai_job_id job, failure *f)
+char *facade_dir(Platform *p, pai_job_id job, failure *f)
 {
-  return known(p, job, f) ? pai_platform_job_dir(p->platform, job) : NULL;
+  char *dir = NULL;
+
+  if (!take(p, f))
+    return NULL;
+  if (knows(p, job, f)) {
+    dir = strdup(pai_platform_job_dir(p->platform, job));
+    if (dir == NULL)
+      fail(f, PAI_ENOMEM, "out of memory");
+  }
+  give(p);
+  return dir;
 }
 
 /* --- waiting ------------------------------------------------------------ */
 
 int facade_fd(Platform *p, failure *f)
 {
-  return usable(p, f) ? pai_loop_fd(p->loop) : -1;
+  int fd = -1;
+
+  if (take(p, f)) {
+    fd = pai_loop_fd(p->loop);
+    give(p);
+  }
+  return fd;
 }
 
 int facade_timeout_ms(Platform *p, failure *f)
 {
-  return usable(p, f) ? pai_loop_timeout_ms(p->loop) : -1;
+  int timeout = -1;
+
+  if (take(p, f)) {
+    timeout = pai_loop_timeout_ms(p->loop);
+    give(p);
+  }
+  return timeout;
 }
 
 bool facade_dispatch(Platform *p, failure *f)
@@ -371,31 +373,41 @@ bool facade_dispatch(Platform *p, failure *f)
   return more > 0;
 }
 
-/* Until `job` is over, or a signal handler has raised.  If the callback fails,
- * until the job is over whose event made it fail; a signal then kills it. */
+/* Until `job` is over, or a signal's handler has raised.  If the callback
+ * fails, until the job is over whose event made it fail; then a signal kills
+ * that one. */
 static void wait_for(Platform *p, pai_job_id job, failure *f)
 {
-  while (f->code == PAI_OK && !find(p, job)->over) {
-    f->code = step(p);
+  int rc = 1;
+
+  while (!find(p, job)->over && rc > 0) {
+    rc = step(p);
     if (p->failed_job == 0)
       continue;
-    if (f->code == PAI_EUSER) {
-      f->code = PAI_OK;
-      (void)!pai_platform_stop(p->platform, p->failed_job);
-    }
     job = p->failed_job;
+    if (rc == PAI_EUSER) {
+      (void)!pai_platform_stop(p->platform, job);
+      rc = 1;
+    }
   }
+  if (rc == PAI_EUSER)
+    f->code = rc;
+  else if (!find(p, job)->over)
+    fail(f, PAI_EINTERNAL, "the job is not over, and nothing is left to do");
 }
 
 job_state facade_wait(Platform *p, pai_job_id job, failure *f)
 {
   job_state s = { 0, 0 };
 
-  if (!known(p, job, f) || !enter(p, f))
+  if (!enter(p, f))
     return s;
-  wait_for(p, job, f);
+  if (knows(p, job, f))
+    wait_for(p, job, f);
+  if (f->code == PAI_OK)
+    s = state_of(p, job);
   leave(p, f);
-  return f->code == PAI_OK ? facade_state(p, job, f) : s;
+  return s;
 }
 
 job_state facade_run(Job *job, const char *root, listener *l, failure *f)
@@ -410,7 +422,7 @@ job_state facade_run(Job *job, const char *root, listener *l, failure *f)
   if (f->code == PAI_OK && enter(p, f)) {
     wait_for(p, id, f);
     if (f->code == PAI_OK)
-      s = facade_state(p, id, f);
+      s = state_of(p, id);
     close_down(p); /* before an error is raised: the job ends first */
     leave(p, f);
   }

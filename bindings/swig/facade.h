@@ -56,13 +56,13 @@ struct listener {
 Platform *facade_open(const char *root, listener *l, failure *f);
 job_state facade_run(Job *job, const char *root, listener *l, failure *f);
 
-/* Frees without raising anything: stops what runs, then waits for it. */
+/* Frees without a word: kills what runs. */
 void facade_free(Platform *p);
 
 pai_job_id facade_submit(Platform *p, Job *job, failure *f);
 void facade_stop(Platform *p, pai_job_id job, failure *f);
 job_state facade_state(Platform *p, pai_job_id job, failure *f);
-const char *facade_dir(Platform *p, pai_job_id job, failure *f);
+char *facade_dir(Platform *p, pai_job_id job, failure *f); /* allocated */
 int facade_fd(Platform *p, failure *f);
 int facade_timeout_ms(Platform *p, failure *f);
 

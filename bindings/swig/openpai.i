@@ -19,7 +19,7 @@
 typedef uint64_t pai_job_id;
 
 /*
- * PAI_CALLS_BACK(decl): a call that waits, and may run script code.
+ * PAI_CALLS_BACK(decl): a call that may wait, or run script code.
  * <language>.swg has typemaps for
  *   failure *f                      raised, or returned
  *   const char *path                in: a file's name; and `root`
@@ -45,6 +45,7 @@ PAI_CALLS_BACK(run)
 %newobject Job::load;
 %newobject Job::parse;
 %newobject Platform::open;
+%newobject Platform::dir;
 
 typedef struct {} Job;
 %extend Job {
@@ -85,7 +86,7 @@ typedef struct {} Platform;
   job_state state(pai_job_id job, failure *f) {
     return facade_state($self, job, f);
   }
-  const char *dir(pai_job_id job, failure *f) {
+  char *dir(pai_job_id job, failure *f) {
     return facade_dir($self, job, f);
   }
   int fileno(failure *f) { return facade_fd($self, f); }

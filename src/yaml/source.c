@@ -4,9 +4,12 @@
 
 /* --- characters that libyaml cannot be shown ---------------------------- */
 
-/* js-yaml takes these for content, libyaml for breaks or for errors. */
-static const uint32_t odd_ones[] = { 0x7f,   0x2028, 0x2029,
+/* js-yaml takes these for content, libyaml for breaks or for errors; a tab
+ * only where a block scalar begins with it. */
+static const uint32_t odd_ones[] = { '\t',   0x7f,   0x2028, 0x2029,
                                      0xfeff, 0xfffe, 0xffff };
+
+enum { STAND_IN = 4 }; /* bytes */
 
 /* The number of an odd character, U+0080 to U+009F behind the list; -1 for
  * all others. */
@@ -30,7 +33,7 @@ static uint32_t odd_char(unsigned index)
 /* js-yaml's non-printables, that is to say all but these. */
 static bool only_quoted(uint32_t c)
 {
-  return c != 0x85 && c != 0x2028 && c != 0x2029 && c != 0xfeff;
+  return c != '\t' && c != 0x85 && c != 0x2028 && c != 0x2029 && c != 0xfeff;
 }
 
 size_t pai__yaml_restore(const pai__yaml_source *s, char *text, size_t len,
@@ -67,8 +70,7 @@ static int add_edit(pai__yaml_source *s, size_t fed, size_t text)
   return PAI_OK;
 }
 
-/* The byte of the text behind a byte of fed. */
-static size_t text_byte(const pai__yaml_source *s, size_t fed)
+size_t pai__yaml_text_byte(const pai__yaml_source *s, size_t fed)
 {
   size_t low = 0, high = s->nedits; /* the first edit behind fed */
 
@@ -105,7 +107,7 @@ uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index)
 {
   size_t fed = pai__yaml_fed_byte(s, index);
 
-  return (uint32_t)(s->nedits != 0 ? text_byte(s, fed) : fed);
+  return (uint32_t)(s->nedits != 0 ? pai__yaml_text_byte(s, fed) : fed);
 }
 
 /* Takes over a new text for libyaml. */
@@ -120,10 +122,27 @@ static void replace_copy(pai__yaml_source *s, char *copy, size_t size,
   s->at_char = s->at_byte = 0;
 }
 
+/* Writes what a change makes of the text at done; returns how much of it is
+ * replaced. */
+static size_t put_change(pai__yaml_source *s, const pai__yaml_change *c,
+                         char **to)
+{
+  if (c->kind == PAI__CHANGE_SPACE || c->kind == PAI__CHANGE_COMMENT)
+    *(*to)++ = c->kind == PAI__CHANGE_SPACE ? ' ' : '#';
+  if (c->kind == PAI__CHANGE_STAND_IN) {
+    memcpy(*to, s->stand_in, STAND_IN - 1);
+    (*to)[STAND_IN - 1] = (char)(0x80 + odd_index('\t'));
+    *to += STAND_IN;
+    s->ascii = false;
+  }
+  return c->n;
+}
+
 int pai__yaml_rewrite(pai__yaml_source *s, const pai__yaml_change *changes,
                       size_t n)
 {
-  char *copy = pai__realloc(s->alloc, NULL, 0, s->len + 1, 1), *to = copy;
+  size_t size = s->len + n * STAND_IN + 1;
+  char *copy = pai__realloc(s->alloc, NULL, 0, size, 1), *to = copy;
   pai__yaml_source old = *s; /* its copy and its edits */
   size_t done = 0, edit = 0;
   int rc = copy != NULL ? PAI_OK : PAI_ENOMEM;
@@ -143,19 +162,16 @@ int pai__yaml_rewrite(pai__yaml_source *s, const pai__yaml_change *changes,
     done = at;
     if (i == n || rc < 0)
       continue;
-    if (changes[i].drop == 0) {
-      *to++ = ' ';
-      done++;
-    } else {
-      done += changes[i].drop;
-      rc = add_edit(s, (size_t)(to - copy), text_byte(&old, done));
-    }
+    done += put_change(s, &changes[i], &to);
+    if (changes[i].kind == PAI__CHANGE_DROP ||
+        changes[i].kind == PAI__CHANGE_STAND_IN)
+      rc = add_edit(s, (size_t)(to - copy), pai__yaml_text_byte(&old, done));
   }
   pai__free(s->alloc, old.edits, old.edit_cap * sizeof(*old.edits));
   if (rc < 0)
-    pai__free(s->alloc, copy, s->len + 1);
+    pai__free(s->alloc, copy, size);
   else
-    replace_copy(s, copy, old.len + 1, (size_t)(to - copy));
+    replace_copy(s, copy, size, (size_t)(to - copy));
   return rc;
 }
 
@@ -196,12 +212,14 @@ static int check(pai__yaml_source *s, const char *text, size_t at, size_t end,
   return PAI_OK;
 }
 
-/* Three bytes that no character of the text begins with: those of 64
- * private-use characters.  False when the first few tried are all in use. */
-static bool choose_stand_in(pai__yaml_source *s)
+/* They begin with three bytes that no character of the text begins with:
+ * those of 64 private-use characters.  Only the first few are tried. */
+bool pai__yaml_choose_stand_in(pai__yaml_source *s)
 {
   const char *text = s->tree->text;
 
+  if (s->stand_in[0] != '\0')
+    return true;
   if (strstr(text, "\\U") != NULL)
     return false; /* an escape might give any character */
   for (int i = 0; i < 8; i++) {
@@ -263,7 +281,7 @@ int pai__yaml_source_init(pai__yaml_source *s, const pai__tree *tree,
     return rc;
   if (from != 0 && add_edit(s, 0, from) < 0)
     goto no_memory;
-  if (odd != 0 && choose_stand_in(s) && stand_in(s, from, odd) < 0)
+  if (odd != 0 && pai__yaml_choose_stand_in(s) && stand_in(s, from, odd) < 0)
     goto no_memory;
   return PAI_OK;
 

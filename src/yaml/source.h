@@ -48,20 +48,31 @@ void pai__yaml_feed(pai__yaml_source *s, yaml_parser_t *parser);
 /* The byte of the text that a mark's index leads to. */
 uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index);
 
-/* The byte of fed. */
+/* The byte of fed that it leads to, and the byte of the text behind one. */
 size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index);
+size_t pai__yaml_text_byte(const pai__yaml_source *s, size_t fed);
 
-/* One change to what libyaml reads: bytes to leave out, or, when there are
- * none, a tab to make a space. */
+/* One change to what libyaml reads. */
+typedef enum pai__yaml_change_kind {
+  PAI__CHANGE_DROP,    /* n bytes are left out */
+  PAI__CHANGE_SPACE,   /* a tab becomes a space */
+  PAI__CHANGE_COMMENT, /* a tab on a line of blanks becomes a comment */
+  PAI__CHANGE_STAND_IN /* a tab becomes a stand-in, to stay a tab */
+} pai__yaml_change_kind;
+
 typedef struct pai__yaml_change {
-  size_t at, drop;
+  size_t at, n;
+  pai__yaml_change_kind kind;
 } pai__yaml_change;
+
+/* Makes sure that there can be stand-ins; false when the text defies it. */
+bool pai__yaml_choose_stand_in(pai__yaml_source *s);
 
 /* Makes changes, which are in order.  PAI_OK or PAI_ENOMEM. */
 int pai__yaml_rewrite(pai__yaml_source *s, const pai__yaml_change *changes,
                       size_t n);
 
-/* Takes out the tabs that libyaml stumbles over, of which the mark `index`
+/* Changes the tabs that libyaml stumbles over, of which the mark `index`
  * may be the first (tabs.c).  *changed says that it is worth a new try. */
 int pai__yaml_take_tabs(pai__yaml_source *s, size_t index, bool *changed);
 

@@ -35,7 +35,7 @@ static bool is_leading(const finder *f, size_t at)
 
   if (f->len != 0) {
     last += f->len - 1;
-    if (last->drop != 0 && last->at + last->drop == at)
+    if (last->kind == PAI__CHANGE_DROP && last->at + last->n == at)
       return true;
   }
   while (at > 0 && is_blank(f->s->fed[at - 1]))
@@ -43,12 +43,14 @@ static bool is_leading(const finder *f, size_t at)
   return at == 0 || f->s->fed[at - 1] == '\n' || f->s->fed[at - 1] == '\r';
 }
 
-static int add_change(finder *f, size_t at, size_t drop)
+static int add_change(finder *f, size_t at, size_t n,
+                      pai__yaml_change_kind kind)
 {
   if (PAI__VEC_ROOM(f->s->alloc, f->changes, f->len, f->cap) < 0)
     return PAI_ENOMEM;
-  f->changes[f->len++] = (pai__yaml_change){ at, drop };
-  f->dropped += drop;
+  f->changes[f->len++] = (pai__yaml_change){ at, n, kind };
+  if (kind == PAI__CHANGE_DROP)
+    f->dropped += n;
   return PAI_OK;
 }
 
@@ -76,6 +78,47 @@ static bool is_between(yaml_parser_t *p)
   return true;
 }
 
+/* Whether a tab at which a block scalar failed belongs to its text: it is the
+ * first thing there and indented enough, so it tells the indentation. */
+static bool begins_block(finder *f, size_t at)
+{
+  const yaml_parser_t *p = &f->parser;
+  size_t header = pai__yaml_fed_byte(f->s, p->context_mark.index + f->dropped);
+  const char *text = f->s->fed;
+
+  if ((long)p->problem_mark.column < (long)p->indent + 1 ||
+      p->problem_mark.column == 0)
+    return false;
+  header++; /* behind the | or > */
+  header += text[header] == '+' || text[header] == '-';
+  if (text[header] >= '1' && text[header] <= '9')
+    return false; /* the header tells it */
+  while (header < at && text[header] != '\n' && text[header] != '\r')
+    header++;
+  while (header < at &&
+         (text[header] == ' ' || text[header] == '\n' || text[header] == '\r'))
+    header++;
+  return header == at;
+}
+
+/* Notes a tab inside a block scalar, of which the parser has nothing left.
+ * Where it does not belong to the text it ends it. */
+static int note_in_block(finder *f, size_t at)
+{
+  size_t n = count_blanks(f, at, f->s->len);
+  char next = at + n < f->s->len ? f->s->fed[at + n] : '\n';
+
+  if (!is_leading(f, at))
+    return PAI_OK;
+  if (!begins_block(f, at))
+    return next == '\n' || next == '\r'
+             ? add_change(f, at, 1, PAI__CHANGE_COMMENT)
+             : add_change(f, at, n, PAI__CHANGE_DROP);
+  if (!pai__yaml_choose_stand_in(f->s))
+    return PAI_OK;
+  return add_change(f, at, 1, PAI__CHANGE_STAND_IN);
+}
+
 /* After the parser failed: notes the tab at which it did, if it is one.
  * *resume says that the parser can go on behind it. */
 static int note_tab(finder *f, bool *resume)
@@ -89,21 +132,19 @@ static int note_tab(finder *f, bool *resume)
   if (p->error != YAML_SCANNER_ERROR || at >= f->s->len ||
       f->s->fed[at] != '\t')
     return PAI_OK;
-  leading = is_leading(f, at);
   *resume = is_between(p);
-  if (!*resume) { /* inside a block scalar, of which nothing is left */
-    n = count_blanks(f, at, f->s->len);
-    return leading ? add_change(f, at, n) : PAI_OK;
-  }
+  if (!*resume)
+    return note_in_block(f, at);
+  leading = is_leading(f, at);
   n = leading ? count_blanks(f, at, p->unread) : 1;
   p->buffer.pointer += n;
   p->unread -= n;
   p->error = YAML_NO_ERROR;
   if (leading)
-    return add_change(f, at, n);
+    return add_change(f, at, n, PAI__CHANGE_DROP);
   p->mark.index++;
   p->mark.column++;
-  return add_change(f, at, 0);
+  return add_change(f, at, 1, PAI__CHANGE_SPACE);
 }
 
 /* Goes through the tokens as far as it can. */

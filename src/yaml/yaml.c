@@ -7,7 +7,8 @@ enum {
   DEFAULT_FACTOR = 10,
   DEFAULT_FLOOR = 10000,
   MOST_TAG_LINES = 1000, /* libyaml compares each with all before it */
-  MOST_ROUNDS = 64       /* of taking tabs out */
+  MOST_ROUNDS = 64,      /* of taking tabs out */
+  MOST_REREAD = 16 << 20 /* bytes that are read again for it, after round 2 */
 };
 
 /* --- errors ------------------------------------------------------------- */
@@ -54,7 +55,7 @@ static int fail_libyaml(pai__yaml_loader *l, const yaml_parser_t *p)
 
   if (p->error == YAML_MEMORY_ERROR)
     return pai__oom(l->err);
-  at = reader ? (uint32_t)p->problem_offset
+  at = reader ? (uint32_t)pai__yaml_text_byte(&l->src, p->problem_offset)
               : pai__yaml_offset(&l->src, p->problem_mark.index);
   from = pai__yaml_offset(&l->src, p->context_mark.index);
   if (p->context != NULL && !reader && from < at) {
@@ -124,6 +125,11 @@ static void start_over(pai__yaml_loader *l)
   l->key_bytes = 0;
 }
 
+static bool may_read_again(size_t round, size_t len)
+{
+  return round < 2 || (round < MOST_ROUNDS && round * len <= MOST_REREAD);
+}
+
 /* Reads the document; where libyaml stops at a tab, takes such tabs out and
  * reads again. */
 static int read_document(pai__yaml_loader *l)
@@ -131,7 +137,7 @@ static int read_document(pai__yaml_loader *l)
   bool again = true, failed;
   int rc = PAI_OK;
 
-  for (int round = 0; again; round++) {
+  for (size_t round = 0; again; round++) {
     yaml_parser_t p;
 
     again = failed = false;
@@ -140,7 +146,8 @@ static int read_document(pai__yaml_loader *l)
       return pai__oom(l->err);
     pai__yaml_feed(&l->src, &p);
     rc = read_events(l, &p, &failed);
-    if (failed && p.error == YAML_SCANNER_ERROR && round < MOST_ROUNDS &&
+    if (failed && p.error == YAML_SCANNER_ERROR &&
+        may_read_again(round, l->src.len) &&
         pai__yaml_take_tabs(&l->src, p.problem_mark.index, &again) < 0)
       rc = pai__oom(l->err);
     else if (failed && !again)

@@ -27,9 +27,9 @@ extern const bench bench_yaml[];
 extern const bench bench_json[];
 
 /* Generated inputs, the same on every machine (inputs.c). */
-void bench_yaml_spec(pai__buf *out);            /* one job, about 2.4 KB */
+void bench_yaml_spec(pai__buf *out);            /* one job, about 2.5 KB */
 void bench_yaml_list(pai__buf *out, int njobs); /* jobs as a sequence */
-void bench_json_spec(pai__buf *out);            /* one job, about 2.4 KB */
+void bench_json_spec(pai__buf *out);            /* one job, about 2.5 KB */
 void bench_json_list(pai__buf *out, int njobs); /* about 490 bytes a job */
 
 #endif

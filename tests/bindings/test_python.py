@@ -4,6 +4,7 @@ Usage: test_python.py ROOT [unittest's arguments]
 """
 import ast
 import asyncio
+import ctypes
 import dataclasses
 import faulthandler
 import gc
@@ -11,10 +12,10 @@ import json
 import os
 import pathlib
 import pickle
-import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import traceback
@@ -25,7 +26,7 @@ import weakref
 import openpai
 from openpai import _errors
 
-ROOT = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ".").resolve()
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()  # and a new folder in it, below
 
 
 def text(*commands, name="t", instances=1, cpus=1):
@@ -251,8 +252,7 @@ class Run(unittest.TestCase):
 
     def test_gil_is_released(self):
         fifo = ROOT / "fifo"
-        if not fifo.exists():
-            os.mkfifo(fifo)
+        os.mkfifo(fifo)
         running = threading.Event()
 
         def let_go():  # the job, and so run(), ends only if this runs
@@ -351,8 +351,7 @@ class Signals(unittest.TestCase):
 
     def test_handler_that_does_not_raise(self):
         fifo = ROOT / "signal-fifo"
-        if not fifo.exists():
-            os.mkfifo(fifo)
+        os.mkfifo(fifo)
         # The handler lets the job end, so it must run while run() waits.
         before = signal.signal(signal.SIGUSR1, lambda number, frame: (
             fifo.write_text("go\n")))
@@ -452,6 +451,23 @@ class Platforms(unittest.TestCase):
             for job_id in ids:
                 self.assertTrue(platform.wait(job_id).succeeded)
         self.assertEqual(len(ids), 20)
+
+    def test_close_is_gentle(self):
+        seen = []
+
+        def on_event(event):
+            seen.append(event.text if event.type == "output" else event.state)
+            if event.state == "stopping":
+                with self.assertRaises(openpai.BusyError):
+                    platform.submit(job("true"))
+
+        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            platform.submit(job("trap 'echo bye; exit 0' TERM; echo ready",
+                                "while :; do sleep 1000 & wait; done"))
+            while "ready\n" not in seen:
+                platform.dispatch()
+        self.assertIn("bye\n", seen)
+        self.assertEqual(seen[-1], "stopped")
 
     def test_re_entry(self):
         errors = []
@@ -564,28 +580,42 @@ class Types(unittest.TestCase):
                     {method.name for method in node.body})
 
 
+class MallocInfo(ctypes.Structure):
+    """The C library's struct mallinfo2."""
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+        "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def allocated():
+    """Bytes that C code holds, or None where they cannot be counted."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        return None
+    libc.mallinfo2.restype = MallocInfo
+    info = libc.mallinfo2()
+    return info.uordblks + info.hblkhd
+
+
 class Leaks(unittest.TestCase):
-    def grown(self, work, times):
-        """Growth of Python's memory and of the process while working."""
+    def check(self, work, times=10000):
+        """One object, or one block, of 16 bytes a time would be too much."""
         for _ in range(times // 10):
             work()
-        gc.collect()
-        tracemalloc.start()
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        first = tracemalloc.get_traced_memory()[0]
-        for _ in range(times):
-            work()
-        gc.collect()
-        last = tracemalloc.get_traced_memory()[0]
-        tracemalloc.stop()
-        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return last - first, (after - before) * 1024
+        for count in (allocated, self.traced):
+            gc.collect()
+            tracemalloc.start() if count == self.traced else None
+            before = count()
+            for _ in range(times):
+                work()
+            gc.collect()
+            after = count()
+            tracemalloc.stop()
+            if before is not None:
+                self.assertLess(after - before, 16 * times)
 
-    def check(self, work, times=10000):
-        python, process = self.grown(work, times)
-        # Even one small object a time would be more.
-        self.assertLess(python, 16 * times)
-        self.assertLess(process, 4 << 20)
+    def traced(self):
+        return tracemalloc.get_traced_memory()[0]
 
     def test_parse(self):
         good = text("true")
@@ -605,7 +635,7 @@ class Leaks(unittest.TestCase):
                 pass
         work()
         before = len(os.listdir("/proc/self/fd"))
-        self.check(work, 300)
+        self.check(work, 1000)
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
     def test_callback_is_dropped(self):
@@ -644,4 +674,6 @@ class Leaks(unittest.TestCase):
 if __name__ == "__main__":
     ROOT.mkdir(parents=True, exist_ok=True)
     faulthandler.dump_traceback_later(240, exit=True)
-    unittest.main()
+    with tempfile.TemporaryDirectory(dir=ROOT) as folder:
+        ROOT = pathlib.Path(folder)
+        unittest.main()

@@ -116,7 +116,10 @@ class Platform:
             warnings.warn("unclosed %r" % self, ResourceWarning, source=self)
 
     def close(self) -> None:
-        """Stops all jobs, waits for their processes, frees everything."""
+        """Stops all jobs, waits until they are over, frees everything.
+
+        A job that ignores this is killed after five seconds, or on Ctrl-C.
+        """
         self._platform.close()
 
     def submit(self, job: Job) -> int:

@@ -196,8 +196,9 @@ static void excerpts_are_short_and_on_one_line(void **state)
 static pai__pos count_to(const char *text, size_t offset)
 {
   pai__pos at = { 1, 1 };
+  size_t bom = memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
-  for (size_t i = 0; i < offset; i++) {
+  for (size_t i = bom; i < offset; i++) {
     if (text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n')) {
       at.line++;
       at.column = 1;
@@ -222,12 +223,14 @@ static void places_agree_with_counting(void **state)
     pai__tree *t;
 
     pai__buf_init(&b, &pai__libc_alloc);
+    if (round == 7)
+      pai__buf_str(&b, "\xef\xbb\xbf");
     while (b.len < 10000)
       pai__buf_str(&b, pieces[pai__prng_below(
                          &r, round % 2 != 0 ? 10 : PAI__LEN(pieces) - 1)]);
     assert_int_equal(pai__tree_new(&t, &pai__libc_alloc, b.data, b.len, NULL),
                      PAI_OK);
-    for (size_t i = 0; i <= b.len; i += i < 9000 ? 7 : 1) {
+    for (size_t i = round == 7 ? 3 : 0; i <= b.len; i += i < 9000 ? 7 : 1) {
       pai__pos want = count_to(b.data, i), got = pai__tree_pos(t, i);
       assert_int_equal(got.line, want.line);
       assert_int_equal(got.column, want.column);

@@ -151,6 +151,8 @@ static const row js_tagged[] = {
   { "!!set {a, b: }", "{a: null, b: null}", NULL },
   { "!!omap [a: 1, b: 2]", "[{a: 1}, {b: 2}]", NULL },
   { "!!pairs [a: 1, a: 2]", "[[\"a\", 1], [\"a\", 2]]", NULL },
+  { "[&x {a: 1}, !!pairs [*x, {b: 2}]]", "[{a: 1}, [{a: 1}, [\"b\", 2]]]",
+    NULL },
   { "!!omap", "[]", NULL },
   { "!!merge", "null", NULL },
 };
@@ -205,6 +207,7 @@ static void wrong_tags_are_refused(void **state)
     { "!!set {a: 1}", "cannot read this as !!set", 7 },
     { "!!omap [a: 1, a: 2]", "cannot read this as !!omap", 8 },
     { "!!omap [1]", "cannot read this as !!omap", 8 },
+    { "!!omap [{}]", "cannot read this as !!omap", 8 },
     { "!!pairs [{a: 1, b: 2}]", "cannot read this as !!pairs", 9 },
     { "!!seq x", "tag !!seq is for a sequence, not for a scalar", 1 },
     { "!!str [x]", "tag !!str is for a scalar, not for a sequence", 7 },

@@ -66,6 +66,12 @@ static void tabs_are_read_as_js_yaml_does(void **state)
     { "a: |\n  x\n\t\nb: 1", "{a: \"x\\n\", b: 1}" },
     { "a: |\n  x\ty\n  \tz\n\t\nb:\n\tc: 1", "{a: \"x\\ty\\n\\tz\\n\", "
                                              "b: null, c: 1}" },
+    { "a: |+\n  x\n\t\nb: >+\n \t\n\t", "{a: \"x\\n\", b: \"\\t\\n\"}" },
+    /* a block scalar that begins with one keeps it */
+    { "a: | # 1\n  \tx\n  y\nb:\n\tc: 1", "{a: \"\\tx\\ny\\n\", b: null, "
+                                          "c: 1}" },
+    { "- >\n\n   \t\n- |-\n \t\tz", "[\"\\n\\t\\n\", \"\\t\\tz\"]" },
+    { "a: |1\n \tx\n\tb: y", "{a: \"\\tx\\n\", b: \"y\"}" },
     { "a: \"x\n\ty\"\nb:\n\tc: [\t1,\t2\t]", "{a: \"x y\", b: null, "
                                              "c: [1, 2]}" },
   };
@@ -117,6 +123,30 @@ static void odd_characters_are_content(void **state)
                   "U+FFFF is not allowed outside quotes");
 }
 
+/* Where no stand-ins can be had, libyaml's own refusal comes through. */
+static void odd_characters_may_be_too_much(void **state)
+{
+  pai__buf b;
+
+  (void)state;
+  test_yaml_fails("\xef\xbb\xbf- \"\\U0001F600\"\n- 'x\x7f'", PAI_EINVAL, 2, 5,
+                  "control characters are not allowed");
+  pai__buf_init(&b, &pai__libc_alloc);
+  for (int i = 0; i < 8; i++)
+    pai__buf_printf(&b, "- \xf3\xb0%c\xbf\n", 0x80 + i);
+  pai__buf_str(&b, "- 'x\x7f'");
+  test_yaml_fails(b.data, PAI_EINVAL, 9, 5,
+                  "control characters are not allowed");
+  b.data[2 + 2] = '\x90'; /* now the first are free */
+  test_yaml_shows(b.data,
+                  "[\"\xf3\xb0\x90\xbf\", \"\xf3\xb0\x81\xbf\", "
+                  "\"\xf3\xb0\x82\xbf\", \"\xf3\xb0\x83\xbf\", "
+                  "\"\xf3\xb0\x84\xbf\", \"\xf3\xb0\x85\xbf\", "
+                  "\"\xf3\xb0\x86\xbf\", \"\xf3\xb0\x87\xbf\", \"x\\x7f\"]",
+                  PAI__YAML_JS);
+  pai__buf_dispose(&b);
+}
+
 /* --- places ------------------------------------------------------------- */
 
 /* The source of each node, in document order. */
@@ -165,6 +195,8 @@ static void nodes_know_their_source(void **state)
   EXPECT_SOURCES("a:\n\tb: 1", "a:\n\tb: 1", "a", "", "b", "1");
   EXPECT_SOURCES("a: x\xe2\x80\xa8y\nb: z", "a: x\xe2\x80\xa8y\nb: z", "a",
                  "x\xe2\x80\xa8y", "b", "z");
+  EXPECT_SOURCES("a: |\n  \tx\nb: y", "a: |\n  \tx\nb: y", "a", "|\n  \tx",
+                 "b", "y");
   EXPECT_SOURCES("# c\n", "");
 }
 
@@ -346,6 +378,7 @@ static void errors_name_the_place_and_the_thing(void **state)
     { "a: \x07", 1, 4, "character U+0007 is not allowed" },
     { "%YAML 2.0\n---\na", 1, 1, "incompatible YAML" },
     { "%TAG ! tag:x\n%TAG ! tag:x\n---\na", 2, 1, "duplicate %TAG" },
+    { "\t- x\n\ty: z", 2, 2, "did not find expected '-' indicator" },
     { "a: 'x\n---\n'", 2, 1, "unexpected document indicator" },
     { "a:\n\tb: 1\n \tc: 2", 3, 4, "mapping values are not allowed" },
   };
@@ -523,6 +556,22 @@ static void bytes_and_directives_are_limited(void **state)
   pai__buf_dispose(&b);
 }
 
+static void ordered_maps_are_limited(void **state)
+{
+  pai__buf b;
+
+  (void)state;
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__buf_str(&b, "!!omap\n");
+  for (int i = 0; i < 256; i++)
+    pai__buf_printf(&b, "- k%d: 1\n", i);
+  assert_int_equal(parse_limited(b.data, NULL, ""), PAI_OK);
+  pai__buf_str(&b, "- more: 1\n");
+  assert_int_equal(parse_limited(b.data, NULL, "more than 256 entries"),
+                   PAI_ELIMIT);
+  pai__buf_dispose(&b);
+}
+
 /* Many anchors whose names share long beginnings. */
 static void anchors_are_found_among_many(void **state)
 {
@@ -569,7 +618,7 @@ static void reader_survives_failing_memory(void **state)
   pai__buf_init(&b, &pai__libc_alloc);
   pai__buf_str(&b, "a: &a {x: 1}\nb: &b [!!binary aGk=, 2020-01-01, 1.5]\n"
                    "c:\n\t? [*a, y]\n\t: {<<: *a, z: *b}\n"
-                   "d: \"x\xe2\x80\xa8y\"\n");
+                   "d: \"x\xe2\x80\xa8y\"\ne: |\n  \tx\n\t\n");
   for (int i = 0; i < 60; i++)
     pai__buf_printf(&b, "k%d: &n%d [v%d]\n", i, i, i);
   test_faults(parse_body, b.data);
@@ -602,6 +651,7 @@ int main(void)
     cmocka_unit_test(tabs_are_read_as_js_yaml_does),
     cmocka_unit_test(many_tabs_take_linear_time),
     cmocka_unit_test(odd_characters_are_content),
+    cmocka_unit_test(odd_characters_may_be_too_much),
     cmocka_unit_test(nodes_know_their_source),
     cmocka_unit_test(places_count_characters),
     cmocka_unit_test(styles_are_kept),
@@ -616,6 +666,7 @@ int main(void)
     cmocka_unit_test(alias_expansion_is_limited),
     cmocka_unit_test(made_up_keys_are_limited),
     cmocka_unit_test(bytes_and_directives_are_limited),
+    cmocka_unit_test(ordered_maps_are_limited),
     cmocka_unit_test(anchors_are_found_among_many),
     cmocka_unit_test(reader_survives_failing_memory),
     cmocka_unit_test(memory_is_bounded),

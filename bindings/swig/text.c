@@ -1,0 +1,74 @@
+/* text.c - failures in words, and names of numbers */
+#include "facade.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *facade_message(const failure *f)
+{
+  if (f->err != NULL)
+    return pai_error_message(f->err);
+  return f->text != NULL ? f->text : pai_code_name(f->code);
+}
+
+bool facade_cause(failure *cause, const failure *f)
+{
+  *cause = (failure){ .err = (pai_error *)pai_error_cause(f->err) };
+  cause->code = pai_error_code(cause->err);
+  return cause->err != NULL;
+}
+
+char *facade_describe(const failure *f)
+{
+  const char *help = pai_error_help(f->err);
+  const char *message = facade_message(f);
+  char where[64] = "";
+  char *text;
+  int len;
+
+  if (pai_error_line(f->err) > 0)
+    (void)snprintf(where, sizeof(where),
+                   "line %u, column %u: ", (unsigned)pai_error_line(f->err),
+                   (unsigned)pai_error_column(f->err));
+  for (size_t size = 256;; size = (size_t)len + 1) {
+    text = malloc(size);
+    if (text == NULL)
+      return NULL;
+    len = snprintf(text, size, "%s%s%s%s", where, message,
+                   help != NULL ? "\nhelp: " : "", help != NULL ? help : "");
+    if (len >= 0 && (size_t)len < size)
+      return text;
+    free(text);
+    if (len < 0)
+      return NULL;
+  }
+}
+
+const char *facade_event_type(const pai_event *event)
+{
+  switch (pai_event_type(event)) {
+  case PAI_EVENT_JOB: return "job";
+  case PAI_EVENT_TASK: return "task";
+  case PAI_EVENT_OUTPUT: return "output";
+  default: return "?"; /* of a newer library */
+  }
+}
+
+const char *facade_event_stream(const pai_event *event)
+{
+  switch (pai_event_stream(event)) {
+  case 1: return "stdout";
+  case 2: return "stderr";
+  default: return NULL;
+  }
+}
+
+const char *facade_state_name(int state)
+{
+  return state > 0 ? pai_state_name(state) : NULL;
+}
+
+bool facade_is_final(int state)
+{
+  return state >= PAI_STATE_SUCCEEDED;
+}
