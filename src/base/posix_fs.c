@@ -79,8 +79,7 @@ int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
     if (mkdir(pai__buf_text(&b), 0700) == 0)
       break;
     if (errno != EEXIST) {
-      rc =
-        sys_fail(err, errno, "cannot make folder %s", pai__buf_text(&b));
+      rc = sys_fail(err, errno, "cannot make folder %s", pai__buf_text(&b));
       break;
     }
     pai__buf_clear(&b);
@@ -95,8 +94,7 @@ int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
 int pai__fs_create(int *fd, const char *path, pai_error **err)
 {
   *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  return *fd >= 0 ? PAI_OK
-                  : sys_fail(err, errno, "cannot write %s", path);
+  return *fd >= 0 ? PAI_OK : sys_fail(err, errno, "cannot write %s", path);
 }
 
 int pai__fs_write(int fd, const char *data, size_t len, const char *path,

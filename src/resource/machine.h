@@ -16,6 +16,7 @@ typedef struct pai__machine {
   uint32_t gpus;
   uint32_t port_first; /* ports tasks may be given, */
   uint32_t port_last;  /* both ends included */
+  uint32_t port_seed;  /* any number: where in the range to begin */
 } pai__machine;
 
 /* Asks the operating system; the room's one window (posix_machine.c). */

@@ -23,7 +23,8 @@ static uint32_t count_bits(uint64_t x)
 int pai__usage_init(pai__usage *u, const pai_alloc *alloc,
                     const pai__machine *node)
 {
-  *u = (pai__usage){ .node = *node, .next_port = 0 };
+  *u = (pai__usage){ .node = *node };
+  u->next_port = node->port_seed % port_count(u);
   u->port_taken = pai__zalloc(alloc, port_count(u) / 8 + 1);
   return u->port_taken != NULL ? PAI_OK : PAI_ENOMEM;
 }

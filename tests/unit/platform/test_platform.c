@@ -318,22 +318,32 @@ static void tasks_find_each_other(void **state)
   assert_non_null(strstr(s.output, "heard: Hello, client!"));
 }
 
-static void ports_in_use_are_not_given_out(void **state)
+/* The port a job is given when `taken` is in use (0: none is). */
+static uint16_t port_beside(uint16_t taken)
 {
-  struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(15000) };
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(taken) };
+  int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
   story s = { 0 };
-  int yes = 1;
 
-  (void)state;
-  (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  /* If somebody else has it, so much the better. */
-  if (bind(fd, (const struct sockaddr *)&any, sizeof(any)) == 0)
+  if (taken != 0) {
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    assert_int_equal(bind(fd, (const struct sockaddr *)&any, sizeof(any)), 0);
     assert_int_equal(listen(fd, 1), 0);
-  run(&s, job("", "instances: 2,", "echo $PAI_CONTAINER_HOST_PORT_LIST"));
+  }
+  run(&s, job("", "", "echo $PAI_CONTAINER_SSH_PORT"));
   (void)close(fd);
   expect_end(&s, PAI_STATE_SUCCEEDED, 0);
-  assert_null(strstr(s.output, "15000"));
+  return (uint16_t)strtol(s.output, NULL, 10);
+}
+
+static void ports_in_use_are_not_given_out(void **state)
+{
+  uint16_t port = port_beside(0);
+
+  (void)state;
+  assert_in_range(port, 15000, 39999);
+  assert_int_not_equal(port_beside(port), port);
+  assert_int_equal(port_beside(0), port); /* it was not mere chance */
 }
 
 static void jobs_wait_their_turn_and_say_why(void **state)
