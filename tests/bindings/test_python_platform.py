@@ -1,0 +1,409 @@
+"""What the Python module promises of platforms, signals and memory.
+
+Usage: test_python_platform.py ROOT [unittest's arguments]
+"""
+import asyncio
+import ctypes
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import tracemalloc
+import unittest
+import weakref
+
+import openpai
+from python_jobs import ROOT, SLEEP, STAY, is_alive, job, main, text
+
+
+class Signals(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(
+            signal.SIGINT, signal.default_int_handler))
+
+    def interrupt(self, body, *commands, again_at=None):
+        """Runs `body` in a child, interrupts it once it says a number, and
+        again once it says `again_at`."""
+        script = (
+            "import signal, sys, openpai\n"
+            # A shell may have started the tests with this signal ignored.
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            "job = openpai.Job.parse(%r)\n%s" % (
+                text(*commands or SLEEP), textwrap.dedent(body)))
+        child = subprocess.Popen(
+            [sys.executable, "-c", script, str(ROOT)], text=True,
+            stdout=subprocess.PIPE)
+        with child:
+            task = int(child.stdout.readline())
+            self.assertTrue(is_alive(task))
+            child.send_signal(signal.SIGINT)
+            if again_at:
+                self.assertEqual(child.stdout.readline(), again_at)
+                child.send_signal(signal.SIGINT)
+            rest = child.stdout.read()
+        self.assertFalse(is_alive(task))
+        return rest, child.returncode
+
+    def test_run(self):
+        rest, code = self.interrupt("""
+            try:
+                openpai.run(job, root=sys.argv[1], on_event=lambda event:
+                            print(event.text, end="", flush=True))
+            except KeyboardInterrupt:
+                print("interrupted")
+            """)
+        self.assertEqual((rest, code), ("interrupted\n", 0))
+
+    def test_wait(self):
+        rest, code = self.interrupt("""
+            def on_event(event):
+                print(event.text, end="", flush=True)
+                if event.type == "job" and event.code is not None:
+                    print(event.state)
+
+            with openpai.Platform(root=sys.argv[1],
+                                  on_event=on_event) as platform:
+                job_id = platform.submit(job)
+                try:
+                    platform.wait(job_id)
+                except KeyboardInterrupt:
+                    print("interrupted", platform.state(job_id))
+            print("closed")
+            """)
+        self.assertEqual((rest, code),
+                         ("interrupted running\nstopped\nclosed\n", 0))
+
+    def test_twice(self):
+        rest, code = self.interrupt("""
+            try:
+                with openpai.Platform(
+                        root=sys.argv[1], on_event=lambda event:
+                        print(event.text, end="", flush=True)) as platform:
+                    platform.wait(platform.submit(job))
+            except KeyboardInterrupt:
+                print("killed")
+            """, "trap 'echo no, thanks' TERM", "echo $$",
+            STAY, again_at="no, thanks\n")
+        self.assertEqual((rest, code), ("killed\n", 0))
+
+    def test_same_process(self):
+        running = threading.Event()
+        thread = threading.Thread(target=lambda: (
+            running.wait(), os.kill(os.getpid(), signal.SIGINT)))
+        thread.start()
+        with self.assertRaises(KeyboardInterrupt):
+            openpai.run(job(*SLEEP), root=ROOT,
+                        on_event=lambda event: running.set())
+        thread.join()
+
+    def test_handler_that_does_not_raise(self):
+        fifo = ROOT / "signal-fifo"
+        os.mkfifo(fifo)
+        # The handler lets the job end, so it must run while run() waits.
+        before = signal.signal(signal.SIGUSR1, lambda number, frame: (
+            fifo.write_text("go\n")))
+        try:
+            running = threading.Event()
+            thread = threading.Thread(target=lambda: (
+                running.wait(), os.kill(os.getpid(), signal.SIGUSR1)))
+            thread.start()
+            result = openpai.run(job("read word < %s" % fifo), root=ROOT,
+                                 on_event=lambda event: running.set())
+            thread.join()
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        self.assertTrue(result.succeeded)
+
+
+class Platforms(unittest.TestCase):
+    def test_life(self):
+        seen = []
+        with openpai.Platform(root=ROOT, on_event=seen.append) as platform:
+            one = platform.submit(job("exit 3"))
+            two = platform.submit(job(*SLEEP))
+            self.assertNotEqual(one, two)
+            self.assertIsNone(platform.code(two))
+            self.assertEqual(platform.wait(one), ("failed", 3))
+            self.assertEqual((platform.state(one), platform.code(one)),
+                             ("failed", 3))
+            self.assertTrue(os.path.isdir(platform.dir(one)))
+            platform.stop(two)
+            self.assertEqual(platform.wait(two).state, "stopped")
+            with self.assertRaises(openpai.NotFoundError):
+                platform.stop(two)
+            for call in (platform.wait, platform.state, platform.code,
+                         platform.dir, platform.stop):
+                with self.assertRaises(LookupError):
+                    call(99)
+        self.assertEqual([e.state for e in seen if e.job == two and
+                          e.type == "job"], ["running", "stopping",
+                                             "stopped"])
+        platform.close()
+        for call in (platform.state, platform.wait, platform.dispatch,
+                     platform.fileno, platform.submit):
+            with self.assertRaises((openpai.InvalidError, TypeError)):
+                call(*[job("true")] if call == platform.submit else
+                     [one] if call in (platform.state, platform.wait) else [])
+
+    def test_leaving_stops(self):
+        seen = []
+        with self.assertRaises(ZeroDivisionError):
+            with openpai.Platform(root=ROOT, on_event=seen.append) as p:
+                p.submit(job(*SLEEP))
+                while not any(e.type == "output" for e in seen):
+                    p.dispatch()
+                1 / 0
+        self.assertEqual(seen[-1].state, "stopped")
+
+    def test_callback_raises(self):
+        seen = []
+
+        def on_event(event):
+            seen.append(event)
+            if event.type == "output" and event.job == first:
+                raise KeyError(event.job)
+
+        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            first = platform.submit(job(*SLEEP))
+            second = platform.submit(job(*SLEEP))
+            with self.assertRaises(KeyError) as caught:
+                platform.wait(second)
+            self.assertEqual(caught.exception.args, (first,))
+            self.assertEqual(platform.state(first), "stopped")
+            self.assertEqual(platform.state(second), "running")
+            third = platform.submit(job("exit 6"))
+            self.assertEqual(platform.wait(third), ("failed", 6))
+
+    def test_callback_raises_in_close(self):
+        def on_event(event):
+            if event.state == "stopped":
+                raise KeyError("stopped")
+
+        platform = openpai.Platform(root=ROOT, on_event=on_event)
+        platform.submit(job(*SLEEP))
+        platform.dispatch()
+        with self.assertRaises(KeyError):
+            platform.close()
+        platform.close()
+
+    def test_callback_submits(self):
+        ids = []
+
+        def on_event(event):
+            if event.type == "job" and event.code == 0 and len(ids) < 20:
+                ids.append(platform.submit(job("true")))
+
+        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            ids.append(platform.submit(job("true")))
+            for job_id in ids:
+                self.assertTrue(platform.wait(job_id).succeeded)
+        self.assertEqual(len(ids), 20)
+
+    def test_close_is_gentle(self):
+        seen = []
+
+        def on_event(event):
+            seen.append(event.text if event.type == "output" else event.state)
+            if event.state == "stopping":
+                with self.assertRaises(openpai.BusyError):
+                    platform.submit(job("true"))
+
+        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            platform.submit(job("trap 'echo bye; exit 0' TERM; echo ready",
+                                STAY))
+            while "ready\n" not in seen:
+                platform.dispatch()
+        self.assertIn("bye\n", seen)
+        self.assertEqual(seen[-1], "stopped")
+
+    def test_re_entry(self):
+        errors = []
+
+        def on_event(event):
+            for call in (lambda: platform.wait(event.job), platform.dispatch,
+                         platform.close):
+                try:
+                    call()
+                except openpai.BusyError as error:
+                    errors.append(str(error))
+
+        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            platform.wait(platform.submit(job("true")))
+        self.assertGreaterEqual(len(errors), 3)
+        self.assertIn("callback", errors[0])
+
+    def test_other_thread_is_refused(self):
+        errors = []
+
+        def on_event(event):
+            if event.type == "output":
+                thread = threading.Thread(target=other)
+                thread.start()
+                thread.join()
+
+        def other():
+            for call in (lambda: platform.stop(job_id), platform.dispatch,
+                         platform.fileno, platform.close):
+                try:
+                    call()
+                except openpai.BusyError as error:
+                    errors.append(str(error))
+
+        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            job_id = platform.submit(job("echo x"))
+            self.assertTrue(platform.wait(job_id).succeeded)
+        self.assertEqual(len(errors), 4)
+        self.assertIn("thread", errors[0])
+
+    def test_asyncio(self):
+        ended = []
+
+        async def main():
+            loop = asyncio.get_running_loop()
+            over = loop.create_future()
+
+            def on_event(event):
+                if event.type == "job" and event.code is not None:
+                    ended.append(event.code)
+                    if len(ended) == 2:
+                        over.set_result(None)
+
+            def turn():
+                nonlocal timer
+                timer.cancel()
+                platform.dispatch()
+                wait = platform.timeout_ms()
+                timer = (loop.call_later(wait / 1000, turn) if wait >= 0
+                         else loop.call_soon(lambda: None))
+
+            with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+                platform.submit(job("sleep 0.1; exit 8"))
+                platform.submit(job("exit 9"))
+                timer = loop.call_soon(lambda: None)
+                loop.add_reader(platform.fileno(), turn)
+                turn()
+                await over
+                loop.remove_reader(platform.fileno())
+                timer.cancel()
+
+        asyncio.run(main())
+        self.assertEqual(sorted(ended), [8, 9])
+
+    def test_root_of_any_bytes(self):
+        root = os.fsencode(ROOT) + b"/odd-\xff-\xc3\xa4"
+        with openpai.Platform(root=root) as platform:
+            job_id = platform.submit(job("true"))
+            folder = platform.dir(job_id)
+            self.assertTrue(os.fsencode(folder).startswith(root))
+            self.assertTrue(os.path.isdir(folder))
+            self.assertTrue(platform.wait(job_id).succeeded)
+
+    def test_unclosed(self):
+        seen = []
+        platform = openpai.Platform(root=ROOT, on_event=seen.append)
+        platform.submit(job(*SLEEP))
+        while not any(e.type == "output" for e in seen):
+            platform.dispatch()
+        with self.assertWarns(ResourceWarning):
+            del platform
+            gc.collect()
+        task = int(next(e.text for e in seen if e.type == "output"))
+        self.assertFalse(is_alive(task))
+
+
+class MallocInfo(ctypes.Structure):
+    """The C library's struct mallinfo2."""
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+        "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def allocated():
+    """Bytes that C code holds, or None where they cannot be counted."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        return None
+    libc.mallinfo2.restype = MallocInfo
+    info = libc.mallinfo2()
+    return info.uordblks + info.hblkhd
+
+
+class Leaks(unittest.TestCase):
+    def check(self, work, times=10000):
+        """One object, or one block, of 16 bytes a time would be too much."""
+        for _ in range(times // 10):
+            work()
+        for count in (allocated, self.traced):
+            gc.collect()
+            tracemalloc.start() if count == self.traced else None
+            before = count()
+            for _ in range(times):
+                work()
+            gc.collect()
+            after = count()
+            tracemalloc.stop()
+            if before is not None:
+                self.assertLess(after - before, 16 * times)
+
+    def traced(self):
+        return tracemalloc.get_traced_memory()[0]
+
+    def test_parse(self):
+        good = text("true")
+        self.check(lambda: openpai.Job.parse(good).roles)
+
+    def test_errors(self):
+        def work():
+            try:
+                openpai.Job.parse("protocolVersion: 2\nnme: t\n")
+            except openpai.Error:
+                pass
+        self.check(work)
+
+    def test_platforms(self):
+        def work():
+            with openpai.Platform(root=ROOT, on_event=print):
+                pass
+        work()
+        before = len(os.listdir("/proc/self/fd"))
+        self.check(work, 1000)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_callback_is_dropped(self):
+        class Listener:
+            def on_event(self, event):
+                if event.type == "output":
+                    raise KeyError(self)
+
+        listener = Listener()
+        gone = weakref.ref(listener)
+        try:
+            openpai.run(job("echo x"), root=ROOT, on_event=listener.on_event)
+        except KeyError:
+            pass
+        del listener
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_cycle_is_broken(self):
+        class Owner:
+            def __init__(self):
+                self.platform = openpai.Platform(root=ROOT,
+                                                 on_event=self.on_event)
+
+            def on_event(self, event):
+                pass
+
+        owner = Owner()
+        owner.platform.close()
+        gone = weakref.ref(owner)
+        del owner
+        gc.collect()
+        self.assertIsNone(gone())
+
+
+if __name__ == "__main__":
+    main()
