@@ -83,54 +83,42 @@ typedef void (*pai_log_cb)(void *user_data, int level, const char *line);
 typedef struct pai_error pai_error;
 
 /** The PAI_E* code; PAI_OK for NULL.  @since 0.1 */
-PAI_API
-int pai_error_code(const pai_error *err);
+PAI_API int pai_error_code(const pai_error *err);
 
 /** One line that names what was wrong; "" for NULL.  @since 0.1 */
-PAI_API
-const char *pai_error_message(const pai_error *err);
+PAI_API const char *pai_error_message(const pai_error *err);
 
 /** One line that says how to mend it, or NULL.  @since 0.1 */
-PAI_API
-const char *pai_error_help(const pai_error *err);
+PAI_API const char *pai_error_help(const pai_error *err);
 
 /** Line in the input, from 1; 0 when there is none.  @since 0.1 */
-PAI_API
-uint32_t pai_error_line(const pai_error *err);
+PAI_API uint32_t pai_error_line(const pai_error *err);
 
 /** Column in characters, from 1; 0 when there is none.  @since 0.1 */
-PAI_API
-uint32_t pai_error_column(const pai_error *err);
+PAI_API uint32_t pai_error_column(const pai_error *err);
 
 /** JSON pointer into the input, as "/taskRoles/worker"; NULL when there is
  *  none, "" for the whole document.  @since 0.1 */
-PAI_API
-const char *pai_error_pointer(const pai_error *err);
+PAI_API const char *pai_error_pointer(const pai_error *err);
 
 /** 1 when the same call may succeed later, else 0.  @since 0.1 */
-PAI_API
-int pai_error_retriable(const pai_error *err);
+PAI_API int pai_error_retriable(const pai_error *err);
 
 /** The error below this one, owned by it, or NULL.  @since 0.1 */
-PAI_API
-const pai_error *pai_error_cause(const pai_error *err);
+PAI_API const pai_error *pai_error_cause(const pai_error *err);
 
 /** Frees @p err and its causes.  NULL is allowed.  @since 0.1 */
-PAI_API
-void pai_error_free(pai_error *err);
+PAI_API void pai_error_free(pai_error *err);
 
 /** The name of a code, as "PAI_EINVAL"; "PAI_E?" if unknown.  @since 0.1 */
-PAI_API
-const char *pai_code_name(int code);
+PAI_API const char *pai_code_name(int code);
 
 /** The library's version, as "0.1.0".  @since 0.1 */
-PAI_API
-const char *pai_version(void);
+PAI_API const char *pai_version(void);
 
 /** The library's PAI_VERSION_NUMBER, to compare with the headers'.
  *  @since 0.1 */
-PAI_API
-uint32_t pai_version_number(void);
+PAI_API uint32_t pai_version_number(void);
 
 PAI_END_DECLS
 

@@ -40,10 +40,9 @@ typedef struct pai_loop_options {
  *         PAI_ENOMEM; PAI_EIO: the system has no descriptors left
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_loop_new(pai_loop **out, const pai_loop_options *opts,
-                 pai_error **err);
+PAI_API PAI_NODISCARD int pai_loop_new(pai_loop **out,
+                                       const pai_loop_options *opts,
+                                       pai_error **err);
 
 /**
  * Ends a loop.  Close every object on it first and wait for the close
@@ -51,8 +50,7 @@ int pai_loop_new(pai_loop **out, const pai_loop_options *opts,
  * host's loop runs next.  NULL is allowed.
  * @since 0.1
  */
-PAI_API
-void pai_loop_free(pai_loop *loop);
+PAI_API void pai_loop_free(pai_loop *loop);
 
 /**
  * Runs callbacks until no object on the loop waits for anything, or until
@@ -61,9 +59,7 @@ void pai_loop_free(pai_loop *loop);
  *         this loop
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_loop_run(pai_loop *loop);
+PAI_API PAI_NODISCARD int pai_loop_run(pai_loop *loop);
 
 /**
  * Waits for the next event, or for pai_loop_wake(), and runs its callbacks.
@@ -71,34 +67,26 @@ int pai_loop_run(pai_loop *loop);
  *         PAI_EINVAL as pai_loop_run()
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_loop_run_once(pai_loop *loop);
+PAI_API PAI_NODISCARD int pai_loop_run_once(pai_loop *loop);
 
 /** Makes pai_loop_run() return after the present callbacks.  @since 0.1 */
-PAI_API
-void pai_loop_stop(pai_loop *loop);
+PAI_API void pai_loop_stop(pai_loop *loop);
 
 /** Makes a waiting pai_loop_run_once() return.  Callable from any thread and
  *  from a signal handler, but no more once pai_loop_free() began.
  *  @since 0.1 */
-PAI_API
-void pai_loop_wake(pai_loop *loop);
+PAI_API void pai_loop_wake(pai_loop *loop);
 
 /** For a foreign loop: the descriptor to poll for reading.  @since 0.1 */
-PAI_API
-int pai_loop_fd(const pai_loop *loop);
+PAI_API int pai_loop_fd(const pai_loop *loop);
 
 /** For a foreign loop: how long to poll at most, in milliseconds; -1: for
  *  ever.  Ask again before every poll.  @since 0.1 */
-PAI_API
-int pai_loop_timeout_ms(const pai_loop *loop);
+PAI_API int pai_loop_timeout_ms(const pai_loop *loop);
 
 /** For a foreign loop: runs what is due, without waiting.
  *  @return as pai_loop_run_once()  @since 0.1 */
-PAI_API
-PAI_NODISCARD
-int pai_loop_dispatch(pai_loop *loop);
+PAI_API PAI_NODISCARD int pai_loop_dispatch(pai_loop *loop);
 
 PAI_END_DECLS
 

@@ -68,23 +68,23 @@ typedef struct pai_platform_options {
  * @param opts      options, or NULL for defaults; not kept
  * @param[out] err  NULL, or receives the error of a failure
  * @return PAI_OK; PAI_EINVAL or PAI_ENOTSUP for a bad or newer struct_size;
- *         PAI_EIO or PAI_EPERM: the root cannot be used; PAI_ENOMEM
+ *         PAI_EIO, PAI_EPERM, PAI_ENOTFOUND or PAI_EEXISTS: the root cannot be
+ *         made, or is no folder; PAI_ENOMEM
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_platform_new(pai_platform **out, pai_loop *loop,
-                     const pai_platform_options *opts, pai_error **err);
+PAI_API PAI_NODISCARD int pai_platform_new(pai_platform **out, pai_loop *loop,
+                                           const pai_platform_options *opts,
+                                           pai_error **err);
 
 /**
- * Ends a platform: stops all jobs, waits for their processes, then calls
- * @p closed, and frees itself.  Nothing may be called on it afterwards.
+ * Ends a platform: ends all tasks at once, with SIGKILL, waits for them, calls
+ * @p closed, and frees itself.  Nothing may be called on it afterwards.  Who
+ * wants tasks to end gracefully stops their jobs first.
  * @param closed  NULL, or called once, from the loop
  * @since 0.1
  */
-PAI_API
-void pai_platform_close(pai_platform *platform, pai_closed_cb closed,
-                        void *user_data);
+PAI_API void pai_platform_close(pai_platform *platform, pai_closed_cb closed,
+                                void *user_data);
 
 /**
  * Takes a job.  It starts when the loop runs and there is room.
@@ -97,10 +97,9 @@ void pai_platform_close(pai_platform *platform, pai_closed_cb closed,
  *         PAI_EBUSY: the platform is closing
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_platform_submit(pai_job_id *job, pai_platform *platform,
-                        pai_spec *spec, pai_error **err);
+PAI_API PAI_NODISCARD int pai_platform_submit(pai_job_id *job,
+                                              pai_platform *platform,
+                                              pai_spec *spec, pai_error **err);
 
 /**
  * Asks a job to end: its tasks get SIGTERM, and SIGKILL after a grace time of
@@ -108,68 +107,56 @@ int pai_platform_submit(pai_job_id *job, pai_platform *platform,
  * @return PAI_OK; PAI_ENOTFOUND: no such job, or it is over
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_platform_stop(pai_platform *platform, pai_job_id job);
+PAI_API PAI_NODISCARD int pai_platform_stop(pai_platform *platform,
+                                            pai_job_id job);
 
 /** The job's PAI_STATE_*, or PAI_ENOTFOUND.  @since 0.1 */
-PAI_API
-int pai_platform_job_state(const pai_platform *platform, pai_job_id job);
+PAI_API int pai_platform_job_state(const pai_platform *platform,
+                                   pai_job_id job);
 
 /** The job's completion code, meaningful in a final state: 0 success, 1..255
  *  the deciding task's exit code, negative the platform's.  @since 0.1 */
-PAI_API
-int pai_platform_job_code(const pai_platform *platform, pai_job_id job);
+PAI_API int pai_platform_job_code(const pai_platform *platform,
+                                  pai_job_id job);
 
 /** The folder with the job's logs, or NULL.  @since 0.1 */
-PAI_API
-const char *pai_platform_job_dir(const pai_platform *platform, pai_job_id job);
+PAI_API const char *pai_platform_job_dir(const pai_platform *platform,
+                                         pai_job_id job);
 
 /** PAI_EVENT_*.  @since 0.1 */
-PAI_API
-int pai_event_type(const pai_event *event);
+PAI_API int pai_event_type(const pai_event *event);
 
 /** The job it belongs to.  @since 0.1 */
-PAI_API
-pai_job_id pai_event_job(const pai_event *event);
+PAI_API pai_job_id pai_event_job(const pai_event *event);
 
 /** The platform's time of it.  @since 0.1 */
-PAI_API
-pai_time pai_event_time(const pai_event *event);
+PAI_API pai_time pai_event_time(const pai_event *event);
 
 /** PAI_STATE_* of the job or task; 0 for output.  @since 0.1 */
-PAI_API
-int pai_event_state(const pai_event *event);
+PAI_API int pai_event_state(const pai_event *event);
 
 /** Completion code, in final states.  @since 0.1 */
-PAI_API
-int pai_event_code(const pai_event *event);
+PAI_API int pai_event_code(const pai_event *event);
 
 /** Role of the task; NULL for a job's event.  @since 0.1 */
-PAI_API
-const char *pai_event_role(const pai_event *event);
+PAI_API const char *pai_event_role(const pai_event *event);
 
 /** Index of the task in its role.  @since 0.1 */
-PAI_API
-uint32_t pai_event_index(const pai_event *event);
+PAI_API uint32_t pai_event_index(const pai_event *event);
 
 /** Which attempt of the job, from 0.  @since 0.1 */
-PAI_API
-uint32_t pai_event_attempt(const pai_event *event);
+PAI_API uint32_t pai_event_attempt(const pai_event *event);
 
 /** 1 standard output, 2 standard error; 0 unless output.  @since 0.1 */
-PAI_API
-int pai_event_stream(const pai_event *event);
+PAI_API int pai_event_stream(const pai_event *event);
 
 /** Output: its bytes, any cut of the stream.  Else: one line for a person,
  *  the reason of a state, or "".  @p len may be NULL.  @since 0.1 */
-PAI_API
-const char *pai_event_text(const pai_event *event, size_t *len);
+PAI_API const char *pai_event_text(const pai_event *event, size_t *len);
 
 /** "waiting", "running", "stopping", "succeeded", "failed", "stopped"; "?" for
  *  any other.  @since 0.1 */
-PAI_API
-const char *pai_state_name(int state);
+PAI_API const char *pai_state_name(int state);
 
 /**
  * Runs one job to its end, on a loop of its own: the blocking form of all of
@@ -183,10 +170,9 @@ const char *pai_state_name(int state);
  *         and pai_platform_submit()
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_run(int *code, pai_spec *spec, const pai_platform_options *opts,
-            pai_error **err);
+PAI_API PAI_NODISCARD int pai_run(int *code, pai_spec *spec,
+                                  const pai_platform_options *opts,
+                                  pai_error **err);
 
 PAI_END_DECLS
 

@@ -44,10 +44,10 @@ typedef struct pai_spec_options {
  *         what this version lacks; PAI_ELIMIT; PAI_ENOMEM
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_spec_parse(pai_spec **out, const char *text, size_t len,
-                   const pai_spec_options *opts, pai_error **err);
+PAI_API PAI_NODISCARD int pai_spec_parse(pai_spec **out, const char *text,
+                                         size_t len,
+                                         const pai_spec_options *opts,
+                                         pai_error **err);
 
 /**
  * Reads the job file at @p path, or standard input for "-".
@@ -55,62 +55,48 @@ int pai_spec_parse(pai_spec **out, const char *text, size_t len,
  *         file cannot be read
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_spec_load(pai_spec **out, const char *path,
-                  const pai_spec_options *opts, pai_error **err);
+PAI_API PAI_NODISCARD int pai_spec_load(pai_spec **out, const char *path,
+                                        const pai_spec_options *opts,
+                                        pai_error **err);
 
 /** One more owner.  @return @p spec  @since 0.1 */
-PAI_API
-pai_spec *pai_spec_ref(pai_spec *spec);
+PAI_API pai_spec *pai_spec_ref(pai_spec *spec);
 
 /** One owner less; the last one frees it.  NULL is allowed.  @since 0.1 */
-PAI_API
-void pai_spec_unref(pai_spec *spec);
+PAI_API void pai_spec_unref(pai_spec *spec);
 
 /** The job's name.  @since 0.1 */
-PAI_API
-const char *pai_spec_name(const pai_spec *spec);
+PAI_API const char *pai_spec_name(const pai_spec *spec);
 
 /** How often a failed job is tried again.  @since 0.1 */
-PAI_API
-uint32_t pai_spec_retry_count(const pai_spec *spec);
+PAI_API uint32_t pai_spec_retry_count(const pai_spec *spec);
 
 /** Number of task roles; they keep the order of the file.  @since 0.1 */
-PAI_API
-size_t pai_spec_role_count(const pai_spec *spec);
+PAI_API size_t pai_spec_role_count(const pai_spec *spec);
 
 /** Number of tasks of all roles.  @since 0.1 */
-PAI_API
-size_t pai_spec_task_count(const pai_spec *spec);
+PAI_API size_t pai_spec_task_count(const pai_spec *spec);
 
 /** Name of role @p role, counted from 0; NULL beyond the last.  @since 0.1 */
-PAI_API
-const char *pai_spec_role_name(const pai_spec *spec, size_t role);
+PAI_API const char *pai_spec_role_name(const pai_spec *spec, size_t role);
 
 /** Tasks of a role; 0 beyond the last role.  @since 0.1 */
-PAI_API
-uint32_t pai_spec_role_instances(const pai_spec *spec, size_t role);
+PAI_API uint32_t pai_spec_role_instances(const pai_spec *spec, size_t role);
 
 /** What each task of a role asks for; 0 beyond the last role.  @since 0.1 */
-PAI_API
-uint32_t pai_spec_role_cpus(const pai_spec *spec, size_t role);
+PAI_API uint32_t pai_spec_role_cpus(const pai_spec *spec, size_t role);
 /** In MiB.  @since 0.1 */
-PAI_API
-uint32_t pai_spec_role_memory_mb(const pai_spec *spec, size_t role);
+PAI_API uint32_t pai_spec_role_memory_mb(const pai_spec *spec, size_t role);
 /** @since 0.1 */
-PAI_API
-uint32_t pai_spec_role_gpus(const pai_spec *spec, size_t role);
+PAI_API uint32_t pai_spec_role_gpus(const pai_spec *spec, size_t role);
 
 /** The role's commands joined by newlines; NULL beyond the last role.
  *  @since 0.1 */
-PAI_API
-const char *pai_spec_role_script(const pai_spec *spec, size_t role);
+PAI_API const char *pai_spec_role_script(const pai_spec *spec, size_t role);
 
 /** What the file asks for and this version does not act on: note @p i, from
  *  0, or NULL beyond the last.  @since 0.1 */
-PAI_API
-const char *pai_spec_note(const pai_spec *spec, size_t i);
+PAI_API const char *pai_spec_note(const pai_spec *spec, size_t i);
 
 PAI_END_DECLS
 

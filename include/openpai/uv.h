@@ -23,10 +23,9 @@ PAI_BEGIN_DECLS
  * @return as pai_loop_new()
  * @since 0.1
  */
-PAI_API
-PAI_NODISCARD
-int pai_loop_attach_uv(pai_loop **out, uv_loop_t *uv,
-                       const pai_loop_options *opts, pai_error **err);
+PAI_API PAI_NODISCARD int pai_loop_attach_uv(pai_loop **out, uv_loop_t *uv,
+                                             const pai_loop_options *opts,
+                                             pai_error **err);
 
 PAI_END_DECLS
 

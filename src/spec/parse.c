@@ -7,6 +7,7 @@
 #include "spec/reader.h"
 
 #include "base/buf.h"
+#include "json/json.h"
 #include "yaml/yaml.h"
 
 enum {
@@ -328,10 +329,26 @@ static void read_job(reader *r, pai__node root)
   read_notes(r, root);
 }
 
+/* A text that begins like JSON and is JSON is read as that: YAML is nearly a
+ * superset of it, but libyaml refuses escaped surrogate pairs. */
+static int parse_text(pai__tree **tree, const char *text, size_t len,
+                      const pai_alloc *alloc, size_t max_bytes,
+                      pai_error **err)
+{
+  pai__json_options json = { .alloc = alloc, .max_bytes = max_bytes };
+  pai__yaml_options yaml = { .mode = PAI__YAML_JS,
+                             .alloc = alloc,
+                             .max_bytes = max_bytes };
+
+  if (len > 0 && text[0] == '{' &&
+      pai__json_parse(tree, text, len, &json, NULL) == PAI_OK)
+    return PAI_OK;
+  return pai__yaml_parse(tree, text, len, &yaml, err);
+}
+
 int pai_spec_parse(pai_spec **out, const char *text, size_t len,
                    const pai_spec_options *opts, pai_error **err)
 {
-  pai__yaml_options yaml = { .mode = PAI__YAML_JS };
   pai_error *local = NULL; /* additions need it when err is NULL */
   reader r = { .err = &local };
   pai_spec_options o;
@@ -344,9 +361,9 @@ int pai_spec_parse(pai_spec **out, const char *text, size_t len,
   if (rc < 0)
     return pai__fail(err, rc, "pai_spec_options: bad or newer struct_size");
   o.alloc = pai__alloc_or_libc(o.alloc);
-  yaml.alloc = o.alloc;
-  yaml.max_bytes = o.max_bytes != 0 ? o.max_bytes : PAI__SPEC_MAX_BYTES;
-  rc = pai__yaml_parse(&tree, text, len, &yaml, err);
+  if (o.max_bytes == 0)
+    o.max_bytes = PAI__SPEC_MAX_BYTES;
+  rc = parse_text(&tree, text, len, o.alloc, o.max_bytes, err);
   if (rc < 0)
     return rc;
   r.tree = tree;

@@ -168,6 +168,26 @@ static const struct {
     PAI_ELIMIT, 5, 3, "/taskRoles/w", "more than 1000000 ports", NULL },
 };
 
+static void json_is_read_as_json(void **state)
+{
+  static const char text[] =
+    "{\"protocolVersion\": 2, \"name\": \"n\", \"type\": \"job\",\n"
+    "\t\"taskRoles\": {\"w\": {\"dockerImage\": \"x\",\n"
+    "\t\"resourcePerInstance\": {\"cpu\": 1, \"memoryMB\": 1, \"gpu\": 0},\n"
+    "\t\"commands\": [\"echo \\ud83d\\ude00\"]}}}\n";
+  char flow[] = "{protocolVersion: 2, name: n, type: jib}";
+  pai_spec *spec;
+  pai_error *err;
+
+  (void)state;
+  assert_int_equal(parse(&spec, text, NULL), PAI_OK);
+  assert_string_equal(pai_spec_role_script(spec, 0), "echo \xf0\x9f\x98\x80");
+  pai_spec_unref(spec);
+  assert_int_equal(parse(&spec, flow, &err), PAI_EINVAL); /* or as YAML */
+  assert_int_equal(pai_error_column(err), 37);
+  pai_error_free(err);
+}
+
 static void errors_name_the_place_and_the_cure(void **state)
 {
   (void)state;
@@ -302,6 +322,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_field_is_read),
+    cmocka_unit_test(json_is_read_as_json),
     cmocka_unit_test(errors_name_the_place_and_the_cure),
     cmocka_unit_test(what_is_not_acted_on_is_noted),
     cmocka_unit_test(limits_hold_at_the_limit_and_one_over),
