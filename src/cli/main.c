@@ -1,7 +1,9 @@
 /* main.c - finds the verb and runs it */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static const cli_verb *const verbs[] = { &cli_run, &cli_doctor };
 
@@ -50,11 +52,25 @@ static int help(const char *name)
   return CLI_OK;
 }
 
+/* A caller may have closed 0, 1 or 2; the next file opened must not become
+ * one of them. */
+static void fill_standard_streams(void)
+{
+  int fd;
+
+  do
+    fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0)
+    (void)close(fd);
+}
+
 int main(int argc, char **argv)
 {
   const char *name = argc > 1 ? argv[1] : NULL;
   const cli_verb *verb;
 
+  fill_standard_streams();
   if (name == NULL) {
     print_overview(stderr);
     return CLI_USAGE;

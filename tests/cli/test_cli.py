@@ -175,6 +175,14 @@ class Cli(unittest.TestCase):
         process.stdout.close()
         self.assertEqual(process.wait(timeout=60), 128 + signal.SIGPIPE)
 
+    def test_closed_standard_streams(self):
+        job = self.job("exit 3")
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            done = subprocess.run(
+                ["sh", "-c", 'exec "$0" run "$1" ' + closed, OPENPAI, job],
+                env=self.env, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 3, closed)
+
     def on_terminal(self, *args):
         pid, fd = pty.fork()
         if pid == 0:
