@@ -37,7 +37,8 @@ void cli_error(const char *file, const pai_error *err)
 {
   const char *help = pai_error_help(err);
 
-  if (file == NULL || strstr(pai_error_message(err), file) != NULL)
+  if (file == NULL || (pai_error_line(err) == 0 &&
+                       strstr(pai_error_message(err), file) != NULL))
     (void)fprintf(stderr, "openpai: ");
   else if (pai_error_line(err) == 0)
     (void)fprintf(stderr, "%s: ", file);

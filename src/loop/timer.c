@@ -46,6 +46,7 @@ void pai__timer_start(pai__timer *timer, pai_time delay)
 {
   uint64_t ms = delay <= 0 ? 0 : ((uint64_t)delay + 999) / 1000;
 
+  uv_update_time(timer->handle.loop); /* the host may have been busy */
   (void)uv_timer_start(&timer->handle, on_timeout, ms, 0);
 }
 

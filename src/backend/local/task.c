@@ -54,10 +54,41 @@ static void close_stream(local_stream *s)
   close_handle(s->task, (uv_handle_t *)&s->pipe);
 }
 
+static void take_output(local_stream *s, const char *data, size_t len)
+{
+  const pai__backend_host *host = &s->task->owner->host;
+
+  if (s->log_fd >= 0) /* a full disk must not end the task */
+    (void)pai__fs_write(s->log_fd, data, len, "log", NULL);
+  host->output(host->user_data, s->task->id, s->number, data, len);
+}
+
+/* What is in the pipe already: a busy loop comes to timers before pipes. */
+static void read_rest(local_stream *s)
+{
+  local *l = s->task->owner;
+  uv_os_fd_t fd;
+  ssize_t n;
+
+  if (!s->open || uv_fileno((uv_handle_t *)&s->pipe, &fd) < 0)
+    return;
+  /* As much as a pipe may hold: one that is written for ever must end. */
+  for (size_t left = 1 << 20; left > 0; left -= (size_t)n) {
+    n = read(fd, l->chunk, sizeof(l->chunk));
+    if (n <= 0)
+      return;
+    take_output(s, l->chunk, (size_t)n);
+    if ((size_t)n > left)
+      return;
+  }
+}
+
 static void on_drained(uv_timer_t *timer)
 {
   local_task *t = timer->data;
 
+  read_rest(&t->streams[0]);
+  read_rest(&t->streams[1]);
   close_stream(&t->streams[0]);
   close_stream(&t->streams[1]);
   report_if_over(t);
@@ -70,6 +101,7 @@ static void on_exit(uv_process_t *process, int64_t status, int term_signal)
   t->exited = true;
   t->code = term_signal != 0 ? 128 + term_signal : (int)status;
   (void)uv_kill(-process->pid, SIGKILL); /* what it left in its group */
+  uv_update_time(t->drain.loop);
   (void)uv_timer_start(&t->drain, on_drained, DRAIN_MS, 0);
   report_if_over(t);
 }
@@ -87,12 +119,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
   local_stream *s = stream->data;
   local_task *t = s->task;
-  const pai__backend_host *host = &t->owner->host;
 
   if (n > 0) {
-    if (s->log_fd >= 0) /* a full disk must not end the task */
-      (void)pai__fs_write(s->log_fd, buf->base, (size_t)n, "log", NULL);
-    host->output(host->user_data, t->id, s->number, buf->base, (size_t)n);
+    take_output(s, buf->base, (size_t)n);
   } else if (n < 0) { /* its end, or as good as that */
     close_stream(s);
     report_if_over(t);
