@@ -1,9 +1,13 @@
 /* posix_fs.c - folders and whole files, with errors that name the path */
+#define _XOPEN_SOURCE 700 /* realpath() */
+
 #include "base/posix_fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,30 +70,102 @@ int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
   return rc;
 }
 
+/* --- new folders --------------------------------------------------------- */
+
+enum { NUMBER_MAX = 1 << 30, NUMBER_LEN = 11 /* "." and its digits */ };
+
+/* Writes `path` with a number behind its last part, 0 for none.  The part is
+ * cut where it would be too long for a file system, between characters. */
+static void set_name(pai__buf *b, const char *path, unsigned number)
+{
+  const char *slash = strrchr(path, '/');
+  size_t dir = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+  size_t len = strlen(path), longest;
+  char suffix[NUMBER_LEN + 1] = "";
+
+  if (number > 0)
+    (void)snprintf(suffix, sizeof(suffix), ".%u", number);
+  longest = dir + NAME_MAX - strlen(suffix);
+  if (len > longest) {
+    len = longest;
+    while (len > dir && ((unsigned)path[len] & 0xc0) == 0x80)
+      len--;
+  }
+  pai__buf_clear(b);
+  pai__buf_add(b, path, len);
+  pai__buf_str(b, suffix);
+}
+
+static bool is_taken(pai__buf *b, const char *path, unsigned number)
+{
+  struct stat st;
+
+  set_name(b, path, number);
+  return lstat(pai__buf_text(b), &st) == 0; /* a dangling link, too */
+}
+
+/* A number that is free, with few looks where thousands are taken: they were
+ * given out in order, so nearly all are taken up to one, and none from there.
+ * Where some are gone again it may be one of those. */
+static unsigned find_number(pai__buf *b, const char *path)
+{
+  unsigned taken = 0, number = 1;
+
+  while (number < NUMBER_MAX && is_taken(b, path, number)) {
+    taken = number;
+    number *= 2;
+  }
+  while (number - taken > 1) {
+    unsigned middle = taken + (number - taken) / 2;
+    if (is_taken(b, path, middle))
+      taken = middle;
+    else
+      number = middle;
+  }
+  return number;
+}
+
 int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
                          pai_error **err)
 {
-  pai__buf b;
+  unsigned number = 0;
   int rc = PAI_OK;
+  pai__buf b;
 
   *out = NULL;
   pai__buf_init(&b, alloc);
-  pai__buf_str(&b, path);
-  for (unsigned n = 1; pai__buf_ok(&b); n++) {
-    if (mkdir(pai__buf_text(&b), 0700) == 0)
-      break;
-    if (errno != EEXIST) {
+  if (!pai__buf_reserve(&b, strlen(path) + NUMBER_LEN))
+    return pai__oom(err);
+  set_name(&b, path, number);
+  while (rc == PAI_OK && mkdir(pai__buf_text(&b), 0700) != 0) {
+    if (errno != EEXIST)
       rc = sys_fail(err, errno, "cannot make folder %s", pai__buf_text(&b));
-      break;
-    }
-    pai__buf_clear(&b);
-    pai__buf_printf(&b, "%s.%u", path, n);
+    else if (number == 0)
+      number = find_number(&b, path);
+    else
+      number++; /* somebody was faster */
+    set_name(&b, path, number);
   }
   if (rc == PAI_OK)
     *out = pai__buf_take(&b);
   pai__buf_dispose(&b);
   return rc < 0 ? rc : *out != NULL ? PAI_OK : pai__oom(err);
 }
+
+int pai__fs_absolute(char **out, const char *path, const pai_alloc *alloc,
+                     pai_error **err)
+{
+  char *full = realpath(path, NULL);
+
+  *out = NULL;
+  if (full == NULL)
+    return sys_fail(err, errno, "cannot find folder %s", path);
+  *out = pai__strdup(alloc, full);
+  free(full); /* libc's own */
+  return *out != NULL ? PAI_OK : pai__oom(err);
+}
+
+/* --- files --------------------------------------------------------------- */
 
 int pai__fs_create(int *fd, const char *path, pai_error **err)
 {

@@ -7,10 +7,15 @@
 /* Makes a folder and those above it, for this user only. */
 int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
                       pai_error **err);
-/* Makes a new folder: `path`, or the first of path.1, path.2, … that is not
- * there yet.  *out is freed with pai__strfree(). */
+/* Makes a new folder: `path`, or one of path.1, path.2, … that is not there
+ * yet, mostly the first.  Its own name is cut to what a file system takes.
+ * *out is freed with pai__strfree(). */
 int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
                          pai_error **err);
+/* The absolute path of a folder that is there, without links; freed with
+ * pai__strfree(). */
+int pai__fs_absolute(char **out, const char *path, const pai_alloc *alloc,
+                     pai_error **err);
 /* Opens for writing, emptied, for this user only. */
 int pai__fs_create(int *fd, const char *path, pai_error **err);
 int pai__fs_write(int fd, const char *data, size_t len, const char *path,

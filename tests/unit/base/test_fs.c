@@ -1,0 +1,238 @@
+/* New folders: how they are named, and how few looks that takes. */
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+#include "testing.h"
+
+#include "base/posix_fs.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static unsigned calls;     /* of mkdir() and lstat() */
+static const char *snatch; /* what somebody makes just before mkdir() does */
+
+/* These stand before libc's: the room's calls are counted here. */
+int mkdir(const char *path, mode_t mode)
+{
+  calls++;
+  if (snatch != NULL && strcmp(path, snatch) == 0)
+    (void)mkdirat(AT_FDCWD, path, mode);
+  return mkdirat(AT_FDCWD, path, mode);
+}
+
+int lstat(const char *path, struct stat *st)
+{
+  calls++;
+  return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+static char dir[] = "/tmp/openpai-fs-XXXXXX";
+
+static int set_up(void **state)
+{
+  (void)state;
+  snatch = NULL;
+  memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
+  return mkdtemp(dir) == NULL ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+  char command[64];
+
+  (void)state;
+  (void)snprintf(command, sizeof(command), "rm -rf %s", dir);
+  return system(command);
+}
+
+/* Makes dir/NAME, or NAME.number, and expects the folder's own name. */
+static void expect_new(const char *name, const char *wanted)
+{
+  char path[512];
+  char *made;
+
+  (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+  assert_int_equal(pai__fs_make_new_dir(&made, path, &pai__libc_alloc, NULL),
+                   PAI_OK);
+  assert_memory_equal(made, dir, strlen(dir));
+  assert_string_equal(made + strlen(dir) + 1, wanted);
+  pai__strfree(&pai__libc_alloc, made);
+}
+
+static void make(const char *name, unsigned number)
+{
+  char path[512];
+
+  (void)snprintf(path, sizeof(path), "%s/%s.%u", dir, name, number);
+  assert_int_equal(mkdirat(AT_FDCWD, path, 0700), 0);
+}
+
+static void names_are_numbered(void **state)
+{
+  char link[64], wanted[16];
+
+  (void)state;
+  expect_new("job", "job");
+  for (unsigned i = 1; i <= 40; i++) { /* over several powers of two */
+    (void)snprintf(wanted, sizeof(wanted), "job.%u", i);
+    expect_new("job", wanted);
+  }
+  expect_new("job.1", "job.1.1");
+  (void)snprintf(link, sizeof(link), "%s/job.41", dir);
+  assert_int_equal(symlink("nowhere", link), 0); /* taken as well */
+  expect_new("job", "job.42");
+}
+
+static void thousands_of_folders_take_few_looks(void **state)
+{
+  enum { THERE = 3000 };
+
+  (void)state;
+  expect_new("job", "job");
+  for (unsigned i = 1; i <= THERE; i++)
+    make("job", i);
+  calls = 0;
+  expect_new("job", "job.3001");
+  assert_in_range(calls, 1, 2 + 2 * 12); /* 2^12 is more than THERE */
+}
+
+static void gaps_are_used_or_passed_over(void **state)
+{
+  (void)state;
+  expect_new("job", "job");
+  for (unsigned i = 1; i <= 20; i++)
+    if (i != 8 && i != 19)
+      make("job", i);
+  expect_new("job", "job.8"); /* found on the way */
+  expect_new("job", "job.21");
+  make("far", 1);
+  make("far", 4);
+  expect_new("far", "far");
+  expect_new("far", "far.2");
+  expect_new("far", "far.5"); /* 3 is passed over */
+}
+
+static void who_comes_second_gets_the_next(void **state)
+{
+  char path[64], last[64];
+
+  (void)state;
+  (void)snprintf(path, sizeof(path), "%s/job", dir);
+  (void)snprintf(last, sizeof(last), "%s/job.1", dir);
+  snatch = path;
+  expect_new("job", "job.1");
+  snatch = last;
+  assert_int_equal(rmdir(last), 0);
+  expect_new("job", "job.2");
+}
+
+static void long_names_are_cut(void **state)
+{
+  char name[NAME_MAX + 50], wanted[NAME_MAX + 1];
+
+  (void)state;
+  memset(name, 'a', sizeof(name));
+  name[sizeof(name) - 1] = '\0';
+  memset(wanted, 'a', sizeof(wanted));
+  wanted[NAME_MAX] = '\0';
+  expect_new(name, wanted);
+  for (unsigned i = 1; i <= 10; i++) {
+    size_t keep = NAME_MAX - (i < 10 ? 2 : 3);
+    (void)snprintf(wanted + keep, sizeof(wanted) - keep, ".%u", i);
+    expect_new(name, wanted);
+  }
+}
+
+static void names_are_not_cut_inside_a_character(void **state)
+{
+  char name[NAME_MAX + 1], wanted[NAME_MAX + 1];
+
+  (void)state;
+  memset(name, 'a', sizeof(name));
+  memcpy(name + NAME_MAX - 3, "\xc3\xa9z", 4); /* é, of which one byte fits */
+  memcpy(wanted, name, sizeof(name));
+  expect_new(name, wanted);
+  memcpy(wanted + NAME_MAX - 3, ".1", 3);
+  expect_new(name, wanted);
+}
+
+static void errors_name_the_path(void **state)
+{
+  char path[64], *out = path;
+  pai_error *err;
+
+  (void)state;
+  (void)snprintf(path, sizeof(path), "%s/none/job", dir);
+  assert_int_equal(pai__fs_make_new_dir(&out, path, &pai__libc_alloc, &err),
+                   PAI_ENOTFOUND);
+  assert_null(out);
+  test_expect_error(err, PAI_ENOTFOUND, path);
+  out = path;
+  assert_int_equal(pai__fs_absolute(&out, path, &pai__libc_alloc, &err),
+                   PAI_ENOTFOUND);
+  assert_null(out);
+  test_expect_error(err, PAI_ENOTFOUND, path);
+}
+
+static void a_folder_has_one_absolute_path(void **state)
+{
+  char path[64], wanted[PATH_MAX], *out;
+
+  (void)state;
+  assert_non_null(realpath(dir, wanted)); /* where /tmp is a link */
+  (void)snprintf(path, sizeof(path), "%s/link", dir);
+  assert_int_equal(symlink("../..//tmp/./", path), 0);
+  (void)snprintf(path, sizeof(path), "%s/link/%s", dir, dir + strlen("/tmp/"));
+  assert_int_equal(pai__fs_absolute(&out, path, &pai__libc_alloc, NULL),
+                   PAI_OK);
+  assert_string_equal(out, wanted);
+  pai__strfree(&pai__libc_alloc, out);
+}
+
+static int fs_body(const pai_alloc *alloc, void *user_data)
+{
+  char path[64], *made, *full;
+  int rc;
+
+  (void)user_data;
+  (void)snprintf(path, sizeof(path), "%s/job", dir);
+  rc = pai__fs_make_new_dir(&made, path, alloc, NULL);
+  if (rc < 0)
+    return rc;
+  rc = pai__fs_absolute(&full, made, alloc, NULL);
+  if (rc == PAI_OK)
+    assert_string_equal(strrchr(full, '/'), strrchr(made, '/'));
+  pai__strfree(alloc, full);
+  pai__strfree(alloc, made);
+  return rc;
+}
+
+static void failing_memory(void **state)
+{
+  (void)state;
+  test_faults(fs_body, NULL);
+}
+
+#define IN_A_NEW_FOLDER(test) \
+  cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    IN_A_NEW_FOLDER(names_are_numbered),
+    IN_A_NEW_FOLDER(thousands_of_folders_take_few_looks),
+    IN_A_NEW_FOLDER(gaps_are_used_or_passed_over),
+    IN_A_NEW_FOLDER(who_comes_second_gets_the_next),
+    IN_A_NEW_FOLDER(long_names_are_cut),
+    IN_A_NEW_FOLDER(names_are_not_cut_inside_a_character),
+    IN_A_NEW_FOLDER(errors_name_the_path),
+    IN_A_NEW_FOLDER(a_folder_has_one_absolute_path),
+    IN_A_NEW_FOLDER(failing_memory),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
