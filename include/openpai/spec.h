@@ -5,8 +5,12 @@
  * This version reads what a job on one machine needs: name, jobRetryCount,
  * and of each task role instances, completion, resourcePerInstance, shmMB and
  * commands.  What would change the commands (templates, deployments) is
- * refused with PAI_ENOTSUP; what is only not acted on (image, plugins) is
- * listed by pai_spec_note().
+ * refused with PAI_ENOTSUP.  Every other field that changes a run in OpenPAI
+ * and does not change it here has one line in pai_spec_note() (image, plugins,
+ * storages, ...); what changes no run (description, version, ...) has none.
+ *
+ * A job may have up to 100,000 tasks in the file; the platform decides how
+ * many it can start.
  *
  * Threads: IMMUTABLE.  A pai_spec may be shared freely.
  */
@@ -95,7 +99,8 @@ PAI_API uint32_t pai_spec_role_gpus(const pai_spec *spec, size_t role);
 PAI_API const char *pai_spec_role_script(const pai_spec *spec, size_t role);
 
 /** What the file asks for and this version does not act on: note @p i, from
- *  0, or NULL beyond the last.  @since 0.1 */
+ *  0, or NULL beyond the last.  One for each field, however many task roles
+ *  have it.  @since 0.1 */
 PAI_API const char *pai_spec_note(const pai_spec *spec, size_t i);
 
 PAI_END_DECLS

@@ -10,6 +10,8 @@
 #include "json/json.h"
 #include "yaml/yaml.h"
 
+/* Instances and the name are OpenPAI's limits.  Those of a whole job bound its
+ * memory; how much of it can be started is for the platform to say. */
 enum {
   MAX_INSTANCES = 10000,
   MAX_TASKS = 100000,
@@ -199,6 +201,11 @@ static void read_role(reader *r, pai__node key, pai__role *role)
     pai__read_fail(r, PAI_EINVAL, key, "'%s' cannot name a task role",
                    role->name);
     pai__read_help(r, "use letters, digits and _, and no digit first");
+  } else if (strlen(role->name) > PAI__MAX_ROLE_NAME) {
+    pai__read_fail(r, PAI_ELIMIT, key,
+                   "the name of a task role is longer than %d characters",
+                   PAI__MAX_ROLE_NAME);
+    pai__read_help(r, "shorten it: its tasks' folders are named after it");
   }
   if (!pai__read_mapping(r, n, "a task role", known))
     return;
@@ -276,27 +283,6 @@ static void read_defaults(reader *r, pai__node n)
   }
 }
 
-static void read_notes(reader *r, pai__node root)
-{
-  static const char *const plugins = "com.microsoft.pai.runtimeplugin";
-  pai__node extras = pai__read_field(r, root, "extras", false), gang;
-
-  if (r->rc < 0)
-    return;
-  pai__read_note(r, "commands run on this machine, not in the job's image");
-  if (extras == PAI__NO_NODE || !pai__read_mapping(r, extras, "extras", NULL))
-    return;
-  if (pai__read_field(r, extras, plugins, false) != PAI__NO_NODE)
-    pai__read_note(r, "runtime plugins are not started");
-  if (pai__read_field(r, extras, "storages", false) != PAI__NO_NODE)
-    pai__read_note(r, "storages are not mounted");
-  gang = pai__read_field(r, extras, "gangAllocation", false);
-  if (gang != PAI__NO_NODE && pai__tree_type(r->tree, gang) == PAI__BOOL &&
-      !pai__tree_bool(r->tree, gang))
-    pai__read_note(r, "all tasks start together, and single tasks are not "
-                      "tried again, although gangAllocation is false");
-}
-
 static void read_job(reader *r, pai__node root)
 {
   static const char *const known[] = {
@@ -307,7 +293,7 @@ static void read_job(reader *r, pai__node root)
     "defaults",        "extras",      NULL
   };
   pai_spec *spec = r->spec;
-  pai__node name, type;
+  pai__node name, type, extras;
 
   if (!pai__read_mapping(r, root, "a job file", known))
     return;
@@ -326,7 +312,10 @@ static void read_job(reader *r, pai__node root)
     INT32_MAX, 0);
   read_defaults(r, pai__read_field(r, root, "defaults", false));
   read_roles(r, pai__read_field(r, root, "taskRoles", true));
-  read_notes(r, root);
+  extras = pai__read_field(r, root, "extras", false);
+  if (extras != PAI__NO_NODE)
+    (void)pai__read_mapping(r, extras, "extras", NULL);
+  pai__read_notes(r, root);
 }
 
 /* A text that begins like JSON and is JSON is read as that: YAML is nearly a

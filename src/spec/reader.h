@@ -39,4 +39,7 @@ const char *pai__read_string(reader *r, pai__node n, const char *what);
 /* Memory of the spec, zeroed; NULL and a failure when it is short. */
 void *pai__read_alloc(reader *r, size_t n, size_t size);
 
+/* Notes all that the file asks for and that is not acted on (notes.c). */
+void pai__read_notes(reader *r, pai__node root);
+
 #endif

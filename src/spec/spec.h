@@ -9,7 +9,10 @@
 
 #include <stdatomic.h>
 
-enum { PAI__SPEC_MAX_BYTES = 4 << 20 }; /* unless told otherwise */
+enum {
+  PAI__SPEC_MAX_BYTES = 4 << 20, /* unless told otherwise */
+  PAI__MAX_ROLE_NAME = 200       /* with a task's index it names a folder */
+};
 
 /* A label of a role and how many ports each task of it gets. */
 typedef struct pai__port {

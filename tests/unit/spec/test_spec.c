@@ -166,6 +166,10 @@ static const struct {
   { ROLE("instances: 10000", "{cpu: 1, memoryMB: 1, gpu: 0, ports: {a: 200}}",
          "[x]"),
     PAI_ELIMIT, 5, 3, "/taskRoles/w", "more than 1000000 ports", NULL },
+  { HEAD
+    "extras: []\ntaskRoles: {w: {dockerImage: x, resourcePerInstance: " GOOD
+    ", commands: [x]}}\n",
+    PAI_EINVAL, 4, 9, "/extras", "must be a mapping", NULL },
 };
 
 static void json_is_read_as_json(void **state)
@@ -217,30 +221,15 @@ static void errors_name_the_place_and_the_cure(void **state)
   }
 }
 
-static void what_is_not_acted_on_is_noted(void **state)
-{
-  static const char extras[] = "extras:\n"
-                               "  gangAllocation: false\n"
-                               "  storages: []\n"
-                               "  com.microsoft.pai.runtimeplugin: []\n";
-  char text[2048];
-  pai_spec *spec;
-
-  (void)state;
-  (void)snprintf(text, sizeof(text), "%s%s", full, extras);
-  assert_int_equal(parse(&spec, text, NULL), PAI_OK);
-  assert_non_null(strstr(pai_spec_note(spec, 0), "image"));
-  assert_non_null(strstr(pai_spec_note(spec, 1), "plugins"));
-  assert_non_null(strstr(pai_spec_note(spec, 2), "storages"));
-  assert_non_null(strstr(pai_spec_note(spec, 3), "gangAllocation"));
-  assert_null(pai_spec_note(spec, 4));
-  pai_spec_unref(spec);
-}
+#define NAMED_ROLE                                                       \
+  HEAD "taskRoles:\n  %s%s: {dockerImage: x, resourcePerInstance: " GOOD \
+       ", commands: [x]}\n"
 
 static void limits_hold_at_the_limit_and_one_over(void **state)
 {
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
   char many[] = ROLE("instances: 10000", GOOD, "[x]");
+  char longest[201], role[1024];
   pai_error *err;
   pai_spec *spec;
 
@@ -256,6 +245,19 @@ static void limits_hold_at_the_limit_and_one_over(void **state)
   assert_int_equal(parse(&spec, many, NULL), PAI_OK);
   assert_int_equal(pai_spec_task_count(spec), 10000);
   pai_spec_unref(spec);
+  memset(longest, 'r', sizeof(longest) - 1);
+  longest[sizeof(longest) - 1] = '\0';
+  (void)snprintf(role, sizeof(role), NAMED_ROLE, longest, "");
+  assert_int_equal(parse(&spec, role, NULL), PAI_OK);
+  assert_string_equal(pai_spec_role_name(spec, 0), longest);
+  pai_spec_unref(spec);
+  (void)snprintf(role, sizeof(role), NAMED_ROLE, longest, "r");
+  assert_int_equal(parse(&spec, role, &err), PAI_ELIMIT);
+  assert_int_equal(pai_error_line(err), 5);
+  assert_int_equal(pai_error_column(err), 3);
+  assert_non_null(strstr(pai_error_help(err), "shorten"));
+  assert_memory_equal(pai_error_pointer(err), "/taskRoles/rrr", 14);
+  test_expect_error(err, PAI_ELIMIT, "longer than 200 characters");
 }
 
 static void bad_arguments_are_refused(void **state)
@@ -324,7 +326,6 @@ int main(void)
     cmocka_unit_test(every_field_is_read),
     cmocka_unit_test(json_is_read_as_json),
     cmocka_unit_test(errors_name_the_place_and_the_cure),
-    cmocka_unit_test(what_is_not_acted_on_is_noted),
     cmocka_unit_test(limits_hold_at_the_limit_and_one_over),
     cmocka_unit_test(bad_arguments_are_refused),
     cmocka_unit_test(files_are_loaded_and_named_in_errors),
