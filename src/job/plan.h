@@ -21,7 +21,7 @@ typedef struct pai__plan {
 /* Of the whole job, for all its tasks. */
 typedef struct pai__plan_context {
   const pai_spec *spec;
-  const pai__task *tasks;
+  const pai__task *tasks;           /* role by role, index by index */
   const pai__slot *slots;           /* as many as tasks */
   const pai__machine *const *nodes; /* of each task */
   const char *user;
@@ -29,8 +29,21 @@ typedef struct pai__plan_context {
   uint32_t attempt;
 } pai__plan_context;
 
-/* The plan of task `task`, in `arena`.  PAI_OK or PAI_ENOMEM. */
+/* The variables that are the same for all tasks of an attempt: nearly all of
+ * them, some for each task of the job, so they are made once. */
+typedef struct pai__plan_shared {
+  const char *const *vars;
+  size_t count;
+} pai__plan_shared;
+
+/* In `arena`.  PAI_OK or PAI_ENOMEM. */
+int pai__plan_share(pai__plan_shared *out, pai__arena *arena,
+                    const pai__plan_context *context);
+
+/* The plan of task `task`, in `arena`; its variables are `shared`'s and its
+ * own, so it must go before those.  PAI_OK or PAI_ENOMEM. */
 int pai__plan_make(pai__plan *out, pai__arena *arena,
-                   const pai__plan_context *context, uint32_t task);
+                   const pai__plan_context *context,
+                   const pai__plan_shared *shared, uint32_t task);
 
 #endif

@@ -71,13 +71,16 @@ static void start_task(pai__pjob *j, uint32_t task)
                                 .user = p->user,
                                 .job_dir = j->dir,
                                 .attempt = j->job->attempt };
+  pai__plan_shared shared;
   pai_error *err = NULL;
   pai__arena arena;
   pai__plan plan;
   int rc;
 
   pai__arena_init(&arena, &p->alloc);
-  rc = pai__plan_make(&plan, &arena, &context, task);
+  rc = pai__plan_share(&shared, &arena, &context);
+  if (rc == PAI_OK)
+    rc = pai__plan_make(&plan, &arena, &context, &shared, task);
   if (rc < 0)
     (void)pai__oom(&err);
   else

@@ -3,6 +3,9 @@
 
 #include "job/plan.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static pai__port worker_ports[] = { { "mpi", 2 },
                                     { "ssh", 1 },
                                     { "http", 1 } };
@@ -147,6 +150,7 @@ static bool has(const char *const *env, const char *var)
 
 static int plan_body(const pai_alloc *alloc, void *user_data)
 {
+  pai__plan_shared shared;
   pai__arena arena;
   pai__plan plan;
   size_t count = 0;
@@ -154,7 +158,9 @@ static int plan_body(const pai_alloc *alloc, void *user_data)
 
   (void)user_data;
   pai__arena_init(&arena, alloc);
-  rc = pai__plan_make(&plan, &arena, &context, 1);
+  rc = pai__plan_share(&shared, &arena, &context);
+  if (rc == PAI_OK)
+    rc = pai__plan_make(&plan, &arena, &context, &shared, 1);
   if (rc == PAI_OK) {
     assert_string_equal(plan.dir, "/jobs/train/1/Worker_A-1");
     assert_string_equal(plan.script, "set -o errexit -o nounset -o pipefail\n"
@@ -178,15 +184,101 @@ static void environment_is_complete(void **state)
 
 static void a_task_without_gpus_sees_none(void **state)
 {
+  pai__plan_shared shared;
   pai__arena arena;
   pai__plan plan;
 
   (void)state;
   pai__arena_init(&arena, &pai__libc_alloc);
-  assert_int_equal(pai__plan_make(&plan, &arena, &context, 2), PAI_OK);
+  assert_int_equal(pai__plan_share(&shared, &arena, &context), PAI_OK);
+  assert_int_equal(pai__plan_make(&plan, &arena, &context, &shared, 2),
+                   PAI_OK);
   assert_true(has(plan.env, "NVIDIA_VISIBLE_DEVICES=none"));
   assert_true(has(plan.env, "CUDA_VISIBLE_DEVICES="));
   pai__arena_dispose(&arena);
+}
+
+/* --- other jobs ---------------------------------------------------------- */
+
+enum { MANY = 3000 };
+
+/* A job whose n-th task runs at 10.0.n/256.n%256 with ports of its own. */
+typedef struct job {
+  pai__role roles[8];
+  pai_spec spec;
+  pai__task tasks[MANY];
+  pai__slot slots[MANY];
+  uint32_t ports[MANY][2];
+  pai__machine machines[MANY];
+  const pai__machine *nodes[MANY];
+  pai__plan_context context;
+} job;
+
+static void add_tasks(job *j, const char *role, uint32_t instances)
+{
+  j->roles[j->spec.nroles] = (pai__role){ .name = role,
+                                          .script = "x",
+                                          .instances = instances,
+                                          .ports = ps_ports,
+                                          .nports = 2 };
+  for (uint32_t i = 0; i < instances; i++) {
+    size_t t = j->spec.ntasks++;
+
+    j->tasks[t] = (pai__task){ .role = (uint32_t)j->spec.nroles, .index = i };
+    j->ports[t][0] = 10000 + 2 * (uint32_t)t;
+    j->ports[t][1] = j->ports[t][0] + 1;
+    j->slots[t] = (pai__slot){ .ports = j->ports[t] };
+    (void)snprintf(j->machines[t].ip, sizeof(j->machines[t].ip),
+                   "10.0.%zu.%zu", t / 256, t % 256);
+    j->nodes[t] = &j->machines[t];
+  }
+  j->spec.nroles++;
+}
+
+static job *new_job(void)
+{
+  job *j = calloc(1, sizeof(*j));
+
+  assert_non_null(j);
+  j->spec.name = "job";
+  j->spec.roles = j->roles;
+  j->context = (pai__plan_context){ .spec = &j->spec,
+                                    .tasks = j->tasks,
+                                    .slots = j->slots,
+                                    .nodes = j->nodes,
+                                    .user = "ada",
+                                    .job_dir = "/jobs" };
+  return j;
+}
+
+/* Allocations for the plan of one task of a job of `instances` equal ones. */
+static size_t cost_of_one_plan(uint32_t instances)
+{
+  job *j = new_job();
+  pai__plan_shared shared;
+  pai__arena all, one;
+  test_tally tally;
+  pai__plan plan;
+
+  add_tasks(j, "worker", instances);
+  pai__arena_init(&all, &pai__libc_alloc);
+  assert_int_equal(pai__plan_share(&shared, &all, &j->context), PAI_OK);
+  test_tally_init(&tally);
+  pai__arena_init(&one, &tally.alloc);
+  assert_int_equal(pai__plan_make(&plan, &one, &j->context, &shared, 9),
+                   PAI_OK);
+  assert_true(has(plan.env, "PAI_HOST_IP_worker_0=10.0.0.0"));
+  assert_true(has(plan.env, "PAI_TASK_INDEX=9"));
+  pai__arena_dispose(&one);
+  pai__arena_dispose(&all);
+  free(j);
+  return tally.calls;
+}
+
+static void a_plan_costs_the_same_in_a_large_job(void **state)
+{
+  (void)state;
+  assert_in_range(cost_of_one_plan(MANY), 1, cost_of_one_plan(10) + 1);
 }
 
 int main(void)
@@ -194,6 +286,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(environment_is_complete),
     cmocka_unit_test(a_task_without_gpus_sees_none),
+    cmocka_unit_test(a_plan_costs_the_same_in_a_large_job),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
