@@ -4,25 +4,80 @@
  * Of every task there are some, so there are many; they are made once.  Names
  * and values are OpenPAI's own (job-spec 3.1 to 3.3).  Where the old runtime
  * spelt a role's name in lower case without its punctuation, both spellings
- * are given.
+ * are given, unless that is what another role is called.
  */
 #include "job/env.h"
 #include "job/plan.h"
 
-/* The old runtime's spelling: lower case, letters and digits only. */
-static void old_spelling(char *out, size_t size, const char *role)
-{
-  size_t n = 0;
+#include <stdlib.h>
 
-  for (; *role != '\0' && n + 1 < size; role++) {
-    char c = *role;
+/* --- spellings ----------------------------------------------------------- */
+
+typedef struct spelling {
+  const char *name;
+  size_t role;
+  bool is_old;
+} spelling;
+
+/* Of equal ones the first is given: a role's own name, else the old one of
+ * the role that comes first in the file. */
+static int compare(const void *a, const void *b)
+{
+  const spelling *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+
+  if (order == 0)
+    order = x->is_old - y->is_old;
+  if (order == 0)
+    order = (x->role > y->role) - (x->role < y->role);
+  return order;
+}
+
+/* The old runtime's spelling: lower case, letters and digits only. */
+static void make_old(char *name)
+{
+  char *end = name;
+
+  for (; *name != '\0'; name++) {
+    char c = *name;
     if (c >= 'A' && c <= 'Z')
       c = (char)(c - 'A' + 'a');
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-      out[n++] = c;
+      *end++ = c;
   }
-  out[n] = '\0';
+  *end = '\0';
 }
+
+/* The old spelling of each role's name, or NULL where none is given: it is the
+ * name itself, it is empty, or another role would be mistaken for this one.
+ * NULL when memory is short. */
+static const char **old_spellings(pai__arena *arena, const pai_spec *spec)
+{
+  size_t n = 2 * spec->nroles;
+  spelling *all = pai__arena_zalloc(arena, n, sizeof(*all));
+  const char **given = pai__arena_zalloc(arena, spec->nroles, sizeof(*given));
+
+  if (all == NULL || given == NULL)
+    return NULL;
+  for (size_t r = 0; r < spec->nroles; r++) {
+    const char *name = spec->roles[r].name;
+    char *old = pai__arena_strndup(arena, name, strlen(name));
+
+    if (old == NULL)
+      return NULL;
+    make_old(old);
+    all[2 * r] = (spelling){ name, r, false };
+    all[2 * r + 1] = (spelling){ old, r, true };
+  }
+  qsort(all, n, sizeof(*all), compare); /* of thousands of roles, too */
+  for (size_t i = 0; i < n; i++)
+    if (all[i].is_old && *all[i].name != '\0' &&
+        (i == 0 || strcmp(all[i].name, all[i - 1].name) != 0))
+      given[all[i].role] = all[i].name;
+  return given;
+}
+
+/* --- variables ----------------------------------------------------------- */
 
 static void add_job(pai__env *env, const pai__plan_context *c)
 {
@@ -112,20 +167,22 @@ static void add_instances(pai__env *env, const pai__plan_context *c)
 int pai__plan_share(pai__plan_shared *out, pai__arena *arena,
                     const pai__plan_context *c)
 {
+  const char **old = old_spellings(arena, c->spec);
   size_t first = 0;
   pai__env env;
 
+  *out = (pai__plan_shared){ 0 };
+  if (old == NULL)
+    return PAI_ENOMEM;
   pai__env_init(&env, arena);
   add_job(&env, c);
   for (size_t r = 0; r < c->spec->nroles; r++) {
     const pai__role *role = &c->spec->roles[r];
-    char old[PAI__MAX_ROLE_NAME + 1];
 
     add_role(&env, role);
     add_peers(&env, c, role, first, role->name);
-    old_spelling(old, sizeof(old), role->name);
-    if (strcmp(old, role->name) != 0)
-      add_peers(&env, c, role, first, old);
+    if (old[r] != NULL)
+      add_peers(&env, c, role, first, old[r]);
     first += role->instances;
   }
   add_instances(&env, c);

@@ -281,12 +281,76 @@ static void a_plan_costs_the_same_in_a_large_job(void **state)
   assert_in_range(cost_of_one_plan(MANY), 1, cost_of_one_plan(10) + 1);
 }
 
+static int by_text(const void *a, const void *b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void expect_each_name_once(const char *const *env)
+{
+  const char *names[MANY];
+  size_t n = 0;
+
+  for (; env[n] != NULL; n++)
+    names[n] = env[n];
+  qsort(names, n, sizeof(*names), by_text);
+  for (size_t i = 1; i < n; i++) {
+    size_t len = strcspn(names[i], "=");
+    if (strncmp(names[i - 1], names[i], len + 1) == 0)
+      fail_msg("%s and %s", names[i - 1], names[i]);
+  }
+}
+
+static int spellings_body(const pai_alloc *alloc, void *user_data)
+{
+  job *j = user_data;
+  pai__plan_shared shared;
+  pai__arena arena;
+  pai__plan plan;
+  int rc;
+
+  pai__arena_init(&arena, alloc);
+  rc = pai__plan_share(&shared, &arena, &j->context);
+  if (rc == PAI_OK)
+    rc = pai__plan_make(&plan, &arena, &j->context, &shared, 0);
+  if (rc == PAI_OK) {
+    expect_each_name_once(plan.env);
+    assert_true(has(plan.env, "PAI_HOST_IP_worker_1_0=10.0.0.0"));
+    assert_true(has(plan.env, "PAI_HOST_IP_worker1_0=10.0.0.1"));
+    assert_true(has(plan.env, "PAI_HOST_IP_worker_0=10.0.0.2"));
+    assert_true(has(plan.env, "PAI_HOST_IP_Worker_0=10.0.0.3"));
+    assert_true(has(plan.env, "PAI_HOST_IP_A_b_0=10.0.0.4"));
+    assert_true(has(plan.env, "PAI_HOST_IP_a_B_0=10.0.0.5"));
+    assert_true(has(plan.env, "PAI_HOST_IP_ab_0=10.0.0.4")); /* A_b's */
+    assert_true(has(plan.env, "PAI_TASK_ROLE_ab_HOST_LIST=10.0.0.4:10009"));
+    assert_true(has(plan.env, "PAI_HOST_IP____0=10.0.0.6"));
+    assert_false(has(plan.env, "PAI_HOST_IP__0=10.0.0.6")); /* no spelling */
+  }
+  pai__arena_dispose(&arena);
+  return rc;
+}
+
+static void no_role_overwrites_another(void **state)
+{
+  static const char *const names[] = { "worker_1", "worker1", "worker",
+                                       "Worker",   "A_b",     "a_B",
+                                       "__" };
+  job *j = new_job();
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(names); i++)
+    add_tasks(j, names[i], 1);
+  test_faults(spellings_body, j);
+  free(j);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(environment_is_complete),
     cmocka_unit_test(a_task_without_gpus_sees_none),
     cmocka_unit_test(a_plan_costs_the_same_in_a_large_job),
+    cmocka_unit_test(no_role_overwrites_another),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
