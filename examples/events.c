@@ -18,7 +18,7 @@ typedef struct app {
   int njobs, running, failed;
 } app;
 
-static void on_event(void *user_data, const pai_event *event)
+static int on_event(void *user_data, const pai_event *event)
 {
   int state = pai_event_state(event);
   app *a = user_data;
@@ -31,11 +31,12 @@ static void on_event(void *user_data, const pai_event *event)
     printf("job %llu %s %s\n", (unsigned long long)pai_event_job(event),
            pai_state_name(state), text);
     if (state < PAI_STATE_SUCCEEDED)
-      return;
+      return 0;
     a->failed += state != PAI_STATE_SUCCEEDED;
     if (--a->running == 0) /* the loop ends when this is done */
       pai_platform_close(a->platform, NULL, NULL);
   }
+  return 0;
 }
 
 static int submit(app *a, const char *path, pai_error **err)
@@ -61,7 +62,7 @@ static bool read_command(const app *a)
 
   if (n >= 4 && memcmp(line, "stop", 4) == 0)
     for (int i = 0; i < a->njobs; i++)
-      (void)!pai_platform_stop(a->platform, a->jobs[i]); /* may be over */
+      pai_platform_stop(a->platform, a->jobs[i]); /* or it is over */
   return n > 0;
 }
 

@@ -10,17 +10,12 @@
  * at least this often. */
 enum { LOOK_MS = 250 };
 
-typedef struct entry {
-  pai_job_id id;
-  bool over; /* and the listener was told */
-} entry;
-
 struct Platform {
   pai_loop *loop;
   pai_platform *platform; /* NULL: closed */
   listener *listener;     /* NULL: nobody is told any more */
-  entry *jobs;
-  size_t njobs, cap;
+  pai_job_id *live;       /* jobs whose end the listener was not told */
+  size_t nlive, cap;
   bool failed;           /* the listener keeps an error */
   pai_job_id failed_job; /* its event was the reason; 0: none */
   bool interrupted;      /* in this step, by a signal */
@@ -37,37 +32,49 @@ static void fail(failure *f, int code, const char *text)
 
 /* --- events ------------------------------------------------------------- */
 
-static entry *find(const Platform *p, pai_job_id job)
+static bool is_live(const Platform *p, pai_job_id job)
 {
-  for (size_t i = 0; i < p->njobs; i++)
-    if (p->jobs[i].id == job)
-      return &p->jobs[i];
-  return NULL;
+  for (size_t i = 0; i < p->nlive; i++)
+    if (p->live[i] == job)
+      return true;
+  return false;
 }
 
-static void tell(Platform *p, const pai_event *event)
+static void end_of(Platform *p, pai_job_id job)
+{
+  for (size_t i = 0; i < p->nlive; i++)
+    if (p->live[i] == job) {
+      p->live[i] = p->live[--p->nlive];
+      return;
+    }
+}
+
+/* Not 0: the job is to be stopped. */
+static int tell(Platform *p, const pai_event *event)
 {
   int rc = p->listener->on_event(p->listener, event);
 
   p->failed = rc != PAI_OK;
   if (rc == PAI_ECANCELED) {
     p->interrupted = true;
-  } else if (rc != PAI_OK) {
-    p->failed_job = pai_event_job(event);
-    (void)!pai_platform_stop(p->platform, p->failed_job); /* may be over */
+    return PAI_OK;
   }
+  if (rc != PAI_OK)
+    p->failed_job = pai_event_job(event);
+  return rc;
 }
 
-static void on_event(void *user_data, const pai_event *event)
+static int on_event(void *user_data, const pai_event *event)
 {
   Platform *p = user_data;
-  entry *e;
+  int rc = PAI_OK;
 
   if (p->listener != NULL && p->listener->on_event != NULL && !p->failed)
-    tell(p, event);
-  e = find(p, pai_event_job(event)); /* after: the callback may submit */
-  if (e != NULL && pai_event_type(event) == PAI_EVENT_JOB)
-    e->over = facade_is_final(pai_event_state(event));
+    rc = tell(p, event);
+  if (pai_event_type(event) == PAI_EVENT_JOB &&
+      facade_is_final(pai_event_state(event)))
+    end_of(p, pai_event_job(event));
+  return rc;
 }
 
 static void on_closed(void *user_data)
@@ -80,17 +87,8 @@ static void on_closed(void *user_data)
 /* Asks what still runs to end; asked a second time, it is killed. */
 static void stop_all(Platform *p)
 {
-  for (size_t i = 0; i < p->njobs; i++)
-    if (!p->jobs[i].over)
-      (void)!pai_platform_stop(p->platform, p->jobs[i].id);
-}
-
-static bool all_over(const Platform *p)
-{
-  for (size_t i = 0; i < p->njobs; i++)
-    if (!p->jobs[i].over)
-      return false;
-  return true;
+  for (size_t i = 0; i < p->nlive; i++)
+    (void)pai_platform_stop(p->platform, p->live[i]);
 }
 
 /* Waits once, and runs what is due.  1: there is more to wait for; 0: there
@@ -219,7 +217,7 @@ static void close_down(Platform *p)
   int rc = PAI_EUSER;
 
   p->closing = true;
-  while (!all_over(p) && (rc > 0 || rc == PAI_EUSER)) {
+  while (p->nlive > 0 && (rc > 0 || rc == PAI_EUSER)) {
     if (rc == PAI_EUSER)
       stop_all(p);
     rc = step(p);
@@ -248,7 +246,7 @@ void facade_free(Platform *p)
     close_platform(p);
   pai_loop_free(p->loop);
   (void)pthread_mutex_destroy(&p->owner);
-  free(p->jobs);
+  free(p->live);
   free(p);
 }
 
@@ -257,14 +255,14 @@ void facade_free(Platform *p)
 static bool make_room(Platform *p)
 {
   size_t cap = p->cap > 0 ? 2 * p->cap : 8;
-  entry *jobs;
+  pai_job_id *live;
 
-  if (p->njobs < p->cap)
+  if (p->nlive < p->cap)
     return true;
-  jobs = realloc(p->jobs, cap * sizeof(*jobs));
-  if (jobs == NULL)
+  live = realloc(p->live, cap * sizeof(*live));
+  if (live == NULL)
     return false;
-  p->jobs = jobs;
+  p->live = live;
   p->cap = cap;
   return true;
 }
@@ -282,7 +280,7 @@ pai_job_id facade_submit(Platform *p, Job *job, failure *f)
   else
     f->code = pai_platform_submit(&id, p->platform, job, &f->err);
   if (f->code == PAI_OK)
-    p->jobs[p->njobs++] = (entry){ id, false };
+    p->live[p->nlive++] = id;
   give(p);
   return id;
 }
@@ -296,17 +294,30 @@ void facade_stop(Platform *p, pai_job_id job, failure *f)
   give(p);
 }
 
-static bool knows(const Platform *p, pai_job_id job, failure *f)
+void facade_forget(Platform *p, pai_job_id job, failure *f)
 {
-  if (find(p, job) == NULL)
-    fail(f, PAI_ENOTFOUND, "no such job");
-  return f->code == PAI_OK;
+  if (!take(p, f))
+    return;
+  f->code = pai_platform_forget(p->platform, job);
+  if (f->code < 0)
+    fail(f, f->code,
+         f->code == PAI_EBUSY ? "the job is not over" : "no such job");
+  give(p);
 }
 
 static job_state state_of(const Platform *p, pai_job_id job)
 {
-  return (job_state){ pai_platform_job_state(p->platform, job),
-                      pai_platform_job_code(p->platform, job) };
+  job_state s = { 0, 0 };
+
+  s.state = pai_platform_job_state(&s.code, p->platform, job);
+  return s;
+}
+
+static bool knows(const Platform *p, pai_job_id job, failure *f)
+{
+  if (state_of(p, job).state < 0)
+    fail(f, PAI_ENOTFOUND, "no such job");
+  return f->code == PAI_OK;
 }
 
 job_state facade_state(Platform *p, pai_job_id job, failure *f)
@@ -380,19 +391,19 @@ static void wait_for(Platform *p, pai_job_id job, failure *f)
 {
   int rc = 1;
 
-  while (!find(p, job)->over && rc > 0) {
+  while (is_live(p, job) && rc > 0) {
     rc = step(p);
     if (p->failed_job == 0)
       continue;
     job = p->failed_job;
     if (rc == PAI_EUSER) {
-      (void)!pai_platform_stop(p->platform, job);
+      (void)pai_platform_stop(p->platform, job);
       rc = 1;
     }
   }
   if (rc == PAI_EUSER)
     f->code = rc;
-  else if (!find(p, job)->over)
+  else if (is_live(p, job))
     fail(f, PAI_EINTERNAL, "the job is not over, and nothing is left to do");
 }
 

@@ -61,6 +61,7 @@ void facade_free(Platform *p);
 
 pai_job_id facade_submit(Platform *p, Job *job, failure *f);
 void facade_stop(Platform *p, pai_job_id job, failure *f);
+void facade_forget(Platform *p, pai_job_id job, failure *f);
 job_state facade_state(Platform *p, pai_job_id job, failure *f);
 char *facade_dir(Platform *p, pai_job_id job, failure *f); /* allocated */
 int facade_fd(Platform *p, failure *f);

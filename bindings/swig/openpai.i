@@ -80,6 +80,7 @@ typedef struct {} Platform;
     return facade_submit($self, job, f);
   }
   void stop(pai_job_id job, failure *f) { facade_stop($self, job, f); }
+  void forget(pai_job_id job, failure *f) { facade_forget($self, job, f); }
   job_state wait(pai_job_id job, failure *f) {
     return facade_wait($self, job, f);
   }

@@ -41,18 +41,19 @@ PAI_BEGIN_DECLS
 /** Status codes.  Numbers are never reused. */
 enum {
   PAI_OK = 0,
-  PAI_EINVAL = -1,    /**< an argument or an input breaks its contract */
-  PAI_ENOMEM = -2,    /**< memory ran out */
-  PAI_ENOTFOUND = -3, /**< no such thing */
-  PAI_EEXISTS = -4,   /**< there is one already */
-  PAI_ENOTSUP = -5,   /**< known elsewhere, not to this library or machine */
-  PAI_ECANCELED = -6, /**< stopped before it was done, on request */
-  PAI_EUSER = -7,     /**< a callback failed; never made by the library */
-  PAI_EIO = -8,       /**< the operating system refused; see the message */
-  PAI_EPERM = -9,     /**< not allowed to this user */
-  PAI_ELIMIT = -10,   /**< an input is larger than a configured limit */
-  PAI_EBUSY = -11,    /**< in use, or called from inside its own callback */
-  PAI_EINTERNAL = -12 /**< a bug in the library: please report it */
+  PAI_EINVAL = -1,     /**< an argument or an input breaks its contract */
+  PAI_ENOMEM = -2,     /**< memory ran out */
+  PAI_ENOTFOUND = -3,  /**< no such thing */
+  PAI_EEXISTS = -4,    /**< there is one already */
+  PAI_ENOTSUP = -5,    /**< known elsewhere, not to this library or machine */
+  PAI_ECANCELED = -6,  /**< stopped before it was done, on request */
+  PAI_EUSER = -7,      /**< a callback failed; never made by the library */
+  PAI_EIO = -8,        /**< the operating system refused; see the message */
+  PAI_EPERM = -9,      /**< not allowed to this user */
+  PAI_ELIMIT = -10,    /**< an input is larger than a configured limit */
+  PAI_EBUSY = -11,     /**< in use, or called from inside its own callback */
+  PAI_EINTERNAL = -12, /**< a bug in the library: please report it */
+  PAI_ENOROOM = -13    /**< more than there is, however long it may wait */
 };
 
 /** Microseconds since the epoch, or since any start the caller chooses. */

@@ -9,6 +9,9 @@
  *
  * Threads: LOOP.  A loop and all objects on it belong to the thread that runs
  * it; pai_loop_wake() alone is ANY.  The library starts no thread.
+ *
+ * Descriptors 0 to 2 must be open, if on /dev/null: libuv takes one of them
+ * that it gets for itself as a reason to abort.
  */
 #ifndef OPENPAI_LOOP_H
 #define OPENPAI_LOOP_H

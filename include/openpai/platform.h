@@ -3,7 +3,9 @@
  * The platform on one machine: takes job specs, finds each job its place,
  * runs its tasks as processes of this user, and tells what happens.
  *
- * Tasks' ends are learnt through libuv, which handles SIGCHLD.
+ * Tasks' ends are learnt through libuv, which handles SIGCHLD.  Tasks have
+ * sessions of their own: Ctrl-C on a terminal does not reach them, and they
+ * outlive a host that dies without closing its platform.
  *
  * Threads: LOOP.  Callbacks come on the loop's thread, from the loop, never
  * from inside a call of this header; in them anything may be called here but
@@ -38,8 +40,12 @@ enum {
   PAI_EVENT_OUTPUT = 3 /**< a task wrote something */
 };
 
-/** Receives every event, in order. */
-typedef void (*pai_event_cb)(void *user_data, const pai_event *event);
+/**
+ * Receives every event, in order.  Answers 0 to go on; a negative number, as
+ * PAI_EUSER, stops the job that the event is of, as pai_platform_stop() does,
+ * and is what pai_run() returns.
+ */
+typedef int (*pai_event_cb)(void *user_data, const pai_event *event);
 
 /** Called once, last of all. */
 typedef void (*pai_closed_cb)(void *user_data);
@@ -49,15 +55,18 @@ typedef struct pai_platform_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: malloc; copied */
   const char *root;       /**< folder of all jobs; NULL: this user's own,
-                               $XDG_STATE_HOME/openpai; made if missing */
+                               $XDG_STATE_HOME/openpai or, without that,
+                               ~/.local/state/openpai; made if missing */
   pai_event_cb on_event;  /**< NULL: nobody listens */
   pai_log_cb on_log;      /**< NULL: no log lines */
   void *user_data;        /**< of both callbacks */
+  uint64_t seed;          /**< of ports and of delays drawn at random; 0:
+                               another one each time */
 } pai_platform_options;
 
-#define PAI_PLATFORM_OPTIONS_INIT               \
-  {                                             \
-    sizeof(pai_platform_options), 0, 0, 0, 0, 0 \
+#define PAI_PLATFORM_OPTIONS_INIT                  \
+  {                                                \
+    sizeof(pai_platform_options), 0, 0, 0, 0, 0, 0 \
   }
 
 /**
@@ -67,8 +76,8 @@ typedef struct pai_platform_options {
  * @param loop      must outlive the platform
  * @param opts      options, or NULL for defaults; not kept
  * @param[out] err  NULL, or receives the error of a failure
- * @return PAI_OK; PAI_EINVAL or PAI_ENOTSUP for a bad or newer struct_size;
- *         PAI_EIO, PAI_EPERM, PAI_ENOTFOUND or PAI_EEXISTS: the root cannot be
+ * @return PAI_OK; PAI_EINVAL or PAI_ENOTSUP for a bad or newer struct_size,
+ *         or an empty root; PAI_EIO, PAI_EPERM, PAI_ENOTFOUND or PAI_EEXISTS: the root cannot be
  *         made, or is no folder; PAI_ENOMEM
  * @since 0.1
  */
@@ -87,12 +96,13 @@ PAI_API void pai_platform_close(pai_platform *platform, pai_closed_cb closed,
                                 void *user_data);
 
 /**
- * Takes a job.  It starts when the loop runs and there is room.
+ * Takes a job.  It starts when the loop runs and there is room; its tasks
+ * start one after the other, and the loop goes on meanwhile.
  *
  * @param[out] job   its id; 0 on failure
  * @param spec       the platform keeps a reference
  * @param[out] err   NULL, or receives the error of a failure
- * @return PAI_OK; PAI_EINVAL: the job asks for more than this machine has;
+ * @return PAI_OK; PAI_ENOROOM: the job asks for more than this machine has;
  *         PAI_EIO or PAI_EPERM: its folder cannot be made; PAI_ENOMEM;
  *         PAI_EBUSY: the platform is closing
  * @since 0.1
@@ -107,17 +117,28 @@ PAI_API PAI_NODISCARD int pai_platform_submit(pai_job_id *job,
  * @return PAI_OK; PAI_ENOTFOUND: no such job, or it is over
  * @since 0.1
  */
-PAI_API PAI_NODISCARD int pai_platform_stop(pai_platform *platform,
-                                            pai_job_id job);
+PAI_API int pai_platform_stop(pai_platform *platform, pai_job_id job);
 
-/** The job's PAI_STATE_*, or PAI_ENOTFOUND.  @since 0.1 */
-PAI_API int pai_platform_job_state(const pai_platform *platform,
+/**
+ * Frees what the platform knows of a job that is over, which is otherwise
+ * kept as long as the platform.  Its folder stays.
+ * @return PAI_OK; PAI_ENOTFOUND: no such job; PAI_EBUSY: it is not over, or
+ *         that was not told yet
+ * @since 0.1
+ */
+PAI_API int pai_platform_forget(pai_platform *platform, pai_job_id job);
+
+/**
+ * The job's state.
+ *
+ * @param[out] code  its completion code, meaningful in a final state: 0
+ *                   success, 1..255 the deciding task's exit code, negative
+ *                   the platform's; NULL is allowed
+ * @return its PAI_STATE_*; PAI_ENOTFOUND: no such job
+ * @since 0.1
+ */
+PAI_API int pai_platform_job_state(int *code, const pai_platform *platform,
                                    pai_job_id job);
-
-/** The job's completion code, meaningful in a final state: 0 success, 1..255
- *  the deciding task's exit code, negative the platform's.  @since 0.1 */
-PAI_API int pai_platform_job_code(const pai_platform *platform,
-                                  pai_job_id job);
 
 /** The folder with the job's logs, or NULL.  @since 0.1 */
 PAI_API const char *pai_platform_job_dir(const pai_platform *platform,
@@ -160,14 +181,15 @@ PAI_API const char *pai_state_name(int state);
 
 /**
  * Runs one job to its end, on a loop of its own: the blocking form of all of
- * the above.
+ * the above.  To stop it while it says nothing, use those instead.
  *
  * @param[out] code  the job's completion code; NULL is allowed
  * @param spec       the job
  * @param opts       options, or NULL for defaults; not kept
  * @param[out] err   NULL, or receives the error of a failure
- * @return the final PAI_STATE_*; else as pai_loop_new(), pai_platform_new()
- *         and pai_platform_submit()
+ * @return the final PAI_STATE_*; what on_event answered, when that was
+ *         negative and the job is over; else as pai_loop_new(),
+ *         pai_platform_new() and pai_platform_submit()
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_run(int *code, pai_spec *spec,

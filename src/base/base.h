@@ -23,20 +23,27 @@
 #define PAI__UNLIKELY(x) (x)
 #endif
 
-/* A broken contract of a public call.  The only macro that may return. */
+/* A broken contract of a public call, told in words where the call has an
+ * `err`.  The only macros that may return. */
 #define PAI__CHECK_ARG(expr) \
   do {                       \
     if (!(expr))             \
       return PAI_EINVAL;     \
   } while (0)
+#define PAI__CHECK_ARG_ERR(expr, err)                                   \
+  do {                                                                  \
+    if (!(expr))                                                        \
+      return pai__fail((err), PAI_EINVAL, "%s() was called without %s", \
+                       __func__, #expr);                                \
+  } while (0)
 
 /* Every constructor starts with this: results are defined on all paths. */
-#define PAI__CLEAR_OUT(out, err)   \
-  do {                             \
-    if ((err) != NULL)             \
-      *(err) = NULL;               \
-    PAI__CHECK_ARG((out) != NULL); \
-    *(out) = NULL;                 \
+#define PAI__CLEAR_OUT(out, err)            \
+  do {                                      \
+    if ((err) != NULL)                      \
+      *(err) = NULL;                        \
+    PAI__CHECK_ARG_ERR((out) != NULL, err); \
+    *(out) = NULL;                          \
   } while (0)
 
 /* --- memory (alloc.c) --------------------------------------------------- */

@@ -37,6 +37,7 @@ static const struct {
   { PAI_EPERM, "PAI_EPERM", "not permitted" },
   { PAI_ELIMIT, "PAI_ELIMIT", "over a limit" },
   { PAI_EBUSY, "PAI_EBUSY", "busy" },
+  { PAI_ENOROOM, "PAI_ENOROOM", "more than there is" },
   { PAI_EINTERNAL, "PAI_EINTERNAL", "internal error" },
 };
 

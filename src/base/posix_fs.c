@@ -35,6 +35,15 @@ static int sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
   return pai__fail(err, code, "%s: %s", what, why);
 }
 
+char *pai__fs_join(const char *dir, const char *name, const pai_alloc *alloc)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, alloc);
+  pai__buf_printf(&b, "%s/%s", dir, name);
+  return pai__buf_take(&b);
+}
+
 static int make_dir(const char *path, pai_error **err)
 {
   struct stat st;

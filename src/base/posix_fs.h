@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 
+/* "dir/name", or NULL without memory; freed with pai__strfree(). */
+char *pai__fs_join(const char *dir, const char *name, const pai_alloc *alloc);
 /* Makes a folder and those above it, for this user only. */
 int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
                       pai_error **err);

@@ -112,7 +112,7 @@ static void print_json(const pai_event *event)
   (void)fflush(stdout);
 }
 
-static void on_event(void *user_data, const pai_event *event)
+static int on_event(void *user_data, const pai_event *event)
 {
   run_state *r = user_data;
   size_t len;
@@ -133,6 +133,7 @@ static void on_event(void *user_data, const pai_event *event)
     break;
   default: break;
   }
+  return 0;
 }
 
 static void catch_signals(pai_loop *loop)

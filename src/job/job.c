@@ -21,10 +21,12 @@ static void reset_tasks(pai__job *job)
   job->trigger = NULL;
 }
 
-/* Room for the most actions one event can cause: one per task and a few. */
+/* Room for the most actions one event can cause: one per task and a few; and
+ * for as many that were not taken yet. */
 static int reserve_actions(pai__job *job)
 {
-  size_t pending = job->tail - job->head, want = pending + job->ntasks + 4;
+  size_t most = job->ntasks + 4, pending = job->tail - job->head;
+  size_t want = most + (pending > most ? pending : most);
   pai__action *grown;
 
   if (job->head != 0 && pending != 0)
@@ -152,10 +154,8 @@ static int on_placed(pai__job *job)
   job->state = PAI__JOB_STARTING;
   job->attempt = job->retries;
   reset_tasks(job);
-  for (uint32_t i = 0; i < job->ntasks; i++) {
-    job->tasks[i].state = PAI__TASK_STARTING;
+  for (uint32_t i = 0; i < job->ntasks; i++)
     act(job, PAI__DO_START, i, 0);
-  }
   return PAI_OK;
 }
 
@@ -240,12 +240,25 @@ int pai__job_handle(pai__job *job, const pai__job_event *event)
   return PAI_EINVAL;
 }
 
+/* A task becomes STARTING only here: one whose attempt was decided before its
+ * turn came is over already, and is not started. */
 bool pai__job_next(pai__job *job, pai__action *out)
 {
-  if (job->head == job->tail)
-    return false;
-  *out = job->actions[job->head++];
-  return true;
+  while (job->head < job->tail) {
+    *out = job->actions[job->head++];
+    if (out->kind != PAI__DO_START)
+      return true;
+    if (job->tasks[out->task].state == PAI__TASK_PENDING) {
+      job->tasks[out->task].state = PAI__TASK_STARTING;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool pai__job_has_next(const pai__job *job)
+{
+  return job->head < job->tail;
 }
 
 static int final_state(int code)

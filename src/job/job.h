@@ -14,8 +14,9 @@
 
 /* Completion codes that the platform itself gives (job-spec 5.6). */
 enum {
-  PAI__CODE_STOPPED = -210, /* the user asked */
-  PAI__CODE_JOB_OVER = -220 /* the job was decided without this task */
+  PAI__CODE_NOT_STARTED = -200, /* the back end could not start the task */
+  PAI__CODE_STOPPED = -210,     /* the user asked */
+  PAI__CODE_JOB_OVER = -220     /* the job was decided without this task */
 };
 
 enum pai__job_state {
@@ -29,7 +30,7 @@ enum pai__job_state {
 
 enum pai__task_state {
   PAI__TASK_PENDING = 1, /* not started in this attempt */
-  PAI__TASK_STARTING,
+  PAI__TASK_STARTING,    /* handed out to be started */
   PAI__TASK_RUNNING,
   PAI__TASK_ENDING, /* asked to stop */
   PAI__TASK_DONE
@@ -98,8 +99,10 @@ void pai__job_free(pai__job *job);
 
 /* PAI_EINVAL: the event does not belong here; nothing has changed. */
 int pai__job_handle(pai__job *job, const pai__job_event *event);
-/* The next thing to do; false when there is none. */
+/* The next thing to do; false when there is none.  A host need not take all
+ * at once: a START that has become pointless is left out. */
 bool pai__job_next(pai__job *job, pai__action *out);
+bool pai__job_has_next(const pai__job *job);
 
 /* PAI_STATE_* of <openpai/platform.h>, for the job and for one task. */
 int pai__job_public_state(const pai__job *job);

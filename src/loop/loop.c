@@ -84,7 +84,7 @@ int pai_loop_attach_uv(pai_loop **out, uv_loop_t *uv,
                        const pai_loop_options *opts, pai_error **err)
 {
   PAI__CLEAR_OUT(out, err);
-  PAI__CHECK_ARG(uv != NULL);
+  PAI__CHECK_ARG_ERR(uv != NULL, err);
   return loop_new(out, uv, opts, err);
 }
 
@@ -107,6 +107,7 @@ void pai_loop_free(pai_loop *loop)
     return;
   }
   uv_close((uv_handle_t *)&loop->wake, NULL);
+  (void)uv_run(&loop->own, UV_RUN_NOWAIT); /* takes a pai_loop_stop() back */
   (void)uv_run(&loop->own, UV_RUN_DEFAULT);
   (void)uv_loop_close(&loop->own);
   alloc = loop->alloc;
@@ -174,4 +175,13 @@ pai_time pai__loop_wall_time(void)
 
   (void)clock_gettime(CLOCK_REALTIME, &now);
   return (pai_time)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+uint64_t pai__loop_seed(void)
+{
+  uint64_t seed;
+
+  if (uv_random(NULL, NULL, &seed, sizeof(seed), 0, NULL) != 0)
+    seed = (uint64_t)pai__loop_wall_time() ^ (uint64_t)uv_os_getpid();
+  return seed;
 }

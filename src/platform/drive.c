@@ -8,7 +8,6 @@
 
 enum {
   TASK_BITS = 20, /* of a back end's task number */
-  CODE_NOT_STARTED = -200,
   SECOND = 1000000,
   GRACE = 5 * SECOND
 };
@@ -22,11 +21,27 @@ pai__pjob *pai__platform_find_task(pai_platform *p, uint64_t id,
                                    uint32_t *task)
 {
   *task = (uint32_t)(id & ((1u << TASK_BITS) - 1));
-  return p->jobs[(id >> TASK_BITS) - 1];
+  return pai__platform_find_job(p, id >> TASK_BITS);
 }
 
-int pai__platform_handle(pai__pjob *j, enum pai__event_kind kind,
-                         uint32_t task, int code)
+void pai__platform_changed(pai__pjob *j)
+{
+  pai__pjob_list *list = &j->platform->changed;
+
+  if (!j->changed) {
+    j->changed = true;
+    j->next_changed = NULL;
+    if (list->first != NULL)
+      list->last->next_changed = j;
+    else
+      list->first = j;
+    list->last = j;
+  }
+  pai__turn_ask(j->platform->kick);
+}
+
+static void feed(pai__pjob *j, enum pai__event_kind kind, uint32_t task,
+                 int code)
 {
   int rc = pai__job_handle(j->job, &(pai__job_event){ kind, task, code });
 
@@ -34,7 +49,6 @@ int pai__platform_handle(pai__pjob *j, enum pai__event_kind kind,
     pai__log_line(
       &j->platform->log, PAI_LOG_ERROR, "job %llu: event %d of task %u: %s",
       (unsigned long long)j->id, (int)kind, task, pai_code_name(rc));
-  return rc;
 }
 
 int pai__platform_queue(pai__pjob *j, pai_error **err)
@@ -57,11 +71,26 @@ int pai__platform_queue(pai__pjob *j, pai_error **err)
   }
   rc = pai__sched_submit(p->sched,
                          &(pai__request){ j->id, spec->nroles, groups }, err);
+  p->schedule_due = true;
   pai__free(&p->alloc, groups, spec->nroles * sizeof(*groups));
   return rc;
 }
 
-static void start_task(pai__pjob *j, uint32_t task)
+/* What is the same for all tasks is made once, for the first of them. */
+static int share_plan(pai__pjob *j, const pai__plan_context *context)
+{
+  pai__plan_shared *shared;
+
+  if (j->shared != NULL)
+    return PAI_OK;
+  shared = pai__arena_zalloc(&j->attempt, 1, sizeof(*shared));
+  if (shared == NULL || pai__plan_share(shared, &j->attempt, context) < 0)
+    return PAI_ENOMEM;
+  j->shared = shared;
+  return PAI_OK;
+}
+
+static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
 {
   pai_platform *p = j->platform;
   pai__plan_context context = { .spec = j->job->spec,
@@ -71,57 +100,70 @@ static void start_task(pai__pjob *j, uint32_t task)
                                 .user = p->user,
                                 .job_dir = j->dir,
                                 .attempt = j->job->attempt };
-  pai__plan_shared shared;
-  pai_error *err = NULL;
   pai__arena arena;
   pai__plan plan;
   int rc;
 
+  if (share_plan(j, &context) < 0)
+    return pai__oom(err);
   pai__arena_init(&arena, &p->alloc);
-  rc = pai__plan_share(&shared, &arena, &context);
-  if (rc == PAI_OK)
-    rc = pai__plan_make(&plan, &arena, &context, &shared, task);
-  if (rc < 0)
-    (void)pai__oom(&err);
-  else
-    rc =
-      p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, &err);
+  rc =
+    pai__plan_make(&plan, &arena, &context, j->shared, task) == PAI_OK
+      ? p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, err)
+      : pai__oom(err);
   pai__arena_dispose(&arena);
-  if (rc < 0) {
-    pai__strfree(&p->alloc, j->why);
-    j->why = pai__strdup(&p->alloc, pai_error_message(err));
-    (void)pai__platform_handle(j, PAI__EV_TASK_ENDED, task, CODE_NOT_STARTED);
-  } else {
-    (void)pai__platform_handle(j, PAI__EV_TASK_STARTED, task, 0);
-  }
-  pai_error_free(err);
+  return rc;
 }
 
-static void release(pai__pjob *j)
+static void do_start(pai__pjob *j, uint32_t task)
 {
-  (void)pai__sched_finish(j->platform->sched, j->id);
-  pai__timer_stop(j->grace);
-  j->slots = NULL;
+  pai_error *err = NULL;
+
+  if (start_task(j, task, &err) == PAI_OK) {
+    feed(j, PAI__EV_TASK_STARTED, task, 0);
+    return;
+  }
+  pai__strfree(&j->platform->alloc, j->why);
+  j->why = pai__strdup(&j->platform->alloc, pai_error_message(err));
+  pai_error_free(err);
+  feed(j, PAI__EV_TASK_ENDED, task, PAI__CODE_NOT_STARTED);
 }
 
 /* Asked for again on a retry; it was possible once, so only memory can lack,
  * and then the job ends rather than waits for ever. */
-static void queue_again(pai__pjob *j)
+static void do_queue(pai__pjob *j)
 {
   if (j->job->retries > 0 && pai__platform_queue(j, NULL) < 0)
-    (void)pai__platform_handle(j, PAI__EV_STOP, 0, 0);
+    feed(j, PAI__EV_STOP, 0, 0);
 }
 
+static void do_release(pai__pjob *j)
+{
+  (void)pai__sched_finish(j->platform->sched, j->id);
+  j->platform->schedule_due = true;
+  pai__timer_stop(j->grace);
+  j->slots = NULL;
+  j->shared = NULL;
+  pai__arena_dispose(&j->attempt);
+  pai__arena_init(&j->attempt, &j->platform->alloc);
+}
+
+/* One task at most is started at a time, for the loop has more to do: the
+ * rest is left to the next kick. */
 void pai__platform_drive(pai__pjob *j)
 {
   pai_platform *p = j->platform;
+  bool started = false;
   pai__action a;
 
-  while (pai__job_next(j->job, &a))
+  while (!started && pai__job_next(j->job, &a))
     switch (a.kind) {
-    case PAI__DO_QUEUE: queue_again(j); break;
+    case PAI__DO_QUEUE: do_queue(j); break;
     case PAI__DO_WAIT: pai__timer_start(j->retry, a.delay); break;
-    case PAI__DO_START: start_task(j, a.task); break;
+    case PAI__DO_START:
+      do_start(j, a.task);
+      started = true;
+      break;
     case PAI__DO_STOP:
       p->ops->stop(p->backend, pai__platform_task_id(j, a.task), false);
       pai__timer_start(j->grace, GRACE);
@@ -129,10 +171,17 @@ void pai__platform_drive(pai__pjob *j)
     case PAI__DO_KILL:
       p->ops->stop(p->backend, pai__platform_task_id(j, a.task), true);
       break;
-    case PAI__DO_RELEASE: release(j); break;
+    case PAI__DO_RELEASE: do_release(j); break;
     case PAI__DO_FINISH: break;
     }
-  pai__timer_start(p->kick, 0);
+  pai__platform_changed(j);
+}
+
+void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
+                         uint32_t task, int code)
+{
+  feed(j, kind, task, code);
+  pai__platform_drive(j);
 }
 
 void pai__platform_task_ended(void *user_data, uint64_t id, int code,
@@ -142,69 +191,5 @@ void pai__platform_task_ended(void *user_data, uint64_t id, int code,
   pai__pjob *j = pai__platform_find_task(user_data, id, &task);
 
   (void)text;
-  (void)pai__platform_handle(j, PAI__EV_TASK_ENDED, task, code);
-  pai__platform_drive(j);
-}
-
-/* --- placing ------------------------------------------------------------ */
-
-static void on_place(void *user_data, const pai__placement *place)
-{
-  pai_platform *p = user_data;
-  pai__pjob *j = p->jobs[place->id - 1];
-
-  j->slots = place->slots;
-}
-
-/* Are all ports of a placement really free?  Those that are not are taken
- * from the scheduler for good. */
-static bool ports_are_free(pai__pjob *j)
-{
-  pai_platform *p = j->platform;
-  uint32_t taken = 0;
-
-  for (size_t t = 0; t < j->job->ntasks; t++) {
-    const pai__role *role = &j->job->spec->roles[j->job->tasks[t].role];
-    uint32_t count = 0;
-    for (size_t l = 0; l < role->nports; l++)
-      count += role->ports[l].count;
-    for (uint32_t i = 0; i < count; i++)
-      if (!p->ops->port_is_free(p->backend, j->slots[t].ports[i])) {
-        taken = j->slots[t].ports[i];
-        pai__log_line(&p->log, PAI_LOG_INFO, "port %u is in use", taken);
-        (void)pai__sched_requeue(p->sched, j->id);
-        pai__sched_port_taken(p->sched, j->slots[t].node, taken);
-        return false;
-      }
-  }
-  return true;
-}
-
-/* Starts what was just placed; true when something must be placed anew. */
-static bool start_placed(pai_platform *p)
-{
-  bool again = false;
-
-  for (size_t i = 0; i < p->njobs; i++) {
-    pai__pjob *j = p->jobs[i];
-    if (j->slots == NULL || j->job->state != PAI__JOB_QUEUED)
-      continue;
-    if (!ports_are_free(j)) {
-      j->slots = NULL;
-      again = true;
-      continue;
-    }
-    for (size_t t = 0; t < j->job->ntasks; t++)
-      j->nodes[t] = pai__sched_node(p->sched, j->slots[t].node);
-    (void)pai__platform_handle(j, PAI__EV_PLACED, 0, 0);
-    pai__platform_drive(j);
-  }
-  return again;
-}
-
-void pai__platform_schedule(pai_platform *p)
-{
-  do
-    pai__sched_run(p->sched, on_place, p);
-  while (start_placed(p));
+  pai__platform_event(j, PAI__EV_TASK_ENDED, task, code);
 }

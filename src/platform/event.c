@@ -10,15 +10,14 @@ static void emit(pai__pjob *j, pai_event *event)
   event->job = j->id;
   event->time = pai__loop_wall_time();
   event->attempt = j->job->attempt;
-  if (p->on_event != NULL)
-    p->on_event(p->user_data, event);
+  if (p->on_event != NULL && p->on_event(p->user_data, event) < 0 &&
+      j->job->state != PAI__JOB_DONE)
+    pai__platform_event(j, PAI__EV_STOP, 0, 0);
 }
 
 /* Why the job waits, from the scheduler's reason. */
 static void waiting_text(const pai__pjob *j, char *text, size_t size)
 {
-  static const char *const what[] = { "",     "CPUs",  "MiB of memory",
-                                      "GPUs", "ports", "" };
   const pai__reason *r = pai__sched_reason(j->platform->sched, j->id);
   const pai__task *t = j->job->trigger;
 
@@ -30,7 +29,7 @@ static void waiting_text(const pai__pjob *j, char *text, size_t size)
                    (unsigned long long)r->behind);
   else if (r != NULL && r->lack != PAI__LACK_NOTHING)
     (void)snprintf(text, size, "waits for %u %s, %u are free", r->wanted,
-                   what[r->lack], r->free);
+                   pai__lack_name(r->lack), r->free);
 }
 
 static void job_text(const pai__pjob *j, int state, char *text, size_t size)

@@ -3,6 +3,7 @@
 #define PAI_SRC_PLATFORM_PLATFORM_H
 
 #include "backend/backend.h"
+#include "base/map.h"
 #include "job/job.h"
 #include "sched/sched.h"
 
@@ -18,12 +19,23 @@ struct pai__pjob {
   char *dir;
   const pai__slot *slots;     /* of each task, while placed */
   const pai__machine **nodes; /* likewise */
+  pai__arena attempt;         /* of what follows; emptied with the place */
+  pai__plan_shared *shared;   /* made with the attempt's first plan */
   uint8_t *told;     /* the state last told, of the job (0: none), then
                                of its tasks */
   char *why;         /* text of the last task that did not start */
   pai__timer *grace; /* from SIGTERM to SIGKILL */
   pai__timer *retry;
+  bool changed;            /* stands in the platform's list of those */
+  pai__pjob *next_changed; /* in that list */
+  pai__pjob *next_placed;  /* in the scheduler's answer */
+  bool forgotten;          /* freed when its turn in the list comes */
 };
+
+/* Jobs in the order they were added. */
+typedef struct pai__pjob_list {
+  pai__pjob *first, *last;
+} pai__pjob_list;
 
 struct pai_platform {
   pai_alloc alloc;
@@ -36,9 +48,14 @@ struct pai_platform {
   pai__sched *sched;
   const pai__backend_ops *ops;
   void *backend;
-  pai__timer *kick; /* everything that calls back happens in it */
-  pai__pjob **jobs; /* by id: job n is jobs[n - 1] */
-  size_t njobs, jobs_cap;
+  pai__turn *kick;   /* everything that calls back happens in it */
+  pai__timer *ports; /* then ports that others used are looked at again */
+  pai__map jobs;     /* by id; those that were forgotten are not in it */
+  pai_job_id last_id;
+  uint64_t seed;
+  pai__pjob_list changed; /* what the next kick looks at */
+  pai__pjob_list placed;  /* during pai__platform_schedule() */
+  bool schedule_due;
   bool closing;         /* asked to */
   bool backend_closing; /* and begun */
   pai_closed_cb closed;
@@ -61,12 +78,17 @@ struct pai_event {
 
 /* drive.c: carries out what the fold asks for.  Never calls the user back. */
 void pai__platform_drive(pai__pjob *j);
-int pai__platform_handle(pai__pjob *j, enum pai__event_kind kind,
+/* Hands the fold an event and carries out what follows. */
+void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
                          uint32_t task, int code);
+/* Has the next kick look at the job. */
+void pai__platform_changed(pai__pjob *j);
 int pai__platform_queue(pai__pjob *j, pai_error **err);
-void pai__platform_schedule(pai_platform *p);
 void pai__platform_task_ended(void *user_data, uint64_t id, int code,
                               const char *text);
+
+/* placing.c: lets the scheduler decide, and starts what it placed. */
+void pai__platform_schedule(pai_platform *p);
 
 /* event.c: tells the user what changed since it was last told. */
 void pai__platform_tell(pai__pjob *j);
@@ -77,6 +99,9 @@ void pai__platform_output(void *user_data, uint64_t id, int stream,
 uint64_t pai__platform_task_id(const pai__pjob *j, uint32_t task);
 pai__pjob *pai__platform_find_task(pai_platform *p, uint64_t id,
                                    uint32_t *task);
+/* jobs.c; NULL when there is no such job. */
+pai__pjob *pai__platform_find_job(const pai_platform *p, pai_job_id id);
+void pai__platform_free_job(pai__pjob *j);
 
 /* posix_root.c; both freed with pai__strfree() */
 int pai__platform_default_root(char **out, const pai_alloc *alloc,

@@ -8,7 +8,8 @@ typedef struct run {
   pai_event_cb on_event; /* the caller's */
   pai_log_cb on_log;     /* likewise */
   void *user_data;
-  int state;
+  int failed; /* what the caller's on_event answered, if negative */
+  int state;  /* final, once it is known; and then the code */
   int code;
 } run;
 
@@ -17,18 +18,23 @@ static bool is_final(int state)
   return state >= PAI_STATE_SUCCEEDED;
 }
 
-static void on_event(void *user_data, const pai_event *event)
+/* The first failure of the caller's is the last that it is asked. */
+static int on_event(void *user_data, const pai_event *event)
 {
   run *r = user_data;
+  int rc = PAI_OK;
 
-  if (r->on_event != NULL)
-    r->on_event(r->user_data, event);
-  if (pai_event_type(event) != PAI_EVENT_JOB ||
-      !is_final(pai_event_state(event)))
-    return;
-  r->state = pai_event_state(event);
-  r->code = pai_event_code(event);
-  pai_platform_close(r->platform, NULL, NULL);
+  if (r->on_event != NULL && r->failed == PAI_OK)
+    rc = r->on_event(r->user_data, event);
+  if (rc < 0)
+    r->failed = rc;
+  if (pai_event_type(event) == PAI_EVENT_JOB &&
+      is_final(pai_event_state(event))) {
+    r->state = pai_event_state(event);
+    r->code = pai_event_code(event);
+    pai_platform_close(r->platform, NULL, NULL);
+  }
+  return rc;
 }
 
 static void on_log(void *user_data, int level, const char *line)
@@ -38,19 +44,51 @@ static void on_log(void *user_data, int level, const char *line)
   r->on_log(r->user_data, level, line);
 }
 
+static int result(const run *r, pai_error **err)
+{
+  if (r->failed < 0)
+    return pai__fail(err, r->failed, "the job was stopped by on_event");
+  if (r->state == 0)
+    return pai__fail(err, PAI_EINTERNAL,
+                     "the job is not over, and there is nothing to wait for");
+  return r->state;
+}
+
+/* On a platform of its own, which is closed and gone when this returns. */
+static int run_on(pai_loop *loop, run *r, pai_spec *spec,
+                  const pai_platform_options *opts, pai_error **err)
+{
+  pai_job_id job;
+  int rc = pai_platform_new(&r->platform, loop, opts, err);
+
+  if (rc < 0)
+    return rc;
+  rc = pai_platform_submit(&job, r->platform, spec, err);
+  if (rc < 0)
+    pai_platform_close(r->platform, NULL, NULL);
+  (void)!pai_loop_run(loop); /* it is ours: nobody else runs it */
+  if (rc < 0)
+    return rc;
+  rc = result(r, err);
+  if (r->state == 0) { /* not closed by on_event() */
+    pai_platform_close(r->platform, NULL, NULL);
+    (void)!pai_loop_run(loop);
+  }
+  return rc;
+}
+
 int pai_run(int *code, pai_spec *spec, const pai_platform_options *opts,
             pai_error **err)
 {
   pai_platform_options o;
   run r = { 0 };
   pai_loop *loop;
-  pai_job_id job;
   int rc;
 
   if (err != NULL)
     *err = NULL;
-  PAI__CHECK_ARG(spec != NULL);
-  rc = PAI__COPY_IN(&o, opts, pai_platform_options, user_data);
+  PAI__CHECK_ARG_ERR(spec != NULL, err);
+  rc = PAI__COPY_IN(&o, opts, pai_platform_options, seed);
   if (rc < 0)
     return pai__fail(err, rc,
                      "pai_platform_options: bad or newer struct_size");
@@ -65,16 +103,9 @@ int pai_run(int *code, pai_spec *spec, const pai_platform_options *opts,
   o.on_event = on_event;
   o.on_log = o.on_log != NULL ? on_log : NULL;
   o.user_data = &r;
-  rc = pai_platform_new(&r.platform, loop, &o, err);
-  if (rc == PAI_OK) {
-    rc = pai_platform_submit(&job, r.platform, spec, err);
-    if (rc < 0)
-      pai_platform_close(r.platform, NULL, NULL);
-    if (pai_loop_run(loop) < 0)
-      rc = pai__fail(err, PAI_EINTERNAL, "the loop could not be run");
-  }
+  rc = run_on(loop, &r, spec, &o, err);
   pai_loop_free(loop);
   if (code != NULL)
     *code = r.code;
-  return rc < 0 ? rc : r.state;
+  return rc;
 }

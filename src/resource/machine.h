@@ -16,7 +16,9 @@ typedef struct pai__machine {
   uint32_t gpus;
   uint32_t port_first; /* ports tasks may be given, */
   uint32_t port_last;  /* both ends included */
-  uint32_t port_seed;  /* any number: where in the range to begin */
+  uint32_t port_seed;  /* where in the range to begin: any number, another
+                          one for each platform, for none sees what others
+                          have not opened yet */
 } pai__machine;
 
 /* Asks the operating system; the room's one window (posix_machine.c). */

@@ -35,9 +35,6 @@ void pai__machine_discover(pai__machine *out)
   *out = (pai__machine){ .ip = "127.0.0.1",
                          .port_first = 15000, /* OpenPAI's own range */
                          .port_last = 39999 };
-  /* Two platforms that start at the same moment should not ask for the same
-   * ports: neither sees what the other has not opened yet. */
-  out->port_seed = (uint32_t)getpid() * 2654435761u;
   if (gethostname(out->name, sizeof(out->name) - 1) != 0)
     memcpy(out->name, "localhost", sizeof("localhost"));
   out->cpus = cpus < 1 ? 1 : clamp(cpus, UINT32_MAX);

@@ -28,7 +28,7 @@ typedef struct pai__policy {
 extern const pai__policy pai__policy_fifo;
 
 /* The first request that waits after `q`, or of all for NULL. */
-pai__queued *pai__sched_next_waiting(pai__sched *s, pai__queued *q);
+pai__queued *pai__sched_next_waiting(const pai__sched *s, pai__queued *q);
 /* Places the whole gang and announces it, or records why not. */
 bool pai__sched_try(pai__sched *s, pai__queued *q);
 

@@ -12,6 +12,7 @@ typedef struct pai__usage {
   uint32_t ports;           /* number of ports taken */
   uint32_t next_port;       /* where the search starts: old ports rest */
   uint8_t *port_taken;      /* one bit each, from node.port_first */
+  uint8_t *port_lost;       /* likewise; these are taken, too */
 } pai__usage;
 
 int pai__usage_init(pai__usage *u, const pai_alloc *alloc,
@@ -26,6 +27,9 @@ void pai__usage_take(pai__usage *u, const pai__want *want, pai__slot *slot,
                      uint32_t *ports);
 void pai__usage_give(pai__usage *u, const pai__want *want,
                      const pai__slot *slot);
+/* Takes a port from everybody, also from the task that may hold it: given
+ * back, it stays taken until lost ports are regained. */
 void pai__usage_lose_port(pai__usage *u, uint32_t port);
+void pai__usage_regain_ports(pai__usage *u);
 
 #endif

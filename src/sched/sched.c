@@ -151,7 +151,8 @@ static bool place_gang(pai__sched *s, pai__queued *q)
         give_back(s, q, task);
         return false;
       }
-      pai__usage_take(&s->nodes[slot->node], want, slot, q->ports + port);
+      pai__usage_take(&s->nodes[slot->node], want, slot,
+                      want->ports > 0 ? q->ports + port : NULL);
       port += want->ports;
     }
   }
@@ -169,7 +170,7 @@ bool pai__sched_try(pai__sched *s, pai__queued *q)
   return true;
 }
 
-pai__queued *pai__sched_next_waiting(pai__sched *s, pai__queued *q)
+pai__queued *pai__sched_next_waiting(const pai__sched *s, pai__queued *q)
 {
   q = q == NULL ? s->first : q->next;
   while (q != NULL && q->placed)
@@ -188,8 +189,6 @@ void pai__sched_run(pai__sched *s, pai__place_cb cb, void *user_data)
 /* Would it fit if nothing else ran?  Tried on copies of empty nodes. */
 static int check_possible(pai__sched *s, pai__queued *q, pai_error **err)
 {
-  static const char *const what[] = { "",     "CPUs",  "MiB of memory",
-                                      "GPUs", "ports", "" };
   pai__sched empty = { .alloc = s->alloc };
   const pai__reason *r = &q->reason;
   int rc = PAI_OK;
@@ -199,16 +198,16 @@ static int check_possible(pai__sched *s, pai__queued *q, pai_error **err)
   if (rc < 0)
     (void)pai__oom(err);
   else if (!place_gang(&empty, q) && r->placed == 0) {
-    rc = pai__fail(err, PAI_EINVAL,
+    rc = pai__fail(err, PAI_ENOROOM,
                    "the job can never start: a task asks for %u %s, and no "
                    "machine has more than %u",
-                   r->wanted, what[r->lack], r->free);
+                   r->wanted, pai__lack_name(r->lack), r->free);
     pai__error_help(err, "ask for less per task");
   } else if (r->lack != PAI__LACK_NOTHING) {
-    rc = pai__fail(err, PAI_EINVAL,
+    rc = pai__fail(err, PAI_ENOROOM,
                    "the job can never start: a task asks for %u %s, and "
                    "beside %u other tasks of it no machine has more than %u",
-                   r->wanted, what[r->lack], r->placed, r->free);
+                   r->wanted, pai__lack_name(r->lack), r->placed, r->free);
     pai__error_help(err, "ask for less per task, or for fewer tasks");
   }
   for (size_t n = 0; n < empty.nnodes; n++)
@@ -249,7 +248,7 @@ int pai__sched_submit(pai__sched *s, const pai__request *request,
   pai__queued *q;
   int rc;
 
-  PAI__CHECK_ARG(request->id != 0 && request->ngroups != 0);
+  PAI__CHECK_ARG_ERR(request->id != 0 && request->ngroups != 0, err);
   if (pai__map_get(&s->by_id, &request->id, sizeof(request->id)) != NULL)
     return pai__fail(err, PAI_EEXISTS, "request %llu is known already",
                      (unsigned long long)request->id);
@@ -303,10 +302,21 @@ int pai__sched_finish(pai__sched *s, uint64_t id)
   return PAI_OK;
 }
 
-void pai__sched_port_taken(pai__sched *s, uint32_t node, uint32_t port)
+void pai__sched_lose_port(pai__sched *s, uint32_t node, uint32_t port)
 {
   if (node < s->nnodes)
     pai__usage_lose_port(&s->nodes[node], port);
+}
+
+void pai__sched_regain_ports(pai__sched *s)
+{
+  for (size_t n = 0; n < s->nnodes; n++)
+    pai__usage_regain_ports(&s->nodes[n]);
+}
+
+bool pai__sched_has_waiting(const pai__sched *s)
+{
+  return pai__sched_next_waiting(s, NULL) != NULL;
 }
 
 const pai__reason *pai__sched_reason(const pai__sched *s, uint64_t id)
@@ -314,4 +324,15 @@ const pai__reason *pai__sched_reason(const pai__sched *s, uint64_t id)
   const pai__queued *q = pai__map_get(&s->by_id, &id, sizeof(id));
 
   return q != NULL && !q->placed ? &q->reason : NULL;
+}
+
+const char *pai__lack_name(enum pai__lack lack)
+{
+  switch (lack) {
+  case PAI__LACK_CPU: return "CPUs";
+  case PAI__LACK_MEMORY: return "MiB of memory";
+  case PAI__LACK_GPU: return "GPUs";
+  case PAI__LACK_PORT: return "ports";
+  default: return "";
+  }
 }

@@ -72,20 +72,26 @@ void pai__sched_free(pai__sched *s);
 int pai__sched_add_node(pai__sched *s, const pai__machine *node);
 const pai__machine *pai__sched_node(const pai__sched *s, uint32_t node);
 
-/* Queues a request.  PAI_EINVAL: it would not fit if all nodes were empty. */
+/* Queues a request.  PAI_ENOROOM: it would not fit if all nodes were empty. */
 int pai__sched_submit(pai__sched *s, const pai__request *request,
                       pai_error **err);
 /* Ends a request, queued or placed, and frees what it holds. */
 int pai__sched_finish(pai__sched *s, uint64_t id);
 /* Puts a placed request back where it was in the queue. */
 int pai__sched_requeue(pai__sched *s, uint64_t id);
-/* Somebody else uses this port: it is not given out again. */
-void pai__sched_port_taken(pai__sched *s, uint32_t node, uint32_t port);
+/* Somebody else uses this port: it is not given out again until ports are
+ * regained.  A request that holds it is to be queued again. */
+void pai__sched_lose_port(pai__sched *s, uint32_t node, uint32_t port);
+void pai__sched_regain_ports(pai__sched *s);
 
 /* Lets the policy decide; `cb` must not call the scheduler. */
 void pai__sched_run(pai__sched *s, pai__place_cb cb, void *user_data);
 
+/* Does any request wait? */
+bool pai__sched_has_waiting(const pai__sched *s);
 /* Why it waits; NULL when it is placed or unknown. */
 const pai__reason *pai__sched_reason(const pai__sched *s, uint64_t id);
+/* What lacks, for a person, as "GPUs"; "" where it is no thing. */
+const char *pai__lack_name(enum pai__lack lack);
 
 #endif

@@ -48,7 +48,7 @@ static char *edit(const char *text, const char *const change[2])
 
 static char output[1000]; /* what both tasks wrote */
 
-static void on_event(void *user_data, const pai_event *event)
+static int on_event(void *user_data, const pai_event *event)
 {
   size_t len;
   const char *text = pai_event_text(event, &len);
@@ -59,6 +59,7 @@ static void on_event(void *user_data, const pai_event *event)
     CHECK(strlen(output) + len < sizeof(output));
     (void)strncat(output, text, len);
   }
+  return 0;
 }
 
 int main(int argc, char **argv)

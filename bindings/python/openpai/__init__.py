@@ -10,16 +10,17 @@ What fails raises openpai.Error, or a subclass of it per code.
 from . import facade as _facade
 from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
-    IoError, LimitError, NoMemoryError, NoSuchFileError, NotFoundError,
-    PermissionDenied, UnsupportedError)
+    IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
+    NotFoundError, PermissionDenied, UnsupportedError)
 from ._job import Job, Role
 from ._platform import Event, Platform, Result, run
 
 __all__ = [
     "BusyError", "CanceledError", "Error", "Event", "ExistsError",
     "InternalError", "InvalidError", "IoError", "Job", "LimitError",
-    "NoMemoryError", "NoSuchFileError", "NotFoundError", "PermissionDenied",
-    "Platform", "Result", "Role", "UnsupportedError", "__version__", "run"]
+    "NoMemoryError", "NoRoomError", "NoSuchFileError", "NotFoundError",
+    "PermissionDenied", "Platform", "Result", "Role", "UnsupportedError",
+    "__version__", "run"]
 
 __version__: str = _facade.version()
 

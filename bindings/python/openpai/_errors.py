@@ -84,6 +84,11 @@ class BusyError(Error, RuntimeError):
     code, name = -11, "PAI_EBUSY"
 
 
+class NoRoomError(Error):
+    """A job asks for more than there is, however long it may wait."""
+    code, name = -13, "PAI_ENOROOM"
+
+
 class InternalError(Error, RuntimeError):
     """A bug in libopenpai: please report it."""
     code, name = -12, "PAI_EINTERNAL"

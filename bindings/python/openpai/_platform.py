@@ -130,6 +130,13 @@ class Platform:
         """Asks a job to end, and kills it when asked a second time."""
         self._platform.stop(job_id)
 
+    def forget(self, job_id: int) -> None:
+        """Frees what is kept of a job that is over; its folder stays.
+
+        For programs that run many jobs: a platform keeps them all otherwise.
+        """
+        self._platform.forget(job_id)
+
     def wait(self, job_id: int) -> Result:
         """Waits until a job is over.
 

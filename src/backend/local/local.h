@@ -22,11 +22,14 @@ typedef struct local_stream {
 struct local_task {
   local *owner;
   uint64_t id;
+  char *dir; /* where its logs are */
   uv_process_t process;
   uv_timer_t drain; /* how long output may follow the exit */
   local_stream streams[2];
   int handles; /* not yet closed; the memory goes with the last */
   bool exited;
+  bool drained;    /* the time for output is over, but for what is there */
+  bool log_failed; /* and that was said */
   int code;
 };
 

@@ -5,25 +5,13 @@
 
 #include <unistd.h>
 
-/* "dir/name"; pai__strfree() */
-static int join(char **out, const char *dir, const char *name,
-                const pai_alloc *alloc, pai_error **err)
-{
-  pai__buf b;
-
-  pai__buf_init(&b, alloc);
-  pai__buf_printf(&b, "%s/%s", dir, name);
-  *out = pai__buf_take(&b);
-  return *out != NULL ? PAI_OK : pai__oom(err);
-}
-
 static int write_script(char **path, const pai_alloc *alloc,
                         const pai__plan *plan, pai_error **err)
 {
-  int fd, rc = join(path, plan->dir, "run.sh", alloc, err);
+  int fd, rc;
 
-  if (rc == PAI_OK)
-    rc = pai__fs_create(&fd, *path, err);
+  *path = pai__fs_join(plan->dir, "run.sh", alloc);
+  rc = *path != NULL ? pai__fs_create(&fd, *path, err) : pai__oom(err);
   if (rc < 0)
     return rc;
   rc = pai__fs_write(fd, plan->script, strlen(plan->script), *path, err);
@@ -34,11 +22,9 @@ static int write_script(char **path, const pai_alloc *alloc,
 static int open_log(int *fd, const char *name, const pai_alloc *alloc,
                     const pai__plan *plan, pai_error **err)
 {
-  char *path;
-  int rc = join(&path, plan->dir, name, alloc, err);
+  char *path = pai__fs_join(plan->dir, name, alloc);
+  int rc = path != NULL ? pai__fs_create(fd, path, err) : pai__oom(err);
 
-  if (rc == PAI_OK)
-    rc = pai__fs_create(fd, path, err);
   pai__strfree(alloc, path);
   return rc;
 }

@@ -14,6 +14,14 @@
 
 enum { DRAIN_MS = 1000 };
 
+static void free_task(local_task *t)
+{
+  const pai_alloc *alloc = t->owner->host.alloc;
+
+  pai__strfree(alloc, t->dir);
+  pai__free(alloc, t, sizeof(*t));
+}
+
 static void on_handle_closed(uv_handle_t *handle)
 {
   local_task *t = handle->data;
@@ -21,7 +29,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
   if (--t->handles > 0)
     return;
-  pai__free(l->host.alloc, t, sizeof(*t));
+  free_task(t);
   l->unfreed--;
   pai__local_task_freed(l);
 }
@@ -54,41 +62,41 @@ static void close_stream(local_stream *s)
   close_handle(s->task, (uv_handle_t *)&s->pipe);
 }
 
+/* A full disk does not end the task, but it is said, once. */
+static void write_log(local_stream *s, const char *data, size_t len)
+{
+  local_task *t = s->task;
+  pai_error *err = NULL;
+
+  if (s->log_fd < 0 ||
+      pai__fs_write(s->log_fd, data, len, t->dir, &err) == PAI_OK)
+    return;
+  if (!t->log_failed)
+    pai__log_line(t->owner->host.log, PAI_LOG_WARNING,
+                  "output is missing in a log: %s", pai_error_message(err));
+  t->log_failed = true;
+  pai_error_free(err);
+}
+
 static void take_output(local_stream *s, const char *data, size_t len)
 {
   const pai__backend_host *host = &s->task->owner->host;
 
-  if (s->log_fd >= 0) /* a full disk must not end the task */
-    (void)pai__fs_write(s->log_fd, data, len, "log", NULL);
+  write_log(s, data, len);
   host->output(host->user_data, s->task->id, s->number, data, len);
 }
 
-/* What is in the pipe already: a busy loop comes to timers before pipes. */
-static void read_rest(local_stream *s)
-{
-  local *l = s->task->owner;
-  uv_os_fd_t fd;
-  ssize_t n;
-
-  if (!s->open || uv_fileno((uv_handle_t *)&s->pipe, &fd) < 0)
-    return;
-  /* As much as a pipe may hold: one that is written for ever must end. */
-  for (size_t left = 1 << 20; left > 0; left -= (size_t)n) {
-    n = read(fd, l->chunk, sizeof(l->chunk));
-    if (n <= 0)
-      return;
-    take_output(s, l->chunk, (size_t)n);
-    if ((size_t)n > left)
-      return;
-  }
-}
-
+/* A timer comes before the pipes when the loop was busy, so what is in them is
+ * waited for once more, which takes no longer than to read it. */
 static void on_drained(uv_timer_t *timer)
 {
   local_task *t = timer->data;
 
-  read_rest(&t->streams[0]);
-  read_rest(&t->streams[1]);
+  if (!t->drained) {
+    t->drained = true;
+    (void)uv_timer_start(timer, on_drained, 1, 0);
+    return;
+  }
   close_stream(&t->streams[0]);
   close_stream(&t->streams[1]);
   report_if_over(t);
@@ -209,7 +217,26 @@ static int launch(local_task *t, pai__local_files *files, char **env,
   close_stream(&t->streams[0]);
   close_stream(&t->streams[1]);
   close_handle(t, (uv_handle_t *)&t->drain);
+  if (rc == UV_E2BIG)
+    return pai__fail(err, PAI_ELIMIT,
+                     "cannot start bash: the addresses of all the job's tasks "
+                     "are more than an environment holds");
   return pai__uv_fail(err, rc, "cannot start bash");
+}
+
+static local_task *new_task(local *l, uint64_t id, const pai__plan *plan)
+{
+  local_task *t = pai__zalloc(l->host.alloc, sizeof(*t));
+
+  if (t == NULL)
+    return NULL;
+  t->owner = l;
+  t->id = id;
+  t->dir = pai__strdup(l->host.alloc, plan->dir);
+  if (t->dir != NULL)
+    return t;
+  free_task(t);
+  return NULL;
 }
 
 int pai__local_task_start(local *l, uint64_t id, const pai__plan *plan,
@@ -225,16 +252,15 @@ int pai__local_task_start(local *l, uint64_t id, const pai__plan *plan,
   rc = pai__local_files_make(&files, alloc, plan, err);
   if (rc < 0)
     return rc;
-  t = pai__zalloc(alloc, sizeof(*t));
+  t = new_task(l, id, plan);
   env = pai__local_env(plan, alloc, &env_count);
   if (t == NULL || env == NULL ||
       pai__map_set(&l->tasks, &id, sizeof(id), t) < 0) {
-    pai__free(alloc, t, sizeof(*t));
+    if (t != NULL)
+      free_task(t);
     rc = pai__oom(err);
     goto done;
   }
-  t->owner = l;
-  t->id = id;
   l->unfreed++;
   rc = launch(t, &files, env, err); /* from here on the loop frees t */
   if (rc < 0)

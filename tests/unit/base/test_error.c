@@ -71,9 +71,9 @@ static void out_of_memory_needs_none(void **state)
 static void codes_have_names(void **state)
 {
   (void)state;
-  for (int code = PAI_OK; code >= PAI_EINTERNAL; code--)
+  for (int code = PAI_OK; code >= PAI_ENOROOM; code--)
     assert_string_not_equal(pai_code_name(code), "PAI_E?");
-  assert_string_equal(pai_code_name(PAI_EINTERNAL - 1), "PAI_E?");
+  assert_string_equal(pai_code_name(PAI_ENOROOM - 1), "PAI_E?");
   assert_string_equal(pai_code_name(1), "PAI_E?");
 }
 

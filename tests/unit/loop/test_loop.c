@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <unistd.h>
 
 typedef struct ticks {
   pai_loop *loop;
@@ -148,6 +149,56 @@ static void reentry_is_refused_and_stop_stops(void **state)
   pai_loop_free(t.loop);
 }
 
+static void on_end(void *user_data)
+{
+  *(uint64_t *)user_data = uv_hrtime();
+}
+
+static void a_delay_begins_when_it_is_asked_for(void **state)
+{
+  uint64_t start, end = 0;
+  pai__timer *timer;
+  pai_loop *loop;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_int_equal(
+    pai__timer_new(&timer, &pai__libc_alloc, loop, on_end, &end), PAI_OK);
+  uv_sleep(50); /* the host is busy, and the loop's own time stands still */
+  start = uv_hrtime();
+  pai__timer_start(timer, 40000);
+  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_true(end - start >= 39000000); /* libuv counts whole milliseconds */
+  pai__timer_close(timer);
+  pai_loop_free(loop);
+}
+
+/* The number the next descriptor gets. */
+static int next_fd(void)
+{
+  int fd = dup(STDIN_FILENO);
+
+  (void)close(fd);
+  return fd;
+}
+
+/* A stop that nobody waited for must not keep the loop's descriptors. */
+static void a_stopped_loop_is_freed_whole(void **state)
+{
+  int before = next_fd();
+  ticks t = { 0 };
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&t.loop, NULL, NULL), PAI_OK);
+  assert_int_equal(
+    pai__timer_new(&t.timer, &pai__libc_alloc, t.loop, on_reenter, &t),
+    PAI_OK);
+  pai__timer_close(t.timer);
+  pai_loop_stop(t.loop);
+  pai_loop_free(t.loop);
+  assert_int_equal(next_fd(), before);
+}
+
 static void bad_options_are_refused(void **state)
 {
   pai_loop_options bad = { 3, NULL };
@@ -158,7 +209,8 @@ static void bad_options_are_refused(void **state)
   assert_int_equal(pai_loop_new(&loop, &bad, &err), PAI_EINVAL);
   assert_null(loop);
   test_expect_error(err, PAI_EINVAL, "struct_size");
-  assert_int_equal(pai_loop_new(NULL, NULL, NULL), PAI_EINVAL);
+  assert_int_equal(pai_loop_new(NULL, NULL, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "pai_loop_new() was called without");
   pai_loop_free(NULL);
 }
 
@@ -194,6 +246,8 @@ int main(void)
     cmocka_unit_test(foreign_loop_polls_us),
     cmocka_unit_test(another_thread_wakes_a_waiting_loop),
     cmocka_unit_test(reentry_is_refused_and_stop_stops),
+    cmocka_unit_test(a_delay_begins_when_it_is_asked_for),
+    cmocka_unit_test(a_stopped_loop_is_freed_whole),
     cmocka_unit_test(bad_options_are_refused),
     cmocka_unit_test(failing_memory),
   };

@@ -101,8 +101,8 @@ static void the_impossible_is_refused_with_its_reason(void **state)
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai_error *err;
     pai__request r = { 1, 1, &rows[i].want };
-    assert_int_equal(pai__sched_submit(s, &r, &err), PAI_EINVAL);
-    test_expect_error(err, PAI_EINVAL, rows[i].says);
+    assert_int_equal(pai__sched_submit(s, &r, &err), PAI_ENOROOM);
+    test_expect_error(err, PAI_ENOROOM, rows[i].says);
   }
   assert_int_equal(submit(s, 1, 4, 1), PAI_OK); /* the most there is */
   pai__sched_free(s);
@@ -116,7 +116,7 @@ static void ports_are_given_once_and_rest_before_they_return(void **state)
   uint32_t seen = 0;
 
   (void)state;
-  pai__sched_port_taken(s, 0, 20001); /* somebody else's */
+  pai__sched_lose_port(s, 0, 20001); /* somebody else's */
   assert_int_equal(pai__sched_submit(s, &(pai__request){ 1, 1, &want }, NULL),
                    PAI_OK);
   pai__sched_run(s, on_place, &l);
@@ -132,6 +132,32 @@ static void ports_are_given_once_and_rest_before_they_return(void **state)
   pai__sched_run(s, on_place, &l);
   assert_int_equal(l.len, 2);
   assert_int_equal(l.slots[1][0].ports[0], 20007); /* not the old ones yet */
+  pai__sched_free(s);
+}
+
+/* All ports there are are wanted, and one is somebody else's for a while. */
+static void a_lost_port_is_missed_until_it_is_regained(void **state)
+{
+  pai__sched *s = new_sched(&pai__libc_alloc, 1);
+  pai__want want = { .tasks = 1, .ports = 10 };
+  log l = { .len = 0 };
+
+  (void)state;
+  assert_int_equal(pai__sched_submit(s, &(pai__request){ 1, 1, &want }, NULL),
+                   PAI_OK);
+  pai__sched_run(s, on_place, &l);
+  assert_int_equal(l.len, 1);
+  assert_false(pai__sched_has_waiting(s));
+  pai__sched_lose_port(s, 0, 20003); /* while it is held */
+  assert_int_equal(pai__sched_requeue(s, 1), PAI_OK);
+  pai__sched_run(s, on_place, &l);
+  assert_int_equal(l.len, 1);
+  assert_true(pai__sched_has_waiting(s));
+  assert_int_equal(pai__sched_reason(s, 1)->lack, PAI__LACK_PORT);
+  assert_int_equal(pai__sched_reason(s, 1)->free, 9);
+  pai__sched_regain_ports(s);
+  pai__sched_run(s, on_place, &l);
+  assert_int_equal(l.len, 2);
   pai__sched_free(s);
 }
 
@@ -192,6 +218,7 @@ int main(void)
     cmocka_unit_test(a_gang_is_placed_whole_or_not_at_all),
     cmocka_unit_test(the_impossible_is_refused_with_its_reason),
     cmocka_unit_test(ports_are_given_once_and_rest_before_they_return),
+    cmocka_unit_test(a_lost_port_is_missed_until_it_is_regained),
     cmocka_unit_test(misuse_changes_nothing),
     cmocka_unit_test(failing_memory_leaves_it_usable),
   };
