@@ -5,54 +5,16 @@ import os
 import pathlib
 import pty
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
-OPENPAI, HELLO = sys.argv[1:3]
+import program
 
-JOB = """\
-protocolVersion: 2
-name: test
-type: job
-taskRoles:
-  a:
-    instances: {instances}
-    dockerImage: x
-    resourcePerInstance: {{cpu: 1, memoryMB: 1, gpu: 0}}
-    commands:
-      - {command}
-"""
+HELLO = sys.argv[2]
 
 
-class Cli(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.env = dict(os.environ, XDG_STATE_HOME=str(self.folder / "state"))
-
-    def job(self, command, instances=1):
-        path = self.folder / "job.yaml"
-        path.write_text(JOB.format(command=json.dumps(command),
-                                   instances=instances))
-        return str(path)
-
-    def run_cli(self, *args, **kwargs):
-        return subprocess.run([OPENPAI, *args], env=self.env, text=True,
-                              capture_output=True, timeout=60, **kwargs)
-
-    def start(self, *args):
-        """A running openpai whose stdout is a pipe."""
-        process = subprocess.Popen([OPENPAI, *args], env=self.env, text=True,
-                                   stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
-
+class Cli(program.ProgramTest):
     def test_no_verb_and_unknown_verb(self):
         done = self.run_cli()
         self.assertEqual(done.returncode, 2)
@@ -110,6 +72,12 @@ class Cli(unittest.TestCase):
         self.assertEqual(done.stderr, "openpai: error: cannot read "
                          "/no/such/file: No such file or directory\n")
 
+    def test_the_place_is_told_also_when_the_file_is_named(self):
+        os.rename(self.job("true", instances=0), self.folder / "instances")
+        done = self.run_cli("run", "instances", cwd=self.folder)
+        self.assertTrue(done.stderr.startswith(
+            "instances:6:16: error: instances is 0\n"), done.stderr)
+
     def test_wrong_words(self):
         for args in (["run"], ["run", "a", "b"], ["run", "--jsn", "a"],
                      ["run", "--json=1", "a"], ["run", "--root"]):
@@ -119,12 +87,13 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_cli("doctor", "x").returncode, 2)
 
     def test_unusable_root(self):
-        done = self.run_cli("run", "--root", "/dev/null/x", self.job("true"))
+        job = self.job("true")
+        done = self.run_cli("run", "--root", f"{job}/x", job)
         self.assertEqual(done.returncode, 125)
-        self.assertIn("/dev/null", done.stderr)
+        self.assertIn(f"{job} is not a folder", done.stderr)
         self.env.pop("XDG_STATE_HOME")
         self.env.pop("HOME", None)
-        done = self.run_cli("run", self.job("true"))
+        done = self.run_cli("run", job)
         self.assertEqual(done.returncode, 125)
         self.assertIn("HOME is not set", done.stderr)
 
@@ -152,41 +121,19 @@ class Cli(unittest.TestCase):
                           events[2]["stream"]), ("a", 0, 1))
         self.assertEqual(events[-1]["code"], 0)
 
-    def test_first_signal_stops_second_kills(self):
-        polite = self.start("run", self.job(
-            "trap 'echo bye; exit 0' TERM; echo up; sleep 1000 & wait"))
-        self.assertEqual(polite.stdout.readline(), "a[0] | up\n")
-        polite.send_signal(signal.SIGINT)
-        out, _ = polite.communicate(timeout=60)
-        self.assertEqual((polite.returncode, "bye" in out), (130, True))
-        stubborn = self.start("run", self.job(
-            "trap 'echo no' TERM; echo up; while true; do sleep 0.01 || true; done"))
-        self.assertEqual(stubborn.stdout.readline(), "a[0] | up\n")
-        stubborn.send_signal(signal.SIGTERM)
-        while stubborn.stdout.readline() != "a[0] | no\n":
-            self.assertIsNone(stubborn.poll())
-        stubborn.send_signal(signal.SIGTERM)
-        stubborn.communicate(timeout=60)
-        self.assertEqual(stubborn.returncode, 143)
-
-    def test_a_reader_that_goes_away_ends_the_job(self):
-        process = self.start("run", self.job("while echo x; do :; done"))
-        process.stdout.readline()
-        process.stdout.close()
-        self.assertEqual(process.wait(timeout=60), 128 + signal.SIGPIPE)
-
     def test_closed_standard_streams(self):
         job = self.job("exit 3")
         for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
             done = subprocess.run(
-                ["sh", "-c", 'exec "$0" run "$1" ' + closed, OPENPAI, job],
+                ["sh", "-c", 'exec "$0" run "$1" ' + closed,
+                 program.OPENPAI, job],
                 env=self.env, capture_output=True, timeout=60)
             self.assertEqual(done.returncode, 3, closed)
 
     def on_terminal(self, *args):
         pid, fd = pty.fork()
         if pid == 0:
-            os.execve(OPENPAI, [OPENPAI, *args], self.env)
+            os.execve(program.OPENPAI, [program.OPENPAI, *args], self.env)
         shown = b""
         try:
             while chunk := os.read(fd, 65536):
@@ -224,4 +171,4 @@ class Cli(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    program.main()

@@ -1,0 +1,58 @@
+"""What the tests of the program share: argv[1] is openpai."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPENPAI = os.path.abspath(sys.argv[1])
+
+JOB = """\
+protocolVersion: 2
+name: test
+type: job
+taskRoles:
+  a:
+    instances: {instances}
+    dockerImage: x
+    resourcePerInstance: {{cpu: 1, memoryMB: 1, gpu: 0}}
+    commands:
+      - {command}
+"""
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.env = dict(os.environ, XDG_STATE_HOME=str(self.folder / "state"))
+
+    def job(self, command, instances=1):
+        path = self.folder / "job.yaml"
+        path.write_text(JOB.format(command=json.dumps(command),
+                                   instances=instances))
+        return str(path)
+
+    def run_cli(self, *args, **kwargs):
+        """An openpai that has ended, with what it wrote."""
+        kwargs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                  **kwargs}
+        return subprocess.run([OPENPAI, *args], env=self.env, text=True,
+                              timeout=60, **kwargs)
+
+    def start(self, *args, **kwargs):
+        """A running openpai whose stdout is a pipe."""
+        process = subprocess.Popen([OPENPAI, *args], env=self.env, text=True,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, **kwargs)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+
+def main():
+    unittest.main(argv=sys.argv[:1])
