@@ -11,12 +11,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Exit codes; `run` gives 0..124 to the job. */
+/* Exit codes.  `run` passes on 1..255 of the task that decided; 125 is also
+ * openpai's own, and 128+n says also that signal n ended openpai. */
 enum {
   CLI_OK = 0,
-  CLI_NO = 1, /* the answer is negative */
+  CLI_NO = 1, /* the answer is negative, or could not be written */
   CLI_USAGE = 2,
-  CLI_BROKEN = 125 /* `run`: openpai itself failed */
+  CLI_BROKEN = 125 /* `run`: openpai itself failed, or was called wrongly */
 };
 
 typedef struct cli_verb {
@@ -46,17 +47,26 @@ void cli_print_help(const cli_verb *verb, FILE *out);
 /* --- terminal (term.c) --- */
 
 bool cli_is_terminal(FILE *out);
-/* An ANSI sequence, or "" when `out` is no terminal or NO_COLOR is set. */
+/* An ANSI sequence, or "" when `out`, stdout or stderr, is no terminal or
+ * NO_COLOR is set. */
 const char *cli_style(FILE *out, const char *sgr);
+/* Writes what stdout still holds.  Returns the errno of the first write to it
+ * that failed since the program began, or 0. */
+int cli_flush(void);
 
 /* "file:line:col: error: what" and a help line, on stderr. */
 void cli_error(const char *file, const pai_error *err);
-/* "openpai: error: ..." with no file. */
+/* "openpai: error: ..." or "openpai: warning: ..." or, below
+ * PAI_LOG_WARNING, "note: ...", on stderr. */
+void cli_say(int level, const char *what);
+/* An error with no file. */
 void cli_fail(const char *fmt, ...)
 #ifdef __GNUC__
   __attribute__((format(printf, 1, 2)))
 #endif
   ;
+/* How many bytes at the end begin a UTF-8 sequence that goes on after it. */
+size_t cli_utf8_cut(const char *text, size_t len);
 /* A JSON string with its quotes. */
 void cli_json_string(FILE *out, const char *text, size_t len);
 

@@ -150,6 +150,7 @@ const cli_verb cli_doctor = {
   .help =
     "  --json    one JSON object\n"
     "  -h, --help\n\n"
-    "Exit code: 0 jobs can run; 1 something needed is missing; 2 usage.\n",
+    "Exit code: 0 jobs can run; 1 something needed is missing, or output\n"
+    "cannot be written; 2 usage.\n",
   .run = run,
 };

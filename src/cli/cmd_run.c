@@ -2,7 +2,7 @@
  * cmd_run.c - runs one job file in the foreground
  *
  * Task output goes to stdout, line by line, with the task's name before it;
- * all else a person may want to know goes to stderr, and only on a terminal.
+ * what happens goes to stderr, and only on a terminal; what went wrong always.
  */
 #include "cli.h"
 #include "output.h"
@@ -17,20 +17,18 @@ typedef struct run {
   bool json;
   bool quiet; /* no progress on stderr */
   pai_job_id job;
-  int state;
+  int state; /* the final one, or 0 */
   int code;
+  int stopped_by; /* the last signal that asked for it, or 0 */
   pai_time started;
 } run_state;
 
-static pai_loop *volatile loop_to_wake; /* for the signal handler alone */
-static volatile sig_atomic_t last_signal;
-
-static void on_signal(int number)
+static bool shows_progress(const run_state *r)
 {
-  last_signal = number;
-  if (loop_to_wake != NULL)
-    pai_loop_wake(loop_to_wake);
+  return !r->quiet && !r->json;
 }
+
+/* --- what happens ------------------------------------------------------- */
 
 static void print_result(const run_state *r, const pai_event *event)
 {
@@ -56,25 +54,21 @@ static void on_job(run_state *r, const pai_event *event)
   if (state >= PAI_STATE_SUCCEEDED) {
     r->state = state;
     r->code = pai_event_code(event);
-    cli_output_flush(&r->out);
     /* A failure is told also when nobody watches. */
     if (!r->json && (!r->quiet || state != PAI_STATE_SUCCEEDED))
       print_result(r, event);
     pai_platform_close(r->platform, NULL, NULL);
-  } else if (!r->quiet && !r->json && state != PAI_STATE_STOPPING) {
+  } else if (shows_progress(r) && state != PAI_STATE_STOPPING) {
     (void)fprintf(stderr, "%s %s%s%s\n", pai_spec_name(r->spec),
                   pai_state_name(state), text[0] != '\0' ? ": " : "", text);
   }
 }
 
-static void on_task(run_state *r, const pai_event *event)
+static void on_task(const run_state *r, const pai_event *event)
 {
   int state = pai_event_state(event);
 
-  if (state >= PAI_STATE_SUCCEEDED)
-    cli_output_end_task(&r->out, pai_event_role(event),
-                        pai_event_index(event));
-  if (r->quiet || r->json)
+  if (!shows_progress(r))
     return;
   (void)fprintf(stderr, "  %s[%u] %s", pai_event_role(event),
                 pai_event_index(event), pai_state_name(state));
@@ -83,57 +77,38 @@ static void on_task(run_state *r, const pai_event *event)
   (void)fputc('\n', stderr);
 }
 
-static void print_json(const pai_event *event)
-{
-  static const char *const types[] = { "?", "job", "task", "output" };
-  const char *role = pai_event_role(event), *text;
-  size_t len;
-
-  text = pai_event_text(event, &len);
-  (void)printf("{\"event\":\"%s\",\"time_us\":%lld,\"attempt\":%u",
-               types[pai_event_type(event)], (long long)pai_event_time(event),
-               pai_event_attempt(event));
-  if (role != NULL) {
-    (void)printf(",\"role\":");
-    cli_json_string(stdout, role, strlen(role));
-    (void)printf(",\"index\":%u", pai_event_index(event));
-  }
-  if (pai_event_type(event) == PAI_EVENT_OUTPUT)
-    (void)printf(",\"stream\":%d", pai_event_stream(event));
-  else
-    (void)printf(",\"state\":\"%s\"", pai_state_name(pai_event_state(event)));
-  if (pai_event_state(event) >= PAI_STATE_SUCCEEDED)
-    (void)printf(",\"code\":%d", pai_event_code(event));
-  if (len > 0) {
-    (void)printf(",\"text\":");
-    cli_json_string(stdout, text, len);
-  }
-  (void)printf("}\n");
-  (void)fflush(stdout);
-}
-
 static int on_event(void *user_data, const pai_event *event)
 {
+  int type = pai_event_type(event);
   run_state *r = user_data;
-  size_t len;
 
   if (r->started == 0)
     r->started = pai_event_time(event);
+  if (type == PAI_EVENT_OUTPUT)
+    cli_output_add(&r->out, event);
+  if (type != PAI_EVENT_JOB && type != PAI_EVENT_TASK)
+    return 0;
+  if (pai_event_state(event) >= PAI_STATE_SUCCEEDED)
+    cli_output_end(&r->out, event);
   if (r->json)
-    print_json(event);
-  switch (pai_event_type(event)) {
-  case PAI_EVENT_JOB: on_job(r, event); break;
-  case PAI_EVENT_TASK: on_task(r, event); break;
-  case PAI_EVENT_OUTPUT:
-    if (!r->json) {
-      const char *text = pai_event_text(event, &len);
-      cli_output_add(&r->out, pai_event_role(event), pai_event_index(event),
-                     pai_event_stream(event), text, len);
-    }
-    break;
-  default: break;
-  }
+    cli_output_state(event);
+  if (type == PAI_EVENT_JOB)
+    on_job(r, event);
+  else
+    on_task(r, event);
   return 0;
+}
+
+/* --- signals: requests to stop ------------------------------------------ */
+
+static pai_loop *volatile loop_to_wake; /* for the signal handler alone */
+static volatile sig_atomic_t last_signal;
+
+static void on_signal(int number)
+{
+  last_signal = number;
+  if (loop_to_wake != NULL)
+    pai_loop_wake(loop_to_wake);
 }
 
 static void catch_signals(pai_loop *loop)
@@ -148,29 +123,27 @@ static void catch_signals(pai_loop *loop)
   (void)sigaction(SIGPIPE, &action, NULL); /* whoever read us has gone */
 }
 
-/* Runs the loop; the first signal stops the job, the second kills it. */
-static int wait_for_end(run_state *r, pai_loop *loop)
+/* The first signal stops the job, the second kills it. */
+static void pass_request_on(run_state *r)
 {
-  int stopped_by = 0, more;
-
-  while ((more = pai_loop_run_once(loop)) > 0)
-    if (last_signal != 0) {
-      stopped_by = last_signal;
-      last_signal = 0;
-      if (!r->quiet)
-        (void)fprintf(stderr, "stopping; once more to kill\n");
-      if (r->state == 0 && pai_platform_stop(r->platform, r->job) < 0)
-        cli_fail("the job is over already");
-    }
-  return more < 0 ? more : stopped_by;
+  if (last_signal == 0)
+    return;
+  r->stopped_by = last_signal;
+  last_signal = 0;
+  if (!r->quiet)
+    (void)fprintf(stderr, "stopping; once more to kill\n");
+  if (r->state == 0 && pai_platform_stop(r->platform, r->job) < 0)
+    cli_fail("the job is over already");
 }
 
-static int exit_code(const run_state *r, int stopped_by)
+/* --- the verb ----------------------------------------------------------- */
+
+static int exit_code(const run_state *r)
 {
   if (r->state == PAI_STATE_SUCCEEDED)
     return CLI_OK;
-  if (stopped_by > 0)
-    return 128 + stopped_by;
+  if (r->stopped_by > 0)
+    return 128 + r->stopped_by;
   return r->code > 0 && r->code <= 255 ? r->code : CLI_BROKEN;
 }
 
@@ -178,7 +151,7 @@ static int run_job(run_state *r, const char *root, pai_error **err)
 {
   pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
   pai_loop *loop;
-  int rc, ended = 0;
+  int rc;
 
   options.root = root;
   options.on_event = on_event;
@@ -192,11 +165,12 @@ static int run_job(run_state *r, const char *root, pai_error **err)
     rc = pai_platform_submit(&r->job, r->platform, r->spec, err);
     if (rc < 0)
       pai_platform_close(r->platform, NULL, NULL);
-    ended = wait_for_end(r, loop);
+    while (pai_loop_run_once(loop) > 0)
+      pass_request_on(r);
   }
   loop_to_wake = NULL; /* a signal may still come */
   pai_loop_free(loop);
-  return rc < 0 ? rc : ended;
+  return rc;
 }
 
 static void print_notes(const run_state *r)
@@ -206,13 +180,34 @@ static void print_notes(const run_state *r)
   if (r->quiet)
     return;
   for (size_t i = 0; (note = pai_spec_note(r->spec, i)) != NULL; i++)
-    (void)fprintf(stderr, "%snote:%s %s\n", cli_style(stderr, "\033[1;33m"),
-                  cli_style(stderr, "\033[0m"), note);
+    cli_say(PAI_LOG_INFO, note);
+}
+
+/* Returns the exit code. */
+static int run_file(run_state *r, const char *file, const char *root)
+{
+  pai_error *err = NULL;
+  int rc = pai_spec_load(&r->spec, file, NULL, &err), code = CLI_BROKEN;
+
+  if (rc == PAI_OK && !cli_output_init(&r->out, r->spec, r->json)) {
+    cli_fail("out of memory");
+  } else if (rc == PAI_OK) {
+    print_notes(r);
+    rc = run_job(r, root, &err);
+    cli_output_dispose(&r->out);
+    code = rc < 0 ? CLI_BROKEN : exit_code(r);
+  }
+  if (rc < 0) {
+    cli_error(strcmp(file, "-") == 0 ? "<stdin>" : file, err);
+    pai_error_free(err);
+  }
+  pai_spec_unref(r->spec);
+  return code;
 }
 
 static int run(int argc, char **argv)
 {
-  const char *root = NULL, *file;
+  const char *root = NULL;
   bool quiet = false, verbose = false;
   run_state r = { 0 };
   const cli_option options[] = {
@@ -222,8 +217,6 @@ static int run(int argc, char **argv)
     { "root", 0, NULL, &root },
   };
   int words = cli_options(&cli_run, options, 4, argc, argv);
-  pai_error *err = NULL;
-  int rc;
 
   if (words == -2)
     return CLI_OK;
@@ -236,21 +229,8 @@ static int run(int argc, char **argv)
     }
     return CLI_BROKEN;
   }
-  file = argv[0];
   r.quiet = quiet || (!verbose && !cli_is_terminal(stderr));
-  rc = pai_spec_load(&r.spec, file, NULL, &err);
-  if (rc == PAI_OK) {
-    print_notes(&r);
-    cli_output_init(&r.out, r.spec);
-    rc = run_job(&r, root, &err);
-    cli_output_dispose(&r.out);
-  }
-  if (rc < 0) {
-    cli_error(strcmp(file, "-") == 0 ? "<stdin>" : file, err);
-    pai_error_free(err);
-  }
-  pai_spec_unref(r.spec);
-  return rc < 0 ? CLI_BROKEN : exit_code(&r, rc);
+  return run_file(&r, argv[0], root);
 }
 
 const cli_verb cli_run = {
@@ -263,16 +243,16 @@ const cli_verb cli_run = {
     "print is shown with the task's name before each line and kept in files.\n"
     "The first Ctrl-C stops the job, the second kills it.\n\n"
     "  --json         print every event as one line of JSON\n"
-    "  -q, --quiet    only what the tasks print; the default when stderr is\n"
-    "                 not a terminal\n"
+    "  -q, --quiet    only what the tasks print, warnings and failures; the\n"
+    "                 default when stderr is not a terminal\n"
     "  -v, --verbose  say what happens also when stderr is not a terminal\n"
     "  --root DIR     keep the job's files under DIR\n"
     "                 (default: $XDG_STATE_HOME/openpai, or\n"
     "                 ~/.local/state/openpai)\n"
     "  -h, --help\n\n"
-    "Exit code: 0 the job succeeded; 1..255 the code of the task that "
-    "decided\n"
-    "its failure; 125 openpai itself failed: a bad file, no room, no folder;\n"
-    "128+n ended by signal n.\n",
+    "Exit code: 0 the job succeeded; 1..255 the code of the task that\n"
+    "decided its failure; 125 also when openpai itself failed: a bad file,\n"
+    "no room, no folder, output that cannot be written; 128+n also when\n"
+    "signal n ended openpai.\n",
   .run = run,
 };

@@ -1,7 +1,9 @@
 /* main.c - finds the verb and runs it */
 #include "cli.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,12 +67,9 @@ static void fill_standard_streams(void)
     (void)close(fd);
 }
 
-int main(int argc, char **argv)
+/* What is no verb of the table. */
+static int run_word(const char *name, const char *next)
 {
-  const char *name = argc > 1 ? argv[1] : NULL;
-  const cli_verb *verb;
-
-  fill_standard_streams();
   if (name == NULL) {
     print_overview(stderr);
     return CLI_USAGE;
@@ -81,7 +80,38 @@ int main(int argc, char **argv)
   }
   if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
       strcmp(name, "-h") == 0)
-    return help(argc > 2 ? argv[2] : NULL);
-  verb = find_verb(name);
-  return verb != NULL ? verb->run(argc - 1, argv + 1) : unknown(name);
+    return help(next);
+  return unknown(name);
+}
+
+/* What was printed must have arrived; else there is no answer. */
+static bool was_written(void)
+{
+  int error = cli_flush();
+  struct sigaction pipe;
+
+  if (error == 0)
+    return true;
+  /* A reader that has gone made itself heard by SIGPIPE, unless that is
+   * ignored. */
+  if (error == EPIPE && sigaction(SIGPIPE, NULL, &pipe) == 0 &&
+      pipe.sa_handler != SIG_IGN)
+    return true;
+  cli_fail("cannot write standard output: %s", strerror(error));
+  return false;
+}
+
+int main(int argc, char **argv)
+{
+  const cli_verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
+  int code;
+
+  fill_standard_streams();
+  if (verb != NULL)
+    code = verb->run(argc - 1, argv + 1);
+  else
+    code = run_word(argc > 1 ? argv[1] : NULL, argc > 2 ? argv[2] : NULL);
+  if (was_written())
+    return code;
+  return verb == &cli_run ? CLI_BROKEN : CLI_NO;
 }

@@ -1,4 +1,4 @@
-/* output.c - keeps lines of tasks that write at the same time apart */
+/* output.c - keeps what tasks write at the same time apart */
 #include "output.h"
 
 #include <stdlib.h>
@@ -8,6 +8,15 @@ enum { LONGEST_LINE = 1 << 20 }; /* longer ones are cut into several */
 
 static const char *const colors[] = { "\033[36m", "\033[33m", "\033[35m",
                                       "\033[32m", "\033[34m", "\033[31m" };
+
+/* What a task has just written on one stream. */
+typedef struct piece {
+  const char *role;
+  uint32_t index;
+  int stream;
+  const char *text;
+  size_t len;
+} piece;
 
 /* The number of a task in the job, roles in the order of the file. */
 static size_t task_number(const pai_spec *spec, const char *role,
@@ -23,9 +32,11 @@ static size_t task_number(const pai_spec *spec, const char *role,
   return number;
 }
 
-void cli_output_init(cli_output *out, const pai_spec *spec)
+bool cli_output_init(cli_output *out, const pai_spec *spec, bool json)
 {
-  *out = (cli_output){ .spec = spec, .ntasks = pai_spec_task_count(spec) };
+  *out = (cli_output){ .spec = spec,
+                       .json = json,
+                       .ntasks = pai_spec_task_count(spec) };
   out->lines = calloc(out->ntasks * 2, sizeof(*out->lines));
   for (size_t r = 0; r < pai_spec_role_count(spec); r++) {
     int width = snprintf(NULL, 0, "%s[%u]", pai_spec_role_name(spec, r),
@@ -33,6 +44,7 @@ void cli_output_init(cli_output *out, const pai_spec *spec)
     if (width > out->width)
       out->width = width;
   }
+  return out->lines != NULL;
 }
 
 void cli_output_dispose(cli_output *out)
@@ -42,25 +54,15 @@ void cli_output_dispose(cli_output *out)
   free(out->lines);
 }
 
-static void print_line(const cli_output *out, const char *role, uint32_t index,
-                       const char *head, size_t head_len, const char *tail,
-                       size_t tail_len)
+static cli_line *find_line(const cli_output *out, const piece *p)
 {
-  size_t number = task_number(out->spec, role, index);
-  const char *color = colors[number % (sizeof(colors) / sizeof(colors[0]))];
-  char name[300];
+  size_t number = task_number(out->spec, p->role, p->index);
 
-  (void)snprintf(name, sizeof(name), "%s[%u]", role, index);
-  (void)fprintf(stdout, "%s%-*s |%s ", cli_style(stdout, color), out->width,
-                name, cli_style(stdout, "\033[0m"));
-  if (head_len > 0)
-    (void)fwrite(head, 1, head_len, stdout);
-  if (tail_len > 0)
-    (void)fwrite(tail, 1, tail_len, stdout);
-  (void)fputc('\n', stdout);
+  return &out->lines[number * 2 + (p->stream == 2)];
 }
 
-/* Keeps an unfinished line; false when memory is short. */
+/* Keeps what cannot be shown yet; false when memory is short.  `text` may be
+ * the end of what is kept already. */
 static bool keep(cli_line *line, const char *text, size_t len)
 {
   if (line->len + len > line->cap) {
@@ -71,51 +73,153 @@ static bool keep(cli_line *line, const char *text, size_t len)
     line->text = grown;
     line->cap = cap;
   }
-  memcpy(line->text + line->len, text, len);
+  memmove(line->text + line->len, text, len);
   line->len += len;
   return true;
 }
 
-void cli_output_add(cli_output *out, const char *role, uint32_t index,
-                    int stream, const char *text, size_t len)
+/* --- as lines ----------------------------------------------------------- */
+
+/* Prints what was kept and `len` bytes of the piece as one line. */
+static void print_line(const cli_output *out, cli_line *kept, const piece *p,
+                       size_t len)
 {
-  size_t number = task_number(out->spec, role, index);
-  cli_line none = { NULL, 0, 0 };
-  cli_line *line =
-    out->lines != NULL ? &out->lines[number * 2 + (stream == 2)] : &none;
+  size_t number = task_number(out->spec, p->role, p->index);
+  const char *color = colors[number % (sizeof(colors) / sizeof(colors[0]))];
+  char name[300];
+
+  (void)snprintf(name, sizeof(name), "%s[%u]", p->role, p->index);
+  (void)fprintf(stdout, "%s%-*s |%s ", cli_style(stdout, color), out->width,
+                name, cli_style(stdout, "\033[0m"));
+  if (kept->len > 0)
+    (void)fwrite(kept->text, 1, kept->len, stdout);
+  if (len > 0)
+    (void)fwrite(p->text, 1, len, stdout);
+  (void)fputc('\n', stdout);
+  kept->len = 0;
+}
+
+static void add_lines(const cli_output *out, cli_line *kept, piece p)
+{
   const char *newline;
 
-  while ((newline = memchr(text, '\n', len)) != NULL) {
-    size_t n = (size_t)(newline - text);
-    print_line(out, role, index, line->text, line->len, text, n);
-    line->len = 0;
-    text += n + 1;
-    len -= n + 1;
+  while ((newline = memchr(p.text, '\n', p.len)) != NULL) {
+    size_t n = (size_t)(newline - p.text);
+    print_line(out, kept, &p, n);
+    p.text += n + 1;
+    p.len -= n + 1;
   }
-  if (len > 0 && (line == &none || line->len + len > LONGEST_LINE ||
-                  !keep(line, text, len))) {
-    print_line(out, role, index, line->text, line->len, text, len);
-    line->len = 0;
-  }
-  (void)fflush(stdout);
+  if (p.len > 0 &&
+      (kept->len + p.len > LONGEST_LINE || !keep(kept, p.text, p.len)))
+    print_line(out, kept, &p, p.len);
 }
 
-void cli_output_end_task(cli_output *out, const char *role, uint32_t index)
-{
-  size_t number = task_number(out->spec, role, index);
+/* --- as JSON ------------------------------------------------------------ */
 
-  for (size_t s = 0; out->lines != NULL && s < 2; s++) {
-    cli_line *line = &out->lines[number * 2 + s];
-    if (line->len > 0)
-      print_line(out, role, index, line->text, line->len, "", 0);
-    line->len = 0;
-  }
-  (void)fflush(stdout);
+static void print_head(const char *type, const pai_event *event,
+                       const char *role, uint32_t index)
+{
+  (void)printf("{\"event\":\"%s\",\"time_us\":%lld,\"attempt\":%u", type,
+               (long long)pai_event_time(event), pai_event_attempt(event));
+  if (role == NULL)
+    return;
+  (void)printf(",\"role\":");
+  cli_json_string(stdout, role, strlen(role));
+  (void)printf(",\"index\":%u", index);
 }
 
-void cli_output_flush(cli_output *out)
+static void print_text(const char *text, size_t len)
 {
-  for (size_t r = 0; r < pai_spec_role_count(out->spec); r++)
+  if (len > 0) {
+    (void)printf(",\"text\":");
+    cli_json_string(stdout, text, len);
+  }
+  (void)printf("}\n");
+}
+
+void cli_output_state(const pai_event *event)
+{
+  bool of_job = pai_event_type(event) == PAI_EVENT_JOB;
+  int state = pai_event_state(event);
+  size_t len;
+  const char *text = pai_event_text(event, &len);
+
+  print_head(of_job ? "job" : "task", event, pai_event_role(event),
+             pai_event_index(event));
+  (void)printf(",\"state\":\"%s\"", pai_state_name(state));
+  if (state >= PAI_STATE_SUCCEEDED)
+    (void)printf(",\"code\":%d", pai_event_code(event));
+  print_text(text, len);
+  (void)cli_flush();
+}
+
+static void print_piece(const pai_event *event, const piece *p, size_t len)
+{
+  print_head("output", event, p->role, p->index);
+  (void)printf(",\"stream\":%d", p->stream);
+  print_text(p->text, len);
+}
+
+/* Prints all but a character whose last bytes are still to come. */
+static void add_json(const pai_event *event, cli_line *kept, piece p)
+{
+  size_t cut;
+
+  if (kept->len > 0 && keep(kept, p.text, p.len)) {
+    p.text = kept->text;
+    p.len = kept->len;
+  }
+  cut = cli_utf8_cut(p.text, p.len);
+  if (p.len > cut)
+    print_piece(event, &p, p.len - cut);
+  kept->len = 0;
+  if (cut > 0) /* it is lost when memory is short */
+    (void)keep(kept, p.text + p.len - cut, cut);
+}
+
+/* --- either ------------------------------------------------------------- */
+
+void cli_output_add(cli_output *out, const pai_event *event)
+{
+  piece p = { .role = pai_event_role(event),
+              .index = pai_event_index(event),
+              .stream = pai_event_stream(event) };
+  cli_line *kept = find_line(out, &p);
+
+  p.text = pai_event_text(event, &p.len);
+  if (out->json)
+    add_json(event, kept, p);
+  else
+    add_lines(out, kept, p);
+  (void)cli_flush();
+}
+
+static void end_task(const cli_output *out, const pai_event *event,
+                     const char *role, uint32_t index)
+{
+  for (int stream = 1; stream <= 2; stream++) {
+    piece p = { .role = role, .index = index, .stream = stream };
+    cli_line *kept = find_line(out, &p);
+
+    if (kept->len == 0)
+      continue;
+    p.text = kept->text;
+    if (out->json)
+      print_piece(event, &p, kept->len);
+    else
+      print_line(out, kept, &p, 0);
+    kept->len = 0;
+  }
+}
+
+void cli_output_end(cli_output *out, const pai_event *event)
+{
+  const char *role = pai_event_role(event);
+
+  if (role != NULL)
+    end_task(out, event, role, pai_event_index(event));
+  for (size_t r = 0; role == NULL && r < pai_spec_role_count(out->spec); r++)
     for (uint32_t i = 0; i < pai_spec_role_instances(out->spec, r); i++)
-      cli_output_end_task(out, pai_spec_role_name(out->spec, r), i);
+      end_task(out, event, pai_spec_role_name(out->spec, r), i);
+  (void)cli_flush();
 }

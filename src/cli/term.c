@@ -1,6 +1,7 @@
 /* term.c - what is said to a person: errors, colour; and JSON strings */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ bool cli_is_terminal(FILE *out)
   return isatty(fileno(out)) == 1;
 }
 
-static bool may_color(FILE *out)
+static bool wants_color(FILE *out)
 {
   const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -24,13 +25,47 @@ static bool may_color(FILE *out)
 
 const char *cli_style(FILE *out, const char *sgr)
 {
-  return may_color(out) ? sgr : "";
+  static signed char decided[2]; /* stdout, stderr: 1 yes, -1 no, 0 not yet */
+  signed char *color = &decided[out == stderr];
+
+  if (*color == 0)
+    *color = wants_color(out) ? 1 : -1;
+  return *color > 0 ? sgr : "";
 }
 
-static void print_error(const char *what)
+int cli_flush(void)
 {
-  (void)fprintf(stderr, "%serror:%s %s\n", cli_style(stderr, "\033[1;31m"),
+  static int failed; /* errno of the first failure */
+
+  /* When stdio wrote in between, it knows that it failed, but not why. */
+  if (fflush(stdout) != 0)
+    failed = failed != 0 ? failed : errno;
+  else if (ferror(stdout))
+    failed = failed != 0 ? failed : EIO;
+  return failed;
+}
+
+/* "error: what" and the like, after whatever stands on the line. */
+static void print_level(int level, const char *what)
+{
+  const char *word = "note", *color = "\033[1;33m";
+
+  if (level >= PAI_LOG_ERROR) {
+    word = "error";
+    color = "\033[1;31m";
+  } else if (level == PAI_LOG_WARNING) {
+    word = "warning";
+    color = "\033[1;35m";
+  }
+  (void)fprintf(stderr, "%s%s:%s %s\n", cli_style(stderr, color), word,
                 cli_style(stderr, "\033[0m"), what);
+}
+
+void cli_say(int level, const char *what)
+{
+  if (level >= PAI_LOG_WARNING)
+    (void)fprintf(stderr, "openpai: ");
+  print_level(level, what);
 }
 
 void cli_error(const char *file, const pai_error *err)
@@ -45,7 +80,7 @@ void cli_error(const char *file, const pai_error *err)
   else
     (void)fprintf(stderr, "%s:%u:%u: ", file, pai_error_line(err),
                   pai_error_column(err));
-  print_error(pai_error_message(err));
+  print_level(PAI_LOG_ERROR, pai_error_message(err));
   for (const pai_error *c = pai_error_cause(err); c != NULL;
        c = pai_error_cause(c))
     (void)fprintf(stderr, "  because: %s\n", pai_error_message(c));
@@ -62,19 +97,24 @@ void cli_fail(const char *fmt, ...)
   va_start(ap, fmt);
   (void)vsnprintf(what, sizeof(what), fmt, ap);
   va_end(ap);
-  (void)fprintf(stderr, "openpai: ");
-  print_error(what);
+  cli_say(PAI_LOG_ERROR, what);
+}
+
+/* Length of a UTF-8 sequence by its first byte, or 0 when none begins so. */
+static size_t utf8_lead(unsigned char c)
+{
+  return c < 0x80   ? 1
+         : c < 0xc2 ? 0
+         : c < 0xe0 ? 2
+         : c < 0xf0 ? 3
+         : c < 0xf5 ? 4
+                    : 0;
 }
 
 /* Length of the UTF-8 sequence at p, or 0 when it is none. */
 static size_t utf8_len(const unsigned char *p, size_t left)
 {
-  size_t n = p[0] < 0x80   ? 1
-             : p[0] < 0xc2 ? 0
-             : p[0] < 0xe0 ? 2
-             : p[0] < 0xf0 ? 3
-             : p[0] < 0xf5 ? 4
-                           : 0;
+  size_t n = utf8_lead(p[0]);
 
   if (n == 0 || n > left)
     return 0;
@@ -85,6 +125,17 @@ static size_t utf8_len(const unsigned char *p, size_t left)
       (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90))
     return 0;
   return n;
+}
+
+size_t cli_utf8_cut(const char *text, size_t len)
+{
+  for (size_t n = 1; n <= 3 && n <= len; n++) {
+    unsigned char c = (unsigned char)text[len - n];
+
+    if ((c & 0xc0) != 0x80)
+      return utf8_lead(c) > n ? n : 0;
+  }
+  return 0;
 }
 
 void cli_json_string(FILE *out, const char *text, size_t len)

@@ -37,6 +37,18 @@ class ProgramTest(unittest.TestCase):
                                    instances=instances))
         return str(path)
 
+    def fifo(self):
+        """Its path, for a task that waits until release()."""
+        path = self.folder / "fifo"
+        os.mkfifo(path)
+        return path
+
+    def release(self, fifo):
+        """Lets a task go on that reads a line of `fifo`."""
+        fd = os.open(fifo, os.O_RDWR)  # waits for no reader
+        self.addCleanup(os.close, fd)
+        os.write(fd, b"go\n")
+
     def run_cli(self, *args, **kwargs):
         """An openpai that has ended, with what it wrote."""
         kwargs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,

@@ -1,5 +1,6 @@
 """The openpai program as a user meets it."""
 
+import errno
 import json
 import os
 import pathlib
@@ -120,6 +121,40 @@ class Cli(program.ProgramTest):
         self.assertEqual((events[2]["role"], events[2]["index"],
                           events[2]["stream"]), ("a", 0, 1))
         self.assertEqual(events[-1]["code"], 0)
+
+    def test_json_keeps_characters_whole(self):
+        fifo = self.fifo()
+        process = self.start("run", "--json", self.job(
+            rf"printf 'a\xc3'; read -r x <{fifo}; printf '\xa4b\xe2\x82'"))
+        texts = []
+        for line in process.stdout:
+            event = json.loads(line)
+            if event["event"] == "output":
+                texts.append((event["stream"], event["text"]))
+                if len(texts) == 1:  # the first half has been read
+                    self.release(fifo)
+            elif event["event"] == "task" and event["state"] == "succeeded":
+                texts.append("ended")
+        self.assertEqual(texts, [(1, "a"), (1, "\xe4b"), (1, "\ufffd" * 2),
+                                 "ended"])
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_output_that_cannot_be_written(self):
+        said = ("openpai: error: cannot write standard output: "
+                + os.strerror(errno.ENOSPC) + "\n")
+        long = self.job("for i in {1..20000}; do echo $i; done; exit 7")
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for code, *args in (
+                    (125, "run", HELLO), (125, "run", "--json", HELLO),
+                    (125, "run", "--help"), (1, "doctor"), (1, "help"),
+                    (1, "doctor", "--json"), (1, "help", "run"),
+                    (1, "--version")):
+                done = self.run_cli(*args, stdout=full)
+                self.assertEqual((done.returncode, done.stderr), (code, said),
+                                 args)
+            done = self.run_cli("run", long, stdout=full)
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, "ended with code 7\n.*logs: .*\n" + said)
 
     def test_closed_standard_streams(self):
         job = self.job("exit 3")
