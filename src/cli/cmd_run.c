@@ -19,6 +19,7 @@ typedef struct run {
   pai_job_id job;
   int state; /* the final one, or 0 */
   int code;
+  int requests;   /* to stop that were passed on */
   int stopped_by; /* the last signal that asked for it, or 0 */
   pai_time started;
 } run_state;
@@ -101,39 +102,49 @@ static int on_event(void *user_data, const pai_event *event)
 
 /* --- signals: requests to stop ------------------------------------------ */
 
-static pai_loop *volatile loop_to_wake; /* for the signal handler alone */
+/* Written by the signal handler alone, so that no request is lost. */
+static volatile sig_atomic_t requests;
 static volatile sig_atomic_t last_signal;
+static pai_loop *volatile loop_to_wake; /* for the signal handler alone */
 
 static void on_signal(int number)
 {
+  /* Each write to a reader that has gone raises it: no further request. */
+  if (number == SIGPIPE && requests > 0)
+    return;
   last_signal = number;
+  requests = requests + (number == SIGQUIT ? 2 : 1);
   if (loop_to_wake != NULL)
     pai_loop_wake(loop_to_wake);
 }
 
 static void catch_signals(pai_loop *loop)
 {
-  struct sigaction action = { .sa_handler = on_signal };
+  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+  struct sigaction old, action = { .sa_handler = on_signal };
 
   loop_to_wake = loop;
-  (void)sigemptyset(&action.sa_mask);
-  (void)sigaction(SIGINT, &action, NULL);
-  (void)sigaction(SIGTERM, &action, NULL);
-  (void)sigaction(SIGHUP, &action, NULL);
-  (void)sigaction(SIGPIPE, &action, NULL); /* whoever read us has gone */
+  (void)sigfillset(&action.sa_mask); /* one at a time may count */
+  action.sa_flags = SA_RESTART;      /* a write cut short loses output */
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+    /* What nohup or a shell's & has ignored stays ignored. */
+    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+      (void)sigaction(numbers[i], &action, NULL);
 }
 
-/* The first signal stops the job, the second kills it. */
-static void pass_request_on(run_state *r)
+/* The first request stops the job, the second kills it. */
+static void pass_requests_on(run_state *r)
 {
-  if (last_signal == 0)
+  if (r->requests == requests || r->job == 0 || r->state != 0)
     return;
-  r->stopped_by = last_signal;
-  last_signal = 0;
+  for (; r->requests < requests; r->requests++)
+    /* It fails when the job is over: that is told next, and counts. */
+    if (pai_platform_stop(r->platform, r->job) == PAI_OK)
+      r->stopped_by = last_signal;
   if (!r->quiet)
-    (void)fprintf(stderr, "stopping; once more to kill\n");
-  if (r->state == 0 && pai_platform_stop(r->platform, r->job) < 0)
-    cli_fail("the job is over already");
+    (void)fprintf(stderr, "%s\n",
+                  r->requests == 1 ? "stopping; once more to kill"
+                                   : "killing");
 }
 
 /* --- the verb ----------------------------------------------------------- */
@@ -166,7 +177,7 @@ static int run_job(run_state *r, const char *root, pai_error **err)
     if (rc < 0)
       pai_platform_close(r->platform, NULL, NULL);
     while (pai_loop_run_once(loop) > 0)
-      pass_request_on(r);
+      pass_requests_on(r);
   }
   loop_to_wake = NULL; /* a signal may still come */
   pai_loop_free(loop);
@@ -241,7 +252,8 @@ const cli_verb cli_run = {
     "FILE is a job of OpenPAI's job protocol v2, YAML or JSON; - reads\n"
     "standard input.  Its tasks run as processes of this user.  What they\n"
     "print is shown with the task's name before each line and kept in files.\n"
-    "The first Ctrl-C stops the job, the second kills it.\n\n"
+    "The first Ctrl-C stops the job, the second kills it; Ctrl-\\ kills it\n"
+    "at once.  A reader of its output that goes away stops it, too.\n\n"
     "  --json         print every event as one line of JSON\n"
     "  -q, --quiet    only what the tasks print, warnings and failures; the\n"
     "                 default when stderr is not a terminal\n"

@@ -1,11 +1,23 @@
 """openpai run under signals, and with a reader that goes away."""
 
+import fcntl
+import pathlib
 import signal
+import struct
+import termios
 
 import program
 
+# Prints "up" and waits; when told to end, writes much and leaves a mark.
+POLITE = ("trap 'for i in {1..20000}; do echo bye; done; "
+          "echo ended >%s; exit 0' TERM; echo up; ")
+
 
 class Signals(program.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.mark = self.folder / "mark"
+
     def start_up(self, command, *options, **kwargs):
         """Runs a job until it prints "up"."""
         process = self.start("run", *options, self.job(command), **kwargs)
@@ -27,9 +39,83 @@ class Signals(program.ProgramTest):
         stubborn.communicate(timeout=60)
         self.assertEqual(stubborn.returncode, 143)
 
+    def test_quit_kills_at_once(self):
+        pid = self.folder / "pid"
+        process = self.start_up(
+            f"trap '' TERM; echo $$ >{pid}; echo up; sleep 1000 & wait", "-v")
+        process.send_signal(signal.SIGQUIT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGQUIT)
+        self.assertIn("\nkilling\n", err)
+        self.assertNotIn("once more", err)
+        self.assertFalse(pathlib.Path("/proc", pid.read_text().strip())
+                         .exists())
+
     def test_a_reader_that_goes_away_stops_the_job(self):
-        process = self.start_up("echo up; while :; do echo x; done")
+        process = self.start_up(POLITE % self.mark
+                                + "while :; do echo x; done")
         process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), 128 + signal.SIGPIPE)
+        self.assertEqual(self.mark.read_text(), "ended\n")
+        self.assertEqual(process.stderr.read().count("\n"), 2)  # result, logs
+
+    def test_a_reader_that_goes_away_is_no_second_signal(self):
+        process = self.start_up(POLITE % self.mark + "sleep 1000 & wait")
+        process.stdout.close()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual(self.mark.read_text(), "ended\n")
+        self.assertNotIn("cannot write", process.stderr.read())
+
+    def test_ignored_signals_stay_ignored(self):
+        ignored = signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM
+
+        def ignore():
+            for number in ignored:
+                signal.signal(number, signal.SIG_IGN)
+
+        fifo = self.fifo()
+        process = self.start_up(f"echo up; read -r x <{fifo}; echo $x",
+                                preexec_fn=ignore)
+        for number in ignored:
+            process.send_signal(number)
+        self.release(fifo)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (0, "a[0] | go\n"))
+
+    def test_an_ignored_broken_pipe_is_told_in_the_end(self):
+        fifo = self.fifo()
+        process = self.start_up(
+            f"echo up; read -r x <{fifo}; echo $x; echo ended >{self.mark}",
+            restore_signals=False)  # Python ignores SIGPIPE
+        process.stdout.close()
+        self.release(fifo)
+        self.assertEqual(process.wait(timeout=60), 125)
+        self.assertEqual(self.mark.read_text(), "ended\n")
+        self.assertEqual(process.stderr.read(), "openpai: error: cannot write "
+                         "standard output: Broken pipe\n")
+
+    def wait_until_full(self, process):
+        """Until openpai has to wait for whoever reads its output."""
+        capacity = fcntl.fcntl(process.stdout, fcntl.F_GETPIPE_SZ)
+        before = unchanged = 0
+        while unchanged < 1000:
+            self.assertIsNone(process.poll())
+            now, = struct.unpack("i", fcntl.ioctl(process.stdout,
+                                                  termios.FIONREAD, b"1234"))
+            # Pages of a full pipe may be half empty.
+            unchanged += now == before and now >= capacity // 2
+            before = now
+
+    def test_a_signal_during_a_write_loses_no_output(self):
+        process = self.start_up(
+            "trap '' TERM; echo up; for i in {1..20000}; do echo $i; done")
+        # Several, as one may find a write that has written something; and
+        # of the kind that does not kill the second time.
+        for _ in range(3):
+            self.wait_until_full(process)
+            process.send_signal(signal.SIGPIPE)
+        self.assertEqual(process.stdout.read().count("\n"), 20000)
         self.assertEqual(process.wait(timeout=60), 128 + signal.SIGPIPE)
 
 
