@@ -100,6 +100,13 @@ static int on_event(void *user_data, const pai_event *event)
   return 0;
 }
 
+static void on_log(void *user_data, int level, const char *line)
+{
+  if (level >= PAI_LOG_WARNING ||
+      (level == PAI_LOG_INFO && shows_progress(user_data)))
+    cli_say(level, line);
+}
+
 /* --- signals: requests to stop ------------------------------------------ */
 
 /* Written by the signal handler alone, so that no request is lost. */
@@ -151,6 +158,10 @@ static void pass_requests_on(run_state *r)
 
 static int exit_code(const run_state *r)
 {
+  if (r->state == 0) {
+    cli_fail("the job came to no end: a bug in openpai, please report it");
+    return CLI_BROKEN;
+  }
   if (r->state == PAI_STATE_SUCCEEDED)
     return CLI_OK;
   if (r->stopped_by > 0)
@@ -166,6 +177,7 @@ static int run_job(run_state *r, const char *root, pai_error **err)
 
   options.root = root;
   options.on_event = on_event;
+  options.on_log = on_log;
   options.user_data = r;
   rc = pai_loop_new(&loop, NULL, err);
   if (rc < 0)

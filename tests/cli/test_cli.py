@@ -12,7 +12,7 @@ import unittest
 
 import program
 
-HELLO = sys.argv[2]
+HELLO, FAULTS = sys.argv[2:4]
 
 
 class Cli(program.ProgramTest):
@@ -78,6 +78,32 @@ class Cli(program.ProgramTest):
         done = self.run_cli("run", "instances", cwd=self.folder)
         self.assertTrue(done.stderr.startswith(
             "instances:6:16: error: instances is 0\n"), done.stderr)
+
+    def with_fault(self, fault, *args):
+        """Runs openpai with faults.c in it."""
+        self.env.update(
+            LD_PRELOAD=FAULTS, OPENPAI_TEST_FAULT=fault,
+            ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
+        return self.run_cli(*args)
+
+    def test_log_lines(self):
+        loud = "openpai: warning: a warning\nopenpai: error: an error\n"
+        job = self.job("echo hi")
+        for options in ([], ["-q"], ["--json"], ["--json", "-v"]):
+            done = self.with_fault("log", "run", *options, job)
+            self.assertEqual((done.returncode, "warning" in done.stdout),
+                             (0, False), options)
+            self.assertTrue(done.stderr.endswith(loud), options)
+            self.assertNotIn("note: a note", done.stderr, options)
+        done = self.with_fault("log", "run", "-v", job)
+        self.assertIn("note: a note\n" + loud, done.stderr)
+        self.assertNotIn("a detail", done.stderr)
+
+    def test_a_job_that_does_not_end_is_a_bug(self):
+        done = self.with_fault("silence", "run", self.job("echo hi"))
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertEqual(done.stderr, "openpai: error: the job came to no "
+                         "end: a bug in openpai, please report it\n")
 
     def test_wrong_words(self):
         for args in (["run"], ["run", "a", "b"], ["run", "--jsn", "a"],
