@@ -70,9 +70,9 @@ function tests.errors()
   none, message, code = openpai.job.parse("name: \0")
   assert(none == nil and message ~= "" and code == "PAI_EINVAL")
   none, message, code = openpai.run(job("exit 0", 1000000), { root = root })
-  assert(none == nil and message ~= "" and code == "PAI_EINVAL")
-  none, message = openpai.run(job("exit 0"), { root = "/dev/null/root" })
-  assert(none == nil and message ~= "")
+  assert(none == nil and message ~= "" and code == "PAI_ENOROOM")
+  none, message, code = openpai.run(job("exit 0"), { root = arg[0] })
+  assert(none == nil and message ~= "" and code == "PAI_EEXISTS")
 end
 
 function tests.misuse()
@@ -177,7 +177,10 @@ function tests.platform()
     assert(platform:dispatch())
   end
   assert(platform:stop(two))
+  assert(select(3, platform:forget(two)) == "PAI_EBUSY")
   assert(platform:wait(two) == "stopped")
+  assert(platform:forget(one))
+  assert(select(3, platform:state(one)) == "PAI_ENOTFOUND")
   for _, call in ipairs { "stop", "wait", "state", "dir" } do
     local none, message, name = platform[call](platform, 99)
     assert(none == nil and name == "PAI_ENOTFOUND" and message ~= "")

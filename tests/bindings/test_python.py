@@ -101,7 +101,8 @@ class Errors(unittest.TestCase):
             -1: ValueError, -2: MemoryError, -3: LookupError, -4: Exception,
             -5: NotImplementedError, -6: Exception, -7: Exception,
             -8: OSError, -9: PermissionError, -10: ValueError,
-            -11: RuntimeError, -12: RuntimeError, -999: Exception}
+            -11: RuntimeError, -12: RuntimeError, -13: Exception,
+            -999: Exception}
         cause = _errors.make(-8, "PAI_EIO", "below", "below", None, None,
                              None, None, False, None)
         for code, base in bases.items():
@@ -168,11 +169,13 @@ class Run(unittest.TestCase):
 
     def test_refused(self):
         calls = []
-        with self.assertRaises(openpai.InvalidError):
+        with self.assertRaises(openpai.NoRoomError):
             self.run_job("true", cpus=1000000, on_event=calls.append)
         self.assertEqual(calls, [])
-        with self.assertRaises(openpai.Error):
-            openpai.run(job("true"), root="/dev/null/root")
+        with self.assertRaises(openpai.ExistsError):
+            openpai.run(job("true"), root=__file__)
+        with self.assertRaises(openpai.InvalidError):
+            openpai.run(job("true"), root="")
 
     def test_callback_raises(self):
         class Mine(Exception):

@@ -131,6 +131,8 @@ class Platforms(unittest.TestCase):
                              ("failed", 3))
             self.assertTrue(os.path.isdir(platform.dir(one)))
             platform.stop(two)
+            with self.assertRaises(openpai.BusyError):
+                platform.forget(two)
             self.assertEqual(platform.wait(two).state, "stopped")
             with self.assertRaises(openpai.NotFoundError):
                 platform.stop(two)
@@ -147,6 +149,19 @@ class Platforms(unittest.TestCase):
             with self.assertRaises((openpai.InvalidError, TypeError)):
                 call(*[job("true")] if call == platform.submit else
                      [one] if call in (platform.state, platform.wait) else [])
+
+    def test_forgotten(self):
+        with openpai.Platform(root=ROOT) as platform:
+            job_id = platform.submit(job("true"))
+            platform.wait(job_id)
+            folder = platform.dir(job_id)
+            platform.forget(job_id)
+            for call in (platform.wait, platform.state, platform.dir,
+                         platform.forget):
+                with self.assertRaises(openpai.NotFoundError):
+                    call(job_id)
+            self.assertTrue(os.path.isdir(folder))
+            self.assertTrue(platform.wait(platform.submit(job("true"))))
 
     def test_leaving_stops(self):
         seen = []
