@@ -2,26 +2,13 @@
 #ifndef PAI_TESTS_FUZZ_CHECK_H
 #define PAI_TESTS_FUZZ_CHECK_H
 
-#include "base/buf.h"
-#include "base/tree.h"
+#include "trees.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Each fuzz target; libFuzzer's name for it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(cond)                                                    \
-  do {                                                                 \
-    if (!(cond)) {                                                     \
-      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, \
-              #cond);                                                  \
-      abort();                                                         \
-    }                                                                  \
-  } while (0)
-
-/* Positions inside the text, children inside their parents, lists right. */
-void check_tree(const pai__tree *t);
 
 /* A failure has a message on one line, and a place inside the text. */
 void check_error(const pai_error *err, int rc);

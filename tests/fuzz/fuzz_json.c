@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_error(err, rc);
   } else {
     CHECK(err == NULL);
-    check_tree(t);
+    test_check_tree(t);
     check_round_trips(t, PAI__YAML_CORE);
   }
   pai_error_free(err);

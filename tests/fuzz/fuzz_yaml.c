@@ -14,7 +14,7 @@ static void parse(const char *text, size_t size, int mode)
     check_error(err, rc);
   } else {
     CHECK(err == NULL);
-    check_tree(t);
+    test_check_tree(t);
     check_round_trips(t, mode);
   }
   pai_error_free(err);

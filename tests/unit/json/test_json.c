@@ -1,6 +1,8 @@
 /* The JSON reader: values, places, errors, limits; jansson as a witness. */
 #include "documents.h"
 
+#include "base/prng.h"
+
 #ifdef HAVE_JANSSON
 #include <jansson.h>
 #endif
@@ -143,18 +145,13 @@ static void late_duplicates_are_found_in_large_objects(void **state)
 {
   (void)state;
   for (unsigned n = 2; n < 80; n += 3) {
-    pai_error *err = NULL;
-    pai__tree *t;
     pai__buf b;
 
     pai__buf_init(&b, &pai__libc_alloc);
     for (unsigned i = 0; i < n; i++)
       pai__buf_printf(&b, "%s\n\"key%u\":1", i == 0 ? "{" : ",", i);
     pai__buf_printf(&b, ",\n\"key%u\":2}", n / 2);
-    assert_int_equal(pai__json_parse(&t, b.data, b.len, NULL, &err),
-                     PAI_EINVAL);
-    assert_int_equal(pai_error_line(err), n + 2);
-    test_expect_error(err, PAI_EINVAL, "is there already");
+    test_json_fails(b.data, PAI_EINVAL, n + 2, 1, "is there already");
     pai__buf_dispose(&b);
   }
 }
@@ -168,9 +165,7 @@ static void comments_are_an_option(void **state)
   pai__tree *t;
 
   (void)state;
-  assert_int_equal(pai__json_parse(&t, text, strlen(text), &opts, &err),
-                   PAI_OK);
-  test_check_tree(t);
+  t = test_json_parse(text, &opts);
   assert_int_equal(pai__tree_where(t, 3).line, 3);
   assert_int_equal(pai__tree_where(t, 3).column, 10);
   pai__tree_free(t);
@@ -178,8 +173,7 @@ static void comments_are_an_option(void **state)
                    PAI_EINVAL);
   assert_int_equal(pai_error_column(err), 5);
   test_expect_error(err, PAI_EINVAL, "the comment has no end");
-  assert_int_equal(pai__json_parse(&t, "1 / 2", 5, &opts, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "not '/'");
+  assert_int_equal(test_json_try("1 / 2", &opts, "not '/'"), PAI_EINVAL);
 }
 
 /* Every node's source is what it was read from. */
@@ -191,40 +185,32 @@ static void nodes_know_their_source(void **state)
     text,       "\"k\\n\"", "[ 1 , \"\\u00e9\" ]", "1", "\"\\u00e9\"",
     "\"日本\"", "{ }"
   };
-  pai__tree *t;
+  pai__tree *t = test_json_parse(text, NULL);
 
   (void)state;
-  assert_int_equal(pai__json_parse(&t, text, strlen(text), NULL, NULL),
-                   PAI_OK);
-  assert_int_equal(t->count, PAI__LEN(want));
-  for (size_t i = 0; i < PAI__LEN(want); i++) {
-    const pai__tree_node *n = &t->nodes[i];
-    assert_int_equal(n->end - n->start, strlen(want[i]));
-    assert_memory_equal(t->text + n->start, want[i], strlen(want[i]));
-  }
+  test_sources(t, want, PAI__LEN(want));
   assert_int_equal(pai__tree_where(t, 6).line, 2);
   assert_int_equal(pai__tree_where(t, 6).column, 8);
   pai__tree_free(t);
 }
 
 /* Values nested n deep. */
-static int parse_nested(unsigned n, uint32_t max_depth, pai_error **err)
+static int parse_nested(unsigned n, uint32_t max_depth)
 {
   pai__json_options opts = { .max_depth = max_depth };
-  pai__tree *t;
+  char part[40];
   pai__buf b;
   int rc;
 
+  (void)snprintf(part, sizeof(part), "nested more than %u deep",
+                 max_depth != 0 ? max_depth : 64);
   pai__buf_init(&b, &pai__libc_alloc);
   for (unsigned i = 0; i < n; i++)
     pai__buf_str(&b, i % 2 ? "[" : "{\"k\":");
   pai__buf_str(&b, "0");
   for (unsigned i = n; i-- > 0;)
     pai__buf_char(&b, i % 2 ? ']' : '}');
-  rc = pai__json_parse(&t, b.data, b.len, &opts, err);
-  if (rc == PAI_OK)
-    test_check_tree(t);
-  pai__tree_free(t);
+  rc = test_json_try(b.data, &opts, part);
   pai__buf_dispose(&b);
   return rc;
 }
@@ -232,38 +218,27 @@ static int parse_nested(unsigned n, uint32_t max_depth, pai_error **err)
 static void limits_hold_at_the_limit_and_one_over(void **state)
 {
   pai__json_options opts = { .max_bytes = 4 };
-  pai_error *err = NULL;
   pai__tree *t;
 
   (void)state;
-  assert_int_equal(parse_nested(64, 0, NULL), PAI_OK);
-  assert_int_equal(parse_nested(65, 0, &err), PAI_ELIMIT);
-  test_expect_error(err, PAI_ELIMIT, "more than 64 deep");
-  assert_int_equal(parse_nested(1, 1, NULL), PAI_OK);
-  assert_int_equal(parse_nested(2, 1, NULL), PAI_ELIMIT);
-  assert_int_equal(parse_nested(100000, 0, NULL), PAI_ELIMIT);
-  assert_int_equal(parse_nested(100000, 100000, NULL), PAI_OK);
-  assert_int_equal(pai__json_parse(&t, "[12]", 4, &opts, NULL), PAI_OK);
-  pai__tree_free(t);
-  assert_int_equal(pai__json_parse(&t, "[123]", 5, &opts, &err), PAI_ELIMIT);
+  assert_int_equal(parse_nested(64, 0), PAI_OK);
+  assert_int_equal(parse_nested(65, 0), PAI_ELIMIT);
+  assert_int_equal(parse_nested(1, 1), PAI_OK);
+  assert_int_equal(parse_nested(2, 1), PAI_ELIMIT);
+  assert_int_equal(parse_nested(100000, 0), PAI_ELIMIT);
+  assert_int_equal(parse_nested(100000, 100000), PAI_OK);
+  assert_int_equal(test_json_try("[12]", &opts, ""), PAI_OK);
+  assert_int_equal(test_json_try("[123]", &opts, "more than 4 bytes"),
+                   PAI_ELIMIT);
+  assert_int_equal(pai__json_parse(&t, "[123]", 5, &opts, NULL), PAI_ELIMIT);
   assert_null(t);
-  test_expect_error(err, PAI_ELIMIT, "more than 4 bytes");
 }
 
 static int parse_body(const pai_alloc *alloc, void *user_data)
 {
   pai__json_options opts = { .alloc = alloc };
-  const pai__buf *text = user_data;
-  pai_error *err = NULL;
-  pai__tree *t;
-  int rc = pai__json_parse(&t, text->data, text->len, &opts, &err);
 
-  assert_int_equal(pai_error_code(err), rc);
-  pai_error_free(err);
-  if (rc == PAI_OK)
-    test_check_tree(t);
-  pai__tree_free(t);
-  return rc;
+  return test_json_try(user_data, &opts, "out of memory");
 }
 
 static void reader_survives_failing_memory(void **state)
@@ -276,7 +251,7 @@ static void reader_survives_failing_memory(void **state)
   for (int i = 0; i < 100; i++)
     pai__buf_printf(&b, ",\"k%d\":[%d,\"\\u00e9\"]", i, i);
   pai__buf_char(&b, '}');
-  test_faults(parse_body, &b);
+  test_faults(parse_body, b.data);
   pai__buf_dispose(&b);
 }
 
