@@ -1,0 +1,223 @@
+/* story.c - what is told of jobs is noted, and answered */
+#include "story.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+char story_root[256];
+
+static void on_output(story *s, const char *text, size_t len)
+{
+  for (size_t i = 0; i < len; i++)
+    if (s->output_len + i + 1 < sizeof(s->output))
+      s->output[s->output_len + i] = text[i];
+  s->output_len += len;
+}
+
+static void note_event(story *s, const pai_event *event)
+{
+  size_t used = strlen(s->events);
+  const char *role = pai_event_role(event);
+
+  if (role != NULL)
+    (void)snprintf(s->events + used, sizeof(s->events) - used, "%s[%u] %s; ",
+                   role, pai_event_index(event),
+                   pai_state_name(pai_event_state(event)));
+  else
+    (void)snprintf(s->events + used, sizeof(s->events) - used, "job %s; ",
+                   pai_state_name(pai_event_state(event)));
+}
+
+static void on_job(story *s, const pai_event *event)
+{
+  int state = pai_event_state(event);
+  pai_job_id id = pai_event_job(event);
+  size_t len;
+  const char *text = pai_event_text(event, &len);
+
+  if (len > 0)
+    (void)snprintf(s->why, sizeof(s->why), "%s", text);
+  if (state < PAI_STATE_SUCCEEDED)
+    return;
+  s->state = state;
+  s->code = pai_event_code(event);
+  if (s->forget) {
+    assert_int_equal(pai_platform_forget(s->platform, id), PAI_OK);
+    assert_int_equal(pai_platform_forget(s->platform, id), PAI_ENOTFOUND);
+  }
+  if (++s->finished == s->want)
+    pai_platform_close(s->platform, NULL, NULL);
+}
+
+/* Lets the task go on, and returns when its output is in the pipe and it has
+ * ended, which nobody was told yet. */
+static void wait_for_exit(pid_t pid)
+{
+  char path[300];
+  siginfo_t info;
+  FILE *go;
+
+  (void)snprintf(path, sizeof(path), "%s/go", story_root);
+  go = fopen(path, "w");
+  assert_non_null(go);
+  (void)fputs("on\n", go);
+  (void)fclose(go);
+  while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0)
+    assert_int_equal(errno, EINTR);
+}
+
+static int on_event(void *user_data, const pai_event *event)
+{
+  story *s = user_data;
+  int state = pai_event_state(event);
+  size_t len;
+  const char *text = pai_event_text(event, &len);
+
+  assert_true(pai_event_time(event) > 0);
+  if (pai_event_type(event) == PAI_EVENT_OUTPUT) {
+    assert_in_range(pai_event_stream(event), 1, 2);
+    if (s->slow && s->output_len == 0)
+      wait_for_exit((pid_t)strtol(text, NULL, 10));
+    on_output(s, text, len);
+    return 0;
+  }
+  note_event(s, event);
+  if (pai_event_type(event) == PAI_EVENT_JOB) {
+    on_job(s, event);
+    return 0;
+  }
+  s->stopped += pai_event_code(event) == -210;
+  if (state == s->stop_at) {
+    s->stop_at = 0;
+    if (s->close_then)
+      pai_platform_close(s->platform, NULL, NULL);
+    for (int i = 0; i < s->stops; i++)
+      assert_int_equal(pai_platform_stop(s->platform, pai_event_job(event)),
+                       PAI_OK);
+  }
+  return state == PAI_STATE_RUNNING ? s->answer : 0;
+}
+
+static void on_log(void *user_data, int level, const char *line)
+{
+  story *s = user_data;
+  size_t used = strlen(s->log);
+
+  (void)snprintf(s->log + used, sizeof(s->log) - used, "%d %s\n", level, line);
+}
+
+pai_spec *story_parse(const char *text)
+{
+  pai_error *err;
+  pai_spec *spec;
+
+  if (pai_spec_parse(&spec, text, strlen(text), NULL, &err) < 0)
+    fail_msg("%s", pai_error_message(err));
+  return spec;
+}
+
+pai_spec *story_job(const char *fields, const char *role, const char *command)
+{
+  char text[4096];
+
+  (void)snprintf(text, sizeof(text),
+                 "{protocolVersion: 2, name: test, type: job, %s taskRoles: "
+                 "{a: {dockerImage: x, %s resourcePerInstance: {cpu: 1, "
+                 "memoryMB: 1, gpu: 0}, commands: [\"%s\"]}}}",
+                 fields, role, command);
+  return story_parse(text);
+}
+
+pai_platform_options story_options(story *s)
+{
+  pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
+
+  if (s->alloc.realloc_fn == NULL)
+    s->alloc = pai__libc_alloc;
+  o.alloc = &s->alloc;
+  o.root = story_root;
+  o.on_event = on_event;
+  o.on_log = on_log;
+  o.user_data = s;
+  o.seed = 1;
+  return o;
+}
+
+void story_begin(story *s, pai_loop *loop)
+{
+  pai_platform_options o = story_options(s);
+
+  assert_int_equal(pai_platform_new(&s->platform, loop, &o, NULL), PAI_OK);
+}
+
+pai_loop *story_open(story *s)
+{
+  pai_loop *loop;
+
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  story_begin(s, loop);
+  return loop;
+}
+
+void story_close(pai_loop *loop)
+{
+  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  pai_loop_free(loop);
+}
+
+pai_job_id story_submit(story *s, pai_spec *spec)
+{
+  pai_job_id id;
+
+  assert_int_equal(pai_platform_submit(&id, s->platform, spec, NULL), PAI_OK);
+  assert_true(id != 0);
+  s->want++;
+  return id;
+}
+
+void story_run(story *s, pai_spec *spec)
+{
+  pai_loop *loop = story_open(s);
+
+  (void)story_submit(s, spec);
+  pai_spec_unref(spec);
+  assert_string_equal(s->events, ""); /* nothing from inside the calls */
+  story_close(loop);
+}
+
+void story_expect_end(const story *s, int state, int code)
+{
+  if (s->state != state || s->code != code)
+    fail_msg("want %s %d, got %s %d: %s%s", pai_state_name(state), code,
+             pai_state_name(s->state), s->code, s->events, s->output);
+}
+
+int story_logged(const story *s, const char *part)
+{
+  int n = 0;
+
+  for (const char *at = s->log; (at = strstr(at, part)) != NULL; at++)
+    n++;
+  return n;
+}
+
+int story_make_root(void **state)
+{
+  const char *tmp = getenv("TMPDIR");
+
+  (void)state;
+  (void)snprintf(story_root, sizeof(story_root), "%s/openpai-test-XXXXXX",
+                 tmp != NULL ? tmp : "/tmp");
+  return mkdtemp(story_root) != NULL ? 0 : -1;
+}
+
+int story_remove_root(void **state)
+{
+  char command[300];
+
+  (void)state;
+  (void)snprintf(command, sizeof(command), "rm -rf '%s'", story_root);
+  return system(command);
+}

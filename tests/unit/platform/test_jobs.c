@@ -1,0 +1,261 @@
+/* Jobs that really run: what comes of them, their output, what they leave; how
+ * they are tried again and stopped. */
+#include "story.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void a_job_runs_and_tells_its_story(void **state)
+{
+  story s = { 0 };
+
+  (void)state;
+  story_run(&s, story_job("", "", "echo out $PAI_TASK_INDEX; echo err >&2"));
+  story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  assert_string_equal(s.events, "job running; a[0] running; a[0] succeeded; "
+                                "job succeeded; ");
+  assert_int_equal(s.output_len, strlen("out 0\nerr\n"));
+  assert_non_null(strstr(s.output, "out 0\n"));
+  assert_non_null(strstr(s.output, "err\n"));
+}
+
+/* What a command does to the job's result. */
+static void results(void **state)
+{
+  static const struct {
+    const char *command;
+    int code;
+  } rows[] = {
+    { "true", 0 },
+    { "false\\necho not reached", 1 },
+    { "exit 7", 7 },
+    { "false | true", 1 },                /* pipefail */
+    { "echo $NO_SUCH_VARIABLE_HERE", 1 }, /* nounset */
+    { "no-such-command-here", 127 },
+    { "kill -9 $$", 137 },
+    { "kill -TERM $$", 143 },
+    { "cd /tmp\\nexport X=1\\ntest $PWD-$X = /tmp-1", 0 }, /* one shell */
+    { "echo x > /dev/stdout", 0 }, /* a pipe, which can be opened anew */
+    { "read line", 1 },            /* there is no input */
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    story s = { 0 };
+    story_run(&s, story_job("", "", rows[i].command));
+    story_expect_end(
+      &s, rows[i].code == 0 ? PAI_STATE_SUCCEEDED : PAI_STATE_FAILED,
+      rows[i].code);
+    assert_null(strstr(s.output, "not reached"));
+    if (rows[i].code != 0)
+      assert_non_null(strstr(s.why, "task a[0] ended with code"));
+  }
+}
+
+static void output_is_complete_and_kept(void **state)
+{
+  enum { BYTES = 3000000 };
+  char path[512], command[128];
+  story s = { 0 };
+  pai_loop *loop = story_open(&s);
+  pai_job_id id;
+  pai_spec *spec;
+  FILE *log;
+
+  (void)state;
+  (void)snprintf(command, sizeof(command),
+                 "head -c %d /dev/zero | tr '\\\\0' x", BYTES);
+  spec = story_job("", "", command);
+  id = story_submit(&s, spec);
+  (void)snprintf(path, sizeof(path), "%s/0/a-0/stdout",
+                 pai_platform_job_dir(s.platform, id));
+  pai_spec_unref(spec);
+  story_close(loop);
+  story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  assert_int_equal(s.output_len, BYTES);
+  log = fopen(path, "r");
+  assert_non_null(log);
+  assert_int_equal(fseek(log, 0, SEEK_END), 0);
+  assert_int_equal(ftell(log), BYTES);
+  (void)fclose(log);
+}
+
+/* As a full disk would, a limit on files' sizes makes writes fail. */
+static void a_log_that_is_cut_is_told_of(void **state)
+{
+  struct rlimit before, small;
+  story s = { 0 };
+
+  (void)state;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  small = before;
+  small.rlim_cur = 4096;
+  (void)signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  story_run(&s, story_job("", "", "head -c 10000 /dev/zero; echo end >&2"));
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  (void)signal(SIGXFSZ, SIG_DFL);
+  story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  assert_int_equal(s.output_len, 10004);
+  assert_int_equal(story_logged(&s, "output is missing in a log"), 1);
+  assert_non_null(strstr(s.log, "/0/a-0"));
+}
+
+static void what_a_task_leaves_behind_is_killed(void **state)
+{
+  story s = { 0 };
+  int ends[2];
+  char byte;
+
+  (void)state;
+  assert_int_equal(pipe(ends), 0); /* which the task inherits */
+  story_run(&s, story_job("", "", "sleep 1000 & echo done"));
+  story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  assert_string_equal(s.output, "done\n");
+  (void)close(ends[1]);
+  assert_int_equal(read(ends[0], &byte, 1), 0); /* nobody holds it open */
+  (void)close(ends[0]);
+}
+
+static void what_escapes_holds_nothing_up(void **state)
+{
+  story s = { 0 };
+  long pid;
+
+  (void)state;
+  /* It has left the group, and says so, and keeps stderr open. */
+  story_run(&s, story_job("", "",
+                          "coproc setsid sh -c 'echo $$; exec sleep 1000'; "
+                          "read -u ${COPROC[0]} pid; echo $pid"));
+  story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  pid = strtol(s.output, NULL, 10);
+  assert_true(pid > 1);
+  assert_int_equal(kill((pid_t)pid, SIGKILL), 0); /* it did escape */
+}
+
+static void tasks_find_each_other(void **state)
+{
+  story s = { 0 };
+  pai_spec *spec;
+
+  (void)state;
+  assert_int_equal(pai_spec_load(&spec, HELLO_YAML, NULL, NULL), PAI_OK);
+  story_run(&s, spec);
+  story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  assert_non_null(strstr(s.output, "heard: Hello, server!"));
+  assert_non_null(strstr(s.output, "heard: Hello, client!"));
+}
+
+static void without_bash_the_reason_is_told(void **state)
+{
+  char *path = strdup(getenv("PATH"));
+  story s = { 0 };
+
+  (void)state;
+  (void)setenv("PATH", story_root, 1);
+  story_run(&s, story_job("", "", "true"));
+  (void)setenv("PATH", path, 1);
+  free(path);
+  story_expect_end(&s, PAI_STATE_FAILED, -200);
+  assert_non_null(strstr(s.why, "cannot start bash: no such file"));
+}
+
+static void a_failed_job_is_tried_again(void **state)
+{
+  char command[1024];
+  story s = { 0 };
+
+  (void)state;
+  (void)snprintf(command, sizeof(command),
+                 "test -e %s/marker || { touch %s/marker; exit 3; }",
+                 story_root, story_root);
+  story_run(&s, story_job("jobRetryCount: 1,", "", command));
+  story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
+  assert_string_equal(s.events,
+                      "job running; a[0] running; a[0] failed; job waiting; "
+                      "job running; a[0] running; a[0] succeeded; "
+                      "job succeeded; ");
+  assert_non_null(strstr(s.why, "code 3; trying again"));
+}
+
+static void stopping_is_graceful_first(void **state)
+{
+  story s = { .stop_at = PAI_STATE_RUNNING, .stops = 1 };
+  story hard = { .stop_at = PAI_STATE_RUNNING, .stops = 2 };
+
+  (void)state;
+  story_run(&s, story_job("jobRetryCount: 5,", "instances: 2,",
+                          "trap 'echo bye; exit 0' TERM; sleep 1000 & wait"));
+  story_expect_end(&s, PAI_STATE_STOPPED, -210);
+  assert_null(strstr(s.events, "succeeded"));
+  story_run(&hard, story_job("", "", "trap '' TERM; sleep 1000"));
+  story_expect_end(&hard, PAI_STATE_STOPPED, -210);
+}
+
+static void closing_ends_everything(void **state)
+{
+  story s = { .stop_at = PAI_STATE_RUNNING, .close_then = true };
+
+  (void)state;
+  story_run(&s, story_job("", "instances: 2,", "trap '' TERM; sleep 1000"));
+  story_expect_end(&s, PAI_STATE_STOPPED, -210);
+}
+
+/* Tasks start one by one, and what happens meanwhile counts. */
+static void a_large_job_can_be_stopped_while_it_starts(void **state)
+{
+  story s = { .stop_at = PAI_STATE_RUNNING, .stops = 1 };
+  pai_spec *spec = story_parse(
+    "{protocolVersion: 2, name: large, type: job, taskRoles: {a: {instances: "
+    "500, dockerImage: x, resourcePerInstance: {cpu: 0, memoryMB: 1, gpu: 0}, "
+    "commands: ['sleep 1000']}}}");
+
+  (void)state;
+  story_run(&s, spec);
+  story_expect_end(&s, PAI_STATE_STOPPED, -210);
+  assert_in_range(s.stopped, 1, 2);
+}
+
+static void a_listener_can_stop_its_job(void **state)
+{
+  story s = { .answer = PAI_EUSER };
+  pai_platform_options o;
+  pai_spec *spec = story_job("", "", "sleep 1000");
+  pai_error *err;
+  int code;
+
+  (void)state;
+  (void)pai_spec_ref(spec);
+  story_run(&s, spec);
+  story_expect_end(&s, PAI_STATE_STOPPED, -210);
+  s = (story){ .answer = -77 };
+  o = story_options(&s);
+  assert_int_equal(pai_run(&code, spec, &o, &err), -77);
+  test_expect_error(err, -77, "on_event");
+  assert_int_equal(code, -210);
+  pai_spec_unref(spec);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_job_runs_and_tells_its_story),
+    cmocka_unit_test(results),
+    cmocka_unit_test(output_is_complete_and_kept),
+    cmocka_unit_test(a_log_that_is_cut_is_told_of),
+    cmocka_unit_test(what_a_task_leaves_behind_is_killed),
+    cmocka_unit_test(what_escapes_holds_nothing_up),
+    cmocka_unit_test(tasks_find_each_other),
+    cmocka_unit_test(without_bash_the_reason_is_told),
+    cmocka_unit_test(a_failed_job_is_tried_again),
+    cmocka_unit_test(stopping_is_graceful_first),
+    cmocka_unit_test(closing_ends_everything),
+    cmocka_unit_test(a_large_job_can_be_stopped_while_it_starts),
+    cmocka_unit_test(a_listener_can_stop_its_job),
+  };
+
+  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
+}
