@@ -16,6 +16,8 @@ struct Platform {
   listener *listener;     /* NULL: nobody is told any more */
   pai_job_id *live;       /* jobs whose end the listener was not told */
   size_t nlive, cap;
+  pai_job_id waited;     /* for its end, */
+  job_state ended;       /* which may be forgotten as soon as it is told */
   bool failed;           /* the listener keeps an error */
   pai_job_id failed_job; /* its event was the reason; 0: none */
   bool interrupted;      /* in this step, by a signal */
@@ -40,8 +42,12 @@ static bool is_live(const Platform *p, pai_job_id job)
   return false;
 }
 
-static void end_of(Platform *p, pai_job_id job)
+static void end_of(Platform *p, const pai_event *event)
 {
+  pai_job_id job = pai_event_job(event);
+
+  if (job == p->waited)
+    p->ended = (job_state){ pai_event_state(event), pai_event_code(event) };
   for (size_t i = 0; i < p->nlive; i++)
     if (p->live[i] == job) {
       p->live[i] = p->live[--p->nlive];
@@ -73,7 +79,7 @@ static int on_event(void *user_data, const pai_event *event)
     rc = tell(p, event);
   if (pai_event_type(event) == PAI_EVENT_JOB &&
       facade_is_final(pai_event_state(event)))
-    end_of(p, pai_event_job(event));
+    end_of(p, event);
   return rc;
 }
 
@@ -387,10 +393,12 @@ bool facade_dispatch(Platform *p, failure *f)
 /* Until `job` is over, or a signal's handler has raised.  If the callback
  * fails, until the job is over whose event made it fail; then a signal kills
  * that one. */
-static void wait_for(Platform *p, pai_job_id job, failure *f)
+static job_state wait_for(Platform *p, pai_job_id job, failure *f)
 {
   int rc = 1;
 
+  p->waited = job;
+  p->ended = state_of(p, job);
   while (is_live(p, job) && rc > 0) {
     rc = step(p);
     if (p->failed_job == 0)
@@ -405,6 +413,7 @@ static void wait_for(Platform *p, pai_job_id job, failure *f)
     f->code = rc;
   else if (is_live(p, job))
     fail(f, PAI_EINTERNAL, "the job is not over, and nothing is left to do");
+  return p->ended;
 }
 
 job_state facade_wait(Platform *p, pai_job_id job, failure *f)
@@ -414,9 +423,7 @@ job_state facade_wait(Platform *p, pai_job_id job, failure *f)
   if (!enter(p, f))
     return s;
   if (knows(p, job, f))
-    wait_for(p, job, f);
-  if (f->code == PAI_OK)
-    s = state_of(p, job);
+    s = wait_for(p, job, f);
   leave(p, f);
   return s;
 }
@@ -431,9 +438,7 @@ job_state facade_run(Job *job, const char *root, listener *l, failure *f)
     return s;
   id = facade_submit(p, job, f);
   if (f->code == PAI_OK && enter(p, f)) {
-    wait_for(p, id, f);
-    if (f->code == PAI_OK)
-      s = state_of(p, id);
+    s = wait_for(p, id, f);
     close_down(p); /* before an error is raised: the job ends first */
     leave(p, f);
   }

@@ -49,8 +49,9 @@ PAI_API PAI_NODISCARD int pai_loop_new(pai_loop **out,
 
 /**
  * Ends a loop.  Close every object on it first and wait for the close
- * callbacks.  On a loop made by pai_loop_attach_uv() the memory goes when the
- * host's loop runs next.  NULL is allowed.
+ * callbacks; the last of those may call this.  Called from a callback, the
+ * memory goes when the loop's run function returns; on a loop made by
+ * pai_loop_attach_uv(), when the host's loop runs next.  NULL is allowed.
  * @since 0.1
  */
 PAI_API void pai_loop_free(pai_loop *loop);
@@ -66,6 +67,8 @@ PAI_API PAI_NODISCARD int pai_loop_run(pai_loop *loop);
 
 /**
  * Waits for the next event, or for pai_loop_wake(), and runs its callbacks.
+ * Does not wait when no object on the loop waits for anything: a thread that
+ * then waits for pai_loop_wake() polls pai_loop_fd().
  * @return 1: there is more to wait for; 0: nothing is left; PAI_EBUSY or
  *         PAI_EINVAL as pai_loop_run()
  * @since 0.1
@@ -84,7 +87,7 @@ PAI_API void pai_loop_wake(pai_loop *loop);
 PAI_API int pai_loop_fd(const pai_loop *loop);
 
 /** For a foreign loop: how long to poll at most, in milliseconds; -1: for
- *  ever.  Ask again before every poll.  @since 0.1 */
+ *  ever, also when nothing waits.  Ask again before every poll.  @since 0.1 */
 PAI_API int pai_loop_timeout_ms(const pai_loop *loop);
 
 /** For a foreign loop: runs what is due, without waiting.

@@ -3,9 +3,12 @@
  * The platform on one machine: takes job specs, finds each job its place,
  * runs its tasks as processes of this user, and tells what happens.
  *
- * Tasks' ends are learnt through libuv, which handles SIGCHLD.  Tasks have
- * sessions of their own: Ctrl-C on a terminal does not reach them, and they
- * outlive a host that dies without closing its platform.
+ * Tasks' ends are learnt through libuv, which handles SIGCHLD: a handler that
+ * the host had is not called any more, one that it sets later keeps jobs from
+ * ending, and so does blocking the signal in all threads.  Tasks have sessions
+ * of their own: Ctrl-C on a terminal does not reach them, and they outlive a
+ * host that dies without closing its platform.  Each takes three descriptors
+ * of the host's.  A host that limits the size of files ignores SIGXFSZ.
  *
  * Threads: LOOP.  Callbacks come on the loop's thread, from the loop, never
  * from inside a call of this header; in them anything may be called here but
@@ -42,8 +45,8 @@ enum {
 
 /**
  * Receives every event, in order.  Answers 0 to go on; a negative number, as
- * PAI_EUSER, stops the job that the event is of, as pai_platform_stop() does,
- * and is what pai_run() returns.
+ * PAI_EUSER, stops the job that the event is of, once and gracefully, and is
+ * what pai_run() returns.
  */
 typedef int (*pai_event_cb)(void *user_data, const pai_event *event);
 
@@ -87,9 +90,11 @@ PAI_API PAI_NODISCARD int pai_platform_new(pai_platform **out, pai_loop *loop,
 
 /**
  * Ends a platform: ends all tasks at once, with SIGKILL, waits for them, calls
- * @p closed, and frees itself.  Nothing may be called on it afterwards.  Who
- * wants tasks to end gracefully stops their jobs first.
- * @param closed  NULL, or called once, from the loop
+ * @p closed, and frees itself.  Until then events are told, and everything but
+ * pai_platform_submit() may be called; afterwards nothing.  Who wants tasks to
+ * end gracefully stops their jobs first.  NULL is allowed.
+ * @param closed  NULL, or called once, last, from the loop.  Of several calls
+ *                the first that has one counts
  * @since 0.1
  */
 PAI_API void pai_platform_close(pai_platform *platform, pai_closed_cb closed,

@@ -50,9 +50,9 @@ bool cli_is_terminal(FILE *out);
 /* An ANSI sequence, or "" when `out`, stdout or stderr, is no terminal or
  * NO_COLOR is set. */
 const char *cli_style(FILE *out, const char *sgr);
-/* Writes what stdout still holds.  Returns the errno of the first write to it
- * that failed since the program began, or 0. */
-int cli_flush(void);
+/* Writes what stdout still holds.  False, and said so once, when anything that
+ * was printed has not arrived: then there is no answer. */
+bool cli_written(void);
 
 /* "file:line:col: error: what" and a help line, on stderr. */
 void cli_error(const char *file, const pai_error *err);

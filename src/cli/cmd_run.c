@@ -8,6 +8,7 @@
 #include "output.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <string.h>
 
 typedef struct run {
@@ -129,8 +130,13 @@ static void catch_signals(pai_loop *loop)
 {
   static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
   struct sigaction old, action = { .sa_handler = on_signal };
+  sigset_t none;
 
   loop_to_wake = loop;
+  /* A caller may have blocked SIGCHLD, without which no end is noticed. */
+  (void)sigemptyset(&none);
+  (void)sigprocmask(SIG_SETMASK, &none, NULL);
+  (void)signal(SIGXFSZ, SIG_IGN);    /* then the write says what is wrong */
   (void)sigfillset(&action.sa_mask); /* one at a time may count */
   action.sa_flags = SA_RESTART;      /* a write cut short loses output */
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -164,9 +170,20 @@ static int exit_code(const run_state *r)
   }
   if (r->state == PAI_STATE_SUCCEEDED)
     return CLI_OK;
-  if (r->stopped_by > 0)
+  if (r->state == PAI_STATE_STOPPED && r->stopped_by > 0)
     return 128 + r->stopped_by;
   return r->code > 0 && r->code <= 255 ? r->code : CLI_BROKEN;
+}
+
+/* Each task takes some descriptors: as many as we may have. */
+static void raise_limits(void)
+{
+  struct rlimit files;
+
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+    return;
+  files.rlim_cur = files.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
 static int run_job(run_state *r, const char *root, pai_error **err)
@@ -183,6 +200,7 @@ static int run_job(run_state *r, const char *root, pai_error **err)
   if (rc < 0)
     return rc;
   catch_signals(loop);
+  raise_limits();
   rc = pai_platform_new(&r->platform, loop, &options, err);
   if (rc == PAI_OK) {
     rc = pai_platform_submit(&r->job, r->platform, r->spec, err);
@@ -212,18 +230,20 @@ static int run_file(run_state *r, const char *file, const char *root)
   pai_error *err = NULL;
   int rc = pai_spec_load(&r->spec, file, NULL, &err), code = CLI_BROKEN;
 
-  if (rc == PAI_OK && !cli_output_init(&r->out, r->spec, r->json)) {
+  if (rc < 0)
+    cli_error(strcmp(file, "-") == 0 ? "<stdin>" : file, err);
+  else if (!cli_output_init(&r->out, r->spec, r->json))
     cli_fail("out of memory");
-  } else if (rc == PAI_OK) {
+  else {
     print_notes(r);
     rc = run_job(r, root, &err);
     cli_output_dispose(&r->out);
-    code = rc < 0 ? CLI_BROKEN : exit_code(r);
+    if (rc < 0)
+      cli_error(rc == PAI_ENOROOM ? file : NULL, err);
+    else
+      code = exit_code(r);
   }
-  if (rc < 0) {
-    cli_error(strcmp(file, "-") == 0 ? "<stdin>" : file, err);
-    pai_error_free(err);
-  }
+  pai_error_free(err);
   pai_spec_unref(r->spec);
   return code;
 }
@@ -277,6 +297,6 @@ const cli_verb cli_run = {
     "Exit code: 0 the job succeeded; 1..255 the code of the task that\n"
     "decided its failure; 125 also when openpai itself failed: a bad file,\n"
     "no room, no folder, output that cannot be written; 128+n also when\n"
-    "signal n ended openpai.\n",
+    "signal n stopped the job.\n",
   .run = run,
 };

@@ -1,9 +1,7 @@
 /* main.c - finds the verb and runs it */
 #include "cli.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,23 +82,6 @@ static int run_word(const char *name, const char *next)
   return unknown(name);
 }
 
-/* What was printed must have arrived; else there is no answer. */
-static bool was_written(void)
-{
-  int error = cli_flush();
-  struct sigaction pipe;
-
-  if (error == 0)
-    return true;
-  /* A reader that has gone made itself heard by SIGPIPE, unless that is
-   * ignored. */
-  if (error == EPIPE && sigaction(SIGPIPE, NULL, &pipe) == 0 &&
-      pipe.sa_handler != SIG_IGN)
-    return true;
-  cli_fail("cannot write standard output: %s", strerror(error));
-  return false;
-}
-
 int main(int argc, char **argv)
 {
   const cli_verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
@@ -111,7 +92,7 @@ int main(int argc, char **argv)
     code = verb->run(argc - 1, argv + 1);
   else
     code = run_word(argc > 1 ? argv[1] : NULL, argc > 2 ? argv[2] : NULL);
-  if (was_written())
+  if (cli_written())
     return code;
   return verb == &cli_run ? CLI_BROKEN : CLI_NO;
 }

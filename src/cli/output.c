@@ -150,7 +150,7 @@ void cli_output_state(const pai_event *event)
   if (state >= PAI_STATE_SUCCEEDED)
     (void)printf(",\"code\":%d", pai_event_code(event));
   print_text(text, len);
-  (void)cli_flush();
+  (void)cli_written();
 }
 
 static void print_piece(const pai_event *event, const piece *p, size_t len)
@@ -191,7 +191,7 @@ void cli_output_add(cli_output *out, const pai_event *event)
     add_json(event, kept, p);
   else
     add_lines(out, kept, p);
-  (void)cli_flush();
+  (void)cli_written();
 }
 
 static void end_task(const cli_output *out, const pai_event *event,
@@ -221,5 +221,5 @@ void cli_output_end(cli_output *out, const pai_event *event)
   for (size_t r = 0; role == NULL && r < pai_spec_role_count(out->spec); r++)
     for (uint32_t i = 0; i < pai_spec_role_instances(out->spec, r); i++)
       end_task(out, event, pai_spec_role_name(out->spec, r), i);
-  (void)cli_flush();
+  (void)cli_written();
 }

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +32,6 @@ const char *cli_style(FILE *out, const char *sgr)
   if (*color == 0)
     *color = wants_color(out) ? 1 : -1;
   return *color > 0 ? sgr : "";
-}
-
-int cli_flush(void)
-{
-  static int failed; /* errno of the first failure */
-
-  /* When stdio wrote in between, it knows that it failed, but not why. */
-  if (fflush(stdout) != 0)
-    failed = failed != 0 ? failed : errno;
-  else if (ferror(stdout))
-    failed = failed != 0 ? failed : EIO;
-  return failed;
 }
 
 /* "error: what" and the like, after whatever stands on the line. */
@@ -98,6 +87,33 @@ void cli_fail(const char *fmt, ...)
   (void)vsnprintf(what, sizeof(what), fmt, ap);
   va_end(ap);
   cli_say(PAI_LOG_ERROR, what);
+}
+
+/* A reader that has gone makes itself heard by SIGPIPE, unless that is
+ * ignored. */
+static bool is_heard_of(int error)
+{
+  struct sigaction pipe;
+
+  return error == EPIPE && sigaction(SIGPIPE, NULL, &pipe) == 0 &&
+         pipe.sa_handler != SIG_IGN;
+}
+
+bool cli_written(void)
+{
+  static int error; /* errno of the first failure */
+
+  if (error != 0)
+    return is_heard_of(error);
+  /* When stdio wrote in between, it knows that it failed, but not why. */
+  if (fflush(stdout) != 0)
+    error = errno;
+  else if (ferror(stdout))
+    error = EIO;
+  if (error == 0 || is_heard_of(error))
+    return true;
+  cli_fail("cannot write standard output: %s", strerror(error));
+  return false;
 }
 
 /* Length of a UTF-8 sequence by its first byte, or 0 when none begins so. */

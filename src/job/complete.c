@@ -7,42 +7,19 @@
 
 enum { SECOND = 1000000 };
 
-/* The task with which n of a role had ended well (or badly), or NULL.  Asked
- * after every end, so when the n-th has just ended it is the last one. */
-static const pai__task *nth_done(const pai__job *job, uint32_t role, int32_t n,
-                                 bool well)
+/* Only the rules of the task's own role can have come true by its end, and
+ * only one of them; so no two rules ever compete for being the first. */
+bool pai__job_decide(const pai__job *job, const pai__task *ended,
+                     const pai__task **trigger)
 {
-  const pai__task *last = NULL;
-  int32_t count = 0;
-
-  for (size_t i = 0; i < job->ntasks; i++) {
-    const pai__task *t = &job->tasks[i];
-    if (t->state != PAI__TASK_DONE || t->role != role ||
-        (t->code == 0) != well)
-      continue;
-    count++;
-    if (last == NULL || t->order > last->order)
-      last = t;
-  }
-  return n >= 1 && count >= n ? last : NULL;
-}
-
-/* For the same reason no two rules come true at once. */
-bool pai__job_decide(const pai__job *job, const pai__task **trigger)
-{
-  size_t done = 0;
+  const pai__role *role = &job->spec->roles[ended->role];
+  const pai__ended *count = &job->ended[ended->role];
 
   *trigger = NULL;
-  for (uint32_t r = 0; r < job->spec->nroles && *trigger == NULL; r++) {
-    const pai__role *role = &job->spec->roles[r];
-
-    *trigger = nth_done(job, r, role->min_failed, false);
-    if (*trigger == NULL)
-      *trigger = nth_done(job, r, role->min_succeeded, true);
-  }
-  for (size_t i = 0; i < job->ntasks; i++)
-    done += job->tasks[i].state == PAI__TASK_DONE;
-  return *trigger != NULL || done == job->ntasks;
+  if ((role->min_failed >= 1 && count->badly >= role->min_failed) ||
+      (role->min_succeeded >= 1 && count->well >= role->min_succeeded))
+    *trigger = ended;
+  return *trigger != NULL || job->done == job->ntasks;
 }
 
 /* Retries that do not count have no end, so they must not follow each other

@@ -4,9 +4,11 @@
 
 #include "job/job.h"
 
-/* The completion policy: true once the attempt is decided, and by which task;
- * *trigger is NULL when all tasks ended and no rule had a say. */
-bool pai__job_decide(const pai__job *job, const pai__task **trigger);
+/* The completion policy, asked after the end of each task, which was counted:
+ * true once the attempt is decided.  *trigger is that task, or NULL when it
+ * was the last one and no rule had a say. */
+bool pai__job_decide(const pai__job *job, const pai__task *ended,
+                     const pai__task **trigger);
 
 /* The retry table: is a job that ended with `code` tried again? */
 typedef struct pai__retry {

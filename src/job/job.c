@@ -15,9 +15,9 @@ static void reset_tasks(pai__job *job)
   for (size_t i = 0; i < job->ntasks; i++) {
     job->tasks[i].state = PAI__TASK_PENDING;
     job->tasks[i].code = 0;
-    job->tasks[i].order = 0;
   }
-  job->completions = 0;
+  memset(job->ended, 0, job->spec->nroles * sizeof(*job->ended));
+  job->done = 0;
   job->trigger = NULL;
 }
 
@@ -29,6 +29,8 @@ static int reserve_actions(pai__job *job)
   size_t want = most + (pending > most ? pending : most);
   pai__action *grown;
 
+  if (job->cap - job->tail >= most)
+    return PAI_OK;
   if (job->head != 0 && pending != 0)
     memmove(job->actions, job->actions + job->head,
             pending * sizeof(*job->actions));
@@ -66,7 +68,8 @@ int pai__job_new(pai__job **out, const pai_alloc *alloc, pai_spec *spec,
   job->prng.state = seed;
   job->ntasks = spec->ntasks;
   job->tasks = pai__zalloc(alloc, job->ntasks * sizeof(*job->tasks));
-  if (job->tasks == NULL || reserve_actions(job) < 0) {
+  job->ended = pai__zalloc(alloc, spec->nroles * sizeof(*job->ended));
+  if (job->tasks == NULL || job->ended == NULL || reserve_actions(job) < 0) {
     pai__job_free(job);
     return PAI_ENOMEM;
   }
@@ -87,6 +90,7 @@ void pai__job_free(pai__job *job)
 
   if (job == NULL)
     return;
+  pai__free(&job->alloc, job->ended, job->spec->nroles * sizeof(*job->ended));
   pai_spec_unref(job->spec);
   pai__free(&job->alloc, job->tasks, job->ntasks * sizeof(*job->tasks));
   pai__free(&job->alloc, job->actions, job->cap * sizeof(*job->actions));
@@ -186,8 +190,12 @@ static int on_task_ended(pai__job *job, uint32_t task, int code)
       job->code == PAI__CODE_STOPPED ? PAI__CODE_STOPPED : PAI__CODE_JOB_OVER;
   t->code = code;
   t->state = PAI__TASK_DONE;
-  t->order = ++job->completions;
-  if (!job->decided && pai__job_decide(job, &trigger)) {
+  job->done++;
+  if (code == 0)
+    job->ended[t->role].well++;
+  else
+    job->ended[t->role].badly++;
+  if (!job->decided && pai__job_decide(job, t, &trigger)) {
     job->trigger = trigger;
     decide(job, trigger != NULL ? trigger->code : 0);
     return PAI_OK;
@@ -203,15 +211,15 @@ static int on_stop(pai__job *job)
 {
   if (job->state == PAI__JOB_DONE)
     return PAI_EINVAL;
-  if (job->stop_asked || job->decided) { /* again: no more patience */
+  if (job->stop_asked) { /* again: no more patience */
     for (uint32_t i = 0; i < job->ntasks; i++)
       if (is_alive(&job->tasks[i]))
         act(job, PAI__DO_KILL, i, 0);
-    job->stop_asked = true; /* no retry, but the result stands */
     return PAI_OK;
   }
-  job->stop_asked = true;
-  decide(job, PAI__CODE_STOPPED);
+  job->stop_asked = true; /* no retry; a result that is there stands */
+  if (!job->decided)
+    decide(job, PAI__CODE_STOPPED);
   return PAI_OK;
 }
 

@@ -41,8 +41,12 @@ typedef struct pai__task {
   uint32_t role;  /* index in the spec */
   uint32_t index; /* in the role */
   int code;       /* when done */
-  uint64_t order; /* of completion in this attempt: ties break by it */
 } pai__task;
+
+/* How many tasks of a role ended how. */
+typedef struct pai__ended {
+  int32_t well, badly;
+} pai__ended;
 
 enum pai__event_kind {
   PAI__EV_PLACED,       /* the scheduler found room */
@@ -87,7 +91,8 @@ typedef struct pai__job {
   bool stop_asked;
   pai__task *tasks; /* role by role, index by index */
   size_t ntasks;
-  uint64_t completions;
+  pai__ended *ended; /* of each role, in this attempt */
+  size_t done;       /* tasks of this attempt that have ended */
   pai__prng prng;
   pai__action *actions; /* [head, tail) are to be handed out */
   size_t head, tail, cap;

@@ -17,6 +17,7 @@ struct pai_loop {
   uv_loop_t *uv;
   uv_async_t wake;
   bool running; /* in pai_loop_run() and the like: refuse re-entry */
+  bool freed;   /* meanwhile: the memory goes when that returns */
 };
 
 static void on_wake(uv_async_t *handle)
@@ -96,22 +97,29 @@ static void free_memory(uv_handle_t *wake)
   pai__free(&alloc, loop, sizeof(*loop));
 }
 
+static void free_own(pai_loop *loop)
+{
+  pai_alloc alloc = loop->alloc;
+
+  uv_close((uv_handle_t *)&loop->wake, NULL);
+  (void)uv_run(&loop->own, UV_RUN_NOWAIT); /* takes a pai_loop_stop() back */
+  (void)uv_run(&loop->own, UV_RUN_DEFAULT);
+  (void)uv_loop_close(&loop->own);
+  pai__free(&alloc, loop, sizeof(*loop));
+}
+
 void pai_loop_free(pai_loop *loop)
 {
-  pai_alloc alloc;
-
   if (loop == NULL)
     return;
   if (loop->uv != &loop->own) { /* the host's loop calls back */
     uv_close((uv_handle_t *)&loop->wake, free_memory);
     return;
   }
-  uv_close((uv_handle_t *)&loop->wake, NULL);
-  (void)uv_run(&loop->own, UV_RUN_NOWAIT); /* takes a pai_loop_stop() back */
-  (void)uv_run(&loop->own, UV_RUN_DEFAULT);
-  (void)uv_loop_close(&loop->own);
-  alloc = loop->alloc;
-  pai__free(&alloc, loop, sizeof(*loop));
+  if (loop->running)
+    loop->freed = true;
+  else
+    free_own(loop);
 }
 
 static int run(pai_loop *loop, uv_run_mode mode)
@@ -124,7 +132,10 @@ static int run(pai_loop *loop, uv_run_mode mode)
   loop->running = true;
   more = uv_run(loop->uv, mode);
   loop->running = false;
-  return more != 0;
+  if (!loop->freed)
+    return more != 0;
+  free_own(loop);
+  return 0;
 }
 
 int pai_loop_run(pai_loop *loop)
@@ -161,6 +172,9 @@ int pai_loop_fd(const pai_loop *loop)
 
 int pai_loop_timeout_ms(const pai_loop *loop)
 {
+  if (!uv_loop_alive(loop->uv)) /* libuv's own loop would return */
+    return -1;
+  uv_update_time(loop->uv); /* the host may have been busy */
   return uv_backend_timeout(loop->uv);
 }
 

@@ -142,6 +142,7 @@ static void do_release(pai__pjob *j)
   (void)pai__sched_finish(j->platform->sched, j->id);
   j->platform->schedule_due = true;
   pai__timer_stop(j->grace);
+  pai__timer_stop(j->retry); /* which a stop may overtake */
   j->slots = NULL;
   j->shared = NULL;
   pai__arena_dispose(&j->attempt);

@@ -11,7 +11,7 @@ static void emit(pai__pjob *j, pai_event *event)
   event->time = pai__loop_wall_time();
   event->attempt = j->job->attempt;
   if (p->on_event != NULL && p->on_event(p->user_data, event) < 0 &&
-      j->job->state != PAI__JOB_DONE)
+      j->job->state != PAI__JOB_DONE && !j->job->stop_asked)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
 }
 

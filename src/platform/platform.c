@@ -200,10 +200,14 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
 
 void pai_platform_close(pai_platform *p, pai_closed_cb closed, void *user_data)
 {
-  if (p == NULL || p->closing)
+  if (p == NULL)
+    return;
+  if (p->closed == NULL) {
+    p->closed = closed;
+    p->closed_data = user_data;
+  }
+  if (p->closing)
     return;
   p->closing = true;
-  p->closed = closed;
-  p->closed_data = user_data;
   pai__turn_ask(p->kick);
 }

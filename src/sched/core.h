@@ -7,7 +7,8 @@
 typedef struct pai__queued pai__queued;
 
 struct pai__queued {
-  pai__queued *next; /* in order of submission; placed ones are skipped */
+  pai__queued *next, *before; /* of those that wait, by submission */
+  uint64_t order;             /* of submission */
   uint64_t id;
   bool placed;
   size_t ngroups;
@@ -31,5 +32,7 @@ extern const pai__policy pai__policy_fifo;
 pai__queued *pai__sched_next_waiting(const pai__sched *s, pai__queued *q);
 /* Places the whole gang and announces it, or records why not. */
 bool pai__sched_try(pai__sched *s, pai__queued *q);
+/* Records that all after `q`, whose turn did not come, wait for it. */
+void pai__sched_block(pai__sched *s, const pai__queued *q);
 
 #endif

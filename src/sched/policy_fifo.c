@@ -8,16 +8,15 @@
 
 static void decide(pai__sched *s)
 {
-  pai__queued *q = NULL, *behind;
+  pai__queued *q, *next = pai__sched_next_waiting(s, NULL);
 
-  while ((q = pai__sched_next_waiting(s, q)) != NULL)
-    if (!pai__sched_try(s, q))
-      break;
-  if (q == NULL)
-    return;
-  behind = q;
-  while ((q = pai__sched_next_waiting(s, q)) != NULL)
-    q->reason = (pai__reason){ .lack = PAI__LACK_TURN, .behind = behind->id };
+  while ((q = next) != NULL) {
+    next = pai__sched_next_waiting(s, q);
+    if (!pai__sched_try(s, q)) {
+      pai__sched_block(s, q);
+      return;
+    }
+  }
 }
 
 const pai__policy pai__policy_fifo = { "fifo", decide };

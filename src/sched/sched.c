@@ -13,9 +13,12 @@ struct pai__sched {
   const pai__policy *policy;
   pai__usage *nodes;
   size_t nnodes, nodes_cap;
-  pai__queued *first, *last; /* by submission */
-  pai__map by_id;
-  pai__place_cb cb; /* only during pai__sched_run() */
+  pai__queued *first, *last; /* of those that wait, by submission */
+  uint64_t submitted;
+  const pai__queued *blocker; /* all after it wait for it, */
+  pai__reason turn;           /* for this reason */
+  pai__map by_id;             /* those that were placed, too */
+  pai__place_cb cb;           /* only during pai__sched_run() */
   void *user_data;
 };
 
@@ -56,15 +59,13 @@ static void free_queued(pai__sched *s, pai__queued *q)
 
 void pai__sched_free(pai__sched *s)
 {
+  const pai__map_entry *e;
   pai_alloc alloc;
 
   if (s == NULL)
     return;
-  while (s->first != NULL) {
-    pai__queued *next = s->first->next;
-    free_queued(s, s->first);
-    s->first = next;
-  }
+  for (size_t i = 0; (e = pai__map_next(&s->by_id, &i)) != NULL;)
+    free_queued(s, e->value);
   for (size_t i = 0; i < s->nnodes; i++)
     pai__usage_dispose(&s->nodes[i], &s->alloc);
   pai__free(&s->alloc, s->nodes, s->nodes_cap * sizeof(*s->nodes));
@@ -159,12 +160,30 @@ static bool place_gang(pai__sched *s, pai__queued *q)
   return true;
 }
 
+/* Into the queue after `before`; NULL: as the first. */
+static void link_after(pai__sched *s, pai__queued *before, pai__queued *q)
+{
+  q->before = before;
+  q->next = before != NULL ? before->next : s->first;
+  *(before != NULL ? &before->next : &s->first) = q;
+  *(q->next != NULL ? &q->next->before : &s->last) = q;
+}
+
+static void unlink_queued(pai__sched *s, pai__queued *q)
+{
+  *(q->before != NULL ? &q->before->next : &s->first) = q->next;
+  *(q->next != NULL ? &q->next->before : &s->last) = q->before;
+  if (s->blocker == q)
+    s->blocker = NULL;
+}
+
 bool pai__sched_try(pai__sched *s, pai__queued *q)
 {
   pai__placement place = { q->id, q->ntasks, q->slots };
 
   if (!place_gang(s, q))
     return false;
+  unlink_queued(s, q);
   q->placed = true;
   s->cb(s->user_data, &place);
   return true;
@@ -172,16 +191,20 @@ bool pai__sched_try(pai__sched *s, pai__queued *q)
 
 pai__queued *pai__sched_next_waiting(const pai__sched *s, pai__queued *q)
 {
-  q = q == NULL ? s->first : q->next;
-  while (q != NULL && q->placed)
-    q = q->next;
-  return q;
+  return q == NULL ? s->first : q->next;
+}
+
+void pai__sched_block(pai__sched *s, const pai__queued *q)
+{
+  s->blocker = q;
+  s->turn = (pai__reason){ .lack = PAI__LACK_TURN, .behind = q->id };
 }
 
 void pai__sched_run(pai__sched *s, pai__place_cb cb, void *user_data)
 {
   s->cb = cb;
   s->user_data = user_data;
+  s->blocker = NULL;
   s->policy->decide(s);
   s->cb = NULL;
 }
@@ -262,42 +285,38 @@ int pai__sched_submit(pai__sched *s, const pai__request *request,
     free_queued(s, q);
     return rc;
   }
-  if (s->last != NULL)
-    s->last->next = q;
-  else
-    s->first = q;
-  s->last = q;
+  q->order = ++s->submitted;
+  link_after(s, s->last, q);
   return PAI_OK;
 }
 
 int pai__sched_requeue(pai__sched *s, uint64_t id)
 {
-  pai__queued *q = pai__map_get(&s->by_id, &id, sizeof(id));
+  pai__queued *q = pai__map_get(&s->by_id, &id, sizeof(id)), *before = NULL;
 
   if (q == NULL || !q->placed)
     return PAI_ENOTFOUND;
   give_back(s, q, q->ntasks);
   q->placed = false;
   q->reason = (pai__reason){ 0 };
+  /* It was among the first, so its place is not far. */
+  for (pai__queued *p = s->first; p != NULL && p->order < q->order;
+       p = p->next)
+    before = p;
+  link_after(s, before, q);
   return PAI_OK;
 }
 
 int pai__sched_finish(pai__sched *s, uint64_t id)
 {
   pai__queued *q = pai__map_remove(&s->by_id, &id, sizeof(id));
-  pai__queued **link = &s->first, *before = NULL;
 
   if (q == NULL)
     return PAI_ENOTFOUND;
   if (q->placed)
     give_back(s, q, q->ntasks);
-  while (*link != q) {
-    before = *link;
-    link = &before->next;
-  }
-  *link = q->next;
-  if (s->last == q)
-    s->last = before;
+  else
+    unlink_queued(s, q);
   free_queued(s, q);
   return PAI_OK;
 }
@@ -316,14 +335,17 @@ void pai__sched_regain_ports(pai__sched *s)
 
 bool pai__sched_has_waiting(const pai__sched *s)
 {
-  return pai__sched_next_waiting(s, NULL) != NULL;
+  return s->first != NULL;
 }
 
 const pai__reason *pai__sched_reason(const pai__sched *s, uint64_t id)
 {
   const pai__queued *q = pai__map_get(&s->by_id, &id, sizeof(id));
 
-  return q != NULL && !q->placed ? &q->reason : NULL;
+  if (q == NULL || q->placed)
+    return NULL;
+  return s->blocker != NULL && q->order > s->blocker->order ? &s->turn
+                                                            : &q->reason;
 }
 
 const char *pai__lack_name(enum pai__lack lack)

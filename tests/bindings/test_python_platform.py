@@ -163,6 +163,15 @@ class Platforms(unittest.TestCase):
             self.assertTrue(os.path.isdir(folder))
             self.assertTrue(platform.wait(platform.submit(job("true"))))
 
+    def test_forgotten_by_its_last_event(self):
+        def on_event(event):
+            if event.type == "job" and event.code is not None:
+                platform.forget(event.job)
+
+        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            self.assertEqual(platform.wait(platform.submit(job("exit 4"))),
+                             ("failed", 4))
+
     def test_leaving_stops(self):
         seen = []
         with self.assertRaises(ZeroDivisionError):

@@ -18,7 +18,7 @@ taskRoles:
   a:
     instances: {instances}
     dockerImage: x
-    resourcePerInstance: {{cpu: 1, memoryMB: 1, gpu: 0}}
+    resourcePerInstance: {{cpu: {cpu}, memoryMB: 1, gpu: 0}}
     commands:
       - {command}
 """
@@ -31,10 +31,15 @@ class ProgramTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.env = dict(os.environ, XDG_STATE_HOME=str(self.folder / "state"))
 
-    def job(self, command, instances=1):
+    def job(self, command, instances=1, cpu=1):
         path = self.folder / "job.yaml"
         path.write_text(JOB.format(command=json.dumps(command),
-                                   instances=instances))
+                                   instances=instances, cpu=cpu))
+        return str(path)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
         return str(path)
 
     def fifo(self):
@@ -58,9 +63,10 @@ class ProgramTest(unittest.TestCase):
 
     def start(self, *args, **kwargs):
         """A running openpai whose stdout is a pipe."""
+        kwargs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                  **kwargs}
         process = subprocess.Popen([OPENPAI, *args], env=self.env, text=True,
-                                   stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, **kwargs)
+                                   **kwargs)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process

@@ -180,7 +180,7 @@ class Cli(program.ProgramTest):
                                  args)
             done = self.run_cli("run", long, stdout=full)
         self.assertEqual(done.returncode, 125)
-        self.assertRegex(done.stderr, "ended with code 7\n.*logs: .*\n" + said)
+        self.assertRegex(done.stderr, said + ".*ended with code 7\n.*logs: ")
 
     def test_closed_standard_streams(self):
         job = self.job("exit 3")

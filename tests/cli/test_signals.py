@@ -2,6 +2,7 @@
 
 import fcntl
 import pathlib
+import resource
 import signal
 import struct
 import termios
@@ -66,6 +67,59 @@ class Signals(program.ProgramTest):
         self.assertEqual(process.wait(timeout=60), 130)
         self.assertEqual(self.mark.read_text(), "ended\n")
         self.assertNotIn("cannot write", process.stderr.read())
+
+    def test_a_signal_does_not_change_a_result_that_is_there(self):
+        fifo = self.fifo()
+        process = self.start("run", self.write("two.yaml", """
+            protocolVersion: 2
+            name: two
+            type: job
+            prerequisites: [{name: i, type: dockerimage, uri: x}]
+            taskRoles:
+              bad:
+                dockerImage: i
+                resourcePerInstance: {cpu: 0, memoryMB: 1, gpu: 0}
+                commands: ["read -r x <%s; exit 3"]
+              slow:
+                dockerImage: i
+                resourcePerInstance: {cpu: 0, memoryMB: 1, gpu: 0}
+                commands:
+                - "trap 'echo asked; read -r x <%s; echo done; exit' TERM"
+                - "echo up; sleep 1000 & wait"
+            """ % (fifo, fifo)))
+        self.assertEqual(process.stdout.readline(), "slow[0] | up\n")
+        self.release(fifo)
+        self.assertEqual(process.stdout.readline(), "slow[0] | asked\n")
+        process.send_signal(signal.SIGINT)  # the first request: no kill
+        self.release(fifo)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (3, "slow[0] | done\n"))
+
+    def test_a_blocked_sigchld_is_unblocked(self):
+        process = self.start_up(
+            "echo up", preexec_fn=lambda: signal.pthread_sigmask(
+                signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGTERM]))
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_a_limit_of_files_sizes_is_an_error_of_writing(self):
+        with open(self.folder / "out", "w") as out:
+            process = self.start(
+                "run", self.job("head -c 100000 /dev/zero"), stdout=out,
+                preexec_fn=lambda: resource.setrlimit(
+                    resource.RLIMIT_FSIZE, (8192, 8192)))
+            err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 125)
+        self.assertIn("output is missing in a log", err)
+        self.assertIn("cannot write standard output: File too large", err)
+
+    def test_as_many_descriptors_as_may_be(self):
+        def limit():
+            hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+
+        process = self.start("run", self.job("true", instances=40, cpu=0),
+                             preexec_fn=limit)
+        self.assertEqual(process.wait(timeout=60), 0)
 
     def test_ignored_signals_stay_ignored(self):
         ignored = signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM

@@ -221,6 +221,10 @@ static int launch(local_task *t, pai__local_files *files, char **env,
     return pai__fail(err, PAI_ELIMIT,
                      "cannot start bash: the addresses of all the job's tasks "
                      "are more than an environment holds");
+  if (rc == UV_EMFILE)
+    return pai__uv_fail(err, rc,
+                        "cannot start bash, which takes 3 "
+                        "descriptors (see ulimit -n)");
   return pai__uv_fail(err, rc, "cannot start bash");
 }
 

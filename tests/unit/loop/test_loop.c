@@ -173,6 +173,49 @@ static void a_delay_begins_when_it_is_asked_for(void **state)
   pai_loop_free(loop);
 }
 
+static void on_free(void *user_data)
+{
+  ticks *t = user_data;
+
+  pai__timer_close(t->timer);
+  pai_loop_free(t->loop);
+}
+
+static void a_callback_may_free_its_loop(void **state)
+{
+  test_tally tally;
+  pai_loop_options o = PAI_LOOP_OPTIONS_INIT;
+  ticks t = { 0 };
+
+  (void)state;
+  test_tally_init(&tally);
+  o.alloc = &tally.alloc;
+  assert_int_equal(pai_loop_new(&t.loop, &o, NULL), PAI_OK);
+  assert_int_equal(pai__timer_new(&t.timer, &tally.alloc, t.loop, on_free, &t),
+                   PAI_OK);
+  pai__timer_start(t.timer, 0);
+  assert_int_equal(pai_loop_run_once(t.loop), 0);
+  assert_int_equal(tally.live, 0);
+}
+
+static void a_foreign_loop_may_sleep_when_nothing_waits(void **state)
+{
+  pai__timer *timer;
+  pai_loop *loop;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_loop_timeout_ms(loop), -1);
+  assert_int_equal(
+    pai__timer_new(&timer, &pai__libc_alloc, loop, on_late, NULL), PAI_OK);
+  pai__timer_start(timer, 10000000);
+  assert_int_equal(pai_loop_dispatch(loop), 1);
+  uv_sleep(50); /* counts, although nobody ran the loop */
+  assert_in_range(pai_loop_timeout_ms(loop), 1, 9951);
+  pai__timer_close(timer);
+  pai_loop_free(loop);
+}
+
 /* The number the next descriptor gets. */
 static int next_fd(void)
 {
@@ -248,6 +291,8 @@ int main(void)
     cmocka_unit_test(reentry_is_refused_and_stop_stops),
     cmocka_unit_test(a_delay_begins_when_it_is_asked_for),
     cmocka_unit_test(a_stopped_loop_is_freed_whole),
+    cmocka_unit_test(a_callback_may_free_its_loop),
+    cmocka_unit_test(a_foreign_loop_may_sleep_when_nothing_waits),
     cmocka_unit_test(bad_options_are_refused),
     cmocka_unit_test(failing_memory),
   };

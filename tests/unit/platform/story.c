@@ -39,6 +39,8 @@ static void on_job(story *s, const pai_event *event)
 
   if (len > 0)
     (void)snprintf(s->why, sizeof(s->why), "%s", text);
+  if (state == PAI_STATE_WAITING && s->no_retry)
+    assert_int_equal(pai_platform_stop(s->platform, id), PAI_OK);
   if (state < PAI_STATE_SUCCEEDED)
     return;
   s->state = state;
@@ -81,7 +83,7 @@ static int on_event(void *user_data, const pai_event *event)
     if (s->slow && s->output_len == 0)
       wait_for_exit((pid_t)strtol(text, NULL, 10));
     on_output(s, text, len);
-    return 0;
+    return s->answer;
   }
   note_event(s, event);
   if (pai_event_type(event) == PAI_EVENT_JOB) {
@@ -97,7 +99,7 @@ static int on_event(void *user_data, const pai_event *event)
       assert_int_equal(pai_platform_stop(s->platform, pai_event_job(event)),
                        PAI_OK);
   }
-  return state == PAI_STATE_RUNNING ? s->answer : 0;
+  return state == PAI_STATE_STOPPING ? s->answer : 0;
 }
 
 static void on_log(void *user_data, int level, const char *line)

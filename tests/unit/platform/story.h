@@ -22,7 +22,9 @@ typedef struct story {
   int stop_at;        /* stop the job when a task is in this state, */
   int stops;          /* so many times */
   bool close_then;    /* or close the platform instead */
-  int answer;         /* what on_event answers to a running task */
+  int answer;         /* of on_event to output, and to a task that is asked
+                         to end */
+  bool no_retry;      /* stop a job that waits */
   bool slow;          /* the host is busy once the task has ended */
   bool forget;        /* the job, when it is over */
   char log[2048];     /* all lines */

@@ -223,7 +223,8 @@ static void a_listener_can_stop_its_job(void **state)
 {
   story s = { .answer = PAI_EUSER };
   pai_platform_options o;
-  pai_spec *spec = story_job("", "", "sleep 1000");
+  pai_spec *spec = story_job(
+    "", "", "trap 'echo cleaned; exit' TERM; echo up; sleep 1000 & wait");
   pai_error *err;
   int code;
 
@@ -231,6 +232,7 @@ static void a_listener_can_stop_its_job(void **state)
   (void)pai_spec_ref(spec);
   story_run(&s, spec);
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
+  assert_string_equal(s.output, "up\ncleaned\n"); /* one stop, however often */
   s = (story){ .answer = -77 };
   o = story_options(&s);
   assert_int_equal(pai_run(&code, spec, &o, &err), -77);
@@ -239,9 +241,21 @@ static void a_listener_can_stop_its_job(void **state)
   pai_spec_unref(spec);
 }
 
+/* A job that would be tried again in a minute or more. */
+static void a_stopped_job_waits_for_no_retry(void **state)
+{
+  story s = { .no_retry = true };
+
+  (void)state;
+  story_run(&s, story_job("", "", "exit 201"));
+  story_expect_end(&s, PAI_STATE_STOPPED, -210);
+  assert_string_equal(s.log, "");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_stopped_job_waits_for_no_retry),
     cmocka_unit_test(a_job_runs_and_tells_its_story),
     cmocka_unit_test(results),
     cmocka_unit_test(output_is_complete_and_kept),

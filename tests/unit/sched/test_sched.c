@@ -161,6 +161,31 @@ static void a_lost_port_is_missed_until_it_is_regained(void **state)
   pai__sched_free(s);
 }
 
+static void what_is_queued_again_keeps_its_place(void **state)
+{
+  pai__sched *s = new_sched(&pai__libc_alloc, 1);
+  log l = { .len = 0 };
+
+  (void)state;
+  for (uint64_t id = 1; id <= 3; id++)
+    assert_int_equal(submit(s, id, 1, 1), PAI_OK);
+  pai__sched_run(s, on_place, &l);
+  assert_int_equal(submit(s, 4, 1, 4), PAI_OK);
+  assert_int_equal(submit(s, 5, 1, 1), PAI_OK);
+  pai__sched_run(s, on_place, &l);
+  assert_int_equal(pai__sched_reason(s, 5)->behind, 4);
+  assert_int_equal(pai__sched_requeue(s, 2), PAI_OK);
+  assert_int_equal(pai__sched_requeue(s, 1), PAI_OK);
+  assert_int_equal(pai__sched_finish(s, 4), PAI_OK);
+  assert_int_equal(pai__sched_reason(s, 5)->lack, PAI__LACK_NOTHING);
+  pai__sched_run(s, on_place, &l);
+  assert_int_equal(l.len, 6);
+  assert_int_equal(l.ids[3], 1);
+  assert_int_equal(l.ids[4], 2);
+  assert_int_equal(l.ids[5], 5);
+  pai__sched_free(s);
+}
+
 static void misuse_changes_nothing(void **state)
 {
   pai__machine bad = box;
@@ -219,6 +244,7 @@ int main(void)
     cmocka_unit_test(the_impossible_is_refused_with_its_reason),
     cmocka_unit_test(ports_are_given_once_and_rest_before_they_return),
     cmocka_unit_test(a_lost_port_is_missed_until_it_is_regained),
+    cmocka_unit_test(what_is_queued_again_keeps_its_place),
     cmocka_unit_test(misuse_changes_nothing),
     cmocka_unit_test(failing_memory_leaves_it_usable),
   };
