@@ -80,6 +80,10 @@ enum {
 /** Receives one line without its newline.  Must not call the library. */
 typedef void (*pai_log_cb)(void *user_data, int level, const char *line);
 
+/** Takes the bytes of a text, in order.  A negative answer ends the call that
+ *  writes, which returns it. */
+typedef int (*pai_write_cb)(void *user_data, const char *bytes, size_t len);
+
 /** What went wrong, for a program and for a person. */
 typedef struct pai_error pai_error;
 

@@ -107,7 +107,9 @@ PAI_API void pai_platform_close(pai_platform *platform, pai_closed_cb closed,
  * @param[out] job   its id; 0 on failure
  * @param spec       the platform keeps a reference
  * @param[out] err   NULL, or receives the error of a failure
- * @return PAI_OK; PAI_ENOROOM: the job asks for more than this machine has;
+ * @return PAI_OK; PAI_EINVAL: the job is valid and yet cannot be run, as one
+ *         that asks for -1 GPUs; PAI_ENOROOM: it asks for more than this
+ *         machine has;
  *         PAI_EIO or PAI_EPERM: its folder cannot be made; PAI_ENOMEM;
  *         PAI_EBUSY: the platform is closing
  * @since 0.1

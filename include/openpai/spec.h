@@ -28,11 +28,17 @@ typedef struct pai_spec_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: malloc; copied */
   size_t max_bytes;       /**< longest text; 0: 4 MiB */
+  uint32_t max_depth;     /**< of lists and mappings; 0: 64 */
+  uint32_t max_roles;     /**< 0: 10,000 */
+  uint32_t max_tasks;     /**< of all roles; 0: 100,000 */
+  uint32_t max_aliases;   /**< times that aliases may repeat the text; 0: 10 */
+  int version;            /**< 1, 2; 0: told by the content */
+  int hived;              /**< 1: the cluster has HiveD: check what is its */
 } pai_spec_options;
 
-#define PAI_SPEC_OPTIONS_INIT      \
-  {                                \
-    sizeof(pai_spec_options), 0, 0 \
+#define PAI_SPEC_OPTIONS_INIT                        \
+  {                                                  \
+    sizeof(pai_spec_options), 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /**
@@ -62,6 +68,69 @@ PAI_API PAI_NODISCARD int pai_spec_parse(pai_spec **out, const char *text,
 PAI_API PAI_NODISCARD int pai_spec_load(pai_spec **out, const char *path,
                                         const pai_spec_options *opts,
                                         pai_error **err);
+
+/* --- checking ------------------------------------------------------------ */
+
+/** What was found in a job file.  IMMUTABLE; pai_report_free(). */
+typedef struct pai_report pai_report;
+
+/** How bad it is: an error makes the file invalid. */
+enum {
+  PAI_SEVERITY_WARNING = 1, /**< legal, and surely not meant */
+  PAI_SEVERITY_ERROR = 2
+};
+
+/** One thing that was found; belongs to its report. */
+typedef struct pai_diagnostic {
+  size_t struct_size;
+  int severity;
+  const char *code;      /**< stable, as "unknown-key" */
+  const char *pointer;   /**< JSON pointer of the place; "" for the file */
+  uint32_t line, column; /**< where it begins, from 1; columns count
+                               characters */
+  uint32_t end_line, end_column; /**< where it has ended */
+  const char *message;           /**< one line that names the wrong value */
+  const char *help;              /**< how to mend it, or NULL */
+  const char *source; /**< the line it begins in, or a part of it; secrets are
+                            asterisks; NULL when it cannot be shown */
+  uint32_t source_column; /**< of `source`, where it begins, from 1 */
+} pai_diagnostic;
+
+/**
+ * Finds all that is wrong with a job file, in the order of the file.
+ *
+ * @param[out] out   what was found, owned by the caller; NULL on failure
+ * @param[out] spec  NULL, or receives the spec of a valid file, else NULL
+ * @param text       as pai_spec_parse()
+ * @param len        its length in bytes
+ * @param opts       options, or NULL for defaults; not kept
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return PAI_OK, whether the file is valid or not; PAI_EINVAL for a broken
+ *         call; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_check(pai_report **out, pai_spec **spec,
+                                         const char *text, size_t len,
+                                         const pai_spec_options *opts,
+                                         pai_error **err);
+
+/** 1 when there is no error.  @since 0.1 */
+PAI_API int pai_report_valid(const pai_report *report);
+
+/** 1: job config v1; 2: job protocol v2; 0: nobody can tell.  @since 0.1 */
+PAI_API int pai_report_version(const pai_report *report);
+
+/** How many diagnostics there are.  @since 0.1 */
+PAI_API size_t pai_report_count(const pai_report *report);
+
+/** Diagnostic @p i, from 0; NULL beyond the last.  @since 0.1 */
+PAI_API const pai_diagnostic *pai_report_get(const pai_report *report,
+                                             size_t i);
+
+/** NULL is allowed.  @since 0.1 */
+PAI_API void pai_report_free(pai_report *report);
+
+/* --- the spec ------------------------------------------------------------ */
 
 /** One more owner.  @return @p spec  @since 0.1 */
 PAI_API pai_spec *pai_spec_ref(pai_spec *spec);
@@ -94,14 +163,182 @@ PAI_API uint32_t pai_spec_role_memory_mb(const pai_spec *spec, size_t role);
 /** @since 0.1 */
 PAI_API uint32_t pai_spec_role_gpus(const pai_spec *spec, size_t role);
 
-/** The role's commands joined by newlines; NULL beyond the last role.
+/** The role's commands, those of its deployment around them, joined by
+ *  newlines, templates filled in but for secrets; NULL beyond the last role.
  *  @since 0.1 */
 PAI_API const char *pai_spec_role_script(const pai_spec *spec, size_t role);
+
+/**
+ * Writes the value of any place of a spec as JSON on one line; a job config v1
+ * is protocol v2 here.  Secrets are "******".  <openpai/draft.h> says how places
+ * are named.
+ * @return PAI_OK; PAI_ENOTFOUND: there is no such place; PAI_EINVAL;
+ *         PAI_ENOMEM; or what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_get(const pai_spec *spec, const char *path,
+                                       pai_write_cb write, void *user_data,
+                                       pai_error **err);
+
+/**
+ * Writes what docker needs to pull the job's images, as its config.json:
+ * {"auths":{REGISTRY:{"auth":BASE64}}}.  Holds secrets.
+ * @return PAI_OK; PAI_EINVAL for a broken call; PAI_ENOMEM; or what @p write
+ *         answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_docker_config(const pai_spec *spec,
+                                                 pai_write_cb write,
+                                                 void *user_data,
+                                                 pai_error **err);
+
+/** A name in the commands' templates that nothing stands for, as
+ *  "$parameters.lr": name @p i, from 0, or NULL beyond the last.
+ *  @since 0.1 */
+PAI_API const char *pai_spec_unresolved(const pai_spec *spec, size_t i);
 
 /** What the file asks for and this version does not act on: note @p i, from
  *  0, or NULL beyond the last.  One for each field, however many task roles
  *  have it.  @since 0.1 */
 PAI_API const char *pai_spec_note(const pai_spec *spec, size_t i);
+
+/**
+ * A copy without secrets: "******" in the place of each, so that it can be
+ * shown to anybody.
+ * @return PAI_OK; PAI_EINVAL for a broken call; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_masked(pai_spec **out, const pai_spec *spec,
+                                          pai_error **err);
+
+/* --- writing --------------------------------------------------------------- */
+
+/** In what a spec, or what is said of it, is written. */
+enum {
+  PAI_FORMAT_YAML = 1,
+  PAI_FORMAT_JSON = 2,
+  PAI_FORMAT_TEXT = 3 /**< for people */
+};
+
+/** Options of pai_spec_write(); or use PAI_SPEC_WRITE_OPTIONS_INIT. */
+typedef struct pai_spec_write_options {
+  size_t struct_size;
+  int format;          /**< PAI_FORMAT_*; 0: YAML, or JSON for version 1 */
+  int version;         /**< 1: job config v1; 2 or 0: protocol v2 */
+  int secrets;         /**< 1: as they are; 0: "******" in their place */
+  pai_report **report; /**< NULL, or receives what version 1 cannot say; owned
+                            by the caller */
+} pai_spec_write_options;
+
+#define PAI_SPEC_WRITE_OPTIONS_INIT            \
+  {                                            \
+    sizeof(pai_spec_write_options), 0, 0, 0, 0 \
+  }
+
+/**
+ * Writes a spec: the same spec gives the same bytes, in the order of its file
+ * and without its comments.  A spec that was read from job config v1 is
+ * protocol v2 meanwhile, and so this converts.
+ *
+ * @param spec  the spec
+ * @param opts  options, or NULL for defaults; not kept
+ * @param write takes the text
+ * @param user_data  handed to @p write
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL or PAI_ENOTSUP for bad options; PAI_ENOMEM; or
+ *         what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_write(const pai_spec *spec,
+                                         const pai_spec_write_options *opts,
+                                         pai_write_cb write, void *user_data,
+                                         pai_error **err);
+
+/* --- explaining ------------------------------------------------------------ */
+
+/**
+ * Says what a spec will do: its task roles with what each task gets, sums,
+ * when the job is over, what has no value, and what this version does not act
+ * on.  Nothing of it is secret.
+ *
+ * @param spec       the spec
+ * @param format     PAI_FORMAT_TEXT or 0: for people, may change; or
+ *                   PAI_FORMAT_JSON: one object
+ * @param write      takes the text
+ * @param user_data  handed to @p write
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL for another format; PAI_ENOMEM; or what @p write
+ *         answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_explain(const pai_spec *spec, int format,
+                                           pai_write_cb write, void *user_data,
+                                           pai_error **err);
+
+/* --- comparing ------------------------------------------------------------- */
+
+/** How something differs. */
+enum {
+  PAI_CHANGE_ADDED = 1,
+  PAI_CHANGE_REMOVED = 2,
+  PAI_CHANGE_CHANGED = 3,
+  PAI_CHANGE_MOVED = 4 /**< a task role, among the others */
+};
+
+/** One difference of two specs; its texts live as long as the callback. */
+typedef struct pai_spec_change {
+  size_t struct_size;
+  int kind;              /**< PAI_CHANGE_* */
+  const char *pointer;   /**< JSON pointer: into the first spec for what is
+                              removed, else into the second */
+  const char *old_value; /**< compact JSON, or NULL where nothing was; of a
+                              moved role its place, from 0 */
+  const char *new_value; /**< likewise */
+} pai_spec_change;
+
+/** Takes one difference.  A negative answer ends the call that compares, which
+ *  returns it. */
+typedef int (*pai_spec_diff_cb)(void *user_data,
+                                const pai_spec_change *change);
+
+/**
+ * Tells what differs between two specs, by what they mean: what is written
+ * out and what is left to its default are the same, as 2 and 2.0 and mappings
+ * in another order.  Prerequisites and deployments are compared by their
+ * names.  Of commands each line is compared; its pointer is that of the
+ * command it is in.  Secrets, and what is no template in the account of a
+ * registry, are shown as "******".
+ *
+ * @param a          the first spec
+ * @param b          the second
+ * @param cb         takes the differences
+ * @param user_data  handed to @p cb
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return how many differences there are; PAI_ENOMEM; PAI_ELIMIT: a value is
+ *         nested too deep to be shown; or what @p cb answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_diff(const pai_spec *a, const pai_spec *b,
+                                        pai_spec_diff_cb cb, void *user_data,
+                                        pai_error **err);
+
+/* --- JSON Schema ---------------------------------------------------------- */
+
+/**
+ * Writes the language of job files as JSON Schema, draft 7, for editors.  It
+ * is made of the tables that pai_spec_check() goes by, and tells all but wrong
+ * references, sums and templates.  The same version gives the same bytes.
+ *
+ * @param version    1: job config v1; 2: job protocol v2
+ * @param write      takes the text
+ * @param user_data  handed to @p write
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL for another version; PAI_ENOMEM; or what @p write
+ *         answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_schema(int version, pai_write_cb write,
+                                          void *user_data, pai_error **err);
 
 PAI_END_DECLS
 

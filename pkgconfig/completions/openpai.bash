@@ -2,23 +2,41 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run doctor help'
+  local verbs='run doctor spec help'
+  local spec_verbs='check render show convert fmt diff schema'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-  local options=
+  local verb=${COMP_WORDS[1]} options='' files=''
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$word")
     return
   fi
-  case ${COMP_WORDS[1]} in
-    run) options='--json --quiet --verbose --root --help' ;;
+  if [ "$verb" = spec ] && [ "$COMP_CWORD" -gt 2 ]; then
+    verb="spec ${COMP_WORDS[2]}"
+  fi
+  case $verb in
+    'spec schema') ;;
+    run | 'spec '*) files=yes ;;
+  esac
+  case $verb in
+    run) options='--json --quiet --verbose --root --param --help' ;;
     doctor) options='--json --help' ;;
+    spec) options="$spec_verbs --help" ;;
+    'spec check') options='--json --sarif --quiet --strict --hived --help' ;;
+    'spec render') options='--json --role --param --help' ;;
+    'spec show') options='--json --help' ;;
+    'spec convert') options='--to --json --show-secrets --help' ;;
+    'spec fmt') options='--write --check --help' ;;
+    'spec diff') options='--json --help' ;;
+    'spec schema') options='--version --help' ;;
     help) options=$verbs ;;
   esac
   if [ "$before" = --root ]; then
     mapfile -t COMPREPLY < <(compgen -d -- "$word")
-  elif [ "${COMP_WORDS[1]}" = run ] && [ "${word#-}" = "$word" ]; then
+  elif [ "$before" = --to ] || [ "$before" = --version ]; then
+    mapfile -t COMPREPLY < <(compgen -W 'v1 v2' -- "$word")
+  elif [ -n "$files" ] && [ "${word#-}" = "$word" ]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   else
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

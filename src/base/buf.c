@@ -14,12 +14,17 @@ void pai__buf_dispose(pai__buf *b)
   pai__buf_init(b, b->alloc);
 }
 
-void pai__buf_clear(pai__buf *b)
+void pai__buf_cut(pai__buf *b, size_t len)
 {
-  b->len = 0;
+  b->len = len;
   b->failed = false;
   if (b->data != NULL)
-    b->data[0] = '\0';
+    b->data[len] = '\0';
+}
+
+void pai__buf_clear(pai__buf *b)
+{
+  pai__buf_cut(b, 0);
 }
 
 bool pai__buf_reserve(pai__buf *b, size_t more)

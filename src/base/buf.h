@@ -20,6 +20,7 @@ typedef struct pai__buf {
 void pai__buf_init(pai__buf *b, const pai_alloc *alloc);
 void pai__buf_dispose(pai__buf *b);
 void pai__buf_clear(pai__buf *b); /* empty again, memory kept, not failed */
+void pai__buf_cut(pai__buf *b, size_t len); /* shorter again, not failed */
 
 /* Room for `more` bytes and a NUL at data + len; false when memory is short. */
 bool pai__buf_reserve(pai__buf *b, size_t more);

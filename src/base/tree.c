@@ -183,6 +183,45 @@ void pai__tree_free(pai__tree *t)
   pai__free(&alloc, t, t->block);
 }
 
+static void *copy_list(const pai_alloc *a, const void *list, size_t len,
+                       size_t *cap, size_t size)
+{
+  void *copy = len > 0 ? pai__realloc(a, NULL, 0, len, size) : NULL;
+
+  *cap = copy != NULL ? len : 0;
+  if (copy != NULL)
+    memcpy(copy, list, len * size);
+  return copy;
+}
+
+int pai__tree_copy(pai__tree **out, const pai__tree *t)
+{
+  const pai_alloc *a = &t->alloc;
+  pai__tree *copy;
+  int rc = pai__tree_new(out, a, t->text, t->len, NULL);
+
+  if (rc < 0)
+    return rc;
+  copy = *out;
+  pai__free(a, copy->nodes, copy->cap * sizeof(*copy->nodes));
+  copy->nodes =
+    copy_list(a, t->nodes, t->count, &copy->cap, sizeof(*copy->nodes));
+  copy->strings =
+    copy_list(a, t->strings, t->strings_len, &copy->strings_cap, 1);
+  copy->side =
+    copy_list(a, t->side, t->side_len, &copy->side_cap, sizeof(*copy->side));
+  copy->count = copy->cap;
+  copy->strings_len = copy->strings_cap;
+  copy->side_len = copy->side_cap;
+  copy->syntax = t->syntax;
+  if (copy->count == t->count && copy->strings_len == t->strings_len &&
+      copy->side_len == t->side_len)
+    return PAI_OK;
+  pai__tree_free(copy);
+  *out = NULL;
+  return PAI_ENOMEM;
+}
+
 int pai__tree_grow(pai__tree *t, size_t start)
 {
   size_t cap = t->cap + t->cap / 2 + 8, want = 0, most = 4 * t->cap;

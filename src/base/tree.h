@@ -72,8 +72,13 @@ typedef struct pai__tree_node {
   } u;
 } pai__tree_node;
 
+/* What a document was written in. */
+enum { PAI__SYNTAX_JSON, PAI__SYNTAX_YAML };
+
 typedef struct pai__tree {
   pai_alloc alloc;
+  uint8_t syntax; /* PAI__SYNTAX_* */
+  uint8_t how;    /* and the reader's flags or mode: enough to read it again */
   pai__tree_node *nodes; /* [0] is the root */
   size_t count, cap;
   char *strings;
@@ -87,6 +92,9 @@ typedef struct pai__tree {
 } pai__tree;
 
 void pai__tree_free(pai__tree *t);
+
+/* A tree of its own with the same content.  PAI_ENOMEM. */
+int pai__tree_copy(pai__tree **out, const pai__tree *t);
 
 /* --- looking ------------------------------------------------------------ */
 
@@ -206,6 +214,11 @@ static inline pai__node pai__tree_written(const pai__tree *t, pai__node n)
 {
   return t->nodes[n].skip > n + 1 ? n + 1 : PAI__NO_NODE;
 }
+
+/* Whether two nodes mean the same, entries in the same order (tree_same.c).
+ * Of numbers only the value counts: 1 and 1.0 are the same. */
+bool pai__tree_same(const pai__tree *a, pai__node m, const pai__tree *b,
+                    pai__node n);
 
 /* --- places ------------------------------------------------------------- */
 

@@ -22,11 +22,34 @@ static const cli_option *find_letter(const cli_option *options, size_t count,
   return NULL;
 }
 
-static int wrong(const cli_verb *verb, const char *what, const char *word)
+void cli_misused(const cli_verb *verb, const char *what, const char *word)
 {
   cli_fail("%s: %s", what, word);
   (void)fprintf(stderr, "  help: openpai %s --help\n", verb->name);
+}
+
+static int wrong(const cli_verb *verb, const char *what, const char *word)
+{
+  cli_misused(verb, what, word);
   return -1;
+}
+
+const char *cli_values[CLI_VALUES];
+size_t cli_value_count;
+
+/* False: it cannot be that. */
+static bool take_value(const cli_option *o, const char *value)
+{
+  const char *equals = strchr(value, '=');
+
+  if (o->value != NULL) {
+    *o->value = value;
+    return true;
+  }
+  if (equals == NULL || equals == value || cli_value_count == CLI_VALUES)
+    return false;
+  cli_values[cli_value_count++] = value;
+  return true;
 }
 
 int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
@@ -63,12 +86,12 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
       return wrong(verb, "this option takes no value", word);
     if (o->flag != NULL)
       *o->flag = true;
-    else if (word[1] == '-' && equals != NULL)
-      *o->value = equals + 1;
-    else if (++i < argc)
-      *o->value = argv[i];
-    else
+    else if ((word[1] != '-' || equals == NULL) && ++i == argc)
       return wrong(verb, "this option needs a value", word);
+    else if (!take_value(o, word[1] == '-' && equals != NULL ? equals + 1
+                                                             : argv[i]))
+      return wrong(verb, "this option takes NAME=VALUE, 256 times at most",
+                   word);
   }
   return words;
 }

@@ -21,27 +21,37 @@ enum {
 };
 
 typedef struct cli_verb {
-  const char *name;
+  const char *name;                  /* "run"; "spec check": one of a group */
   const char *brief;                 /* one line */
   const char *usage;                 /* after "openpai NAME" */
   const char *help;                  /* options and exit codes */
-  int (*run)(int argc, char **argv); /* argv[0] is the verb */
+  int (*run)(int argc, char **argv); /* argv[0] is the last word of it */
 } cli_verb;
 
 extern const cli_verb cli_run, cli_doctor;
+extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
+  cli_spec_schema, cli_spec_show, cli_spec_fmt, cli_spec_diff;
 
 typedef struct cli_option {
-  const char *name; /* long, without dashes */
-  char letter;      /* or 0 */
-  bool *flag;       /* set when given; NULL if it takes a value */
-  const char **value;
+  const char *name;   /* long, without dashes */
+  char letter;        /* or 0 */
+  bool *flag;         /* set when given; NULL if it takes a value */
+  const char **value; /* NULL, too: NAME=VALUE any number of times, which
+                         goes to cli_values */
 } cli_option;
+
+/* What the one option of a verb got that may be given several times. */
+enum { CLI_VALUES = 256 };
+extern const char *cli_values[CLI_VALUES];
+extern size_t cli_value_count;
 
 /* Reads options and moves the other words to the front of argv.  Returns how
  * many words there are, or -1: wrong, and said so; -2: help was asked for and
  * printed. */
 int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
                 int argc, char **argv);
+/* Complains of how a verb was called, and says where that is explained. */
+void cli_misused(const cli_verb *verb, const char *what, const char *word);
 void cli_print_help(const cli_verb *verb, FILE *out);
 
 /* --- terminal (term.c) --- */
@@ -54,17 +64,28 @@ const char *cli_style(FILE *out, const char *sgr);
  * was printed has not arrived: then there is no answer. */
 bool cli_written(void);
 
+/* A pai_write_cb that writes to the FILE it is given.  Never fails: whether
+ * all was written is seen in the end. */
+int cli_write(void *file, const char *bytes, size_t len);
+
 /* "file:line:col: error: what" and a help line, on stderr. */
 void cli_error(const char *file, const pai_error *err);
 /* "openpai: error: ..." or "openpai: warning: ..." or, below
  * PAI_LOG_WARNING, "note: ...", on stderr. */
 void cli_say(int level, const char *what);
+/* "error: what" or "warning: what" or "note: what" on either stream, after
+ * what stands on the line, and without its end. */
+void cli_level(FILE *out, int level, const char *what);
+/* "  help: what". */
+void cli_help(FILE *out, const char *what);
 /* An error with no file. */
 void cli_fail(const char *fmt, ...)
 #ifdef __GNUC__
   __attribute__((format(printf, 1, 2)))
 #endif
   ;
+/* Length of the UTF-8 sequence at the beginning, or 0 when none is there. */
+size_t cli_utf8_len(const char *text, size_t left);
 /* How many bytes at the end begin a UTF-8 sequence that goes on after it. */
 size_t cli_utf8_cut(const char *text, size_t len);
 /* A JSON string with its quotes. */

@@ -5,6 +5,7 @@
  * what happens goes to stderr, and only on a terminal; what went wrong always.
  */
 #include "cli.h"
+#include "job_file.h"
 #include "output.h"
 
 #include <signal.h>
@@ -225,26 +226,29 @@ static void print_notes(const run_state *r)
 }
 
 /* Returns the exit code. */
-static int run_file(run_state *r, const char *file, const char *root)
+static int run_file(run_state *r, const char *name, const char *root)
 {
+  cli_job_file file;
   pai_error *err = NULL;
-  int rc = pai_spec_load(&r->spec, file, NULL, &err), code = CLI_BROKEN;
+  int code = CLI_BROKEN;
 
-  if (rc < 0)
-    cli_error(strcmp(file, "-") == 0 ? "<stdin>" : file, err);
-  else if (!cli_output_init(&r->out, r->spec, r->json))
-    cli_fail("out of memory");
-  else {
-    print_notes(r);
-    rc = run_job(r, root, &err);
-    cli_output_dispose(&r->out);
-    if (rc < 0)
-      cli_error(rc == PAI_ENOROOM ? file : NULL, err);
-    else
-      code = exit_code(r);
+  if (cli_job_file_need(&file, name) == CLI_OK) {
+    r->spec = file.spec;
+    if (!cli_output_init(&r->out, r->spec, r->json)) {
+      cli_fail("out of memory");
+    } else {
+      int rc;
+      print_notes(r);
+      rc = run_job(r, root, &err);
+      cli_output_dispose(&r->out);
+      if (rc < 0)
+        cli_error(rc == PAI_ENOROOM ? name : NULL, err);
+      else
+        code = exit_code(r);
+    }
   }
   pai_error_free(err);
-  pai_spec_unref(r->spec);
+  cli_job_file_close(&file);
   return code;
 }
 
@@ -254,12 +258,11 @@ static int run(int argc, char **argv)
   bool quiet = false, verbose = false;
   run_state r = { 0 };
   const cli_option options[] = {
-    { "json", 0, &r.json, NULL },
-    { "quiet", 'q', &quiet, NULL },
-    { "verbose", 'v', &verbose, NULL },
-    { "root", 0, NULL, &root },
+    { "json", 0, &r.json, NULL },       { "quiet", 'q', &quiet, NULL },
+    { "verbose", 'v', &verbose, NULL }, { "root", 0, NULL, &root },
+    { "param", 'p', NULL, NULL },
   };
-  int words = cli_options(&cli_run, options, 4, argc, argv);
+  int words = cli_options(&cli_run, options, 5, argc, argv);
 
   if (words == -2)
     return CLI_OK;
@@ -279,13 +282,15 @@ static int run(int argc, char **argv)
 const cli_verb cli_run = {
   .name = "run",
   .brief = "Run a job file on this machine and wait for its result",
-  .usage = "[--json] [--quiet|--verbose] [--root DIR] FILE",
+  .usage = "[--json] [--quiet|--verbose] [--root DIR] [-p NAME=VALUE]... FILE",
   .help =
-    "FILE is a job of OpenPAI's job protocol v2, YAML or JSON; - reads\n"
-    "standard input.  Its tasks run as processes of this user.  What they\n"
-    "print is shown with the task's name before each line and kept in files.\n"
-    "The first Ctrl-C stops the job, the second kills it; Ctrl-\\ kills it\n"
-    "at once.  A reader of its output that goes away stops it, too.\n\n"
+    "FILE is a job of OpenPAI's job protocol v2, YAML or JSON, or a job\n"
+    "config v1; - reads standard input.  Its tasks run as processes of this\n"
+    "user.  What they print is shown with the task's name before each line\n"
+    "and kept in files.  The first Ctrl-C stops the job, the second kills "
+    "it;\n"
+    "Ctrl-\\ kills it at once.  A reader of its output that goes away stops\n"
+    "it, too.\n\n"
     "  --json         print every event as one line of JSON\n"
     "  -q, --quiet    only what the tasks print, warnings and failures; the\n"
     "                 default when stderr is not a terminal\n"
@@ -293,6 +298,9 @@ const cli_verb cli_run = {
     "  --root DIR     keep the job's files under DIR\n"
     "                 (default: $XDG_STATE_HOME/openpai, or\n"
     "                 ~/.local/state/openpai)\n"
+    "  -p, --param NAME=VALUE\n"
+    "                 a parameter in the place of the file's; may be given\n"
+    "                 several times\n"
     "  -h, --help\n\n"
     "Exit code: 0 the job succeeded; 1..255 the code of the task that\n"
     "decided its failure; 125 also when openpai itself failed: a bad file,\n"

@@ -5,50 +5,95 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cli_verb *const verbs[] = { &cli_run, &cli_doctor };
+static const cli_verb *const verbs[] = {
+  &cli_run,         &cli_doctor,    &cli_spec_check,
+  &cli_spec_render, &cli_spec_show, &cli_spec_convert,
+  &cli_spec_fmt,    &cli_spec_diff, &cli_spec_schema,
+};
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
-static const cli_verb *find_verb(const char *name)
+/* Whether the verb is one of a group: "spec check" of "spec". */
+static bool is_of(const cli_verb *verb, const char *group)
+{
+  size_t len = strlen(group);
+
+  return strncmp(verb->name, group, len) == 0 && verb->name[len] == ' ';
+}
+
+static bool is_group(const char *name)
 {
   for (size_t i = 0; i < VERBS; i++)
-    if (strcmp(verbs[i]->name, name) == 0)
+    if (is_of(verbs[i], name))
+      return true;
+  return false;
+}
+
+/* The verb that the words name, NULL for none; and how many of them do. */
+static const cli_verb *find_verb(int count, char **words, int *used)
+{
+  for (size_t i = 0; count > 0 && i < VERBS; i++) {
+    const char *name = verbs[i]->name, *last = strrchr(name, ' ');
+
+    *used = last != NULL ? 2 : 1;
+    if (last == NULL ? strcmp(name, words[0]) == 0
+                     : count > 1 && is_of(verbs[i], words[0]) &&
+                         strcmp(last + 1, words[1]) == 0)
       return verbs[i];
+  }
   return NULL;
 }
 
-static void print_overview(FILE *out)
+/* All verbs, or those of a group. */
+static void print_overview(FILE *out, const char *group)
 {
-  (void)fprintf(out, "usage: openpai VERB [OPTIONS] [ARGUMENTS]\n\n"
-                     "Runs AI jobs on this machine.\n\n");
+  (void)fprintf(out, "usage: openpai %s%sVERB [OPTIONS] [ARGUMENTS]\n\n%s\n\n",
+                group != NULL ? group : "", group != NULL ? " " : "",
+                group != NULL ? "Verbs for job files."
+                              : "Runs AI jobs on this machine.");
   for (size_t i = 0; i < VERBS; i++)
-    (void)fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->brief);
-  (void)fprintf(out, "  %-8s %s\n", "help",
-                "Explain a verb: openpai help run");
-  (void)fprintf(out, "\nopenpai --version prints the version.\n");
+    if (group == NULL || is_of(verbs[i], group))
+      (void)fprintf(out, "  %-13s %s\n", verbs[i]->name, verbs[i]->brief);
+  if (group == NULL)
+    (void)fprintf(out, "  %-13s %s\n\n%s\n", "help",
+                  "Explain a verb: openpai help run",
+                  "openpai --version prints the version.");
 }
 
-static int unknown(const char *name)
+static int unknown(int count, char **words)
 {
-  cli_fail("there is no verb '%s'", name);
-  (void)fprintf(stderr, "  help: openpai help lists them\n");
+  bool grouped = is_group(words[0]);
+
+  cli_fail("there is no verb '%s%s%s'", words[0],
+           grouped && count > 1 ? " " : "",
+           grouped && count > 1 ? words[1] : "");
+  (void)fprintf(stderr, "  help: openpai help%s%s lists them\n",
+                grouped ? " " : "", grouped ? words[0] : "");
   return CLI_USAGE;
 }
 
-static int help(const char *name)
+static bool asks_for_help(const char *word)
+{
+  return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||
+         strcmp(word, "-h") == 0;
+}
+
+static int help(int count, char **words)
 {
   const cli_verb *verb;
+  int used;
 
-  if (name == NULL) {
-    print_overview(stdout);
+  if (count == 0 || strcmp(words[0], "help") == 0) {
+    print_overview(stdout, NULL);
     return CLI_OK;
   }
-  verb = find_verb(name);
-  if (verb == NULL && strcmp(name, "help") == 0)
-    return help(NULL);
-  if (verb == NULL)
-    return unknown(name);
-  cli_print_help(verb, stdout);
+  verb = find_verb(count, words, &used);
+  if (verb != NULL)
+    cli_print_help(verb, stdout);
+  else if (count == 1 && is_group(words[0]))
+    print_overview(stdout, words[0]);
+  else
+    return unknown(count, words);
   return CLI_OK;
 }
 
@@ -66,32 +111,34 @@ static void fill_standard_streams(void)
 }
 
 /* What is no verb of the table. */
-static int run_word(const char *name, const char *next)
+static int run_words(int count, char **words)
 {
-  if (name == NULL) {
-    print_overview(stderr);
+  if (count == 0 || (count == 1 && is_group(words[0]))) {
+    print_overview(stderr, count == 0 ? NULL : words[0]);
     return CLI_USAGE;
   }
-  if (strcmp(name, "--version") == 0) {
+  if (strcmp(words[0], "--version") == 0) {
     (void)printf("openpai %s\n", pai_version());
     return CLI_OK;
   }
-  if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
-      strcmp(name, "-h") == 0)
-    return help(next);
-  return unknown(name);
+  if (asks_for_help(words[0]))
+    return help(count - 1, words + 1);
+  if (is_group(words[0]) && asks_for_help(words[1]))
+    return help(1, words);
+  return unknown(count, words);
 }
 
 int main(int argc, char **argv)
 {
-  const cli_verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
-  int code;
+  int count = argc > 0 ? argc - 1 : 0, used = 0, code;
+  char **words = argv + argc - count;
+  const cli_verb *verb = find_verb(count, words, &used);
 
   fill_standard_streams();
   if (verb != NULL)
-    code = verb->run(argc - 1, argv + 1);
+    code = verb->run(count - used + 1, words + used - 1);
   else
-    code = run_word(argc > 1 ? argv[1] : NULL, argc > 2 ? argv[2] : NULL);
+    code = run_words(count, words);
   if (cli_written())
     return code;
   return verb == &cli_run ? CLI_BROKEN : CLI_NO;

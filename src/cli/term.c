@@ -1,5 +1,5 @@
 /* term.c - what is said to a person: errors, colour; and JSON strings */
-#include "cli.h"
+#include "cells.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -34,8 +34,7 @@ const char *cli_style(FILE *out, const char *sgr)
   return *color > 0 ? sgr : "";
 }
 
-/* "error: what" and the like, after whatever stands on the line. */
-static void print_level(int level, const char *what)
+void cli_level(FILE *out, int level, const char *what)
 {
   const char *word = "note", *color = "\033[1;33m";
 
@@ -46,15 +45,25 @@ static void print_level(int level, const char *what)
     word = "warning";
     color = "\033[1;35m";
   }
-  (void)fprintf(stderr, "%s%s:%s %s\n", cli_style(stderr, color), word,
-                cli_style(stderr, "\033[0m"), what);
+  (void)fprintf(out, "%s%s:%s ", cli_style(out, color), word,
+                cli_style(out, "\033[0m"));
+  cli_print(out, what);
+}
+
+void cli_help(FILE *out, const char *what)
+{
+  (void)fprintf(out, "  %shelp:%s ", cli_style(out, "\033[1;36m"),
+                cli_style(out, "\033[0m"));
+  cli_print(out, what);
+  (void)fputc('\n', out);
 }
 
 void cli_say(int level, const char *what)
 {
   if (level >= PAI_LOG_WARNING)
     (void)fprintf(stderr, "openpai: ");
-  print_level(level, what);
+  cli_level(stderr, level, what);
+  (void)fputc('\n', stderr);
 }
 
 void cli_error(const char *file, const pai_error *err)
@@ -69,13 +78,13 @@ void cli_error(const char *file, const pai_error *err)
   else
     (void)fprintf(stderr, "%s:%u:%u: ", file, pai_error_line(err),
                   pai_error_column(err));
-  print_level(PAI_LOG_ERROR, pai_error_message(err));
+  cli_level(stderr, PAI_LOG_ERROR, pai_error_message(err));
+  (void)fputc('\n', stderr);
   for (const pai_error *c = pai_error_cause(err); c != NULL;
        c = pai_error_cause(c))
     (void)fprintf(stderr, "  because: %s\n", pai_error_message(c));
   if (help != NULL)
-    (void)fprintf(stderr, "  %shelp:%s %s\n", cli_style(stderr, "\033[1;36m"),
-                  cli_style(stderr, "\033[0m"), help);
+    cli_help(stderr, help);
 }
 
 void cli_fail(const char *fmt, ...)
@@ -116,6 +125,12 @@ bool cli_written(void)
   return false;
 }
 
+int cli_write(void *file, const char *bytes, size_t len)
+{
+  (void)fwrite(bytes, 1, len, file);
+  return PAI_OK;
+}
+
 /* Length of a UTF-8 sequence by its first byte, or 0 when none begins so. */
 static size_t utf8_lead(unsigned char c)
 {
@@ -127,10 +142,10 @@ static size_t utf8_lead(unsigned char c)
                     : 0;
 }
 
-/* Length of the UTF-8 sequence at p, or 0 when it is none. */
-static size_t utf8_len(const unsigned char *p, size_t left)
+size_t cli_utf8_len(const char *text, size_t left)
 {
-  size_t n = utf8_lead(p[0]);
+  const unsigned char *p = (const unsigned char *)text;
+  size_t n = left > 0 ? utf8_lead(p[0]) : 0;
 
   if (n == 0 || n > left)
     return 0;
@@ -159,7 +174,7 @@ void cli_json_string(FILE *out, const char *text, size_t len)
   (void)fputc('"', out);
   for (size_t i = 0; i < len;) {
     const unsigned char *p = (const unsigned char *)text + i;
-    size_t n = utf8_len(p, len - i);
+    size_t n = cli_utf8_len(text + i, len - i);
 
     if (n == 0) /* a job may print any bytes; JSON may not hold them */
       (void)fputs("\xef\xbf\xbd", out);

@@ -104,7 +104,7 @@ int pai__plan_make(pai__plan *out, pai__arena *arena,
       format(arena, "%s/%u/%s-%u", c->job_dir, c->attempt, role->name, index),
     /* One shell for all commands; the first that fails ends the task. */
     .script = format(arena, "set -o errexit -o nounset -o pipefail\n%s\n",
-                     role->script),
+                     role->command),
     .env = pai__env_finish(&env, shared->vars, shared->count),
   };
   return out->dir != NULL && out->script != NULL && out->env != NULL

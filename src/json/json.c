@@ -376,6 +376,8 @@ int pai__json_parse(pai__tree **out, const char *text, size_t len,
     rc = pai__oom(err);
     goto fail;
   }
+  t->syntax = PAI__SYNTAX_JSON;
+  t->how = (uint8_t)o->flags;
   r.t = t;
   r.p = t->text + (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
   r.end = t->text + len;

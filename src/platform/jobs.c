@@ -84,6 +84,9 @@ int pai_platform_submit(pai_job_id *job, pai_platform *p, pai_spec *spec,
   PAI__CHECK_ARG_ERR(p != NULL && spec != NULL, err);
   if (p->closing)
     return pai__fail(err, PAI_EBUSY, "the platform is closing");
+  if (spec->obstacle != NULL)
+    return pai__fail(err, PAI_EINVAL, "the job cannot be run: %s",
+                     spec->obstacle);
   j = pai__zalloc(&p->alloc, sizeof(*j));
   if (j == NULL)
     return pai__oom(err);

@@ -3,7 +3,7 @@
  *
  * Only what changes how the job runs; and once, however often it is there.
  */
-#include "spec/reader.h"
+#include "spec/notes.h"
 
 static bool is_given(const pai__tree *t, pai__node n)
 {
@@ -96,12 +96,27 @@ static bool asks(const pai__tree *t, pai__node n, const char *path,
   return false;
 }
 
-void pai__read_notes(reader *r, pai__node root)
+static int add_note(pai_spec *spec, const char *note)
 {
-  if (r->rc < 0)
-    return;
-  pai__read_note(r, "commands run on this machine, not in the job's image");
-  for (size_t i = 0; i < PAI__LEN(ignored) && r->rc == PAI_OK; i++)
-    if (asks(r->tree, root, ignored[i].path, ignored[i].asks))
-      pai__read_note(r, "%s", ignored[i].note);
+  const char **notes = pai__arena_zalloc(&spec->arena, spec->nnotes + 1,
+                                         sizeof(*notes)); /* they are few */
+
+  if (notes == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < spec->nnotes; i++)
+    notes[i] = spec->notes[i];
+  notes[spec->nnotes++] = note;
+  spec->notes = notes;
+  return PAI_OK;
+}
+
+int pai__spec_notes(pai_spec *spec)
+{
+  int rc =
+    add_note(spec, "commands run on this machine, not in the job's image");
+
+  for (size_t i = 0; i < PAI__LEN(ignored) && rc == PAI_OK; i++)
+    if (asks(spec->tree, 0, ignored[i].path, ignored[i].asks))
+      rc = add_note(spec, ignored[i].note);
+  return rc;
 }

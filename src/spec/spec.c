@@ -15,6 +15,7 @@ void pai_spec_unref(pai_spec *spec)
       atomic_fetch_sub_explicit(&spec->refs, 1, memory_order_acq_rel) != 1)
     return;
   alloc = spec->alloc;
+  pai__tree_free(spec->tree);
   pai__arena_dispose(&spec->arena);
   pai__free(&alloc, spec, sizeof(*spec));
 }
@@ -75,6 +76,11 @@ uint32_t pai_spec_role_gpus(const pai_spec *spec, size_t role)
 const char *pai_spec_role_script(const pai_spec *spec, size_t role)
 {
   return role_at(spec, role)->script;
+}
+
+const char *pai_spec_unresolved(const pai_spec *spec, size_t i)
+{
+  return i < spec->nunresolved ? spec->unresolved[i] : NULL;
 }
 
 const char *pai_spec_note(const pai_spec *spec, size_t i)

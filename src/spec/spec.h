@@ -3,7 +3,7 @@
 #define PAI_SRC_SPEC_SPEC_H
 
 #include "base/arena.h"
-#include "base/base.h"
+#include "base/tree.h"
 
 #include <openpai/spec.h>
 
@@ -11,7 +11,7 @@
 
 enum {
   PAI__SPEC_MAX_BYTES = 4 << 20, /* unless told otherwise */
-  PAI__MAX_ROLE_NAME = 200       /* with a task's index it names a folder */
+  PAI__MAX_ROLE_NAME = 200 /* characters; names of folders end at 255 bytes */
 };
 
 /* A label of a role and how many ports each task of it gets. */
@@ -22,7 +22,8 @@ typedef struct pai__port {
 
 typedef struct pai__role {
   const char *name;
-  const char *script;    /* the commands joined by newlines */
+  const char *script;    /* the commands, but for secrets filled in */
+  const char *command;   /* what runs: those filled in, too */
   uint32_t instances;    /* >= 1 */
   int32_t min_failed;    /* completion policy; -1: never */
   int32_t min_succeeded; /* likewise */
@@ -32,11 +33,13 @@ typedef struct pai__role {
   uint32_t shm_mb;  /* 0: not given */
   pai__port *ports; /* as in the file, then ssh and http */
   size_t nports;
+  pai__node node; /* in the tree */
 } pai__role;
 
 struct pai_spec {
   pai_alloc alloc;
   atomic_uint refs;
+  pai__tree *tree;  /* protocol v2, valid */
   pai__arena arena; /* everything below */
   const char *name;
   uint32_t retry_count;
@@ -45,6 +48,9 @@ struct pai_spec {
   size_t ntasks;
   const char **notes;
   size_t nnotes;
+  const char **unresolved; /* names in templates that nothing stands for */
+  size_t nunresolved;
+  const char *obstacle; /* why it is valid and yet cannot be run, or NULL */
 };
 
 #endif

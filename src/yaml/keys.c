@@ -19,7 +19,7 @@ static void add_bytes(pai__buf *out, const char *s, size_t len)
   }
 }
 
-static void add_scalar(pai__buf *out, const pai__tree *t, pai__node n)
+void pai__js_string(pai__buf *out, const pai__tree *t, pai__node n)
 {
   char number[PAI__DOUBLE_TEXT];
   size_t len;
@@ -65,7 +65,7 @@ static bool add_items(pai__buf *out, const pai__tree *t, pai__node n,
     if (pai__tree_type(t, item) == PAI__SEQUENCE)
       return false;
     if (pai__tree_type(t, item) != PAI__NULL)
-      add_scalar(out, t, item);
+      pai__js_string(out, t, item);
   }
   return true;
 }
@@ -96,7 +96,7 @@ static int make_text(pai__yaml_loader *l, pai__buf *text, pai__node key,
   size_t most = l->t->len * l->opts.alias_factor + l->opts.alias_floor;
 
   if (pai__tree_type(l->t, from) != PAI__SEQUENCE)
-    add_scalar(text, l->t, from);
+    pai__js_string(text, l->t, from);
   else if (!add_items(text, l->t, from, most))
     return fail_key(l, key, "a list inside a list cannot be a key");
   if (!pai__buf_ok(text))

@@ -51,6 +51,9 @@ bool pai__base64(char *dst, size_t *dst_len, const char *s, size_t len);
 void pai__date_string(pai__buf *out, int64_t ms);
 void pai__date_iso(pai__buf *out, int64_t ms);
 
+/* JavaScript's String() of a node that is no list (keys.c). */
+void pai__js_string(pai__buf *out, const pai__tree *t, pai__node n);
+
 /* Milliseconds since the epoch; month and day may be out of range. */
 int64_t pai__date_ms(int64_t year, int64_t month, int64_t day);
 

@@ -86,24 +86,34 @@ static bool starts_plain(const char *s, size_t len)
          (c != '\0' && strchr("_/$(<;^\\", c) != NULL);
 }
 
+/* Whether a block can hold it: not all of it is line feeds. */
+static bool is_literal(const char *s, size_t len, const facts *f,
+                       bool *indicator)
+{
+  size_t first = 0; /* of the first line that is not empty */
+
+  while (first < len && s[first] == '\n')
+    first++;
+  *indicator = first < len && (s[first] == ' ' || s[first] == '\t');
+  return first < len && !f->escapes;
+}
+
+bool pai__yaml_can_be_literal(const char *s, size_t len, bool *indicator)
+{
+  facts f = look(s, len);
+
+  return is_literal(s, len, &f, indicator);
+}
+
 pai__yaml_form pai__yaml_choose_form(const char *s, size_t len,
                                      bool *indicator)
 {
   facts f = look(s, len);
-  size_t first = 0; /* of the first line that is not empty */
 
-  *indicator = false;
-  if (f.escapes)
-    return PAI__FORM_DOUBLE;
-  if (f.breaks) {
-    while (first < len && s[first] == '\n')
-      first++;
-    if (first == len)
-      return PAI__FORM_DOUBLE;
-    *indicator = s[first] == ' ' || s[first] == '\t';
+  if (f.breaks && is_literal(s, len, &f, indicator))
     return PAI__FORM_LITERAL;
-  }
-  if (f.tabs)
+  *indicator = false;
+  if (f.escapes || f.breaks || f.tabs)
     return PAI__FORM_DOUBLE;
   if (len != 0 && !f.ends && !f.marks && starts_plain(s, len) &&
       !is_reserved(s, len))
@@ -163,4 +173,35 @@ void pai__yaml_put_line(pai__buf *out, const char *s, size_t len,
     put_single(out, s, len);
   else
     put_double(out, s, len);
+}
+
+/* --- literal blocks ----------------------------------------------------- */
+
+void pai__yaml_put_header(pai__buf *out, const char *s, size_t len,
+                          bool indicator)
+{
+  pai__buf_char(out, '|');
+  if (indicator)
+    pai__buf_char(out, '2');
+  if (s[len - 1] != '\n')
+    pai__buf_char(out, '-');
+  else if (s[len - 2] == '\n') /* not all of it is line feeds */
+    pai__buf_char(out, '+');
+}
+
+void pai__yaml_put_lines(pai__buf *out, const char *s, size_t len,
+                         size_t column)
+{
+  while (len != 0) {
+    const char *eol = memchr(s, '\n', len);
+    size_t n = eol != NULL ? (size_t)(eol - s) : len;
+
+    for (size_t i = 0; n != 0 && i < column; i++)
+      pai__buf_char(out, ' ');
+    pai__buf_add(out, s, n);
+    pai__buf_char(out, '\n');
+    n += eol != NULL;
+    s += n;
+    len -= n;
+  }
 }

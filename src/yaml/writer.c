@@ -75,8 +75,7 @@ static bool start_value(pai__yaml_writer *w, bool *root)
   return true;
 }
 
-/* A value that stands on one line. */
-static void put_value(pai__yaml_writer *w, const char *text)
+void pai__yaml_verbatim(pai__yaml_writer *w, const char *text)
 {
   bool root;
 
@@ -127,34 +126,6 @@ void pai__yaml_end_sequence(pai__yaml_writer *w)
   end(w, false);
 }
 
-/* A block of lines, indented below what it belongs to. */
-static void put_literal(pai__yaml_writer *w, const char *s, size_t len,
-                        bool indicator)
-{
-  size_t to = w->nest.depth != 0 ? column(w) + 2 : 2;
-
-  pai__buf_char(w->out, '|');
-  if (indicator)
-    pai__buf_char(w->out, '2');
-  if (s[len - 1] != '\n')
-    pai__buf_char(w->out, '-');
-  else if (s[len - 2] == '\n') /* not all of it is line feeds */
-    pai__buf_char(w->out, '+');
-  pai__buf_char(w->out, '\n');
-  while (len != 0) {
-    const char *eol = memchr(s, '\n', len);
-    size_t n = eol != NULL ? (size_t)(eol - s) : len;
-
-    if (n != 0)
-      indent(w, to);
-    pai__buf_add(w->out, s, n);
-    pai__buf_char(w->out, '\n');
-    n += eol != NULL;
-    s += n;
-    len -= n;
-  }
-}
-
 void pai__yaml_text(pai__yaml_writer *w, const char *s, size_t len)
 {
   pai__yaml_form form;
@@ -166,7 +137,9 @@ void pai__yaml_text(pai__yaml_writer *w, const char *s, size_t len)
     pai__buf_char(w->out, ' ');
   form = pai__yaml_choose_form(s, len, &indicator);
   if (form == PAI__FORM_LITERAL && !(root && indicator)) {
-    put_literal(w, s, len, indicator);
+    pai__yaml_put_header(w->out, s, len, indicator);
+    pai__buf_char(w->out, '\n');
+    pai__yaml_put_lines(w->out, s, len, root ? 2 : column(w) + 2);
     return;
   }
   pai__yaml_put_line(w->out, s, len, form);
@@ -178,7 +151,7 @@ void pai__yaml_int(pai__yaml_writer *w, int64_t v)
   char text[PAI__DOUBLE_TEXT];
 
   (void)pai__format_int(text, v);
-  put_value(w, text);
+  pai__yaml_verbatim(w, text);
 }
 
 void pai__yaml_double(pai__yaml_writer *w, double v)
@@ -187,14 +160,14 @@ void pai__yaml_double(pai__yaml_writer *w, double v)
   size_t n;
 
   if (v - v != 0) {
-    put_value(w, v != v ? ".nan" : v < 0 ? "-.inf" : ".inf");
+    pai__yaml_verbatim(w, v != v ? ".nan" : v < 0 ? "-.inf" : ".inf");
     return;
   }
   (void)pai__format_double(text, v);
   if (v == 0 && 1 / v < 0)
     memcpy(text, "-0", 3);
   if (strchr(text, '.') != NULL) {
-    put_value(w, text);
+    pai__yaml_verbatim(w, text);
     return;
   }
   e = strchr(text, 'e'); /* YAML 1.1 wants a point before it */
@@ -202,17 +175,17 @@ void pai__yaml_double(pai__yaml_writer *w, double v)
   memcpy(whole, text, n);
   memcpy(whole + n, ".0", 2);
   memcpy(whole + n + 2, text + n, strlen(text + n) + 1);
-  put_value(w, whole);
+  pai__yaml_verbatim(w, whole);
 }
 
 void pai__yaml_boolean(pai__yaml_writer *w, bool v)
 {
-  put_value(w, v ? "true" : "false");
+  pai__yaml_verbatim(w, v ? "true" : "false");
 }
 
 void pai__yaml_nothing(pai__yaml_writer *w)
 {
-  put_value(w, "null");
+  pai__yaml_verbatim(w, "null");
 }
 
 int pai__yaml_finish(pai__yaml_writer *w)

@@ -31,6 +31,8 @@ void pai__yaml_int(pai__yaml_writer *w, int64_t v);
 void pai__yaml_double(pai__yaml_writer *w, double v);
 void pai__yaml_boolean(pai__yaml_writer *w, bool v);
 void pai__yaml_nothing(pai__yaml_writer *w);
+/* A value as it shall stand there, on one line: a date, a tagged scalar. */
+void pai__yaml_verbatim(pai__yaml_writer *w, const char *text);
 
 /* PAI_OK when one whole document was written; PAI_EINVAL after calls in a
  * wrong order, PAI_ELIMIT when nested too deep, PAI_ENOMEM. */
@@ -49,6 +51,16 @@ typedef enum pai__yaml_form {
  * an indentation indicator when *indicator is set. */
 pai__yaml_form pai__yaml_choose_form(const char *s, size_t len,
                                      bool *indicator);
+
+/* Whether a text can be a literal block, nice or not. */
+bool pai__yaml_can_be_literal(const char *s, size_t len, bool *indicator);
+
+/* A literal block: what stands behind "key: ", and its lines from a column
+ * on. */
+void pai__yaml_put_header(pai__buf *out, const char *s, size_t len,
+                          bool indicator);
+void pai__yaml_put_lines(pai__buf *out, const char *s, size_t len,
+                         size_t column);
 
 /* The text on one line, in one of the forms but a literal. */
 void pai__yaml_put_line(pai__buf *out, const char *s, size_t len,

@@ -201,6 +201,8 @@ int pai__yaml_parse(pai__tree **out, const char *text, size_t len,
   rc = pai__tree_new(&l.t, pai__alloc_or_libc(l.opts.alloc), text, len, err);
   if (rc < 0)
     return rc;
+  l.t->syntax = PAI__SYNTAX_YAML;
+  l.t->how = (uint8_t)l.opts.mode;
   pai__anchors_init(&l.anchors, &l.t->alloc);
   rc = pai__yaml_source_init(&l.src, l.t, err);
   if (rc < 0)

@@ -25,6 +25,10 @@ typedef struct bench {
 /* Groups of benchmarks; each list ends with a name of NULL. */
 extern const bench bench_yaml[];
 extern const bench bench_json[];
+extern const bench bench_spec[];
+
+/* libyaml's bare events of a pai__buf (yaml.c). */
+int bench_yaml_events(void *data);
 
 /* Generated inputs, the same on every machine (inputs.c). */
 void bench_yaml_spec(pai__buf *out);            /* one job, about 2.5 KB */

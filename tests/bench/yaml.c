@@ -35,7 +35,7 @@ static int parse(void *data)
   return rc;
 }
 
-static int events(void *data)
+int bench_yaml_events(void *data)
 {
   const pai__buf *b = data;
   yaml_parser_t p;
@@ -57,8 +57,8 @@ static int events(void *data)
 
 const bench bench_yaml[] = {
   { "yaml-tree-spec", "a job spec as a tree, against libyaml's events", "spec",
-    0.65, setup_spec, teardown, parse, events },
+    0.65, setup_spec, teardown, parse, bench_yaml_events },
   { "yaml-tree-list", "1,000 jobs as a tree, against libyaml's events", "list",
-    0.65, setup_list, teardown, parse, events },
+    0.65, setup_list, teardown, parse, bench_yaml_events },
   { NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL },
 };

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ JOB = """\
 protocolVersion: 2
 name: test
 type: job
+prerequisites: [{{name: x, type: dockerimage, uri: x}}]
 taskRoles:
   a:
     instances: {instances}
@@ -70,6 +72,22 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
+
+    def on_terminal(self, *args, code=0):
+        """What an openpai has shown that ends with `code`."""
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execve(OPENPAI, [OPENPAI, *args], self.env)
+        shown = b""
+        try:
+            while chunk := os.read(fd, 65536):
+                shown += chunk
+        except OSError:
+            pass  # the other end is closed
+        os.close(fd)
+        status = os.waitpid(pid, 0)[1]
+        self.assertEqual(os.waitstatus_to_exitcode(status), code)
+        return shown.decode()
 
 
 def main():

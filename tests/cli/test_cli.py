@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import pathlib
-import pty
 import re
 import subprocess
 import sys
@@ -63,8 +62,10 @@ class Cli(program.ProgramTest):
         done = self.run_cli("run", path)
         self.assertEqual((done.returncode, done.stdout), (125, ""))
         self.assertEqual(done.stderr,
-                         f"{path}:6:16: error: instances is 0\n"
-                         "  help: give a number from 1 to 10000\n")
+                         f"{path}:7:16: error: instances cannot be 0 "
+                         "[too-small]\n    7 |     instances: 0\n"
+                         "      |                ^\n"
+                         "  help: give 1 or more\n")
         done = self.run_cli("run", "-", input="a: [")
         self.assertEqual(done.returncode, 125)
         self.assertRegex(done.stderr, r"^<stdin>:\d+:\d+: error: ")
@@ -77,7 +78,7 @@ class Cli(program.ProgramTest):
         os.rename(self.job("true", instances=0), self.folder / "instances")
         done = self.run_cli("run", "instances", cwd=self.folder)
         self.assertTrue(done.stderr.startswith(
-            "instances:6:16: error: instances is 0\n"), done.stderr)
+            "instances:7:16: error: instances cannot be 0 "), done.stderr)
 
     def with_fault(self, fault, *args):
         """Runs openpai with faults.c in it."""
@@ -190,20 +191,6 @@ class Cli(program.ProgramTest):
                  program.OPENPAI, job],
                 env=self.env, capture_output=True, timeout=60)
             self.assertEqual(done.returncode, 3, closed)
-
-    def on_terminal(self, *args):
-        pid, fd = pty.fork()
-        if pid == 0:
-            os.execve(program.OPENPAI, [program.OPENPAI, *args], self.env)
-        shown = b""
-        try:
-            while chunk := os.read(fd, 65536):
-                shown += chunk
-        except OSError:
-            pass  # the other end is closed
-        os.close(fd)
-        self.assertEqual(os.waitpid(pid, 0)[1], 0)
-        return shown.decode()
 
     def test_colour_and_progress_on_a_terminal(self):
         self.env.pop("NO_COLOR", None)

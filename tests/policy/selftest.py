@@ -18,8 +18,11 @@ openpai_room(sched SOURCES sched/s.c DEPENDS base resource)
 """
 HELP = """#!/bin/sh
 case "$*" in
-  help) echo '  run FILE   runs a job' ;;
+  help)
+    echo '  run FILE    runs a job'
+    echo '  spec check  checks one' ;;
   'help run') echo '  --json     one object a line' ;;
+  'help spec check') echo '  --strict   is strict' ;;
 esac
 """
 
@@ -178,14 +181,24 @@ class Includes(Planted):
 class Cli(Planted):
     PAGES = {
         "docs/openpai.1": '.SH VERBS\n.SS "run FILE"\n.TP\n.B \\-\\-json\n'
-                          "text\n.SH OPTIONS\n",
+                          'text\n.SS "spec check FILE..."\n'
+                          ".TP\n.B \\-\\-strict\n.SH OPTIONS\n",
         "pkgconfig/completions/openpai.bash":
-            "  local verbs='run'\n    run) options='--json --help' ;;\n",
+            "  local verbs='run spec'\n  local spec_verbs='check'\n"
+            "    run) options='--json --help' ;;\n"
+            "    'spec check') options='--strict --help' ;;\n",
         "pkgconfig/completions/_openpai":
-            "  'run:Run'\n  run)\n  '--json[x]'\n  ;;\n",
+            "verbs=(\n  'run:Run'\n  'spec:Specs'\n)\n"
+            "spec_verbs=(\n  'check:Check'\n)\n  run)\n  '--json[x]'\n  ;;\n"
+            "  'spec check')\n  '--strict[x]'\n  ;;\n",
         "pkgconfig/completions/openpai.fish":
             "complete -n __fish_use_subcommand -f -a run\n"
-            "complete -n '__fish_seen_subcommand_from run' -l json\n",
+            "complete -n '__fish_seen_subcommand_from run' -l json\n"
+            "complete -n __fish_use_subcommand -f -a spec\n"
+            "complete -n '__fish_seen_subcommand_from spec; and not "
+            "__fish_seen_subcommand_from check' -f -a check\n"
+            "complete -n '__fish_seen_subcommand_from spec; and "
+            "__fish_seen_subcommand_from check' -l strict\n",
     }
 
     def setUp(self):
@@ -200,10 +213,14 @@ class Cli(Planted):
 
     def test_each_page(self):
         for name, text in self.PAGES.items():
-            for old, parts in (("json", ("no option --json",
-                                         "no option --jsom")),
-                               ("run", ("no verb 'run'", "no verb 'ran'"))):
-                new = old.replace("json", "jsom").replace("run", "ran")
+            for old, new, parts in (
+                    ("json", "jsom", ("no option --json",
+                                      "no option --jsom")),
+                    ("strict", "strikt", ("spec check: no option --strict",
+                                          "no option --strikt")),
+                    ("run", "ran", ("no verb 'run'", "no verb 'ran'")),
+                    ("check", "chick", ("no verb 'spec check'",
+                                        "no verb 'spec chick'"))):
                 self.plant(name, text.replace(old, new))
                 self.expect(cli.check(self.root, self.program), *parts)
             self.plant(name, text)

@@ -13,7 +13,7 @@ static pai__port ps_ports[] = { { "ssh", 1 }, { "http", 1 } };
 
 static pai__role roles[] = {
   { .name = "Worker_A",
-    .script = "echo one\necho two",
+    .command = "echo one\necho two",
     .instances = 2,
     .min_failed = 1,
     .min_succeeded = 2,
@@ -24,7 +24,7 @@ static pai__role roles[] = {
     .ports = worker_ports,
     .nports = 3 },
   { .name = "ps",
-    .script = "serve",
+    .command = "serve",
     .instances = 1,
     .min_failed = 1,
     .min_succeeded = -1,
@@ -217,7 +217,7 @@ typedef struct job {
 static void add_tasks(job *j, const char *role, uint32_t instances)
 {
   j->roles[j->spec.nroles] = (pai__role){ .name = role,
-                                          .script = "x",
+                                          .command = "x",
                                           .instances = instances,
                                           .ports = ps_ports,
                                           .nports = 2 };

@@ -125,9 +125,10 @@ pai_spec *story_job(const char *fields, const char *role, const char *command)
   char text[4096];
 
   (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: test, type: job, %s taskRoles: "
-                 "{a: {dockerImage: x, %s resourcePerInstance: {cpu: 1, "
-                 "memoryMB: 1, gpu: 0}, commands: [\"%s\"]}}}",
+                 "{protocolVersion: 2, name: test, type: job, " STORY_IMAGE
+                 ", %s taskRoles: {a: {dockerImage: x, %s "
+                 "resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}, "
+                 "commands: [\"%s\"]}}}",
                  fields, role, command);
   return story_parse(text);
 }

@@ -38,6 +38,9 @@ extern char story_root[256];
 int story_make_root(void **state);
 int story_remove_root(void **state);
 
+/* What every job file in flow style begins with: the image that roles name. */
+#define STORY_IMAGE "prerequisites: [{name: x, type: dockerimage, uri: x}]"
+
 pai_spec *story_parse(const char *text);
 /* A job of one role `a` with one command; more fields may be given. */
 pai_spec *story_job(const char *fields, const char *role, const char *command);

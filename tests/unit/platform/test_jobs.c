@@ -209,9 +209,9 @@ static void a_large_job_can_be_stopped_while_it_starts(void **state)
 {
   story s = { .stop_at = PAI_STATE_RUNNING, .stops = 1 };
   pai_spec *spec = story_parse(
-    "{protocolVersion: 2, name: large, type: job, taskRoles: {a: {instances: "
-    "500, dockerImage: x, resourcePerInstance: {cpu: 0, memoryMB: 1, gpu: 0}, "
-    "commands: ['sleep 1000']}}}");
+    "{protocolVersion: 2, name: large, type: job, " STORY_IMAGE
+    ", taskRoles: {a: {instances: 500, dockerImage: x, resourcePerInstance: "
+    "{cpu: 0, memoryMB: 1, gpu: 0}, commands: ['sleep 1000']}}}");
 
   (void)state;
   story_run(&s, spec);

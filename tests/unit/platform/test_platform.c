@@ -23,9 +23,9 @@ static void jobs_wait_their_turn_and_say_why(void **state)
 
   (void)state;
   (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: wide, type: job, taskRoles: {a: "
-                 "{dockerImage: x, resourcePerInstance: {cpu: %ld, memoryMB: "
-                 "1, gpu: 0}, commands: [echo x]}}}",
+                 "{protocolVersion: 2, name: wide, type: job, " STORY_IMAGE
+                 ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
+                 "{cpu: %ld, memoryMB: 1, gpu: 0}, commands: [echo x]}}}",
                  sysconf(_SC_NPROCESSORS_ONLN));
   spec = story_parse(text);
   assert_int_equal(story_submit(&s, spec), 1);
@@ -91,9 +91,10 @@ static void a_port_in_use_for_good_holds_a_job_up(void **state)
 {
   story s = { 0 };
   pai_spec *all = story_parse(
-    "{protocolVersion: 2, name: greedy, type: job, taskRoles: {a: {instances: "
-    "5, dockerImage: x, resourcePerInstance: {cpu: 0, memoryMB: 1, gpu: 0, "
-    "ports: {many: 4998}}, commands: ['true']}}}");
+    "{protocolVersion: 2, name: greedy, type: job, " STORY_IMAGE
+    ", taskRoles: {a: {instances: 5, dockerImage: x, resourcePerInstance: "
+    "{cpu: 0, memoryMB: 1, gpu: 0, ports: {many: 4998}}, commands: "
+    "['true']}}}");
   pai_loop *loop = story_open(&s);
   uint16_t port = 20000;
   pai_job_id id;
@@ -166,9 +167,9 @@ static void refusals(void **state)
 {
   pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
   pai_spec *huge = story_parse(
-    "{protocolVersion: 2, name: huge, type: job, taskRoles: {a: {dockerImage: "
-    "x, resourcePerInstance: {cpu: 1000000, memoryMB: 1, gpu: 0}, commands: "
-    "[x]}}}");
+    "{protocolVersion: 2, name: huge, type: job, " STORY_IMAGE
+    ", taskRoles: {a: {dockerImage: x, resourcePerInstance: {cpu: 1000000, "
+    "memoryMB: 1, gpu: 0}, commands: [x]}}}");
   char path[300];
   pai_platform *p;
   pai_job_id id = 99;

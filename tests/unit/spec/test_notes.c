@@ -6,12 +6,16 @@
 #include <stdio.h>
 
 #define GOOD "{cpu: 1, memoryMB: 1, gpu: 0}"
+#define PREREQUISITES                                      \
+  "prerequisites: [{name: x, type: dockerimage, uri: u}, " \
+  "{name: d, type: data}, {name: o, type: output}, {name: s, type: script}]"
 
 /* A job with these fields at its root and in both of its roles. */
 static char *job_with(const char *root, const char *role)
 {
   static const char pattern[] =
-    "{protocolVersion: 2, name: n, type: job, %s taskRoles: {"
+    "{protocolVersion: 2, name: n, type: job, " PREREQUISITES
+    ", %s taskRoles: {"
     "a: {dockerImage: x, %s resourcePerInstance: " GOOD ", commands: [x]}, "
     "b: {dockerImage: x, %s resourcePerInstance: " GOOD ", commands: [x]}}}";
   static char text[2048];
@@ -51,14 +55,12 @@ static const struct {
   { "defaults: {virtualCluster: null, other: 1},", "", NULL },
   { "version: 1, contributor: c, description: d,", "", NULL },
   { "parameters: {a: 1}, secrets: {b: 2},", "", NULL },
-  { "prerequisites: [{name: x, type: dockerimage, uri: u}],", "", NULL },
   { "deployments: [{name: d, taskRoles: {a: {}}}],", "", NULL },
   { "", "protocolVersion: 2, instances: 2,", NULL },
   { "", "taskRetryCount: 1,", "taskRetryCount" },
   { "", "taskRetryCount: 0,", NULL },
   { "", "taskRetryCount: -1,", NULL },
-  { "", "taskRetryCount: x,", NULL },
-  { "", "prerequisites: [p],", "prerequisites" },
+  { "", "prerequisites: [d],", "prerequisites" },
   { "", "data: d,", "data" },
   { "", "output: o,", "output" },
   { "", "script: s,", "script" },

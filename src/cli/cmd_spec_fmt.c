@@ -1,0 +1,155 @@
+/* cmd_spec_fmt.c - brings job files into their canonical layout */
+#define _XOPEN_SOURCE 700 /* realpath() */
+#include "job_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct fmt_state {
+  bool write; /* to the files; else to stdout */
+  bool check; /* say what would change, and change nothing */
+  bool differs;
+} fmt_state;
+
+/* Fills a new file beside `path` and puts it in its place, so that there is
+ * one or the other whatever happens.  Returns 0 or an errno. */
+static int replace(const char *path, const char *text, size_t len)
+{
+  size_t size = strlen(path) + sizeof(".XXXXXX");
+  char *fresh = malloc(size);
+  struct stat old;
+  FILE *out = NULL;
+  int fd = -1, error = 0;
+
+  if (fresh == NULL)
+    return ENOMEM;
+  (void)snprintf(fresh, size, "%s.XXXXXX", path);
+  if (stat(path, &old) == 0)
+    fd = mkstemp(fresh);
+  if (fd >= 0 && fchmod(fd, old.st_mode & 07777) == 0)
+    out = fdopen(fd, "wb");
+  if (out == NULL || fwrite(text, 1, len, out) != len || fflush(out) != 0 ||
+      fsync(fd) != 0)
+    error = errno;
+  if (out != NULL && fclose(out) != 0 && error == 0)
+    error = errno;
+  else if (out == NULL && fd >= 0)
+    (void)close(fd);
+  if (error == 0 && rename(fresh, path) != 0)
+    error = errno;
+  if (error != 0 && fd >= 0)
+    (void)unlink(fresh);
+  free(fresh);
+  return error;
+}
+
+/* The same for a name that may be a link. */
+static int write_file(const char *name, const char *text, size_t len)
+{
+  char *path = realpath(name, NULL);
+  int error = path != NULL ? replace(path, text, len) : errno;
+
+  free(path);
+  if (error == 0)
+    return CLI_OK;
+  cli_fail("cannot write %s: %s", name, strerror(error));
+  return CLI_USAGE;
+}
+
+static int put(fmt_state *f, const char *name, const char *text, size_t len,
+               bool differs)
+{
+  f->differs = f->differs || differs;
+  if (f->check && differs)
+    (void)printf("%s\n", cli_shown_name(name));
+  if (!f->check && !f->write)
+    (void)cli_write(stdout, text, len);
+  return f->write && differs ? write_file(name, text, len) : CLI_OK;
+}
+
+static int format(fmt_state *f, const char *name, const char *text, size_t len)
+{
+  pai_draft *draft = NULL;
+  pai_error *err = NULL;
+  const char *now;
+  size_t now_len;
+  int code = CLI_NO, rc = pai_draft_new(&draft, text, len, NULL, &err);
+
+  if (rc == PAI_OK)
+    rc = pai_draft_format(draft, &err);
+  if (rc < 0) {
+    cli_error(cli_shown_name(name), err);
+  } else {
+    now = pai_draft_text(draft, &now_len);
+    code = put(f, name, now, now_len,
+               now_len != len || memcmp(now, text, len) != 0);
+  }
+  pai_error_free(err);
+  pai_draft_free(draft);
+  return code;
+}
+
+static int format_files(fmt_state *f, char **names, int count)
+{
+  int worst = CLI_OK;
+
+  for (int i = 0; i < count; i++) {
+    char *text = NULL;
+    size_t len = 0;
+    int code = cli_read(&text, &len, names[i]);
+
+    if (code == CLI_OK)
+      code = format(f, names[i], text, len);
+    free(text);
+    worst = code > worst ? code : worst;
+  }
+  return worst == CLI_OK && f->check && f->differs ? CLI_NO : worst;
+}
+
+static int run(int argc, char **argv)
+{
+  fmt_state f = { 0 };
+  const cli_option options[] = { { "write", 'w', &f.write, NULL },
+                                 { "check", 0, &f.check, NULL } };
+  int words = cli_options(&cli_spec_fmt, options, 2, argc, argv);
+  const char *wrong = NULL;
+
+  if (words < 0)
+    return words == -2 ? CLI_OK : CLI_USAGE;
+  if (words == 0)
+    wrong = "which job files?";
+  else if (f.write && f.check)
+    wrong = "--write and --check exclude each other";
+  else if (words > 1 && !f.write && !f.check)
+    wrong = "one job file at a time, or give --write or --check";
+  for (int i = 0; f.write && i < words; i++)
+    if (strcmp(argv[i], "-") == 0)
+      wrong = "standard input cannot be written";
+  if (wrong != NULL) {
+    cli_misused(&cli_spec_fmt, "spec fmt", wrong);
+    return CLI_USAGE;
+  }
+  return format_files(&f, argv, words);
+}
+
+const cli_verb cli_spec_fmt = {
+  .name = "spec fmt",
+  .brief = "Bring job files into their canonical layout",
+  .usage = "[--write|--check] FILE...",
+  .help =
+    "Comments, the order of keys, and what the file means stay; secrets, "
+    "too.\n"
+    "It need not be a valid job, but YAML or JSON.  The result of one FILE "
+    "is\n"
+    "printed; - reads standard input.\n\n"
+    "  -w, --write  write the results to the files\n"
+    "  --check      print the names of files that would change\n"
+    "  -h, --help\n\n"
+    "Exit code: 0; 1 with --check a file would change, a file is no YAML or\n"
+    "JSON, or output cannot be written; 2 a file cannot be read or written,\n"
+    "or usage.\n",
+  .run = run,
+};

@@ -1,0 +1,128 @@
+/* cmd_spec_render.c - the commands of each task role as they will run */
+#include "job_file.h"
+
+#include <string.h>
+
+/* Whether the role is one of those asked for. */
+static bool is_asked(const char *role, const char *name)
+{
+  return role == NULL || strcmp(role, name) == 0;
+}
+
+static void print_text(const pai_spec *spec, const char *role)
+{
+  bool headings = role == NULL && pai_spec_role_count(spec) > 1;
+  const char *name;
+
+  for (size_t i = 0; (name = pai_spec_role_name(spec, i)) != NULL; i++) {
+    if (!is_asked(role, name))
+      continue;
+    if (headings)
+      (void)printf("%s# %s\n", i > 0 ? "\n" : "", name);
+    (void)printf("%s\n", pai_spec_role_script(spec, i));
+  }
+}
+
+static void print_unresolved(const pai_spec *spec)
+{
+  const char *name;
+
+  for (size_t i = 0; (name = pai_spec_unresolved(spec, i)) != NULL; i++) {
+    cli_level(stderr, PAI_LOG_WARNING, "nothing stands for");
+    (void)fprintf(stderr, " %s\n", name);
+  }
+}
+
+static void print_json(const pai_spec *spec, const char *role)
+{
+  const char *name, *script, *comma = "";
+
+  (void)printf("{\"taskRoles\":{");
+  for (size_t i = 0; (name = pai_spec_role_name(spec, i)) != NULL; i++) {
+    if (!is_asked(role, name))
+      continue;
+    script = pai_spec_role_script(spec, i);
+    (void)printf("%s", comma);
+    cli_json_string(stdout, name, strlen(name));
+    (void)printf(":{\"entrypoint\":");
+    cli_json_string(stdout, script, strlen(script));
+    (void)printf("}");
+    comma = ",";
+  }
+  (void)printf("},\"unresolved\":[");
+  for (size_t i = 0; (name = pai_spec_unresolved(spec, i)) != NULL; i++) {
+    (void)printf("%s", i > 0 ? "," : "");
+    cli_json_string(stdout, name, strlen(name));
+  }
+  (void)printf("]}\n");
+}
+
+static bool has_role(const pai_spec *spec, const char *role)
+{
+  const char *name;
+
+  for (size_t i = 0; (name = pai_spec_role_name(spec, i)) != NULL; i++)
+    if (is_asked(role, name))
+      return true;
+  cli_fail("%s has no task role '%s'", pai_spec_name(spec), role);
+  (void)fprintf(stderr, "  help: there is");
+  for (size_t i = 0; (name = pai_spec_role_name(spec, i)) != NULL; i++)
+    (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", name);
+  (void)fprintf(stderr, "\n");
+  return false;
+}
+
+static int render(const char *name, const char *role, bool json)
+{
+  cli_job_file file;
+  int code = cli_job_file_need(&file, name);
+
+  if (code == CLI_OK && !has_role(file.spec, role)) {
+    code = CLI_USAGE;
+  } else if (code == CLI_OK && json) {
+    print_json(file.spec, role);
+  } else if (code == CLI_OK) {
+    print_unresolved(file.spec);
+    print_text(file.spec, role);
+  }
+  cli_job_file_close(&file);
+  return code;
+}
+
+static int run(int argc, char **argv)
+{
+  const char *role = NULL;
+  bool json = false;
+  const cli_option options[] = { { "json", 0, &json, NULL },
+                                 { "role", 0, NULL, &role },
+                                 { "param", 'p', NULL, NULL } };
+  int words = cli_options(&cli_spec_render, options, 3, argc, argv);
+
+  if (words < 0)
+    return words == -2 ? CLI_OK : CLI_USAGE;
+  if (words != 1) {
+    cli_misused(&cli_spec_render, "spec render",
+                words == 0 ? "which job file?" : "one job file at a time");
+    return CLI_USAGE;
+  }
+  return render(argv[0], role, json);
+}
+
+const cli_verb cli_spec_render = {
+  .name = "spec render",
+  .brief = "Show the commands of each task role as they will run",
+  .usage = "[--json] [--role ROLE] [-p NAME=VALUE]... FILE",
+  .help =
+    "Templates are filled in, all but secrets.  A name that nothing stands\n"
+    "for stays as it is, and is told as a warning.  - reads standard "
+    "input.\n\n"
+    "  --json       print one JSON object\n"
+    "  --role ROLE  of this task role only\n"
+    "  -p, --param NAME=VALUE\n"
+    "               a parameter in the place of the file's; may be given\n"
+    "               several times\n"
+    "  -h, --help\n\n"
+    "Exit code: 0; 1 the file is invalid, which is told on stderr, or output\n"
+    "cannot be written; 2 it cannot be read or has no such role, or usage.\n",
+  .run = run,
+};

@@ -1,0 +1,181 @@
+/* job_file.c - reads a job file and has it checked */
+#include "job_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  CHUNK = 65536,
+  /* One byte more than the library takes, so that it may say so. */
+  MOST = (4 << 20) + 1
+};
+
+int cli_version(const char *word)
+{
+  if (word == NULL)
+    return 0;
+  return strcmp(word, "v1") == 0 ? 1 : strcmp(word, "v2") == 0 ? 2 : 0;
+}
+
+const char *cli_shown_name(const char *name)
+{
+  return strcmp(name, "-") == 0 ? "<stdin>" : name;
+}
+
+/* All of a stream, up to MOST bytes; returns 0 or an errno. */
+static int read_stream(char **text, size_t *len, FILE *in)
+{
+  size_t cap = 0, n;
+
+  do {
+    if (*len == cap) {
+      char *more = realloc(*text, cap + CHUNK);
+      if (more == NULL)
+        return ENOMEM;
+      *text = more;
+      cap += CHUNK;
+    }
+    n = cap - *len < MOST - *len ? cap - *len : MOST - *len;
+    n = fread(*text + *len, 1, n, in);
+    *len += n;
+  } while (n > 0);
+  if (!ferror(in))
+    return 0;
+  return errno != 0 ? errno : EIO;
+}
+
+/* Returns 0 or an errno. */
+static int read_file(char **text, size_t *len, const char *name)
+{
+  FILE *in = stdin;
+  int error;
+
+  errno = 0;
+  if (strcmp(name, "-") != 0)
+    in = fopen(name, "rb");
+  if (in == NULL)
+    return errno;
+  error = read_stream(text, len, in);
+  if (in != stdin)
+    (void)fclose(in);
+  return error;
+}
+
+/* "cannot read FILE: why". */
+static void say_why(char *out, size_t size, const char *name, int error)
+{
+  (void)snprintf(out, size, "cannot read %s: %s",
+                 strcmp(name, "-") == 0 ? "standard input" : name,
+                 strerror(error));
+}
+
+int cli_read(char **text, size_t *len, const char *name)
+{
+  char why[1024];
+  int error = read_file(text, len, name);
+
+  if (error == 0)
+    return CLI_OK;
+  say_why(why, sizeof(why), name, error);
+  cli_say(PAI_LOG_ERROR, why);
+  return CLI_USAGE;
+}
+
+/* --- parameters from the command line --------------------------------------- */
+
+/* "/parameters/NAME" of "NAME=VALUE", as a JSON pointer. */
+static void parameter_path(char *out, size_t size, const char *word,
+                           const char *equals)
+{
+  size_t n = (size_t)snprintf(out, size, "/parameters/");
+
+  for (; word < equals && n + 3 < size; word++) {
+    if (*word == '~' || *word == '/') {
+      out[n++] = '~';
+      out[n++] = *word == '~' ? '0' : '1';
+    } else {
+      out[n++] = *word;
+    }
+  }
+  out[n] = '\0';
+}
+
+/* A value is YAML, as it would be in the file; what is none is a text. */
+static int set_parameter(pai_draft *draft, const char *word, pai_error **err)
+{
+  const char *equals = strchr(word, '='), *value;
+  char path[1024];
+
+  parameter_path(path, sizeof(path), word, equals);
+  value = equals + 1;
+  if (pai_draft_set(draft, path, value, NULL) == PAI_OK)
+    return PAI_OK;
+  return pai_draft_set_text(draft, path, value, strlen(value), err);
+}
+
+static int set_parameters(pai_draft *draft, pai_error **err)
+{
+  int rc = PAI_OK;
+
+  for (size_t i = 0; rc == PAI_OK && i < cli_value_count; i++)
+    rc = set_parameter(draft, cli_values[i], err);
+  return rc;
+}
+
+/* Checks the text with the parameters in it; one that cannot be read at all is
+ * checked as it is. */
+static int check(cli_job_file *file, const char *text, size_t len,
+                 const pai_spec_options *options, pai_error **err)
+{
+  pai_draft *draft = NULL;
+  int rc = PAI_OK;
+
+  if (cli_value_count > 0 &&
+      pai_draft_new(&draft, text, len, options, NULL) == PAI_OK) {
+    rc = set_parameters(draft, err);
+    text = pai_draft_text(draft, &len);
+  }
+  if (rc == PAI_OK)
+    rc = pai_spec_check(&file->report, &file->spec, text, len, options, err);
+  pai_draft_free(draft);
+  return rc;
+}
+
+void cli_job_file_open(cli_job_file *file, const char *name,
+                       const pai_spec_options *options)
+{
+  pai_error *err = NULL;
+  char *text = NULL;
+  size_t len = 0;
+  int error;
+
+  *file = (cli_job_file){ .name = name };
+  error = read_file(&text, &len, name);
+  if (error != 0)
+    say_why(file->why, sizeof(file->why), name, error);
+  else if (check(file, text, len, options, &err) < 0)
+    (void)snprintf(file->why, sizeof(file->why), "cannot check %s: %s",
+                   cli_shown_name(name), pai_error_message(err));
+  pai_error_free(err);
+  free(text);
+}
+
+void cli_job_file_close(cli_job_file *file)
+{
+  pai_spec_unref(file->spec);
+  pai_report_free(file->report);
+}
+
+int cli_job_file_need(cli_job_file *file, const char *name)
+{
+  cli_job_file_open(file, name, NULL);
+  if (file->report == NULL) {
+    cli_say(PAI_LOG_ERROR, file->why);
+    return CLI_USAGE;
+  }
+  if (file->spec != NULL)
+    return CLI_OK;
+  cli_print_findings(stderr, name, file->report);
+  return CLI_NO;
+}

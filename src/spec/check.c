@@ -1,0 +1,224 @@
+/*
+ * check.c - a tree against a table of rules, every problem at once
+ *
+ * Ajv and Joi, which decided before, are followed in what they accept; the
+ * words are ours.
+ */
+#include "spec/check.h"
+
+#include "base/utf8.h"
+#include "spec/check_value.h"
+
+static void check(pai__findings *f, const pai__rule *rule, pai__node n,
+                  pai__node key);
+
+/* --- collections ----------------------------------------------------------- */
+
+static void too_few(pai__findings *f, const pai__rule *rule, pai__node n,
+                    pai__node key)
+{
+  char name[PAI__VALUE_TEXT];
+  bool list = pai__tree_type(f->tree, n) == PAI__SEQUENCE;
+
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "too-few", n, "%s is empty", name);
+  pai__find_help(f, list ? "add an item" : "add an entry");
+}
+
+static const pai__field *find_field(const pai__field *fields, const char *s,
+                                    size_t len)
+{
+  for (; fields != NULL && fields->name != NULL; fields++)
+    if (strlen(fields->name) == len && memcmp(fields->name, s, len) == 0)
+      return fields;
+  return NULL;
+}
+
+static void unknown_key(pai__findings *f, const pai__rule *rule,
+                        pai__node mapping, pai__node key)
+{
+  char piece[PAI__EXCERPT];
+  pai__names names;
+  size_t len;
+  const char *s = pai__tree_str(f->tree, key, &len);
+
+  pai__find(f, PAI_SEVERITY_ERROR, "unknown-key", key, "%s has no field '%s'",
+            rule->what, pai__excerpt(piece, s, len));
+  pai__names_init(&names, f->arena->alloc, s, len);
+  for (const pai__field *p = rule->fields; p->name != NULL; p++)
+    if (!p->rule->never &&
+        pai__tree_get(f->tree, mapping, p->name) == PAI__NO_NODE)
+      pai__names_add(&names, p->name, strlen(p->name));
+  pai__names_help(&names, f, "what could still be given");
+}
+
+static void bad_key(pai__findings *f, const pai__rule *rule, pai__node key)
+{
+  char piece[PAI__EXCERPT];
+  size_t len;
+  const char *s = pai__tree_str(f->tree, key, &len);
+
+  pai__find(f, PAI_SEVERITY_ERROR, "bad-name", key,
+            "'%s' cannot be a key of %s", pai__excerpt(piece, s, len),
+            rule->what);
+  pai__find_help(f, "use %s", pai__form_says(rule->keys));
+}
+
+/* One entry of a mapping: a field, a value of the same rule, or a stranger.
+ * The number of the field, or -1. */
+static int check_entry(pai__findings *f, const pai__rule *rule,
+                       pai__node mapping, pai__node key)
+{
+  const pai__place *up = f->place;
+  pai__place here = { up, key, 0 };
+  size_t len;
+  const char *s = pai__tree_str(f->tree, key, &len);
+  const pai__field *field = find_field(rule->fields, s, len);
+  bool fits = pai__form_fits(rule->keys, s, len);
+  pai__node value = pai__tree_value(f->tree, key);
+
+  f->place = &here;
+  if (field != NULL && field->rule->never)
+    pai__find(f, PAI_SEVERITY_ERROR, "unknown-key", key,
+              "%s has no field '%s'", rule->what, field->name);
+  else if (field != NULL)
+    check(f, field->rule, value, key);
+  else if (rule->values != NULL && fits)
+    check(f, rule->values, value, key);
+  else if (rule->values != NULL)
+    bad_key(f, rule, key);
+  else if (!rule->open)
+    unknown_key(f, rule, mapping, key);
+  f->place = up;
+  return field != NULL ? (int)(field - rule->fields) : -1;
+}
+
+static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
+                          pai__node key)
+{
+  pai__tree_walk walk = pai__tree_iter(f->tree, n);
+  uint32_t seen = 0; /* no rule has more than 32 fields */
+  pai__node k;
+
+  while ((k = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    int field = check_entry(f, rule, n, k);
+    if (field >= 0)
+      seen |= (uint32_t)1 << field;
+  }
+  for (const pai__field *p = rule->fields; p != NULL && p->name != NULL; p++)
+    if (p->needed && (seen >> (p - rule->fields) & 1) == 0) {
+      pai__find(f, PAI_SEVERITY_ERROR, "missing-key", key,
+                "%s lacks the field '%s'", rule->what, p->name);
+      pai__find_help(f, "add %s: %s", p->name, p->says);
+    }
+}
+
+static const pai__shape *find_shape(const pai__shape *shapes, const char *s,
+                                    size_t len)
+{
+  for (; shapes->type != NULL; shapes++)
+    if (strlen(shapes->type) == len && memcmp(shapes->type, s, len) == 0)
+      return shapes;
+  return NULL;
+}
+
+/* A heading for what is wrong inside, so that who shows one place only shows
+ * this one. */
+static void not_of_shape(pai__findings *f, const pai__rule *rule, pai__node n,
+                         const pai__shape *shape)
+{
+  size_t start = f->tree->nodes[n].start;
+
+  pai__find_part(f, PAI_SEVERITY_ERROR, "bad-item", n, start, start,
+                 "this is no valid %s", rule->what + 2);
+  pai__find_help(f, "it must be as its type %s asks", shape->type);
+}
+
+/* The shape is told by the field `type`; without one, that is all there is
+ * to say. */
+static void check_shape(pai__findings *f, const pai__rule *rule, pai__node n,
+                        pai__node key)
+{
+  pai__node type = pai__tree_get(f->tree, n, "type");
+  const pai__shape *shape;
+  char value[PAI__VALUE_TEXT];
+  size_t len = 0, before = f->errors;
+  const char *s = "";
+  pai__names names;
+
+  if (type != PAI__NO_NODE && pai__tree_type(f->tree, type) == PAI__STRING)
+    s = pai__tree_str(f->tree, type, &len);
+  shape = find_shape(rule->shapes, s, len);
+  if (shape != NULL) {
+    check_mapping(f, shape->rule, n, key);
+    if (f->errors > before)
+      not_of_shape(f, rule, n, shape);
+    return;
+  }
+  if (type == PAI__NO_NODE)
+    pai__find(f, PAI_SEVERITY_ERROR, "missing-key", key,
+              "%s lacks the field 'type'", rule->what);
+  else
+    pai__find(f, PAI_SEVERITY_ERROR, "not-allowed", key,
+              "the type of %s cannot be %s", rule->what,
+              pai__value_text(value, f, type));
+  pai__names_init(&names, f->arena->alloc, s, len);
+  for (shape = rule->shapes; shape->type != NULL; shape++)
+    pai__names_add(&names, shape->type, strlen(shape->type));
+  pai__names_help(&names, f, "types are");
+}
+
+static void check_list(pai__findings *f, const pai__rule *rule, pai__node n)
+{
+  pai__tree_walk walk = pai__tree_iter(f->tree, n);
+  pai__place here = { f->place, PAI__NO_NODE, 0 };
+  pai__node item;
+
+  f->place = &here;
+  for (; (item = pai__tree_next(&walk)) != PAI__NO_NODE; here.index++)
+    check(f, rule->values, item, item);
+  f->place = here.up;
+}
+
+static void check(pai__findings *f, const pai__rule *rule, pai__node n,
+                  pai__node key)
+{
+  int type = pai__tree_type(f->tree, n);
+
+  if (!pai__has_type(f->tree, n, rule)) {
+    pai__wrong_type(f, rule, n, key);
+    return;
+  }
+  if (rule->words != NULL && !pai__is_word(f->tree, n, rule))
+    pai__not_a_word(f, rule, n, key);
+  if (type == PAI__STRING && (rule->types & PAI__T_STRING) != 0)
+    pai__check_text(f, rule, n, key);
+  if (rule->has_min)
+    pai__check_min(f, rule, n, key);
+  if (type == PAI__SEQUENCE && rule->types != PAI__T_ANY) {
+    if (pai__tree_count(f->tree, n) < rule->least)
+      too_few(f, rule, n, key);
+    if (rule->values != NULL)
+      check_list(f, rule, n);
+  } else if (type == PAI__MAPPING &&
+             (rule->types != PAI__T_ANY || rule->values != NULL)) {
+    if (pai__tree_count(f->tree, n) < rule->least)
+      too_few(f, rule, n, key);
+    if (rule->shapes != NULL)
+      check_shape(f, rule, n, key);
+    else
+      check_mapping(f, rule, n, key);
+  }
+}
+
+void pai__check(pai__findings *f, const pai__rule *rule, pai__node n,
+                pai__node key)
+{
+  pai__place root = { NULL, PAI__NO_NODE, 0 };
+  const pai__place *before = f->place;
+
+  if (before == NULL)
+    f->place = &root;
+  check(f, rule, n, key);
+  f->place = before;
+}

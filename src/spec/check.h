@@ -1,0 +1,24 @@
+/* check.h - internal to the room: is a tree what a table says? */
+#ifndef PAI_SRC_SPEC_CHECK_H
+#define PAI_SRC_SPEC_CHECK_H
+
+#include "spec/findings.h"
+#include "spec/rules.h"
+
+/* Everything below `n` that breaks `rule`; `key` is n's key, or n.  f->place is
+ * the way to n; NULL: it is the root. */
+void pai__check(pai__findings *f, const pai__rule *rule, pai__node n,
+                pai__node key);
+
+/* A whole number, or a text that v1 takes for one. */
+bool pai__whole(const pai__tree *t, pai__node n, bool coerced, int64_t *value);
+
+/* What the tables cannot say, of a mapping that may break them. */
+struct pai__index;
+/* refs.c; makes the index, which is to be disposed of. */
+void pai__check_refs(pai__findings *f, struct pai__index *index);
+/* templates.c; of valid files */
+void pai__check_templates(pai__findings *f, const struct pai__index *index);
+void pai__check_v1(pai__findings *f); /* check_v1.c */
+
+#endif

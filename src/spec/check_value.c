@@ -1,0 +1,246 @@
+/*
+ * check_value.c - one value against its rule
+ *
+ * Ajv and Joi, which decided before, are followed in what they accept; the
+ * words are ours.
+ */
+#include "spec/check_value.h"
+
+#include "base/number.h"
+#include "base/utf8.h"
+#include "spec/check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* --- words ----------------------------------------------------------------- */
+
+/* "a whole number or null" */
+static const char *types_text(char out[128], const pai__rule *rule)
+{
+  static const struct {
+    unsigned type;
+    const char *name;
+  } names[] = {
+    { PAI__T_MAPPING, "a mapping" },  { PAI__T_LIST, "a list" },
+    { PAI__T_STRING, "a text" },      { PAI__T_NUMBER, "a number" },
+    { PAI__T_INT, "a whole number" }, { PAI__T_BOOL, "true or false" },
+    { PAI__T_NULL, "null" }
+  };
+  size_t len = 0;
+
+  out[0] = '\0';
+  for (size_t i = 0; i < PAI__LEN(names); i++)
+    if ((rule->types & names[i].type) != 0)
+      len += (size_t)snprintf(out + len, 128 - len, "%s%s",
+                              len > 0 ? " or " : "", names[i].name);
+  return out;
+}
+
+/* What the place is called: its key, or what the rule calls it. */
+void pai__check_name(pai__findings *f, const pai__rule *rule, pai__node n,
+                     pai__node key, char out[PAI__VALUE_TEXT])
+{
+  char piece[PAI__EXCERPT];
+  const char *name;
+  size_t len;
+
+  if (key == n) {
+    (void)snprintf(out, PAI__VALUE_TEXT, "%s", rule->what);
+    return;
+  }
+  name = pai__tree_str(f->tree, key, &len);
+  (void)snprintf(out, PAI__VALUE_TEXT, "%s", pai__excerpt(piece, name, len));
+}
+
+/* --- scalars --------------------------------------------------------------- */
+
+static bool is_number(const pai__tree *t, pai__node n)
+{
+  int type = pai__tree_type(t, n);
+
+  return type == PAI__INT || type == PAI__FLOAT;
+}
+
+/* What JavaScript's Number() and parseFloat() both take for one number. */
+static bool text_number(const char *s, size_t len, double *value)
+{
+  const char *digits = s;
+
+  while (len > 0 && strchr(" \t\n\r\v\f", s[len - 1]) != NULL)
+    len--;
+  while (len > 0 && strchr(" \t\n\r\v\f", *s) != NULL)
+    s++, len--;
+  digits = s;
+  if (len > 0 && (*s == '-' || *s == '+'))
+    digits++;
+  if (digits == s + len || len > 400 ||
+      ((*digits < '0' || *digits > '9') && *digits != '.'))
+    return false;
+  for (const char *p = digits; p < s + len; p++)
+    if (strchr("0123456789.eE+-", *p) == NULL)
+      return false;
+  return pai__strtod_c(value, s) == PAI_OK && isfinite(*value);
+}
+
+bool pai__whole(const pai__tree *t, pai__node n, bool coerced, int64_t *value)
+{
+  const char *s;
+  double d;
+  size_t len;
+
+  if (is_number(t, n))
+    return pai__tree_whole(t, n, value);
+  if (!coerced || pai__tree_type(t, n) != PAI__STRING)
+    return false;
+  s = pai__tree_str(t, n, &len);
+  if (!text_number(s, len, &d) || fabs(d) > 9e15 || d != (double)(int64_t)d)
+    return false;
+  *value = (int64_t)d;
+  return true;
+}
+
+/* Whole in JavaScript's sense: also when it is too large for us. */
+static bool is_whole(const pai__tree *t, pai__node n, bool coerced)
+{
+  int64_t value;
+  double d;
+
+  if (pai__whole(t, n, coerced, &value))
+    return true;
+  if (!is_number(t, n))
+    return false;
+  d = pai__tree_float(t, n);
+  return d >= 9007199254740992.0 || d <= -9007199254740992.0;
+}
+
+bool pai__has_type(const pai__tree *t, pai__node n, const pai__rule *rule)
+{
+  unsigned types = rule->types;
+
+  if (types == PAI__T_ANY)
+    return true;
+  switch (pai__tree_type(t, n)) {
+  case PAI__NULL: return (types & PAI__T_NULL) != 0;
+  case PAI__BOOL: return (types & PAI__T_BOOL) != 0;
+  case PAI__STRING:
+    return (types & PAI__T_STRING) != 0 ||
+           (rule->coerced && is_whole(t, n, true));
+  case PAI__SEQUENCE: return (types & PAI__T_LIST) != 0;
+  case PAI__MAPPING: return (types & PAI__T_MAPPING) != 0;
+  case PAI__INT:
+  case PAI__FLOAT:
+    return (types & PAI__T_NUMBER) != 0 ||
+           ((types & PAI__T_INT) != 0 && is_whole(t, n, false));
+  default: return false;
+  }
+}
+
+bool pai__is_word(const pai__tree *t, pai__node n, const pai__rule *rule)
+{
+  char number[PAI__DOUBLE_TEXT];
+  const char *s = number;
+  int64_t value;
+  size_t len;
+
+  if (pai__tree_type(t, n) == PAI__STRING)
+    s = pai__tree_str(t, n, &len);
+  else if (pai__tree_whole(t, n, &value))
+    len = pai__format_int(number, value);
+  else
+    return false;
+  for (size_t i = 0; rule->words[i] != NULL; i++)
+    if (strlen(rule->words[i]) == len && memcmp(rule->words[i], s, len) == 0)
+      return true;
+  return false;
+}
+
+void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
+                     pai__node key)
+{
+  char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT], types[128];
+
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n, "%s must be %s, not %s",
+            name, types_text(types, rule), pai__value_text(value, f, n));
+  if (rule->types == PAI__T_STRING &&
+      pai__tree_type(f->tree, n) != PAI__NULL &&
+      pai__tree_type(f->tree, n) < PAI__SEQUENCE)
+    pai__find_help(f, "put it in quotes");
+  else if (rule->types == PAI__T_LIST &&
+           pai__tree_type(f->tree, n) == PAI__STRING)
+    pai__find_help(f, "write it as a list: [%s]",
+                   pai__value_text(value, f, n));
+}
+
+void pai__not_a_word(pai__findings *f, const pai__rule *rule, pai__node n,
+                     pai__node key)
+{
+  char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT];
+  pai__names names;
+  const char *s = "";
+  size_t len = 0;
+
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "not-allowed", n, "%s cannot be %s", name,
+            pai__value_text(value, f, n));
+  if (pai__tree_type(f->tree, n) == PAI__STRING)
+    s = pai__tree_str(f->tree, n, &len);
+  pai__names_init(&names, f->arena->alloc, s, len);
+  for (size_t i = 0; rule->words[i] != NULL; i++)
+    pai__names_add(&names, rule->words[i], strlen(rule->words[i]));
+  pai__names_help(&names, f, "it can be");
+}
+
+static size_t count_characters(const char *s, size_t len)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < len; i++)
+    n += pai__utf8_first(s[i]);
+  return n;
+}
+
+void pai__check_text(pai__findings *f, const pai__rule *rule, pai__node n,
+                     pai__node key)
+{
+  char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT];
+  size_t len;
+  const char *s = pai__tree_str(f->tree, n, &len);
+
+  pai__check_name(f, rule, n, key, name);
+  if (rule->not_empty && len == 0) {
+    pai__find(f, PAI_SEVERITY_ERROR, "empty", n, "%s must not be empty", name);
+  } else if (!pai__form_fits(rule->form, s, len)) {
+    pai__find(f, PAI_SEVERITY_ERROR, "bad-name", n, "%s cannot be %s", name,
+              pai__value_text(value, f, n));
+    pai__find_help(f, "use %s", pai__form_says(rule->form));
+  }
+  if (rule->longest > 0 && count_characters(s, len) > rule->longest) {
+    pai__find(f, PAI_SEVERITY_ERROR, "too-long", n,
+              "%s has %zu characters, %u are allowed", name,
+              count_characters(s, len), rule->longest);
+    pai__find_help(f, "shorten it");
+  }
+}
+
+void pai__check_min(pai__findings *f, const pai__rule *rule, pai__node n,
+                    pai__node key)
+{
+  char name[PAI__VALUE_TEXT], shown[PAI__VALUE_TEXT];
+  int64_t value;
+  double d;
+
+  if (pai__whole(f->tree, n, rule->coerced, &value))
+    d = (double)value;
+  else if (is_number(f->tree, n))
+    d = pai__tree_float(f->tree, n);
+  else
+    return;
+  if (d >= (double)rule->min)
+    return;
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "too-small", n, "%s cannot be %s", name,
+            pai__value_text(shown, f, n));
+  pai__find_help(f, "give %lld or more", (long long)rule->min);
+}

@@ -1,0 +1,225 @@
+/*
+ * explain.c - what a spec will do: sums, defaults, and when the job is over
+ *
+ * The rules for that are job-spec 5.5: a role may fail the job, or end it
+ * well, with so many of its tasks; if none does, it ends well with the last
+ * task, whatever the tasks came to.
+ */
+#include "spec/explain.h"
+
+/* --- in words -------------------------------------------------------------- */
+
+enum { MAX_CLAUSES = 6 };
+
+/* "the task of ps", "all 4 tasks of worker", "2 tasks of worker" */
+static void add_tasks(pai__buf *out, const pai__role *role, int64_t n)
+{
+  uint32_t all = role->instances;
+
+  if (all == 1)
+    pai__buf_printf(out, "the task of %s", role->name);
+  else if (n == all && n == 2)
+    pai__buf_printf(out, "both tasks of %s", role->name);
+  else if (n == all)
+    pai__buf_printf(out, "all %u tasks of %s", all, role->name);
+  else if (n == 1)
+    pai__buf_printf(out, "a task of %s", role->name);
+  else
+    pai__buf_printf(out, "%lld tasks of %s", (long long)n, role->name);
+}
+
+/* So many that the role has them. */
+static bool is_reachable(const pai__role *role, int32_t n)
+{
+  return n >= 1 && (uint32_t)n <= role->instances;
+}
+
+static int32_t minimum(const pai__role *role, bool failed)
+{
+  return failed ? role->min_failed : role->min_succeeded;
+}
+
+/* "when a task of ps fails or 2 tasks of worker fail" */
+static void add_clauses(pai__buf *out, const pai_spec *spec, bool failed)
+{
+  size_t said = 0, left = 0;
+
+  for (size_t i = 0; i < spec->nroles; i++) {
+    const pai__role *role = &spec->roles[i];
+    int32_t n = minimum(role, failed);
+
+    if (!is_reachable(role, n))
+      continue;
+    if (said == MAX_CLAUSES) {
+      left++;
+      continue;
+    }
+    pai__buf_str(out, said++ == 0 ? "when " : " or ");
+    add_tasks(out, role, n);
+    pai__buf_printf(out, " %s%s", failed ? "fail" : "succeed",
+                    n == 1 ? "s" : "");
+  }
+  if (left > 0)
+    pai__buf_printf(out, " or enough of %zu other role%s", left,
+                    left == 1 ? "" : "s");
+}
+
+static void tell_end(pai__explained *e)
+{
+  const pai_spec *spec = e->spec;
+  bool fails = false, any_fails = true, succeeds = false, early = false;
+  const char *all = spec->ntasks == 1   ? "its task"
+                    : spec->ntasks == 2 ? "both tasks"
+                                        : "all tasks";
+
+  for (size_t i = 0; i < spec->nroles; i++) {
+    const pai__role *role = &spec->roles[i];
+    fails |= is_reachable(role, role->min_failed);
+    any_fails &= role->min_failed == 1;
+    if (is_reachable(role, role->min_succeeded)) {
+      succeeds = true;
+      early |= (uint32_t)role->min_succeeded < spec->ntasks;
+    }
+  }
+  if (!fails)
+    pai__buf_str(&e->fails, "never");
+  else if (any_fails && spec->ntasks > 1)
+    pai__buf_str(&e->fails, "when any task fails");
+  else if (any_fails)
+    pai__buf_str(&e->fails, "when its task fails");
+  else
+    add_clauses(&e->fails, spec, true);
+  if (succeeds && spec->ntasks == 1)
+    pai__buf_str(&e->succeeds, "when its task succeeds");
+  else if (succeeds)
+    add_clauses(&e->succeeds, spec, false);
+  if (early)
+    pai__buf_str(&e->succeeds, " (what still runs is then stopped)");
+  if (any_fails && !succeeds)
+    pai__buf_printf(&e->succeeds, "when %s succeed%s", all,
+                    spec->ntasks == 1 ? "s" : "");
+  else if (!any_fails)
+    pai__buf_printf(&e->succeeds, "%swhen %s %s over%s",
+                    succeeds ? ", or " : "", all,
+                    spec->ntasks == 1 ? "is" : "are",
+                    fails ? " before it has failed" : ", well or not");
+}
+
+/* --- facts ----------------------------------------------------------------- */
+
+static pai__node below(const pai__explained *e, const char *mapping,
+                       const char *field)
+{
+  const pai__tree *t = e->spec->tree;
+  pai__node n = pai__tree_get(t, 0, mapping);
+
+  return n != PAI__NO_NODE ? pai__tree_get(t, n, field) : PAI__NO_NODE;
+}
+
+static void dispose(pai__explained *e)
+{
+  pai__index_dispose(&e->index);
+  pai__buf_dispose(&e->fails);
+  pai__buf_dispose(&e->succeeds);
+}
+
+static int gather(pai__explained *e, const pai_spec *spec)
+{
+  const pai__tree *t = spec->tree;
+  pai__node gang;
+  size_t len;
+
+  *e = (pai__explained){ .spec = spec, .gang = true };
+  pai__buf_init(&e->fails, &spec->alloc);
+  pai__buf_init(&e->succeeds, &spec->alloc);
+  for (size_t i = 0; i < spec->nroles; i++) {
+    const pai__role *role = &spec->roles[i];
+    e->cpus += (uint64_t)role->instances * role->cpus;
+    e->memory_mb += (uint64_t)role->instances * role->memory_mb;
+    e->gpus += (uint64_t)role->instances * role->gpus;
+  }
+  gang = below(e, "extras", "gangAllocation");
+  if (gang != PAI__NO_NODE && pai__tree_type(t, gang) == PAI__BOOL)
+    e->gang = pai__tree_bool(t, gang);
+  e->deployment = pai__text_at(t, below(e, "defaults", "deployment"), &len);
+  e->cluster = below(e, "defaults", "virtualCluster");
+  if (e->cluster != PAI__NO_NODE && pai__tree_type(t, e->cluster) == PAI__NULL)
+    e->cluster = PAI__NO_NODE;
+  tell_end(e);
+  if (pai__index_init(&e->index, t, &spec->alloc, NULL, NULL) == PAI_OK &&
+      pai__buf_ok(&e->fails) && pai__buf_ok(&e->succeeds))
+    return PAI_OK;
+  dispose(e);
+  return PAI_ENOMEM;
+}
+
+const char *pai__explain_image(const pai__explained *e, const pai__role *role,
+                               size_t *len)
+{
+  const pai__tree *t = e->spec->tree;
+  const char *name =
+    pai__text_at(t, pai__tree_get(t, role->node, "dockerImage"), len);
+  pai__node image = name != NULL
+                      ? pai__index_find(&e->index, "dockerimage", name, *len)
+                      : PAI__NO_NODE;
+  const char *uri = NULL;
+
+  if (image != PAI__NO_NODE)
+    uri = pai__text_at(t, pai__tree_get(t, image, "uri"), len);
+  if (uri == NULL)
+    *len = 0;
+  return uri != NULL ? uri : "";
+}
+
+pai__named pai__named_iter(const pai_spec *spec, const char *list,
+                           const char *field)
+{
+  const pai__tree *t = spec->tree;
+  pai__named n = { .tree = t, .field = field };
+  pai__node extras = pai__tree_get(t, 0, "extras"), found = PAI__NO_NODE;
+
+  if (extras != PAI__NO_NODE)
+    found = pai__tree_find(t, extras, list, strlen(list));
+  if (found != PAI__NO_NODE)
+    found = pai__tree_value(t, found);
+  if (found != PAI__NO_NODE && pai__tree_type(t, found) == PAI__SEQUENCE)
+    n.walk = pai__tree_iter(t, found);
+  return n;
+}
+
+const char *pai__named_next(pai__named *n, size_t *len)
+{
+  const char *name = NULL;
+
+  while (name == NULL && (n->item = pai__tree_next(&n->walk)) != PAI__NO_NODE)
+    name =
+      pai__text_at(n->tree, pai__tree_get(n->tree, n->item, n->field), len);
+  return name;
+}
+
+/* --- the call -------------------------------------------------------------- */
+
+int pai_spec_explain(const pai_spec *spec, int format, pai_write_cb write,
+                     void *user_data, pai_error **err)
+{
+  pai__explained e;
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(spec != NULL, err);
+  PAI__CHECK_ARG_ERR(write != NULL, err);
+  if (format != 0 && format != PAI_FORMAT_TEXT && format != PAI_FORMAT_JSON)
+    return pai__fail(err, PAI_EINVAL, "nothing is explained in format %d",
+                     format);
+  rc = gather(&e, spec);
+  if (rc < 0)
+    return pai__oom(err);
+  rc = format == PAI_FORMAT_JSON ? pai__explain_json(&e, write, user_data)
+                                 : pai__explain_text(&e, write, user_data);
+  dispose(&e);
+  if (rc == PAI_ENOMEM)
+    return pai__oom(err);
+  return rc < 0 ? pai__fail(err, rc, "the explanation could not be written")
+                : PAI_OK;
+}

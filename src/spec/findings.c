@@ -1,0 +1,226 @@
+/* findings.c - what is wrong with a file, as it is found */
+#include "spec/findings.h"
+
+#include "base/number.h"
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A file that has more to say for itself is no job file that somebody wrote. */
+enum { MOST_FOUND = 1000, MOST_BYTES = 1 << 20 };
+
+void pai__findings_init(pai__findings *f, pai__arena *arena,
+                        const pai__tree *tree)
+{
+  *f = (pai__findings){ .arena = arena, .tree = tree };
+  f->failed = pai__secrets_find(&f->secrets, tree) < 0;
+}
+
+void pai__findings_dispose(pai__findings *f)
+{
+  pai__secrets_dispose(&f->secrets);
+  pai__free(f->arena->alloc, f->list, f->cap * sizeof(*f->list));
+}
+
+/* A copy in the arena; NULL and a failure when memory is short. */
+static const char *keep(pai__findings *f, pai__buf *b)
+{
+  const char *copy = NULL;
+
+  if (pai__buf_ok(b))
+    copy = pai__arena_strndup(f->arena, pai__buf_text(b), b->len);
+  if (copy == NULL)
+    f->failed = true;
+  f->bytes += b->len;
+  pai__buf_dispose(b);
+  return copy;
+}
+
+static const char *format(pai__findings *f, const char *fmt, va_list ap)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, f->arena->alloc);
+  pai__buf_vprintf(&b, fmt, ap);
+  return keep(f, &b);
+}
+
+static void add_place(pai__buf *out, const pai__tree *tree,
+                      const pai__place *place)
+{
+  size_t len;
+  const char *s;
+
+  if (place->up == NULL)
+    return;
+  add_place(out, tree, place->up);
+  if (place->key == PAI__NO_NODE) {
+    pai__buf_printf(out, "/%u", place->index);
+    return;
+  }
+  s = pai__tree_str(tree, place->key, &len);
+  pai__pointer_add(out, s, len);
+}
+
+/* Room for one more. */
+static bool make_room(pai__findings *f, int severity)
+{
+  f->errors += severity == PAI_SEVERITY_ERROR;
+  if (f->len >= MOST_FOUND || f->bytes > MOST_BYTES) {
+    f->left_out++;
+    return false;
+  }
+  f->failed |= PAI__VEC_ROOM(f->arena->alloc, f->list, f->len, f->cap) < 0;
+  return !f->failed;
+}
+
+static void add(pai__findings *f, pai__finding finding, pai__node at)
+{
+  pai__buf pointer;
+
+  pai__buf_init(&pointer, f->arena->alloc);
+  if (f->place != NULL)
+    add_place(&pointer, f->tree, f->place);
+  else
+    pai__tree_pointer(f->tree, at, &pointer);
+  finding.pointer = keep(f, &pointer);
+  f->list[f->len++] = finding;
+}
+
+bool pai__find(pai__findings *f, int severity, const char *code, pai__node at,
+               const char *fmt, ...)
+{
+  const pai__tree_node *n = &f->tree->nodes[at];
+  va_list ap;
+
+  if (!make_room(f, severity))
+    return false;
+  va_start(ap, fmt);
+  add(f,
+      (pai__finding){ severity, code, n->start, n->end, NULL,
+                      format(f, fmt, ap), NULL },
+      at);
+  va_end(ap);
+  return true;
+}
+
+void pai__find_part(pai__findings *f, int severity, const char *code,
+                    pai__node at, size_t start, size_t end, const char *fmt,
+                    ...)
+{
+  va_list ap;
+
+  if (!make_room(f, severity))
+    return;
+  va_start(ap, fmt);
+  add(f,
+      (pai__finding){ severity, code, (uint32_t)start, (uint32_t)end, NULL,
+                      format(f, fmt, ap), NULL },
+      at);
+  va_end(ap);
+}
+
+void pai__find_help(pai__findings *f, const char *fmt, ...)
+{
+  va_list ap;
+
+  if (f->failed || f->left_out > 0)
+    return;
+  va_start(ap, fmt);
+  f->list[f->len - 1].help = format(f, fmt, ap);
+  va_end(ap);
+}
+
+static int by_place(const void *a, const void *b)
+{
+  const pai__finding *x = a, *y = b;
+  int order;
+
+  if (x->start != y->start)
+    return x->start < y->start ? -1 : 1;
+  if (x->severity != y->severity)
+    return x->severity > y->severity ? -1 : 1;
+  if (x->end != y->end)
+    return x->end < y->end ? -1 : 1;
+  order = strcmp(x->message, y->message);
+  return order != 0 ? order : strcmp(x->pointer, y->pointer);
+}
+
+/* What refers to others is met with every alias of it, and known by the path
+ * to where it stands. */
+static void drop_repeated(pai__findings *f)
+{
+  size_t kept = 1;
+
+  for (size_t i = 1; i < f->len; i++) {
+    if (by_place(&f->list[kept - 1], &f->list[i]) != 0)
+      f->list[kept++] = f->list[i];
+    else
+      f->errors -= f->list[i].severity == PAI_SEVERITY_ERROR;
+  }
+  f->len = kept;
+}
+
+/* Behind the last, where a reader arrives. */
+static void tell_left_out(pai__findings *f)
+{
+  pai__finding more = f->list[f->len - 1];
+  pai__buf b;
+
+  if (PAI__VEC_ROOM(f->arena->alloc, f->list, f->len, f->cap) < 0) {
+    f->failed = true;
+    return;
+  }
+  pai__buf_init(&b, f->arena->alloc);
+  pai__buf_printf(&b, "and %zu more", f->left_out);
+  more.severity = f->errors > 0 ? PAI_SEVERITY_ERROR : PAI_SEVERITY_WARNING;
+  more.code = "more";
+  more.pointer = "";
+  more.message = keep(f, &b);
+  more.help = "mend what is told of first";
+  f->list[f->len++] = more;
+}
+
+int pai__findings_end(pai__findings *f)
+{
+  if (f->failed)
+    return PAI_ENOMEM;
+  if (f->len > 1) {
+    qsort(f->list, f->len, sizeof(*f->list), by_place);
+    drop_repeated(f);
+  }
+  if (f->left_out > 0)
+    tell_left_out(f);
+  return f->failed ? PAI_ENOMEM : PAI_OK;
+}
+
+const char *pai__value_text(char out[PAI__VALUE_TEXT], const pai__findings *f,
+                            pai__node n)
+{
+  const pai__tree *tree = f->tree;
+  const pai__tree_node *node = pai__tree_at(tree, n);
+  char piece[PAI__EXCERPT];
+
+  if (pai__secrets_has(&f->secrets, node->start))
+    return "what is there";
+
+  switch (node->type) {
+  case PAI__NULL: return "null";
+  case PAI__BOOL: return node->u.b ? "true" : "false";
+  case PAI__SEQUENCE: return node->u.c.count == 0 ? "an empty list" : "a list";
+  case PAI__MAPPING:
+    return node->u.c.count == 0 ? "an empty mapping" : "a mapping";
+  case PAI__STRING:
+    (void)pai__excerpt(piece, tree->strings + node->u.s.off, node->u.s.len);
+    (void)snprintf(out, PAI__VALUE_TEXT, "'%s'", piece);
+    return out;
+  case PAI__TIMESTAMP: return "a date";
+  case PAI__BINARY: return "binary data";
+  default: /* a number, as it was written */
+    (void)pai__excerpt(piece, tree->text + node->start,
+                       node->end - node->start);
+    (void)snprintf(out, PAI__VALUE_TEXT, "%s", piece);
+    return out;
+  }
+}

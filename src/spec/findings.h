@@ -1,0 +1,86 @@
+/*
+ * findings.h - internal to the room: what is wrong with a file, as it is found
+ *
+ * Failure of memory is sticky and told by pai__findings_end().
+ */
+#ifndef PAI_SRC_SPEC_FINDINGS_H
+#define PAI_SRC_SPEC_FINDINGS_H
+
+#include "base/arena.h"
+#include "base/tree.h"
+#include "spec/secrets.h"
+
+#include <openpai/spec.h>
+
+typedef struct pai__finding {
+  int severity;     /* PAI_SEVERITY_* */
+  const char *code; /* static */
+  uint32_t start, end;
+  const char *pointer, *message, *help; /* help: NULL for none */
+} pai__finding;
+
+/* The way to a value as a reader goes it: through an alias, not to where its
+ * anchor stands. */
+typedef struct pai__place {
+  const struct pai__place *up; /* NULL: the root */
+  pai__node key;               /* of an entry, or PAI__NO_NODE */
+  uint32_t index;              /* of an item */
+} pai__place;
+
+typedef struct pai__findings {
+  pai__arena *arena; /* of the strings */
+  const pai__tree *tree;
+  pai__secrets secrets; /* which no message may tell */
+  pai__finding *list;   /* the arena's allocator's */
+  size_t len, cap;
+  size_t errors;
+  size_t bytes;            /* of all pointers and messages */
+  size_t left_out;         /* found when there was enough already */
+  const pai__place *place; /* of what is found, or NULL: ask the tree */
+  bool failed;
+} pai__findings;
+
+void pai__findings_init(pai__findings *f, pai__arena *arena,
+                        const pai__tree *tree);
+void pai__findings_dispose(pai__findings *f);
+
+/* Something at a node; a key has its value's pointer.  False: there was enough
+ * already, and whatever helps with it need not be thought of. */
+bool pai__find(pai__findings *f, int severity, const char *code, pai__node at,
+               const char *fmt, ...) PAI__PRINTF(5, 6);
+/* The same for a part of the node's text: `at` gives the pointer. */
+void pai__find_part(pai__findings *f, int severity, const char *code,
+                    pai__node at, size_t start, size_t end, const char *fmt,
+                    ...) PAI__PRINTF(7, 8);
+/* How to mend what was found last, if that was kept. */
+void pai__find_help(pai__findings *f, const char *fmt, ...) PAI__PRINTF(2, 3);
+
+/* Puts them in the order of the file; PAI_OK or PAI_ENOMEM. */
+int pai__findings_end(pai__findings *f);
+
+/* A node's value for a message: 'two', 2, a list; returns out. */
+enum { PAI__VALUE_TEXT = 96 };
+const char *pai__value_text(char out[PAI__VALUE_TEXT], const pai__findings *f,
+                            pai__node n);
+
+/* --- suggest.c ------------------------------------------------------------ */
+
+/* Collects names; says which of them is most like a word, if any is. */
+typedef struct pai__names {
+  const char *word;
+  size_t word_len;
+  const char *best;
+  size_t best_len;
+  unsigned distance; /* of the best */
+  pai__buf list;     /* "a, b, c" */
+  size_t count;
+} pai__names;
+
+void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
+                     size_t len);
+void pai__names_add(pai__names *n, const char *name, size_t len);
+/* Helps with what was found last: "did you mean 'x'?", or the list with
+ * `which` before it; and ends the collection. */
+void pai__names_help(pai__names *n, pai__findings *f, const char *which);
+
+#endif

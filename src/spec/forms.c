@@ -1,0 +1,69 @@
+/* forms.c - what names may look like */
+#include "spec/rules.h"
+
+static bool is_letter(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+/* Letters, digits and the characters of `more`, at least one. */
+static bool all_of(const char *s, size_t len, const char *more)
+{
+  for (size_t i = 0; i < len; i++)
+    if (!is_letter(s[i]) && !is_digit(s[i]) &&
+        (s[i] == '\0' || strchr(more, s[i]) == NULL))
+      return false;
+  return len > 0;
+}
+
+static bool has_word(const char *s, size_t len)
+{
+  for (size_t i = 0; i < len; i++)
+    if (is_letter(s[i]) || is_digit(s[i]) || s[i] == '_')
+      return true;
+  return false;
+}
+
+bool pai__form_fits(enum pai__form form, const char *s, size_t len)
+{
+  switch (form) {
+  case PAI__FORM_ANY: return true;
+  case PAI__FORM_JOB: return all_of(s, len, "_-");
+  case PAI__FORM_IDENT: return all_of(s, len, "_") && !is_digit(*s);
+  case PAI__FORM_SKU: return all_of(s, len, "._~");
+  case PAI__FORM_V1_JOB: return all_of(s, len, "._-");
+  case PAI__FORM_HAS_WORD: return has_word(s, len);
+  }
+  return false;
+}
+
+const char *pai__form_says(enum pai__form form)
+{
+  switch (form) {
+  case PAI__FORM_JOB: return "letters, digits, _ and -";
+  case PAI__FORM_IDENT: return "letters, digits and _, and no digit first";
+  case PAI__FORM_SKU: return "letters, digits, '.', _ and ~";
+  case PAI__FORM_V1_JOB: return "letters, digits, '.', _ and -";
+  case PAI__FORM_HAS_WORD: return "a name with a letter, a digit or _ in it";
+  case PAI__FORM_ANY: break;
+  }
+  return "any text";
+}
+
+const char *pai__form_pattern(enum pai__form form)
+{
+  switch (form) {
+  case PAI__FORM_JOB: return "^[a-zA-Z0-9_-]+$";
+  case PAI__FORM_IDENT: return "^[a-zA-Z_][a-zA-Z0-9_]*$";
+  case PAI__FORM_SKU: return "^[A-Za-z0-9._~]+$";
+  case PAI__FORM_V1_JOB: return "^[A-Za-z0-9._-]+$";
+  case PAI__FORM_HAS_WORD: return "[A-Za-z0-9_]";
+  case PAI__FORM_ANY: break;
+  }
+  return ".*";
+}

@@ -1,0 +1,286 @@
+/*
+ * lint.c - what is legal and surely not meant: the traps of job-spec 7
+ *
+ * Only for valid files.  What templates name is looked at in lint_names.c.
+ */
+#include "spec/lint.h"
+
+#include "base/utf8.h"
+#include "spec/check.h"
+
+/* --- task roles ------------------------------------------------------------ */
+
+/* What the old runtime makes of a name: lower case, letters and digits. */
+static size_t lost_name(const char *s, size_t len, char out[64])
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < len && n < 63; i++) {
+    char c = s[i];
+    if (c >= 'A' && c <= 'Z')
+      c = (char)(c - 'A' + 'a');
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+      out[n++] = c;
+  }
+  out[n] = '\0';
+  return n;
+}
+
+static void lint_name(pai__findings *f, pai__node key, pai__map *seen)
+{
+  size_t len, n;
+  const char *s = pai__tree_str(f->tree, key, &len), *other;
+  char lost[64], one[PAI__EXCERPT], two[PAI__EXCERPT];
+
+  n = lost_name(s, len, lost);
+  other = pai__map_get(seen, lost, n);
+  if (other != NULL) {
+    pai__find(f, PAI_SEVERITY_WARNING, "role-collision", key,
+              "OpenPAI's runtime takes task role '%s' for '%s'",
+              pai__excerpt(one, s, len),
+              pai__excerpt(two, other, strlen(other)));
+    pai__find_help(f, "let them differ in letters and digits");
+  } else if (n > 0 && pai__map_set(seen, lost, n, (void *)(uintptr_t)s) < 0) {
+    f->failed = true;
+  }
+  if (n == len && len <= 63 && memcmp(s, lost, n) == 0)
+    return;
+  pai__find(f, PAI_SEVERITY_WARNING, "role-name", key,
+            "OpenPAI's runtime cannot start a task role '%s'",
+            pai__excerpt(one, s, len));
+  if (n > 0)
+    pai__find_help(f, "call it '%s'", lost);
+}
+
+static void lint_minimum(pai__findings *f, pai__node completion,
+                         const char *field, int64_t instances)
+{
+  pai__node n = pai__tree_get(f->tree, completion, field);
+  int64_t value;
+
+  if (n == PAI__NO_NODE || !pai__whole(f->tree, n, false, &value))
+    return;
+  if (value > instances) {
+    pai__find(f, PAI_SEVERITY_WARNING, "out-of-reach", n,
+              "%s is %lld, and the role has %lld instances", field,
+              (long long)value, (long long)instances);
+    pai__find_help(f, "-1 says never");
+  } else if (value < -1) {
+    pai__find(f, PAI_SEVERITY_WARNING, "out-of-range", n,
+              "%s is %lld, with which no task starts", field,
+              (long long)value);
+    pai__find_help(f, "-1 says never");
+  }
+}
+
+static void lint_size(pai__findings *f, pai__node sizes, const char *field)
+{
+  pai__node n = pai__tree_get(f->tree, sizes, field);
+  int64_t value;
+
+  if (n == PAI__NO_NODE || !pai__whole(f->tree, n, false, &value) ||
+      value >= 0)
+    return;
+  pai__find(f, PAI_SEVERITY_WARNING, "negative", n,
+            "%s is %lld, with which no task starts", field, (long long)value);
+}
+
+static void lint_ports(pai__findings *f, pai__node ports)
+{
+  pai__tree_walk walk;
+  pai__node key;
+
+  if (pai__tree_type(f->tree, ports) != PAI__MAPPING) {
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", ports,
+              "ports is no mapping, and so means nothing");
+    pai__find_help(f, "write LABEL: COUNT");
+    return;
+  }
+  walk = pai__tree_iter(f->tree, ports);
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    pai__node n = pai__tree_value(f->tree, key);
+    char piece[PAI__EXCERPT];
+    const char *label;
+    int64_t value;
+    size_t len;
+
+    if (!pai__whole(f->tree, n, false, &value) || value >= 1)
+      continue;
+    label = pai__tree_str(f->tree, key, &len);
+    pai__find(f, PAI_SEVERITY_WARNING, "port-count", n,
+              "port %s has count %lld, with which no task starts",
+              pai__excerpt(piece, label, len), (long long)value);
+    pai__find_help(f, "it is how many ports, not which: give 1 or more");
+  }
+}
+
+static void lint_role(pai__findings *f, pai__node role, bool gang)
+{
+  static const char *const sizes[] = { "cpu", "memoryMB", "gpu" };
+  const pai__tree *t = f->tree;
+  pai__node n = pai__tree_get(t, role, "instances");
+  int64_t instances = 1, retries = 0;
+
+  if (n != PAI__NO_NODE)
+    (void)pai__whole(t, n, false, &instances);
+  n = pai__tree_get(t, role, "completion");
+  if (n != PAI__NO_NODE) {
+    lint_minimum(f, n, "minFailedInstances", instances);
+    lint_minimum(f, n, "minSucceededInstances", instances);
+  }
+  n = pai__tree_get(t, role, "taskRetryCount");
+  if (gang && n != PAI__NO_NODE && pai__whole(t, n, false, &retries) &&
+      retries != 0) {
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", n,
+              "taskRetryCount counts only without gang allocation");
+    pai__find_help(f, "set extras.gangAllocation to false, or use "
+                      "jobRetryCount");
+  }
+  role = pai__tree_get(t, role, "resourcePerInstance");
+  for (size_t i = 0; i < PAI__LEN(sizes); i++)
+    lint_size(f, role, sizes[i]);
+  n = pai__tree_get(t, role, "ports");
+  if (n != PAI__NO_NODE)
+    lint_ports(f, n);
+}
+
+/* --- prerequisites, deployments, extras ------------------------------------ */
+
+static void lint_auth(pai__findings *f, pai__node auth)
+{
+  static const char *const fields[] = { "username", "password" };
+
+  if (pai__tree_get(f->tree, auth, "registryuri") == PAI__NO_NODE) {
+    pai__find(f, PAI_SEVERITY_WARNING, "auth-registry", auth,
+              "there is no registryuri, so the account is taken for one of "
+              "Docker Hub");
+    pai__find_help(f, "say which registry the account is of");
+  }
+  for (size_t i = 0; i < PAI__LEN(fields); i++)
+    if (pai__tree_get(f->tree, auth, fields[i]) == PAI__NO_NODE)
+      pai__find(f, PAI_SEVERITY_WARNING, "auth-incomplete", auth,
+                "the account has no %s", fields[i]);
+}
+
+static void lint_prerequisites(pai__findings *f, const pai__index *index)
+{
+  static const char *const types[] = { "dockerimage", "script", "output",
+                                       "data" };
+  const pai__tree *t = f->tree;
+  pai__node list = pai__tree_get(t, 0, "prerequisites"), item;
+  pai__tree_walk walk;
+
+  if (list == PAI__NO_NODE)
+    return;
+  walk = pai__tree_iter(t, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    pai__node auth = pai__tree_get(t, item, "auth");
+    pai__node name = pai__tree_get(t, item, "name");
+    size_t len;
+    const char *s = pai__tree_str(t, name, &len);
+    char value[PAI__VALUE_TEXT];
+
+    if (auth != PAI__NO_NODE)
+      lint_auth(f, auth);
+    for (size_t i = 0; i < PAI__LEN(types); i++) {
+      pai__node other = pai__index_find(index, types[i], s, len);
+      if (other == PAI__NO_NODE || other >= item)
+        continue;
+      pai__find(f, PAI_SEVERITY_WARNING, "shared-name", name,
+                "a %s is called %s, too, which OpenPAI's image checker "
+                "does not survive",
+                types[i], pai__value_text(value, f, name));
+      pai__find_help(f, "give each prerequisite a name of its own");
+      break;
+    }
+  }
+}
+
+static void lint_deployment(pai__findings *f, const pai__index *index,
+                            pai__node roles)
+{
+  const pai__tree *t = f->tree;
+  pai__tree_walk walk;
+  pai__node key;
+
+  if (index->deployment == PAI__NO_NODE)
+    return;
+  walk = pai__tree_iter(t, index->deployment);
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *s = pai__tree_str(t, key, &len);
+    char piece[PAI__EXCERPT];
+
+    if (pai__tree_find(t, roles, s, len) != PAI__NO_NODE)
+      continue;
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key,
+              "there is no task role '%s', so these commands never run",
+              pai__excerpt(piece, s, len));
+  }
+}
+
+static bool uses_ssh(const pai__tree *t, pai__node extras)
+{
+  pai__node list = pai__tree_get(t, extras, "com.microsoft.pai.runtimeplugin");
+  pai__tree_walk walk;
+  pai__node item;
+
+  if (list == PAI__NO_NODE || pai__tree_type(t, list) != PAI__SEQUENCE)
+    return false;
+  walk = pai__tree_iter(t, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *s = pai__text_at(t, pai__tree_get(t, item, "plugin"), &len);
+    if (s != NULL && strcmp(s, "ssh") == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Is gang allocation on?  Only false itself turns it off. */
+static bool lint_extras(pai__findings *f)
+{
+  const pai__tree *t = f->tree;
+  pai__node extras = pai__tree_get(t, 0, "extras"), n;
+  bool gang;
+
+  if (extras == PAI__NO_NODE)
+    return true;
+  n = pai__tree_get(t, extras, "gangAllocation");
+  gang = n == PAI__NO_NODE || pai__tree_type(t, n) != PAI__BOOL ||
+         pai__tree_bool(t, n);
+  if (gang && n != PAI__NO_NODE && pai__tree_type(t, n) != PAI__BOOL) {
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", n,
+              "gangAllocation is neither true nor false, and so is true");
+  } else if (!gang && uses_ssh(t, extras)) {
+    pai__find(f, PAI_SEVERITY_WARNING, "ssh-without-gang", n,
+              "without gang allocation the ssh plugin is off");
+    pai__find_help(f, "drop one of the two");
+  }
+  n = pai__tree_find(t, extras, "hivedscheduler", strlen("hivedscheduler"));
+  if (n != PAI__NO_NODE) {
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", n,
+              "nobody reads hivedscheduler");
+    pai__find_help(f, "did you mean 'hivedScheduler'?");
+  }
+  return gang;
+}
+
+void pai__lint(pai__findings *f, const pai__index *index)
+{
+  const pai__tree *t = f->tree;
+  pai__node roles = pai__tree_get(t, 0, "taskRoles"), key;
+  pai__tree_walk walk = pai__tree_iter(t, roles);
+  bool gang = lint_extras(f);
+  pai__map seen;
+
+  pai__map_init(&seen, f->arena->alloc);
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    lint_name(f, key, &seen);
+    lint_role(f, pai__tree_value(t, key), gang);
+  }
+  pai__map_dispose(&seen);
+  lint_prerequisites(f, index);
+  lint_deployment(f, index, roles);
+  pai__lint_names(f, index);
+}

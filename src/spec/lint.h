@@ -1,0 +1,14 @@
+/* lint.h - internal to the room: what is legal and surely not meant */
+#ifndef PAI_SRC_SPEC_LINT_H
+#define PAI_SRC_SPEC_LINT_H
+
+#include "spec/findings.h"
+#include "spec/index.h"
+
+/* lint.c: all of it, for a valid v2 file. */
+void pai__lint(pai__findings *f, const pai__index *index);
+/* lint_names.c: names in templates that stand for nothing, parameters that no
+ * template names. */
+void pai__lint_names(pai__findings *f, const pai__index *index);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * lint_names.c - names in templates that stand for nothing, and parameters
+ * that no template names
+ */
+#include "spec/commands.h"
+#include "spec/lint.h"
+
+#include "base/utf8.h"
+
+typedef struct names {
+  pai__findings *f;
+  const pai__index *index;
+  pai__commands commands;
+  pai__map used; /* "lr" of "$parameters.lr", whoever uses it */
+  bool all_used; /* "$parameters" itself is */
+  pai__buf out;  /* of no interest */
+  pai__node at;  /* where the text stands, or PAI__NO_NODE: in commands */
+  bool find;     /* what is unresolved, rather than what is used */
+  bool secrets;  /* look at names that begin with $secrets, or all others */
+} names;
+
+static bool begins(const char *s, size_t len, const char *with)
+{
+  size_t n = strlen(with);
+
+  return len >= n && memcmp(s, with, n) == 0 && (len == n || s[n] == '.');
+}
+
+static void find_unresolved(names *n, const char *name, size_t len, size_t at)
+{
+  static const char *const roots[] = { "$script", "$output", "$data" };
+  pai__node node =
+    n->at != PAI__NO_NODE ? n->at : pai__commands_at(&n->commands, at);
+  bool secret = begins(name, len, "$secrets");
+  char piece[PAI__EXCERPT];
+
+  if (secret != n->secrets)
+    return;
+  pai__find(n->f, PAI_SEVERITY_WARNING,
+            secret ? "unknown-secret" : "unresolved", node,
+            "nothing stands for <%% %s %%>", pai__excerpt(piece, name, len));
+  if (secret) {
+    pai__find_help(n->f, "declare it under secrets");
+    return;
+  }
+  if (n->at != PAI__NO_NODE) {
+    pai__find_help(n->f, "accounts of registries can name $secrets only");
+    return;
+  }
+  if (begins(name, len, "$parameters")) {
+    pai__find_help(n->f, "declare it under parameters");
+    return;
+  }
+  for (size_t i = 0; i < PAI__LEN(roots); i++)
+    if (begins(name, len, roots[i])) {
+      pai__find_help(n->f, "the role has no such %s, or that no such field",
+                     roots[i] + 1);
+      return;
+    }
+  pai__find_help(n->f, "names begin with $parameters, $secrets, $script, "
+                       "$output or $data");
+}
+
+static int remember_used(names *n, const char *name, size_t len)
+{
+  size_t before = strlen("$parameters.");
+  const char *dot;
+
+  if (!begins(name, len, "$parameters"))
+    return PAI_OK;
+  n->all_used |= len < before;
+  if (len < before)
+    return PAI_OK;
+  name += before;
+  len -= before;
+  dot = memchr(name, '.', len);
+  return pai__map_set(&n->used, name, dot != NULL ? (size_t)(dot - name) : len,
+                      n);
+}
+
+static int on_name(void *user_data, const char *name, size_t len, size_t at)
+{
+  names *n = user_data;
+
+  if (!n->find)
+    return remember_used(n, name, len);
+  find_unresolved(n, name, len, at);
+  return PAI_OK;
+}
+
+/* What a text names that the scopes do not have; with none, all it names. */
+static void look(names *n, const char *s, size_t len,
+                 const pai__template_scope *scopes, size_t nscopes)
+{
+  pai__template t = {
+    .scopes = scopes, .nscopes = nscopes, .unresolved = on_name, .user_data = n
+  };
+
+  pai__buf_clear(&n->out);
+  if (pai__template_render(&n->out, s, len, &t, NULL) == PAI_ENOMEM)
+    n->f->failed = true;
+}
+
+static void look_at_role(names *n, pai__node key)
+{
+  pai__template_scope scopes[PAI__ROLE_SCOPES];
+  pai__template_scope secrets = pai__secrets_scope(n->index->tree);
+  const char *s;
+  size_t len;
+
+  if (pai__commands_join(&n->commands, n->index, key) < 0) {
+    n->f->failed = true;
+    return;
+  }
+  s = pai__buf_text(&n->commands.text);
+  len = n->commands.text.len;
+  if (memchr(s, '<', len) == NULL)
+    return;
+  n->at = PAI__NO_NODE;
+  n->find = false;
+  look(n, s, len, NULL, 0);
+  n->find = true;
+  n->secrets = false;
+  pai__role_scopes(scopes, n->index, pai__tree_value(n->index->tree, key));
+  look(n, s, len, scopes, PAI__ROLE_SCOPES);
+  n->secrets = true;
+  look(n, s, len, &secrets, 1);
+}
+
+/* Accounts of registries know secrets only. */
+static void look_at_auth(names *n, pai__node auth)
+{
+  const pai__tree *t = n->index->tree;
+  pai__template_scope secrets = pai__secrets_scope(t);
+  pai__tree_walk walk = pai__tree_iter(t, auth);
+  pai__node key;
+
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *s = pai__text_at(t, pai__tree_value(t, key), &len);
+
+    if (s == NULL)
+      continue;
+    n->at = pai__tree_value(t, key);
+    n->find = n->secrets = true;
+    look(n, s, len, &secrets, 1);
+    n->secrets = false;
+    look(n, s, len, &secrets, 1);
+  }
+}
+
+/* Plugins fill in their own parameters: what those name is used. */
+static void look_below(names *n, pai__node from)
+{
+  const pai__tree *t = n->index->tree;
+
+  n->find = false;
+  for (pai__node i = from; i < t->nodes[from].skip; i++) {
+    size_t len;
+    const char *s;
+
+    if (t->nodes[i].type != PAI__STRING)
+      continue;
+    s = pai__tree_str(t, i, &len);
+    if (memchr(s, '<', len) != NULL)
+      look(n, s, len, NULL, 0);
+  }
+}
+
+static void find_unused(names *n)
+{
+  static const char name[] = "parameters";
+  const pai__tree *t = n->index->tree;
+  pai__node parameters = pai__tree_find(t, 0, name, sizeof(name) - 1);
+  pai__place root = { NULL, PAI__NO_NODE, 0 };
+  pai__place all = { &root, parameters, 0 }, here = { &all, PAI__NO_NODE, 0 };
+  pai__tree_walk walk;
+
+  if (parameters == PAI__NO_NODE || n->all_used)
+    return;
+  n->f->place = &here;
+  walk = pai__tree_iter(t, pai__tree_value(t, parameters));
+  while ((here.key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *s = pai__tree_str(t, here.key, &len);
+    char piece[PAI__EXCERPT];
+
+    if (pai__map_get(&n->used, s, len) != NULL)
+      continue;
+    (void)pai__excerpt(piece, s, len);
+    pai__find(n->f, PAI_SEVERITY_WARNING, "unused-parameter", here.key,
+              "nothing uses parameter '%s'", piece);
+    pai__find_help(
+      n->f, "write <%% $parameters.%s %%> in a command, or drop it", piece);
+  }
+  n->f->place = NULL;
+}
+
+void pai__lint_names(pai__findings *f, const pai__index *index)
+{
+  const pai__tree *t = f->tree;
+  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
+  pai__node extras = pai__tree_get(t, 0, "extras"), n;
+  pai__node list = pai__tree_get(t, 0, "prerequisites");
+  names all = { .f = f, .index = index };
+
+  pai__commands_init(&all.commands, f->arena->alloc);
+  pai__buf_init(&all.out, f->arena->alloc);
+  pai__map_init(&all.used, f->arena->alloc);
+  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+    look_at_role(&all, n);
+  if (list != PAI__NO_NODE) {
+    walk = pai__tree_iter(t, list);
+    while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
+      pai__node auth = pai__tree_get(t, n, "auth");
+      if (auth != PAI__NO_NODE)
+        look_at_auth(&all, auth);
+      look_below(&all, n);
+    }
+  }
+  if (extras != PAI__NO_NODE)
+    look_below(&all, extras);
+  find_unused(&all);
+  pai__map_dispose(&all.used);
+  pai__buf_dispose(&all.out);
+  pai__commands_dispose(&all.commands);
+}

@@ -1,0 +1,142 @@
+/* output.c - a spec as text again */
+#include "spec/convert.h"
+#include "spec/mask.h"
+#include "spec/place.h"
+#include "spec/read.h"
+#include "spec/report.h"
+#include "spec/spec.h"
+#include "spec/write.h"
+
+static int on_note(void *user_data, const pai__convert_note *note)
+{
+  pai__findings *f = user_data;
+  int severity = note->severity == PAI__CONVERT_ERROR ? PAI_SEVERITY_ERROR
+                                                      : PAI_SEVERITY_WARNING;
+
+  if (note->severity == PAI__CONVERT_INFO)
+    return PAI_OK;
+  pai__find(f, severity, note->code, note->node, "%s", note->message);
+  if (note->help != NULL)
+    pai__find_help(f, "%s", note->help);
+  return PAI_OK;
+}
+
+/* As version 1, with a report of what that cannot say. */
+static int put_v1(pai__buf *out, const pai__tree *tree, pai_report **report)
+{
+  pai_report *r;
+  pai__findings f;
+  int rc = pai__report_new(&r, &tree->alloc);
+
+  if (rc < 0)
+    return rc;
+  r->version = 1;
+  pai__findings_init(&f, &r->arena, tree);
+  rc = pai__convert_v2_to_v1(out, tree, on_note, &f);
+  if (rc == PAI_OK)
+    rc = pai__findings_end(&f);
+  if (rc == PAI_OK)
+    rc = pai__report_take(r, &f);
+  pai__findings_dispose(&f);
+  if (rc == PAI_OK && report != NULL)
+    *report = r;
+  else
+    pai_report_free(r);
+  return rc;
+}
+
+static int put_json(pai__buf *out, const pai__tree *tree)
+{
+  pai__json_writer w;
+
+  pai__json_writer_init(&w, out, true);
+  pai__write_json(&w, tree, 0);
+  return pai__json_finish(&w);
+}
+
+static int put(pai__buf *out, const pai__tree *tree,
+               const pai_spec_write_options *o)
+{
+  if (o->version == 1)
+    return put_v1(out, tree, o->report);
+  return o->format == PAI_FORMAT_JSON ? put_json(out, tree)
+                                      : pai__write_yaml(out, tree, 0);
+}
+
+static int get_options(pai_spec_write_options *o,
+                       const pai_spec_write_options *opts, pai_error **err)
+{
+  int rc = PAI__COPY_IN(o, opts, pai_spec_write_options, report);
+
+  if (rc < 0)
+    return pai__fail(err, rc,
+                     "pai_spec_write_options: bad or newer struct_size");
+  if (o->report != NULL)
+    *o->report = NULL;
+  if (o->version < 0 || o->version > 2 || o->format < 0 ||
+      o->format > PAI_FORMAT_JSON)
+    return pai__fail(err, PAI_EINVAL, "there is no such version or format");
+  if (o->version == 1 && o->format == PAI_FORMAT_YAML)
+    return pai__fail(err, PAI_ENOTSUP, "job config v1 is written as JSON");
+  return PAI_OK;
+}
+
+int pai_spec_write(const pai_spec *spec, const pai_spec_write_options *opts,
+                   pai_write_cb write, void *user_data, pai_error **err)
+{
+  pai_spec_write_options o;
+  pai__tree *masked = NULL;
+  pai__buf out;
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(spec != NULL && write != NULL, err);
+  rc = get_options(&o, opts, err);
+  if (rc < 0)
+    return rc;
+  pai__buf_init(&out, &spec->alloc);
+  if (!o.secrets)
+    rc = pai__mask(&masked, spec->tree);
+  if (rc == PAI_OK)
+    rc = put(&out, masked != NULL ? masked : spec->tree, &o);
+  pai__tree_free(masked);
+  if (rc < 0)
+    (void)(rc == PAI_ENOMEM
+             ? pai__oom(err)
+             : pai__fail(err, rc,
+                         "the spec is nested too deep to be written"));
+  else
+    rc = write(user_data, pai__buf_text(&out), out.len);
+  pai__buf_dispose(&out);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+int pai_spec_masked(pai_spec **out, const pai_spec *spec, pai_error **err)
+{
+  pai__tree *masked;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(spec != NULL, err);
+  rc = pai__mask(&masked, spec->tree);
+  if (rc == PAI_OK)
+    rc = pai__spec_make(out, masked, &spec->alloc);
+  return rc < 0 ? pai__oom(err) : PAI_OK;
+}
+
+int pai_spec_get(const pai_spec *spec, const char *path, pai_write_cb write,
+                 void *user_data, pai_error **err)
+{
+  pai__tree *masked;
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(spec != NULL && path != NULL && write != NULL, err);
+  if (pai__mask(&masked, spec->tree) < 0)
+    return pai__oom(err);
+  rc = pai__write_place(masked, path, write, user_data, err);
+  pai__tree_free(masked);
+  return rc;
+}

@@ -1,0 +1,24 @@
+/* read.h - internal to the room: from a text to a tree, a verdict, a spec */
+#ifndef PAI_SRC_SPEC_READ_H
+#define PAI_SRC_SPEC_READ_H
+
+#include "spec/report.h"
+#include "spec/spec.h"
+
+/* The options of a caller over the defaults. */
+int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
+                      pai_error **err);
+
+/* The tree of a text, and which version of job files it is: 1, 2, or what the
+ * options insist on. */
+int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
+                   const pai_spec_options *o, pai_error **err);
+
+/* limits.c: finds what is more than the options allow. */
+void pai__check_limits(pai__findings *f, int version,
+                       const pai_spec_options *o);
+
+/* model.c: a spec of a valid v2 tree, which it takes, also when it fails. */
+int pai__spec_make(pai_spec **out, pai__tree *tree, const pai_alloc *alloc);
+
+#endif

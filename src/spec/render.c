@@ -1,0 +1,119 @@
+/*
+ * render.c - the commands of each role with their templates filled in
+ *
+ * Twice: with what anybody may see, which is the script; and that again with
+ * the secrets, which is what runs.  What nothing stands for stays as it is.
+ */
+#include "spec/notes.h"
+
+#include "spec/commands.h"
+
+typedef struct renderer {
+  pai_spec *spec;
+  pai__index index;
+  pai__commands commands;
+  pai__buf out;
+  pai__map unresolved; /* names, to nothing */
+  bool remember;
+} renderer;
+
+static int on_unresolved(void *user_data, const char *name, size_t len,
+                         size_t at)
+{
+  renderer *r = user_data;
+
+  (void)at;
+  return r->remember ? pai__map_set(&r->unresolved, name, len, r) : PAI_OK;
+}
+
+/* A text with its tags filled in, in the spec's arena; NULL: no memory.  The
+ * file is valid, so nothing else can fail but the limit of the size, past
+ * which the text is left as it was. */
+static const char *fill_in(renderer *r, const char *text, size_t len,
+                           const pai__template_scope *scopes, size_t nscopes,
+                           bool remember)
+{
+  pai__template t = { .scopes = scopes,
+                      .nscopes = nscopes,
+                      .unresolved = on_unresolved,
+                      .user_data = r };
+  int rc;
+
+  r->remember = remember;
+  pai__buf_clear(&r->out);
+  rc = pai__template_render(&r->out, text, len, &t, NULL);
+  if (rc == PAI_ENOMEM)
+    return NULL;
+  if (rc == PAI_OK) {
+    text = pai__buf_text(&r->out);
+    len = r->out.len;
+  }
+  pai__template_trim(&text, &len);
+  if (memchr(text, '\0', len) != NULL && r->spec->obstacle == NULL)
+    r->spec->obstacle = "a command contains a NUL character";
+  return pai__arena_strndup(&r->spec->arena, text, len);
+}
+
+static int render_role(renderer *r, pai__node key, pai__role *role)
+{
+  const pai__tree *t = r->spec->tree;
+  pai__template_scope scopes[PAI__ROLE_SCOPES];
+  pai__template_scope secrets = pai__secrets_scope(t);
+
+  if (pai__commands_join(&r->commands, &r->index, key) < 0)
+    return PAI_ENOMEM;
+  pai__role_scopes(scopes, &r->index, pai__tree_value(t, key));
+  role->script =
+    fill_in(r, pai__buf_text(&r->commands.text), r->commands.text.len, scopes,
+            PAI__ROLE_SCOPES, false);
+  if (role->script == NULL)
+    return PAI_ENOMEM;
+  role->command =
+    fill_in(r, role->script, strlen(role->script), &secrets, 1, true);
+  return role->command != NULL ? PAI_OK : PAI_ENOMEM;
+}
+
+/* Keeps the names that nothing stands for. */
+static int keep_unresolved(renderer *r)
+{
+  pai_spec *spec = r->spec;
+  const pai__map_entry *e;
+  size_t count = r->unresolved.live;
+
+  spec->unresolved =
+    pai__arena_zalloc(&spec->arena, count + 1, sizeof(*spec->unresolved));
+  if (spec->unresolved == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; (e = pai__map_next(&r->unresolved, &i)) != NULL;) {
+    const char *name = pai__arena_strndup(&spec->arena, e->key, e->len);
+    if (name == NULL)
+      return PAI_ENOMEM;
+    spec->unresolved[spec->nunresolved++] = name;
+  }
+  return PAI_OK;
+}
+
+int pai__spec_scripts(pai_spec *spec)
+{
+  renderer r = { .spec = spec };
+  const pai__tree *t = spec->tree;
+  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
+  size_t i = 0;
+  pai__node key;
+  int rc = pai__index_init(&r.index, t, &spec->alloc, NULL, NULL);
+
+  if (rc < 0)
+    return rc;
+  pai__commands_init(&r.commands, &spec->alloc);
+  pai__buf_init(&r.out, &spec->alloc);
+  pai__map_init(&r.unresolved, &spec->alloc);
+  while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE)
+    rc = render_role(&r, key, &spec->roles[i++]);
+  if (rc == PAI_OK)
+    rc = keep_unresolved(&r);
+  pai__map_dispose(&r.unresolved);
+  pai__buf_dispose(&r.out);
+  pai__commands_dispose(&r.commands);
+  pai__index_dispose(&r.index);
+  return rc;
+}

@@ -1,0 +1,149 @@
+/* report.c - pai_report: what was found, as the caller sees it */
+#include "spec/report.h"
+
+#include "base/utf8.h"
+
+enum { BEFORE = 60, WIDEST = 160 }; /* characters of a line that is shown */
+
+int pai__report_new(pai_report **out, const pai_alloc *alloc)
+{
+  pai_report *r = pai__zalloc(alloc, sizeof(*r));
+
+  *out = r;
+  if (r == NULL)
+    return PAI_ENOMEM;
+  r->alloc = *alloc;
+  pai__arena_init(&r->arena, &r->alloc);
+  return PAI_OK;
+}
+
+void pai_report_free(pai_report *r)
+{
+  pai_alloc alloc;
+
+  if (r == NULL)
+    return;
+  alloc = r->alloc;
+  pai__arena_dispose(&r->arena);
+  pai__free(&alloc, r, sizeof(*r));
+}
+
+static bool ends_line(char c)
+{
+  return c == '\n' || c == '\r';
+}
+
+/* The line of a byte, or a part of it around the byte, without its secrets. */
+static int show_line(pai_report *r, const pai__findings *f, size_t at,
+                     pai_diagnostic *d)
+{
+  const char *text = f->tree->text;
+  size_t start = at, left;
+  uint32_t before = 0;
+  pai__buf b;
+
+  while (start > 0 && !ends_line(text[start - 1]) && before < BEFORE) {
+    start--;
+    before += pai__utf8_first(text[start]);
+  }
+  pai__buf_init(&b, &r->alloc);
+  left = WIDEST;
+  for (size_t i = start; i < f->tree->len && !ends_line(text[i]) && left > 0;
+       i++) {
+    bool secret = pai__secrets_has(&f->secrets, (uint32_t)i);
+
+    left -= pai__utf8_first(text[i]);
+    if (!secret)
+      pai__buf_char(&b, text[i]);
+    else if (pai__utf8_first(text[i]))
+      pai__buf_char(&b, '*');
+  }
+  d->source_column = before + 1;
+  d->source = pai__buf_ok(&b)
+                ? pai__arena_strndup(&r->arena, pai__buf_text(&b), b.len)
+                : NULL;
+  pai__buf_dispose(&b);
+  return d->source != NULL ? PAI_OK : PAI_ENOMEM;
+}
+
+int pai__report_take(pai_report *r, const pai__findings *f)
+{
+  pai_diagnostic *list =
+    pai__arena_zalloc(&r->arena, f->len, sizeof(*r->list));
+
+  if (list == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < f->len; i++) {
+    const pai__finding *x = &f->list[i];
+    pai__pos start = pai__tree_pos(f->tree, x->start);
+    pai__pos end = pai__tree_pos(f->tree, x->end);
+
+    list[i] = (pai_diagnostic){ .struct_size = sizeof(*list),
+                                .severity = x->severity,
+                                .code = x->code,
+                                .pointer = x->pointer,
+                                .line = start.line,
+                                .column = start.column,
+                                .end_line = end.line,
+                                .end_column = end.column,
+                                .message = x->message,
+                                .help = x->help };
+    if (show_line(r, f, x->start, &list[i]) < 0)
+      return PAI_ENOMEM;
+  }
+  r->list = list;
+  r->count = f->len;
+  r->errors = f->errors;
+  return PAI_OK;
+}
+
+static const char *copy(pai_report *r, const char *s)
+{
+  return s != NULL ? pai__arena_strndup(&r->arena, s, strlen(s)) : NULL;
+}
+
+int pai__report_fail(pai_report *r, const char *code, const pai_error *err)
+{
+  const char *pointer = pai_error_pointer(err), *help = pai_error_help(err);
+  pai_diagnostic *d = pai__arena_zalloc(&r->arena, 1, sizeof(*d));
+  uint32_t line = pai_error_line(err), column = pai_error_column(err);
+
+  if (d == NULL)
+    return PAI_ENOMEM;
+  *d = (pai_diagnostic){ .struct_size = sizeof(*d),
+                         .severity = PAI_SEVERITY_ERROR,
+                         .code = code,
+                         .pointer = copy(r, pointer != NULL ? pointer : ""),
+                         .line = line > 0 ? line : 1,
+                         .column = column > 0 ? column : 1,
+                         .message = copy(r, pai_error_message(err)),
+                         .help = copy(r, help) };
+  d->end_line = d->line;
+  d->end_column = d->column;
+  r->list = d;
+  r->count = r->errors = 1;
+  return d->pointer != NULL && d->message != NULL &&
+             (help == NULL || d->help != NULL)
+           ? PAI_OK
+           : PAI_ENOMEM;
+}
+
+int pai_report_valid(const pai_report *r)
+{
+  return r->errors == 0;
+}
+
+int pai_report_version(const pai_report *r)
+{
+  return r->version;
+}
+
+size_t pai_report_count(const pai_report *r)
+{
+  return r->count;
+}
+
+const pai_diagnostic *pai_report_get(const pai_report *r, size_t i)
+{
+  return i < r->count ? &r->list[i] : NULL;
+}

@@ -1,0 +1,22 @@
+/* report.h - internal to the room: making a pai_report */
+#ifndef PAI_SRC_SPEC_REPORT_H
+#define PAI_SRC_SPEC_REPORT_H
+
+#include "spec/findings.h"
+
+struct pai_report {
+  pai_alloc alloc;
+  pai__arena arena; /* all that follows */
+  const pai_diagnostic *list;
+  size_t count, errors;
+  int version;
+};
+
+/* PAI_OK or PAI_ENOMEM, all of them. */
+int pai__report_new(pai_report **out, const pai_alloc *alloc);
+/* What was found; its strings must live in the report's arena. */
+int pai__report_take(pai_report *r, const pai__findings *f);
+/* A text that is no document at all. */
+int pai__report_fail(pai_report *r, const char *code, const pai_error *err);
+
+#endif

@@ -1,0 +1,326 @@
+/*
+ * schema.c - the tables of the language as JSON Schema, draft 7
+ *
+ * Every keyword says what check.c does with the same entry of a table.  What
+ * no table says (references, sums) no schema says either.
+ */
+#include "spec/schema.h"
+
+#include "json/writer.h"
+#include "spec/rules.h"
+
+#include <openpai/spec.h>
+
+#include <stdio.h>
+
+static void put_rule(pai__json_writer *w, const pai__rule *rule,
+                     const char *says);
+
+static void put_text(pai__json_writer *w, const char *s)
+{
+  pai__json_text(w, s, strlen(s));
+}
+
+static void put_key(pai__json_writer *w, const char *key)
+{
+  pai__json_key(w, key, strlen(key));
+}
+
+static void put_entry(pai__json_writer *w, const char *key, const char *text)
+{
+  put_key(w, key);
+  put_text(w, text);
+}
+
+static void put_number(pai__json_writer *w, const char *key, int64_t value)
+{
+  put_key(w, key);
+  pai__json_int(w, value);
+}
+
+/* --- scalars --------------------------------------------------------------- */
+
+static void put_types(pai__json_writer *w, unsigned types)
+{
+  static const struct {
+    unsigned type;
+    const char *name;
+  } names[] = {
+    { PAI__T_MAPPING, "object" }, { PAI__T_LIST, "array" },
+    { PAI__T_STRING, "string" },  { PAI__T_NUMBER, "number" },
+    { PAI__T_INT, "integer" },    { PAI__T_BOOL, "boolean" },
+    { PAI__T_NULL, "null" },
+  };
+  bool many = (types & (types - 1)) != 0;
+
+  if (types == PAI__T_ANY)
+    return;
+  put_key(w, "type");
+  if (many)
+    pai__json_begin_array(w);
+  for (size_t i = 0; i < PAI__LEN(names); i++)
+    if ((types & names[i].type) != 0)
+      put_text(w, names[i].name);
+  if (many)
+    pai__json_end_array(w);
+}
+
+static bool is_digits(const char *s)
+{
+  return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
+/* The only values there are, and of words that are digits the numbers. */
+static void put_words(pai__json_writer *w, const pai__rule *rule)
+{
+  put_key(w, "enum");
+  pai__json_begin_array(w);
+  for (size_t i = 0; rule->words[i] != NULL; i++) {
+    const char *word = rule->words[i];
+    int64_t value = 0;
+
+    if ((rule->types & PAI__T_INT) != 0 && is_digits(word)) {
+      for (const char *p = word; *p != '\0'; p++)
+        value = value * 10 + (*p - '0');
+      pai__json_int(w, value);
+    }
+    put_text(w, word);
+  }
+  pai__json_end_array(w);
+}
+
+static void put_text_rules(pai__json_writer *w, const pai__rule *rule)
+{
+  if (rule->not_empty)
+    put_number(w, "minLength", 1);
+  if (rule->longest > 0)
+    put_number(w, "maxLength", rule->longest);
+  if (rule->form != PAI__FORM_ANY)
+    put_entry(w, "pattern", pai__form_pattern(rule->form));
+}
+
+/* A text that v1 takes for a whole number that is large enough.  The tables
+ * have but small minima, of one digit. */
+static void put_number_pattern(pai__json_writer *w, const pai__rule *rule)
+{
+  static const char tail[] = "(\\.0*)?";
+  int min = rule->has_min ? (int)rule->min : 0;
+  char least[64], text[128];
+
+  if (!rule->has_min)
+    (void)snprintf(least, sizeof(least), "[+-]?[0-9]+");
+  else if (min <= 0)
+    (void)snprintf(least, sizeof(least), "([+]?[0-9]+|-0*[0-%d])", -min);
+  else
+    (void)snprintf(least, sizeof(least), "[+]?0*([%d-9]|[1-9][0-9]+)", min);
+  (void)snprintf(text, sizeof(text), "^\\s*%s%s\\s*$", least, tail);
+  put_entry(w, "pattern", text);
+}
+
+static void put_number_rules(pai__json_writer *w, const pai__rule *rule)
+{
+  put_types(w, rule->types);
+  if (rule->has_min)
+    put_number(w, "minimum", rule->min);
+}
+
+/* A number, or a text that is one. */
+static void put_coerced(pai__json_writer *w, const pai__rule *rule)
+{
+  put_key(w, "anyOf");
+  pai__json_begin_array(w);
+  pai__json_begin_object(w);
+  put_number_rules(w, rule);
+  pai__json_end_object(w);
+  pai__json_begin_object(w);
+  put_types(w, PAI__T_STRING);
+  put_number_pattern(w, rule);
+  pai__json_end_object(w);
+  pai__json_end_array(w);
+}
+
+/* --- collections ----------------------------------------------------------- */
+
+static void put_fields(pai__json_writer *w, const pai__field *fields)
+{
+  bool needed = false;
+
+  put_key(w, "properties");
+  pai__json_begin_object(w);
+  for (const pai__field *p = fields; p->name != NULL; p++) {
+    put_key(w, p->name);
+    put_rule(w, p->rule, p->says);
+    needed |= p->needed;
+  }
+  pai__json_end_object(w);
+  if (!needed)
+    return;
+  put_key(w, "required");
+  pai__json_begin_array(w);
+  for (const pai__field *p = fields; p->name != NULL; p++)
+    if (p->needed)
+      put_text(w, p->name);
+  pai__json_end_array(w);
+}
+
+static void put_mapping_rules(pai__json_writer *w, const pai__rule *rule)
+{
+  if (rule->least > 0)
+    put_number(w, "minProperties", rule->least);
+  if (rule->fields != NULL)
+    put_fields(w, rule->fields);
+  if (rule->values != NULL && rule->keys != PAI__FORM_ANY) {
+    put_key(w, "patternProperties");
+    pai__json_begin_object(w);
+    put_key(w, pai__form_pattern(rule->keys));
+    put_rule(w, rule->values, NULL);
+    pai__json_end_object(w);
+  }
+  if (rule->values != NULL && rule->keys == PAI__FORM_ANY) {
+    put_key(w, "additionalProperties");
+    put_rule(w, rule->values, NULL);
+  } else if (!rule->open) {
+    put_key(w, "additionalProperties");
+    pai__json_bool(w, false);
+  }
+}
+
+/* The field `type` of all shapes, or of those of one rule. */
+static void put_shape_types(pai__json_writer *w, const pai__shape *shapes,
+                            const pai__rule *rule)
+{
+  put_key(w, "properties");
+  pai__json_begin_object(w);
+  put_key(w, "type");
+  pai__json_begin_object(w);
+  put_key(w, "enum");
+  pai__json_begin_array(w);
+  for (const pai__shape *p = shapes; p->type != NULL; p++)
+    if (rule == NULL || p->rule == rule)
+      put_text(w, p->type);
+  pai__json_end_array(w);
+  pai__json_end_object(w);
+  pai__json_end_object(w);
+}
+
+static bool is_first_of_rule(const pai__shape *shapes, const pai__shape *p)
+{
+  while (shapes->rule != p->rule)
+    shapes++;
+  return shapes == p;
+}
+
+/* One condition for each shape: an editor then tells what is wrong with this
+ * shape, not that it is none of them. */
+static void put_shapes(pai__json_writer *w, const pai__shape *shapes)
+{
+  put_key(w, "required");
+  pai__json_begin_array(w);
+  put_text(w, "type");
+  pai__json_end_array(w);
+  put_shape_types(w, shapes, NULL);
+  put_key(w, "allOf");
+  pai__json_begin_array(w);
+  for (const pai__shape *p = shapes; p->type != NULL; p++) {
+    if (!is_first_of_rule(shapes, p))
+      continue;
+    pai__json_begin_object(w);
+    put_key(w, "if");
+    pai__json_begin_object(w);
+    put_shape_types(w, shapes, p->rule);
+    pai__json_end_object(w);
+    put_key(w, "then");
+    put_rule(w, p->rule, NULL);
+    pai__json_end_object(w);
+  }
+  pai__json_end_array(w);
+}
+
+/* --- rules ----------------------------------------------------------------- */
+
+static void put_rule_body(pai__json_writer *w, const pai__rule *rule)
+{
+  if (rule->words != NULL)
+    put_words(w, rule);
+  else if (rule->coerced)
+    put_coerced(w, rule);
+  else
+    put_number_rules(w, rule);
+  if ((rule->types & PAI__T_STRING) != 0)
+    put_text_rules(w, rule);
+  if (rule->types == PAI__T_LIST) {
+    if (rule->least > 0)
+      put_number(w, "minItems", rule->least);
+    put_key(w, "items");
+    put_rule(w, rule->values, NULL);
+  } else if (rule->shapes != NULL) {
+    put_shapes(w, rule->shapes);
+  } else if ((rule->types & PAI__T_MAPPING) != 0 &&
+             (rule->types != PAI__T_ANY || rule->values != NULL)) {
+    put_mapping_rules(w, rule);
+  }
+}
+
+/* `says` of the field, or NULL where the rule must speak for itself. */
+static void put_rule(pai__json_writer *w, const pai__rule *rule,
+                     const char *says)
+{
+  if (rule->never) {
+    pai__json_bool(w, false);
+    return;
+  }
+  pai__json_begin_object(w);
+  if (says != NULL)
+    put_entry(w, "description", says);
+  put_rule_body(w, rule);
+  pai__json_end_object(w);
+}
+
+static void put_schema(pai__json_writer *w, int version)
+{
+  bool v1 = version == 1;
+
+  pai__json_begin_object(w);
+  put_entry(w, "$schema", "http://json-schema.org/draft-07/schema#");
+  put_entry(w, "$id",
+            v1 ? "urn:libopenpai:job-config-v1"
+               : "urn:libopenpai:job-protocol-v2");
+  put_entry(w, "title",
+            v1 ? "OpenPAI job config v1" : "OpenPAI job protocol v2");
+  put_entry(w, "description",
+            v1 ? "A job file of OpenPAI before 1.0, in JSON"
+               : "A job file of OpenPAI, in YAML or as the same in JSON");
+  put_rule_body(w, v1 ? &pai__rules_v1 : &pai__rules_v2);
+  pai__json_end_object(w);
+}
+
+int pai__spec_schema(const pai_alloc *alloc, int version, pai_write_cb write,
+                     void *user_data, pai_error **err)
+{
+  pai__json_writer w;
+  pai__buf out;
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(write != NULL, err);
+  if (version != 1 && version != 2)
+    return pai__fail(err, PAI_EINVAL, "there is no job file of version %d",
+                     version);
+  pai__buf_init(&out, alloc);
+  pai__json_writer_init(&w, &out, true);
+  pai__json_writer_to(&w, write, user_data);
+  put_schema(&w, version);
+  rc = pai__json_finish(&w);
+  pai__buf_dispose(&out);
+  if (rc == PAI_ENOMEM)
+    return pai__oom(err);
+  return rc < 0 ? pai__fail(err, rc, "the schema could not be written")
+                : PAI_OK;
+}
+
+int pai_spec_schema(int version, pai_write_cb write, void *user_data,
+                    pai_error **err)
+{
+  return pai__spec_schema(&pai__libc_alloc, version, write, user_data, err);
+}

@@ -1,0 +1,123 @@
+/*
+ * secrets.c - which parts of a text nobody may see
+ *
+ * The value of `secrets`, and what an account of a registry holds unless it
+ * is a template, which says where the secret is and not what.
+ */
+#include "spec/secrets.h"
+
+#include <stdlib.h>
+
+/* Not a template that is all there is. */
+static bool is_secret(const pai__tree *tree, pai__node value)
+{
+  size_t len;
+  const char *s;
+
+  if (pai__tree_type(tree, value) != PAI__STRING)
+    return true;
+  s = pai__tree_str(tree, value, &len);
+  return len > 0 && (len < 4 || memcmp(s, "<%", 2) != 0 ||
+                     memcmp(s + len - 2, "%>", 2) != 0);
+}
+
+static int add(pai__secrets *s, const pai__tree *tree, pai__node n)
+{
+  const pai__tree_node *node = pai__tree_at(tree, n);
+
+  if (PAI__VEC_ROOM(s->alloc, s->list, s->len, s->cap) < 0)
+    return PAI_ENOMEM;
+  s->list[s->len++] = (pai__range){ node->start, node->end };
+  return PAI_OK;
+}
+
+static int add_auth(pai__secrets *s, const pai__tree *tree, pai__node auth)
+{
+  pai__tree_walk walk = pai__tree_iter(tree, auth);
+  pai__node key;
+  int rc = PAI_OK;
+
+  if (pai__tree_type(tree, auth) != PAI__MAPPING)
+    return add(s, tree, auth);
+  while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE)
+    if (strcmp(pai__tree_str(tree, key, NULL), "registryuri") != 0 &&
+        is_secret(tree, pai__tree_value(tree, key)))
+      rc = add(s, tree, pai__tree_value(tree, key));
+  return rc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+  const pai__range *x = a, *y = b;
+
+  return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sorts them, and makes one of those that overlap. */
+static void tidy(pai__secrets *s)
+{
+  size_t kept = 0;
+
+  if (s->len > 0)
+    qsort(s->list, s->len, sizeof(*s->list), by_start);
+  for (size_t i = 1; i < s->len; i++) {
+    pai__range *last = &s->list[kept];
+
+    if (s->list[i].start > last->end)
+      s->list[++kept] = s->list[i];
+    else if (s->list[i].end > last->end)
+      last->end = s->list[i].end;
+  }
+  if (s->len > 0)
+    s->len = kept + 1;
+}
+
+static int find_auths(pai__secrets *s, const pai__tree *tree, pai__node list)
+{
+  pai__tree_walk walk = pai__tree_iter(tree, list);
+  pai__node item;
+  int rc = PAI_OK;
+
+  while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    pai__node auth = pai__tree_get(tree, item, "auth");
+    if (auth != PAI__NO_NODE)
+      rc = add_auth(s, tree, auth);
+  }
+  return rc;
+}
+
+int pai__secrets_find(pai__secrets *s, const pai__tree *tree)
+{
+  pai__node n = pai__tree_get(tree, 0, "secrets");
+  int rc = PAI_OK;
+
+  *s = (pai__secrets){ .alloc = &tree->alloc };
+  if (n != PAI__NO_NODE && pai__tree_type(tree, n) != PAI__NULL)
+    rc = add(s, tree, n);
+  n = pai__tree_get(tree, 0, "prerequisites");
+  if (rc == PAI_OK && n != PAI__NO_NODE &&
+      pai__tree_type(tree, n) == PAI__SEQUENCE)
+    rc = find_auths(s, tree, n);
+  tidy(s);
+  return rc;
+}
+
+void pai__secrets_dispose(pai__secrets *s)
+{
+  pai__free(s->alloc, s->list, s->cap * sizeof(*s->list));
+}
+
+bool pai__secrets_has(const pai__secrets *s, uint32_t at)
+{
+  size_t from = 0, to = s->len;
+
+  while (from < to) { /* the first that ends behind it */
+    size_t middle = from + (to - from) / 2;
+
+    if (s->list[middle].end <= at)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < s->len && s->list[from].start <= at;
+}

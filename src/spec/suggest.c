@@ -1,0 +1,90 @@
+/* suggest.c - which of the names that exist was meant */
+#include "spec/findings.h"
+
+#include "base/utf8.h"
+
+enum { LONGEST = 64, MOST_LISTED = 20, FARTHEST = 3 };
+
+static char lower(char c)
+{
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+  return a < b ? a : b;
+}
+
+/* Letters to add, drop, change or swap; case does not count.  More than
+ * FARTHEST may be any number above it: only cells near the diagonal are looked
+ * at, since files can have very many names. */
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+{
+  unsigned rows[3][LONGEST + 2];
+
+  if (na > LONGEST || nb > LONGEST || na > nb + FARTHEST || nb > na + FARTHEST)
+    return LONGEST;
+  for (size_t j = 0; j <= nb + 1; j++)
+    rows[0][j] = (unsigned)j;
+  for (size_t i = 1; i <= na; i++) {
+    unsigned *now = rows[i % 3];
+    const unsigned *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+    size_t from = i > FARTHEST ? i - FARTHEST : 1;
+    size_t to = i + FARTHEST < nb ? i + FARTHEST : nb;
+
+    now[from - 1] = from == 1 ? (unsigned)i : LONGEST;
+    for (size_t j = from; j <= to; j++) {
+      char ca = lower(a[i - 1]), cb = lower(b[j - 1]);
+      unsigned best = last[j - 1] + (ca != cb);
+
+      best = least(best, least(last[j], now[j - 1]) + 1);
+      if (i > 1 && j > 1 && ca == lower(b[j - 2]) && cb == lower(a[i - 2]))
+        best = least(best, before[j - 2] + 1);
+      now[j] = best;
+    }
+    now[to + 1] = LONGEST;
+  }
+  return rows[na % 3][nb];
+}
+
+void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
+                     size_t len)
+{
+  *n = (pai__names){ .word = word, .word_len = len, .distance = LONGEST };
+  pai__buf_init(&n->list, alloc);
+}
+
+void pai__names_add(pai__names *n, const char *name, size_t len)
+{
+  unsigned d = distance(n->word, n->word_len, name, len);
+  char piece[PAI__EXCERPT];
+
+  if (d < n->distance) {
+    n->distance = d;
+    n->best = name;
+    n->best_len = len;
+  }
+  n->count++;
+  if (n->count == MOST_LISTED + 1)
+    pai__buf_str(&n->list, ", …");
+  if (n->count > MOST_LISTED)
+    return;
+  if (n->count > 1)
+    pai__buf_str(&n->list, ", ");
+  pai__buf_str(&n->list, pai__excerpt(piece, name, len));
+}
+
+void pai__names_help(pai__names *n, pai__findings *f, const char *which)
+{
+  size_t allowed = n->word_len < 4 ? 1 : n->word_len < 8 ? 2 : FARTHEST;
+  char piece[PAI__EXCERPT];
+
+  if (n->best != NULL && n->distance <= allowed && n->distance < n->word_len)
+    pai__find_help(f, "did you mean '%s'?",
+                   pai__excerpt(piece, n->best, n->best_len));
+  else if (n->count == 0)
+    pai__find_help(f, "%s: none", which);
+  else
+    pai__find_help(f, "%s: %s", which, pai__buf_text(&n->list));
+  pai__buf_dispose(&n->list);
+}

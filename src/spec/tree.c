@@ -1,0 +1,158 @@
+/*
+ * tree.c - from a text to its tree, whatever it is written in
+ *
+ * A text that begins like JSON and is JSON is read as that: YAML is nearly a
+ * superset of it, but libyaml refuses escaped surrogate pairs.  Job config v1
+ * is JSON that may have comments, and where of equal keys the last one counts,
+ * as it did for JSON.parse().
+ */
+#include "spec/read.h"
+
+#include "json/json.h"
+#include "yaml/yaml.h"
+
+int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
+                      pai_error **err)
+{
+  int rc = PAI__COPY_IN(out, opts, pai_spec_options, hived);
+
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_spec_options: bad or newer struct_size");
+  out->alloc = pai__alloc_or_libc(out->alloc);
+  if (out->max_bytes == 0)
+    out->max_bytes = PAI__SPEC_MAX_BYTES;
+  if (out->max_depth == 0)
+    out->max_depth = 64;
+  if (out->max_roles == 0)
+    out->max_roles = 10000;
+  if (out->max_tasks == 0)
+    out->max_tasks = 100000;
+  if (out->max_aliases == 0)
+    out->max_aliases = 10;
+  return PAI_OK;
+}
+
+static bool has(const pai__tree *t, const char *key)
+{
+  return pai__tree_get(t, 0, key) != PAI__NO_NODE;
+}
+
+/* By what only one of the two has. */
+static int version_of(const pai__tree *t)
+{
+  pai__node roles;
+
+  if (pai__tree_type(t, 0) != PAI__MAPPING)
+    return 0;
+  if (has(t, "protocolVersion"))
+    return 2;
+  if (has(t, "jobName") || has(t, "image") || has(t, "jobEnvs") ||
+      has(t, "retryCount"))
+    return 1;
+  roles = pai__tree_get(t, 0, "taskRoles");
+  return roles != PAI__NO_NODE && pai__tree_type(t, roles) == PAI__SEQUENCE
+           ? 1
+           : 2;
+}
+
+/* What the text begins with if that is as in JSON: a { or a comment; else 0. */
+static char begins_as_json(const char *text, size_t len)
+{
+  for (size_t i = 0; i < len; i++)
+    if (text[i] == '{' || text[i] == '/')
+      return text[i];
+    else if (strchr(" \t\r\n\xef\xbb\xbf", text[i]) == NULL)
+      return 0;
+  return 0;
+}
+
+static int parse_json(pai__tree **out, const char *text, size_t len,
+                      const pai_spec_options *o, unsigned flags,
+                      pai_error **err)
+{
+  pai__json_options options = { flags, o->max_depth, o->max_bytes, o->alloc };
+
+  return pai__json_parse(out, text, len, &options, err);
+}
+
+/* A loose reading that turns out to be v1. */
+static int parse_v1(pai__tree **out, const char *text, size_t len,
+                    const pai_spec_options *o, pai_error **err)
+{
+  int rc = parse_json(out, text, len, o,
+                      PAI__JSON_COMMENTS | PAI__JSON_DUPLICATES, err);
+
+  if (rc < 0 || o->version == 1 || version_of(*out) == 1)
+    return rc;
+  pai__tree_free(*out);
+  *out = NULL;
+  return PAI_EINVAL;
+}
+
+static int parse_yaml(pai__tree **out, const char *text, size_t len,
+                      const pai_spec_options *o, pai_error **err)
+{
+  pai__yaml_options options = { .mode = PAI__YAML_JS,
+                                .max_depth = o->max_depth,
+                                .max_bytes = o->max_bytes,
+                                .alias_factor = o->max_aliases,
+                                .alloc = o->alloc };
+
+  return pai__yaml_parse(out, text, len, &options, err);
+}
+
+/* A text that begins as JSON and is none is YAML; but where YAML finds no
+ * mapping in it, or nothing behind a comment of JSON, nobody meant that. */
+static bool meant_yaml(char first, int rc, const pai__tree *tree)
+{
+  if (rc == PAI_OK)
+    return pai__tree_type(tree, 0) == PAI__MAPPING;
+  return first == '{' || rc != PAI_EINVAL;
+}
+
+/* Fails for what YAML has made of a text that was meant as JSON. */
+static int refuse_json(pai__tree **tree, const char *text, size_t len,
+                       const pai_spec_options *o, pai_error **err)
+{
+  int rc;
+
+  pai__tree_free(*tree);
+  if (err != NULL)
+    pai_error_free(*err);
+  rc = parse_json(tree, text, len, o, PAI__JSON_COMMENTS, err);
+  if (rc < 0)
+    return rc;
+  pai__tree_free(*tree);
+  return parse_json(tree, text, len, o, 0,
+                    err); /* so its comments are wrong */
+}
+
+int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
+                   const pai_spec_options *o, pai_error **err)
+{
+  int rc = PAI_EINVAL;
+  char json = 0;
+
+  *out = NULL;
+  *version = o->version;
+  if (o->version == 1) {
+    rc = parse_v1(out, text, len, o, err);
+  } else {
+    json = begins_as_json(text, len);
+    if (json != 0) {
+      rc = parse_json(out, text, len, o, 0, NULL);
+      if (rc == PAI_EINVAL && o->version == 0)
+        rc = parse_v1(out, text, len, o, NULL);
+    }
+    if (rc < 0 && rc != PAI_ENOMEM) {
+      rc = parse_yaml(out, text, len, o, err);
+      if (json != 0 && !meant_yaml(json, rc, *out))
+        rc = refuse_json(out, text, len, o, err);
+    }
+  }
+  if (rc == PAI_ENOMEM)
+    return pai__oom(err);
+  if (rc == PAI_OK && o->version == 0)
+    *version = version_of(*out);
+  return rc;
+}

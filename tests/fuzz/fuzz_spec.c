@@ -1,0 +1,161 @@
+/* fuzz_spec.c - job files of both versions: checked, read, written, read
+ * again */
+#include "check.h"
+
+#include "base/buf.h"
+
+#include <openpai/spec.h>
+
+static bool is_one_line(const char *s)
+{
+  return strpbrk(s, "\r\n") == NULL;
+}
+
+static void check_diagnostic(const pai_diagnostic *d,
+                             const pai_diagnostic *before)
+{
+  CHECK(d->severity == PAI_SEVERITY_ERROR ||
+        d->severity == PAI_SEVERITY_WARNING);
+  CHECK(d->line > 0 && d->column > 0);
+  CHECK(d->end_line > d->line ||
+        (d->end_line == d->line && d->end_column >= d->column));
+  CHECK(before == NULL || before->line < d->line ||
+        (before->line == d->line && before->column <= d->column));
+  CHECK(d->code[0] != '\0' && d->message[0] != '\0');
+  CHECK(is_one_line(d->message));
+  CHECK(d->help == NULL || (d->help[0] != '\0' && is_one_line(d->help)));
+  CHECK(d->pointer[0] == '\0' || d->pointer[0] == '/');
+  CHECK(d->source == NULL || is_one_line(d->source));
+}
+
+static void check_report(const pai_report *report)
+{
+  const pai_diagnostic *d, *before = NULL;
+  int valid = 1;
+
+  for (size_t i = 0; (d = pai_report_get(report, i)) != NULL; i++) {
+    check_diagnostic(d, before);
+    valid &= d->severity == PAI_SEVERITY_WARNING;
+    before = d;
+  }
+  CHECK(pai_report_valid(report) == valid);
+  CHECK(pai_report_version(report) >= 0 && pai_report_version(report) <= 2);
+}
+
+/* Looks at all there is; what is given cannot be NULL. */
+static void check_spec(const pai_spec *spec)
+{
+  size_t roles = pai_spec_role_count(spec), tasks = 0, sum = 0;
+
+  sum += strlen(pai_spec_name(spec)) + pai_spec_retry_count(spec);
+  for (size_t i = 0; i < roles; i++) {
+    tasks += pai_spec_role_instances(spec, i);
+    sum += strlen(pai_spec_role_name(spec, i));
+    sum += strlen(pai_spec_role_script(spec, i));
+    sum += pai_spec_role_cpus(spec, i) + pai_spec_role_memory_mb(spec, i) +
+           pai_spec_role_gpus(spec, i);
+  }
+  for (size_t i = 0; pai_spec_note(spec, i) != NULL; i++)
+    sum += strlen(pai_spec_note(spec, i));
+  for (size_t i = 0; pai_spec_unresolved(spec, i) != NULL; i++)
+    sum += strlen(pai_spec_unresolved(spec, i));
+  CHECK(roles > 0 && tasks == pai_spec_task_count(spec) && sum > 0);
+  CHECK(pai_spec_role_name(spec, roles) == NULL);
+}
+
+static int on_text(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return PAI_OK;
+}
+
+static void write_out(pai__buf *out, const pai_spec *spec, int format,
+                      int version, int secrets)
+{
+  pai_spec_write_options o = PAI_SPEC_WRITE_OPTIONS_INIT;
+
+  o.format = format;
+  o.version = version;
+  o.secrets = secrets;
+  pai__buf_clear(out);
+  CHECK(pai_spec_write(spec, &o, on_text, out, NULL) == PAI_OK);
+  CHECK(pai__buf_ok(out));
+}
+
+/* What is written is valid, and written again the same. */
+static void check_written(const pai_spec *spec)
+{
+  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
+  pai__buf once, again;
+  pai_spec *back;
+
+  o.max_depth = 1000; /* what is kept of version 1 lies deeper */
+  o.max_bytes = 1 << 30;
+  pai__buf_init(&once, &pai__libc_alloc);
+  pai__buf_init(&again, &pai__libc_alloc);
+  write_out(&once, spec, PAI_FORMAT_YAML, 2, 1);
+  CHECK(pai_spec_parse(&back, pai__buf_text(&once), once.len, &o, NULL) ==
+        PAI_OK);
+  write_out(&again, back, PAI_FORMAT_YAML, 2, 1);
+  CHECK(once.len == again.len);
+  CHECK(memcmp(once.data, again.data, once.len) == 0);
+  pai__buf_dispose(&again);
+  pai__buf_dispose(&once);
+  pai_spec_unref(back);
+}
+
+static void check_outputs(const pai_spec *spec)
+{
+  pai_spec *masked;
+  pai__buf out;
+
+  check_written(spec);
+  pai__buf_init(&out, &pai__libc_alloc);
+  write_out(&out, spec, PAI_FORMAT_YAML, 2, 0);
+  write_out(&out, spec, PAI_FORMAT_JSON, 2, 1);
+  write_out(&out, spec, PAI_FORMAT_JSON, 1, 0);
+  CHECK(pai_spec_explain(spec, PAI_FORMAT_TEXT, on_text, &out, NULL) ==
+        PAI_OK);
+  CHECK(pai_spec_explain(spec, PAI_FORMAT_JSON, on_text, &out, NULL) ==
+        PAI_OK);
+  pai__buf_dispose(&out);
+  CHECK(pai_spec_masked(&masked, spec, NULL) == PAI_OK);
+  check_spec(masked);
+  pai_spec_unref(masked);
+}
+
+static void check(const char *text, size_t size, int version, int hived)
+{
+  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
+  pai_report *report;
+  pai_spec *spec;
+
+  o.version = version;
+  o.hived = hived;
+  CHECK(pai_spec_check(&report, &spec, text, size, &o, NULL) == PAI_OK);
+  check_report(report);
+  CHECK((spec != NULL) == pai_report_valid(report));
+  if (spec != NULL) {
+    check_spec(spec);
+    check_outputs(spec);
+  }
+  pai_spec_unref(spec);
+  pai_report_free(report);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  char *text = malloc(size + (size == 0)); /* exact: reading on is seen */
+
+  if (text == NULL)
+    return 0;
+  text[0] = '\0';
+  if (size != 0)
+    memcpy(text, data, size);
+  check(text, size, 0, 0);
+  check(text, size, 2, 1);
+  if (size > 0 && (*text == '{' || *text == '/'))
+    check(text, size, 1, 0);
+  free(text);
+  return 0;
+}
