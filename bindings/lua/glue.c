@@ -1,4 +1,4 @@
-/* glue.c - the facade's failures, callbacks and lists as Lua values */
+/* glue.c - the facade's failures, callbacks and options in Lua */
 #include "glue.h"
 
 #include <stdlib.h>
@@ -8,40 +8,25 @@
 
 static char raised; /* its address is the registry's key of an error */
 
-static void set_string(lua_State *L, const char *name, const char *value)
-{
-  if (value == NULL)
-    return;
-  lua_pushstring(L, value);
-  lua_setfield(L, -2, name);
-}
-
-static void set_integer(lua_State *L, const char *name, int64_t value)
-{
-#if LUA_VERSION_NUM >= 503
-  lua_pushinteger(L, value);
-#else /* its integers may have 32 bits, its numbers have 53 */
-  lua_pushnumber(L, (lua_Number)value);
-#endif
-  lua_setfield(L, -2, name);
-}
-
 static void push_error(lua_State *L, const failure *f)
 {
   failure cause;
 
-  luaL_checkstack(L, 4, "too many causes");
-  lua_createtable(L, 0, 8);
-  set_string(L, "code", pai_code_name(f->code));
-  set_string(L, "message", facade_message(f));
-  set_string(L, "help", pai_error_help(f->err));
-  set_string(L, "pointer", pai_error_pointer(f->err));
+  luaL_checkstack(L, 6, "too many causes");
+  lua_createtable(L, 0, 9);
+  pai_lua_set_string(L, "code", pai_code_name(f->code));
+  pai_lua_set_string(L, "message", facade_message(f));
+  pai_lua_set_string(L, "help", pai_error_help(f->err));
+  pai_lua_set_string(L, "pointer", pai_error_pointer(f->err));
   if (pai_error_line(f->err) > 0) {
-    set_integer(L, "line", pai_error_line(f->err));
-    set_integer(L, "column", pai_error_column(f->err));
+    pai_lua_set_integer(L, "line", pai_error_line(f->err));
+    pai_lua_set_integer(L, "column", pai_error_column(f->err));
   }
-  lua_pushboolean(L, pai_error_retriable(f->err));
-  lua_setfield(L, -2, "retriable");
+  pai_lua_set_boolean(L, "retriable", pai_error_retriable(f->err));
+  if (f->report != NULL) {
+    pai_lua_push_report(L, f->report);
+    lua_setfield(L, -2, "report");
+  }
   if (facade_cause(&cause, f)) {
     push_error(L, &cause);
     lua_setfield(L, -2, "cause");
@@ -67,8 +52,7 @@ int pai_lua_fail(lua_State *L, failure *f)
   free(text);
   lua_pushstring(L, pai_code_name(f->code));
   push_error(L, f);
-  pai_error_free(f->err);
-  f->err = NULL;
+  facade_failure_dispose(f);
   return 4;
 }
 
@@ -106,20 +90,20 @@ static void push_event(lua_State *L, const pai_event *event)
   size_t len;
 
   lua_createtable(L, 0, 10);
-  set_string(L, "type", facade_event_type(event));
-  set_integer(L, "job", (int64_t)pai_event_job(event));
-  set_integer(L, "time_us", pai_event_time(event));
+  pai_lua_set_string(L, "type", facade_event_type(event));
+  pai_lua_set_integer(L, "job", (int64_t)pai_event_job(event));
+  pai_lua_set_integer(L, "time_us", pai_event_time(event));
   lua_pushnumber(L, (lua_Number)pai_event_time(event) / 1e6);
   lua_setfield(L, -2, "time");
-  set_integer(L, "attempt", pai_event_attempt(event));
-  set_string(L, "state", facade_state_name(state));
+  pai_lua_set_integer(L, "attempt", pai_event_attempt(event));
+  pai_lua_set_string(L, "state", facade_state_name(state));
   if (facade_is_final(state))
-    set_integer(L, "code", pai_event_code(event));
+    pai_lua_set_integer(L, "code", pai_event_code(event));
   if (pai_event_role(event) != NULL) {
-    set_string(L, "role", pai_event_role(event));
-    set_integer(L, "index", pai_event_index(event));
+    pai_lua_set_string(L, "role", pai_event_role(event));
+    pai_lua_set_integer(L, "index", pai_event_index(event));
   }
-  set_string(L, "stream", facade_event_stream(event));
+  pai_lua_set_string(L, "stream", facade_event_stream(event));
   text = pai_event_text(event, &len);
   lua_pushlstring(L, text, len);
   lua_setfield(L, -2, "text");
@@ -238,26 +222,57 @@ pai_job_id pai_lua_check_id(lua_State *L, int arg)
   return (pai_job_id)luaL_checkinteger(L, arg);
 }
 
-/* Refuses what is misspelt. */
-static void check_names(lua_State *L, int arg)
+/* Is there a table of options, of these two names?  Refuses what is
+ * misspelt. */
+static bool has_options(lua_State *L, int arg, const char *one,
+                        const char *other)
 {
+  if (arg == 0 || lua_isnoneornil(L, arg))
+    return false;
+  luaL_checktype(L, arg, LUA_TTABLE);
   for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
     const char *name =
       lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-    if (strcmp(name, "root") != 0 && strcmp(name, "on_event") != 0)
-      luaL_argerror(L, arg, "options are root and on_event");
+    if (strcmp(name, one) != 0 && strcmp(name, other) != 0)
+      luaL_argerror(L, arg,
+                    lua_pushfstring(L, "options are %s and %s", one, other));
   }
+  return true;
+}
+
+void pai_lua_check_version(lua_State *L, int arg, const char *flag, bool *set,
+                           int *version)
+{
+  if (!has_options(L, arg, flag, "version"))
+    return;
+  lua_getfield(L, arg, flag);
+  if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
+    luaL_argerror(L, arg, lua_pushfstring(L, "%s is not a boolean", flag));
+  *set = lua_toboolean(L, -1);
+  lua_getfield(L, arg, "version");
+  if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TNUMBER)
+    luaL_argerror(L, arg, "version is not a number");
+  *version = (int)lua_tointeger(L, -1);
+  lua_pop(L, 2);
+}
+
+draft_value pai_lua_check_value(lua_State *L, int arg)
+{
+  draft_value value = { .is_text = lua_type(L, arg) == LUA_TSTRING };
+
+  if (!value.is_text)
+    pai_lua_encode(L, arg); /* stays on the stack, so it lives */
+  value.text = lua_tolstring(L, value.is_text ? arg : -1, &value.len);
+  return value;
 }
 
 listener *pai_lua_check_options(lua_State *L, int arg, char **root)
 {
   *root = NULL;
-  if (arg == 0 || lua_isnoneornil(L, arg)) {
+  if (!has_options(L, arg, "root", "on_event")) {
     lua_pushnil(L);
     return new_listener(L);
   }
-  luaL_checktype(L, arg, LUA_TTABLE);
-  check_names(L, arg);
   lua_getfield(L, arg, "root"); /* stays on the stack, so it lives */
   if (!lua_isnil(L, -1)) {
     if (lua_type(L, -1) != LUA_TSTRING)
@@ -270,48 +285,6 @@ listener *pai_lua_check_options(lua_State *L, int arg, char **root)
   return new_listener(L);
 }
 
-/* --- results ------------------------------------------------------------ */
-
-int pai_lua_push_state(lua_State *L, job_state s)
-{
-  lua_pushstring(L, facade_state_name(s.state)); /* nil for NULL */
-  if (!facade_is_final(s.state))
-    return 1;
-  lua_pushinteger(L, s.code);
-  return 2;
-}
-
-int pai_lua_push_roles(lua_State *L, job_roles roles)
-{
-  const pai_spec *spec = roles.spec;
-  size_t count = pai_spec_role_count(spec);
-
-  lua_createtable(L, (int)count, 0);
-  for (size_t r = 0; r < count; r++) {
-    lua_createtable(L, 0, 6);
-    set_string(L, "name", pai_spec_role_name(spec, r));
-    set_integer(L, "instances", pai_spec_role_instances(spec, r));
-    set_integer(L, "cpus", pai_spec_role_cpus(spec, r));
-    set_integer(L, "memory_mb", pai_spec_role_memory_mb(spec, r));
-    set_integer(L, "gpus", pai_spec_role_gpus(spec, r));
-    set_string(L, "script", pai_spec_role_script(spec, r));
-    lua_rawseti(L, -2, (int)r + 1);
-  }
-  return 1;
-}
-
-int pai_lua_push_notes(lua_State *L, job_notes notes)
-{
-  const char *note;
-
-  lua_newtable(L);
-  for (size_t i = 0; (note = pai_spec_note(notes.spec, i)) != NULL; i++) {
-    lua_pushstring(L, note);
-    lua_rawseti(L, -2, (int)i + 1);
-  }
-  return 1;
-}
-
 /* --- the module --------------------------------------------------------- */
 
 void pai_lua_init(lua_State *L)
@@ -321,6 +294,9 @@ void pai_lua_init(lua_State *L)
   lua_pushlightuserdata(L, &raised);
   lua_pushboolean(L, 0);
   lua_rawset(L, LUA_REGISTRYINDEX);
+  lua_pushliteral(L, "null");
+  lua_pushlightuserdata(L, NULL);
+  lua_rawset(L, -3);
   lua_pushliteral(L, "_VERSION");
   lua_pushstring(L, pai_version());
   lua_rawset(L, -3);

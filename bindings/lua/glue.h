@@ -1,5 +1,5 @@
 /*
- * glue.h - the facade's failures, callbacks and lists as Lua values
+ * glue.h - the facade's failures, callbacks and values in Lua
  *
  * The check_ functions raise an error for a wrong argument, as luaL_check...
  * do.  Lua 5.1 (and LuaJIT) to 5.4.
@@ -26,15 +26,35 @@ int pai_lua_fail(lua_State *L, failure *f);
 /* Of SWIG's, whichever: its own test takes any userdata for one. */
 bool pai_lua_is_object(lua_State *L, int arg);
 
+/* Also of other strings without zeros. */
 const char *pai_lua_check_path(lua_State *L, int arg);
 pai_job_id pai_lua_check_id(lua_State *L, int arg);
 
 /* From { root = PATH, on_event = FUNCTION }, nil, or nothing (arg is 0). */
 listener *pai_lua_check_options(lua_State *L, int arg, char **root);
 
+/* From { FLAG = BOOLEAN, version = NUMBER } or nil. */
+void pai_lua_check_version(lua_State *L, int arg, const char *flag, bool *set,
+                           int *version);
+
+/* Any value but functions and such; may push one that it needs. */
+draft_value pai_lua_check_value(lua_State *L, int arg);
+
+/* A value as JSON, and back; each pushes one value (values.c).  A table with a
+ * [1] is a list, others are mappings; null is openpai.null. */
+void pai_lua_encode(lua_State *L, int arg);
+void pai_lua_decode(lua_State *L, const char *json);
+
+/* Set a field of the table on top; NULL sets none (results.c). */
+void pai_lua_set_string(lua_State *L, const char *name, const char *value);
+void pai_lua_set_integer(lua_State *L, const char *name, int64_t value);
+void pai_lua_set_boolean(lua_State *L, const char *name, bool value);
+
 /* These return the number of values pushed. */
 int pai_lua_push_state(lua_State *L, job_state s);
 int pai_lua_push_roles(lua_State *L, job_roles roles);
-int pai_lua_push_notes(lua_State *L, job_notes notes);
+int pai_lua_push_strings(lua_State *L, job_strings strings);
+int pai_lua_push_changes(lua_State *L, job_text changes);
+int pai_lua_push_report(lua_State *L, const pai_report *report);
 
 #endif /* OPENPAI_BINDINGS_LUA_GLUE_H */

@@ -37,12 +37,13 @@ static PyObject *make_error(PyObject *module, const failure *f)
     cause = text_or_none(NULL);
   if (cause != NULL)
     made = PyObject_CallMethod(
-      module, "make", "isNNNNNNNN", f->code, pai_code_name(f->code),
+      module, "make", "isNNNNNNNNN", f->code, pai_code_name(f->code),
       text_or_none(text), text_or_none(facade_message(f)),
       text_or_none(pai_error_help(f->err)), number_or_none(line > 0, line),
       number_or_none(column > 0, column),
       text_or_none(pai_error_pointer(f->err)),
-      PyBool_FromLong(pai_error_retriable(f->err)), cause);
+      PyBool_FromLong(pai_error_retriable(f->err)), cause,
+      pai_py_report(f->report));
   free(text);
   return made;
 }
@@ -60,8 +61,7 @@ void pai_py_raise(failure *f)
     Py_XDECREF(error);
     Py_XDECREF(module);
   }
-  pai_error_free(f->err);
-  f->err = NULL;
+  facade_failure_dispose(f);
 }
 
 /* --- callbacks ---------------------------------------------------------- */
@@ -216,15 +216,102 @@ PyObject *pai_py_roles(job_roles roles)
   return list;
 }
 
-PyObject *pai_py_notes(job_notes notes)
+PyObject *pai_py_strings(job_strings strings)
 {
   PyObject *list = PyList_New(0);
   bool good = list != NULL;
-  const char *note;
+  const char *s;
 
-  for (size_t i = 0; good && (note = pai_spec_note(notes.spec, i)); i++)
-    good = append(list, PyUnicode_FromString(note));
+  for (size_t i = 0; good && (s = strings.get(strings.spec, i)); i++)
+    good = append(list, text_or_none(s));
   if (!good)
     Py_CLEAR(list);
   return list;
+}
+
+PyObject *pai_py_changes(job_text changes)
+{
+  PyObject *list = PyList_New(0);
+  bool good = list != NULL;
+  PyObject *part[4];
+
+  for (size_t at = 0; good && at < changes.len;) {
+    for (int i = 0; i < 4; i++) {
+      part[i] = text_or_none(changes.bytes + at);
+      at += strlen(changes.bytes + at) + 1;
+    }
+    good = append(list,
+                  Py_BuildValue("(NNNN)", part[0], part[1], part[2], part[3]));
+  }
+  if (!good)
+    Py_CLEAR(list);
+  return list;
+}
+
+static PyObject *make_diagnostic(const pai_diagnostic *d)
+{
+  return Py_BuildValue(
+    "(ssNIIIINNNI)", facade_severity_name(d->severity), d->code,
+    text_or_none(d->pointer), (unsigned int)d->line, (unsigned int)d->column,
+    (unsigned int)d->end_line, (unsigned int)d->end_column,
+    text_or_none(d->message), text_or_none(d->help), text_or_none(d->source),
+    (unsigned int)d->source_column);
+}
+
+PyObject *pai_py_report(const pai_report *report)
+{
+  int version;
+  PyObject *list;
+  bool good;
+
+  if (report == NULL)
+    Py_RETURN_NONE;
+  version = pai_report_version(report);
+  list = PyList_New(0);
+  good = list != NULL;
+  for (size_t i = 0; good && i < pai_report_count(report); i++)
+    good = append(list, make_diagnostic(pai_report_get(report, i)));
+  if (!good) {
+    Py_CLEAR(list);
+    return NULL;
+  }
+  return Py_BuildValue("(NNN)", PyBool_FromLong(pai_report_valid(report)),
+                       number_or_none(version > 0, version), list);
+}
+
+PyObject *pai_py_text(job_text text)
+{
+  if (text.bytes == NULL) /* the call failed */
+    Py_RETURN_NONE;
+  return PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t)text.len,
+                              "backslashreplace");
+}
+
+/* --- arguments ---------------------------------------------------------- */
+
+const char *pai_py_string(PyObject *object)
+{
+  Py_ssize_t len;
+  const char *s;
+
+  s = PyUnicode_AsUTF8AndSize(object, &len);
+  if (s != NULL && strlen(s) != (size_t)len) {
+    PyErr_SetString(PyExc_ValueError, "embedded null character");
+    return NULL;
+  }
+  return s;
+}
+
+bool pai_py_value(draft_value *value, PyObject *object)
+{
+  Py_ssize_t len = 0;
+
+  value->is_text = PyUnicode_Check(object);
+  if (value->is_text) {
+    value->text = PyUnicode_AsUTF8AndSize(object, &len);
+    value->len = (size_t)len;
+  } else {
+    value->text = PyBytes_AsString(object);
+  }
+  return value->text != NULL;
 }

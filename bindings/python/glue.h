@@ -19,6 +19,20 @@ PyObject *pai_py_state(job_state s);
 /* (name, instances, cpus, memory_mb, gpus, script) of each. */
 PyObject *pai_py_roles(job_roles roles);
 
-PyObject *pai_py_notes(job_notes notes);
+PyObject *pai_py_strings(job_strings strings);
+PyObject *pai_py_text(job_text text);
+
+/* (kind, pointer, old, new) of each, of facade_diff(). */
+PyObject *pai_py_changes(job_text changes);
+
+/* (valid, version, [diagnostic...]), or None for NULL; a diagnostic is a tuple
+ * in the order of the struct. */
+PyObject *pai_py_report(const pai_report *report);
+
+/* A str without zeros; borrowed.  NULL: an exception is set. */
+const char *pai_py_string(PyObject *object);
+
+/* A str stays a text; bytes are YAML.  Borrowed; false: an exception is set. */
+bool pai_py_value(draft_value *value, PyObject *object);
 
 #endif /* OPENPAI_BINDINGS_PYTHON_GLUE_H */

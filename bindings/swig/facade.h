@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 typedef pai_spec Job; /* named apart from pai_spec_*(): SWIG makes Job_*() */
+typedef pai_draft Draft;
 typedef struct Platform Platform;
 
 /* Lists, which each language turns into its own. */
@@ -20,9 +21,23 @@ typedef struct job_roles {
   const pai_spec *spec;
 } job_roles;
 
-typedef struct job_notes {
+typedef struct job_strings {
   const pai_spec *spec;
-} job_notes;
+  const char *(*get)(const pai_spec *spec, size_t i); /* NULL ends them */
+} job_strings;
+
+/* A text that was made, and is freed when the language has its own. */
+typedef struct job_text {
+  char *bytes; /* ends with a zero; NULL after a failure */
+  size_t len;
+} job_text;
+
+/* What a place is set to. */
+typedef struct draft_value {
+  const char *text;
+  size_t len;   /* of a text that stays one; */
+  bool is_text; /* else it is YAML or JSON, and ends with a zero */
+} draft_value;
 
 /* State of a job, and its completion code if the state is final. */
 typedef struct job_state {
@@ -33,8 +48,10 @@ typedef struct job_state {
 /* Why a call failed; zero: it did not.  Becomes the exception. */
 typedef struct failure {
   int code;
-  pai_error *err;   /* NULL: the code says all */
-  const char *text; /* NULL: the error's own */
+  pai_error *err;     /* NULL: the code says all */
+  const char *text;   /* NULL: the error's own */
+  char *made;         /* the same, allocated */
+  pai_report *report; /* of an invalid job file, or NULL */
 } failure;
 
 /*
@@ -74,6 +91,37 @@ void facade_close(Platform *p, failure *f);
 
 bool facade_is_closed(const Platform *p);
 
+/* Job files.  What is returned is the caller's; a report or text that was
+ * made may be NULL only after a failure. */
+Job *facade_load(const char *path, failure *f);
+Job *facade_parse(const char *text, size_t len, failure *f);
+pai_report *facade_check(const char *text, size_t len, int version, bool hived,
+                         failure *f);
+pai_report *facade_check_file(const char *path, int version, bool hived,
+                              failure *f);
+job_text facade_write(const Job *job, int format, int version, bool secrets,
+                      failure *f);
+/* What it will do, in PAI_FORMAT_TEXT or _JSON. */
+job_text facade_explain(const Job *job, int format, failure *f);
+/* What job config v1 cannot say. */
+pai_report *facade_v1_report(const Job *job, failure *f);
+job_text facade_schema(int version, failure *f);
+
+/* How `b` differs from `a`: four texts a change, each with its zero: kind,
+ * pointer, and the old and the new value as JSON, "" for none. */
+job_text facade_diff(const Job *a, const Job *b, failure *f);
+
+void facade_set(Draft *draft, const char *place, draft_value value,
+                failure *f);
+job_text facade_get(const Draft *draft, const char *place, failure *f);
+/* Of the draft's text as it is. */
+Job *facade_draft_job(const Draft *draft, failure *f);
+pai_report *facade_draft_check(const Draft *draft, int version, bool hived,
+                               failure *f);
+
+/* Frees what a failure holds. */
+void facade_failure_dispose(failure *f);
+
 /* "line 3, column 5: " and the message, then, on a line of its own, the help;
  * allocated, NULL without memory. */
 char *facade_describe(const failure *f);
@@ -88,6 +136,8 @@ bool facade_cause(failure *cause, const failure *f);
 const char *facade_event_type(const pai_event *event);
 const char *facade_event_stream(const pai_event *event);
 const char *facade_state_name(int state);
+const char *facade_severity_name(int severity);
+const char *facade_change_name(int kind);
 bool facade_is_final(int state);
 
 #endif /* OPENPAI_BINDINGS_FACADE_H */

@@ -23,9 +23,12 @@ typedef uint64_t pai_job_id;
  * <language>.swg has typemaps for
  *   failure *f                      raised, or returned
  *   const char *path                in: a file's name; and `root`
+ *   const char *place               in: a place in a draft; and `yaml`
  *   (const char *text, size_t len)  in: bytes
+ *   draft_value                     in: what a place is set to
+ *   (bool secrets, int version), (int version, bool hived)  in: options
  *   listener *l                     in: a function, or nothing
- *   job_state, job_roles, job_notes out
+ *   job_state, job_roles, job_strings, job_text, pai_report *  out; and `diff`
  */
 #if defined(SWIGPYTHON)
 %include "../python/python.swg"
@@ -35,6 +38,8 @@ typedef uint64_t pai_job_id;
 
 PAI_CALLS_BACK(Job::load)
 PAI_CALLS_BACK(Job::parse)
+PAI_CALLS_BACK(Job::check)
+PAI_CALLS_BACK(Job::check_file)
 PAI_CALLS_BACK(Platform::dispatch)
 PAI_CALLS_BACK(Platform::wait)
 PAI_CALLS_BACK(Platform::close)
@@ -44,22 +49,30 @@ PAI_CALLS_BACK(run)
 %nodefaultctor;
 %newobject Job::load;
 %newobject Job::parse;
+%newobject Job::masked;
+%newobject Draft::make;
+%newobject Draft::job;
 %newobject Platform::open;
 %newobject Platform::dir;
 
 typedef struct {} Job;
 %extend Job {
   static Job *load(const char *path, failure *f) {
-    pai_spec *spec;
-
-    f->code = pai_spec_load(&spec, path, NULL, &f->err);
-    return spec;
+    return facade_load(path, f);
   }
   static Job *parse(const char *text, size_t len, failure *f) {
-    pai_spec *spec;
-
-    f->code = pai_spec_parse(&spec, text, len, NULL, &f->err);
-    return spec;
+    return facade_parse(text, len, f);
+  }
+  static pai_report *check(const char *text, size_t len, int version,
+                           bool hived, failure *f) {
+    return facade_check(text, len, version, hived, f);
+  }
+  static pai_report *check_file(const char *path, int version, bool hived,
+                                failure *f) {
+    return facade_check_file(path, version, hived, f);
+  }
+  static job_text schema(int version, failure *f) {
+    return facade_schema(version, f);
   }
   ~Job() { pai_spec_unref($self); }
   const char *name() { return pai_spec_name($self); }
@@ -67,7 +80,62 @@ typedef struct {} Job;
   uint32_t retry_count() { return pai_spec_retry_count($self); }
   size_t task_count() { return pai_spec_task_count($self); }
   job_roles roles() { return (job_roles){ $self }; }
-  job_notes notes() { return (job_notes){ $self }; }
+  job_strings notes() { return (job_strings){ $self, pai_spec_note }; }
+  job_strings unresolved() {
+    return (job_strings){ $self, pai_spec_unresolved };
+  }
+  Job *masked(failure *f) {
+    pai_spec *spec;
+
+    f->code = pai_spec_masked(&spec, $self, &f->err);
+    return spec;
+  }
+  job_text to_yaml(bool secrets, int version, failure *f) {
+    return facade_write($self, PAI_FORMAT_YAML, version, secrets, f);
+  }
+  job_text to_json(bool secrets, int version, failure *f) {
+    return facade_write($self, PAI_FORMAT_JSON, version, secrets, f);
+  }
+  job_text explain(failure *f) {
+    return facade_explain($self, PAI_FORMAT_TEXT, f);
+  }
+  job_text explain_json(failure *f) {
+    return facade_explain($self, PAI_FORMAT_JSON, f);
+  }
+  job_text diff(Job *other, failure *f) {
+    return facade_diff($self, other, f);
+  }
+  pai_report *v1_report(failure *f) { return facade_v1_report($self, f); }
+}
+
+typedef struct {} Draft;
+%extend Draft {
+  static Draft *make(const char *text, size_t len, failure *f) {
+    pai_draft *draft;
+
+    f->code = pai_draft_new(&draft, text, len, NULL, &f->err);
+    return draft;
+  }
+  ~Draft() { pai_draft_free($self); }
+  const char *text() { return pai_draft_text($self, NULL); }
+  const char *__str__() { return pai_draft_text($self, NULL); }
+  void set(const char *place, draft_value value, failure *f) {
+    facade_set($self, place, value, f);
+  }
+  void set_yaml(const char *place, const char *yaml, failure *f) {
+    f->code = pai_draft_set($self, place, yaml, &f->err);
+  }
+  job_text get(const char *place, failure *f) {
+    return facade_get($self, place, f);
+  }
+  void unset(const char *place, failure *f) {
+    f->code = pai_draft_unset($self, place, &f->err);
+  }
+  void format(failure *f) { f->code = pai_draft_format($self, &f->err); }
+  Job *job(failure *f) { return facade_draft_job($self, f); }
+  pai_report *check(int version, bool hived, failure *f) {
+    return facade_draft_check($self, version, hived, f);
+  }
 }
 
 typedef struct {} Platform;

@@ -8,7 +8,17 @@ const char *facade_message(const failure *f)
 {
   if (f->err != NULL)
     return pai_error_message(f->err);
+  if (f->made != NULL)
+    return f->made;
   return f->text != NULL ? f->text : pai_code_name(f->code);
+}
+
+void facade_failure_dispose(failure *f)
+{
+  pai_error_free(f->err);
+  pai_report_free(f->report);
+  free(f->made);
+  *f = (failure){ .code = f->code };
 }
 
 bool facade_cause(failure *cause, const failure *f)
@@ -66,6 +76,21 @@ const char *facade_event_stream(const pai_event *event)
 const char *facade_state_name(int state)
 {
   return state > 0 ? pai_state_name(state) : NULL;
+}
+
+const char *facade_severity_name(int severity)
+{
+  return severity == PAI_SEVERITY_ERROR ? "error" : "warning";
+}
+
+const char *facade_change_name(int kind)
+{
+  switch (kind) {
+  case PAI_CHANGE_ADDED: return "added";
+  case PAI_CHANGE_REMOVED: return "removed";
+  case PAI_CHANGE_MOVED: return "moved";
+  default: return "changed";
+  }
 }
 
 bool facade_is_final(int state)

@@ -17,6 +17,8 @@ ROOT = pathlib.Path(tempfile.mkdtemp(dir=sys.argv.pop(1))).resolve()
 def text(*commands, name="t", instances=1, cpus=1):
     return json.dumps({
         "protocolVersion": 2, "name": name, "type": "job",
+        "prerequisites": [
+            {"name": "none", "type": "dockerimage", "uri": "none"}],
         "taskRoles": {"main": {
             "instances": instances, "dockerImage": "none",
             "resourcePerInstance": {"cpu": cpus, "memoryMB": 1, "gpu": 0},

@@ -21,12 +21,18 @@ static const char good[] = "protocolVersion: 2\n"
                            "name: smoke\n"
                            "type: job\n"
                            "jobRetryCount: 0\n"
+                           "prerequisites:\n"
+                           "  - name: none\n"
+                           "    type: dockerimage\n"
+                           "    uri: none\n"
                            "taskRoles:\n"
                            "  worker:\n"
                            "    instances: 2\n"
                            "    dockerImage: none\n"
                            "    resourcePerInstance:\n"
-                           "      { cpu: 1, memoryMB: 16, gpu: 0 }\n"
+                           "      cpu: 1\n"
+                           "      memoryMB: 16\n"
+                           "      gpu: 0\n"
                            "    commands:\n"
                            "      - echo hello\n";
 
@@ -44,6 +50,18 @@ static char *edit(const char *text, const char *const change[2])
   (void)snprintf(edited, size, "%.*s%s%s", (int)(at - text), text, change[1],
                  at + strlen(change[0]));
   return edited;
+}
+
+static const char place[] = "taskRoles.worker.instances";
+
+static char written[1000];
+
+static int on_write(void *user_data, const char *bytes, size_t len)
+{
+  (void)user_data;
+  CHECK(strlen(written) + len < sizeof(written));
+  (void)strncat(written, bytes, len);
+  return 0;
 }
 
 static char output[1000]; /* what both tasks wrote */
@@ -65,6 +83,8 @@ static int on_event(void *user_data, const pai_event *event)
 int main(int argc, char **argv)
 {
   pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
+  pai_report *report;
+  pai_draft *draft;
   pai_error *err;
   pai_spec *job;
   int code;
@@ -102,14 +122,46 @@ int main(int argc, char **argv)
   CHECK(pai_spec_parse(&job, text, strlen(text), NULL, &err) == PAI_EINVAL);
   CHECK(job == NULL);
   CHECK(pai_error_code(err) == PAI_EINVAL);
-  CHECK(pai_error_line(err) == 7);
+  CHECK(pai_error_line(err) == 11);
   CHECK(pai_error_column(err) == 16);
   CHECK(strcmp(pai_error_pointer(err), "/taskRoles/worker/instances") == 0);
   CHECK(pai_error_message(err)[0] != '\0');
   pai_error_free(err);
+
+  /* 6. all that is wrong with it */
+  CHECK(pai_spec_check(&report, NULL, text, strlen(text), NULL, &err) ==
+        PAI_OK);
+  CHECK(!pai_report_valid(report));
+  CHECK(pai_report_version(report) == 2);
+  CHECK(pai_report_count(report) == 1);
+  CHECK(pai_report_get(report, 0)->severity == PAI_SEVERITY_ERROR);
+  CHECK(strcmp(pai_report_get(report, 0)->code, "wrong-type") == 0);
+  CHECK(pai_report_get(report, 0)->line == 11);
+  CHECK(pai_report_get(report, 0)->end_column == 20);
+  CHECK(strcmp(pai_report_get(report, 0)->source, "    instances: many") == 0);
+  pai_report_free(report);
+
+  /* 7. it is mended */
+  CHECK(pai_draft_new(&draft, text, strlen(text), NULL, &err) == PAI_OK);
+  CHECK(pai_draft_set(draft, place, "2", &err) == PAI_OK);
+  CHECK(strcmp(pai_draft_text(draft, NULL), good) == 0);
+  CHECK(pai_draft_get(draft, place, on_write, NULL, &err) == PAI_OK);
+  CHECK(strcmp(written, "2") == 0);
+  CHECK(pai_draft_unset(draft, "jobRetryCount", &err) == PAI_OK);
+  CHECK(pai_draft_unset(draft, "jobRetryCount", &err) == PAI_ENOTFOUND);
+  pai_error_free(err);
+  pai_draft_free(draft);
   free(text);
 
-  /* 6. a job that fails */
+  /* 8. it is written */
+  CHECK(pai_spec_parse(&job, good, strlen(good), NULL, &err) == PAI_OK);
+  written[0] = '\0';
+  CHECK(pai_spec_write(job, NULL, on_write, NULL, &err) == PAI_OK);
+  CHECK(strcmp(written, good) == 0);
+  CHECK(pai_spec_unresolved(job, 0) == NULL);
+  pai_spec_unref(job);
+
+  /* 9. a job that fails */
   text = edit(good, failing);
   CHECK(pai_spec_parse(&job, text, strlen(text), NULL, &err) == PAI_OK);
   CHECK(pai_run(&code, job, &options, &err) == PAI_STATE_FAILED);
@@ -117,7 +169,7 @@ int main(int argc, char **argv)
   pai_spec_unref(job);
   free(text);
 
-  /* 7. an error in the callback: C has none */
+  /* 10. an error in the callback: C has none */
   (void)puts("smoke: good");
   return 0;
 }

@@ -7,12 +7,18 @@ protocolVersion: 2
 name: smoke
 type: job
 jobRetryCount: 0
+prerequisites:
+  - name: none
+    type: dockerimage
+    uri: none
 taskRoles:
   worker:
     instances: 2
     dockerImage: none
     resourcePerInstance:
-      { cpu: 1, memoryMB: 16, gpu: 0 }
+      cpu: 1
+      memoryMB: 16
+      gpu: 0
     commands:
       - echo hello
 ]]
@@ -57,17 +63,41 @@ assert(output == "hello\nhello\n")
 local none, message, name, detail = openpai.job.parse(bad)
 assert(none == nil)
 assert(name == "PAI_EINVAL" and detail.code == name)
-assert(detail.line == 7)
+assert(detail.line == 11)
 assert(detail.column == 16)
 assert(detail.pointer == "/taskRoles/worker/instances")
 assert(message ~= "")
 
--- 6. a job that fails
+-- 6. all that is wrong with it
+local report = openpai.job.check(bad)
+assert(not report.valid)
+assert(report.version == 2)
+assert(#report == 1)
+assert(report[1].severity == "error")
+assert(report[1].code == "wrong-type")
+assert(report[1].line == 11)
+assert(report[1].end_column == 20)
+assert(report[1].source == "    instances: many")
+
+-- 7. it is mended
+local draft = assert(openpai.draft.new(bad))
+assert(draft:set("taskRoles.worker.instances", 2))
+assert(draft:text() == good)
+assert(draft:get("taskRoles.worker.instances") == 2)
+assert(draft:unset("jobRetryCount"))
+assert(select(3, draft:unset("jobRetryCount")) == "PAI_ENOTFOUND")
+
+-- 8. it is written
+job = assert(openpai.job.parse(good))
+assert(job:to_yaml() == good)
+assert(#job:unresolved() == 0)
+
+-- 9. a job that fails
 job = assert(openpai.job.parse(failing))
 state, code = openpai.run(job, { root = root, on_event = on_event })
 assert(state == "failed" and code == 3)
 
--- 7. an error in the callback
+-- 10. an error in the callback
 local mine = {}
 local ok, raised = pcall(openpai.run, job, { root = root, on_event =
   function() error(mine) end })

@@ -11,12 +11,18 @@ protocolVersion: 2
 name: smoke
 type: job
 jobRetryCount: 0
+prerequisites:
+  - name: none
+    type: dockerimage
+    uri: none
 taskRoles:
   worker:
     instances: 2
     dockerImage: none
     resourcePerInstance:
-      { cpu: 1, memoryMB: 16, gpu: 0 }
+      cpu: 1
+      memoryMB: 16
+      gpu: 0
     commands:
       - echo hello
 """
@@ -62,17 +68,41 @@ def main(root):
         assert False, "a bad job was taken"
     except openpai.InvalidError as error:
         assert error.name == "PAI_EINVAL"
-        assert error.line == 7
+        assert error.line == 11
         assert error.column == 16
         assert error.pointer == "/taskRoles/worker/instances"
         assert error.message != ""
 
-    # 6. a job that fails
+    # 6. all that is wrong with it
+    report = openpai.check(GOOD.replace(*BAD))
+    assert not report
+    assert report.version == 2
+    assert len(report) == 1
+    assert report[0].severity == "error"
+    assert report[0].code == "wrong-type"
+    assert report[0].line == 11
+    assert report[0].end_column == 20
+    assert report[0].source == "    instances: many"
+
+    # 7. it is mended
+    draft = openpai.Draft(GOOD.replace(*BAD))
+    draft["taskRoles.worker.instances"] = 2
+    assert draft.text == GOOD
+    assert draft["taskRoles.worker.instances"] == 2
+    del draft["jobRetryCount"]
+    assert "jobRetryCount" not in draft
+
+    # 8. it is written
+    job = openpai.Job.parse(GOOD)
+    assert job.to_yaml() == GOOD
+    assert job.unresolved == ()
+
+    # 9. a job that fails
     job = openpai.Job.parse(GOOD.replace(*FAILING))
     result = openpai.run(job, root=root, on_event=on_event)
     assert result == ("failed", 3) and not result.succeeded
 
-    # 7. an error in the callback
+    # 10. an error in the callback
     mine = RuntimeError("mine")
 
     def fail(event):

@@ -7,6 +7,7 @@ local function text(command, cpus)
 protocolVersion: 2
 name: t
 type: job
+prerequisites: [{ name: none, type: dockerimage, uri: none }]
 taskRoles:
   main:
     instances: 1
@@ -58,11 +59,11 @@ end
 
 function tests.errors()
   local none, message, code, detail = openpai.job.parse(
-    "protocolVersion: 2\nname: t\ntype: job\ntaskRole: {}\n")
+    "protocolVersion: 2\nname: t\ntype: job\ntaskRoles: {}\n")
   assert(none == nil and code == "PAI_EINVAL" and detail.code == code)
-  assert(detail.line == 4 and detail.column == 1)
+  assert(detail.line == 4 and detail.column == 12)
   assert(type(detail.pointer) == "string" and detail.retriable == false)
-  assert(message == "line 4, column 1: " .. detail.message .. "\nhelp: " ..
+  assert(message == "line 4, column 12: " .. detail.message .. "\nhelp: " ..
          detail.help)
   none, message, code, detail = openpai.job.load(root .. "/missing.yaml")
   assert(none == nil and code == "PAI_ENOTFOUND" and detail.line == nil)
@@ -75,12 +76,167 @@ function tests.errors()
   assert(none == nil and message ~= "" and code == "PAI_EEXISTS")
 end
 
+function tests.check()
+  local report = assert(openpai.job.check(text("exit 0")))
+  assert(report.valid == true and report.version == 2 and #report == 0)
+  local bad = "nme: t\nprotocolVersion: 2\n"
+  report = openpai.job.check(bad)
+  local first = report[1]
+  assert(report.valid == false and report.version == 2 and #report > 1)
+  assert(first.severity == "error" and first.code == "unknown-key")
+  assert(first.pointer == "/nme" and first.line == 1 and first.column == 1)
+  assert(first.end_line == 1 and first.end_column == 4)
+  assert(first.source == "nme: t" and first.source_column == 1)
+  assert(first.message:find("nme") and first.help:find("name"))
+  assert(openpai.job.check("[").version == nil)
+  assert(openpai.job.check("{}", { version = 1 }).version == 1)
+  local hived = text("exit 0") .. "extras: { hivedScheduler: 1 }\n"
+  assert(openpai.job.check(hived).valid)
+  assert(not openpai.job.check(hived, { hived = true }).valid)
+  local none, message, code, detail = openpai.job.parse(bad)
+  assert(none == nil and message ~= "" and code == "PAI_EINVAL")
+  assert(#detail.report == #report and detail.report.valid == false)
+  assert(detail.report[1].message == detail.message)
+  none, message, code = openpai.job.check("{}", { version = 3 })
+  assert(none == nil and message ~= "" and code == "PAI_EINVAL")
+  local path = root .. "/check.yaml"
+  local file = assert(io.open(path, "w"))
+  file:write(bad)
+  file:close()
+  assert(#openpai.job.check_file(path) == #report)
+  assert(select(3, openpai.job.check_file(root)) == "PAI_EIO")
+  assert(select(3, openpai.job.check_file(root .. "/no")) == "PAI_ENOTFOUND")
+end
+
+function tests.writing()
+  local v1 = [[{"jobName": "old", "image": "i", "taskRoles": [{"name": "main",
+    "taskNumber": 2, "cpuNumber": 1, "memoryMB": 1, "command": "exit 0"}]}]]
+  local j = assert(openpai.job.parse(v1))
+  assert(j:name() == "old" and j:task_count() == 2)
+  assert(openpai.job.check(j:to_yaml()).version == 2)
+  assert(openpai.job.check(j:to_json { version = 1 }).version == 1)
+  assert(j:v1_report().version == 1)
+  j = assert(openpai.job.parse(text("echo <% $secrets.k %> <% $script.no %>")
+    .. "secrets: { k: hunter2 }\n"))
+  assert(j:unresolved()[1] == "$script.no" and #j:unresolved() == 1)
+  for _, write in ipairs { j.to_yaml, j.to_json } do
+    assert(not write(j):find("hunter2") and write(j):find("%*%*%*%*%*%*"))
+    assert(write(j, { secrets = true }):find("hunter2"))
+    assert(not write(j:masked(), { secrets = true }):find("hunter2"))
+  end
+  assert(j:explain():find("main") and j:explain_json():find('"main"'))
+  assert(not (j:explain() .. j:explain_json()):find("hunter2"))
+  local found
+  local changed = openpai.draft.new(j:to_yaml { secrets = true })
+  assert(changed:set("taskRoles.main.instances", 2))
+  assert(changed:set("description", "d") and #j:diff(j) == 0)
+  for _, c in ipairs(j:diff(assert(changed:job()))) do
+    if c.pointer == "/description" then
+      assert(c.kind == "added" and c.old == nil and c.new == "d")
+    elseif c.pointer == "/taskRoles/main/instances" then
+      assert(c.kind == "changed" and c.old == 1 and c.new == 2)
+      found = true
+    end
+  end
+  assert(found)
+  raises("Job", j.diff, j, nil)
+  local none, message, code = j:to_yaml { version = 1 }
+  assert(none == nil and message ~= "" and code == "PAI_ENOTSUP")
+  assert(openpai.job.schema():find("draft%-07"))
+  assert(openpai.job.schema(1) ~= openpai.job.schema(2))
+  assert(openpai.job.schema() == openpai.job.schema(2))
+  assert(select(3, openpai.job.schema(3)) == "PAI_EINVAL")
+end
+
+function tests.draft()
+  local before = text("exit 0"):gsub("name: t", "name: t # stays")
+  local d = assert(openpai.draft.new(before))
+  assert(d:set("taskRoles.main.instances", 4))
+  assert(d:text() == before:gsub("instances: 1", "instances: 4"))
+  assert(tostring(d) == d:text() and d:job():task_count() == 4)
+  assert(d:get("taskRoles.main.instances") == 4)
+  assert(is_whole(d:get("taskRoles.main.instances")))
+  assert(d:set("name", "4") and d:get("name") == "4")
+  assert(d:set_yaml("name", "4") and d:get("name") == 4)
+  local none, message, code, detail = d:job()
+  assert(none == nil and code == "PAI_EINVAL" and message ~= "")
+  assert(detail.report[1].pointer == "/name" and not d:check().valid)
+  assert(d:check { version = 1 }.version == 1)
+  assert(d:unset("name") and select(3, d:unset("name")) == "PAI_ENOTFOUND")
+  assert(select(3, d:get("name")) == "PAI_ENOTFOUND")
+  assert(select(3, d:set("[", 1)) == "PAI_EINVAL")
+  assert(select(3, openpai.draft.new("a: [")) == "PAI_EINVAL")
+  assert(openpai.draft.new():text() == "")
+  d = openpai.draft.new("a:   {b:  1}  # stays\n")
+  assert(d:format() and d:get("a").b == 1)
+  assert(d:text():find("# stays", 1, true) and d:text():find("b: 1", 1, true))
+end
+
+local function same(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then
+    return a == b
+  end
+  for key, value in pairs(a) do
+    if not same(value, b[key]) then
+      return false
+    end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then
+      return false
+    end
+  end
+  return true
+end
+
+function tests.draft_values()
+  local d = assert(openpai.draft.new())
+  local odd = "\226\128\168 \194\133 \127 \239\187\191 \240\159\152\128 " ..
+    "\195\188 \27 \t\n\r\b\f\"\\/'\0"
+  for _, value in ipairs { true, false, 0, 4, -1, 0.1, 1e300, "", "4", "null",
+    odd, {}, openpai.null, 0.1 + 0.2, { odd, { odd } }, { a = { [odd:sub(1, -2)] = 1 } },
+    { 1, { b = { 0.5, "x", {}, {} } }, openpai.null, false, "end" } } do
+    assert(d:set("x.y", value))
+    assert(same(d:get("x.y"), value), d:text())
+  end
+  assert(d:set("x", nil) and d:get("x") == openpai.null)
+  assert(d:set("x", 8 / 2) and d:text() == "x: 4\n")
+  assert(d:set("x", { c = 1, a = 2, b = { [1] = 3 } }))
+  assert(d:text() == "x:\n  a: 2\n  b:\n    - 3\n  c: 1\n")
+  local before, cycle = d:text(), {}
+  cycle[1] = cycle
+  raises("too deep", d.set, d, "x", cycle)
+  raises("function", d.set, d, "x", { print })
+  raises("userdata", d.set, d, "x", d)
+  raises("keys", d.set, d, "x", { [2] = 1 })
+  raises("keys", d.set, d, "x", { 1, a = 2 })
+  raises("zero", d.set, d, "x", { ["a\0b"] = 2 })
+  raises("infinite", d.set, d, "x", 1 / 0)
+  raises("infinite", d.set, d, "x", 0 / 0)
+  assert(d:text() == before)
+  for _ = 1, 100 do -- what lies behind a value in memory is not read
+    for _, n in ipairs { -1.234567890123456e-100, 0.12345678901234568 } do
+      assert(d:set("n", n) and d:get("n") == n)
+    end
+  end
+end
+
 function tests.misuse()
   local j = job("exit 0")
   raises("", openpai.job.load)
   raises("string", openpai.job.load, {})
   raises("zero bytes", openpai.job.load, "a\0b")
   raises("string", openpai.job.parse, nil)
+  raises("string", openpai.job.check, nil)
+  raises("options are", openpai.job.check, "", { hive = true })
+  raises("boolean", openpai.job.check, "", { hived = 1 })
+  raises("number", j.to_json, j, { version = "v1" })
+  raises("table", j.to_json, j, 1)
+  raises("options are", j.to_json, j, { hived = true })
+  raises("Draft", openpai.draft.new().text, j)
+  raises("Draft", openpai.draft.new().text, io.stdout)
+  raises("string", openpai.draft.new, {})
+  raises("zero bytes", openpai.draft.new().get, openpai.draft.new(), "a\0b")
   raises("Job", openpai.run, nil)
   raises("Job", openpai.run, io.stdout)
   raises("Job", j.name, nil)
@@ -276,6 +432,17 @@ function tests.leaks()
     for _ = 1, times do
       assert(#openpai.job.parse(good):roles() == 1)
       assert(openpai.job.parse(bad) == nil)
+      assert(not openpai.job.check(bad).valid)
+      assert(openpai.job.load(root .. "/missing") == nil)
+    end
+    for _ = 1, times / 10 do
+      local draft = openpai.draft.new(good)
+      assert(draft:set("parameters", { list = { ("x"):rep(500), 1 } }))
+      assert(#draft:get("").parameters.list == 2)
+      assert(not pcall(draft.set, draft, "parameters", print))
+      local j = draft:job()
+      assert(j:masked():to_yaml() == j:to_yaml() and j:to_json())
+      assert(j:v1_report())
     end
     for _ = 1, times / 50 do
       local platform = assert(openpai.platform.open { root = root,

@@ -75,14 +75,14 @@ class Errors(unittest.TestCase):
     def test_attributes(self):
         with self.assertRaises(openpai.InvalidError) as caught:
             openpai.Job.parse("protocolVersion: 2\nname: t\ntype: job\n"
-                              "taskRole: {}\n")
+                              "taskRoles: {}\n")
         error = caught.exception
         self.assertEqual((error.code, error.name), (-1, "PAI_EINVAL"))
-        self.assertEqual((error.line, error.column), (4, 1))
+        self.assertEqual((error.line, error.column), (4, 12))
         self.assertIsInstance(error.pointer, str)
         self.assertFalse(error.retriable)
         self.assertTrue(error.help)
-        self.assertEqual(str(error), "line 4, column 1: %s\nhelp: %s" % (
+        self.assertEqual(str(error), "line 4, column 12: %s\nhelp: %s" % (
             error.message, error.help))
         self.assertIsNone(error.__cause__)
 
@@ -104,16 +104,18 @@ class Errors(unittest.TestCase):
             -11: RuntimeError, -12: RuntimeError, -13: Exception,
             -999: Exception}
         cause = _errors.make(-8, "PAI_EIO", "below", "below", None, None,
-                             None, None, False, None)
+                             None, None, False, None, None)
         for code, base in bases.items():
             error = _errors.make(code, "PAI_E", "line 1: m\nhelp: h", "m",
-                                 "h", 1, 2, "/p", True, cause)
+                                 "h", 1, 2, "/p", True, cause,
+                                 (False, 2, []))
             with self.subTest(code), self.assertRaises(base) as caught:
                 raise error
             for same in caught.exception, pickle.loads(pickle.dumps(error)):
                 self.assertIs(type(same), type(error))
                 self.assertIsInstance(same, openpai.Error)
                 self.assertEqual(str(same), "line 1: m\nhelp: h")
+                self.assertEqual(same.report, openpai.Report(False, 2, ()))
                 self.assertEqual(
                     (same.code, same.name, same.message, same.help,
                      same.line, same.column, same.pointer, same.retriable),

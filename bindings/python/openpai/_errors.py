@@ -1,5 +1,7 @@
 """The exceptions.  glue.c calls make() when a call of the library fails."""
-from typing import Dict, Optional, Type
+from typing import Dict, Optional, Sequence, Tuple, Type, TypeVar
+
+from ._report import Report, make_report
 
 
 class Error(Exception):
@@ -21,6 +23,8 @@ class Error(Exception):
     pointer: Optional[str] = None
     #: Whether the same call may succeed later.
     retriable: bool = False
+    #: All that was found in a job file, if that is what is wrong.
+    report: Optional[Report] = None
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text)
@@ -47,6 +51,10 @@ class NotFoundError(Error, LookupError):
 
 class NoSuchFileError(NotFoundError, FileNotFoundError):
     """Job.load(): there is no such file."""
+
+
+class NoSuchPlaceError(NotFoundError, KeyError):
+    """draft[path]: there is no such place."""
 
 
 class ExistsError(Error):
@@ -100,11 +108,25 @@ _BY_CODE: Dict[int, Type[Error]] = {
 
 def make(code: int, name: str, text: str, message: str, help: Optional[str],
          line: Optional[int], column: Optional[int], pointer: Optional[str],
-         retriable: bool, cause: Optional[Error]) -> Error:
+         retriable: bool, cause: Optional[Error],
+         report: Optional[Tuple[bool, Optional[int],
+                                Sequence[Tuple[object, ...]]]]) -> Error:
     """The exception for a failure; a newer library's code is an Error."""
     error = _BY_CODE.get(code, Error)(text)
     error.__cause__ = cause
     error.__dict__.update(
         code=code, name=name, message=message, help=help, line=line,
-        column=column, pointer=pointer, retriable=retriable)
+        column=column, pointer=pointer, retriable=retriable,
+        report=make_report(*report) if report is not None else None)
     return error
+
+
+_E = TypeVar("_E", bound=Error)
+
+
+def alike(cls: Type[_E], error: Error) -> _E:
+    """The same error as another class."""
+    made = cls(str(error))
+    made.__dict__.update(error.__dict__)
+    made.__cause__ = error.__cause__
+    return made

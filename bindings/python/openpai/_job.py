@@ -1,10 +1,13 @@
 """Job files."""
+import json
 import os
-from typing import NoReturn, Tuple, Union
+from html import escape
+from typing import Any, NoReturn, Optional, Tuple, Union
 from dataclasses import dataclass
 
 from . import facade as _facade
-from ._errors import NoSuchFileError, NotFoundError
+from ._errors import NoSuchFileError, NotFoundError, alike
+from ._report import Report, html_table, make_report
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -17,8 +20,54 @@ class Role:
     cpus: int
     memory_mb: int
     gpus: int
-    #: Its commands, joined by newlines.
+    #: Its commands, those of its deployment around them, joined by newlines;
+    #: templates are filled in, but for secrets.
     script: str
+
+
+def check(source: Union[str, bytes, "os.PathLike[str]"], *,
+          version: Optional[int] = None, hived: bool = False) -> Report:
+    """Finds all that is wrong with a job file, of either version.
+
+    A str, or bytes, is the text; a pathlib.Path the file there, and Path("-")
+    standard input.  `version` 1 or 2 insists on one; `hived` checks what is
+    HiveD's, too.
+    """
+    options = version or 0, bool(hived)
+    if isinstance(source, str):
+        source = source.encode()
+    if not isinstance(source, os.PathLike):
+        return make_report(*_facade.Job.check(source, *options))
+    try:
+        return make_report(*_facade.Job.check_file(source, *options))
+    except NotFoundError as error:
+        missing = alike(NoSuchFileError, error)
+    raise missing
+
+
+def schema(version: int = 2) -> str:
+    """JSON Schema of job files, for editors: draft 7, as text.
+
+    1: job config v1; 2: job protocol v2.
+    """
+    return _facade.Job.schema(version)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference of two jobs."""
+    #: "added", "removed", "changed", or, of a role among the others, "moved".
+    kind: str
+    #: JSON pointer: into the first job if removed, else into the second.
+    pointer: str
+    #: The values, None where nothing is; of a moved role its places, from 0.
+    old: Any
+    new: Any
+
+
+def _first_lines(script: str, most: int = 3) -> str:
+    lines = script.splitlines()
+    return "\n".join(lines[:most] + ["..."] * (len(lines) > most))
 
 
 class Job:
@@ -40,18 +89,20 @@ class Job:
 
     @classmethod
     def load(cls, path: Path) -> "Job":
-        """Reads the job file at `path`, or standard input for "-"."""
+        """Reads the job file at `path`, or standard input for "-".
+
+        Job protocol v2 or job config v1, which becomes v2.  When it is
+        invalid, the error's `report` has all that is wrong.
+        """
         try:
             return cls._of(_facade.Job.load(path))
         except NotFoundError as error:
-            missing = NoSuchFileError(str(error))
-            missing.__dict__.update(error.__dict__)
-            missing.__cause__ = error.__cause__
+            missing = alike(NoSuchFileError, error)
         raise missing
 
     @classmethod
     def parse(cls, text: Union[str, bytes]) -> "Job":
-        """Reads a job from YAML or JSON; bytes are UTF-8."""
+        """The same for a text, YAML or JSON; bytes are UTF-8."""
         if isinstance(text, str):
             text = text.encode()
         return cls._of(_facade.Job.parse(text))
@@ -81,9 +132,56 @@ class Job:
         """What the file asks for and this version does not act on."""
         return tuple(self._spec.notes())
 
+    @property
+    def unresolved(self) -> Tuple[str, ...]:
+        """Names in the commands' templates that nothing stands for."""
+        return tuple(self._spec.unresolved())
+
+    def masked(self) -> "Job":
+        """A copy with "******" for each secret, to be shown to anybody."""
+        return self._of(self._spec.masked())
+
+    def to_yaml(self, *, secrets: bool = False, version: int = 2) -> str:
+        """The job as YAML, in the order of its file; "******" for secrets
+        unless they are asked for.  Version 1 has no YAML."""
+        return self._spec.to_yaml(bool(secrets), version)
+
+    def to_json(self, *, secrets: bool = False, version: int = 2) -> str:
+        """The same as JSON.  Version 1: as job config v1, without what that
+        cannot say: see v1_report()."""
+        return self._spec.to_json(bool(secrets), version)
+
+    def explain(self) -> str:
+        """What the job will do, for people; nothing of it is secret."""
+        return self._spec.explain()
+
+    def explain_json(self) -> str:
+        """The same for programs: one JSON object."""
+        return self._spec.explain_json()
+
+    def diff(self, other: "Job") -> Tuple[Change, ...]:
+        """What differs in `other`, by what it means; secrets are "******"."""
+        if not isinstance(other, Job):
+            raise TypeError("a Job is wanted, not %s" % type(other).__name__)
+        return tuple(
+            Change(kind, pointer, *(json.loads(value) if value else None
+                                    for value in values))
+            for kind, pointer, *values in self._spec.diff(other._spec))
+
+    def v1_report(self) -> Report:
+        """What of this job to_json(version=1) leaves out or changes."""
+        return make_report(*self._spec.v1_report())
+
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a Job does not change")
 
     def __repr__(self) -> str:
         return "<openpai.Job %r: %s>" % (self.name, ", ".join(
             "%s x %d" % (role.name, role.instances) for role in self.roles))
+
+    def _repr_html_(self) -> str:
+        rows = ((r.name, r.instances, r.cpus, r.memory_mb, r.gpus,
+                 _first_lines(r.script)) for r in self.masked().roles)
+        return "<p>%s</p>" % escape(self.name) + html_table(
+            ("role", "instances", "CPUs", "memory (MiB)", "GPUs", "commands"),
+            rows)

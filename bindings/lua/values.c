@@ -1,0 +1,337 @@
+/* values.c - Lua values as JSON, and back */
+#include "glue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST = 100 /* more than a draft may be; a cycle has no end */ };
+
+/* --- to JSON ------------------------------------------------------------ */
+
+/* The pieces of the text, in a table: a luaL_Buffer leaves the stack alone,
+ * which lua_next() needs. */
+typedef struct pieces {
+  lua_State *L;
+  int table, count;
+} pieces;
+
+static void put_top(pieces *p)
+{
+  lua_rawseti(p->L, p->table, ++p->count);
+}
+
+static void put(pieces *p, const char *s, size_t len)
+{
+  lua_pushlstring(p->L, s, len);
+  put_top(p);
+}
+
+static void put_string(pieces *p, const char *s, size_t len)
+{
+  size_t start = 0;
+
+  put(p, "\"", 1);
+  for (size_t i = 0; i < len; i++) {
+    unsigned char c = (unsigned char)s[i];
+    char escape[8];
+
+    if (c >= 0x20 && c != '"' && c != '\\')
+      continue;
+    (void)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)c);
+    put(p, s + start, i - start);
+    put(p, escape, 6);
+    start = i + 1;
+  }
+  put(p, s + start, len - start);
+  put(p, "\"", 1);
+}
+
+/* A whole number is written as one, also 4.0: Lua 5.1 knows no difference. */
+static void put_number(pieces *p, int at)
+{
+  lua_Number n = lua_tonumber(p->L, at);
+  char text[40];
+
+#if LUA_VERSION_NUM >= 503
+  if (lua_isinteger(p->L, at)) {
+    (void)snprintf(text, sizeof(text), "%lld",
+                   (long long)lua_tointeger(p->L, at));
+    put(p, text, strlen(text));
+    return;
+  }
+#endif
+  if (n - n != 0)
+    luaL_error(p->L, "JSON has no infinite numbers");
+  (void)snprintf(text, sizeof(text), "%.17g", n);
+  for (char *c = text; *c != '\0'; c++)
+    if (*c == ',') /* of the locale */
+      *c = '.';
+  put(p, text, strlen(text));
+}
+
+static void put_value(pieces *p, int at, int depth);
+
+static size_t count_pairs(lua_State *L, int at)
+{
+  size_t count = 0;
+
+  for (lua_pushnil(L); lua_next(L, at) != 0; lua_pop(L, 1))
+    count++;
+  return count;
+}
+
+static void put_list(pieces *p, int at, int depth)
+{
+  size_t count = 0;
+
+  put(p, "[", 1);
+  for (;; count++) {
+    lua_rawgeti(p->L, at, (int)count + 1);
+    if (lua_isnil(p->L, -1))
+      break;
+    if (count > 0)
+      put(p, ",", 1);
+    put_value(p, lua_gettop(p->L), depth);
+    lua_pop(p->L, 1);
+  }
+  lua_pop(p->L, 1);
+  put(p, "]", 1);
+  if (count_pairs(p->L, at) != count)
+    luaL_error(p->L, "a list has keys from 1 on, and no others");
+}
+
+static int compare(const void *a, const void *b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void check_key(lua_State *L, int at)
+{
+  size_t len;
+
+  if (lua_type(L, at) != LUA_TSTRING)
+    luaL_error(L, "keys are strings, or the numbers of a list");
+  if (strlen(lua_tolstring(L, at, &len)) != len)
+    luaL_error(L, "a key has no zero bytes");
+}
+
+/* Pushes the keys, sorted, so that the same table gives the same text. */
+static const char **push_keys(lua_State *L, int at, size_t *count)
+{
+  const char **keys;
+
+  *count = count_pairs(L, at);
+  keys = lua_newuserdata(L, (*count + 1) * sizeof(*keys));
+  *count = 0;
+  for (lua_pushnil(L); lua_next(L, at) != 0; lua_pop(L, 1)) {
+    check_key(L, -2);
+    keys[(*count)++] = lua_tostring(L, -2);
+  }
+  qsort(keys, *count, sizeof(*keys), compare);
+  return keys;
+}
+
+static void put_mapping(pieces *p, int at, int depth)
+{
+  size_t count;
+  const char **keys = push_keys(p->L, at, &count);
+
+  put(p, "{", 1);
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0)
+      put(p, ",", 1);
+    put_string(p, keys[i], strlen(keys[i]));
+    put(p, ":", 1);
+    lua_getfield(p->L, at, keys[i]);
+    put_value(p, lua_gettop(p->L), depth);
+    lua_pop(p->L, 1);
+  }
+  lua_pop(p->L, 1);
+  put(p, "}", 1);
+}
+
+static void put_table(pieces *p, int at, int depth)
+{
+  bool list;
+
+  if (depth > DEEPEST)
+    luaL_error(p->L, "the table is nested too deep");
+  luaL_checkstack(p->L, 10, "the table is nested too deep");
+  lua_rawgeti(p->L, at, 1);
+  list = !lua_isnil(p->L, -1);
+  lua_pop(p->L, 1);
+  if (list)
+    put_list(p, at, depth);
+  else
+    put_mapping(p, at, depth);
+}
+
+static void put_value(pieces *p, int at, int depth)
+{
+  size_t len;
+  const char *s;
+
+  switch (lua_type(p->L, at)) {
+  case LUA_TNUMBER: put_number(p, at); return;
+  case LUA_TTABLE: put_table(p, at, depth + 1); return;
+  case LUA_TNIL: put(p, "null", 4); return;
+  case LUA_TBOOLEAN:
+    if (lua_toboolean(p->L, at))
+      put(p, "true", 4);
+    else
+      put(p, "false", 5);
+    return;
+  case LUA_TSTRING:
+    s = lua_tolstring(p->L, at, &len);
+    put_string(p, s, len);
+    return;
+  case LUA_TLIGHTUSERDATA:
+    if (lua_touserdata(p->L, at) == NULL) {
+      put(p, "null", 4);
+      return;
+    }
+    break;
+  default: break;
+  }
+  luaL_error(p->L, "a %s has no place in a job file",
+             lua_typename(p->L, lua_type(p->L, at)));
+}
+
+void pai_lua_encode(lua_State *L, int arg)
+{
+  pieces p = { L, 0, 0 };
+  luaL_Buffer text;
+
+  lua_newtable(L);
+  p.table = lua_gettop(L);
+  put_value(&p, arg, 0);
+  luaL_buffinit(L, &text);
+  for (int i = 1; i <= p.count; i++) {
+    lua_rawgeti(L, p.table, i);
+    luaL_addvalue(&text);
+  }
+  luaL_pushresult(&text);
+}
+
+/* --- from JSON ---------------------------------------------------------- */
+
+/* Of the library, so it is right, and without white space. */
+typedef struct reader {
+  lua_State *L;
+  const char *at;
+} reader;
+
+static void read_escape(reader *r, luaL_Buffer *text)
+{
+  static const char names[] = "bfnrt", means[] = "\b\f\n\r\t";
+  const char *name;
+  char digits[5] = "";
+
+  if (*r->at == 'u') {
+    (void)strncat(digits, r->at + 1, 4); /* of a control character */
+    luaL_addchar(text, (char)strtoul(digits, NULL, 16));
+    r->at += 5;
+    return;
+  }
+  name = strchr(names, *r->at);
+  luaL_addchar(text, name != NULL ? means[name - names] : *r->at);
+  r->at++;
+}
+
+static void read_string(reader *r)
+{
+  luaL_Buffer text;
+
+  luaL_buffinit(r->L, &text);
+  for (r->at++; *r->at != '"';) {
+    if (*r->at == '\\') {
+      r->at++;
+      read_escape(r, &text);
+    } else {
+      luaL_addchar(&text, *r->at);
+      r->at++;
+    }
+  }
+  r->at++;
+  luaL_pushresult(&text);
+}
+
+static void read_number(reader *r)
+{
+  size_t len = strspn(r->at, "+-.0123456789eE");
+
+  lua_pushlstring(r->L, r->at, len);
+#if LUA_VERSION_NUM >= 503
+  if (lua_stringtonumber(r->L, lua_tostring(r->L, -1)) == 0)
+    lua_pushnil(r->L);
+#else
+  lua_pushnumber(r->L, lua_tonumber(r->L, -1));
+#endif
+  lua_remove(r->L, -2);
+  r->at += len;
+}
+
+static void read_value(reader *r);
+
+/* Steps over what opens the list, or a comma, or what closes it. */
+static bool more_items(reader *r, char close)
+{
+  bool over = *r->at == close, empty = !over && r->at[1] == close;
+
+  r->at += empty ? 2 : 1;
+  return !over && !empty;
+}
+
+static void read_list(reader *r)
+{
+  lua_newtable(r->L);
+  for (int i = 1; more_items(r, ']'); i++) {
+    read_value(r);
+    lua_rawseti(r->L, -2, i);
+  }
+}
+
+static void read_mapping(reader *r)
+{
+  lua_newtable(r->L);
+  while (more_items(r, '}')) {
+    read_string(r);
+    r->at++; /* the colon */
+    read_value(r);
+    lua_rawset(r->L, -3);
+  }
+}
+
+static void read_value(reader *r)
+{
+  luaL_checkstack(r->L, 10, "the value is nested too deep");
+  switch (*r->at) {
+  case '{': read_mapping(r); return;
+  case '[': read_list(r); return;
+  case '"': read_string(r); return;
+  case 't':
+    lua_pushboolean(r->L, 1);
+    r->at += 4;
+    return;
+  case 'f':
+    lua_pushboolean(r->L, 0);
+    r->at += 5;
+    return;
+  case 'n':
+    lua_pushlightuserdata(r->L, NULL);
+    r->at += 4;
+    return;
+  default: read_number(r);
+  }
+}
+
+void pai_lua_decode(lua_State *L, const char *json)
+{
+  reader r = { L, json };
+
+  if (json == NULL) /* the call failed */
+    lua_pushnil(L);
+  else
+    read_value(&r);
+}

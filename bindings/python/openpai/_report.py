@@ -1,0 +1,108 @@
+"""What was found in a job file."""
+from dataclasses import dataclass
+from html import escape
+from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One thing that was found."""
+    #: "error": it makes the file invalid; "warning": legal, surely not meant.
+    severity: str
+    #: Stable, as "unknown-key".
+    code: str
+    #: JSON pointer of the place; "" for the whole file.
+    pointer: str
+    #: Where it begins, from 1; columns count characters.
+    line: int
+    column: int
+    #: Where it has ended.
+    end_line: int
+    end_column: int
+    #: One line that says what is wrong.
+    message: str
+    #: One line that says how to mend it.
+    help: Optional[str]
+    #: The line it begins in, or a part of it, with asterisks for secrets.
+    source: Optional[str]
+    #: Where it begins in `source`, from 1.
+    source_column: int
+
+    def __str__(self) -> str:
+        return "%d:%d: %s: %s" % (self.line, self.column, self.severity,
+                                  self.message)
+
+    def _lines(self) -> Iterator[str]:
+        """As a compiler shows it."""
+        yield str(self)
+        if self.source is not None:
+            before = self.source[:self.source_column - 1]
+            space = "".join(c if c == "\t" else " " for c in before)
+            length = 1
+            if self.end_line == self.line:
+                length = min(self.end_column - self.column,
+                             len(self.source) - len(before))
+            yield "  " + self.source
+            yield "  " + space + "^" + "~" * (length - 1)
+        if self.help is not None:
+            yield "  help: " + self.help
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that was found in a job file, in the order of the file.
+
+    True if the file is valid; a list of its diagnostics; in print(), what a
+    compiler would say.
+    """
+    valid: bool
+    #: 1: job config v1; 2: job protocol v2; None: nobody can tell.
+    version: Optional[int]
+    diagnostics: Tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> Tuple[Diagnostic, ...]:
+        """The diagnostics that make the file invalid."""
+        return tuple(d for d in self.diagnostics if d.severity == "error")
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __len__(self) -> int:
+        return len(self.diagnostics)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.diagnostics)
+
+    def __getitem__(self, index: int) -> Diagnostic:
+        return self.diagnostics[index]
+
+    def __str__(self) -> str:
+        lines: List[str] = []
+        for diagnostic in self.diagnostics:
+            lines.extend(diagnostic._lines())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = ((d.severity, "%d:%d" % (d.line, d.column), d.code,
+                 "\n".join(filter(None, (d.message, d.help))), d.source or "")
+                for d in self.diagnostics)
+        return "<p>%s</p>" % ("valid" if self.valid else "invalid") + (
+            html_table(("", "place", "code", "message", "source"), rows))
+
+
+def make_report(valid: bool, version: Optional[int],
+                diagnostics: Sequence[Tuple[object, ...]]) -> Report:
+    """Of what glue.c has made."""
+    return Report(valid, version, tuple(
+        Diagnostic(*d) for d in diagnostics))  # type: ignore[arg-type]
+
+
+def html_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table for notebooks, of texts, which it escapes."""
+    def row(tag: str, cells: Sequence[object]) -> str:
+        return "<tr>%s</tr>" % "".join(
+            '<%s style="text-align: left; white-space: pre-wrap">%s</%s>' % (
+                tag, escape(str(cell)), tag) for cell in cells)
+    return "<table>%s%s</table>" % (
+        row("th", head), "".join(row("td", cells) for cells in rows))

@@ -1,0 +1,151 @@
+"""What the Python module frees again: all.
+
+Usage: test_python_leaks.py ROOT [unittest's arguments]
+"""
+import ctypes
+import gc
+import os
+import tracemalloc
+import unittest
+import weakref
+
+import openpai
+from python_jobs import ROOT, job, main, text
+
+
+class MallocInfo(ctypes.Structure):
+    """The C library's struct mallinfo2."""
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+        "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def allocated():
+    """Bytes that C code holds, or None where they cannot be counted."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        return None
+    libc.mallinfo2.restype = MallocInfo
+    info = libc.mallinfo2()
+    return info.uordblks + info.hblkhd
+
+
+class Leaks(unittest.TestCase):
+    def check(self, work, times=10000):
+        """One object, or one block, of 16 bytes a time would be too much."""
+        for _ in range(times // 10):
+            work()
+        for count in (allocated, self.traced):
+            gc.collect()
+            tracemalloc.start() if count == self.traced else None
+            before = count()
+            for _ in range(times):
+                work()
+            gc.collect()
+            after = count()
+            tracemalloc.stop()
+            if before is not None:
+                self.assertLess(after - before, 16 * times)
+
+    def traced(self):
+        return tracemalloc.get_traced_memory()[0]
+
+    def test_parse(self):
+        good = text("true")
+        self.check(lambda: openpai.Job.parse(good).roles)
+
+    def test_errors(self):
+        def work():
+            try:
+                openpai.Job.parse("protocolVersion: 2\nnme: t\n")
+            except openpai.Error:
+                pass
+        self.check(work, 2000)
+
+    def test_reports(self):
+        bad = "protocolVersion: 2\nnme: t\n"
+        self.check(lambda: str(openpai.check(bad)), 2000)
+        self.check(lambda: openpai.Job.parse(text("true")).v1_report(), 2000)
+
+    def test_writing(self):
+        j = openpai.Job.parse(text("true"))
+        other = openpai.Job.parse(text("false", instances=2))
+        self.check(lambda: (j.to_yaml(), j.to_json(version=1), j.masked(),
+                            j.diff(other), j.explain(),
+                            j._repr_html_()), 2000)
+
+    def test_drafts(self):
+        def work():
+            draft = openpai.Draft("a: 1\n")
+            draft["a"] = ["x"]
+            draft["b"] = draft["a"]
+            del draft["a"]
+            try:
+                draft["c"]
+            except KeyError:
+                pass
+            try:
+                draft.job()
+            except openpai.InvalidError:
+                pass
+        self.check(work, 2000)
+
+    def test_files(self):
+        path = ROOT / "job.yaml"
+        path.write_text(text("true"))
+        before = len(os.listdir("/proc/self/fd"))
+        self.check(lambda: (openpai.Job.load(path), openpai.check(path)), 500)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_missing_file(self):
+        def work():
+            try:
+                openpai.Job.load("missing")
+            except OSError:
+                pass
+        self.check(work)
+
+    def test_platforms(self):
+        def work():
+            with openpai.Platform(root=ROOT, on_event=print):
+                pass
+        work()
+        before = len(os.listdir("/proc/self/fd"))
+        self.check(work, 1000)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_callback_is_dropped(self):
+        class Listener:
+            def on_event(self, event):
+                if event.type == "output":
+                    raise KeyError(self)
+
+        listener = Listener()
+        gone = weakref.ref(listener)
+        try:
+            openpai.run(job("echo x"), root=ROOT, on_event=listener.on_event)
+        except KeyError:
+            pass
+        del listener
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_cycle_is_broken(self):
+        class Owner:
+            def __init__(self):
+                self.platform = openpai.Platform(root=ROOT,
+                                                 on_event=self.on_event)
+
+            def on_event(self, event):
+                pass
+
+        owner = Owner()
+        owner.platform.close()
+        gone = weakref.ref(owner)
+        del owner
+        gc.collect()
+        self.assertIsNone(gone())
+
+
+if __name__ == "__main__":
+    main()
