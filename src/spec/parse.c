@@ -182,15 +182,33 @@ int pai_spec_check(pai_report **out, pai_spec **spec, const char *text,
   return PAI_OK;
 }
 
-/* The first error of a report as that of a call. */
+/* The error that says most by itself: the first, but what lacks is mostly what
+ * was misspelt, and a heading says nothing. */
+static const pai_diagnostic *telling_error(const pai_report *r)
+{
+  const pai_diagnostic *first = NULL;
+
+  for (size_t i = 0; i < r->count; i++) {
+    const pai_diagnostic *d = &r->list[i];
+
+    if (d->severity != PAI_SEVERITY_ERROR)
+      continue;
+    if (strcmp(d->code, "missing-key") != 0 &&
+        strcmp(d->code, "bad-item") != 0)
+      return d;
+    if (first == NULL)
+      first = d;
+  }
+  return first;
+}
+
+/* One error of a report as that of a call. */
 static int fail_with(const pai_report *r, pai_error **err)
 {
-  const pai_diagnostic *d = r->list;
+  const pai_diagnostic *d = telling_error(r);
   pai_error *local = NULL;
   int code;
 
-  while (d->severity != PAI_SEVERITY_ERROR)
-    d++;
   code = strcmp(d->code, "limit") == 0 ? PAI_ELIMIT : PAI_EINVAL;
   if (err == NULL)
     err = &local; /* additions need it */

@@ -47,6 +47,10 @@ static const char *fill_in(renderer *r, const char *text, size_t len,
   if (rc == PAI_OK) {
     text = pai__buf_text(&r->out);
     len = r->out.len;
+  } else if (strstr(text, "$secrets") != NULL && r->spec->obstacle == NULL) {
+    /* A value made it one: it was checked before those were filled in. */
+    r->spec->obstacle = "a parameter's value makes a command a template that "
+                        "cannot be read, so its secrets cannot be filled in";
   }
   pai__template_trim(&text, &len);
   if (memchr(text, '\0', len) != NULL && r->spec->obstacle == NULL)

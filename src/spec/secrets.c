@@ -6,19 +6,34 @@
  */
 #include "spec/secrets.h"
 
+#include "spec/template.h"
+
 #include <stdlib.h>
 
-/* Not a template that is all there is. */
-static bool is_secret(const pai__tree *tree, pai__node value)
+bool pai__is_template(const pai__tree *t, pai__node n)
 {
   size_t len;
-  const char *s;
+  const char *s, *end;
 
-  if (pai__tree_type(tree, value) != PAI__STRING)
-    return true;
-  s = pai__tree_str(tree, value, &len);
-  return len > 0 && (len < 4 || memcmp(s, "<%", 2) != 0 ||
-                     memcmp(s + len - 2, "%>", 2) != 0);
+  if (pai__tree_type(t, n) != PAI__STRING)
+    return false;
+  s = pai__tree_str(t, n, &len);
+  pai__template_trim(&s, &len);
+  if (len < 4 || memcmp(s, "<%", 2) != 0)
+    return false;
+  end = s + 2;
+  while (end + 2 < s + len && memcmp(end, "%>", 2) != 0)
+    end++;
+  return end + 2 == s + len && memcmp(end, "%>", 2) == 0;
+}
+
+static bool is_secret(const pai__tree *tree, pai__node value)
+{
+  size_t len = 1;
+
+  if (pai__tree_type(tree, value) == PAI__STRING)
+    (void)pai__tree_str(tree, value, &len);
+  return len > 0 && !pai__is_template(tree, value);
 }
 
 static int add(pai__secrets *s, const pai__tree *tree, pai__node n)

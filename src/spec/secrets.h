@@ -24,6 +24,10 @@ void pai__secrets_dispose(pai__secrets *s);
  * itself is no secret. */
 bool pai__secrets_has(const pai__secrets *s, uint32_t at);
 
+/* Is a value one template and nothing else?  That says where a secret is, and
+ * not what. */
+bool pai__is_template(const pai__tree *tree, pai__node n);
+
 /* A value that is written in a secret's place. */
 #define PAI__MASK "******"
 

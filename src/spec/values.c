@@ -44,9 +44,7 @@ static const struct {
     { .site = PAI__SITE_ACCOUNT, .absence = PAI__ABSENT_TEXT, .text = "" } },
   { PAI__SITE_AUTH,
     "registryuri",
-    { .site = PAI__SITE_ACCOUNT,
-      .absence = PAI__ABSENT_TEXT,
-      .text = DOCKER_HUB } },
+    { .absence = PAI__ABSENT_TEXT, .text = DOCKER_HUB } },
   { PAI__SITE_AUTH, "*", { .site = PAI__SITE_ACCOUNT } },
 
   { PAI__SITE_ROLES, "*", { .site = PAI__SITE_ROLE } },
@@ -177,30 +175,12 @@ bool pai__site_is_default(const pai__site_field *field, const pai__tree *t,
 
 /* --- JSON ------------------------------------------------------------------ */
 
-/* One tag and nothing else, as <% $secrets.password %>. */
-static bool is_template(const pai__tree *t, pai__node n)
-{
-  size_t len;
-  const char *s, *end;
-
-  if (pai__tree_type(t, n) != PAI__STRING)
-    return false;
-  s = pai__tree_str(t, n, &len);
-  pai__template_trim(&s, &len);
-  if (len < 4 || memcmp(s, "<%", 2) != 0)
-    return false;
-  end = s + 2;
-  while (end + 2 < s + len && memcmp(end, "%>", 2) != 0)
-    end++;
-  return end + 2 == s + len && memcmp(end, "%>", 2) == 0;
-}
-
 static bool is_masked(const pai__tree *t, pai__node n, enum pai__site site)
 {
   if (site == PAI__SITE_AUTH) /* where it is no account at all */
     return pai__tree_type(t, n) != PAI__MAPPING;
   return site == PAI__SITE_SECRETS ||
-         (site == PAI__SITE_ACCOUNT && !is_template(t, n));
+         (site == PAI__SITE_ACCOUNT && !pai__is_template(t, n));
 }
 
 static void write_scalar(pai__json_writer *w, const pai__tree *t, pai__node n)

@@ -107,6 +107,9 @@ static void secrets_are_masked_by_structure(void **state)
     HEAD ROLES
     "prerequisites: [{name: i, type: dockerimage, uri: x, auth: {username: "
     "hunter2, password: hunter2, other: hunter2}}]\n",
+    HEAD ROLES
+    "prerequisites: [{name: i, type: dockerimage, uri: x, auth: {password: "
+    "<% a %> hunter2 <% b %>}}]\n",
     "{\"protocolVersion\":2,\"name\":\"a\",\"type\":\"job\",\"secrets\":{"
     "\"a\":\"hunter2\"},\"prerequisites\":[{\"name\":\"i\",\"type\":"
     "\"dockerimage\",\"uri\":\"x\"}],\"taskRoles\":{\"w\":{\"dockerImage\":"

@@ -150,6 +150,11 @@ static void what_cannot_run(void **state)
                          "{dockerImage: x, " ROLE_SIZES
                          ", commands: [<% $secrets.p %>]}}\n",
       "a NUL character" },
+    { JOB_HEAD JOB_IMAGE
+      "parameters: {p: '<% open'}\nsecrets: {s: x}\ntaskRoles: {a: "
+      "{dockerImage: x, " ROLE_SIZES
+      ", commands: ['<% $secrets.s %> <% $parameters.p %>']}}\n",
+      "its secrets cannot be filled in" },
     { ROLE_WITH("instances: 10001"), "more than 10000 instances" },
     { ROLE_WITH("completion: {minFailedInstances: -2}"),
       "minFailedInstances is -2" },

@@ -224,6 +224,26 @@ static void parse_tells_the_first_error(void **state)
   assert_int_equal(parse(&spec, text, NULL), PAI_EINVAL);
 }
 
+/* What lacks is mostly what was misspelt. */
+static void parse_tells_the_telling_error(void **state)
+{
+  static const char misspelt[] = JOB_HEAD JOB_IMAGE "taskRole: {}\n";
+  static const char lacking[] = JOB_HEAD JOB_IMAGE;
+  pai_spec *spec;
+  pai_error *err;
+
+  (void)state;
+  assert_int_equal(
+    pai_spec_parse(&spec, misspelt, sizeof(misspelt) - 1, NULL, &err),
+    PAI_EINVAL);
+  assert_string_equal(pai_error_help(err), "did you mean 'taskRoles'?");
+  test_expect_error(err, PAI_EINVAL, "no field 'taskRole'");
+  assert_int_equal(
+    pai_spec_parse(&spec, lacking, sizeof(lacking) - 1, NULL, &err),
+    PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "lacks the field 'taskRoles'");
+}
+
 static void beyond_the_end_is_nothing(void **state)
 {
   pai_report *report;
@@ -371,6 +391,7 @@ int main(void)
     cmocka_unit_test(job_configs_are_imported),
     cmocka_unit_test(odd_files),
     cmocka_unit_test(parse_tells_the_first_error),
+    cmocka_unit_test(parse_tells_the_telling_error),
     cmocka_unit_test(beyond_the_end_is_nothing),
     cmocka_unit_test(bad_arguments_are_refused),
     cmocka_unit_test(files_are_loaded_and_named_in_errors),
