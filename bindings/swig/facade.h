@@ -103,6 +103,8 @@ job_text facade_write(const Job *job, int format, int version, bool secrets,
                       failure *f);
 /* What it will do, in PAI_FORMAT_TEXT or _JSON. */
 job_text facade_explain(const Job *job, int format, failure *f);
+job_text facade_job_get(const Job *job, const char *place, failure *f);
+job_text facade_docker_config(const Job *job, failure *f);
 /* What job config v1 cannot say. */
 pai_report *facade_v1_report(const Job *job, failure *f);
 job_text facade_schema(int version, failure *f);

@@ -175,6 +175,22 @@ job_text facade_explain(const Job *job, int format, failure *f)
   return finished(t, f);
 }
 
+job_text facade_job_get(const Job *job, const char *place, failure *f)
+{
+  job_text t = { NULL, 0 };
+
+  f->code = pai_spec_get(job, place, collect, &t, &f->err);
+  return finished(t, f);
+}
+
+job_text facade_docker_config(const Job *job, failure *f)
+{
+  job_text t = { NULL, 0 };
+
+  f->code = pai_spec_docker_config(job, collect, &t, &f->err);
+  return finished(t, f);
+}
+
 pai_report *facade_v1_report(const Job *job, failure *f)
 {
   pai_spec_write_options options = PAI_SPEC_WRITE_OPTIONS_INIT;

@@ -96,6 +96,12 @@ typedef struct {} Job;
   job_text to_json(bool secrets, int version, failure *f) {
     return facade_write($self, PAI_FORMAT_JSON, version, secrets, f);
   }
+  job_text get(const char *place, failure *f) {
+    return facade_job_get($self, place, f);
+  }
+  job_text docker_config(failure *f) {
+    return facade_docker_config($self, f);
+  }
   job_text explain(failure *f) {
     return facade_explain($self, PAI_FORMAT_TEXT, f);
   }

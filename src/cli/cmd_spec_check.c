@@ -116,7 +116,7 @@ static bool check_file(cli_tally *t, const cli_form *form, const char *name,
   cli_job_file file;
   bool counted;
 
-  cli_job_file_open(&file, name, options);
+  cli_job_file_open(&file, name, options, false);
   counted = count_file(t, &file);
   if (counted)
     form->file(&file, t);

@@ -126,7 +126,8 @@ static int set_parameters(pai_draft *draft, pai_error **err)
 /* Checks the text with the parameters in it; one that cannot be read at all is
  * checked as it is. */
 static int check(cli_job_file *file, const char *text, size_t len,
-                 const pai_spec_options *options, pai_error **err)
+                 const pai_spec_options *options, bool want_spec,
+                 pai_error **err)
 {
   pai_draft *draft = NULL;
   int rc = PAI_OK;
@@ -137,13 +138,14 @@ static int check(cli_job_file *file, const char *text, size_t len,
     text = pai_draft_text(draft, &len);
   }
   if (rc == PAI_OK)
-    rc = pai_spec_check(&file->report, &file->spec, text, len, options, err);
+    rc = pai_spec_check(&file->report, want_spec ? &file->spec : NULL, text,
+                        len, options, err);
   pai_draft_free(draft);
   return rc;
 }
 
 void cli_job_file_open(cli_job_file *file, const char *name,
-                       const pai_spec_options *options)
+                       const pai_spec_options *options, bool want_spec)
 {
   pai_error *err = NULL;
   char *text = NULL;
@@ -154,7 +156,7 @@ void cli_job_file_open(cli_job_file *file, const char *name,
   error = read_file(&text, &len, name);
   if (error != 0)
     say_why(file->why, sizeof(file->why), name, error);
-  else if (check(file, text, len, options, &err) < 0)
+  else if (check(file, text, len, options, want_spec, &err) < 0)
     (void)snprintf(file->why, sizeof(file->why), "cannot check %s: %s",
                    cli_shown_name(name), pai_error_message(err));
   pai_error_free(err);
@@ -169,7 +171,7 @@ void cli_job_file_close(cli_job_file *file)
 
 int cli_job_file_need(cli_job_file *file, const char *name)
 {
-  cli_job_file_open(file, name, NULL);
+  cli_job_file_open(file, name, NULL, true);
   if (file->report == NULL) {
     cli_say(PAI_LOG_ERROR, file->why);
     return CLI_USAGE;

@@ -11,10 +11,11 @@ typedef struct cli_job_file {
   char why[1024];     /* one line: why it could not be read */
 } cli_job_file;
 
-/* Reads the file at `name`, or standard input for "-", and checks it.  Goes
- * with cli_job_file_close() whatever came of it. */
+/* Reads the file at `name`, or standard input for "-", and checks it; makes a
+ * spec of a valid one if that is wanted.  Goes with cli_job_file_close()
+ * whatever came of it. */
 void cli_job_file_open(cli_job_file *file, const char *name,
-                       const pai_spec_options *options);
+                       const pai_spec_options *options, bool want_spec);
 void cli_job_file_close(cli_job_file *file);
 
 /* The same for a verb that can only go on with a valid file: tells on stderr

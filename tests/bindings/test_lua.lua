@@ -125,6 +125,9 @@ function tests.writing()
     assert(not write(j:masked(), { secrets = true }):find("hunter2"))
   end
   assert(j:explain():find("main") and j:explain_json():find('"main"'))
+  assert(j:get("protocolVersion") == 2 and j:get("taskRoles").main)
+  assert(select(3, j:get("no.such")) == "PAI_ENOTFOUND")
+  assert(j:docker_config():find('"auths"', 1, true))
   assert(not (j:explain() .. j:explain_json()):find("hunter2"))
   local found
   local changed = openpai.draft.new(j:to_yaml { secrets = true })

@@ -215,6 +215,30 @@ class Writing(unittest.TestCase):
         self.assertEqual(j.roles[0].script,
                          "echo <% $secrets.key %> 0.1 <% $parameters.no %>")
 
+    def test_any_place(self):
+        j = openpai.Job.parse("""
+            protocolVersion: 2
+            name: places
+            type: job
+            secrets: {pw: hunter2}
+            prerequisites:
+            - {name: i, type: dockerimage, uri: x, auth: {username: u,
+               password: <% $secrets.pw %>, registryuri: r}}
+            taskRoles:
+              main:
+                dockerImage: i
+                completion: {minFailedInstances: -1}
+                resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}
+                commands: ["true"]
+            """)
+        self.assertEqual(j["taskRoles.main.completion"],
+                         {"minFailedInstances": -1})
+        self.assertEqual((j["/secrets"], j.get("no.such", 7)), ("******", 7))
+        with self.assertRaises(KeyError):
+            j["secrets.pw"]
+        self.assertEqual(json.loads(j.docker_config()),
+                         {"auths": {"r": {"auth": "dTpodW50ZXIy"}}})
+
     def test_explained(self):
         j = openpai.Job.parse(SECRET)
         self.assertEqual(json.loads(j.explain_json())["name"], "t")

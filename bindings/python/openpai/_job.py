@@ -6,7 +6,8 @@ from typing import Any, NoReturn, Optional, Tuple, Union
 from dataclasses import dataclass
 
 from . import facade as _facade
-from ._errors import NoSuchFileError, NotFoundError, alike
+from ._errors import (
+    NoSuchFileError, NoSuchPlaceError, NotFoundError, alike)
 from ._report import Report, html_table, make_report
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
@@ -150,6 +151,27 @@ class Job:
         """The same as JSON.  Version 1: as job config v1, without what that
         cannot say: see v1_report()."""
         return self._spec.to_json(bool(secrets), version)
+
+    def __getitem__(self, path: str) -> Any:
+        """The value of any place of the job, as protocol v2 has it, such as
+        "taskRoles.worker.completion"; KeyError if there is none.  Secrets are
+        "******"."""
+        try:
+            return json.loads(self._spec.get(path))
+        except NotFoundError as error:
+            missing = alike(NoSuchPlaceError, error)
+        raise missing
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """The same, or `default` if there is none."""
+        try:
+            return self[path]
+        except KeyError:
+            return default
+
+    def docker_config(self) -> str:
+        """Docker's config.json to pull the job's images.  Holds secrets."""
+        return self._spec.docker_config()
 
     def explain(self) -> str:
         """What the job will do, for people; nothing of it is secret."""
