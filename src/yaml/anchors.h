@@ -15,6 +15,7 @@ typedef struct pai__anchor {
   pai__node node;
   uint32_t height;   /* collections below and including it, through aliases */
   uint64_t expanded; /* nodes below and including it, through aliases */
+  uint64_t repeated; /* bytes that aliases below it stand for */
   bool open;         /* its end has not been read yet */
 } pai__anchor;
 

@@ -1,6 +1,8 @@
 /* load.c - builds the tree from libyaml's events */
 #include "yaml/load.h"
 
+enum { REPEAT_FLOOR = 1 << 20 }; /* bytes that aliases may always stand for */
+
 static pai__pos place(const pai__yaml_loader *l, uint32_t at)
 {
   return pai__tree_pos(l->t, at);
@@ -57,6 +59,7 @@ static int set_anchor(pai__yaml_loader *l, const yaml_char_t *name,
   a->node = n;
   a->height = 0;
   a->expanded = 1;
+  a->repeated = 0;
   a->open = open;
   return PAI_OK;
 }
@@ -145,6 +148,8 @@ static int fail_alias(pai__yaml_loader *l, int code, uint32_t at,
 static int check_alias(pai__yaml_loader *l, const pai__anchor *a, uint32_t at,
                        const yaml_char_t *name)
 {
+  const pai__tree_node *anchored = &l->t->nodes[a->node];
+
   if (a->open)
     return fail_alias(l, PAI_EINVAL, at,
                       "alias *%.80s is inside what it stands for", name);
@@ -152,8 +157,11 @@ static int check_alias(pai__yaml_loader *l, const pai__anchor *a, uint32_t at,
     return fail_alias(l, PAI_ELIMIT, at,
                       "with alias *%.80s values are nested too deep", name);
   l->expanded += a->expanded;
-  if (l->expanded > l->opts.alias_floor &&
-      l->expanded / l->opts.alias_factor > l->t->count)
+  l->repeated += anchored->end - anchored->start + a->repeated;
+  if ((l->expanded > l->opts.alias_floor &&
+       l->expanded / l->opts.alias_factor > l->t->count) ||
+      (l->repeated > REPEAT_FLOOR &&
+       l->repeated / l->opts.alias_factor > l->t->len))
     return fail_alias(l, PAI_ELIMIT, at,
                       "with alias *%.80s the document grows too much", name);
   return PAI_OK;
@@ -219,7 +227,9 @@ static int take_start(pai__yaml_loader *l, yaml_event_t *event)
   uint8_t type = seq ? PAI__SEQUENCE : PAI__MAPPING;
   uint8_t flags =
     (uint8_t)((flow ? PAI__FLOW : 0) | (props ? PAI__HAS_PROPS : 0));
-  pai__yaml_frame f = { .key = PAI__NO_NODE, .before = l->expanded };
+  pai__yaml_frame f = { .key = PAI__NO_NODE,
+                        .before = l->expanded,
+                        .bytes = l->repeated };
   uint32_t start, end;
   int rc;
 
@@ -271,6 +281,7 @@ static int take_end(pai__yaml_loader *l, const yaml_event_t *event)
     a->open = false;
     a->height = f.height;
     a->expanded = l->expanded - f.before;
+    a->repeated = l->repeated - f.bytes;
   }
   if (f.key == PAI__NO_NODE)
     return PAI_OK;

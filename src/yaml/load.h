@@ -34,7 +34,8 @@ typedef struct pai__yaml_frame {
   pai__node key;   /* the key that it is, or PAI__NO_NODE */
   int32_t anchor;  /* or -1 */
   uint32_t height; /* of what it has so far */
-  uint64_t before; /* expanded nodes before it */
+  uint64_t before; /* expanded nodes before it, */
+  uint64_t bytes;  /* and bytes that aliases stood for */
   pai__yaml_tag tag;
 } pai__yaml_frame;
 
@@ -48,6 +49,7 @@ typedef struct pai__yaml_loader {
   size_t depth, frame_cap;
   uint32_t at;       /* end of the last node: nodes do not overlap */
   uint64_t expanded; /* nodes as a reader of the document will meet them */
+  uint64_t repeated; /* bytes of the text that aliases stand for */
   size_t key_bytes;  /* made up for keys that are no scalars */
   pai_error **err;
 } pai__yaml_loader;

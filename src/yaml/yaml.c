@@ -122,6 +122,7 @@ static void start_over(pai__yaml_loader *l)
   l->depth = 0;
   l->at = 0;
   l->expanded = 0;
+  l->repeated = 0;
   l->key_bytes = 0;
 }
 

@@ -19,7 +19,8 @@ typedef struct pai__yaml_options {
   int mode;               /* PAI__YAML_* */
   uint32_t max_depth;     /* through aliases too; 0: 64 */
   size_t max_bytes;       /* 0: 64 MiB; at most 1 GiB */
-  uint32_t alias_factor;  /* nodes that aliases may make of one; 0: 10 */
+  uint32_t alias_factor;  /* nodes that aliases may make of one, and bytes
+                             past a mebibyte; 0: 10 */
   uint32_t alias_floor;   /* nodes that are always allowed; 0: 10,000 */
   const pai_alloc *alloc; /* NULL: libc */
 } pai__yaml_options;

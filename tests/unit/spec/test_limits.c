@@ -321,17 +321,19 @@ static void expand(pai__buf *out, const char *before, size_t bytes,
 }
 
 static const struct {
-  const char *before, *after, *command;
+  const char *before, *after, *command, *says;
 } expansions[] = {
-  { "parameters: {p: ", "}\ntaskRoles:\n", "<% $parameters.p %>" },
-  { "parameters: {p: &p ", "}\ntaskRoles:\n", "*p" },
-  { "parameters: {p: &p '<%!", "%>'}\ntaskRoles:\n", "*p" },
-  { "secrets: {p: ", "}\ntaskRoles:\n", "<% $secrets.p %>" },
+  { "parameters: {p: ", "}\ntaskRoles:\n", "<% $parameters.p %>",
+    "commands of the task roles" },
+  { "parameters: {p: &p ", "}\ntaskRoles:\n", "*p", "grows too much" },
+  { "parameters: {p: &p '<%!", "%>'}\ntaskRoles:\n", "*p", "grows too much" },
+  { "secrets: {p: ", "}\ntaskRoles:\n", "<% $secrets.p %>",
+    "commands of the task roles" },
   { "parameters: {q: <% $secrets.p %>}\nsecrets: {p: ", "}\ntaskRoles:\n",
-    "<% $parameters.q %>" },
+    "<% $parameters.q %>", "commands of the task roles" },
   { "defaults: {deployment: d}\ndeployments: [{name: d, taskRoles: {r1: "
     "{preCommands: &p [",
-    "]}, r2: {postCommands: *p}}}]\ntaskRoles:\n", "c, \"d\"" },
+    "]}, r2: {postCommands: *p}}}]\ntaskRoles:\n", "c, \"d\"", "" },
 };
 
 /* 64 MiB are allowed, three for each role here: as written, and twice with
@@ -350,7 +352,7 @@ static void commands_are_bounded(void **state)
       pai__buf_str(&text, JOB_HEAD JOB_IMAGE);
       expand(&text, expansions[i].before, 1 << 20, expansions[i].after,
              expansions[i].command, roles);
-      assert_int_equal(verdict(&text, NULL, "commands of the task roles"),
+      assert_int_equal(verdict(&text, NULL, expansions[i].says),
                        roles == 8 || deployed ? PAI_OK : PAI_ELIMIT);
     }
   }

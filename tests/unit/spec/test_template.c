@@ -501,8 +501,10 @@ static pai__tree *large_tree(void)
   for (int i = 0; i < 999; i++)
     pai__buf_str(&b, ", *s");
   pai__buf_str(&b, "]\n");
-  assert_int_equal(pai__yaml_parse(&t, pai__buf_text(&b), b.len, NULL, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai__yaml_parse(&t, pai__buf_text(&b), b.len,
+                    &(pai__yaml_options){ .alias_factor = 2000 }, NULL),
+    PAI_OK);
   pai__buf_dispose(&b);
   return t;
 }

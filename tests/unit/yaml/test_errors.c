@@ -134,6 +134,32 @@ static void depth_is_limited(void **state)
     PAI_ELIMIT);
 }
 
+/* A mebibyte of text, which aliases repeat so many times. */
+static int repeat_text(int times, const char *says)
+{
+  pai__buf b;
+  int rc;
+
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__buf_str(&b, "- &a [");
+  for (int i = 0; i < 1 << 20; i++)
+    pai__buf_char(&b, 'x');
+  pai__buf_str(&b, "]\n- &b [*a]\n");
+  for (int i = 1; i < times; i++)
+    pai__buf_str(&b, "- *b\n");
+  rc = test_yaml_try(b.data, NULL, says);
+  pai__buf_dispose(&b);
+  return rc;
+}
+
+static void aliases_repeat_a_text_ten_times(void **state)
+{
+  (void)state;
+  assert_int_equal(repeat_text(10, ""), PAI_OK);
+  assert_int_equal(repeat_text(12, "*b the document grows too much"),
+                   PAI_ELIMIT);
+}
+
 static void alias_expansion_is_limited(void **state)
 {
   pai__yaml_options small = { .alias_floor = 16, .alias_factor = 2 };
@@ -268,6 +294,7 @@ int main(void)
     cmocka_unit_test(long_names_make_short_messages),
     cmocka_unit_test(depth_is_limited),
     cmocka_unit_test(alias_expansion_is_limited),
+    cmocka_unit_test(aliases_repeat_a_text_ten_times),
     cmocka_unit_test(made_up_keys_are_limited),
     cmocka_unit_test(bytes_and_directives_are_limited),
     cmocka_unit_test(ordered_maps_are_limited),
