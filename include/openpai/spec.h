@@ -211,6 +211,80 @@ PAI_API const char *pai_spec_note(const pai_spec *spec, size_t i);
 PAI_API PAI_NODISCARD int pai_spec_masked(pai_spec **out, const pai_spec *spec,
                                           pai_error **err);
 
+/* --- views --------------------------------------------------------------- */
+
+/** A job as a whole, with defaults applied; strings are the spec's. */
+typedef struct pai_job_view {
+  size_t struct_size; /**< set by the caller, as of all views */
+  const char *name;
+  const char *contributor; /**< NULL when there is none, as of description */
+  const char *description;
+  uint32_t retry_count;
+  const char *virtual_cluster; /**< "default" */
+  const char *deployment;      /**< the one that is used, or NULL */
+  int gang; /**< 0: tasks start and are tried again singly */
+  size_t roles, tasks, prerequisites; /**< how many */
+} pai_job_view;
+
+/** A task role, with defaults applied. */
+typedef struct pai_role_view {
+  size_t struct_size;
+  const char *name;
+  uint32_t instances;
+  int32_t min_failed;    /**< so many failed tasks fail the job; -1: never */
+  int32_t min_succeeded; /**< so many succeeded ones end it; -1: never */
+  uint32_t task_retry_count;
+  uint32_t cpus, memory_mb, gpus; /**< of each task */
+  uint32_t shm_mb;                /**< 512 */
+  int infiniband;
+  const char
+    *image; /**< names of prerequisites; NULL for none of those below */
+  const char *data;
+  const char *output;
+  const char *script_name;
+  const char *script;   /**< as pai_spec_role_script() */
+  size_t ports;         /**< how many labels: the file's, ssh and http */
+  size_t prerequisites; /**< how many names: pai_spec_role_prerequisite() */
+} pai_role_view;
+
+/** A label of a role's ports. */
+typedef struct pai_port_view {
+  size_t struct_size;
+  const char *label;
+  uint32_t count; /**< of ports that each task gets */
+} pai_port_view;
+
+/** An image, script, output or set of data. */
+typedef struct pai_prerequisite_view {
+  size_t struct_size;
+  const char *type;
+  const char *name;
+  const char *uri;    /**< the first, or NULL */
+  size_t uris;        /**< how many: pai_spec_prerequisite_uri() */
+  const char *plugin; /**< NULL when there is none */
+  int has_auth;       /**< it needs an account: pai_spec_docker_config() */
+} pai_prerequisite_view;
+
+/** Fills a view.  @return PAI_OK; PAI_EINVAL: bad struct_size; PAI_ENOTFOUND:
+ *  there are fewer  @since 0.1 */
+PAI_API int pai_spec_view_job(const pai_spec *spec, pai_job_view *view);
+/** Roles and their ports keep the order of the file.  @since 0.1 */
+PAI_API int pai_spec_view_role(const pai_spec *spec, size_t role,
+                               pai_role_view *view);
+/** @since 0.1 */
+PAI_API int pai_spec_view_port(const pai_spec *spec, size_t role, size_t port,
+                               pai_port_view *view);
+/** @since 0.1 */
+PAI_API int pai_spec_view_prerequisite(const pai_spec *spec, size_t i,
+                                       pai_prerequisite_view *view);
+
+/** Name @p i of a role's list of prerequisites, or NULL.  @since 0.1 */
+PAI_API const char *pai_spec_role_prerequisite(const pai_spec *spec,
+                                               size_t role, size_t i);
+/** Address @p i of a prerequisite, or NULL.  @since 0.1 */
+PAI_API const char *pai_spec_prerequisite_uri(const pai_spec *spec,
+                                              size_t prerequisite, size_t i);
+
 /* --- writing --------------------------------------------------------------- */
 
 /** In what a spec, or what is said of it, is written. */
