@@ -39,7 +39,7 @@ static int read_stream(char **text, size_t *len, FILE *in)
     n = cap - *len < MOST - *len ? cap - *len : MOST - *len;
     n = fread(*text + *len, 1, n, in);
     *len += n;
-  } while (n > 0);
+  } while (n > 0 && !feof(in));
   if (!ferror(in))
     return 0;
   return errno != 0 ? errno : EIO;
@@ -56,6 +56,7 @@ static int read_file(char **text, size_t *len, const char *name)
     in = fopen(name, "rb");
   if (in == NULL)
     return errno;
+  (void)setvbuf(in, NULL, _IONBF, 0); /* chunks need no buffer in between */
   error = read_stream(text, len, in);
   if (in != stdin)
     (void)fclose(in);

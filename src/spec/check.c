@@ -29,7 +29,8 @@ static const pai__field *find_field(const pai__field *fields, const char *s,
                                     size_t len)
 {
   for (; fields != NULL && fields->name != NULL; fields++)
-    if (strlen(fields->name) == len && memcmp(fields->name, s, len) == 0)
+    if (len > 0 && *fields->name == *s && strlen(fields->name) == len &&
+        memcmp(fields->name, s, len) == 0)
       return fields;
   return NULL;
 }

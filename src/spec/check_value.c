@@ -201,27 +201,53 @@ static size_t count_characters(const char *s, size_t len)
   return n;
 }
 
+static void text_empty(pai__findings *f, const pai__rule *rule, pai__node n,
+                       pai__node key)
+{
+  char name[PAI__VALUE_TEXT];
+
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "empty", n, "%s must not be empty", name);
+}
+
+static void text_unfit(pai__findings *f, const pai__rule *rule, pai__node n,
+                       pai__node key)
+{
+  char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT];
+
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "bad-name", n, "%s cannot be %s", name,
+            pai__value_text(value, f, n));
+  pai__find_help(f, "use %s", pai__form_says(rule->form));
+}
+
+static void text_long(pai__findings *f, const pai__rule *rule, pai__node n,
+                      pai__node key, size_t characters)
+{
+  char name[PAI__VALUE_TEXT];
+
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "too-long", n,
+            "%s has %zu characters, %u are allowed", name, characters,
+            rule->longest);
+  pai__find_help(f, "shorten it");
+}
+
 void pai__check_text(pai__findings *f, const pai__rule *rule, pai__node n,
                      pai__node key)
 {
-  char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT];
-  size_t len;
+  size_t len, characters;
   const char *s = pai__tree_str(f->tree, n, &len);
 
-  pai__check_name(f, rule, n, key, name);
-  if (rule->not_empty && len == 0) {
-    pai__find(f, PAI_SEVERITY_ERROR, "empty", n, "%s must not be empty", name);
-  } else if (!pai__form_fits(rule->form, s, len)) {
-    pai__find(f, PAI_SEVERITY_ERROR, "bad-name", n, "%s cannot be %s", name,
-              pai__value_text(value, f, n));
-    pai__find_help(f, "use %s", pai__form_says(rule->form));
-  }
-  if (rule->longest > 0 && count_characters(s, len) > rule->longest) {
-    pai__find(f, PAI_SEVERITY_ERROR, "too-long", n,
-              "%s has %zu characters, %u are allowed", name,
-              count_characters(s, len), rule->longest);
-    pai__find_help(f, "shorten it");
-  }
+  if (rule->not_empty && len == 0)
+    text_empty(f, rule, n, key);
+  else if (!pai__form_fits(rule->form, s, len))
+    text_unfit(f, rule, n, key);
+  if (rule->longest == 0 || len <= rule->longest)
+    return;
+  characters = count_characters(s, len);
+  if (characters > rule->longest)
+    text_long(f, rule, n, key, characters);
 }
 
 void pai__check_min(pai__findings *f, const pai__rule *rule, pai__node n,

@@ -13,6 +13,7 @@ typedef struct names {
   pai__commands commands;
   pai__map used; /* "lr" of "$parameters.lr", whoever uses it */
   bool all_used; /* "$parameters" itself is */
+  bool named[2]; /* the role names something else, a secret */
   pai__buf out;  /* of no interest */
   pai__node at;  /* where the text stands, or PAI__NO_NODE: in commands */
   bool find;     /* what is unresolved, rather than what is used */
@@ -82,8 +83,10 @@ static int on_name(void *user_data, const char *name, size_t len, size_t at)
 {
   names *n = user_data;
 
-  if (!n->find)
+  if (!n->find) {
+    n->named[begins(name, len, "$secrets")] = true;
     return remember_used(n, name, len);
+  }
   find_unresolved(n, name, len, at);
   return PAI_OK;
 }
@@ -117,14 +120,16 @@ static void look_at_role(names *n, pai__node key)
   if (memchr(s, '<', len) == NULL)
     return;
   n->at = PAI__NO_NODE;
-  n->find = false;
+  n->find = n->named[0] = n->named[1] = false;
   look(n, s, len, NULL, 0);
   n->find = true;
   n->secrets = false;
   pai__role_scopes(scopes, n->index, pai__tree_value(n->index->tree, key));
-  look(n, s, len, scopes, PAI__ROLE_SCOPES);
+  if (n->named[0])
+    look(n, s, len, scopes, PAI__ROLE_SCOPES);
   n->secrets = true;
-  look(n, s, len, &secrets, 1);
+  if (n->named[1])
+    look(n, s, len, &secrets, 1);
 }
 
 /* Accounts of registries know secrets only. */
