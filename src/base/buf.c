@@ -41,7 +41,7 @@ bool pai__buf_reserve(pai__buf *b, size_t more)
     return false;
   }
   want = b->len + more + 1;
-  cap = b->cap + b->cap / 2;
+  cap = b->cap < SIZE_MAX / 2 ? b->cap * 2 : want;
   if (cap < want)
     cap = want < 64 ? 64 : want;
   grown = pai__realloc(b->alloc, b->data, b->cap, cap, 1);

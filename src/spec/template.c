@@ -59,7 +59,9 @@ static size_t space_len(const char *s, size_t left)
 
   if (left >= 1 && (*s == ' ' || (*s >= '\t' && *s <= '\r')))
     return 1;
-  if (left >= 2 && memcmp(s, "\u00a0", 2) == 0)
+  if (left < 2 || (unsigned char)*s < 0x80)
+    return 0;
+  if (memcmp(s, "\u00a0", 2) == 0)
     return 2;
   if (left < 3)
     return 0;
@@ -368,6 +370,7 @@ int pai__template_render(pai__buf *out, const char *text, size_t len,
   int rc;
 
   pai__buf_init(&r.name, out->alloc);
+  (void)pai__buf_reserve(out, len < r.max_len ? len : 0); /* about so much */
   rc = render(&r);
   if (rc != PAI_OK)
     cut_off(out, before);

@@ -103,13 +103,6 @@ size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index)
   return s->at_byte;
 }
 
-uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index)
-{
-  size_t fed = pai__yaml_fed_byte(s, index);
-
-  return (uint32_t)(s->nedits != 0 ? pai__yaml_text_byte(s, fed) : fed);
-}
-
 /* Takes over a new text for libyaml. */
 static void replace_copy(pai__yaml_source *s, char *copy, size_t size,
                          size_t len)

@@ -45,12 +45,18 @@ void pai__yaml_source_dispose(pai__yaml_source *s);
  * js-yaml reads it so. */
 void pai__yaml_feed(pai__yaml_source *s, yaml_parser_t *parser);
 
-/* The byte of the text that a mark's index leads to. */
-uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index);
-
-/* The byte of fed that it leads to, and the byte of the text behind one. */
+/* The byte of fed that a mark's index leads to, and the byte of the text
+ * behind one. */
 size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index);
 size_t pai__yaml_text_byte(const pai__yaml_source *s, size_t fed);
+
+/* The byte of the text that a mark's index leads to. */
+static inline uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index)
+{
+  if (s->ascii && s->nedits == 0)
+    return (uint32_t)(index < s->len ? index : s->len);
+  return (uint32_t)pai__yaml_text_byte(s, pai__yaml_fed_byte(s, index));
+}
 
 /* One change to what libyaml reads. */
 typedef enum pai__yaml_change_kind {
