@@ -303,23 +303,33 @@ static int compare_text(const pai__tree *t, pai__node n, const char *key,
   return c != 0 ? c : (p->u.s.len > len) - (p->u.s.len < len);
 }
 
+/* The key of a small mapping, one by one. */
+static pai__node find_written(const pai__tree *t,
+                              const pai__tree_node *mapping, const char *key,
+                              size_t len)
+{
+  pai__node k = (pai__node)(mapping - t->nodes) + 1;
+
+  for (uint32_t left = mapping->u.c.count; left > 0; left--) {
+    const pai__tree_node *p = &t->nodes[k];
+    if (p->u.s.len == len && compare_text(t, k, key, len) == 0)
+      return k;
+    k = t->nodes[p->skip].skip;
+  }
+  return PAI__NO_NODE;
+}
+
 pai__node pai__tree_find(const pai__tree *t, pai__node n, const char *key,
                          size_t len)
 {
   const pai__tree_node *p = pai__tree_at(t, n);
   const uint32_t *sorted;
   size_t low = 0, high = p->u.c.count;
-  pai__tree_walk w;
-  pai__node k;
 
   if (p->type != PAI__MAPPING)
     return PAI__NO_NODE;
-  if (p->u.c.side == 0) {
-    for (w = pai__tree_iter(t, n); (k = pai__tree_next(&w)) != PAI__NO_NODE;)
-      if (t->nodes[k].u.s.len == len && compare_text(t, k, key, len) == 0)
-        break;
-    return k;
-  }
+  if (p->u.c.side == 0)
+    return find_written(t, p, key, len);
   sorted = t->side + p->u.c.side - 1;
   if ((p->flags & PAI__HAS_LIST) != 0)
     sorted += p->u.c.count;

@@ -75,7 +75,6 @@ static int check_entry(pai__findings *f, const pai__rule *rule,
   size_t len;
   const char *s = pai__tree_str(f->tree, key, &len);
   const pai__field *field = find_field(rule->fields, s, len);
-  bool fits = pai__form_fits(rule->keys, s, len);
   pai__node value = pai__tree_value(f->tree, key);
 
   f->place = &here;
@@ -84,7 +83,7 @@ static int check_entry(pai__findings *f, const pai__rule *rule,
               "%s has no field '%s'", rule->what, field->name);
   else if (field != NULL)
     check(f, field->rule, value, key);
-  else if (rule->values != NULL && fits)
+  else if (rule->values != NULL && pai__form_fits(rule->keys, s, len))
     check(f, rule->values, value, key);
   else if (rule->values != NULL)
     bad_key(f, rule, key);

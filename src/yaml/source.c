@@ -254,6 +254,30 @@ static int stand_in(pai__yaml_source *s, size_t from, size_t odd)
   return rc;
 }
 
+/* Whether eight bytes are all of ' ' to '~'. */
+static bool plain_bytes(const char *p)
+{
+  uint64_t w;
+
+  memcpy(&w, p, sizeof(w));
+  return ((w | (w - 0x2020202020202020u) | (w + 0x0101010101010101u)) &
+          0x8080808080808080u) == 0;
+}
+
+/* The first byte from `at` on that is neither plain ASCII nor a line feed. */
+static size_t skip_plain(const pai__tree *t, size_t at)
+{
+  for (;;) {
+    while (t->len - at >= 8 && plain_bytes(t->text + at))
+      at += 8;
+    while (t->text[at] >= ' ' && t->text[at] < 0x7f)
+      at++;
+    if (t->text[at] != '\n')
+      return at;
+    at++;
+  }
+}
+
 int pai__yaml_source_init(pai__yaml_source *s, const pai__tree *tree,
                           pai_error **err)
 {
@@ -266,8 +290,7 @@ int pai__yaml_source_init(pai__yaml_source *s, const pai__tree *tree,
   *s = (pai__yaml_source){ .tree = tree, .alloc = &tree->alloc };
   s->fed = text + from;
   s->len = tree->len - from;
-  for (at = from; text[at] == '\n' || (text[at] >= ' ' && text[at] < 0x7f);)
-    at++;
+  at = skip_plain(tree, from);
   s->ascii = at == tree->len;
   rc = s->ascii ? PAI_OK : check(s, text, at, tree->len, &odd, err);
   if (rc < 0)
