@@ -18,6 +18,7 @@ enum { BUDGET = 1 << 24 }; /* cells of all tables together: about 50 ms */
 typedef struct side {
   const pai_spec *spec;
   const pai__tree *tree;
+  pai__secrets secrets;
   pai__index index;
   const pai__role **by_node; /* the roles, for role_at() */
   const pai__role *role;     /* that is compared, or NULL */
@@ -228,7 +229,7 @@ static void compare_pieces(differ *d, enum pai__site site, const pai__piece *a,
   size_t before = pai__tell_item(&d->tell, there != NULL ? there->index : 0);
 
   if (site == PAI__SITE_LINES)
-    pai__tell_lines(&d->tell, a, b);
+    pai__tell_lines(&d->tell, &d->a.secrets, a, &d->b.secrets, b);
   else
     compare(d, &field, a != NULL ? a->node : PAI__NO_NODE,
             b != NULL ? b->node : PAI__NO_NODE);
@@ -287,10 +288,9 @@ static void compare_collections(differ *d, enum pai__site site, pai__node a,
   }
 }
 
-static void tell_values(differ *d, enum pai__site site, pai__node a,
-                        pai__node b)
+static void tell_values(differ *d, pai__node a, pai__node b)
 {
-  pai__tell_values(&d->tell, site, d->a.tree, a, d->b.tree, b);
+  pai__tell_values(&d->tell, &d->a.secrets, a, &d->b.secrets, b);
 }
 
 /* There in one only. */
@@ -309,7 +309,7 @@ static void compare_one(differ *d, const pai__site_field *field, pai__node a,
       pai__tree_type(has->tree, n) == PAI__MAPPING)
     compare_mappings(d, field->site, a, b);
   else
-    tell_values(d, field->site, a, b);
+    tell_values(d, a, b);
 }
 
 static void compare(differ *d, const pai__site_field *field, pai__node a,
@@ -326,7 +326,7 @@ static void compare(differ *d, const pai__site_field *field, pai__node a,
       field->absence == PAI__ABSENT_FALSE) {
     if (pai__site_is_on(field, d->a.tree, a) !=
         pai__site_is_on(field, d->b.tree, b))
-      tell_values(d, field->site, a, b);
+      tell_values(d, a, b);
     return;
   }
   if (a == PAI__NO_NODE || b == PAI__NO_NODE) {
@@ -338,15 +338,14 @@ static void compare(differ *d, const pai__site_field *field, pai__node a,
       field->site != PAI__SITE_SECRETS)
     compare_collections(d, field->site, a, b);
   else if (!pai__value_same(d->a.tree, a, d->b.tree, b))
-    tell_values(d, field->site, a, b);
+    tell_values(d, a, b);
 }
 
 /* --- the call -------------------------------------------------------------- */
 
+/* To be disposed of even where it fails. */
 static int side_init(side *s, const pai_spec *spec, const pai_alloc *alloc)
 {
-  int rc;
-
   s->spec = spec;
   s->tree = spec->tree;
   s->by_node = pai__realloc(alloc, NULL, 0, spec->nroles, sizeof(*s->by_node));
@@ -355,20 +354,17 @@ static int side_init(side *s, const pai_spec *spec, const pai_alloc *alloc)
   for (size_t i = 0; i < spec->nroles; i++)
     s->by_node[i] = &spec->roles[i];
   qsort(s->by_node, spec->nroles, sizeof(*s->by_node), by_node);
-  rc = pai__index_init(&s->index, s->tree, alloc, NULL, NULL);
-  if (rc < 0) {
-    pai__free(alloc, s->by_node, spec->nroles * sizeof(*s->by_node));
-    s->by_node = NULL;
-  }
-  return rc;
+  if (pai__secrets_find(&s->secrets, s->tree) < 0)
+    return PAI_ENOMEM;
+  return pai__index_init(&s->index, s->tree, alloc, NULL, NULL);
 }
 
 static void side_dispose(side *s, const pai_alloc *alloc)
 {
-  if (s->by_node == NULL)
-    return;
   pai__index_dispose(&s->index);
-  pai__free(alloc, s->by_node, s->spec->nroles * sizeof(*s->by_node));
+  pai__secrets_dispose(&s->secrets);
+  if (s->by_node != NULL)
+    pai__free(alloc, s->by_node, s->spec->nroles * sizeof(*s->by_node));
 }
 
 int pai_spec_diff(const pai_spec *a, const pai_spec *b, pai_spec_diff_cb cb,

@@ -66,11 +66,11 @@ size_t pai__tell_item(pai__teller *teller, uint32_t index);
 void pai__tell_up(pai__teller *teller, size_t before);
 
 /* A difference where the steps have led; a or b may be PAI__NO_NODE. */
-void pai__tell_values(pai__teller *teller, enum pai__site site,
-                      const pai__tree *t, pai__node a, const pai__tree *u,
-                      pai__node b);
+void pai__tell_values(pai__teller *teller, const pai__secrets *p, pai__node a,
+                      const pai__secrets *q, pai__node b);
 /* Of lines, one of which may be NULL. */
-void pai__tell_lines(pai__teller *teller, const pai__piece *a,
+void pai__tell_lines(pai__teller *teller, const pai__secrets *p,
+                     const pai__piece *a, const pai__secrets *q,
                      const pai__piece *b);
 /* Of places. */
 void pai__tell_move(pai__teller *teller, size_t from, size_t to);

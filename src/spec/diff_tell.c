@@ -41,8 +41,7 @@ static void tell(pai__teller *teller, int kind, const char *old_value,
 
 /* A value as compact JSON, or NULL for none. */
 static const char *json_of(pai__teller *teller, pai__buf *out,
-                           const pai__tree *t, pai__node n,
-                           enum pai__site site)
+                           const pai__secrets *secrets, pai__node n)
 {
   pai__json_writer w;
 
@@ -50,7 +49,7 @@ static const char *json_of(pai__teller *teller, pai__buf *out,
   if (n == PAI__NO_NODE)
     return NULL;
   pai__json_writer_init(&w, out, false);
-  pai__value_write(&w, t, n, site);
+  pai__value_write(&w, secrets, n);
   pai__tell_rc(teller, pai__json_finish(&w));
   return pai__buf_text(out);
 }
@@ -62,36 +61,38 @@ static int kind_of(bool in_a, bool in_b)
                  : PAI_CHANGE_CHANGED;
 }
 
-void pai__tell_values(pai__teller *teller, enum pai__site site,
-                      const pai__tree *t, pai__node a, const pai__tree *u,
-                      pai__node b)
+void pai__tell_values(pai__teller *teller, const pai__secrets *p, pai__node a,
+                      const pai__secrets *q, pai__node b)
 {
-  const char *old_value = json_of(teller, &teller->old_text, t, a, site);
-  const char *new_value = json_of(teller, &teller->new_text, u, b, site);
+  const char *old_value = json_of(teller, &teller->old_text, p, a);
+  const char *new_value = json_of(teller, &teller->new_text, q, b);
 
   tell(teller, kind_of(a != PAI__NO_NODE, b != PAI__NO_NODE), old_value,
        new_value);
 }
 
 static const char *json_line(pai__teller *teller, pai__buf *out,
+                             const pai__secrets *secrets,
                              const pai__piece *line)
 {
   pai__json_writer w;
 
+  if (line == NULL || pai__secrets_hide(secrets, line->node))
+    return json_of(teller, out, secrets,
+                   line != NULL ? line->node : PAI__NO_NODE);
   pai__buf_clear(out);
-  if (line == NULL)
-    return NULL;
   pai__json_writer_init(&w, out, false);
   pai__json_text(&w, line->s, line->len);
   pai__tell_rc(teller, pai__json_finish(&w));
   return pai__buf_text(out);
 }
 
-void pai__tell_lines(pai__teller *teller, const pai__piece *a,
+void pai__tell_lines(pai__teller *teller, const pai__secrets *p,
+                     const pai__piece *a, const pai__secrets *q,
                      const pai__piece *b)
 {
-  const char *old_value = json_line(teller, &teller->old_text, a);
-  const char *new_value = json_line(teller, &teller->new_text, b);
+  const char *old_value = json_line(teller, &teller->old_text, p, a);
+  const char *new_value = json_line(teller, &teller->new_text, q, b);
 
   tell(teller, kind_of(a != NULL, b != NULL), old_value, new_value);
 }

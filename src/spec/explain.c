@@ -119,6 +119,7 @@ static pai__node below(const pai__explained *e, const char *mapping,
 static void dispose(pai__explained *e)
 {
   pai__index_dispose(&e->index);
+  pai__secrets_dispose(&e->secrets);
   pai__buf_dispose(&e->fails);
   pai__buf_dispose(&e->succeeds);
 }
@@ -147,7 +148,8 @@ static int gather(pai__explained *e, const pai_spec *spec)
     e->cluster = PAI__NO_NODE;
   tell_end(e);
   if (pai__index_init(&e->index, t, &spec->alloc, NULL, NULL) == PAI_OK &&
-      pai__buf_ok(&e->fails) && pai__buf_ok(&e->succeeds))
+      pai__secrets_find(&e->secrets, t) == PAI_OK && pai__buf_ok(&e->fails) &&
+      pai__buf_ok(&e->succeeds))
     return PAI_OK;
   dispose(e);
   return PAI_ENOMEM;

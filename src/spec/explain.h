@@ -3,12 +3,14 @@
 #define PAI_SRC_SPEC_EXPLAIN_H
 
 #include "spec/index.h"
+#include "spec/secrets.h"
 #include "spec/spec.h"
 
 /* What is told and not a field of the spec. */
 typedef struct pai__explained {
   const pai_spec *spec;
   pai__index index;
+  pai__secrets secrets;
   uint64_t cpus, memory_mb, gpus; /* of all tasks */
   bool gang;                      /* all tasks start together */
   const char *deployment;         /* that is used, or NULL */

@@ -101,7 +101,7 @@ static void put_job(pai__json_writer *w, const pai__explained *e)
   pai__json_bool(w, e->gang);
   put_key(w, "virtualCluster");
   if (e->cluster != PAI__NO_NODE)
-    pai__value_write(w, spec->tree, e->cluster, PAI__SITE_ANY);
+    pai__value_write(w, &e->secrets, e->cluster);
   else
     pai__json_text(w, "default", 7);
   put_text(w, "deployment", e->deployment);

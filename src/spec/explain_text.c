@@ -203,7 +203,6 @@ static void add_line(pai__buf *out, const char *head, const char *text)
 
 static void add_cluster(pai__buf *out, const pai__explained *e)
 {
-  const pai__tree *t = e->spec->tree;
   pai__json_writer w;
   pai__buf text;
   const char *s;
@@ -215,11 +214,12 @@ static void add_cluster(pai__buf *out, const pai__explained *e)
   }
   begin_line(out, "queues in");
   pai__buf_str(out, "virtual cluster ");
-  s = pai__text_at(t, e->cluster, &len);
+  s = pai__text_at(e->spec->tree, e->cluster, &len);
   pai__buf_init(&text, &e->spec->alloc);
-  if (s == NULL) { /* whatever it is: the language allows everything */
+  if (s == NULL || pai__secrets_hide(&e->secrets, e->cluster)) {
+    /* whatever it is: the language allows everything */
     pai__json_writer_init(&w, &text, false);
-    pai__value_write(&w, t, e->cluster, PAI__SITE_ANY);
+    pai__value_write(&w, &e->secrets, e->cluster);
     out->failed |= pai__json_finish(&w) == PAI_ENOMEM;
     s = pai__buf_text(&text);
     len = text.len;

@@ -202,7 +202,7 @@ const char *pai__value_text(char out[PAI__VALUE_TEXT], const pai__findings *f,
   const pai__tree_node *node = pai__tree_at(tree, n);
   char piece[PAI__EXCERPT];
 
-  if (pai__secrets_has(&f->secrets, node->start))
+  if (pai__secrets_hide(&f->secrets, n))
     return "what is there";
 
   switch (node->type) {

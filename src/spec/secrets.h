@@ -4,14 +4,16 @@
 
 #include "base/tree.h"
 
-/* Bytes [start, end) of the text. */
+/* Bytes [start, end) of the text, where a value stands. */
 typedef struct pai__range {
   uint32_t start, end;
+  pai__node node;
 } pai__range;
 
-/* Found in the tree, not in the text, however it is written. */
+/* Found in the tree, not in the text, however it is written and wherever
+ * aliases take it from.  In order, and apart. */
 typedef struct pai__secrets {
-  const pai_alloc *alloc;
+  const pai__tree *tree;
   pai__range *list;
   size_t len, cap;
 } pai__secrets;
@@ -20,13 +22,12 @@ typedef struct pai__secrets {
 int pai__secrets_find(pai__secrets *s, const pai__tree *tree);
 void pai__secrets_dispose(pai__secrets *s);
 
-/* Does any of it lie in these bytes?  What a mapping that holds it says of
- * itself is no secret. */
+/* Is this byte of the text one of a secret? */
 bool pai__secrets_has(const pai__secrets *s, uint32_t at);
 
-/* Is a value one template and nothing else?  That says where a secret is, and
- * not what. */
-bool pai__is_template(const pai__tree *tree, pai__node n);
+/* Is a value a secret, or a part of one?  What a mapping that holds it says of
+ * itself is none. */
+bool pai__secrets_hide(const pai__secrets *s, pai__node n);
 
 /* A value that is written in a secret's place. */
 #define PAI__MASK "******"

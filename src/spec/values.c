@@ -38,14 +38,13 @@ static const struct {
   { PAI__SITE_PREREQUISITE, "auth", { .site = PAI__SITE_AUTH } },
   { PAI__SITE_AUTH,
     "username",
-    { .site = PAI__SITE_ACCOUNT, .absence = PAI__ABSENT_TEXT, .text = "" } },
+    { .absence = PAI__ABSENT_TEXT, .text = "" } },
   { PAI__SITE_AUTH,
     "password",
-    { .site = PAI__SITE_ACCOUNT, .absence = PAI__ABSENT_TEXT, .text = "" } },
+    { .absence = PAI__ABSENT_TEXT, .text = "" } },
   { PAI__SITE_AUTH,
     "registryuri",
     { .absence = PAI__ABSENT_TEXT, .text = DOCKER_HUB } },
-  { PAI__SITE_AUTH, "*", { .site = PAI__SITE_ACCOUNT } },
 
   { PAI__SITE_ROLES, "*", { .site = PAI__SITE_ROLE } },
   { PAI__SITE_ROLE, "protocolVersion", { .site = PAI__SITE_PROTOCOL } },
@@ -98,8 +97,6 @@ static const struct {
 
 pai__site_field pai__site_below(enum pai__site site, const char *key)
 {
-  if (site == PAI__SITE_SECRETS || site == PAI__SITE_ACCOUNT)
-    return (pai__site_field){ .site = site };
   for (size_t i = 0; site != PAI__SITE_ANY && i < PAI__LEN(fields); i++)
     if (fields[i].in == site &&
         (*fields[i].key == '*' ||
@@ -175,14 +172,6 @@ bool pai__site_is_default(const pai__site_field *field, const pai__tree *t,
 
 /* --- JSON ------------------------------------------------------------------ */
 
-static bool is_masked(const pai__tree *t, pai__node n, enum pai__site site)
-{
-  if (site == PAI__SITE_AUTH) /* where it is no account at all */
-    return pai__tree_type(t, n) != PAI__MAPPING;
-  return site == PAI__SITE_SECRETS ||
-         (site == PAI__SITE_ACCOUNT && !pai__is_template(t, n));
-}
-
 static void write_scalar(pai__json_writer *w, const pai__tree *t, pai__node n)
 {
   const pai__tree_node *node = pai__tree_at(t, n);
@@ -204,14 +193,13 @@ static void write_scalar(pai__json_writer *w, const pai__tree *t, pai__node n)
   }
 }
 
-static void write_collection(pai__json_writer *w, const pai__tree *t,
-                             pai__node n, enum pai__site site)
+static void write_collection(pai__json_writer *w, const pai__secrets *secrets,
+                             pai__node n)
 {
+  const pai__tree *t = secrets->tree;
   bool mapping = pai__tree_type(t, n) == PAI__MAPPING;
   pai__tree_walk walk = pai__tree_iter(t, n);
-  const char *key = NULL;
   pai__node child;
-  size_t len;
 
   if (mapping)
     pai__json_begin_object(w);
@@ -219,11 +207,12 @@ static void write_collection(pai__json_writer *w, const pai__tree *t,
     pai__json_begin_array(w);
   while ((child = pai__tree_next(&walk)) != PAI__NO_NODE) {
     if (mapping) {
-      key = pai__tree_str(t, child, &len);
+      size_t len;
+      const char *key = pai__tree_str(t, child, &len);
       pai__json_key(w, key, len);
       child = pai__tree_value(t, child);
     }
-    pai__value_write(w, t, child, pai__site_below(site, key).site);
+    pai__value_write(w, secrets, child);
   }
   if (mapping)
     pai__json_end_object(w);
@@ -231,13 +220,15 @@ static void write_collection(pai__json_writer *w, const pai__tree *t,
     pai__json_end_array(w);
 }
 
-void pai__value_write(pai__json_writer *w, const pai__tree *t, pai__node n,
-                      enum pai__site site)
+void pai__value_write(pai__json_writer *w, const pai__secrets *secrets,
+                      pai__node n)
 {
-  if (is_masked(t, n, site))
+  const pai__tree *t = secrets->tree;
+
+  if (pai__secrets_hide(secrets, n))
     pai__json_text(w, PAI__MASK, strlen(PAI__MASK));
   else if (pai__tree_type(t, n) >= PAI__SEQUENCE)
-    write_collection(w, t, n, site);
+    write_collection(w, secrets, n);
   else
     write_scalar(w, t, n);
 }

@@ -13,8 +13,7 @@
 enum pai__site {
   PAI__SITE_ANY, /* and all below it */
   PAI__SITE_ROOT,
-  PAI__SITE_SECRETS, /* never shown */
-  PAI__SITE_ACCOUNT, /* shown where it is but a template */
+  PAI__SITE_SECRETS, /* one whole */
   PAI__SITE_AUTH,
   PAI__SITE_PREREQUISITES,
   PAI__SITE_PREREQUISITE,
@@ -68,10 +67,9 @@ bool pai__site_is_on(const pai__site_field *field, const pai__tree *t,
 bool pai__site_is_default(const pai__site_field *field, const pai__tree *t,
                           pai__node n, uint32_t instances);
 
-/* Writes a value; of secrets, and of what stands in the accounts of
- * registries and is no template, only PAI__MASK.  What JSON lacks is written
- * as in the file, in quotes. */
-void pai__value_write(pai__json_writer *w, const pai__tree *t, pai__node n,
-                      enum pai__site site);
+/* Writes a value; of what nobody may see only PAI__MASK.  What JSON lacks is
+ * written as in the file, in quotes. */
+void pai__value_write(pai__json_writer *w, const pai__secrets *secrets,
+                      pai__node n);
 
 #endif

@@ -352,6 +352,24 @@ static void accounts_are_not_shown_wherever(void **state)
          "= /prerequisites/1/auth/1 \"******\" \"******\"\n");
 }
 
+static void nor_where_aliases_lead(void **state)
+{
+  (void)state;
+  differ(HEAD "parameters: {p: &s one}, secrets: {a: *s}, prerequisites: "
+              "[" IMAGE "], " W "}",
+         HEAD "parameters: {p: &s two}, secrets: {a: *s}, prerequisites: "
+              "[" IMAGE "], " W "}",
+         "= /parameters/p \"******\" \"******\"\n"
+         "= /secrets \"******\" \"******\"\n");
+  differ(HEAD "secrets: {a: &s one, b: &t two}, prerequisites: [" IMAGE
+              "], taskRoles: {w: {dockerImage: i, " SIZE
+              ", commands: [a, *s, c]}}}",
+         HEAD "secrets: {a: &s one, b: &t two}, prerequisites: [" IMAGE
+              "], taskRoles: {w: {dockerImage: i, " SIZE
+              ", commands: [a, *t, c]}}}",
+         "= /taskRoles/w/commands/1 \"******\" \"******\"\n");
+}
+
 /* --- long lists ------------------------------------------------------------ */
 
 static pai_spec *long_job(size_t n, size_t skip, const char *first)
@@ -548,6 +566,7 @@ int main(void)
     cmocka_unit_test(commands_go_by_lines),
     cmocka_unit_test(secrets_are_not_shown),
     cmocka_unit_test(accounts_are_not_shown_wherever),
+    cmocka_unit_test(nor_where_aliases_lead),
     cmocka_unit_test(long_lists_are_no_trouble),
     cmocka_unit_test(many_tables_have_one_budget),
     cmocka_unit_test(real_files_do_not_differ_from_themselves),

@@ -104,6 +104,15 @@ static void secrets_are_masked_by_structure(void **state)
     HEAD IMAGE ROLES "secrets: {a: &s hunter2}\nparameters: {p: *s}\n",
     HEAD IMAGE ROLES "secrets: {a: &s [hunter2]}\nparameters: {p: *s}\n",
     HEAD IMAGE ROLES "secrets: {hunter2: {a: hunter2}}\n",
+    /* where it stands outside of them, and they lead there */
+    HEAD IMAGE "parameters: {p: &s hunter2}\n" ROLES "secrets: {a: *s}\n",
+    HEAD IMAGE "extras: {p: &s {x: hunter2}}\n" ROLES "secrets: *s\n",
+    HEAD IMAGE "extras: {p: &s {a: hunter2}}\n" ROLES "secrets: {<<: *s}\n",
+    HEAD IMAGE "extras: {p: &s hunter2, q: &t [1, *s]}\n" ROLES
+               "secrets: {a: [*t]}\n",
+    HEAD "parameters: {p: &s hunter2, q: &t {password: *s}}\n" ROLES
+         "prerequisites: [{name: i, type: dockerimage, uri: x, auth: {<<: "
+         "*t, username: a}}]\n",
     HEAD ROLES
     "prerequisites: [{name: i, type: dockerimage, uri: x, auth: {username: "
     "hunter2, password: hunter2, other: hunter2}}]\n",
