@@ -106,7 +106,7 @@ static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
       seen |= (uint32_t)1 << field;
   }
   for (const pai__field *p = rule->fields; p != NULL && p->name != NULL; p++)
-    if (p->needed && (seen >> (p - rule->fields) & 1) == 0) {
+    if (p->absent == PAI__NEEDED && (seen >> (p - rule->fields) & 1) == 0) {
       pai__find(f, PAI_SEVERITY_ERROR, "missing-key", key,
                 "%s lacks the field '%s'", rule->what, p->name);
       pai__find_help(f, "add %s: %s", p->name, p->says);

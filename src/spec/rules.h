@@ -34,12 +34,16 @@ enum pai__form {
 
 typedef struct pai__rule pai__rule;
 
+/* It must not be absent. */
+extern const char pai__needed[];
+#define PAI__NEEDED pai__needed
+
 /* One key of a mapping. */
 typedef struct pai__field {
   const char *name; /* NULL ends a list */
   const pai__rule *rule;
-  bool needed;
-  const char *says; /* one line, for people and editors */
+  const char *absent; /* PAI__NEEDED; the value that this means; or NULL */
+  const char *says;   /* one line, for people and editors */
 } pai__field;
 
 /* One shape of a mapping that is told by its field `type`. */

@@ -41,9 +41,9 @@ static const pai__rule free_mapping = { .what = "extras",
                                         .open = true };
 
 static const pai__field port_fields[] = {
-  { "label", &name, true, "what the port is for" },
-  { "beginAt", &integer, false, "the first port; 0: any; default 0" },
-  { "portNumber", &integer, false, "how many; default 1" },
+  { "label", &name, PAI__NEEDED, "what the port is for" },
+  { "beginAt", &integer, "0", "the first port; 0: any" },
+  { "portNumber", &integer, "1", "how many" },
   { 0 }
 };
 static const pai__rule port = { .what = "a port",
@@ -54,17 +54,17 @@ static const pai__rule ports = { .what = "portList",
                                  .values = &port };
 
 static const pai__field role_fields[] = {
-  { "name", &name, true, "the role's name" },
-  { "taskNumber", &integer, false, "how many tasks; default 1" },
-  { "cpuNumber", &integer, false, "CPUs of each task; default 1" },
-  { "memoryMB", &integer, false, "memory of each task in MiB; default 100" },
-  { "shmMB", &integer, false, "size of /dev/shm in MiB; default 64" },
-  { "gpuNumber", &integer, false, "GPUs of each task; default 0" },
-  { "portList", &ports, false, "ports of each task" },
-  { "command", &full_text, true, "what each task runs" },
-  { "minFailedTaskCount", &minimum, false,
-    "so many failed tasks fail the job; null: never; default 1" },
-  { "minSucceededTaskCount", &minimum, false,
+  { "name", &name, PAI__NEEDED, "the role's name" },
+  { "taskNumber", &integer, "1", "how many tasks" },
+  { "cpuNumber", &integer, "1", "CPUs of each task" },
+  { "memoryMB", &integer, "100", "memory of each task in MiB" },
+  { "shmMB", &integer, "64", "size of /dev/shm in MiB" },
+  { "gpuNumber", &integer, "0", "GPUs of each task" },
+  { "portList", &ports, NULL, "ports of each task" },
+  { "command", &full_text, PAI__NEEDED, "what each task runs" },
+  { "minFailedTaskCount", &minimum, "1",
+    "so many failed tasks fail the job; null: never" },
+  { "minSucceededTaskCount", &minimum, NULL,
     "so many succeeded tasks end the job well; null: all" },
   { 0 }
 };
@@ -76,20 +76,20 @@ static const pai__rule roles = {
 };
 
 static const pai__field job_fields[] = {
-  { "jobName", &job_name, true, "the job's name" },
-  { "image", &full_text, true, "the docker image of all tasks" },
-  { "authFile", &text, false, "file with registry, user name, password" },
-  { "dataDir", &text, false, "folder of the data" },
-  { "outputDir", &text, false, "folder for results" },
-  { "codeDir", &text, false, "folder of the code" },
-  { "virtualCluster", &text, false, "where it queues; default default" },
-  { "taskRoles", &roles, true, "the tasks, by role" },
-  { "gpuType", &text, false, "kind of GPU of all tasks" },
-  { "killAllOnCompletedTaskNumber", &integer, false, "not acted on" },
-  { "retryCount", &retries, false,
-    "how often a failed job is tried again; -1, -2: always; default 0" },
-  { "jobEnvs", &envs, false, "variables for all tasks" },
-  { "extras", &free_mapping, false, "for other programs" },
+  { "jobName", &job_name, PAI__NEEDED, "the job's name" },
+  { "image", &full_text, PAI__NEEDED, "the docker image of all tasks" },
+  { "authFile", &text, NULL, "file with registry, user name, password" },
+  { "dataDir", &text, NULL, "folder of the data" },
+  { "outputDir", &text, NULL, "folder for results" },
+  { "codeDir", &text, NULL, "folder of the code" },
+  { "virtualCluster", &text, "default", "where it queues" },
+  { "taskRoles", &roles, PAI__NEEDED, "the tasks, by role" },
+  { "gpuType", &text, NULL, "kind of GPU of all tasks" },
+  { "killAllOnCompletedTaskNumber", &integer, NULL, "not acted on" },
+  { "retryCount", &retries, "0",
+    "how often a failed job is tried again; -1, -2: always" },
+  { "jobEnvs", &envs, NULL, "variables for all tasks" },
+  { "extras", &free_mapping, NULL, "for other programs" },
   { 0 }
 };
 const pai__rule pai__rules_v1 = { .what = "a job config",

@@ -1,6 +1,8 @@
 /* rules_v2.c - job protocol v2: job-spec 1.2 to 1.6, 1.8 */
 #include "spec/rules.h"
 
+const char pai__needed[] = "";
+
 static const char *const version_words[] = { "2", NULL };
 static const char *const job_words[] = { "job", NULL };
 static const char *const class_words[] = { "prod", "test", "oppo", NULL };
@@ -38,10 +40,9 @@ static const pai__rule yes_no = { .what = "this", .types = PAI__T_ANY };
 /* --- prerequisites -------------------------------------------------------- */
 
 static const pai__field auth_fields[] = {
-  { "username", &text, false, "user name at the registry" },
-  { "password", &text, false, "its password: use <% $secrets.NAME %>" },
-  { "registryuri", &text, false,
-    "the registry; Docker Hub when it is missing" },
+  { "username", &text, NULL, "user name at the registry" },
+  { "password", &text, NULL, "its password: use <% $secrets.NAME %>" },
+  { "registryuri", &text, "https://index.docker.io/v1/", "the registry" },
   { 0 }
 };
 static const pai__rule auth = { .what = "the account of a registry",
@@ -50,35 +51,36 @@ static const pai__rule auth = { .what = "the account of a registry",
                                 .fields = auth_fields,
                                 .values = &text };
 
-#define COMMON_FIELDS(type_rule)                                          \
-  { "protocolVersion", &version, false, "2" },                            \
-    { "name", &name, true, "what task roles call it" },                   \
-    { "type", (type_rule), true, "dockerimage, script, output or data" }, \
-    { "version", &any_version, false, "any version of it" },              \
-    { "contributor", &text, false, "who made it" },                       \
-  {                                                                       \
-    "description", &text, false, "what it is"                             \
+#define COMMON_FIELDS(type_rule)                               \
+  { "protocolVersion", &version, NULL, "2" },                  \
+    { "name", &name, PAI__NEEDED, "what task roles call it" }, \
+    { "type", (type_rule), PAI__NEEDED,                        \
+      "dockerimage, script, output or data" },                 \
+    { "version", &any_version, NULL, "any version of it" },    \
+    { "contributor", &text, NULL, "who made it" },             \
+  {                                                            \
+    "description", &text, NULL, "what it is"                   \
   }
 
 static const pai__field image_fields[] = {
   COMMON_FIELDS(&text),
-  { "uri", &text, true, "the image, as docker pull takes it" },
-  { "auth", &auth, false, "how to log in where the image is" },
+  { "uri", &text, PAI__NEEDED, "the image, as docker pull takes it" },
+  { "auth", &auth, NULL, "how to log in where the image is" },
   { 0 }
 };
-#define PLUGIN_FIELDS                                             \
-  { "plugin", &text, false, "runtime plugin that fetches it" },   \
-  {                                                               \
-    "require", &texts, false, "other prerequisites; not acted on" \
+#define PLUGIN_FIELDS                                            \
+  { "plugin", &text, NULL, "runtime plugin that fetches it" },   \
+  {                                                              \
+    "require", &texts, NULL, "other prerequisites; not acted on" \
   }
 
 static const pai__field script_fields[] = { COMMON_FIELDS(&text),
-                                            { "uri", &text, false,
+                                            { "uri", &text, NULL,
                                               "where it is" },
                                             PLUGIN_FIELDS,
                                             { 0 } };
 static const pai__field data_fields[] = { COMMON_FIELDS(&text),
-                                          { "uri", &texts, false,
+                                          { "uri", &texts, NULL,
                                             "where it is: a list" },
                                           PLUGIN_FIELDS,
                                           { 0 } };
@@ -109,9 +111,9 @@ static const pai__rule prerequisites = { .what = "prerequisites",
 /* --- task roles ------------------------------------------------------------ */
 
 static const pai__field completion_fields[] = {
-  { "minFailedInstances", &minimum, false,
-    "so many failed tasks fail the job; -1: never; default 1" },
-  { "minSucceededInstances", &minimum, false,
+  { "minFailedInstances", &minimum, "1",
+    "so many failed tasks fail the job; -1: never" },
+  { "minSucceededInstances", &minimum, NULL,
     "so many succeeded tasks end the job well; -1: all of the job; default "
     "all of the role" },
   { 0 }
@@ -121,9 +123,9 @@ static const pai__rule completion = { .what = "completion",
                                       .fields = completion_fields };
 
 static const pai__field container_fields[] = {
-  { "shmMB", &integer, false, "size of /dev/shm in MiB; default 512" },
-  { "infiniband", &yes_no, false, "true: with an InfiniBand adapter" },
-  { "additionalProperties", &never, false, NULL }, /* a slip that is law */
+  { "shmMB", &integer, "512", "size of /dev/shm in MiB" },
+  { "infiniband", &yes_no, "false", "true: with an InfiniBand adapter" },
+  { "additionalProperties", &never, NULL, NULL }, /* a slip that is law */
   { 0 }
 };
 static const pai__rule container = { .what = "extraContainerOptions",
@@ -138,10 +140,10 @@ static const pai__rule ports = { .what = "ports",
                                  .least = 1,
                                  .values = &integer };
 static const pai__field resource_fields[] = {
-  { "cpu", &integer, true, "CPUs of each task" },
-  { "memoryMB", &integer, true, "memory of each task in MiB" },
-  { "gpu", &integer, true, "GPUs of each task" },
-  { "ports", &ports, false,
+  { "cpu", &integer, PAI__NEEDED, "CPUs of each task" },
+  { "memoryMB", &integer, PAI__NEEDED, "memory of each task in MiB" },
+  { "gpu", &integer, PAI__NEEDED, "GPUs of each task" },
+  { "ports", &ports, NULL,
     "label: how many ports; ssh and http come by "
     "themselves" },
   { 0 }
@@ -156,19 +158,19 @@ static const pai__rule commands = { .what = "a list of commands",
                                     .values = &text };
 
 static const pai__field role_fields[] = {
-  { "protocolVersion", &version, false, "2" },
-  { "instances", &positive, false, "how many tasks; default 1" },
-  { "completion", &completion, false, "when the job is over" },
-  { "taskRetryCount", &integer, false,
+  { "protocolVersion", &version, NULL, "2" },
+  { "instances", &positive, "1", "how many tasks" },
+  { "completion", &completion, NULL, "when the job is over" },
+  { "taskRetryCount", &integer, "0",
     "how often a failed task is tried again, without gangAllocation" },
-  { "prerequisites", &texts, false, "names of prerequisites, in order" },
-  { "dockerImage", &text, true, "name of a dockerimage prerequisite" },
-  { "data", &text, false, "name of a data prerequisite" },
-  { "output", &text, false, "name of an output prerequisite" },
-  { "script", &text, false, "name of a script prerequisite" },
-  { "extraContainerOptions", &container, false, "of its containers" },
-  { "resourcePerInstance", &resource, true, "what each task gets" },
-  { "commands", &commands, true, "what each task runs, in one shell" },
+  { "prerequisites", &texts, NULL, "names of prerequisites, in order" },
+  { "dockerImage", &text, PAI__NEEDED, "name of a dockerimage prerequisite" },
+  { "data", &text, NULL, "name of a data prerequisite" },
+  { "output", &text, NULL, "name of an output prerequisite" },
+  { "script", &text, NULL, "name of a script prerequisite" },
+  { "extraContainerOptions", &container, NULL, "of its containers" },
+  { "resourcePerInstance", &resource, PAI__NEEDED, "what each task gets" },
+  { "commands", &commands, PAI__NEEDED, "what each task runs, in one shell" },
   { 0 }
 };
 static const pai__rule role = { .what = "a task role",
@@ -183,8 +185,8 @@ static const pai__rule roles = { .what = "taskRoles",
 /* --- deployments, defaults, extras ---------------------------------------- */
 
 static const pai__field hook_fields[] = {
-  { "preCommands", &commands, false, "run before the role's commands" },
-  { "postCommands", &commands, false, "run after them" },
+  { "preCommands", &commands, NULL, "run before the role's commands" },
+  { "postCommands", &commands, NULL, "run after them" },
   { 0 }
 };
 static const pai__rule hooks = { .what = "a deployment's role",
@@ -196,9 +198,10 @@ static const pai__rule hook_roles = { .what = "taskRoles",
                                       .least = 1,
                                       .values = &hooks };
 static const pai__field deployment_fields[] = {
-  { "protocolVersion", &version, false, "2" },
-  { "name", &name, true, "what defaults.deployment names" },
-  { "taskRoles", &hook_roles, true, "commands around those of task roles" },
+  { "protocolVersion", &version, NULL, "2" },
+  { "name", &name, PAI__NEEDED, "what defaults.deployment names" },
+  { "taskRoles", &hook_roles, PAI__NEEDED,
+    "commands around those of task roles" },
   { 0 }
 };
 static const pai__rule deployment = { .what = "a deployment",
@@ -210,8 +213,8 @@ static const pai__rule deployments = { .what = "deployments",
                                        .least = 1,
                                        .values = &deployment };
 static const pai__field default_fields[] = {
-  { "deployment", &text, false, "the deployment that is used" },
-  { "virtualCluster", &any, false, "where it queues; default default" },
+  { "deployment", &text, NULL, "the deployment that is used" },
+  { "virtualCluster", &any, "default", "where it queues" },
   { 0 }
 };
 static const pai__rule defaults = { .what = "defaults",
@@ -227,9 +230,9 @@ static const pai__rule priority = { .what = "a priority class",
                                     .types = PAI__T_STRING,
                                     .words = class_words };
 static const pai__field hived_role_fields[] = {
-  { "skuType", &text_or_null, false, "kind of machine" },
-  { "pinnedCellId", &text_or_null, false, "a reserved part of the cluster" },
-  { "affinityGroupName", &text_or_null, false, "roles placed together" },
+  { "skuType", &text_or_null, NULL, "kind of machine" },
+  { "pinnedCellId", &text_or_null, NULL, "a reserved part of the cluster" },
+  { "affinityGroupName", &text_or_null, NULL, "roles placed together" },
   { 0 }
 };
 static const pai__rule hived_role = { .what = "a role of hivedScheduler",
@@ -242,8 +245,8 @@ static const pai__rule hived_roles = { .what = "taskRoles",
                                        .least = 1,
                                        .values = &hived_role };
 static const pai__field hived_fields[] = {
-  { "jobPriorityClass", &priority, false, "prod, test or oppo" },
-  { "taskRoles", &hived_roles, false, "what each role asks HiveD for" },
+  { "jobPriorityClass", &priority, NULL, "prod, test or oppo" },
+  { "taskRoles", &hived_roles, NULL, "what each role asks HiveD for" },
   { 0 }
 };
 const pai__rule pai__rules_hived = { .what = "hivedScheduler",
@@ -257,22 +260,20 @@ static const pai__rule job_type = { .what = "the type of a job file",
                                     .types = PAI__T_STRING,
                                     .words = job_words };
 static const pai__field job_fields[] = {
-  { "protocolVersion", &version, true, "2" },
-  { "name", &name, true, "the job's name" },
-  { "type", &job_type, true, "job" },
-  { "version", &any_version, false, "any version of this file" },
-  { "contributor", &text, false, "who made it" },
-  { "description", &text, false, "what it does" },
-  { "prerequisites", &prerequisites, false, "images, data, scripts, outputs" },
-  { "parameters", &free_mapping, false, "values for <% $parameters.NAME %>" },
-  { "secrets", &free_mapping, false, "values for <% $secrets.NAME %>" },
-  { "jobRetryCount", &count, false,
-    "how often a failed job is tried again; default 0" },
-  { "taskRoles", &roles, true, "the tasks, by role" },
-  { "deployments", &deployments, false,
-    "commands around those of task roles" },
-  { "defaults", &defaults, false, "virtualCluster, deployment" },
-  { "extras", &free_mapping, false, "for schedulers, plugins and programs" },
+  { "protocolVersion", &version, PAI__NEEDED, "2" },
+  { "name", &name, PAI__NEEDED, "the job's name" },
+  { "type", &job_type, PAI__NEEDED, "job" },
+  { "version", &any_version, NULL, "any version of this file" },
+  { "contributor", &text, NULL, "who made it" },
+  { "description", &text, NULL, "what it does" },
+  { "prerequisites", &prerequisites, NULL, "images, data, scripts, outputs" },
+  { "parameters", &free_mapping, NULL, "values for <% $parameters.NAME %>" },
+  { "secrets", &free_mapping, NULL, "values for <% $secrets.NAME %>" },
+  { "jobRetryCount", &count, "0", "how often a failed job is tried again" },
+  { "taskRoles", &roles, PAI__NEEDED, "the tasks, by role" },
+  { "deployments", &deployments, NULL, "commands around those of task roles" },
+  { "defaults", &defaults, NULL, "virtualCluster, deployment" },
+  { "extras", &free_mapping, NULL, "for schedulers, plugins and programs" },
   { 0 }
 };
 const pai__rule pai__rules_v2 = { .what = "a job file",

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 static void put_rule(pai__json_writer *w, const pai__rule *rule,
-                     const char *says);
+                     const pai__field *field);
 
 static void put_text(pai__json_writer *w, const char *s)
 {
@@ -70,6 +70,15 @@ static bool is_digits(const char *s)
   return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
 }
 
+static int64_t value_of(const char *digits)
+{
+  int64_t value = 0;
+
+  for (; *digits != '\0'; digits++)
+    value = value * 10 + (*digits - '0');
+  return value;
+}
+
 /* The only values there are, and of words that are digits the numbers. */
 static void put_words(pai__json_writer *w, const pai__rule *rule)
 {
@@ -77,13 +86,9 @@ static void put_words(pai__json_writer *w, const pai__rule *rule)
   pai__json_begin_array(w);
   for (size_t i = 0; rule->words[i] != NULL; i++) {
     const char *word = rule->words[i];
-    int64_t value = 0;
 
-    if ((rule->types & PAI__T_INT) != 0 && is_digits(word)) {
-      for (const char *p = word; *p != '\0'; p++)
-        value = value * 10 + (*p - '0');
-      pai__json_int(w, value);
-    }
+    if ((rule->types & PAI__T_INT) != 0 && is_digits(word))
+      pai__json_int(w, value_of(word));
     put_text(w, word);
   }
   pai__json_end_array(w);
@@ -149,8 +154,8 @@ static void put_fields(pai__json_writer *w, const pai__field *fields)
   pai__json_begin_object(w);
   for (const pai__field *p = fields; p->name != NULL; p++) {
     put_key(w, p->name);
-    put_rule(w, p->rule, p->says);
-    needed |= p->needed;
+    put_rule(w, p->rule, p);
+    needed |= p->absent == PAI__NEEDED;
   }
   pai__json_end_object(w);
   if (!needed)
@@ -158,7 +163,7 @@ static void put_fields(pai__json_writer *w, const pai__field *fields)
   put_key(w, "required");
   pai__json_begin_array(w);
   for (const pai__field *p = fields; p->name != NULL; p++)
-    if (p->needed)
+    if (p->absent == PAI__NEEDED)
       put_text(w, p->name);
   pai__json_end_array(w);
 }
@@ -261,17 +266,38 @@ static void put_rule_body(pai__json_writer *w, const pai__rule *rule)
   }
 }
 
-/* `says` of the field, or NULL where the rule must speak for itself. */
+/* What a field is, for people and for editors that fill it in. */
+static void put_field(pai__json_writer *w, const pai__field *field)
+{
+  bool has = field->absent != NULL && field->absent != PAI__NEEDED;
+  char says[256];
+
+  (void)snprintf(says, sizeof(says), "%s%s%s", field->says,
+                 has ? "; default " : "", has ? field->absent : "");
+  put_entry(w, "description", says);
+  if (!has)
+    return;
+  put_key(w, "default");
+  if (is_digits(field->absent))
+    pai__json_int(w, value_of(field->absent));
+  else if (strcmp(field->absent, "false") == 0)
+    pai__json_bool(w, false);
+  else
+    put_text(w, field->absent);
+}
+
+/* The field that it is the value of, or NULL where the rule must speak for
+ * itself. */
 static void put_rule(pai__json_writer *w, const pai__rule *rule,
-                     const char *says)
+                     const pai__field *field)
 {
   if (rule->never) {
     pai__json_bool(w, false);
     return;
   }
   pai__json_begin_object(w);
-  if (says != NULL)
-    put_entry(w, "description", says);
+  if (field != NULL)
+    put_field(w, field);
   put_rule_body(w, rule);
   pai__json_end_object(w);
 }

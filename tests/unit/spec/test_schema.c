@@ -66,6 +66,12 @@ static const struct {
     "/additionalProperties/type",
     "string" },
   { 2, "/properties/defaults/properties/virtualCluster/type", NULL },
+  { 2, "/properties/jobRetryCount/default", "0" },
+  { 2, "/properties/jobRetryCount/description",
+    "how often a failed job is tried again; default 0" },
+  { 2, "/properties/contributor/default", NULL },
+  { 2, "/properties/defaults/properties/virtualCluster/default", "default" },
+  { 1, "/properties/taskRoles/items/properties/memoryMB/default", "100" },
   { 1, "/title", "OpenPAI job config v1" },
   { 1, "/properties/image/minLength", "1" },
   { 1, "/properties/retryCount/anyOf/0/minimum", "-2" },
@@ -142,6 +148,93 @@ static void tables_are_as_the_schema_needs_them(void **state)
   check_rule(&pai__rules_hived);
 }
 
+/* --- defaults -------------------------------------------------------------- */
+
+#define IMAGE(auth)                                                           \
+  "prerequisites: [{name: i, type: dockerimage, uri: u, auth: {x: y" auth "}" \
+  "}"                                                                         \
+  "]"
+#define ROLE(fields)                                                     \
+  "taskRoles: {w: {dockerImage: i, commands: [x], resourcePerInstance: " \
+  "{cpu: 1, memoryMB: 1, gpu: 0}" fields "}}"
+#define JOB(auth, fields, more)                                             \
+  "{protocolVersion: 2, name: n, type: job, " IMAGE(auth) ", " ROLE(fields) \
+    more "}"
+
+/* Jobs that give a field of the tables the value %s. */
+static const struct {
+  const char *field, *job, *other; /* another value */
+} given[] = {
+  { "registryuri", JOB(", registryuri: '%s'", "", ""), "x" },
+  { "minFailedInstances",
+    JOB("", ", completion: {minFailedInstances: %s}", ""), "-1" },
+  { "shmMB", JOB("", ", extraContainerOptions: {shmMB: %s}", ""), "1" },
+  { "infiniband", JOB("", ", extraContainerOptions: {infiniband: %s}", ""),
+    "true" },
+  { "instances", JOB("", ", instances: %s", ""), "2" },
+  { "taskRetryCount", JOB("", ", taskRetryCount: %s", ""), "1" },
+  { "virtualCluster", JOB("", "", ", defaults: {virtualCluster: %s}"), "x" },
+  { "jobRetryCount", JOB("", "", ", jobRetryCount: %s"), "1" },
+};
+
+static int ignore(void *user_data, const pai_spec_change *change)
+{
+  (void)user_data, (void)change;
+  return PAI_OK;
+}
+
+/* How many differences there are to a job that does not give the field. */
+static int differences(const char *job, const char *value)
+{
+  static const char plain[] = JOB("", "", "");
+  pai_spec *a, *b;
+  pai__buf text;
+  int n;
+
+  pai__buf_init(&text, &pai__libc_alloc);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  pai__buf_printf(&text, job, value);
+#pragma GCC diagnostic pop
+  assert_int_equal(pai_spec_parse(&a, plain, strlen(plain), NULL, NULL),
+                   PAI_OK);
+  assert_int_equal(
+    pai_spec_parse(&b, pai__buf_text(&text), text.len, NULL, NULL), PAI_OK);
+  n = pai_spec_diff(a, b, ignore, NULL, NULL);
+  pai_spec_unref(a);
+  pai_spec_unref(b);
+  pai__buf_dispose(&text);
+  return n;
+}
+
+/* Looks at all fields below a rule that have a default; returns their number. */
+static size_t check_defaults(const pai__rule *rule)
+{
+  size_t n = 0;
+
+  for (const pai__field *p = rule->fields; p != NULL && p->name != NULL; p++) {
+    n += check_defaults(p->rule);
+    if (p->absent == NULL || p->absent == PAI__NEEDED)
+      continue;
+    n++;
+    for (size_t i = 0; i < PAI__LEN(given); i++)
+      if (strcmp(given[i].field, p->name) == 0) {
+        assert_int_equal(differences(given[i].job, p->absent), 0);
+        assert_int_equal(differences(given[i].job, given[i].other), 1);
+      }
+  }
+  for (const pai__shape *p = rule->shapes; p != NULL && p->type != NULL; p++)
+    n += check_defaults(p->rule);
+  return rule->values != NULL ? n + check_defaults(rule->values) : n;
+}
+
+/* What the tables call a default is what its absence means elsewhere. */
+static void absence_means_the_default(void **state)
+{
+  (void)state;
+  assert_int_equal(check_defaults(&pai__rules_v2), PAI__LEN(given));
+}
+
 /* --- failures -------------------------------------------------------------- */
 
 static int refuse(void *user_data, const char *bytes, size_t len)
@@ -193,6 +286,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_says_what_the_tables_say),
     cmocka_unit_test(tables_are_as_the_schema_needs_them),
+    cmocka_unit_test(absence_means_the_default),
     cmocka_unit_test(failures_are_told),
     cmocka_unit_test(memory_may_run_out),
   };
