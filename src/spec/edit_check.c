@@ -43,6 +43,16 @@ static bool is_new(const pai__edit *e, const pai__tree *t, pai__node m,
   return pai__tree_same(t, m, e->value, 0);
 }
 
+/* Whether a key of m stands in it, and not in what a << merges. */
+static bool is_own(const pai__tree *t, pai__node m, pai__node key)
+{
+  pai__node child = pai__tree_written(t, m);
+
+  while (child != PAI__NO_NODE && child < key && child < t->nodes[m].skip)
+    child = t->nodes[child].skip;
+  return child == key;
+}
+
 static bool is_as_asked(const pai__edit *e, pai__node n, const pai__tree *t,
                         pai__node m, size_t step);
 
@@ -81,7 +91,8 @@ static bool are_items_as_asked(const pai__edit *e, pai__node n,
   }
   if (!found && e->value != NULL) {
     y = pai__tree_next(&w);
-    if (y == PAI__NO_NODE || (mapping && !is_key(e, t, y, step)) ||
+    if (y == PAI__NO_NODE ||
+        (mapping && (!is_key(e, t, y, step) || !is_own(t, m, y))) ||
         !is_new(e, t, mapping ? pai__tree_value(t, y) : y, step + 1))
       return false;
   }

@@ -244,6 +244,8 @@ static const struct {
     "merge key" },
   { "a: &x {p: 1}\nb: {<<: *x, p: 2}\n", "b.p", NULL, false, PAI_ENOTSUP,
     "cannot be changed" },
+  /* A line of its own for the key would be part of what is merged. */
+  { "\t<<:\r b:", "n", "3", false, PAI_ENOTSUP, "cannot be changed" },
   /* The key is b as long as the second anchor is there. */
   { "- &k a\n- &k b\n- {*k : 1}\n", "[1]", "c", false, PAI_ENOTSUP,
     "'[1]' cannot be changed" },
