@@ -10,6 +10,7 @@
 #include <openpai/draft.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
+#include <openpai/report.h>
 #include <openpai/spec.h>
 
 #endif /* OPENPAI_OPENPAI_H */

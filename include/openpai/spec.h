@@ -1,13 +1,12 @@
 /**
  * @file openpai/spec.h
- * Job files: OpenPAI's job protocol v2, YAML or the same as JSON.
+ * Job files: OpenPAI's job protocol v2, YAML or the same as JSON, and its job
+ * config v1, JSON also with comments; which of the two is told by the content.
  *
- * This version reads what a job on one machine needs: name, jobRetryCount,
- * and of each task role instances, completion, resourcePerInstance, shmMB and
- * commands.  What would change the commands (templates, deployments) is
- * refused with PAI_ENOTSUP.  Every other field that changes a run in OpenPAI
- * and does not change it here has one line in pai_spec_note() (image, plugins,
- * storages, ...); what changes no run (description, version, ...) has none.
+ * All of the language is read, checked, rendered and converted.  What a field
+ * would change in OpenPAI and does not change in a run by this version has one
+ * line in pai_spec_note() (image, plugins, storages, ...); what changes no run
+ * (description, version, ...) has none.
  *
  * A job may have up to 100,000 tasks in the file; the platform decides how
  * many it can start.
@@ -17,7 +16,7 @@
 #ifndef OPENPAI_SPEC_H
 #define OPENPAI_SPEC_H
 
-#include <openpai/base.h>
+#include <openpai/report.h>
 
 PAI_BEGIN_DECLS
 
@@ -71,31 +70,6 @@ PAI_API PAI_NODISCARD int pai_spec_load(pai_spec **out, const char *path,
 
 /* --- checking ------------------------------------------------------------ */
 
-/** What was found in a job file.  IMMUTABLE; pai_report_free(). */
-typedef struct pai_report pai_report;
-
-/** How bad it is: an error makes the file invalid. */
-enum {
-  PAI_SEVERITY_WARNING = 1, /**< legal, and surely not meant */
-  PAI_SEVERITY_ERROR = 2
-};
-
-/** One thing that was found; belongs to its report. */
-typedef struct pai_diagnostic {
-  size_t struct_size;
-  int severity;
-  const char *code;      /**< stable, as "unknown-key" */
-  const char *pointer;   /**< JSON pointer of the place; "" for the file */
-  uint32_t line, column; /**< where it begins, from 1; columns count
-                               characters */
-  uint32_t end_line, end_column; /**< where it has ended */
-  const char *message;           /**< one line that names the wrong value */
-  const char *help;              /**< how to mend it, or NULL */
-  const char *source; /**< the line it begins in, or a part of it; secrets are
-                            asterisks; NULL when it cannot be shown */
-  uint32_t source_column; /**< of `source`, where it begins, from 1 */
-} pai_diagnostic;
-
 /**
  * Finds all that is wrong with a job file, in the order of the file.
  *
@@ -113,22 +87,6 @@ PAI_API PAI_NODISCARD int pai_spec_check(pai_report **out, pai_spec **spec,
                                          const char *text, size_t len,
                                          const pai_spec_options *opts,
                                          pai_error **err);
-
-/** 1 when there is no error.  @since 0.1 */
-PAI_API int pai_report_valid(const pai_report *report);
-
-/** 1: job config v1; 2: job protocol v2; 0: nobody can tell.  @since 0.1 */
-PAI_API int pai_report_version(const pai_report *report);
-
-/** How many diagnostics there are.  @since 0.1 */
-PAI_API size_t pai_report_count(const pai_report *report);
-
-/** Diagnostic @p i, from 0; NULL beyond the last.  @since 0.1 */
-PAI_API const pai_diagnostic *pai_report_get(const pai_report *report,
-                                             size_t i);
-
-/** NULL is allowed.  @since 0.1 */
-PAI_API void pai_report_free(pai_report *report);
 
 /* --- the spec ------------------------------------------------------------ */
 
@@ -286,13 +244,6 @@ PAI_API const char *pai_spec_prerequisite_uri(const pai_spec *spec,
                                               size_t prerequisite, size_t i);
 
 /* --- writing --------------------------------------------------------------- */
-
-/** In what a spec, or what is said of it, is written. */
-enum {
-  PAI_FORMAT_YAML = 1,
-  PAI_FORMAT_JSON = 2,
-  PAI_FORMAT_TEXT = 3 /**< for people */
-};
 
 /** Options of pai_spec_write(); or use PAI_SPEC_WRITE_OPTIONS_INIT. */
 typedef struct pai_spec_write_options {

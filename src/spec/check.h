@@ -2,7 +2,7 @@
 #ifndef PAI_SRC_SPEC_CHECK_H
 #define PAI_SRC_SPEC_CHECK_H
 
-#include "spec/findings.h"
+#include "base/findings.h"
 #include "spec/rules.h"
 
 /* Everything below `n` that breaks `rule`; `key` is n's key, or n.  f->place is

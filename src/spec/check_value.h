@@ -2,7 +2,7 @@
 #ifndef PAI_SRC_SPEC_CHECK_VALUE_H
 #define PAI_SRC_SPEC_CHECK_VALUE_H
 
-#include "spec/findings.h"
+#include "base/findings.h"
 #include "spec/rules.h"
 
 /* What the place is called: its key, or what the rule calls it. */

@@ -2,7 +2,7 @@
 #ifndef PAI_SRC_SPEC_LINT_H
 #define PAI_SRC_SPEC_LINT_H
 
-#include "spec/findings.h"
+#include "base/findings.h"
 #include "spec/index.h"
 
 /* lint.c: all of it, for a valid v2 file. */

@@ -1,9 +1,10 @@
 /* output.c - a spec as text again */
+#include "base/report.h"
 #include "spec/convert.h"
 #include "spec/mask.h"
 #include "spec/place.h"
 #include "spec/read.h"
-#include "spec/report.h"
+#include "spec/secrets.h"
 #include "spec/spec.h"
 #include "spec/write.h"
 
@@ -32,6 +33,7 @@ static int put_v1(pai__buf *out, const pai__tree *tree, pai_report **report)
     return rc;
   r->version = 1;
   pai__findings_init(&f, &r->arena, tree);
+  f.failed = pai__secrets_find(&f.secrets, tree) < 0;
   rc = pai__convert_v2_to_v1(out, tree, on_note, &f);
   if (rc == PAI_OK)
     rc = pai__findings_end(&f);

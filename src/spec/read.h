@@ -2,7 +2,7 @@
 #ifndef PAI_SRC_SPEC_READ_H
 #define PAI_SRC_SPEC_READ_H
 
-#include "spec/report.h"
+#include "base/report.h"
 #include "spec/spec.h"
 
 /* The options of a caller over the defaults. */

@@ -1,5 +1,5 @@
 /* report.c - pai_report: what was found, as the caller sees it */
-#include "spec/report.h"
+#include "base/report.h"
 
 #include "base/utf8.h"
 

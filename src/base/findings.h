@@ -1,16 +1,16 @@
 /*
- * findings.h - internal to the room: what is wrong with a file, as it is found
+ * findings.h - what is wrong with a file, as it is found
  *
  * Failure of memory is sticky and told by pai__findings_end().
  */
-#ifndef PAI_SRC_SPEC_FINDINGS_H
-#define PAI_SRC_SPEC_FINDINGS_H
+#ifndef PAI_SRC_BASE_FINDINGS_H
+#define PAI_SRC_BASE_FINDINGS_H
 
 #include "base/arena.h"
 #include "base/tree.h"
-#include "spec/secrets.h"
+#include "base/secrets.h"
 
-#include <openpai/spec.h>
+#include <openpai/report.h>
 
 typedef struct pai__finding {
   int severity;     /* PAI_SEVERITY_* */
@@ -30,7 +30,8 @@ typedef struct pai__place {
 typedef struct pai__findings {
   pai__arena *arena; /* of the strings */
   const pai__tree *tree;
-  pai__secrets secrets; /* which no message may tell */
+  pai__secrets secrets; /* which no message may tell; none, until
+                           the caller finds them */
   pai__finding *list;   /* the arena's allocator's */
   size_t len, cap;
   size_t errors;

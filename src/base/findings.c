@@ -1,5 +1,5 @@
 /* findings.c - what is wrong with a file, as it is found */
-#include "spec/findings.h"
+#include "base/findings.h"
 
 #include "base/number.h"
 #include "base/utf8.h"
@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A file that has more to say for itself is no job file that somebody wrote. */
+/* A file that has more to say for itself is none that somebody wrote. */
 enum { MOST_FOUND = 1000, MOST_BYTES = 1 << 20 };
 
 void pai__findings_init(pai__findings *f, pai__arena *arena,
                         const pai__tree *tree)
 {
   *f = (pai__findings){ .arena = arena, .tree = tree };
-  f->failed = pai__secrets_find(&f->secrets, tree) < 0;
+  f->secrets.tree = tree;
 }
 
 void pai__findings_dispose(pai__findings *f)

@@ -1,5 +1,5 @@
 /* suggest.c - which of the names that exist was meant */
-#include "spec/findings.h"
+#include "base/findings.h"
 
 #include "base/utf8.h"
 

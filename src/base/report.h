@@ -1,8 +1,8 @@
-/* report.h - internal to the room: making a pai_report */
-#ifndef PAI_SRC_SPEC_REPORT_H
-#define PAI_SRC_SPEC_REPORT_H
+/* report.h - making a pai_report */
+#ifndef PAI_SRC_BASE_REPORT_H
+#define PAI_SRC_BASE_REPORT_H
 
-#include "spec/findings.h"
+#include "base/findings.h"
 
 struct pai_report {
   pai_alloc alloc;

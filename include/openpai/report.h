@@ -1,0 +1,58 @@
+/**
+ * @file openpai/report.h
+ * What was found in a file: all that is wrong with it, each with its place and
+ * how to mend it.
+ *
+ * Threads: IMMUTABLE.
+ */
+#ifndef OPENPAI_REPORT_H
+#define OPENPAI_REPORT_H
+
+#include <openpai/base.h>
+
+PAI_BEGIN_DECLS
+
+typedef struct pai_report pai_report; /**< opaque; pai_report_free() */
+
+/** How bad it is: an error makes the file invalid. */
+enum {
+  PAI_SEVERITY_WARNING = 1, /**< legal, and surely not meant */
+  PAI_SEVERITY_ERROR = 2
+};
+
+/** One thing that was found; belongs to its report. */
+typedef struct pai_diagnostic {
+  size_t struct_size;
+  int severity;
+  const char *code;      /**< stable, as "unknown-key" */
+  const char *pointer;   /**< JSON pointer of the place; "" for the file */
+  uint32_t line, column; /**< where it begins, from 1; columns count
+                               characters */
+  uint32_t end_line, end_column; /**< where it has ended */
+  const char *message;           /**< one line that names the wrong value */
+  const char *help;              /**< how to mend it, or NULL */
+  const char *source; /**< the line it begins in, or a part of it; secrets are
+                            asterisks; NULL when it cannot be shown */
+  uint32_t source_column; /**< of `source`, where it begins, from 1 */
+} pai_diagnostic;
+
+/** 1 when there is no error.  @since 0.1 */
+PAI_API int pai_report_valid(const pai_report *report);
+
+/** Of a job file, 1: job config v1; 2: job protocol v2; 0: nobody can tell, or
+ *  it is another file.  @since 0.1 */
+PAI_API int pai_report_version(const pai_report *report);
+
+/** How many diagnostics there are.  @since 0.1 */
+PAI_API size_t pai_report_count(const pai_report *report);
+
+/** Diagnostic @p i, from 0; NULL beyond the last.  @since 0.1 */
+PAI_API const pai_diagnostic *pai_report_get(const pai_report *report,
+                                             size_t i);
+
+/** NULL is allowed.  @since 0.1 */
+PAI_API void pai_report_free(pai_report *report);
+
+PAI_END_DECLS
+
+#endif /* OPENPAI_REPORT_H */

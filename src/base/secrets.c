@@ -1,0 +1,102 @@
+/* secrets.c - which parts of a text nobody may see, once they are found */
+#include "base/secrets.h"
+
+#include <stdlib.h>
+
+int pai__secrets_add(pai__secrets *s, pai__node n)
+{
+  const pai__tree_node *node = pai__tree_at(s->tree, n);
+
+  if (PAI__VEC_ROOM(&s->tree->alloc, s->list, s->len, s->cap) < 0)
+    return PAI_ENOMEM;
+  s->list[s->len++] =
+    (pai__range){ node->start, node->end, pai__tree_real(s->tree, n) };
+  return PAI_OK;
+}
+
+/* Adds what the aliases in them stand for, and the aliases in that; each
+ * anchor once, for aliases can stand for more than there is memory. */
+static int add_aliased(pai__secrets *s)
+{
+  const pai__tree *t = s->tree;
+  bool *added = NULL;
+  int rc = PAI_OK;
+
+  for (size_t i = 0; rc == PAI_OK && i < s->len; i++) {
+    pai__node end = t->nodes[s->list[i].node].skip;
+    for (pai__node n = s->list[i].node; rc == PAI_OK && n < end; n++) {
+      if (t->nodes[n].type != PAI__ALIAS)
+        continue;
+      if (added == NULL)
+        added = pai__zalloc(&t->alloc, t->count * sizeof(*added));
+      if (added == NULL)
+        rc = PAI_ENOMEM;
+      else if (!added[t->nodes[n].u.target])
+        rc = pai__secrets_add(s, n);
+      if (rc == PAI_OK)
+        added[t->nodes[n].u.target] = true;
+    }
+  }
+  pai__free(&t->alloc, added, t->count * sizeof(*added));
+  return rc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+  const pai__range *x = a, *y = b;
+
+  return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sorts them, and makes one of those that overlap. */
+static void tidy(pai__secrets *s)
+{
+  size_t kept = 0;
+
+  if (s->len > 0)
+    qsort(s->list, s->len, sizeof(*s->list), by_start);
+  for (size_t i = 1; i < s->len; i++) {
+    pai__range *last = &s->list[kept];
+
+    if (s->list[i].start > last->end)
+      s->list[++kept] = s->list[i];
+    else if (s->list[i].end > last->end)
+      last->end = s->list[i].end;
+  }
+  if (s->len > 0)
+    s->len = kept + 1;
+}
+
+int pai__secrets_end(pai__secrets *s)
+{
+  int rc = add_aliased(s);
+
+  tidy(s);
+  return rc;
+}
+
+void pai__secrets_dispose(pai__secrets *s)
+{
+  if (s->tree != NULL)
+    pai__free(&s->tree->alloc, s->list, s->cap * sizeof(*s->list));
+}
+
+bool pai__secrets_has(const pai__secrets *s, uint32_t at)
+{
+  size_t from = 0, to = s->len;
+
+  while (from < to) { /* the first that ends behind it */
+    size_t middle = from + (to - from) / 2;
+
+    if (s->list[middle].end <= at)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < s->len && s->list[from].start <= at;
+}
+
+bool pai__secrets_hide(const pai__secrets *s, pai__node n)
+{
+  return pai__secrets_has(s, pai__tree_at(s->tree, n)->start);
+}
