@@ -128,6 +128,44 @@ int pai__report_fail(pai_report *r, const char *code, const pai_error *err)
            : PAI_ENOMEM;
 }
 
+/* The error that says most by itself: the first, but what lacks is mostly what
+ * was misspelt, and a heading says nothing. */
+static const pai_diagnostic *telling_error(const pai_report *r)
+{
+  const pai_diagnostic *first = NULL;
+
+  for (size_t i = 0; i < r->count; i++) {
+    const pai_diagnostic *d = &r->list[i];
+
+    if (d->severity != PAI_SEVERITY_ERROR)
+      continue;
+    if (strcmp(d->code, "missing-key") != 0 &&
+        strcmp(d->code, "bad-item") != 0)
+      return d;
+    if (first == NULL)
+      first = d;
+  }
+  return first;
+}
+
+int pai__report_raise(const pai_report *r, pai_error **err)
+{
+  const pai_diagnostic *d = telling_error(r);
+  pai_error *local = NULL;
+  int code;
+
+  code = strcmp(d->code, "limit") == 0 ? PAI_ELIMIT : PAI_EINVAL;
+  if (err == NULL)
+    err = &local; /* additions need it */
+  (void)pai__fail_at(err, code, (pai__pos){ d->line, d->column }, "%s",
+                     d->message);
+  pai__error_pointer(err, d->pointer);
+  if (d->help != NULL)
+    pai__error_help(err, "%s", d->help);
+  pai_error_free(local);
+  return code;
+}
+
 int pai_report_valid(const pai_report *r)
 {
   return r->errors == 0;
