@@ -7,6 +7,7 @@
 #define OPENPAI_OPENPAI_H
 
 #include <openpai/base.h>
+#include <openpai/cluster.h>
 #include <openpai/draft.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>

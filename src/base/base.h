@@ -76,6 +76,14 @@ int pai__vec_grow(const pai_alloc *a, void *vec, size_t *cap, size_t size);
 int pai__copy_in(void *dst, size_t dst_size, const void *src,
                  size_t first_size);
 
+/* Fills as much of a caller's view as it has room for; its struct_size stays.
+ * `last` is the last member that view had when it was first released. */
+#define PAI__COPY_OUT(view, full, type, last)  \
+  pai__copy_out((view), &(full), sizeof(full), \
+                offsetof(type, last) + sizeof((full).last))
+int pai__copy_out(void *view, const void *full, size_t size,
+                  size_t first_size);
+
 /* The allocator an options struct asks for, or libc's. */
 static inline const pai_alloc *pai__alloc_or_libc(const pai_alloc *a)
 {

@@ -1,0 +1,249 @@
+/**
+ * @file openpai/cluster.h
+ * Clusters: machines with their GPUs, what is sick, and the virtual clusters
+ * that share them.
+ *
+ * A cluster is read from a text of one of these forms, told by its content:
+ *
+ *   openpai     our own YAML or JSON: docs/guide/clusters.md
+ *   hived       HiveD's configuration
+ *   layout      OpenPAI's layout.yaml
+ *   kubernetes  `kubectl get nodes -o json`
+ *   slurm       `scontrol show nodes --json`, and slurmrestd's answer
+ *
+ * or is made of a description in one line, as "racks:2 nodes:16 gpu:8:h100".
+ *
+ * Nodes, SKUs and all else are counted from 0 and keep the order of the text.
+ *
+ * Threads: SERIAL.  Reading alone may go on in many threads.
+ */
+#ifndef OPENPAI_CLUSTER_H
+#define OPENPAI_CLUSTER_H
+
+#include <openpai/report.h>
+
+PAI_BEGIN_DECLS
+
+typedef struct pai_cluster pai_cluster; /**< opaque; pai_cluster_free() */
+
+/** Options for reading; zero-fill, or use PAI_CLUSTER_OPTIONS_INIT. */
+typedef struct pai_cluster_options {
+  size_t struct_size;
+  const pai_alloc *alloc; /**< NULL: malloc; copied */
+  const char *form;       /**< one of the above; NULL: told by the content */
+  size_t max_bytes;       /**< longest text; 0: 64 MiB */
+  uint32_t max_nodes;     /**< 0: 100,000 */
+} pai_cluster_options;
+
+#define PAI_CLUSTER_OPTIONS_INIT            \
+  {                                         \
+    sizeof(pai_cluster_options), 0, 0, 0, 0 \
+  }
+
+/**
+ * Reads a cluster.
+ *
+ * @param[out] out  the cluster, owned by the caller; NULL on failure
+ * @param text      UTF-8, YAML or JSON; not kept
+ * @param len       its length in bytes
+ * @param opts      options, or NULL for defaults; not kept
+ * @param[out] err  NULL, or receives the first error, with line, column,
+ *                  JSON pointer and, mostly, a help line
+ * @return PAI_OK; PAI_EINVAL: not a valid text of its form; PAI_ELIMIT;
+ *         PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_parse(pai_cluster **out,
+                                            const char *text, size_t len,
+                                            const pai_cluster_options *opts,
+                                            pai_error **err);
+
+/**
+ * Reads the file at @p path, or standard input for "-".
+ * @return as pai_cluster_parse(); PAI_ENOTFOUND, PAI_EPERM or PAI_EIO when
+ *         the file cannot be read
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_load(pai_cluster **out, const char *path,
+                                           const pai_cluster_options *opts,
+                                           pai_error **err);
+
+/**
+ * Makes a cluster of a description: words of the form KEY:VALUE, in any order,
+ * of which only nodes is needed.
+ *
+ *   nodes:16       machines, of all racks; node0001, node0002, ...
+ *   racks:2        they stand in, as equally many as can be in each
+ *   gpu:8          GPUs of each machine; gpu:8:h100 also says of which kind
+ *   cpus:128       CPUs of each machine
+ *   mem:1T         its memory: bytes, or with K, M, G or T
+ *   numa:2         its NUMA nodes
+ *   switch:4       GPUs below one PCI switch
+ *   link:8         GPUs that NVLink joins
+ *
+ * @param[out] out     the cluster, owned by the caller; NULL on failure
+ * @param description  not kept
+ * @param opts         options, or NULL for defaults; not kept
+ * @param[out] err     NULL, or receives the error; columns are the
+ *                     description's
+ * @return PAI_OK; PAI_EINVAL; PAI_ELIMIT; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_synthetic(
+  pai_cluster **out, const char *description, const pai_cluster_options *opts,
+  pai_error **err);
+
+/**
+ * Finds all that is wrong with the text of a cluster, and what is legal and
+ * surely not meant, in the order of the text.
+ *
+ * @param[out] out      what was found, owned by the caller; NULL on failure
+ * @param[out] cluster  NULL, or receives the cluster of a valid text
+ * @param text          as pai_cluster_parse()
+ * @param len           its length in bytes
+ * @param opts          options, or NULL for defaults; not kept
+ * @param[out] err      NULL, or receives the error of a failure
+ * @return PAI_OK, whether the text is valid or not; PAI_EINVAL for a broken
+ *         call; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_check(pai_report **out,
+                                            pai_cluster **cluster,
+                                            const char *text, size_t len,
+                                            const pai_cluster_options *opts,
+                                            pai_error **err);
+
+/** NULL is allowed.  @since 0.1 */
+PAI_API void pai_cluster_free(pai_cluster *cluster);
+
+/* --- what there is -------------------------------------------------------- */
+
+/** Sums over a cluster. */
+typedef struct pai_cluster_view {
+  size_t struct_size; /**< set by the caller, as of all views */
+  const char *name;   /**< "" when it has none; strings are the cluster's */
+  const char *form;   /**< what it was read from; "synthetic" */
+  size_t nodes, gpus, racks, skus, virtual_clusters;
+  size_t sick_nodes, sick_gpus; /**< all GPUs of a sick node are sick */
+  uint64_t cpus;                /**< of all nodes, as far as known */
+  uint64_t memory;              /**< likewise, in bytes */
+} pai_cluster_view;
+
+/** A machine. */
+typedef struct pai_node_view {
+  size_t struct_size;
+  const char *name;
+  const char *address; /**< how to reach it; the name if nothing else */
+  const char *rack;    /**< NULL: not known */
+  const char *sick;    /**< why it is out of use, or NULL */
+  size_t sku;
+  size_t gpus;
+  size_t labels;
+} pai_node_view;
+
+/** A GPU of a node. */
+typedef struct pai_node_gpu_view {
+  size_t struct_size;
+  const char *kind; /**< what jobs ask for, as "h100" */
+  const char *uuid; /**< NULL: not known */
+  const char *sick; /**< why it is out of use, or NULL; its node's, too */
+  uint32_t number;  /**< its device, as in CUDA_VISIBLE_DEVICES */
+} pai_node_gpu_view;
+
+/** A type of machine; 0 is what nobody knows. */
+typedef struct pai_sku_view {
+  size_t struct_size;
+  const char *name;
+  size_t nodes;            /**< there are of it */
+  size_t gpus;             /**< of each node */
+  const char *gpu;         /**< their kind, or NULL: none, or of several */
+  uint64_t gpu_memory;     /**< of each GPU, in bytes */
+  uint32_t numa;           /**< NUMA nodes */
+  uint32_t gpus_in_switch; /**< GPUs below one PCI switch */
+  uint32_t gpus_in_link;   /**< GPUs that NVLink or xGMI joins */
+  uint32_t cpus;
+  uint64_t memory;      /**< bytes */
+  uint32_t used_cpus;   /**< by what runs on each node anyway */
+  uint64_t used_memory; /**< likewise */
+} pai_sku_view;
+
+/** A virtual cluster. */
+typedef struct pai_vc_view {
+  size_t struct_size;
+  const char *name;
+  size_t shares;
+} pai_vc_view;
+
+/** A part of a virtual cluster: so many cells of a type, or one by name. */
+typedef struct pai_share_view {
+  size_t struct_size;
+  const char *cells; /**< their type, "CHAIN.TYPE" or short; NULL: by name */
+  const char *pin;   /**< the cell's name, or NULL */
+  size_t count;
+} pai_share_view;
+
+/** Fills a view.  @return PAI_OK; PAI_EINVAL: bad struct_size; PAI_ENOTFOUND:
+ *  there are fewer  @since 0.1 */
+PAI_API int pai_cluster_view_sums(const pai_cluster *cluster,
+                                  pai_cluster_view *view);
+/** @since 0.1 */
+PAI_API int pai_cluster_view_node(const pai_cluster *cluster, size_t node,
+                                  pai_node_view *view);
+/** @since 0.1 */
+PAI_API int pai_cluster_view_gpu(const pai_cluster *cluster, size_t node,
+                                 size_t gpu, pai_node_gpu_view *view);
+/** @since 0.1 */
+PAI_API int pai_cluster_view_sku(const pai_cluster *cluster, size_t sku,
+                                 pai_sku_view *view);
+/** @since 0.1 */
+PAI_API int pai_cluster_view_vc(const pai_cluster *cluster, size_t vc,
+                                pai_vc_view *view);
+/** @since 0.1 */
+PAI_API int pai_cluster_view_share(const pai_cluster *cluster, size_t vc,
+                                   size_t share, pai_share_view *view);
+
+/** Label @p i of a node, as key and value.  @return as the views
+ *  @since 0.1 */
+PAI_API int pai_cluster_node_label(const pai_cluster *cluster, size_t node,
+                                   size_t i, const char **key,
+                                   const char **value);
+
+/** Finds a node by its name.  @return PAI_OK; PAI_ENOTFOUND  @since 0.1 */
+PAI_API int pai_cluster_find_node(const pai_cluster *cluster, const char *name,
+                                  size_t *node);
+
+/**
+ * Takes a node or one of its GPUs out of use, or back.
+ *
+ * @param cluster  unchanged after a failure
+ * @param node     which
+ * @param gpu      one of its GPUs, or -1 for all of the node
+ * @param why      a line for people; NULL: it is well again
+ * @return PAI_OK; PAI_ENOTFOUND: there is no such node or GPU; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_set_sick(pai_cluster *cluster,
+                                               size_t node, long gpu,
+                                               const char *why);
+
+/* --- writing -------------------------------------------------------------- */
+
+/**
+ * Writes a cluster in our own form: the same cluster gives the same bytes.
+ *
+ * @param cluster    the cluster
+ * @param format     PAI_FORMAT_YAML or 0, or PAI_FORMAT_JSON
+ * @param write      takes the text
+ * @param user_data  handed to @p write
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL for another format; PAI_ENOMEM; or what @p write
+ *         answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_write(const pai_cluster *cluster,
+                                            int format, pai_write_cb write,
+                                            void *user_data, pai_error **err);
+
+PAI_END_DECLS
+
+#endif /* OPENPAI_CLUSTER_H */

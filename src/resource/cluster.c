@@ -1,0 +1,313 @@
+/* cluster.c - a cluster as it is filled, and its end */
+#include "resource/cluster.h"
+
+#include <stdlib.h>
+
+/* --- beginning and end ---------------------------------------------------- */
+
+int pai__cluster_new(pai_cluster **out, const pai_alloc *alloc)
+{
+  pai_cluster *c = pai__zalloc(alloc, sizeof(*c));
+
+  *out = c;
+  if (c == NULL)
+    return PAI_ENOMEM;
+  c->alloc = *alloc;
+  c->name = c->form = "";
+  pai__arena_init(&c->arena, &c->alloc);
+  pai__map_init(&c->rack_index, &c->alloc);
+  return PAI_OK;
+}
+
+void pai_cluster_free(pai_cluster *c)
+{
+  pai_alloc alloc;
+
+  if (c == NULL)
+    return;
+  alloc = c->alloc;
+  for (size_t i = 0; i < c->nnodes; i++)
+    pai__strfree(&alloc, c->nodes[i].sick);
+  for (size_t i = 0; i < c->ngpus; i++)
+    pai__strfree(&alloc, c->gpus[i].sick);
+  pai__free(&alloc, c->by_name, c->nnodes * sizeof(*c->by_name));
+  pai__free(&alloc, c->kinds, c->kind_cap * sizeof(*c->kinds));
+  pai__free(&alloc, c->skus, c->sku_cap * sizeof(*c->skus));
+  pai__free(&alloc, (void *)c->racks, c->rack_cap * sizeof(*c->racks));
+  pai__free(&alloc, c->nodes, c->node_cap * sizeof(*c->nodes));
+  pai__free(&alloc, c->gpus, c->gpu_cap * sizeof(*c->gpus));
+  pai__free(&alloc, c->vcs, c->vc_cap * sizeof(*c->vcs));
+  pai__free(&alloc, c->types, c->type_cap * sizeof(*c->types));
+  pai__free(&alloc, c->cells, c->cell_cap * sizeof(*c->cells));
+  pai__map_dispose(&c->rack_index);
+  pai__arena_dispose(&c->arena);
+  pai__free(&alloc, c, sizeof(*c));
+}
+
+const char *pai__cluster_text(pai_cluster *c, const char *s, size_t len)
+{
+  return pai__arena_strndup(&c->arena, s, len);
+}
+
+/* --- finding -------------------------------------------------------------- */
+
+static bool is_called(const char *name, const char *s, size_t len)
+{
+  return strlen(name) == len && memcmp(name, s, len) == 0;
+}
+
+/* Few of each of these, so a walk is enough. */
+uint32_t pai__cluster_find_kind(const pai_cluster *c, const char *name,
+                                size_t len)
+{
+  for (size_t i = 0; i < c->nkinds; i++)
+    if (is_called(c->kinds[i].name, name, len))
+      return (uint32_t)i;
+  return PAI__NOTHING;
+}
+
+uint32_t pai__cluster_find_sku(const pai_cluster *c, const char *name,
+                               size_t len)
+{
+  for (size_t i = 0; i < c->nskus; i++)
+    if (is_called(c->skus[i].name, name, len))
+      return (uint32_t)i;
+  return PAI__NOTHING;
+}
+
+static const char *name_at(const pai_cluster *c, size_t place)
+{
+  return c->nodes[c->by_name != NULL ? c->by_name[place] : place].name;
+}
+
+int pai_cluster_find_node(const pai_cluster *c, const char *name, size_t *node)
+{
+  size_t from = 0, to = c->nnodes;
+
+  while (from < to) {
+    size_t middle = from + (to - from) / 2;
+    int order = strcmp(name_at(c, middle), name);
+
+    if (order == 0) {
+      *node = c->by_name != NULL ? c->by_name[middle] : middle;
+      return PAI_OK;
+    }
+    if (order < 0)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return PAI_ENOTFOUND;
+}
+
+/* --- filling -------------------------------------------------------------- */
+
+int pai__cluster_add_kind(pai_cluster *c, const pai__gpu_kind *kind,
+                          uint32_t *index)
+{
+  if (PAI__VEC_ROOM(&c->alloc, c->kinds, c->nkinds, c->kind_cap) < 0)
+    return PAI_ENOMEM;
+  *index = (uint32_t)c->nkinds;
+  c->kinds[c->nkinds++] = *kind;
+  return PAI_OK;
+}
+
+int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index)
+{
+  pai__sku *added;
+
+  if (PAI__VEC_ROOM(&c->alloc, c->skus, c->nskus, c->sku_cap) < 0)
+    return PAI_ENOMEM;
+  *index = (uint32_t)c->nskus;
+  added = &c->skus[c->nskus++];
+  *added = *sku;
+  added->gpus = 0;
+  for (uint32_t i = 0; i < sku->ngroups; i++)
+    added->gpus += sku->groups[i].count;
+  if (added->numa == 0)
+    added->numa = 1;
+  return PAI_OK;
+}
+
+int pai__cluster_add_vc(pai_cluster *c, const pai__vc *vc)
+{
+  if (PAI__VEC_ROOM(&c->alloc, c->vcs, c->nvcs, c->vc_cap) < 0)
+    return PAI_ENOMEM;
+  c->vcs[c->nvcs++] = *vc;
+  return PAI_OK;
+}
+
+int pai__cluster_rack(pai_cluster *c, const char *name, size_t len,
+                      uint32_t *index)
+{
+  void *known;
+  const char *copy;
+
+  if (c->nracks > 0 && is_called(c->racks[c->nracks - 1], name, len)) {
+    *index = (uint32_t)c->nracks - 1; /* nodes mostly come rack by rack */
+    return PAI_OK;
+  }
+  known = pai__map_get(&c->rack_index, name, len);
+  if (known != NULL) {
+    *index = (uint32_t)(uintptr_t)known - 1;
+    return PAI_OK;
+  }
+  copy = pai__cluster_text(c, name, len);
+  if (copy == NULL ||
+      PAI__VEC_ROOM(&c->alloc, c->racks, c->nracks, c->rack_cap) < 0 ||
+      pai__map_set(&c->rack_index, name, len,
+                   (void *)(uintptr_t)(c->nracks + 1)) < 0)
+    return PAI_ENOMEM;
+  *index = (uint32_t)c->nracks;
+  c->racks[c->nracks++] = copy;
+  return PAI_OK;
+}
+
+/* Room for n elements; never less than there is. */
+static int reserve(const pai_alloc *a, void *vec, size_t *cap, size_t n,
+                   size_t size)
+{
+  void **p = vec, *more;
+
+  if (n <= *cap)
+    return PAI_OK;
+  more = pai__realloc(a, *p, *cap, n, size);
+  if (more == NULL)
+    return PAI_ENOMEM;
+  *p = more;
+  *cap = n;
+  return PAI_OK;
+}
+
+int pai__cluster_reserve(pai_cluster *c, size_t nodes, size_t gpus)
+{
+  if (reserve(&c->alloc, (void *)&c->nodes, &c->node_cap, nodes,
+              sizeof(*c->nodes)) < 0)
+    return PAI_ENOMEM;
+  return reserve(&c->alloc, (void *)&c->gpus, &c->gpu_cap, gpus,
+                 sizeof(*c->gpus));
+}
+
+/* Half as much again, so that one more costs no copy each time. */
+static int grow_gpus(pai_cluster *c, size_t more)
+{
+  size_t need = c->ngpus + more;
+
+  if (need <= c->gpu_cap)
+    return PAI_OK;
+  if (need < c->gpu_cap + c->gpu_cap / 2)
+    need = c->gpu_cap + c->gpu_cap / 2;
+  return reserve(&c->alloc, (void *)&c->gpus, &c->gpu_cap, need,
+                 sizeof(*c->gpus));
+}
+
+int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
+                          pai__member **node)
+{
+  const pai__sku *s = &c->skus[sku];
+  uint16_t number = 0;
+
+  if (PAI__VEC_ROOM(&c->alloc, c->nodes, c->nnodes, c->node_cap) < 0 ||
+      grow_gpus(c, s->gpus) < 0)
+    return PAI_ENOMEM;
+  *node = &c->nodes[c->nnodes++];
+  **node = (pai__member){ .name = name,
+                          .sku = sku,
+                          .rack = PAI__NOTHING,
+                          .first_gpu = (uint32_t)c->ngpus };
+  for (uint32_t i = 0; i < s->ngroups; i++)
+    for (uint32_t k = 0; k < s->groups[i].count; k++)
+      c->gpus[c->ngpus++] =
+        (pai__gpu){ .number = number++, .kind = (uint16_t)s->groups[i].kind };
+  return PAI_OK;
+}
+
+int pai__cluster_set_sick(pai_cluster *c, char **sick, const char *why)
+{
+  char *copy = NULL;
+
+  if (why != NULL && *why != '\0') {
+    copy = pai__strdup(&c->alloc, why);
+    if (copy == NULL)
+      return PAI_ENOMEM;
+  }
+  pai__strfree(&c->alloc, *sick);
+  *sick = copy;
+  return PAI_OK;
+}
+
+int pai_cluster_set_sick(pai_cluster *c, size_t node, long gpu,
+                         const char *why)
+{
+  pai__member *m;
+
+  if (node >= c->nnodes)
+    return PAI_ENOTFOUND;
+  m = &c->nodes[node];
+  if (gpu < 0)
+    return pai__cluster_set_sick(c, &m->sick, why);
+  if ((unsigned long)gpu >= pai__sku_of(c, m)->gpus)
+    return PAI_ENOTFOUND;
+  return pai__cluster_set_sick(c, &c->gpus[m->first_gpu + (size_t)gpu].sick,
+                               why);
+}
+
+/* --- the order of names --------------------------------------------------- */
+
+typedef struct named {
+  const char *name;
+  uint32_t node;
+} named;
+
+static int by_name(const void *a, const void *b)
+{
+  const named *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+
+  if (order != 0)
+    return order;
+  return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static bool is_sorted(const pai_cluster *c)
+{
+  for (size_t i = 1; i < c->nnodes; i++)
+    if (strcmp(c->nodes[i - 1].name, c->nodes[i].name) >= 0)
+      return false;
+  return true;
+}
+
+static int find_same(const named *list, size_t n, uint32_t same[2])
+{
+  for (size_t i = 1; i < n; i++)
+    if (strcmp(list[i - 1].name, list[i].name) == 0) {
+      same[0] = list[i - 1].node;
+      same[1] = list[i].node;
+      return PAI_EEXISTS;
+    }
+  return PAI_OK;
+}
+
+int pai__cluster_end(pai_cluster *c, uint32_t same[2])
+{
+  size_t n = c->nnodes;
+  named *list;
+  int rc = PAI_ENOMEM;
+
+  pai__map_dispose(&c->rack_index);
+  pai__map_init(&c->rack_index, &c->alloc);
+  if (is_sorted(c))
+    return PAI_OK;
+  list = pai__realloc(&c->alloc, NULL, 0, n, sizeof(*list));
+  c->by_name = pai__realloc(&c->alloc, NULL, 0, n, sizeof(*c->by_name));
+  if (list != NULL && c->by_name != NULL) {
+    for (size_t i = 0; i < n; i++)
+      list[i] = (named){ c->nodes[i].name, (uint32_t)i };
+    qsort(list, n, sizeof(*list), by_name);
+    for (size_t i = 0; i < n; i++)
+      c->by_name[i] = list[i].node;
+    rc = find_same(list, n, same);
+  }
+  pai__free(&c->alloc, list, n * sizeof(*list));
+  return rc;
+}

@@ -1,0 +1,197 @@
+/*
+ * cluster_parse.c - a text in; a report, a cluster, or the first error out
+ *
+ * The one place that decides which form a text has.
+ */
+#include "base/report.h"
+#include "json/json.h"
+#include "resource/read.h"
+#include "yaml/yaml.h"
+
+#include <stdlib.h>
+
+/* In this order they are asked whether a text is theirs. */
+static const pai__cluster_form *const forms[] = { &pai__form_openpai };
+
+int pai__cluster_options(pai_cluster_options *out,
+                         const pai_cluster_options *opts, pai_error **err)
+{
+  int rc = PAI__COPY_IN(out, opts, pai_cluster_options, max_nodes);
+
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_cluster_options: bad or newer struct_size");
+  out->alloc = pai__alloc_or_libc(out->alloc);
+  if (out->max_bytes == 0)
+    out->max_bytes = PAI__CLUSTER_MAX_BYTES;
+  if (out->max_nodes == 0)
+    out->max_nodes = PAI__CLUSTER_MAX_NODES;
+  for (size_t i = 0; out->form != NULL; i++) {
+    if (i == PAI__LEN(forms)) {
+      (void)pai__fail(err, PAI_EINVAL, "there is no form '%.80s' of clusters",
+                      out->form);
+      pai__error_help(err, "openpai, hived, layout, kubernetes or slurm");
+      return PAI_EINVAL;
+    }
+    if (strcmp(forms[i]->name, out->form) == 0)
+      break;
+  }
+  return PAI_OK;
+}
+
+/* What begins as JSON and is JSON is read as that, all else as YAML. */
+static int parse(pai__tree **out, const char *text, size_t len,
+                 const pai_cluster_options *o, pai_error **err)
+{
+  pai__json_options json = { .flags = PAI__JSON_COMMENTS,
+                             .max_bytes = o->max_bytes,
+                             .alloc = o->alloc };
+  pai__yaml_options yaml = { .mode = PAI__YAML_JS,
+                             .max_bytes = o->max_bytes,
+                             .alloc = o->alloc };
+  size_t at = 0;
+  int rc;
+
+  while (at < len && strchr(" \t\r\n", text[at]) != NULL && text[at] != '\0')
+    at++;
+  if (at == len || text[at] != '{')
+    return pai__yaml_parse(out, text, len, &yaml, err);
+  rc = pai__json_parse(out, text, len, &json, err);
+  if (rc != PAI_EINVAL)
+    return rc;
+  if (pai__yaml_parse(out, text, len, &yaml, NULL) < 0)
+    return rc; /* with JSON's error, which says more */
+  if (err != NULL) {
+    pai_error_free(*err);
+    *err = NULL;
+  }
+  return PAI_OK;
+}
+
+static const pai__cluster_form *find_form(const pai__tree *t, const char *name)
+{
+  for (size_t i = 0; i < PAI__LEN(forms); i++)
+    if (name != NULL ? strcmp(forms[i]->name, name) == 0 : forms[i]->is(t))
+      return forms[i];
+  return NULL;
+}
+
+/* Two nodes of the same name. */
+static void find_same(pai__reader *r, const uint32_t same[2])
+{
+  pai__pos first = pai__tree_where(r->t, r->places[same[0]]);
+
+  if (pai__find(r->f, PAI_SEVERITY_ERROR, "duplicate", r->places[same[1]],
+                "node '%.80s' is there already, at line %u",
+                r->c->nodes[same[1]].name, (unsigned)first.line))
+    pai__find_help(r->f, "rename one of them, or take it out");
+}
+
+static void read(pai__reader *r, const char *form_name)
+{
+  const pai__cluster_form *form = find_form(r->t, form_name);
+  uint32_t same[2];
+  int rc;
+
+  if (form == NULL) {
+    if (pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-form", 0,
+                  "this is no cluster that we know"))
+      pai__find_help(r->f, "a cluster has 'nodes' or 'physicalCluster'");
+    return;
+  }
+  r->c->form = form->name;
+  form->read(r);
+  if (r->f->failed)
+    return;
+  if (r->c->nnodes == 0 && r->f->errors == 0)
+    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "no-nodes", 0,
+                    "there is no node in it");
+  rc = pai__cluster_end(r->c, same);
+  if (rc == PAI_EEXISTS)
+    find_same(r, same);
+  r->f->failed |= rc == PAI_ENOMEM;
+}
+
+static int look(pai_report *report, pai_cluster *c, const pai__tree *t,
+                const pai_cluster_options *o)
+{
+  pai__findings f;
+  pai__reader r = { .c = c, .t = t, .f = &f, .max_nodes = o->max_nodes };
+  int rc;
+
+  pai__findings_init(&f, &report->arena, t);
+  read(&r, o->form);
+  rc = pai__findings_end(&f);
+  if (rc == PAI_OK)
+    rc = pai__report_take(report, &f);
+  pai__free(&c->alloc, r.places, r.place_cap * sizeof(*r.places));
+  pai__findings_dispose(&f);
+  return rc;
+}
+
+static int check(pai_report *report, pai_cluster **out, const char *text,
+                 size_t len, const pai_cluster_options *o)
+{
+  pai_error *why = NULL;
+  pai__tree *tree = NULL;
+  int rc = parse(&tree, text, len, o, &why);
+
+  if (rc < 0 && rc != PAI_ENOMEM)
+    rc = pai__report_fail(report, rc == PAI_ELIMIT ? "limit" : "syntax", why);
+  else if (rc == PAI_OK)
+    rc = pai__cluster_new(out, o->alloc);
+  if (rc == PAI_OK && *out != NULL)
+    rc = look(report, *out, tree, o);
+  pai_error_free(why);
+  pai__tree_free(tree);
+  if (rc == PAI_OK && report->errors == 0)
+    return PAI_OK;
+  pai_cluster_free(*out);
+  *out = NULL;
+  return rc;
+}
+
+int pai_cluster_check(pai_report **out, pai_cluster **cluster,
+                      const char *text, size_t len,
+                      const pai_cluster_options *opts, pai_error **err)
+{
+  pai_cluster_options o;
+  pai_cluster *c = NULL;
+  pai_report *r;
+  int rc;
+
+  if (cluster != NULL)
+    *cluster = NULL;
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(text != NULL, err);
+  rc = pai__cluster_options(&o, opts, err);
+  if (rc < 0)
+    return rc;
+  rc = pai__report_new(&r, o.alloc);
+  if (rc == PAI_OK)
+    rc = check(r, &c, text, len, &o);
+  if (rc < 0) {
+    pai_report_free(r);
+    return pai__oom(err);
+  }
+  if (cluster != NULL)
+    *cluster = c;
+  else
+    pai_cluster_free(c);
+  *out = r;
+  return PAI_OK;
+}
+
+int pai_cluster_parse(pai_cluster **out, const char *text, size_t len,
+                      const pai_cluster_options *opts, pai_error **err)
+{
+  pai_report *r;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(text != NULL, err);
+  rc = pai_cluster_check(&r, out, text, len, opts, err);
+  if (r != NULL && r->errors > 0)
+    rc = pai__report_raise(r, err);
+  pai_report_free(r);
+  return rc;
+}

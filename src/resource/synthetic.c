@@ -1,0 +1,265 @@
+/* synthetic.c - a cluster of a description in one line */
+#include "base/utf8.h"
+#include "resource/read.h"
+
+typedef struct description {
+  uint32_t racks, nodes, gpus, cpus, numa, in_switch, in_link;
+  uint64_t memory;
+  pai__piece kind; /* of the GPUs */
+} description;
+
+/* --- reading the words ---------------------------------------------------- */
+
+static const struct word {
+  const char *key;
+  size_t place; /* of its number in a description */
+  uint32_t most;
+} words[] = {
+  { "nodes", offsetof(description, nodes), 0 /* the options say */ },
+  { "racks", offsetof(description, racks), PAI__CLUSTER_MAX_NODES },
+  { "gpu", offsetof(description, gpus), PAI__NODE_MAX_GPUS },
+  { "cpus", offsetof(description, cpus), 1 << 20 },
+  { "numa", offsetof(description, numa), 1024 },
+  { "switch", offsetof(description, in_switch), PAI__NODE_MAX_GPUS },
+  { "link", offsetof(description, in_link), PAI__NODE_MAX_GPUS },
+  { "mem", offsetof(description, memory), 0 },
+};
+
+static int fail_word(pai_error **err, const char *text, pai__piece word,
+                     const char *why)
+{
+  char piece[PAI__EXCERPT];
+  pai__pos pos = { 1, (uint32_t)(word.s - text) + 1 };
+
+  (void)pai__fail_at(err, PAI_EINVAL, pos, "'%s' %s",
+                     pai__excerpt(piece, word.s, word.len), why);
+  pai__error_help(err, "write nodes:16 racks:2 gpu:8:h100 cpus:128 mem:1T "
+                       "numa:2 switch:4 link:8; all but nodes can be left "
+                       "out");
+  return PAI_EINVAL;
+}
+
+static bool read_number(pai__piece *s, uint32_t *value)
+{
+  uint64_t v = 0;
+  size_t i = 0;
+
+  for (; i < s->len && s->s[i] >= '0' && s->s[i] <= '9' && i < 10; i++)
+    v = v * 10 + (uint64_t)(s->s[i] - '0');
+  s->s += i;
+  s->len -= i;
+  *value = (uint32_t)v;
+  return i > 0 && v <= UINT32_MAX;
+}
+
+static const struct word *find_word(pai__piece word, pai__piece *value)
+{
+  for (size_t i = 0; i < PAI__LEN(words); i++) {
+    size_t len = strlen(words[i].key);
+
+    if (word.len > len && word.s[len] == ':' &&
+        memcmp(word.s, words[i].key, len) == 0) {
+      *value = (pai__piece){ word.s + len + 1, word.len - len - 1 };
+      return &words[i];
+    }
+  }
+  return NULL;
+}
+
+/* ":h100" behind the number of GPUs. */
+static bool read_kind(description *d, pai__piece rest)
+{
+  if (rest.len < 2 || *rest.s != ':' || rest.len > PAI__EXCERPT ||
+      memchr(rest.s + 1, ':', rest.len - 1) != NULL)
+    return rest.len == 0;
+  d->kind = (pai__piece){ rest.s + 1, rest.len - 1 };
+  return true;
+}
+
+static int read_word(description *d, const char *text, pai__piece word,
+                     uint32_t max_nodes, unsigned *seen, pai_error **err)
+{
+  pai__piece value = { NULL, 0 };
+  const struct word *w = find_word(word, &value);
+  uint32_t most, number;
+
+  if (w == NULL)
+    return fail_word(err, text, word, "is no word of a description");
+  if ((*seen & 1u << (w - words)) != 0)
+    return fail_word(err, text, word, "is there twice");
+  *seen |= 1u << (w - words);
+  if (w->place == offsetof(description, memory))
+    return pai__size_parse(&d->memory, value.s, value.len)
+             ? PAI_OK
+             : fail_word(err, text, word, "has no amount of memory");
+  if (!read_number(&value, &number) ||
+      !(w->place == offsetof(description, gpus) ? read_kind(d, value)
+                                                : value.len == 0))
+    return fail_word(err, text, word, "has no number");
+  most = w->most != 0 ? w->most : max_nodes;
+  if (number > most)
+    return pai__fail_at(
+      err, PAI_ELIMIT, (pai__pos){ 1, (uint32_t)(word.s - text) + 1 },
+      "%s:%u is more than %u", w->key, (unsigned)number, (unsigned)most);
+  if (number == 0 && w->place != offsetof(description, gpus))
+    return fail_word(err, text, word, "cannot be 0");
+  memcpy((char *)d + w->place, &number, sizeof(number));
+  return PAI_OK;
+}
+
+static int read_words(description *d, const char *text, uint32_t max_nodes,
+                      pai_error **err)
+{
+  const char *s = text;
+  unsigned seen = 0;
+  int rc = PAI_OK;
+
+  *d = (description){ .kind = { "gpu", 3 } };
+  while (rc == PAI_OK && *(s += strspn(s, " \t\r\n,")) != '\0') {
+    pai__piece word = { s, strcspn(s, " \t\r\n,") };
+
+    rc = read_word(d, text, word, max_nodes, &seen, err);
+    s += word.len;
+  }
+  if (rc == PAI_OK && d->nodes == 0)
+    rc = fail_word(err, text, (pai__piece){ text, strlen(text) },
+                   "does not say how many nodes");
+  return rc;
+}
+
+/* --- making it ------------------------------------------------------------ */
+
+static int digits_of(uint32_t n, int least)
+{
+  int digits = 1;
+
+  while (n >= 10) {
+    n /= 10;
+    digits++;
+  }
+  return digits > least ? digits : least;
+}
+
+/* "node" and a number of that many digits, and a NUL. */
+static char *put_name(char *to, const char *word, uint32_t number, int digits)
+{
+  size_t len = strlen(word);
+
+  memcpy(to, word, len);
+  for (int i = digits; i > 0; i--) {
+    to[len + (size_t)i - 1] = (char)('0' + number % 10);
+    number /= 10;
+  }
+  to[len + (size_t)digits] = '\0';
+  return to + len + (size_t)digits + 1;
+}
+
+/* "h100-node", for the kind has a name of its own. */
+static const char *sku_name(pai_cluster *c, pai__piece kind)
+{
+  static const char after[] = "-node";
+  char *name = pai__arena_zalloc(&c->arena, kind.len + sizeof(after), 1);
+
+  if (name == NULL)
+    return NULL;
+  memcpy(name, kind.s, kind.len);
+  memcpy(name + kind.len, after, sizeof(after));
+  return name;
+}
+
+static int make_sku(pai_cluster *c, const description *d)
+{
+  pai__sku sku = { .name = "cpu-node",
+                   .numa = d->numa,
+                   .in_switch = d->in_switch,
+                   .in_link = d->in_link,
+                   .cpus = d->cpus,
+                   .memory = d->memory };
+  pai__gpu_group *group = pai__arena_zalloc(&c->arena, 1, sizeof(*group));
+  pai__gpu_kind kind = { .name =
+                           pai__cluster_text(c, d->kind.s, d->kind.len) };
+  uint32_t index;
+
+  if (group == NULL || kind.name == NULL)
+    return PAI_ENOMEM;
+  if (d->gpus > 0) {
+    if (pai__cluster_add_kind(c, &kind, &group->kind) < 0)
+      return PAI_ENOMEM;
+    group->count = d->gpus;
+    sku.groups = group;
+    sku.ngroups = 1;
+    sku.name = sku_name(c, d->kind);
+    if (sku.name == NULL)
+      return PAI_ENOMEM;
+  }
+  return pai__cluster_add_sku(c, &sku, &index);
+}
+
+static int make_racks(pai_cluster *c, const description *d)
+{
+  int digits = digits_of(d->racks, 2);
+  char name[32];
+  uint32_t index;
+
+  for (uint32_t i = 0; i < d->racks; i++) {
+    char *end = put_name(name, "rack", i + 1, digits);
+
+    if (pai__cluster_rack(c, name, (size_t)(end - name) - 1, &index) < 0)
+      return PAI_ENOMEM;
+  }
+  return PAI_OK;
+}
+
+static int make(pai_cluster *c, const description *d)
+{
+  int digits = digits_of(d->nodes, 4);
+  char *names = pai__arena_zalloc(&c->arena, d->nodes,
+                                  strlen("node") + (size_t)digits + 1);
+  uint32_t same[2];
+
+  if (names == NULL || make_sku(c, d) < 0 || make_racks(c, d) < 0 ||
+      pai__cluster_reserve(c, d->nodes, (size_t)d->nodes * d->gpus) < 0)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < d->nodes; i++) {
+    const char *name = names;
+    pai__member *m;
+
+    names = put_name(names, "node", i + 1, digits);
+    if (pai__cluster_add_node(c, name, 0, &m) < 0)
+      return PAI_ENOMEM;
+    if (d->racks > 0)
+      m->rack = (uint32_t)((uint64_t)i * d->racks / d->nodes);
+  }
+  return pai__cluster_end(c, same);
+}
+
+int pai_cluster_synthetic(pai_cluster **out, const char *text,
+                          const pai_cluster_options *opts, pai_error **err)
+{
+  pai_cluster_options o;
+  description d;
+  pai_cluster *c;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(text != NULL, err);
+  rc = pai__cluster_options(&o, opts, err);
+  if (rc == PAI_OK)
+    rc = read_words(&d, text, o.max_nodes, err);
+  if (rc < 0)
+    return rc;
+  if ((uint64_t)d.nodes * d.gpus > PAI__CLUSTER_MAX_GPUS)
+    return pai__fail(err, PAI_ELIMIT, "there are more than %d GPUs",
+                     PAI__CLUSTER_MAX_GPUS);
+  rc = pai__cluster_new(&c, o.alloc);
+  if (rc == PAI_OK) {
+    c->form = "synthetic";
+    rc = make(c, &d);
+  }
+  if (rc < 0) {
+    pai_cluster_free(c);
+    return pai__oom(err);
+  }
+  *out = c;
+  return PAI_OK;
+}
