@@ -26,10 +26,10 @@ void pai_cluster_free(pai_cluster *c)
   if (c == NULL)
     return;
   alloc = c->alloc;
-  for (size_t i = 0; i < c->nnodes; i++)
-    pai__strfree(&alloc, c->nodes[i].sick);
-  for (size_t i = 0; i < c->ngpus; i++)
-    pai__strfree(&alloc, c->gpus[i].sick);
+  for (size_t i = 0; i < c->nnodes && c->nsick > 0; i++)
+    (void)pai__cluster_set_sick(c, &c->nodes[i].sick, NULL);
+  for (size_t i = 0; i < c->ngpus && c->nsick > 0; i++)
+    (void)pai__cluster_set_sick(c, &c->gpus[i].sick, NULL);
   pai__free(&alloc, c->by_name, c->nnodes * sizeof(*c->by_name));
   pai__free(&alloc, c->kinds, c->kind_cap * sizeof(*c->kinds));
   pai__free(&alloc, c->skus, c->sku_cap * sizeof(*c->skus));
@@ -112,20 +112,37 @@ int pai__cluster_add_kind(pai_cluster *c, const pai__gpu_kind *kind,
   return PAI_OK;
 }
 
+/* The GPUs of each new node of a SKU. */
+static const pai__gpu *make_fresh(pai_cluster *c, const pai__sku *s)
+{
+  pai__gpu *fresh = pai__arena_zalloc(&c->arena, s->gpus + 1, sizeof(*fresh)),
+           *g = fresh;
+
+  for (uint32_t i = 0; fresh != NULL && i < s->ngroups; i++)
+    for (uint32_t k = 0; k < s->groups[i].count; k++, g++) {
+      g->number = (uint16_t)(g - fresh);
+      g->kind = (uint16_t)s->groups[i].kind;
+    }
+  return fresh;
+}
+
 int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index)
 {
   pai__sku *added;
 
   if (PAI__VEC_ROOM(&c->alloc, c->skus, c->nskus, c->sku_cap) < 0)
     return PAI_ENOMEM;
-  *index = (uint32_t)c->nskus;
-  added = &c->skus[c->nskus++];
+  added = &c->skus[c->nskus];
   *added = *sku;
   added->gpus = 0;
   for (uint32_t i = 0; i < sku->ngroups; i++)
     added->gpus += sku->groups[i].count;
   if (added->numa == 0)
     added->numa = 1;
+  added->fresh = make_fresh(c, added);
+  if (added->fresh == NULL)
+    return PAI_ENOMEM;
+  *index = (uint32_t)c->nskus++;
   return PAI_OK;
 }
 
@@ -205,7 +222,6 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
                           pai__member **node)
 {
   const pai__sku *s = &c->skus[sku];
-  uint16_t number = 0;
 
   if (PAI__VEC_ROOM(&c->alloc, c->nodes, c->nnodes, c->node_cap) < 0 ||
       grow_gpus(c, s->gpus) < 0)
@@ -215,10 +231,8 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
                           .sku = sku,
                           .rack = PAI__NOTHING,
                           .first_gpu = (uint32_t)c->ngpus };
-  for (uint32_t i = 0; i < s->ngroups; i++)
-    for (uint32_t k = 0; k < s->groups[i].count; k++)
-      c->gpus[c->ngpus++] =
-        (pai__gpu){ .number = number++, .kind = (uint16_t)s->groups[i].kind };
+  memcpy(c->gpus + c->ngpus, s->fresh, s->gpus * sizeof(*c->gpus));
+  c->ngpus += s->gpus;
   return PAI_OK;
 }
 
@@ -231,6 +245,8 @@ int pai__cluster_set_sick(pai_cluster *c, char **sick, const char *why)
     if (copy == NULL)
       return PAI_ENOMEM;
   }
+  c->nsick += copy != NULL;
+  c->nsick -= *sick != NULL;
   pai__strfree(&c->alloc, *sick);
   *sick = copy;
   return PAI_OK;

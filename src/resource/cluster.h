@@ -34,10 +34,18 @@ typedef struct pai__gpu_group {
   uint32_t count;
 } pai__gpu_group;
 
+typedef struct pai__gpu {
+  const char *uuid; /* or NULL */
+  char *sick;       /* likewise */
+  uint16_t number;  /* its device, as jobs are told; mostly its place */
+  uint16_t kind;
+} pai__gpu;
+
 /* A type of machine. */
 typedef struct pai__sku {
   const char *name;
   const pai__gpu_group *groups;
+  const pai__gpu *fresh; /* the GPUs of a new node; made when it is added */
   uint32_t ngroups;
   uint32_t gpus;      /* of all groups */
   uint32_t numa;      /* NUMA nodes; the GPUs are spread over them; >= 1 */
@@ -61,13 +69,6 @@ typedef struct pai__member {
   uint32_t rack;      /* or PAI__NOTHING */
   uint32_t first_gpu; /* as many as its SKU says, in `gpus` */
 } pai__member;
-
-typedef struct pai__gpu {
-  const char *uuid; /* or NULL */
-  char *sick;       /* likewise */
-  uint16_t number;  /* its device, as jobs are told; mostly its place */
-  uint16_t kind;
-} pai__gpu;
 
 /* --- cells ---------------------------------------------------------------- */
 
@@ -123,6 +124,7 @@ struct pai_cluster {
   size_t nkinds, nskus, nracks, nnodes, ngpus, nvcs, ntypes, ncells;
   size_t kind_cap, sku_cap, rack_cap, node_cap, gpu_cap, vc_cap, type_cap,
     cell_cap;
+  size_t nsick;        /* reasons that are kept */
   bool derived;        /* the cells were made of the nodes, not given */
   uint32_t *by_name;   /* nodes in the order of their names; NULL: they are */
   pai__map rack_index; /* while it is filled */

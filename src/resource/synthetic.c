@@ -210,27 +210,50 @@ static int make_racks(pai_cluster *c, const description *d)
   return PAI_OK;
 }
 
-static int make(pai_cluster *c, const description *d)
+/* The name behind another of as many digits. */
+static void put_next(char *to, size_t size)
+{
+  char *digit = to + size - 2;
+
+  memcpy(to, to - size, size);
+  for (; *digit == '9'; digit--)
+    *digit = '0';
+  ++*digit;
+}
+
+/* Their names ascend, so nothing is left to be done at the end. */
+static int make_nodes(pai_cluster *c, const description *d)
 {
   int digits = digits_of(d->nodes, 4);
-  char *names = pai__arena_zalloc(&c->arena, d->nodes,
-                                  strlen("node") + (size_t)digits + 1);
-  uint32_t same[2];
+  size_t size = strlen("node") + (size_t)digits + 1;
+  char *name = pai__arena_zalloc(&c->arena, d->nodes, size);
+  uint32_t rack = 0, step = 0;
 
-  if (names == NULL || make_sku(c, d) < 0 || make_racks(c, d) < 0 ||
-      pai__cluster_reserve(c, d->nodes, (size_t)d->nodes * d->gpus) < 0)
+  if (name == NULL)
     return PAI_ENOMEM;
+  (void)put_name(name, "node", 1, digits);
   for (uint32_t i = 0; i < d->nodes; i++) {
-    const char *name = names;
     pai__member *m;
 
-    names = put_name(names, "node", i + 1, digits);
+    if (i > 0)
+      put_next(name += size, size);
     if (pai__cluster_add_node(c, name, 0, &m) < 0)
       return PAI_ENOMEM;
-    if (d->racks > 0)
-      m->rack = (uint32_t)((uint64_t)i * d->racks / d->nodes);
+    if (d->racks == 0)
+      continue;
+    m->rack = rack;
+    for (step += d->racks; step >= d->nodes; step -= d->nodes)
+      rack++;
   }
-  return pai__cluster_end(c, same);
+  return PAI_OK;
+}
+
+static int make(pai_cluster *c, const description *d)
+{
+  if (make_sku(c, d) < 0 || make_racks(c, d) < 0 ||
+      pai__cluster_reserve(c, d->nodes, (size_t)d->nodes * d->gpus) < 0)
+    return PAI_ENOMEM;
+  return make_nodes(c, d);
 }
 
 int pai_cluster_synthetic(pai_cluster **out, const char *text,
