@@ -136,6 +136,7 @@ typedef struct pai_node_view {
   const char *address; /**< how to reach it; the name if nothing else */
   const char *rack;    /**< NULL: not known */
   const char *sick;    /**< why it is out of use, or NULL */
+  const char *pin;     /**< a name for shares of just this node, or NULL */
   size_t sku;
   size_t gpus;
   size_t labels;

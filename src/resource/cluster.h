@@ -51,6 +51,8 @@ typedef struct pai__sku {
   uint32_t numa;      /* NUMA nodes; the GPUs are spread over them; >= 1 */
   uint32_t in_switch; /* GPUs below one PCI switch; 0: not known */
   uint32_t in_link;   /* GPUs that NVLink or xGMI joins; 0: none */
+  uint32_t at;        /* while it is read: the node of the text's tree that
+                         tells of it, or PAI__NO_NODE; likewise below */
   uint32_t cpus, used_cpus;     /* used: by what runs on each node anyway */
   uint64_t memory, used_memory; /* bytes */
 } pai__sku;
@@ -62,6 +64,7 @@ typedef struct pai__label {
 typedef struct pai__member {
   const char *name;
   const char *address; /* NULL: as the name */
+  const char *pin;     /* a name for the cell that it is, or NULL */
   const pai__label *labels;
   char *sick; /* why it is out of use, or NULL; of the cluster's allocator */
   uint32_t nlabels;
@@ -98,12 +101,14 @@ typedef struct pai__share {
   const char *path; /* "chain.type", as it was given; or NULL */
   const char *pin;  /* or NULL */
   uint32_t count;
+  uint32_t at;
 } pai__share;
 
 typedef struct pai__vc {
   const char *name;
   const pai__share *shares;
   uint32_t nshares;
+  uint32_t at;
 } pai__vc;
 
 /* --- the whole ------------------------------------------------------------ */

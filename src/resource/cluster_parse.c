@@ -109,6 +109,8 @@ static void read(pai__reader *r, const char *form_name)
   if (rc == PAI_EEXISTS)
     find_same(r, same);
   r->f->failed |= rc == PAI_ENOMEM;
+  if (!r->f->failed && r->f->errors == 0)
+    pai__cluster_lint(r);
 }
 
 static int look(pai_report *report, pai_cluster *c, const pai__tree *t,

@@ -38,6 +38,7 @@ int pai_cluster_view_node(const pai_cluster *c, size_t node,
                        .rack =
                          m->rack != PAI__NOTHING ? c->racks[m->rack] : NULL,
                        .sick = m->sick,
+                       .pin = m->pin,
                        .sku = m->sku,
                        .gpus = pai__sku_of(c, m)->gpus,
                        .labels = m->nlabels };

@@ -71,6 +71,10 @@ uint32_t pai__read_kind(pai__reader *r, const char *name, size_t len);
 pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
                                 uint32_t sku);
 
+/* What is legal and surely not meant, and shares that do not add up: behind a
+ * form without errors (lint.c). */
+void pai__cluster_lint(pai__reader *r);
+
 /* --- read_shares.c -------------------------------------------------------- */
 
 /* `virtualClusters` of our own form: {NAME: {cells: {TYPE: COUNT}, pins: [ID]}}

@@ -86,7 +86,8 @@ static void read_sku(pai__reader *r, pai__node name, pai__node n)
   static const char *const keys[] = { "gpu",          "gpus",       "numa",
                                       "gpusInSwitch", "gpusInLink", "cpus",
                                       "memory",       "used" };
-  pai__sku sku = { .name = pai__read_copy(r, name, "the name of a SKU") };
+  pai__sku sku = { .name = pai__read_copy(r, name, "the name of a SKU"),
+                   .at = name };
   pai__node v[KEYS];
   uint32_t index;
 
@@ -209,7 +210,7 @@ static void read_gpus(pai__reader *r, pai__node n, pai__member *m)
   }
 }
 
-enum { NAME, SKU, RACK, ADDRESS, LABELS, SICK, GPUS, NODE_KEYS };
+enum { NAME, SKU, RACK, ADDRESS, LABELS, SICK, GPUS, PIN, NODE_KEYS };
 
 static void fill_node(pai__reader *r, const pai__node v[NODE_KEYS],
                       uint32_t rack, pai__member *m)
@@ -223,6 +224,8 @@ static void fill_node(pai__reader *r, const pai__node v[NODE_KEYS],
     read_sick(r, v[SICK], &m->sick);
   if (v[GPUS] != PAI__NO_NODE)
     read_gpus(r, v[GPUS], m);
+  if (v[PIN] != PAI__NO_NODE)
+    m->pin = pai__read_copy(r, v[PIN], "pin");
 }
 
 static void bad_range(pai__reader *r, pai__node n)
@@ -268,7 +271,7 @@ static void add_nodes(pai__reader *r, pai__node at, pai__piece name,
 static void read_node(pai__reader *r, pai__node n)
 {
   static const char *const keys[] = { "name",   "sku",  "rack", "address",
-                                      "labels", "sick", "gpus" };
+                                      "labels", "sick", "gpus", "pin" };
   pai__node v[NODE_KEYS];
   pai__piece name;
   uint32_t sku;

@@ -30,6 +30,7 @@ static void read_counts(pai__reader *r, pai__node n, pai__share *shares,
   while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__share *s = &shares[*nshares];
 
+    s->at = key;
     s->path = pai__read_copy(r, key, "a type of cell");
     s->count =
       pai__read_number(r, pai__tree_value(r->t, key), "a number of cells", 0,
@@ -63,6 +64,7 @@ static void read_pins(pai__reader *r, pai__node n, pai__share *shares,
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__share *s = &shares[*nshares];
 
+    s->at = item;
     s->pin = pai__read_copy(r, item, "a pin");
     s->count = 1;
     *nshares += s->pin != NULL;
@@ -73,7 +75,8 @@ static void read_vc(pai__reader *r, pai__node name, pai__node n)
 {
   enum { CELLS, PINS, KEYS };
   static const char *const keys[] = { "cells", "pins" };
-  pai__vc vc = { .name = pai__read_copy(r, name, "a virtual cluster") };
+  pai__vc vc = { .name = pai__read_copy(r, name, "a virtual cluster"),
+                 .at = name };
   pai__share *shares;
   pai__node v[KEYS] = { PAI__NO_NODE, PAI__NO_NODE };
   size_t count;

@@ -170,6 +170,7 @@ static const char *sku_name(pai_cluster *c, pai__piece kind)
 static int make_sku(pai_cluster *c, const description *d)
 {
   pai__sku sku = { .name = "cpu-node",
+                   .at = PAI__NOTHING,
                    .numa = d->numa,
                    .in_switch = d->in_switch,
                    .in_link = d->in_link,

@@ -223,6 +223,7 @@ static void put_node(output *o, const pai_cluster *c, const pai__member *m)
   if (m->rack != PAI__NOTHING)
     put_text(o, "rack", c->racks[m->rack]);
   put_text(o, "address", m->address);
+  put_text(o, "pin", m->pin);
   put_labels(o, m);
   put_text(o, "sick", m->sick);
   put_gpus(o, c, m);

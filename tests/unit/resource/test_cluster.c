@@ -18,12 +18,12 @@ static const char lab[] =
   "  cpu: {cpus: 64}\n"
   "nodes:\n"
   "  - {name: \"dgx[09-10,2]\", sku: dgx, rack: r1, labels: {zone: a}}\n"
-  "  - {name: 7, sku: mix, address: 10.0.0.7, rack: r2,\n"
+  "  - {name: 7, sku: mix, address: 10.0.0.7, rack: r2, pin: p1,\n"
   "     gpus: {3: {sick: hot, uuid: GPU-3}, 5: {number: 9}}}\n"
   "  - {name: c1, sku: cpu, sick: fan broken, rack: r1}\n"
   "virtualClusters:\n"
-  "  a: {cells: {dgx: 2}, pins: [p1]}\n"
-  "  b: {cells: [{dgx: 1}, {h100: 2}, {dgx: 1}]}\n"
+  "  a: {cells: {dgx: 1}, pins: [p1]}\n"
+  "  b: {cells: [{dgx: 1}, {h100: 2}, {dgx: 0}]}\n"
   "  c:\n";
 
 /* --- reading -------------------------------------------------------------- */
@@ -31,8 +31,8 @@ static const char lab[] =
 static void nodes_are_read(void **state)
 {
   pai_cluster *c = test_cluster(lab, NULL);
-  pai_node_view n = { sizeof(n), 0, 0, 0, 0, 0, 0, 0 };
-  pai_node_gpu_view g = { sizeof(g), 0, 0, 0, 0 };
+  pai_node_view n = { .struct_size = sizeof(n) };
+  pai_node_gpu_view g = { .struct_size = sizeof(g) };
   const char *key, *value;
   size_t i;
 
@@ -53,6 +53,7 @@ static void nodes_are_read(void **state)
   assert_string_equal(n.name, "7");
   assert_string_equal(n.address, "10.0.0.7");
   assert_string_equal(n.rack, "r2");
+  assert_string_equal(n.pin, "p1");
   assert_int_equal(pai_cluster_view_gpu(c, 3, 1, &g), PAI_OK);
   assert_string_equal(g.kind, "v100");
   assert_int_equal(pai_cluster_view_gpu(c, 3, 3, &g), PAI_OK);
@@ -119,9 +120,9 @@ static void shares_keep_their_order(void **state)
     const char *cells, *pin;
     size_t vc, share, count;
   } want[] = {
-    { "dgx", NULL, 0, 0, 2 }, { NULL, "p1", 0, 1, 1 },
-    { "dgx", NULL, 1, 0, 1 }, { "h100", NULL, 1, 1, 2 },
-    { "dgx", NULL, 1, 2, 1 },
+    { "dgx-rack.dgx", NULL, 0, 0, 1 }, { NULL, "p1", 0, 1, 1 },
+    { "dgx-rack.dgx", NULL, 1, 0, 1 }, { "dgx-rack.h100", NULL, 1, 1, 2 },
+    { "dgx-rack.dgx", NULL, 1, 2, 0 },
   };
   pai_cluster *c = test_cluster(lab, NULL);
   pai_vc_view vc = { .struct_size = sizeof(vc) };
