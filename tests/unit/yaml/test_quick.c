@@ -153,7 +153,7 @@ static const char *const tricky[] = {
   "a: |\n  x\n \t\n  y\n",
   "a: |\n  x\n  \t\n  y\n",
   "a: |\n \tx\n",
-  "a: |\n \t\n  x\n",
+  "a: >\n  \tx\n  y\n",
   "a: |+\n  x\n   ",
   "a: >\n  x\n  \ty\n  z\n",
   "a: >\n   x\n    y\n\n    z\n   w\n",
