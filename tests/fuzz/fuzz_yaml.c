@@ -1,5 +1,4 @@
-/* fuzz_yaml.c - the YAML reader, in both its modes, with libyaml and without
- */
+/* fuzz_yaml.c - the YAML reader, in both modes, with and without libyaml */
 #include "both_ways.h"
 #include "check.h"
 #include "yaml/yaml.h"
