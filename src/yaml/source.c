@@ -88,7 +88,7 @@ size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index)
 {
   const char *p = s->fed + s->at_byte;
 
-  if (s->ascii)
+  if (s->bytes)
     return index < s->len ? index : s->len;
   /* Marks come nearly in order, so each step is taken about once. */
   for (; s->at_char < index && p < s->fed + s->len; s->at_char++)
@@ -126,7 +126,7 @@ static size_t put_change(pai__yaml_source *s, const pai__yaml_change *c,
     memcpy(*to, s->stand_in, STAND_IN - 1);
     (*to)[STAND_IN - 1] = (char)(0x80 + odd_index('\t'));
     *to += STAND_IN;
-    s->ascii = false;
+    s->bytes = false;
   }
   return c->n;
 }
@@ -199,6 +199,8 @@ static int check(pai__yaml_source *s, const char *text, size_t at, size_t end,
       *odd += odd_index(pai__utf8_get(text + at, n)) >= 0;
     } else if (c < ' ' && c != '\t' && c != '\n' && c != '\r') {
       return fail_char(s->tree, at, c, err);
+    } else if (c == '\r') {
+      s->everyday = false;
     }
     at += n;
   }
@@ -291,10 +293,12 @@ int pai__yaml_source_init(pai__yaml_source *s, const pai__tree *tree,
   s->fed = text + from;
   s->len = tree->len - from;
   at = skip_plain(tree, from);
-  s->ascii = at == tree->len;
-  rc = s->ascii ? PAI_OK : check(s, text, at, tree->len, &odd, err);
+  s->bytes = at == tree->len;
+  s->everyday = true;
+  rc = s->bytes ? PAI_OK : check(s, text, at, tree->len, &odd, err);
   if (rc < 0)
     return rc;
+  s->everyday = s->everyday && odd == 0;
   if (from != 0 && add_edit(s, 0, from) < 0)
     goto no_memory;
   if (odd != 0 && pai__yaml_choose_stand_in(s) && stand_in(s, from, odd) < 0)

@@ -30,7 +30,8 @@ typedef struct pai__yaml_source {
   size_t copy_size;
   pai__yaml_edit *edits;
   size_t nedits, edit_cap;
-  bool ascii;              /* characters of fed are bytes */
+  bool bytes;              /* marks count bytes of fed, not characters */
+  bool everyday;           /* no carriage returns, nothing odd */
   char stand_in[4];        /* three bytes that stand-ins begin with, or "" */
   size_t read;             /* bytes of fed that libyaml has */
   size_t at_char, at_byte; /* where the last mark was in fed */
@@ -53,7 +54,7 @@ size_t pai__yaml_text_byte(const pai__yaml_source *s, size_t fed);
 /* The byte of the text that a mark's index leads to. */
 static inline uint32_t pai__yaml_offset(pai__yaml_source *s, size_t index)
 {
-  if (s->ascii && s->nedits == 0)
+  if (s->bytes && s->nedits == 0)
     return (uint32_t)(index < s->len ? index : s->len);
   return (uint32_t)pai__yaml_text_byte(s, pai__yaml_fed_byte(s, index));
 }

@@ -1,5 +1,5 @@
 /* yaml.c - one document from libyaml's events, and libyaml's errors */
-#include "yaml/load.h"
+#include "yaml/quick.h"
 
 enum {
   DEFAULT_DEPTH = 64,
@@ -131,12 +131,24 @@ static bool may_read_again(size_t round, size_t len)
   return round < 2 || (round < MOST_ROUNDS && round * len <= MOST_REREAD);
 }
 
+/* Reads an everyday document.  PAI_OK, PAI_ENOMEM, or libyaml must try. */
+static int read_quickly(pai__yaml_loader *l)
+{
+  int rc = PAI_EINVAL;
+
+  if (l->src.everyday && !l->opts.slow)
+    rc = pai__yaml_quick(l);
+  if (l->opts.quick != NULL && rc == PAI_OK)
+    *l->opts.quick = true;
+  return rc == PAI_ENOMEM ? pai__oom(l->err) : rc;
+}
+
 /* Reads the document; where libyaml stops at a tab, takes such tabs out and
  * reads again. */
 static int read_document(pai__yaml_loader *l)
 {
-  bool again = true, failed;
-  int rc = PAI_OK;
+  int rc = read_quickly(l);
+  bool again = rc != PAI_OK && rc != PAI_ENOMEM, failed;
 
   for (size_t round = 0; again; round++) {
     yaml_parser_t p;

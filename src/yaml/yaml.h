@@ -23,6 +23,8 @@ typedef struct pai__yaml_options {
                              past a mebibyte; 0: 10 */
   uint32_t alias_floor;   /* nodes that are always allowed; 0: 10,000 */
   const pai_alloc *alloc; /* NULL: libc */
+  bool slow;              /* libyaml shall read it, for tests */
+  bool *quick;            /* NULL, or set to true where it need not */
 } pai__yaml_options;
 
 /* opts may be NULL: js mode.  An empty text is a null.  PAI_EINVAL for what
