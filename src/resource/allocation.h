@@ -58,10 +58,23 @@ static inline pai__ports pai__share_ports(const pai_allocation *set,
   return p;
 }
 
-/* Whether nothing of it lies in a pool but, perhaps, its ports. */
-static inline bool pai__share_has_no_block(const pai__share *s)
+/* What a share says about where its content lies, in one piece: this is asked
+ * for every node. */
+static inline uint32_t pai__share_shape(const pai__share *s)
 {
-  return (s->words[PAI__GPUS] | s->words[PAI__CPUS]) <= 1;
+  uint32_t shape;
+
+  memcpy(&shape, (const char *)s + offsetof(pai__share, words), sizeof(shape));
+  return shape;
+}
+
+/* Most shares have no block and no ports: for them a kind is a word. */
+static inline bool pai__are_words(const pai__share *s, const pai__share *t)
+{
+  static const pai__share more = { .words = { 0xfe, 0xfe }, .ranges = 0xffff };
+
+  return ((pai__share_shape(s) | pai__share_shape(t)) &
+          pai__share_shape(&more)) == 0;
 }
 
 static inline uint32_t pai__share_count(const pai_allocation *set,

@@ -103,13 +103,6 @@ static void subtract_words(pai_allocation *set, pai__share *s,
 
 /* --- shares of the same node -------------------------------------------- */
 
-/* Nearly all shares have no block and no ports: for them a kind is a word. */
-static bool are_words(const pai__share *s, const pai__share *t)
-{
-  return pai__share_has_no_block(s) && pai__share_has_no_block(t) &&
-         (s->ranges | t->ranges) == 0;
-}
-
 static void set_word(pai__share *s, unsigned kind, uint64_t word)
 {
   s->bits[kind] = word;
@@ -124,7 +117,7 @@ static void unite_share(pai_allocation *set, pai__share *s,
     s->memory += t->memory;
   else if (s->memory < t->memory)
     s->memory = t->memory;
-  if (are_words(s, t)) {
+  if (pai__are_words(s, t)) {
     for (unsigned k = 0; k < PAI__KINDS; k++)
       set_word(s, k, s->bits[k] | t->bits[k]);
     return;
@@ -140,7 +133,7 @@ static void intersect_share(pai_allocation *set, pai__share *s,
 {
   if (s->memory > t->memory)
     s->memory = t->memory;
-  if (are_words(s, t)) {
+  if (pai__are_words(s, t)) {
     for (unsigned k = 0; k < PAI__KINDS; k++)
       set_word(s, k, s->bits[k] & t->bits[k]);
     return;
@@ -155,7 +148,7 @@ static void subtract_share(pai_allocation *set, pai__share *s,
                            const pai_allocation *other, const pai__share *t)
 {
   s->memory -= s->memory < t->memory ? s->memory : t->memory;
-  if (are_words(s, t)) {
+  if (pai__are_words(s, t)) {
     for (unsigned k = 0; k < PAI__KINDS; k++)
       set_word(s, k, s->bits[k] & ~t->bits[k]);
     return;
@@ -202,7 +195,7 @@ static pai__room room_for(const pai_allocation *set,
       s = &set->shares[i++];
     else
       room.shares++;
-    if (!are_words(s, t))
+    if (!pai__are_words(s, t))
       room.words += words_for(s, t, grows);
   }
   return room;
@@ -253,8 +246,11 @@ static void intersect(pai_allocation *set, const pai_allocation *other)
 
   for (; pai__next_pair(set, &i, other, &j); i++, j++) {
     intersect_share(set, &set->shares[i], other, &other->shares[j]);
-    if (!pai__share_is_empty(&set->shares[i]))
-      set->shares[n++] = set->shares[i];
+    if (pai__share_is_empty(&set->shares[i]))
+      continue;
+    if (n != i)
+      set->shares[n] = set->shares[i];
+    n++;
   }
   set->len = n;
 }

@@ -90,6 +90,13 @@ static bool find_in_shares(const pai_allocation *a, const pai__share *s,
     pai__share_ports(a, s), pai__share_ports(b, t), &f->number);
 }
 
+/* Whether s has all of t, if both are but words. */
+static bool has_words(const pai__share *s, const pai__share *t)
+{
+  return pai__are_words(s, t) && (t->bits[0] & ~s->bits[0]) == 0 &&
+         (t->bits[1] & ~s->bits[1]) == 0 && s->memory >= t->memory;
+}
+
 static bool find_lack(const pai_allocation *set, const pai_allocation *part,
                       finding *f)
 {
@@ -102,6 +109,8 @@ static bool find_lack(const pai_allocation *set, const pai_allocation *part,
     i = pai__allocation_seek(set, i, t->node);
     if (i < set->len && set->shares[i].node == t->node)
       s = &set->shares[i];
+    if (has_words(s, t))
+      continue;
     if (find_in_shares(set, s, part, t, false, f))
       return true;
     f->kind = MEMORY;
