@@ -12,8 +12,8 @@
 #define PAI__BITS_WORDS(numbers) (((numbers) + 63) / 64)
 
 /* Ones in a word: the one place that counts them.  Compilers know this form
- * and make it one instruction where the target has it; where not, it is twice
- * as fast as what they call for __builtin_popcountll(). */
+ * and make it one instruction where the target has it; where not, loops of it
+ * are faster than what they call for __builtin_popcountll(). */
 static inline uint32_t pai__bits_ones(uint64_t x)
 {
   x -= x >> 1 & 0x5555555555555555u;

@@ -155,6 +155,10 @@ static void jobs_take_and_give_back(void **state)
   assert_int_equal(pai_allocation_take(free, other, &err), PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "port 15000 of node 2 is not there");
   pai_allocation_free(other);
+  other = make("node 2: port 15002-16000");
+  assert_int_equal(pai_allocation_take(free, other, &err), PAI_ENOTFOUND);
+  test_expect_error(err, PAI_ENOTFOUND, "port 16000 of node 2 is not there");
+  pai_allocation_free(other);
   other = make("node 3: cpu 4");
   assert_int_equal(pai_allocation_take(free, other, &err), PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "cpu 4 of node 3 is not there");
@@ -323,6 +327,69 @@ static void walks_survive_changes(void **state)
                    0);
   assert_true(pai_allocation_next_node(set, &it));
   assert_int_equal(it.node, 8);
+  pai_allocation_free(set);
+  /* A node before its place goes away. */
+  set = make("node 2: gpu 0; node 5: gpu 1; node 7: gpu 1; node 9: gpu 1");
+  it = (pai_allocation_iter)PAI_ALLOCATION_ITER_INIT;
+  assert_true(pai_allocation_next_node(set, &it));
+  assert_true(pai_allocation_next_node(set, &it));
+  assert_int_equal(
+    pai_allocation_remove(set, 2, PAI_ALLOCATION_GPU, 0, 0, NULL), 0);
+  assert_true(pai_allocation_next_item(set, &it, PAI_ALLOCATION_GPU));
+  assert_int_equal(it.node, 5);
+  assert_true(pai_allocation_next_node(set, &it));
+  assert_int_equal(it.node, 7);
+  pai_allocation_clear(set);
+  assert_false(pai_allocation_next_item(set, &it, PAI_ALLOCATION_GPU));
+  assert_false(pai_allocation_next_node(set, &it));
+  pai_allocation_free(set);
+}
+
+static void all_of_a_set_tells_it_from_others(void **state)
+{
+  static const char *const sets[] = {
+    "",
+    "node 1: gpu 0",
+    "node 2: gpu 0",
+    "node 1: gpu 1",
+    "node 1: cpu 0",
+    "node 1: gpu 0 mem 1",
+    "node 1: mem 1",
+    "node 1: port 0",
+    "node 1: port 1",
+    "node 1: port 0,2,4",
+    "node 1: port 0,2,5",
+    "node 1: cpu 0,64",
+    "node 1: cpu 0,65",
+    "node 1: cpu 0,128",
+    "node 1: gpu 0; node 2: gpu 0",
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(sets); i++) {
+    pai_allocation *a = make(sets[i]);
+
+    for (size_t j = 0; j < PAI__LEN(sets); j++) {
+      pai_allocation *b = make(sets[j]);
+
+      assert_int_equal(pai_allocation_equal(a, b), i == j);
+      assert_int_equal(pai_allocation_hash(a) == pai_allocation_hash(b),
+                       i == j);
+      assert_int_equal(pai_allocation_compare(a, b) < 0,
+                       pai_allocation_compare(b, a) > 0);
+      pai_allocation_free(b);
+    }
+    pai_allocation_free(a);
+  }
+}
+
+/* Keys may be kept in files. */
+static void hashes_stay_what_they_are(void **state)
+{
+  pai_allocation *set = make("node 3: gpu 0-3,70 cpu 0-31 mem 64G port 1,3,5");
+
+  (void)state;
+  assert_true(pai_allocation_hash(set) == 0x4ec2b31c4b898467u);
   pai_allocation_free(set);
 }
 
@@ -557,8 +624,10 @@ static int make_and_change(const pai_alloc *alloc, void *user_data)
   }
   if (rc == PAI_OK)
     rc = pai_allocation_write(c, collect, &out, NULL);
-  if (rc == PAI_OK)
+  if (rc == PAI_OK) {
+    assert_non_null(strstr(out.data, "\"gpu\":\"0-3,70\",\"cpu\":\"0-255\""));
     assert_non_null(strstr(out.data, "}]}node 1: gpu 0-3,70 cpu 0-255"));
+  }
   pai_error_free(err);
   pai__buf_dispose(&out);
   pai_allocation_free(a);
@@ -584,6 +653,8 @@ int main(void)
     cmocka_unit_test(limits_are_within),
     cmocka_unit_test(walks_go_node_by_node),
     cmocka_unit_test(walks_survive_changes),
+    cmocka_unit_test(all_of_a_set_tells_it_from_others),
+    cmocka_unit_test(hashes_stay_what_they_are),
     cmocka_unit_test(shares_are_small),
     cmocka_unit_test(texts_are_read_and_written),
     cmocka_unit_test(bad_texts_are_told),
