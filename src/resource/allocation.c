@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-void pai__allocation_init(pai_allocation *set, const pai_alloc *alloc)
+static void init(pai_allocation *set, const pai_alloc *alloc)
 {
   *set = (pai_allocation){ .alloc = *pai__alloc_or_libc(alloc) };
 }
@@ -15,7 +15,7 @@ int pai_allocation_new(pai_allocation **out, const pai_alloc *alloc,
   *out = pai__zalloc(pai__alloc_or_libc(alloc), sizeof(**out));
   if (*out == NULL)
     return pai__oom(err);
-  pai__allocation_init(*out, alloc);
+  init(*out, alloc);
   return PAI_OK;
 }
 
@@ -25,7 +25,7 @@ void pai_allocation_clear(pai_allocation *set)
 
   pai__free(&alloc, set->shares, set->cap * sizeof(*set->shares));
   pai__free(&alloc, set->pool, set->pool_cap * sizeof(*set->pool));
-  pai__allocation_init(set, &alloc);
+  init(set, &alloc);
 }
 
 void pai_allocation_free(pai_allocation *set)

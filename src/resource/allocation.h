@@ -150,9 +150,6 @@ int pai__allocation_reserve(pai_allocation *set, pai__room room);
 /* A new block, after pai__allocation_reserve(). */
 size_t pai__allocation_block(pai_allocation *set, size_t words);
 
-/* A set without content; all others are made of it. */
-void pai__allocation_init(pai_allocation *set, const pai_alloc *alloc);
-
 /* --- two sets (allocation_ops.c) ---------------------------------------- */
 
 enum pai__operation {

@@ -11,9 +11,9 @@
 
 #define PAI__BITS_WORDS(numbers) (((numbers) + 63) / 64)
 
-/* Ones in a word: the one place that counts them.  Compilers know this form
- * and make it one instruction where the target has it; where not, loops of it
- * are faster than what they call for __builtin_popcountll(). */
+/* Ones in a word: the one place that counts them.  GCC and Clang know this form
+ * and make it one instruction where the target has it (Clang from -O3 on);
+ * where not, loops of it are faster than __builtin_popcountll(), a call. */
 static inline uint32_t pai__bits_ones(uint64_t x)
 {
   x -= x >> 1 & 0x5555555555555555u;

@@ -92,18 +92,3 @@ size_t pai__ports_find(pai__ports a, uint32_t port)
   }
   return low;
 }
-
-bool pai__ports_overlap(pai__ports a, pai__ports b)
-{
-  size_t i = 0, j = 0;
-
-  while (i < a.n && j < b.n) {
-    if (pai__port_last(a.ranges[i]) < pai__port_first(b.ranges[j]))
-      i++;
-    else if (pai__port_last(b.ranges[j]) < pai__port_first(a.ranges[i]))
-      j++;
-    else
-      return true;
-  }
-  return false;
-}

@@ -39,6 +39,5 @@ size_t pai__ports_subtract(uint32_t *out, pai__ports a, pai__ports b);
 uint32_t pai__ports_count(pai__ports a);
 /* The first range that ends at or behind a port, or a.n. */
 size_t pai__ports_find(pai__ports a, uint32_t port);
-bool pai__ports_overlap(pai__ports a, pai__ports b);
 
 #endif
