@@ -8,15 +8,21 @@ static void init(pai_allocation *set, const pai_alloc *alloc)
   *set = (pai_allocation){ .alloc = *pai__alloc_or_libc(alloc) };
 }
 
+static pai_allocation *make(const pai_alloc *alloc)
+{
+  pai_allocation *set = pai__zalloc(pai__alloc_or_libc(alloc), sizeof(*set));
+
+  if (set != NULL)
+    init(set, alloc);
+  return set;
+}
+
 int pai_allocation_new(pai_allocation **out, const pai_alloc *alloc,
                        pai_error **err)
 {
   PAI__CLEAR_OUT(out, err);
-  *out = pai__zalloc(pai__alloc_or_libc(alloc), sizeof(**out));
-  if (*out == NULL)
-    return pai__oom(err);
-  init(*out, alloc);
-  return PAI_OK;
+  *out = make(alloc);
+  return *out != NULL ? PAI_OK : pai__oom(err);
 }
 
 void pai_allocation_clear(pai_allocation *set)
@@ -67,21 +73,21 @@ static size_t live_words(const pai_allocation *set)
   return live;
 }
 
-/* Copies the live blocks of `from` into a pool; the shares then tell where
- * they are there. */
-static size_t move_blocks(uint64_t *pool, pai__share *shares,
-                          const pai_allocation *from)
+/* Copies the blocks of shares from one pool to another, whose length it
+ * returns; the shares then tell where they are there. */
+static size_t move_blocks(uint64_t *to, pai__share *shares, size_t n,
+                          const uint64_t *from)
 {
   size_t len = 0;
 
-  for (size_t i = 0; i < from->len; i++) {
+  for (size_t i = 0; i < n; i++) {
     pai__share *s = &shares[i];
 
     for (unsigned k = 0; k < PAI__KINDS; k++)
       if (s->words[k] > 1)
-        s->bits[k] = move(pool, &len, from->pool + s->bits[k], s->words[k]);
+        s->bits[k] = move(to, &len, from + s->bits[k], s->words[k]);
     if (s->ranges > PAI__RANGES_HERE)
-      s->ports[0] = (uint32_t)move(pool, &len, from->pool + s->ports[0],
+      s->ports[0] = (uint32_t)move(to, &len, from + s->ports[0],
                                    pai__range_words(s->ranges));
   }
   return len;
@@ -113,7 +119,7 @@ static int grow_pool(pai_allocation *set, size_t more)
   pool = pai__realloc(&set->alloc, NULL, 0, cap, sizeof(*pool));
   if (pool == NULL)
     return PAI_ENOMEM;
-  set->pool_len = move_blocks(pool, set->shares, set);
+  set->pool_len = move_blocks(pool, set->shares, set->len, set->pool);
   pai__free(&set->alloc, set->pool, set->pool_cap * sizeof(*pool));
   set->pool = pool;
   set->pool_cap = cap;
@@ -137,35 +143,44 @@ size_t pai__allocation_block(pai_allocation *set, size_t words)
   return at;
 }
 
+/* Room for exactly this, in an empty set. */
+static int get_room(pai_allocation *set, size_t shares, size_t words)
+{
+  if (shares != 0) {
+    set->shares =
+      pai__realloc(&set->alloc, NULL, 0, shares, sizeof(*set->shares));
+    if (set->shares == NULL)
+      return PAI_ENOMEM;
+    set->cap = shares;
+  }
+  if (words != 0) {
+    set->pool = pai__realloc(&set->alloc, NULL, 0, words, sizeof(*set->pool));
+    if (set->pool == NULL)
+      return PAI_ENOMEM;
+    set->pool_cap = words;
+  }
+  return PAI_OK;
+}
+
 int pai_allocation_copy(pai_allocation **out, const pai_allocation *set,
                         pai_error **err)
 {
   pai_allocation *copy;
-  size_t words;
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(set != NULL, err);
-  words = live_words(set);
-  if (pai_allocation_new(out, &set->alloc, err) < 0)
-    return PAI_ENOMEM;
-  copy = *out;
-  if (set->len != 0)
-    copy->shares =
-      pai__realloc(&copy->alloc, NULL, 0, set->len, sizeof(*copy->shares));
-  copy->cap = copy->shares != NULL ? set->len : 0;
-  if (words != 0)
-    copy->pool =
-      pai__realloc(&copy->alloc, NULL, 0, words, sizeof(*copy->pool));
-  copy->pool_cap = copy->pool != NULL ? words : 0;
-  if (copy->cap != set->len || copy->pool_cap != words) {
+  copy = make(&set->alloc);
+  if (copy == NULL || get_room(copy, set->len, live_words(set)) < 0) {
     pai_allocation_free(copy);
-    *out = NULL;
     return pai__oom(err);
   }
   if (set->len != 0)
     memcpy(copy->shares, set->shares, set->len * sizeof(*set->shares));
   copy->len = set->len;
-  copy->pool_len = move_blocks(copy->pool, copy->shares, set);
+  if (copy->pool != NULL)
+    copy->pool_len =
+      move_blocks(copy->pool, copy->shares, copy->len, set->pool);
+  *out = copy;
   return PAI_OK;
 }
 
