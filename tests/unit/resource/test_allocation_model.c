@@ -383,10 +383,86 @@ static void sets_are_what_bools_say(void **state)
   assert_int_equal(w.tally.live, 0);
 }
 
+/* --- many nodes ---------------------------------------------------------- */
+
+enum { MANY = 1500 };
+
+/* Nodes in runs and alone, dense or far between. */
+static pai_allocation *scatter(pai__prng *r, bool has[MANY])
+{
+  uint64_t gap = 1 + pai__prng_below(r, 200), run = pai__prng_below(r, 30);
+  pai_allocation *set;
+
+  memset(has, 0, MANY * sizeof(*has));
+  assert_int_equal(pai_allocation_new(&set, NULL, NULL), PAI_OK);
+  for (uint64_t n = pai__prng_below(r, gap); n < MANY;
+       n += 1 + pai__prng_below(r, gap))
+    for (uint64_t end = n + 1 + pai__prng_below(r, run + 1);
+         n < end && n < MANY; n++) {
+      has[n] = true;
+      assert_int_equal(pai_allocation_add(set, (uint32_t)n * 66,
+                                          PAI_ALLOCATION_GPU, 3, 3, NULL),
+                       PAI_OK);
+    }
+  return set;
+}
+
+static void expect_nodes(const pai_allocation *set, const bool has[MANY])
+{
+  size_t i = 0;
+
+  for (uint32_t n = 0; n < MANY; n++) {
+    if (has[n])
+      assert_int_equal(set->shares[i++].node, n * 66);
+    assert_int_equal(pai_allocation_has(set, n * 66, PAI_ALLOCATION_GPU, 3),
+                     has[n]);
+  }
+  assert_int_equal(set->len, i);
+}
+
+static void expect_search(pai__prng *r, const pai_allocation *set)
+{
+  size_t at = (size_t)pai__prng_below(r, set->len + 2), want = at;
+  uint32_t node = (uint32_t)pai__prng_below(r, PAI_ALLOCATION_NODES);
+
+  while (want < set->len && set->shares[want].node < node)
+    want++;
+  assert_int_equal(pai__allocation_search(set, at, node), want);
+}
+
+static void many_nodes_are_found(void **state)
+{
+  pai__prng r = { 5 };
+
+  (void)state;
+  for (int round = 0; round < 400; round++) {
+    bool a[MANY], b[MANY], want[MANY];
+    pai_allocation *x = scatter(&r, a), *y = scatter(&r, b), *z;
+    int operation = (int)pai__prng_below(&r, 3); /* UNITE, ... */
+
+    expect_nodes(x, a);
+    for (int i = 0; i < 50; i++)
+      expect_search(&r, x);
+    for (size_t n = 0; n < MANY; n++)
+      want[n] = operation == UNITE       ? a[n] || b[n]
+                : operation == INTERSECT ? a[n] && b[n]
+                                         : a[n] && !b[n];
+    assert_int_equal(pai_allocation_copy(&z, x, NULL), PAI_OK);
+    assert_int_equal(operate(z, y, operation), PAI_OK);
+    expect_nodes(z, want);
+    assert_int_equal(pai_allocation_contains(x, z),
+                     operation != UNITE || memcmp(a, want, MANY) == 0);
+    pai_allocation_free(x);
+    pai_allocation_free(y);
+    pai_allocation_free(z);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(sets_are_what_bools_say),
+    cmocka_unit_test(many_nodes_are_found),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
