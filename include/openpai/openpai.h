@@ -6,6 +6,7 @@
 #ifndef OPENPAI_OPENPAI_H
 #define OPENPAI_OPENPAI_H
 
+#include <openpai/allocation.h>
 #include <openpai/base.h>
 #include <openpai/cluster.h>
 #include <openpai/draft.h>

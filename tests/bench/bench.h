@@ -23,6 +23,7 @@ typedef struct bench {
 } bench;
 
 /* Groups of benchmarks; each list ends with a name of NULL. */
+extern const bench bench_allocation[];
 extern const bench bench_yaml[];
 extern const bench bench_json[];
 extern const bench bench_spec[];

@@ -20,6 +20,7 @@ static const bench *const groups[] = {
 #ifdef HAVE_JANSSON
   bench_json,
 #endif
+  bench_allocation,
 };
 
 typedef int (*work)(void *data);
