@@ -11,5 +11,6 @@
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/spec.h>
+#include <openpai/topology.h>
 
 #endif /* OPENPAI_OPENPAI_H */

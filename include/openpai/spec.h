@@ -287,13 +287,6 @@ PAI_API const char *pai_spec_prerequisite_uri(const pai_spec *spec,
 
 /* --- writing --------------------------------------------------------------- */
 
-/** In what a spec, or what is said of it, is written. */
-enum {
-  PAI_FORMAT_YAML = 1,
-  PAI_FORMAT_JSON = 2,
-  PAI_FORMAT_TEXT = 3 /**< for people */
-};
-
 /** Options of pai_spec_write(); or use PAI_SPEC_WRITE_OPTIONS_INIT. */
 typedef struct pai_spec_write_options {
   size_t struct_size;

@@ -95,3 +95,18 @@ int pai__copy_in(void *dst, size_t dst_size, const void *src,
   memcpy(dst, src, size < dst_size ? size : dst_size);
   return PAI_OK;
 }
+
+int pai__fill_view(void *view, const void *full, size_t size,
+                   size_t first_size)
+{
+  size_t wanted;
+
+  memcpy(&wanted, view, sizeof(wanted)); /* struct_size comes first */
+  if (wanted < first_size)
+    return PAI_EINVAL;
+  if (wanted > size) /* a newer header's: what we do not know is zero */
+    memset((char *)view + size, 0, wanted - size);
+  memcpy((char *)view + sizeof(size_t), (const char *)full + sizeof(size_t),
+         (wanted < size ? wanted : size) - sizeof(size_t));
+  return PAI_OK;
+}

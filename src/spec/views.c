@@ -5,25 +5,6 @@
 
 enum { DEFAULT_SHM = 512 };
 
-/* As much of a view as the caller's struct holds; `first` bytes it has at
- * least.  Its struct_size stays. */
-static int fill(void *view, const void *full, size_t size, size_t first)
-{
-  size_t wanted = *(const size_t *)view;
-
-  if (wanted < first)
-    return PAI_EINVAL;
-  if (wanted > size) /* a newer header's: what we do not know is zero */
-    memset((char *)view + size, 0, wanted - size);
-  memcpy((char *)view + sizeof(size_t), (const char *)full + sizeof(size_t),
-         (wanted < size ? wanted : size) - sizeof(size_t));
-  return PAI_OK;
-}
-
-#define FILL(view, full, type, last)  \
-  fill((view), &(full), sizeof(full), \
-       offsetof(type, last) + sizeof((full).last))
-
 static pai__node get(const pai_spec *spec, pai__node n, const char *field)
 {
   return n != PAI__NO_NODE ? pai__tree_get(spec->tree, n, field)
@@ -112,7 +93,7 @@ int pai_spec_view_job(const pai_spec *spec, pai_job_view *view)
     .prerequisites = count(spec, get(spec, 0, "prerequisites")),
   };
 
-  return FILL(view, full, pai_job_view, prerequisites);
+  return PAI__FILL_VIEW(view, full, pai_job_view, prerequisites);
 }
 
 int pai_spec_view_role(const pai_spec *spec, size_t role, pai_role_view *view)
@@ -127,7 +108,7 @@ int pai_spec_view_role(const pai_spec *spec, size_t role, pai_role_view *view)
   n = r->node;
   container = get(spec, n, "extraContainerOptions");
   shm = number(spec, get(spec, container, "shmMB"), DEFAULT_SHM);
-  return FILL(
+  return PAI__FILL_VIEW(
     view,
     ((pai_role_view){
       .name = r->name,
@@ -159,7 +140,7 @@ int pai_spec_view_port(const pai_spec *spec, size_t role, size_t port,
     return PAI_ENOTFOUND;
   full.label = spec->roles[role].ports[port].label;
   full.count = spec->roles[role].ports[port].count;
-  return FILL(view, full, pai_port_view, count);
+  return PAI__FILL_VIEW(view, full, pai_port_view, count);
 }
 
 int pai_spec_view_prerequisite(const pai_spec *spec, size_t i,
@@ -180,7 +161,7 @@ int pai_spec_view_prerequisite(const pai_spec *spec, size_t i,
       : uri != PAI__NO_NODE;
   full.plugin = text(spec, n, "plugin");
   full.has_auth = get(spec, n, "auth") != PAI__NO_NODE;
-  return FILL(view, full, pai_prerequisite_view, has_auth);
+  return PAI__FILL_VIEW(view, full, pai_prerequisite_view, has_auth);
 }
 
 const char *pai_spec_role_prerequisite(const pai_spec *spec, size_t role,
