@@ -47,7 +47,7 @@ static pai__pos place(const scan *s, const char *at)
 static int wrong(const scan *s, int code, const char *at, const char *what)
 {
   return pai__fail_at(s->err, code, place(s, at),
-                      "this is no XML of hwloc: %s", what);
+                      "this XML cannot be read: %s", what);
 }
 
 static bool starts(const scan *s, const char *with)
@@ -173,7 +173,8 @@ static int scan_begin(scan *s, const char *start)
   if (name.len == 0)
     return wrong(s, PAI_EINVAL, start, "a < that begins no element");
   if (s->depth == 0 && (s->done || !is(name, "topology")))
-    return wrong(s, PAI_EINVAL, start, "it is not one element named topology");
+    return wrong(s, PAI_EINVAL, start,
+                 "it is not one element named topology, as hwloc writes it");
   if (s->depth == PAI__TOPO_MAX_DEPTH)
     return wrong(s, PAI_ELIMIT, start, "it is nested too deep");
   if (is(name, "object") && ++s->objects > PAI__TOPO_MAX_OBJECTS)
