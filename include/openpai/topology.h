@@ -84,8 +84,8 @@ PAI_API PAI_NODISCARD int pai_topology_parse_xml(
   pai_topology **out, const char *text, size_t len,
   const pai_topology_options *opts, pai_error **err);
 
-/** The same of a file.  @return as pai_topology_parse_xml(); PAI_EIO: the
- *  file cannot be read  @since 0.1 */
+/** The same of a file.  @return as pai_topology_parse_xml(); PAI_ENOTFOUND,
+ *  PAI_EPERM or PAI_EIO: the file cannot be read  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_topology_load(pai_topology **out,
                                             const char *path,
                                             const pai_topology_options *opts,

@@ -224,27 +224,29 @@ static int take_some(choice *c, uint32_t wanted, pai_error **err)
   return rc == PAI_OK ? rc : pai__oom(err);
 }
 
-/* The smallest nodes around each GPU; of two kinds of memory there both. */
+/* All nodes that share CPUs with an object. */
+static bool take_nodes_of(choice *c, const pai__topo_object *at)
+{
+  bool any = false;
+
+  for (size_t i = 0; i < c->t->count; i++) {
+    const pai__topo_object *o = &c->t->objects[i];
+    if (o->kind != PAI_OBJECT_NUMA || o->os_index >= PAI__TOPO_MAX_PUS ||
+        o->pu >= at->pu + at->pus || at->pu >= o->pu + o->pus)
+      continue;
+    set(&c->nodes, o->os_index);
+    any = true;
+  }
+  return any;
+}
+
+/* Where there is none, those of what is around it. */
 static void take_nodes(choice *c)
 {
-  const pai_topology *t = c->t;
-
   for (size_t i = 0; i < (c->count == 0 ? 1 : c->count); i++) {
-    const pai__topo_object *place = &t->objects[place_of(c, i)];
-    uint32_t at = place_of(c, i), node;
-    while ((node = pai__topo_around(t, at, at, PAI_OBJECT_NUMA)) == PAI_NONE &&
-           at != 0 && pai__topo_count(t, at, PAI_OBJECT_NUMA) == 0)
-      at = t->objects[at].parent;
-    for (size_t k = 0; k < t->count; k++) {
-      const pai__topo_object *o = &t->objects[k];
-      bool near =
-        node != PAI_NONE
-          ? o->pu == t->objects[node].pu && o->pus == t->objects[node].pus
-          : o->pu < place->pu + place->pus && place->pu < o->pu + o->pus;
-      if (o->kind == PAI_OBJECT_NUMA && o->pus > 0 && near &&
-          o->os_index < PAI__TOPO_MAX_PUS)
-        set(&c->nodes, o->os_index);
-    }
+    uint32_t at = place_of(c, i);
+    while (!take_nodes_of(c, &c->t->objects[at]) && at != 0)
+      at = c->t->objects[at].parent;
   }
 }
 

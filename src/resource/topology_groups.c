@@ -180,10 +180,10 @@ static const struct {
   const char *name;
   divide divide;
 } ways[] = {
-  { "machine", by_machine },   { "nvlink", by_nvlink },
-  { "xgmi", by_xgmi },         { "xelink", by_xelink },
-  { "numa", by_numa },         { "package", by_package },
-  { "switches", by_switches }, { "switch", by_switch },
+  { "machine", by_machine }, { "nvlink", by_nvlink },
+  { "xgmi", by_xgmi },       { "xelink", by_xelink },
+  { "numa", by_numa },       { "package", by_package },
+  { "switch", by_switch },   { "switches", by_switches },
 };
 
 int pai__topo_levels_init(pai__topo_levels *l, const pai_topology *t)

@@ -6,6 +6,8 @@
  */
 #include "resource/topology_svg.h"
 
+enum { LINE = 256 }; /* as much as a line about cores mostly needs */
+
 /* --- what is drawn --------------------------------------------------------- */
 
 bool pai__svg_is_frame(const pai_topology *t, uint32_t object)
@@ -191,46 +193,56 @@ static void end_row(pai__svg *s, size_t from, size_t to, int height)
       s->box[from].h = height;
 }
 
+/* Where the next box of a frame comes. */
+typedef struct pen {
+  int x, y;
+  int row;      /* how high the boxes of this row are */
+  int widest;   /* of all rows */
+  size_t first; /* box of this row */
+} pen;
+
+static void next_row(pai__svg *s, pen *p, size_t to, int gap)
+{
+  end_row(s, p->first, to, p->row);
+  p->y += p->row + gap;
+  *p = (pen){ PAI__SVG_PAD, p->y, 0, p->widest, to };
+}
+
+/* Lines take a row each, as wide as the frame will be. */
+static void place_one(pai__svg *s, pen *p, size_t i, int room)
+{
+  pai__svg_box *b = &s->box[i];
+  bool is_line = b->look >= PAI__SVG_MEMORY;
+
+  if (p->x > PAI__SVG_PAD && p->x + b->w > PAI__SVG_PAD + room)
+    next_row(s, p, i, PAI__SVG_GAP);
+  b->x = p->x;
+  b->y = p->y;
+  p->row = most(p->row, b->h);
+  p->x += b->w;
+  p->widest = most(p->widest, is_line ? LINE : p->x - PAI__SVG_PAD);
+  p->x += PAI__SVG_GAP;
+  if (is_line)
+    next_row(s, p, b->skip, 4);
+}
+
 /* Places what box `at` holds, and gives it its size. */
 static void place(pai__svg *s, size_t at, int room)
 {
-  int left = PAI__SVG_PAD, x = left, y = PAI__SVG_TITLE, row = 0, widest = 0;
-  size_t first = at + 1;
-  uint32_t object = s->box[at].object;
+  pen p = { PAI__SVG_PAD, PAI__SVG_TITLE, 0, 0, at + 1 };
 
   if (at == 0)
-    y += PAI__SVG_TITLE; /* its second line */
-  for (size_t i = at + 1; i < s->len; i = s->box[i].skip) {
-    pai__svg_box *b = &s->box[i];
-    bool note = b->look >= PAI__SVG_MEMORY;
-    if (x > left && (note || x + b->w > left + room)) {
-      end_row(s, first, i, row);
-      y += row + PAI__SVG_GAP;
-      x = left;
-      row = 0;
-      first = i;
-    }
-    b->x = x;
-    b->y = y;
-    row = most(row, b->h);
-    widest = most(widest, x + b->w - left);
-    x += note ? 1 : b->w + PAI__SVG_GAP;
-    if (note) { /* a line of its own */
-      widest = most(widest, 250);
-      y += row + 4;
-      x = left;
-      row = 0;
-      first = b->skip;
-    }
-  }
-  end_row(s, first, s->len, row);
-  widest = most(widest, title_width(s, object));
-  widest = widest < room ? widest : room;
-  s->box[at].w = widest + 2 * PAI__SVG_PAD;
-  s->box[at].h = y + row + PAI__SVG_PAD;
+    p.y += PAI__SVG_TITLE; /* its second line */
+  for (size_t i = at + 1; i < s->len; i = s->box[i].skip)
+    place_one(s, &p, i, room);
+  end_row(s, p.first, s->len, p.row);
+  p.widest = most(p.widest, title_width(s, s->box[at].object));
+  p.widest = p.widest < room ? p.widest : room;
+  s->box[at].w = p.widest + 2 * PAI__SVG_PAD;
+  s->box[at].h = p.y + p.row + PAI__SVG_PAD;
   for (size_t i = at + 1; i < s->len; i = s->box[i].skip)
     if (s->box[i].look >= PAI__SVG_MEMORY)
-      s->box[i].w = widest;
+      s->box[i].w = p.widest;
 }
 
 /* `room`: how wide it may be in all. */
