@@ -144,7 +144,7 @@ bool pai__topo_same_gpu(const pai_topology *t, uint32_t object,
                         const pai__topo_device *device);
 int pai__topo_number_gpus(pai_topology *t);
 
-/* --- before hwloc reads it (topology_guard.c) ----------------------------- */
+/* --- before hwloc reads it (topology_guard.c, topology_describe.c) ----------------------------- */
 
 /* Whether a text is well-formed XML without anything that could explode, or a
  * description is of a machine of bearable size. */

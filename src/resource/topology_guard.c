@@ -13,8 +13,7 @@
 enum {
   MOST_OBJECTS_IN_MATRIX = 1024,
   MOST_INDEX = 1 << 20, /* of NUMA nodes and packages: firmware's numbers */
-  MOST_SET = 4096,      /* characters of a set of 8,192 CPUs, with room */
-  MOST_LEVELS = 64
+  MOST_SET = 4096       /* characters of a set of 8,192 CPUs, with room */
 };
 
 typedef struct span {
@@ -27,7 +26,9 @@ typedef struct scan {
   span open[PAI__TOPO_MAX_DEPTH]; /* names of elements */
   size_t depth;
   size_t objects;
-  bool done; /* the outermost element has ended */
+  bool pu, numa; /* there is one */
+  bool v2;       /* and there must be a NUMA node */
+  bool done;     /* the outermost element has ended */
   pai_error **err;
 } scan;
 
@@ -123,8 +124,11 @@ static bool is_up_to(span value, uint32_t most)
   return true;
 }
 
-static int check_attribute(const scan *s, span name, span value)
+static int check_attribute(scan *s, span name, span value)
 {
+  s->v2 = s->v2 || is(name, "version");
+  s->pu = s->pu || (is(name, "type") && is(value, "PU"));
+  s->numa = s->numa || (is(name, "type") && is(value, "NUMANode"));
   if (is(name, "os_index") && !is_up_to(value, MOST_INDEX) &&
       !is(value, "4294967295") && !is(value, "-1"))
     return wrong(s, PAI_ELIMIT, value.s, "an index beyond all machines");
@@ -230,6 +234,23 @@ static int scan_other(scan *s, const char *start)
   return PAI_OK;
 }
 
+/* At the end of the text. */
+static int scan_whole(const scan *s)
+{
+  if (!s->done) {
+    (void)wrong(s, PAI_EINVAL, s->end,
+                s->depth > 0 ? "it ends before its elements do"
+                             : "it is empty");
+    pai__error_help(s->err, "write it with `lstopo FILE.xml`");
+    return PAI_EINVAL;
+  }
+  if (!s->pu)
+    return wrong(s, PAI_EINVAL, s->end, "it has no object of type PU");
+  if (s->v2 && !s->numa)
+    return wrong(s, PAI_EINVAL, s->end, "it has no object of type NUMANode");
+  return PAI_OK;
+}
+
 int pai__topo_guard_xml(const char *text, size_t len, pai_error **err)
 {
   scan s = { .text = text, .at = text, .end = text + len, .err = err };
@@ -253,85 +274,5 @@ int pai__topo_guard_xml(const char *text, size_t len, pai_error **err)
     if (rc < 0)
       return rc;
   }
-  if (s.done)
-    return PAI_OK;
-  (void)wrong(&s, PAI_EINVAL, s.end,
-              s.depth > 0 ? "it ends before its elements do" : "it is empty");
-  pai__error_help(err, "write it with `lstopo FILE.xml`");
-  return PAI_EINVAL;
-}
-
-/* --- descriptions --------------------------------------------------------- */
-
-/* The number at *s, in the forms strtoul() reads; more than any limit when it
- * is too large or negative. */
-static uint64_t take_number(const char **s)
-{
-  unsigned base = 10;
-  uint64_t n = 0;
-  const char *at = *s;
-
-  if (*at == '-' || *at == '+' || is_space(*at))
-    return UINT32_MAX;
-  if (at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) {
-    base = 16;
-    at += 2;
-  } else if (*at == '0') {
-    base = 8;
-  }
-  for (;; at++) {
-    unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
-                     : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
-                     : *at >= 'A' && *at <= 'F' ? (unsigned)(*at - 'A') + 10
-                                                : 16;
-    if (digit >= base)
-      break;
-    n = n * base + digit;
-    n = n < UINT32_MAX ? n : UINT32_MAX;
-  }
-  *s = at;
-  return n;
-}
-
-static int too_many(pai_error **err)
-{
-  return pai__fail(err, PAI_ELIMIT,
-                   "this description has more than %d processing units or %d "
-                   "objects",
-                   PAI__TOPO_MAX_PUS, PAI__TOPO_MAX_OBJECTS);
-}
-
-int pai__topo_guard_synthetic(const char *text, pai_error **err)
-{
-  uint64_t width = 1, objects = 1;
-  unsigned levels = 0, inside = 0;
-  const char *s = text;
-
-  while (*s != '\0') {
-    bool number =
-      *s >= '0' && *s <= '9' && (s == text || is_space(s[-1]) || s[-1] == ']');
-
-    if (*s == '(')
-      inside++;
-    else if (*s == ')')
-      inside -= inside > 0;
-    else if (*s == '[' && inside == 0)
-      objects += width;
-    if (inside == 0 && (*s == ':' || number)) {
-      s += *s == ':';
-      width *= take_number(&s);
-      objects += width;
-      if (width > PAI__TOPO_MAX_PUS || objects > PAI__TOPO_MAX_OBJECTS ||
-          ++levels > MOST_LEVELS)
-        return too_many(err);
-    } else {
-      s++;
-    }
-  }
-  if (levels != 0)
-    return PAI_OK;
-  (void)pai__fail(err, PAI_EINVAL, "this description has no level");
-  pai__error_help(err, "levels are written TYPE:COUNT from the outside, as in "
-                       "\"pack:2 core:8 pu:2\"");
-  return PAI_EINVAL;
+  return scan_whole(&s);
 }
