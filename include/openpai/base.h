@@ -84,12 +84,12 @@ typedef void (*pai_log_cb)(void *user_data, int level, const char *line);
  *  writes, which returns it. */
 typedef int (*pai_write_cb)(void *user_data, const char *bytes, size_t len);
 
-/** In what something is written; each call says which of them it knows. */
+/** In what a thing, or what is said of it, is written. */
 enum {
   PAI_FORMAT_YAML = 1,
   PAI_FORMAT_JSON = 2,
   PAI_FORMAT_TEXT = 3, /**< for people */
-  PAI_FORMAT_SVG = 4   /**< a picture */
+  PAI_FORMAT_SVG = 4   /**< a picture: one file, no scripts */
 };
 
 /** What went wrong, for a program and for a person. */

@@ -14,5 +14,6 @@
 #include <openpai/platform.h>
 #include <openpai/report.h>
 #include <openpai/spec.h>
+#include <openpai/topology.h>
 
 #endif /* OPENPAI_OPENPAI_H */

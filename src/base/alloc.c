@@ -96,7 +96,8 @@ int pai__copy_in(void *dst, size_t dst_size, const void *src,
   return PAI_OK;
 }
 
-int pai__copy_out(void *view, const void *full, size_t size, size_t first_size)
+int pai__fill_view(void *view, const void *full, size_t size,
+                   size_t first_size)
 {
   size_t wanted;
 

@@ -76,13 +76,13 @@ int pai__vec_grow(const pai_alloc *a, void *vec, size_t *cap, size_t size);
 int pai__copy_in(void *dst, size_t dst_size, const void *src,
                  size_t first_size);
 
-/* Fills as much of a caller's view as it has room for; its struct_size stays.
- * `last` is the last member that view had when it was first released. */
-#define PAI__COPY_OUT(view, full, type, last)  \
-  pai__copy_out((view), &(full), sizeof(full), \
-                offsetof(type, last) + sizeof((full).last))
-int pai__copy_out(void *view, const void *full, size_t size,
-                  size_t first_size);
+/* As much of a view as the caller's struct of any age holds, which has at least
+ * the members up to `last`.  Its struct_size stays. */
+#define PAI__FILL_VIEW(view, full, type, last)  \
+  pai__fill_view((view), &(full), sizeof(full), \
+                 offsetof(type, last) + sizeof((full).last))
+int pai__fill_view(void *view, const void *full, size_t size,
+                   size_t first_size);
 
 /* The allocator an options struct asks for, or libc's. */
 static inline const pai_alloc *pai__alloc_or_libc(const pai_alloc *a)

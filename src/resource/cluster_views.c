@@ -21,7 +21,7 @@ int pai_cluster_view_sums(const pai_cluster *c, pai_cluster_view *view)
     for (uint32_t k = 0; k < s->gpus; k++)
       v.sick_gpus += m->sick != NULL || c->gpus[m->first_gpu + k].sick != NULL;
   }
-  return PAI__COPY_OUT(view, v, pai_cluster_view, memory);
+  return PAI__FILL_VIEW(view, v, pai_cluster_view, memory);
 }
 
 int pai_cluster_view_node(const pai_cluster *c, size_t node,
@@ -42,7 +42,7 @@ int pai_cluster_view_node(const pai_cluster *c, size_t node,
                        .sku = m->sku,
                        .gpus = pai__sku_of(c, m)->gpus,
                        .labels = m->nlabels };
-  return PAI__COPY_OUT(view, v, pai_node_view, labels);
+  return PAI__FILL_VIEW(view, v, pai_node_view, labels);
 }
 
 int pai_cluster_view_gpu(const pai_cluster *c, size_t node, size_t gpu,
@@ -62,7 +62,7 @@ int pai_cluster_view_gpu(const pai_cluster *c, size_t node, size_t gpu,
                            .uuid = g->uuid,
                            .sick = m->sick != NULL ? m->sick : g->sick,
                            .number = g->number };
-  return PAI__COPY_OUT(view, v, pai_node_gpu_view, number);
+  return PAI__FILL_VIEW(view, v, pai_node_gpu_view, number);
 }
 
 int pai_cluster_view_sku(const pai_cluster *c, size_t sku, pai_sku_view *view)
@@ -88,7 +88,7 @@ int pai_cluster_view_sku(const pai_cluster *c, size_t sku, pai_sku_view *view)
   }
   for (size_t i = 0; i < c->nnodes; i++)
     v.nodes += c->nodes[i].sku == sku;
-  return PAI__COPY_OUT(view, v, pai_sku_view, used_memory);
+  return PAI__FILL_VIEW(view, v, pai_sku_view, used_memory);
 }
 
 int pai_cluster_view_vc(const pai_cluster *c, size_t vc, pai_vc_view *view)
@@ -98,7 +98,7 @@ int pai_cluster_view_vc(const pai_cluster *c, size_t vc, pai_vc_view *view)
   if (vc >= c->nvcs)
     return PAI_ENOTFOUND;
   v = (pai_vc_view){ .name = c->vcs[vc].name, .shares = c->vcs[vc].nshares };
-  return PAI__COPY_OUT(view, v, pai_vc_view, shares);
+  return PAI__FILL_VIEW(view, v, pai_vc_view, shares);
 }
 
 int pai_cluster_view_share(const pai_cluster *c, size_t vc, size_t share,
@@ -111,7 +111,7 @@ int pai_cluster_view_share(const pai_cluster *c, size_t vc, size_t share,
     return PAI_ENOTFOUND;
   s = &c->vcs[vc].shares[share];
   v = (pai_share_view){ .cells = s->path, .pin = s->pin, .count = s->count };
-  return PAI__COPY_OUT(view, v, pai_share_view, count);
+  return PAI__FILL_VIEW(view, v, pai_share_view, count);
 }
 
 int pai_cluster_node_label(const pai_cluster *c, size_t node, size_t i,

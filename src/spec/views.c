@@ -93,7 +93,7 @@ int pai_spec_view_job(const pai_spec *spec, pai_job_view *view)
     .prerequisites = count(spec, get(spec, 0, "prerequisites")),
   };
 
-  return PAI__COPY_OUT(view, full, pai_job_view, prerequisites);
+  return PAI__FILL_VIEW(view, full, pai_job_view, prerequisites);
 }
 
 int pai_spec_view_role(const pai_spec *spec, size_t role, pai_role_view *view)
@@ -108,7 +108,7 @@ int pai_spec_view_role(const pai_spec *spec, size_t role, pai_role_view *view)
   n = r->node;
   container = get(spec, n, "extraContainerOptions");
   shm = number(spec, get(spec, container, "shmMB"), DEFAULT_SHM);
-  return PAI__COPY_OUT(
+  return PAI__FILL_VIEW(
     view,
     ((pai_role_view){
       .name = r->name,
@@ -140,7 +140,7 @@ int pai_spec_view_port(const pai_spec *spec, size_t role, size_t port,
     return PAI_ENOTFOUND;
   full.label = spec->roles[role].ports[port].label;
   full.count = spec->roles[role].ports[port].count;
-  return PAI__COPY_OUT(view, full, pai_port_view, count);
+  return PAI__FILL_VIEW(view, full, pai_port_view, count);
 }
 
 int pai_spec_view_prerequisite(const pai_spec *spec, size_t i,
@@ -161,7 +161,7 @@ int pai_spec_view_prerequisite(const pai_spec *spec, size_t i,
       : uri != PAI__NO_NODE;
   full.plugin = text(spec, n, "plugin");
   full.has_auth = get(spec, n, "auth") != PAI__NO_NODE;
-  return PAI__COPY_OUT(view, full, pai_prerequisite_view, has_auth);
+  return PAI__FILL_VIEW(view, full, pai_prerequisite_view, has_auth);
 }
 
 const char *pai_spec_role_prerequisite(const pai_spec *spec, size_t role,

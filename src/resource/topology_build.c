@@ -1,0 +1,240 @@
+/*
+ * topology_build.c - the tree of a machine, object by object
+ *
+ * Objects come in preorder, so one that turns out to be of no interest is the
+ * last one and is taken back.
+ */
+#include "resource/topology.h"
+
+#include "base/utf8.h"
+
+int pai__topo_new(pai_topology **out, const pai_alloc *alloc)
+{
+  pai_topology *t = pai__zalloc(alloc, sizeof(*t));
+
+  *out = t;
+  if (t == NULL)
+    return PAI_ENOMEM;
+  t->alloc = *alloc;
+  atomic_init(&t->refs, 1);
+  pai__buf_init(&t->strings, &t->alloc);
+  pai__buf_char(&t->strings, '\0');
+  if (pai__buf_ok(&t->strings))
+    return PAI_OK;
+  pai_topology_unref(t);
+  *out = NULL;
+  return PAI_ENOMEM;
+}
+
+static bool is_space(char c)
+{
+  return (unsigned char)c <= ' ' || c == 0x7f;
+}
+
+/* On one line, single spaces, well-formed: firmware writes anything. */
+static void add_printable(pai__buf *b, const char *s)
+{
+  size_t left = strlen(s), start = b->len;
+
+  while (left > 0) {
+    size_t n = pai__utf8_len(s, left);
+    if (n == 0) {
+      pai__buf_char(b, '?');
+      n = pai__utf8_bad(s, left);
+    } else if (!is_space(*s)) {
+      pai__buf_add(b, s, n);
+    } else if (b->len > start && b->data[b->len - 1] != ' ') {
+      pai__buf_char(b, ' ');
+    }
+    s += n;
+    left -= n;
+  }
+  if (b->len > start && b->data[b->len - 1] == ' ')
+    pai__buf_cut(b, b->len - 1);
+}
+
+int pai__topo_string(pai_topology *t, uint32_t *at, const char *s)
+{
+  size_t start = t->strings.len;
+
+  *at = 0;
+  if (s == NULL || *s == '\0')
+    return PAI_OK;
+  if (start > UINT32_MAX / 2)
+    return PAI_ELIMIT;
+  add_printable(&t->strings, s);
+  pai__buf_char(&t->strings, '\0');
+  if (!pai__buf_ok(&t->strings))
+    return PAI_ENOMEM;
+  *at = (uint32_t)start;
+  return PAI_OK;
+}
+
+int pai__topo_begin(pai_topology *t, uint32_t *object, uint32_t parent,
+                    int kind)
+{
+  int rc;
+
+  *object = PAI_NONE;
+  if (t->count == PAI__TOPO_MAX_OBJECTS)
+    return PAI_ELIMIT;
+  rc = PAI__VEC_ROOM(&t->alloc, t->objects, t->count, t->cap);
+  if (rc < 0)
+    return rc;
+  t->objects[t->count] = (pai__topo_object){ .kind = (uint8_t)kind,
+                                             .parent = parent,
+                                             .pu = (uint32_t)t->npus,
+                                             .os_index = PAI_NONE,
+                                             .gpu = PAI_NONE };
+  *object = (uint32_t)t->count++;
+  return PAI_OK;
+}
+
+/* Of a PCI device that nothing of the operating system stands for. */
+static bool is_of_interest(const pai__topo_object *o)
+{
+  unsigned base = o->pci_class >> 8;
+
+  return o->is_switch || base == 0x02 /* network */ ||
+         base == 0x0b /* processors */ || base == 0x12 /* accelerators */ ||
+         o->pci_class == 0x0c06 /* InfiniBand */;
+}
+
+int pai__topo_end(pai_topology *t, uint32_t *object)
+{
+  static const pai__topo_device unknown = { .kind = PAI_OBJECT_GPU };
+  pai__topo_object *o = &t->objects[*object];
+  bool empty = t->count == (size_t)*object + 1;
+
+  if (o->kind == PAI_OBJECT_PCI && pai__topo_is_gpu(o)) {
+    int rc = pai__topo_fold(t, *object, &unknown);
+    if (rc < 0)
+      return rc;
+  }
+  if (empty && (o->kind == PAI_OBJECT_BRIDGE ||
+                (o->kind == PAI_OBJECT_PCI && !is_of_interest(o)))) {
+    t->count--;
+    *object = PAI_NONE;
+    return PAI_OK;
+  }
+  o->skip = (uint32_t)t->count;
+  o->pus = (uint32_t)t->npus - o->pu;
+  return PAI_OK;
+}
+
+int pai__topo_add_pu(pai_topology *t, uint32_t object, uint32_t os_index)
+{
+  int rc;
+
+  if (t->npus == PAI__TOPO_MAX_PUS || os_index >= PAI__TOPO_MAX_PUS)
+    return PAI_ELIMIT;
+  rc = PAI__VEC_ROOM(&t->alloc, t->pus, t->npus, t->pus_cap);
+  if (rc < 0)
+    return rc;
+  t->pus[t->npus++] = os_index;
+  t->objects[object].os_index = os_index;
+  return PAI_OK;
+}
+
+int pai__topo_add_device(pai_topology *t, uint32_t *object, uint32_t parent,
+                         const pai__topo_device *device)
+{
+  pai__topo_object *in = &t->objects[parent];
+  bool gpu = device->kind == PAI_OBJECT_GPU;
+  int rc;
+
+  *object = PAI_NONE;
+  if (gpu && (in->kind == PAI_OBJECT_GPU || in->kind == PAI_OBJECT_PCI)) {
+    if (device->backend == NULL && !pai__topo_is_gpu(in))
+      return PAI_OK; /* a screen's controller that computes nothing */
+    *object = parent;
+    return pai__topo_fold(t, parent, device);
+  }
+  if (gpu && device->backend == NULL)
+    return PAI_OK;
+  for (uint32_t i = parent + 1; gpu && i < t->count; i++)
+    if (t->objects[i].parent == parent && pai__topo_same_gpu(t, i, device)) {
+      *object = i;
+      return pai__topo_fold(t, i, device);
+    }
+  rc = pai__topo_begin(t, object, parent, device->kind);
+  if (rc == PAI_OK && gpu)
+    return pai__topo_fold(t, *object, device);
+  if (rc == PAI_OK)
+    rc = pai__topo_string(t, &t->objects[*object].name, device->name);
+  if (rc == PAI_OK)
+    t->objects[*object].bytes = device->bytes;
+  return rc;
+}
+
+static bool is_beside(const pai__topo_object *o)
+{
+  return o->kind == PAI_OBJECT_NUMA || o->kind >= PAI_OBJECT_BRIDGE;
+}
+
+int pai__topo_finish(pai_topology *t)
+{
+  if (t->npus == 0)
+    return PAI_EINVAL;
+  for (size_t i = 1; i < t->count; i++) {
+    pai__topo_object *o = &t->objects[i];
+    if (o->kind == PAI_OBJECT_NUMA && o->level != 0) {
+      o->pus = 0; /* memory without CPUs of its own */
+    } else if (is_beside(o)) {
+      o->pu = t->objects[o->parent].pu;
+      o->pus = t->objects[o->parent].pus;
+    }
+  }
+  return pai__topo_number_gpus(t);
+}
+
+/* --- asking --------------------------------------------------------------- */
+
+uint32_t pai__topo_count(const pai_topology *t, uint32_t object, int kind)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = object; i < t->objects[object].skip; i++)
+    n += t->objects[i].kind == kind;
+  return n;
+}
+
+uint32_t pai__topo_common(const pai_topology *t, uint32_t a, uint32_t b)
+{
+  while (a != b) {
+    if (a > b)
+      a = t->objects[a].parent;
+    else
+      b = t->objects[b].parent;
+  }
+  return a;
+}
+
+uint32_t pai__topo_place(const pai_topology *t, uint32_t object)
+{
+  while (is_beside(&t->objects[object]))
+    object = t->objects[object].parent;
+  return object;
+}
+
+static bool is_within(const pai__topo_object *inner,
+                      const pai__topo_object *outer)
+{
+  return inner->pu >= outer->pu &&
+         inner->pu + inner->pus <= outer->pu + outer->pus;
+}
+
+uint32_t pai__topo_around(const pai_topology *t, uint32_t a, uint32_t b,
+                          int kind)
+{
+  uint32_t best = PAI_NONE;
+
+  for (uint32_t i = 0; i < t->count; i++) {
+    const pai__topo_object *o = &t->objects[i];
+    if (o->kind == kind && o->pus > 0 && is_within(&t->objects[a], o) &&
+        is_within(&t->objects[b], o) &&
+        (best == PAI_NONE || o->pus < t->objects[best].pus))
+      best = i;
+  }
+  return best;
+}

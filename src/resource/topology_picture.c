@@ -1,0 +1,252 @@
+/* topology_picture.c - writing a machine, and what all its pictures share */
+#include "resource/topology_picture.h"
+
+#include "base/utf8.h"
+
+pai_gpu_mark pai__topo_mark(const pai__topo_picture *p, uint32_t gpu)
+{
+  pai_gpu_mark mark = { PAI_MARK_NONE, "" };
+
+  if (gpu < p->mark_count)
+    mark = p->marks[gpu];
+  if (mark.text == NULL)
+    mark.text = "";
+  return mark;
+}
+
+const char *pai__topo_state(int state)
+{
+  static const char *const names[] = { "", "free", "used", "sick" };
+
+  return state > 0 && state < (int)PAI__LEN(names) ? names[state] : "";
+}
+
+const char *pai__topo_link_sign(int kind)
+{
+  static const char *const signs[] = { "", "", "NV", "SW", "XG", "XE" };
+
+  return kind > 0 && kind < (int)PAI__LEN(signs) ? signs[kind] : "";
+}
+
+/* --- what is shown -------------------------------------------------------- */
+
+static int add(pai__topo_list *l, uint32_t object)
+{
+  if (PAI__VEC_ROOM(l->alloc, l->at, l->len, l->cap) < 0)
+    return PAI_ENOMEM;
+  l->at[l->len++] = object;
+  return PAI_OK;
+}
+
+void pai__topo_list_dispose(pai__topo_list *l)
+{
+  pai__free(l->alloc, l->at, l->cap * sizeof(*l->at));
+}
+
+/* How many PCI slots a bridge leads to: functions of a device count once. */
+static size_t count_slots(const pai_topology *t, uint32_t bridge)
+{
+  const char *last = "";
+  size_t n = 0;
+
+  for (uint32_t i = bridge + 1; i < t->objects[bridge].skip; i++) {
+    const pai__topo_object *o = &t->objects[i];
+    const char *pci = pai__topo_text(t, o->pci);
+    if (o->pci == 0 || o->kind == PAI_OBJECT_BRIDGE)
+      continue;
+    n += strncmp(last, pci, strcspn(pci, ".")) != 0;
+    last = pci;
+  }
+  return n;
+}
+
+/* Whether something branches at it. */
+static bool is_switch(const pai_topology *t, uint32_t bridge)
+{
+  const pai__topo_object *o = &t->objects[bridge];
+  size_t all;
+
+  if (o->level != PAI__BRIDGE_PCI)
+    return false;
+  all = count_slots(t, bridge);
+  for (uint32_t i = bridge + 1; i < o->skip; i = t->objects[i].skip)
+    if (t->objects[i].kind == PAI_OBJECT_BRIDGE && count_slots(t, i) == all)
+      return false; /* all of it lies behind one port */
+  return all > 1;
+}
+
+/* Stands for what it holds: a host bridge, a bridge to one thing, and a PCI
+ * device that the operating system knows by other names. */
+int pai__topo_shown(pai__topo_list *out, const pai_topology *t,
+                    uint32_t object)
+{
+  const pai__topo_object *o = &t->objects[object];
+  int rc = PAI_OK;
+
+  for (uint32_t i = object + 1; rc == PAI_OK && i < o->skip;
+       i = t->objects[i].skip) {
+    const pai__topo_object *in = &t->objects[i];
+    bool stands = in->kind == PAI_OBJECT_BRIDGE ? !is_switch(t, i)
+                  : in->kind == PAI_OBJECT_PCI  ? in->skip > i + 1
+                                                : false;
+    rc = stands ? pai__topo_shown(out, t, i) : add(out, i);
+  }
+  return rc;
+}
+
+bool pai__topo_alike(const pai_topology *t, uint32_t a, uint32_t b)
+{
+  uint32_t n = t->objects[a].skip - a;
+
+  if (t->objects[b].skip - b != n)
+    return false;
+  for (uint32_t i = 0; i < n; i++) {
+    const pai__topo_object *x = &t->objects[a + i], *y = &t->objects[b + i];
+    if (x->kind != y->kind || x->level != y->level || x->bytes != y->bytes ||
+        x->cache != y->cache || x->kind == PAI_OBJECT_GPU ||
+        (i > 0 && x->parent - a != y->parent - b) ||
+        strcmp(pai__topo_text(t, x->name), pai__topo_text(t, y->name)) != 0)
+      return false;
+  }
+  return true;
+}
+
+size_t pai__topo_run(const pai_topology *t, const pai__topo_list *l, size_t i)
+{
+  size_t n = 1;
+
+  while (i + n < l->len && pai__topo_alike(t, l->at[i], l->at[i + n]))
+    n++;
+  return n;
+}
+
+/* --- words ------------------------------------------------------------------ */
+
+/* Three digits or so: 755 GB, 5.3 TB, 1 MB. */
+static void add_amount(pai__buf *out, uint64_t n, uint64_t step)
+{
+  static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };
+  uint64_t unit = 1, tenths;
+  size_t i = 0;
+
+  while (i + 1 < PAI__LEN(units) && n / unit >= step) {
+    unit *= step;
+    i++;
+  }
+  tenths = n / unit * 10 + n % unit * 10 / unit;
+  if (n / unit < 10 && tenths % 10 != 0)
+    pai__buf_printf(out, "%u.%u %s", (unsigned)(tenths / 10),
+                    (unsigned)(tenths % 10), units[i]);
+  else
+    pai__buf_printf(out, "%llu %s",
+                    (unsigned long long)(n / unit + (tenths % 10 >= 5)),
+                    units[i]);
+}
+
+void pai__topo_add_bytes(pai__buf *out, uint64_t bytes)
+{
+  add_amount(out, bytes, 1024);
+}
+
+void pai__topo_add_disk(pai__buf *out, uint64_t bytes)
+{
+  add_amount(out, bytes, 1000);
+}
+
+void pai__topo_add_count(pai__buf *out, uint64_t n, const char *noun)
+{
+  pai__buf_printf(out, "%llu %s%s", (unsigned long long)n, noun,
+                  n == 1 ? "" : "s");
+}
+
+void pai__topo_add_summary(pai__buf *out, const pai_topology *t)
+{
+  pai_topology_summary s = { .struct_size = sizeof(s) };
+
+  (void)pai_topology_summarize(t, &s);
+  if (s.packages > 0) {
+    pai__topo_add_count(out, s.packages, "package");
+    pai__buf_str(out, ", ");
+  }
+  if (s.cores > 0) {
+    pai__topo_add_count(out, s.cores, "core");
+    pai__buf_str(out, ", ");
+  }
+  pai__topo_add_count(out, s.pus, "thread");
+  if (s.bytes > 0) {
+    pai__buf_str(out, ", ");
+    pai__topo_add_bytes(out, s.bytes);
+  }
+  if (s.gpus > 0) {
+    pai__buf_str(out, ", ");
+    pai__topo_add_count(out, s.gpus, "GPU");
+  }
+}
+
+/* Roughly: all from the Hangul letters on. */
+size_t pai__topo_columns(const char *text)
+{
+  size_t left = strlen(text), n = 0;
+
+  while (left > 0) {
+    size_t len = pai__utf8_len(text, left);
+    uint32_t c = len > 0 ? pai__utf8_get(text, len) : 0;
+    n += c >= 0x1100 && (c < 0x2000 || c > 0x2fff) ? 2 : 1;
+    len = len > 0 ? len : 1;
+    text += len;
+    left -= len;
+  }
+  return n;
+}
+
+/* --- the call --------------------------------------------------------------- */
+
+static int get_options(pai_topology_write_options *o,
+                       const pai_topology_write_options *opts, pai_error **err)
+{
+  int rc = PAI__COPY_IN(o, opts, pai_topology_write_options, mark_count);
+
+  if (rc < 0)
+    return pai__fail(err, rc,
+                     "pai_topology_write_options: bad or newer struct_size");
+  if (o->format == 0)
+    o->format = PAI_FORMAT_TEXT;
+  if (o->format < PAI_FORMAT_JSON || o->format > PAI_FORMAT_SVG)
+    return pai__fail(err, PAI_EINVAL, "no machine is written in format %d",
+                     o->format);
+  if (o->marks == NULL && o->mark_count > 0)
+    return pai__fail(err, PAI_EINVAL, "%zu marks are nowhere", o->mark_count);
+  return PAI_OK;
+}
+
+int pai_topology_write(const pai_topology *t,
+                       const pai_topology_write_options *opts,
+                       pai_write_cb write, void *user_data, pai_error **err)
+{
+  pai_topology_write_options o;
+  pai__topo_picture p;
+  pai__buf out;
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(t != NULL && write != NULL, err);
+  rc = get_options(&o, opts, err);
+  if (rc < 0)
+    return rc;
+  p = (pai__topo_picture){ t, o.marks, o.mark_count };
+  pai__buf_init(&out, &t->alloc);
+  rc = o.format == PAI_FORMAT_JSON  ? pai__topo_write_json(&out, &p)
+       : o.format == PAI_FORMAT_SVG ? pai__topo_write_svg(&out, &p)
+                                    : pai__topo_write_text(&out, &p);
+  if (rc == PAI_OK && !pai__buf_ok(&out))
+    rc = PAI_ENOMEM;
+  if (rc == PAI_ENOMEM)
+    (void)pai__oom(err);
+  else if (rc < 0)
+    (void)pai__fail(err, rc, "the machine is nested too deep to be written");
+  else
+    rc = write(user_data, pai__buf_text(&out), out.len);
+  pai__buf_dispose(&out);
+  return rc < 0 ? rc : PAI_OK;
+}
