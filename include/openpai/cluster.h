@@ -21,6 +21,7 @@
 #define OPENPAI_CLUSTER_H
 
 #include <openpai/report.h>
+#include <openpai/topology.h>
 
 PAI_BEGIN_DECLS
 
@@ -244,6 +245,40 @@ PAI_API PAI_NODISCARD int pai_cluster_set_sick(pai_cluster *cluster,
 PAI_API PAI_NODISCARD int pai_cluster_write(const pai_cluster *cluster,
                                             int format, pai_write_cb write,
                                             void *user_data, pai_error **err);
+
+/* --- pictures ------------------------------------------------------------- */
+
+/** Options of pai_cluster_draw(); or use PAI_CLUSTER_DRAW_OPTIONS_INIT. */
+typedef struct pai_cluster_draw_options {
+  size_t struct_size;
+  int format;                /**< PAI_FORMAT_TEXT or 0; PAI_FORMAT_SVG */
+  int colour;                /**< 1: text has a terminal's escape sequences */
+  const pai_gpu_mark *marks; /**< of all GPUs, node by node; or NULL */
+  size_t mark_count;         /**< how many; GPUs beyond have none */
+} pai_cluster_draw_options;
+
+#define PAI_CLUSTER_DRAW_OPTIONS_INIT               \
+  {                                                 \
+    sizeof(pai_cluster_draw_options), 0, 0, NULL, 0 \
+  }
+
+/**
+ * Draws a cluster: its racks, nodes and GPUs, coloured by who uses them and
+ * what is sick.  The same cluster and marks give the same bytes; the look may
+ * change.
+ *
+ * @param cluster    the cluster; what is sick of it needs no mark
+ * @param opts       options, or NULL for defaults; not kept
+ * @param write      takes the text
+ * @param user_data  handed to @p write
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL or PAI_ENOTSUP for bad options; PAI_ENOMEM; or
+ *         what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_draw(
+  const pai_cluster *cluster, const pai_cluster_draw_options *opts,
+  pai_write_cb write, void *user_data, pai_error **err);
 
 PAI_END_DECLS
 

@@ -6,6 +6,8 @@
  */
 #include "resource/topology_svg.h"
 
+#include "resource/svg.h"
+
 enum { LINE = 256 }; /* as much as a line about cores mostly needs */
 
 /* --- what is drawn --------------------------------------------------------- */
@@ -179,7 +181,7 @@ static int title_width(const pai__svg *s, uint32_t object)
 
   pai__buf_init(&title, &s->t->alloc);
   pai__svg_add_title(&title, s->t, object);
-  columns = pai__topo_columns(pai__buf_text(&title));
+  columns = pai__svg_columns(pai__buf_text(&title));
   pai__buf_dispose(&title);
   return columns < 100 ? (int)columns * 8 : 800;
 }

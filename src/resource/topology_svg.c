@@ -4,7 +4,7 @@
  */
 #include "resource/topology_svg.h"
 
-#include "base/utf8.h"
+#include "resource/svg.h"
 
 static const char style[] =
   "<style>\n"
@@ -31,80 +31,6 @@ static const char style[] =
   ".l5{fill:#0c2d6b}}\n"
   "</style>\n";
 
-/* --- text -------------------------------------------------------------------- */
-
-static void escape_one(pai__buf *out, const char *s, size_t len)
-{
-  uint32_t c = pai__utf8_get(s, len);
-
-  switch (c) {
-  case '&': pai__buf_str(out, "&amp;"); break;
-  case '<': pai__buf_str(out, "&lt;"); break;
-  case '>': pai__buf_str(out, "&gt;"); break;
-  case '"': pai__buf_str(out, "&quot;"); break;
-  default:
-    if (c < ' ' || c == 0x7f)
-      pai__buf_char(out, ' ');
-    else if (c == 0xfffe || c == 0xffff) /* no characters of XML */
-      pai__buf_char(out, '?');
-    else
-      pai__buf_add(out, s, len);
-  }
-}
-
-/* At most so many columns, with an ellipsis for the rest. */
-static void escape(pai__buf *out, const char *s, size_t most)
-{
-  bool cut = pai__topo_columns(s) > most;
-  size_t left = strlen(s), columns = 0;
-  char one[5] = { 0 };
-
-  while (left > 0) {
-    size_t n = pai__utf8_len(s, left);
-    if (n == 0) {
-      columns++;
-      n = pai__utf8_bad(s, left);
-      pai__buf_char(out, '?');
-    } else {
-      memcpy(one, s, n);
-      one[n] = '\0';
-      columns += pai__topo_columns(one);
-      if (cut && columns >= most)
-        break;
-      escape_one(out, s, n);
-    }
-    s += n;
-    left -= n;
-  }
-  if (cut)
-    pai__buf_str(out, "…");
-}
-
-/* Pixels of a character, as fonts are at their widest; in tenths. */
-enum { NORMAL = 68, BOLD = 80 };
-
-static void put_text(pai__buf *out, int x, int y, const char *class,
-                     const char *text, int width)
-{
-  int pixels = *class == 'h' ? BOLD : *class == 't' ? 105 : NORMAL;
-
-  pai__buf_printf(out, "<text x=\"%d\" y=\"%d\"", x, y);
-  if (*class != '\0')
-    pai__buf_printf(out, " class=\"%s\"", class);
-  pai__buf_char(out, '>');
-  escape(out, text, width > 0 ? (size_t)(width * 10 / pixels) : 1);
-  pai__buf_str(out, "</text>\n");
-}
-
-static void put_rect(pai__buf *out, int x, int y, int w, int h,
-                     const char *class)
-{
-  pai__buf_printf(out,
-                  "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-                  "rx=\"4\" class=\"%s\"/>\n",
-                  x, y, w, h, class);
-}
-
 /* --- boxes ----------------------------------------------------------------------- */
 
 typedef struct painter {
@@ -122,7 +48,7 @@ static pai__buf *line(painter *w)
 
 static void put_line(painter *w, int x, int y, const char *class, int width)
 {
-  put_text(w->out, x, y, class, pai__buf_text(&w->line), width);
+  pai__svg_text(w->out, x, y, class, pai__buf_text(&w->line), width);
 }
 
 /* Without the domain, if it is the first: "34:00.0". */
@@ -141,15 +67,15 @@ static void draw_gpu(painter *w, const pai__svg_box *b, int x, int y)
 
   pai__buf_str(w->out, "<g><title>");
   pai__buf_printf(line(w), "GPU %u %s %s %s", o->gpu, name, state, mark.text);
-  escape(w->out, pai__buf_text(&w->line), 1000);
+  pai__svg_escape(w->out, pai__buf_text(&w->line), 1000);
   pai__buf_str(w->out, "</title>\n");
-  put_rect(w->out, x, y, b->w, b->h, *state != '\0' ? state : "gpu");
+  pai__svg_rect(w->out, x, y, b->w, b->h, *state != '\0' ? state : "gpu");
   pai__buf_printf(line(w), "GPU %u", o->gpu);
   put_line(w, x + 8, y + 17, "h", room);
   pai__buf_str(line(w), state);
   if (*state != '\0')
     put_line(w, x + b->w - 8, y + 17, "e", room - 60);
-  put_text(w->out, x + 8, y + 34, "", name, room);
+  pai__svg_text(w->out, x + 8, y + 34, "", name, room);
   line(w);
   if (o->bytes != 0)
     pai__topo_add_bytes(&w->line, o->bytes);
@@ -158,7 +84,7 @@ static void draw_gpu(painter *w, const pai__svg_box *b, int x, int y)
                     short_pci(pai__topo_text(w->t, o->pci)));
   put_line(w, x + 8, y + 51, "", room);
   if (*state != '\0' && *mark.text != '\0')
-    put_text(w->out, x + 8, y + 68, "", mark.text, room);
+    pai__svg_text(w->out, x + 8, y + 68, "", mark.text, room);
   pai__buf_str(w->out, "</g>\n");
 }
 
@@ -178,7 +104,7 @@ static void draw_device(painter *w, const pai__svg_box *b, int x, int y)
   const char *name = pai__topo_text(w->t, o->name);
   const char *kind = kinds[o->kind - PAI_OBJECT_PCI];
 
-  put_rect(w->out, x, y, b->w, b->h, "device");
+  pai__svg_rect(w->out, x, y, b->w, b->h, "device");
   line(w);
   if (b->alike > 1)
     pai__buf_printf(&w->line, "%zu × ", b->alike);
@@ -198,7 +124,7 @@ static void draw_memory(painter *w, const pai__svg_box *b, int x, int y)
 {
   const pai__topo_object *o = &w->t->objects[b->object];
 
-  put_rect(w->out, x, y, b->w, b->h, "memory");
+  pai__svg_rect(w->out, x, y, b->w, b->h, "memory");
   pai__buf_str(line(w), "NUMA node");
   if (o->os_index != PAI_NONE)
     pai__buf_printf(&w->line, " %u", o->os_index);
@@ -244,7 +170,7 @@ static void draw_cpus(painter *w, const pai__svg_box *b, int x, int y)
     pai__buf_printf(&w->line, "L%u ", cache->level);
     pai__topo_add_bytes(&w->line, cache->bytes);
   }
-  put_rect(w->out, x, y, b->w, b->h, "cpus");
+  pai__svg_rect(w->out, x, y, b->w, b->h, "cpus");
   put_line(w, x + 8, y + 15, "", b->w - 16);
 }
 
@@ -263,10 +189,10 @@ static void draw_frame(painter *w, size_t at, int x, int y)
     put_line(w, x + PAI__SVG_PAD, y + 40, "", b->w - 2 * PAI__SVG_PAD);
     return;
   }
-  put_rect(w->out, x, y, b->w, b->h,
-           kind == PAI_OBJECT_BRIDGE    ? "switch"
-           : kind == PAI_OBJECT_PACKAGE ? "part"
-                                        : "sub");
+  pai__svg_rect(w->out, x, y, b->w, b->h,
+                kind == PAI_OBJECT_BRIDGE    ? "switch"
+                : kind == PAI_OBJECT_PACKAGE ? "part"
+                                             : "sub");
   put_line(w, x + PAI__SVG_PAD, y + 17, "h", b->w - 2 * PAI__SVG_PAD);
 }
 
@@ -324,8 +250,8 @@ static void draw_kinds(painter *w, const bool *seen, int x, int y)
     if (!seen[kind])
       continue;
     class[1] = (char)('0' + kind);
-    put_rect(w->out, x, y, 12, 12, class);
-    put_text(w->out, x + 18, y + 10, "", pai_link_name(kind), 80);
+    pai__svg_rect(w->out, x, y, 12, 12, class);
+    pai__svg_text(w->out, x + 18, y + 10, "", pai_link_name(kind), 80);
     x += 100;
   }
 }
@@ -337,7 +263,7 @@ static void draw_links(painter *w, int x, int y)
   pai_topology_link link = { .struct_size = sizeof(link) };
   bool seen[PAI_LINK_XELINK + 1] = { false };
 
-  put_text(w->out, x, y + 12, "h", "links of GPUs, in GB/s", 300);
+  pai__svg_text(w->out, x, y + 12, "h", "links of GPUs, in GB/s", 300);
   draw_names(w, n, x + LINKS_LEFT, y + LINKS_TOP);
   for (uint32_t a = 0; a < n; a++)
     for (uint32_t b = 0; b < n; b++) {
@@ -347,7 +273,7 @@ static void draw_links(painter *w, int x, int y)
       (void)pai_topology_between(w->t, a, b, &link);
       seen[link.kind] = true;
       class[1] = (char)('0' + link.kind);
-      put_rect(w->out, left, top, wide, high, class);
+      pai__svg_rect(w->out, left, top, wide, high, class);
       pai__buf_printf(line(w), "%u", link.mbps / 1000);
       if (wide >= 30 && link.kind > PAI_LINK_PCI && link.mbps >= 1000)
         put_line(w, left + wide / 2, top + 14, "m", wide);
@@ -360,8 +286,8 @@ static void draw_links(painter *w, int x, int y)
 static void draw_legend(painter *w, int x, int y)
 {
   for (int state = PAI_MARK_FREE; state <= PAI_MARK_SICK; state++) {
-    put_rect(w->out, x, y, 12, 12, pai__topo_state(state));
-    put_text(w->out, x + 18, y + 10, "", pai__topo_state(state), 60);
+    pai__svg_rect(w->out, x, y, 12, 12, pai__topo_state(state));
+    pai__svg_text(w->out, x + 18, y + 10, "", pai__topo_state(state), 60);
     x += 70;
   }
 }
@@ -375,7 +301,7 @@ static void begin(painter *w, int width, int height)
   pai__svg_add_title(line(w), w->t, 0);
   pai__buf_str(&w->line, ": ");
   pai__topo_add_summary(&w->line, w->t);
-  escape(w->out, pai__buf_text(&w->line), 1000);
+  pai__svg_escape(w->out, pai__buf_text(&w->line), 1000);
   pai__buf_printf(w->out, "</title>\n%s", style);
   pai__buf_printf(w->out, "<rect class=\"bg\" width=\"%d\" height=\"%d\"/>\n",
                   width, height);
