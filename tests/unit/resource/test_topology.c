@@ -364,7 +364,7 @@ static void wrong_xml_is_told(void **state)
       "ends before" },
     { "<topology>\n <object type='Machine'></topology>", PAI_EINVAL, 2, 25,
       "did not begin" },
-    { "<topology><object", PAI_EINVAL, 1, 11, "does not end" },
+    { "<topology><info", PAI_EINVAL, 1, 11, "does not end" },
     { "<topology a=>", PAI_EINVAL, 1, 13, "in quotes" },
     { "<topology a>", PAI_EINVAL, 1, 12, "name=\"value\"" },
     { "<topology é=\"x></topology>", PAI_EINVAL, 1, 14, "does not end" },
