@@ -1,6 +1,7 @@
 -- For LuaRocks, in the root of the source tree and offline:
 --   luarocks make bindings/lua/openpai-0.1.0-1.rockspec
--- The module holds the library; it needs cmake, swig, libyaml and libuv.
+-- The module holds the library; it needs cmake, swig, libyaml, libuv and
+-- hwloc.
 rockspec_format = "3.0"
 package = "openpai"
 version = "0.1.0-1"

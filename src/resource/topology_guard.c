@@ -26,6 +26,8 @@ typedef struct scan {
   span open[PAI__TOPO_MAX_DEPTH]; /* names of elements */
   size_t depth;
   size_t objects;
+  unsigned sets; /* of this element: see check_attribute() */
+  bool machine;  /* it is one */
   bool pu, numa; /* there is one */
   bool v2;       /* and there must be a NUMA node */
   bool done;     /* the outermost element has ended */
@@ -124,9 +126,17 @@ static bool is_up_to(span value, uint32_t most)
   return true;
 }
 
+/* Where a set is, hwloc follows the complete one without looking. */
+static const char *const sets[] = { "cpuset", "complete_cpuset", "nodeset",
+                                    "complete_nodeset" };
+
 static int check_attribute(scan *s, span name, span value)
 {
+  for (size_t i = 0; i < PAI__LEN(sets); i++)
+    s->sets |= (unsigned)is(name, sets[i]) << i;
   s->v2 = s->v2 || is(name, "version");
+  s->machine = s->machine || (is(name, "type") &&
+                              (is(value, "Machine") || is(value, "System")));
   s->pu = s->pu || (is(name, "type") && is(value, "PU"));
   s->numa = s->numa || (is(name, "type") && is(value, "NUMANode"));
   if (is(name, "os_index") && !is_up_to(value, MOST_INDEX) &&
@@ -183,9 +193,17 @@ static int scan_begin(scan *s, const char *start)
     return wrong(s, PAI_ELIMIT, start, "it is nested too deep");
   if (is(name, "object") && ++s->objects > PAI__TOPO_MAX_OBJECTS)
     return wrong(s, PAI_ELIMIT, start, "it has too many objects");
+  s->sets = 0;
+  s->machine = false;
   rc = scan_attributes(s);
   if (rc < 0)
     return rc;
+  if (is(name, "object") && (s->sets & 5) != (s->sets >> 1 & 5))
+    return wrong(s, PAI_EINVAL, start,
+                 "an object has a set of CPUs or nodes without the complete "
+                 "one");
+  if (is(name, "object") && s->depth == 1 && !s->machine)
+    return wrong(s, PAI_EINVAL, start, "the outermost object is no Machine");
   s->open[s->depth++] = name;
   if (starts(s, "/>"))
     s->depth--;
@@ -231,6 +249,9 @@ static int scan_other(scan *s, const char *start)
     return wrong(s, PAI_EINVAL, start, "a <!DOCTYPE that does not end");
   if (memchr(from, '[', (size_t)(s->at - from)) != NULL)
     return wrong(s, PAI_EINVAL, start, "it has a DTD of its own");
+  s->at = from;
+  if (!pass(s, "topology SYSTEM \"hwloc") || !pass(s, "dtd\">"))
+    return wrong(s, PAI_EINVAL, start, "its document type is not hwloc's");
   return PAI_OK;
 }
 

@@ -360,9 +360,11 @@ static void wrong_xml_is_told(void **state)
     { "{\"a\": 1}", PAI_EINVAL, 1, 1, "outside of all elements" },
     { "<html></html>", PAI_EINVAL, 1, 1, "not one element named topology" },
     { "<topology/>\n<topology/>", PAI_EINVAL, 2, 1, "not one element" },
-    { "<topology>\n <object>\n", PAI_EINVAL, 3, 1, "ends before" },
-    { "<topology>\n <object></topology>", PAI_EINVAL, 2, 10, "did not begin" },
-    { "<topology><object", PAI_EINVAL, 1, 11, "does not end" },
+    { "<topology>\n <object type='Machine'>\n", PAI_EINVAL, 3, 1,
+      "ends before" },
+    { "<topology>\n <object type='Machine'></topology>", PAI_EINVAL, 2, 25,
+      "did not begin" },
+    { "<topology><info", PAI_EINVAL, 1, 11, "does not end" },
     { "<topology a=>", PAI_EINVAL, 1, 13, "in quotes" },
     { "<topology a>", PAI_EINVAL, 1, 12, "name=\"value\"" },
     { "<topology é=\"x></topology>", PAI_EINVAL, 1, 14, "does not end" },
@@ -374,17 +376,24 @@ static void wrong_xml_is_told(void **state)
     { "<!DOCTYPE t", PAI_EINVAL, 1, 1, "does not end" },
     { "<!DOCTYPE t [<!ENTITY a \"b\">]><topology/>", PAI_EINVAL, 1, 1,
       "a DTD of its own" },
+    { "<!DOCTYPE topology>\n<topology/>", PAI_EINVAL, 1, 1, "not hwloc's" },
+    { "<topology><object cpuset=\"0x1\"/></topology>", PAI_EINVAL, 1, 11,
+      "without the complete one" },
     { "<topology><![CDATA[x]]></topology>", PAI_EINVAL, 1, 11,
       "does not write" },
-    { "<topology><object os_index=\"4294967290\"/></topology>", PAI_ELIMIT, 1,
-      29, "an index beyond" },
+    { "<topology><object type='System' os_index=\"4294967290\"/></topology>",
+      PAI_ELIMIT, 1, 29, "an index beyond" },
     { "<topology>\n<distances2 nbobjs=\"99999999999999999999999\"/>",
       PAI_ELIMIT, 2, 21, "a matrix of too many" },
     { "<topology></topology>", PAI_EINVAL, 1, 22, "no object of type PU" },
-    { "<topology version=\"2.0\"><object type=\"PU\"/></topology>", PAI_EINVAL,
-      1, 55, "no object of type NUMANode" },
-    { "<topology><object type=\"PU\"/></topology>", PAI_EINVAL, 0, 0,
-      "hwloc does not understand" },
+    { "<topology version=\"2.0\"><object type=\"Machine\"><object "
+      "type=\"PU\"/></object></topology>",
+      PAI_EINVAL, 1, 89, "no object of type NUMANode" },
+    { "<topology><object type=\"PU\"/></topology>", PAI_EINVAL, 1, 11,
+      "the outermost object is no Machine" },
+    { "<topology><object type=\"Machine\"><object type=\"PU\"/></object>"
+      "</topology>",
+      PAI_EINVAL, 0, 0, "hwloc does not understand" },
     { HEAD CPU "<object type=\"Banana\"/>" TAIL, PAI_EINVAL, 0, 0,
       "hwloc does not understand" },
   };
@@ -403,16 +412,16 @@ static void xml_that_explodes_is_refused(void **state)
 
   (void)state;
   pai__buf_init(&b, &pai__libc_alloc);
-  pai__buf_str(&b, "<topology>");
+  pai__buf_str(&b, "<topology><object type='Machine'>");
   for (int i = 0; i < 200; i++)
     pai__buf_str(&b, "<object>");
-  expect_wrong(pai__buf_text(&b), b.len, PAI_ELIMIT, 1, 11 + 127 * 8,
+  expect_wrong(pai__buf_text(&b), b.len, PAI_ELIMIT, 1, 34 + 126 * 8,
                "nested too deep");
   pai__buf_clear(&b);
-  pai__buf_str(&b, "<topology>\n");
+  pai__buf_str(&b, "<topology>\n<object type='Machine'>");
   for (int i = 0; i <= 65536; i++)
     pai__buf_str(&b, "<object/>");
-  expect_wrong(pai__buf_text(&b), b.len, PAI_ELIMIT, 2, 1 + 65536 * 9,
+  expect_wrong(pai__buf_text(&b), b.len, PAI_ELIMIT, 2, 24 + 65535 * 9,
                "too many objects");
   pai__buf_clear(&b);
   pai__buf_str(&b, "<topology><object cpuset=\"");
