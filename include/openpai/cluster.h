@@ -156,13 +156,12 @@ typedef struct pai_node_gpu_view {
 typedef struct pai_sku_view {
   size_t struct_size;
   const char *name;
-  size_t nodes;            /**< there are of it */
-  size_t gpus;             /**< of each node */
-  const char *gpu;         /**< their kind, or NULL: none, or of several */
-  uint64_t gpu_memory;     /**< of each GPU, in bytes */
-  uint32_t numa;           /**< NUMA nodes */
-  uint32_t gpus_in_switch; /**< GPUs below one PCI switch */
-  uint32_t gpus_in_link;   /**< GPUs that NVLink or xGMI joins */
+  size_t nodes;        /**< there are of it */
+  size_t gpus;         /**< of each node */
+  const char *gpu;     /**< their kind, or NULL: none, or of several */
+  uint64_t gpu_memory; /**< of each GPU, in bytes */
+  uint32_t numa;       /**< NUMA nodes */
+  size_t near;         /**< groups of GPUs: pai_cluster_sku_near() */
   uint32_t cpus;
   uint64_t memory;      /**< bytes */
   uint32_t used_cpus;   /**< by what runs on each node anyway */
@@ -209,6 +208,11 @@ PAI_API int pai_cluster_view_share(const pai_cluster *cluster, size_t vc,
 PAI_API int pai_cluster_node_label(const pai_cluster *cluster, size_t node,
                                    size_t i, const char **key,
                                    const char **value);
+
+/** What groups of GPUs of a SKU share, as "switch", and how many are in each.
+ *  @return as the views  @since 0.1 */
+PAI_API int pai_cluster_sku_near(const pai_cluster *cluster, size_t sku,
+                                 size_t i, const char **name, uint32_t *gpus);
 
 /** Finds a node by its name.  @return PAI_OK; PAI_ENOTFOUND  @since 0.1 */
 PAI_API int pai_cluster_find_node(const pai_cluster *cluster, const char *name,

@@ -41,17 +41,23 @@ typedef struct pai__gpu {
   uint16_t kind;
 } pai__gpu;
 
+/* So many GPUs that share something: "switch", "nvlink". */
+typedef struct pai__near_group {
+  const char *name;
+  uint32_t gpus;
+} pai__near_group;
+
 /* A type of machine. */
 typedef struct pai__sku {
   const char *name;
   const pai__gpu_group *groups;
   const pai__gpu *fresh; /* the GPUs of a new node; made when it is added */
   uint32_t ngroups;
-  uint32_t gpus;      /* of all groups */
-  uint32_t numa;      /* NUMA nodes; the GPUs are spread over them; >= 1 */
-  uint32_t in_switch; /* GPUs below one PCI switch; 0: not known */
-  uint32_t in_link;   /* GPUs that NVLink or xGMI joins; 0: none */
-  uint32_t at;        /* while it is read: the node of the text's tree that
+  uint32_t gpus; /* of all groups */
+  uint32_t numa; /* NUMA nodes; the GPUs are spread over them; >= 1 */
+  const pai__near_group *near; /* in any order */
+  uint32_t nnear;
+  uint32_t at; /* while it is read: the node of the text's tree that
                          tells of it, or PAI__NO_NODE; likewise below */
   uint32_t cpus, used_cpus;     /* used: by what runs on each node anyway */
   uint64_t memory, used_memory; /* bytes */

@@ -76,8 +76,7 @@ int pai_cluster_view_sku(const pai_cluster *c, size_t sku, pai_sku_view *view)
   v = (pai_sku_view){ .name = s->name,
                       .gpus = s->gpus,
                       .numa = s->numa,
-                      .gpus_in_switch = s->in_switch,
-                      .gpus_in_link = s->in_link,
+                      .near = s->nnear,
                       .cpus = s->cpus,
                       .memory = s->memory,
                       .used_cpus = s->used_cpus,
@@ -112,6 +111,16 @@ int pai_cluster_view_share(const pai_cluster *c, size_t vc, size_t share,
   s = &c->vcs[vc].shares[share];
   v = (pai_share_view){ .cells = s->path, .pin = s->pin, .count = s->count };
   return PAI__FILL_VIEW(view, v, pai_share_view, count);
+}
+
+int pai_cluster_sku_near(const pai_cluster *c, size_t sku, size_t i,
+                         const char **name, uint32_t *gpus)
+{
+  if (sku >= c->nskus || i >= c->skus[sku].nnear)
+    return PAI_ENOTFOUND;
+  *name = c->skus[sku].near[i].name;
+  *gpus = c->skus[sku].near[i].gpus;
+  return PAI_OK;
 }
 
 int pai_cluster_node_label(const pai_cluster *c, size_t node, size_t i,

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-enum { MOST_LEVELS = 4 }; /* below the node */
+enum { MOST_LEVELS = 8 }; /* below the node; more are not offered */
 
 /* A level of one chain: `size` GPUs, or nodes, in each of its cells. */
 typedef struct level {
@@ -119,7 +119,8 @@ static void offer_level(chain *ch, const char *name, uint32_t size)
 {
   size_t i = ch->nlevels;
 
-  if (size < 2 || size >= ch->gpus || ch->gpus % size != 0)
+  if (size < 2 || size >= ch->gpus || ch->gpus % size != 0 ||
+      ch->nlevels == MOST_LEVELS)
     return;
   for (size_t k = 0; k < ch->nlevels; k++)
     if (ch->levels[k].size == size)
@@ -153,8 +154,8 @@ static int make_types(chain *ch)
   if (leaf_type(ch, &below) < 0)
     return PAI_ENOMEM;
   ch->leaf_type = below;
-  offer_level(ch, "link", s->in_link);
-  offer_level(ch, "switch", s->in_switch);
+  for (uint32_t i = 0; i < s->nnear; i++)
+    offer_level(ch, s->near[i].name, s->near[i].gpus);
   if (s->numa > 1 && whole)
     offer_level(ch, "numa", s->gpus / s->numa);
   nest_levels(ch);

@@ -43,8 +43,8 @@ static void find_flat(pai__reader *r, const pai__sku *s)
   if (pai__find(r->f, PAI_SEVERITY_WARNING, "flat-node", s->at,
                 "all %u GPUs of SKU '%s' seem equally near to each other",
                 s->gpus, s->name))
-    pai__find_help(r->f, "say numa, gpusInSwitch or gpusInLink, so that jobs "
-                         "get GPUs that are near to each other");
+    pai__find_help(r->f, "say what they share, as numa: 2 or near: {switch: "
+                         "2}, so that jobs get GPUs that are near");
 }
 
 static void look_at_skus(pai__reader *r)
@@ -63,8 +63,7 @@ static void look_at_skus(pai__reader *r)
     if ((s->cpus != 0 && s->used_cpus == 0) ||
         (s->memory != 0 && s->used_memory == 0))
       find_forgotten(r, s);
-    if (c->nvcs > 0 && s->gpus >= FLAT && s->numa < 2 && s->in_switch == 0 &&
-        s->in_link == 0)
+    if (c->nvcs > 0 && s->gpus >= FLAT && s->numa < 2 && s->nnear == 0)
       find_flat(r, s);
   }
 }

@@ -69,6 +69,30 @@ static void read_groups(pai__reader *r, pai__node gpu, pai__node gpus,
   }
 }
 
+/* {switch: 2, nvlink: 8}: how many GPUs share such a thing. */
+static void read_near(pai__reader *r, pai__node n, pai__sku *sku)
+{
+  pai__near_group *near;
+  pai__tree_walk walk;
+  pai__node key;
+
+  if (!pai__read_is_mapping(r, n, "near"))
+    return;
+  near = pai__arena_zalloc(&r->c->arena, pai__tree_count(r->t, n) + 1,
+                           sizeof(*near));
+  sku->near = near;
+  r->f->failed |= near == NULL;
+  walk = pai__tree_iter(r->t, n);
+  while (!r->f->failed && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    pai__near_group *g = &near[sku->nnear];
+
+    g->name = pai__read_copy(r, key, "what GPUs share");
+    g->gpus = pai__read_number(r, pai__tree_value(r->t, key),
+                               "a number of GPUs", 1, PAI__NODE_MAX_GPUS, 0);
+    sku->nnear += g->name != NULL && g->gpus != 0;
+  }
+}
+
 static void read_used(pai__reader *r, pai__node n, pai__sku *sku)
 {
   static const char *const keys[] = { "cpus", "memory" };
@@ -82,10 +106,9 @@ static void read_used(pai__reader *r, pai__node n, pai__sku *sku)
 
 static void read_sku(pai__reader *r, pai__node name, pai__node n)
 {
-  enum { GPU, GPUS, NUMA, IN_SWITCH, IN_LINK, CPUS, MEMORY, USED, KEYS };
-  static const char *const keys[] = { "gpu",          "gpus",       "numa",
-                                      "gpusInSwitch", "gpusInLink", "cpus",
-                                      "memory",       "used" };
+  enum { GPU, GPUS, NUMA, NEAR, CPUS, MEMORY, USED, KEYS };
+  static const char *const keys[] = { "gpu",  "gpus",   "numa", "near",
+                                      "cpus", "memory", "used" };
   pai__sku sku = { .name = pai__read_copy(r, name, "the name of a SKU"),
                    .at = name };
   pai__node v[KEYS];
@@ -96,10 +119,8 @@ static void read_sku(pai__reader *r, pai__node name, pai__node n)
   if (v[GPU] != PAI__NO_NODE || v[GPUS] != PAI__NO_NODE)
     read_groups(r, v[GPU], v[GPUS], &sku);
   sku.numa = pai__read_number(r, v[NUMA], "numa", 1, 1024, 1);
-  sku.in_switch = pai__read_number(r, v[IN_SWITCH], "gpusInSwitch", 1,
-                                   PAI__NODE_MAX_GPUS, 0);
-  sku.in_link =
-    pai__read_number(r, v[IN_LINK], "gpusInLink", 1, PAI__NODE_MAX_GPUS, 0);
+  if (v[NEAR] != PAI__NO_NODE)
+    read_near(r, v[NEAR], &sku);
   sku.cpus = pai__read_number(r, v[CPUS], "cpus", 1, UINT32_MAX, 0);
   sku.memory = pai__read_size(r, v[MEMORY], "memory");
   if (v[USED] != PAI__NO_NODE)

@@ -167,13 +167,25 @@ static const char *sku_name(pai_cluster *c, pai__piece kind)
   return name;
 }
 
+static int add_near(pai_cluster *c, const description *d, pai__sku *sku)
+{
+  pai__near_group *near = pai__arena_zalloc(&c->arena, 2, sizeof(*near));
+
+  if (near == NULL)
+    return PAI_ENOMEM;
+  sku->near = near;
+  if (d->in_switch > 0)
+    near[sku->nnear++] = (pai__near_group){ "switch", d->in_switch };
+  if (d->in_link > 0)
+    near[sku->nnear++] = (pai__near_group){ "link", d->in_link };
+  return PAI_OK;
+}
+
 static int make_sku(pai_cluster *c, const description *d)
 {
   pai__sku sku = { .name = "cpu-node",
                    .at = PAI__NOTHING,
                    .numa = d->numa,
-                   .in_switch = d->in_switch,
-                   .in_link = d->in_link,
                    .cpus = d->cpus,
                    .memory = d->memory };
   pai__gpu_group *group = pai__arena_zalloc(&c->arena, 1, sizeof(*group));
@@ -181,7 +193,7 @@ static int make_sku(pai_cluster *c, const description *d)
                            pai__cluster_text(c, d->kind.s, d->kind.len) };
   uint32_t index;
 
-  if (group == NULL || kind.name == NULL)
+  if (group == NULL || kind.name == NULL || add_near(c, d, &sku) < 0)
     return PAI_ENOMEM;
   if (d->gpus > 0) {
     if (pai__cluster_add_kind(c, &kind, &group->kind) < 0)

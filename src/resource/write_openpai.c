@@ -142,8 +142,13 @@ static void put_sku(output *o, const pai_cluster *c, const pai__sku *s)
   put_groups(o, c, s);
   if (s->numa > 1)
     put_number(o, "numa", s->numa);
-  put_number(o, "gpusInSwitch", s->in_switch);
-  put_number(o, "gpusInLink", s->in_link);
+  if (s->nnear > 0) {
+    key(o, "near");
+    begin_mapping(o);
+    for (uint32_t i = 0; i < s->nnear; i++)
+      put_number(o, s->near[i].name, s->near[i].gpus);
+    end_mapping(o);
+  }
   put_number(o, "cpus", s->cpus);
   put_size(o, "memory", s->memory);
   if (s->used_cpus != 0 || s->used_memory != 0) {

@@ -180,7 +180,7 @@ static const struct {
     "nodes: [{name: a, sku: s}, {name: 'b[1-4]', sku: c}]\n"
     "virtualClusters: {v: {cells: {s: 1}}}\n",
     "?flat-node /skus/s 1:8\n?cpu-only /nodes/1 2:28\n", "equally near",
-    "gpusInSwitch" },
+    "near: {switch" },
   { "skus: {s: {gpu: x, gpus: 1}, t: {gpu: x, gpus: 1}}\n"
     "nodes: [{name: a, sku: s}, {name: b, sku: t}]\n"
     "virtualClusters: {v: {cells: {x: 2}}}\n",

@@ -11,10 +11,10 @@ static const char lab[] =
   "gpus:\n"
   "  h100: {memory: 80G, resource: nvidia.com/gpu}\n"
   "skus:\n"
-  "  dgx: {gpu: h100, gpus: 8, numa: 2, gpusInLink: 8, cpus: 128, memory: "
+  "  dgx: {gpu: h100, gpus: 8, numa: 2, near: {nvlink: 8}, cpus: 128, memory: "
   "2T,\n"
   "        used: {cpus: 4, memory: 32G}}\n"
-  "  mix: {gpu: {v100: 2, mi50: 4}, gpusInSwitch: 2}\n"
+  "  mix: {gpu: {v100: 2, mi50: 4}, near: {switch: 2}}\n"
   "  cpu: {cpus: 64}\n"
   "nodes:\n"
   "  - {name: \"dgx[09-10,2]\", sku: dgx, rack: r1, labels: {zone: a}}\n"
@@ -77,6 +77,8 @@ static void skus_and_sums_are_read(void **state)
 {
   pai_cluster *c = test_cluster(lab, "openpai");
   pai_sku_view s = { .struct_size = sizeof(s) };
+  const char *name;
+  uint32_t gpus;
   pai_cluster_view v = { .struct_size = sizeof(v) };
 
   (void)state;
@@ -87,14 +89,18 @@ static void skus_and_sums_are_read(void **state)
   assert_string_equal(s.gpu, "h100");
   assert_int_equal(s.gpu_memory, UINT64_C(80) << 30);
   assert_int_equal(s.numa, 2);
-  assert_int_equal(s.gpus_in_link, 8);
+  assert_int_equal(s.near, 1);
+  assert_int_equal(pai_cluster_sku_near(c, 0, 0, &name, &gpus), PAI_OK);
+  assert_string_equal(name, "nvlink");
+  assert_int_equal(gpus, 8);
+  assert_int_equal(pai_cluster_sku_near(c, 0, 1, &name, &gpus), PAI_ENOTFOUND);
   assert_int_equal(s.memory, UINT64_C(2) << 40);
   assert_int_equal(s.used_cpus, 4);
   assert_int_equal(s.used_memory, UINT64_C(32) << 30);
   assert_int_equal(pai_cluster_view_sku(c, 1, &s), PAI_OK);
   assert_int_equal(s.gpus, 6);
   assert_null(s.gpu);
-  assert_int_equal(s.gpus_in_switch, 2);
+  assert_int_equal(s.near, 1);
   assert_int_equal(s.numa, 1);
   assert_int_equal(pai_cluster_view_sku(c, 3, &s), PAI_ENOTFOUND);
   assert_int_equal(pai_cluster_view_sums(c, &v), PAI_OK);
@@ -289,7 +295,8 @@ static void descriptions_make_clusters(void **state)
                             "    gpu: h100\n"
                             "    gpus: 8\n"
                             "    numa: 2\n"
-                            "    gpusInLink: 8\n"
+                            "    near:\n"
+                            "      link: 8\n"
                             "    cpus: 96\n"
                             "    memory: '1T'\n"
                             "nodes:\n"
