@@ -94,6 +94,32 @@ PAI_API PAI_NODISCARD int pai_cluster_synthetic(
   pai_cluster **out, const char *description, const pai_cluster_options *opts,
   pai_error **err);
 
+/** A machine of a cluster to be; strings are copied. */
+typedef struct pai_cluster_machine {
+  size_t struct_size;
+  const char *name; /**< NULL: as its topology is called */
+  const char *rack; /**< where it stands, or NULL */
+  const pai_topology *topology;
+} pai_cluster_machine;
+
+/**
+ * Makes a cluster of machines as they are: machines of equal build are one
+ * SKU, kinds of GPUs are called as their models ("tesla-v100-sxm3-32gb"), and
+ * GPUs stand in the order in which neighbours are together.
+ *
+ * @param[out] out  the cluster, owned by the caller; NULL on failure
+ * @param machines  an array; not kept
+ * @param n         how many, at least one
+ * @param opts      options, or NULL for defaults; not kept
+ * @param[out] err  NULL, or receives the error
+ * @return PAI_OK; PAI_EINVAL: one has no name, or the name of another;
+ *         PAI_ELIMIT; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_from_machines(
+  pai_cluster **out, const pai_cluster_machine *machines, size_t n,
+  const pai_cluster_options *opts, pai_error **err);
+
 /**
  * Finds all that is wrong with the text of a cluster, and what is legal and
  * surely not meant, in the order of the text.
@@ -123,7 +149,7 @@ PAI_API void pai_cluster_free(pai_cluster *cluster);
 typedef struct pai_cluster_view {
   size_t struct_size; /**< set by the caller, as of all views */
   const char *name;   /**< "" when it has none; strings are the cluster's */
-  const char *form;   /**< what it was read from; "synthetic" */
+  const char *form;   /**< what it was read from; "synthetic", "machines" */
   size_t nodes, gpus, racks, skus, virtual_clusters;
   size_t sick_nodes, sick_gpus; /**< all GPUs of a sick node are sick */
   uint64_t cpus;                /**< of all nodes, as far as known */

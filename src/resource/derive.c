@@ -145,6 +145,14 @@ static void nest_levels(chain *ch)
   ch->nlevels = kept;
 }
 
+static bool says_numa(const pai__sku *s)
+{
+  for (uint32_t i = 0; i < s->nnear; i++)
+    if (strcmp(s->near[i].name, "numa") == 0)
+      return true;
+  return false;
+}
+
 static int make_types(chain *ch)
 {
   const pai__sku *s = &ch->c->skus[ch->sku];
@@ -156,7 +164,7 @@ static int make_types(chain *ch)
   ch->leaf_type = below;
   for (uint32_t i = 0; i < s->nnear; i++)
     offer_level(ch, s->near[i].name, s->near[i].gpus);
-  if (s->numa > 1 && whole)
+  if (s->numa > 1 && whole && !says_numa(s))
     offer_level(ch, "numa", s->gpus / s->numa);
   nest_levels(ch);
   for (size_t i = 0; i < ch->nlevels; i++) {

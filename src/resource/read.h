@@ -30,6 +30,11 @@ extern const pai__cluster_form pai__form_openpai;
 int pai__cluster_options(pai_cluster_options *out,
                          const pai_cluster_options *opts, pai_error **err);
 
+/* The name of a kind of GPU as jobs write it: small letters, digits, + and
+ * single - for all else; a point would part it in "chain.kind".  Returns its
+ * length (machines.c). */
+size_t pai__kind_text(char *out, size_t size, const char *s, size_t len);
+
 /* --- read.c: one value ---------------------------------------------------- */
 
 /* A piece of the text, or of a string of the tree; NULL: there was none, and

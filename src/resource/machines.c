@@ -1,0 +1,335 @@
+/*
+ * machines.c - a cluster made of machines as they are
+ *
+ * GPUs stand in the order in which neighbours are together, whatever their
+ * numbers are: then what GPUs share is a matter of counting.
+ */
+#include "resource/read.h"
+#include "resource/topology_groups.h"
+
+#include <stdlib.h>
+
+enum { KIND_TEXT = 128, MOST_KINDS = 32 };
+
+/* One machine on its way into the cluster. */
+typedef struct machine {
+  pai_cluster *c;
+  const pai_topology *t;
+  pai__topo_levels levels;
+  uint32_t order[PAI__TOPO_MAX_GPUS]; /* numbers of GPUs, by place */
+  uint32_t kind[PAI__TOPO_MAX_GPUS];  /* by number */
+  pai__gpu_group groups[MOST_KINDS];
+  pai__near_group near[PAI__TOPO_LEVELS + 1];
+  pai__sku sku; /* what it should be */
+} machine;
+
+/* --- kinds ---------------------------------------------------------------- */
+
+size_t pai__kind_text(char *out, size_t size, const char *s, size_t len)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < len && n + 1 < size; i++) {
+    char c = s[i];
+
+    if (c >= 'A' && c <= 'Z')
+      c = (char)(c - 'A' + 'a');
+    else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '+')
+      c = '-';
+    if (c != '-' || (n > 0 && out[n - 1] != '-'))
+      out[n++] = c;
+  }
+  while (n > 0 && out[n - 1] == '-')
+    n--;
+  out[n] = '\0';
+  return n;
+}
+
+static int find_kind(pai_cluster *c, const pai_topology_gpu *g,
+                     uint32_t *index)
+{
+  static const char *const resources[][2] = { { "NVIDIA", "nvidia.com/gpu" },
+                                              { "AMD", "amd.com/gpu" } };
+  const char *model = *g->model != '\0' ? g->model : "gpu";
+  pai__gpu_kind kind = { NULL, NULL, g->bytes };
+  char name[KIND_TEXT];
+  size_t len = pai__kind_text(name, sizeof(name), model, strlen(model));
+
+  *index = pai__cluster_find_kind(c, name, len);
+  if (*index != PAI__NOTHING)
+    return PAI_OK;
+  kind.name = pai__cluster_text(c, name, len);
+  for (size_t i = 0; i < PAI__LEN(resources); i++)
+    if (strcmp(g->vendor, resources[i][0]) == 0)
+      kind.resource = resources[i][1];
+  return kind.name != NULL ? pai__cluster_add_kind(c, &kind, index)
+                           : PAI_ENOMEM;
+}
+
+static int find_kinds(machine *m, pai_error **err)
+{
+  pai__sku *s = &m->sku;
+
+  for (uint32_t i = 0; i < m->t->ngpus; i++) {
+    pai_topology_gpu g = { .struct_size = sizeof(g) };
+    uint32_t k = 0;
+
+    (void)pai_topology_view_gpu(m->t, i, &g);
+    if (find_kind(m->c, &g, &m->kind[i]) < 0)
+      return pai__oom(err);
+    while (k < s->ngroups && m->groups[k].kind != m->kind[i])
+      k++;
+    if (k == MOST_KINDS)
+      return pai__fail(err, PAI_ELIMIT,
+                       "a machine has more than %d kinds of GPUs", MOST_KINDS);
+    if (k == s->ngroups)
+      m->groups[s->ngroups++] = (pai__gpu_group){ m->kind[i], 0 };
+    m->groups[k].count++;
+  }
+  s->groups = m->groups;
+  return PAI_OK;
+}
+
+/* --- order ---------------------------------------------------------------- */
+
+/* First by kind, then by what they share, from the largest to the smallest. */
+static bool is_before(const machine *m, uint32_t a, uint32_t b)
+{
+  if (m->kind[a] != m->kind[b])
+    return m->kind[a] < m->kind[b];
+  for (size_t i = m->levels.count; i-- > 0;) {
+    const uint32_t *group = m->levels.level[i].group;
+
+    if (group[a] != group[b])
+      return group[a] < group[b];
+  }
+  return a < b;
+}
+
+static void sort_gpus(machine *m)
+{
+  for (uint32_t i = 0; i < m->t->ngpus; i++) {
+    uint32_t at = i;
+
+    for (; at > 0 && is_before(m, i, m->order[at - 1]); at--)
+      m->order[at] = m->order[at - 1];
+    m->order[at] = i;
+  }
+}
+
+/* What equal numbers of them share.  Of several kinds nothing is said. */
+static void find_near(machine *m)
+{
+  pai__sku *s = &m->sku;
+  bool numa = false;
+
+  s->near = m->near;
+  for (size_t i = 0; i < m->levels.count && s->ngroups == 1; i++) {
+    const pai__topo_level *l = &m->levels.level[i];
+
+    if (!l->equal || l->groups == 1)
+      continue;
+    numa = numa || strcmp(l->name, "numa") == 0;
+    m->near[s->nnear++] = (pai__near_group){ l->name, l->most };
+  }
+  if (!numa && s->numa > 1 && m->t->ngpus > 0) /* not as many in each */
+    m->near[s->nnear++] = (pai__near_group){ "numa", (uint32_t)m->t->ngpus };
+}
+
+/* --- types of machines ---------------------------------------------------- */
+
+/* Kernels keep a little memory for themselves, and not all the same. */
+static bool is_about(uint64_t a, uint64_t b)
+{
+  return (a > b ? a - b : b - a) <= a / 64;
+}
+
+static bool is_same(const pai__sku *a, const pai__sku *b)
+{
+  if (a->ngroups != b->ngroups || a->nnear != b->nnear || a->numa != b->numa ||
+      a->cpus != b->cpus || !is_about(a->memory, b->memory))
+    return false;
+  for (uint32_t i = 0; i < a->ngroups; i++)
+    if (a->groups[i].kind != b->groups[i].kind ||
+        a->groups[i].count != b->groups[i].count)
+      return false;
+  for (uint32_t i = 0; i < a->nnear; i++)
+    if (strcmp(a->near[i].name, b->near[i].name) != 0 ||
+        a->near[i].gpus != b->near[i].gpus)
+      return false;
+  return true;
+}
+
+/* "h100-8", "mixed-8", "cpu-64", and a number behind it where that is taken. */
+static const char *sku_name(const machine *m)
+{
+  pai_cluster *c = m->c;
+  const char *name = NULL;
+  pai__buf b;
+  size_t len;
+
+  pai__buf_init(&b, &c->alloc);
+  if (m->sku.ngroups == 0)
+    pai__buf_printf(&b, "cpu-%u", m->sku.cpus);
+  else
+    pai__buf_printf(&b, "%s-%u",
+                    m->sku.ngroups == 1 ? c->kinds[m->groups[0].kind].name
+                                        : "mixed",
+                    (unsigned)m->t->ngpus);
+  len = b.len;
+  for (unsigned n = 2;
+       pai__buf_ok(&b) &&
+       pai__cluster_find_sku(c, pai__buf_text(&b), b.len) != PAI__NOTHING;
+       n++) {
+    pai__buf_cut(&b, len);
+    pai__buf_printf(&b, "-%u", n);
+  }
+  if (pai__buf_ok(&b))
+    name = pai__cluster_text(c, pai__buf_text(&b), b.len);
+  pai__buf_dispose(&b);
+  return name;
+}
+
+static int find_sku(machine *m, uint32_t *index)
+{
+  pai_cluster *c = m->c;
+  pai__gpu_group *groups;
+  pai__near_group *near;
+
+  for (*index = 0; *index < c->nskus; ++*index)
+    if (is_same(&c->skus[*index], &m->sku)) {
+      pai__sku *s = &c->skus[*index];
+
+      s->memory = m->sku.memory < s->memory ? m->sku.memory : s->memory;
+      return PAI_OK;
+    }
+  groups = pai__arena_zalloc(&c->arena, m->sku.ngroups + 1, sizeof(*groups));
+  near = pai__arena_zalloc(&c->arena, m->sku.nnear + 1, sizeof(*near));
+  m->sku.name = sku_name(m);
+  if (groups == NULL || near == NULL || m->sku.name == NULL)
+    return PAI_ENOMEM;
+  memcpy(groups, m->groups, m->sku.ngroups * sizeof(*groups));
+  memcpy(near, m->near, m->sku.nnear * sizeof(*near));
+  m->sku.groups = groups;
+  m->sku.near = near;
+  return pai__cluster_add_sku(c, &m->sku, index);
+}
+
+/* --- nodes ---------------------------------------------------------------- */
+
+static int fill_node(machine *m, pai__member *node, const char *rack)
+{
+  pai_cluster *c = m->c;
+
+  for (uint32_t i = 0; i < m->t->ngpus; i++) {
+    pai__gpu *g = &c->gpus[node->first_gpu + i];
+    pai_topology_gpu view = { .struct_size = sizeof(view) };
+
+    (void)pai_topology_view_gpu(m->t, m->order[i], &view);
+    g->number = (uint16_t)m->order[i];
+    if (*view.uuid != '\0') {
+      g->uuid = pai__cluster_text(c, view.uuid, strlen(view.uuid));
+      if (g->uuid == NULL)
+        return PAI_ENOMEM;
+    }
+  }
+  return rack != NULL ? pai__cluster_rack(c, rack, strlen(rack), &node->rack)
+                      : PAI_OK;
+}
+
+static int add_node(machine *m, const char *name, const char *rack)
+{
+  pai__member *node;
+  uint32_t sku;
+
+  name = pai__cluster_text(m->c, name, strlen(name));
+  if (name == NULL || find_sku(m, &sku) < 0 ||
+      pai__cluster_add_node(m->c, name, sku, &node) < 0)
+    return PAI_ENOMEM;
+  return fill_node(m, node, rack);
+}
+
+static int add_machine(pai_cluster *c, const pai_cluster_machine *from,
+                       size_t i, pai_error **err)
+{
+  pai_topology_summary sum = { .struct_size = sizeof(sum) };
+  machine m = { .c = c, .t = from->topology, .sku.at = PAI__NOTHING };
+  const char *name;
+  int rc;
+
+  (void)pai_topology_summarize(m.t, &sum);
+  name = from->name != NULL ? from->name : sum.name;
+  if (*name == '\0') {
+    (void)pai__fail(err, PAI_EINVAL, "machine %zu has no name", i);
+    pai__error_help(err, "its topology does not tell: give it one");
+    return PAI_EINVAL;
+  }
+  m.sku.cpus = sum.pus;
+  m.sku.memory = sum.bytes;
+  m.sku.numa = sum.numa_nodes;
+  rc = find_kinds(&m, err);
+  if (rc < 0)
+    return rc;
+  if (pai__topo_levels_init(&m.levels, m.t) < 0)
+    return pai__oom(err);
+  sort_gpus(&m);
+  find_near(&m);
+  rc = add_node(&m, name, from->rack);
+  pai__topo_levels_dispose(&m.levels);
+  return rc < 0 ? pai__oom(err) : PAI_OK;
+}
+
+static int add_all(pai_cluster *c, const pai_cluster_machine *machines,
+                   size_t n, pai_error **err)
+{
+  uint32_t same[2];
+  int rc;
+
+  for (size_t i = 0; i < n; i++) {
+    pai_cluster_machine m;
+
+    rc = PAI__COPY_IN(&m, &machines[i], pai_cluster_machine, topology);
+    if (rc < 0 || m.topology == NULL)
+      return pai__fail(err, PAI_EINVAL, "machine %zu has no topology", i);
+    rc = add_machine(c, &m, i, err);
+    if (rc < 0)
+      return rc;
+  }
+  rc = pai__cluster_end(c, same);
+  if (rc != PAI_EEXISTS)
+    return rc < 0 ? pai__oom(err) : PAI_OK;
+  (void)pai__fail(
+    err, PAI_EINVAL, "machines %u and %u are both called '%.80s'",
+    (unsigned)same[0], (unsigned)same[1], c->nodes[same[0]].name);
+  pai__error_help(err, "give one of them another name");
+  return PAI_EINVAL;
+}
+
+int pai_cluster_from_machines(pai_cluster **out,
+                              const pai_cluster_machine *machines, size_t n,
+                              const pai_cluster_options *opts, pai_error **err)
+{
+  pai_cluster_options o;
+  pai_cluster *c;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(machines != NULL, err);
+  rc = pai__cluster_options(&o, opts, err);
+  if (rc < 0)
+    return rc;
+  if (n == 0 || n > o.max_nodes)
+    return pai__fail(err, n == 0 ? PAI_EINVAL : PAI_ELIMIT,
+                     "a cluster has 1 to %u machines", (unsigned)o.max_nodes);
+  rc = pai__cluster_new(&c, o.alloc);
+  if (rc < 0)
+    return pai__oom(err);
+  c->form = "machines";
+  rc = add_all(c, machines, n, err);
+  if (rc < 0) {
+    pai_cluster_free(c);
+    return rc;
+  }
+  *out = c;
+  return PAI_OK;
+}
