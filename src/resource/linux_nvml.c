@@ -1,0 +1,255 @@
+/* linux_nvml.c - NVML: opening it, and what is asked of one device */
+#include "resource/linux_nvml.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- opening ------------------------------------------------------------- */
+
+static void *find(void *library, const char *symbol, const char *older)
+{
+  void *found = dlsym(library, symbol);
+
+  return found == NULL && older != NULL ? dlsym(library, older) : found;
+}
+
+/* ISO C knows no way from a void * to a function but this. */
+#define LOOK_UP(name, symbol, older, args) \
+  found = find(n->library, symbol, older); \
+  memcpy(&n->name, &found, sizeof(n->name));
+
+static void look_up(pai__nvml *n)
+{
+  void *found;
+
+  PAI__NVML_FUNCTIONS(LOOK_UP)
+  found = find(n->library, "nvmlErrorString", NULL);
+  memcpy(&n->explain, &found, sizeof(n->explain));
+}
+
+const char *pai__nvml_explain(const pai__nvml *n, int result)
+{
+  const char *why = n->explain != NULL ? n->explain(result) : NULL;
+
+  return why != NULL ? why : "an error without a name";
+}
+
+/* Whether the kernel's half of the driver is there. */
+static bool has_driver(const char *root)
+{
+  char path[4096];
+  int len =
+    snprintf(path, sizeof(path), "%s/proc/driver/nvidia/version", root);
+
+  return len > 0 && (size_t)len < sizeof(path) && access(path, F_OK) == 0;
+}
+
+static bool load(pai__nvml *n, const char *path, const char *root, char *why)
+{
+  const char *name = path != NULL ? path : "libnvidia-ml.so.1";
+
+  n->library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  if (n->library != NULL)
+    return true;
+  if (path != NULL || has_driver(root)) {
+    const char *what = dlerror();
+
+    (void)snprintf(why, PAI__NVML_WHY, "NVML cannot be loaded: %s",
+                   what != NULL ? what : name);
+  }
+  return false;
+}
+
+bool pai__nvml_open(pai__nvml *n, const char *path, const char *root,
+                    char *why)
+{
+  int result;
+
+  memset(n, 0, sizeof(*n));
+  why[0] = '\0';
+  if (!load(n, path, root, why))
+    return false;
+  look_up(n);
+  if (n->init == NULL || n->shutdown == NULL || n->get_count == NULL ||
+      n->get_handle == NULL) {
+    (void)snprintf(why, PAI__NVML_WHY, "%s is no NVML: it lacks functions",
+                   path != NULL ? path : "libnvidia-ml.so.1");
+  } else {
+    result = n->init();
+    if (result == NVML_SUCCESS)
+      return true;
+    /* The library is often installed where no GPU is: nothing to tell. */
+    if (result != NVML_DRIVER_NOT_LOADED || has_driver(root))
+      (void)snprintf(why, PAI__NVML_WHY,
+                     "NVIDIA's GPUs cannot be asked: %s (NVML %d)%s",
+                     pai__nvml_explain(n, result), result,
+                     result == NVML_LIB_RM_VERSION_MISMATCH
+                       ? ": the driver was updated while it ran; restart the "
+                         "machine, or load its module anew"
+                       : "");
+  }
+  (void)dlclose(n->library);
+  n->library = NULL;
+  return false;
+}
+
+void pai__nvml_close(pai__nvml *n)
+{
+  if (n->library == NULL)
+    return;
+  (void)n->shutdown();
+  (void)dlclose(n->library);
+  n->library = NULL;
+}
+
+/* --- what changes -------------------------------------------------------- */
+
+static int64_t bytes(unsigned long long n)
+{
+  return n <= INT64_MAX ? (int64_t)n : -1;
+}
+
+/* Prefers the newer call, of which `used` is what processes have. */
+static int get_memory(const pai__nvml *n, pai__nvml_device *device,
+                      pai__nvml_live *out)
+{
+  nvml_memory_v2 v2 = { .version = NVML_MEMORY_V2 };
+  nvml_memory v1;
+  int result = PAI__NVML(n, get_memory_v2, device, &v2);
+
+  if (result == NVML_SUCCESS) {
+    out->memory_total = bytes(v2.total);
+    out->memory_used = bytes(v2.used);
+    return result;
+  }
+  if (result == NVML_GPU_IS_LOST)
+    return result;
+  result = PAI__NVML(n, get_memory, device, &v1);
+  if (result == NVML_SUCCESS) {
+    out->memory_total = bytes(v1.total);
+    out->memory_used = bytes(v1.used);
+  }
+  return result;
+}
+
+int pai__nvml_live_of(const pai__nvml *n, pai__nvml_device *device,
+                      pai__nvml_live *out)
+{
+  nvml_utilization busy;
+  unsigned int value;
+  int result;
+
+  *out = (pai__nvml_live){ -1, -1, -1, -1, -1, -1, -1 };
+  result = get_memory(n, device, out);
+  if (result == NVML_GPU_IS_LOST)
+    return result;
+  if (PAI__NVML(n, get_utilization, device, &busy) == NVML_SUCCESS) {
+    out->busy_percent = busy.gpu <= 100 ? (int32_t)busy.gpu : -1;
+    out->memory_busy_percent = busy.memory <= 100 ? (int32_t)busy.memory : -1;
+  }
+  if (PAI__NVML(n, get_temperature, device, 0, &value) == NVML_SUCCESS &&
+      value <= INT16_MAX)
+    out->temperature = (int32_t)value;
+  if (PAI__NVML(n, get_power, device, &value) == NVML_SUCCESS)
+    out->power_mw = (int64_t)value;
+  if (PAI__NVML(n, get_power_limit, device, &value) == NVML_SUCCESS)
+    out->power_limit_mw = (int64_t)value;
+  return result;
+}
+
+/* --- processes ----------------------------------------------------------- */
+
+enum { SPARE = 32, TRIES = 4 };
+
+typedef int (*lister)(pai__nvml_device *device, unsigned int *count,
+                      void *list);
+
+static int make_room(pai__nvml_room *room, const pai_alloc *alloc,
+                     unsigned int count)
+{
+  size_t want = ((size_t)count + SPARE) * NVML_LONGEST_PROCESS;
+  void *data;
+
+  if (want <= room->bytes)
+    return PAI_OK;
+  data = pai__realloc(alloc, room->data, room->bytes, want, 1);
+  if (data == NULL)
+    return PAI_ENOMEM;
+  room->data = data;
+  room->bytes = want;
+  return PAI_OK;
+}
+
+/* How many there are in *room.  There may be ever more of them. */
+static int get_list(lister list, pai__nvml_device *device,
+                    const pai_alloc *alloc, pai__nvml_room *room,
+                    unsigned int *count)
+{
+  int result = NVML_INSUFFICIENT_SIZE;
+
+  *count = 0;
+  for (int i = 0; i < TRIES && result == NVML_INSUFFICIENT_SIZE; i++) {
+    unsigned int most;
+
+    if (*count > 1000000 || make_room(room, alloc, *count) < 0)
+      return PAI_ENOMEM;
+    *count = most = (unsigned int)(room->bytes / NVML_LONGEST_PROCESS);
+    result = list(device, count, room->data);
+    if (result == NVML_SUCCESS && *count > most)
+      *count = most;
+  }
+  if (result != NVML_SUCCESS)
+    *count = 0;
+  return PAI_OK;
+}
+
+static int64_t memory_of(unsigned long long memory)
+{
+  return bytes(memory); /* NVML_VALUE_NOT_AVAILABLE is all ones */
+}
+
+/* The v1 function where there is no other. */
+static int list_kind(lister list, lister v1, pai__nvml_device *device,
+                     const pai_alloc *alloc, pai__nvml_room *room,
+                     int (*each)(void *user_data, int32_t pid, int64_t memory),
+                     void *user_data)
+{
+  unsigned int count;
+  int rc;
+
+  if (list == NULL && v1 == NULL)
+    return PAI_OK;
+  rc = get_list(list != NULL ? list : v1, device, alloc, room, &count);
+  for (unsigned int i = 0; rc == PAI_OK && i < count; i++) {
+    const nvml_process_v2 *p = (const nvml_process_v2 *)room->data + i;
+    const nvml_process_v1 *old = (const nvml_process_v1 *)room->data + i;
+
+    if (list != NULL)
+      rc = each(user_data, (int32_t)p->pid, memory_of(p->memory));
+    else
+      rc = each(user_data, (int32_t)old->pid, memory_of(old->memory));
+  }
+  return rc;
+}
+
+int pai__nvml_processes(const pai__nvml *n, pai__nvml_device *device,
+                        const pai_alloc *alloc, pai__nvml_room *room,
+                        int (*each)(void *user_data, int32_t pid,
+                                    int64_t memory),
+                        void *user_data)
+{
+  int rc = list_kind(n->get_compute, n->get_compute_v1, device, alloc, room,
+                     each, user_data);
+
+  if (rc == PAI_OK)
+    rc = list_kind(n->get_graphics, n->get_graphics_v1, device, alloc, room,
+                   each, user_data);
+  return rc;
+}
+
+void pai__nvml_room_free(pai__nvml_room *room, const pai_alloc *alloc)
+{
+  pai__free(alloc, room->data, room->bytes);
+  *room = (pai__nvml_room){ NULL, 0 };
+}
