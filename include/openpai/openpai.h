@@ -11,6 +11,7 @@
 #include <openpai/gpu.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
+#include <openpai/sample.h>
 #include <openpai/spec.h>
 
 #endif /* OPENPAI_OPENPAI_H */

@@ -63,4 +63,23 @@ void pai__pci_text(char *out, uint32_t domain, uint32_t bus, uint32_t device);
 /* Adds AMD's GPUs (linux_amd.c). */
 int pai__amd_list(pai_gpus *gpus, const char *root);
 
+/* The files of what changes from second to second; -1 for those not there. */
+enum {
+  PAI__AMD_USED,
+  PAI__AMD_BUSY,
+  PAI__AMD_MEMORY_BUSY,
+  PAI__AMD_TEMPERATURE, /* thousandths of a degree */
+  PAI__AMD_POWER,       /* microwatts */
+  PAI__AMD_FILES
+};
+void pai__amd_files(const char *root, unsigned card, int fd[PAI__AMD_FILES]);
+
+/* NVIDIA's and AMD's, unordered yet, for pai_gpus_new() and a sampler, which
+ * keeps NVML open (linux_gpus.c). */
+struct pai__nvml;
+struct pai__nvml_handles;
+int pai__gpus_fill(pai_gpus *gpus, struct pai__nvml *nvml,
+                   struct pai__nvml_handles *handles, const char *path,
+                   const char *root);
+
 #endif

@@ -191,6 +191,23 @@ static int read_card(pai_gpus *gpus, const char *root, unsigned card)
   return read_ecc(gpus, at, root);
 }
 
+void pai__amd_files(const char *root, unsigned card, int fd[PAI__AMD_FILES])
+{
+  int hwmon = first_number(root, card, "hwmon", "hwmon");
+
+  fd[PAI__AMD_USED] = pai__open_under(root, CARD "/mem_info_vram_used", card);
+  fd[PAI__AMD_BUSY] = pai__open_under(root, CARD "/gpu_busy_percent", card);
+  fd[PAI__AMD_MEMORY_BUSY] =
+    pai__open_under(root, CARD "/mem_busy_percent", card);
+  fd[PAI__AMD_TEMPERATURE] =
+    pai__open_under(root, CARD "/hwmon/hwmon%d/temp1_input", card, hwmon);
+  fd[PAI__AMD_POWER] =
+    pai__open_under(root, CARD "/hwmon/hwmon%d/power1_average", card, hwmon);
+  if (fd[PAI__AMD_POWER] < 0)
+    fd[PAI__AMD_POWER] =
+      pai__open_under(root, CARD "/hwmon/hwmon%d/power1_input", card, hwmon);
+}
+
 /* --- all together: links and processes ------------------------------------ */
 
 typedef struct nodes {

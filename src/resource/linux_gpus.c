@@ -40,26 +40,28 @@ static void mark_foreign(pai_gpus *gpus, const pai_gpus_options *o)
   }
 }
 
-static int add_nvidia(pai_gpus *gpus, const pai_gpus_options *o)
+int pai__gpus_fill(pai_gpus *gpus, pai__nvml *nvml, pai__nvml_handles *handles,
+                   const char *path, const char *root)
 {
-  char why[PAI__NVML_WHY];
-  pai__nvml_handles handles;
-  pai__nvml nvml;
-  int rc;
+  char why[PAI__NVML_WHY] = "";
+  int rc = PAI_OK;
 
-  if (o->nvml != NULL && o->nvml[0] == '\0')
-    return PAI_OK;
-  if (!pai__nvml_open(&nvml, o->nvml, o->root, why))
-    return why[0] != '\0' ? pai__gpus_note(gpus, "%s", why) : PAI_OK;
-  rc = pai__nvml_list(&nvml, gpus, &handles);
-  pai__nvml_handles_free(&handles, &gpus->alloc);
-  pai__nvml_close(&nvml);
-  return rc;
+  *handles = (pai__nvml_handles){ NULL, 0 };
+  nvml->library = NULL;
+  if (path == NULL || path[0] != '\0') {
+    if (pai__nvml_open(nvml, path, root, why))
+      rc = pai__nvml_list(nvml, gpus, handles);
+    else if (why[0] != '\0')
+      rc = pai__gpus_note(gpus, "%s", why);
+  }
+  return rc == PAI_OK ? pai__amd_list(gpus, root) : rc;
 }
 
 int pai_gpus_new(pai_gpus **out, const pai_gpus_options *opts, pai_error **err)
 {
+  pai__nvml_handles handles;
   pai_gpus_options o;
+  pai__nvml nvml;
   pai_gpus *gpus;
   int rc;
 
@@ -71,9 +73,9 @@ int pai_gpus_new(pai_gpus **out, const pai_gpus_options *opts, pai_error **err)
     o.root = "/";
   if (pai__gpus_make(&gpus, pai__alloc_or_libc(o.alloc)) < 0)
     return pai__oom(err);
-  rc = add_nvidia(gpus, &o);
-  if (rc == PAI_OK)
-    rc = pai__amd_list(gpus, o.root);
+  rc = pai__gpus_fill(gpus, &nvml, &handles, o.nvml, o.root);
+  pai__nvml_handles_free(&handles, &gpus->alloc);
+  pai__nvml_close(&nvml);
   if (rc < 0) {
     pai_gpus_free(gpus);
     return pai__oom(err);

@@ -89,6 +89,17 @@ int64_t pai__reread_number(int fd)
   return pai__proc_number(text, len);
 }
 
+int64_t pai__reread_limit(int fd)
+{
+  char text[PAI__LINE];
+  size_t len;
+
+  if (fd < 0)
+    return -1;
+  len = read_short(fd, text, sizeof(text));
+  return pai__proc_limit(text, len);
+}
+
 int64_t pai__read_number(const char *root, const char *fmt, ...)
 {
   int64_t n;

@@ -21,6 +21,8 @@ int pai__reread(int fd, pai__buf *out);
 int64_t pai__read_number(const char *root, const char *fmt, ...)
   PAI__PRINTF(2, 3);
 int64_t pai__reread_number(int fd);
+/* The same for a limit, of which none is -1. */
+int64_t pai__reread_limit(int fd);
 
 /* Its first bytes and a NUL, size in all; returns how many. */
 size_t pai__read_short(char *out, size_t size, const char *root,
