@@ -13,13 +13,15 @@ static int copy_paths(pai_sampler *s, const pai_sampler_options *o)
 {
   if (o->path_count == 0)
     return PAI_OK;
-  s->paths =
-    pai__realloc(&s->alloc, NULL, 0, o->path_count, sizeof(*s->paths));
+  s->paths = o->path_count <= SIZE_MAX / sizeof(*s->paths)
+               ? pai__zalloc(&s->alloc, o->path_count * sizeof(*s->paths))
+               : NULL;
   if (s->paths == NULL)
     return PAI_ENOMEM;
-  for (; s->path_count < o->path_count; s->path_count++) {
-    s->paths[s->path_count] = pai__strdup(&s->alloc, o->paths[s->path_count]);
-    if (s->paths[s->path_count] == NULL)
+  s->path_count = o->path_count;
+  for (size_t i = 0; i < s->path_count; i++) {
+    s->paths[i] = pai__strdup(&s->alloc, o->paths[i]);
+    if (s->paths[i] == NULL)
       return PAI_ENOMEM;
   }
   s->sample.file_systems =

@@ -95,7 +95,7 @@ void pai__group_add(pai__group *g, const pai__task *task, uint32_t page)
       task->rss_pages <= (INT64_MAX - g->view.memory) / (int64_t)page)
     g->view.memory += task->rss_pages * (int64_t)page;
   g->cpu_more += g->fresh ? task->ticks : task->ticks_more;
-  if (!task->has_io)
+  if (!task->has_io || g->view.watched == 0)
     return;
   g->has_io = true;
   g->read_more += g->fresh ? task->read_bytes : task->read_more;
