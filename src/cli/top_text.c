@@ -71,13 +71,15 @@ static void end_line(screen *s)
   bool cut = false;
 
   s->rows++;
+  while (s->len > 0 && s->line[s->len - 1] == ' ')
+    s->len--;
   if (t->screen && s->rows > t->height) {
     s->len = 0;
     s->line[0] = '\0';
     return;
   }
   if (t->screen && s->rows > 1)
-    (void)fputs("\r\n", stdout);
+    (void)fputc('\n', stdout);
   for (size_t i = 0; i < s->len;) {
     size_t n = 1;
 
@@ -266,10 +268,11 @@ static void print_gpu(screen *s, size_t i)
     add(s, "  ");
     bar(s, percent(v.memory_used, v.memory_total), width);
     add(s, "  %s of %s  ", bytes(a, v.memory_used), bytes(b, v.memory_total));
-    add(s, "%s  ", number(a, v.temperature, " C"));
-    add(s, "%s of %s W  ",
-        number(a, v.power_mw < 0 ? -1 : v.power_mw / 1000, ""),
-        number(b, v.power_limit_mw < 0 ? -1 : v.power_limit_mw / 1000, ""));
+    if (v.temperature >= 0)
+      add(s, "%d C  ", v.temperature);
+    if (v.power_mw >= 0)
+      add(s, "%lld of %s W  ", (long long)(v.power_mw / 1000),
+          number(b, v.power_limit_mw < 0 ? -1 : v.power_limit_mw / 1000, ""));
   }
   add(s, "%s", clean(name, sizeof(name), g.model));
   if (g.health != PAI_GPU_HEALTHY)
