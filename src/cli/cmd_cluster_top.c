@@ -191,7 +191,8 @@ static void keep_group(top *t, const pai_sample_group *g)
   t->groups[at] = *g;
 }
 
-void top_read(top *t)
+/* The machine's figures, and the busiest groups. */
+static void read_sample(top *t)
 {
   t->machine = (pai_sample_machine){ .struct_size = sizeof(t->machine) };
   t->group_count = 0;
@@ -215,7 +216,7 @@ static bool take(top *t)
     pai_error_free(err);
     return false;
   }
-  top_read(t);
+  read_sample(t);
   return true;
 }
 

@@ -18,8 +18,6 @@ typedef struct top {
   unsigned width, height; /* of the screen; else width only */
 } top;
 
-/* Chooses the busiest groups of t->sample, and reads the machine's figures. */
-void top_read(top *t);
 /* Draws a screen anew, or prints lines, on stdout (top_text.c). */
 void top_print(const top *t);
 /* One line, an object; time is microseconds since 1970 (top_json.c). */

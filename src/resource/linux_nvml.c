@@ -15,8 +15,8 @@ static void *find(void *library, const char *symbol, const char *older)
 }
 
 /* ISO C knows no way from a void * to a function but this. */
-#define LOOK_UP(name, symbol, older, args) \
-  found = find(n->library, symbol, older); \
+#define LOOK_UP(declaration, name, symbol, older) \
+  found = find(n->library, symbol, older);        \
   memcpy(&n->name, &found, sizeof(n->name));
 
 static void look_up(pai__nvml *n)

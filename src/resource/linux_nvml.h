@@ -13,7 +13,7 @@
 
 typedef struct pai__nvml {
   void *library; /* NULL: closed */
-#define PAI__MEMBER(name, symbol, older, args) int(*name) args;
+#define PAI__MEMBER(declaration, name, symbol, older) declaration;
   PAI__NVML_FUNCTIONS(PAI__MEMBER)
 #undef PAI__MEMBER
   const char *(*explain)(int result); /* nvmlErrorString() */

@@ -96,83 +96,87 @@ typedef struct nvml_field {
   } value;
 } nvml_field;
 
-/* X(member, the function's name, the name in older libraries or NULL,
- * arguments).  Those above the line must be there. */
-#define PAI__NVML_FUNCTIONS(X)                                              \
-  X(init, "nvmlInit_v2", "nvmlInit", (void))                                \
-  X(shutdown, "nvmlShutdown", NULL, (void))                                 \
-  X(get_count, "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount",               \
-    (unsigned int *))                                                       \
-  X(get_handle, "nvmlDeviceGetHandleByIndex_v2",                            \
-    "nvmlDeviceGetHandleByIndex", (unsigned int, pai__nvml_device **))      \
-  /* ---- */                                                                \
-  X(get_driver, "nvmlSystemGetDriverVersion", NULL, (char *, unsigned int)) \
-  X(get_name, "nvmlDeviceGetName", NULL,                                    \
-    (pai__nvml_device *, char *, unsigned int))                             \
-  X(get_uuid, "nvmlDeviceGetUUID", NULL,                                    \
-    (pai__nvml_device *, char *, unsigned int))                             \
-  X(get_minor, "nvmlDeviceGetMinorNumber", NULL,                            \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_pci, "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2",          \
-    (pai__nvml_device *, nvml_pci *))                                       \
-  X(get_memory, "nvmlDeviceGetMemoryInfo", NULL,                            \
-    (pai__nvml_device *, nvml_memory *))                                    \
-  X(get_memory_v2, "nvmlDeviceGetMemoryInfo_v2", NULL,                      \
-    (pai__nvml_device *, nvml_memory_v2 *))                                 \
-  X(get_compute_mode, "nvmlDeviceGetComputeMode", NULL,                     \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_mig_mode, "nvmlDeviceGetMigMode", NULL,                             \
-    (pai__nvml_device *, unsigned int *, unsigned int *))                   \
-  X(get_mig_count, "nvmlDeviceGetMaxMigDeviceCount", NULL,                  \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_mig_handle, "nvmlDeviceGetMigDeviceHandleByIndex", NULL,            \
-    (pai__nvml_device *, unsigned int, pai__nvml_device **))                \
-  X(get_gpu_instance, "nvmlDeviceGetGpuInstanceId", NULL,                   \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_compute_instance, "nvmlDeviceGetComputeInstanceId", NULL,           \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_ecc_mode, "nvmlDeviceGetEccMode", NULL,                             \
-    (pai__nvml_device *, unsigned int *, unsigned int *))                   \
-  X(get_ecc_errors, "nvmlDeviceGetTotalEccErrors", NULL,                    \
-    (pai__nvml_device *, unsigned int, unsigned int, unsigned long long *)) \
-  X(get_remapped_rows, "nvmlDeviceGetRemappedRows", NULL,                   \
-    (pai__nvml_device *, unsigned int *, unsigned int *, unsigned int *,    \
-     unsigned int *))                                                       \
-  X(get_retired_pending, "nvmlDeviceGetRetiredPagesPendingStatus", NULL,    \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_clock, "nvmlDeviceGetClockInfo", NULL,                              \
-    (pai__nvml_device *, unsigned int, unsigned int *))                     \
-  X(get_max_clock, "nvmlDeviceGetMaxClockInfo", NULL,                       \
-    (pai__nvml_device *, unsigned int, unsigned int *))                     \
-  X(get_temperature, "nvmlDeviceGetTemperature", NULL,                      \
-    (pai__nvml_device *, unsigned int, unsigned int *))                     \
-  X(get_power, "nvmlDeviceGetPowerUsage", NULL,                             \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_power_limit, "nvmlDeviceGetEnforcedPowerLimit",                     \
-    "nvmlDeviceGetPowerManagementLimit",                                    \
-    (pai__nvml_device *, unsigned int *))                                   \
-  X(get_utilization, "nvmlDeviceGetUtilizationRates", NULL,                 \
-    (pai__nvml_device *, nvml_utilization *))                               \
-  X(get_compute, "nvmlDeviceGetComputeRunningProcesses_v2",                 \
-    "nvmlDeviceGetComputeRunningProcesses_v3",                              \
-    (pai__nvml_device *, unsigned int *, void *))                           \
-  X(get_compute_v1, "nvmlDeviceGetComputeRunningProcesses", NULL,           \
-    (pai__nvml_device *, unsigned int *, void *))                           \
-  X(get_graphics, "nvmlDeviceGetGraphicsRunningProcesses_v2",               \
-    "nvmlDeviceGetGraphicsRunningProcesses_v3",                             \
-    (pai__nvml_device *, unsigned int *, void *))                           \
-  X(get_graphics_v1, "nvmlDeviceGetGraphicsRunningProcesses", NULL,         \
-    (pai__nvml_device *, unsigned int *, void *))                           \
-  X(get_link_state, "nvmlDeviceGetNvLinkState", NULL,                       \
-    (pai__nvml_device *, unsigned int, unsigned int *))                     \
-  X(get_link_version, "nvmlDeviceGetNvLinkVersion", NULL,                   \
-    (pai__nvml_device *, unsigned int, unsigned int *))                     \
-  X(get_link_pci, "nvmlDeviceGetNvLinkRemotePciInfo_v2",                    \
-    "nvmlDeviceGetNvLinkRemotePciInfo",                                     \
-    (pai__nvml_device *, unsigned int, nvml_pci *))                         \
-  X(get_link_type, "nvmlDeviceGetNvLinkRemoteDeviceType", NULL,             \
-    (pai__nvml_device *, unsigned int, unsigned int *))                     \
-  X(get_fields, "nvmlDeviceGetFieldValues", NULL,                           \
-    (pai__nvml_device *, int, nvml_field *))
+/* X(member's declaration, member, the function's name, the name in older
+ * libraries or NULL).  Those above the line must be there. */
+#define PAI__NVML_FUNCTIONS(X)                                                \
+  X(int (*init)(void), init, "nvmlInit_v2", "nvmlInit")                       \
+  X(int (*shutdown)(void), shutdown, "nvmlShutdown", NULL)                    \
+  X(int (*get_count)(unsigned int *), get_count, "nvmlDeviceGetCount_v2",     \
+    "nvmlDeviceGetCount")                                                     \
+  X(int (*get_handle)(unsigned int, pai__nvml_device **), get_handle,         \
+    "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex")            \
+  /* ---- */                                                                  \
+  X(int (*get_driver)(char *, unsigned int), get_driver,                      \
+    "nvmlSystemGetDriverVersion", NULL)                                       \
+  X(int (*get_name)(pai__nvml_device *, char *, unsigned int), get_name,      \
+    "nvmlDeviceGetName", NULL)                                                \
+  X(int (*get_uuid)(pai__nvml_device *, char *, unsigned int), get_uuid,      \
+    "nvmlDeviceGetUUID", NULL)                                                \
+  X(int (*get_minor)(pai__nvml_device *, unsigned int *), get_minor,          \
+    "nvmlDeviceGetMinorNumber", NULL)                                         \
+  X(int (*get_pci)(pai__nvml_device *, nvml_pci *), get_pci,                  \
+    "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2")                     \
+  X(int (*get_memory)(pai__nvml_device *, nvml_memory *), get_memory,         \
+    "nvmlDeviceGetMemoryInfo", NULL)                                          \
+  X(int (*get_memory_v2)(pai__nvml_device *, nvml_memory_v2 *),               \
+    get_memory_v2, "nvmlDeviceGetMemoryInfo_v2", NULL)                        \
+  X(int (*get_compute_mode)(pai__nvml_device *, unsigned int *),              \
+    get_compute_mode, "nvmlDeviceGetComputeMode", NULL)                       \
+  X(int (*get_mig_mode)(pai__nvml_device *, unsigned int *, unsigned int *),  \
+    get_mig_mode, "nvmlDeviceGetMigMode", NULL)                               \
+  X(int (*get_mig_count)(pai__nvml_device *, unsigned int *), get_mig_count,  \
+    "nvmlDeviceGetMaxMigDeviceCount", NULL)                                   \
+  X(int (*get_mig_handle)(pai__nvml_device *, unsigned int,                   \
+                          pai__nvml_device **),                               \
+    get_mig_handle, "nvmlDeviceGetMigDeviceHandleByIndex", NULL)              \
+  X(int (*get_gpu_instance)(pai__nvml_device *, unsigned int *),              \
+    get_gpu_instance, "nvmlDeviceGetGpuInstanceId", NULL)                     \
+  X(int (*get_compute_instance)(pai__nvml_device *, unsigned int *),          \
+    get_compute_instance, "nvmlDeviceGetComputeInstanceId", NULL)             \
+  X(int (*get_ecc_mode)(pai__nvml_device *, unsigned int *, unsigned int *),  \
+    get_ecc_mode, "nvmlDeviceGetEccMode", NULL)                               \
+  X(int (*get_ecc_errors)(pai__nvml_device *, unsigned int, unsigned int,     \
+                          unsigned long long *),                              \
+    get_ecc_errors, "nvmlDeviceGetTotalEccErrors", NULL)                      \
+  X(int (*get_remapped_rows)(pai__nvml_device *, unsigned int *,              \
+                             unsigned int *, unsigned int *, unsigned int *), \
+    get_remapped_rows, "nvmlDeviceGetRemappedRows", NULL)                     \
+  X(int (*get_retired_pending)(pai__nvml_device *, unsigned int *),           \
+    get_retired_pending, "nvmlDeviceGetRetiredPagesPendingStatus", NULL)      \
+  X(int (*get_clock)(pai__nvml_device *, unsigned int, unsigned int *),       \
+    get_clock, "nvmlDeviceGetClockInfo", NULL)                                \
+  X(int (*get_max_clock)(pai__nvml_device *, unsigned int, unsigned int *),   \
+    get_max_clock, "nvmlDeviceGetMaxClockInfo", NULL)                         \
+  X(int (*get_temperature)(pai__nvml_device *, unsigned int, unsigned int *), \
+    get_temperature, "nvmlDeviceGetTemperature", NULL)                        \
+  X(int (*get_power)(pai__nvml_device *, unsigned int *), get_power,          \
+    "nvmlDeviceGetPowerUsage", NULL)                                          \
+  X(int (*get_power_limit)(pai__nvml_device *, unsigned int *),               \
+    get_power_limit, "nvmlDeviceGetEnforcedPowerLimit",                       \
+    "nvmlDeviceGetPowerManagementLimit")                                      \
+  X(int (*get_utilization)(pai__nvml_device *, nvml_utilization *),           \
+    get_utilization, "nvmlDeviceGetUtilizationRates", NULL)                   \
+  X(int (*get_compute)(pai__nvml_device *, unsigned int *, void *),           \
+    get_compute, "nvmlDeviceGetComputeRunningProcesses_v2",                   \
+    "nvmlDeviceGetComputeRunningProcesses_v3")                                \
+  X(int (*get_compute_v1)(pai__nvml_device *, unsigned int *, void *),        \
+    get_compute_v1, "nvmlDeviceGetComputeRunningProcesses", NULL)             \
+  X(int (*get_graphics)(pai__nvml_device *, unsigned int *, void *),          \
+    get_graphics, "nvmlDeviceGetGraphicsRunningProcesses_v2",                 \
+    "nvmlDeviceGetGraphicsRunningProcesses_v3")                               \
+  X(int (*get_graphics_v1)(pai__nvml_device *, unsigned int *, void *),       \
+    get_graphics_v1, "nvmlDeviceGetGraphicsRunningProcesses", NULL)           \
+  X(int (*get_link_state)(pai__nvml_device *, unsigned int, unsigned int *),  \
+    get_link_state, "nvmlDeviceGetNvLinkState", NULL)                         \
+  X(int (*get_link_version)(pai__nvml_device *, unsigned int,                 \
+                            unsigned int *),                                  \
+    get_link_version, "nvmlDeviceGetNvLinkVersion", NULL)                     \
+  X(int (*get_link_pci)(pai__nvml_device *, unsigned int, nvml_pci *),        \
+    get_link_pci, "nvmlDeviceGetNvLinkRemotePciInfo_v2",                      \
+    "nvmlDeviceGetNvLinkRemotePciInfo")                                       \
+  X(int (*get_link_type)(pai__nvml_device *, unsigned int, unsigned int *),   \
+    get_link_type, "nvmlDeviceGetNvLinkRemoteDeviceType", NULL)               \
+  X(int (*get_fields)(pai__nvml_device *, int, nvml_field *), get_fields,     \
+    "nvmlDeviceGetFieldValues", NULL)
 
 #endif

@@ -41,8 +41,9 @@ int64_t pai__rate(uint64_t before, uint64_t now, int64_t elapsed)
   return elapsed > 0 && more(before, now, &n) ? per_second(n, elapsed) : -1;
 }
 
-void pai__device_update(pai__device *d, bool old, const uint64_t *count,
-                        pai_time now)
+/* New counts; `old` says whether it had any before. */
+static void update(pai__device *d, bool old, const uint64_t *count,
+                   pai_time now)
 {
   for (int i = 0; i < PAI__COUNTERS; i++) {
     d->rate[i] = old ? pai__rate(d->count[i], count[i], now - d->time) : -1;
@@ -86,7 +87,7 @@ pai__device *pai__devices_put(pai__devices *d, const pai_alloc *alloc,
   if (i != d->at)
     move(d->list, i, d->at);
   p = &d->list[d->at++];
-  pai__device_update(p, !*is_new, count, now);
+  update(p, !*is_new, count, now);
   return p;
 }
 
@@ -156,7 +157,7 @@ int pai__sample_cpus(pai__devices *d, const pai_alloc *alloc, const char *text,
                                       cpu.steal * tick };
 
     if (cpu.number < 0) {
-      pai__device_update(&all, !first, count, now);
+      update(&all, !first, count, now);
       whole = true;
       continue;
     }

@@ -28,10 +28,6 @@ typedef struct pai__device {
   int64_t rate[PAI__COUNTERS];
 } pai__device;
 
-/* New counts; `old` says whether it had any before. */
-void pai__device_update(pai__device *d, bool old, const uint64_t *count,
-                        pai_time now);
-
 /* A list that follows the order of the kernel's; what a round does not name is
  * gone after it. */
 typedef struct pai__devices {
