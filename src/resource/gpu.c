@@ -129,13 +129,6 @@ int pai__gpus_process_add(pai_gpus *gpus, size_t gpu, int32_t pid,
 {
   pai__gpu_process *p;
 
-  for (size_t i = gpus->process_count; i-- > 0;) {
-    p = &gpus->processes[i];
-    if (p->gpu == gpu && p->pid == pid) {
-      p->memory = memory > p->memory ? memory : p->memory;
-      return PAI_OK;
-    }
-  }
   if (PAI__VEC_ROOM(&gpus->alloc, gpus->processes, gpus->process_count,
                     gpus->process_cap) < 0)
     return PAI_ENOMEM;

@@ -43,7 +43,6 @@ int pai__gpus_note(pai_gpus *gpus, const char *fmt, ...) PAI__PRINTF(2, 3);
 /* Makes it worse, never better. */
 int pai__gpus_blame(pai_gpus *gpus, size_t i, int health, const char *fmt, ...)
   PAI__PRINTF(4, 5);
-/* The same process twice counts once, with its larger memory. */
 int pai__gpus_process_add(pai_gpus *gpus, size_t gpu, int32_t pid,
                           int64_t memory);
 /* One active link as one end sees it; b PAI_NO_GPU for a switch.  Between two

@@ -161,76 +161,80 @@ int pai__nvml_live_of(const pai__nvml *n, pai__nvml_device *device,
 /* --- processes ----------------------------------------------------------- */
 
 enum { SPARE = 32, TRIES = 4 };
+enum { COMPUTE, GRAPHICS };
 
 typedef int (*lister)(pai__nvml_device *device, unsigned int *count,
                       void *list);
 
-static int make_room(pai__nvml_room *room, const pai_alloc *alloc,
+/* One of the two lists. */
+typedef struct processes {
+  const void *list;
+  unsigned int count;
+  bool old; /* of nvml_process_v1 */
+} processes;
+
+static int make_room(pai__nvml_room *room, int kind, const pai_alloc *alloc,
                      unsigned int count)
 {
   size_t want = ((size_t)count + SPARE) * NVML_LONGEST_PROCESS;
   void *data;
 
-  if (want <= room->bytes)
+  if (want <= room->bytes[kind])
     return PAI_OK;
-  data = pai__realloc(alloc, room->data, room->bytes, want, 1);
+  data = pai__realloc(alloc, room->data[kind], room->bytes[kind], want, 1);
   if (data == NULL)
     return PAI_ENOMEM;
-  room->data = data;
-  room->bytes = want;
+  room->data[kind] = data;
+  room->bytes[kind] = want;
   return PAI_OK;
 }
 
-/* How many there are in *room.  There may be ever more of them. */
-static int get_list(lister list, pai__nvml_device *device,
-                    const pai_alloc *alloc, pai__nvml_room *room,
-                    unsigned int *count)
+/* Puts the list into its room.  There may be ever more of them. */
+static int get_list(lister list, lister v1, pai__nvml_device *device,
+                    const pai_alloc *alloc, pai__nvml_room *room, int kind,
+                    processes *out)
 {
   int result = NVML_INSUFFICIENT_SIZE;
+  unsigned int count = 0;
 
-  *count = 0;
-  for (int i = 0; i < TRIES && result == NVML_INSUFFICIENT_SIZE; i++) {
+  *out = (processes){ .old = list == NULL };
+  if (list == NULL)
+    list = v1;
+  for (int i = 0;
+       list != NULL && i < TRIES && result == NVML_INSUFFICIENT_SIZE; i++) {
     unsigned int most;
 
-    if (*count > 1000000 || make_room(room, alloc, *count) < 0)
+    if (count > 1000000 || make_room(room, kind, alloc, count) < 0)
       return PAI_ENOMEM;
-    *count = most = (unsigned int)(room->bytes / NVML_LONGEST_PROCESS);
-    result = list(device, count, room->data);
-    if (result == NVML_SUCCESS && *count > most)
-      *count = most;
+    most = (unsigned int)(room->bytes[kind] / NVML_LONGEST_PROCESS);
+    count = most;
+    result = list(device, &count, room->data[kind]);
+    if (result == NVML_SUCCESS)
+      out->count = count < most ? count : most;
   }
-  if (result != NVML_SUCCESS)
-    *count = 0;
+  out->list = room->data[kind];
   return PAI_OK;
 }
 
-static int64_t memory_of(unsigned long long memory)
+static int32_t pid_of(const processes *p, unsigned int i)
 {
-  return bytes(memory); /* NVML_VALUE_NOT_AVAILABLE is all ones */
+  return p->old ? (int32_t)((const nvml_process_v1 *)p->list)[i].pid
+                : (int32_t)((const nvml_process_v2 *)p->list)[i].pid;
 }
 
-/* The v1 function where there is no other. */
-static int list_kind(lister list, lister v1, pai__nvml_device *device,
-                     const pai_alloc *alloc, pai__nvml_room *room,
-                     int (*each)(void *user_data, int32_t pid, int64_t memory),
-                     void *user_data)
+/* Bytes; -1 for NVML_VALUE_NOT_AVAILABLE, which is all ones. */
+static int64_t memory_of(const processes *p, unsigned int i)
 {
-  unsigned int count;
-  int rc;
+  return bytes(p->old ? ((const nvml_process_v1 *)p->list)[i].memory
+                      : ((const nvml_process_v2 *)p->list)[i].memory);
+}
 
-  if (list == NULL && v1 == NULL)
-    return PAI_OK;
-  rc = get_list(list != NULL ? list : v1, device, alloc, room, &count);
-  for (unsigned int i = 0; rc == PAI_OK && i < count; i++) {
-    const nvml_process_v2 *p = (const nvml_process_v2 *)room->data + i;
-    const nvml_process_v1 *old = (const nvml_process_v1 *)room->data + i;
-
-    if (list != NULL)
-      rc = each(user_data, (int32_t)p->pid, memory_of(p->memory));
-    else
-      rc = each(user_data, (int32_t)old->pid, memory_of(old->memory));
-  }
-  return rc;
+static bool has(const processes *p, int32_t pid)
+{
+  for (unsigned int i = 0; i < p->count; i++)
+    if (pid_of(p, i) == pid)
+      return true;
+  return false;
 }
 
 int pai__nvml_processes(const pai__nvml *n, pai__nvml_device *device,
@@ -239,17 +243,24 @@ int pai__nvml_processes(const pai__nvml *n, pai__nvml_device *device,
                                     int64_t memory),
                         void *user_data)
 {
-  int rc = list_kind(n->get_compute, n->get_compute_v1, device, alloc, room,
-                     each, user_data);
+  processes compute, graphics;
+  int rc = get_list(n->get_compute, n->get_compute_v1, device, alloc, room,
+                    COMPUTE, &compute);
 
   if (rc == PAI_OK)
-    rc = list_kind(n->get_graphics, n->get_graphics_v1, device, alloc, room,
-                   each, user_data);
+    rc = get_list(n->get_graphics, n->get_graphics_v1, device, alloc, room,
+                  GRAPHICS, &graphics);
+  for (unsigned int i = 0; rc == PAI_OK && i < compute.count; i++)
+    rc = each(user_data, pid_of(&compute, i), memory_of(&compute, i));
+  for (unsigned int i = 0; rc == PAI_OK && i < graphics.count; i++)
+    if (!has(&compute, pid_of(&graphics, i)))
+      rc = each(user_data, pid_of(&graphics, i), memory_of(&graphics, i));
   return rc;
 }
 
 void pai__nvml_room_free(pai__nvml_room *room, const pai_alloc *alloc)
 {
-  pai__free(alloc, room->data, room->bytes);
-  *room = (pai__nvml_room){ NULL, 0 };
+  pai__free(alloc, room->data[COMPUTE], room->bytes[COMPUTE]);
+  pai__free(alloc, room->data[GRAPHICS], room->bytes[GRAPHICS]);
+  *room = (pai__nvml_room){ { NULL }, { 0 } };
 }

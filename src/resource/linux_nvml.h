@@ -62,12 +62,12 @@ typedef struct pai__nvml_live {
 int pai__nvml_live_of(const pai__nvml *n, pai__nvml_device *device,
                       pai__nvml_live *out);
 
-/* The processes of a device, both kinds, each at most once per kind; `each`
- * stops with a negative answer.  *room is a buffer of the caller's that is
- * kept for the next call. */
+/* The processes of a device, those that compute and those that draw; one that
+ * does both comes once.  `each` stops with a negative answer.  *room has
+ * buffers of the caller's that are kept for the next call. */
 typedef struct pai__nvml_room {
-  void *data;
-  size_t bytes;
+  void *data[2];
+  size_t bytes[2];
 } pai__nvml_room;
 int pai__nvml_processes(const pai__nvml *n, pai__nvml_device *device,
                         const pai_alloc *alloc, pai__nvml_room *room,

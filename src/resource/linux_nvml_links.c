@@ -20,7 +20,7 @@ static int64_t speed_of(const pai__nvml *n, pai__nvml_device *device,
   nvml_field field = { .id = NVML_FIELD_NVLINK_SPEED, .scope = link };
 
   if (PAI__NVML(n, get_fields, device, 1, &field) == NVML_SUCCESS &&
-      field.result == NVML_SUCCESS && field.value_type == 1 &&
+      field.result == NVML_SUCCESS && field.value_type == NVML_UNSIGNED_INT &&
       field.value.ui != 0)
     return (int64_t)field.value.ui;
   return versions[version].mbytes_per_second;

@@ -33,6 +33,7 @@ enum {
   NVML_VOLATILE_ECC = 0,        /* nvmlEccCounterType_t */
   NVML_LINKS = 18,              /* NVML_NVLINK_MAX_LINKS */
   NVML_REMOTE_SWITCH = 2,       /* nvmlIntNvLinkDeviceType_t */
+  NVML_UNSIGNED_INT = 1,        /* nvmlValueType_t */
   NVML_FIELD_NVLINK_SPEED = 164 /* NVML_FI_DEV_NVLINK_GET_SPEED, MB/s */
 };
 
@@ -87,7 +88,7 @@ typedef struct nvml_field {
   unsigned int id;
   unsigned int scope; /* the link */
   long long timestamp, latency;
-  unsigned int value_type; /* nvmlValueType_t; 1 is an unsigned int */
+  unsigned int value_type; /* nvmlValueType_t */
   int result;
   union {
     double d;

@@ -228,6 +228,8 @@ static void a_gpu_may_be_sick(void **state)
   fake.machine("2");
   fake.wear(1);
   expect_health(1, PAI_GPU_WORN, "at the next reset");
+  fake.break_(1); /* the worst counts, also when it is found first */
+  expect_health(1, PAI_GPU_SICK, "2 double-bit memory errors");
   fake.machine("2 unreachable");
   expect_health(1, PAI_GPU_LOST,
                 "cannot be reached: Unknown Error (NVML 999)");
@@ -475,6 +477,8 @@ static void amd_has_links_and_processes(void **state)
   made_file(NODES "1/io_links/0/properties", "type 2\nnode_to 0\n");
   made_file(NODES "1/io_links/1/properties",
             "type 11\nnode_from 1\nnode_to 2\nmax_bandwidth 50000\n");
+  made_file(NODES "2/io_links/1/properties", "type 2\nnode_to 1\n");
+  made_file(NODES "2/io_links/2/properties", "type 11\nnode_to 999\n");
   made_file(NODES "2/io_links/0/properties",
             "type 11\nnode_to 1\nmax_bandwidth 50000\n");
   made_file("sys/class/kfd/kfd/proc/4242/vram_111", "1048576\n");

@@ -270,6 +270,7 @@ static pai_sample_group group(const pai_sample *sample, size_t i)
 static void groups_are_summed_up(void **state)
 {
   int64_t page = (int64_t)sysconf(_SC_PAGESIZE);
+  VIEW(m, pai_sample_machine);
   const pai_sample *sample;
   pai_sample_group g;
   pai_sampler *s;
@@ -321,6 +322,8 @@ static void groups_are_summed_up(void **state)
   g = group(sample, 3);
   assert_int_equal(g.id, 10);
   assert_int_equal(g.cpu_rate, 1000);
+  assert_int_equal(pai_sample_get(sample, &m), PAI_OK);
+  assert_int_equal(m.groups, 4); /* that of 12 has gone */
   assert_int_equal(pai_sampler_unwatch(s, PAI_SAMPLE_GROUP, 10, NULL), PAI_OK);
   assert_int_equal(pai_sampler_unwatch(s, PAI_SAMPLE_GROUP, 10, NULL),
                    PAI_ENOTFOUND);
@@ -405,8 +408,8 @@ static void gpus_are_sampled(void **state)
   assert_int_equal(v.power_limit_mw, 350000);
   assert_int_equal(pai_sample_get_gpu(sample, 2, &v), PAI_ENOTFOUND);
   assert_int_equal(group(sample, 0).id, 77);
-  /* a GiB on each; the same process as one that draws, a MiB */
-  assert_int_equal(group(sample, 0).gpu_memory, (2ll << 30) + (1 << 20));
+  /* a GiB on each; that one of them draws, too, adds nothing */
+  assert_int_equal(group(sample, 0).gpu_memory, 2ll << 30);
   fake.lose(1);
   sample = take(s, 2);
   assert_int_equal(pai_sample_get_gpu(sample, 1, &v), PAI_OK);
