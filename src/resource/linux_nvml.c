@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* As NVIDIA's compilers lay them out on 64-bit Linux. */
+_Static_assert(sizeof(nvml_memory) == 24, "nvmlMemory_t");
+_Static_assert(sizeof(nvml_memory_v2) == 40, "nvmlMemory_v2_t");
+_Static_assert(sizeof(nvml_pci) == 68, "nvmlPciInfo_t");
+_Static_assert(sizeof(nvml_process_v1) == 16, "nvmlProcessInfo_v1_t");
+_Static_assert(sizeof(nvml_process_v2) == 24, "nvmlProcessInfo_v2_t");
+_Static_assert(sizeof(nvml_field) == 40, "nvmlFieldValue_t");
+
 /* --- opening ------------------------------------------------------------- */
 
 static void *find(void *library, const char *symbol, const char *older)

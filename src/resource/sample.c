@@ -119,6 +119,9 @@ void pai__devices_dispose(pai__devices *d, const pai_alloc *alloc)
 
 /* --- from texts --------------------------------------------------------------- */
 
+/* More of a kind are passed over: lists are searched one by one. */
+enum { MOST_DEVICES = 16384 };
+
 enum { CPU_USER, CPU_SYSTEM, CPU_IOWAIT, CPU_IDLE, CPU_STEAL };
 enum { READS, READ_BYTES, WRITES, WRITE_BYTES, BUSY_MS };
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, TX_BYTES, TX_PACKETS, TX_ERRORS };
@@ -151,7 +154,7 @@ int pai__sample_cpus(pai__devices *d, const pai_alloc *alloc, const char *text,
   bool is_new, whole = false;
 
   pai__devices_begin(d);
-  while (pai__proc_next_cpu(&w, &cpu)) {
+  while (d->at < MOST_DEVICES && pai__proc_next_cpu(&w, &cpu)) {
     uint64_t count[PAI__COUNTERS] = { cpu.user * tick, cpu.system * tick,
                                       cpu.iowait * tick, cpu.idle * tick,
                                       cpu.steal * tick };
@@ -181,7 +184,7 @@ int pai__sample_disks(pai__devices *d, const pai_alloc *alloc,
   bool is_new;
 
   pai__devices_begin(d);
-  while (pai__proc_next_disk(&w, &disk)) {
+  while (d->at < MOST_DEVICES && pai__proc_next_disk(&w, &disk)) {
     uint64_t count[PAI__COUNTERS] = { disk.reads, disk.read_bytes, disk.writes,
                                       disk.write_bytes, disk.busy_ms };
     pai__device *p;
@@ -211,7 +214,7 @@ int pai__sample_networks(pai__devices *d, const pai_alloc *alloc,
   bool is_new;
 
   pai__devices_begin(d);
-  while (pai__proc_next_net(&w, &net)) {
+  while (d->at < MOST_DEVICES && pai__proc_next_net(&w, &net)) {
     uint64_t count[PAI__COUNTERS] = { net.rx_bytes,   net.rx_packets,
                                       net.rx_errors,  net.tx_bytes,
                                       net.tx_packets, net.tx_errors };

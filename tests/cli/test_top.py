@@ -165,6 +165,19 @@ class TopTest(program.ProgramTest):
         os.kill(pid, signal.SIGTERM)
         self.expect_end(pid, fd, -signal.SIGTERM)
 
+    def test_it_can_be_stopped_and_go_on(self):
+        pid, fd = self.open_screen()
+        self.read_until(fd, b"GROUP")
+        os.kill(pid, signal.SIGTSTP)
+        self.read_until(fd, b"\033[?25h\033[?1049l")
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]))
+        self.assertTrue(termios.tcgetattr(fd)[3] & termios.ECHO)
+        os.kill(pid, signal.SIGCONT)
+        self.read_until(fd, b"\033[?1049h\033[?25l")
+        self.read_until(fd, b"GROUP")
+        os.write(fd, b"q")
+        self.expect_end(pid, fd, 0)
+
     def test_lines_fit_the_screen(self):
         self.play("mesh")
         pid, fd = self.open_screen("-i", "60", rows=12, columns=60)

@@ -1,6 +1,7 @@
 /* The kernel's text files, well-formed and not; counters becoming rates. */
 #include "testing.h"
 
+#include "base/buf.h"
 #include "resource/sample.h"
 
 #define WALK(text) pai__proc_walk_of(text, strlen(text))
@@ -256,6 +257,26 @@ static void devices_come_and_go(void **state)
   pai__devices_dispose(&d, a);
 }
 
+static void there_may_be_absurdly_many(void **state)
+{
+  pai__devices d = { .count = 0 };
+  pai__buf text;
+
+  (void)state;
+  pai__buf_init(&text, &pai__libc_alloc);
+  for (int i = 0; i < 20000; i++)
+    pai__buf_printf(&text, "e%d: 1 2 3 4 5 6 7 8 9 10 11\n", i);
+  assert_true(pai__buf_ok(&text));
+  for (pai_time t = 1; t < 3; t++)
+    assert_int_equal(pai__sample_networks(&d, &pai__libc_alloc, text.data,
+                                          text.len, t, t == 1),
+                     PAI_OK);
+  assert_int_equal(d.count, 16384);
+  assert_int_equal(d.sum.count[0], 16384);
+  pai__devices_dispose(&d, &pai__libc_alloc);
+  pai__buf_dispose(&text);
+}
+
 static void processes_are_compared(void **state)
 {
   pai__task before[] = { { .pid = 5, .started = 1, .ticks = 10 },
@@ -289,6 +310,7 @@ int main(void)
     cmocka_unit_test(cgroups_are_found),
     cmocka_unit_test(rates_are_of_a_second),
     cmocka_unit_test(devices_come_and_go),
+    cmocka_unit_test(there_may_be_absurdly_many),
     cmocka_unit_test(processes_are_compared),
   };
 
