@@ -10,9 +10,11 @@
 #include <openpai/base.h>
 #include <openpai/cluster.h>
 #include <openpai/draft.h>
+#include <openpai/gpu.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/report.h>
+#include <openpai/sample.h>
 #include <openpai/spec.h>
 #include <openpai/topology.h>
 

@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run doctor spec help'
+  local verbs='run doctor spec cluster help'
   local spec_verbs='check render show convert fmt diff schema'
+  local cluster_verbs='top'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
 
@@ -12,8 +13,10 @@ _openpai()
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$word")
     return
   fi
-  if [ "$verb" = spec ] && [ "$COMP_CWORD" -gt 2 ]; then
-    verb="spec ${COMP_WORDS[2]}"
+  if [ "$COMP_CWORD" -gt 2 ]; then
+    case $verb in
+      spec | cluster) verb="$verb ${COMP_WORDS[2]}" ;;
+    esac
   fi
   case $verb in
     'spec schema') ;;
@@ -30,6 +33,8 @@ _openpai()
     'spec fmt') options='--write --check --help' ;;
     'spec diff') options='--json --help' ;;
     'spec schema') options='--version --help' ;;
+    cluster) options="$cluster_verbs --help" ;;
+    'cluster top') options='--once --count --interval --json --help' ;;
     help) options=$verbs ;;
   esac
   if [ "$before" = --root ]; then

@@ -46,5 +46,13 @@ complete -c openpai -n '__fish_seen_subcommand_from spec; and not __fish_seen_su
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from schema' -l version -x -a 'v1 v2' -d 'Of job files'
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from schema' -l help -d 'Explain spec schema'
 
+complete -c openpai -n __fish_use_subcommand -f -a cluster -d 'Show what machines have and do'
+complete -c openpai -n '__fish_seen_subcommand_from cluster; and not __fish_seen_subcommand_from top' -f -a top -d 'Show live what this machine is doing'
+complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -l once -d 'One sample, as plain lines'
+complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -s n -l count -x -d 'So many samples'
+complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -s i -l interval -x -d 'Seconds between samples'
+complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -l json -d 'One JSON object a line'
+complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -l help -d 'Explain cluster top'
+
 complete -c openpai -n __fish_use_subcommand -f -a help -d 'List the verbs, or explain one'
-complete -c openpai -n '__fish_seen_subcommand_from help' -f -a 'run doctor spec help'
+complete -c openpai -n '__fish_seen_subcommand_from help' -f -a 'run doctor spec cluster help'

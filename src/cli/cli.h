@@ -31,6 +31,7 @@ typedef struct cli_verb {
 extern const cli_verb cli_run, cli_doctor;
 extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
   cli_spec_schema, cli_spec_show, cli_spec_fmt, cli_spec_diff;
+extern const cli_verb cli_cluster_top;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */

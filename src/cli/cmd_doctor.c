@@ -1,5 +1,5 @@
 /* cmd_doctor.c - what of the optional parts this machine has */
-#include "cli.h"
+#include "cells.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static const part parts[] = {
     .used = true },
   { .name = "NVML",
     .library = "libnvidia-ml.so.1",
-    .gives = "GPU models, memory and health" },
+    .gives = "GPU models, memory and health",
+    .used = true },
   { .name = "bubblewrap",
     .program = "bwrap",
     .gives = "tasks that do not see each other's files in /tmp" },
@@ -107,6 +108,115 @@ static void print_json(const part *p, bool found, const char *where,
   (void)printf("}");
 }
 
+/* --- GPUs ------------------------------------------------------------------- */
+
+static const char *health_of(const pai_gpu_view *g)
+{
+  switch (g->health) {
+  case PAI_GPU_HEALTHY: return "healthy";
+  case PAI_GPU_WORN: return "worn";
+  case PAI_GPU_SICK: return "sick";
+  default: return "lost";
+  }
+}
+
+static void print_gpu(const pai_gpu_view *g)
+{
+  bool good = g->health == PAI_GPU_HEALTHY;
+  char name[32];
+
+  (void)snprintf(name, sizeof(name), "%s %u",
+                 g->parent == PAI_NO_GPU ? "GPU" : "MIG", (unsigned)g->number);
+  (void)printf("  %s%-8s%s %-12s ",
+               cli_style(stdout, good ? "\033[32m" : "\033[1;31m"),
+               health_of(g), cli_style(stdout, "\033[0m"), name);
+  cli_print(stdout, g->model[0] != '\0' ? g->model : "of unknown model");
+  if (g->memory_total >= 0)
+    (void)printf(", %lld MiB", (long long)(g->memory_total >> 20));
+  if (g->processes != 0)
+    (void)printf(", %zu process%s on it", g->processes,
+                 g->processes == 1 ? "" : "es");
+  (void)putchar('\n');
+  if (good)
+    return;
+  (void)printf("  %-8s %-12s ", "", "");
+  cli_print(stdout, g->reason);
+  (void)putchar('\n');
+}
+
+static void print_json_text(const char *key, const char *value)
+{
+  (void)printf("\"%s\":", key);
+  cli_json_string(stdout, value, strlen(value));
+  (void)putchar(',');
+}
+
+static void print_gpu_json(const pai_gpu_view *g, bool first)
+{
+  (void)printf("%s{", first ? "" : ",");
+  print_json_text("model", g->model);
+  print_json_text("uuid", g->uuid);
+  print_json_text("pci", g->pci);
+  print_json_text("health", health_of(g));
+  print_json_text("reason", g->reason);
+  (void)printf("\"number\":%u,\"parent\":", (unsigned)g->number);
+  if (g->parent == PAI_NO_GPU)
+    (void)printf("null");
+  else
+    (void)printf("%u", (unsigned)g->parent);
+  (void)printf(",\"memoryTotal\":");
+  if (g->memory_total < 0)
+    (void)printf("null");
+  else
+    (void)printf("%lld", (long long)g->memory_total);
+  (void)printf(",\"processes\":%zu}", g->processes);
+}
+
+/* Why the list may be empty though there are GPUs. */
+static void print_notes(const pai_gpus *gpus, bool json)
+{
+  const char *note;
+
+  for (size_t i = 0; (note = pai_gpus_note(gpus, i)) != NULL; i++) {
+    if (json) {
+      (void)printf("%s", i == 0 ? "" : ",");
+      cli_json_string(stdout, note, strlen(note));
+    } else {
+      (void)printf("  %snote:%s ", cli_style(stdout, "\033[1;33m"),
+                   cli_style(stdout, "\033[0m"));
+      cli_print(stdout, note);
+      (void)putchar('\n');
+    }
+  }
+}
+
+static void print_gpus(bool json)
+{
+  pai_error *err;
+  pai_gpus *gpus;
+
+  if (pai_gpus_new(&gpus, NULL, &err) < 0) {
+    cli_error(NULL, err);
+    pai_error_free(err);
+  }
+  if (json)
+    (void)printf("],\"gpus\":[");
+  for (size_t i = 0; i < pai_gpus_count(gpus); i++) {
+    pai_gpu_view g = { .struct_size = sizeof(g) };
+
+    if (pai_gpus_get(gpus, i, &g) < 0)
+      continue;
+    if (json)
+      print_gpu_json(&g, i == 0);
+    else
+      print_gpu(&g);
+  }
+  if (json)
+    (void)printf("],\"notes\":[");
+  print_notes(gpus, json);
+  pai_gpus_free(gpus);
+}
+
 static int run(int argc, char **argv)
 {
   bool json = false, healthy = true;
@@ -134,6 +244,7 @@ static int run(int argc, char **argv)
     else
       print_text(&parts[i], found, where);
   }
+  print_gpus(json);
   if (json)
     (void)printf("],\"healthy\":%s}\n", healthy ? "true" : "false");
   else

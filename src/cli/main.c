@@ -6,10 +6,20 @@
 #include <unistd.h>
 
 static const cli_verb *const verbs[] = {
-  &cli_run,         &cli_doctor,    &cli_spec_check,
-  &cli_spec_render, &cli_spec_show, &cli_spec_convert,
-  &cli_spec_fmt,    &cli_spec_diff, &cli_spec_schema,
+  &cli_run,         &cli_doctor,       &cli_spec_check, &cli_spec_render,
+  &cli_spec_show,   &cli_spec_convert, &cli_spec_fmt,   &cli_spec_diff,
+  &cli_spec_schema, &cli_cluster_top,
 };
+
+/* What the verbs of a group, the first word of their names, are for. */
+static const struct {
+  const char *name, *what;
+} groups[] = {
+  { "spec", "Verbs for job files." },
+  { "cluster", "Verbs for machines: this one, and many together." },
+};
+
+enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -47,10 +57,13 @@ static const cli_verb *find_verb(int count, char **words, int *used)
 /* All verbs, or those of a group. */
 static void print_overview(FILE *out, const char *group)
 {
+  const char *what = "Runs AI jobs on this machine.";
+
+  for (size_t i = 0; group != NULL && i < GROUPS; i++)
+    if (strcmp(groups[i].name, group) == 0)
+      what = groups[i].what;
   (void)fprintf(out, "usage: openpai %s%sVERB [OPTIONS] [ARGUMENTS]\n\n%s\n\n",
-                group != NULL ? group : "", group != NULL ? " " : "",
-                group != NULL ? "Verbs for job files."
-                              : "Runs AI jobs on this machine.");
+                group != NULL ? group : "", group != NULL ? " " : "", what);
   for (size_t i = 0; i < VERBS; i++)
     if (group == NULL || is_of(verbs[i], group))
       (void)fprintf(out, "  %-13s %s\n", verbs[i]->name, verbs[i]->brief);

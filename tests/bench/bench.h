@@ -28,6 +28,7 @@ extern const bench bench_yaml[];
 extern const bench bench_json[];
 extern const bench bench_spec[];
 extern const bench bench_cluster[];
+extern const bench bench_sample[];
 
 /* libyaml's bare events of a pai__buf (yaml.c). */
 int bench_yaml_events(void *data);

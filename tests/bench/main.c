@@ -14,9 +14,7 @@
 enum { ROUNDS = 9, ROUND_NS = 20000000 };
 
 static const bench *const groups[] = {
-  bench_yaml,
-  bench_spec,
-  bench_cluster,
+  bench_yaml,       bench_spec, bench_cluster, bench_sample,
 #ifdef HAVE_JANSSON
   bench_json,
 #endif

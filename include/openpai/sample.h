@@ -1,0 +1,230 @@
+/**
+ * @file openpai/sample.h
+ * What this machine is doing: processors, memory, disks, network, file
+ * systems, GPUs and groups of processes, cheap enough to ask each second.
+ *
+ * Rates are since the sample before, so a first sample has none.  Numbers
+ * nobody can tell are -1: so are rates of what is new, and of a counter that
+ * went backwards.  A counter of 32 or 64 bits may wrap.
+ *
+ * Threads: SERIAL.  A pai_sample belongs to its pai_sampler.
+ */
+#ifndef OPENPAI_SAMPLE_H
+#define OPENPAI_SAMPLE_H
+
+#include <openpai/gpu.h>
+
+PAI_BEGIN_DECLS
+
+typedef struct pai_sampler pai_sampler; /**< opaque; pai_sampler_free() */
+typedef struct pai_sample pai_sample;   /**< opaque; until the next one */
+
+/** In the place of an index: all of them together. */
+#define PAI_SAMPLE_SUM SIZE_MAX
+
+/** What processes have in common that are sampled together. */
+enum {
+  PAI_SAMPLE_GROUP = 1,   /**< a process group */
+  PAI_SAMPLE_SESSION = 2, /**< a session */
+  PAI_SAMPLE_CGROUP = 3   /**< a cgroup and those below it */
+};
+
+/** Options of pai_sampler_new(); zero-fill, or PAI_SAMPLER_OPTIONS_INIT. */
+typedef struct pai_sampler_options {
+  size_t struct_size;
+  const pai_alloc *alloc;   /**< NULL: malloc; copied */
+  const char *root;         /**< folder that holds proc and sys; NULL: / */
+  const char *nvml;         /**< as in pai_gpus_options */
+  const char *const *paths; /**< file systems to look at, by any path in each;
+                                 under no root; copied */
+  size_t path_count;
+  int all_groups; /**< 1: every process group of the machine, too */
+} pai_sampler_options;
+
+#define PAI_SAMPLER_OPTIONS_INIT                  \
+  {                                               \
+    sizeof(pai_sampler_options), 0, 0, 0, 0, 0, 0 \
+  }
+
+/** The machine as a whole. */
+typedef struct pai_sample_machine {
+  size_t struct_size;
+  pai_time time;   /**< as it was told */
+  int64_t elapsed; /**< microseconds since the sample before; 0: the first */
+  uint32_t cpus;   /**< online */
+  int32_t load[3]; /**< hundredths, over 1, 5 and 15 minutes */
+  int32_t threads, running;                            /**< of all processes */
+  int64_t memory_total, memory_available, memory_free; /**< bytes */
+  int64_t buffers, cached;
+  int64_t swap_total, swap_free;
+  int64_t memory_limit; /**< the tightest of the cgroups this process is in;
+                             -1: none */
+  int64_t memory_used;  /**< of that limit */
+  size_t disks, networks, file_systems, gpus, groups; /**< how many */
+} pai_sample_machine;
+
+/** A processor, or all; rates in thousandths of one processor. */
+typedef struct pai_sample_cpu {
+  size_t struct_size;
+  uint32_t number;
+  uint64_t user, system, iowait, idle; /**< microseconds since the start */
+  int32_t busy_rate;                   /**< all but idle and iowait */
+  int32_t user_rate, system_rate, iowait_rate;
+} pai_sample_cpu;
+
+/** A disk; partitions are in theirs. */
+typedef struct pai_sample_disk {
+  size_t struct_size;
+  const char *name; /**< as "nvme0n1"; "" for the sum */
+  int counted;      /**< 1: in the sum; 0: what it moves, another one moves,
+                         too, as for "dm-0" and "md0" */
+  uint64_t read_bytes, write_bytes, reads, writes;
+  int64_t read_bytes_rate, write_bytes_rate; /**< a second, as all rates */
+  int64_t reads_rate, writes_rate;
+  int32_t busy_permille; /**< time it had work; not for the sum */
+} pai_sample_disk;
+
+/** A network interface. */
+typedef struct pai_sample_network {
+  size_t struct_size;
+  const char *name; /**< as "eth0"; "" for the sum */
+  int counted;      /**< 1: in the sum; not "lo", nor what is made of others,
+                         as "docker0" and "bond0" */
+  uint64_t rx_bytes, tx_bytes, rx_packets, tx_packets, rx_errors, tx_errors;
+  int64_t rx_bytes_rate, tx_bytes_rate, rx_packets_rate, tx_packets_rate;
+  int64_t rx_errors_rate, tx_errors_rate;
+} pai_sample_network;
+
+/** A file system. */
+typedef struct pai_sample_file_system {
+  size_t struct_size;
+  const char *path;    /**< as it was asked for */
+  int64_t total, free; /**< bytes; free for this user */
+} pai_sample_file_system;
+
+/** A GPU or MIG instance, at the same place as in pai_sampler_gpus(). */
+typedef struct pai_sample_gpu {
+  size_t struct_size;
+  int lost; /**< 1: it cannot be reached any more */
+  int32_t busy_percent, memory_busy_percent;
+  int64_t memory_total, memory_used; /**< bytes */
+  int32_t temperature;               /**< degrees Celsius */
+  int64_t power_mw, power_limit_mw;  /**< milliwatts */
+} pai_sample_gpu;
+
+/** A group of processes.  Of a process that began and ended between two
+ *  samples nothing is known, but in a cgroup. */
+typedef struct pai_sample_group {
+  size_t struct_size;
+  int kind;          /**< PAI_SAMPLE_GROUP, ... */
+  int watched;       /**< 1: asked for; 0: there by all_groups */
+  int64_t id;        /**< process group or session; a cgroup: 0 */
+  const char *name;  /**< of its first process; a cgroup: its path */
+  int32_t processes; /**< now */
+  uint64_t cpu;      /**< microseconds that were seen */
+  int32_t cpu_rate;  /**< thousandths of a processor */
+  int64_t memory;    /**< bytes: resident; what is shared counts again */
+  int64_t read_bytes, write_bytes; /**< of disks, seen; watched ones only */
+  int64_t read_bytes_rate, write_bytes_rate;
+  int64_t gpu_memory; /**< bytes, of all GPUs; -1 without GPUs */
+} pai_sample_group;
+
+/**
+ * Makes a sampler and opens what it will read.
+ *
+ * @param[out] out  the sampler, owned by the caller; NULL on failure
+ * @param opts      options, or NULL for defaults; not kept
+ * @param[out] err  NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_ENOTSUP: this machine has no proc file system, or
+ *         @p opts sets a field this library does not know; PAI_EINVAL;
+ *         PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_sampler_new(pai_sampler **out,
+                                          const pai_sampler_options *opts,
+                                          pai_error **err);
+
+/** NULL is allowed.  @since 0.1 */
+PAI_API void pai_sampler_free(pai_sampler *sampler);
+
+/** The GPUs as they were when the sampler was made.  @since 0.1 */
+PAI_API const pai_gpus *pai_sampler_gpus(const pai_sampler *sampler);
+
+/**
+ * Samples a group of processes from now on.
+ *
+ * @param sampler  unchanged after a failure
+ * @param kind     PAI_SAMPLE_GROUP, PAI_SAMPLE_SESSION
+ * @param id       the process group or session; 1 and up
+ * @param[out] err NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL; PAI_EEXISTS; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_sampler_watch(pai_sampler *sampler, int kind,
+                                            int64_t id, pai_error **err);
+
+/** The same for a cgroup, by its path from the root of all, as "/a/b".
+ *  @return as pai_sampler_watch(); PAI_ENOTFOUND: there is none
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sampler_watch_cgroup(pai_sampler *sampler,
+                                                   const char *path,
+                                                   pai_error **err);
+
+/** Ends that.  @p path is for cgroups, @p id for the others.
+ *  @return PAI_OK; PAI_ENOTFOUND  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sampler_unwatch(pai_sampler *sampler, int kind,
+                                              int64_t id, const char *path);
+
+/**
+ * Takes a sample.
+ *
+ * @param[out] out  the sample, until the next call with this sampler; NULL on
+ *                  failure
+ * @param sampler   usable after a failure
+ * @param now       microseconds of a clock that does not go backwards
+ * @param[out] err  NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EIO: the kernel's files of processors or memory cannot
+ *         be read; PAI_ELIMIT: one of them is absurdly long; PAI_EINVAL: the
+ *         time is not after the sample before; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_sampler_take(const pai_sample **out,
+                                           pai_sampler *sampler, pai_time now,
+                                           pai_error **err);
+
+/** @return PAI_OK; PAI_EINVAL: struct_size is not set  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sample_get(const pai_sample *sample,
+                                         pai_sample_machine *view);
+
+/** The i-th processor, or PAI_SAMPLE_SUM.
+ *  @return PAI_OK; PAI_ENOTFOUND; PAI_EINVAL: struct_size is not set
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sample_get_cpu(const pai_sample *sample,
+                                             size_t i, pai_sample_cpu *view);
+
+/** As pai_sample_get_cpu(), for disks, in the kernel's order.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sample_get_disk(const pai_sample *sample,
+                                              size_t i, pai_sample_disk *view);
+
+/** As pai_sample_get_cpu(), for networks.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sample_get_network(const pai_sample *sample,
+                                                 size_t i,
+                                                 pai_sample_network *view);
+
+/** As pai_sample_get_cpu(), without a sum.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sample_get_file_system(
+  const pai_sample *sample, size_t i, pai_sample_file_system *view);
+
+/** As pai_sample_get_cpu(), without a sum.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sample_get_gpu(const pai_sample *sample,
+                                             size_t i, pai_sample_gpu *view);
+
+/** As pai_sample_get_cpu(), without a sum: those that are watched, in that
+ *  order, then the others by id.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_sample_get_group(const pai_sample *sample,
+                                               size_t i,
+                                               pai_sample_group *view);
+
+PAI_END_DECLS
+
+#endif /* OPENPAI_SAMPLE_H */
