@@ -94,7 +94,8 @@ int pai__topo_shown(pai__topo_list *out, const pai_topology *t,
   return rc;
 }
 
-bool pai__topo_alike(const pai_topology *t, uint32_t a, uint32_t b)
+/* Whether two objects, and what they hold, look the same. */
+static bool are_alike(const pai_topology *t, uint32_t a, uint32_t b)
 {
   uint32_t n = t->objects[a].skip - a;
 
@@ -115,7 +116,7 @@ size_t pai__topo_run(const pai_topology *t, const pai__topo_list *l, size_t i)
 {
   size_t n = 1;
 
-  while (i + n < l->len && pai__topo_alike(t, l->at[i], l->at[i + n]))
+  while (i + n < l->len && are_alike(t, l->at[i], l->at[i + n]))
     n++;
   return n;
 }

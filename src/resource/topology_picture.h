@@ -31,9 +31,7 @@ typedef struct pai__topo_list {
 int pai__topo_shown(pai__topo_list *out, const pai_topology *t,
                     uint32_t object);
 void pai__topo_list_dispose(pai__topo_list *l);
-/* Whether two objects, and what they hold, look the same. */
-bool pai__topo_alike(const pai_topology *t, uint32_t a, uint32_t b);
-/* How many from i on are alike. */
+/* How many from i on look the same, with what they hold. */
 size_t pai__topo_run(const pai_topology *t, const pai__topo_list *l, size_t i);
 
 /* "755 GB": as the makers of memory count, by 1024. */
