@@ -97,8 +97,8 @@ PAI_API PAI_NODISCARD int pai_topology_load(pai_topology **out,
  *
  * @param[out] out     the topology, owned by the caller; NULL on failure
  * @param description  the levels from the outside, each with how many there
- *                     are in one of the level before; at most 8,192
- *                     processing units in all
+ *                     are in one of the level before, at most 1,024;
+ *                     8,192 processing units in all
  * @param opts         options, or NULL for defaults; not kept
  * @param[out] err     NULL, or receives the error of a failure
  * @return PAI_OK; PAI_EINVAL; PAI_ELIMIT; PAI_ENOTSUP for newer options;

@@ -79,7 +79,7 @@ int pai_topology_view_gpu(const pai_topology *t, uint32_t gpu,
     return PAI_ENOTFOUND;
   g = &t->gpus[gpu];
   o = &t->objects[g->object];
-  numa = pai__topo_around(t, g->object, g->object, PAI_OBJECT_NUMA);
+  numa = pai__topo_around(t, g->object, PAI_OBJECT_NUMA);
   full.object = g->object;
   full.index = g->index;
   full.numa_node = numa != PAI_NONE ? t->objects[numa].os_index : PAI_NONE;

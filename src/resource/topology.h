@@ -94,10 +94,9 @@ uint32_t pai__topo_common(const pai_topology *t, uint32_t a, uint32_t b);
 uint32_t pai__topo_place(const pai_topology *t, uint32_t object);
 /* Whether anything but PCI joins GPUs. */
 bool pai__topo_has_links(const pai_topology *t);
-/* The smallest NUMA node, of which the CPUs hold those near both objects, or
- * PAI_NONE; the same for another kind of object. */
-uint32_t pai__topo_around(const pai_topology *t, uint32_t a, uint32_t b,
-                          int kind);
+/* The smallest NUMA node, or another kind of object, of which the CPUs hold
+ * those near an object; or PAI_NONE. */
+uint32_t pai__topo_around(const pai_topology *t, uint32_t object, int kind);
 
 /* --- building (topology_build.c, topology_gpus.c, topology_links.c) ------- */
 

@@ -224,15 +224,13 @@ static bool is_within(const pai__topo_object *inner,
          inner->pu + inner->pus <= outer->pu + outer->pus;
 }
 
-uint32_t pai__topo_around(const pai_topology *t, uint32_t a, uint32_t b,
-                          int kind)
+uint32_t pai__topo_around(const pai_topology *t, uint32_t object, int kind)
 {
   uint32_t best = PAI_NONE;
 
   for (uint32_t i = 0; i < t->count; i++) {
     const pai__topo_object *o = &t->objects[i];
-    if (o->kind == kind && o->pus > 0 && is_within(&t->objects[a], o) &&
-        is_within(&t->objects[b], o) &&
+    if (o->kind == kind && o->pus > 0 && is_within(&t->objects[object], o) &&
         (best == PAI_NONE || o->pus < t->objects[best].pus))
       best = i;
   }

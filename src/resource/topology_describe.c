@@ -10,7 +10,7 @@
  */
 #include "resource/topology.h"
 
-enum { MOST_LEVELS = 64, WORDS = PAI__TOPO_MAX_PUS / 32 };
+enum { MOST_LEVELS = 64, MOST_IN_ONE = 1024, WORDS = PAI__TOPO_MAX_PUS / 32 };
 
 typedef struct scan {
   const char *text, *at;
@@ -162,6 +162,10 @@ static int take_level(scan *s)
   }
   if (!take_number(s, &n) || n == 0)
     return wrong(s, "no count");
+  if (n > MOST_IN_ONE) /* hwloc takes the cube of it, and so minutes */
+    return pai__fail(s->err, PAI_ELIMIT,
+                     "this description has more than %d of a kind in one",
+                     MOST_IN_ONE);
   s->width *= n;
   s->objects += s->width;
   if (s->width > PAI__TOPO_MAX_PUS || s->objects > PAI__TOPO_MAX_OBJECTS ||

@@ -178,7 +178,7 @@ bool pai__topo_same_gpu(const pai_topology *t, uint32_t object,
   if (o->gpu == PAI_NONE || o->pci != 0 || b == NULL || device->model == NULL)
     return false;
   g = &t->gpus[o->gpu];
-  return g->rank != b->rank && g->vendor == b->vendor &&
+  return g->vendor == b->vendor &&
          g->index == index_of(device->name, b->device) &&
          strcmp(pai__topo_text(t, g->model), device->model) == 0;
 }

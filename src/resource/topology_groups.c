@@ -67,7 +67,7 @@ static void by_object(const pai_topology *t, uint32_t *group, int kind)
 {
   for (uint32_t i = 0; i < t->ngpus; i++) {
     uint32_t g = t->gpus[i].object;
-    uint32_t around = pai__topo_around(t, g, g, kind);
+    uint32_t around = pai__topo_around(t, g, kind);
     group[i] = around != PAI_NONE ? around : g;
   }
 }

@@ -146,6 +146,14 @@ static bool on_one_board(const pai_topology *t, const pai__topo_gpu *a,
   return dot != NULL && strncmp(x, y, (size_t)(dot - x) + 1) == 0;
 }
 
+/* Whether the same one is nearest to both: memory may be around all. */
+static bool in_one(const pai_topology *t, uint32_t x, uint32_t y, int kind)
+{
+  uint32_t around = pai__topo_around(t, x, kind);
+
+  return around != PAI_NONE && around == pai__topo_around(t, y, kind);
+}
+
 static int closeness(const pai_topology *t, uint32_t a, uint32_t b)
 {
   uint32_t x = t->gpus[a].object, y = t->gpus[b].object;
@@ -157,11 +165,10 @@ static int closeness(const pai_topology *t, uint32_t a, uint32_t b)
     return PAI_NEAR_BOARD;
   if (common->kind == PAI_OBJECT_BRIDGE && common->level == PAI__BRIDGE_PCI)
     return PAI_NEAR_SWITCH;
-  if (pai__topo_around(t, x, y, PAI_OBJECT_NUMA) != PAI_NONE)
+  if (in_one(t, x, y, PAI_OBJECT_NUMA))
     return PAI_NEAR_NUMA;
-  if (pai__topo_around(t, x, y, PAI_OBJECT_PACKAGE) != PAI_NONE)
-    return PAI_NEAR_PACKAGE;
-  return PAI_NEAR_MACHINE;
+  return in_one(t, x, y, PAI_OBJECT_PACKAGE) ? PAI_NEAR_PACKAGE
+                                             : PAI_NEAR_MACHINE;
 }
 
 static void join(const pai_topology *t, uint32_t a, uint32_t b,

@@ -94,6 +94,7 @@ int pai__topo_shown(pai__topo_list *out, const pai_topology *t,
   return rc;
 }
 
+/* Whether two objects, and what they hold, look the same. */
 static bool are_alike(const pai_topology *t, uint32_t a, uint32_t b)
 {
   uint32_t n = t->objects[a].skip - a;
@@ -181,6 +182,22 @@ void pai__topo_add_summary(pai__buf *out, const pai_topology *t)
     pai__buf_str(out, ", ");
     pai__topo_add_count(out, s.gpus, "GPU");
   }
+}
+
+/* Roughly: all from the Hangul letters on. */
+size_t pai__topo_columns(const char *text)
+{
+  size_t left = strlen(text), n = 0;
+
+  while (left > 0) {
+    size_t len = pai__utf8_len(text, left);
+    uint32_t c = len > 0 ? pai__utf8_get(text, len) : 0;
+    n += c >= 0x1100 && (c < 0x2000 || c > 0x2fff) ? 2 : 1;
+    len = len > 0 ? len : 1;
+    text += len;
+    left -= len;
+  }
+  return n;
 }
 
 /* --- the call --------------------------------------------------------------- */

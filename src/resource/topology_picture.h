@@ -31,7 +31,7 @@ typedef struct pai__topo_list {
 int pai__topo_shown(pai__topo_list *out, const pai_topology *t,
                     uint32_t object);
 void pai__topo_list_dispose(pai__topo_list *l);
-/* How many from i on are alike. */
+/* How many from i on look the same, with what they hold. */
 size_t pai__topo_run(const pai_topology *t, const pai__topo_list *l, size_t i);
 
 /* "755 GB": as the makers of memory count, by 1024. */
@@ -44,6 +44,8 @@ void pai__topo_add_count(pai__buf *out, uint64_t n, const char *noun);
 void pai__topo_add_summary(pai__buf *out, const pai_topology *t);
 /* The short name of a kind of link: "NV", "SW", "XG", "XE", or "". */
 const char *pai__topo_link_sign(int kind);
+/* How wide a text is: characters, wide ones twice. */
+size_t pai__topo_columns(const char *text);
 
 int pai__topo_write_text(pai__buf *out, const pai__topo_picture *p);
 int pai__topo_write_json(pai__buf *out, const pai__topo_picture *p);

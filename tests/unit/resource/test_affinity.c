@@ -59,6 +59,7 @@ static void cores_are_shared_out(void **state)
   expect(t, 1, PAI_NONE, 5, "0-9", "0");
   expect(t, 0, 2, 2, "0-1,8-9", "0-1");
   expect(t, 0, 2, 3, "0-3,8-9", "0-1");
+  expect(t, 2, PAI_NONE, 5, "0-1,8-15", "1");
   expect(t, 2, 0, 3, "0-1,8-11", "0-1");
   expect(t, 0, 2, 8, "0-15", "0-1");
   pai_topology_unref(t);

@@ -77,6 +77,18 @@ static void places_tell_how_near(void **state)
   pai_topology_unref(t);
 }
 
+/* As CXL's and HBM's: the nearest counts. */
+static void memory_may_be_around_all(void **state)
+{
+  pai_topology *t = test_machine("n p(ncc h(gg)) p(ncc h(g))");
+
+  (void)state;
+  assert_int_equal(between(t, 0, 1).closeness, PAI_NEAR_NUMA);
+  assert_int_equal(between(t, 0, 2).closeness, PAI_NEAR_MACHINE);
+  expect_levels(t, "numa 2x2* | machine 1x3");
+  pai_topology_unref(t);
+}
+
 static void boards_are_known_by_their_number(void **state)
 {
   pai_topology *t = test_machine("p(ncc h(b(g)b(g)b(a)))");
@@ -331,6 +343,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(places_tell_how_near),
+    cmocka_unit_test(memory_may_be_around_all),
     cmocka_unit_test(boards_are_known_by_their_number),
     cmocka_unit_test(nvlink_is_direct),
     cmocka_unit_test(matrices_may_be_of_a_few),

@@ -105,7 +105,7 @@ static void descriptions_make_machines(void **state)
   t = synthetic("2 4 2"); /* without types */
   assert_int_equal(sum(t).pus, 16);
   pai_topology_unref(t);
-  t = synthetic("core:4096 pu:2"); /* the most there may be */
+  t = synthetic("pack:16 core:256 pu:2"); /* the most there may be */
   assert_int_equal(sum(t).pus, 8192);
   pai_topology_unref(t);
 }
@@ -382,13 +382,13 @@ static void wrong_xml_is_told(void **state)
     { "<topology><![CDATA[x]]></topology>", PAI_EINVAL, 1, 11,
       "does not write" },
     { "<topology><object type='System' os_index=\"4294967290\"/></topology>",
-      PAI_ELIMIT, 1, 29, "an index beyond" },
+      PAI_ELIMIT, 1, 43, "an index beyond" },
     { "<topology>\n<distances2 nbobjs=\"99999999999999999999999\"/>",
       PAI_ELIMIT, 2, 21, "a matrix of too many" },
     { "<topology></topology>", PAI_EINVAL, 1, 22, "no object of type PU" },
     { "<topology version=\"2.0\"><object type=\"Machine\"><object "
       "type=\"PU\"/></object></topology>",
-      PAI_EINVAL, 1, 89, "no object of type NUMANode" },
+      PAI_EINVAL, 1, 87, "no object of type NUMANode" },
     { "<topology><object type=\"PU\"/></topology>", PAI_EINVAL, 1, 11,
       "the outermost object is no Machine" },
     { "<topology><object type=\"Machine\"><object type=\"PU\"/></object>"
@@ -479,14 +479,15 @@ static void wrong_descriptions_are_told(void **state)
     { "numa:2(memory=99999999999999GB) pu:1", PAI_EINVAL, "no size" },
     { "numa:2(memory=1GB", PAI_EINVAL, "does not end" },
     { "pack:2 banana:3", PAI_EINVAL, "does not understand" },
-    { "core:8193", PAI_ELIMIT, "8192" },
-    { "pack:4096 core:3", PAI_ELIMIT, "8192" },
-    { "4096 3", PAI_ELIMIT, "8192" },
-    { "pu:99999999999999999999999999", PAI_ELIMIT, "8192" },
-    { "pack:8192 l3:1 l2:1 l1:1 group:1 group:1 core:1 pu:1", PAI_ELIMIT,
+    { "core:1025", PAI_ELIMIT, "1024 of a kind" },
+    { "pack:9 core:1000", PAI_ELIMIT, "8192" },
+    { "pack:1024 core:9", PAI_ELIMIT, "8192" },
+    { "1000 9", PAI_ELIMIT, "8192" },
+    { "pu:99999999999999999999999999", PAI_ELIMIT, "1024" },
+    { "pack:8 die:1024 l3:1 l2:1 l1:1 group:1 group:1 core:1 pu:1", PAI_ELIMIT,
       "65536 objects" },
-    { "pack:8192 [numa] [numa] [numa] [numa] [numa] [numa] [numa]", PAI_ELIMIT,
-      "65536 objects" },
+    { "pack:8 die:1024 [numa] [numa] [numa] [numa] [numa] [numa] [numa]",
+      PAI_ELIMIT, "65536 objects" },
   };
 
   (void)state;
