@@ -184,22 +184,6 @@ void pai__topo_add_summary(pai__buf *out, const pai_topology *t)
   }
 }
 
-/* Roughly: all from the Hangul letters on. */
-size_t pai__topo_columns(const char *text)
-{
-  size_t left = strlen(text), n = 0;
-
-  while (left > 0) {
-    size_t len = pai__utf8_len(text, left);
-    uint32_t c = len > 0 ? pai__utf8_get(text, len) : 0;
-    n += c >= 0x1100 && (c < 0x2000 || c > 0x2fff) ? 2 : 1;
-    len = len > 0 ? len : 1;
-    text += len;
-    left -= len;
-  }
-  return n;
-}
-
 /* --- the call --------------------------------------------------------------- */
 
 static int get_options(pai_topology_write_options *o,

@@ -44,8 +44,6 @@ void pai__topo_add_count(pai__buf *out, uint64_t n, const char *noun);
 void pai__topo_add_summary(pai__buf *out, const pai_topology *t);
 /* The short name of a kind of link: "NV", "SW", "XG", "XE", or "". */
 const char *pai__topo_link_sign(int kind);
-/* How wide a text is: characters, wide ones twice. */
-size_t pai__topo_columns(const char *text);
 
 int pai__topo_write_text(pai__buf *out, const pai__topo_picture *p);
 int pai__topo_write_json(pai__buf *out, const pai__topo_picture *p);
