@@ -78,7 +78,7 @@ static void check_import(pai__findings *f, const pai__tree *tree)
     return;
   }
   pai__findings_init(&g, f->arena, tree);
-  g.failed = pai__secrets_find(&g.secrets, tree) < 0;
+  g.find_secrets = pai__secrets_suspect;
   pai__check_templates(&g, &index);
   pai__index_dispose(&index);
   f->failed |= g.failed;
@@ -125,7 +125,7 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o)
   int rc = PAI_OK;
 
   pai__findings_init(&f, &r->arena, read);
-  f.failed = pai__secrets_find(&f.secrets, read) < 0;
+  f.find_secrets = pai__secrets_suspect;
   find_all(&f, r->version, o);
   if (r->version == 1 && f.errors == 0)
     rc = import(&f, tree, o);

@@ -50,7 +50,7 @@ static const found paths[] = {
   { "name: n\nname: m\n", "syntax  2:1-2:1", "is there already",
     "remove one" },
   { "a: 1\n---\nb: 2\n", "syntax  2:1-2:1", "a second document", "remove" },
-  { "a: *x\n", "syntax  1:4-1:4", "has no anchor", "put &x" },
+  { "a: *x\n", "syntax  1:4-1:4", "has no anchor", "quote" },
 };
 
 #define V1(root, role)                           \
