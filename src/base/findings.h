@@ -30,9 +30,14 @@ typedef struct pai__place {
 typedef struct pai__findings {
   pai__arena *arena; /* of the strings */
   const pai__tree *tree;
-  pai__secrets secrets; /* which no message may tell; none, until
-                           the caller finds them */
-  pai__finding *list;   /* the arena's allocator's */
+  /* Finds what no message may tell, when it is first asked for: all that has
+   * to do with bytes [from, to) of the text.  PAI_OK or PAI_ENOMEM.  NULL:
+   * there are no secrets. */
+  int (*find_secrets)(pai__secrets *secrets, const pai__tree *tree,
+                      uint32_t from, uint32_t to);
+  pai__secrets secrets; /* pai__findings_secrets() */
+  bool secrets_found;
+  pai__finding *list; /* the arena's allocator's */
   size_t len, cap;
   size_t errors;
   size_t bytes;            /* of all pointers and messages */
@@ -59,12 +64,64 @@ void pai__find_help(pai__findings *f, const char *fmt, ...) PAI__PRINTF(2, 3);
 /* Puts them in the order of the file; PAI_OK or PAI_ENOMEM. */
 int pai__findings_end(pai__findings *f);
 
+const pai__secrets *pai__findings_secrets(pai__findings *f);
+/* When all is found and in order: those in the lines that are shown. */
+const pai__secrets *pai__findings_shown(pai__findings *f);
+
 /* A node's value for a message: 'two', 2, a list; returns out. */
 enum { PAI__VALUE_TEXT = 96 };
-const char *pai__value_text(char out[PAI__VALUE_TEXT], const pai__findings *f,
+const char *pai__value_text(char out[PAI__VALUE_TEXT], pai__findings *f,
                             pai__node n);
+/* A key as it may be told: one that is an alias, as it is written, since it
+ * may stand for a secret. */
+const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len);
 
 /* --- suggest.c ------------------------------------------------------------ */
+
+/* A word, ready to be compared with many; a longer one is like none. */
+enum { PAI__LONGEST_WORD = 64 };
+typedef struct pai__word {
+  const char *s;
+  size_t len;
+  uint64_t letters; /* bits: that it is there, and above, that it is there
+                       twice; what is none may share one */
+} pai__word;
+static inline pai__word pai__word_of(const char *s, size_t len)
+{
+  pai__word word = { s, len, 0 };
+
+  if (len <= PAI__LONGEST_WORD)
+    for (size_t i = 0; i < len; i++) {
+      uint64_t bit = (uint64_t)1 << ((unsigned char)s[i] & 31);
+
+      word.letters |= bit | (word.letters & bit) << 32;
+    }
+  return word;
+}
+
+bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips);
+
+/* Are two words the same but for `slips`, 3 at most: letters to add, drop,
+ * change or swap?  Case does not count.  A slip adds one letter that was
+ * missing, at most: that settles nearly all. */
+static inline bool pai__word_within(const pai__word *a, const pai__word *b,
+                                    unsigned slips)
+{
+  uint64_t here, there;
+
+  if (a->len > b->len + slips || b->len > a->len + slips)
+    return false;
+  here = a->letters & ~b->letters;
+  there = b->letters & ~a->letters;
+  for (unsigned i = 0; i < slips; i++) {
+    here &= here - 1; /* one bit less */
+    there &= there - 1;
+  }
+  return (here | there) == 0 && pai__word_near(a, b, slips);
+}
+
+/* May a word be a slip for a name? */
+bool pai__word_like(const pai__word *word, const pai__word *name);
 
 /* Collects names; says which of them is most like a word, if any is. */
 typedef struct pai__names {

@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-enum { LONGEST = 64, MOST_LISTED = 20, FARTHEST = 3 };
+enum { LONGEST = PAI__LONGEST_WORD, MOST_LISTED = 20, FARTHEST = 3 };
 
 static char lower(char c)
 {
@@ -15,24 +15,26 @@ static unsigned least(unsigned a, unsigned b)
   return a < b ? a : b;
 }
 
-/* Letters to add, drop, change or swap; case does not count.  More than
- * FARTHEST may be any number above it: only cells near the diagonal are looked
- * at, since files can have very many names. */
-static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+/* Letters to add, drop, change or swap; case does not count.  More than `most`,
+ * FARTHEST at most, may be any number above it: only cells near the diagonal
+ * are looked at, and no row behind two without hope, since files can have very
+ * many names. */
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb,
+                         unsigned most)
 {
-  unsigned rows[3][LONGEST + 2];
+  unsigned rows[3][LONGEST + 2], lowest = 0, lower_row;
 
-  if (na > LONGEST || nb > LONGEST || na > nb + FARTHEST || nb > na + FARTHEST)
+  if (na > LONGEST || nb > LONGEST || na > nb + most || nb > na + most)
     return LONGEST;
-  for (size_t j = 0; j <= nb + 1; j++)
+  for (size_t j = 0; j <= nb + 1 && j <= FARTHEST + 1; j++)
     rows[0][j] = (unsigned)j;
   for (size_t i = 1; i <= na; i++) {
     unsigned *now = rows[i % 3];
     const unsigned *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-    size_t from = i > FARTHEST ? i - FARTHEST : 1;
-    size_t to = i + FARTHEST < nb ? i + FARTHEST : nb;
+    size_t from = i > most ? i - most : 1;
+    size_t to = i + most < nb ? i + most : nb;
 
-    now[from - 1] = from == 1 ? (unsigned)i : LONGEST;
+    lower_row = now[from - 1] = from == 1 ? (unsigned)i : LONGEST;
     for (size_t j = from; j <= to; j++) {
       char ca = lower(a[i - 1]), cb = lower(b[j - 1]);
       unsigned best = last[j - 1] + (ca != cb);
@@ -41,10 +43,34 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
       if (i > 1 && j > 1 && ca == lower(b[j - 2]) && cb == lower(a[i - 2]))
         best = least(best, before[j - 2] + 1);
       now[j] = best;
+      lower_row = least(lower_row, best);
     }
     now[to + 1] = LONGEST;
+    if (lowest > most && lower_row > most)
+      return LONGEST;
+    lowest = lower_row;
   }
   return rows[na % 3][nb];
+}
+
+/* So many slips are likely in a word of that length. */
+static unsigned slips(size_t len)
+{
+  return len < 4 ? 1 : len < 8 ? 2 : FARTHEST;
+}
+
+bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips)
+{
+  return distance(a->s, a->len, b->s, b->len, slips) <= slips;
+}
+
+bool pai__word_like(const pai__word *word, const pai__word *name)
+{
+  unsigned most = slips(word->len);
+
+  if (word->len <= most)
+    most = word->len == 0 ? 0 : (unsigned)word->len - 1;
+  return word->len > 0 && pai__word_within(word, name, most);
 }
 
 void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
@@ -56,7 +82,7 @@ void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
 
 void pai__names_add(pai__names *n, const char *name, size_t len)
 {
-  unsigned d = distance(n->word, n->word_len, name, len);
+  unsigned d = distance(n->word, n->word_len, name, len, FARTHEST);
   char piece[PAI__EXCERPT];
 
   if (d < n->distance) {
@@ -76,10 +102,10 @@ void pai__names_add(pai__names *n, const char *name, size_t len)
 
 void pai__names_help(pai__names *n, pai__findings *f, const char *which)
 {
-  size_t allowed = n->word_len < 4 ? 1 : n->word_len < 8 ? 2 : FARTHEST;
   char piece[PAI__EXCERPT];
 
-  if (n->best != NULL && n->distance <= allowed && n->distance < n->word_len)
+  if (n->best != NULL && n->distance <= slips(n->word_len) &&
+      n->distance < n->word_len)
     pai__find_help(f, "did you mean '%s'?",
                    pai__excerpt(piece, n->best, n->best_len));
   else if (n->count == 0)

@@ -41,10 +41,17 @@ static void unknown_key(pai__findings *f, const pai__rule *rule,
   char piece[PAI__EXCERPT];
   pai__names names;
   size_t len;
-  const char *s = pai__tree_str(f->tree, key, &len);
+  const char *s = pai__key_shown(f, key, &len);
 
-  pai__find(f, PAI_SEVERITY_ERROR, "unknown-key", key, "%s has no field '%s'",
-            rule->what, pai__excerpt(piece, s, len));
+  if (!pai__find(f, PAI_SEVERITY_ERROR, "unknown-key", key,
+                 "%s has no field '%s'", rule->what,
+                 pai__excerpt(piece, s, len)))
+    return;
+  for (const pai__field *p = rule->fields; p->name != NULL; p++)
+    if (find_field(p->rule->fields, s, len) != NULL) {
+      pai__find_help(f, "it belongs into %s", p->name);
+      return;
+    }
   pai__names_init(&names, f->arena->alloc, s, len);
   for (const pai__field *p = rule->fields; p->name != NULL; p++)
     if (!p->rule->never &&
@@ -57,7 +64,7 @@ static void bad_key(pai__findings *f, const pai__rule *rule, pai__node key)
 {
   char piece[PAI__EXCERPT];
   size_t len;
-  const char *s = pai__tree_str(f->tree, key, &len);
+  const char *s = pai__key_shown(f, key, &len);
 
   pai__find(f, PAI_SEVERITY_ERROR, "bad-name", key,
             "'%s' cannot be a key of %s", pai__excerpt(piece, s, len),

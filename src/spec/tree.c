@@ -55,6 +55,11 @@ static int version_of(const pai__tree *t)
            : 2;
 }
 
+int pai__spec_version(const pai__tree *tree)
+{
+  return version_of(tree);
+}
+
 /* What the text begins with if that is as in JSON: a { or a comment; else 0. */
 static char begins_as_json(const char *text, size_t len)
 {
