@@ -178,5 +178,5 @@ int pai_draft_get(const pai_draft *d, const char *path, pai_write_cb write,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(d != NULL && path != NULL && write != NULL, err);
-  return pai__write_place(d->tree, path, write, user_data, err);
+  return pai__write_place(d->tree, NULL, path, write, user_data, err);
 }

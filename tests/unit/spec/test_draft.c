@@ -100,12 +100,12 @@ static void loose_json_stays_json(void **state)
     assert_int_equal(i == 0, strstr(pai_draft_text(d, NULL), "// c") != NULL);
     pai_draft_free(d);
   }
-  assert_int_equal(pai_draft_new(&d, "{\n // c\n \"a\":1}", 16, NULL, &err),
+  assert_int_equal(pai_draft_new(&d, "{\n // c\n \"a\":1}", 15, NULL, &err),
                    PAI_EINVAL);
   assert_int_equal(pai_error_line(err), 2);
   assert_string_equal(pai_error_help(err), "remove the comment");
   pai_error_free(err);
-  assert_int_equal(pai_draft_new(&d, "{ # c\n \"a\":1}", 14, NULL, NULL),
+  assert_int_equal(pai_draft_new(&d, "{ # c\n \"a\":1}", 13, NULL, NULL),
                    PAI_OK);
   pai_draft_free(d);
 }
