@@ -120,7 +120,9 @@ const cli_verb cli_spec_render = {
     "  --role ROLE  of this task role only\n"
     "  -p, --param NAME=VALUE\n"
     "               a parameter in the place of the file's; may be given\n"
-    "               several times\n"
+    "               several times.  VALUE is text as it stands, 007 and 1.10\n"
+    "               too; JSON's numbers, true, false, null, \"texts\", lists\n"
+    "               and objects are what they are there\n"
     "  -h, --help\n\n"
     "Exit code: 0; 1 the file is invalid, which is told on stderr, or output\n"
     "cannot be written; 2 it cannot be read or has no such role, or usage.\n",

@@ -376,14 +376,55 @@ class Render(SpecTest):
                             "<% $parameters.a/b %>'")
         self.expect(0, "echo 0.5 x\n", "", "render", "-p", "lr=9", "-p",
                     "lr=0.5", "--param=a/b=x", "-", input=text)
-        for wrong in ("-p", "-plr"), ("-p", "lr"), ("-p", "=1"), ("-p",):
+        for wrong in ("-plr",), ("-p", "lr"), ("-p", "=1"), ("-p",):
             done = self.spec("render", *wrong)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("openpai: error: ", done.stderr)
+            self.assertIn("NAME=VALUE: " + wrong[-1].replace("-plr", "lr")
+                          if wrong != ("-p",) else "needs a value: -p",
+                          done.stderr)
         path = self.write("job.yaml", text)
         done = self.run_cli("run", "-p", "lr=[1, 2]", "-p", "a/b=y", path)
         self.assertEqual((done.returncode, done.stdout),
                          (0, "a[0] | 1,2 y\n"))
+
+    def test_parameters_are_what_they_say(self):
+        text = GOOD.replace("echo hi", "'<% $parameters.x %>|'")
+        for value in ("1.10", "1.5", "007", "0", "-3", "-0", "12:30", "0x10",
+                      "2020-01-01", "a #b", "a: b", "", "a\nb", "~", "yes",
+                      "1e3", "1.", "0.0000001", "123456789012345678",
+                      "[a, b]", "{x}", "*a", "true", '"', "'a'", "q\t r"):
+            self.expect(0, value + "|\n", "", "render", "-px=" + value, "-",
+                        input=text)
+        for value, shown in (("[1, [2, 3]]", "1,2,3"), ('"007"', "007"),
+                             ('{"a": 1}', "[object Object]")):
+            self.expect(0, shown + "|\n", "", "render", "-p", "x=" + value,
+                        "-", input=text)
+
+    def test_parameters_that_nothing_uses(self):
+        text = GOOD.replace("echo hi", "'<% $parameters.lr %>'") + (
+            "parameters: {lr: {a: 1, ',': 2}, 'x\"y': [3, {z: 4}]}\n")
+        self.expect(0, "1\n", "openpai: warning: nothing uses parameter "
+                    "'learning_rate'\n  help: the file's own are: lr, "
+                    'x\\"y\n', "render", "-p", "lr=1", "-p",
+                    "learning_rate=2", "-", input=text)
+
+    def test_parameters_that_are_shared(self):
+        text = GOOD.replace("echo hi", "'<% $parameters.a %> "
+                            "<% $parameters.b %> <% $parameters.c %>'")
+        for parameters, want in (("{a: &x 1, b: *x, c: 3}", "0.5 1 3"),
+                                 ("{<<: {a: 1, b: 2}, c: 3}", "0.5 2 3")):
+            self.expect(0, want + "\n", "", "render", "-pa=0.5", "-",
+                        input=text + "parameters: " + parameters + "\n")
+        self.expect(0, "0.5 1 2\n", "", "render", "-pa=0.5", "-",
+                    input="%sextras: &x {b: 1, c: 2}\nparameters: *x\n" % text)
+
+    def test_parameters_need_a_valid_file_of_version_2(self):
+        done = self.spec("render", "-pa=0.5", "-", input=V1)
+        self.assertEqual((done.returncode, done.stderr), (
+            2, "openpai: error: <stdin> is a job config v1, which has no "
+            "parameters\n"))
+        done = self.spec("render", "-pa=0.5", "bad.yaml")
+        self.assertEqual((done.returncode, done.stderr), (1, BAD_TEXT))
 
     def test_json(self):
         done = self.spec("render", "--json", "-", input=with_two_roles(GOOD))
