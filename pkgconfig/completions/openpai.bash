@@ -14,6 +14,8 @@ _openpai()
   fi
   if [ "$verb" = spec ] && [ "$COMP_CWORD" -gt 2 ]; then
     verb="spec ${COMP_WORDS[2]}"
+  elif [ "$verb" = help ] && [ "$COMP_CWORD" -gt 2 ]; then
+    verb="help ${COMP_WORDS[*]:2:COMP_CWORD-2}"
   fi
   case $verb in
     'spec schema') ;;
@@ -31,6 +33,7 @@ _openpai()
     'spec diff') options='--json --help' ;;
     'spec schema') options='--version --help' ;;
     help) options=$verbs ;;
+    'help spec') options=$spec_verbs ;;
   esac
   if [ "$before" = --root ]; then
     mapfile -t COMPREPLY < <(compgen -d -- "$word")

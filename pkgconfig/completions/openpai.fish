@@ -47,4 +47,4 @@ complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcom
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from schema' -l help -d 'Explain spec schema'
 
 complete -c openpai -n __fish_use_subcommand -f -a help -d 'List the verbs, or explain one'
-complete -c openpai -n '__fish_seen_subcommand_from help' -f -a 'run doctor spec help'
+complete -c openpai -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run doctor spec' -f -a 'run doctor spec help'

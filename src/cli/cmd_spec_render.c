@@ -1,4 +1,5 @@
 /* cmd_spec_render.c - the commands of each task role as they will run */
+#include "cells.h"
 #include "job_file.h"
 
 #include <string.h>
@@ -7,6 +8,18 @@
 static bool is_asked(const char *role, const char *name)
 {
   return role == NULL || strcmp(role, name) == 0;
+}
+
+/* For a program as they are, for a terminal without what would act on it. */
+static void print_lines(const char *text)
+{
+  size_t len = strlen(text);
+
+  if (cli_is_terminal(stdout))
+    cli_print_lines(stdout, text);
+  else
+    (void)cli_write(stdout, text, len);
+  (void)putchar('\n');
 }
 
 static void print_text(const pai_spec *spec, const char *role)
@@ -19,7 +32,7 @@ static void print_text(const pai_spec *spec, const char *role)
       continue;
     if (headings)
       (void)printf("%s# %s\n", i > 0 ? "\n" : "", name);
-    (void)printf("%s\n", pai_spec_role_script(spec, i));
+    print_lines(pai_spec_role_script(spec, i));
   }
 }
 
@@ -28,8 +41,9 @@ static void print_unresolved(const pai_spec *spec)
   const char *name;
 
   for (size_t i = 0; (name = pai_spec_unresolved(spec, i)) != NULL; i++) {
-    cli_level(stderr, PAI_LOG_WARNING, "nothing stands for");
-    (void)fprintf(stderr, " %s\n", name);
+    cli_level(stderr, PAI_LOG_WARNING, "nothing stands for ");
+    cli_print(stderr, name);
+    (void)fputc('\n', stderr);
   }
 }
 

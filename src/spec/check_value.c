@@ -160,6 +160,10 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
 {
   char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT], types[128];
 
+  if (n == 0 && f->tree->nodes[n].start == f->tree->nodes[n].end) {
+    pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n, "the file is empty");
+    return;
+  }
   pai__check_name(f, rule, n, key, name);
   pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n, "%s must be %s, not %s",
             name, types_text(types, rule), pai__value_text(value, f, n));

@@ -233,6 +233,24 @@ class Check(SpecTest):
         self.assertEqual(out.stdout.count("\ufffda\ufffd"), 4)
         self.assertNotRegex(out.stdout, "[\x1b\u202e\u2066]")
 
+    def test_names_do_not_act_on_the_terminal(self):
+        name, shown = "a\x1b[31m\nb.yaml", "a\ufffd[31m\ufffdb.yaml"
+        self.write(name, BAD)
+        out = self.spec("check", name)
+        self.assertEqual(out.stdout, BAD_TEXT.replace("bad.yaml", shown))
+        self.assertTrue(self.spec("show", name).stderr.startswith(shown + ":"))
+        self.write(name, "a: [")
+        self.assertTrue(self.spec("fmt", name).stderr.startswith(shown + ":"))
+        text = GOOD.replace("echo hi",
+                            r'"\e[31m <% $parameters.a\e[32mb %>"')
+        done = self.spec("render", "-", input=text)
+        self.assertEqual(done.stderr, "warning: nothing stands for "
+                         "$parameters.a\ufffd[32mb\n")
+        self.assertIn("\x1b[31m ", done.stdout)
+        path = self.write("good.yaml", text.replace("echo", "x"))
+        shown = self.on_terminal("spec", "render", path)
+        self.assertIn("\ufffd[31m <% $parameters.a\ufffd[32mb %>\r\n", shown)
+
     def test_colour_and_a_closing_line_on_a_terminal(self):
         self.env.pop("NO_COLOR", None)
         self.env["TERM"] = "xterm"
@@ -304,6 +322,11 @@ class Check(SpecTest):
         self.assertEqual([rule["id"] for rule in driver["rules"]],
                          ["too-small", "unknown-name", "unreadable",
                           "unused-parameter"])
+        self.assertEqual(driver["rules"][0], {
+            "id": "too-small",
+            "shortDescription": {"text": "A number is too small"}})
+        for rule in driver["rules"]:
+            self.assertTrue(rule["shortDescription"]["text"])
         self.assertEqual(run["invocations"], [{"executionSuccessful": False}])
         places = []
         for result in run["results"]:
