@@ -40,25 +40,6 @@ int pai_lua_push_state(lua_State *L, job_state s)
   return 2;
 }
 
-int pai_lua_push_roles(lua_State *L, job_roles roles)
-{
-  const pai_spec *spec = roles.spec;
-  size_t count = pai_spec_role_count(spec);
-
-  lua_createtable(L, (int)count, 0);
-  for (size_t r = 0; r < count; r++) {
-    lua_createtable(L, 0, 6);
-    pai_lua_set_string(L, "name", pai_spec_role_name(spec, r));
-    pai_lua_set_integer(L, "instances", pai_spec_role_instances(spec, r));
-    pai_lua_set_integer(L, "cpus", pai_spec_role_cpus(spec, r));
-    pai_lua_set_integer(L, "memory_mb", pai_spec_role_memory_mb(spec, r));
-    pai_lua_set_integer(L, "gpus", pai_spec_role_gpus(spec, r));
-    pai_lua_set_string(L, "script", pai_spec_role_script(spec, r));
-    lua_rawseti(L, -2, (int)r + 1);
-  }
-  return 1;
-}
-
 int pai_lua_push_strings(lua_State *L, job_strings strings)
 {
   const char *s;

@@ -29,8 +29,8 @@ class Diagnostic:
     source_column: int
 
     def __str__(self) -> str:
-        return "%d:%d: %s: %s" % (self.line, self.column, self.severity,
-                                  self.message)
+        return "%d:%d: %s: %s [%s]" % (self.line, self.column, self.severity,
+                                       self.message, self.code)
 
     def _lines(self) -> Iterator[str]:
         """As a compiler shows it."""
