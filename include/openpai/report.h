@@ -31,9 +31,13 @@ typedef struct pai_diagnostic {
   uint32_t end_line, end_column; /**< where it has ended */
   const char *message;           /**< one line that names the wrong value */
   const char *help;              /**< how to mend it, or NULL */
-  const char *source; /**< the line it begins in, or a part of it; secrets are
-                            asterisks; NULL when it cannot be shown */
+  const char *source;     /**< the line it begins in, or a part of it with dots
+                            before it; each secret is "******"; NULL when it
+                            cannot be shown */
   uint32_t source_column; /**< of `source`, where it begins, from 1 */
+  uint32_t source_end_column; /**< of `source`, behind its last character
+                                   there; source_column + 1 for nothing, and
+                                   for what ends on a later line */
 } pai_diagnostic;
 
 /** 1 when there is no error.  @since 0.1 */

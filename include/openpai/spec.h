@@ -122,8 +122,8 @@ PAI_API uint32_t pai_spec_role_memory_mb(const pai_spec *spec, size_t role);
 PAI_API uint32_t pai_spec_role_gpus(const pai_spec *spec, size_t role);
 
 /** The role's commands, those of its deployment around them, joined by
- *  newlines, templates filled in but for secrets; NULL beyond the last role.
- *  @since 0.1 */
+ *  newlines, templates filled in but for secrets; NULL beyond the last role.  A
+ *  command that is an alias of a secret is "******".  @since 0.1 */
 PAI_API const char *pai_spec_role_script(const pai_spec *spec, size_t role);
 
 /**

@@ -17,6 +17,24 @@ void pai__findings_init(pai__findings *f, pai__arena *arena,
   f->secrets.tree = tree;
 }
 
+const pai__secrets *pai__findings_secrets(pai__findings *f)
+{
+  if (!f->secrets_found && f->find_secrets != NULL)
+    f->failed |= f->find_secrets(&f->secrets, f->tree) < 0;
+  f->secrets_found = true;
+  return &f->secrets;
+}
+
+const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len)
+{
+  const pai__tree_node *n = &f->tree->nodes[key];
+
+  if (f->tree->text[n->start] != '*' || pai__findings_secrets(f)->len == 0)
+    return pai__tree_str(f->tree, key, len);
+  *len = n->end - n->start;
+  return f->tree->text + n->start;
+}
+
 void pai__findings_dispose(pai__findings *f)
 {
   pai__secrets_dispose(&f->secrets);
@@ -46,20 +64,19 @@ static const char *format(pai__findings *f, const char *fmt, va_list ap)
   return keep(f, &b);
 }
 
-static void add_place(pai__buf *out, const pai__tree *tree,
-                      const pai__place *place)
+static void add_place(pai__buf *out, pai__findings *f, const pai__place *place)
 {
   size_t len;
   const char *s;
 
   if (place->up == NULL)
     return;
-  add_place(out, tree, place->up);
+  add_place(out, f, place->up);
   if (place->key == PAI__NO_NODE) {
     pai__buf_printf(out, "/%u", place->index);
     return;
   }
-  s = pai__tree_str(tree, place->key, &len);
+  s = pai__key_shown(f, place->key, &len);
   pai__pointer_add(out, s, len);
 }
 
@@ -81,7 +98,7 @@ static void add(pai__findings *f, pai__finding finding, pai__node at)
 
   pai__buf_init(&pointer, f->arena->alloc);
   if (f->place != NULL)
-    add_place(&pointer, f->tree, f->place);
+    add_place(&pointer, f, f->place);
   else
     pai__tree_pointer(f->tree, at, &pointer);
   finding.pointer = keep(f, &pointer);
@@ -195,14 +212,14 @@ int pai__findings_end(pai__findings *f)
   return f->failed ? PAI_ENOMEM : PAI_OK;
 }
 
-const char *pai__value_text(char out[PAI__VALUE_TEXT], const pai__findings *f,
+const char *pai__value_text(char out[PAI__VALUE_TEXT], pai__findings *f,
                             pai__node n)
 {
   const pai__tree *tree = f->tree;
   const pai__tree_node *node = pai__tree_at(tree, n);
   char piece[PAI__EXCERPT];
 
-  if (pai__secrets_hide(&f->secrets, n))
+  if (pai__secrets_hide(pai__findings_secrets(f), n))
     return "what is there";
 
   switch (node->type) {

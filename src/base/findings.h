@@ -30,9 +30,12 @@ typedef struct pai__place {
 typedef struct pai__findings {
   pai__arena *arena; /* of the strings */
   const pai__tree *tree;
-  pai__secrets secrets; /* which no message may tell; none, until
-                           the caller finds them */
-  pai__finding *list;   /* the arena's allocator's */
+  /* Finds what no message may tell, when it is first asked for; PAI_OK or
+   * PAI_ENOMEM.  NULL: there are no secrets. */
+  int (*find_secrets)(pai__secrets *secrets, const pai__tree *tree);
+  pai__secrets secrets; /* pai__findings_secrets() */
+  bool secrets_found;
+  pai__finding *list; /* the arena's allocator's */
   size_t len, cap;
   size_t errors;
   size_t bytes;            /* of all pointers and messages */
@@ -59,12 +62,25 @@ void pai__find_help(pai__findings *f, const char *fmt, ...) PAI__PRINTF(2, 3);
 /* Puts them in the order of the file; PAI_OK or PAI_ENOMEM. */
 int pai__findings_end(pai__findings *f);
 
+const pai__secrets *pai__findings_secrets(pai__findings *f);
+
 /* A node's value for a message: 'two', 2, a list; returns out. */
 enum { PAI__VALUE_TEXT = 96 };
-const char *pai__value_text(char out[PAI__VALUE_TEXT], const pai__findings *f,
+const char *pai__value_text(char out[PAI__VALUE_TEXT], pai__findings *f,
                             pai__node n);
+/* A key as it may be told: one that is an alias, as it is written, since it
+ * may stand for a secret. */
+const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len);
 
 /* --- suggest.c ------------------------------------------------------------ */
+
+/* Letters to add, drop, change or swap until two words are the same, case
+ * aside; more than 3 may be any number above it. */
+unsigned pai__word_distance(const char *a, size_t na, const char *b,
+                            size_t nb);
+/* May the one word be a slip for the other? */
+bool pai__word_like(const char *word, size_t len, const char *name,
+                    size_t name_len);
 
 /* Collects names; says which of them is most like a word, if any is. */
 typedef struct pai__names {

@@ -3,7 +3,8 @@
 
 #include "base/utf8.h"
 
-enum { BEFORE = 60, WIDEST = 160 }; /* characters of a line that is shown */
+/* Characters of a line that is shown, and of a mask. */
+enum { BEFORE = 60, WIDEST = 160, MASK = sizeof(PAI__MASK) - 1 };
 
 int pai__report_new(pai_report **out, const pai_alloc *alloc)
 {
@@ -33,12 +34,53 @@ static bool ends_line(char c)
   return c == '\n' || c == '\r';
 }
 
-/* The line of a byte, or a part of it around the byte, without its secrets. */
-static int show_line(pai_report *r, const pai__findings *f, size_t at,
+static bool is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+/* Adds the line from a byte on, a mask for each secret in it, and tells which
+ * characters of that the finding is. */
+static void add_line(pai__buf *b, const pai__secrets *secrets, size_t from,
+                     const pai__finding *x, pai_diagnostic *d)
+{
+  const pai__tree *t = secrets->tree;
+  uint32_t shown = b->len > 0 ? 3 : 0; /* characters: dots stand before it */
+  bool blank = true, masked = false;
+  size_t i = from;
+
+  for (; shown < WIDEST && i < t->len && !ends_line(t->text[i]); i++) {
+    bool first = pai__utf8_first(t->text[i]), secret;
+
+    blank &= is_blank(t->text[i]);
+    secret = !blank && pai__secrets_has(secrets, (uint32_t)i);
+    if (i == x->start)
+      d->source_column = shown + 1 - (secret && masked ? MASK : 0);
+    if (i == x->end && !(secret && masked))
+      d->source_end_column = shown + 1;
+    if (secret && !masked)
+      pai__buf_str(b, PAI__MASK);
+    else if (!secret)
+      pai__buf_char(b, t->text[i]);
+    shown += secret ? (masked ? 0 : MASK) : first;
+    masked = secret;
+    if (i < x->end && d->source_column > 0)
+      d->source_end_column = shown + 1;
+  }
+  if (d->source_column == 0) /* at the end of the line */
+    d->source_column = shown + 1;
+  if (d->source_end_column <= d->source_column ||
+      (x->end > i && shown < WIDEST)) /* it ends on a later line */
+    d->source_end_column = d->source_column + 1;
+}
+
+/* The line a finding begins in, or a part of it around that, without its
+ * secrets. */
+static int show_line(pai_report *r, pai__findings *f, const pai__finding *x,
                      pai_diagnostic *d)
 {
   const char *text = f->tree->text;
-  size_t start = at, left;
+  size_t start = x->start;
   uint32_t before = 0;
   pai__buf b;
 
@@ -47,26 +89,17 @@ static int show_line(pai_report *r, const pai__findings *f, size_t at,
     before += pai__utf8_first(text[start]);
   }
   pai__buf_init(&b, &r->alloc);
-  left = WIDEST;
-  for (size_t i = start; i < f->tree->len && !ends_line(text[i]) && left > 0;
-       i++) {
-    bool secret = pai__secrets_has(&f->secrets, (uint32_t)i);
-
-    left -= pai__utf8_first(text[i]);
-    if (!secret)
-      pai__buf_char(&b, text[i]);
-    else if (pai__utf8_first(text[i]))
-      pai__buf_char(&b, '*');
-  }
-  d->source_column = before + 1;
+  if (start > 0 && !ends_line(text[start - 1]))
+    pai__buf_str(&b, "...");
+  add_line(&b, pai__findings_secrets(f), start, x, d);
   d->source = pai__buf_ok(&b)
                 ? pai__arena_strndup(&r->arena, pai__buf_text(&b), b.len)
                 : NULL;
   pai__buf_dispose(&b);
-  return d->source != NULL ? PAI_OK : PAI_ENOMEM;
+  return d->source != NULL && !f->failed ? PAI_OK : PAI_ENOMEM;
 }
 
-int pai__report_take(pai_report *r, const pai__findings *f)
+int pai__report_take(pai_report *r, pai__findings *f)
 {
   pai_diagnostic *list =
     pai__arena_zalloc(&r->arena, f->len, sizeof(*r->list));
@@ -88,7 +121,7 @@ int pai__report_take(pai_report *r, const pai__findings *f)
                                 .end_column = end.column,
                                 .message = x->message,
                                 .help = x->help };
-    if (show_line(r, f, x->start, &list[i]) < 0)
+    if (show_line(r, f, x, &list[i]) < 0)
       return PAI_ENOMEM;
   }
   r->list = list;

@@ -15,7 +15,7 @@ struct pai_report {
 /* PAI_OK or PAI_ENOMEM, all of them. */
 int pai__report_new(pai_report **out, const pai_alloc *alloc);
 /* What was found; its strings must live in the report's arena. */
-int pai__report_take(pai_report *r, const pai__findings *f);
+int pai__report_take(pai_report *r, pai__findings *f);
 /* A text that is no document at all. */
 int pai__report_fail(pai_report *r, const char *code, const pai_error *err);
 /* One error of a report that has some, as that of a call. */

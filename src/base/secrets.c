@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-int pai__secrets_add(pai__secrets *s, pai__node n)
+static int add(pai__secrets *s, pai__node n)
 {
   const pai__tree_node *node = pai__tree_at(s->tree, n);
 
@@ -11,6 +11,71 @@ int pai__secrets_add(pai__secrets *s, pai__node n)
     return PAI_ENOMEM;
   s->list[s->len++] =
     (pai__range){ node->start, node->end, pai__tree_real(s->tree, n) };
+  return PAI_OK;
+}
+
+static bool is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+static bool ends_line(char c)
+{
+  return c == '\n' || c == '\r';
+}
+
+/* How far a byte is from where its line begins. */
+static uint32_t indent_of(const pai__tree *t, uint32_t at)
+{
+  uint32_t start = at;
+
+  while (start > 0 && !ends_line(t->text[start - 1]))
+    start--;
+  return at - start;
+}
+
+/* From `at` on, the end of comments: behind something on its line, and on
+ * lines of their own that are indented by more than `indent`. */
+static uint32_t skip_comments(const pai__tree *t, uint32_t at, uint32_t indent)
+{
+  const char *text = t->text; /* NULs are behind it */
+  uint32_t end = at;
+
+  for (;;) {
+    bool behind = at > 0 && !ends_line(text[at - 1]);
+
+    while (is_blank(text[at]))
+      at++;
+    if (text[at] == '#' && (behind || indent_of(t, at) > indent)) {
+      while (at < t->len && !ends_line(text[at]))
+        at++;
+      end = at;
+    }
+    if (at >= t->len || !ends_line(text[at]))
+      return end;
+    at++;
+  }
+}
+
+int pai__secrets_add_entry(pai__secrets *s, pai__node key)
+{
+  const pai__tree *t = s->tree;
+  const pai__tree_node *k = &t->nodes[key];
+  uint32_t from = k->end;
+  int rc = add(s, k->skip);
+  pai__range *added;
+
+  if (rc < 0 || t->nodes[k->skip].type == PAI__ALIAS)
+    return rc;
+  added = &s->list[s->len - 1];
+  while (is_blank(t->text[from]))
+    from++;
+  if (t->text[from] == ':' && from < added->start) {
+    for (from++; is_blank(t->text[from]);)
+      from++;
+    added->start = from < added->start ? from : added->start;
+  }
+  added->end = skip_comments(t, added->end, indent_of(t, k->start));
   return PAI_OK;
 }
 
@@ -32,7 +97,7 @@ static int add_aliased(pai__secrets *s)
       if (added == NULL)
         rc = PAI_ENOMEM;
       else if (!added[t->nodes[n].u.target])
-        rc = pai__secrets_add(s, n);
+        rc = add(s, n);
       if (rc == PAI_OK)
         added[t->nodes[n].u.target] = true;
     }

@@ -4,6 +4,9 @@
 
 #include "base/tree.h"
 
+/* A value that is written in a secret's place. */
+#define PAI__MASK "******"
+
 /* Bytes [start, end) of the text, where a value stands. */
 typedef struct pai__range {
   uint32_t start, end;
@@ -17,8 +20,9 @@ typedef struct pai__secrets {
   size_t len, cap;
 } pai__secrets;
 
-/* While they are found: adds a value; PAI_OK or PAI_ENOMEM. */
-int pai__secrets_add(pai__secrets *s, pai__node n);
+/* While they are found: adds the value of a key, and the comments that belong
+ * to it; PAI_OK or PAI_ENOMEM. */
+int pai__secrets_add_entry(pai__secrets *s, pai__node key);
 /* When all are: adds what aliases in them stand for, and puts them in order.
  * PAI_OK or PAI_ENOMEM. */
 int pai__secrets_end(pai__secrets *s);

@@ -15,10 +15,9 @@ static unsigned least(unsigned a, unsigned b)
   return a < b ? a : b;
 }
 
-/* Letters to add, drop, change or swap; case does not count.  More than
- * FARTHEST may be any number above it: only cells near the diagonal are looked
- * at, since files can have very many names. */
-static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+/* Only cells near the diagonal are looked at, since files can have very many
+ * names. */
+unsigned pai__word_distance(const char *a, size_t na, const char *b, size_t nb)
 {
   unsigned rows[3][LONGEST + 2];
 
@@ -47,6 +46,20 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
   return rows[na % 3][nb];
 }
 
+/* So many slips are likely in a word of that length. */
+static unsigned slips(size_t len)
+{
+  return len < 4 ? 1 : len < 8 ? 2 : FARTHEST;
+}
+
+bool pai__word_like(const char *word, size_t len, const char *name,
+                    size_t name_len)
+{
+  unsigned d = pai__word_distance(word, len, name, name_len);
+
+  return d <= slips(len) && d < len;
+}
+
 void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
                      size_t len)
 {
@@ -56,7 +69,7 @@ void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
 
 void pai__names_add(pai__names *n, const char *name, size_t len)
 {
-  unsigned d = distance(n->word, n->word_len, name, len);
+  unsigned d = pai__word_distance(n->word, n->word_len, name, len);
   char piece[PAI__EXCERPT];
 
   if (d < n->distance) {
@@ -76,10 +89,10 @@ void pai__names_add(pai__names *n, const char *name, size_t len)
 
 void pai__names_help(pai__names *n, pai__findings *f, const char *which)
 {
-  size_t allowed = n->word_len < 4 ? 1 : n->word_len < 8 ? 2 : FARTHEST;
   char piece[PAI__EXCERPT];
 
-  if (n->best != NULL && n->distance <= allowed && n->distance < n->word_len)
+  if (n->best != NULL && n->distance <= slips(n->word_len) &&
+      n->distance < n->word_len)
     pai__find_help(f, "did you mean '%s'?",
                    pai__excerpt(piece, n->best, n->best_len));
   else if (n->count == 0)

@@ -20,12 +20,9 @@ static void repeat(FILE *out, char c, unsigned count)
 /* ^~~~ below the characters from the finding's first to its last. */
 static void print_marks(FILE *out, const pai_diagnostic *d, cli_cell c)
 {
-  uint32_t end = d->source_column + 1;
   char mark = '^';
 
-  if (d->end_line == d->line && d->end_column > d->column)
-    end = d->source_column + (d->end_column - d->column);
-  while (cli_next_cell(&c) && c.character < end) {
+  while (cli_next_cell(&c) && c.character < d->source_end_column) {
     if (c.character < d->source_column || c.width == 0) {
       repeat(out, ' ', c.width);
       continue;
@@ -40,16 +37,14 @@ static void print_marks(FILE *out, const pai_diagnostic *d, cli_cell c)
 
 static void print_source(FILE *out, const pai_diagnostic *d)
 {
-  const char *cut = d->source_column < d->column ? "..." : "";
   const cli_cell start = { .next = d->source, .left = strlen(d->source) };
   cli_cell c = start;
   int digits = fprintf(out, "%5u", d->line);
 
-  (void)fprintf(out, " | %s", cut);
+  (void)fputs(" | ", out);
   while (cli_next_cell(&c))
     (void)fputs(c.shown, out);
-  (void)fprintf(out, "\n%*s | %*s%s", digits, "", (int)strlen(cut), "",
-                cli_style(out, "\033[1;32m"));
+  (void)fprintf(out, "\n%*s | %s", digits, "", cli_style(out, "\033[1;32m"));
   print_marks(out, d, start);
   (void)fprintf(out, "%s\n", cli_style(out, "\033[0m"));
 }

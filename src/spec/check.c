@@ -41,7 +41,7 @@ static void unknown_key(pai__findings *f, const pai__rule *rule,
   char piece[PAI__EXCERPT];
   pai__names names;
   size_t len;
-  const char *s = pai__tree_str(f->tree, key, &len);
+  const char *s = pai__key_shown(f, key, &len);
 
   pai__find(f, PAI_SEVERITY_ERROR, "unknown-key", key, "%s has no field '%s'",
             rule->what, pai__excerpt(piece, s, len));
@@ -57,7 +57,7 @@ static void bad_key(pai__findings *f, const pai__rule *rule, pai__node key)
 {
   char piece[PAI__EXCERPT];
   size_t len;
-  const char *s = pai__tree_str(f->tree, key, &len);
+  const char *s = pai__key_shown(f, key, &len);
 
   pai__find(f, PAI_SEVERITY_ERROR, "bad-name", key,
             "'%s' cannot be a key of %s", pai__excerpt(piece, s, len),

@@ -1,6 +1,10 @@
 /* check_v1.c - what the tables of job config v1 cannot say (job-spec 2.1) */
 #include "spec/check.h"
 
+#include "base/utf8.h"
+
+#include <stdlib.h>
+
 static void check_minimum(pai__findings *f, pai__node role, const char *field,
                           int64_t missing, int64_t tasks)
 {
@@ -18,6 +22,83 @@ static void check_minimum(pai__findings *f, pai__node role, const char *field,
   pai__find_help(f, "give at most taskNumber");
 }
 
+/* --- fixed ports ------------------------------------------------------------ */
+
+/* Ports [start, end) that a label begins at a fixed one. */
+typedef struct fixed {
+  int64_t start, end;
+  pai__node label;
+} fixed;
+
+static int by_start(const void *a, const void *b)
+{
+  const fixed *x = a, *y = b;
+
+  if (x->start != y->start)
+    return x->start < y->start ? -1 : 1;
+  return x->label < y->label ? -1 : 1;
+}
+
+/* False: not at a fixed place, or of wrong types. */
+static bool read_fixed(const pai__tree *t, pai__node port, fixed *out)
+{
+  pai__node start = pai__tree_get(t, port, "beginAt");
+  pai__node count = pai__tree_get(t, port, "portNumber");
+  int64_t n = 1;
+
+  out->label = pai__tree_get(t, port, "label");
+  if (out->label == PAI__NO_NODE || start == PAI__NO_NODE ||
+      pai__tree_type(t, out->label) != PAI__STRING ||
+      !pai__whole(t, start, true, &out->start) ||
+      (count != PAI__NO_NODE && !pai__whole(t, count, true, &n)) ||
+      out->start < 1 || out->start > UINT16_MAX || n < 1 || n > UINT16_MAX)
+    return false;
+  out->end = out->start + n;
+  return true;
+}
+
+static void overlap(pai__findings *f, const fixed *one, const fixed *two)
+{
+  char a[PAI__EXCERPT], b[PAI__EXCERPT];
+  const fixed *later = one->label < two->label ? two : one;
+  const fixed *first = later == one ? two : one;
+  size_t na, nb;
+  const char *sa = pai__tree_str(f->tree, first->label, &na);
+  const char *sb = pai__tree_str(f->tree, later->label, &nb);
+
+  pai__find(f, PAI_SEVERITY_WARNING, "port-collision", later->label,
+            "ports %s and %s overlap at %lld", pai__excerpt(a, sa, na),
+            pai__excerpt(b, sb, nb), (long long)two->start);
+  pai__find_help(f, "let them begin further apart, or at 0: anywhere");
+}
+
+/* Of one role: others may be on other machines. */
+static void check_ports(pai__findings *f, pai__node list)
+{
+  const pai_alloc *alloc = f->arena->alloc;
+  pai__tree_walk walk = pai__tree_iter(f->tree, list);
+  size_t len = 0, cap = 0, far = 0;
+  fixed *all = NULL;
+  pai__node port;
+
+  while (!f->failed && (port = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    f->failed |= PAI__VEC_ROOM(alloc, all, len, cap) < 0;
+    if (!f->failed && read_fixed(f->tree, port, &all[len]))
+      len++;
+  }
+  if (len > 0)
+    qsort(all, len, sizeof(*all), by_start);
+  for (size_t i = 1; i < len; i++) {
+    if (all[i].start < all[far].end)
+      overlap(f, &all[far], &all[i]);
+    if (all[i].end > all[far].end)
+      far = i;
+  }
+  pai__free(alloc, all, cap * sizeof(*all));
+}
+
+/* --- roles ------------------------------------------------------------------- */
+
 static void check_v1_role(pai__findings *f, pai__node role)
 {
   const pai__tree *t = f->tree;
@@ -28,6 +109,9 @@ static void check_v1_role(pai__findings *f, pai__node role)
     (void)pai__whole(t, n, true, &tasks);
   check_minimum(f, role, "minFailedTaskCount", 1, tasks);
   check_minimum(f, role, "minSucceededTaskCount", 0, tasks);
+  n = pai__tree_get(t, role, "portList");
+  if (n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__SEQUENCE)
+    check_ports(f, n);
   n = pai__tree_get(t, role, "memoryMB");
   if (n != PAI__NO_NODE)
     (void)pai__whole(t, n, true, &memory);

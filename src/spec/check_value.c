@@ -49,7 +49,7 @@ void pai__check_name(pai__findings *f, const pai__rule *rule, pai__node n,
     (void)snprintf(out, PAI__VALUE_TEXT, "%s", rule->what);
     return;
   }
-  name = pai__tree_str(f->tree, key, &len);
+  name = pai__key_shown(f, key, &len);
   (void)snprintf(out, PAI__VALUE_TEXT, "%s", pai__excerpt(piece, name, len));
 }
 

@@ -26,7 +26,10 @@ static void add(pai__commands *c, const pai__tree *t, pai__node n)
     pai__buf_char(&c->text, '\n');
   c->list[c->len++] = (pai__command){ n, c->text.len };
   pai__template_trim(&s, &len);
-  pai__buf_add(&c->text, s, len);
+  if (c->hide != NULL && pai__secrets_hide(c->hide, n))
+    pai__buf_str(&c->text, PAI__MASK);
+  else
+    pai__buf_add(&c->text, s, len);
 }
 
 static void add_list(pai__commands *c, const pai__tree *t, pai__node n)

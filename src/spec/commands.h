@@ -2,6 +2,7 @@
 #ifndef PAI_SRC_SPEC_COMMANDS_H
 #define PAI_SRC_SPEC_COMMANDS_H
 
+#include "base/secrets.h"
 #include "spec/index.h"
 #include "spec/template.h"
 
@@ -22,7 +23,8 @@ typedef struct pai__commands {
   pai__buf text;
   pai__command *list;
   size_t len, cap;
-  size_t left; /* of PAI__MOST_COMMANDS */
+  size_t left;              /* of PAI__MOST_COMMANDS */
+  const pai__secrets *hide; /* NULL, or what is only masked */
   bool failed;
 } pai__commands;
 

@@ -116,6 +116,17 @@ static pai__node below(const pai__explained *e, const char *mapping,
   return n != PAI__NO_NODE ? pai__tree_get(t, n, field) : PAI__NO_NODE;
 }
 
+/* A text of the file as it may be shown; NULL if it is none. */
+static const char *text_at(const pai__explained *e, pai__node n, size_t *len)
+{
+  const char *s = pai__text_at(e->spec->tree, n, len);
+
+  if (s == NULL || !pai__secrets_hide(&e->secrets, n))
+    return s;
+  *len = sizeof(PAI__MASK) - 1;
+  return PAI__MASK;
+}
+
 static void dispose(pai__explained *e)
 {
   pai__index_dispose(&e->index);
@@ -142,17 +153,25 @@ static int gather(pai__explained *e, const pai_spec *spec)
   gang = below(e, "extras", "gangAllocation");
   if (gang != PAI__NO_NODE && pai__tree_type(t, gang) == PAI__BOOL)
     e->gang = pai__tree_bool(t, gang);
-  e->deployment = pai__text_at(t, below(e, "defaults", "deployment"), &len);
   e->cluster = below(e, "defaults", "virtualCluster");
   if (e->cluster != PAI__NO_NODE && pai__tree_type(t, e->cluster) == PAI__NULL)
     e->cluster = PAI__NO_NODE;
   tell_end(e);
-  if (pai__index_init(&e->index, t, &spec->alloc, NULL, NULL) == PAI_OK &&
-      pai__secrets_find(&e->secrets, t) == PAI_OK && pai__buf_ok(&e->fails) &&
-      pai__buf_ok(&e->succeeds))
-    return PAI_OK;
-  dispose(e);
-  return PAI_ENOMEM;
+  if (pai__index_init(&e->index, t, &spec->alloc, NULL, NULL) < 0 ||
+      pai__secrets_find(&e->secrets, t) < 0 || !pai__buf_ok(&e->fails) ||
+      !pai__buf_ok(&e->succeeds)) {
+    dispose(e);
+    return PAI_ENOMEM;
+  }
+  e->deployment = text_at(e, below(e, "defaults", "deployment"), &len);
+  return PAI_OK;
+}
+
+const char *pai__explain_name(const pai__explained *e)
+{
+  size_t len;
+
+  return text_at(e, pai__tree_get(e->spec->tree, 0, "name"), &len);
 }
 
 const char *pai__explain_image(const pai__explained *e, const pai__role *role,
@@ -167,17 +186,17 @@ const char *pai__explain_image(const pai__explained *e, const pai__role *role,
   const char *uri = NULL;
 
   if (image != PAI__NO_NODE)
-    uri = pai__text_at(t, pai__tree_get(t, image, "uri"), len);
+    uri = text_at(e, pai__tree_get(t, image, "uri"), len);
   if (uri == NULL)
     *len = 0;
   return uri != NULL ? uri : "";
 }
 
-pai__named pai__named_iter(const pai_spec *spec, const char *list,
+pai__named pai__named_iter(const pai__explained *e, const char *list,
                            const char *field)
 {
-  const pai__tree *t = spec->tree;
-  pai__named n = { .tree = t, .field = field };
+  const pai__tree *t = e->spec->tree;
+  pai__named n = { .of = e, .field = field };
   pai__node extras = pai__tree_get(t, 0, "extras"), found = PAI__NO_NODE;
 
   if (extras != PAI__NO_NODE)
@@ -195,7 +214,7 @@ const char *pai__named_next(pai__named *n, size_t *len)
 
   while (name == NULL && (n->item = pai__tree_next(&n->walk)) != PAI__NO_NODE)
     name =
-      pai__text_at(n->tree, pai__tree_get(n->tree, n->item, n->field), len);
+      text_at(n->of, pai__tree_get(n->of->spec->tree, n->item, n->field), len);
   return name;
 }
 

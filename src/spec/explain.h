@@ -18,6 +18,9 @@ typedef struct pai__explained {
   pai__buf fails, succeeds;       /* when, in words */
 } pai__explained;
 
+/* The job's name. */
+const char *pai__explain_name(const pai__explained *e);
+
 /* The uri of a role's image; "" for none. */
 const char *pai__explain_image(const pai__explained *e, const pai__role *role,
                                size_t *len);
@@ -25,12 +28,12 @@ const char *pai__explain_image(const pai__explained *e, const pai__role *role,
 /* Walks the names that the items of a list in extras have in a field; items
  * without are passed over.  NULL at the end. */
 typedef struct pai__named {
-  const pai__tree *tree;
+  const pai__explained *of;
   pai__tree_walk walk;
   const char *field;
   pai__node item; /* that the name is of */
 } pai__named;
-pai__named pai__named_iter(const pai_spec *spec, const char *list,
+pai__named pai__named_iter(const pai__explained *e, const char *list,
                            const char *field);
 const char *pai__named_next(pai__named *n, size_t *len);
 

@@ -55,10 +55,10 @@ static void put_role(pai__json_writer *w, const pai__explained *e,
 }
 
 static void put_names(pai__json_writer *w, const char *key,
-                      const pai_spec *spec, const char *list,
+                      const pai__explained *e, const char *list,
                       const char *field)
 {
-  pai__named names = pai__named_iter(spec, list, field);
+  pai__named names = pai__named_iter(e, list, field);
   const char *name;
   size_t len;
 
@@ -84,7 +84,7 @@ static void put_job(pai__json_writer *w, const pai__explained *e)
   const pai_spec *spec = e->spec;
 
   pai__json_begin_object(w);
-  put_text(w, "name", spec->name);
+  put_text(w, "name", pai__explain_name(e));
   put_number(w, "tasks", spec->ntasks);
   put_number(w, "cpus", e->cpus);
   put_number(w, "memoryMB", e->memory_mb);
@@ -105,8 +105,8 @@ static void put_job(pai__json_writer *w, const pai__explained *e)
   else
     pai__json_text(w, "default", 7);
   put_text(w, "deployment", e->deployment);
-  put_names(w, "storages", spec, "storages", "name");
-  put_names(w, "plugins", spec, PAI__PLUGINS, "plugin");
+  put_names(w, "storages", e, "storages", "name");
+  put_names(w, "plugins", e, PAI__PLUGINS, "plugin");
   put_texts(w, "unresolved", spec->unresolved, spec->nunresolved);
   put_texts(w, "notes", spec->notes, spec->nnotes);
   put_text(w, "obstacle", spec->obstacle);

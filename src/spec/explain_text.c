@@ -230,10 +230,10 @@ static void add_cluster(pai__buf *out, const pai__explained *e)
 }
 
 /* A line of names, if there are any. */
-static void add_names(pai__buf *out, const char *head, const pai_spec *spec,
+static void add_names(pai__buf *out, const char *head, const pai__explained *e,
                       const char *list, const char *field)
 {
-  pai__named names = pai__named_iter(spec, list, field);
+  pai__named names = pai__named_iter(e, list, field);
   const char *name;
   size_t len, said = 0;
 
@@ -284,8 +284,9 @@ int pai__explain_text(const pai__explained *e, pai_write_cb write,
   int rc = PAI_ENOMEM;
 
   pai__buf_init(&out, &spec->alloc);
-  pai__buf_printf(&out, "%s: %zu task%s in %zu role%s\n\n", spec->name,
-                  spec->ntasks, spec->ntasks == 1 ? "" : "s", spec->nroles,
+  pai__buf_printf(&out, "%s: %zu task%s in %zu role%s\n\n",
+                  pai__explain_name(e), spec->ntasks,
+                  spec->ntasks == 1 ? "" : "s", spec->nroles,
                   spec->nroles == 1 ? "" : "s");
   add_table(&out, e);
   pai__buf_char(&out, '\n');
@@ -298,8 +299,8 @@ int pai__explain_text(const pai__explained *e, pai_write_cb write,
   add_cluster(&out, e);
   if (e->deployment != NULL)
     add_line(&out, "deployment", e->deployment);
-  add_names(&out, "storages", spec, "storages", "name");
-  add_names(&out, "plugins", spec, PAI__PLUGINS, "plugin");
+  add_names(&out, "storages", e, "storages", "name");
+  add_names(&out, "plugins", e, PAI__PLUGINS, "plugin");
   add_notes(&out, spec);
   if (pai__buf_ok(&out))
     rc = write(user_data, pai__buf_text(&out), out.len);

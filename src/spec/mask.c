@@ -24,14 +24,18 @@ static void mask_nodes(pai__tree *t, const pai__secrets *secrets,
   }
 }
 
+/* The lines stay, and all places; how long a secret is does not show. */
 static void mask_text(pai__tree *t, const pai__secrets *secrets)
 {
   char *text = (char *)(uintptr_t)t->text; /* the copy's own */
 
-  for (size_t i = 0; i < secrets->len; i++)
-    for (uint32_t at = secrets->list[i].start; at < secrets->list[i].end; at++)
+  for (size_t i = 0; i < secrets->len; i++) {
+    const pai__range *range = &secrets->list[i];
+
+    for (uint32_t at = range->start; at < range->end; at++)
       if (text[at] != '\n' && text[at] != '\r')
-        text[at] = '*';
+        text[at] = at - range->start < sizeof(PAI__MASK) - 1 ? '*' : ' ';
+  }
 }
 
 int pai__mask(pai__tree **out, const pai__tree *tree)

@@ -22,8 +22,10 @@ static int on_note(void *user_data, const pai__convert_note *note)
   return PAI_OK;
 }
 
-/* As version 1, with a report of what that cannot say. */
-static int put_v1(pai__buf *out, const pai__tree *tree, pai_report **report)
+/* As version 1, with a report of what that cannot say; `tree` is spec's or that
+ * without its secrets, node by node the same. */
+static int put_v1(pai__buf *out, const pai_spec *spec, const pai__tree *tree,
+                  pai_report **report)
 {
   pai_report *r;
   pai__findings f;
@@ -32,8 +34,8 @@ static int put_v1(pai__buf *out, const pai__tree *tree, pai_report **report)
   if (rc < 0)
     return rc;
   r->version = 1;
-  pai__findings_init(&f, &r->arena, tree);
-  f.failed = pai__secrets_find(&f.secrets, tree) < 0;
+  pai__findings_init(&f, &r->arena, spec->tree);
+  f.find_secrets = pai__secrets_suspect;
   rc = pai__convert_v2_to_v1(out, tree, on_note, &f);
   if (rc == PAI_OK)
     rc = pai__findings_end(&f);
@@ -56,11 +58,11 @@ static int put_json(pai__buf *out, const pai__tree *tree)
   return pai__json_finish(&w);
 }
 
-static int put(pai__buf *out, const pai__tree *tree,
+static int put(pai__buf *out, const pai_spec *spec, const pai__tree *tree,
                const pai_spec_write_options *o)
 {
   if (o->version == 1)
-    return put_v1(out, tree, o->report);
+    return put_v1(out, spec, tree, o->report);
   return o->format == PAI_FORMAT_JSON ? put_json(out, tree)
                                       : pai__write_yaml(out, tree, 0);
 }
@@ -101,7 +103,7 @@ int pai_spec_write(const pai_spec *spec, const pai_spec_write_options *opts,
   if (!o.secrets)
     rc = pai__mask(&masked, spec->tree);
   if (rc == PAI_OK)
-    rc = put(&out, masked != NULL ? masked : spec->tree, &o);
+    rc = put(&out, spec, masked != NULL ? masked : spec->tree, &o);
   pai__tree_free(masked);
   if (rc < 0)
     (void)(rc == PAI_ENOMEM

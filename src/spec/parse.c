@@ -7,32 +7,13 @@
 #include "spec/secrets.h"
 #include "yaml/yaml.h"
 
-/* extras.hivedScheduler, where the cluster reads it. */
-static void check_hived(pai__findings *f)
-{
-  static const char *const path[] = { "extras", "hivedScheduler" };
-  pai__place places[PAI__LEN(path) + 1] = { { NULL, PAI__NO_NODE, 0 } };
-  pai__node n = 0, key = PAI__NO_NODE;
-
-  for (size_t i = 0; i < PAI__LEN(path); i++) {
-    key = pai__tree_find(f->tree, n, path[i], strlen(path[i]));
-    if (key == PAI__NO_NODE)
-      return;
-    places[i + 1] = (pai__place){ &places[i], key, 0 };
-    n = pai__tree_value(f->tree, key);
-  }
-  f->place = &places[PAI__LEN(path)];
-  pai__check(f, &pai__rules_hived, n, key);
-  f->place = NULL;
-}
-
 static void find_v2(pai__findings *f, const pai_spec_options *o)
 {
   pai__index index = { .tree = NULL };
 
   pai__check_refs(f, &index);
   if (o->hived)
-    check_hived(f);
+    pai__check_hived(f);
   pai__check_limits(f, 2, o);
   if (f->errors == 0 && !f->failed)
     pai__check_templates(f, &index);
@@ -78,7 +59,7 @@ static void check_import(pai__findings *f, const pai__tree *tree)
     return;
   }
   pai__findings_init(&g, f->arena, tree);
-  g.failed = pai__secrets_find(&g.secrets, tree) < 0;
+  g.find_secrets = pai__secrets_suspect;
   pai__check_templates(&g, &index);
   pai__index_dispose(&index);
   f->failed |= g.failed;
@@ -125,7 +106,7 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o)
   int rc = PAI_OK;
 
   pai__findings_init(&f, &r->arena, read);
-  f.failed = pai__secrets_find(&f.secrets, read) < 0;
+  f.find_secrets = pai__secrets_suspect;
   find_all(&f, r->version, o);
   if (r->version == 1 && f.errors == 0)
     rc = import(&f, tree, o);
@@ -192,6 +173,7 @@ int pai_spec_parse(pai_spec **out, const char *text, size_t len,
   int rc;
 
   PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(text != NULL, err);
   rc = pai_spec_check(&r, out, text, len, opts, err);
   if (r != NULL && r->errors > 0)
     rc = pai__report_raise(r, err);

@@ -7,11 +7,13 @@
 #include "spec/notes.h"
 
 #include "spec/commands.h"
+#include "spec/secrets.h"
 
 typedef struct renderer {
   pai_spec *spec;
   pai__index index;
   pai__commands commands;
+  pai__secrets secrets;
   pai__buf out;
   pai__map unresolved; /* names, to nothing */
   bool remember;
@@ -58,23 +60,46 @@ static const char *fill_in(renderer *r, const char *text, size_t len,
   return pai__arena_strndup(&r->spec->arena, text, len);
 }
 
-static int render_role(renderer *r, pai__node key, pai__role *role)
+/* The commands of a role, all but secrets filled in; NULL: no memory. */
+static const char *render_script(renderer *r, pai__node key)
 {
-  const pai__tree *t = r->spec->tree;
   pai__template_scope scopes[PAI__ROLE_SCOPES];
-  pai__template_scope secrets = pai__secrets_scope(t);
 
   if (pai__commands_join(&r->commands, &r->index, key) < 0)
-    return PAI_ENOMEM;
-  pai__role_scopes(scopes, &r->index, pai__tree_value(t, key));
-  role->script =
-    fill_in(r, pai__buf_text(&r->commands.text), r->commands.text.len, scopes,
-            PAI__ROLE_SCOPES, false);
+    return NULL;
+  pai__role_scopes(scopes, &r->index, pai__tree_value(r->spec->tree, key));
+  return fill_in(r, pai__buf_text(&r->commands.text), r->commands.text.len,
+                 scopes, PAI__ROLE_SCOPES, false);
+}
+
+/* Is one of the commands that were joined a secret, by way of an alias? */
+static bool has_secret(const renderer *r)
+{
+  for (size_t i = 0; r->secrets.len > 0 && i < r->commands.len; i++)
+    if (pai__secrets_hide(&r->secrets, r->commands.list[i].node))
+      return true;
+  return false;
+}
+
+static int render_role(renderer *r, pai__node key, pai__role *role)
+{
+  pai__template_scope secrets = pai__secrets_scope(r->spec->tree);
+  size_t left;
+
+  role->script = render_script(r, key);
   if (role->script == NULL)
     return PAI_ENOMEM;
   role->command =
     fill_in(r, role->script, strlen(role->script), &secrets, 1, true);
-  return role->command != NULL ? PAI_OK : PAI_ENOMEM;
+  if (role->command != NULL && has_secret(r)) {
+    left = r->commands.left;
+    r->commands.left = PAI__MOST_COMMANDS;
+    r->commands.hide = &r->secrets;
+    role->script = render_script(r, key);
+    r->commands.hide = NULL;
+    r->commands.left = left;
+  }
+  return role->command != NULL && role->script != NULL ? PAI_OK : PAI_ENOMEM;
 }
 
 /* Keeps the names that nothing stands for. */
@@ -111,10 +136,12 @@ int pai__spec_scripts(pai_spec *spec)
   pai__commands_init(&r.commands, &spec->alloc);
   pai__buf_init(&r.out, &spec->alloc);
   pai__map_init(&r.unresolved, &spec->alloc);
+  rc = pai__secrets_find(&r.secrets, t);
   while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE)
     rc = render_role(&r, key, &spec->roles[i++]);
   if (rc == PAI_OK)
     rc = keep_unresolved(&r);
+  pai__secrets_dispose(&r.secrets);
   pai__map_dispose(&r.unresolved);
   pai__buf_dispose(&r.out);
   pai__commands_dispose(&r.commands);

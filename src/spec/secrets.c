@@ -2,10 +2,12 @@
  * secrets.c - which parts of a job file nobody may see
  *
  * The value of `secrets`, and what an account of a registry holds unless it
- * is a template, which says where the secret is and not what.
+ * is a template, which says where the secret is and not what.  In a file that
+ * may be wrong, also what has such a name in another place, or nearly so.
  */
 #include "spec/secrets.h"
 
+#include "base/findings.h"
 #include "spec/template.h"
 
 /* Is a value one template and nothing else?  That says where a secret is, and
@@ -36,19 +38,22 @@ static bool is_secret(const pai__tree *tree, pai__node value)
   return len > 0 && !is_template(tree, value);
 }
 
-static int add_auth(pai__secrets *s, pai__node auth)
+/* The value of a key: an account, or something else in its place. */
+static int add_auth(pai__secrets *s, pai__node auth_key)
 {
   const pai__tree *tree = s->tree;
+  pai__node auth = pai__tree_value(tree, auth_key);
   pai__tree_walk walk = pai__tree_iter(tree, auth);
   pai__node key;
   int rc = PAI_OK;
 
   if (pai__tree_type(tree, auth) != PAI__MAPPING)
-    return pai__secrets_add(s, auth);
+    return is_secret(tree, auth) ? pai__secrets_add_entry(s, auth_key)
+                                 : PAI_OK;
   while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE)
     if (strcmp(pai__tree_str(tree, key, NULL), "registryuri") != 0 &&
         is_secret(tree, pai__tree_value(tree, key)))
-      rc = pai__secrets_add(s, pai__tree_value(tree, key));
+      rc = pai__secrets_add_entry(s, key);
   return rc;
 }
 
@@ -59,24 +64,130 @@ static int add_auths(pai__secrets *s, pai__node list)
   int rc = PAI_OK;
 
   while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    pai__node auth = pai__tree_get(s->tree, item, "auth");
+    pai__node auth = pai__tree_find(s->tree, item, "auth", 4);
     if (auth != PAI__NO_NODE)
       rc = add_auth(s, auth);
   }
   return rc;
 }
 
-int pai__secrets_find(pai__secrets *s, const pai__tree *tree)
+/* What the language says is secret. */
+static int add_known(pai__secrets *s)
 {
-  pai__node n = pai__tree_get(tree, 0, "secrets");
+  const pai__tree *t = s->tree;
+  pai__node n = pai__tree_find(t, 0, "secrets", 7);
   int rc = PAI_OK;
 
-  *s = (pai__secrets){ .tree = tree };
-  if (n != PAI__NO_NODE && pai__tree_type(tree, n) != PAI__NULL)
-    rc = pai__secrets_add(s, n);
-  n = pai__tree_get(tree, 0, "prerequisites");
+  if (n != PAI__NO_NODE &&
+      pai__tree_type(t, pai__tree_value(t, n)) != PAI__NULL)
+    rc = pai__secrets_add_entry(s, n);
+  n = pai__tree_get(t, 0, "prerequisites");
   if (rc == PAI_OK && n != PAI__NO_NODE &&
-      pai__tree_type(tree, n) == PAI__SEQUENCE)
+      pai__tree_type(t, n) == PAI__SEQUENCE)
     rc = add_auths(s, n);
+  return rc;
+}
+
+int pai__secrets_find(pai__secrets *s, const pai__tree *tree)
+{
+  int rc;
+
+  *s = (pai__secrets){ .tree = tree };
+  rc = add_known(s);
+  return rc == PAI_OK ? pai__secrets_end(s) : rc;
+}
+
+/* --- files that may be wrong ----------------------------------------------- */
+
+/* But for its case and one slip, or two in a long one. */
+static bool is_nearly(const char *s, size_t len, const char *word)
+{
+  size_t n = strlen(word);
+  unsigned slips = n < 7 ? 1 : 2;
+
+  return len <= n + slips && n <= len + slips &&
+         pai__word_distance(s, len, word, n) <= slips;
+}
+
+/* A task role may be called as it likes. */
+static bool is_role(const pai__tree *t, pai__node n)
+{
+  return pai__tree_get(t, n, "resourcePerInstance") != PAI__NO_NODE ||
+         pai__tree_get(t, n, "commands") != PAI__NO_NODE;
+}
+
+/* A key anywhere in the file. */
+static int add_suspect(pai__secrets *s, pai__node key)
+{
+  static const char *const words[] = { "secrets", "password", "token" };
+  const pai__tree *t = s->tree;
+  pai__node value = pai__tree_value(t, key);
+  size_t len;
+  const char *name = pai__tree_str(t, key, &len);
+
+  if (is_nearly(name, len, "auth"))
+    return is_role(t, value) ? PAI_OK : add_auth(s, key);
+  for (size_t i = 0; i < PAI__LEN(words); i++)
+    if (is_nearly(name, len, words[i]))
+      return !is_secret(t, value) || is_role(t, value)
+               ? PAI_OK
+               : pai__secrets_add_entry(s, key);
+  return PAI_OK;
+}
+
+/* A key of the root or of a prerequisite that may be meant for one of these.
+ * An account may be written where only its key belongs. */
+static int add_meant(pai__secrets *s, pai__node mapping,
+                     const char *const *words)
+{
+  const pai__tree *t = s->tree;
+  pai__tree_walk walk = pai__tree_iter(t, mapping);
+  pai__node key;
+  int rc = PAI_OK;
+
+  if (pai__tree_type(t, mapping) != PAI__MAPPING)
+    return PAI_OK;
+  while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *name = pai__tree_str(t, key, &len);
+
+    for (size_t i = 0; rc == PAI_OK && words[i] != NULL; i++)
+      if (pai__word_like(name, len, words[i], strlen(words[i])))
+        rc = add_auth(s, key);
+  }
+  return rc;
+}
+
+static int add_all_meant(pai__secrets *s)
+{
+  static const char *const of_root[] = { "secrets", NULL };
+  static const char *const of_prerequisites[] = { "auth", "username",
+                                                  "password", NULL };
+  const pai__tree *t = s->tree;
+  pai__node list = pai__tree_get(t, 0, "prerequisites"), item;
+  pai__tree_walk walk;
+  int rc = add_meant(s, 0, of_root);
+
+  if (list == PAI__NO_NODE)
+    return rc;
+  if (pai__tree_type(t, list) != PAI__SEQUENCE)
+    return rc == PAI_OK ? add_meant(s, list, of_prerequisites) : rc;
+  walk = pai__tree_iter(t, list);
+  while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE)
+    rc = add_meant(s, item, of_prerequisites);
+  return rc;
+}
+
+int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree)
+{
+  int rc;
+
+  *s = (pai__secrets){ .tree = tree };
+  rc = add_known(s);
+  if (rc == PAI_OK)
+    rc = add_all_meant(s);
+  for (pai__node n = 0; rc == PAI_OK && n < tree->count; n++)
+    if ((tree->nodes[n].flags & PAI__IS_KEY) != 0)
+      rc = add_suspect(s, n);
   return rc == PAI_OK ? pai__secrets_end(s) : rc;
 }

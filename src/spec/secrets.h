@@ -8,7 +8,8 @@
  * PAI_ENOMEM; to be disposed of in both cases. */
 int pai__secrets_find(pai__secrets *s, const pai__tree *tree);
 
-/* A value that is written in a secret's place. */
-#define PAI__MASK "******"
+/* The same and more, for what is told of a file that may be wrong: what has a
+ * name as of a secret, or nearly so, wherever it stands. */
+int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree);
 
 #endif

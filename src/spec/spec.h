@@ -22,7 +22,8 @@ typedef struct pai__port {
 
 typedef struct pai__role {
   const char *name;
-  const char *script;    /* the commands, but for secrets filled in */
+  const char *script;    /* the commands, filled in but for secrets; those
+                            that are a secret themselves, masked */
   const char *command;   /* what runs: those filled in, too */
   uint32_t instances;    /* >= 1 */
   int32_t min_failed;    /* completion policy; -1: never */

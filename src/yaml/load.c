@@ -179,10 +179,11 @@ static int take_alias(pai__yaml_loader *l, const yaml_event_t *event)
 
   pai__yaml_place(l, event, false, &start, &end);
   if (index < 0) {
-    rc = fail_alias(l, PAI_EINVAL, start, "alias *%.80s has no anchor",
-                    event->data.alias.anchor);
-    pai__error_help(l->err, "put &%.80s before the value, or quote the text",
-                    name);
+    /* It may be a password that begins with a star: not to be told. */
+    rc = pai__fail_at(l->err, PAI_EINVAL, place(l, start),
+                      "this alias has no anchor");
+    pai__error_help(l->err, "quote a text that begins with *, or put the "
+                            "anchor, with &, before the value");
     return rc;
   }
   a = &l->anchors.all[index];

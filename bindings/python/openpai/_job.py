@@ -303,8 +303,9 @@ class Job:
             "%s x %d" % (role.name, role.instances) for role in self.roles))
 
     def _repr_html_(self) -> str:
+        shown = self.masked()
         rows = ((r.name, r.instances, r.cpus, r.memory_mb, r.gpus,
-                 _first_lines(r.script)) for r in self.masked().roles)
-        return "<p>%s</p>" % escape(self.name) + html_table(
+                 _first_lines(r.script)) for r in shown.roles)
+        return "<p>%s</p>" % escape(shown.name) + html_table(
             ("role", "instances", "CPUs", "memory (MiB)", "GPUs", "commands"),
             rows)

@@ -55,7 +55,7 @@ static const found paths[] = {
   { "name: n\nname: m\n", "syntax  2:1-2:1", "is there already",
     "remove one" },
   { "a: 1\n---\nb: 2\n", "syntax  2:1-2:1", "a second document", "remove" },
-  { "a: *x\n", "syntax  1:4-1:4", "has no anchor", "put &x" },
+  { "a: *x\n", "syntax  1:4-1:4", "has no anchor", "quote" },
 };
 
 #define V1(root, role)                           \
@@ -125,6 +125,23 @@ static const found of_v1[] = {
     "unknown-key /taskRoles/0/portList/1/port 2:95-2:101\n"
     "wrong-type /taskRoles/0/portList/2 2:107-2:108",
     "a port lacks the field 'label'", "add label" },
+  { V1("\"extras\": {}",
+       ", \"portList\": [{\"label\": \"p\", \"beginAt\": 8080, "
+       "\"portNumber\": 3}, {\"label\": \"q\", \"beginAt\": \"8081\"}, "
+       "{\"label\": \"r\", \"beginAt\": 8083}, {\"label\": \"s\", "
+       "\"beginAt\": 0}, {\"label\": \"t\"}]"),
+    "?port-begin /taskRoles/0/portList/0/beginAt 2:84-2:88\n"
+    "?port-collision /taskRoles/0/portList/1/label 2:118-2:121\n"
+    "?port-begin /taskRoles/0/portList/1/beginAt 2:134-2:140\n"
+    "?port-begin /taskRoles/0/portList/2/beginAt 2:169-2:173",
+    "chooses the numbers", NULL },
+  { V1("\"extras\": {}", ", \"portList\": [{\"label\": \"q\", "
+                         "\"beginAt\": 8081}, {\"label\": \"p\", "
+                         "\"beginAt\": 8080, \"portNumber\": 2}, "
+                         "{\"label\": \"a b\"}]"),
+    "?port-collision /taskRoles/0/portList/1/label 2:101-2:104\n"
+    "bad-name /taskRoles/0/portList/2/label 2:151-2:156",
+    "ports q and p overlap at 8081", "further apart" },
   { V1("\"codeDir\": \"c\"", ", \"instances\": 1"),
     "unknown-key /taskRoles/0/instances 2:45-2:56",
     "a task role has no field 'instances'", "what could still" },
@@ -155,6 +172,36 @@ static const found of_hived[] = {
              "[]}}}}\ndefaults: *e"),
     "wrong-type /extras/hivedScheduler/taskRoles/a/skuType 6:55-6:57",
     "a text or null, not an empty list", NULL },
+};
+
+#define HIVED(roles) \
+  ROLE_WITH("instances: 1\nextras:\n hivedScheduler:\n  taskRoles:\n" roles)
+
+/* Which need no cluster to be told. */
+static const found of_hived_roles[] = {
+  { HIVED("   a: {skuType: S, pinnedCellId: P}"),
+    "not-allowed /extras/hivedScheduler/taskRoles/a/pinnedCellId 14:34-14:35",
+    "cannot be given together", "drop skuType" },
+  { HIVED("   a: {skuType: '', pinnedCellId: P}\n"), "", NULL, NULL },
+  { HIVED("   a: {skuType: S}\n   b: {skuType: S}"),
+    "unknown-name /extras/hivedScheduler/taskRoles/b 15:4-15:5",
+    "there is no task role 'b'", "a role of taskRoles" },
+  { HIVED("   a: {skuType: S, affinityGroupName: g}\n"
+          "   b: {skuType: T, affinityGroupName: g}\n"
+          "   c: {skuType: S, affinityGroupName: g, pinnedCellId: null}\n"
+          "   d: {affinityGroupName: g}\n   e: {affinityGroupName: ''}"),
+    "unknown-name /extras/hivedScheduler/taskRoles/b 15:4-15:5\n"
+    "group-mismatch /extras/hivedScheduler/taskRoles/b/affinityGroupName "
+    "15:39-15:40\n"
+    "unknown-name /extras/hivedScheduler/taskRoles/c 16:4-16:5\n"
+    "unknown-name /extras/hivedScheduler/taskRoles/d 17:4-17:5\n"
+    "group-mismatch /extras/hivedScheduler/taskRoles/d/affinityGroupName "
+    "17:27-17:28\n"
+    "unknown-name /extras/hivedScheduler/taskRoles/e 18:4-18:5",
+    "no task role 'b'", "a role of" },
+  { JOB_WITH("extras: {hivedScheduler: {}}"),
+    "?hived-instances /taskRoles/a 5:13-5:14", "no default for instances",
+    "instances: 1" },
 };
 
 static void the_way_a_reader_goes(void **state)
@@ -188,6 +235,8 @@ static void hived_where_the_cluster_has_it(void **state)
     good.text = of_hived[i].text;
     test_found(&good, NULL); /* elsewhere nobody reads it */
   }
+  for (size_t i = 0; i < PAI__LEN(of_hived_roles); i++)
+    test_found(&of_hived_roles[i], &o);
 }
 
 static void check_version(const char *text, int insist, int want, int valid)

@@ -269,7 +269,8 @@ static void bad_arguments_are_refused(void **state)
   assert_int_equal(pai_spec_parse(&spec, full, 1, &o, &err), PAI_EINVAL);
   test_expect_error(err, PAI_EINVAL, "struct_size");
   assert_int_equal(pai_spec_parse(NULL, full, 1, NULL, NULL), PAI_EINVAL);
-  assert_int_equal(pai_spec_parse(&spec, NULL, 0, NULL, NULL), PAI_EINVAL);
+  assert_int_equal(pai_spec_parse(&spec, NULL, 0, NULL, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "pai_spec_parse()");
   assert_int_equal(pai_spec_check(&report, &spec, full, 1, &o, &err),
                    PAI_EINVAL);
   assert_null(report);

@@ -1,0 +1,157 @@
+/*
+ * hived.c - extras.hivedScheduler, where the cluster reads it (job-spec 1.8)
+ *
+ * What can be told without the cluster's own description.
+ */
+#include "base/map.h"
+#include "base/utf8.h"
+#include "spec/check.h"
+#include "spec/index.h"
+
+/* A text that counts: the empty one is none to HiveD. */
+static const char *text_of(const pai__tree *t, pai__node role,
+                           const char *field, size_t *len)
+{
+  const char *s = pai__text_at(t, pai__tree_get(t, role, field), len);
+
+  return s != NULL && *len > 0 ? s : NULL;
+}
+
+static bool is_same(const pai__tree *t, pai__node a, pai__node b,
+                    const char *field)
+{
+  size_t na, nb;
+  const char *sa = text_of(t, a, field, &na), *sb = text_of(t, b, field, &nb);
+
+  if (sa == NULL || sb == NULL)
+    return sa == sb;
+  return na == nb && memcmp(sa, sb, na) == 0;
+}
+
+/* Goes to a field of the role that f is at; it is there. */
+static pai__node enter(pai__findings *f, pai__place *here, pai__node role,
+                       const char *field)
+{
+  *here =
+    (pai__place){ f->place,
+                  pai__tree_find(f->tree, role, field, strlen(field)), 0 };
+  f->place = here;
+  return pai__tree_value(f->tree, here->key);
+}
+
+/* `groups` has the first role of each. */
+static void check_group(pai__findings *f, pai__map *groups, pai__node key)
+{
+  const pai__tree *t = f->tree;
+  pai__node role = pai__tree_value(t, key), first, n;
+  char piece[PAI__EXCERPT];
+  pai__place here;
+  const void *found;
+  size_t len;
+  const char *name = text_of(t, role, "affinityGroupName", &len);
+
+  if (name == NULL)
+    return;
+  found = pai__map_get(groups, name, len);
+  if (found == NULL) {
+    f->failed |=
+      pai__map_set(groups, name, len, (void *)((uintptr_t)key + 1)) < 0;
+    return;
+  }
+  first = (pai__node)((uintptr_t)found - 1);
+  if (is_same(t, role, pai__tree_value(t, first), "skuType") &&
+      is_same(t, role, pai__tree_value(t, first), "pinnedCellId"))
+    return;
+  n = enter(f, &here, role, "affinityGroupName");
+  name = pai__key_shown(f, first, &len);
+  pai__find(f, PAI_SEVERITY_ERROR, "group-mismatch", n,
+            "in this group %s has another skuType or pinnedCellId",
+            pai__excerpt(piece, name, len));
+  pai__find_help(f, "give all roles of a group the same");
+  f->place = here.up;
+}
+
+static void check_role(pai__findings *f, pai__map *groups, pai__node roles,
+                       pai__node key)
+{
+  const pai__tree *t = f->tree;
+  pai__node role = pai__tree_value(t, key);
+  char piece[PAI__EXCERPT];
+  pai__place here;
+  size_t len;
+  const char *name = pai__tree_str(t, key, &len);
+
+  if (roles != PAI__NO_NODE && pai__form_fits(PAI__FORM_SKU, name, len) &&
+      pai__tree_find(t, roles, name, len) == PAI__NO_NODE) {
+    name = pai__key_shown(f, key, &len);
+    pai__find(f, PAI_SEVERITY_ERROR, "unknown-name", key,
+              "there is no task role '%s'", pai__excerpt(piece, name, len));
+    pai__find_help(f, "name a role of taskRoles, or drop this");
+  }
+  if (text_of(t, role, "skuType", &len) != NULL &&
+      text_of(t, role, "pinnedCellId", &len) != NULL) {
+    pai__find(f, PAI_SEVERITY_ERROR, "not-allowed",
+              enter(f, &here, role, "pinnedCellId"),
+              "skuType and pinnedCellId cannot be given together");
+    pai__find_help(f, "a pinned cell has its own machines: drop skuType");
+    f->place = here.up;
+  }
+  check_group(f, groups, key);
+}
+
+static void check_roles(pai__findings *f, pai__node hived)
+{
+  const pai__tree *t = f->tree;
+  pai__node roles = pai__tree_get(t, 0, "taskRoles");
+  pai__place all, here;
+  pai__tree_walk walk;
+  pai__map groups;
+
+  if (pai__tree_get(t, hived, "taskRoles") == PAI__NO_NODE)
+    return;
+  walk = pai__tree_iter(t, enter(f, &all, hived, "taskRoles"));
+  here = (pai__place){ &all, PAI__NO_NODE, 0 };
+  f->place = &here;
+  pai__map_init(&groups, f->arena->alloc);
+  while (!f->failed && (here.key = pai__tree_next(&walk)) != PAI__NO_NODE)
+    check_role(f, &groups, roles, here.key);
+  pai__map_dispose(&groups);
+  f->place = all.up;
+}
+
+/* HiveD sums up what is written, and knows no default. */
+static void lint_instances(pai__findings *f)
+{
+  const pai__tree *t = f->tree;
+  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
+  pai__node key;
+
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE)
+    if (pai__tree_get(t, pai__tree_value(t, key), "instances") ==
+        PAI__NO_NODE) {
+      pai__find(f, PAI_SEVERITY_WARNING, "hived-instances", key,
+                "HiveD has no default for instances");
+      pai__find_help(f, "write instances: 1");
+    }
+}
+
+void pai__check_hived(pai__findings *f)
+{
+  static const char *const path[] = { "extras", "hivedScheduler" };
+  pai__place places[PAI__LEN(path) + 1] = { { NULL, PAI__NO_NODE, 0 } };
+  pai__node n = 0, key = PAI__NO_NODE;
+
+  for (size_t i = 0; i < PAI__LEN(path); i++) {
+    key = pai__tree_find(f->tree, n, path[i], strlen(path[i]));
+    if (key == PAI__NO_NODE)
+      return;
+    places[i + 1] = (pai__place){ &places[i], key, 0 };
+    n = pai__tree_value(f->tree, key);
+  }
+  f->place = &places[PAI__LEN(path)];
+  pai__check(f, &pai__rules_hived, n, key);
+  check_roles(f, n);
+  f->place = NULL;
+  if (f->errors == 0)
+    lint_instances(f);
+}
