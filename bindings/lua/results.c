@@ -77,7 +77,7 @@ int pai_lua_push_changes(lua_State *L, job_text changes)
 
 static void push_diagnostic(lua_State *L, const pai_diagnostic *d)
 {
-  lua_createtable(L, 0, 11);
+  lua_createtable(L, 0, 12);
   pai_lua_set_string(L, "severity", facade_severity_name(d->severity));
   pai_lua_set_string(L, "code", d->code);
   pai_lua_set_string(L, "pointer", d->pointer);
@@ -88,8 +88,10 @@ static void push_diagnostic(lua_State *L, const pai_diagnostic *d)
   pai_lua_set_string(L, "message", d->message);
   pai_lua_set_string(L, "help", d->help);
   pai_lua_set_string(L, "source", d->source);
-  if (d->source != NULL)
+  if (d->source != NULL) {
     pai_lua_set_integer(L, "source_column", d->source_column);
+    pai_lua_set_integer(L, "source_end_column", d->source_end_column);
+  }
 }
 
 int pai_lua_push_report(lua_State *L, const pai_report *report)

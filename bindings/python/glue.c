@@ -240,11 +240,11 @@ PyObject *pai_py_changes(job_text changes)
 static PyObject *make_diagnostic(const pai_diagnostic *d)
 {
   return Py_BuildValue(
-    "(ssNIIIINNNI)", facade_severity_name(d->severity), d->code,
+    "(ssNIIIINNNII)", facade_severity_name(d->severity), d->code,
     text_or_none(d->pointer), (unsigned int)d->line, (unsigned int)d->column,
     (unsigned int)d->end_line, (unsigned int)d->end_column,
     text_or_none(d->message), text_or_none(d->help), text_or_none(d->source),
-    (unsigned int)d->source_column);
+    (unsigned int)d->source_column, (unsigned int)d->source_end_column);
 }
 
 PyObject *pai_py_report(const pai_report *report)

@@ -9,6 +9,7 @@
 #include "spec/read.h"
 
 #include "json/json.h"
+#include "spec/syntax.h"
 #include "yaml/yaml.h"
 
 int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
@@ -163,8 +164,11 @@ int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
   } else {
     if (begins_as_json(text, len))
       rc = parse_braces(out, text, len, o, &why);
-    if (rc < 0 && rc != PAI_ENOMEM && why == NULL)
+    if (rc < 0 && rc != PAI_ENOMEM && why == NULL) {
       rc = parse_yaml(out, text, len, o, err);
+      if (rc == PAI_EINVAL && !begins_as_json(text, len))
+        rc = pai__syntax_cause(err, text, len, o, parse_yaml);
+    }
     if (why != NULL && err != NULL)
       *err = why;
     else
