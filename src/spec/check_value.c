@@ -155,6 +155,13 @@ bool pai__is_word(const pai__tree *t, pai__node n, const pai__rule *rule)
   return false;
 }
 
+/* What a masked copy has in the place of all secrets. */
+static bool is_mask(const pai__tree *t, pai__node n)
+{
+  return pai__tree_type(t, n) == PAI__STRING &&
+         strcmp(pai__tree_str(t, n, NULL), PAI__MASK) == 0;
+}
+
 void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
                      pai__node key)
 {
@@ -171,6 +178,9 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
       pai__tree_type(f->tree, n) != PAI__NULL &&
       pai__tree_type(f->tree, n) < PAI__SEQUENCE)
     pai__find_help(f, "put it in quotes");
+  else if (rule->types == PAI__T_MAPPING && is_mask(f->tree, n))
+    pai__find_help(f, "this is a masked copy: write the secrets anew, or have "
+                      "it written with them");
   else if (rule->types == PAI__T_LIST &&
            pai__tree_type(f->tree, n) == PAI__STRING)
     pai__find_help(f, "write it as a list: [%s]",
