@@ -56,8 +56,7 @@ static int version_of(const pai__tree *t)
            : 2;
 }
 
-/* With a { or a comment. */
-static bool begins_as_json(const char *text, size_t len)
+bool pai__spec_braced(const char *text, size_t len)
 {
   for (size_t i = 0; i < len; i++)
     if (text[i] == '{' || text[i] == '/')
@@ -162,11 +161,11 @@ int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
   if (o->version == 1) {
     rc = parse_v1(out, text, len, o, err);
   } else {
-    if (begins_as_json(text, len))
+    if (pai__spec_braced(text, len))
       rc = parse_braces(out, text, len, o, &why);
     if (rc < 0 && rc != PAI_ENOMEM && why == NULL) {
       rc = parse_yaml(out, text, len, o, err);
-      if (rc == PAI_EINVAL && !begins_as_json(text, len))
+      if (rc == PAI_EINVAL && !pai__spec_braced(text, len))
         rc = pai__syntax_cause(err, text, len, o, parse_yaml);
     }
     if (why != NULL && err != NULL)
