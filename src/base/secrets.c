@@ -70,7 +70,7 @@ int pai__secrets_add_entry(pai__secrets *s, pai__node key)
   added = &s->list[s->len - 1];
   while (is_blank(t->text[from]))
     from++;
-  if (t->text[from] == ':' && from < added->start) {
+  if (from < added->start && t->text[from] == ':') {
     for (from++; is_blank(t->text[from]);)
       from++;
     added->start = from < added->start ? from : added->start;
