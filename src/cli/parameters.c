@@ -47,17 +47,22 @@ static bool is_number(const char *s)
          strspn(point + 1, "0") < MOST_ZEROS;
 }
 
-/* Whether it is JSON, which all readers of version 1 insist on. */
-static bool is_json(const char *value)
+static bool can_be_read(const char *value, int version)
 {
   pai_spec_options options = PAI_SPEC_OPTIONS_INIT;
   pai_draft *draft;
   int rc;
 
-  options.version = 1;
+  options.version = version;
   rc = pai_draft_new(&draft, value, strlen(value), &options, NULL);
   pai_draft_free(draft);
   return rc == PAI_OK;
+}
+
+/* Version 1 is nothing but JSON; comments are none in version 2. */
+static bool is_json(const char *value)
+{
+  return can_be_read(value, 1) && can_be_read(value, 2);
 }
 
 static bool is_typed(const char *value)
