@@ -248,11 +248,12 @@ PAI_API const char *pai_spec_prerequisite_uri(const pai_spec *spec,
 /** Options of pai_spec_write(); or use PAI_SPEC_WRITE_OPTIONS_INIT. */
 typedef struct pai_spec_write_options {
   size_t struct_size;
-  int format;          /**< PAI_FORMAT_*; 0: YAML, or JSON for version 1 */
-  int version;         /**< 1: job config v1; 2 or 0: protocol v2 */
-  int secrets;         /**< 1: as they are; 0: "******" in their place */
-  pai_report **report; /**< NULL, or receives what version 1 cannot say; owned
-                            by the caller */
+  int format;  /**< PAI_FORMAT_*; 0: YAML, or JSON for version 1 */
+  int version; /**< 1: job config v1; 2 or 0: protocol v2 */
+  int secrets; /**< 1: as they are; 0: "******" in their place */
+  pai_report *
+    *report; /**< NULL, or receives what JSON or version 1 cannot say,
+                            NULL for YAML; owned by the caller */
 } pai_spec_write_options;
 
 #define PAI_SPEC_WRITE_OPTIONS_INIT            \

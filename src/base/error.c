@@ -5,6 +5,7 @@
  * object that failed.  When malloc fails too, one static object stands in.
  */
 #include "base/base.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,8 @@ static char *format(const char *fmt, va_list ap)
     text = malloc((size_t)len + 1);
   if (text != NULL)
     (void)vsnprintf(text, (size_t)len + 1, fmt, again);
+  if (text != NULL)
+    pai__defuse(text);
   va_end(again);
   return text;
 }

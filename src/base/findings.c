@@ -61,6 +61,8 @@ static const char *format(pai__findings *f, const char *fmt, va_list ap)
 
   pai__buf_init(&b, f->arena->alloc);
   pai__buf_vprintf(&b, fmt, ap);
+  if (pai__buf_ok(&b) && b.len > 0)
+    pai__defuse(b.data);
   return keep(f, &b);
 }
 

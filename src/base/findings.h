@@ -74,13 +74,34 @@ const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len);
 
 /* --- suggest.c ------------------------------------------------------------ */
 
-/* Letters to add, drop, change or swap until two words are the same, case
- * aside; more than 3 may be any number above it. */
-unsigned pai__word_distance(const char *a, size_t na, const char *b,
-                            size_t nb);
-/* May the one word be a slip for the other? */
-bool pai__word_like(const char *word, size_t len, const char *name,
-                    size_t name_len);
+/* A word, ready to be compared with many. */
+typedef struct pai__word {
+  const char *s;
+  size_t len;
+  uint32_t letters; /* a bit for each; what is none may share one */
+} pai__word;
+pai__word pai__word_of(const char *s, size_t len);
+bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips);
+
+/* Are two words the same but for `slips`, 3 at most: letters to add, drop,
+ * change or swap?  Case does not count.  A slip adds one letter that was
+ * missing, at most: that settles nearly all. */
+static inline bool pai__word_within(const pai__word *a, const pai__word *b,
+                                    unsigned slips)
+{
+  uint32_t here = a->letters & ~b->letters, there = b->letters & ~a->letters;
+
+  if (a->len > b->len + slips || b->len > a->len + slips)
+    return false;
+  for (unsigned i = 0; i < slips; i++) {
+    here &= here - 1; /* one bit less */
+    there &= there - 1;
+  }
+  return (here | there) == 0 && pai__word_near(a, b, slips);
+}
+
+/* May a word be a slip for a name? */
+bool pai__word_like(const pai__word *word, const pai__word *name);
 
 /* Collects names; says which of them is most like a word, if any is. */
 typedef struct pai__names {

@@ -39,6 +39,18 @@ static bool is_blank(char c)
   return c == ' ' || c == '\t';
 }
 
+/* A byte of the text, which ends in NULs; what a terminal would act on is a
+ * question mark, but for tabs. */
+static void add_byte(pai__buf *b, const char *c)
+{
+  if (*c != '\t' && pai__is_control(c, 1))
+    pai__buf_char(b, '?');
+  else if (pai__is_control(c, 2))
+    pai__buf_char(b, '?');
+  else if (pai__utf8_first(*c) || !pai__is_control(c - 1, 2))
+    pai__buf_char(b, *c);
+}
+
 /* Adds the line from a byte on, a mask for each secret in it, and tells which
  * characters of that the finding is. */
 static void add_line(pai__buf *b, const pai__secrets *secrets, size_t from,
@@ -61,7 +73,7 @@ static void add_line(pai__buf *b, const pai__secrets *secrets, size_t from,
     if (secret && !masked)
       pai__buf_str(b, PAI__MASK);
     else if (!secret)
-      pai__buf_char(b, t->text[i]);
+      add_byte(b, t->text + i);
     shown += secret ? (masked ? 0 : MASK) : first;
     masked = secret;
     if (i < x->end && d->source_column > 0)

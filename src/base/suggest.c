@@ -15,15 +15,18 @@ static unsigned least(unsigned a, unsigned b)
   return a < b ? a : b;
 }
 
-/* Only cells near the diagonal are looked at, since files can have very many
- * names. */
-unsigned pai__word_distance(const char *a, size_t na, const char *b, size_t nb)
+/* Letters to add, drop, change or swap; case does not count.  More than `most`,
+ * FARTHEST at most, may be any number above it: only cells near the diagonal
+ * are looked at, and no row behind two without hope, since files can have very
+ * many names. */
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb,
+                         unsigned most)
 {
-  unsigned rows[3][LONGEST + 2];
+  unsigned rows[3][LONGEST + 2], lowest = 0, lower_row;
 
-  if (na > LONGEST || nb > LONGEST || na > nb + FARTHEST || nb > na + FARTHEST)
+  if (na > LONGEST || nb > LONGEST || na > nb + most || nb > na + most)
     return LONGEST;
-  for (size_t j = 0; j <= nb + 1; j++)
+  for (size_t j = 0; j <= nb + 1 && j <= FARTHEST + 1; j++)
     rows[0][j] = (unsigned)j;
   for (size_t i = 1; i <= na; i++) {
     unsigned *now = rows[i % 3];
@@ -31,7 +34,7 @@ unsigned pai__word_distance(const char *a, size_t na, const char *b, size_t nb)
     size_t from = i > FARTHEST ? i - FARTHEST : 1;
     size_t to = i + FARTHEST < nb ? i + FARTHEST : nb;
 
-    now[from - 1] = from == 1 ? (unsigned)i : LONGEST;
+    lower_row = now[from - 1] = from == 1 ? (unsigned)i : LONGEST;
     for (size_t j = from; j <= to; j++) {
       char ca = lower(a[i - 1]), cb = lower(b[j - 1]);
       unsigned best = last[j - 1] + (ca != cb);
@@ -40,8 +43,12 @@ unsigned pai__word_distance(const char *a, size_t na, const char *b, size_t nb)
       if (i > 1 && j > 1 && ca == lower(b[j - 2]) && cb == lower(a[i - 2]))
         best = least(best, before[j - 2] + 1);
       now[j] = best;
+      lower_row = least(lower_row, best);
     }
     now[to + 1] = LONGEST;
+    if (lowest > most && lower_row > most)
+      return LONGEST;
+    lowest = lower_row;
   }
   return rows[na % 3][nb];
 }
@@ -52,12 +59,27 @@ static unsigned slips(size_t len)
   return len < 4 ? 1 : len < 8 ? 2 : FARTHEST;
 }
 
-bool pai__word_like(const char *word, size_t len, const char *name,
-                    size_t name_len)
+pai__word pai__word_of(const char *s, size_t len)
 {
-  unsigned d = pai__word_distance(word, len, name, name_len);
+  pai__word word = { s, len, 0 };
 
-  return d <= slips(len) && d < len;
+  for (size_t i = 0; i < len && i <= LONGEST; i++)
+    word.letters |= (uint32_t)1 << ((unsigned char)s[i] & 31);
+  return word;
+}
+
+bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips)
+{
+  return distance(a->s, a->len, b->s, b->len, slips) <= slips;
+}
+
+bool pai__word_like(const pai__word *word, const pai__word *name)
+{
+  unsigned most = slips(word->len);
+
+  if (word->len <= most)
+    most = word->len == 0 ? 0 : (unsigned)word->len - 1;
+  return word->len > 0 && pai__word_within(word, name, most);
 }
 
 void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
@@ -69,7 +91,7 @@ void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
 
 void pai__names_add(pai__names *n, const char *name, size_t len)
 {
-  unsigned d = pai__word_distance(n->word, n->word_len, name, len);
+  unsigned d = distance(n->word, n->word_len, name, len, FARTHEST);
   char piece[PAI__EXCERPT];
 
   if (d < n->distance) {

@@ -85,6 +85,7 @@ typedef struct pai__tree {
   size_t strings_len, strings_cap;
   uint32_t *side; /* lists of keys: as they are met, sorted */
   size_t side_len, side_cap;
+  bool repeats;     /* a mapping has a key twice, of which the later counts */
   const char *text; /* a copy, with NULs behind it */
   size_t len;
   pai__pos *marks; /* lines and characters before every 4096th byte */

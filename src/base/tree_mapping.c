@@ -267,6 +267,7 @@ static int close_with_lists(pai__tree *t, pai__node n, uint32_t keys,
   else
     rc =
       keep_lists(t, n, &g, kept, order, order + g.len, differ || kept != keys);
+  t->repeats |= twice != PAI__NO_NODE;
 done:
   pai__free(&t->alloc, order, n_order * sizeof(*order));
   pai__free(&t->alloc, g.cand, g.cap * sizeof(*g.cand));

@@ -67,13 +67,22 @@ size_t pai__utf8_put(char *dst, uint32_t c)
   return n;
 }
 
+void pai__defuse(char *text)
+{
+  for (; *text != '\0'; text++)
+    if (pai__is_control(text, 1))
+      *text = '?';
+    else if (pai__is_control(text, text[1] != '\0' ? 2 : 1))
+      text[0] = text[1] = '?';
+}
+
 const char *pai__excerpt(char out[PAI__EXCERPT], const char *s, size_t len)
 {
   size_t at = 0;
 
   for (size_t i = 0; i < len;) {
     size_t n = pai__utf8_len(s + i, len - i);
-    bool plain = n > 1 || (n == 1 && s[i] >= ' ' && s[i] != 0x7f);
+    bool plain = n > 0 && !pai__is_control(s + i, n);
 
     if (at + 8 > PAI__EXCERPT) {
       memcpy(out + at, "...", 3);

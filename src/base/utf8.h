@@ -18,6 +18,17 @@ uint32_t pai__utf8_get(const char *s, size_t n);
 /* Writes a scalar value; returns its 1 to 4 bytes. */
 size_t pai__utf8_put(char *dst, uint32_t c);
 
+/* Would a terminal act on the character of n bytes: C0, DEL, C1? */
+static inline bool pai__is_control(const char *s, size_t n)
+{
+  return n == 1 ? (unsigned char)*s < ' ' || *s == 0x7f
+                : n == 2 && *s == '\xc2' && (unsigned char)s[1] < 0xa0;
+}
+
+/* Makes one line of a message, and a question mark of each byte that a
+ * terminal would act on. */
+void pai__defuse(char *text);
+
 /* A piece of a text for a message: on one line, well-formed, cut if long.
  * Returns out. */
 enum { PAI__EXCERPT = 80 };

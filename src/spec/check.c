@@ -43,8 +43,15 @@ static void unknown_key(pai__findings *f, const pai__rule *rule,
   size_t len;
   const char *s = pai__key_shown(f, key, &len);
 
-  pai__find(f, PAI_SEVERITY_ERROR, "unknown-key", key, "%s has no field '%s'",
-            rule->what, pai__excerpt(piece, s, len));
+  if (!pai__find(f, PAI_SEVERITY_ERROR, "unknown-key", key,
+                 "%s has no field '%s'", rule->what,
+                 pai__excerpt(piece, s, len)))
+    return;
+  for (const pai__field *p = rule->fields; p->name != NULL; p++)
+    if (find_field(p->rule->fields, s, len) != NULL) {
+      pai__find_help(f, "it belongs into %s", p->name);
+      return;
+    }
   pai__names_init(&names, f->arena->alloc, s, len);
   for (const pai__field *p = rule->fields; p->name != NULL; p++)
     if (!p->rule->never &&

@@ -19,6 +19,8 @@ struct pai__index;
 void pai__check_refs(pai__findings *f, struct pai__index *index);
 /* templates.c; of valid files */
 void pai__check_templates(pai__findings *f, const struct pai__index *index);
+/* duplicates.c; those that the tree's reader let through */
+void pai__check_duplicates(pai__findings *f, int severity);
 void pai__check_v1(pai__findings *f);    /* check_v1.c */
 void pai__check_hived(pai__findings *f); /* hived.c */
 

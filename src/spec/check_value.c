@@ -162,29 +162,109 @@ static bool is_mask(const pai__tree *t, pai__node n)
          strcmp(pai__tree_str(t, n, NULL), PAI__MASK) == 0;
 }
 
+/* --- values of a wrong type ------------------------------------------------- */
+
+/* Of a text like 1Gi where so many MiB belong; 0: it is none. */
+static uint64_t mebibytes(const char *s, size_t len)
+{
+  uint64_t n = 0;
+  size_t i = 0;
+
+  for (; i < len && i < 9 && s[i] >= '0' && s[i] <= '9'; i++)
+    n = n * 10 + (uint64_t)(s[i] - '0');
+  while (i > 0 && i < len && s[i] == ' ')
+    i++;
+  if (i == 0 || i == len || len - i > 3 || strchr("GgMm", s[i]) == NULL)
+    return 0;
+  for (size_t k = i + 1; k < len; k++)
+    if (strchr("iB", s[k]) == NULL)
+      return 0;
+  return s[i] == 'G' || s[i] == 'g' ? n * 1024 : n;
+}
+
+/* Where a whole number belongs and something else is. */
+static void help_number(pai__findings *f, pai__node n, pai__node key)
+{
+  const pai__tree *t = f->tree;
+  size_t len, name_len;
+  const char *s, *name = pai__tree_str(t, key, &name_len);
+  bool in_mib =
+    key != n && name_len > 2 && memcmp(name + name_len - 2, "MB", 2) == 0;
+  int64_t value;
+  double d;
+
+  if (pai__secrets_hide(pai__findings_secrets(f), n))
+    return;
+  if (pai__tree_type(t, n) == PAI__FLOAT) {
+    d = ceil(pai__tree_float(t, n));
+    if (fabs(d) < 1e15)
+      pai__find_help(f, "give a whole number, as %.0f", d);
+    return;
+  }
+  if (pai__tree_type(t, n) != PAI__STRING)
+    return;
+  s = pai__tree_str(t, n, &len);
+  if (pai__whole(t, n, true, &value))
+    pai__find_help(f, "write %lld, without quotes", (long long)value);
+  else if (in_mib && mebibytes(s, len) > 0)
+    pai__find_help(f, "it is a number of MiB: write %llu",
+                   (unsigned long long)mebibytes(s, len));
+}
+
+/* A list with dashes, or a mapping without braces. */
+static bool is_block(const pai__tree *t, pai__node n)
+{
+  return pai__tree_type(t, n) >= PAI__SEQUENCE &&
+         t->syntax == PAI__SYNTAX_YAML && pai__tree_count(t, n) > 0 &&
+         (pai__tree_at(t, n)->flags & PAI__STYLE) != PAI__FLOW;
+}
+
+/* Where a text belongs. */
+static void help_text(pai__findings *f, pai__node n)
+{
+  const pai__tree *t = f->tree;
+  int type = pai__tree_type(t, n);
+
+  if (type == PAI__MAPPING && is_block(t, n) && pai__tree_count(t, n) == 1)
+    pai__find_help(f, "put all of it in quotes: a colon with a space behind "
+                      "it makes it a mapping");
+  else if (type != PAI__NULL && type < PAI__SEQUENCE)
+    pai__find_help(f, "put it in quotes");
+}
+
 void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
                      pai__node key)
 {
   char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT], types[128];
+  int type = pai__tree_type(f->tree, n);
 
   if (n == 0 && f->tree->nodes[n].start == f->tree->nodes[n].end) {
     pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n, "the file is empty");
     return;
   }
   pai__check_name(f, rule, n, key, name);
-  pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n, "%s must be %s, not %s",
-            name, types_text(types, rule), pai__value_text(value, f, n));
-  if (rule->types == PAI__T_STRING &&
-      pai__tree_type(f->tree, n) != PAI__NULL &&
-      pai__tree_type(f->tree, n) < PAI__SEQUENCE)
-    pai__find_help(f, "put it in quotes");
+  if (!pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n,
+                 "%s must be %s, not %s", name, types_text(types, rule),
+                 pai__value_text(value, f, n)))
+    return;
+  if (rule->types == PAI__T_STRING)
+    help_text(f, n);
+  else if ((rule->types & ~(unsigned)PAI__T_NULL) == PAI__T_INT)
+    help_number(f, n, key);
   else if (rule->types == PAI__T_MAPPING && is_mask(f->tree, n))
     pai__find_help(f, "this is a masked copy: write the secrets anew, or have "
                       "it written with them");
-  else if (rule->types == PAI__T_LIST &&
-           pai__tree_type(f->tree, n) == PAI__STRING)
+  else if (rule->types == PAI__T_LIST && type == PAI__STRING)
     pai__find_help(f, "write it as a list: [%s]",
                    pai__value_text(value, f, n));
+  else if (rule->types == PAI__T_LIST && is_block(f->tree, n))
+    pai__find_help(f, "begin each item with a dash");
+  else if (rule->types == PAI__T_MAPPING && key != n && is_block(f->tree, n))
+    pai__find_help(f, "write NAME: and what belongs to it, without a dash");
+  else if ((rule->types & (PAI__T_LIST | PAI__T_MAPPING)) != 0 && key != n &&
+           type == PAI__NULL &&
+           f->tree->nodes[n].start == f->tree->nodes[n].end)
+    pai__find_help(f, "indent what belongs to it further, or leave it out");
 }
 
 void pai__not_a_word(pai__findings *f, const pai__rule *rule, pai__node n,

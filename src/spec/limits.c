@@ -22,6 +22,8 @@ void pai__check_limits(pai__findings *f, int version,
   pai__node key = pai__tree_find(t, 0, "taskRoles", strlen("taskRoles"));
   pai__node roles, n;
   pai__tree_walk walk;
+  const char *field = version == 1 ? "taskNumber" : "instances";
+  pai__node too_many = PAI__NO_NODE; /* where the limit is passed */
   uint64_t tasks = 0;
 
   if (key == PAI__NO_NODE)
@@ -40,11 +42,14 @@ void pai__check_limits(pai__findings *f, int version,
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__node role = version == 1 ? n : pai__tree_value(t, n);
 
-    tasks += instances_of(t, role, version == 1 ? "taskNumber" : "instances",
-                          version == 1);
+    tasks += instances_of(t, role, field, version == 1);
+    if (tasks > o->max_tasks && too_many == PAI__NO_NODE) {
+      too_many = pai__tree_get(t, role, field);
+      too_many = too_many != PAI__NO_NODE ? too_many : n;
+    }
   }
-  if (tasks > o->max_tasks)
-    pai__find(f, PAI_SEVERITY_ERROR, "limit", key,
+  if (too_many != PAI__NO_NODE)
+    pai__find(f, PAI_SEVERITY_ERROR, "limit", too_many,
               "the job has %llu tasks, %u are allowed",
               (unsigned long long)tasks, o->max_tasks);
 }

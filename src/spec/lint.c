@@ -73,16 +73,39 @@ static void lint_minimum(pai__findings *f, pai__node completion,
   }
 }
 
-static void lint_size(pai__findings *f, pai__node sizes, const char *field)
+/* `needed`: 0 is no less wrong. */
+static void lint_size(pai__findings *f, pai__node sizes, const char *field,
+                      bool needed)
 {
   pai__node n = pai__tree_get(f->tree, sizes, field);
   int64_t value;
 
-  if (n == PAI__NO_NODE || !pai__whole(f->tree, n, false, &value) ||
-      value >= 0)
+  char text[PAI__VALUE_TEXT];
+
+  if (n == PAI__NO_NODE)
     return;
-  pai__find(f, PAI_SEVERITY_WARNING, "negative", n,
-            "%s is %lld, with which no task starts", field, (long long)value);
+  if (!pai__whole(f->tree, n, false, &value)) /* past 64 bits */
+    value = pai__tree_float(f->tree, n) < 0 ? INT64_MIN : INT64_MAX;
+  if (value < 0) {
+    pai__find(f, PAI_SEVERITY_WARNING, "negative", n,
+              "%s is %s, with which no task starts", field,
+              pai__value_text(text, f, n));
+  } else if (value > UINT32_MAX) {
+    pai__find(f, PAI_SEVERITY_WARNING, "out-of-range", n,
+              "%s is %s, more than any machine has", field,
+              pai__value_text(text, f, n));
+  } else if (needed && value == 0) {
+    pai__find(f, PAI_SEVERITY_WARNING, "zero", n,
+              "%s is 0, and no task runs without", field);
+    pai__find_help(f, "give 1 or more");
+  }
+}
+
+/* Is a count rather the number of a port? */
+static bool is_a_port(const char *label, int64_t count)
+{
+  return count >= 1024 || (count == 22 && strcmp(label, "ssh") == 0) ||
+         ((count == 80 || count == 443) && strncmp(label, "http", 4) == 0);
 }
 
 static void lint_ports(pai__findings *f, pai__node ports)
@@ -104,13 +127,18 @@ static void lint_ports(pai__findings *f, pai__node ports)
     int64_t value;
     size_t len;
 
-    if (!pai__whole(f->tree, n, false, &value) || value >= 1)
+    if (!pai__whole(f->tree, n, false, &value))
       continue;
     label = pai__tree_str(f->tree, key, &len);
+    if (!is_a_port(label, value) && value >= 1)
+      continue;
     pai__find(f, PAI_SEVERITY_WARNING, "port-count", n,
-              "port %s has count %lld, with which no task starts",
+              value >= 1 ? "port %s has count %lld"
+                         : "port %s has count %lld, with which no task starts",
               pai__excerpt(piece, label, len), (long long)value);
-    pai__find_help(f, "it is how many ports, not which: give 1 or more");
+    pai__find_help(f, value >= 1
+                        ? "it is how many ports, not which: mostly 1"
+                        : "it is how many ports, not which: give 1 or more");
   }
 }
 
@@ -138,7 +166,7 @@ static void lint_role(pai__findings *f, pai__node role, bool gang)
   }
   role = pai__tree_get(t, role, "resourcePerInstance");
   for (size_t i = 0; i < PAI__LEN(sizes); i++)
-    lint_size(f, role, sizes[i]);
+    lint_size(f, role, sizes[i], i < 2); /* no GPU is no mistake */
   n = pai__tree_get(t, role, "ports");
   if (n != PAI__NO_NODE)
     lint_ports(f, n);
@@ -257,12 +285,6 @@ static bool lint_extras(pai__findings *f)
               "without gang allocation the ssh plugin is off");
     pai__find_help(f, "drop one of the two");
   }
-  n = pai__tree_find(t, extras, "hivedscheduler", strlen("hivedscheduler"));
-  if (n != PAI__NO_NODE) {
-    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", n,
-              "nobody reads hivedscheduler");
-    pai__find_help(f, "did you mean 'hivedScheduler'?");
-  }
   return gang;
 }
 
@@ -282,5 +304,6 @@ void pai__lint(pai__findings *f, const pai__index *index)
   pai__map_dispose(&seen);
   lint_prerequisites(f, index);
   lint_deployment(f, index, roles);
+  pai__lint_fields(f);
   pai__lint_names(f, index);
 }

@@ -7,6 +7,8 @@
 
 /* lint.c: all of it, for a valid v2 file. */
 void pai__lint(pai__findings *f, const pai__index *index);
+/* lint_fields.c: fields that nobody reads. */
+void pai__lint_fields(pai__findings *f);
 /* lint_names.c: names in templates that stand for nothing, parameters that no
  * template names. */
 void pai__lint_names(pai__findings *f, const pai__index *index);

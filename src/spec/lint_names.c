@@ -104,6 +104,33 @@ static void look(names *n, const char *s, size_t len,
     n->f->failed = true;
 }
 
+/* What JavaScript makes of a mapping, and nobody wants in a command. */
+static const char object[] = "[object Object]";
+
+/* Which of the role's commands it is in that were rendered with the scopes. */
+static void find_objects(names *n, const pai__template_scope *scopes,
+                         size_t nscopes)
+{
+  const pai__template t = { .scopes = scopes, .nscopes = nscopes };
+  const pai__commands *c = &n->commands;
+
+  for (size_t i = 0; i < c->len; i++) {
+    const char *s = pai__buf_text(&c->text) + c->list[i].at;
+    size_t end = i + 1 < c->len ? c->list[i + 1].at : c->text.len;
+    size_t len = end - c->list[i].at;
+
+    pai__buf_clear(&n->out);
+    if (memchr(s, '<', len) == NULL ||
+        pai__template_render(&n->out, s, len, &t, NULL) < 0 ||
+        strstr(pai__buf_text(&n->out), object) == NULL)
+      continue;
+    pai__find(n->f, PAI_SEVERITY_WARNING, "object-text", c->list[i].node,
+              "a mapping is filled in here as %s", object);
+    pai__find_help(n->f, "name one of its values: "
+                         "<%% $parameters.NAME.KEY %%>");
+  }
+}
+
 static void look_at_role(names *n, pai__node key)
 {
   pai__template_scope scopes[PAI__ROLE_SCOPES];
@@ -125,8 +152,11 @@ static void look_at_role(names *n, pai__node key)
   n->find = true;
   n->secrets = false;
   pai__role_scopes(scopes, n->index, pai__tree_value(n->index->tree, key));
-  if (n->named[0])
+  if (n->named[0]) {
     look(n, s, len, scopes, PAI__ROLE_SCOPES);
+    if (pai__buf_ok(&n->out) && strstr(pai__buf_text(&n->out), object) != NULL)
+      find_objects(n, scopes, PAI__ROLE_SCOPES);
+  }
   n->secrets = true;
   if (n->named[1])
     look(n, s, len, &secrets, 1);

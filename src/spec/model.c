@@ -59,6 +59,9 @@ static uint32_t size_of(model *m, const char *role, pai__node n,
   if (value < 0)
     obstacle(m, "a task of %s asks for %lld of %s", role, (long long)value,
              what);
+  else if (value > UINT32_MAX)
+    obstacle(m, "a task of %s asks for more than %lld of %s", role,
+             (long long)UINT32_MAX, what);
   return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 

@@ -8,6 +8,8 @@
 #include "spec/spec.h"
 #include "spec/write.h"
 
+#include <math.h>
+
 static int on_note(void *user_data, const pai__convert_note *note)
 {
   pai__findings *f = user_data;
@@ -22,49 +24,70 @@ static int on_note(void *user_data, const pai__convert_note *note)
   return PAI_OK;
 }
 
-/* As version 1, with a report of what that cannot say; `tree` is spec's or that
- * without its secrets, node by node the same. */
-static int put_v1(pai__buf *out, const pai_spec *spec, const pai__tree *tree,
-                  pai_report **report)
+/* What JSON has no number for becomes null there. */
+static void find_no_json(pai__findings *f, const pai__tree *shown)
 {
+  for (pai__node n = 1; n < shown->count; n++) {
+    const pai__tree_node *node = &shown->nodes[n];
+    char value[PAI__VALUE_TEXT];
+
+    if (node->type != PAI__FLOAT || isfinite(node->u.f) ||
+        ((node[-1].flags & PAI__IS_KEY) != 0 && node[-1].skip > n))
+      continue; /* in a key it is text */
+    pai__find(f, PAI_SEVERITY_WARNING, "no-json", n,
+              "JSON has no %s: it becomes null", pai__value_text(value, f, n));
+    pai__find_help(f, "put it in quotes to keep it as text");
+  }
+}
+
+/* Makes of findings a report, for whom it may concern. */
+static int put_report(pai_report **out, pai_report *r, pai__findings *f,
+                      int rc)
+{
+  if (rc == PAI_OK)
+    rc = pai__findings_end(f);
+  if (rc == PAI_OK)
+    rc = pai__report_take(r, f);
+  pai__findings_dispose(f);
+  if (rc == PAI_OK && out != NULL)
+    *out = r;
+  else
+    pai_report_free(r);
+  return rc;
+}
+
+/* As JSON, of either version, with a report of what that cannot say; `tree` is
+ * spec's or that without its secrets, node by node the same. */
+static int put_json(pai__buf *out, const pai_spec *spec, const pai__tree *tree,
+                    const pai_spec_write_options *o)
+{
+  pai__json_writer w;
   pai_report *r;
   pai__findings f;
   int rc = pai__report_new(&r, &tree->alloc);
 
   if (rc < 0)
     return rc;
-  r->version = 1;
+  r->version = o->version == 1 ? 1 : 2;
   pai__findings_init(&f, &r->arena, spec->tree);
   f.find_secrets = pai__secrets_suspect;
-  rc = pai__convert_v2_to_v1(out, tree, on_note, &f);
-  if (rc == PAI_OK)
-    rc = pai__findings_end(&f);
-  if (rc == PAI_OK)
-    rc = pai__report_take(r, &f);
-  pai__findings_dispose(&f);
-  if (rc == PAI_OK && report != NULL)
-    *report = r;
-  else
-    pai_report_free(r);
-  return rc;
-}
-
-static int put_json(pai__buf *out, const pai__tree *tree)
-{
-  pai__json_writer w;
-
-  pai__json_writer_init(&w, out, true);
-  pai__write_json(&w, tree, 0);
-  return pai__json_finish(&w);
+  find_no_json(&f, tree);
+  if (o->version == 1) {
+    rc = pai__convert_v2_to_v1(out, tree, on_note, &f);
+  } else {
+    pai__json_writer_init(&w, out, true);
+    pai__write_json(&w, tree, 0);
+    rc = pai__json_finish(&w);
+  }
+  return put_report(o->report, r, &f, rc);
 }
 
 static int put(pai__buf *out, const pai_spec *spec, const pai__tree *tree,
                const pai_spec_write_options *o)
 {
-  if (o->version == 1)
-    return put_v1(out, spec, tree, o->report);
-  return o->format == PAI_FORMAT_JSON ? put_json(out, tree)
-                                      : pai__write_yaml(out, tree, 0);
+  return o->version == 1 || o->format == PAI_FORMAT_JSON
+           ? put_json(out, spec, tree, o)
+           : pai__write_yaml(out, tree, 0);
 }
 
 static int get_options(pai_spec_write_options *o,

@@ -28,6 +28,9 @@ static void find_all(pai__findings *f, int version, const pai_spec_options *o)
   pai__check(f, version == 1 ? &pai__rules_v1 : &pai__rules_v2, 0, 0);
   if (pai__tree_type(f->tree, 0) != PAI__MAPPING)
     return;
+  pai__check_duplicates(f, version == 1 && f->tree->syntax == PAI__SYNTAX_JSON
+                             ? PAI_SEVERITY_WARNING
+                             : PAI_SEVERITY_ERROR);
   if (version != 1) {
     find_v2(f, o);
     return;
@@ -121,6 +124,31 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o)
   return rc;
 }
 
+/* A text that cannot be read: if that is only since keys are there twice, they
+ * are told of with all else.  PAI_EINVAL: it is not. */
+static int read_again(pai__tree **tree, int *version, const char *text,
+                      size_t len, const pai_spec_options *o)
+{
+  pai__yaml_options options = { .mode = PAI__YAML_JS,
+                                .duplicates = PAI__LAST_DUPLICATE,
+                                .max_depth = o->max_depth,
+                                .max_bytes = o->max_bytes,
+                                .alias_factor = o->max_aliases,
+                                .alloc = o->alloc };
+  int rc = pai__yaml_parse(tree, text, len, &options, NULL);
+
+  if (rc < 0)
+    return rc == PAI_ENOMEM ? rc : PAI_EINVAL;
+  if (!(*tree)->repeats || pai__tree_type(*tree, 0) != PAI__MAPPING) {
+    pai__tree_free(*tree);
+    *tree = NULL;
+    return PAI_EINVAL;
+  }
+  if (o->version == 0)
+    *version = pai__spec_version(*tree);
+  return PAI_OK;
+}
+
 static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
                  const pai_spec_options *o, pai_error **err)
 {
@@ -128,6 +156,8 @@ static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
   pai_error *why = NULL;
   int rc = pai__spec_tree(&tree, &r->version, text, len, o, &why);
 
+  if (rc == PAI_EINVAL)
+    rc = read_again(&tree, &r->version, text, len, o);
   if (rc < 0 && rc != PAI_ENOMEM) {
     bool show =
       rc == PAI_EINVAL && pai__syntax_may_show(text, len, pai_error_line(why));

@@ -17,6 +17,9 @@ bool pai__spec_braced(const char *text, size_t len);
 int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
                    const pai_spec_options *o, pai_error **err);
 
+/* Which one a tree is: 1, 2, or 0 if nobody can tell. */
+int pai__spec_version(const pai__tree *tree);
+
 /* limits.c: finds what is more than the options allow. */
 void pai__check_limits(pai__findings *f, int version,
                        const pai_spec_options *o);

@@ -32,6 +32,41 @@ static void on_twice(void *user_data, pai__node name, const char *type)
   pai__find_help(f, "give each %s a name of its own", type);
 }
 
+static bool is_type(const char *s)
+{
+  for (size_t i = 0; s != NULL && i < PAI__LEN(types); i++)
+    if (strcmp(types[i], s) == 0)
+      return true;
+  return false;
+}
+
+/* May the name at `n` be of something that the tables refused?  Then there is
+ * nothing more to say. */
+static bool may_be_there(const pai__tree *t, pai__node n, pai__node list)
+{
+  pai__tree_walk walk;
+  const char *s = pai__tree_str(t, n, NULL);
+
+  if (list == PAI__NO_NODE)
+    return false;
+  if (pai__tree_type(t, list) != PAI__SEQUENCE)
+    return true;
+  walk = pai__tree_iter(t, list);
+  for (int i = 0; i < MOST_COMPARED; i++) {
+    pai__node item = pai__tree_next(&walk);
+    const char *name;
+    size_t len;
+
+    if (item == PAI__NO_NODE)
+      return false;
+    name = pai__text_at(t, pai__tree_get(t, item, "name"), &len);
+    if (name != NULL && strcmp(name, s) == 0 &&
+        !is_type(pai__text_at(t, pai__tree_get(t, item, "type"), &len)))
+      return true;
+  }
+  return false;
+}
+
 /* Nothing has the name at `n`.  Helps with the names in a list of the root;
  * `type` NULL: of any type. */
 static void not_found(pai__findings *f, const char *what, pai__node n,
@@ -45,6 +80,9 @@ static void not_found(pai__findings *f, const char *what, pai__node n,
   const char *s;
   size_t len;
 
+  if (type != NULL || strcmp(list, "prerequisites") == 0)
+    if (may_be_there(t, n, all))
+      return;
   if (!pai__find(f, PAI_SEVERITY_ERROR, "unknown-name", n, "there is no %s %s",
                  what, pai__value_text(value, f, n)))
     return;

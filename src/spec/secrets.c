@@ -99,14 +99,21 @@ int pai__secrets_find(pai__secrets *s, const pai__tree *tree)
 
 /* --- files that may be wrong ----------------------------------------------- */
 
-/* But for its case and one slip, or two in a long one. */
-static bool is_nearly(const char *s, size_t len, const char *word)
-{
-  size_t n = strlen(word);
-  unsigned slips = n < 7 ? 1 : 2;
+enum { AUTH, USERNAME, PASSWORD, TOKEN, SECRETS, WORDS };
 
-  return len <= n + slips && n <= len + slips &&
-         pai__word_distance(s, len, word, n) <= slips;
+static void init_words(pai__word words[WORDS])
+{
+  static const char *const all[] = { "auth", "username", "password", "token",
+                                     "secrets" };
+
+  for (size_t i = 0; i < WORDS; i++)
+    words[i] = pai__word_of(all[i], strlen(all[i]));
+}
+
+/* But for its case and one slip, or two in a long one. */
+static bool is_nearly(const pai__word *key, const pai__word *word)
+{
+  return pai__word_within(key, word, word->len < 7 ? 1 : 2);
 }
 
 /* A task role may be called as it likes. */
@@ -117,28 +124,29 @@ static bool is_role(const pai__tree *t, pai__node n)
 }
 
 /* A key anywhere in the file. */
-static int add_suspect(pai__secrets *s, pai__node key)
+static int add_suspect(pai__secrets *s, pai__node key,
+                       const pai__word words[WORDS])
 {
-  static const char *const words[] = { "secrets", "password", "token" };
   const pai__tree *t = s->tree;
+  const pai__tree_node *n = &t->nodes[key];
   pai__node value = pai__tree_value(t, key);
-  size_t len;
-  const char *name = pai__tree_str(t, key, &len);
+  pai__word name = pai__word_of(t->strings + n->u.s.off, n->u.s.len);
 
-  if (is_nearly(name, len, "auth"))
+  if (is_nearly(&name, &words[AUTH]))
     return is_role(t, value) ? PAI_OK : add_auth(s, key);
-  for (size_t i = 0; i < PAI__LEN(words); i++)
-    if (is_nearly(name, len, words[i]))
+  for (size_t i = PASSWORD; i <= SECRETS; i++)
+    if (is_nearly(&name, &words[i]))
       return !is_secret(t, value) || is_role(t, value)
                ? PAI_OK
                : pai__secrets_add_entry(s, key);
   return PAI_OK;
 }
 
-/* A key of the root or of a prerequisite that may be meant for one of these.
- * An account may be written where only its key belongs. */
+/* A key of the root or of a prerequisite that may be meant for one of the
+ * words from the first to the last.  An account may be written where only its
+ * key belongs. */
 static int add_meant(pai__secrets *s, pai__node mapping,
-                     const char *const *words)
+                     const pai__word *first, const pai__word *last)
 {
   const pai__tree *t = s->tree;
   pai__tree_walk walk = pai__tree_iter(t, mapping);
@@ -149,45 +157,47 @@ static int add_meant(pai__secrets *s, pai__node mapping,
     return PAI_OK;
   while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
     size_t len;
-    const char *name = pai__tree_str(t, key, &len);
+    const char *text = pai__tree_str(t, key, &len);
+    pai__word name = pai__word_of(text, len);
 
-    for (size_t i = 0; rc == PAI_OK && words[i] != NULL; i++)
-      if (pai__word_like(name, len, words[i], strlen(words[i])))
+    for (const pai__word *word = first; rc == PAI_OK && word <= last; word++)
+      if (pai__word_like(&name, word))
         rc = add_auth(s, key);
   }
   return rc;
 }
 
-static int add_all_meant(pai__secrets *s)
+static int add_all_meant(pai__secrets *s, const pai__word words[WORDS])
 {
-  static const char *const of_root[] = { "secrets", NULL };
-  static const char *const of_prerequisites[] = { "auth", "username",
-                                                  "password", NULL };
   const pai__tree *t = s->tree;
   pai__node list = pai__tree_get(t, 0, "prerequisites"), item;
+  const pai__word *first = &words[AUTH], *last = &words[PASSWORD];
   pai__tree_walk walk;
-  int rc = add_meant(s, 0, of_root);
+  int rc = add_meant(s, 0, &words[SECRETS], &words[SECRETS]);
 
-  if (list == PAI__NO_NODE)
+  if (list == PAI__NO_NODE || rc < 0)
     return rc;
   if (pai__tree_type(t, list) != PAI__SEQUENCE)
-    return rc == PAI_OK ? add_meant(s, list, of_prerequisites) : rc;
+    return add_meant(s, list, first, last);
   walk = pai__tree_iter(t, list);
   while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE)
-    rc = add_meant(s, item, of_prerequisites);
+    rc = add_meant(s, item, first, last);
   return rc;
 }
 
 int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree)
 {
+  pai__word words[WORDS];
   int rc;
 
   *s = (pai__secrets){ .tree = tree };
+  init_words(words);
   rc = add_known(s);
   if (rc == PAI_OK)
-    rc = add_all_meant(s);
+    rc = add_all_meant(s, words);
   for (pai__node n = 0; rc == PAI_OK && n < tree->count; n++)
-    if ((tree->nodes[n].flags & PAI__IS_KEY) != 0)
-      rc = add_suspect(s, n);
+    if ((tree->nodes[n].flags & PAI__IS_KEY) != 0 &&
+        tree->nodes[n].u.s.len < 12) /* no longer one is like a word */
+      rc = add_suspect(s, n, words);
   return rc == PAI_OK ? pai__secrets_end(s) : rc;
 }

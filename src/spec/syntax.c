@@ -262,27 +262,35 @@ int pai__syntax_cause(pai_error **err, const char *text, size_t len,
 
 /* --- what may be shown ------------------------------------------------------ */
 
-static bool contains(const char *s, size_t len, const char *word)
+/* Case does not count; `part` is in lower case. */
+static bool contains(const char *s, size_t len, const char *part)
 {
-  size_t n = strlen(word);
+  size_t n = strlen(part), same;
 
-  for (; len >= n; s++, len--)
-    if (pai__word_distance(s, n, word, n) == 0)
+  for (; len >= n; s++, len--) {
+    for (same = 0; same < n; same++)
+      if (s[same] != part[same] && (s[same] | 0x20) != part[same])
+        break;
+    if (same == n)
       return true;
+  }
   return false;
 }
 
 /* Whether a key may be that of a secret, misspelt as it may be. */
 static bool is_suspect_key(const char *s, size_t len)
 {
-  static const char *const words[] = { "secrets", "password", "auth",
+  static const char *const names[] = { "secrets", "password", "auth",
                                        "token" };
   static const char *const parts[] = { "secret", "passw", "auth",
                                        "token",  "cred",  "username" };
+  pai__word word = pai__word_of(s, len), name;
 
-  for (size_t i = 0; i < PAI__LEN(words); i++)
-    if (pai__word_like(s, len, words[i], strlen(words[i])))
+  for (size_t i = 0; i < PAI__LEN(names); i++) {
+    name = pai__word_of(names[i], strlen(names[i]));
+    if (pai__word_like(&word, &name))
       return true;
+  }
   for (size_t i = 0; i < PAI__LEN(parts); i++)
     if (contains(s, len, parts[i]))
       return true;

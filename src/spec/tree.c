@@ -56,6 +56,11 @@ static int version_of(const pai__tree *t)
            : 2;
 }
 
+int pai__spec_version(const pai__tree *tree)
+{
+  return version_of(tree);
+}
+
 bool pai__spec_braced(const char *text, size_t len)
 {
   for (size_t i = 0; i < len; i++)

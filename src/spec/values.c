@@ -4,6 +4,8 @@
 #include "spec/index.h"
 #include "spec/template.h"
 
+#include <math.h>
+
 /* --- sites ----------------------------------------------------------------- */
 
 #define DOCKER_HUB "https://index.docker.io/v1/"
@@ -178,12 +180,17 @@ static void write_scalar(pai__json_writer *w, const pai__tree *t, pai__node n)
   case PAI__NULL: pai__json_null(w); break;
   case PAI__BOOL: pai__json_bool(w, node->u.b); break;
   case PAI__INT: pai__json_int(w, node->u.i); break;
-  case PAI__FLOAT: pai__json_double(w, node->u.f); break;
   case PAI__STRING:
     s = pai__tree_str(t, n, &len);
     pai__json_text(w, s, len);
     break;
-  default: /* dates and bytes */
+  case PAI__FLOAT:
+    if (isfinite(node->u.f)) {
+      pai__json_double(w, node->u.f);
+      break;
+    }
+    /* fall through */
+  default: /* dates and bytes, .nan and .inf: as written */
     pai__json_text(w, t->text + node->start, node->end - node->start);
     break;
   }

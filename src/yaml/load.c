@@ -269,7 +269,7 @@ static int take_end(pai__yaml_loader *l, const yaml_event_t *event)
 
   if (brackets)
     l->at = pai__yaml_offset(&l->src, event->end_mark.index);
-  rc = pai__tree_close(l->t, f.node, l->at, PAI__REFUSE_DUPLICATES, l->err);
+  rc = pai__tree_close(l->t, f.node, l->at, l->opts.duplicates, l->err);
   if (rc == PAI_OK)
     rc = pai__yaml_check_tag(l, f.tag, f.node);
   if (rc < 0)

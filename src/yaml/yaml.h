@@ -17,6 +17,7 @@ enum { PAI__YAML_JS, PAI__YAML_CORE };
 
 typedef struct pai__yaml_options {
   int mode;               /* PAI__YAML_* */
+  int duplicates;         /* keys: PAI__REFUSE_DUPLICATES (0) or the last */
   uint32_t max_depth;     /* through aliases too; 0: 64 */
   size_t max_bytes;       /* 0: 64 MiB; at most 1 GiB */
   uint32_t alias_factor;  /* nodes that aliases may make of one, and bytes

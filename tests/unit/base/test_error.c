@@ -25,6 +25,19 @@ static void error_tells_all(void **state)
   pai_error_free(err);
 }
 
+/* Names of files and keys may hold anything. */
+static void no_error_acts_on_a_terminal(void **state)
+{
+  pai_error *err = NULL;
+
+  (void)state;
+  (void)pai__fail(&err, PAI_EIO, "no %s", "a\x1b[31mb\nc\x7f\xc2\x9b\xc3\xa9");
+  pai__error_help(&err, "try %s", "\r\xc2");
+  assert_string_equal(pai_error_message(err), "no a?[31mb?c???\xc3\xa9");
+  assert_string_equal(pai_error_help(err), "try ?\xc2");
+  pai_error_free(err);
+}
+
 static void error_may_be_ignored(void **state)
 {
   (void)state;
@@ -153,6 +166,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(error_tells_all),
+    cmocka_unit_test(no_error_acts_on_a_terminal),
     cmocka_unit_test(error_may_be_ignored),
     cmocka_unit_test(causes_chain),
     cmocka_unit_test(out_of_memory_needs_none),

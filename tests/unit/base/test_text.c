@@ -171,6 +171,8 @@ static void excerpts_are_short_and_on_one_line(void **state)
 
   (void)state;
   assert_string_equal(pai__excerpt(out, "a\nb\x01\xff", 5), "a?b??");
+  assert_string_equal(pai__excerpt(out, "\xc2\x9b\xc2\xa0\x1b[1m", 8),
+                      "?\xc2\xa0?[1m");
   assert_string_equal(pai__excerpt(out, "", 0), "");
   for (int i = 0; i < 100; i++)
     memcpy(text + 4 * i, "\xf0\x9f\x98\x80", 4);

@@ -57,9 +57,9 @@ static const found of_the_root[] = {
   { JOB_WITH("jobRetryCount: -1"), "too-small /jobRetryCount 6:16-6:18",
     "jobRetryCount cannot be -1", "give 0 or more" },
   { JOB_WITH("jobRetryCount: '1'"), "wrong-type /jobRetryCount 6:16-6:19",
-    "must be a whole number, not '1'", NULL },
+    "must be a whole number, not '1'", "write 1, without quotes" },
   { JOB_WITH("jobRetryCount: 1.5"), "wrong-type /jobRetryCount 6:16-6:19",
-    "must be a whole number, not 1.5", NULL },
+    "must be a whole number, not 1.5", "give a whole number, as 2" },
   { JOB_WITH("jobRetryCount: 1e3"), "", NULL, NULL },
   { JOB_WITH("jobRetryCount: .nan"), "wrong-type /jobRetryCount 6:16-6:20",
     "not .nan", NULL },
@@ -75,9 +75,8 @@ static const found of_the_root[] = {
 
 static const found of_its_parts[] = {
   { JOB_HEAD JOB_ROLES "prerequisites: {}\n",
-    "unknown-name /taskRoles/a/dockerImage 4:30-4:31\n"
     "wrong-type /prerequisites 5:16-5:18",
-    "there is no dockerimage prerequisite 'x'", "there are: none" },
+    "prerequisites must be a list, not an empty mapping", NULL },
   { JOB_HEAD JOB_IMAGE "taskRoles: null\n", "wrong-type /taskRoles 5:12-5:16",
     "taskRoles must be a mapping, not null", NULL },
   { JOB_HEAD JOB_IMAGE "taskRoles: []\n", "wrong-type /taskRoles 5:12-5:14",
@@ -108,17 +107,13 @@ static const found of_its_parts[] = {
     "unknown-name /taskRoles/a/dockerImage 5:30-5:31",
     "a prerequisite must be a mapping, not 1", NULL },
   { JOB_HEAD "prerequisites: [{name: x}]\n" JOB_ROLES,
-    "missing-key /prerequisites/0 4:17-4:26\n"
-    "unknown-name /taskRoles/a/dockerImage 5:30-5:31",
-    "lacks the field 'type'", "types are: dockerimage, script, output, data" },
+    "missing-key /prerequisites/0 4:17-4:26", "lacks the field 'type'",
+    "types are: dockerimage, script, output, data" },
   { JOB_HEAD "prerequisites: [{name: x, type: dockerImage}]\n" JOB_ROLES,
-    "not-allowed /prerequisites/0 4:17-4:45\n"
-    "unknown-name /taskRoles/a/dockerImage 5:30-5:31",
-    "cannot be 'dockerImage'", "did you mean 'dockerimage'?" },
+    "not-allowed /prerequisites/0 4:17-4:45", "cannot be 'dockerImage'",
+    "did you mean 'dockerimage'?" },
   { JOB_HEAD "prerequisites: [{name: x, type: 1}]\n" JOB_ROLES,
-    "not-allowed /prerequisites/0 4:17-4:35\n"
-    "unknown-name /taskRoles/a/dockerImage 5:30-5:31",
-    "cannot be 1", "types are" },
+    "not-allowed /prerequisites/0 4:17-4:35", "cannot be 1", "types are" },
   { JOB_HEAD "prerequisites: [{name: x, type: dockerimage}]\n" JOB_ROLES,
     "bad-item /prerequisites/0 4:17-4:17\n"
     "missing-key /prerequisites/0 4:17-4:45",
@@ -183,10 +178,10 @@ static const found of_roles[] = {
     "instances cannot be 0", "give 1 or more" },
   { ROLE_WITH("instances: 1.5"),
     "wrong-type /taskRoles/a/instances 10:16-10:19", "a whole number, not 1.5",
-    NULL },
+    "give a whole number, as 2" },
   { ROLE_WITH("instances: '2'"),
     "wrong-type /taskRoles/a/instances 10:16-10:19", "a whole number, not '2'",
-    NULL },
+    "write 2, without quotes" },
   { ROLE_WITH("instances: 2020-01-01"),
     "wrong-type /taskRoles/a/instances 10:16-10:26", "not a date", NULL },
   { ROLE_WITH("instances: null"),
@@ -283,6 +278,56 @@ static const found of_roles[] = {
     "end" },
 };
 
+#define ROLE_OF(sizes, commands)                                        \
+  JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " sizes \
+                     "\n    commands:\n" commands "\n"
+
+/* Mistakes that many make, and what they are told. */
+static const found classic[] = {
+  { ROLE_OF(ROLE_SIZES, "    - echo foo: bar"),
+    "wrong-type /taskRoles/a/commands/0 10:7-10:20",
+    "must be a text, not a mapping", "in quotes: a colon with a space" },
+  { ROLE_OF(ROLE_SIZES, "    - {echo foo: bar}"),
+    "wrong-type /taskRoles/a/commands/0 10:7-10:22", "not a mapping", NULL },
+  { ROLE_OF("resourcePerInstance: {cpu: 0.5, memoryMB: 1, gpu: 0}", "    - c"),
+    "wrong-type /taskRoles/a/resourcePerInstance/cpu 8:32-8:35", "not 0.5",
+    "give a whole number, as 1" },
+  { ROLE_OF("resourcePerInstance: {cpu: 1, memoryMB: 2Gi, gpu: 0}", "    - c"),
+    "wrong-type /taskRoles/a/resourcePerInstance/memoryMB 8:45-8:48",
+    "not '2Gi'", "a number of MiB: write 2048" },
+  { ROLE_OF("resourcePerInstance: {cpu: 1, memoryMB: 512 MB, gpu: 0}",
+            "    - c"),
+    "wrong-type /taskRoles/a/resourcePerInstance/memoryMB 8:45-8:51",
+    "not '512 MB'", "write 512" },
+  { ROLE_OF("resourcePerInstance: {cpu: 1, memoryMB: 2Gis, gpu: 0}",
+            "    - c"),
+    "wrong-type /taskRoles/a/resourcePerInstance/memoryMB 8:45-8:49",
+    "not '2Gis'", NULL },
+  { ROLE_OF("resourcePerInstance: {cpu: 2Gi, memoryMB: 1, gpu: 0}", "    - c"),
+    "wrong-type /taskRoles/a/resourcePerInstance/cpu 8:32-8:35", "not '2Gi'",
+    NULL },
+  { ROLE_OF("resourcePerInstance:\n    cpu: 1\n    memoryMB: 1\n    gpu: 0",
+            "    - c"),
+    "wrong-type /taskRoles/a/resourcePerInstance 8:25-8:25\n"
+    "unknown-key /taskRoles/a/cpu 9:5-9:8\n"
+    "unknown-key /taskRoles/a/memoryMB 10:5-10:13\n"
+    "unknown-key /taskRoles/a/gpu 11:5-11:8",
+    "must be a mapping, not null", "indent what belongs to it" },
+  { ROLE_WITH("instances: 1e6"), "limit /taskRoles/a/instances 10:16-10:19",
+    "the job has 1000000 tasks, 100000 are allowed", NULL },
+  { ROLE_WITH("gpu: 1"), "unknown-key /taskRoles/a/gpu 10:5-10:8",
+    "no field 'gpu'", "it belongs into resourcePerInstance" },
+  { JOB_HEAD "prerequisites:\n  name: x\n  type: dockerimage\n  uri: "
+             "x\n" JOB_ROLES,
+    "wrong-type /prerequisites 5:3-7:9", "a list, not a mapping",
+    "begin each item with a dash" },
+  { JOB_HEAD "prerequisites:\n- {name: x, type: docker, uri: x}\n" JOB_ROLES,
+    "not-allowed /prerequisites/0 5:3-5:34", "cannot be 'docker'",
+    "types are: dockerimage" },
+  { JOB_HEAD JOB_IMAGE "taskRoles:\n- a: 1\n", "wrong-type /taskRoles 6:1-6:7",
+    "a mapping, not a list", "without a dash" },
+};
+
 static void each_rule(void **state)
 {
   (void)state;
@@ -292,6 +337,8 @@ static void each_rule(void **state)
     test_found(&of_its_parts[i], NULL);
   for (size_t i = 0; i < PAI__LEN(of_roles); i++)
     test_found(&of_roles[i], NULL);
+  for (size_t i = 0; i < PAI__LEN(classic); i++)
+    test_found(&classic[i], NULL);
 }
 
 /* A name of so many characters, each of two bytes in the second. */

@@ -91,6 +91,8 @@ static const struct {
   { ROOT, "extras: {gangAllocation: 0},", "", "" },
   { ROOT, "parameters: {a: {x: 1, y: [1, {p: 1, q: 2}]}},",
     "parameters: {a: {y: [1.0, {q: 2, p: 1}], x: 1}},", "" },
+  { ROOT, "parameters: {a: .nan},", "parameters: {a: -.inf},",
+    "= /parameters/a \".nan\" \"-.inf\"\n" },
   { ROOT, "parameters: {a: .nan, b: -0.0},", "parameters: {a: .NaN, b: 0},",
     "" },
   { ROOT, "parameters: {a: 2020-01-01},", "parameters: {a: 2020-01-01},", "" },

@@ -59,13 +59,14 @@ static const found of_roles[] = {
                        "[c]\n    resourcePerInstance: {cpu: -1, memoryMB: 0, "
                        "gpu: -2.0, ports: {a: 0, b: -1, c: 1}}\n",
     "?negative /taskRoles/a/resourcePerInstance/cpu 9:32-9:34\n"
+    "?zero /taskRoles/a/resourcePerInstance/memoryMB 9:46-9:47\n"
     "?negative /taskRoles/a/resourcePerInstance/gpu 9:54-9:58\n"
     "?port-count /taskRoles/a/resourcePerInstance/ports/a 9:71-9:72\n"
     "?port-count /taskRoles/a/resourcePerInstance/ports/b 9:77-9:79",
     "cpu is -1, with which no task starts", NULL },
   { JOB_HEAD JOB_IMAGE
     "taskRoles:\n  a:\n    dockerImage: x\n    commands: [c]\n    "
-    "resourcePerInstance: {cpu: 1, memoryMB: 0, gpu: 0, ports: [ssh, 1]}\n",
+    "resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: [ssh, 1]}\n",
     "?no-effect /taskRoles/a/resourcePerInstance/ports 9:63-9:71",
     "ports is no mapping", "write LABEL: COUNT" },
 };
@@ -84,10 +85,13 @@ static const found of_the_rest[] = {
   { JOB_WITH(
       "extras: {gangAllocation: false, com.microsoft.pai.runtimeplugin: [1, "
       "{plugin: cmd}, {plugin: 2}]}"),
-    "", NULL, NULL },
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin/0 6:67-6:68\n"
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin/2/plugin 6:94-6:95",
+    "needs its name", "write - plugin: NAME" },
   { JOB_WITH("extras: {gangAllocation: false, "
              "com.microsoft.pai.runtimeplugin: {plugin: ssh}}"),
-    "", NULL, NULL },
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin 6:66-6:79",
+    "are no list", "dash" },
   { JOB_WITH("extras: {hivedscheduler: {}}"),
     "?no-effect /extras/hivedscheduler 6:10-6:24",
     "nobody reads hivedscheduler", "'hivedScheduler'?" },
@@ -111,7 +115,75 @@ static const found of_the_rest[] = {
   { JOB_WITH("deployments: [{name: d, taskRoles: {b: {}}}]"), "", NULL, NULL },
 };
 
+#define SIZES_OF(sizes)                                                     \
+  JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: " \
+                     "[c]\n    resourcePerInstance: {" sizes "}\n"
+#define PLUGINS_OF(list) \
+  JOB_WITH("extras: {com.microsoft.pai.runtimeplugin: " list "}")
+
+/* What is written to no effect, and sizes beyond belief. */
+static const found of_fields[] = {
+  { SIZES_OF("cpu: 0, memoryMB: 1, gpu: 0"),
+    "?zero /taskRoles/a/resourcePerInstance/cpu 9:32-9:33",
+    "cpu is 0, and no task runs without", "give 1 or more" },
+  { SIZES_OF("cpu: 1, memoryMB: 99999999999999999999, gpu: 4294967295"),
+    "?out-of-range /taskRoles/a/resourcePerInstance/memoryMB 9:45-9:65",
+    "memoryMB is 99999999999999999999, more than any machine has", NULL },
+  { SIZES_OF("cpu: 1, memoryMB: 1, gpu: 4294967296"),
+    "?out-of-range /taskRoles/a/resourcePerInstance/gpu 9:53-9:63",
+    "gpu is 4294967296", NULL },
+  { SIZES_OF("cpu: 1, memoryMB: 1, gpu: 0, ports: {a: 1023, b: 1024, ssh: 22, "
+             "http: 80, https: 443, mpi: 22}"),
+    "?port-count /taskRoles/a/resourcePerInstance/ports/b 9:76-9:80\n"
+    "?port-count /taskRoles/a/resourcePerInstance/ports/ssh 9:87-9:89\n"
+    "?port-count /taskRoles/a/resourcePerInstance/ports/http 9:97-9:99\n"
+    "?port-count /taskRoles/a/resourcePerInstance/ports/https 9:108-9:111",
+    "port b has count 1024", "how many ports, not which: mostly 1" },
+  { ROLE_WITH("extraContainerOptions: {shmMb: 1, x: 1}"),
+    "?no-effect /taskRoles/a/extraContainerOptions/shmMb 10:29-10:34",
+    "nobody reads shmMb", "did you mean 'shmMB'?" },
+  { ROLE_WITH("extraContainerOptions: {shmMB: 1, shmGB: 1}"), "", NULL, NULL },
+  { JOB_WITH("defaults: {virtualcluster: a}"),
+    "?no-effect /defaults/virtualcluster 6:12-6:26",
+    "nobody reads virtualcluster", "'virtualCluster'?" },
+  { JOB_WITH("extras: {gangAlocation: false, mine: 1, storage: 2}"),
+    "?no-effect /extras/gangAlocation 6:10-6:23\n"
+    "?no-effect /extras/storage 6:41-6:48",
+    "nobody reads gangAlocation", "did you mean 'gangAllocation'?" },
+  { PLUGINS_OF("[{plugin: shh}, {plugin: mine}, 1, {plugins: ssh}, {plugin: "
+               "2}]"),
+    "?unknown-plugin "
+    "/extras/com.microsoft.pai.runtimeplugin/0/plugin 6:53-6:56\n"
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin/2 6:75-6:76\n"
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin/3 6:78-6:92\n"
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin/4/plugin 6:103-6:104",
+    "OpenPAI brings no plugin 'shh'", "did you mean 'ssh'?" },
+  { PLUGINS_OF("{plugin: ssh}"),
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin 6:43-6:56",
+    "are no list", "dash" },
+  { JOB_WITH("extras: {storages: [{name: a}, {nam: b}]}"),
+    "?no-effect /extras/storages/1 6:32-6:40", "without a name",
+    "write - name: STORAGE" },
+  { JOB_WITH("extras: {storages: }"), "", NULL, NULL },
+  { JOB_HEAD "prerequisites: [{name: x, type: dockerimage, uri: <% "
+             "$parameters.i %>}]\n" JOB_ROLES "parameters: {i: 1}\n",
+    "?no-effect /prerequisites/0/uri 4:51-4:70",
+    "templates in a uri are not filled in", "what they shall stand for" },
+  { JOB_HEAD
+    "prerequisites: [{name: x, type: dockerimage, uri: x}, {name: d, "
+    "type: data, uri: [a, <% b %>]}, {name: e, type: data, plugin: p, "
+    "uri: [<% b %>]}, {name: f, type: data, Uri: []}]\n" JOB_ROLES,
+    "?no-effect /prerequisites/1/uri/1 4:86-4:93\n"
+    "?no-effect /prerequisites/3/Uri 4:169-4:172",
+    "in a uri", "stand for" },
+};
+
 static const found of_templates[] = {
+  { ROLE_OF("a", "x <% $parameters.p %>\n    - y <% $parameters.p.q %>\n"
+                 "    - '[object Object]'\nparameters: {p: {q: 1}}"),
+    "?object-text /taskRoles/a/commands/0 10:7-10:28",
+    "filled in here as [object Object]", "one of its values" },
+
   { ROLE_OF("a", "<% $parameters.p %>"),
     "?unresolved /taskRoles/a/commands/0 10:7-10:26",
     "nothing stands for <% $parameters.p %>", "declare it under parameters" },
@@ -139,8 +211,9 @@ static const found of_templates[] = {
   { ROLE_OF("a", "<% $parameters.p.q %>\nparameters: {p: {q: 1}, pq: 1}"),
     "?unused-parameter /parameters/pq 11:25-11:27",
     "nothing uses parameter 'pq'", "write <% $parameters.pq %>" },
-  { ROLE_OF("a", "<% $parameters %>\nparameters: {p: {q: 1}, pq: 1}"), "",
-    NULL, NULL },
+  { ROLE_OF("a", "<% $parameters %>\nparameters: {p: {q: 1}, pq: 1}"),
+    "?object-text /taskRoles/a/commands/0 10:7-10:24", "[object Object]",
+    "one of its values" },
   { ROLE_OF("a", "c\nparameters: {\"a\\x7f\": 1}"),
     "?unused-parameter /parameters/a 11:14-11:21", "parameter 'a?'",
     "drop it" },
@@ -167,7 +240,7 @@ static const found of_templates[] = {
     "nothing uses", "drop it" },
   { JOB_HEAD JOB_IMAGE
     "taskRoles:\n  a:\n    dockerImage: x\n    commands: [c]\n    "
-    "resourcePerInstance: {cpu: 1, memoryMB: 0, gpu: 0, ports: []}\n",
+    "resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0, ports: []}\n",
     "?no-effect /taskRoles/a/resourcePerInstance/ports 9:63-9:65",
     "ports is no mapping", "write LABEL: COUNT" },
 };
@@ -179,6 +252,8 @@ static void each_warning(void **state)
     test_found(&of_roles[i], NULL);
   for (size_t i = 0; i < PAI__LEN(of_the_rest); i++)
     test_found(&of_the_rest[i], NULL);
+  for (size_t i = 0; i < PAI__LEN(of_fields); i++)
+    test_found(&of_fields[i], NULL);
   for (size_t i = 0; i < PAI__LEN(of_templates); i++)
     test_found(&of_templates[i], NULL);
 }
@@ -209,10 +284,12 @@ static void the_example_has_none(void **state)
 /* --- files that people wrote ----------------------------------------------- */
 
 static const char *const known[] = {
-  "role-name",       "role-collision",  "out-of-reach",     "out-of-range",
-  "negative",        "port-count",      "no-effect",        "auth-registry",
-  "auth-incomplete", "shared-name",     "ssh-without-gang", "unknown-secret",
-  "unresolved",      "unused-parameter"
+  "role-name",      "role-collision",   "out-of-reach",
+  "out-of-range",   "negative",         "port-count",
+  "no-effect",      "auth-registry",    "auth-incomplete",
+  "shared-name",    "ssh-without-gang", "unknown-secret",
+  "unresolved",     "unused-parameter", "zero",
+  "unknown-plugin", "object-text"
 };
 
 static size_t warned[PAI__LEN(known)], silent;

@@ -145,6 +145,37 @@ static void secrets_are_masked_by_structure(void **state)
     }
 }
 
+/* JSON has no such numbers: that they become null is told. */
+static void numbers_that_json_lacks(void **state)
+{
+  pai_spec *spec =
+    parse(HEAD IMAGE ROLES "parameters: {.nan: 1, a: [.inf], b: 1.5}\n");
+  pai_spec_write_options o = { .format = PAI_FORMAT_JSON };
+  const pai_diagnostic *d;
+  pai_report *report;
+
+  (void)state;
+  o.report = &report;
+  for (int version = 2; version >= 1; version--) {
+    pai__buf out;
+
+    o.version = version;
+    out = put(spec, o);
+    d = pai_report_get(report, pai_report_count(report) - 1);
+    if (version == 2)
+      assert_int_equal(pai_report_count(report), 1);
+    assert_true(version == 1 || strstr(pai__buf_text(&out), "null") != NULL);
+    for (size_t i = 0; strcmp(d->code, "no-json") != 0; i++)
+      d = pai_report_get(report, i);
+    assert_string_equal(d->message, "JSON has no .inf: it becomes null");
+    assert_string_equal(d->pointer, "/parameters/a/0");
+    assert_int_equal(d->severity, PAI_SEVERITY_WARNING);
+    pai_report_free(report);
+    pai__buf_dispose(&out);
+  }
+  pai_spec_unref(spec);
+}
+
 static void what_is_no_secret_stays(void **state)
 {
   pai_spec *spec = parse(
@@ -363,6 +394,7 @@ int main(void)
     cmocka_unit_test(bytes_are_stable),
     cmocka_unit_test(secrets_are_masked_by_structure),
     cmocka_unit_test(what_is_no_secret_stays),
+    cmocka_unit_test(numbers_that_json_lacks),
     cmocka_unit_test(a_masked_copy_knows_no_secret),
     cmocka_unit_test(versions_become_each_other),
     cmocka_unit_test(any_place_can_be_asked_for),

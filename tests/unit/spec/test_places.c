@@ -52,8 +52,27 @@ static const found paths[] = {
   { "{ // c\n\"name\": \"n\"\n\"type\": 1}\n", "syntax  3:1-3:1",
     "expected ',' or '}' after the value", NULL },
   { "/ c", "wrong-type  1:1-1:4", "must be a mapping, not '/ c'", NULL },
-  { "name: n\nname: m\n", "syntax  2:1-2:1", "is there already",
-    "remove one" },
+  /* keys that are there twice, and all else */
+  { JOB_WITH("name: m"), "duplicate-key /name 6:1-6:5",
+    "key 'name' is there already, at line 2, column 1", "remove one" },
+  { JOB_WITH("extras: {a: 1, a: {b: 1, b: 2}, c: 1, c: 1, c: 2}\nx: 1"),
+    "duplicate-key /extras/a 6:16-6:17\n"
+    "duplicate-key /extras/a/b 6:26-6:27\n"
+    "duplicate-key /extras/c 6:45-6:46\n"
+    "duplicate-key /extras/c 6:45-6:46\n"
+    "unknown-key /x 7:1-7:2",
+    "line 6, column 10", "remove one" },
+  { JOB_WITH("extras: {m: &m {a: 1, b: 1}, n: {<<: *m, a: 2, b: 3, a: 4}}"),
+    "duplicate-key /extras/n/a 6:54-6:55", "column 42", "remove one" },
+  { JOB_WITH("secrets: {a: 1, a: 2}"), "duplicate-key /secrets 6:17-6:18",
+    "this key is there already, at line 6, column 11", "remove one" },
+  { "{\"protocolVersion\": 2, \"name\": \"n\", \"type\": \"job\", "
+    "\"name\": \"n\",\n\"taskRoles\": {}}",
+    "duplicate-key /name 1:52-1:58\n"
+    "too-few /taskRoles 2:14-2:16",
+    "column 24", "remove one" },
+  { "a: 1\na: 2\nb: [", "syntax  3:5-3:5", "did not find", NULL },
+  { "[{a: 1, a: 2}]", "syntax  1:9-1:9", "there already", "remove one" },
   { "a: 1\n---\nb: 2\n", "syntax  2:1-2:1", "a second document", "remove" },
   { "a: *x\n", "syntax  1:4-1:4", "has no anchor", "quote" },
 };
@@ -71,7 +90,13 @@ static const found of_v1[] = {
     "", NULL, NULL },
   { "{\"jobName\": \"a\", \"image\": \"i\", \"image\": \"\",\n\"taskRoles\": "
     "[{\"name\": \"r\", \"command\": \"c\"}]}",
-    "empty /image 1:41-1:43", "image must not be empty", NULL },
+    "?duplicate-key /image 1:32-1:39\n"
+    "empty /image 1:41-1:43",
+    "key 'image' is there already", "the last one counts" },
+  { "{\"jobName\": \"a\", \"jobName\": \"b\", \"image\": "
+    "\"i\",\n\"taskRoles\": "
+    "[{\"name\": \"r\", \"command\": \"c\"}]}",
+    "?duplicate-key /jobName 1:18-1:27", "line 1, column 2", "the last one" },
   { "{\"image\": \"i\"}",
     "missing-key  1:1-1:15\n"
     "missing-key  1:1-1:15",
@@ -96,7 +121,7 @@ static const found of_v1[] = {
     "'-' cannot be a key of jobEnvs", "a letter" },
   { V1("\"killAllOnCompletedTaskNumber\": 1.5", ""),
     "wrong-type /killAllOnCompletedTaskNumber 1:64-1:67", "whole number",
-    NULL },
+    "give a whole number, as 2" },
   { V1("\"extras\": []", ""), "wrong-type /extras 1:42-1:44",
     "must be a mapping", NULL },
   { V1("\"codeDir\": 1", ", \"taskNumber\": \"two\""),

@@ -171,6 +171,10 @@ static void what_cannot_run(void **state)
       "port p of a has count 0" },
     { JOB_HEAD JOB_IMAGE
       "taskRoles: {a: {dockerImage: x, commands: [c], resourcePerInstance: "
+      "{cpu: 1, memoryMB: 99999999999999999999, gpu: 0}}}\n",
+      "more than 4294967295 of the memory" },
+    { JOB_HEAD JOB_IMAGE
+      "taskRoles: {a: {dockerImage: x, commands: [c], resourcePerInstance: "
       "{cpu: 1, memoryMB: 1, gpu: 0, ports: {p: 1000000}}}}\n",
       "more than 1000000 ports" },
   };

@@ -1,0 +1,53 @@
+/*
+ * duplicates.c - keys that are written twice in one mapping
+ *
+ * In protocol v2 they are errors, as to js-yaml; in job config v1 the last
+ * one counts, as to JSON.parse(), and nobody means that.
+ */
+#include "base/utf8.h"
+#include "spec/check.h"
+
+static void find_twice(pai__findings *f, int severity, pai__node mapping,
+                       pai__node first, pai__node again)
+{
+  const pai__tree_node *n = &f->tree->nodes[again];
+  pai__pos at = pai__tree_where(f->tree, first);
+  char piece[PAI__EXCERPT];
+  size_t len;
+  const char *name = pai__key_shown(f, again, &len);
+
+  if (pai__secrets_has(pai__findings_secrets(f), n->start))
+    pai__find_part(f, severity, "duplicate-key", mapping, n->start, n->end,
+                   "this key is there already, at line %u, column %u", at.line,
+                   at.column);
+  else
+    pai__find(f, severity, "duplicate-key", again,
+              "key '%s' is there already, at line %u, column %u",
+              pai__excerpt(piece, name, len), at.line, at.column);
+  pai__find_help(f, severity == PAI_SEVERITY_ERROR
+                      ? "remove one of the two"
+                      : "the last one counts: remove the others");
+}
+
+void pai__check_duplicates(pai__findings *f, int severity)
+{
+  const pai__tree *t = f->tree;
+
+  for (pai__node n = 0; t->repeats && n < t->count; n++) {
+    if (t->nodes[n].type != PAI__MAPPING ||
+        (t->nodes[n].flags & PAI__HAS_LIST) == 0)
+      continue;
+    for (pai__node key = n + 1; key < t->nodes[n].skip;
+         key = t->nodes[t->nodes[key].skip].skip) {
+      pai__node last;
+      size_t len;
+      const char *name = pai__tree_str(t, key, &len);
+
+      if ((t->nodes[key].flags & PAI__IS_MERGE) != 0)
+        continue;
+      last = pai__tree_find(t, n, name, len); /* of all its own, the last */
+      if (last != key && last != PAI__NO_NODE)
+        find_twice(f, severity, n, key, last);
+    }
+  }
+}

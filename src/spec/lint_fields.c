@@ -1,0 +1,205 @@
+/*
+ * lint_fields.c - fields that are legal and that nobody reads: nearly the name
+ * of another, of no use as they are, or beyond what is counted
+ */
+#include "spec/lint.h"
+
+#include "base/utf8.h"
+#include "spec/check.h"
+
+#define PLUGINS "com.microsoft.pai.runtimeplugin"
+
+/* --- names ----------------------------------------------------------------- */
+
+static bool is_one_of(const char *const *names, const char *s)
+{
+  for (; *names != NULL; names++)
+    if (strcmp(*names, s) == 0)
+      return true;
+  return false;
+}
+
+/* A key that is not read, and nearly one that is; for a slip of more than its
+ * case, only if that one is missing. */
+static void lint_key(pai__findings *f, pai__node mapping, pai__node key,
+                     const char *const *names)
+{
+  size_t len;
+  const char *s = pai__tree_str(f->tree, key, &len);
+  pai__word word = pai__word_of(s, len);
+  char piece[PAI__EXCERPT];
+
+  for (size_t i = 0; names[i] != NULL; i++) {
+    pai__word name = pai__word_of(names[i], strlen(names[i]));
+
+    if (!pai__word_like(&word, &name) ||
+        (!pai__word_within(&word, &name, 0) &&
+         pai__tree_find(f->tree, mapping, name.s, name.len) != PAI__NO_NODE))
+      continue;
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key, "nobody reads %s",
+              pai__excerpt(piece, s, len));
+    pai__find_help(f, "did you mean '%s'?", names[i]);
+    return;
+  }
+}
+
+/* Of a mapping that may have any keys. */
+static void lint_keys(pai__findings *f, pai__node mapping,
+                      const char *const *names)
+{
+  pai__tree_walk walk;
+  pai__node key;
+
+  if (mapping == PAI__NO_NODE ||
+      pai__tree_type(f->tree, mapping) != PAI__MAPPING)
+    return;
+  walk = pai__tree_iter(f->tree, mapping);
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE)
+    if (!is_one_of(names, pai__tree_str(f->tree, key, NULL)))
+      lint_key(f, mapping, key, names);
+}
+
+/* --- prerequisites --------------------------------------------------------- */
+
+/* Only what a plugin fetches is filled in, by that. */
+static void lint_uri(pai__findings *f, pai__node uri)
+{
+  size_t len;
+  const char *s = pai__text_at(f->tree, uri, &len);
+
+  if (s == NULL || len < 2 || strstr(s, "<%") == NULL)
+    return;
+  pai__find(f, PAI_SEVERITY_WARNING, "no-effect", uri,
+            "templates in a uri are not filled in");
+  pai__find_help(f, "write what they shall stand for");
+}
+
+static void lint_prerequisite(pai__findings *f, pai__node item)
+{
+  static const char *const names[] = {
+    "protocolVersion", "name", "type",   "version", "contributor",
+    "description",     "uri",  "plugin", "require", NULL
+  };
+  const pai__tree *t = f->tree;
+  pai__node uri = pai__tree_get(t, item, "uri");
+  pai__tree_walk walk;
+  pai__node one;
+
+  lint_keys(f, item, names);
+  if (uri == PAI__NO_NODE || pai__tree_get(t, item, "plugin") != PAI__NO_NODE)
+    return;
+  if (pai__tree_type(t, uri) != PAI__SEQUENCE) {
+    lint_uri(f, uri);
+    return;
+  }
+  walk = pai__tree_iter(t, uri);
+  while ((one = pai__tree_next(&walk)) != PAI__NO_NODE)
+    lint_uri(f, one);
+}
+
+/* --- extras ---------------------------------------------------------------- */
+
+static void no_effect(pai__findings *f, pai__node n, const char *what,
+                      const char *help)
+{
+  pai__find(f, PAI_SEVERITY_WARNING, "no-effect", n, "%s", what);
+  pai__find_help(f, "%s", help);
+}
+
+static void lint_plugin(pai__findings *f, pai__node item)
+{
+  static const char *const known[] = {
+    "ssh", "cmd", "git", "tensorboard", "teamwise_storage", NULL
+  };
+  const pai__tree *t = f->tree;
+  pai__node n = pai__tree_get(t, item, "plugin");
+  char value[PAI__VALUE_TEXT];
+  size_t len;
+  const char *s = pai__text_at(t, n, &len);
+  pai__word word;
+
+  if (s == NULL) {
+    no_effect(f, n != PAI__NO_NODE ? n : item,
+              "a runtime plugin needs its name in the field plugin",
+              "write - plugin: NAME");
+    return;
+  }
+  word = pai__word_of(s, len);
+  for (size_t i = 0; known[i] != NULL && !is_one_of(known, s); i++) {
+    pai__word name = pai__word_of(known[i], strlen(known[i]));
+
+    if (pai__word_like(&word, &name)) {
+      pai__find(f, PAI_SEVERITY_WARNING, "unknown-plugin", n,
+                "OpenPAI brings no plugin %s", pai__value_text(value, f, n));
+      pai__find_help(f, "did you mean '%s'?", known[i]);
+      return;
+    }
+  }
+}
+
+/* The items of a list in extras, each by itself. */
+static void lint_list(pai__findings *f, pai__node list, const char *no_list,
+                      void (*lint)(pai__findings *f, pai__node item))
+{
+  pai__tree_walk walk;
+  pai__node item;
+
+  if (list == PAI__NO_NODE || pai__tree_type(f->tree, list) == PAI__NULL)
+    return;
+  if (pai__tree_type(f->tree, list) != PAI__SEQUENCE) {
+    no_effect(f, list, no_list, "begin each item with a dash");
+    return;
+  }
+  walk = pai__tree_iter(f->tree, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE)
+    lint(f, item);
+}
+
+static void lint_storage(pai__findings *f, pai__node item)
+{
+  if (pai__tree_get(f->tree, item, "name") == PAI__NO_NODE)
+    no_effect(f, item, "a storage without a name is passed over",
+              "write - name: STORAGE");
+}
+
+static void lint_extras(pai__findings *f, pai__node extras)
+{
+  static const char *const names[] = {
+    "gangAllocation", "hivedScheduler",
+    "storages",       "jobStatusChangeNotification",
+    "submitFrom",     "tensorBoard",
+    PLUGINS,          NULL
+  };
+
+  if (extras == PAI__NO_NODE)
+    return;
+  lint_keys(f, extras, names);
+  lint_list(f, pai__tree_get(f->tree, extras, PLUGINS),
+            "the runtime plugins are no list", lint_plugin);
+  lint_list(f, pai__tree_get(f->tree, extras, "storages"),
+            "storages is no list", lint_storage);
+}
+
+/* --- all ------------------------------------------------------------------- */
+
+void pai__lint_fields(pai__findings *f)
+{
+  static const char *const container[] = { "shmMB", "infiniband", NULL };
+  static const char *const defaults[] = { "deployment", "virtualCluster",
+                                          NULL };
+  const pai__tree *t = f->tree;
+  pai__node list = pai__tree_get(t, 0, "prerequisites"), n;
+  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
+
+  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+    lint_keys(f,
+              pai__tree_get(t, pai__tree_value(t, n), "extraContainerOptions"),
+              container);
+  lint_keys(f, pai__tree_get(t, 0, "defaults"), defaults);
+  lint_extras(f, pai__tree_get(t, 0, "extras"));
+  if (list == PAI__NO_NODE)
+    return;
+  walk = pai__tree_iter(t, list);
+  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+    lint_prerequisite(f, n);
+}
