@@ -358,6 +358,19 @@ class Check(SpecTest):
                          [{"executionSuccessful": True}])
         self.assertEqual(clean["runs"][0]["tool"]["driver"]["rules"], [])
 
+    def test_all_codes_are_described(self):
+        root = pathlib.Path(__file__).resolve().parents[2] / "src"
+        found = set()
+        for path in (root / "spec").glob("*.c"):
+            found.update(re.findall(
+                r'pai__find\w*\([^;]*?PAI_SEVERITY_\w+,\s*"([a-z-]+)"',
+                path.read_text()))
+        told = re.findall(r'\{ "([a-z-]+)",',
+                          (root / "cli/codes.c").read_text())
+        self.assertGreater(len(found), 25)
+        self.assertEqual(found - set(told), set())
+        self.assertEqual(told, sorted(told))
+
     def test_what_cannot_be_read(self):
         self.write("long.yaml", GOOD + "#" * ((4 << 20) - len(GOOD)))
         self.expect(0, "", "", "check", "long.yaml")
