@@ -17,12 +17,34 @@ void pai__findings_init(pai__findings *f, pai__arena *arena,
   f->secrets.tree = tree;
 }
 
-const pai__secrets *pai__findings_secrets(pai__findings *f)
+static const pai__secrets *find_secrets(pai__findings *f, uint32_t from,
+                                        uint32_t to)
 {
   if (!f->secrets_found && f->find_secrets != NULL)
-    f->failed |= f->find_secrets(&f->secrets, f->tree) < 0;
+    f->failed |= f->find_secrets(&f->secrets, f->tree, from, to) < 0;
   f->secrets_found = true;
   return &f->secrets;
+}
+
+const pai__secrets *pai__findings_secrets(pai__findings *f)
+{
+  return find_secrets(f, 0, (uint32_t)f->tree->len);
+}
+
+const pai__secrets *pai__findings_shown(pai__findings *f)
+{
+  const char *text = f->tree->text; /* NULs are behind it */
+  uint32_t from, to;
+
+  if (f->len == 0)
+    return &f->secrets;
+  from = f->list[0].start;
+  to = f->list[f->len - 1].start;
+  while (from > 0 && text[from - 1] != '\n' && text[from - 1] != '\r')
+    from--;
+  while (to < f->tree->len && text[to] != '\n' && text[to] != '\r')
+    to++;
+  return find_secrets(f, from, to);
 }
 
 const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len)

@@ -30,9 +30,11 @@ typedef struct pai__place {
 typedef struct pai__findings {
   pai__arena *arena; /* of the strings */
   const pai__tree *tree;
-  /* Finds what no message may tell, when it is first asked for; PAI_OK or
-   * PAI_ENOMEM.  NULL: there are no secrets. */
-  int (*find_secrets)(pai__secrets *secrets, const pai__tree *tree);
+  /* Finds what no message may tell, when it is first asked for: all that has
+   * to do with bytes [from, to) of the text.  PAI_OK or PAI_ENOMEM.  NULL:
+   * there are no secrets. */
+  int (*find_secrets)(pai__secrets *secrets, const pai__tree *tree,
+                      uint32_t from, uint32_t to);
   pai__secrets secrets; /* pai__findings_secrets() */
   bool secrets_found;
   pai__finding *list; /* the arena's allocator's */
@@ -63,6 +65,8 @@ void pai__find_help(pai__findings *f, const char *fmt, ...) PAI__PRINTF(2, 3);
 int pai__findings_end(pai__findings *f);
 
 const pai__secrets *pai__findings_secrets(pai__findings *f);
+/* When all is found and in order: those in the lines that are shown. */
+const pai__secrets *pai__findings_shown(pai__findings *f);
 
 /* A node's value for a message: 'two', 2, a list; returns out. */
 enum { PAI__VALUE_TEXT = 96 };
@@ -74,13 +78,27 @@ const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len);
 
 /* --- suggest.c ------------------------------------------------------------ */
 
-/* A word, ready to be compared with many. */
+/* A word, ready to be compared with many; a longer one is like none. */
+enum { PAI__LONGEST_WORD = 64 };
 typedef struct pai__word {
   const char *s;
   size_t len;
-  uint32_t letters; /* a bit for each; what is none may share one */
+  uint64_t letters; /* bits: that it is there, and above, that it is there
+                       twice; what is none may share one */
 } pai__word;
-pai__word pai__word_of(const char *s, size_t len);
+static inline pai__word pai__word_of(const char *s, size_t len)
+{
+  pai__word word = { s, len, 0 };
+
+  if (len <= PAI__LONGEST_WORD)
+    for (size_t i = 0; i < len; i++) {
+      uint64_t bit = (uint64_t)1 << ((unsigned char)s[i] & 31);
+
+      word.letters |= bit | (word.letters & bit) << 32;
+    }
+  return word;
+}
+
 bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips);
 
 /* Are two words the same but for `slips`, 3 at most: letters to add, drop,
@@ -89,10 +107,12 @@ bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips);
 static inline bool pai__word_within(const pai__word *a, const pai__word *b,
                                     unsigned slips)
 {
-  uint32_t here = a->letters & ~b->letters, there = b->letters & ~a->letters;
+  uint64_t here, there;
 
   if (a->len > b->len + slips || b->len > a->len + slips)
     return false;
+  here = a->letters & ~b->letters;
+  there = b->letters & ~a->letters;
   for (unsigned i = 0; i < slips; i++) {
     here &= here - 1; /* one bit less */
     there &= there - 1;

@@ -103,7 +103,7 @@ static int show_line(pai_report *r, pai__findings *f, const pai__finding *x,
   pai__buf_init(&b, &r->alloc);
   if (start > 0 && !ends_line(text[start - 1]))
     pai__buf_str(&b, "...");
-  add_line(&b, pai__findings_secrets(f), start, x, d);
+  add_line(&b, pai__findings_shown(f), start, x, d);
   d->source = pai__buf_ok(&b)
                 ? pai__arena_strndup(&r->arena, pai__buf_text(&b), b.len)
                 : NULL;

@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-enum { LONGEST = 64, MOST_LISTED = 20, FARTHEST = 3 };
+enum { LONGEST = PAI__LONGEST_WORD, MOST_LISTED = 20, FARTHEST = 3 };
 
 static char lower(char c)
 {
@@ -31,8 +31,8 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb,
   for (size_t i = 1; i <= na; i++) {
     unsigned *now = rows[i % 3];
     const unsigned *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-    size_t from = i > FARTHEST ? i - FARTHEST : 1;
-    size_t to = i + FARTHEST < nb ? i + FARTHEST : nb;
+    size_t from = i > most ? i - most : 1;
+    size_t to = i + most < nb ? i + most : nb;
 
     lower_row = now[from - 1] = from == 1 ? (unsigned)i : LONGEST;
     for (size_t j = from; j <= to; j++) {
@@ -57,15 +57,6 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb,
 static unsigned slips(size_t len)
 {
   return len < 4 ? 1 : len < 8 ? 2 : FARTHEST;
-}
-
-pai__word pai__word_of(const char *s, size_t len)
-{
-  pai__word word = { s, len, 0 };
-
-  for (size_t i = 0; i < len && i <= LONGEST; i++)
-    word.letters |= (uint32_t)1 << ((unsigned char)s[i] & 31);
-  return word;
 }
 
 bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips)

@@ -196,9 +196,12 @@ static void help_number(pai__findings *f, pai__node n, pai__node key)
   if (pai__secrets_hide(pai__findings_secrets(f), n))
     return;
   if (pai__tree_type(t, n) == PAI__FLOAT) {
-    d = ceil(pai__tree_float(t, n));
-    if (fabs(d) < 1e15)
-      pai__find_help(f, "give a whole number, as %.0f", d);
+    d = pai__tree_float(t, n);
+    if (fabs(d) >= 1e15 || d != d)
+      return;
+    value = (int64_t)d; /* libm's ceil() would have to be linked */
+    pai__find_help(f, "give a whole number, as %lld",
+                   (long long)(value + (d > (double)value)));
     return;
   }
   if (pai__tree_type(t, n) != PAI__STRING)

@@ -185,8 +185,19 @@ static int add_all_meant(pai__secrets *s, const pai__word words[WORDS])
   return rc;
 }
 
-int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree)
+static bool has_aliases(const pai__tree *t)
 {
+  for (size_t i = 0; i < t->count; i++)
+    if (t->nodes[i].type == PAI__ALIAS)
+      return true;
+  return false;
+}
+
+int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree, uint32_t from,
+                         uint32_t to)
+{
+  const pai__tree_node *nodes = tree->nodes;
+  bool all = has_aliases(tree); /* those may lead anywhere */
   pai__word words[WORDS];
   int rc;
 
@@ -195,9 +206,13 @@ int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree)
   rc = add_known(s);
   if (rc == PAI_OK)
     rc = add_all_meant(s, words);
-  for (pai__node n = 0; rc == PAI_OK && n < tree->count; n++)
-    if ((tree->nodes[n].flags & PAI__IS_KEY) != 0 &&
-        tree->nodes[n].u.s.len < 12) /* no longer one is like a word */
+  for (pai__node n = 0; rc == PAI_OK && n < tree->count; n++) {
+    if (nodes[n].start > to && !all)
+      break;
+    if ((nodes[n].flags & PAI__IS_KEY) != 0 &&
+        nodes[n].u.s.len - 3 < 8 && /* no other is like a word */
+        (all || nodes[nodes[n].skip].end >= from))
       rc = add_suspect(s, n, words);
+  }
   return rc == PAI_OK ? pai__secrets_end(s) : rc;
 }

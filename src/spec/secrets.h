@@ -9,7 +9,9 @@
 int pai__secrets_find(pai__secrets *s, const pai__tree *tree);
 
 /* The same and more, for what is told of a file that may be wrong: what has a
- * name as of a secret, or nearly so, wherever it stands. */
-int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree);
+ * name as of a secret, or nearly so, wherever it stands.  Of these, those that
+ * have to do with bytes [from, to) of the text. */
+int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree, uint32_t from,
+                         uint32_t to);
 
 #endif
