@@ -18,6 +18,7 @@ static void push_error(lua_State *L, const failure *f)
   pai_lua_set_string(L, "message", facade_message(f));
   pai_lua_set_string(L, "help", pai_error_help(f->err));
   pai_lua_set_string(L, "pointer", pai_error_pointer(f->err));
+  pai_lua_set_string(L, "file", f->file);
   if (pai_error_line(f->err) > 0) {
     pai_lua_set_integer(L, "line", pai_error_line(f->err));
     pai_lua_set_integer(L, "column", pai_error_column(f->err));

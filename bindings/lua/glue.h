@@ -52,7 +52,6 @@ void pai_lua_set_boolean(lua_State *L, const char *name, bool value);
 
 /* These return the number of values pushed. */
 int pai_lua_push_state(lua_State *L, job_state s);
-int pai_lua_push_roles(lua_State *L, job_roles roles);
 int pai_lua_push_strings(lua_State *L, job_strings strings);
 int pai_lua_push_changes(lua_State *L, job_text changes);
 int pai_lua_push_report(lua_State *L, const pai_report *report);

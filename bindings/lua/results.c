@@ -40,25 +40,6 @@ int pai_lua_push_state(lua_State *L, job_state s)
   return 2;
 }
 
-int pai_lua_push_roles(lua_State *L, job_roles roles)
-{
-  const pai_spec *spec = roles.spec;
-  size_t count = pai_spec_role_count(spec);
-
-  lua_createtable(L, (int)count, 0);
-  for (size_t r = 0; r < count; r++) {
-    lua_createtable(L, 0, 6);
-    pai_lua_set_string(L, "name", pai_spec_role_name(spec, r));
-    pai_lua_set_integer(L, "instances", pai_spec_role_instances(spec, r));
-    pai_lua_set_integer(L, "cpus", pai_spec_role_cpus(spec, r));
-    pai_lua_set_integer(L, "memory_mb", pai_spec_role_memory_mb(spec, r));
-    pai_lua_set_integer(L, "gpus", pai_spec_role_gpus(spec, r));
-    pai_lua_set_string(L, "script", pai_spec_role_script(spec, r));
-    lua_rawseti(L, -2, (int)r + 1);
-  }
-  return 1;
-}
-
 int pai_lua_push_strings(lua_State *L, job_strings strings)
 {
   const char *s;
@@ -96,7 +77,7 @@ int pai_lua_push_changes(lua_State *L, job_text changes)
 
 static void push_diagnostic(lua_State *L, const pai_diagnostic *d)
 {
-  lua_createtable(L, 0, 11);
+  lua_createtable(L, 0, 12);
   pai_lua_set_string(L, "severity", facade_severity_name(d->severity));
   pai_lua_set_string(L, "code", d->code);
   pai_lua_set_string(L, "pointer", d->pointer);
@@ -107,8 +88,10 @@ static void push_diagnostic(lua_State *L, const pai_diagnostic *d)
   pai_lua_set_string(L, "message", d->message);
   pai_lua_set_string(L, "help", d->help);
   pai_lua_set_string(L, "source", d->source);
-  if (d->source != NULL)
+  if (d->source != NULL) {
     pai_lua_set_integer(L, "source_column", d->source_column);
+    pai_lua_set_integer(L, "source_end_column", d->source_end_column);
+  }
 }
 
 int pai_lua_push_report(lua_State *L, const pai_report *report)

@@ -12,6 +12,13 @@ static PyObject *text_or_none(const char *s)
   return PyUnicode_DecodeUTF8(s, (Py_ssize_t)strlen(s), "backslashreplace");
 }
 
+static PyObject *path_or_none(const char *s)
+{
+  if (s == NULL)
+    Py_RETURN_NONE;
+  return PyUnicode_DecodeFSDefault(s);
+}
+
 static PyObject *number_or_none(bool some, long number)
 {
   if (!some)
@@ -37,13 +44,14 @@ static PyObject *make_error(PyObject *module, const failure *f)
     cause = text_or_none(NULL);
   if (cause != NULL)
     made = PyObject_CallMethod(
-      module, "make", "isNNNNNNNNN", f->code, pai_code_name(f->code),
+      module, "make", "isNNNNNNNNNNN", f->code, pai_code_name(f->code),
       text_or_none(text), text_or_none(facade_message(f)),
       text_or_none(pai_error_help(f->err)), number_or_none(line > 0, line),
       number_or_none(column > 0, column),
       text_or_none(pai_error_pointer(f->err)),
       PyBool_FromLong(pai_error_retriable(f->err)), cause,
-      pai_py_report(f->report));
+      pai_py_report(f->report), path_or_none(f->file),
+      number_or_none(f->error != 0, f->error));
   free(text);
   return made;
 }
@@ -197,25 +205,6 @@ static bool append(PyObject *list, PyObject *made)
   return rc == 0;
 }
 
-PyObject *pai_py_roles(job_roles roles)
-{
-  const pai_spec *spec = roles.spec;
-  PyObject *list = PyList_New(0);
-  bool good = list != NULL;
-
-  for (size_t r = 0; good && r < pai_spec_role_count(spec); r++)
-    good = append(list,
-                  Py_BuildValue("(sIIIIs)", pai_spec_role_name(spec, r),
-                                (unsigned int)pai_spec_role_instances(spec, r),
-                                (unsigned int)pai_spec_role_cpus(spec, r),
-                                (unsigned int)pai_spec_role_memory_mb(spec, r),
-                                (unsigned int)pai_spec_role_gpus(spec, r),
-                                pai_spec_role_script(spec, r)));
-  if (!good)
-    Py_CLEAR(list);
-  return list;
-}
-
 PyObject *pai_py_strings(job_strings strings)
 {
   PyObject *list = PyList_New(0);
@@ -251,11 +240,11 @@ PyObject *pai_py_changes(job_text changes)
 static PyObject *make_diagnostic(const pai_diagnostic *d)
 {
   return Py_BuildValue(
-    "(ssNIIIINNNI)", facade_severity_name(d->severity), d->code,
+    "(ssNIIIINNNII)", facade_severity_name(d->severity), d->code,
     text_or_none(d->pointer), (unsigned int)d->line, (unsigned int)d->column,
     (unsigned int)d->end_line, (unsigned int)d->end_column,
     text_or_none(d->message), text_or_none(d->help), text_or_none(d->source),
-    (unsigned int)d->source_column);
+    (unsigned int)d->source_column, (unsigned int)d->source_end_column);
 }
 
 PyObject *pai_py_report(const pai_report *report)

@@ -16,9 +16,6 @@ listener *pai_py_listener(PyObject *function);
 /* (name, code); code is None before the end. */
 PyObject *pai_py_state(job_state s);
 
-/* (name, instances, cpus, memory_mb, gpus, script) of each. */
-PyObject *pai_py_roles(job_roles roles);
-
 PyObject *pai_py_strings(job_strings strings);
 PyObject *pai_py_text(job_text text);
 

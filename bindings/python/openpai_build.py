@@ -145,7 +145,8 @@ def build_extension(work, package):
               *compile_args]
     objects = []
     for source in (wrap, GLUE / "glue.c", SWIG / "facade.c",
-                   SWIG / "facade_spec.c", SWIG / "text.c"):
+                   SWIG / "facade_spec.c", SWIG / "facade_view.c",
+                   SWIG / "text.c"):
         objects.append(work / (source.stem + ".o"))
         run(work, *words("CC"), *common, *(["-w"] if source == wrap else []),
             "-c", source, "-o", objects[-1])

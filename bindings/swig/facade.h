@@ -17,10 +17,6 @@ typedef pai_draft Draft;
 typedef struct Platform Platform;
 
 /* Lists, which each language turns into its own. */
-typedef struct job_roles {
-  const pai_spec *spec;
-} job_roles;
-
 typedef struct job_strings {
   const pai_spec *spec;
   const char *(*get)(const pai_spec *spec, size_t i); /* NULL ends them */
@@ -52,6 +48,8 @@ typedef struct failure {
   const char *text;   /* NULL: the error's own */
   char *made;         /* the same, allocated */
   pai_report *report; /* of an invalid job file, or NULL */
+  char *file;         /* what was read, allocated, or NULL */
+  int error;          /* errno, or 0 */
 } failure;
 
 /*
@@ -104,6 +102,10 @@ job_text facade_write(const Job *job, int format, int version, bool secrets,
 /* What it will do, in PAI_FORMAT_TEXT or _JSON. */
 job_text facade_explain(const Job *job, int format, failure *f);
 job_text facade_job_get(const Job *job, const char *place, failure *f);
+/* JSON: lists of objects without what is not there. */
+job_text facade_roles(const Job *job, failure *f);
+job_text facade_prerequisites(const Job *job, failure *f);
+pai_job_view facade_job_view(const Job *job);
 job_text facade_docker_config(const Job *job, failure *f);
 /* What job config v1 cannot say. */
 pai_report *facade_v1_report(const Job *job, failure *f);

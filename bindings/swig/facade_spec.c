@@ -69,6 +69,7 @@ static void fail_to_read(failure *f, const char *name, int error)
   const char *why = strerror(error);
   size_t size = strlen("cannot read : ") + strlen(name) + strlen(why) + 1;
 
+  f->error = error;
   f->code = PAI_EIO;
   if (error == ENOENT || error == ENOTDIR)
     f->code = PAI_ENOTFOUND;
@@ -92,9 +93,19 @@ static job_text read_file(const char *path, failure *f)
     error = read_all(&t, fd);
   if (error != 0)
     fail_to_read(f, is_stdin ? "standard input" : path, error);
+  f->file = strdup(is_stdin ? "<stdin>" : path); /* or it is not told */
   if (fd >= 0 && !is_stdin)
     (void)close(fd);
   return finished(t, f);
+}
+
+/* Only a failure is told by its file. */
+static void forget_file(failure *f)
+{
+  if (f->code < 0)
+    return;
+  free(f->file);
+  f->file = NULL;
 }
 
 /* --- reading and checking ----------------------------------------------- */
@@ -120,6 +131,7 @@ Job *facade_load(const char *path, failure *f)
   Job *job = t.bytes != NULL ? facade_parse(t.bytes, t.len, f) : NULL;
 
   free(t.bytes);
+  forget_file(f);
   return job;
 }
 
@@ -149,6 +161,7 @@ pai_report *facade_check_file(const char *path, int version, bool hived,
   if (t.bytes != NULL)
     report = facade_check(t.bytes, t.len, version, hived, f);
   free(t.bytes);
+  forget_file(f);
   return report;
 }
 

@@ -28,7 +28,8 @@ typedef uint64_t pai_job_id;
  *   draft_value                     in: what a place is set to
  *   (bool secrets, int version), (int version, bool hived)  in: options
  *   listener *l                     in: a function, or nothing
- *   job_state, job_roles, job_strings, job_text, pai_report *  out; and `diff`
+ *   job_state, job_strings, job_text, pai_report *  out; and of job_text
+ *                                   `diff`, `roles`, `prerequisites`
  */
 #if defined(SWIGPYTHON)
 %include "../python/python.swg"
@@ -79,7 +80,17 @@ typedef struct {} Job;
   const char *__str__() { return pai_spec_name($self); }
   uint32_t retry_count() { return pai_spec_retry_count($self); }
   size_t task_count() { return pai_spec_task_count($self); }
-  job_roles roles() { return (job_roles){ $self }; }
+  const char *virtual_cluster() {
+    return facade_job_view($self).virtual_cluster;
+  }
+  const char *deployment() { return facade_job_view($self).deployment; }
+  const char *description() { return facade_job_view($self).description; }
+  const char *contributor() { return facade_job_view($self).contributor; }
+  bool gang() { return facade_job_view($self).gang != 0; }
+  job_text roles(failure *f) { return facade_roles($self, f); }
+  job_text prerequisites(failure *f) {
+    return facade_prerequisites($self, f);
+  }
   job_strings notes() { return (job_strings){ $self, pai_spec_note }; }
   job_strings unresolved() {
     return (job_strings){ $self, pai_spec_unresolved };

@@ -18,6 +18,7 @@ void facade_failure_dispose(failure *f)
   pai_error_free(f->err);
   pai_report_free(f->report);
   free(f->made);
+  free(f->file);
   *f = (failure){ .code = f->code };
 }
 
@@ -33,18 +34,22 @@ char *facade_describe(const failure *f)
   const char *help = pai_error_help(f->err);
   const char *message = facade_message(f);
   char where[64] = "";
+  const char *file = f->file != NULL ? f->file : "";
   char *text;
   int len;
 
-  if (pai_error_line(f->err) > 0)
+  if (pai_error_line(f->err) == 0)
+    file = "";
+  else
     (void)snprintf(where, sizeof(where),
-                   "line %u, column %u: ", (unsigned)pai_error_line(f->err),
+                   "%sline %u, column %u: ", *file != '\0' ? ", " : "",
+                   (unsigned)pai_error_line(f->err),
                    (unsigned)pai_error_column(f->err));
   for (size_t size = 256;; size = (size_t)len + 1) {
     text = malloc(size);
     if (text == NULL)
       return NULL;
-    len = snprintf(text, size, "%s%s%s%s", where, message,
+    len = snprintf(text, size, "%s%s%s%s%s", file, where, message,
                    help != NULL ? "\nhelp: " : "", help != NULL ? help : "");
     if (len >= 0 && (size_t)len < size)
       return text;

@@ -47,8 +47,8 @@ typedef struct pai_spec_options {
  * @param text      UTF-8, YAML or JSON; not kept
  * @param len       its length in bytes
  * @param opts      options, or NULL for defaults; not kept
- * @param[out] err  NULL, or receives the first error, with line, column,
- *                  JSON pointer and, mostly, a help line
+ * @param[out] err  NULL, or receives the error that says most, with line,
+ *                  column, JSON pointer and, mostly, a help line
  * @return PAI_OK; PAI_EINVAL: not a valid job file; PAI_ENOTSUP: it needs
  *         what this version lacks; PAI_ELIMIT; PAI_ENOMEM
  * @since 0.1

@@ -16,6 +16,7 @@ _openpai()
   if [ "$COMP_CWORD" -gt 2 ]; then
     case $verb in
       spec | cluster) verb="$verb ${COMP_WORDS[2]}" ;;
+      help) verb="help ${COMP_WORDS[*]:2:COMP_CWORD-2}" ;;
     esac
   fi
   case $verb in
@@ -36,6 +37,8 @@ _openpai()
     cluster) options="$cluster_verbs --help" ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     help) options=$verbs ;;
+    'help spec') options=$spec_verbs ;;
+    'help cluster') options=$cluster_verbs ;;
   esac
   if [ "$before" = --root ]; then
     mapfile -t COMPREPLY < <(compgen -d -- "$word")

@@ -55,4 +55,4 @@ complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_sub
 complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -l help -d 'Explain cluster top'
 
 complete -c openpai -n __fish_use_subcommand -f -a help -d 'List the verbs, or explain one'
-complete -c openpai -n '__fish_seen_subcommand_from help' -f -a 'run doctor spec cluster help'
+complete -c openpai -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run doctor spec cluster' -f -a 'run doctor spec cluster help'

@@ -173,6 +173,27 @@ int pai__report_fail(pai_report *r, const char *code, const pai_error *err)
            : PAI_ENOMEM;
 }
 
+int pai__report_show(pai_report *r, const char *text, size_t len)
+{
+  pai_diagnostic *d = pai__arena_zalloc(&r->arena, 1, sizeof(*d));
+  pai__finding x = { 0 };
+  pai__findings f;
+  pai__tree *t;
+  int rc;
+
+  if (d == NULL || pai__tree_new(&t, &r->alloc, text, len, NULL) < 0)
+    return PAI_ENOMEM;
+  *d = r->list[0];
+  x.start = x.end =
+    (uint32_t)pai__tree_offset(t, (pai__pos){ d->line, d->column });
+  pai__findings_init(&f, &r->arena, t);
+  rc = show_line(r, &f, &x, d);
+  pai__findings_dispose(&f);
+  pai__tree_free(t);
+  r->list = d;
+  return rc;
+}
+
 /* The error that says most by itself: the first, but what lacks is mostly what
  * was misspelt, and a heading says nothing. */
 static const pai_diagnostic *telling_error(const pai_report *r)

@@ -18,6 +18,8 @@ int pai__report_new(pai_report **out, const pai_alloc *alloc);
 int pai__report_take(pai_report *r, pai__findings *f);
 /* A text that is no document at all. */
 int pai__report_fail(pai_report *r, const char *code, const pai_error *err);
+/* Then: shows the line where it was lost. */
+int pai__report_show(pai_report *r, const char *text, size_t len);
 /* One error of a report that has some, as that of a call. */
 int pai__report_raise(const pai_report *r, pai_error **err);
 

@@ -37,19 +37,48 @@ static int wrong(const cli_verb *verb, const char *what, const char *word)
 const char *cli_values[CLI_VALUES];
 size_t cli_value_count;
 
-/* False: it cannot be that. */
-static bool take_value(const cli_option *o, const char *value)
+/* False: it cannot be that, and that is said. */
+static bool take_value(const cli_verb *verb, const cli_option *o,
+                       const char *value)
 {
   const char *equals = strchr(value, '=');
+  const char *what = NULL;
 
   if (o->value != NULL) {
     *o->value = value;
     return true;
   }
-  if (equals == NULL || equals == value || cli_value_count == CLI_VALUES)
-    return false;
-  cli_values[cli_value_count++] = value;
-  return true;
+  if (equals == NULL || equals == value)
+    what = "this is not NAME=VALUE";
+  else if (cli_value_count == CLI_VALUES)
+    what = "more than 256 parameters";
+  if (what != NULL)
+    (void)wrong(verb, what, value);
+  else
+    cli_values[cli_value_count++] = value;
+  return what == NULL;
+}
+
+/* What follows a letter or a long name in the same word; NULL for nothing. */
+static const char *joined_value(const cli_option *o, const char *word)
+{
+  const char *equals;
+
+  if (word[1] != '-')
+    return o->flag == NULL && word[2] != '\0' ? word + 2 : NULL;
+  equals = strchr(word, '=');
+  return equals != NULL ? equals + 1 : NULL;
+}
+
+static const cli_option *find_option(const cli_option *options, size_t count,
+                                     const char *word)
+{
+  const cli_option *o;
+
+  if (word[1] == '-')
+    return find(options, count, word + 2, strcspn(word + 2, "="));
+  o = find_letter(options, count, word[1]);
+  return o != NULL && (word[2] == '\0' || o->flag == NULL) ? o : NULL;
 }
 
 int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
@@ -58,7 +87,7 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
   int words = 0;
 
   for (int i = 1; i < argc; i++) {
-    const char *word = argv[i], *equals = strchr(word, '=');
+    const char *word = argv[i], *value;
     const cli_option *o;
 
     if (strcmp(word, "--") == 0) {
@@ -74,24 +103,18 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
       cli_print_help(verb, stdout);
       return -2;
     }
-    if (word[1] == '-')
-      o =
-        find(options, count, word + 2,
-             equals != NULL ? (size_t)(equals - word) - 2 : strlen(word + 2));
-    else
-      o = word[2] == '\0' ? find_letter(options, count, word[1]) : NULL;
+    o = find_option(options, count, word);
     if (o == NULL)
       return wrong(verb, "unknown option", word);
-    if (o->flag != NULL && equals != NULL)
+    value = joined_value(o, word);
+    if (o->flag != NULL && value != NULL)
       return wrong(verb, "this option takes no value", word);
     if (o->flag != NULL)
       *o->flag = true;
-    else if ((word[1] != '-' || equals == NULL) && ++i == argc)
+    else if (value == NULL && ++i == argc)
       return wrong(verb, "this option needs a value", word);
-    else if (!take_value(o, word[1] == '-' && equals != NULL ? equals + 1
-                                                             : argv[i]))
-      return wrong(verb, "this option takes NAME=VALUE, 256 times at most",
-                   word);
+    else if (!take_value(verb, o, value != NULL ? value : argv[i]))
+      return -1;
   }
   return words;
 }

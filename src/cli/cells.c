@@ -68,10 +68,29 @@ bool cli_next_cell(cli_cell *c)
   return true;
 }
 
-void cli_print(FILE *out, const char *text)
+static void print(FILE *out, const char *text, size_t len)
 {
-  cli_cell c = { .next = text, .left = strlen(text) };
+  cli_cell c = { .next = text, .left = len };
 
   while (cli_next_cell(&c))
     (void)fputs(c.shown, out);
+}
+
+void cli_print(FILE *out, const char *text)
+{
+  print(out, text, strlen(text));
+}
+
+void cli_print_lines(FILE *out, const char *text)
+{
+  size_t len;
+
+  for (; *text != '\0'; text += len) {
+    len = strcspn(text, "\n");
+    print(out, text, len);
+    if (text[len] == '\n') {
+      (void)fputc('\n', out);
+      len++;
+    }
+  }
 }

@@ -20,5 +20,7 @@ typedef struct cli_cell {
 bool cli_next_cell(cli_cell *c);
 /* A line without what would act on the terminal. */
 void cli_print(FILE *out, const char *text);
+/* The same for lines. */
+void cli_print_lines(FILE *out, const char *text);
 
 #endif

@@ -19,6 +19,9 @@ typedef struct cli_form {
   void (*end)(const cli_tally *tally);
 } cli_form;
 
+/* What a code stands for, in a line; NULL for a newer library's. */
+const char *cli_code_means(const char *code);
+
 extern const cli_form cli_form_json, cli_form_sarif;
 
 #endif

@@ -159,12 +159,17 @@ static void sarif_file(const cli_job_file *file, const cli_tally *tally)
 /* The rules are known in the end only, and the order of keys is free. */
 static void sarif_end(const cli_tally *tally)
 {
+  const char *means;
+
   (void)printf("\n],\"tool\":{\"driver\":{\"name\":\"openpai\",\"version\":");
   print_text(pai_version());
   (void)printf(",\"rules\":[");
   for (size_t i = 0; i < tally->ncodes; i++) {
     (void)printf("%s{\"id\":", i > 0 ? "," : "");
     print_text(tally->codes[i]);
+    means = cli_code_means(tally->codes[i]);
+    if (means != NULL)
+      (void)printf(",\"shortDescription\":{\"text\":\"%s\"}", means);
     (void)printf("}");
   }
   (void)printf("]}},\"invocations\":[{\"executionSuccessful\":%s}]}]}\n",

@@ -18,6 +18,14 @@ static const struct {
   [PAI_CHANGE_MOVED] = { "moved", ">", "\033[36m" },
 };
 
+/* Two masks tell nothing, and yet the change is told: say of what. */
+static bool are_masks(const pai_spec_change *c)
+{
+  return c->old_value != NULL && c->new_value != NULL &&
+         strcmp(c->old_value, "\"******\"") == 0 &&
+         strcmp(c->new_value, c->old_value) == 0;
+}
+
 /* "+ /parameters/lr: 0.1", or "~ /taskRoles/a/instances: 1 -> 2". */
 static void print_text(const pai_spec_change *c)
 {
@@ -31,6 +39,8 @@ static void print_text(const pai_spec_change *c)
     (void)printf(" -> ");
   if (c->new_value != NULL)
     cli_print(stdout, c->new_value);
+  if (are_masks(c))
+    (void)printf(" (they differ and are not shown)");
   (void)printf("\n");
 }
 

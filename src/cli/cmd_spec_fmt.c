@@ -1,5 +1,6 @@
 /* cmd_spec_fmt.c - brings job files into their canonical layout */
 #define _XOPEN_SOURCE 700 /* realpath() */
+#include "cells.h"
 #include "job_file.h"
 
 #include <errno.h>
@@ -63,8 +64,12 @@ static int put(fmt_state *f, const char *name, const char *text, size_t len,
                bool differs)
 {
   f->differs = f->differs || differs;
+  if (f->check && differs && cli_is_terminal(stdout))
+    cli_print(stdout, cli_shown_name(name));
+  else if (f->check && differs)
+    (void)printf("%s", cli_shown_name(name));
   if (f->check && differs)
-    (void)printf("%s\n", cli_shown_name(name));
+    (void)putchar('\n');
   if (!f->check && !f->write)
     (void)cli_write(stdout, text, len);
   return f->write && differs ? write_file(name, text, len) : CLI_OK;

@@ -1,4 +1,5 @@
 /* cmd_spec_render.c - the commands of each task role as they will run */
+#include "cells.h"
 #include "job_file.h"
 
 #include <string.h>
@@ -7,6 +8,18 @@
 static bool is_asked(const char *role, const char *name)
 {
   return role == NULL || strcmp(role, name) == 0;
+}
+
+/* For a program as they are, for a terminal without what would act on it. */
+static void print_lines(const char *text)
+{
+  size_t len = strlen(text);
+
+  if (cli_is_terminal(stdout))
+    cli_print_lines(stdout, text);
+  else
+    (void)cli_write(stdout, text, len);
+  (void)putchar('\n');
 }
 
 static void print_text(const pai_spec *spec, const char *role)
@@ -19,7 +32,7 @@ static void print_text(const pai_spec *spec, const char *role)
       continue;
     if (headings)
       (void)printf("%s# %s\n", i > 0 ? "\n" : "", name);
-    (void)printf("%s\n", pai_spec_role_script(spec, i));
+    print_lines(pai_spec_role_script(spec, i));
   }
 }
 
@@ -28,8 +41,9 @@ static void print_unresolved(const pai_spec *spec)
   const char *name;
 
   for (size_t i = 0; (name = pai_spec_unresolved(spec, i)) != NULL; i++) {
-    cli_level(stderr, PAI_LOG_WARNING, "nothing stands for");
-    (void)fprintf(stderr, " %s\n", name);
+    cli_level(stderr, PAI_LOG_WARNING, "nothing stands for ");
+    cli_print(stderr, name);
+    (void)fputc('\n', stderr);
   }
 }
 
@@ -120,7 +134,9 @@ const cli_verb cli_spec_render = {
     "  --role ROLE  of this task role only\n"
     "  -p, --param NAME=VALUE\n"
     "               a parameter in the place of the file's; may be given\n"
-    "               several times\n"
+    "               several times.  VALUE is text as it stands, 007 and 1.10\n"
+    "               too; JSON's numbers, true, false, null, \"texts\", lists\n"
+    "               and objects are what they are there\n"
     "  -h, --help\n\n"
     "Exit code: 0; 1 the file is invalid, which is told on stderr, or output\n"
     "cannot be written; 2 it cannot be read or has no such role, or usage.\n",

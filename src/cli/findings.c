@@ -54,8 +54,9 @@ void cli_print_findings(FILE *out, const char *name, const pai_report *report)
   const pai_diagnostic *d;
 
   for (size_t i = 0; (d = pai_report_get(report, i)) != NULL; i++) {
-    (void)fprintf(out, "%s%s:%u:%u:%s ", cli_style(out, "\033[1m"),
-                  cli_shown_name(name), d->line, d->column,
+    (void)fputs(cli_style(out, "\033[1m"), out);
+    cli_print(out, cli_shown_name(name));
+    (void)fprintf(out, ":%u:%u:%s ", d->line, d->column,
                   cli_style(out, "\033[0m"));
     cli_level(
       out, d->severity == PAI_SEVERITY_ERROR ? PAI_LOG_ERROR : PAI_LOG_WARNING,

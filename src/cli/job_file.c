@@ -1,5 +1,6 @@
 /* job_file.c - reads a job file and has it checked */
 #include "job_file.h"
+#include "parameters.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,66 +84,64 @@ int cli_read(char **text, size_t *len, const char *name)
   return CLI_USAGE;
 }
 
-/* --- parameters from the command line --------------------------------------- */
+/* --- checking ---------------------------------------------------------------- */
 
-/* "/parameters/NAME" of "NAME=VALUE", as a JSON pointer. */
-static void parameter_path(char *out, size_t size, const char *word,
-                           const char *equals)
+/* The text with the command line's parameters in it, as a draft. */
+static int change(pai_draft **draft, char **names, const char *text,
+                  size_t len, const pai_spec_options *options, pai_error **err)
 {
-  size_t n = (size_t)snprintf(out, size, "/parameters/");
+  int rc = pai_draft_new(draft, text, len, options, err);
 
-  for (; word < equals && n + 3 < size; word++) {
-    if (*word == '~' || *word == '/') {
-      out[n++] = '~';
-      out[n++] = *word == '~' ? '0' : '1';
-    } else {
-      out[n++] = *word;
-    }
-  }
-  out[n] = '\0';
-}
-
-/* A value is YAML, as it would be in the file; what is none is a text. */
-static int set_parameter(pai_draft *draft, const char *word, pai_error **err)
-{
-  const char *equals = strchr(word, '='), *value;
-  char path[1024];
-
-  parameter_path(path, sizeof(path), word, equals);
-  value = equals + 1;
-  if (pai_draft_set(draft, path, value, NULL) == PAI_OK)
-    return PAI_OK;
-  return pai_draft_set_text(draft, path, value, strlen(value), err);
-}
-
-static int set_parameters(pai_draft *draft, pai_error **err)
-{
-  int rc = PAI_OK;
-
-  for (size_t i = 0; rc == PAI_OK && i < cli_value_count; i++)
-    rc = set_parameter(draft, cli_values[i], err);
+  if (rc == PAI_OK)
+    *names = cli_parameters_names(*draft);
+  if (rc == PAI_OK)
+    rc = cli_parameters_set(draft, options, err);
   return rc;
 }
 
-/* Checks the text with the parameters in it; one that cannot be read at all is
- * checked as it is. */
+/* Checks a valid file once more, with the parameters. */
+static int check_changed(cli_job_file *file, const char *text, size_t len,
+                         const pai_spec_options *options, bool want_spec,
+                         pai_error **err)
+{
+  pai_draft *draft = NULL;
+  char *names = NULL;
+  int rc = change(&draft, &names, text, len, options, err);
+
+  pai_report_free(file->report);
+  file->report = NULL;
+  if (rc == PAI_OK) {
+    text = pai_draft_text(draft, &len);
+    rc = pai_spec_check(&file->report, want_spec ? &file->spec : NULL, text,
+                        len, options, err);
+  }
+  if (rc == PAI_OK)
+    cli_parameters_tell(file->report, names);
+  pai_draft_free(draft);
+  free(names);
+  return rc;
+}
+
 static int check(cli_job_file *file, const char *text, size_t len,
                  const pai_spec_options *options, bool want_spec,
                  pai_error **err)
 {
-  pai_draft *draft = NULL;
-  int rc = PAI_OK;
+  bool change = cli_value_count > 0;
+  int rc;
 
-  if (cli_value_count > 0 &&
-      pai_draft_new(&draft, text, len, options, NULL) == PAI_OK) {
-    rc = set_parameters(draft, err);
-    text = pai_draft_text(draft, &len);
-  }
-  if (rc == PAI_OK)
-    rc = pai_spec_check(&file->report, want_spec ? &file->spec : NULL, text,
-                        len, options, err);
-  pai_draft_free(draft);
-  return rc;
+  rc = pai_spec_check(&file->report, want_spec && !change ? &file->spec : NULL,
+                      text, len, options, err);
+  /* What is wrong without them is told in the file's own words. */
+  if (rc < 0 || !change || !pai_report_valid(file->report))
+    return rc;
+  if (pai_report_version(file->report) != 1)
+    return check_changed(file, text, len, options, want_spec, err);
+  pai_report_free(file->report);
+  file->report = NULL;
+  (void)snprintf(file->why, sizeof(file->why),
+                 "%s is a job config v1, which has no parameters",
+                 cli_shown_name(file->name));
+  return PAI_OK;
 }
 
 void cli_job_file_open(cli_job_file *file, const char *name,

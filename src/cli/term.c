@@ -68,21 +68,24 @@ void cli_say(int level, const char *what)
 
 void cli_error(const char *file, const pai_error *err)
 {
-  const char *help = pai_error_help(err);
+  const char *help = pai_error_help(err), *message = pai_error_message(err);
+  uint32_t line = pai_error_line(err);
 
-  if (file == NULL || (pai_error_line(err) == 0 &&
-                       strstr(pai_error_message(err), file) != NULL))
-    (void)fprintf(stderr, "openpai: ");
-  else if (pai_error_line(err) == 0)
-    (void)fprintf(stderr, "%s: ", file);
+  if (file == NULL || (line == 0 && strstr(message, file) != NULL))
+    (void)fprintf(stderr, "openpai");
   else
-    (void)fprintf(stderr, "%s:%u:%u: ", file, pai_error_line(err),
-                  pai_error_column(err));
-  cli_level(stderr, PAI_LOG_ERROR, pai_error_message(err));
+    cli_print(stderr, file);
+  if (file != NULL && line > 0)
+    (void)fprintf(stderr, ":%u:%u", line, pai_error_column(err));
+  (void)fprintf(stderr, ": ");
+  cli_level(stderr, PAI_LOG_ERROR, message);
   (void)fputc('\n', stderr);
   for (const pai_error *c = pai_error_cause(err); c != NULL;
-       c = pai_error_cause(c))
-    (void)fprintf(stderr, "  because: %s\n", pai_error_message(c));
+       c = pai_error_cause(c)) {
+    (void)fprintf(stderr, "  because: ");
+    cli_print(stderr, pai_error_message(c));
+    (void)fputc('\n', stderr);
+  }
   if (help != NULL)
     cli_help(stderr, help);
 }

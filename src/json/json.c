@@ -7,8 +7,13 @@ enum { DEFAULT_DEPTH = 64, DEFAULT_BYTES = 64 << 20 };
 
 /* --- errors ------------------------------------------------------------- */
 
-/* Fails with "WANTED, not WHAT_IS_THERE". */
-static int fail_wanted(pai__json_reader *r, const char *wanted)
+static bool is_comment(const char *p)
+{
+  return p[0] == '/' && (p[1] == '/' || p[1] == '*');
+}
+
+/* "WANTED, not WHAT_IS_THERE". */
+static int fail_at(pai__json_reader *r, const char *wanted)
 {
   pai__pos at = pai__json_place(r, r->p);
   unsigned char c = (unsigned char)*r->p;
@@ -27,6 +32,16 @@ static int fail_wanted(pai__json_reader *r, const char *wanted)
                       r->p);
 }
 
+/* The same, and that a comment is the reason. */
+static int fail_wanted(pai__json_reader *r, const char *wanted)
+{
+  int rc = fail_at(r, wanted);
+
+  if (is_comment(r->p))
+    pai__error_help(r->err, "remove the comment");
+  return rc;
+}
+
 static int fail_value(pai__json_reader *r)
 {
   int rc = fail_wanted(r, "expected a value");
@@ -35,8 +50,6 @@ static int fail_value(pai__json_reader *r)
     pai__error_help(r->err, "remove the comma before it, or add a value");
   else if (*r->p == '\'')
     pai__error_help(r->err, "strings stand in double quotes");
-  else if (*r->p == '/')
-    pai__error_help(r->err, "remove the comment");
   return rc;
 }
 
@@ -75,7 +88,7 @@ static int skip_comment(pai__json_reader *r, bool *found)
 {
   const char *start = r->p;
 
-  *found = start[0] == '/' && (start[1] == '/' || start[1] == '*');
+  *found = is_comment(start);
   if (!*found)
     return PAI_OK;
   r->p += 2;
@@ -313,6 +326,12 @@ static int start_value(pai__json_reader *r, bool *more)
   return mapping ? read_key(r) : PAI_OK;
 }
 
+/* After a comma: whether a bracket may close here. */
+static bool ends_early(const pai__json_reader *r, bool mapping)
+{
+  return (r->flags & PAI__JSON_COMMAS) != 0 && *r->p == (mapping ? '}' : ']');
+}
+
 /* After a value: closes what ends here.  *more says that another value comes
  * in the collection that is open then. */
 static int end_value(pai__json_reader *r, bool *more)
@@ -324,10 +343,13 @@ static int end_value(pai__json_reader *r, bool *more)
     bool mapping = r->t->nodes[r->open].type == PAI__MAPPING;
 
     if (*r->p == ',') {
-      *more = true;
       r->p++;
       rc = skip_between(r);
-      return rc == PAI_OK && mapping ? read_key(r) : rc;
+      *more = rc == PAI_OK && !ends_early(r, mapping);
+      if (*more)
+        return mapping ? read_key(r) : PAI_OK;
+      if (rc < 0)
+        return rc;
     }
     if (*r->p != (mapping ? '}' : ']'))
       return fail_after(r);

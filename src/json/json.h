@@ -1,7 +1,8 @@
 /*
  * json.h - reads JSON (RFC 8259) into a tree
  *
- * Strict: no trailing commas, no lone surrogates, nothing behind the value.
+ * Strict unless flags loosen it: no trailing commas, no lone surrogates,
+ * nothing behind the value.
  * Whole numbers of up to 64 bits stay exact.  A byte-order mark is skipped.
  */
 #ifndef PAI_SRC_JSON_JSON_H
@@ -10,9 +11,10 @@
 #include "base/tree.h"
 
 enum {
-  PAI__JSON_COMMENTS = 1,  /* allow // and C comments where space may be */
-  PAI__JSON_DUPLICATES = 2 /* of two equal keys the later counts, as in
-                              JavaScript; otherwise they are an error */
+  PAI__JSON_COMMENTS = 1,   /* allow // and C comments where space may be */
+  PAI__JSON_DUPLICATES = 2, /* of two equal keys the later counts, as in
+                               JavaScript; otherwise they are an error */
+  PAI__JSON_COMMAS = 4      /* allow one comma before a closing bracket */
 };
 
 typedef struct pai__json_options {

@@ -155,6 +155,13 @@ bool pai__is_word(const pai__tree *t, pai__node n, const pai__rule *rule)
   return false;
 }
 
+/* What a masked copy has in the place of all secrets. */
+static bool is_mask(const pai__tree *t, pai__node n)
+{
+  return pai__tree_type(t, n) == PAI__STRING &&
+         strcmp(pai__tree_str(t, n, NULL), PAI__MASK) == 0;
+}
+
 /* --- values of a wrong type ------------------------------------------------- */
 
 /* Of a text like 1Gi where so many MiB belong; 0: it is none. */
@@ -189,9 +196,12 @@ static void help_number(pai__findings *f, pai__node n, pai__node key)
   if (pai__secrets_hide(pai__findings_secrets(f), n))
     return;
   if (pai__tree_type(t, n) == PAI__FLOAT) {
-    d = ceil(pai__tree_float(t, n));
-    if (fabs(d) < 1e15)
-      pai__find_help(f, "give a whole number, as %.0f", d);
+    d = pai__tree_float(t, n);
+    if (fabs(d) >= 1e15 || d != d)
+      return;
+    value = (int64_t)d; /* libm's ceil() would have to be linked */
+    pai__find_help(f, "give a whole number, as %lld",
+                   (long long)(value + (d > (double)value)));
     return;
   }
   if (pai__tree_type(t, n) != PAI__STRING)
@@ -231,6 +241,10 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
   char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT], types[128];
   int type = pai__tree_type(f->tree, n);
 
+  if (n == 0 && f->tree->nodes[n].start == f->tree->nodes[n].end) {
+    pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n, "the file is empty");
+    return;
+  }
   pai__check_name(f, rule, n, key, name);
   if (!pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n,
                  "%s must be %s, not %s", name, types_text(types, rule),
@@ -240,6 +254,9 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
     help_text(f, n);
   else if ((rule->types & ~(unsigned)PAI__T_NULL) == PAI__T_INT)
     help_number(f, n, key);
+  else if (rule->types == PAI__T_MAPPING && is_mask(f->tree, n))
+    pai__find_help(f, "this is a masked copy: write the secrets anew, or have "
+                      "it written with them");
   else if (rule->types == PAI__T_LIST && type == PAI__STRING)
     pai__find_help(f, "write it as a list: [%s]",
                    pai__value_text(value, f, n));

@@ -71,18 +71,38 @@ const char *pai_draft_text(const pai_draft *d, size_t *len)
   return d->tree->text;
 }
 
+/* Whether a text that was read in proof of an edit would be read again to the
+ * same: within the same limits, and as what it begins like. */
+static bool is_as_read(const pai_draft *d, const pai__tree *made)
+{
+  const pai_spec_options *o = &d->options;
+  pai_spec_options defaults;
+
+  return pai__spec_options(&defaults, NULL, NULL) == PAI_OK &&
+         made->syntax == PAI__SYNTAX_YAML && made->len <= o->max_bytes &&
+         o->max_depth == defaults.max_depth &&
+         o->max_aliases == defaults.max_aliases &&
+         !pai__spec_braced(made->text, made->len);
+}
+
 /* `value` NULL: takes the place out. */
 static int change(pai_draft *d, const char *path, const pai__tree *value,
                   pai_error **err)
 {
+  pai__tree *made;
   pai__buf text;
   int rc;
 
   pai__buf_init(&text, &d->alloc);
-  rc = value != NULL ? pai__edit_set(&text, d->tree, path, value, err)
-                     : pai__edit_unset(&text, d->tree, path, err);
-  if (rc == PAI_OK)
+  rc = pai__edit_read(&text, &made, d->tree, path, value, err);
+  if (rc == PAI_OK && is_as_read(d, made)) {
+    pai__tree_free(d->tree);
+    d->tree = made;
+    made = NULL;
+  } else if (rc == PAI_OK) {
     rc = take_text(d, pai__buf_text(&text), text.len, err);
+  }
+  pai__tree_free(made);
   pai__buf_dispose(&text);
   return rc;
 }
@@ -178,5 +198,5 @@ int pai_draft_get(const pai_draft *d, const char *path, pai_write_cb write,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(d != NULL && path != NULL && write != NULL, err);
-  return pai__write_place(d->tree, path, write, user_data, err);
+  return pai__write_place(d->tree, NULL, path, write, user_data, err);
 }

@@ -222,13 +222,14 @@ static int make(pai__edit *e, pai_error **err)
   }
 }
 
-static int edit(pai__buf *out, const pai__tree *tree, const char *path,
-                const pai__tree *value, pai_error **err)
+int pai__edit_read(pai__buf *out, pai__tree **made, const pai__tree *tree,
+                   const char *path, const pai__tree *value, pai_error **err)
 {
   pai__edit e = { .t = tree,
                   .value = value,
                   .out = out,
                   .base = out->len,
+                  .made = made,
                   .eol = find_eol(tree),
                   .parent = PAI__NO_NODE,
                   .key = PAI__NO_NODE,
@@ -238,6 +239,8 @@ static int edit(pai__buf *out, const pai__tree *tree, const char *path,
 
   if (err != NULL)
     *err = NULL;
+  if (made != NULL)
+    *made = NULL;
   rc = prepare(&e, path, err);
   if (rc == PAI_OK)
     rc = make(&e, err);
@@ -250,11 +253,11 @@ static int edit(pai__buf *out, const pai__tree *tree, const char *path,
 int pai__edit_set(pai__buf *out, const pai__tree *tree, const char *path,
                   const pai__tree *value, pai_error **err)
 {
-  return edit(out, tree, path, value, err);
+  return pai__edit_read(out, NULL, tree, path, value, err);
 }
 
 int pai__edit_unset(pai__buf *out, const pai__tree *tree, const char *path,
                     pai_error **err)
 {
-  return edit(out, tree, path, NULL, err);
+  return pai__edit_read(out, NULL, tree, path, NULL, err);
 }

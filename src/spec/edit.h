@@ -32,4 +32,10 @@ int pai__edit_set(pai__buf *out, const pai__tree *tree, const char *path,
 int pai__edit_unset(pai__buf *out, const pai__tree *tree, const char *path,
                     pai_error **err);
 
+/* Either, without a value the latter.  *made, if not NULL, becomes the tree of
+ * all of out, which must have been empty, read as the old one was and within
+ * the readers' own limits. */
+int pai__edit_read(pai__buf *out, pai__tree **made, const pai__tree *tree,
+                   const char *path, const pai__tree *value, pai_error **err);
+
 #endif

@@ -118,7 +118,10 @@ int pai__edit_check(const pai__edit *e, bool *good, pai_error **err)
   int rc = pai__read_back(&t, e->t, e->out, e->base, err);
 
   *good = t != NULL && is_as_asked(e, 0, t, 0, 0);
-  pai__tree_free(t);
+  if (*good && e->made != NULL)
+    *e->made = t;
+  else
+    pai__tree_free(t);
   return rc;
 }
 

@@ -12,10 +12,11 @@ typedef struct pai__edit {
   const pai__tree *value; /* NULL: unset */
   pai__path path;
   pai__buf *out;
-  size_t base;     /* bytes that out had before */
-  size_t done;     /* bytes of the text that are in out, or dropped */
-  const char *eol; /* the text's line break */
-  bool one_line;   /* the new value shall stand on one line */
+  size_t base;      /* bytes that out had before */
+  size_t done;      /* bytes of the text that are in out, or dropped */
+  const char *eol;  /* the text's line break */
+  bool one_line;    /* the new value shall stand on one line */
+  pai__tree **made; /* NULL, or receives the new text's tree */
 
   /* Where it is: the steps before `step` lead to `node`. */
   size_t step;
@@ -45,7 +46,8 @@ int pai__edit_fail_step(const pai__edit *e, int code, pai_error **err);
 
 /* --- checking (edit_check.c) -------------------------------------------- */
 
-/* Reads what was written.  *good says that it means what it should. */
+/* Reads what was written.  *good says that it means what it should; then that
+ * is e->made. */
 int pai__edit_check(const pai__edit *e, bool *good, pai_error **err);
 /* Fails with the reason why it cannot. */
 int pai__edit_explain(const pai__edit *e, pai_error **err);

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "spec/check.h"
 #include "spec/notes.h"
+#include "spec/secrets.h"
 
 enum { MAX_INSTANCES = 10000, MAX_PORTS = 1000000 };
 
@@ -214,7 +215,8 @@ int pai__spec_make(pai_spec **out, pai__tree *tree, const pai_alloc *alloc)
   spec->name = text_of(&m, get(&m, 0, "name"));
   spec->retry_count = read_retries(&m);
   read_roles(&m);
-  if (m.failed || pai__spec_scripts(spec) < 0 || pai__spec_notes(spec) < 0) {
+  if (m.failed || pai__secrets_find(&spec->secrets, tree) < 0 ||
+      pai__spec_scripts(spec) < 0 || pai__spec_notes(spec) < 0) {
     pai_spec_unref(spec);
     return PAI_ENOMEM;
   }

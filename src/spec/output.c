@@ -155,15 +155,9 @@ int pai_spec_masked(pai_spec **out, const pai_spec *spec, pai_error **err)
 int pai_spec_get(const pai_spec *spec, const char *path, pai_write_cb write,
                  void *user_data, pai_error **err)
 {
-  pai__tree *masked;
-  int rc;
-
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(spec != NULL && path != NULL && write != NULL, err);
-  if (pai__mask(&masked, spec->tree) < 0)
-    return pai__oom(err);
-  rc = pai__write_place(masked, path, write, user_data, err);
-  pai__tree_free(masked);
-  return rc;
+  return pai__write_place(spec->tree, &spec->secrets, path, write, user_data,
+                          err);
 }

@@ -5,6 +5,7 @@
 #include "spec/lint.h"
 #include "spec/read.h"
 #include "spec/secrets.h"
+#include "spec/syntax.h"
 #include "yaml/yaml.h"
 
 static void find_v2(pai__findings *f, const pai_spec_options *o)
@@ -157,9 +158,13 @@ static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
 
   if (rc == PAI_EINVAL)
     rc = read_again(&tree, &r->version, text, len, o);
-  if (rc < 0 && rc != PAI_ENOMEM)
+  if (rc < 0 && rc != PAI_ENOMEM) {
+    bool show =
+      rc == PAI_EINVAL && pai__syntax_may_show(text, len, pai_error_line(why));
     rc = pai__report_fail(r, rc == PAI_ELIMIT ? "limit" : "syntax", why);
-  else if (rc == PAI_OK)
+    if (rc == PAI_OK && show)
+      rc = pai__report_show(r, text, len);
+  } else if (rc == PAI_OK)
     rc = look(r, &tree, o);
   pai_error_free(why);
   if (rc == PAI_OK && spec != NULL && r->errors == 0) {

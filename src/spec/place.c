@@ -22,13 +22,16 @@ static pai__node find_item(const pai__tree *t, pai__node n,
   return item;
 }
 
-static pai__node find(const pai__tree *t, const pai__path *path)
+static pai__node find(const pai__tree *t, const pai__secrets *secrets,
+                      const pai__path *path)
 {
   pai__node n = 0, key;
 
   for (size_t i = 0; i < path->len && n != PAI__NO_NODE; i++) {
     const pai__step *step = &path->steps[i];
 
+    if (secrets != NULL && pai__secrets_hide(secrets, n))
+      return PAI__NO_NODE; /* a mask has nothing below it */
     if (pai__tree_type(t, n) == PAI__SEQUENCE) {
       n = find_item(t, n, path, i);
       continue;
@@ -41,8 +44,9 @@ static pai__node find(const pai__tree *t, const pai__path *path)
   return n;
 }
 
-static int write_json(const pai__tree *t, pai__node n, pai_write_cb write,
-                      void *user_data, pai_error **err)
+static int write_json(const pai__tree *t, const pai__secrets *secrets,
+                      pai__node n, pai_write_cb write, void *user_data,
+                      pai_error **err)
 {
   pai__json_writer w;
   pai__buf out;
@@ -50,7 +54,7 @@ static int write_json(const pai__tree *t, pai__node n, pai_write_cb write,
 
   pai__buf_init(&out, &t->alloc);
   pai__json_writer_init(&w, &out, false);
-  pai__write_json(&w, t, n);
+  pai__write_json_masked(&w, t, secrets, n);
   rc = pai__json_finish(&w);
   if (rc < 0)
     rc = pai__oom(err);
@@ -60,18 +64,19 @@ static int write_json(const pai__tree *t, pai__node n, pai_write_cb write,
   return rc < 0 ? rc : PAI_OK;
 }
 
-int pai__write_place(const pai__tree *tree, const char *path,
-                     pai_write_cb write, void *user_data, pai_error **err)
+int pai__write_place(const pai__tree *tree, const pai__secrets *secrets,
+                     const char *path, pai_write_cb write, void *user_data,
+                     pai_error **err)
 {
   pai__path steps;
   pai__node n;
   int rc = pai__path_parse(&steps, path, &tree->alloc, err);
 
-  n = rc == PAI_OK ? find(tree, &steps) : PAI__NO_NODE;
+  n = rc == PAI_OK ? find(tree, secrets, &steps) : PAI__NO_NODE;
   pai__path_dispose(&steps);
   if (rc < 0)
     return rc;
   if (n == PAI__NO_NODE)
     return pai__fail(err, PAI_ENOTFOUND, "there is no '%s'", path);
-  return write_json(tree, n, write, user_data, err);
+  return write_json(tree, secrets, n, write, user_data, err);
 }

@@ -9,6 +9,9 @@
 int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
                       pai_error **err);
 
+/* Does it begin like JSON, with a { or a comment of that? */
+bool pai__spec_braced(const char *text, size_t len);
+
 /* The tree of a text, and which version of job files it is: 1, 2, or what the
  * options insist on. */
 int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,

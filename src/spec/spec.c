@@ -15,6 +15,7 @@ void pai_spec_unref(pai_spec *spec)
       atomic_fetch_sub_explicit(&spec->refs, 1, memory_order_acq_rel) != 1)
     return;
   alloc = spec->alloc;
+  pai__secrets_dispose(&spec->secrets);
   pai__tree_free(spec->tree);
   pai__arena_dispose(&spec->arena);
   pai__free(&alloc, spec, sizeof(*spec));

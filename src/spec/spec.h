@@ -3,7 +3,7 @@
 #define PAI_SRC_SPEC_SPEC_H
 
 #include "base/arena.h"
-#include "base/tree.h"
+#include "base/secrets.h"
 
 #include <openpai/spec.h>
 
@@ -40,8 +40,9 @@ typedef struct pai__role {
 struct pai_spec {
   pai_alloc alloc;
   atomic_uint refs;
-  pai__tree *tree;  /* protocol v2, valid */
-  pai__arena arena; /* everything below */
+  pai__tree *tree;      /* protocol v2, valid */
+  pai__secrets secrets; /* of it */
+  pai__arena arena;     /* everything below */
   const char *name;
   uint32_t retry_count;
   pai__role *roles;

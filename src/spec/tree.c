@@ -9,6 +9,7 @@
 #include "spec/read.h"
 
 #include "json/json.h"
+#include "spec/syntax.h"
 #include "yaml/yaml.h"
 
 int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
@@ -60,15 +61,14 @@ int pai__spec_version(const pai__tree *tree)
   return version_of(tree);
 }
 
-/* What the text begins with if that is as in JSON: a { or a comment; else 0. */
-static char begins_as_json(const char *text, size_t len)
+bool pai__spec_braced(const char *text, size_t len)
 {
   for (size_t i = 0; i < len; i++)
     if (text[i] == '{' || text[i] == '/')
-      return text[i];
+      return true;
     else if (strchr(" \t\r\n\xef\xbb\xbf", text[i]) == NULL)
-      return 0;
-  return 0;
+      return false;
+  return false;
 }
 
 static int parse_json(pai__tree **out, const char *text, size_t len,
@@ -84,8 +84,9 @@ static int parse_json(pai__tree **out, const char *text, size_t len,
 static int parse_v1(pai__tree **out, const char *text, size_t len,
                     const pai_spec_options *o, pai_error **err)
 {
-  int rc = parse_json(out, text, len, o,
-                      PAI__JSON_COMMENTS | PAI__JSON_DUPLICATES, err);
+  int rc = parse_json(
+    out, text, len, o,
+    PAI__JSON_COMMENTS | PAI__JSON_DUPLICATES | PAI__JSON_COMMAS, err);
 
   if (rc < 0 || o->version == 1 || version_of(*out) == 1)
     return rc;
@@ -106,54 +107,76 @@ static int parse_yaml(pai__tree **out, const char *text, size_t len,
   return pai__yaml_parse(out, text, len, &options, err);
 }
 
-/* A text that begins as JSON and is none is YAML; but where YAML finds no
- * mapping in it, or nothing behind a comment of JSON, nobody meant that. */
-static bool meant_yaml(char first, int rc, const pai__tree *tree)
+static bool same_place(const pai_error *a, const pai_error *b)
 {
-  if (rc == PAI_OK)
-    return pai__tree_type(tree, 0) == PAI__MAPPING;
-  return first == '{' || rc != PAI_EINVAL;
+  return pai_error_line(a) == pai_error_line(b) &&
+         pai_error_column(a) == pai_error_column(b);
 }
 
-/* Fails for what YAML has made of a text that was meant as JSON. */
-static int refuse_json(pai__tree **tree, const char *text, size_t len,
-                       const pai_spec_options *o, pai_error **err)
+/* What is no JSON.  With comments it was meant as that, and YAML would take
+ * them for something else: then *why says what is wrong, the comments
+ * themselves or what is behind them.  A reader who knows comments gets further
+ * if there are some. */
+static int refuse_comments(const char *text, size_t len,
+                           const pai_spec_options *o, pai_error **why)
 {
-  int rc;
+  pai_error *plain = NULL, *behind = NULL;
+  pai__tree *tree;
+  int rc = parse_json(&tree, text, len, o, PAI__JSON_COMMAS, &plain);
 
-  pai__tree_free(*tree);
-  if (err != NULL)
-    pai_error_free(*err);
-  rc = parse_json(tree, text, len, o, PAI__JSON_COMMENTS, err);
-  if (rc < 0)
-    return rc;
-  pai__tree_free(*tree);
-  return parse_json(tree, text, len, o, 0,
-                    err); /* so its comments are wrong */
+  if (rc == PAI_EINVAL)
+    rc = parse_json(&tree, text, len, o, PAI__JSON_COMMAS | PAI__JSON_COMMENTS,
+                    &behind);
+  pai__tree_free(tree);
+  if (rc == PAI_OK) { /* all else is right */
+    *why = plain;
+    plain = NULL;
+  } else if (rc != PAI_ENOMEM && !same_place(plain, behind)) {
+    *why = behind;
+    behind = NULL;
+  }
+  pai_error_free(plain);
+  pai_error_free(behind);
+  return rc == PAI_ENOMEM ? rc : PAI_EINVAL;
+}
+
+/* What begins as JSON.  PAI_EINVAL without a *why: it may be YAML. */
+static int parse_braces(pai__tree **out, const char *text, size_t len,
+                        const pai_spec_options *o, pai_error **why)
+{
+  int rc = parse_json(out, text, len, o, 0, NULL);
+
+  if (rc == PAI_EINVAL && o->version == 0)
+    rc = parse_v1(out, text, len, o, NULL);
+  if (rc == PAI_EINVAL)
+    rc = parse_json(out, text, len, o, PAI__JSON_COMMAS, NULL);
+  if (rc == PAI_EINVAL)
+    rc = refuse_comments(text, len, o, why);
+  return rc;
 }
 
 int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
                    const pai_spec_options *o, pai_error **err)
 {
+  pai_error *why = NULL;
   int rc = PAI_EINVAL;
-  char json = 0;
 
   *out = NULL;
   *version = o->version;
   if (o->version == 1) {
     rc = parse_v1(out, text, len, o, err);
   } else {
-    json = begins_as_json(text, len);
-    if (json != 0) {
-      rc = parse_json(out, text, len, o, 0, NULL);
-      if (rc == PAI_EINVAL && o->version == 0)
-        rc = parse_v1(out, text, len, o, NULL);
-    }
-    if (rc < 0 && rc != PAI_ENOMEM) {
+    if (pai__spec_braced(text, len))
+      rc = parse_braces(out, text, len, o, &why);
+    if (rc < 0 && rc != PAI_ENOMEM && why == NULL) {
       rc = parse_yaml(out, text, len, o, err);
-      if (json != 0 && !meant_yaml(json, rc, *out))
-        rc = refuse_json(out, text, len, o, err);
+      if (rc == PAI_EINVAL && !pai__spec_braced(text, len))
+        rc = pai__syntax_cause(err, text, len, o, parse_yaml);
     }
+    if (why != NULL && err != NULL)
+      *err = why;
+    else
+      pai_error_free(why);
   }
   if (rc == PAI_ENOMEM)
     return pai__oom(err);

@@ -1,6 +1,7 @@
 /* write.c - a tree as text, without comments */
 #include "spec/write.h"
 #include "json/json.h"
+#include "spec/secrets.h"
 #include "yaml/scalar.h"
 #include "yaml/yaml.h"
 
@@ -127,7 +128,7 @@ static void write_odd_json(pai__json_writer *w, const pai__tree *t,
 }
 
 static void write_json_items(pai__json_writer *w, const pai__tree *t,
-                             pai__node n)
+                             const pai__secrets *secrets, pai__node n)
 {
   bool mapping = pai__tree_type(t, n) == PAI__MAPPING;
   pai__tree_walk walk = pai__tree_iter(t, n);
@@ -144,7 +145,7 @@ static void write_json_items(pai__json_writer *w, const pai__tree *t,
       pai__json_key(w, key, len);
       child = pai__tree_value(t, child);
     }
-    pai__write_json(w, t, child);
+    pai__write_json_masked(w, t, secrets, child);
   }
   if (mapping)
     pai__json_end_object(w);
@@ -152,11 +153,16 @@ static void write_json_items(pai__json_writer *w, const pai__tree *t,
     pai__json_end_array(w);
 }
 
-void pai__write_json(pai__json_writer *w, const pai__tree *t, pai__node n)
+void pai__write_json_masked(pai__json_writer *w, const pai__tree *t,
+                            const pai__secrets *secrets, pai__node n)
 {
   size_t len;
   const char *s;
 
+  if (secrets != NULL && pai__secrets_hide(secrets, n)) {
+    pai__json_text(w, PAI__MASK, strlen(PAI__MASK));
+    return;
+  }
   switch (pai__tree_type(t, n)) {
   case PAI__NULL: pai__json_null(w); break;
   case PAI__BOOL: pai__json_bool(w, pai__tree_bool(t, n)); break;
@@ -167,9 +173,14 @@ void pai__write_json(pai__json_writer *w, const pai__tree *t, pai__node n)
     pai__json_text(w, s, len);
     break;
   case PAI__SEQUENCE:
-  case PAI__MAPPING: write_json_items(w, t, n); break;
+  case PAI__MAPPING: write_json_items(w, t, secrets, n); break;
   default: write_odd_json(w, t, n); break;
   }
+}
+
+void pai__write_json(pai__json_writer *w, const pai__tree *t, pai__node n)
+{
+  pai__write_json_masked(w, t, NULL, n);
 }
 
 /* --- on one line -------------------------------------------------------- */

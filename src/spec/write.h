@@ -7,7 +7,7 @@
 #ifndef PAI_SRC_SPEC_WRITE_H
 #define PAI_SRC_SPEC_WRITE_H
 
-#include "base/tree.h"
+#include "base/secrets.h"
 #include "json/writer.h"
 #include "yaml/writer.h"
 
@@ -17,6 +17,10 @@ int pai__write_yaml(pai__buf *out, const pai__tree *tree, pai__node n);
 /* Writes one value; failure sticks to the writer.  Dates become texts as
  * JavaScript writes them, bytes base 64, what is no number null. */
 void pai__write_json(pai__json_writer *w, const pai__tree *tree, pai__node n);
+
+/* The same with one mask for each secret; secrets may be NULL. */
+void pai__write_json_masked(pai__json_writer *w, const pai__tree *tree,
+                            const pai__secrets *secrets, pai__node n);
 
 /* The same as one value among what a caller writes. */
 void pai__write_yaml_value(pai__yaml_writer *w, const pai__tree *tree,

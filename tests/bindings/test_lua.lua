@@ -57,6 +57,25 @@ function tests.load()
   assert(is_whole(j:task_count()) and is_whole(j:roles()[1].instances))
 end
 
+function tests.all_fields()
+  local j = assert(openpai.job.parse(text("exit 0")))
+  local role = j:roles()[1]
+  assert(j:virtual_cluster() == "default" and j:deployment() == nil)
+  assert(j:description() == nil and j:contributor() == nil)
+  assert(j:gang() == true)
+  assert(role.min_failed == 1 and role.min_succeeded == role.instances)
+  assert(role.shm_mb == 512 and role.task_retry_count == 0)
+  assert(role.infiniband == false and role.data == nil)
+  assert(role.ports.ssh == 1 and is_whole(role.ports.http))
+  assert(#role.prerequisites == 0)
+  local image = j:prerequisites()[1]
+  assert(image.name == role.image and image.type == "dockerimage")
+  assert(#image.uris == 1 and image.has_auth == false and not image.plugin)
+  j = assert(openpai.job.parse((text("exit 0"):gsub(
+    "type: job", 'type: job\ndescription: "\\t \\"x\\""'))))
+  assert(j:description() == "\t \"x\"")
+end
+
 function tests.errors()
   local none, message, code, detail = openpai.job.parse(
     "protocolVersion: 2\nname: t\ntype: job\ntaskRoles: {}\n")
@@ -68,6 +87,13 @@ function tests.errors()
   none, message, code, detail = openpai.job.load(root .. "/missing.yaml")
   assert(none == nil and code == "PAI_ENOTFOUND" and detail.line == nil)
   assert(message:find("missing.yaml", 1, true))
+  assert(detail.file == root .. "/missing.yaml")
+  local file = assert(io.open(root .. "/bad.yaml", "w"))
+  file:write("[]")
+  file:close()
+  none, message, code, detail = openpai.job.load(root .. "/bad.yaml")
+  assert(none == nil and detail.file == root .. "/bad.yaml")
+  assert(message:find(detail.file .. ", line 1, column 1: ", 1, true) == 1)
   none, message, code = openpai.job.parse("name: \0")
   assert(none == nil and message ~= "" and code == "PAI_EINVAL")
   none, message, code = openpai.run(job("exit 0", 1000000), { root = root })

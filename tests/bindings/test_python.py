@@ -3,7 +3,9 @@
 Usage: test_python.py ROOT [unittest's arguments]
 """
 import ast
+import copy
 import dataclasses
+import errno
 import os
 import pathlib
 import pickle
@@ -28,7 +30,10 @@ class Jobs(unittest.TestCase):
         j = job("echo one", "echo two", instances=3)
         self.assertEqual(j.roles, (openpai.Role(
             name="main", instances=3, cpus=1, memory_mb=1, gpus=0,
-            script="echo one\necho two"),))
+            script="echo one\necho two", min_failed=1, min_succeeded=3,
+            task_retry_count=0, shm_mb=512, infiniband=False, image="none",
+            ports={"ssh": 1, "http": 1}, prerequisites=()),))
+        self.assertEqual(len({j.roles[0], j.roles[0]}), 1)
         self.assertIsInstance(j.notes, tuple)
         self.assertEqual(repr(j), "<openpai.Job 't': main x 3>")
 
@@ -62,6 +67,13 @@ class Jobs(unittest.TestCase):
         with self.assertRaises(TypeError):
             openpai.run(job("true"), root=3)
 
+    def test_copies(self):
+        j = job("true")
+        self.assertIs(copy.copy(j), j)
+        self.assertIs(copy.deepcopy([j])[0], j)
+        with self.assertRaisesRegex(TypeError, "to_yaml"):
+            pickle.dumps(j)
+
     def test_immutable(self):
         j = job("true")
         for thing, name in ((j, "name"), (j, "_spec"), (j.roles[0], "cpus")):
@@ -93,8 +105,26 @@ class Errors(unittest.TestCase):
         self.assertEqual(caught.exception.name, "PAI_ENOTFOUND")
         self.assertIn("missing.yaml", str(caught.exception))
         self.assertIsNone(caught.exception.line)
-        with self.assertRaises(OSError):
+        self.assertEqual(
+            (caught.exception.errno, caught.exception.filename,
+             caught.exception.strerror),
+            (errno.ENOENT, str(ROOT / "missing.yaml"),
+             os.strerror(errno.ENOENT)))
+        with self.assertRaises(OSError) as caught:
             openpai.Job.load(ROOT)
+        self.assertEqual((caught.exception.errno, caught.exception.filename),
+                         (errno.EISDIR, str(ROOT)))
+        path = ROOT / "b\u00e4d.yaml"
+        path.write_text("protocolVersion: 2\nname: t\ntype: job\n"
+                        "taskRoles: {}\n")
+        with self.assertRaises(openpai.InvalidError) as caught:
+            openpai.Job.load(path)
+        self.assertEqual(caught.exception.filename, str(path))
+        self.assertTrue(str(caught.exception).startswith(
+            "%s, line 4, column 12: " % path))
+        with self.assertRaises(openpai.InvalidError) as caught:
+            openpai.Job.parse("{}")
+        self.assertIsNone(caught.exception.filename)
 
     def test_second_bases(self):
         bases = {
@@ -104,11 +134,11 @@ class Errors(unittest.TestCase):
             -11: RuntimeError, -12: RuntimeError, -13: Exception,
             -999: Exception}
         cause = _errors.make(-8, "PAI_EIO", "below", "below", None, None,
-                             None, None, False, None, None)
+                             None, None, False, None, None, None, None)
         for code, base in bases.items():
             error = _errors.make(code, "PAI_E", "line 1: m\nhelp: h", "m",
                                  "h", 1, 2, "/p", True, cause,
-                                 (False, 2, []))
+                                 (False, 2, []), "job.yaml", 2)
             with self.subTest(code), self.assertRaises(base) as caught:
                 raise error
             for same in caught.exception, pickle.loads(pickle.dumps(error)):
@@ -118,8 +148,11 @@ class Errors(unittest.TestCase):
                 self.assertEqual(same.report, openpai.Report(False, 2, ()))
                 self.assertEqual(
                     (same.code, same.name, same.message, same.help,
-                     same.line, same.column, same.pointer, same.retriable),
-                    (code, "PAI_E", "m", "h", 1, 2, "/p", True))
+                     same.line, same.column, same.pointer, same.retriable,
+                     same.filename),
+                    (code, "PAI_E", "m", "h", 1, 2, "/p", True, "job.yaml"))
+            if isinstance(error, OSError):
+                self.assertEqual(error.errno, 2)
             self.assertIs(error.__cause__, cause)
 
     def test_made_by_hand(self):

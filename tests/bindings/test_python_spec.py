@@ -60,8 +60,8 @@ class Checking(unittest.TestCase):
         self.assertEqual(first.end_column - first.column, len('"jo<b"'))
         self.assertTrue(first.source[first.source_column - 1:]
                         .startswith('"jo<b"'))
-        self.assertEqual(str(first), "1:%d: error: %s" % (
-            first.column, first.message))
+        self.assertEqual(str(first), "1:%d: error: %s [%s]" % (
+            first.column, first.message, first.code))
         self.assertEqual(report[1], second)
         self.assertEqual(report.errors, report.diagnostics)
         self.assertEqual(first.code, "not-allowed")
@@ -82,12 +82,22 @@ class Checking(unittest.TestCase):
         report = openpai.check("nme: 1 # <b>\nprotocolVersion: 2\n"
                                "type: job\ntaskRoles: {}\n")
         self.assertEqual(str(report).splitlines()[:4], [
-            "1:1: error: a job file has no field 'nme'",
+            "1:1: error: a job file has no field 'nme' [unknown-key]",
             "  nme: 1 # <b>", "  ^~~", "  help: did you mean 'name'?"])
         html = report._repr_html_()
         self.assertIn("nme: 1 # &lt;b&gt;", html)
         self.assertNotIn("<b>", html)
         self.assertTrue(html.startswith("<p>invalid</p>"))
+
+    def test_versions_are_numbers(self):
+        j = openpai.Job.parse(text("true"))
+        for call in (lambda: openpai.schema("v2"),
+                     lambda: openpai.check("{}", version="v1"),
+                     lambda: openpai.Draft().check(version=True),
+                     lambda: j.to_json(version="v1"),
+                     lambda: j.to_yaml(version=None)):
+            with self.assertRaisesRegex(TypeError, "a version is 1 or 2, not"):
+                call()
 
     def test_secrets_are_not_shown(self):
         report = openpai.check(text("true").replace(
@@ -238,6 +248,66 @@ class Writing(unittest.TestCase):
             j["secrets.pw"]
         self.assertEqual(json.loads(j.docker_config()),
                          {"auths": {"r": {"auth": "dTpodW50ZXIy"}}})
+
+    def test_places_are_texts(self):
+        j = openpai.Job.parse(SECRET)
+        for thing in j, openpai.Draft(SECRET):
+            self.assertIn("parameters.lr", thing)
+            self.assertNotIn("parameters.no", thing)
+            for wrong in 0, None, b"name":
+                for call in (lambda: thing[wrong], lambda: wrong in thing,
+                             lambda: thing.get(wrong)):
+                    with self.assertRaisesRegex(TypeError, "a place is a str"):
+                        call()
+            with self.assertRaisesRegex(TypeError, "not iterable"):
+                list(thing)
+
+    def test_all_fields(self):
+        j = openpai.Job.parse("""\
+protocolVersion: 2
+name: t
+type: job
+contributor: me
+description: "a \\"b\\"\\tc"
+jobRetryCount: 3
+prerequisites:
+- {name: i, type: dockerimage, uri: x, auth: {username: u, password: p}}
+- {name: d, type: data, uri: [y, z]}
+- {name: s, type: script, plugin: p}
+taskRoles:
+  w:
+    instances: 2
+    completion: {minFailedInstances: -1, minSucceededInstances: 1}
+    taskRetryCount: 4
+    dockerImage: i
+    data: d
+    script: s
+    prerequisites: [s, d]
+    extraContainerOptions: {shmMB: 7, infiniband: true}
+    resourcePerInstance: {cpu: 1, memoryMB: 2, gpu: 3, ports: {web: 5}}
+    commands: [run]
+defaults: {virtualCluster: vc, deployment: prod}
+deployments: [{name: prod, taskRoles: {w: {preCommands: [pre]}}}]
+extras: {gangAllocation: false}
+""")
+        self.assertEqual(
+            (j.contributor, j.description, j.virtual_cluster, j.deployment,
+             j.gang), ("me", 'a "b"\tc', "vc", "prod", False))
+        self.assertEqual(j.roles, (openpai.Role(
+            name="w", instances=2, cpus=1, memory_mb=2, gpus=3,
+            script="pre\nrun", min_failed=-1, min_succeeded=1,
+            task_retry_count=4, shm_mb=7, infiniband=True, image="i",
+            data="d", script_name="s", ports={"web": 5, "ssh": 1, "http": 1},
+            prerequisites=("s", "d")),))
+        self.assertEqual(list(j.roles[0].ports), ["web", "ssh", "http"])
+        self.assertEqual(j.prerequisites, (
+            openpai.Prerequisite("dockerimage", "i", ("x",), True),
+            openpai.Prerequisite("data", "d", ("y", "z"), False),
+            openpai.Prerequisite("script", "s", (), False, "p")))
+        j = openpai.Job.parse(text("true"))
+        self.assertEqual((j.contributor, j.description, j.virtual_cluster,
+                          j.deployment, j.gang),
+                         (None, None, "default", None, True))
 
     def test_explained(self):
         j = openpai.Job.parse(SECRET)

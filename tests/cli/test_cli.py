@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -12,6 +13,7 @@ import unittest
 import program
 
 HELLO, FAULTS = sys.argv[2:4]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Cli(program.ProgramTest):
@@ -32,6 +34,23 @@ class Cli(program.ProgramTest):
         self.assertEqual(self.run_cli("help", "rum").returncode, 2)
         self.assertRegex(self.run_cli("--version").stdout,
                          r"^openpai \d+\.\d+\.\d+\n$")
+
+    @unittest.skipUnless(shutil.which("bash"), "no bash")
+    def test_words_that_bash_offers(self):
+        script = (ROOT / "pkgconfig/completions/openpai.bash").read_text()
+        for line, offered in (("openpai he", "help"),
+                              ("openpai help s", "spec"),
+                              ("openpai help spec sc", "schema"),
+                              ("openpai help spec check ", ""),
+                              ("openpai help run ", ""),
+                              ("openpai spec diff --", "--json\n--help")):
+            words = line.split(" ")
+            done = subprocess.run(
+                ["bash", "-c", script + "COMP_WORDS=(\"$@\")\n"
+                 "COMP_CWORD=$(($# - 1))\n_openpai\n"
+                 "printf '%s\\n' \"${COMPREPLY[@]}\"", "bash", *words],
+                stdout=subprocess.PIPE, text=True, check=True)
+            self.assertEqual(done.stdout.strip(), offered, line)
 
     def test_hello(self):
         done = self.run_cli("run", HELLO)

@@ -233,6 +233,24 @@ class Check(SpecTest):
         self.assertEqual(out.stdout.count("\ufffda\ufffd"), 4)
         self.assertNotRegex(out.stdout, "[\x1b\u202e\u2066]")
 
+    def test_names_do_not_act_on_the_terminal(self):
+        name, shown = "a\x1b[31m\nb.yaml", "a\ufffd[31m\ufffdb.yaml"
+        self.write(name, BAD)
+        out = self.spec("check", name)
+        self.assertEqual(out.stdout, BAD_TEXT.replace("bad.yaml", shown))
+        self.assertTrue(self.spec("show", name).stderr.startswith(shown + ":"))
+        self.write(name, "a: [")
+        self.assertTrue(self.spec("fmt", name).stderr.startswith(shown + ":"))
+        text = GOOD.replace("echo hi",
+                            r'"\e[31m <% $parameters.a\e[32mb %>"')
+        done = self.spec("render", "-", input=text)
+        self.assertEqual(done.stderr, "warning: nothing stands for "
+                         "$parameters.a\ufffd[32mb\n")
+        self.assertIn("\x1b[31m ", done.stdout)
+        path = self.write("good.yaml", text.replace("echo", "x"))
+        shown = self.on_terminal("spec", "render", path)
+        self.assertIn("\ufffd[31m <% $parameters.a\ufffd[32mb %>\r\n", shown)
+
     def test_colour_and_a_closing_line_on_a_terminal(self):
         self.env.pop("NO_COLOR", None)
         self.env["TERM"] = "xterm"
@@ -304,6 +322,11 @@ class Check(SpecTest):
         self.assertEqual([rule["id"] for rule in driver["rules"]],
                          ["too-small", "unknown-name", "unreadable",
                           "unused-parameter"])
+        self.assertEqual(driver["rules"][0], {
+            "id": "too-small",
+            "shortDescription": {"text": "A number is too small"}})
+        for rule in driver["rules"]:
+            self.assertTrue(rule["shortDescription"]["text"])
         self.assertEqual(run["invocations"], [{"executionSuccessful": False}])
         places = []
         for result in run["results"]:
@@ -334,6 +357,19 @@ class Check(SpecTest):
         self.assertEqual(clean["runs"][0]["invocations"],
                          [{"executionSuccessful": True}])
         self.assertEqual(clean["runs"][0]["tool"]["driver"]["rules"], [])
+
+    def test_all_codes_are_described(self):
+        root = pathlib.Path(__file__).resolve().parents[2] / "src"
+        found = set()
+        for path in (root / "spec").glob("*.c"):
+            found.update(re.findall(
+                r'pai__find\w*\([^;]*?PAI_SEVERITY_\w+,\s*"([a-z-]+)"',
+                path.read_text()))
+        told = re.findall(r'\{ "([a-z-]+)",',
+                          (root / "cli/codes.c").read_text())
+        self.assertGreater(len(found), 25)
+        self.assertEqual(found - set(told), set())
+        self.assertEqual(told, sorted(told))
 
     def test_what_cannot_be_read(self):
         self.write("long.yaml", GOOD + "#" * ((4 << 20) - len(GOOD)))
@@ -376,14 +412,55 @@ class Render(SpecTest):
                             "<% $parameters.a/b %>'")
         self.expect(0, "echo 0.5 x\n", "", "render", "-p", "lr=9", "-p",
                     "lr=0.5", "--param=a/b=x", "-", input=text)
-        for wrong in ("-p", "-plr"), ("-p", "lr"), ("-p", "=1"), ("-p",):
+        for wrong in ("-plr",), ("-p", "lr"), ("-p", "=1"), ("-p",):
             done = self.spec("render", *wrong)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("openpai: error: ", done.stderr)
+            self.assertIn("NAME=VALUE: " + wrong[-1].replace("-plr", "lr")
+                          if wrong != ("-p",) else "needs a value: -p",
+                          done.stderr)
         path = self.write("job.yaml", text)
         done = self.run_cli("run", "-p", "lr=[1, 2]", "-p", "a/b=y", path)
         self.assertEqual((done.returncode, done.stdout),
                          (0, "a[0] | 1,2 y\n"))
+
+    def test_parameters_are_what_they_say(self):
+        text = GOOD.replace("echo hi", "'<% $parameters.x %>|'")
+        for value in ("1.10", "1.5", "007", "0", "-3", "-0", "12:30", "0x10",
+                      "2020-01-01", "a #b", "a: b", "", "a\nb", "~", "yes",
+                      "1e3", "1.", "0.0000001", "123456789012345678",
+                      "[a, b]", "{x}", "*a", "[1] // c", '"a" /**/', "[1", "true", '"', "'a'", "q\t r"):
+            self.expect(0, value + "|\n", "", "render", "-px=" + value, "-",
+                        input=text)
+        for value, shown in (("[1, [2, 3]]", "1,2,3"), ('"007"', "007"),
+                             ('{"a": 1}', "[object Object]")):
+            self.expect(0, shown + "|\n", "", "render", "-p", "x=" + value,
+                        "-", input=text)
+
+    def test_parameters_that_nothing_uses(self):
+        text = GOOD.replace("echo hi", "'<% $parameters.lr %>'") + (
+            "parameters: {lr: {a: 1, ',': 2}, 'x\"y': [3, {z: 4}]}\n")
+        self.expect(0, "1\n", "openpai: warning: nothing uses parameter "
+                    "'learning_rate'\n  help: the file's own are: lr, "
+                    'x\\"y\n', "render", "-p", "lr=1", "-p",
+                    "learning_rate=2", "-", input=text)
+
+    def test_parameters_that_are_shared(self):
+        text = GOOD.replace("echo hi", "'<% $parameters.a %> "
+                            "<% $parameters.b %> <% $parameters.c %>'")
+        for parameters, want in (("{a: &x 1, b: *x, c: 3}", "0.5 1 3"),
+                                 ("{<<: {a: 1, b: 2}, c: 3}", "0.5 2 3")):
+            self.expect(0, want + "\n", "", "render", "-pa=0.5", "-",
+                        input=text + "parameters: " + parameters + "\n")
+        self.expect(0, "0.5 1 2\n", "", "render", "-pa=0.5", "-",
+                    input="%sextras: &x {b: 1, c: 2}\nparameters: *x\n" % text)
+
+    def test_parameters_need_a_valid_file_of_version_2(self):
+        done = self.spec("render", "-pa=0.5", "-", input=V1)
+        self.assertEqual((done.returncode, done.stderr), (
+            2, "openpai: error: <stdin> is a job config v1, which has no "
+            "parameters\n"))
+        done = self.spec("render", "-pa=0.5", "bad.yaml")
+        self.assertEqual((done.returncode, done.stderr), (1, BAD_TEXT))
 
     def test_json(self):
         done = self.spec("render", "--json", "-", input=with_two_roles(GOOD))
@@ -520,7 +597,8 @@ class Diff(SpecTest):
         self.expect(1, "- /parameters/lr: 0.1\n"
                     "~ /taskRoles/a/instances: 1 -> 2\n"
                     '+ /description: "new"\n'
-                    '~ /secrets: "******" -> "******"\n', "", "diff",
+                    '~ /secrets: "******" -> "******" (they differ and are '
+                    'not shown)\n', "", "diff",
                     "two.yaml", "more.yaml")
 
     def test_json(self):

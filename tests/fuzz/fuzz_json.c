@@ -13,7 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
   if (size == 0)
     return 0;
-  opts.flags = data[0] == '#' ? PAI__JSON_COMMENTS | PAI__JSON_DUPLICATES : 0;
+  opts.flags = data[0] == '#'
+                 ? PAI__JSON_COMMENTS | PAI__JSON_DUPLICATES | PAI__JSON_COMMAS
+                 : 0;
   if (opts.flags != 0) {
     data++;
     size--;

@@ -15,7 +15,7 @@ from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
     IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
     NoSuchPlaceError, NotFoundError, PermissionDenied, UnsupportedError)
-from ._job import Change, Job, Role, check, schema
+from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._platform import Event, Platform, Result, run
 from ._report import Diagnostic, Report
 
@@ -24,8 +24,8 @@ __all__ = [
     "Event", "ExistsError", "InternalError", "InvalidError", "IoError", "Job",
     "LimitError", "NoMemoryError", "NoRoomError", "NoSuchFileError",
     "NoSuchPlaceError", "NotFoundError", "PermissionDenied", "Platform",
-    "Report", "Result", "Role", "UnsupportedError", "__version__", "check",
-    "run", "schema"]
+    "Prerequisite", "Report", "Result", "Role", "UnsupportedError",
+    "__version__", "check", "run", "schema"]
 
 __version__: str = _facade.version()
 

@@ -4,7 +4,7 @@ from typing import Any, Optional, Union
 
 from . import facade as _facade
 from ._errors import NoSuchPlaceError, NotFoundError, alike
-from ._job import Job
+from ._job import Job, _place, _version
 from ._report import Report, make_report
 
 def _json(value: object) -> bytes:
@@ -43,7 +43,7 @@ class Draft:
         A str stays text: "4" is not 4.
         """
         try:
-            self._draft.set(path, value if isinstance(value, str)
+            self._draft.set(_place(path), value if isinstance(value, str)
                             else _json(value))
             return
         except NotFoundError as error:
@@ -53,7 +53,7 @@ class Draft:
     def set_yaml(self, path: str, value: str) -> None:
         """Sets a place to what a piece of YAML says: "4" is 4."""
         try:
-            self._draft.set_yaml(path, value)
+            self._draft.set_yaml(_place(path), value)
             return
         except NotFoundError as error:
             missing = alike(NoSuchPlaceError, error)
@@ -62,7 +62,7 @@ class Draft:
     def __getitem__(self, path: str) -> Any:
         """The value of a place; KeyError if there is none."""
         try:
-            return json.loads(self._draft.get(path))
+            return json.loads(self._draft.get(_place(path)))
         except NotFoundError as error:
             missing = alike(NoSuchPlaceError, error)
         raise missing
@@ -77,7 +77,7 @@ class Draft:
     def __delitem__(self, path: str) -> None:
         """Takes a place out; KeyError if there is none."""
         try:
-            self._draft.unset(path)
+            self._draft.unset(_place(path))
             return
         except NotFoundError as error:
             missing = alike(NoSuchPlaceError, error)
@@ -85,7 +85,7 @@ class Draft:
 
     def __contains__(self, path: str) -> bool:
         try:
-            self._draft.get(path)
+            self._draft.get(_place(path))
         except NotFoundError:
             return False
         return True
@@ -103,7 +103,8 @@ class Draft:
     def check(self, *, version: Optional[int] = None,
               hived: bool = False) -> Report:
         """openpai.check() of the text."""
-        return make_report(*self._draft.check(version or 0, bool(hived)))
+        return make_report(*self._draft.check(
+            _version(version, 0), bool(hived)))
 
     def __str__(self) -> str:
         return self.text

@@ -1,4 +1,6 @@
 """The exceptions.  glue.c calls make() when a call of the library fails."""
+import errno
+import os
 from typing import Dict, Optional, Sequence, Tuple, Type, TypeVar
 
 from ._report import Report, make_report
@@ -21,6 +23,8 @@ class Error(Exception):
     column: Optional[int] = None
     #: JSON pointer into the input, as "/taskRoles/worker".
     pointer: Optional[str] = None
+    #: The file that could not be read, or is wrong; "<stdin>" for "-".
+    filename: Optional[str] = None
     #: Whether the same call may succeed later.
     retriable: bool = False
     #: All that was found in a job file, if that is what is wrong.
@@ -110,15 +114,24 @@ def make(code: int, name: str, text: str, message: str, help: Optional[str],
          line: Optional[int], column: Optional[int], pointer: Optional[str],
          retriable: bool, cause: Optional[Error],
          report: Optional[Tuple[bool, Optional[int],
-                                Sequence[Tuple[object, ...]]]]) -> Error:
+                                Sequence[Tuple[object, ...]]]],
+         filename: Optional[str], number: Optional[int]) -> Error:
     """The exception for a failure; a newer library's code is an Error."""
     error = _BY_CODE.get(code, Error)(text)
     error.__cause__ = cause
     error.__dict__.update(
         code=code, name=name, message=message, help=help, line=line,
         column=column, pointer=pointer, retriable=retriable,
+        filename=filename,
         report=make_report(*report) if report is not None else None)
+    _number(error, number)
     return error
+
+
+def _number(error: Error, number: Optional[int]) -> None:
+    """What OSError has besides."""
+    if isinstance(error, OSError) and number is not None:
+        error.errno, error.strerror = number, os.strerror(number)
 
 
 _E = TypeVar("_E", bound=Error)
@@ -128,5 +141,6 @@ def alike(cls: Type[_E], error: Error) -> _E:
     """The same error as another class."""
     made = cls(str(error))
     made.__dict__.update(error.__dict__)
+    _number(made, errno.ENOENT)
     made.__cause__ = error.__cause__
     return made

@@ -1,9 +1,10 @@
 """Job files."""
 import json
 import os
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NoReturn, Optional, Tuple, Union
-from dataclasses import dataclass
+from typing import (
+    Any, Dict, NoReturn, Optional, Tuple, Type, TypeVar, Union)
 
 from . import facade as _facade
 from ._errors import (
@@ -24,6 +25,57 @@ class Role:
     #: Its commands, those of its deployment around them, joined by newlines;
     #: templates are filled in, but for secrets.
     script: str
+    #: So many failed tasks fail the job, and so many succeeded ones end it;
+    #: -1: never.
+    min_failed: int
+    min_succeeded: int
+    task_retry_count: int
+    shm_mb: int
+    infiniband: bool
+    #: How many ports each task gets for a label; not to be changed.
+    ports: Dict[str, int] = field(hash=False)
+    #: Names of prerequisites: a list, and those that have a field of their own.
+    prerequisites: Tuple[str, ...]
+    image: Optional[str] = None
+    data: Optional[str] = None
+    output: Optional[str] = None
+    script_name: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Prerequisite:
+    """An image, script, output or set of data."""
+    type: str
+    name: str
+    uris: Tuple[str, ...]
+    #: Whether it needs an account: Job.docker_config().
+    has_auth: bool
+    plugin: Optional[str] = None
+
+
+_T = TypeVar("_T", Role, Prerequisite)
+
+
+def _made(cls: Type[_T], listed: str) -> Tuple[_T, ...]:
+    """What facade_view.c has written; its lists become tuples."""
+    return tuple(cls(**{key: tuple(value) if isinstance(value, list)
+                        else value for key, value in fields.items()})
+                 for fields in json.loads(listed))
+
+
+def _version(version: object, none: int) -> int:
+    if version is None and none == 0:
+        return none
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise TypeError("a version is 1 or 2, not %r" % (version,))
+    return version
+
+
+def _place(path: object) -> str:
+    if not isinstance(path, str):
+        raise TypeError("a place is a str, such as 'taskRoles.worker', not %r"
+                        % (path,))
+    return path
 
 
 def check(source: Union[str, bytes, "os.PathLike[str]"], *,
@@ -34,7 +86,7 @@ def check(source: Union[str, bytes, "os.PathLike[str]"], *,
     standard input.  `version` 1 or 2 insists on one; `hived` checks what is
     HiveD's, too.
     """
-    options = version or 0, bool(hived)
+    options = _version(version, 0), bool(hived)
     if isinstance(source, str):
         source = source.encode()
     if not isinstance(source, os.PathLike):
@@ -51,7 +103,7 @@ def schema(version: int = 2) -> str:
 
     1: job config v1; 2: job protocol v2.
     """
-    return _facade.Job.schema(version)
+    return _facade.Job.schema(_version(version, 2))
 
 
 @dataclass(frozen=True)
@@ -126,7 +178,37 @@ class Job:
     @property
     def roles(self) -> Tuple[Role, ...]:
         """The task roles, in the order of the file."""
-        return tuple(Role(*role) for role in self._spec.roles())
+        return _made(Role, self._spec.roles())
+
+    @property
+    def prerequisites(self) -> Tuple[Prerequisite, ...]:
+        """Images, scripts, outputs and data, in the order of the file."""
+        return _made(Prerequisite, self._spec.prerequisites())
+
+    @property
+    def virtual_cluster(self) -> str:
+        """Where it is to run; "default" unless the file says otherwise."""
+        return self._spec.virtual_cluster()
+
+    @property
+    def deployment(self) -> Optional[str]:
+        """The deployment that is used."""
+        return self._spec.deployment()
+
+    @property
+    def description(self) -> Optional[str]:
+        """What the file says of itself."""
+        return self._spec.description()
+
+    @property
+    def contributor(self) -> Optional[str]:
+        """Who wrote it."""
+        return self._spec.contributor()
+
+    @property
+    def gang(self) -> bool:
+        """Whether all tasks start together."""
+        return self._spec.gang()
 
     @property
     def notes(self) -> Tuple[str, ...]:
@@ -145,19 +227,19 @@ class Job:
     def to_yaml(self, *, secrets: bool = False, version: int = 2) -> str:
         """The job as YAML, in the order of its file; "******" for secrets
         unless they are asked for.  Version 1 has no YAML."""
-        return self._spec.to_yaml(bool(secrets), version)
+        return self._spec.to_yaml(bool(secrets), _version(version, 2))
 
     def to_json(self, *, secrets: bool = False, version: int = 2) -> str:
         """The same as JSON.  Version 1: as job config v1, without what that
         cannot say: see v1_report()."""
-        return self._spec.to_json(bool(secrets), version)
+        return self._spec.to_json(bool(secrets), _version(version, 2))
 
     def __getitem__(self, path: str) -> Any:
         """The value of any place of the job, as protocol v2 has it, such as
         "taskRoles.worker.completion"; KeyError if there is none.  Secrets are
         "******"."""
         try:
-            return json.loads(self._spec.get(path))
+            return json.loads(self._spec.get(_place(path)))
         except NotFoundError as error:
             missing = alike(NoSuchPlaceError, error)
         raise missing
@@ -168,6 +250,25 @@ class Job:
             return self[path]
         except KeyError:
             return default
+
+    def __contains__(self, path: str) -> bool:
+        try:
+            self._spec.get(_place(path))
+        except NotFoundError:
+            return False
+        return True
+
+    __iter__ = None  # not by numbers
+
+    def __copy__(self) -> "Job":
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: object) -> "Job":
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Job is not pickled, for its secrets would show: "
+                        "pickle to_yaml(secrets=True), and Job.parse() that")
 
     def docker_config(self) -> str:
         """Docker's config.json to pull the job's images.  Holds secrets."""

@@ -27,10 +27,12 @@ class Diagnostic:
     source: Optional[str]
     #: Where it begins in `source`, from 1.
     source_column: int
+    #: Where it has ended in `source`; one further where that is another line.
+    source_end_column: int
 
     def __str__(self) -> str:
-        return "%d:%d: %s: %s" % (self.line, self.column, self.severity,
-                                  self.message)
+        return "%d:%d: %s: %s [%s]" % (self.line, self.column, self.severity,
+                                       self.message, self.code)
 
     def _lines(self) -> Iterator[str]:
         """As a compiler shows it."""
@@ -38,10 +40,7 @@ class Diagnostic:
         if self.source is not None:
             before = self.source[:self.source_column - 1]
             space = "".join(c if c == "\t" else " " for c in before)
-            length = 1
-            if self.end_line == self.line:
-                length = min(self.end_column - self.column,
-                             len(self.source) - len(before))
+            length = max(1, self.source_end_column - self.source_column)
             yield "  " + self.source
             yield "  " + space + "^" + "~" * (length - 1)
         if self.help is not None:

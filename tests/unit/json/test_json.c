@@ -176,6 +176,23 @@ static void comments_are_an_option(void **state)
   assert_int_equal(test_json_try("1 / 2", &opts, "not '/'"), PAI_EINVAL);
 }
 
+static void commas_before_brackets_are_an_option(void **state)
+{
+  pai__json_options opts = { .flags = PAI__JSON_COMMAS };
+  pai__tree *t =
+    test_json_parse("{\"a\": [1, [2,],\n], \"b\": {\"c\": 3 , } ,}", &opts);
+
+  (void)state;
+  test_shows(t, "{a: [1, [2]], b: {c: 3}}");
+  pai__tree_free(t);
+  assert_int_equal(test_json_try("[,]", &opts, "not ','"), PAI_EINVAL);
+  assert_int_equal(test_json_try("{,}", &opts, "not ','"), PAI_EINVAL);
+  assert_int_equal(test_json_try("[1,,]", &opts, "not ','"), PAI_EINVAL);
+  assert_int_equal(test_json_try("[1,}", &opts, "not '}'"), PAI_EINVAL);
+  assert_int_equal(test_json_try("1,", &opts, "nothing more"), PAI_EINVAL);
+  assert_int_equal(test_json_try("[1,", &opts, "the end"), PAI_EINVAL);
+}
+
 /* Every node's source is what it was read from. */
 static void nodes_know_their_source(void **state)
 {
@@ -368,6 +385,7 @@ int main(void)
     cmocka_unit_test(embedded_nul_is_refused),
     cmocka_unit_test(late_duplicates_are_found_in_large_objects),
     cmocka_unit_test(comments_are_an_option),
+    cmocka_unit_test(commas_before_brackets_are_an_option),
     cmocka_unit_test(nodes_know_their_source),
     cmocka_unit_test(limits_hold_at_the_limit_and_one_over),
     cmocka_unit_test(reader_survives_failing_memory),

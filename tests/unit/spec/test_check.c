@@ -4,7 +4,11 @@
 #include "base/buf.h"
 
 static const found of_the_root[] = {
-  { "", "wrong-type  1:1-1:1", "must be a mapping, not null", NULL },
+  { "", "wrong-type  1:1-1:1", "the file is empty", NULL },
+  { "# c\n", "wrong-type  1:1-1:1", "the file is empty", NULL },
+  { JOB_WITH("secrets: '******'"), "wrong-type /secrets 6:10-6:18",
+    "secrets must be a mapping", "masked copy" },
+  { "~", "wrong-type  1:1-1:2", "must be a mapping, not null", NULL },
   { "- 1\n", "wrong-type  1:1-1:4", "must be a mapping, not a list", NULL },
   { "a: [1,\n", "syntax  2:1-2:1", NULL, NULL },
   { JOB_HEAD JOB_IMAGE, "missing-key  1:1-4:54", "lacks the field 'taskRoles'",

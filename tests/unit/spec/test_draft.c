@@ -77,6 +77,39 @@ static void what_is_around_stays(void **state)
   pai_draft_free(d);
 }
 
+/* JSON with commas too many would be YAML as well. */
+static void loose_json_stays_json(void **state)
+{
+  static const char *const texts[] = {
+    "{\"a\": [1, 2,], // c\n\"jobName\": \"x\",}",
+    "{\"a\": [1, 2,],\n\"jobName\": \"x\",}",
+    "{\"a\": [1, 2,],\n\"name\": \"x\",}",
+  };
+  pai_error *err = NULL;
+  pai_draft *d;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(texts); i++) {
+    assert_int_equal(pai_draft_new(&d, texts[i], strlen(texts[i]), NULL, NULL),
+                     PAI_OK);
+    set(d, "a[+]", "3");
+    set(d, "b", "null");
+    assert_int_equal(pai_draft_format(d, NULL), PAI_OK);
+    assert_true(strncmp(pai_draft_text(d, NULL),
+                        "{\n  \"a\": [\n    1,\n    2,\n    3", 30) == 0);
+    assert_int_equal(i == 0, strstr(pai_draft_text(d, NULL), "// c") != NULL);
+    pai_draft_free(d);
+  }
+  assert_int_equal(pai_draft_new(&d, "{\n // c\n \"a\":1}", 15, NULL, &err),
+                   PAI_EINVAL);
+  assert_int_equal(pai_error_line(err), 2);
+  assert_string_equal(pai_error_help(err), "remove the comment");
+  pai_error_free(err);
+  assert_int_equal(pai_draft_new(&d, "{ # c\n \"a\":1}", 13, NULL, NULL),
+                   PAI_OK);
+  pai_draft_free(d);
+}
+
 static void failures_change_nothing(void **state)
 {
   static const char text[] = "a: &x [1, 2]\nb: *x\nc: 3\n";
@@ -182,6 +215,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_job_is_made_from_nothing),
     cmocka_unit_test(what_is_around_stays),
+    cmocka_unit_test(loose_json_stays_json),
     cmocka_unit_test(failures_change_nothing),
     cmocka_unit_test(layout_is_canonical),
     cmocka_unit_test(json_stays_json),

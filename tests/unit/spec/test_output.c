@@ -277,6 +277,41 @@ static void any_place_can_be_asked_for(void **state)
   pai_spec_unref(spec);
 }
 
+/* Whatever else is in the file. */
+static void a_place_costs_what_it_holds(void **state)
+{
+  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
+  test_tally t;
+  pai_spec *spec;
+  pai__buf text, out;
+
+  (void)state;
+  pai__buf_init(&text, &pai__libc_alloc);
+  pai__buf_init(&out, &pai__libc_alloc);
+  pai__buf_str(&text,
+               HEAD "secrets: {a: &s hunter2}\nextras:\n  x: [{s: *s}]\n");
+  for (unsigned i = 0; i < 10000; i++)
+    pai__buf_printf(&text, "  key%u: [value %u]\n", i, i);
+  pai__buf_str(
+    &text, "prerequisites: [{name: i, type: dockerimage, uri: x}]\n" ROLES);
+  test_tally_init(&t);
+  o.alloc = &t.alloc;
+  assert_int_equal(pai_spec_parse(&spec, text.data, text.len, &o, NULL),
+                   PAI_OK);
+  t.peak = t.live;
+  assert_int_equal(
+    pai_spec_get(spec, "extras.key9999[0]", on_text, &out, NULL), PAI_OK);
+  assert_int_equal(pai_spec_get(spec, "extras.x", on_text, &out, NULL),
+                   PAI_OK);
+  assert_string_equal(pai__buf_text(&out),
+                      "\"value 9999\"[{\"s\":\"******\"}]");
+  assert_true(t.peak - t.live < 4096);
+  pai_spec_unref(spec);
+  assert_int_equal(t.live, 0);
+  pai__buf_dispose(&text);
+  pai__buf_dispose(&out);
+}
+
 static int refuse(void *user_data, const char *bytes, size_t len)
 {
   (void)user_data;
@@ -363,6 +398,7 @@ int main(void)
     cmocka_unit_test(a_masked_copy_knows_no_secret),
     cmocka_unit_test(versions_become_each_other),
     cmocka_unit_test(any_place_can_be_asked_for),
+    cmocka_unit_test(a_place_costs_what_it_holds),
     cmocka_unit_test(bad_calls_are_refused),
     cmocka_unit_test(failing_memory),
   };

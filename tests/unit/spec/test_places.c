@@ -46,7 +46,12 @@ static const found paths[] = {
     "name", "letters" },
   { "// c\n{\"protocolVersion\": 2}\n", "syntax  1:1-1:1",
     "expected a value, not '/'", "remove the comment" },
-  { "/ c", "syntax  1:1-1:1", "expected a value, not '/'", "the comment" },
+  { "{\"protocolVersion\": 2, \"name\": \"n\", // c\n\"type\": \"job\",}\n",
+    "syntax  1:37-1:37", "expected a key in double quotes, not '/'",
+    "remove the comment" },
+  { "{ // c\n\"name\": \"n\"\n\"type\": 1}\n", "syntax  3:1-3:1",
+    "expected ',' or '}' after the value", NULL },
+  { "/ c", "wrong-type  1:1-1:4", "must be a mapping, not '/ c'", NULL },
   /* keys that are there twice, and all else */
   { JOB_WITH("name: m"), "duplicate-key /name 6:1-6:5",
     "key 'name' is there already, at line 2, column 1", "remove one" },
@@ -167,8 +172,10 @@ static const found of_v1[] = {
     "a task role has no field 'instances'", "what could still" },
   { "// c\n{\"jobName\": 1}\n{}", "syntax  3:1-3:1", "expected nothing more",
     NULL },
-  { "// c\n{\"jobName\": \"a\", \"image\": \"i\",}\n", "syntax  2:31-2:31",
-    "not '}'", "remove the comma" },
+  { "// c\n{\"jobName\": \"a\", \"image\": \"i\",}\n", "missing-key  2:1-2:32",
+    "lacks the field 'taskRoles'", "add taskRoles" },
+  { "{\"jobName\": \"a\", // c\n\"image\": \"i\",,}\n", "syntax  2:14-2:14",
+    "expected a key in double quotes, not ','", NULL },
 };
 
 static const found of_hived[] = {
