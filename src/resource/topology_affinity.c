@@ -162,7 +162,7 @@ static uint32_t begin_of(const choice *c, size_t i, uint32_t place, uint32_t n)
       rank += g < c->gpus[i];
       all++;
     }
-  return (uint32_t)((uint64_t)n * rank / all);
+  return all > 0 ? (uint32_t)((uint64_t)n * rank / all) : 0;
 }
 
 /* Takes one more core near choice i; false when there is none left at all. */

@@ -127,7 +127,7 @@ size_t pai__topo_run(const pai_topology *t, const pai__topo_list *l, size_t i)
 static void add_amount(pai__buf *out, uint64_t n, uint64_t step)
 {
   static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB" };
-  uint64_t unit = 1, tenths;
+  uint64_t unit = 1, tenths, whole;
   size_t i = 0;
 
   while (i + 1 < PAI__LEN(units) && n / unit >= step) {
@@ -135,13 +135,12 @@ static void add_amount(pai__buf *out, uint64_t n, uint64_t step)
     i++;
   }
   tenths = n / unit * 10 + n % unit * 10 / unit;
+  whole = n / unit + (tenths % 10 >= 5 ? 1 : 0);
   if (n / unit < 10 && tenths % 10 != 0)
     pai__buf_printf(out, "%u.%u %s", (unsigned)(tenths / 10),
                     (unsigned)(tenths % 10), units[i]);
   else
-    pai__buf_printf(out, "%llu %s",
-                    (unsigned long long)(n / unit + (tenths % 10 >= 5)),
-                    units[i]);
+    pai__buf_printf(out, "%llu %s", (unsigned long long)whole, units[i]);
 }
 
 void pai__topo_add_bytes(pai__buf *out, uint64_t bytes)

@@ -221,7 +221,7 @@ enum { LINKS_TOP = 58, LINKS_LEFT = 40, LINKS_ROOM = 1100 };
 /* A square of the matrix: wide enough for words, or just a colour. */
 static int cell_width(uint32_t gpus)
 {
-  int fits = LINKS_ROOM / (int)gpus;
+  int fits = gpus > 0 ? LINKS_ROOM / (int)gpus : LINKS_ROOM;
 
   return fits > 36 ? 36 : fits < 4 ? 4 : fits;
 }

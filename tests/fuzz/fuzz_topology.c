@@ -5,7 +5,7 @@
 #include <openpai/topology.h>
 
 /* hwloc loses memory when it refuses XML; what is lost elsewhere is ours. */
-const char *__lsan_default_suppressions(void);
+PAI_API const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
   return "leak:libhwloc";
