@@ -6,7 +6,6 @@
 
 /* One of `machine-sku`; in the cluster once a worker has it. */
 typedef struct pai__layout_sku {
-  pai__node key;
   pai__sku sku;
   uint32_t index;
   bool is_used;

@@ -128,7 +128,7 @@ bool pai__quantity_parse(uint64_t *out, const char *s, size_t len, bool milli)
     return false;
   scale(&f, 1000, milli ? 1 : 0);
   *out = f.whole + (f.part > 0 || f.more);
-  return !f.too_large;
+  return !f.too_large && *out <= (uint64_t)INT64_MAX;
 }
 
 bool pai__read_quantity(pai__reader *r, pai__node n, const char *what,

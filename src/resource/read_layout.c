@@ -85,7 +85,7 @@ static void read_def(pai__layout *l, pai__node key)
 
   if (name.s == NULL)
     return;
-  *def = (pai__layout_sku){ .key = key, .index = PAI__NOTHING };
+  *def = (pai__layout_sku){ .index = PAI__NOTHING };
   def->sku.name = pai__cluster_text(r->c, name.s, name.len);
   if (def->sku.name == NULL ||
       pai__map_set(&l->by_name, name.s, name.len,
