@@ -75,8 +75,9 @@ static void read_device(pai__reader *r, pai__node n, pai__sku *sku)
 
 static void read_def(pai__layout *l, pai__node key)
 {
-  enum { DEVICE, MEM, CPU, KEYS };
-  static const char *const keys[] = { "computing-device", "mem", "cpu" };
+  enum { DEVICE, MEM, CPU, GPU, KEYS };
+  static const char *const keys[] = { "computing-device", "mem", "cpu",
+                                      "gpu" };
   static const char *const cpu_keys[] = { "vcore" };
   pai__reader *r = l->r;
   pai__layout_sku *def = &l->defs[l->ndefs];
@@ -96,6 +97,11 @@ static void read_def(pai__layout *l, pai__node key)
     return;
   if (v[DEVICE] != PAI__NO_NODE)
     read_device(r, v[DEVICE], &def->sku);
+  if (v[GPU] != PAI__NO_NODE &&
+      pai__find(r->f, PAI_SEVERITY_ERROR, "old-layout", v[GPU],
+                "'gpu' is of layouts before OpenPAI 1.0"))
+    pai__find_help(r->f, "write computing-device: {type: nvidia.com/gpu, "
+                         "model: K80, count: 4}, say");
   if (v[MEM] == PAI__NO_NODE)
     pai__read_missing(r, n, "a machine type", "mem");
   if (v[CPU] == PAI__NO_NODE)
