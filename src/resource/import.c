@@ -29,6 +29,14 @@ bool pai__piece_is(pai__piece p, const char *s)
   return p.s != NULL && strlen(s) == p.len && memcmp(p.s, s, p.len) == 0;
 }
 
+bool pai__piece_is_line(pai__piece p)
+{
+  for (size_t i = 0; i < p.len; i++)
+    if ((unsigned char)p.s[i] < ' ' || p.s[i] == 0x7f)
+      return false;
+  return p.len > 0 && p.len <= PAI__REASON_TEXT;
+}
+
 /* --- kinds of GPUs -------------------------------------------------------- */
 
 uint32_t pai__import_kind(pai__reader *r, pai__node at, pai__piece name)

@@ -15,7 +15,7 @@ enum {
   PAI__SHAPE_KINDS = 32,    /* of GPUs in one node */
   PAI__IMPORT_KINDS = 4096, /* of GPUs in all */
   PAI__IMPORT_CPUS = 1 << 20,
-  PAI__REASON_TEXT = 253 /* the longest `sick` of our own form */
+  PAI__REASON_TEXT = 253 /* the longest text of our own form */
 };
 
 #define PAI__IMPORT_MEMORY (UINT64_C(1) << 50)
@@ -38,6 +38,8 @@ pai__node pai__import_get(const pai__reader *r, pai__node n, const char *key);
 /* A text that is there and not empty, or NULL, which is not told. */
 pai__piece pai__import_text(const pai__reader *r, pai__node n);
 bool pai__piece_is(pai__piece p, const char *s);
+/* Whether our own form can hold it: one line of bounded length, not empty. */
+bool pai__piece_is_line(pai__piece p);
 
 /* The kind of GPU called so, made the way jobs write it: small letters, and -
  * for spaces and _.  PAI__NOTHING: no memory, or it is told what is wrong. */

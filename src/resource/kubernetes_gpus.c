@@ -148,7 +148,7 @@ static uint32_t find_kind(pai__reader *r, const pai__kube_node *k,
     index = pai__import_kind(r, at, (pai__piece){ b.data, b.len });
   if (index != PAI__NOTHING) {
     kind = &r->c->kinds[index];
-    if (kind->resource == NULL) {
+    if (kind->resource == NULL && pai__piece_is_line(resource)) {
       kind->resource = pai__cluster_text(r->c, resource.s, resource.len);
       r->f->failed |= kind->resource == NULL;
     }

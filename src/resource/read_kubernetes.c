@@ -73,14 +73,6 @@ static void find_address(pai__reader *r, const pai__kube_node *k,
     m->address = pai__read_copy(r, n, "address");
 }
 
-static bool is_label_text(pai__piece s)
-{
-  for (size_t i = 0; i < s.len; i++)
-    if ((unsigned char)s.s[i] < ' ' || s.s[i] == 0x7f)
-      return false;
-  return s.len <= PAI__REASON_TEXT;
-}
-
 /* All of them; in YAML a value may lack its quotes, and is kept as written. */
 static void read_labels(pai__reader *r, const pai__kube_node *k,
                         pai__labels *l)
@@ -103,7 +95,8 @@ static void read_labels(pai__reader *r, const pai__kube_node *k,
       value.s = pai__tree_str(r->t, n, &value.len);
     if (value.s == NULL)
       continue;
-    if (is_label_text(name) && is_label_text(value) && name.len > 0)
+    if (pai__piece_is_line(name) &&
+        (value.len == 0 || pai__piece_is_line(value)))
       pai__labels_add(r, l, "", name, value);
     else
       (void)pai__find(r->f, PAI_SEVERITY_ERROR, "bad-name", n,

@@ -5,6 +5,8 @@
 
 #include "base/utf8.h"
 
+enum { LONGEST_NAME = 200 }; /* of what gets a word more */
+
 /* Slurm says so in `meta`; a list that was cut out of its answer is known by
  * fields that no other form has. */
 static bool is_slurm(const pai__tree *t)
@@ -72,7 +74,7 @@ static void read_shape(pai__reader *r, pai__node node, pai__shape *shape)
 {
   *shape = (pai__shape){ .numa = 0 };
   shape->name = pai__import_text(r, pai__import_get(r, node, "instance_type"));
-  if (shape->name.len > PAI__REASON_TEXT)
+  if (!pai__piece_is_line(shape->name) || shape->name.len > LONGEST_NAME)
     shape->name = (pai__piece){ NULL, 0 };
   read_cpus(r, node, shape);
   read_memory(r, node, shape);
@@ -122,14 +124,6 @@ static pai__piece word_of(pai__piece s)
   return found;
 }
 
-static bool is_line(pai__piece s)
-{
-  for (size_t i = 0; i < s.len; i++)
-    if ((unsigned char)s.s[i] < ' ' || s.s[i] == 0x7f)
-      return false;
-  return s.len > 0 && s.len < PAI__REASON_TEXT / 2;
-}
-
 static void find_rack(pai__reader *r, pai__node node, pai__member *m)
 {
   static const char *const keys[] = { "comment", "extra" };
@@ -138,7 +132,8 @@ static void find_rack(pai__reader *r, pai__node node, pai__member *m)
 
   for (size_t i = 0; i < PAI__LEN(keys) && s.len == 0; i++)
     s = word_of(pai__import_text(r, pai__import_get(r, node, keys[i])));
-  if (is_line(s) && pai__cluster_rack(r->c, s.s, s.len, &m->rack) < 0)
+  if (pai__piece_is_line(s) &&
+      pai__cluster_rack(r->c, s.s, s.len, &m->rack) < 0)
     r->f->failed = true;
 }
 
@@ -164,7 +159,7 @@ static void read_labels(pai__reader *r, pai__node node, pai__labels *l)
   for (size_t i = 0; i < PAI__LEN(lists); i++) {
     pai__slurm_names_begin(&names, r, pai__import_get(r, node, lists[i].key));
     while (!r->f->failed && pai__slurm_names_next(&names, &s))
-      if (is_line(s))
+      if (pai__piece_is_line(s) && s.len <= LONGEST_NAME)
         pai__labels_add(r, l, lists[i].label, s, yes);
   }
 }
@@ -176,7 +171,7 @@ static void fill_node(pai__reader *r, pai__node n, pai__member *m)
   pai__piece address = pai__import_text(r, pai__import_get(r, n, "address"));
   pai__buf why;
 
-  if (is_line(address) && !pai__piece_is(address, m->name)) {
+  if (pai__piece_is_line(address) && !pai__piece_is(address, m->name)) {
     m->address = pai__cluster_text(r->c, address.s, address.len);
     r->f->failed |= m->address == NULL;
   }

@@ -128,6 +128,23 @@ bool pai__slurm_tres(const pai__reader *r, pai__node tres, const char *name,
 
 /* --- GPUs ----------------------------------------------------------------- */
 
+/* What a job asks Slurm for: its own spelling of the type. */
+static void put_resource(pai__reader *r, uint32_t kind, pai__piece type)
+{
+  pai__gpu_kind *k = &r->c->kinds[kind];
+  pai__buf b;
+
+  if (k->resource != NULL || (type.len > 0 && !pai__piece_is_line(type)))
+    return;
+  pai__buf_init(&b, &r->c->alloc);
+  pai__buf_str(&b, type.len > 0 ? "gres/gpu:" : "gres/gpu");
+  pai__buf_add(&b, type.s, type.len);
+  if (pai__buf_ok(&b))
+    k->resource = pai__cluster_text(r->c, b.data, b.len);
+  r->f->failed |= k->resource == NULL;
+  pai__buf_dispose(&b);
+}
+
 static void add_gpus(pai__reader *r, pai__node at, pai__piece type,
                      pai__piece count, pai__shape *shape)
 {
@@ -143,8 +160,10 @@ static void add_gpus(pai__reader *r, pai__node at, pai__piece type,
     return;
   }
   kind = n > 0 ? pai__import_kind(r, at, name) : PAI__NOTHING;
-  if (kind != PAI__NOTHING)
-    pai__shape_add(r, at, shape, kind, (uint32_t)n, 0);
+  if (kind == PAI__NOTHING)
+    return;
+  put_resource(r, kind, type);
+  pai__shape_add(r, at, shape, kind, (uint32_t)n, 0);
 }
 
 /* gres/gpu:h100=8 says of which kind, gres/gpu=8 is the sum: it counts where
