@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-enum { LONGEST_NAME = 200 }; /* of what gets a word more */
+enum { LONGEST_NAME = 200 }; /* of what becomes a part of a label */
 
 /* Slurm says so in `meta`; a list that was cut out of its answer is known by
  * fields that no other form has. */
@@ -74,7 +74,7 @@ static void read_shape(pai__reader *r, pai__node node, pai__shape *shape)
 {
   *shape = (pai__shape){ .numa = 0 };
   shape->name = pai__import_text(r, pai__import_get(r, node, "instance_type"));
-  if (!pai__piece_is_line(shape->name) || shape->name.len > LONGEST_NAME)
+  if (!pai__piece_is_line(shape->name))
     shape->name = (pai__piece){ NULL, 0 };
   read_cpus(r, node, shape);
   read_memory(r, node, shape);

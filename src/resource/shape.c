@@ -1,8 +1,10 @@
 /* shape.c - types of machines from what single machines have */
 #include "resource/import.h"
 
-/* How many SKUs that differ in nothing but their memory are looked at. */
-enum { MOST_LOOKS = 64 };
+enum {
+  MOST_LOOKS = 64,   /* at SKUs that differ in nothing but their memory */
+  LONGEST_NAME = 200 /* before "-2" and the like */
+};
 
 void pai__shapes_init(pai__shapes *s, const pai__reader *r)
 {
@@ -86,19 +88,24 @@ static bool takes(const pai__shape_sku *first, pai__sku *sku,
 
 /* --- its name ------------------------------------------------------------- */
 
-/* The name of the first shape of GPUs and CPUs: "h100-8", "cpu-64". */
+/* The one it should have, if that leaves room; else what it has: "h100-8",
+ * "cpu-64". */
 static void put_name(pai__buf *b, const pai_cluster *c,
                      const pai__shape *shape)
 {
   pai__buf_clear(b);
-  if (shape->name.s != NULL)
+  if (shape->name.len > 0 && shape->name.len <= LONGEST_NAME) {
     pai__buf_add(b, shape->name.s, shape->name.len);
-  for (uint32_t i = 0; i < shape->ngroups && b->len < PAI__REASON_TEXT / 2 &&
-                       shape->name.s == NULL;
-       i++)
-    pai__buf_printf(b, "%s%.120s-%u", i > 0 ? "-" : "",
-                    c->kinds[shape->groups[i].kind].name,
+    return;
+  }
+  for (uint32_t i = 0; i < shape->ngroups; i++) {
+    const char *kind = c->kinds[shape->groups[i].kind].name;
+
+    if (i > 0 && b->len + strlen(kind) > LONGEST_NAME)
+      return;
+    pai__buf_printf(b, "%s%s-%u", i > 0 ? "-" : "", kind,
                     shape->groups[i].count);
+  }
   if (b->len == 0 && shape->cpus > 0)
     pai__buf_printf(b, "cpu-%u", shape->cpus);
   else if (b->len == 0)
