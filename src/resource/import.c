@@ -37,6 +37,17 @@ bool pai__piece_is_line(pai__piece p)
   return p.len > 0 && p.len <= PAI__REASON_TEXT;
 }
 
+const char *pai__import_name(pai__reader *r, pai__node n)
+{
+  const char *name = pai__read_copy(r, n, "the name of a node");
+
+  if (name == NULL || strpbrk(name, "[]") == NULL)
+    return name;
+  (void)pai__find(r->f, PAI_SEVERITY_ERROR, "bad-name", n,
+                  "the name of a node cannot have brackets");
+  return NULL;
+}
+
 /* --- kinds of GPUs -------------------------------------------------------- */
 
 uint32_t pai__import_kind(pai__reader *r, pai__node at, pai__piece name)

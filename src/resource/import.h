@@ -13,7 +13,7 @@
 
 enum {
   PAI__SHAPE_KINDS = 32,    /* of GPUs in one node */
-  PAI__IMPORT_KINDS = 4096, /* of GPUs in all */
+  PAI__IMPORT_KINDS = 1024, /* of GPUs in all */
   PAI__IMPORT_CPUS = 1 << 20,
   PAI__REASON_TEXT = 253 /* the longest text of our own form */
 };
@@ -40,6 +40,10 @@ pai__piece pai__import_text(const pai__reader *r, pai__node n);
 bool pai__piece_is(pai__piece p, const char *s);
 /* Whether our own form can hold it: one line of bounded length, not empty. */
 bool pai__piece_is_line(pai__piece p);
+
+/* The name of a node, in the arena; NULL: it is none, or has brackets, which
+ * stand for many nodes in our own form, and that is told. */
+const char *pai__import_name(pai__reader *r, pai__node n);
 
 /* The kind of GPU called so, made the way jobs write it: small letters, and -
  * for spaces and _.  PAI__NOTHING: no memory, or it is told what is wrong. */

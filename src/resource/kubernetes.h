@@ -6,8 +6,8 @@
 
 /* A node of Kubernetes: where its parts are, or PAI__NO_NODE. */
 typedef struct pai__kube_node {
-  pai__node at, name_at;
-  pai__piece name;
+  pai__node at;
+  const char *name; /* in the arena */
   pai__node labels, capacity, allocatable, conditions, taints, addresses;
   bool is_unschedulable;
   bool is_leaving; /* it is being deleted */

@@ -171,8 +171,8 @@ static void look_at_count(pai__reader *r, const pai__kube_node *k)
   if (s.s != NULL && pai__quantity_parse(&count, s.s, s.len, false) &&
       count > 0 && count <= PAI__NODE_MAX_GPUS &&
       pai__find(r->f, PAI_SEVERITY_WARNING, "no-gpus", k->at,
-                "node '%.*s' has %u GPUs by its label, and offers none",
-                (int)k->name.len, k->name.s, (unsigned)count))
+                "node '%s' has %u GPUs by its label, and offers none", k->name,
+                (unsigned)count))
     pai__find_help(r->f, "does the device plugin run there?");
 }
 

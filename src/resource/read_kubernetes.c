@@ -159,7 +159,7 @@ static pai__node part(pai__reader *r, pai__node n, const char *key)
 
 static bool take_apart(pai__reader *r, pai__node n, pai__kube_node *k)
 {
-  pai__node meta, spec, status;
+  pai__node meta, spec, status, name;
 
   *k = (pai__kube_node){ .at = n };
   if (!pai__read_is_mapping(r, n, "a node"))
@@ -167,7 +167,7 @@ static bool take_apart(pai__reader *r, pai__node n, pai__kube_node *k)
   meta = part(r, n, "metadata");
   spec = part(r, n, "spec");
   status = part(r, n, "status");
-  k->name_at = pai__import_get(r, meta, "name");
+  name = pai__import_get(r, meta, "name");
   k->labels = part(r, meta, "labels");
   k->is_leaving =
     pai__import_get(r, meta, "deletionTimestamp") != PAI__NO_NODE;
@@ -179,23 +179,21 @@ static bool take_apart(pai__reader *r, pai__node n, pai__kube_node *k)
     k->capacity = k->allocatable;
   k->conditions = pai__import_get(r, status, "conditions");
   k->addresses = pai__import_get(r, status, "addresses");
-  if (k->name_at == PAI__NO_NODE) {
+  if (name == PAI__NO_NODE) {
     pai__read_missing(r, meta != PAI__NO_NODE ? meta : n, "a node",
                       meta != PAI__NO_NODE ? "name" : "metadata.name");
     return false;
   }
-  k->name = pai__read_text(r, k->name_at, "the name of a node");
-  if (k->name.s != NULL && k->capacity == PAI__NO_NODE &&
+  k->name = pai__import_name(r, name);
+  if (k->name != NULL && k->capacity == PAI__NO_NODE &&
       pai__find(r->f, PAI_SEVERITY_WARNING, "no-capacity", n,
-                "node '%.*s' does not say what it has", (int)k->name.len,
-                k->name.s))
+                "node '%s' does not say what it has", k->name))
     pai__find_help(r->f, "its status.capacity is missing: is the list whole?");
-  return k->name.s != NULL;
+  return k->name != NULL;
 }
 
 static void read_node(pai__reader *r, pai__shapes *shapes, pai__node n)
 {
-  const char *name;
   pai__kube_node k;
   pai__labels labels = { NULL, 0, NULL };
   pai__shape shape;
@@ -211,9 +209,7 @@ static void read_node(pai__reader *r, pai__shapes *shapes, pai__node n)
   if (r->f->failed || r->full)
     return;
   sku = pai__shapes_sku(shapes, r, &shape);
-  name = pai__cluster_text(r->c, k.name.s, k.name.len);
-  r->f->failed |= name == NULL;
-  if (r->f->failed || (m = pai__read_add_node(r, n, name, sku)) == NULL)
+  if (r->f->failed || (m = pai__read_add_node(r, n, k.name, sku)) == NULL)
     return;
   pai__labels_end(&labels, m);
   find_address(r, &k, m);

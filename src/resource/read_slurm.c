@@ -198,7 +198,7 @@ static void read_node(pai__reader *r, pai__shapes *shapes, pai__node n)
     pai__read_missing(r, n, "a node", "name");
     return;
   }
-  name = pai__read_copy(r, name_at, "the name of a node");
+  name = pai__import_name(r, name_at);
   read_shape(r, n, &shape);
   read_labels(r, n, &labels);
   if (name == NULL || r->f->failed || r->full)

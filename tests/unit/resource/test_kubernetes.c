@@ -439,6 +439,8 @@ static const struct {
   { LIST "items: [{metadata: {name: a}, status: {capacity: {}}}, {metadata: "
          "{name: a}, status: {capacity: {}}}]\n",
     "duplicate /items/1 3:56\n", "'a' is there already", "rename" },
+  { LIST "items: [{metadata: {name: 'a[1-2]'}, status: {capacity: {}}}]\n",
+    "bad-name /items/0/metadata/name 3:27\n", "cannot have brackets", NULL },
   { LIST "items: []\n", "no-nodes  1:1\n", "no node", NULL },
   { "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"message\":\n"
     "\"nodes is forbidden\"}",

@@ -432,6 +432,8 @@ static const struct {
     "?refused /errors/0 1:36\n", "half of it", NULL },
   { "{\"meta\": {\"slurm\": {}}, \"errors\": [], \"sinfo\": []}",
     "missing-key  1:1\n", "no 'nodes'", "scontrol show nodes --json" },
+  { META "{\"name\": \"a]\"}]}", "bad-name /nodes/0/name 1:58\n",
+    "cannot have brackets", NULL },
   { META "]}", "no-nodes  1:1\n", "no node", NULL },
   { META "7]}", "wrong-type /nodes/0 1:49\n", "must be a mapping, not 7",
     NULL },
