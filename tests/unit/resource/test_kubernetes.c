@@ -488,6 +488,7 @@ static void quantities_are_read(void **state)
     { "63900m", true, true, 63900 },
     { "63900m", false, true, 64 }, /* up, as Kubernetes does */
     { "0.5", true, true, 500 },
+    { "1.0000000000001", false, true, 2 },
     { ".5", true, true, 500 },
     { "5.", false, true, 5 },
     { "1.5Gi", false, true, UINT64_C(3) << 29 },

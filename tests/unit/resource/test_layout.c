@@ -105,7 +105,7 @@ static const struct {
   const char *text, *list, *says, *help;
 } faults[] = {
   { BOTH, "", NULL, NULL },
-  { BOTH "- {hostname: w, hostip: 10.0.0.3, machine-type: g}\n",
+  { BOTH "- {hostname: w, hostip: 10.0.0.3, machine-type: g, pai-worker: " YES,
     "duplicate /machine-list/2/hostname 5:14\n",
     "line 4 has hostname 'w' already", "its own" },
   { BOTH "- {hostname: x, hostip: 10.0.0.1, machine-type: g}\n",

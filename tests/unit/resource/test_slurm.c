@@ -132,10 +132,11 @@ static const char v23[] =
   "   \"partitions\": [\"batch\", \"debug\"], \"reason\": \"\"},\n"
   "  {\"name\": \"n3\", \"hostname\": \"n3\", \"address\": \"10.1.0.3\",\n"
   "   \"state\": [\"IDLE\", \"CLOUD\", \"POWERED_DOWN\"],\n"
-  "   \"cpus\": 16, \"effective_cpus\": 16,\n"
-  "   \"real_memory\": 64000, \"specialized_memory\": 0,\n"
-  "   \"sockets\": 1, \"gres\": \"gpu:4\", \"tres\": \"cpu=16\",\n"
-  "   \"partitions\": [], \"reason\": \"\"}\n"
+  "   \"comment\": \"offrack=r9\", \"cpus\": 16,\n"
+  "   \"effective_cpus\": 16, \"real_memory\": 64000,\n"
+  "   \"specialized_memory\": 0, \"sockets\": 1,\n"
+  "   \"gres\": \"gpu:4\", \"tres\": \"cpu=16\", \"partitions\": [],\n"
+  "   \"reason\": \"\"}\n"
   " ]}\n";
 
 static const char v23_as_ours[] = "gpus:\n"
@@ -215,9 +216,11 @@ static const char v25[] =
   "   \"partitions\": [\"batch\"], \"reason\": \"Not responding\",\n"
   "   \"reason_set_by_user\": \"slurm\"},\n"
   "  {\"name\": \"n3\", \"hostname\": \"n3\", \"address\": \"10.1.0.3\",\n"
-  "   \"state\": [\"IDLE\"], \"cpus\": 16, \"effective_cpus\": 16,\n"
-  "   \"real_memory\": {\"set\": false, \"infinite\": false, \"number\": 0},\n"
-  "   \"specialized_memory\": 0, \"sockets\": 1, \"gres\": \"\",\n"
+  "   \"state\": [\"IDLE\"], \"cpus\": 16,\n"
+  "   \"real_memory\": {\"set\": false, \"infinite\": false, \"number\": 7},\n"
+  "   \"effective_cpus\": {\"set\": true, \"infinite\": true, \"number\": "
+  "7},\n"
+  "   \"sockets\": 1, \"gres\": \"\",\n"
   "   \"tres\": \"cpu=16,gres\\/gpu=4,gres\\/gpu:t4=4\",\n"
   "   \"partitions\": [\"cpu\"]}\n"
   " ]}\n";
@@ -375,6 +378,7 @@ static void resources_are_read(void **state)
     { "gpu:h100", 1, 1, "h100" },
     { "gpu:h100:8", 8, 1, "h100" },
     { "gpu:h100:no_consume:8", 8, 1, "h100" },
+    { "gpu:no_consume:2", 2, 1, "gpu" },
     { "gpu:Tesla_T4:2(S:1)", 2, 1, "tesla-t4" },
     { "gpu:h100:8(S:0-3)", 8, 4, "h100" },
     { "gpu:h100:8(S:0,2-3)", 8, 3, "h100" },
@@ -457,6 +461,11 @@ static const struct {
   { META "{\"name\": \"a\", \"gres\": \"gpu:a:4000,gpu:b:97\"}]}",
     "too-large /nodes/0/gres 1:71\n", "more than 4096 GPUs", NULL },
   /* what looks like it and is our own */
+  { "{\"nodes\": [{\"name\": \"a\", \"sku\": \"s\", \"state\": \"x\", "
+    "\"gres\": 1}]}",
+    "unknown-sku /nodes/0/sku 1:33\nunknown-key /nodes/0/state 1:38\n"
+    "unknown-key /nodes/0/gres 1:52\n",
+    NULL, "the SKUs of this file" },
   { "{\"nodes\": [{\"name\": \"a\", \"state\": \"x\"}]}",
     "missing-key /nodes/0 1:12\nunknown-key /nodes/0/state 1:26\n", NULL,
     NULL },
