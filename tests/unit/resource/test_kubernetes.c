@@ -310,12 +310,13 @@ static void single_nodes_are_read(void **state)
 
 static void well_nodes_are_not_sick(void **state)
 {
-  static const char text[] =
-    NODE "metadata: {name: a}\n"
-         "spec: {unschedulable: false, taints: [{key: x, effect: "
-         "PreferNoSchedule}, {key: nvidia.com/gpu, effect: NoSchedule}]}\n"
-         "status: {capacity: {cpu: 1, nvidia.com/gpu: 1}, conditions: [{type: "
-         "Ready, status: 'True'}, {type: PIDPressure, status: 'False'}]}\n";
+  static const char text[] = NODE
+    "metadata: {name: a}\n"
+    "spec: {unschedulable: false, taints: [{key: x, effect: "
+    "PreferNoSchedule}, {key: nvidia.com/gpu, effect: NoSchedule}]}\n"
+    "status: {capacity: {cpu: 1, nvidia.com/gpu: 1}, conditions: [{type: "
+    "Ready, status: 'True'}, {type: PIDPressure, status: 'False'}, {type: "
+    "GpuHealthy, status: 'True'}]}\n";
   pai_cluster *c = test_cluster(text, NULL);
   pai_node_view n = { .struct_size = sizeof(n) };
 
