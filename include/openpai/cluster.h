@@ -9,7 +9,8 @@
  *   hived       HiveD's configuration
  *   layout      OpenPAI's layout.yaml
  *   kubernetes  `kubectl get nodes -o json`
- *   slurm       `scontrol show nodes --json`, and slurmrestd's answer
+ *   slurm       `scontrol show nodes --json` (of 22.05: `sinfo --json`), and
+ *               slurmrestd's answer
  *
  * or is made of a description in one line, as "racks:2 nodes:16 gpu:8:h100".
  *

@@ -58,7 +58,7 @@ typedef struct pai__sku {
   const pai__near_group *near; /* in any order */
   uint32_t nnear;
   uint32_t at; /* while it is read: the node of the text's tree that
-                         tells of it, or PAI__NO_NODE; likewise below */
+                         tells of it, or 0; likewise below */
   uint32_t cpus, used_cpus;     /* used: by what runs on each node anyway */
   uint64_t memory, used_memory; /* bytes */
 } pai__sku;

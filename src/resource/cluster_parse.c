@@ -11,7 +11,10 @@
 #include <stdlib.h>
 
 /* In this order they are asked whether a text is theirs. */
-static const pai__cluster_form *const forms[] = { &pai__form_openpai };
+static const pai__cluster_form *const forms[] = {
+  &pai__form_kubernetes, &pai__form_slurm, /* has 'nodes', too */
+  &pai__form_layout, &pai__form_openpai
+};
 
 int pai__cluster_options(pai_cluster_options *out,
                          const pai_cluster_options *opts, pai_error **err)
@@ -95,7 +98,8 @@ static void read(pai__reader *r, const char *form_name)
   if (form == NULL) {
     if (pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-form", 0,
                   "this is no cluster that we know"))
-      pai__find_help(r->f, "a cluster has 'nodes' or 'physicalCluster'");
+      pai__find_help(r->f, "a cluster has 'nodes', 'physicalCluster', "
+                           "'machine-list', or Kubernetes' 'items'");
     return;
   }
   r->c->form = form->name;

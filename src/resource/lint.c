@@ -54,7 +54,7 @@ static void look_at_skus(pai__reader *r)
   for (uint32_t i = 0; i < c->nskus; i++) {
     const pai__sku *s = &c->skus[i];
 
-    if (s->at == PAI__NO_NODE)
+    if (s->at == 0)
       continue; /* the text does not tell of SKUs */
     if (nodes_of(c, i) == 0) {
       find_unused(r, s);

@@ -253,7 +253,7 @@ static int add_machine(pai_cluster *c, const pai_cluster_machine *from,
                        size_t i, pai_error **err)
 {
   pai_topology_summary sum = { .struct_size = sizeof(sum) };
-  machine m = { .c = c, .t = from->topology, .sku.at = PAI__NOTHING };
+  machine m = { .c = c, .t = from->topology };
   const char *name;
   int rc;
 

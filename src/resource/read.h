@@ -25,6 +25,9 @@ typedef struct pai__cluster_form {
 } pai__cluster_form;
 
 extern const pai__cluster_form pai__form_openpai;
+extern const pai__cluster_form pai__form_layout;
+extern const pai__cluster_form pai__form_kubernetes;
+extern const pai__cluster_form pai__form_slurm;
 
 /* Options with their defaults filled in (cluster_parse.c). */
 int pai__cluster_options(pai_cluster_options *out,

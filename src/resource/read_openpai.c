@@ -164,6 +164,16 @@ static uint32_t find_sku(pai__reader *r, pai__node n)
   return PAI__NOTHING;
 }
 
+/* Kubernetes has many labels whose value is empty. */
+static const char *read_label(pai__reader *r, pai__node n)
+{
+  size_t len = 1;
+
+  if (pai__tree_type(r->t, n) == PAI__STRING)
+    (void)pai__tree_str(r->t, n, &len);
+  return len == 0 ? "" : pai__read_copy(r, n, "a label");
+}
+
 static void read_labels(pai__reader *r, pai__node n, pai__member *m)
 {
   pai__tree_walk walk;
@@ -181,7 +191,7 @@ static void read_labels(pai__reader *r, pai__node n, pai__member *m)
     pai__label *l = &labels[m->nlabels];
 
     l->key = pai__read_copy(r, key, "a label");
-    l->value = pai__read_copy(r, pai__tree_value(r->t, key), "a label");
+    l->value = read_label(r, pai__tree_value(r->t, key));
     m->nlabels += l->key != NULL && l->value != NULL;
   }
 }

@@ -183,11 +183,9 @@ static int add_near(pai_cluster *c, const description *d, pai__sku *sku)
 
 static int make_sku(pai_cluster *c, const description *d)
 {
-  pai__sku sku = { .name = "cpu-node",
-                   .at = PAI__NOTHING,
-                   .numa = d->numa,
-                   .cpus = d->cpus,
-                   .memory = d->memory };
+  pai__sku sku = {
+    .name = "cpu-node", .numa = d->numa, .cpus = d->cpus, .memory = d->memory
+  };
   pai__gpu_group *group = pai__arena_zalloc(&c->arena, 1, sizeof(*group));
   pai__gpu_kind kind = { .name =
                            pai__cluster_text(c, d->kind.s, d->kind.len) };
