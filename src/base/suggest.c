@@ -74,12 +74,19 @@ void pai__names_add(pai__names *n, const char *name, size_t len)
   pai__buf_str(&n->list, pai__excerpt(piece, name, len));
 }
 
-void pai__names_help(pai__names *n, pai__findings *f, const char *which)
+bool pai__names_surely(const pai__names *n)
 {
   size_t allowed = n->word_len < 4 ? 1 : n->word_len < 8 ? 2 : FARTHEST;
+
+  return n->best != NULL && n->distance <= allowed &&
+         n->distance < n->word_len;
+}
+
+void pai__names_help(pai__names *n, pai__findings *f, const char *which)
+{
   char piece[PAI__EXCERPT];
 
-  if (n->best != NULL && n->distance <= allowed && n->distance < n->word_len)
+  if (pai__names_surely(n))
     pai__find_help(f, "did you mean '%s'?",
                    pai__excerpt(piece, n->best, n->best_len));
   else if (n->count == 0)

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 /* In this order they are asked whether a text is theirs. */
-static const pai__cluster_form *const forms[] = { &pai__form_openpai };
+static const pai__cluster_form *const forms[] = { &pai__form_openpai,
+                                                  &pai__form_hived };
 
 int pai__cluster_options(pai_cluster_options *out,
                          const pai_cluster_options *opts, pai_error **err)
@@ -109,6 +110,8 @@ static void read(pai__reader *r, const char *form_name)
   if (rc == PAI_EEXISTS)
     find_same(r, same);
   r->f->failed |= rc == PAI_ENOMEM;
+  if (rc == PAI_OK && r->f->errors == 0 && form->finish != NULL)
+    form->finish(r);
 }
 
 static int look(pai_report *report, pai_cluster *c, const pai__tree *t,
@@ -124,6 +127,8 @@ static int look(pai_report *report, pai_cluster *c, const pai__tree *t,
   if (rc == PAI_OK)
     rc = pai__report_take(report, &f);
   pai__free(&c->alloc, r.places, r.place_cap * sizeof(*r.places));
+  pai__free(&c->alloc, r.cell_at, r.cell_at_cap * sizeof(*r.cell_at));
+  pai__free(&c->alloc, r.share_at, r.share_cap * sizeof(*r.share_at));
   pai__findings_dispose(&f);
   return rc;
 }

@@ -40,18 +40,20 @@ bool pai__read_is_mapping(pai__reader *r, pai__node n, const char *what)
 static void unknown_key(pai__reader *r, pai__node key, const char *what,
                         const char *const *keys, size_t nkeys)
 {
+  int severity = r->lenient ? PAI_SEVERITY_WARNING : PAI_SEVERITY_ERROR;
   char piece[PAI__EXCERPT];
   size_t len;
   const char *s = pai__tree_str(r->t, key, &len);
   pai__names names;
 
-  if (!pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-key", key,
-                 "%s has no field '%s'", what, pai__excerpt(piece, s, len)))
-    return;
   pai__names_init(&names, &r->c->alloc, s, len);
   for (size_t i = 0; i < nkeys; i++)
     pai__names_add(&names, keys[i], strlen(keys[i]));
-  pai__names_help(&names, r->f, "its fields");
+  if ((!r->lenient || pai__names_surely(&names)) &&
+      pai__find(r->f, severity, "unknown-key", key, "%s has no field '%s'",
+                what, pai__excerpt(piece, s, len)))
+    pai__names_help(&names, r->f, "its fields");
+  pai__buf_dispose(&names.list);
 }
 
 bool pai__read_fields(pai__reader *r, pai__node n, const char *what,
@@ -227,4 +229,12 @@ pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
   if (keep_place(r, at) < 0 || pai__cluster_add_node(c, name, sku, &m) < 0)
     r->f->failed = true;
   return m;
+}
+
+void pai__read_share_at(pai__reader *r, pai__node at)
+{
+  if (PAI__VEC_ROOM(&r->c->alloc, r->share_at, r->shares, r->share_cap) < 0)
+    r->f->failed = true;
+  else
+    r->share_at[r->shares++] = at;
 }

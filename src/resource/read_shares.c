@@ -34,7 +34,10 @@ static void read_counts(pai__reader *r, pai__node n, pai__share *shares,
     s->count =
       pai__read_number(r, pai__tree_value(r->t, key), "a number of cells", 0,
                        PAI__CLUSTER_MAX_GPUS, 0);
-    *nshares += s->path != NULL;
+    if (s->path == NULL)
+      continue;
+    pai__read_share_at(r, key);
+    ++*nshares;
   }
 }
 
@@ -65,7 +68,10 @@ static void read_pins(pai__reader *r, pai__node n, pai__share *shares,
 
     s->pin = pai__read_copy(r, item, "a pin");
     s->count = 1;
-    *nshares += s->pin != NULL;
+    if (s->pin == NULL)
+      continue;
+    pai__read_share_at(r, item);
+    ++*nshares;
   }
 }
 

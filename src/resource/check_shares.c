@@ -1,0 +1,374 @@
+/*
+ * check_shares.c - whether what virtual clusters are given is there
+ *
+ * As HiveD checks it when it starts: level by level, from the top of each
+ * chain down, what nobody was given is divided for those who want less.
+ */
+#include "base/utf8.h"
+#include "resource/cells.h"
+#include "resource/read.h"
+
+#include <stdlib.h>
+
+/* What is wanted of a level of a chain. */
+typedef struct wanted {
+  uint64_t count;
+  pai__node last; /* the share that wants most recently */
+} wanted;
+
+typedef struct pin {
+  const char *name;
+  uint32_t cell;
+  pai__node used; /* where it is given away, or PAI__NO_NODE */
+} pin;
+
+typedef struct checking {
+  pai__reader *r;
+  pai__cells cells;
+  wanted **wanted; /* [chain][level - 1] */
+  pin *pins;       /* by their names */
+  size_t npins;
+} checking;
+
+static void want(checking *k, const pai__share *s, pai__node at,
+                 uint32_t chain, uint32_t level)
+{
+  wanted *w = &k->wanted[chain][level - 1];
+
+  w->count += s->count;
+  if (s->count > 0)
+    w->last = at;
+}
+
+/* --- types of cells ------------------------------------------------------- */
+
+static void unknown_chain(checking *k, pai__node at, const char *s, size_t len)
+{
+  pai__reader *r = k->r;
+  char piece[PAI__EXCERPT];
+  pai__names names;
+
+  if (!pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-chain", at,
+                 "no cell of type '%s' stands at the top",
+                 pai__excerpt(piece, s, len)))
+    return;
+  pai__names_init(&names, &r->c->alloc, s, len);
+  for (size_t i = 0; i < k->cells.nchains; i++) {
+    const char *name = r->c->types[k->cells.chains[i].type].name;
+
+    pai__names_add(&names, name, strlen(name));
+  }
+  pai__names_help(&names, r->f, "types of physicalCells");
+}
+
+static void unknown_type(checking *k, pai__node at, const pai__chain *chain,
+                         const char *s, size_t len, bool known)
+{
+  pai__reader *r = k->r;
+  char piece[PAI__EXCERPT];
+  pai__names names;
+
+  if (!pai__find(r->f, PAI_SEVERITY_ERROR,
+                 known ? "not-in-chain" : "unknown-cell-type", at,
+                 known ? "a cell of type '%.80s' contains no '%s'"
+                       : "cells of type '%.80s': there is no type '%s'",
+                 r->c->types[chain->type].name, pai__excerpt(piece, s, len)))
+    return;
+  pai__names_init(&names, &r->c->alloc, s, len);
+  for (uint32_t i = chain->levels; i-- > 0;) {
+    const char *name = r->c->types[chain->types[i]].name;
+
+    pai__names_add(&names, name, strlen(name));
+  }
+  pai__names_help(&names, r->f, "what it contains");
+}
+
+/* HiveD looks only at the first and the last name of a path. */
+static void check_middle(checking *k, pai__node at, const pai__chain *chain,
+                         uint32_t level, const char *path, const char *last)
+{
+  const pai_cluster *c = k->r->c;
+  const char *s = strchr(path, '.');
+  uint32_t l = chain->levels - 1;
+
+  while (s != NULL && ++s < last) {
+    const char *end = strchr(s, '.');
+    size_t len = (size_t)(end - s);
+
+    while (l > level && (strlen(c->types[chain->types[l - 1]].name) != len ||
+                         memcmp(c->types[chain->types[l - 1]].name, s, len)))
+      l--;
+    if (l <= level) {
+      char piece[PAI__EXCERPT];
+
+      if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "odd-path", at,
+                    "there is no '%s' at this place between '%.80s' and "
+                    "'%.80s'",
+                    pai__excerpt(piece, s, len), c->types[chain->type].name,
+                    last))
+        pai__find_help(k->r->f, "nothing looks at it; take it out");
+      return;
+    }
+    l--;
+    s = end;
+  }
+}
+
+static void check_path(checking *k, const pai__share *share, pai__node at)
+{
+  const pai_cluster *c = k->r->c;
+  const char *path = share->path, *dot = strrchr(path, '.');
+  const char *last = dot != NULL ? dot + 1 : path;
+  size_t len = strcspn(path, ".");
+  uint32_t top = pai__cluster_find_type(c, path, len), type, level;
+  const pai__chain *chain;
+
+  if (top == PAI__NOTHING || k->cells.chain_of[top] == PAI__NOTHING) {
+    unknown_chain(k, at, path, len);
+    return;
+  }
+  chain = &k->cells.chains[k->cells.chain_of[top]];
+  type = pai__cluster_find_type(c, last, strlen(last));
+  for (level = chain->levels; level > 0; level--)
+    if (chain->types[level - 1] == type)
+      break;
+  if (level == 0) {
+    unknown_type(k, at, chain, last, strlen(last), type != PAI__NOTHING);
+    return;
+  }
+  check_middle(k, at, chain, level, path, last);
+  want(k, share, at, k->cells.chain_of[top], level);
+}
+
+/* --- pins ----------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+  const pin *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+
+  if (order != 0)
+    return order;
+  return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+static void same_pin(pai__reader *r, pai__node at, const char *name,
+                     pai__node other, const char *what)
+{
+  if (pai__find(r->f, PAI_SEVERITY_ERROR, "duplicate", at,
+                "the pin '%.80s' is %s already, at line %u", name, what,
+                (unsigned)pai__tree_where(r->t, other).line))
+    pai__find_help(r->f, "a pin is one cell, of one virtual cluster");
+}
+
+static int find_pins(checking *k)
+{
+  const pai_cluster *c = k->r->c;
+  size_t n = 0;
+
+  for (size_t i = 0; i < c->ncells; i++)
+    n += c->cells[i].pin != NULL;
+  k->pins = pai__arena_zalloc(&k->cells.arena, n + 1, sizeof(*k->pins));
+  if (k->pins == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < c->ncells; i++)
+    if (c->cells[i].pin != NULL)
+      k->pins[k->npins++] =
+        (pin){ c->cells[i].pin, (uint32_t)i, PAI__NO_NODE };
+  if (n > 1)
+    qsort(k->pins, n, sizeof(*k->pins), by_name);
+  for (size_t i = 1; i < n; i++)
+    if (strcmp(k->pins[i - 1].name, k->pins[i].name) == 0)
+      same_pin(k->r, k->r->cell_at[k->pins[i].cell], k->pins[i].name,
+               k->r->cell_at[k->pins[i - 1].cell], "given");
+  return PAI_OK;
+}
+
+static int is_called(const void *name, const void *p)
+{
+  return strcmp(name, ((const pin *)p)->name);
+}
+
+static void unknown_pin(checking *k, pai__node at, const char *name)
+{
+  pai__names names;
+
+  if (!pai__find(k->r->f, PAI_SEVERITY_ERROR, "unknown-pin", at,
+                 "no cell has the pinnedCellId '%.80s'", name))
+    return;
+  pai__names_init(&names, &k->r->c->alloc, name, strlen(name));
+  for (size_t i = 0; i < k->npins; i++)
+    pai__names_add(&names, k->pins[i].name, strlen(k->pins[i].name));
+  pai__names_help(&names, k->r->f, "those there are");
+}
+
+static void check_pin(checking *k, const pai__share *share, pai__node at)
+{
+  const pai_cluster *c = k->r->c;
+  pin *p = k->npins == 0 ? NULL
+                         : bsearch(share->pin, k->pins, k->npins,
+                                   sizeof(*k->pins), is_called);
+  uint32_t top;
+
+  if (p == NULL) {
+    unknown_pin(k, at, share->pin);
+    return;
+  }
+  if (p->used != PAI__NO_NODE) {
+    same_pin(k->r, at, share->pin, p->used, "given away");
+    return;
+  }
+  p->used = at;
+  for (top = p->cell; c->cells[top].parent != PAI__NOTHING;)
+    top = c->cells[top].parent;
+  want(k, share, at, k->cells.chain_of[c->cells[top].type],
+       k->cells.types[c->cells[p->cell].type].level);
+}
+
+/* A cell that is given away inside another one would be given twice. */
+static void check_nested(checking *k)
+{
+  const pai_cluster *c = k->r->c;
+
+  for (size_t i = 0; i < k->npins; i++) {
+    uint32_t cell = k->pins[i].cell;
+
+    if (k->pins[i].used == PAI__NO_NODE)
+      continue;
+    while ((cell = c->cells[cell].parent) != PAI__NOTHING) {
+      const pin *p = c->cells[cell].pin == NULL
+                       ? NULL
+                       : bsearch(c->cells[cell].pin, k->pins, k->npins,
+                                 sizeof(*k->pins), is_called);
+
+      if (p == NULL || p->used == PAI__NO_NODE)
+        continue;
+      if (pai__find(k->r->f, PAI_SEVERITY_ERROR, "pin-in-pin", k->pins[i].used,
+                    "the pinned cell '%.80s' is in the pinned cell '%.80s'",
+                    k->pins[i].name, p->name))
+        pai__find_help(k->r->f, "give away only one of them");
+      break;
+    }
+  }
+}
+
+/* --- whether it is enough ------------------------------------------------- */
+
+/* As many as the first cell of the level has. */
+static uint64_t children_of(const checking *k, const pai__chain *chain,
+                            uint32_t level)
+{
+  const pai_cluster *c = k->r->c;
+  uint32_t count, n = 0;
+  const uint32_t *list = pai__cells_of(&k->cells, chain, level, &count);
+
+  if (count == 0)
+    return 0;
+  for (uint32_t i = list[0] + 1; i < c->cells[list[0]].skip;
+       i = c->cells[i].skip)
+    n++;
+  return n;
+}
+
+static void not_enough(checking *k, const pai__chain *chain, uint32_t level,
+                       const wanted *w, uint64_t left)
+{
+  const char *top = k->r->c->types[chain->type].name;
+  const char *name = k->r->c->types[chain->types[level - 1]].name;
+
+  if (pai__find(k->r->f, PAI_SEVERITY_ERROR, "not-enough-cells", w->last,
+                "of '%.80s', virtual clusters want %llu '%.80s', and %llu "
+                "are there",
+                top, (unsigned long long)w->count, name,
+                (unsigned long long)left))
+    pai__find_help(k->r->f, level == chain->levels
+                              ? "give away less, or add cells"
+                              : "what was given away in larger cells does not "
+                                "count; give away less, or add cells");
+}
+
+static void check_chain(checking *k, size_t index)
+{
+  const pai__chain *chain = &k->cells.chains[index];
+  uint64_t left =
+    chain->first[chain->levels] - chain->first[chain->levels - 1];
+  bool used = false;
+
+  for (uint32_t level = chain->levels; level > 0; level--) {
+    const wanted *w = &k->wanted[index][level - 1];
+
+    used |= w->count > 0;
+    if (w->count > left) {
+      not_enough(k, chain, level, w, left);
+      return;
+    }
+    left = (left - w->count) * children_of(k, chain, level);
+  }
+  if (!used &&
+      pai__find(k->r->f, PAI_SEVERITY_WARNING, "unused-chain",
+                k->r->cell_at[k->cells.list[chain->first[chain->levels - 1]]],
+                "no virtual cluster has anything of '%.80s'",
+                k->r->c->types[chain->type].name))
+    pai__find_help(k->r->f, "HiveD itself does not start with this; give it "
+                            "to a virtual cluster");
+}
+
+/* --- the whole ------------------------------------------------------------ */
+
+static int prepare(checking *k)
+{
+  pai__reader *r = k->r;
+  pai__arena *a = &k->cells.arena;
+  int rc = pai__cells_init(&k->cells, r->c, &r->c->alloc);
+
+  if (rc < 0)
+    return rc;
+  k->wanted = pai__arena_zalloc(a, k->cells.nchains + 1, sizeof(*k->wanted));
+  if (k->wanted == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < k->cells.nchains; i++) {
+    k->wanted[i] =
+      pai__arena_zalloc(a, k->cells.chains[i].levels, sizeof(**k->wanted));
+    if (k->wanted[i] == NULL)
+      return PAI_ENOMEM;
+  }
+  return find_pins(k);
+}
+
+static void check_name(checking *k, const char *name)
+{
+  const pai__tree *t = k->r->t;
+  pai__node vcs = pai__tree_get(t, 0, "virtualClusters");
+
+  if (strchr(name, '/') != NULL)
+    (void)pai__find(k->r->f, PAI_SEVERITY_ERROR, "bad-name",
+                    pai__tree_find(t, vcs, name, strlen(name)),
+                    "the name of a virtual cluster cannot have a '/'");
+}
+
+void pai__read_check_shares(pai__reader *r)
+{
+  checking k = { .r = r };
+  size_t n = 0;
+
+  if (prepare(&k) < 0) {
+    r->f->failed = true;
+    pai__cells_dispose(&k.cells);
+    return;
+  }
+  for (size_t i = 0; i < r->c->nvcs; i++) {
+    const pai__vc *vc = &r->c->vcs[i];
+
+    check_name(&k, vc->name);
+    for (uint32_t j = 0; j < vc->nshares; j++, n++) {
+      if (vc->shares[j].path != NULL)
+        check_path(&k, &vc->shares[j], r->share_at[n]);
+      else
+        check_pin(&k, &vc->shares[j], r->share_at[n]);
+    }
+  }
+  check_nested(&k);
+  for (size_t i = 0; i < k.cells.nchains; i++)
+    check_chain(&k, i);
+  pai__cells_dispose(&k.cells);
+}
