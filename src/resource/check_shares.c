@@ -13,6 +13,7 @@
 /* What is wanted of a level of a chain. */
 typedef struct wanted {
   uint64_t count;
+  bool named;     /* if only with 0 */
   pai__node last; /* the share that wants most recently */
 } wanted;
 
@@ -35,6 +36,7 @@ static void want(checking *k, const pai__share *s, pai__node at,
 {
   wanted *w = &k->wanted[chain][level - 1];
 
+  w->named = true;
   w->count += s->count;
   if (s->count > 0)
     w->last = at;
@@ -292,20 +294,27 @@ static void check_chain(checking *k, size_t index)
   const pai__chain *chain = &k->cells.chains[index];
   uint64_t left =
     chain->first[chain->levels] - chain->first[chain->levels - 1];
-  bool used = false;
 
   for (uint32_t level = chain->levels; level > 0; level--) {
     const wanted *w = &k->wanted[index][level - 1];
 
-    used |= w->count > 0;
     if (w->count > left) {
       not_enough(k, chain, level, w, left);
       return;
     }
     left = (left - w->count) * children_of(k, chain, level);
   }
-  if (!used &&
-      pai__find(k->r->f, PAI_SEVERITY_WARNING, "unused-chain",
+}
+
+/* HiveD asks that each chain is named by some virtual cluster. */
+static void check_used(checking *k, size_t index)
+{
+  const pai__chain *chain = &k->cells.chains[index];
+
+  for (uint32_t level = chain->levels; level > 0; level--)
+    if (k->wanted[index][level - 1].named)
+      return;
+  if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "unused-chain",
                 k->r->cell_at[k->cells.list[chain->first[chain->levels - 1]]],
                 "no virtual cluster has anything of '%.80s'",
                 k->r->c->types[chain->type].name))
@@ -370,5 +379,7 @@ void pai__read_check_shares(pai__reader *r)
   check_nested(&k);
   for (size_t i = 0; i < k.cells.nchains; i++)
     check_chain(&k, i);
+  for (size_t i = 0; i < k.cells.nchains && r->f->errors == 0; i++)
+    check_used(&k, i);
   pai__cells_dispose(&k.cells);
 }
