@@ -86,7 +86,7 @@ typedef struct pai__cell_type {
 /* Cells lie depth first, as a tree's nodes do: the first child is the next
  * cell, the next sibling is `skip`. */
 typedef struct pai__cell {
-  const char *address; /* "rack/node/0/3": unique */
+  const char *address; /* "rack/node/0/3": unique in its chain */
   const char *pin;     /* its name, if shares may be bound to it */
   uint32_t type;
   uint32_t parent; /* PAI__NOTHING for the top of a chain */

@@ -19,16 +19,19 @@ enum { TYPE, ADDRESS, PIN, CHILDREN, KEYS };
 static void grow(growing *g, pai__node n, pai__node at, const pai__cell *as,
                  uint64_t number);
 
-/* A text that may be left out, or be empty. */
+/* A text may be left out, or be empty. */
+static bool is_left_out(const pai__reader *r, pai__node n)
+{
+  return n == PAI__NO_NODE || pai__tree_type(r->t, n) == PAI__NULL ||
+         (pai__tree_type(r->t, n) == PAI__STRING &&
+          *pai__tree_str(r->t, n, NULL) == '\0');
+}
+
 static pai__piece read_if_any(pai__reader *r, pai__node n, const char *what)
 {
   pai__piece none = { NULL, 0 };
 
-  if (n == PAI__NO_NODE || pai__tree_type(r->t, n) == PAI__NULL ||
-      (pai__tree_type(r->t, n) == PAI__STRING &&
-       *pai__tree_str(r->t, n, NULL) == '\0'))
-    return none;
-  return pai__read_text(r, n, what);
+  return is_left_out(r, n) ? none : pai__read_text(r, n, what);
 }
 
 /* --- what goes wrong ------------------------------------------------------ */
@@ -82,7 +85,7 @@ static void other_type(growing *g, pai__node n, const pai__cell_type *type)
 
 typedef struct sibling {
   const char *address;
-  uint32_t cell;
+  uint32_t type, cell;
 } sibling;
 
 static int by_address(const void *a, const void *b)
@@ -92,6 +95,8 @@ static int by_address(const void *a, const void *b)
 
   if (order != 0)
     return order;
+  if (x->type != y->type)
+    return x->type < y->type ? -1 : 1;
   return x->cell < y->cell ? -1 : x->cell > y->cell;
 }
 
@@ -101,6 +106,7 @@ static void find_same(pai__reader *r, sibling *list, size_t n)
     qsort(list, n, sizeof(*list), by_address);
   for (size_t i = 1; i < n; i++)
     if (strcmp(list[i - 1].address, list[i].address) == 0 &&
+        list[i - 1].type == list[i].type &&
         pai__find(
           r->f, PAI_SEVERITY_ERROR, "duplicate", r->cell_at[list[i].cell],
           "the cell at line %u has the address '%.80s', too",
@@ -109,7 +115,8 @@ static void find_same(pai__reader *r, sibling *list, size_t n)
       pai__find_help(r->f, "give one of them another cellAddress");
 }
 
-/* No address has a slash of its own, so equal ones are siblings. */
+/* No address has a slash of its own, so equal ones are siblings.  One node may
+ * stand at the top of two chains. */
 static void check_siblings(pai__reader *r, uint32_t first)
 {
   const pai_cluster *c = r->c;
@@ -124,7 +131,8 @@ static void check_siblings(pai__reader *r, uint32_t first)
     return;
   }
   for (size_t i = first; i < c->ncells; i = c->cells[i].skip)
-    list[k++] = (sibling){ c->cells[i].address, (uint32_t)i };
+    list[k++] =
+      (sibling){ c->cells[i].address, c->cells[i].type, (uint32_t)i };
   find_same(r, list, n);
   pai__free(&c->alloc, list, (n + 1) * sizeof(*list));
 }
@@ -140,7 +148,7 @@ static void put_address(growing *g, pai__node n, pai__node at,
 
   if (own.s == NULL) {
     pai__buf_printf(&g->address, "%" PRIu64, number);
-    if (g->r->c->types[as->type].is_node && !g->r->f->failed)
+    if (g->r->c->types[as->type].is_node && is_left_out(g->r, n))
       no_name(g, at, pai__buf_text(&g->address) + before);
     return;
   }

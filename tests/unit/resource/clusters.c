@@ -38,7 +38,7 @@ pai_cluster *test_synthetic(const char *description)
   return must(c, rc, err);
 }
 
-static int collect(void *user_data, const char *bytes, size_t len)
+int test_collect(void *user_data, const char *bytes, size_t len)
 {
   pai__buf_add(user_data, bytes, len);
   return PAI_OK;
@@ -49,7 +49,18 @@ char *test_cluster_text(const pai_cluster *c, int format)
   pai__buf b;
 
   pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_cluster_write(c, format, collect, &b, NULL), PAI_OK);
+  assert_int_equal(pai_cluster_write(c, format, test_collect, &b, NULL),
+                   PAI_OK);
+  return pai__buf_take(&b);
+}
+
+char *test_hived_text(const pai_cluster *c, int format)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, &pai__libc_alloc);
+  assert_int_equal(pai_cluster_write_hived(c, format, test_collect, &b, NULL),
+                   PAI_OK);
   return pai__buf_take(&b);
 }
 
