@@ -148,7 +148,8 @@ static void put_address(growing *g, pai__node n, pai__node at,
 
   if (own.s == NULL) {
     pai__buf_printf(&g->address, "%" PRIu64, number);
-    if (g->r->c->types[as->type].is_node && is_left_out(g->r, n))
+    if (g->r->c->types[as->type].is_node && is_left_out(g->r, n) &&
+        pai__buf_ok(&g->address))
       no_name(g, at, pai__buf_text(&g->address) + before);
     return;
   }
