@@ -215,6 +215,15 @@ pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
   pai_cluster *c = r->c;
   pai__member *m = NULL;
 
+  if (strpbrk(name, "[]") != NULL || strlen(name) > LONGEST_NAME) {
+    if (pai__find(r->f, PAI_SEVERITY_ERROR, "bad-name", at,
+                  "a node cannot be called '%.80s'", name))
+      pai__find_help(r->f,
+                     "at most %d characters, and no brackets: in our "
+                     "own form those stand for many nodes",
+                     LONGEST_NAME);
+    return NULL;
+  }
   if (c->nnodes >= r->max_nodes ||
       c->ngpus + c->skus[sku].gpus > PAI__CLUSTER_MAX_GPUS) {
     (void)pai__find(r->f, PAI_SEVERITY_ERROR, "limit", at,

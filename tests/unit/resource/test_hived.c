@@ -525,6 +525,8 @@ static const struct {
     "another" },
   { ONE(N, "  - {cellType: N, cellAddress: a/b}\n", VC),
     "bad-name " CELLS "0/cellAddress 5:32\n", "cannot have a '/'", NULL },
+  { ONE(N, "  - {cellType: N, cellAddress: 'a['}\n", VC),
+    "bad-name " CELLS "0 5:5\n", "cannot be called 'a['", "brackets" },
   { ONE(N, "  - {cellType: N, cellAddress: [a]}\n", VC),
     "wrong-type " CELLS "0/cellAddress 5:32\n", "not a list", NULL },
   { ONE(N, "  - {cellType: N, cellAddress: a, cellChildren: {}}\n", VC),
