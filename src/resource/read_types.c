@@ -185,6 +185,7 @@ void pai__read_types(pai__reader *r, pai__node n)
     (void)pai__find(r->f, PAI_SEVERITY_ERROR, "limit", n,
                     "there are more than %d types of cells",
                     PAI__CELLS_MAX_TYPES);
+    r->full = true;
     return;
   }
   g.keys = pai__realloc(a, NULL, 0, most + 1, sizeof(*g.keys));

@@ -365,6 +365,20 @@ static void skus_have_names_of_their_own(void **state)
   round_trip(text);
 }
 
+/* What is special deep in a cell makes all above it be written. */
+static void special_cells_are_written(void **state)
+{
+  static const char text[] =
+    "physicalCluster:\n" TYPES "  physicalCells:\n"
+    "  - {cellType: R, cellChildren: [{}, {cellChildren: [{}]}]}\n"
+    "  - {cellType: R, cellChildren: [{cellChildren: [{}, {pinnedCellId: q}]},"
+    " {}]}\n"
+    "virtualClusters: {v: {virtualCells: [{cellType: R, cellNumber: 1}]}}\n";
+
+  (void)state;
+  round_trip(text);
+}
+
 /* --- cells of our own form ------------------------------------------------ */
 
 static const char ours[] =
@@ -623,7 +637,29 @@ static const struct {
         "  w: {pinnedCells: [{pinnedCellId: q}]}}\n"),
     "pin-in-pin /virtualClusters/w/pinnedCells/0/pinnedCellId 9:36\n",
     "'q' is in the pinned cell 'p'", "only one" },
+  { ONE(N, CELL,
+        "virtualClusters: {v: {virtualCells: [{cellType: N, cellNumber: 0}"
+        "]}}\n"),
+    "", NULL, NULL },
+  { ONE(N R,
+        "  - {cellType: R, cellChildren: [{cellAddress: b}, "
+        "{cellAddress: c}]}\n",
+        "virtualClusters: {v: {virtualCells: [\n"
+        "  {cellType: R.N.G, cellNumber: 1}, {cellType: R.G, cellNumber: 1},\n"
+        "  {cellType: R.X.G, cellNumber: 1}, {cellType: R.N.N.G, cellNumber: "
+        "1}]}}\n"),
+    "?odd-path /virtualClusters/v/virtualCells/2/cellType 9:14\n"
+    "?odd-path /virtualClusters/v/virtualCells/3/cellType 9:48\n",
+    "no 'X' at this place between 'R' and 'G'", "take it out" },
   /* cells of our own form */
+  { "skus: {s: {gpu: G, gpus: 2}}\n"
+    "nodes: [{name: a, sku: s}, {name: b, sku: s}]\n" ONE(
+      N R,
+      "  - {cellType: R, cellChildren: [{cellAddress: a}, {cellAddress: "
+      "b}]}\n" CELL,
+      ""),
+    "unknown-gpu " CELLS "1 9:5\nunknown-gpu " CELLS "1 9:5\n",
+    "has no GPU 0 of kind 'G'", "in no other cell" },
   { "skus: {s: {gpu: G, gpus: 2}}\nnodes: [{name: ab1, sku: s}]\n" ONE(
       N, "  - {cellType: N, cellAddress: ab2}\n", ""),
     "unknown-node " CELLS "0 7:5\n", "no node 'ab2'", "did you mean 'ab1'?" },
@@ -647,25 +683,75 @@ static void what_is_wrong_is_told(void **state)
 /* So many cells that they must not be made first and counted then. */
 static void many_cells_are_refused(void **state)
 {
-  static const char start[] =
+  static const char text[] =
     "physicalCluster:\n"
-    "  cellTypes:\n" N "    R: {childCellType: N, childCellNumber: 300000}\n"
+    "  cellTypes:\n" N "    R: {childCellType: N, childCellNumber: 349525}\n"
     "  physicalCells:\n"
-    "  - {cellType: R}\n"
+    "  - {cellType: N}\n"
     "  - {cellType: R}\n";
   pai_cluster_options opts = PAI_CLUSTER_OPTIONS_INIT;
+  test_tally tally;
   pai_cluster *c;
   pai_error *err;
 
   (void)state;
-  assert_int_equal(pai_cluster_parse(&c, start, strlen(start), NULL, &err),
+  test_tally_init(&tally);
+  opts.alloc = &tally.alloc;
+  assert_int_equal(pai_cluster_parse(&c, text, strlen(text), &opts, &err),
                    PAI_ELIMIT);
   assert_null(c);
   test_expect_error(err, PAI_ELIMIT, "more than 1048576 cells");
+  assert_true(tally.peak < 100000);
+  assert_int_equal(tally.live, 0);
+  opts.alloc = NULL;
   opts.max_nodes = 3;
   assert_int_equal(pai_cluster_parse(&c, odd, strlen(odd), &opts, &err),
                    PAI_ELIMIT);
   test_expect_error(err, PAI_ELIMIT, "more than 3 nodes");
+}
+
+/* Types T0 to Tn-1, each of which contains one of the type before it; and a
+ * cell of the last with something special at the bottom. */
+static char *tower(int n)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__buf_str(&b, "physicalCluster: {cellTypes: {\n"
+                   "N: {childCellType: G, childCellNumber: 1, isNodeLevel: "
+                   "true},\n"
+                   "T0: {childCellType: N, childCellNumber: 1}");
+  for (int i = 1; i < n; i++)
+    pai__buf_printf(&b, ",\nT%d: {childCellType: T%d, childCellNumber: 1}", i,
+                    i - 1);
+  pai__buf_printf(&b, "},\n physicalCells: [{cellType: T%d", n - 1);
+  for (int i = 0; i < n && n < 25; i++)
+    pai__buf_str(&b, ", cellChildren: [{cellAddress: a");
+  pai__buf_str(&b, ", cellChildren: [{cellAddress: 9}]}");
+  for (int i = 0; i < n && n < 25; i++)
+    pai__buf_str(&b, "]}");
+  pai__buf_str(&b, "]}");
+  return pai__buf_take(&b);
+}
+
+static void high_towers_are_refused(void **state)
+{
+  char *text = tower(22); /* with nodes and GPUs, 24 levels */
+
+  (void)state;
+  test_cluster_found(text, NULL,
+                     "?unused-chain /physicalCluster/physicalCells/0 25:18\n",
+                     "'T21'", "virtual cluster");
+  round_trip(text);
+  free(text);
+  text = tower(25);
+  test_cluster_found(text, NULL, "limit /physicalCluster/cellTypes/T22 25:1\n",
+                     "more than 24 levels", "childCellNumber");
+  free(text);
+  text = tower(PAI__CELLS_MAX_TYPES);
+  test_cluster_found(text, NULL, "limit /physicalCluster/cellTypes 1:30\n",
+                     "more than 4096 types", NULL);
+  free(text);
 }
 
 /* --- short memory --------------------------------------------------------- */
@@ -703,7 +789,7 @@ static void no_memory_is_survived(void **state)
   test_faults(read_and_write, (void *)(uintptr_t)odd);
   test_faults(read_and_write, (void *)(uintptr_t)ours);
   test_faults(read_and_write, (void *)(uintptr_t)faults[1].text);
-  for (size_t i = PAI__LEN(faults) - 16; i < PAI__LEN(faults); i++)
+  for (size_t i = PAI__LEN(faults) - 19; i < PAI__LEN(faults); i++)
     test_faults(read_and_write, (void *)(uintptr_t)faults[i].text);
 }
 
@@ -716,10 +802,12 @@ int main(void)
     cmocka_unit_test(nodes_follow_from_cells),
     cmocka_unit_test(what_follows_is_not_written),
     cmocka_unit_test(skus_have_names_of_their_own),
+    cmocka_unit_test(special_cells_are_written),
     cmocka_unit_test(cells_of_our_form_find_their_nodes),
     cmocka_unit_test(what_has_no_cells_is_not_written),
     cmocka_unit_test(what_is_wrong_is_told),
     cmocka_unit_test(many_cells_are_refused),
+    cmocka_unit_test(high_towers_are_refused),
     cmocka_unit_test(no_memory_is_survived),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
