@@ -85,34 +85,35 @@ static void unknown_type(checking *k, pai__node at, const pai__chain *chain,
   pai__names_help(&names, r->f, "what it contains");
 }
 
+static bool is_type(const checking *k, uint32_t type, const char *s,
+                    size_t len)
+{
+  const char *name = k->r->c->types[type].name;
+
+  return strlen(name) == len && memcmp(name, s, len) == 0;
+}
+
 /* HiveD looks only at the first and the last name of a path. */
 static void check_middle(checking *k, pai__node at, const pai__chain *chain,
                          uint32_t level, const char *path, const char *last)
 {
-  const pai_cluster *c = k->r->c;
-  const char *s = strchr(path, '.');
-  uint32_t l = chain->levels - 1;
+  uint32_t above = chain->levels;
+  char piece[PAI__EXCERPT];
+  size_t len;
 
-  while (s != NULL && ++s < last) {
-    const char *end = strchr(s, '.');
-    size_t len = (size_t)(end - s);
-
-    while (l > level && (strlen(c->types[chain->types[l - 1]].name) != len ||
-                         memcmp(c->types[chain->types[l - 1]].name, s, len)))
-      l--;
-    if (l <= level) {
-      char piece[PAI__EXCERPT];
-
-      if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "odd-path", at,
-                    "there is no '%s' at this place between '%.80s' and "
-                    "'%.80s'",
-                    pai__excerpt(piece, s, len), c->types[chain->type].name,
-                    last))
-        pai__find_help(k->r->f, "nothing looks at it; take it out");
-      return;
-    }
-    l--;
-    s = end;
+  for (path += strcspn(path, "."); ++path < last; path += len) {
+    len = strcspn(path, ".");
+    do
+      above--;
+    while (above > level && !is_type(k, chain->types[above - 1], path, len));
+    if (above > level)
+      continue;
+    if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "odd-path", at,
+                  "there is no '%s' at this place between '%.80s' and '%.80s'",
+                  pai__excerpt(piece, path, len),
+                  k->r->c->types[chain->type].name, last))
+      pai__find_help(k->r->f, "nothing looks at it; take it out");
+    return;
   }
 }
 
