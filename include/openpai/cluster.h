@@ -277,6 +277,31 @@ PAI_API PAI_NODISCARD int pai_cluster_write(const pai_cluster *cluster,
                                             int format, pai_write_cb write,
                                             void *user_data, pai_error **err);
 
+/**
+ * Writes a cluster as HiveD's configuration: its cells, their types, and what
+ * virtual clusters have of them; the settings of HiveD's own that it was read
+ * with, and skuTypes as far as CPUs and memory are known.  What HiveD infers
+ * is left out.  The same cluster gives the same bytes.
+ *
+ * What HiveD has no word for is not written: labels, what is sick, racks that
+ * are no cells.
+ *
+ * @param cluster    one without cells gets those that its machines are: GPUs,
+ *                   what they share, machines, racks
+ * @param format     PAI_FORMAT_YAML or 0, or PAI_FORMAT_JSON
+ * @param write      takes the text
+ * @param user_data  handed to @p write
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_EINVAL for another format; PAI_ENOTSUP for a cluster
+ *         without GPUs; PAI_ENOMEM; or what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_cluster_write_hived(pai_cluster *cluster,
+                                                  int format,
+                                                  pai_write_cb write,
+                                                  void *user_data,
+                                                  pai_error **err);
+
 /* --- pictures ------------------------------------------------------------- */
 
 /** Options of pai_cluster_draw(); or use PAI_CLUSTER_DRAW_OPTIONS_INIT. */

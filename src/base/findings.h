@@ -137,6 +137,8 @@ typedef struct pai__names {
 void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
                      size_t len);
 void pai__names_add(pai__names *n, const char *name, size_t len);
+/* Whether one of them is so like the word that it was surely meant. */
+bool pai__names_surely(const pai__names *n);
 /* Helps with what was found last: "did you mean 'x'?", or the list with
  * `which` before it; and ends the collection. */
 void pai__names_help(pai__names *n, pai__findings *f, const char *which);

@@ -100,12 +100,17 @@ void pai__names_add(pai__names *n, const char *name, size_t len)
   pai__buf_str(&n->list, pai__excerpt(piece, name, len));
 }
 
+bool pai__names_surely(const pai__names *n)
+{
+  return n->best != NULL && n->distance <= slips(n->word_len) &&
+         n->distance < n->word_len;
+}
+
 void pai__names_help(pai__names *n, pai__findings *f, const char *which)
 {
   char piece[PAI__EXCERPT];
 
-  if (n->best != NULL && n->distance <= slips(n->word_len) &&
-      n->distance < n->word_len)
+  if (pai__names_surely(n))
     pai__find_help(f, "did you mean '%s'?",
                    pai__excerpt(piece, n->best, n->best_len));
   else if (n->count == 0)

@@ -75,6 +75,15 @@ uint32_t pai__cluster_find_sku(const pai_cluster *c, const char *name,
   return PAI__NOTHING;
 }
 
+uint32_t pai__cluster_find_type(const pai_cluster *c, const char *name,
+                                size_t len)
+{
+  for (size_t i = 0; i < c->ntypes; i++)
+    if (is_called(c->types[i].name, name, len))
+      return (uint32_t)i;
+  return PAI__NOTHING;
+}
+
 static const char *name_at(const pai_cluster *c, size_t place)
 {
   return c->nodes[c->by_name != NULL ? c->by_name[place] : place].name;
@@ -151,6 +160,22 @@ int pai__cluster_add_vc(pai_cluster *c, const pai__vc *vc)
   if (PAI__VEC_ROOM(&c->alloc, c->vcs, c->nvcs, c->vc_cap) < 0)
     return PAI_ENOMEM;
   c->vcs[c->nvcs++] = *vc;
+  return PAI_OK;
+}
+
+int pai__cluster_add_type(pai_cluster *c, const pai__cell_type *type)
+{
+  if (PAI__VEC_ROOM(&c->alloc, c->types, c->ntypes, c->type_cap) < 0)
+    return PAI_ENOMEM;
+  c->types[c->ntypes++] = *type;
+  return PAI_OK;
+}
+
+int pai__cluster_add_cell(pai_cluster *c, const pai__cell *cell)
+{
+  if (PAI__VEC_ROOM(&c->alloc, c->cells, c->ncells, c->cell_cap) < 0)
+    return PAI_ENOMEM;
+  c->cells[c->ncells++] = *cell;
   return PAI_OK;
 }
 

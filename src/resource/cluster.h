@@ -18,7 +18,10 @@ enum {
   PAI__CLUSTER_MAX_BYTES = 64 << 20, /* of a text, unless told otherwise */
   PAI__CLUSTER_MAX_NODES = 100000,
   PAI__CLUSTER_MAX_GPUS = 1 << 20, /* of all nodes; cells count like them */
-  PAI__NODE_MAX_GPUS = 4096
+  PAI__NODE_MAX_GPUS = 4096,
+  PAI__CELLS_MAX_TYPES = 4096, /* that are given; not their leaf types */
+  PAI__CELLS_MAX_LEVELS = 24,
+  PAI__CELLS_MAX_TEXT = 128 << 20 /* of all their addresses */
 };
 
 /* A kind of GPU: what jobs ask for by name, the leaf cells of HiveD. */
@@ -87,13 +90,13 @@ typedef struct pai__cell_type {
   uint32_t child;    /* PAI__NOTHING: it is a kind of GPU */
   uint32_t children; /* how many; a leaf has 0 */
   bool is_node;      /* all GPUs of its kind that a node has */
-  bool in_node;      /* a part of a node, or a leaf */
+  bool in_node;      /* a part of a node, or a leaf; neither: above nodes */
 } pai__cell_type;
 
 /* Cells lie depth first, as a tree's nodes do: the first child is the next
  * cell, the next sibling is `skip`. */
 typedef struct pai__cell {
-  const char *address; /* "rack/node/0/3": unique */
+  const char *address; /* "rack/node/0/3": unique in its chain */
   const char *pin;     /* its name, if shares may be bound to it */
   uint32_t type;
   uint32_t parent; /* PAI__NOTHING for the top of a chain */
@@ -117,6 +120,21 @@ typedef struct pai__vc {
   uint32_t at;
 } pai__vc;
 
+/* What a job is given with each leaf cell of a type: HiveD's skuTypes. */
+typedef struct pai__unit {
+  const char *name;
+  const char *gpu_type; /* or NULL */
+  uint32_t gpus, cpus;
+  uint64_t memory;
+} pai__unit;
+
+/* A setting of HiveD itself, which is only kept. */
+typedef struct pai__setting {
+  const char *key; /* static */
+  const char *text;
+  int64_t number; /* when text is NULL */
+} pai__setting;
+
 /* --- the whole ------------------------------------------------------------ */
 
 struct pai_cluster {
@@ -135,7 +153,10 @@ struct pai_cluster {
   size_t nkinds, nskus, nracks, nnodes, ngpus, nvcs, ntypes, ncells;
   size_t kind_cap, sku_cap, rack_cap, node_cap, gpu_cap, vc_cap, type_cap,
     cell_cap;
-  size_t nsick;        /* reasons that are kept */
+  size_t nsick;                 /* reasons that are kept */
+  const pai__unit *units;       /* of the arena, as these */
+  const pai__setting *settings; /* in the order HiveD knows them */
+  size_t nunits, nsettings;
   bool derived;        /* the cells were made of the nodes, not given */
   uint32_t *by_name;   /* nodes in the order of their names; NULL: they are */
   pai__map rack_index; /* while it is filled */
@@ -153,12 +174,16 @@ uint32_t pai__cluster_find_kind(const pai_cluster *c, const char *name,
                                 size_t len);
 uint32_t pai__cluster_find_sku(const pai_cluster *c, const char *name,
                                size_t len);
+uint32_t pai__cluster_find_type(const pai_cluster *c, const char *name,
+                                size_t len);
 
 /* These take strings of the arena. */
 int pai__cluster_add_kind(pai_cluster *c, const pai__gpu_kind *kind,
                           uint32_t *index);
 int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index);
 int pai__cluster_add_vc(pai_cluster *c, const pai__vc *vc);
+int pai__cluster_add_type(pai_cluster *c, const pai__cell_type *type);
+int pai__cluster_add_cell(pai_cluster *c, const pai__cell *cell);
 
 /* Finds a rack, or adds it. */
 int pai__cluster_rack(pai_cluster *c, const char *name, size_t len,

@@ -13,7 +13,7 @@
 /* In this order they are asked whether a text is theirs. */
 static const pai__cluster_form *const forms[] = {
   &pai__form_kubernetes, &pai__form_slurm, /* has 'nodes', too */
-  &pai__form_layout, &pai__form_openpai
+  &pai__form_layout, &pai__form_openpai, &pai__form_hived
 };
 
 int pai__cluster_options(pai_cluster_options *out,
@@ -113,6 +113,8 @@ static void read(pai__reader *r, const char *form_name)
   if (rc == PAI_EEXISTS)
     find_same(r, same);
   r->f->failed |= rc == PAI_ENOMEM;
+  if (rc == PAI_OK && r->f->errors == 0 && form->finish != NULL)
+    form->finish(r);
   if (!r->f->failed && r->f->errors == 0)
     pai__cluster_lint(r);
 }
@@ -130,6 +132,7 @@ static int look(pai_report *report, pai_cluster *c, const pai__tree *t,
   if (rc == PAI_OK)
     rc = pai__report_take(report, &f);
   pai__free(&c->alloc, r.places, r.place_cap * sizeof(*r.places));
+  pai__free(&c->alloc, r.cell_at, r.cell_at_cap * sizeof(*r.cell_at));
   pai__findings_dispose(&f);
   return rc;
 }

@@ -40,18 +40,20 @@ bool pai__read_is_mapping(pai__reader *r, pai__node n, const char *what)
 static void unknown_key(pai__reader *r, pai__node key, const char *what,
                         const char *const *keys, size_t nkeys)
 {
+  int severity = r->lenient ? PAI_SEVERITY_WARNING : PAI_SEVERITY_ERROR;
   char piece[PAI__EXCERPT];
   size_t len;
   const char *s = pai__tree_str(r->t, key, &len);
   pai__names names;
 
-  if (!pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-key", key,
-                 "%s has no field '%s'", what, pai__excerpt(piece, s, len)))
-    return;
   pai__names_init(&names, &r->c->alloc, s, len);
   for (size_t i = 0; i < nkeys; i++)
     pai__names_add(&names, keys[i], strlen(keys[i]));
-  pai__names_help(&names, r->f, "its fields");
+  if ((!r->lenient || pai__names_surely(&names)) &&
+      pai__find(r->f, severity, "unknown-key", key, "%s has no field '%s'",
+                what, pai__excerpt(piece, s, len)))
+    pai__names_help(&names, r->f, "its fields");
+  pai__buf_dispose(&names.list);
 }
 
 bool pai__read_fields(pai__reader *r, pai__node n, const char *what,
@@ -213,6 +215,15 @@ pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
   pai_cluster *c = r->c;
   pai__member *m = NULL;
 
+  if (strpbrk(name, "[]") != NULL || strlen(name) > LONGEST_NAME) {
+    if (pai__find(r->f, PAI_SEVERITY_ERROR, "bad-name", at,
+                  "a node cannot be called '%.80s'", name))
+      pai__find_help(r->f,
+                     "at most %d characters, and no brackets: in our "
+                     "own form those stand for many nodes",
+                     LONGEST_NAME);
+    return NULL;
+  }
   if (c->nnodes >= r->max_nodes ||
       c->ngpus + c->skus[sku].gpus > PAI__CLUSTER_MAX_GPUS) {
     (void)pai__find(r->f, PAI_SEVERITY_ERROR, "limit", at,

@@ -14,7 +14,10 @@ typedef struct pai__reader {
   uint32_t max_nodes;
   pai__node *places; /* where each node of the cluster stands */
   size_t place_cap;
-  bool full; /* a limit was met: the rest need not be read */
+  pai__node *cell_at; /* likewise of each cell, or of what implies it */
+  size_t cell_at_cap;
+  bool full;    /* a limit was met: the rest need not be read */
+  bool lenient; /* unknown keys are let pass, but for misspelled ones */
 } pai__reader;
 
 /* A form of text: whether this is one, and into the cluster with it. */
@@ -22,12 +25,12 @@ typedef struct pai__cluster_form {
   const char *name;
   bool (*is)(const pai__tree *t);
   void (*read)(pai__reader *r);
+  /* What needs the nodes' names in order, once there is no error; or NULL. */
+  void (*finish)(pai__reader *r);
 } pai__cluster_form;
 
-extern const pai__cluster_form pai__form_openpai;
-extern const pai__cluster_form pai__form_layout;
-extern const pai__cluster_form pai__form_kubernetes;
-extern const pai__cluster_form pai__form_slurm;
+extern const pai__cluster_form pai__form_openpai, pai__form_hived,
+  pai__form_layout, pai__form_kubernetes, pai__form_slurm;
 
 /* Options with their defaults filled in (cluster_parse.c). */
 int pai__cluster_options(pai_cluster_options *out,
@@ -82,6 +85,40 @@ pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
 /* What is legal and surely not meant, and shares that do not add up: behind a
  * form without errors (lint.c). */
 void pai__cluster_lint(pai__reader *r);
+
+/* --- read_types.c --------------------------------------------------------- */
+
+/* `cellTypes` of HiveD: the types of cells, leaf types last.  What is wrong
+ * with them is told; a type that cannot be used is its own child. */
+void pai__read_types(pai__reader *r, pai__node n);
+
+/* --- read_cells.c --------------------------------------------------------- */
+
+/* `physicalCluster` of HiveD: what comes with leaf cells, types, and cells
+ * with their addresses, which belong to no node and no GPU yet. */
+void pai__read_cells(pai__reader *r, pai__node n);
+
+/* The index of the device that a leaf cell is; false: tells that its address
+ * is none. */
+bool pai__read_device(pai__reader *r, uint32_t cell, uint16_t *number);
+/* What a cell is called in the one above it. */
+const char *pai__cell_own(const pai_cluster *c, uint32_t cell);
+
+/* --- cells_nodes.c -------------------------------------------------------- */
+
+/* Makes the nodes, their GPUs and SKUs of the cells. */
+void pai__read_cells_nodes(pai__reader *r);
+
+/* --- cells_bind.c --------------------------------------------------------- */
+
+/* Finds the nodes and GPUs of the cells among those there are. */
+void pai__read_cells_bind(pai__reader *r);
+
+/* --- check_shares.c ------------------------------------------------------- */
+
+/* Whether the shares are there, and fit into the cells, which may have been
+ * derived. */
+void pai__read_check_shares(pai__reader *r);
 
 /* --- read_shares.c -------------------------------------------------------- */
 

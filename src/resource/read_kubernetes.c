@@ -290,4 +290,4 @@ static void read_kubernetes(pai__reader *r)
 }
 
 const pai__cluster_form pai__form_kubernetes = { "kubernetes", is_kubernetes,
-                                                 read_kubernetes };
+                                                 read_kubernetes, NULL };

@@ -208,5 +208,5 @@ static void read_layout(pai__reader *r)
   pai__map_dispose(&l.by_name);
 }
 
-const pai__cluster_form pai__form_layout = { "layout", is_layout,
-                                             read_layout };
+const pai__cluster_form pai__form_layout = { "layout", is_layout, read_layout,
+                                             NULL };

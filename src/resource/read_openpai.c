@@ -336,9 +336,10 @@ static void read_nodes(pai__reader *r, pai__node n)
 
 static void read_openpai(pai__reader *r)
 {
-  enum { CLUSTER, KINDS, SKUS, NODES, VCS, KEYS };
-  static const char *const keys[] = { "name", "gpus", "skus", "nodes",
-                                      "virtualClusters" };
+  enum { CLUSTER, KINDS, SKUS, NODES, PHYSICAL, VCS, KEYS };
+  static const char *const keys[] = {
+    "name", "gpus", "skus", "nodes", "physicalCluster", "virtualClusters"
+  };
   pai__node v[KEYS];
   const char *name;
 
@@ -350,9 +351,18 @@ static void read_openpai(pai__reader *r)
   read_kinds(r, v[KINDS]);
   read_skus(r, v[SKUS]);
   read_nodes(r, v[NODES]);
+  if (v[PHYSICAL] != PAI__NO_NODE && !r->f->failed)
+    pai__read_cells(r, v[PHYSICAL]);
   if (v[VCS] != PAI__NO_NODE && !r->f->failed)
     pai__read_vcs(r, v[VCS]);
 }
 
+/* Cells that are given refer to nodes by their names. */
+static void finish(pai__reader *r)
+{
+  if (r->c->ncells > 0)
+    pai__read_cells_bind(r);
+}
+
 const pai__cluster_form pai__form_openpai = { "openpai", is_openpai,
-                                              read_openpai };
+                                              read_openpai, finish };

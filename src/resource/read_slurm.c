@@ -267,4 +267,5 @@ static void read_slurm(pai__reader *r)
     pai__find_help(r->f, "scontrol show nodes --json");
 }
 
-const pai__cluster_form pai__form_slurm = { "slurm", is_slurm, read_slurm };
+const pai__cluster_form pai__form_slurm = { "slurm", is_slurm, read_slurm,
+                                            NULL };

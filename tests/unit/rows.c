@@ -6,15 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The whole file; NULL when there is none. */
-static char *read_file(const char *name, size_t *len)
+char *test_shared_text(const char *name, size_t *len)
 {
   const char *shared = getenv("OPENPAI_SHARED");
   char path[1024], chunk[65536];
   pai__buf b;
   FILE *f;
 
-  (void)snprintf(path, sizeof(path), "%s/data/specs/%s",
+  (void)snprintf(path, sizeof(path), "%s/data/%s",
                  shared != NULL ? shared : SOURCE_DIR "/../shared", name);
   f = fopen(path, "rb");
   if (f == NULL) {
@@ -38,8 +37,16 @@ const char *test_row_text(const pai__tree *row, const char *key, size_t *len)
 
 int test_each_row(const char *name, void (*check)(const pai__tree *row))
 {
+  char path[256];
+
+  (void)snprintf(path, sizeof(path), "specs/%s", name);
+  return test_each_line(path, check);
+}
+
+int test_each_line(const char *name, void (*check)(const pai__tree *row))
+{
   size_t len;
-  char *all = read_file(name, &len), *line = all, *end;
+  char *all = test_shared_text(name, &len), *line = all, *end;
   int rows = 0;
 
   if (all == NULL)

@@ -156,22 +156,23 @@ static const struct {
   { VCS("v: {cells: {s-rack.x: 8}}"), "", NULL, NULL },
   { VCS("v: {cells: {s-rack: 1}}, w: {cells: {s: 1, x: 2}}"), "", NULL, NULL },
   { VCS("v: {cells: {s: 3}}"), "?unshared /virtualClusters/v 3:19\n",
-    "2 GPUs of chain 's-rack' belong to no", "low priority" },
+    "2 'x' of 's-rack' belong to no", "preempted" },
   { VCS("v: {cells: {s: 3}}, w: {cells: {s: 2}}"),
-    "too-many-shares /virtualClusters/v 3:19\n",
-    "share out 5 cells 's' of chain 's-rack', and there are 4", "fewer" },
+    "not-enough-cells /virtualClusters/w/cells/s 3:51\n",
+    "of 's-rack', virtual clusters want 5 's', and 4 are there",
+    "larger cells" },
   { VCS("v: {cells: {s-rack: 1, s: 2, x: 1}}"),
-    "too-many-shares /virtualClusters/v 3:19\n", "1 cells 'x'", "gone" },
+    "not-enough-cells /virtualClusters/v/cells/x 3:48\n",
+    "want 1 'x', and 0 are there", "larger cells" },
   { VCS("v: {cells: {s: 4}, pins: [p]}"),
-    "unknown-pin /virtualClusters/v/pins/0 3:45\n", "pinned as 'p' for 'v'",
+    "unknown-pin /virtualClusters/v/pins/0 3:45\n", "no cell is pinned as 'p'",
     "none" },
   { VCS("v: {cells: {t: 1}}"),
-    "unknown-cell /virtualClusters/v/cells/t "
-    "3:31\n",
-    "no cells 't' for 'v'", "types of cells: x, s, s-rack" },
+    "unknown-chain /virtualClusters/v/cells/t 3:31\n", "no cell of type 't'",
+    "types of cells: x, s, s-rack" },
   { VCS("v: {cells: {s.s-rack: 1}}"),
-    "unknown-cell /virtualClusters/v/cells/s.s-rack 3:31\n", NULL,
-    "did you mean 's-rack'?" },
+    "unknown-chain /virtualClusters/v/cells/s.s-rack 3:31\n", "'s'",
+    "did you mean 's'?" },
   { "skus: {s: {gpu: x, gpus: 2}, t: {}}\nnodes: [{name: a, sku: s}]\n",
     "?unused-sku /skus/t 1:30\n", "SKU 't'", "missing" },
   { "skus: {s: {gpu: x, gpus: 2, memory: 8G}}\nnodes: [{name: a, sku: s}]\n",
@@ -185,7 +186,11 @@ static const struct {
     "nodes: [{name: a, sku: s}, {name: b, sku: t}]\n"
     "virtualClusters: {v: {cells: {x: 2}}}\n",
     "unclear-cell /virtualClusters/v/cells/x 3:31\n",
-    "several chains have cells 'x'", "CHAIN.x" },
+    "cells of several types contain 'x'", "CELL.x" },
+  { "skus: {s: {gpu: x, gpus: 1}, t: {gpu: x, gpus: 1}}\n"
+    "nodes: [{name: a, sku: s}, {name: b, sku: t}]\n"
+    "virtualClusters: {v: {cells: {s: 1}}}\n",
+    "?unused-chain /nodes/1 2:28\n", "of 't'", "HiveD itself" },
 };
 
 static void shares_are_checked(void **state)

@@ -1,0 +1,442 @@
+/*
+ * check_shares.c - whether what virtual clusters are given is there
+ *
+ * As HiveD checks it when it starts: level by level, from the top of each
+ * chain down, what nobody was given is divided for those who want less.
+ */
+#include "base/utf8.h"
+#include "resource/cells.h"
+#include "resource/read.h"
+
+#include <stdlib.h>
+
+/* What is wanted of a level of a chain. */
+typedef struct wanted {
+  uint64_t count;
+  bool named;     /* if only with 0 */
+  pai__node last; /* the share that wants most recently */
+} wanted;
+
+typedef struct pin {
+  const char *name;
+  uint32_t cell;
+  pai__node used; /* where it is given away, or PAI__NO_NODE */
+} pin;
+
+typedef struct checking {
+  pai__reader *r;
+  pai__cells cells;
+  wanted **wanted; /* [chain][level - 1] */
+  uint64_t *left;  /* of each chain: GPUs that nobody is given */
+  pin *pins;       /* by their names */
+  size_t npins;
+} checking;
+
+/* Where a cell is told of; one that was derived, by its first node. */
+static pai__node place_of(const checking *k, uint32_t cell)
+{
+  const pai_cluster *c = k->r->c;
+
+  if (!c->derived)
+    return k->r->cell_at[cell];
+  while (c->cells[cell].node == PAI__NOTHING)
+    cell++;
+  return k->r->places[c->cells[cell].node];
+}
+
+static void want(checking *k, const pai__share *s, pai__node at,
+                 uint32_t chain, uint32_t level)
+{
+  wanted *w = &k->wanted[chain][level - 1];
+
+  w->named = true;
+  w->count += s->count;
+  if (s->count > 0)
+    w->last = at;
+}
+
+/* --- types of cells ------------------------------------------------------- */
+
+/* A type that more than one chain has, and none of them at the top. */
+static bool is_unclear(const checking *k, const char *s, size_t len)
+{
+  return s[len] == '\0' &&
+         pai__cluster_find_type(k->r->c, s, len) != PAI__NOTHING;
+}
+
+static void unknown_chain(checking *k, pai__node at, const char *s, size_t len)
+{
+  pai__reader *r = k->r;
+  char piece[PAI__EXCERPT];
+  pai__names names;
+
+  if (k->r->c->derived && is_unclear(k, s, len)) {
+    if (pai__find(r->f, PAI_SEVERITY_ERROR, "unclear-cell", at,
+                  "cells of several types contain '%s'",
+                  pai__excerpt(piece, s, len)))
+      pai__find_help(r->f, "say which, as CELL.%s", piece);
+    return;
+  }
+  if (!pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-chain", at,
+                 r->c->derived ? "there is no cell of type '%s'"
+                               : "no cell of type '%s' stands at the top",
+                 pai__excerpt(piece, s, len)))
+    return;
+  pai__names_init(&names, &r->c->alloc, s, len);
+  for (size_t i = 0; i < r->c->ntypes && r->c->derived; i++)
+    pai__names_add(&names, r->c->types[i].name, strlen(r->c->types[i].name));
+  for (size_t i = 0; i < k->cells.nchains && !r->c->derived; i++) {
+    const char *name = r->c->types[k->cells.chains[i].type].name;
+
+    pai__names_add(&names, name, strlen(name));
+  }
+  pai__names_help(&names, r->f,
+                  r->c->derived ? "types of cells"
+                                : "types of cells at the top");
+}
+
+static void unknown_type(checking *k, pai__node at, const pai__chain *chain,
+                         const char *s, size_t len, bool known)
+{
+  pai__reader *r = k->r;
+  char piece[PAI__EXCERPT];
+  pai__names names;
+
+  if (!pai__find(r->f, PAI_SEVERITY_ERROR,
+                 known ? "not-in-chain" : "unknown-cell-type", at,
+                 known ? "a cell of type '%.80s' contains no '%s'"
+                       : "cells of type '%.80s': there is no type '%s'",
+                 r->c->types[chain->type].name, pai__excerpt(piece, s, len)))
+    return;
+  pai__names_init(&names, &r->c->alloc, s, len);
+  for (uint32_t i = chain->levels; i-- > 0;) {
+    const char *name = r->c->types[chain->types[i]].name;
+
+    pai__names_add(&names, name, strlen(name));
+  }
+  pai__names_help(&names, r->f, "what it contains");
+}
+
+static bool is_type(const checking *k, uint32_t type, const char *s,
+                    size_t len)
+{
+  const char *name = k->r->c->types[type].name;
+
+  return strlen(name) == len && memcmp(name, s, len) == 0;
+}
+
+/* HiveD looks only at the first and the last name of a path. */
+static void check_middle(checking *k, pai__node at, const pai__chain *chain,
+                         uint32_t level, const char *path, const char *last)
+{
+  uint32_t above = chain->levels;
+  char piece[PAI__EXCERPT];
+  size_t len;
+
+  for (path += strcspn(path, "."); ++path < last; path += len) {
+    len = strcspn(path, ".");
+    do
+      above--;
+    while (above > level && !is_type(k, chain->types[above - 1], path, len));
+    if (above > level)
+      continue;
+    if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "odd-path", at,
+                  "there is no '%s' at this place between '%.80s' and '%.80s'",
+                  pai__excerpt(piece, path, len),
+                  k->r->c->types[chain->type].name, last))
+      pai__find_help(k->r->f, "nothing looks at it; take it out");
+    return;
+  }
+}
+
+static void check_path(checking *k, const pai__share *share, pai__node at)
+{
+  const pai_cluster *c = k->r->c;
+  const char *path = share->path, *dot = strrchr(path, '.');
+  const char *last = dot != NULL ? dot + 1 : path;
+  size_t len = strcspn(path, ".");
+  uint32_t top = pai__cluster_find_type(c, path, len), type, level;
+  const pai__chain *chain;
+
+  if (top == PAI__NOTHING || k->cells.chain_of[top] == PAI__NOTHING) {
+    unknown_chain(k, at, path, len);
+    return;
+  }
+  chain = &k->cells.chains[k->cells.chain_of[top]];
+  type = pai__cluster_find_type(c, last, strlen(last));
+  for (level = chain->levels; level > 0; level--)
+    if (chain->types[level - 1] == type)
+      break;
+  if (level == 0) {
+    unknown_type(k, at, chain, last, strlen(last), type != PAI__NOTHING);
+    return;
+  }
+  check_middle(k, at, chain, level, path, last);
+  want(k, share, at, k->cells.chain_of[top], level);
+}
+
+/* --- pins ----------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+  const pin *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+
+  if (order != 0)
+    return order;
+  return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+static void same_pin(pai__reader *r, pai__node at, const char *name,
+                     pai__node other, const char *what)
+{
+  if (pai__find(r->f, PAI_SEVERITY_ERROR, "duplicate", at,
+                "the pin '%.80s' is %s already, at line %u", name, what,
+                (unsigned)pai__tree_where(r->t, other).line))
+    pai__find_help(r->f, "a pin is one cell, of one virtual cluster");
+}
+
+static int find_pins(checking *k)
+{
+  const pai_cluster *c = k->r->c;
+  size_t n = 0;
+
+  for (size_t i = 0; i < c->ncells; i++)
+    n += c->cells[i].pin != NULL;
+  k->pins = pai__arena_zalloc(&k->cells.arena, n + 1, sizeof(*k->pins));
+  if (k->pins == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < c->ncells; i++)
+    if (c->cells[i].pin != NULL)
+      k->pins[k->npins++] =
+        (pin){ c->cells[i].pin, (uint32_t)i, PAI__NO_NODE };
+  if (n > 1)
+    qsort(k->pins, n, sizeof(*k->pins), by_name);
+  for (size_t i = 1; i < n; i++)
+    if (strcmp(k->pins[i - 1].name, k->pins[i].name) == 0)
+      same_pin(k->r, place_of(k, k->pins[i].cell), k->pins[i].name,
+               place_of(k, k->pins[i - 1].cell), "given");
+  return PAI_OK;
+}
+
+static int is_called(const void *name, const void *p)
+{
+  return strcmp(name, ((const pin *)p)->name);
+}
+
+static void unknown_pin(checking *k, pai__node at, const char *name)
+{
+  pai__names names;
+
+  if (!pai__find(k->r->f, PAI_SEVERITY_ERROR, "unknown-pin", at,
+                 "no cell is pinned as '%.80s'", name))
+    return;
+  pai__names_init(&names, &k->r->c->alloc, name, strlen(name));
+  for (size_t i = 0; i < k->npins; i++)
+    pai__names_add(&names, k->pins[i].name, strlen(k->pins[i].name));
+  pai__names_help(&names, k->r->f, "those there are");
+}
+
+static void check_pin(checking *k, const pai__share *share, pai__node at)
+{
+  const pai_cluster *c = k->r->c;
+  pin *p = k->npins == 0 ? NULL
+                         : bsearch(share->pin, k->pins, k->npins,
+                                   sizeof(*k->pins), is_called);
+  uint32_t top;
+
+  if (p == NULL) {
+    unknown_pin(k, at, share->pin);
+    return;
+  }
+  if (p->used != PAI__NO_NODE) {
+    same_pin(k->r, at, share->pin, p->used, "given away");
+    return;
+  }
+  p->used = at;
+  for (top = p->cell; c->cells[top].parent != PAI__NOTHING;)
+    top = c->cells[top].parent;
+  want(k, share, at, k->cells.chain_of[c->cells[top].type],
+       k->cells.types[c->cells[p->cell].type].level);
+}
+
+/* A cell that is given away inside another one would be given twice. */
+static void check_nested(checking *k)
+{
+  const pai_cluster *c = k->r->c;
+
+  for (size_t i = 0; i < k->npins; i++) {
+    uint32_t cell = k->pins[i].cell;
+
+    if (k->pins[i].used == PAI__NO_NODE)
+      continue;
+    while ((cell = c->cells[cell].parent) != PAI__NOTHING) {
+      const pin *p = c->cells[cell].pin == NULL
+                       ? NULL
+                       : bsearch(c->cells[cell].pin, k->pins, k->npins,
+                                 sizeof(*k->pins), is_called);
+
+      if (p == NULL || p->used == PAI__NO_NODE)
+        continue;
+      if (pai__find(k->r->f, PAI_SEVERITY_ERROR, "pin-in-pin", k->pins[i].used,
+                    "the pinned cell '%.80s' is in the pinned cell '%.80s'",
+                    k->pins[i].name, p->name))
+        pai__find_help(k->r->f, "give away only one of them");
+      break;
+    }
+  }
+}
+
+/* --- whether it is enough ------------------------------------------------- */
+
+/* As many as the first cell of the level has. */
+static uint64_t children_of(const checking *k, const pai__chain *chain,
+                            uint32_t level)
+{
+  const pai_cluster *c = k->r->c;
+  uint32_t count, n = 0;
+  const uint32_t *list = pai__cells_of(&k->cells, chain, level, &count);
+
+  if (count == 0)
+    return 0;
+  for (uint32_t i = list[0] + 1; i < c->cells[list[0]].skip;
+       i = c->cells[i].skip)
+    n++;
+  return n;
+}
+
+static void not_enough(checking *k, const pai__chain *chain, uint32_t level,
+                       const wanted *w, uint64_t left)
+{
+  const char *top = k->r->c->types[chain->type].name;
+  const char *name = k->r->c->types[chain->types[level - 1]].name;
+
+  if (pai__find(k->r->f, PAI_SEVERITY_ERROR, "not-enough-cells", w->last,
+                "of '%.80s', virtual clusters want %llu '%.80s', and %llu "
+                "are there",
+                top, (unsigned long long)w->count, name,
+                (unsigned long long)left))
+    pai__find_help(k->r->f, level == chain->levels
+                              ? "give away less, or add cells"
+                              : "what was given away in larger cells does not "
+                                "count; give away less, or add cells");
+}
+
+/* HiveD asks that each chain is named by some virtual cluster. */
+static bool is_used(const checking *k, size_t index)
+{
+  for (uint32_t level = k->cells.chains[index].levels; level > 0; level--)
+    if (k->wanted[index][level - 1].named)
+      return true;
+  return false;
+}
+
+static void check_chain(checking *k, size_t index)
+{
+  const pai__chain *chain = &k->cells.chains[index];
+  uint64_t left =
+    chain->first[chain->levels] - chain->first[chain->levels - 1];
+
+  for (uint32_t level = chain->levels; level > 0; level--) {
+    const wanted *w = &k->wanted[index][level - 1];
+
+    if (w->count > left) {
+      not_enough(k, chain, level, w, left);
+      return;
+    }
+    left -= w->count;
+    if (level > 1)
+      left *= children_of(k, chain, level);
+  }
+  k->left[index] = left;
+}
+
+static void unshared(checking *k, const pai__chain *chain, uint64_t left)
+{
+  const pai_cluster *c = k->r->c;
+
+  if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "unshared", c->vcs[0].at,
+                "%llu '%.80s' of '%.80s' belong to no virtual cluster",
+                (unsigned long long)left, c->types[chain->types[0]].name,
+                c->types[chain->type].name))
+    pai__find_help(k->r->f, "only jobs that can be preempted will use them");
+}
+
+static void check_used(checking *k, size_t index)
+{
+  const pai__chain *chain = &k->cells.chains[index];
+
+  if (is_used(k, index)) {
+    if (k->left[index] > 0)
+      unshared(k, chain, k->left[index]);
+    return;
+  }
+  if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "unused-chain",
+                place_of(k, k->cells.list[chain->first[chain->levels - 1]]),
+                "no virtual cluster has anything of '%.80s'",
+                k->r->c->types[chain->type].name))
+    pai__find_help(k->r->f, "HiveD itself does not start with this; give it "
+                            "to a virtual cluster");
+}
+
+/* --- the whole ------------------------------------------------------------ */
+
+static int prepare(checking *k)
+{
+  pai__reader *r = k->r;
+  pai__arena *a = &k->cells.arena;
+  int rc = pai__cells_init(&k->cells, r->c, &r->c->alloc);
+
+  if (rc < 0)
+    return rc;
+  k->wanted = pai__arena_zalloc(a, k->cells.nchains + 1, sizeof(*k->wanted));
+  k->left = pai__arena_zalloc(a, k->cells.nchains + 1, sizeof(*k->left));
+  if (k->wanted == NULL || k->left == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < k->cells.nchains; i++) {
+    k->wanted[i] =
+      pai__arena_zalloc(a, k->cells.chains[i].levels, sizeof(**k->wanted));
+    if (k->wanted[i] == NULL)
+      return PAI_ENOMEM;
+  }
+  return find_pins(k);
+}
+
+static void check_name(checking *k, const char *name)
+{
+  const pai__tree *t = k->r->t;
+  pai__node vcs = pai__tree_get(t, 0, "virtualClusters");
+
+  if (strchr(name, '/') != NULL)
+    (void)pai__find(k->r->f, PAI_SEVERITY_ERROR, "bad-name",
+                    pai__tree_find(t, vcs, name, strlen(name)),
+                    "the name of a virtual cluster cannot have a '/'");
+}
+
+void pai__read_check_shares(pai__reader *r)
+{
+  checking k = { .r = r };
+
+  if (prepare(&k) < 0) {
+    r->f->failed = true;
+    pai__cells_dispose(&k.cells);
+    return;
+  }
+  for (size_t i = 0; i < r->c->nvcs; i++) {
+    const pai__vc *vc = &r->c->vcs[i];
+
+    check_name(&k, vc->name);
+    for (uint32_t j = 0; j < vc->nshares; j++) {
+      if (vc->shares[j].path != NULL)
+        check_path(&k, &vc->shares[j], vc->shares[j].at);
+      else
+        check_pin(&k, &vc->shares[j], vc->shares[j].at);
+    }
+  }
+  check_nested(&k);
+  for (size_t i = 0; i < k.cells.nchains; i++)
+    check_chain(&k, i);
+  for (size_t i = 0; i < k.cells.nchains && r->f->errors == 0; i++)
+    check_used(&k, i);
+  pai__cells_dispose(&k.cells);
+}
