@@ -271,7 +271,7 @@ int pai_cluster_synthetic(pai_cluster **out, const char *text,
                           const pai_cluster_options *opts, pai_error **err)
 {
   pai_cluster_options o;
-  description d;
+  description d = { .nodes = 0 };
   pai_cluster *c;
   int rc;
 

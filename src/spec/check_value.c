@@ -200,8 +200,8 @@ static void help_number(pai__findings *f, pai__node n, pai__node key)
     if (fabs(d) >= 1e15 || d != d)
       return;
     value = (int64_t)d; /* libm's ceil() would have to be linked */
-    pai__find_help(f, "give a whole number, as %lld",
-                   (long long)(value + (d > (double)value)));
+    value += d > (double)value;
+    pai__find_help(f, "give a whole number, as %lld", (long long)value);
     return;
   }
   if (pai__tree_type(t, n) != PAI__STRING)
