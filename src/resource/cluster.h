@@ -200,6 +200,14 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
 /* What is sick, and why; "" or NULL: well again. */
 int pai__cluster_set_sick(pai_cluster *c, char **sick, const char *why);
 
+/* Things in the order of their names, and then of their indices. */
+typedef struct pai__named {
+  const char *name;
+  uint32_t index;
+} pai__named;
+
+void pai__sort_names(pai__named *list, size_t n);
+
 /* Sorts the names.  PAI_EEXISTS with the indices of two nodes that have the
  * same one. */
 int pai__cluster_end(pai_cluster *c, uint32_t same[2]);
