@@ -359,7 +359,7 @@ static int find_kinds(making *m)
   for (size_t i = 0; i < c->ntypes; i++)
     if (c->types[i].child == PAI__NOTHING) {
       m->kind_of[i] =
-        pai__read_kind(m->r, c->types[i].name, strlen(c->types[i].name));
+        pai__read_kind(m->r, 0, c->types[i].name, strlen(c->types[i].name));
       if (m->r->f->failed)
         return PAI_ENOMEM;
     }
