@@ -256,7 +256,8 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
                           .sku = sku,
                           .rack = PAI__NOTHING,
                           .first_gpu = (uint32_t)c->ngpus };
-  memcpy(c->gpus + c->ngpus, s->fresh, s->gpus * sizeof(*c->gpus));
+  if (s->gpus > 0)
+    memcpy(c->gpus + c->ngpus, s->fresh, s->gpus * sizeof(*c->gpus));
   c->ngpus += s->gpus;
   return PAI_OK;
 }
