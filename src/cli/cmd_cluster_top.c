@@ -126,6 +126,23 @@ static bool typed_quit(bool *readable)
   return false;
 }
 
+/* What signals have asked for meanwhile. */
+static void heed_signals(top *t)
+{
+  if (stopped && t->screen)
+    stop_here(t);
+  else if (stopped) {
+    stopped = 0;
+    (void)raise(SIGSTOP);
+  }
+  if (resized && t->screen) {
+    resized = 0;
+    measure(t);
+    if (t->sample != NULL && t->machine.elapsed > 0)
+      top_print(t);
+  }
+}
+
 /* False: it is over.  A screen is drawn anew when its size changes. */
 static bool wait_until(top *t, pai_time until, const sigset_t *open)
 {
@@ -137,6 +154,8 @@ static bool wait_until(top *t, pai_time until, const sigset_t *open)
     struct timespec span = { .tv_sec = left / 1000000,
                              .tv_nsec = left % 1000000 * 1000 };
 
+    /* Right before it waits: a sanitizer delivers signals when it likes. */
+    heed_signals(t);
     if (left <= 0)
       return true;
     FD_ZERO(&in);
@@ -146,18 +165,6 @@ static bool wait_until(top *t, pai_time until, const sigset_t *open)
                 open) > 0 &&
         typed_quit(&readable))
       return false;
-    if (stopped && t->screen)
-      stop_here(t);
-    else if (stopped) {
-      stopped = 0;
-      (void)raise(SIGSTOP);
-    }
-    if (resized && t->screen) {
-      resized = 0;
-      measure(t);
-      if (t->sample != NULL && t->machine.elapsed > 0)
-        top_print(t);
-    }
   }
   return false;
 }
