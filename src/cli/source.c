@@ -186,17 +186,19 @@ static int read_one(given *g, const char *form, bool warnings)
 
 static int open_one(given *g, const char *form, bool warnings)
 {
-  int rc = PAI_OK;
+  const char *name = g->name;
   pai_error *err;
 
-  if (is_cluster_line(g->name))
-    rc = pai_cluster_synthetic(&g->cluster, g->name, NULL, &err);
-  else if (is_machine_line(g->name))
-    rc = pai_topology_synthetic(
-      &g->machine, g->name + sizeof(machine_prefix) - 1, NULL, &err);
-  else
+  if (is_cluster_line(name)) /* an error says which word it is */
+    return pai_cluster_synthetic(&g->cluster, name, NULL, &err) < 0
+             ? tell(NULL, err)
+             : CLI_OK;
+  if (!is_machine_line(name))
     return read_one(g, form, warnings);
-  return rc < 0 ? tell(g->name, err) : CLI_OK;
+  return pai_topology_synthetic(&g->machine, name + sizeof(machine_prefix) - 1,
+                                NULL, &err) < 0
+           ? tell(name, err)
+           : CLI_OK;
 }
 
 /* --- names of machines ------------------------------------------------------- */
