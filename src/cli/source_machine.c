@@ -4,14 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether both are one GPU.  Of one that cannot be reached the inventory knows
+ * its number alone. */
+static bool is_same(const pai_topology_gpu *a, const pai_gpu_view *b)
+{
+  const char *vendor = b->vendor == PAI_GPU_NVIDIA ? "NVIDIA" : "AMD";
+
+  if (b->pci[0] == '\0' && b->uuid[0] == '\0')
+    return a->index == b->number && strcmp(a->vendor, vendor) == 0;
+  return (b->pci[0] != '\0' && strcmp(a->pci, b->pci) == 0) ||
+         (b->uuid[0] != '\0' && strcmp(a->uuid, b->uuid) == 0);
+}
+
 /* The topology's number of a GPU of the inventory, or PAI_NONE. */
 static uint32_t find_gpu(const pai_topology *t, const pai_gpu_view *gpu)
 {
   pai_topology_gpu g = { .struct_size = sizeof(g) };
 
   for (uint32_t i = 0; pai_topology_view_gpu(t, i, &g) == PAI_OK; i++)
-    if ((g.pci[0] != '\0' && strcmp(g.pci, gpu->pci) == 0) ||
-        (g.uuid[0] != '\0' && strcmp(g.uuid, gpu->uuid) == 0))
+    if (is_same(&g, gpu))
       return i;
   return PAI_NONE;
 }
@@ -19,12 +30,12 @@ static uint32_t find_gpu(const pai_topology *t, const pai_gpu_view *gpu)
 /* What the picture has no place for. */
 static void tell_of(const pai_gpu_view *gpu)
 {
+  const char *pci = gpu->pci;
   char what[512];
 
-  (void)snprintf(what, sizeof(what),
-                 "GPU %u (%s) is sick, and not in sight: %s",
-                 (unsigned)gpu->number,
-                 gpu->pci[0] != '\0' ? gpu->pci : gpu->uuid, gpu->reason);
+  (void)snprintf(
+    what, sizeof(what), "GPU %u%s%s is sick, and not in sight: %s",
+    (unsigned)gpu->number, pci[0] != '\0' ? ", " : "", pci, gpu->reason);
   cli_say(PAI_LOG_WARNING, what);
 }
 
