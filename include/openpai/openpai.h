@@ -6,16 +6,12 @@
 #ifndef OPENPAI_OPENPAI_H
 #define OPENPAI_OPENPAI_H
 
-#include <openpai/allocation.h>
 #include <openpai/base.h>
-#include <openpai/cluster.h>
 #include <openpai/draft.h>
-#include <openpai/gpu.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/report.h>
-#include <openpai/sample.h>
+#include <openpai/resource.h>
 #include <openpai/spec.h>
-#include <openpai/topology.h>
 
 #endif /* OPENPAI_OPENPAI_H */

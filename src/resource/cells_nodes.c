@@ -36,29 +36,13 @@ typedef struct making {
 
 /* --- which cells are one node --------------------------------------------- */
 
-typedef struct named {
-  const char *name;
-  size_t index;
-} named;
-
-static int by_name(const void *a, const void *b)
-{
-  const named *x = a, *y = b;
-  int order = strcmp(x->name, y->name);
-
-  if (order != 0)
-    return order;
-  return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static void join_same(making *m, named *list)
+static void join_same(making *m, pai__named *list)
 {
   size_t n = m->nnodes;
 
   for (size_t i = 0; i < n; i++)
-    list[i] = (named){ m->nodes[i].name, i };
-  if (n > 1)
-    qsort(list, n, sizeof(*list), by_name);
+    list[i] = (pai__named){ m->nodes[i].name, (uint32_t)i };
+  pai__sort_names(list, n);
   for (size_t i = 0; i < n; i++) {
     node_cell *cell = &m->nodes[list[i].index];
 
@@ -73,7 +57,7 @@ static int find_node_cells(making *m)
 {
   const pai_cluster *c = m->r->c;
   size_t n = 0;
-  named *list;
+  pai__named *list;
 
   for (size_t i = 0; i < c->ncells; i++)
     n += c->types[c->cells[i].type].is_node;
@@ -375,7 +359,7 @@ static int find_kinds(making *m)
   for (size_t i = 0; i < c->ntypes; i++)
     if (c->types[i].child == PAI__NOTHING) {
       m->kind_of[i] =
-        pai__read_kind(m->r, c->types[i].name, strlen(c->types[i].name));
+        pai__read_kind(m->r, 0, c->types[i].name, strlen(c->types[i].name));
       if (m->r->f->failed)
         return PAI_ENOMEM;
     }

@@ -256,7 +256,8 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
                           .sku = sku,
                           .rack = PAI__NOTHING,
                           .first_gpu = (uint32_t)c->ngpus };
-  memcpy(c->gpus + c->ngpus, s->fresh, s->gpus * sizeof(*c->gpus));
+  if (s->gpus > 0)
+    memcpy(c->gpus + c->ngpus, s->fresh, s->gpus * sizeof(*c->gpus));
   c->ngpus += s->gpus;
   return PAI_OK;
 }
@@ -295,19 +296,20 @@ int pai_cluster_set_sick(pai_cluster *c, size_t node, long gpu,
 
 /* --- the order of names --------------------------------------------------- */
 
-typedef struct named {
-  const char *name;
-  uint32_t node;
-} named;
-
 static int by_name(const void *a, const void *b)
 {
-  const named *x = a, *y = b;
+  const pai__named *x = a, *y = b;
   int order = strcmp(x->name, y->name);
 
   if (order != 0)
     return order;
-  return x->node < y->node ? -1 : x->node > y->node;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+void pai__sort_names(pai__named *list, size_t n)
+{
+  if (n > 1)
+    qsort(list, n, sizeof(*list), by_name);
 }
 
 static bool is_sorted(const pai_cluster *c)
@@ -318,12 +320,12 @@ static bool is_sorted(const pai_cluster *c)
   return true;
 }
 
-static int find_same(const named *list, size_t n, uint32_t same[2])
+static int find_same(const pai__named *list, size_t n, uint32_t same[2])
 {
   for (size_t i = 1; i < n; i++)
     if (strcmp(list[i - 1].name, list[i].name) == 0) {
-      same[0] = list[i - 1].node;
-      same[1] = list[i].node;
+      same[0] = list[i - 1].index;
+      same[1] = list[i].index;
       return PAI_EEXISTS;
     }
   return PAI_OK;
@@ -332,7 +334,7 @@ static int find_same(const named *list, size_t n, uint32_t same[2])
 int pai__cluster_end(pai_cluster *c, uint32_t same[2])
 {
   size_t n = c->nnodes;
-  named *list;
+  pai__named *list;
   int rc = PAI_ENOMEM;
 
   pai__map_dispose(&c->rack_index);
@@ -343,10 +345,10 @@ int pai__cluster_end(pai_cluster *c, uint32_t same[2])
   c->by_name = pai__realloc(&c->alloc, NULL, 0, n, sizeof(*c->by_name));
   if (list != NULL && c->by_name != NULL) {
     for (size_t i = 0; i < n; i++)
-      list[i] = (named){ c->nodes[i].name, (uint32_t)i };
-    qsort(list, n, sizeof(*list), by_name);
+      list[i] = (pai__named){ c->nodes[i].name, (uint32_t)i };
+    pai__sort_names(list, n);
     for (size_t i = 0; i < n; i++)
-      c->by_name[i] = list[i].node;
+      c->by_name[i] = list[i].index;
     rc = find_same(list, n, same);
   }
   pai__free(&c->alloc, list, n * sizeof(*list));

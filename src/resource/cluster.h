@@ -18,6 +18,7 @@ enum {
   PAI__CLUSTER_MAX_BYTES = 64 << 20, /* of a text, unless told otherwise */
   PAI__CLUSTER_MAX_NODES = 100000,
   PAI__CLUSTER_MAX_GPUS = 1 << 20, /* of all nodes; cells count like them */
+  PAI__MAX_KINDS = 4096,           /* of GPUs */
   PAI__NODE_MAX_GPUS = 4096,
   PAI__CELLS_MAX_TYPES = 4096, /* that are given; not their leaf types */
   PAI__CELLS_MAX_LEVELS = 24,
@@ -199,6 +200,14 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
 
 /* What is sick, and why; "" or NULL: well again. */
 int pai__cluster_set_sick(pai_cluster *c, char **sick, const char *why);
+
+/* Things in the order of their names, and then of their indices. */
+typedef struct pai__named {
+  const char *name;
+  uint32_t index;
+} pai__named;
+
+void pai__sort_names(pai__named *list, size_t n);
 
 /* Sorts the names.  PAI_EEXISTS with the indices of two nodes that have the
  * same one. */

@@ -63,14 +63,7 @@ uint32_t pai__import_kind(pai__reader *r, pai__node at, pai__piece name)
                     LONGEST_KIND);
     return PAI__NOTHING;
   }
-  if (r->c->nkinds >= PAI__IMPORT_KINDS &&
-      pai__cluster_find_kind(r->c, small, name.len) == PAI__NOTHING) {
-    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "limit", at,
-                    "there are more than %d kinds of GPUs", PAI__IMPORT_KINDS);
-    r->full = true;
-    return PAI__NOTHING;
-  }
-  return pai__read_kind(r, small, name.len);
+  return pai__read_kind(r, at, small, name.len);
 }
 
 /* --- labels --------------------------------------------------------------- */

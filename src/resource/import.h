@@ -12,8 +12,7 @@
 #include "resource/read.h"
 
 enum {
-  PAI__SHAPE_KINDS = 32,    /* of GPUs in one node */
-  PAI__IMPORT_KINDS = 1024, /* of GPUs in all */
+  PAI__SHAPE_KINDS = 32, /* of GPUs in one node */
   PAI__IMPORT_CPUS = 1 << 20,
   PAI__REASON_TEXT = 253 /* the longest text of our own form */
 };

@@ -62,7 +62,8 @@ static void look_at_skus(pai__reader *r)
     if ((s->cpus != 0 && s->used_cpus == 0) ||
         (s->memory != 0 && s->used_memory == 0))
       find_forgotten(r, s);
-    if (c->nvcs > 0 && s->gpus >= FLAT && s->numa < 2 && s->nnear == 0)
+    if (c->nvcs > 0 && s->ngroups == 1 && s->gpus >= FLAT && s->numa < 2 &&
+        s->nnear == 0)
       find_flat(r, s);
   }
 }

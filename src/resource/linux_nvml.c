@@ -251,7 +251,7 @@ int pai__nvml_processes(const pai__nvml *n, pai__nvml_device *device,
                                     int64_t memory),
                         void *user_data)
 {
-  processes compute, graphics;
+  processes compute, graphics = { .count = 0 };
   int rc = get_list(n->get_compute, n->get_compute_v1, device, alloc, room,
                     COMPUTE, &compute);
 

@@ -185,13 +185,20 @@ uint64_t pai__read_size(pai__reader *r, pai__node n, const char *what)
 
 /* --- kinds and nodes ---------------------------------------------------------------- */
 
-uint32_t pai__read_kind(pai__reader *r, const char *name, size_t len)
+uint32_t pai__read_kind(pai__reader *r, pai__node at, const char *name,
+                        size_t len)
 {
   uint32_t index = pai__cluster_find_kind(r->c, name, len);
   pai__gpu_kind kind = { NULL, NULL, 0 };
 
   if (index != PAI__NOTHING)
     return index;
+  if (r->c->nkinds == PAI__MAX_KINDS) {
+    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "limit", at,
+                    "there are more than %d kinds of GPUs", PAI__MAX_KINDS);
+    r->full = true;
+    return PAI__NOTHING;
+  }
   kind.name = pai__cluster_text(r->c, name, len);
   if (kind.name == NULL || pai__cluster_add_kind(r->c, &kind, &index) < 0)
     r->f->failed = true;

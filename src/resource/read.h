@@ -75,8 +75,9 @@ void pai__read_missing(pai__reader *r, pai__node n, const char *what,
                        const char *key);
 
 /* The kind of that name, which is added if there is none; PAI__NOTHING: no
- * memory. */
-uint32_t pai__read_kind(pai__reader *r, const char *name, size_t len);
+ * memory, or too many of them, which is told. */
+uint32_t pai__read_kind(pai__reader *r, pai__node at, const char *name,
+                        size_t len);
 
 /* A node that stands at `at`; NULL: too many of them, or no memory. */
 pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,

@@ -27,7 +27,7 @@ static void read_kinds(pai__reader *r, pai__node n)
     if (name.s == NULL || !pai__read_fields(r, pai__tree_value(r->t, key),
                                             "a kind of GPU", keys, KEYS, v))
       continue;
-    kind = pai__read_kind(r, name.s, name.len);
+    kind = pai__read_kind(r, key, name.s, name.len);
     if (kind == PAI__NOTHING)
       return;
     r->c->kinds[kind].resource = pai__read_copy(r, v[RESOURCE], "resource");
@@ -64,8 +64,10 @@ static void read_groups(pai__reader *r, pai__node gpu, pai__node gpus,
                                1, PAI__NODE_MAX_GPUS, 0);
     if (name.s == NULL || count == 0)
       continue;
-    groups[sku->ngroups].kind = pai__read_kind(r, name.s, name.len);
-    groups[sku->ngroups++].count = count;
+    groups[sku->ngroups].kind =
+      pai__read_kind(r, key != PAI__NO_NODE ? key : gpus, name.s, name.len);
+    groups[sku->ngroups].count = count;
+    sku->ngroups += groups[sku->ngroups].kind != PAI__NOTHING;
   }
 }
 

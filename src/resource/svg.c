@@ -38,27 +38,27 @@ static void escape_one(pai__buf *out, const char *s, size_t len)
   }
 }
 
-void pai__svg_escape(pai__buf *out, const char *s, size_t most)
+void pai__svg_escape(pai__buf *out, const char *text, size_t most)
 {
-  bool cut = pai__svg_columns(s) > most;
-  size_t left = strlen(s), columns = 0;
+  bool cut = pai__svg_columns(text) > most;
+  size_t left = strlen(text), columns = 0;
   char one[5] = { 0 };
 
   while (left > 0) {
-    size_t n = pai__utf8_len(s, left);
+    size_t n = pai__utf8_len(text, left);
     if (n == 0) {
       columns++;
-      n = pai__utf8_bad(s, left);
+      n = pai__utf8_bad(text, left);
       pai__buf_char(out, '?');
     } else {
-      memcpy(one, s, n);
+      memcpy(one, text, n);
       one[n] = '\0';
       columns += pai__svg_columns(one);
       if (cut && columns >= most)
         break;
-      escape_one(out, s, n);
+      escape_one(out, text, n);
     }
-    s += n;
+    text += n;
     left -= n;
   }
   if (cut)

@@ -3,14 +3,11 @@
  * cpusets, hwloc and taskset take, and the variables that show those GPUs
  */
 #include "base/arena.h"
+#include "resource/bits.h"
 #include "resource/topology.h"
 
-enum { WORDS = PAI__TOPO_MAX_PUS / 32 };
-
 /* Numbers of the operating system. */
-typedef struct bits {
-  uint32_t word[WORDS];
-} bits;
+typedef uint64_t numbers[PAI__BITS_WORDS(PAI__TOPO_MAX_PUS)];
 
 struct pai_affinity {
   pai_alloc alloc;
@@ -19,69 +16,9 @@ struct pai_affinity {
   pai_affinity_variable_view variables[3]; /* one for each vendor */
 };
 
-static void set(bits *b, uint32_t i)
+static bool has(const numbers n, uint32_t i)
 {
-  b->word[i / 32] |= (uint32_t)1 << (i % 32);
-}
-
-static bool has(const bits *b, uint32_t i)
-{
-  return i < PAI__TOPO_MAX_PUS && ((b->word[i / 32] >> (i % 32)) & 1) != 0;
-}
-
-/* --- forms ------------------------------------------------------------------ */
-
-/* "0-3,8" */
-static void put_list(pai__buf *out, const bits *b)
-{
-  const char *comma = "";
-
-  for (uint32_t i = 0; i < PAI__TOPO_MAX_PUS; i++) {
-    uint32_t last = i;
-    if (!has(b, i))
-      continue;
-    while (has(b, last + 1))
-      last++;
-    pai__buf_printf(out, last > i ? "%s%u-%u" : "%s%u", comma, i, last);
-    comma = ",";
-    i = last;
-  }
-}
-
-static int highest(const bits *b)
-{
-  int w = WORDS - 1;
-
-  while (w >= 0 && b->word[w] == 0)
-    w--;
-  return w;
-}
-
-/* "0x00000001,,0x000000ff": words from the highest; empty ones between others
- * are left out, the last is not. */
-static void put_bitmap(pai__buf *out, const bits *b)
-{
-  int top = highest(b);
-
-  if (top < 0)
-    pai__buf_str(out, "0x0");
-  for (int w = top; w >= 0; w--) {
-    if (b->word[w] != 0)
-      pai__buf_printf(out, "0x%08x", (unsigned)b->word[w]);
-    else if (w == 0)
-      pai__buf_str(out, "0x0");
-    pai__buf_str(out, w > 0 ? "," : "");
-  }
-}
-
-/* "1000000ff" */
-static void put_mask(pai__buf *out, const bits *b)
-{
-  int top = highest(b);
-
-  pai__buf_printf(out, "%x", top < 0 ? 0 : (unsigned)b->word[top]);
-  for (int w = top - 1; w >= 0; w--)
-    pai__buf_printf(out, "%08x", (unsigned)b->word[w]);
+  return pai__bits_has(n, PAI__BITS_WORDS(PAI__TOPO_MAX_PUS), i);
 }
 
 /* --- CPUs ------------------------------------------------------------------- */
@@ -90,7 +27,7 @@ typedef struct choice {
   const pai_topology *t;
   const uint32_t *gpus; /* none: the whole machine */
   size_t count;
-  bits cpus, nodes;
+  numbers cpus, nodes;
   uint32_t cores, pus;
 } choice;
 
@@ -111,8 +48,8 @@ static uint32_t place_of(const choice *c, size_t i)
 static void take_range(choice *c, const pai__topo_object *o)
 {
   for (uint32_t i = o->pu; i < o->pu + o->pus; i++)
-    if (!has(&c->cpus, c->t->pus[i])) {
-      set(&c->cpus, c->t->pus[i]);
+    if (!has(c->cpus, c->t->pus[i])) {
+      pai__bits_set(c->cpus, c->t->pus[i], c->t->pus[i]);
       c->pus++;
     }
 }
@@ -132,7 +69,7 @@ static void take_all(choice *c)
     take_range(c, &c->t->objects[place_of(c, i)]);
   for (size_t i = 0; i < c->t->count; i++)
     if (c->t->objects[i].kind == kind && c->t->objects[i].pus > 0 &&
-        has(&c->cpus, c->t->pus[c->t->objects[i].pu]))
+        has(c->cpus, c->t->pus[c->t->objects[i].pu]))
       c->cores++;
 }
 
@@ -234,7 +171,7 @@ static bool take_nodes_of(choice *c, const pai__topo_object *at)
     if (o->kind != PAI_OBJECT_NUMA || o->os_index >= PAI__TOPO_MAX_PUS ||
         o->pu >= at->pu + at->pus || at->pu >= o->pu + o->pus)
       continue;
-    set(&c->nodes, o->os_index);
+    pai__bits_set(c->nodes, o->os_index, o->os_index);
     any = true;
   }
   return any;
@@ -320,13 +257,13 @@ static bool fill(pai_affinity *a, const choice *c)
   v->struct_size = sizeof(*v);
   v->cores = c->cores;
   v->pus = c->pus;
-  put_list(&text, &c->cpus);
+  pai__bits_write_list(&text, c->cpus, PAI__LEN(c->cpus));
   v->cpus = keep(a, &text);
-  put_bitmap(&text, &c->cpus);
+  pai__bits_write_hwloc(&text, c->cpus, PAI__LEN(c->cpus));
   v->bitmap = keep(a, &text);
-  put_mask(&text, &c->cpus);
+  pai__bits_write_mask(&text, c->cpus, PAI__LEN(c->cpus));
   v->mask = keep(a, &text);
-  put_list(&text, &c->nodes);
+  pai__bits_write_list(&text, c->nodes, PAI__LEN(c->nodes));
   v->numa_nodes = keep(a, &text);
   ok = v->cpus != NULL && v->bitmap != NULL && v->mask != NULL &&
        v->numa_nodes != NULL && list_vendors(a, c, &text);

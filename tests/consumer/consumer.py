@@ -163,6 +163,7 @@ def case_headers(args):
     include = args.stage / "include"
     folder = fresh(args.work / "headers")
     umbrella = (include / "openpai/openpai.h").read_text()
+    umbrella += (include / "openpai/resource.h").read_text()  # in it
     # libuv's own headers need POSIX types, which -std=c99 alone hides.
     uv = ["-D_POSIX_C_SOURCE=200809L",
           *output("pkg-config", "--cflags", "libuv").split()]

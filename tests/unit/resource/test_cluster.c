@@ -279,6 +279,22 @@ static void limits_hold(void **state)
   test_expect_error(err, PAI_EINVAL, "no form 'yaml'");
 }
 
+static void kinds_have_a_limit(void **state)
+{
+  pai__buf text;
+
+  (void)state;
+  pai__buf_init(&text, &pai__libc_alloc);
+  pai__buf_str(&text, SKU "nodes: [{name: a, sku: s}]\ngpus:\n");
+  for (int i = 1; i < PAI__MAX_KINDS; i++) /* and x */
+    pai__buf_printf(&text, "  k%d: {}\n", i);
+  test_cluster_found(pai__buf_text(&text), NULL, "", NULL, NULL);
+  pai__buf_str(&text, "  last: {}\n");
+  test_cluster_found(pai__buf_text(&text), NULL, "limit /skus/s/gpu 1:17\n",
+                     "more than 4096 kinds", NULL);
+  pai__buf_dispose(&text);
+}
+
 /* --- descriptions --------------------------------------------------------- */
 
 static void descriptions_make_clusters(void **state)
@@ -450,6 +466,7 @@ int main(void)
     cmocka_unit_test(the_sick_get_well),
     cmocka_unit_test(what_is_wrong_is_told),
     cmocka_unit_test(limits_hold),
+    cmocka_unit_test(kinds_have_a_limit),
     cmocka_unit_test(descriptions_make_clusters),
     cmocka_unit_test(bad_descriptions_are_refused),
     cmocka_unit_test(sizes_are_read_and_written),

@@ -1,0 +1,15 @@
+/**
+ * @file openpai/resource.h
+ * What there is to run jobs on: machines, clusters, and sets of what is in
+ * them.  Declares nothing itself.
+ */
+#ifndef OPENPAI_RESOURCE_H
+#define OPENPAI_RESOURCE_H
+
+#include <openpai/allocation.h>
+#include <openpai/cluster.h>
+#include <openpai/gpu.h>
+#include <openpai/sample.h>
+#include <openpai/topology.h>
+
+#endif /* OPENPAI_RESOURCE_H */
