@@ -271,7 +271,7 @@ class Show(ClusterTest):
         self.assertRegex(self.refuse(1, "show", "cut.xml"),
                          r"^cut.xml:\d+:\d+: error: ")
         self.assertRegex(self.refuse(1, "show", "-", input="\n<html>\n</x>"),
-                         r"^<stdin>:3:\d+: error: ")
+                         r"^<stdin>:2:1: error: this XML cannot be read: ")
         self.assertIn("<stdin>:1:1: error: ",
                       self.refuse(1, "show", "-", input=""))
         self.assertIn("[wrong-type]", self.refuse(1, "show", "--as", "layout",
@@ -422,7 +422,9 @@ class Hived(ClusterTest):
 
 class Shared(ClusterTest):
     def test_real_machines(self):
-        data = pathlib.Path(os.environ.get("OPENPAI_SHARED", "../shared"),
+        root = pathlib.Path(__file__).resolve().parents[2]
+        data = pathlib.Path(os.environ.get("OPENPAI_SHARED",
+                                           root.parent / "shared"),
                             "data/topologies")
         if not data.is_dir():
             self.skipTest(f"there is no {data}")
