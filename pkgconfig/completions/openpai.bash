@@ -4,7 +4,8 @@ _openpai()
 {
   local verbs='run doctor spec cluster help'
   local spec_verbs='check render show convert fmt diff schema'
-  local cluster_verbs='top'
+  local cluster_verbs='show check hived top'
+  local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
 
@@ -20,8 +21,8 @@ _openpai()
     esac
   fi
   case $verb in
-    'spec schema') ;;
-    run | 'spec '*) files=yes ;;
+    'spec schema' | 'cluster top') ;;
+    run | 'spec '* | 'cluster '*) files=yes ;;
   esac
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
@@ -35,6 +36,9 @@ _openpai()
     'spec diff') options='--json --help' ;;
     'spec schema') options='--version --help' ;;
     cluster) options="$cluster_verbs --help" ;;
+    'cluster show') options='--from --as --svg --json --yaml --name --help' ;;
+    'cluster check') options='--as --json --sarif --quiet --strict --help' ;;
+    'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     help) options=$verbs ;;
     'help spec') options=$spec_verbs ;;
@@ -42,6 +46,8 @@ _openpai()
   esac
   if [ "$before" = --root ]; then
     mapfile -t COMPREPLY < <(compgen -d -- "$word")
+  elif [ "$before" = --as ]; then
+    mapfile -t COMPREPLY < <(compgen -W "$forms" -- "$word")
   elif [ "$before" = --to ] || [ "$before" = --version ]; then
     mapfile -t COMPREPLY < <(compgen -W 'v1 v2' -- "$word")
   elif [ -n "$files" ] && [ "${word#-}" = "$word" ]; then

@@ -44,14 +44,14 @@ static bool take_value(const cli_verb *verb, const cli_option *o,
   const char *equals = strchr(value, '=');
   const char *what = NULL;
 
-  if (o->value != NULL) {
+  if (o->value != NULL && o->value != cli_values) {
     *o->value = value;
     return true;
   }
-  if (equals == NULL || equals == value)
+  if (o->value == NULL && (equals == NULL || equals == value))
     what = "this is not NAME=VALUE";
   else if (cli_value_count == CLI_VALUES)
-    what = "more than 256 parameters";
+    what = "this option was given more than 256 times";
   if (what != NULL)
     (void)wrong(verb, what, value);
   else

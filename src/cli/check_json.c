@@ -1,4 +1,4 @@
-/* check_json.c - what `spec check` found, as JSON and as SARIF 2.1.0 */
+/* check_json.c - what was found in files, as JSON and as SARIF 2.1.0 */
 #include "check.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static const char *level_of(const pai_diagnostic *d)
 }
 
 /* What stands for a finding when a file could not be read. */
-static pai_diagnostic unreadable(const cli_job_file *file)
+static pai_diagnostic unreadable(const cli_file *file)
 {
   return (pai_diagnostic){ .struct_size = sizeof(pai_diagnostic),
                            .severity = PAI_SEVERITY_ERROR,
@@ -52,7 +52,7 @@ static void json_finding(const pai_diagnostic *d)
   (void)printf("}");
 }
 
-static void json_file(const cli_job_file *file, const cli_tally *tally)
+static void json_file(const cli_file *file, const cli_tally *tally)
 {
   int version = file->report != NULL ? pai_report_version(file->report) : 0;
   bool valid = file->report != NULL && pai_report_valid(file->report);
@@ -64,6 +64,10 @@ static void json_file(const cli_job_file *file, const cli_tally *tally)
     (void)printf(",\"version\":null");
   else
     (void)printf(",\"version\":%d", version);
+  if (file->is_cluster) {
+    (void)printf(",\"form\":");
+    print_text(file->form[0] != '\0' ? file->form : NULL);
+  }
   (void)printf(",\"valid\":%s,\"diagnostics\":[", valid ? "true" : "false");
   if (file->report == NULL) {
     pai_diagnostic u = unreadable(file);
@@ -109,7 +113,7 @@ static void sarif_begin(void)
 }
 
 /* Without a region when the file could not be read. */
-static void sarif_result(const cli_job_file *file, const pai_diagnostic *d,
+static void sarif_result(const cli_file *file, const pai_diagnostic *d,
                          bool first)
 {
   (void)printf("%s\n{\"ruleId\":", first ? "" : ",");
@@ -139,7 +143,7 @@ static void sarif_result(const cli_job_file *file, const pai_diagnostic *d,
   (void)printf("}");
 }
 
-static void sarif_file(const cli_job_file *file, const cli_tally *tally)
+static void sarif_file(const cli_file *file, const cli_tally *tally)
 {
   size_t count = 1;
   const pai_diagnostic *d;

@@ -31,14 +31,15 @@ typedef struct cli_verb {
 extern const cli_verb cli_run, cli_doctor;
 extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
   cli_spec_schema, cli_spec_show, cli_spec_fmt, cli_spec_diff;
-extern const cli_verb cli_cluster_top;
+extern const cli_verb cli_cluster_show, cli_cluster_check, cli_cluster_hived,
+  cli_cluster_top;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */
   char letter;        /* or 0 */
   bool *flag;         /* set when given; NULL if it takes a value */
-  const char **value; /* NULL, too: NAME=VALUE any number of times, which
-                         goes to cli_values */
+  const char **value; /* cli_values: any number of them; NULL, too: the same,
+                         and each is NAME=VALUE */
 } cli_option;
 
 /* What the one option of a verb got that may be given several times. */

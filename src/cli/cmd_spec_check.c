@@ -1,150 +1,13 @@
 /* cmd_spec_check.c - finds all that is wrong with job files */
 #include "check.h"
+#include "job_file.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* --- for people ----------------------------------------------------------- */
-
-static void text_begin(void)
+static void open_job(cli_file *file, const char *name, const void *options)
 {
-}
+  cli_job_file job;
 
-static void text_file(const cli_job_file *file, const cli_tally *tally)
-{
-  (void)tally;
-  if (file->report != NULL)
-    cli_print_findings(stdout, file->name, file->report);
-}
-
-/* "2 errors" and what parts it from what came before; nothing for 0. */
-static void print_count(size_t count, const char *what, const char **comma)
-{
-  if (count == 0)
-    return;
-  (void)printf("%s%zu %s%s", *comma, count, what, count == 1 ? "" : "s");
-  *comma = ", ";
-}
-
-static void text_end(const cli_tally *t)
-{
-  const char *comma = "";
-
-  if (t->files == 1 && (t->unread > 0 || !cli_is_terminal(stdout)))
-    return;
-  print_count(t->errors, "error", &comma);
-  print_count(t->warnings, "warning", &comma);
-  if (t->with_findings == 0)
-    (void)printf("nothing wrong");
-  if (t->files > 1 && t->with_findings == 0)
-    (void)printf(" in %zu files", t->files - t->unread);
-  else if (t->files > 1)
-    (void)printf(" in %zu of %zu files", t->with_findings,
-                 t->files - t->unread);
-  if (t->unread > 0)
-    (void)printf("; %zu could not be read", t->unread);
-  (void)printf("\n");
-}
-
-static const cli_form form_text = { text_begin, text_file, text_end };
-
-/* --- for a script that only asks ------------------------------------------ */
-
-static void quiet_file(const cli_job_file *file, const cli_tally *tally)
-{
-  (void)file;
-  (void)tally;
-}
-
-static void quiet_end(const cli_tally *tally)
-{
-  (void)tally;
-}
-
-static const cli_form form_quiet = { text_begin, quiet_file, quiet_end };
-
-/* --- the verb ------------------------------------------------------------- */
-
-static bool count_code(cli_tally *t, const char *code)
-{
-  size_t at = 0;
-  char **more, *copy;
-
-  while (at < t->ncodes && strcmp(t->codes[at], code) < 0)
-    at++;
-  if (at < t->ncodes && strcmp(t->codes[at], code) == 0)
-    return true;
-  copy = strdup(code);
-  more = realloc(t->codes, (t->ncodes + 1) * sizeof(*more));
-  if (more != NULL)
-    t->codes = more;
-  if (copy == NULL || more == NULL) {
-    free(copy);
-    return false;
-  }
-  memmove(more + at + 1, more + at, (t->ncodes - at) * sizeof(*more));
-  more[at] = copy;
-  t->ncodes++;
-  return true;
-}
-
-/* False when memory is short. */
-static bool count_file(cli_tally *t, const cli_job_file *file)
-{
-  const pai_diagnostic *d;
-
-  t->files++;
-  if (file->report == NULL) {
-    t->unread++;
-    return count_code(t, "unreadable");
-  }
-  t->with_findings += pai_report_count(file->report) > 0;
-  for (size_t i = 0; (d = pai_report_get(file->report, i)) != NULL; i++) {
-    if (d->severity == PAI_SEVERITY_ERROR)
-      t->errors++;
-    else
-      t->warnings++;
-    if (!count_code(t, d->code))
-      return false;
-  }
-  return true;
-}
-
-static bool check_file(cli_tally *t, const cli_form *form, const char *name,
-                       const pai_spec_options *options)
-{
-  cli_job_file file;
-  bool counted;
-
-  cli_job_file_open(&file, name, options, false);
-  counted = count_file(t, &file);
-  if (counted)
-    form->file(&file, t);
-  if (file.report == NULL && cli_written()) /* after what it belongs to */
-    cli_say(PAI_LOG_ERROR, file.why);
-  cli_job_file_close(&file);
-  return counted;
-}
-
-static int check_files(const cli_form *form, char **names, int count,
-                       const pai_spec_options *options, bool strict)
-{
-  cli_tally t = { 0 };
-  bool counted = true;
-
-  form->begin();
-  for (int i = 0; counted && i < count; i++)
-    counted = check_file(&t, form, names[i], options);
-  if (counted)
-    form->end(&t);
-  else
-    cli_fail("out of memory");
-  for (size_t i = 0; i < t.ncodes; i++)
-    free(t.codes[i]);
-  free(t.codes);
-  if (!counted || t.unread > 0)
-    return CLI_USAGE;
-  return t.errors > 0 || (strict && t.warnings > 0) ? CLI_NO : CLI_OK;
+  cli_job_file_open(&job, name, options, false);
+  *file = job.file; /* there is no spec */
 }
 
 static int run(int argc, char **argv)
@@ -157,22 +20,21 @@ static int run(int argc, char **argv)
     { "quiet", 'q', &quiet, NULL },
   };
   pai_spec_options spec_options = PAI_SPEC_OPTIONS_INIT;
+  cli_check how = { .open = open_job, .options = &spec_options };
   int words = cli_options(&cli_spec_check, options, 5, argc, argv);
 
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
-  if (words == 0 || json + sarif + quiet > 1) {
-    cli_misused(&cli_spec_check, "spec check",
-                words == 0 ? "which job files?"
-                           : "--json, --sarif and --quiet exclude each other");
+  how.form = cli_check_form(&cli_spec_check, json, sarif, quiet);
+  if (how.form == NULL)
+    return CLI_USAGE;
+  if (words == 0) {
+    cli_misused(&cli_spec_check, "spec check", "which job files?");
     return CLI_USAGE;
   }
   spec_options.hived = hived;
-  return check_files(json    ? &cli_form_json
-                     : sarif ? &cli_form_sarif
-                     : quiet ? &form_quiet
-                             : &form_text,
-                     argv, words, &spec_options, strict);
+  how.strict = strict;
+  return cli_check_files(&how, argv, words);
 }
 
 const cli_verb cli_spec_check = {

@@ -9,7 +9,7 @@ static int put(const cli_job_file *file, const pai_report *report,
                const char *text, size_t len)
 {
   if (report != NULL)
-    cli_print_findings(stderr, file->name, report);
+    cli_print_findings(stderr, file->file.name, report);
   if (report != NULL && !pai_report_valid(report))
     return CLI_NO;
   (void)cli_write(stdout, text, len);
@@ -30,7 +30,7 @@ static int convert(const cli_job_file *file, pai_spec_write_options options)
       pai_spec_write(file->spec, &options, cli_write, out, &err) < 0) {
     if (out != NULL)
       (void)fclose(out);
-    cli_fail("cannot convert %s: %s", cli_shown_name(file->name),
+    cli_fail("cannot convert %s: %s", cli_shown_name(file->file.name),
              out != NULL ? pai_error_message(err) : "out of memory");
   } else if (fclose(out) != 0) {
     cli_fail("out of memory");

@@ -1,5 +1,5 @@
 /*
- * findings.c - what is wrong with a job file, in the manner of a compiler
+ * findings.c - what is wrong with a file, in the manner of a compiler
  *
  *   job.yaml:6:16: error: instances cannot be 0 [too-small]
  *       6 |     instances: 0
@@ -7,7 +7,7 @@
  *     help: give 1 or more
  */
 #include "cells.h"
-#include "job_file.h"
+#include "file.h"
 
 #include <string.h>
 

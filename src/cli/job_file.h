@@ -1,27 +1,25 @@
-/* job_file.h - job files as the verbs read them, and what is found in them */
+/* job_file.h - job files as the verbs read them */
 #ifndef PAI_SRC_CLI_JOB_FILE_H
 #define PAI_SRC_CLI_JOB_FILE_H
 
-#include "cli.h"
+#include "file.h"
 
 typedef struct cli_job_file {
-  const char *name;   /* as it was given */
-  pai_report *report; /* NULL: it could not be read */
-  pai_spec *spec;     /* NULL unless it is valid */
-  char why[1024];     /* one line: why it could not be read */
+  cli_file file;
+  pai_spec *spec; /* NULL unless it is valid */
 } cli_job_file;
 
 /* Reads the file at `name`, or standard input for "-", and checks it; makes a
  * spec of a valid one if that is wanted.  Goes with cli_job_file_close()
  * whatever came of it. */
-void cli_job_file_open(cli_job_file *file, const char *name,
+void cli_job_file_open(cli_job_file *job, const char *name,
                        const pai_spec_options *options, bool want_spec);
-void cli_job_file_close(cli_job_file *file);
+void cli_job_file_close(cli_job_file *job);
 
 /* The same for a verb that can only go on with a valid file: tells on stderr
  * what is wrong.  Returns CLI_OK; CLI_NO: it is invalid; CLI_USAGE: it could
  * not be read. */
-int cli_job_file_need(cli_job_file *file, const char *name);
+int cli_job_file_need(cli_job_file *job, const char *name);
 
 /* The bytes of a file, or of standard input for "-", for free(): CLI_OK, or
  * CLI_USAGE and told why.  What is longer than any job file is cut. */
@@ -29,10 +27,5 @@ int cli_read(char **text, size_t *len, const char *name);
 
 /* 1 for "v1", 2 for "v2", 0 for anything else, NULL too. */
 int cli_version(const char *word);
-/* The file's name for people. */
-const char *cli_shown_name(const char *name);
-
-/* Each finding as a compiler tells it, with its line of the file. */
-void cli_print_findings(FILE *out, const char *name, const pai_report *report);
 
 #endif

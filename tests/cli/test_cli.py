@@ -43,7 +43,11 @@ class Cli(program.ProgramTest):
                               ("openpai help spec sc", "schema"),
                               ("openpai help spec check ", ""),
                               ("openpai help run ", ""),
-                              ("openpai spec diff --", "--json\n--help")):
+                              ("openpai spec diff --", "--json\n--help"),
+                              ("openpai cluster h", "hived"),
+                              ("openpai help cluster sh", "show"),
+                              ("openpai cluster show --as ku", "kubernetes"),
+                              ("openpai cluster top x", "")):
             words = line.split(" ")
             done = subprocess.run(
                 ["bash", "-c", script + "COMP_WORDS=(\"$@\")\n"

@@ -48,7 +48,8 @@ static unsigned crowd;
 static device devices[16];
 
 /* "0" to "16" GPUs; "mig": an A100 cut in two, and a whole one; "mesh": 8,
- * each linked with each; "switch": 8 on switches; "mismatch", "nodriver". */
+ * each linked with each; "switch": 8 on switches; "mismatch", "nodriver";
+ * "2 unreachable", "2 broken": the second of two. */
 EXPORT void fake_nvml_machine(const char *name)
 {
   (void)snprintf(machine, sizeof(machine), "%s", name);
@@ -60,6 +61,8 @@ EXPORT void fake_nvml_machine(const char *name)
   if (strcmp(name, "mesh") == 0 || strcmp(name, "switch") == 0)
     gpus = 8;
   lost = reset = broken = worn = ~0u;
+  if (strcmp(name, "2 broken") == 0)
+    broken = 1;
   crowd = 0;
   for (unsigned i = 0; i < 16; i++)
     devices[i] = (device){ i, -1 };

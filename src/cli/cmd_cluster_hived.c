@@ -1,0 +1,70 @@
+/* cmd_cluster_hived.c - writes HiveD's configuration of a cluster */
+#include "source.h"
+
+#include <stdlib.h>
+
+static int write_hived(cli_source *s, bool json, const char *file)
+{
+  cli_text text = { 0 };
+  pai_error *err;
+  int code = cli_source_to_cluster(s, NULL);
+
+  if (code != CLI_OK)
+    return code;
+  if (pai_cluster_write_hived(s->cluster,
+                              json ? PAI_FORMAT_JSON : PAI_FORMAT_YAML,
+                              cli_text_add, &text, &err) < 0) {
+    cli_error(s->name != NULL ? cli_shown_name(s->name) : NULL, err);
+    pai_error_free(err);
+    code = CLI_NO;
+  } else {
+    code = cli_save(file, text.bytes, text.len);
+  }
+  free(text.bytes);
+  return code;
+}
+
+static int run(int argc, char **argv)
+{
+  bool json = false;
+  const char *form = NULL, *file = "-", **names;
+  const cli_option options[] = { { "from", 0, NULL, cli_values },
+                                 { "as", 0, NULL, &form },
+                                 { "json", 0, &json, NULL },
+                                 { "output", 'o', NULL, &file } };
+  cli_source source;
+  int words = cli_options(&cli_cluster_hived, options, 4, argc, argv), code;
+
+  if (words < 0)
+    return words == -2 ? CLI_OK : CLI_USAGE;
+  if (!cli_is_form(&cli_cluster_hived, form))
+    return CLI_USAGE;
+  names = cli_source_names(argv, words);
+  if (names == NULL)
+    return CLI_NO;
+  code = cli_source_open(&source, names, cli_value_count + (size_t)words, form,
+                         true);
+  if (code == CLI_OK)
+    code = write_hived(&source, json, file);
+  cli_source_close(&source);
+  free(names);
+  return code;
+}
+
+const cli_verb cli_cluster_hived = {
+  .name = "cluster hived",
+  .brief = "Write HiveD's configuration of machines, or of any cluster",
+  .usage = "[--from X]... [--as FORM] [--json] [-o FILE]",
+  .help =
+    "X is as for `openpai cluster show`; without it, this machine.  What is\n"
+    "wrong with X, and what is legal and surely not meant, is told on\n"
+    "standard error.\n\n"
+    "  --from X           a machine, or a cluster; several are machines\n"
+    "  --as FORM          the file of a cluster is of this form\n"
+    "  --json             write JSON, not YAML\n"
+    "  -o, --output FILE  write this file, not standard output\n"
+    "  -h, --help\n\n"
+    "Exit code: 0 it was written; 1 X is invalid or has no GPUs, or output\n"
+    "cannot be written; 2 X cannot be read, or usage.\n",
+  .run = run,
+};
