@@ -80,7 +80,7 @@ static bool are_items_as_asked(const pai__edit *e, pai__node n,
     if (y == PAI__NO_NODE)
       return false;
     if (mapping) {
-      if (!same_key(e->t, x, t, y))
+      if (!same_key(e->t, x, t, y) || (here && !is_own(t, m, y)))
         return false;
       x = pai__tree_value(e->t, x);
       y = pai__tree_value(t, y);

@@ -246,6 +246,8 @@ static const struct {
     "cannot be changed" },
   /* A line of its own for the key would be part of what is merged. */
   { "\t<<:\r b:", "n", "3", false, PAI_ENOTSUP, "cannot be changed" },
+  { "a: &x\n  p: 0\nc:\n \t<<:\r  <<: *x\n  q: 1\n", "c.p", "3", false,
+    PAI_ENOTSUP, "cannot be changed" },
   /* The key is b as long as the second anchor is there. */
   { "- &k a\n- &k b\n- {*k : 1}\n", "[1]", "c", false, PAI_ENOTSUP,
     "'[1]' cannot be changed" },
