@@ -158,6 +158,13 @@ class Show(ClusterTest):
             self.assertRegex(done.stderr, f"^openpai: warning: {name} is sick,"
                              " and not in sight: .+\n$")
 
+    def test_gpus_that_only_the_driver_knows(self):
+        self.this_machine_is(machine("host", gpus=1), "3")
+        self.answer("show", err="note: the driver knows 2 GPUs more: the "
+                    "system does not show where they are\n")
+        self.this_machine_is(machine("host", gpus=3), "3")
+        self.answer("show")
+
     def test_why_gpus_cannot_be_asked(self):
         self.this_machine_is(machine("host"), "mismatch")
         done = self.cluster("show")
