@@ -56,6 +56,26 @@ static bool mark(cli_source *s, const pai_gpu_view *gpu)
   return true;
 }
 
+/* GPUs that are well, and hidden from whoever asks for devices. */
+static void tell_hidden(const cli_source *s)
+{
+  pai_gpu_view gpu = { .struct_size = sizeof(gpu) };
+  size_t hidden = 0;
+  char what[128];
+
+  for (size_t i = 0; pai_gpus_get(s->gpus, i, &gpu) == PAI_OK; i++)
+    hidden += gpu.parent == PAI_NO_GPU && gpu.health < PAI_GPU_SICK &&
+              find_gpu(s->machine, &gpu) == PAI_NONE;
+  if (hidden == 0)
+    return;
+  (void)snprintf(what, sizeof(what),
+                 "the driver knows %zu GPU%s more: the system does not show "
+                 "where %s",
+                 hidden, hidden == 1 ? "" : "s",
+                 hidden == 1 ? "it is" : "they are");
+  cli_say(PAI_LOG_INFO, what);
+}
+
 static bool mark_all(cli_source *s)
 {
   pai_topology_summary sums = { .struct_size = sizeof(sums) };
@@ -70,6 +90,7 @@ static bool mark_all(cli_source *s)
       return false;
   if (s->marks == NULL)
     s->mark_count = 0;
+  tell_hidden(s);
   for (size_t i = 0; (note = pai_gpus_note(s->gpus, i)) != NULL; i++)
     cli_say(PAI_LOG_INFO, note);
   return true;
