@@ -1,7 +1,7 @@
 /* picture.c - what pictures of a cluster share, and the call that makes one */
 #include "resource/picture.h"
 
-#include "resource/read.h"
+#include "resource/topology_picture.h"
 
 /* --- marks ---------------------------------------------------------------- */
 
@@ -135,8 +135,6 @@ void pai__picture_summary(const pai__cluster_picture *p, pai__buf *out)
 void pai__picture_gpus(const pai__cluster_picture *p, const pai__sku *s,
                        pai__buf *out)
 {
-  char size[PAI__SIZE_TEXT];
-
   if (s->gpus == 0)
     pai__buf_str(out, "no GPUs");
   for (uint32_t i = 0; i < s->ngroups; i++) {
@@ -144,8 +142,11 @@ void pai__picture_gpus(const pai__cluster_picture *p, const pai__sku *s,
 
     pai__buf_printf(out, "%s%u × %s", i > 0 ? ", " : "", s->groups[i].count,
                     k->name);
-    if (k->memory != 0)
-      pai__buf_printf(out, " (%s)", pai__size_text(size, k->memory));
+    if (k->memory == 0)
+      continue;
+    pai__buf_str(out, " (");
+    pai__topo_add_bytes(out, k->memory);
+    pai__buf_char(out, ')');
   }
 }
 

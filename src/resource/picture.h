@@ -35,7 +35,7 @@ const char *pai__picture_text(const pai__cluster_picture *p,
                               const pai__member *m, uint32_t gpu);
 /* "16 nodes, 128 GPUs: 120 free, 4 used, 4 sick" */
 void pai__picture_summary(const pai__cluster_picture *p, pai__buf *out);
-/* "8 × h100 (80G)"; "no GPUs". */
+/* "8 × h100 (80 GB)"; "no GPUs". */
 void pai__picture_gpus(const pai__cluster_picture *p, const pai__sku *s,
                        pai__buf *out);
 

@@ -2,8 +2,8 @@
  * picture_text.c - a cluster as text, rack by rack
  *
  *   r1
- *     dgx01             8 × h100 (80G)  ■■■■□□□□  alice 4
- *     dgx02 … dgx08     7 nodes of 8 × h100 (80G), all free
+ *     dgx01             8 × h100 (80 GB)  ■■■■□□□□  alice 4
+ *     dgx02 … dgx08     7 nodes of 8 × h100 (80 GB), all free
  */
 #include "resource/picture.h"
 #include "resource/svg.h"

@@ -60,7 +60,7 @@ static void text_tells_all(void **state)
   assert_string_equal(
     plain, "lab: 7 nodes, 22 GPUs: 2 sick\n"
            "r1\n"
-           "  dgx1 … dgx5             5 nodes of 4 × h100 (80G)\n"
+           "  dgx1 … dgx5             5 nodes of 4 × h100 (80 GB)\n"
            "r2\n"
            "  m<1>&                   1 × v100, 1 × mi50  ✗✗  a \"fan\" & "
            "more\n"
@@ -71,12 +71,12 @@ static void text_tells_all(void **state)
            "  w                       nothing\n");
   assert_non_null(strstr(marked, "lab: 7 nodes, 22 GPUs: 16 free, 3 used, "
                                  "3 sick\n"));
-  assert_non_null(
-    strstr(marked, "  dgx1                    4 × h100 (80G)  □□□□\n"
-                   "  dgx2                    4 × h100 (80G)  ■■■✗  alice 2, "
-                   "<bob> 1, GPU 3: hot\n"
-                   "  dgx3 … dgx5             3 nodes of 4 × h100 (80G), all "
-                   "free\n"));
+  assert_non_null(strstr(
+    marked, "  dgx1                    4 × h100 (80 GB)  □□□□\n"
+            "  dgx2                    4 × h100 (80 GB)  ■■■✗  alice 2, "
+            "<bob> 1, GPU 3: hot\n"
+            "  dgx3 … dgx5             3 nodes of 4 × h100 (80 GB), all "
+            "free\n"));
   assert_null(strchr(marked, '\033'));
   assert_non_null(strstr(coloured, "\033[34m■■\033[0m\033[33m■\033[0m"));
   free(plain);
