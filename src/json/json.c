@@ -83,6 +83,13 @@ static inline void skip_space(pai__json_reader *r)
   r->p = p;
 }
 
+/* What nobody writes, and all that looks for the end of a text stops at. */
+static int fail_nul(pai__json_reader *r)
+{
+  return pai__fail_at(r->err, PAI_EINVAL, pai__json_place(r, r->p),
+                      "a NUL byte is in a comment");
+}
+
 /* Skips one comment, if there is one. */
 static int skip_comment(pai__json_reader *r, bool *found)
 {
@@ -93,16 +100,18 @@ static int skip_comment(pai__json_reader *r, bool *found)
     return PAI_OK;
   r->p += 2;
   if (start[1] == '/') {
-    while (r->p < r->end && *r->p != '\n' && *r->p != '\r')
+    while (r->p < r->end && *r->p != '\n' && *r->p != '\r' && *r->p != '\0')
       r->p++;
-    return PAI_OK;
+    return r->p < r->end && *r->p == '\0' ? fail_nul(r) : PAI_OK;
   }
-  for (; r->p < r->end; r->p++) {
+  for (; r->p < r->end && *r->p != '\0'; r->p++) {
     if (r->p[0] == '*' && r->p[1] == '/') {
       r->p += 2;
       return PAI_OK;
     }
   }
+  if (r->p < r->end)
+    return fail_nul(r);
   return pai__fail_at(r->err, PAI_EINVAL, pai__json_place(r, start),
                       "the comment has no end");
 }

@@ -173,6 +173,12 @@ static void comments_are_an_option(void **state)
                    PAI_EINVAL);
   assert_int_equal(pai_error_column(err), 5);
   test_expect_error(err, PAI_EINVAL, "the comment has no end");
+  assert_int_equal(pai__json_parse(&t, "1 /* \0 */", 10, &opts, &err),
+                   PAI_EINVAL);
+  assert_int_equal(pai_error_column(err), 6);
+  test_expect_error(err, PAI_EINVAL, "a NUL byte is in a comment");
+  assert_int_equal(pai__json_parse(&t, "1 // \0", 6, &opts, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "a NUL byte is in a comment");
   assert_int_equal(test_json_try("1 / 2", &opts, "not '/'"), PAI_EINVAL);
 }
 
