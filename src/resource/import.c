@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-enum { LONGEST_KIND = 200 };
+enum { LONGEST_KIND = 200, MOST_LABELS = 1000 /* of a node */ };
 
 /* --- looking -------------------------------------------------------------- */
 
@@ -101,12 +101,23 @@ static const char *join(pai__reader *r, const char *before, pai__piece rest)
   return text;
 }
 
+/* Slurm may name a feature twice. */
+static bool is_there(const pai__labels *l, const char *before, pai__piece key)
+{
+  for (uint32_t i = 0; i < l->n; i++)
+    if (is_joined(l->list[i].key, before, key))
+      return true;
+  return false;
+}
+
 void pai__labels_add(pai__reader *r, pai__labels *l, const char *before,
                      pai__piece key, pai__piece value)
 {
   const pai__label *known = NULL;
   pai__label *added = &l->list[l->n];
 
+  if (l->n == MOST_LABELS || is_there(l, before, key))
+    return;
   if (l->last != NULL && l->n < l->last->nlabels)
     known = &l->last->labels[l->n];
   if (known != NULL && is_joined(known->key, before, key))

@@ -48,7 +48,8 @@ const char *pai__import_name(pai__reader *r, pai__node n);
  * for spaces and _.  PAI__NOTHING: no memory, or it is told what is wrong. */
 uint32_t pai__import_kind(pai__reader *r, pai__node at, pai__piece name);
 
-/* Adds a label; room is for as many as the caller counted.  Most nodes have
+/* Adds a label that is not there yet, up to 1,000; room is for as many as the
+ * caller counted.  Most nodes have
  * the labels of the node before: `last` is its list, whose texts are used
  * again. */
 typedef struct pai__labels {

@@ -23,7 +23,7 @@ static const char v22[] =
   "   \"reason\": \"\", \"reason_set_by_user\": null,\n"
   "   \"sockets\": 2, \"tres\": \"cpu=28,mem=515000M,billing=28\"},\n"
   "  {\"comment\": \"\", \"cpus\": 32, \"features\": \"h100,ib\",\n"
-  "   \"active_features\": \"h100,ib\",\n"
+  "   \"active_features\": \"h100,ib,h100\",\n"
   "   \"gres\": \"gpu:h100:8(S:0-1)\",\n"
   "   \"gres_used\": \"gpu:h100:0(IDX:N\\/A)\", \"name\": \"n2\",\n"
   "   \"address\": \"10.1.0.2\", \"hostname\": \"n2\",\n"
