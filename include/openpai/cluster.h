@@ -95,7 +95,8 @@ PAI_API PAI_NODISCARD int pai_cluster_synthetic(
   pai_cluster **out, const char *description, const pai_cluster_options *opts,
   pai_error **err);
 
-/** A machine of a cluster to be; strings are copied. */
+/** A machine of a cluster to be; strings are copied.  All of an array have
+ *  the same struct_size. */
 typedef struct pai_cluster_machine {
   size_t struct_size;
   const char *name; /**< NULL: as its topology is called */
@@ -113,7 +114,8 @@ typedef struct pai_cluster_machine {
  * @param n         how many, at least one
  * @param opts      options, or NULL for defaults; not kept
  * @param[out] err  NULL, or receives the error
- * @return PAI_OK; PAI_EINVAL: one has no name, or the name of another;
+ * @return PAI_OK; PAI_EINVAL: one has no name, or the name of another, or one
+ *         that files of clusters could not hold;
  *         PAI_ELIMIT; PAI_ENOMEM
  * @since 0.1
  */
@@ -210,8 +212,8 @@ typedef struct pai_share_view {
   size_t count;
 } pai_share_view;
 
-/** Fills a view.  @return PAI_OK; PAI_EINVAL: bad struct_size; PAI_ENOTFOUND:
- *  there are fewer  @since 0.1 */
+/** Fills a view.  @return PAI_OK; PAI_EINVAL: bad struct_size, or no view;
+ *  PAI_ENOTFOUND: there are fewer  @since 0.1 */
 PAI_API int pai_cluster_view_sums(const pai_cluster *cluster,
                                   pai_cluster_view *view);
 /** @since 0.1 */
@@ -251,8 +253,10 @@ PAI_API int pai_cluster_find_node(const pai_cluster *cluster, const char *name,
  * @param cluster  unchanged after a failure
  * @param node     which
  * @param gpu      one of its GPUs, or -1 for all of the node
- * @param why      a line for people; NULL: it is well again
- * @return PAI_OK; PAI_ENOTFOUND: there is no such node or GPU; PAI_ENOMEM
+ * @param why      a line for people, of which 253 bytes are kept; NULL: it is
+ *                 well again
+ * @return PAI_OK; PAI_ENOTFOUND: there is no such node or GPU; PAI_EINVAL for
+ *         a broken call; PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_cluster_set_sick(pai_cluster *cluster,

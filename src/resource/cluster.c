@@ -1,6 +1,9 @@
 /* cluster.c - a cluster as it is filled, and its end */
 #include "resource/cluster.h"
 
+#include "base/buf.h"
+#include "base/utf8.h"
+
 #include <stdlib.h>
 
 /* --- beginning and end ---------------------------------------------------- */
@@ -91,8 +94,10 @@ static const char *name_at(const pai_cluster *c, size_t place)
 
 int pai_cluster_find_node(const pai_cluster *c, const char *name, size_t *node)
 {
-  size_t from = 0, to = c->nnodes;
+  size_t from = 0, to;
 
+  PAI__CHECK_ARG(c != NULL && name != NULL && node != NULL);
+  to = c->nnodes;
   while (from < to) {
     size_t middle = from + (to - from) / 2;
     int order = strcmp(name_at(c, middle), name);
@@ -135,6 +140,32 @@ static const pai__gpu *make_fresh(pai_cluster *c, const pai__sku *s)
   return fresh;
 }
 
+/* Cells are called after SKUs, and a '.' or '/' would part those names: they
+ * become -, and where that is another's name, a number follows. */
+static const char *plain_name(pai_cluster *c, const char *name)
+{
+  pai__buf b;
+  size_t len;
+
+  if (strpbrk(name, "./") == NULL)
+    return name;
+  pai__buf_init(&b, &c->alloc);
+  for (; *name != '\0'; name++)
+    pai__buf_char(&b, *name == '.' || *name == '/' ? '-' : *name);
+  len = b.len;
+  for (unsigned n = 2;
+       pai__buf_ok(&b) &&
+       pai__cluster_find_sku(c, pai__buf_text(&b), b.len) != PAI__NOTHING;
+       n++) {
+    pai__buf_cut(&b, len);
+    pai__buf_printf(&b, "-%u", n);
+  }
+  name =
+    pai__buf_ok(&b) ? pai__cluster_text(c, pai__buf_text(&b), b.len) : NULL;
+  pai__buf_dispose(&b);
+  return name;
+}
+
 int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index)
 {
   pai__sku *added;
@@ -148,8 +179,9 @@ int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index)
     added->gpus += sku->groups[i].count;
   if (added->numa == 0)
     added->numa = 1;
+  added->name = plain_name(c, sku->name);
   added->fresh = make_fresh(c, added);
-  if (added->fresh == NULL)
+  if (added->name == NULL || added->fresh == NULL)
     return PAI_ENOMEM;
   *index = (uint32_t)c->nskus++;
   return PAI_OK;
@@ -262,12 +294,28 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
   return PAI_OK;
 }
 
+/* As one line that every form of a cluster can hold. */
+static char *one_line(const pai_alloc *a, const char *s)
+{
+  size_t len = strlen(s);
+  char *copy;
+
+  if (len > PAI__LONGEST_REASON)
+    for (len = PAI__LONGEST_REASON; len > 0 && !pai__utf8_first(s[len]);)
+      len--;
+  copy = pai__strndup(a, s, len);
+  for (size_t i = 0; copy != NULL && i < len; i++)
+    if ((unsigned char)copy[i] < ' ' || copy[i] == 0x7f)
+      copy[i] = ' ';
+  return copy;
+}
+
 int pai__cluster_set_sick(pai_cluster *c, char **sick, const char *why)
 {
   char *copy = NULL;
 
   if (why != NULL && *why != '\0') {
-    copy = pai__strdup(&c->alloc, why);
+    copy = one_line(&c->alloc, why);
     if (copy == NULL)
       return PAI_ENOMEM;
   }
@@ -283,7 +331,8 @@ int pai_cluster_set_sick(pai_cluster *c, size_t node, long gpu,
 {
   pai__member *m;
 
-  if (node >= c->nnodes)
+  PAI__CHECK_ARG(c != NULL);
+  if (node >= c->nnodes || gpu < -1)
     return PAI_ENOTFOUND;
   m = &c->nodes[node];
   if (gpu < 0)

@@ -19,6 +19,7 @@ enum {
   PAI__CLUSTER_MAX_NODES = 100000,
   PAI__CLUSTER_MAX_GPUS = 1 << 20, /* of all nodes; cells count like them */
   PAI__MAX_KINDS = 4096,           /* of GPUs */
+  PAI__LONGEST_REASON = 253,       /* bytes: why something is sick */
   PAI__NODE_MAX_GPUS = 4096,
   PAI__CELLS_MAX_TYPES = 4096, /* that are given; not their leaf types */
   PAI__CELLS_MAX_LEVELS = 24,

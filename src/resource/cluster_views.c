@@ -3,14 +3,16 @@
 
 int pai_cluster_view_sums(const pai_cluster *c, pai_cluster_view *view)
 {
-  pai_cluster_view v = { .name = c->name,
-                         .form = c->form,
-                         .nodes = c->nnodes,
-                         .gpus = c->ngpus,
-                         .racks = c->nracks,
-                         .skus = c->nskus,
-                         .virtual_clusters = c->nvcs };
+  pai_cluster_view v;
 
+  PAI__CHECK_ARG(c != NULL && view != NULL);
+  v = (pai_cluster_view){ .name = c->name,
+                          .form = c->form,
+                          .nodes = c->nnodes,
+                          .gpus = c->ngpus,
+                          .racks = c->nracks,
+                          .skus = c->nskus,
+                          .virtual_clusters = c->nvcs };
   for (size_t i = 0; i < c->nnodes; i++) {
     const pai__member *m = &c->nodes[i];
     const pai__sku *s = pai__sku_of(c, m);
@@ -30,6 +32,7 @@ int pai_cluster_view_node(const pai_cluster *c, size_t node,
   const pai__member *m;
   pai_node_view v;
 
+  PAI__CHECK_ARG(c != NULL && view != NULL);
   if (node >= c->nnodes)
     return PAI_ENOTFOUND;
   m = &c->nodes[node];
@@ -52,6 +55,7 @@ int pai_cluster_view_gpu(const pai_cluster *c, size_t node, size_t gpu,
   const pai__gpu *g;
   pai_node_gpu_view v;
 
+  PAI__CHECK_ARG(c != NULL && view != NULL);
   if (node >= c->nnodes)
     return PAI_ENOTFOUND;
   m = &c->nodes[node];
@@ -70,6 +74,7 @@ int pai_cluster_view_sku(const pai_cluster *c, size_t sku, pai_sku_view *view)
   const pai__sku *s;
   pai_sku_view v;
 
+  PAI__CHECK_ARG(c != NULL && view != NULL);
   if (sku >= c->nskus)
     return PAI_ENOTFOUND;
   s = &c->skus[sku];
@@ -94,6 +99,7 @@ int pai_cluster_view_vc(const pai_cluster *c, size_t vc, pai_vc_view *view)
 {
   pai_vc_view v;
 
+  PAI__CHECK_ARG(c != NULL && view != NULL);
   if (vc >= c->nvcs)
     return PAI_ENOTFOUND;
   v = (pai_vc_view){ .name = c->vcs[vc].name, .shares = c->vcs[vc].nshares };
@@ -106,6 +112,7 @@ int pai_cluster_view_share(const pai_cluster *c, size_t vc, size_t share,
   const pai__share *s;
   pai_share_view v;
 
+  PAI__CHECK_ARG(c != NULL && view != NULL);
   if (vc >= c->nvcs || share >= c->vcs[vc].nshares)
     return PAI_ENOTFOUND;
   s = &c->vcs[vc].shares[share];
@@ -116,6 +123,7 @@ int pai_cluster_view_share(const pai_cluster *c, size_t vc, size_t share,
 int pai_cluster_sku_near(const pai_cluster *c, size_t sku, size_t i,
                          const char **name, uint32_t *gpus)
 {
+  PAI__CHECK_ARG(c != NULL && name != NULL && gpus != NULL);
   if (sku >= c->nskus || i >= c->skus[sku].nnear)
     return PAI_ENOTFOUND;
   *name = c->skus[sku].near[i].name;
@@ -126,6 +134,7 @@ int pai_cluster_sku_near(const pai_cluster *c, size_t sku, size_t i,
 int pai_cluster_node_label(const pai_cluster *c, size_t node, size_t i,
                            const char **key, const char **value)
 {
+  PAI__CHECK_ARG(c != NULL && key != NULL && value != NULL);
   if (node >= c->nnodes || i >= c->nodes[node].nlabels)
     return PAI_ENOTFOUND;
   *key = c->nodes[node].labels[i].key;

@@ -97,14 +97,18 @@ static int leaf_type(chain *ch, uint32_t *index)
 {
   pai_cluster *c = ch->c;
   const pai__sku *s = &c->skus[ch->sku];
-  const char *name = c->kinds[s->groups[ch->group].kind].name;
+  const char *kind = c->kinds[s->groups[ch->group].kind].name;
+  char *name = pai__arena_strndup(&c->arena, kind, strlen(kind));
 
-  for (size_t i = 0; i < c->ntypes; i++)
+  for (char *p = name; p != NULL && (p = strpbrk(p, "./")) != NULL;)
+    *p = '-';
+  for (size_t i = 0; name != NULL && i < c->ntypes; i++)
     if (c->types[i].children == 0 && strcmp(c->types[i].name, name) == 0) {
       *index = (uint32_t)i;
       return PAI_OK;
     }
-  if (PAI__VEC_ROOM(&c->alloc, c->types, c->ntypes, c->type_cap) < 0)
+  if (name == NULL ||
+      PAI__VEC_ROOM(&c->alloc, c->types, c->ntypes, c->type_cap) < 0)
     return PAI_ENOMEM;
   *index = (uint32_t)c->ntypes;
   c->types[c->ntypes++] =
@@ -145,12 +149,15 @@ static void nest_levels(chain *ch)
   ch->nlevels = kept;
 }
 
-static bool says_numa(const pai__sku *s)
+/* NUMA nodes have equally many GPUs, unless it is said that they have not, or
+ * that the machine is what they share. */
+static bool has_numa(const pai__sku *s)
 {
   for (uint32_t i = 0; i < s->nnear; i++)
-    if (strcmp(s->near[i].name, "numa") == 0)
-      return true;
-  return false;
+    if (strcmp(s->near[i].name, "numa") == 0 ||
+        strcmp(s->near[i].name, "machine") == 0)
+      return false;
+  return s->numa > 1 && s->ngroups == 1 && s->gpus % s->numa == 0;
 }
 
 static int make_types(chain *ch)
@@ -164,7 +171,7 @@ static int make_types(chain *ch)
   ch->leaf_type = below;
   for (uint32_t i = 0; i < s->nnear; i++)
     offer_level(ch, s->near[i].name, s->near[i].gpus);
-  if (s->numa > 1 && whole && !says_numa(s))
+  if (has_numa(s))
     offer_level(ch, "numa", s->gpus / s->numa);
   nest_levels(ch);
   for (size_t i = 0; i < ch->nlevels; i++) {
@@ -248,19 +255,24 @@ static int add_parts(chain *ch, const pai__member *m, uint32_t parent,
   return PAI_OK;
 }
 
-/* What stands before the name of a top cell, so that no two chains have the
- * same address. */
-static const char *prefix(const chain *ch, const char *name)
+/* The address of a rack: its name, with the type of its nodes before it where
+ * another chain, or a node, may have that name.  A / would part it. */
+static const char *rack_address(const chain *ch, const char *name)
 {
-  const pai_cluster *c = ch->c;
-  bool mixed = c->skus[ch->sku].ngroups > 1;
+  pai_cluster *c = ch->c;
+  const char *copy = NULL;
   size_t node;
+  pai__buf b;
 
-  if (ch->rack_type == PAI__NOTHING
-        ? ch->first_chain || !mixed
-        : ch->first_chain && pai_cluster_find_node(c, name, &node) < 0)
-    return NULL;
-  return c->types[ch->node_type].name;
+  pai__buf_init(&b, &c->alloc);
+  if (!ch->first_chain || pai_cluster_find_node(c, name, &node) == PAI_OK)
+    pai__buf_printf(&b, "%s-", c->types[ch->node_type].name);
+  for (; *name != '\0'; name++)
+    pai__buf_char(&b, *name == '/' ? '-' : *name);
+  if (pai__buf_ok(&b))
+    copy = pai__cluster_text(c, pai__buf_text(&b), b.len);
+  pai__buf_dispose(&b);
+  return copy;
 }
 
 static int add_node(chain *ch, uint32_t node, uint32_t parent)
@@ -275,8 +287,7 @@ static int add_node(chain *ch, uint32_t node, uint32_t parent)
   uint32_t index;
 
   cell.address = address(
-    c, parent != PAI__NOTHING ? c->cells[parent].address : prefix(ch, m->name),
-    m->name, 0);
+    c, parent != PAI__NOTHING ? c->cells[parent].address : NULL, m->name, 0);
   if (add_cell(c, cell, &index) < 0 ||
       add_parts(ch, m, index, ch->nlevels, 0, ch->gpus) < 0)
     return PAI_ENOMEM;
@@ -306,7 +317,7 @@ static int add_rack(chain *ch, const racks *r, uint32_t rack)
     if (c->nodes[n].sku != ch->sku)
       continue;
     if (index == PAI__NOTHING) {
-      cell.address = address(c, prefix(ch, c->racks[rack]), c->racks[rack], 0);
+      cell.address = rack_address(ch, c->racks[rack]);
       if (add_cell(c, cell, &index) < 0)
         return PAI_ENOMEM;
     }

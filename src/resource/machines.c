@@ -117,23 +117,34 @@ static void sort_gpus(machine *m)
   }
 }
 
-/* What equal numbers of them share.  Of several kinds nothing is said. */
+/* Whether groups as large as `numa` would make them are there. */
+static bool has_groups_of(const pai__sku *s, uint32_t gpus)
+{
+  for (uint32_t i = 0; i < s->nnear; i++)
+    if (s->near[i].gpus == gpus)
+      return true;
+  return false;
+}
+
+/* What equal numbers of them share; of several kinds nothing is said.  Where
+ * NUMA nodes do not have equally many, it is the machine that they share. */
 static void find_near(machine *m)
 {
   pai__sku *s = &m->sku;
-  bool numa = false;
+  uint32_t gpus = (uint32_t)m->t->ngpus;
 
   s->near = m->near;
-  for (size_t i = 0; i < m->levels.count && s->ngroups == 1; i++) {
+  if (s->ngroups != 1)
+    return;
+  for (size_t i = 0; i < m->levels.count; i++) {
     const pai__topo_level *l = &m->levels.level[i];
 
-    if (!l->equal || l->groups == 1)
-      continue;
-    numa = numa || strcmp(l->name, "numa") == 0;
-    m->near[s->nnear++] = (pai__near_group){ l->name, l->most };
+    if (l->equal && l->groups > 1)
+      m->near[s->nnear++] = (pai__near_group){ l->name, l->most };
   }
-  if (!numa && s->numa > 1 && m->t->ngpus > 0) /* not as many in each */
-    m->near[s->nnear++] = (pai__near_group){ "numa", (uint32_t)m->t->ngpus };
+  if (s->numa > 1 && gpus % s->numa == 0 && gpus / s->numa > 1 &&
+      !has_groups_of(s, gpus / s->numa))
+    m->near[s->nnear++] = (pai__near_group){ "machine", gpus };
 }
 
 /* --- types of machines ---------------------------------------------------- */
@@ -264,6 +275,13 @@ static int add_machine(pai_cluster *c, const pai_cluster_machine *from,
     pai__error_help(err, "its topology does not tell: give it one");
     return PAI_EINVAL;
   }
+  if (!pai__is_node_name(name, strlen(name)) ||
+      (from->rack != NULL &&
+       !pai__is_node_name(from->rack, strlen(from->rack))))
+    return pai__fail(err, PAI_EINVAL,
+                     "the name or rack of machine %zu cannot be: one line of "
+                     "1 to 253 characters, without / and brackets",
+                     i);
   m.sku.cpus = sum.pus;
   m.sku.memory = sum.bytes;
   m.sku.numa = sum.numa_nodes;
@@ -286,10 +304,13 @@ static int add_all(pai_cluster *c, const pai_cluster_machine *machines,
   int rc;
 
   for (size_t i = 0; i < n; i++) {
+    const char *at = (const char *)machines + i * machines->struct_size;
     pai_cluster_machine m;
 
-    rc = PAI__COPY_IN(&m, &machines[i], pai_cluster_machine, topology);
-    if (rc < 0 || m.topology == NULL)
+    rc = PAI__COPY_IN(&m, at, pai_cluster_machine, topology);
+    if (rc < 0)
+      return pai__fail(err, rc, "machine %zu: bad or newer struct_size", i);
+    if (m.topology == NULL)
       return pai__fail(err, PAI_EINVAL, "machine %zu has no topology", i);
     rc = add_machine(c, &m, i, err);
     if (rc < 0)

@@ -173,7 +173,7 @@ int pai_cluster_draw(const pai_cluster *c,
     return pai__fail(err, PAI_EINVAL, "a cluster is drawn as text or SVG");
   p = (pai__cluster_picture){ .c = c,
                               .marks = o.marks,
-                              .mark_count = o.mark_count,
+                              .mark_count = o.marks != NULL ? o.mark_count : 0,
                               .colour = o.colour != 0 };
   pai__buf_init(&out, &c->alloc);
   look(&p);

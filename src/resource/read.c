@@ -3,7 +3,10 @@
 
 #include "base/utf8.h"
 
-enum { LONGEST_NAME = 253 }; /* as a host's */
+enum {
+  LONGEST_NODE = 253, /* as a host's */
+  LONGEST_TEXT = 512  /* Kubernetes' labels have up to 317 */
+};
 
 /* --- mappings and lists --------------------------------------------------- */
 
@@ -97,7 +100,7 @@ static bool is_line(const char *s, size_t len)
   for (size_t i = 0; i < len; i++)
     if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
       return false;
-  return len > 0 && len <= LONGEST_NAME;
+  return len > 0 && len <= LONGEST_TEXT;
 }
 
 pai__piece pai__read_text(pai__reader *r, pai__node n, const char *what)
@@ -120,10 +123,26 @@ pai__piece pai__read_text(pai__reader *r, pai__node n, const char *what)
   if (!is_line(piece.s, piece.len)) {
     (void)pai__find(r->f, PAI_SEVERITY_ERROR, "bad-name", n,
                     "%s must be one line of 1 to %d characters", what,
-                    LONGEST_NAME);
+                    LONGEST_TEXT);
     piece.s = NULL;
   }
   return piece;
+}
+
+const char *pai__read_cell_name(pai__reader *r, pai__node n, const char *what)
+{
+  pai__piece piece = pai__read_text(r, n, what);
+
+  if (piece.s == NULL)
+    return NULL;
+  if (memchr(piece.s, '.', piece.len) == NULL &&
+      memchr(piece.s, '/', piece.len) == NULL)
+    return pai__read_copy(r, n, what);
+  if (pai__find(r->f, PAI_SEVERITY_ERROR, "bad-name", n,
+                "%s cannot have '.' or '/' in it", what))
+    pai__find_help(r->f, "cells are called after it, as CHAIN.TYPE and "
+                         "ADDRESS/NUMBER; write - instead");
+  return NULL;
 }
 
 const char *pai__read_copy(pai__reader *r, pai__node n, const char *what)
@@ -216,19 +235,24 @@ static int keep_place(pai__reader *r, pai__node at)
   return PAI_OK;
 }
 
+bool pai__is_node_name(const char *s, size_t len)
+{
+  return len <= LONGEST_NODE && is_line(s, len) && strpbrk(s, "[]/") == NULL;
+}
+
 pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
                                 uint32_t sku)
 {
   pai_cluster *c = r->c;
   pai__member *m = NULL;
 
-  if (strpbrk(name, "[]") != NULL || strlen(name) > LONGEST_NAME) {
+  if (!pai__is_node_name(name, strlen(name))) {
     if (pai__find(r->f, PAI_SEVERITY_ERROR, "bad-name", at,
                   "a node cannot be called '%.80s'", name))
       pai__find_help(r->f,
-                     "at most %d characters, and no brackets: in our "
+                     "at most %d characters, no /, and no brackets: in our "
                      "own form those stand for many nodes",
-                     LONGEST_NAME);
+                     LONGEST_NODE);
     return NULL;
   }
   if (c->nnodes >= r->max_nodes ||

@@ -60,6 +60,8 @@ bool pai__read_fields(pai__reader *r, pai__node n, const char *what,
 pai__piece pai__read_text(pai__reader *r, pai__node n, const char *what);
 /* A text in the cluster's arena, or NULL. */
 const char *pai__read_copy(pai__reader *r, pai__node n, const char *what);
+/* The same for what types of cells are called after: no '.' and no '/'. */
+const char *pai__read_cell_name(pai__reader *r, pai__node n, const char *what);
 /* A whole number of that range; `missing` when it is not there or wrong. */
 uint32_t pai__read_number(pai__reader *r, pai__node n, const char *what,
                           uint32_t least, uint32_t most, uint32_t missing);
@@ -78,6 +80,10 @@ void pai__read_missing(pai__reader *r, pai__node n, const char *what,
  * memory, or too many of them, which is told. */
 uint32_t pai__read_kind(pai__reader *r, pai__node at, const char *name,
                         size_t len);
+
+/* Whether a node can have that name: one line of bounded length, no brackets,
+ * which would be many nodes, and no /, which parts addresses. */
+bool pai__is_node_name(const char *s, size_t len);
 
 /* A node that stands at `at`; NULL: too many of them, or no memory. */
 pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,

@@ -35,40 +35,77 @@ static void read_kinds(pai__reader *r, pai__node n)
   }
 }
 
-/* `gpu: h100` with `gpus: 8`; or one kind after the other, {h100: 4, t4: 2}. */
+/* So many GPUs of a kind that stands at `at`, more than which a node cannot
+ * have. */
+static void add_group(pai__reader *r, pai__node at, pai__piece name,
+                      uint32_t count, pai__gpu_group *groups, pai__sku *sku)
+{
+  uint32_t all = count, kind;
+
+  for (uint32_t i = 0; i < sku->ngroups; i++)
+    all += groups[i].count;
+  if (all > PAI__NODE_MAX_GPUS) {
+    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "too-large", at,
+                    "a machine cannot have more than %d GPUs",
+                    PAI__NODE_MAX_GPUS);
+    return;
+  }
+  kind = pai__read_kind(r, at, name.s, name.len);
+  if (kind != PAI__NOTHING)
+    groups[sku->ngroups++] = (pai__gpu_group){ kind, count };
+}
+
+/* {h100: 4, t4: 2}: one kind after the other. */
+static void read_kinds_of(pai__reader *r, pai__node gpu,
+                          pai__gpu_group *groups, pai__sku *sku)
+{
+  pai__tree_walk walk = pai__tree_iter(r->t, gpu);
+  pai__node key;
+
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE && !r->f->failed) {
+    pai__piece name = pai__read_text(r, key, "gpu");
+    uint32_t count =
+      pai__read_number(r, pai__tree_value(r->t, key), "a number of GPUs", 1,
+                       PAI__NODE_MAX_GPUS, 0);
+
+    if (name.s != NULL && count > 0)
+      add_group(r, key, name, count, groups, sku);
+  }
+}
+
+/* `gpu: h100` with `gpus: 8`; or several kinds. */
 static void read_groups(pai__reader *r, pai__node gpu, pai__node gpus,
                         pai__sku *sku)
 {
   bool many = gpu != PAI__NO_NODE && pai__tree_type(r->t, gpu) == PAI__MAPPING;
-  uint32_t n = many ? pai__tree_count(r->t, gpu) : 1;
-  uint32_t count = pai__read_number(r, gpus, "gpus", 0, PAI__NODE_MAX_GPUS, 0);
-  pai__gpu_group *groups =
-    pai__arena_zalloc(&r->c->arena, n + 1, sizeof(*groups));
-  pai__tree_walk walk = pai__tree_iter(r->t, gpu != PAI__NO_NODE ? gpu : 0);
+  pai__piece name = { "gpu", 3 };
+  uint32_t count;
+  pai__gpu_group *groups = pai__arena_zalloc(
+    &r->c->arena, many ? pai__tree_count(r->t, gpu) + 1 : 1, sizeof(*groups));
 
-  if (groups == NULL) {
-    r->f->failed = true;
+  r->f->failed |= groups == NULL;
+  sku->groups = groups;
+  if (groups == NULL)
+    return;
+  if (many) {
+    if (gpus != PAI__NO_NODE)
+      (void)pai__find(r->f, PAI_SEVERITY_ERROR, "wrong-type", gpus,
+                      "gpus says how many there are of one kind; here gpu "
+                      "does, for each kind");
+    read_kinds_of(r, gpu, groups, sku);
     return;
   }
-  sku->groups = groups;
-  for (uint32_t i = 0; i < n; i++) {
-    pai__node key = many ? pai__tree_next(&walk) : gpu;
-    pai__piece name = { "gpu", 3 };
-
-    if (key != PAI__NO_NODE)
-      name = pai__read_text(r, key, "gpu");
-    if (many)
-      count = pai__read_number(r, pai__tree_value(r->t, key),
-                               "a number of "
-                               "GPUs",
-                               1, PAI__NODE_MAX_GPUS, 0);
-    if (name.s == NULL || count == 0)
-      continue;
-    groups[sku->ngroups].kind =
-      pai__read_kind(r, key != PAI__NO_NODE ? key : gpus, name.s, name.len);
-    groups[sku->ngroups].count = count;
-    sku->ngroups += groups[sku->ngroups].kind != PAI__NOTHING;
+  if (gpus == PAI__NO_NODE) {
+    if (pai__find(r->f, PAI_SEVERITY_ERROR, "missing-key", gpu,
+                  "a SKU with gpu needs 'gpus'"))
+      pai__find_help(r->f, "say how many each machine has, as gpus: 8");
+    return;
   }
+  count = pai__read_number(r, gpus, "gpus", 0, PAI__NODE_MAX_GPUS, 0);
+  if (gpu != PAI__NO_NODE)
+    name = pai__read_text(r, gpu, "gpu");
+  if (name.s != NULL && count > 0)
+    add_group(r, gpu != PAI__NO_NODE ? gpu : gpus, name, count, groups, sku);
 }
 
 /* {switch: 2, nvlink: 8}: how many GPUs share such a thing. */
@@ -88,11 +125,35 @@ static void read_near(pai__reader *r, pai__node n, pai__sku *sku)
   while (!r->f->failed && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__near_group *g = &near[sku->nnear];
 
-    g->name = pai__read_copy(r, key, "what GPUs share");
+    g->name = pai__read_cell_name(r, key, "what GPUs share");
     g->gpus = pai__read_number(r, pai__tree_value(r->t, key),
                                "a number of GPUs", 1, PAI__NODE_MAX_GPUS, 0);
     sku->nnear += g->name != NULL && g->gpus != 0;
   }
+}
+
+/* Groups that cannot be, and so will be no cells. */
+static void check_near(pai__reader *r, pai__node near, pai__node numa,
+                       const pai__sku *sku)
+{
+  uint32_t gpus = 0;
+
+  for (uint32_t i = 0; i < sku->ngroups; i++)
+    gpus += sku->groups[i].count;
+  if (gpus == 0 || sku->ngroups > 1)
+    return;
+  for (uint32_t i = 0; i < sku->nnear; i++)
+    if (gpus % sku->near[i].gpus != 0 &&
+        pai__find(r->f, PAI_SEVERITY_WARNING, "odd-group", near,
+                  "%u GPUs cannot be parted into groups of %u", gpus,
+                  sku->near[i].gpus))
+      pai__find_help(r->f, "say how many GPUs share one %s",
+                     sku->near[i].name);
+  if (numa != PAI__NO_NODE && gpus % sku->numa != 0 &&
+      pai__find(r->f, PAI_SEVERITY_WARNING, "odd-group", numa,
+                "%u GPUs cannot be spread over %u NUMA nodes equally", gpus,
+                sku->numa))
+    pai__find_help(r->f, "cells will not tell of NUMA nodes");
 }
 
 static void read_used(pai__reader *r, pai__node n, pai__sku *sku)
@@ -104,6 +165,10 @@ static void read_used(pai__reader *r, pai__node n, pai__sku *sku)
     return;
   sku->used_cpus = pai__read_number(r, v[0], "cpus", 0, UINT32_MAX, 0);
   sku->used_memory = pai__read_size(r, v[1], "memory");
+  if ((sku->cpus != 0 && sku->used_cpus > sku->cpus) ||
+      (sku->memory != 0 && sku->used_memory > sku->memory))
+    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "too-large", n,
+                    "more is used than a machine has");
 }
 
 static void read_sku(pai__reader *r, pai__node name, pai__node n)
@@ -111,7 +176,7 @@ static void read_sku(pai__reader *r, pai__node name, pai__node n)
   enum { GPU, GPUS, NUMA, NEAR, CPUS, MEMORY, USED, KEYS };
   static const char *const keys[] = { "gpu",  "gpus",   "numa", "near",
                                       "cpus", "memory", "used" };
-  pai__sku sku = { .name = pai__read_copy(r, name, "the name of a SKU"),
+  pai__sku sku = { .name = pai__read_cell_name(r, name, "the name of a SKU"),
                    .at = name };
   pai__node v[KEYS];
   uint32_t index;
@@ -127,6 +192,7 @@ static void read_sku(pai__reader *r, pai__node name, pai__node n)
   sku.memory = pai__read_size(r, v[MEMORY], "memory");
   if (v[USED] != PAI__NO_NODE)
     read_used(r, v[USED], &sku);
+  check_near(r, v[NEAR], v[NUMA], &sku);
   if (!r->f->failed && pai__cluster_add_sku(r->c, &sku, &index) < 0)
     r->f->failed = true;
 }
@@ -206,12 +272,49 @@ static void read_sick(pai__reader *r, pai__node n, char **sick)
     r->f->failed = true;
 }
 
+/* The GPU of a node that "3" means; PAI__NOTHING: tells that there is none. */
+static uint32_t find_gpu(pai__reader *r, pai__node key, uint32_t gpus)
+{
+  const char *s = pai__tree_str(r->t, key, NULL), *p = s;
+  uint32_t place = 0;
+
+  for (; *p >= '0' && *p <= '9' && place < gpus; p++)
+    place = place * 10 + (uint32_t)(*p - '0');
+  if (p > s && *p == '\0' && place < gpus && (*s != '0' || p == s + 1))
+    return place;
+  if (pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-gpu", key,
+                "this node has no such GPU"))
+    pai__find_help(r->f, gpus == 0 ? "it has none" : "they are 0 to %u",
+                   gpus - 1);
+  return PAI__NOTHING;
+}
+
+/* No two GPUs of a node may be the same device. */
+static void check_numbers(pai__reader *r, pai__node n, const pai__member *m)
+{
+  const pai__gpu *gpus = &r->c->gpus[m->first_gpu];
+  uint8_t seen[(UINT16_MAX + 1) / 8] = { 0 };
+
+  for (uint32_t i = 0; i < pai__sku_of(r->c, m)->gpus; i++) {
+    uint8_t bit = (uint8_t)(1u << gpus[i].number % 8);
+
+    if ((seen[gpus[i].number / 8] & bit) != 0) {
+      if (pai__find(r->f, PAI_SEVERITY_ERROR, "duplicate", n,
+                    "two GPUs of '%.80s' have number %u", m->name,
+                    gpus[i].number))
+        pai__find_help(r->f, "a GPU without a number has that of its place");
+      return;
+    }
+    seen[gpus[i].number / 8] |= bit;
+  }
+}
+
 /* What is special about single GPUs, by their place. */
 static void read_gpus(pai__reader *r, pai__node n, pai__member *m)
 {
   enum { UUID, SICK, NUMBER, KEYS };
   static const char *const keys[] = { "uuid", "sick", "number" };
-  uint32_t gpus = pai__sku_of(r->c, m)->gpus;
+  uint32_t gpus = pai__sku_of(r->c, m)->gpus, place;
   pai__tree_walk walk;
   pai__node key, v[KEYS];
 
@@ -219,20 +322,11 @@ static void read_gpus(pai__reader *r, pai__node n, pai__member *m)
     return;
   walk = pai__tree_iter(r->t, n);
   while (!r->f->failed && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    const char *s = pai__tree_str(r->t, key, NULL);
-    uint32_t place = 0;
     pai__gpu *g;
 
-    for (; *s >= '0' && *s <= '9' && place < gpus; s++)
-      place = place * 10 + (uint32_t)(*s - '0');
-    if (*s != '\0' || place >= gpus) {
-      if (pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-gpu", key,
-                    "this node has no such GPU"))
-        pai__find_help(r->f, gpus == 0 ? "it has none" : "they are 0 to %u",
-                       gpus - 1);
-      continue;
-    }
-    if (!pai__read_fields(r, pai__tree_value(r->t, key), "a GPU", keys, KEYS,
+    place = find_gpu(r, key, gpus);
+    if (place == PAI__NOTHING ||
+        !pai__read_fields(r, pai__tree_value(r->t, key), "a GPU", keys, KEYS,
                           v))
       continue;
     g = &r->c->gpus[m->first_gpu + place];
@@ -241,6 +335,7 @@ static void read_gpus(pai__reader *r, pai__node n, pai__member *m)
       (uint16_t)pai__read_number(r, v[NUMBER], "number", 0, UINT16_MAX, place);
     read_sick(r, v[SICK], &g->sick);
   }
+  check_numbers(r, n, m);
 }
 
 enum { NAME, SKU, RACK, ADDRESS, LABELS, SICK, GPUS, PIN, NODE_KEYS };

@@ -70,7 +70,9 @@ static const struct word *find_word(pai__piece word, pai__piece *value)
 static bool read_kind(description *d, pai__piece rest)
 {
   if (rest.len < 2 || *rest.s != ':' || rest.len > PAI__EXCERPT ||
-      memchr(rest.s + 1, ':', rest.len - 1) != NULL)
+      memchr(rest.s + 1, ':', rest.len - 1) != NULL ||
+      memchr(rest.s, '.', rest.len) != NULL ||
+      memchr(rest.s, '/', rest.len) != NULL)
     return rest.len == 0;
   d->kind = (pai__piece){ rest.s + 1, rest.len - 1 };
   return true;

@@ -177,6 +177,7 @@ static void the_sick_get_well(void **state)
   pai_cluster *c = test_synthetic("nodes:2 gpu:4");
   pai_cluster_view v = { .struct_size = sizeof(v) };
   pai_node_gpu_view g = { .struct_size = sizeof(g) };
+  char long_one[256];
 
   (void)state;
   assert_int_equal(pai_cluster_set_sick(c, 1, 2, "ECC"), PAI_OK);
@@ -191,6 +192,19 @@ static void the_sick_get_well(void **state)
   assert_int_equal(pai_cluster_set_sick(c, 1, 2, ""), PAI_OK);
   assert_int_equal(pai_cluster_view_sums(c, &v), PAI_OK);
   assert_int_equal(v.sick_nodes + v.sick_gpus, 0);
+  assert_int_equal(pai_cluster_set_sick(c, 0, -1, "a\nb\033[31m"), PAI_OK);
+  assert_int_equal(pai_cluster_view_gpu(c, 0, 0, &g), PAI_OK);
+  assert_string_equal(g.sick, "a b [31m");
+  memset(long_one, 'x', sizeof(long_one));
+  memcpy(long_one + 252, "\u00e9", 3);
+  assert_int_equal(pai_cluster_set_sick(c, 0, -1, long_one), PAI_OK);
+  assert_int_equal(pai_cluster_view_gpu(c, 0, 0, &g), PAI_OK);
+  assert_int_equal(strlen(g.sick), 252); /* not half a character */
+  assert_int_equal(pai_cluster_set_sick(c, 0, -2, "x"), PAI_ENOTFOUND);
+  assert_int_equal(pai_cluster_set_sick(NULL, 0, -1, "x"), PAI_EINVAL);
+  assert_int_equal(pai_cluster_view_sums(NULL, &v), PAI_EINVAL);
+  assert_int_equal(pai_cluster_view_node(c, 0, NULL), PAI_EINVAL);
+  assert_int_equal(pai_cluster_find_node(c, NULL, NULL), PAI_EINVAL);
   assert_int_equal(pai_cluster_set_sick(c, 2, -1, "x"), PAI_ENOTFOUND);
   assert_int_equal(pai_cluster_set_sick(c, 1, 4, "x"), PAI_ENOTFOUND);
   pai_cluster_free(c);
@@ -238,6 +252,29 @@ static const struct {
     NULL },
   { SKU "nodes: [{name: a, sku: s}]\nvirtualClusters: {v: {cells: {s: -1}}}\n",
     "too-small /virtualClusters/v/cells/s 3:34\n", "cannot be -1", "from 0" },
+  { SKU "nodes: [{name: a/b, sku: s}]\n", "bad-name /nodes/0 2:9\n",
+    "cannot be called 'a/b'", "no /" },
+  { SKU "nodes: [{name: a, sku: s, gpus: {0: {number: 1}}}]\n",
+    "duplicate /nodes/0/gpus 2:33\n", "two GPUs of 'a' have number 1",
+    "that of its place" },
+  { SKU "nodes: [{name: a, sku: s, gpus: {\"\": {}, \"00\": {}}}]\n",
+    "unknown-gpu /nodes/0/gpus/ 2:34\nunknown-gpu /nodes/0/gpus/00 2:42\n",
+    "no such GPU", "0 to 1" },
+  { "skus: {p4d.24xlarge: {gpu: x, gpus: 2}}\nnodes: [{name: a, sku: s}]\n",
+    "bad-name /skus/p4d.24xlarge 1:8\nunknown-sku /nodes/0/sku 2:24\n",
+    "cannot have '.' or '/'", "write - instead" },
+  { "skus: {s: {gpu: x}}\nnodes: [{name: a, sku: s}]\n",
+    "missing-key /skus/s/gpu 1:17\n", "needs 'gpus'", "gpus: 8" },
+  { "skus: {s: {gpu: {x: 1}, gpus: 2}}\nnodes: [{name: a, sku: s}]\n",
+    "wrong-type /skus/s/gpus 1:31\n", "of one kind", NULL },
+  { "skus: {s: {gpu: {x: 4000, y: 97}}}\nnodes: [{name: a, sku: s}]\n",
+    "too-large /skus/s/gpu/y 1:27\n", "more than 4096 GPUs", NULL },
+  { "skus: {s: {cpus: 8, used: {cpus: 9}}}\nnodes: [{name: a, sku: s}]\n",
+    "too-large /skus/s/used 1:27\n", "more is used", NULL },
+  { "skus: {s: {gpu: x, gpus: 8, numa: 3, near: {switch: 3, nvlink: 8}}}\n"
+    "nodes: [{name: a, sku: s}]\n",
+    "?odd-group /skus/s/numa 1:35\n?odd-group /skus/s/near 1:44\n",
+    "over 3 NUMA nodes", "will not tell" },
   { "a: 1\n", "unknown-form  1:1\n", "no cluster that we know", "'nodes'" },
   { "", "unknown-form  1:1\n", NULL, "'nodes'" },
   { "nodes: [", "syntax  1:9\n", NULL, NULL },
@@ -350,6 +387,7 @@ static const struct {
   { "nodes:3 gpu:x", PAI_EINVAL, 9, "has no number" },
   { "nodes:3 gpu:8:", PAI_EINVAL, 9, "has no number" },
   { "nodes:3 gpu:8:a:b", PAI_EINVAL, 9, "has no number" },
+  { "nodes:3 gpu:8:a.b", PAI_EINVAL, 9, "has no number" },
   { "nodes:3x", PAI_EINVAL, 1, "has no number" },
   { "nodes:", PAI_EINVAL, 1, "has no number" },
   { "gpu:8", PAI_EINVAL, 1, "how many nodes" },

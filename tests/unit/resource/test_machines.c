@@ -72,7 +72,7 @@ static void equal_machines_are_one_sku(void **state)
   (void)state;
   expect_skus(t, 4,
               "v100-8: 8 v100 switch=2 numa=4\n"
-              "v100-4: 4 v100 numa=4\n"
+              "v100-4: 4 v100 machine=4\n"
               "cpu-8:\n");
   assert_int_equal(cluster_of(&c, t, 4, NULL, &err), PAI_OK);
   assert_int_equal(pai_cluster_view_node(c, 1, &n), PAI_OK);
@@ -159,14 +159,13 @@ static void real_machines_have_their_levels(void **state)
   } real[] = {
     { "nvidiaDGX2.xml",
       "tesla-v100-sxm3-32gb-h-16: 16 tesla-v100-sxm3-32gb-h switch=2 "
-      "switches=4 nvlink=8 numa=16\n" },
+      "switches=4 nvlink=8\n" },
     { "flux-corona-8xMI50.xml",
       "deon-instinct-mi50-32gb-8: 8 deon-instinct-mi50-32gb numa=4\n" },
     { "power8gpudistances.xml",
-      "tesla-p100-sxm2-16gb-4: 4 tesla-p100-sxm2-16gb nvlink=2 numa=4\n" },
-    { "flux-chimera-multi.xml",
-      "mixed-2: 1 geforce-gtx-1070 1 "
-      "vega-10-xtx-radeon-vega-frontier-edition numa=2\n" },
+      "tesla-p100-sxm2-16gb-4: 4 tesla-p100-sxm2-16gb nvlink=2\n" },
+    { "flux-chimera-multi.xml", "mixed-2: 1 geforce-gtx-1070 1 "
+                                "vega-10-xtx-radeon-vega-frontier-edition\n" },
   };
 
   (void)state;
@@ -200,6 +199,15 @@ static void what_cannot_be_is_refused(void **state)
   assert_int_equal(pai_cluster_from_machines(&c, m, 2, &opts, &err),
                    PAI_ELIMIT);
   test_expect_error(err, PAI_ELIMIT, "1 to 1 machines");
+  m[1].name = "a[1]";
+  assert_int_equal(pai_cluster_from_machines(&c, m, 2, NULL, &err),
+                   PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "without / and brackets");
+  m[1].name = "b";
+  m[1].rack = "";
+  assert_int_equal(pai_cluster_from_machines(&c, m, 2, NULL, &err),
+                   PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "rack of machine 1");
   m[1].topology = NULL;
   assert_int_equal(pai_cluster_from_machines(&c, m, 2, NULL, &err),
                    PAI_EINVAL);
