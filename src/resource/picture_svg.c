@@ -18,6 +18,7 @@ enum {
   TITLE = 20, /* a box's first line */
   HEAD = 64,  /* title and legend */
   LETTER = 7, /* pixels of a character */
+  REST = 40,  /* "+4000" */
   RACK = 64   /* the most nodes that one holds, mostly */
 };
 
@@ -107,21 +108,44 @@ static int columns_for(const sheet *s, uint32_t nodes)
 
 /* --- one node ------------------------------------------------------------- */
 
+static void put_square(sheet *s, int show, int x, int y)
+{
+  int a = s->scale->square;
+
+  pai__buf_printf(&s->paths[show], "M%d %dh%dv%dh-%dz", x, y, a, a, a);
+  if (show == PAI__SHOW_SICK && a > 8) /* not by colour alone */
+    pai__buf_printf(&s->paths[show], "M%d %dl%d %dM%d %dl-%d %d", x + 2, y + 2,
+                    a - 4, a - 4, x + a - 2, y + 2, a - 4, a - 4);
+}
+
+/* "+12" for GPUs that have no room, in red if one of them is sick. */
+static void put_rest(sheet *s, const pai__member *m, uint32_t from, int x,
+                     int y)
+{
+  uint32_t gpus = pai__sku_of(s->p->c, m)->gpus;
+  bool sick = false;
+  char text[16];
+
+  for (uint32_t i = from; i < gpus; i++)
+    sick = sick || pai__picture_show(s->p, m, i) == PAI__SHOW_SICK;
+  (void)snprintf(text, sizeof(text), "+%u", (unsigned)(gpus - from));
+  pai__svg_text(s->out, x, y + 10, sick ? "s" : "", text, REST);
+}
+
 static void put_squares(sheet *s, const pai__member *m, int x, int y)
 {
   uint32_t gpus = pai__sku_of(s->p->c, m)->gpus;
-  int a = s->scale->square;
-  int in_line = (s->column - s->name_width - GAP) / s->scale->step;
+  uint32_t room =
+    (uint32_t)((s->column - s->name_width - GAP) / s->scale->step);
+  uint32_t shown = gpus;
 
-  for (uint32_t i = 0; i < gpus && (int)i < in_line; i++) {
-    int show = pai__picture_show(s->p, m, i);
-    int left = x + (int)i * s->scale->step;
-
-    pai__buf_printf(&s->paths[show], "M%d %dh%dv%dh-%dz", left, y, a, a, a);
-    if (show == PAI__SHOW_SICK && a > 8) /* not by colour alone */
-      pai__buf_printf(&s->paths[show], "M%d %dl%d %dM%d %dl-%d %d", left + 2,
-                      y + 2, a - 4, a - 4, left + a - 2, y + 2, a - 4, a - 4);
-  }
+  if (gpus > room)
+    shown = room - (uint32_t)(REST / s->scale->step);
+  for (uint32_t i = 0; i < shown; i++)
+    put_square(s, pai__picture_show(s->p, m, i), x + (int)i * s->scale->step,
+               y);
+  if (shown < gpus)
+    put_rest(s, m, shown, x + (int)shown * s->scale->step, y);
 }
 
 /* What a pointer on the node shows. */

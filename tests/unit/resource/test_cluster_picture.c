@@ -168,6 +168,22 @@ static void many_users_share_a_colour(void **state)
   pai_cluster_free(c);
 }
 
+static void what_has_no_room_is_counted(void **state)
+{
+  pai_cluster *c = test_synthetic("nodes:1 gpu:200");
+  char *svg = draw(c, PAI_FORMAT_SVG, 0, NULL);
+
+  (void)state;
+  assert_non_null(strstr(svg, ">+"));
+  assert_null(strstr(svg, "class=\"s\">+"));
+  free(svg);
+  assert_int_equal(pai_cluster_set_sick(c, 0, 199, "dead"), PAI_OK);
+  svg = draw(c, PAI_FORMAT_SVG, 0, NULL);
+  assert_non_null(strstr(svg, "class=\"s\">+"));
+  free(svg);
+  pai_cluster_free(c);
+}
+
 static int refuse(void *user_data, const char *bytes, size_t len)
 {
   (void)user_data;
@@ -230,6 +246,7 @@ int main(void)
     cmocka_unit_test(text_tells_all),
     cmocka_unit_test(svg_is_whole),
     cmocka_unit_test(many_users_share_a_colour),
+    cmocka_unit_test(what_has_no_room_is_counted),
     cmocka_unit_test(bad_calls_are_refused),
     cmocka_unit_test(no_memory_is_survived),
   };
