@@ -47,6 +47,7 @@ static const struct {
   { "not-enough-cells", "Virtual clusters want more cells than there are" },
   { "not-in-chain", "A type of cell contains no cells of another" },
   { "object-text", "A template is filled in with a mapping" },
+  { "odd-group", "GPUs cannot be parted into groups of that size" },
   { "odd-path", "A part of a cell's path that nothing looks at" },
   { "old-layout", "A key of layouts before OpenPAI 1.0" },
   { "old-unit", "A unit of memory as old layouts have it" },
