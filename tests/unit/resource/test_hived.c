@@ -801,6 +801,20 @@ static const struct {
                                                                      ""),
     "unknown-gpu " CELLS "0 7:5\nunknown-gpu " CELLS "0 7:5\n",
     "has no GPU 0 of kind 'G'", "it has 2" },
+  /* nodes that no cell covers */
+  { "skus: {s: {gpu: G, gpus: 2}, c: {}}\nnodes: [{name: a, sku: s}, "
+    "{name: 'b[1-4]', sku: s}, {name: c, sku: c}]\n" ONE(N, CELL, ""),
+    "?in-no-cell /nodes/1 2:28\n?unused-chain " CELLS "0 7:5\n",
+    "nodes 'b1', 'b2', 'b3', … are in no cell: no job can get them",
+    "add a cell" },
+  { "skus: {s: {gpu: G, gpus: 3}}\nnodes: [{name: a, sku: s}]\n" ONE(N, CELL,
+                                                                     ""),
+    "?in-no-cell /nodes/0 2:9\n?unused-chain " CELLS "0 7:5\n",
+    "some GPUs of node 'a' are in no cell", "as many leaf cells" },
+  { "skus: {s: {gpu: G, gpus: 2}}\nnodes: [{name: a, sku: s, pin: p}]\n" ONE(
+      N, CELL, ""),
+    "?no-effect /nodes/0 2:9\n?unused-chain " CELLS "0 7:5\n",
+    "the pin of node 'a' has no effect", "pinnedCellId" },
 };
 
 static void what_is_wrong_is_told(void **state)
