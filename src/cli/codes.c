@@ -30,6 +30,7 @@ static const struct {
   { "group-mismatch",
     "Task roles of one HiveD group ask for different cells" },
   { "hived-instances", "HiveD wants the number of instances written out" },
+  { "in-no-cell", "Nodes or GPUs are in none of the cells that are given" },
   { "leaf-at-top", "A leaf cell stands at the top of the cells" },
   { "limit", "The file, or what it describes, is larger than allowed" },
   { "missing-key", "A field is missing" },

@@ -30,7 +30,17 @@ typedef struct checking {
   uint64_t *left;  /* of each chain: GPUs that nobody is given */
   pin *pins;       /* by their names */
   size_t npins;
+  pai__named *types; /* by their names */
+  unsigned helped;   /* findings that were helped with names */
 } checking;
+
+/* More names are not compared, and not for more findings. */
+enum { MOST_HELPED = 20, MOST_NAMES = 1000 };
+
+static bool may_help(checking *k, size_t names)
+{
+  return names <= MOST_NAMES && k->helped++ < MOST_HELPED;
+}
 
 /* Where a cell is told of; one that was derived, by its first node. */
 static pai__node place_of(const checking *k, uint32_t cell)
@@ -57,20 +67,74 @@ static void want(checking *k, const pai__share *s, pai__node at,
 
 /* --- types of cells ------------------------------------------------------- */
 
+typedef struct part {
+  const char *s;
+  size_t len;
+} part;
+
+static int is_named(const void *key, const void *named)
+{
+  const part *p = key;
+  const char *name = ((const pai__named *)named)->name;
+  int order = strncmp(p->s, name, p->len);
+
+  return order != 0 ? order : name[p->len] == '\0' ? 0 : -1;
+}
+
+static uint32_t find_type(const checking *k, const char *s, size_t len)
+{
+  part p = { s, len };
+  const pai__named *found = NULL;
+
+  if (k->r->c->ntypes > 0)
+    found =
+      bsearch(&p, k->types, k->r->c->ntypes, sizeof(*k->types), is_named);
+  return found != NULL ? found->index : PAI__NOTHING;
+}
+
 /* A type that more than one chain has, and none of them at the top. */
 static bool is_unclear(const checking *k, const char *s, size_t len)
 {
-  return s[len] == '\0' &&
-         pai__cluster_find_type(k->r->c, s, len) != PAI__NOTHING;
+  return s[len] == '\0' && find_type(k, s, len) != PAI__NOTHING;
+}
+
+/* The SKU that "sku-rack" would be racks of, or PAI__NOTHING. */
+static uint32_t rack_of(const pai_cluster *c, const char *s, size_t len)
+{
+  static const char rack[] = "-rack";
+  size_t tail = sizeof(rack) - 1;
+
+  if (!c->derived || c->nracks == 0 || len <= tail ||
+      memcmp(s + len - tail, rack, tail) != 0)
+    return PAI__NOTHING;
+  return pai__cluster_find_sku(c, s, len - tail);
+}
+
+static void help_with_types(checking *k, const char *s, size_t len)
+{
+  const pai_cluster *c = k->r->c;
+  size_t n = c->derived ? c->ntypes : k->cells.nchains;
+  pai__names names;
+
+  if (!may_help(k, n))
+    return;
+  pai__names_init(&names, &c->alloc, s, len);
+  for (size_t i = 0; i < n; i++) {
+    const char *name = c->types[c->derived ? i : k->cells.chains[i].type].name;
+
+    pai__names_add(&names, name, strlen(name));
+  }
+  pai__names_help(&names, k->r->f,
+                  c->derived ? "types of cells" : "types of cells at the top");
 }
 
 static void unknown_chain(checking *k, pai__node at, const char *s, size_t len)
 {
   pai__reader *r = k->r;
   char piece[PAI__EXCERPT];
-  pai__names names;
+  uint32_t sku;
 
-  if (k->r->c->derived && is_unclear(k, s, len)) {
+  if (r->c->derived && is_unclear(k, s, len)) {
     if (pai__find(r->f, PAI_SEVERITY_ERROR, "unclear-cell", at,
                   "cells of several types contain '%s'",
                   pai__excerpt(piece, s, len)))
@@ -82,17 +146,14 @@ static void unknown_chain(checking *k, pai__node at, const char *s, size_t len)
                                : "no cell of type '%s' stands at the top",
                  pai__excerpt(piece, s, len)))
     return;
-  pai__names_init(&names, &r->c->alloc, s, len);
-  for (size_t i = 0; i < r->c->ntypes && r->c->derived; i++)
-    pai__names_add(&names, r->c->types[i].name, strlen(r->c->types[i].name));
-  for (size_t i = 0; i < k->cells.nchains && !r->c->derived; i++) {
-    const char *name = r->c->types[k->cells.chains[i].type].name;
-
-    pai__names_add(&names, name, strlen(name));
-  }
-  pai__names_help(&names, r->f,
-                  r->c->derived ? "types of cells"
-                                : "types of cells at the top");
+  sku = rack_of(r->c, s, len);
+  if (sku != PAI__NOTHING)
+    pai__find_help(r->f,
+                   "racks are cells only when all have equally many machines "
+                   "of SKU '%.80s', and two at least",
+                   r->c->skus[sku].name);
+  else
+    help_with_types(k, s, len);
 }
 
 static void unknown_type(checking *k, pai__node at, const pai__chain *chain,
@@ -151,11 +212,10 @@ static void check_middle(checking *k, pai__node at, const pai__chain *chain,
 
 static void check_path(checking *k, const pai__share *share, pai__node at)
 {
-  const pai_cluster *c = k->r->c;
   const char *path = share->path, *dot = strrchr(path, '.');
   const char *last = dot != NULL ? dot + 1 : path;
   size_t len = strcspn(path, ".");
-  uint32_t top = pai__cluster_find_type(c, path, len), type, level;
+  uint32_t top = find_type(k, path, len), type, level;
   const pai__chain *chain;
 
   if (top == PAI__NOTHING || k->cells.chain_of[top] == PAI__NOTHING) {
@@ -163,7 +223,7 @@ static void check_path(checking *k, const pai__share *share, pai__node at)
     return;
   }
   chain = &k->cells.chains[k->cells.chain_of[top]];
-  type = pai__cluster_find_type(c, last, strlen(last));
+  type = find_type(k, last, strlen(last));
   for (level = chain->levels; level > 0; level--)
     if (chain->types[level - 1] == type)
       break;
@@ -229,7 +289,8 @@ static void unknown_pin(checking *k, pai__node at, const char *name)
   pai__names names;
 
   if (!pai__find(k->r->f, PAI_SEVERITY_ERROR, "unknown-pin", at,
-                 "no cell is pinned as '%.80s'", name))
+                 "no cell is pinned as '%.80s'", name) ||
+      !may_help(k, k->npins))
     return;
   pai__names_init(&names, &k->r->c->alloc, name, strlen(name));
   for (size_t i = 0; i < k->npins; i++)
@@ -391,8 +452,12 @@ static int prepare(checking *k)
     return rc;
   k->wanted = pai__arena_zalloc(a, k->cells.nchains + 1, sizeof(*k->wanted));
   k->left = pai__arena_zalloc(a, k->cells.nchains + 1, sizeof(*k->left));
-  if (k->wanted == NULL || k->left == NULL)
+  k->types = pai__arena_zalloc(a, r->c->ntypes + 1, sizeof(*k->types));
+  if (k->wanted == NULL || k->left == NULL || k->types == NULL)
     return PAI_ENOMEM;
+  for (uint32_t i = 0; i < r->c->ntypes; i++)
+    k->types[i] = (pai__named){ r->c->types[i].name, i };
+  pai__sort_names(k->types, r->c->ntypes);
   for (size_t i = 0; i < k->cells.nchains; i++) {
     k->wanted[i] =
       pai__arena_zalloc(a, k->cells.chains[i].levels, sizeof(**k->wanted));
@@ -436,7 +501,9 @@ void pai__read_check_shares(pai__reader *r)
   check_nested(&k);
   for (size_t i = 0; i < k.cells.nchains; i++)
     check_chain(&k, i);
+  /* Without virtual clusters, machines are all given to one when written. */
   for (size_t i = 0; i < k.cells.nchains && r->f->errors == 0; i++)
-    check_used(&k, i);
+    if (r->c->nvcs > 0 || !r->c->derived)
+      check_used(&k, i);
   pai__cells_dispose(&k.cells);
 }

@@ -11,13 +11,12 @@
  * equal build.
  *
  * Shares name the types of cells that this makes, as docs/guide/clusters.md
- * lists them; a cluster without virtual clusters gets one, `default`, of all
- * there is.  PAI_OK, also when there are cells already; PAI_ENOTFOUND: no node
- * has a GPU; PAI_ENOMEM.
+ * lists them.  PAI_OK, also when there are cells already; PAI_ENOTFOUND: no
+ * node has a GPU; PAI_ENOMEM.
  */
 int pai__cells_derive(pai_cluster *c);
 
-/* The last step of it (derive_shares.c). */
+/* The last step of it: completes the shares (derive_shares.c). */
 int pai__derive_shares(pai_cluster *c);
 
 #endif

@@ -3,84 +3,97 @@
 
 #include "base/buf.h"
 
-/* --- without virtual clusters --------------------------------------------- */
+#include <stdlib.h>
 
-/* One virtual cluster gets all top cells. */
-static int add_default(pai_cluster *c)
+/* Types by name, and the chain in which each is. */
+typedef struct completing {
+  pai_cluster *c;
+  pai__named *names;
+  uint32_t *chain_of; /* PAI__NOTHING: of none, or of several */
+  bool *seen;         /* in a chain at all */
+  bool *is_chain;
+} completing;
+
+/* --- what there is -------------------------------------------------------- */
+
+/* A chain's types, once; its top cells come one after the other. */
+static void add_chain(completing *k, uint32_t chain)
 {
-  pai__share *shares =
-    pai__arena_zalloc(&c->arena, c->ntypes + 1, sizeof(*shares));
-  pai__vc vc = { .name = "default", .shares = shares };
-  uint32_t type = PAI__NOTHING;
+  const pai_cluster *c = k->c;
 
-  if (shares == NULL)
+  if (k->is_chain[chain])
+    return;
+  k->is_chain[chain] = true;
+  for (uint32_t t = chain; t != PAI__NOTHING; t = c->types[t].child) {
+    k->chain_of[t] = k->seen[t] ? PAI__NOTHING : chain;
+    k->seen[t] = true;
+  }
+}
+
+static int prepare(completing *k, pai__arena *a)
+{
+  const pai_cluster *c = k->c;
+  size_t n = c->ntypes + 1;
+
+  k->names = pai__arena_zalloc(a, n, sizeof(*k->names));
+  k->chain_of = pai__arena_zalloc(a, n, sizeof(*k->chain_of));
+  k->seen = pai__arena_zalloc(a, n, sizeof(*k->seen));
+  k->is_chain = pai__arena_zalloc(a, n, sizeof(*k->is_chain));
+  if (k->names == NULL || k->chain_of == NULL || k->seen == NULL ||
+      k->is_chain == NULL)
     return PAI_ENOMEM;
-  for (uint32_t i = 0; i < c->ncells; i = c->cells[i].skip) {
-    if (c->cells[i].type != type) { /* chains come one after the other */
-      type = c->cells[i].type;
-      shares[vc.nshares++].path = c->types[type].name;
-    }
-    shares[vc.nshares - 1].count++;
+  for (uint32_t i = 0; i < c->ntypes; i++) {
+    k->names[i] = (pai__named){ c->types[i].name, i };
+    k->chain_of[i] = PAI__NOTHING;
   }
-  return pai__cluster_add_vc(c, &vc);
+  pai__sort_names(k->names, c->ntypes);
+  for (uint32_t i = 0; i < c->ncells; i = c->cells[i].skip)
+    add_chain(k, c->cells[i].type);
+  return PAI_OK;
 }
 
-/* --- with virtual clusters ------------------------------------------------ */
+/* --- completing ----------------------------------------------------------- */
 
-/* Is there a cell of this type at or below the top cell's? */
-static bool is_below(const pai_cluster *c, uint32_t chain, const char *name)
+typedef struct piece {
+  const char *s;
+  size_t len;
+} piece;
+
+static int is_called(const void *key, const void *named)
 {
-  for (uint32_t t = chain; t != PAI__NOTHING; t = c->types[t].child)
-    if (strcmp(c->types[t].name, name) == 0)
-      return true;
-  return false;
+  const piece *p = key;
+  const char *name = ((const pai__named *)named)->name;
+  int order = strncmp(p->s, name, p->len);
+
+  return order != 0 ? order : name[p->len] == '\0' ? 0 : -1;
 }
 
-static bool is_chain(const pai_cluster *c, const char *s, size_t len)
+static uint32_t find_type(const completing *k, const char *s, size_t len)
 {
-  for (uint32_t i = 0; i < c->ncells; i = c->cells[i].skip) {
-    const char *name = c->types[c->cells[i].type].name;
+  piece p = { s, len };
+  const pai__named *found =
+    bsearch(&p, k->names, k->c->ntypes, sizeof(*k->names), is_called);
 
-    if (strlen(name) == len && memcmp(name, s, len) == 0)
-      return true;
-  }
-  return false;
-}
-
-/* The one chain that has cells of a type; PAI__NOTHING: none, or several. */
-static uint32_t chain_of(const pai_cluster *c, const char *type)
-{
-  uint32_t found = PAI__NOTHING, last = PAI__NOTHING;
-
-  for (uint32_t i = 0; i < c->ncells; i = c->cells[i].skip) {
-    uint32_t chain = c->cells[i].type;
-
-    if (chain == last)
-      continue;
-    last = chain;
-    if (!is_below(c, chain, type))
-      continue;
-    if (found != PAI__NOTHING)
-      return PAI__NOTHING;
-    found = chain;
-  }
-  return found;
+  return found != NULL ? found->index : PAI__NOTHING;
 }
 
 /* "dgx" is short for "dgx-rack.dgx" where only one chain has it. */
-static int complete(pai_cluster *c, pai__share *share)
+static int complete(const completing *k, pai__share *share)
 {
-  uint32_t chain;
+  pai_cluster *c = k->c;
+  uint32_t type;
   pai__buf b;
 
-  if (share->path == NULL ||
-      is_chain(c, share->path, strcspn(share->path, ".")))
+  if (share->path == NULL)
     return PAI_OK;
-  chain = chain_of(c, share->path);
-  if (chain == PAI__NOTHING)
+  type = find_type(k, share->path, strcspn(share->path, "."));
+  if (type != PAI__NOTHING && k->is_chain[type])
+    return PAI_OK;
+  type = find_type(k, share->path, strlen(share->path));
+  if (type == PAI__NOTHING || k->chain_of[type] == PAI__NOTHING)
     return PAI_OK; /* checking tells of it */
   pai__buf_init(&b, &c->alloc);
-  pai__buf_printf(&b, "%s.%s", c->types[chain].name, share->path);
+  pai__buf_printf(&b, "%s.%s", c->types[k->chain_of[type]].name, share->path);
   if (pai__buf_ok(&b))
     share->path = pai__cluster_text(c, pai__buf_text(&b), b.len);
   else
@@ -89,23 +102,34 @@ static int complete(pai_cluster *c, pai__share *share)
   return share->path != NULL ? PAI_OK : PAI_ENOMEM;
 }
 
+static int complete_vc(const completing *k, pai__vc *vc)
+{
+  pai__share *shares =
+    pai__arena_zalloc(&k->c->arena, vc->nshares + 1, sizeof(*shares));
+
+  if (shares == NULL)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < vc->nshares; i++) {
+    shares[i] = vc->shares[i];
+    if (complete(k, &shares[i]) < 0)
+      return PAI_ENOMEM;
+  }
+  vc->shares = shares;
+  return PAI_OK;
+}
+
 int pai__derive_shares(pai_cluster *c)
 {
-  if (c->nvcs == 0)
-    return add_default(c);
-  for (size_t v = 0; v < c->nvcs; v++) {
-    pai__vc *vc = &c->vcs[v];
-    pai__share *shares =
-      pai__arena_zalloc(&c->arena, vc->nshares + 1, sizeof(*shares));
+  completing k = { .c = c };
+  pai__arena arena;
+  int rc;
 
-    if (shares == NULL)
-      return PAI_ENOMEM;
-    for (uint32_t i = 0; i < vc->nshares; i++) {
-      shares[i] = vc->shares[i];
-      if (complete(c, &shares[i]) < 0)
-        return PAI_ENOMEM;
-    }
-    vc->shares = shares;
-  }
-  return PAI_OK;
+  if (c->nvcs == 0)
+    return PAI_OK;
+  pai__arena_init(&arena, &c->alloc);
+  rc = prepare(&k, &arena);
+  for (size_t v = 0; v < c->nvcs && rc == PAI_OK; v++)
+    rc = complete_vc(&k, &c->vcs[v]);
+  pai__arena_dispose(&arena);
+  return rc;
 }

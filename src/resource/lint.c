@@ -100,12 +100,20 @@ static void look_at_cpu_nodes(pai__reader *r)
 
 /* --- all ------------------------------------------------------------------ */
 
+static bool has_pins(const pai_cluster *c)
+{
+  for (size_t i = 0; i < c->nnodes; i++)
+    if (c->nodes[i].pin != NULL)
+      return true;
+  return false;
+}
+
 void pai__cluster_lint(pai__reader *r)
 {
   int rc;
 
   look_at_skus(r);
-  if (r->c->nvcs > 0 || r->c->ncells > 0) {
+  if (r->c->nvcs > 0 || r->c->ncells > 0 || has_pins(r->c)) {
     look_at_cpu_nodes(r);
     rc = pai__cells_derive(r->c);
     r->f->failed |= rc == PAI_ENOMEM;

@@ -97,10 +97,7 @@ static void each_kind_has_its_chain(void **state)
                       "m m/0 m/1 m m/2 t");
   assert_string_equal(c->cells[0].pin, "p");
   assert_null(c->cells[3].pin);
-  assert_int_equal(c->nvcs, 1);
-  assert_string_equal(c->vcs[0].name, "default");
-  assert_int_equal(c->vcs[0].nshares, 3);
-  assert_string_equal(c->vcs[0].shares[2].path, "t4-node");
+  assert_int_equal(c->nvcs, 0);
   pai__buf_dispose(&b);
   pai_cluster_free(c);
 }
@@ -190,6 +187,19 @@ static const struct {
     "nodes: [{name: a, sku: s}, {name: b, sku: t}]\n"
     "virtualClusters: {v: {cells: {s: 1}}}\n",
     "?unused-chain /nodes/1 2:28\n", "of 't'", "HiveD itself" },
+  /* A pin is one cell, shared or not. */
+  { "skus: {s: {gpu: x, gpus: 1}}\n"
+    "nodes: [{name: a, sku: s, pin: p}, {name: b, sku: s, pin: p}]\n",
+    "duplicate /nodes/1 2:36\n", "the pin 'p' is given already, at line 2",
+    "one cell" },
+  { "skus: {s: {gpu: x, gpus: 1}}\n"
+    "nodes: [{name: a, sku: s, pin: p}, {name: b, sku: s, pin: q}]\n",
+    "", NULL, NULL },
+  { "skus: {s: {gpu: x, gpus: 1}}\n"
+    "nodes: [{name: a, sku: s, rack: r}, {name: 'b[1-2]', sku: s, rack: q}]\n"
+    "virtualClusters: {v: {cells: {s-rack.x: 1}}}\n",
+    "unknown-chain /virtualClusters/v/cells/s-rack.x 3:31\n", "'s-rack'",
+    "equally many machines of SKU 's'" },
 };
 
 static void shares_are_checked(void **state)
@@ -198,6 +208,27 @@ static void shares_are_checked(void **state)
   for (size_t i = 0; i < PAI__LEN(found); i++)
     test_cluster_found(found[i].text, NULL, found[i].list, found[i].says,
                        found[i].help);
+}
+
+/* Names are offered for the first ones only, and not of very many. */
+static void names_are_not_offered_forever(void **state)
+{
+  pai_report *r;
+  pai__buf b;
+
+  (void)state;
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__buf_str(&b, NODES "virtualClusters: {v: {cells: {");
+  for (int i = 0; i < 30; i++)
+    pai__buf_printf(&b, "t%d: 1, ", i);
+  pai__buf_str(&b, "}}}\n");
+  assert_int_equal(
+    pai_cluster_check(&r, NULL, pai__buf_text(&b), b.len, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_report_count(r), 30);
+  for (size_t i = 0; i < 30; i++)
+    assert_int_equal(pai_report_get(r, i)->help != NULL, i < 20);
+  pai_report_free(r);
+  pai__buf_dispose(&b);
 }
 
 /* --- short memory --------------------------------------------------------- */
@@ -256,6 +287,7 @@ int main(void)
     cmocka_unit_test(addresses_are_unique),
     cmocka_unit_test(without_gpus_there_are_no_cells),
     cmocka_unit_test(shares_are_checked),
+    cmocka_unit_test(names_are_not_offered_forever),
     cmocka_unit_test(no_memory_is_survived),
   };
 
