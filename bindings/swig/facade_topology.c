@@ -172,19 +172,15 @@ listing facade_between(const Topology *t, uint32_t a, uint32_t b, failure *f)
   return json_finish(&j, f);
 }
 
-static void put_variables(json *j, const pai_affinity *a)
+/* Variables, with what they are to be; not those that cannot be told. */
+static void put_variables(json *j, const pai_affinity *a, bool by_uuid)
 {
   const pai_affinity_variable_view *v;
 
-  json_begin(j, "variables", '[');
-  for (size_t i = 0; (v = pai_affinity_variable(a, i)) != NULL; i++) {
-    json_begin(j, NULL, '{');
-    json_text(j, "name", v->name);
-    json_some(j, "by_index", v->by_index);
-    json_some(j, "by_uuid", v->by_uuid);
-    json_end(j, '}');
-  }
-  json_end(j, ']');
+  json_begin(j, by_uuid ? "env_by_uuid" : "env", '{');
+  for (size_t i = 0; (v = pai_affinity_variable(a, i)) != NULL; i++)
+    json_some(j, v->name, by_uuid ? v->by_uuid : v->by_index);
+  json_end(j, '}');
 }
 
 static listing put_affinity(const pai_affinity *a, failure *f)
@@ -200,7 +196,8 @@ static listing put_affinity(const pai_affinity *a, failure *f)
   json_text(&j, "bitmap", view->bitmap);
   json_text(&j, "mask", view->mask);
   json_text(&j, "numa_nodes", view->numa_nodes);
-  put_variables(&j, a);
+  put_variables(&j, a, false);
+  put_variables(&j, a, true);
   json_end(&j, '}');
   return json_finish(&j, f);
 }

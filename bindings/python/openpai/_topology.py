@@ -2,7 +2,7 @@
 import json
 import operator
 from dataclasses import dataclass, field
-from typing import Dict, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Dict, Iterable, NamedTuple, Optional, Tuple, Union
 
 from . import facade as _facade
 from ._job import Path
@@ -104,8 +104,8 @@ class Affinity:
     numa_nodes: str
     #: Environment variables that show a process these GPUs, by their indices
     #: and by their uuids; without those where one is not known.
-    env: Dict[str, str] = field(default_factory=dict, hash=False)
-    env_by_uuid: Dict[str, str] = field(default_factory=dict, hash=False)
+    env: Dict[str, str] = field(hash=False)
+    env_by_uuid: Dict[str, str] = field(hash=False)
 
 
 class Topology:
@@ -168,24 +168,17 @@ class Topology:
         """The GPUs, each once."""
         return made(TopologyGpu, json.loads(self._topology.gpus()))
 
-    def __iter__(self) -> Iterator[TopologyObject]:
-        return iter(self.objects)
-
     def between(self, a: int, b: int) -> Link:
         """How near one GPU is to another."""
         return Link(**json.loads(self._topology.between(a, b)))
 
-    def affinity(self, gpus: Sequence[int], cores: int = 0) -> Affinity:
+    def affinity(self, gpus: Iterable[int], cores: int = 0) -> Affinity:
         """The CPUs near some GPUs: all of them, or so many whole cores.
 
         NoRoomError if the machine has fewer cores.
         """
-        told = json.loads(self._topology.affinity(
-            numbers(gpus), operator.index(cores)))
-        variables = told.pop("variables")
-        for name, key in ("env", "by_index"), ("env_by_uuid", "by_uuid"):
-            told[name] = {v["name"]: v[key] for v in variables if key in v}
-        return Affinity(**told)
+        return Affinity(**json.loads(self._topology.affinity(
+            numbers(gpus), operator.index(cores))))
 
     def text(self, marks: Optional[Marks] = None) -> str:
         """A tree, for people."""
