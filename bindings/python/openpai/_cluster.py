@@ -90,7 +90,8 @@ class Sku:
     memory: Optional[int] = None
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True)
+class Share:
     """So many cells of a type, or one by its name."""
     count: int
     cells: Optional[str] = None
