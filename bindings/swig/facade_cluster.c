@@ -109,9 +109,26 @@ listing facade_sums(const Cluster *cluster, failure *f)
   return json_finish(&j, f);
 }
 
+static bool has_node(const Cluster *cluster, size_t number)
+{
+  pai_node_view node = { .struct_size = sizeof(node) };
+
+  return pai_cluster_view_node(cluster, number, &node) == PAI_OK;
+}
+
+/* Sums would visit every GPU, which is too slow for each step of a loop. */
 size_t facade_node_count(const Cluster *cluster)
 {
-  return sums_of(cluster).nodes;
+  size_t least = 0, step = 1;
+
+  while (has_node(cluster, least + step - 1)) {
+    least += step;
+    step *= 2;
+  }
+  for (; step > 0; step /= 2)
+    if (has_node(cluster, least + step - 1))
+      least += step;
+  return least;
 }
 
 /* --- nodes ----------------------------------------------------------------- */
@@ -133,7 +150,7 @@ size_t facade_find(const Cluster *cluster, node_ref node, failure *f)
   if (node.name != NULL) {
     if (pai_cluster_find_node(cluster, node.name, &number) < 0)
       no_node(f, node.name);
-  } else if (number >= facade_node_count(cluster)) {
+  } else if (!has_node(cluster, number)) {
     facade_fail(f, PAI_ENOTFOUND, "the cluster has fewer nodes");
   }
   return number;

@@ -98,7 +98,7 @@ function tests.broken_machines()
   assert(fails("PAI_ENOTFOUND", openpai.topology.load(root .. "/no")).file ==
          root .. "/no")
   fails("PAI_EINVAL", openpai.topology.synthetic("pack:two"))
-  raises("no zero bytes", openpai.topology.synthetic, "pack:2\0")
+  raises("no zero bytes", openpai.topology.synthetic, "core:2 pu:1\0")
   raises("string expected", openpai.topology.parse_xml, nil)
   raises("a Topology is wanted", machine().gpus,
          openpai.cluster.synthetic("nodes:1"))

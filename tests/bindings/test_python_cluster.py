@@ -153,7 +153,7 @@ class Topologies(unittest.TestCase):
         with self.assertRaises(openpai.InvalidError):
             openpai.Topology.synthetic("pack:two")
         with self.assertRaises(ValueError):
-            openpai.Topology.synthetic("pack:2\0")
+            openpai.Topology.synthetic("core:2 pu:1\0")
         for wrong in (None, 3, ["pack:2"]):
             with self.assertRaises(TypeError):
                 openpai.Topology.synthetic(wrong)
@@ -205,6 +205,12 @@ class Clusters(unittest.TestCase):
         for wrong in (None, 1.0, b"c1"):
             with self.assertRaises(TypeError):
                 nodes[wrong]
+
+    def test_count(self):
+        for count in (*range(1, 10), 1000, 1023, 1024, 1025):
+            cluster = openpai.Cluster.synthetic("nodes:%d" % count)
+            self.assertEqual(len(cluster.nodes), count)
+            self.assertEqual(cluster.nodes[-1].number, count - 1)
 
     def test_nodes_outlive_the_cluster(self):
         nodes = dgx2().nodes

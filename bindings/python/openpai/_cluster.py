@@ -170,7 +170,7 @@ class Nodes(Sequence[Node]):
 
     def __iter__(self) -> Iterator[Node]:
         for i in range(len(self)):
-            yield self[i]
+            yield self._made(i)
 
     def __repr__(self) -> str:
         return "<openpai.Nodes: %d>" % len(self)
