@@ -40,6 +40,26 @@ void pai_lua_check_version(lua_State *L, int arg, const char *flag, bool *set,
 /* Any value but functions and such; may push one that it needs. */
 draft_value pai_lua_check_value(lua_State *L, int arg);
 
+/* Words and marks (lists.c).  What they point into takes the place of the
+ * argument, which may be nil, or is on top of the stack. */
+words pai_lua_check_words(lua_State *L, int arg);
+words pai_lua_check_marks(lua_State *L, int arg);
+node_ref pai_lua_check_node(lua_State *L, int arg);
+uint32_t pai_lua_check_number(lua_State *L, int arg);
+machine_list pai_lua_check_machines(
+  lua_State *L, int arg,
+  const pai_topology *(*topology)(lua_State *L, int at));
+
+/* From { root =, nvml =, paths =, all_groups = } and { root =, nvml =, pids =,
+ * groups = }, or nil, or nothing (arg is 0); push what they need. */
+typedef struct sampler_options {
+  const char *root, *nvml;
+  words first, second; /* paths; or pids, groups */
+  bool all_groups;
+} sampler_options;
+sampler_options pai_lua_check_sampler(lua_State *L, int arg, const char *first,
+                                      const char *second);
+
 /* A value as JSON, and back; each pushes one value (values.c).  A table with a
  * [1] is a list, others are mappings; null is openpai.null. */
 void pai_lua_encode(lua_State *L, int arg);
@@ -54,6 +74,7 @@ void pai_lua_set_boolean(lua_State *L, const char *name, bool value);
 int pai_lua_push_state(lua_State *L, job_state s);
 int pai_lua_push_strings(lua_State *L, job_strings strings);
 int pai_lua_push_changes(lua_State *L, job_text changes);
+int pai_lua_push_nodes(lua_State *L, node_walk walk); /* for loops */
 int pai_lua_push_report(lua_State *L, const pai_report *report);
 
 #endif /* OPENPAI_BINDINGS_LUA_GLUE_H */

@@ -1,6 +1,7 @@
 /* results.c - what the facade returns, as Lua values */
 #include "glue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- fields of the table on top ----------------------------------------- */
@@ -72,6 +73,35 @@ int pai_lua_push_changes(lua_State *L, job_text changes)
     }
     lua_rawseti(L, -2, n);
   }
+  return 1;
+}
+
+/* Of the cluster, which it keeps; its address; the next node's number. */
+static int next_node(lua_State *L)
+{
+  const Cluster *cluster = lua_touserdata(L, lua_upvalueindex(2));
+  node_ref ref = { NULL, (size_t)lua_tointeger(L, lua_upvalueindex(3)) };
+  failure f = { 0 };
+  listing node;
+
+  if (ref.number >= facade_node_count(cluster))
+    return 0;
+  node = facade_node(cluster, ref, &f);
+  if (node.json.bytes == NULL)
+    return luaL_error(L, "%s", facade_message(&f));
+  lua_pushinteger(L, (lua_Integer)ref.number + 1);
+  lua_replace(L, lua_upvalueindex(3));
+  pai_lua_decode(L, node.json.bytes);
+  free(node.json.bytes);
+  return 1;
+}
+
+int pai_lua_push_nodes(lua_State *L, node_walk walk)
+{
+  lua_pushvalue(L, 1);
+  lua_pushlightuserdata(L, (void *)walk.cluster);
+  lua_pushinteger(L, 0);
+  lua_pushcclosure(L, next_node, 3);
   return 1;
 }
 

@@ -276,6 +276,13 @@ PyObject *pai_py_text(job_text text)
                               "backslashreplace");
 }
 
+PyObject *pai_py_listing(listing l)
+{
+  if (l.json.bytes == NULL) /* the call failed */
+    Py_RETURN_NONE;
+  return PyUnicode_DecodeUTF8(l.json.bytes, (Py_ssize_t)l.json.len, "replace");
+}
+
 /* --- arguments ---------------------------------------------------------- */
 
 const char *pai_py_string(PyObject *object)
@@ -303,4 +310,62 @@ bool pai_py_value(draft_value *value, PyObject *object)
     value->text = PyBytes_AsString(object);
   }
   return value->text != NULL;
+}
+
+bool pai_py_words(words *w, PyObject *object)
+{
+  char *bytes;
+  Py_ssize_t len;
+
+  if (PyBytes_AsStringAndSize(object, &bytes, &len) < 0)
+    return false;
+  w->bytes = bytes;
+  w->len = (size_t)len;
+  return true;
+}
+
+bool pai_py_node(node_ref *node, PyObject *object)
+{
+  node->name = NULL;
+  if (PyUnicode_Check(object)) {
+    node->name = pai_py_string(object);
+    return node->name != NULL;
+  }
+  node->number = PyLong_AsSize_t(object);
+  return node->number != SIZE_MAX || PyErr_Occurred() == NULL;
+}
+
+static bool make_machine(pai_cluster_machine *m, PyObject *tuple,
+                         const pai_topology *(*topology)(PyObject *object))
+{
+  PyObject *given;
+
+  *m = (pai_cluster_machine){ .struct_size = sizeof(*m) };
+  if (!PyArg_ParseTuple(tuple, "zzO", &m->name, &m->rack, &given))
+    return false;
+  m->topology = given != Py_None ? topology(given) : NULL;
+  if (m->topology == NULL)
+    PyErr_SetString(PyExc_TypeError, "a Topology is wanted");
+  return m->topology != NULL;
+}
+
+pai_cluster_machine *pai_py_machines(
+  machine_list *machines, PyObject *list,
+  const pai_topology *(*topology)(PyObject *object))
+{
+  Py_ssize_t count = PyList_Check(list) ? PyList_GET_SIZE(list) : 0;
+  pai_cluster_machine *m;
+
+  m = PyMem_Calloc((size_t)count + 1, sizeof(*m));
+  if (m == NULL) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  for (Py_ssize_t i = 0; i < count; i++)
+    if (!make_machine(m + i, PyList_GET_ITEM(list, i), topology)) {
+      PyMem_Free(m);
+      return NULL;
+    }
+  *machines = (machine_list){ m, (size_t)count };
+  return m;
 }

@@ -19,6 +19,9 @@ PyObject *pai_py_state(job_state s);
 PyObject *pai_py_strings(job_strings strings);
 PyObject *pai_py_text(job_text text);
 
+/* The same of JSON; what is no UTF-8, as names may be, is U+FFFD. */
+PyObject *pai_py_listing(listing l);
+
 /* (kind, pointer, old, new) of each, of facade_diff(). */
 PyObject *pai_py_changes(job_text changes);
 
@@ -31,5 +34,13 @@ const char *pai_py_string(PyObject *object);
 
 /* A str stays a text; bytes are YAML.  Borrowed; false: an exception is set. */
 bool pai_py_value(draft_value *value, PyObject *object);
+
+/* These borrow, and are false, or NULL, with an exception set: bytes; a str or
+ * an int; a list of (str or None, str or None, Topology), to be freed. */
+bool pai_py_words(words *w, PyObject *object);
+bool pai_py_node(node_ref *node, PyObject *object);
+pai_cluster_machine *pai_py_machines(
+  machine_list *machines, PyObject *list,
+  const pai_topology *(*topology)(PyObject *object));
 
 #endif /* OPENPAI_BINDINGS_PYTHON_GLUE_H */

@@ -1,5 +1,5 @@
 /* facade.c - a platform with its loop, and how scripts wait for it */
-#include "facade.h"
+#include "shared.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -25,12 +25,6 @@ struct Platform {
   bool waiting;          /* in a call that calls back */
   pthread_mutex_t owner; /* recursive: a callback calls from its thread */
 };
-
-static void fail(failure *f, int code, const char *text)
-{
-  f->code = code;
-  f->text = text;
-}
 
 /* --- events ------------------------------------------------------------- */
 
@@ -118,12 +112,12 @@ static int step(Platform *p)
 static bool take(Platform *p, failure *f)
 {
   if (pthread_mutex_trylock(&p->owner) != 0) {
-    fail(f, PAI_EBUSY, "the platform is in use by another thread");
+    facade_fail(f, PAI_EBUSY, "the platform is in use by another thread");
     return false;
   }
   if (p->platform != NULL)
     return true;
-  fail(f, PAI_EINVAL, "the platform is closed");
+  facade_fail(f, PAI_EINVAL, "the platform is closed");
   (void)pthread_mutex_unlock(&p->owner);
   return false;
 }
@@ -139,7 +133,8 @@ static bool enter(Platform *p, failure *f)
   if (!take(p, f))
     return false;
   if (p->waiting) {
-    fail(f, PAI_EBUSY, "called from inside a callback of the same platform");
+    facade_fail(f, PAI_EBUSY,
+                "called from inside a callback of the same platform");
     give(p);
     return false;
   }
@@ -191,7 +186,7 @@ Platform *facade_open(const char *root, listener *l, failure *f)
 
   if (p == NULL) {
     l->free(l);
-    fail(f, PAI_ENOMEM, "out of memory");
+    facade_fail(f, PAI_ENOMEM, "out of memory");
     return NULL;
   }
   p->listener = l;
@@ -280,9 +275,9 @@ pai_job_id facade_submit(Platform *p, Job *job, failure *f)
   if (!take(p, f))
     return 0;
   if (p->closing)
-    fail(f, PAI_EBUSY, "the platform is closing");
+    facade_fail(f, PAI_EBUSY, "the platform is closing");
   else if (!make_room(p))
-    fail(f, PAI_ENOMEM, "out of memory");
+    facade_fail(f, PAI_ENOMEM, "out of memory");
   else
     f->code = pai_platform_submit(&id, p->platform, job, &f->err);
   if (f->code == PAI_OK)
@@ -296,7 +291,7 @@ void facade_stop(Platform *p, pai_job_id job, failure *f)
   if (!take(p, f))
     return;
   if (pai_platform_stop(p->platform, job) < 0)
-    fail(f, PAI_ENOTFOUND, "no such job, or it is over");
+    facade_fail(f, PAI_ENOTFOUND, "no such job, or it is over");
   give(p);
 }
 
@@ -306,8 +301,8 @@ void facade_forget(Platform *p, pai_job_id job, failure *f)
     return;
   f->code = pai_platform_forget(p->platform, job);
   if (f->code < 0)
-    fail(f, f->code,
-         f->code == PAI_EBUSY ? "the job is not over" : "no such job");
+    facade_fail(f, f->code,
+                f->code == PAI_EBUSY ? "the job is not over" : "no such job");
   give(p);
 }
 
@@ -322,7 +317,7 @@ static job_state state_of(const Platform *p, pai_job_id job)
 static bool knows(const Platform *p, pai_job_id job, failure *f)
 {
   if (state_of(p, job).state < 0)
-    fail(f, PAI_ENOTFOUND, "no such job");
+    facade_fail(f, PAI_ENOTFOUND, "no such job");
   return f->code == PAI_OK;
 }
 
@@ -347,7 +342,7 @@ char *facade_dir(Platform *p, pai_job_id job, failure *f)
   if (knows(p, job, f)) {
     dir = strdup(pai_platform_job_dir(p->platform, job));
     if (dir == NULL)
-      fail(f, PAI_ENOMEM, "out of memory");
+      facade_fail(f, PAI_ENOMEM, "out of memory");
   }
   give(p);
   return dir;
@@ -385,7 +380,7 @@ bool facade_dispatch(Platform *p, failure *f)
     return false;
   more = pai_loop_dispatch(p->loop);
   if (more < 0)
-    fail(f, more, NULL);
+    facade_fail(f, more, NULL);
   leave(p, f);
   return more > 0;
 }
@@ -412,7 +407,8 @@ static job_state wait_for(Platform *p, pai_job_id job, failure *f)
   if (rc == PAI_EUSER)
     f->code = rc;
   else if (is_live(p, job))
-    fail(f, PAI_EINTERNAL, "the job is not over, and nothing is left to do");
+    facade_fail(f, PAI_EINTERNAL,
+                "the job is not over, and nothing is left to do");
   return p->ended;
 }
 

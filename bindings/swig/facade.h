@@ -28,6 +28,12 @@ typedef struct job_text {
   size_t len;
 } job_text;
 
+/* The same in JSON: a list or a table, of what is there only, which each
+ * language takes apart. */
+typedef struct listing {
+  job_text json;
+} listing;
+
 /* What a place is set to. */
 typedef struct draft_value {
   const char *text;
@@ -102,9 +108,8 @@ job_text facade_write(const Job *job, int format, int version, bool secrets,
 /* What it will do, in PAI_FORMAT_TEXT or _JSON. */
 job_text facade_explain(const Job *job, int format, failure *f);
 job_text facade_job_get(const Job *job, const char *place, failure *f);
-/* JSON: lists of objects without what is not there. */
-job_text facade_roles(const Job *job, failure *f);
-job_text facade_prerequisites(const Job *job, failure *f);
+listing facade_roles(const Job *job, failure *f);
+listing facade_prerequisites(const Job *job, failure *f);
 pai_job_view facade_job_view(const Job *job);
 job_text facade_docker_config(const Job *job, failure *f);
 /* What job config v1 cannot say. */
@@ -143,5 +148,7 @@ const char *facade_state_name(int state);
 const char *facade_severity_name(int severity);
 const char *facade_change_name(int kind);
 bool facade_is_final(int state);
+
+#include "facade_resource.h"
 
 #endif /* OPENPAI_BINDINGS_FACADE_H */

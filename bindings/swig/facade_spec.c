@@ -1,33 +1,10 @@
 /* facade_spec.c - job files: reading, checking, writing, drafts */
-#include "facade.h"
+#include "shared.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum {
-  CHUNK = 65536,
-  /* One byte more than the library takes, so that it may say so. */
-  MOST = (4 << 20) + 1
-};
-
-/* A pai_write_cb. */
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  job_text *t = user_data;
-  char *more = realloc(t->bytes, t->len + len + 1);
-
-  if (more == NULL)
-    return PAI_ENOMEM;
-  t->bytes = more;
-  memcpy(more + t->len, bytes, len);
-  t->len += len;
-  more[t->len] = '\0';
-  return PAI_OK;
-}
+enum { MOST = 4 << 20 }; /* bytes that the library takes */
 
 static int discard(void *user_data, const char *bytes, size_t len)
 {
@@ -35,77 +12,6 @@ static int discard(void *user_data, const char *bytes, size_t len)
   (void)bytes;
   (void)len;
   return PAI_OK;
-}
-
-/* What a call has written, if it has not failed. */
-static job_text finished(job_text t, const failure *f)
-{
-  if (f->code >= 0)
-    return t;
-  free(t.bytes);
-  return (job_text){ NULL, 0 };
-}
-
-/* --- files -------------------------------------------------------------- */
-
-/* Not pai_spec_load(): the text is wanted for a report, too. */
-static int read_all(job_text *t, int fd)
-{
-  char chunk[CHUNK];
-  ssize_t n;
-
-  do {
-    n = read(fd, chunk, sizeof(chunk));
-    if (n < 0 && errno != EINTR)
-      return errno;
-    if (n > 0 && collect(t, chunk, (size_t)n) < 0)
-      return ENOMEM;
-  } while (n != 0 && t->len < MOST);
-  return 0;
-}
-
-static void fail_to_read(failure *f, const char *name, int error)
-{
-  const char *why = strerror(error);
-  size_t size = strlen("cannot read : ") + strlen(name) + strlen(why) + 1;
-
-  f->error = error;
-  f->code = PAI_EIO;
-  if (error == ENOENT || error == ENOTDIR)
-    f->code = PAI_ENOTFOUND;
-  else if (error == EACCES || error == EPERM)
-    f->code = PAI_EPERM;
-  else if (error == ENOMEM)
-    f->code = PAI_ENOMEM;
-  f->made = malloc(size);
-  if (f->made != NULL)
-    (void)snprintf(f->made, size, "cannot read %s: %s", name, why);
-}
-
-static job_text read_file(const char *path, failure *f)
-{
-  bool is_stdin = strcmp(path, "-") == 0;
-  int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-  job_text t = { NULL, 0 };
-  int error = fd < 0 ? errno : collect(&t, "", 0) < 0 ? ENOMEM : 0;
-
-  if (error == 0)
-    error = read_all(&t, fd);
-  if (error != 0)
-    fail_to_read(f, is_stdin ? "standard input" : path, error);
-  f->file = strdup(is_stdin ? "<stdin>" : path); /* or it is not told */
-  if (fd >= 0 && !is_stdin)
-    (void)close(fd);
-  return finished(t, f);
-}
-
-/* Only a failure is told by its file. */
-static void forget_file(failure *f)
-{
-  if (f->code < 0)
-    return;
-  free(f->file);
-  f->file = NULL;
 }
 
 /* --- reading and checking ----------------------------------------------- */
@@ -127,11 +33,11 @@ Job *facade_parse(const char *text, size_t len, failure *f)
 
 Job *facade_load(const char *path, failure *f)
 {
-  job_text t = read_file(path, f);
+  job_text t = facade_read_file(path, MOST, f);
   Job *job = t.bytes != NULL ? facade_parse(t.bytes, t.len, f) : NULL;
 
   free(t.bytes);
-  forget_file(f);
+  facade_forget_file(f);
   return job;
 }
 
@@ -155,13 +61,13 @@ pai_report *facade_check(const char *text, size_t len, int version, bool hived,
 pai_report *facade_check_file(const char *path, int version, bool hived,
                               failure *f)
 {
-  job_text t = read_file(path, f);
+  job_text t = facade_read_file(path, MOST, f);
   pai_report *report = NULL;
 
   if (t.bytes != NULL)
     report = facade_check(t.bytes, t.len, version, hived, f);
   free(t.bytes);
-  forget_file(f);
+  facade_forget_file(f);
   return report;
 }
 
@@ -176,32 +82,32 @@ job_text facade_write(const Job *job, int format, int version, bool secrets,
   options.format = format;
   options.version = version;
   options.secrets = secrets;
-  f->code = pai_spec_write(job, &options, collect, &t, &f->err);
-  return finished(t, f);
+  f->code = pai_spec_write(job, &options, facade_collect, &t, &f->err);
+  return facade_finished(t, f);
 }
 
 job_text facade_explain(const Job *job, int format, failure *f)
 {
   job_text t = { NULL, 0 };
 
-  f->code = pai_spec_explain(job, format, collect, &t, &f->err);
-  return finished(t, f);
+  f->code = pai_spec_explain(job, format, facade_collect, &t, &f->err);
+  return facade_finished(t, f);
 }
 
 job_text facade_job_get(const Job *job, const char *place, failure *f)
 {
   job_text t = { NULL, 0 };
 
-  f->code = pai_spec_get(job, place, collect, &t, &f->err);
-  return finished(t, f);
+  f->code = pai_spec_get(job, place, facade_collect, &t, &f->err);
+  return facade_finished(t, f);
 }
 
 job_text facade_docker_config(const Job *job, failure *f)
 {
   job_text t = { NULL, 0 };
 
-  f->code = pai_spec_docker_config(job, collect, &t, &f->err);
-  return finished(t, f);
+  f->code = pai_spec_docker_config(job, facade_collect, &t, &f->err);
+  return facade_finished(t, f);
 }
 
 pai_report *facade_v1_report(const Job *job, failure *f)
@@ -219,8 +125,8 @@ job_text facade_schema(int version, failure *f)
 {
   job_text t = { NULL, 0 };
 
-  f->code = pai_spec_schema(version, collect, &t, &f->err);
-  return finished(t, f);
+  f->code = pai_spec_schema(version, facade_collect, &t, &f->err);
+  return facade_finished(t, f);
 }
 
 /* --- comparing ---------------------------------------------------------- */
@@ -232,7 +138,7 @@ static int collect_change(void *user_data, const pai_spec_change *c)
 
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
     const char *part = parts[i] != NULL ? parts[i] : "";
-    int rc = collect(user_data, part, strlen(part) + 1);
+    int rc = facade_collect(user_data, part, strlen(part) + 1);
     if (rc < 0)
       return rc;
   }
@@ -244,7 +150,7 @@ job_text facade_diff(const Job *a, const Job *b, failure *f)
   job_text t = { NULL, 0 };
 
   f->code = pai_spec_diff(a, b, collect_change, &t, &f->err);
-  return finished(t, f);
+  return facade_finished(t, f);
 }
 
 /* --- drafts ------------------------------------------------------------- */
@@ -261,8 +167,8 @@ job_text facade_get(const Draft *draft, const char *place, failure *f)
 {
   job_text t = { NULL, 0 };
 
-  f->code = pai_draft_get(draft, place, collect, &t, &f->err);
-  return finished(t, f);
+  f->code = pai_draft_get(draft, place, facade_collect, &t, &f->err);
+  return facade_finished(t, f);
 }
 
 Job *facade_draft_job(const Draft *draft, failure *f)

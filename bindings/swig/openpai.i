@@ -28,8 +28,15 @@ typedef uint64_t pai_job_id;
  *   draft_value                     in: what a place is set to
  *   (bool secrets, int version), (int version, bool hived)  in: options
  *   listener *l                     in: a function, or nothing
- *   job_state, job_strings, job_text, pai_report *  out; and of job_text
- *                                   `diff`, `roles`, `prerequisites`
+ *   job_state, job_strings, job_text, listing, pai_report *  out; and of
+ *                                   job_text `diff`, `get`
+ * and for resource.i
+ *   const char *kind, *description, *format  in: a text without zeros
+ *   const char *form, *why          in: the same, or nothing
+ *   const char *nvml                in: as `root`
+ *   words gpus, marks               in: numbers; what GPUs are marked with
+ *   node_ref, machine_list          in: a name or number; machines
+ *   (words paths, ...), (... groups)  in: the options of a call
  */
 #if defined(SWIGPYTHON)
 %include "../python/python.swg"
@@ -87,8 +94,8 @@ typedef struct {} Job;
   const char *description() { return facade_job_view($self).description; }
   const char *contributor() { return facade_job_view($self).contributor; }
   bool gang() { return facade_job_view($self).gang != 0; }
-  job_text roles(failure *f) { return facade_roles($self, f); }
-  job_text prerequisites(failure *f) {
+  listing roles(failure *f) { return facade_roles($self, f); }
+  listing prerequisites(failure *f) {
     return facade_prerequisites($self, f);
   }
   job_strings notes() { return (job_strings){ $self, pai_spec_note }; }
@@ -188,6 +195,8 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
   return facade_run(job, root, l, f);
 }
 %}
+
+%include "resource.i"
 
 %rename(version) pai_version;
 const char *pai_version(void);

@@ -80,6 +80,66 @@ static int on_event(void *user_data, const pai_event *event)
   return 0;
 }
 
+static int count_bytes(void *user_data, const char *bytes, size_t len)
+{
+  (void)bytes;
+  *(size_t *)user_data += len;
+  return 0;
+}
+
+/* 11. a machine, a cluster, what is free of it */
+static void resources(const char *root)
+{
+  pai_cluster_draw_options draw = PAI_CLUSTER_DRAW_OPTIONS_INIT;
+  pai_topology_summary sums = { .struct_size = sizeof(sums) };
+  pai_node_gpu_view gpu = { .struct_size = sizeof(gpu) };
+  pai_gpus_options asked = PAI_GPUS_OPTIONS_INIT;
+  pai_gpu_mark marks[8] = { { 0, NULL } };
+  pai_allocation *free_ones, *mine;
+  size_t node, len = 0;
+  pai_affinity *near_by;
+  pai_topology *machine;
+  pai_cluster *cluster;
+  pai_gpus *gpus;
+
+  CHECK(pai_topology_synthetic(&machine, "pack:2 core:4 pu:2", NULL, NULL) ==
+        PAI_OK);
+  CHECK(pai_topology_summarize(machine, &sums) == PAI_OK);
+  CHECK(sums.pus == 16 && sums.gpus == 0);
+  CHECK(pai_topology_affinity(&near_by, machine, NULL, 0, 1, NULL) == PAI_OK);
+  CHECK(strcmp(pai_affinity_get(near_by)->cpus, "0-1") == 0);
+  pai_affinity_free(near_by);
+  pai_topology_unref(machine);
+
+  CHECK(pai_cluster_synthetic(&cluster, "nodes:2 gpu:4:h100", NULL, NULL) ==
+        PAI_OK);
+  CHECK(pai_cluster_find_node(cluster, "node0002", &node) == PAI_OK);
+  CHECK(pai_cluster_view_gpu(cluster, node, 3, &gpu) == PAI_OK);
+  CHECK(strcmp(gpu.kind, "h100") == 0);
+  marks[7] = (pai_gpu_mark){ PAI_MARK_USED, "me" };
+  draw.format = PAI_FORMAT_SVG;
+  draw.marks = marks;
+  draw.mark_count = 8;
+  CHECK(pai_cluster_draw(cluster, &draw, count_bytes, &len, NULL) == PAI_OK);
+  CHECK(len > 0);
+  pai_cluster_free(cluster);
+
+  CHECK(pai_allocation_parse(&free_ones, "node 0: gpu 0-3", 15, NULL, NULL) ==
+        PAI_OK);
+  CHECK(pai_allocation_parse(&mine, "node 0: gpu 1", 13, NULL, NULL) ==
+        PAI_OK);
+  CHECK(pai_allocation_take(free_ones, mine, NULL) == PAI_OK);
+  CHECK(pai_allocation_total(free_ones, PAI_ALLOCATION_GPU) == 3);
+  pai_allocation_free(free_ones);
+  pai_allocation_free(mine);
+
+  asked.nvml = "";
+  asked.root = root;
+  CHECK(pai_gpus_new(&gpus, &asked, NULL) == PAI_OK);
+  CHECK(pai_gpus_count(gpus) == 0);
+  pai_gpus_free(gpus);
+}
+
 int main(int argc, char **argv)
 {
   pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
@@ -170,6 +230,7 @@ int main(int argc, char **argv)
   free(text);
 
   /* 10. an error in the callback: C has none */
+  resources(argv[1]);
   (void)puts("smoke: good");
   return 0;
 }

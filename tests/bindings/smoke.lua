@@ -102,4 +102,17 @@ local mine = {}
 local ok, raised = pcall(openpai.run, job, { root = root, on_event =
   function() error(mine) end })
 assert(not ok and raised == mine)
+
+-- 11. a machine, a cluster, what is free of it
+local machine = assert(openpai.topology.synthetic("pack:2 core:4 pu:2"))
+assert(machine:summary().pus == 16 and #machine:gpus() == 0)
+assert(machine:affinity({}, 1).cpus == "0-1")
+local cluster = assert(openpai.cluster.synthetic("nodes:2 gpu:4:h100"))
+assert(cluster:sums().gpus == 8)
+assert(cluster:node("node0002").gpus[4].kind == "h100")
+assert(cluster:svg({ node0002 = { [3] = "me" } }):find("</svg>\n$"))
+local free = assert(openpai.allocation.parse("node 0: gpu 0-3"))
+assert(free:take(openpai.allocation.parse("node 0: gpu 1")))
+assert(tostring(free) == "node 0: gpu 0,2-3")
+assert(#openpai.gpus({ nvml = "", root = root }).gpus == 0)
 print("smoke: good")

@@ -112,6 +112,19 @@ def main(root):
         assert False, "the error was lost"
     except RuntimeError as error:
         assert error is mine
+
+    # 11. a machine, a cluster, what is free of it
+    machine = openpai.Topology.synthetic("pack:2 core:4 pu:2")
+    assert machine.summary.pus == 16 and machine.gpus == ()
+    assert machine.affinity([], cores=1).cpus == "0-1"
+    cluster = openpai.Cluster.synthetic("nodes:2 gpu:4:h100")
+    assert cluster.sums.gpus == 8
+    assert cluster.nodes["node0002"].gpus[3].kind == "h100"
+    assert cluster.svg({("node0002", 3): "me"}).endswith("</svg>\n")
+    free = openpai.Allocation("node 0: gpu 0-3")
+    free.take(openpai.Allocation("node 0: gpu 1"))
+    assert str(free) == "node 0: gpu 0,2-3"
+    assert len(openpai.gpus(nvml="", root=root)) == 0
     print("smoke: good")
 
 

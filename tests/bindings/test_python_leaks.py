@@ -5,6 +5,7 @@ Usage: test_python_leaks.py ROOT [unittest's arguments]
 import ctypes
 import gc
 import os
+import pathlib
 import tracemalloc
 import unittest
 import weakref
@@ -104,6 +105,71 @@ class Leaks(unittest.TestCase):
             except OSError:
                 pass
         self.check(work)
+
+    def test_topologies(self):
+        path = pathlib.Path(__file__).with_name("machine.xml")
+
+        def work():
+            machine = openpai.Topology.load(path)
+            machine.gpus, machine.between(0, 1), machine.affinity([1, 0])
+            machine.svg({1: "x"}), str(machine), machine.to_json()
+            for wrong in (lambda: machine.svg({7: "x"}),
+                          lambda: machine.affinity([0, 0]),
+                          lambda: openpai.Topology.parse_xml("<x")):
+                try:
+                    wrong()
+                except openpai.Error:
+                    pass
+        self.check(work, 2000)  # errors keep 20 KB, once
+
+    def test_clusters(self):
+        bad = "nodes: 3\n"
+        box = openpai.Topology.synthetic("core:2 pu:1")
+
+        def work():
+            cluster = openpai.Cluster.synthetic("nodes:2 gpu:2:h100")
+            cluster.set_sick("node0001", "x", 1)
+            cluster.nodes[0], cluster.skus, cluster.virtual_clusters
+            cluster.svg({("node0002", 1): "x"}), str(cluster)
+            openpai.Cluster.parse(cluster.to_hived())
+            openpai.Cluster.check(bad)
+            openpai.Cluster.from_machines([("a", None, box)])
+            for wrong in (lambda: openpai.Cluster.parse(bad),
+                          lambda: cluster.nodes["x"],
+                          lambda: cluster.svg({("x", 1): "x"}),
+                          lambda: openpai.Cluster.load("missing"),
+                          lambda: openpai.Cluster.from_machines(
+                              [("a", None, box)] * 2)):
+                try:
+                    wrong()
+                except openpai.Error:
+                    pass
+        self.check(work, 2000)
+
+    def test_samples(self):
+        before = len(os.listdir("/proc/self/fd"))
+
+        def work():
+            openpai.gpus(nvml="", pids=[1])
+            with openpai.Sampler(nvml="", paths=[ROOT]) as sampler:
+                sampler.watch("group", os.getpgrp())
+                sampler.take()
+            openpai.Sampler(nvml="")  # merely dropped
+        self.check(work, 200)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_allocations(self):
+        def work():
+            some = openpai.Allocation("node 0: gpu 0-3 port 7 mem 1G")
+            other = some.copy()
+            other.add(1, "cpu", 3)
+            some | other, some & other, some - other, list(some), str(some)
+            other.take(some)
+            try:
+                other.take(some)
+            except openpai.NotFoundError:
+                pass
+        self.check(work, 2000)
 
     def test_platforms(self):
         def work():

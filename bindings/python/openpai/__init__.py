@@ -6,26 +6,43 @@
 Result(state='succeeded', code=0)
 
 check() tells all that is wrong with a job file, and Draft changes one.
+Topology is a machine, Cluster many of them, Allocation what a job holds of
+them; gpus() and Sampler tell what this machine has and does.
 
 What fails raises openpai.Error, or a subclass of it per code.
 """
 from . import facade as _facade
+from ._allocation import Allocation, Item, NodeAllocation
+from ._cluster import (
+    Cluster, Machine, Near, Node, NodeGpu, Nodes, Share, Sku, Sums,
+    VirtualCluster)
 from ._draft import Draft
 from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
     IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
     NoSuchPlaceError, NotFoundError, PermissionDenied, UnsupportedError)
+from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._platform import Event, Platform, Result, run
 from ._report import Diagnostic, Report
+from ._sampler import (
+    CpuSample, DiskSample, FileSystemSample, GpuSample, GroupSample,
+    MemorySample, NetworkSample, Sample, Sampler)
+from ._topology import (
+    Affinity, Link, Summary, Topology, TopologyGpu, TopologyObject)
 
 __all__ = [
-    "BusyError", "CanceledError", "Change", "Diagnostic", "Draft", "Error",
-    "Event", "ExistsError", "InternalError", "InvalidError", "IoError", "Job",
-    "LimitError", "NoMemoryError", "NoRoomError", "NoSuchFileError",
-    "NoSuchPlaceError", "NotFoundError", "PermissionDenied", "Platform",
-    "Prerequisite", "Report", "Result", "Role", "UnsupportedError",
-    "__version__", "check", "run", "schema"]
+    "Affinity", "Allocation", "BusyError", "CanceledError", "Change",
+    "Cluster", "CpuSample", "Diagnostic", "DiskSample", "Draft", "Error",
+    "Event", "ExistsError", "FileSystemSample", "Gpu", "GpuLink", "GpuProcess",
+    "GpuSample", "Gpus", "GroupSample", "InternalError", "InvalidError",
+    "IoError", "Item", "Job", "LimitError", "Link", "Machine", "MemorySample",
+    "Near", "NetworkSample", "NoMemoryError", "NoRoomError", "NoSuchFileError",
+    "NoSuchPlaceError", "Node", "NodeAllocation", "NodeGpu", "Nodes",
+    "NotFoundError", "PermissionDenied", "Platform", "Prerequisite", "Report",
+    "Result", "Role", "Sample", "Sampler", "Share", "Sku", "Summary", "Sums",
+    "Topology", "TopologyGpu", "TopologyObject", "UnsupportedError",
+    "VirtualCluster", "__version__", "check", "gpus", "run", "schema"]
 
 __version__: str = _facade.version()
 

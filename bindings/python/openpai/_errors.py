@@ -27,7 +27,7 @@ class Error(Exception):
     filename: Optional[str] = None
     #: Whether the same call may succeed later.
     retriable: bool = False
-    #: All that was found in a job file, if that is what is wrong.
+    #: All that was found in a file of a job or cluster, if that is wrong.
     report: Optional[Report] = None
 
     def __init__(self, text: str = "") -> None:
@@ -39,7 +39,7 @@ class Error(Exception):
 
 
 class InvalidError(Error, ValueError):
-    """An argument, or a job file, breaks its contract."""
+    """An argument, or a file, breaks its contract."""
     code, name = -1, "PAI_EINVAL"
 
 
@@ -54,11 +54,11 @@ class NotFoundError(Error, LookupError):
 
 
 class NoSuchFileError(NotFoundError, FileNotFoundError):
-    """Job.load(): there is no such file."""
+    """load(): there is no such file."""
 
 
 class NoSuchPlaceError(NotFoundError, KeyError):
-    """draft[path]: there is no such place."""
+    """draft[path], nodes[name]: there is no such place."""
 
 
 class ExistsError(Error):

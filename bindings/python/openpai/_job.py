@@ -3,13 +3,13 @@ import json
 import os
 from dataclasses import dataclass, field
 from html import escape
-from typing import (
-    Any, Dict, NoReturn, Optional, Tuple, Type, TypeVar, Union)
+from typing import Any, Dict, NoReturn, Optional, Tuple, Union
 
 from . import facade as _facade
 from ._errors import (
     NoSuchFileError, NoSuchPlaceError, NotFoundError, alike)
 from ._report import Report, html_table, make_report
+from ._values import made
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -51,16 +51,6 @@ class Prerequisite:
     #: Whether it needs an account: Job.docker_config().
     has_auth: bool
     plugin: Optional[str] = None
-
-
-_T = TypeVar("_T", Role, Prerequisite)
-
-
-def _made(cls: Type[_T], listed: str) -> Tuple[_T, ...]:
-    """What facade_view.c has written; its lists become tuples."""
-    return tuple(cls(**{key: tuple(value) if isinstance(value, list)
-                        else value for key, value in fields.items()})
-                 for fields in json.loads(listed))
 
 
 def _version(version: object, none: int) -> int:
@@ -178,12 +168,12 @@ class Job:
     @property
     def roles(self) -> Tuple[Role, ...]:
         """The task roles, in the order of the file."""
-        return _made(Role, self._spec.roles())
+        return made(Role, json.loads(self._spec.roles()))
 
     @property
     def prerequisites(self) -> Tuple[Prerequisite, ...]:
         """Images, scripts, outputs and data, in the order of the file."""
-        return _made(Prerequisite, self._spec.prerequisites())
+        return made(Prerequisite, json.loads(self._spec.prerequisites()))
 
     @property
     def virtual_cluster(self) -> str:

@@ -1,4 +1,4 @@
-"""What was found in a job file."""
+"""What was found in a job file, or in a text of a cluster."""
 from dataclasses import dataclass
 from html import escape
 from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
@@ -49,13 +49,14 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class Report:
-    """All that was found in a job file, in the order of the file.
+    """All that was found in a file, in the order of the file.
 
     True if the file is valid; a list of its diagnostics; in print(), what a
     compiler would say.
     """
     valid: bool
-    #: 1: job config v1; 2: job protocol v2; None: nobody can tell.
+    #: 1: job config v1; 2: job protocol v2; None: nobody can tell, or it is
+    #: no job file.
     version: Optional[int]
     diagnostics: Tuple[Diagnostic, ...]
 

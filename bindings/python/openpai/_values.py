@@ -1,0 +1,45 @@
+"""What JSON of the facade becomes, and what becomes words for it."""
+import operator
+import os
+from typing import Any, Callable, Dict, Iterable, SupportsIndex, Tuple, TypeVar
+
+from ._errors import NoSuchFileError, NotFoundError, alike
+
+_T = TypeVar("_T")
+
+
+def made(cls: Callable[..., _T], listed: Iterable[Dict[str, Any]]
+         ) -> Tuple[_T, ...]:
+    """An object for each table; its lists become tuples."""
+    return tuple(cls(**{key: tuple(value) if isinstance(value, list)
+                        else value for key, value in fields.items()})
+                 for fields in listed)
+
+
+def words(texts: Iterable[object]) -> bytes:
+    """Texts and paths in a row, each with its zero."""
+    given = [os.fsencode(text) for text in texts]  # type: ignore[call-overload]
+    if any(b"\0" in text for text in given):
+        raise ValueError("embedded null character")
+    return b"".join(text + b"\0" for text in given)
+
+
+def numbers(given: Iterable[SupportsIndex]) -> bytes:
+    """Whole numbers as words."""
+    return words(str(operator.index(number)) for number in given)
+
+
+def text_or_bytes(text: object) -> bytes:
+    """The bytes of a text that is to be read."""
+    if isinstance(text, str):
+        return text.encode()
+    return text  # type: ignore[return-value] # the facade tells what it is
+
+
+def loaded(load: Callable[..., _T], *args: object) -> _T:
+    """What `load` returns; a file that is not there is a NoSuchFileError."""
+    try:
+        return load(*args)
+    except NotFoundError as error:
+        missing = alike(NoSuchFileError, error)
+    raise missing

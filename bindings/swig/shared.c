@@ -1,0 +1,209 @@
+/* shared.c - files, and what becomes a list or a table, for the facade */
+#include "shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK = 65536 };
+
+void facade_fail(failure *f, int code, const char *text)
+{
+  f->code = code;
+  f->text = text;
+}
+
+int facade_collect(void *user_data, const char *bytes, size_t len)
+{
+  job_text *t = user_data;
+  char *more = realloc(t->bytes, t->len + len + 1);
+
+  if (more == NULL)
+    return PAI_ENOMEM;
+  t->bytes = more;
+  memcpy(more + t->len, bytes, len);
+  t->len += len;
+  more[t->len] = '\0';
+  return PAI_OK;
+}
+
+job_text facade_finished(job_text t, const failure *f)
+{
+  if (f->code >= 0)
+    return t;
+  free(t.bytes);
+  return (job_text){ NULL, 0 };
+}
+
+/* --- files -------------------------------------------------------------- */
+
+/* Not the library's load functions: the text is wanted for a report, too. */
+static int read_all(job_text *t, int fd, size_t most)
+{
+  char chunk[CHUNK];
+  ssize_t n;
+
+  do {
+    n = read(fd, chunk, sizeof(chunk));
+    if (n < 0 && errno != EINTR)
+      return errno;
+    if (n > 0 && facade_collect(t, chunk, (size_t)n) < 0)
+      return ENOMEM;
+  } while (n != 0 && t->len <= most);
+  return 0;
+}
+
+static void fail_to_read(failure *f, const char *name, int error)
+{
+  const char *why = strerror(error);
+  size_t size = strlen("cannot read : ") + strlen(name) + strlen(why) + 1;
+
+  f->error = error;
+  f->code = PAI_EIO;
+  if (error == ENOENT || error == ENOTDIR)
+    f->code = PAI_ENOTFOUND;
+  else if (error == EACCES || error == EPERM)
+    f->code = PAI_EPERM;
+  else if (error == ENOMEM)
+    f->code = PAI_ENOMEM;
+  f->made = malloc(size);
+  if (f->made != NULL)
+    (void)snprintf(f->made, size, "cannot read %s: %s", name, why);
+}
+
+job_text facade_read_file(const char *path, size_t most, failure *f)
+{
+  bool is_stdin = strcmp(path, "-") == 0;
+  int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  job_text t = { NULL, 0 };
+  int error = fd < 0 ? errno : facade_collect(&t, "", 0) < 0 ? ENOMEM : 0;
+
+  if (error == 0)
+    error = read_all(&t, fd, most);
+  if (error != 0)
+    fail_to_read(f, is_stdin ? "standard input" : path, error);
+  f->file = strdup(is_stdin ? "<stdin>" : path); /* or it is not told */
+  if (fd >= 0 && !is_stdin)
+    (void)close(fd);
+  return facade_finished(t, f);
+}
+
+void facade_forget_file(failure *f)
+{
+  if (f->code < 0)
+    return;
+  free(f->file);
+  f->file = NULL;
+}
+
+/* --- JSON --------------------------------------------------------------- */
+
+void json_start(json *j)
+{
+  *j = (json){ .out = NULL };
+  j->out = open_memstream(&j->made.bytes, &j->made.len);
+}
+
+listing json_finish(json *j, failure *f)
+{
+  if (j->out != NULL && fclose(j->out) == 0) /* tells of failed writes, too */
+    return (listing){ j->made };
+  if (j->out != NULL)
+    free(j->made.bytes);
+  f->code = PAI_ENOMEM;
+  return (listing){ { NULL, 0 } };
+}
+
+static void put_string(FILE *out, const char *s)
+{
+  (void)fputc('"', out);
+  for (; *s != '\0'; s++)
+    if (*s == '"' || *s == '\\')
+      (void)fprintf(out, "\\%c", *s);
+    else if ((unsigned char)*s < 0x20)
+      (void)fprintf(out, "\\u%04x", (unsigned)(unsigned char)*s);
+    else
+      (void)fputc(*s, out);
+  (void)fputc('"', out);
+}
+
+/* What comes before each value.  False: it cannot be written. */
+static bool next(json *j, const char *name)
+{
+  if (j->out == NULL)
+    return false;
+  if (j->more)
+    (void)fputc(',', j->out);
+  j->more = true;
+  if (name != NULL) {
+    put_string(j->out, name);
+    (void)fputc(':', j->out);
+  }
+  return true;
+}
+
+void json_begin(json *j, const char *name, char open)
+{
+  if (!next(j, name))
+    return;
+  (void)fputc(open, j->out);
+  j->more = false;
+}
+
+void json_end(json *j, char close)
+{
+  if (j->out == NULL)
+    return;
+  (void)fputc(close, j->out);
+  j->more = true;
+}
+
+void json_text(json *j, const char *name, const char *value)
+{
+  if (value != NULL && next(j, name))
+    put_string(j->out, value);
+}
+
+void json_some(json *j, const char *name, const char *value)
+{
+  if (value != NULL && *value != '\0')
+    json_text(j, name, value);
+}
+
+void json_number(json *j, const char *name, int64_t value)
+{
+  if (next(j, name))
+    (void)fprintf(j->out, "%lld", (long long)value);
+}
+
+void json_known(json *j, const char *name, int64_t value)
+{
+  if (value >= 0)
+    json_number(j, name, value);
+}
+
+void json_index(json *j, const char *name, uint32_t value)
+{
+  if (value != PAI_NONE)
+    json_number(j, name, value);
+}
+
+void json_amount(json *j, const char *name, uint64_t value)
+{
+  if (value > 0 && next(j, name))
+    (void)fprintf(j->out, "%llu", (unsigned long long)value);
+}
+
+void json_hundredths(json *j, const char *name, int32_t value)
+{
+  if (next(j, name))
+    (void)fprintf(j->out, "%d.%02d", (int)(value / 100), (int)(value % 100));
+}
+
+void json_bool(json *j, const char *name, bool value)
+{
+  if (next(j, name))
+    (void)fputs(value ? "true" : "false", j->out);
+}
