@@ -289,23 +289,29 @@ static uint32_t find_gpu(pai__reader *r, pai__node key, uint32_t gpus)
   return PAI__NOTHING;
 }
 
-/* No two GPUs of a node may be the same device. */
+/* No two GPUs of a kind may be the same device of a node; of other kinds they
+ * may have the same number, for each maker counts its own.  Cells that are
+ * given are looked at where they are read. */
 static void check_numbers(pai__reader *r, pai__node n, const pai__member *m)
 {
-  const pai__gpu *gpus = &r->c->gpus[m->first_gpu];
-  uint8_t seen[(UINT16_MAX + 1) / 8] = { 0 };
+  const pai__sku *sku = pai__sku_of(r->c, m);
+  const pai__gpu *g = &r->c->gpus[m->first_gpu];
 
-  for (uint32_t i = 0; i < pai__sku_of(r->c, m)->gpus; i++) {
-    uint8_t bit = (uint8_t)(1u << gpus[i].number % 8);
+  for (uint32_t k = 0; k < sku->ngroups; k++) {
+    uint8_t seen[(UINT16_MAX + 1) / 8] = { 0 };
 
-    if ((seen[gpus[i].number / 8] & bit) != 0) {
-      if (pai__find(r->f, PAI_SEVERITY_ERROR, "duplicate", n,
-                    "two GPUs of '%.80s' have number %u", m->name,
-                    gpus[i].number))
-        pai__find_help(r->f, "a GPU without a number has that of its place");
-      return;
+    for (uint32_t i = 0; i < sku->groups[k].count; i++, g++) {
+      uint8_t bit = (uint8_t)(1u << g->number % 8);
+
+      if ((seen[g->number / 8] & bit) != 0) {
+        if (pai__find(r->f, PAI_SEVERITY_ERROR, "duplicate", n,
+                      "two GPUs of '%.80s' have number %u", m->name,
+                      g->number))
+          pai__find_help(r->f, "a GPU without a number has that of its place");
+        return;
+      }
+      seen[g->number / 8] |= bit;
     }
-    seen[gpus[i].number / 8] |= bit;
   }
 }
 
@@ -335,7 +341,8 @@ static void read_gpus(pai__reader *r, pai__node n, pai__member *m)
       (uint16_t)pai__read_number(r, v[NUMBER], "number", 0, UINT16_MAX, place);
     read_sick(r, v[SICK], &g->sick);
   }
-  check_numbers(r, n, m);
+  if (pai__tree_get(r->t, 0, "physicalCluster") == PAI__NO_NODE)
+    check_numbers(r, n, m);
 }
 
 enum { NAME, SKU, RACK, ADDRESS, LABELS, SICK, GPUS, PIN, NODE_KEYS };
