@@ -100,15 +100,17 @@ static int leaf_type(chain *ch, uint32_t *index)
   const char *kind = c->kinds[s->groups[ch->group].kind].name;
   char *name = pai__arena_strndup(&c->arena, kind, strlen(kind));
 
-  for (char *p = name; p != NULL && (p = strpbrk(p, "./")) != NULL;)
-    *p = '-';
-  for (size_t i = 0; name != NULL && i < c->ntypes; i++)
+  if (name == NULL)
+    return PAI_ENOMEM;
+  for (char *p = name; *p != '\0'; p++)
+    if (*p == '.' || *p == '/')
+      *p = '-';
+  for (size_t i = 0; i < c->ntypes; i++)
     if (c->types[i].children == 0 && strcmp(c->types[i].name, name) == 0) {
       *index = (uint32_t)i;
       return PAI_OK;
     }
-  if (name == NULL ||
-      PAI__VEC_ROOM(&c->alloc, c->types, c->ntypes, c->type_cap) < 0)
+  if (PAI__VEC_ROOM(&c->alloc, c->types, c->ntypes, c->type_cap) < 0)
     return PAI_ENOMEM;
   *index = (uint32_t)c->ntypes;
   c->types[c->ntypes++] =
@@ -313,6 +315,8 @@ static int add_rack(chain *ch, const racks *r, uint32_t rack)
                      .gpu = PAI__NOTHING };
   uint32_t index = PAI__NOTHING;
 
+  if (r->first == NULL)
+    return PAI_OK; /* and there is no rack */
   for (uint32_t n = r->first[rack]; n != PAI__NOTHING; n = r->next[n]) {
     if (c->nodes[n].sku != ch->sku)
       continue;
