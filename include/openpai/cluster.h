@@ -287,6 +287,10 @@ PAI_API PAI_NODISCARD int pai_cluster_write(const pai_cluster *cluster,
  * with, and skuTypes as far as CPUs and memory are known.  What HiveD infers
  * is left out.  The same cluster gives the same bytes.
  *
+ * HiveD starts only if each chain is named by a virtual cluster: where there is
+ * none, `default` is given all, and a chain that nobody has is given to the
+ * first one with 0 cells.  The cluster itself stays without them.
+ *
  * What HiveD has no word for is not written: labels, what is sick, racks that
  * are no cells.
  *
