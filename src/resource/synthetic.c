@@ -66,16 +66,24 @@ static const struct word *find_word(pai__piece word, pai__piece *value)
   return NULL;
 }
 
+static bool is_kind(pai__piece s)
+{
+  for (size_t i = 0; i < s.len; i++)
+    if (!(s.s[i] >= 'a' && s.s[i] <= 'z') &&
+        !(s.s[i] >= 'A' && s.s[i] <= 'Z') &&
+        !(s.s[i] >= '0' && s.s[i] <= '9') && s.s[i] != '-' && s.s[i] != '_' &&
+        s.s[i] != '+')
+      return false;
+  return s.len > 0 && s.len <= PAI__EXCERPT;
+}
+
 /* ":h100" behind the number of GPUs. */
 static bool read_kind(description *d, pai__piece rest)
 {
-  if (rest.len < 2 || *rest.s != ':' || rest.len > PAI__EXCERPT ||
-      memchr(rest.s + 1, ':', rest.len - 1) != NULL ||
-      memchr(rest.s, '.', rest.len) != NULL ||
-      memchr(rest.s, '/', rest.len) != NULL)
-    return rest.len == 0;
+  if (rest.len == 0)
+    return true;
   d->kind = (pai__piece){ rest.s + 1, rest.len - 1 };
-  return true;
+  return *rest.s == ':' && is_kind(d->kind);
 }
 
 static int read_word(description *d, const char *text, pai__piece word,
@@ -97,7 +105,10 @@ static int read_word(description *d, const char *text, pai__piece word,
   if (!read_number(&value, &number) ||
       !(w->place == offsetof(description, gpus) ? read_kind(d, value)
                                                 : value.len == 0))
-    return fail_word(err, text, word, "has no number");
+    return fail_word(err, text, word,
+                     w->place == offsetof(description, gpus)
+                       ? "has no number, or no kind of letters and digits"
+                       : "has no number");
   most = w->most != 0 ? w->most : max_nodes;
   if (number > most)
     return pai__fail_at(

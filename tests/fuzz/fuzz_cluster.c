@@ -127,6 +127,26 @@ static void check(const char *text, size_t len, const char *form)
   pai_cluster_free(c);
 }
 
+/* A description in one line: what can be made can be written and read. */
+static void describe(const char *text)
+{
+  pai_cluster_options opts = PAI_CLUSTER_OPTIONS_INIT;
+  pai_cluster *c;
+  pai_error *err;
+  int rc;
+
+  opts.max_nodes = 1000; /* for speed */
+  rc = pai_cluster_synthetic(&c, text, &opts, &err);
+  if (rc < 0) {
+    check_error(err, rc);
+    pai_error_free(err);
+    return;
+  }
+  if (c->ngpus < 10000)
+    round_trip(c, false, PAI_FORMAT_YAML);
+  pai_cluster_free(c);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static const char *const forms[] = { NULL, "openpai", "hived" };
@@ -139,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   text[size] = '\0';
   for (size_t i = 0; i < PAI__LEN(forms); i++)
     check(text, size, forms[i]);
+  describe(text);
   free(text);
   return 0;
 }

@@ -384,10 +384,11 @@ static const struct {
 } bad_descriptions[] = {
   { "nodes:0", PAI_EINVAL, 1, "cannot be 0" },
   { "nods:3", PAI_EINVAL, 1, "'nods:3' is no word" },
-  { "nodes:3 gpu:x", PAI_EINVAL, 9, "has no number" },
+  { "nodes:3 gpu:x", PAI_EINVAL, 9, "has no number, or no kind" },
   { "nodes:3 gpu:8:", PAI_EINVAL, 9, "has no number" },
   { "nodes:3 gpu:8:a:b", PAI_EINVAL, 9, "has no number" },
-  { "nodes:3 gpu:8:a.b", PAI_EINVAL, 9, "has no number" },
+  { "nodes:3 gpu:8:a.b", PAI_EINVAL, 9, "number, or no kind" },
+  { "nodes:3 gpu:8:\xff", PAI_EINVAL, 9, "number, or no kind" },
   { "nodes:3x", PAI_EINVAL, 1, "has no number" },
   { "nodes:", PAI_EINVAL, 1, "has no number" },
   { "gpu:8", PAI_EINVAL, 1, "how many nodes" },
