@@ -307,7 +307,7 @@ class Cluster:
         return self._cluster.svg(encoded(marks))
 
     def __str__(self) -> str:
-        return self.text()
+        return self.text().rstrip("\n")
 
     def __repr__(self) -> str:
         s = self.sums

@@ -200,7 +200,7 @@ class Topology:
         return self
 
     def __str__(self) -> str:
-        return self.text()
+        return self.text().rstrip("\n")
 
     def __repr__(self) -> str:
         s = self.summary
