@@ -184,10 +184,11 @@ class TopTest(program.ProgramTest):
         self.read_until(fd, b"\033[J")
         self.resize(fd, 8, 30)
         os.kill(pid, signal.SIGWINCH)
-        shown = self.read_until(fd, b"\033[J").decode()
-        frame = shown[shown.rindex("\033[H"):]
-        lines = frame.replace("\033[H", "").replace("\033[J", "").split("\r\n")
-        self.assertEqual(len(lines), 8)
+        shown, lines = "", []
+        while len(lines) != 8:  # one drawn before may still be on its way
+            shown += self.read_until(fd, b"\033[J").decode()
+            frame = shown[:shown.rindex("\033[J")].split("\033[H")[-1]
+            lines = frame.split("\r\n")
         for line in lines:
             for style in ("\033[K", "\033[0m", "\033[1m", "\033[31m",
                           "\033[32m", "\033[33m"):
