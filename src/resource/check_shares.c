@@ -367,7 +367,7 @@ static uint64_t children_of(const checking *k, const pai__chain *chain,
 }
 
 static void not_enough(checking *k, const pai__chain *chain, uint32_t level,
-                       const wanted *w, uint64_t left)
+                       const wanted *w, uint64_t left, bool given_above)
 {
   const char *top = k->r->c->types[chain->type].name;
   const char *name = k->r->c->types[chain->types[level - 1]].name;
@@ -377,7 +377,7 @@ static void not_enough(checking *k, const pai__chain *chain, uint32_t level,
                 "are there",
                 top, (unsigned long long)w->count, name,
                 (unsigned long long)left))
-    pai__find_help(k->r->f, level == chain->levels
+    pai__find_help(k->r->f, !given_above
                               ? "give away less, or add cells"
                               : "what was given away in larger cells does not "
                                 "count; give away less, or add cells");
@@ -397,14 +397,16 @@ static void check_chain(checking *k, size_t index)
   const pai__chain *chain = &k->cells.chains[index];
   uint64_t left =
     chain->first[chain->levels] - chain->first[chain->levels - 1];
+  bool given_above = false;
 
   for (uint32_t level = chain->levels; level > 0; level--) {
     const wanted *w = &k->wanted[index][level - 1];
 
     if (w->count > left) {
-      not_enough(k, chain, level, w, left);
+      not_enough(k, chain, level, w, left, given_above);
       return;
     }
+    given_above = given_above || w->count > 0;
     left -= w->count;
     if (level > 1)
       left *= children_of(k, chain, level);

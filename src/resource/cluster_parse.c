@@ -97,7 +97,9 @@ static void read(pai__reader *r, const char *form_name)
 
   if (form == NULL) {
     if (pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-form", 0,
-                  "this is no cluster that we know"))
+                  pai__tree_type(r->t, 0) == PAI__NULL
+                    ? "the text is empty"
+                    : "this is no cluster that we know"))
       pai__find_help(r->f, "a cluster has 'nodes', 'physicalCluster', "
                            "'machine-list', or Kubernetes' 'items'");
     return;

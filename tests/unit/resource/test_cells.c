@@ -156,7 +156,7 @@ static const struct {
   { VCS("v: {cells: {s: 3}}, w: {cells: {s: 2}}"),
     "not-enough-cells /virtualClusters/w/cells/s 3:51\n",
     "of 's-rack', virtual clusters want 5 's', and 4 are there",
-    "larger cells" },
+    "give away less" },
   { VCS("v: {cells: {s-rack: 1, s: 2, x: 1}}"),
     "not-enough-cells /virtualClusters/v/cells/x 3:48\n",
     "want 1 'x', and 0 are there", "larger cells" },

@@ -276,7 +276,7 @@ static const struct {
     "?odd-group /skus/s/numa 1:35\n?odd-group /skus/s/near 1:44\n",
     "over 3 NUMA nodes", "will not tell" },
   { "a: 1\n", "unknown-form  1:1\n", "no cluster that we know", "'nodes'" },
-  { "", "unknown-form  1:1\n", NULL, "'nodes'" },
+  { "", "unknown-form  1:1\n", "the text is empty", "'nodes'" },
   { "nodes: [", "syntax  1:9\n", NULL, NULL },
   { "{\"nodes\": [}", "syntax  1:12\n", NULL, "a value" },
 };
