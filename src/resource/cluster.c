@@ -1,7 +1,6 @@
 /* cluster.c - a cluster as it is filled, and its end */
 #include "resource/cluster.h"
 
-#include "base/buf.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -140,28 +139,35 @@ static const pai__gpu *make_fresh(pai_cluster *c, const pai__sku *s)
   return fresh;
 }
 
+const char *pai__cluster_free_name(pai_cluster *c, pai__buf *name)
+{
+  const char *copy = NULL;
+  size_t len = name->len;
+
+  for (unsigned n = 2;
+       pai__buf_ok(name) && pai__cluster_find_sku(c, pai__buf_text(name),
+                                                  name->len) != PAI__NOTHING;
+       n++) {
+    pai__buf_cut(name, len);
+    pai__buf_printf(name, "-%u", n);
+  }
+  if (pai__buf_ok(name))
+    copy = pai__cluster_text(c, pai__buf_text(name), name->len);
+  return copy;
+}
+
 /* Cells are called after SKUs, and a '.' or '/' would part those names: they
- * become -, and where that is another's name, a number follows. */
+ * become -. */
 static const char *plain_name(pai_cluster *c, const char *name)
 {
   pai__buf b;
-  size_t len;
 
   if (strpbrk(name, "./") == NULL)
     return name;
   pai__buf_init(&b, &c->alloc);
   for (; *name != '\0'; name++)
     pai__buf_char(&b, *name == '.' || *name == '/' ? '-' : *name);
-  len = b.len;
-  for (unsigned n = 2;
-       pai__buf_ok(&b) &&
-       pai__cluster_find_sku(c, pai__buf_text(&b), b.len) != PAI__NOTHING;
-       n++) {
-    pai__buf_cut(&b, len);
-    pai__buf_printf(&b, "-%u", n);
-  }
-  name =
-    pai__buf_ok(&b) ? pai__cluster_text(c, pai__buf_text(&b), b.len) : NULL;
+  name = pai__cluster_free_name(c, &b);
   pai__buf_dispose(&b);
   return name;
 }

@@ -175,9 +175,8 @@ static bool is_same(const pai__sku *a, const pai__sku *b)
 static const char *sku_name(const machine *m)
 {
   pai_cluster *c = m->c;
-  const char *name = NULL;
+  const char *name;
   pai__buf b;
-  size_t len;
 
   pai__buf_init(&b, &c->alloc);
   if (m->sku.ngroups == 0)
@@ -187,16 +186,7 @@ static const char *sku_name(const machine *m)
                     m->sku.ngroups == 1 ? c->kinds[m->groups[0].kind].name
                                         : "mixed",
                     (unsigned)m->t->ngpus);
-  len = b.len;
-  for (unsigned n = 2;
-       pai__buf_ok(&b) &&
-       pai__cluster_find_sku(c, pai__buf_text(&b), b.len) != PAI__NOTHING;
-       n++) {
-    pai__buf_cut(&b, len);
-    pai__buf_printf(&b, "-%u", n);
-  }
-  if (pai__buf_ok(&b))
-    name = pai__cluster_text(c, pai__buf_text(&b), b.len);
+  name = pai__cluster_free_name(c, &b);
   pai__buf_dispose(&b);
   return name;
 }
