@@ -1,38 +1,200 @@
-/* core.h - internal to the room: what a policy sees and does */
+/*
+ * core.h - internal: the state of a scheduler
+ *
+ * All of it lies in flat memory and refers to itself by index, so that a fork
+ * is a few copies.  No decision depends on an index: what comes first is told
+ * by turns and names.
+ */
 #ifndef PAI_SRC_SCHED_CORE_H
 #define PAI_SRC_SCHED_CORE_H
 
-#include "sched/sched.h"
+#include "sched/names.h"
+#include "sched/park.h"
 
-typedef struct pai__queued pai__queued;
+#include <openpai/policy.h>
 
-struct pai__queued {
-  pai__queued *next, *before; /* of those that wait, by submission */
-  uint64_t order;             /* of submission */
+/* --- requests ------------------------------------------------------------- */
+
+/* What equal tasks want. */
+typedef struct pai__want {
+  uint64_t memory;
+  uint32_t tasks, min_tasks; /* min_tasks is never 0 */
+  uint32_t gpus, cpus, ports;
+  uint32_t name;
+} pai__want;
+
+typedef struct pai__after {
   uint64_t id;
-  bool placed;
-  size_t ngroups;
-  pai__want *groups;
-  size_t ntasks;
-  pai__slot *slots;
-  uint32_t *ports; /* all tasks' ports, one after the other */
-  size_t nports;
-  pai__reason reason;
+  uint32_t kind; /* PAI_AFTER_OK, ...; 0: done */
+  uint32_t bad;  /* 1: it cannot come true any more */
+} pai__after;
+
+typedef struct pai__req {
+  uint64_t id;   /* 0: not in use */
+  uint64_t turn; /* of two, the lower comes first */
+  pai_time submitted;
+  pai_time duration, limit;
+  int32_t priority;
+  uint32_t tenant; /* of the park */
+  uint32_t vc, user, type, pin, within; /* names, or PAI__NONE */
+  uint32_t name, name_words;            /* text in the pool; 0 words: none */
+  uint32_t wants, nwants;               /* in the pool */
+  uint32_t after, nafter;               /* likewise */
+  uint32_t instances, at_once;
+  uint32_t next;     /* the first instance that never began */
+  uint32_t runs;     /* the first of a list; in the order of instances */
+  uint32_t active;   /* runs that hold a place, or wait for their victims */
+  uint32_t returned; /* runs that wait again */
+  uint32_t finished, failed;
+  uint32_t before, behind; /* in the queue, by turn */
+  uint64_t shape;          /* equal ones fit alike */
+  uint8_t held, lazy, cancelled;
+  uint8_t queued; /* it is in the queue: something of it may begin */
+} pai__req;
+
+/* An instance that has begun once. */
+enum pai__run_state {
+  PAI__RUN_RETURNED = 1, /* waits again; it holds nothing */
+  PAI__RUN_CLAIMED,      /* its place is not free yet */
+  PAI__RUN_PLACED,       /* the caller is to start it */
+  PAI__RUN_STARTED,
+  PAI__RUN_STOPPING /* the caller is to stop it */
 };
 
-typedef struct pai__policy {
-  const char *name;
-  /* Goes through the queue and starts what it wants started. */
-  void (*decide)(pai__sched *s);
-} pai__policy;
+typedef struct pai__run {
+  uint32_t req; /* PAI__NONE: not in use */
+  uint32_t instance;
+  uint32_t next; /* of the same request */
+  uint32_t slots, slot_words;
+  uint32_t tasks;
+  uint64_t order;    /* of placing: of two, the lower was placed before */
+  pai_time since;    /* when it was placed, and then when it started */
+  uint64_t by;       /* for whom it stops */
+  uint8_t state, cause;
+  uint8_t borrowed; /* counted as such: it is no guaranteed one */
+} pai__run;
 
-extern const pai__policy pai__policy_fifo;
+/* A task's place.  The words of CPUs and then the ports of all tasks lie
+ * behind the last slot of a run. */
+typedef struct pai__slot {
+  uint64_t gpus;
+  uint32_t node;
+  uint32_t want;
+  uint32_t cpus;  /* words behind the first slot's beginning */
+  uint32_t ports; /* likewise; two in a word */
+} pai__slot;
 
-/* The first request that waits after `q`, or of all for NULL. */
-pai__queued *pai__sched_next_waiting(const pai__sched *s, pai__queued *q);
-/* Places the whole gang and announces it, or records why not. */
-bool pai__sched_try(pai__sched *s, pai__queued *q);
-/* Records that all after `q`, whose turn did not come, wait for it. */
-void pai__sched_block(pai__sched *s, const pai__queued *q);
+/* --- nodes ---------------------------------------------------------------- */
+
+/* What is left of a node.  Claims may take what is still held: then numbers
+ * are negative, and GPUs are in `promised`. */
+typedef struct pai__node {
+  uint64_t gpus;     /* free ones, the sick included */
+  uint64_t promised; /* held ones that somebody has claimed */
+  uint64_t sick;
+  int64_t memory;
+  int32_t cpus;
+  int32_t ports;
+  uint32_t used, nused; /* ranges of ports in the pool */
+  uint32_t lost, nlost; /* likewise: somebody else's */
+  uint32_t next_port;   /* where the search begins: old ports rest */
+  uint32_t why;         /* a name */
+  uint32_t kept;        /* reservations that name it */
+  uint8_t state;        /* PAI_NODE_UP, ... */
+} pai__node;
+
+typedef struct pai__kept {
+  pai_time from, to; /* to: INT64_MAX for ever */
+  uint32_t name;     /* PAI__NONE: not in use */
+  uint32_t vc, user;
+  uint32_t nodes; /* a bit of each, in the pool; PAI__NONE: all */
+  uint32_t words;
+} pai__kept;
+
+/* --- reasons -------------------------------------------------------------- */
+
+typedef struct pai__why {
+  uint64_t wanted, found;
+  uint64_t behind;
+  pai_time until;
+  uint32_t lack;
+  uint32_t want, placed, tasks;
+  uint32_t node, text;
+  uint32_t failed[PAI_LACKS];
+} pai__why;
+
+/* --- the whole ------------------------------------------------------------ */
+
+typedef struct pai__decision {
+  uint64_t id, by;
+  uint32_t run;
+  uint32_t instance, tasks;
+  uint8_t kind, cause;
+} pai__decision;
+
+struct pai_sched {
+  pai_alloc alloc;
+  pai__park *park;
+  pai_policy_host host; /* what the policy is handed */
+  const pai_policy *policy;
+  void *policy_state;
+  struct pai__shadow *shadow;
+
+  pai__flat reqs, runs, nodes, cpus, kept, whys; /* whys: of each request */
+  pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
+  pai__index by_id;
+  pai__names names;
+  pai__pool pool;
+  uint32_t free_req, free_run; /* lists through what is not in use */
+  uint32_t first, last;        /* of the queue */
+  uint32_t nreqs, nqueued, nrunning;
+  uint32_t first_port, last_port;
+  uint64_t turns, orders; /* given so far */
+  uint64_t events;
+  pai_time now;
+  bool unchecked, deciding;
+
+  pai__flat decisions;                /* of the last time */
+  pai__flat possible;                 /* index: shapes that fit if all is free */
+  pai__flat slots, caps;              /* for fit.c while it looks */
+  pai__flat owners;                   /* for check.c: of each GPU */
+  pai_write_cb log;
+  void *log_data;
+};
+
+static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)
+{
+  return (pai__req *)s->reqs.data + i;
+}
+
+static inline pai__run *pai__run_at(const pai_sched *s, uint32_t i)
+{
+  return (pai__run *)s->runs.data + i;
+}
+
+static inline pai__node *pai__node_at(const pai_sched *s, uint32_t i)
+{
+  return (pai__node *)s->nodes.data + i;
+}
+
+static inline pai__why *pai__why_of(const pai_sched *s, uint32_t req)
+{
+  return (pai__why *)s->whys.data + req;
+}
+
+static inline pai__want *pai__wants_of(const pai_sched *s, const pai__req *r)
+{
+  return pai__pool_at(&s->pool, r->wants);
+}
+
+static inline pai__after *pai__after_of(const pai_sched *s, const pai__req *r)
+{
+  return pai__pool_at(&s->pool, r->after);
+}
+
+static inline pai__slot *pai__slots_of(const pai_sched *s, const pai__run *run)
+{
+  return pai__pool_at(&s->pool, run->slots);
+}
 
 #endif

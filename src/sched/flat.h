@@ -1,0 +1,84 @@
+/*
+ * flat.h - internal: memory without pointers inside
+ *
+ * The whole state of a scheduler lies in a few of these, and what it says of
+ * itself are numbers: a copy of them is a copy of it.
+ */
+#ifndef PAI_SRC_SCHED_FLAT_H
+#define PAI_SRC_SCHED_FLAT_H
+
+#include "base/base.h"
+
+#define PAI__NONE UINT32_MAX /* as an index */
+
+/* A vector of elements that are copied as bytes. */
+typedef struct pai__flat {
+  void *data;
+  uint32_t len, cap;
+  uint32_t size; /* of an element */
+} pai__flat;
+
+static inline void pai__flat_init(pai__flat *f, size_t size)
+{
+  *f = (pai__flat){ .size = (uint32_t)size };
+}
+
+void pai__flat_dispose(pai__flat *f, const pai_alloc *alloc);
+
+/* Room for `more` elements behind the last; PAI_OK or PAI_ENOMEM. */
+int pai__flat_reserve(pai__flat *f, const pai_alloc *alloc, uint32_t more);
+
+/* `n` zeroed elements more, for which there is room; the first one's index. */
+uint32_t pai__flat_push(pai__flat *f, uint32_t n);
+
+/* What `from` has; `f` is initialised and empty.  PAI_OK or PAI_ENOMEM. */
+int pai__flat_copy(pai__flat *f, const pai__flat *from,
+                   const pai_alloc *alloc);
+
+/* --- pool ----------------------------------------------------------------- */
+
+/* Blocks of words of 64 bits, by the index of their first; what is given back
+ * is given out again. */
+typedef struct pai__pool {
+  pai__flat words;
+  uint32_t free[36]; /* by size: the first of a list through the blocks */
+  uint32_t live;     /* words given out */
+} pai__pool;
+
+void pai__pool_init(pai__pool *p);
+
+/* A block of n >= 1 words, of any content; PAI__NONE without memory, or for
+ * more than 2^24 words. */
+uint32_t pai__pool_take(pai__pool *p, const pai_alloc *alloc, uint32_t n);
+/* Of as many words as were asked for. */
+void pai__pool_give(pai__pool *p, uint32_t at, uint32_t n);
+
+static inline void *pai__pool_at(const pai__pool *p, uint32_t at)
+{
+  return (uint64_t *)p->words.data + at;
+}
+
+/* Words that hold so many bytes. */
+static inline uint32_t pai__words_of(size_t bytes)
+{
+  return (uint32_t)((bytes + 7) / 8);
+}
+
+/* --- index ---------------------------------------------------------------- */
+
+/* From numbers that are not 0 to numbers: open addressing, no order. */
+typedef struct pai__index {
+  pai__flat slots; /* pairs of words: key, value */
+  uint32_t live;
+} pai__index;
+
+void pai__index_init(pai__index *x);
+/* Room for one more key; PAI_OK or PAI_ENOMEM. */
+int pai__index_reserve(pai__index *x, const pai_alloc *alloc);
+/* A key that is not there yet, for which there is room. */
+void pai__index_add(pai__index *x, uint64_t key, uint32_t value);
+/* The value, or PAI__NONE. */
+uint32_t pai__index_get(const pai__index *x, uint64_t key);
+void pai__index_remove(pai__index *x, uint64_t key);
+
+#endif

@@ -1,0 +1,73 @@
+/* names.c - strings as numbers */
+#include "sched/names.h"
+
+typedef struct name {
+  uint32_t at;    /* in chars */
+  uint32_t older; /* of the same hash, or PAI__NONE */
+} name;
+
+void pai__names_init(pai__names *n)
+{
+  pai__flat_init(&n->list, sizeof(name));
+  pai__flat_init(&n->chars, 1);
+  pai__index_init(&n->index);
+}
+
+static uint64_t hash_of(const char *s)
+{
+  uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+  for (; *s != '\0'; s++)
+    h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+  return h | 1;
+}
+
+const char *pai__names_text(const pai__names *n, uint32_t i)
+{
+  return i == PAI__NONE
+           ? NULL
+           : (char *)n->chars.data + ((name *)n->list.data)[i].at;
+}
+
+static uint32_t find(const pai__names *n, const char *s, uint64_t hash)
+{
+  uint32_t i = pai__index_get(&n->index, hash);
+
+  while (i != PAI__NONE && strcmp(pai__names_text(n, i), s) != 0)
+    i = ((name *)n->list.data)[i].older;
+  return i;
+}
+
+uint32_t pai__names_find(const pai__names *n, const char *s)
+{
+  return find(n, s, hash_of(s));
+}
+
+int pai__names_add(pai__names *n, const pai_alloc *alloc, const char *s,
+                   uint32_t *out)
+{
+  uint64_t hash;
+  uint32_t size, older;
+
+  *out = PAI__NONE;
+  if (s == NULL)
+    return PAI_OK;
+  hash = hash_of(s);
+  *out = find(n, s, hash);
+  if (*out != PAI__NONE)
+    return PAI_OK;
+  size = (uint32_t)strlen(s) + 1;
+  if (pai__flat_reserve(&n->list, alloc, 1) < 0 ||
+      pai__flat_reserve(&n->chars, alloc, size) < 0 ||
+      pai__index_reserve(&n->index, alloc) < 0)
+    return PAI_ENOMEM;
+  older = pai__index_get(&n->index, hash);
+  if (older != PAI__NONE)
+    pai__index_remove(&n->index, hash);
+  *out = pai__flat_push(&n->list, 1);
+  ((name *)n->list.data)[*out] =
+    (name){ pai__flat_push(&n->chars, size), older };
+  memcpy((char *)n->chars.data + ((name *)n->list.data)[*out].at, s, size);
+  pai__index_add(&n->index, hash, *out);
+  return PAI_OK;
+}
