@@ -37,7 +37,7 @@ typedef struct pai_policy pai_policy; /**< openpai/policy.h */
 /** Most that a scheduler takes: nodes as an allocation, and of each */
 enum {
   PAI_SCHED_GPUS = 64,        /**< GPUs on a node */
-  PAI_SCHED_TASKS = 1 << 20,  /**< tasks of one instance */
+  PAI_SCHED_TASKS = 1 << 17,  /**< tasks of one instance */
   PAI_SCHED_INSTANCES = 1 << 20,
   PAI_SCHED_MAX_PRIORITY = 1000,
   PAI_SCHED_OPPORTUNISTIC = -1 /**< priority: with what others leave, beyond
@@ -100,6 +100,8 @@ PAI_API PAI_NODISCARD int pai_sched_fork(pai_sched **out,
 typedef struct pai_want {
   size_t struct_size;
   const char *name;   /**< of the task role, or NULL */
+  const char *type;   /**< a kind of GPU or a SKU; NULL: any one, the same for
+                           all wants that leave it open */
   uint32_t tasks;     /**< how many; at least 1 */
   uint32_t min_tasks; /**< it is willing to run with so many; 0: all of them */
   uint32_t gpus;
@@ -127,7 +129,6 @@ typedef struct pai_request {
   const char *name;    /**< for people, or NULL */
   const char *vc;      /**< its virtual cluster; NULL: "default" */
   const char *user;    /**< or NULL */
-  const char *type;    /**< a kind of GPU or a SKU; NULL: any one */
   const char *pin;     /**< only in the cell or node of this name, or NULL */
   const char *within;  /**< "node", "rack", or what GPUs share, as "nvlink":
                             all tasks in one of them; NULL: they may be
@@ -204,8 +205,8 @@ typedef struct pai_reservation {
  *   "priority"  number               "held"      number: 1, or 0 to release
  *   "duration"  number, also runs    "limit"     number, also runs
  *   "at_once"   number, also runs    "instances" number, also runs: more only
- *   "vc"        text                 "type"      text
- *   "pin"       text                 "within"    text
+ *   "vc"        text                 "within"    text
+ *   "pin"       text                 "type"      text; want
  *   "tasks"     number; want         "gpus"      number; want
  *   "cpus"      number; want         "memory"    number; want
  *   "ports"     number; want         "min_tasks" number; want

@@ -20,7 +20,8 @@ typedef struct pai__want {
   uint64_t memory;
   uint32_t tasks, min_tasks; /* min_tasks is never 0 */
   uint32_t gpus, cpus, ports;
-  uint32_t name;
+  uint32_t type; /* of the park, or PAI__NONE: any */
+  uint32_t name, type_name;
 } pai__want;
 
 typedef struct pai__after {
@@ -36,7 +37,7 @@ typedef struct pai__req {
   pai_time duration, limit;
   int32_t priority;
   uint32_t tenant; /* of the park */
-  uint32_t vc, user, type, pin, within; /* names, or PAI__NONE */
+  uint32_t vc, user, pin, within;       /* names, or PAI__NONE */
   uint32_t name, name_words;            /* text in the pool; 0 words: none */
   uint32_t wants, nwants;               /* in the pool */
   uint32_t after, nafter;               /* likewise */
@@ -86,6 +87,11 @@ typedef struct pai__slot {
 
 /* --- nodes ---------------------------------------------------------------- */
 
+/* Ports in ascending order, in a block of the pool. */
+typedef struct pai__port_list {
+  uint32_t at, len, cap;
+} pai__port_list;
+
 /* What is left of a node.  Claims may take what is still held: then numbers
  * are negative, and GPUs are in `promised`. */
 typedef struct pai__node {
@@ -95,12 +101,13 @@ typedef struct pai__node {
   int64_t memory;
   int32_t cpus;
   int32_t ports;
-  uint32_t used, nused; /* ranges of ports in the pool */
-  uint32_t lost, nlost; /* likewise: somebody else's */
-  uint32_t next_port;   /* where the search begins: old ports rest */
-  uint32_t why;         /* a name */
-  uint32_t kept;        /* reservations that name it */
-  uint8_t state;        /* PAI_NODE_UP, ... */
+  pai__port_list used;
+  pai__port_list lost; /* somebody else's */
+  uint32_t next_port;  /* where the search begins: old ports rest */
+  uint32_t why;        /* a name */
+  uint32_t kept;       /* reservations that name it */
+  uint32_t coming;     /* ports, while room is made for them; else 0 */
+  uint32_t state;      /* PAI_NODE_UP, ... */
 } pai__node;
 
 typedef struct pai__kept {

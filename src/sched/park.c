@@ -110,6 +110,31 @@ static int make_spots(making *m)
   return PAI_OK;
 }
 
+/* Counted, so that each rack's nodes keep their order. */
+static int make_racks(making *m)
+{
+  const pai_cluster *c = m->c;
+  uint32_t *first = take(m, c->nracks + 2, sizeof(*first));
+  uint32_t *by_rack = take(m, c->nnodes, sizeof(*by_rack));
+
+  if (first == NULL || by_rack == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < c->nnodes; i++)
+    if (c->nodes[i].rack != PAI__NOTHING)
+      first[c->nodes[i].rack + 2]++;
+  for (size_t i = 2; i < c->nracks + 2; i++)
+    first[i] += first[i - 1];
+  for (uint32_t i = 0; i < c->nnodes; i++)
+    if (c->nodes[i].rack != PAI__NOTHING)
+      by_rack[first[c->nodes[i].rack + 1]++] = i;
+  for (uint32_t i = 0, at = first[c->nracks]; i < c->nnodes; i++)
+    if (c->nodes[i].rack == PAI__NOTHING)
+      by_rack[at++] = i;
+  m->park->by_rack = by_rack;
+  m->park->rack_first = first;
+  return PAI_OK;
+}
+
 static int make_names(making *m)
 {
   const char **kinds = take(m, m->c->nkinds, sizeof(*kinds));
@@ -298,6 +323,8 @@ static int make(making *m)
 
   if (rc == PAI_OK)
     rc = make_spots(m);
+  if (rc == PAI_OK)
+    rc = make_racks(m);
   if (rc == PAI_OK)
     rc = make_names(m);
   if (rc == PAI_OK)

@@ -74,6 +74,9 @@ typedef struct pai__park {
   const pai__part *parts;
   const uint16_t *numbers; /* of all GPUs, as jobs are told */
   const uint32_t *by_name; /* nodes */
+  const uint32_t *by_rack; /* nodes, rack by rack in their order, and then */
+  const uint32_t *rack_first; /* those without; where each rack begins, and
+                                 the end of the last */
   uint32_t nbuilds, nspots, nkinds, nracks, ntenants, npins;
   uint32_t cpu_words; /* of all nodes */
   char *text;         /* the cluster in our own form, as JSON in one line */

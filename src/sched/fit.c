@@ -1,0 +1,581 @@
+/*
+ * fit.c - a place for a gang, or what it lacks
+ *
+ * Wants are placed one after the other, each task counted as it is placed: so
+ * what one task takes the next does not find.  What is tried and fails is
+ * given back before the next try.
+ */
+#include "sched/fit.h"
+
+#include "resource/bits.h"
+
+/* Where a gang may be. */
+typedef struct area {
+  const uint32_t *nodes; /* NULL: the first n of all */
+  uint32_t n;
+  uint64_t mask; /* of the GPUs on each */
+} area;
+
+typedef struct fitting {
+  pai_sched *s;
+  const pai__ask *ask;
+  const pai__req *req;
+  const pai__want *wants;
+  uint32_t pin;  /* of the park, or PAI__NONE */
+  uint32_t kind; /* what wants without a type get; PAI__NONE: anything */
+  uint32_t total; /* tasks */
+  uint32_t placed;
+  pai__why *why;
+} fitting;
+
+/* --- one node ------------------------------------------------------------- */
+
+static bool may_use(const pai__kept *k, const pai__req *r)
+{
+  if (k->vc == PAI__NONE && k->user == PAI__NONE)
+    return false;
+  return (k->vc == PAI__NONE || k->vc == r->vc) &&
+         (k->user == PAI__NONE || k->user == r->user);
+}
+
+static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
+{
+  const uint64_t *bits;
+
+  if (k->nodes == PAI__NONE)
+    return true;
+  bits = pai__pool_at(&s->pool, k->nodes);
+  return pai__bits_has(bits, k->words, node);
+}
+
+/* A request that would end before the reservation begins is let through. */
+static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
+{
+  pai_time length = r->limit != 0 ? r->limit : r->duration;
+  pai_time end =
+    length == 0 || length > INT64_MAX - s->now ? INT64_MAX : s->now + length;
+
+  for (uint32_t i = 0; i < s->kept.len; i++) {
+    const pai__kept *k = (pai__kept *)s->kept.data + i;
+
+    if (k->name != PAI__NONE && k->to > s->now && k->from < end &&
+        is_kept(s, k, node) && !may_use(k, r))
+      return true;
+  }
+  return false;
+}
+
+uint32_t pai__node_lack(const pai_sched *s, const pai__req *r, uint32_t node)
+{
+  const pai__node *n = pai__node_at(s, node);
+
+  if (n->state != PAI_NODE_UP)
+    return PAI_LACK_HEALTH;
+  if (n->kept != 0 && is_kept_from(s, r, node))
+    return PAI_LACK_RESERVATION;
+  return PAI_LACK_NOTHING;
+}
+
+/* GPUs of a node that a want may have, free or not. */
+static uint64_t eligible(const fitting *f, const pai__want *w, uint32_t node,
+                         uint32_t *lack)
+{
+  const pai_sched *s = f->s;
+  uint32_t type = w->type;
+  uint64_t mask;
+
+  if (type == PAI__NONE && w->gpus != 0)
+    type = f->kind;
+  mask = pai__park_mask(s->park, node, type);
+  *lack = PAI_LACK_TYPE;
+  if (mask == 0 && (type != PAI__NONE || w->gpus != 0) &&
+      (type == PAI__NONE || type < s->park->nkinds ||
+       s->park->spots[node].build != type - s->park->nkinds))
+    return 0;
+  if (f->pin != PAI__NONE) {
+    uint64_t pinned = pai__park_pinned(s->park, f->pin, node);
+
+    *lack = PAI_LACK_PIN;
+    if (pinned == 0)
+      return 0;
+    mask &= pinned;
+  }
+  *lack = PAI_LACK_NOTHING;
+  return mask;
+}
+
+/* How many tasks of a want a node has room for, and what the next one lacks. */
+static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
+                         uint64_t mask, uint64_t *free, uint32_t *lack)
+{
+  const pai_sched *s = f->s;
+  const pai__node *n = pai__node_at(s, node);
+  uint64_t may = eligible(f, w, node, lack);
+  uint32_t fits = UINT32_MAX, part;
+
+  *free = may & mask & n->gpus;
+  if (*lack != PAI_LACK_NOTHING)
+    return 0;
+  if (!f->ask->ideal) {
+    *lack = pai__node_lack(s, f->req, node);
+    if (*lack != PAI_LACK_NOTHING)
+      return 0;
+    *free &= ~n->sick;
+  }
+  if (w->gpus != 0) {
+    fits = pai__bits_ones(*free) / w->gpus;
+    *lack = PAI_LACK_GPU;
+    if (fits == 0)
+      return 0;
+  }
+  if (w->cpus != 0) {
+    part = n->cpus > 0 ? (uint32_t)n->cpus / w->cpus : 0;
+    *lack = part < fits ? PAI_LACK_CPU : *lack;
+    fits = part < fits ? part : fits;
+  }
+  if (w->memory != 0) {
+    uint64_t parts =
+      n->memory > 0 ? (uint64_t)n->memory / w->memory : UINT64_C(0);
+
+    *lack = parts < fits ? PAI_LACK_MEMORY : *lack;
+    fits = parts < fits ? (uint32_t)parts : fits;
+  }
+  if (w->ports != 0) {
+    part = n->ports > 0 ? (uint32_t)n->ports / w->ports : 0;
+    *lack = part < fits ? PAI_LACK_PORT : *lack;
+    fits = part < fits ? part : fits;
+  }
+  return fits;
+}
+
+/* --- which node ----------------------------------------------------------- */
+
+/* A thousand times what is used of a total. */
+static uint32_t used_part(int64_t free, int64_t total)
+{
+  return total <= 0 || free >= total
+           ? 0
+           : (uint32_t)((total - (free > 0 ? free : 0)) * 1000 / total);
+}
+
+/* Kubernetes' NodeResourcesFit (least allocated) and BalancedAllocation, as
+ * they would be with the task on the node. */
+static uint64_t least_used(const fitting *f, const pai__want *w, uint32_t node,
+                           uint64_t free)
+{
+  const pai__build *b = pai__build_of(f->s->park, node);
+  const pai__node *n = pai__node_at(f->s, node);
+  uint32_t cpu = used_part(n->cpus - (int32_t)w->cpus,
+                           (int32_t)(b->cpus - b->first_cpu));
+  uint32_t memory =
+    used_part(n->memory - (int64_t)w->memory, (int64_t)b->memory);
+  uint32_t gpu = used_part((int64_t)pai__bits_ones(free) - w->gpus, b->gpus);
+  uint32_t even = cpu > memory ? cpu - memory : memory - cpu;
+
+  return 3 * (1000 - even) + (3000 - cpu - memory - gpu);
+}
+
+/* Of two nodes, the one with the higher score is taken, the first of equals. */
+static uint64_t score(const fitting *f, const pai__want *w, uint32_t node,
+                      uint64_t free, uint32_t fits, uint32_t left)
+{
+  const pai__node *n = pai__node_at(f->s, node);
+  uint64_t gpus = pai__bits_ones(free);
+  uint64_t cpus = n->cpus > 0 ? (uint64_t)n->cpus : 0;
+
+  switch (f->ask->strategy) {
+  case PAI_PLACE_FIRST: return 1;
+  case PAI_PLACE_SPREAD: return (gpus << 32 | cpus) + 1;
+  case PAI_PLACE_SCORE: return least_used(f, w, node, free) + 1;
+  default: break;
+  }
+  /* Tasks without GPUs keep away from free ones. */
+  if (w->gpus == 0)
+    gpus = pai__bits_ones(n->gpus);
+  cpus = cpus < 0xffffff ? cpus : 0xffffff;
+  if (fits >= left)
+    return UINT64_C(1) << 62 | (64 - gpus) << 24 | (0xffffff - cpus);
+  return (uint64_t)fits << 32 | (64 - gpus) << 24 | (0xffffff - cpus);
+}
+
+/* How many tasks go to a node before the next one is looked for. */
+static uint32_t batch(const fitting *f, uint32_t fits, uint32_t left)
+{
+  if (f->ask->strategy == PAI_PLACE_SPREAD ||
+      f->ask->strategy == PAI_PLACE_SCORE)
+    return 1;
+  return fits < left ? fits : left;
+}
+
+static void put(fitting *f, uint32_t want, uint32_t node, uint64_t free,
+                uint32_t tasks)
+{
+  const pai__want *w = &f->wants[want];
+  pai__node *n = pai__node_at(f->s, node);
+
+  for (; tasks > 0; tasks--) {
+    uint64_t gpus =
+      pai__pick_gpus(pai__build_of(f->s->park, node), free, w->gpus);
+
+    ((pai__slot *)f->s->slots.data)[f->placed++] =
+      (pai__slot){ .gpus = gpus, .node = node, .want = want };
+    pai__node_count(n, w, gpus);
+    free &= ~gpus;
+  }
+}
+
+static uint32_t node_of(const area *a, uint32_t i)
+{
+  return a->nodes != NULL ? a->nodes[i] : i;
+}
+
+static bool place_want(fitting *f, const area *a, uint32_t want,
+                       uint32_t tasks)
+{
+  const pai__want *w = &f->wants[want];
+
+  while (tasks > 0) {
+    uint64_t best = 0, best_free = 0, free;
+    uint32_t best_node = 0, best_fits = 0, lack;
+
+    for (uint32_t i = 0; i < a->n; i++) {
+      uint32_t node = node_of(a, i);
+      uint32_t fits = room_for(f, w, node, a->mask, &free, &lack);
+      uint64_t points =
+        fits != 0 ? score(f, w, node, free, fits, tasks) : UINT64_C(0);
+
+      if (points > best) {
+        best = points;
+        best_free = free;
+        best_node = node;
+        best_fits = fits;
+        if (f->ask->strategy == PAI_PLACE_FIRST)
+          break;
+      }
+    }
+    if (best == 0)
+      return false;
+    best_fits = batch(f, best_fits, tasks);
+    put(f, want, best_node, best_free, best_fits);
+    tasks -= best_fits;
+  }
+  return true;
+}
+
+void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+  const pai__slot *slots = s->slots.data;
+
+  for (uint32_t i = 0; i < n; i++)
+    pai__node_uncount(pai__node_at(s, slots[i].node), &wants[slots[i].want],
+                      slots[i].gpus);
+}
+
+static uint32_t tasks_of(const fitting *f, uint32_t want)
+{
+  return f->ask->tasks != NULL ? f->ask->tasks[want] : f->wants[want].tasks;
+}
+
+/* All wants, or the index of the one that lacks something. */
+static uint32_t place_all(fitting *f, const area *a)
+{
+  for (uint32_t w = 0; w < f->req->nwants; w++)
+    if (!place_want(f, a, w, tasks_of(f, w)))
+      return w;
+  return PAI__NONE;
+}
+
+/* --- shares --------------------------------------------------------------- */
+
+uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t kind)
+{
+  const pai__tenant *t = &s->park->tenants[tenant];
+  uint64_t used;
+
+  if (t->gpus == NULL)
+    return UINT64_MAX;
+  used = ((uint64_t *)s->gpus_used.data)[tenant * s->park->nkinds + kind];
+  return t->gpus[kind] > used ? t->gpus[kind] - used : 0;
+}
+
+/* Does what was placed keep to the share?  Else what of it lacks is told. */
+static bool keeps_share(fitting *f)
+{
+  pai_sched *s = f->s;
+  const pai__slot *slots = s->slots.data;
+
+  if (f->ask->beyond_share || f->req->priority < 0 ||
+      s->park->tenants[f->req->tenant].gpus == NULL)
+    return true;
+  for (uint32_t k = 0; k < s->park->nkinds; k++) {
+    uint64_t left = f->ask->ideal
+                      ? s->park->tenants[f->req->tenant].gpus[k]
+                      : pai__share_left(s, f->req->tenant, k);
+    uint64_t taken = 0;
+
+    for (uint32_t i = 0; i < f->placed; i++)
+      taken += pai__bits_ones(
+        slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k]);
+    if (taken > left) {
+      f->why->lack = PAI_LACK_QUOTA;
+      f->why->wanted = taken;
+      f->why->found = left;
+      return false;
+    }
+  }
+  return true;
+}
+
+/* --- what lacks ----------------------------------------------------------- */
+
+/* Lacks in the order in which a node is asked: later ones are nearer. */
+static uint64_t nearness(uint32_t lack, uint64_t found)
+{
+  return (uint64_t)lack << 56 | (found < UINT64_C(1) << 56
+                                   ? found
+                                   : (UINT64_C(1) << 56) - 1);
+}
+
+static uint64_t wanted_of(const pai__want *w, uint32_t lack)
+{
+  switch (lack) {
+  case PAI_LACK_GPU: return w->gpus;
+  case PAI_LACK_CPU: return w->cpus;
+  case PAI_LACK_MEMORY: return w->memory;
+  case PAI_LACK_PORT: return w->ports;
+  default: return 0;
+  }
+}
+
+static uint64_t found_of(const pai__node *n, uint32_t lack, uint64_t free)
+{
+  switch (lack) {
+  case PAI_LACK_GPU: return pai__bits_ones(free);
+  case PAI_LACK_CPU: return n->cpus > 0 ? (uint64_t)n->cpus : 0;
+  case PAI_LACK_MEMORY: return n->memory > 0 ? (uint64_t)n->memory : 0;
+  case PAI_LACK_PORT: return n->ports > 0 ? (uint64_t)n->ports : 0;
+  default: return 0;
+  }
+}
+
+/* Why the next task of a want has no place: called with all that was placed
+ * before it still there. */
+static void blame(fitting *f, const area *a, uint32_t want)
+{
+  const pai__want *w = &f->wants[want];
+  pai__why *why = f->why;
+  uint64_t nearest = 0, sum = 0, free;
+
+  *why = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+  why->want = want;
+  why->placed = f->placed;
+  why->tasks = f->total;
+  for (uint32_t i = 0; i < a->n; i++) {
+    uint32_t node = node_of(a, i), lack;
+    uint64_t found, near;
+
+    (void)room_for(f, w, node, a->mask, &free, &lack);
+    why->failed[lack]++;
+    found = found_of(pai__node_at(f->s, node), lack, free);
+    sum += lack == PAI_LACK_GPU ? found : 0;
+    near = nearness(lack, found);
+    if (near > nearest || why->node == PAI__NONE) {
+      nearest = near;
+      why->lack = lack;
+      why->node = node;
+      why->found = found;
+      why->wanted = wanted_of(w, lack);
+    }
+  }
+  if (why->lack == PAI_LACK_GPU && sum >= w->gpus)
+    why->lack = PAI_LACK_TOPOLOGY;
+  else if (f->placed != 0 && why->lack >= PAI_LACK_GPU)
+    why->lack = PAI_LACK_GANG;
+}
+
+/* --- areas ---------------------------------------------------------------- */
+
+/* In one area; what was placed is undone if it fails. */
+static bool try_area(fitting *f, const area *a, bool tell)
+{
+  uint32_t want;
+
+  f->placed = 0;
+  want = place_all(f, a);
+  if (want == PAI__NONE && keeps_share(f))
+    return true;
+  if (want != PAI__NONE && tell)
+    blame(f, a, want);
+  pai__unfit(f->s, f->req, f->placed);
+  f->placed = 0;
+  return false;
+}
+
+static bool try_racks(fitting *f)
+{
+  const pai__park *park = f->s->park;
+
+  for (uint32_t r = 0; r < park->nracks; r++) {
+    area a = { park->by_rack + park->rack_first[r],
+               park->rack_first[r + 1] - park->rack_first[r], UINT64_MAX };
+
+    if (try_area(f, &a, false))
+      return true;
+  }
+  return false;
+}
+
+/* Has any want no room at all on it?  Then all of them cannot have. */
+static bool hopeless(const fitting *f, uint32_t node, uint64_t mask)
+{
+  uint64_t free;
+  uint32_t lack;
+
+  for (uint32_t w = 0; w < f->req->nwants; w++)
+    if (tasks_of(f, w) != 0 &&
+        room_for(f, &f->wants[w], node, mask, &free, &lack) == 0)
+      return true;
+  return false;
+}
+
+/* The fullest node on which all of it has room. */
+static bool try_nodes(fitting *f)
+{
+  uint32_t best = PAI__NONE, most = UINT32_MAX;
+
+  for (uint32_t i = 0; i < f->s->park->nspots; i++) {
+    area a = { &i, 1, UINT64_MAX };
+    uint32_t free = pai__bits_ones(pai__node_at(f->s, i)->gpus);
+
+    if (free >= most || hopeless(f, i, UINT64_MAX) || !try_area(f, &a, false))
+      continue;
+    pai__unfit(f->s, f->req, f->placed);
+    most = free;
+    best = i;
+    if (f->ask->strategy == PAI_PLACE_FIRST)
+      break;
+  }
+  return best != PAI__NONE &&
+         try_area(f, &(area){ &best, 1, UINT64_MAX }, false);
+}
+
+/* Groups of that name of one node. */
+static bool try_groups_of(fitting *f, uint32_t node, const char *name)
+{
+  const pai__build *b = pai__build_of(f->s->park, node);
+
+  for (uint32_t i = 0; i < b->nnear; i++) {
+    uint32_t size = b->near[i].gpus;
+
+    if (strcmp(b->near[i].name, name) != 0)
+      continue;
+    for (uint32_t at = 0; at < b->gpus; at += size) {
+      uint32_t end = at + size < b->gpus ? at + size : b->gpus;
+      area a = { &node, 1, pai__bits_mask(at, end - 1) };
+
+      if (!hopeless(f, node, a.mask) && try_area(f, &a, false))
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool try_within(fitting *f, const char *within)
+{
+  if (strcmp(within, "node") == 0)
+    return try_nodes(f);
+  if (strcmp(within, "rack") == 0)
+    return try_racks(f);
+  for (uint32_t i = 0; i < f->s->park->nspots; i++)
+    if (try_groups_of(f, i, within))
+      return true;
+  return false;
+}
+
+/* --- the whole ------------------------------------------------------------ */
+
+static bool try_all(fitting *f)
+{
+  const pai__park *park = f->s->park;
+  const char *within = pai__names_text(&f->s->names, f->req->within);
+  area all = { NULL, park->nspots, UINT64_MAX };
+
+  if (within != NULL) {
+    if (try_within(f, within))
+      return true;
+    /* It may lack more than being together. */
+    if (try_area(f, &all, true)) {
+      pai__unfit(f->s, f->req, f->placed);
+      *f->why = (pai__why){ .lack = PAI_LACK_TOPOLOGY,
+                            .tasks = f->total,
+                            .node = PAI__NONE,
+                            .text = f->req->within };
+      f->why->failed[PAI_LACK_TOPOLOGY] = park->nspots;
+    }
+    return false;
+  }
+  if (f->ask->strategy == PAI_PLACE_TOPO && f->total > 1 &&
+      (try_nodes(f) || (park->nracks > 1 && try_racks(f))))
+    return true;
+  return try_area(f, &all, true);
+}
+
+static bool has_open_want(const fitting *f)
+{
+  for (uint32_t w = 0; w < f->req->nwants; w++)
+    if (f->wants[w].type == PAI__NONE && f->wants[w].gpus != 0)
+      return true;
+  return false;
+}
+
+/* Wants that leave it open get one kind, the first with room for them; what
+ * lacks is told of the kind that came nearest. */
+static bool try_kinds(fitting *f)
+{
+  pai__why *why = f->why, one, nearest = { 0 };
+
+  if (f->s->park->nkinds < 2 || !has_open_want(f))
+    return try_all(f);
+  f->why = &one;
+  for (f->kind = 0; f->kind < f->s->park->nkinds; f->kind++) {
+    one = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+    if (try_all(f))
+      return true;
+    if (one.lack > nearest.lack)
+      nearest = one;
+  }
+  *why = nearest;
+  return false;
+}
+
+int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
+{
+  const pai__req *r = pai__req_at(s, ask->req);
+  fitting f = { .s = s,
+                .ask = ask,
+                .req = r,
+                .wants = pai__wants_of(s, r),
+                .pin = PAI__NONE,
+                .kind = PAI__NONE,
+                .why = why };
+
+  *why = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+  for (uint32_t w = 0; w < r->nwants; w++)
+    f.total += tasks_of(&f, w);
+  s->slots.len = 0;
+  if (pai__flat_reserve(&s->slots, &s->alloc, f.total) < 0)
+    return PAI_ENOMEM;
+  if (r->pin != PAI__NONE) {
+    f.pin = pai__park_pin(s->park, pai__names_text(&s->names, r->pin));
+    if (f.pin == PAI__NONE) {
+      why->lack = PAI_LACK_PIN;
+      why->failed[PAI_LACK_PIN] = s->park->nspots;
+      return 0;
+    }
+  }
+  if (!try_kinds(&f))
+    return 0;
+  *n = f.placed;
+  return 1;
+}

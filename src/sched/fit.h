@@ -1,0 +1,32 @@
+/* fit.h - internal: a place for a gang, or what it lacks */
+#ifndef PAI_SRC_SCHED_FIT_H
+#define PAI_SRC_SCHED_FIT_H
+
+#include "sched/node.h"
+
+/* What is looked for. */
+typedef struct pai__ask {
+  uint32_t req;
+  const uint32_t *tasks; /* of each want; NULL: all of them */
+  int strategy;          /* PAI_PLACE_... */
+  bool beyond_share;
+  bool ideal; /* as if each node was up, and kept for nobody */
+} pai__ask;
+
+/*
+ * Looks for places in s->nodes.  1: there are, they are the first *n of
+ * s->slots and counted, and pai__unfit() undoes that; 0: there are none, and
+ * *why says what lacks; or PAI_ENOMEM.
+ */
+int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why);
+void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);
+
+/* May a request be on a node, as far as reservations and health go?  Else what
+ * lacks. */
+uint32_t pai__node_lack(const pai_sched *s, const pai__req *r, uint32_t node);
+
+/* GPUs of a kind that a tenant has left of its own; UINT64_MAX: it has no
+ * shares to keep to. */
+uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t kind);
+
+#endif

@@ -1,0 +1,353 @@
+/* node.c - what tasks take of nodes, and give back */
+#include "sched/node.h"
+
+#include "resource/bits.h"
+
+/* What nobody knows is always enough. */
+#define UNCOUNTED_MEMORY ((int64_t)1 << 60)
+#define UNCOUNTED_CPUS (1 << 30)
+
+void pai__nodes_init(const pai_sched *s, pai__node *nodes)
+{
+  int32_t ports = (int32_t)(s->last_port - s->first_port + 1);
+
+  for (uint32_t i = 0; i < s->park->nspots; i++) {
+    const pai__build *b = pai__build_of(s->park, i);
+
+    nodes[i] = (pai__node){ .gpus = b->all,
+                            .memory = b->memory != 0 ? (int64_t)b->memory
+                                                     : UNCOUNTED_MEMORY,
+                            .cpus = b->cpus != 0
+                                      ? (int32_t)(b->cpus - b->first_cpu)
+                                      : UNCOUNTED_CPUS,
+                            .ports = ports,
+                            .next_port = s->first_port,
+                            .why = PAI__NONE };
+  }
+}
+
+void pai__cpus_init(const pai__park *park, uint64_t *words)
+{
+  for (uint32_t i = 0; i < park->nspots; i++) {
+    const pai__build *b = pai__build_of(park, i);
+
+    if (b->cpus != 0)
+      pai__bits_set(words + park->spots[i].first_cpu_word, b->first_cpu,
+                    b->cpus - 1);
+  }
+}
+
+/* --- GPUs ----------------------------------------------------------------- */
+
+static uint64_t lowest(uint64_t free, uint32_t n)
+{
+  uint64_t picked = 0;
+
+  for (; n > 0; n--) {
+    picked |= free & -free;
+    free &= free - 1;
+  }
+  return picked;
+}
+
+/* The group of that size with fewest free GPUs of those that have n; 0: none
+ * has. */
+static uint64_t tightest(const pai__build *b, uint64_t free, uint32_t size,
+                         uint32_t n)
+{
+  uint64_t best = 0;
+  uint32_t least = UINT32_MAX;
+
+  for (uint32_t at = 0; at < b->gpus; at += size) {
+    uint32_t last = at + size < b->gpus ? at + size : b->gpus;
+    uint64_t group = free & pai__bits_mask(at, last - 1);
+    uint32_t ones = pai__bits_ones(group);
+
+    if (ones >= n && ones < least) {
+      least = ones;
+      best = group;
+    }
+  }
+  return best;
+}
+
+/* The larger groups first: what is left is the tightest of the smaller. */
+uint64_t pai__pick_gpus(const pai__build *b, uint64_t free, uint32_t n)
+{
+  if (n == 0)
+    return 0;
+  for (uint32_t i = b->nnear; i-- > 0;) {
+    uint64_t group = tightest(b, free, b->near[i].gpus, n);
+
+    if (group != 0)
+      free = group;
+  }
+  return lowest(free, n);
+}
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+/* n free CPUs from `from` on, and then from the beginning. */
+static void take_cpus(const pai__build *b, uint64_t *free, uint64_t *taken,
+                      uint32_t from, uint32_t n)
+{
+  for (uint32_t i = from, seen = 0; n > 0 && seen < b->cpus; seen++) {
+    uint64_t bit = UINT64_C(1) << (i & 63);
+
+    if (free[i >> 6] & bit) {
+      free[i >> 6] &= ~bit;
+      taken[i >> 6] |= bit;
+      n--;
+    }
+    i = i + 1 == b->cpus ? 0 : i + 1;
+  }
+}
+
+/* The CPUs of the NUMA node where the task's first GPU is. */
+static uint32_t nearest_cpu(const pai__build *b, uint64_t gpus)
+{
+  uint32_t first = 0, numa;
+
+  if (gpus == 0 || b->gpus == 0)
+    return 0;
+  while ((gpus >> first & 1) == 0)
+    first++;
+  numa = first * b->numa / b->gpus;
+  return (uint32_t)((uint64_t)b->cpus * numa / b->numa);
+}
+
+/* --- ports ---------------------------------------------------------------- */
+
+static uint32_t *list_of(const pai_sched *s, const pai__port_list *l)
+{
+  return pai__pool_at(&s->pool, l->at);
+}
+
+/* Room for n in all. */
+static int reserve(pai_sched *s, pai__port_list *l, uint32_t n)
+{
+  uint32_t words, at;
+
+  if (n <= l->cap)
+    return PAI_OK;
+  if (n < l->cap * 2)
+    n = l->cap * 2;
+  words = n < 8 ? 4 : pai__words_of(n * sizeof(uint32_t));
+  at = pai__pool_take(&s->pool, &s->alloc, words);
+  if (at == PAI__NONE)
+    return PAI_ENOMEM;
+  if (l->cap != 0) {
+    memcpy(pai__pool_at(&s->pool, at), list_of(s, l),
+           l->len * sizeof(uint32_t));
+    pai__pool_give(&s->pool, l->at, l->cap / 2);
+  }
+  l->at = at;
+  l->cap = words * 2;
+  return PAI_OK;
+}
+
+/* Where a port is, or would be. */
+static uint32_t place_of(const pai_sched *s, const pai__port_list *l,
+                         uint32_t port)
+{
+  const uint32_t *list = l->len != 0 ? list_of(s, l) : NULL;
+  uint32_t low = 0, high = l->len;
+
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+
+    if (list[middle] < port)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool is_in(const pai_sched *s, const pai__port_list *l, uint32_t port)
+{
+  uint32_t i = place_of(s, l, port);
+
+  return i < l->len && list_of(s, l)[i] == port;
+}
+
+/* There is room. */
+static void insert(pai_sched *s, pai__port_list *l, uint32_t port)
+{
+  uint32_t i = place_of(s, l, port), *list = list_of(s, l);
+
+  memmove(list + i + 1, list + i, (l->len - i) * sizeof(*list));
+  list[i] = port;
+  l->len++;
+}
+
+static void erase(pai_sched *s, pai__port_list *l, uint32_t port)
+{
+  uint32_t i = place_of(s, l, port), *list = list_of(s, l);
+
+  l->len--;
+  memmove(list + i, list + i + 1, (l->len - i) * sizeof(*list));
+}
+
+/* There are so many, and room. */
+static void number_ports(pai_sched *s, pai__node *n, uint32_t *ports,
+                         uint32_t count)
+{
+  uint32_t port = n->next_port;
+
+  while (count > 0) {
+    if (!is_in(s, &n->used, port) && !is_in(s, &n->lost, port)) {
+      insert(s, &n->used, port);
+      *ports++ = port;
+      count--;
+    }
+    port = port == s->last_port ? s->first_port : port + 1;
+  }
+  n->next_port = port;
+}
+
+/* A lost port that is in use stops counting when it is given back. */
+int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
+{
+  pai__node *n = pai__node_at(s, node);
+
+  if (port < s->first_port || port > s->last_port || is_in(s, &n->lost, port))
+    return PAI_OK;
+  if (reserve(s, &n->lost, n->lost.len + 1) < 0)
+    return PAI_ENOMEM;
+  insert(s, &n->lost, port);
+  n->ports -= !is_in(s, &n->used, port);
+  return PAI_OK;
+}
+
+void pai__ports_regain(pai_sched *s)
+{
+  for (uint32_t i = 0; i < s->nodes.len; i++) {
+    pai__node *n = pai__node_at(s, i);
+
+    for (uint32_t k = 0; k < n->lost.len; k++)
+      n->ports += !is_in(s, &n->used, list_of(s, &n->lost)[k]);
+    n->lost.len = 0;
+  }
+}
+
+/* --- slots ---------------------------------------------------------------- */
+
+static uint32_t words_for_cpus(const pai_sched *s, const pai__slot *slot,
+                               const pai__want *w)
+{
+  return w->cpus != 0 ? pai__build_of(s->park, slot->node)->cpu_words : 0;
+}
+
+int pai__slots_keep(pai_sched *s, const pai__req *r, pai__run *run, uint32_t n)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+  pai__slot *slots = s->slots.data;
+  uint32_t words = pai__words_of(n * sizeof(*slots)), at;
+
+  for (uint32_t i = 0; i < n; i++) {
+    const pai__want *w = &wants[slots[i].want];
+
+    slots[i].cpus = words;
+    words += words_for_cpus(s, &slots[i], w);
+    slots[i].ports = words;
+    words += (w->ports + 1) / 2;
+  }
+  at = pai__pool_take(&s->pool, &s->alloc, words);
+  if (at == PAI__NONE)
+    return PAI_ENOMEM;
+  memset(pai__pool_at(&s->pool, at), 0, (size_t)words * sizeof(uint64_t));
+  memcpy(pai__pool_at(&s->pool, at), slots, n * sizeof(*slots));
+  run->slots = at;
+  run->slot_words = words;
+  run->tasks = n;
+  return PAI_OK;
+}
+
+static uint32_t *ports_of(const pai__slot *first, const pai__slot *slot)
+{
+  return (uint32_t *)((uint64_t *)(uintptr_t)first + slot->ports);
+}
+
+/* So many more ports, or if that fails, as if none had been asked for. */
+static int reserve_ports(pai_sched *s, const pai__req *r, const pai__run *run)
+{
+  uint32_t done = 0;
+  int rc = PAI_OK;
+
+  for (; done < run->tasks && rc == PAI_OK; done++) {
+    pai__slot slot = pai__slots_of(s, run)[done];
+    pai__node *n = pai__node_at(s, slot.node);
+
+    n->coming += pai__wants_of(s, r)[slot.want].ports;
+    rc = reserve(s, &n->used, n->used.len + n->coming);
+  }
+  while (done-- > 0)
+    pai__node_at(s, pai__slots_of(s, run)[done].node)->coming = 0;
+  return rc;
+}
+
+int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
+{
+  const pai__want *wants;
+  pai__slot *first;
+
+  if (reserve_ports(s, r, run) < 0)
+    return PAI_ENOMEM;
+  wants = pai__wants_of(s, r);
+  first = pai__slots_of(s, run);
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    const pai__slot *slot = first + i;
+    const pai__want *w = &wants[slot->want];
+    const pai__build *b = pai__build_of(s->park, slot->node);
+
+    if (words_for_cpus(s, slot, w) != 0)
+      take_cpus(b,
+                (uint64_t *)s->cpus.data +
+                  s->park->spots[slot->node].first_cpu_word,
+                (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus),
+                w->cpus);
+    number_ports(s, pai__node_at(s, slot->node), ports_of(first, slot),
+                 w->ports);
+  }
+  return PAI_OK;
+}
+
+static void give_numbers(pai_sched *s, const pai__slot *first,
+                         const pai__slot *slot, const pai__want *w)
+{
+  uint64_t *free =
+    (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
+  const uint64_t *taken = (const uint64_t *)first + slot->cpus;
+  pai__node *n = pai__node_at(s, slot->node);
+
+  for (uint32_t k = 0; k < words_for_cpus(s, slot, w); k++)
+    free[k] |= taken[k];
+  for (uint32_t k = 0; k < w->ports; k++) {
+    uint32_t port = ports_of(first, slot)[k];
+
+    erase(s, &n->used, port);
+    n->ports -= is_in(s, &n->lost, port);
+  }
+}
+
+void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
+                     bool numbered)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+  const pai__slot *first = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    const pai__want *w = &wants[first[i].want];
+    pai__node *n = pai__node_at(s, first[i].node);
+
+    if (numbered) {
+      give_numbers(s, first, &first[i], w);
+      pai__node_return(n, w, first[i].gpus);
+    } else {
+      pai__node_uncount(n, w, first[i].gpus);
+    }
+  }
+  pai__pool_give(&s->pool, run->slots, run->slot_words);
+  run->slots = run->slot_words = run->tasks = 0;
+}
