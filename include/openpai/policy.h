@@ -120,7 +120,9 @@ struct pai_policy {
   uint32_t version;  /**< PAI_POLICY_VERSION */
   const char *name;
   const char *about; /**< one line for people, or NULL */
-  void *data;        /**< for the functions below, of the host */
+  void *data;        /**< for the functions below, of the caller */
+  int lends; /**< 1: guaranteed requests may get more than their virtual
+                  cluster owns; else those that want more are refused */
 
   /** Makes the state for one scheduler.  @param options a JSON object, "{}" if
    *  none were given. */

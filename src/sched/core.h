@@ -13,6 +13,9 @@
 
 #include <openpai/policy.h>
 
+enum { PAI__MOST_PORTS = 4096 }; /* of a task */
+#define PAI__NO_TYPE (UINT32_MAX - 1) /* it was there in an older cluster */
+
 /* --- requests ------------------------------------------------------------- */
 
 /* What equal tasks want. */
@@ -43,7 +46,7 @@ typedef struct pai__req {
   uint32_t after, nafter;               /* likewise */
   uint32_t instances, at_once;
   uint32_t next;     /* the first instance that never began */
-  uint32_t runs;     /* the first of a list; in the order of instances */
+  uint32_t runs, last_run; /* a list, in the order of instances */
   uint32_t active;   /* runs that hold a place, or wait for their victims */
   uint32_t returned; /* runs that wait again */
   uint32_t finished, failed;
@@ -65,7 +68,7 @@ enum pai__run_state {
 typedef struct pai__run {
   uint32_t req; /* PAI__NONE: not in use */
   uint32_t instance;
-  uint32_t next; /* of the same request */
+  uint32_t next, before; /* of the same request */
   uint32_t slots, slot_words;
   uint32_t tasks;
   uint64_t order;    /* of placing: of two, the lower was placed before */
@@ -139,19 +142,8 @@ typedef struct pai__decision {
   uint8_t kind, cause;
 } pai__decision;
 
-struct pai_sched {
-  pai_alloc alloc;
-  pai__park *park;
-  pai_policy_host host; /* what the policy is handed */
-  const pai_policy *policy;
-  void *policy_state;
-  struct pai__shadow *shadow;
-
-  pai__flat reqs, runs, nodes, cpus, kept, whys; /* whys: of each request */
-  pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
-  pai__index by_id;
-  pai__names names;
-  pai__pool pool;
+/* What a fork copies as it is. */
+typedef struct pai__marks {
   uint32_t free_req, free_run; /* lists through what is not in use */
   uint32_t first, last;        /* of the queue */
   uint32_t nreqs, nqueued, nrunning;
@@ -159,14 +151,44 @@ struct pai_sched {
   uint64_t turns, orders; /* given so far */
   uint64_t events;
   pai_time now;
-  bool unchecked, deciding;
+  pai_time next_limit; /* no run's limit is reached before */
+  bool unchecked;
+} pai__marks;
 
-  pai__flat decisions;                /* of the last time */
-  pai__flat possible;                 /* index: shapes that fit if all is free */
-  pai__flat slots, caps;              /* for fit.c while it looks */
-  pai__flat owners;                   /* for check.c: of each GPU */
+struct pai_sched {
+  pai_alloc alloc;
+  pai__park *park;
+  pai__marks m;
+
+  /* By index; whys are those of requests. */
+  pai__flat reqs, runs, nodes, cpus, kept, whys;
+  pai__flat claims;               /* runs, the oldest first */
+  pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
+  pai__index by_id, by_instance;
+  pai__index followed; /* ids that others wait for, to how many */
+  pai__index possible; /* shapes that fit if all is free */
+  pai__names names;
+  pai__pool pool;
+
+  /* A fork begins without these. */
+  pai__flat decisions;
+  uint32_t told;      /* decisions of the last time */
+  pai__index refused; /* shapes that found no room this time, to whose reason
+                         says why */
+  pai__flat slots;    /* for fit.c while it looks */
+  bool deciding;
+  char *failure; /* what a policy said of its failure */
   pai_write_cb log;
   void *log_data;
+
+  pai_policy_host host; /* what the policy is handed */
+  const pai_policy *policy;
+  void *policy_state;
+  char *policy_options;
+  const pai_policy *shadow;
+  void *shadow_state;
+  char *shadow_options;
+  uint64_t shadow_decisions, shadow_agreed;
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)

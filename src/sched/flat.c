@@ -77,6 +77,13 @@ void pai__pool_init(pai__pool *p)
   p->live = 0;
 }
 
+int pai__pool_copy(pai__pool *p, const pai__pool *from, const pai_alloc *alloc)
+{
+  memcpy(p->free, from->free, sizeof(p->free));
+  p->live = from->live;
+  return pai__flat_copy(&p->words, &from->words, alloc);
+}
+
 uint32_t pai__pool_take(pai__pool *p, const pai_alloc *alloc, uint32_t n)
 {
   uint32_t c, words, at;
@@ -95,6 +102,17 @@ uint32_t pai__pool_take(pai__pool *p, const pai_alloc *alloc, uint32_t n)
   }
   p->live += words;
   return at;
+}
+
+int pai__pool_reserve(pai__pool *p, const pai_alloc *alloc, uint32_t blocks,
+                      uint32_t n)
+{
+  uint64_t words =
+    n == 0 ? 0 : (uint64_t)words_of_class(class_of(n)) * blocks;
+
+  return words > UINT32_MAX
+           ? PAI_ENOMEM
+           : pai__flat_reserve(&p->words, alloc, (uint32_t)words);
 }
 
 void pai__pool_give(pai__pool *p, uint32_t at, uint32_t n)
@@ -117,6 +135,13 @@ void pai__index_init(pai__index *x)
 {
   pai__flat_init(&x->slots, sizeof(entry));
   x->live = 0;
+}
+
+int pai__index_copy(pai__index *x, const pai__index *from,
+                    const pai_alloc *alloc)
+{
+  x->live = from->live;
+  return pai__flat_copy(&x->slots, &from->slots, alloc);
 }
 
 static uint32_t home(const pai__index *x, uint64_t key)
@@ -198,4 +223,11 @@ void pai__index_remove(pai__index *x, uint64_t key)
     }
   list[hole] = (entry){ 0, 0 };
   x->live--;
+}
+
+void pai__index_clear(pai__index *x)
+{
+  if (x->slots.len != 0)
+    memset(x->slots.data, 0, (size_t)x->slots.len * sizeof(entry));
+  x->live = 0;
 }

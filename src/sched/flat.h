@@ -46,10 +46,16 @@ typedef struct pai__pool {
 } pai__pool;
 
 void pai__pool_init(pai__pool *p);
+/* As pai__flat_copy(). */
+int pai__pool_copy(pai__pool *p, const pai__pool *from,
+                   const pai_alloc *alloc);
 
 /* A block of n >= 1 words, of any content; PAI__NONE without memory, or for
  * more than 2^24 words. */
 uint32_t pai__pool_take(pai__pool *p, const pai_alloc *alloc, uint32_t n);
+/* Room for so many blocks of n words: taking them will not fail. */
+int pai__pool_reserve(pai__pool *p, const pai_alloc *alloc, uint32_t blocks,
+                      uint32_t n);
 /* Of as many words as were asked for. */
 void pai__pool_give(pai__pool *p, uint32_t at, uint32_t n);
 
@@ -73,6 +79,9 @@ typedef struct pai__index {
 } pai__index;
 
 void pai__index_init(pai__index *x);
+/* As pai__flat_copy(). */
+int pai__index_copy(pai__index *x, const pai__index *from,
+                    const pai_alloc *alloc);
 /* Room for one more key; PAI_OK or PAI_ENOMEM. */
 int pai__index_reserve(pai__index *x, const pai_alloc *alloc);
 /* A key that is not there yet, for which there is room. */
@@ -80,5 +89,7 @@ void pai__index_add(pai__index *x, uint64_t key, uint32_t value);
 /* The value, or PAI__NONE. */
 uint32_t pai__index_get(const pai__index *x, uint64_t key);
 void pai__index_remove(pai__index *x, uint64_t key);
+/* Empty again, memory kept. */
+void pai__index_clear(pai__index *x);
 
 #endif

@@ -13,6 +13,23 @@ void pai__names_init(pai__names *n)
   pai__index_init(&n->index);
 }
 
+void pai__names_dispose(pai__names *n, const pai_alloc *alloc)
+{
+  pai__flat_dispose(&n->list, alloc);
+  pai__flat_dispose(&n->chars, alloc);
+  pai__flat_dispose(&n->index.slots, alloc);
+}
+
+int pai__names_copy(pai__names *n, const pai__names *from,
+                    const pai_alloc *alloc)
+{
+  int rc = pai__flat_copy(&n->list, &from->list, alloc);
+
+  if (rc == PAI_OK)
+    rc = pai__flat_copy(&n->chars, &from->chars, alloc);
+  return rc == PAI_OK ? pai__index_copy(&n->index, &from->index, alloc) : rc;
+}
+
 static uint64_t hash_of(const char *s)
 {
   uint64_t h = UINT64_C(0xcbf29ce484222325);

@@ -11,6 +11,10 @@ typedef struct pai__names {
 } pai__names;
 
 void pai__names_init(pai__names *n);
+void pai__names_dispose(pai__names *n, const pai_alloc *alloc);
+/* As pai__flat_copy(). */
+int pai__names_copy(pai__names *n, const pai__names *from,
+                    const pai_alloc *alloc);
 /* The number of a string, PAI__NONE for NULL.  PAI_OK or PAI_ENOMEM. */
 int pai__names_add(pai__names *n, const pai_alloc *alloc, const char *s,
                    uint32_t *name);

@@ -7,12 +7,13 @@
 #define UNCOUNTED_MEMORY ((int64_t)1 << 60)
 #define UNCOUNTED_CPUS (1 << 30)
 
-void pai__nodes_init(const pai_sched *s, pai__node *nodes)
+void pai__nodes_init(const pai_sched *s, const pai__park *park,
+                     pai__node *nodes)
 {
-  int32_t ports = (int32_t)(s->last_port - s->first_port + 1);
+  int32_t ports = (int32_t)(s->m.last_port - s->m.first_port + 1);
 
-  for (uint32_t i = 0; i < s->park->nspots; i++) {
-    const pai__build *b = pai__build_of(s->park, i);
+  for (uint32_t i = 0; i < park->nspots; i++) {
+    const pai__build *b = pai__build_of(park, i);
 
     nodes[i] = (pai__node){ .gpus = b->all,
                             .memory = b->memory != 0 ? (int64_t)b->memory
@@ -21,7 +22,7 @@ void pai__nodes_init(const pai_sched *s, pai__node *nodes)
                                       ? (int32_t)(b->cpus - b->first_cpu)
                                       : UNCOUNTED_CPUS,
                             .ports = ports,
-                            .next_port = s->first_port,
+                            .next_port = s->m.first_port,
                             .why = PAI__NONE };
   }
 }
@@ -201,7 +202,7 @@ static void number_ports(pai_sched *s, pai__node *n, uint32_t *ports,
       *ports++ = port;
       count--;
     }
-    port = port == s->last_port ? s->first_port : port + 1;
+    port = port == s->m.last_port ? s->m.first_port : port + 1;
   }
   n->next_port = port;
 }
@@ -211,7 +212,7 @@ int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
 {
   pai__node *n = pai__node_at(s, node);
 
-  if (port < s->first_port || port > s->last_port || is_in(s, &n->lost, port))
+  if (port < s->m.first_port || port > s->m.last_port || is_in(s, &n->lost, port))
     return PAI_OK;
   if (reserve(s, &n->lost, n->lost.len + 1) < 0)
     return PAI_ENOMEM;

@@ -10,7 +10,8 @@
 #include "sched/core.h"
 
 /* Nodes as the park has them, all free. */
-void pai__nodes_init(const pai_sched *s, pai__node *nodes);
+void pai__nodes_init(const pai_sched *s, const pai__park *park,
+                     pai__node *nodes);
 /* The masks of CPUs of all nodes, all free. */
 void pai__cpus_init(const pai__park *park, uint64_t *words);
 

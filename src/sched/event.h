@@ -1,0 +1,31 @@
+/* event.h - internal: what happened */
+#ifndef PAI_SRC_SCHED_EVENT_H
+#define PAI_SRC_SCHED_EVENT_H
+
+#include "sched/start.h"
+
+/* Each takes one kind of event, or changes nothing; the codes are those of
+ * pai_sched_send(). */
+int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err);
+int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err);
+int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err);
+int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
+int pai__on_unreserve(pai_sched *s, const pai_sched_event *e,
+                      pai_error **err);
+int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err);
+int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err);
+
+/* The index of a node by its name, or PAI__NONE with an error. */
+uint32_t pai__node_named(const pai_sched *s, const char *name,
+                         pai_error **err);
+
+int pai__on_resized(pai_sched *s, const pai_sched_event *e, pai_error **err);
+
+/* How many reservations name each node, counted anew. */
+void pai__kept_recount(pai_sched *s);
+/* Reservations that are over go. */
+void pai__kept_expire(pai_sched *s);
+/* The next time one begins or ends after now, or INT64_MAX. */
+pai_time pai__kept_next(const pai_sched *s);
+
+#endif

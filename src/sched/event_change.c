@@ -1,0 +1,282 @@
+/* event_change.c - a request is changed */
+#include "sched/event.h"
+
+#include <inttypes.h>
+
+typedef struct changing {
+  pai_sched *s;
+  const pai_sched_event *e;
+  pai__req *r;
+  pai__want *want; /* of the event; NULL: there is none */
+  pai_error **err;
+} changing;
+
+static int out_of_range(const changing *c, int64_t low, int64_t high)
+{
+  return pai__fail(c->err, PAI_EINVAL,
+                   "\"%s\" is from %" PRId64 " to %" PRId64 ", not %" PRId64,
+                   c->e->key, low, high, c->e->number);
+}
+
+static bool in_range(const changing *c, int64_t low, int64_t high)
+{
+  return c->e->number >= low && c->e->number <= high;
+}
+
+/* --- numbers -------------------------------------------------------------- */
+
+static int set_priority(const changing *c)
+{
+  if (!in_range(c, PAI_SCHED_OPPORTUNISTIC, PAI_SCHED_MAX_PRIORITY))
+    return out_of_range(c, PAI_SCHED_OPPORTUNISTIC, PAI_SCHED_MAX_PRIORITY);
+  c->r->priority = (int32_t)c->e->number;
+  return PAI_OK;
+}
+
+static int set_held(const changing *c)
+{
+  c->r->held = c->e->number != 0;
+  return PAI_OK;
+}
+
+static int set_time(const changing *c, pai_time *time)
+{
+  if (!in_range(c, 0, INT64_MAX))
+    return out_of_range(c, 0, INT64_MAX);
+  *time = c->e->number;
+  return PAI_OK;
+}
+
+static int set_duration(const changing *c)
+{
+  return set_time(c, &c->r->duration);
+}
+
+static int set_limit(const changing *c)
+{
+  return set_time(c, &c->r->limit);
+}
+
+static int set_at_once(const changing *c)
+{
+  if (!in_range(c, 0, PAI_SCHED_INSTANCES))
+    return out_of_range(c, 0, PAI_SCHED_INSTANCES);
+  c->r->at_once = (uint32_t)c->e->number;
+  return PAI_OK;
+}
+
+static int set_instances(const changing *c)
+{
+  if (!in_range(c, c->r->instances, PAI_SCHED_INSTANCES))
+    return out_of_range(c, c->r->instances, PAI_SCHED_INSTANCES);
+  c->r->instances = (uint32_t)c->e->number;
+  return PAI_OK;
+}
+
+static int drop_after(const changing *c)
+{
+  pai__after *after = c->r->nafter != 0 ? pai__after_of(c->s, c->r) : NULL;
+
+  for (uint32_t i = 0; i < c->r->nafter; i++)
+    if (after[i].id == (uint64_t)c->e->number && after[i].kind != 0) {
+      pai__req_unfollow(c->s, &after[i]);
+      after[i].kind = 0;
+      return PAI_OK;
+    }
+  return pai__fail(c->err, PAI_ENOTFOUND,
+                   "request %" PRIu64 " does not wait for %" PRId64, c->r->id,
+                   c->e->number);
+}
+
+/* --- wants ---------------------------------------------------------------- */
+
+static int set_of_want(const changing *c, uint32_t *member, int64_t low,
+                       int64_t high)
+{
+  if (!in_range(c, low, high))
+    return out_of_range(c, low, high);
+  *member = (uint32_t)c->e->number;
+  return PAI_OK;
+}
+
+/* A rigid gang stays one. */
+static int set_tasks(const changing *c)
+{
+  bool rigid = c->want->min_tasks == c->want->tasks;
+  int rc = set_of_want(c, &c->want->tasks, 1, PAI_SCHED_TASKS);
+
+  if (rc == PAI_OK && (rigid || c->want->min_tasks > c->want->tasks))
+    c->want->min_tasks = c->want->tasks;
+  return rc;
+}
+
+static int set_min_tasks(const changing *c)
+{
+  return set_of_want(c, &c->want->min_tasks, 1, c->want->tasks);
+}
+
+static int set_gpus(const changing *c)
+{
+  return set_of_want(c, &c->want->gpus, 0, PAI_SCHED_GPUS);
+}
+
+static int set_cpus(const changing *c)
+{
+  return set_of_want(c, &c->want->cpus, 0, PAI_ALLOCATION_CPUS);
+}
+
+static int set_ports(const changing *c)
+{
+  return set_of_want(c, &c->want->ports, 0, PAI__MOST_PORTS);
+}
+
+static int set_memory(const changing *c)
+{
+  if (!in_range(c, 0, (int64_t)PAI_ALLOCATION_MAX_MEMORY))
+    return out_of_range(c, 0, (int64_t)PAI_ALLOCATION_MAX_MEMORY);
+  c->want->memory = (uint64_t)c->e->number;
+  return PAI_OK;
+}
+
+static int set_type(const changing *c)
+{
+  uint32_t type = PAI__NONE;
+
+  if (c->e->text != NULL) {
+    type = pai__park_type(c->s->park, c->e->text);
+    if (type == PAI__NONE)
+      return pai__fail(c->err, PAI_ENOTFOUND,
+                       "there are no GPUs and no SKU '%s'", c->e->text);
+  }
+  c->want->type = type;
+  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text,
+                        &c->want->type_name);
+}
+
+/* --- texts ---------------------------------------------------------------- */
+
+static int set_vc(const changing *c)
+{
+  uint32_t tenant = pai__tenant_of(c->s, c->e->text);
+
+  if (tenant == PAI__NONE)
+    return pai__fail(c->err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
+                     c->e->text != NULL ? c->e->text : "default");
+  c->r->tenant = tenant;
+  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->vc);
+}
+
+static int set_pin(const changing *c)
+{
+  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->pin);
+}
+
+static int set_within(const changing *c)
+{
+  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text,
+                        &c->r->within);
+}
+
+static int set_name(const changing *c)
+{
+  return pai__req_set_name(c->s, c->r, c->e->text);
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+enum { RUNS = 1, WANT = 2, PLACE = 4 };
+
+static const struct {
+  const char *key;
+  int (*set)(const changing *c);
+  int flags; /* RUNS: also of what runs; WANT: one of its wants; PLACE: it may
+                not be possible any more */
+} keys[] = {
+  { "after", drop_after, RUNS },
+  { "at_once", set_at_once, RUNS },
+  { "cpus", set_cpus, WANT | PLACE },
+  { "duration", set_duration, RUNS },
+  { "gpus", set_gpus, WANT | PLACE },
+  { "held", set_held, RUNS },
+  { "instances", set_instances, RUNS },
+  { "limit", set_limit, RUNS },
+  { "memory", set_memory, WANT | PLACE },
+  { "min_tasks", set_min_tasks, WANT | PLACE },
+  { "name", set_name, RUNS },
+  { "pin", set_pin, PLACE },
+  { "ports", set_ports, WANT | PLACE },
+  { "priority", set_priority, RUNS | PLACE },
+  { "tasks", set_tasks, WANT | PLACE },
+  { "type", set_type, WANT | PLACE },
+  { "vc", set_vc, PLACE },
+  { "within", set_within, PLACE },
+};
+
+static size_t find_key(const char *key)
+{
+  size_t i = 0;
+
+  while (i < PAI__LEN(keys) && strcmp(keys[i].key, key) != 0)
+    i++;
+  return i;
+}
+
+/* What a want is for is read again when a run of it ends. */
+static int check(const changing *c, size_t key)
+{
+  if (c->r->active != 0 && !(keys[key].flags & RUNS))
+    return pai__fail(c->err, PAI_EBUSY,
+                     "\"%s\" of request %" PRIu64
+                     " cannot be changed while an instance of it runs",
+                     c->e->key, c->r->id);
+  if ((keys[key].flags & WANT) && c->e->want >= c->r->nwants)
+    return pai__fail(c->err, PAI_ENOTFOUND,
+                     "request %" PRIu64 " has no want %" PRIu32, c->r->id,
+                     c->e->want);
+  return PAI_OK;
+}
+
+static int change(const changing *c, size_t key)
+{
+  uint32_t req = pai__req_find(c->s, c->e->id);
+  pai__req old = *c->r;
+  pai__want want = *c->want;
+  int rc = keys[key].set(c);
+
+  if (rc == PAI_ENOMEM)
+    (void)pai__oom(c->err);
+  if (rc == PAI_OK && (keys[key].flags & PLACE)) {
+    pai__req_set_shape(c->s, req);
+    rc = pai__req_check_possible(c->s, req, c->err);
+  }
+  if (rc < 0 && (keys[key].flags & PLACE)) {
+    *pai__req_at(c->s, req) = old;
+    pai__wants_of(c->s, &old)[c->e->want < old.nwants ? c->e->want : 0] = want;
+  }
+  return rc;
+}
+
+int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  uint32_t req = pai__req_find(s, e->id);
+  changing c = { .s = s, .e = e, .err = err };
+  size_t key;
+  int rc;
+
+  PAI__CHECK_ARG_ERR(e->key != NULL, err);
+  if (req == PAI__NONE)
+    return pai__fail(err, PAI_ENOTFOUND, "there is no request %" PRIu64,
+                     e->id);
+  key = find_key(e->key);
+  if (key == PAI__LEN(keys))
+    return pai__fail(err, PAI_EINVAL, "a request has no \"%s\" to be changed",
+                     e->key);
+  c.r = pai__req_at(s, req);
+  c.want = pai__wants_of(s, c.r) + (e->want < c.r->nwants ? e->want : 0);
+  rc = check(&c, key);
+  if (rc == PAI_OK)
+    rc = change(&c, key);
+  if (rc == PAI_OK)
+    pai__req_update(s, req);
+  return rc;
+}

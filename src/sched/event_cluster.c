@@ -1,0 +1,271 @@
+/* event_cluster.c - the cluster is another one */
+#include "sched/event.h"
+
+#include "resource/bits.h"
+
+typedef struct moving {
+  pai_sched *s;
+  pai__park *park; /* the new one */
+  uint32_t *to;    /* of each old node: the new one, or PAI__NONE */
+  pai__flat nodes, cpus, used, lent;
+  pai_error **err;
+} moving;
+
+static bool is_used(const pai_sched *s, uint32_t node)
+{
+  const pai__node *n = pai__node_at(s, node);
+  const pai__build *b = pai__build_of(s->park, node);
+  const uint64_t *cpus =
+    (uint64_t *)s->cpus.data + s->park->spots[node].first_cpu_word;
+
+  if (n->gpus != b->all || n->promised != 0 || n->used.len != 0)
+    return true;
+  if (b->memory != 0 && n->memory != (int64_t)b->memory)
+    return true;
+  return b->cpus != 0 && (pai__bits_count(cpus, b->cpu_words) !=
+                            b->cpus - b->first_cpu ||
+                          n->cpus != (int32_t)(b->cpus - b->first_cpu));
+}
+
+static bool is_alike(const pai__build *a, const pai__build *b)
+{
+  return a->all == b->all && a->cpus == b->cpus &&
+         a->first_cpu == b->first_cpu && a->memory == b->memory;
+}
+
+/* What runs keeps its place: so a node in use must be there, and as it was. */
+static int match_nodes(moving *m)
+{
+  const pai_sched *s = m->s;
+
+  for (uint32_t i = 0; i < s->park->nspots; i++) {
+    const char *name = s->park->spots[i].name;
+
+    m->to[i] = pai__park_node(m->park, name);
+    if (!is_used(s, i) ||
+        (m->to[i] != PAI__NONE && is_alike(pai__build_of(s->park, i),
+                                           pai__build_of(m->park, m->to[i]))))
+      continue;
+    (void)pai__fail(m->err, PAI_EBUSY,
+                    m->to[i] == PAI__NONE
+                      ? "node '%s' is in use, and the new cluster has it not"
+                      : "node '%s' is in use, and has other devices, CPUs or "
+                        "memory in the new cluster",
+                    name);
+    pai__error_help(m->err, "first tell that what runs there has finished or "
+                            "was returned");
+    return PAI_EBUSY;
+  }
+  return PAI_OK;
+}
+
+static uint32_t tenant_in(const moving *m, const pai__req *r)
+{
+  const char *vc = pai__names_text(&m->s->names, r->vc);
+  uint32_t tenant = pai__park_tenant(m->park, vc != NULL ? vc : "default");
+
+  return tenant == PAI__NONE && vc == NULL && m->park->ntenants == 1 ? 0
+                                                                     : tenant;
+}
+
+static int match_tenants(const moving *m)
+{
+  const pai_sched *s = m->s;
+
+  for (uint32_t i = 0; i < s->reqs.len; i++) {
+    const pai__req *r = pai__req_at(s, i);
+
+    if (r->id == 0 || tenant_in(m, r) != PAI__NONE)
+      continue;
+    (void)pai__fail(m->err, PAI_EBUSY,
+                    "virtual cluster '%s' has requests, and the new cluster "
+                    "has it not",
+                    s->park->tenants[r->tenant].name);
+    pai__error_help(m->err, "first move them to another one, or cancel them");
+    return PAI_EBUSY;
+  }
+  return PAI_OK;
+}
+
+/* --- the new state -------------------------------------------------------- */
+
+static int make(moving *m)
+{
+  const pai_sched *s = m->s;
+  uint32_t sums = m->park->ntenants * m->park->nkinds;
+
+  pai__flat_init(&m->nodes, sizeof(pai__node));
+  pai__flat_init(&m->cpus, sizeof(uint64_t));
+  pai__flat_init(&m->used, sizeof(uint64_t));
+  pai__flat_init(&m->lent, sizeof(uint64_t));
+  if (pai__flat_reserve(&m->nodes, &s->alloc, m->park->nspots) < 0 ||
+      pai__flat_reserve(&m->cpus, &s->alloc, m->park->cpu_words) < 0 ||
+      pai__flat_reserve(&m->used, &s->alloc, sums) < 0 ||
+      pai__flat_reserve(&m->lent, &s->alloc, sums) < 0)
+    return pai__oom(m->err);
+  (void)pai__flat_push(&m->nodes, m->park->nspots);
+  (void)pai__flat_push(&m->cpus, m->park->cpu_words);
+  (void)pai__flat_push(&m->used, sums);
+  (void)pai__flat_push(&m->lent, sums);
+  return PAI_OK;
+}
+
+/* Nodes that were there keep what is taken of them. */
+static void move_nodes(moving *m)
+{
+  pai_sched *s = m->s;
+  pai__node *nodes = m->nodes.data;
+
+  for (uint32_t i = 0; i < s->park->nspots; i++) {
+    uint32_t to = m->to[i];
+    const pai__build *b = pai__build_of(s->park, i);
+    uint32_t state;
+
+    if (to == PAI__NONE || !is_alike(b, pai__build_of(m->park, to)))
+      continue;
+    state = nodes[to].state;
+    if (state != PAI_NODE_UP) {
+      uint32_t why = nodes[to].why;
+
+      nodes[to] = *pai__node_at(s, i);
+      nodes[to].why = why;
+      nodes[to].state = state;
+    } else {
+      nodes[to] = *pai__node_at(s, i);
+    }
+    if (b->cpu_words != 0)
+      memcpy((uint64_t *)m->cpus.data + m->park->spots[to].first_cpu_word,
+             (uint64_t *)s->cpus.data + s->park->spots[i].first_cpu_word,
+             b->cpu_words * sizeof(uint64_t));
+  }
+}
+
+static void move_runs(moving *m)
+{
+  pai_sched *s = m->s;
+
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    pai__slot *slots = pai__slots_of(s, run);
+    bool holds = run->req != PAI__NONE && run->state != PAI__RUN_RETURNED;
+
+    for (uint32_t k = 0; holds && k < run->tasks; k++)
+      slots[k].node = m->to[slots[k].node];
+  }
+}
+
+/* Of each reservation the nodes that are still there; there is room. */
+static void move_kept(moving *m)
+{
+  pai_sched *s = m->s;
+  uint32_t words = PAI__BITS_WORDS(m->park->nspots);
+
+  for (uint32_t i = 0; i < s->kept.len; i++) {
+    pai__kept *k = (pai__kept *)s->kept.data + i;
+    uint32_t at;
+    uint64_t *bits;
+
+    if (k->nodes == PAI__NONE)
+      continue;
+    at = pai__pool_take(&s->pool, &s->alloc, words);
+    bits = pai__pool_at(&s->pool, at);
+    memset(bits, 0, words * sizeof(*bits));
+    for (uint32_t n = 0; n < s->park->nspots; n++)
+      if (m->to[n] != PAI__NONE &&
+          pai__bits_has(pai__pool_at(&s->pool, k->nodes), k->words, n))
+        pai__bits_set(bits, m->to[n], m->to[n]);
+    pai__pool_give(&s->pool, k->nodes, k->words);
+    k->nodes = at;
+    k->words = words;
+  }
+}
+
+static void move_requests(moving *m)
+{
+  pai_sched *s = m->s;
+
+  for (uint32_t i = 0; i < s->reqs.len; i++) {
+    pai__req *r = pai__req_at(s, i);
+    pai__want *w = r->id != 0 ? pai__wants_of(s, r) : NULL;
+
+    *pai__why_of(s, i) = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+    if (w == NULL)
+      continue;
+    r->tenant = tenant_in(m, r);
+    for (uint32_t k = 0; k < r->nwants; k++)
+      if (w[k].type_name != PAI__NONE) {
+        w[k].type =
+          pai__park_type(m->park, pai__names_text(&s->names, w[k].type_name));
+        if (w[k].type == PAI__NONE)
+          w[k].type = PAI__NO_TYPE;
+      }
+    pai__req_set_shape(s, i);
+  }
+}
+
+static void swap_in(moving *m)
+{
+  pai_sched *s = m->s;
+
+  pai__park_unref(s->park);
+  s->park = pai__park_ref(m->park);
+  pai__flat_dispose(&s->nodes, &s->alloc);
+  pai__flat_dispose(&s->cpus, &s->alloc);
+  pai__flat_dispose(&s->gpus_used, &s->alloc);
+  pai__flat_dispose(&s->gpus_lent, &s->alloc);
+  s->nodes = m->nodes;
+  s->cpus = m->cpus;
+  s->gpus_used = m->used;
+  s->gpus_lent = m->lent;
+  pai__index_clear(&s->possible);
+  pai__tally_again(s);
+  pai__kept_recount(s);
+}
+
+static int move(moving *m, const pai_cluster *c)
+{
+  pai_sched *s = m->s;
+  int rc = match_nodes(m);
+
+  if (rc == PAI_OK)
+    rc = match_tenants(m);
+  if (rc == PAI_OK)
+    rc = make(m);
+  if (rc == PAI_OK)
+    rc = pai__nodes_of_cluster(s, m->park, c, m->nodes.data, m->err);
+  if (rc == PAI_OK &&
+      pai__pool_reserve(&s->pool, &s->alloc, s->kept.len,
+                        PAI__BITS_WORDS(m->park->nspots)) < 0)
+    rc = pai__oom(m->err);
+  if (rc < 0) {
+    pai__flat_dispose(&m->nodes, &s->alloc);
+    pai__flat_dispose(&m->cpus, &s->alloc);
+    pai__flat_dispose(&m->used, &s->alloc);
+    pai__flat_dispose(&m->lent, &s->alloc);
+    return rc;
+  }
+  pai__cpus_init(m->park, m->cpus.data);
+  move_nodes(m);
+  move_kept(m);
+  move_runs(m);
+  move_requests(m);
+  swap_in(m);
+  return PAI_OK;
+}
+
+int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  moving m = { .s = s, .err = err };
+  uint32_t n = s->park->nspots != 0 ? s->park->nspots : 1;
+  int rc;
+
+  PAI__CHECK_ARG_ERR(e->cluster != NULL, err);
+  rc = pai__park_new(&m.park, e->cluster, &s->alloc, err);
+  if (rc < 0)
+    return rc;
+  m.to = pai__zalloc(&s->alloc, n * sizeof(*m.to));
+  rc = m.to != NULL ? move(&m, e->cluster) : pai__oom(err);
+  pai__free(&s->alloc, m.to, n * sizeof(*m.to));
+  pai__park_unref(m.park);
+  return rc;
+}

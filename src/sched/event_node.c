@@ -1,0 +1,180 @@
+/* event_node.c - what happened to nodes, and who they are kept for */
+#include "sched/event.h"
+
+#include "resource/bits.h"
+
+uint32_t pai__node_named(const pai_sched *s, const char *name, pai_error **err)
+{
+  uint32_t node = name != NULL ? pai__park_node(s->park, name) : PAI__NONE;
+
+  if (node == PAI__NONE)
+    (void)pai__fail(err, PAI_ENOTFOUND, "there is no node '%s'",
+                    name != NULL ? name : "");
+  return node;
+}
+
+int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  uint32_t i = pai__node_named(s, e->node, err), why;
+  pai__node *n;
+
+  if (i == PAI__NONE)
+    return PAI_ENOTFOUND;
+  if (e->number < PAI_NODE_UP || e->number > PAI_NODE_SICK)
+    return pai__fail(err, PAI_EINVAL, "a node has no state %lld",
+                     (long long)e->number);
+  if (e->gpu >= 0 && (uint32_t)e->gpu >= pai__build_of(s->park, i)->gpus)
+    return pai__fail(err, PAI_ENOTFOUND, "node '%s' has no GPU %d", e->node,
+                     (int)e->gpu);
+  if (pai__names_add(&s->names, &s->alloc, e->text, &why) < 0)
+    return pai__oom(err);
+  n = pai__node_at(s, i);
+  if (e->gpu < 0) {
+    n->state = (uint32_t)e->number;
+    n->why = e->number != PAI_NODE_UP ? why : PAI__NONE;
+  } else if (e->number != PAI_NODE_UP) {
+    n->sick |= UINT64_C(1) << e->gpu;
+  } else {
+    n->sick &= ~(UINT64_C(1) << e->gpu);
+  }
+  return PAI_OK;
+}
+
+/* --- reservations --------------------------------------------------------- */
+
+static pai__kept *kept_at(const pai_sched *s, uint32_t i)
+{
+  return (pai__kept *)s->kept.data + i;
+}
+
+static void count_kept(pai_sched *s, const pai__kept *k, int more)
+{
+  const uint64_t *bits =
+    k->nodes != PAI__NONE ? pai__pool_at(&s->pool, k->nodes) : NULL;
+
+  for (uint32_t i = 0; i < s->nodes.len; i++)
+    if (bits == NULL || pai__bits_has(bits, k->words, i))
+      pai__node_at(s, i)->kept += (uint32_t)more;
+}
+
+static int set_bits(pai_sched *s, const pai_reservation *r, pai__kept *k,
+                    pai_error **err)
+{
+  uint64_t *bits;
+
+  k->nodes = PAI__NONE;
+  if (r->nodes == NULL)
+    return PAI_OK;
+  k->words = PAI__BITS_WORDS(s->nodes.len);
+  k->nodes = pai__pool_take(&s->pool, &s->alloc, k->words);
+  if (k->nodes == PAI__NONE)
+    return pai__oom(err);
+  bits = pai__pool_at(&s->pool, k->nodes);
+  memset(bits, 0, k->words * sizeof(*bits));
+  for (size_t i = 0; i < r->nnodes; i++) {
+    uint32_t node = pai__node_named(s, r->nodes[i], err);
+
+    if (node == PAI__NONE) {
+      pai__pool_give(&s->pool, k->nodes, k->words);
+      return PAI_ENOTFOUND;
+    }
+    pai__bits_set(bits, node, node);
+  }
+  return PAI_OK;
+}
+
+static uint32_t find_kept(const pai_sched *s, const char *name)
+{
+  uint32_t n = pai__names_find(&s->names, name), i = 0;
+
+  while (i < s->kept.len && (n == PAI__NONE || kept_at(s, i)->name != n))
+    i++;
+  return i < s->kept.len ? i : PAI__NONE;
+}
+
+int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  pai_reservation r = { 0 };
+  pai__kept k = { 0 };
+  int rc;
+
+  PAI__CHECK_ARG_ERR(e->reservation != NULL, err);
+  if (PAI__COPY_IN(&r, e->reservation, pai_reservation, nnodes) < 0 ||
+      r.name == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "the reservation has no struct_size, or no name");
+  if (r.to != 0 && (r.to <= r.from || r.to <= e->time))
+    return pai__fail(err, PAI_EINVAL,
+                     "reservation '%s' ends before it begins, or is over",
+                     r.name);
+  if (find_kept(s, r.name) != PAI__NONE)
+    return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
+                     r.name);
+  k.from = r.from;
+  k.to = r.to != 0 ? r.to : INT64_MAX;
+  if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
+      pai__names_add(&s->names, &s->alloc, r.name, &k.name) < 0 ||
+      pai__names_add(&s->names, &s->alloc, r.vc, &k.vc) < 0 ||
+      pai__names_add(&s->names, &s->alloc, r.user, &k.user) < 0)
+    return pai__oom(err);
+  rc = set_bits(s, &r, &k, err);
+  if (rc < 0)
+    return rc;
+  *kept_at(s, pai__flat_push(&s->kept, 1)) = k;
+  count_kept(s, &k, 1);
+  return PAI_OK;
+}
+
+/* Those behind it move up: they stay in the order in which they came. */
+static void drop_kept(pai_sched *s, uint32_t i)
+{
+  pai__kept *k = kept_at(s, i);
+
+  count_kept(s, k, -1);
+  if (k->nodes != PAI__NONE)
+    pai__pool_give(&s->pool, k->nodes, k->words);
+  s->kept.len--;
+  memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
+}
+
+int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  uint32_t i;
+
+  PAI__CHECK_ARG_ERR(e->text != NULL, err);
+  i = find_kept(s, e->text);
+  if (i == PAI__NONE)
+    return pai__fail(err, PAI_ENOTFOUND, "there is no reservation '%s'",
+                     e->text);
+  drop_kept(s, i);
+  return PAI_OK;
+}
+
+void pai__kept_recount(pai_sched *s)
+{
+  for (uint32_t i = 0; i < s->nodes.len; i++)
+    pai__node_at(s, i)->kept = 0;
+  for (uint32_t i = 0; i < s->kept.len; i++)
+    count_kept(s, kept_at(s, i), 1);
+}
+
+void pai__kept_expire(pai_sched *s)
+{
+  for (uint32_t i = s->kept.len; i-- > 0;)
+    if (kept_at(s, i)->to <= s->m.now)
+      drop_kept(s, i);
+}
+
+pai_time pai__kept_next(const pai_sched *s)
+{
+  pai_time next = INT64_MAX;
+
+  for (uint32_t i = 0; i < s->kept.len; i++) {
+    const pai__kept *k = kept_at(s, i);
+    pai_time t = k->from > s->m.now ? k->from : k->to;
+
+    if (t > s->m.now && t < next)
+      next = t;
+  }
+  return next;
+}

@@ -1,0 +1,48 @@
+/* queue.h - internal: requests, their instances, and who comes first */
+#ifndef PAI_SRC_SCHED_QUEUE_H
+#define PAI_SRC_SCHED_QUEUE_H
+
+#include "sched/core.h"
+
+/* A request as it was asked for; it waits at the end of the queue.  Changes
+ * nothing when it fails, with the codes of pai_sched_send(). */
+int pai__req_add(pai_sched *s, const pai_request *request, pai_time now,
+                 pai_error **err);
+/* By its id, or PAI__NONE. */
+uint32_t pai__req_find(const pai_sched *s, uint64_t id);
+
+/* How many of it wait has changed. */
+void pai__req_update(pai_sched *s, uint32_t req);
+/* Likewise; and if it is done, it goes. */
+void pai__req_settle(pai_sched *s, uint32_t req);
+/* Its name for people; NULL: none.  PAI_OK or PAI_ENOMEM. */
+int pai__req_set_name(pai_sched *s, pai__req *r, const char *text);
+/* It does not wait for that any more. */
+void pai__req_unfollow(pai_sched *s, const pai__after *after);
+/* The virtual cluster of that name, NULL being the default one. */
+uint32_t pai__tenant_of(const pai_sched *s, const char *vc);
+/* Could it ever start?  PAI_OK, or PAI_ENOROOM with what lacks. */
+int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err);
+/* What it has in common with others that fit alike, after a change. */
+void pai__req_set_shape(pai_sched *s, uint32_t req);
+
+/* Instances that have not begun or wait again. */
+static inline uint32_t pai__req_waiting(const pai__req *r)
+{
+  return r->instances - r->next + r->returned;
+}
+
+/* What keeps it from beginning, apart from room: PAI_LACK_RELEASE, _AFTER,
+ * _THROTTLE, or PAI_LACK_NOTHING. */
+uint32_t pai__req_lack(const pai_sched *s, const pai__req *r);
+
+/* The run for the next instance that waits, not yet placed; PAI__NONE without
+ * memory. */
+uint32_t pai__run_next(pai_sched *s, uint32_t req);
+/* By its instance, or PAI__NONE. */
+uint32_t pai__run_find(const pai_sched *s, uint32_t req, uint32_t instance);
+
+/* A run has ended and holds nothing any more: `ok`, 1 or 0. */
+void pai__run_end(pai_sched *s, uint32_t run, bool ok);
+
+#endif

@@ -1,0 +1,210 @@
+/* start.c - instances get their places, claim those of others, and give them
+ * back */
+#include "sched/start.h"
+
+#include "resource/bits.h"
+
+/* What a run has of each kind is counted as its tenant's. */
+static void tally(pai_sched *s, const pai__run *run, int sign)
+{
+  uint32_t nkinds = s->park->nkinds;
+  const pai__req *r = pai__req_at(s, run->req);
+  pai__flat *sums = run->borrowed ? &s->gpus_lent : &s->gpus_used;
+  uint64_t *of = (uint64_t *)sums->data + (size_t)r->tenant * nkinds;
+  const pai__slot *slots = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    const pai__build *b = pai__build_of(s->park, slots[i].node);
+
+    for (uint32_t k = 0; slots[i].gpus != 0 && k < nkinds; k++) {
+      uint64_t n = pai__bits_ones(slots[i].gpus & b->kinds[k]);
+
+      of[k] += sign > 0 ? n : -n;
+    }
+  }
+}
+
+/* There is room for it. */
+static void decide(pai_sched *s, uint32_t run, int kind, int cause)
+{
+  const pai__run *x = pai__run_at(s, run);
+  uint32_t i = pai__flat_push(&s->decisions, 1);
+
+  ((pai__decision *)s->decisions.data)[i] =
+    (pai__decision){ .id = pai__req_at(s, x->req)->id,
+                     .by = x->by,
+                     .run = run,
+                     .instance = x->instance,
+                     .tasks = x->tasks,
+                     .kind = (uint8_t)kind,
+                     .cause = (uint8_t)cause };
+}
+
+/* The run with its slots, which are not numbered yet; PAI__NONE without memory,
+ * and then nothing is counted any more. */
+static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
+{
+  pai__req *r = pai__req_at(s, req);
+  uint32_t run = PAI__NONE;
+
+  if (pai__flat_reserve(&s->decisions, &s->alloc, 1) == PAI_OK)
+    run = pai__run_next(s, req);
+  if (run == PAI__NONE ||
+      pai__slots_keep(s, r, pai__run_at(s, run), n) < 0) {
+    pai__unfit(s, r, n);
+    return PAI__NONE;
+  }
+  pai__run_at(s, run)->borrowed = r->priority < 0;
+  r->returned--;
+  r->active++;
+  tally(s, pai__run_at(s, run), 1);
+  return run;
+}
+
+static void give(pai_sched *s, uint32_t run, bool numbered)
+{
+  pai__run *x = pai__run_at(s, run);
+  pai__req *r = pai__req_at(s, x->req);
+
+  tally(s, x, -1);
+  pai__slots_give(s, r, x, numbered);
+  x->state = PAI__RUN_RETURNED;
+  x->cause = 0;
+  x->by = 0;
+  r->active--;
+  r->returned++;
+}
+
+static void begin(pai_sched *s, uint32_t run)
+{
+  pai__run *x = pai__run_at(s, run);
+
+  x->state = PAI__RUN_PLACED;
+  x->order = ++s->m.orders;
+  x->since = s->m.now;
+  x->by = 0;
+  s->m.nrunning++;
+  decide(s, run, PAI_DECISION_START, 0);
+}
+
+int pai__start(pai_sched *s, uint32_t req, uint32_t n)
+{
+  uint32_t run = keep(s, req, n);
+
+  if (run == PAI__NONE)
+    return PAI_ENOMEM;
+  if (pai__slots_number(s, pai__req_at(s, req), pai__run_at(s, run)) < 0) {
+    give(s, run, false);
+    return PAI_ENOMEM;
+  }
+  begin(s, run);
+  pai__req_update(s, req);
+  return PAI_OK;
+}
+
+/* --- claims --------------------------------------------------------------- */
+
+static bool is_settled(const pai_sched *s, const pai__run *run)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    if (!pai__node_settled(pai__node_at(s, slots[i].node), slots[i].gpus))
+      return false;
+  return true;
+}
+
+static void set_claimed(pai_sched *s, uint32_t run)
+{
+  uint32_t i = pai__flat_push(&s->claims, 1);
+
+  ((uint32_t *)s->claims.data)[i] = run;
+  pai__run_at(s, run)->state = PAI__RUN_CLAIMED;
+  pai__run_at(s, run)->order = ++s->m.orders;
+}
+
+static void unclaim(pai_sched *s, uint32_t run)
+{
+  uint32_t *list = s->claims.data, i = 0;
+
+  while (list[i] != run)
+    i++;
+  s->claims.len--;
+  memmove(list + i, list + i + 1, (s->claims.len - i) * sizeof(*list));
+}
+
+int pai__claim(pai_sched *s, uint32_t req, uint32_t n)
+{
+  uint32_t run;
+
+  if (pai__flat_reserve(&s->claims, &s->alloc, 1) < 0) {
+    pai__unfit(s, pai__req_at(s, req), n);
+    return PAI_ENOMEM;
+  }
+  run = keep(s, req, n);
+  if (run == PAI__NONE)
+    return PAI_ENOMEM;
+  set_claimed(s, run);
+  pai__req_update(s, req);
+  if (!is_settled(s, pai__run_at(s, run)))
+    return 0;
+  if (pai__slots_number(s, pai__req_at(s, req), pai__run_at(s, run)) < 0) {
+    pai__release(s, run);
+    pai__req_update(s, req);
+    return PAI_ENOMEM;
+  }
+  unclaim(s, run);
+  begin(s, run);
+  return 1;
+}
+
+int pai__start_claimed(pai_sched *s)
+{
+  for (uint32_t i = 0; i < s->claims.len;) {
+    uint32_t run = ((uint32_t *)s->claims.data)[i];
+    const pai__run *x = pai__run_at(s, run);
+
+    if (!is_settled(s, x)) {
+      i++;
+      continue;
+    }
+    if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0 ||
+        pai__slots_number(s, pai__req_at(s, x->req), x) < 0)
+      return PAI_ENOMEM;
+    unclaim(s, run);
+    begin(s, run);
+  }
+  return PAI_OK;
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+int pai__stop(pai_sched *s, uint32_t run, int cause, uint64_t by)
+{
+  pai__run *x = pai__run_at(s, run);
+
+  if (x->state == PAI__RUN_CLAIMED) {
+    pai__release(s, run);
+    return PAI_OK;
+  }
+  if (x->state == PAI__RUN_STOPPING)
+    return PAI_OK;
+  if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0)
+    return PAI_ENOMEM;
+  x->state = PAI__RUN_STOPPING;
+  x->cause = (uint8_t)cause;
+  x->by = by;
+  decide(s, run, PAI_DECISION_STOP, cause);
+  return PAI_OK;
+}
+
+void pai__release(pai_sched *s, uint32_t run)
+{
+  bool claimed = pai__run_at(s, run)->state == PAI__RUN_CLAIMED;
+
+  if (claimed)
+    unclaim(s, run);
+  else
+    s->m.nrunning--;
+  give(s, run, !claimed);
+}

@@ -1,0 +1,32 @@
+/* start.h - internal: instances get their places, claim those of others, and
+ * give them back */
+#ifndef PAI_SRC_SCHED_START_H
+#define PAI_SRC_SCHED_START_H
+
+#include "sched/fit.h"
+#include "sched/queue.h"
+
+/* The next instance of a request gets the first n of s->slots, which are
+ * counted: it starts.  PAI_OK; PAI_ENOMEM, and they are uncounted. */
+int pai__start(pai_sched *s, uint32_t req, uint32_t n);
+
+/* Likewise, where others are: it starts when all it has is settled.  1: it
+ * did; 0: it waits for that; or PAI_ENOMEM. */
+int pai__claim(pai_sched *s, uint32_t req, uint32_t n);
+
+/* Starts what was claimed and is free by now.  PAI_OK or PAI_ENOMEM. */
+int pai__start_claimed(pai_sched *s);
+
+/* An instance is asked to stop; nothing if it was before.  PAI_OK or
+ * PAI_ENOMEM. */
+int pai__stop(pai_sched *s, uint32_t run, int cause, uint64_t by);
+
+/* It holds nothing any more, and waits again. */
+void pai__release(pai_sched *s, uint32_t run);
+
+static inline bool pai__run_holds(const pai__run *run)
+{
+  return run->req != PAI__NONE && run->state != PAI__RUN_RETURNED;
+}
+
+#endif
