@@ -70,6 +70,8 @@ struct pai_policy_host {
   int (*view_sums)(const pai_policy_host *host, pai_sched_view *view);
   int (*view_request)(const pai_policy_host *host, uint64_t id,
                       pai_request_view *view);
+  int (*view_want)(const pai_policy_host *host, uint64_t id, uint32_t want,
+                   pai_want *view);
   int (*view_node)(const pai_policy_host *host, size_t node,
                    pai_sched_node_view *view);
   int (*view_vc)(const pai_policy_host *host, size_t vc,

@@ -54,12 +54,13 @@ typedef struct pai_sched_options {
   const char *policy_options; /**< a JSON object, or NULL: all defaults */
   uint32_t first_port, last_port; /**< what tasks are given; 0: 15000 to
                                        39999 */
+  uint32_t next_port; /**< the first one to be given out; 0: first_port */
   int unchecked; /**< 1: what a policy asks for is not checked a second time */
 } pai_sched_options;
 
 #define PAI_SCHED_OPTIONS_INIT                          \
   {                                                     \
-    sizeof(pai_sched_options), NULL, NULL, NULL, NULL, 0, 0, 0 \
+    sizeof(pai_sched_options), NULL, NULL, NULL, NULL, 0, 0, 0, 0 \
   }
 
 /**
@@ -305,7 +306,8 @@ enum {
   PAI_DECISION_START = 1, /**< start its tasks: pai_sched_task() */
   PAI_DECISION_STOP = 2,  /**< stop it; cause says why */
   PAI_DECISION_GROW = 3,  /**< start tasks that it had not before */
-  PAI_DECISION_SHRINK = 4 /**< stop tasks that it has no more */
+  PAI_DECISION_SHRINK = 4 /**< stop tasks, then tell PAI_SCHED_RESIZED: until
+                               then they hold their places */
 };
 
 /** Why it is to stop. */
@@ -322,7 +324,9 @@ typedef struct pai_decision {
   int cause; /**< PAI_STOP_PREEMPTED, ...; or 0 */
   uint64_t id;
   uint32_t instance;
-  uint32_t tasks; /**< how many it has now */
+  uint32_t want;  /**< of which it has more or fewer tasks: the last ones are
+                       new, or to be stopped */
+  uint32_t tasks; /**< how many tasks it has now, of that want or of all */
   uint64_t by;    /**< the request for which it is stopped, or 0 */
 } pai_decision;
 
@@ -417,6 +421,8 @@ enum {
 typedef struct pai_reason {
   size_t struct_size;
   int lack;          /**< what decided */
+  int of;            /**< PAI_LACK_GANG, _TOPOLOGY: what lacked the next task;
+                          else as lack */
   uint32_t want;     /**< of which the first task without a place is */
   uint32_t placed;   /**< tasks that had one */
   uint32_t tasks;    /**< of all there are */
@@ -466,13 +472,21 @@ enum {
   PAI_REQUEST_STOPPING = 3 /**< cancelled; some still hold their places */
 };
 
+/** A request as it was changed last; strings are the scheduler's, until it is
+ *  changed. */
 typedef struct pai_request_view {
   size_t struct_size;
-  pai_request request; /**< as it was changed last; strings are the
-                            scheduler's, until it is changed */
   int state;
-  uint64_t turn;      /**< of two requests, the lower came first */
+  uint64_t id;
+  uint64_t turn; /**< of two requests, the lower came first */
   pai_time submitted;
+  pai_time duration, limit;
+  int priority;
+  uint32_t instances, at_once;
+  int held, lazy;
+  const char *name, *vc, *user, *pin, *within; /**< or NULL */
+  uint32_t wants; /**< pai_sched_view_want() */
+  uint32_t after; /**< how many others it is, or was, to come after */
   uint32_t waiting, running, finished, failed; /**< instances */
 } pai_request_view;
 
@@ -481,7 +495,8 @@ typedef struct pai_sched_node_view {
   const char *name;
   int state;       /**< PAI_NODE_UP, ... */
   const char *why; /**< it is not up, or NULL */
-  uint32_t gpus, free_gpus, sick_gpus;
+  uint32_t gpus, free_gpus, sick_gpus; /**< free ones are not sick */
+  uint64_t free_mask, sick_mask;       /**< which ones */
   uint32_t cpus, free_cpus; /**< 0 CPUs: not known, nobody counts them */
   uint64_t memory, free_memory;
 } pai_sched_node_view;
@@ -489,9 +504,10 @@ typedef struct pai_sched_node_view {
 typedef struct pai_sched_vc_view {
   size_t struct_size;
   const char *name;
-  uint64_t gpus;     /**< its own, of all kinds */
-  uint64_t used;     /**< in use by guaranteed instances */
-  uint64_t borrowed; /**< in use by opportunistic ones */
+  int limited;   /**< 0: the cluster has no shares, and it may have all */
+  uint64_t gpus; /**< its own, of all kinds */
+  uint64_t used; /**< in use by guaranteed instances */
+  uint64_t lent; /**< in use by opportunistic ones */
   uint32_t waiting, running; /**< requests; instances */
 } pai_sched_vc_view;
 
@@ -513,6 +529,9 @@ PAI_API int pai_sched_view_sums(const pai_sched *sched, pai_sched_view *view);
 /** @since 0.1 */
 PAI_API int pai_sched_view_request(const pai_sched *sched, uint64_t id,
                                    pai_request_view *view);
+/** Want @p want of a request.  @since 0.1 */
+PAI_API int pai_sched_view_want(const pai_sched *sched, uint64_t id,
+                                uint32_t want, pai_want *view);
 /** @since 0.1 */
 PAI_API int pai_sched_view_node(const pai_sched *sched, size_t node,
                                 pai_sched_node_view *view);

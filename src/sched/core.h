@@ -8,7 +8,7 @@
 #ifndef PAI_SRC_SCHED_CORE_H
 #define PAI_SRC_SCHED_CORE_H
 
-#include "sched/names.h"
+#include "sched/texts.h"
 #include "sched/park.h"
 
 #include <openpai/policy.h>
@@ -74,6 +74,7 @@ typedef struct pai__run {
   uint64_t order;    /* of placing: of two, the lower was placed before */
   pai_time since;    /* when it was placed, and then when it started */
   uint64_t by;       /* for whom it stops */
+  uint32_t leaving, leaving_want; /* so many of its last tasks are to go */
   uint8_t state, cause;
   uint8_t borrowed; /* counted as such: it is no guaranteed one */
 } pai__run;
@@ -97,7 +98,7 @@ typedef struct pai__port_list {
 
 /* What is left of a node.  Claims may take what is still held: then numbers
  * are negative, and GPUs are in `promised`. */
-typedef struct pai__node {
+typedef struct pai__room {
   uint64_t gpus;     /* free ones, the sick included */
   uint64_t promised; /* held ones that somebody has claimed */
   uint64_t sick;
@@ -111,7 +112,7 @@ typedef struct pai__node {
   uint32_t kept;       /* reservations that name it */
   uint32_t coming;     /* ports, while room is made for them; else 0 */
   uint32_t state;      /* PAI_NODE_UP, ... */
-} pai__node;
+} pai__room;
 
 typedef struct pai__kept {
   pai_time from, to; /* to: INT64_MAX for ever */
@@ -127,7 +128,7 @@ typedef struct pai__why {
   uint64_t wanted, found;
   uint64_t behind;
   pai_time until;
-  uint32_t lack;
+  uint32_t lack, of;
   uint32_t want, placed, tasks;
   uint32_t node, text;
   uint32_t failed[PAI_LACKS];
@@ -137,8 +138,8 @@ typedef struct pai__why {
 
 typedef struct pai__decision {
   uint64_t id, by;
-  uint32_t run;
-  uint32_t instance, tasks;
+  uint32_t instance;
+  uint32_t want, tasks;
   uint8_t kind, cause;
 } pai__decision;
 
@@ -147,7 +148,7 @@ typedef struct pai__marks {
   uint32_t free_req, free_run; /* lists through what is not in use */
   uint32_t first, last;        /* of the queue */
   uint32_t nreqs, nqueued, nrunning;
-  uint32_t first_port, last_port;
+  uint32_t first_port, last_port, next_port;
   uint64_t turns, orders; /* given so far */
   uint64_t events;
   pai_time now;
@@ -161,19 +162,19 @@ struct pai_sched {
   pai__marks m;
 
   /* By index; whys are those of requests. */
-  pai__flat reqs, runs, nodes, cpus, kept, whys;
+  pai__flat reqs, runs, rooms, cpus, kept, whys;
   pai__flat claims;               /* runs, the oldest first */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
-  pai__index by_id, by_instance;
-  pai__index followed; /* ids that others wait for, to how many */
-  pai__index possible; /* shapes that fit if all is free */
-  pai__names names;
+  pai__lookup by_id, by_instance;
+  pai__lookup followed; /* ids that others wait for, to how many */
+  pai__lookup possible; /* shapes that fit if all is free */
+  pai__texts names;
   pai__pool pool;
 
   /* A fork begins without these. */
   pai__flat decisions;
   uint32_t told;      /* decisions of the last time */
-  pai__index refused; /* shapes that found no room this time, to whose reason
+  pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
   pai__flat slots;    /* for fit.c while it looks */
   bool deciding;
@@ -201,9 +202,9 @@ static inline pai__run *pai__run_at(const pai_sched *s, uint32_t i)
   return (pai__run *)s->runs.data + i;
 }
 
-static inline pai__node *pai__node_at(const pai_sched *s, uint32_t i)
+static inline pai__room *pai__room_at(const pai_sched *s, uint32_t i)
 {
-  return (pai__node *)s->nodes.data + i;
+  return (pai__room *)s->rooms.data + i;
 }
 
 static inline pai__why *pai__why_of(const pai_sched *s, uint32_t req)

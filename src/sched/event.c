@@ -1,5 +1,6 @@
 /* event.c - what happened: requests and their instances */
 #include "sched/event.h"
+#include "sched/sched.h"
 
 #include <inttypes.h>
 
@@ -109,7 +110,6 @@ static int on_cancel(pai_sched *s, const pai_sched_event *e, pai_error **err)
 
   if (req == PAI__NONE)
     return PAI_ENOTFOUND;
-  s->decisions.len = 0;
   return e->instance == PAI_SCHED_ALL ? cancel_all(s, req, err)
                                       : cancel_one(s, e, req, err);
 }
@@ -130,6 +130,7 @@ static int on_started(pai_sched *s, const pai_sched_event *e, pai_error **err)
   pai__run_at(s, run)->since = e->time;
   if (pai__run_at(s, run)->state == PAI__RUN_PLACED)
     pai__run_at(s, run)->state = PAI__RUN_STARTED;
+  pai__limit_set(s, pai__run_at(s, run));
   return PAI_OK;
 }
 

@@ -1,5 +1,6 @@
 /* event_change.c - a request is changed */
 #include "sched/event.h"
+#include "sched/sched.h"
 
 #include <inttypes.h>
 
@@ -54,7 +55,12 @@ static int set_duration(const changing *c)
 
 static int set_limit(const changing *c)
 {
-  return set_time(c, &c->r->limit);
+  int rc = set_time(c, &c->r->limit);
+
+  for (uint32_t run = c->r->runs; run != PAI__NONE && rc == PAI_OK;
+       run = pai__run_at(c->s, run)->next)
+    pai__limit_set(c->s, pai__run_at(c->s, run));
+  return rc;
 }
 
 static int set_at_once(const changing *c)
@@ -149,7 +155,7 @@ static int set_type(const changing *c)
                        "there are no GPUs and no SKU '%s'", c->e->text);
   }
   c->want->type = type;
-  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text,
+  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text,
                         &c->want->type_name);
 }
 
@@ -163,17 +169,17 @@ static int set_vc(const changing *c)
     return pai__fail(c->err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
                      c->e->text != NULL ? c->e->text : "default");
   c->r->tenant = tenant;
-  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->vc);
+  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->vc);
 }
 
 static int set_pin(const changing *c)
 {
-  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->pin);
+  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->pin);
 }
 
 static int set_within(const changing *c)
 {
-  return pai__names_add(&c->s->names, &c->s->alloc, c->e->text,
+  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text,
                         &c->r->within);
 }
 

@@ -1,5 +1,6 @@
 /* event_cluster.c - the cluster is another one */
 #include "sched/event.h"
+#include "sched/sched.h"
 
 #include "resource/bits.h"
 
@@ -13,7 +14,7 @@ typedef struct moving {
 
 static bool is_used(const pai_sched *s, uint32_t node)
 {
-  const pai__node *n = pai__node_at(s, node);
+  const pai__room *n = pai__room_at(s, node);
   const pai__build *b = pai__build_of(s->park, node);
   const uint64_t *cpus =
     (uint64_t *)s->cpus.data + s->park->spots[node].first_cpu_word;
@@ -61,7 +62,7 @@ static int match_nodes(moving *m)
 
 static uint32_t tenant_in(const moving *m, const pai__req *r)
 {
-  const char *vc = pai__names_text(&m->s->names, r->vc);
+  const char *vc = pai__texts_text(&m->s->names, r->vc);
   uint32_t tenant = pai__park_tenant(m->park, vc != NULL ? vc : "default");
 
   return tenant == PAI__NONE && vc == NULL && m->park->ntenants == 1 ? 0
@@ -94,7 +95,7 @@ static int make(moving *m)
   const pai_sched *s = m->s;
   uint32_t sums = m->park->ntenants * m->park->nkinds;
 
-  pai__flat_init(&m->nodes, sizeof(pai__node));
+  pai__flat_init(&m->nodes, sizeof(pai__room));
   pai__flat_init(&m->cpus, sizeof(uint64_t));
   pai__flat_init(&m->used, sizeof(uint64_t));
   pai__flat_init(&m->lent, sizeof(uint64_t));
@@ -114,7 +115,7 @@ static int make(moving *m)
 static void move_nodes(moving *m)
 {
   pai_sched *s = m->s;
-  pai__node *nodes = m->nodes.data;
+  pai__room *nodes = m->nodes.data;
 
   for (uint32_t i = 0; i < s->park->nspots; i++) {
     uint32_t to = m->to[i];
@@ -127,11 +128,11 @@ static void move_nodes(moving *m)
     if (state != PAI_NODE_UP) {
       uint32_t why = nodes[to].why;
 
-      nodes[to] = *pai__node_at(s, i);
+      nodes[to] = *pai__room_at(s, i);
       nodes[to].why = why;
       nodes[to].state = state;
     } else {
-      nodes[to] = *pai__node_at(s, i);
+      nodes[to] = *pai__room_at(s, i);
     }
     if (b->cpu_words != 0)
       memcpy((uint64_t *)m->cpus.data + m->park->spots[to].first_cpu_word,
@@ -195,7 +196,7 @@ static void move_requests(moving *m)
     for (uint32_t k = 0; k < r->nwants; k++)
       if (w[k].type_name != PAI__NONE) {
         w[k].type =
-          pai__park_type(m->park, pai__names_text(&s->names, w[k].type_name));
+          pai__park_type(m->park, pai__texts_text(&s->names, w[k].type_name));
         if (w[k].type == PAI__NONE)
           w[k].type = PAI__NO_TYPE;
       }
@@ -209,15 +210,15 @@ static void swap_in(moving *m)
 
   pai__park_unref(s->park);
   s->park = pai__park_ref(m->park);
-  pai__flat_dispose(&s->nodes, &s->alloc);
+  pai__flat_dispose(&s->rooms, &s->alloc);
   pai__flat_dispose(&s->cpus, &s->alloc);
   pai__flat_dispose(&s->gpus_used, &s->alloc);
   pai__flat_dispose(&s->gpus_lent, &s->alloc);
-  s->nodes = m->nodes;
+  s->rooms = m->nodes;
   s->cpus = m->cpus;
   s->gpus_used = m->used;
   s->gpus_lent = m->lent;
-  pai__index_clear(&s->possible);
+  pai__lookup_clear(&s->possible);
   pai__tally_again(s);
   pai__kept_recount(s);
 }
@@ -232,7 +233,7 @@ static int move(moving *m, const pai_cluster *c)
   if (rc == PAI_OK)
     rc = make(m);
   if (rc == PAI_OK)
-    rc = pai__nodes_of_cluster(s, m->park, c, m->nodes.data, m->err);
+    rc = pai__rooms_of_cluster(s, m->park, c, m->nodes.data, m->err);
   if (rc == PAI_OK &&
       pai__pool_reserve(&s->pool, &s->alloc, s->kept.len,
                         PAI__BITS_WORDS(m->park->nspots)) < 0)

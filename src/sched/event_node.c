@@ -16,7 +16,7 @@ uint32_t pai__node_named(const pai_sched *s, const char *name, pai_error **err)
 int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   uint32_t i = pai__node_named(s, e->node, err), why;
-  pai__node *n;
+  pai__room *n;
 
   if (i == PAI__NONE)
     return PAI_ENOTFOUND;
@@ -26,9 +26,9 @@ int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err)
   if (e->gpu >= 0 && (uint32_t)e->gpu >= pai__build_of(s->park, i)->gpus)
     return pai__fail(err, PAI_ENOTFOUND, "node '%s' has no GPU %d", e->node,
                      (int)e->gpu);
-  if (pai__names_add(&s->names, &s->alloc, e->text, &why) < 0)
+  if (pai__texts_add(&s->names, &s->alloc, e->text, &why) < 0)
     return pai__oom(err);
-  n = pai__node_at(s, i);
+  n = pai__room_at(s, i);
   if (e->gpu < 0) {
     n->state = (uint32_t)e->number;
     n->why = e->number != PAI_NODE_UP ? why : PAI__NONE;
@@ -52,9 +52,9 @@ static void count_kept(pai_sched *s, const pai__kept *k, int more)
   const uint64_t *bits =
     k->nodes != PAI__NONE ? pai__pool_at(&s->pool, k->nodes) : NULL;
 
-  for (uint32_t i = 0; i < s->nodes.len; i++)
+  for (uint32_t i = 0; i < s->rooms.len; i++)
     if (bits == NULL || pai__bits_has(bits, k->words, i))
-      pai__node_at(s, i)->kept += (uint32_t)more;
+      pai__room_at(s, i)->kept += (uint32_t)more;
 }
 
 static int set_bits(pai_sched *s, const pai_reservation *r, pai__kept *k,
@@ -65,7 +65,7 @@ static int set_bits(pai_sched *s, const pai_reservation *r, pai__kept *k,
   k->nodes = PAI__NONE;
   if (r->nodes == NULL)
     return PAI_OK;
-  k->words = PAI__BITS_WORDS(s->nodes.len);
+  k->words = PAI__BITS_WORDS(s->rooms.len);
   k->nodes = pai__pool_take(&s->pool, &s->alloc, k->words);
   if (k->nodes == PAI__NONE)
     return pai__oom(err);
@@ -85,7 +85,7 @@ static int set_bits(pai_sched *s, const pai_reservation *r, pai__kept *k,
 
 static uint32_t find_kept(const pai_sched *s, const char *name)
 {
-  uint32_t n = pai__names_find(&s->names, name), i = 0;
+  uint32_t n = pai__texts_find(&s->names, name), i = 0;
 
   while (i < s->kept.len && (n == PAI__NONE || kept_at(s, i)->name != n))
     i++;
@@ -113,9 +113,9 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
   k.from = r.from;
   k.to = r.to != 0 ? r.to : INT64_MAX;
   if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
-      pai__names_add(&s->names, &s->alloc, r.name, &k.name) < 0 ||
-      pai__names_add(&s->names, &s->alloc, r.vc, &k.vc) < 0 ||
-      pai__names_add(&s->names, &s->alloc, r.user, &k.user) < 0)
+      pai__texts_add(&s->names, &s->alloc, r.name, &k.name) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r.vc, &k.vc) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r.user, &k.user) < 0)
     return pai__oom(err);
   rc = set_bits(s, &r, &k, err);
   if (rc < 0)
@@ -152,8 +152,8 @@ int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
 
 void pai__kept_recount(pai_sched *s)
 {
-  for (uint32_t i = 0; i < s->nodes.len; i++)
-    pai__node_at(s, i)->kept = 0;
+  for (uint32_t i = 0; i < s->rooms.len; i++)
+    pai__room_at(s, i)->kept = 0;
   for (uint32_t i = 0; i < s->kept.len; i++)
     count_kept(s, kept_at(s, i), 1);
 }

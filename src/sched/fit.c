@@ -65,9 +65,9 @@ static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
   return false;
 }
 
-uint32_t pai__node_lack(const pai_sched *s, const pai__req *r, uint32_t node)
+uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r, uint32_t node)
 {
-  const pai__node *n = pai__node_at(s, node);
+  const pai__room *n = pai__room_at(s, node);
 
   if (n->state != PAI_NODE_UP)
     return PAI_LACK_HEALTH;
@@ -109,7 +109,7 @@ static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
                          uint64_t mask, uint64_t *free, uint32_t *lack)
 {
   const pai_sched *s = f->s;
-  const pai__node *n = pai__node_at(s, node);
+  const pai__room *n = pai__room_at(s, node);
   uint64_t may = eligible(f, w, node, lack);
   uint32_t fits = UINT32_MAX, part;
 
@@ -117,7 +117,7 @@ static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
   if (*lack != PAI_LACK_NOTHING)
     return 0;
   if (!f->ask->ideal) {
-    *lack = pai__node_lack(s, f->req, node);
+    *lack = pai__req_node_lack(s, f->req, node);
     if (*lack != PAI_LACK_NOTHING)
       return 0;
     *free &= ~n->sick;
@@ -164,7 +164,7 @@ static uint64_t least_used(const fitting *f, const pai__want *w, uint32_t node,
                            uint64_t free)
 {
   const pai__build *b = pai__build_of(f->s->park, node);
-  const pai__node *n = pai__node_at(f->s, node);
+  const pai__room *n = pai__room_at(f->s, node);
   uint32_t cpu = used_part(n->cpus - (int32_t)w->cpus,
                            (int32_t)(b->cpus - b->first_cpu));
   uint32_t memory =
@@ -179,7 +179,7 @@ static uint64_t least_used(const fitting *f, const pai__want *w, uint32_t node,
 static uint64_t score(const fitting *f, const pai__want *w, uint32_t node,
                       uint64_t free, uint32_t fits, uint32_t left)
 {
-  const pai__node *n = pai__node_at(f->s, node);
+  const pai__room *n = pai__room_at(f->s, node);
   uint64_t gpus = pai__bits_ones(free);
   uint64_t cpus = n->cpus > 0 ? (uint64_t)n->cpus : 0;
 
@@ -211,7 +211,7 @@ static void put(fitting *f, uint32_t want, uint32_t node, uint64_t free,
                 uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
-  pai__node *n = pai__node_at(f->s, node);
+  pai__room *n = pai__room_at(f->s, node);
 
   for (; tasks > 0; tasks--) {
     uint64_t gpus =
@@ -219,7 +219,7 @@ static void put(fitting *f, uint32_t want, uint32_t node, uint64_t free,
 
     ((pai__slot *)f->s->slots.data)[f->placed++] =
       (pai__slot){ .gpus = gpus, .node = node, .want = want };
-    pai__node_count(n, w, gpus);
+    pai__room_count(n, w, gpus);
     free &= ~gpus;
   }
 }
@@ -268,7 +268,7 @@ void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n)
   const pai__slot *slots = s->slots.data;
 
   for (uint32_t i = 0; i < n; i++)
-    pai__node_uncount(pai__node_at(s, slots[i].node), &wants[slots[i].want],
+    pai__room_uncount(pai__room_at(s, slots[i].node), &wants[slots[i].want],
                       slots[i].gpus);
 }
 
@@ -348,7 +348,7 @@ static uint64_t wanted_of(const pai__want *w, uint32_t lack)
   }
 }
 
-static uint64_t found_of(const pai__node *n, uint32_t lack, uint64_t free)
+static uint64_t found_of(const pai__room *n, uint32_t lack, uint64_t free)
 {
   switch (lack) {
   case PAI_LACK_GPU: return pai__bits_ones(free);
@@ -377,7 +377,7 @@ static void blame(fitting *f, const area *a, uint32_t want)
 
     (void)room_for(f, w, node, a->mask, &free, &lack);
     why->failed[lack]++;
-    found = found_of(pai__node_at(f->s, node), lack, free);
+    found = found_of(pai__room_at(f->s, node), lack, free);
     sum += lack == PAI_LACK_GPU ? found : 0;
     near = nearness(lack, found);
     if (near > nearest || why->node == PAI__NONE) {
@@ -388,6 +388,7 @@ static void blame(fitting *f, const area *a, uint32_t want)
       why->wanted = wanted_of(w, lack);
     }
   }
+  why->of = why->lack;
   if (why->lack == PAI_LACK_GPU && sum >= w->gpus)
     why->lack = PAI_LACK_TOPOLOGY;
   else if (f->placed != 0 && why->lack >= PAI_LACK_GPU)
@@ -446,7 +447,7 @@ static bool try_nodes(fitting *f)
 
   for (uint32_t i = 0; i < f->s->park->nspots; i++) {
     area a = { &i, 1, UINT64_MAX };
-    uint32_t free = pai__bits_ones(pai__node_at(f->s, i)->gpus);
+    uint32_t free = pai__bits_ones(pai__room_at(f->s, i)->gpus);
 
     if (free >= most || hopeless(f, i, UINT64_MAX) || !try_area(f, &a, false))
       continue;
@@ -498,7 +499,7 @@ static bool try_within(fitting *f, const char *within)
 static bool try_all(fitting *f)
 {
   const pai__park *park = f->s->park;
-  const char *within = pai__names_text(&f->s->names, f->req->within);
+  const char *within = pai__texts_text(&f->s->names, f->req->within);
   area all = { NULL, park->nspots, UINT64_MAX };
 
   if (within != NULL) {
@@ -567,7 +568,7 @@ int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
   if (pai__flat_reserve(&s->slots, &s->alloc, f.total) < 0)
     return PAI_ENOMEM;
   if (r->pin != PAI__NONE) {
-    f.pin = pai__park_pin(s->park, pai__names_text(&s->names, r->pin));
+    f.pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
     if (f.pin == PAI__NONE) {
       why->lack = PAI_LACK_PIN;
       why->failed[PAI_LACK_PIN] = s->park->nspots;

@@ -2,7 +2,7 @@
 #ifndef PAI_SRC_SCHED_FIT_H
 #define PAI_SRC_SCHED_FIT_H
 
-#include "sched/node.h"
+#include "sched/room.h"
 
 /* What is looked for. */
 typedef struct pai__ask {
@@ -14,7 +14,7 @@ typedef struct pai__ask {
 } pai__ask;
 
 /*
- * Looks for places in s->nodes.  1: there are, they are the first *n of
+ * Looks for places in s->rooms.  1: there are, they are the first *n of
  * s->slots and counted, and pai__unfit() undoes that; 0: there are none, and
  * *why says what lacks; or PAI_ENOMEM.
  */
@@ -23,7 +23,7 @@ void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);
 
 /* May a request be on a node, as far as reservations and health go?  Else what
  * lacks. */
-uint32_t pai__node_lack(const pai_sched *s, const pai__req *r, uint32_t node);
+uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r, uint32_t node);
 
 /* GPUs of a kind that a tenant has left of its own; UINT64_MAX: it has no
  * shares to keep to. */

@@ -131,26 +131,26 @@ typedef struct entry {
   uint64_t value;
 } entry;
 
-void pai__index_init(pai__index *x)
+void pai__lookup_init(pai__lookup *x)
 {
   pai__flat_init(&x->slots, sizeof(entry));
   x->live = 0;
 }
 
-int pai__index_copy(pai__index *x, const pai__index *from,
+int pai__lookup_copy(pai__lookup *x, const pai__lookup *from,
                     const pai_alloc *alloc)
 {
   x->live = from->live;
   return pai__flat_copy(&x->slots, &from->slots, alloc);
 }
 
-static uint32_t home(const pai__index *x, uint64_t key)
+static uint32_t home(const pai__lookup *x, uint64_t key)
 {
   return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
          (x->slots.len - 1);
 }
 
-static void put(pai__index *x, uint64_t key, uint64_t value)
+static void put(pai__lookup *x, uint64_t key, uint64_t value)
 {
   entry *list = x->slots.data;
   uint32_t i = home(x, key);
@@ -160,15 +160,15 @@ static void put(pai__index *x, uint64_t key, uint64_t value)
   list[i] = (entry){ key, value };
 }
 
-int pai__index_reserve(pai__index *x, const pai_alloc *alloc)
+int pai__lookup_reserve(pai__lookup *x, const pai_alloc *alloc)
 {
-  pai__index bigger;
+  pai__lookup bigger;
   const entry *old = x->slots.data;
   uint32_t n = x->slots.len < 16 ? 16 : x->slots.len * 2;
 
   if (x->slots.len != 0 && (x->live + 1) * 2 <= x->slots.len)
     return PAI_OK;
-  pai__index_init(&bigger);
+  pai__lookup_init(&bigger);
   if (pai__flat_reserve(&bigger.slots, alloc, n) < 0)
     return PAI_ENOMEM;
   (void)pai__flat_push(&bigger.slots, n);
@@ -181,13 +181,13 @@ int pai__index_reserve(pai__index *x, const pai_alloc *alloc)
   return PAI_OK;
 }
 
-void pai__index_add(pai__index *x, uint64_t key, uint32_t value)
+void pai__lookup_add(pai__lookup *x, uint64_t key, uint32_t value)
 {
   put(x, key, value);
   x->live++;
 }
 
-static uint32_t find(const pai__index *x, uint64_t key)
+static uint32_t find(const pai__lookup *x, uint64_t key)
 {
   const entry *list = x->slots.data;
 
@@ -200,7 +200,7 @@ static uint32_t find(const pai__index *x, uint64_t key)
   return PAI__NONE;
 }
 
-uint32_t pai__index_get(const pai__index *x, uint64_t key)
+uint32_t pai__lookup_get(const pai__lookup *x, uint64_t key)
 {
   uint32_t i = find(x, key);
 
@@ -209,7 +209,7 @@ uint32_t pai__index_get(const pai__index *x, uint64_t key)
 }
 
 /* What follows moves up, so that no mark is left behind. */
-void pai__index_remove(pai__index *x, uint64_t key)
+void pai__lookup_remove(pai__lookup *x, uint64_t key)
 {
   entry *list = x->slots.data;
   uint32_t mask = x->slots.len - 1, hole = find(x, key), i;
@@ -225,7 +225,7 @@ void pai__index_remove(pai__index *x, uint64_t key)
   x->live--;
 }
 
-void pai__index_clear(pai__index *x)
+void pai__lookup_clear(pai__lookup *x)
 {
   if (x->slots.len != 0)
     memset(x->slots.data, 0, (size_t)x->slots.len * sizeof(entry));

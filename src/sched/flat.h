@@ -73,23 +73,23 @@ static inline uint32_t pai__words_of(size_t bytes)
 /* --- index ---------------------------------------------------------------- */
 
 /* From numbers that are not 0 to numbers: open addressing, no order. */
-typedef struct pai__index {
+typedef struct pai__lookup {
   pai__flat slots; /* pairs of words: key, value */
   uint32_t live;
-} pai__index;
+} pai__lookup;
 
-void pai__index_init(pai__index *x);
+void pai__lookup_init(pai__lookup *x);
 /* As pai__flat_copy(). */
-int pai__index_copy(pai__index *x, const pai__index *from,
+int pai__lookup_copy(pai__lookup *x, const pai__lookup *from,
                     const pai_alloc *alloc);
 /* Room for one more key; PAI_OK or PAI_ENOMEM. */
-int pai__index_reserve(pai__index *x, const pai_alloc *alloc);
+int pai__lookup_reserve(pai__lookup *x, const pai_alloc *alloc);
 /* A key that is not there yet, for which there is room. */
-void pai__index_add(pai__index *x, uint64_t key, uint32_t value);
+void pai__lookup_add(pai__lookup *x, uint64_t key, uint32_t value);
 /* The value, or PAI__NONE. */
-uint32_t pai__index_get(const pai__index *x, uint64_t key);
-void pai__index_remove(pai__index *x, uint64_t key);
+uint32_t pai__lookup_get(const pai__lookup *x, uint64_t key);
+void pai__lookup_remove(pai__lookup *x, uint64_t key);
 /* Empty again, memory kept. */
-void pai__index_clear(pai__index *x);
+void pai__lookup_clear(pai__lookup *x);
 
 #endif

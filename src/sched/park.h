@@ -2,7 +2,7 @@
  * park.h - internal: what a scheduler knows of a cluster and never changes
  *
  * Made of a cluster, and shared by all forks, also of other threads.  What
- * changes about a node is in node.h.
+ * changes about a node is in room.h.
  *
  * Threads: IMMUTABLE; counting its owners is ANY.
  */
@@ -11,6 +11,8 @@
 
 #include "resource/cluster.h"
 #include "sched/flat.h"
+
+#include <openpai/allocation.h>
 
 #include <stdatomic.h>
 

@@ -1,22 +1,71 @@
 /*
- * policy_fifo.c - first come, first served, with no backfill
+ * policy_fifo.c - first come, first served, in each virtual cluster
  *
- * The first request that does not fit holds up all behind it: that is what
- * users of this policy ask for.
+ * Strictly, nobody overtakes an older request of the same virtual cluster.
+ * Greedily, whoever fits goes.
  */
-#include "sched/core.h"
+#include "sched/policy.h"
 
-static void decide(pai__sched *s)
+typedef struct fifo {
+  pai__plain plain;
+  int place;
+  bool greedy;
+} fifo;
+
+static const fifo defaults = { .place = PAI_PLACE_TOPO };
+
+static const pai__option options[] = {
+  { "greedy", PAI__OPTION_FLAG, offsetof(fifo, greedy), 0, 0 },
+  { "place", PAI__OPTION_PLACE, offsetof(fifo, place), 0, 0 },
+};
+
+static const pai__plain_type type = { &defaults, sizeof(defaults), options,
+                                      PAI__LEN(options) };
+
+/* All its instances that may and can; 0 when one could not. */
+static int start_all(pai_sched *s, uint32_t req, int place)
 {
-  pai__queued *q, *next = pai__sched_next_waiting(s, NULL);
+  int rc = 1;
 
-  while ((q = next) != NULL) {
-    next = pai__sched_next_waiting(s, q);
-    if (!pai__sched_try(s, q)) {
-      pai__sched_block(s, q);
-      return;
-    }
-  }
+  while (rc == 1 && pai__req_waiting(pai__req_at(s, req)) != 0 &&
+         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING)
+    rc = pai__try(s, req, place, false);
+  return rc;
 }
 
-const pai__policy pai__policy_fifo = { "fifo", decide };
+static int decide(void *state, void *data, const pai_policy_host *host)
+{
+  const fifo *f = state;
+  pai_sched *s = host->sched;
+  uint32_t n = s->park->ntenants, req, next;
+  /* Of each tenant the request that nobody overtakes. */
+  uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
+  int rc = heads != NULL ? PAI_OK : PAI_ENOMEM;
+
+  (void)data;
+  for (uint32_t i = 0; heads != NULL && i < n; i++)
+    heads[i] = PAI__NONE;
+  for (req = pai__next_waiting(s, PAI__NONE); rc >= 0 && req != PAI__NONE;
+       req = next) {
+    uint32_t tenant = pai__req_at(s, req)->tenant;
+
+    next = pai__next_waiting(s, req);
+    if (heads[tenant] != PAI__NONE) {
+      pai__refuse_turn(s, req, heads[tenant]);
+      continue;
+    }
+    rc = start_all(s, req, f->place);
+    if (rc == 0 && !f->greedy)
+      heads[tenant] = req;
+  }
+  pai__free(&s->alloc, heads, n * sizeof(*heads));
+  return rc < 0 ? rc : PAI_OK;
+}
+
+const pai_policy pai__policy_fifo = {
+  PAI__PLAIN_POLICY,
+  .name = "fifo",
+  .about = "first come, first served, in each virtual cluster",
+  .data = (void *)&type,
+  .decide = decide,
+};

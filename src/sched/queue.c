@@ -7,7 +7,7 @@
 
 uint32_t pai__req_find(const pai_sched *s, uint64_t id)
 {
-  return id == 0 ? PAI__NONE : pai__index_get(&s->by_id, id);
+  return id == 0 ? PAI__NONE : pai__lookup_get(&s->by_id, id);
 }
 
 /* --- the queue ------------------------------------------------------------ */
@@ -71,13 +71,13 @@ void pai__req_update(pai_sched *s, uint32_t req)
 
 static void follow(pai_sched *s, uint64_t id, int more)
 {
-  uint32_t n = pai__index_get(&s->followed, id);
+  uint32_t n = pai__lookup_get(&s->followed, id);
 
   if (n != PAI__NONE)
-    pai__index_remove(&s->followed, id);
+    pai__lookup_remove(&s->followed, id);
   n = (n != PAI__NONE ? n : 0) + (uint32_t)more;
   if (n != 0)
-    pai__index_add(&s->followed, id, n);
+    pai__lookup_add(&s->followed, id, n);
 }
 
 void pai__req_unfollow(pai_sched *s, const pai__after *after)
@@ -100,7 +100,7 @@ static void tell_followers(pai_sched *s, const pai__req *done)
   bool well = done->failed == 0 && !done->cancelled;
   uint64_t id = done->id;
 
-  if (pai__index_get(&s->followed, id) == PAI__NONE)
+  if (pai__lookup_get(&s->followed, id) == PAI__NONE)
     return;
   for (uint32_t i = 0; i < s->reqs.len; i++) {
     pai__req *r = pai__req_at(s, i);
@@ -116,7 +116,7 @@ static void tell_followers(pai_sched *s, const pai__req *done)
           after[k].bad = 1;
       }
   }
-  pai__index_remove(&s->followed, id);
+  pai__lookup_remove(&s->followed, id);
 }
 
 /* --- adding --------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static int find_tenant(const pai_sched *s, const pai_request *q, pai__req *r,
 
 static int add_name(pai_sched *s, const char *text, uint32_t *name)
 {
-  return pai__names_add(&s->names, &s->alloc, text, name);
+  return pai__texts_add(&s->names, &s->alloc, text, name);
 }
 
 /* Wants into the pool. */
@@ -256,7 +256,7 @@ static int add_after(pai_sched *s, const pai_request *q, pai__req *r)
   for (size_t i = 0; i < q->nafter; i++) {
     list[i] =
       (pai__after){ q->after[i].id, (uint32_t)q->after[i].kind, 0 };
-    if (pai__index_reserve(&s->followed, &s->alloc) < 0) {
+    if (pai__lookup_reserve(&s->followed, &s->alloc) < 0) {
       r->nafter = (uint32_t)i;
       unfollow(s, r);
       r->nafter = (uint32_t)q->nafter;
@@ -355,7 +355,7 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
 
   if (rc < 0)
     return rc;
-  if (pai__index_reserve(&s->by_id, &s->alloc) < 0)
+  if (pai__lookup_reserve(&s->by_id, &s->alloc) < 0)
     return pai__oom(err);
   req = new_req(s);
   if (req == PAI__NONE)
@@ -377,7 +377,7 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
     return rc;
   }
   pai__req_at(s, req)->turn = ++s->m.turns;
-  pai__index_add(&s->by_id, q->id, req);
+  pai__lookup_add(&s->by_id, q->id, req);
   s->m.nreqs++;
   pai__req_update(s, req);
   return PAI_OK;
@@ -407,36 +407,59 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
   r->shape = h | 1;
 }
 
-static int tell_impossible(const pai_sched *s, const pai__why *why,
-                           pai_error **err)
+/* A task that no node has room for, by itself or beside those before it. */
+static int tell_too_much(const pai__why *why, pai_error **err)
 {
-  const char *what = pai_lack_name((int)why->lack);
+  const char *things = pai__lack_things(why->of);
+  uint64_t wanted = pai__lack_amount(why->of, why->wanted);
+  uint64_t found = pai__lack_amount(why->of, why->found);
 
-  if (why->lack == PAI_LACK_QUOTA)
-    return pai__fail(err, PAI_ENOROOM,
-                     "it could never start: its gang takes %" PRIu64
-                     " GPUs, and its virtual cluster has %" PRIu64,
-                     why->wanted, why->found);
-  if (why->lack == PAI_LACK_PIN)
-    return pai__fail(err, PAI_ENOTFOUND,
-                     "it could never start: there is no such pinned cell, or "
-                     "it has no such GPUs");
-  if (why->lack == PAI_LACK_TYPE)
-    return pai__fail(err, PAI_ENOROOM,
-                     "it could never start: no node has such GPUs");
-  if (why->lack == PAI_LACK_TOPOLOGY)
-    return pai__fail(err, PAI_ENOROOM,
-                     "it could never start: it does not fit within one %s",
-                     why->text != PAI__NONE
-                       ? pai__names_text(&s->names, why->text)
-                       : "node");
+  if (why->placed == 0) {
+    (void)pai__fail(err, PAI_ENOROOM,
+                    "it can never start: a task asks for %" PRIu64
+                    " %s, and no machine has more than %" PRIu64,
+                    wanted, things, found);
+    pai__error_help(err, "ask for less per task");
+    return PAI_ENOROOM;
+  }
   (void)pai__fail(err, PAI_ENOROOM,
-                  "it could never start: with %u of %u tasks placed, the next "
-                  "one wants %" PRIu64 " (%s), and no node has more than "
-                  "%" PRIu64,
-                  why->placed, why->tasks, why->wanted, what, why->found);
+                  "it can never start: a task asks for %" PRIu64
+                  " %s, and beside %u other tasks of it no machine has more "
+                  "than %" PRIu64,
+                  wanted, things, why->placed, found);
   pai__error_help(err, "ask for less per task, or for fewer tasks");
   return PAI_ENOROOM;
+}
+
+static int tell_impossible(const pai_sched *s, uint32_t req,
+                           const pai__why *why, pai_error **err)
+{
+  const pai__req *r = pai__req_at(s, req);
+
+  switch (why->lack) {
+  case PAI_LACK_QUOTA:
+    return pai__fail(err, PAI_ENOROOM,
+                     "it can never start: it asks for %" PRIu64
+                     " GPUs, and virtual cluster '%s' has %" PRIu64,
+                     why->wanted, s->park->tenants[r->tenant].name,
+                     why->found);
+  case PAI_LACK_PIN:
+    return pai__fail(err, PAI_ENOROOM,
+                     "it can never start: nothing in the cluster that it "
+                     "could use is pinned as '%s'",
+                     pai__texts_text(&s->names, r->pin));
+  case PAI_LACK_TYPE:
+    return pai__fail(err, PAI_ENOROOM,
+                     "it can never start: no node has such GPUs");
+  case PAI_LACK_TOPOLOGY:
+    if (why->text != PAI__NONE)
+      return pai__fail(err, PAI_ENOROOM,
+                       "it can never start: it does not fit within one %s",
+                       pai__texts_text(&s->names, why->text));
+    break;
+  default: break;
+  }
+  return tell_too_much(why, err);
 }
 
 int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
@@ -446,28 +469,28 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
                    .beyond_share = s->policy->lends != 0,
                    .ideal = true };
   uint64_t shape = pai__req_at(s, req)->shape;
-  pai__flat real = s->nodes;
+  pai__flat real = s->rooms;
   uint32_t n;
   pai__why why;
   int rc;
 
-  if (pai__index_get(&s->possible, shape) != PAI__NONE)
+  if (pai__lookup_get(&s->possible, shape) != PAI__NONE)
     return PAI_OK;
-  pai__flat_init(&s->nodes, real.size);
-  rc = pai__flat_reserve(&s->nodes, &s->alloc, real.len);
+  pai__flat_init(&s->rooms, real.size);
+  rc = pai__flat_reserve(&s->rooms, &s->alloc, real.len);
   if (rc == PAI_OK) {
-    (void)pai__flat_push(&s->nodes, real.len);
-    pai__nodes_init(s, s->park, s->nodes.data);
+    (void)pai__flat_push(&s->rooms, real.len);
+    pai__rooms_init(s, s->park, s->rooms.data);
     rc = pai__fit(s, &ask, &n, &why);
   }
-  pai__flat_dispose(&s->nodes, &s->alloc);
-  s->nodes = real;
+  pai__flat_dispose(&s->rooms, &s->alloc);
+  s->rooms = real;
   if (rc < 0)
     return pai__oom(err);
   if (rc == 0)
-    return tell_impossible(s, &why, err);
-  if (pai__index_reserve(&s->possible, &s->alloc) == PAI_OK)
-    pai__index_add(&s->possible, shape, 1);
+    return tell_impossible(s, req, &why, err);
+  if (pai__lookup_reserve(&s->possible, &s->alloc) == PAI_OK)
+    pai__lookup_add(&s->possible, shape, 1);
   return PAI_OK;
 }
 
@@ -480,14 +503,14 @@ static uint64_t instance_key(uint32_t req, uint32_t instance)
 
 uint32_t pai__run_find(const pai_sched *s, uint32_t req, uint32_t instance)
 {
-  return pai__index_get(&s->by_instance, instance_key(req, instance));
+  return pai__lookup_get(&s->by_instance, instance_key(req, instance));
 }
 
 static uint32_t new_run(pai_sched *s)
 {
   uint32_t i = s->m.free_run;
 
-  if (pai__index_reserve(&s->by_instance, &s->alloc) < 0)
+  if (pai__lookup_reserve(&s->by_instance, &s->alloc) < 0)
     return PAI__NONE;
   if (i != PAI__NONE) {
     s->m.free_run = pai__run_at(s, i)->next;
@@ -519,7 +542,7 @@ uint32_t pai__run_next(pai_sched *s, uint32_t req)
   *(r->last_run != PAI__NONE ? &pai__run_at(s, r->last_run)->next : &r->runs) =
     run;
   r->last_run = run;
-  pai__index_add(&s->by_instance, instance_key(req, r->next), run);
+  pai__lookup_add(&s->by_instance, instance_key(req, r->next), run);
   r->next++;
   r->returned++;
   return run;
@@ -530,7 +553,7 @@ static void drop_run(pai_sched *s, uint32_t run)
   pai__run *gone = pai__run_at(s, run);
   pai__req *r = pai__req_at(s, gone->req);
 
-  pai__index_remove(&s->by_instance, instance_key(gone->req, gone->instance));
+  pai__lookup_remove(&s->by_instance, instance_key(gone->req, gone->instance));
   *(gone->before != PAI__NONE ? &pai__run_at(s, gone->before)->next
                               : &r->runs) = gone->next;
   *(gone->next != PAI__NONE ? &pai__run_at(s, gone->next)->before
@@ -551,7 +574,7 @@ static void remove_req(pai_sched *s, uint32_t req)
     unlink_req(s, req);
   tell_followers(s, r);
   unfollow(s, r);
-  pai__index_remove(&s->by_id, r->id);
+  pai__lookup_remove(&s->by_id, r->id);
   give_parts(s, r);
   drop_req(s, req);
   s->m.nreqs--;

@@ -26,6 +26,10 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err);
 /* What it has in common with others that fit alike, after a change. */
 void pai__req_set_shape(pai_sched *s, uint32_t req);
 
+/* What a lack is of, for people, as "GPUs", and how much in that unit. */
+const char *pai__lack_things(uint32_t lack);
+uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);
+
 /* Instances that have not begun or wait again. */
 static inline uint32_t pai__req_waiting(const pai__req *r)
 {

@@ -7,7 +7,7 @@ static void init_flats(pai_sched *s)
 {
   pai__flat_init(&s->reqs, sizeof(pai__req));
   pai__flat_init(&s->runs, sizeof(pai__run));
-  pai__flat_init(&s->nodes, sizeof(pai__node));
+  pai__flat_init(&s->rooms, sizeof(pai__room));
   pai__flat_init(&s->cpus, sizeof(uint64_t));
   pai__flat_init(&s->kept, sizeof(pai__kept));
   pai__flat_init(&s->whys, sizeof(pai__why));
@@ -16,28 +16,28 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
-  pai__index_init(&s->by_id);
-  pai__index_init(&s->by_instance);
-  pai__index_init(&s->followed);
-  pai__index_init(&s->possible);
-  pai__index_init(&s->refused);
-  pai__names_init(&s->names);
+  pai__lookup_init(&s->by_id);
+  pai__lookup_init(&s->by_instance);
+  pai__lookup_init(&s->followed);
+  pai__lookup_init(&s->possible);
+  pai__lookup_init(&s->refused);
+  pai__texts_init(&s->names);
   pai__pool_init(&s->pool);
 }
 
 /* --- a cluster ------------------------------------------------------------ */
 
-int pai__nodes_of_cluster(pai_sched *s, const pai__park *park,
-                          const pai_cluster *c, pai__node *nodes,
+int pai__rooms_of_cluster(pai_sched *s, const pai__park *park,
+                          const pai_cluster *c, pai__room *nodes,
                           pai_error **err)
 {
-  pai__nodes_init(s, park, nodes);
+  pai__rooms_init(s, park, nodes);
   for (size_t i = 0; i < c->nnodes; i++) {
     const pai__member *m = &c->nodes[i];
 
     if (m->sick != NULL)
       nodes[i].state = PAI_NODE_SICK;
-    if (pai__names_add(&s->names, &s->alloc, m->sick, &nodes[i].why) < 0)
+    if (pai__texts_add(&s->names, &s->alloc, m->sick, &nodes[i].why) < 0)
       return pai__oom(err);
     for (uint32_t g = 0; g < c->skus[m->sku].gpus; g++)
       if (c->gpus[m->first_gpu + g].sick != NULL)
@@ -51,16 +51,16 @@ static int fill(pai_sched *s, const pai_cluster *cluster, pai_error **err)
   uint32_t sums = s->park->ntenants * s->park->nkinds;
   int rc;
 
-  if (pai__flat_reserve(&s->nodes, &s->alloc, s->park->nspots) < 0 ||
+  if (pai__flat_reserve(&s->rooms, &s->alloc, s->park->nspots) < 0 ||
       pai__flat_reserve(&s->cpus, &s->alloc, s->park->cpu_words) < 0 ||
       pai__flat_reserve(&s->gpus_used, &s->alloc, sums) < 0 ||
       pai__flat_reserve(&s->gpus_lent, &s->alloc, sums) < 0)
     return pai__oom(err);
-  (void)pai__flat_push(&s->nodes, s->park->nspots);
+  (void)pai__flat_push(&s->rooms, s->park->nspots);
   (void)pai__flat_push(&s->cpus, s->park->cpu_words);
   (void)pai__flat_push(&s->gpus_used, sums);
   (void)pai__flat_push(&s->gpus_lent, sums);
-  rc = pai__nodes_of_cluster(s, s->park, cluster, s->nodes.data, err);
+  rc = pai__rooms_of_cluster(s, s->park, cluster, s->rooms.data, err);
   if (rc == PAI_OK)
     pai__cpus_init(s->park, s->cpus.data);
   return rc;
@@ -72,7 +72,9 @@ static int set_ports(pai_sched *s, const pai_sched_options *o, pai_error **err)
 {
   s->m.first_port = o->first_port != 0 ? o->first_port : 15000;
   s->m.last_port = o->last_port != 0 ? o->last_port : 39999;
-  if (s->m.first_port > s->m.last_port || s->m.last_port > UINT16_MAX)
+  s->m.next_port = o->next_port != 0 ? o->next_port : s->m.first_port;
+  if (s->m.first_port > s->m.last_port || s->m.last_port > UINT16_MAX ||
+      s->m.next_port < s->m.first_port || s->m.next_port > s->m.last_port)
     return pai__fail(err, PAI_EINVAL, "ports %u to %u are no range",
                      s->m.first_port, s->m.last_port);
   return PAI_OK;
@@ -124,7 +126,7 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 static void dispose_flats(pai_sched *s)
 {
   pai__flat *list[] = {
-    &s->reqs,      &s->runs,           &s->nodes,
+    &s->reqs,      &s->runs,           &s->rooms,
     &s->cpus,      &s->kept,           &s->whys,
     &s->claims,    &s->gpus_used,      &s->gpus_lent,
     &s->decisions, &s->slots,          &s->pool.words,
@@ -134,7 +136,7 @@ static void dispose_flats(pai_sched *s)
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
-  pai__names_dispose(&s->names, &s->alloc);
+  pai__texts_dispose(&s->names, &s->alloc);
 }
 
 void pai_sched_free(pai_sched *s)
@@ -154,10 +156,10 @@ void pai_sched_free(pai_sched *s)
 
 static int copy_flats(pai_sched *to, const pai_sched *s)
 {
-  const pai__flat *from[] = { &s->reqs, &s->runs,   &s->nodes,
+  const pai__flat *from[] = { &s->reqs, &s->runs,   &s->rooms,
                               &s->cpus, &s->kept,   &s->whys,
                               &s->claims, &s->gpus_used, &s->gpus_lent };
-  pai__flat *copies[] = { &to->reqs, &to->runs,   &to->nodes,
+  pai__flat *copies[] = { &to->reqs, &to->runs,   &to->rooms,
                           &to->cpus, &to->kept,   &to->whys,
                           &to->claims, &to->gpus_used, &to->gpus_lent };
   int rc = PAI_OK;
@@ -169,16 +171,16 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
 
 static int copy_rest(pai_sched *to, const pai_sched *s)
 {
-  const pai__index *from[] = { &s->by_id, &s->by_instance, &s->followed,
+  const pai__lookup *from[] = { &s->by_id, &s->by_instance, &s->followed,
                                &s->possible };
-  pai__index *copies[] = { &to->by_id, &to->by_instance, &to->followed,
+  pai__lookup *copies[] = { &to->by_id, &to->by_instance, &to->followed,
                            &to->possible };
-  int rc = pai__names_copy(&to->names, &s->names, &to->alloc);
+  int rc = pai__texts_copy(&to->names, &s->names, &to->alloc);
 
   if (rc == PAI_OK)
     rc = pai__pool_copy(&to->pool, &s->pool, &to->alloc);
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)
-    rc = pai__index_copy(copies[i], from[i], &to->alloc);
+    rc = pai__lookup_copy(copies[i], from[i], &to->alloc);
   return rc;
 }
 

@@ -4,8 +4,7 @@
 
 #include "resource/bits.h"
 
-/* What a run has of each kind is counted as its tenant's. */
-static void tally(pai_sched *s, const pai__run *run, int sign)
+void pai__tally(pai_sched *s, const pai__run *run, int sign)
 {
   uint32_t nkinds = s->park->nkinds;
   const pai__req *r = pai__req_at(s, run->req);
@@ -24,20 +23,30 @@ static void tally(pai_sched *s, const pai__run *run, int sign)
   }
 }
 
-/* There is room for it. */
-static void decide(pai_sched *s, uint32_t run, int kind, int cause)
+void pai__tally_again(pai_sched *s)
 {
-  const pai__run *x = pai__run_at(s, run);
+  for (pai__flat *f = &s->gpus_used;; f = &s->gpus_lent) {
+    if (f->len != 0)
+      memset(f->data, 0, (size_t)f->len * f->size);
+    if (f == &s->gpus_lent)
+      break;
+  }
+  for (uint32_t i = 0; i < s->runs.len; i++)
+    if (pai__run_holds(pai__run_at(s, i)))
+      pai__tally(s, pai__run_at(s, i), 1);
+}
+
+void pai__decide(pai_sched *s, const pai__run *run, int kind)
+{
   uint32_t i = pai__flat_push(&s->decisions, 1);
 
   ((pai__decision *)s->decisions.data)[i] =
-    (pai__decision){ .id = pai__req_at(s, x->req)->id,
-                     .by = x->by,
-                     .run = run,
-                     .instance = x->instance,
-                     .tasks = x->tasks,
+    (pai__decision){ .id = pai__req_at(s, run->req)->id,
+                     .by = run->by,
+                     .instance = run->instance,
+                     .tasks = run->tasks,
                      .kind = (uint8_t)kind,
-                     .cause = (uint8_t)cause };
+                     .cause = run->cause };
 }
 
 /* The run with its slots, which are not numbered yet; PAI__NONE without memory,
@@ -57,7 +66,7 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
   pai__run_at(s, run)->borrowed = r->priority < 0;
   r->returned--;
   r->active++;
-  tally(s, pai__run_at(s, run), 1);
+  pai__tally(s, pai__run_at(s, run), 1);
   return run;
 }
 
@@ -66,11 +75,12 @@ static void give(pai_sched *s, uint32_t run, bool numbered)
   pai__run *x = pai__run_at(s, run);
   pai__req *r = pai__req_at(s, x->req);
 
-  tally(s, x, -1);
+  pai__tally(s, x, -1);
   pai__slots_give(s, r, x, numbered);
   x->state = PAI__RUN_RETURNED;
   x->cause = 0;
   x->by = 0;
+  x->leaving = 0;
   r->active--;
   r->returned++;
 }
@@ -84,7 +94,7 @@ static void begin(pai_sched *s, uint32_t run)
   x->since = s->m.now;
   x->by = 0;
   s->m.nrunning++;
-  decide(s, run, PAI_DECISION_START, 0);
+  pai__decide(s, x, PAI_DECISION_START);
 }
 
 int pai__start(pai_sched *s, uint32_t req, uint32_t n)
@@ -109,7 +119,7 @@ static bool is_settled(const pai_sched *s, const pai__run *run)
   const pai__slot *slots = pai__slots_of(s, run);
 
   for (uint32_t i = 0; i < run->tasks; i++)
-    if (!pai__node_settled(pai__node_at(s, slots[i].node), slots[i].gpus))
+    if (!pai__room_settled(pai__room_at(s, slots[i].node), slots[i].gpus))
       return false;
   return true;
 }
@@ -194,7 +204,7 @@ int pai__stop(pai_sched *s, uint32_t run, int cause, uint64_t by)
   x->state = PAI__RUN_STOPPING;
   x->cause = (uint8_t)cause;
   x->by = by;
-  decide(s, run, PAI_DECISION_STOP, cause);
+  pai__decide(s, x, PAI_DECISION_STOP);
   return PAI_OK;
 }
 

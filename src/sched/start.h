@@ -24,6 +24,13 @@ int pai__stop(pai_sched *s, uint32_t run, int cause, uint64_t by);
 /* It holds nothing any more, and waits again. */
 void pai__release(pai_sched *s, uint32_t run);
 
+/* What a run has of each kind is counted as its tenant's, or not any more. */
+void pai__tally(pai_sched *s, const pai__run *run, int sign);
+void pai__tally_again(pai_sched *s);
+
+/* A decision about it; there is room for one. */
+void pai__decide(pai_sched *s, const pai__run *run, int kind);
+
 static inline bool pai__run_holds(const pai__run *run)
 {
   return run->req != PAI__NONE && run->state != PAI__RUN_RETURNED;

@@ -1,240 +1,365 @@
-/* The scheduler core and fifo: gangs, reasons, resources given back. */
-#include "testing.h"
+/* The scheduler core with fifo: gangs, reasons, what is given back. */
+#include "scene.h"
 
-#include "sched/sched.h"
-
-typedef struct log {
-  uint64_t ids[32];
-  const pai__slot *slots[32];
-  size_t len;
-} log;
-
-static void on_place(void *user_data, const pai__placement *place)
-{
-  log *l = user_data;
-
-  l->ids[l->len] = place->id;
-  l->slots[l->len++] = place->slots;
-}
-
-static const pai__machine box = { .name = "box",
-                                  .ip = "10.0.0.1",
-                                  .cpus = 8,
-                                  .memory_mb = 1000,
-                                  .gpus = 4,
-                                  .port_first = 20000,
-                                  .port_last = 20009 };
-
-static pai__sched *new_sched(const pai_alloc *alloc, size_t nodes)
-{
-  pai__sched *s;
-
-  if (pai__sched_new(&s, alloc, NULL, NULL) < 0)
-    return NULL;
-  for (size_t i = 0; i < nodes; i++)
-    if (pai__sched_add_node(s, &box) < 0) {
-      pai__sched_free(s);
-      return NULL;
-    }
-  return s;
-}
-
-static int submit(pai__sched *s, uint64_t id, uint32_t tasks, uint32_t gpus)
-{
-  pai__want want = { .tasks = tasks, .cpus = 1, .gpus = gpus };
-
-  return pai__sched_submit(s, &(pai__request){ id, 1, &want }, NULL);
-}
+#define BOX "nodes:1 gpu:4 cpus:8 mem:1G"
+#define TWO "nodes:2 gpu:4 cpus:8 mem:1G"
 
 static void a_gang_is_placed_whole_or_not_at_all(void **state)
 {
-  pai__sched *s = new_sched(&pai__libc_alloc, 2);
-  log l = { .len = 0 };
+  pai_sched *s = scene_new(TWO, NULL, NULL, NULL);
+  pai_reason r = { .struct_size = sizeof(r) };
 
   (void)state;
-  assert_int_equal(submit(s, 1, 3, 2), PAI_OK); /* 2 + 1 nodes */
-  assert_int_equal(submit(s, 2, 2, 2), PAI_OK); /* only one task fits now */
-  assert_int_equal(submit(s, 3, 1, 2), PAI_OK); /* would fit, but behind 2 */
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 1);
-  assert_int_equal(l.slots[0][0].node, 0);
-  assert_int_equal(l.slots[0][0].gpus, 0x3);
-  assert_int_equal(l.slots[0][1].node, 0);
-  assert_int_equal(l.slots[0][1].gpus, 0xc);
-  assert_int_equal(l.slots[0][2].node, 1);
-  assert_null(pai__sched_reason(s, 1));
-  assert_int_equal(pai__sched_reason(s, 2)->lack, PAI__LACK_GPU);
-  assert_int_equal(pai__sched_reason(s, 2)->wanted, 2);
-  assert_int_equal(pai__sched_reason(s, 2)->placed, 1);
-  assert_int_equal(pai__sched_reason(s, 2)->free, 0);
-  assert_int_equal(pai__sched_reason(s, 3)->lack, PAI__LACK_TURN);
-  assert_int_equal(pai__sched_reason(s, 3)->behind, 2);
-  assert_int_equal(pai__sched_finish(s, 1), PAI_OK);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 3); /* nothing had leaked from the tries */
-  assert_int_equal(l.ids[1], 2);
-  assert_int_equal(l.ids[2], 3);
-  assert_int_equal(pai__sched_finish(s, 2), PAI_OK);
-  assert_int_equal(pai__sched_finish(s, 3), PAI_OK);
-  assert_int_equal(submit(s, 4, 8, 1), PAI_OK); /* all there is */
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 4);
-  pai__sched_free(s);
+  assert_int_equal(scene_submit(s, 1, 3, 2), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 2, 2), PAI_OK); /* one task fits now */
+  assert_int_equal(scene_submit(s, 3, 1, 2), PAI_OK); /* fits, but behind 2 */
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_string_equal(scene_places(s, 1, 0), "0:3 0:c 1:3");
+  assert_int_equal(pai_sched_reason(s, 1, &r), PAI_ENOTFOUND);
+  assert_int_equal(pai_sched_reason(s, 2, &r), PAI_OK);
+  assert_int_equal(r.lack, PAI_LACK_GANG);
+  assert_int_equal(r.of, PAI_LACK_GPU);
+  assert_int_equal(r.wanted, 2);
+  assert_int_equal(r.placed, 1);
+  assert_int_equal(r.tasks, 2);
+  assert_int_equal(r.found, 0);
+  assert_int_equal(pai_sched_reason(s, 3, &r), PAI_OK);
+  assert_int_equal(r.lack, PAI_LACK_TURN);
+  assert_int_equal(r.behind, 2);
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2, start 3");
+  assert_int_equal(scene_finish(s, 2), PAI_OK);
+  assert_int_equal(scene_finish(s, 3), PAI_OK);
+  assert_int_equal(scene_submit(s, 4, 8, 1), PAI_OK); /* all there is */
+  assert_string_equal(scene_decide(s), "start 4");
+  pai_sched_free(s);
 }
 
 static void the_impossible_is_refused_with_its_reason(void **state)
 {
-  static const struct {
-    pai__want want;
-    const char *says;
-  } rows[] = {
-    { { .tasks = 1, .gpus = 5 }, "5 GPUs" },
-    { { .tasks = 1, .cpus = 9 }, "9 CPUs" },
-    { { .tasks = 1, .memory_mb = 1001 }, "1001 MiB of memory" },
-    { { .tasks = 1, .ports = 11 }, "11 ports" },
-    { { .tasks = 5, .gpus = 1 },
-      "beside 4 other tasks of it no machine has more than 0" },
-  };
-  pai__sched *s = new_sched(&pai__libc_alloc, 1);
+  pai_sched *s = scene_new(TWO, NULL, NULL, NULL);
+  pai_want want = scene_want(1, 5);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
+  pai_error *err = NULL;
 
   (void)state;
-  for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    pai_error *err;
-    pai__request r = { 1, 1, &rows[i].want };
-    assert_int_equal(pai__sched_submit(s, &r, &err), PAI_ENOROOM);
-    test_expect_error(err, PAI_ENOROOM, rows[i].says);
-  }
-  assert_int_equal(submit(s, 1, 4, 1), PAI_OK); /* the most there is */
-  pai__sched_free(s);
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  test_expect_error(err, PAI_ENOROOM,
+                    "a task asks for 5 GPUs, and no machine has more than 4");
+  want = scene_want(3, 3);
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  test_expect_error(err, PAI_ENOROOM, "beside 2 other tasks of it");
+  want = scene_want(1, 1);
+  want.memory = UINT64_C(2) << 30;
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  test_expect_error(err, PAI_ENOROOM, "2048 MiB of memory");
+  want = scene_want(1, 1);
+  want.type = "v100";
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOTFOUND);
+  test_expect_error(err, PAI_ENOTFOUND, "'v100'");
+  want.type = NULL;
+  want.ports = 11;
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  test_expect_error(err, PAI_ENOROOM, "11 ports");
+  want.ports = 0;
+  q.within = "node";
+  want = scene_want(5, 1);
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  test_expect_error(err, PAI_ENOROOM, "within one node");
+  assert_int_equal(scene_submit(s, 1, 1, 1), PAI_OK); /* nothing is left */
+  pai_sched_free(s);
 }
 
 static void ports_are_given_once_and_rest_before_they_return(void **state)
 {
-  pai__sched *s = new_sched(&pai__libc_alloc, 1);
-  pai__want want = { .tasks = 2, .ports = 3 };
-  log l = { .len = 0 };
-  uint32_t seen = 0;
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+  pai_want want = scene_want(2, 0);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
+  pai_task_place p = { .struct_size = sizeof(p) };
 
   (void)state;
-  pai__sched_lose_port(s, 0, 20001); /* somebody else's */
-  assert_int_equal(pai__sched_submit(s, &(pai__request){ 1, 1, &want }, NULL),
-                   PAI_OK);
-  pai__sched_run(s, on_place, &l);
-  for (size_t t = 0; t < 2; t++)
-    for (size_t i = 0; i < 3; i++) {
-      uint32_t bit = 1u << (l.slots[0][t].ports[i] - 20000);
-      assert_int_equal(seen & bit, 0);
-      seen |= bit;
-    }
-  assert_int_equal(seen & 2u, 0);
-  assert_int_equal(pai__sched_requeue(s, 1), PAI_OK);
-  assert_int_equal(pai__sched_requeue(s, 1), PAI_ENOTFOUND);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 2);
-  assert_int_equal(l.slots[1][0].ports[0], 20007); /* not the old ones yet */
-  pai__sched_free(s);
+  want.ports = 3;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(pai_sched_task(s, 1, 0, 1, &p), PAI_OK);
+  assert_int_equal(p.nports, 3);
+  assert_int_equal(p.ports[0], 20003);
+  assert_int_equal(p.ports[2], 20005);
+  assert_int_equal(p.want, 0);
+  assert_int_equal(p.index, 1);
+  q.id = 2;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(scene_lack(s, 2), "gang"); /* 4 are left, 3 + 3 wanted */
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  assert_int_equal(pai_sched_task(s, 2, 0, 0, &p), PAI_OK);
+  assert_int_equal(p.ports[0], 20006);
+  assert_int_equal(pai_sched_task(s, 2, 0, 1, &p), PAI_OK);
+  assert_int_equal(p.ports[0], 20009);
+  assert_int_equal(p.ports[1], 20000);
+  pai_sched_free(s);
 }
 
-/* All ports there are are wanted, and one is somebody else's for a while. */
+static int lose(pai_sched *s, const char *node, int64_t port)
+{
+  return scene_event(s,
+                     (pai_sched_event){ .kind = PAI_SCHED_LOSE_PORT,
+                                        .node = node,
+                                        .number = port },
+                     NULL);
+}
+
 static void a_lost_port_is_missed_until_it_is_regained(void **state)
 {
-  pai__sched *s = new_sched(&pai__libc_alloc, 1);
-  pai__want want = { .tasks = 1, .ports = 10 };
-  log l = { .len = 0 };
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+  pai_want want = scene_want(1, 0);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
+  pai_task_place p = { .struct_size = sizeof(p) };
 
   (void)state;
-  assert_int_equal(pai__sched_submit(s, &(pai__request){ 1, 1, &want }, NULL),
-                   PAI_OK);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 1);
-  assert_false(pai__sched_has_waiting(s));
-  pai__sched_lose_port(s, 0, 20003); /* while it is held */
-  assert_int_equal(pai__sched_requeue(s, 1), PAI_OK);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 1);
-  assert_true(pai__sched_has_waiting(s));
-  assert_int_equal(pai__sched_reason(s, 1)->lack, PAI__LACK_PORT);
-  assert_int_equal(pai__sched_reason(s, 1)->free, 9);
-  pai__sched_regain_ports(s);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 2);
-  pai__sched_free(s);
+  want.ports = 10;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(lose(s, "node0001", 20004), PAI_OK); /* the holder's */
+  assert_int_equal(lose(s, "node0001", 20004), PAI_OK);
+  assert_int_equal(lose(s, "node0002", 20004), PAI_ENOTFOUND);
+  assert_int_equal(
+    scene_event(s, (pai_sched_event){ .kind = PAI_SCHED_RETURNED, .id = 1 },
+                NULL),
+    PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(scene_lack(s, 1), "port");
+  assert_int_equal(
+    scene_event(s, (pai_sched_event){ .kind = PAI_SCHED_REGAIN_PORTS }, NULL),
+    PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(pai_sched_task(s, 1, 0, 0, &p), PAI_OK);
+  assert_int_equal(p.nports, 10);
+  pai_sched_free(s);
 }
 
-static void what_is_queued_again_keeps_its_place(void **state)
+static void what_is_returned_keeps_its_place(void **state)
 {
-  pai__sched *s = new_sched(&pai__libc_alloc, 1);
-  log l = { .len = 0 };
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
 
   (void)state;
-  for (uint64_t id = 1; id <= 3; id++)
-    assert_int_equal(submit(s, id, 1, 1), PAI_OK);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(submit(s, 4, 1, 4), PAI_OK);
-  assert_int_equal(submit(s, 5, 1, 1), PAI_OK);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(pai__sched_reason(s, 5)->behind, 4);
-  assert_int_equal(pai__sched_requeue(s, 2), PAI_OK);
-  assert_int_equal(pai__sched_requeue(s, 1), PAI_OK);
-  assert_int_equal(pai__sched_finish(s, 4), PAI_OK);
-  assert_int_equal(pai__sched_reason(s, 5)->lack, PAI__LACK_NOTHING);
-  pai__sched_run(s, on_place, &l);
-  assert_int_equal(l.len, 6);
-  assert_int_equal(l.ids[3], 1);
-  assert_int_equal(l.ids[4], 2);
-  assert_int_equal(l.ids[5], 5);
-  pai__sched_free(s);
+  assert_int_equal(scene_submit(s, 1, 1, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 1, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 3, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(
+    scene_event(s, (pai_sched_event){ .kind = PAI_SCHED_RETURNED, .id = 1 },
+                NULL),
+    PAI_OK);
+  assert_int_equal(pai_sched_next(s, 0), 1);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  pai_sched_free(s);
 }
 
 static void misuse_changes_nothing(void **state)
 {
-  pai__machine bad = box;
-  pai__sched *s;
-  pai_error *err;
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+  pai_error *err = NULL;
+  pai_sched_event e = { .struct_size = sizeof(e), .kind = 99 };
 
   (void)state;
-  assert_int_equal(pai__sched_new(&s, &pai__libc_alloc, "magic", &err),
-                   PAI_ENOTFOUND);
-  assert_null(s);
-  test_expect_error(err, PAI_ENOTFOUND, "'magic'");
-  s = new_sched(&pai__libc_alloc, 1);
-  bad.port_first = 3;
-  bad.port_last = 2;
-  assert_int_equal(pai__sched_add_node(s, &bad), PAI_EINVAL);
-  assert_int_equal(submit(s, 7, 1, 0), PAI_OK);
-  assert_int_equal(submit(s, 7, 1, 0), PAI_EEXISTS);
-  assert_int_equal(submit(s, 0, 1, 0), PAI_EINVAL);
-  assert_int_equal(pai__sched_finish(s, 8), PAI_ENOTFOUND);
-  assert_null(pai__sched_reason(s, 8));
-  assert_null(pai__sched_node(s, 1));
-  assert_int_equal(pai__sched_finish(s, 7), PAI_OK);
-  assert_int_equal(submit(s, 7, 1, 0), PAI_OK); /* the tail is right again */
-  pai__sched_free(s);
-  pai__sched_free(NULL);
+  assert_int_equal(scene_submit(s, 1, 1, 1), PAI_OK);
+  assert_int_equal(scene_submit(s, 1, 1, 1), PAI_EEXISTS);
+  assert_int_equal(scene_submit(s, 0, 1, 1), PAI_EINVAL);
+  assert_int_equal(scene_submit(s, 2, 0, 1), PAI_EINVAL);
+  assert_int_equal(scene_finish(s, 1), PAI_ENOTFOUND); /* not started */
+  assert_int_equal(scene_finish(s, 7), PAI_ENOTFOUND);
+  assert_int_equal(pai_sched_send(s, &e, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "event 2: 99 is no kind of event");
+  e.kind = PAI_SCHED_TIME;
+  e.time = 1000;
+  assert_int_equal(pai_sched_send(s, &e, NULL), PAI_OK);
+  e.time = 999;
+  assert_int_equal(pai_sched_send(s, &e, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "the one before of 1000");
+  assert_int_equal(pai_sched_decide(s, 999, NULL), PAI_EINVAL);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_int_equal(scene_finish(s, 1), PAI_ENOTFOUND);
+  pai_sched_free(s);
 }
 
-static int body(const pai_alloc *alloc, void *user_data)
+static void instances_are_throttled_and_counted(void **state)
 {
-  pai__sched *s = new_sched(alloc, 2);
-  log l = { .len = 0 };
-  int rc = PAI_OK;
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+  pai_want want = scene_want(1, 1);
+  pai_request q = {
+    .id = 1, .wants = &want, .nwants = 1, .instances = 4, .at_once = 2
+  };
+  pai_request_view v = { .struct_size = sizeof(v) };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 1.1");
+  assert_string_equal(scene_lack(s, 1), "throttle");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1.2");
+  assert_int_equal(
+    scene_event(s,
+                (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
+                                   .id = 1,
+                                   .instance = PAI_SCHED_ALL },
+                NULL),
+    PAI_OK);
+  assert_int_equal(pai_sched_view_request(s, 1, &v), PAI_OK);
+  assert_int_equal(v.state, PAI_REQUEST_STOPPING);
+  assert_int_equal(v.finished, 1);
+  assert_string_equal(scene_decide(s), "stop 1.1 cancelled, stop 1.2 cancelled");
+  for (uint32_t i = 1; i < 3; i++)
+    assert_int_equal(scene_event(s,
+                                 (pai_sched_event){ .kind = PAI_SCHED_FINISHED,
+                                                    .id = 1,
+                                                    .instance = i,
+                                                    .number = 1 },
+                                 NULL),
+                     PAI_OK);
+  assert_int_equal(pai_sched_view_request(s, 1, &v), PAI_ENOTFOUND);
+  pai_sched_free(s);
+}
+
+static void one_comes_after_another(void **state)
+{
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+  pai_want want = scene_want(1, 1);
+  pai_after after = { 1, PAI_AFTER_OK };
+  pai_request q = {
+    .id = 2, .wants = &want, .nwants = 1, .after = &after, .nafter = 1
+  };
+  pai_reason r = { .struct_size = sizeof(r) };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_ENOTFOUND);
+  assert_int_equal(scene_submit(s, 1, 1, 1), PAI_OK);
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  after.kind = PAI_AFTER_FAILED;
+  q.id = 3;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(pai_sched_reason(s, 2, &r), PAI_OK);
+  assert_int_equal(r.lack, PAI_LACK_AFTER);
+  assert_int_equal(r.behind, 1);
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  assert_string_equal(scene_lack(s, 3), "after"); /* and it never can */
+  assert_int_equal(scene_change(s, 3, "after", 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 3");
+  pai_sched_free(s);
+}
+
+static void what_is_held_waits_for_its_release(void **state)
+{
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 1, 1), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 1, 1), PAI_OK);
+  assert_int_equal(scene_change(s, 1, "held", 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  assert_string_equal(scene_lack(s, 1), "release");
+  assert_int_equal(scene_change(s, 1, "held", 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  pai_sched_free(s);
+}
+
+static void changes_are_checked_as_requests_are(void **state)
+{
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+  pai_want w = { .struct_size = sizeof(w) };
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 1, 1), PAI_OK);
+  assert_int_equal(scene_change(s, 1, "gpus", 5), PAI_ENOROOM);
+  assert_int_equal(pai_sched_view_want(s, 1, 0, &w), PAI_OK);
+  assert_int_equal(w.gpus, 1);
+  assert_int_equal(scene_change(s, 1, "gpus", 3), PAI_OK);
+  assert_int_equal(scene_change(s, 1, "speed", 3), PAI_EINVAL);
+  assert_int_equal(scene_change(s, 2, "gpus", 3), PAI_ENOTFOUND);
+  assert_int_equal(scene_change(s, 1, "priority", 1001), PAI_EINVAL);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_string_equal(scene_places(s, 1, 0), "0:7");
+  assert_int_equal(scene_change(s, 1, "gpus", 1), PAI_EBUSY);
+  assert_int_equal(scene_change(s, 1, "instances", 2), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1.1");
+  pai_sched_free(s);
+}
+
+static void limits_stop_what_runs_too_long(void **state)
+{
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
+  pai_want want = scene_want(1, 1);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1, .limit = 100 };
+  pai_sched_event e = { .kind = PAI_SCHED_STARTED, .id = 1, .time = 50 };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_true(pai_sched_next_time(s) == INT64_MAX);
+  assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  assert_int_equal(pai_sched_next_time(s), 150);
+  assert_int_equal(pai_sched_decide(s, 149, NULL), 0);
+  assert_int_equal(pai_sched_decide(s, 150, NULL), 1);
+  assert_string_equal(scene_decide(s), ""); /* told once */
+  pai_sched_free(s);
+}
+
+static int story(const pai_alloc *alloc, void *user_data)
+{
+  static const char four[] = "nodes:4 gpu:4 cpus:8 mem:1G racks:2";
+  pai_sched *s = scene_new(four, NULL, NULL, alloc), *fork = NULL;
+  pai_want want = scene_want(2, 2);
+  pai_request q = { .id = 1,
+                    .name = "first",
+                    .user = "ann",
+                    .wants = &want,
+                    .nwants = 1 };
+  int rc, known = 0;
 
   (void)user_data;
   if (s == NULL)
     return PAI_ENOMEM;
-  for (uint64_t id = 1; id <= 4 && rc == PAI_OK; id++)
-    rc = submit(s, id, 2, 1);
-  pai__sched_run(s, on_place, &l); /* works on what got in */
+  want.ports = 2;
+  rc = scene_request(s, &q, NULL);
+  known += rc == PAI_OK;
+  q.id = 2;
+  q.within = "rack";
   if (rc == PAI_OK)
-    assert_int_equal(l.len, 4);
-  pai__sched_free(s);
+    rc = scene_request(s, &q, NULL);
+  known += rc == PAI_OK;
+  if (rc == PAI_OK)
+    rc = pai_sched_decide(s, 5, NULL);
+  if (rc >= 0) {
+    assert_int_equal(rc, 2);
+    rc = pai_sched_fork(&fork, s, NULL);
+  }
+  if (rc == PAI_OK)
+    rc = scene_finish(fork, 1);
+  pai_sched_free(fork);
+  /* What could not be done is done later. */
+  if (rc == PAI_ENOMEM) {
+    pai_sched_view v = { .struct_size = sizeof(v) };
+
+    assert_int_equal(pai_sched_view_sums(s, &v), PAI_OK);
+    assert_int_equal(v.requests, known);
+    assert_true(v.running <= v.requests);
+  }
+  pai_sched_free(s);
   return rc;
 }
 
 static void failing_memory_leaves_it_usable(void **state)
 {
   (void)state;
-  test_faults(body, NULL);
+  test_faults(story, NULL);
 }
 
 int main(void)
@@ -244,8 +369,13 @@ int main(void)
     cmocka_unit_test(the_impossible_is_refused_with_its_reason),
     cmocka_unit_test(ports_are_given_once_and_rest_before_they_return),
     cmocka_unit_test(a_lost_port_is_missed_until_it_is_regained),
-    cmocka_unit_test(what_is_queued_again_keeps_its_place),
+    cmocka_unit_test(what_is_returned_keeps_its_place),
     cmocka_unit_test(misuse_changes_nothing),
+    cmocka_unit_test(instances_are_throttled_and_counted),
+    cmocka_unit_test(one_comes_after_another),
+    cmocka_unit_test(what_is_held_waits_for_its_release),
+    cmocka_unit_test(changes_are_checked_as_requests_are),
+    cmocka_unit_test(limits_stop_what_runs_too_long),
     cmocka_unit_test(failing_memory_leaves_it_usable),
   };
 

@@ -1,5 +1,5 @@
-/* node.c - what tasks take of nodes, and give back */
-#include "sched/node.h"
+/* room.c - what tasks take of nodes, and give back */
+#include "sched/room.h"
 
 #include "resource/bits.h"
 
@@ -7,22 +7,22 @@
 #define UNCOUNTED_MEMORY ((int64_t)1 << 60)
 #define UNCOUNTED_CPUS (1 << 30)
 
-void pai__nodes_init(const pai_sched *s, const pai__park *park,
-                     pai__node *nodes)
+void pai__rooms_init(const pai_sched *s, const pai__park *park,
+                     pai__room *nodes)
 {
   int32_t ports = (int32_t)(s->m.last_port - s->m.first_port + 1);
 
   for (uint32_t i = 0; i < park->nspots; i++) {
     const pai__build *b = pai__build_of(park, i);
 
-    nodes[i] = (pai__node){ .gpus = b->all,
+    nodes[i] = (pai__room){ .gpus = b->all,
                             .memory = b->memory != 0 ? (int64_t)b->memory
                                                      : UNCOUNTED_MEMORY,
                             .cpus = b->cpus != 0
                                       ? (int32_t)(b->cpus - b->first_cpu)
                                       : UNCOUNTED_CPUS,
                             .ports = ports,
-                            .next_port = s->m.first_port,
+                            .next_port = s->m.next_port,
                             .why = PAI__NONE };
   }
 }
@@ -191,7 +191,7 @@ static void erase(pai_sched *s, pai__port_list *l, uint32_t port)
 }
 
 /* There are so many, and room. */
-static void number_ports(pai_sched *s, pai__node *n, uint32_t *ports,
+static void number_ports(pai_sched *s, pai__room *n, uint32_t *ports,
                          uint32_t count)
 {
   uint32_t port = n->next_port;
@@ -210,7 +210,7 @@ static void number_ports(pai_sched *s, pai__node *n, uint32_t *ports,
 /* A lost port that is in use stops counting when it is given back. */
 int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
 {
-  pai__node *n = pai__node_at(s, node);
+  pai__room *n = pai__room_at(s, node);
 
   if (port < s->m.first_port || port > s->m.last_port || is_in(s, &n->lost, port))
     return PAI_OK;
@@ -223,8 +223,8 @@ int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
 
 void pai__ports_regain(pai_sched *s)
 {
-  for (uint32_t i = 0; i < s->nodes.len; i++) {
-    pai__node *n = pai__node_at(s, i);
+  for (uint32_t i = 0; i < s->rooms.len; i++) {
+    pai__room *n = pai__room_at(s, i);
 
     for (uint32_t k = 0; k < n->lost.len; k++)
       n->ports += !is_in(s, &n->used, list_of(s, &n->lost)[k]);
@@ -278,13 +278,13 @@ static int reserve_ports(pai_sched *s, const pai__req *r, const pai__run *run)
 
   for (; done < run->tasks && rc == PAI_OK; done++) {
     pai__slot slot = pai__slots_of(s, run)[done];
-    pai__node *n = pai__node_at(s, slot.node);
+    pai__room *n = pai__room_at(s, slot.node);
 
     n->coming += pai__wants_of(s, r)[slot.want].ports;
     rc = reserve(s, &n->used, n->used.len + n->coming);
   }
   while (done-- > 0)
-    pai__node_at(s, pai__slots_of(s, run)[done].node)->coming = 0;
+    pai__room_at(s, pai__slots_of(s, run)[done].node)->coming = 0;
   return rc;
 }
 
@@ -308,7 +308,7 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
                   s->park->spots[slot->node].first_cpu_word,
                 (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus),
                 w->cpus);
-    number_ports(s, pai__node_at(s, slot->node), ports_of(first, slot),
+    number_ports(s, pai__room_at(s, slot->node), ports_of(first, slot),
                  w->ports);
   }
   return PAI_OK;
@@ -320,7 +320,7 @@ static void give_numbers(pai_sched *s, const pai__slot *first,
   uint64_t *free =
     (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
   const uint64_t *taken = (const uint64_t *)first + slot->cpus;
-  pai__node *n = pai__node_at(s, slot->node);
+  pai__room *n = pai__room_at(s, slot->node);
 
   for (uint32_t k = 0; k < words_for_cpus(s, slot, w); k++)
     free[k] |= taken[k];
@@ -332,6 +332,24 @@ static void give_numbers(pai_sched *s, const pai__slot *first,
   }
 }
 
+void pai__slots_unnumber(pai_sched *s, const pai__req *r, const pai__run *run)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+  const pai__slot *first = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    give_numbers(s, first, &first[i], &wants[first[i].want]);
+}
+
+void pai__slot_give(pai_sched *s, const pai__req *r, const pai__slot *first,
+                    const pai__slot *slot)
+{
+  const pai__want *w = &pai__wants_of(s, r)[slot->want];
+
+  give_numbers(s, first, slot, w);
+  pai__room_return(pai__room_at(s, slot->node), w, slot->gpus);
+}
+
 void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
                      bool numbered)
 {
@@ -339,16 +357,39 @@ void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
   const pai__slot *first = pai__slots_of(s, run);
 
   for (uint32_t i = 0; i < run->tasks; i++) {
-    const pai__want *w = &wants[first[i].want];
-    pai__node *n = pai__node_at(s, first[i].node);
-
-    if (numbered) {
-      give_numbers(s, first, &first[i], w);
-      pai__node_return(n, w, first[i].gpus);
-    } else {
-      pai__node_uncount(n, w, first[i].gpus);
-    }
+    if (numbered)
+      pai__slot_give(s, r, first, &first[i]);
+    else
+      pai__room_uncount(pai__room_at(s, first[i].node),
+                        &wants[first[i].want], first[i].gpus);
   }
   pai__pool_give(&s->pool, run->slots, run->slot_words);
   run->slots = run->slot_words = run->tasks = 0;
+}
+
+/* The slots of one, with those of the other between them at `at`; then what is
+ * behind the slots of each, as it was. */
+void pai__slots_join(pai_sched *s, const pai__run *all, const pai__run *old,
+                     const pai__run *more, uint32_t at)
+{
+  uint32_t slot_words = (uint32_t)(sizeof(pai__slot) / sizeof(uint64_t));
+  uint32_t old_head = old->tasks * slot_words;
+  uint32_t more_head = more->tasks * slot_words;
+  uint32_t old_tail = old->slot_words - old_head;
+  uint32_t more_tail = more->slot_words - more_head;
+  pai__slot *to = pai__slots_of(s, all);
+  const pai__slot *from = pai__slots_of(s, old), *new = pai__slots_of(s, more);
+  uint64_t *tail = (uint64_t *)to + old_head + more_head;
+
+  for (uint32_t i = 0; i < all->tasks; i++) {
+    bool is_new = i >= at && i < at + more->tasks;
+    uint32_t move = is_new ? old_head + old_tail : more_head;
+
+    to[i] = is_new ? new[i - at] : from[i < at ? i : i - more->tasks];
+    to[i].cpus += move;
+    to[i].ports += move;
+  }
+  memcpy(tail, (const uint64_t *)from + old_head, old_tail * sizeof(*tail));
+  memcpy(tail + old_tail, (const uint64_t *)new + more_head,
+         more_tail * sizeof(*tail));
 }

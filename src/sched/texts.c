@@ -1,33 +1,33 @@
-/* names.c - strings as numbers */
-#include "sched/names.h"
+/* texts.c - strings as numbers */
+#include "sched/texts.h"
 
 typedef struct name {
   uint32_t at;    /* in chars */
   uint32_t older; /* of the same hash, or PAI__NONE */
 } name;
 
-void pai__names_init(pai__names *n)
+void pai__texts_init(pai__texts *n)
 {
   pai__flat_init(&n->list, sizeof(name));
   pai__flat_init(&n->chars, 1);
-  pai__index_init(&n->index);
+  pai__lookup_init(&n->index);
 }
 
-void pai__names_dispose(pai__names *n, const pai_alloc *alloc)
+void pai__texts_dispose(pai__texts *n, const pai_alloc *alloc)
 {
   pai__flat_dispose(&n->list, alloc);
   pai__flat_dispose(&n->chars, alloc);
   pai__flat_dispose(&n->index.slots, alloc);
 }
 
-int pai__names_copy(pai__names *n, const pai__names *from,
+int pai__texts_copy(pai__texts *n, const pai__texts *from,
                     const pai_alloc *alloc)
 {
   int rc = pai__flat_copy(&n->list, &from->list, alloc);
 
   if (rc == PAI_OK)
     rc = pai__flat_copy(&n->chars, &from->chars, alloc);
-  return rc == PAI_OK ? pai__index_copy(&n->index, &from->index, alloc) : rc;
+  return rc == PAI_OK ? pai__lookup_copy(&n->index, &from->index, alloc) : rc;
 }
 
 static uint64_t hash_of(const char *s)
@@ -39,28 +39,28 @@ static uint64_t hash_of(const char *s)
   return h | 1;
 }
 
-const char *pai__names_text(const pai__names *n, uint32_t i)
+const char *pai__texts_text(const pai__texts *n, uint32_t i)
 {
   return i == PAI__NONE
            ? NULL
            : (char *)n->chars.data + ((name *)n->list.data)[i].at;
 }
 
-static uint32_t find(const pai__names *n, const char *s, uint64_t hash)
+static uint32_t find(const pai__texts *n, const char *s, uint64_t hash)
 {
-  uint32_t i = pai__index_get(&n->index, hash);
+  uint32_t i = pai__lookup_get(&n->index, hash);
 
-  while (i != PAI__NONE && strcmp(pai__names_text(n, i), s) != 0)
+  while (i != PAI__NONE && strcmp(pai__texts_text(n, i), s) != 0)
     i = ((name *)n->list.data)[i].older;
   return i;
 }
 
-uint32_t pai__names_find(const pai__names *n, const char *s)
+uint32_t pai__texts_find(const pai__texts *n, const char *s)
 {
   return find(n, s, hash_of(s));
 }
 
-int pai__names_add(pai__names *n, const pai_alloc *alloc, const char *s,
+int pai__texts_add(pai__texts *n, const pai_alloc *alloc, const char *s,
                    uint32_t *out)
 {
   uint64_t hash;
@@ -76,15 +76,15 @@ int pai__names_add(pai__names *n, const pai_alloc *alloc, const char *s,
   size = (uint32_t)strlen(s) + 1;
   if (pai__flat_reserve(&n->list, alloc, 1) < 0 ||
       pai__flat_reserve(&n->chars, alloc, size) < 0 ||
-      pai__index_reserve(&n->index, alloc) < 0)
+      pai__lookup_reserve(&n->index, alloc) < 0)
     return PAI_ENOMEM;
-  older = pai__index_get(&n->index, hash);
+  older = pai__lookup_get(&n->index, hash);
   if (older != PAI__NONE)
-    pai__index_remove(&n->index, hash);
+    pai__lookup_remove(&n->index, hash);
   *out = pai__flat_push(&n->list, 1);
   ((name *)n->list.data)[*out] =
     (name){ pai__flat_push(&n->chars, size), older };
   memcpy((char *)n->chars.data + ((name *)n->list.data)[*out].at, s, size);
-  pai__index_add(&n->index, hash, *out);
+  pai__lookup_add(&n->index, hash, *out);
   return PAI_OK;
 }

@@ -1,21 +1,21 @@
 /*
- * node.h - internal: what tasks take of nodes, and give back
+ * room.h - internal: what tasks take of nodes, and give back
  *
  * Taking has two steps.  First it is counted: GPUs by their mask, all else by
  * amounts, and this may be undone.  Then CPUs and ports get their numbers.
  */
-#ifndef PAI_SRC_SCHED_NODE_H
-#define PAI_SRC_SCHED_NODE_H
+#ifndef PAI_SRC_SCHED_ROOM_H
+#define PAI_SRC_SCHED_ROOM_H
 
 #include "sched/core.h"
 
 /* Nodes as the park has them, all free. */
-void pai__nodes_init(const pai_sched *s, const pai__park *park,
-                     pai__node *nodes);
+void pai__rooms_init(const pai_sched *s, const pai__park *park,
+                     pai__room *nodes);
 /* The masks of CPUs of all nodes, all free. */
 void pai__cpus_init(const pai__park *park, uint64_t *words);
 
-static inline void pai__node_count(pai__node *n, const pai__want *w,
+static inline void pai__room_count(pai__room *n, const pai__want *w,
                                    uint64_t gpus)
 {
   n->promised |= gpus & ~n->gpus;
@@ -26,7 +26,7 @@ static inline void pai__node_count(pai__node *n, const pai__want *w,
 }
 
 /* Claimed GPUs that others hold go back to them. */
-static inline void pai__node_uncount(pai__node *n, const pai__want *w,
+static inline void pai__room_uncount(pai__room *n, const pai__want *w,
                                      uint64_t gpus)
 {
   uint64_t held = gpus & n->promised;
@@ -39,7 +39,7 @@ static inline void pai__node_uncount(pai__node *n, const pai__want *w,
 }
 
 /* What it held, some of which others may have claimed. */
-static inline void pai__node_return(pai__node *n, const pai__want *w,
+static inline void pai__room_return(pai__room *n, const pai__want *w,
                                     uint64_t gpus)
 {
   n->gpus |= gpus & ~n->promised;
@@ -50,7 +50,7 @@ static inline void pai__node_return(pai__node *n, const pai__want *w,
 }
 
 /* Nobody else holds what these GPUs' claimant needs of the node. */
-static inline bool pai__node_settled(const pai__node *n, uint64_t gpus)
+static inline bool pai__room_settled(const pai__room *n, uint64_t gpus)
 {
   return (gpus & n->promised) == 0 && n->memory >= 0 && n->cpus >= 0 &&
          n->ports >= 0;
@@ -65,6 +65,17 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run);
 /* A run's slots are given back; `numbered`: they had been. */
 void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
                      bool numbered);
+
+/* What pai__slots_number() did, undone. */
+void pai__slots_unnumber(pai_sched *s, const pai__req *r,
+                         const pai__run *run);
+/* One of a run's slots, which begin at `first`, is given back. */
+void pai__slot_give(pai_sched *s, const pai__req *r, const pai__slot *first,
+                    const pai__slot *slot);
+/* Slots and numbers of two runs in the block of `all`, those of `more` before
+ * what is slot `at` of the old ones. */
+void pai__slots_join(pai_sched *s, const pai__run *all, const pai__run *old,
+                     const pai__run *more, uint32_t at);
 
 /* Ports that are somebody else's.  PAI_OK or PAI_ENOMEM. */
 int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port);

@@ -1,0 +1,259 @@
+/* decide.c - time passes, the policy decides, decisions are read */
+#include "sched/event.h"
+#include "sched/policy.h"
+#include "sched/sched.h"
+
+/* --- limits --------------------------------------------------------------- */
+
+static pai_time end_of(const pai_sched *s, const pai__run *run)
+{
+  pai_time limit = pai__req_at(s, run->req)->limit;
+
+  return limit == 0 || limit > INT64_MAX - run->since ? INT64_MAX
+                                                      : run->since + limit;
+}
+
+/* What ran as long as it may is stopped, in the order of placing. */
+static int stop_overdue(pai_sched *s)
+{
+  if (s->m.now < s->m.next_limit)
+    return PAI_OK;
+  for (;;) {
+    uint32_t first = PAI__NONE;
+
+    s->m.next_limit = INT64_MAX;
+    for (uint32_t i = 0; i < s->runs.len; i++) {
+      const pai__run *run = pai__run_at(s, i);
+      pai_time end;
+
+      if (run->req == PAI__NONE || run->state != PAI__RUN_STARTED)
+        continue;
+      end = end_of(s, run);
+      if (end <= s->m.now &&
+          (first == PAI__NONE || run->order < pai__run_at(s, first)->order))
+        first = i;
+      else if (end > s->m.now && end < s->m.next_limit)
+        s->m.next_limit = end;
+    }
+    if (first == PAI__NONE)
+      return PAI_OK;
+    if (pai__stop(s, first, PAI_STOP_LIMIT, 0) < 0) {
+      s->m.next_limit = s->m.now;
+      return PAI_ENOMEM;
+    }
+  }
+}
+
+void pai__limit_set(pai_sched *s, const pai__run *run)
+{
+  pai_time end = end_of(s, run);
+
+  if (run->state == PAI__RUN_STARTED && end < s->m.next_limit)
+    s->m.next_limit = end;
+}
+
+pai_time pai_sched_next_time(const pai_sched *s)
+{
+  pai_time kept, limit;
+
+  if (s == NULL)
+    return INT64_MAX;
+  kept = pai__kept_next(s);
+  limit = s->m.next_limit;
+  return kept < limit ? kept : limit;
+}
+
+/* --- deciding ------------------------------------------------------------- */
+
+static pai__decision *decision_at(const pai_sched *s, uint32_t i)
+{
+  return (pai__decision *)s->decisions.data + i;
+}
+
+/* Does what was decided since the last time still hold? */
+static bool still_stops(const pai_sched *s, const pai__decision *d)
+{
+  uint32_t req = pai__req_find(s, d->id);
+  uint32_t run =
+    req != PAI__NONE ? pai__run_find(s, req, d->instance) : PAI__NONE;
+
+  return run != PAI__NONE &&
+         pai__run_at(s, run)->state == PAI__RUN_STOPPING;
+}
+
+/* Decisions that were told go; those that events made stay. */
+static void forget_told(pai_sched *s)
+{
+  uint32_t kept = 0;
+
+  for (uint32_t i = s->told; i < s->decisions.len; i++)
+    if (still_stops(s, decision_at(s, i)))
+      *decision_at(s, kept++) = *decision_at(s, i);
+  s->decisions.len = kept;
+  s->told = 0;
+}
+
+static int let_decide(pai_sched *s, pai_error **err)
+{
+  int rc = stop_overdue(s);
+
+  if (rc == PAI_OK)
+    rc = pai__start_claimed(s);
+  if (rc < 0)
+    return pai__oom(err);
+  s->deciding = true;
+  rc = s->policy->decide(s->policy_state, s->policy->data, &s->host);
+  s->deciding = false;
+  return rc < 0 ? pai__policy_failed(s, rc, err) : PAI_OK;
+}
+
+int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
+{
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(s != NULL, err);
+  if (s->deciding)
+    return pai__fail(err, PAI_EBUSY, "a policy cannot have others decide");
+  if (s->m.events != 0 && now < s->m.now)
+    return pai__fail(err, PAI_EINVAL,
+                     "it is asked for %lld, and the last event was at %lld",
+                     (long long)now, (long long)s->m.now);
+  s->m.now = now;
+  s->m.events++;
+  forget_told(s);
+  pai__lookup_clear(&s->refused);
+  pai__kept_expire(s);
+  rc = let_decide(s, err);
+  s->told = s->decisions.len;
+  if (rc == PAI_OK)
+    rc = pai__log_decide(s, err);
+  return rc < 0 ? rc : (int)s->decisions.len;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+int pai_sched_decision(const pai_sched *s, size_t i, pai_decision *decision)
+{
+  pai_decision full = { 0 };
+  const pai__decision *d;
+
+  PAI__CHECK_ARG(s != NULL && decision != NULL);
+  if (i >= s->told)
+    return PAI_ENOTFOUND;
+  d = decision_at(s, (uint32_t)i);
+  full.kind = d->kind;
+  full.cause = d->cause;
+  full.id = d->id;
+  full.instance = d->instance;
+  full.want = d->want;
+  full.tasks = d->tasks;
+  full.by = d->by;
+  return PAI__FILL_VIEW(decision, full, pai_decision, by);
+}
+
+static const pai__run *find_placed(const pai_sched *s, uint64_t id,
+                                   uint32_t instance)
+{
+  uint32_t req = pai__req_find(s, id);
+  uint32_t run =
+    req != PAI__NONE ? pai__run_find(s, req, instance) : PAI__NONE;
+
+  return run != PAI__NONE && pai__run_at(s, run)->state >= PAI__RUN_PLACED
+           ? pai__run_at(s, run)
+           : NULL;
+}
+
+static void fill_place(const pai_sched *s, const pai__run *run, uint32_t task,
+                       pai_task_place *p)
+{
+  const pai__slot *first = pai__slots_of(s, run), *slot = first + task;
+  const pai__req *r = pai__req_at(s, run->req);
+  const pai__want *w = &pai__wants_of(s, r)[slot->want];
+
+  p->want = slot->want;
+  while (p->index < task && first[task - p->index - 1].want == slot->want)
+    p->index++;
+  p->node = slot->node;
+  p->gpus = slot->gpus;
+  p->memory = w->memory;
+  p->cpus = (const uint64_t *)first + slot->cpus;
+  p->cpu_words = w->cpus != 0 ? pai__build_of(s->park, slot->node)->cpu_words
+                              : 0;
+  p->ports = (const uint32_t *)((const uint64_t *)first + slot->ports);
+  p->nports = w->ports;
+}
+
+int pai_sched_task(const pai_sched *s, uint64_t id, uint32_t instance,
+                   uint32_t task, pai_task_place *place)
+{
+  const pai__run *run;
+  pai_task_place full = { 0 };
+
+  PAI__CHECK_ARG(s != NULL && place != NULL);
+  run = find_placed(s, id, instance);
+  if (run == NULL || task >= run->tasks)
+    return PAI_ENOTFOUND;
+  fill_place(s, run, task, &full);
+  return PAI__FILL_VIEW(place, full, pai_task_place, nports);
+}
+
+/* --- allocations ---------------------------------------------------------- */
+
+static int add_bits(pai_allocation *a, uint32_t node, int kind,
+                    const uint64_t *words, size_t n, pai_error **err)
+{
+  for (uint32_t i = 0; i < n * 64; i++)
+    if (words[i / 64] >> (i % 64) & 1) {
+      int rc = pai_allocation_add(a, node, kind, i, i, err);
+
+      if (rc < 0)
+        return rc;
+    }
+  return PAI_OK;
+}
+
+static int add_place(pai_allocation *a, const pai_task_place *p,
+                     pai_error **err)
+{
+  int rc = add_bits(a, p->node, PAI_ALLOCATION_GPU, &p->gpus, 1, err);
+
+  if (rc == PAI_OK)
+    rc = add_bits(a, p->node, PAI_ALLOCATION_CPU, p->cpus, p->cpu_words, err);
+  for (size_t i = 0; i < p->nports && rc == PAI_OK; i++)
+    rc = pai_allocation_add(a, p->node, PAI_ALLOCATION_PORT, p->ports[i],
+                            p->ports[i], err);
+  if (rc == PAI_OK)
+    rc = pai_allocation_set_memory(
+      a, p->node, pai_allocation_memory(a, p->node) + p->memory, err);
+  return rc;
+}
+
+int pai_sched_allocation(pai_allocation **out, const pai_sched *s, uint64_t id,
+                         uint32_t instance, pai_error **err)
+{
+  const pai__run *run;
+  pai_allocation *a;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(s != NULL, err);
+  run = find_placed(s, id, instance);
+  if (run == NULL)
+    return pai__fail(err, PAI_ENOTFOUND,
+                     "instance %u of request %llu holds no place", instance,
+                     (unsigned long long)id);
+  rc = pai_allocation_new(&a, &s->alloc, err);
+  for (uint32_t i = 0; i < run->tasks && rc == PAI_OK; i++) {
+    pai_task_place p = { 0 };
+
+    fill_place(s, run, i, &p);
+    rc = add_place(a, &p, err);
+  }
+  if (rc == PAI_OK)
+    *out = a;
+  else
+    pai_allocation_free(a);
+  return rc;
+}

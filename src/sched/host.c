@@ -1,0 +1,370 @@
+/* host.c - what a policy may do, checked */
+#include "sched/policy.h"
+
+#include "resource/bits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- trying --------------------------------------------------------------- */
+
+uint32_t pai__next_waiting(const pai_sched *s, uint32_t req)
+{
+  req = req == PAI__NONE ? s->m.first : pai__req_at(s, req)->behind;
+  while (req != PAI__NONE &&
+         pai__req_lack(s, pai__req_at(s, req)) != PAI_LACK_NOTHING)
+    req = pai__req_at(s, req)->behind;
+  return req;
+}
+
+void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind)
+{
+  *pai__why_of(s, req) = (pai__why){ .lack = PAI_LACK_TURN,
+                                     .behind = pai__req_at(s, behind)->id,
+                                     .node = PAI__NONE,
+                                     .text = PAI__NONE };
+}
+
+/* Requests of one shape fit alike, so that one of them is looked at in each
+ * round.  Reservations tell them apart. */
+static uint64_t shape_key(const pai_sched *s, const pai__req *r, int strategy,
+                          bool beyond)
+{
+  if (s->kept.len != 0)
+    return 0;
+  return (r->shape ^ (uint64_t)strategy << 32 ^ (uint64_t)beyond << 40) | 1;
+}
+
+static bool was_refused(pai_sched *s, uint32_t req, uint64_t key)
+{
+  uint32_t other = key != 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
+
+  if (other == PAI__NONE)
+    return false;
+  if (other != req)
+    *pai__why_of(s, req) = *pai__why_of(s, other);
+  return true;
+}
+
+static void set_refused(pai_sched *s, uint32_t req, uint64_t key)
+{
+  if (key != 0 && pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
+    pai__lookup_add(&s->refused, key, req);
+}
+
+int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
+{
+  pai__req *r = pai__req_at(s, req);
+  pai__ask ask = { .req = req,
+                   .strategy = strategy,
+                   .beyond_share = beyond_share };
+  uint64_t key = shape_key(s, r, strategy, beyond_share);
+  uint32_t n;
+  int rc;
+
+  if (was_refused(s, req, key))
+    return 0;
+  rc = pai__fit(s, &ask, &n, pai__why_of(s, req));
+  if (rc == 0)
+    set_refused(s, req, key);
+  if (rc <= 0)
+    return rc;
+  rc = pai__start(s, req, n);
+  return rc < 0 ? rc : 1;
+}
+
+/* --- looking -------------------------------------------------------------- */
+
+static uint64_t host_next_waiting(const pai_policy_host *host, uint64_t id)
+{
+  const pai_sched *s = host->sched;
+  uint32_t req = PAI__NONE;
+
+  if (id != 0) {
+    req = pai__req_find(s, id);
+    if (req == PAI__NONE)
+      return 0;
+    if (!pai__req_at(s, req)->queued) {
+      uint64_t turn = pai__req_at(s, req)->turn;
+
+      for (req = s->m.first;
+           req != PAI__NONE && pai__req_at(s, req)->turn < turn;)
+        req = pai__req_at(s, req)->behind;
+      req = req != PAI__NONE ? pai__req_at(s, req)->before : s->m.last;
+    }
+  }
+  req = pai__next_waiting(s, req);
+  return req != PAI__NONE ? pai__req_at(s, req)->id : 0;
+}
+
+/* The run that was placed next behind `order`. */
+static uint32_t placed_behind(const pai_sched *s, uint64_t order)
+{
+  uint32_t next = PAI__NONE;
+
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+
+    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
+        run->order > order &&
+        (next == PAI__NONE || run->order < pai__run_at(s, next)->order))
+      next = i;
+  }
+  return next;
+}
+
+static uint32_t find_run(const pai_sched *s, uint64_t id, uint32_t instance)
+{
+  uint32_t req = pai__req_find(s, id);
+
+  return req != PAI__NONE ? pai__run_find(s, req, instance) : PAI__NONE;
+}
+
+static int host_next_placed(const pai_policy_host *host, uint64_t *id,
+                            uint32_t *instance)
+{
+  const pai_sched *s = host->sched;
+  uint64_t order = 0;
+  uint32_t run;
+
+  if (*id != 0) {
+    run = find_run(s, *id, *instance);
+    if (run == PAI__NONE)
+      return 0;
+    order = pai__run_at(s, run)->order;
+  }
+  run = placed_behind(s, order);
+  if (run == PAI__NONE)
+    return 0;
+  *id = pai__req_at(s, pai__run_at(s, run)->req)->id;
+  *instance = pai__run_at(s, run)->instance;
+  return 1;
+}
+
+static int host_view_sums(const pai_policy_host *host, pai_sched_view *view)
+{
+  return pai_sched_view_sums(host->sched, view);
+}
+
+static int host_view_request(const pai_policy_host *host, uint64_t id,
+                             pai_request_view *view)
+{
+  return pai_sched_view_request(host->sched, id, view);
+}
+
+static int host_view_want(const pai_policy_host *host, uint64_t id,
+                          uint32_t want, pai_want *view)
+{
+  return pai_sched_view_want(host->sched, id, want, view);
+}
+
+static int host_view_node(const pai_policy_host *host, size_t node,
+                          pai_sched_node_view *view)
+{
+  return pai_sched_view_node(host->sched, node, view);
+}
+
+static int host_view_vc(const pai_policy_host *host, size_t vc,
+                        pai_sched_vc_view *view)
+{
+  return pai_sched_view_vc(host->sched, vc, view);
+}
+
+static int host_task(const pai_policy_host *host, uint64_t id,
+                     uint32_t instance, uint32_t task, pai_task_place *place)
+{
+  return pai_sched_task(host->sched, id, instance, task, place);
+}
+
+/* --- doing ---------------------------------------------------------------- */
+
+static int host_fail(const pai_policy_host *host, int code,
+                     const char *message)
+{
+  pai_sched *s = host->sched;
+
+  pai__strfree(&s->alloc, s->failure);
+  s->failure = pai__strdup(&s->alloc, message);
+  return code;
+}
+
+static int say(const pai_policy_host *host, int code, const char *what,
+               uint64_t id)
+{
+  char text[128];
+
+  (void)snprintf(text, sizeof(text), "policy '%s', event %" PRIu64 ": %s %" PRIu64,
+                 host->sched->policy->name, host->sched->m.events, what, id);
+  return host_fail(host, code, text);
+}
+
+/* A request that may begin, or a code: the policy asked for what cannot be. */
+static int find_waiting(const pai_policy_host *host, uint64_t id,
+                        uint32_t *req)
+{
+  pai_sched *s = host->sched;
+
+  if (!s->deciding)
+    return PAI_EBUSY;
+  *req = pai__req_find(s, id);
+  if (*req == PAI__NONE)
+    return say(host, PAI_ENOTFOUND, "there is no request", id);
+  if (!pai__req_at(s, *req)->queued ||
+      pai__req_lack(s, pai__req_at(s, *req)) != PAI_LACK_NOTHING)
+    return say(host, PAI_EBUSY, "nothing may begin of request", id);
+  return PAI_OK;
+}
+
+static int copy_place(const pai_place *how, pai_place *place)
+{
+  *place = (pai_place){ .strategy = PAI_PLACE_TOPO };
+  if (how == NULL)
+    return PAI_OK;
+  if (PAI__COPY_IN(place, how, pai_place, beyond_share) < 0 ||
+      place->strategy < 0 || place->strategy > PAI_PLACE_SCORE)
+    return PAI_EINVAL;
+  if (place->strategy == 0)
+    place->strategy = PAI_PLACE_TOPO;
+  return PAI_OK;
+}
+
+static bool may_lend(const pai_policy_host *host, const pai_place *place)
+{
+  return place->beyond_share != 0 && host->sched->policy->lends != 0;
+}
+
+static int host_start(const pai_policy_host *host, uint64_t id,
+                      const pai_place *how)
+{
+  pai_place place;
+  uint32_t req;
+  int rc = find_waiting(host, id, &req);
+
+  if (rc == PAI_OK)
+    rc = copy_place(how, &place);
+  return rc < 0 ? rc
+                : pai__try(host->sched, req, place.strategy,
+                           may_lend(host, &place));
+}
+
+static int host_start_over(const pai_policy_host *host, uint64_t id,
+                           const pai_place *how)
+{
+  pai_place place;
+  uint32_t req;
+  int rc = find_waiting(host, id, &req);
+
+  if (rc == PAI_OK)
+    rc = copy_place(how, &place);
+  return rc < 0 ? rc
+                : pai__try_over(host->sched, req, place.strategy,
+                                may_lend(host, &place));
+}
+
+static int host_start_at(const pai_policy_host *host, uint64_t id,
+                         const pai_task_place *places, size_t n)
+{
+  uint32_t req;
+  int rc = find_waiting(host, id, &req);
+
+  if (rc == PAI_OK)
+    rc = pai__take_places(host->sched, req, places, n, false);
+  if (rc == PAI_OK)
+    rc = pai__start(host->sched, req, (uint32_t)n);
+  return rc < 0 ? say(host, rc, "that place cannot be had by request", id)
+                : rc;
+}
+
+static int host_claim_at(const pai_policy_host *host, uint64_t id,
+                         const pai_task_place *places, size_t n)
+{
+  uint32_t req;
+  int rc = find_waiting(host, id, &req);
+
+  if (rc == PAI_OK)
+    rc = pai__take_places(host->sched, req, places, n, true);
+  if (rc == PAI_OK)
+    rc = pai__claim_over(host->sched, req, (uint32_t)n);
+  return rc < 0 ? say(host, rc, "that place cannot be claimed by request", id)
+                : rc;
+}
+
+static int host_preempt(const pai_policy_host *host, uint64_t id,
+                        uint32_t instance, uint64_t by)
+{
+  pai_sched *s = host->sched;
+  uint32_t run = find_run(s, id, instance);
+
+  if (!s->deciding)
+    return PAI_EBUSY;
+  if (run == PAI__NONE || !pai__run_holds(pai__run_at(s, run)))
+    return say(host, PAI_ENOTFOUND, "nothing runs of request", id);
+  return pai__stop(s, run, PAI_STOP_PREEMPTED, by);
+}
+
+static int host_resize(const pai_policy_host *host, uint64_t id,
+                       uint32_t instance, uint32_t want, uint32_t tasks)
+{
+  pai_sched *s = host->sched;
+  uint32_t run = find_run(s, id, instance);
+  int rc;
+
+  if (!s->deciding)
+    return PAI_EBUSY;
+  if (run == PAI__NONE)
+    return say(host, PAI_ENOTFOUND, "nothing runs of request", id);
+  rc = pai__resize(s, run, want, tasks);
+  return rc < 0 ? say(host, rc, "that size is none of request", id) : rc;
+}
+
+static int host_refuse(const pai_policy_host *host, uint64_t id,
+                       const pai_reason *reason)
+{
+  pai_sched *s = host->sched;
+  pai_reason r = { 0 };
+  pai__why why = { .node = PAI__NONE };
+  uint32_t req;
+  int rc = find_waiting(host, id, &req);
+
+  if (rc < 0)
+    return rc;
+  if (PAI__COPY_IN(&r, reason, pai_reason, text) < 0 ||
+      r.lack <= PAI_LACK_NOTHING || r.lack >= PAI_LACKS)
+    return say(host, PAI_EINVAL, "that is no reason for request", id);
+  why.lack = (uint32_t)r.lack;
+  why.want = r.want;
+  why.placed = r.placed;
+  why.tasks = r.tasks;
+  why.wanted = r.wanted;
+  why.found = r.found;
+  why.behind = r.behind;
+  why.until = r.until;
+  if (r.node != NULL)
+    why.node = pai__park_node(s->park, r.node);
+  if (pai__texts_add(&s->names, &s->alloc, r.text, &why.text) < 0)
+    return PAI_ENOMEM;
+  *pai__why_of(s, req) = why;
+  return PAI_OK;
+}
+
+void pai__host_init(pai_sched *s)
+{
+  s->host = (pai_policy_host){ .struct_size = sizeof(s->host),
+                               .sched = s,
+                               .next_waiting = host_next_waiting,
+                               .next_placed = host_next_placed,
+                               .view_sums = host_view_sums,
+                               .view_request = host_view_request,
+                               .view_want = host_view_want,
+                               .view_node = host_view_node,
+                               .view_vc = host_view_vc,
+                               .task = host_task,
+                               .start = host_start,
+                               .start_at = host_start_at,
+                               .claim_at = host_claim_at,
+                               .start_over = host_start_over,
+                               .preempt = host_preempt,
+                               .resize = host_resize,
+                               .refuse = host_refuse,
+                               .fail = host_fail };
+}

@@ -1,0 +1,219 @@
+/* policy.c - the policy of a scheduler, and the one beside it */
+#include "sched/policy.h"
+
+#include "sched/event.h"
+#include "sched/sched.h"
+
+static const pai_policy *const builtins[] = { &pai__policy_fifo };
+
+const pai_policy *pai_policy_builtin(size_t i)
+{
+  return i < PAI__LEN(builtins) ? builtins[i] : NULL;
+}
+
+static const pai_policy *find(const char *name, pai_error **err)
+{
+  for (size_t i = 0; i < PAI__LEN(builtins); i++)
+    if (strcmp(builtins[i]->name, name) == 0)
+      return builtins[i];
+  (void)pai__fail(err, PAI_ENOTFOUND, "there is no policy '%s'", name);
+  return NULL;
+}
+
+static int check_table(const pai_policy *p, pai_error **err)
+{
+  size_t least = offsetof(pai_policy, decide) + sizeof(p->decide);
+
+  if (p->struct_size < least || p->name == NULL || p->decide == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "a policy needs a struct_size, a name and decide()");
+  if (p->version != PAI_POLICY_VERSION)
+    return pai__fail(err, PAI_ENOTSUP,
+                     "policy '%s' is made for version %u of policies, and "
+                     "this is %d",
+                     p->name, p->version, (int)PAI_POLICY_VERSION);
+  return PAI_OK;
+}
+
+/* Has a policy, of whatever age, that slot? */
+#define HAS(p, slot)                                                \
+  ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
+   (p)->slot != NULL)
+
+int pai__policy_failed(pai_sched *s, int code, pai_error **err)
+{
+  if (s->failure != NULL)
+    (void)pai__fail(err, code, "%s", s->failure);
+  else if (code == PAI_ENOMEM)
+    (void)pai__oom(err);
+  else
+    (void)pai__fail(err, code, "policy '%s' failed with %s", s->policy->name,
+                    pai_code_name(code));
+  pai__strfree(&s->alloc, s->failure);
+  s->failure = NULL;
+  return code;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static int open_one(pai_sched *s, const pai_policy *p,
+                    const pai_cluster *cluster, const char *options,
+                    void **state)
+{
+  *state = NULL;
+  return HAS(p, open) ? p->open(state, p->data, &s->host, cluster, options)
+                      : PAI_OK;
+}
+
+static void close_one(pai_sched *s, const pai_policy *p, void *state,
+                      char *options)
+{
+  if (p != NULL && HAS(p, close))
+    p->close(state);
+  pai__strfree(&s->alloc, options);
+}
+
+int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
+                     const pai_sched_options *o, pai_error **err)
+{
+  const pai_policy *p = o->table;
+  int rc = PAI_OK;
+
+  if (p == NULL)
+    p = find(o->policy != NULL ? o->policy : "fifo", err);
+  else
+    rc = check_table(p, err);
+  if (p == NULL || rc < 0)
+    return p == NULL ? PAI_ENOTFOUND : rc;
+  s->policy_options = pai__strdup(
+    &s->alloc, o->policy_options != NULL ? o->policy_options : "{}");
+  if (s->policy_options == NULL)
+    return pai__oom(err);
+  rc = open_one(s, p, cluster, s->policy_options, &s->policy_state);
+  if (rc == PAI_OK)
+    s->policy = p;
+  else
+    (void)pai__policy_failed(s, rc, err);
+  return rc;
+}
+
+void pai__policy_close(pai_sched *s)
+{
+  close_one(s, s->policy, s->policy_state, s->policy_options);
+  close_one(s, s->shadow, s->shadow_state, s->shadow_options);
+  pai__strfree(&s->alloc, s->failure);
+}
+
+int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
+{
+  const pai_policy *p = s->policy;
+  int rc = PAI_OK;
+
+  if (HAS(p, open) && !HAS(p, clone))
+    return pai__fail(err, PAI_ENOTSUP,
+                     "policy '%s' cannot be copied: it has no clone()",
+                     p->name);
+  fork->policy_options = pai__strdup(&fork->alloc, s->policy_options);
+  if (fork->policy_options == NULL)
+    return pai__oom(err);
+  if (HAS(p, clone))
+    rc = p->clone(&fork->policy_state, s->policy_state, p->data, &fork->host);
+  if (rc == PAI_OK)
+    fork->policy = p;
+  else
+    (void)pai__policy_failed(fork, rc, err);
+  return rc;
+}
+
+/* --- another policy ------------------------------------------------------- */
+
+/* The cluster as it was given, for a policy that has to see it. */
+static int read_cluster(const pai_sched *s, pai_cluster **cluster,
+                        pai_error **err)
+{
+  pai_cluster_options o = PAI_CLUSTER_OPTIONS_INIT;
+
+  o.alloc = &s->alloc;
+  o.form = "openpai";
+  return pai_cluster_parse(cluster, s->park->text, s->park->text_len, &o, err);
+}
+
+/* Opens the policy that an event names. */
+static int open_named(pai_sched *s, const pai_sched_event *e,
+                      const pai_policy **policy, void **state, char **options,
+                      pai_error **err)
+{
+  pai_cluster *cluster;
+  int rc;
+
+  *policy = find(e->text, err);
+  if (*policy == NULL)
+    return PAI_ENOTFOUND;
+  rc = read_cluster(s, &cluster, err);
+  if (rc < 0)
+    return rc;
+  *options = pai__strdup(&s->alloc, e->options != NULL ? e->options : "{}");
+  rc = *options == NULL ? PAI_ENOMEM
+                        : open_one(s, *policy, cluster, *options, state);
+  pai_cluster_free(cluster);
+  if (rc == PAI_OK)
+    return PAI_OK;
+  pai__strfree(&s->alloc, *options);
+  return pai__policy_failed(s, rc, err);
+}
+
+int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  const pai_policy *policy;
+  void *state;
+  char *options;
+  int rc;
+
+  PAI__CHECK_ARG_ERR(e->text != NULL, err);
+  rc = open_named(s, e, &policy, &state, &options, err);
+  if (rc < 0)
+    return rc;
+  close_one(s, s->policy, s->policy_state, s->policy_options);
+  s->policy = policy;
+  s->policy_state = state;
+  s->policy_options = options;
+  pai__lookup_clear(&s->possible);
+  return PAI_OK;
+}
+
+int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  const pai_policy *policy = NULL;
+  void *state = NULL;
+  char *options = NULL;
+  int rc =
+    e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
+
+  if (rc < 0)
+    return rc;
+  close_one(s, s->shadow, s->shadow_state, s->shadow_options);
+  s->shadow = policy;
+  s->shadow_state = state;
+  s->shadow_options = options;
+  s->shadow_decisions = s->shadow_agreed = 0;
+  return PAI_OK;
+}
+
+int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  int rc = PAI_OK;
+
+  s->m.events++;
+  s->m.now = e->time;
+  if (s->policy != NULL && HAS(s->policy, event)) {
+    rc = s->policy->event(s->policy_state, s->policy->data, &s->host, e);
+    if (rc < 0)
+      (void)pai__policy_failed(s, rc, err);
+  }
+  if (rc == PAI_OK && s->shadow != NULL && HAS(s->shadow, event)) {
+    rc = s->shadow->event(s->shadow_state, s->shadow->data, &s->host, e);
+    if (rc < 0)
+      (void)pai__policy_failed(s, rc, err);
+  }
+  return rc < 0 ? rc : pai__log_event(s, e, err);
+}

@@ -1,0 +1,96 @@
+/* policy.h - internal: the policy of a scheduler, and what it may do */
+#ifndef PAI_SRC_SCHED_POLICY_H
+#define PAI_SRC_SCHED_POLICY_H
+
+#include "sched/start.h"
+
+extern const pai_policy pai__policy_fifo;
+
+/* --- the policy of a scheduler (policy.c) --------------------------------- */
+
+/* The one the options name.  The codes of pai_sched_new(). */
+int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
+                     const pai_sched_options *o, pai_error **err);
+/* A fork's is a clone of the original's. */
+int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err);
+void pai__policy_close(pai_sched *s);
+
+/* A policy's answer as an error, with what it said of it. */
+int pai__policy_failed(pai_sched *s, int code, pai_error **err);
+
+/* --- what it may do (host.c) ---------------------------------------------- */
+
+void pai__host_init(pai_sched *s);
+
+/* Starts the next instance of a request, if there is room.  1; 0, and its
+ * reason is kept; or PAI_ENOMEM. */
+int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* Likewise, with less important ones stopped for it; 0 also if it waits for
+ * them. */
+int pai__try_over(pai_sched *s, uint32_t req, int strategy,
+                  bool beyond_share);
+/* Counts the places of a request's next instance, which are checked: as many
+ * as it has tasks.  They are in s->slots then.  Those that others hold are
+ * `claimed` or refused.  PAI_OK, or a code. */
+int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
+                     size_t n, bool claimed);
+/* As pai__claim(); those who hold what is claimed are preempted. */
+int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n);
+
+/* 1; 0: no room; or a code. */
+int pai__resize(pai_sched *s, uint32_t run, uint32_t want, uint32_t tasks);
+
+/* It waits because another one goes first. */
+void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);
+
+/* The first of the queue behind `req` (PAI__NONE: of all) that may begin;
+ * of the others it is known without a policy why they wait. */
+uint32_t pai__next_waiting(const pai_sched *s, uint32_t req);
+
+/* --- options (options.c) -------------------------------------------------- */
+
+enum pai__option_kind {
+  PAI__OPTION_FLAG = 1, /* true or false, into a bool */
+  PAI__OPTION_PLACE,    /* a strategy by name, into an int */
+  PAI__OPTION_NUMBER    /* into an int64_t */
+};
+
+typedef struct pai__option {
+  const char *key;
+  enum pai__option_kind kind;
+  size_t offset; /* in what is filled */
+  int64_t low, high;
+} pai__option;
+
+/* A policy whose state is its options: `data` of its table.  The state begins
+ * with this. */
+typedef struct pai__plain {
+  pai_alloc alloc;
+  size_t size;
+} pai__plain;
+
+typedef struct pai__plain_type {
+  const void *defaults; /* a state */
+  size_t size;
+  const pai__option *options;
+  size_t noptions;
+} pai__plain_type;
+
+int pai__plain_open(void **state, void *data, const pai_policy_host *host,
+                    const pai_cluster *cluster, const char *options);
+void pai__plain_close(void *state);
+int pai__plain_clone(void **copy, const void *state, void *data,
+                     const pai_policy_host *host);
+int pai__plain_save(const void *state, void *data, pai_write_cb write,
+                    void *user_data);
+int pai__plain_load(void **state, void *data, const pai_policy_host *host,
+                    const pai_cluster *cluster, const char *options,
+                    const char *saved, size_t len);
+
+#define PAI__PLAIN_POLICY                                                \
+  .struct_size = sizeof(pai_policy), .version = PAI_POLICY_VERSION,      \
+  .open = pai__plain_open, .close = pai__plain_close,                    \
+  .clone = pai__plain_clone, .save = pai__plain_save,                    \
+  .load = pai__plain_load
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * preempt.c - room is made: who stops for whom
+ *
+ * Found on a copy of the rooms, from which as few candidates as possible are
+ * taken away until the gang fits: the least important first, and of these the
+ * youngest.  Then those that are not in its way stay after all.
+ */
+#include "sched/policy.h"
+
+#include "resource/bits.h"
+
+#include <stdlib.h>
+
+/* --- places that the policy chose ----------------------------------------- */
+
+static int check_place(pai_sched *s, const pai__req *r, const pai__want *w,
+                       const pai_task_place *p, bool claimed)
+{
+  const pai__room *room;
+  uint64_t may;
+
+  if (p->node >= s->rooms.len || pai__bits_ones(p->gpus) != w->gpus)
+    return PAI_EINVAL;
+  room = pai__room_at(s, p->node);
+  may = pai__park_mask(s->park, p->node, w->type);
+  if (r->pin != PAI__NONE) {
+    uint32_t pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
+
+    may &= pin != PAI__NONE ? pai__park_pinned(s->park, pin, p->node) : 0;
+  }
+  if ((p->gpus & ~may) != 0)
+    return PAI_EINVAL;
+  if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
+      (p->gpus & (room->sick | room->promised)) != 0)
+    return PAI_EBUSY;
+  if (claimed)
+    return PAI_OK;
+  return (p->gpus & ~room->gpus) != 0 || room->cpus < (int32_t)w->cpus ||
+             room->memory < (int64_t)w->memory ||
+             room->ports < (int32_t)w->ports
+           ? PAI_EBUSY
+           : PAI_OK;
+}
+
+static uint32_t total_tasks(const pai_sched *s, const pai__req *r)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    n += w[i].tasks;
+  return n;
+}
+
+int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
+                     size_t n, bool claimed)
+{
+  const pai__req *r = pai__req_at(s, req);
+  const pai__want *wants = pai__wants_of(s, r);
+  uint32_t want = 0, in_want = 0, done = 0;
+  int rc = PAI_OK;
+
+  if (places == NULL || n != total_tasks(s, r))
+    return PAI_EINVAL;
+  s->slots.len = 0;
+  if (pai__flat_reserve(&s->slots, &s->alloc, (uint32_t)n) < 0)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < n && rc == PAI_OK; i++) {
+    pai_task_place p = { 0 };
+
+    if (in_want == wants[want].tasks) {
+      want++;
+      in_want = 0;
+    }
+    in_want++;
+    rc = PAI__COPY_IN(&p, (const char *)places + i * places->struct_size,
+                      pai_task_place, nports);
+    if (rc == PAI_OK)
+      rc = check_place(s, r, &wants[want], &p, claimed);
+    if (rc < 0)
+      break;
+    ((pai__slot *)s->slots.data)[done++] =
+      (pai__slot){ .gpus = p.gpus, .node = p.node, .want = want };
+    pai__room_count(pai__room_at(s, p.node), &wants[want], p.gpus);
+  }
+  if (rc < 0)
+    pai__unfit(s, r, done);
+  return rc;
+}
+
+/* --- victims -------------------------------------------------------------- */
+
+typedef struct victim {
+  uint64_t order;
+  int32_t priority;
+  uint32_t run;
+  bool spared;
+} victim;
+
+/* The first to go is the least important one, and the youngest of these. */
+static int by_weight(const void *a, const void *b)
+{
+  const victim *x = a, *y = b;
+
+  if (x->priority != y->priority)
+    return x->priority < y->priority ? -1 : 1;
+  return x->order > y->order ? -1 : x->order < y->order;
+}
+
+typedef struct making_room {
+  pai_sched *s;
+  uint32_t req;
+  pai__ask ask;
+  victim *list;
+  uint32_t n;
+  uint32_t first; /* of those whose order counts; before it they stop already */
+  pai__flat rooms, used; /* the real ones, while copies are worked on */
+} making_room;
+
+/* Those of lower priority; and those that stop already, which come first. */
+static int find_candidates(making_room *m)
+{
+  pai_sched *s = m->s;
+  int32_t priority = pai__req_at(s, m->req)->priority;
+
+  m->list = pai__zalloc(&s->alloc, (s->runs.len + 1) * sizeof(*m->list));
+  if (m->list == NULL)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    bool stops = run->state == PAI__RUN_STOPPING;
+
+    if (run->req == PAI__NONE || run->state < PAI__RUN_PLACED ||
+        (!stops && pai__req_at(s, run->req)->priority >= priority))
+      continue;
+    m->list[m->n++] =
+      (victim){ run->order,
+                stops ? INT32_MIN : pai__req_at(s, run->req)->priority, i,
+                false };
+    m->first += stops;
+  }
+  qsort(m->list, m->n, sizeof(*m->list), by_weight);
+  return PAI_OK;
+}
+
+static int work_on_copy(making_room *m)
+{
+  pai_sched *s = m->s;
+
+  m->rooms = s->rooms;
+  m->used = s->gpus_used;
+  pai__flat_init(&s->rooms, m->rooms.size);
+  pai__flat_init(&s->gpus_used, m->used.size);
+  if (pai__flat_copy(&s->rooms, &m->rooms, &s->alloc) < 0 ||
+      pai__flat_copy(&s->gpus_used, &m->used, &s->alloc) < 0)
+    return PAI_ENOMEM;
+  return PAI_OK;
+}
+
+static void drop_copy(making_room *m)
+{
+  pai__flat_dispose(&m->s->rooms, &m->s->alloc);
+  pai__flat_dispose(&m->s->gpus_used, &m->s->alloc);
+  m->s->rooms = m->rooms;
+  m->s->gpus_used = m->used;
+}
+
+/* On the copy: it holds nothing, or holds it again. */
+static void lift(making_room *m, const victim *v, bool up)
+{
+  pai_sched *s = m->s;
+  const pai__run *run = pai__run_at(s, v->run);
+  const pai__req *r = pai__req_at(s, run->req);
+  const pai__want *wants = pai__wants_of(s, r);
+  const pai__slot *slots = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    pai__room *room = pai__room_at(s, slots[i].node);
+
+    if (up)
+      pai__room_return(room, &wants[slots[i].want], slots[i].gpus);
+    else
+      pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
+  }
+  pai__tally(s, run, up ? -1 : 1);
+}
+
+/* With the first k gone, does it fit?  Its slots stay counted if it does. */
+static int fits_without(making_room *m, uint32_t k, uint32_t *n)
+{
+  pai__why why;
+
+  memcpy(m->s->rooms.data, m->rooms.data,
+         (size_t)m->rooms.len * m->rooms.size);
+  memcpy(m->s->gpus_used.data, m->used.data,
+         (size_t)m->used.len * m->used.size);
+  for (uint32_t i = 0; i < k; i++)
+    lift(m, &m->list[i], true);
+  return pai__fit(m->s, &m->ask, n, &why);
+}
+
+/* The fewest that must go; n + 1: it does not fit without all of them. */
+static int find_fewest(making_room *m, uint32_t *fewest, uint32_t *n)
+{
+  uint32_t low = m->first, high = m->n;
+  int rc = fits_without(m, high, n);
+
+  if (rc <= 0) {
+    *fewest = m->n + 1;
+    return rc < 0 ? rc : PAI_OK;
+  }
+  while (low < high && rc >= 0) {
+    uint32_t middle = low + (high - low) / 2;
+
+    rc = fits_without(m, middle, n);
+    if (rc > 0)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  *fewest = high;
+  return rc < 0 ? rc : fits_without(m, high, n);
+}
+
+/* Would nothing be missing if it stayed?  Then it does. */
+static bool may_stay(making_room *m, const victim *v)
+{
+  pai_sched *s = m->s;
+  const pai__run *run = pai__run_at(s, v->run);
+  const pai__slot *slots = pai__slots_of(s, run);
+
+  lift(m, v, false);
+  for (uint32_t i = 0; i < run->tasks; i++)
+    if (!pai__room_settled(pai__room_at(s, slots[i].node), slots[i].gpus)) {
+      lift(m, v, true);
+      return false;
+    }
+  return true;
+}
+
+/* Does what stays leave the share that is needed? */
+static bool keeps_share(const making_room *m, uint32_t n)
+{
+  const pai_sched *s = m->s;
+  const pai__req *r = pai__req_at(s, m->req);
+  const pai__slot *slots = s->slots.data;
+
+  if (m->ask.beyond_share || r->priority < 0)
+    return true;
+  for (uint32_t k = 0; k < s->park->nkinds; k++) {
+    uint64_t taken = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+      taken += pai__bits_ones(
+        slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k]);
+    if (taken > pai__share_left(s, r->tenant, k))
+      return false;
+  }
+  return true;
+}
+
+/* The most important first. */
+static void spare(making_room *m, uint32_t fewest, uint32_t n)
+{
+  for (uint32_t i = fewest; i-- > m->first;) {
+    victim *v = &m->list[i];
+
+    v->spared = may_stay(m, v);
+    if (v->spared && !keeps_share(m, n)) {
+      lift(m, v, true);
+      v->spared = false;
+    }
+  }
+}
+
+/* --- claiming ------------------------------------------------------------- */
+
+static int stop_victims(making_room *m, uint32_t fewest, uint64_t by)
+{
+  for (uint32_t i = m->first; i < fewest; i++)
+    if (!m->list[i].spared &&
+        pai__stop(m->s, m->list[i].run, PAI_STOP_PREEMPTED, by) < 0)
+      return PAI_ENOMEM;
+  return PAI_OK;
+}
+
+/* What was found on the copy is claimed of the real rooms. */
+static int claim(making_room *m, uint32_t fewest, uint32_t n)
+{
+  pai_sched *s = m->s;
+  const pai__req *r = pai__req_at(s, m->req);
+  const pai__want *wants = pai__wants_of(s, r);
+  const pai__slot *slots = s->slots.data;
+  uint64_t by = r->id;
+  int rc;
+
+  if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < n; i++)
+    pai__room_count(pai__room_at(s, slots[i].node), &wants[slots[i].want],
+                    slots[i].gpus);
+  rc = pai__claim(s, m->req, n);
+  if (rc != 0)
+    return rc;
+  *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
+                                        .found = fewest - m->first,
+                                        .node = PAI__NONE,
+                                        .text = PAI__NONE };
+  return stop_victims(m, fewest, by);
+}
+
+static int try_over(making_room *m)
+{
+  uint32_t fewest = 0, n = 0;
+  int rc = find_candidates(m);
+
+  if (rc < 0 || m->n == 0)
+    return rc;
+  rc = work_on_copy(m);
+  if (rc == PAI_OK)
+    rc = find_fewest(m, &fewest, &n);
+  if (rc > 0)
+    spare(m, fewest, n);
+  drop_copy(m);
+  if (rc < 0 || fewest > m->n)
+    return rc;
+  return claim(m, fewest, n);
+}
+
+int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
+{
+  making_room m = { .s = s,
+                    .req = req,
+                    .ask = { .req = req,
+                             .strategy = strategy,
+                             .beyond_share = beyond_share } };
+  size_t most = s->runs.len + 1;
+  int rc = pai__try(s, req, strategy, beyond_share);
+
+  if (rc != 0)
+    return rc;
+  rc = try_over(&m);
+  if (m.list != NULL)
+    pai__free(&s->alloc, m.list, most * sizeof(*m.list));
+  pai__lookup_clear(&s->refused);
+  return rc;
+}
+
+static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    for (uint32_t k = 0; k < claimed; k++)
+      if (slots[i].node == ((pai__slot *)s->slots.data)[k].node &&
+          (slots[i].gpus & ((pai__slot *)s->slots.data)[k].gpus) != 0)
+        return true;
+  return false;
+}
+
+int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
+{
+  making_room m = { .s = s, .req = req };
+  uint64_t by = pai__req_at(s, req)->id;
+  size_t most = s->runs.len + 1;
+  int rc = PAI_ENOMEM;
+
+  m.list = pai__zalloc(&s->alloc, most * sizeof(*m.list));
+  for (uint32_t i = 0; m.list != NULL && i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+
+    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
+        run->state != PAI__RUN_STOPPING && overlaps(s, run, n))
+      m.list[m.n++] = (victim){ run->order, 0, i, false };
+  }
+  if (m.list == NULL ||
+      pai__flat_reserve(&s->decisions, &s->alloc, m.n + 1) < 0)
+    pai__unfit(s, pai__req_at(s, req), n);
+  else
+    rc = pai__claim(s, req, n);
+  if (rc == 0) {
+    qsort(m.list, m.n, sizeof(*m.list), by_weight);
+    rc = stop_victims(&m, m.n, by);
+  }
+  if (m.list != NULL)
+    pai__free(&s->alloc, m.list, most * sizeof(*m.list));
+  return rc;
+}

@@ -1,0 +1,161 @@
+/* resize.c - gangs that run with fewer tasks than they would like */
+#include "sched/event.h"
+#include "sched/policy.h"
+
+#include <inttypes.h>
+
+/* Tasks of a want, and where the first one is; wants lie in their order. */
+static uint32_t count_tasks(const pai_sched *s, const pai__run *run,
+                            uint32_t want, uint32_t *first)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+  uint32_t n = 0;
+
+  *first = 0;
+  while (*first < run->tasks && slots[*first].want < want)
+    ++*first;
+  while (*first + n < run->tasks && slots[*first + n].want == want)
+    n++;
+  return n;
+}
+
+static void say(pai_sched *s, const pai__run *run, int kind, uint32_t want,
+                uint32_t tasks)
+{
+  pai__decision *d;
+
+  pai__decide(s, run, kind);
+  d = (pai__decision *)s->decisions.data + s->decisions.len - 1;
+  d->want = want;
+  d->tasks = tasks;
+}
+
+/* --- growing -------------------------------------------------------------- */
+
+/* The old slots and the n new ones of s->slots become one block. */
+static int join(pai_sched *s, pai__run *run, uint32_t at, uint32_t n)
+{
+  pai__run old = *run, all = *run;
+  pai__run more = { .req = run->req };
+  const pai__req *r = pai__req_at(s, run->req);
+  uint32_t words;
+
+  if (pai__slots_keep(s, r, &more, n) < 0)
+    return PAI_ENOMEM;
+  if (pai__slots_number(s, r, &more) < 0) {
+    pai__pool_give(&s->pool, more.slots, more.slot_words);
+    return PAI_ENOMEM;
+  }
+  words = old.slot_words + more.slot_words;
+  all.slots = pai__pool_take(&s->pool, &s->alloc, words);
+  if (all.slots == PAI__NONE) {
+    /* Both kinds of numbers go back; the counts are the caller's. */
+    pai__slots_unnumber(s, r, &more);
+    pai__pool_give(&s->pool, more.slots, more.slot_words);
+    return PAI_ENOMEM;
+  }
+  all.slot_words = words;
+  all.tasks = old.tasks + n;
+  pai__slots_join(s, &all, &old, &more, at);
+  pai__pool_give(&s->pool, old.slots, old.slot_words);
+  pai__pool_give(&s->pool, more.slots, more.slot_words);
+  *run = all;
+  return PAI_OK;
+}
+
+static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
+                uint32_t more)
+{
+  pai__run *run = pai__run_at(s, i);
+  const pai__req *r = pai__req_at(s, run->req);
+  pai__ask ask = { .req = run->req, .strategy = PAI_PLACE_PACK };
+  uint32_t *tasks = pai__zalloc(&s->alloc, r->nwants * sizeof(*tasks));
+  pai__why why;
+  uint32_t n;
+  int rc;
+
+  if (tasks == NULL || pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0) {
+    rc = PAI_ENOMEM;
+  } else {
+    tasks[want] = more;
+    ask.tasks = tasks;
+    rc = pai__fit(s, &ask, &n, &why);
+  }
+  if (tasks != NULL)
+    pai__free(&s->alloc, tasks, r->nwants * sizeof(*tasks));
+  if (rc <= 0)
+    return rc;
+  pai__tally(s, run, -1);
+  rc = join(s, run, at, n);
+  if (rc < 0)
+    pai__unfit(s, r, n);
+  pai__tally(s, run, 1);
+  return rc < 0 ? rc : 1;
+}
+
+/* --- shrinking ------------------------------------------------------------ */
+
+/* The last of the leaving ones' places are given back, and those behind move
+ * up; their numbers stay where they are. */
+static void drop_leaving(pai_sched *s, pai__run *run)
+{
+  const pai__req *r = pai__req_at(s, run->req);
+  uint32_t first, n = count_tasks(s, run, run->leaving_want, &first);
+  uint32_t from = first + n - run->leaving, end = first + n;
+  pai__slot *slots = pai__slots_of(s, run);
+
+  pai__tally(s, run, -1);
+  for (uint32_t i = from; i < end; i++)
+    pai__slot_give(s, r, slots, &slots[i]);
+  memmove(slots + from, slots + end, (run->tasks - end) * sizeof(*slots));
+  run->tasks -= run->leaving;
+  run->leaving = 0;
+  pai__tally(s, run, 1);
+}
+
+int pai__on_resized(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  uint32_t req = pai__req_find(s, e->id);
+  uint32_t i =
+    req != PAI__NONE ? pai__run_find(s, req, e->instance) : PAI__NONE;
+
+  if (i == PAI__NONE || pai__run_at(s, i)->leaving == 0)
+    return pai__fail(err, PAI_ENOTFOUND,
+                     "instance %" PRIu32 " of request %" PRIu64
+                     " was not told to shrink",
+                     e->instance, e->id);
+  drop_leaving(s, pai__run_at(s, i));
+  return PAI_OK;
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks)
+{
+  pai__run *run = pai__run_at(s, i);
+  const pai__req *r = pai__req_at(s, run->req);
+  const pai__want *w = pai__wants_of(s, r) + want;
+  uint32_t first, n;
+  int rc = 1;
+
+  if (want >= r->nwants || tasks > w->tasks || tasks < w->min_tasks)
+    return PAI_EINVAL;
+  if ((run->state != PAI__RUN_PLACED && run->state != PAI__RUN_STARTED) ||
+      run->leaving != 0)
+    return PAI_EBUSY;
+  n = count_tasks(s, run, want, &first);
+  if (tasks == n)
+    return 1;
+  if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0)
+    return PAI_ENOMEM;
+  if (tasks < n) {
+    run->leaving = n - tasks;
+    run->leaving_want = want;
+  } else {
+    rc = grow(s, i, want, first + n, tasks - n);
+  }
+  if (rc == 1)
+    say(s, run, tasks < n ? PAI_DECISION_SHRINK : PAI_DECISION_GROW, want,
+        tasks);
+  return rc;
+}
