@@ -14,6 +14,11 @@ int pai__rooms_of_cluster(pai_sched *s, const pai__park *park,
  * pai_sched_send(). */
 int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err);
 
+struct pai__json_writer;
+
+/* An event as a JSON object (log.c). */
+void pai__log_write(struct pai__json_writer *w, const pai_sched *s,
+                    const pai_sched_event *e);
 /* Lines of the log, if there is one (log.c). */
 int pai__log_event(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__log_decide(pai_sched *s, pai_error **err);
