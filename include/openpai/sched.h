@@ -521,7 +521,10 @@ typedef struct pai_sched_view {
   size_t nodes, virtual_clusters;
   uint64_t gpus, free_gpus;
   uint32_t requests, waiting, running; /**< requests; of them; instances */
-  uint64_t shadow_decisions, shadow_agreed;
+  uint64_t live_decisions;   /**< since there is a shadow; */
+  uint64_t shadow_decisions; /**< its own, */
+  uint64_t shadow_agreed;    /**< and those that were the same */
+  uint64_t shadow_failed;    /**< times it could not decide */
 } pai_sched_view;
 
 /** @return PAI_OK; PAI_ENOTFOUND; PAI_EINVAL: bad struct_size  @since 0.1 */

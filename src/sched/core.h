@@ -165,6 +165,7 @@ struct pai_sched {
   pai__flat reqs, runs, rooms, cpus, kept, whys;
   pai__flat claims;               /* runs, the oldest first */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
+  pai__flat held; /* masks of what runs have of each node: check.c's own book */
   pai__lookup by_id, by_instance;
   pai__lookup followed; /* ids that others wait for, to how many */
   pai__lookup possible; /* shapes that fit if all is free */
@@ -189,7 +190,7 @@ struct pai_sched {
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;
-  uint64_t shadow_decisions, shadow_agreed;
+  uint64_t shadow_live, shadow_decisions, shadow_agreed, shadow_failed;
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)

@@ -95,15 +95,22 @@ static void forget_told(pai_sched *s)
 
 static int let_decide(pai_sched *s, pai_error **err)
 {
+  pai_sched *shadow = NULL;
+  uint32_t first;
   int rc = stop_overdue(s);
 
   if (rc == PAI_OK)
     rc = pai__start_claimed(s);
+  if (rc == PAI_OK && s->shadow != NULL)
+    rc = pai__shadow_decide(&shadow, s);
   if (rc < 0)
-    return pai__oom(err);
+    return pai__policy_failed(s, rc, err);
+  first = s->decisions.len;
   s->deciding = true;
   rc = s->policy->decide(s->policy_state, s->policy->data, &s->host);
   s->deciding = false;
+  if (shadow != NULL)
+    pai__shadow_compare(s, shadow, first);
   return rc < 0 ? pai__policy_failed(s, rc, err) : PAI_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "sched/sched.h"
 
 #include "resource/bits.h"
+#include "sched/check.h"
 
 typedef struct moving {
   pai_sched *s;
@@ -102,7 +103,8 @@ static int make(moving *m)
   if (pai__flat_reserve(&m->nodes, &s->alloc, m->park->nspots) < 0 ||
       pai__flat_reserve(&m->cpus, &s->alloc, m->park->cpu_words) < 0 ||
       pai__flat_reserve(&m->used, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&m->lent, &s->alloc, sums) < 0)
+      pai__flat_reserve(&m->lent, &s->alloc, sums) < 0 ||
+      pai__flat_reserve(&m->s->held, &s->alloc, m->park->nspots) < 0)
     return pai__oom(m->err);
   (void)pai__flat_push(&m->nodes, m->park->nspots);
   (void)pai__flat_push(&m->cpus, m->park->cpu_words);
@@ -220,6 +222,9 @@ static void swap_in(moving *m)
   s->gpus_lent = m->lent;
   pai__lookup_clear(&s->possible);
   pai__tally_again(s);
+  s->held.len = 0;
+  (void)pai__flat_push(&s->held, s->rooms.len);
+  pai__check_again(s);
   pai__kept_recount(s);
 }
 

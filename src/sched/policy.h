@@ -4,6 +4,11 @@
 
 #include "sched/start.h"
 
+/* Has a policy, of whatever age, that slot? */
+#define PAI__POLICY_HAS(p, slot)                                         \
+  ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
+   (p)->slot != NULL)
+
 extern const pai_policy pai__policy_fifo;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
@@ -14,6 +19,13 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
 /* A fork's is a clone of the original's. */
 int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err);
 void pai__policy_close(pai_sched *s);
+
+/* What the policy beside it would decide now, on a fork; *out is NULL when it
+ * could not.  PAI_OK or PAI_ENOMEM. */
+int pai__shadow_decide(pai_sched **out, pai_sched *s);
+/* Its decisions are counted, and those that are among the scheduler's own from
+ * the one numbered `first` on.  The fork is freed. */
+void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first);
 
 /* A policy's answer as an error, with what it said of it. */
 int pai__policy_failed(pai_sched *s, int code, pai_error **err);

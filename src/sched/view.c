@@ -289,7 +289,9 @@ int pai_sched_view_sums(const pai_sched *s, pai_sched_view *view)
   full.requests = s->m.nreqs;
   full.waiting = s->m.nqueued;
   full.running = s->m.nrunning;
+  full.live_decisions = s->shadow_live;
   full.shadow_decisions = s->shadow_decisions;
   full.shadow_agreed = s->shadow_agreed;
-  return PAI__FILL_VIEW(view, full, pai_sched_view, shadow_agreed);
+  full.shadow_failed = s->shadow_failed;
+  return PAI__FILL_VIEW(view, full, pai_sched_view, shadow_failed);
 }
