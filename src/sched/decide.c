@@ -77,8 +77,7 @@ static bool still_stops(const pai_sched *s, const pai__decision *d)
   uint32_t run =
     req != PAI__NONE ? pai__run_find(s, req, d->instance) : PAI__NONE;
 
-  return run != PAI__NONE &&
-         pai__run_at(s, run)->state == PAI__RUN_STOPPING;
+  return run != PAI__NONE && pai__run_at(s, run)->state == PAI__RUN_STOPPING;
 }
 
 /* Decisions that were told go; those that events made stay. */
@@ -186,8 +185,8 @@ static void fill_place(const pai_sched *s, const pai__run *run, uint32_t task,
   p->gpus = slot->gpus;
   p->memory = w->memory;
   p->cpus = (const uint64_t *)first + slot->cpus;
-  p->cpu_words = w->cpus != 0 ? pai__build_of(s->park, slot->node)->cpu_words
-                              : 0;
+  p->cpu_words =
+    w->cpus != 0 ? pai__build_of(s->park, slot->node)->cpu_words : 0;
   p->ports = (const uint32_t *)((const uint64_t *)first + slot->ports);
   p->nports = w->ports;
 }

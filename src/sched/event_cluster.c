@@ -24,9 +24,9 @@ static bool is_used(const pai_sched *s, uint32_t node)
     return true;
   if (b->memory != 0 && n->memory != (int64_t)b->memory)
     return true;
-  return b->cpus != 0 && (pai__bits_count(cpus, b->cpu_words) !=
-                            b->cpus - b->first_cpu ||
-                          n->cpus != (int32_t)(b->cpus - b->first_cpu));
+  return b->cpus != 0 &&
+         (pai__bits_count(cpus, b->cpu_words) != b->cpus - b->first_cpu ||
+          n->cpus != (int32_t)(b->cpus - b->first_cpu));
 }
 
 static bool is_alike(const pai__build *a, const pai__build *b)
@@ -239,9 +239,8 @@ static int move(moving *m, const pai_cluster *c)
     rc = make(m);
   if (rc == PAI_OK)
     rc = pai__rooms_of_cluster(s, m->park, c, m->nodes.data, m->err);
-  if (rc == PAI_OK &&
-      pai__pool_reserve(&s->pool, &s->alloc, s->kept.len,
-                        PAI__BITS_WORDS(m->park->nspots)) < 0)
+  if (rc == PAI_OK && pai__pool_reserve(&s->pool, &s->alloc, s->kept.len,
+                                        PAI__BITS_WORDS(m->park->nspots)) < 0)
     rc = pai__oom(m->err);
   if (rc < 0) {
     pai__flat_dispose(&m->nodes, &s->alloc);

@@ -138,8 +138,7 @@ static void say_lack(const telling *t)
     say(t, " goes first");
     break;
   case PAI_LACK_THROTTLE:
-    say(t, "%u of its instances run, and no more may at a time",
-        t->r->active);
+    say(t, "%u of its instances run, and no more may at a time", t->r->active);
     break;
   case PAI_LACK_QUOTA: say_share(t); break;
   case PAI_LACK_TYPE: say(t, "no node has such GPUs"); break;
@@ -182,7 +181,8 @@ static const struct {
   { PAI_LACK_MEMORY, "has too little memory", "have too little memory" },
   { PAI_LACK_PORT, "has too few ports", "have too few ports" },
   { PAI_LACK_TYPE, "has no such GPUs", "have no such GPUs" },
-  { PAI_LACK_PIN, "is outside the pinned cell", "are outside the pinned cell" },
+  { PAI_LACK_PIN, "is outside the pinned cell",
+    "are outside the pinned cell" },
   { PAI_LACK_RESERVATION, "is kept for others", "are kept for others" },
   { PAI_LACK_HEALTH, "is drained or sick", "are drained or sick" },
 };
@@ -403,8 +403,7 @@ static int find_remedies(telling *t, pai_error **err)
   int rc = pai__remedy_find(t->s, t->r->id, PAI__REMEDY_OWN, &t->own, err);
 
   if (rc == PAI_OK)
-    rc =
-      pai__remedy_find(t->s, t->r->id, PAI__REMEDY_OTHERS, &t->others, err);
+    rc = pai__remedy_find(t->s, t->r->id, PAI__REMEDY_OTHERS, &t->others, err);
   if (is_same(&t->own, &t->others))
     t->others.n = 0;
   if (rc == PAI_ENOTSUP && err != NULL) {
@@ -444,8 +443,8 @@ int pai_sched_explain(const pai_sched *s, uint64_t id, int format,
   else if (rc == PAI_OK)
     explain_text(t);
   if (rc == PAI_OK)
-    rc = pai__buf_ok(&out) ? write(user_data, out.data, out.len)
-                           : pai__oom(err);
+    rc =
+      pai__buf_ok(&out) ? write(user_data, out.data, out.len) : pai__oom(err);
   pai__buf_dispose(&out);
   pai__free(&s->alloc, t, sizeof(*t));
   return rc;

@@ -56,8 +56,9 @@ static int open_one(pai_sched *s, const pai_policy *p,
                     void **state)
 {
   *state = NULL;
-  return PAI__POLICY_HAS(p, open) ? p->open(state, p->data, &s->host, cluster, options)
-                      : PAI_OK;
+  return PAI__POLICY_HAS(p, open)
+           ? p->open(state, p->data, &s->host, cluster, options)
+           : PAI_OK;
 }
 
 static void close_one(pai_sched *s, const pai_policy *p, void *state,

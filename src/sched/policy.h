@@ -39,8 +39,7 @@ void pai__host_init(pai_sched *s);
 int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* Likewise, with less important ones stopped for it; 0 also if it waits for
  * them. */
-int pai__try_over(pai_sched *s, uint32_t req, int strategy,
-                  bool beyond_share);
+int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */
@@ -99,10 +98,9 @@ int pai__plain_load(void **state, void *data, const pai_policy_host *host,
                     const pai_cluster *cluster, const char *options,
                     const char *saved, size_t len);
 
-#define PAI__PLAIN_POLICY                                                \
-  .struct_size = sizeof(pai_policy), .version = PAI_POLICY_VERSION,      \
-  .open = pai__plain_open, .close = pai__plain_close,                    \
-  .clone = pai__plain_clone, .save = pai__plain_save,                    \
-  .load = pai__plain_load
+#define PAI__PLAIN_POLICY                                           \
+  .struct_size = sizeof(pai_policy), .version = PAI_POLICY_VERSION, \
+  .open = pai__plain_open, .close = pai__plain_close,               \
+  .clone = pai__plain_clone, .save = pai__plain_save, .load = pai__plain_load
 
 #endif

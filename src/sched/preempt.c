@@ -113,7 +113,8 @@ typedef struct making_room {
   pai__ask ask;
   victim *list;
   uint32_t n;
-  uint32_t first; /* of those whose order counts; before it they stop already */
+  uint32_t
+    first; /* of those whose order counts; before it they stop already */
   pai__flat rooms, used; /* the real ones, while copies are worked on */
 } making_room;
 
@@ -251,8 +252,8 @@ static bool keeps_share(const making_room *m, uint32_t n)
     uint64_t taken = 0;
 
     for (uint32_t i = 0; i < n; i++)
-      taken += pai__bits_ones(
-        slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k]);
+      taken += pai__bits_ones(slots[i].gpus &
+                              pai__build_of(s->park, slots[i].node)->kinds[k]);
     if (taken > pai__share_left(s, r->tenant, k))
       return false;
   }
@@ -329,11 +330,11 @@ static int try_over(making_room *m)
 
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
 {
-  making_room m = { .s = s,
-                    .req = req,
-                    .ask = { .req = req,
-                             .strategy = strategy,
-                             .beyond_share = beyond_share } };
+  making_room m = {
+    .s = s,
+    .req = req,
+    .ask = { .req = req, .strategy = strategy, .beyond_share = beyond_share }
+  };
   size_t most = s->runs.len + 1;
   int rc = pai__try(s, req, strategy, beyond_share);
 

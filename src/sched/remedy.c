@@ -150,10 +150,9 @@ static uint32_t find_holder(const seeking *k, uint32_t node, uint32_t tenant,
 
 static int hold(seeking *k, uint64_t id)
 {
-  return add(k, (pai_sched_event){ .kind = PAI_SCHED_CHANGE,
-                                   .id = id,
-                                   .key = "held",
-                                   .number = 1 });
+  return add(
+    k, (pai_sched_event){
+         .kind = PAI_SCHED_CHANGE, .id = id, .key = "held", .number = 1 });
 }
 
 /* What began on the fork only does not run: it would take what is set free. */
@@ -171,8 +170,7 @@ static int end_run(seeking *k, uint32_t run)
 
 static int end_holder(seeking *k, const pai__why *why, uint32_t tenant)
 {
-  uint64_t missing =
-    why->wanted > why->found ? why->wanted - why->found : 1;
+  uint64_t missing = why->wanted > why->found ? why->wanted - why->found : 1;
   uint32_t lack = why->of != 0 ? why->of : why->lack;
   uint32_t node = tenant == PAI__NONE ? why->node : PAI__NONE;
   uint32_t run = find_holder(k, node, tenant, lack, missing);
@@ -227,11 +225,10 @@ static int unreserve(seeking *k)
 
   return s->kept.len == 0
            ? PAI_ENOTFOUND
-           : add(k,
-                 (pai_sched_event){
-                   .kind = PAI_SCHED_UNRESERVE,
-                   .text = pai__texts_text(
-                     &k->s->names, ((pai__kept *)s->kept.data)[0].name) });
+           : add(k, (pai_sched_event){
+                      .kind = PAI_SCHED_UNRESERVE,
+                      .text = pai__texts_text(
+                        &k->s->names, ((pai__kept *)s->kept.data)[0].name) });
 }
 
 /* Without any holder, what is missing is on nodes that nobody may use. */
@@ -261,16 +258,13 @@ static int ask_less(seeking *k, const pai__req *r, const pai__why *why)
     return add_change(k, "tasks", why->want, why->placed - before);
   switch (why->of != 0 ? why->of : why->lack) {
   case PAI_LACK_GPU:
-    return found > 0 ? add_change(k, "gpus", why->want, found)
-                     : PAI_ENOTFOUND;
+    return found > 0 ? add_change(k, "gpus", why->want, found) : PAI_ENOTFOUND;
   case PAI_LACK_CPU:
-    return found > 0 ? add_change(k, "cpus", why->want, found)
-                     : PAI_ENOTFOUND;
+    return found > 0 ? add_change(k, "cpus", why->want, found) : PAI_ENOTFOUND;
   case PAI_LACK_MEMORY:
     return found > 0 ? add_change(k, "memory", why->want, found)
                      : PAI_ENOTFOUND;
-  case PAI_LACK_PORT:
-    return add_change(k, "ports", why->want, found);
+  case PAI_LACK_PORT: return add_change(k, "ports", why->want, found);
   default:
     return w->tasks > 1 ? add_change(k, "tasks", why->want, w->tasks - 1)
                         : PAI_ENOTFOUND;
@@ -291,10 +285,9 @@ static int keep_to_share(seeking *k, const pai__req *r, const pai__why *why)
 
 static int drop_text(seeking *k, const char *key, uint32_t want)
 {
-  return add(k, (pai_sched_event){ .kind = PAI_SCHED_CHANGE,
-                                   .id = k->id,
-                                   .key = key,
-                                   .want = want });
+  return add(
+    k, (pai_sched_event){
+         .kind = PAI_SCHED_CHANGE, .id = k->id, .key = key, .want = want });
 }
 
 /* It ends before the next reservation begins. */
@@ -469,11 +462,11 @@ static int64_t number_now(const pai_sched *s, const pai_sched_event *e)
 
   if (e->kind != PAI_SCHED_CHANGE || e->want >= r->nwants)
     return 0;
-  return strcmp(e->key, "tasks") == 0    ? w->tasks
-         : strcmp(e->key, "gpus") == 0   ? w->gpus
-         : strcmp(e->key, "cpus") == 0   ? w->cpus
-         : strcmp(e->key, "ports") == 0  ? w->ports
-                                         : 0;
+  return strcmp(e->key, "tasks") == 0   ? w->tasks
+         : strcmp(e->key, "gpus") == 0  ? w->gpus
+         : strcmp(e->key, "cpus") == 0  ? w->cpus
+         : strcmp(e->key, "ports") == 0 ? w->ports
+                                        : 0;
 }
 
 int pai__remedy_find(const pai_sched *s, uint64_t id,

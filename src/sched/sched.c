@@ -129,13 +129,12 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 static void dispose_flats(pai_sched *s)
 {
   pai__flat *list[] = {
-    &s->reqs,      &s->runs,           &s->rooms,
-    &s->cpus,      &s->kept,           &s->whys,
-    &s->claims,    &s->gpus_used,      &s->gpus_lent,
-    &s->held,
-    &s->decisions, &s->slots,          &s->pool.words,
-    &s->by_id.slots, &s->by_instance.slots, &s->followed.slots,
-    &s->possible.slots, &s->refused.slots
+    &s->reqs,           &s->runs,           &s->rooms,
+    &s->cpus,           &s->kept,           &s->whys,
+    &s->claims,         &s->gpus_used,      &s->gpus_lent,
+    &s->held,           &s->decisions,      &s->slots,
+    &s->pool.words,     &s->by_id.slots,    &s->by_instance.slots,
+    &s->followed.slots, &s->possible.slots, &s->refused.slots
   };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
@@ -160,12 +159,12 @@ void pai_sched_free(pai_sched *s)
 
 static int copy_flats(pai_sched *to, const pai_sched *s)
 {
-  const pai__flat *from[] = { &s->reqs, &s->runs,   &s->rooms,
-                              &s->cpus, &s->kept,   &s->whys,
+  const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
+                              &s->cpus,   &s->kept,      &s->whys,
                               &s->claims, &s->gpus_used, &s->gpus_lent,
                               &s->held };
-  pai__flat *copies[] = { &to->reqs, &to->runs,   &to->rooms,
-                          &to->cpus, &to->kept,   &to->whys,
+  pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
+                          &to->cpus,   &to->kept,      &to->whys,
                           &to->claims, &to->gpus_used, &to->gpus_lent,
                           &to->held };
   int rc = PAI_OK;
@@ -178,9 +177,9 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
 static int copy_rest(pai_sched *to, const pai_sched *s)
 {
   const pai__lookup *from[] = { &s->by_id, &s->by_instance, &s->followed,
-                               &s->possible };
+                                &s->possible };
   pai__lookup *copies[] = { &to->by_id, &to->by_instance, &to->followed,
-                           &to->possible };
+                            &to->possible };
   int rc = pai__texts_copy(&to->names, &s->names, &to->alloc);
 
   if (rc == PAI_OK)

@@ -62,8 +62,7 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, 1) == PAI_OK)
     run = pai__run_next(s, req);
-  if (run == PAI__NONE ||
-      pai__slots_keep(s, r, pai__run_at(s, run), n) < 0) {
+  if (run == PAI__NONE || pai__slots_keep(s, r, pai__run_at(s, run), n) < 0) {
     pai__unfit(s, r, n);
     return PAI__NONE;
   }
@@ -84,7 +83,7 @@ static int pass(pai_sched *s, uint32_t run)
     (void)snprintf(text, sizeof(text),
                    "event %" PRIu64 ", request %" PRIu64 ": %s", s->m.events,
                    pai__req_at(s, pai__run_at(s, run)->req)->id, wrong);
-    return s->host.fail(&s->host, PAI_EINTERNAL, text);
+    return s->host.give_up(&s->host, PAI_EINTERNAL, text);
   }
   return PAI_OK;
 }

@@ -184,9 +184,9 @@ static void check_all(world *w)
     if (scene_lack(w->s, id)[0] == '\0')
       continue;
     for (int side = PAI__REMEDY_OWN; side <= PAI__REMEDY_OTHERS; side++) {
-      assert_int_equal(pai__remedy_find(w->s, id,
-                                        (enum pai__remedy_side)side, m, NULL),
-                       PAI_OK);
+      assert_int_equal(
+        pai__remedy_find(w->s, id, (enum pai__remedy_side)side, m, NULL),
+        PAI_OK);
       if (m->n == 0)
         continue;
       helped = true;
@@ -235,7 +235,8 @@ static int story(const pai_alloc *alloc, void *user_data)
   (void)user_data;
   if (s == NULL)
     return PAI_ENOMEM;
-  if (scene_submit(s, 1, 1, 3) == PAI_OK && scene_submit(s, 2, 1, 4) == PAI_OK &&
+  if (scene_submit(s, 1, 1, 3) == PAI_OK &&
+      scene_submit(s, 2, 1, 4) == PAI_OK &&
       scene_submit(s, 3, 1, 4) == PAI_OK && pai_sched_decide(s, 0, NULL) >= 0)
     rc = pai_sched_explain(s, 3, PAI_FORMAT_JSON, keep, &at, NULL);
   pai_sched_free(s);
