@@ -247,8 +247,10 @@ static void give_root(pai__hived *h, uint32_t root, uint32_t cell)
   if (doomed && pai__is_sick(&h->pcells[cell]))
     return;
   /* One that became well while it was used. */
-  if (doomed)
+  if (doomed) {
+    pai__mend(h, PAI__MENDED_Q6);
     pai__doomed_remove(h, cell, root);
+  }
   pai__preassigned_give(h, cell, h->vcells[root].pair, doomed);
 }
 
@@ -268,6 +270,8 @@ void pai__release_leaf(pai__hived *h, uint32_t leaf)
     if (!pai__is_pinned(&h->pcells[cell]) && h->vcells[root].priority < 0)
       give_root(h, root, cell);
   }
+  if (!l->guaranteed && c->bound != PAI__NOTHING)
+    pai__mend(h, pai__is_pinned(c) ? PAI__MENDED_Q5 : PAI__MENDED_Q4);
   count(h, l, !l->guaranteed, false);
   l->guaranteed = false;
   set_physical(h, l->cell, PAI__FREE_PRIORITY);

@@ -183,6 +183,7 @@ typedef struct pai__hived_group {
   uint32_t preempting, npreempting, preempting_cap; /* pods */
   uint32_t reserved_of; /* leaves of it that others reserve */
   uint32_t mark;
+  bool was_preempted; /* and HiveD would not know that it is no more */
 } pai__hived_group;
 
 typedef struct pai__hived_slot {
@@ -291,6 +292,7 @@ struct pai__hived {
   uint32_t free_group, free_name; /* lists, linked by `name` and `group` */
   uint32_t marks;                 /* groups with a smaller one have none */
   uint32_t largest;               /* leaves of a view's node */
+  uint32_t mended; /* the first defect of HiveD that made a difference */
   pai__pool pool;
   pai__scratch s;
 };
@@ -354,6 +356,12 @@ static inline pai__hived_level *pai__level_of(pai__hived *h,
 
 /* What a virtual cluster has of a chain, or PAI__NOTHING. */
 uint32_t pai__pair_of(const pai__hived *h, uint32_t vc, uint32_t chain);
+
+static inline void pai__mend(pai__hived *h, uint32_t defect)
+{
+  if (h->mended == 0)
+    h->mended = defect;
+}
 
 /* --- free_list.c ---------------------------------------------------------- */
 
@@ -446,22 +454,25 @@ int pai__map_cells(pai__hived *h, uint32_t chain, uint32_t nleaves,
 
 /* --- groups (group.c), preemption (preempt.c) ----------------------------- */
 
-uint32_t pai__group_find(const pai__hived *h, const char *name, size_t len);
+uint32_t pai__gang_find(const pai__hived *h, const char *name, size_t len);
 /* A group without placements, after reserving. */
-int pai__group_reserve(pai__hived *h, const pai__hived_request *r);
-uint32_t pai__group_add(pai__hived *h, const pai__hived_request *r);
-void pai__group_remove(pai__hived *h, uint32_t group);
-void pai__group_drop_virtual(pai__hived *h, uint32_t group);
-pai__hived_slot *pai__group_slots(const pai__hived *h, uint32_t group);
+int pai__gang_reserve(pai__hived *h, const pai__hived_request *r);
+uint32_t pai__gang_add(pai__hived *h, const pai__hived_request *r);
+void pai__gang_remove(pai__hived *h, uint32_t group);
+void pai__gang_drop_virtual(pai__hived *h, uint32_t group);
+pai__hived_slot *pai__gang_slots(const pai__hived *h, uint32_t group);
 /* The slot of a pod, or PAI__NOTHING. */
-uint32_t pai__group_slot(const pai__hived *h, uint32_t group, uint32_t size,
-                         uint32_t index);
-/* The virtual cell a group has for a leaf of its own, or PAI__NOTHING. */
-uint32_t pai__group_virtual(const pai__hived *h, uint32_t group,
-                            uint32_t leaf);
+uint32_t pai__gang_slot(const pai__hived *h, uint32_t group, uint32_t size,
+                        uint32_t index);
+/* Which leaf of a group it is, or PAI__NOTHING. */
+uint32_t pai__gang_place(const pai__hived *h, uint32_t group, uint32_t leaf);
+/* Allocates leaf i of a group as the virtual cell that it has for it, or a
+ * like one when another cell is that already; opportunistically when it has
+ * none (pods.c). */
+void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i);
 /* Of those that wait for victims; each once. */
-int pai__group_add_preempting(pai__hived *h, uint32_t group, uint64_t pod);
-bool pai__group_remove_preempting(pai__hived *h, uint32_t group, uint64_t pod);
+int pai__gang_add_preempting(pai__hived *h, uint32_t group, uint64_t pod);
+bool pai__gang_remove_preempting(pai__hived *h, uint32_t group, uint64_t pod);
 /* Sorts groups by their names. */
 void pai__groups_sort(const pai__hived *h, uint32_t *groups, uint32_t n);
 

@@ -16,14 +16,14 @@ static sums sums_of(const pai__hived_request *r)
   return s;
 }
 
-uint32_t pai__group_find(const pai__hived *h, const char *name, size_t len)
+uint32_t pai__gang_find(const pai__hived *h, const char *name, size_t len)
 {
   uint32_t text = pai__name_find(h, name, len);
 
   return text != PAI__NOTHING ? h->names[text].group : PAI__NOTHING;
 }
 
-int pai__group_reserve(pai__hived *h, const pai__hived_request *r)
+int pai__gang_reserve(pai__hived *h, const pai__hived_request *r)
 {
   sums s = sums_of(r);
   size_t words = r->group_len / sizeof(uint32_t) + 1 + 2u * r->nmembers +
@@ -37,7 +37,7 @@ int pai__group_reserve(pai__hived *h, const pai__hived_request *r)
   return PAI_OK;
 }
 
-uint32_t pai__group_add(pai__hived *h, const pai__hived_request *r)
+uint32_t pai__gang_add(pai__hived *h, const pai__hived_request *r)
 {
   sums s = sums_of(r);
   uint32_t at = h->free_group, *sizes;
@@ -73,7 +73,7 @@ uint32_t pai__group_add(pai__hived *h, const pai__hived_request *r)
   return at;
 }
 
-void pai__group_drop_virtual(pai__hived *h, uint32_t group)
+void pai__gang_drop_virtual(pai__hived *h, uint32_t group)
 {
   pai__hived_group *g = &h->groups[group];
 
@@ -82,12 +82,12 @@ void pai__group_drop_virtual(pai__hived *h, uint32_t group)
   g->virtual = PAI__NOTHING;
 }
 
-void pai__group_remove(pai__hived *h, uint32_t group)
+void pai__gang_remove(pai__hived *h, uint32_t group)
 {
   pai__hived_group *g = &h->groups[group];
   pai__pool *p = &h->pool;
 
-  pai__group_drop_virtual(h, group);
+  pai__gang_drop_virtual(h, group);
   pai__pool_give(p, g->sizes, 2u * g->nsizes);
   pai__pool_give(p, g->physical, g->nleaves);
   pai__pool_give(p, g->slots, (size_t)g->npods * PAI__SLOT_WORDS);
@@ -104,13 +104,13 @@ void pai__group_remove(pai__hived *h, uint32_t group)
   h->live_groups--;
 }
 
-pai__hived_slot *pai__group_slots(const pai__hived *h, uint32_t group)
+pai__hived_slot *pai__gang_slots(const pai__hived *h, uint32_t group)
 {
   return (pai__hived_slot *)pai__words(h, h->groups[group].slots);
 }
 
-uint32_t pai__group_slot(const pai__hived *h, uint32_t group, uint32_t size,
-                         uint32_t index)
+uint32_t pai__gang_slot(const pai__hived *h, uint32_t group, uint32_t size,
+                        uint32_t index)
 {
   const pai__hived_group *g = &h->groups[group];
   const uint32_t *sizes = pai__words(h, g->sizes);
@@ -124,20 +124,20 @@ uint32_t pai__group_slot(const pai__hived *h, uint32_t group, uint32_t size,
   return PAI__NOTHING;
 }
 
-uint32_t pai__group_virtual(const pai__hived *h, uint32_t group, uint32_t leaf)
+uint32_t pai__gang_place(const pai__hived *h, uint32_t group, uint32_t leaf)
 {
   const pai__hived_group *g = &h->groups[group];
   const uint32_t *physical = pai__words(h, g->physical);
 
-  for (uint32_t i = 0; g->virtual != PAI__NOTHING && i < g->nleaves; i++)
+  for (uint32_t i = 0; i < g->nleaves; i++)
     if (physical[i] == leaf)
-      return pai__words(h, g->virtual)[i];
+      return i;
   return PAI__NOTHING;
 }
 
 /* --- pods that wait for victims ------------------------------------------- */
 
-int pai__group_add_preempting(pai__hived *h, uint32_t group, uint64_t pod)
+int pai__gang_add_preempting(pai__hived *h, uint32_t group, uint64_t pod)
 {
   pai__hived_group *g = &h->groups[group];
   uint32_t *list = NULL;
@@ -168,7 +168,7 @@ int pai__group_add_preempting(pai__hived *h, uint32_t group, uint64_t pod)
   return PAI_OK;
 }
 
-bool pai__group_remove_preempting(pai__hived *h, uint32_t group, uint64_t pod)
+bool pai__gang_remove_preempting(pai__hived *h, uint32_t group, uint64_t pod)
 {
   pai__hived_group *g = &h->groups[group];
   uint32_t *list, i = 0;
@@ -205,7 +205,7 @@ void pai__groups_sort(const pai__hived *h, uint32_t *groups, uint32_t n)
 uint32_t pai__hived_find_group(const pai__hived *h, const char *name,
                                size_t len)
 {
-  return pai__group_find(h, name, len);
+  return pai__gang_find(h, name, len);
 }
 
 const char *pai__hived_group_name(const pai__hived *h, uint32_t group)
@@ -216,7 +216,7 @@ const char *pai__hived_group_name(const pai__hived *h, uint32_t group)
 bool pai__hived_next_pod(const pai__hived *h, uint32_t group, uint32_t *i,
                          uint64_t *pod, uint32_t *node)
 {
-  const pai__hived_slot *slots = pai__group_slots(h, group);
+  const pai__hived_slot *slots = pai__gang_slots(h, group);
 
   for (; *i < h->groups[group].npods; ++*i) {
     *pod = (uint64_t)slots[*i].high << 32 | slots[*i].low;

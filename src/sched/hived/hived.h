@@ -129,6 +129,8 @@ int pai__hived_new(pai__hived **out, const pai_cluster *cluster,
 int pai__hived_clone(pai__hived **out, const pai__hived *h);
 void pai__hived_free(pai__hived *h);
 
+const pai_cluster *pai__hived_cluster(const pai__hived *h);
+
 /* --- names ---------------------------------------------------------------- */
 
 uint32_t pai__hived_find_vc(const pai__hived *h, const char *name, size_t len);
@@ -203,6 +205,21 @@ typedef struct pai__hived_words {
 } pai__hived_words;
 void pai__hived_tell(const pai__hived *h, const pai__hived_why *why,
                      const pai__hived_words *words, pai__buf *out);
+
+/* Defects of HiveD that we mend, as docs/compatibility.md numbers them. */
+enum {
+  PAI__MENDED_Q2 = 2,   /* pods of groups that are, or were, being preempted */
+  PAI__MENDED_Q3 = 3,   /* who reserved cells is told that they are taken */
+  PAI__MENDED_Q4 = 4,   /* a sick leaf, used opportunistically, was bound */
+  PAI__MENDED_Q5 = 5,   /* and a pinned one always is */
+  PAI__MENDED_Q6 = 6,   /* a group was on a cell that somebody is doomed to */
+  PAI__MENDED_Q10 = 10, /* the first pod of a group was not its first */
+  PAI__MENDED_Q16 = 16, /* nothing sick was left to be doomed to */
+  PAI__MENDED_Q17 = 17, /* a group lost cells that were reserved already */
+  PAI__MENDED_Q20 = 20 /* a sick cell was given a virtual one of a placement */
+};
+/* The first that made a difference, or 0. */
+uint32_t pai__hived_mended(const pai__hived *h);
 
 /* Whether all that is counted is what a count gives: for tests.  NULL, or what
  * is wrong. */

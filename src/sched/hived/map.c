@@ -206,8 +206,8 @@ static uint32_t nth_child(const pai__hived *h, uint32_t vertex, uint32_t i)
   return at;
 }
 
-/* Where a search stands is not forgotten when it goes back, as HiveD does it:
- * so it may miss what there is.  The stack has n candidates from `base` on, then
+/* Where the search of a later vertex began is not forgotten when that of an
+ * earlier one goes on, as HiveD does it: so it may miss what there is.  The stack has n candidates from `base` on, then
  * whether each is taken, then where each vertex's search stands. */
 static bool search(mapping *m, uint32_t vertex, size_t base, uint32_t n)
 {
@@ -224,8 +224,8 @@ static bool search(mapping *m, uint32_t vertex, size_t base, uint32_t n)
       at++;
     if (m->failed)
       return false;
-    h->s.stack[pos + i] = at;
     if (at < n) {
+      h->s.stack[pos + i] = at;
       h->s.stack[taken + at] = 1;
       if (++i == k)
         return true;

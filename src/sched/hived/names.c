@@ -9,6 +9,16 @@ static bool is_called(const char *name, const char *s, size_t len)
   return strlen(name) == len && memcmp(name, s, len) == 0;
 }
 
+uint32_t pai__hived_mended(const pai__hived *h)
+{
+  return h->mended;
+}
+
+const pai_cluster *pai__hived_cluster(const pai__hived *h)
+{
+  return h->cluster;
+}
+
 uint32_t pai__hived_find_vc(const pai__hived *h, const char *name, size_t len)
 {
   for (uint32_t i = 0; i < h->nvcs; i++)

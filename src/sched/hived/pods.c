@@ -5,8 +5,9 @@
 
 typedef struct adding {
   pai__hived *h;
-  const pai__hived_request *r;
   uint32_t group;
+  uint32_t vc, pin;
+  int32_t priority;
   uint32_t chain;
   uint32_t level; /* of the preassigned cell */
 } adding;
@@ -17,7 +18,7 @@ static uint32_t lower(const adding *a, uint32_t best, uint32_t virtual)
 {
   const pai__vcell *v = &a->h->vcells[virtual];
 
-  if (v->priority == PAI__FREE_PRIORITY || v->priority >= a->r->priority)
+  if (v->priority == PAI__FREE_PRIORITY || v->priority >= a->priority)
     return best;
   return best == PAI__NOTHING || v->priority < a->h->vcells[best].priority
            ? virtual
@@ -46,7 +47,7 @@ static uint32_t lowest_child(const adding *a, uint32_t virtual)
 static uint32_t lowest_root(const adding *a)
 {
   const pai__hived *h = a->h;
-  uint32_t pair = pai__pair_of(h, a->r->vc, a->chain), best;
+  uint32_t pair = pai__pair_of(h, a->vc, a->chain), best;
   const pai__pair_level *l;
 
   if (pair == PAI__NOTHING)
@@ -61,7 +62,7 @@ static uint32_t lowest_root(const adding *a)
 static uint32_t lowest_pinned(const adding *a)
 {
   const pai__hived *h = a->h;
-  uint32_t root = h->pins[a->r->pin].root, best = PAI__NOTHING;
+  uint32_t root = h->pins[a->pin].root, best = PAI__NOTHING;
 
   for (uint32_t i = root; i < h->vcells[root].skip; i++) {
     if (h->vcells[i].level != a->level)
@@ -83,11 +84,18 @@ static uint32_t map_up(const adding *a, uint32_t cell)
     const pai__vcell *v = &h->vcells[c->bound];
 
     /* A doomed cell of somebody else is no place to be. */
-    return v->pinned || h->pairs[v->pair].vc == a->r->vc ? c->bound
-                                                         : PAI__NOTHING;
+    if (v->pinned || h->pairs[v->pair].vc == a->vc)
+      return c->bound;
+    pai__mend(a->h, PAI__MENDED_Q6);
+    return PAI__NOTHING;
+  }
+  if (c->level == a->level && !pai__is_in_free(h, cell)) {
+    /* It is in a larger one that is somebody's. */
+    pai__mend(a->h, PAI__MENDED_Q16);
+    return PAI__NOTHING;
   }
   if (c->level == a->level)
-    return a->r->pin == PAI__NOTHING ? lowest_root(a) : lowest_pinned(a);
+    return a->pin == PAI__NOTHING ? lowest_root(a) : lowest_pinned(a);
   if (c->parent == PAI__NOTHING)
     return PAI__NOTHING;
   above = map_up(a, c->parent);
@@ -106,20 +114,47 @@ static uint32_t find_virtual(adding *a, uint32_t leaf, uint32_t type)
   while (a->level <= chain->levels &&
          h->levels[chain->level + a->level - 1].type != type)
     a->level++;
-  if (a->level > chain->levels || a->r->vc >= h->nvcs ||
-      a->r->pin == PAI__HIVED_UNKNOWN)
+  if (a->level > chain->levels || a->vc >= h->nvcs ||
+      a->pin == PAI__HIVED_UNKNOWN)
     return PAI__NOTHING;
-  pair = pai__pair_of(h, a->r->vc, c->chain);
-  if (a->r->pin == PAI__NOTHING &&
+  pair = pai__pair_of(h, a->vc, c->chain);
+  if (a->pin == PAI__NOTHING &&
       (pair == PAI__NOTHING || h->pairs[pair].view == PAI__NOTHING))
     return PAI__NOTHING;
-  if (a->r->pin != PAI__NOTHING &&
-      h->pcells[h->pins[a->r->pin].cell].chain != c->chain)
+  if (a->pin != PAI__NOTHING &&
+      h->pcells[h->pins[a->pin].cell].chain != c->chain)
     return PAI__NOTHING;
   virtual = map_up(a, h->pleaves[leaf].cell);
   return virtual != PAI__NOTHING && h->vcells[virtual].level == 1
            ? virtual
            : PAI__NOTHING;
+}
+
+void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i)
+{
+  const pai__hived_group *g = &h->groups[group];
+  uint32_t leaf = pai__words(h, g->physical)[i], *virtual = NULL;
+  uint32_t cell = h->pleaves[leaf].cell, to = PAI__NOTHING;
+  adding a = { .h = h,
+               .group = group,
+               .vc = g->vc,
+               .pin = PAI__NOTHING,
+               .priority = g->priority };
+
+  if (g->virtual != PAI__NOTHING) {
+    virtual = pai__words(h, g->virtual) + i;
+    to = *virtual;
+  }
+  if (to != PAI__NOTHING && h->vcells[to].bound != PAI__NOTHING &&
+      h->vcells[to].bound != cell) {
+    pai__mend(h, PAI__MENDED_Q20);
+    a.chain = h->pcells[cell].chain;
+    a.level = h->vcells[h->vcells[to].root].level;
+    to = map_up(&a, cell);
+  }
+  (void)pai__allocate_leaf(h, leaf, to, g->priority);
+  if (virtual != NULL)
+    *virtual = h->pleaves[leaf].guaranteed ? to : PAI__NOTHING;
 }
 
 /* --- groups that are there already ---------------------------------------- */
@@ -201,7 +236,7 @@ static void fill_group(adding *a, const pai__hived_info *info)
       lazy = true;
   }
   if (opportunistic)
-    pai__group_drop_virtual(h, a->group);
+    pai__gang_drop_virtual(h, a->group);
   if (lazy)
     pai__lazy_preempt(h, a->group, g->name);
 }
@@ -209,12 +244,12 @@ static void fill_group(adding *a, const pai__hived_info *info)
 static int create(pai__hived *h, const pai__hived_request *r,
                   const pai__hived_info *info)
 {
-  adding a = { .h = h, .r = r };
+  adding a = { .h = h, .vc = r->vc, .pin = r->pin, .priority = r->priority };
   uint32_t nleaves = 0;
 
   for (uint32_t i = 0; i < r->nmembers; i++)
     nleaves += r->members[i].pods * r->members[i].leaves;
-  if (pai__scratch_reserve(h, 0, nleaves) < 0 || pai__group_reserve(h, r) < 0)
+  if (pai__scratch_reserve(h, 0, nleaves) < 0 || pai__gang_reserve(h, r) < 0)
     return PAI_ENOMEM;
   pai__find_victims(h, info->leaves, nleaves);
   for (uint32_t i = 0; i < nleaves; i++)
@@ -223,9 +258,11 @@ static int create(pai__hived *h, const pai__hived_request *r,
       return PAI_EEXISTS;
   pai__groups_sort(h, h->s.others, h->s.nothers);
   /* Who reserved these cells comes too late. */
+  if (h->s.nothers > 0)
+    pai__mend(h, PAI__MENDED_Q3);
   for (uint32_t i = 0; i < h->s.nothers; i++)
     pai__preempt_cancel(h, h->s.others[i]);
-  a.group = pai__group_add(h, r);
+  a.group = pai__gang_add(h, r);
   h->groups[a.group].state = PAI__GROUP_ALLOCATED;
   fill_group(&a, info);
   return PAI_OK;
@@ -236,7 +273,7 @@ static int create(pai__hived *h, const pai__hived_request *r,
 int pai__hived_add(pai__hived *h, const pai__hived_request *r, uint64_t pod,
                    uint32_t node, uint32_t index, const pai__hived_info *info)
 {
-  uint32_t group = pai__group_find(h, r->group, r->group_len), slot;
+  uint32_t group = pai__gang_find(h, r->group, r->group_len), slot;
   pai__hived_slot *s;
 
   if (group == PAI__NOTHING) {
@@ -244,14 +281,16 @@ int pai__hived_add(pai__hived *h, const pai__hived_request *r, uint64_t pod,
 
     if (rc < 0)
       return rc;
-    group = pai__group_find(h, r->group, r->group_len);
+    if (index != 0)
+      pai__mend(h, PAI__MENDED_Q10);
+    group = pai__gang_find(h, r->group, r->group_len);
   } else if (h->groups[group].state == PAI__GROUP_PREEMPTING) {
     pai__preempt_complete(h, group);
   }
-  slot = pai__group_slot(h, group, r->leaves, index);
+  slot = pai__gang_slot(h, group, r->leaves, index);
   if (slot == PAI__NOTHING)
     return PAI_ENOTFOUND;
-  s = &pai__group_slots(h, group)[slot];
+  s = &pai__gang_slots(h, group)[slot];
   h->groups[group].allocated += s->low == 0 && s->high == 0;
   *s = (pai__hived_slot){ (uint32_t)pod, (uint32_t)(pod >> 32), node };
   return PAI_OK;
@@ -278,21 +317,21 @@ static void free_group(pai__hived *h, uint32_t group)
       pai__set_leaf_state(h, leaves[i], PAI__LEAF_RESERVED);
     }
   }
-  pai__group_remove(h, group);
+  pai__gang_remove(h, group);
 }
 
 int pai__hived_delete(pai__hived *h, const char *group, size_t len,
                       uint32_t leaves, uint32_t index)
 {
-  uint32_t at = pai__group_find(h, group, len), slot;
+  uint32_t at = pai__gang_find(h, group, len), slot;
   pai__hived_slot *s;
 
   if (at == PAI__NOTHING)
     return PAI_ENOTFOUND;
-  slot = pai__group_slot(h, at, leaves, index);
+  slot = pai__gang_slot(h, at, leaves, index);
   if (slot == PAI__NOTHING)
     return PAI_ENOTFOUND;
-  s = &pai__group_slots(h, at)[slot];
+  s = &pai__gang_slots(h, at)[slot];
   h->groups[at].allocated -= s->low != 0 || s->high != 0;
   *s = (pai__hived_slot){ 0, 0, 0 };
   if (h->groups[at].allocated == 0 &&
@@ -304,10 +343,10 @@ int pai__hived_delete(pai__hived *h, const char *group, size_t len,
 int pai__hived_delete_unallocated(pai__hived *h, const char *group, size_t len,
                                   uint64_t pod)
 {
-  uint32_t at = pai__group_find(h, group, len);
+  uint32_t at = pai__gang_find(h, group, len);
 
   if (at == PAI__NOTHING || h->groups[at].state != PAI__GROUP_PREEMPTING ||
-      !pai__group_remove_preempting(h, at, pod))
+      !pai__gang_remove_preempting(h, at, pod))
     return PAI_ENOTFOUND;
   if (h->groups[at].npreempting == 0)
     pai__preempt_cancel(h, at);

@@ -58,14 +58,15 @@ void pai__doomed_bind(pai__hived *h, uint32_t chain, uint32_t level)
   for (uint32_t i = c->pair; i < c->pair + c->npairs; i++) {
     pai__pair_level *mine = pair_level(h, i, level);
 
-    /* There is nothing sick to be doomed to when a configuration took away what
-     * is in use. */
-    while (mine->free > l->left - (int32_t)l->nsick && l->nsick > 0) {
+    while (mine->free > l->left - (int32_t)l->nsick) {
       uint32_t cell = h->lists[l->sick_free];
       uint32_t root = pai__unbound_root(h, mine);
 
-      if (root == PAI__NOTHING)
+      /* When a configuration took away what is in use. */
+      if (l->nsick == 0 || root == PAI__NOTHING) {
+        pai__mend(h, PAI__MENDED_Q16);
         break;
+      }
       pai__connect(h, cell, root);
       h->pcells[cell].at_doomed = mine->ndoomed;
       h->lists[mine->doomed + mine->ndoomed++] = cell;
@@ -87,13 +88,14 @@ void pai__doomed_remove(pai__hived *h, uint32_t cell, uint32_t root)
 }
 
 /* The first doomed cell that nobody uses; what runs on one stays. */
-static uint32_t idle_doomed(const pai__hived *h, const pai__pair_level *mine)
+static uint32_t idle_doomed(pai__hived *h, const pai__pair_level *mine)
 {
   for (uint32_t i = 0; i < mine->ndoomed; i++) {
     uint32_t cell = h->lists[mine->doomed + i];
 
     if (h->vcells[h->pcells[cell].bound].priority < 0)
       return cell;
+    pai__mend(h, PAI__MENDED_Q6);
   }
   return PAI__NOTHING;
 }

@@ -16,6 +16,8 @@ static void lose_virtual(pai__hived *h, uint32_t group, uint32_t by)
   const uint32_t *leaves = pai__words(h, g->physical);
 
   for (uint32_t i = 0; g->virtual != PAI__NOTHING && i < g->nleaves; i++) {
+    if (leaves[i] != PAI__NOTHING && !is_own(h, group, leaves[i]))
+      pai__mend(h, PAI__MENDED_Q17);
     if (!is_own(h, group, leaves[i]) || !h->pleaves[leaves[i]].guaranteed)
       continue;
     pai__release_leaf(h, leaves[i]);
@@ -31,7 +33,7 @@ static void lose_virtual(pai__hived *h, uint32_t group, uint32_t by)
 void pai__lazy_preempt(pai__hived *h, uint32_t group, uint32_t by)
 {
   lose_virtual(h, group, by);
-  pai__group_drop_virtual(h, group);
+  pai__gang_drop_virtual(h, group);
 }
 
 void pai__lazy_try(pai__hived *h, uint32_t group, uint32_t by)
@@ -52,13 +54,11 @@ static void regain_virtual(pai__hived *h, uint32_t group, uint32_t virtual)
 
   g->virtual = virtual;
   for (uint32_t i = 0; i < g->nleaves; i++) {
-    uint32_t cell = pai__words(h, virtual)[i];
-
     if (!is_own(h, group, leaves[i]) || h->pleaves[leaves[i]].guaranteed ||
-        cell == PAI__NOTHING)
+        pai__words(h, virtual)[i] == PAI__NOTHING)
       continue;
     pai__release_leaf(h, leaves[i]);
-    (void)pai__allocate_leaf(h, leaves[i], cell, g->priority);
+    pai__gang_allocate(h, group, i);
     pai__set_leaf_state(h, leaves[i], PAI__LEAF_USED);
   }
   g->was_lazy = false;
@@ -135,7 +135,6 @@ void pai__preempt_begin(pai__hived *h, uint32_t group)
 {
   const pai__hived_group *g = &h->groups[group];
   const uint32_t *leaves = pai__words(h, g->physical);
-  const uint32_t *virtual = pai__words(h, g->virtual);
 
   for (uint32_t i = 0; i < g->nleaves; i++) {
     pai__pleaf *l = &h->pleaves[leaves[i]];
@@ -145,6 +144,7 @@ void pai__preempt_begin(pai__hived *h, uint32_t group)
       pai__release_leaf(h, leaves[i]);
       h->groups[l->using].state = PAI__GROUP_PREEMPTED;
       h->groups[l->using].reserved_of++;
+      h->groups[l->using].was_preempted = true;
     }
     (void)pai__allocate_leaf(h, leaves[i], virtual[i], g -> priority);
     l->reserving = group;
@@ -169,7 +169,6 @@ void pai__preempt_cancel(pai__hived *h, uint32_t group)
 
   for (uint32_t i = 0; i < g->nleaves; i++) {
     pai__pleaf *l = &h->pleaves[leaves[i]];
-    uint32_t virtual;
 
     pai__release_leaf(h, leaves[i]);
     l->reserving = PAI__NOTHING;
@@ -177,13 +176,11 @@ void pai__preempt_cancel(pai__hived *h, uint32_t group)
       pai__set_leaf_state(h, leaves[i], PAI__LEAF_FREE);
       continue;
     }
-    virtual = pai__group_virtual(h, l->using, leaves[i]);
-    (void)pai__allocate_leaf(h, leaves[i], virtual,
-                             h->groups[l->using].priority);
+    pai__gang_allocate(h, l->using, pai__gang_place(h, l->using, leaves[i]));
     pai__set_leaf_state(h, leaves[i], PAI__LEAF_USED);
     unreserve(h, l);
   }
-  pai__group_remove(h, group);
+  pai__gang_remove(h, group);
 }
 
 void pai__preempt_complete(pai__hived *h, uint32_t group)

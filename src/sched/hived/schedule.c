@@ -65,10 +65,12 @@ static int too_many(const scheduling *s, uint32_t pods)
 
 static int bind_next(const scheduling *s, uint32_t group)
 {
-  const pai__hived_slot *slots = pai__group_slots(s->h, group);
+  const pai__hived_slot *slots = pai__gang_slots(s->h, group);
   pai__hived_result *result = s->result;
   uint32_t slot, pods, index = 0;
 
+  if (s->h->groups[group].was_preempted)
+    pai__mend(s->h, PAI__MENDED_Q2);
   tell_gang(s, group);
   result->first = find_size(&result->gang, s->r->leaves, &slot, &pods);
   while (index < pods &&
@@ -113,7 +115,7 @@ static int go_on_preempting(const scheduling *s, uint32_t group)
   uint32_t slot, pods;
 
   if (pai__scratch_reserve(s->h, 0, s->h->groups[group].nleaves) < 0 ||
-      pai__group_add_preempting(s->h, group, s->pod) < 0)
+      pai__gang_add_preempting(s->h, group, s->pod) < 0)
     return PAI_ENOMEM;
   tell_gang(s, group);
   result->first = find_size(&result->gang, s->r->leaves, &slot, &pods);
@@ -140,9 +142,11 @@ static void preempt_lazily(const scheduling *s)
     if (cell == PAI__NOTHING)
       continue;
     l = &h->pleaves[h->pcells[cell].leaf];
-    if (l->state != PAI__LEAF_USED || !l->guaranteed ||
-        !h->groups[l->using].lazy ||
-        h->groups[l->using].virtual == PAI__NOTHING)
+    if (l->state != PAI__LEAF_USED || !h->groups[l->using].lazy)
+      continue;
+    if (!l->guaranteed)
+      pai__mend(h, PAI__MENDED_Q4);
+    if (!l->guaranteed || h->groups[l->using].virtual == PAI__NOTHING)
       continue;
     if (by == PAI__NOTHING)
       by = pai__name_use(h, s->r->group, s->r->group_len);
@@ -282,14 +286,14 @@ static void begin_preempting(const scheduling *s)
   pai__hived *h = s->h;
   size_t size = s->nleaves * sizeof(uint32_t);
   pai__hived_group *g;
-  uint32_t group = pai__group_add(h, s->r);
+  uint32_t group = pai__gang_add(h, s->r);
 
   g = &h->groups[group];
   g->state = PAI__GROUP_PREEMPTING;
   g->virtual = pai__pool_take(&h->pool, s->nleaves);
   memcpy(pai__words(h, g->physical), h->s.physical, size);
   memcpy(pai__words(h, g->virtual), h->s.virtual, size);
-  (void)pai__group_add_preempting(h, group, s->pod);
+  (void)pai__gang_add_preempting(h, group, s->pod);
   pai__preempt_begin(h, group);
 }
 
@@ -307,7 +311,7 @@ static int schedule_new(scheduling *s)
     s->nleaves += r->members[i].pods * r->members[i].leaves;
   }
   if (pai__scratch_reserve(h, s->npods, s->nleaves) < 0 ||
-      pai__group_reserve(h, r) < 0)
+      pai__gang_reserve(h, r) < 0)
     return PAI_ENOMEM;
   for (uint32_t i = 0; i < r->nmembers; i++)
     for (uint32_t k = 0; k < r->members[i].pods; k++)
@@ -344,7 +348,7 @@ int pai__hived_schedule(pai__hived *h, const pai__hived_request *r,
                    .suggested = suggested,
                    .phase = phase,
                    .result = result };
-  uint32_t group = pai__group_find(h, r->group, r->group_len);
+  uint32_t group = pai__gang_find(h, r->group, r->group_len);
 
   *result = (pai__hived_result){ .kind = PAI__HIVED_WAIT };
   if (group == PAI__NOTHING)
