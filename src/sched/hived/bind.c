@@ -57,19 +57,19 @@ uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l)
 
 /* --- binding -------------------------------------------------------------- */
 
-void pai__connect(pai__hived *h, uint32_t cell, uint32_t virtual)
+void pai__connect(pai__hived *h, uint32_t cell, uint32_t vcell)
 {
-  h->pcells[cell].bound = virtual;
-  h->vcells[virtual].bound = cell;
-  mark_root(h, &h->vcells[virtual], false);
+  h->pcells[cell].bound = vcell;
+  h->vcells[vcell].bound = cell;
+  mark_root(h, &h->vcells[vcell], false);
   if (pai__is_sick(&h->pcells[cell]))
-    pai__view_touch_virtual(h, virtual);
+    pai__view_touch_virtual(h, vcell);
 }
 
 void pai__disconnect(pai__hived *h, uint32_t cell)
 {
-  uint32_t virtual = h->pcells[cell].bound;
-  pai__vcell *v = &h->vcells[virtual];
+  uint32_t vcell = h->pcells[cell].bound;
+  pai__vcell *v = &h->vcells[vcell];
 
   h->pcells[cell].bound = PAI__NOTHING;
   v->bound = PAI__NOTHING;
@@ -77,23 +77,23 @@ void pai__disconnect(pai__hived *h, uint32_t cell)
   if (v->level == 1)
     h->vleaves[v->leaf].state = PAI__LEAF_FREE;
   if (pai__is_sick(&h->pcells[cell]))
-    pai__view_touch_virtual(h, virtual);
+    pai__view_touch_virtual(h, vcell);
 }
 
-void pai__bind(pai__hived *h, uint32_t cell, uint32_t virtual)
+void pai__bind(pai__hived *h, uint32_t cell, uint32_t vcell)
 {
-  while (h->vcells[virtual].bound == PAI__NOTHING) {
-    pai__connect(h, cell, virtual);
+  while (h->vcells[vcell].bound == PAI__NOTHING) {
+    pai__connect(h, cell, vcell);
     cell = h->pcells[cell].parent;
-    virtual = h->vcells[virtual].parent;
-    if (virtual == PAI__NOTHING || cell == PAI__NOTHING)
+    vcell = h->vcells[vcell].parent;
+    if (vcell == PAI__NOTHING || cell == PAI__NOTHING)
       break;
   }
 }
 
-static bool has_bound_child(const pai__hived *h, uint32_t virtual)
+static bool has_bound_child(const pai__hived *h, uint32_t vcell)
 {
-  for (uint32_t i = virtual + 1; i < h->vcells[virtual].skip;
+  for (uint32_t i = vcell + 1; i < h->vcells[vcell].skip;
        i = h->vcells[i].skip)
     if (h->vcells[i].bound != PAI__NOTHING)
       return true;
@@ -102,22 +102,22 @@ static bool has_bound_child(const pai__hived *h, uint32_t virtual)
 
 static void unbind(pai__hived *h, uint32_t cell)
 {
-  uint32_t virtual = h->pcells[cell].bound;
+  uint32_t vcell = h->pcells[cell].bound;
 
   while (!pai__is_pinned(&h->pcells[cell])) {
     pai__disconnect(h, cell);
-    virtual = h->vcells[virtual].parent;
-    if (virtual == PAI__NOTHING || has_bound_child(h, virtual))
+    vcell = h->vcells[vcell].parent;
+    if (vcell == PAI__NOTHING || has_bound_child(h, vcell))
       break;
-    cell = h->vcells[virtual].bound;
+    cell = h->vcells[vcell].bound;
     if (cell == PAI__NOTHING)
       break;
   }
 }
 
-uint32_t pai__unbound_child(const pai__hived *h, uint32_t virtual)
+uint32_t pai__unbound_child(const pai__hived *h, uint32_t vcell)
 {
-  for (uint32_t i = virtual + 1; i < h->vcells[virtual].skip;
+  for (uint32_t i = vcell + 1; i < h->vcells[vcell].skip;
        i = h->vcells[i].skip)
     if (h->vcells[i].bound == PAI__NOTHING)
       return i;
@@ -187,9 +187,9 @@ static void count(pai__hived *h, const pai__pleaf *leaf, bool opp, bool more)
   pai__view_touch(h, leaf->vnode);
 }
 
-static void count_virtual(pai__hived *h, uint32_t virtual, bool more)
+static void count_virtual(pai__hived *h, uint32_t vcell, bool more)
 {
-  uint32_t node = h->vleaves[h->vcells[virtual].leaf].vnode;
+  uint32_t node = h->vleaves[h->vcells[vcell].leaf].vnode;
 
   h->vnodes[node].used += more ? 1 : UINT32_MAX;
   pai__view_touch(h, node);
@@ -204,35 +204,35 @@ void pai__set_leaf_state(pai__hived *h, uint32_t leaf, uint8_t state)
     h->vleaves[h->vcells[c->bound].leaf].state = state;
 }
 
-static bool may_be(const pai__hived *h, uint32_t cell, uint32_t virtual)
+static bool may_be(const pai__hived *h, uint32_t cell, uint32_t vcell)
 {
   uint32_t bound = h->pcells[cell].bound;
 
   if (bound != PAI__NOTHING)
-    return bound == virtual;
-  return h->vcells[virtual].bound == PAI__NOTHING;
+    return bound == vcell;
+  return h->vcells[vcell].bound == PAI__NOTHING;
 }
 
-bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t virtual,
+bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t vcell,
                         int32_t priority)
 {
   pai__pleaf *l = &h->pleaves[leaf];
   uint32_t cell = l->cell, root;
-  bool good = virtual == PAI__NOTHING || may_be(h, cell, virtual);
+  bool good = vcell == PAI__NOTHING || may_be(h, cell, vcell);
 
-  l->guaranteed = virtual != PAI__NOTHING && good;
+  l->guaranteed = vcell != PAI__NOTHING && good;
   count(h, l, !l->guaranteed, true);
   if (!l->guaranteed) {
     set_physical(h, cell, PAI__OPPORTUNISTIC);
     return good;
   }
-  set_virtual(h, virtual, (int16_t)priority);
-  count_virtual(h, virtual, true);
+  set_virtual(h, vcell, (int16_t)priority);
+  count_virtual(h, vcell, true);
   set_physical(h, cell, (int16_t)priority);
-  root = h->vcells[virtual].root;
+  root = h->vcells[vcell].root;
   good = h->vcells[root].bound != PAI__NOTHING;
   if (h->pcells[cell].bound == PAI__NOTHING)
-    pai__bind(h, cell, virtual);
+    pai__bind(h, cell, vcell);
   if (good)
     return true;
   return pai__preassigned_take(h, h->vcells[root].bound, h->vcells[root].pair,
@@ -260,11 +260,11 @@ void pai__release_leaf(pai__hived *h, uint32_t leaf)
   pai__pcell *c = &h->pcells[l->cell];
 
   if (l->guaranteed) {
-    uint32_t virtual = c->bound, root = h->vcells[virtual].root;
+    uint32_t vcell = c->bound, root = h->vcells[vcell].root;
     uint32_t cell = h->vcells[root].bound;
 
-    count_virtual(h, virtual, false);
-    set_virtual(h, virtual, PAI__FREE_PRIORITY);
+    count_virtual(h, vcell, false);
+    set_virtual(h, vcell, PAI__FREE_PRIORITY);
     if (!pai__is_sick(c))
       unbind(h, l->cell);
     if (!pai__is_pinned(&h->pcells[cell]) && h->vcells[root].priority < 0)

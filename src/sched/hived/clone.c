@@ -100,7 +100,7 @@ static void dispose_scratch(pai__hived *h)
 
   pai__free(a, s->pods, s->pods_cap * sizeof(*s->pods));
   pai__free(a, s->nodes, s->nodes_cap * sizeof(*s->nodes));
-  pai__free(a, s->virtual, s->virtual_cap * sizeof(*s->virtual));
+  pai__free(a, s->vcell, s->vcell_cap * sizeof(*s->vcell));
   pai__free(a, s->physical, s->physical_cap * sizeof(*s->physical));
   pai__free(a, s->types, s->types_cap * sizeof(*s->types));
   pai__free(a, s->preempted, s->preempted_cap * sizeof(*s->preempted));

@@ -45,7 +45,7 @@ typedef struct pai__pcell {
 typedef struct pai__pleaf {
   uint32_t cell;
   uint32_t vnode; /* of the view of its chain */
-  uint32_t using; /* groups, or PAI__NOTHING */
+  uint32_t user;  /* groups, or PAI__NOTHING */
   uint32_t reserving;
   uint8_t state;
   bool guaranteed; /* it counts as its virtual cell's; a cell may also be bound
@@ -176,7 +176,7 @@ typedef struct pai__hived_group {
   uint32_t nsizes, npods, nleaves;
   uint32_t sizes;     /* pairs: leaves a pod, pods */
   uint32_t physical;  /* a leaf cell each, or PAI__NOTHING where it was lost */
-  uint32_t virtual;   /* likewise; PAI__NOTHING when it has none */
+  uint32_t vcell;     /* likewise; PAI__NOTHING when it has none */
   uint32_t spots;     /* what a leaf that was lost was called; or nothing */
   uint32_t slots;     /* pai__hived_slot of each pod */
   uint32_t allocated; /* slots that are taken */
@@ -228,13 +228,13 @@ typedef struct pai__undo {
 } pai__undo;
 
 typedef struct pai__scratch {
-  uint32_t *pods;                       /* leaves of each pod, ascending */
-  uint32_t *nodes;                      /* vnode of each */
-  uint32_t *virtual, *physical, *types; /* of each leaf, in their order */
+  uint32_t *pods;                     /* leaves of each pod, ascending */
+  uint32_t *nodes;                    /* vnode of each */
+  uint32_t *vcell, *physical, *types; /* of each leaf, in their order */
   uint32_t *preempted; /* pairs: a group, and its virtual placement */
   uint32_t *groups;    /* that are found: victims */
   uint32_t *others;    /* overlapping preemptors */
-  size_t pods_cap, nodes_cap, virtual_cap, physical_cap, types_cap,
+  size_t pods_cap, nodes_cap, vcell_cap, physical_cap, types_cap,
     preempted_cap, groups_cap, others_cap;
   uint32_t ngroups, nothers, npreempted;
   uint32_t *avail, *count; /* leaves of one node */
@@ -374,11 +374,11 @@ void pai__sick_remove(pai__hived *h, uint32_t cell);
 
 /* --- bind.c --------------------------------------------------------------- */
 
-void pai__connect(pai__hived *h, uint32_t cell, uint32_t virtual);
+void pai__connect(pai__hived *h, uint32_t cell, uint32_t vcell);
 void pai__disconnect(pai__hived *h, uint32_t cell);
-void pai__bind(pai__hived *h, uint32_t cell, uint32_t virtual);
+void pai__bind(pai__hived *h, uint32_t cell, uint32_t vcell);
 /* The first child of a virtual cell that is not bound, or PAI__NOTHING. */
-uint32_t pai__unbound_child(const pai__hived *h, uint32_t virtual);
+uint32_t pai__unbound_child(const pai__hived *h, uint32_t vcell);
 /* The first root of a level that is not bound, or PAI__NOTHING. */
 uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l);
 
@@ -386,7 +386,7 @@ uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l);
  * PAI__NOTHING.  False where that leaves virtual clusters less than they were
  * promised, or where the leaf is bound to another cell and so is used
  * opportunistically, too. */
-bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t virtual,
+bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t vcell,
                         int32_t priority);
 void pai__release_leaf(pai__hived *h, uint32_t leaf);
 void pai__set_leaf_state(pai__hived *h, uint32_t leaf, uint8_t state);
@@ -405,7 +405,7 @@ void pai__doomed_remove(pai__hived *h, uint32_t cell, uint32_t root);
 
 void pai__view_touch(pai__hived *h, uint32_t vnode);
 /* What is sick of these may show. */
-void pai__view_touch_virtual(pai__hived *h, uint32_t virtual);
+void pai__view_touch_virtual(pai__hived *h, uint32_t vcell);
 void pai__view_touch_physical(pai__hived *h, uint32_t cell);
 
 /* Where to look, and for what. */

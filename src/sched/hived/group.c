@@ -55,7 +55,7 @@ uint32_t pai__gang_add(pai__hived *h, const pai__hived_request *r)
                            .nsizes = r->nmembers,
                            .npods = (uint32_t)s.pods,
                            .nleaves = (uint32_t)s.leaves,
-                           .virtual = PAI__NOTHING,
+                           .vcell = PAI__NOTHING,
                            .spots = PAI__NOTHING,
                            .preempting = PAI__NOTHING };
   g->name = pai__name_use(h, r->group, r->group_len);
@@ -77,9 +77,9 @@ void pai__gang_drop_virtual(pai__hived *h, uint32_t group)
 {
   pai__hived_group *g = &h->groups[group];
 
-  if (g->virtual != PAI__NOTHING)
-    pai__pool_give(&h->pool, g->virtual, g->nleaves);
-  g->virtual = PAI__NOTHING;
+  if (g->vcell != PAI__NOTHING)
+    pai__pool_give(&h->pool, g->vcell, g->nleaves);
+  g->vcell = PAI__NOTHING;
 }
 
 void pai__gang_remove(pai__hived *h, uint32_t group)

@@ -33,13 +33,13 @@ static void sicken(pai__hived *h, uint32_t cell)
 
 static void unbind_idle(pai__hived *h, uint32_t cell)
 {
-  uint32_t virtual = h->pcells[cell].bound;
-  const pai__vcell *v = &h->vcells[virtual];
+  uint32_t vcell = h->pcells[cell].bound;
+  const pai__vcell *v = &h->vcells[vcell];
 
   pai__disconnect(h, cell);
   if (v->parent != PAI__NOTHING || h->pcells[cell].at_doomed == PAI__NOTHING)
     return;
-  pai__doomed_remove(h, cell, virtual);
+  pai__doomed_remove(h, cell, vcell);
   pai__preassigned_give(h, cell, v->pair, true);
 }
 

@@ -102,7 +102,7 @@ enum {
 typedef struct pai__hived_gang {
   const pai__hived_member *members;
   const uint32_t *leaves;       /* or PAI__NOTHING */
-  const uint32_t *virtual;      /* cells; NULL: it has none */
+  const uint32_t *vcell;        /* cells; NULL: it has none */
   const pai__hived_spot *spots; /* NULL: none is lost */
   uint32_t nmembers, nleaves;
 } pai__hived_gang;
@@ -195,7 +195,7 @@ bool pai__hived_next_pod(const pai__hived *h, uint32_t group, uint32_t *i,
                          uint64_t *pod, uint32_t *node);
 
 /* Adds a cell's address, as "vc/0/1". */
-void pai__hived_virtual_address(const pai__hived *h, uint32_t virtual,
+void pai__hived_virtual_address(const pai__hived *h, uint32_t vcell,
                                 pai__buf *out);
 
 /* Why, in HiveD's words; `r` and the texts as they were given.  Of what never

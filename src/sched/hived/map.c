@@ -20,16 +20,16 @@ typedef struct mapping {
 
 /* --- vertices ------------------------------------------------------------- */
 
-static uint32_t add_vertex(pai__hived *h, uint32_t virtual)
+static uint32_t add_vertex(pai__hived *h, uint32_t vcell)
 {
   pai__scratch *s = &h->s;
 
-  s->vertices[s->nvertices] = (pai__vertex){ .cell = virtual,
+  s->vertices[s->nvertices] = (pai__vertex){ .cell = vcell,
                                              .to = PAI__NOTHING,
                                              .child = PAI__NOTHING,
                                              .last = PAI__NOTHING,
                                              .next = PAI__NOTHING };
-  s->vertex_of[virtual] = (uint32_t)s->nvertices;
+  s->vertex_of[vcell] = (uint32_t)s->nvertices;
   return (uint32_t)s->nvertices++;
 }
 
@@ -47,25 +47,25 @@ static void add_child(pai__hived *h, uint32_t parent, uint32_t child)
 
 /* From a leaf cell up to one that is bound, or was met already.  Cells that are
  * bound become vertices only to hold their children. */
-static void add_path(pai__hived *h, uint32_t virtual)
+static void add_path(pai__hived *h, uint32_t vcell)
 {
   pai__scratch *s = &h->s;
-  uint32_t vertex = add_vertex(h, virtual), parent;
+  uint32_t vertex = add_vertex(h, vcell), parent;
 
   for (;;) {
-    virtual = h->vcells[virtual].parent;
-    if (virtual == PAI__NOTHING) {
+    vcell = h->vcells[vcell].parent;
+    if (vcell == PAI__NOTHING) {
       s->tops[s->ntops++] = vertex;
       return;
     }
-    parent = s->vertex_of[virtual];
+    parent = s->vertex_of[vcell];
     if (parent != PAI__NOTHING) {
       add_child(h, parent, vertex);
       return;
     }
-    parent = add_vertex(h, virtual);
+    parent = add_vertex(h, vcell);
     add_child(h, parent, vertex);
-    if (h->vcells[virtual].bound != PAI__NOTHING) {
+    if (h->vcells[vcell].bound != PAI__NOTHING) {
       s->tops[s->ntops++] = parent;
       return;
     }
@@ -77,8 +77,8 @@ static void plant(pai__hived *h, uint32_t nleaves)
 {
   h->s.nvertices = h->s.ntops = 0;
   for (uint32_t i = 0; i < nleaves; i++)
-    if (h->vcells[h->s.virtual[i]].bound == PAI__NOTHING)
-      add_path(h, h->s.virtual[i]);
+    if (h->vcells[h->s.vcell[i]].bound == PAI__NOTHING)
+      add_path(h, h->s.vcell[i]);
 }
 
 static void uproot(pai__hived *h)
@@ -556,10 +556,10 @@ int pai__map_cells(pai__hived *h, uint32_t chain, uint32_t nleaves,
   plant(h, nleaves);
   found = map_tops(&m);
   for (uint32_t i = 0; found && i < nleaves; i++) {
-    uint32_t virtual = h->s.virtual[i], cell = h->vcells[virtual].bound;
+    uint32_t vcell = h->s.vcell[i], cell = h->vcells[vcell].bound;
 
     if (cell == PAI__NOTHING)
-      cell = h->s.vertices[h->s.vertex_of[virtual]].to;
+      cell = h->s.vertices[h->s.vertex_of[vcell]].to;
     h->s.physical[i] = h->pcells[cell].leaf;
   }
   undo_all(h);

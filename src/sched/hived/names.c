@@ -102,22 +102,22 @@ uint32_t pai__hived_gang_type(const pai__hived *h, const pai__hived_gang *g,
 {
   const pai__vcell *root;
 
-  if (g->virtual == NULL || g->virtual[i] == PAI__NOTHING)
+  if (g->vcell == NULL || g->vcell[i] == PAI__NOTHING)
     return PAI__NOTHING;
-  root = &h->vcells[h->vcells[g->virtual[i]].root];
+  root = &h->vcells[h->vcells[g->vcell[i]].root];
   return h
     ->levels[h->chains[h->pairs[root->pair].chain].level + root->level - 1]
     .type;
 }
 
-void pai__hived_virtual_address(const pai__hived *h, uint32_t virtual,
+void pai__hived_virtual_address(const pai__hived *h, uint32_t vcell,
                                 pai__buf *out)
 {
   uint32_t path[PAI__CELLS_MAX_LEVELS], n = 0;
 
-  pai__buf_str(out, h->vcs[h->pairs[h->vcells[virtual].pair].vc].name);
-  for (; virtual != PAI__NOTHING; virtual = h->vcells[virtual].parent)
-    path[n++] = h->vcells[virtual].number;
+  pai__buf_str(out, h->vcs[h->pairs[h->vcells[vcell].pair].vc].name);
+  for (; vcell != PAI__NOTHING; vcell = h->vcells[vcell].parent)
+    path[n++] = h->vcells[vcell].number;
   while (n > 0)
     pai__buf_printf(out, "/%u", (unsigned)path[--n]);
 }
@@ -145,10 +145,10 @@ static void put_leaves(const pai__hived *h, const named_root *r, uint32_t n,
   pai__json_key(w, pai__buf_text(&r->address), r->address.len);
   pai__json_begin_array(w);
   for (uint32_t i = 0; i < n; i++) {
-    if (h->vcells[h->s.virtual[i]].root != r->root)
+    if (h->vcells[h->s.vcell[i]].root != r->root)
       continue;
     pai__buf_clear(&address);
-    pai__hived_virtual_address(h, h->s.virtual[i], &address);
+    pai__hived_virtual_address(h, h->s.vcell[i], &address);
     pai__json_text(w, pai__buf_text(&address), address.len);
   }
   pai__json_end_array(w);
@@ -167,7 +167,7 @@ static void put_placement(const pai__hived *h, uint32_t n, pai__buf *out)
     return;
   }
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t root = h->vcells[h->s.virtual[i]].root, k = 0;
+    uint32_t root = h->vcells[h->s.vcell[i]].root, k = 0;
 
     while (k < count && roots[k].root != root)
       k++;

@@ -14,14 +14,14 @@ typedef struct adding {
 
 /* The better of two cells for somebody of that priority: the first that nobody
  * has, else the one of lowest priority, if that is lower. */
-static uint32_t lower(const adding *a, uint32_t best, uint32_t virtual)
+static uint32_t lower(const adding *a, uint32_t best, uint32_t vcell)
 {
-  const pai__vcell *v = &a->h->vcells[virtual];
+  const pai__vcell *v = &a->h->vcells[vcell];
 
   if (v->priority == PAI__FREE_PRIORITY || v->priority >= a->priority)
     return best;
   return best == PAI__NOTHING || v->priority < a->h->vcells[best].priority
-           ? virtual
+           ? vcell
            : best;
 }
 
@@ -30,12 +30,12 @@ static bool is_idle(const pai__vcell *v)
   return v->bound == PAI__NOTHING && v->priority == PAI__FREE_PRIORITY;
 }
 
-static uint32_t lowest_child(const adding *a, uint32_t virtual)
+static uint32_t lowest_child(const adding *a, uint32_t vcell)
 {
   const pai__hived *h = a->h;
   uint32_t best = PAI__NOTHING;
 
-  for (uint32_t i = virtual + 1; i < h->vcells[virtual].skip;
+  for (uint32_t i = vcell + 1; i < h->vcells[vcell].skip;
        i = h->vcells[i].skip) {
     if (is_idle(&h->vcells[i]))
       return i;
@@ -107,7 +107,7 @@ static uint32_t find_virtual(adding *a, uint32_t leaf, uint32_t type)
   const pai__hived *h = a->h;
   const pai__pcell *c = &h->pcells[h->pleaves[leaf].cell];
   const pai__hived_chain *chain = &h->chains[c->chain];
-  uint32_t pair, virtual;
+  uint32_t pair, vcell;
 
   a->chain = c->chain;
   a->level = 1;
@@ -124,16 +124,15 @@ static uint32_t find_virtual(adding *a, uint32_t leaf, uint32_t type)
   if (a->pin != PAI__NOTHING &&
       h->pcells[h->pins[a->pin].cell].chain != c->chain)
     return PAI__NOTHING;
-  virtual = map_up(a, h->pleaves[leaf].cell);
-  return virtual != PAI__NOTHING && h->vcells[virtual].level == 1
-           ? virtual
-           : PAI__NOTHING;
+  vcell = map_up(a, h->pleaves[leaf].cell);
+  return vcell != PAI__NOTHING && h->vcells[vcell].level == 1 ? vcell
+                                                              : PAI__NOTHING;
 }
 
 void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i)
 {
   const pai__hived_group *g = &h->groups[group];
-  uint32_t leaf = pai__words(h, g->physical)[i], *virtual = NULL;
+  uint32_t leaf = pai__words(h, g->physical)[i], *vcell = NULL;
   uint32_t cell = h->pleaves[leaf].cell, to = PAI__NOTHING;
   adding a = { .h = h,
                .group = group,
@@ -141,9 +140,9 @@ void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i)
                .pin = PAI__NOTHING,
                .priority = g->priority };
 
-  if (g->virtual != PAI__NOTHING) {
-    virtual = pai__words(h, g->virtual) + i;
-    to = *virtual;
+  if (g->vcell != PAI__NOTHING) {
+    vcell = pai__words(h, g->vcell) + i;
+    to = *vcell;
   }
   if (to != PAI__NOTHING && h->vcells[to].bound != PAI__NOTHING &&
       h->vcells[to].bound != cell) {
@@ -153,8 +152,8 @@ void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i)
     to = map_up(&a, cell);
   }
   (void)pai__allocate_leaf(h, leaf, to, g->priority);
-  if (virtual != NULL)
-    *virtual = h->pleaves[leaf].guaranteed ? to : PAI__NOTHING;
+  if (vcell != NULL)
+    *vcell = h->pleaves[leaf].guaranteed ? to : PAI__NOTHING;
 }
 
 /* --- groups that are there already ---------------------------------------- */
@@ -170,7 +169,7 @@ static void evict(const adding *a, uint32_t root)
     if (h->vcells[i].level != 1 || cell == PAI__NOTHING ||
         h->vleaves[h->vcells[i].leaf].state != PAI__LEAF_USED)
       continue;
-    group = h->pleaves[h->pcells[cell].leaf].using;
+    group = h->pleaves[h->pcells[cell].leaf].user;
     if (group != PAI__NOTHING && group != a->group)
       pai__lazy_preempt(h, group, h->groups[a->group].name);
   }
@@ -182,25 +181,25 @@ static bool take_leaf(adding *a, uint32_t i, uint32_t leaf, uint32_t type,
 {
   pai__hived *h = a->h;
   pai__hived_group *g = &h->groups[a->group];
-  uint32_t virtual = PAI__NOTHING, root;
+  uint32_t vcell = PAI__NOTHING, root;
   bool good = true;
 
   if (search) {
-    virtual = find_virtual(a, leaf, type);
-    good = virtual != PAI__NOTHING;
+    vcell = find_virtual(a, leaf, type);
+    good = vcell != PAI__NOTHING;
   }
   if (good && search) {
-    root = h->vcells[virtual].root;
+    root = h->vcells[vcell].root;
     if (pai__is_in_free(h, h->pleaves[leaf].cell) &&
         h->vcells[root].priority > PAI__FREE_PRIORITY)
       evict(a, root);
   }
-  if (!pai__allocate_leaf(h, leaf, virtual, g->priority))
+  if (!pai__allocate_leaf(h, leaf, vcell, g->priority))
     good = false;
-  h->pleaves[leaf].using = a->group;
+  h->pleaves[leaf].user = a->group;
   pai__set_leaf_state(h, leaf, PAI__LEAF_USED);
   if (h->pleaves[leaf].guaranteed)
-    pai__words(h, g->virtual)[i] = virtual;
+    pai__words(h, g->vcell)[i] = vcell;
   return good;
 }
 
@@ -210,8 +209,8 @@ static void fill_group(adding *a, const pai__hived_info *info)
   pai__hived_group *g = &h->groups[a->group];
   bool lazy = false, opportunistic = false;
 
-  g->virtual = pai__pool_take(&h->pool, g->nleaves);
-  memset(pai__words(h, g->virtual), 0xff, g->nleaves * sizeof(uint32_t));
+  g->vcell = pai__pool_take(&h->pool, g->nleaves);
+  memset(pai__words(h, g->vcell), 0xff, g->nleaves * sizeof(uint32_t));
   memcpy(pai__words(h, g->physical), info->leaves,
          g->nleaves * sizeof(uint32_t));
   if (info->spots != NULL) {
@@ -224,7 +223,7 @@ static void fill_group(adding *a, const pai__hived_info *info)
 
     if (info->leaves[i] == PAI__NOTHING)
       continue;
-    if (h->pleaves[info->leaves[i]].using == a->group) { /* it is told twice */
+    if (h->pleaves[info->leaves[i]].user == a->group) { /* it is told twice */
       pai__words(h, g->physical)[i] = PAI__NOTHING;
       continue;
     }
@@ -254,7 +253,7 @@ static int create(pai__hived *h, const pai__hived_request *r,
   pai__find_victims(h, info->leaves, nleaves);
   for (uint32_t i = 0; i < nleaves; i++)
     if (info->leaves[i] != PAI__NOTHING &&
-        h->pleaves[info->leaves[i]].using != PAI__NOTHING)
+        h->pleaves[info->leaves[i]].user != PAI__NOTHING)
       return PAI_EEXISTS;
   pai__groups_sort(h, h->s.others, h->s.nothers);
   /* Who reserved these cells comes too late. */
@@ -307,9 +306,9 @@ static void free_group(pai__hived *h, uint32_t group)
     if (leaves[i] == PAI__NOTHING)
       continue;
     l = &h->pleaves[leaves[i]];
-    if (l->using != group)
+    if (l->user != group)
       continue;
-    l->using = PAI__NOTHING;
+    l->user = PAI__NOTHING;
     if (l->state == PAI__LEAF_USED) {
       pai__release_leaf(h, leaves[i]);
       pai__set_leaf_state(h, leaves[i], PAI__LEAF_FREE);

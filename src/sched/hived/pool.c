@@ -237,7 +237,7 @@ int pai__scratch_reserve(pai__hived *h, size_t pods, size_t leaves)
   if (all > h->nvcells * 2)
     all = h->nvcells * 2;
   if (PAI__SCRATCH(h, pods, pods) < 0 || PAI__SCRATCH(h, nodes, pods) < 0 ||
-      PAI__SCRATCH(h, virtual, leaves) < 0 ||
+      PAI__SCRATCH(h, vcell, leaves) < 0 ||
       PAI__SCRATCH(h, physical, leaves) < 0 ||
       PAI__SCRATCH(h, types, leaves) < 0 ||
       PAI__SCRATCH(h, preempted, 2 * leaves) < 0 ||

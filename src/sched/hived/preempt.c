@@ -6,7 +6,7 @@
 /* Cells that somebody reserves are his already. */
 static bool is_own(const pai__hived *h, uint32_t group, uint32_t leaf)
 {
-  return leaf != PAI__NOTHING && h->pleaves[leaf].using == group &&
+  return leaf != PAI__NOTHING && h->pleaves[leaf].user == group &&
          h->pleaves[leaf].state == PAI__LEAF_USED;
 }
 
@@ -15,7 +15,7 @@ static void lose_virtual(pai__hived *h, uint32_t group, uint32_t by)
   pai__hived_group *g = &h->groups[group];
   const uint32_t *leaves = pai__words(h, g->physical);
 
-  for (uint32_t i = 0; g->virtual != PAI__NOTHING && i < g->nleaves; i++) {
+  for (uint32_t i = 0; g->vcell != PAI__NOTHING && i < g->nleaves; i++) {
     if (leaves[i] != PAI__NOTHING && !is_own(h, group, leaves[i]))
       pai__mend(h, PAI__MENDED_Q17);
     if (!is_own(h, group, leaves[i]) || !h->pleaves[leaves[i]].guaranteed)
@@ -42,20 +42,20 @@ void pai__lazy_try(pai__hived *h, uint32_t group, uint32_t by)
 
   lose_virtual(h, group, by);
   s->preempted[2u * s->npreempted] = group;
-  s->preempted[2u * s->npreempted + 1] = h->groups[group].virtual;
+  s->preempted[2u * s->npreempted + 1] = h->groups[group].vcell;
   s->npreempted++;
-  h->groups[group].virtual = PAI__NOTHING;
+  h->groups[group].vcell = PAI__NOTHING;
 }
 
-static void regain_virtual(pai__hived *h, uint32_t group, uint32_t virtual)
+static void regain_virtual(pai__hived *h, uint32_t group, uint32_t vcell)
 {
   pai__hived_group *g = &h->groups[group];
   const uint32_t *leaves = pai__words(h, g->physical);
 
-  g->virtual = virtual;
+  g->vcell = vcell;
   for (uint32_t i = 0; i < g->nleaves; i++) {
     if (!is_own(h, group, leaves[i]) || h->pleaves[leaves[i]].guaranteed ||
-        pai__words(h, virtual)[i] == PAI__NOTHING)
+        pai__words(h, vcell)[i] == PAI__NOTHING)
       continue;
     pai__release_leaf(h, leaves[i]);
     pai__gang_allocate(h, group, i);
@@ -70,7 +70,7 @@ static void regain_virtual(pai__hived *h, uint32_t group, uint32_t virtual)
 static void sort_tried(const pai__hived *h, uint32_t *pairs, uint32_t n)
 {
   for (uint32_t i = 1; i < n; i++) {
-    uint32_t group = pairs[2u * i], virtual = pairs[2u * i + 1], k = i;
+    uint32_t group = pairs[2u * i], vcell = pairs[2u * i + 1], k = i;
     const char *name = pai__hived_group_name(h, group);
 
     for (; k > 0 &&
@@ -80,7 +80,7 @@ static void sort_tried(const pai__hived *h, uint32_t *pairs, uint32_t n)
       pairs[2u * k + 1] = pairs[2u * k - 1];
     }
     pairs[2u * k] = group;
-    pairs[2u * k + 1] = virtual;
+    pairs[2u * k + 1] = vcell;
   }
 }
 
@@ -92,12 +92,12 @@ void pai__lazy_settle(pai__hived *h, bool undo)
     sort_tried(h, s->preempted, s->npreempted);
   for (uint32_t i = 0; i < s->npreempted; i++) {
     uint32_t group = s->preempted[2u * i];
-    uint32_t virtual = s->preempted[2u * i + 1];
+    uint32_t vcell = s->preempted[2u * i + 1];
 
     if (undo)
-      regain_virtual(h, group, virtual);
+      regain_virtual(h, group, vcell);
     else
-      pai__pool_give(&h->pool, virtual, h->groups[group].nleaves);
+      pai__pool_give(&h->pool, vcell, h->groups[group].nleaves);
   }
   s->npreempted = 0;
 }
@@ -105,7 +105,7 @@ void pai__lazy_settle(pai__hived *h, bool undo)
 /* --- for good ------------------------------------------------------------- */
 
 static uint32_t collect(pai__hived *h, const uint32_t *leaves, uint32_t n,
-                        bool using, uint32_t *out)
+                        bool user, uint32_t *out)
 {
   uint32_t mark = ++h->marks, found = 0;
 
@@ -116,7 +116,7 @@ static uint32_t collect(pai__hived *h, const uint32_t *leaves, uint32_t n,
     if (leaves[i] == PAI__NOTHING)
       continue;
     l = &h->pleaves[leaves[i]];
-    group = using ? l->using : l->reserving;
+    group = user ? l->user : l->reserving;
     if (group == PAI__NOTHING || h->groups[group].mark == mark)
       continue;
     h->groups[group].mark = mark;
@@ -142,11 +142,11 @@ void pai__preempt_begin(pai__hived *h, uint32_t group)
 
     if (used) {
       pai__release_leaf(h, leaves[i]);
-      h->groups[l->using].state = PAI__GROUP_PREEMPTED;
-      h->groups[l->using].reserved_of++;
-      h->groups[l->using].was_preempted = true;
+      h->groups[l->user].state = PAI__GROUP_PREEMPTED;
+      h->groups[l->user].reserved_of++;
+      h->groups[l->user].was_preempted = true;
     }
-    (void)pai__allocate_leaf(h, leaves[i], virtual[i], g -> priority);
+    pai__gang_allocate(h, group, i);
     l->reserving = group;
     pai__set_leaf_state(h, leaves[i],
                         used ? PAI__LEAF_RESERVING : PAI__LEAF_RESERVED);
@@ -156,7 +156,7 @@ void pai__preempt_begin(pai__hived *h, uint32_t group)
 /* The group that uses a leaf has it back, or keeps it. */
 static void unreserve(pai__hived *h, const pai__pleaf *l)
 {
-  pai__hived_group *victim = &h->groups[l->using];
+  pai__hived_group *victim = &h->groups[l->user];
 
   if (--victim->reserved_of == 0)
     victim->state = PAI__GROUP_ALLOCATED;
@@ -176,7 +176,7 @@ void pai__preempt_cancel(pai__hived *h, uint32_t group)
       pai__set_leaf_state(h, leaves[i], PAI__LEAF_FREE);
       continue;
     }
-    pai__gang_allocate(h, l->using, pai__gang_place(h, l->using, leaves[i]));
+    pai__gang_allocate(h, l->user, pai__gang_place(h, l->user, leaves[i]));
     pai__set_leaf_state(h, leaves[i], PAI__LEAF_USED);
     unreserve(h, l);
   }
@@ -194,7 +194,7 @@ void pai__preempt_complete(pai__hived *h, uint32_t group)
     if (l->state == PAI__LEAF_RESERVING)
       unreserve(h, l);
     l->reserving = PAI__NOTHING;
-    l->using = group;
+    l->user = group;
     pai__set_leaf_state(h, leaves[i], PAI__LEAF_USED);
   }
   g->state = PAI__GROUP_ALLOCATED;

@@ -18,12 +18,12 @@ static const char *chain_name(const pai__hived *h, uint32_t chain)
 }
 
 static void put_address(const pai_hived_replay *r, const char *key,
-                        uint32_t virtual, pai__json_writer *w)
+                        uint32_t vcell, pai__json_writer *w)
 {
   pai__buf b;
 
   pai__buf_init(&b, &r->alloc);
-  pai__hived_virtual_address(r->engine, virtual, &b);
+  pai__hived_virtual_address(r->engine, vcell, &b);
   if (key != NULL)
     pai__put_key(w, key);
   pai__json_text(w, pai__buf_text(&b), b.len);

@@ -47,13 +47,13 @@ static const char *address_of(const pai__hived *h, uint32_t cell)
   return h->cluster->cells[cell].address;
 }
 
-static void put_virtual(const pai_hived_replay *r, uint32_t virtual,
+static void put_virtual(const pai_hived_replay *r, uint32_t vcell,
                         pai__json_writer *w, bool key)
 {
   pai__buf b;
 
   pai__buf_init(&b, &r->alloc);
-  pai__hived_virtual_address(r->engine, virtual, &b);
+  pai__hived_virtual_address(r->engine, vcell, &b);
   if (!pai__buf_ok(&b))
     w->out->failed = true;
   else if (key)
@@ -100,9 +100,9 @@ static void put_virtuals(const pai_hived_replay *r, const pai__hived_group *g,
   const pai__hived *h = r->engine;
   const uint32_t *cells;
 
-  if (g->virtual == PAI__NOTHING)
+  if (g->vcell == PAI__NOTHING)
     return;
-  cells = pai__words(h, g->virtual);
+  cells = pai__words(h, g->vcell);
   begin(w, "virtual");
   for (uint32_t i = 0; i < g->nleaves; i++) {
     uint32_t root, k = 0;
@@ -223,7 +223,7 @@ static void put_leaf(const pai_hived_replay *r, uint32_t leaf,
     pai__hived_virtual_address(h, c->bound, &b);
   pai__buf_printf(
     &b, "|%s|%s",
-    l->using != PAI__NOTHING ? pai__hived_group_name(h, l->using) : "",
+    l->user != PAI__NOTHING ? pai__hived_group_name(h, l->user) : "",
     l->reserving != PAI__NOTHING ? pai__hived_group_name(h, l->reserving)
                                  : "");
   pai__json_text(w, pai__buf_text(&b), b.len);

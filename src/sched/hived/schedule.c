@@ -30,8 +30,8 @@ static void tell_gang(const scheduling *s, uint32_t group)
   gang->nmembers = g->nsizes;
   gang->nleaves = g->nleaves;
   gang->leaves = pai__words(h, g->physical);
-  if (g->virtual != PAI__NOTHING)
-    gang->virtual = pai__words(h, g->virtual);
+  if (g->vcell != PAI__NOTHING)
+    gang->vcell = pai__words(h, g->vcell);
   if (g->spots != PAI__NOTHING)
     gang->spots = (const pai__hived_spot *)pai__words(h, g->spots);
 }
@@ -136,21 +136,21 @@ static void preempt_lazily(const scheduling *s)
   uint32_t by = PAI__NOTHING;
 
   for (uint32_t i = 0; i < s->nleaves; i++) {
-    uint32_t cell = h->vcells[h->s.virtual[i]].bound;
+    uint32_t cell = h->vcells[h->s.vcell[i]].bound;
     const pai__pleaf *l;
 
     if (cell == PAI__NOTHING)
       continue;
     l = &h->pleaves[h->pcells[cell].leaf];
-    if (l->state != PAI__LEAF_USED || !h->groups[l->using].lazy)
+    if (l->state != PAI__LEAF_USED || !h->groups[l->user].lazy)
       continue;
     if (!l->guaranteed)
       pai__mend(h, PAI__MENDED_Q4);
-    if (!l->guaranteed || h->groups[l->using].virtual == PAI__NOTHING)
+    if (!l->guaranteed || h->groups[l->user].vcell == PAI__NOTHING)
       continue;
     if (by == PAI__NOTHING)
       by = pai__name_use(h, s->r->group, s->r->group_len);
-    pai__lazy_try(h, l->using, by);
+    pai__lazy_try(h, l->user, by);
   }
   if (by != PAI__NOTHING)
     pai__name_drop(h, by);
@@ -168,7 +168,7 @@ static int place_guaranteed(const scheduling *s, uint32_t chain, uint32_t view)
     return PAI_ENOROOM;
   if (!s->r->ignores_suggested)
     a.suggested = s->suggested;
-  if (!pai__pick(h, &a, h->s.virtual))
+  if (!pai__pick(h, &a, h->s.vcell))
     return PAI_ENOROOM;
   preempt_lazily(s);
   rc = pai__map_cells(h, chain, s->nleaves, a.suggested);
@@ -274,7 +274,7 @@ static void tell_new(const scheduling *s)
   gang->nmembers = s->r->nmembers;
   gang->nleaves = s->nleaves;
   gang->leaves = h->s.physical;
-  gang->virtual = s->r->priority < 0 ? NULL : h->s.virtual;
+  gang->vcell = s->r->priority < 0 ? NULL : h->s.vcell;
   result->first = find_size(gang, s->r->leaves, &slot, &pods);
   for (uint32_t i = 0; i < s->nleaves; i++)
     h->s.types[i] = pai__hived_gang_type(h, gang, i);
@@ -290,9 +290,9 @@ static void begin_preempting(const scheduling *s)
 
   g = &h->groups[group];
   g->state = PAI__GROUP_PREEMPTING;
-  g->virtual = pai__pool_take(&h->pool, s->nleaves);
+  g->vcell = pai__pool_take(&h->pool, s->nleaves);
   memcpy(pai__words(h, g->physical), h->s.physical, size);
-  memcpy(pai__words(h, g->virtual), h->s.virtual, size);
+  memcpy(pai__words(h, g->vcell), h->s.vcell, size);
   (void)pai__gang_add_preempting(h, group, s->pod);
   pai__preempt_begin(h, group);
 }

@@ -171,11 +171,11 @@ void pai__view_touch(pai__hived *h, uint32_t vnode)
   h->dirty[v->first + v->ndirty++] = vnode;
 }
 
-void pai__view_touch_virtual(pai__hived *h, uint32_t virtual)
+void pai__view_touch_virtual(pai__hived *h, uint32_t vcell)
 {
-  uint32_t vnode = h->vleaves[h->vcells[virtual].leaf].vnode;
+  uint32_t vnode = h->vleaves[h->vcells[vcell].leaf].vnode;
 
-  if (h->vnodes[vnode].cell == virtual)
+  if (h->vnodes[vnode].cell == vcell)
     pai__view_touch(h, vnode);
 }
 
