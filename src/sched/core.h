@@ -185,6 +185,7 @@ struct pai_sched {
   pai_policy_host host; /* what the policy is handed */
   const pai_policy *policy;
   void *policy_state;
+  bool lends; /* the policy; one that is built in may say otherwise in open() */
   char *policy_options;
   const pai_policy *shadow;
   void *shadow_state;

@@ -61,6 +61,7 @@ static int open_one(pai_sched *s, const pai_policy *p,
                     void **state)
 {
   *state = NULL;
+  s->lends = p->lends != 0;
   return HAS(p, open) ? p->open(state, p->data, &s->host, cluster, options)
                       : PAI_OK;
 }
@@ -109,6 +110,7 @@ int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
   const pai_policy *p = s->policy;
   int rc = PAI_OK;
 
+  fork->lends = s->lends;
   if (HAS(p, open) && !HAS(p, clone))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be copied: it has no clone()",
@@ -167,12 +169,15 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
+  bool lends = s->lends;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->text != NULL, err);
   rc = open_named(s, e, &policy, &state, &options, err);
-  if (rc < 0)
+  if (rc < 0) {
+    s->lends = lends;
     return rc;
+  }
   close_one(s, s->policy, s->policy_state, s->policy_options);
   s->policy = policy;
   s->policy_state = state;
@@ -186,9 +191,11 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
+  bool lends = s->lends;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
 
+  s->lends = lends;
   if (rc < 0)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);

@@ -29,6 +29,12 @@ int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* Likewise, with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* The next instance starts as soon as as few as need be of these runs, which
+ * may be none, have stopped; the first of them go first.  1; 0: it waits for
+ * them, and its reason says so, or there is no room and its reason stays; or
+ * PAI_ENOMEM. */
+int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                     uint32_t n);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */
