@@ -48,8 +48,7 @@ static const char *check_share(const pai_sched *s, const pai__req *r)
   const uint64_t *used =
     (uint64_t *)s->gpus_used.data + (size_t)r->tenant * s->park->nkinds;
 
-  if (t->gpus == NULL || r->priority < 0 || s->policy == NULL ||
-      s->policy->lends)
+  if (t->gpus == NULL || r->priority < 0 || s->lends || s->own_shares)
     return NULL;
   for (uint32_t k = 0; k < s->park->nkinds; k++)
     if (used[k] > t->gpus[k])

@@ -187,10 +187,14 @@ struct pai_sched {
   pai_policy_host host; /* what the policy is handed */
   const pai_policy *policy;
   void *policy_state;
+  bool
+    lends; /* the policy; one that is built in may say otherwise in open() */
+  bool own_shares; /* likewise: it keeps shares in its own way */
   char *policy_options;
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;
+  bool shadow_lends;
   uint64_t shadow_live, shadow_decisions, shadow_agreed, shadow_failed;
 };
 

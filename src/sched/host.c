@@ -231,7 +231,7 @@ static int copy_place(const pai_place *how, pai_place *place)
 
 static bool may_lend(const pai_policy_host *host, const pai_place *place)
 {
-  return place->beyond_share != 0 && host->sched->policy->lends != 0;
+  return place->beyond_share != 0 && host->sched->lends;
 }
 
 static int host_start(const pai_policy_host *host, uint64_t id,

@@ -56,6 +56,8 @@ static int open_one(pai_sched *s, const pai_policy *p,
                     void **state)
 {
   *state = NULL;
+  s->lends = p->lends != 0;
+  s->own_shares = false;
   return PAI__POLICY_HAS(p, open)
            ? p->open(state, p->data, &s->host, cluster, options)
            : PAI_OK;
@@ -105,6 +107,8 @@ int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
   const pai_policy *p = s->policy;
   int rc = PAI_OK;
 
+  fork->lends = s->lends;
+  fork->own_shares = s->own_shares;
   if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, clone))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be copied: it has no clone()",
@@ -163,12 +167,15 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
+  bool lends = s->lends;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->text != NULL, err);
   rc = open_named(s, e, &policy, &state, &options, err);
-  if (rc < 0)
+  if (rc < 0) {
+    s->lends = lends;
     return rc;
+  }
   close_one(s, s->policy, s->policy_state, s->policy_options);
   s->policy = policy;
   s->policy_state = state;
@@ -182,9 +189,12 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
+  bool lends = s->lends;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
 
+  s->shadow_lends = s->lends;
+  s->lends = lends;
   if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
       !PAI__POLICY_HAS(policy, clone)) {
     close_one(s, policy, state, options);

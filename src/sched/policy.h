@@ -2,6 +2,7 @@
 #ifndef PAI_SRC_SCHED_POLICY_H
 #define PAI_SRC_SCHED_POLICY_H
 
+#include "base/tree.h"
 #include "sched/start.h"
 
 /* Has a policy, of whatever age, that slot? */
@@ -40,6 +41,12 @@ int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* Likewise, with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* The next instance starts as soon as as few as need be of these runs, which
+ * may be none, have stopped; the first of them go first.  1; 0: it waits for
+ * them, and its reason says so, or there is no room and its reason stays; or
+ * PAI_ENOMEM. */
+int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                     uint32_t n);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */
@@ -63,7 +70,9 @@ uint32_t pai__next_waiting(const pai_sched *s, uint32_t req);
 enum pai__option_kind {
   PAI__OPTION_FLAG = 1, /* true or false, into a bool */
   PAI__OPTION_PLACE,    /* a strategy by name, into an int */
-  PAI__OPTION_NUMBER    /* into an int64_t */
+  PAI__OPTION_NUMBER,   /* into an int64_t */
+  PAI__OPTION_CHOICE,   /* one of some texts: which, into an int */
+  PAI__OPTION_OWN       /* the policy reads it itself */
 };
 
 typedef struct pai__option {
@@ -71,6 +80,7 @@ typedef struct pai__option {
   enum pai__option_kind kind;
   size_t offset; /* in what is filled */
   int64_t low, high;
+  const char *const *choices; /* NULL behind the last */
 } pai__option;
 
 /* A policy whose state is its options: `data` of its table.  The state begins
@@ -86,6 +96,13 @@ typedef struct pai__plain_type {
   const pai__option *options;
   size_t noptions;
 } pai__plain_type;
+
+/* Fills a state with what the options say of it; the tree is theirs, for what is
+ * the policy's own, and freed by the caller.  PAI_OK, or a code after
+ * host->fail(), and there is no tree. */
+int pai__options_read(const pai_policy_host *host, const char *text,
+                      const pai__plain_type *type, void *out,
+                      pai__tree **tree);
 
 int pai__plain_open(void **state, void *data, const pai_policy_host *host,
                     const pai_cluster *cluster, const char *options);

@@ -467,7 +467,7 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
 {
   pai__ask ask = { .req = req,
                    .strategy = PAI_PLACE_PACK,
-                   .beyond_share = s->policy->lends != 0,
+                   .beyond_share = s->lends,
                    .ideal = true };
   uint64_t shape = pai__req_at(s, req)->shape;
   pai__flat real = s->rooms;

@@ -20,6 +20,7 @@ int pai__shadow_decide(pai_sched **out, pai_sched *s)
     rc = p->clone(&fork->policy_state, s->shadow_state, p->data, &fork->host);
   if (rc == PAI_OK) {
     fork->policy = p;
+    fork->lends = s->shadow_lends;
     fork->deciding = true;
     rc = p->decide(fork->policy_state, p->data, &fork->host);
     fork->deciding = false;
