@@ -26,7 +26,7 @@ void pai__machine_discover(pai__machine *out);
 
 /* A cluster of it alone, whose GPUs are of the kind "gpu", owned by the
  * caller.  PAI_OK or PAI_ENOMEM. */
-int pai__machine_cluster(pai_cluster **out, const pai__machine *machine,
+int pai__machine_cluster(pai_cluster **out, const pai__machine *from,
                          const pai_alloc *alloc);
 
 #endif

@@ -55,8 +55,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 /* As pai__claim(); those who hold what is claimed are preempted. */
 int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n);
 
-/* 1; 0: no room; or a code. */
-int pai__resize(pai_sched *s, uint32_t run, uint32_t want, uint32_t tasks);
+/* Of run i: 1; 0: no room; or a code. */
+int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks);
 
 /* It waits because another one goes first. */
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);

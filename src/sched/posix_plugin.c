@@ -36,15 +36,12 @@ int pai_policy_load(const pai_policy **out, const char *path, pai_error **err)
   if (object == NULL)
     return pai__fail(err, PAI_ENOTFOUND, "%s", dlerror());
   plugin = dlsym(object, "pai_plugin");
-  if (plugin == NULL) {
-    rc = pai__fail(err, PAI_EINVAL, "%s: it exports no pai_plugin", path);
-  } else {
-    rc = check_plugin(plugin, path, err);
-  }
-  if (rc < 0) {
+  rc = plugin != NULL
+         ? check_plugin(plugin, path, err)
+         : pai__fail(err, PAI_EINVAL, "%s: it exports no pai_plugin", path);
+  if (plugin != NULL && rc == PAI_OK)
+    *out = plugin->table;
+  else
     (void)dlclose(object);
-    return rc;
-  }
-  *out = plugin->table;
-  return PAI_OK;
+  return rc;
 }

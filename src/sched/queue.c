@@ -87,7 +87,7 @@ void pai__req_unfollow(pai_sched *s, const pai__after *after)
 
 static void unfollow(pai_sched *s, const pai__req *r)
 {
-  const pai__after *after = r->nafter != 0 ? pai__after_of(s, r) : NULL;
+  const pai__after *after = pai__after_of(s, r);
 
   for (uint32_t i = 0; i < r->nafter; i++)
     pai__req_unfollow(s, &after[i]);

@@ -151,7 +151,7 @@ static int reserve(pai_sched *s, pai__port_list *l, uint32_t n)
 static uint32_t place_of(const pai_sched *s, const pai__port_list *l,
                          uint32_t port)
 {
-  const uint32_t *list = l->len != 0 ? list_of(s, l) : NULL;
+  const uint32_t *list = list_of(s, l);
   uint32_t low = 0, high = l->len;
 
   while (low < high) {
