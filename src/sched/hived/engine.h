@@ -204,11 +204,11 @@ typedef struct pai__hived_text {
 } pai__hived_text;
 
 /* Blocks of 2^k words, and lists of free ones. */
-typedef struct pai__pool {
+typedef struct pai__hived_pool {
   uint32_t *words;
   size_t used, cap;
   uint32_t free[32];
-} pai__pool;
+} pai__hived_pool;
 
 /* --- what lives during one call ------------------------------------------- */
 
@@ -293,7 +293,7 @@ struct pai__hived {
   uint32_t marks;                 /* groups with a smaller one have none */
   uint32_t largest;               /* leaves of a view's node */
   uint32_t mended; /* the first defect of HiveD that made a difference */
-  pai__pool pool;
+  pai__hived_pool pool;
   pai__scratch s;
 };
 
@@ -301,9 +301,9 @@ struct pai__hived {
 
 /* Makes sure that blocks of so many words in all, in so many pieces, can be
  * had.  PAI_OK or PAI_ENOMEM. */
-int pai__pool_reserve(pai__hived *h, size_t words, size_t blocks);
-uint32_t pai__pool_take(pai__pool *p, size_t words);
-void pai__pool_give(pai__pool *p, uint32_t at, size_t words);
+int pai__hived_pool_reserve(pai__hived *h, size_t words, size_t blocks);
+uint32_t pai__hived_pool_take(pai__hived_pool *p, size_t words);
+void pai__hived_pool_give(pai__hived_pool *p, uint32_t at, size_t words);
 
 /* Room for one more name and group, and for n elements of scratch. */
 int pai__names_reserve(pai__hived *h, size_t more);
