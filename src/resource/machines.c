@@ -66,6 +66,20 @@ static int find_kind(pai_cluster *c, const pai_topology_gpu *g,
                            : PAI_ENOMEM;
 }
 
+/* In the order in which the GPUs will stand: by the number of the kind, which
+ * need not be the one in which this machine has them. */
+static void sort_groups(machine *m)
+{
+  for (uint32_t i = 1; i < m->sku.ngroups; i++) {
+    pai__gpu_group group = m->groups[i];
+    uint32_t at = i;
+
+    for (; at > 0 && m->groups[at - 1].kind > group.kind; at--)
+      m->groups[at] = m->groups[at - 1];
+    m->groups[at] = group;
+  }
+}
+
 static int find_kinds(machine *m, pai_error **err)
 {
   pai__sku *s = &m->sku;
@@ -86,6 +100,7 @@ static int find_kinds(machine *m, pai_error **err)
       m->groups[s->ngroups++] = (pai__gpu_group){ m->kind[i], 0 };
     m->groups[k].count++;
   }
+  sort_groups(m);
   s->groups = m->groups;
   return PAI_OK;
 }

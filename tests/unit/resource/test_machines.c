@@ -128,6 +128,32 @@ static void kinds_are_kept_apart(void **state)
   pai_topology_unref(t);
 }
 
+/* Kinds are numbered as machines bring them, and this one's own order is
+ * another: each GPU keeps what is its own. */
+static void kinds_may_be_known_already(void **state)
+{
+  pai_topology *t[] = { test_machine("p(ncc h(b(aa)))"),
+                        test_machine("p(ncc h(b(gga)))") };
+  pai_cluster *c;
+  pai_error *err;
+
+  (void)state;
+  expect_skus(t, 2, "mi50-2: 2 mi50\nmixed-3: 1 mi50 2 v100\n");
+  assert_int_equal(cluster_of(&c, t, 2, NULL, &err), PAI_OK);
+  assert_int_equal(c->ngpus, 5);
+  for (size_t i = 0; i < 5; i++) {
+    pai_topology_gpu own = { .struct_size = sizeof(own) };
+
+    assert_int_equal(pai_topology_view_gpu(t[i >= 2], c->gpus[i].number, &own),
+                     PAI_OK);
+    assert_string_equal(c->kinds[c->gpus[i].kind].name,
+                        strcmp(own.vendor, "AMD") == 0 ? "mi50" : "v100");
+  }
+  pai_cluster_free(c);
+  for (size_t i = 0; i < 2; i++)
+    pai_topology_unref(t[i]);
+}
+
 static void names_of_kinds_are_plain(void **state)
 {
   static const char *const names[][2] = {
@@ -253,6 +279,7 @@ int main(void)
     cmocka_unit_test(equal_machines_are_one_sku),
     cmocka_unit_test(neighbours_stand_together),
     cmocka_unit_test(kinds_are_kept_apart),
+    cmocka_unit_test(kinds_may_be_known_already),
     cmocka_unit_test(names_of_kinds_are_plain),
     cmocka_unit_test(real_machines_have_their_levels),
     cmocka_unit_test(what_cannot_be_is_refused),
