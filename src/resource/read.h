@@ -93,6 +93,13 @@ pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
  * form without errors (lint.c). */
 void pai__cluster_lint(pai__reader *r);
 
+/* --- same.c --------------------------------------------------------------- */
+
+/* Tells of nodes of one name; then of one address, and of GPUs of one UUID.
+ * PAI_OK or PAI_ENOMEM. */
+int pai__read_same_names(pai__reader *r);
+int pai__read_same(pai__reader *r);
+
 /* --- read_types.c --------------------------------------------------------- */
 
 /* `cellTypes` of HiveD: the types of cells, leaf types last.  What is wrong

@@ -19,7 +19,7 @@ static const char lab[] =
   "nodes:\n"
   "  - {name: \"dgx[09-10,2]\", sku: dgx, rack: r1, labels: {zone: a}}\n"
   "  - {name: 7, sku: mix, address: 10.0.0.7, rack: r2, pin: p1,\n"
-  "     gpus: {3: {sick: hot, uuid: GPU-3}, 5: {number: 9}}}\n"
+  "     gpus: {3: {sick: hot, uuid: GPU-3}, 5: {number: 9, uuid: GPU-5}}}\n"
   "  - {name: c1, sku: cpu, sick: fan broken, rack: r1}\n"
   "virtualClusters:\n"
   "  a: {cells: {dgx: 1}, pins: [p1]}\n"
@@ -220,6 +220,27 @@ static const struct {
   { SKU "nodes: [{name: a, sku: s}, {name: a, sku: s}]\n",
     "duplicate /nodes/1 2:28\n", "node 'a' is there already, at line 2",
     "rename" },
+  { SKU "nodes: [{name: b, sku: s}, {name: a, sku: s}, {name: b, sku: s},\n"
+        "  {name: 'a', sku: s}, {name: a, sku: s}]\n",
+    "duplicate /nodes/2 2:47\nduplicate /nodes/3 3:3\n"
+    "duplicate /nodes/4 3:24\n",
+    "node 'b' is there already, at line 2", "rename" },
+  { SKU "nodes: [{name: a, sku: s, address: x}, {name: b, sku: s, address: y}"
+        ",\n  {name: c, sku: s, address: x}, {name: d, sku: s, address: x},\n"
+        "  {name: y, sku: s}]\n",
+    "?same-address /nodes/2 3:3\n?same-address /nodes/4 4:3\n",
+    "node 'c' has the address 'x' of 'a', at line 2, and 1 more", "twice" },
+  { SKU "nodes: [{name: 'a[1-9]', sku: s, address: x}]\n",
+    "?same-address /nodes/0 2:9\n",
+    "node 'a2' has the address 'x' of 'a1', at line 2, and 7 more", "twice" },
+  { SKU "nodes: [{name: b, sku: s, gpus: {0: {uuid: U}, 1: {uuid: V}}},\n"
+        "  {name: a, sku: s, gpus: {0: {uuid: V}, 1: {uuid: U}}}]\n",
+    "?same-uuid /nodes/1 3:3\n",
+    "GPU 1 of 'a' has the UUID 'U' of GPU 0 of 'b', at line 2", "twice" },
+  { SKU "nodes: [{name: b, sku: s},\n"
+        "  {name: a, sku: s, gpus: {0: {uuid: V}, 1: {uuid: V}}}]\n",
+    "duplicate /nodes/1 3:3\n", "GPUs 0 and 1 of 'a' have the same UUID 'V'",
+    "two jobs" },
   { SKU "nodes: [{name: a, sku: t}]\n", "unknown-sku /nodes/0/sku 2:24\n",
     "no SKU 't'", "the SKUs of this file: s" },
   { SKU "nodes: [{nam: a, sku: s}]\n",

@@ -328,6 +328,25 @@ static void interfaces_are_enough(void **state)
   pai_topology_unref(t);
 }
 
+/* Some drivers give 0 where they know none. */
+static void shared_uuids_are_none(void **state)
+{
+  pai_topology *t =
+    parse(HEAD CPU OS("30", "5", "rsmi0", "RSMI",
+                      INFO("GPUModel", "A") INFO("AMDUUID", "0"))
+            OS("31", "5", "rsmi1", "RSMI",
+               INFO("GPUModel", "A") INFO("AMDUUID", "7"))
+              OS("32", "5", "rsmi2", "RSMI",
+                 INFO("GPUModel", "A") INFO("AMDUUID", "0")) TAIL);
+
+  (void)state;
+  assert_int_equal(sum(t).gpus, 3);
+  assert_string_equal(gpu(t, 0).uuid, "");
+  assert_string_equal(gpu(t, 1).uuid, "GPU-7");
+  assert_string_equal(gpu(t, 2).uuid, "");
+  pai_topology_unref(t);
+}
+
 /* --- bad input -------------------------------------------------------------------- */
 
 static void expect_wrong(const char *text, size_t len, int code, uint32_t line,
@@ -591,6 +610,7 @@ int main(void)
     cmocka_unit_test(vendors_are_told_apart),
     cmocka_unit_test(the_pci_bus_is_enough),
     cmocka_unit_test(interfaces_are_enough),
+    cmocka_unit_test(shared_uuids_are_none),
     cmocka_unit_test(wrong_xml_is_told),
     cmocka_unit_test(xml_that_explodes_is_refused),
     cmocka_unit_test(truncated_files_are_told),
