@@ -98,6 +98,38 @@ static void look_at_cpu_nodes(pai__reader *r)
   pai__buf_dispose(&names);
 }
 
+/* --- pins ----------------------------------------------------------------- */
+
+/* A pin is a cell, and cells are of one kind. */
+static void look_at_pin(pai__reader *r, const pai__member *m, pai__node at)
+{
+  const pai__sku *s = pai__sku_of(r->c, m);
+  pai__node pin = pai__tree_get(r->t, at, "pin");
+
+  at = pin != PAI__NO_NODE ? pin : at;
+  if (s->gpus == 0) {
+    if (pai__find(r->f, PAI_SEVERITY_WARNING, "no-effect", at,
+                  "the pin of node '%.80s' has no effect: it has no GPU",
+                  m->name))
+      pai__find_help(r->f, "only cells can be pinned, and they are made of "
+                           "GPUs; take it out");
+    return;
+  }
+  if (s->ngroups > 1 &&
+      pai__find(r->f, PAI_SEVERITY_WARNING, "pin-of-part", at,
+                "the pin of node '%.80s' is of its %u '%.80s' only", m->name,
+                s->groups[0].count, r->c->kinds[s->groups[0].kind].name))
+    pai__find_help(r->f, "a cell is of one kind; with cells that are given, "
+                         "as physicalCluster, each can have a pinnedCellId");
+}
+
+static void look_at_pins(pai__reader *r)
+{
+  for (size_t i = 0; i < r->c->nnodes; i++)
+    if (r->c->nodes[i].pin != NULL)
+      look_at_pin(r, &r->c->nodes[i], r->places[i]);
+}
+
 /* --- all ------------------------------------------------------------------ */
 
 static bool has_pins(const pai_cluster *c)
@@ -115,8 +147,15 @@ void pai__cluster_lint(pai__reader *r)
   look_at_skus(r);
   if (r->c->nvcs > 0 || r->c->ncells > 0 || has_pins(r->c)) {
     look_at_cpu_nodes(r);
+    if (r->c->ncells == 0) /* else pins have no effect at all */
+      look_at_pins(r);
     rc = pai__cells_derive(r->c);
     r->f->failed |= rc == PAI_ENOMEM;
+    if (rc == PAI_ELIMIT &&
+        pai__find(r->f, PAI_SEVERITY_ERROR, "limit", r->places[0],
+                  PAI__CELLS_LIMIT, PAI__CLUSTER_MAX_GPUS,
+                  PAI__CELLS_MAX_TEXT >> 20))
+      pai__find_help(r->f, "part it into several clusters");
     if (rc == PAI_OK)
       pai__read_check_shares(r);
   }
