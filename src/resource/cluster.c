@@ -18,6 +18,7 @@ int pai__cluster_new(pai_cluster **out, const pai_alloc *alloc)
   c->name = c->form = "";
   pai__arena_init(&c->arena, &c->alloc);
   pai__map_init(&c->rack_index, &c->alloc);
+  pai__map_init(&c->sku_index, &c->alloc);
   return PAI_OK;
 }
 
@@ -42,6 +43,7 @@ void pai_cluster_free(pai_cluster *c)
   pai__free(&alloc, c->types, c->type_cap * sizeof(*c->types));
   pai__free(&alloc, c->cells, c->cell_cap * sizeof(*c->cells));
   pai__map_dispose(&c->rack_index);
+  pai__map_dispose(&c->sku_index);
   pai__arena_dispose(&c->arena);
   pai__free(&alloc, c, sizeof(*c));
 }
@@ -71,10 +73,9 @@ uint32_t pai__cluster_find_kind(const pai_cluster *c, const char *name,
 uint32_t pai__cluster_find_sku(const pai_cluster *c, const char *name,
                                size_t len)
 {
-  for (size_t i = 0; i < c->nskus; i++)
-    if (is_called(c->skus[i].name, name, len))
-      return (uint32_t)i;
-  return PAI__NOTHING;
+  uintptr_t known = (uintptr_t)pai__map_get(&c->sku_index, name, len);
+
+  return known != 0 ? (uint32_t)known - 1 : PAI__NOTHING;
 }
 
 uint32_t pai__cluster_find_type(const pai_cluster *c, const char *name,
@@ -187,7 +188,9 @@ int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index)
     added->numa = 1;
   added->name = plain_name(c, sku->name);
   added->fresh = make_fresh(c, added);
-  if (added->name == NULL || added->fresh == NULL)
+  if (added->name == NULL || added->fresh == NULL ||
+      pai__map_set(&c->sku_index, added->name, strlen(added->name),
+                   (void *)(uintptr_t)(c->nskus + 1)) < 0)
     return PAI_ENOMEM;
   *index = (uint32_t)c->nskus++;
   return PAI_OK;

@@ -162,6 +162,7 @@ struct pai_cluster {
   size_t nunits, nsettings;
   bool derived;        /* the cells were made of the nodes, not given */
   uint32_t *by_name;   /* nodes in the order of their names; NULL: they are */
+  pai__map sku_index;  /* names of SKUs -> 1 + their index */
   pai__map rack_index; /* while it is filled */
 };
 

@@ -11,15 +11,6 @@ enum { MOST_NAMED = 3, FLAT = 4 /* GPUs */ };
 
 /* --- machines ------------------------------------------------------------- */
 
-static size_t nodes_of(const pai_cluster *c, uint32_t sku)
-{
-  size_t n = 0;
-
-  for (size_t i = 0; i < c->nnodes; i++)
-    n += c->nodes[i].sku == sku;
-  return n;
-}
-
 static void find_unused(pai__reader *r, const pai__sku *s)
 {
   if (pai__find(r->f, PAI_SEVERITY_WARNING, "unused-sku", s->at,
@@ -49,13 +40,17 @@ static void find_flat(pai__reader *r, const pai__sku *s)
 static void look_at_skus(pai__reader *r)
 {
   const pai_cluster *c = r->c;
+  bool *is_used = pai__zalloc(&c->alloc, c->nskus + 1);
 
-  for (uint32_t i = 0; i < c->nskus; i++) {
+  r->f->failed |= is_used == NULL;
+  for (size_t i = 0; i < c->nnodes && is_used != NULL; i++)
+    is_used[c->nodes[i].sku] = true;
+  for (uint32_t i = 0; i < c->nskus && is_used != NULL; i++) {
     const pai__sku *s = &c->skus[i];
 
     if (s->at == 0)
       continue; /* the text does not tell of SKUs */
-    if (nodes_of(c, i) == 0) {
+    if (!is_used[i]) {
       find_unused(r, s);
       continue;
     }
@@ -66,6 +61,7 @@ static void look_at_skus(pai__reader *r)
         s->nnear == 0)
       find_flat(r, s);
   }
+  pai__free(&c->alloc, is_used, c->nskus + 1);
 }
 
 /* Nodes without a GPU that no virtual cluster can use. */
