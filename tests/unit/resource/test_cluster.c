@@ -417,7 +417,13 @@ static const struct {
   { "nodes:2 mem:1X", PAI_EINVAL, 9, "amount of memory" },
   { "nodes:2 nodes:3", PAI_EINVAL, 9, "twice" },
   { "nodes:100001", PAI_ELIMIT, 1, "more than 100000" },
-  { "nodes:99999999999999999999", PAI_EINVAL, 1, "has no number" },
+  { "nodes:99999999999999999999", PAI_ELIMIT, 1,
+    "'nodes:99999999999999999999' is more than 100000" },
+  { "nodes:1, cpus:4294967297", PAI_ELIMIT, 10, "more than 1048576" },
+  { "nodes:4 racks:5", PAI_EINVAL, 9, "'racks:5' is more than there are" },
+  { "link:2 nodes:4 gpu:8,,switch:3", PAI_EINVAL, 23, "'switch:3' does not" },
+  { "nodes:4\tlink:16 gpu:8", PAI_EINVAL, 9, "'link:16' does not part" },
+  { "switch:4 nodes:4", PAI_EINVAL, 1, "'switch:4' does not part" },
   { "nodes:100000 gpu:4096", PAI_ELIMIT, 0, "more than 1048576 GPUs" },
 };
 
