@@ -48,10 +48,10 @@ typedef struct chain {
 
 static const uintptr_t no_leaf = UINTPTR_MAX;
 
-void pai__leaf_name(pai__buf *out, const char *kind)
+static void put_leaf_name(pai__buf *out, const char *kind)
 {
   for (; *kind != '\0'; kind++)
-    pai__buf_char(out, *kind == '.' || *kind == '/' ? '-' : *kind);
+    pai__buf_char(out, pai__leaf_char(*kind));
 }
 
 static bool is_taken(const deriving *d, const char *name, size_t len)
@@ -129,7 +129,7 @@ static int leaf_type(chain *ch, uint32_t *index)
   pai__buf b;
 
   pai__buf_init(&b, &c->alloc);
-  pai__leaf_name(&b, c->kinds[kind].name);
+  put_leaf_name(&b, c->kinds[kind].name);
   if (pai__buf_ok(&b))
     rc = find_leaf(ch, b.data, b.len, index);
   pai__buf_dispose(&b);
@@ -203,8 +203,8 @@ static int make_types(chain *ch)
     below = l->type;
     size = l->size;
   }
-  if (add_type(ch, whole ? "" : ch->c->kinds[s->groups[ch->group].kind].name,
-               below, ch->gpus / size, &ch->node_type) < 0)
+  if (add_type(ch, whole ? "" : ch->c->types[ch->leaf_type].name, below,
+               ch->gpus / size, &ch->node_type) < 0)
     return PAI_ENOMEM;
   ch->c->types[ch->node_type].is_node = true;
   ch->rack_type = PAI__NOTHING;
@@ -415,7 +415,7 @@ static int take_kinds(deriving *d)
   pai__buf_init(&b, &c->alloc);
   for (size_t i = 0; i < c->nkinds && rc == PAI_OK; i++) {
     pai__buf_clear(&b);
-    pai__leaf_name(&b, c->kinds[i].name);
+    put_leaf_name(&b, c->kinds[i].name);
     rc = pai__buf_ok(&b)
            ? pai__map_set(&d->names, b.data, b.len, (void *)no_leaf)
            : PAI_ENOMEM;

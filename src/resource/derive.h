@@ -22,8 +22,11 @@ int pai__cells_derive(pai_cluster *c);
   "the machines are more than %d cells, or the addresses of these " \
   "more than %d MiB"
 
-/* The name of the leaf cells of a kind of GPU: one that can be in a path. */
-void pai__leaf_name(pai__buf *out, const char *kind);
+/* Leaf cells are called as their kind of GPU, but for what would part a path. */
+static inline char pai__leaf_char(char c)
+{
+  return c == '.' || c == '/' ? '-' : c;
+}
 
 /* The last step of it: completes the shares (derive_shares.c). */
 int pai__derive_shares(pai_cluster *c);

@@ -7,7 +7,7 @@
 #include "resource/derive.h"
 #include "resource/read.h"
 
-enum { MOST_NAMED = 3, FLAT = 4 /* GPUs */ };
+enum { MOST_NAMED = 3 };
 
 /* --- machines ------------------------------------------------------------- */
 
@@ -57,8 +57,9 @@ static void look_at_skus(pai__reader *r)
     if ((s->cpus != 0 && s->used_cpus == 0) ||
         (s->memory != 0 && s->used_memory == 0))
       find_forgotten(r, s);
-    if (c->nvcs > 0 && s->ngroups == 1 && s->gpus >= FLAT && s->numa < 2 &&
-        s->nnear == 0)
+    if (c->nvcs > 0 && s->ngroups == 1 && s->gpus >= PAI__FLAT &&
+        s->numa < 2 && s->nnear == 0 &&
+        !pai__is_cpu_kind(c, c->kinds[s->groups[0].kind].name))
       find_flat(r, s);
   }
   pai__free(&c->alloc, is_used, c->nskus + 1);

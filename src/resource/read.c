@@ -235,6 +235,14 @@ static int keep_place(pai__reader *r, pai__node at)
   return PAI_OK;
 }
 
+bool pai__is_cpu_kind(const pai_cluster *c, const char *name)
+{
+  for (size_t i = 0; i < c->nunits; i++)
+    if (c->units[i].gpus == 0 && strcmp(c->units[i].name, name) == 0)
+      return true;
+  return strcmp(name, "cpu") == 0 || strcmp(name, "CPU") == 0;
+}
+
 bool pai__is_node_name(const char *s, size_t len)
 {
   return len <= LONGEST_NODE && is_line(s, len) && strpbrk(s, "[]/") == NULL;

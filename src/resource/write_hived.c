@@ -53,12 +53,10 @@ static int find_units(const pai_cluster *c, pai__arena *a, pai__unit **units)
   return PAI_OK;
 }
 
-/* Given leaf cells have their kind's name, those that follow from machines one
- * that can be in a path (pai__leaf_name()). */
+/* Those that are given have the very name of their kind. */
 static bool is_leaf_of(const char *type, const char *kind)
 {
-  while (*kind != '\0' && (*type == *kind ||
-                           (*type == '-' && (*kind == '.' || *kind == '/')))) {
+  while (*kind != '\0' && (*type == *kind || *type == pai__leaf_char(*kind))) {
     type++;
     kind++;
   }

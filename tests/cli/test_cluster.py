@@ -434,7 +434,7 @@ class Hived(ClusterTest):
         self.write("two.xml", machine("two", 3))
         self.answer("hived", "dgx.xml", "two.xml",
                     err=RESERVE % "SKU 'a100-2' and 1 more leave")
-        for said in ("k.json", "good.yaml", "nodes:2 gpu:8"):
+        for said in ("k.json", "good.yaml", "nodes:2 gpu:8 switch:2"):
             text = self.answer("hived", said)
         self.write("h.yaml", text)
         self.answer("hived", "h.yaml")

@@ -344,6 +344,14 @@ static void kinds_with_points_become_cells(void **state)
   assert_non_null(strstr(text, "    x-y-node:\n      childCellType: x-y\n"));
   free(text);
   pai_cluster_free(c);
+  c = test_cluster("skus: {s: {gpu: {x.y: 1, z: 1}}}\n"
+                   "nodes: [{name: a, sku: s}]\n",
+                   NULL);
+  text = test_hived_text(c, 0);
+  assert_non_null(strstr(text, "    s-x-y:\n      childCellType: x-y\n"));
+  pai_cluster_free(c);
+  pai_cluster_free(test_cluster(text, "hived"));
+  free(text);
 }
 
 /* Names are offered for the first ones only, and not of very many. */
