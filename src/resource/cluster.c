@@ -140,7 +140,8 @@ static const pai__gpu *make_fresh(pai_cluster *c, const pai__sku *s)
   return fresh;
 }
 
-const char *pai__cluster_free_name(pai_cluster *c, pai__buf *name)
+/* With a number behind it where another SKU has it; NULL without memory. */
+static const char *free_name(pai_cluster *c, pai__buf *name)
 {
   const char *copy = NULL;
   size_t len = name->len;
@@ -158,17 +159,18 @@ const char *pai__cluster_free_name(pai_cluster *c, pai__buf *name)
 }
 
 /* Cells are called after SKUs, and a '.' or '/' would part those names: they
- * become -. */
+ * become -, which another may have already. */
 static const char *plain_name(pai_cluster *c, const char *name)
 {
   pai__buf b;
 
-  if (strpbrk(name, "./") == NULL)
+  if (strpbrk(name, "./") == NULL &&
+      pai__cluster_find_sku(c, name, strlen(name)) == PAI__NOTHING)
     return name;
   pai__buf_init(&b, &c->alloc);
   for (; *name != '\0'; name++)
     pai__buf_char(&b, *name == '.' || *name == '/' ? '-' : *name);
-  name = pai__cluster_free_name(c, &b);
+  name = free_name(c, &b);
   pai__buf_dispose(&b);
   return name;
 }

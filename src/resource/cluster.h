@@ -181,10 +181,6 @@ uint32_t pai__cluster_find_sku(const pai_cluster *c, const char *name,
 uint32_t pai__cluster_find_type(const pai_cluster *c, const char *name,
                                 size_t len);
 
-/* A name for a SKU, in the arena: with a number behind it where another has
- * it.  NULL without memory. */
-const char *pai__cluster_free_name(pai_cluster *c, pai__buf *name);
-
 /* These take strings of the arena. */
 int pai__cluster_add_kind(pai_cluster *c, const pai__gpu_kind *kind,
                           uint32_t *index);

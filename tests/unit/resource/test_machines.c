@@ -89,6 +89,22 @@ static void equal_machines_are_one_sku(void **state)
     pai_topology_unref(t[i]);
 }
 
+static void what_gpus_share_makes_a_sku(void **state)
+{
+  pai_topology *t[] = {
+    test_machine("p(ncc h(b(gggg) b(gggg)))"),
+    test_machine("p(ncc h(b(gg) b(gg) b(gg) b(gg)))"),
+    test_machine("p(ncc h(b(gggg) b(gggg)))"),
+  };
+
+  (void)state;
+  expect_skus(t, 3,
+              "v100-8: 8 v100 switch=4\n"
+              "v100-8-2: 8 v100 switch=2\n");
+  for (size_t i = 0; i < 3; i++)
+    pai_topology_unref(t[i]);
+}
+
 /* Numbers go across the switches: 0 and 2 are neighbours. */
 static void neighbours_stand_together(void **state)
 {
@@ -277,6 +293,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(equal_machines_are_one_sku),
+    cmocka_unit_test(what_gpus_share_makes_a_sku),
     cmocka_unit_test(neighbours_stand_together),
     cmocka_unit_test(kinds_are_kept_apart),
     cmocka_unit_test(kinds_may_be_known_already),
