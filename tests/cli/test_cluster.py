@@ -309,9 +309,11 @@ class Show(ClusterTest):
         for verb in ("show", "check", "hived"):
             self.assertIn("there is no form 'x' of clusters\n  help: openpai",
                           self.refuse(2, verb, "--as", "x", "good.yaml"))
-            self.assertIn("unknown option: --jsn",
+            self.assertIn("unknown option: --jsn\n  help: did you mean --json?",
                           self.refuse(2, verb, "--jsn"))
             self.assertIn("Exit code: 0", self.answer(verb, "--help"))
+        self.assertIn("did you mean 'openpai cluster'?",
+                      self.run_cli("clustr", "show").stderr)
         self.assertIn("cluster check: which files?", self.refuse(2, "check"))
 
     def test_output_that_cannot_be_written(self):
