@@ -335,12 +335,14 @@ static void shared_uuids_are_none(void **state)
     parse(HEAD CPU OS("30", "5", "rsmi0", "RSMI",
                       INFO("GPUModel", "A") INFO("AMDUUID", "0"))
             OS("31", "5", "rsmi1", "RSMI",
-               INFO("GPUModel", "A") INFO("AMDUUID", "7"))
+               INFO("GPUModel", "A") INFO("AMDUUID", "7")
+                 INFO("RSMIVRAMSize", "1099511627777"))
               OS("32", "5", "rsmi2", "RSMI",
                  INFO("GPUModel", "A") INFO("AMDUUID", "0")) TAIL);
 
   (void)state;
   assert_int_equal(sum(t).gpus, 3);
+  assert_int_equal(gpu(t, 1).bytes, 0); /* more than there can be */
   assert_string_equal(gpu(t, 0).uuid, "");
   assert_string_equal(gpu(t, 1).uuid, "GPU-7");
   assert_string_equal(gpu(t, 2).uuid, "");
@@ -402,6 +404,8 @@ static void wrong_xml_is_told(void **state)
       "does not write" },
     { "<topology><object type='System' os_index=\"4294967290\"/></topology>",
       PAI_ELIMIT, 1, 43, "an index beyond" },
+    { HEAD "<object type=\"NUMANode\" local_memory=\"1125899906842625\">",
+      PAI_ELIMIT, 5, 39, "more memory than any machine" },
     { "<topology>\n<distances2 nbobjs=\"99999999999999999999999\"/>",
       PAI_ELIMIT, 2, 21, "a matrix of too many" },
     { "<topology></topology>", PAI_EINVAL, 1, 22, "no object of type PU" },
@@ -497,6 +501,8 @@ static void wrong_descriptions_are_told(void **state)
     { "pu:2(indexes=0,9000)", PAI_ELIMIT, "8192" },
     { "numa:2(memory=99999999999999GB) pu:1", PAI_EINVAL, "no size" },
     { "numa:2(memory=1GB", PAI_EINVAL, "does not end" },
+    { "numa:2(memory=1025TiB) pu:1", PAI_EINVAL, "more memory than any" },
+    { "numa:2(memory=2000000GB) pu:1", PAI_EINVAL, "more memory than any" },
     { "pack:2 banana:3", PAI_EINVAL, "does not understand" },
     { "core:1025", PAI_ELIMIT, "1024 of a kind" },
     { "pack:9 core:1000", PAI_ELIMIT, "8192" },
