@@ -205,6 +205,8 @@ static void add_units(const pai_cluster *c, pai__sku *sku)
       continue;
     sku->cpus += u->cpus * g->count;
     sku->memory += u->memory * g->count;
+    if (sku->memory > PAI__MOST_MEMORY)
+      sku->memory = PAI__MOST_MEMORY;
   }
 }
 

@@ -13,7 +13,8 @@
 
 #include <openpai/cluster.h>
 
-#define PAI__NOTHING UINT32_MAX /* as an index */
+#define PAI__NOTHING UINT32_MAX              /* as an index */
+#define PAI__MOST_MEMORY (UINT64_C(1) << 50) /* of a machine, of a GPU */
 
 enum {
   PAI__CLUSTER_MAX_BYTES = 64 << 20, /* of a text, unless told otherwise */

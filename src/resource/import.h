@@ -17,8 +17,6 @@ enum {
   PAI__REASON_TEXT = 253 /* the longest text of our own form */
 };
 
-#define PAI__IMPORT_MEMORY (UINT64_C(1) << 50)
-
 /* --- quantity.c: amounts as Kubernetes writes them ------------------------ */
 
 /* Reads "64", "63900m", "512Gi", "1e3"; units of 10^-3 if `milli`, rounded up

@@ -130,7 +130,7 @@ static uint64_t memory_of(pai__buf *b, const pai__reader *r,
     pai__buf_str(b, "nvidia.com/gpu.memory");
   s = pai__kube_label(r, k, pai__buf_text(b));
   if (s.s == NULL || !pai__quantity_parse(&size, s.s, s.len, false) ||
-      size > PAI__IMPORT_MEMORY >> 20)
+      size > PAI__MOST_MEMORY >> 20)
     return 0;
   return size << 20;
 }

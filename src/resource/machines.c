@@ -233,7 +233,7 @@ static int add_machine(pai__shapes *shapes, const pai_cluster_machine *from,
                      "1 to 253 characters, without / and brackets",
                      i);
   m.sku.cpus = sum.pus;
-  m.sku.memory = sum.bytes;
+  m.sku.memory = sum.bytes < PAI__MOST_MEMORY ? sum.bytes : PAI__MOST_MEMORY;
   m.sku.numa = sum.numa_nodes;
   rc = find_kinds(&m, err);
   if (rc < 0)

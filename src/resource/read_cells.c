@@ -334,7 +334,6 @@ static void read_units(pai__reader *r, pai__node n)
   enum { GPU, CPU, MEMORY, GPU_TYPE, UNIT_KEYS };
   static const char *const keys[] = { "gpu", "cpu", "memory", "gpuType" };
   enum { MOST = 100000 };
-  const uint64_t most_memory = UINT64_C(1) << 50;
   pai__node key, v[UNIT_KEYS];
   pai__tree_walk walk;
   pai__unit *u;
@@ -354,9 +353,6 @@ static void read_units(pai__reader *r, pai__node n)
     u->gpus = pai__read_number(r, v[GPU], "gpu", 0, PAI__NODE_MAX_GPUS, 0);
     u->cpus = pai__read_number(r, v[CPU], "cpu", 0, MOST, 0);
     u->memory = pai__read_size(r, v[MEMORY], "memory");
-    if (u->memory > most_memory)
-      (void)pai__find(r->f, PAI_SEVERITY_ERROR, "too-large", v[MEMORY],
-                      "that is more memory than any machine has");
     u->gpu_type = pai__read_copy(r, v[GPU_TYPE], "gpuType");
     u++;
     r->c->nunits++;

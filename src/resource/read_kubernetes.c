@@ -133,7 +133,7 @@ static void read_shape(pai__reader *r, const pai__kube_node *k,
   for (size_t i = 0; i < PAI__LEN(types) && shape->name.s == NULL; i++)
     shape->name = pai__kube_label(r, k, types[i]);
   read_amount(r, k, "cpu", true, PAI__IMPORT_CPUS * UINT64_C(1000), cpus);
-  read_amount(r, k, "memory", false, PAI__IMPORT_MEMORY, memory);
+  read_amount(r, k, "memory", false, PAI__MOST_MEMORY, memory);
   shape->sku.cpus = (uint32_t)(cpus[0] / 1000);
   shape->sku.used_cpus = shape->sku.cpus - (uint32_t)(cpus[1] / 1000);
   shape->sku.memory = memory[0];

@@ -20,12 +20,12 @@ static uint64_t read_memory(pai__reader *r, pai__node n)
 
   if (s.s != NULL && s.len > 1 && s.s[s.len - 1] == 'B' &&
       pai__quantity_parse(&size, s.s, s.len - 1, false)) {
-    if (size <= PAI__IMPORT_MEMORY &&
+    if (size <= PAI__MOST_MEMORY &&
         pai__find(r->f, PAI_SEVERITY_WARNING, "old-unit", n,
                   "'%.*s' is how old layouts write it", (int)s.len, s.s))
       pai__find_help(r->f, "write '%.*s', as it is read here, or '%.*si'",
                      (int)s.len - 1, s.s, (int)s.len - 1, s.s);
-    if (size <= PAI__IMPORT_MEMORY)
+    if (size <= PAI__MOST_MEMORY)
       return size;
   }
   if (n != PAI__NO_NODE && pai__tree_type(r->t, n) != PAI__STRING) {
@@ -37,9 +37,8 @@ static uint64_t read_memory(pai__reader *r, pai__node n)
       pai__find_help(r->f, "write 512Gi, say");
     return 0;
   }
-  return pai__read_quantity(r, n, "mem", false, PAI__IMPORT_MEMORY, &size)
-           ? size
-           : 0;
+  return pai__read_quantity(r, n, "mem", false, PAI__MOST_MEMORY, &size) ? size
+                                                                         : 0;
 }
 
 static void read_device(pai__reader *r, pai__node n, pai__sku *sku)

@@ -59,7 +59,7 @@ static void read_cpus(pai__reader *r, pai__node node, pai__shape *shape)
 
 static void read_memory(pai__reader *r, pai__node node, pai__shape *shape)
 {
-  uint64_t most = PAI__IMPORT_MEMORY >> 20, size;
+  uint64_t most = PAI__MOST_MEMORY >> 20, size;
 
   if (pai__slurm_number(r, pai__import_get(r, node, "real_memory"),
                         "real_memory", most, &size))

@@ -110,7 +110,8 @@ static int read_word(description *d, pai__piece word, uint32_t max_nodes,
     return fail_word(err, d, word, "is there twice");
   *seen |= 1u << (w - words);
   if (w->place == offsetof(description, memory))
-    return pai__size_parse(&d->memory, value.s, value.len)
+    return pai__size_parse(&d->memory, value.s, value.len) &&
+               d->memory <= PAI__MOST_MEMORY
              ? PAI_OK
              : fail_word(err, d, word, "has no amount of memory");
   if (!read_number(&value, &number) ||

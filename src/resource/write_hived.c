@@ -13,7 +13,6 @@ static const char header[] =
 /* --- what comes with a leaf cell ------------------------------------------ */
 
 enum { MOST_CPUS = 100000 };
-static const uint64_t most_memory = UINT64_C(1) << 50;
 
 /* A GPU's part of a machine; the least of all machines that have one of its
  * kind, since it must fit on each.  What is not known of a machine does not
@@ -82,8 +81,8 @@ static bool get_unit(const pai_cluster *c, const pai__unit *units,
     u->cpus = MOST_CPUS;
   if (u->memory == UINT64_MAX)
     u->memory = 0;
-  else if (u->memory > most_memory)
-    u->memory = most_memory;
+  else if (u->memory > PAI__MOST_MEMORY)
+    u->memory = PAI__MOST_MEMORY;
   return u->cpus > 0 || u->memory > 0;
 }
 

@@ -210,6 +210,17 @@ static void the_sick_get_well(void **state)
   pai_cluster_free(c);
 }
 
+static void sums_do_not_wrap(void **state)
+{
+  pai_cluster *c = test_synthetic("nodes:20000 mem:1024T");
+  pai_cluster_view v = { .struct_size = sizeof(v) };
+
+  (void)state;
+  assert_int_equal(pai_cluster_view_sums(c, &v), PAI_OK);
+  assert_true(v.memory == UINT64_MAX);
+  pai_cluster_free(c);
+}
+
 /* --- what is wrong -------------------------------------------------------- */
 
 #define SKU "skus: {s: {gpu: x, gpus: 2}}\n"
@@ -264,6 +275,8 @@ static const struct {
     "too-large /skus/s/gpus 1:26\n", "gpus cannot be 5000", "from 0 to 4096" },
   { "skus: {s: {memory: 8Q}}\nnodes: [{name: a, sku: s}]\n",
     "bad-size /skus/s/memory 1:20\n", "memory cannot be '8Q'", "64G" },
+  { "skus: {s: {memory: 1025T}}\nnodes: [{name: a, sku: s}]\n",
+    "too-large /skus/s/memory 1:20\n", "more memory than any machine", NULL },
   { "skus: {s: {cpus: 1.5}}\nnodes: [{name: a, sku: s}]\n",
     "wrong-type /skus/s/cpus 1:18\n", "a whole number, not 1.5", NULL },
   { SKU "nodes: [{name: \"a\\nb\", sku: s}]\n",
@@ -415,6 +428,7 @@ static const struct {
   { "gpu:8", PAI_EINVAL, 1, "how many nodes" },
   { "", PAI_EINVAL, 1, "how many nodes" },
   { "nodes:2 mem:1X", PAI_EINVAL, 9, "amount of memory" },
+  { "nodes:2 mem:1025T", PAI_EINVAL, 9, "amount of memory" },
   { "nodes:2 nodes:3", PAI_EINVAL, 9, "twice" },
   { "nodes:100001", PAI_ELIMIT, 1, "more than 100000" },
   { "nodes:99999999999999999999", PAI_ELIMIT, 1,
@@ -530,6 +544,7 @@ int main(void)
     cmocka_unit_test(shares_keep_their_order),
     cmocka_unit_test(what_is_written_is_read_again),
     cmocka_unit_test(the_sick_get_well),
+    cmocka_unit_test(sums_do_not_wrap),
     cmocka_unit_test(what_is_wrong_is_told),
     cmocka_unit_test(limits_hold),
     cmocka_unit_test(kinds_have_a_limit),

@@ -300,6 +300,22 @@ static void special_cells_are_written(void **state)
   test_hived_round_trip(text);
 }
 
+/* What comes with its GPUs may be more than one machine can have. */
+static void memory_has_a_limit(void **state)
+{
+  static const char text[] =
+    "physicalCluster:\n"
+    "  skuTypes: {H: {gpu: 1, memory: 1024T}}\n" TYPES
+    "  physicalCells: [{cellType: M, cellAddress: a}]\n"
+    "virtualClusters: {v: {virtualCells: [{cellType: M, cellNumber: 1}]}}\n";
+  pai_cluster *c = test_cluster(text, NULL);
+
+  (void)state;
+  assert_int_equal(c->skus[0].memory, UINT64_C(1) << 50);
+  pai_cluster_free(c);
+  test_hived_round_trip(text);
+}
+
 static void no_memory_is_survived(void **state)
 {
   (void)state;
@@ -316,6 +332,7 @@ int main(void)
     cmocka_unit_test(what_follows_is_not_written),
     cmocka_unit_test(skus_have_names_of_their_own),
     cmocka_unit_test(special_cells_are_written),
+    cmocka_unit_test(memory_has_a_limit),
     cmocka_unit_test(no_memory_is_survived),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
