@@ -157,7 +157,7 @@ typedef struct pai_cluster_view {
   size_t nodes, gpus, racks, skus, virtual_clusters;
   size_t sick_nodes, sick_gpus; /**< all GPUs of a sick node are sick */
   uint64_t cpus;                /**< of all nodes, as far as known */
-  uint64_t memory;              /**< likewise, in bytes; UINT64_MAX: more */
+  uint64_t memory;              /**< likewise, in bytes; at most INT64_MAX */
 } pai_cluster_view;
 
 /** A machine. */
