@@ -237,7 +237,7 @@ pai_topology_object test_object(const pai_topology *t, uint32_t i)
   return o;
 }
 
-void test_check_tree(const pai_topology *t)
+void test_tree_holds(const pai_topology *t)
 {
   pai_topology_summary s = test_sum(t);
 

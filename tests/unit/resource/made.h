@@ -28,7 +28,7 @@ pai_topology_summary test_sum(const pai_topology *t);
 pai_topology_gpu test_gpu(const pai_topology *t, uint32_t i);
 pai_topology_object test_object(const pai_topology *t, uint32_t i);
 /* What must hold for every tree. */
-void test_check_tree(const pai_topology *t);
+void test_tree_holds(const pai_topology *t);
 
 /* Adds a matrix over GPUs by their numbers; n * n values. */
 int test_matrix(pai_topology *t, const char *name, uint32_t n,

@@ -30,7 +30,7 @@ static void descriptions_make_machines(void **state)
   assert_int_equal(s.gpus, 0);
   assert_int_equal(s.bytes, (uint64_t)2 << 30);
   assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_CACHE), 4);
-  test_check_tree(t);
+  test_tree_holds(t);
   assert_ptr_equal(pai_topology_ref(t), t);
   pai_topology_unref(t);
   assert_int_equal(test_sum(t).pus, 32);
@@ -80,7 +80,7 @@ static void this_machine_is_read(void **state)
   assert_true(test_sum(t).pus >= 1);
   assert_true(test_sum(t).numa_nodes >= 1);
   assert_true(test_sum(t).bytes > 0);
-  test_check_tree(t);
+  test_tree_holds(t);
   pai_topology_unref(t);
 }
 
@@ -93,7 +93,7 @@ static void a_dgx2(void **state)
   (void)state;
   if (t == NULL)
     skip();
-  test_check_tree(t);
+  test_tree_holds(t);
   assert_int_equal(test_sum(t).gpus, 16);
   assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_PCI), 12); /* NVSwitches */
   assert_string_equal(test_gpu(t, 10).model, "Tesla V100-SXM3-32GB-H");
@@ -118,7 +118,7 @@ static void an_mi50_node(void **state)
   (void)state;
   if (t == NULL)
     skip();
-  test_check_tree(t);
+  test_tree_holds(t);
   assert_int_equal(test_sum(t).gpus, 8);
   assert_string_equal(test_sum(t).name, "corona263");
   assert_string_equal(test_gpu(t, 0).pci, "0000:63:00.0");
@@ -138,7 +138,7 @@ static void interfaces_of_one_gpu_are_one(void **state)
   (void)state;
   if (t == NULL)
     skip();
-  test_check_tree(t);
+  test_tree_holds(t);
   assert_int_equal(test_sum(t).gpus, 4);
   assert_string_equal(test_gpu(t, 2).backends, "cuda2 opencl0d2 nvml2");
   assert_int_equal(test_gpu(t, 2).bytes, (uint64_t)16671616 << 10);
@@ -153,7 +153,7 @@ static void vendors_are_told_apart(void **state)
   (void)state;
   if (t == NULL)
     skip();
-  test_check_tree(t);
+  test_tree_holds(t);
   assert_int_equal(test_sum(t).gpus, 2);
   assert_string_equal(test_gpu(t, 0).vendor, "NVIDIA");
   assert_string_equal(test_gpu(t, 0).backends, "renderD128 card0 cuda0 nvml0");

@@ -51,7 +51,7 @@ static void the_pci_bus_is_enough(void **state)
                                      "0000:10:00.0" };
 
   (void)state;
-  test_check_tree(t);
+  test_tree_holds(t);
   assert_int_equal(test_sum(t).gpus, 5);
   for (uint32_t i = 0; i < 5; i++)
     assert_string_equal(test_gpu(t, i).pci, pci[i]);
@@ -89,7 +89,7 @@ static void interfaces_are_enough(void **state)
                      "osdev_type=\"1\"/>" TAIL);
 
   (void)state;
-  test_check_tree(t);
+  test_tree_holds(t);
   assert_int_equal(test_sum(t).gpus, 3);
   assert_string_equal(test_gpu(t, 0).backends, "cuda0 nvml0");
   assert_string_equal(test_gpu(t, 0).uuid, "GPU-7");
