@@ -50,7 +50,7 @@ static const struct {
   { "object-text", "A template is filled in with a mapping" },
   { "odd-group", "GPUs cannot be parted into groups of that size" },
   { "odd-path", "A part of a cell's path that nothing looks at" },
-  { "old-layout", "A key of layouts before OpenPAI 1.0" },
+  { "old-layout", "A layout of OpenPAI before 1.0" },
   { "old-unit", "A unit of memory as old layouts have it" },
   { "out-of-range", "No task starts with this number" },
   { "out-of-reach", "A number of tasks that the role can never reach" },

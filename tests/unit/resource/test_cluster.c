@@ -266,6 +266,8 @@ static const struct {
     "bad-range /nodes/0/name 2:16\n", NULL, "node[01-16,20]" },
   { SKU "nodes: [{name: a, sku: s, gpus: {2: {}}}]\n",
     "unknown-gpu /nodes/0/gpus/2 2:34\n", "no such GPU", "0 to 1" },
+  { "skus: {c: {}}\nnodes: [{name: a, sku: c, gpus: {0: {}}}]\n",
+    "unknown-gpu /nodes/0/gpus/0 2:34\n", "no such GPU", "it has none" },
   { SKU "nodes: {a: 1}\n", "wrong-type /nodes 2:8\n",
     "nodes must be a list, not a mapping", NULL },
   { SKU "nodes: [1]\n", "wrong-type /nodes/0 2:9\n",
