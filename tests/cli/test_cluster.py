@@ -319,11 +319,13 @@ class Show(ClusterTest):
     def test_output_that_cannot_be_written(self):
         for args in (["show", "good.yaml"], ["show", "--svg", "-", "dgx.xml"],
                      ["check", "bad.yaml"], ["check", "--json", "good.yaml"],
-                     ["hived", "good.yaml"]):
+                     ["hived", "good.yaml"], ["top", "--once"],
+                     ["top", "--json", "-n", "2", "-i", "0.05"]):
             with open("/dev/full", "w", encoding="ascii") as full:
                 done = self.cluster(*args, stdout=full)
-            self.assertEqual(done.returncode, 1, args)
-            self.assertIn("cannot write standard output", done.stderr)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "openpai: error: cannot write standard "
+                              "output: No space left on device\n"), args)
 
     def test_a_reader_that_goes(self):
         read, write = os.pipe()
