@@ -174,8 +174,9 @@ static void check_flat(const reading *g, size_t i)
                 type->children, leaf->name, type->name))
     pai__find_help(g->r->f,
                    "put types between for what they share, as '%.80s-SWITCH' "
-                   "of 2, so that jobs get GPUs that are near",
-                   leaf->name);
+                   "of 2, so that jobs get GPUs that are near; or one of all "
+                   "%u, if they are",
+                   leaf->name, type->children);
 }
 
 static void check_types(reading *g)

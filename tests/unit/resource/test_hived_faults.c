@@ -159,6 +159,10 @@ static const struct {
         CELL, VC),
     "?flat-node " TYPE "N 3:5\n", "all 4 'G' of a 'N' seem equally near",
     "'G-SWITCH' of 2" },
+  { ONE("    S: {childCellType: G, childCellNumber: 8}\n"
+        "    N: {childCellType: S, childCellNumber: 1, isNodeLevel: true}\n",
+        CELL, VC),
+    "", NULL, NULL }, /* as over NVSwitches: that can be said */
   { ONE("    S: {childCellType: G, childCellNumber: 4}\n"
         "    N: {childCellType: S, childCellNumber: 2, isNodeLevel: true}\n",
         CELL, VC),
