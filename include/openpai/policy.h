@@ -48,6 +48,7 @@ typedef struct pai_place {
                          cluster owns */
 } pai_place;
 
+typedef struct pai_policy pai_policy;
 typedef struct pai_policy_host pai_policy_host;
 
 /**

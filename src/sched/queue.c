@@ -123,11 +123,11 @@ static void tell_followers(pai_sched *s, const pai__req *done)
 static int check_want(const pai_want *w, size_t i, uint64_t *tasks,
                       pai_error **err)
 {
-  const char *what = w->tasks == 0                   ? "no tasks"
-                     : w->min_tasks > w->tasks       ? "min_tasks above tasks"
-                     : w->gpus > PAI_SCHED_GPUS      ? "too many GPUs"
-                     : w->cpus > PAI_ALLOCATION_CPUS ? "too many CPUs"
-                     : w->ports > PAI__MOST_PORTS    ? "too many ports"
+  const char *what = w->tasks == 0                ? "no tasks"
+                     : w->min_tasks > w->tasks    ? "min_tasks above tasks"
+                     : w->gpus > INT32_MAX        ? "too many GPUs"
+                     : w->cpus > INT32_MAX        ? "too many CPUs"
+                     : w->ports > PAI__MOST_PORTS ? "too many ports"
                      : w->memory > PAI_ALLOCATION_MAX_MEMORY
                        ? "too much memory"
                        : NULL;
