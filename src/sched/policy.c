@@ -4,7 +4,8 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo };
+static const pai_policy *const builtins[] = { &pai__policy_fifo,
+                                              &pai__policy_hived };
 
 const pai_policy *pai_policy_builtin(size_t i)
 {
@@ -167,13 +168,14 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
-  bool lends = s->lends;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->text != NULL, err);
   rc = open_named(s, e, &policy, &state, &options, err);
   if (rc < 0) {
     s->lends = lends;
+    s->own_shares = own_shares;
     return rc;
   }
   close_one(s, s->policy, s->policy_state, s->policy_options);
@@ -189,12 +191,13 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
-  bool lends = s->lends;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
 
   s->shadow_lends = s->lends;
   s->lends = lends;
+  s->own_shares = own_shares;
   if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
       !PAI__POLICY_HAS(policy, clone)) {
     close_one(s, policy, state, options);

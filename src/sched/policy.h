@@ -11,6 +11,7 @@
    (p)->slot != NULL)
 
 extern const pai_policy pai__policy_fifo;
+extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
 

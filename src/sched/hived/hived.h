@@ -180,6 +180,8 @@ int pai__hived_add(pai__hived *h, const pai__hived_request *r, uint64_t pod,
 /* That pod is gone.  PAI_OK; PAI_ENOTFOUND. */
 int pai__hived_delete(pai__hived *h, const char *group, size_t len,
                       uint32_t leaves, uint32_t index);
+/* All its pods are gone. */
+void pai__hived_drop_group(pai__hived *h, uint32_t group);
 /* A pod that was never bound is gone.  PAI_OK; PAI_ENOTFOUND. */
 int pai__hived_delete_unallocated(pai__hived *h, const char *group, size_t len,
                                   uint64_t pod);

@@ -340,6 +340,14 @@ int pai__hived_delete(pai__hived *h, const char *group, size_t len,
   return PAI_OK;
 }
 
+void pai__hived_drop_group(pai__hived *h, uint32_t group)
+{
+  if (h->groups[group].state == PAI__GROUP_PREEMPTING)
+    pai__preempt_cancel(h, group);
+  else
+    free_group(h, group);
+}
+
 int pai__hived_delete_unallocated(pai__hived *h, const char *group, size_t len,
                                   uint64_t pod)
 {
