@@ -53,7 +53,7 @@ static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
 {
   pai_time length = r->limit != 0 ? r->limit : r->duration;
   pai_time end =
-    length == 0 || length > INT64_MAX - s->m.now ? INT64_MAX : s->m.now + length;
+    length == 0 || s->m.now > INT64_MAX - length ? INT64_MAX : s->m.now + length;
 
   for (uint32_t i = 0; i < s->kept.len; i++) {
     const pai__kept *k = (pai__kept *)s->kept.data + i;
