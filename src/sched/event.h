@@ -12,8 +12,7 @@ bool pai__change_is_text(const char *key);
 int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
-int pai__on_unreserve(pai_sched *s, const pai_sched_event *e,
-                      pai_error **err);
+int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err);
 

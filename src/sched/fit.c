@@ -21,8 +21,8 @@ typedef struct fitting {
   const pai__ask *ask;
   const pai__req *req;
   const pai__want *wants;
-  uint32_t pin;  /* of the park, or PAI__NONE */
-  uint32_t kind; /* what wants without a type get; PAI__NONE: anything */
+  uint32_t pin;   /* of the park, or PAI__NONE */
+  uint32_t kind;  /* what wants without a type get; PAI__NONE: anything */
   uint32_t total; /* tasks */
   uint32_t placed;
   pai__why *why;
@@ -52,8 +52,9 @@ static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
 static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
 {
   pai_time length = r->limit != 0 ? r->limit : r->duration;
-  pai_time end =
-    length == 0 || s->m.now > INT64_MAX - length ? INT64_MAX : s->m.now + length;
+  pai_time end = length == 0 || s->m.now > INT64_MAX - length
+                   ? INT64_MAX
+                   : s->m.now + length;
 
   for (uint32_t i = 0; i < s->kept.len; i++) {
     const pai__kept *k = (pai__kept *)s->kept.data + i;
@@ -65,7 +66,8 @@ static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
   return false;
 }
 
-uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r, uint32_t node)
+uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
+                            uint32_t node)
 {
   const pai__room *n = pai__room_at(s, node);
 
@@ -165,8 +167,8 @@ static uint64_t least_used(const fitting *f, const pai__want *w, uint32_t node,
 {
   const pai__build *b = pai__build_of(f->s->park, node);
   const pai__room *n = pai__room_at(f->s, node);
-  uint32_t cpu = used_part(n->cpus - (int32_t)w->cpus,
-                           (int32_t)(b->cpus - b->first_cpu));
+  uint32_t cpu =
+    used_part(n->cpus - (int32_t)w->cpus, (int32_t)(b->cpus - b->first_cpu));
   uint32_t memory =
     used_part(n->memory - (int64_t)w->memory, (int64_t)b->memory);
   uint32_t gpu = used_part((int64_t)pai__bits_ones(free) - w->gpus, b->gpus);
@@ -309,14 +311,13 @@ static bool keeps_share(fitting *f)
       s->park->tenants[f->req->tenant].gpus == NULL)
     return true;
   for (uint32_t k = 0; k < s->park->nkinds; k++) {
-    uint64_t left = f->ask->ideal
-                      ? s->park->tenants[f->req->tenant].gpus[k]
-                      : pai__share_left(s, f->req->tenant, k);
+    uint64_t left = f->ask->ideal ? s->park->tenants[f->req->tenant].gpus[k]
+                                  : pai__share_left(s, f->req->tenant, k);
     uint64_t taken = 0;
 
     for (uint32_t i = 0; i < f->placed; i++)
-      taken += pai__bits_ones(
-        slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k]);
+      taken += pai__bits_ones(slots[i].gpus &
+                              pai__build_of(s->park, slots[i].node)->kinds[k]);
     if (taken > left) {
       f->why->lack = PAI_LACK_QUOTA;
       f->why->wanted = taken;
@@ -332,9 +333,8 @@ static bool keeps_share(fitting *f)
 /* Lacks in the order in which a node is asked: later ones are nearer. */
 static uint64_t nearness(uint32_t lack, uint64_t found)
 {
-  return (uint64_t)lack << 56 | (found < UINT64_C(1) << 56
-                                   ? found
-                                   : (UINT64_C(1) << 56) - 1);
+  return (uint64_t)lack << 56 |
+         (found < UINT64_C(1) << 56 ? found : (UINT64_C(1) << 56) - 1);
 }
 
 static uint64_t wanted_of(const pai__want *w, uint32_t lack)

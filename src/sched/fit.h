@@ -23,7 +23,8 @@ void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);
 
 /* May a request be on a node, as far as reservations and health go?  Else what
  * lacks. */
-uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r, uint32_t node);
+uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
+                            uint32_t node);
 
 /* GPUs of a kind that a tenant has left of its own; UINT64_MAX: it has no
  * shares to keep to. */

@@ -178,8 +178,10 @@ static int load_policy(pai__loading *l, pai__node at, bool shadow,
   if (rc < 0)
     return pai__form_blame(&l->f, at, rc, cause);
   if (shadow) {
+    l->s->shadow_live = (uint64_t)form.live;
     l->s->shadow_decisions = (uint64_t)form.decisions;
     l->s->shadow_agreed = (uint64_t)form.agreed;
+    l->s->shadow_failed = (uint64_t)form.failed;
   }
   return PAI_OK;
 }

@@ -1,4 +1,5 @@
 /* load_runs.c - what runs in a snapshot, and what it holds */
+#include "sched/check.h"
 #include "sched/loading.h"
 #include "sched/sched.h"
 #include "sched/start.h"
@@ -318,10 +319,11 @@ static int take_claim(pai__loading *l, const placed *p)
 
   for (uint32_t i = 0; i < run->tasks; i++) {
     pai__room *room = pai__room_at(s, slots[i].node);
+    const pai__want *w = &wants[slots[i].want];
 
-    pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
-    if (room->cpus < -MOST || room->ports < -MOST)
+    if (w->cpus > MOST || room->cpus < -MOST || room->ports < -MOST)
       return pai__form_fail(&l->f, p->at, "nobody can claim so much");
+    pai__room_count(room, w, slots[i].gpus);
   }
   if (pai__flat_reserve(&s->claims, &s->alloc, 1) < 0)
     return pai__oom(l->f.err);
@@ -354,7 +356,9 @@ int pai__load_places(pai__loading *l)
   rc = take_all(l, false);
   if (rc == PAI_OK)
     rc = take_all(l, true);
-  if (rc == PAI_OK)
+  if (rc == PAI_OK) {
     pai__tally_again(l->s);
+    pai__check_again(l->s);
+  }
   return rc;
 }

@@ -4,7 +4,8 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo };
+static const pai_policy *const builtins[] = { &pai__policy_fifo,
+                                              &pai__policy_hived };
 
 const pai_policy *pai_policy_builtin(size_t i)
 {
@@ -35,11 +36,6 @@ static int check_table(const pai_policy *p, pai_error **err)
   return PAI_OK;
 }
 
-/* Has a policy, of whatever age, that slot? */
-#define HAS(p, slot)                                                \
-  ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
-   (p)->slot != NULL)
-
 static int policy_said(pai_sched *s, const pai_policy *p, int code,
                        pai_error **err)
 {
@@ -67,14 +63,17 @@ static int open_one(pai_sched *s, const pai_policy *p,
                     void **state)
 {
   *state = NULL;
-  return HAS(p, open) ? p->open(state, p->data, &s->host, cluster, options)
-                      : PAI_OK;
+  s->lends = p->lends != 0;
+  s->own_shares = false;
+  return PAI__POLICY_HAS(p, open)
+           ? p->open(state, p->data, &s->host, cluster, options)
+           : PAI_OK;
 }
 
 static void close_one(pai_sched *s, const pai_policy *p, void *state,
                       char *options)
 {
-  if (p != NULL && HAS(p, close))
+  if (p != NULL && PAI__POLICY_HAS(p, close))
     p->close(state);
   pai__strfree(&s->alloc, options);
 }
@@ -115,14 +114,16 @@ int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
   const pai_policy *p = s->policy;
   int rc = PAI_OK;
 
-  if (HAS(p, open) && !HAS(p, clone))
+  fork->lends = s->lends;
+  fork->own_shares = s->own_shares;
+  if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, clone))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be copied: it has no clone()",
                      p->name);
   fork->policy_options = pai__strdup(&fork->alloc, s->policy_options);
   if (fork->policy_options == NULL)
     return pai__oom(err);
-  if (HAS(p, clone))
+  if (PAI__POLICY_HAS(p, clone))
     rc = p->clone(&fork->policy_state, s->policy_state, p->data, &fork->host);
   if (rc == PAI_OK)
     fork->policy = p;
@@ -173,12 +174,16 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->text != NULL, err);
   rc = open_named(s, e, &policy, &state, &options, err);
-  if (rc < 0)
+  if (rc < 0) {
+    s->lends = lends;
+    s->own_shares = own_shares;
     return rc;
+  }
   close_one(s, s->policy, s->policy_state, s->policy_options);
   s->policy = policy;
   s->policy_state = state;
@@ -192,16 +197,29 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
 
+  s->shadow_lends = s->lends;
+  s->lends = lends;
+  s->own_shares = own_shares;
+  if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
+      !PAI__POLICY_HAS(policy, clone)) {
+    close_one(s, policy, state, options);
+    rc = pai__fail(err, PAI_ENOTSUP,
+                   "policy '%s' cannot decide beside another: it has no "
+                   "clone()",
+                   policy->name);
+  }
   if (rc < 0)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
   s->shadow = policy;
   s->shadow_state = state;
   s->shadow_options = options;
-  s->shadow_decisions = s->shadow_agreed = 0;
+  s->shadow_live = s->shadow_decisions = 0;
+  s->shadow_agreed = s->shadow_failed = 0;
   return PAI_OK;
 }
 
@@ -211,12 +229,12 @@ int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err)
 
   s->m.events++;
   s->m.now = e->time;
-  if (s->policy != NULL && HAS(s->policy, event)) {
+  if (s->policy != NULL && PAI__POLICY_HAS(s->policy, event)) {
     rc = s->policy->event(s->policy_state, s->policy->data, &s->host, e);
     if (rc < 0)
       (void)pai__policy_failed(s, rc, err);
   }
-  if (rc == PAI_OK && s->shadow != NULL && HAS(s->shadow, event)) {
+  if (rc == PAI_OK && s->shadow != NULL && PAI__POLICY_HAS(s->shadow, event)) {
     rc = s->shadow->event(s->shadow_state, s->shadow->data, &s->host, e);
     if (rc < 0)
       (void)pai__policy_failed(s, rc, err);
@@ -239,9 +257,9 @@ int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
   void *state = shadow ? s->shadow_state : s->policy_state;
   int rc;
 
-  if (!HAS(p, open))
+  if (!PAI__POLICY_HAS(p, open))
     return PAI_OK;
-  if (!HAS(p, save) || !HAS(p, load))
+  if (!PAI__POLICY_HAS(p, save) || !PAI__POLICY_HAS(p, load))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be saved: it has no save() and "
                      "load()",
@@ -276,26 +294,36 @@ int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
   const pai_policy *p = find_saved(saved, err);
   void *state = NULL;
   char *options;
+  bool lends, own_shares;
   int rc = PAI_OK;
 
   if (p == NULL)
     return PAI_ENOTFOUND;
-  if (HAS(p, open) && !HAS(p, load))
+  if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, load))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be loaded: it has no load()",
                      p->name);
-  if (HAS(p, open) && saved->state == NULL)
+  if (PAI__POLICY_HAS(p, open) && saved->state == NULL)
     return pai__fail(err, PAI_EINVAL, "policy '%s' needs its \"state\"",
                      p->name);
   options = pai__strdup(&s->alloc, saved->options);
   if (options == NULL)
     return pai__oom(err);
-  if (HAS(p, open))
+  lends = s->lends;
+  own_shares = s->own_shares;
+  s->lends = p->lends != 0;
+  s->own_shares = false;
+  if (PAI__POLICY_HAS(p, open))
     rc = p->load(&state, p->data, &s->host, cluster, options, saved->state,
                  saved->len);
   if (rc < 0) {
     pai__strfree(&s->alloc, options);
     return policy_said(s, p, rc, err);
+  }
+  if (shadow) {
+    s->shadow_lends = s->lends;
+    s->lends = lends;
+    s->own_shares = own_shares;
   }
   *(shadow ? &s->shadow : &s->policy) = p;
   *(shadow ? &s->shadow_state : &s->policy_state) = state;

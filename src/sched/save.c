@@ -389,8 +389,10 @@ static int put_policy(saving *x, const char *key, bool shadow)
 
   if (shadow)
     form = (pai__policy_form){ .name = s->shadow->name,
+                               .live = (int64_t)s->shadow_live,
                                .decisions = (int64_t)s->shadow_decisions,
-                               .agreed = (int64_t)s->shadow_agreed };
+                               .agreed = (int64_t)s->shadow_agreed,
+                               .failed = (int64_t)s->shadow_failed };
   pai__form_put_key(x->w, key);
   pai__json_begin_object(x->w);
   put(x, &pai__policy_table, &form);

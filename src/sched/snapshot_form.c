@@ -61,8 +61,10 @@ static const pai__field state[] = {
 
 static const pai__field policy[] = {
   PAI__TEXT(pai__policy_form, name, "name", .needed = true),
+  LONG(pai__policy_form, live, "live"),
   LONG(pai__policy_form, decisions, "decisions"),
   LONG(pai__policy_form, agreed, "agreed"),
+  LONG(pai__policy_form, failed, "failed"),
   PAI__NODE(pai__policy_form, options, "options", .needed = true),
   PAI__NODE(pai__policy_form, state, "state"),
 };

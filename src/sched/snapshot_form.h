@@ -26,7 +26,7 @@ typedef struct pai__state_form {
 
 typedef struct pai__policy_form {
   const char *name;
-  int64_t decisions, agreed;
+  int64_t live, decisions, agreed, failed; /* of a shadow */
   pai__node options, state;
 } pai__policy_form;
 
