@@ -52,7 +52,7 @@ static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
 static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
 {
   pai_time length = r->limit != 0 ? r->limit : r->duration;
-  pai_time end = length == 0 || length > INT64_MAX - s->m.now
+  pai_time end = length == 0 || s->m.now > INT64_MAX - length
                    ? INT64_MAX
                    : s->m.now + length;
 

@@ -22,6 +22,22 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
 int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err);
 void pai__policy_close(pai_sched *s);
 
+/* A policy as a snapshot has it. */
+typedef struct pai__saved_policy {
+  const pai_policy *table; /* the caller's, or NULL */
+  const char *name, *options;
+  const char *state; /* what save() wrote, or NULL */
+  size_t len;
+} pai__saved_policy;
+
+/* What its save() writes, which is nothing if it has no state.  The codes of
+ * pai_sched_save(). */
+int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
+                     pai_error **err);
+/* The codes of pai_sched_load(). */
+int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
+                        const pai__saved_policy *saved, pai_error **err);
+
 /* What the policy beside it would decide now, on a fork; *out is NULL when it
  * could not.  PAI_OK or PAI_ENOMEM. */
 int pai__shadow_decide(pai_sched **out, pai_sched *s);

@@ -3,11 +3,11 @@
 
 #include "resource/bits.h"
 
-static const char *const lacks[PAI_LACKS] = {
+const char *const pai__lack_words[PAI_LACKS + 1] = {
   "",      "release",    "after",   "turn",  "throttle",
   "quota", "type",       "health",  "pin",   "reservation",
   "gpu",   "cpu",        "memory",  "port",  "topology",
-  "gang",  "preemption", "victims", "later", "policy"
+  "gang",  "preemption", "victims", "later", "policy", NULL
 };
 
 const char *pai__lack_things(uint32_t lack)
@@ -28,7 +28,7 @@ uint64_t pai__lack_amount(uint32_t lack, uint64_t amount)
 
 const char *pai_lack_name(int lack)
 {
-  return lack > 0 && lack < PAI_LACKS ? lacks[lack] : "";
+  return lack > 0 && lack < PAI_LACKS ? pai__lack_words[lack] : "";
 }
 
 /* --- reasons -------------------------------------------------------------- */
