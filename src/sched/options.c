@@ -71,6 +71,27 @@ static int read_flag(const reading *r, const pai__option *o, pai__node value)
   return PAI_OK;
 }
 
+static int read_choice(const reading *r, const pai__option *o, pai__node value)
+{
+  const char *name = pai__tree_type(r->tree, value) == PAI__STRING
+                       ? pai__tree_str(r->tree, value, NULL)
+                       : "";
+  char list[120] = "";
+  size_t len = 0;
+
+  for (int i = 0; o->choices[i] != NULL; i++) {
+    if (strcmp(o->choices[i], name) == 0) {
+      memcpy(r->out + o->offset, &i, sizeof(i));
+      return PAI_OK;
+    }
+    len += (size_t)snprintf(list + len, sizeof(list) - len, "%s\"%s\"",
+                            i == 0 ? "" : " or ", o->choices[i]);
+    if (len >= sizeof(list))
+      len = sizeof(list) - 1;
+  }
+  return fail(r, "\"%s\" is %s", o->key, list);
+}
+
 static int read_one(const reading *r, pai__node key)
 {
   const char *name = pai__tree_str(r->tree, key, NULL);
@@ -84,36 +105,39 @@ static int read_one(const reading *r, pai__node key)
   switch (r->list[i].kind) {
   case PAI__OPTION_FLAG: return read_flag(r, &r->list[i], value);
   case PAI__OPTION_PLACE: return read_place(r, &r->list[i], value);
+  case PAI__OPTION_CHOICE: return read_choice(r, &r->list[i], value);
+  case PAI__OPTION_OWN: return PAI_OK;
   default: return read_number(r, &r->list[i], value);
   }
 }
 
-static int read_options(const pai_policy_host *host, const char *text,
-                        const pai__plain_type *type, void *out)
+int pai__options_read(const pai_policy_host *host, const char *text,
+                      const pai__plain_type *type, void *out, pai__tree **tree)
 {
   pai__json_options how = { .alloc = &host->sched->alloc };
-  reading r = { .host = host,
-                .list = type->options,
-                .n = type->noptions,
-                .out = out };
-  pai__tree *tree;
+  reading r = {
+    .host = host, .list = type->options, .n = type->noptions, .out = out
+  };
   pai_error *err = NULL;
   pai__tree_walk walk;
   pai__node key;
-  int rc = pai__json_parse(&tree, text, strlen(text), &how, &err);
+  int rc = pai__json_parse(tree, text, strlen(text), &how, &err);
 
   if (rc < 0) {
     rc = host->fail(host, rc, pai_error_message(err));
     pai_error_free(err);
     return rc;
   }
-  r.tree = tree;
-  if (pai__tree_type(tree, 0) != PAI__MAPPING)
+  r.tree = *tree;
+  if (pai__tree_type(*tree, 0) != PAI__MAPPING)
     rc = fail(&r, "options of a policy are a JSON object");
-  walk = pai__tree_iter(tree, 0);
+  walk = pai__tree_iter(*tree, 0);
   while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE)
     rc = read_one(&r, key);
-  pai__tree_free(tree);
+  if (rc == PAI_OK)
+    return PAI_OK;
+  pai__tree_free(*tree);
+  *tree = NULL;
   return rc;
 }
 
@@ -136,17 +160,20 @@ int pai__plain_open(void **state, void *data, const pai_policy_host *host,
 {
   const pai__plain_type *type = data;
   void *p = copy_state(host->sched, type->defaults, type->size);
+  pai__tree *tree;
   int rc;
 
   (void)cluster;
   if (p == NULL)
     return PAI_ENOMEM;
-  rc = read_options(host, options, type, p);
-  if (rc < 0)
+  rc = pai__options_read(host, options, type, p, &tree);
+  if (rc < 0) {
     pai__plain_close(p);
-  else
-    *state = p;
-  return rc;
+    return rc;
+  }
+  pai__tree_free(tree);
+  *state = p;
+  return PAI_OK;
 }
 
 void pai__plain_close(void *state)

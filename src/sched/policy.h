@@ -2,6 +2,7 @@
 #ifndef PAI_SRC_SCHED_POLICY_H
 #define PAI_SRC_SCHED_POLICY_H
 
+#include "base/tree.h"
 #include "sched/start.h"
 
 extern const pai_policy pai__policy_fifo;
@@ -27,8 +28,7 @@ void pai__host_init(pai_sched *s);
 int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* Likewise, with less important ones stopped for it; 0 also if it waits for
  * them. */
-int pai__try_over(pai_sched *s, uint32_t req, int strategy,
-                  bool beyond_share);
+int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */
@@ -52,7 +52,9 @@ uint32_t pai__next_waiting(const pai_sched *s, uint32_t req);
 enum pai__option_kind {
   PAI__OPTION_FLAG = 1, /* true or false, into a bool */
   PAI__OPTION_PLACE,    /* a strategy by name, into an int */
-  PAI__OPTION_NUMBER    /* into an int64_t */
+  PAI__OPTION_NUMBER,   /* into an int64_t */
+  PAI__OPTION_CHOICE,   /* one of some texts: which, into an int */
+  PAI__OPTION_OWN       /* the policy reads it itself */
 };
 
 typedef struct pai__option {
@@ -60,6 +62,7 @@ typedef struct pai__option {
   enum pai__option_kind kind;
   size_t offset; /* in what is filled */
   int64_t low, high;
+  const char *const *choices; /* NULL behind the last */
 } pai__option;
 
 /* A policy whose state is its options: `data` of its table.  The state begins
@@ -76,6 +79,13 @@ typedef struct pai__plain_type {
   size_t noptions;
 } pai__plain_type;
 
+/* Fills a state with what the options say of it; the tree is theirs, for what is
+ * the policy's own, and freed by the caller.  PAI_OK, or a code after
+ * host->fail(), and there is no tree. */
+int pai__options_read(const pai_policy_host *host, const char *text,
+                      const pai__plain_type *type, void *out,
+                      pai__tree **tree);
+
 int pai__plain_open(void **state, void *data, const pai_policy_host *host,
                     const pai_cluster *cluster, const char *options);
 void pai__plain_close(void *state);
@@ -87,10 +97,9 @@ int pai__plain_load(void **state, void *data, const pai_policy_host *host,
                     const pai_cluster *cluster, const char *options,
                     const char *saved, size_t len);
 
-#define PAI__PLAIN_POLICY                                                \
-  .struct_size = sizeof(pai_policy), .version = PAI_POLICY_VERSION,      \
-  .open = pai__plain_open, .close = pai__plain_close,                    \
-  .clone = pai__plain_clone, .save = pai__plain_save,                    \
-  .load = pai__plain_load
+#define PAI__PLAIN_POLICY                                           \
+  .struct_size = sizeof(pai_policy), .version = PAI_POLICY_VERSION, \
+  .open = pai__plain_open, .close = pai__plain_close,               \
+  .clone = pai__plain_clone, .save = pai__plain_save, .load = pai__plain_load
 
 #endif

@@ -4,7 +4,7 @@
  * Strictly, nobody overtakes an older request of the same virtual cluster.
  * Greedily, whoever fits goes.
  */
-#include "sched/policy.h"
+#include "sched/walk.h"
 
 typedef struct fifo {
   pai__plain plain;
@@ -15,28 +15,22 @@ typedef struct fifo {
 static const fifo defaults = { .place = PAI_PLACE_TOPO };
 
 static const pai__option options[] = {
-  { "greedy", PAI__OPTION_FLAG, offsetof(fifo, greedy), 0, 0 },
-  { "place", PAI__OPTION_PLACE, offsetof(fifo, place), 0, 0 },
+  { .key = "greedy",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(fifo, greedy) },
+  { .key = "place",
+    .kind = PAI__OPTION_PLACE,
+    .offset = offsetof(fifo, place) },
 };
 
 static const pai__plain_type type = { &defaults, sizeof(defaults), options,
                                       PAI__LEN(options) };
 
-/* All its instances that may and can; 0 when one could not. */
-static int start_all(pai_sched *s, uint32_t req, int place)
-{
-  int rc = 1;
-
-  while (rc == 1 && pai__req_waiting(pai__req_at(s, req)) != 0 &&
-         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING)
-    rc = pai__try(s, req, place, false);
-  return rc;
-}
-
 static int decide(void *state, void *data, const pai_policy_host *host)
 {
   const fifo *f = state;
   pai_sched *s = host->sched;
+  pai__how how = { .strategy = f->place };
   uint32_t n = s->park->ntenants, req, next;
   /* Of each tenant the request that nobody overtakes. */
   uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
@@ -54,7 +48,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
       pai__refuse_turn(s, req, heads[tenant]);
       continue;
     }
-    rc = start_all(s, req, f->place);
+    rc = pai__start_all(s, req, &how);
     if (rc == 0 && !f->greedy)
       heads[tenant] = req;
   }
