@@ -4,7 +4,8 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo };
+static const pai_policy *const builtins[] = { &pai__policy_fifo,
+                                              &pai__policy_backfill };
 
 const pai_policy *pai_policy_builtin(size_t i)
 {
@@ -36,7 +37,7 @@ static int check_table(const pai_policy *p, pai_error **err)
 }
 
 /* Has a policy, of whatever age, that slot? */
-#define HAS(p, slot)                                                \
+#define HAS(p, slot)                                                     \
   ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
    (p)->slot != NULL)
 

@@ -6,6 +6,8 @@
 #include "sched/start.h"
 
 extern const pai_policy pai__policy_fifo;
+extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_priority;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
 
@@ -26,7 +28,9 @@ void pai__host_init(pai_sched *s);
 /* Starts the next instance of a request, if there is room.  1; 0, and its
  * reason is kept; or PAI_ENOMEM. */
 int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
-/* Likewise, with less important ones stopped for it; 0 also if it waits for
+/* Likewise, without starting it. */
+int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* As pai__try(), with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* Counts the places of a request's next instance, which are checked: as many
