@@ -97,7 +97,7 @@ static int cancel_one(pai_sched *s, const pai_sched_event *e, uint32_t req,
   }
   if (pai__run_at(s, run)->state >= PAI__RUN_PLACED)
     return pai__stop(s, run, PAI_STOP_CANCELLED, 0) < 0 ? pai__oom(err)
-                                                         : PAI_OK;
+                                                        : PAI_OK;
   if (pai__run_at(s, run)->state == PAI__RUN_CLAIMED)
     pai__release(s, run);
   pai__run_end(s, run, false);

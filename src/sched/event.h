@@ -10,8 +10,7 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
-int pai__on_unreserve(pai_sched *s, const pai_sched_event *e,
-                      pai_error **err);
+int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err);
 

@@ -179,8 +179,7 @@ static int set_pin(const changing *c)
 
 static int set_within(const changing *c)
 {
-  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text,
-                        &c->r->within);
+  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->within);
 }
 
 static int set_name(const changing *c)

@@ -207,8 +207,8 @@ static int host_task(const pai_policy_host *host, uint64_t id,
 
 /* --- doing ---------------------------------------------------------------- */
 
-static int host_fail(const pai_policy_host *host, int code,
-                     const char *message)
+static int host_give_up(const pai_policy_host *host, int code,
+                        const char *message)
 {
   pai_sched *s = host->sched;
 
@@ -225,7 +225,7 @@ static int say(const pai_policy_host *host, int code, const char *what,
   (void)snprintf(text, sizeof(text),
                  "policy '%s', event %" PRIu64 ": %s %" PRIu64,
                  host->sched->policy->name, host->sched->m.events, what, id);
-  return host_fail(host, code, text);
+  return host_give_up(host, code, text);
 }
 
 /* A request that may begin, or a code: the policy asked for what cannot be. */
@@ -260,7 +260,7 @@ static int copy_place(const pai_place *how, pai_place *place)
 
 static bool may_lend(const pai_policy_host *host, const pai_place *place)
 {
-  return place->beyond_share != 0 && host->sched->policy->lends != 0;
+  return place->beyond_share != 0 && host->sched->lends;
 }
 
 static int host_start(const pai_policy_host *host, uint64_t id,
@@ -396,5 +396,5 @@ void pai__host_init(pai_sched *s)
                                .preempt = host_preempt,
                                .resize = host_resize,
                                .refuse = host_refuse,
-                               .fail = host_fail };
+                               .give_up = host_give_up };
 }

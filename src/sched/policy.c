@@ -36,11 +36,6 @@ static int check_table(const pai_policy *p, pai_error **err)
   return PAI_OK;
 }
 
-/* Has a policy, of whatever age, that slot? */
-#define HAS(p, slot)                                                     \
-  ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
-   (p)->slot != NULL)
-
 int pai__policy_failed(pai_sched *s, int code, pai_error **err)
 {
   if (s->failure != NULL)
@@ -62,14 +57,17 @@ static int open_one(pai_sched *s, const pai_policy *p,
                     void **state)
 {
   *state = NULL;
-  return HAS(p, open) ? p->open(state, p->data, &s->host, cluster, options)
-                      : PAI_OK;
+  s->lends = p->lends != 0;
+  s->own_shares = false;
+  return PAI__POLICY_HAS(p, open)
+           ? p->open(state, p->data, &s->host, cluster, options)
+           : PAI_OK;
 }
 
 static void close_one(pai_sched *s, const pai_policy *p, void *state,
                       char *options)
 {
-  if (p != NULL && HAS(p, close))
+  if (p != NULL && PAI__POLICY_HAS(p, close))
     p->close(state);
   pai__strfree(&s->alloc, options);
 }
@@ -110,14 +108,16 @@ int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
   const pai_policy *p = s->policy;
   int rc = PAI_OK;
 
-  if (HAS(p, open) && !HAS(p, clone))
+  fork->lends = s->lends;
+  fork->own_shares = s->own_shares;
+  if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, clone))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be copied: it has no clone()",
                      p->name);
   fork->policy_options = pai__strdup(&fork->alloc, s->policy_options);
   if (fork->policy_options == NULL)
     return pai__oom(err);
-  if (HAS(p, clone))
+  if (PAI__POLICY_HAS(p, clone))
     rc = p->clone(&fork->policy_state, s->policy_state, p->data, &fork->host);
   if (rc == PAI_OK)
     fork->policy = p;
@@ -168,12 +168,15 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
+  bool lends = s->lends;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->text != NULL, err);
   rc = open_named(s, e, &policy, &state, &options, err);
-  if (rc < 0)
+  if (rc < 0) {
+    s->lends = lends;
     return rc;
+  }
   close_one(s, s->policy, s->policy_state, s->policy_options);
   s->policy = policy;
   s->policy_state = state;
@@ -187,16 +190,28 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
+  bool lends = s->lends;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
 
+  s->shadow_lends = s->lends;
+  s->lends = lends;
+  if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
+      !PAI__POLICY_HAS(policy, clone)) {
+    close_one(s, policy, state, options);
+    rc = pai__fail(err, PAI_ENOTSUP,
+                   "policy '%s' cannot decide beside another: it has no "
+                   "clone()",
+                   policy->name);
+  }
   if (rc < 0)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
   s->shadow = policy;
   s->shadow_state = state;
   s->shadow_options = options;
-  s->shadow_decisions = s->shadow_agreed = 0;
+  s->shadow_live = s->shadow_decisions = 0;
+  s->shadow_agreed = s->shadow_failed = 0;
   return PAI_OK;
 }
 
@@ -206,12 +221,12 @@ int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err)
 
   s->m.events++;
   s->m.now = e->time;
-  if (s->policy != NULL && HAS(s->policy, event)) {
+  if (s->policy != NULL && PAI__POLICY_HAS(s->policy, event)) {
     rc = s->policy->event(s->policy_state, s->policy->data, &s->host, e);
     if (rc < 0)
       (void)pai__policy_failed(s, rc, err);
   }
-  if (rc == PAI_OK && s->shadow != NULL && HAS(s->shadow, event)) {
+  if (rc == PAI_OK && s->shadow != NULL && PAI__POLICY_HAS(s->shadow, event)) {
     rc = s->shadow->event(s->shadow_state, s->shadow->data, &s->host, e);
     if (rc < 0)
       (void)pai__policy_failed(s, rc, err);

@@ -5,6 +5,11 @@
 #include "base/tree.h"
 #include "sched/start.h"
 
+/* Has a policy, of whatever age, that slot? */
+#define PAI__POLICY_HAS(p, slot)                                         \
+  ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
+   (p)->slot != NULL)
+
 extern const pai_policy pai__policy_fifo;
 extern const pai_policy pai__policy_backfill;
 extern const pai_policy pai__policy_priority;
@@ -17,6 +22,13 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
 /* A fork's is a clone of the original's. */
 int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err);
 void pai__policy_close(pai_sched *s);
+
+/* What the policy beside it would decide now, on a fork; *out is NULL when it
+ * could not.  PAI_OK or PAI_ENOMEM. */
+int pai__shadow_decide(pai_sched **out, pai_sched *s);
+/* Its decisions are counted, and those that are among the scheduler's own from
+ * the one numbered `first` on.  The fork is freed. */
+void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first);
 
 /* A policy's answer as an error, with what it said of it. */
 int pai__policy_failed(pai_sched *s, int code, pai_error **err);
@@ -33,6 +45,12 @@ int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* As pai__try(), with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* The next instance starts as soon as as few as need be of these runs, which
+ * may be none, have stopped; the first of them go first.  1; 0: it waits for
+ * them, and its reason says so, or there is no room and its reason stays; or
+ * PAI_ENOMEM. */
+int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                     uint32_t n);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */

@@ -165,8 +165,8 @@ static int load_state(void **state, void *data, const pai_policy_host *host,
   *state = NULL;
   return rc == PAI_ENOMEM
            ? rc
-           : host->fail(host, PAI_EINVAL,
-                        "what backfill has planned cannot be read");
+           : host->give_up(host, PAI_EINVAL,
+                           "what backfill has planned cannot be read");
 }
 
 /* In another cluster nodes have other numbers. */

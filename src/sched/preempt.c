@@ -111,13 +111,27 @@ typedef struct making_room {
   pai_sched *s;
   uint32_t req;
   pai__ask ask;
+  const uint32_t
+    *given; /* runs that may be stopped, the first one first; NULL:
+                            those of lower priority */
+  uint32_t ngiven;
   victim *list;
   uint32_t n;
-  uint32_t first; /* of those whose order counts; before it they stop already */
+  uint32_t
+    first; /* of those whose order counts; before it they stop already */
   pai__flat rooms, used; /* the real ones, while copies are worked on */
 } making_room;
 
-/* Those of lower priority; and those that stop already, which come first. */
+/* What was given, in its order. */
+static void add_given(making_room *m)
+{
+  for (uint32_t i = 0; i < m->ngiven; i++)
+    m->list[m->n++] = (victim){ pai__run_at(m->s, m->given[i])->order,
+                                (int32_t)i, m->given[i], false };
+}
+
+/* Those of lower priority, or what was given; and those that stop already,
+ * which come first. */
 static int find_candidates(making_room *m)
 {
   pai_sched *s = m->s;
@@ -131,7 +145,8 @@ static int find_candidates(making_room *m)
     bool stops = run->state == PAI__RUN_STOPPING;
 
     if (run->req == PAI__NONE || run->state < PAI__RUN_PLACED ||
-        (!stops && pai__req_at(s, run->req)->priority >= priority))
+        (!stops &&
+         (m->given != NULL || pai__req_at(s, run->req)->priority >= priority)))
       continue;
     m->list[m->n++] =
       (victim){ run->order,
@@ -139,6 +154,7 @@ static int find_candidates(making_room *m)
                 false };
     m->first += stops;
   }
+  add_given(m);
   qsort(m->list, m->n, sizeof(*m->list), by_weight);
   return PAI_OK;
 }
@@ -251,8 +267,8 @@ static bool keeps_share(const making_room *m, uint32_t n)
     uint64_t taken = 0;
 
     for (uint32_t i = 0; i < n; i++)
-      taken += pai__bits_ones(
-        slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k]);
+      taken += pai__bits_ones(slots[i].gpus &
+                              pai__build_of(s->park, slots[i].node)->kinds[k]);
     if (taken > pai__share_left(s, r->tenant, k))
       return false;
   }
@@ -327,23 +343,40 @@ static int try_over(making_room *m)
   return claim(m, fewest, n);
 }
 
+static int make_room(making_room *m)
+{
+  size_t most = m->s->runs.len + 1;
+  int rc = try_over(m);
+
+  if (m->list != NULL)
+    pai__free(&m->s->alloc, m->list, most * sizeof(*m->list));
+  pai__lookup_clear(&m->s->refused);
+  return rc;
+}
+
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
 {
-  making_room m = { .s = s,
-                    .req = req,
-                    .ask = { .req = req,
-                             .strategy = strategy,
-                             .beyond_share = beyond_share } };
-  size_t most = s->runs.len + 1;
+  making_room m = {
+    .s = s,
+    .req = req,
+    .ask = { .req = req, .strategy = strategy, .beyond_share = beyond_share }
+  };
   int rc = pai__try(s, req, strategy, beyond_share);
 
-  if (rc != 0)
-    return rc;
-  rc = try_over(&m);
-  if (m.list != NULL)
-    pai__free(&s->alloc, m.list, most * sizeof(*m.list));
-  pai__lookup_clear(&s->refused);
-  return rc;
+  return rc != 0 ? rc : make_room(&m);
+}
+
+int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                     uint32_t n)
+{
+  static const uint32_t none = 0;
+  making_room m = { .s = s,
+                    .req = ask->req,
+                    .ask = *ask,
+                    .given = n != 0 ? runs : &none,
+                    .ngiven = n };
+
+  return make_room(&m);
 }
 
 static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)

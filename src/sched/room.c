@@ -15,15 +15,15 @@ void pai__rooms_init(const pai_sched *s, const pai__park *park,
   for (uint32_t i = 0; i < park->nspots; i++) {
     const pai__build *b = pai__build_of(park, i);
 
-    nodes[i] = (pai__room){ .gpus = b->all,
-                            .memory = b->memory != 0 ? (int64_t)b->memory
-                                                     : UNCOUNTED_MEMORY,
-                            .cpus = b->cpus != 0
-                                      ? (int32_t)(b->cpus - b->first_cpu)
-                                      : UNCOUNTED_CPUS,
-                            .ports = ports,
-                            .next_port = s->m.next_port,
-                            .why = PAI__NONE };
+    nodes[i] =
+      (pai__room){ .gpus = b->all,
+                   .memory =
+                     b->memory != 0 ? (int64_t)b->memory : UNCOUNTED_MEMORY,
+                   .cpus = b->cpus != 0 ? (int32_t)(b->cpus - b->first_cpu)
+                                        : UNCOUNTED_CPUS,
+                   .ports = ports,
+                   .next_port = s->m.next_port,
+                   .why = PAI__NONE };
   }
 }
 
@@ -212,7 +212,8 @@ int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
 {
   pai__room *n = pai__room_at(s, node);
 
-  if (port < s->m.first_port || port > s->m.last_port || is_in(s, &n->lost, port))
+  if (port < s->m.first_port || port > s->m.last_port ||
+      is_in(s, &n->lost, port))
     return PAI_OK;
   if (reserve(s, &n->lost, n->lost.len + 1) < 0)
     return PAI_ENOMEM;
@@ -303,11 +304,10 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
     const pai__build *b = pai__build_of(s->park, slot->node);
 
     if (words_for_cpus(s, slot, w) != 0)
-      take_cpus(b,
-                (uint64_t *)s->cpus.data +
-                  s->park->spots[slot->node].first_cpu_word,
-                (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus),
-                w->cpus);
+      take_cpus(
+        b,
+        (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word,
+        (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus), w->cpus);
     number_ports(s, pai__room_at(s, slot->node), ports_of(first, slot),
                  w->ports);
   }
@@ -360,8 +360,8 @@ void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
     if (numbered)
       pai__slot_give(s, r, first, &first[i]);
     else
-      pai__room_uncount(pai__room_at(s, first[i].node),
-                        &wants[first[i].want], first[i].gpus);
+      pai__room_uncount(pai__room_at(s, first[i].node), &wants[first[i].want],
+                        first[i].gpus);
   }
   pai__pool_give(&s->pool, run->slots, run->slot_words);
   run->slots = run->slot_words = run->tasks = 0;

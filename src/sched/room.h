@@ -67,8 +67,7 @@ void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
                      bool numbered);
 
 /* What pai__slots_number() did, undone. */
-void pai__slots_unnumber(pai_sched *s, const pai__req *r,
-                         const pai__run *run);
+void pai__slots_unnumber(pai_sched *s, const pai__req *r, const pai__run *run);
 /* One of a run's slots, which begin at `first`, is given back. */
 void pai__slot_give(pai_sched *s, const pai__req *r, const pai__slot *first,
                     const pai__slot *slot);

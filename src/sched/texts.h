@@ -5,8 +5,8 @@
 #include "sched/flat.h"
 
 typedef struct pai__texts {
-  pai__flat list;  /* of the strings */
-  pai__flat chars; /* each with its NUL */
+  pai__flat list;    /* of the strings */
+  pai__flat chars;   /* each with its NUL */
   pai__lookup index; /* by hash, to the last one of that hash */
 } pai__texts;
 
