@@ -203,11 +203,12 @@ static uint64_t take_lots(const pai__plan *p, uint32_t node, pai_time at,
 static int find_task(pai__plan *p, const pai_sched *s, looking *k)
 {
   const pai__want *w = k->w;
-  uint64_t h = mix(mix(w->gpus, w->cpus), mix(w->ports, w->memory));
+  uint64_t h = mix(mix(1, w->gpus), w->cpus);
   uint32_t row;
 
   k->shortest = shortest_alike(k->length);
-  h = mix(mix(mix(h, w->type), k->pin), (uint64_t)k->shortest);
+  h = mix(mix(mix(h, w->ports), w->memory), w->type);
+  h = mix(mix(h, k->pin), (uint64_t)k->shortest);
   row = find_row(p, h, s->park->nspots);
   if (row == PAI__NONE)
     return PAI_ENOMEM;
