@@ -4,8 +4,11 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo,
-                                              &pai__policy_hived };
+static const pai_policy *const builtins[] = {
+  &pai__policy_fifo,
+  &pai__policy_backfill,
+  &pai__policy_hived,
+};
 
 const pai_policy *pai_policy_builtin(size_t i)
 {

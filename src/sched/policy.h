@@ -11,6 +11,7 @@
    (p)->slot != NULL)
 
 extern const pai_policy pai__policy_fifo;
+extern const pai_policy pai__policy_backfill;
 extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
@@ -55,7 +56,9 @@ void pai__host_init(pai_sched *s);
 /* Starts the next instance of a request, if there is room.  1; 0, and its
  * reason is kept; or PAI_ENOMEM. */
 int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
-/* Likewise, with less important ones stopped for it; 0 also if it waits for
+/* Likewise, without starting it. */
+int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* As pai__try(), with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* The next instance starts as soon as as few as need be of these runs, which
