@@ -484,8 +484,30 @@ static int check_shares(pai__hived *h, pai_error **err)
   return PAI_OK;
 }
 
+/* Pinned cells are taken before anything else.  What is counted level by level
+ * may be enough, and yet they leave too few whole cells above them. */
+static int take_pins(pai__hived *h, pai_error **err)
+{
+  for (size_t i = 0; i < h->npins; i++) {
+    const pai__hived_pin *pin = &h->pins[i];
+
+    if (!pai__preassigned_take(h, pin->cell, h->vcells[pin->root].pair,
+                               false)) {
+      pai__fail(err, PAI_EINVAL,
+                "the pinned cell '%s' of virtual cluster '%s' leaves too few "
+                "whole cells for what virtual clusters are given",
+                h->cluster->cells[pin->cell].pin, h->vcs[pin->vc].name);
+      pai__error_help(err, "pin a cell beside one that is pinned, or give "
+                           "away fewer large cells");
+      return PAI_EINVAL;
+    }
+    pai__bind(h, pin->cell, pin->root);
+  }
+  return PAI_OK;
+}
+
 /* The state HiveD starts with: pinned cells are taken, all nodes are sick. */
-static void begin(building *b)
+static int begin(building *b, pai_error **err)
 {
   pai__hived *h = b->h;
 
@@ -495,13 +517,8 @@ static void begin(building *b)
     h->pcells[i].at_free = l->nfree;
     h->lists[l->free + l->nfree++] = i;
   }
-  for (size_t i = 0; i < h->npins; i++) {
-    const pai__hived_pin *pin = &h->pins[i];
-
-    (void)pai__preassigned_take(h, pin->cell, h->vcells[pin->root].pair,
-                                false);
-    pai__bind(h, pin->cell, pin->root);
-  }
+  if (take_pins(h, err) < 0)
+    return PAI_EINVAL;
   for (size_t i = 0; i < h->nchains; i++) {
     uint32_t count;
     const uint32_t *leaves =
@@ -510,6 +527,7 @@ static void begin(building *b)
     for (uint32_t k = 0; k < count; k++)
       pai__hived_set_node(h, h->pcells[leaves[k]].node, false);
   }
+  return PAI_OK;
 }
 
 static int build(building *b, pai_error **err)
@@ -528,9 +546,7 @@ static int build(building *b, pai_error **err)
       pai__scratch_init(h) < 0)
     return pai__oom(err);
   rc = check_shares(h, err);
-  if (rc == PAI_OK)
-    begin(b);
-  return rc;
+  return rc == PAI_OK ? begin(b, err) : rc;
 }
 
 int pai__hived_new(pai__hived **out, const pai_cluster *cluster,

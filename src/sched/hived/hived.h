@@ -221,8 +221,4 @@ enum {
 /* The first that made a difference, or 0. */
 uint32_t pai__hived_mended(const pai__hived *h);
 
-/* Whether all that is counted is what a count gives: for tests.  NULL, or what
- * is wrong. */
-const char *pai__hived_check(const pai__hived *h);
-
 #endif
