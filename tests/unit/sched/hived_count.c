@@ -277,11 +277,23 @@ const char *test_hived_wrong(const pai__hived *h)
   return wrong;
 }
 
+/* Whole cells, and what larger ones that nobody was promised can be divided
+ * into. */
 bool test_hived_is_safe(const pai__hived *h)
 {
-  for (uint32_t i = 0; i < h->nlevels; i++)
-    if (h->levels[i].left < h->levels[i].wanted)
-      return false;
+  for (uint32_t i = 0; i < h->nchains; i++) {
+    const pai__hived_chain *c = &h->chains[i];
+    int64_t left = 0;
+
+    for (uint32_t l = c->levels; l-- > 0;) {
+      const pai__hived_level *at = &h->levels[c->level + l];
+
+      left += (int64_t)at->nfree - at->wanted;
+      if (left < 0 || at->left < at->wanted)
+        return false;
+      left *= at->children;
+    }
+  }
   return true;
 }
 
