@@ -51,9 +51,9 @@ static int make_cells(building *b)
 
   for (size_t i = 0; i < c->ncells; i++)
     h->npleaves += c->types[c->cells[i].type].child == PAI__NOTHING;
+  h->npcells = c->ncells;
   if (MAKE(h, pcells, c->ncells) < 0 || MAKE(h, pleaves, h->npleaves) < 0)
     return PAI_ENOMEM;
-  h->npcells = c->ncells;
   for (uint32_t i = 0; i < c->ncells; i++) {
     const pai__cell *from = &c->cells[i];
     pai__pcell *to = &h->pcells[i];
@@ -165,10 +165,10 @@ static int make_leaf_types(building *b)
     pai__arena_zalloc(&b->cells.arena, h->nchains + 1, sizeof(*names));
   size_t n = 0;
 
+  h->nleaf_types = h->ntype_chains = h->nchains;
   if (names == NULL || MAKE(h, leaf_types, h->nchains) < 0 ||
       MAKE(h, type_chains, h->nchains) < 0)
     return PAI_ENOMEM;
-  h->nleaf_types = h->ntype_chains = h->nchains;
   for (size_t i = 0; i < h->nchains; i++) {
     uint32_t type = h->levels[h->chains[i].level].type;
 

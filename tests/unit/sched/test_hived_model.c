@@ -323,6 +323,7 @@ static void schedule(world *w, gang *g)
   w->waited += result.kind == PAI__HIVED_WAIT;
   if (result.kind == PAI__HIVED_PREEMPT) {
     w->preempted++;
+    g->bound = false; /* it may have another placement now */
     for (uint32_t i = 0; chance(w, 60) && i < result.ngroups; i++) {
       gang *victim =
         find_gang(w, pai__hived_group_name(w->h, result.groups[i]));
@@ -337,8 +338,7 @@ static void schedule(world *w, gang *g)
     return;
   known =
     pai__hived_find_group(w->h, g->name, strlen(g->name)) != PAI__NOTHING;
-  if (!g->bound || !known)
-    keep_placement(w, g, &result);
+  keep_placement(w, g, &result);
   if (!known)
     check_placement(w, g);
   w->bound++;
