@@ -554,7 +554,8 @@ static bool try_kinds(fitting *f)
   return false;
 }
 
-int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
+int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                  pai__why *why)
 {
   const pai__req *r = pai__req_at(s, ask->req);
   fitting f = { .s = s,

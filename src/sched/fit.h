@@ -18,6 +18,10 @@ typedef struct pai__ask {
  * s->slots and counted, and pai__unfit() undoes that; 0: there are none, and
  * *why says what lacks; or PAI_ENOMEM.
  */
+int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                  pai__why *why);
+/* Likewise; a gang that is willing to be smaller, and for which no tasks are
+ * said, gets as many as there is room for (elastic.c). */
 int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why);
 void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);
 
