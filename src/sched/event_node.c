@@ -92,10 +92,23 @@ static uint32_t find_kept(const pai_sched *s, const char *name)
   return i < s->kept.len ? i : PAI__NONE;
 }
 
+/* Those behind it move up: they stay in the order in which they came. */
+static void drop_kept(pai_sched *s, uint32_t i)
+{
+  pai__kept *k = kept_at(s, i);
+
+  count_kept(s, k, -1);
+  if (k->nodes != PAI__NONE)
+    pai__pool_give(&s->pool, k->nodes, k->words);
+  s->kept.len--;
+  memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
+}
+
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   pai_reservation r = { 0 };
   pai__kept k = { 0 };
+  uint32_t at;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->reservation != NULL, err);
@@ -107,9 +120,13 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return pai__fail(err, PAI_EINVAL,
                      "reservation '%s' ends before it begins, or is over",
                      r.name);
-  if (find_kept(s, r.name) != PAI__NONE)
+  at = find_kept(s, r.name);
+  if (at != PAI__NONE && kept_at(s, at)->to > e->time)
     return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
                      r.name);
+  if (r.vc != NULL && pai__park_tenant(s->park, r.vc) == PAI__NONE)
+    return pai__fail(err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
+                     r.vc);
   k.from = r.from;
   k.to = r.to != 0 ? r.to : INT64_MAX;
   if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
@@ -120,21 +137,11 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
   rc = set_bits(s, &r, &k, err);
   if (rc < 0)
     return rc;
+  if (at != PAI__NONE)
+    drop_kept(s, at);
   *kept_at(s, pai__flat_push(&s->kept, 1)) = k;
   count_kept(s, &k, 1);
   return PAI_OK;
-}
-
-/* Those behind it move up: they stay in the order in which they came. */
-static void drop_kept(pai_sched *s, uint32_t i)
-{
-  pai__kept *k = kept_at(s, i);
-
-  count_kept(s, k, -1);
-  if (k->nodes != PAI__NONE)
-    pai__pool_give(&s->pool, k->nodes, k->words);
-  s->kept.len--;
-  memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
 }
 
 int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
