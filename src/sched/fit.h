@@ -10,7 +10,8 @@ typedef struct pai__ask {
   const uint32_t *tasks; /* of each want; NULL: all of them */
   int strategy;          /* PAI_PLACE_... */
   bool beyond_share;
-  bool ideal; /* as if each node was up, and kept for nobody */
+  const pai__run *beside; /* what it is for is there in part; or NULL */
+  bool ideal;             /* as if each node was up, and kept for nobody */
 } pai__ask;
 
 /*

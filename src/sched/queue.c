@@ -317,7 +317,8 @@ static int fill_request(pai_sched *s, const pai_request *q, pai__req *r,
   if (rc == PAI_OK)
     rc = add_wants(s, q, r, err);
   if (rc == PAI_OK &&
-      (add_name(s, q->vc, &r->vc) < 0 || add_name(s, q->user, &r->user) < 0 ||
+      (add_name(s, s->park->tenants[r->tenant].name, &r->vc) < 0 ||
+       add_name(s, q->user, &r->user) < 0 ||
        add_name(s, q->pin, &r->pin) < 0 ||
        add_name(s, q->within, &r->within) < 0 ||
        pai__req_set_name(s, r, q->name) < 0 || add_after(s, q, r) < 0))
