@@ -277,9 +277,7 @@ const char *test_hived_wrong(const pai__hived *h)
   return wrong;
 }
 
-/* Whole cells, and what larger ones that nobody was promised can be divided
- * into. */
-bool test_hived_is_safe(const pai__hived *h)
+bool test_hived_is_safe(const pai__hived *h, bool whole)
 {
   for (uint32_t i = 0; i < h->nchains; i++) {
     const pai__hived_chain *c = &h->chains[i];
@@ -289,7 +287,7 @@ bool test_hived_is_safe(const pai__hived *h)
       const pai__hived_level *at = &h->levels[c->level + l];
 
       left += (int64_t)at->nfree - at->wanted;
-      if (left < 0 || at->left < at->wanted)
+      if ((whole && left < 0) || at->left < at->wanted)
         return false;
       left *= at->children;
     }
