@@ -52,16 +52,11 @@ static void divide(pai__lots *l, uint64_t mask)
   }
 }
 
-/* Does a request that waits want to be within what has that name? */
+/* Was a request ever to be within what has that name?  Those that wait now are
+ * not asked: with each of them lots would be others. */
 static bool is_asked_for(const pai_sched *s, const char *name)
 {
-  uint32_t within = pai__texts_find(&s->names, name);
-
-  for (uint32_t i = s->m.first; within != PAI__NONE && i != PAI__NONE;
-       i = pai__req_at(s, i)->behind)
-    if (pai__req_at(s, i)->within == within)
-      return true;
-  return false;
+  return pai__texts_find(&s->names, name) != PAI__NONE;
 }
 
 static void divide_by_nearness(pai__plan *p, const pai_sched *s,

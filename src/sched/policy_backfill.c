@@ -264,7 +264,7 @@ static int promise(backfill *b, const pai_sched *s, uint32_t req)
 }
 
 /* Its instances start, or are promised a place. */
-static int consider(backfill *b, pai_sched *s, uint32_t req)
+static int try_all(backfill *b, pai_sched *s, uint32_t req)
 {
   uint32_t tenant = pai__req_at(s, req)->tenant, planned = 0;
   uint32_t old = ((uint32_t *)b->first_of.data)[req];
@@ -296,6 +296,16 @@ static int consider(backfill *b, pai_sched *s, uint32_t req)
     b->head = b->npromised++ == 0 ? pai__req_at(s, req)->id : b->head;
   }
   return has_more(s, pai__req_at(s, req), 0) ? tell(b, s, req, until) : PAI_OK;
+}
+
+/* All that may be promised comes before those that only may start. */
+static int consider(backfill *b, pai_sched *s, pai__entry *e, bool promises)
+{
+  if (promises && !may_promise(b, pai__req_at(s, e->req)->tenant)) {
+    e->group = 1;
+    return PAI_OK;
+  }
+  return promises || e->group == 1 ? try_all(b, s, e->req) : PAI_OK;
 }
 
 static bool is_sorted(const pai__flat *queue)
@@ -334,8 +344,9 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   int rc = begin(b, s);
 
   (void)data;
-  for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
-    rc = consider(b, s, pai__entry_at(&b->queue, i)->req);
+  for (int promises = 1; promises >= 0; promises--)
+    for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
+      rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
   if (rc < 0)
     return rc;
   b->new.layout = b->plan.layout;
