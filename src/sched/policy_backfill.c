@@ -232,17 +232,20 @@ static bool has_more(const pai_sched *s, const pai__req *r, uint32_t planned)
          (r->at_once == 0 || r->active + planned < r->at_once);
 }
 
-/* Where it was promised to be, if that is as soon. */
-static int prefer(backfill *b, const pai_sched *s, uint32_t req, uint32_t *old)
+/* Where it was promised to be, if nothing is sooner. */
+static int find(backfill *b, pai_sched *s, uint32_t req, pai_time latest,
+                uint32_t *old)
 {
   const pai__promise *a =
     pai__promise_for(&b->old, *old, &b->plan, pai__req_at(s, req));
+  pai__hint hint;
 
   if (a == NULL)
-    return PAI_OK;
+    return pai__plan_find(&b->plan, s, req, b->place, latest, NULL);
   ++*old;
-  return pai__plan_prefer(&b->plan, s, req,
-                          (pai__site *)b->old.sites.data + a->first, a->count);
+  hint = (pai__hint){ (pai__site *)b->old.sites.data + a->first, a->count,
+                      a->start };
+  return pai__plan_find(&b->plan, s, req, b->place, latest, &hint);
 }
 
 /* What was found for now. */
@@ -277,9 +280,7 @@ static int try_all(backfill *b, pai_sched *s, uint32_t req)
   while (rc > 0 && has_more(s, pai__req_at(s, req), planned)) {
     pai_time latest = planned < most ? PAI__NEVER : s->m.now;
 
-    rc = pai__plan_find(&b->plan, s, req, b->place, latest);
-    if (rc > 0)
-      rc = prefer(b, s, req, &old) < 0 ? PAI_ENOMEM : 1;
+    rc = find(b, s, req, latest, &old);
     if (rc <= 0)
       break;
     if (b->plan.start <= s->m.now) {

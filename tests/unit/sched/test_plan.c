@@ -143,7 +143,7 @@ static void plan_all(pai__plan *p, model *m, pai_sched *s)
   for (req = s->m.first; req != PAI__NONE; req = pai__req_at(s, req)->behind) {
     const pai__req *r = pai__req_at(s, req);
     pai_time when = earliest(m, s, req);
-    int rc = pai__plan_find(p, s, req, 1 + (int)any(4), PAI__NEVER);
+    int rc = pai__plan_find(p, s, req, 1 + (int)any(4), PAI__NEVER, NULL);
 
     assert_int_equal(rc, when != PAI__NEVER);
     if (rc == 0)
