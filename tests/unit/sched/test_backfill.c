@@ -206,9 +206,10 @@ static void check_promises(world *w, bool easy)
       assert_true(r.until != 0 && r.until <= w->promised[id]);
     }
     w->promised[id] = v.waiting != 0 ? r.until : 0;
-    first = first && w->promised[id] == 0;
+    first = first == 0 && w->promised[id] != 0 ? id : first;
     w->waiting[id] = v.waiting;
   }
+  w->first = first;
 }
 
 /* From the first request that asks for it on, GPUs of a switch are told from
@@ -237,7 +238,7 @@ static void live(world *w, bool easy, bool reserve)
     for (uint32_t n = late ? 0 : any(w, 4); n > 1; n--)
       submit_any(w);
     /* A reservation delays whom it likes. */
-    if (reserve && w->now == 2)
+    if (reserve && w->now == 1)
       keep_any(w);
     assert_true(pai_sched_decide(w->s, w->now, NULL) >= 0);
     check_promises(w, easy);
