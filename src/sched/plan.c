@@ -52,16 +52,11 @@ static void divide(pai__lots *l, uint64_t mask)
   }
 }
 
-/* Does a request that waits want to be within what has that name? */
+/* Was a request ever to be within what has that name?  Those that wait now are
+ * not asked: with each of them lots would be others. */
 static bool is_asked_for(const pai_sched *s, const char *name)
 {
-  uint32_t within = pai__texts_find(&s->names, name);
-
-  for (uint32_t i = s->m.first; within != PAI__NONE && i != PAI__NONE;
-       i = pai__req_at(s, i)->behind)
-    if (pai__req_at(s, i)->within == within)
-      return true;
-  return false;
+  return pai__texts_find(&s->names, name) != PAI__NONE;
 }
 
 static void divide_by_nearness(pai__plan *p, const pai_sched *s,
@@ -370,27 +365,22 @@ static int are_free(pai__plan *p, const pai_sched *s, const pai__req *r)
   return rc < 0 ? rc : ok;
 }
 
-int pai__plan_prefer(pai__plan *p, const pai_sched *s, uint32_t req,
-                     const pai__site *sites, uint32_t n)
+int pai__plan_holds(pai__plan *p, const pai_sched *s, uint32_t req,
+                    const pai__hint *hint)
 {
-  const pai__req *r = pai__req_at(s, req);
-  size_t bytes = n * sizeof(*sites);
   pai__flat found = p->sites;
   int rc;
 
-  if (n != found.len || memcmp(found.data, sites, bytes) == 0)
-    return PAI_OK;
   p->spare.len = 0;
-  if (pai__flat_reserve(&p->spare, &p->alloc, n) < 0)
+  if (pai__flat_reserve(&p->spare, &p->alloc, hint->n) < 0)
     return PAI_ENOMEM;
-  (void)pai__flat_push(&p->spare, n);
-  memcpy(p->spare.data, sites, bytes);
+  (void)pai__flat_push(&p->spare, hint->n);
+  memcpy(p->spare.data, hint->sites, hint->n * sizeof(*hint->sites));
+  p->start = hint->start > p->now ? hint->start : p->now;
   p->sites = p->spare;
-  rc = are_free(p, s, r);
+  rc = are_free(p, s, pai__req_at(s, req));
   p->sites = found;
-  if (rc > 0)
-    memcpy(found.data, sites, bytes);
-  return rc < 0 ? rc : PAI_OK;
+  return rc;
 }
 
 /* --- starting ------------------------------------------------------------- */

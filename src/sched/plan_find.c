@@ -389,8 +389,8 @@ static bool is_single(const pai__plan *p, const pai_sched *s,
          (within == NULL || strcmp(within, "node") == 0);
 }
 
-int pai__plan_find(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
-                   pai_time latest)
+static int search(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
+                  pai_time latest)
 {
   const pai__req *r = pai__req_at(s, req);
   const pai__want *w = pai__wants_of(s, r);
@@ -407,10 +407,8 @@ int pai__plan_find(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
                 .at = latest,
                 .node = PAI__NONE };
 
-  p->sites.len = 0;
-  p->start = PAI__NEVER;
-  if (pai__flat_reserve(&p->sites, &p->alloc, 1) < 0)
-    return PAI_ENOMEM;
+  if (latest < p->now)
+    return 0;
   if (!is_single(p, s, r, strategy))
     return find_gang(p, s, &ask, latest);
   if (r->pin != PAI__NONE) {
@@ -419,4 +417,35 @@ int pai__plan_find(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
       return 0;
   }
   return find_task(p, s, &k);
+}
+
+/* What was found before is as good as it gets if nothing is earlier.  And for a
+ * gang it may be better: where others begin meanwhile, what fit.c tries first
+ * is not what it tried then. */
+int pai__plan_find(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
+                   pai_time latest, const pai__hint *hint)
+{
+  pai_time before = latest, start;
+  pai__flat sites;
+  int held = 0, rc;
+
+  p->sites.len = 0;
+  if (pai__flat_reserve(&p->sites, &p->alloc, 1) < 0)
+    return PAI_ENOMEM;
+  if (hint != NULL)
+    held = pai__plan_holds(p, s, req, hint);
+  if (held < 0)
+    return held;
+  start = p->start;
+  if (held > 0 && start <= latest)
+    before = start - 1;
+  p->start = PAI__NEVER;
+  rc = search(p, s, req, strategy, before);
+  if (rc != 0 || held == 0 || start > latest)
+    return rc;
+  sites = p->sites;
+  p->sites = p->spare;
+  p->spare = sites;
+  p->start = start;
+  return 1;
 }
