@@ -4,7 +4,8 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo };
+static const pai_policy *const builtins[] = { &pai__policy_fifo,
+                                            &pai__policy_capacity };
 
 const pai_policy *pai_policy_builtin(size_t i)
 {

@@ -377,6 +377,29 @@ int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
   return make_room(&m);
 }
 
+int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                      uint32_t n)
+{
+  static const uint32_t none = 0;
+  making_room m = { .s = s,
+                    .req = ask->req,
+                    .ask = *ask,
+                    .given = n != 0 ? runs : &none,
+                    .ngiven = n };
+  size_t most = s->runs.len + 1;
+  uint32_t tasks;
+  int rc = find_candidates(&m);
+
+  if (rc < 0)
+    return rc;
+  rc = work_on_copy(&m);
+  if (rc == PAI_OK)
+    rc = fits_without(&m, m.n, &tasks);
+  drop_copy(&m);
+  pai__free(&s->alloc, m.list, most * sizeof(*m.list));
+  return rc;
+}
+
 static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
 {
   const pai__slot *slots = pai__slots_of(s, run);
