@@ -78,12 +78,13 @@ static int add(making *m, const char *name, uint32_t tenant)
 
   if (copy == NULL)
     return PAI_ENOMEM;
-  q->list[q->n++] = (pai__queue){ .name = copy,
-                                  .parent = q->n != 0 ? 0 : PAI__NONE,
-                                  .child = PAI__NONE,
-                                  .sibling = PAI__NONE,
-                                  .tenant = tenant,
-                                  .text = PAI__NONE };
+  q->list[q->n] = (pai__queue){ .name = copy,
+                                .parent = q->n != 0 ? 0 : PAI__NONE,
+                                .child = PAI__NONE,
+                                .sibling = PAI__NONE,
+                                .tenant = tenant,
+                                .text = PAI__NONE };
+  q->n++;
   return PAI_OK;
 }
 

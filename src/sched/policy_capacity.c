@@ -380,7 +380,8 @@ static void refuse_preemption(deciding *d, uint32_t req)
 /* --- trying --------------------------------------------------------------- */
 
 /* The lowest queue that would have more than it may, or PAI__NONE; `ever`: also
- * if all else of it was gone. */
+ * if all else of it was gone.  Who may have all of the cluster lacks room, and
+ * no quota. */
 static uint32_t find_over(const deciding *d, uint32_t leaf, uint32_t req,
                           bool ever)
 {
@@ -389,7 +390,8 @@ static uint32_t find_over(const deciding *d, uint32_t leaf, uint32_t req,
   uint32_t i = leaf;
 
   while (i != PAI__NONE &&
-         (ever ? wanted : list[i].used + wanted) <= list[i].max)
+         (list[i].max >= list[0].max ||
+          (ever ? wanted : list[i].used + wanted) <= list[i].max))
     i = list[i].parent;
   return wanted != 0 ? i : PAI__NONE;
 }
