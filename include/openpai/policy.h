@@ -48,6 +48,7 @@ typedef struct pai_place {
                          cluster owns */
 } pai_place;
 
+typedef struct pai_policy pai_policy;
 typedef struct pai_policy_host pai_policy_host;
 
 /**
@@ -82,8 +83,7 @@ struct pai_policy_host {
   /** Starts the next instance of a request that waits, where there is room.
    *  @return 1: it was started; 0: there is no room, and its reason is kept; a
    *  PAI_E* code */
-  int (*start)(const pai_policy_host *host, uint64_t id,
-               const pai_place *how);
+  int (*start)(const pai_policy_host *host, uint64_t id, const pai_place *how);
   /** Starts it just there: as many places as it has tasks, want by want, of
    *  which node and GPUs count (CPUs, memory and ports follow).
    *  @return PAI_OK; PAI_EBUSY: that is not free; PAI_EINVAL: that is not what
@@ -112,14 +112,14 @@ struct pai_policy_host {
   int (*refuse)(const pai_policy_host *host, uint64_t id,
                 const pai_reason *reason);
   /** Keeps a message for the error that the failing call gives.  @return code */
-  int (*fail)(const pai_policy_host *host, int code, const char *message);
+  int (*give_up)(const pai_policy_host *host, int code, const char *message);
 };
 
 /** A policy.  Only name and decide are needed; without clone there are no
  *  forks, without save and load no log and no snapshots. */
 struct pai_policy {
   size_t struct_size;
-  uint32_t version;  /**< PAI_POLICY_VERSION */
+  uint32_t version; /**< PAI_POLICY_VERSION */
   const char *name;
   const char *about; /**< one line for people, or NULL */
   void *data;        /**< for the functions below, of the caller */

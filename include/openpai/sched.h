@@ -31,13 +31,13 @@
 
 PAI_BEGIN_DECLS
 
-typedef struct pai_sched pai_sched;   /**< opaque; pai_sched_free() */
-typedef struct pai_policy pai_policy; /**< openpai/policy.h */
+typedef struct pai_sched pai_sched; /**< opaque; pai_sched_free() */
+struct pai_policy;                  /* openpai/policy.h */
 
 /** Most that a scheduler takes: nodes as an allocation, and of each */
 enum {
-  PAI_SCHED_GPUS = 64,        /**< GPUs on a node */
-  PAI_SCHED_TASKS = 1 << 17,  /**< tasks of one instance */
+  PAI_SCHED_GPUS = 64,       /**< GPUs on a node */
+  PAI_SCHED_TASKS = 1 << 17, /**< tasks of one instance */
   PAI_SCHED_INSTANCES = 1 << 20,
   PAI_SCHED_MAX_PRIORITY = 1000,
   PAI_SCHED_OPPORTUNISTIC = -1 /**< priority: with what others leave, beyond
@@ -47,19 +47,20 @@ enum {
 /** Options; zero-fill, or use PAI_SCHED_OPTIONS_INIT. */
 typedef struct pai_sched_options {
   size_t struct_size;
-  const pai_alloc *alloc;    /**< NULL: malloc; copied */
-  const char *policy;        /**< a built-in one; NULL: "fifo" */
-  const pai_policy *table;   /**< one of the caller's instead; must outlive the
+  const pai_alloc *alloc; /**< NULL: malloc; copied */
+  const char *policy;     /**< a built-in one; NULL: "fifo" */
+  const struct pai_policy
+    *table; /**< one of the caller's instead; must outlive the
                                   scheduler and its forks */
-  const char *policy_options; /**< a JSON object, or NULL: all defaults */
+  const char *policy_options;     /**< a JSON object, or NULL: all defaults */
   uint32_t first_port, last_port; /**< what tasks are given; 0: 15000 to
                                        39999 */
   uint32_t next_port; /**< the first one to be given out; 0: first_port */
   int unchecked; /**< 1: what a policy asks for is not checked a second time */
 } pai_sched_options;
 
-#define PAI_SCHED_OPTIONS_INIT                          \
-  {                                                     \
+#define PAI_SCHED_OPTIONS_INIT                                    \
+  {                                                               \
     sizeof(pai_sched_options), NULL, NULL, NULL, NULL, 0, 0, 0, 0 \
   }
 
@@ -113,8 +114,8 @@ typedef struct pai_want {
 
 /** What another request must have done before. */
 enum {
-  PAI_AFTER_OK = 1,  /**< all instances have finished well */
-  PAI_AFTER_ANY = 2, /**< all instances have finished */
+  PAI_AFTER_OK = 1,    /**< all instances have finished well */
+  PAI_AFTER_ANY = 2,   /**< all instances have finished */
   PAI_AFTER_FAILED = 3 /**< all have finished, and one of them not well */
 };
 
@@ -126,21 +127,21 @@ typedef struct pai_after {
 /** A request; strings and arrays are copied. */
 typedef struct pai_request {
   size_t struct_size;
-  uint64_t id;         /**< the caller's; never 0, never used before */
-  const char *name;    /**< for people, or NULL */
-  const char *vc;      /**< its virtual cluster; NULL: "default" */
-  const char *user;    /**< or NULL */
-  const char *pin;     /**< only in the cell or node of this name, or NULL */
-  const char *within;  /**< "node", "rack", or what GPUs share, as "nvlink":
+  uint64_t id;        /**< the caller's; never 0, nor of one that is there */
+  const char *name;   /**< for people, or NULL */
+  const char *vc;     /**< its virtual cluster; NULL: "default" */
+  const char *user;   /**< or NULL */
+  const char *pin;    /**< only in the cell or node of this name, or NULL */
+  const char *within; /**< "node", "rack", or what GPUs share, as "nvlink":
                             all tasks in one of them; NULL: they may be
                             anywhere */
-  int priority;        /**< 0 to 1000, or PAI_SCHED_OPPORTUNISTIC */
-  pai_time duration;   /**< how long it takes, as a guess; 0: not known */
-  pai_time limit;      /**< it is stopped then; 0: it may run for ever */
-  uint32_t instances;  /**< 0: one */
-  uint32_t at_once;    /**< no more of them at a time; 0: all */
-  int held;            /**< 1: not before it is released */
-  int lazy;            /**< 1: rather than be preempted it may go on as
+  int priority;       /**< 0 to 1000, or PAI_SCHED_OPPORTUNISTIC */
+  pai_time duration;  /**< how long it takes, as a guess; 0: not known */
+  pai_time limit;     /**< it is stopped then; 0: it may run for ever */
+  uint32_t instances; /**< 0: one */
+  uint32_t at_once;   /**< no more of them at a time; 0: all */
+  int held;           /**< 1: not before it is released */
+  int lazy;           /**< 1: rather than be preempted it may go on as
                             opportunistic; HiveD's lazyPreemptionEnable */
   const pai_want *wants; /**< at least one */
   size_t nwants;
@@ -170,10 +171,10 @@ enum {
   PAI_SCHED_UNRESERVE,  /**< text: the reservation's name */
   PAI_SCHED_LOSE_PORT,  /**< node, number: somebody else has it */
   PAI_SCHED_REGAIN_PORTS, /**< all lost ports may be tried again */
-  PAI_SCHED_POLICY,     /**< text: a built-in one; options: its own */
-  PAI_SCHED_SHADOW,     /**< likewise, to decide beside the one that counts,
+  PAI_SCHED_POLICY,       /**< text: a built-in one; options: its own */
+  PAI_SCHED_SHADOW,       /**< likewise, to decide beside the one that counts,
                              without effect; NULL: no more */
-  PAI_SCHED_TIME        /**< nothing but the time */
+  PAI_SCHED_TIME          /**< nothing but the time */
 };
 
 /** All instances. */
@@ -190,9 +191,9 @@ enum {
 typedef struct pai_reservation {
   size_t struct_size;
   const char *name;
-  pai_time from, to; /**< to 0: for ever */
-  const char *vc;    /**< who may use them meanwhile; */
-  const char *user;  /**< both NULL: nobody, as for maintenance */
+  pai_time from, to;        /**< to 0: for ever */
+  const char *vc;           /**< who may use them meanwhile; */
+  const char *user;         /**< both NULL: nobody, as for maintenance */
   const char *const *nodes; /**< names; NULL: all nodes */
   size_t nnodes;
 } pai_reservation;
@@ -365,11 +366,11 @@ PAI_API pai_time pai_sched_next_time(const pai_sched *sched);
 /** Where a task is. */
 typedef struct pai_task_place {
   size_t struct_size;
-  uint32_t want;       /**< of its request */
-  uint32_t index;      /**< in that want, from 0 */
-  uint32_t node;       /**< pai_sched_view_node() */
-  uint64_t gpus;       /**< mask of the node's GPUs */
-  uint64_t memory;     /**< bytes */
+  uint32_t want;        /**< of its request */
+  uint32_t index;       /**< in that want, from 0 */
+  uint32_t node;        /**< pai_sched_view_node() */
+  uint64_t gpus;        /**< mask of the node's GPUs */
+  uint64_t memory;      /**< bytes */
   const uint64_t *cpus; /**< mask of CPUs, in words */
   size_t cpu_words;
   const uint32_t *ports; /**< all until the scheduler is changed */
@@ -408,30 +409,30 @@ enum {
   PAI_LACK_CPU,
   PAI_LACK_MEMORY,
   PAI_LACK_PORT,
-  PAI_LACK_TOPOLOGY,  /**< enough in sum, not together */
-  PAI_LACK_GANG,      /**< some tasks have a place, not all */
+  PAI_LACK_TOPOLOGY,   /**< enough in sum, not together */
+  PAI_LACK_GANG,       /**< some tasks have a place, not all */
   PAI_LACK_PREEMPTION, /**< those that hold it may not be preempted */
-  PAI_LACK_VICTIMS,   /**< those that make room have not stopped yet */
-  PAI_LACK_LATER,     /**< it would delay what is planned before it */
-  PAI_LACK_POLICY,    /**< the policy says why: text */
-  PAI_LACKS           /**< how many there are */
+  PAI_LACK_VICTIMS,    /**< those that make room have not stopped yet */
+  PAI_LACK_LATER,      /**< it would delay what is planned before it */
+  PAI_LACK_POLICY,     /**< the policy says why: text */
+  PAI_LACKS            /**< how many there are */
 };
 
 /** Why a request waits, as it was found when it was last considered. */
 typedef struct pai_reason {
   size_t struct_size;
-  int lack;          /**< what decided */
-  int of;            /**< PAI_LACK_GANG, _TOPOLOGY: what lacked the next task;
+  int lack;         /**< what decided */
+  int of;           /**< PAI_LACK_GANG, _TOPOLOGY: what lacked the next task;
                           else as lack */
-  uint32_t want;     /**< of which the first task without a place is */
-  uint32_t placed;   /**< tasks that had one */
-  uint32_t tasks;    /**< of all there are */
-  uint64_t wanted;   /**< of what lacks; for the nearest miss, */
-  uint64_t found;    /**< and what there was */
-  const char *node;  /**< the nearest miss, or NULL */
-  uint64_t behind;   /**< the request it waits for, or 0 */
-  pai_time until;    /**< it will not start before, as planned; 0: not known */
-  const char *text;  /**< what the policy says, or NULL */
+  uint32_t want;    /**< of which the first task without a place is */
+  uint32_t placed;  /**< tasks that had one */
+  uint32_t tasks;   /**< of all there are */
+  uint64_t wanted;  /**< of what lacks; for the nearest miss, */
+  uint64_t found;   /**< and what there was */
+  const char *node; /**< the nearest miss, or NULL */
+  uint64_t behind;  /**< the request it waits for, or 0 */
+  pai_time until;   /**< it will not start before, as planned; 0: not known */
+  const char *text; /**< what the policy says, or NULL */
 } pai_reason;
 
 /** Fills @p reason.  @return PAI_OK; PAI_ENOTFOUND: no such request, or it
@@ -485,7 +486,7 @@ typedef struct pai_request_view {
   uint32_t instances, at_once;
   int held, lazy;
   const char *name, *vc, *user, *pin, *within; /**< or NULL */
-  uint32_t wants; /**< pai_sched_view_want() */
+  uint32_t wants;                              /**< pai_sched_view_want() */
   uint32_t after; /**< how many others it is, or was, to come after */
   uint32_t waiting, running, finished, failed; /**< instances */
 } pai_request_view;
@@ -493,8 +494,8 @@ typedef struct pai_request_view {
 typedef struct pai_sched_node_view {
   size_t struct_size;
   const char *name;
-  int state;       /**< PAI_NODE_UP, ... */
-  const char *why; /**< it is not up, or NULL */
+  int state;                           /**< PAI_NODE_UP, ... */
+  const char *why;                     /**< it is not up, or NULL */
   uint32_t gpus, free_gpus, sick_gpus; /**< free ones are not sick */
   uint64_t free_mask, sick_mask;       /**< which ones */
   uint32_t cpus, free_cpus; /**< 0 CPUs: not known, nobody counts them */
@@ -521,7 +522,10 @@ typedef struct pai_sched_view {
   size_t nodes, virtual_clusters;
   uint64_t gpus, free_gpus;
   uint32_t requests, waiting, running; /**< requests; of them; instances */
-  uint64_t shadow_decisions, shadow_agreed;
+  uint64_t live_decisions;             /**< since there is a shadow; */
+  uint64_t shadow_decisions;           /**< its own, */
+  uint64_t shadow_agreed;              /**< and those that were the same */
+  uint64_t shadow_failed;              /**< times it could not decide */
 } pai_sched_view;
 
 /** @return PAI_OK; PAI_ENOTFOUND; PAI_EINVAL: bad struct_size  @since 0.1 */

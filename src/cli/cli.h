@@ -33,6 +33,7 @@ extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
   cli_spec_schema, cli_spec_show, cli_spec_fmt, cli_spec_diff;
 extern const cli_verb cli_cluster_show, cli_cluster_check, cli_cluster_hived,
   cli_cluster_top;
+extern const cli_verb cli_sched_hived_replay;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */
@@ -55,6 +56,9 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
 /* Complains of how a verb was called, and says where that is explained. */
 void cli_misused(const cli_verb *verb, const char *what, const char *word);
 void cli_print_help(const cli_verb *verb, FILE *out);
+
+/* Whether a word is a name but for one slip, or two in a longer one (slip.c). */
+bool cli_is_slip(const char *word, size_t len, const char *name);
 
 /* --- terminal (term.c) --- */
 

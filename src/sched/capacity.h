@@ -43,7 +43,7 @@ typedef struct pai__queues {
 } pai__queues;
 
 /* As the options have them.  `strict`: what cannot be is refused; else it is as
- * near to them as the cluster allows.  PAI_OK; or a code after host->fail(),
+ * near to them as the cluster allows.  PAI_OK; or a code after host->give_up(),
  * and there are none. */
 int pai__queues_make(pai__queues *q, const pai_policy_host *host,
                      const char *options, bool strict);

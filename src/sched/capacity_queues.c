@@ -37,7 +37,7 @@ static void complain(making *m, const char *fmt, ...)
   (void)vsnprintf(text, sizeof(text), fmt, ap);
   va_end(ap);
   m->failed = true;
-  m->rc = m->host->fail(m->host, PAI_EINVAL, text);
+  m->rc = m->host->give_up(m->host, PAI_EINVAL, text);
 }
 
 /* --- names ---------------------------------------------------------------- */

@@ -13,8 +13,8 @@
 
 #include <openpai/policy.h>
 
-enum { PAI__MOST_PORTS = 4096 }; /* of a task */
-#define PAI__NO_TYPE (UINT32_MAX - 1) /* it was there in an older cluster */
+enum { PAI__MOST_PORTS = UINT16_MAX }; /* of a task */
+#define PAI__NO_TYPE (UINT32_MAX - 1)  /* it was there in an older cluster */
 
 /* --- requests ------------------------------------------------------------- */
 
@@ -39,13 +39,13 @@ typedef struct pai__req {
   pai_time submitted;
   pai_time duration, limit;
   int32_t priority;
-  uint32_t tenant; /* of the park */
-  uint32_t vc, user, pin, within;       /* names, or PAI__NONE */
-  uint32_t name, name_words;            /* text in the pool; 0 words: none */
-  uint32_t wants, nwants;               /* in the pool */
-  uint32_t after, nafter;               /* likewise */
+  uint32_t tenant;                /* of the park */
+  uint32_t vc, user, pin, within; /* names, or PAI__NONE */
+  uint32_t name, name_words;      /* text in the pool; 0 words: none */
+  uint32_t wants, nwants;         /* in the pool */
+  uint32_t after, nafter;         /* likewise */
   uint32_t instances, at_once;
-  uint32_t next;     /* the first instance that never began */
+  uint32_t next;           /* the first instance that never began */
   uint32_t runs, last_run; /* a list, in the order of instances */
   uint32_t active;   /* runs that hold a place, or wait for their victims */
   uint32_t returned; /* runs that wait again */
@@ -71,9 +71,9 @@ typedef struct pai__run {
   uint32_t next, before; /* of the same request */
   uint32_t slots, slot_words;
   uint32_t tasks;
-  uint64_t order;    /* of placing: of two, the lower was placed before */
-  pai_time since;    /* when it was placed, and then when it started */
-  uint64_t by;       /* for whom it stops */
+  uint64_t order; /* of placing: of two, the lower was placed before */
+  pai_time since; /* when it was placed, and then when it started */
+  uint64_t by;    /* for whom it stops */
   uint32_t leaving, leaving_want; /* so many of its last tasks are to go */
   uint8_t state, cause;
   uint8_t borrowed; /* counted as such: it is no guaranteed one */
@@ -165,6 +165,8 @@ struct pai_sched {
   pai__flat reqs, runs, rooms, cpus, kept, whys;
   pai__flat claims;               /* runs, the oldest first */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
+  pai__flat
+    held; /* masks of what runs have of each node: check.c's own book */
   pai__lookup by_id, by_instance;
   pai__lookup followed; /* ids that others wait for, to how many */
   pai__lookup possible; /* shapes that fit if all is free */
@@ -173,24 +175,29 @@ struct pai_sched {
 
   /* A fork begins without these. */
   pai__flat decisions;
-  uint32_t told;      /* decisions of the last time */
+  uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
-  pai__flat slots;    /* for fit.c while it looks */
+  pai__flat slots;     /* for fit.c while it looks */
   bool deciding;
   char *failure; /* what a policy said of its failure */
   pai_write_cb log;
   void *log_data;
+  pai__buf line; /* for the log, while an event is taken */
+  bool loading;  /* it is made of a snapshot: what was checked counts */
 
   pai_policy_host host; /* what the policy is handed */
   const pai_policy *policy;
   void *policy_state;
-  bool lends; /* the policy; one that is built in may say otherwise in open() */
+  bool
+    lends; /* the policy; one that is built in may say otherwise in open() */
+  bool own_shares; /* likewise: it keeps shares in its own way */
   char *policy_options;
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;
-  uint64_t shadow_decisions, shadow_agreed;
+  bool shadow_lends;
+  uint64_t shadow_live, shadow_decisions, shadow_agreed, shadow_failed;
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)

@@ -9,7 +9,7 @@ static pai_time end_of(const pai_sched *s, const pai__run *run)
 {
   pai_time limit = pai__req_at(s, run->req)->limit;
 
-  return limit == 0 || limit > INT64_MAX - run->since ? INT64_MAX
+  return limit == 0 || run->since > INT64_MAX - limit ? INT64_MAX
                                                       : run->since + limit;
 }
 
@@ -77,8 +77,7 @@ static bool still_stops(const pai_sched *s, const pai__decision *d)
   uint32_t run =
     req != PAI__NONE ? pai__run_find(s, req, d->instance) : PAI__NONE;
 
-  return run != PAI__NONE &&
-         pai__run_at(s, run)->state == PAI__RUN_STOPPING;
+  return run != PAI__NONE && pai__run_at(s, run)->state == PAI__RUN_STOPPING;
 }
 
 /* Decisions that were told go; those that events made stay. */
@@ -95,15 +94,22 @@ static void forget_told(pai_sched *s)
 
 static int let_decide(pai_sched *s, pai_error **err)
 {
+  pai_sched *shadow = NULL;
+  uint32_t first;
   int rc = stop_overdue(s);
 
   if (rc == PAI_OK)
     rc = pai__start_claimed(s);
+  if (rc == PAI_OK && s->shadow != NULL)
+    rc = pai__shadow_decide(&shadow, s);
   if (rc < 0)
-    return pai__oom(err);
+    return pai__policy_failed(s, rc, err);
+  first = s->decisions.len;
   s->deciding = true;
   rc = s->policy->decide(s->policy_state, s->policy->data, &s->host);
   s->deciding = false;
+  if (shadow != NULL)
+    pai__shadow_compare(s, shadow, first);
   return rc < 0 ? pai__policy_failed(s, rc, err) : PAI_OK;
 }
 
@@ -120,6 +126,9 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
     return pai__fail(err, PAI_EINVAL,
                      "it is asked for %lld, and the last event was at %lld",
                      (long long)now, (long long)s->m.now);
+  rc = pai__log_decide(s, now, err);
+  if (rc < 0)
+    return rc;
   s->m.now = now;
   s->m.events++;
   forget_told(s);
@@ -127,8 +136,7 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
   pai__kept_expire(s);
   rc = let_decide(s, err);
   s->told = s->decisions.len;
-  if (rc == PAI_OK)
-    rc = pai__log_decide(s, err);
+  rc = pai__log_taken(s, rc, err);
   return rc < 0 ? rc : (int)s->decisions.len;
 }
 
@@ -179,8 +187,8 @@ static void fill_place(const pai_sched *s, const pai__run *run, uint32_t task,
   p->gpus = slot->gpus;
   p->memory = w->memory;
   p->cpus = (const uint64_t *)first + slot->cpus;
-  p->cpu_words = w->cpus != 0 ? pai__build_of(s->park, slot->node)->cpu_words
-                              : 0;
+  p->cpu_words =
+    w->cpus != 0 ? pai__build_of(s->park, slot->node)->cpu_words : 0;
   p->ports = (const uint32_t *)((const uint64_t *)first + slot->ports);
   p->nports = w->ports;
 }

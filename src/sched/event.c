@@ -97,7 +97,7 @@ static int cancel_one(pai_sched *s, const pai_sched_event *e, uint32_t req,
   }
   if (pai__run_at(s, run)->state >= PAI__RUN_PLACED)
     return pai__stop(s, run, PAI_STOP_CANCELLED, 0) < 0 ? pai__oom(err)
-                                                         : PAI_OK;
+                                                        : PAI_OK;
   if (pai__run_at(s, run)->state == PAI__RUN_CLAIMED)
     pai__release(s, run);
   pai__run_end(s, run, false);
@@ -238,6 +238,8 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
                    "it is of %" PRId64 ", and the one before of %" PRId64,
                    e.time, s->m.now);
   else
+    rc = pai__log_event(s, &e, err);
+  if (rc == PAI_OK)
     rc = takers[e.kind](s, &e, err);
   if (rc < 0)
     return tell_number(s, rc, err);

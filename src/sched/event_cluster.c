@@ -3,6 +3,7 @@
 #include "sched/sched.h"
 
 #include "resource/bits.h"
+#include "sched/check.h"
 
 typedef struct moving {
   pai_sched *s;
@@ -23,9 +24,9 @@ static bool is_used(const pai_sched *s, uint32_t node)
     return true;
   if (b->memory != 0 && n->memory != (int64_t)b->memory)
     return true;
-  return b->cpus != 0 && (pai__bits_count(cpus, b->cpu_words) !=
-                            b->cpus - b->first_cpu ||
-                          n->cpus != (int32_t)(b->cpus - b->first_cpu));
+  return b->cpus != 0 &&
+         (pai__bits_count(cpus, b->cpu_words) != b->cpus - b->first_cpu ||
+          n->cpus != (int32_t)(b->cpus - b->first_cpu));
 }
 
 static bool is_alike(const pai__build *a, const pai__build *b)
@@ -102,7 +103,8 @@ static int make(moving *m)
   if (pai__flat_reserve(&m->nodes, &s->alloc, m->park->nspots) < 0 ||
       pai__flat_reserve(&m->cpus, &s->alloc, m->park->cpu_words) < 0 ||
       pai__flat_reserve(&m->used, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&m->lent, &s->alloc, sums) < 0)
+      pai__flat_reserve(&m->lent, &s->alloc, sums) < 0 ||
+      pai__flat_reserve(&m->s->held, &s->alloc, m->park->nspots) < 0)
     return pai__oom(m->err);
   (void)pai__flat_push(&m->nodes, m->park->nspots);
   (void)pai__flat_push(&m->cpus, m->park->cpu_words);
@@ -220,6 +222,9 @@ static void swap_in(moving *m)
   s->gpus_lent = m->lent;
   pai__lookup_clear(&s->possible);
   pai__tally_again(s);
+  s->held.len = 0;
+  (void)pai__flat_push(&s->held, s->rooms.len);
+  pai__check_again(s);
   pai__kept_recount(s);
 }
 
@@ -234,9 +239,8 @@ static int move(moving *m, const pai_cluster *c)
     rc = make(m);
   if (rc == PAI_OK)
     rc = pai__rooms_of_cluster(s, m->park, c, m->nodes.data, m->err);
-  if (rc == PAI_OK &&
-      pai__pool_reserve(&s->pool, &s->alloc, s->kept.len,
-                        PAI__BITS_WORDS(m->park->nspots)) < 0)
+  if (rc == PAI_OK && pai__pool_reserve(&s->pool, &s->alloc, s->kept.len,
+                                        PAI__BITS_WORDS(m->park->nspots)) < 0)
     rc = pai__oom(m->err);
   if (rc < 0) {
     pai__flat_dispose(&m->nodes, &s->alloc);

@@ -92,11 +92,32 @@ static uint32_t find_kept(const pai_sched *s, const char *name)
   return i < s->kept.len ? i : PAI__NONE;
 }
 
+int pai__kept_add(pai_sched *s, const pai_reservation *r, pai_error **err)
+{
+  pai__kept k = { 0 };
+  int rc;
+
+  if (find_kept(s, r->name) != PAI__NONE)
+    return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
+                     r->name);
+  k.from = r->from;
+  k.to = r->to != 0 ? r->to : INT64_MAX;
+  if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->name, &k.name) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->vc, &k.vc) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->user, &k.user) < 0)
+    return pai__oom(err);
+  rc = set_bits(s, r, &k, err);
+  if (rc < 0)
+    return rc;
+  *kept_at(s, pai__flat_push(&s->kept, 1)) = k;
+  count_kept(s, &k, 1);
+  return PAI_OK;
+}
+
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   pai_reservation r = { 0 };
-  pai__kept k = { 0 };
-  int rc;
 
   PAI__CHECK_ARG_ERR(e->reservation != NULL, err);
   if (PAI__COPY_IN(&r, e->reservation, pai_reservation, nnodes) < 0 ||
@@ -107,22 +128,7 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return pai__fail(err, PAI_EINVAL,
                      "reservation '%s' ends before it begins, or is over",
                      r.name);
-  if (find_kept(s, r.name) != PAI__NONE)
-    return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
-                     r.name);
-  k.from = r.from;
-  k.to = r.to != 0 ? r.to : INT64_MAX;
-  if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.name, &k.name) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.vc, &k.vc) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.user, &k.user) < 0)
-    return pai__oom(err);
-  rc = set_bits(s, &r, &k, err);
-  if (rc < 0)
-    return rc;
-  *kept_at(s, pai__flat_push(&s->kept, 1)) = k;
-  count_kept(s, &k, 1);
-  return PAI_OK;
+  return pai__kept_add(s, &r, err);
 }
 
 /* Those behind it move up: they stay in the order in which they came. */

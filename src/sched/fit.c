@@ -21,8 +21,8 @@ typedef struct fitting {
   const pai__ask *ask;
   const pai__req *req;
   const pai__want *wants;
-  uint32_t pin;  /* of the park, or PAI__NONE */
-  uint32_t kind; /* what wants without a type get; PAI__NONE: anything */
+  uint32_t pin;   /* of the park, or PAI__NONE */
+  uint32_t kind;  /* what wants without a type get; PAI__NONE: anything */
   uint32_t total; /* tasks */
   uint32_t placed;
   pai__why *why;
@@ -48,24 +48,32 @@ static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
   return pai__bits_has(bits, k->words, node);
 }
 
+pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
+                         pai_time from, pai_time to)
+{
+  for (uint32_t i = 0; i < s->kept.len; i++) {
+    const pai__kept *k = (pai__kept *)s->kept.data + i;
+
+    if (k->name != PAI__NONE && k->to > from && k->from < to &&
+        is_kept(s, k, node) && !may_use(k, r))
+      return k->to;
+  }
+  return 0;
+}
+
 /* A request that would end before the reservation begins is let through. */
 static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
 {
   pai_time length = r->limit != 0 ? r->limit : r->duration;
-  pai_time end =
-    length == 0 || length > INT64_MAX - s->m.now ? INT64_MAX : s->m.now + length;
+  pai_time end = length == 0 || s->m.now > INT64_MAX - length
+                   ? INT64_MAX
+                   : s->m.now + length;
 
-  for (uint32_t i = 0; i < s->kept.len; i++) {
-    const pai__kept *k = (pai__kept *)s->kept.data + i;
-
-    if (k->name != PAI__NONE && k->to > s->m.now && k->from < end &&
-        is_kept(s, k, node) && !may_use(k, r))
-      return true;
-  }
-  return false;
+  return pai__kept_until(s, r, node, s->m.now, end) != 0;
 }
 
-uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r, uint32_t node)
+uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
+                            uint32_t node)
 {
   const pai__room *n = pai__room_at(s, node);
 
@@ -76,24 +84,22 @@ uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r, uint32_t node
   return PAI_LACK_NOTHING;
 }
 
-/* GPUs of a node that a want may have, free or not. */
-static uint64_t eligible(const fitting *f, const pai__want *w, uint32_t node,
-                         uint32_t *lack)
+uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
+                        uint32_t pin, uint32_t node, uint32_t *lack)
 {
-  const pai_sched *s = f->s;
   uint32_t type = w->type;
   uint64_t mask;
 
   if (type == PAI__NONE && w->gpus != 0)
-    type = f->kind;
+    type = kind;
   mask = pai__park_mask(s->park, node, type);
   *lack = PAI_LACK_TYPE;
   if (mask == 0 && (type != PAI__NONE || w->gpus != 0) &&
       (type == PAI__NONE || type < s->park->nkinds ||
        s->park->spots[node].build != type - s->park->nkinds))
     return 0;
-  if (f->pin != PAI__NONE) {
-    uint64_t pinned = pai__park_pinned(s->park, f->pin, node);
+  if (pin != PAI__NONE) {
+    uint64_t pinned = pai__park_pinned(s->park, pin, node);
 
     *lack = PAI_LACK_PIN;
     if (pinned == 0)
@@ -110,7 +116,7 @@ static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
 {
   const pai_sched *s = f->s;
   const pai__room *n = pai__room_at(s, node);
-  uint64_t may = eligible(f, w, node, lack);
+  uint64_t may = pai__want_gpus(s, w, f->kind, f->pin, node, lack);
   uint32_t fits = UINT32_MAX, part;
 
   *free = may & mask & n->gpus;
@@ -165,8 +171,8 @@ static uint64_t least_used(const fitting *f, const pai__want *w, uint32_t node,
 {
   const pai__build *b = pai__build_of(f->s->park, node);
   const pai__room *n = pai__room_at(f->s, node);
-  uint32_t cpu = used_part(n->cpus - (int32_t)w->cpus,
-                           (int32_t)(b->cpus - b->first_cpu));
+  uint32_t cpu =
+    used_part(n->cpus - (int32_t)w->cpus, (int32_t)(b->cpus - b->first_cpu));
   uint32_t memory =
     used_part(n->memory - (int64_t)w->memory, (int64_t)b->memory);
   uint32_t gpu = used_part((int64_t)pai__bits_ones(free) - w->gpus, b->gpus);
@@ -309,14 +315,13 @@ static bool keeps_share(fitting *f)
       s->park->tenants[f->req->tenant].gpus == NULL)
     return true;
   for (uint32_t k = 0; k < s->park->nkinds; k++) {
-    uint64_t left = f->ask->ideal
-                      ? s->park->tenants[f->req->tenant].gpus[k]
-                      : pai__share_left(s, f->req->tenant, k);
+    uint64_t left = f->ask->ideal ? s->park->tenants[f->req->tenant].gpus[k]
+                                  : pai__share_left(s, f->req->tenant, k);
     uint64_t taken = 0;
 
     for (uint32_t i = 0; i < f->placed; i++)
-      taken += pai__bits_ones(
-        slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k]);
+      taken += pai__bits_ones(slots[i].gpus &
+                              pai__build_of(s->park, slots[i].node)->kinds[k]);
     if (taken > left) {
       f->why->lack = PAI_LACK_QUOTA;
       f->why->wanted = taken;
@@ -332,9 +337,8 @@ static bool keeps_share(fitting *f)
 /* Lacks in the order in which a node is asked: later ones are nearer. */
 static uint64_t nearness(uint32_t lack, uint64_t found)
 {
-  return (uint64_t)lack << 56 | (found < UINT64_C(1) << 56
-                                   ? found
-                                   : (UINT64_C(1) << 56) - 1);
+  return (uint64_t)lack << 56 |
+         (found < UINT64_C(1) << 56 ? found : (UINT64_C(1) << 56) - 1);
 }
 
 static uint64_t wanted_of(const pai__want *w, uint32_t lack)

@@ -58,7 +58,7 @@ static uint32_t class_of(uint32_t n)
   uint32_t c = 16;
 
   if (n <= 16)
-    return n - 1;
+    return n != 0 ? n - 1 : 0;
   while (n > 1u << (c - 11))
     c++;
   return c;
@@ -75,6 +75,13 @@ void pai__pool_init(pai__pool *p)
   for (size_t i = 0; i < PAI__LEN(p->free); i++)
     p->free[i] = PAI__NONE;
   p->live = 0;
+}
+
+void pai__pool_clear(pai__pool *p)
+{
+  for (size_t i = 0; i < PAI__LEN(p->free); i++)
+    p->free[i] = PAI__NONE;
+  p->words.len = p->live = 0;
 }
 
 int pai__pool_copy(pai__pool *p, const pai__pool *from, const pai_alloc *alloc)
@@ -107,8 +114,7 @@ uint32_t pai__pool_take(pai__pool *p, const pai_alloc *alloc, uint32_t n)
 int pai__pool_reserve(pai__pool *p, const pai_alloc *alloc, uint32_t blocks,
                       uint32_t n)
 {
-  uint64_t words =
-    n == 0 ? 0 : (uint64_t)words_of_class(class_of(n)) * blocks;
+  uint64_t words = n == 0 ? 0 : (uint64_t)words_of_class(class_of(n)) * blocks;
 
   return words > UINT32_MAX
            ? PAI_ENOMEM
@@ -138,7 +144,7 @@ void pai__lookup_init(pai__lookup *x)
 }
 
 int pai__lookup_copy(pai__lookup *x, const pai__lookup *from,
-                    const pai_alloc *alloc)
+                     const pai_alloc *alloc)
 {
   x->live = from->live;
   return pai__flat_copy(&x->slots, &from->slots, alloc);

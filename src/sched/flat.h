@@ -46,6 +46,8 @@ typedef struct pai__pool {
 } pai__pool;
 
 void pai__pool_init(pai__pool *p);
+/* Empty again, memory kept. */
+void pai__pool_clear(pai__pool *p);
 /* As pai__flat_copy(). */
 int pai__pool_copy(pai__pool *p, const pai__pool *from,
                    const pai_alloc *alloc);
@@ -81,7 +83,7 @@ typedef struct pai__lookup {
 void pai__lookup_init(pai__lookup *x);
 /* As pai__flat_copy(). */
 int pai__lookup_copy(pai__lookup *x, const pai__lookup *from,
-                    const pai_alloc *alloc);
+                     const pai_alloc *alloc);
 /* Room for one more key; PAI_OK or PAI_ENOMEM. */
 int pai__lookup_reserve(pai__lookup *x, const pai_alloc *alloc);
 /* A key that is not there yet, for which there is room. */

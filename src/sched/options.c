@@ -28,7 +28,7 @@ static int fail(const reading *r, const char *fmt, ...)
   va_start(ap, fmt);
   (void)vsnprintf(text, sizeof(text), fmt, ap);
   va_end(ap);
-  return r->host->fail(r->host, PAI_EINVAL, text);
+  return r->host->give_up(r->host, PAI_EINVAL, text);
 }
 
 static int read_place(const reading *r, const pai__option *o, pai__node value)
@@ -124,7 +124,7 @@ int pai__options_read(const pai_policy_host *host, const char *text,
   int rc = pai__json_parse(tree, text, strlen(text), &how, &err);
 
   if (rc < 0) {
-    rc = host->fail(host, rc, pai_error_message(err));
+    rc = host->give_up(host, rc, pai_error_message(err));
     pai_error_free(err);
     return rc;
   }

@@ -93,9 +93,9 @@ static int make_spots(making *m)
   if (spots == NULL || numbers == NULL || by_name == NULL)
     return PAI_ENOMEM;
   for (size_t i = 0; i < c->nnodes; i++) {
-    spots[i] = (pai__spot){ keep(m, c->nodes[i].name), c->nodes[i].sku,
-                            c->nodes[i].rack, park->cpu_words,
-                            c->nodes[i].first_gpu };
+    spots[i] =
+      (pai__spot){ keep(m, c->nodes[i].name), c->nodes[i].sku,
+                   c->nodes[i].rack, park->cpu_words, c->nodes[i].first_gpu };
     if (spots[i].name == NULL)
       return PAI_ENOMEM;
     park->cpu_words += park->builds[c->nodes[i].sku].cpu_words;
@@ -373,8 +373,8 @@ void pai__park_unref(pai__park *park)
 {
   pai_alloc alloc;
 
-  if (park == NULL || atomic_fetch_sub_explicit(&park->owners, 1,
-                                                memory_order_acq_rel) != 1)
+  if (park == NULL ||
+      atomic_fetch_sub_explicit(&park->owners, 1, memory_order_acq_rel) != 1)
     return;
   alloc = park->alloc;
   pai__strfree(&alloc, park->text);

@@ -31,16 +31,16 @@ typedef struct pai__build {
   const pai__near *near; /* the smallest first */
   uint32_t nnear;
   uint32_t gpus, numa;
-  uint32_t cpus;       /* 0: nobody knows, and nobody counts */
-  uint32_t first_cpu;  /* those before are used by what runs anyway */
-  uint32_t cpu_words;  /* for a mask of CPUs */
-  uint64_t memory;     /* for jobs; 0 as for CPUs */
+  uint32_t cpus;      /* 0: nobody knows, and nobody counts */
+  uint32_t first_cpu; /* those before are used by what runs anyway */
+  uint32_t cpu_words; /* for a mask of CPUs */
+  uint64_t memory;    /* for jobs; 0 as for CPUs */
 } pai__build;
 
 typedef struct pai__spot {
   const char *name;
   uint32_t build;
-  uint32_t rack; /* or PAI__NONE */
+  uint32_t rack;           /* or PAI__NONE */
   uint32_t first_cpu_word; /* in the masks of all nodes */
   uint32_t first_gpu;      /* in `numbers` */
 } pai__spot;

@@ -4,8 +4,12 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo,
-                                            &pai__policy_capacity };
+static const pai_policy *const builtins[] = {
+  &pai__policy_fifo,
+  &pai__policy_backfill,
+  &pai__policy_capacity,
+  &pai__policy_hived,
+};
 
 const pai_policy *pai_policy_builtin(size_t i)
 {
@@ -36,23 +40,24 @@ static int check_table(const pai_policy *p, pai_error **err)
   return PAI_OK;
 }
 
-/* Has a policy, of whatever age, that slot? */
-#define HAS(p, slot)                                                \
-  ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
-   (p)->slot != NULL)
-
-int pai__policy_failed(pai_sched *s, int code, pai_error **err)
+static int policy_said(pai_sched *s, const pai_policy *p, int code,
+                       pai_error **err)
 {
   if (s->failure != NULL)
     (void)pai__fail(err, code, "%s", s->failure);
   else if (code == PAI_ENOMEM)
     (void)pai__oom(err);
   else
-    (void)pai__fail(err, code, "policy '%s' failed with %s", s->policy->name,
+    (void)pai__fail(err, code, "policy '%s' failed with %s", p->name,
                     pai_code_name(code));
   pai__strfree(&s->alloc, s->failure);
   s->failure = NULL;
   return code;
+}
+
+int pai__policy_failed(pai_sched *s, int code, pai_error **err)
+{
+  return policy_said(s, s->policy, code, err);
 }
 
 /* --- opening -------------------------------------------------------------- */
@@ -63,14 +68,16 @@ static int open_one(pai_sched *s, const pai_policy *p,
 {
   *state = NULL;
   s->lends = p->lends != 0;
-  return HAS(p, open) ? p->open(state, p->data, &s->host, cluster, options)
-                      : PAI_OK;
+  s->own_shares = false;
+  return PAI__POLICY_HAS(p, open)
+           ? p->open(state, p->data, &s->host, cluster, options)
+           : PAI_OK;
 }
 
 static void close_one(pai_sched *s, const pai_policy *p, void *state,
                       char *options)
 {
-  if (p != NULL && HAS(p, close))
+  if (p != NULL && PAI__POLICY_HAS(p, close))
     p->close(state);
   pai__strfree(&s->alloc, options);
 }
@@ -95,7 +102,7 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
   if (rc == PAI_OK)
     s->policy = p;
   else
-    (void)pai__policy_failed(s, rc, err);
+    (void)policy_said(s, p, rc, err);
   return rc;
 }
 
@@ -112,19 +119,20 @@ int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
   int rc = PAI_OK;
 
   fork->lends = s->lends;
-  if (HAS(p, open) && !HAS(p, clone))
+  fork->own_shares = s->own_shares;
+  if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, clone))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be copied: it has no clone()",
                      p->name);
   fork->policy_options = pai__strdup(&fork->alloc, s->policy_options);
   if (fork->policy_options == NULL)
     return pai__oom(err);
-  if (HAS(p, clone))
+  if (PAI__POLICY_HAS(p, clone))
     rc = p->clone(&fork->policy_state, s->policy_state, p->data, &fork->host);
   if (rc == PAI_OK)
     fork->policy = p;
   else
-    (void)pai__policy_failed(fork, rc, err);
+    (void)policy_said(fork, p, rc, err);
   return rc;
 }
 
@@ -170,13 +178,14 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
-  bool lends = s->lends;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->text != NULL, err);
   rc = open_named(s, e, &policy, &state, &options, err);
   if (rc < 0) {
     s->lends = lends;
+    s->own_shares = own_shares;
     return rc;
   }
   close_one(s, s->policy, s->policy_state, s->policy_options);
@@ -192,18 +201,29 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
-  bool lends = s->lends;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
 
+  s->shadow_lends = s->lends;
   s->lends = lends;
+  s->own_shares = own_shares;
+  if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
+      !PAI__POLICY_HAS(policy, clone)) {
+    close_one(s, policy, state, options);
+    rc = pai__fail(err, PAI_ENOTSUP,
+                   "policy '%s' cannot decide beside another: it has no "
+                   "clone()",
+                   policy->name);
+  }
   if (rc < 0)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
   s->shadow = policy;
   s->shadow_state = state;
   s->shadow_options = options;
-  s->shadow_decisions = s->shadow_agreed = 0;
+  s->shadow_live = s->shadow_decisions = 0;
+  s->shadow_agreed = s->shadow_failed = 0;
   return PAI_OK;
 }
 
@@ -213,15 +233,104 @@ int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err)
 
   s->m.events++;
   s->m.now = e->time;
-  if (s->policy != NULL && HAS(s->policy, event)) {
+  if (s->policy != NULL && PAI__POLICY_HAS(s->policy, event)) {
     rc = s->policy->event(s->policy_state, s->policy->data, &s->host, e);
     if (rc < 0)
       (void)pai__policy_failed(s, rc, err);
   }
-  if (rc == PAI_OK && s->shadow != NULL && HAS(s->shadow, event)) {
+  if (rc == PAI_OK && s->shadow != NULL && PAI__POLICY_HAS(s->shadow, event)) {
     rc = s->shadow->event(s->shadow_state, s->shadow->data, &s->host, e);
     if (rc < 0)
       (void)pai__policy_failed(s, rc, err);
   }
-  return rc < 0 ? rc : pai__log_event(s, e, err);
+  return pai__log_taken(s, rc, err);
+}
+
+/* --- snapshots ------------------------------------------------------------ */
+
+static int collect(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
+}
+
+int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
+                     pai_error **err)
+{
+  const pai_policy *p = shadow ? s->shadow : s->policy;
+  void *state = shadow ? s->shadow_state : s->policy_state;
+  int rc;
+
+  if (!PAI__POLICY_HAS(p, open))
+    return PAI_OK;
+  if (!PAI__POLICY_HAS(p, save) || !PAI__POLICY_HAS(p, load))
+    return pai__fail(err, PAI_ENOTSUP,
+                     "policy '%s' cannot be saved: it has no save() and "
+                     "load()",
+                     p->name);
+  rc = p->save(state, p->data, collect, out);
+  if (rc == PAI_ENOMEM || !pai__buf_ok(out))
+    return pai__oom(err);
+  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved",
+                            p->name)
+                : PAI_OK;
+}
+
+/* The one that was saved by that name. */
+static const pai_policy *find_saved(const pai__saved_policy *saved,
+                                    pai_error **err)
+{
+  const pai_policy *p;
+
+  if (saved->table != NULL && check_table(saved->table, NULL) == PAI_OK &&
+      strcmp(saved->table->name, saved->name) == 0)
+    return saved->table;
+  p = find(saved->name, err);
+  if (p == NULL)
+    pai__error_help(err, "a policy that is not built in is loaded with its "
+                         "table in the options");
+  return p;
+}
+
+int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
+                        const pai__saved_policy *saved, pai_error **err)
+{
+  const pai_policy *p = find_saved(saved, err);
+  void *state = NULL;
+  char *options;
+  bool lends, own_shares;
+  int rc = PAI_OK;
+
+  if (p == NULL)
+    return PAI_ENOTFOUND;
+  if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, load))
+    return pai__fail(err, PAI_ENOTSUP,
+                     "policy '%s' cannot be loaded: it has no load()",
+                     p->name);
+  if (PAI__POLICY_HAS(p, open) && saved->state == NULL)
+    return pai__fail(err, PAI_EINVAL, "policy '%s' needs its \"state\"",
+                     p->name);
+  options = pai__strdup(&s->alloc, saved->options);
+  if (options == NULL)
+    return pai__oom(err);
+  lends = s->lends;
+  own_shares = s->own_shares;
+  s->lends = p->lends != 0;
+  s->own_shares = false;
+  if (PAI__POLICY_HAS(p, open))
+    rc = p->load(&state, p->data, &s->host, cluster, options, saved->state,
+                 saved->len);
+  if (rc < 0) {
+    pai__strfree(&s->alloc, options);
+    return policy_said(s, p, rc, err);
+  }
+  if (shadow) {
+    s->shadow_lends = s->lends;
+    s->lends = lends;
+    s->own_shares = own_shares;
+  }
+  *(shadow ? &s->shadow : &s->policy) = p;
+  *(shadow ? &s->shadow_state : &s->policy_state) = state;
+  *(shadow ? &s->shadow_options : &s->policy_options) = options;
+  return PAI_OK;
 }

@@ -5,8 +5,15 @@
 #include "base/tree.h"
 #include "sched/start.h"
 
+/* Has a policy, of whatever age, that slot? */
+#define PAI__POLICY_HAS(p, slot)                                         \
+  ((p)->struct_size >= offsetof(pai_policy, slot) + sizeof((p)->slot) && \
+   (p)->slot != NULL)
+
 extern const pai_policy pai__policy_fifo;
 extern const pai_policy pai__policy_capacity;
+extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
 
@@ -16,6 +23,29 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
 /* A fork's is a clone of the original's. */
 int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err);
 void pai__policy_close(pai_sched *s);
+
+/* A policy as a snapshot has it. */
+typedef struct pai__saved_policy {
+  const pai_policy *table; /* the caller's, or NULL */
+  const char *name, *options;
+  const char *state; /* what save() wrote, or NULL */
+  size_t len;
+} pai__saved_policy;
+
+/* What its save() writes, which is nothing if it has no state.  The codes of
+ * pai_sched_save(). */
+int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
+                     pai_error **err);
+/* The codes of pai_sched_load(). */
+int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
+                        const pai__saved_policy *saved, pai_error **err);
+
+/* What the policy beside it would decide now, on a fork; *out is NULL when it
+ * could not.  PAI_OK or PAI_ENOMEM. */
+int pai__shadow_decide(pai_sched **out, pai_sched *s);
+/* Its decisions are counted, and those that are among the scheduler's own from
+ * the one numbered `first` on.  The fork is freed. */
+void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first);
 
 /* A policy's answer as an error, with what it said of it. */
 int pai__policy_failed(pai_sched *s, int code, pai_error **err);
@@ -27,7 +57,9 @@ void pai__host_init(pai_sched *s);
 /* Starts the next instance of a request, if there is room.  1; 0, and its
  * reason is kept; or PAI_ENOMEM. */
 int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
-/* Likewise, with less important ones stopped for it; 0 also if it waits for
+/* Likewise, without starting it. */
+int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* As pai__try(), with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* The next instance starts as soon as as few as need be of these runs, which
@@ -48,8 +80,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 /* As pai__claim(); those who hold what is claimed are preempted. */
 int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n);
 
-/* 1; 0: no room; or a code. */
-int pai__resize(pai_sched *s, uint32_t run, uint32_t want, uint32_t tasks);
+/* Of run i: 1; 0: no room; or a code. */
+int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks);
 
 /* It waits because another one goes first. */
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);

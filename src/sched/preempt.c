@@ -111,12 +111,14 @@ typedef struct making_room {
   pai_sched *s;
   uint32_t req;
   pai__ask ask;
-  const uint32_t *given; /* runs that may be stopped, the first one first; NULL:
+  const uint32_t
+    *given; /* runs that may be stopped, the first one first; NULL:
                             those of lower priority */
   uint32_t ngiven;
   victim *list;
   uint32_t n;
-  uint32_t first; /* of those whose order counts; before it they stop already */
+  uint32_t
+    first; /* of those whose order counts; before it they stop already */
   pai__flat rooms, used; /* the real ones, while copies are worked on */
 } making_room;
 
@@ -143,8 +145,8 @@ static int find_candidates(making_room *m)
     bool stops = run->state == PAI__RUN_STOPPING;
 
     if (run->req == PAI__NONE || run->state < PAI__RUN_PLACED ||
-        (!stops && (m->given != NULL ||
-                    pai__req_at(s, run->req)->priority >= priority)))
+        (!stops &&
+         (m->given != NULL || pai__req_at(s, run->req)->priority >= priority)))
       continue;
     m->list[m->n++] =
       (victim){ run->order,
@@ -265,8 +267,8 @@ static bool keeps_share(const making_room *m, uint32_t n)
     uint64_t taken = 0;
 
     for (uint32_t i = 0; i < n; i++)
-      taken += pai__bits_ones(
-        slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k]);
+      taken += pai__bits_ones(slots[i].gpus &
+                              pai__build_of(s->park, slots[i].node)->kinds[k]);
     if (taken > pai__share_left(s, r->tenant, k))
       return false;
   }
@@ -354,11 +356,11 @@ static int make_room(making_room *m)
 
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
 {
-  making_room m = { .s = s,
-                    .req = req,
-                    .ask = { .req = req,
-                             .strategy = strategy,
-                             .beyond_share = beyond_share } };
+  making_room m = {
+    .s = s,
+    .req = req,
+    .ask = { .req = req, .strategy = strategy, .beyond_share = beyond_share }
+  };
   int rc = pai__try(s, req, strategy, beyond_share);
 
   return rc != 0 ? rc : make_room(&m);

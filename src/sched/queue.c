@@ -16,8 +16,8 @@ static void unlink_req(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
 
-  *(r->before != PAI__NONE ? &pai__req_at(s, r->before)->behind : &s->m.first) =
-    r->behind;
+  *(r->before != PAI__NONE ? &pai__req_at(s, r->before)->behind
+                           : &s->m.first) = r->behind;
   *(r->behind != PAI__NONE ? &pai__req_at(s, r->behind)->before : &s->m.last) =
     r->before;
   r->queued = 0;
@@ -34,10 +34,9 @@ static void link_req(pai_sched *s, uint32_t req)
     for (behind = s->m.first; pai__req_at(s, behind)->turn < r->turn;)
       behind = pai__req_at(s, behind)->behind;
   r->behind = behind;
-  r->before =
-    behind != PAI__NONE ? pai__req_at(s, behind)->before : s->m.last;
-  *(r->before != PAI__NONE ? &pai__req_at(s, r->before)->behind : &s->m.first) =
-    req;
+  r->before = behind != PAI__NONE ? pai__req_at(s, behind)->before : s->m.last;
+  *(r->before != PAI__NONE ? &pai__req_at(s, r->before)->behind
+                           : &s->m.first) = req;
   *(behind != PAI__NONE ? &pai__req_at(s, behind)->before : &s->m.last) = req;
   r->queued = 1;
   s->m.nqueued++;
@@ -88,7 +87,7 @@ void pai__req_unfollow(pai_sched *s, const pai__after *after)
 
 static void unfollow(pai_sched *s, const pai__req *r)
 {
-  const pai__after *after = r->nafter != 0 ? pai__after_of(s, r) : NULL;
+  const pai__after *after = pai__after_of(s, r);
 
   for (uint32_t i = 0; i < r->nafter; i++)
     pai__req_unfollow(s, &after[i]);
@@ -104,8 +103,8 @@ static void tell_followers(pai_sched *s, const pai__req *done)
     return;
   for (uint32_t i = 0; i < s->reqs.len; i++) {
     pai__req *r = pai__req_at(s, i);
-    pai__after *after = r->id != 0 && r->nafter != 0 ? pai__after_of(s, r)
-                                                     : NULL;
+    pai__after *after =
+      r->id != 0 && r->nafter != 0 ? pai__after_of(s, r) : NULL;
 
     for (uint32_t k = 0; after != NULL && k < r->nafter; k++)
       if (after[k].id == id && after[k].kind != 0 && !after[k].bad) {
@@ -124,13 +123,14 @@ static void tell_followers(pai_sched *s, const pai__req *done)
 static int check_want(const pai_want *w, size_t i, uint64_t *tasks,
                       pai_error **err)
 {
-  const char *what = w->tasks == 0                           ? "no tasks"
-                     : w->min_tasks > w->tasks               ? "min_tasks above tasks"
-                     : w->gpus > PAI_SCHED_GPUS              ? "too many GPUs"
-                     : w->cpus > PAI_ALLOCATION_CPUS         ? "too many CPUs"
-                     : w->ports > PAI__MOST_PORTS                     ? "too many ports"
-                     : w->memory > PAI_ALLOCATION_MAX_MEMORY ? "too much memory"
-                                                             : NULL;
+  const char *what = w->tasks == 0                ? "no tasks"
+                     : w->min_tasks > w->tasks    ? "min_tasks above tasks"
+                     : w->gpus > INT32_MAX        ? "too many GPUs"
+                     : w->cpus > INT32_MAX        ? "too many CPUs"
+                     : w->ports > PAI__MOST_PORTS ? "too many ports"
+                     : w->memory > PAI_ALLOCATION_MAX_MEMORY
+                       ? "too much memory"
+                       : NULL;
 
   if (what != NULL)
     return pai__fail(err, PAI_EINVAL, "want %zu of the request has %s", i,
@@ -162,7 +162,7 @@ static int check_request(const pai_sched *s, const pai_request *q,
   if (q->instances > PAI_SCHED_INSTANCES || q->nwants > PAI_SCHED_TASKS)
     return pai__fail(err, PAI_ELIMIT, "a request has at most %d instances",
                      (int)PAI_SCHED_INSTANCES);
-  for (size_t i = 0; i < q->nafter; i++)
+  for (size_t i = 0; i < q->nafter && !s->loading; i++)
     if (pai__req_find(s, q->after[i].id) == PAI__NONE ||
         q->after[i].kind < PAI_AFTER_OK || q->after[i].kind > PAI_AFTER_FAILED)
       return pai__fail(err, PAI_ENOTFOUND,
@@ -223,11 +223,15 @@ static int add_wants(pai_sched *s, const pai_request *q, pai__req *r,
     if (rc < 0)
       return pai__fail(err, rc, "want %zu has no struct_size", i);
     rc = check_want(&w, i, &tasks, err);
-    *to = (pai__want){ w.memory, w.tasks,
-                       w.min_tasks != 0 ? w.min_tasks : w.tasks, w.gpus,
-                       w.cpus, w.ports, PAI__NONE, PAI__NONE, PAI__NONE };
+    *to = (pai__want){
+      w.memory,  w.tasks,   w.min_tasks != 0 ? w.min_tasks : w.tasks,
+      w.gpus,    w.cpus,    w.ports,
+      PAI__NONE, PAI__NONE, PAI__NONE
+    };
     if (rc == PAI_OK && w.type != NULL) {
       to->type = pai__park_type(s->park, w.type);
+      if (to->type == PAI__NONE && s->loading)
+        to->type = PAI__NO_TYPE;
       if (to->type == PAI__NONE)
         return pai__fail(err, PAI_ENOTFOUND,
                          "want %zu is for '%s', and there are no such GPUs, "
@@ -254,8 +258,7 @@ static int add_after(pai_sched *s, const pai_request *q, pai__req *r)
   r->nafter = (uint32_t)q->nafter;
   list = pai__after_of(s, r);
   for (size_t i = 0; i < q->nafter; i++) {
-    list[i] =
-      (pai__after){ q->after[i].id, (uint32_t)q->after[i].kind, 0 };
+    list[i] = (pai__after){ q->after[i].id, (uint32_t)q->after[i].kind, 0 };
     if (pai__lookup_reserve(&s->followed, &s->alloc) < 0) {
       r->nafter = (uint32_t)i;
       unfollow(s, r);
@@ -313,11 +316,11 @@ static int fill_request(pai_sched *s, const pai_request *q, pai__req *r,
   r->runs = r->last_run = r->before = r->behind = PAI__NONE;
   if (rc == PAI_OK)
     rc = add_wants(s, q, r, err);
-  if (rc == PAI_OK && (add_name(s, q->vc, &r->vc) < 0 ||
-                       add_name(s, q->user, &r->user) < 0 ||
-                       add_name(s, q->pin, &r->pin) < 0 ||
-                       add_name(s, q->within, &r->within) < 0 ||
-                       pai__req_set_name(s, r, q->name) < 0 || add_after(s, q, r) < 0))
+  if (rc == PAI_OK &&
+      (add_name(s, q->vc, &r->vc) < 0 || add_name(s, q->user, &r->user) < 0 ||
+       add_name(s, q->pin, &r->pin) < 0 ||
+       add_name(s, q->within, &r->within) < 0 ||
+       pai__req_set_name(s, r, q->name) < 0 || add_after(s, q, r) < 0))
     rc = pai__oom(err);
   if (rc < 0)
     give_parts(s, r);
@@ -395,7 +398,7 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
   const pai__want *w = pai__wants_of(s, r);
-  uint64_t h = mix(r->tenant, r->priority < 0);
+  uint64_t h = mix(mix(1, r->tenant), r->priority < 0);
 
   h = mix(mix(h, r->pin), r->within);
   for (uint32_t i = 0; i < r->nwants; i++) {
@@ -474,7 +477,7 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
   pai__why why;
   int rc;
 
-  if (pai__lookup_get(&s->possible, shape) != PAI__NONE)
+  if (s->loading || pai__lookup_get(&s->possible, shape) != PAI__NONE)
     return PAI_OK;
   pai__flat_init(&s->rooms, real.size);
   rc = pai__flat_reserve(&s->rooms, &s->alloc, real.len);

@@ -1,4 +1,5 @@
 /* resize.c - gangs that run with fewer tasks than they would like */
+#include "sched/check.h"
 #include "sched/event.h"
 #include "sched/policy.h"
 
@@ -89,6 +90,8 @@ static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
   rc = join(s, run, at, n);
   if (rc < 0)
     pai__unfit(s, r, n);
+  else
+    pai__check_taken(s, run);
   pai__tally(s, run, 1);
   return rc < 0 ? rc : 1;
 }
@@ -107,6 +110,7 @@ static void drop_leaving(pai_sched *s, pai__run *run)
   pai__tally(s, run, -1);
   for (uint32_t i = from; i < end; i++)
     pai__slot_give(s, r, slots, &slots[i]);
+  pai__check_given(s, slots + from, end - from);
   memmove(slots + from, slots + end, (run->tasks - end) * sizeof(*slots));
   run->tasks -= run->leaving;
   run->leaving = 0;

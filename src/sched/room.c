@@ -15,15 +15,15 @@ void pai__rooms_init(const pai_sched *s, const pai__park *park,
   for (uint32_t i = 0; i < park->nspots; i++) {
     const pai__build *b = pai__build_of(park, i);
 
-    nodes[i] = (pai__room){ .gpus = b->all,
-                            .memory = b->memory != 0 ? (int64_t)b->memory
-                                                     : UNCOUNTED_MEMORY,
-                            .cpus = b->cpus != 0
-                                      ? (int32_t)(b->cpus - b->first_cpu)
-                                      : UNCOUNTED_CPUS,
-                            .ports = ports,
-                            .next_port = s->m.next_port,
-                            .why = PAI__NONE };
+    nodes[i] =
+      (pai__room){ .gpus = b->all,
+                   .memory =
+                     b->memory != 0 ? (int64_t)b->memory : UNCOUNTED_MEMORY,
+                   .cpus = b->cpus != 0 ? (int32_t)(b->cpus - b->first_cpu)
+                                        : UNCOUNTED_CPUS,
+                   .ports = ports,
+                   .next_port = s->m.next_port,
+                   .why = PAI__NONE };
   }
 }
 
@@ -151,7 +151,7 @@ static int reserve(pai_sched *s, pai__port_list *l, uint32_t n)
 static uint32_t place_of(const pai_sched *s, const pai__port_list *l,
                          uint32_t port)
 {
-  const uint32_t *list = l->len != 0 ? list_of(s, l) : NULL;
+  const uint32_t *list = list_of(s, l);
   uint32_t low = 0, high = l->len;
 
   while (low < high) {
@@ -212,7 +212,8 @@ int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
 {
   pai__room *n = pai__room_at(s, node);
 
-  if (port < s->m.first_port || port > s->m.last_port || is_in(s, &n->lost, port))
+  if (port < s->m.first_port || port > s->m.last_port ||
+      is_in(s, &n->lost, port))
     return PAI_OK;
   if (reserve(s, &n->lost, n->lost.len + 1) < 0)
     return PAI_ENOMEM;
@@ -303,15 +304,54 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
     const pai__build *b = pai__build_of(s->park, slot->node);
 
     if (words_for_cpus(s, slot, w) != 0)
-      take_cpus(b,
-                (uint64_t *)s->cpus.data +
-                  s->park->spots[slot->node].first_cpu_word,
-                (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus),
-                w->cpus);
+      take_cpus(
+        b,
+        (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word,
+        (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus), w->cpus);
     number_ports(s, pai__room_at(s, slot->node), ports_of(first, slot),
                  w->ports);
   }
   return PAI_OK;
+}
+
+/* Its CPUs and ports, all free, are in use. */
+static int renumber(pai_sched *s, const pai__slot *first,
+                    const pai__slot *slot, const pai__want *w)
+{
+  uint64_t *free =
+    (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
+  const uint64_t *taken = (const uint64_t *)first + slot->cpus;
+  pai__room *n = pai__room_at(s, slot->node);
+
+  for (uint32_t k = 0; k < words_for_cpus(s, slot, w); k++) {
+    if ((taken[k] & ~free[k]) != 0)
+      return PAI_EEXISTS;
+    free[k] &= ~taken[k];
+  }
+  for (uint32_t k = 0; k < w->ports; k++) {
+    uint32_t port = ports_of(first, slot)[k];
+
+    if (port < s->m.first_port || port > s->m.last_port ||
+        is_in(s, &n->used, port))
+      return PAI_EEXISTS;
+    insert(s, &n->used, port);
+  }
+  return PAI_OK;
+}
+
+int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
+                        uint32_t *node)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+  int rc = reserve_ports(s, r, run);
+
+  for (uint32_t i = 0; i < run->tasks && rc == PAI_OK; i++) {
+    const pai__slot *first = pai__slots_of(s, run);
+
+    *node = first[i].node;
+    rc = renumber(s, first, &first[i], &wants[first[i].want]);
+  }
+  return rc;
 }
 
 static void give_numbers(pai_sched *s, const pai__slot *first,
@@ -360,8 +400,8 @@ void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
     if (numbered)
       pai__slot_give(s, r, first, &first[i]);
     else
-      pai__room_uncount(pai__room_at(s, first[i].node),
-                        &wants[first[i].want], first[i].gpus);
+      pai__room_uncount(pai__room_at(s, first[i].node), &wants[first[i].want],
+                        first[i].gpus);
   }
   pai__pool_give(&s->pool, run->slots, run->slot_words);
   run->slots = run->slot_words = run->tasks = 0;

@@ -14,6 +14,7 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->claims, sizeof(uint32_t));
   pai__flat_init(&s->gpus_used, sizeof(uint64_t));
   pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
+  pai__flat_init(&s->held, sizeof(uint64_t));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
   pai__lookup_init(&s->by_id);
@@ -52,11 +53,13 @@ static int fill(pai_sched *s, const pai_cluster *cluster, pai_error **err)
   int rc;
 
   if (pai__flat_reserve(&s->rooms, &s->alloc, s->park->nspots) < 0 ||
+      pai__flat_reserve(&s->held, &s->alloc, s->park->nspots) < 0 ||
       pai__flat_reserve(&s->cpus, &s->alloc, s->park->cpu_words) < 0 ||
       pai__flat_reserve(&s->gpus_used, &s->alloc, sums) < 0 ||
       pai__flat_reserve(&s->gpus_lent, &s->alloc, sums) < 0)
     return pai__oom(err);
   (void)pai__flat_push(&s->rooms, s->park->nspots);
+  (void)pai__flat_push(&s->held, s->park->nspots);
   (void)pai__flat_push(&s->cpus, s->park->cpu_words);
   (void)pai__flat_push(&s->gpus_used, sums);
   (void)pai__flat_push(&s->gpus_lent, sums);
@@ -87,11 +90,34 @@ static pai_sched *new_state(const pai_alloc *alloc)
   if (s == NULL)
     return NULL;
   s->alloc = *alloc;
+  pai__buf_init(&s->line, &s->alloc);
   s->m.first = s->m.last = s->m.free_req = s->m.free_run = PAI__NONE;
   s->m.next_limit = INT64_MAX;
   init_flats(s);
   pai__host_init(s);
   return s;
+}
+
+int pai__sched_make(pai_sched **out, const pai_cluster *cluster,
+                    const pai_sched_options *o, pai_error **err)
+{
+  pai_sched *s = new_state(pai__alloc_or_libc(o->alloc));
+  int rc;
+
+  *out = NULL;
+  if (s == NULL)
+    return pai__oom(err);
+  s->m.unchecked = o->unchecked != 0;
+  rc = set_ports(s, o, err);
+  if (rc == PAI_OK)
+    rc = pai__park_new(&s->park, cluster, &s->alloc, err);
+  if (rc == PAI_OK)
+    rc = fill(s, cluster, err);
+  if (rc < 0)
+    pai_sched_free(s);
+  else
+    *out = s;
+  return rc;
 }
 
 int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
@@ -105,17 +131,10 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
   PAI__CHECK_ARG_ERR(cluster != NULL, err);
   if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, unchecked) < 0)
     return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
-  s = new_state(pai__alloc_or_libc(o.alloc));
-  if (s == NULL)
-    return pai__oom(err);
-  s->m.unchecked = o.unchecked != 0;
-  rc = set_ports(s, &o, err);
-  if (rc == PAI_OK)
-    rc = pai__park_new(&s->park, cluster, &s->alloc, err);
-  if (rc == PAI_OK)
-    rc = fill(s, cluster, err);
-  if (rc == PAI_OK)
-    rc = pai__policy_open(s, cluster, &o, err);
+  rc = pai__sched_make(&s, cluster, &o, err);
+  if (rc < 0)
+    return rc;
+  rc = pai__policy_open(s, cluster, &o, err);
   if (rc < 0)
     pai_sched_free(s);
   else
@@ -126,17 +145,18 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 static void dispose_flats(pai_sched *s)
 {
   pai__flat *list[] = {
-    &s->reqs,      &s->runs,           &s->rooms,
-    &s->cpus,      &s->kept,           &s->whys,
-    &s->claims,    &s->gpus_used,      &s->gpus_lent,
-    &s->decisions, &s->slots,          &s->pool.words,
-    &s->by_id.slots, &s->by_instance.slots, &s->followed.slots,
-    &s->possible.slots, &s->refused.slots
+    &s->reqs,           &s->runs,           &s->rooms,
+    &s->cpus,           &s->kept,           &s->whys,
+    &s->claims,         &s->gpus_used,      &s->gpus_lent,
+    &s->held,           &s->decisions,      &s->slots,
+    &s->pool.words,     &s->by_id.slots,    &s->by_instance.slots,
+    &s->followed.slots, &s->possible.slots, &s->refused.slots
   };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
   pai__texts_dispose(&s->names, &s->alloc);
+  pai__buf_dispose(&s->line);
 }
 
 void pai_sched_free(pai_sched *s)
@@ -156,12 +176,14 @@ void pai_sched_free(pai_sched *s)
 
 static int copy_flats(pai_sched *to, const pai_sched *s)
 {
-  const pai__flat *from[] = { &s->reqs, &s->runs,   &s->rooms,
-                              &s->cpus, &s->kept,   &s->whys,
-                              &s->claims, &s->gpus_used, &s->gpus_lent };
-  pai__flat *copies[] = { &to->reqs, &to->runs,   &to->rooms,
-                          &to->cpus, &to->kept,   &to->whys,
-                          &to->claims, &to->gpus_used, &to->gpus_lent };
+  const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
+                              &s->cpus,   &s->kept,      &s->whys,
+                              &s->claims, &s->gpus_used, &s->gpus_lent,
+                              &s->held };
+  pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
+                          &to->cpus,   &to->kept,      &to->whys,
+                          &to->claims, &to->gpus_used, &to->gpus_lent,
+                          &to->held };
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)
@@ -172,9 +194,9 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
 static int copy_rest(pai_sched *to, const pai_sched *s)
 {
   const pai__lookup *from[] = { &s->by_id, &s->by_instance, &s->followed,
-                               &s->possible };
+                                &s->possible };
   pai__lookup *copies[] = { &to->by_id, &to->by_instance, &to->followed,
-                           &to->possible };
+                            &to->possible };
   int rc = pai__texts_copy(&to->names, &s->names, &to->alloc);
 
   if (rc == PAI_OK)
@@ -184,6 +206,38 @@ static int copy_rest(pai_sched *to, const pai_sched *s)
   return rc;
 }
 
+/* Those that events have made, which nobody has been told. */
+static int copy_pending(pai_sched *to, const pai_sched *s)
+{
+  const pai__decision *from = s->decisions.data;
+  uint32_t n = s->decisions.len - s->told;
+
+  if (n == 0)
+    return PAI_OK;
+  if (pai__flat_reserve(&to->decisions, &to->alloc, n) < 0)
+    return PAI_ENOMEM;
+  memcpy(to->decisions.data, from + s->told, n * sizeof(*from));
+  to->decisions.len = n;
+  return PAI_OK;
+}
+
+int pai__fork_without_policy(pai_sched **out, const pai_sched *s)
+{
+  pai_sched *fork = new_state(&s->alloc);
+
+  *out = NULL;
+  if (fork == NULL)
+    return PAI_ENOMEM;
+  fork->park = pai__park_ref(s->park);
+  fork->m = s->m;
+  if (copy_flats(fork, s) < 0 || copy_rest(fork, s) < 0) {
+    pai_sched_free(fork);
+    return PAI_ENOMEM;
+  }
+  *out = fork;
+  return PAI_OK;
+}
+
 int pai_sched_fork(pai_sched **out, const pai_sched *s, pai_error **err)
 {
   pai_sched *fork;
@@ -191,15 +245,10 @@ int pai_sched_fork(pai_sched **out, const pai_sched *s, pai_error **err)
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(s != NULL, err);
-  fork = new_state(&s->alloc);
-  if (fork == NULL)
+  if (pai__fork_without_policy(&fork, s) < 0)
     return pai__oom(err);
-  fork->park = pai__park_ref(s->park);
-  fork->m = s->m;
-  if (copy_flats(fork, s) < 0 || copy_rest(fork, s) < 0)
-    rc = pai__oom(err);
-  else
-    rc = pai__policy_copy(fork, s, err);
+  rc = copy_pending(fork, s);
+  rc = rc < 0 ? pai__oom(err) : pai__policy_copy(fork, s, err);
   if (rc < 0)
     pai_sched_free(fork);
   else

@@ -3,6 +3,10 @@
 #include "sched/start.h"
 
 #include "resource/bits.h"
+#include "sched/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 void pai__tally(pai_sched *s, const pai__run *run, int sign)
 {
@@ -58,8 +62,7 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, 1) == PAI_OK)
     run = pai__run_next(s, req);
-  if (run == PAI__NONE ||
-      pai__slots_keep(s, r, pai__run_at(s, run), n) < 0) {
+  if (run == PAI__NONE || pai__slots_keep(s, r, pai__run_at(s, run), n) < 0) {
     pai__unfit(s, r, n);
     return PAI__NONE;
   }
@@ -70,10 +73,28 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
   return run;
 }
 
+/* PAI_OK, or PAI_EINTERNAL with what is wrong. */
+static int pass(pai_sched *s, uint32_t run)
+{
+  const char *wrong = pai__check_start(s, pai__run_at(s, run));
+  char text[160];
+
+  if (PAI__UNLIKELY(wrong != NULL)) {
+    (void)snprintf(text, sizeof(text),
+                   "event %" PRIu64 ", request %" PRIu64 ": %s", s->m.events,
+                   pai__req_at(s, pai__run_at(s, run)->req)->id, wrong);
+    return s->host.give_up(&s->host, PAI_EINTERNAL, text);
+  }
+  return PAI_OK;
+}
+
 static void give(pai_sched *s, uint32_t run, bool numbered)
 {
   pai__run *x = pai__run_at(s, run);
   pai__req *r = pai__req_at(s, x->req);
+
+  if (x->state >= PAI__RUN_PLACED)
+    pai__check_given(s, pai__slots_of(s, x), x->tasks);
 
   pai__tally(s, x, -1);
   pai__slots_give(s, r, x, numbered);
@@ -92,6 +113,7 @@ static void begin(pai_sched *s, uint32_t run)
   x->state = PAI__RUN_PLACED;
   x->order = ++s->m.orders;
   x->since = s->m.now;
+  pai__check_taken(s, x);
   x->by = 0;
   s->m.nrunning++;
   pai__decide(s, x, PAI_DECISION_START);
@@ -100,6 +122,7 @@ static void begin(pai_sched *s, uint32_t run)
 int pai__start(pai_sched *s, uint32_t req, uint32_t n)
 {
   uint32_t run = keep(s, req, n);
+  int rc;
 
   if (run == PAI__NONE)
     return PAI_ENOMEM;
@@ -107,9 +130,13 @@ int pai__start(pai_sched *s, uint32_t req, uint32_t n)
     give(s, run, false);
     return PAI_ENOMEM;
   }
-  begin(s, run);
+  rc = pass(s, run);
+  if (rc < 0)
+    give(s, run, true);
+  else
+    begin(s, run);
   pai__req_update(s, req);
-  return PAI_OK;
+  return rc;
 }
 
 /* --- claims --------------------------------------------------------------- */
@@ -146,6 +173,7 @@ static void unclaim(pai_sched *s, uint32_t run)
 int pai__claim(pai_sched *s, uint32_t req, uint32_t n)
 {
   uint32_t run;
+  int rc;
 
   if (pai__flat_reserve(&s->claims, &s->alloc, 1) < 0) {
     pai__unfit(s, pai__req_at(s, req), n);
@@ -164,6 +192,12 @@ int pai__claim(pai_sched *s, uint32_t req, uint32_t n)
     return PAI_ENOMEM;
   }
   unclaim(s, run);
+  rc = pass(s, run);
+  if (rc < 0) {
+    give(s, run, true);
+    pai__req_update(s, req);
+    return rc;
+  }
   begin(s, run);
   return 1;
 }
@@ -173,6 +207,7 @@ int pai__start_claimed(pai_sched *s)
   for (uint32_t i = 0; i < s->claims.len;) {
     uint32_t run = ((uint32_t *)s->claims.data)[i];
     const pai__run *x = pai__run_at(s, run);
+    int rc;
 
     if (!is_settled(s, x)) {
       i++;
@@ -182,6 +217,14 @@ int pai__start_claimed(pai_sched *s)
         pai__slots_number(s, pai__req_at(s, x->req), x) < 0)
       return PAI_ENOMEM;
     unclaim(s, run);
+    rc = pass(s, run);
+    if (rc < 0) {
+      uint32_t req = x->req;
+
+      give(s, run, true);
+      pai__req_update(s, req);
+      return rc;
+    }
     begin(s, run);
   }
   return PAI_OK;
@@ -195,6 +238,7 @@ int pai__stop(pai_sched *s, uint32_t run, int cause, uint64_t by)
 
   if (x->state == PAI__RUN_CLAIMED) {
     pai__release(s, run);
+    pai__req_update(s, x->req);
     return PAI_OK;
   }
   if (x->state == PAI__RUN_STOPPING)

@@ -14,7 +14,8 @@ int pai__start(pai_sched *s, uint32_t req, uint32_t n);
  * did; 0: it waits for that; or PAI_ENOMEM. */
 int pai__claim(pai_sched *s, uint32_t req, uint32_t n);
 
-/* Starts what was claimed and is free by now.  PAI_OK or PAI_ENOMEM. */
+/* Starts what was claimed and is free by now.  PAI_OK; PAI_ENOMEM; or, as of
+ * the two above, PAI_EINTERNAL with what check.c found. */
 int pai__start_claimed(pai_sched *s);
 
 /* An instance is asked to stop; nothing if it was before.  PAI_OK or

@@ -41,9 +41,8 @@ static uint64_t hash_of(const char *s)
 
 const char *pai__texts_text(const pai__texts *n, uint32_t i)
 {
-  return i == PAI__NONE
-           ? NULL
-           : (char *)n->chars.data + ((name *)n->list.data)[i].at;
+  return i == PAI__NONE ? NULL
+                        : (char *)n->chars.data + ((name *)n->list.data)[i].at;
 }
 
 static uint32_t find(const pai__texts *n, const char *s, uint64_t hash)

@@ -3,11 +3,11 @@
 
 #include "resource/bits.h"
 
-static const char *const lacks[PAI_LACKS] = {
-  "",       "release", "after",  "turn",        "throttle",
-  "quota",  "type",    "health", "pin",         "reservation",
-  "gpu",    "cpu",     "memory", "port",        "topology",
-  "gang",   "preemption", "victims", "later",   "policy"
+const char *const pai__lack_words[PAI_LACKS + 1] = {
+  "",      "release",    "after",   "turn",  "throttle",
+  "quota", "type",       "health",  "pin",   "reservation",
+  "gpu",   "cpu",        "memory",  "port",  "topology",
+  "gang",  "preemption", "victims", "later", "policy", NULL
 };
 
 const char *pai__lack_things(uint32_t lack)
@@ -28,7 +28,7 @@ uint64_t pai__lack_amount(uint32_t lack, uint64_t amount)
 
 const char *pai_lack_name(int lack)
 {
-  return lack > 0 && lack < PAI_LACKS ? lacks[lack] : "";
+  return lack > 0 && lack < PAI_LACKS ? pai__lack_words[lack] : "";
 }
 
 /* --- reasons -------------------------------------------------------------- */
@@ -110,7 +110,7 @@ int pai_sched_view_request(const pai_sched *s, uint64_t id,
   if (req == PAI__NONE)
     return PAI_ENOTFOUND;
   r = pai__req_at(s, req);
-  full.state = r->cancelled                ? PAI_REQUEST_STOPPING
+  full.state = r->cancelled               ? PAI_REQUEST_STOPPING
                : pai__req_waiting(r) != 0 ? PAI_REQUEST_WAITING
                                           : PAI_REQUEST_RUNNING;
   full.id = r->id;
@@ -123,8 +123,7 @@ int pai_sched_view_request(const pai_sched *s, uint64_t id,
   full.at_once = r->at_once;
   full.held = r->held;
   full.lazy = r->lazy;
-  full.name =
-    r->name_words != 0 ? pai__pool_at(&s->pool, r->name) : NULL;
+  full.name = r->name_words != 0 ? pai__pool_at(&s->pool, r->name) : NULL;
   full.vc = s->park->tenants[r->tenant].name;
   full.user = pai__texts_text(&s->names, r->user);
   full.pin = pai__texts_text(&s->names, r->pin);
@@ -289,7 +288,9 @@ int pai_sched_view_sums(const pai_sched *s, pai_sched_view *view)
   full.requests = s->m.nreqs;
   full.waiting = s->m.nqueued;
   full.running = s->m.nrunning;
+  full.live_decisions = s->shadow_live;
   full.shadow_decisions = s->shadow_decisions;
   full.shadow_agreed = s->shadow_agreed;
-  return PAI__FILL_VIEW(view, full, pai_sched_view, shadow_agreed);
+  full.shadow_failed = s->shadow_failed;
+  return PAI__FILL_VIEW(view, full, pai_sched_view, shadow_failed);
 }

@@ -30,6 +30,10 @@ extern const bench bench_spec[];
 extern const bench bench_cluster[];
 extern const bench bench_sample[];
 
+/* Programs of their own, with the words behind their names; exit codes. */
+int bench_hived_workload(int argc, char **argv);
+int bench_hived_generate(int argc, char **argv);
+
 /* libyaml's bare events of a pai__buf (yaml.c). */
 int bench_yaml_events(void *data);
 

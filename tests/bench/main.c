@@ -1,6 +1,8 @@
 /*
  * main.c - openpai-bench [--json] [--list] [NAME...]
  *
+ * And programs of their own: hived-workload, hived-generate; see hived.c.
+ *
  * A NAME runs all benchmarks that begin with it.  Times are processor time;
  * of several rounds the median counts.  A missed goal is printed, not an
  * error: it is for people and reports to judge.
@@ -139,6 +141,10 @@ int main(int argc, char **argv)
   bool json = false, list = false;
   int at = 1, found = 0;
 
+  if (argc > 1 && strcmp(argv[1], "hived-workload") == 0)
+    return bench_hived_workload(argc - 2, argv + 2);
+  if (argc > 1 && strcmp(argv[1], "hived-generate") == 0)
+    return bench_hived_generate(argc - 2, argv + 2);
   for (; at < argc && argv[at][0] == '-'; at++) {
     if (strcmp(argv[at], "--json") == 0)
       json = true;

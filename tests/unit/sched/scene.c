@@ -19,7 +19,8 @@ pai_sched *scene_new(const char *description, const char *policy,
   o.policy_options = options;
   o.first_port = 20000;
   o.last_port = 20009;
-  if (strstr(description, "nodes:") != NULL && strchr(description, '\n') == NULL) {
+  if (strstr(description, "nodes:") != NULL &&
+      strchr(description, '\n') == NULL) {
     if (pai_cluster_synthetic(&cluster, description, &co, NULL) < 0)
       return NULL;
   } else if (pai_cluster_parse(&cluster, description, strlen(description), &co,
@@ -89,8 +90,7 @@ int scene_change(pai_sched *s, uint64_t id, const char *key, int64_t number)
 
 static size_t add_decision(size_t at, const pai_decision *d)
 {
-  static const char *const kinds[] = { "", "start", "stop", "grow",
-                                       "shrink" };
+  static const char *const kinds[] = { "", "start", "stop", "grow", "shrink" };
   static const char *const causes[] = { "", " preempted", " cancelled",
                                         " limit" };
   char instance[16] = "", tasks[16] = "";

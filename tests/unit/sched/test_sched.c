@@ -202,17 +202,17 @@ static void instances_are_throttled_and_counted(void **state)
   assert_string_equal(scene_lack(s, 1), "throttle");
   assert_int_equal(scene_finish(s, 1), PAI_OK);
   assert_string_equal(scene_decide(s), "start 1.2");
-  assert_int_equal(
-    scene_event(s,
-                (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
-                                   .id = 1,
-                                   .instance = PAI_SCHED_ALL },
-                NULL),
-    PAI_OK);
+  assert_int_equal(scene_event(s,
+                               (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
+                                                  .id = 1,
+                                                  .instance = PAI_SCHED_ALL },
+                               NULL),
+                   PAI_OK);
   assert_int_equal(pai_sched_view_request(s, 1, &v), PAI_OK);
   assert_int_equal(v.state, PAI_REQUEST_STOPPING);
   assert_int_equal(v.finished, 1);
-  assert_string_equal(scene_decide(s), "stop 1.1 cancelled, stop 1.2 cancelled");
+  assert_string_equal(scene_decide(s),
+                      "stop 1.1 cancelled, stop 1.2 cancelled");
   for (uint32_t i = 1; i < 3; i++)
     assert_int_equal(scene_event(s,
                                  (pai_sched_event){ .kind = PAI_SCHED_FINISHED,
@@ -317,11 +317,9 @@ static int story(const pai_alloc *alloc, void *user_data)
   static const char four[] = "nodes:4 gpu:4 cpus:8 mem:1G racks:2";
   pai_sched *s = scene_new(four, NULL, NULL, alloc), *fork = NULL;
   pai_want want = scene_want(2, 2);
-  pai_request q = { .id = 1,
-                    .name = "first",
-                    .user = "ann",
-                    .wants = &want,
-                    .nwants = 1 };
+  pai_request q = {
+    .id = 1, .name = "first", .user = "ann", .wants = &want, .nwants = 1
+  };
   int rc, known = 0;
 
   (void)user_data;

@@ -1,0 +1,414 @@
+/* replay.c - recorded steps done again, and compared */
+#include "sched/hived/replay.h"
+
+#include "json/json.h"
+
+#include <stdio.h>
+
+/* --- verdicts ------------------------------------------------------------- */
+
+/* What differs may be due to a defect that we mend. */
+static void explain(pai_hived_replay *r, uint32_t defect)
+{
+  r->verdict.kind = defect != 0 ? PAI_HIVED_FIXED : PAI_HIVED_DIFFERS;
+  r->verdict.fix = defect != 0 ? r->fix : NULL;
+  (void)snprintf(r->fix, sizeof(r->fix), "Q%u", (unsigned)defect);
+}
+
+int pai__replay_judge(pai_hived_replay *r, const char *want, size_t want_len,
+                      const pai__buf *got)
+{
+  int same;
+
+  r->q2 = false;
+  same = pai__buf_ok(got)
+           ? pai__replay_same(r, want, want_len, pai__buf_text(got), got->len)
+           : PAI_ENOMEM;
+  if (same < 0)
+    return same;
+  r->verdict.kind = PAI_HIVED_AGREES;
+  r->verdict.fix = NULL;
+  if (same && !r->q2)
+    return PAI_OK;
+  if (same)
+    explain(r, PAI__MENDED_Q2);
+  else
+    explain(r, pai__hived_mended(r->engine));
+  return PAI_OK;
+}
+
+bool pai__replay_is_crash(const pai_hived_replay *r)
+{
+  return pai__replay_is_kind(r, pai__tree_get(r->row, 0, "expect"), "crash");
+}
+
+/* --- configurations ------------------------------------------------------- */
+
+static void end_engine(pai_hived_replay *r)
+{
+  pai__hived_free(r->engine);
+  pai_cluster_free(r->cluster);
+  r->engine = NULL;
+  r->cluster = NULL;
+}
+
+static int take_bytes(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
+}
+
+static int begin_engine(pai_hived_replay *r, const char *config,
+                        pai_error **err)
+{
+  pai_cluster_options opts = PAI_CLUSTER_OPTIONS_INIT;
+  pai__buf text;
+  int rc;
+
+  pai__buf_init(&text, &r->alloc);
+  rc = r->config(r->user_data, config, take_bytes, &text);
+  if (rc < 0) {
+    pai__buf_dispose(&text);
+    return pai__fail(err, rc, "there is no configuration '%s'", config);
+  }
+  end_engine(r);
+  pai__map_dispose(&r->sick);
+  pai__map_init(&r->sick, &r->alloc);
+  opts.alloc = &r->alloc;
+  opts.form = "hived";
+  rc =
+    pai_cluster_parse(&r->cluster, pai__buf_text(&text), text.len, &opts, err);
+  pai__buf_dispose(&text);
+  if (rc == PAI_OK)
+    rc = pai__hived_new(&r->engine, r->cluster, &r->alloc, err);
+  if (rc < 0)
+    end_engine(r);
+  return rc;
+}
+
+static int begin_case(pai_hived_replay *r)
+{
+  pai__node n = pai__tree_get(r->row, 0, "case");
+  char *name;
+
+  if (n == PAI__NO_NODE)
+    return PAI_OK;
+  name = pai__strdup(&r->alloc, pai__replay_text(r, "case"));
+  if (name == NULL)
+    return PAI_ENOMEM;
+  pai__replay_forget(r);
+  pai__strfree(&r->alloc, r->name);
+  r->name = name;
+  r->verdict.name = name;
+  return PAI_OK;
+}
+
+/* A configuration that HiveD refuses, and so do we; or not, if a chain that no
+ * virtual cluster has is all that is wrong. */
+static int init(pai_hived_replay *r, pai_error **err)
+{
+  bool refused = pai__replay_is_crash(r);
+  pai_error *why = NULL;
+  int rc = begin_case(r);
+
+  if (rc == PAI_OK)
+    rc = begin_engine(r, pai__replay_text(r, "config"), &why);
+  if (refused && rc == PAI_OK)
+    explain(r, 9);
+  else if (refused && (rc == PAI_EINVAL || rc == PAI_ENOTSUP))
+    r->verdict.kind = PAI_HIVED_AGREES;
+  if (refused && (rc == PAI_EINVAL || rc == PAI_ENOTSUP)) {
+    pai_error_free(why);
+    return PAI_OK;
+  }
+  if (rc < 0 && why == NULL)
+    return pai__oom(err);
+  if (err != NULL)
+    *err = why;
+  else
+    pai_error_free(why);
+  return rc;
+}
+
+/* --- checks --------------------------------------------------------------- */
+
+typedef void (*put_fn)(const pai_hived_replay *r, pai__json_writer *w);
+
+static int compare(pai_hived_replay *r, const char *key, put_fn put)
+{
+  pai__node n = pai__tree_get(r->row, 0, key);
+  pai__json_writer w;
+  const char *want;
+  size_t len;
+  pai__buf got;
+  int rc;
+
+  if (n == PAI__NO_NODE)
+    return PAI_OK;
+  want = pai__replay_slice(r->row, n, &len);
+  pai__buf_init(&got, &r->alloc);
+  pai__json_writer_init(&w, &got, false);
+  put(r, &w);
+  rc = pai__json_finish(&w);
+  if (rc == PAI_OK)
+    rc = pai__replay_judge(r, want, len, &got);
+  pai__buf_dispose(&got);
+  return rc;
+}
+
+static int check(pai_hived_replay *r)
+{
+  const char *fix;
+  int rc = compare(r, "state", pai__replay_put_state);
+
+  if (rc < 0 || r->verdict.kind == PAI_HIVED_DIFFERS)
+    return rc;
+  fix = r->verdict.fix;
+  rc = compare(r, "views", pai__replay_put_views);
+  if (fix != NULL && r->verdict.kind == PAI_HIVED_AGREES) {
+    r->verdict.kind = PAI_HIVED_FIXED;
+    r->verdict.fix = fix;
+  }
+  return rc;
+}
+
+static int check_health(pai_hived_replay *r)
+{
+  pai__node query = pai__tree_get(r->row, 0, "query");
+  pai__node n = pai__tree_get(r->row, 0, "vcCellHealth"), v[3];
+  uint32_t vc, chain;
+  pai__tree_walk walk;
+  pai__json_writer w;
+  const char *s;
+  pai__buf got;
+  size_t len;
+  int rc;
+
+  if (query == PAI__NO_NODE || n == PAI__NO_NODE ||
+      pai__tree_type(r->row, query) != PAI__SEQUENCE ||
+      pai__tree_count(r->row, query) != 3)
+    return PAI_EINVAL;
+  walk = pai__tree_iter(r->row, query);
+  for (int i = 0; i < 3; i++)
+    v[i] = pai__tree_next(&walk);
+  if (pai__tree_type(r->row, v[0]) != PAI__STRING ||
+      pai__tree_type(r->row, v[1]) != PAI__STRING ||
+      pai__tree_type(r->row, v[2]) != PAI__INT)
+    return PAI_EINVAL;
+  s = pai__tree_str(r->row, v[0], &len);
+  vc = pai__hived_find_vc(r->engine, s, len);
+  s = pai__tree_str(r->row, v[1], &len);
+  chain = pai__hived_find_chain(r->engine, s, len);
+  if (vc == PAI__HIVED_UNKNOWN || chain == PAI__NOTHING)
+    return PAI_EINVAL;
+  pai__buf_init(&got, &r->alloc);
+  pai__json_writer_init(&w, &got, false);
+  pai__replay_put_health(r, vc, chain, (uint32_t)pai__tree_int(r->row, v[2]),
+                         &w);
+  rc = pai__json_finish(&w);
+  s = pai__replay_slice(r->row, n, &len);
+  if (rc == PAI_OK)
+    rc = pai__replay_judge(r, s, len, &got);
+  pai__buf_dispose(&got);
+  return rc;
+}
+
+/* --- nodes ---------------------------------------------------------------- */
+
+static bool is_excepted(const pai_hived_replay *r, const char *name)
+{
+  pai__node list = pai__tree_get(r->row, 0, "except"), item;
+  pai__tree_walk walk;
+
+  if (list == PAI__NO_NODE)
+    return false;
+  walk = pai__tree_iter(r->row, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE)
+    if (pai__tree_type(r->row, item) == PAI__STRING &&
+        strcmp(pai__tree_str(r->row, item, NULL), name) == 0)
+      return true;
+  return false;
+}
+
+static int heal_all(pai_hived_replay *r)
+{
+  const pai_cluster *c = r->cluster;
+
+  for (uint32_t i = 0; i < c->nnodes; i++) {
+    uint32_t node = c->by_name != NULL ? c->by_name[i] : i;
+
+    if (!is_excepted(r, c->nodes[node].name))
+      pai__hived_set_node(r->engine, node, true);
+  }
+  return PAI_OK;
+}
+
+static int node_bad(pai_hived_replay *r)
+{
+  return pai__replay_set_node(r, pai__replay_text(r, "node"), false);
+}
+
+static int node_healthy(pai_hived_replay *r)
+{
+  return pai__replay_set_node(r, pai__replay_text(r, "node"), true);
+}
+
+static int check_parsed(pai_hived_replay *r)
+{
+  return compare(r, "parsed", pai__replay_put_parsed);
+}
+
+/* --- steps ---------------------------------------------------------------- */
+
+typedef struct op {
+  const char *name, *subject;
+  int (*run)(pai_hived_replay *r);
+} op;
+
+static const op ops[] = {
+  { "init", "config", NULL },
+  { "nodes_healthy", "", heal_all },
+  { "node_bad", "node", node_bad },
+  { "node_healthy", "node", node_healthy },
+  { "schedule", "pod", pai__replay_schedule },
+  { "add", "pod", pai__replay_add },
+  { "delete", "pod", pai__replay_delete },
+  { "delete_unallocated", "pod", pai__replay_delete_unallocated },
+  { "check", "", check },
+  { "config_dump", "", check_parsed },
+  { "vc_health", "", check_health },
+};
+
+static int run_step(pai_hived_replay *r, pai_error **err)
+{
+  const char *name = pai__replay_text(r, "op");
+  const op *o = NULL;
+  int rc;
+
+  for (size_t i = 0; i < PAI__LEN(ops); i++)
+    if (strcmp(ops[i].name, name) == 0)
+      o = &ops[i];
+  if (o == NULL)
+    return pai__fail(err, PAI_EINVAL, "there is no step '%.80s'", name);
+  r->verdict.op = o->name;
+  r->verdict.subject = pai__replay_text(r, o->subject);
+  if (o->run == NULL)
+    return init(r, err);
+  if (r->engine == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "a step '%s' comes before any configuration", name);
+  rc = o->run(r);
+  if (rc == PAI_OK && r->verdict.kind == PAI_HIVED_DONE &&
+      pai__replay_is_crash(r))
+    explain(r, pai__hived_mended(r->engine));
+  if (rc == PAI_ENOMEM)
+    return pai__oom(err);
+  return rc < 0 ? pai__fail(err, rc, "a step '%s' is not complete", name) : rc;
+}
+
+static void tell(pai_hived_replay *r, pai_hived_verdict *verdict)
+{
+  pai__node n = pai__tree_get(r->row, 0, "step");
+  pai_hived_verdict *v = &r->verdict;
+
+  v->struct_size = sizeof(*v);
+  v->step = n != PAI__NO_NODE && pai__tree_type(r->row, n) == PAI__INT
+              ? pai__tree_int(r->row, n)
+              : -1;
+  if (v->kind >= PAI_HIVED_FIXED && r->place.len > 0) {
+    v->place = pai__buf_text(&r->place);
+    v->want = pai__buf_text(&r->want);
+    v->got = pai__buf_text(&r->got);
+  }
+  (void)PAI__FILL_VIEW(verdict, *v, pai_hived_verdict, got);
+}
+
+int pai_hived_replay_step(pai_hived_replay *r, const char *line, size_t len,
+                          pai_hived_verdict *verdict, pai_error **err)
+{
+  pai__json_options opts = { .alloc = NULL };
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(r != NULL && line != NULL && verdict != NULL, err);
+  PAI__CHECK_ARG_ERR(verdict->struct_size >= sizeof(*verdict), err);
+  opts.alloc = &r->alloc;
+  pai__tree_free(r->row);
+  r->row = NULL;
+  pai__arena_dispose(&r->arena);
+  pai__arena_init(&r->arena, &r->alloc);
+  pai__buf_clear(&r->place);
+  pai__buf_clear(&r->want);
+  pai__buf_clear(&r->got);
+  r->verdict = (pai_hived_verdict){ .kind = PAI_HIVED_DONE,
+                                    .name = r->name != NULL ? r->name : "",
+                                    .op = "",
+                                    .subject = "" };
+  rc = pai__json_parse(&r->row, line, len, &opts, err);
+  if (rc < 0)
+    return rc;
+  if (pai__tree_type(r->row, 0) != PAI__MAPPING)
+    return pai__fail(err, PAI_EINVAL, "a step is an object");
+  rc = run_step(r, err);
+  if (rc == PAI_OK)
+    tell(r, verdict);
+  return rc;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+int pai_hived_replay_new(pai_hived_replay **out,
+                         const pai_hived_replay_options *opts, pai_error **err)
+{
+  pai_hived_replay_options o;
+  pai_hived_replay *r;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  rc = PAI__COPY_IN(&o, opts, pai_hived_replay_options, user_data);
+  if (rc < 0)
+    return pai__fail(err, rc,
+                     "pai_hived_replay_options: bad or newer struct_size");
+  if (o.config == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_hived_replay_new() was called without config");
+  o.alloc = pai__alloc_or_libc(o.alloc);
+  r = pai__zalloc(o.alloc, sizeof(*r));
+  if (r == NULL)
+    return pai__oom(err);
+  r->alloc = *o.alloc;
+  r->config = o.config;
+  r->user_data = o.user_data;
+  pai__map_init(&r->pods, &r->alloc);
+  pai__map_init(&r->sick, &r->alloc);
+  pai__map_init(&r->gangs, &r->alloc);
+  pai__arena_init(&r->arena, &r->alloc);
+  pai__buf_init(&r->place, &r->alloc);
+  pai__buf_init(&r->want, &r->alloc);
+  pai__buf_init(&r->got, &r->alloc);
+  *out = r;
+  return PAI_OK;
+}
+
+void pai_hived_replay_free(pai_hived_replay *r)
+{
+  pai_alloc alloc;
+
+  if (r == NULL)
+    return;
+  alloc = r->alloc;
+  end_engine(r);
+  pai__replay_forget(r);
+  pai__free(&alloc, r->by_number, r->pods_cap * sizeof(*r->by_number));
+  pai__map_dispose(&r->pods);
+  pai__map_dispose(&r->sick);
+  pai__map_dispose(&r->gangs);
+  pai__strfree(&alloc, r->name);
+  pai__tree_free(r->row);
+  pai__arena_dispose(&r->arena);
+  pai__buf_dispose(&r->place);
+  pai__buf_dispose(&r->want);
+  pai__buf_dispose(&r->got);
+  pai__free(&alloc, r, sizeof(*r));
+}

@@ -1,0 +1,426 @@
+/*
+ * hived.c - workloads of gangs, placed by HiveD's engine
+ *
+ *   openpai-bench hived-workload CLUSTER.yaml WORKLOAD.jsonl [DECISIONS.jsonl]
+ *   openpai-bench hived-generate N cluster|guaranteed|mixed [SEED]
+ *
+ * The first prints a line of JSON: how fast the churn phase went, and how many
+ * gangs were placed otherwise than DECISIONS tells.  Only the engine's calls
+ * are in it; the workload is read before.
+ */
+#include "bench.h"
+
+#include "base/tree.h"
+#include "json/json.h"
+#include "sched/hived/hived.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { SUBMIT, DELETE, MARK };
+enum { NOT_YET, BOUND, PREEMPTED_AND_BOUND, WAITED };
+
+typedef struct step {
+  uint32_t op;
+  uint32_t gang;
+} step;
+
+typedef struct gang {
+  char name[16];
+  pai__hived_member member;
+  uint32_t vc;
+  int32_t priority;
+  bool lazy;
+  uint8_t result;
+  uint32_t placed; /* pods that run */
+  uint32_t first;  /* of its leaves, in the leaves of all */
+} gang;
+
+typedef struct run {
+  pai__hived *h;
+  step *steps;
+  gang *gangs;
+  size_t nsteps, steps_cap, ngangs, gangs_cap;
+  uint32_t *leaves; /* of all gangs: where they were placed */
+  size_t nleaves;
+  double *waits; /* of first pods, in us */
+  size_t nwaits, waits_cap;
+  unsigned long pods;
+} run;
+
+static double seconds(clockid_t clock)
+{
+  struct timespec t;
+
+  (void)clock_gettime(clock, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static char *read_all(const char *path, size_t *len)
+{
+  FILE *in = fopen(path, "rb");
+  char *text = NULL;
+  long size;
+
+  if (in != NULL && fseek(in, 0, SEEK_END) == 0 && (size = ftell(in)) >= 0) {
+    rewind(in);
+    text = malloc((size_t)size + 1);
+    *len = text != NULL ? fread(text, 1, (size_t)size, in) : 0;
+  }
+  if (in != NULL)
+    (void)fclose(in);
+  if (text == NULL)
+    fprintf(stderr, "openpai-bench: cannot read %s\n", path);
+  return text;
+}
+
+static const char *text_of(const pai__tree *t, const char *key)
+{
+  pai__node n = pai__tree_get(t, 0, key);
+
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
+           ? pai__tree_str(t, n, NULL)
+           : "";
+}
+
+static int64_t number_of(const pai__tree *t, const char *key)
+{
+  pai__node n = pai__tree_get(t, 0, key);
+
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__INT
+           ? pai__tree_int(t, n)
+           : 0;
+}
+
+/* Gangs are called g0, g1, ... as they come. */
+static int add_gang(run *r, const pai__tree *t)
+{
+  pai__node lazy = pai__tree_get(t, 0, "lazy");
+  const char *vc = text_of(t, "vc");
+  gang *g;
+
+  if (PAI__VEC_ROOM(&pai__libc_alloc, r->gangs, r->ngangs, r->gangs_cap) < 0)
+    return PAI_ENOMEM;
+  g = &r->gangs[r->ngangs++];
+  *g = (gang){ .member = { (uint32_t)number_of(t, "gpus"),
+                           (uint32_t)number_of(t, "pods") },
+               .vc = pai__hived_find_vc(r->h, vc, strlen(vc)),
+               .priority = (int32_t)number_of(t, "prio"),
+               .lazy = lazy != PAI__NO_NODE && pai__tree_bool(t, lazy),
+               .first = (uint32_t)r->nleaves };
+  (void)snprintf(g->name, sizeof(g->name), "%s", text_of(t, "g"));
+  r->nleaves += (size_t)g->member.leaves * g->member.pods;
+  return (size_t)strtoul(g->name + 1, NULL, 10) == r->ngangs - 1 ? PAI_OK
+                                                                 : PAI_EINVAL;
+}
+
+static int add_step(run *r, const pai__tree *t)
+{
+  const char *op = text_of(t, "op");
+  step s = { MARK, 0 };
+
+  if (strcmp(op, "submit") == 0) {
+    s = (step){ SUBMIT, (uint32_t)r->ngangs };
+    if (add_gang(r, t) < 0)
+      return PAI_EINVAL;
+  } else if (strcmp(op, "delete") == 0) {
+    s.op = DELETE;
+    s.gang = (uint32_t)strtoul(text_of(t, "g") + 1, NULL, 10);
+    if (s.gang >= r->ngangs)
+      return PAI_EINVAL;
+  }
+  if (PAI__VEC_ROOM(&pai__libc_alloc, r->steps, r->nsteps, r->steps_cap) < 0)
+    return PAI_ENOMEM;
+  r->steps[r->nsteps++] = s;
+  return PAI_OK;
+}
+
+typedef int (*line_fn)(run *r, const pai__tree *t);
+
+static int each_line(run *r, const char *path, line_fn fn)
+{
+  char line[65536];
+  FILE *in = fopen(path, "rb");
+  int rc = in != NULL ? PAI_OK : PAI_ENOTFOUND;
+  pai__tree *t;
+
+  while (rc == PAI_OK && fgets(line, sizeof(line), in) != NULL) {
+    rc = pai__json_parse(&t, line, strlen(line), NULL, NULL);
+    if (rc == PAI_OK)
+      rc = fn(r, t);
+    pai__tree_free(t);
+  }
+  if (in != NULL)
+    (void)fclose(in);
+  if (rc < 0)
+    fprintf(stderr, "openpai-bench: cannot use %s\n", path);
+  return rc;
+}
+
+/* --- running -------------------------------------------------------------- */
+
+static pai__hived_request request_of(const gang *g)
+{
+  return (pai__hived_request){ .group = g->name,
+                               .group_len = strlen(g->name),
+                               .members = &g->member,
+                               .nmembers = 1,
+                               .leaves = g->member.leaves,
+                               .vc = g->vc,
+                               .pin = PAI__NOTHING,
+                               .leaf_type = 0,
+                               .priority = g->priority,
+                               .lazy = g->lazy,
+                               .ignores_suggested = true };
+}
+
+static uint64_t pod_of(uint32_t number, uint32_t pod)
+{
+  return (uint64_t)(number + 1) << 32 | pod;
+}
+
+static void delete_gang(run *r, gang *g)
+{
+  size_t len = strlen(g->name);
+
+  for (uint32_t i = 0; i < g->placed; i++)
+    (void)pai__hived_delete(r->h, g->name, len, g->member.leaves, i);
+  g->placed = 0;
+}
+
+/* Deletes the gangs that have victims on the first node. */
+static void evict(run *r, const pai__hived_result *result)
+{
+  uint32_t first = UINT32_MAX, node, i, n = 0;
+  uint32_t gone[1024];
+  uint64_t pod;
+
+  for (uint32_t k = 0; k < result->ngroups; k++)
+    for (i = 0; pai__hived_next_pod(r->h, result->groups[k], &i, &pod, &node);)
+      first = node < first ? node : first;
+  for (uint32_t k = 0; k < result->ngroups && n < PAI__LEN(gone); k++)
+    for (i = 0; pai__hived_next_pod(r->h, result->groups[k], &i, &pod, &node);)
+      if (node == first) {
+        gone[n++] = (uint32_t)(pod >> 32) - 1;
+        break;
+      }
+  while (n > 0) /* they come by their names */
+    delete_gang(r, &r->gangs[gone[--n]]);
+}
+
+/* One pod; the kind of the last answer. */
+static int place_pod(run *r, gang *g, uint32_t number,
+                     pai__hived_result *result)
+{
+  pai__hived_request q = request_of(g);
+  uint64_t pod = pod_of(number, g->placed);
+
+  for (int tries = 0; tries < 5; tries++) {
+    if (pai__hived_schedule(r->h, &q, pod, NULL, PAI__HIVED_FILTERING,
+                            result) < 0)
+      return -1;
+    if (result->kind != PAI__HIVED_PREEMPT || tries == 4)
+      break;
+    g->result = PREEMPTED_AND_BOUND;
+    do {
+      if (pai__hived_schedule(r->h, &q, pod, NULL, PAI__HIVED_PREEMPTING,
+                              result) < 0)
+        return -1;
+      if (result->kind == PAI__HIVED_PREEMPT)
+        evict(r, result);
+    } while (result->kind == PAI__HIVED_PREEMPT);
+  }
+  if (result->kind == PAI__HIVED_BIND) {
+    uint32_t leaf = result->gang.leaves[result->first];
+
+    memcpy(r->leaves + g->first + (size_t)g->placed * g->member.leaves,
+           result->gang.leaves + result->first,
+           g->member.leaves * sizeof(*r->leaves));
+    if (pai__hived_add(r->h, &q, pod, pai__hived_leaf_node(r->h, leaf),
+                       result->index, &result->info) < 0)
+      return -1;
+    g->placed++;
+    r->pods++;
+  }
+  return result->kind;
+}
+
+static int submit(run *r, uint32_t number)
+{
+  gang *g = &r->gangs[number];
+  pai__hived_result result;
+
+  g->result = BOUND;
+  for (uint32_t i = 0; i < g->member.pods; i++) {
+    double start = i == 0 ? seconds(CLOCK_MONOTONIC) : 0;
+    int kind = place_pod(r, g, number, &result);
+
+    if (i == 0)
+      r->waits[r->nwaits++] = (seconds(CLOCK_MONOTONIC) - start) * 1e6;
+    if (kind < 0)
+      return -1;
+    if (kind != PAI__HIVED_BIND) {
+      g->result = WAITED;
+      break;
+    }
+  }
+  return 0;
+}
+
+/* From one mark to the next; what it took. */
+static double run_phase(run *r, size_t *at)
+{
+  double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+
+  r->pods = 0;
+  r->nwaits = 0;
+  for (; *at < r->nsteps && r->steps[*at].op != MARK; ++*at) {
+    const step *s = &r->steps[*at];
+
+    if (s->op == DELETE)
+      delete_gang(r, &r->gangs[s->gang]);
+    else if (submit(r, s->gang) < 0)
+      return -1;
+  }
+  ++*at;
+  return seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+}
+
+/* --- decisions ------------------------------------------------------------ */
+
+static unsigned long mismatches;
+
+static bool is_as_told(const run *r, const gang *g, const pai__tree *t)
+{
+  static const char *const results[] = { "", "bind", "preempt+bind", "wait" };
+  pai__node list = pai__tree_get(t, 0, "p"), item;
+  const uint32_t *leaf = r->leaves + g->first;
+  const pai_cluster *c = pai__hived_cluster(r->h);
+  pai__tree_walk walk;
+  char text[4096];
+
+  if (strcmp(text_of(t, "r"), results[g->result]) != 0)
+    return false;
+  if (g->result == WAITED || list == PAI__NO_NODE)
+    return true;
+  if (pai__tree_count(t, list) != g->member.pods)
+    return false;
+  walk = pai__tree_iter(t, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    int n = snprintf(text, sizeof(text), "%s",
+                     c->nodes[pai__hived_leaf_node(r->h, *leaf)].name);
+
+    for (uint32_t i = 0; i < g->member.leaves; i++)
+      n += snprintf(text + n, sizeof(text) - (size_t)n, "%c%u",
+                    i == 0 ? ':' : ',',
+                    (unsigned)pai__hived_leaf_index(r->h, *leaf++));
+    if (strcmp(text, pai__tree_str(t, item, NULL)) != 0)
+      return false;
+  }
+  return true;
+}
+
+static int check_gang(run *r, const pai__tree *t)
+{
+  uint32_t number = (uint32_t)strtoul(text_of(t, "g") + 1, NULL, 10);
+
+  if (number >= r->ngangs || !is_as_told(r, &r->gangs[number], t))
+    mismatches++;
+  return PAI_OK;
+}
+
+/* --- the whole ------------------------------------------------------------ */
+
+static pai_cluster *load_cluster(const char *path)
+{
+  pai_cluster *c = NULL;
+  size_t len = 0;
+  char *text = read_all(path, &len);
+  pai_error *err = NULL;
+
+  if (text != NULL && pai_cluster_parse(&c, text, len, NULL, &err) < 0)
+    fprintf(stderr, "openpai-bench: %s: %s\n", path, pai_error_message(err));
+  pai_error_free(err);
+  free(text);
+  return c;
+}
+
+static int by_time(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+static int run_all(run *r, double init, const char *decisions)
+{
+  struct rusage usage;
+  size_t at = 0;
+  double cpu;
+  unsigned long pods;
+
+  r->leaves = malloc((r->nleaves + 1) * sizeof(*r->leaves));
+  r->waits = malloc((r->ngangs + 1) * sizeof(*r->waits));
+  if (r->leaves == NULL || r->waits == NULL || run_phase(r, &at) < 0)
+    return 1;
+  cpu = run_phase(r, &at);
+  pods = r->pods;
+  if (cpu < 0)
+    return 1;
+  qsort(r->waits, r->nwaits, sizeof(*r->waits), by_time);
+  (void)getrusage(RUSAGE_SELF, &usage);
+  printf("{\"pods\":%lu,\"cpu_s\":%.6f,\"pods_per_cpu_s\":%.0f,"
+         "\"init_s\":%.6f,\"peak_rss_kb\":%ld,\"p50_us\":%.2f,"
+         "\"p99_us\":%.2f",
+         pods, cpu, (double)pods / cpu, init, usage.ru_maxrss,
+         r->nwaits > 0 ? r->waits[r->nwaits / 2] : 0,
+         r->nwaits > 0 ? r->waits[r->nwaits * 99 / 100] : 0);
+  while (at < r->nsteps)
+    if (run_phase(r, &at) < 0)
+      return 1;
+  mismatches = 0;
+  if (decisions != NULL && each_line(r, decisions, check_gang) < 0)
+    return 1;
+  printf(",\"mismatches\":%lu}\n", mismatches);
+  return mismatches == 0 ? 0 : 1;
+}
+
+int bench_hived_workload(int argc, char **argv)
+{
+  run r = { .h = NULL };
+  pai_cluster *c;
+  pai_error *err = NULL;
+  double start;
+  int code = 1;
+
+  if (argc < 2 || argc > 3) {
+    fprintf(stderr, "usage: openpai-bench hived-workload CLUSTER.yaml "
+                    "WORKLOAD.jsonl [DECISIONS.jsonl]\n");
+    return 2;
+  }
+  c = load_cluster(argv[0]);
+  if (c == NULL)
+    return 1;
+  start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  if (pai__hived_new(&r.h, c, &pai__libc_alloc, &err) == PAI_OK)
+    for (uint32_t i = 0; i < c->nnodes; i++)
+      pai__hived_set_node(r.h, i, true);
+  start = seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+  if (r.h == NULL)
+    fprintf(stderr, "openpai-bench: %s: %s\n", argv[0],
+            pai_error_message(err));
+  else if (each_line(&r, argv[1], add_step) == PAI_OK)
+    code = run_all(&r, start, argc > 2 ? argv[2] : NULL);
+  pai_error_free(err);
+  pai__hived_free(r.h);
+  pai_cluster_free(c);
+  free(r.steps);
+  free(r.gangs);
+  free(r.leaves);
+  free(r.waits);
+  return code;
+}

@@ -1,0 +1,262 @@
+/* Why something waits, and what would help: every change that is told works. */
+#include "scene.h"
+
+#include "base/buf.h"
+#include "base/prng.h"
+#include "sched/remedy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char said[8192];
+
+static int keep(void *user_data, const char *bytes, size_t len)
+{
+  size_t *at = user_data;
+
+  assert_true(*at + len < sizeof(said));
+  memcpy(said + *at, bytes, len);
+  *at += len;
+  said[*at] = '\0';
+  return PAI_OK;
+}
+
+static const char *explain(const pai_sched *s, uint64_t id, int format)
+{
+  size_t at = 0;
+
+  assert_int_equal(pai_sched_explain(s, id, format, keep, &at, NULL), PAI_OK);
+  return said;
+}
+
+static void a_paragraph_tells_why_and_what_would_help(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4:h100 cpus:8", NULL, NULL, NULL);
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 1, 3), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 1, 2), PAI_OK);
+  assert_int_equal(scene_submit(s, 3, 1, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 4, 1, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2");
+  assert_string_equal(
+    explain(s, 3, 0),
+    "Request 3 waits: no node has 4 GPUs free for it; node0002 comes nearest, "
+    "with 2 GPUs. Of 2 nodes, 2 have too few free GPUs. It "
+    "would start now if a task asked for 2 GPUs, or if request 2 had "
+    "finished.\n");
+  assert_string_equal(
+    explain(s, 4, 0),
+    "Request 4 waits: it is not its turn: request 3 goes first. It would "
+    "start now if request 3 was held.\n");
+  assert_string_equal(explain(s, 1, 0), "Request 1 does not wait.\n");
+  pai_sched_free(s);
+}
+
+static void what_is_held_is_told_so(void **state)
+{
+  pai_sched *s = scene_new("nodes:1 gpu:4", NULL, NULL, NULL);
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 1, 3), PAI_OK);
+  assert_int_equal(scene_change(s, 1, "held", 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(explain(s, 1, 0),
+                      "Request 1 waits: it is held until it is released. It "
+                      "would start now if it was released.\n");
+  pai_sched_free(s);
+}
+
+/* --- every change works --------------------------------------------------- */
+
+typedef struct world {
+  pai__prng random;
+  pai_sched *s;
+  uint64_t ids;
+  unsigned waiting, helped;
+} world;
+
+static uint32_t below(world *w, uint32_t n)
+{
+  return (uint32_t)pai__prng_below(&w->random, n);
+}
+
+static const char *const clusters[] = {
+  "nodes:4 gpu:4:h100 cpus:16 mem:64G",
+  "nodes:6 gpu:8:h100 racks:2 switch:4 cpus:32 mem:256G numa:2",
+  "skus:\n"
+  "  a: {gpu: v100, gpus: 4, cpus: 8, memory: 32G}\n"
+  "  b: {gpu: a100, gpus: 8, cpus: 16, memory: 64G}\n"
+  "nodes:\n"
+  "  - {name: \"a[1-3]\", sku: a, rack: r1}\n"
+  "  - {name: b1, sku: b, rack: r2, pin: build}\n"
+  "  - {name: b2, sku: b, rack: r2}\n"
+  "virtualClusters:\n"
+  "  default: {cells: {a: 2, b: 1}}\n"
+  "  other: {cells: {a: 1}, pins: [build]}\n"
+};
+
+static void submit_one(world *w)
+{
+  pai_want wants[2] = { scene_want(1 + below(w, 4), below(w, 5)),
+                        scene_want(1, below(w, 9)) };
+  pai_request q = { .id = ++w->ids, .wants = wants, .nwants = 1 };
+  pai_after after = { 1 + below(w, (uint32_t)w->ids), PAI_AFTER_ANY };
+
+  wants[0].cpus = below(w, 6);
+  wants[0].memory = (uint64_t)below(w, 20) << 30;
+  wants[0].ports = below(w, 3);
+  if (below(w, 4) == 0)
+    wants[0].type = below(w, 2) ? "v100" : "h100";
+  if (below(w, 5) == 0)
+    q.nwants = 2;
+  if (below(w, 6) == 0)
+    q.within = below(w, 2) ? "node" : "rack";
+  if (below(w, 8) == 0)
+    q.vc = below(w, 2) ? "other" : "default";
+  if (below(w, 8) == 0)
+    q.held = 1;
+  if (below(w, 8) == 0)
+    q.priority = (int)below(w, 5) - 1;
+  if (below(w, 8) == 0) {
+    q.instances = 4;
+    q.at_once = 1 + below(w, 2);
+  }
+  if (below(w, 8) == 0) {
+    q.after = &after;
+    q.nafter = 1;
+  }
+  (void)scene_request(w->s, &q, NULL); /* may well be impossible */
+}
+
+static void happen(world *w)
+{
+  uint32_t node = below(w, 4);
+  pai_sched_node_view v = { .struct_size = sizeof(v) };
+  pai_sched_event e = { .kind = PAI_SCHED_NODE, .gpu = -1 };
+
+  if (below(w, 3) != 0) {
+    submit_one(w);
+    return;
+  }
+  if (below(w, 2) == 0) {
+    (void)scene_finish(w->s, 1 + below(w, (uint32_t)w->ids + 1));
+    return;
+  }
+  assert_int_equal(pai_sched_view_node(w->s, node, &v), PAI_OK);
+  e.node = v.name;
+  e.number = below(w, 3) == 0 ? PAI_NODE_DRAIN : PAI_NODE_UP;
+  if (below(w, 3) == 0) {
+    e.gpu = (int32_t)below(w, v.gpus);
+    e.number = below(w, 2) ? PAI_NODE_SICK : PAI_NODE_UP;
+  }
+  assert_int_equal(scene_event(w->s, e, NULL), PAI_OK);
+}
+
+static bool starts_with(const world *w, uint64_t id, const pai__remedy *m)
+{
+  pai_decision d = { .struct_size = sizeof(d) };
+  pai_sched *fork;
+  bool starts = false;
+  int n;
+
+  assert_int_equal(pai_sched_fork(&fork, w->s, NULL), PAI_OK);
+  for (uint32_t i = 0; i < m->n; i++)
+    assert_int_equal(pai_sched_send(fork, &m->list[i], NULL), PAI_OK);
+  n = pai_sched_decide(fork, scene_now(fork), NULL);
+  for (int i = 0; i < n; i++) {
+    assert_int_equal(pai_sched_decision(fork, (size_t)i, &d), PAI_OK);
+    starts |= d.kind == PAI_DECISION_START && d.id == id;
+  }
+  pai_sched_free(fork);
+  return starts;
+}
+
+static void check_all(world *w)
+{
+  pai__remedy *m = malloc(sizeof(*m));
+
+  assert_non_null(m);
+  for (uint64_t id = pai_sched_next(w->s, 0); id != 0;
+       id = pai_sched_next(w->s, id)) {
+    bool helped = false;
+
+    if (scene_lack(w->s, id)[0] == '\0')
+      continue;
+    for (int side = PAI__REMEDY_OWN; side <= PAI__REMEDY_OTHERS; side++) {
+      assert_int_equal(
+        pai__remedy_find(w->s, id, (enum pai__remedy_side)side, m, NULL),
+        PAI_OK);
+      if (m->n == 0)
+        continue;
+      helped = true;
+      assert_true(starts_with(w, id, m));
+    }
+    if (!helped && getenv("TELL") != NULL)
+      print_message("%s", explain(w->s, id, 0));
+    w->waiting++;
+    w->helped += helped;
+    (void)explain(w->s, id, PAI_FORMAT_JSON);
+  }
+  free(m);
+}
+
+static void each_change_that_is_told_works(void **state)
+{
+  static const char *const policies[] = { "{}", "{\"greedy\": true}" };
+  world w = { .random = { 1 } };
+
+  (void)state;
+  for (unsigned round = 0; round < 60; round++) {
+    w.s = scene_new(clusters[round % PAI__LEN(clusters)], "fifo",
+                    policies[round % PAI__LEN(policies)], NULL);
+    assert_non_null(w.s);
+    w.ids = 0;
+    for (unsigned i = 0; i < 40; i++) {
+      happen(&w);
+      if (below(&w, 2) == 0)
+        (void)scene_decide(w.s);
+    }
+    (void)scene_decide(w.s);
+    check_all(&w);
+    pai_sched_free(w.s);
+  }
+  /* Nearly always something is found. */
+  print_message("%u wait, %u were helped\n", w.waiting, w.helped);
+  assert_true(w.waiting > 300 && w.helped * 100 > w.waiting * 95);
+}
+
+static int story(const pai_alloc *alloc, void *user_data)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4:h100 cpus:8", NULL, NULL, alloc);
+  size_t at = 0;
+  int rc = PAI_ENOMEM;
+
+  (void)user_data;
+  if (s == NULL)
+    return PAI_ENOMEM;
+  if (scene_submit(s, 1, 1, 3) == PAI_OK &&
+      scene_submit(s, 2, 1, 4) == PAI_OK &&
+      scene_submit(s, 3, 1, 4) == PAI_OK && pai_sched_decide(s, 0, NULL) >= 0)
+    rc = pai_sched_explain(s, 3, PAI_FORMAT_JSON, keep, &at, NULL);
+  pai_sched_free(s);
+  return rc;
+}
+
+static void failing_memory_is_told(void **state)
+{
+  (void)state;
+  test_faults(story, NULL);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_paragraph_tells_why_and_what_would_help),
+    cmocka_unit_test(what_is_held_is_told_so),
+    cmocka_unit_test(each_change_that_is_told_works),
+    cmocka_unit_test(failing_memory_is_told),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
