@@ -61,10 +61,10 @@ static void what_is_idle_is_lent_and_asked_back(void **state)
   assert_string_equal(scene_decide(s), "start 6");
   assert_int_equal(ask(s, 7, "ann", 1, 4, 0), PAI_OK);
   assert_int_equal(ask(s, 8, "eve", 1, 4, 0), PAI_OK);
-  assert_string_equal(scene_decide(s), "stop 2 preempted, stop 3 preempted");
+  assert_string_equal(scene_decide(s), "stop 3 preempted, stop 2 preempted");
   give_back(s, 3);
   give_back(s, 2);
-  assert_string_equal(scene_decide(s), "start 7, start 8");
+  assert_string_equal(scene_decide(s), "start 8, start 7");
   /* All have theirs: nobody is stopped for more. */
   assert_int_equal(ask(s, 9, "ann", 1, 4, 1000), PAI_OK);
   assert_string_equal(scene_decide(s), "");
@@ -365,7 +365,9 @@ static void check_world(const world *w)
     }
   }
   for (size_t i = 0; i < VCS; i++)
-    assert_true(of_vc[i] <= w->max[i] && of_vc[i] <= used_by(w, i));
+    if (of_vc[i] > w->max[i] || of_vc[i] > used_by(w, i))
+      fail_msg("%s has %d of %d, and %d are counted", vcs[i], (int)of_vc[i],
+               (int)w->max[i], (int)used_by(w, i));
   for (size_t i = 0; i < 4; i++) {
     assert_int_equal(pai_sched_view_node(w->s, i, &n), PAI_OK);
     assert_true((n.free_mask & taken[i]) == 0);
