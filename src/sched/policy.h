@@ -12,6 +12,7 @@
 
 extern const pai_policy pai__policy_fifo;
 extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_capacity;
 extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
@@ -67,6 +68,10 @@ int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
  * PAI_ENOMEM. */
 int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
                      uint32_t n);
+/* Would it start if all of these had stopped, and those that do already?  1; 0;
+ * or PAI_ENOMEM. */
+int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                      uint32_t n);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */
