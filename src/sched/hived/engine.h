@@ -498,4 +498,10 @@ void pai__preempt_begin(pai__hived *h, uint32_t group);
 void pai__preempt_cancel(pai__hived *h, uint32_t group);
 void pai__preempt_complete(pai__hived *h, uint32_t group);
 
+/* --- check.c -------------------------------------------------------------- */
+
+/* Whether all that is counted is what a count gives, and what belongs together
+ * knows of each other.  PAI_OK; PAI_EINVAL with what is wrong; PAI_ENOMEM. */
+int pai__hived_check(const pai__hived *h, const char **wrong);
+
 #endif
