@@ -397,7 +397,7 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
   const pai__want *w = pai__wants_of(s, r);
-  uint64_t h = mix(r->tenant, r->priority < 0);
+  uint64_t h = mix(mix(1, r->tenant), r->priority < 0);
 
   h = mix(mix(h, r->pin), r->within);
   for (uint32_t i = 0; i < r->nwants; i++) {
