@@ -92,6 +92,29 @@ static uint32_t find_kept(const pai_sched *s, const char *name)
   return i < s->kept.len ? i : PAI__NONE;
 }
 
+int pai__kept_add(pai_sched *s, const pai_reservation *r, pai_error **err)
+{
+  pai__kept k = { 0 };
+  int rc;
+
+  if (find_kept(s, r->name) != PAI__NONE)
+    return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
+                     r->name);
+  k.from = r->from;
+  k.to = r->to != 0 ? r->to : INT64_MAX;
+  if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->name, &k.name) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->vc, &k.vc) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->user, &k.user) < 0)
+    return pai__oom(err);
+  rc = set_bits(s, r, &k, err);
+  if (rc < 0)
+    return rc;
+  *kept_at(s, pai__flat_push(&s->kept, 1)) = k;
+  count_kept(s, &k, 1);
+  return PAI_OK;
+}
+
 /* Those behind it move up: they stay in the order in which they came. */
 static void drop_kept(pai_sched *s, uint32_t i)
 {
@@ -104,12 +127,17 @@ static void drop_kept(pai_sched *s, uint32_t i)
   memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
 }
 
+static void expire(pai_sched *s, pai_time now)
+{
+  for (uint32_t i = s->kept.len; i-- > 0;)
+    if (kept_at(s, i)->to <= now)
+      drop_kept(s, i);
+}
+
+/* What is over makes room for another one of its name. */
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   pai_reservation r = { 0 };
-  pai__kept k = { 0 };
-  uint32_t at;
-  int rc;
 
   PAI__CHECK_ARG_ERR(e->reservation != NULL, err);
   if (PAI__COPY_IN(&r, e->reservation, pai_reservation, nnodes) < 0 ||
@@ -120,28 +148,11 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return pai__fail(err, PAI_EINVAL,
                      "reservation '%s' ends before it begins, or is over",
                      r.name);
-  at = find_kept(s, r.name);
-  if (at != PAI__NONE && kept_at(s, at)->to > e->time)
-    return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
-                     r.name);
   if (r.vc != NULL && pai__park_tenant(s->park, r.vc) == PAI__NONE)
     return pai__fail(err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
                      r.vc);
-  k.from = r.from;
-  k.to = r.to != 0 ? r.to : INT64_MAX;
-  if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.name, &k.name) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.vc, &k.vc) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.user, &k.user) < 0)
-    return pai__oom(err);
-  rc = set_bits(s, &r, &k, err);
-  if (rc < 0)
-    return rc;
-  if (at != PAI__NONE)
-    drop_kept(s, at);
-  *kept_at(s, pai__flat_push(&s->kept, 1)) = k;
-  count_kept(s, &k, 1);
-  return PAI_OK;
+  expire(s, e->time);
+  return pai__kept_add(s, &r, err);
 }
 
 int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
@@ -167,9 +178,7 @@ void pai__kept_recount(pai_sched *s)
 
 void pai__kept_expire(pai_sched *s)
 {
-  for (uint32_t i = s->kept.len; i-- > 0;)
-    if (kept_at(s, i)->to <= s->m.now)
-      drop_kept(s, i);
+  expire(s, s->m.now);
 }
 
 pai_time pai__kept_next(const pai_sched *s)

@@ -1,4 +1,5 @@
 /* explain.c - why a request waits, in words and for programs */
+#include "sched/event_form.h"
 #include "sched/remedy.h"
 #include "sched/sched.h"
 
@@ -83,10 +84,12 @@ static void say_gang(const telling *t)
 
 static void say_topology(const telling *t)
 {
-  if (t->reason.text != NULL)
+  if (t->reason.text != NULL) {
     say(t, "all of it is to be within one %s, and none has room for it",
         t->reason.text);
-  else {
+  } else if (t->reason.node == NULL) {
+    say(t, "enough GPUs are free, but not together as it needs them");
+  } else {
     say(t, "enough GPUs are free, but no node has ");
     say_amount(t, t->reason.of, t->reason.wanted);
     say_nearest(t);
@@ -336,7 +339,7 @@ static void put_remedy(const telling *t, pai__json_writer *w, const char *key,
   pai__json_key(w, key, strlen(key));
   pai__json_begin_array(w);
   for (uint32_t i = 0; i < m->n; i++)
-    pai__log_write(w, t->s, &m->list[i]);
+    (void)pai__event_put(w, &t->s->alloc, &m->list[i], NULL);
   pai__json_end_array(w);
 }
 

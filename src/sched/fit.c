@@ -51,22 +51,28 @@ static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
   return pai__bits_has(bits, k->words, node);
 }
 
+pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
+                         pai_time from, pai_time to)
+{
+  for (uint32_t i = 0; i < s->kept.len; i++) {
+    const pai__kept *k = (pai__kept *)s->kept.data + i;
+
+    if (k->name != PAI__NONE && k->to > from && k->from < to &&
+        is_kept(s, k, node) && !may_use(k, r))
+      return k->to;
+  }
+  return 0;
+}
+
 /* A request that would end before the reservation begins is let through. */
 static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
 {
   pai_time length = r->limit != 0 ? r->limit : r->duration;
-  pai_time end = length == 0 || length > INT64_MAX - s->m.now
+  pai_time end = length == 0 || s->m.now > INT64_MAX - length
                    ? INT64_MAX
                    : s->m.now + length;
 
-  for (uint32_t i = 0; i < s->kept.len; i++) {
-    const pai__kept *k = (pai__kept *)s->kept.data + i;
-
-    if (k->name != PAI__NONE && k->to > s->m.now && k->from < end &&
-        is_kept(s, k, node) && !may_use(k, r))
-      return true;
-  }
-  return false;
+  return pai__kept_until(s, r, node, s->m.now, end) != 0;
 }
 
 uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
@@ -81,24 +87,22 @@ uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
   return PAI_LACK_NOTHING;
 }
 
-/* GPUs of a node that a want may have, free or not. */
-static uint64_t eligible(const fitting *f, const pai__want *w, uint32_t node,
-                         uint32_t *lack)
+uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
+                        uint32_t pin, uint32_t node, uint32_t *lack)
 {
-  const pai_sched *s = f->s;
   uint32_t type = w->type;
   uint64_t mask;
 
   if (type == PAI__NONE && w->gpus != 0)
-    type = f->kind;
+    type = kind;
   mask = pai__park_mask(s->park, node, type);
   *lack = PAI_LACK_TYPE;
   if (mask == 0 && (type != PAI__NONE || w->gpus != 0) &&
       (type == PAI__NONE || type < s->park->nkinds ||
        s->park->spots[node].build != type - s->park->nkinds))
     return 0;
-  if (f->pin != PAI__NONE) {
-    uint64_t pinned = pai__park_pinned(s->park, f->pin, node);
+  if (pin != PAI__NONE) {
+    uint64_t pinned = pai__park_pinned(s->park, pin, node);
 
     *lack = PAI_LACK_PIN;
     if (pinned == 0)
@@ -115,7 +119,7 @@ static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
 {
   const pai_sched *s = f->s;
   const pai__room *n = pai__room_at(s, node);
-  uint64_t may = eligible(f, w, node, lack);
+  uint64_t may = pai__want_gpus(s, w, f->kind, f->pin, node, lack);
   uint32_t fits = UINT32_MAX, part;
 
   *free = may & mask & n->gpus;
@@ -579,7 +583,8 @@ static void keep_together(fitting *f, const pai__run *run)
   }
 }
 
-int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
+int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                  pai__why *why)
 {
   const pai__req *r = pai__req_at(s, ask->req);
   fitting f = { .s = s,

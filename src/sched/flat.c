@@ -77,6 +77,13 @@ void pai__pool_init(pai__pool *p)
   p->live = 0;
 }
 
+void pai__pool_clear(pai__pool *p)
+{
+  for (size_t i = 0; i < PAI__LEN(p->free); i++)
+    p->free[i] = PAI__NONE;
+  p->words.len = p->live = 0;
+}
+
 int pai__pool_copy(pai__pool *p, const pai__pool *from, const pai_alloc *alloc)
 {
   memcpy(p->free, from->free, sizeof(p->free));

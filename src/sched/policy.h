@@ -11,6 +11,8 @@
    (p)->slot != NULL)
 
 extern const pai_policy pai__policy_fifo;
+extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_capacity;
 extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
@@ -21,6 +23,22 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
 /* A fork's is a clone of the original's. */
 int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err);
 void pai__policy_close(pai_sched *s);
+
+/* A policy as a snapshot has it. */
+typedef struct pai__saved_policy {
+  const pai_policy *table; /* the caller's, or NULL */
+  const char *name, *options;
+  const char *state; /* what save() wrote, or NULL */
+  size_t len;
+} pai__saved_policy;
+
+/* What its save() writes, which is nothing if it has no state.  The codes of
+ * pai_sched_save(). */
+int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
+                     pai_error **err);
+/* The codes of pai_sched_load(). */
+int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
+                        const pai__saved_policy *saved, pai_error **err);
 
 /* What the policy beside it would decide now, on a fork; *out is NULL when it
  * could not.  PAI_OK or PAI_ENOMEM. */
@@ -39,7 +57,9 @@ void pai__host_init(pai_sched *s);
 /* Starts the next instance of a request, if there is room.  1; 0, and its
  * reason is kept; or PAI_ENOMEM. */
 int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
-/* Likewise, with less important ones stopped for it; 0 also if it waits for
+/* Likewise, without starting it. */
+int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* As pai__try(), with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* The next instance starts as soon as as few as need be of these runs, which
@@ -48,6 +68,10 @@ int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
  * PAI_ENOMEM. */
 int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
                      uint32_t n);
+/* Would it start if all of these had stopped, and those that do already?  1; 0;
+ * or PAI_ENOMEM. */
+int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                      uint32_t n);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */

@@ -206,7 +206,9 @@ static void lift(making_room *m, const victim *v, bool up)
     else
       pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
   }
-  pai__tally(s, run, up ? -1 : 1);
+  /* What opportunistic ones have is no part of the copy. */
+  if (!run->borrowed)
+    pai__tally(s, run, up ? -1 : 1);
 }
 
 /* With the first k gone but for the spared, does it fit?  Its slots stay
@@ -412,6 +414,29 @@ int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
                     .ngiven = n };
 
   return make_room(&m);
+}
+
+int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                      uint32_t n)
+{
+  static const uint32_t none = 0;
+  making_room m = { .s = s,
+                    .req = ask->req,
+                    .ask = *ask,
+                    .given = n != 0 ? runs : &none,
+                    .ngiven = n };
+  size_t most = s->runs.len + 1;
+  uint32_t tasks;
+  int rc = find_candidates(&m);
+
+  if (rc < 0)
+    return rc;
+  rc = work_on_copy(&m);
+  if (rc == PAI_OK)
+    rc = fits_without(&m, m.n, &tasks);
+  drop_copy(&m);
+  pai__free(&s->alloc, m.list, most * sizeof(*m.list));
+  return rc;
 }
 
 static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)

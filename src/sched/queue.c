@@ -162,7 +162,7 @@ static int check_request(const pai_sched *s, const pai_request *q,
   if (q->instances > PAI_SCHED_INSTANCES || q->nwants > PAI_SCHED_TASKS)
     return pai__fail(err, PAI_ELIMIT, "a request has at most %d instances",
                      (int)PAI_SCHED_INSTANCES);
-  for (size_t i = 0; i < q->nafter; i++)
+  for (size_t i = 0; i < q->nafter && !s->loading; i++)
     if (pai__req_find(s, q->after[i].id) == PAI__NONE ||
         q->after[i].kind < PAI_AFTER_OK || q->after[i].kind > PAI_AFTER_FAILED)
       return pai__fail(err, PAI_ENOTFOUND,
@@ -230,6 +230,8 @@ static int add_wants(pai_sched *s, const pai_request *q, pai__req *r,
     };
     if (rc == PAI_OK && w.type != NULL) {
       to->type = pai__park_type(s->park, w.type);
+      if (to->type == PAI__NONE && s->loading)
+        to->type = PAI__NO_TYPE;
       if (to->type == PAI__NONE)
         return pai__fail(err, PAI_ENOTFOUND,
                          "want %zu is for '%s', and there are no such GPUs, "
@@ -476,7 +478,7 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
   pai__why why;
   int rc;
 
-  if (pai__lookup_get(&s->possible, shape) != PAI__NONE)
+  if (s->loading || pai__lookup_get(&s->possible, shape) != PAI__NONE)
     return PAI_OK;
   pai__flat_init(&s->rooms, real.size);
   rc = pai__flat_reserve(&s->rooms, &s->alloc, real.len);

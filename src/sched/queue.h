@@ -26,6 +26,8 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err);
 /* What it has in common with others that fit alike, after a change. */
 void pai__req_set_shape(pai_sched *s, uint32_t req);
 
+/* Their names, by PAI_LACK_*; "" for none; NULL at the end. */
+extern const char *const pai__lack_words[PAI_LACKS + 1];
 /* What a lack is of, for people, as "GPUs", and how much in that unit. */
 const char *pai__lack_things(uint32_t lack);
 uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);

@@ -314,6 +314,46 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
   return PAI_OK;
 }
 
+/* Its CPUs and ports, all free, are in use. */
+static int renumber(pai_sched *s, const pai__slot *first,
+                    const pai__slot *slot, const pai__want *w)
+{
+  uint64_t *free =
+    (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
+  const uint64_t *taken = (const uint64_t *)first + slot->cpus;
+  pai__room *n = pai__room_at(s, slot->node);
+
+  for (uint32_t k = 0; k < words_for_cpus(s, slot, w); k++) {
+    if ((taken[k] & ~free[k]) != 0)
+      return PAI_EEXISTS;
+    free[k] &= ~taken[k];
+  }
+  for (uint32_t k = 0; k < w->ports; k++) {
+    uint32_t port = ports_of(first, slot)[k];
+
+    if (port < s->m.first_port || port > s->m.last_port ||
+        is_in(s, &n->used, port))
+      return PAI_EEXISTS;
+    insert(s, &n->used, port);
+  }
+  return PAI_OK;
+}
+
+int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
+                        uint32_t *node)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+  int rc = reserve_ports(s, r, run);
+
+  for (uint32_t i = 0; i < run->tasks && rc == PAI_OK; i++) {
+    const pai__slot *first = pai__slots_of(s, run);
+
+    *node = first[i].node;
+    rc = renumber(s, first, &first[i], &wants[first[i].want]);
+  }
+  return rc;
+}
+
 static void give_numbers(pai_sched *s, const pai__slot *first,
                          const pai__slot *slot, const pai__want *w)
 {

@@ -62,6 +62,10 @@ int pai__slots_keep(pai_sched *s, const pai__req *r, pai__run *run,
                     uint32_t n);
 /* Numbers for CPUs and ports of kept slots.  PAI_OK or PAI_ENOMEM. */
 int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run);
+/* Likewise, but they have their numbers already, in a snapshot.  PAI_EEXISTS:
+ * one of them is not free, at node *node. */
+int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
+                        uint32_t *node);
 /* A run's slots are given back; `numbered`: they had been. */
 void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
                      bool numbered);
