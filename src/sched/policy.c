@@ -272,8 +272,7 @@ int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
   rc = p->save(state, p->data, collect, out);
   if (rc == PAI_ENOMEM || !pai__buf_ok(out))
     return pai__oom(err);
-  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved",
-                            p->name)
+  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved", p->name)
                 : PAI_OK;
 }
 

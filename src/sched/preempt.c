@@ -91,6 +91,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 
 /* --- victims -------------------------------------------------------------- */
 
+enum { MOST_TRIED = 32 }; /* victims that are spared one by one */
+
 typedef struct victim {
   uint64_t order;
   int32_t priority;
@@ -209,7 +211,8 @@ static void lift(making_room *m, const victim *v, bool up)
     pai__tally(s, run, up ? -1 : 1);
 }
 
-/* With the first k gone, does it fit?  Its slots stay counted if it does. */
+/* With the first k gone but for the spared, does it fit?  Its slots stay
+ * counted if it does. */
 static int fits_without(making_room *m, uint32_t k, uint32_t *n)
 {
   pai__why why;
@@ -219,7 +222,8 @@ static int fits_without(making_room *m, uint32_t k, uint32_t *n)
   memcpy(m->s->gpus_used.data, m->used.data,
          (size_t)m->used.len * m->used.size);
   for (uint32_t i = 0; i < k; i++)
-    lift(m, &m->list[i], true);
+    if (!m->list[i].spared)
+      lift(m, &m->list[i], true);
   return pai__fit(m->s, &m->ask, n, &why);
 }
 
@@ -297,6 +301,26 @@ static void spare(making_room *m, uint32_t fewest, uint32_t n)
   }
 }
 
+/* It may fit elsewhere, too, without stopping all of them: tried one by one, if
+ * there are few.  Finds the places anew; as fits_without(). */
+static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
+{
+  uint32_t left = 0;
+  int rc = 1;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    left += !m->list[i].spared;
+  if (left < 2 || left > MOST_TRIED)
+    return 1;
+  for (uint32_t i = fewest; i-- > m->first && rc >= 0;)
+    if (!m->list[i].spared) {
+      m->list[i].spared = true;
+      rc = fits_without(m, fewest, n);
+      m->list[i].spared = rc > 0;
+    }
+  return rc < 0 ? rc : fits_without(m, fewest, n);
+}
+
 /* --- claiming ------------------------------------------------------------- */
 
 static int stop_victims(making_room *m, uint32_t fewest, uint64_t by)
@@ -316,6 +340,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   const pai__want *wants = pai__wants_of(s, r);
   const pai__slot *slots = s->slots.data;
   uint64_t by = r->id;
+  uint32_t victims = 0;
   int rc;
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
@@ -326,8 +351,10 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   rc = pai__claim(s, m->req, n);
   if (rc != 0)
     return rc;
+  for (uint32_t i = m->first; i < fewest; i++)
+    victims += !m->list[i].spared;
   *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                        .found = fewest - m->first,
+                                        .found = victims,
                                         .node = PAI__NONE,
                                         .text = PAI__NONE };
   return stop_victims(m, fewest, by);
@@ -343,8 +370,10 @@ static int try_over(making_room *m)
   rc = work_on_copy(m);
   if (rc == PAI_OK)
     rc = find_fewest(m, &fewest, &n);
-  if (rc > 0)
+  if (rc > 0) {
     spare(m, fewest, n);
+    rc = spare_more(m, fewest, &n);
+  }
   drop_copy(m);
   if (rc < 0 || fewest > m->n)
     return rc;
