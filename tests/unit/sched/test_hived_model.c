@@ -56,9 +56,9 @@ typedef struct chain {
 
 static void draw_chain(world *w, chain *c)
 {
-  static const unsigned nodes[][4] = {
-    { 1 }, { 2 }, { 4 }, { 8 }, { 2, 2 }, { 2, 4 }, { 2, 2, 2 }, { 3 }
-  };
+  static const unsigned nodes[][4] = { { 1 },       { 2 },    { 4 },
+                                       { 8 },       { 2, 2 }, { 2, 4 },
+                                       { 2, 2, 2 }, { 3 },    { 9, 8 } };
   static const unsigned racks[][3] = { { 0 }, { 2 }, { 3 }, { 2, 2 }, { 4 } };
   const unsigned *node = nodes[below(w, PAI__LEN(nodes))];
   const unsigned *rack = racks[below(w, PAI__LEN(racks))];
