@@ -161,28 +161,17 @@ static void fill_views(making *m)
   h->nviews = n;
 }
 
-static int make(const pai_alloc *a, void *where, size_t n, size_t size)
-{
-  void *p = pai__realloc(a, NULL, 0, n, size);
-
-  if (p == NULL)
-    return PAI_ENOMEM;
-  memset(p, 0, n * size);
-  memcpy(where, &p, sizeof(p));
-  return PAI_OK;
-}
-
-#define MAKE(h, vec, n) make(&(h)->alloc, &(h)->vec, (n), sizeof(*(h)->vec))
-
 int pai__hived_make_views(pai__hived *h, const pai__cells *cells)
 {
   making m = { .h = h, .cells = cells, .counting = true };
 
   fill_views(&m);
-  if (MAKE(h, views, h->nviews) < 0 || MAKE(h, vnodes, h->nvnodes) < 0 ||
-      MAKE(h, order, h->nvnodes) < 0 || MAKE(h, dirty, h->nvnodes) < 0 ||
-      (h->nranks > 0 && MAKE(h, ranks, h->nranks) < 0) ||
-      MAKE(h, rank_bits, h->nrank_words) < 0)
+  if (PAI__MAKE(h, views, h->nviews) < 0 ||
+      PAI__MAKE(h, vnodes, h->nvnodes) < 0 ||
+      PAI__MAKE(h, order, h->nvnodes) < 0 ||
+      PAI__MAKE(h, dirty, h->nvnodes) < 0 ||
+      PAI__MAKE(h, ranks, h->nranks) < 0 ||
+      PAI__MAKE(h, rank_bits, h->nrank_words) < 0)
     return PAI_ENOMEM;
   m.counting = false;
   fill_views(&m);

@@ -332,7 +332,9 @@ int pai_hived_replay_step(pai_hived_replay *r, const char *line, size_t len,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(r != NULL && line != NULL && verdict != NULL, err);
-  PAI__CHECK_ARG_ERR(verdict->struct_size >= sizeof(*verdict), err);
+  PAI__CHECK_ARG_ERR(verdict->struct_size >=
+                       offsetof(pai_hived_verdict, got) + sizeof(char *),
+                     err);
   opts.alloc = &r->alloc;
   pai__tree_free(r->row);
   r->row = NULL;
