@@ -5,7 +5,8 @@
 #include "sched/sched.h"
 
 static const pai_policy *const builtins[] = { &pai__policy_fifo,
-                                              &pai__policy_backfill };
+                                              &pai__policy_backfill,
+                                              &pai__policy_priority };
 
 const pai_policy *pai_policy_builtin(size_t i)
 {

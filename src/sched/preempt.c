@@ -308,6 +308,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   const pai__want *wants = pai__wants_of(s, r);
   const pai__slot *slots = s->slots.data;
   uint64_t by = r->id;
+  uint32_t victims = 0;
   int rc;
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
@@ -318,8 +319,10 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   rc = pai__claim(s, m->req, n);
   if (rc != 0)
     return rc;
+  for (uint32_t i = 0; i < fewest; i++)
+    victims += !m->list[i].spared;
   *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                        .found = fewest - m->first,
+                                        .found = victims,
                                         .node = PAI__NONE,
                                         .text = PAI__NONE };
   return stop_victims(m, fewest, by);
