@@ -75,13 +75,14 @@ PAI_API PAI_NODISCARD int pai_cluster_load(pai_cluster **out, const char *path,
  * of which only nodes is needed.
  *
  *   nodes:16       machines, of all racks; node0001, node0002, ...
- *   racks:2        they stand in, as equally many as can be in each
+ *   racks:2        they stand in, as equally many as can be in each; not more
+ *                  than nodes
  *   gpu:8          GPUs of each machine; gpu:8:h100 also says of which kind
  *   cpus:128       CPUs of each machine
  *   mem:1T         its memory: bytes, or with K, M, G or T
  *   numa:2         its NUMA nodes
- *   switch:4       GPUs below one PCI switch
- *   link:8         GPUs that NVLink joins
+ *   switch:4       GPUs below one PCI switch; all are parted equally
+ *   link:8         GPUs that NVLink joins; likewise
  *
  * @param[out] out     the cluster, owned by the caller; NULL on failure
  * @param description  not kept
@@ -156,7 +157,7 @@ typedef struct pai_cluster_view {
   size_t nodes, gpus, racks, skus, virtual_clusters;
   size_t sick_nodes, sick_gpus; /**< all GPUs of a sick node are sick */
   uint64_t cpus;                /**< of all nodes, as far as known */
-  uint64_t memory;              /**< likewise, in bytes */
+  uint64_t memory;              /**< likewise, in bytes; at most INT64_MAX */
 } pai_cluster_view;
 
 /** A machine. */

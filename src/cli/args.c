@@ -81,6 +81,18 @@ static const cli_option *find_option(const cli_option *options, size_t count,
   return o != NULL && (word[2] == '\0' || o->flag == NULL) ? o : NULL;
 }
 
+static int unknown(const cli_verb *verb, const cli_option *options,
+                   size_t count, const char *word)
+{
+  for (size_t i = 0; i < count && word[1] == '-'; i++)
+    if (cli_is_slip(word + 2, strcspn(word + 2, "="), options[i].name)) {
+      cli_fail("unknown option: %s", word);
+      (void)fprintf(stderr, "  help: did you mean --%s?\n", options[i].name);
+      return -1;
+    }
+  return wrong(verb, "unknown option", word);
+}
+
 int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
                 int argc, char **argv)
 {
@@ -105,7 +117,7 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
     }
     o = find_option(options, count, word);
     if (o == NULL)
-      return wrong(verb, "unknown option", word);
+      return unknown(verb, options, count, word);
     value = joined_value(o, word);
     if (o->flag != NULL && value != NULL)
       return wrong(verb, "this option takes no value", word);

@@ -57,6 +57,9 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
 void cli_misused(const cli_verb *verb, const char *what, const char *word);
 void cli_print_help(const cli_verb *verb, FILE *out);
 
+/* Whether a word is a name but for one slip, or two in a longer one (slip.c). */
+bool cli_is_slip(const char *word, size_t len, const char *name);
+
 /* --- terminal (term.c) --- */
 
 bool cli_is_terminal(FILE *out);

@@ -2,6 +2,45 @@
 #include "source.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Whether jobs would be given all that the machines of a SKU have. */
+static bool is_given_away(const pai_sku_view *sku)
+{
+  return sku->nodes > 0 && sku->gpus > 0 &&
+         ((sku->cpus != 0 && sku->used_cpus == 0) ||
+          (sku->memory != 0 && sku->used_memory == 0));
+}
+
+/* The files of our own form that say so were told of when they were checked,
+ * and HiveD's have no words for it. */
+static void warn_of_reserves(const pai_cluster *cluster)
+{
+  pai_cluster_view sums = { .struct_size = sizeof(sums) };
+  pai_sku_view sku = { .struct_size = sizeof(sku) };
+  char what[512] = "";
+  size_t found = 0;
+
+  (void)pai_cluster_view_sums(cluster, &sums);
+  if (strcmp(sums.form, "openpai") == 0 || strcmp(sums.form, "hived") == 0)
+    return;
+  for (size_t i = 0; pai_cluster_view_sku(cluster, i, &sku) == PAI_OK; i++)
+    if (is_given_away(&sku) && found++ == 0)
+      (void)snprintf(what, sizeof(what), "SKU '%.200s'", sku.name);
+  if (found == 0)
+    return;
+  if (found > 1)
+    (void)snprintf(what + strlen(what), sizeof(what) - strlen(what),
+                   " and %zu more", found - 1);
+  (void)snprintf(what + strlen(what), sizeof(what) - strlen(what),
+                 " leave%s nothing for what runs on each node anyway",
+                 found > 1 ? "" : "s");
+  cli_say(PAI_LOG_WARNING, what);
+  cli_help(stderr,
+           "jobs of all GPUs may not fit then; write our own form with "
+           "`openpai cluster show --yaml`, add used: {cpus: 2, "
+           "memory: 8G} to each SKU, and take that");
+}
 
 static int write_hived(cli_source *s, bool json, const char *file)
 {
@@ -18,6 +57,7 @@ static int write_hived(cli_source *s, bool json, const char *file)
     pai_error_free(err);
     code = CLI_NO;
   } else {
+    warn_of_reserves(s->cluster);
     code = cli_save(file, text.bytes, text.len);
   }
   free(text.bytes);

@@ -78,15 +78,40 @@ static void print_overview(FILE *out, const char *group)
                   "openpai --version prints the version.");
 }
 
+/* A verb, or a group of them, that may have been meant, or NULL. */
+static const char *guess(int count, char **words)
+{
+  bool grouped = is_group(words[0]);
+  const char *word = words[grouped && count > 1 ? 1 : 0];
+
+  for (size_t i = 0; i < VERBS; i++) {
+    const char *last = strrchr(verbs[i]->name, ' ');
+
+    if (grouped ? !is_of(verbs[i], words[0]) : last != NULL)
+      continue;
+    if (cli_is_slip(word, strlen(word),
+                    last != NULL ? last + 1 : verbs[i]->name))
+      return verbs[i]->name;
+  }
+  for (size_t i = 0; i < GROUPS && !grouped; i++)
+    if (cli_is_slip(word, strlen(word), groups[i].name))
+      return groups[i].name;
+  return NULL;
+}
+
 static int unknown(int count, char **words)
 {
   bool grouped = is_group(words[0]);
+  const char *meant = guess(count, words);
 
   cli_fail("there is no verb '%s%s%s'", words[0],
            grouped && count > 1 ? " " : "",
            grouped && count > 1 ? words[1] : "");
-  (void)fprintf(stderr, "  help: openpai help%s%s lists them\n",
-                grouped ? " " : "", grouped ? words[0] : "");
+  if (meant != NULL)
+    (void)fprintf(stderr, "  help: did you mean 'openpai %s'?\n", meant);
+  else
+    (void)fprintf(stderr, "  help: openpai help%s%s lists them\n",
+                  grouped ? " " : "", grouped ? words[0] : "");
   return CLI_USAGE;
 }
 

@@ -220,5 +220,5 @@ void top_print_json(const top *t, pai_time time)
   (void)printf("]");
   print_groups(t);
   (void)printf("}\n");
-  (void)fflush(stdout);
+  (void)cli_written();
 }

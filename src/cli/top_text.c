@@ -394,5 +394,5 @@ void top_print(const top *t)
   print_groups(&s);
   if (t->screen)
     (void)fputs("\033[J", stdout);
-  (void)fflush(stdout);
+  (void)cli_written();
 }

@@ -201,6 +201,33 @@ void pai__json_null(pai__json_writer *w)
     put(w, "null", 4);
 }
 
+/* The end of the string or of the run of other tokens at `i`. */
+static size_t token_end(const char *json, size_t len, size_t i)
+{
+  if (json[i] != '"') {
+    while (i < len && json[i] != '"' && memchr(" \t\r\n", json[i], 4) == NULL)
+      i++;
+    return i;
+  }
+  for (i++; i < len && json[i] != '"'; i++)
+    if (json[i] == '\\' && i + 1 < len)
+      i++;
+  return i < len ? i + 1 : len;
+}
+
+void pai__json_ready(pai__json_writer *w, const char *json, size_t len)
+{
+  if (!start_value(w))
+    return;
+  for (size_t i = 0, end; i < len; i = end) {
+    end = token_end(json, len, i);
+    if (end == i)
+      end++;
+    else
+      put(w, json + i, end - i);
+  }
+}
+
 int pai__json_finish(pai__json_writer *w)
 {
   int rc = pai__nest_finish(&w->nest);

@@ -5,6 +5,7 @@
  * has GPUs of several kinds, or was cut into pieces.
  */
 #include "resource/read.h"
+#include "resource/shape.h"
 
 #include <stdlib.h>
 
@@ -30,8 +31,8 @@ typedef struct making {
   size_t nleaves, leaf_cap;
   uint32_t *kind_of; /* each type's, or PAI__NOTHING */
   uint32_t *rank_of; /* each kind's, in this node */
-  pai__map shapes;   /* a SKU + 1 for each shape of a node */
-  pai__map names;    /* how many SKUs were called alike */
+  pai__shapes shapes;
+  pai__gpu_group *groups; /* of the node that is made now */
 } making;
 
 /* --- which cells are one node --------------------------------------------- */
@@ -158,8 +159,6 @@ static void sort_leaves(making *m, const node_cell *node)
 
 /* --- SKUs ----------------------------------------------------------------- */
 
-enum { LONGEST_SKU_NAME = 200 };
-
 /* What the node's cells are called, once each; cut where that gets long. */
 static void put_sku_name(making *m, const node_cell *node, pai__buf *out)
 {
@@ -169,7 +168,7 @@ static void put_sku_name(making *m, const node_cell *node, pai__buf *out)
   for (;; node = &m->nodes[node->same]) {
     uint32_t type = c->cells[node->cell].type;
 
-    if (type != last && out->len < LONGEST_SKU_NAME) {
+    if (type != last && out->len < PAI__SHAPE_NAME) {
       if (out->len > 0)
         pai__buf_char(out, '+');
       pai__buf_str(out, c->types[type].name);
@@ -178,8 +177,8 @@ static void put_sku_name(making *m, const node_cell *node, pai__buf *out)
     if (node->same == PAI__NOTHING)
       break;
   }
-  if (out->len > LONGEST_SKU_NAME && !out->failed) {
-    size_t len = LONGEST_SKU_NAME;
+  if (out->len > PAI__SHAPE_NAME && !out->failed) {
+    size_t len = PAI__SHAPE_NAME;
 
     while (len > 0 && ((unsigned char)out->data[len] & 0xc0) == 0x80)
       len--;
@@ -206,79 +205,34 @@ static void add_units(const pai_cluster *c, pai__sku *sku)
       continue;
     sku->cpus += u->cpus * g->count;
     sku->memory += u->memory * g->count;
+    if (sku->memory > PAI__MOST_MEMORY)
+      sku->memory = PAI__MOST_MEMORY;
   }
 }
 
-static int put_groups(making *m, pai__sku *sku)
+static void put_groups(making *m, pai__sku *sku)
 {
-  pai__gpu_group *groups = NULL;
-
-  for (size_t i = 0; i < m->nleaves; i++)
-    sku->ngroups += i == 0 || m->leaves[i].rank != m->leaves[i - 1].rank;
-  groups =
-    pai__arena_zalloc(&m->r->c->arena, sku->ngroups + 1, sizeof(*groups));
-  if (groups == NULL)
-    return PAI_ENOMEM;
-  sku->groups = groups--;
+  sku->groups = m->groups;
   for (size_t i = 0; i < m->nleaves; i++) {
     if (i == 0 || m->leaves[i].rank != m->leaves[i - 1].rank)
-      (++groups)->kind = m->leaves[i].kind;
-    groups->count++;
+      m->groups[sku->ngroups++] = (pai__gpu_group){ m->leaves[i].kind, 0 };
+    m->groups[sku->ngroups - 1].count++;
   }
-  return PAI_OK;
 }
 
-/* A name that no other SKU has: NAME, NAME-2, ... */
-static int name_sku(making *m, pai__buf *name, pai__sku *sku)
+/* The SKU of the node's cells and what is in them. */
+static uint32_t find_sku(making *m, const node_cell *node, pai__buf *name)
 {
-  size_t len = name->len;
-  uintptr_t n = (uintptr_t)pai__map_get(&m->names, name->data, len);
-
-  for (; n > 0; n++) {
-    pai__buf_cut(name, len);
-    pai__buf_printf(name, "-%u", (unsigned)n + 1);
-    if (!pai__buf_ok(name))
-      return PAI_ENOMEM;
-    if (pai__map_get(&m->names, name->data, name->len) == NULL)
-      break;
-  }
-  if (pai__map_set(&m->names, name->data, len, (void *)(n + 1)) < 0 ||
-      (n > 0 && pai__map_set(&m->names, name->data, name->len, (void *)1) < 0))
-    return PAI_ENOMEM;
-  sku->name = pai__cluster_text(m->r->c, name->data, name->len);
-  return sku->name != NULL ? PAI_OK : PAI_ENOMEM;
-}
-
-/* Finds the SKU of the node's name and groups, or adds it. */
-static int find_sku(making *m, pai__buf *name, uint32_t *index)
-{
-  pai_cluster *c = m->r->c;
   pai__sku sku = { .name = NULL };
-  size_t len = name->len;
-  void *known;
-  int rc = put_groups(m, &sku);
 
-  if (rc < 0)
-    return rc;
-  pai__buf_char(name, '\0');
-  if (sku.ngroups > 0)
-    pai__buf_add(name, sku.groups, sku.ngroups * sizeof(*sku.groups));
+  pai__buf_clear(name);
+  put_sku_name(m, node, name);
   if (!pai__buf_ok(name))
-    return PAI_ENOMEM;
-  known = pai__map_get(&m->shapes, name->data, name->len);
-  if (known != NULL) {
-    *index = (uint32_t)(uintptr_t)known - 1;
-    return PAI_OK;
-  }
-  if (pai__map_set(&m->shapes, name->data, name->len,
-                   (void *)(uintptr_t)(c->nskus + 1)) < 0)
-    return PAI_ENOMEM;
-  pai__buf_cut(name, len);
-  rc = name_sku(m, name, &sku);
-  if (rc < 0)
-    return rc;
-  add_units(c, &sku);
-  return pai__cluster_add_sku(c, &sku, index);
+    return PAI__NOTHING;
+  put_groups(m, &sku);
+  add_units(m->r->c, &sku);
+  return pai__shapes_sku(&m->shapes, (pai__piece){ name->data, name->len },
+                         &sku);
 }
 
 /* --- nodes ---------------------------------------------------------------- */
@@ -332,9 +286,8 @@ static int make_node(making *m, const node_cell *node, pai__buf *name)
     return PAI_OK;
   }
   sort_leaves(m, node);
-  pai__buf_clear(name);
-  put_sku_name(m, node, name);
-  if (find_sku(m, name, &sku) < 0 || find_rack(m, node, &rack) < 0)
+  sku = find_sku(m, node, name);
+  if (sku == PAI__NOTHING || find_rack(m, node, &rack) < 0)
     return PAI_ENOMEM;
   member = pai__read_add_node(r, r->cell_at[node->cell], node->name, sku);
   if (member != NULL) {
@@ -354,7 +307,8 @@ static int find_kinds(making *m)
     pai__arena_zalloc(&c->arena, c->ntypes + 1, sizeof(*m->kind_of));
   m->rank_of =
     pai__arena_zalloc(&c->arena, c->ntypes + 1, sizeof(*m->rank_of));
-  if (m->kind_of == NULL || m->rank_of == NULL)
+  m->groups = pai__arena_zalloc(&c->arena, c->ntypes + 1, sizeof(*m->groups));
+  if (m->kind_of == NULL || m->rank_of == NULL || m->groups == NULL)
     return PAI_ENOMEM;
   for (size_t i = 0; i < c->ntypes; i++)
     if (c->types[i].child == PAI__NOTHING) {
@@ -374,8 +328,7 @@ void pai__read_cells_nodes(pai__reader *r)
   int rc;
 
   pai__buf_init(&name, a);
-  pai__map_init(&m.shapes, a);
-  pai__map_init(&m.names, a);
+  pai__shapes_init(&m.shapes, r->c);
   rc = find_kinds(&m);
   if (rc == PAI_OK)
     rc = find_node_cells(&m);
@@ -383,8 +336,7 @@ void pai__read_cells_nodes(pai__reader *r)
     if (m.nodes[i].first)
       rc = make_node(&m, &m.nodes[i], &name);
   r->f->failed |= rc < 0;
-  pai__map_dispose(&m.names);
-  pai__map_dispose(&m.shapes);
+  pai__shapes_dispose(&m.shapes);
   pai__buf_dispose(&name);
   pai__free(a, m.leaves, m.leaf_cap * sizeof(*m.leaves));
   pai__free(a, m.nodes, (m.nnodes + 1) * sizeof(*m.nodes));

@@ -1,49 +1,19 @@
-/*
- * check_shares.c - whether what virtual clusters are given is there
- *
- * As HiveD checks it when it starts: level by level, from the top of each
- * chain down, what nobody was given is divided for those who want less.
- */
+/* check_shares.c - whether the cells that virtual clusters are given are there,
+ * by type or by pin */
 #include "base/utf8.h"
-#include "resource/cells.h"
-#include "resource/read.h"
+#include "resource/checking.h"
 
 #include <stdlib.h>
-
-/* What is wanted of a level of a chain. */
-typedef struct wanted {
-  uint64_t count;
-  bool named;     /* if only with 0 */
-  pai__node last; /* the share that wants most recently */
-} wanted;
-
-typedef struct pin {
-  const char *name;
-  uint32_t cell;
-  pai__node used; /* where it is given away, or PAI__NO_NODE */
-} pin;
-
-typedef struct checking {
-  pai__reader *r;
-  pai__cells cells;
-  wanted **wanted; /* [chain][level - 1] */
-  uint64_t *left;  /* of each chain: GPUs that nobody is given */
-  pin *pins;       /* by their names */
-  size_t npins;
-  pai__named *types; /* by their names */
-  unsigned helped;   /* findings that were helped with names */
-} checking;
 
 /* More names are not compared, and not for more findings. */
 enum { MOST_HELPED = 20, MOST_NAMES = 1000 };
 
-static bool may_help(checking *k, size_t names)
+static bool may_help(pai__checking *k, size_t names)
 {
   return names <= MOST_NAMES && k->helped++ < MOST_HELPED;
 }
 
-/* Where a cell is told of; one that was derived, by its first node. */
-static pai__node place_of(const checking *k, uint32_t cell)
+pai__node pai__checking_place(const pai__checking *k, uint32_t cell)
 {
   const pai_cluster *c = k->r->c;
 
@@ -54,10 +24,10 @@ static pai__node place_of(const checking *k, uint32_t cell)
   return k->r->places[c->cells[cell].node];
 }
 
-static void want(checking *k, const pai__share *s, pai__node at,
+static void want(pai__checking *k, const pai__share *s, pai__node at,
                  uint32_t chain, uint32_t level)
 {
-  wanted *w = &k->wanted[chain][level - 1];
+  pai__wanted *w = &k->wanted[chain][level - 1];
 
   w->named = true;
   w->count += s->count;
@@ -81,7 +51,7 @@ static int is_named(const void *key, const void *named)
   return order != 0 ? order : name[p->len] == '\0' ? 0 : -1;
 }
 
-static uint32_t find_type(const checking *k, const char *s, size_t len)
+static uint32_t find_type(const pai__checking *k, const char *s, size_t len)
 {
   part p = { s, len };
   const pai__named *found = NULL;
@@ -93,7 +63,7 @@ static uint32_t find_type(const checking *k, const char *s, size_t len)
 }
 
 /* A type that more than one chain has, and none of them at the top. */
-static bool is_unclear(const checking *k, const char *s, size_t len)
+static bool is_unclear(const pai__checking *k, const char *s, size_t len)
 {
   return s[len] == '\0' && find_type(k, s, len) != PAI__NOTHING;
 }
@@ -110,7 +80,7 @@ static uint32_t rack_of(const pai_cluster *c, const char *s, size_t len)
   return pai__cluster_find_sku(c, s, len - tail);
 }
 
-static void help_with_types(checking *k, const char *s, size_t len)
+static void help_with_types(pai__checking *k, const char *s, size_t len)
 {
   const pai_cluster *c = k->r->c;
   size_t n = c->derived ? c->ntypes : k->cells.nchains;
@@ -128,7 +98,8 @@ static void help_with_types(checking *k, const char *s, size_t len)
                   c->derived ? "types of cells" : "types of cells at the top");
 }
 
-static void unknown_chain(checking *k, pai__node at, const char *s, size_t len)
+static void unknown_chain(pai__checking *k, pai__node at, const char *s,
+                          size_t len)
 {
   pai__reader *r = k->r;
   char piece[PAI__EXCERPT];
@@ -156,8 +127,9 @@ static void unknown_chain(checking *k, pai__node at, const char *s, size_t len)
     help_with_types(k, s, len);
 }
 
-static void unknown_type(checking *k, pai__node at, const pai__chain *chain,
-                         const char *s, size_t len, bool known)
+static void unknown_type(pai__checking *k, pai__node at,
+                         const pai__chain *chain, const char *s, size_t len,
+                         bool known)
 {
   pai__reader *r = k->r;
   char piece[PAI__EXCERPT];
@@ -178,7 +150,7 @@ static void unknown_type(checking *k, pai__node at, const pai__chain *chain,
   pai__names_help(&names, r->f, "what it contains");
 }
 
-static bool is_type(const checking *k, uint32_t type, const char *s,
+static bool is_type(const pai__checking *k, uint32_t type, const char *s,
                     size_t len)
 {
   const char *name = k->r->c->types[type].name;
@@ -187,8 +159,9 @@ static bool is_type(const checking *k, uint32_t type, const char *s,
 }
 
 /* HiveD looks only at the first and the last name of a path. */
-static void check_middle(checking *k, pai__node at, const pai__chain *chain,
-                         uint32_t level, const char *path, const char *last)
+static void check_middle(pai__checking *k, pai__node at,
+                         const pai__chain *chain, uint32_t level,
+                         const char *path, const char *last)
 {
   uint32_t above = chain->levels;
   char piece[PAI__EXCERPT];
@@ -210,7 +183,7 @@ static void check_middle(checking *k, pai__node at, const pai__chain *chain,
   }
 }
 
-static void check_path(checking *k, const pai__share *share, pai__node at)
+static void check_path(pai__checking *k, const pai__share *share, pai__node at)
 {
   const char *path = share->path, *dot = strrchr(path, '.');
   const char *last = dot != NULL ? dot + 1 : path;
@@ -239,7 +212,7 @@ static void check_path(checking *k, const pai__share *share, pai__node at)
 
 static int by_name(const void *a, const void *b)
 {
-  const pin *x = a, *y = b;
+  const pai__pin *x = a, *y = b;
   int order = strcmp(x->name, y->name);
 
   if (order != 0)
@@ -256,7 +229,7 @@ static void same_pin(pai__reader *r, pai__node at, const char *name,
     pai__find_help(r->f, "a pin is one cell, of one virtual cluster");
 }
 
-static int find_pins(checking *k)
+static int find_pins(pai__checking *k)
 {
   const pai_cluster *c = k->r->c;
   size_t n = 0;
@@ -269,22 +242,22 @@ static int find_pins(checking *k)
   for (size_t i = 0; i < c->ncells; i++)
     if (c->cells[i].pin != NULL)
       k->pins[k->npins++] =
-        (pin){ c->cells[i].pin, (uint32_t)i, PAI__NO_NODE };
+        (pai__pin){ c->cells[i].pin, (uint32_t)i, PAI__NO_NODE };
   if (n > 1)
     qsort(k->pins, n, sizeof(*k->pins), by_name);
   for (size_t i = 1; i < n; i++)
     if (strcmp(k->pins[i - 1].name, k->pins[i].name) == 0)
-      same_pin(k->r, place_of(k, k->pins[i].cell), k->pins[i].name,
-               place_of(k, k->pins[i - 1].cell), "given");
+      same_pin(k->r, pai__checking_place(k, k->pins[i].cell), k->pins[i].name,
+               pai__checking_place(k, k->pins[i - 1].cell), "given");
   return PAI_OK;
 }
 
 static int is_called(const void *name, const void *p)
 {
-  return strcmp(name, ((const pin *)p)->name);
+  return strcmp(name, ((const pai__pin *)p)->name);
 }
 
-static void unknown_pin(checking *k, pai__node at, const char *name)
+static void unknown_pin(pai__checking *k, pai__node at, const char *name)
 {
   pai__names names;
 
@@ -298,12 +271,12 @@ static void unknown_pin(checking *k, pai__node at, const char *name)
   pai__names_help(&names, k->r->f, "those there are");
 }
 
-static void check_pin(checking *k, const pai__share *share, pai__node at)
+static void check_pin(pai__checking *k, const pai__share *share, pai__node at)
 {
   const pai_cluster *c = k->r->c;
-  pin *p = k->npins == 0 ? NULL
-                         : bsearch(share->pin, k->pins, k->npins,
-                                   sizeof(*k->pins), is_called);
+  pai__pin *p = k->npins == 0 ? NULL
+                              : bsearch(share->pin, k->pins, k->npins,
+                                        sizeof(*k->pins), is_called);
   uint32_t top;
 
   if (p == NULL) {
@@ -322,7 +295,7 @@ static void check_pin(checking *k, const pai__share *share, pai__node at)
 }
 
 /* A cell that is given away inside another one would be given twice. */
-static void check_nested(checking *k)
+static void check_nested(pai__checking *k)
 {
   const pai_cluster *c = k->r->c;
 
@@ -332,10 +305,10 @@ static void check_nested(checking *k)
     if (k->pins[i].used == PAI__NO_NODE)
       continue;
     while ((cell = c->cells[cell].parent) != PAI__NOTHING) {
-      const pin *p = c->cells[cell].pin == NULL
-                       ? NULL
-                       : bsearch(c->cells[cell].pin, k->pins, k->npins,
-                                 sizeof(*k->pins), is_called);
+      const pai__pin *p = c->cells[cell].pin == NULL
+                            ? NULL
+                            : bsearch(c->cells[cell].pin, k->pins, k->npins,
+                                      sizeof(*k->pins), is_called);
 
       if (p == NULL || p->used == PAI__NO_NODE)
         continue;
@@ -348,103 +321,9 @@ static void check_nested(checking *k)
   }
 }
 
-/* --- whether it is enough ------------------------------------------------- */
-
-/* As many as the first cell of the level has. */
-static uint64_t children_of(const checking *k, const pai__chain *chain,
-                            uint32_t level)
-{
-  const pai_cluster *c = k->r->c;
-  uint32_t count, n = 0;
-  const uint32_t *list = pai__cells_of(&k->cells, chain, level, &count);
-
-  if (count == 0)
-    return 0;
-  for (uint32_t i = list[0] + 1; i < c->cells[list[0]].skip;
-       i = c->cells[i].skip)
-    n++;
-  return n;
-}
-
-static void not_enough(checking *k, const pai__chain *chain, uint32_t level,
-                       const wanted *w, uint64_t left, bool given_above)
-{
-  const char *top = k->r->c->types[chain->type].name;
-  const char *name = k->r->c->types[chain->types[level - 1]].name;
-
-  if (pai__find(k->r->f, PAI_SEVERITY_ERROR, "not-enough-cells", w->last,
-                "of '%.80s', virtual clusters want %llu '%.80s', and %llu "
-                "are there",
-                top, (unsigned long long)w->count, name,
-                (unsigned long long)left))
-    pai__find_help(k->r->f, !given_above
-                              ? "give away less, or add cells"
-                              : "what was given away in larger cells does not "
-                                "count; give away less, or add cells");
-}
-
-/* HiveD asks that each chain is named by some virtual cluster. */
-static bool is_used(const checking *k, size_t index)
-{
-  for (uint32_t level = k->cells.chains[index].levels; level > 0; level--)
-    if (k->wanted[index][level - 1].named)
-      return true;
-  return false;
-}
-
-static void check_chain(checking *k, size_t index)
-{
-  const pai__chain *chain = &k->cells.chains[index];
-  uint64_t left =
-    chain->first[chain->levels] - chain->first[chain->levels - 1];
-  bool given_above = false;
-
-  for (uint32_t level = chain->levels; level > 0; level--) {
-    const wanted *w = &k->wanted[index][level - 1];
-
-    if (w->count > left) {
-      not_enough(k, chain, level, w, left, given_above);
-      return;
-    }
-    given_above = given_above || w->count > 0;
-    left -= w->count;
-    if (level > 1)
-      left *= children_of(k, chain, level);
-  }
-  k->left[index] = left;
-}
-
-static void unshared(checking *k, const pai__chain *chain, uint64_t left)
-{
-  const pai_cluster *c = k->r->c;
-
-  if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "unshared", c->vcs[0].at,
-                "%llu '%.80s' of '%.80s' belong to no virtual cluster",
-                (unsigned long long)left, c->types[chain->types[0]].name,
-                c->types[chain->type].name))
-    pai__find_help(k->r->f, "only jobs that can be preempted will use them");
-}
-
-static void check_used(checking *k, size_t index)
-{
-  const pai__chain *chain = &k->cells.chains[index];
-
-  if (is_used(k, index)) {
-    if (k->left[index] > 0)
-      unshared(k, chain, k->left[index]);
-    return;
-  }
-  if (pai__find(k->r->f, PAI_SEVERITY_WARNING, "unused-chain",
-                place_of(k, k->cells.list[chain->first[chain->levels - 1]]),
-                "no virtual cluster has anything of '%.80s'",
-                k->r->c->types[chain->type].name))
-    pai__find_help(k->r->f, "HiveD itself does not start with this; give it "
-                            "to a virtual cluster");
-}
-
 /* --- the whole ------------------------------------------------------------ */
 
-static int prepare(checking *k)
+static int prepare(pai__checking *k)
 {
   pai__reader *r = k->r;
   pai__arena *a = &k->cells.arena;
@@ -469,7 +348,7 @@ static int prepare(checking *k)
   return find_pins(k);
 }
 
-static void check_name(checking *k, const char *name)
+static void check_name(pai__checking *k, const char *name)
 {
   const pai__tree *t = k->r->t;
   pai__node vcs = pai__tree_get(t, 0, "virtualClusters");
@@ -482,7 +361,7 @@ static void check_name(checking *k, const char *name)
 
 void pai__read_check_shares(pai__reader *r)
 {
-  checking k = { .r = r };
+  pai__checking k = { .r = r };
 
   if (prepare(&k) < 0) {
     r->f->failed = true;
@@ -501,11 +380,6 @@ void pai__read_check_shares(pai__reader *r)
     }
   }
   check_nested(&k);
-  for (size_t i = 0; i < k.cells.nchains; i++)
-    check_chain(&k, i);
-  /* Without virtual clusters, machines are all given to one when written. */
-  for (size_t i = 0; i < k.cells.nchains && r->f->errors == 0; i++)
-    if (r->c->nvcs > 0 || !r->c->derived)
-      check_used(&k, i);
+  pai__check_enough(&k);
   pai__cells_dispose(&k.cells);
 }

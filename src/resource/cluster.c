@@ -18,6 +18,7 @@ int pai__cluster_new(pai_cluster **out, const pai_alloc *alloc)
   c->name = c->form = "";
   pai__arena_init(&c->arena, &c->alloc);
   pai__map_init(&c->rack_index, &c->alloc);
+  pai__map_init(&c->sku_index, &c->alloc);
   return PAI_OK;
 }
 
@@ -42,6 +43,7 @@ void pai_cluster_free(pai_cluster *c)
   pai__free(&alloc, c->types, c->type_cap * sizeof(*c->types));
   pai__free(&alloc, c->cells, c->cell_cap * sizeof(*c->cells));
   pai__map_dispose(&c->rack_index);
+  pai__map_dispose(&c->sku_index);
   pai__arena_dispose(&c->arena);
   pai__free(&alloc, c, sizeof(*c));
 }
@@ -71,10 +73,9 @@ uint32_t pai__cluster_find_kind(const pai_cluster *c, const char *name,
 uint32_t pai__cluster_find_sku(const pai_cluster *c, const char *name,
                                size_t len)
 {
-  for (size_t i = 0; i < c->nskus; i++)
-    if (is_called(c->skus[i].name, name, len))
-      return (uint32_t)i;
-  return PAI__NOTHING;
+  uintptr_t known = (uintptr_t)pai__map_get(&c->sku_index, name, len);
+
+  return known != 0 ? (uint32_t)known - 1 : PAI__NOTHING;
 }
 
 uint32_t pai__cluster_find_type(const pai_cluster *c, const char *name,
@@ -139,7 +140,8 @@ static const pai__gpu *make_fresh(pai_cluster *c, const pai__sku *s)
   return fresh;
 }
 
-const char *pai__cluster_free_name(pai_cluster *c, pai__buf *name)
+/* With a number behind it where another SKU has it; NULL without memory. */
+static const char *free_name(pai_cluster *c, pai__buf *name)
 {
   const char *copy = NULL;
   size_t len = name->len;
@@ -157,17 +159,18 @@ const char *pai__cluster_free_name(pai_cluster *c, pai__buf *name)
 }
 
 /* Cells are called after SKUs, and a '.' or '/' would part those names: they
- * become -. */
+ * become -, which another may have already. */
 static const char *plain_name(pai_cluster *c, const char *name)
 {
   pai__buf b;
 
-  if (strpbrk(name, "./") == NULL)
+  if (strpbrk(name, "./") == NULL &&
+      pai__cluster_find_sku(c, name, strlen(name)) == PAI__NOTHING)
     return name;
   pai__buf_init(&b, &c->alloc);
   for (; *name != '\0'; name++)
     pai__buf_char(&b, *name == '.' || *name == '/' ? '-' : *name);
-  name = pai__cluster_free_name(c, &b);
+  name = free_name(c, &b);
   pai__buf_dispose(&b);
   return name;
 }
@@ -187,7 +190,9 @@ int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index)
     added->numa = 1;
   added->name = plain_name(c, sku->name);
   added->fresh = make_fresh(c, added);
-  if (added->name == NULL || added->fresh == NULL)
+  if (added->name == NULL || added->fresh == NULL ||
+      pai__map_set(&c->sku_index, added->name, strlen(added->name),
+                   (void *)(uintptr_t)(c->nskus + 1)) < 0)
     return PAI_ENOMEM;
   *index = (uint32_t)c->nskus++;
   return PAI_OK;

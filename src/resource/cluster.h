@@ -13,7 +13,8 @@
 
 #include <openpai/cluster.h>
 
-#define PAI__NOTHING UINT32_MAX /* as an index */
+#define PAI__NOTHING UINT32_MAX              /* as an index */
+#define PAI__MOST_MEMORY (UINT64_C(1) << 50) /* of a machine, of a GPU */
 
 enum {
   PAI__CLUSTER_MAX_BYTES = 64 << 20, /* of a text, unless told otherwise */
@@ -162,6 +163,7 @@ struct pai_cluster {
   size_t nunits, nsettings;
   bool derived;        /* the cells were made of the nodes, not given */
   uint32_t *by_name;   /* nodes in the order of their names; NULL: they are */
+  pai__map sku_index;  /* names of SKUs -> 1 + their index */
   pai__map rack_index; /* while it is filled */
 };
 
@@ -179,10 +181,6 @@ uint32_t pai__cluster_find_sku(const pai_cluster *c, const char *name,
                                size_t len);
 uint32_t pai__cluster_find_type(const pai_cluster *c, const char *name,
                                 size_t len);
-
-/* A name for a SKU, in the arena: with a number behind it where another has
- * it.  NULL without memory. */
-const char *pai__cluster_free_name(pai_cluster *c, pai__buf *name);
 
 /* These take strings of the arena. */
 int pai__cluster_add_kind(pai_cluster *c, const pai__gpu_kind *kind,

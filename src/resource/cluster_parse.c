@@ -78,21 +78,10 @@ static const pai__cluster_form *find_form(const pai__tree *t, const char *name)
   return NULL;
 }
 
-/* Two nodes of the same name. */
-static void find_same(pai__reader *r, const uint32_t same[2])
-{
-  pai__pos first = pai__tree_where(r->t, r->places[same[0]]);
-
-  if (pai__find(r->f, PAI_SEVERITY_ERROR, "duplicate", r->places[same[1]],
-                "node '%.80s' is there already, at line %u",
-                r->c->nodes[same[1]].name, (unsigned)first.line))
-    pai__find_help(r->f, "rename one of them, or take it out");
-}
-
 static void read(pai__reader *r, const char *form_name)
 {
   const pai__cluster_form *form = find_form(r->t, form_name);
-  uint32_t same[2];
+  uint32_t same[2]; /* all of them are told */
   int rc;
 
   if (form == NULL) {
@@ -113,7 +102,9 @@ static void read(pai__reader *r, const char *form_name)
                     "there is no node in it");
   rc = pai__cluster_end(r->c, same);
   if (rc == PAI_EEXISTS)
-    find_same(r, same);
+    rc = pai__read_same_names(r);
+  else if (rc == PAI_OK)
+    rc = pai__read_same(r);
   r->f->failed |= rc == PAI_ENOMEM;
   if (rc == PAI_OK && r->f->errors == 0 && form->finish != NULL)
     form->finish(r);

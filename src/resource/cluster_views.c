@@ -18,7 +18,8 @@ int pai_cluster_view_sums(const pai_cluster *c, pai_cluster_view *view)
     const pai__sku *s = pai__sku_of(c, m);
 
     v.cpus += s->cpus;
-    v.memory += s->memory;
+    v.memory +=
+      s->memory < INT64_MAX - v.memory ? s->memory : INT64_MAX - v.memory;
     v.sick_nodes += m->sick != NULL;
     for (uint32_t k = 0; k < s->gpus; k++)
       v.sick_gpus += m->sick != NULL || c->gpus[m->first_gpu + k].sick != NULL;

@@ -18,15 +18,20 @@ typedef struct level {
   uint32_t type;
 } level;
 
-/* The nodes of each rack, as lists. */
-typedef struct racks {
-  uint32_t *first, *next;
-  uint32_t *count; /* of nodes of one SKU */
-} racks;
+/* All chains on their way. */
+typedef struct deriving {
+  pai_cluster *c;
+  pai__sku_nodes nodes;
+  pai__map names; /* of types and kinds of GPUs -> 1 + the leaf type of that
+                     name, or any other number but 0 where there is none */
+  uint64_t cells, text; /* how many there will be; bytes of their addresses */
+  bool begun;           /* there is a chain */
+} deriving;
 
 /* Nodes of equal build, by one kind of their GPUs. */
 typedef struct chain {
-  pai_cluster *c;
+  deriving *d;
+  pai_cluster *c; /* its */
   uint32_t sku;
   uint32_t group; /* of the SKU */
   uint32_t first; /* place of the group's first GPU in a node */
@@ -35,29 +40,34 @@ typedef struct chain {
   size_t nlevels;
   uint32_t node_type, rack_type; /* rack_type: PAI__NOTHING without racks */
   uint32_t leaf_type;
-  uint32_t in_rack; /* nodes */
+  uint32_t in_rack; /* nodes; 0 without racks */
   bool first_chain;
 } chain;
 
 /* --- types ---------------------------------------------------------------- */
 
-static bool is_type(const pai_cluster *c, const char *name)
+static const uintptr_t no_leaf = UINTPTR_MAX;
+
+static void put_leaf_name(pai__buf *out, const char *kind)
 {
-  for (size_t i = 0; i < c->ntypes; i++)
-    if (strcmp(c->types[i].name, name) == 0)
-      return true;
-  return pai__cluster_find_kind(c, name, strlen(name)) != PAI__NOTHING;
+  for (; *kind != '\0'; kind++)
+    pai__buf_char(out, pai__leaf_char(*kind));
+}
+
+static bool is_taken(const deriving *d, const char *name, size_t len)
+{
+  return pai__map_get(&d->names, name, len) != NULL;
 }
 
 /* "sku" or "sku-what"; "sku-node" where a kind of GPU has the SKU's name, and
  * with a number behind it where that is there already. */
-static const char *type_name(pai_cluster *c, const char *sku, const char *what)
+static const char *type_name(deriving *d, const char *sku, const char *what)
 {
   const char *name = NULL;
   pai__buf b;
 
-  pai__buf_init(&b, &c->alloc);
-  if (*what == '\0' && is_type(c, sku))
+  pai__buf_init(&b, &d->c->alloc);
+  if (*what == '\0' && is_taken(d, sku, strlen(sku)))
     what = "node";
   for (unsigned n = 1;; n++) {
     pai__buf_clear(&b);
@@ -68,9 +78,9 @@ static const char *type_name(pai_cluster *c, const char *sku, const char *what)
       pai__buf_printf(&b, "-%u", n);
     if (!pai__buf_ok(&b))
       break;
-    if (is_type(c, pai__buf_text(&b)))
+    if (is_taken(d, b.data, b.len))
       continue;
-    name = pai__cluster_text(c, pai__buf_text(&b), b.len);
+    name = pai__cluster_text(d->c, b.data, b.len);
     break;
   }
   pai__buf_dispose(&b);
@@ -83,39 +93,47 @@ static int add_type(chain *ch, const char *what, uint32_t child,
   pai_cluster *c = ch->c;
   pai__cell_type type = { .child = child, .children = children };
 
-  type.name = type_name(c, c->skus[ch->sku].name, what);
+  type.name = type_name(ch->d, c->skus[ch->sku].name, what);
   if (type.name == NULL ||
-      PAI__VEC_ROOM(&c->alloc, c->types, c->ntypes, c->type_cap) < 0)
+      pai__map_set(&ch->d->names, type.name, strlen(type.name),
+                   (void *)no_leaf) < 0)
     return PAI_ENOMEM;
   *index = (uint32_t)c->ntypes;
-  c->types[c->ntypes++] = type;
-  return PAI_OK;
+  return pai__cluster_add_type(c, &type);
 }
 
 /* The type of a kind of GPU, which all chains of that kind share. */
-static int leaf_type(chain *ch, uint32_t *index)
+static int find_leaf(chain *ch, const char *name, size_t len, uint32_t *index)
 {
   pai_cluster *c = ch->c;
-  const pai__sku *s = &c->skus[ch->sku];
-  const char *kind = c->kinds[s->groups[ch->group].kind].name;
-  char *name = pai__arena_strndup(&c->arena, kind, strlen(kind));
+  pai__cell_type type = { .child = PAI__NOTHING, .in_node = true };
+  uintptr_t known = (uintptr_t)pai__map_get(&ch->d->names, name, len);
 
-  if (name == NULL)
-    return PAI_ENOMEM;
-  for (char *p = name; *p != '\0'; p++)
-    if (*p == '.' || *p == '/')
-      *p = '-';
-  for (size_t i = 0; i < c->ntypes; i++)
-    if (c->types[i].children == 0 && strcmp(c->types[i].name, name) == 0) {
-      *index = (uint32_t)i;
-      return PAI_OK;
-    }
-  if (PAI__VEC_ROOM(&c->alloc, c->types, c->ntypes, c->type_cap) < 0)
-    return PAI_ENOMEM;
+  if (known != no_leaf) { /* nothing else has a kind's name */
+    *index = (uint32_t)known - 1;
+    return PAI_OK;
+  }
   *index = (uint32_t)c->ntypes;
-  c->types[c->ntypes++] =
-    (pai__cell_type){ .name = name, .child = PAI__NOTHING, .in_node = true };
-  return PAI_OK;
+  type.name = pai__cluster_text(c, name, len);
+  if (type.name == NULL ||
+      pai__map_set(&ch->d->names, name, len, (void *)(c->ntypes + 1)) < 0)
+    return PAI_ENOMEM;
+  return pai__cluster_add_type(c, &type);
+}
+
+static int leaf_type(chain *ch, uint32_t *index)
+{
+  const pai_cluster *c = ch->c;
+  uint32_t kind = c->skus[ch->sku].groups[ch->group].kind;
+  int rc = PAI_ENOMEM;
+  pai__buf b;
+
+  pai__buf_init(&b, &c->alloc);
+  put_leaf_name(&b, c->kinds[kind].name);
+  if (pai__buf_ok(&b))
+    rc = find_leaf(ch, b.data, b.len, index);
+  pai__buf_dispose(&b);
+  return rc;
 }
 
 /* --- levels --------------------------------------------------------------- */
@@ -185,12 +203,12 @@ static int make_types(chain *ch)
     below = l->type;
     size = l->size;
   }
-  if (add_type(ch, whole ? "" : ch->c->kinds[s->groups[ch->group].kind].name,
-               below, ch->gpus / size, &ch->node_type) < 0)
+  if (add_type(ch, whole ? "" : ch->c->types[ch->leaf_type].name, below,
+               ch->gpus / size, &ch->node_type) < 0)
     return PAI_ENOMEM;
   ch->c->types[ch->node_type].is_node = true;
   ch->rack_type = PAI__NOTHING;
-  if (ch->in_rack > 1)
+  if (ch->in_rack > 0)
     return add_type(ch, "rack", ch->node_type, ch->in_rack, &ch->rack_type);
   return PAI_OK;
 }
@@ -217,15 +235,16 @@ static const char *address(pai_cluster *c, const char *above, const char *name,
   return copy;
 }
 
-static int add_cell(pai_cluster *c, pai__cell cell, uint32_t *index)
+static int add_cell(deriving *d, pai__cell cell, uint32_t *index)
 {
-  if (cell.address == NULL ||
-      PAI__VEC_ROOM(&c->alloc, c->cells, c->ncells, c->cell_cap) < 0)
+  if (cell.address == NULL)
     return PAI_ENOMEM;
-  *index = (uint32_t)c->ncells;
+  d->text += strlen(cell.address) + 1;
+  if (d->text > PAI__CELLS_MAX_TEXT)
+    return PAI_ELIMIT;
+  *index = (uint32_t)d->c->ncells;
   cell.skip = *index + 1;
-  c->cells[c->ncells++] = cell;
-  return PAI_OK;
+  return pai__cluster_add_cell(d->c, &cell);
 }
 
 /* The cells of `size` GPUs from place `from` of a node on, below a parent;
@@ -245,13 +264,15 @@ static int add_parts(chain *ch, const pai__member *m, uint32_t parent,
       .gpu = nlevel > 0 ? PAI__NOTHING : (uint32_t)(g - c->gpus)
     };
     uint32_t index;
+    int rc;
 
     cell.address = address(c, c->cells[parent].address, NULL,
                            nlevel > 0 ? at / step : g->number);
-    if (add_cell(c, cell, &index) < 0)
-      return PAI_ENOMEM;
-    if (nlevel > 0 && add_parts(ch, m, index, nlevel - 1, at, step) < 0)
-      return PAI_ENOMEM;
+    rc = add_cell(ch->d, cell, &index);
+    if (rc == PAI_OK && nlevel > 0)
+      rc = add_parts(ch, m, index, nlevel - 1, at, step);
+    if (rc < 0)
+      return rc;
     c->cells[index].skip = (uint32_t)c->ncells;
   }
   return PAI_OK;
@@ -287,171 +308,147 @@ static int add_node(chain *ch, uint32_t node, uint32_t parent)
                      .gpu = PAI__NOTHING,
                      .pin = ch->group == 0 ? m->pin : NULL };
   uint32_t index;
+  int rc;
 
   cell.address = address(
     c, parent != PAI__NOTHING ? c->cells[parent].address : NULL, m->name, 0);
-  if (add_cell(c, cell, &index) < 0 ||
-      add_parts(ch, m, index, ch->nlevels, 0, ch->gpus) < 0)
-    return PAI_ENOMEM;
+  rc = add_cell(ch->d, cell, &index);
+  if (rc == PAI_OK)
+    rc = add_parts(ch, m, index, ch->nlevels, 0, ch->gpus);
+  if (rc < 0)
+    return rc;
   c->cells[index].skip = (uint32_t)c->ncells;
   return PAI_OK;
 }
 
-static int add_nodes(chain *ch)
+static int add_rack(chain *ch, uint32_t rack, uint32_t *index)
 {
-  for (size_t i = 0; i < ch->c->nnodes; i++)
-    if (ch->c->nodes[i].sku == ch->sku &&
-        add_node(ch, (uint32_t)i, PAI__NOTHING) < 0)
-      return PAI_ENOMEM;
-  return PAI_OK;
-}
-
-static int add_rack(chain *ch, const racks *r, uint32_t rack)
-{
-  pai_cluster *c = ch->c;
   pai__cell cell = { .type = ch->rack_type,
                      .parent = PAI__NOTHING,
                      .node = PAI__NOTHING,
                      .gpu = PAI__NOTHING };
-  uint32_t index = PAI__NOTHING;
 
-  if (r->first == NULL)
-    return PAI_OK; /* and there is no rack */
-  for (uint32_t n = r->first[rack]; n != PAI__NOTHING; n = r->next[n]) {
-    if (c->nodes[n].sku != ch->sku)
-      continue;
-    if (index == PAI__NOTHING) {
-      cell.address = rack_address(ch, c->racks[rack]);
-      if (add_cell(c, cell, &index) < 0)
-        return PAI_ENOMEM;
-    }
-    if (add_node(ch, n, index) < 0)
-      return PAI_ENOMEM;
-    c->cells[index].skip = (uint32_t)c->ncells;
+  cell.address = rack_address(ch, ch->c->racks[rack]);
+  return add_cell(ch->d, cell, index);
+}
+
+/* Rack by rack, where these are cells. */
+static int add_nodes(chain *ch)
+{
+  const pai__sku_nodes *n = &ch->d->nodes;
+  uint32_t above = PAI__NOTHING;
+  int rc = PAI_OK;
+
+  for (size_t i = n->first[ch->sku]; i < n->first[ch->sku + 1]; i++) {
+    const pai__placed *p = &n->list[i];
+
+    if (ch->in_rack > 0 && (i - n->first[ch->sku]) % ch->in_rack == 0)
+      rc = add_rack(ch, p->rack, &above);
+    if (rc == PAI_OK)
+      rc = add_node(ch, p->node, above);
+    if (rc < 0)
+      return rc;
+    if (above != PAI__NOTHING)
+      ch->c->cells[above].skip = (uint32_t)ch->c->ncells;
   }
   return PAI_OK;
-}
-
-/* --- racks ---------------------------------------------------------------- */
-
-static void dispose_racks(racks *r, const pai_cluster *c)
-{
-  pai__free(&c->alloc, r->next, c->nnodes * sizeof(*r->next));
-  pai__free(&c->alloc, r->first, c->nracks * sizeof(*r->first));
-  pai__free(&c->alloc, r->count, c->nracks * sizeof(*r->count));
-}
-
-/* The nodes of each rack, in their order. */
-static int find_racks(racks *r, const pai_cluster *c)
-{
-  *r = (racks){ NULL, NULL, NULL };
-  if (c->nracks == 0 || c->nnodes == 0)
-    return PAI_OK;
-  r->next = pai__realloc(&c->alloc, NULL, 0, c->nnodes, sizeof(*r->next));
-  r->first = pai__realloc(&c->alloc, NULL, 0, c->nracks, sizeof(*r->first));
-  r->count = pai__realloc(&c->alloc, NULL, 0, c->nracks, sizeof(*r->count));
-  if (r->next == NULL || r->first == NULL || r->count == NULL)
-    return PAI_ENOMEM;
-  for (size_t i = 0; i < c->nracks; i++)
-    r->first[i] = PAI__NOTHING;
-  for (size_t i = c->nnodes; i-- > 0;) {
-    uint32_t rack = c->nodes[i].rack;
-
-    if (rack == PAI__NOTHING)
-      continue;
-    r->next[i] = r->first[rack];
-    r->first[rack] = (uint32_t)i;
-  }
-  return PAI_OK;
-}
-
-/* How many nodes of a SKU each rack has that has any; 0: they differ, or some
- * are in none. */
-static uint32_t nodes_in_rack(const racks *r, const pai_cluster *c,
-                              uint32_t sku)
-{
-  uint32_t equal = 0;
-
-  if (r->count == NULL)
-    return 0;
-  memset(r->count, 0, c->nracks * sizeof(*r->count));
-  for (size_t i = 0; i < c->nnodes; i++) {
-    if (c->nodes[i].sku != sku)
-      continue;
-    if (c->nodes[i].rack == PAI__NOTHING)
-      return 0;
-    r->count[c->nodes[i].rack]++;
-  }
-  for (size_t i = 0; i < c->nracks; i++) {
-    if (r->count[i] != 0 && equal != 0 && r->count[i] != equal)
-      return 0;
-    equal = r->count[i] != 0 ? r->count[i] : equal;
-  }
-  return equal;
 }
 
 /* --- all chains ----------------------------------------------------------- */
 
-static int add_chain(chain *ch, const racks *r)
+/* How many cells a chain will have, before any is made. */
+static uint64_t count_cells(const chain *ch)
 {
-  int rc;
+  const pai__sku_nodes *n = &ch->d->nodes;
+  uint64_t nodes = n->first[ch->sku + 1] - n->first[ch->sku];
+  uint64_t in_node = 1 + ch->gpus;
 
-  ch->in_rack = nodes_in_rack(r, ch->c, ch->sku);
-  rc = make_types(ch);
-  if (rc < 0 || ch->rack_type == PAI__NOTHING)
-    return rc < 0 ? rc : add_nodes(ch);
-  for (size_t rack = 0; rc == PAI_OK && rack < ch->c->nracks; rack++)
-    rc = add_rack(ch, r, (uint32_t)rack);
+  for (size_t i = 0; i < ch->nlevels; i++)
+    in_node += ch->gpus / ch->levels[i].size;
+  return nodes * in_node + (ch->in_rack > 0 ? nodes / ch->in_rack : 0);
+}
+
+static int add_chain(chain *ch)
+{
+  int rc = make_types(ch);
+
+  if (rc < 0)
+    return rc;
+  ch->d->begun = true;
+  ch->d->cells += count_cells(ch);
+  return ch->d->cells <= PAI__CLUSTER_MAX_GPUS ? add_nodes(ch) : PAI_ELIMIT;
+}
+
+static int add_sku(deriving *d, uint32_t sku)
+{
+  uint32_t first = 0, in_rack;
+
+  if (d->nodes.first[sku] == d->nodes.first[sku + 1])
+    return PAI_OK;
+  in_rack = pai__sku_nodes_rack(&d->nodes, sku);
+  for (uint32_t g = 0; g < d->c->skus[sku].ngroups; g++) {
+    uint32_t gpus = d->c->skus[sku].groups[g].count;
+    chain ch = { .d = d,
+                 .c = d->c,
+                 .sku = sku,
+                 .group = g,
+                 .first = first,
+                 .gpus = gpus,
+                 .in_rack = in_rack,
+                 .first_chain = !d->begun };
+    int rc = add_chain(&ch);
+
+    if (rc < 0)
+      return rc;
+    first += gpus;
+  }
+  return PAI_OK;
+}
+
+/* Leaf types are called after kinds, whose names no other type gets. */
+static int take_kinds(deriving *d)
+{
+  const pai_cluster *c = d->c;
+  int rc = PAI_OK;
+  pai__buf b;
+
+  pai__buf_init(&b, &c->alloc);
+  for (size_t i = 0; i < c->nkinds && rc == PAI_OK; i++) {
+    pai__buf_clear(&b);
+    put_leaf_name(&b, c->kinds[i].name);
+    rc = pai__buf_ok(&b)
+           ? pai__map_set(&d->names, b.data, b.len, (void *)no_leaf)
+           : PAI_ENOMEM;
+  }
+  pai__buf_dispose(&b);
   return rc;
 }
 
-static bool has_nodes(const pai_cluster *c, uint32_t sku)
+static int add_chains(deriving *d)
 {
-  for (size_t i = 0; i < c->nnodes; i++)
-    if (c->nodes[i].sku == sku)
-      return true;
-  return false;
-}
+  const pai_cluster *c = d->c;
+  int rc = take_kinds(d);
 
-static int add_chains(pai_cluster *c, const racks *r)
-{
-  size_t nchains = 0;
-
-  for (uint32_t sku = 0; sku < c->nskus; sku++) {
-    uint32_t first = 0;
-
-    if (!has_nodes(c, sku))
-      continue;
-    for (uint32_t g = 0; g < c->skus[sku].ngroups; g++) {
-      uint32_t gpus = c->skus[sku].groups[g].count;
-      chain ch = { .c = c,
-                   .sku = sku,
-                   .group = g,
-                   .first = first,
-                   .gpus = gpus,
-                   .first_chain = nchains++ == 0 };
-
-      if (add_chain(&ch, r) < 0)
-        return PAI_ENOMEM;
-      first += gpus;
-    }
-  }
-  return nchains > 0 ? PAI_OK : PAI_ENOTFOUND;
+  for (uint32_t sku = 0; sku < c->nskus && rc == PAI_OK; sku++)
+    rc = add_sku(d, sku);
+  return rc == PAI_OK && !d->begun ? PAI_ENOTFOUND : rc;
 }
 
 /* --- the whole ------------------------------------------------------------ */
 
 int pai__cells_derive(pai_cluster *c)
 {
-  racks r;
+  deriving d = { .c = c };
   int rc;
 
   if (c->ntypes > 0)
     return PAI_OK;
-  rc = find_racks(&r, c);
+  pai__map_init(&d.names, &c->alloc);
+  rc = pai__sku_nodes_init(&d.nodes, c);
   if (rc == PAI_OK)
-    rc = add_chains(c, &r);
-  dispose_racks(&r, c);
+    rc = add_chains(&d);
+  pai__sku_nodes_dispose(&d.nodes);
+  pai__map_dispose(&d.names);
   if (rc == PAI_OK)
     rc = pai__derive_shares(c);
   if (rc < 0) {

@@ -35,7 +35,7 @@ static uint64_t kib(hwloc_obj_t o, const char *name)
   const char *text = info(o, name);
   unsigned long long n = text != NULL ? strtoull(text, NULL, 10) : 0;
 
-  return n <= UINT64_MAX >> 10 ? (uint64_t)n << 10 : 0;
+  return n <= PAI__TOPO_MAX_BYTES >> 10 ? (uint64_t)n << 10 : 0;
 }
 
 /* A screen's device file is one of a GPU's; OpenCL knows CPUs too; what X11

@@ -131,6 +131,47 @@ void pai__labels_add(pai__reader *r, pai__labels *l, const char *before,
   l->n += added->key != NULL && added->value != NULL;
 }
 
+/* --- what a node has ------------------------------------------------------ */
+
+void pai__shape_init(pai__shape *shape)
+{
+  *shape = (pai__shape){ .name = { NULL, 0 } };
+  shape->sku.groups = shape->groups;
+}
+
+void pai__shape_add(pai__reader *r, pai__node at, pai__shape *shape,
+                    uint32_t kind, uint32_t count, uint32_t sick)
+{
+  uint32_t i = 0, *ngroups = &shape->sku.ngroups;
+  uint64_t all = count;
+
+  for (uint32_t k = 0; k < *ngroups; k++)
+    all += shape->groups[k].count;
+  while (i < *ngroups && shape->groups[i].kind != kind)
+    i++;
+  if (all > PAI__NODE_MAX_GPUS || i == PAI__SHAPE_KINDS) {
+    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "too-large", at,
+                    "a node cannot have more than %d GPUs of %d kinds",
+                    PAI__NODE_MAX_GPUS, PAI__SHAPE_KINDS);
+    return;
+  }
+  if (count == 0)
+    return;
+  if (i == *ngroups)
+    shape->groups[(*ngroups)++] = (pai__gpu_group){ kind, 0 };
+  shape->groups[i].count += count;
+  shape->sick[i] += sick;
+}
+
+pai__member *pai__shape_node(pai__reader *r, pai__shapes *shapes, pai__node at,
+                             const char *name, const pai__shape *shape)
+{
+  uint32_t sku = pai__shapes_sku(shapes, shape->name, &shape->sku);
+
+  r->f->failed |= sku == PAI__NOTHING;
+  return r->f->failed ? NULL : pai__read_add_node(r, at, name, sku);
+}
+
 /* --- why a node is out of use --------------------------------------------- */
 
 void pai__reason_add(pai__buf *why, const char *fmt, ...)

@@ -8,16 +8,14 @@
 #ifndef PAI_SRC_RESOURCE_IMPORT_H
 #define PAI_SRC_RESOURCE_IMPORT_H
 
-#include "base/map.h"
 #include "resource/read.h"
+#include "resource/shape.h"
 
 enum {
   PAI__SHAPE_KINDS = 32, /* of GPUs in one node */
   PAI__IMPORT_CPUS = 1 << 20,
   PAI__REASON_TEXT = 253 /* the longest text of our own form */
 };
-
-#define PAI__IMPORT_MEMORY (UINT64_C(1) << 50)
 
 /* --- quantity.c: amounts as Kubernetes writes them ------------------------ */
 
@@ -71,44 +69,23 @@ static inline void pai__labels_end(const pai__labels *l, pai__member *m)
 void pai__reason_add(pai__buf *why, const char *fmt, ...) PAI__PRINTF(2, 3);
 void pai__reason_end(pai__reader *r, pai__buf *why, char **sick);
 
-/* --- shape.c: types of machines from machines ----------------------------- */
-
+/* What a node has, as it is read. */
 typedef struct pai__shape {
   pai__piece name; /* which its SKU should have, or NULL */
+  pai__sku sku;    /* what it should be; numa 0: not known */
   pai__gpu_group groups[PAI__SHAPE_KINDS];
   uint32_t sick[PAI__SHAPE_KINDS]; /* of each group, in this node */
-  uint32_t ngroups;
-  uint32_t numa; /* 0: not known */
-  uint32_t cpus, used_cpus;
-  uint64_t memory, used_memory;
 } pai__shape;
 
-/* What is known of a SKU beside itself. */
-typedef struct pai__shape_sku {
-  uint64_t memory, left; /* of its first node */
-  uint32_t before;       /* 1 + the SKU before with the same key, or 0 */
-} pai__shape_sku;
-
-typedef struct pai__shapes {
-  pai__map by_key; /* all but the memory -> 1 + the last SKU that has it */
-  pai__map names;  /* of SKUs -> how many wanted it */
-  pai__shape_sku *skus;
-  size_t cap;
-  pai__buf text;
-} pai__shapes;
-
-void pai__shapes_init(pai__shapes *s, const pai__reader *r);
-void pai__shapes_dispose(pai__shapes *s, const pai__reader *r);
+void pai__shape_init(pai__shape *shape);
 
 /* More GPUs of a kind, of which some are sick; tells of too many. */
 void pai__shape_add(pai__reader *r, pai__node at, pai__shape *shape,
                     uint32_t kind, uint32_t count, uint32_t sick);
 
-/* The SKU of that shape, which is made if there is none; PAI__NOTHING: no
- * memory.  Memory of up to a 64th less or more is the same: kernels keep a
- * little of it for themselves, and not all the same.  The SKU then has the
- * least of its nodes. */
-uint32_t pai__shapes_sku(pai__shapes *s, pai__reader *r,
-                         const pai__shape *shape);
+/* A node of that shape, which stands at `at`; NULL: it cannot be, and that is
+ * told. */
+pai__member *pai__shape_node(pai__reader *r, pai__shapes *shapes, pai__node at,
+                             const char *name, const pai__shape *shape);
 
 #endif

@@ -130,7 +130,7 @@ static uint64_t memory_of(pai__buf *b, const pai__reader *r,
     pai__buf_str(b, "nvidia.com/gpu.memory");
   s = pai__kube_label(r, k, pai__buf_text(b));
   if (s.s == NULL || !pai__quantity_parse(&size, s.s, s.len, false) ||
-      size > PAI__IMPORT_MEMORY >> 20)
+      size > PAI__MOST_MEMORY >> 20)
     return 0;
   return size << 20;
 }
@@ -212,7 +212,7 @@ void pai__kube_gpus(pai__reader *r, const pai__kube_node *k, pai__shape *shape)
     if (pai__kube_is_gpu(name))
       add_gpus(r, k, name, pai__tree_value(r->t, key), shape);
   }
-  if (shape->ngroups == 0)
+  if (shape->sku.ngroups == 0)
     look_at_count(r, k);
 }
 
@@ -223,7 +223,7 @@ void pai__kube_sick_gpus(pai__reader *r, const pai__member *m,
 {
   uint32_t end = m->first_gpu;
 
-  for (uint32_t i = 0; i < shape->ngroups; i++) {
+  for (uint32_t i = 0; i < shape->sku.ngroups; i++) {
     end += shape->groups[i].count;
     for (uint32_t k = 1; k <= shape->sick[i]; k++)
       if (pai__cluster_set_sick(r->c, &r->c->gpus[end - k].sick,

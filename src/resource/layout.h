@@ -26,6 +26,7 @@ typedef struct pai__layout {
   pai__layout_machine *machines;
   size_t ndefs, nmachines, def_room, machine_room;
   pai__map by_name; /* 1 + index in defs */
+  bool is_old;      /* of OpenPAI before 1.0 */
 } pai__layout;
 
 /* `machine-list`: each machine by itself, then all of them together. */

@@ -109,15 +109,17 @@ static void read_names(pai__reader *r, pai__layout_machine *m)
 
 static void read_machine(pai__layout *l, pai__node n)
 {
-  enum { NAME, ADDRESS, TYPE, MASTER, WORKER, STORAGE, KEYS };
-  static const char *const keys[] = { "hostname",     "hostip",
-                                      "machine-type", "pai-master",
-                                      "pai-worker",   "pai-storage" };
+  enum { NAME, ADDRESS, TYPE, MASTER, WORKER, STORAGE, KEYS, OLD = KEYS + 2 };
+  static const char *const keys[] = { "hostname", "hostip", "machine-type",
+                                      "pai-master", "pai-worker",
+                                      "pai-storage",
+                                      /* of old ones, so like those above */
+                                      "nodename", "dashboard" };
   pai__reader *r = l->r;
   pai__layout_machine *m = &l->machines[l->nmachines];
-  pai__node v[KEYS];
+  pai__node v[OLD];
 
-  if (!pai__read_fields(r, n, "a machine", keys, KEYS, v))
+  if (!pai__read_fields(r, n, "a machine", keys, l->is_old ? OLD : KEYS, v))
     return;
   for (size_t i = 0; i <= TYPE; i++)
     if (v[i] == PAI__NO_NODE)

@@ -7,18 +7,9 @@
 #include "resource/derive.h"
 #include "resource/read.h"
 
-enum { MOST_NAMED = 3, FLAT = 4 /* GPUs */ };
+enum { MOST_NAMED = 3 };
 
 /* --- machines ------------------------------------------------------------- */
-
-static size_t nodes_of(const pai_cluster *c, uint32_t sku)
-{
-  size_t n = 0;
-
-  for (size_t i = 0; i < c->nnodes; i++)
-    n += c->nodes[i].sku == sku;
-  return n;
-}
 
 static void find_unused(pai__reader *r, const pai__sku *s)
 {
@@ -49,23 +40,29 @@ static void find_flat(pai__reader *r, const pai__sku *s)
 static void look_at_skus(pai__reader *r)
 {
   const pai_cluster *c = r->c;
+  bool *is_used = pai__zalloc(&c->alloc, c->nskus + 1);
 
-  for (uint32_t i = 0; i < c->nskus; i++) {
+  r->f->failed |= is_used == NULL;
+  for (size_t i = 0; i < c->nnodes && is_used != NULL; i++)
+    is_used[c->nodes[i].sku] = true;
+  for (uint32_t i = 0; i < c->nskus && is_used != NULL; i++) {
     const pai__sku *s = &c->skus[i];
 
     if (s->at == 0)
       continue; /* the text does not tell of SKUs */
-    if (nodes_of(c, i) == 0) {
+    if (!is_used[i]) {
       find_unused(r, s);
       continue;
     }
     if ((s->cpus != 0 && s->used_cpus == 0) ||
         (s->memory != 0 && s->used_memory == 0))
       find_forgotten(r, s);
-    if (c->nvcs > 0 && s->ngroups == 1 && s->gpus >= FLAT && s->numa < 2 &&
-        s->nnear == 0)
+    if (c->nvcs > 0 && s->ngroups == 1 && s->gpus >= PAI__FLAT &&
+        s->numa < 2 && s->nnear == 0 &&
+        !pai__is_cpu_kind(c, c->kinds[s->groups[0].kind].name))
       find_flat(r, s);
   }
+  pai__free(&c->alloc, is_used, c->nskus + 1);
 }
 
 /* Nodes without a GPU that no virtual cluster can use. */
@@ -98,6 +95,38 @@ static void look_at_cpu_nodes(pai__reader *r)
   pai__buf_dispose(&names);
 }
 
+/* --- pins ----------------------------------------------------------------- */
+
+/* A pin is a cell, and cells are of one kind. */
+static void look_at_pin(pai__reader *r, const pai__member *m, pai__node at)
+{
+  const pai__sku *s = pai__sku_of(r->c, m);
+  pai__node pin = pai__tree_get(r->t, at, "pin");
+
+  at = pin != PAI__NO_NODE ? pin : at;
+  if (s->gpus == 0) {
+    if (pai__find(r->f, PAI_SEVERITY_WARNING, "no-effect", at,
+                  "the pin of node '%.80s' has no effect: it has no GPU",
+                  m->name))
+      pai__find_help(r->f, "only cells can be pinned, and they are made of "
+                           "GPUs; take it out");
+    return;
+  }
+  if (s->ngroups > 1 &&
+      pai__find(r->f, PAI_SEVERITY_WARNING, "pin-of-part", at,
+                "the pin of node '%.80s' is of its %u '%.80s' only", m->name,
+                s->groups[0].count, r->c->kinds[s->groups[0].kind].name))
+    pai__find_help(r->f, "a cell is of one kind; with cells that are given, "
+                         "as physicalCluster, each can have a pinnedCellId");
+}
+
+static void look_at_pins(pai__reader *r)
+{
+  for (size_t i = 0; i < r->c->nnodes; i++)
+    if (r->c->nodes[i].pin != NULL)
+      look_at_pin(r, &r->c->nodes[i], r->places[i]);
+}
+
 /* --- all ------------------------------------------------------------------ */
 
 static bool has_pins(const pai_cluster *c)
@@ -115,8 +144,15 @@ void pai__cluster_lint(pai__reader *r)
   look_at_skus(r);
   if (r->c->nvcs > 0 || r->c->ncells > 0 || has_pins(r->c)) {
     look_at_cpu_nodes(r);
+    if (r->c->ncells == 0) /* else pins have no effect at all */
+      look_at_pins(r);
     rc = pai__cells_derive(r->c);
     r->f->failed |= rc == PAI_ENOMEM;
+    if (rc == PAI_ELIMIT &&
+        pai__find(r->f, PAI_SEVERITY_ERROR, "limit", r->places[0],
+                  PAI__CELLS_LIMIT, PAI__CLUSTER_MAX_GPUS,
+                  PAI__CELLS_MAX_TEXT >> 20))
+      pai__find_help(r->f, "part it into several clusters");
     if (rc == PAI_OK)
       pai__read_check_shares(r);
   }

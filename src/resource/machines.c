@@ -4,10 +4,12 @@
  * GPUs stand in the order in which neighbours are together, whatever their
  * numbers are: then what GPUs share is a matter of counting.
  */
+#include "resource/machine.h"
 #include "resource/read.h"
+#include "resource/shape.h"
 #include "resource/topology_groups.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 enum { KIND_TEXT = 128, MOST_KINDS = 32 };
 
@@ -66,6 +68,20 @@ static int find_kind(pai_cluster *c, const pai_topology_gpu *g,
                            : PAI_ENOMEM;
 }
 
+/* In the order in which the GPUs will stand: by the number of the kind, which
+ * need not be the one in which this machine has them. */
+static void sort_groups(machine *m)
+{
+  for (uint32_t i = 1; i < m->sku.ngroups; i++) {
+    pai__gpu_group group = m->groups[i];
+    uint32_t at = i;
+
+    for (; at > 0 && m->groups[at - 1].kind > group.kind; at--)
+      m->groups[at] = m->groups[at - 1];
+    m->groups[at] = group;
+  }
+}
+
 static int find_kinds(machine *m, pai_error **err)
 {
   pai__sku *s = &m->sku;
@@ -86,6 +102,7 @@ static int find_kinds(machine *m, pai_error **err)
       m->groups[s->ngroups++] = (pai__gpu_group){ m->kind[i], 0 };
     m->groups[k].count++;
   }
+  sort_groups(m);
   s->groups = m->groups;
   return PAI_OK;
 }
@@ -147,73 +164,16 @@ static void find_near(machine *m)
     m->near[s->nnear++] = (pai__near_group){ "machine", gpus };
 }
 
-/* --- types of machines ---------------------------------------------------- */
-
-/* Kernels keep a little memory for themselves, and not all the same. */
-static bool is_about(uint64_t a, uint64_t b)
+/* Several kinds make long names. */
+static uint32_t find_sku(pai__shapes *shapes, const machine *m)
 {
-  return (a > b ? a - b : b - a) <= a / 64;
-}
+  char name[32];
+  int len = snprintf(name, sizeof(name), "mixed-%zu", m->t->ngpus);
+  pai__piece mixed = { NULL, 0 };
 
-static bool is_same(const pai__sku *a, const pai__sku *b)
-{
-  if (a->ngroups != b->ngroups || a->nnear != b->nnear || a->numa != b->numa ||
-      a->cpus != b->cpus || !is_about(a->memory, b->memory))
-    return false;
-  for (uint32_t i = 0; i < a->ngroups; i++)
-    if (a->groups[i].kind != b->groups[i].kind ||
-        a->groups[i].count != b->groups[i].count)
-      return false;
-  for (uint32_t i = 0; i < a->nnear; i++)
-    if (strcmp(a->near[i].name, b->near[i].name) != 0 ||
-        a->near[i].gpus != b->near[i].gpus)
-      return false;
-  return true;
-}
-
-/* "h100-8", "mixed-8", "cpu-64", and a number behind it where that is taken. */
-static const char *sku_name(const machine *m)
-{
-  pai_cluster *c = m->c;
-  const char *name;
-  pai__buf b;
-
-  pai__buf_init(&b, &c->alloc);
-  if (m->sku.ngroups == 0)
-    pai__buf_printf(&b, "cpu-%u", m->sku.cpus);
-  else
-    pai__buf_printf(&b, "%s-%u",
-                    m->sku.ngroups == 1 ? c->kinds[m->groups[0].kind].name
-                                        : "mixed",
-                    (unsigned)m->t->ngpus);
-  name = pai__cluster_free_name(c, &b);
-  pai__buf_dispose(&b);
-  return name;
-}
-
-static int find_sku(machine *m, uint32_t *index)
-{
-  pai_cluster *c = m->c;
-  pai__gpu_group *groups;
-  pai__near_group *near;
-
-  for (*index = 0; *index < c->nskus; ++*index)
-    if (is_same(&c->skus[*index], &m->sku)) {
-      pai__sku *s = &c->skus[*index];
-
-      s->memory = m->sku.memory < s->memory ? m->sku.memory : s->memory;
-      return PAI_OK;
-    }
-  groups = pai__arena_zalloc(&c->arena, m->sku.ngroups + 1, sizeof(*groups));
-  near = pai__arena_zalloc(&c->arena, m->sku.nnear + 1, sizeof(*near));
-  m->sku.name = sku_name(m);
-  if (groups == NULL || near == NULL || m->sku.name == NULL)
-    return PAI_ENOMEM;
-  memcpy(groups, m->groups, m->sku.ngroups * sizeof(*groups));
-  memcpy(near, m->near, m->sku.nnear * sizeof(*near));
-  m->sku.groups = groups;
-  m->sku.near = near;
-  return pai__cluster_add_sku(c, &m->sku, index);
+  if (m->sku.ngroups > 1)
+    mixed = (pai__piece){ name, (size_t)len };
+  return pai__shapes_sku(shapes, mixed, &m->sku);
 }
 
 /* --- nodes ---------------------------------------------------------------- */
@@ -238,23 +198,24 @@ static int fill_node(machine *m, pai__member *node, const char *rack)
                       : PAI_OK;
 }
 
-static int add_node(machine *m, const char *name, const char *rack)
+static int add_node(machine *m, pai__shapes *shapes, const char *name,
+                    const char *rack)
 {
+  uint32_t sku = find_sku(shapes, m);
   pai__member *node;
-  uint32_t sku;
 
   name = pai__cluster_text(m->c, name, strlen(name));
-  if (name == NULL || find_sku(m, &sku) < 0 ||
+  if (name == NULL || sku == PAI__NOTHING ||
       pai__cluster_add_node(m->c, name, sku, &node) < 0)
     return PAI_ENOMEM;
   return fill_node(m, node, rack);
 }
 
-static int add_machine(pai_cluster *c, const pai_cluster_machine *from,
+static int add_machine(pai__shapes *shapes, const pai_cluster_machine *from,
                        size_t i, pai_error **err)
 {
   pai_topology_summary sum = { .struct_size = sizeof(sum) };
-  machine m = { .c = c, .t = from->topology };
+  machine m = { .c = shapes->c, .t = from->topology };
   const char *name;
   int rc;
 
@@ -273,7 +234,7 @@ static int add_machine(pai_cluster *c, const pai_cluster_machine *from,
                      "1 to 253 characters, without / and brackets",
                      i);
   m.sku.cpus = sum.pus;
-  m.sku.memory = sum.bytes;
+  m.sku.memory = sum.bytes < PAI__MOST_MEMORY ? sum.bytes : PAI__MOST_MEMORY;
   m.sku.numa = sum.numa_nodes;
   rc = find_kinds(&m, err);
   if (rc < 0)
@@ -282,30 +243,42 @@ static int add_machine(pai_cluster *c, const pai_cluster_machine *from,
     return pai__oom(err);
   sort_gpus(&m);
   find_near(&m);
-  rc = add_node(&m, name, from->rack);
+  rc = add_node(&m, shapes, name, from->rack);
   pai__topo_levels_dispose(&m.levels);
   return rc < 0 ? pai__oom(err) : PAI_OK;
+}
+
+static int add_machines(pai__shapes *shapes,
+                        const pai_cluster_machine *machines, size_t n,
+                        pai_error **err)
+{
+  for (size_t i = 0; i < n; i++) {
+    const char *at = (const char *)machines + i * machines->struct_size;
+    pai_cluster_machine m;
+    int rc = PAI__COPY_IN(&m, at, pai_cluster_machine, topology);
+    if (rc < 0)
+      return pai__fail(err, rc, "machine %zu: bad or newer struct_size", i);
+    if (m.topology == NULL)
+      return pai__fail(err, PAI_EINVAL, "machine %zu has no topology", i);
+    rc = add_machine(shapes, &m, i, err);
+    if (rc < 0)
+      return rc;
+  }
+  return PAI_OK;
 }
 
 static int add_all(pai_cluster *c, const pai_cluster_machine *machines,
                    size_t n, pai_error **err)
 {
+  pai__shapes shapes;
   uint32_t same[2];
   int rc;
 
-  for (size_t i = 0; i < n; i++) {
-    const char *at = (const char *)machines + i * machines->struct_size;
-    pai_cluster_machine m;
-
-    rc = PAI__COPY_IN(&m, at, pai_cluster_machine, topology);
-    if (rc < 0)
-      return pai__fail(err, rc, "machine %zu: bad or newer struct_size", i);
-    if (m.topology == NULL)
-      return pai__fail(err, PAI_EINVAL, "machine %zu has no topology", i);
-    rc = add_machine(c, &m, i, err);
-    if (rc < 0)
-      return rc;
-  }
+  pai__shapes_init(&shapes, c);
+  rc = add_machines(&shapes, machines, n, err);
+  pai__shapes_dispose(&shapes);
+  if (rc < 0)
+    return rc;
   rc = pai__cluster_end(c, same);
   if (rc != PAI_EEXISTS)
     return rc < 0 ? pai__oom(err) : PAI_OK;
@@ -343,4 +316,47 @@ int pai_cluster_from_machines(pai_cluster **out,
   }
   *out = c;
   return PAI_OK;
+}
+
+/* --- this machine --------------------------------------------------------- */
+
+static int fill_cluster(pai_cluster *c, const pai__machine *from)
+{
+  static const pai__gpu_kind kind = { .name = "gpu" };
+  const char *name = pai__cluster_text(c, from->name, strlen(from->name));
+  pai__gpu_group *group = pai__arena_zalloc(&c->arena, 1, sizeof(*group));
+  pai__sku sku = { .name = "machine",
+                   .groups = group,
+                   .ngroups = from->gpus != 0,
+                   .gpus = from->gpus,
+                   .numa = 1,
+                   .cpus = from->cpus,
+                   .memory = (uint64_t)from->memory_mb << 20 };
+  uint32_t same[2], index;
+  pai__member *node;
+
+  if (name == NULL || group == NULL ||
+      pai__cluster_add_kind(c, &kind, &group->kind) < 0)
+    return PAI_ENOMEM;
+  group->count = from->gpus;
+  if (pai__cluster_add_sku(c, &sku, &index) < 0 ||
+      pai__cluster_add_node(c, name, index, &node) < 0)
+    return PAI_ENOMEM;
+  return pai__cluster_end(c, same);
+}
+
+int pai__machine_cluster(pai_cluster **out, const pai__machine *from,
+                         const pai_alloc *alloc)
+{
+  int rc = pai__cluster_new(out, alloc);
+
+  if (rc < 0)
+    return rc;
+  (*out)->form = "machines";
+  rc = fill_cluster(*out, from);
+  if (rc < 0) {
+    pai_cluster_free(*out);
+    *out = NULL;
+  }
+  return rc;
 }

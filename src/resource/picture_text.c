@@ -8,7 +8,9 @@
 #include "resource/picture.h"
 #include "resource/svg.h"
 
-enum { NAMES = 24, MOST_GLYPHS = 64 };
+/* Columns of names: as many as the longest has, if that leaves room. */
+enum { LEAST_NAMES = 24, MOST_NAMES = 48 };
+enum { MOST_GLYPHS = 64, MOST_SICK = 8 /* GPUs that are named */ };
 
 static const char *const glyphs[] = { "·", "□", "✗", "■" };
 
@@ -92,7 +94,55 @@ static void put_glyphs(const pai__cluster_picture *p, pai__buf *out,
     pai__buf_str(out, "…");
 }
 
-/* "alice 4, bob 2"; and what is sick: "GPU 3: hot". */
+static bool is_said_alike(const pai__cluster_picture *p, const pai__member *m,
+                          uint32_t a, uint32_t b)
+{
+  return pai__picture_show(p, m, a) == pai__picture_show(p, m, b) &&
+         strcmp(pai__picture_text(p, m, a), pai__picture_text(p, m, b)) == 0;
+}
+
+/* "GPU 3: hot", "GPUs 3, 5: hot": the first and all that are like it. */
+static void put_sick(const pai__cluster_picture *p, pai__buf *out,
+                     const pai__member *m, uint32_t first)
+{
+  uint32_t gpus = pai__sku_of(p->c, m)->gpus, n = 0;
+
+  for (uint32_t i = first; i < gpus; i++)
+    n += is_said_alike(p, m, first, i);
+  pai__buf_str(out, n > 1 ? "GPUs " : "GPU ");
+  n = 0;
+  for (uint32_t i = first; i < gpus && n <= MOST_SICK; i++) {
+    if (!is_said_alike(p, m, first, i))
+      continue;
+    if (n++ < MOST_SICK)
+      pai__buf_printf(out, "%s%u", n > 1 ? ", " : "",
+                      p->c->gpus[m->first_gpu + i].number);
+    else
+      pai__buf_str(out, ", …");
+  }
+  pai__buf_printf(out, ": %s", pai__picture_text(p, m, first));
+}
+
+static void put_user(const pai__cluster_picture *p, pai__buf *out,
+                     const pai__member *m, uint32_t first)
+{
+  uint32_t gpus = pai__sku_of(p->c, m)->gpus, n = 0;
+
+  for (uint32_t i = first; i < gpus; i++)
+    n += is_said_alike(p, m, first, i);
+  pai__buf_printf(out, "%s %u", pai__picture_text(p, m, first), n);
+}
+
+static bool is_said(const pai__cluster_picture *p, const pai__member *m,
+                    uint32_t gpu)
+{
+  for (uint32_t i = 0; i < gpu; i++)
+    if (is_said_alike(p, m, i, gpu))
+      return true;
+  return false;
+}
+
+/* "alice 4, bob 2"; and what is sick: each once, where it comes first. */
 static void put_words(const pai__cluster_picture *p, pai__buf *out,
                       const pai__member *m)
 {
@@ -105,34 +155,81 @@ static void put_words(const pai__cluster_picture *p, pai__buf *out,
     end_colour(p, out);
     return;
   }
-  for (uint32_t i = 0, n; i < gpus; i += n) {
+  for (uint32_t i = 0; i < gpus; i++) {
     int show = pai__picture_show(p, m, i);
-    const char *text = pai__picture_text(p, m, i);
 
-    for (n = 1; i + n < gpus && pai__picture_show(p, m, i + n) == show &&
-                strcmp(pai__picture_text(p, m, i + n), text) == 0;
-         n++)
-      ;
-    if (show < PAI__SHOW_SICK || *text == '\0')
+    if (show < PAI__SHOW_SICK || *pai__picture_text(p, m, i) == '\0' ||
+        is_said(p, m, i))
       continue;
     begin_colour(p, out, show);
+    pai__buf_str(out, before);
     if (show == PAI__SHOW_SICK)
-      pai__buf_printf(out, "%sGPU %u: %s", before,
-                      p->c->gpus[m->first_gpu + i].number, text);
+      put_sick(p, out, m, i);
     else
-      pai__buf_printf(out, "%s%s %u", before, text, n);
+      put_user(p, out, m, i);
     end_colour(p, out);
     before = ", ";
   }
 }
 
+/* --- lines ---------------------------------------------------------------- */
+
+/* The nodes of one line, from the first to the last. */
+typedef struct line {
+  const pai__member *first, *last;
+  size_t n;
+} line;
+
+/* *at is a node, and then the first one of the next line, or PAI__NOTHING. */
+static line take_line(const pai__cluster_picture *p, uint32_t *at)
+{
+  const pai_cluster *c = p->c;
+  line l = { &c->nodes[*at], &c->nodes[*at], 1 };
+
+  for (*at = p->next[*at];
+       *at != PAI__NOTHING && are_alike(p, l.first, &c->nodes[*at]);
+       *at = p->next[*at], l.n++)
+    l.last = &c->nodes[*at];
+  return l;
+}
+
+static size_t columns_of(const line *l)
+{
+  return l->n == 1 ? pai__svg_columns(l->first->name)
+                   : pai__svg_columns(l->first->name) +
+                       pai__svg_columns(l->last->name) + 3;
+}
+
+static void fit(size_t *names, size_t columns)
+{
+  columns += 2;
+  if (columns > *names && columns <= MOST_NAMES)
+    *names = columns;
+}
+
+static size_t fit_names(const pai__cluster_picture *p)
+{
+  const pai_cluster *c = p->c;
+  size_t names = LEAST_NAMES;
+
+  for (size_t rack = 0; rack <= c->nracks; rack++)
+    for (uint32_t i = p->first[rack]; i != PAI__NOTHING;) {
+      line l = take_line(p, &i);
+
+      fit(&names, columns_of(&l));
+    }
+  for (size_t v = 0; v < c->nvcs; v++)
+    fit(&names, pai__svg_columns(c->vcs[v].name));
+  return names;
+}
+
 static void put_node(const pai__cluster_picture *p, pai__buf *out,
-                     const pai__member *m)
+                     const pai__member *m, size_t names)
 {
   const pai__sku *s = pai__sku_of(p->c, m);
 
   pai__buf_printf(out, "  %s", m->name);
-  pad(out, pai__svg_columns(m->name), NAMES);
+  pad(out, pai__svg_columns(m->name), names);
   pai__picture_gpus(p, s, out);
   if (s->gpus > 0) {
     pai__buf_str(out, "  ");
@@ -143,15 +240,14 @@ static void put_node(const pai__cluster_picture *p, pai__buf *out,
 }
 
 static void put_alike(const pai__cluster_picture *p, pai__buf *out,
-                      const pai__member *first, const pai__member *last,
-                      size_t n)
+                      const line *l, size_t names)
 {
+  const pai__member *first = l->first;
   const pai__sku *s = pai__sku_of(p->c, first);
 
-  pai__buf_printf(out, "  %s … %s", first->name, last->name);
-  pad(out, pai__svg_columns(first->name) + pai__svg_columns(last->name) + 3,
-      NAMES);
-  pai__buf_printf(out, "%zu nodes", n);
+  pai__buf_printf(out, "  %s … %s", first->name, l->last->name);
+  pad(out, columns_of(l), names);
+  pai__buf_printf(out, "%zu nodes", l->n);
   if (s->gpus > 0) {
     pai__buf_str(out, " of ");
     pai__picture_gpus(p, s, out);
@@ -164,7 +260,8 @@ static void put_alike(const pai__cluster_picture *p, pai__buf *out,
   pai__buf_char(out, '\n');
 }
 
-static void put_rack(const pai__cluster_picture *p, pai__buf *out, size_t rack)
+static void put_rack(const pai__cluster_picture *p, pai__buf *out, size_t rack,
+                     size_t names)
 {
   const pai_cluster *c = p->c;
   uint32_t i = p->first[rack];
@@ -175,21 +272,16 @@ static void put_rack(const pai__cluster_picture *p, pai__buf *out, size_t rack)
     pai__buf_printf(out, "%s\n",
                     rack < c->nracks ? c->racks[rack] : "in no rack");
   while (i != PAI__NOTHING) {
-    const pai__member *first = &c->nodes[i], *last = first;
-    size_t n = 1;
+    line l = take_line(p, &i);
 
-    for (i = p->next[i];
-         i != PAI__NOTHING && are_alike(p, first, &c->nodes[i]);
-         i = p->next[i], n++)
-      last = &c->nodes[i];
-    if (n > 1)
-      put_alike(p, out, first, last, n);
+    if (l.n > 1)
+      put_alike(p, out, &l, names);
     else
-      put_node(p, out, first);
+      put_node(p, out, l.first, names);
   }
 }
 
-static void put_vcs(const pai__cluster_picture *p, pai__buf *out)
+static void put_vcs(const pai__cluster_picture *p, pai__buf *out, size_t names)
 {
   const pai_cluster *c = p->c;
 
@@ -198,7 +290,7 @@ static void put_vcs(const pai__cluster_picture *p, pai__buf *out)
 
     pai__buf_printf(out, "%s  %s", v == 0 ? "virtual clusters\n" : "",
                     vc->name);
-    pad(out, pai__svg_columns(vc->name), NAMES);
+    pad(out, pai__svg_columns(vc->name), names);
     for (uint32_t i = 0; i < vc->nshares; i++)
       if (vc->shares[i].path != NULL)
         pai__buf_printf(out, "%s%u × %s", i > 0 ? ", " : "",
@@ -212,9 +304,11 @@ static void put_vcs(const pai__cluster_picture *p, pai__buf *out)
 
 void pai__picture_write_text(const pai__cluster_picture *p, pai__buf *out)
 {
+  size_t names = fit_names(p);
+
   pai__picture_summary(p, out);
   pai__buf_char(out, '\n');
   for (size_t rack = 0; rack <= p->c->nracks; rack++)
-    put_rack(p, out, rack);
-  put_vcs(p, out);
+    put_rack(p, out, rack, names);
+  put_vcs(p, out, names);
 }

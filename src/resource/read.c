@@ -179,22 +179,35 @@ uint32_t pai__read_number(pai__reader *r, pai__node n, const char *what,
   return (uint32_t)value;
 }
 
-uint64_t pai__read_size(pai__reader *r, pai__node n, const char *what)
+static bool take_size(pai__reader *r, pai__node n, uint64_t *size)
 {
-  char text[PAI__VALUE_TEXT];
   int64_t value;
-  uint64_t size;
   size_t len;
   const char *s;
 
+  if (pai__tree_whole(r->t, n, &value) && value >= 0) {
+    *size = (uint64_t)value;
+    return true;
+  }
+  if (pai__tree_type(r->t, n) != PAI__STRING)
+    return false;
+  s = pai__tree_str(r->t, n, &len);
+  return pai__size_parse(size, s, len);
+}
+
+uint64_t pai__read_size(pai__reader *r, pai__node n, const char *what)
+{
+  char text[PAI__VALUE_TEXT];
+  uint64_t size;
+
   if (n == PAI__NO_NODE)
     return 0;
-  if (pai__tree_whole(r->t, n, &value) && value >= 0)
-    return (uint64_t)value;
-  if (pai__tree_type(r->t, n) == PAI__STRING) {
-    s = pai__tree_str(r->t, n, &len);
-    if (pai__size_parse(&size, s, len))
+  if (take_size(r, n, &size)) {
+    if (size <= PAI__MOST_MEMORY)
       return size;
+    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "too-large", n,
+                    "that is more memory than any machine has");
+    return 0;
   }
   if (pai__find(r->f, PAI_SEVERITY_ERROR, "bad-size", n, "%s cannot be %s",
                 what, pai__value_text(text, r->f, n)))
@@ -233,6 +246,14 @@ static int keep_place(pai__reader *r, pai__node at)
     return PAI_ENOMEM;
   r->places[n] = at;
   return PAI_OK;
+}
+
+bool pai__is_cpu_kind(const pai_cluster *c, const char *name)
+{
+  for (size_t i = 0; i < c->nunits; i++)
+    if (c->units[i].gpus == 0 && strcmp(c->units[i].name, name) == 0)
+      return true;
+  return strcmp(name, "cpu") == 0 || strcmp(name, "CPU") == 0;
 }
 
 bool pai__is_node_name(const char *s, size_t len)

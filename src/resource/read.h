@@ -76,6 +76,12 @@ bool pai__read_is_mapping(pai__reader *r, pai__node n, const char *what);
 void pai__read_missing(pai__reader *r, pai__node n, const char *what,
                        const char *key);
 
+/* So many GPUs of a node are surely not equally near to each other; fewer may
+ * be.  Kinds that stand for CPUs do not count: they are called so, or come
+ * with no GPU. */
+enum { PAI__FLAT = 4 };
+bool pai__is_cpu_kind(const pai_cluster *c, const char *name);
+
 /* The kind of that name, which is added if there is none; PAI__NOTHING: no
  * memory, or too many of them, which is told. */
 uint32_t pai__read_kind(pai__reader *r, pai__node at, const char *name,
@@ -92,6 +98,13 @@ pai__member *pai__read_add_node(pai__reader *r, pai__node at, const char *name,
 /* What is legal and surely not meant, and shares that do not add up: behind a
  * form without errors (lint.c). */
 void pai__cluster_lint(pai__reader *r);
+
+/* --- same.c --------------------------------------------------------------- */
+
+/* Tells of nodes of one name; then of one address, and of GPUs of one UUID.
+ * PAI_OK or PAI_ENOMEM. */
+int pai__read_same_names(pai__reader *r);
+int pai__read_same(pai__reader *r);
 
 /* --- read_types.c --------------------------------------------------------- */
 

@@ -1,5 +1,7 @@
 /* read_cells.c - HiveD's cells: what is given, and what follows from it */
 #include "resource/cells.h"
+
+#include "base/utf8.h"
 #include "resource/read.h"
 
 #include <inttypes.h>
@@ -332,7 +334,6 @@ static void read_units(pai__reader *r, pai__node n)
   enum { GPU, CPU, MEMORY, GPU_TYPE, UNIT_KEYS };
   static const char *const keys[] = { "gpu", "cpu", "memory", "gpuType" };
   enum { MOST = 100000 };
-  const uint64_t most_memory = UINT64_C(1) << 50;
   pai__node key, v[UNIT_KEYS];
   pai__tree_walk walk;
   pai__unit *u;
@@ -352,12 +353,40 @@ static void read_units(pai__reader *r, pai__node n)
     u->gpus = pai__read_number(r, v[GPU], "gpu", 0, PAI__NODE_MAX_GPUS, 0);
     u->cpus = pai__read_number(r, v[CPU], "cpu", 0, MOST, 0);
     u->memory = pai__read_size(r, v[MEMORY], "memory");
-    if (u->memory > most_memory)
-      (void)pai__find(r->f, PAI_SEVERITY_ERROR, "too-large", v[MEMORY],
-                      "that is more memory than any machine has");
     u->gpu_type = pai__read_copy(r, v[GPU_TYPE], "gpuType");
     u++;
     r->c->nunits++;
+  }
+}
+
+/* What comes with leaf cells that there are not is mostly misspelt. */
+static void check_units(pai__reader *r, pai__node n)
+{
+  const pai_cluster *c = r->c;
+  pai__tree_walk walk;
+  pai__node key;
+
+  if (n == PAI__NO_NODE || pai__tree_type(r->t, n) != PAI__MAPPING ||
+      c->ntypes == 0)
+    return;
+  walk = pai__tree_iter(r->t, n);
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *name = pai__tree_str(r->t, key, &len);
+    uint32_t type = pai__cluster_find_type(c, name, len);
+    char piece[PAI__EXCERPT];
+    pai__names names;
+
+    if ((type != PAI__NOTHING && c->types[type].child == PAI__NOTHING) ||
+        !pai__find(r->f, PAI_SEVERITY_WARNING, "unused-sku", key,
+                   "no leaf cell is of type '%s'",
+                   pai__excerpt(piece, name, len)))
+      continue;
+    pai__names_init(&names, &c->alloc, name, len);
+    for (size_t i = 0; i < c->ntypes; i++)
+      if (c->types[i].child == PAI__NOTHING)
+        pai__names_add(&names, c->types[i].name, strlen(c->types[i].name));
+    pai__names_help(&names, r->f, "types of leaf cells");
   }
 }
 
@@ -380,6 +409,7 @@ void pai__read_cells(pai__reader *r, pai__node n)
     pai__realloc(&r->c->alloc, NULL, 0, r->c->ntypes + 1, sizeof(*facts));
   r->f->failed |= facts == NULL;
   if (!r->f->failed) {
+    check_units(r, v[UNITS]);
     pai__cells_facts(r->c, facts);
     g.facts = facts;
     pai__buf_init(&g.address, &r->c->alloc);

@@ -129,15 +129,15 @@ static void read_shape(pai__reader *r, const pai__kube_node *k,
                                        "beta.kubernetes.io/instance-type" };
   uint64_t cpus[2], memory[2];
 
-  *shape = (pai__shape){ .numa = 0 };
+  pai__shape_init(shape);
   for (size_t i = 0; i < PAI__LEN(types) && shape->name.s == NULL; i++)
     shape->name = pai__kube_label(r, k, types[i]);
   read_amount(r, k, "cpu", true, PAI__IMPORT_CPUS * UINT64_C(1000), cpus);
-  read_amount(r, k, "memory", false, PAI__IMPORT_MEMORY, memory);
-  shape->cpus = (uint32_t)(cpus[0] / 1000);
-  shape->used_cpus = shape->cpus - (uint32_t)(cpus[1] / 1000);
-  shape->memory = memory[0];
-  shape->used_memory = memory[0] - memory[1];
+  read_amount(r, k, "memory", false, PAI__MOST_MEMORY, memory);
+  shape->sku.cpus = (uint32_t)(cpus[0] / 1000);
+  shape->sku.used_cpus = shape->sku.cpus - (uint32_t)(cpus[1] / 1000);
+  shape->sku.memory = memory[0];
+  shape->sku.used_memory = memory[0] - memory[1];
   pai__kube_gpus(r, k, shape);
 }
 
@@ -199,7 +199,6 @@ static void read_node(pai__reader *r, pai__shapes *shapes, pai__node n)
   pai__shape shape;
   pai__member *m;
   pai__buf why;
-  uint32_t sku;
 
   if (!take_apart(r, n, &k))
     return;
@@ -208,8 +207,8 @@ static void read_node(pai__reader *r, pai__shapes *shapes, pai__node n)
     read_labels(r, &k, &labels);
   if (r->f->failed || r->full)
     return;
-  sku = pai__shapes_sku(shapes, r, &shape);
-  if (r->f->failed || (m = pai__read_add_node(r, n, k.name, sku)) == NULL)
+  m = pai__shape_node(r, shapes, n, k.name, &shape);
+  if (m == NULL)
     return;
   pai__labels_end(&labels, m);
   find_address(r, &k, m);
@@ -281,12 +280,12 @@ static void read_kubernetes(pai__reader *r)
     tell_status(r);
     return;
   }
-  pai__shapes_init(&shapes, r);
+  pai__shapes_init(&shapes, r->c);
   if (items != PAI__NO_NODE)
     read_items(r, &shapes, items);
   else if (is_node(r, 0))
     read_node(r, &shapes, 0);
-  pai__shapes_dispose(&shapes, r);
+  pai__shapes_dispose(&shapes);
 }
 
 const pai__cluster_form pai__form_kubernetes = { "kubernetes", is_kubernetes,

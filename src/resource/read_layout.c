@@ -12,20 +12,26 @@ static bool is_layout(const pai__tree *t)
 
 /* --- types of machines ---------------------------------------------------- */
 
-/* As Kubernetes has it.  Layouts before OpenPAI 1.5 write 60GB. */
-static uint64_t read_memory(pai__reader *r, pai__node n)
+/* As Kubernetes has it.  Layouts before OpenPAI 1.5 write 60GB, those before
+ * 1.0 also 60. */
+static uint64_t read_memory(const pai__layout *l, pai__node n)
 {
+  pai__reader *r = l->r;
   pai__piece s = pai__import_text(r, n);
   uint64_t size = 0;
 
+  if (l->is_old && n != PAI__NO_NODE && pai__tree_type(r->t, n) == PAI__INT)
+    return (uint64_t)pai__read_number(r, n, "mem", 1, PAI__MOST_MEMORY >> 30,
+                                      0)
+           << 30;
   if (s.s != NULL && s.len > 1 && s.s[s.len - 1] == 'B' &&
       pai__quantity_parse(&size, s.s, s.len - 1, false)) {
-    if (size <= PAI__IMPORT_MEMORY &&
+    if (size <= PAI__MOST_MEMORY &&
         pai__find(r->f, PAI_SEVERITY_WARNING, "old-unit", n,
                   "'%.*s' is how old layouts write it", (int)s.len, s.s))
       pai__find_help(r->f, "write '%.*s', as it is read here, or '%.*si'",
                      (int)s.len - 1, s.s, (int)s.len - 1, s.s);
-    if (size <= PAI__IMPORT_MEMORY)
+    if (size <= PAI__MOST_MEMORY)
       return size;
   }
   if (n != PAI__NO_NODE && pai__tree_type(r->t, n) != PAI__STRING) {
@@ -37,9 +43,8 @@ static uint64_t read_memory(pai__reader *r, pai__node n)
       pai__find_help(r->f, "write 512Gi, say");
     return 0;
   }
-  return pai__read_quantity(r, n, "mem", false, PAI__IMPORT_MEMORY, &size)
-           ? size
-           : 0;
+  return pai__read_quantity(r, n, "mem", false, PAI__MOST_MEMORY, &size) ? size
+                                                                         : 0;
 }
 
 static void read_device(pai__reader *r, pai__node n, pai__sku *sku)
@@ -73,6 +78,31 @@ static void read_device(pai__reader *r, pai__node n, pai__sku *sku)
   sku->ngroups = 1;
 }
 
+/* Of layouts before OpenPAI 1.0, which knew no other vendor. */
+static void read_old_gpu(pai__reader *r, pai__node n, pai__sku *sku)
+{
+  enum { TYPE, COUNT, KEYS };
+  static const char *const keys[] = { "type", "count" };
+  pai__gpu_group *group = pai__arena_zalloc(&r->c->arena, 1, sizeof(*group));
+  pai__node v[KEYS];
+  pai__piece type;
+
+  r->f->failed |= group == NULL;
+  if (group == NULL || !pai__read_fields(r, n, "gpu", keys, KEYS, v))
+    return;
+  type = pai__read_text(r, v[TYPE], "type");
+  group->count =
+    pai__read_number(r, v[COUNT], "count", 0, PAI__NODE_MAX_GPUS, 0);
+  if (type.s == NULL || group->count == 0)
+    return;
+  group->kind = pai__import_kind(r, v[TYPE], type);
+  if (group->kind == PAI__NOTHING)
+    return;
+  r->c->kinds[group->kind].resource = "nvidia.com/gpu";
+  sku->groups = group;
+  sku->ngroups = 1;
+}
+
 static void read_def(pai__layout *l, pai__node key)
 {
   enum { DEVICE, MEM, CPU, GPU, KEYS };
@@ -97,22 +127,41 @@ static void read_def(pai__layout *l, pai__node key)
     return;
   if (v[DEVICE] != PAI__NO_NODE)
     read_device(r, v[DEVICE], &def->sku);
-  if (v[GPU] != PAI__NO_NODE &&
-      pai__find(r->f, PAI_SEVERITY_ERROR, "old-layout", v[GPU],
-                "'gpu' is of layouts before OpenPAI 1.0"))
-    pai__find_help(r->f, "write computing-device: {type: nvidia.com/gpu, "
-                         "model: K80, count: 4}, say");
+  else if (v[GPU] != PAI__NO_NODE)
+    read_old_gpu(r, v[GPU], &def->sku);
   if (v[MEM] == PAI__NO_NODE)
     pai__read_missing(r, n, "a machine type", "mem");
   if (v[CPU] == PAI__NO_NODE)
     pai__read_missing(r, n, "a machine type", "cpu");
-  def->sku.memory = read_memory(r, v[MEM]);
+  def->sku.memory = read_memory(l, v[MEM]);
   if (v[CPU] == PAI__NO_NODE ||
       !pai__read_fields(r, v[CPU], "cpu", cpu_keys, 1, &vcore))
     return;
   if (vcore == PAI__NO_NODE)
     pai__read_missing(r, v[CPU], "cpu", "vcore");
   def->sku.cpus = pai__read_number(r, vcore, "vcore", 1, PAI__IMPORT_CPUS, 0);
+}
+
+/* Layouts before OpenPAI 1.0 have other keys for GPUs, and more of them. */
+static void find_age(pai__layout *l, pai__node defs)
+{
+  static const char *const keys[] = { "gpu", "os" };
+  pai__reader *r = l->r;
+  pai__tree_walk walk = pai__tree_iter(r->t, defs);
+  pai__node key, old = PAI__NO_NODE;
+
+  while (old == PAI__NO_NODE && (key = pai__tree_next(&walk)) != PAI__NO_NODE)
+    for (size_t i = 0; i < PAI__LEN(keys) && old == PAI__NO_NODE; i++)
+      old = pai__import_get(r, pai__tree_value(r->t, key), keys[i]);
+  if (old == PAI__NO_NODE)
+    return;
+  l->is_old = r->lenient = true;
+  if (pai__find(r->f, PAI_SEVERITY_WARNING, "old-layout", old,
+                "this layout is of OpenPAI before 1.0, and later ones refuse "
+                "it"))
+    pai__find_help(r->f, "it is read all the same; later ones write "
+                         "computing-device: {type: nvidia.com/gpu, model: "
+                         "K80, count: 4}, and nothing of accounts");
 }
 
 static void read_defs(pai__layout *l, pai__node n)
@@ -123,6 +172,7 @@ static void read_defs(pai__layout *l, pai__node n)
 
   if (!pai__read_is_mapping(r, n, "machine-sku"))
     return;
+  find_age(l, n);
   l->def_room = pai__tree_count(r->t, n);
   l->defs =
     pai__realloc(&r->c->alloc, NULL, 0, l->def_room + 1, sizeof(*l->defs));

@@ -295,8 +295,11 @@ static uint32_t find_gpu(pai__reader *r, pai__node key, uint32_t gpus)
 static void check_numbers(pai__reader *r, pai__node n, const pai__member *m)
 {
   const pai__sku *sku = pai__sku_of(r->c, m);
-  const pai__gpu *g = &r->c->gpus[m->first_gpu];
+  const pai__gpu *g = r->c->gpus;
 
+  if (sku->gpus == 0)
+    return; /* and there may be no GPU at all */
+  g += m->first_gpu;
   for (uint32_t k = 0; k < sku->ngroups; k++) {
     uint8_t seen[(UINT16_MAX + 1) / 8] = { 0 };
 

@@ -49,36 +49,36 @@ static void read_cpus(pai__reader *r, pai__node node, pai__shape *shape)
 {
   uint64_t left = number(r, node, "effective_cpus", PAI__IMPORT_CPUS);
 
-  shape->cpus = number(r, node, "cpus", PAI__IMPORT_CPUS);
+  shape->sku.cpus = number(r, node, "cpus", PAI__IMPORT_CPUS);
   if (left == 0 &&
       !pai__slurm_tres(r, pai__import_get(r, node, "tres"), "cpu", &left))
     return;
-  if (left > 0 && left < shape->cpus)
-    shape->used_cpus = shape->cpus - (uint32_t)left;
+  if (left > 0 && left < shape->sku.cpus)
+    shape->sku.used_cpus = shape->sku.cpus - (uint32_t)left;
 }
 
 static void read_memory(pai__reader *r, pai__node node, pai__shape *shape)
 {
-  uint64_t most = PAI__IMPORT_MEMORY >> 20, size;
+  uint64_t most = PAI__MOST_MEMORY >> 20, size;
 
   if (pai__slurm_number(r, pai__import_get(r, node, "real_memory"),
                         "real_memory", most, &size))
-    shape->memory = size << 20;
+    shape->sku.memory = size << 20;
   if (pai__slurm_number(r, pai__import_get(r, node, "specialized_memory"),
                         "specialized_memory", most, &size) &&
-      size << 20 <= shape->memory)
-    shape->used_memory = size << 20;
+      size << 20 <= shape->sku.memory)
+    shape->sku.used_memory = size << 20;
 }
 
 static void read_shape(pai__reader *r, pai__node node, pai__shape *shape)
 {
-  *shape = (pai__shape){ .numa = 0 };
+  pai__shape_init(shape);
   shape->name = pai__import_text(r, pai__import_get(r, node, "instance_type"));
   if (!pai__piece_is_line(shape->name))
     shape->name = (pai__piece){ NULL, 0 };
   read_cpus(r, node, shape);
   read_memory(r, node, shape);
-  shape->numa = number(r, node, "sockets", 1024);
+  shape->sku.numa = number(r, node, "sockets", 1024);
   pai__slurm_gpus(r, pai__import_get(r, node, "gres"),
                   pai__import_get(r, node, "tres"), shape);
 }
@@ -189,7 +189,6 @@ static void read_node(pai__reader *r, pai__shapes *shapes, pai__node n)
   pai__shape shape;
   pai__member *m;
   const char *name;
-  uint32_t sku;
 
   if (!pai__read_is_mapping(r, n, "a node"))
     return;
@@ -203,8 +202,8 @@ static void read_node(pai__reader *r, pai__shapes *shapes, pai__node n)
   read_labels(r, n, &labels);
   if (name == NULL || r->f->failed || r->full)
     return;
-  sku = pai__shapes_sku(shapes, r, &shape);
-  if (r->f->failed || (m = pai__read_add_node(r, n, name, sku)) == NULL)
+  m = pai__shape_node(r, shapes, n, name, &shape);
+  if (m == NULL)
     return;
   pai__labels_end(&labels, m);
   fill_node(r, n, m);
@@ -243,13 +242,13 @@ static void read_nodes(pai__reader *r, pai__node nodes)
   size_t n = pai__tree_count(r->t, nodes);
   pai__node item;
 
-  pai__shapes_init(&shapes, r);
+  pai__shapes_init(&shapes, r->c);
   if (pai__cluster_reserve(r->c, n < r->max_nodes ? n : r->max_nodes, 0) < 0)
     r->f->failed = true;
   while (!r->f->failed && !r->full &&
          (item = pai__tree_next(&walk)) != PAI__NO_NODE)
     read_node(r, &shapes, item);
-  pai__shapes_dispose(&shapes, r);
+  pai__shapes_dispose(&shapes);
 }
 
 static void read_slurm(pai__reader *r)

@@ -159,6 +159,26 @@ static void check_type(const reading *g, size_t i)
     too_large(g, i, "leaf cells in a node", PAI__NODE_MAX_GPUS);
 }
 
+/* Nothing would tell which GPUs of a node are near. */
+static void check_flat(const reading *g, size_t i)
+{
+  const pai_cluster *c = g->r->c;
+  const pai__cell_type *type = &c->types[i], *leaf = &c->types[type->child];
+
+  if (!type->is_node || leaf->child != PAI__NOTHING ||
+      type->children < PAI__FLAT || type->children > PAI__NODE_MAX_GPUS ||
+      pai__is_cpu_kind(c, leaf->name))
+    return;
+  if (pai__find(g->r->f, PAI_SEVERITY_WARNING, "flat-node", g->keys[i],
+                "all %u '%.80s' of a '%.80s' seem equally near to each other",
+                type->children, leaf->name, type->name))
+    pai__find_help(g->r->f,
+                   "put types between for what they share, as '%.80s-SWITCH' "
+                   "of 2, so that jobs get GPUs that are near; or one of all "
+                   "%u, if they are",
+                   leaf->name, type->children);
+}
+
 static void check_types(reading *g)
 {
   pai_cluster *c = g->r->c;
@@ -166,8 +186,10 @@ static void check_types(reading *g)
   pai__cells_facts(c, g->facts);
   for (size_t i = 0; i < c->ntypes; i++)
     c->types[i].in_node = !g->facts[i].has_node;
-  for (size_t i = 0; i < g->count; i++)
+  for (size_t i = 0; i < g->count; i++) {
     check_type(g, i);
+    check_flat(g, i);
+  }
 }
 
 void pai__read_types(pai__reader *r, pai__node n)

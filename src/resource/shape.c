@@ -1,63 +1,38 @@
 /* shape.c - types of machines from what single machines have */
-#include "resource/import.h"
+#include "resource/shape.h"
 
-enum {
-  MOST_LOOKS = 64,   /* at SKUs that differ in nothing but their memory */
-  LONGEST_NAME = 200 /* before "-2" and the like */
-};
+enum { MOST_LOOKS = 64 }; /* at SKUs that differ in nothing but memory */
 
-void pai__shapes_init(pai__shapes *s, const pai__reader *r)
+void pai__shapes_init(pai__shapes *s, pai_cluster *c)
 {
-  *s = (pai__shapes){ .skus = NULL };
-  pai__map_init(&s->by_key, &r->c->alloc);
-  pai__map_init(&s->names, &r->c->alloc);
-  pai__buf_init(&s->text, &r->c->alloc);
+  *s = (pai__shapes){ .c = c };
+  pai__map_init(&s->by_key, &c->alloc);
+  pai__map_init(&s->names, &c->alloc);
+  pai__buf_init(&s->text, &c->alloc);
 }
 
-void pai__shapes_dispose(pai__shapes *s, const pai__reader *r)
+void pai__shapes_dispose(pai__shapes *s)
 {
-  pai__free(&r->c->alloc, s->skus, s->cap * sizeof(*s->skus));
+  pai__free(&s->c->alloc, s->skus, s->cap * sizeof(*s->skus));
   pai__map_dispose(&s->by_key);
   pai__map_dispose(&s->names);
   pai__buf_dispose(&s->text);
 }
 
-void pai__shape_add(pai__reader *r, pai__node at, pai__shape *shape,
-                    uint32_t kind, uint32_t count, uint32_t sick)
-{
-  uint32_t i = 0;
-  uint64_t all = count;
-
-  for (uint32_t k = 0; k < shape->ngroups; k++)
-    all += shape->groups[k].count;
-  while (i < shape->ngroups && shape->groups[i].kind != kind)
-    i++;
-  if (all > PAI__NODE_MAX_GPUS || i == PAI__SHAPE_KINDS) {
-    (void)pai__find(r->f, PAI_SEVERITY_ERROR, "too-large", at,
-                    "a node cannot have more than %d GPUs of %d kinds",
-                    PAI__NODE_MAX_GPUS, PAI__SHAPE_KINDS);
-    return;
-  }
-  if (count == 0)
-    return;
-  if (i == shape->ngroups)
-    shape->groups[shape->ngroups++] = (pai__gpu_group){ kind, 0 };
-  shape->groups[i].count += count;
-  shape->sick[i] += sick;
-}
-
 /* --- its key -------------------------------------------------------------- */
 
 /* Of all but the memory. */
-static void put_key(pai__buf *b, const pai__shape *shape)
+static void put_key(pai__buf *b, pai__piece name, const pai__sku *has)
 {
   pai__buf_clear(b);
-  pai__buf_printf(b, "%u %u %u", shape->cpus, shape->used_cpus, shape->numa);
-  for (uint32_t i = 0; i < shape->ngroups; i++)
-    pai__buf_printf(b, " %u:%u", shape->groups[i].kind,
-                    shape->groups[i].count);
+  pai__buf_printf(b, "%u %u %u", has->cpus, has->used_cpus, has->numa);
+  for (uint32_t i = 0; i < has->ngroups; i++)
+    pai__buf_printf(b, " %u:%u", has->groups[i].kind, has->groups[i].count);
+  for (uint32_t i = 0; i < has->nnear; i++)
+    pai__buf_printf(b, " %s:%u", has->near[i].name, has->near[i].gpus);
   pai__buf_char(b, '\n');
-  pai__buf_add(b, shape->name.s, shape->name.len);
+  if (name.s != NULL)
+    pai__buf_add(b, name.s, name.len);
 }
 
 static bool is_near(uint64_t a, uint64_t b, uint64_t whole)
@@ -73,15 +48,15 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* The first node is the measure: what is near to what is near could go on for
  * ever. */
 static bool takes(const pai__shape_sku *first, pai__sku *sku,
-                  const pai__shape *shape)
+                  const pai__sku *has)
 {
-  uint64_t left = shape->memory - shape->used_memory;
+  uint64_t left = has->memory - has->used_memory;
 
-  if (!is_near(first->memory, shape->memory, first->memory) ||
+  if (!is_near(first->memory, has->memory, first->memory) ||
       !is_near(first->left, left, first->memory))
     return false;
   left = least(left, sku->memory - sku->used_memory);
-  sku->memory = least(sku->memory, shape->memory);
+  sku->memory = least(sku->memory, has->memory);
   sku->used_memory = sku->memory - least(sku->memory, left);
   return true;
 }
@@ -90,24 +65,24 @@ static bool takes(const pai__shape_sku *first, pai__sku *sku,
 
 /* The one it should have, if that leaves room; else what it has: "h100-8",
  * "cpu-64". */
-static void put_name(pai__buf *b, const pai_cluster *c,
-                     const pai__shape *shape)
+static void put_name(pai__buf *b, const pai_cluster *c, pai__piece name,
+                     const pai__sku *has)
 {
   pai__buf_clear(b);
-  if (shape->name.len > 0 && shape->name.len <= LONGEST_NAME) {
-    pai__buf_add(b, shape->name.s, shape->name.len);
+  if (name.s != NULL && name.len > 0 && name.len <= PAI__SHAPE_NAME) {
+    pai__buf_add(b, name.s, name.len);
     return;
   }
-  for (uint32_t i = 0; i < shape->ngroups; i++) {
-    const char *kind = c->kinds[shape->groups[i].kind].name;
+  for (uint32_t i = 0; i < has->ngroups; i++) {
+    const char *kind = c->kinds[has->groups[i].kind].name;
 
-    if (i > 0 && b->len + strlen(kind) > LONGEST_NAME)
+    if (i > 0 && b->len + strlen(kind) > PAI__SHAPE_NAME)
       return;
     pai__buf_printf(b, "%s%s-%u", i > 0 ? "-" : "", kind,
-                    shape->groups[i].count);
+                    has->groups[i].count);
   }
-  if (b->len == 0 && shape->cpus > 0)
-    pai__buf_printf(b, "cpu-%u", shape->cpus);
+  if (b->len == 0 && has->cpus > 0)
+    pai__buf_printf(b, "cpu-%u", has->cpus);
   else if (b->len == 0)
     pai__buf_str(b, "node");
 }
@@ -137,70 +112,64 @@ static int make_unique(pai__shapes *s)
 
 /* --- making one ----------------------------------------------------------- */
 
-static int fill_sku(pai__sku *sku, pai_cluster *c, const pai__shape *shape,
-                    const char *name, size_t len)
+static int fill_sku(pai__sku *sku, pai_cluster *c, const pai__sku *has,
+                    const pai__buf *name)
 {
   pai__gpu_group *groups =
-    pai__arena_zalloc(&c->arena, shape->ngroups + 1, sizeof(*groups));
+    pai__arena_zalloc(&c->arena, has->ngroups + 1, sizeof(*groups));
+  pai__near_group *near =
+    pai__arena_zalloc(&c->arena, has->nnear + 1, sizeof(*near));
 
-  *sku = (pai__sku){ .name = pai__cluster_text(c, name, len),
-                     .groups = groups,
-                     .ngroups = shape->ngroups,
-                     .numa = shape->numa,
-                     .cpus = shape->cpus,
-                     .used_cpus = shape->used_cpus,
-                     .memory = shape->memory,
-                     .used_memory = shape->used_memory };
-  if (groups == NULL || sku->name == NULL)
+  *sku = *has;
+  sku->name = pai__cluster_text(c, name->data, name->len);
+  sku->groups = groups;
+  sku->near = near;
+  if (groups == NULL || near == NULL || sku->name == NULL)
     return PAI_ENOMEM;
-  for (uint32_t i = 0; i < shape->ngroups; i++)
-    groups[i] = shape->groups[i];
+  for (uint32_t i = 0; i < has->ngroups; i++)
+    groups[i] = has->groups[i];
+  for (uint32_t i = 0; i < has->nnear; i++)
+    near[i] = has->near[i];
   return PAI_OK;
 }
 
-static uint32_t add(pai__shapes *s, pai_cluster *c, const pai__shape *shape,
+static uint32_t add(pai__shapes *s, pai__piece name, const pai__sku *has,
                     uint32_t before)
 {
+  pai_cluster *c = s->c;
   pai__sku sku;
   uint32_t index;
 
   if (PAI__VEC_ROOM(&c->alloc, s->skus, c->nskus, s->cap) < 0)
     return PAI__NOTHING;
   s->skus[c->nskus] =
-    (pai__shape_sku){ shape->memory, shape->memory - shape->used_memory,
-                      before };
-  put_key(&s->text, shape);
+    (pai__shape_sku){ has->memory, has->memory - has->used_memory, before };
+  put_key(&s->text, name, has);
   if (!pai__buf_ok(&s->text) ||
       pai__map_set(&s->by_key, s->text.data, s->text.len,
                    (void *)(uintptr_t)(c->nskus + 1)) < 0)
     return PAI__NOTHING;
-  put_name(&s->text, c, shape);
-  if (make_unique(s) < 0 ||
-      fill_sku(&sku, c, shape, s->text.data, s->text.len) < 0 ||
+  put_name(&s->text, c, name, has);
+  if (make_unique(s) < 0 || fill_sku(&sku, c, has, &s->text) < 0 ||
       pai__cluster_add_sku(c, &sku, &index) < 0)
     return PAI__NOTHING;
   return index;
 }
 
-uint32_t pai__shapes_sku(pai__shapes *s, pai__reader *r,
-                         const pai__shape *shape)
+uint32_t pai__shapes_sku(pai__shapes *s, pai__piece name, const pai__sku *has)
 {
   uint32_t first, sku;
 
-  put_key(&s->text, shape);
-  if (!pai__buf_ok(&s->text)) {
-    r->f->failed = true;
+  put_key(&s->text, name, has);
+  if (!pai__buf_ok(&s->text))
     return PAI__NOTHING;
-  }
   first =
     (uint32_t)(uintptr_t)pai__map_get(&s->by_key, s->text.data, s->text.len);
   sku = first;
   for (int looks = 0; sku != 0 && looks < MOST_LOOKS; looks++) {
-    if (takes(&s->skus[sku - 1], &r->c->skus[sku - 1], shape))
+    if (takes(&s->skus[sku - 1], &s->c->skus[sku - 1], has))
       return sku - 1;
     sku = s->skus[sku - 1].before;
   }
-  sku = add(s, r->c, shape, first);
-  r->f->failed |= sku == PAI__NOTHING;
-  return sku;
+  return add(s, name, has, first);
 }

@@ -184,7 +184,7 @@ static void read_tres(pai__reader *r, pai__node tres, pai__shape *shape)
       add_gpus(r, tres, key, value, shape);
     }
   }
-  if (shape->ngroups == 0 && sum.len > 0)
+  if (shape->sku.ngroups == 0 && sum.len > 0)
     add_gpus(r, tres, (pai__piece){ NULL, 0 }, sum, shape);
 }
 
@@ -202,9 +202,9 @@ void pai__slurm_gpus(pai__reader *r, pai__node gres_at, pai__node tres,
     add_gpus(r, gres_at, g.type, g.count, shape);
     sockets |= read_sockets(g.sockets);
   }
-  if (shape->ngroups == 0)
+  if (shape->sku.ngroups == 0)
     read_tres(r, tres, shape);
   /* Where its GPUs are is known, or they count as being in one place. */
-  if (shape->ngroups > 0)
-    shape->numa = count_bits(sockets);
+  if (shape->sku.ngroups > 0)
+    shape->sku.numa = count_bits(sockets);
 }

@@ -3,10 +3,13 @@
 #include "resource/read.h"
 
 typedef struct description {
+  const char *text;
   uint32_t racks, nodes, gpus, cpus, numa, in_switch, in_link;
   uint64_t memory;
   pai__piece kind; /* of the GPUs */
 } description;
+
+#define SPACES " \t\r\n,"
 
 /* --- reading the words ---------------------------------------------------- */
 
@@ -25,13 +28,17 @@ static const struct word {
   { "mem", offsetof(description, memory), 0 },
 };
 
-static int fail_word(pai_error **err, const char *text, pai__piece word,
+static pai__pos place_of(const description *d, pai__piece word)
+{
+  return (pai__pos){ 1, (uint32_t)(word.s - d->text) + 1 };
+}
+
+static int fail_word(pai_error **err, const description *d, pai__piece word,
                      const char *why)
 {
   char piece[PAI__EXCERPT];
-  pai__pos pos = { 1, (uint32_t)(word.s - text) + 1 };
 
-  (void)pai__fail_at(err, PAI_EINVAL, pos, "'%s' %s",
+  (void)pai__fail_at(err, PAI_EINVAL, place_of(d, word), "'%s' %s",
                      pai__excerpt(piece, word.s, word.len), why);
   pai__error_help(err, "write nodes:16 racks:2 gpu:8:h100 cpus:128 mem:1T "
                        "numa:2 switch:4 link:8; all but nodes can be left "
@@ -39,17 +46,20 @@ static int fail_word(pai_error **err, const char *text, pai__piece word,
   return PAI_EINVAL;
 }
 
+/* UINT32_MAX for what is larger. */
 static bool read_number(pai__piece *s, uint32_t *value)
 {
   uint64_t v = 0;
   size_t i = 0;
 
-  for (; i < s->len && s->s[i] >= '0' && s->s[i] <= '9' && i < 10; i++)
+  for (; i < s->len && s->s[i] >= '0' && s->s[i] <= '9'; i++) {
     v = v * 10 + (uint64_t)(s->s[i] - '0');
+    v = v < UINT32_MAX ? v : UINT32_MAX;
+  }
   s->s += i;
   s->len -= i;
   *value = (uint32_t)v;
-  return i > 0 && v <= UINT32_MAX;
+  return i > 0;
 }
 
 static const struct word *find_word(pai__piece word, pai__piece *value)
@@ -86,37 +96,67 @@ static bool read_kind(description *d, pai__piece rest)
   return *rest.s == ':' && is_kind(d->kind);
 }
 
-static int read_word(description *d, const char *text, pai__piece word,
-                     uint32_t max_nodes, unsigned *seen, pai_error **err)
+static int read_word(description *d, pai__piece word, uint32_t max_nodes,
+                     unsigned *seen, pai_error **err)
 {
+  char piece[PAI__EXCERPT];
   pai__piece value = { NULL, 0 };
   const struct word *w = find_word(word, &value);
   uint32_t most, number;
 
   if (w == NULL)
-    return fail_word(err, text, word, "is no word of a description");
+    return fail_word(err, d, word, "is no word of a description");
   if ((*seen & 1u << (w - words)) != 0)
-    return fail_word(err, text, word, "is there twice");
+    return fail_word(err, d, word, "is there twice");
   *seen |= 1u << (w - words);
   if (w->place == offsetof(description, memory))
-    return pai__size_parse(&d->memory, value.s, value.len)
+    return pai__size_parse(&d->memory, value.s, value.len) &&
+               d->memory <= PAI__MOST_MEMORY
              ? PAI_OK
-             : fail_word(err, text, word, "has no amount of memory");
+             : fail_word(err, d, word, "has no amount of memory");
   if (!read_number(&value, &number) ||
       !(w->place == offsetof(description, gpus) ? read_kind(d, value)
                                                 : value.len == 0))
-    return fail_word(err, text, word,
+    return fail_word(err, d, word,
                      w->place == offsetof(description, gpus)
                        ? "has no number, or no kind of letters and digits"
                        : "has no number");
   most = w->most != 0 ? w->most : max_nodes;
   if (number > most)
-    return pai__fail_at(
-      err, PAI_ELIMIT, (pai__pos){ 1, (uint32_t)(word.s - text) + 1 },
-      "%s:%u is more than %u", w->key, (unsigned)number, (unsigned)most);
+    return pai__fail_at(err, PAI_ELIMIT, place_of(d, word),
+                        "'%s' is more than %u",
+                        pai__excerpt(piece, word.s, word.len), (unsigned)most);
   if (number == 0 && w->place != offsetof(description, gpus))
-    return fail_word(err, text, word, "cannot be 0");
+    return fail_word(err, d, word, "cannot be 0");
   memcpy((char *)d + w->place, &number, sizeof(number));
+  return PAI_OK;
+}
+
+/* The word of a key that was read. */
+static pai__piece word_of(const description *d, const char *key)
+{
+  const char *s = d->text;
+  size_t len = strlen(key);
+
+  while (strncmp(s, key, len) != 0 || s[len] != ':') {
+    s += strcspn(s, SPACES);
+    s += strspn(s, SPACES);
+  }
+  return (pai__piece){ s, strcspn(s, SPACES) };
+}
+
+/* What each may say alone, and not together. */
+static int check_parts(const description *d, pai_error **err)
+{
+  if (d->racks > d->nodes)
+    return fail_word(err, d, word_of(d, "racks"),
+                     "is more than there are nodes");
+  if (d->in_switch > 0 && (d->gpus == 0 || d->gpus % d->in_switch != 0))
+    return fail_word(err, d, word_of(d, "switch"),
+                     "does not part the GPUs of a node equally");
+  if (d->in_link > 0 && (d->gpus == 0 || d->gpus % d->in_link != 0))
+    return fail_word(err, d, word_of(d, "link"),
+                     "does not part the GPUs of a node equally");
   return PAI_OK;
 }
 
@@ -127,17 +167,17 @@ static int read_words(description *d, const char *text, uint32_t max_nodes,
   unsigned seen = 0;
   int rc = PAI_OK;
 
-  *d = (description){ .kind = { "gpu", 3 } };
-  while (rc == PAI_OK && *(s += strspn(s, " \t\r\n,")) != '\0') {
-    pai__piece word = { s, strcspn(s, " \t\r\n,") };
+  *d = (description){ .text = text, .kind = { "gpu", 3 } };
+  while (rc == PAI_OK && *(s += strspn(s, SPACES)) != '\0') {
+    pai__piece word = { s, strcspn(s, SPACES) };
 
-    rc = read_word(d, text, word, max_nodes, &seen, err);
+    rc = read_word(d, word, max_nodes, &seen, err);
     s += word.len;
   }
   if (rc == PAI_OK && d->nodes == 0)
-    rc = fail_word(err, text, (pai__piece){ text, strlen(text) },
+    rc = fail_word(err, d, (pai__piece){ text, strlen(text) },
                    "does not say how many nodes");
-  return rc;
+  return rc == PAI_OK ? check_parts(d, err) : rc;
 }
 
 /* --- making it ------------------------------------------------------------ */

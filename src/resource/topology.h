@@ -15,6 +15,8 @@
 
 #include <stdatomic.h>
 
+#define PAI__TOPO_MAX_BYTES (UINT64_C(1) << 50) /* of a memory */
+
 enum {
   PAI__TOPO_MAX_PUS = 8192, /* the most Linux can be built for */
   PAI__TOPO_MAX_OBJECTS = 65536,

@@ -91,10 +91,18 @@ static int take_indexes(scan *s)
 /* memory=64GB; hwloc computes with 64 bits. */
 static int take_size(scan *s)
 {
+  static const char units[] = "bkmgt";
+  const char *unit;
+  int shift = 0;
   uint64_t n;
 
   if (!take_number(s, &n) || n >= UINT32_MAX)
     return wrong(s, "no size");
+  unit = *s->at != '\0' ? strchr(units, *s->at | 0x20) : NULL;
+  if (unit != NULL && *unit != '\0')
+    shift = 10 * (int)(unit - units);
+  if (n > PAI__TOPO_MAX_BYTES >> shift)
+    return wrong(s, "more memory than any machine has");
   while (is_letter(*s->at))
     s->at++;
   return PAI_OK;

@@ -209,6 +209,24 @@ static int compare(const void *p, const void *q)
   return order != 0 ? order : x->object < y->object ? -1 : 1;
 }
 
+/* What two GPUs of a machine have is no name for either: some drivers give 0
+ * where they know none. */
+static void drop_same_uuids(pai_topology *t)
+{
+  for (size_t i = 0; i < t->ngpus; i++) {
+    const char *uuid = pai__topo_text(t, t->gpus[i].uuid);
+    bool same = false;
+
+    for (size_t k = i + 1; k < t->ngpus && *uuid != '\0'; k++)
+      if (strcmp(uuid, pai__topo_text(t, t->gpus[k].uuid)) == 0) {
+        t->gpus[k].uuid = 0;
+        same = true;
+      }
+    if (same)
+      t->gpus[i].uuid = 0;
+  }
+}
+
 int pai__topo_number_gpus(pai_topology *t)
 {
   sorted *all;
@@ -230,5 +248,6 @@ int pai__topo_number_gpus(pai_topology *t)
     t->objects[all[i].gpu.object].bytes = all[i].gpu.bytes;
   }
   pai__free(&t->alloc, all, t->ngpus * sizeof(*all));
+  drop_same_uuids(t);
   return PAI_OK;
 }

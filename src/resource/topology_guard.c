@@ -112,7 +112,7 @@ static bool ends(span name, const char *text)
 }
 
 /* Digits up to `most`; hwloc reads what else begins with them. */
-static bool is_up_to(span value, uint32_t most)
+static bool is_up_to(span value, uint64_t most)
 {
   uint64_t n = 0;
 
@@ -142,6 +142,8 @@ static int check_attribute(scan *s, span name, span value)
   if (is(name, "os_index") && !is_up_to(value, MOST_INDEX) &&
       !is(value, "4294967295") && !is(value, "-1"))
     return wrong(s, PAI_ELIMIT, value.s, "an index beyond all machines");
+  if (is(name, "local_memory") && !is_up_to(value, PAI__TOPO_MAX_BYTES))
+    return wrong(s, PAI_ELIMIT, value.s, "more memory than any machine has");
   if (is(name, "nbobjs") && !is_up_to(value, MOST_OBJECTS_IN_MATRIX))
     return wrong(s, PAI_ELIMIT, value.s, "a matrix of too many objects");
   if ((ends(name, "cpuset") || ends(name, "nodeset")) && value.len > MOST_SET)

@@ -13,7 +13,6 @@ static const char header[] =
 /* --- what comes with a leaf cell ------------------------------------------ */
 
 enum { MOST_CPUS = 100000 };
-static const uint64_t most_memory = UINT64_C(1) << 50;
 
 /* A GPU's part of a machine; the least of all machines that have one of its
  * kind, since it must fit on each.  What is not known of a machine does not
@@ -53,13 +52,25 @@ static int find_units(const pai_cluster *c, pai__arena *a, pai__unit **units)
   return PAI_OK;
 }
 
+/* Those that are given have the very name of their kind. */
+static bool is_leaf_of(const char *type, const char *kind)
+{
+  while (*kind != '\0' && (*type == *kind || *type == pai__leaf_char(*kind))) {
+    type++;
+    kind++;
+  }
+  return *type == *kind;
+}
+
 /* False: nothing comes with a leaf cell of this type. */
 static bool get_unit(const pai_cluster *c, const pai__unit *units,
                      const char *name, pai__unit *u)
 {
-  uint32_t kind = pai__cluster_find_kind(c, name, strlen(name));
+  size_t kind = 0;
 
-  if (kind == PAI__NOTHING)
+  while (kind < c->nkinds && !is_leaf_of(name, c->kinds[kind].name))
+    kind++;
+  if (kind == c->nkinds)
     return false;
   *u = units[kind];
   u->name = name;
@@ -70,8 +81,8 @@ static bool get_unit(const pai_cluster *c, const pai__unit *units,
     u->cpus = MOST_CPUS;
   if (u->memory == UINT64_MAX)
     u->memory = 0;
-  else if (u->memory > most_memory)
-    u->memory = most_memory;
+  else if (u->memory > PAI__MOST_MEMORY)
+    u->memory = PAI__MOST_MEMORY;
   return u->cpus > 0 || u->memory > 0;
 }
 
@@ -301,12 +312,37 @@ static int put_config(pai__output *o, const pai_cluster *c)
   return rc;
 }
 
+/* As many types as can be read again. */
+static int count_types(const pai_cluster *c, pai_error **err)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < c->ntypes; i++)
+    n += c->types[i].child != PAI__NOTHING;
+  if (n <= PAI__CELLS_MAX_TYPES)
+    return PAI_OK;
+  (void)pai__fail(err, PAI_ELIMIT,
+                  "there are %zu types of cells, and not "
+                  "more than %d can be",
+                  n, PAI__CELLS_MAX_TYPES);
+  pai__error_help(err, "let machines that differ little be of one SKU");
+  return PAI_ELIMIT;
+}
+
 static int need_cells(pai_cluster *c, pai_error **err)
 {
   int rc = pai__cells_derive(c);
 
+  if (rc == PAI_OK)
+    return count_types(c, err);
+  if (rc == PAI_ELIMIT) {
+    (void)pai__fail(err, rc, PAI__CELLS_LIMIT, PAI__CLUSTER_MAX_GPUS,
+                    PAI__CELLS_MAX_TEXT >> 20);
+    pai__error_help(err, "part it into several clusters");
+    return rc;
+  }
   if (rc != PAI_ENOTFOUND)
-    return rc < 0 ? pai__oom(err) : PAI_OK;
+    return pai__oom(err);
   (void)pai__fail(err, PAI_ENOTSUP, "this cluster has no GPUs");
   pai__error_help(err,
                   "HiveD's cells are made of GPUs; a SKU without them can "

@@ -13,8 +13,8 @@
 
 #include <openpai/policy.h>
 
-enum { PAI__MOST_PORTS = 4096 };      /* of a task */
-#define PAI__NO_TYPE (UINT32_MAX - 1) /* it was there in an older cluster */
+enum { PAI__MOST_PORTS = UINT16_MAX }; /* of a task */
+#define PAI__NO_TYPE (UINT32_MAX - 1)  /* it was there in an older cluster */
 
 /* --- requests ------------------------------------------------------------- */
 
@@ -183,6 +183,8 @@ struct pai_sched {
   char *failure; /* what a policy said of its failure */
   pai_write_cb log;
   void *log_data;
+  pai__buf line; /* for the log, while an event is taken */
+  bool loading;  /* it is made of a snapshot: what was checked counts */
 
   pai_policy_host host; /* what the policy is handed */
   const pai_policy *policy;

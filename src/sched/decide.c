@@ -9,7 +9,7 @@ static pai_time end_of(const pai_sched *s, const pai__run *run)
 {
   pai_time limit = pai__req_at(s, run->req)->limit;
 
-  return limit == 0 || limit > INT64_MAX - run->since ? INT64_MAX
+  return limit == 0 || run->since > INT64_MAX - limit ? INT64_MAX
                                                       : run->since + limit;
 }
 
@@ -126,6 +126,9 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
     return pai__fail(err, PAI_EINVAL,
                      "it is asked for %lld, and the last event was at %lld",
                      (long long)now, (long long)s->m.now);
+  rc = pai__log_decide(s, now, err);
+  if (rc < 0)
+    return rc;
   s->m.now = now;
   s->m.events++;
   forget_told(s);
@@ -133,8 +136,7 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
   pai__kept_expire(s);
   rc = let_decide(s, err);
   s->told = s->decisions.len;
-  if (rc == PAI_OK)
-    rc = pai__log_decide(s, err);
+  rc = pai__log_taken(s, rc, err);
   return rc < 0 ? rc : (int)s->decisions.len;
 }
 

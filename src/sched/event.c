@@ -238,6 +238,8 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
                    "it is of %" PRId64 ", and the one before of %" PRId64,
                    e.time, s->m.now);
   else
+    rc = pai__log_event(s, &e, err);
+  if (rc == PAI_OK)
     rc = takers[e.kind](s, &e, err);
   if (rc < 0)
     return tell_number(s, rc, err);

@@ -7,6 +7,8 @@
 /* Each takes one kind of event, or changes nothing; the codes are those of
  * pai_sched_send(). */
 int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err);
+/* Is what a change sets by that key a text?  Else it is a number. */
+bool pai__change_is_text(const char *key);
 int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
@@ -20,6 +22,9 @@ uint32_t pai__node_named(const pai_sched *s, const char *name,
 
 int pai__on_resized(pai_sched *s, const pai_sched_event *e, pai_error **err);
 
+/* A reservation, which is not looked at any more.  PAI_OK; PAI_EEXISTS;
+ * PAI_ENOTFOUND: no such node; PAI_ENOMEM. */
+int pai__kept_add(pai_sched *s, const pai_reservation *r, pai_error **err);
 /* How many reservations name each node, counted anew. */
 void pai__kept_recount(pai_sched *s);
 /* Reservations that are over go. */

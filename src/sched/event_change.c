@@ -109,7 +109,13 @@ static int set_of_want(const changing *c, uint32_t *member, int64_t low,
 static int set_tasks(const changing *c)
 {
   bool rigid = c->want->min_tasks == c->want->tasks;
-  int rc = set_of_want(c, &c->want->tasks, 1, PAI_SCHED_TASKS);
+  int64_t others = 0;
+  int rc;
+
+  for (uint32_t i = 0; i < c->r->nwants; i++)
+    others += pai__wants_of(c->s, c->r)[i].tasks;
+  others -= c->want->tasks;
+  rc = set_of_want(c, &c->want->tasks, 1, PAI_SCHED_TASKS - others);
 
   if (rc == PAI_OK && (rigid || c->want->min_tasks > c->want->tasks))
     c->want->min_tasks = c->want->tasks;
@@ -169,7 +175,8 @@ static int set_vc(const changing *c)
     return pai__fail(c->err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
                      c->e->text != NULL ? c->e->text : "default");
   c->r->tenant = tenant;
-  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->vc);
+  return pai__texts_add(&c->s->names, &c->s->alloc,
+                        c->s->park->tenants[tenant].name, &c->r->vc);
 }
 
 static int set_pin(const changing *c)
@@ -189,13 +196,13 @@ static int set_name(const changing *c)
 
 /* --- all ------------------------------------------------------------------ */
 
-enum { RUNS = 1, WANT = 2, PLACE = 4 };
+enum { RUNS = 1, WANT = 2, PLACE = 4, TEXT = 8 };
 
 static const struct {
   const char *key;
   int (*set)(const changing *c);
   int flags; /* RUNS: also of what runs; WANT: one of its wants; PLACE: it may
-                not be possible any more */
+                not be possible any more; TEXT: a text, else a number */
 } keys[] = {
   { "after", drop_after, RUNS },
   { "at_once", set_at_once, RUNS },
@@ -207,14 +214,14 @@ static const struct {
   { "limit", set_limit, RUNS },
   { "memory", set_memory, WANT | PLACE },
   { "min_tasks", set_min_tasks, WANT | PLACE },
-  { "name", set_name, RUNS },
-  { "pin", set_pin, PLACE },
+  { "name", set_name, RUNS | TEXT },
+  { "pin", set_pin, PLACE | TEXT },
   { "ports", set_ports, WANT | PLACE },
   { "priority", set_priority, RUNS | PLACE },
   { "tasks", set_tasks, WANT | PLACE },
-  { "type", set_type, WANT | PLACE },
-  { "vc", set_vc, PLACE },
-  { "within", set_within, PLACE },
+  { "type", set_type, WANT | PLACE | TEXT },
+  { "vc", set_vc, PLACE | TEXT },
+  { "within", set_within, PLACE | TEXT },
 };
 
 static size_t find_key(const char *key)
@@ -224,6 +231,13 @@ static size_t find_key(const char *key)
   while (i < PAI__LEN(keys) && strcmp(keys[i].key, key) != 0)
     i++;
   return i;
+}
+
+bool pai__change_is_text(const char *key)
+{
+  size_t i = find_key(key);
+
+  return i < PAI__LEN(keys) && (keys[i].flags & TEXT) != 0;
 }
 
 /* What a want is for is read again when a run of it ends. */

@@ -92,32 +92,22 @@ static uint32_t find_kept(const pai_sched *s, const char *name)
   return i < s->kept.len ? i : PAI__NONE;
 }
 
-int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
+int pai__kept_add(pai_sched *s, const pai_reservation *r, pai_error **err)
 {
-  pai_reservation r = { 0 };
   pai__kept k = { 0 };
   int rc;
 
-  PAI__CHECK_ARG_ERR(e->reservation != NULL, err);
-  if (PAI__COPY_IN(&r, e->reservation, pai_reservation, nnodes) < 0 ||
-      r.name == NULL)
-    return pai__fail(err, PAI_EINVAL,
-                     "the reservation has no struct_size, or no name");
-  if (r.to != 0 && (r.to <= r.from || r.to <= e->time))
-    return pai__fail(err, PAI_EINVAL,
-                     "reservation '%s' ends before it begins, or is over",
-                     r.name);
-  if (find_kept(s, r.name) != PAI__NONE)
+  if (find_kept(s, r->name) != PAI__NONE)
     return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
-                     r.name);
-  k.from = r.from;
-  k.to = r.to != 0 ? r.to : INT64_MAX;
+                     r->name);
+  k.from = r->from;
+  k.to = r->to != 0 ? r->to : INT64_MAX;
   if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.name, &k.name) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.vc, &k.vc) < 0 ||
-      pai__texts_add(&s->names, &s->alloc, r.user, &k.user) < 0)
+      pai__texts_add(&s->names, &s->alloc, r->name, &k.name) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->vc, &k.vc) < 0 ||
+      pai__texts_add(&s->names, &s->alloc, r->user, &k.user) < 0)
     return pai__oom(err);
-  rc = set_bits(s, &r, &k, err);
+  rc = set_bits(s, r, &k, err);
   if (rc < 0)
     return rc;
   *kept_at(s, pai__flat_push(&s->kept, 1)) = k;
@@ -135,6 +125,34 @@ static void drop_kept(pai_sched *s, uint32_t i)
     pai__pool_give(&s->pool, k->nodes, k->words);
   s->kept.len--;
   memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
+}
+
+static void expire(pai_sched *s, pai_time now)
+{
+  for (uint32_t i = s->kept.len; i-- > 0;)
+    if (kept_at(s, i)->to <= now)
+      drop_kept(s, i);
+}
+
+/* What is over makes room for another one of its name. */
+int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
+{
+  pai_reservation r = { 0 };
+
+  PAI__CHECK_ARG_ERR(e->reservation != NULL, err);
+  if (PAI__COPY_IN(&r, e->reservation, pai_reservation, nnodes) < 0 ||
+      r.name == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "the reservation has no struct_size, or no name");
+  if (r.to != 0 && (r.to <= r.from || r.to <= e->time))
+    return pai__fail(err, PAI_EINVAL,
+                     "reservation '%s' ends before it begins, or is over",
+                     r.name);
+  if (r.vc != NULL && pai__park_tenant(s->park, r.vc) == PAI__NONE)
+    return pai__fail(err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
+                     r.vc);
+  expire(s, e->time);
+  return pai__kept_add(s, &r, err);
 }
 
 int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
@@ -160,9 +178,7 @@ void pai__kept_recount(pai_sched *s)
 
 void pai__kept_expire(pai_sched *s)
 {
-  for (uint32_t i = s->kept.len; i-- > 0;)
-    if (kept_at(s, i)->to <= s->m.now)
-      drop_kept(s, i);
+  expire(s, s->m.now);
 }
 
 pai_time pai__kept_next(const pai_sched *s)

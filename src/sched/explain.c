@@ -1,4 +1,5 @@
 /* explain.c - why a request waits, in words and for programs */
+#include "sched/event_form.h"
 #include "sched/remedy.h"
 #include "sched/sched.h"
 
@@ -336,7 +337,7 @@ static void put_remedy(const telling *t, pai__json_writer *w, const char *key,
   pai__json_key(w, key, strlen(key));
   pai__json_begin_array(w);
   for (uint32_t i = 0; i < m->n; i++)
-    pai__log_write(w, t->s, &m->list[i]);
+    (void)pai__event_put(w, &t->s->alloc, &m->list[i], NULL);
   pai__json_end_array(w);
 }
 

@@ -58,7 +58,7 @@ static uint32_t class_of(uint32_t n)
   uint32_t c = 16;
 
   if (n <= 16)
-    return n - 1;
+    return n != 0 ? n - 1 : 0;
   while (n > 1u << (c - 11))
     c++;
   return c;

@@ -266,7 +266,7 @@ static bool may_lend(const pai_policy_host *host, const pai_place *place)
 static int host_start(const pai_policy_host *host, uint64_t id,
                       const pai_place *how)
 {
-  pai_place place;
+  pai_place place = { 0 };
   uint32_t req;
   int rc = find_waiting(host, id, &req);
 
@@ -280,7 +280,7 @@ static int host_start(const pai_policy_host *host, uint64_t id,
 static int host_start_over(const pai_policy_host *host, uint64_t id,
                            const pai_place *how)
 {
-  pai_place place;
+  pai_place place = { 0 };
   uint32_t req;
   int rc = find_waiting(host, id, &req);
 

@@ -360,7 +360,7 @@ static int find_gang(pai__plan *p, pai_sched *s, const pai__ask *ask,
   int rc = 0;
 
   for (uint32_t i = 0; i < r->nwants; i++)
-    gpus += (uint64_t)w[i].tasks * w[i].gpus;
+    gpus += (uint64_t)w[i].min_tasks * w[i].gpus;
   /* Reservations tell requests apart that are of one shape. */
   row = find_row(
     p, mix(mix(r->shape, (uint64_t)length), s->kept.len != 0 ? r->id : 0), 1);

@@ -4,9 +4,10 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo,
-                                              &pai__policy_backfill,
-                                              &pai__policy_priority };
+static const pai_policy *const builtins[] = {
+  &pai__policy_fifo,     &pai__policy_backfill, &pai__policy_priority,
+  &pai__policy_capacity, &pai__policy_hived,
+};
 
 const pai_policy *pai_policy_builtin(size_t i)
 {
@@ -37,18 +38,24 @@ static int check_table(const pai_policy *p, pai_error **err)
   return PAI_OK;
 }
 
-int pai__policy_failed(pai_sched *s, int code, pai_error **err)
+static int policy_said(pai_sched *s, const pai_policy *p, int code,
+                       pai_error **err)
 {
   if (s->failure != NULL)
     (void)pai__fail(err, code, "%s", s->failure);
   else if (code == PAI_ENOMEM)
     (void)pai__oom(err);
   else
-    (void)pai__fail(err, code, "policy '%s' failed with %s", s->policy->name,
+    (void)pai__fail(err, code, "policy '%s' failed with %s", p->name,
                     pai_code_name(code));
   pai__strfree(&s->alloc, s->failure);
   s->failure = NULL;
   return code;
+}
+
+int pai__policy_failed(pai_sched *s, int code, pai_error **err)
+{
+  return policy_said(s, s->policy, code, err);
 }
 
 /* --- opening -------------------------------------------------------------- */
@@ -93,7 +100,7 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
   if (rc == PAI_OK)
     s->policy = p;
   else
-    (void)pai__policy_failed(s, rc, err);
+    (void)policy_said(s, p, rc, err);
   return rc;
 }
 
@@ -123,7 +130,7 @@ int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
   if (rc == PAI_OK)
     fork->policy = p;
   else
-    (void)pai__policy_failed(fork, rc, err);
+    (void)policy_said(fork, p, rc, err);
   return rc;
 }
 
@@ -169,13 +176,14 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
-  bool lends = s->lends;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc;
 
   PAI__CHECK_ARG_ERR(e->text != NULL, err);
   rc = open_named(s, e, &policy, &state, &options, err);
   if (rc < 0) {
     s->lends = lends;
+    s->own_shares = own_shares;
     return rc;
   }
   close_one(s, s->policy, s->policy_state, s->policy_options);
@@ -191,12 +199,13 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
-  bool lends = s->lends;
+  bool lends = s->lends, own_shares = s->own_shares;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
+  bool shadow_lends = s->lends;
 
-  s->shadow_lends = s->lends;
   s->lends = lends;
+  s->own_shares = own_shares;
   if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
       !PAI__POLICY_HAS(policy, clone)) {
     close_one(s, policy, state, options);
@@ -209,6 +218,7 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
   s->shadow = policy;
+  s->shadow_lends = shadow_lends;
   s->shadow_state = state;
   s->shadow_options = options;
   s->shadow_live = s->shadow_decisions = 0;
@@ -232,5 +242,93 @@ int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err)
     if (rc < 0)
       (void)pai__policy_failed(s, rc, err);
   }
-  return rc < 0 ? rc : pai__log_event(s, e, err);
+  return pai__log_taken(s, rc, err);
+}
+
+/* --- snapshots ------------------------------------------------------------ */
+
+static int collect(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
+}
+
+int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
+                     pai_error **err)
+{
+  const pai_policy *p = shadow ? s->shadow : s->policy;
+  void *state = shadow ? s->shadow_state : s->policy_state;
+  int rc;
+
+  if (!PAI__POLICY_HAS(p, open))
+    return PAI_OK;
+  if (!PAI__POLICY_HAS(p, save) || !PAI__POLICY_HAS(p, load))
+    return pai__fail(err, PAI_ENOTSUP,
+                     "policy '%s' cannot be saved: it has no save() and "
+                     "load()",
+                     p->name);
+  rc = p->save(state, p->data, collect, out);
+  if (rc == PAI_ENOMEM || !pai__buf_ok(out))
+    return pai__oom(err);
+  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved", p->name)
+                : PAI_OK;
+}
+
+/* The one that was saved by that name. */
+static const pai_policy *find_saved(const pai__saved_policy *saved,
+                                    pai_error **err)
+{
+  const pai_policy *p;
+
+  if (saved->table != NULL && check_table(saved->table, NULL) == PAI_OK &&
+      strcmp(saved->table->name, saved->name) == 0)
+    return saved->table;
+  p = find(saved->name, err);
+  if (p == NULL)
+    pai__error_help(err, "a policy that is not built in is loaded with its "
+                         "table in the options");
+  return p;
+}
+
+int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
+                        const pai__saved_policy *saved, pai_error **err)
+{
+  const pai_policy *p = find_saved(saved, err);
+  void *state = NULL;
+  char *options;
+  bool lends, own_shares;
+  int rc = PAI_OK;
+
+  if (p == NULL)
+    return PAI_ENOTFOUND;
+  if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, load))
+    return pai__fail(err, PAI_ENOTSUP,
+                     "policy '%s' cannot be loaded: it has no load()",
+                     p->name);
+  if (PAI__POLICY_HAS(p, open) && saved->state == NULL)
+    return pai__fail(err, PAI_EINVAL, "policy '%s' needs its \"state\"",
+                     p->name);
+  options = pai__strdup(&s->alloc, saved->options);
+  if (options == NULL)
+    return pai__oom(err);
+  lends = s->lends;
+  own_shares = s->own_shares;
+  s->lends = p->lends != 0;
+  s->own_shares = false;
+  if (PAI__POLICY_HAS(p, open))
+    rc = p->load(&state, p->data, &s->host, cluster, options, saved->state,
+                 saved->len);
+  if (rc < 0) {
+    pai__strfree(&s->alloc, options);
+    return policy_said(s, p, rc, err);
+  }
+  if (shadow) {
+    s->shadow_lends = s->lends;
+    s->lends = lends;
+    s->own_shares = own_shares;
+  }
+  *(shadow ? &s->shadow : &s->policy) = p;
+  *(shadow ? &s->shadow_state : &s->policy_state) = state;
+  *(shadow ? &s->shadow_options : &s->policy_options) = options;
+  return PAI_OK;
 }

@@ -13,6 +13,8 @@
 extern const pai_policy pai__policy_fifo;
 extern const pai_policy pai__policy_backfill;
 extern const pai_policy pai__policy_priority;
+extern const pai_policy pai__policy_capacity;
+extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
 
@@ -22,6 +24,22 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
 /* A fork's is a clone of the original's. */
 int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err);
 void pai__policy_close(pai_sched *s);
+
+/* A policy as a snapshot has it. */
+typedef struct pai__saved_policy {
+  const pai_policy *table; /* the caller's, or NULL */
+  const char *name, *options;
+  const char *state; /* what save() wrote, or NULL */
+  size_t len;
+} pai__saved_policy;
+
+/* What its save() writes, which is nothing if it has no state.  The codes of
+ * pai_sched_save(). */
+int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
+                     pai_error **err);
+/* The codes of pai_sched_load(). */
+int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
+                        const pai__saved_policy *saved, pai_error **err);
 
 /* What the policy beside it would decide now, on a fork; *out is NULL when it
  * could not.  PAI_OK or PAI_ENOMEM. */
@@ -51,6 +69,10 @@ int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
  * PAI_ENOMEM. */
 int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
                      uint32_t n);
+/* Would it start if all of these had stopped, and those that do already?  1; 0;
+ * or PAI_ENOMEM. */
+int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                      uint32_t n);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */
@@ -59,8 +81,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 /* As pai__claim(); those who hold what is claimed are preempted. */
 int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n);
 
-/* 1; 0: no room; or a code. */
-int pai__resize(pai_sched *s, uint32_t run, uint32_t want, uint32_t tasks);
+/* Of run i: 1; 0: no room; or a code. */
+int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks);
 
 /* It waits because another one goes first. */
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);

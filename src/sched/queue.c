@@ -87,7 +87,7 @@ void pai__req_unfollow(pai_sched *s, const pai__after *after)
 
 static void unfollow(pai_sched *s, const pai__req *r)
 {
-  const pai__after *after = r->nafter != 0 ? pai__after_of(s, r) : NULL;
+  const pai__after *after = pai__after_of(s, r);
 
   for (uint32_t i = 0; i < r->nafter; i++)
     pai__req_unfollow(s, &after[i]);
@@ -123,11 +123,11 @@ static void tell_followers(pai_sched *s, const pai__req *done)
 static int check_want(const pai_want *w, size_t i, uint64_t *tasks,
                       pai_error **err)
 {
-  const char *what = w->tasks == 0                   ? "no tasks"
-                     : w->min_tasks > w->tasks       ? "min_tasks above tasks"
-                     : w->gpus > PAI_SCHED_GPUS      ? "too many GPUs"
-                     : w->cpus > PAI_ALLOCATION_CPUS ? "too many CPUs"
-                     : w->ports > PAI__MOST_PORTS    ? "too many ports"
+  const char *what = w->tasks == 0                ? "no tasks"
+                     : w->min_tasks > w->tasks    ? "min_tasks above tasks"
+                     : w->gpus > INT32_MAX        ? "too many GPUs"
+                     : w->cpus > INT32_MAX        ? "too many CPUs"
+                     : w->ports > PAI__MOST_PORTS ? "too many ports"
                      : w->memory > PAI_ALLOCATION_MAX_MEMORY
                        ? "too much memory"
                        : NULL;
@@ -162,7 +162,7 @@ static int check_request(const pai_sched *s, const pai_request *q,
   if (q->instances > PAI_SCHED_INSTANCES || q->nwants > PAI_SCHED_TASKS)
     return pai__fail(err, PAI_ELIMIT, "a request has at most %d instances",
                      (int)PAI_SCHED_INSTANCES);
-  for (size_t i = 0; i < q->nafter; i++)
+  for (size_t i = 0; i < q->nafter && !s->loading; i++)
     if (pai__req_find(s, q->after[i].id) == PAI__NONE ||
         q->after[i].kind < PAI_AFTER_OK || q->after[i].kind > PAI_AFTER_FAILED)
       return pai__fail(err, PAI_ENOTFOUND,
@@ -230,6 +230,8 @@ static int add_wants(pai_sched *s, const pai_request *q, pai__req *r,
     };
     if (rc == PAI_OK && w.type != NULL) {
       to->type = pai__park_type(s->park, w.type);
+      if (to->type == PAI__NONE && s->loading)
+        to->type = PAI__NO_TYPE;
       if (to->type == PAI__NONE)
         return pai__fail(err, PAI_ENOTFOUND,
                          "want %zu is for '%s', and there are no such GPUs, "
@@ -315,7 +317,8 @@ static int fill_request(pai_sched *s, const pai_request *q, pai__req *r,
   if (rc == PAI_OK)
     rc = add_wants(s, q, r, err);
   if (rc == PAI_OK &&
-      (add_name(s, q->vc, &r->vc) < 0 || add_name(s, q->user, &r->user) < 0 ||
+      (add_name(s, s->park->tenants[r->tenant].name, &r->vc) < 0 ||
+       add_name(s, q->user, &r->user) < 0 ||
        add_name(s, q->pin, &r->pin) < 0 ||
        add_name(s, q->within, &r->within) < 0 ||
        pai__req_set_name(s, r, q->name) < 0 || add_after(s, q, r) < 0))
@@ -475,7 +478,7 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
   pai__why why;
   int rc;
 
-  if (pai__lookup_get(&s->possible, shape) != PAI__NONE)
+  if (s->loading || pai__lookup_get(&s->possible, shape) != PAI__NONE)
     return PAI_OK;
   pai__flat_init(&s->rooms, real.size);
   rc = pai__flat_reserve(&s->rooms, &s->alloc, real.len);

@@ -6,7 +6,7 @@
 
 /* A request as it was asked for; it waits at the end of the queue.  Changes
  * nothing when it fails, with the codes of pai_sched_send(). */
-int pai__req_add(pai_sched *s, const pai_request *request, pai_time now,
+int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
                  pai_error **err);
 /* By its id, or PAI__NONE. */
 uint32_t pai__req_find(const pai_sched *s, uint64_t id);
@@ -26,6 +26,8 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err);
 /* What it has in common with others that fit alike, after a change. */
 void pai__req_set_shape(pai_sched *s, uint32_t req);
 
+/* Their names, by PAI_LACK_*; "" for none; NULL at the end. */
+extern const char *const pai__lack_words[PAI_LACKS + 1];
 /* What a lack is of, for people, as "GPUs", and how much in that unit. */
 const char *pai__lack_things(uint32_t lack);
 uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);

@@ -90,11 +90,34 @@ static pai_sched *new_state(const pai_alloc *alloc)
   if (s == NULL)
     return NULL;
   s->alloc = *alloc;
+  pai__buf_init(&s->line, &s->alloc);
   s->m.first = s->m.last = s->m.free_req = s->m.free_run = PAI__NONE;
   s->m.next_limit = INT64_MAX;
   init_flats(s);
   pai__host_init(s);
   return s;
+}
+
+int pai__sched_make(pai_sched **out, const pai_cluster *cluster,
+                    const pai_sched_options *o, pai_error **err)
+{
+  pai_sched *s = new_state(pai__alloc_or_libc(o->alloc));
+  int rc;
+
+  *out = NULL;
+  if (s == NULL)
+    return pai__oom(err);
+  s->m.unchecked = o->unchecked != 0;
+  rc = set_ports(s, o, err);
+  if (rc == PAI_OK)
+    rc = pai__park_new(&s->park, cluster, &s->alloc, err);
+  if (rc == PAI_OK)
+    rc = fill(s, cluster, err);
+  if (rc < 0)
+    pai_sched_free(s);
+  else
+    *out = s;
+  return rc;
 }
 
 int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
@@ -108,17 +131,10 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
   PAI__CHECK_ARG_ERR(cluster != NULL, err);
   if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, unchecked) < 0)
     return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
-  s = new_state(pai__alloc_or_libc(o.alloc));
-  if (s == NULL)
-    return pai__oom(err);
-  s->m.unchecked = o.unchecked != 0;
-  rc = set_ports(s, &o, err);
-  if (rc == PAI_OK)
-    rc = pai__park_new(&s->park, cluster, &s->alloc, err);
-  if (rc == PAI_OK)
-    rc = fill(s, cluster, err);
-  if (rc == PAI_OK)
-    rc = pai__policy_open(s, cluster, &o, err);
+  rc = pai__sched_make(&s, cluster, &o, err);
+  if (rc < 0)
+    return rc;
+  rc = pai__policy_open(s, cluster, &o, err);
   if (rc < 0)
     pai_sched_free(s);
   else
@@ -140,6 +156,7 @@ static void dispose_flats(pai_sched *s)
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
   pai__texts_dispose(&s->names, &s->alloc);
+  pai__buf_dispose(&s->line);
 }
 
 void pai_sched_free(pai_sched *s)
@@ -189,6 +206,21 @@ static int copy_rest(pai_sched *to, const pai_sched *s)
   return rc;
 }
 
+/* Those that events have made, which nobody has been told. */
+static int copy_pending(pai_sched *to, const pai_sched *s)
+{
+  const pai__decision *from = s->decisions.data;
+  uint32_t n = s->decisions.len - s->told;
+
+  if (n == 0)
+    return PAI_OK;
+  if (pai__flat_reserve(&to->decisions, &to->alloc, n) < 0)
+    return PAI_ENOMEM;
+  memcpy(to->decisions.data, from + s->told, n * sizeof(*from));
+  to->decisions.len = n;
+  return PAI_OK;
+}
+
 int pai__fork_without_policy(pai_sched **out, const pai_sched *s)
 {
   pai_sched *fork = new_state(&s->alloc);
@@ -215,7 +247,8 @@ int pai_sched_fork(pai_sched **out, const pai_sched *s, pai_error **err)
   PAI__CHECK_ARG_ERR(s != NULL, err);
   if (pai__fork_without_policy(&fork, s) < 0)
     return pai__oom(err);
-  rc = pai__policy_copy(fork, s, err);
+  rc = copy_pending(fork, s);
+  rc = rc < 0 ? pai__oom(err) : pai__policy_copy(fork, s, err);
   if (rc < 0)
     pai_sched_free(fork);
   else

@@ -17,14 +17,21 @@ int pai__fork_without_policy(pai_sched **out, const pai_sched *s);
  * pai_sched_send(). */
 int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err);
 
-struct pai__json_writer;
-
-/* An event as a JSON object (log.c). */
-void pai__log_write(struct pai__json_writer *w, const pai_sched *s,
-                    const pai_sched_event *e);
-/* Lines of the log, if there is one (log.c). */
+/* Lines of the log, if there is one (log.c): first made, so that nothing is
+ * changed without memory for them.  The codes of pai_sched_send(). */
 int pai__log_event(pai_sched *s, const pai_sched_event *e, pai_error **err);
-int pai__log_decide(pai_sched *s, pai_error **err);
+int pai__log_decide(pai_sched *s, pai_time now, pai_error **err);
+/* And then written: that was taken, with `rc`, which is returned if it is a
+ * failure, or else what became of the writing. */
+int pai__log_taken(pai_sched *s, int rc, pai_error **err);
+
+/* Snapshots (save.c), into `out`.  PAI_OK; PAI_ENOTSUP; PAI_ENOMEM; or what
+ * the policy answered. */
+int pai__save(const pai_sched *s, pai__buf *out, pai_error **err);
+
+/* All of a new scheduler but its policy.  The codes of pai_sched_new(). */
+int pai__sched_make(pai_sched **out, const pai_cluster *cluster,
+                    const pai_sched_options *o, pai_error **err);
 
 /* The limit of a run was set, or it began. */
 void pai__limit_set(pai_sched *s, const pai__run *run);

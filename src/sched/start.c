@@ -238,6 +238,7 @@ int pai__stop(pai_sched *s, uint32_t run, int cause, uint64_t by)
 
   if (x->state == PAI__RUN_CLAIMED) {
     pai__release(s, run);
+    pai__req_update(s, x->req);
     return PAI_OK;
   }
   if (x->state == PAI__RUN_STOPPING)

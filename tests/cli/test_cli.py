@@ -134,7 +134,8 @@ class Cli(program.ProgramTest):
                      ["run", "--json=1", "a"], ["run", "--root"]):
             done = self.run_cli(*args)
             self.assertEqual((done.returncode, done.stdout), (125, ""), args)
-            self.assertIn("help: openpai run --help", done.stderr)
+            self.assertIn("help: did you mean --json?" if "--jsn" in args
+                          else "help: openpai run --help", done.stderr)
         self.assertEqual(self.run_cli("doctor", "x").returncode, 2)
 
     def test_unusable_root(self):

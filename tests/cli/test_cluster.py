@@ -56,6 +56,12 @@ physicalCluster:
 virtualClusters:
   a: {virtualCells: [{cellType: N, cellNumber: 1}]}
 """
+RESERVE = """\
+openpai: warning: %s nothing for what runs on each node anyway
+  help: jobs of all GPUs may not fit then; write our own form with \
+`openpai cluster show --yaml`, add used: {cpus: 2, memory: 8G} to each SKU, \
+and take that
+"""
 CPUS = ('cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" '
         'complete_nodeset="0x1"')
 
@@ -303,19 +309,23 @@ class Show(ClusterTest):
         for verb in ("show", "check", "hived"):
             self.assertIn("there is no form 'x' of clusters\n  help: openpai",
                           self.refuse(2, verb, "--as", "x", "good.yaml"))
-            self.assertIn("unknown option: --jsn",
+            self.assertIn("unknown option: --jsn\n  help: did you mean --json?",
                           self.refuse(2, verb, "--jsn"))
             self.assertIn("Exit code: 0", self.answer(verb, "--help"))
+        self.assertIn("did you mean 'openpai cluster'?",
+                      self.run_cli("clustr", "show").stderr)
         self.assertIn("cluster check: which files?", self.refuse(2, "check"))
 
     def test_output_that_cannot_be_written(self):
         for args in (["show", "good.yaml"], ["show", "--svg", "-", "dgx.xml"],
                      ["check", "bad.yaml"], ["check", "--json", "good.yaml"],
-                     ["hived", "good.yaml"]):
+                     ["hived", "good.yaml"], ["top", "--once"],
+                     ["top", "--json", "-n", "2", "-i", "0.05"]):
             with open("/dev/full", "w", encoding="ascii") as full:
                 done = self.cluster(*args, stdout=full)
-            self.assertEqual(done.returncode, 1, args)
-            self.assertIn("cannot write standard output", done.stderr)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "openpai: error: cannot write standard "
+                              "output: No space left on device\n"), args)
 
     def test_a_reader_that_goes(self):
         read, write = os.pipe()
@@ -412,10 +422,29 @@ class Hived(ClusterTest):
 
     def test_this_machine(self):
         self.this_machine_is(machine("host"))
-        text = self.answer("hived")
+        text = self.answer("hived", err=RESERVE % "SKU 'a100-2' leaves")
         self.assertIn("cellAddress: host", text)
-        self.assertEqual(self.answer("hived", "-o", "h.yaml"), "")
+        self.assertEqual(self.answer("hived", "-o", "h.yaml",
+                                     err=RESERVE % "SKU 'a100-2' leaves"), "")
         self.assertEqual((self.folder / "h.yaml").read_text(), text)
+
+    def test_what_runs_anyway(self):
+        """Machines, descriptions and others' lists know nothing of daemons."""
+        self.write("l.yaml", LAYOUT)
+        self.write("k.json", KUBERNETES)
+        self.answer("hived", "l.yaml", err=RESERVE % "SKU 'big' leaves")
+        self.answer("hived", "nodes:2 gpu:8 mem:1T",
+                    err=RESERVE % "SKU 'gpu-node' leaves")
+        self.write("two.xml", machine("two", 3))
+        self.answer("hived", "dgx.xml", "two.xml",
+                    err=RESERVE % "SKU 'a100-2' and 1 more leave")
+        for said in ("k.json", "good.yaml", "nodes:2 gpu:8 switch:2"):
+            text = self.answer("hived", said)
+        self.write("h.yaml", text)
+        self.answer("hived", "h.yaml")
+        self.assertIn("no-reserve", self.cluster("hived", "warned.yaml").stderr)
+        self.assertNotIn("openpai: warning",
+                         self.cluster("hived", "warned.yaml").stderr)
 
     def test_warnings_and_errors(self):
         done = self.cluster("hived", "warned.yaml")
@@ -440,7 +469,7 @@ class Shared(ClusterTest):
         for path in sorted(data.glob("*.xml")):
             xml.etree.ElementTree.fromstring(
                 self.answer("show", "--svg", "-", str(path)))
-            self.write("h.yaml", self.answer("hived", str(path)))
+            self.write("h.yaml", self.cluster("hived", str(path)).stdout)
             self.assertEqual(self.answer("check", "h.yaml"), "")
 
 

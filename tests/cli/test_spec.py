@@ -102,10 +102,14 @@ class Group(SpecTest):
 
     def test_unknown_verbs(self):
         said = ("openpai: error: there is no verb 'spec chek'\n"
-                "  help: openpai help spec lists them\n")
+                "  help: did you mean 'openpai spec check'?\n")
         self.expect(2, "", said, "chek", "good.yaml")
         done = self.run_cli("help", "spec", "chek")
         self.assertEqual((done.returncode, done.stderr), (2, said))
+        said = self.run_cli("spec", "nothing").stderr
+        self.assertEqual(said, "openpai: error: there is no verb 'spec nothing'"
+                         "\n  help: openpai help spec lists them\n")
+        self.assertIn("did you mean 'openpai run'?", self.run_cli("rum").stderr)
         for word in ("check", "spec check"):
             done = self.run_cli(word)
             self.assertIn(f"no verb '{word}'\n  help: openpai help lists",
@@ -113,9 +117,13 @@ class Group(SpecTest):
 
     def test_usage(self):
         for verb in self.VERBS:
-            said = self.usage(verb, "--jsn")
-            self.assertEqual(said, "openpai: error: unknown option: --jsn\n"
+            said = self.usage(verb, "--frobnicate=x")
+            self.assertEqual(said, "openpai: error: unknown option: "
+                             "--frobnicate=x\n"
                              f"  help: openpai spec {verb} --help\n")
+        self.assertEqual(self.usage("check", "--jsn"),
+                         "openpai: error: unknown option: --jsn\n"
+                         "  help: did you mean --json?\n")
         for verb in ("check", "render", "show", "fmt"):
             self.assertIn(f"spec {verb}: which job file", self.usage(verb))
         self.assertIn("which job file?", self.usage("convert", "--to", "v1"))

@@ -204,11 +204,11 @@ typedef struct pai__hived_text {
 } pai__hived_text;
 
 /* Blocks of 2^k words, and lists of free ones. */
-typedef struct pai__pool {
+typedef struct pai__hived_pool {
   uint32_t *words;
   size_t used, cap;
   uint32_t free[32];
-} pai__pool;
+} pai__hived_pool;
 
 /* --- what lives during one call ------------------------------------------- */
 
@@ -293,7 +293,7 @@ struct pai__hived {
   uint32_t marks;                 /* groups with a smaller one have none */
   uint32_t largest;               /* leaves of a view's node */
   uint32_t mended; /* the first defect of HiveD that made a difference */
-  pai__pool pool;
+  pai__hived_pool pool;
   pai__scratch s;
 };
 
@@ -301,9 +301,9 @@ struct pai__hived {
 
 /* Makes sure that blocks of so many words in all, in so many pieces, can be
  * had.  PAI_OK or PAI_ENOMEM. */
-int pai__pool_reserve(pai__hived *h, size_t words, size_t blocks);
-uint32_t pai__pool_take(pai__pool *p, size_t words);
-void pai__pool_give(pai__pool *p, uint32_t at, size_t words);
+int pai__hived_pool_reserve(pai__hived *h, size_t words, size_t blocks);
+uint32_t pai__hived_pool_take(pai__hived_pool *p, size_t words);
+void pai__hived_pool_give(pai__hived_pool *p, uint32_t at, size_t words);
 
 /* Room for one more name and group, and for n elements of scratch. */
 int pai__names_reserve(pai__hived *h, size_t more);
@@ -381,6 +381,10 @@ void pai__bind(pai__hived *h, uint32_t cell, uint32_t vcell);
 uint32_t pai__unbound_child(const pai__hived *h, uint32_t vcell);
 /* The first root of a level that is not bound, or PAI__NOTHING. */
 uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l);
+
+/* Whether a virtual cell is a cell, or can be bound to it with all they are
+ * in. */
+bool pai__may_be(const pai__hived *h, uint32_t cell, uint32_t vcell);
 
 /* A leaf is used: by what a virtual cell stands for, or opportunistically for
  * PAI__NOTHING.  False where that leaves virtual clusters less than they were

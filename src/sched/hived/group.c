@@ -30,7 +30,7 @@ int pai__gang_reserve(pai__hived *h, const pai__hived_request *r)
                  s.leaves * (2 + PAI__SPOT_WORDS) + s.pods * PAI__SLOT_WORDS +
                  8;
 
-  if (pai__names_reserve(h, 1) < 0 || pai__pool_reserve(h, words, 7) < 0)
+  if (pai__names_reserve(h, 1) < 0 || pai__hived_pool_reserve(h, words, 7) < 0)
     return PAI_ENOMEM;
   if (h->free_group == PAI__NOTHING)
     return PAI__VEC_ROOM(&h->alloc, h->groups, h->ngroups, h->groups_cap);
@@ -60,9 +60,9 @@ uint32_t pai__gang_add(pai__hived *h, const pai__hived_request *r)
                            .preempting = PAI__NOTHING };
   g->name = pai__name_use(h, r->group, r->group_len);
   h->names[g->name].group = at;
-  g->sizes = pai__pool_take(&h->pool, 2u * r->nmembers);
-  g->physical = pai__pool_take(&h->pool, s.leaves);
-  g->slots = pai__pool_take(&h->pool, s.pods * PAI__SLOT_WORDS);
+  g->sizes = pai__hived_pool_take(&h->pool, 2u * r->nmembers);
+  g->physical = pai__hived_pool_take(&h->pool, s.leaves);
+  g->slots = pai__hived_pool_take(&h->pool, s.pods * PAI__SLOT_WORDS);
   sizes = pai__words(h, g->sizes);
   for (uint32_t i = 0; i < r->nmembers; i++) {
     sizes[2u * i] = r->members[i].leaves;
@@ -78,23 +78,23 @@ void pai__gang_drop_virtual(pai__hived *h, uint32_t group)
   pai__hived_group *g = &h->groups[group];
 
   if (g->vcell != PAI__NOTHING)
-    pai__pool_give(&h->pool, g->vcell, g->nleaves);
+    pai__hived_pool_give(&h->pool, g->vcell, g->nleaves);
   g->vcell = PAI__NOTHING;
 }
 
 void pai__gang_remove(pai__hived *h, uint32_t group)
 {
   pai__hived_group *g = &h->groups[group];
-  pai__pool *p = &h->pool;
+  pai__hived_pool *p = &h->pool;
 
   pai__gang_drop_virtual(h, group);
-  pai__pool_give(p, g->sizes, 2u * g->nsizes);
-  pai__pool_give(p, g->physical, g->nleaves);
-  pai__pool_give(p, g->slots, (size_t)g->npods * PAI__SLOT_WORDS);
+  pai__hived_pool_give(p, g->sizes, 2u * g->nsizes);
+  pai__hived_pool_give(p, g->physical, g->nleaves);
+  pai__hived_pool_give(p, g->slots, (size_t)g->npods * PAI__SLOT_WORDS);
   if (g->spots != PAI__NOTHING)
-    pai__pool_give(p, g->spots, (size_t)g->nleaves * PAI__SPOT_WORDS);
+    pai__hived_pool_give(p, g->spots, (size_t)g->nleaves * PAI__SPOT_WORDS);
   if (g->preempting != PAI__NOTHING)
-    pai__pool_give(p, g->preempting, 2u * g->preempting_cap);
+    pai__hived_pool_give(p, g->preempting, 2u * g->preempting_cap);
   h->names[g->name].group = PAI__NOTHING;
   pai__name_drop(h, g->name);
   if (g->by != PAI__NOTHING)
@@ -150,13 +150,13 @@ int pai__gang_add_preempting(pai__hived *h, uint32_t group, uint64_t pod)
   if (g->npreempting == g->preempting_cap) {
     uint32_t cap = g->preempting_cap > 0 ? 2 * g->preempting_cap : 2, at;
 
-    if (pai__pool_reserve(h, 2u * (size_t)cap, 1) < 0)
+    if (pai__hived_pool_reserve(h, 2u * (size_t)cap, 1) < 0)
       return PAI_ENOMEM;
-    at = pai__pool_take(&h->pool, 2u * (size_t)cap);
+    at = pai__hived_pool_take(&h->pool, 2u * (size_t)cap);
     if (g->npreempting > 0) {
       memcpy(pai__words(h, at), pai__words(h, g->preempting),
              2 * sizeof(*list) * g->npreempting);
-      pai__pool_give(&h->pool, g->preempting, 2u * g->preempting_cap);
+      pai__hived_pool_give(&h->pool, g->preempting, 2u * g->preempting_cap);
     }
     g->preempting = at;
     g->preempting_cap = cap;

@@ -180,6 +180,8 @@ int pai__hived_add(pai__hived *h, const pai__hived_request *r, uint64_t pod,
 /* That pod is gone.  PAI_OK; PAI_ENOTFOUND. */
 int pai__hived_delete(pai__hived *h, const char *group, size_t len,
                       uint32_t leaves, uint32_t index);
+/* All its pods are gone. */
+void pai__hived_drop_group(pai__hived *h, uint32_t group);
 /* A pod that was never bound is gone.  PAI_OK; PAI_ENOTFOUND. */
 int pai__hived_delete_unallocated(pai__hived *h, const char *group, size_t len,
                                   uint64_t pod);
@@ -216,13 +218,10 @@ enum {
   PAI__MENDED_Q10 = 10, /* the first pod of a group was not its first */
   PAI__MENDED_Q16 = 16, /* nothing sick was left to be doomed to */
   PAI__MENDED_Q17 = 17, /* a group lost cells that were reserved already */
+  PAI__MENDED_Q21 = 21, /* a placement became sick by preempting lazily */
   PAI__MENDED_Q20 = 20 /* a sick cell was given a virtual one of a placement */
 };
 /* The first that made a difference, or 0. */
 uint32_t pai__hived_mended(const pai__hived *h);
-
-/* Whether all that is counted is what a count gives: for tests.  NULL, or what
- * is wrong. */
-const char *pai__hived_check(const pai__hived *h);
 
 #endif

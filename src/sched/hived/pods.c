@@ -144,8 +144,7 @@ void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i)
     vcell = pai__words(h, g->vcell) + i;
     to = *vcell;
   }
-  if (to != PAI__NOTHING && h->vcells[to].bound != PAI__NOTHING &&
-      h->vcells[to].bound != cell) {
+  if (to != PAI__NOTHING && !pai__may_be(h, cell, to)) {
     pai__mend(h, PAI__MENDED_Q20);
     a.chain = h->pcells[cell].chain;
     a.level = h->vcells[h->vcells[to].root].level;
@@ -209,12 +208,13 @@ static void fill_group(adding *a, const pai__hived_info *info)
   pai__hived_group *g = &h->groups[a->group];
   bool lazy = false, opportunistic = false;
 
-  g->vcell = pai__pool_take(&h->pool, g->nleaves);
+  g->vcell = pai__hived_pool_take(&h->pool, g->nleaves);
   memset(pai__words(h, g->vcell), 0xff, g->nleaves * sizeof(uint32_t));
   memcpy(pai__words(h, g->physical), info->leaves,
          g->nleaves * sizeof(uint32_t));
   if (info->spots != NULL) {
-    g->spots = pai__pool_take(&h->pool, (size_t)g->nleaves * PAI__SPOT_WORDS);
+    g->spots =
+      pai__hived_pool_take(&h->pool, (size_t)g->nleaves * PAI__SPOT_WORDS);
     memcpy(pai__words(h, g->spots), info->spots,
            g->nleaves * sizeof(*info->spots));
   }
@@ -337,6 +337,14 @@ int pai__hived_delete(pai__hived *h, const char *group, size_t len,
       h->groups[at].state != PAI__GROUP_PREEMPTING)
     free_group(h, at);
   return PAI_OK;
+}
+
+void pai__hived_drop_group(pai__hived *h, uint32_t group)
+{
+  if (h->groups[group].state == PAI__GROUP_PREEMPTING)
+    pai__preempt_cancel(h, group);
+  else
+    free_group(h, group);
 }
 
 int pai__hived_delete_unallocated(pai__hived *h, const char *group, size_t len,

@@ -12,9 +12,9 @@ static unsigned size_class(size_t words)
   return k;
 }
 
-int pai__pool_reserve(pai__hived *h, size_t words, size_t blocks)
+int pai__hived_pool_reserve(pai__hived *h, size_t words, size_t blocks)
 {
-  pai__pool *p = &h->pool;
+  pai__hived_pool *p = &h->pool;
   size_t need = p->used + 2 * words + (blocks << SMALLEST), cap;
   uint32_t *grown;
 
@@ -33,7 +33,7 @@ int pai__pool_reserve(pai__hived *h, size_t words, size_t blocks)
   return PAI_OK;
 }
 
-uint32_t pai__pool_take(pai__pool *p, size_t words)
+uint32_t pai__hived_pool_take(pai__hived_pool *p, size_t words)
 {
   unsigned k = size_class(words);
   uint32_t at = p->free[k];
@@ -47,7 +47,7 @@ uint32_t pai__pool_take(pai__pool *p, size_t words)
   return at;
 }
 
-void pai__pool_give(pai__pool *p, uint32_t at, size_t words)
+void pai__hived_pool_give(pai__hived_pool *p, uint32_t at, size_t words)
 {
   unsigned k = size_class(words);
 
@@ -157,7 +157,7 @@ uint32_t pai__name_use(pai__hived *h, const char *s, size_t len)
   *t = (pai__hived_text){
     .len = (uint32_t)len, .hash = hash, .group = PAI__NOTHING, .uses = 1
   };
-  t->at = pai__pool_take(&h->pool, words_for(len));
+  t->at = pai__hived_pool_take(&h->pool, words_for(len));
   memcpy(h->pool.words + t->at, s, len);
   ((char *)(h->pool.words + t->at))[len] = '\0';
   h->name_slots[at] = name + 1;
@@ -192,7 +192,7 @@ void pai__name_drop(pai__hived *h, uint32_t name)
   if (--t->uses > 0)
     return;
   close_slot(h, slot_of(h, t->hash, pai__name_text(h, name), t->len));
-  pai__pool_give(&h->pool, t->at, words_for(t->len));
+  pai__hived_pool_give(&h->pool, t->at, words_for(t->len));
   t->group = h->free_name;
   h->free_name = name;
   h->live_names--;
@@ -201,7 +201,7 @@ void pai__name_drop(pai__hived *h, uint32_t name)
 int pai__hived_name(pai__hived *h, const char *s, size_t len, uint32_t *name)
 {
   if (pai__names_reserve(h, 1) < 0 ||
-      pai__pool_reserve(h, words_for(len), 1) < 0)
+      pai__hived_pool_reserve(h, words_for(len), 1) < 0)
     return PAI_ENOMEM;
   *name = pai__name_use(h, s, len) | PAI__HIVED_NAME;
   return PAI_OK;

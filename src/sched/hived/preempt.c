@@ -97,7 +97,7 @@ void pai__lazy_settle(pai__hived *h, bool undo)
     if (undo)
       regain_virtual(h, group, vcell);
     else
-      pai__pool_give(&h->pool, vcell, h->groups[group].nleaves);
+      pai__hived_pool_give(&h->pool, vcell, h->groups[group].nleaves);
   }
   s->npreempted = 0;
 }
@@ -199,7 +199,7 @@ void pai__preempt_complete(pai__hived *h, uint32_t group)
   }
   g->state = PAI__GROUP_ALLOCATED;
   if (g->preempting != PAI__NOTHING)
-    pai__pool_give(&h->pool, g->preempting, 2u * g->preempting_cap);
+    pai__hived_pool_give(&h->pool, g->preempting, 2u * g->preempting_cap);
   g->preempting = PAI__NOTHING;
   g->npreempting = g->preempting_cap = 0;
 }

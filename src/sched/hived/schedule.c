@@ -290,7 +290,7 @@ static void begin_preempting(const scheduling *s)
 
   g = &h->groups[group];
   g->state = PAI__GROUP_PREEMPTING;
-  g->vcell = pai__pool_take(&h->pool, s->nleaves);
+  g->vcell = pai__hived_pool_take(&h->pool, s->nleaves);
   memcpy(pai__words(h, g->physical), h->s.physical, size);
   memcpy(pai__words(h, g->vcell), h->s.vcell, size);
   (void)pai__gang_add_preempting(h, group, s->pod);

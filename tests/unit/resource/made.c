@@ -198,3 +198,61 @@ pai_topology *test_real(const char *name)
   assert_null(err);
   return t;
 }
+
+/* --- looking ---------------------------------------------------------------- */
+
+pai_topology *test_xml(const char *text)
+{
+  pai_error *err = NULL;
+  pai_topology *t;
+
+  if (pai_topology_parse_xml(&t, text, strlen(text), NULL, &err) < 0)
+    fail_msg("%u:%u: %s", pai_error_line(err), pai_error_column(err),
+             pai_error_message(err));
+  assert_null(err);
+  return t;
+}
+
+pai_topology_summary test_sum(const pai_topology *t)
+{
+  pai_topology_summary s = { .struct_size = sizeof(s) };
+
+  assert_int_equal(pai_topology_summarize(t, &s), PAI_OK);
+  return s;
+}
+
+pai_topology_gpu test_gpu(const pai_topology *t, uint32_t i)
+{
+  pai_topology_gpu g = { .struct_size = sizeof(g) };
+
+  assert_int_equal(pai_topology_view_gpu(t, i, &g), PAI_OK);
+  return g;
+}
+
+pai_topology_object test_object(const pai_topology *t, uint32_t i)
+{
+  pai_topology_object o = { .struct_size = sizeof(o) };
+
+  assert_int_equal(pai_topology_view_object(t, i, &o), PAI_OK);
+  return o;
+}
+
+void test_tree_holds(const pai_topology *t)
+{
+  pai_topology_summary s = test_sum(t);
+
+  for (uint32_t i = 0; i < s.objects; i++) {
+    pai_topology_object o = test_object(t, i), in;
+    assert_true(o.kind >= PAI_OBJECT_MACHINE && o.kind <= PAI_OBJECT_OTHER);
+    assert_true(o.end > i && o.end <= s.objects);
+    assert_true((o.parent == PAI_NONE) == (i == 0));
+    assert_true((o.kind == PAI_OBJECT_GPU) == (o.gpu != PAI_NONE));
+    assert_true(o.pus <= s.pus);
+    if (i == 0)
+      continue;
+    in = test_object(t, o.parent);
+    assert_true(o.parent < i && o.end <= in.end && o.pus <= in.pus);
+  }
+  for (uint32_t i = 0; i < s.gpus; i++)
+    assert_int_equal(test_object(t, test_gpu(t, i).object).gpu, i);
+}

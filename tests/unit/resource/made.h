@@ -20,6 +20,16 @@ int test_make(pai_topology **out, const char *line, const pai_alloc *alloc);
 /* The same, which must not fail. */
 pai_topology *test_machine(const char *line);
 
+/* hwloc's XML, which must be right. */
+pai_topology *test_xml(const char *text);
+
+/* Its views, which must be there. */
+pai_topology_summary test_sum(const pai_topology *t);
+pai_topology_gpu test_gpu(const pai_topology *t, uint32_t i);
+pai_topology_object test_object(const pai_topology *t, uint32_t i);
+/* What must hold for every tree. */
+void test_tree_holds(const pai_topology *t);
+
 /* Adds a matrix over GPUs by their numbers; n * n values. */
 int test_matrix(pai_topology *t, const char *name, uint32_t n,
                 const uint64_t *values);

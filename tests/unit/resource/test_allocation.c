@@ -1,5 +1,5 @@
-/* Allocation sets: by example, their texts, against a model, without memory. */
-#include "testing.h"
+/* test_allocation.c - allocation sets by example, and without memory */
+#include "resource/sets.h"
 
 #include "base/buf.h"
 #include "base/prng.h"
@@ -7,44 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* --- helpers ------------------------------------------------------------ */
-
-static pai_allocation *make(const char *text)
-{
-  pai_allocation *set;
-  pai_error *err = NULL;
-
-  if (pai_allocation_parse(&set, text, strlen(text), NULL, &err) < 0)
-    fail_msg("%s: %s", text, pai_error_message(err));
-  assert_null(err);
-  return set;
-}
-
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
-typedef int (*writer)(const pai_allocation *set, pai_write_cb write,
-                      void *user_data, pai_error **err);
-
-static void expect_written(const pai_allocation *set, writer fn,
-                           const char *want)
-{
-  pai__buf out;
-
-  pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(fn(set, collect, &out, NULL), PAI_OK);
-  assert_string_equal(pai__buf_text(&out), want);
-  pai__buf_dispose(&out);
-}
-
-static void expect(const pai_allocation *set, const char *want)
-{
-  expect_written(set, pai_allocation_write, want);
-}
 
 /* --- by example --------------------------------------------------------- */
 
@@ -54,7 +16,7 @@ static void sets_hold_what_was_added(void **state)
 
   (void)state;
   assert_int_equal(pai_allocation_new(&set, NULL, NULL), PAI_OK);
-  expect(set, "");
+  test_set_is(set, "");
   assert_true(pai_allocation_is_empty(set));
   assert_int_equal(pai_allocation_add(set, 7, PAI_ALLOCATION_GPU, 0, 3, NULL),
                    0);
@@ -63,7 +25,7 @@ static void sets_hold_what_was_added(void **state)
   assert_int_equal(
     pai_allocation_add(set, 7, PAI_ALLOCATION_PORT, 65535, 65535, NULL), 0);
   assert_int_equal(pai_allocation_set_memory(set, 7, 3 << 20, NULL), 0);
-  expect(set, "node 3: cpu 60-130; node 7: gpu 0-3 mem 3M port 65535");
+  test_set_is(set, "node 3: cpu 60-130; node 7: gpu 0-3 mem 3M port 65535");
   assert_int_equal(pai_allocation_nodes(set), 2);
   assert_int_equal(pai_allocation_total(set, PAI_ALLOCATION_CPU), 71);
   assert_int_equal(pai_allocation_count(set, 7, PAI_ALLOCATION_GPU), 4);
@@ -83,11 +45,11 @@ static void sets_hold_what_was_added(void **state)
   assert_int_equal(
     pai_allocation_remove(set, 3, PAI_ALLOCATION_CPU, 0, 4095, NULL), 0);
   assert_int_equal(pai_allocation_set_memory(set, 7, 1, NULL), 0);
-  expect(set, "node 7: gpu 0-3 mem 1 port 65535");
+  test_set_is(set, "node 7: gpu 0-3 mem 1 port 65535");
   assert_int_equal(pai_allocation_set_memory(set, 7, 0, NULL), 0);
-  expect(set, "node 7: gpu 0-3 port 65535");
+  test_set_is(set, "node 7: gpu 0-3 port 65535");
   pai_allocation_clear(set);
-  expect(set, "");
+  test_set_is(set, "");
   pai_allocation_free(set);
   pai_allocation_free(NULL);
 }
@@ -119,14 +81,14 @@ static void two_sets_make_one(void **state)
 
   (void)state;
   for (size_t i = 0; i < PAI__LEN(cases); i++) {
-    pai_allocation *a = make(cases[i][0]), *b = make(cases[i][1]);
+    pai_allocation *a = test_set(cases[i][0]), *b = test_set(cases[i][1]);
 
     for (size_t j = 0; j < PAI__LEN(fns); j++) {
       pai_allocation *c;
 
       assert_int_equal(fns[j](&c, a, b, NULL), PAI_OK);
-      expect(c, cases[i][2 + j]);
-      expect(a, cases[i][0]);
+      test_set_is(c, cases[i][2 + j]);
+      test_set_is(a, cases[i][0]);
       pai_allocation_free(c);
     }
     pai_allocation_free(a);
@@ -138,45 +100,46 @@ static void jobs_take_and_give_back(void **state)
 {
   static const char all[] =
     "node 2: gpu 0-7 cpu 0-127 mem 512G port 15000-15999";
-  pai_allocation *free = make(all);
-  pai_allocation *job = make("node 2: gpu 0-3 cpu 0-31 mem 200G port 15000");
-  pai_allocation *big = make("node 2: mem 400G"), *other;
+  pai_allocation *free = test_set(all);
+  pai_allocation *job =
+    test_set("node 2: gpu 0-3 cpu 0-31 mem 200G port 15000");
+  pai_allocation *big = test_set("node 2: mem 400G"), *other;
   pai_error *err = NULL;
 
   (void)state;
   assert_int_equal(pai_allocation_take(free, job, NULL), PAI_OK);
-  expect(free, "node 2: gpu 4-7 cpu 32-127 mem 312G port 15001-15999");
+  test_set_is(free, "node 2: gpu 4-7 cpu 32-127 mem 312G port 15001-15999");
   assert_int_equal(pai_allocation_take(free, job, &err), PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "gpu 0 of node 2 is not there");
   assert_int_equal(pai_allocation_take(free, big, &err), PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND,
                     "node 2 has 335007449088 bytes of memory, not");
-  other = make("node 2: port 15000-15001");
+  other = test_set("node 2: port 15000-15001");
   assert_int_equal(pai_allocation_take(free, other, &err), PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "port 15000 of node 2 is not there");
   pai_allocation_free(other);
-  other = make("node 2: port 15002-16000");
+  other = test_set("node 2: port 15002-16000");
   assert_int_equal(pai_allocation_take(free, other, &err), PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "port 16000 of node 2 is not there");
   pai_allocation_free(other);
-  other = make("node 3: cpu 4");
+  other = test_set("node 3: cpu 4");
   assert_int_equal(pai_allocation_take(free, other, &err), PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "cpu 4 of node 3 is not there");
   pai_allocation_free(other);
-  expect(free, "node 2: gpu 4-7 cpu 32-127 mem 312G port 15001-15999");
+  test_set_is(free, "node 2: gpu 4-7 cpu 32-127 mem 312G port 15001-15999");
   assert_int_equal(pai_allocation_give(free, job, NULL), PAI_OK);
-  expect(free, all);
+  test_set_is(free, all);
   assert_int_equal(pai_allocation_give(free, job, &err), PAI_EEXISTS);
   test_expect_error(err, PAI_EEXISTS, "gpu 0 of node 2 is there already");
-  other = make("node 2: port 14000,15999-20000");
+  other = test_set("node 2: port 14000,15999-20000");
   assert_int_equal(pai_allocation_give(free, other, &err), PAI_EEXISTS);
   test_expect_error(err, PAI_EEXISTS, "port 15999 of node 2 is there");
   pai_allocation_free(other);
-  other = make("node 2: mem 128T");
+  other = test_set("node 2: mem 128T");
   assert_int_equal(pai_allocation_give(free, other, &err), PAI_ELIMIT);
   test_expect_error(err, PAI_ELIMIT, "node 2 would get more memory");
   pai_allocation_free(other);
-  expect(free, all);
+  test_set_is(free, all);
   pai_allocation_free(free);
   pai_allocation_free(job);
   pai_allocation_free(big);
@@ -186,25 +149,25 @@ static void a_set_may_be_changed_by_itself(void **state)
 {
   static const char text[] =
     "node 1: gpu 1,70 cpu 0-300 mem 5G port 1,3,5,7; node 4: gpu 0";
-  pai_allocation *a = make(text);
+  pai_allocation *a = test_set(text);
   pai_error *err = NULL;
 
   (void)state;
   assert_int_equal(pai_allocation_unite(a, a, NULL), PAI_OK);
-  expect(a, text);
+  test_set_is(a, text);
   assert_int_equal(pai_allocation_intersect(a, a, NULL), PAI_OK);
-  expect(a, text);
+  test_set_is(a, text);
   assert_int_equal(pai_allocation_give(a, a, &err), PAI_EEXISTS);
   pai_error_free(err);
-  expect(a, text);
+  test_set_is(a, text);
   assert_int_equal(pai_allocation_take(a, a, NULL), PAI_OK);
-  expect(a, "");
+  test_set_is(a, "");
   pai_allocation_free(a);
-  a = make("node 8: mem 5G");
+  a = test_set("node 8: mem 5G");
   assert_int_equal(pai_allocation_give(a, a, NULL), PAI_OK);
-  expect(a, "node 8: mem 10G");
+  test_set_is(a, "node 8: mem 10G");
   assert_int_equal(pai_allocation_subtract(a, a, NULL), PAI_OK);
-  expect(a, "");
+  test_set_is(a, "");
   pai_allocation_free(a);
 }
 
@@ -225,7 +188,7 @@ static void nonsense_is_refused(void **state)
     { 0, PAI_ALLOCATION_PORT, 65536, 65536, PAI_ELIMIT, "is 65535" },
     { 0, PAI_ALLOCATION_CPU, 4, 3, PAI_EINVAL, "cpu 4-3: the last" },
   };
-  pai_allocation *set = make("node 1: gpu 0");
+  pai_allocation *set = test_set("node 1: gpu 0");
   pai_error *err = NULL;
 
   (void)state;
@@ -246,7 +209,7 @@ static void nonsense_is_refused(void **state)
     pai_allocation_set_memory(set, 1, PAI_ALLOCATION_MAX_MEMORY + 1, &err),
     PAI_ELIMIT);
   test_expect_error(err, PAI_ELIMIT, "140737488355329 bytes of memory");
-  expect(set, "node 1: gpu 0");
+  test_set_is(set, "node 1: gpu 0");
   assert_int_equal(pai_allocation_unite(set, NULL, &err), PAI_EINVAL);
   test_expect_error(err, PAI_EINVAL, "pai_allocation_unite() was called");
   pai_allocation_free(set);
@@ -254,7 +217,7 @@ static void nonsense_is_refused(void **state)
 
 static void limits_are_within(void **state)
 {
-  pai_allocation *set = make("node 99999: mem 128T");
+  pai_allocation *set = test_set("node 99999: mem 128T");
 
   (void)state;
   for (int kind = PAI_ALLOCATION_GPU; kind <= PAI_ALLOCATION_PORT; kind++) {
@@ -265,7 +228,7 @@ static void limits_are_within(void **state)
                      PAI_OK);
     assert_int_equal(pai_allocation_count(set, 99999, kind), limit);
   }
-  expect(set, "node 99999: gpu 0-4095 cpu 0-4095 mem 128T port 0-65535");
+  test_set_is(set, "node 99999: gpu 0-4095 cpu 0-4095 mem 128T port 0-65535");
   /* Each second port: as many ranges as can be. */
   for (uint32_t port = 0; port < 65536; port += 2)
     assert_int_equal(
@@ -277,8 +240,8 @@ static void limits_are_within(void **state)
 
 static void walks_go_node_by_node(void **state)
 {
-  pai_allocation *set = make("node 2: gpu 0-1,63-64 port 7,9-10,65535; "
-                             "node 5: cpu 4095; node 99999: mem 1");
+  pai_allocation *set = test_set("node 2: gpu 0-1,63-64 port 7,9-10,65535; "
+                                 "node 5: cpu 4095; node 99999: mem 1");
   pai_allocation_iter it = PAI_ALLOCATION_ITER_INIT;
   char seen[256] = "";
 
@@ -302,7 +265,8 @@ static void walks_go_node_by_node(void **state)
 
 static void walks_survive_changes(void **state)
 {
-  pai_allocation *set = make("node 2: gpu 0-9; node 5: gpu 1; node 7: gpu 1");
+  pai_allocation *set =
+    test_set("node 2: gpu 0-9; node 5: gpu 1; node 7: gpu 1");
   pai_allocation_iter it = PAI_ALLOCATION_ITER_INIT;
 
   (void)state;
@@ -329,7 +293,7 @@ static void walks_survive_changes(void **state)
   assert_int_equal(it.node, 8);
   pai_allocation_free(set);
   /* A node before its place goes away. */
-  set = make("node 2: gpu 0; node 5: gpu 1; node 7: gpu 1; node 9: gpu 1");
+  set = test_set("node 2: gpu 0; node 5: gpu 1; node 7: gpu 1; node 9: gpu 1");
   it = (pai_allocation_iter)PAI_ALLOCATION_ITER_INIT;
   assert_true(pai_allocation_next_node(set, &it));
   assert_true(pai_allocation_next_node(set, &it));
@@ -367,10 +331,10 @@ static void all_of_a_set_tells_it_from_others(void **state)
 
   (void)state;
   for (size_t i = 0; i < PAI__LEN(sets); i++) {
-    pai_allocation *a = make(sets[i]);
+    pai_allocation *a = test_set(sets[i]);
 
     for (size_t j = 0; j < PAI__LEN(sets); j++) {
-      pai_allocation *b = make(sets[j]);
+      pai_allocation *b = test_set(sets[j]);
 
       assert_int_equal(pai_allocation_equal(a, b), i == j);
       assert_int_equal(pai_allocation_hash(a) == pai_allocation_hash(b),
@@ -386,7 +350,8 @@ static void all_of_a_set_tells_it_from_others(void **state)
 /* Keys may be kept in files. */
 static void hashes_stay_what_they_are(void **state)
 {
-  pai_allocation *set = make("node 3: gpu 0-3,70 cpu 0-31 mem 64G port 1,3,5");
+  pai_allocation *set =
+    test_set("node 3: gpu 0-3,70 cpu 0-31 mem 64G port 1,3,5");
 
   (void)state;
   assert_true(pai_allocation_hash(set) == 0x4ec2b31c4b898467u);
@@ -418,151 +383,6 @@ static void shares_are_small(void **state)
   assert_int_equal(t.live, 0);
 }
 
-/* --- texts -------------------------------------------------------------- */
-
-static void texts_are_read_and_written(void **state)
-{
-  static const char *const cases[][2] = {
-    { "", "" },
-    { " \n;; \r\n", "" },
-    { "node 3: gpu 0-3,7 cpu 0-31 mem 64G port 15000-15003; node 7: gpu 0",
-      NULL },
-    { "node 7:gpu 0\nnode 3: mem 1\n", "node 3: mem 1; node 7: gpu 0" },
-    { "node 1: port 9,8,7 gpu 5,1,3,1-2;", "node 1: gpu 1-3,5 port 7-9" },
-    { "node 1: mem 1024", "node 1: mem 1K" },
-    { "node 1: mem 1048577", NULL },
-    { "node 1: mem 3Ki", "node 1: mem 3K" },
-    { "node 1: mem 3MiB cpu 64", "node 1: cpu 64 mem 3M" },
-    { "node 1: mem 131072G", "node 1: mem 128T" },
-    { "node 1: mem 0", "" },
-    { "node 1: mem 0; node 2: gpu 4095", "node 2: gpu 4095" },
-    { "node 00099999:\tgpu 0000", "node 99999: gpu 0" },
-    { "node 1: cpu 0-63 gpu 64", "node 1: gpu 64 cpu 0-63" },
-    { "node 1: port 1,3,5,7,9", NULL },
-    { "node 3:gpu 1;node 2:gpu 100;node 1:port 1,3,5",
-      "node 1: port 1,3,5; node 2: gpu 100; node 3: gpu 1" },
-  };
-
-  (void)state;
-  for (size_t i = 0; i < PAI__LEN(cases); i++) {
-    pai_allocation *set = make(cases[i][0]);
-
-    expect(set, cases[i][cases[i][1] != NULL ? 1 : 0]);
-    pai_allocation_free(set);
-  }
-}
-
-static void bad_texts_are_told(void **state)
-{
-  static const struct {
-    const char *text;
-    int code;
-    uint32_t line, column;
-    const char *part;
-  } cases[] = {
-    { "nod 3: gpu 0", PAI_EINVAL, 1, 1, "expected 'node', not 'nod'" },
-    { "node 1: gpu 0 node 2: gpu 0", PAI_EINVAL, 1, 15,
-      "expected gpu, cpu, mem or port, not 'node'" },
-    { "node x: gpu 0", PAI_EINVAL, 1, 6, "the number of a node, not 'x'" },
-    { "node 100000: gpu 0", PAI_ELIMIT, 1, 6, "'100000' is too large" },
-    { "node 99999999999999999999: gpu 0", PAI_ELIMIT, 1, 6, "99999999999" },
-    { "node 1 gpu 0", PAI_EINVAL, 1, 8, "expected ':', not 'gpu'" },
-    { "node 1", PAI_EINVAL, 1, 7, "the text ends where ':'" },
-    { "node 1:", PAI_EINVAL, 1, 8, "the text ends where gpu" },
-    { "node 1:; node 2: gpu 0", PAI_EINVAL, 1, 8, "not ';'" },
-    { "node 1: gpu 0\nnode 2: gup 1", PAI_EINVAL, 2, 9, "not 'gup'" },
-    { "node 1: gpux 0", PAI_EINVAL, 1, 9, "not 'gpux'" },
-    { "node 1: gpu", PAI_EINVAL, 1, 12, "the text ends where a list" },
-    { "node 1: gpu all", PAI_EINVAL, 1, 13, "a list of numbers, as 0-3,7" },
-    { "node 1: gpu 4096", PAI_ELIMIT, 1, 13, "gpu '4096' is too large" },
-    { "node 1: cpu 1,5-5000", PAI_ELIMIT, 1, 17, "cpu '5000'" },
-    { "node 1: port 65536", PAI_ELIMIT, 1, 14,
-      "the last that can be is 65535" },
-    { "node 1: gpu 3-1", PAI_EINVAL, 1, 13,
-      "gpu '3-1': the last number is below the first" },
-    { "node 1: gpu 3,", PAI_EINVAL, 1, 15, "gpu '3,': a number is missing" },
-    { "node 1: gpu 1-2-3", PAI_EINVAL, 1, 16, "a comma is missing" },
-    { "node 1: gpu -1", PAI_EINVAL, 1, 13, "a number is missing" },
-    { "node 1: gpu 1, 2", PAI_EINVAL, 1, 15, "a number is missing" },
-    { "node 1: gpu 1cpu 2", PAI_EINVAL, 1, 14, "expected a space" },
-    { "node 1: gpu 1 gpu 2", PAI_EINVAL, 1, 15, "'gpu' stands twice" },
-    { "node 1: gpu 1;\n node 2: gpu 1; node 1: cpu 1", PAI_EINVAL, 2, 22,
-      "node 1 stands twice: first in line 1" },
-    { "node 1: mem", PAI_EINVAL, 1, 12, "an amount of memory" },
-    { "node 1: mem G", PAI_EINVAL, 1, 13, "an amount of memory, not 'G'" },
-    { "node 1: mem 1.5G", PAI_EINVAL, 1, 14, "expected a space, not '.5G'" },
-    { "node 1: mem 1X", PAI_EINVAL, 1, 14, "a unit" },
-    { "node 1: mem 1GB", PAI_EINVAL, 1, 15, "a unit" },
-    { "node 1: mem 129T", PAI_ELIMIT, 1, 13, "'129T' is too much" },
-    { "node 1: mem 18446744073709551616", PAI_ELIMIT, 1, 13, "is too large" },
-    { "node 1: gpu 0 \xc3\xa9 \xff", PAI_EINVAL, 1, 15, "not '\xc3\xa9'" },
-    { "node 1: gpu 0; \xc3\xa9", PAI_EINVAL, 1, 16, "expected 'node'" },
-  };
-
-  (void)state;
-  for (size_t i = 0; i < PAI__LEN(cases); i++) {
-    pai_allocation *set = (pai_allocation *)&set;
-    pai_error *err = NULL;
-    int rc = pai_allocation_parse(&set, cases[i].text, strlen(cases[i].text),
-                                  NULL, &err);
-
-    assert_null(set);
-    if (rc != cases[i].code || pai_error_line(err) != cases[i].line ||
-        pai_error_column(err) != cases[i].column)
-      fail_msg("%s: %s at %u:%u: %s", cases[i].text, pai_code_name(rc),
-               pai_error_line(err), pai_error_column(err),
-               pai_error_message(err));
-    test_expect_error(err, cases[i].code, cases[i].part);
-  }
-}
-
-static void json_is_written(void **state)
-{
-  pai_allocation *set = make("node 3: gpu 0-3,7 cpu 0-31 mem 64G port 15000;"
-                             "node 7: gpu 0");
-
-  (void)state;
-  expect_written(set, pai_allocation_write_json,
-                 "{\"nodes\":[{\"node\":3,\"gpu\":\"0-3,7\",\"cpu\":\"0-31\","
-                 "\"memory\":68719476736,\"port\":\"15000\"},"
-                 "{\"node\":7,\"gpu\":\"0\"}]}");
-  pai_allocation_clear(set);
-  expect_written(set, pai_allocation_write_json, "{\"nodes\":[]}");
-  pai_allocation_free(set);
-}
-
-static int refuse(void *user_data, const char *bytes, size_t len)
-{
-  (void)bytes;
-  (void)len;
-  return --*(int *)user_data < 0 ? PAI_EUSER : 7;
-}
-
-/* Long texts come in pieces, and the writer ends where it is told to. */
-static void writers_can_be_stopped(void **state)
-{
-  static const writer fns[] = { pai_allocation_write,
-                                pai_allocation_write_json };
-  pai_allocation *set = make("");
-
-  (void)state;
-  for (uint32_t node = 0; node < 3000; node++)
-    assert_int_equal(
-      pai_allocation_add(set, node, PAI_ALLOCATION_GPU, 0, 7, NULL), 0);
-  for (size_t i = 0; i < PAI__LEN(fns); i++) {
-    int rc, pieces = 0, left;
-
-    do {
-      left = pieces;
-      rc = fns[i](set, refuse, &left, NULL);
-      assert_true(rc == PAI_OK || (rc == PAI_EUSER && left == -1));
-      pieces++;
-    } while (rc == PAI_EUSER);
-    assert_true(pieces > 3 && left == 0);
-  }
-  pai_allocation_free(set);
-}
-
 /* --- without memory ----------------------------------------------------- */
 
 static const char large[] =
@@ -572,7 +392,7 @@ static const char large[] =
 /* Without memory of the set's own. */
 static void expect_equal(const pai_allocation *set, const char *text)
 {
-  pai_allocation *want = make(text);
+  pai_allocation *want = test_set(text);
 
   assert_true(pai_allocation_equal(set, want));
   pai_allocation_free(want);
@@ -620,10 +440,10 @@ static int make_and_change(const pai_alloc *alloc, void *user_data)
   }
   if (rc == PAI_OK) {
     assert_int_equal(pai_allocation_memory(c, 77), 2 << 20);
-    rc = pai_allocation_write_json(c, collect, &out, NULL);
+    rc = pai_allocation_write_json(c, test_set_collect, &out, NULL);
   }
   if (rc == PAI_OK)
-    rc = pai_allocation_write(c, collect, &out, NULL);
+    rc = pai_allocation_write(c, test_set_collect, &out, NULL);
   if (rc == PAI_OK) {
     assert_non_null(strstr(out.data, "\"gpu\":\"0-3,70\",\"cpu\":\"0-255\""));
     assert_non_null(strstr(out.data, "}]}node 1: gpu 0-3,70 cpu 0-255"));
@@ -656,10 +476,6 @@ int main(void)
     cmocka_unit_test(all_of_a_set_tells_it_from_others),
     cmocka_unit_test(hashes_stay_what_they_are),
     cmocka_unit_test(shares_are_small),
-    cmocka_unit_test(texts_are_read_and_written),
-    cmocka_unit_test(bad_texts_are_told),
-    cmocka_unit_test(json_is_written),
-    cmocka_unit_test(writers_can_be_stopped),
     cmocka_unit_test(no_memory_is_survived),
   };
 

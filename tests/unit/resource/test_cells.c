@@ -135,6 +135,24 @@ static void without_gpus_there_are_no_cells(void **state)
 
 /* --- checking ------------------------------------------------------------- */
 
+/* Looking whether racks are cells leaves the nodes in their order. */
+static void nodes_without_racks_keep_their_order(void **state)
+{
+  static const char text[] =
+    "skus: {s: {gpu: x, gpus: 1}}\n"
+    "nodes: [{name: a, sku: s, rack: r}, {name: b, sku: s, rack: q},\n"
+    "  {name: c, sku: s, rack: r}, {name: d, sku: s}]\n";
+  static const char *const want[] = { "a", "b", "c", "d" };
+  pai_cluster *c = test_cluster(text, NULL);
+
+  (void)state;
+  assert_int_equal(pai__cells_derive(c), PAI_OK);
+  assert_int_equal(c->ncells, 8);
+  for (size_t i = 0; i < 4; i++)
+    assert_string_equal(c->cells[2 * i].address, want[i]);
+  pai_cluster_free(c);
+}
+
 /* From line 3 on virtual clusters; 4 nodes of 2 GPUs, in 2 racks. */
 #define NODES                                                            \
   "skus: {s: {gpu: x, gpus: 2, cpus: 8, used: {cpus: 1}}}\n"             \
@@ -187,6 +205,10 @@ static const struct {
     "nodes: [{name: a, sku: s}, {name: b, sku: t}]\n"
     "virtualClusters: {v: {cells: {s: 1}}}\n",
     "?unused-chain /nodes/1 2:28\n", "of 't'", "HiveD itself" },
+  { "skus: {s: {gpu: {x: 1, y: 2}}, c: {}}\n"
+    "nodes: [{name: a, sku: s, pin: p}, {name: b, sku: c, pin: q}]\n",
+    "?pin-of-part /nodes/0/pin 2:32\n?no-effect /nodes/1/pin 2:59\n",
+    "of node 'a' is of its 1 'x' only", "pinnedCellId" },
   /* A pin is one cell, shared or not. */
   { "skus: {s: {gpu: x, gpus: 1}}\n"
     "nodes: [{name: a, sku: s, pin: p}, {name: b, sku: s, pin: p}]\n",
@@ -208,6 +230,128 @@ static void shares_are_checked(void **state)
   for (size_t i = 0; i < PAI__LEN(found); i++)
     test_cluster_found(found[i].text, NULL, found[i].list, found[i].says,
                        found[i].help);
+}
+
+/* --- limits --------------------------------------------------------------- */
+
+static void cells_have_a_limit(void **state)
+{
+  pai_cluster *c = test_synthetic("nodes:65536 gpu:15"); /* 2^20 cells */
+  pai_error *err;
+  pai__buf out;
+
+  (void)state;
+  assert_int_equal(pai__cells_derive(c), PAI_OK);
+  assert_int_equal(c->ncells, 1 << 20);
+  pai_cluster_free(c);
+  c = test_synthetic("nodes:65537 gpu:15");
+  pai__buf_init(&out, &pai__libc_alloc);
+  assert_int_equal(pai_cluster_write_hived(c, 0, test_collect, &out, &err),
+                   PAI_ELIMIT);
+  assert_non_null(strstr(pai_error_message(err), "more than 1048576 cells"));
+  assert_non_null(strstr(pai_error_help(err), "several clusters"));
+  assert_int_equal(out.len, 0);
+  assert_int_equal(c->ncells + c->ntypes, 0);
+  pai_error_free(err);
+  pai__buf_dispose(&out);
+  pai_cluster_free(c);
+}
+
+/* Without levels between, racks are as many cells as nodes. */
+static void racks_and_levels_count(void **state)
+{
+  pai_cluster *c = test_synthetic("racks:1 nodes:52428 gpu:16 switch:8");
+
+  (void)state; /* 52428 * (16 + 2 + 1) + 1 */
+  assert_int_equal(pai__cells_derive(c), PAI_OK);
+  assert_int_equal(c->ncells, 52428 * 19 + 1);
+  pai_cluster_free(c);
+  c = test_synthetic("racks:27594 nodes:55188 gpu:16 switch:8");
+  assert_int_equal(pai__cells_derive(c), PAI_ELIMIT); /* by racks alone */
+  pai_cluster_free(c);
+  test_cluster_found("skus: {s: {gpu: x, gpus: 15}}\n"
+                     "nodes: [{name: 'n[1-65537]', sku: s}]\n"
+                     "virtualClusters: {v: {cells: {s: 1}}}\n",
+                     NULL, "?flat-node /skus/s 1:8\nlimit /nodes/0 2:9\n",
+                     NULL, "near");
+}
+
+static void addresses_have_a_limit(void **state)
+{
+  pai__buf text;
+  pai_cluster *c;
+
+  (void)state;
+  pai__buf_init(&text, &pai__libc_alloc);
+  pai__buf_str(&text, "skus: {s: {gpu: x, gpus: 4000}}\nnodes: [{name: '");
+  for (int i = 0; i < 240; i++)
+    pai__buf_char(&text, 'n');
+  pai__buf_str(&text, "[1-150]', sku: s}]\n");
+  c = test_cluster(pai__buf_text(&text), NULL);
+  assert_int_equal(pai__cells_derive(c), PAI_ELIMIT);
+  assert_int_equal(c->ncells + c->ntypes, 0);
+  pai_cluster_free(c);
+  pai__buf_dispose(&text);
+}
+
+/* One type for each SKU, and one for their GPUs, which are not counted. */
+static void types_have_a_limit(void **state)
+{
+  (void)state;
+  for (unsigned n = PAI__CELLS_MAX_TYPES; n <= PAI__CELLS_MAX_TYPES + 1; n++) {
+    pai__buf text, out;
+    pai_cluster *c;
+    pai_error *err;
+    int rc;
+
+    pai__buf_init(&text, &pai__libc_alloc);
+    pai__buf_init(&out, &pai__libc_alloc);
+    pai__buf_str(&text, "skus:\n");
+    for (unsigned i = 0; i < n; i++)
+      pai__buf_printf(&text, "  s%u: {gpu: x, gpus: 1}\n", i);
+    pai__buf_str(&text, "nodes:\n");
+    for (unsigned i = 0; i < n; i++)
+      pai__buf_printf(&text, "  - {name: n%u, sku: s%u}\n", i, i);
+    c = test_cluster(pai__buf_text(&text), NULL);
+    rc = pai_cluster_write_hived(c, 0, test_collect, &out, &err);
+    pai_cluster_free(c);
+    if (n == PAI__CELLS_MAX_TYPES) {
+      assert_int_equal(rc, PAI_OK);
+      pai_cluster_free(test_cluster(pai__buf_text(&out), "hived"));
+    } else {
+      assert_int_equal(rc, PAI_ELIMIT);
+      assert_non_null(strstr(pai_error_message(err), "4097 types of cells"));
+      assert_non_null(strstr(pai_error_help(err), "one SKU"));
+    }
+    pai_error_free(err);
+    pai__buf_dispose(&text);
+    pai__buf_dispose(&out);
+  }
+}
+
+/* Cells of a kind that cannot be in a path are called otherwise, and have what
+ * comes with the kind all the same. */
+static void kinds_with_points_become_cells(void **state)
+{
+  pai_cluster *c =
+    test_cluster("skus: {x-y: {gpu: x.y, gpus: 2, cpus: 8, used: {cpus: 2}}}\n"
+                 "nodes: [{name: a, sku: x-y}]\n",
+                 NULL);
+  char *text = test_hived_text(c, 0);
+
+  (void)state;
+  assert_non_null(strstr(text, "    x-y:\n      gpu: 1\n      cpu: 3\n"));
+  assert_non_null(strstr(text, "    x-y-node:\n      childCellType: x-y\n"));
+  free(text);
+  pai_cluster_free(c);
+  c = test_cluster("skus: {s: {gpu: {x.y: 1, z: 1}}}\n"
+                   "nodes: [{name: a, sku: s}]\n",
+                   NULL);
+  text = test_hived_text(c, 0);
+  assert_non_null(strstr(text, "    s-x-y:\n      childCellType: x-y\n"));
+  pai_cluster_free(c);
+  pai_cluster_free(test_cluster(text, "hived"));
+  free(text);
 }
 
 /* Names are offered for the first ones only, and not of very many. */
@@ -288,6 +432,12 @@ int main(void)
     cmocka_unit_test(without_gpus_there_are_no_cells),
     cmocka_unit_test(shares_are_checked),
     cmocka_unit_test(names_are_not_offered_forever),
+    cmocka_unit_test(nodes_without_racks_keep_their_order),
+    cmocka_unit_test(cells_have_a_limit),
+    cmocka_unit_test(racks_and_levels_count),
+    cmocka_unit_test(addresses_have_a_limit),
+    cmocka_unit_test(types_have_a_limit),
+    cmocka_unit_test(kinds_with_points_become_cells),
     cmocka_unit_test(no_memory_is_survived),
   };
 

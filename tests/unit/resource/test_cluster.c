@@ -19,7 +19,7 @@ static const char lab[] =
   "nodes:\n"
   "  - {name: \"dgx[09-10,2]\", sku: dgx, rack: r1, labels: {zone: a}}\n"
   "  - {name: 7, sku: mix, address: 10.0.0.7, rack: r2, pin: p1,\n"
-  "     gpus: {3: {sick: hot, uuid: GPU-3}, 5: {number: 9}}}\n"
+  "     gpus: {3: {sick: hot, uuid: GPU-3}, 5: {number: 9, uuid: GPU-5}}}\n"
   "  - {name: c1, sku: cpu, sick: fan broken, rack: r1}\n"
   "virtualClusters:\n"
   "  a: {cells: {dgx: 1}, pins: [p1]}\n"
@@ -210,6 +210,17 @@ static void the_sick_get_well(void **state)
   pai_cluster_free(c);
 }
 
+static void sums_do_not_wrap(void **state)
+{
+  pai_cluster *c = test_synthetic("nodes:20000 mem:1024T");
+  pai_cluster_view v = { .struct_size = sizeof(v) };
+
+  (void)state;
+  assert_int_equal(pai_cluster_view_sums(c, &v), PAI_OK);
+  assert_true(v.memory == INT64_MAX);
+  pai_cluster_free(c);
+}
+
 /* --- what is wrong -------------------------------------------------------- */
 
 #define SKU "skus: {s: {gpu: x, gpus: 2}}\n"
@@ -220,6 +231,27 @@ static const struct {
   { SKU "nodes: [{name: a, sku: s}, {name: a, sku: s}]\n",
     "duplicate /nodes/1 2:28\n", "node 'a' is there already, at line 2",
     "rename" },
+  { SKU "nodes: [{name: b, sku: s}, {name: a, sku: s}, {name: b, sku: s},\n"
+        "  {name: 'a', sku: s}, {name: a, sku: s}]\n",
+    "duplicate /nodes/2 2:47\nduplicate /nodes/3 3:3\n"
+    "duplicate /nodes/4 3:24\n",
+    "node 'b' is there already, at line 2", "rename" },
+  { SKU "nodes: [{name: a, sku: s, address: x}, {name: b, sku: s, address: y}"
+        ",\n  {name: c, sku: s, address: x}, {name: d, sku: s, address: x},\n"
+        "  {name: y, sku: s}]\n",
+    "?same-address /nodes/2 3:3\n?same-address /nodes/4 4:3\n",
+    "node 'c' has the address 'x' of 'a', at line 2, and 1 more", "twice" },
+  { SKU "nodes: [{name: 'a[1-9]', sku: s, address: x}]\n",
+    "?same-address /nodes/0 2:9\n",
+    "node 'a2' has the address 'x' of 'a1', at line 2, and 7 more", "twice" },
+  { SKU "nodes: [{name: b, sku: s, gpus: {0: {uuid: U}, 1: {uuid: V}}},\n"
+        "  {name: a, sku: s, gpus: {0: {uuid: V}, 1: {uuid: U}}}]\n",
+    "?same-uuid /nodes/1 3:3\n",
+    "GPU 1 of 'a' has the UUID 'U' of GPU 0 of 'b', at line 2", "twice" },
+  { SKU "nodes: [{name: b, sku: s},\n"
+        "  {name: a, sku: s, gpus: {0: {uuid: V}, 1: {uuid: V}}}]\n",
+    "duplicate /nodes/1 3:3\n", "GPUs 0 and 1 of 'a' have the same UUID 'V'",
+    "two jobs" },
   { SKU "nodes: [{name: a, sku: t}]\n", "unknown-sku /nodes/0/sku 2:24\n",
     "no SKU 't'", "the SKUs of this file: s" },
   { SKU "nodes: [{nam: a, sku: s}]\n",
@@ -234,6 +266,8 @@ static const struct {
     "bad-range /nodes/0/name 2:16\n", NULL, "node[01-16,20]" },
   { SKU "nodes: [{name: a, sku: s, gpus: {2: {}}}]\n",
     "unknown-gpu /nodes/0/gpus/2 2:34\n", "no such GPU", "0 to 1" },
+  { "skus: {c: {}}\nnodes: [{name: a, sku: c, gpus: {0: {}}}]\n",
+    "unknown-gpu /nodes/0/gpus/0 2:34\n", "no such GPU", "it has none" },
   { SKU "nodes: {a: 1}\n", "wrong-type /nodes 2:8\n",
     "nodes must be a list, not a mapping", NULL },
   { SKU "nodes: [1]\n", "wrong-type /nodes/0 2:9\n",
@@ -243,6 +277,8 @@ static const struct {
     "too-large /skus/s/gpus 1:26\n", "gpus cannot be 5000", "from 0 to 4096" },
   { "skus: {s: {memory: 8Q}}\nnodes: [{name: a, sku: s}]\n",
     "bad-size /skus/s/memory 1:20\n", "memory cannot be '8Q'", "64G" },
+  { "skus: {s: {memory: 1025T}}\nnodes: [{name: a, sku: s}]\n",
+    "too-large /skus/s/memory 1:20\n", "more memory than any machine", NULL },
   { "skus: {s: {cpus: 1.5}}\nnodes: [{name: a, sku: s}]\n",
     "wrong-type /skus/s/cpus 1:18\n", "a whole number, not 1.5", NULL },
   { SKU "nodes: [{name: \"a\\nb\", sku: s}]\n",
@@ -394,9 +430,16 @@ static const struct {
   { "gpu:8", PAI_EINVAL, 1, "how many nodes" },
   { "", PAI_EINVAL, 1, "how many nodes" },
   { "nodes:2 mem:1X", PAI_EINVAL, 9, "amount of memory" },
+  { "nodes:2 mem:1025T", PAI_EINVAL, 9, "amount of memory" },
   { "nodes:2 nodes:3", PAI_EINVAL, 9, "twice" },
   { "nodes:100001", PAI_ELIMIT, 1, "more than 100000" },
-  { "nodes:99999999999999999999", PAI_EINVAL, 1, "has no number" },
+  { "nodes:99999999999999999999", PAI_ELIMIT, 1,
+    "'nodes:99999999999999999999' is more than 100000" },
+  { "nodes:1, cpus:4294967297", PAI_ELIMIT, 10, "more than 1048576" },
+  { "nodes:4 racks:5", PAI_EINVAL, 9, "'racks:5' is more than there are" },
+  { "link:2 nodes:4 gpu:8,,switch:3", PAI_EINVAL, 23, "'switch:3' does not" },
+  { "nodes:4\tlink:16 gpu:8", PAI_EINVAL, 9, "'link:16' does not part" },
+  { "switch:4 nodes:4", PAI_EINVAL, 1, "'switch:4' does not part" },
   { "nodes:100000 gpu:4096", PAI_ELIMIT, 0, "more than 1048576 GPUs" },
 };
 
@@ -503,6 +546,7 @@ int main(void)
     cmocka_unit_test(shares_keep_their_order),
     cmocka_unit_test(what_is_written_is_read_again),
     cmocka_unit_test(the_sick_get_well),
+    cmocka_unit_test(sums_do_not_wrap),
     cmocka_unit_test(what_is_wrong_is_told),
     cmocka_unit_test(limits_hold),
     cmocka_unit_test(kinds_have_a_limit),

@@ -85,6 +85,36 @@ static void text_tells_all(void **state)
   pai_cluster_free(c);
 }
 
+/* Each user and each reason once, and names get the room they need. */
+static void lines_are_readable(void **state)
+{
+  static const char text[] =
+    "skus: {s: {gpu: x, gpus: 11}}\n"
+    "nodes: [{name: rather.long.name.of.a.node.example, sku: s},\n"
+    "  {name: even-longer-name-of-a-node-that-does-not-fit.example, sku: "
+    "s}]\n";
+  pai_cluster *c = test_cluster(text, NULL);
+  pai_gpu_mark marks[GPUS];
+  char *drawn;
+
+  (void)state;
+  for (size_t i = 0; i < GPUS; i++)
+    marks[i] = (pai_gpu_mark){ PAI_MARK_SICK, i < 11 ? "hot" : "cold" };
+  for (size_t i = 1; i < 9; i++)
+    marks[i] = (pai_gpu_mark){ PAI_MARK_USED, i % 3 == 1 ? "alice" : "bob" };
+  marks[9] = (pai_gpu_mark){ PAI_MARK_SICK, "lost" };
+  drawn = draw(c, 0, 0, marks);
+  assert_string_equal(
+    drawn,
+    "2 nodes, 22 GPUs: 0 free, 8 used, 14 sick\n"
+    "  rather.long.name.of.a.node.example  11 × x  ✗■■■■■■■■✗✗  GPUs 0, 10: "
+    "hot, alice 3, bob 5, GPU 9: lost\n"
+    "  even-longer-name-of-a-node-that-does-not-fit.example 11 × x  "
+    "✗✗✗✗✗✗✗✗✗✗✗  GPUs 0, 1, 2, 3, 4, 5, 6, 7, …: cold\n");
+  free(drawn);
+  pai_cluster_free(c);
+}
+
 /* Of the attribute in the first element from s on. */
 static int number_of(const char *s, const char *name)
 {
@@ -244,6 +274,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(text_tells_all),
+    cmocka_unit_test(lines_are_readable),
     cmocka_unit_test(svg_is_whole),
     cmocka_unit_test(many_users_share_a_colour),
     cmocka_unit_test(what_has_no_room_is_counted),

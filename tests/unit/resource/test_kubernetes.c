@@ -351,6 +351,29 @@ static void long_reasons_are_cut(void **state)
 
 /* --- nodes of one shape --------------------------------------------------- */
 
+/* Types of instances have points, and SKUs cannot: two become one name. */
+static void skus_have_names_of_their_own(void **state)
+{
+  static const char text[] =
+    "{apiVersion: v1, kind: NodeList, items: [\n"
+    "{metadata: {name: a, labels: {node.kubernetes.io/instance-type: m5.l}},\n"
+    " status: {capacity: {cpu: 4}}},\n"
+    "{metadata: {name: b, labels: {node.kubernetes.io/instance-type: m5-l}},\n"
+    " status: {capacity: {cpu: 8}}}]}\n";
+  pai_cluster *c = test_cluster(text, NULL);
+  pai_sku_view s = { .struct_size = sizeof(s) };
+  char *own = test_cluster_text(c, 0);
+
+  (void)state;
+  assert_int_equal(pai_cluster_view_sku(c, 0, &s), PAI_OK);
+  assert_string_equal(s.name, "m5-l");
+  assert_int_equal(pai_cluster_view_sku(c, 1, &s), PAI_OK);
+  assert_string_equal(s.name, "m5-l-2");
+  pai_cluster_free(c);
+  pai_cluster_free(test_cluster(own, "openpai"));
+  free(own);
+}
+
 static void nodes_of_one_shape_share_a_sku(void **state)
 {
   static const struct {
@@ -578,6 +601,7 @@ int main(void)
     cmocka_unit_test(single_nodes_are_read),
     cmocka_unit_test(well_nodes_are_not_sick),
     cmocka_unit_test(long_reasons_are_cut),
+    cmocka_unit_test(skus_have_names_of_their_own),
     cmocka_unit_test(nodes_of_one_shape_share_a_sku),
     cmocka_unit_test(what_is_wrong_is_told),
     cmocka_unit_test(limits_hold),

@@ -199,9 +199,16 @@ static const struct {
   { "mem: 1Gi, cpu: {vcore: '8'}",
     "wrong-type /machine-sku/g/cpu/vcore 1:42\n", "a whole number, not '8'",
     NULL },
-  { "mem: 1Gi, cpu: {vcore: 8}, gpu: {count: 4}",
-    "old-layout /machine-sku/g/gpu 1:51\n", "before OpenPAI 1.0",
+  { "mem: 1Gi, cpu: {vcore: 8}, gpu: {type: K80, count: 4}",
+    "?old-layout /machine-sku/g/gpu 1:51\n", "OpenPAI before 1.0",
     "write computing-device" },
+  { "mem: 0, cpu: {vcore: 8}, os: ubuntu16.04",
+    "too-small /machine-sku/g/mem 1:24\n?old-layout /machine-sku/g/os 1:48\n",
+    "mem cannot be 0", "from 1" },
+  { "mem: 1Gi, cpu: {vcore: 8}, gpu: {type: K80, count: 5000}",
+    "?old-layout /machine-sku/g/gpu 1:51\n"
+    "too-large /machine-sku/g/gpu/count 1:70\n",
+    "OpenPAI before 1.0", "write computing-device" },
   { "mem: 1Gi, cpu: {vcore: 8}, computing-device: {type: nvidia.com/gpu, "
     "model: K80}",
     "missing-key /machine-sku/g/computing-device 1:64\n", "needs 'count'",
@@ -211,6 +218,37 @@ static const struct {
     "too-large /machine-sku/g/computing-device/count 1:106\n",
     "count cannot be 9999", "from 1 to 4096" },
 };
+
+/* As OpenPAI 0.14 made them: other keys, and more. */
+static void old_layouts_are_read(void **state)
+{
+  static const char text[] =
+    "machine-sku:\n"
+    "  A: {mem: 62, gpu: {type: Tesla P100, count: 2}, cpu: {vcore: 16}, os: "
+    "u}\n"
+    "  B: {mem: 62G, gpu: {type: generic, count: 0}, cpu: {vcore: 8}}\n"
+    "machine-list:\n"
+    "  - {dashboard: \"true\", etcdid: e1, hostip: 10.0.0.1, hostname: m,\n"
+    "     machine-type: B, nodename: 10.0.0.1, pai-master: \"true\",\n"
+    "     password: x, username: y, zkid: \"1\"}\n"
+    "  - {docker-data: /d, hostip: 10.0.0.2, hostname: w, k8s-role: worker,\n"
+    "     machine-type: A, nodename: 10.0.0.2, pai-worker: \"true\"}\n"
+    "  - {hostip: 10.0.0.3, hostname: v, machine-type: B,\n"
+    "     pai-worker: \"true\"}\n";
+  pai_cluster *c = test_cluster(text, NULL);
+  pai_sku_view s = { .struct_size = sizeof(s) };
+
+  (void)state;
+  test_cluster_found(text, NULL, "?old-layout /machine-sku/A/gpu 2:21\n",
+                     "OpenPAI before 1.0", "read all the same");
+  assert_int_equal(pai_cluster_view_sku(c, 0, &s), PAI_OK);
+  assert_string_equal(s.gpu, "tesla-p100");
+  assert_int_equal(s.gpus, 2);
+  assert_int_equal(s.memory, UINT64_C(62) << 30);
+  assert_int_equal(pai_cluster_view_sku(c, 1, &s), PAI_OK);
+  assert_int_equal(s.gpus, 0);
+  pai_cluster_free(c);
+}
 
 static void what_is_wrong_is_told(void **state)
 {
@@ -274,6 +312,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(workers_are_read),
+    cmocka_unit_test(old_layouts_are_read),
     cmocka_unit_test(what_is_wrong_is_told),
     cmocka_unit_test(limits_hold),
     cmocka_unit_test(no_memory_is_survived),

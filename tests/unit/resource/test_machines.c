@@ -89,6 +89,22 @@ static void equal_machines_are_one_sku(void **state)
     pai_topology_unref(t[i]);
 }
 
+static void what_gpus_share_makes_a_sku(void **state)
+{
+  pai_topology *t[] = {
+    test_machine("p(ncc h(b(gggg) b(gggg)))"),
+    test_machine("p(ncc h(b(gg) b(gg) b(gg) b(gg)))"),
+    test_machine("p(ncc h(b(gggg) b(gggg)))"),
+  };
+
+  (void)state;
+  expect_skus(t, 3,
+              "v100-8: 8 v100 switch=4\n"
+              "v100-8-2: 8 v100 switch=2\n");
+  for (size_t i = 0; i < 3; i++)
+    pai_topology_unref(t[i]);
+}
+
 /* Numbers go across the switches: 0 and 2 are neighbours. */
 static void neighbours_stand_together(void **state)
 {
@@ -126,6 +142,32 @@ static void kinds_are_kept_apart(void **state)
     assert_int_equal(c->gpus[i].number, i); /* NVIDIA's come first */
   pai_cluster_free(c);
   pai_topology_unref(t);
+}
+
+/* Kinds are numbered as machines bring them, and this one's own order is
+ * another: each GPU keeps what is its own. */
+static void kinds_may_be_known_already(void **state)
+{
+  pai_topology *t[] = { test_machine("p(ncc h(b(aa)))"),
+                        test_machine("p(ncc h(b(gga)))") };
+  pai_cluster *c;
+  pai_error *err;
+
+  (void)state;
+  expect_skus(t, 2, "mi50-2: 2 mi50\nmixed-3: 1 mi50 2 v100\n");
+  assert_int_equal(cluster_of(&c, t, 2, NULL, &err), PAI_OK);
+  assert_int_equal(c->ngpus, 5);
+  for (size_t i = 0; i < 5; i++) {
+    pai_topology_gpu own = { .struct_size = sizeof(own) };
+
+    assert_int_equal(pai_topology_view_gpu(t[i >= 2], c->gpus[i].number, &own),
+                     PAI_OK);
+    assert_string_equal(c->kinds[c->gpus[i].kind].name,
+                        strcmp(own.vendor, "AMD") == 0 ? "mi50" : "v100");
+  }
+  pai_cluster_free(c);
+  for (size_t i = 0; i < 2; i++)
+    pai_topology_unref(t[i]);
 }
 
 static void names_of_kinds_are_plain(void **state)
@@ -251,8 +293,10 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(equal_machines_are_one_sku),
+    cmocka_unit_test(what_gpus_share_makes_a_sku),
     cmocka_unit_test(neighbours_stand_together),
     cmocka_unit_test(kinds_are_kept_apart),
+    cmocka_unit_test(kinds_may_be_known_already),
     cmocka_unit_test(names_of_kinds_are_plain),
     cmocka_unit_test(real_machines_have_their_levels),
     cmocka_unit_test(what_cannot_be_is_refused),

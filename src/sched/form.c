@@ -1,0 +1,401 @@
+/* form.c - structs as JSON objects, both ways by one table */
+#include "sched/form.h"
+
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- errors --------------------------------------------------------------- */
+
+static int fail(const pai__form *f, pai__node at, int code, const char *text)
+{
+  pai__buf pointer;
+
+  (void)pai__fail_at(f->err, code, pai__tree_where(f->tree, at), "%s", text);
+  pai__buf_init(&pointer, &f->tree->alloc);
+  pai__tree_pointer(f->tree, at, &pointer);
+  if (pai__buf_ok(&pointer))
+    pai__error_pointer(f->err, pai__buf_text(&pointer));
+  pai__buf_dispose(&pointer);
+  return code;
+}
+
+int pai__form_fail(const pai__form *f, pai__node at, const char *fmt, ...)
+{
+  char text[400];
+  va_list ap;
+
+  va_start(ap, fmt);
+  (void)vsnprintf(text, sizeof(text), fmt, ap);
+  va_end(ap);
+  return fail(f, at, PAI_EINVAL, text);
+}
+
+int pai__form_blame(const pai__form *f, pai__node n, int code,
+                    pai_error *cause)
+{
+  if (pai_error_code(cause) == PAI_ENOMEM) {
+    pai_error_free(cause);
+    return pai__oom(f->err);
+  }
+  (void)fail(f, n, code, pai_error_message(cause));
+  if (pai_error_help(cause) != NULL)
+    pai__error_help(f->err, "%s", pai_error_help(cause));
+  pai_error_free(cause);
+  return code;
+}
+
+static void help_with_keys(const pai__form *f, const pai__field *list,
+                           size_t count)
+{
+  pai__buf keys;
+
+  pai__buf_init(&keys, &f->tree->alloc);
+  for (size_t i = 0; i < count; i++)
+    pai__buf_printf(&keys, "%s%s", i != 0 ? ", " : "", list[i].key);
+  if (pai__buf_ok(&keys))
+    pai__error_help(f->err, "it may have: %s", pai__buf_text(&keys));
+  pai__buf_dispose(&keys);
+}
+
+static void help_with_words(const pai__form *f, const char *const *words)
+{
+  pai__buf list;
+
+  pai__buf_init(&list, &f->tree->alloc);
+  for (size_t i = 0; words[i] != NULL; i++)
+    if (words[i][0] != '\0')
+      pai__buf_printf(&list, "%s%s", list.len != 0 ? ", " : "", words[i]);
+  if (pai__buf_ok(&list))
+    pai__error_help(f->err, "one of: %s", pai__buf_text(&list));
+  pai__buf_dispose(&list);
+}
+
+/* --- one value ------------------------------------------------------------ */
+
+static int read_digits(const char *s, size_t len, uint64_t *out)
+{
+  *out = 0;
+  if (len == 0 || len > 20 || s[0] == '0')
+    return PAI_EINVAL;
+  for (size_t i = 0; i < len; i++) {
+    uint64_t digit = (uint64_t)(s[i] - '0');
+
+    if (s[i] < '0' || s[i] > '9' || *out > (UINT64_MAX - digit) / 10)
+      return PAI_EINVAL;
+    *out = *out * 10 + digit;
+  }
+  return PAI_OK;
+}
+
+int pai__form_id(const pai__form *f, pai__node at, const char *key,
+                 uint64_t *out)
+{
+  int type = pai__tree_type(f->tree, at);
+  const char *s;
+  size_t len;
+
+  if (type == PAI__INT && pai__tree_int(f->tree, at) >= 0) {
+    *out = (uint64_t)pai__tree_int(f->tree, at);
+    return PAI_OK;
+  }
+  if (type == PAI__STRING) {
+    s = pai__tree_str(f->tree, at, &len);
+    if (read_digits(s, len, out) == PAI_OK)
+      return PAI_OK;
+  }
+  return pai__form_fail(f, at,
+                        "\"%s\" is a whole number from 0 on, or above 2^63 "
+                        "its digits in quotes",
+                        key);
+}
+
+int pai__form_number(const pai__form *f, pai__node at, const char *key,
+                     int64_t low, int64_t high, int64_t *out)
+{
+  if (pai__tree_type(f->tree, at) != PAI__INT)
+    return pai__form_fail(f, at, "\"%s\" is a whole number", key);
+  *out = pai__tree_int(f->tree, at);
+  if (*out < low || *out > high)
+    return pai__form_fail(
+      f, at, "\"%s\" is from %" PRId64 " to %" PRId64 ", not %" PRId64, key,
+      low, high, *out);
+  return PAI_OK;
+}
+
+int pai__form_text(const pai__form *f, pai__node at, const char *key,
+                   const char **out)
+{
+  size_t len;
+
+  if (pai__tree_type(f->tree, at) != PAI__STRING)
+    return pai__form_fail(f, at, "\"%s\" is a string", key);
+  *out = pai__tree_str(f->tree, at, &len);
+  if (strlen(*out) != len)
+    return pai__form_fail(f, at, "\"%s\" has a NUL in it", key);
+  return PAI_OK;
+}
+
+int pai__form_list(const pai__form *f, pai__node at, const char *key,
+                   uint32_t *count)
+{
+  *count = 0;
+  if (at == PAI__NO_NODE)
+    return PAI_OK;
+  if (pai__tree_type(f->tree, at) != PAI__SEQUENCE)
+    return pai__form_fail(f, at, "\"%s\" is a list", key);
+  *count = pai__tree_count(f->tree, at);
+  return PAI_OK;
+}
+
+/* --- members -------------------------------------------------------------- */
+
+static void store(const pai__field *field, void *out, int64_t value)
+{
+  char *to = (char *)out + field->offset;
+  uint32_t narrow = (uint32_t)value;
+
+  if (field->size == sizeof(narrow))
+    memcpy(to, &narrow, sizeof(narrow));
+  else
+    memcpy(to, &value, sizeof(value));
+}
+
+static int64_t fetch(const pai__field *field, const void *in)
+{
+  const char *from = (const char *)in + field->offset;
+  uint32_t narrow;
+  int32_t with_sign;
+  int64_t value;
+
+  if (field->size != sizeof(narrow)) {
+    memcpy(&value, from, sizeof(value));
+    return value;
+  }
+  memcpy(&narrow, from, sizeof(narrow));
+  memcpy(&with_sign, from, sizeof(with_sign));
+  return field->low < 0 ? (int64_t)with_sign : (int64_t)narrow;
+}
+
+int pai__form_word(const pai__form *f, pai__node at, const pai__field *field,
+                   void *out)
+{
+  const char *word;
+  char shown[PAI__EXCERPT];
+  int64_t i = 0;
+  int rc = pai__form_text(f, at, field->key, &word);
+
+  if (rc < 0)
+    return rc;
+  while (field->words[i] != NULL &&
+         (word[0] == '\0' || strcmp(field->words[i], word) != 0))
+    i++;
+  if (field->words[i] != NULL) {
+    store(field, out, i);
+    return PAI_OK;
+  }
+  (void)pai__form_fail(f, at, "\"%s\" cannot be \"%s\"", field->key,
+                       pai__excerpt(shown, word, strlen(word)));
+  help_with_words(f, field->words);
+  return PAI_EINVAL;
+}
+
+static int read_flag(const pai__form *f, pai__node at, const pai__field *field,
+                     void *out)
+{
+  int value;
+
+  if (pai__tree_type(f->tree, at) != PAI__BOOL)
+    return pai__form_fail(f, at, "\"%s\" is true or false", field->key);
+  value = pai__tree_bool(f->tree, at);
+  memcpy((char *)out + field->offset, &value, sizeof(value));
+  return PAI_OK;
+}
+
+static int read_field(const pai__form *f, pai__node at,
+                      const pai__field *field, void *out)
+{
+  void *to = (char *)out + field->offset;
+  const char *text = NULL;
+  int64_t number;
+  uint64_t id;
+  int rc;
+
+  switch (field->kind) {
+  case PAI__FIELD_NUMBER:
+    rc = pai__form_number(f, at, field->key, field->low, field->high, &number);
+    if (rc == PAI_OK)
+      store(field, out, number);
+    return rc;
+  case PAI__FIELD_ID:
+    rc = pai__form_id(f, at, field->key, &id);
+    if (rc == PAI_OK)
+      memcpy(to, &id, sizeof(id));
+    return rc;
+  case PAI__FIELD_TEXT:
+    rc = pai__form_text(f, at, field->key, &text);
+    memcpy(to, &text, sizeof(text));
+    return rc;
+  case PAI__FIELD_WORD: return pai__form_word(f, at, field, out);
+  case PAI__FIELD_FLAG: return read_flag(f, at, field, out);
+  default: memcpy(to, &at, sizeof(at)); return PAI_OK;
+  }
+}
+
+static void set_usual(const pai__field *field, void *out)
+{
+  static const pai__node none = PAI__NO_NODE;
+  static const char *const no_text = NULL;
+  static const int no = 0;
+  void *to = (char *)out + field->offset;
+
+  switch (field->kind) {
+  case PAI__FIELD_TEXT: memcpy(to, &no_text, sizeof(no_text)); break;
+  case PAI__FIELD_NODE: memcpy(to, &none, sizeof(none)); break;
+  case PAI__FIELD_FLAG: memcpy(to, &no, sizeof(no)); break;
+  default: store(field, out, field->usual); break;
+  }
+}
+
+static size_t find_field(const pai__field *list, size_t count, const char *key)
+{
+  size_t i = 0;
+
+  while (i < count && strcmp(list[i].key, key) != 0)
+    i++;
+  return i;
+}
+
+static int read_members(const pai__form *f, pai__node n, const char *what,
+                        const pai__field *list, size_t count, void *out)
+{
+  pai__tree_walk walk = pai__tree_iter(f->tree, n);
+  pai__node key;
+  int rc = PAI_OK;
+
+  while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *name = pai__tree_str(f->tree, key, &len);
+    size_t i = find_field(list, count, name);
+    char shown[PAI__EXCERPT];
+
+    if (i == count || strlen(name) != len) {
+      rc = pai__form_fail(f, key, "%s has no \"%s\"", what,
+                          pai__excerpt(shown, name, len));
+      help_with_keys(f, list, count);
+    } else {
+      rc = read_field(f, pai__tree_value(f->tree, key), &list[i], out);
+    }
+  }
+  return rc;
+}
+
+int pai__form_read(const pai__form *f, pai__node n, const char *what,
+                   const pai__field *list, size_t count, void *out)
+{
+  int rc;
+
+  if (pai__tree_type(f->tree, n) != PAI__MAPPING)
+    return pai__form_fail(f, n, "%s is an object", what);
+  for (size_t i = 0; i < count; i++)
+    set_usual(&list[i], out);
+  rc = read_members(f, n, what, list, count, out);
+  for (size_t i = 0; i < count && rc == PAI_OK; i++)
+    if (list[i].needed &&
+        pai__tree_get(f->tree, n, list[i].key) == PAI__NO_NODE)
+      rc = pai__form_fail(f, n, "%s needs \"%s\"", what, list[i].key);
+  return rc;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+void pai__form_put_key(pai__json_writer *w, const char *key)
+{
+  pai__json_key(w, key, strlen(key));
+}
+
+void pai__form_put_text(pai__json_writer *w, const char *text)
+{
+  pai__json_text(w, text, strlen(text));
+}
+
+void pai__form_put_id(pai__json_writer *w, uint64_t id)
+{
+  char digits[24];
+
+  if (id <= INT64_MAX) {
+    pai__json_int(w, (int64_t)id);
+    return;
+  }
+  (void)snprintf(digits, sizeof(digits), "%" PRIu64, id);
+  pai__form_put_text(w, digits);
+}
+
+static void write_field(pai__json_writer *w, const pai__field *field,
+                        const void *in)
+{
+  const void *from = (const char *)in + field->offset;
+  const char *text;
+  uint64_t id;
+  int flag;
+
+  switch (field->kind) {
+  case PAI__FIELD_TEXT:
+    memcpy(&text, from, sizeof(text));
+    if (text != NULL) {
+      pai__form_put_key(w, field->key);
+      pai__form_put_text(w, text);
+    }
+    break;
+  case PAI__FIELD_FLAG:
+    memcpy(&flag, from, sizeof(flag));
+    if (flag != 0) {
+      pai__form_put_key(w, field->key);
+      pai__json_bool(w, true);
+    }
+    break;
+  case PAI__FIELD_ID:
+    memcpy(&id, from, sizeof(id));
+    if (id != 0 || field->needed) {
+      pai__form_put_key(w, field->key);
+      pai__form_put_id(w, id);
+    }
+    break;
+  default: break;
+  }
+}
+
+/* The word of an index that may be none: what is written may be refused
+ * afterwards. */
+static const char *word_of(const pai__field *field, int64_t i)
+{
+  int64_t count = 0;
+
+  while (field->words[count] != NULL)
+    count++;
+  return i >= 0 && i < count ? field->words[i] : "";
+}
+
+void pai__form_write(pai__json_writer *w, const pai__field *list, size_t count,
+                     const void *in)
+{
+  for (size_t i = 0; i < count; i++) {
+    const pai__field *field = &list[i];
+    bool is_number = field->kind == PAI__FIELD_NUMBER;
+    int64_t number;
+
+    if (!is_number && field->kind != PAI__FIELD_WORD) {
+      write_field(w, field, in);
+      continue;
+    }
+    number = fetch(field, in);
+    if (number == field->usual && !field->needed)
+      continue;
+    pai__form_put_key(w, field->key);
+    if (is_number)
+      pai__json_int(w, number);
+    else
+      pai__form_put_text(w, word_of(field, number));
+  }
+}

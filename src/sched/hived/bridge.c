@@ -1,0 +1,535 @@
+/* bridge.c - between requests of the scheduler and HiveD's groups */
+#include "sched/hived/bridge.h"
+
+#include "resource/bits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- names ---------------------------------------------------------------- */
+
+void pai__bridge_name_of(pai__bridge_name *name, uint64_t id,
+                         uint32_t instance)
+{
+  name->len = (size_t)snprintf(name->text, sizeof(name->text),
+                               "%" PRIu64 ".%" PRIu32, id, instance);
+}
+
+bool pai__bridge_name_read(const char *text, uint64_t *id, uint32_t *instance)
+{
+  return sscanf(text, "%" SCNu64 ".%" SCNu32, id, instance) == 2;
+}
+
+uint64_t pai__bridge_pod(uint64_t id, uint32_t instance, uint32_t task)
+{
+  uint64_t h = id * UINT64_C(0x9e3779b97f4a7c15) + instance;
+
+  h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9) + task;
+  return (h ^ h >> 32) | 1;
+}
+
+/* --- places --------------------------------------------------------------- */
+
+static pai__leaf_place *place_of(const pai__bridge *g, uint32_t leaf)
+{
+  return (pai__leaf_place *)g->banks->places.data + leaf;
+}
+
+static uint32_t *leaf_at(const pai__bridge *g, const pai__park *park,
+                         uint32_t node, uint32_t bit)
+{
+  return (uint32_t *)g->banks->leaves.data + park->spots[node].first_gpu + bit;
+}
+
+/* The bit of a device on a node, by the number that jobs are told. */
+static uint32_t bit_of(const pai__park *park, uint32_t node, uint32_t number)
+{
+  const uint16_t *numbers = park->numbers + park->spots[node].first_gpu;
+  uint32_t bit = 0, n = pai__build_of(park, node)->gpus;
+
+  while (bit < n && numbers[bit] != number)
+    bit++;
+  return bit < n ? bit : PAI__NONE;
+}
+
+static uint32_t count_leaves(const pai_cluster *c)
+{
+  uint32_t n = 0;
+
+  for (size_t i = 0; i < c->ncells; i++)
+    n += c->cells[i].gpu != PAI__NOTHING;
+  return n;
+}
+
+static int find_places(pai__bridge *g, const pai__park *park)
+{
+  pai__banks *b = g->banks;
+  const pai_cluster *c = b->cluster;
+  uint32_t nleaves = count_leaves(c), ngpus = 0;
+
+  for (uint32_t i = 0; i < park->nspots; i++)
+    ngpus += pai__build_of(park, i)->gpus;
+  if (pai__flat_reserve(&b->places, &b->alloc, nleaves) < 0 ||
+      pai__flat_reserve(&b->leaves, &b->alloc, ngpus) < 0 ||
+      pai__flat_reserve(&b->nodes, &b->alloc, park->nspots) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(&b->places, nleaves);
+  (void)pai__flat_push(&b->leaves, ngpus);
+  (void)pai__flat_push(&b->nodes, park->nspots);
+  for (uint32_t i = 0; i < ngpus; i++)
+    ((uint32_t *)b->leaves.data)[i] = PAI__NONE;
+  for (uint32_t i = 0; i < park->nspots; i++)
+    ((uint32_t *)b->nodes.data)[i] = PAI__NONE;
+  for (uint32_t i = 0; i < nleaves; i++) {
+    uint32_t node = pai__hived_leaf_node(g->engine, i);
+    pai__leaf_place *p = place_of(g, i);
+
+    p->node = pai__park_node(park, c->nodes[node].name);
+    p->bit = p->node == PAI__NONE
+               ? PAI__NONE
+               : bit_of(park, p->node, pai__hived_leaf_index(g->engine, i));
+    if (p->bit == PAI__NONE) {
+      p->node = PAI__NONE;
+      continue;
+    }
+    *leaf_at(g, park, p->node, p->bit) = i;
+    ((uint32_t *)b->nodes.data)[p->node] = node;
+  }
+  return PAI_OK;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+static int collect(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
+}
+
+/* A cluster that HiveD could start with: cells for machines that have none, a
+ * virtual cluster where there is none. */
+static int as_hived(pai__bridge *g, const pai__park *park, pai_error **err)
+{
+  pai_cluster_options o = PAI_CLUSTER_OPTIONS_INIT;
+  pai_cluster *own;
+  pai__buf text;
+  int rc;
+
+  o.alloc = &g->alloc;
+  o.form = "openpai";
+  rc = pai_cluster_parse(&own, park->text, park->text_len, &o, err);
+  if (rc < 0)
+    return rc;
+  pai__buf_init(&text, &g->alloc);
+  rc = pai_cluster_write_hived(own, PAI_FORMAT_JSON, collect, &text, err);
+  o.form = "hived";
+  if (rc == PAI_OK)
+    rc = pai_cluster_parse(&g->banks->cluster, text.data, text.len, &o, err);
+  pai__buf_dispose(&text);
+  pai_cluster_free(own);
+  return rc;
+}
+
+static pai__banks *new_banks(const pai_alloc *alloc)
+{
+  pai__banks *b = pai__zalloc(alloc, sizeof(*b));
+
+  if (b == NULL)
+    return NULL;
+  atomic_init(&b->owners, 1);
+  b->alloc = *alloc;
+  pai__flat_init(&b->places, sizeof(pai__leaf_place));
+  pai__flat_init(&b->leaves, sizeof(uint32_t));
+  pai__flat_init(&b->nodes, sizeof(uint32_t));
+  return b;
+}
+
+static void unref_banks(pai__banks *b)
+{
+  pai_alloc alloc;
+
+  if (b == NULL ||
+      atomic_fetch_sub_explicit(&b->owners, 1, memory_order_acq_rel) != 1)
+    return;
+  pai_cluster_free(b->cluster);
+  pai__flat_dispose(&b->places, &b->alloc);
+  pai__flat_dispose(&b->leaves, &b->alloc);
+  pai__flat_dispose(&b->nodes, &b->alloc);
+  alloc = b->alloc;
+  pai__free(&alloc, b, sizeof(*b));
+}
+
+static pai__bridge *new_bridge(const pai_alloc *alloc)
+{
+  pai__bridge *g = pai__zalloc(alloc, sizeof(*g));
+
+  if (g == NULL)
+    return NULL;
+  g->alloc = *alloc;
+  pai__flat_init(&g->reserving, sizeof(pai__reserving));
+  pai__flat_init(&g->members, sizeof(pai__hived_member));
+  pai__flat_init(&g->wanted, sizeof(uint32_t));
+  pai__flat_init(&g->types, sizeof(uint32_t));
+  pai__flat_init(&g->suggested, sizeof(uint64_t));
+  pai__flat_init(&g->tasks, sizeof(pai_task_place));
+  return g;
+}
+
+void pai__bridge_free(pai__bridge *g)
+{
+  pai_alloc alloc;
+
+  if (g == NULL)
+    return;
+  pai__hived_free(g->engine);
+  unref_banks(g->banks);
+  pai__flat_dispose(&g->reserving, &g->alloc);
+  pai__flat_dispose(&g->members, &g->alloc);
+  pai__flat_dispose(&g->wanted, &g->alloc);
+  pai__flat_dispose(&g->types, &g->alloc);
+  pai__flat_dispose(&g->suggested, &g->alloc);
+  pai__flat_dispose(&g->tasks, &g->alloc);
+  alloc = g->alloc;
+  pai__free(&alloc, g, sizeof(*g));
+}
+
+static int by_order(const void *a, const void *b)
+{
+  const pai__run *x = *(const pai__run *const *)a;
+  const pai__run *y = *(const pai__run *const *)b;
+
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* What runs already, in the order in which it was placed. */
+static int bind_all(pai__bridge *g, const pai_sched *s)
+{
+  size_t most = s->runs.len + 1, n = 0;
+  const pai__run **runs = pai__zalloc(&g->alloc, most * sizeof(*runs));
+  int rc = runs != NULL ? PAI_OK : PAI_ENOMEM;
+
+  for (uint32_t i = 0; runs != NULL && i < s->runs.len; i++)
+    if (pai__run_at(s, i)->req != PAI__NONE &&
+        pai__run_at(s, i)->state >= PAI__RUN_PLACED)
+      runs[n++] = pai__run_at(s, i);
+  if (n != 0)
+    qsort(runs, n, sizeof(*runs), by_order);
+  for (size_t i = 0; i < n && rc == PAI_OK; i++)
+    rc =
+      pai__bridge_bind(g, s, (uint32_t)(runs[i] - (pai__run *)s->runs.data));
+  if (runs != NULL)
+    pai__free(&g->alloc, runs, most * sizeof(*runs));
+  return rc;
+}
+
+static int make(pai__bridge *g, const pai_sched *s, pai_error **err)
+{
+  int rc;
+
+  g->banks = new_banks(&g->alloc);
+  if (g->banks == NULL)
+    return PAI_ENOMEM;
+  rc = as_hived(g, s->park, err);
+  if (rc == PAI_OK)
+    rc = pai__hived_new(&g->engine, g->banks->cluster, &g->alloc, err);
+  if (rc == PAI_OK)
+    rc = find_places(g, s->park);
+  for (uint32_t i = 0; rc == PAI_OK && i < s->park->nspots; i++)
+    pai__bridge_see_node(g, s, i);
+  return rc == PAI_OK ? bind_all(g, s) : rc;
+}
+
+int pai__bridge_new(pai__bridge **out, const pai_policy_host *host)
+{
+  const pai_sched *s = host->sched;
+  pai__bridge *g = new_bridge(&s->alloc);
+  pai_error *err = NULL;
+  int rc;
+
+  *out = NULL;
+  if (g == NULL)
+    return PAI_ENOMEM;
+  rc = make(g, s, &err);
+  if (rc == PAI_OK) {
+    *out = g;
+    return rc;
+  }
+  if (err != NULL)
+    (void)host->give_up(host, rc, pai_error_message(err));
+  pai_error_free(err);
+  pai__bridge_free(g);
+  return rc;
+}
+
+int pai__bridge_clone(pai__bridge **out, const pai__bridge *g,
+                      const pai_alloc *alloc)
+{
+  pai__bridge *copy = new_bridge(alloc);
+  int rc;
+
+  *out = NULL;
+  if (copy == NULL)
+    return PAI_ENOMEM;
+  copy->banks = g->banks;
+  atomic_fetch_add_explicit(&g->banks->owners, 1, memory_order_relaxed);
+  rc = pai__flat_copy(&copy->reserving, &g->reserving, alloc);
+  if (rc == PAI_OK)
+    rc = pai__hived_clone(&copy->engine, g->engine);
+  if (rc < 0)
+    pai__bridge_free(copy);
+  else
+    *out = copy;
+  return rc;
+}
+
+void pai__bridge_see_node(pai__bridge *g, const pai_sched *s, uint32_t node)
+{
+  const pai__room *room = pai__room_at(s, node);
+  uint32_t own = ((uint32_t *)g->banks->nodes.data)[node];
+
+  if (own != PAI__NONE)
+    pai__hived_set_node(g->engine, own,
+                        room->state == PAI_NODE_UP && room->sick == 0);
+}
+
+/* --- requests ------------------------------------------------------------- */
+
+static int by_leaves(const void *a, const void *b)
+{
+  const pai__hived_member *x = a, *y = b;
+
+  return x->leaves < y->leaves ? -1 : x->leaves > y->leaves;
+}
+
+/* Tasks by how many GPUs they want, each number once. */
+static int find_members(pai__bridge *g, const pai_sched *s, const pai__req *r)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  pai__hived_member *list;
+  uint32_t n = 0;
+
+  g->members.len = 0;
+  if (pai__flat_reserve(&g->members, &g->alloc, r->nwants) < 0)
+    return PAI_ENOMEM;
+  list = g->members.data;
+  for (uint32_t i = 0; i < r->nwants; i++) {
+    uint32_t k = 0;
+
+    if (w[i].gpus == 0 || w[i].type != w[0].type)
+      return PAI_ENOTSUP;
+    while (k < n && list[k].leaves != w[i].gpus)
+      k++;
+    if (k == n)
+      list[n++] = (pai__hived_member){ .leaves = w[i].gpus };
+    list[k].pods += w[i].tasks;
+  }
+  g->members.len = n;
+  qsort(list, n, sizeof(*list), by_leaves);
+  return PAI_OK;
+}
+
+int pai__bridge_request(pai__bridge *g, const pai_sched *s, uint32_t req,
+                        const pai__bridge_name *name, pai__hived_request *out)
+{
+  const pai__req *r = pai__req_at(s, req);
+  const char *vc = s->park->tenants[r->tenant].name;
+  const char *pin = pai__texts_text(&s->names, r->pin);
+  uint32_t type = pai__wants_of(s, r)->type;
+  int rc = find_members(g, s, r);
+
+  if (rc < 0)
+    return rc;
+  *out = (pai__hived_request){ .group = name->text,
+                               .group_len = name->len,
+                               .members = g->members.data,
+                               .nmembers = g->members.len,
+                               .priority = r->priority,
+                               .lazy = r->lazy != 0 };
+  out->leaves = out->members[0].leaves;
+  out->vc = pai__hived_find_vc(g->engine, vc, strlen(vc));
+  out->pin = PAI__NOTHING;
+  if (pin != NULL)
+    out->pin = pai__hived_find_pin(g->engine, out->vc, pin, strlen(pin));
+  out->leaf_type = PAI__NOTHING;
+  if (type != PAI__NONE)
+    out->leaf_type =
+      type < s->park->nkinds
+        ? pai__hived_find_leaf_type(g->engine, s->park->kinds[type],
+                                    strlen(s->park->kinds[type]))
+        : PAI__HIVED_UNKNOWN;
+  return PAI_OK;
+}
+
+/* --- binding -------------------------------------------------------------- */
+
+/* The type of the cells that the virtual cluster owns where a leaf is: that of
+ * its first share there. */
+static uint32_t owned_type(const pai__bridge *g, const pai__req *r,
+                           const char *vc, uint32_t leaf)
+{
+  const pai_cluster *c = g->banks->cluster;
+  uint32_t chain = pai__hived_leaf_chain(g->engine, leaf);
+
+  if (r->priority < 0)
+    return PAI__NOTHING;
+  for (size_t i = 0; i < c->nvcs; i++) {
+    if (strcmp(c->vcs[i].name, vc) != 0)
+      continue;
+    for (uint32_t k = 0; k < c->vcs[i].nshares; k++) {
+      const char *path = c->vcs[i].shares[k].path, *dot;
+
+      if (path == NULL ||
+          pai__cluster_find_type(c, path, strcspn(path, ".")) != chain)
+        continue;
+      dot = strrchr(path, '.');
+      dot = dot != NULL ? dot + 1 : path;
+      return pai__cluster_find_type(c, dot, strlen(dot));
+    }
+  }
+  return PAI__HIVED_NO_TYPE;
+}
+
+/* The next leaf of a mask, taken out of it. */
+static uint32_t next_leaf(const pai__bridge *g, const pai_sched *s,
+                          const pai__slot *slot, uint64_t *gpus)
+{
+  uint32_t bit = 0;
+
+  while ((*gpus >> bit & 1) == 0)
+    bit++;
+  *gpus &= ~(UINT64_C(1) << bit);
+  return *leaf_at(g, s->park, slot->node, bit);
+}
+
+/* All leaves of a run, tasks by ascending GPUs, and in their order. */
+static int list_leaves(pai__bridge *g, const pai_sched *s, const pai__run *run)
+{
+  const pai__req *r = pai__req_at(s, run->req);
+  const pai__want *w = pai__wants_of(s, r);
+  const pai__slot *slots = pai__slots_of(s, run);
+  const pai__hived_member *members = g->members.data;
+  const char *vc = s->park->tenants[r->tenant].name;
+  uint32_t total = 0;
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    total += w[slots[i].want].gpus;
+  g->wanted.len = g->types.len = 0;
+  if (pai__flat_reserve(&g->wanted, &g->alloc, total) < 0 ||
+      pai__flat_reserve(&g->types, &g->alloc, total) < 0)
+    return PAI_ENOMEM;
+  for (uint32_t m = 0; m < g->members.len; m++)
+    for (uint32_t i = 0; i < run->tasks; i++) {
+      uint64_t gpus = slots[i].gpus;
+
+      if (w[slots[i].want].gpus != members[m].leaves)
+        continue;
+      while (gpus != 0) {
+        uint32_t leaf = next_leaf(g, s, &slots[i], &gpus);
+
+        ((uint32_t *)g->wanted.data)[g->wanted.len++] = leaf;
+        ((uint32_t *)g->types.data)[g->types.len++] =
+          leaf != PAI__NONE ? owned_type(g, r, vc, leaf) : PAI__HIVED_NO_TYPE;
+      }
+    }
+  return PAI_OK;
+}
+
+int pai__bridge_bind(pai__bridge *g, const pai_sched *s, uint32_t run)
+{
+  const pai__run *x = pai__run_at(s, run);
+  uint64_t id = pai__req_at(s, x->req)->id;
+  pai__bridge_name name;
+  pai__hived_request q;
+  pai__hived_info info = { 0 };
+  uint32_t first = 0, task = 0;
+  int rc;
+
+  pai__bridge_name_of(&name, id, x->instance);
+  rc = pai__bridge_request(g, s, x->req, &name, &q);
+  if (rc == PAI_ENOTSUP)
+    return PAI_OK; /* not placed by cells */
+  if (rc == PAI_OK)
+    rc = list_leaves(g, s, x);
+  info.leaves = g->wanted.data;
+  info.types = g->types.data;
+  for (uint32_t m = 0; m < q.nmembers && rc == PAI_OK; m++)
+    for (uint32_t i = 0; i < q.members[m].pods && rc == PAI_OK; i++) {
+      uint32_t leaf = info.leaves[first];
+
+      q.leaves = q.members[m].leaves;
+      rc = pai__hived_add(
+        g->engine, &q, pai__bridge_pod(id, x->instance, task++),
+        leaf != PAI__NONE ? pai__hived_leaf_node(g->engine, leaf) : PAI__NONE,
+        i, &info);
+      first += q.leaves;
+    }
+  return rc;
+}
+
+void pai__bridge_drop(pai__bridge *g, uint64_t id, uint32_t instance)
+{
+  pai__bridge_name name;
+  uint32_t group;
+
+  pai__bridge_name_of(&name, id, instance);
+  group = pai__hived_find_group(g->engine, name.text, name.len);
+  if (group != PAI__NOTHING)
+    pai__hived_drop_group(g->engine, group);
+}
+
+static uint32_t find_reserving(const pai__bridge *g, uint64_t id,
+                               uint32_t instance)
+{
+  const pai__reserving *list = g->reserving.data;
+  uint32_t i = 0;
+
+  while (i < g->reserving.len &&
+         (list[i].id != id || list[i].instance != instance))
+    i++;
+  return i < g->reserving.len ? i : PAI__NONE;
+}
+
+int pai__bridge_list(pai__bridge *g, uint64_t id, uint32_t instance)
+{
+  uint32_t i;
+
+  if (find_reserving(g, id, instance) != PAI__NONE)
+    return PAI_OK;
+  if (pai__flat_reserve(&g->reserving, &g->alloc, 1) < 0)
+    return PAI_ENOMEM;
+  i = pai__flat_push(&g->reserving, 1);
+  ((pai__reserving *)g->reserving.data)[i] = (pai__reserving){ id, instance };
+  return PAI_OK;
+}
+
+void pai__bridge_unlist(pai__bridge *g, uint64_t id, uint32_t instance)
+{
+  uint32_t i = find_reserving(g, id, instance);
+  pai__reserving *list = g->reserving.data;
+
+  if (i == PAI__NONE)
+    return;
+  g->reserving.len--;
+  memmove(list + i, list + i + 1, (g->reserving.len - i) * sizeof(*list));
+}
+
+void pai__bridge_forget(pai__bridge *g, uint64_t id)
+{
+  pai__reserving *list = g->reserving.data;
+
+  for (uint32_t i = 0; i < g->reserving.len;) {
+    pai__bridge_name name;
+
+    if (list[i].id != id) {
+      i++;
+      continue;
+    }
+    pai__bridge_name_of(&name, id, list[i].instance);
+    (void)pai__hived_delete_unallocated(
+      g->engine, name.text, name.len,
+      pai__bridge_pod(id, list[i].instance, 0));
+    g->reserving.len--;
+    memmove(list + i, list + i + 1, (g->reserving.len - i) * sizeof(*list));
+  }
+}

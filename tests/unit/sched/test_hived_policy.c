@@ -1,0 +1,268 @@
+/* HiveD as a policy: shares that are cells, preemption, what is remembered. */
+#include "scene.h"
+
+#include "base/prng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CELLS                                                               \
+  "physicalCluster:\n"                                                      \
+  "  cellTypes:\n"                                                          \
+  "    NODE: {childCellType: GPU, childCellNumber: 4, isNodeLevel: true}\n" \
+  "    RACK: {childCellType: NODE, childCellNumber: 2}\n"                   \
+  "  physicalCells:\n"                                                      \
+  "  - {cellType: RACK, cellChildren: [{cellAddress: n0}, {cellAddress: "   \
+  "n1}]}\n"                                                                 \
+  "  - {cellType: RACK, cellChildren: [{cellAddress: n2}, {cellAddress: "   \
+  "n3}]}\n"                                                                 \
+  "virtualClusters:\n"                                                      \
+  "  a: {virtualCells: [{cellType: RACK.NODE, cellNumber: 2}]}\n"           \
+  "  b: {virtualCells: [{cellType: RACK.NODE, cellNumber: 1}]}\n"
+
+static int submit(pai_sched *s, uint64_t id, const char *vc, uint32_t tasks,
+                  uint32_t gpus, int priority)
+{
+  pai_want want = scene_want(tasks, gpus);
+
+  want.cpus = 0;
+  return scene_request(
+    s,
+    &(pai_request){
+      .id = id, .vc = vc, .wants = &want, .nwants = 1, .priority = priority },
+    NULL);
+}
+
+static int give_back(pai_sched *s, uint64_t id)
+{
+  return scene_event(
+    s, (pai_sched_event){ .kind = PAI_SCHED_RETURNED, .id = id }, NULL);
+}
+
+static void shares_are_cells(void **state)
+{
+  pai_sched *s = scene_new(CELLS, "hived", NULL, NULL);
+
+  (void)state;
+  assert_non_null(s);
+  assert_int_equal(submit(s, 1, "b", 1, 2, 0), PAI_OK);
+  assert_int_equal(submit(s, 2, "b", 1, 4, 0), PAI_OK);
+  assert_int_equal(submit(s, 3, "b", 1, 5, 0), PAI_ENOROOM);
+  assert_int_equal(submit(s, 4, "b", 2, 4, 0), PAI_ENOROOM);
+  assert_int_equal(submit(s, 5, "a", 2, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 5");
+  assert_string_equal(scene_lack(s, 2), "quota");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  pai_sched_free(s);
+}
+
+static void who_borrows_gives_way(void **state)
+{
+  pai_sched *s = scene_new(CELLS, "hived", NULL, NULL);
+
+  (void)state;
+  /* All four nodes, of which three belong to somebody. */
+  for (uint64_t id = 1; id <= 4; id++)
+    assert_int_equal(submit(s, id, "b", 1, 4, -1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2, start 3, start 4");
+  assert_int_equal(submit(s, 5, "a", 1, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  assert_string_equal(scene_lack(s, 5), "victims");
+  assert_int_equal(submit(s, 6, "b", 1, 4, -1), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(give_back(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 5"); /* not 1, nor 6 */
+  pai_sched_free(s);
+}
+
+static void a_claim_that_is_cancelled_is_forgotten(void **state)
+{
+  pai_sched *s = scene_new(CELLS, "hived", NULL, NULL);
+  pai_sched_event e = { .kind = PAI_SCHED_CANCEL,
+                        .id = 5,
+                        .instance = PAI_SCHED_ALL };
+
+  (void)state;
+  for (uint64_t id = 1; id <= 4; id++)
+    assert_int_equal(submit(s, id, "b", 1, 4, -1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2, start 3, start 4");
+  assert_int_equal(submit(s, 5, "a", 1, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  assert_int_equal(give_back(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  pai_sched_free(s);
+}
+
+static void sick_nodes_are_left_out(void **state)
+{
+  pai_sched *s = scene_new(CELLS, "hived", NULL, NULL);
+  pai_sched_event e = { .kind = PAI_SCHED_NODE, .gpu = -1 };
+  static const char *const nodes[] = { "n0", "n1", "n3" };
+
+  (void)state;
+  for (size_t i = 0; i < 3; i++) {
+    e.node = nodes[i];
+    e.number = PAI_NODE_SICK;
+    assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  }
+  assert_int_equal(submit(s, 1, "a", 1, 4, 0), PAI_OK);
+  assert_int_equal(submit(s, 2, "a", 1, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_string_equal(scene_places(s, 1, 0), "2:f");
+  assert_string_equal(scene_lack(s, 2), "health");
+  e.number = PAI_NODE_UP;
+  assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  pai_sched_free(s);
+}
+
+static void machines_without_cells_get_them(void **state)
+{
+  pai_sched *s =
+    scene_new("nodes:2 gpu:8:h100 switch:4 cpus:16", "hived", NULL, NULL);
+  pai_want want = scene_want(2, 3);
+
+  (void)state;
+  assert_non_null(s);
+  assert_int_equal(scene_submit(s, 1, 2, 3), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_string_equal(scene_places(s, 1, 0), "0:7 0:70"); /* by switch */
+  want.cpus = 15; /* more than the node has left beside them */
+  assert_int_equal(
+    scene_request(s, &(pai_request){ .id = 2, .wants = &want, .nwants = 1 },
+                  NULL),
+    PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(scene_submit(s, 3, 1, 0), PAI_OK); /* without GPUs */
+  assert_string_equal(scene_decide(s), "start 3");
+  pai_sched_free(s);
+}
+
+static void who_comes_in_between_keeps_what_runs(void **state)
+{
+  pai_sched *s = scene_new(CELLS, "fifo", NULL, NULL);
+  pai_sched_event e = { .kind = PAI_SCHED_POLICY, .text = "hived" };
+
+  (void)state;
+  assert_int_equal(submit(s, 1, "a", 2, 4, 0), PAI_OK);
+  assert_int_equal(submit(s, 2, "b", 1, 2, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2");
+  assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  assert_int_equal(submit(s, 3, "a", 1, 1, 0), PAI_OK);
+  assert_int_equal(submit(s, 4, "b", 1, 2, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 4");
+  assert_string_equal(scene_lack(s, 3), "quota");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 3");
+  pai_sched_free(s);
+}
+
+/* --- forks ---------------------------------------------------------------- */
+
+static void happen(pai_sched *s, pai__prng *random, uint64_t id)
+{
+  static const char *const vcs[] = { "a", "b" };
+  static const char *const nodes[] = { "n0", "n1", "n2", "n3" };
+  uint32_t what = (uint32_t)pai__prng_below(random, 10);
+  pai_sched_event e = { .kind = PAI_SCHED_NODE, .gpu = -1 };
+
+  if (what < 5) {
+    (void)submit(s, id, vcs[pai__prng_below(random, 2)],
+                 1 + (uint32_t)pai__prng_below(random, 2),
+                 1 + (uint32_t)pai__prng_below(random, 4),
+                 (int)pai__prng_below(random, 4) - 1);
+  } else if (what < 9) {
+    uint64_t one = 1 + pai__prng_below(random, id);
+
+    if (scene_finish(s, one) < 0)
+      (void)give_back(s, one);
+  } else {
+    e.node = nodes[pai__prng_below(random, 4)];
+    e.number = pai__prng_below(random, 2) ? PAI_NODE_SICK : PAI_NODE_UP;
+    assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  }
+}
+
+/* What was asked to stop stops. */
+static void obey(pai_sched *s, const char *decisions)
+{
+  unsigned long long id;
+
+  while ((decisions = strstr(decisions, "stop ")) != NULL) {
+    decisions += 5;
+    id = strtoull(decisions, NULL, 10);
+    assert_int_equal(give_back(s, id), PAI_OK);
+  }
+}
+
+static void a_fork_goes_the_same_way(void **state)
+{
+  pai__prng random = { 7 }, again;
+  pai_sched *s = scene_new(CELLS, "hived", NULL, NULL), *fork;
+  char first[4096], copy[4096];
+
+  (void)state;
+  for (uint64_t id = 1; id < 400; id++) {
+    happen(s, &random, id);
+    assert_int_equal(pai_sched_fork(&fork, s, NULL), PAI_OK);
+    again = random;
+    (void)snprintf(first, sizeof(first), "%s", scene_decide(s));
+    assert_string_equal(scene_decide(fork), first);
+    (void)snprintf(copy, sizeof(copy), "%s", first);
+    obey(s, copy);
+    obey(fork, copy);
+    happen(s, &random, id + 1000);
+    happen(fork, &again, id + 1000);
+    (void)snprintf(first, sizeof(first), "%s", scene_decide(s));
+    assert_string_equal(scene_decide(fork), first);
+    obey(s, first);
+    pai_sched_free(fork);
+  }
+  pai_sched_free(s);
+}
+
+static int story(const pai_alloc *alloc, void *user_data)
+{
+  pai_sched *s = scene_new(CELLS, "hived", NULL, alloc), *fork = NULL;
+  int rc = PAI_ENOMEM;
+
+  (void)user_data;
+  if (s == NULL)
+    return PAI_ENOMEM;
+  if (submit(s, 1, "b", 2, 4, -1) == PAI_OK &&
+      submit(s, 2, "b", 2, 4, -1) == PAI_OK)
+    rc = pai_sched_decide(s, 0, NULL);
+  if (rc >= 0)
+    rc = submit(s, 3, "a", 2, 4, 0);
+  if (rc == PAI_OK)
+    rc = pai_sched_decide(s, 0, NULL);
+  if (rc >= 0)
+    rc = pai_sched_fork(&fork, s, NULL);
+  pai_sched_free(fork);
+  pai_sched_free(s);
+  return rc;
+}
+
+static void failing_memory_is_told(void **state)
+{
+  (void)state;
+  test_faults(story, NULL);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(shares_are_cells),
+    cmocka_unit_test(who_borrows_gives_way),
+    cmocka_unit_test(a_claim_that_is_cancelled_is_forgotten),
+    cmocka_unit_test(sick_nodes_are_left_out),
+    cmocka_unit_test(machines_without_cells_get_them),
+    cmocka_unit_test(who_comes_in_between_keeps_what_runs),
+    cmocka_unit_test(a_fork_goes_the_same_way),
+    cmocka_unit_test(failing_memory_is_told),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
