@@ -15,13 +15,15 @@ void pai__plan_init(pai__plan *p, const pai_alloc *alloc)
   pai__lookup_init(&p->row_of);
   pai__flat_init(&p->sites, sizeof(pai__site));
   pai__flat_init(&p->spare, sizeof(pai__site));
+  pai__flat_init(&p->nodes, 2 * sizeof(uint64_t));
 }
 
 void pai__plan_dispose(pai__plan *p)
 {
   pai__flat *list[] = { &p->steps.words,  &p->lines, &p->lots,
                         &p->rooms,        &p->used,  &p->rows,
-                        &p->row_of.slots, &p->sites, &p->spare };
+                        &p->row_of.slots, &p->sites, &p->spare,
+                        &p->nodes };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &p->alloc);
