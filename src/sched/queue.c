@@ -398,7 +398,9 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
   const pai__want *w = pai__wants_of(s, r);
-  uint64_t h = mix(r->tenant, r->priority < 0);
+  /* Not simply the tenant: 0 and opportunistic would be as 1 and not. */
+  uint64_t h =
+    mix(mix(UINT64_C(0x9e3779b97f4a7c15), r->tenant), r->priority < 0);
 
   h = mix(mix(h, r->pin), r->within);
   for (uint32_t i = 0; i < r->nwants; i++) {

@@ -132,7 +132,7 @@ static const struct {
   { "{\"time\":1,\"event\":\"change\",\"id\":1,\"key\":\"held\",\"value\":[]}",
     PAI_EINVAL, 56, "/value", "a whole number, a string or null" },
   { "{\"time\":1,\"event\":\"policy\",\"policy\":\"fifo\",\"options\":[]}",
-    PAI_EINVAL, 53, "/options", "is an object" },
+    PAI_EINVAL, 54, "/options", "is an object" },
   { "{\"time\":1,\"event\":\"cluster\",\"cluster\":{\"nodes\":[{}]}}",
     PAI_EINVAL, 39, "/cluster", "" },
   { "{\"time\":1,\"event\":\"reserve\",\"reservation\":{\"name\":\"n\","
