@@ -11,8 +11,10 @@
 #include <openpai/hived.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
+#include <openpai/policy.h>
 #include <openpai/report.h>
 #include <openpai/resource.h>
+#include <openpai/sched.h>
 #include <openpai/spec.h>
 
 #endif /* OPENPAI_OPENPAI_H */

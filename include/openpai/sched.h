@@ -31,8 +31,8 @@
 
 PAI_BEGIN_DECLS
 
-typedef struct pai_sched pai_sched;   /**< opaque; pai_sched_free() */
-typedef struct pai_policy pai_policy; /**< openpai/policy.h */
+typedef struct pai_sched pai_sched; /**< opaque; pai_sched_free() */
+struct pai_policy;                  /* openpai/policy.h */
 
 /** Most that a scheduler takes: nodes as an allocation, and of each */
 enum {
@@ -47,9 +47,10 @@ enum {
 /** Options; zero-fill, or use PAI_SCHED_OPTIONS_INIT. */
 typedef struct pai_sched_options {
   size_t struct_size;
-  const pai_alloc *alloc;  /**< NULL: malloc; copied */
-  const char *policy;      /**< a built-in one; NULL: "fifo" */
-  const pai_policy *table; /**< one of the caller's instead; must outlive the
+  const pai_alloc *alloc; /**< NULL: malloc; copied */
+  const char *policy;     /**< a built-in one; NULL: "fifo" */
+  const struct pai_policy
+    *table; /**< one of the caller's instead; must outlive the
                                   scheduler and its forks */
   const char *policy_options;     /**< a JSON object, or NULL: all defaults */
   uint32_t first_port, last_port; /**< what tasks are given; 0: 15000 to
@@ -126,21 +127,21 @@ typedef struct pai_after {
 /** A request; strings and arrays are copied. */
 typedef struct pai_request {
   size_t struct_size;
-  uint64_t id;           /**< the caller's; never 0, never used before */
-  const char *name;      /**< for people, or NULL */
-  const char *vc;        /**< its virtual cluster; NULL: "default" */
-  const char *user;      /**< or NULL */
-  const char *pin;       /**< only in the cell or node of this name, or NULL */
-  const char *within;    /**< "node", "rack", or what GPUs share, as "nvlink":
+  uint64_t id;        /**< the caller's; never 0, nor of one that is there */
+  const char *name;   /**< for people, or NULL */
+  const char *vc;     /**< its virtual cluster; NULL: "default" */
+  const char *user;   /**< or NULL */
+  const char *pin;    /**< only in the cell or node of this name, or NULL */
+  const char *within; /**< "node", "rack", or what GPUs share, as "nvlink":
                             all tasks in one of them; NULL: they may be
                             anywhere */
-  int priority;          /**< 0 to 1000, or PAI_SCHED_OPPORTUNISTIC */
-  pai_time duration;     /**< how long it takes, as a guess; 0: not known */
-  pai_time limit;        /**< it is stopped then; 0: it may run for ever */
-  uint32_t instances;    /**< 0: one */
-  uint32_t at_once;      /**< no more of them at a time; 0: all */
-  int held;              /**< 1: not before it is released */
-  int lazy;              /**< 1: rather than be preempted it may go on as
+  int priority;       /**< 0 to 1000, or PAI_SCHED_OPPORTUNISTIC */
+  pai_time duration;  /**< how long it takes, as a guess; 0: not known */
+  pai_time limit;     /**< it is stopped then; 0: it may run for ever */
+  uint32_t instances; /**< 0: one */
+  uint32_t at_once;   /**< no more of them at a time; 0: all */
+  int held;           /**< 1: not before it is released */
+  int lazy;           /**< 1: rather than be preempted it may go on as
                             opportunistic; HiveD's lazyPreemptionEnable */
   const pai_want *wants; /**< at least one */
   size_t nwants;

@@ -122,10 +122,10 @@ static void add_peer(pai__env *env, const pai__plan_context *c, size_t task,
                      const char *name)
 {
   const pai__role *role = &c->spec->roles[c->tasks[task].role];
-  const uint32_t *ports = c->slots[task].ports;
+  const uint32_t *ports = c->places[task].ports;
   uint32_t index = c->tasks[task].index;
 
-  pai__env_add(env, "PAI_HOST_IP_%s_%u=%s", name, index, c->nodes[task]->ip);
+  pai__env_add(env, "PAI_HOST_IP_%s_%u=%s", name, index, c->places[task].ip);
   for (size_t l = 0; l < role->nports; l++) {
     const pai__port *port = &role->ports[l];
 
@@ -150,8 +150,8 @@ static void add_peers(pai__env *env, const pai__plan_context *c,
   pai__buf_printf(&env->line, "PAI_TASK_ROLE_%s_HOST_LIST=", name);
   for (size_t t = first; t < first + role->instances; t++)
     pai__buf_printf(&env->line, "%s%s:%u", t == first ? "" : ",",
-                    c->nodes[t]->ip,
-                    pai__env_first_port(role, "http", c->slots[t].ports));
+                    c->places[t].ip,
+                    pai__env_first_port(role, "http", c->places[t].ports));
   pai__env_push(env);
 }
 

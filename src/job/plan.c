@@ -2,19 +2,20 @@
 #include "job/plan.h"
 
 #include "job/env.h"
+#include "resource/machine.h"
 
 static void add_self(pai__env *env, const pai__plan_context *c, uint32_t task)
 {
   const pai__role *role = &c->spec->roles[c->tasks[task].role];
-  const uint32_t *ports = c->slots[task].ports;
+  const uint32_t *ports = c->places[task].ports;
   uint32_t index = c->tasks[task].index;
   uint32_t http = pai__env_first_port(role, "http", ports);
 
   pai__env_add(env, "PAI_CURRENT_TASK_ROLE_NAME=%s", role->name);
   pai__env_add(env, "PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX=%u", index);
   pai__env_add(env, "PAI_TASK_INDEX=%u", index);
-  pai__env_add(env, "PAI_CURRENT_CONTAINER_IP=%s", c->nodes[task]->ip);
-  pai__env_add(env, "PAI_CONTAINER_HOST_IP=%s", c->nodes[task]->ip);
+  pai__env_add(env, "PAI_CURRENT_CONTAINER_IP=%s", c->places[task].ip);
+  pai__env_add(env, "PAI_CONTAINER_HOST_IP=%s", c->places[task].ip);
   pai__env_add(env, "PAI_CURRENT_CONTAINER_PORT=%u", http);
   pai__env_add(env, "PAI_CONTAINER_HOST_PORT=%u", http);
   pai__env_add(env, "PAI_CONTAINER_SSH_PORT=%u",
@@ -97,8 +98,8 @@ int pai__plan_make(pai__plan *out, pai__arena *arena,
 
   pai__env_init(&env, arena);
   add_self(&env, c, task);
-  add_own_ports(&env, role, c->slots[task].ports);
-  add_gpus(&env, c->slots[task].gpus);
+  add_own_ports(&env, role, c->places[task].ports);
+  add_gpus(&env, c->places[task].gpus);
   *out = (pai__plan){
     .dir =
       format(arena, "%s/%u/%s-%u", c->job_dir, c->attempt, role->name, index),

@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "job/job.h"
-#include "sched/sched.h"
 
 typedef struct pai__plan {
   const char *script;     /* for bash */
@@ -18,12 +17,18 @@ typedef struct pai__plan {
   const char *dir;        /* the task's own folder: script and logs */
 } pai__plan;
 
+/* Where a task runs, and what it is given there. */
+typedef struct pai__task_place {
+  const char *ip;        /* what the others call its machine by */
+  uint64_t gpus;         /* mask of the machine's GPUs */
+  const uint32_t *ports; /* as many as its role wants, label by label */
+} pai__task_place;
+
 /* Of the whole job, for all its tasks. */
 typedef struct pai__plan_context {
   const pai_spec *spec;
-  const pai__task *tasks;           /* role by role, index by index */
-  const pai__slot *slots;           /* as many as tasks */
-  const pai__machine *const *nodes; /* of each task */
+  const pai__task *tasks;        /* role by role, index by index */
+  const pai__task_place *places; /* as many as tasks */
   const char *user;
   const char *job_dir;
   uint32_t attempt;

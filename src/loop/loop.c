@@ -191,6 +191,11 @@ pai_time pai__loop_wall_time(void)
   return (pai_time)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+pai_time pai__loop_time(void)
+{
+  return (pai_time)(uv_hrtime() / 1000);
+}
+
 uint64_t pai__loop_seed(void)
 {
   uint64_t seed;

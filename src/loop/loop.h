@@ -15,6 +15,8 @@ struct uv_loop_s *pai__loop_uv(pai_loop *loop);
 
 /* The wall clock.  Only the loop's side of the house may ask. */
 pai_time pai__loop_wall_time(void);
+/* A clock that never goes back, in the same unit, from some beginning. */
+pai_time pai__loop_time(void);
 /* A number that nobody can foretell, to begin a series with. */
 uint64_t pai__loop_seed(void);
 

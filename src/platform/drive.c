@@ -51,31 +51,6 @@ static void feed(pai__pjob *j, enum pai__event_kind kind, uint32_t task,
       (unsigned long long)j->id, (int)kind, task, pai_code_name(rc));
 }
 
-int pai__platform_queue(pai__pjob *j, pai_error **err)
-{
-  pai_platform *p = j->platform;
-  const pai_spec *spec = j->job->spec;
-  pai__want *groups = pai__zalloc(&p->alloc, spec->nroles * sizeof(*groups));
-  int rc;
-
-  if (groups == NULL)
-    return pai__oom(err);
-  for (size_t r = 0; r < spec->nroles; r++) {
-    const pai__role *role = &spec->roles[r];
-    groups[r] = (pai__want){ .tasks = role->instances,
-                             .cpus = role->cpus,
-                             .memory_mb = role->memory_mb,
-                             .gpus = role->gpus };
-    for (size_t i = 0; i < role->nports; i++)
-      groups[r].ports += role->ports[i].count;
-  }
-  rc = pai__sched_submit(p->sched,
-                         &(pai__request){ j->id, spec->nroles, groups }, err);
-  p->schedule_due = true;
-  pai__free(&p->alloc, groups, spec->nroles * sizeof(*groups));
-  return rc;
-}
-
 /* What is the same for all tasks is made once, for the first of them. */
 static int share_plan(pai__pjob *j, const pai__plan_context *context)
 {
@@ -95,8 +70,7 @@ static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
   pai_platform *p = j->platform;
   pai__plan_context context = { .spec = j->job->spec,
                                 .tasks = j->job->tasks,
-                                .slots = j->slots,
-                                .nodes = j->nodes,
+                                .places = j->places,
                                 .user = p->user,
                                 .job_dir = j->dir,
                                 .attempt = j->job->attempt };
@@ -139,11 +113,9 @@ static void do_queue(pai__pjob *j)
 
 static void do_release(pai__pjob *j)
 {
-  (void)pai__sched_finish(j->platform->sched, j->id);
-  j->platform->schedule_due = true;
+  pai__platform_unqueue(j);
   pai__timer_stop(j->grace);
   pai__timer_stop(j->retry); /* which a stop may overtake */
-  j->slots = NULL;
   j->shared = NULL;
   pai__arena_dispose(&j->attempt);
   pai__arena_init(&j->attempt, &j->platform->alloc);

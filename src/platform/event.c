@@ -1,6 +1,8 @@
 /* event.c - what the user is told, and the parts of it */
 #include "platform/platform.h"
+#include "sched/queue.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static void emit(pai__pjob *j, pai_event *event)
@@ -18,18 +20,23 @@ static void emit(pai__pjob *j, pai_event *event)
 /* Why the job waits, from the scheduler's reason. */
 static void waiting_text(const pai__pjob *j, char *text, size_t size)
 {
-  const pai__reason *r = pai__sched_reason(j->platform->sched, j->id);
+  pai_reason r = { .struct_size = sizeof(r) };
   const pai__task *t = j->job->trigger;
+  uint32_t lack;
 
   if (t != NULL)
     (void)snprintf(text, size, "task %s[%u] ended with code %d; trying again",
                    j->job->spec->roles[t->role].name, t->index, t->code);
-  else if (r != NULL && r->lack == PAI__LACK_TURN)
-    (void)snprintf(text, size, "waits behind job %llu",
-                   (unsigned long long)r->behind);
-  else if (r != NULL && r->lack != PAI__LACK_NOTHING)
-    (void)snprintf(text, size, "waits for %u %s, %u are free", r->wanted,
-                   pai__lack_name(r->lack), r->free);
+  if (t != NULL || pai_sched_reason(j->platform->sched, j->id, &r) < 0)
+    return;
+  lack = (uint32_t)r.of;
+  if (r.lack == PAI_LACK_TURN)
+    (void)snprintf(text, size, "waits behind job %" PRIu64, r.behind);
+  else if (*pai__lack_things(lack) != '\0')
+    (void)snprintf(text, size,
+                   "waits for %" PRIu64 " %s, %" PRIu64 " are free",
+                   pai__lack_amount(lack, r.wanted), pai__lack_things(lack),
+                   pai__lack_amount(lack, r.found));
 }
 
 static void job_text(const pai__pjob *j, int state, char *text, size_t size)

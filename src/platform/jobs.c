@@ -21,7 +21,8 @@ void pai__platform_free_job(pai__pjob *j)
   pai__timer_close(j->retry);
   pai__arena_dispose(&j->attempt);
   pai__free(alloc, j->told, ntasks + 1);
-  pai__free(alloc, j->nodes, ntasks * sizeof(*j->nodes));
+  pai__free(alloc, j->places, ntasks * sizeof(*j->places));
+  pai__free(alloc, j->ports, j->nports * sizeof(*j->ports));
   pai__strfree(alloc, j->why);
   pai__strfree(alloc, j->dir);
   pai__job_free(j->job);
@@ -54,6 +55,22 @@ static int make_job_dir(pai__pjob *j, const char *name, pai_error **err)
   return rc;
 }
 
+/* Room for the places of its tasks, so that placing it cannot fail. */
+static int make_places(pai__pjob *j, const pai_spec *spec)
+{
+  const pai_alloc *alloc = &j->platform->alloc;
+
+  for (size_t r = 0; r < spec->nroles; r++)
+    j->nports += (size_t)spec->roles[r].instances *
+                 pai__platform_role_ports(&spec->roles[r]);
+  j->places = pai__zalloc(alloc, j->job->ntasks * sizeof(*j->places));
+  if (j->nports != 0)
+    j->ports = pai__zalloc(alloc, j->nports * sizeof(*j->ports));
+  return j->places != NULL && (j->ports != NULL || j->nports == 0)
+           ? PAI_OK
+           : PAI_ENOMEM;
+}
+
 static int make_job(pai__pjob *j, pai_spec *spec, pai_error **err)
 {
   pai_platform *p = j->platform;
@@ -62,8 +79,7 @@ static int make_job(pai__pjob *j, pai_spec *spec, pai_error **err)
   if (pai__job_new(&j->job, &p->alloc, spec, p->seed + j->id) < 0)
     return pai__oom(err);
   j->told = pai__zalloc(&p->alloc, j->job->ntasks + 1);
-  j->nodes = pai__zalloc(&p->alloc, j->job->ntasks * sizeof(*j->nodes));
-  if (j->told == NULL || j->nodes == NULL ||
+  if (j->told == NULL || make_places(j, spec) < 0 ||
       pai__timer_new(&j->grace, &p->alloc, p->loop, on_grace_over, j) < 0 ||
       pai__timer_new(&j->retry, &p->alloc, p->loop, on_retry_due, j) < 0)
     return pai__oom(err);
@@ -100,7 +116,7 @@ int pai_platform_submit(pai_job_id *job, pai_platform *p, pai_spec *spec,
   if (rc == PAI_OK) /* last: a refused job leaves no folder behind */
     rc = make_job_dir(j, pai_spec_name(spec), err);
   if (rc < 0) {
-    (void)pai__sched_finish(p->sched, j->id);
+    pai__platform_unqueue(j);
     (void)pai__map_remove(&p->jobs, &j->id, sizeof(j->id));
     pai__platform_free_job(j);
     return rc;

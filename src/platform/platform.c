@@ -8,7 +8,6 @@
 #include "platform/platform.h"
 
 #include "base/posix_fs.h"
-#include "resource/machine.h"
 
 static void free_platform(pai_platform *p)
 {
@@ -26,7 +25,7 @@ static void free_platform(pai_platform *p)
   pai__map_dispose(&p->jobs);
   pai__turn_close(p->kick);
   pai__timer_close(p->ports);
-  pai__sched_free(p->sched);
+  pai_sched_free(p->sched);
   pai__strfree(&alloc, p->jobs_dir);
   pai__strfree(&alloc, p->user);
   pai__free(&alloc, p, sizeof(*p));
@@ -130,15 +129,25 @@ static int make_root(pai_platform *p, const char *root, pai_error **err)
                              : pai__oom(err);
 }
 
-static int add_this_machine(pai_platform *p, pai_error **err)
+/* For this machine alone.  Ports begin anywhere, for none of two platforms
+ * sees what the other has not opened yet. */
+static int make_sched(pai_platform *p, pai_error **err)
 {
-  pai__machine node;
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  uint32_t seed = (uint32_t)(p->seed >> 32 ^ p->seed);
+  pai_cluster *cluster;
   int rc;
 
-  pai__machine_discover(&node);
-  node.port_seed = (uint32_t)(p->seed >> 32 ^ p->seed);
-  rc = pai__sched_add_node(p->sched, &node);
-  return rc < 0 ? pai__oom(err) : PAI_OK;
+  pai__machine_discover(&p->here);
+  if (pai__machine_cluster(&cluster, &p->here, &p->alloc) < 0)
+    return pai__oom(err);
+  o.alloc = &p->alloc;
+  o.first_port = p->here.port_first;
+  o.last_port = p->here.port_last;
+  o.next_port = o.first_port + seed % (o.last_port - o.first_port + 1);
+  rc = pai_sched_new(&p->sched, cluster, &o, err);
+  pai_cluster_free(cluster);
+  return rc;
 }
 
 static int open_backend(pai_platform *p, pai_error **err)
@@ -181,9 +190,7 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
   p->user = pai__platform_user_name(&p->alloc);
   rc = p->user != NULL ? make_root(p, o.root, err) : pai__oom(err);
   if (rc == PAI_OK)
-    rc = pai__sched_new(&p->sched, &p->alloc, NULL, err);
-  if (rc == PAI_OK)
-    rc = add_this_machine(p, err);
+    rc = make_sched(p, err);
   if (rc == PAI_OK &&
       (pai__turn_new(&p->kick, &p->alloc, loop, on_kick, p) < 0 ||
        pai__timer_new(&p->ports, &p->alloc, loop, on_ports_due, p) < 0))

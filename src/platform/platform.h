@@ -4,10 +4,11 @@
 
 #include "backend/backend.h"
 #include "base/map.h"
-#include "job/job.h"
-#include "sched/sched.h"
+#include "job/plan.h"
+#include "resource/machine.h"
 
 #include <openpai/platform.h>
+#include <openpai/sched.h>
 
 typedef struct pai__pjob pai__pjob;
 
@@ -17,18 +18,20 @@ struct pai__pjob {
   pai_job_id id;
   pai__job *job;
   char *dir;
-  const pai__slot *slots;     /* of each task, while placed */
-  const pai__machine **nodes; /* likewise */
-  pai__arena attempt;         /* of what follows; emptied with the place */
-  pai__plan_shared *shared;   /* made with the attempt's first plan */
-  uint8_t *told;     /* the state last told, of the job (0: none), then
+  pai__task_place *places; /* of each task, while placed */
+  uint32_t *ports;         /* of all of them, in a row */
+  size_t nports;
+  pai__arena attempt;       /* of what follows; emptied with the place */
+  pai__plan_shared *shared; /* made with the attempt's first plan */
+  uint8_t *told;            /* the state last told, of the job (0: none), then
                                of its tasks */
-  char *why;         /* text of the last task that did not start */
-  pai__timer *grace; /* from SIGTERM to SIGKILL */
+  char *why;                /* text of the last task that did not start */
+  pai__timer *grace;        /* from SIGTERM to SIGKILL */
   pai__timer *retry;
+  bool placed;             /* it holds what is in `places` */
   bool changed;            /* stands in the platform's list of those */
   pai__pjob *next_changed; /* in that list */
-  pai__pjob *next_placed;  /* in the scheduler's answer */
+  pai__pjob *next_placed;  /* among what was decided */
   bool forgotten;          /* freed when its turn in the list comes */
 };
 
@@ -45,7 +48,8 @@ struct pai_platform {
   void *user_data;
   char *jobs_dir;
   char *user;
-  pai__sched *sched;
+  pai__machine here; /* the one it runs jobs on */
+  pai_sched *sched;
   const pai__backend_ops *ops;
   void *backend;
   pai__turn *kick;   /* everything that calls back happens in it */
@@ -83,12 +87,17 @@ void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
                          uint32_t task, int code);
 /* Has the next kick look at the job. */
 void pai__platform_changed(pai__pjob *j);
+/* Asks for a place for it.  The codes of pai_sched_send(). */
 int pai__platform_queue(pai__pjob *j, pai_error **err);
 void pai__platform_task_ended(void *user_data, uint64_t id, int code,
                               const char *text);
 
 /* placing.c: lets the scheduler decide, and starts what it placed. */
 void pai__platform_schedule(pai_platform *p);
+/* The job, if it is known there, holds nothing any more and does not wait. */
+void pai__platform_unqueue(pai__pjob *j);
+/* Ports that each task of a role is given. */
+uint32_t pai__platform_role_ports(const pai__role *role);
 
 /* event.c: tells the user what changed since it was last told. */
 void pai__platform_tell(pai__pjob *j);

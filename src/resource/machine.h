@@ -1,10 +1,13 @@
 /*
- * machine.h - internal: a machine as the scheduler sees it, and this machine
+ * machine.h - internal: what is known of a machine without its topology, and of this
+ * one
  */
 #ifndef PAI_SRC_RESOURCE_MACHINE_H
 #define PAI_SRC_RESOURCE_MACHINE_H
 
 #include "base/base.h"
+
+#include <openpai/cluster.h>
 
 enum { PAI__MAX_GPUS = 64 }; /* per node: device sets are 64-bit masks */
 
@@ -16,12 +19,14 @@ typedef struct pai__machine {
   uint32_t gpus;
   uint32_t port_first; /* ports tasks may be given, */
   uint32_t port_last;  /* both ends included */
-  uint32_t port_seed;  /* where in the range to begin: any number, another
-                          one for each platform, for none sees what others
-                          have not opened yet */
 } pai__machine;
 
 /* Asks the operating system; the room's one window (posix_machine.c). */
 void pai__machine_discover(pai__machine *out);
+
+/* A cluster of it alone, whose GPUs are of the kind "gpu", owned by the
+ * caller.  PAI_OK or PAI_ENOMEM. */
+int pai__machine_cluster(pai_cluster **out, const pai__machine *from,
+                         const pai_alloc *alloc);
 
 #endif

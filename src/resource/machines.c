@@ -4,6 +4,7 @@
  * GPUs stand in the order in which neighbours are together, whatever their
  * numbers are: then what GPUs share is a matter of counting.
  */
+#include "resource/machine.h"
 #include "resource/read.h"
 #include "resource/shape.h"
 #include "resource/topology_groups.h"
@@ -315,4 +316,47 @@ int pai_cluster_from_machines(pai_cluster **out,
   }
   *out = c;
   return PAI_OK;
+}
+
+/* --- this machine --------------------------------------------------------- */
+
+static int fill_cluster(pai_cluster *c, const pai__machine *from)
+{
+  static const pai__gpu_kind kind = { .name = "gpu" };
+  const char *name = pai__cluster_text(c, from->name, strlen(from->name));
+  pai__gpu_group *group = pai__arena_zalloc(&c->arena, 1, sizeof(*group));
+  pai__sku sku = { .name = "machine",
+                   .groups = group,
+                   .ngroups = from->gpus != 0,
+                   .gpus = from->gpus,
+                   .numa = 1,
+                   .cpus = from->cpus,
+                   .memory = (uint64_t)from->memory_mb << 20 };
+  uint32_t same[2], index;
+  pai__member *node;
+
+  if (name == NULL || group == NULL ||
+      pai__cluster_add_kind(c, &kind, &group->kind) < 0)
+    return PAI_ENOMEM;
+  group->count = from->gpus;
+  if (pai__cluster_add_sku(c, &sku, &index) < 0 ||
+      pai__cluster_add_node(c, name, index, &node) < 0)
+    return PAI_ENOMEM;
+  return pai__cluster_end(c, same);
+}
+
+int pai__machine_cluster(pai_cluster **out, const pai__machine *from,
+                         const pai_alloc *alloc)
+{
+  int rc = pai__cluster_new(out, alloc);
+
+  if (rc < 0)
+    return rc;
+  (*out)->form = "machines";
+  rc = fill_cluster(*out, from);
+  if (rc < 0) {
+    pai_cluster_free(*out);
+    *out = NULL;
+  }
+  return rc;
 }

@@ -13,8 +13,8 @@
 
 #include <openpai/policy.h>
 
-enum { PAI__MOST_PORTS = 4096 };      /* of a task */
-#define PAI__NO_TYPE (UINT32_MAX - 1) /* it was there in an older cluster */
+enum { PAI__MOST_PORTS = UINT16_MAX }; /* of a task */
+#define PAI__NO_TYPE (UINT32_MAX - 1)  /* it was there in an older cluster */
 
 /* --- requests ------------------------------------------------------------- */
 

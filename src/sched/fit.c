@@ -22,10 +22,13 @@ typedef struct fitting {
   const pai__req *req;
   const pai__want *wants;
   uint32_t pin;   /* of the park, or PAI__NONE */
+  uint32_t node;  /* where some of it is already, or PAI__NONE; */
+  uint64_t gpus;  /* and what it has there */
   uint32_t kind;  /* what wants without a type get; PAI__NONE: anything */
   uint32_t total; /* tasks */
   uint32_t placed;
   pai__why *why;
+  pai__why of_kind;
 } fitting;
 
 /* --- one node ------------------------------------------------------------- */
@@ -48,6 +51,19 @@ static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
   return pai__bits_has(bits, k->words, node);
 }
 
+pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
+                         pai_time from, pai_time to)
+{
+  for (uint32_t i = 0; i < s->kept.len; i++) {
+    const pai__kept *k = (pai__kept *)s->kept.data + i;
+
+    if (k->name != PAI__NONE && k->to > from && k->from < to &&
+        is_kept(s, k, node) && !may_use(k, r))
+      return k->to;
+  }
+  return 0;
+}
+
 /* A request that would end before the reservation begins is let through. */
 static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
 {
@@ -56,14 +72,7 @@ static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
                    ? INT64_MAX
                    : s->m.now + length;
 
-  for (uint32_t i = 0; i < s->kept.len; i++) {
-    const pai__kept *k = (pai__kept *)s->kept.data + i;
-
-    if (k->name != PAI__NONE && k->to > s->m.now && k->from < end &&
-        is_kept(s, k, node) && !may_use(k, r))
-      return true;
-  }
-  return false;
+  return pai__kept_until(s, r, node, s->m.now, end) != 0;
 }
 
 uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
@@ -78,24 +87,22 @@ uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
   return PAI_LACK_NOTHING;
 }
 
-/* GPUs of a node that a want may have, free or not. */
-static uint64_t eligible(const fitting *f, const pai__want *w, uint32_t node,
-                         uint32_t *lack)
+uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
+                        uint32_t pin, uint32_t node, uint32_t *lack)
 {
-  const pai_sched *s = f->s;
   uint32_t type = w->type;
   uint64_t mask;
 
   if (type == PAI__NONE && w->gpus != 0)
-    type = f->kind;
+    type = kind;
   mask = pai__park_mask(s->park, node, type);
   *lack = PAI_LACK_TYPE;
   if (mask == 0 && (type != PAI__NONE || w->gpus != 0) &&
       (type == PAI__NONE || type < s->park->nkinds ||
        s->park->spots[node].build != type - s->park->nkinds))
     return 0;
-  if (f->pin != PAI__NONE) {
-    uint64_t pinned = pai__park_pinned(s->park, f->pin, node);
+  if (pin != PAI__NONE) {
+    uint64_t pinned = pai__park_pinned(s->park, pin, node);
 
     *lack = PAI_LACK_PIN;
     if (pinned == 0)
@@ -112,7 +119,7 @@ static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
 {
   const pai_sched *s = f->s;
   const pai__room *n = pai__room_at(s, node);
-  uint64_t may = eligible(f, w, node, lack);
+  uint64_t may = pai__want_gpus(s, w, f->kind, f->pin, node, lack);
   uint32_t fits = UINT32_MAX, part;
 
   *free = may & mask & n->gpus;
@@ -421,6 +428,8 @@ static bool try_racks(fitting *f)
     area a = { park->by_rack + park->rack_first[r],
                park->rack_first[r + 1] - park->rack_first[r], UINT64_MAX };
 
+    if (f->node != PAI__NONE && park->spots[f->node].rack != r)
+      continue;
     if (try_area(f, &a, false))
       return true;
   }
@@ -449,6 +458,8 @@ static bool try_nodes(fitting *f)
     area a = { &i, 1, UINT64_MAX };
     uint32_t free = pai__bits_ones(pai__room_at(f->s, i)->gpus);
 
+    if (f->node != PAI__NONE && f->node != i)
+      continue;
     if (free >= most || hopeless(f, i, UINT64_MAX) || !try_area(f, &a, false))
       continue;
     pai__unfit(f->s, f->req, f->placed);
@@ -475,6 +486,8 @@ static bool try_groups_of(fitting *f, uint32_t node, const char *name)
       uint32_t end = at + size < b->gpus ? at + size : b->gpus;
       area a = { &node, 1, pai__bits_mask(at, end - 1) };
 
+      if (f->gpus != 0 && (f->gpus & a.mask) == 0)
+        continue;
       if (!hopeless(f, node, a.mask) && try_area(f, &a, false))
         return true;
     }
@@ -489,7 +502,7 @@ static bool try_within(fitting *f, const char *within)
   if (strcmp(within, "rack") == 0)
     return try_racks(f);
   for (uint32_t i = 0; i < f->s->park->nspots; i++)
-    if (try_groups_of(f, i, within))
+    if ((f->node == PAI__NONE || f->node == i) && try_groups_of(f, i, within))
       return true;
   return false;
 }
@@ -534,23 +547,44 @@ static bool has_open_want(const fitting *f)
  * lacks is told of the kind that came nearest. */
 static bool try_kinds(fitting *f)
 {
-  pai__why *why = f->why, one, nearest = { 0 };
+  pai__why *why = f->why, nearest = { 0 };
 
-  if (f->s->park->nkinds < 2 || !has_open_want(f))
+  if (f->kind != PAI__NONE || f->s->park->nkinds < 2 || !has_open_want(f))
     return try_all(f);
-  f->why = &one;
+  f->why = &f->of_kind;
   for (f->kind = 0; f->kind < f->s->park->nkinds; f->kind++) {
-    one = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+    f->of_kind = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
     if (try_all(f))
       return true;
-    if (one.lack > nearest.lack)
-      nearest = one;
+    if (f->of_kind.lack > nearest.lack)
+      nearest = f->of_kind;
   }
   *why = nearest;
   return false;
 }
 
-int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
+/* Where the rest of it is, there it must be, too; and of that kind. */
+static void keep_together(fitting *f, const pai__run *run)
+{
+  const pai__park *park = f->s->park;
+  const pai__slot *slots = pai__slots_of(f->s, run);
+
+  f->node = slots[0].node;
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    const uint64_t *kinds = pai__build_of(park, slots[i].node)->kinds;
+
+    if (slots[i].node == f->node)
+      f->gpus |= slots[i].gpus;
+    if (slots[i].gpus == 0 || f->wants[slots[i].want].type != PAI__NONE)
+      continue;
+    f->kind = 0;
+    while (f->kind + 1 < park->nkinds && !(kinds[f->kind] & slots[i].gpus))
+      f->kind++;
+  }
+}
+
+int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                  pai__why *why)
 {
   const pai__req *r = pai__req_at(s, ask->req);
   fitting f = { .s = s,
@@ -558,6 +592,7 @@ int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
                 .req = r,
                 .wants = pai__wants_of(s, r),
                 .pin = PAI__NONE,
+                .node = PAI__NONE,
                 .kind = PAI__NONE,
                 .why = why };
 
@@ -575,6 +610,8 @@ int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
       return 0;
     }
   }
+  if (ask->beside != NULL)
+    keep_together(&f, ask->beside);
   if (!try_kinds(&f))
     return 0;
   *n = f.placed;

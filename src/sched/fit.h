@@ -10,7 +10,8 @@ typedef struct pai__ask {
   const uint32_t *tasks; /* of each want; NULL: all of them */
   int strategy;          /* PAI_PLACE_... */
   bool beyond_share;
-  bool ideal; /* as if each node was up, and kept for nobody */
+  const pai__run *beside; /* what it is for is there in part; or NULL */
+  bool ideal;             /* as if each node was up, and kept for nobody */
 } pai__ask;
 
 /*
@@ -18,6 +19,10 @@ typedef struct pai__ask {
  * s->slots and counted, and pai__unfit() undoes that; 0: there are none, and
  * *why says what lacks; or PAI_ENOMEM.
  */
+int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                  pai__why *why);
+/* Likewise; a gang that is willing to be smaller, and for which no tasks are
+ * said, gets as many as there is room for (elastic.c). */
 int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why);
 void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);
 
@@ -25,6 +30,16 @@ void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);
  * lacks. */
 uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
                             uint32_t node);
+
+/* GPUs of a node that a want may have, free or not; what leaves its type open
+ * gets the kind, and `pin` is the park's.  *lack says why it may not be there. */
+uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
+                        uint32_t pin, uint32_t node, uint32_t *lack);
+
+/* When a reservation ends that keeps a request from being on a node at some
+ * time from `from` to `to`; 0: there is none. */
+pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
+                         pai_time from, pai_time to);
 
 /* GPUs of a kind that a tenant has left of its own; UINT64_MAX: it has no
  * shares to keep to. */

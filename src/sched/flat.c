@@ -58,7 +58,7 @@ static uint32_t class_of(uint32_t n)
   uint32_t c = 16;
 
   if (n <= 16)
-    return n - 1;
+    return n != 0 ? n - 1 : 0;
   while (n > 1u << (c - 11))
     c++;
   return c;
@@ -75,6 +75,13 @@ void pai__pool_init(pai__pool *p)
   for (size_t i = 0; i < PAI__LEN(p->free); i++)
     p->free[i] = PAI__NONE;
   p->live = 0;
+}
+
+void pai__pool_clear(pai__pool *p)
+{
+  for (size_t i = 0; i < PAI__LEN(p->free); i++)
+    p->free[i] = PAI__NONE;
+  p->words.len = p->live = 0;
 }
 
 int pai__pool_copy(pai__pool *p, const pai__pool *from, const pai_alloc *alloc)

@@ -46,6 +46,8 @@ typedef struct pai__pool {
 } pai__pool;
 
 void pai__pool_init(pai__pool *p);
+/* Empty again, memory kept. */
+void pai__pool_clear(pai__pool *p);
 /* As pai__flat_copy(). */
 int pai__pool_copy(pai__pool *p, const pai__pool *from,
                    const pai_alloc *alloc);

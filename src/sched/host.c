@@ -25,19 +25,29 @@ void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind)
                                      .text = PAI__NONE };
 }
 
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
+  return h ^ h >> 32;
+}
+
 /* Requests of one shape fit alike, so that one of them is looked at in each
- * round.  Reservations tell them apart. */
+ * round; reservations ask for more. */
 static uint64_t shape_key(const pai_sched *s, const pai__req *r, int strategy,
                           bool beyond)
 {
+  uint64_t key =
+    mix(r->shape, (uint64_t)strategy << 1 | (beyond ? UINT64_C(1) : 0));
+
   if (s->kept.len != 0)
-    return 0;
-  return (r->shape ^ (uint64_t)strategy << 32 ^ (uint64_t)beyond << 40) | 1;
+    key = mix(mix(mix(key, r->vc), r->user),
+              (uint64_t)(r->limit != 0 ? r->limit : r->duration));
+  return key | 1;
 }
 
 static bool was_refused(pai_sched *s, uint32_t req, uint64_t key)
 {
-  uint32_t other = key != 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
+  uint32_t other = pai__lookup_get(&s->refused, key);
 
   if (other == PAI__NONE)
     return false;
@@ -48,29 +58,48 @@ static bool was_refused(pai_sched *s, uint32_t req, uint64_t key)
 
 static void set_refused(pai_sched *s, uint32_t req, uint64_t key)
 {
-  if (key != 0 && pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
+  if (pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
     pai__lookup_add(&s->refused, key, req);
 }
 
-int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
+/* 1, and the places are counted: the first *n of s->slots; else as
+ * pai__try(). */
+static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
+                uint32_t *n)
 {
-  pai__req *r = pai__req_at(s, req);
   pai__ask ask = { .req = req,
                    .strategy = strategy,
                    .beyond_share = beyond_share };
-  uint64_t key = shape_key(s, r, strategy, beyond_share);
-  uint32_t n;
+  uint64_t key = shape_key(s, pai__req_at(s, req), strategy, beyond_share);
   int rc;
 
   if (was_refused(s, req, key))
     return 0;
-  rc = pai__fit(s, &ask, &n, pai__why_of(s, req));
+  rc = pai__fit(s, &ask, n, pai__why_of(s, req));
   if (rc == 0)
     set_refused(s, req, key);
+  return rc;
+}
+
+int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
+{
+  uint32_t n;
+  int rc = look(s, req, strategy, beyond_share, &n);
+
   if (rc <= 0)
     return rc;
   rc = pai__start(s, req, n);
   return rc < 0 ? rc : 1;
+}
+
+int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
+{
+  uint32_t n;
+  int rc = look(s, req, strategy, beyond_share, &n);
+
+  if (rc > 0)
+    pai__unfit(s, pai__req_at(s, req), n);
+  return rc;
 }
 
 /* --- looking -------------------------------------------------------------- */
@@ -237,7 +266,7 @@ static bool may_lend(const pai_policy_host *host, const pai_place *place)
 static int host_start(const pai_policy_host *host, uint64_t id,
                       const pai_place *how)
 {
-  pai_place place;
+  pai_place place = { 0 };
   uint32_t req;
   int rc = find_waiting(host, id, &req);
 
@@ -251,7 +280,7 @@ static int host_start(const pai_policy_host *host, uint64_t id,
 static int host_start_over(const pai_policy_host *host, uint64_t id,
                            const pai_place *how)
 {
-  pai_place place;
+  pai_place place = { 0 };
   uint32_t req;
   int rc = find_waiting(host, id, &req);
 

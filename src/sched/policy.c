@@ -4,8 +4,12 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-static const pai_policy *const builtins[] = { &pai__policy_fifo,
-                                              &pai__policy_hived };
+static const pai_policy *const builtins[] = {
+  &pai__policy_fifo,
+  &pai__policy_backfill,
+  &pai__policy_capacity,
+  &pai__policy_hived,
+};
 
 const pai_policy *pai_policy_builtin(size_t i)
 {
@@ -200,8 +204,8 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   bool lends = s->lends, own_shares = s->own_shares;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
+  bool shadow_lends = s->lends;
 
-  s->shadow_lends = s->lends;
   s->lends = lends;
   s->own_shares = own_shares;
   if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
@@ -216,6 +220,7 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
   s->shadow = policy;
+  s->shadow_lends = shadow_lends;
   s->shadow_state = state;
   s->shadow_options = options;
   s->shadow_live = s->shadow_decisions = 0;

@@ -11,6 +11,8 @@
    (p)->slot != NULL)
 
 extern const pai_policy pai__policy_fifo;
+extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_capacity;
 extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
@@ -55,7 +57,9 @@ void pai__host_init(pai_sched *s);
 /* Starts the next instance of a request, if there is room.  1; 0, and its
  * reason is kept; or PAI_ENOMEM. */
 int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
-/* Likewise, with less important ones stopped for it; 0 also if it waits for
+/* Likewise, without starting it. */
+int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
+/* As pai__try(), with less important ones stopped for it; 0 also if it waits for
  * them. */
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
 /* The next instance starts as soon as as few as need be of these runs, which
@@ -64,6 +68,10 @@ int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share);
  * PAI_ENOMEM. */
 int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
                      uint32_t n);
+/* Would it start if all of these had stopped, and those that do already?  1; 0;
+ * or PAI_ENOMEM. */
+int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
+                      uint32_t n);
 /* Counts the places of a request's next instance, which are checked: as many
  * as it has tasks.  They are in s->slots then.  Those that others hold are
  * `claimed` or refused.  PAI_OK, or a code. */
@@ -72,8 +80,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 /* As pai__claim(); those who hold what is claimed are preempted. */
 int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n);
 
-/* 1; 0: no room; or a code. */
-int pai__resize(pai_sched *s, uint32_t run, uint32_t want, uint32_t tasks);
+/* Of run i: 1; 0: no room; or a code. */
+int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks);
 
 /* It waits because another one goes first. */
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);

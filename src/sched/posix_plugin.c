@@ -9,9 +9,10 @@
 
 #include <dlfcn.h>
 
-static int check_plugin(const pai_plugin *p, const char *path, pai_error **err)
+static int check_plugin(const pai_plugin_entry *p, const char *path,
+                        pai_error **err)
 {
-  size_t least = offsetof(pai_plugin, table) + sizeof(p->table);
+  size_t least = offsetof(pai_plugin_entry, table) + sizeof(p->table);
 
   if (p->struct_size < least || p->table == NULL)
     return pai__fail(err, PAI_EINVAL, "%s: its pai_plugin has no table", path);
@@ -26,7 +27,7 @@ static int check_plugin(const pai_plugin *p, const char *path, pai_error **err)
 
 int pai_policy_load(const pai_policy **out, const char *path, pai_error **err)
 {
-  const pai_plugin *plugin;
+  const pai_plugin_entry *plugin;
   void *object;
   int rc;
 
@@ -36,15 +37,12 @@ int pai_policy_load(const pai_policy **out, const char *path, pai_error **err)
   if (object == NULL)
     return pai__fail(err, PAI_ENOTFOUND, "%s", dlerror());
   plugin = dlsym(object, "pai_plugin");
-  if (plugin == NULL) {
-    rc = pai__fail(err, PAI_EINVAL, "%s: it exports no pai_plugin", path);
-  } else {
-    rc = check_plugin(plugin, path, err);
-  }
-  if (rc < 0) {
+  rc = plugin != NULL
+         ? check_plugin(plugin, path, err)
+         : pai__fail(err, PAI_EINVAL, "%s: it exports no pai_plugin", path);
+  if (plugin != NULL && rc == PAI_OK)
+    *out = plugin->table;
+  else
     (void)dlclose(object);
-    return rc;
-  }
-  *out = plugin->table;
-  return PAI_OK;
+  return rc;
 }

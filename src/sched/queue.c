@@ -87,7 +87,7 @@ void pai__req_unfollow(pai_sched *s, const pai__after *after)
 
 static void unfollow(pai_sched *s, const pai__req *r)
 {
-  const pai__after *after = r->nafter != 0 ? pai__after_of(s, r) : NULL;
+  const pai__after *after = pai__after_of(s, r);
 
   for (uint32_t i = 0; i < r->nafter; i++)
     pai__req_unfollow(s, &after[i]);
@@ -123,11 +123,11 @@ static void tell_followers(pai_sched *s, const pai__req *done)
 static int check_want(const pai_want *w, size_t i, uint64_t *tasks,
                       pai_error **err)
 {
-  const char *what = w->tasks == 0                   ? "no tasks"
-                     : w->min_tasks > w->tasks       ? "min_tasks above tasks"
-                     : w->gpus > PAI_SCHED_GPUS      ? "too many GPUs"
-                     : w->cpus > PAI_ALLOCATION_CPUS ? "too many CPUs"
-                     : w->ports > PAI__MOST_PORTS    ? "too many ports"
+  const char *what = w->tasks == 0                ? "no tasks"
+                     : w->min_tasks > w->tasks    ? "min_tasks above tasks"
+                     : w->gpus > INT32_MAX        ? "too many GPUs"
+                     : w->cpus > INT32_MAX        ? "too many CPUs"
+                     : w->ports > PAI__MOST_PORTS ? "too many ports"
                      : w->memory > PAI_ALLOCATION_MAX_MEMORY
                        ? "too much memory"
                        : NULL;
@@ -317,7 +317,8 @@ static int fill_request(pai_sched *s, const pai_request *q, pai__req *r,
   if (rc == PAI_OK)
     rc = add_wants(s, q, r, err);
   if (rc == PAI_OK &&
-      (add_name(s, q->vc, &r->vc) < 0 || add_name(s, q->user, &r->user) < 0 ||
+      (add_name(s, s->park->tenants[r->tenant].name, &r->vc) < 0 ||
+       add_name(s, q->user, &r->user) < 0 ||
        add_name(s, q->pin, &r->pin) < 0 ||
        add_name(s, q->within, &r->within) < 0 ||
        pai__req_set_name(s, r, q->name) < 0 || add_after(s, q, r) < 0))
@@ -398,9 +399,7 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
   const pai__want *w = pai__wants_of(s, r);
-  /* Not simply the tenant: 0 and opportunistic would be as 1 and not. */
-  uint64_t h =
-    mix(mix(UINT64_C(0x9e3779b97f4a7c15), r->tenant), r->priority < 0);
+  uint64_t h = mix(mix(1, r->tenant), r->priority < 0);
 
   h = mix(mix(h, r->pin), r->within);
   for (uint32_t i = 0; i < r->nwants; i++) {

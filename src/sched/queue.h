@@ -6,7 +6,7 @@
 
 /* A request as it was asked for; it waits at the end of the queue.  Changes
  * nothing when it fails, with the codes of pai_sched_send(). */
-int pai__req_add(pai_sched *s, const pai_request *request, pai_time now,
+int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
                  pai_error **err);
 /* By its id, or PAI__NONE. */
 uint32_t pai__req_find(const pai_sched *s, uint64_t id);

@@ -17,10 +17,10 @@ int pai__texts_copy(pai__texts *n, const pai__texts *from,
                     const pai_alloc *alloc);
 /* The number of a string, PAI__NONE for NULL.  PAI_OK or PAI_ENOMEM. */
 int pai__texts_add(pai__texts *n, const pai_alloc *alloc, const char *s,
-                   uint32_t *name);
+                   uint32_t *out);
 /* Its number if it is there already, or PAI__NONE. */
 uint32_t pai__texts_find(const pai__texts *n, const char *s);
 /* NULL for PAI__NONE.  Valid until the next one is added. */
-const char *pai__texts_text(const pai__texts *n, uint32_t name);
+const char *pai__texts_text(const pai__texts *n, uint32_t i);
 
 #endif

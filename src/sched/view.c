@@ -52,6 +52,18 @@ static uint64_t follows(const pai_sched *s, const pai__req *r)
   return i < r->nafter ? after[i].id : 0;
 }
 
+/* Also for those who have to leave its place. */
+static bool waits(const pai_sched *s, const pai__req *r)
+{
+  uint32_t run = r->runs;
+
+  if (pai__req_waiting(r) != 0)
+    return true;
+  while (run != PAI__NONE && pai__run_at(s, run)->state != PAI__RUN_CLAIMED)
+    run = pai__run_at(s, run)->next;
+  return run != PAI__NONE;
+}
+
 int pai_sched_reason(const pai_sched *s, uint64_t id, pai_reason *reason)
 {
   pai_reason full = { 0 };
@@ -61,7 +73,7 @@ int pai_sched_reason(const pai_sched *s, uint64_t id, pai_reason *reason)
 
   PAI__CHECK_ARG(s != NULL && reason != NULL);
   req = pai__req_find(s, id);
-  if (req == PAI__NONE || pai__req_waiting(pai__req_at(s, req)) == 0)
+  if (req == PAI__NONE || !waits(s, pai__req_at(s, req)))
     return PAI_ENOTFOUND;
   r = pai__req_at(s, req);
   why = pai__why_of(s, req);

@@ -57,6 +57,14 @@ def structs(text):
                          r"(pai_\w+)\s*;", code, re.S):
         found[m.group(2)] = [name for declaration in split(m.group(1), ";")
                              for name in member_names(declaration)]
+    # One that its own members name; its typedef stands before it.
+    for m in re.finditer(r"(?<!typedef )\bstruct\s+(pai_\w+)\s*\{(.*?)\}\s*;",
+                         code, re.S):
+        if not re.search(r"\btypedef struct %s %s;" % (m.group(1), m.group(1)),
+                         code[:m.start()]):
+            continue
+        found[m.group(1)] = [name for declaration in split(m.group(2), ";")
+                             for name in member_names(declaration)]
     if code.count("{") != len(found) + len(re.findall(r"\benum\b[^;]*\{",
                                                       code)):
         raise ValueError("an open brace that is neither an enum's nor that "

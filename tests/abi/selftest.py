@@ -44,6 +44,9 @@ class Headers(unittest.TestCase):
                          {"pai_s": ["struct_size", "a", "b", "f"]})
         self.assertEqual(headers.constants(HEADER),
                          ["PAI_MAX", "PAI_A", "PAI_B"])
+        self.assertEqual(headers.structs("typedef struct pai_s pai_s;\n"
+                                         "struct pai_s { pai_s *next; };"),
+                         {"pai_s": ["next"]})
 
     def test_refuses_what_it_cannot_read(self):
         for text in ("typedef struct pai_s { int a : 3; } pai_s;",

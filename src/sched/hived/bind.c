@@ -204,13 +204,19 @@ void pai__set_leaf_state(pai__hived *h, uint32_t leaf, uint8_t state)
     h->vleaves[h->vcells[c->bound].leaf].state = state;
 }
 
-static bool may_be(const pai__hived *h, uint32_t cell, uint32_t vcell)
+bool pai__may_be(const pai__hived *h, uint32_t cell, uint32_t vcell)
 {
-  uint32_t bound = h->pcells[cell].bound;
-
-  if (bound != PAI__NOTHING)
-    return bound == vcell;
-  return h->vcells[vcell].bound == PAI__NOTHING;
+  while (h->vcells[vcell].bound == PAI__NOTHING) {
+    if (h->pcells[cell].bound != PAI__NOTHING)
+      return false;
+    vcell = h->vcells[vcell].parent;
+    if (vcell == PAI__NOTHING)
+      return pai__is_in_free(h, cell);
+    cell = h->pcells[cell].parent;
+    if (cell == PAI__NOTHING)
+      return false;
+  }
+  return h->vcells[vcell].bound == cell;
 }
 
 bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t vcell,
@@ -218,7 +224,7 @@ bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t vcell,
 {
   pai__pleaf *l = &h->pleaves[leaf];
   uint32_t cell = l->cell, root;
-  bool good = vcell == PAI__NOTHING || may_be(h, cell, vcell);
+  bool good = vcell == PAI__NOTHING || pai__may_be(h, cell, vcell);
 
   l->guaranteed = vcell != PAI__NOTHING && good;
   count(h, l, !l->guaranteed, true);

@@ -12,6 +12,7 @@ typedef struct building {
   uint64_t *owns;      /* of each share: chain and virtual cluster, sorted */
   uint32_t *pin_cells; /* cells with a name */
   size_t npin_cells;
+  size_t npins; /* that are made */
 } building;
 
 /* n zeroed elements, and none for 0. */
@@ -50,9 +51,9 @@ static int make_cells(building *b)
 
   for (size_t i = 0; i < c->ncells; i++)
     h->npleaves += c->types[c->cells[i].type].child == PAI__NOTHING;
+  h->npcells = c->ncells;
   if (MAKE(h, pcells, c->ncells) < 0 || MAKE(h, pleaves, h->npleaves) < 0)
     return PAI_ENOMEM;
-  h->npcells = c->ncells;
   for (uint32_t i = 0; i < c->ncells; i++) {
     const pai__cell *from = &c->cells[i];
     pai__pcell *to = &h->pcells[i];
@@ -164,10 +165,10 @@ static int make_leaf_types(building *b)
     pai__arena_zalloc(&b->cells.arena, h->nchains + 1, sizeof(*names));
   size_t n = 0;
 
+  h->nleaf_types = h->ntype_chains = h->nchains;
   if (names == NULL || MAKE(h, leaf_types, h->nchains) < 0 ||
       MAKE(h, type_chains, h->nchains) < 0)
     return PAI_ENOMEM;
-  h->nleaf_types = h->ntype_chains = h->nchains;
   for (size_t i = 0; i < h->nchains; i++) {
     uint32_t type = h->levels[h->chains[i].level].type;
 
@@ -312,7 +313,6 @@ static int make_roots(building *b)
       MAKE(h, pins, h->npins) < 0 || MAKE(h, unbound, h->nunbound) < 0 ||
       MAKE(h, unbound_sums, h->nunbound_sums) < 0)
     return PAI_ENOMEM;
-  h->npins = 0;
   for (size_t i = 0; i < h->nroots; i++) {
     h->unbound[i / 64] |= (uint64_t)1 << i % 64;
     h->unbound_sums[i / 4096] |= (uint64_t)1 << i / 64 % 64;
@@ -320,9 +320,9 @@ static int make_roots(building *b)
   return PAI_OK;
 }
 
-static void add_root(pai__hived *h, uint32_t root, uint32_t vc,
-                     uint32_t pinned)
+static void add_root(building *b, uint32_t root, uint32_t vc, uint32_t pinned)
 {
+  pai__hived *h = b->h;
   pai__vcell *v = &h->vcells[root];
   pai__pair_level *l = &h->pair_levels[h->pairs[v->pair].level + v->level - 1];
 
@@ -332,7 +332,7 @@ static void add_root(pai__hived *h, uint32_t root, uint32_t vc,
     return;
   }
   h->pcells[pinned].flags |= PAI__CELL_PINNED;
-  h->pins[h->npins++] = (pai__hived_pin){ vc, pinned, root, PAI__NOTHING };
+  h->pins[b->npins++] = (pai__hived_pin){ vc, pinned, root, PAI__NOTHING };
 }
 
 /* All cells of a virtual cluster; its roots, and its pins by their names. */
@@ -348,7 +348,7 @@ static int add_vc(building *b, uint32_t vc)
                                    &h->alloc);
 
   *to = (pai__hived_vc){ .name = c->vcs[b->vc_of[vc]].name,
-                         .pin = (uint32_t)h->npins,
+                         .pin = (uint32_t)b->npins,
                          .first = base,
                          .ncells = (uint32_t)v.count };
   grown = NULL;
@@ -380,11 +380,11 @@ static int add_vc(building *b, uint32_t vc)
     if (from->parent != PAI__NOTHING)
       cell->parent = base + from->parent;
     else
-      add_root(h, base + i, vc, from->pinned);
+      add_root(b, base + i, vc, from->pinned);
     h->nvleaves += cell->level == 1;
   }
   pai__virtual_cells_dispose(&v);
-  to->npins = (uint32_t)h->npins - to->pin;
+  to->npins = (uint32_t)b->npins - to->pin;
   return rc;
 }
 
@@ -484,8 +484,49 @@ static int check_shares(pai__hived *h, pai_error **err)
   return PAI_OK;
 }
 
+/* Whether what is free is enough: whole cells, and what larger ones that nobody
+ * was promised can be divided into. */
+static bool is_enough(const pai__hived *h, uint32_t chain)
+{
+  const pai__hived_chain *c = &h->chains[chain];
+  int64_t left = 0;
+
+  for (uint32_t l = c->levels; l-- > 0;) {
+    const pai__hived_level *at = &h->levels[c->level + l];
+
+    left += (int64_t)at->nfree - at->wanted;
+    if (left < 0)
+      return false;
+    left *= at->children;
+  }
+  return true;
+}
+
+/* Pinned cells are taken before anything else.  What is counted level by level
+ * may be enough, and yet they leave too few whole cells above them. */
+static int take_pins(pai__hived *h, pai_error **err)
+{
+  for (size_t i = 0; i < h->npins; i++) {
+    const pai__hived_pin *pin = &h->pins[i];
+
+    (void)pai__preassigned_take(h, pin->cell, h->vcells[pin->root].pair,
+                                false);
+    pai__bind(h, pin->cell, pin->root);
+    if (is_enough(h, h->pcells[pin->cell].chain))
+      continue;
+    pai__fail(err, PAI_EINVAL,
+              "the pinned cell '%s' of virtual cluster '%s' leaves too few "
+              "whole cells for what virtual clusters are given",
+              h->cluster->cells[pin->cell].pin, h->vcs[pin->vc].name);
+    pai__error_help(err, "pin a cell beside one that is pinned, or give away "
+                         "fewer large cells");
+    return PAI_EINVAL;
+  }
+  return PAI_OK;
+}
+
 /* The state HiveD starts with: pinned cells are taken, all nodes are sick. */
-static void begin(building *b)
+static int begin(building *b, pai_error **err)
 {
   pai__hived *h = b->h;
 
@@ -495,13 +536,8 @@ static void begin(building *b)
     h->pcells[i].at_free = l->nfree;
     h->lists[l->free + l->nfree++] = i;
   }
-  for (size_t i = 0; i < h->npins; i++) {
-    const pai__hived_pin *pin = &h->pins[i];
-
-    (void)pai__preassigned_take(h, pin->cell, h->vcells[pin->root].pair,
-                                false);
-    pai__bind(h, pin->cell, pin->root);
-  }
+  if (take_pins(h, err) < 0)
+    return PAI_EINVAL;
   for (size_t i = 0; i < h->nchains; i++) {
     uint32_t count;
     const uint32_t *leaves =
@@ -510,6 +546,7 @@ static void begin(building *b)
     for (uint32_t k = 0; k < count; k++)
       pai__hived_set_node(h, h->pcells[leaves[k]].node, false);
   }
+  return PAI_OK;
 }
 
 static int build(building *b, pai_error **err)
@@ -528,9 +565,7 @@ static int build(building *b, pai_error **err)
       pai__scratch_init(h) < 0)
     return pai__oom(err);
   rc = check_shares(h, err);
-  if (rc == PAI_OK)
-    begin(b);
-  return rc;
+  return rc == PAI_OK ? begin(b, err) : rc;
 }
 
 int pai__hived_new(pai__hived **out, const pai_cluster *cluster,

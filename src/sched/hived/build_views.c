@@ -137,7 +137,7 @@ static void fill_views(making *m)
     pai__hived_view one;
 
     m->index = (uint32_t)n;
-    m->v = m->counting ? &one : &h->views[n];
+    m->v = &one;
     *m->v = (pai__hived_view){ .first = (uint32_t)h->nvnodes };
     if (i < h->nchains) {
       h->chains[i].view = (uint32_t)n;
@@ -154,6 +154,8 @@ static void fill_views(making *m)
       fill_pin(m, &h->pins[i - h->nchains - h->npairs]);
     }
     end_view(m);
+    if (!m->counting)
+      h->views[n] = one;
     n++;
   }
   h->nviews = n;

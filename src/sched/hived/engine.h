@@ -382,6 +382,10 @@ uint32_t pai__unbound_child(const pai__hived *h, uint32_t vcell);
 /* The first root of a level that is not bound, or PAI__NOTHING. */
 uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l);
 
+/* Whether a virtual cell is a cell, or can be bound to it with all they are
+ * in. */
+bool pai__may_be(const pai__hived *h, uint32_t cell, uint32_t vcell);
+
 /* A leaf is used: by what a virtual cell stands for, or opportunistically for
  * PAI__NOTHING.  False where that leaves virtual clusters less than they were
  * promised, or where the leaf is bound to another cell and so is used

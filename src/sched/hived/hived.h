@@ -218,13 +218,10 @@ enum {
   PAI__MENDED_Q10 = 10, /* the first pod of a group was not its first */
   PAI__MENDED_Q16 = 16, /* nothing sick was left to be doomed to */
   PAI__MENDED_Q17 = 17, /* a group lost cells that were reserved already */
+  PAI__MENDED_Q21 = 21, /* a placement became sick by preempting lazily */
   PAI__MENDED_Q20 = 20 /* a sick cell was given a virtual one of a placement */
 };
 /* The first that made a difference, or 0. */
 uint32_t pai__hived_mended(const pai__hived *h);
-
-/* Whether all that is counted is what a count gives: for tests.  NULL, or what
- * is wrong. */
-const char *pai__hived_check(const pai__hived *h);
 
 #endif

@@ -544,6 +544,19 @@ static bool map_tops(mapping *m)
   return true;
 }
 
+/* None was when the placement was made; but groups that were preempted lazily
+ * then may have made room for somebody to be doomed to what is sick. */
+static bool has_sick(const pai__hived *h, uint32_t nleaves)
+{
+  for (uint32_t i = 0; i < nleaves; i++) {
+    uint32_t cell = h->vcells[h->s.vcell[i]].bound;
+
+    if (cell != PAI__NOTHING && pai__is_sick(&h->pcells[cell]))
+      return true;
+  }
+  return false;
+}
+
 int pai__map_cells(pai__hived *h, uint32_t chain, uint32_t nleaves,
                    const uint64_t *suggested)
 {
@@ -553,6 +566,10 @@ int pai__map_cells(pai__hived *h, uint32_t chain, uint32_t nleaves,
   for (uint32_t i = 1; i <= m.chain->levels; i++)
     m.wanted[i] = level_at(&m, i)->wanted;
   h->s.nstack = h->s.nundo = 0;
+  if (has_sick(h, nleaves)) {
+    pai__mend(h, PAI__MENDED_Q21);
+    return PAI_ENOROOM;
+  }
   plant(h, nleaves);
   found = map_tops(&m);
   for (uint32_t i = 0; found && i < nleaves; i++) {

@@ -144,8 +144,7 @@ void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i)
     vcell = pai__words(h, g->vcell) + i;
     to = *vcell;
   }
-  if (to != PAI__NOTHING && h->vcells[to].bound != PAI__NOTHING &&
-      h->vcells[to].bound != cell) {
+  if (to != PAI__NOTHING && !pai__may_be(h, cell, to)) {
     pai__mend(h, PAI__MENDED_Q20);
     a.chain = h->pcells[cell].chain;
     a.level = h->vcells[h->vcells[to].root].level;

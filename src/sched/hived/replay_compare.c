@@ -69,7 +69,8 @@ static void flatten(lines *l, const pai__tree *t, pai__node n)
       pai__buf_printf(&l->path, "/%u", i++);
       flatten(l, t, child);
     }
-    pai__buf_cut(&l->path, before);
+    l->text.failed = l->text.failed || !pai__buf_ok(&l->path);
+    pai__buf_cut(&l->path, before); /* which forgets that */
   }
 }
 

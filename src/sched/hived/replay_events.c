@@ -67,8 +67,10 @@ static int is_alternative(pai_hived_replay *r, const char *group,
     if (result == PAI__NO_NODE)
       continue;
     pai__replay_put_expected(r, result, group, &want);
-    rc = pai__replay_same(r, pai__buf_text(&want), want.len,
-                          pai__buf_text(got), got->len);
+    rc = pai__buf_ok(&want)
+           ? pai__replay_same(r, pai__buf_text(&want), want.len,
+                              pai__buf_text(got), got->len)
+           : PAI_ENOMEM;
   }
   pai__buf_dispose(&want);
   return rc;
@@ -85,7 +87,9 @@ static int judge_result(pai_hived_replay *r, const char *group,
     return PAI_OK;
   pai__buf_init(&want, &r->alloc);
   pai__replay_put_expected(r, expect, group, &want);
-  if (is_yaml_error(&want) && is_yaml_error(got)) {
+  if (!pai__buf_ok(&want)) {
+    rc = PAI_ENOMEM;
+  } else if (is_yaml_error(&want) && is_yaml_error(got)) {
     r->verdict.kind = PAI_HIVED_AGREES;
     rc = PAI_OK;
   } else {

@@ -272,8 +272,13 @@ int pai__replay_keep_bound(pai_hived_replay *r, pai__replay_pod *p,
     r->row = row;
     pai__tree_free(whole);
   }
-  if (rc == PAI_OK)
-    set_text(r, &p->bound, pai__buf_take(&info));
+  if (rc == PAI_OK) {
+    char *text = pai__buf_take(&info);
+
+    rc = text != NULL ? PAI_OK : PAI_ENOMEM;
+    if (text != NULL)
+      set_text(r, &p->bound, text);
+  }
   pai__buf_dispose(&b);
   pai__buf_dispose(&info);
   return rc;

@@ -54,12 +54,12 @@ static void put_virtual(const pai_hived_replay *r, uint32_t vcell,
 
   pai__buf_init(&b, &r->alloc);
   pai__hived_virtual_address(r->engine, vcell, &b);
-  if (!pai__buf_ok(&b))
-    w->out->failed = true;
-  else if (key)
+  if (key)
     pai__json_key(w, pai__buf_text(&b), b.len);
   else
     pai__json_text(w, pai__buf_text(&b), b.len);
+  if (!pai__buf_ok(&b))
+    w->out->failed = true;
   pai__buf_dispose(&b);
 }
 

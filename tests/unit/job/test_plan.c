@@ -46,20 +46,13 @@ static const uint32_t ports[][4] = { { 20000, 20001, 20002, 20003 },
                                      { 20004, 20005, 20006, 20007 },
                                      { 20008, 20009 } };
 
-static const pai__slot slots[] = { { 0, 0x3, ports[0] },
-                                   { 1, 0x5, ports[1] },
-                                   { 1, 0, ports[2] } };
-
-static const pai__machine machines[] = { { .name = "n0", .ip = "10.0.0.1" },
-                                         { .name = "n1", .ip = "10.0.0.2" } };
-
-static const pai__machine *const nodes[] = { &machines[0], &machines[1],
-                                             &machines[1] };
+static const pai__task_place places[] = { { "10.0.0.1", 0x3, ports[0] },
+                                          { "10.0.0.2", 0x5, ports[1] },
+                                          { "10.0.0.2", 0, ports[2] } };
 
 static const pai__plan_context context = { .spec = &spec,
                                            .tasks = tasks,
-                                           .slots = slots,
-                                           .nodes = nodes,
+                                           .places = places,
                                            .user = "ada",
                                            .job_dir = "/jobs/train",
                                            .attempt = 1 };
@@ -207,10 +200,9 @@ typedef struct job {
   pai__role roles[8];
   pai_spec spec;
   pai__task tasks[MANY];
-  pai__slot slots[MANY];
+  pai__task_place places[MANY];
   uint32_t ports[MANY][2];
-  pai__machine machines[MANY];
-  const pai__machine *nodes[MANY];
+  char ips[MANY][48];
   pai__plan_context context;
 } job;
 
@@ -227,10 +219,9 @@ static void add_tasks(job *j, const char *role, uint32_t instances)
     j->tasks[t] = (pai__task){ .role = (uint32_t)j->spec.nroles, .index = i };
     j->ports[t][0] = 10000 + 2 * (uint32_t)t;
     j->ports[t][1] = j->ports[t][0] + 1;
-    j->slots[t] = (pai__slot){ .ports = j->ports[t] };
-    (void)snprintf(j->machines[t].ip, sizeof(j->machines[t].ip),
-                   "10.0.%zu.%zu", t / 256, t % 256);
-    j->nodes[t] = &j->machines[t];
+    (void)snprintf(j->ips[t], sizeof(j->ips[t]), "10.0.%zu.%zu", t / 256,
+                   t % 256);
+    j->places[t] = (pai__task_place){ .ip = j->ips[t], .ports = j->ports[t] };
   }
   j->spec.nroles++;
 }
@@ -244,8 +235,7 @@ static job *new_job(void)
   j->spec.roles = j->roles;
   j->context = (pai__plan_context){ .spec = &j->spec,
                                     .tasks = j->tasks,
-                                    .slots = j->slots,
-                                    .nodes = j->nodes,
+                                    .places = j->places,
                                     .user = "ada",
                                     .job_dir = "/jobs" };
   return j;

@@ -1,0 +1,208 @@
+/* promise.c - the places that were planned for requests last time */
+#include "sched/promise.h"
+
+#include "sched/queue.h"
+
+#include "json/json.h"
+
+#include <inttypes.h>
+
+void pai__promises_init(pai__promises *x)
+{
+  *x = (pai__promises){ 0 };
+  pai__flat_init(&x->list, sizeof(pai__promise));
+  pai__flat_init(&x->sites, sizeof(pai__site));
+}
+
+void pai__promises_dispose(pai__promises *x, const pai_alloc *alloc)
+{
+  pai__flat_dispose(&x->list, alloc);
+  pai__flat_dispose(&x->sites, alloc);
+}
+
+int pai__promises_copy(pai__promises *x, const pai__promises *from,
+                       const pai_alloc *alloc)
+{
+  x->layout = from->layout;
+  return pai__flat_copy(&x->list, &from->list, alloc) < 0 ||
+             pai__flat_copy(&x->sites, &from->sites, alloc) < 0
+           ? PAI_ENOMEM
+           : PAI_OK;
+}
+
+void pai__promises_clear(pai__promises *x)
+{
+  x->list.len = x->sites.len = 0;
+}
+
+static pai__promise *promise_at(const pai__promises *x, uint32_t i)
+{
+  return (pai__promise *)x->list.data + i;
+}
+
+int pai__promises_add(pai__promises *x, const pai__plan *p, const pai__req *r)
+{
+  uint32_t n = p->sites.len, first;
+
+  if (pai__flat_reserve(&x->list, &p->alloc, 1) < 0 ||
+      pai__flat_reserve(&x->sites, &p->alloc, n) < 0)
+    return PAI_ENOMEM;
+  first = pai__flat_push(&x->sites, n);
+  memcpy((pai__site *)x->sites.data + first, p->sites.data,
+         n * sizeof(pai__site));
+  *promise_at(x, pai__flat_push(&x->list, 1)) = (pai__promise){
+    r->id, r->shape, pai__plan_length(p, r), p->start, first, n
+  };
+  return PAI_OK;
+}
+
+const pai__promise *pai__promise_for(const pai__promises *x, uint32_t i,
+                                     const pai__plan *p, const pai__req *r)
+{
+  const pai__promise *a;
+
+  if (i >= x->list.len || x->layout != p->layout)
+    return NULL;
+  a = promise_at(x, i);
+  return a->id == r->id && a->shape == r->shape &&
+             a->length == pai__plan_length(p, r)
+           ? a
+           : NULL;
+}
+
+int pai__promises_index(const pai__promises *x, const pai_sched *s,
+                        pai__flat *first_of)
+{
+  uint32_t *first;
+
+  first_of->len = 0;
+  if (pai__flat_reserve(first_of, &s->alloc, s->reqs.len) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(first_of, s->reqs.len);
+  if (s->reqs.len == 0)
+    return PAI_OK;
+  first = first_of->data;
+  memset(first, 0xff, s->reqs.len * sizeof(*first));
+  for (uint32_t i = x->list.len; i-- > 0;) {
+    uint32_t req = pai__req_find(s, promise_at(x, i)->id);
+
+    if (req != PAI__NONE)
+      first[req] = i;
+  }
+  return PAI_OK;
+}
+
+/* --- kept ----------------------------------------------------------------- */
+
+static void write_one(const pai__promises *x, const pai__promise *a,
+                      pai__buf *b)
+{
+  pai__buf_printf(
+    b, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32,
+    (int64_t)a->id, (int64_t)a->shape, a->length, a->start, a->count);
+  for (uint32_t i = a->first; i < a->first + a->count; i++) {
+    const pai__site *site = (pai__site *)x->sites.data + i;
+
+    pai__buf_printf(b, ",%" PRIu32 ",%" PRIu32 ",%" PRId64, site->node,
+                    site->want, (int64_t)site->lots);
+  }
+}
+
+/* Numbers only, one behind the other. */
+int pai__promises_write(const pai__promises *x, const pai_alloc *alloc,
+                        pai_write_cb write, void *user_data)
+{
+  pai__buf b;
+  int rc;
+
+  pai__buf_init(&b, alloc);
+  pai__buf_printf(&b, "[%" PRId64, (int64_t)x->layout);
+  for (uint32_t i = 0; i < x->list.len; i++)
+    write_one(x, promise_at(x, i), &b);
+  pai__buf_char(&b, ']');
+  rc = pai__buf_ok(&b) ? write(user_data, b.data, b.len) : PAI_ENOMEM;
+  pai__buf_dispose(&b);
+  return rc;
+}
+
+typedef struct reading {
+  const pai__tree *tree;
+  pai__tree_walk walk;
+  bool end, bad;
+} reading;
+
+static int64_t next(reading *r)
+{
+  pai__node n = r->end ? PAI__NO_NODE : pai__tree_next(&r->walk);
+
+  r->end = n == PAI__NO_NODE;
+  if (!r->end && pai__tree_type(r->tree, n) != PAI__INT)
+    r->bad = true;
+  return r->end || r->bad ? 0 : pai__tree_int(r->tree, n);
+}
+
+static int read_sites(pai__promises *x, const pai_sched *s, reading *r,
+                      const pai__promise *a)
+{
+  for (uint32_t i = 0; i < a->count; i++) {
+    int64_t node = next(r), want = next(r), lots = next(r);
+    pai__site *site;
+
+    if (r->end || r->bad || node < 0 || node >= s->park->nspots || want < 0 ||
+        want >= PAI_SCHED_TASKS || (lots & INT64_C(0x0080808080808080)) != 0 ||
+        lots < 0)
+      return PAI_EINVAL;
+    if (pai__flat_reserve(&x->sites, &s->alloc, 1) < 0)
+      return PAI_ENOMEM;
+    site = (pai__site *)x->sites.data + pai__flat_push(&x->sites, 1);
+    *site = (pai__site){ (uint64_t)lots, (uint32_t)node, (uint32_t)want };
+  }
+  return PAI_OK;
+}
+
+static int read_all(pai__promises *x, const pai_sched *s, reading *r)
+{
+  int rc = PAI_OK;
+
+  x->layout = (uint64_t)next(r);
+  while (rc == PAI_OK) {
+    pai__promise a = { .id = (uint64_t)next(r), .first = x->sites.len };
+    int64_t count;
+
+    if (r->end)
+      return r->bad ? PAI_EINVAL : PAI_OK;
+    a.shape = (uint64_t)next(r);
+    a.length = next(r);
+    a.start = next(r);
+    count = next(r);
+    if (r->end || r->bad || count < 1 || count > PAI_SCHED_TASKS)
+      return PAI_EINVAL;
+    a.count = (uint32_t)count;
+    rc = read_sites(x, s, r, &a);
+    if (rc == PAI_OK && pai__flat_reserve(&x->list, &s->alloc, 1) < 0)
+      rc = PAI_ENOMEM;
+    if (rc == PAI_OK)
+      *promise_at(x, pai__flat_push(&x->list, 1)) = a;
+  }
+  return rc;
+}
+
+int pai__promises_read(pai__promises *x, const pai_sched *s, const char *text,
+                       size_t len)
+{
+  pai__json_options how = { .alloc = &s->alloc };
+  pai__tree *tree;
+  int rc = pai__json_parse(&tree, text, len, &how, NULL);
+
+  if (rc < 0)
+    return rc;
+  if (pai__tree_type(tree, 0) == PAI__SEQUENCE) {
+    reading r = { .tree = tree, .walk = pai__tree_iter(tree, 0) };
+
+    rc = read_all(x, s, &r);
+  } else {
+    rc = PAI_EINVAL;
+  }
+  pai__tree_free(tree);
+  return rc;
+}

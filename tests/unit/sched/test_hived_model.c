@@ -1,0 +1,562 @@
+/*
+ * HiveD's engine under random events on random clusters: all it counts is
+ * counted again, virtual clusters keep what they were promised, a clone goes
+ * the same way, and after a restart everything runs where it ran.  Soak runs,
+ * see docs/internals/soak.md, do more.
+ */
+#include "sched/hived_count.h"
+
+#include "base/prng.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { GANGS = 40, LEAVES = 64, PODS = 16, SHARES = 8 };
+
+/* A gang as its submitter knows it. */
+typedef struct gang {
+  bool live;
+  char name[16];
+  pai__hived_request r;
+  pai__hived_member members[2];
+  uint32_t npods, nleaves;
+  bool bound; /* its placement: */
+  uint32_t leaves[LEAVES], types[LEAVES];
+  bool runs[PODS];
+} gang;
+
+typedef struct world {
+  pai__prng r;
+  pai_cluster *cluster;
+  pai__hived *h;
+  gang gangs[GANGS];
+  uint64_t suggested[8];
+  bool late; /* decisions may be carried out when it is too late */
+  bool well; /* nodes are never sick */
+  unsigned long names, done, bound, preempted, waited, restarts, clones;
+} world;
+
+static unsigned below(world *w, unsigned n)
+{
+  return (unsigned)pai__prng_below(&w->r, n);
+}
+
+static bool chance(world *w, unsigned percent)
+{
+  return below(w, 100) < percent;
+}
+
+/* --- clusters ------------------------------------------------------------- */
+
+typedef struct chain {
+  unsigned levels, node; /* the level that is a node */
+  unsigned children[8];  /* of a cell of each level, from 1 */
+  unsigned tops;
+} chain;
+
+static void draw_chain(world *w, chain *c)
+{
+  static const unsigned nodes[][4] = {
+    { 1 }, { 2 }, { 4 }, { 8 }, { 2, 2 }, { 2, 4 }, { 2, 2, 2 }, { 3 }
+  };
+  static const unsigned racks[][3] = { { 0 }, { 2 }, { 3 }, { 2, 2 }, { 4 } };
+  const unsigned *node = nodes[below(w, PAI__LEN(nodes))];
+  const unsigned *rack = racks[below(w, PAI__LEN(racks))];
+
+  c->levels = 1;
+  while (*node != 0)
+    c->children[++c->levels] = *node++;
+  c->node = c->levels;
+  while (*rack != 0)
+    c->children[++c->levels] = *rack++;
+  c->tops = 1 + below(w, 4);
+}
+
+/* A cell above nodes, or a node, with names for some. */
+static void put_cell(world *w, pai__buf *b, const chain *c, unsigned level,
+                     unsigned which, unsigned *nodes, unsigned *pins)
+{
+  pai__buf_char(b, '{');
+  if (*pins < 3 && chance(w, 8))
+    pai__buf_printf(b, "pinnedCellId: P%u, ", (*pins)++);
+  if (level == c->node) {
+    pai__buf_printf(b, "cellAddress: c%u-n%u", which, (*nodes)++);
+    if (level == 2 && c->children[2] == 2 && *pins < 3 && chance(w, 10))
+      pai__buf_printf(b,
+                      ", cellChildren: [{pinnedCellId: P%u, cellAddress: 0}, "
+                      "{cellAddress: 1}]",
+                      (*pins)++);
+  } else {
+    pai__buf_str(b, "cellChildren: [");
+    for (unsigned i = 0; i < c->children[level]; i++) {
+      put_cell(w, b, c, level - 1, which, nodes, pins);
+      pai__buf_str(b, ", ");
+    }
+    pai__buf_char(b, ']');
+  }
+  pai__buf_char(b, '}');
+}
+
+static void put_physical(world *w, pai__buf *b, const chain *chains,
+                         unsigned n, unsigned *pins)
+{
+  pai__buf_str(b, "physicalCluster:\n  cellTypes:\n");
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned l = 2; l <= chains[i].levels; l++) {
+      if (l == 2)
+        pai__buf_printf(b, "    C%uL2: {childCellType: G%u, ", i, i / 2);
+      else
+        pai__buf_printf(b, "    C%uL%u: {childCellType: C%uL%u, ", i, l, i,
+                        l - 1);
+      pai__buf_printf(b, "childCellNumber: %u%s}\n", chains[i].children[l],
+                      l == chains[i].node ? ", isNodeLevel: true" : "");
+    }
+  pai__buf_str(b, "  physicalCells:\n");
+  for (unsigned i = 0; i < n; i++) {
+    unsigned nodes = 0;
+
+    for (unsigned k = 0; k < chains[i].tops; k++) {
+      size_t before = b->len;
+
+      pai__buf_str(b, "  - ");
+      put_cell(w, b, &chains[i], chains[i].levels, i, &nodes, pins);
+      pai__buf_cut(b, b->len - 1);
+      pai__buf_printf(b, ", cellType: C%uL%u}\n", i, chains[i].levels);
+      assert_true(b->len > before);
+    }
+  }
+}
+
+static void put_vcs(world *w, pai__buf *b, const chain *chains, unsigned n,
+                    unsigned pins)
+{
+  unsigned vcs = 1 + below(w, 4), given = 0;
+
+  pai__buf_str(b, "virtualClusters:\n");
+  for (unsigned i = 0; i < vcs; i++) {
+    pai__buf_printf(b, "  v%u:\n    virtualCells:\n", i);
+    for (unsigned k = 0; k < n; k++)
+      for (unsigned s = below(w, 3); s > 0; s--)
+        pai__buf_printf(b, "    - {cellType: C%uL%u.C%uL%u, cellNumber: %u}\n",
+                        k, chains[k].levels, k,
+                        2 + below(w, chains[k].levels - 1), below(w, 4));
+    pai__buf_str(b, "    pinnedCells:\n");
+    for (; given < pins && chance(w, 70); given++)
+      pai__buf_printf(b, "    - {pinnedCellId: P%u}\n", given);
+  }
+}
+
+/* One that can be; most cannot. */
+static void make_engine(world *w, const pai_alloc *alloc)
+{
+  pai_cluster_options opts = PAI_CLUSTER_OPTIONS_INIT;
+  pai__buf b;
+
+  opts.alloc = alloc;
+  opts.form = "hived";
+  pai__buf_init(&b, &pai__libc_alloc);
+  for (w->h = NULL; w->h == NULL;) {
+    chain chains[3];
+    unsigned n = 1 + below(w, 3), pins = 0;
+
+    pai__buf_clear(&b);
+    for (unsigned i = 0; i < n; i++)
+      draw_chain(w, &chains[i]);
+    put_physical(w, &b, chains, n, &pins);
+    put_vcs(w, &b, chains, n, pins);
+    if (pai_cluster_parse(&w->cluster, pai__buf_text(&b), b.len, &opts, NULL) <
+        0)
+      continue;
+    if (pai__hived_new(&w->h, w->cluster, alloc, NULL) < 0)
+      pai_cluster_free(w->cluster);
+  }
+  pai__buf_dispose(&b);
+}
+
+/* --- gangs ---------------------------------------------------------------- */
+
+static gang *draw_gang(world *w)
+{
+  return &w->gangs[below(w, GANGS)];
+}
+
+static void make_gang(world *w, gang *g)
+{
+  static const uint32_t sizes[] = { 1, 1, 1, 2, 2, 3, 4, 8 };
+
+  *g = (gang){ .live = true };
+  (void)snprintf(g->name, sizeof(g->name), "g%lu", w->names++);
+  g->members[0].leaves = sizes[below(w, 8)];
+  g->members[0].pods = 1 + below(w, 3);
+  g->members[1].leaves = g->members[0].leaves + 1 + below(w, 3);
+  g->members[1].pods = 1 + below(w, 2);
+  g->r = (pai__hived_request){ .group = g->name,
+                               .group_len = strlen(g->name),
+                               .members = g->members,
+                               .nmembers = chance(w, 20) ? 2 : 1,
+                               .vc = below(w, (unsigned)w->h->nvcs),
+                               .pin = PAI__NOTHING,
+                               .leaf_type = PAI__NOTHING,
+                               .priority = (int32_t)below(w, 5) - 1,
+                               .lazy = chance(w, 50),
+                               .ignores_suggested = chance(w, 60) };
+  if (chance(w, 15) && w->h->vcs[g->r.vc].npins > 0)
+    g->r.pin = w->h->vcs[g->r.vc].pin + below(w, w->h->vcs[g->r.vc].npins);
+  if (chance(w, 60))
+    g->r.leaf_type = 0;
+  for (uint32_t i = 0; i < g->r.nmembers; i++) {
+    g->npods += g->members[i].pods;
+    g->nleaves += g->members[i].pods * g->members[i].leaves;
+  }
+}
+
+/* The size and index of a pod; it is so called, too. */
+static uint32_t pod_of(const gang *g, uint32_t pod, uint32_t *index)
+{
+  uint32_t m = 0;
+
+  for (*index = pod; *index >= g->members[m].pods; m++)
+    *index -= g->members[m].pods;
+  return g->members[m].leaves;
+}
+
+static uint64_t pod_number(const world *w, const gang *g, uint32_t pod)
+{
+  return (uint64_t)(g - w->gangs + 1) << 32 | (pod + 1);
+}
+
+static const uint64_t *draw_suggested(world *w)
+{
+  if (chance(w, 70))
+    return NULL;
+  for (size_t i = 0; i < PAI__LEN(w->suggested); i++)
+    w->suggested[i] =
+      pai__prng_next(&w->r) | pai__prng_next(&w->r) | pai__prng_next(&w->r);
+  return w->suggested;
+}
+
+static gang *find_gang(world *w, const char *name)
+{
+  for (int i = 0; i < GANGS; i++)
+    if (w->gangs[i].live && strcmp(w->gangs[i].name, name) == 0)
+      return &w->gangs[i];
+  return NULL;
+}
+
+/* --- events; each is drawn before, so that a clone can have the same ------ */
+
+static int add_pod(world *w, gang *g, uint32_t pod)
+{
+  uint32_t index, at = 0;
+  pai__hived_info info = { g->leaves, g->types, NULL };
+  int rc;
+
+  g->r.leaves = pod_of(g, pod, &index);
+  for (uint32_t i = 0; i < pod; i++) {
+    uint32_t k;
+
+    at += pod_of(g, i, &k);
+  }
+  rc = pai__hived_add(w->h, &g->r, pod_number(w, g, pod),
+                      pai__hived_leaf_node(w->h, g->leaves[at]), index, &info);
+  if (rc == PAI_OK)
+    g->runs[pod] = true;
+  return rc;
+}
+
+static void delete_pod(world *w, gang *g, uint32_t pod)
+{
+  uint32_t index, size = pod_of(g, pod, &index);
+
+  if (!g->runs[pod])
+    return;
+  assert_int_equal(
+    pai__hived_delete(w->h, g->name, strlen(g->name), size, index), PAI_OK);
+  g->runs[pod] = false;
+  for (uint32_t i = 0; i < g->npods; i++)
+    if (g->runs[i])
+      return;
+  g->live = false;
+}
+
+static void delete_all(world *w, gang *g)
+{
+  for (uint32_t i = 0; i < g->npods; i++)
+    delete_pod(w, g, i);
+}
+
+static void keep_placement(const world *w, gang *g,
+                           const pai__hived_result *result)
+{
+  assert_int_equal(result->gang.nleaves, g->nleaves);
+  memcpy(g->leaves, result->gang.leaves, g->nleaves * sizeof(uint32_t));
+  for (uint32_t i = 0; i < g->nleaves; i++)
+    g->types[i] = pai__hived_gang_type(w->h, &result->gang, i);
+  g->bound = true;
+}
+
+/* What was decided must be possible: devices that are well, each once. */
+static void check_placement(const world *w, const gang *g)
+{
+  for (uint32_t i = 0; i < g->nleaves; i++)
+    for (uint32_t k = 0; k < i; k++)
+      assert_true(g->leaves[i] != g->leaves[k]);
+  for (uint32_t i = 0; i < g->nleaves; i++) {
+    uint32_t user = w->h->pleaves[g->leaves[i]].user;
+
+    assert_false(w->h->node_sick[pai__hived_leaf_node(w->h, g->leaves[i])]);
+    assert_true(user == PAI__NOTHING);
+  }
+}
+
+static void schedule(world *w, gang *g)
+{
+  uint32_t pod = below(w, g->npods), index;
+  pai__hived_result result;
+  bool known;
+
+  g->r.leaves = pod_of(g, pod, &index);
+  assert_int_equal(
+    pai__hived_schedule(
+      w->h, &g->r, pod_number(w, g, pod), draw_suggested(w),
+      chance(w, 50) ? PAI__HIVED_PREEMPTING : PAI__HIVED_FILTERING, &result),
+    PAI_OK);
+  w->waited += result.kind == PAI__HIVED_WAIT;
+  if (result.kind == PAI__HIVED_PREEMPT) {
+    w->preempted++;
+    g->bound = false; /* it may have another placement now */
+    for (uint32_t i = 0; chance(w, 60) && i < result.ngroups; i++) {
+      gang *victim =
+        find_gang(w, pai__hived_group_name(w->h, result.groups[i]));
+
+      assert_non_null(victim);
+      if (chance(w, 80))
+        delete_all(w, victim);
+    }
+    return;
+  }
+  if (result.kind != PAI__HIVED_BIND || chance(w, 10))
+    return;
+  known =
+    pai__hived_find_group(w->h, g->name, strlen(g->name)) != PAI__NOTHING;
+  keep_placement(w, g, &result);
+  if (!known)
+    check_placement(w, g);
+  w->bound++;
+  if (!w->late || !chance(w, 15))
+    assert_int_equal(add_pod(w, g, pod - index + result.index), PAI_OK);
+}
+
+/* A decision of before, if the cells are still there. */
+static void add_late(world *w, gang *g)
+{
+  int rc;
+
+  if (!g->bound)
+    return;
+  rc = add_pod(w, g, below(w, g->npods));
+  assert_true(rc == PAI_OK || rc == PAI_EEXISTS);
+}
+
+static void change_node(world *w)
+{
+  uint32_t node = below(w, (unsigned)w->h->nnodes);
+
+  pai__hived_set_node(w->h, node, chance(w, 80));
+}
+
+static void end_waiting(world *w, gang *g)
+{
+  uint32_t pod = below(w, g->npods);
+
+  (void)pai__hived_delete_unallocated(w->h, g->name, strlen(g->name),
+                                      pod_number(w, g, pod));
+}
+
+static void do_event(world *w)
+{
+  gang *g = draw_gang(w);
+  unsigned what = below(w, 100);
+
+  if (!g->live) {
+    make_gang(w, g);
+    schedule(w, g);
+  } else if (w->late && chance(w, 10)) {
+    add_late(w, g);
+  } else if (what < 55) {
+    schedule(w, g);
+  } else if (what < 80) {
+    if (chance(w, 50))
+      delete_all(w, g);
+    else
+      delete_pod(w, g, below(w, g->npods));
+  } else if (what < 88) {
+    end_waiting(w, g);
+  } else if (!w->well) {
+    change_node(w);
+  }
+  /* Who never ran and waits for nothing is forgotten. */
+  if (g->live &&
+      pai__hived_find_group(w->h, g->name, strlen(g->name)) == PAI__NOTHING)
+    g->live = false;
+}
+
+/* --- checks --------------------------------------------------------------- */
+
+static void check(const world *w, uint64_t seed)
+{
+  const char *wrong = test_hived_wrong(w->h);
+
+  if (wrong != NULL)
+    fail_msg("seed %llu, event %lu: %s", (unsigned long long)seed, w->done,
+             wrong);
+  if (!w->late && !test_hived_is_safe(w->h, w->well))
+    fail_msg("seed %llu, event %lu: a virtual cluster lacks cells",
+             (unsigned long long)seed, w->done);
+}
+
+/* The same events on a clone end in the same state. */
+static void check_clone(world *w)
+{
+  static world other;
+  pai__hived *clone;
+
+  assert_int_equal(pai__hived_clone(&clone, w->h), PAI_OK);
+  other = *w;
+  other.h = clone;
+  for (int i = 0; i < GANGS; i++) {
+    other.gangs[i].r.members = other.gangs[i].members;
+    other.gangs[i].r.group = other.gangs[i].name;
+  }
+  for (int i = 0; i < 20; i++) {
+    do_event(w);
+    do_event(&other);
+  }
+  assert_true(test_hived_digest(w->h) == test_hived_digest(other.h));
+  assert_memory_equal(&w->r, &other.r, sizeof(w->r));
+  pai__hived_free(clone);
+  w->clones++;
+}
+
+/* Another engine that is told of the nodes, and then of all pods that run. */
+static pai__hived *recover(world *w, const pai_alloc *alloc, uint64_t order)
+{
+  pai__hived *old = w->h, *made;
+  pai__prng r = { order };
+
+  assert_int_equal(pai__hived_new(&made, w->cluster, alloc, NULL), PAI_OK);
+  for (uint32_t i = 0; i < old->nnodes; i++)
+    pai__hived_set_node(made, i, !old->node_sick[i]);
+  w->h = made;
+  for (uint32_t i = 0, k = (uint32_t)pai__prng_below(&r, GANGS); i < GANGS;
+       i++, k = (k + 7) % GANGS) {
+    gang *g = &w->gangs[k];
+
+    for (uint32_t pod = g->npods; g->live && pod-- > 0;)
+      if (g->runs[pod])
+        assert_int_equal(add_pod(w, g, pod), PAI_OK);
+  }
+  w->h = old;
+  return made;
+}
+
+static void check_same_places(const pai__hived *before,
+                              const pai__hived *after, const gang *g)
+{
+  uint32_t a = pai__hived_find_group(before, g->name, strlen(g->name));
+  uint32_t b = pai__hived_find_group(after, g->name, strlen(g->name));
+
+  assert_true(a != PAI__NOTHING && b != PAI__NOTHING);
+  assert_memory_equal(pai__words(before, before->groups[a].physical),
+                      pai__words(after, after->groups[b].physical),
+                      g->nleaves * sizeof(uint32_t));
+  assert_int_equal(before->groups[a].allocated, after->groups[b].allocated);
+}
+
+/* Restarts: all runs where it ran, and two of them are the same. */
+static void check_restart(world *w, const pai_alloc *alloc, uint64_t seed)
+{
+  uint64_t order = pai__prng_next(&w->r);
+  pai__hived *made = recover(w, alloc, order);
+  pai__hived *again = recover(w, alloc, order);
+
+  assert_true(test_hived_digest(made) == test_hived_digest(again));
+  pai__hived_free(again);
+  for (int i = 0; i < GANGS; i++) {
+    gang *g = &w->gangs[i];
+    bool runs = false;
+
+    for (uint32_t pod = 0; g->live && pod < g->npods; pod++)
+      runs = runs || g->runs[pod];
+    if (runs)
+      check_same_places(w->h, made, g);
+    else
+      g->live = false; /* who preempts is forgotten */
+  }
+  pai__hived_free(w->h);
+  w->h = made;
+  w->restarts++;
+  check(w, seed);
+}
+
+static unsigned long run_world(uint64_t seed, unsigned long events,
+                               world *sums)
+{
+  static world w;
+  test_tally tally;
+
+  test_tally_init(&tally);
+  w = (world){ .r = { seed } };
+  w.late = seed % 4 == 0;
+  w.well = seed % 4 == 1;
+  make_engine(&w, &tally.alloc);
+  assert_true(w.h->nnodes <= 64 * PAI__LEN(w.suggested));
+  for (uint32_t i = 0; i < w.h->nnodes; i++)
+    pai__hived_set_node(w.h, i, true);
+  check(&w, seed);
+  while (w.done < events && w.h->nvcs > 0) {
+    do_event(&w);
+    w.done++;
+    check(&w, seed);
+    if (chance(&w, 2))
+      check_clone(&w);
+    if (below(&w, 300) == 0)
+      check_restart(&w, &tally.alloc, seed);
+  }
+  sums->bound += w.bound;
+  sums->preempted += w.preempted;
+  sums->waited += w.waited;
+  sums->restarts += w.restarts;
+  sums->clones += w.clones;
+  pai__hived_free(w.h);
+  pai_cluster_free(w.cluster);
+  assert_int_equal(tally.live, 0);
+  return w.done;
+}
+
+static void counts_and_promises_hold(void **state)
+{
+  const char *soak = getenv("OPENPAI_SOAK"), *from = getenv("OPENPAI_SEED");
+  unsigned long want = soak != NULL ? 10000000 : 40000, done = 0;
+  uint64_t seed = from != NULL ? strtoull(from, NULL, 10) : 1;
+  static world sums;
+
+  (void)state;
+  while (done < want)
+    done += run_world(seed++, 400, &sums);
+  print_message("%lu events: bound %lu, preempted %lu, waited %lu, restarted "
+                "%lu, cloned %lu\n",
+                done, sums.bound, sums.preempted, sums.waited, sums.restarts,
+                sums.clones);
+  assert_true(sums.bound > done / 20 && sums.preempted > done / 500 &&
+              sums.waited > done / 50 && sums.restarts > done / 1000);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(counts_and_promises_hold),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
