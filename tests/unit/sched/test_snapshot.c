@@ -48,6 +48,7 @@ typedef struct world {
   pai_sched *all[SCHEDS]; /* driven alike; [0] has a log */
   pai__buf decisions[SCHEDS];
   pai__buf log;
+  const char *policy; /* built in, or NULL: */
   const pai_policy *table;
   pai_time now;
   uint64_t last; /* id */
@@ -255,8 +256,9 @@ static void of_policy(world *w)
 {
   static const char *const options[] = { NULL, "{ \"greedy\" : true }",
                                          "{\"place\":\"spread\"}" };
+  static const char *const policies[] = { "fifo", "backfill", "capacity" };
   pai_sched_event e = { .kind = PAI_SCHED_SHADOW,
-                        .text = below(w, 3) ? "fifo" : NULL,
+                        .text = any_text(w, policies, 3),
                         .options = options[below(w, 3)] };
 
   if (!w->shadows)
@@ -331,6 +333,29 @@ static pai_sched *load(const world *w, const pai__buf *saved)
   return s;
 }
 
+/* What follows from what was saved is as it was. */
+static void check_views(const pai_sched *a, const pai_sched *b)
+{
+  pai_sched_node_view m = { .struct_size = sizeof(m) }, n = m;
+  pai_sched_vc_view v = { .struct_size = sizeof(v) }, u = v;
+
+  for (size_t i = 0; pai_sched_view_node(a, i, &m) == PAI_OK; i++) {
+    assert_int_equal(pai_sched_view_node(b, i, &n), PAI_OK);
+    assert_true(m.free_mask == n.free_mask && m.sick_mask == n.sick_mask);
+    assert_int_equal(m.free_gpus, n.free_gpus);
+    assert_int_equal(m.free_cpus, n.free_cpus);
+    assert_int_equal(m.free_memory, n.free_memory);
+  }
+  for (size_t i = 0; pai_sched_view_vc(a, i, &v) == PAI_OK; i++) {
+    assert_int_equal(pai_sched_view_vc(b, i, &u), PAI_OK);
+    assert_int_equal(v.used, u.used);
+    assert_int_equal(v.lent, u.lent);
+    assert_int_equal(v.waiting, u.waiting);
+    assert_int_equal(v.running, u.running);
+  }
+  assert_true(pai_sched_next_time(a) == pai_sched_next_time(b));
+}
+
 /* Nothing but the text tells the two apart. */
 static void check_saved(const world *w)
 {
@@ -342,8 +367,7 @@ static void check_saved(const world *w)
       scribe_save(w->all[i], &again);
       scribe_same(&first, &again);
       pai__buf_dispose(&again);
-      assert_true(pai_sched_next_time(w->all[0]) ==
-                  pai_sched_next_time(w->all[i]));
+      check_views(w->all[0], w->all[i]);
     }
   pai__buf_dispose(&first);
 }
@@ -436,18 +460,20 @@ static void check_log(const world *w, const pai__buf *decisions)
 
 /* --- stories -------------------------------------------------------------- */
 
-static void begin(world *w, uint64_t seed, size_t cluster,
-                  const pai_policy *table)
+static void begin(world *w, uint64_t seed, size_t cluster, const char *policy)
 {
   pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
 
-  *w = (world){ .prng = { seed }, .table = table, .shadows = table == NULL };
+  *w = (world){ .prng = { seed },
+                .policy = policy,
+                .table = policy == NULL ? &wild_policy : NULL,
+                .shadows = policy != NULL && seed % 2 == 0 };
   for (size_t i = 0; i < PAI__LEN(clusters); i++)
     assert_int_equal(pai_cluster_parse(&w->clusters[i], clusters[i],
                                        strlen(clusters[i]), NULL, NULL),
                      PAI_OK);
-  o.table = table;
-  o.policy_options = table == NULL ? "{\"greedy\": true}" : NULL;
+  o.table = w->table;
+  o.policy = policy;
   o.first_port = 20000;
   o.last_port = 20019;
   assert_int_equal(pai_sched_new(&w->all[0], w->clusters[cluster], &o, NULL),
@@ -470,12 +496,12 @@ static void end(world *w)
   pai__buf_dispose(&w->log);
 }
 
-static void tell_story(uint64_t seed, size_t cluster, const pai_policy *table)
+static void tell_story(uint64_t seed, size_t cluster, const char *policy)
 {
   world w;
   pai__buf all;
 
-  begin(&w, seed, cluster, table);
+  begin(&w, seed, cluster, policy);
   pai__buf_init(&all, &pai__libc_alloc);
   for (int i = 0; i < 1500; i++) {
     if (i % 50 == 49) {
@@ -505,20 +531,27 @@ static uint64_t seeds(void)
   return asked != NULL ? (uint64_t)strtoull(asked, NULL, 10) : 6;
 }
 
-static void what_was_saved_goes_on_alike(void **state)
+static void tell_stories(const char *policy)
 {
-  (void)state;
   for (uint64_t seed = 1; seed <= seeds(); seed++)
     for (size_t c = 0; c < PAI__LEN(clusters); c++)
-      tell_story(seed, c, NULL);
+      tell_story(seed, c, policy);
+}
+
+static void what_was_saved_goes_on_alike(void **state)
+{
+  const pai_policy *p;
+
+  (void)state;
+  for (size_t i = 0; (p = pai_policy_builtin(i)) != NULL; i++)
+    if (p->save != NULL)
+      tell_stories(p->name);
 }
 
 static void whatever_a_policy_does_is_saved(void **state)
 {
   (void)state;
-  for (uint64_t seed = 1; seed <= seeds(); seed++)
-    for (size_t c = 0; c < PAI__LEN(clusters); c++)
-      tell_story(seed, c, &wild_policy);
+  tell_stories(NULL);
 }
 
 static void the_stories_told_of_everything(void **state)
