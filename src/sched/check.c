@@ -42,7 +42,22 @@ static const char *check_slot(const pai_sched *s, const pai__slot *slot,
   return NULL;
 }
 
-static const char *check_share(const pai_sched *s, const pai__req *r)
+/* GPUs of a kind that a run has. */
+static uint32_t gpus_of(const pai_sched *s, const pai__run *run, uint32_t kind)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    n += pai__bits_ones(slots[i].gpus &
+                        pai__build_of(s->park, slots[i].node)->kinds[kind]);
+  return n;
+}
+
+/* What another policy has lent before does not count against who takes nothing
+ * of it. */
+static const char *check_share(const pai_sched *s, const pai__req *r,
+                               const pai__run *run)
 {
   const pai__tenant *t = &s->park->tenants[r->tenant];
   const uint64_t *used =
@@ -51,7 +66,7 @@ static const char *check_share(const pai_sched *s, const pai__req *r)
   if (t->gpus == NULL || r->priority < 0 || s->lends || s->own_shares)
     return NULL;
   for (uint32_t k = 0; k < s->park->nkinds; k++)
-    if (used[k] > t->gpus[k])
+    if (used[k] > t->gpus[k] && gpus_of(s, run, k) != 0)
       return "a virtual cluster has more than its share";
   return NULL;
 }
@@ -69,7 +84,7 @@ const char *pai__check_start(pai_sched *s, const pai__run *run)
     return "a gang is not whole";
   for (uint32_t i = 0; i < run->tasks && wrong == NULL; i++)
     wrong = check_slot(s, &slots[i], &wants[slots[i].want]);
-  return wrong != NULL ? wrong : check_share(s, r);
+  return wrong != NULL ? wrong : check_share(s, r, run);
 }
 
 void pai__check_taken(pai_sched *s, const pai__run *run)
