@@ -54,13 +54,6 @@ static void divide(pai__lots *l, uint64_t mask)
   }
 }
 
-/* Was a request ever to be within what has that name?  Those that wait now are
- * not asked: with each of them lots would be others. */
-static bool is_asked_for(const pai_sched *s, const char *name)
-{
-  return pai__texts_find(&s->names, name) != PAI__NONE;
-}
-
 static void divide_by_nearness(pai__plan *p, const pai_sched *s,
                                uint32_t build, const pai__near *near)
 {
@@ -114,7 +107,8 @@ static int make_lots(pai__plan *p, const pai_sched *s)
     }
   for (uint32_t b = 0; b < park->nbuilds; b++)
     for (uint32_t k = 0; k < park->builds[b].nnear; k++)
-      if (is_asked_for(s, park->builds[b].near[k].name))
+      /* Not only of those that wait: with each of them lots would be others. */
+      if (pai__within_known(s, park->builds[b].near[k].name))
         divide_by_nearness(p, s, b, &park->builds[b].near[k]);
   return PAI_OK;
 }
