@@ -13,7 +13,9 @@
 extern const pai_policy pai__policy_fifo;
 extern const pai_policy pai__policy_capacity;
 extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_fair;
 extern const pai_policy pai__policy_hived;
+extern const pai_policy pai__policy_k8s;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
 
