@@ -15,13 +15,15 @@ void pai__plan_init(pai__plan *p, const pai_alloc *alloc)
   pai__lookup_init(&p->row_of);
   pai__flat_init(&p->sites, sizeof(pai__site));
   pai__flat_init(&p->spare, sizeof(pai__site));
+  pai__flat_init(&p->nodes, 2 * sizeof(uint64_t));
 }
 
 void pai__plan_dispose(pai__plan *p)
 {
   pai__flat *list[] = { &p->steps.words,  &p->lines, &p->lots,
                         &p->rooms,        &p->used,  &p->rows,
-                        &p->row_of.slots, &p->sites, &p->spare };
+                        &p->row_of.slots, &p->sites, &p->spare,
+                        &p->nodes };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &p->alloc);
@@ -50,13 +52,6 @@ static void divide(pai__lots *l, uint64_t mask)
       l->masks[l->n++] = outside;
     }
   }
-}
-
-/* Was a request ever to be within what has that name?  Those that wait now are
- * not asked: with each of them lots would be others. */
-static bool is_asked_for(const pai_sched *s, const char *name)
-{
-  return pai__texts_find(&s->names, name) != PAI__NONE;
 }
 
 static void divide_by_nearness(pai__plan *p, const pai_sched *s,
@@ -112,7 +107,8 @@ static int make_lots(pai__plan *p, const pai_sched *s)
     }
   for (uint32_t b = 0; b < park->nbuilds; b++)
     for (uint32_t k = 0; k < park->builds[b].nnear; k++)
-      if (is_asked_for(s, park->builds[b].near[k].name))
+      /* Not only of those that wait: with each of them lots would be others. */
+      if (pai__within_known(s, park->builds[b].near[k].name))
         divide_by_nearness(p, s, b, &park->builds[b].near[k]);
   return PAI_OK;
 }

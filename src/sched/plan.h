@@ -60,6 +60,7 @@ typedef struct pai__plan {
   pai__flat used;  /* likewise, the GPUs of tenants */
   pai__flat rows;  /* times before which there is no place, of all nodes */
   pai__lookup row_of;
+  pai__flat nodes; /* of a gang, by the time at which they may have room */
   pai_time now;
   pai_time assumed; /* how long what does not say it takes; 0: for ever */
   bool plain;       /* no node has GPUs of two kinds */

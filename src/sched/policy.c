@@ -7,6 +7,7 @@
 static const pai_policy *const builtins[] = {
   &pai__policy_fifo,
   &pai__policy_backfill,
+  &pai__policy_priority,
   &pai__policy_capacity,
   &pai__policy_hived,
 };

@@ -12,6 +12,7 @@
 
 extern const pai_policy pai__policy_fifo;
 extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_priority;
 extern const pai_policy pai__policy_capacity;
 extern const pai_policy pai__policy_hived;
 

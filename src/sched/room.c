@@ -342,12 +342,13 @@ static int renumber(pai_sched *s, const pai__slot *first,
 int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
                         uint32_t *node)
 {
-  const pai__want *wants = pai__wants_of(s, r);
+  const pai__want *wants;
+  const pai__slot *first;
   int rc = reserve_ports(s, r, run);
 
+  wants = pai__wants_of(s, r);
+  first = pai__slots_of(s, run);
   for (uint32_t i = 0; i < run->tasks && rc == PAI_OK; i++) {
-    const pai__slot *first = pai__slots_of(s, run);
-
     *node = first[i].node;
     rc = renumber(s, first, &first[i], &wants[first[i].want]);
   }

@@ -48,6 +48,37 @@ static int clone_hived(void **copy, const void *state, void *data,
   return rc;
 }
 
+static int save_hived(const void *state, void *data, pai_write_cb write,
+                      void *user_data)
+{
+  const pai__bridge *g = state;
+  pai__buf out;
+  int rc;
+
+  (void)data;
+  pai__buf_init(&out, &g->alloc);
+  rc = pai__bridge_save(g, &out);
+  if (rc == PAI_OK)
+    rc = write(user_data, out.data, out.len);
+  pai__buf_dispose(&out);
+  return rc;
+}
+
+static int load_hived(void **state, void *data, const pai_policy_host *host,
+                      const pai_cluster *cluster, const char *options,
+                      const char *saved, size_t len)
+{
+  pai__bridge *g;
+  int rc = pai__bridge_load(&g, host, saved, len);
+
+  (void)data;
+  (void)cluster;
+  (void)options;
+  host->sched->own_shares = true;
+  *state = g;
+  return rc;
+}
+
 /* --- events --------------------------------------------------------------- */
 
 /* All of it anew: what runs keeps its cells as far as they are there. */
@@ -389,4 +420,6 @@ const pai_policy pai__policy_hived = {
   .decide = decide,
   .event = on_event,
   .clone = clone_hived,
+  .save = save_hived,
+  .load = load_hived,
 };
