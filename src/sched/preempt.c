@@ -349,6 +349,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
     pai__room_count(pai__room_at(s, slots[i].node), &wants[slots[i].want],
                     slots[i].gpus);
   rc = pai__claim(s, m->req, n);
+  pai__lookup_clear(&s->refused);
   if (rc != 0)
     return rc;
   for (uint32_t i = m->first; i < fewest; i++)
@@ -387,7 +388,6 @@ static int make_room(making_room *m)
 
   if (m->list != NULL)
     pai__free(&m->s->alloc, m->list, most * sizeof(*m->list));
-  pai__lookup_clear(&m->s->refused);
   return rc;
 }
 
