@@ -342,8 +342,8 @@ static int renumber(pai_sched *s, const pai__slot *first,
 int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
                         uint32_t *node)
 {
+  int rc = reserve_ports(s, r, run); /* after it all may lie elsewhere */
   const pai__want *wants = pai__wants_of(s, r);
-  int rc = reserve_ports(s, r, run);
 
   for (uint32_t i = 0; i < run->tasks && rc == PAI_OK; i++) {
     const pai__slot *first = pai__slots_of(s, run);
