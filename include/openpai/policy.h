@@ -13,8 +13,8 @@
  * A shared object with a policy exports one symbol, `pai_plugin`, and needs no
  * other of the library:
  *
- *   const pai_plugin pai_plugin = {
- *     sizeof(pai_plugin), PAI_PLUGIN_ABI, PAI_PLUGIN_POLICY, &my_policy
+ *   const pai_plugin_entry pai_plugin = {
+ *     sizeof(pai_plugin_entry), PAI_PLUGIN_ABI, PAI_PLUGIN_POLICY, &my_policy
  *   };
  *
  * Threads: all functions of a table are called in the thread that uses the
@@ -155,12 +155,12 @@ PAI_API const pai_policy *pai_policy_builtin(size_t i);
 enum { PAI_PLUGIN_ABI = 1, PAI_PLUGIN_POLICY = 1 };
 
 /** What a shared object exports as `pai_plugin`. */
-typedef struct pai_plugin {
+typedef struct pai_plugin_entry {
   size_t struct_size;
   uint32_t abi;  /**< PAI_PLUGIN_ABI */
   uint32_t kind; /**< PAI_PLUGIN_POLICY */
   const void *table;
-} pai_plugin;
+} pai_plugin_entry;
 
 /**
  * Opens a shared object with a policy; it stays loaded as long as the process.

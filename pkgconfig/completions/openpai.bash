@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run doctor spec cluster help'
+  local verbs='run doctor spec cluster sched help'
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
+  local sched_verbs='hived-replay'
   local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
@@ -16,13 +17,13 @@ _openpai()
   fi
   if [ "$COMP_CWORD" -gt 2 ]; then
     case $verb in
-      spec | cluster) verb="$verb ${COMP_WORDS[2]}" ;;
+      spec | cluster | sched) verb="$verb ${COMP_WORDS[2]}" ;;
       help) verb="help ${COMP_WORDS[*]:2:COMP_CWORD-2}" ;;
     esac
   fi
   case $verb in
     'spec schema' | 'cluster top') ;;
-    run | 'spec '* | 'cluster '*) files=yes ;;
+    run | 'spec '* | 'cluster '* | 'sched '*) files=yes ;;
   esac
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
@@ -40,11 +41,14 @@ _openpai()
     'cluster check') options='--as --json --sarif --quiet --strict --help' ;;
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
+    sched) options="$sched_verbs --help" ;;
+    'sched hived-replay') options='--config-dir --json --help' ;;
     help) options=$verbs ;;
     'help spec') options=$spec_verbs ;;
     'help cluster') options=$cluster_verbs ;;
+    'help sched') options=$sched_verbs ;;
   esac
-  if [ "$before" = --root ]; then
+  if [ "$before" = --root ] || [ "$before" = --config-dir ]; then
     mapfile -t COMPREPLY < <(compgen -d -- "$word")
   elif [ "$before" = --as ]; then
     mapfile -t COMPREPLY < <(compgen -W "$forms" -- "$word")

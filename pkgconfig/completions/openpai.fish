@@ -75,5 +75,11 @@ complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_sub
 complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -l json -d 'One JSON object a line'
 complete -c openpai -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from top' -f -l help -d 'Explain cluster top'
 
+complete -c openpai -n __fish_use_subcommand -f -a sched -d 'Repeat recorded decisions of schedulers'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from hived-replay' -f -a hived-replay -d 'Repeat recorded decisions of HiveD, and compare'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from hived-replay' -l config-dir -r -d 'Where configurations are'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from hived-replay' -l json -d 'One JSON object a step'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from hived-replay' -l help -d 'Explain sched hived-replay'
+
 complete -c openpai -n __fish_use_subcommand -f -a help -d 'List the verbs, or explain one'
-complete -c openpai -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run doctor spec cluster' -f -a 'run doctor spec cluster help'
+complete -c openpai -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run doctor spec cluster sched' -f -a 'run doctor spec cluster sched help'

@@ -35,8 +35,9 @@ void pai__machine_discover(pai__machine *out)
   *out = (pai__machine){ .ip = "127.0.0.1",
                          .port_first = 15000, /* OpenPAI's own range */
                          .port_last = 39999 };
-  if (gethostname(out->name, sizeof(out->name) - 1) != 0 ||
-      out->name[0] == '\0')
+  if (gethostname(out->name, sizeof(out->name) - 1) != 0)
+    out->name[0] = '\0';
+  if (out->name[0] == '\0')
     memcpy(out->name, "localhost", sizeof("localhost"));
   out->cpus = cpus < 1 ? 1 : clamp(cpus, UINT32_MAX);
   if (pages > 0 && page_size > 0)

@@ -109,7 +109,13 @@ static int set_of_want(const changing *c, uint32_t *member, int64_t low,
 static int set_tasks(const changing *c)
 {
   bool rigid = c->want->min_tasks == c->want->tasks;
-  int rc = set_of_want(c, &c->want->tasks, 1, PAI_SCHED_TASKS);
+  int64_t others = 0;
+  int rc;
+
+  for (uint32_t i = 0; i < c->r->nwants; i++)
+    others += pai__wants_of(c->s, c->r)[i].tasks;
+  others -= c->want->tasks;
+  rc = set_of_want(c, &c->want->tasks, 1, PAI_SCHED_TASKS - others);
 
   if (rc == PAI_OK && (rigid || c->want->min_tasks > c->want->tasks))
     c->want->min_tasks = c->want->tasks;
@@ -169,7 +175,8 @@ static int set_vc(const changing *c)
     return pai__fail(c->err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
                      c->e->text != NULL ? c->e->text : "default");
   c->r->tenant = tenant;
-  return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text, &c->r->vc);
+  return pai__texts_add(&c->s->names, &c->s->alloc,
+                        c->s->park->tenants[tenant].name, &c->r->vc);
 }
 
 static int set_pin(const changing *c)
@@ -261,6 +268,8 @@ static int change(const changing *c, size_t key)
     pai__req_set_shape(c->s, req);
     rc = pai__req_check_possible(c->s, req, c->err);
   }
+  if (rc == PAI_OK && pai__within_note(c->s, c->r->within) < 0)
+    rc = pai__oom(c->err);
   if (rc < 0 && (keys[key].flags & PLACE)) {
     *pai__req_at(c->s, req) = old;
     pai__wants_of(c->s, &old)[c->e->want < old.nwants ? c->e->want : 0] = want;

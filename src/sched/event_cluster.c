@@ -29,10 +29,23 @@ static bool is_used(const pai_sched *s, uint32_t node)
           n->cpus != (int32_t)(b->cpus - b->first_cpu));
 }
 
-static bool is_alike(const pai__build *a, const pai__build *b)
+/* Of node `a` before and node `b` from now on. */
+static bool is_alike(const moving *m, uint32_t a, uint32_t b)
 {
-  return a->all == b->all && a->cpus == b->cpus &&
-         a->first_cpu == b->first_cpu && a->memory == b->memory;
+  const pai__build *old = pai__build_of(m->s->park, a);
+  const pai__build *new = pai__build_of(m->park, b);
+
+  if (old->all != new->all || old->cpus != new->cpus ||
+      old->first_cpu != new->first_cpu || old->memory != new->memory)
+    return false;
+  for (uint32_t k = 0; k < m->s->park->nkinds; k++) {
+    uint32_t kind = pai__park_type(m->park, m->s->park->kinds[k]);
+
+    if (old->kinds[k] != 0 &&
+        (kind >= m->park->nkinds || old->kinds[k] != new->kinds[kind]))
+      return false;
+  }
+  return true;
 }
 
 /* What runs keeps its place: so a node in use must be there, and as it was. */
@@ -44,9 +57,7 @@ static int match_nodes(moving *m)
     const char *name = s->park->spots[i].name;
 
     m->to[i] = pai__park_node(m->park, name);
-    if (!is_used(s, i) ||
-        (m->to[i] != PAI__NONE && is_alike(pai__build_of(s->park, i),
-                                           pai__build_of(m->park, m->to[i]))))
+    if (!is_used(s, i) || (m->to[i] != PAI__NONE && is_alike(m, i, m->to[i])))
       continue;
     (void)pai__fail(m->err, PAI_EBUSY,
                     m->to[i] == PAI__NONE
@@ -113,6 +124,25 @@ static int make(moving *m)
   return PAI_OK;
 }
 
+static void give_ports(pai_sched *s, const pai__port_list *l)
+{
+  if (l->cap != 0)
+    pai__pool_give(&s->pool, l->at, l->cap / 2);
+}
+
+/* What it has of the old one; sick is what either says. */
+static void move_room(pai__room *new, const pai__room *old)
+{
+  pai__room was = *new;
+
+  *new = *old;
+  new->sick |= was.sick;
+  if (was.state != PAI_NODE_UP) {
+    new->why = was.why;
+    new->state = was.state;
+  }
+}
+
 /* Nodes that were there keep what is taken of them. */
 static void move_nodes(moving *m)
 {
@@ -122,20 +152,13 @@ static void move_nodes(moving *m)
   for (uint32_t i = 0; i < s->park->nspots; i++) {
     uint32_t to = m->to[i];
     const pai__build *b = pai__build_of(s->park, i);
-    uint32_t state;
 
-    if (to == PAI__NONE || !is_alike(b, pai__build_of(m->park, to)))
+    if (to == PAI__NONE || !is_alike(m, i, to)) {
+      give_ports(s, &pai__room_at(s, i)->used);
+      give_ports(s, &pai__room_at(s, i)->lost);
       continue;
-    state = nodes[to].state;
-    if (state != PAI_NODE_UP) {
-      uint32_t why = nodes[to].why;
-
-      nodes[to] = *pai__room_at(s, i);
-      nodes[to].why = why;
-      nodes[to].state = state;
-    } else {
-      nodes[to] = *pai__room_at(s, i);
     }
+    move_room(&nodes[to], pai__room_at(s, i));
     if (b->cpu_words != 0)
       memcpy((uint64_t *)m->cpus.data + m->park->spots[to].first_cpu_word,
              (uint64_t *)s->cpus.data + s->park->spots[i].first_cpu_word,

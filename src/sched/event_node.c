@@ -115,6 +115,26 @@ int pai__kept_add(pai_sched *s, const pai_reservation *r, pai_error **err)
   return PAI_OK;
 }
 
+/* Those behind it move up: they stay in the order in which they came. */
+static void drop_kept(pai_sched *s, uint32_t i)
+{
+  pai__kept *k = kept_at(s, i);
+
+  count_kept(s, k, -1);
+  if (k->nodes != PAI__NONE)
+    pai__pool_give(&s->pool, k->nodes, k->words);
+  s->kept.len--;
+  memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
+}
+
+static void expire(pai_sched *s, pai_time now)
+{
+  for (uint32_t i = s->kept.len; i-- > 0;)
+    if (kept_at(s, i)->to <= now)
+      drop_kept(s, i);
+}
+
+/* What is over makes room for another one of its name. */
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   pai_reservation r = { 0 };
@@ -128,19 +148,11 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return pai__fail(err, PAI_EINVAL,
                      "reservation '%s' ends before it begins, or is over",
                      r.name);
+  if (r.vc != NULL && pai__park_tenant(s->park, r.vc) == PAI__NONE)
+    return pai__fail(err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
+                     r.vc);
+  expire(s, e->time);
   return pai__kept_add(s, &r, err);
-}
-
-/* Those behind it move up: they stay in the order in which they came. */
-static void drop_kept(pai_sched *s, uint32_t i)
-{
-  pai__kept *k = kept_at(s, i);
-
-  count_kept(s, k, -1);
-  if (k->nodes != PAI__NONE)
-    pai__pool_give(&s->pool, k->nodes, k->words);
-  s->kept.len--;
-  memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
 }
 
 int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
@@ -166,9 +178,7 @@ void pai__kept_recount(pai_sched *s)
 
 void pai__kept_expire(pai_sched *s)
 {
-  for (uint32_t i = s->kept.len; i-- > 0;)
-    if (kept_at(s, i)->to <= s->m.now)
-      drop_kept(s, i);
+  expire(s, s->m.now);
 }
 
 pai_time pai__kept_next(const pai_sched *s)

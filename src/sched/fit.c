@@ -22,10 +22,13 @@ typedef struct fitting {
   const pai__req *req;
   const pai__want *wants;
   uint32_t pin;   /* of the park, or PAI__NONE */
+  uint32_t node;  /* where some of it is already, or PAI__NONE; */
+  uint64_t gpus;  /* and what it has there */
   uint32_t kind;  /* what wants without a type get; PAI__NONE: anything */
   uint32_t total; /* tasks */
   uint32_t placed;
   pai__why *why;
+  pai__why of_kind;
 } fitting;
 
 /* --- one node ------------------------------------------------------------- */
@@ -595,7 +598,8 @@ static bool try_racks(fitting *f, uint32_t below)
   for (uint32_t r = 0; r < f->s->park->nracks; r++) {
     area a = rack(f, r);
 
-    if (!try_area(f, &a, false))
+    if ((f->node != PAI__NONE && f->s->park->spots[f->node].rack != r) ||
+        !try_area(f, &a, false))
       continue;
     if (nodes_placed(f) < below) {
       below = nodes_placed(f);
@@ -631,6 +635,8 @@ static bool try_nodes(fitting *f)
     area a = { &i, 1, UINT64_MAX };
     uint32_t free = pai__bits_ones(pai__room_at(f->s, i)->gpus);
 
+    if (f->node != PAI__NONE && f->node != i)
+      continue;
     if (free >= most || hopeless(f, i, UINT64_MAX) || !try_area(f, &a, false))
       continue;
     pai__unfit(f->s, f->req, f->placed);
@@ -671,6 +677,8 @@ static bool try_groups_of(fitting *f, uint32_t node, const char *name)
       uint32_t end = at + size < b->gpus ? at + size : b->gpus;
       area a = { &node, 1, pai__bits_mask(at, end - 1) };
 
+      if (f->gpus != 0 && (f->gpus & a.mask) == 0)
+        continue;
       if (!hopeless(f, node, a.mask) && try_area(f, &a, false))
         return true;
     }
@@ -685,7 +693,7 @@ static bool try_within(fitting *f, const char *within)
   if (strcmp(within, "rack") == 0)
     return try_racks(f, UINT32_MAX);
   for (uint32_t i = 0; i < f->s->park->nspots; i++)
-    if (try_groups_of(f, i, within))
+    if ((f->node == PAI__NONE || f->node == i) && try_groups_of(f, i, within))
       return true;
   return false;
 }
@@ -729,17 +737,17 @@ static bool has_open_want(const fitting *f)
  * lacks is told of the kind that came nearest. */
 static bool try_kinds(fitting *f)
 {
-  pai__why *why = f->why, one, nearest = { 0 };
+  pai__why *why = f->why, nearest = { 0 };
 
-  if (f->s->park->nkinds < 2 || !has_open_want(f))
+  if (f->kind != PAI__NONE || f->s->park->nkinds < 2 || !has_open_want(f))
     return try_all(f);
-  f->why = &one;
+  f->why = &f->of_kind;
   for (f->kind = 0; f->kind < f->s->park->nkinds; f->kind++) {
-    one = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+    f->of_kind = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
     if (try_all(f))
       return true;
-    if (one.lack > nearest.lack)
-      nearest = one;
+    if (f->of_kind.lack > nearest.lack)
+      nearest = f->of_kind;
   }
   *why = nearest;
   return false;
@@ -750,7 +758,28 @@ void pai__fit_init(pai_sched *s)
   pai__flat_init(&s->candidates, sizeof(candidate));
 }
 
-int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
+/* Where the rest of it is, there it must be, too; and of that kind. */
+static void keep_together(fitting *f, const pai__run *run)
+{
+  const pai__park *park = f->s->park;
+  const pai__slot *slots = pai__slots_of(f->s, run);
+
+  f->node = slots[0].node;
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    const uint64_t *kinds = pai__build_of(park, slots[i].node)->kinds;
+
+    if (slots[i].node == f->node)
+      f->gpus |= slots[i].gpus;
+    if (slots[i].gpus == 0 || f->wants[slots[i].want].type != PAI__NONE)
+      continue;
+    f->kind = 0;
+    while (f->kind + 1 < park->nkinds && !(kinds[f->kind] & slots[i].gpus))
+      f->kind++;
+  }
+}
+
+int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                  pai__why *why)
 {
   const pai__req *r = pai__req_at(s, ask->req);
   fitting f = { .s = s,
@@ -758,6 +787,7 @@ int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
                 .req = r,
                 .wants = pai__wants_of(s, r),
                 .pin = PAI__NONE,
+                .node = PAI__NONE,
                 .kind = PAI__NONE,
                 .why = why };
 
@@ -775,6 +805,8 @@ int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
       return 0;
     }
   }
+  if (ask->beside != NULL)
+    keep_together(&f, ask->beside);
   if (!try_kinds(&f))
     return 0;
   *n = f.placed;

@@ -13,7 +13,8 @@ typedef struct pai__ask {
   const uint32_t *tasks; /* of each want; NULL: all of them */
   int strategy;          /* PAI_PLACE_... */
   bool beyond_share;
-  bool ideal; /* as if each node was up, and kept for nobody */
+  const pai__run *beside; /* what it is for is there in part; or NULL */
+  bool ideal;             /* as if each node was up, and kept for nobody */
 } pai__ask;
 
 /*
@@ -21,6 +22,10 @@ typedef struct pai__ask {
  * s->slots and counted, and pai__unfit() undoes that; 0: there are none, and
  * *why says what lacks; or PAI_ENOMEM.
  */
+int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                  pai__why *why);
+/* Likewise; a gang that is willing to be smaller, and for which no tasks are
+ * said, gets as many as there is room for (elastic.c). */
 int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why);
 void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);
 

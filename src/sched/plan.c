@@ -15,13 +15,15 @@ void pai__plan_init(pai__plan *p, const pai_alloc *alloc)
   pai__lookup_init(&p->row_of);
   pai__flat_init(&p->sites, sizeof(pai__site));
   pai__flat_init(&p->spare, sizeof(pai__site));
+  pai__flat_init(&p->nodes, 2 * sizeof(uint64_t));
 }
 
 void pai__plan_dispose(pai__plan *p)
 {
   pai__flat *list[] = { &p->steps.words,  &p->lines, &p->lots,
                         &p->rooms,        &p->used,  &p->rows,
-                        &p->row_of.slots, &p->sites, &p->spare };
+                        &p->row_of.slots, &p->sites, &p->spare,
+                        &p->nodes };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &p->alloc);
@@ -50,18 +52,6 @@ static void divide(pai__lots *l, uint64_t mask)
       l->masks[l->n++] = outside;
     }
   }
-}
-
-/* Does a request that waits want to be within what has that name? */
-static bool is_asked_for(const pai_sched *s, const char *name)
-{
-  uint32_t within = pai__texts_find(&s->names, name);
-
-  for (uint32_t i = s->m.first; within != PAI__NONE && i != PAI__NONE;
-       i = pai__req_at(s, i)->behind)
-    if (pai__req_at(s, i)->within == within)
-      return true;
-  return false;
 }
 
 static void divide_by_nearness(pai__plan *p, const pai_sched *s,
@@ -117,7 +107,8 @@ static int make_lots(pai__plan *p, const pai_sched *s)
     }
   for (uint32_t b = 0; b < park->nbuilds; b++)
     for (uint32_t k = 0; k < park->builds[b].nnear; k++)
-      if (is_asked_for(s, park->builds[b].near[k].name))
+      /* Not only of those that wait: with each of them lots would be others. */
+      if (pai__within_known(s, park->builds[b].near[k].name))
         divide_by_nearness(p, s, b, &park->builds[b].near[k]);
   return PAI_OK;
 }
@@ -370,27 +361,22 @@ static int are_free(pai__plan *p, const pai_sched *s, const pai__req *r)
   return rc < 0 ? rc : ok;
 }
 
-int pai__plan_prefer(pai__plan *p, const pai_sched *s, uint32_t req,
-                     const pai__site *sites, uint32_t n)
+int pai__plan_holds(pai__plan *p, const pai_sched *s, uint32_t req,
+                    const pai__hint *hint)
 {
-  const pai__req *r = pai__req_at(s, req);
-  size_t bytes = n * sizeof(*sites);
   pai__flat found = p->sites;
   int rc;
 
-  if (n != found.len || memcmp(found.data, sites, bytes) == 0)
-    return PAI_OK;
   p->spare.len = 0;
-  if (pai__flat_reserve(&p->spare, &p->alloc, n) < 0)
+  if (pai__flat_reserve(&p->spare, &p->alloc, hint->n) < 0)
     return PAI_ENOMEM;
-  (void)pai__flat_push(&p->spare, n);
-  memcpy(p->spare.data, sites, bytes);
+  (void)pai__flat_push(&p->spare, hint->n);
+  memcpy(p->spare.data, hint->sites, hint->n * sizeof(*hint->sites));
+  p->start = hint->start > p->now ? hint->start : p->now;
   p->sites = p->spare;
-  rc = are_free(p, s, r);
+  rc = are_free(p, s, pai__req_at(s, req));
   p->sites = found;
-  if (rc > 0)
-    memcpy(found.data, sites, bytes);
-  return rc < 0 ? rc : PAI_OK;
+  return rc;
 }
 
 /* --- starting ------------------------------------------------------------- */

@@ -60,6 +60,7 @@ typedef struct pai__plan {
   pai__flat used;  /* likewise, the GPUs of tenants */
   pai__flat rows;  /* times before which there is no place, of all nodes */
   pai__lookup row_of;
+  pai__flat nodes; /* of a gang, by the time at which they may have room */
   pai_time now;
   pai_time assumed; /* how long what does not say it takes; 0: for ever */
   bool plain;       /* no node has GPUs of two kinds */
@@ -79,21 +80,30 @@ int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed);
 /* How long an instance is expected to take, PAI__NEVER: for ever. */
 pai_time pai__plan_length(const pai__plan *p, const pai__req *r);
 
+/* Places that were found for a request of the same shape and length before. */
+typedef struct pai__hint {
+  const pai__site *sites;
+  uint32_t n;
+  pai_time start;
+} pai__hint;
+
 /* Looks for the earliest time, not behind `latest`, at which an instance of a
  * request has a place as long as it takes, and leaves it in p->start and
- * p->sites.  1; 0: there is none; or PAI_ENOMEM. */
+ * p->sites.  The places of the hint, or NULL, are taken if nothing is found
+ * that is earlier than what it says.  1; 0: there is none; or PAI_ENOMEM. */
 int pai__plan_find(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
-                   pai_time latest);
-/* Takes these places instead of those that were found, if they are free then.
- * They were found for a request of the same shape and length. */
-int pai__plan_prefer(pai__plan *p, const pai_sched *s, uint32_t req,
-                     const pai__site *sites, uint32_t n);
+                   pai_time latest, const pai__hint *hint);
 /* What was found is the request's.  PAI_OK or PAI_ENOMEM. */
 int pai__plan_take(pai__plan *p, const pai_sched *s, uint32_t req);
 /* What was found is for now: it starts.  1; 0: it is not free; PAI_ENOMEM. */
 int pai__plan_start(const pai__plan *p, pai_sched *s, uint32_t req);
 
 /* --- for the files of the plan -------------------------------------------- */
+
+/* Does what the hint says still hold?  Then it is in p->spare.  1, 0 or
+ * PAI_ENOMEM. */
+int pai__plan_holds(pai__plan *p, const pai_sched *s, uint32_t req,
+                    const pai__hint *hint);
 
 static inline pai__line *pai__line_at(const pai__plan *p, uint32_t i)
 {

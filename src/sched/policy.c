@@ -7,6 +7,7 @@
 static const pai_policy *const builtins[] = {
   &pai__policy_fifo,
   &pai__policy_backfill,
+  &pai__policy_priority,
   &pai__policy_capacity,
   &pai__policy_fair,
   &pai__policy_hived,
@@ -206,8 +207,8 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   bool lends = s->lends, own_shares = s->own_shares;
   int rc =
     e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
+  bool shadow_lends = s->lends;
 
-  s->shadow_lends = s->lends;
   s->lends = lends;
   s->own_shares = own_shares;
   if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
@@ -222,6 +223,7 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
   s->shadow = policy;
+  s->shadow_lends = shadow_lends;
   s->shadow_state = state;
   s->shadow_options = options;
   s->shadow_live = s->shadow_decisions = 0;
@@ -273,8 +275,7 @@ int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
   rc = p->save(state, p->data, collect, out);
   if (rc == PAI_ENOMEM || !pai__buf_ok(out))
     return pai__oom(err);
-  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved",
-                            p->name)
+  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved", p->name)
                 : PAI_OK;
 }
 

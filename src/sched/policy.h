@@ -11,9 +11,10 @@
    (p)->slot != NULL)
 
 extern const pai_policy pai__policy_fifo;
-extern const pai_policy pai__policy_capacity;
 extern const pai_policy pai__policy_backfill;
 extern const pai_policy pai__policy_fair;
+extern const pai_policy pai__policy_priority;
+extern const pai_policy pai__policy_capacity;
 extern const pai_policy pai__policy_hived;
 extern const pai_policy pai__policy_k8s;
 

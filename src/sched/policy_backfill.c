@@ -232,17 +232,20 @@ static bool has_more(const pai_sched *s, const pai__req *r, uint32_t planned)
          (r->at_once == 0 || r->active + planned < r->at_once);
 }
 
-/* Where it was promised to be, if that is as soon. */
-static int prefer(backfill *b, const pai_sched *s, uint32_t req, uint32_t *old)
+/* Where it was promised to be, if nothing is sooner. */
+static int find(backfill *b, pai_sched *s, uint32_t req, pai_time latest,
+                uint32_t *old)
 {
   const pai__promise *a =
     pai__promise_for(&b->old, *old, &b->plan, pai__req_at(s, req));
+  pai__hint hint;
 
   if (a == NULL)
-    return PAI_OK;
+    return pai__plan_find(&b->plan, s, req, b->place, latest, NULL);
   ++*old;
-  return pai__plan_prefer(&b->plan, s, req,
-                          (pai__site *)b->old.sites.data + a->first, a->count);
+  hint = (pai__hint){ (pai__site *)b->old.sites.data + a->first, a->count,
+                      a->start };
+  return pai__plan_find(&b->plan, s, req, b->place, latest, &hint);
 }
 
 /* What was found for now. */
@@ -264,7 +267,7 @@ static int promise(backfill *b, const pai_sched *s, uint32_t req)
 }
 
 /* Its instances start, or are promised a place. */
-static int consider(backfill *b, pai_sched *s, uint32_t req)
+static int try_all(backfill *b, pai_sched *s, uint32_t req)
 {
   uint32_t tenant = pai__req_at(s, req)->tenant, planned = 0;
   uint32_t old = ((uint32_t *)b->first_of.data)[req];
@@ -277,9 +280,7 @@ static int consider(backfill *b, pai_sched *s, uint32_t req)
   while (rc > 0 && has_more(s, pai__req_at(s, req), planned)) {
     pai_time latest = planned < most ? PAI__NEVER : s->m.now;
 
-    rc = pai__plan_find(&b->plan, s, req, b->place, latest);
-    if (rc > 0)
-      rc = prefer(b, s, req, &old) < 0 ? PAI_ENOMEM : 1;
+    rc = find(b, s, req, latest, &old);
     if (rc <= 0)
       break;
     if (b->plan.start <= s->m.now) {
@@ -296,6 +297,16 @@ static int consider(backfill *b, pai_sched *s, uint32_t req)
     b->head = b->npromised++ == 0 ? pai__req_at(s, req)->id : b->head;
   }
   return has_more(s, pai__req_at(s, req), 0) ? tell(b, s, req, until) : PAI_OK;
+}
+
+/* All that may be promised comes before those that only may start. */
+static int consider(backfill *b, pai_sched *s, pai__entry *e, bool promises)
+{
+  if (promises && !may_promise(b, pai__req_at(s, e->req)->tenant)) {
+    e->group = 1;
+    return PAI_OK;
+  }
+  return promises || e->group == 1 ? try_all(b, s, e->req) : PAI_OK;
 }
 
 static bool is_sorted(const pai__flat *queue)
@@ -334,8 +345,9 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   int rc = begin(b, s);
 
   (void)data;
-  for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
-    rc = consider(b, s, pai__entry_at(&b->queue, i)->req);
+  for (int promises = 1; promises >= 0; promises--)
+    for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
+      rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
   if (rc < 0)
     return rc;
   b->new.layout = b->plan.layout;

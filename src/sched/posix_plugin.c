@@ -9,9 +9,10 @@
 
 #include <dlfcn.h>
 
-static int check_plugin(const pai_plugin *p, const char *path, pai_error **err)
+static int check_plugin(const pai_plugin_entry *p, const char *path,
+                        pai_error **err)
 {
-  size_t least = offsetof(pai_plugin, table) + sizeof(p->table);
+  size_t least = offsetof(pai_plugin_entry, table) + sizeof(p->table);
 
   if (p->struct_size < least || p->table == NULL)
     return pai__fail(err, PAI_EINVAL, "%s: its pai_plugin has no table", path);
@@ -26,7 +27,7 @@ static int check_plugin(const pai_plugin *p, const char *path, pai_error **err)
 
 int pai_policy_load(const pai_policy **out, const char *path, pai_error **err)
 {
-  const pai_plugin *plugin;
+  const pai_plugin_entry *plugin;
   void *object;
   int rc;
 

@@ -17,12 +17,13 @@ static int check_place(pai_sched *s, const pai__req *r, const pai__want *w,
                        const pai_task_place *p, bool claimed)
 {
   const pai__room *room;
-  uint64_t may;
+  uint64_t may, held;
 
   if (p->node >= s->rooms.len || pai__bits_ones(p->gpus) != w->gpus)
     return PAI_EINVAL;
   room = pai__room_at(s, p->node);
   may = pai__park_mask(s->park, p->node, w->type);
+  held = ((const uint64_t *)s->held.data)[p->node];
   if (r->pin != PAI__NONE) {
     uint32_t pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
 
@@ -33,8 +34,8 @@ static int check_place(pai_sched *s, const pai__req *r, const pai__want *w,
   if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
       (p->gpus & (room->sick | room->promised)) != 0)
     return PAI_EBUSY;
-  if (claimed)
-    return PAI_OK;
+  if (claimed) /* of itself it can have it once */
+    return (p->gpus & ~(room->gpus | held)) != 0 ? PAI_EBUSY : PAI_OK;
   return (p->gpus & ~room->gpus) != 0 || room->cpus < (int32_t)w->cpus ||
              room->memory < (int64_t)w->memory ||
              room->ports < (int32_t)w->ports
@@ -90,6 +91,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 
 /* --- victims -------------------------------------------------------------- */
 
+enum { MOST_TRIED = 32 }; /* victims that are spared one by one */
+
 typedef struct victim {
   uint64_t order;
   int32_t priority;
@@ -119,7 +122,7 @@ typedef struct making_room {
   uint32_t n;
   uint32_t
     first; /* of those whose order counts; before it they stop already */
-  pai__flat rooms, used; /* the real ones, while copies are worked on */
+  pai__flat rooms, used, lent; /* the real ones, while copies are worked on */
 } making_room;
 
 /* What was given, in its order. */
@@ -165,10 +168,13 @@ static int work_on_copy(making_room *m)
 
   m->rooms = s->rooms;
   m->used = s->gpus_used;
+  m->lent = s->gpus_lent;
   pai__flat_init(&s->rooms, m->rooms.size);
   pai__flat_init(&s->gpus_used, m->used.size);
+  pai__flat_init(&s->gpus_lent, m->lent.size);
   if (pai__flat_copy(&s->rooms, &m->rooms, &s->alloc) < 0 ||
-      pai__flat_copy(&s->gpus_used, &m->used, &s->alloc) < 0)
+      pai__flat_copy(&s->gpus_used, &m->used, &s->alloc) < 0 ||
+      pai__flat_copy(&s->gpus_lent, &m->lent, &s->alloc) < 0)
     return PAI_ENOMEM;
   return PAI_OK;
 }
@@ -177,8 +183,10 @@ static void drop_copy(making_room *m)
 {
   pai__flat_dispose(&m->s->rooms, &m->s->alloc);
   pai__flat_dispose(&m->s->gpus_used, &m->s->alloc);
+  pai__flat_dispose(&m->s->gpus_lent, &m->s->alloc);
   m->s->rooms = m->rooms;
   m->s->gpus_used = m->used;
+  m->s->gpus_lent = m->lent;
 }
 
 /* On the copy: it holds nothing, or holds it again. */
@@ -198,12 +206,11 @@ static void lift(making_room *m, const victim *v, bool up)
     else
       pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
   }
-  /* What opportunistic ones have is no part of the copy. */
-  if (!run->borrowed)
-    pai__tally(s, run, up ? -1 : 1);
+  pai__tally(s, run, up ? -1 : 1);
 }
 
-/* With the first k gone, does it fit?  Its slots stay counted if it does. */
+/* With the first k gone but for the spared, does it fit?  Its slots stay
+ * counted if it does. */
 static int fits_without(making_room *m, uint32_t k, uint32_t *n)
 {
   pai__why why;
@@ -213,7 +220,8 @@ static int fits_without(making_room *m, uint32_t k, uint32_t *n)
   memcpy(m->s->gpus_used.data, m->used.data,
          (size_t)m->used.len * m->used.size);
   for (uint32_t i = 0; i < k; i++)
-    lift(m, &m->list[i], true);
+    if (!m->list[i].spared)
+      lift(m, &m->list[i], true);
   return pai__fit(m->s, &m->ask, n, &why);
 }
 
@@ -291,6 +299,26 @@ static void spare(making_room *m, uint32_t fewest, uint32_t n)
   }
 }
 
+/* It may fit elsewhere, too, without stopping all of them: tried one by one, if
+ * there are few.  Finds the places anew; as fits_without(). */
+static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
+{
+  uint32_t left = 0;
+  int rc = 1;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    left += !m->list[i].spared;
+  if (left < 2 || left > MOST_TRIED)
+    return 1;
+  for (uint32_t i = fewest; i-- > m->first && rc >= 0;)
+    if (!m->list[i].spared) {
+      m->list[i].spared = true;
+      rc = fits_without(m, fewest, n);
+      m->list[i].spared = rc > 0;
+    }
+  return rc < 0 ? rc : fits_without(m, fewest, n);
+}
+
 /* --- claiming ------------------------------------------------------------- */
 
 static int stop_victims(making_room *m, uint32_t fewest, uint64_t by)
@@ -310,6 +338,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   const pai__want *wants = pai__wants_of(s, r);
   const pai__slot *slots = s->slots.data;
   uint64_t by = r->id;
+  uint32_t victims = 0;
   int rc;
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
@@ -321,8 +350,10 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   pai__lookup_clear(&s->refused);
   if (rc != 0)
     return rc;
+  for (uint32_t i = m->first; i < fewest; i++)
+    victims += !m->list[i].spared;
   *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                        .found = fewest - m->first,
+                                        .found = victims,
                                         .node = PAI__NONE,
                                         .text = PAI__NONE };
   return stop_victims(m, fewest, by);
@@ -338,8 +369,10 @@ static int try_over(making_room *m)
   rc = work_on_copy(m);
   if (rc == PAI_OK)
     rc = find_fewest(m, &fewest, &n);
-  if (rc > 0)
+  if (rc > 0) {
     spare(m, fewest, n);
+    rc = spare_more(m, fewest, &n);
+  }
   drop_copy(m);
   if (rc < 0 || fewest > m->n)
     return rc;
@@ -416,13 +449,39 @@ static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
   return false;
 }
 
+/* If all that run were gone, would the nodes have what is claimed of them?
+ * PAI_OK, PAI_EBUSY or PAI_ENOMEM. */
+static int check_settles(pai_sched *s, uint32_t n)
+{
+  const pai__slot *slots = s->slots.data;
+  making_room m = { .s = s };
+  int rc = work_on_copy(&m);
+
+  for (uint32_t i = 0; rc == PAI_OK && i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+
+    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED)
+      lift(&m, &(victim){ .run = i }, true);
+  }
+  for (uint32_t i = 0; rc == PAI_OK && i < n; i++)
+    if (!pai__room_settled(pai__room_at(s, slots[i].node), 0))
+      rc = PAI_EBUSY;
+  drop_copy(&m);
+  return rc;
+}
+
 int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
 {
   making_room m = { .s = s, .req = req };
   uint64_t by = pai__req_at(s, req)->id;
   size_t most = s->runs.len + 1;
-  int rc = PAI_ENOMEM;
+  int rc = check_settles(s, n);
 
+  if (rc < 0) {
+    pai__unfit(s, pai__req_at(s, req), n);
+    return rc;
+  }
+  rc = PAI_ENOMEM;
   m.list = pai__zalloc(&s->alloc, most * sizeof(*m.list));
   for (uint32_t i = 0; m.list != NULL && i < s->runs.len; i++) {
     const pai__run *run = pai__run_at(s, i);

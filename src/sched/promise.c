@@ -50,8 +50,9 @@ int pai__promises_add(pai__promises *x, const pai__plan *p, const pai__req *r)
   first = pai__flat_push(&x->sites, n);
   memcpy((pai__site *)x->sites.data + first, p->sites.data,
          n * sizeof(pai__site));
-  *promise_at(x, pai__flat_push(&x->list, 1)) =
-    (pai__promise){ r->id, r->shape, pai__plan_length(p, r), first, n };
+  *promise_at(x, pai__flat_push(&x->list, 1)) = (pai__promise){
+    r->id, r->shape, pai__plan_length(p, r), p->start, first, n
+  };
   return PAI_OK;
 }
 
@@ -96,8 +97,9 @@ int pai__promises_index(const pai__promises *x, const pai_sched *s,
 static void write_one(const pai__promises *x, const pai__promise *a,
                       pai__buf *b)
 {
-  pai__buf_printf(b, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32,
-                  (int64_t)a->id, (int64_t)a->shape, a->length, a->count);
+  pai__buf_printf(
+    b, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32,
+    (int64_t)a->id, (int64_t)a->shape, a->length, a->start, a->count);
   for (uint32_t i = a->first; i < a->first + a->count; i++) {
     const pai__site *site = (pai__site *)x->sites.data + i;
 
@@ -171,6 +173,7 @@ static int read_all(pai__promises *x, const pai_sched *s, reading *r)
       return r->bad ? PAI_EINVAL : PAI_OK;
     a.shape = (uint64_t)next(r);
     a.length = next(r);
+    a.start = next(r);
     count = next(r);
     if (r->end || r->bad || count < 1 || count > PAI_SCHED_TASKS)
       return PAI_EINVAL;

@@ -15,6 +15,7 @@ typedef struct pai__promise {
   uint64_t id;
   uint64_t shape;
   pai_time length;
+  pai_time start;
   uint32_t first, count; /* of the sites */
 } pai__promise;
 

@@ -47,7 +47,7 @@ static int join(pai_sched *s, pai__run *run, uint32_t at, uint32_t n)
     pai__pool_give(&s->pool, more.slots, more.slot_words);
     return PAI_ENOMEM;
   }
-  words = old.slot_words + more.slot_words;
+  words = pai__slots_joined(s, &old, &more);
   all.slots = pai__pool_take(&s->pool, &s->alloc, words);
   if (all.slots == PAI__NONE) {
     /* Both kinds of numbers go back; the counts are the caller's. */
@@ -57,7 +57,7 @@ static int join(pai_sched *s, pai__run *run, uint32_t at, uint32_t n)
   }
   all.slot_words = words;
   all.tasks = old.tasks + n;
-  pai__slots_join(s, &all, &old, &more, at);
+  pai__slots_join(s, r, &all, &old, &more, at);
   pai__pool_give(&s->pool, old.slots, old.slot_words);
   pai__pool_give(&s->pool, more.slots, more.slot_words);
   *run = all;
@@ -69,7 +69,9 @@ static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
 {
   pai__run *run = pai__run_at(s, i);
   const pai__req *r = pai__req_at(s, run->req);
-  pai__ask ask = { .req = run->req, .strategy = PAI_PLACE_PACK };
+  pai__ask ask = { .req = run->req,
+                   .strategy = PAI_PLACE_PACK,
+                   .beside = run };
   uint32_t *tasks = pai__zalloc(&s->alloc, r->nwants * sizeof(*tasks));
   pai__why why;
   uint32_t n;

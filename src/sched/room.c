@@ -348,12 +348,13 @@ static int renumber(pai_sched *s, const pai__slot *first,
 int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
                         uint32_t *node)
 {
-  const pai__want *wants = pai__wants_of(s, r);
+  const pai__want *wants;
+  const pai__slot *first;
   int rc = reserve_ports(s, r, run);
 
+  wants = pai__wants_of(s, r);
+  first = pai__slots_of(s, run);
   for (uint32_t i = 0; i < run->tasks && rc == PAI_OK; i++) {
-    const pai__slot *first = pai__slots_of(s, run);
-
     *node = first[i].node;
     rc = renumber(s, first, &first[i], &wants[first[i].want]);
   }
@@ -413,29 +414,51 @@ void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
   run->slots = run->slot_words = run->tasks = 0;
 }
 
-/* The slots of one, with those of the other between them at `at`; then what is
- * behind the slots of each, as it was. */
-void pai__slots_join(pai_sched *s, const pai__run *all, const pai__run *old,
-                     const pai__run *more, uint32_t at)
+/* What is behind the slots of a run, in words. */
+static uint32_t words_behind(const pai_sched *s, const pai__run *run)
 {
-  uint32_t slot_words = (uint32_t)(sizeof(pai__slot) / sizeof(uint64_t));
-  uint32_t old_head = old->tasks * slot_words;
-  uint32_t more_head = more->tasks * slot_words;
-  uint32_t old_tail = old->slot_words - old_head;
-  uint32_t more_tail = more->slot_words - more_head;
+  const pai__req *r = pai__req_at(s, run->req);
+  const pai__slot *slots = pai__slots_of(s, run);
+  uint32_t words = 0;
+
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    const pai__want *w = &pai__wants_of(s, r)[slots[i].want];
+
+    words += words_for_cpus(s, &slots[i], w) + (w->ports + 1) / 2;
+  }
+  return words;
+}
+
+uint32_t pai__slots_joined(const pai_sched *s, const pai__run *a,
+                           const pai__run *b)
+{
+  return pai__words_of((a->tasks + b->tasks) * sizeof(pai__slot)) +
+         words_behind(s, a) + words_behind(s, b);
+}
+
+void pai__slots_join(pai_sched *s, const pai__req *r, const pai__run *all,
+                     const pai__run *old, const pai__run *more, uint32_t at)
+{
   pai__slot *to = pai__slots_of(s, all);
-  const pai__slot *from = pai__slots_of(s, old), *new = pai__slots_of(s, more);
-  uint64_t *tail = (uint64_t *)to + old_head + more_head;
+  uint64_t *words = (uint64_t *)to;
+  uint32_t end = pai__words_of(all->tasks * sizeof(*to));
 
   for (uint32_t i = 0; i < all->tasks; i++) {
     bool is_new = i >= at && i < at + more->tasks;
-    uint32_t move = is_new ? old_head + old_tail : more_head;
+    const pai__slot *first = pai__slots_of(s, is_new ? more : old);
+    const pai__slot *from = first + (is_new   ? i - at
+                                     : i < at ? i
+                                              : i - more->tasks);
+    const uint64_t *old_words = (const uint64_t *)first;
+    const pai__want *w = &pai__wants_of(s, r)[from->want];
+    uint32_t cpus = words_for_cpus(s, from, w), ports = (w->ports + 1) / 2;
 
-    to[i] = is_new ? new[i - at] : from[i < at ? i : i - more->tasks];
-    to[i].cpus += move;
-    to[i].ports += move;
+    to[i] = *from;
+    to[i].cpus = end;
+    memcpy(words + end, old_words + from->cpus, cpus * sizeof(*words));
+    end += cpus;
+    to[i].ports = end;
+    memcpy(words + end, old_words + from->ports, ports * sizeof(*words));
+    end += ports;
   }
-  memcpy(tail, (const uint64_t *)from + old_head, old_tail * sizeof(*tail));
-  memcpy(tail + old_tail, (const uint64_t *)new + more_head,
-         more_tail * sizeof(*tail));
 }

@@ -75,10 +75,12 @@ void pai__slots_unnumber(pai_sched *s, const pai__req *r, const pai__run *run);
 /* One of a run's slots, which begin at `first`, is given back. */
 void pai__slot_give(pai_sched *s, const pai__req *r, const pai__slot *first,
                     const pai__slot *slot);
-/* Slots and numbers of two runs in the block of `all`, those of `more` before
- * what is slot `at` of the old ones. */
-void pai__slots_join(pai_sched *s, const pai__run *all, const pai__run *old,
-                     const pai__run *more, uint32_t at);
+/* Slots and numbers of two runs in the block of `all`, which has as many words
+ * as they need; those of `more` before what is slot `at` of the old ones. */
+uint32_t pai__slots_joined(const pai_sched *s, const pai__run *a,
+                           const pai__run *b);
+void pai__slots_join(pai_sched *s, const pai__req *r, const pai__run *all,
+                     const pai__run *old, const pai__run *more, uint32_t at);
 
 /* Ports that are somebody else's.  PAI_OK or PAI_ENOMEM. */
 int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port);

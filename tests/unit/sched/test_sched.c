@@ -312,6 +312,40 @@ static void limits_stop_what_runs_too_long(void **state)
   pai_sched_free(s);
 }
 
+static void some_begin_with_fewer_tasks(void **state)
+{
+  pai_sched *s = scene_new(TWO, NULL, NULL, NULL);
+  pai_want want = scene_want(4, 2);
+  pai_request q = { .id = 2, .wants = &want, .nwants = 1 };
+  pai_reason r = { .struct_size = sizeof(r) };
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 1, 3), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  want.min_tasks = 2;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  assert_string_equal(scene_places(s, 2, 0), "1:3 1:c");
+  /* What lacks is told of as few as may be. */
+  q.id = 3;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(pai_sched_reason(s, 3, &r), PAI_OK);
+  assert_int_equal(r.tasks, 2);
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 3");
+  assert_string_equal(scene_places(s, 3, 0), "0:3 0:c");
+  assert_int_equal(scene_finish(s, 2), PAI_OK);
+  assert_int_equal(scene_finish(s, 3), PAI_OK);
+  /* One that could never have all of them. */
+  want.tasks = 9;
+  q.id = 4;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 4");
+  assert_string_equal(scene_places(s, 4, 0), "0:3 0:c 1:3 1:c");
+  pai_sched_free(s);
+}
+
 static int story(const pai_alloc *alloc, void *user_data)
 {
   static const char four[] = "nodes:4 gpu:4 cpus:8 mem:1G racks:2";
@@ -374,6 +408,7 @@ int main(void)
     cmocka_unit_test(what_is_held_waits_for_its_release),
     cmocka_unit_test(changes_are_checked_as_requests_are),
     cmocka_unit_test(limits_stop_what_runs_too_long),
+    cmocka_unit_test(some_begin_with_fewer_tasks),
     cmocka_unit_test(failing_memory_leaves_it_usable),
   };
 

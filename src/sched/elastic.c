@@ -1,0 +1,86 @@
+/*
+ * elastic.c - gangs that are willing to be smaller
+ *
+ * First with all tasks.  Then with as few as may be, which says whether it can
+ * begin at all; and from there each want gets the most there is room for.
+ */
+#include "sched/fit.h"
+
+static bool is_elastic(const pai_sched *s, const pai__req *r)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t i = 0;
+
+  while (i < r->nwants && w[i].min_tasks == w[i].tasks)
+    i++;
+  return i < r->nwants;
+}
+
+/* Would it fit with these?  Nothing stays counted. */
+static int try_tasks(pai_sched *s, const pai__ask *ask, pai__why *why)
+{
+  uint32_t n;
+  int rc = pai__fit_gang(s, ask, &n, why);
+
+  if (rc > 0)
+    pai__unfit(s, pai__req_at(s, ask->req), n);
+  return rc;
+}
+
+/* The most tasks of one want, the others being as they are. */
+static int enlarge(pai_sched *s, const pai__ask *ask, uint32_t *tasks,
+                   uint32_t most)
+{
+  uint32_t low = *tasks, high = most;
+  pai__why why;
+
+  while (low < high) {
+    uint32_t middle = high - (high - low) / 2;
+    int rc;
+
+    *tasks = middle;
+    rc = try_tasks(s, ask, &why);
+    if (rc < 0)
+      return rc;
+    if (rc > 0)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  *tasks = low;
+  return PAI_OK;
+}
+
+static int fit_fewer(pai_sched *s, pai__ask *ask, uint32_t *tasks, uint32_t *n,
+                     pai__why *why)
+{
+  const pai__req *r = pai__req_at(s, ask->req);
+  const pai__want *w = pai__wants_of(s, r);
+  int rc;
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    tasks[i] = w[i].min_tasks;
+  ask->tasks = tasks;
+  rc = try_tasks(s, ask, why);
+  for (uint32_t i = 0; i < r->nwants && rc > 0; i++)
+    if (enlarge(s, ask, &tasks[i], w[i].tasks) < 0)
+      rc = PAI_ENOMEM;
+  return rc > 0 ? pai__fit_gang(s, ask, n, why) : rc;
+}
+
+int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
+{
+  const pai__req *r = pai__req_at(s, ask->req);
+  pai__ask fewer = *ask;
+  uint32_t *tasks;
+  int rc = pai__fit_gang(s, ask, n, why);
+
+  if (rc != 0 || ask->tasks != NULL || !is_elastic(s, r))
+    return rc;
+  tasks = pai__zalloc(&s->alloc, r->nwants * sizeof(*tasks));
+  if (tasks == NULL)
+    return PAI_ENOMEM;
+  rc = fit_fewer(s, &fewer, tasks, n, why);
+  pai__free(&s->alloc, tasks, r->nwants * sizeof(*tasks));
+  return rc;
+}
