@@ -206,9 +206,7 @@ static void lift(making_room *m, const victim *v, bool up)
     else
       pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
   }
-  /* What opportunistic ones have is no part of the copy. */
-  if (!run->borrowed)
-    pai__tally(s, run, up ? -1 : 1);
+  pai__tally(s, run, up ? -1 : 1);
 }
 
 /* With the first k gone but for the spared, does it fit?  Its slots stay

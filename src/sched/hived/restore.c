@@ -37,6 +37,7 @@ static int find_array(restoring *r, pai__node in, const char *key, size_t n,
 static int read_number(restoring *r, const char *key, pai__node item,
                        int64_t low, int64_t high, int64_t *out)
 {
+  *out = 0;
   if (item == PAI__NO_NODE || pai__tree_type(r->t, item) != PAI__INT)
     return fail(r, key);
   *out = pai__tree_int(r->t, item);
