@@ -73,9 +73,9 @@ static void print_overview(FILE *out, const char *group)
                 group != NULL ? group : "", group != NULL ? " " : "", what);
   for (size_t i = 0; i < VERBS; i++)
     if (group == NULL || is_of(verbs[i], group))
-      (void)fprintf(out, "  %-14s %s\n", verbs[i]->name, verbs[i]->brief);
+      (void)fprintf(out, "  %-19s %s\n", verbs[i]->name, verbs[i]->brief);
   if (group == NULL)
-    (void)fprintf(out, "  %-14s %s\n\n%s\n", "help",
+    (void)fprintf(out, "  %-19s %s\n\n%s\n", "help",
                   "Explain a verb: openpai help run",
                   "openpai --version prints the version.");
 }

@@ -72,6 +72,12 @@ static uint64_t tightest(const pai__build *b, uint64_t free, uint32_t size,
   return best;
 }
 
+bool pai__has_group(const pai__build *b, uint64_t free, uint32_t size,
+                    uint32_t n)
+{
+  return tightest(b, free, size, n) != 0;
+}
+
 /* The larger groups first: what is left is the tightest of the smaller. */
 uint64_t pai__pick_gpus(const pai__build *b, uint64_t free, uint32_t n)
 {

@@ -29,6 +29,7 @@ extern const bench bench_json[];
 extern const bench bench_spec[];
 extern const bench bench_cluster[];
 extern const bench bench_sample[];
+extern const bench bench_sched[];
 
 /* Programs of their own, with the words behind their names; exit codes. */
 int bench_hived_workload(int argc, char **argv);
