@@ -13,7 +13,7 @@
  * A shared object with a policy exports one symbol, `pai_plugin`, and needs no
  * other of the library:
  *
- *   PAI_API const pai_plugin_entry pai_plugin = {
+ *   const pai_plugin_entry pai_plugin = {
  *     sizeof(pai_plugin_entry), PAI_PLUGIN_ABI, PAI_PLUGIN_POLICY, &my_policy
  *   };
  *

@@ -159,29 +159,82 @@ static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
 
 /* --- which node ----------------------------------------------------------- */
 
-/* A thousand times what is used of a total. */
-static uint32_t used_part(int64_t free, int64_t total)
+/* A resource of a node as Kubernetes scores it. */
+typedef struct scored {
+  uint64_t used, all; /* all 0: nobody knows */
+} scored;
+
+static scored scored_of(int64_t free, uint64_t wanted, uint64_t all)
 {
-  return total <= 0 || free >= total
-           ? 0
-           : (uint32_t)((total - (free > 0 ? free : 0)) * 1000 / total);
+  uint64_t left = free > 0 ? (uint64_t)free : 0;
+  uint64_t used = left < all ? all - left : 0;
+
+  used = used + wanted < all ? used + wanted : all;
+  while (all > UINT32_MAX) {
+    all >>= 1;
+    used >>= 1;
+  }
+  return (scored){ used, all };
 }
 
-/* Kubernetes' NodeResourcesFit (least allocated) and BalancedAllocation, as
- * they would be with the task on the node. */
-static uint64_t least_used(const fitting *f, const pai__want *w, uint32_t node,
-                           uint64_t free)
+/* LeastAllocated, of 100. */
+static uint64_t least_allocated(const scored *list, uint32_t n)
+{
+  uint64_t sum = 0, weight = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (list[i].all != 0) {
+      sum += (list[i].all - list[i].used) * 100 / list[i].all;
+      weight++;
+    }
+  return weight != 0 ? sum / weight : 0;
+}
+
+/* BalancedAllocation, of 100: less by the standard deviation of both parts,
+ * rounded down.  There are few CPUs, and memory has at most 32 bits here. */
+static uint64_t balanced(const scored *cpus, const scored *memory)
+{
+  uint64_t x = cpus->used * memory->all, y = memory->used * cpus->all;
+  uint64_t all = cpus->all * memory->all;
+
+  return all == 0 ? 100 : 100 - ((x > y ? x - y : y - x) * 50 + all - 1) / all;
+}
+
+/* As Kubernetes would by default with the task on the node: it looks at CPUs and
+ * memory.  GPUs count where it knows of neither. */
+static uint64_t kubernetes_score(const fitting *f, const pai__want *w,
+                                 uint32_t node, uint64_t free)
 {
   const pai__build *b = pai__build_of(f->s->park, node);
   const pai__room *n = pai__room_at(f->s, node);
-  uint32_t cpu =
-    used_part(n->cpus - (int32_t)w->cpus, (int32_t)(b->cpus - b->first_cpu));
-  uint32_t memory =
-    used_part(n->memory - (int64_t)w->memory, (int64_t)b->memory);
-  uint32_t gpu = used_part((int64_t)pai__bits_ones(free) - w->gpus, b->gpus);
-  uint32_t even = cpu > memory ? cpu - memory : memory - cpu;
+  scored list[] = { scored_of(n->cpus, w->cpus, b->cpus - b->first_cpu),
+                    scored_of(n->memory, w->memory, b->memory) };
+  scored gpus = scored_of(pai__bits_ones(free), w->gpus, b->gpus);
 
-  return 3 * (1000 - even) + (3000 - cpu - memory - gpu);
+  if (list[0].all == 0 && list[1].all == 0)
+    return least_allocated(&gpus, 1);
+  /* What asks for nothing is not balanced. */
+  return least_allocated(list, 2) +
+         (w->cpus != 0 || w->memory != 0 ? balanced(&list[0], &list[1]) : 0);
+}
+
+/* GPUs that are nearer to one another: how many sizes of groups could hold the
+ * task if they were free, and none of the node can. */
+static uint32_t farness(const fitting *f, const pai__want *w, uint32_t node,
+                        uint64_t free)
+{
+  const pai__build *b = pai__build_of(f->s->park, node);
+  uint32_t far = 0;
+
+  if (w->gpus < 2 || f->ask->strategy != PAI_PLACE_TOPO)
+    return 0;
+  for (uint32_t i = 0; i < b->nnear && far < 15; i++)
+    if (b->near[i].gpus >= w->gpus) {
+      if (pai__has_group(b, free, b->near[i].gpus, w->gpus))
+        break;
+      far++;
+    }
+  return far;
 }
 
 /* Of two nodes, the one with the higher score is taken, the first of equals. */
@@ -195,16 +248,19 @@ static uint64_t score(const fitting *f, const pai__want *w, uint32_t node,
   switch (f->ask->strategy) {
   case PAI_PLACE_FIRST: return 1;
   case PAI_PLACE_SPREAD: return (gpus << 32 | cpus) + 1;
-  case PAI_PLACE_SCORE: return least_used(f, w, node, free) + 1;
+  case PAI_PLACE_SCORE: return kubernetes_score(f, w, node, free) + 1;
   default: break;
   }
   /* Tasks without GPUs keep away from free ones. */
   if (w->gpus == 0)
     gpus = pai__bits_ones(n->gpus);
   cpus = cpus < 0xffffff ? cpus : 0xffffff;
+  cpus = 0xffffff - cpus;
+  gpus = (uint64_t)(15 - farness(f, w, node, free)) << 8 | (64 - gpus);
   if (fits >= left)
-    return UINT64_C(1) << 62 | (64 - gpus) << 24 | (0xffffff - cpus);
-  return (uint64_t)fits << 32 | (64 - gpus) << 24 | (0xffffff - cpus);
+    return UINT64_C(1) << 62 | gpus << 24 | cpus;
+  return (uint64_t)(fits < 0xffffff ? fits : 0xffffff) << 36 | gpus << 24 |
+         cpus;
 }
 
 /* How many tasks go to a node before the next one is looked for. */
@@ -420,20 +476,46 @@ static bool try_area(fitting *f, const area *a, bool tell)
   return false;
 }
 
-static bool try_racks(fitting *f)
+static uint32_t nodes_placed(const fitting *f)
+{
+  const pai__slot *slots = f->s->slots.data;
+  uint32_t n = 0;
+
+  /* Tasks of a want on one node lie side by side. */
+  for (uint32_t i = 0; i < f->placed; i++)
+    n += i == 0 || slots[i].node != slots[i - 1].node;
+  return n;
+}
+
+static area rack(const fitting *f, uint32_t r)
 {
   const pai__park *park = f->s->park;
 
-  for (uint32_t r = 0; r < park->nracks; r++) {
-    area a = { park->by_rack + park->rack_first[r],
-               park->rack_first[r + 1] - park->rack_first[r], UINT64_MAX };
+  return (area){ park->by_rack + park->rack_first[r],
+                 park->rack_first[r + 1] - park->rack_first[r], UINT64_MAX };
+}
 
-    if (f->node != PAI__NONE && park->spots[f->node].rack != r)
+/* The rack where it needs the fewest nodes, and fewer than `below`. */
+static bool try_racks(fitting *f, uint32_t below)
+{
+  uint32_t best = PAI__NONE;
+
+  for (uint32_t r = 0; r < f->s->park->nracks; r++) {
+    area a = rack(f, r);
+
+    if ((f->node != PAI__NONE && f->s->park->spots[f->node].rack != r) ||
+        !try_area(f, &a, false))
       continue;
-    if (try_area(f, &a, false))
-      return true;
+    if (nodes_placed(f) < below) {
+      below = nodes_placed(f);
+      best = r;
+    }
+    pai__unfit(f->s, f->req, f->placed);
   }
-  return false;
+  if (best == PAI__NONE)
+    return false;
+  return try_area(
+    f, &(area){ rack(f, best).nodes, rack(f, best).n, UINT64_MAX }, false);
 }
 
 /* Has any want no room at all on it?  Then all of them cannot have. */
@@ -472,6 +554,20 @@ static bool try_nodes(fitting *f)
          try_area(f, &(area){ &best, 1, UINT64_MAX }, false);
 }
 
+/* On one node, or in one rack unless fewer nodes are needed without that. */
+static bool try_near(fitting *f, const area *all)
+{
+  uint32_t nodes;
+
+  if (try_nodes(f))
+    return true;
+  if (f->s->park->nracks < 2 || !try_area(f, all, false))
+    return false;
+  nodes = nodes_placed(f);
+  pai__unfit(f->s, f->req, f->placed);
+  return try_racks(f, nodes + 1);
+}
+
 /* Groups of that name of one node. */
 static bool try_groups_of(fitting *f, uint32_t node, const char *name)
 {
@@ -500,7 +596,7 @@ static bool try_within(fitting *f, const char *within)
   if (strcmp(within, "node") == 0)
     return try_nodes(f);
   if (strcmp(within, "rack") == 0)
-    return try_racks(f);
+    return try_racks(f, UINT32_MAX);
   for (uint32_t i = 0; i < f->s->park->nspots; i++)
     if ((f->node == PAI__NONE || f->node == i) && try_groups_of(f, i, within))
       return true;
@@ -529,8 +625,7 @@ static bool try_all(fitting *f)
     }
     return false;
   }
-  if (f->ask->strategy == PAI_PLACE_TOPO && f->total > 1 &&
-      (try_nodes(f) || (park->nracks > 1 && try_racks(f))))
+  if (f->ask->strategy == PAI_PLACE_TOPO && f->total > 1 && try_near(f, &all))
     return true;
   return try_area(f, &all, true);
 }

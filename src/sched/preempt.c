@@ -91,6 +91,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 
 /* --- victims -------------------------------------------------------------- */
 
+enum { MOST_TRIED = 32 }; /* victims that are spared one by one */
+
 typedef struct victim {
   uint64_t order;
   int32_t priority;
@@ -209,7 +211,8 @@ static void lift(making_room *m, const victim *v, bool up)
     pai__tally(s, run, up ? -1 : 1);
 }
 
-/* With the first k gone, does it fit?  Its slots stay counted if it does. */
+/* With the first k gone but for the spared, does it fit?  Its slots stay
+ * counted if it does. */
 static int fits_without(making_room *m, uint32_t k, uint32_t *n)
 {
   pai__why why;
@@ -219,7 +222,8 @@ static int fits_without(making_room *m, uint32_t k, uint32_t *n)
   memcpy(m->s->gpus_used.data, m->used.data,
          (size_t)m->used.len * m->used.size);
   for (uint32_t i = 0; i < k; i++)
-    lift(m, &m->list[i], true);
+    if (!m->list[i].spared)
+      lift(m, &m->list[i], true);
   return pai__fit(m->s, &m->ask, n, &why);
 }
 
@@ -297,6 +301,26 @@ static void spare(making_room *m, uint32_t fewest, uint32_t n)
   }
 }
 
+/* It may fit elsewhere, too, without stopping all of them: tried one by one, if
+ * there are few.  Finds the places anew; as fits_without(). */
+static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
+{
+  uint32_t left = 0;
+  int rc = 1;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    left += !m->list[i].spared;
+  if (left < 2 || left > MOST_TRIED)
+    return 1;
+  for (uint32_t i = fewest; i-- > m->first && rc >= 0;)
+    if (!m->list[i].spared) {
+      m->list[i].spared = true;
+      rc = fits_without(m, fewest, n);
+      m->list[i].spared = rc > 0;
+    }
+  return rc < 0 ? rc : fits_without(m, fewest, n);
+}
+
 /* --- claiming ------------------------------------------------------------- */
 
 static int stop_victims(making_room *m, uint32_t fewest, uint64_t by)
@@ -325,9 +349,10 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
     pai__room_count(pai__room_at(s, slots[i].node), &wants[slots[i].want],
                     slots[i].gpus);
   rc = pai__claim(s, m->req, n);
+  pai__lookup_clear(&s->refused);
   if (rc != 0)
     return rc;
-  for (uint32_t i = 0; i < fewest; i++)
+  for (uint32_t i = m->first; i < fewest; i++)
     victims += !m->list[i].spared;
   *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
                                         .found = victims,
@@ -346,8 +371,10 @@ static int try_over(making_room *m)
   rc = work_on_copy(m);
   if (rc == PAI_OK)
     rc = find_fewest(m, &fewest, &n);
-  if (rc > 0)
+  if (rc > 0) {
     spare(m, fewest, n);
+    rc = spare_more(m, fewest, &n);
+  }
   drop_copy(m);
   if (rc < 0 || fewest > m->n)
     return rc;
@@ -361,7 +388,6 @@ static int make_room(making_room *m)
 
   if (m->list != NULL)
     pai__free(&m->s->alloc, m->list, most * sizeof(*m->list));
-  pai__lookup_clear(&m->s->refused);
   return rc;
 }
 
@@ -425,19 +451,28 @@ static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
   return false;
 }
 
-/* If all that run were gone, would the nodes have what is claimed of them?
- * PAI_OK, PAI_EBUSY or PAI_ENOMEM. */
-static int check_settles(pai_sched *s, uint32_t n)
+/* Without those that stop, or will for it: does it keep to its share?  And if
+ * all were gone, would the nodes have what is claimed of them?  PAI_OK,
+ * PAI_EBUSY or PAI_ENOMEM. */
+static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
 {
   const pai__slot *slots = s->slots.data;
-  making_room m = { .s = s };
+  making_room m = { .s = s,
+                    .req = req,
+                    .ask = { .req = req,
+                             .beyond_share = s->lends || s->own_shares } };
   int rc = work_on_copy(&m);
 
-  for (uint32_t i = 0; rc == PAI_OK && i < s->runs.len; i++) {
-    const pai__run *run = pai__run_at(s, i);
+  for (int stay = 0; rc == PAI_OK && stay <= 1; stay++) {
+    for (uint32_t i = 0; i < s->runs.len; i++) {
+      const pai__run *run = pai__run_at(s, i);
 
-    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED)
-      lift(&m, &(victim){ .run = i }, true);
+      if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
+          stay == (run->state != PAI__RUN_STOPPING && !overlaps(s, run, n)))
+        lift(&m, &(victim){ .run = i }, true);
+    }
+    if (stay == 0 && !keeps_share(&m, n))
+      rc = PAI_EBUSY;
   }
   for (uint32_t i = 0; rc == PAI_OK && i < n; i++)
     if (!pai__room_settled(pai__room_at(s, slots[i].node), 0))
@@ -451,7 +486,7 @@ int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
   making_room m = { .s = s, .req = req };
   uint64_t by = pai__req_at(s, req)->id;
   size_t most = s->runs.len + 1;
-  int rc = check_settles(s, n);
+  int rc = check_claim(s, req, n);
 
   if (rc < 0) {
     pai__unfit(s, pai__req_at(s, req), n);

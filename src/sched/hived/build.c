@@ -15,23 +15,6 @@ typedef struct building {
   size_t npins; /* that are made */
 } building;
 
-/* n zeroed elements, and none for 0. */
-static int make(const pai_alloc *a, void *where, size_t n, size_t size)
-{
-  void *p = NULL;
-
-  if (n > 0) {
-    p = pai__realloc(a, NULL, 0, n, size);
-    if (p == NULL)
-      return PAI_ENOMEM;
-    memset(p, 0, n * size);
-  }
-  memcpy(where, &p, sizeof(p));
-  return PAI_OK;
-}
-
-#define MAKE(h, vec, n) make(&(h)->alloc, &(h)->vec, (n), sizeof(*(h)->vec))
-
 /* --- cells ---------------------------------------------------------------- */
 
 static uint32_t chain_of_cell(const building *b, uint32_t cell)
@@ -52,7 +35,8 @@ static int make_cells(building *b)
   for (size_t i = 0; i < c->ncells; i++)
     h->npleaves += c->types[c->cells[i].type].child == PAI__NOTHING;
   h->npcells = c->ncells;
-  if (MAKE(h, pcells, c->ncells) < 0 || MAKE(h, pleaves, h->npleaves) < 0)
+  if (PAI__MAKE(h, pcells, c->ncells) < 0 ||
+      PAI__MAKE(h, pleaves, h->npleaves) < 0)
     return PAI_ENOMEM;
   for (uint32_t i = 0; i < c->ncells; i++) {
     const pai__cell *from = &c->cells[i];
@@ -88,7 +72,8 @@ static int make_levels(building *b)
   h->nchains = cells->nchains;
   for (size_t i = 0; i < h->nchains; i++)
     h->nlevels += cells->chains[i].levels;
-  if (MAKE(h, chains, h->nchains) < 0 || MAKE(h, levels, h->nlevels) < 0)
+  if (PAI__MAKE(h, chains, h->nchains) < 0 ||
+      PAI__MAKE(h, levels, h->nlevels) < 0)
     return PAI_ENOMEM;
   h->nlevels = 0;
   for (size_t i = 0; i < h->nchains; i++) {
@@ -126,9 +111,9 @@ static int make_nodes(building *b)
 
   h->nnodes = h->cluster->nnodes;
   h->nnode_leaves = h->npleaves;
-  if (MAKE(h, node_first, h->nnodes + 1) < 0 ||
-      MAKE(h, node_leaves, h->npleaves) < 0 ||
-      MAKE(h, node_sick, h->nnodes) < 0)
+  if (PAI__MAKE(h, node_first, h->nnodes + 1) < 0 ||
+      PAI__MAKE(h, node_leaves, h->npleaves) < 0 ||
+      PAI__MAKE(h, node_sick, h->nnodes) < 0)
     return PAI_ENOMEM;
   for (size_t i = 0; i < h->npleaves; i++)
     h->node_first[h->pcells[h->pleaves[i].cell].node + 1]++;
@@ -166,8 +151,8 @@ static int make_leaf_types(building *b)
   size_t n = 0;
 
   h->nleaf_types = h->ntype_chains = h->nchains;
-  if (names == NULL || MAKE(h, leaf_types, h->nchains) < 0 ||
-      MAKE(h, type_chains, h->nchains) < 0)
+  if (names == NULL || PAI__MAKE(h, leaf_types, h->nchains) < 0 ||
+      PAI__MAKE(h, type_chains, h->nchains) < 0)
     return PAI_ENOMEM;
   for (size_t i = 0; i < h->nchains; i++) {
     uint32_t type = h->levels[h->chains[i].level].type;
@@ -249,8 +234,8 @@ static int make_pairs(building *b)
     b->owns[h->npairs++] = b->owns[i];
     h->npair_levels += h->chains[b->owns[i] >> 32].levels;
   }
-  if (MAKE(h, pairs, h->npairs) < 0 ||
-      MAKE(h, pair_levels, h->npair_levels) < 0)
+  if (PAI__MAKE(h, pairs, h->npairs) < 0 ||
+      PAI__MAKE(h, pair_levels, h->npair_levels) < 0)
     return PAI_ENOMEM;
   h->npair_levels = 0;
   for (uint32_t i = 0; i < h->npairs; i++) {
@@ -309,9 +294,10 @@ static int make_roots(building *b)
   }
   h->nunbound = h->nroots / 64 + 1;
   h->nunbound_sums = h->nunbound / 64 + 1;
-  if (MAKE(h, lists, h->nlists) < 0 || MAKE(h, roots, h->nroots) < 0 ||
-      MAKE(h, pins, h->npins) < 0 || MAKE(h, unbound, h->nunbound) < 0 ||
-      MAKE(h, unbound_sums, h->nunbound_sums) < 0)
+  if (PAI__MAKE(h, lists, h->nlists) < 0 ||
+      PAI__MAKE(h, roots, h->nroots) < 0 || PAI__MAKE(h, pins, h->npins) < 0 ||
+      PAI__MAKE(h, unbound, h->nunbound) < 0 ||
+      PAI__MAKE(h, unbound_sums, h->nunbound_sums) < 0)
     return PAI_ENOMEM;
   for (size_t i = 0; i < h->nroots; i++) {
     h->unbound[i / 64] |= (uint64_t)1 << i % 64;
@@ -414,7 +400,8 @@ static int make_vcs(building *b)
       return rc;
     sort_pins(h, &h->vcs[i]);
   }
-  if (MAKE(h, vleaves, h->nvleaves) < 0 || MAKE(h, vpriority, h->nvleaves) < 0)
+  if (PAI__MAKE(h, vleaves, h->nvleaves) < 0 ||
+      PAI__MAKE(h, vpriority, h->nvleaves) < 0)
     return PAI_ENOMEM;
   for (uint32_t i = 0; i < h->nvcells; i++) {
     if (h->vcells[i].level != 1)
@@ -441,7 +428,7 @@ static int list_names(building *b)
   b->pin_cells =
     pai__arena_zalloc(a, b->npin_cells + 1, sizeof(*b->pin_cells));
   if (names == NULL || b->vc_of == NULL || b->pin_cells == NULL ||
-      MAKE(h, vcs, c->nvcs) < 0)
+      PAI__MAKE(h, vcs, c->nvcs) < 0)
     return PAI_ENOMEM;
   h->nvcs = c->nvcs;
   b->npin_cells = 0;

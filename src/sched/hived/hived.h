@@ -166,7 +166,8 @@ void pai__hived_set_node(pai__hived *h, uint32_t node, bool good);
  * and with PAI__HIVED_PREEMPTING begins or cancels preemptions.
  *
  * `suggested` has a bit of each node; NULL: all.  `pod` is any number but 0.
- * PAI_OK, or PAI_ENOMEM, and then nothing has changed but the order of views.
+ * PAI_OK, or PAI_ENOMEM, and then nothing has changed but the order of views,
+ * and that a preemption to which the nodes are not suited any more has ended.
  */
 int pai__hived_schedule(pai__hived *h, const pai__hived_request *r,
                         uint64_t pod, const uint64_t *suggested, int phase,
