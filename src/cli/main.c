@@ -12,7 +12,9 @@ static const cli_verb *const verbs[] = {
   &cli_spec_fmt,      &cli_spec_diff,
   &cli_spec_schema,   &cli_cluster_show,
   &cli_cluster_check, &cli_cluster_hived,
-  &cli_cluster_top,   &cli_sched_hived_replay,
+  &cli_cluster_top,   &cli_sched_replay,
+  &cli_sched_show,    &cli_sched_explain,
+  &cli_sched_hived_replay,
 };
 
 /* What the verbs of a group, the first word of their names, are for. */

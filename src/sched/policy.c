@@ -10,8 +10,8 @@ static const pai_policy *const builtins[] = {
   &pai__policy_priority,
   &pai__policy_capacity,
   &pai__policy_fair,
-  &pai__policy_hived,
   &pai__policy_k8s,
+  &pai__policy_hived,
 };
 
 const pai_policy *pai_policy_builtin(size_t i)

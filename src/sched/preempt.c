@@ -449,19 +449,28 @@ static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
   return false;
 }
 
-/* If all that run were gone, would the nodes have what is claimed of them?
- * PAI_OK, PAI_EBUSY or PAI_ENOMEM. */
-static int check_settles(pai_sched *s, uint32_t n)
+/* Without those that stop, or will for it: does it keep to its share?  And if
+ * all were gone, would the nodes have what is claimed of them?  PAI_OK,
+ * PAI_EBUSY or PAI_ENOMEM. */
+static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
 {
   const pai__slot *slots = s->slots.data;
-  making_room m = { .s = s };
+  making_room m = { .s = s,
+                    .req = req,
+                    .ask = { .req = req,
+                             .beyond_share = s->lends || s->own_shares } };
   int rc = work_on_copy(&m);
 
-  for (uint32_t i = 0; rc == PAI_OK && i < s->runs.len; i++) {
-    const pai__run *run = pai__run_at(s, i);
+  for (int stay = 0; rc == PAI_OK && stay <= 1; stay++) {
+    for (uint32_t i = 0; i < s->runs.len; i++) {
+      const pai__run *run = pai__run_at(s, i);
 
-    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED)
-      lift(&m, &(victim){ .run = i }, true);
+      if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
+          stay == (run->state != PAI__RUN_STOPPING && !overlaps(s, run, n)))
+        lift(&m, &(victim){ .run = i }, true);
+    }
+    if (stay == 0 && !keeps_share(&m, n))
+      rc = PAI_EBUSY;
   }
   for (uint32_t i = 0; rc == PAI_OK && i < n; i++)
     if (!pai__room_settled(pai__room_at(s, slots[i].node), 0))
@@ -475,7 +484,7 @@ int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
   making_room m = { .s = s, .req = req };
   uint64_t by = pai__req_at(s, req)->id;
   size_t most = s->runs.len + 1;
-  int rc = check_settles(s, n);
+  int rc = check_claim(s, req, n);
 
   if (rc < 0) {
     pai__unfit(s, pai__req_at(s, req), n);

@@ -163,6 +163,30 @@ static bool is_settled(const pai_sched *s, const pai__run *run)
   return true;
 }
 
+/* Does another one of its virtual cluster leave? */
+static bool has_leaver(const pai_sched *s, const pai__run *run)
+{
+  uint32_t tenant = pai__req_at(s, run->req)->tenant, i = 0;
+
+  while (i < s->runs.len &&
+         (pai__run_at(s, i)->req == PAI__NONE ||
+          pai__run_at(s, i)->state != PAI__RUN_STOPPING ||
+          pai__req_at(s, pai__run_at(s, i)->req)->tenant != tenant))
+    i++;
+  return i < s->runs.len;
+}
+
+/* 1: it may start; 0: it waits, for its place or its share; -1: of a share that
+ * became less since it was claimed it gets no more. */
+static int is_due(const pai_sched *s, const pai__run *run)
+{
+  if (!is_settled(s, run))
+    return 0;
+  if (pai__check_share(s, run))
+    return 1;
+  return has_leaver(s, run) ? 0 : -1;
+}
+
 static void set_claimed(pai_sched *s, uint32_t run)
 {
   uint32_t i = pai__flat_push(&s->claims, 1);
@@ -194,15 +218,9 @@ int pai__claim(pai_sched *s, uint32_t req, uint32_t n)
   run = keep(s, req, n);
   if (run == PAI__NONE)
     return PAI_ENOMEM;
-  rc = pass_share(s, run);
-  if (rc < 0) {
-    give(s, run, false);
-    pai__req_update(s, req);
-    return rc;
-  }
   set_claimed(s, run);
   pai__req_update(s, req);
-  if (!is_settled(s, pai__run_at(s, run)))
+  if (is_due(s, pai__run_at(s, run)) <= 0)
     return 0;
   if (pai__slots_number(s, pai__req_at(s, req), pai__run_at(s, run)) < 0) {
     pai__release(s, run);
@@ -230,16 +248,11 @@ static void drop_claim(pai_sched *s, uint32_t run, bool numbered)
   pai__req_update(s, req);
 }
 
-/* Of shares that became less since it was claimed it gets no more. */
 static int start_one(pai_sched *s, uint32_t run)
 {
   const pai__run *x = pai__run_at(s, run);
   int rc;
 
-  if (!pai__check_share(s, x)) {
-    drop_claim(s, run, false);
-    return PAI_OK;
-  }
   if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0 ||
       pai__slots_number(s, pai__req_at(s, x->req), x) < 0)
     return PAI_ENOMEM;
@@ -259,9 +272,12 @@ int pai__start_claimed(pai_sched *s)
 
   for (uint32_t i = 0; i < s->claims.len && rc == PAI_OK;) {
     uint32_t run = ((uint32_t *)s->claims.data)[i];
+    int due = is_due(s, pai__run_at(s, run));
 
-    if (is_settled(s, pai__run_at(s, run)))
+    if (due > 0)
       rc = start_one(s, run);
+    else if (due < 0)
+      drop_claim(s, run, false);
     else
       i++;
   }

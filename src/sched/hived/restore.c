@@ -37,6 +37,7 @@ static int find_array(restoring *r, pai__node in, const char *key, size_t n,
 static int read_number(restoring *r, const char *key, pai__node item,
                        int64_t low, int64_t high, int64_t *out)
 {
+  *out = 0;
   if (item == PAI__NO_NODE || pai__tree_type(r->t, item) != PAI__INT)
     return fail(r, key);
   *out = pai__tree_int(r->t, item);
@@ -265,7 +266,7 @@ static int read_request(restoring *r, pai__node n, pai__hived_request *q,
                         pai__hived_member *members)
 {
   pai__tree_walk walk;
-  int64_t vc, priority, was, v[2];
+  int64_t vc = 0, priority = 0, was = 0, v[2];
   uint64_t leaves = 0;
   pai__node sizes = pai__tree_get(r->t, n, "sizes");
   int rc = read_name(r, n, "name", &q->group, &q->group_len);
@@ -377,7 +378,7 @@ static int read_group(restoring *r, pai__node n)
   pai__hived_member members[MOST_SIZES];
   pai__hived_request q = { .pin = PAI__NOTHING };
   pai__hived_group *g;
-  int64_t state, was;
+  int64_t state = 0, was;
   uint32_t group;
   int rc = read_request(r, n, &q, members);
 
