@@ -670,6 +670,8 @@ static int read_saved(fair *f, pai_sched *s, const pai__tree *t)
   pai__tree_walk walk;
   int rc = PAI_OK;
 
+  if (pai__tree_type(t, 0) == PAI__NULL)
+    return PAI_OK; /* written by hand: nobody has used anything */
   if (!get_number(t, 0, "last", &f->usage.last) || users == PAI__NO_NODE ||
       pai__tree_type(t, users) != PAI__SEQUENCE)
     return PAI_EINVAL;
