@@ -87,8 +87,10 @@ typedef struct pai__hived_why {
   uint32_t vc;    /* that was searched; PAI__NOTHING: the whole cluster */
   uint32_t cell;  /* the node's */
   bool suggested; /* the suggestions counted, too */
-  uint32_t leaves, pods; /* of a group that is complete */
-  uint32_t nvirtual;     /* of the mapping: leaves in pai__hived's scratch */
+  uint32_t leaves,
+    pods;            /* of a group that is complete; of what lacks capacity:
+                            what a pod wants, and how many had found a node */
+  uint32_t nvirtual; /* of the mapping: leaves in pai__hived's scratch */
 } pai__hived_why;
 
 enum {
