@@ -4,12 +4,30 @@
 
 /* --- bind info, as HiveD writes it ---------------------------------------- */
 
+/* Numbers and more than one point between them: no reader takes an address for
+ * one number. */
+static bool is_address(const char *s)
+{
+  size_t points = 0;
+
+  for (; *s != '\0'; s++) {
+    if (*s == '.' && (s[1] < '0' || s[1] > '9'))
+      return false;
+    if (*s != '.' && (*s < '0' || *s > '9'))
+      return false;
+    points += *s == '.';
+  }
+  return points > 1;
+}
+
 static void put_name(pai__buf *out, const char *s)
 {
   bool indicator;
   size_t len = strlen(s);
   pai__yaml_form form = pai__yaml_choose_form(s, len, &indicator);
 
+  if (s[0] != '.' && is_address(s))
+    form = PAI__FORM_PLAIN;
   pai__yaml_put_line(out, s, len,
                      form == PAI__FORM_PLAIN ? form : PAI__FORM_DOUBLE);
 }

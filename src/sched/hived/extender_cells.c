@@ -229,8 +229,7 @@ static void put_opportunistic(showing *s, uint32_t vc)
       continue;
     pai__json_begin_object(&s->w);
     put_head(h,
-             &(shown){ h->cluster->cells[cell].type,
-                       h->cluster->cells[cell].type,
+             &(shown){ h->cluster->cells[cell].type, PAI__NOTHING,
                        h->cluster->cells[cell].address, "-opp", PAI__LEAF_USED,
                        pai__is_sick(&h->pcells[cell]), PAI__OPPORTUNISTIC },
              &s->w, &s->text);

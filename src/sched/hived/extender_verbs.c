@@ -19,8 +19,10 @@ static const char *words_of(const pai_error *err, size_t len)
 
   if (len == 0)
     return "EOF";
-  return strstr(message, "end of the text") != NULL ? "unexpected EOF"
-                                                    : message;
+  if (strstr(message, "not the end of the text") != NULL ||
+      strstr(message, "has no end") != NULL)
+    return "unexpected EOF";
+  return message;
 }
 
 static int read_args(pai_hived_extender *e, const char *args, const char *body,
