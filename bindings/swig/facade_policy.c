@@ -8,7 +8,7 @@
 /* --- the host -------------------------------------------------------------- */
 
 /* Of this thread until the call is over. */
-static Scheduler *make_host(const pai_policy_host *host)
+static Scheduler *make_host(const pai_policy_host *host, bool deciding)
 {
   failure f = { 0 };
   Scheduler *h = sched_make(&f);
@@ -18,6 +18,7 @@ static Scheduler *make_host(const pai_policy_host *host)
   h->sched = host->sched;
   h->host = host;
   h->inside = true;
+  h->deciding = deciding;
   (void)pthread_mutex_lock(&h->owner);
   return h;
 }
@@ -33,7 +34,7 @@ void facade_host_end(Scheduler *host)
 static int ask(void *state, const char *method, const pai_policy_host *host,
                const char *text)
 {
-  Scheduler *h = make_host(host);
+  Scheduler *h = make_host(host, text == NULL);
 
   if (h == NULL)
     return PAI_ENOMEM;
@@ -234,6 +235,16 @@ static const pai_policy_host *host_of(Scheduler *s, failure *f)
   return s->host;
 }
 
+static const pai_policy_host *decider(Scheduler *s, failure *f)
+{
+  const pai_policy_host *host = host_of(s, f);
+
+  if (host == NULL || s->deciding)
+    return host;
+  facade_fail(f, PAI_EBUSY, "only decide() can do that");
+  return NULL;
+}
+
 /* True: the answer was 1. */
 static bool answered(int rc, failure *f)
 {
@@ -241,8 +252,7 @@ static bool answered(int rc, failure *f)
   if (rc == PAI_ENOTFOUND)
     f->text = "there is no such request, or nothing of it runs";
   else if (rc == PAI_EBUSY)
-    f->text = "it does not wait, or what it is to have is not free, or "
-              "nothing is to be decided now";
+    f->text = "it does not wait, or what it is to have is not free";
   else if (rc == PAI_EINVAL)
     f->text = "that is not what the request wants";
   return rc > 0;
@@ -293,17 +303,20 @@ static int find_strategy(const char *name)
 bool facade_host_start(Scheduler *s, uint64_t id, const char *strategy,
                        bool beyond_share, bool over, failure *f)
 {
-  const pai_policy_host *host = host_of(s, f);
+  const pai_policy_host *host = decider(s, f);
   pai_place how = { .struct_size = sizeof(how),
                     .strategy = find_strategy(strategy),
                     .beyond_share = beyond_share };
+  int rc;
 
   if (host != NULL && how.strategy == 0)
     facade_fail(f, PAI_EINVAL,
                 "a place is pack, spread, topo, first or score");
   if (f->code < 0)
     return false;
-  return answered((over ? host->start_over : host->start)(host, id, &how), f);
+  rc = (over ? host->start_over : host->start)(host, id, &how);
+  /* So that a loop may start as many instances as there is room for. */
+  return answered(rc == PAI_EBUSY ? 0 : rc, f);
 }
 
 static bool find_node(const pai_sched *sched, const char *name, uint32_t *node)
@@ -353,7 +366,7 @@ static bool read_place(const pai_sched *sched, const words *w, size_t *at,
 bool facade_host_start_at(Scheduler *s, uint64_t id, words places, bool over,
                           failure *f)
 {
-  const pai_policy_host *host = host_of(s, f);
+  const pai_policy_host *host = decider(s, f);
   pai_task_place *list;
   size_t n = 0;
   int rc = 0;
@@ -379,7 +392,7 @@ bool facade_host_start_at(Scheduler *s, uint64_t id, words places, bool over,
 void facade_host_preempt(Scheduler *s, uint64_t id, uint32_t instance,
                          uint64_t by, failure *f)
 {
-  const pai_policy_host *host = host_of(s, f);
+  const pai_policy_host *host = decider(s, f);
 
   if (host != NULL)
     (void)answered(host->preempt(host, id, instance, by), f);
@@ -388,7 +401,7 @@ void facade_host_preempt(Scheduler *s, uint64_t id, uint32_t instance,
 bool facade_host_resize(Scheduler *s, uint64_t id, uint32_t instance,
                         uint32_t want, uint32_t tasks, failure *f)
 {
-  const pai_policy_host *host = host_of(s, f);
+  const pai_policy_host *host = decider(s, f);
 
   return host != NULL &&
          answered(host->resize(host, id, instance, want, tasks), f);
@@ -398,7 +411,7 @@ void facade_host_refuse(Scheduler *s, uint64_t id, const char *lack,
                         const char *why, const char *node, uint64_t behind,
                         int64_t until, failure *f)
 {
-  const pai_policy_host *host = host_of(s, f);
+  const pai_policy_host *host = decider(s, f);
   pai_reason reason = { .struct_size = sizeof(reason),
                         .lack = PAI_LACKS - 1,
                         .node = node,

@@ -20,6 +20,7 @@ struct Scheduler {
   script *policy;              /* or NULL */
   void *log;                   /* or NULL */
   bool inside;                 /* a call that may call back */
+  bool deciding;               /* a host that may act */
   pthread_mutex_t owner;       /* recursive: a policy calls from its thread */
 };
 

@@ -43,7 +43,7 @@ class PolicyHost(Views):
         """Starts the next instance of a request, where there is room.
 
         `place` is "pack", "spread", "topo", "first" or "score".  False: there
-        is no room, and the reason is kept.
+        is no room, and the reason is kept, or nothing of it is left to start.
         """
         return self._sched.start(id, place, beyond_share, False)
 
