@@ -128,6 +128,8 @@ static void gangs_give_up_what_they_can_do_without(void **state)
   (void)state;
   assert_int_equal(elastic(s, 1, 1, 4, 2), PAI_OK);
   assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(job(s, 6, 0, 1, 1), PAI_OK); /* it is less important */
+  assert_string_equal(scene_decide(s), "");
   assert_int_equal(job(s, 2, 1, 1, 1), PAI_OK); /* no more than is needed */
   assert_string_equal(scene_decide(s), "shrink 1 to 3");
   assert_string_equal(scene_decide(s), "");
