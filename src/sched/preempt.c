@@ -14,24 +14,50 @@
 
 /* --- places that the policy chose ----------------------------------------- */
 
-static int check_place(pai_sched *s, const pai__req *r, const pai__want *w,
-                       const pai_task_place *p, bool claimed)
+/* Wants that leave it open get one kind: that of the first, in *kind. */
+static bool is_of_kind(const pai_sched *s, const pai__want *w,
+                       const pai_task_place *p, uint32_t *kind)
 {
-  const pai__room *room;
-  uint64_t may, held;
+  const uint64_t *kinds = pai__build_of(s->park, p->node)->kinds;
+  uint32_t k = 0;
+
+  if (w->type != PAI__NONE || w->gpus == 0)
+    return true;
+  while (k < s->park->nkinds && (p->gpus & ~kinds[k]) != 0)
+    k++;
+  if (*kind == PAI__NONE)
+    *kind = k;
+  return k < s->park->nkinds && k == *kind;
+}
+
+/* Is it what a want is for? */
+static bool is_wanted(const pai_sched *s, const pai__req *r,
+                      const pai__want *w, const pai_task_place *p,
+                      uint32_t *kind)
+{
+  uint32_t pin = PAI__NONE, lack;
+  uint64_t may;
 
   if (p->node >= s->rooms.len || pai__bits_ones(p->gpus) != w->gpus)
-    return PAI_EINVAL;
-  room = pai__room_at(s, p->node);
-  may = pai__park_mask(s->park, p->node, w->type);
-  held = ((const uint64_t *)s->held.data)[p->node];
+    return false;
   if (r->pin != PAI__NONE) {
-    uint32_t pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
-
-    may &= pin != PAI__NONE ? pai__park_pinned(s->park, pin, p->node) : 0;
+    pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
+    if (pin == PAI__NONE)
+      return false;
   }
-  if ((p->gpus & ~may) != 0)
-    return PAI_EINVAL;
+  may = pai__want_gpus(s, w, PAI__NONE, pin, p->node, &lack);
+  return lack == PAI_LACK_NOTHING && (p->gpus & ~may) == 0 &&
+         is_of_kind(s, w, p, kind);
+}
+
+/* Is it to be had? */
+static int check_place(const pai_sched *s, const pai__req *r,
+                       const pai__want *w, const pai_task_place *p,
+                       bool claimed)
+{
+  const pai__room *room = pai__room_at(s, p->node);
+  uint64_t held = ((const uint64_t *)s->held.data)[p->node];
+
   if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
       (p->gpus & (room->sick | room->promised)) != 0)
     return PAI_EBUSY;
@@ -59,7 +85,7 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 {
   const pai__req *r = pai__req_at(s, req);
   const pai__want *wants = pai__wants_of(s, r);
-  uint32_t want = 0, in_want = 0, done = 0;
+  uint32_t want = 0, in_want = 0, done = 0, kind = PAI__NONE;
   int rc = PAI_OK;
 
   if (places == NULL || n != total_tasks(s, r))
@@ -77,6 +103,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
     in_want++;
     rc = PAI__COPY_IN(&p, (const char *)places + i * places->struct_size,
                       pai_task_place, nports);
+    if (rc == PAI_OK && !is_wanted(s, r, &wants[want], &p, &kind))
+      rc = PAI_EINVAL;
     if (rc == PAI_OK)
       rc = check_place(s, r, &wants[want], &p, claimed);
     if (rc < 0)

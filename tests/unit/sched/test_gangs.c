@@ -431,6 +431,38 @@ static void claims_keep_to_shares(void **state)
   pai_sched_free(s);
 }
 
+/* A place must be what is wanted: of its type, and all of one kind. */
+static void places_are_of_the_kind_that_is_wanted(void **state)
+{
+  static const char site[] = TWO_SHARES("box: 1", "box: 1, old: 1");
+  pai_sched *s = scene_of(site, NULL);
+  pai_want want = scene_want(2, 2);
+  pai_request q = { .id = 1, .vc = "r", .wants = &want, .nwants = 1 };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  (void)claim(s, 0, 0x3, 0xc);
+  assert_int_equal(todo.said, 1); /* both of one kind */
+  want = scene_want(1, 0);
+  want.type = "old"; /* the SKU */
+  q.id = 2;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  (void)claim(s, 1, 0, 0);
+  assert_int_equal(todo.said, PAI_EINVAL);
+  assert_string_equal(claim(s, 2, 0, 0), "start 2");
+  want = scene_want(2, 1);
+  q.id = 3;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  todo.places[0].node = 2;
+  todo.places[0].gpus = 0x1;
+  todo.places[1].node = 1;
+  todo.places[1].gpus = 0x1;
+  todo.nplaces = 2;
+  (void)decide_by(s, claim_last);
+  assert_int_equal(todo.said, PAI_EINVAL); /* a v100 and an a100 */
+  pai_sched_free(s);
+}
+
 /* --- failing memory ------------------------------------------------------- */
 
 static int story(const pai_alloc *alloc, void *user_data)
@@ -496,6 +528,7 @@ int main(void)
     cmocka_unit_test(what_is_claimed_is_kept),
     cmocka_unit_test(claims_that_could_never_be),
     cmocka_unit_test(claims_keep_to_shares),
+    cmocka_unit_test(places_are_of_the_kind_that_is_wanted),
     cmocka_unit_test(failing_memory_is_survived),
   };
 
