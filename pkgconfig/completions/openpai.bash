@@ -43,7 +43,8 @@ _openpai()
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
     'sched replay') options='--json --policy --until --help' ;;
-    'sched show' | 'sched explain') options='--json --until --help' ;;
+    'sched show') options='--json --until --help' ;;
+    'sched explain') options='--json --until --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     help) options=$verbs ;;
     'help spec') options=$spec_verbs ;;
