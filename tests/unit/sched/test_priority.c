@@ -95,6 +95,24 @@ static void fewest_and_least_important_stop(void **state)
   pai_sched_free(s);
 }
 
+/* One that has a node is stopped rather than four that share the other. */
+static void rather_one_than_many(void **state)
+{
+  pai_sched *s = scene_new(TWO, "priority", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(job(s, 1, 1, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  for (uint64_t id = 2; id <= 5; id++)
+    assert_int_equal(job(s, id, 1, 1, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2, start 3, start 4, start 5");
+  assert_int_equal(job(s, 6, 2, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  assert_int_equal(job(s, 7, 2, 1, 1), PAI_OK); /* and here the youngest */
+  assert_string_equal(scene_decide(s), "stop 5 preempted");
+  pai_sched_free(s);
+}
+
 static void without_preemption_it_waits(void **state)
 {
   static const char *const options[] = {
@@ -377,6 +395,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_important_go_first),
     cmocka_unit_test(fewest_and_least_important_stop),
+    cmocka_unit_test(rather_one_than_many),
     cmocka_unit_test(without_preemption_it_waits),
     cmocka_unit_test(gangs_give_up_what_they_can_do_without),
     cmocka_unit_test(what_nobody_wants_makes_gangs_grow),
