@@ -22,7 +22,7 @@ typedef struct shrinking {
   pai_sched *s;
   const pai__ask *ask;
   pai__flat givers;
-  pai__flat rooms, used; /* the real ones, while copies are worked on */
+  pai__flat rooms, used, lent; /* the real ones, while copies are worked on */
 } shrinking;
 
 static giver *giver_at(const shrinking *x, uint32_t i)
@@ -111,10 +111,13 @@ static int work_on_copy(shrinking *x)
 
   x->rooms = s->rooms;
   x->used = s->gpus_used;
+  x->lent = s->gpus_lent;
   pai__flat_init(&s->rooms, x->rooms.size);
   pai__flat_init(&s->gpus_used, x->used.size);
+  pai__flat_init(&s->gpus_lent, x->lent.size);
   return pai__flat_copy(&s->rooms, &x->rooms, &s->alloc) < 0 ||
-             pai__flat_copy(&s->gpus_used, &x->used, &s->alloc) < 0
+             pai__flat_copy(&s->gpus_used, &x->used, &s->alloc) < 0 ||
+             pai__flat_copy(&s->gpus_lent, &x->lent, &s->alloc) < 0
            ? PAI_ENOMEM
            : PAI_OK;
 }
@@ -123,8 +126,10 @@ static void drop_copy(shrinking *x)
 {
   pai__flat_dispose(&x->s->rooms, &x->s->alloc);
   pai__flat_dispose(&x->s->gpus_used, &x->s->alloc);
+  pai__flat_dispose(&x->s->gpus_lent, &x->s->alloc);
   x->s->rooms = x->rooms;
   x->s->gpus_used = x->used;
+  x->s->gpus_lent = x->lent;
 }
 
 /* One task of it gives its place back. */

@@ -284,6 +284,18 @@ static uint32_t check_decisions(world *w, pai_sched_event *stopped)
   return n;
 }
 
+/* What is counted as in use is what runs. */
+static void check_sums(const world *w)
+{
+  pai_sched_vc_view v = { .struct_size = sizeof(v) };
+  pai_sched_view sums = { .struct_size = sizeof(sums) };
+
+  assert_int_equal(pai_sched_view_vc(w->s, 0, &v), PAI_OK);
+  assert_int_equal(pai_sched_view_sums(w->s, &sums), PAI_OK);
+  assert_true(v.used + v.lent >= sums.gpus - sums.free_gpus);
+  assert_true(v.used + v.lent <= 2 * sums.gpus); /* claims count, too */
+}
+
 /* Whoever waits for victims starts when these are gone, whatever comes. */
 static void check_claims(world *w, const uint64_t *claims, uint32_t n)
 {
@@ -326,6 +338,7 @@ static void live(world *w)
     submit_any(w); /* it would like to have that */
     assert_true(pai_sched_decide(w->s, now, NULL) >= 0);
     check_claims(w, claims, nclaims);
+    check_sums(w);
     for (uint32_t i = check_decisions(w, stopped); i > 0; i--)
       assert_int_equal(scene_event(w->s, stopped[i - 1], NULL), PAI_OK);
   }
