@@ -163,8 +163,7 @@ struct pai_sched {
 
   /* By index; whys are those of requests. */
   pai__flat reqs, runs, rooms, cpus, kept, whys;
-  pai__flat claims;  /* runs, the oldest first */
-  pai__flat withins; /* names of all that requests were ever to be within */
+  pai__flat claims;               /* runs, the oldest first */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
   pai__flat
     held; /* masks of what runs have of each node: check.c's own book */
@@ -179,7 +178,7 @@ struct pai_sched {
   uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
-  pai__flat slots;     /* for fit.c while it looks */
+  pai__flat slots, candidates; /* for fit.c while it looks */
   bool deciding;
   char *failure; /* what a policy said of its failure */
   pai_write_cb log;

@@ -294,16 +294,109 @@ static uint32_t node_of(const area *a, uint32_t i)
   return a->nodes != NULL ? a->nodes[i] : i;
 }
 
+/* --- many tasks ----------------------------------------------------------- */
+
+/* A node with room for some of them. */
+typedef struct candidate {
+  uint64_t points;
+  uint32_t at; /* in the area */
+  uint32_t fits;
+} candidate;
+
+/* Of equals the first in the area. */
+static bool is_better(const candidate *a, const candidate *b)
+{
+  return a->points != b->points ? a->points > b->points : a->at < b->at;
+}
+
+/* The root of a heap sinks to its place. */
+static void sink(candidate *heap, uint32_t n, uint32_t i)
+{
+  candidate moving = heap[i];
+
+  for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+    child += child + 1 < n && is_better(&heap[child + 1], &heap[child]);
+    if (!is_better(&heap[child], &moving))
+      break;
+    heap[i] = heap[child];
+  }
+  heap[i] = moving;
+}
+
+/* How it stands with a node of the area, if it is not the last one. */
+static bool rate(const fitting *f, const area *a, const pai__want *w,
+                 candidate *c, uint64_t *free)
+{
+  uint32_t node = node_of(a, c->at), lack;
+
+  c->fits = room_for(f, w, node, a->mask, free, &lack);
+  if (c->fits != 0)
+    c->points = score(f, w, node, *free, c->fits, UINT32_MAX);
+  return c->fits != 0;
+}
+
+static uint32_t make_heap(const fitting *f, const area *a, const pai__want *w,
+                          candidate *heap)
+{
+  uint32_t n = 0;
+  uint64_t free;
+
+  for (uint32_t i = 0; i < a->n; i++) {
+    heap[n].at = i;
+    n += rate(f, a, w, &heap[n], &free);
+  }
+  for (uint32_t i = n / 2; i-- > 0;)
+    sink(heap, n, i);
+  return n;
+}
+
+/* All but the last tasks, for which another node may be the best one: how many
+ * these are.  The same as if each was looked for by itself. */
+static uint32_t place_most(fitting *f, const area *a, uint32_t want,
+                           uint32_t tasks)
+{
+  const pai__want *w = &f->wants[want];
+  pai__flat *scratch = &f->s->candidates;
+  bool singly = batch(f, 2, 2) == 1;
+  candidate *heap;
+  uint32_t n;
+
+  scratch->len = 0;
+  if (pai__flat_reserve(scratch, &f->s->alloc, a->n) < 0)
+    return tasks;
+  heap = scratch->data;
+  n = make_heap(f, a, w, heap);
+  while (n > 0 && tasks > 0 && (singly || heap[0].fits < tasks)) {
+    uint64_t free;
+    uint32_t part;
+
+    (void)rate(f, a, w, &heap[0], &free);
+    part = batch(f, heap[0].fits, tasks);
+    put(f, want, node_of(a, heap[0].at), free, part);
+    tasks -= part;
+    if (!rate(f, a, w, &heap[0], &free))
+      heap[0] = heap[--n];
+    sink(heap, n, 0);
+  }
+  return tasks;
+}
+
+/* As few are looked for one by one. */
+enum { FEW_TASKS = 3 };
+
 static bool place_want(fitting *f, const area *a, uint32_t want,
                        uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
+  uint32_t from = 0; /* those before have no room */
 
+  if (tasks > FEW_TASKS && f->ask->strategy != PAI_PLACE_FIRST && a->n > 1)
+    tasks = place_most(f, a, want, tasks);
   while (tasks > 0) {
     uint64_t best = 0, best_free = 0, free;
     uint32_t best_node = 0, best_fits = 0, lack;
 
-    for (uint32_t i = 0; i < a->n; i++) {
+    for (uint32_t i = from; i < a->n; i++) {
       uint32_t node = node_of(a, i);
       uint32_t fits = room_for(f, w, node, a->mask, &free, &lack);
       uint64_t points =
@@ -314,8 +407,10 @@ static bool place_want(fitting *f, const area *a, uint32_t want,
         best_free = free;
         best_node = node;
         best_fits = fits;
-        if (f->ask->strategy == PAI_PLACE_FIRST)
+        if (f->ask->strategy == PAI_PLACE_FIRST) {
+          from = i;
           break;
+        }
       }
     }
     if (best == 0)
@@ -518,7 +613,7 @@ static bool try_racks(fitting *f, uint32_t below)
     f, &(area){ rack(f, best).nodes, rack(f, best).n, UINT64_MAX }, false);
 }
 
-/* Has any want no room at all on it?  Then all of them cannot have. */
+/* Has any want no room for all of it there, all else being away? */
 static bool hopeless(const fitting *f, uint32_t node, uint64_t mask)
 {
   uint64_t free;
@@ -526,7 +621,7 @@ static bool hopeless(const fitting *f, uint32_t node, uint64_t mask)
 
   for (uint32_t w = 0; w < f->req->nwants; w++)
     if (tasks_of(f, w) != 0 &&
-        room_for(f, &f->wants[w], node, mask, &free, &lack) == 0)
+        room_for(f, &f->wants[w], node, mask, &free, &lack) < tasks_of(f, w))
       return true;
   return false;
 }
@@ -656,6 +751,11 @@ static bool try_kinds(fitting *f)
   }
   *why = nearest;
   return false;
+}
+
+void pai__fit_init(pai_sched *s)
+{
+  pai__flat_init(&s->candidates, sizeof(candidate));
 }
 
 /* Where the rest of it is, there it must be, too; and of that kind. */

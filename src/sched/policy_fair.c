@@ -194,39 +194,38 @@ static uint32_t find_member(deciding *d, const pai__req *r)
   return i;
 }
 
-/* One instance more of a member, of so many tasks of a want. */
-static void add_tasks(deciding *d, member *m, const pai__want *w,
-                      uint32_t tasks)
+/* One instance more of a member. */
+static void add_run(deciding *d, member *m, const pai__run *run)
 {
-  uint64_t more[RESOURCES] = { (uint64_t)w->gpus * tasks,
-                               (uint64_t)w->cpus * tasks, w->memory * tasks };
+  const pai__want *wants = pai__wants_of(d->s, pai__req_at(d->s, run->req));
+  const pai__slot *slots = pai__slots_of(d->s, run);
+  person *p = person_at(d, m->person);
 
-  for (int i = 0; i < RESOURCES; i++) {
-    m->has[i] += more[i];
-    group_at(d, m->group)->has[i] += more[i];
+  for (uint32_t i = 0; i < run->tasks; i++) {
+    const pai__want *w = &wants[slots[i].want];
+    uint64_t more[RESOURCES] = { w->gpus, w->cpus, w->memory };
+
+    for (int k = 0; k < RESOURCES; k++) {
+      m->has[k] += more[k];
+      group_at(d, m->group)->has[k] += more[k];
+    }
+    p->gpus += w->gpus;
   }
-  person_at(d, m->person)->gpus += more[GPUS];
+  p->jobs++;
 }
 
 static int count_runs(deciding *d)
 {
   for (uint32_t i = 0; i < d->s->runs.len; i++) {
     const pai__run *run = pai__run_at(d->s, i);
-    const pai__req *r;
-    const pai__slot *slots;
     uint32_t of;
 
     if (!pai__run_holds(run))
       continue;
-    r = pai__req_at(d->s, run->req);
-    of = find_member(d, r);
+    of = find_member(d, pai__req_at(d->s, run->req));
     if (of == PAI__NONE)
       return PAI_ENOMEM;
-    slots = pai__slots_of(d->s, run);
-    for (uint32_t k = 0; k < run->tasks; k++)
-      add_tasks(d, member_at(d, of), &pai__wants_of(d->s, r)[slots[k].want],
-                1);
-    person_at(d, member_at(d, of)->person)->jobs++;
+    add_run(d, member_at(d, of), run);
   }
   return PAI_OK;
 }
@@ -348,22 +347,28 @@ static bool is_beyond(const deciding *d, uint32_t req)
          pai__gpus_wanted(d->s, req) > (uint64_t)d->f->user_max_gpus;
 }
 
-static int try_one(deciding *d, member *m, uint32_t req)
+/* What the run that was placed last has: a gang may have begun smaller. */
+static void add_newest(deciding *d, member *m, uint32_t req)
 {
   const pai__req *r = pai__req_at(d->s, req);
-  const pai__want *w;
+  uint32_t run = r->last_run;
+
+  while (pai__run_at(d->s, run)->order != d->s->m.orders)
+    run = pai__run_at(d->s, run)->before;
+  add_run(d, m, pai__run_at(d->s, run));
+}
+
+static int try_one(deciding *d, member *m, uint32_t req)
+{
   int rc = check_caps(d, m, req);
 
   if (rc == 1)
     rc = pai__try(d->s, req, d->f->place, !d->f->shares);
-  if (rc != 1)
-    return rc;
-  w = pai__wants_of(d->s, r);
-  for (uint32_t i = 0; i < r->nwants; i++)
-    add_tasks(d, m, &w[i], w[i].tasks);
-  person_at(d, m->person)->jobs++;
-  set_keys(d, m);
-  return 1;
+  if (rc == 1) {
+    add_newest(d, m, req);
+    set_keys(d, m);
+  }
+  return rc;
 }
 
 static int serve(deciding *d)
@@ -665,6 +670,8 @@ static int read_saved(fair *f, pai_sched *s, const pai__tree *t)
   pai__tree_walk walk;
   int rc = PAI_OK;
 
+  if (pai__tree_type(t, 0) == PAI__NULL)
+    return PAI_OK; /* written by hand: nobody has used anything */
   if (!get_number(t, 0, "last", &f->usage.last) || users == PAI__NO_NODE ||
       pai__tree_type(t, users) != PAI__SEQUENCE)
     return PAI_EINVAL;

@@ -1,6 +1,7 @@
 /* sched.c - a scheduler is made, copied and freed */
 #include "sched/sched.h"
 
+#include "sched/fit.h"
 #include "sched/policy.h"
 
 static void init_flats(pai_sched *s)
@@ -12,12 +13,12 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->kept, sizeof(pai__kept));
   pai__flat_init(&s->whys, sizeof(pai__why));
   pai__flat_init(&s->claims, sizeof(uint32_t));
-  pai__flat_init(&s->withins, sizeof(uint32_t));
   pai__flat_init(&s->gpus_used, sizeof(uint64_t));
   pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
   pai__flat_init(&s->held, sizeof(uint64_t));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
+  pai__fit_init(s);
   pai__lookup_init(&s->by_id);
   pai__lookup_init(&s->by_instance);
   pai__lookup_init(&s->followed);
@@ -149,9 +150,9 @@ static void dispose_flats(pai_sched *s)
                         &s->rooms,          &s->cpus,
                         &s->kept,           &s->whys,
                         &s->claims,         &s->gpus_used,
-                        &s->gpus_lent,      &s->withins,
-                        &s->held,           &s->decisions,
-                        &s->slots,          &s->pool.words,
+                        &s->gpus_lent,      &s->held,
+                        &s->decisions,      &s->slots,
+                        &s->candidates,     &s->pool.words,
                         &s->by_id.slots,    &s->by_instance.slots,
                         &s->followed.slots, &s->possible.slots,
                         &s->refused.slots };
@@ -179,14 +180,14 @@ void pai_sched_free(pai_sched *s)
 
 static int copy_flats(pai_sched *to, const pai_sched *s)
 {
-  const pai__flat *from[] = { &s->reqs,    &s->runs,      &s->rooms,
-                              &s->cpus,    &s->kept,      &s->whys,
-                              &s->claims,  &s->gpus_used, &s->gpus_lent,
-                              &s->withins, &s->held };
-  pai__flat *copies[] = { &to->reqs,    &to->runs,      &to->rooms,
-                          &to->cpus,    &to->kept,      &to->whys,
-                          &to->claims,  &to->gpus_used, &to->gpus_lent,
-                          &to->withins, &to->held };
+  const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
+                              &s->cpus,   &s->kept,      &s->whys,
+                              &s->claims, &s->gpus_used, &s->gpus_lent,
+                              &s->held };
+  pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
+                          &to->cpus,   &to->kept,      &to->whys,
+                          &to->claims, &to->gpus_used, &to->gpus_lent,
+                          &to->held };
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)

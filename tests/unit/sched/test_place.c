@@ -1,6 +1,8 @@
 /* Where tasks are placed: strategies, topologies, Kubernetes' scores. */
 #include "scene.h"
 
+#include "base/prng.h"
+
 #include <stdio.h>
 
 #define DGX \
@@ -172,6 +174,117 @@ static void numa_nodes_are_groups_too(void **state)
   pai_sched_free(s);
 }
 
+/* --- many tasks, as if each was looked for by itself ------------------------ */
+
+enum { NODES = 24 };
+
+typedef struct model {
+  uint32_t gpus[NODES], cpus[NODES]; /* free */
+  uint32_t tasks[NODES];             /* of the gang */
+} model;
+
+static void look(model *m, const pai_sched *s)
+{
+  pai_sched_node_view v = { .struct_size = sizeof(v) };
+
+  for (size_t i = 0; i < NODES; i++) {
+    assert_int_equal(pai_sched_view_node(s, i, &v), PAI_OK);
+    m->gpus[i] = v.free_gpus;
+    m->cpus[i] = v.free_cpus;
+    m->tasks[i] = 0;
+  }
+}
+
+static uint32_t room(const model *m, size_t i, uint32_t gpus)
+{
+  uint32_t n = m->gpus[i] / gpus;
+
+  return n < m->cpus[i] ? n : m->cpus[i];
+}
+
+/* Is node a rather taken than b for so many tasks? */
+static bool is_rather(const model *m, size_t a, size_t b, uint32_t gpus,
+                      uint32_t tasks, bool pack)
+{
+  uint32_t ra = room(m, a, gpus), rb = room(m, b, gpus);
+
+  if (!pack)
+    return m->gpus[a] != m->gpus[b] ? m->gpus[a] > m->gpus[b]
+                                    : m->cpus[a] > m->cpus[b];
+  ra = ra < tasks ? ra : tasks;
+  rb = rb < tasks ? rb : tasks;
+  if (ra != rb)
+    return ra > rb;
+  return m->gpus[a] != m->gpus[b] ? m->gpus[a] < m->gpus[b]
+                                  : m->cpus[a] < m->cpus[b];
+}
+
+static bool place(model *m, uint32_t tasks, uint32_t gpus, bool pack)
+{
+  while (tasks > 0) {
+    size_t best = NODES;
+    uint32_t n;
+
+    for (size_t i = 0; i < NODES; i++)
+      if (room(m, i, gpus) != 0 &&
+          (best == NODES || is_rather(m, i, best, gpus, tasks, pack)))
+        best = i;
+    if (best == NODES)
+      return false;
+    n = pack ? room(m, best, gpus) : 1;
+    n = n < tasks ? n : tasks;
+    m->tasks[best] += n;
+    m->gpus[best] -= n * gpus;
+    m->cpus[best] -= n;
+    tasks -= n;
+  }
+  return true;
+}
+
+static void gangs_are_placed_as_a_model_places_them(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    bool pack = seed % 2 == 0;
+    pai_sched *s =
+      scene_new("nodes:24 gpu:8 cpus:10 mem:64G", "fifo",
+                pack ? "{\"place\": \"pack\", \"greedy\": true}"
+                     : "{\"place\": \"spread\", \"greedy\": true}",
+                NULL);
+    pai__prng random = { seed };
+    pai_task_place p = { .struct_size = sizeof(p) };
+
+    for (uint64_t id = 1; id < 60; id++) {
+      uint32_t tasks = 1 + (uint32_t)pai__prng_below(&random, 12);
+      uint32_t gpus = 1 + (uint32_t)pai__prng_below(&random, 4);
+      model m, after;
+      bool fits;
+
+      if (ask(s, id, tasks, gpus) != PAI_OK)
+        continue;
+      look(&m, s);
+      fits = place(&m, tasks, gpus, pack);
+      assert_int_equal(pai_sched_decide(s, scene_now(s), NULL), fits);
+      look(&after, s);
+      for (uint32_t t = 0; pai_sched_task(s, id, 0, t, &p) == PAI_OK; t++)
+        after.tasks[p.node]++;
+      if (fits)
+        assert_memory_equal(&m, &after, sizeof(m));
+      else
+        assert_int_equal(
+          scene_event(s,
+                      (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
+                                         .id = id,
+                                         .instance = PAI_SCHED_ALL },
+                      NULL),
+          PAI_OK);
+      if (pai__prng_below(&random, 3) == 0)
+        (void)scene_finish(s, 1 + pai__prng_below(&random, id));
+    }
+    pai_sched_free(s);
+  }
+}
+
 /* --- Kubernetes' scores ----------------------------------------------------- */
 
 static int ask_cpus(pai_sched *s, uint64_t id, uint32_t cpus, uint64_t gib)
@@ -327,6 +440,7 @@ int main(void)
     cmocka_unit_test(topo_would_rather_break_a_gap_than_cross_a_switch),
     cmocka_unit_test(topo_takes_fewest_nodes_then_one_rack),
     cmocka_unit_test(numa_nodes_are_groups_too),
+    cmocka_unit_test(gangs_are_placed_as_a_model_places_them),
     cmocka_unit_test(nodes_are_scored_as_by_kubernetes),
     cmocka_unit_test(scores_are_rounded_as_by_kubernetes),
     cmocka_unit_test(k8s_stops_the_fewest_of_less_importance),
