@@ -6,14 +6,22 @@
 #include <unistd.h>
 
 static const cli_verb *const verbs[] = {
-  &cli_run,           &cli_doctor,
-  &cli_spec_check,    &cli_spec_render,
-  &cli_spec_show,     &cli_spec_convert,
-  &cli_spec_fmt,      &cli_spec_diff,
-  &cli_spec_schema,   &cli_cluster_show,
-  &cli_cluster_check, &cli_cluster_hived,
-  &cli_cluster_top,   &cli_sched_replay,
-  &cli_sched_show,    &cli_sched_explain,
+  &cli_run,
+  &cli_doctor,
+  &cli_spec_check,
+  &cli_spec_render,
+  &cli_spec_show,
+  &cli_spec_convert,
+  &cli_spec_fmt,
+  &cli_spec_diff,
+  &cli_spec_schema,
+  &cli_cluster_show,
+  &cli_cluster_check,
+  &cli_cluster_hived,
+  &cli_cluster_top,
+  &cli_sched_replay,
+  &cli_sched_show,
+  &cli_sched_explain,
   &cli_sched_hived_replay,
 };
 

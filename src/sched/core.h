@@ -164,7 +164,6 @@ struct pai_sched {
   /* By index; whys are those of requests. */
   pai__flat reqs, runs, rooms, cpus, kept, whys;
   pai__flat claims;               /* runs, the oldest first */
-  pai__flat withins; /* names of all that requests were ever to be within */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
   pai__flat
     held; /* masks of what runs have of each node: check.c's own book */

@@ -268,8 +268,6 @@ static int change(const changing *c, size_t key)
     pai__req_set_shape(c->s, req);
     rc = pai__req_check_possible(c->s, req, c->err);
   }
-  if (rc == PAI_OK && pai__within_note(c->s, c->r->within) < 0)
-    rc = pai__oom(c->err);
   if (rc < 0 && (keys[key].flags & PLACE)) {
     *pai__req_at(c->s, req) = old;
     pai__wants_of(c->s, &old)[c->e->want < old.nwants ? c->e->want : 0] = want;

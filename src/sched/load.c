@@ -134,20 +134,6 @@ static int load_pending(pai__loading *l, pai__node item)
   return PAI_OK;
 }
 
-static int load_within(pai__loading *l, pai__node item)
-{
-  const char *text;
-  uint32_t name;
-  int rc = pai__form_text(&l->f, item, "within", &text);
-
-  if (rc < 0)
-    return rc;
-  return pai__texts_add(&l->s->names, &l->s->alloc, text, &name) < 0 ||
-             pai__within_note(l->s, name) < 0
-           ? pai__oom(l->f.err)
-           : PAI_OK;
-}
-
 /* --- lists ---------------------------------------------------------------- */
 
 static int load_each(pai__loading *l, pai__node list, const char *key,
@@ -230,9 +216,7 @@ static int fill(pai__loading *l, const pai__state_form *form)
 
   s->m.now = form->time;
   s->m.orders = (uint64_t)form->orders;
-  rc = load_each(l, form->withins, "within", load_within);
-  if (rc == PAI_OK)
-    rc = load_each(l, form->reservations, "reservations", load_kept);
+  rc = load_each(l, form->reservations, "reservations", load_kept);
   if (rc == PAI_OK)
     rc = pai__load_requests(l, form->requests);
   if (rc == PAI_OK && s->m.turns > (uint64_t)form->turns)

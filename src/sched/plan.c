@@ -84,7 +84,7 @@ static void begin_lots(const pai__plan *p, const pai_sched *s, uint32_t node)
   }
 }
 
-static int make_lots(pai__plan *p, const pai_sched *s)
+static int make_lots(pai__plan *p, const pai_sched *s, bool fine)
 {
   const pai__park *park = s->park;
 
@@ -106,10 +106,8 @@ static int make_lots(pai__plan *p, const pai_sched *s)
       divide((pai__lots *)p->lots.data + part->node, part->gpus);
     }
   for (uint32_t b = 0; b < park->nbuilds; b++)
-    for (uint32_t k = 0; k < park->builds[b].nnear; k++)
-      /* Not only of those that wait: with each of them lots would be others. */
-      if (pai__within_known(s, park->builds[b].near[k].name))
-        divide_by_nearness(p, s, b, &park->builds[b].near[k]);
+    for (uint32_t k = 0; k < park->builds[b].nnear && fine; k++)
+      divide_by_nearness(p, s, b, &park->builds[b].near[k]);
   return PAI_OK;
 }
 
@@ -237,14 +235,15 @@ static int end_run(pai__plan *p, const pai_sched *s, const pai__run *run)
   return PAI_OK;
 }
 
-int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed)
+int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed,
+                    bool fine)
 {
   p->now = s->m.now;
   p->assumed = assumed;
   p->rows.len = 0;
   p->sites.len = 0;
   pai__lookup_clear(&p->row_of);
-  if (make_lots(p, s) < 0 || make_lines(p, s) < 0)
+  if (make_lots(p, s, fine) < 0 || make_lines(p, s) < 0)
     return PAI_ENOMEM;
   p->layout = layout_of(p);
   for (uint32_t i = 0; i < s->runs.len; i++)

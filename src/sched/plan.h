@@ -74,8 +74,10 @@ typedef struct pai__plan {
 void pai__plan_init(pai__plan *p, const pai_alloc *alloc);
 void pai__plan_dispose(pai__plan *p);
 
-/* Begins with what runs now.  PAI_OK or PAI_ENOMEM. */
-int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed);
+/* Begins with what runs now.  `fine`: GPUs that are not near to each other are
+ * told apart, for requests that ask for that.  PAI_OK or PAI_ENOMEM. */
+int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed,
+                    bool fine);
 
 /* How long an instance is expected to take, PAI__NEVER: for ever. */
 pai_time pai__plan_length(const pai__plan *p, const pai__req *r);

@@ -6,6 +6,7 @@
  * youngest.  Then those that are not in its way stay after all.
  */
 #include "sched/policy.h"
+#include "sched/trial.h"
 
 #include "resource/bits.h"
 
@@ -122,7 +123,7 @@ typedef struct making_room {
   uint32_t n;
   uint32_t
     first; /* of those whose order counts; before it they stop already */
-  pai__flat rooms, used, lent; /* the real ones, while copies are worked on */
+  pai__trial trial;
 } making_room;
 
 /* What was given, in its order. */
@@ -162,33 +163,6 @@ static int find_candidates(making_room *m)
   return PAI_OK;
 }
 
-static int work_on_copy(making_room *m)
-{
-  pai_sched *s = m->s;
-
-  m->rooms = s->rooms;
-  m->used = s->gpus_used;
-  m->lent = s->gpus_lent;
-  pai__flat_init(&s->rooms, m->rooms.size);
-  pai__flat_init(&s->gpus_used, m->used.size);
-  pai__flat_init(&s->gpus_lent, m->lent.size);
-  if (pai__flat_copy(&s->rooms, &m->rooms, &s->alloc) < 0 ||
-      pai__flat_copy(&s->gpus_used, &m->used, &s->alloc) < 0 ||
-      pai__flat_copy(&s->gpus_lent, &m->lent, &s->alloc) < 0)
-    return PAI_ENOMEM;
-  return PAI_OK;
-}
-
-static void drop_copy(making_room *m)
-{
-  pai__flat_dispose(&m->s->rooms, &m->s->alloc);
-  pai__flat_dispose(&m->s->gpus_used, &m->s->alloc);
-  pai__flat_dispose(&m->s->gpus_lent, &m->s->alloc);
-  m->s->rooms = m->rooms;
-  m->s->gpus_used = m->used;
-  m->s->gpus_lent = m->lent;
-}
-
 /* On the copy: it holds nothing, or holds it again. */
 static void lift(making_room *m, const victim *v, bool up)
 {
@@ -215,10 +189,7 @@ static int fits_without(making_room *m, uint32_t k, uint32_t *n)
 {
   pai__why why;
 
-  memcpy(m->s->rooms.data, m->rooms.data,
-         (size_t)m->rooms.len * m->rooms.size);
-  memcpy(m->s->gpus_used.data, m->used.data,
-         (size_t)m->used.len * m->used.size);
+  pai__trial_again(&m->trial, m->s);
   for (uint32_t i = 0; i < k; i++)
     if (!m->list[i].spared)
       lift(m, &m->list[i], true);
@@ -366,14 +337,14 @@ static int try_over(making_room *m)
 
   if (rc < 0 || m->n == 0)
     return rc;
-  rc = work_on_copy(m);
+  rc = pai__trial_begin(&m->trial, m->s);
   if (rc == PAI_OK)
     rc = find_fewest(m, &fewest, &n);
   if (rc > 0) {
     spare(m, fewest, n);
     rc = spare_more(m, fewest, &n);
   }
-  drop_copy(m);
+  pai__trial_end(&m->trial, m->s);
   if (rc < 0 || fewest > m->n)
     return rc;
   return claim(m, fewest, n);
@@ -429,10 +400,10 @@ int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
 
   if (rc < 0)
     return rc;
-  rc = work_on_copy(&m);
+  rc = pai__trial_begin(&m.trial, s);
   if (rc == PAI_OK)
     rc = fits_without(&m, m.n, &tasks);
-  drop_copy(&m);
+  pai__trial_end(&m.trial, s);
   pai__free(&s->alloc, m.list, most * sizeof(*m.list));
   return rc;
 }
@@ -459,7 +430,7 @@ static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
                     .req = req,
                     .ask = { .req = req,
                              .beyond_share = s->lends || s->own_shares } };
-  int rc = work_on_copy(&m);
+  int rc = pai__trial_begin(&m.trial, s);
 
   for (int stay = 0; rc == PAI_OK && stay <= 1; stay++) {
     for (uint32_t i = 0; i < s->runs.len; i++) {
@@ -475,7 +446,7 @@ static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
   for (uint32_t i = 0; rc == PAI_OK && i < n; i++)
     if (!pai__room_settled(pai__room_at(s, slots[i].node), 0))
       rc = PAI_EBUSY;
-  drop_copy(&m);
+  pai__trial_end(&m.trial, s);
   return rc;
 }
 

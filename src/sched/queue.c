@@ -374,8 +374,6 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
   *pai__why_of(s, req) = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
   pai__req_set_shape(s, req);
   rc = pai__req_check_possible(s, req, err);
-  if (rc == PAI_OK && pai__within_note(s, r.within) < 0)
-    rc = pai__oom(err);
   if (rc < 0) {
     unfollow(s, &r);
     give_parts(s, &r);
@@ -387,34 +385,6 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
   s->m.nreqs++;
   pai__req_update(s, req);
   return PAI_OK;
-}
-
-/* --- what they are to be within ------------------------------------------- */
-
-int pai__within_note(pai_sched *s, uint32_t name)
-{
-  const uint32_t *list = s->withins.data;
-
-  for (uint32_t i = 0; i < s->withins.len; i++)
-    if (list[i] == name)
-      return PAI_OK;
-  if (name == PAI__NONE)
-    return PAI_OK;
-  if (pai__flat_reserve(&s->withins, &s->alloc, 1) < 0)
-    return PAI_ENOMEM;
-  ((uint32_t *)s->withins.data)[pai__flat_push(&s->withins, 1)] = name;
-  return PAI_OK;
-}
-
-bool pai__within_known(const pai_sched *s, const char *name)
-{
-  const uint32_t *list = s->withins.data;
-  uint32_t i = 0;
-
-  while (i < s->withins.len &&
-         strcmp(pai__texts_text(&s->names, list[i]), name) != 0)
-    i++;
-  return i < s->withins.len;
 }
 
 /* --- what is possible ----------------------------------------------------- */

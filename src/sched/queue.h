@@ -21,10 +21,6 @@ int pai__req_set_name(pai_sched *s, pai__req *r, const char *text);
 void pai__req_unfollow(pai_sched *s, const pai__after *after);
 /* The virtual cluster of that name, NULL being the default one. */
 uint32_t pai__tenant_of(const pai_sched *s, const char *vc);
-/* What requests are to be within is remembered for ever: policies may lay out
- * nodes by it.  PAI_OK or PAI_ENOMEM. */
-int pai__within_note(pai_sched *s, uint32_t name);
-bool pai__within_known(const pai_sched *s, const char *name);
 /* Could it ever start?  PAI_OK, or PAI_ENOROOM with what lacks. */
 int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err);
 /* What it has in common with others that fit alike, after a change. */

@@ -61,12 +61,12 @@ static void put_after(saving *x, const pai__req *r)
   pai__form_put_key(x->w, "after");
   pai__json_begin_array(x->w);
   for (uint32_t i = 0; i < r->nafter; i++)
-    pai__after_put(x->w, &(pai__after_form){ .id = after[i].id,
-                                             .kind = after[i].kind != 0
-                                                       ? (int)after[i].kind
-                                                       : PAI_AFTER_OK,
-                                             .done = after[i].kind == 0,
-                                             .never = after[i].kind != 0 && after[i].bad != 0 });
+    pai__after_put(
+      x->w, &(pai__after_form){
+              .id = after[i].id,
+              .kind = after[i].kind != 0 ? (int)after[i].kind : PAI_AFTER_OK,
+              .done = after[i].kind == 0,
+              .never = after[i].kind != 0 && after[i].bad != 0 });
   pai__json_end_array(x->w);
 }
 
@@ -353,19 +353,6 @@ static int put_reservations(saving *x)
 
 /* --- the rest ------------------------------------------------------------- */
 
-static void put_withins(saving *x)
-{
-  const pai__flat *list = &x->s->withins;
-
-  if (list->len == 0)
-    return;
-  pai__form_put_key(x->w, "within");
-  pai__json_begin_array(x->w);
-  for (uint32_t i = 0; i < list->len; i++)
-    pai__form_put_text(x->w, text_of(x, ((uint32_t *)list->data)[i]));
-  pai__json_end_array(x->w);
-}
-
 /* Decisions that events have made, and that were not told yet. */
 static void put_pending(saving *x)
 {
@@ -447,7 +434,6 @@ static int put_all(saving *x)
   rc = put_policy(x, "policy", false);
   if (rc == PAI_OK && s->shadow != NULL)
     rc = put_policy(x, "shadow", true);
-  put_withins(x);
   put_rooms(x);
   if (rc == PAI_OK)
     rc = put_reservations(x);

@@ -13,7 +13,6 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->kept, sizeof(pai__kept));
   pai__flat_init(&s->whys, sizeof(pai__why));
   pai__flat_init(&s->claims, sizeof(uint32_t));
-  pai__flat_init(&s->withins, sizeof(uint32_t));
   pai__flat_init(&s->gpus_used, sizeof(uint64_t));
   pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
   pai__flat_init(&s->held, sizeof(uint64_t));
@@ -147,25 +146,15 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
 static void dispose_flats(pai_sched *s)
 {
-  pai__flat *list[] = { &s->reqs,
-                        &s->runs,
-                        &s->rooms,
-                        &s->cpus,
-                        &s->kept,
-                        &s->whys,
-                        &s->claims,
-                        &s->gpus_used,
-                        &s->gpus_lent,
-                        &s->withins,
-                        &s->held,
-                        &s->decisions,
-                        &s->slots,
-                        &s->candidates,
-                        &s->pool.words,
-                        &s->by_id.slots,
-                        &s->by_instance.slots,
-                        &s->followed.slots,
-                        &s->possible.slots,
+  pai__flat *list[] = { &s->reqs,           &s->runs,
+                        &s->rooms,          &s->cpus,
+                        &s->kept,           &s->whys,
+                        &s->claims,         &s->gpus_used,
+                        &s->gpus_lent,      &s->held,
+                        &s->decisions,      &s->slots,
+                        &s->candidates,     &s->pool.words,
+                        &s->by_id.slots,    &s->by_instance.slots,
+                        &s->followed.slots, &s->possible.slots,
                         &s->refused.slots };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
@@ -191,14 +180,14 @@ void pai_sched_free(pai_sched *s)
 
 static int copy_flats(pai_sched *to, const pai_sched *s)
 {
-  const pai__flat *from[] = { &s->reqs,    &s->runs,      &s->rooms,
-                              &s->cpus,    &s->kept,      &s->whys,
-                              &s->claims,  &s->gpus_used, &s->gpus_lent,
-                              &s->withins, &s->held };
-  pai__flat *copies[] = { &to->reqs,    &to->runs,      &to->rooms,
-                          &to->cpus,    &to->kept,      &to->whys,
-                          &to->claims,  &to->gpus_used, &to->gpus_lent,
-                          &to->withins, &to->held };
+  const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
+                              &s->cpus,   &s->kept,      &s->whys,
+                              &s->claims, &s->gpus_used, &s->gpus_lent,
+                              &s->held };
+  pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
+                          &to->cpus,   &to->kept,      &to->whys,
+                          &to->claims, &to->gpus_used, &to->gpus_lent,
+                          &to->held };
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)

@@ -7,6 +7,8 @@
  */
 #include "sched/shrink.h"
 
+#include "sched/trial.h"
+
 #include <stdlib.h>
 
 typedef struct giver {
@@ -22,7 +24,7 @@ typedef struct shrinking {
   pai_sched *s;
   const pai__ask *ask;
   pai__flat givers;
-  pai__flat rooms, used; /* the real ones, while copies are worked on */
+  pai__trial trial;
 } shrinking;
 
 static giver *giver_at(const shrinking *x, uint32_t i)
@@ -104,28 +106,6 @@ static int find_givers(shrinking *x)
 }
 
 /* --- on a copy ------------------------------------------------------------ */
-
-static int work_on_copy(shrinking *x)
-{
-  pai_sched *s = x->s;
-
-  x->rooms = s->rooms;
-  x->used = s->gpus_used;
-  pai__flat_init(&s->rooms, x->rooms.size);
-  pai__flat_init(&s->gpus_used, x->used.size);
-  return pai__flat_copy(&s->rooms, &x->rooms, &s->alloc) < 0 ||
-             pai__flat_copy(&s->gpus_used, &x->used, &s->alloc) < 0
-           ? PAI_ENOMEM
-           : PAI_OK;
-}
-
-static void drop_copy(shrinking *x)
-{
-  pai__flat_dispose(&x->s->rooms, &x->s->alloc);
-  pai__flat_dispose(&x->s->gpus_used, &x->s->alloc);
-  x->s->rooms = x->rooms;
-  x->s->gpus_used = x->used;
-}
 
 /* One task of it gives its place back. */
 static void lift_one(shrinking *x, giver *g)
@@ -229,10 +209,10 @@ int pai__shrink_for(pai_sched *s, const pai__ask *ask, bool *claimed)
   pai__flat_init(&x.givers, sizeof(giver));
   rc = find_givers(&x);
   if (rc == PAI_OK && x.givers.len != 0) {
-    rc = work_on_copy(&x);
+    rc = pai__trial_begin(&x.trial, s);
     if (rc == PAI_OK)
       rc = lift_until_it_fits(&x, &n);
-    drop_copy(&x);
+    pai__trial_end(&x.trial, s);
     if (rc > 0) {
       rc = claim(&x, n);
       *claimed = rc >= 0;

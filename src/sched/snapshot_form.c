@@ -53,7 +53,6 @@ static const pai__field state[] = {
   PAI__NODE(pai__state_form, cluster, "cluster", .needed = true),
   PAI__NODE(pai__state_form, policy, "policy", .needed = true),
   PAI__NODE(pai__state_form, shadow, "shadow"),
-  PAI__NODE(pai__state_form, withins, "within"),
   PAI__NODE(pai__state_form, nodes, "nodes"),
   PAI__NODE(pai__state_form, reservations, "reservations"),
   PAI__NODE(pai__state_form, requests, "requests"),

@@ -21,7 +21,7 @@ typedef struct pai__state_form {
   pai_time next_limit;
   uint32_t first_port, last_port, next_port;
   int unchecked;
-  pai__node cluster, policy, shadow, withins, nodes, reservations, requests, decisions;
+  pai__node cluster, policy, shadow, nodes, reservations, requests, decisions;
 } pai__state_form;
 
 typedef struct pai__policy_form {

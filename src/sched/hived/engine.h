@@ -173,6 +173,7 @@ typedef struct pai__hived_group {
   bool lazy;     /* may be lazily preempted */
   bool was_lazy; /* and has been, by: */
   uint32_t by;   /* a name */
+  int64_t lazy_at;
   uint32_t nsizes, npods, nleaves;
   uint32_t sizes;     /* pairs: leaves a pod, pods */
   uint32_t physical;  /* a leaf cell each, or PAI__NOTHING where it was lost */
@@ -292,6 +293,7 @@ struct pai__hived {
   uint32_t free_group, free_name; /* lists, linked by `name` and `group` */
   uint32_t marks;                 /* groups with a smaller one have none */
   uint32_t largest;               /* leaves of a view's node */
+  int64_t now;
   uint32_t mended; /* the first defect of HiveD that made a difference */
   pai__hived_pool pool;
   pai__scratch s;

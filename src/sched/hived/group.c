@@ -228,3 +228,8 @@ bool pai__hived_next_pod(const pai__hived *h, uint32_t group, uint32_t *i,
   }
   return false;
 }
+
+void pai__hived_set_time(pai__hived *h, int64_t now)
+{
+  h->now = now;
+}

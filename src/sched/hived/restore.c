@@ -58,7 +58,7 @@ static int read_words(restoring *r, pai__node in, const char *key,
   int rc = find_array(r, in, key, n, &walk);
 
   for (size_t i = 0; i < n && rc == PAI_OK; i++) {
-    int64_t v;
+    int64_t v = 0;
 
     rc = read_number(r, key, pai__tree_next(&walk), -1, limit - 1, &v);
     words[i] = (uint32_t)v;
@@ -378,7 +378,7 @@ static int read_group(restoring *r, pai__node n)
   pai__hived_member members[MOST_SIZES];
   pai__hived_request q = { .pin = PAI__NOTHING };
   pai__hived_group *g;
-  int64_t state = 0, was;
+  int64_t state = 0, was = 0;
   uint32_t group;
   int rc = read_request(r, n, &q, members);
 

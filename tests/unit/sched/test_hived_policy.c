@@ -280,8 +280,8 @@ static void what_was_saved_goes_the_same_way(void **state)
 /* Whatever number is changed: it is refused, or it can be lived with. */
 static void a_state_that_was_changed_does_no_harm(void **state)
 {
-  static const char *const numbers[] = { "-1", "0", "1", "7", "99999",
-                                         "4294967295", "-3" };
+  static const char *const numbers[] = { "-1",    "0",          "1", "7",
+                                         "99999", "4294967295", "-3" };
   pai__prng random = { 5 };
   pai_sched *s = scene_new(CELLS, "hived", NULL, NULL), *other;
   const char *cells;
@@ -296,11 +296,11 @@ static void a_state_that_was_changed_does_no_harm(void **state)
   assert_non_null(cells);
   for (unsigned round = 0; round < 3000; round++) {
     size_t at = (size_t)(cells - saved[0]) +
-                pai__prng_below(&random, strlen(cells)), end;
+                pai__prng_below(&random, strlen(cells)),
+           end;
 
-    while (saved[0][at] != '\0' &&
-           (saved[0][at] < '0' || saved[0][at] > '9' ||
-            strchr("[,-", saved[0][at - 1]) == NULL))
+    while (saved[0][at] != '\0' && (saved[0][at] < '0' || saved[0][at] > '9' ||
+                                    strchr("[,-", saved[0][at - 1]) == NULL))
       at++;
     for (end = at; saved[0][end] >= '0' && saved[0][end] <= '9';)
       end++;

@@ -280,8 +280,8 @@ static void decide(world *w)
 
       first = i == 0 ? n : first;
       assert_int_equal(n, first);
-      assert_true(n >= 0 || ((w->table != NULL || w->shadows) &&
-                             n == PAI_EINTERNAL));
+      assert_true(n >= 0 ||
+                  ((w->table != NULL || w->shadows) && n == PAI_EINTERNAL));
       scribe_decisions(w->all[i], &w->decisions[i]);
     }
   w->failed += first < 0;
