@@ -84,10 +84,12 @@ static void say_gang(const telling *t)
 
 static void say_topology(const telling *t)
 {
-  if (t->reason.text != NULL)
+  if (t->reason.text != NULL) {
     say(t, "all of it is to be within one %s, and none has room for it",
         t->reason.text);
-  else {
+  } else if (t->reason.node == NULL) {
+    say(t, "enough GPUs are free, but not together as it needs them");
+  } else {
     say(t, "enough GPUs are free, but no node has ");
     say_amount(t, t->reason.of, t->reason.wanted);
     say_nearest(t);

@@ -478,32 +478,6 @@ static int try_one(deciding *d, uint32_t leaf, uint32_t req)
   return rc;
 }
 
-static bool may_begin(const deciding *d, uint32_t req)
-{
-  const pai__req *r = pai__req_at(d->s, req);
-
-  return pai__req_waiting(r) != 0 &&
-         pai__req_lack(d->s, r) == PAI_LACK_NOTHING;
-}
-
-/* The first one of a leaf could not start: nobody of it overtakes, but those
- * who are content with what is left, and stopped when it is needed. */
-static void block(deciding *d, uint32_t leaf)
-{
-  pai__queue *x = &d->c->q.list[leaf];
-  const pai__entry *head = head_of(d, x);
-  uint32_t i = x->at + 1;
-
-  for (; i < x->end; i++) {
-    const pai__entry *e = pai__entry_at(&d->waiting, i);
-
-    if (head->priority >= 0 && e->priority < 0)
-      break;
-    pai__refuse_turn(d->s, e->req, head->req);
-  }
-  pass(d, leaf, i - x->at);
-}
-
 static int serve(deciding *d)
 {
   pai__queues *q = &d->c->q;
@@ -521,8 +495,11 @@ static int serve(deciding *d)
     }
     rc = try_one(d, leaf, req);
     if (rc == 0 && !q->greedy)
-      block(d, leaf);
-    else if (rc == 0 || (rc == 1 && !may_begin(d, req)))
+      pass(d, leaf,
+           pai__refuse_behind(d->s, &d->waiting, q->list[leaf].at,
+                              q->list[leaf].end) -
+             q->list[leaf].at);
+    else if (rc == 0 || (rc == 1 && !pai__may_begin(d->s, req)))
       pass(d, leaf, 1);
   }
   return rc < 0 ? rc : PAI_OK;

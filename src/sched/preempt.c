@@ -6,6 +6,7 @@
  * youngest.  Then those that are not in its way stay after all.
  */
 #include "sched/policy.h"
+#include "sched/trial.h"
 
 #include "resource/bits.h"
 
@@ -91,6 +92,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 
 /* --- victims -------------------------------------------------------------- */
 
+enum { MOST_TRIED = 32 }; /* victims that are spared one by one */
+
 typedef struct victim {
   uint64_t order;
   int32_t priority;
@@ -120,7 +123,7 @@ typedef struct making_room {
   uint32_t n;
   uint32_t
     first; /* of those whose order counts; before it they stop already */
-  pai__flat rooms, used, lent; /* the real ones, while copies are worked on */
+  pai__trial trial;
 } making_room;
 
 /* What was given, in its order. */
@@ -160,33 +163,6 @@ static int find_candidates(making_room *m)
   return PAI_OK;
 }
 
-static int work_on_copy(making_room *m)
-{
-  pai_sched *s = m->s;
-
-  m->rooms = s->rooms;
-  m->used = s->gpus_used;
-  m->lent = s->gpus_lent;
-  pai__flat_init(&s->rooms, m->rooms.size);
-  pai__flat_init(&s->gpus_used, m->used.size);
-  pai__flat_init(&s->gpus_lent, m->lent.size);
-  if (pai__flat_copy(&s->rooms, &m->rooms, &s->alloc) < 0 ||
-      pai__flat_copy(&s->gpus_used, &m->used, &s->alloc) < 0 ||
-      pai__flat_copy(&s->gpus_lent, &m->lent, &s->alloc) < 0)
-    return PAI_ENOMEM;
-  return PAI_OK;
-}
-
-static void drop_copy(making_room *m)
-{
-  pai__flat_dispose(&m->s->rooms, &m->s->alloc);
-  pai__flat_dispose(&m->s->gpus_used, &m->s->alloc);
-  pai__flat_dispose(&m->s->gpus_lent, &m->s->alloc);
-  m->s->rooms = m->rooms;
-  m->s->gpus_used = m->used;
-  m->s->gpus_lent = m->lent;
-}
-
 /* On the copy: it holds nothing, or holds it again. */
 static void lift(making_room *m, const victim *v, bool up)
 {
@@ -204,22 +180,19 @@ static void lift(making_room *m, const victim *v, bool up)
     else
       pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
   }
-  /* What opportunistic ones have is no part of the copy. */
-  if (!run->borrowed)
-    pai__tally(s, run, up ? -1 : 1);
+  pai__tally(s, run, up ? -1 : 1);
 }
 
-/* With the first k gone, does it fit?  Its slots stay counted if it does. */
+/* With the first k gone but for the spared, does it fit?  Its slots stay
+ * counted if it does. */
 static int fits_without(making_room *m, uint32_t k, uint32_t *n)
 {
   pai__why why;
 
-  memcpy(m->s->rooms.data, m->rooms.data,
-         (size_t)m->rooms.len * m->rooms.size);
-  memcpy(m->s->gpus_used.data, m->used.data,
-         (size_t)m->used.len * m->used.size);
+  pai__trial_again(&m->trial, m->s);
   for (uint32_t i = 0; i < k; i++)
-    lift(m, &m->list[i], true);
+    if (!m->list[i].spared)
+      lift(m, &m->list[i], true);
   return pai__fit(m->s, &m->ask, n, &why);
 }
 
@@ -297,6 +270,26 @@ static void spare(making_room *m, uint32_t fewest, uint32_t n)
   }
 }
 
+/* It may fit elsewhere, too, without stopping all of them: tried one by one, if
+ * there are few.  Finds the places anew; as fits_without(). */
+static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
+{
+  uint32_t left = 0;
+  int rc = 1;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    left += !m->list[i].spared;
+  if (left < 2 || left > MOST_TRIED)
+    return 1;
+  for (uint32_t i = fewest; i-- > m->first && rc >= 0;)
+    if (!m->list[i].spared) {
+      m->list[i].spared = true;
+      rc = fits_without(m, fewest, n);
+      m->list[i].spared = rc > 0;
+    }
+  return rc < 0 ? rc : fits_without(m, fewest, n);
+}
+
 /* --- claiming ------------------------------------------------------------- */
 
 static int stop_victims(making_room *m, uint32_t fewest, uint64_t by)
@@ -316,6 +309,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   const pai__want *wants = pai__wants_of(s, r);
   const pai__slot *slots = s->slots.data;
   uint64_t by = r->id;
+  uint32_t victims = 0;
   int rc;
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
@@ -324,10 +318,13 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
     pai__room_count(pai__room_at(s, slots[i].node), &wants[slots[i].want],
                     slots[i].gpus);
   rc = pai__claim(s, m->req, n);
+  pai__lookup_clear(&s->refused);
   if (rc != 0)
     return rc;
+  for (uint32_t i = m->first; i < fewest; i++)
+    victims += !m->list[i].spared;
   *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                        .found = fewest - m->first,
+                                        .found = victims,
                                         .node = PAI__NONE,
                                         .text = PAI__NONE };
   return stop_victims(m, fewest, by);
@@ -340,12 +337,14 @@ static int try_over(making_room *m)
 
   if (rc < 0 || m->n == 0)
     return rc;
-  rc = work_on_copy(m);
+  rc = pai__trial_begin(&m->trial, m->s);
   if (rc == PAI_OK)
     rc = find_fewest(m, &fewest, &n);
-  if (rc > 0)
+  if (rc > 0) {
     spare(m, fewest, n);
-  drop_copy(m);
+    rc = spare_more(m, fewest, &n);
+  }
+  pai__trial_end(&m->trial, m->s);
   if (rc < 0 || fewest > m->n)
     return rc;
   return claim(m, fewest, n);
@@ -358,7 +357,6 @@ static int make_room(making_room *m)
 
   if (m->list != NULL)
     pai__free(&m->s->alloc, m->list, most * sizeof(*m->list));
-  pai__lookup_clear(&m->s->refused);
   return rc;
 }
 
@@ -402,10 +400,10 @@ int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
 
   if (rc < 0)
     return rc;
-  rc = work_on_copy(&m);
+  rc = pai__trial_begin(&m.trial, s);
   if (rc == PAI_OK)
     rc = fits_without(&m, m.n, &tasks);
-  drop_copy(&m);
+  pai__trial_end(&m.trial, s);
   pai__free(&s->alloc, m.list, most * sizeof(*m.list));
   return rc;
 }
@@ -422,24 +420,33 @@ static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
   return false;
 }
 
-/* If all that run were gone, would the nodes have what is claimed of them?
- * PAI_OK, PAI_EBUSY or PAI_ENOMEM. */
-static int check_settles(pai_sched *s, uint32_t n)
+/* Without those that stop, or will for it: does it keep to its share?  And if
+ * all were gone, would the nodes have what is claimed of them?  PAI_OK,
+ * PAI_EBUSY or PAI_ENOMEM. */
+static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
 {
   const pai__slot *slots = s->slots.data;
-  making_room m = { .s = s };
-  int rc = work_on_copy(&m);
+  making_room m = { .s = s,
+                    .req = req,
+                    .ask = { .req = req,
+                             .beyond_share = s->lends || s->own_shares } };
+  int rc = pai__trial_begin(&m.trial, s);
 
-  for (uint32_t i = 0; rc == PAI_OK && i < s->runs.len; i++) {
-    const pai__run *run = pai__run_at(s, i);
+  for (int stay = 0; rc == PAI_OK && stay <= 1; stay++) {
+    for (uint32_t i = 0; i < s->runs.len; i++) {
+      const pai__run *run = pai__run_at(s, i);
 
-    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED)
-      lift(&m, &(victim){ .run = i }, true);
+      if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
+          stay == (run->state != PAI__RUN_STOPPING && !overlaps(s, run, n)))
+        lift(&m, &(victim){ .run = i }, true);
+    }
+    if (stay == 0 && !keeps_share(&m, n))
+      rc = PAI_EBUSY;
   }
   for (uint32_t i = 0; rc == PAI_OK && i < n; i++)
     if (!pai__room_settled(pai__room_at(s, slots[i].node), 0))
       rc = PAI_EBUSY;
-  drop_copy(&m);
+  pai__trial_end(&m.trial, s);
   return rc;
 }
 
@@ -448,7 +455,7 @@ int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
   making_room m = { .s = s, .req = req };
   uint64_t by = pai__req_at(s, req)->id;
   size_t most = s->runs.len + 1;
-  int rc = check_settles(s, n);
+  int rc = check_claim(s, req, n);
 
   if (rc < 0) {
     pai__unfit(s, pai__req_at(s, req), n);

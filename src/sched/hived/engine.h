@@ -173,6 +173,7 @@ typedef struct pai__hived_group {
   bool lazy;     /* may be lazily preempted */
   bool was_lazy; /* and has been, by: */
   uint32_t by;   /* a name */
+  int64_t lazy_at;
   uint32_t nsizes, npods, nleaves;
   uint32_t sizes;     /* pairs: leaves a pod, pods */
   uint32_t physical;  /* a leaf cell each, or PAI__NOTHING where it was lost */
@@ -292,12 +293,31 @@ struct pai__hived {
   uint32_t free_group, free_name; /* lists, linked by `name` and `group` */
   uint32_t marks;                 /* groups with a smaller one have none */
   uint32_t largest;               /* leaves of a view's node */
+  int64_t now;
   uint32_t mended; /* the first defect of HiveD that made a difference */
   pai__hived_pool pool;
   pai__scratch s;
 };
 
+/* Of a word that is not 0. */
+static inline uint32_t pai__lowest_bit(uint64_t word)
+{
+  uint32_t n = 0;
+
+  for (unsigned half = 32; half > 0; half /= 2)
+    if ((word & (((uint64_t)1 << half) - 1)) == 0) {
+      word >>= half;
+      n += half;
+    }
+  return n;
+}
+
 /* --- memory (pool.c) ------------------------------------------------------ */
+
+/* n zeroed elements of a vector, and none for 0. */
+#define PAI__MAKE(h, vec, n) \
+  pai__make(&(h)->alloc, &(h)->vec, (n), sizeof(*(h)->vec))
+int pai__make(const pai_alloc *a, void *where, size_t n, size_t size);
 
 /* Makes sure that blocks of so many words in all, in so many pieces, can be
  * had.  PAI_OK or PAI_ENOMEM. */
@@ -497,5 +517,11 @@ void pai__find_victims(pai__hived *h, const uint32_t *leaves, uint32_t n);
 void pai__preempt_begin(pai__hived *h, uint32_t group);
 void pai__preempt_cancel(pai__hived *h, uint32_t group);
 void pai__preempt_complete(pai__hived *h, uint32_t group);
+
+/* --- check.c -------------------------------------------------------------- */
+
+/* Whether all that is counted is what a count gives, and what belongs together
+ * knows of each other.  PAI_OK; PAI_EINVAL with what is wrong; PAI_ENOMEM. */
+int pai__hived_check(const pai__hived *h, const char **wrong);
 
 #endif

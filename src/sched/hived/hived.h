@@ -87,8 +87,10 @@ typedef struct pai__hived_why {
   uint32_t vc;    /* that was searched; PAI__NOTHING: the whole cluster */
   uint32_t cell;  /* the node's */
   bool suggested; /* the suggestions counted, too */
-  uint32_t leaves, pods; /* of a group that is complete */
-  uint32_t nvirtual;     /* of the mapping: leaves in pai__hived's scratch */
+  uint32_t leaves,
+    pods;            /* of a group that is complete; of what lacks capacity:
+                            what a pod wants, and how many had found a node */
+  uint32_t nvirtual; /* of the mapping: leaves in pai__hived's scratch */
 } pai__hived_why;
 
 enum {
@@ -148,6 +150,10 @@ uint32_t pai__hived_find_chain(const pai__hived *h, const char *name,
 int pai__hived_name(pai__hived *h, const char *s, size_t len, uint32_t *name);
 const char *pai__hived_name_text(const pai__hived *h, uint32_t name);
 
+/* Of numbers, of these names also; "" for PAI__NOTHING. */
+const char *pai__hived_node_name(const pai__hived *h, uint32_t node);
+const char *pai__hived_type_name(const pai__hived *h, uint32_t type);
+
 uint32_t pai__hived_leaf_node(const pai__hived *h, uint32_t leaf);
 uint32_t pai__hived_leaf_index(const pai__hived *h, uint32_t leaf);
 /* The type of its chain's top cells. */
@@ -156,7 +162,16 @@ uint32_t pai__hived_leaf_chain(const pai__hived *h, uint32_t leaf);
 uint32_t pai__hived_gang_type(const pai__hived *h, const pai__hived_gang *g,
                               uint32_t i);
 
+/* Device i of a pod that has n leaves of a gang, from the first on: as cells,
+ * or as they were called where one is lost. */
+pai__hived_spot pai__hived_gang_spot(const pai__hived *h,
+                                     const pai__hived_gang *g, uint32_t first,
+                                     uint32_t n, uint32_t i);
+
 /* --- events --------------------------------------------------------------- */
+
+/* What is told from now on happens at this time, in seconds. */
+void pai__hived_set_time(pai__hived *h, int64_t now);
 
 /* A node is well, or is not.  What it already is changes nothing. */
 void pai__hived_set_node(pai__hived *h, uint32_t node, bool good);
@@ -166,7 +181,8 @@ void pai__hived_set_node(pai__hived *h, uint32_t node, bool good);
  * and with PAI__HIVED_PREEMPTING begins or cancels preemptions.
  *
  * `suggested` has a bit of each node; NULL: all.  `pod` is any number but 0.
- * PAI_OK, or PAI_ENOMEM, and then nothing has changed but the order of views.
+ * PAI_OK, or PAI_ENOMEM, and then nothing has changed but the order of views,
+ * and that a preemption to which the nodes are not suited any more has ended.
  */
 int pai__hived_schedule(pai__hived *h, const pai__hived_request *r,
                         uint64_t pod, const uint64_t *suggested, int phase,

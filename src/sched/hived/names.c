@@ -110,6 +110,40 @@ uint32_t pai__hived_gang_type(const pai__hived *h, const pai__hived_gang *g,
     .type;
 }
 
+const char *pai__hived_node_name(const pai__hived *h, uint32_t node)
+{
+  if (node == PAI__NOTHING)
+    return "";
+  return node < h->nnodes ? h->cluster->nodes[node].name
+                          : pai__hived_name_text(h, node);
+}
+
+const char *pai__hived_type_name(const pai__hived *h, uint32_t type)
+{
+  if (type == PAI__NOTHING)
+    return "";
+  return type < h->cluster->ntypes ? h->cluster->types[type].name
+                                   : pai__hived_name_text(h, type);
+}
+
+pai__hived_spot pai__hived_gang_spot(const pai__hived *h,
+                                     const pai__hived_gang *g, uint32_t first,
+                                     uint32_t n, uint32_t i)
+{
+  bool lost = false;
+
+  for (uint32_t k = first; k < first + n; k++)
+    lost = lost || g->leaves[k] == PAI__NOTHING;
+  if (lost && g->spots != NULL)
+    return g->spots[i];
+  if (g->leaves[i] == PAI__NOTHING)
+    return (pai__hived_spot){ PAI__NOTHING, 0, PAI__NOTHING, PAI__NOTHING };
+  return (pai__hived_spot){ pai__hived_leaf_node(h, g->leaves[i]),
+                            pai__hived_leaf_index(h, g->leaves[i]),
+                            pai__hived_gang_type(h, g, i),
+                            pai__hived_leaf_chain(h, g->leaves[i]) };
+}
+
 void pai__hived_virtual_address(const pai__hived *h, uint32_t vcell,
                                 pai__buf *out)
 {

@@ -24,6 +24,7 @@ static void lose_virtual(pai__hived *h, uint32_t group, uint32_t by)
     (void)pai__allocate_leaf(h, leaves[i], PAI__NOTHING, PAI__OPPORTUNISTIC);
   }
   g->was_lazy = true;
+  g->lazy_at = h->now;
   h->names[by].uses++;
   if (g->by != PAI__NOTHING)
     pai__name_drop(h, g->by);

@@ -3,66 +3,33 @@
 
 #include <stdlib.h>
 
-static const char *node_name(const pai__hived *h, uint32_t node)
-{
-  if (node == PAI__NOTHING)
-    return "";
-  return node < h->nnodes ? h->cluster->nodes[node].name
-                          : pai__hived_name_text(h, node);
-}
-
-static const char *type_name(const pai__hived *h, uint32_t type)
-{
-  if (type == PAI__NOTHING)
-    return "";
-  return type < h->cluster->ntypes ? h->cluster->types[type].name
-                                   : pai__hived_name_text(h, type);
-}
-
-/* The devices of a pod: as cells, or as they were called where one is lost. */
-static pai__hived_spot spot_of(const pai__hived *h, const pai__hived_gang *g,
-                               uint32_t first, uint32_t n, uint32_t i)
-{
-  bool lost = false;
-
-  for (uint32_t k = first; k < first + n; k++)
-    lost = lost || g->leaves[k] == PAI__NOTHING;
-  if (lost && g->spots != NULL)
-    return g->spots[i];
-  if (g->leaves[i] == PAI__NOTHING)
-    return (pai__hived_spot){ PAI__NOTHING, 0, PAI__NOTHING, PAI__NOTHING };
-  return (pai__hived_spot){ pai__hived_leaf_node(h, g->leaves[i]),
-                            pai__hived_leaf_index(h, g->leaves[i]),
-                            pai__hived_gang_type(h, g, i),
-                            pai__hived_leaf_chain(h, g->leaves[i]) };
-}
-
 static void put_pod(const pai__hived *h, const pai__hived_gang *g,
                     uint32_t first, uint32_t n, pai__json_writer *w)
 {
-  pai__hived_spot s = spot_of(h, g, first, n, first);
+  pai__hived_spot s = pai__hived_gang_spot(h, g, first, n, first);
   uint32_t type = s.type;
   bool same = true;
 
   pai__json_begin_object(w);
   pai__put_key(w, "node");
-  pai__put_text(w, node_name(h, s.node));
+  pai__put_text(w, pai__hived_node_name(h, s.node));
   pai__put_key(w, "idx");
   pai__json_begin_array(w);
   for (uint32_t i = first; i < first + n; i++) {
-    s = spot_of(h, g, first, n, i);
+    s = pai__hived_gang_spot(h, g, first, n, i);
     same = same && s.type == type;
     pai__json_int(w, s.index);
   }
   pai__json_end_array(w);
   if (same) {
     pai__put_key(w, "type");
-    pai__put_text(w, type_name(h, type));
+    pai__put_text(w, pai__hived_type_name(h, type));
   } else {
     pai__put_key(w, "types");
     pai__json_begin_array(w);
     for (uint32_t i = first; i < first + n; i++)
-      pai__put_text(w, type_name(h, spot_of(h, g, first, n, i).type));
+      pai__put_text(w, pai__hived_type_name(
+                         h, pai__hived_gang_spot(h, g, first, n, i).type));
     pai__json_end_array(w);
   }
   pai__json_end_object(w);
@@ -89,17 +56,20 @@ static void put_bind(const pai__hived *h, const pai__hived_result *result,
                      uint32_t n, pai__json_writer *w)
 {
   const pai__hived_gang *g = &result->gang;
-  pai__hived_spot s = spot_of(h, g, result->first, n, result->first);
+  pai__hived_spot s =
+    pai__hived_gang_spot(h, g, result->first, n, result->first);
 
   pai__put_key(w, "node");
-  pai__put_text(w, node_name(h, s.node));
+  pai__put_text(w, pai__hived_node_name(h, s.node));
   pai__put_key(w, "leafCells");
   pai__json_begin_array(w);
   for (uint32_t i = 0; i < n; i++)
-    pai__json_int(w, spot_of(h, g, result->first, n, result->first + i).index);
+    pai__json_int(
+      w,
+      pai__hived_gang_spot(h, g, result->first, n, result->first + i).index);
   pai__json_end_array(w);
   pai__put_key(w, "chain");
-  pai__put_text(w, type_name(h, s.chain));
+  pai__put_text(w, pai__hived_type_name(h, s.chain));
   pai__put_key(w, "group");
   put_gang(h, g, w);
 }
@@ -134,7 +104,8 @@ static int put_victims(const pai_hived_replay *r,
   for (uint32_t i = 0; i < result->ngroups; i++)
     for (uint32_t at = 0;
          pai__hived_next_pod(h, result->groups[i], &at, &pod, &node);)
-      list[n++] = (victim){ node_name(h, node), r->by_number[pod - 1]->name };
+      list[n++] =
+        (victim){ pai__hived_node_name(h, node), r->by_number[pod - 1]->name };
   if (n > 1)
     qsort(list, n, sizeof(*list), by_victim);
   pai__put_key(w, "victims");

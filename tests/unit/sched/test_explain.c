@@ -203,13 +203,21 @@ static void check_all(world *w)
 
 static void each_change_that_is_told_works(void **state)
 {
-  static const char *const policies[] = { "{}", "{\"greedy\": true}" };
+  static const struct {
+    const char *name, *options;
+  } policies[] = {
+    { "fifo", "{}" },     { "fifo", "{\"greedy\": true}" },
+    { "backfill", "{}" }, { "backfill", "{\"mode\": \"conservative\"}" },
+    { "capacity", "{}" }, { "hived", "{}" }
+  };
   world w = { .random = { 1 } };
 
   (void)state;
-  for (unsigned round = 0; round < 60; round++) {
-    w.s = scene_new(clusters[round % PAI__LEN(clusters)], "fifo",
-                    policies[round % PAI__LEN(policies)], NULL);
+  for (unsigned round = 0; round < 108; round++) {
+    size_t p = round / PAI__LEN(clusters) % PAI__LEN(policies);
+
+    w.s = scene_new(clusters[round % PAI__LEN(clusters)], policies[p].name,
+                    policies[p].options, NULL);
     assert_non_null(w.s);
     w.ids = 0;
     for (unsigned i = 0; i < 40; i++) {
@@ -219,6 +227,9 @@ static void each_change_that_is_told_works(void **state)
     }
     (void)scene_decide(w.s);
     check_all(&w);
+    if (getenv("TELL") != NULL)
+      print_message("%s %s: %u of %u\n", policies[p].name, policies[p].options,
+                    w.helped, w.waiting);
     pai_sched_free(w.s);
   }
   /* Nearly always something is found. */
