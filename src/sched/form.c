@@ -219,7 +219,7 @@ static int read_field(const pai__form *f, pai__node at,
   void *to = (char *)out + field->offset;
   const char *text = NULL;
   int64_t number;
-  uint64_t id;
+  uint64_t id = 0;
   int rc;
 
   switch (field->kind) {
@@ -337,7 +337,7 @@ static void write_field(pai__json_writer *w, const pai__field *field,
 {
   const void *from = (const char *)in + field->offset;
   const char *text;
-  uint64_t id;
+  uint64_t id = 0;
   int flag;
 
   switch (field->kind) {
