@@ -107,7 +107,7 @@ static void put_wants(json *j, const pai_sched *sched, uint64_t id)
     json_text(j, "name", w.name);
     json_text(j, "type", w.type);
     json_number(j, "tasks", w.tasks);
-    json_amount(j, "min_tasks", w.min_tasks);
+    json_amount(j, "min_tasks", w.min_tasks != w.tasks ? w.min_tasks : 0);
     json_number(j, "gpus", w.gpus);
     json_number(j, "cpus", w.cpus);
     json_number(j, "ports", w.ports);

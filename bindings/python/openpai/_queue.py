@@ -13,7 +13,8 @@ from ._report import html_table
 from ._values import made
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True)
+class Place:
     """Where a task is."""
     #: Of its request, and in that, both from 0.
     want: int
