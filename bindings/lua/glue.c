@@ -39,6 +39,7 @@ int pai_lua_fail(lua_State *L, failure *f)
   char *text;
 
   if (f->code == PAI_EUSER) {
+    facade_failure_dispose(f);
     lua_pushlightuserdata(L, &raised);
     lua_rawget(L, LUA_REGISTRYINDEX);
     lua_pushlightuserdata(L, &raised);
@@ -82,6 +83,48 @@ lua_State *pai_lua_enter(lua_State *L)
 void pai_lua_leave(lua_State *before)
 {
   waiting = before;
+}
+
+lua_State *pai_lua_waiting(void)
+{
+  return waiting;
+}
+
+static bool has_error(lua_State *L)
+{
+  bool has;
+
+  lua_pushlightuserdata(L, &raised);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  has = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return has;
+}
+
+static void set_error(lua_State *L) /* to what is on top */
+{
+  lua_pushlightuserdata(L, &raised);
+  lua_insert(L, -2);
+  lua_rawset(L, LUA_REGISTRYINDEX); /* the key is there: no memory */
+}
+
+void pai_lua_keep_error(lua_State *L)
+{
+  if (has_error(L))
+    lua_pop(L, 1);
+  else
+    set_error(L);
+}
+
+bool pai_lua_settle(lua_State *L, bool failed)
+{
+  bool has = has_error(L);
+
+  if (!has || failed)
+    return has;
+  lua_pushboolean(L, 0);
+  set_error(L);
+  return false;
 }
 
 static void push_event(lua_State *L, const pai_event *event)

@@ -19,6 +19,13 @@ void pai_lua_init(lua_State *L);
 lua_State *pai_lua_enter(lua_State *L);
 void pai_lua_leave(lua_State *before);
 
+lua_State *pai_lua_waiting(void);
+
+/* Pops an error, and keeps it if it is the first. */
+void pai_lua_keep_error(lua_State *L);
+/* Is there one?  That of a call that has not failed is forgotten. */
+bool pai_lua_settle(lua_State *L, bool failed);
+
 /* Frees the error.  Returns the number of results: nil, message, code, table;
  * or raises what a callback has raised. */
 int pai_lua_fail(lua_State *L, failure *f);
@@ -59,6 +66,15 @@ typedef struct sampler_options {
 } sampler_options;
 sampler_options pai_lua_check_sampler(lua_State *L, int arg, const char *first,
                                       const char *second);
+
+/* Of schedulers (script.c): nil, a name, or a table with name, lends and hears;
+ * nil, or a table with write(). */
+policy_ref pai_lua_check_policy(lua_State *L, int arg);
+log_ref pai_lua_check_log(lua_State *L, int arg);
+
+/* The module's table is on top.  `wrap` pushes what owns a host. */
+typedef void (*pai_lua_wrap)(lua_State *L, Scheduler *host);
+void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap);
 
 /* A value as JSON, and back; each pushes one value (values.c).  A table with a
  * [1] is a list, others are mappings; null is openpai.null. */

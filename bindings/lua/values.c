@@ -194,7 +194,7 @@ static void put_value(pieces *p, int at, int depth)
     break;
   default: break;
   }
-  luaL_error(p->L, "a %s has no place in a job file",
+  luaL_error(p->L, "a %s cannot be written as JSON",
              lua_typename(p->L, lua_type(p->L, at)));
 }
 
@@ -216,22 +216,50 @@ void pai_lua_encode(lua_State *L, int arg)
 
 /* --- from JSON ---------------------------------------------------------- */
 
-/* Of the library, so it is right, and without white space. */
+/* The library has read it, or has written it, so it is right. */
 typedef struct reader {
   lua_State *L;
   const char *at;
 } reader;
 
+static void skip_space(reader *r)
+{
+  r->at += strspn(r->at, " \t\r\n");
+}
+
+static void add_utf8(luaL_Buffer *text, unsigned long c)
+{
+  int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  unsigned long lead = more == 0 ? 0 : (0xf00UL >> (more + 1)) & 0xff;
+
+  luaL_addchar(text, (char)(lead | c >> 6 * more));
+  while (more-- > 0)
+    luaL_addchar(text, (char)(0x80 | (c >> 6 * more & 0x3f)));
+}
+
+/* The four digits behind an "u". */
+static unsigned long read_unit(reader *r)
+{
+  char digits[5] = "";
+
+  (void)strncat(digits, r->at + 1, 4);
+  r->at += 5;
+  return strtoul(digits, NULL, 16);
+}
+
 static void read_escape(reader *r, luaL_Buffer *text)
 {
   static const char names[] = "bfnrt", means[] = "\b\f\n\r\t";
   const char *name;
-  char digits[5] = "";
+  unsigned long unit;
 
   if (*r->at == 'u') {
-    (void)strncat(digits, r->at + 1, 4); /* of a control character */
-    luaL_addchar(text, (char)strtoul(digits, NULL, 16));
-    r->at += 5;
+    unit = read_unit(r);
+    if (unit >= 0xd800 && unit < 0xdc00 && r->at[0] == '\\') {
+      r->at++;
+      unit = 0x10000 + ((unit - 0xd800) << 10) + (read_unit(r) - 0xdc00);
+    }
+    add_utf8(text, unit);
     return;
   }
   name = strchr(names, *r->at);
@@ -277,10 +305,16 @@ static void read_value(reader *r);
 /* Steps over what opens the list, or a comma, or what closes it. */
 static bool more_items(reader *r, char close)
 {
-  bool over = *r->at == close, empty = !over && r->at[1] == close;
+  bool over;
 
-  r->at += empty ? 2 : 1;
-  return !over && !empty;
+  skip_space(r);
+  over = *r->at == close;
+  r->at++;
+  skip_space(r);
+  if (over || *r->at != close)
+    return !over;
+  r->at++; /* of an empty one */
+  return false;
 }
 
 static void read_list(reader *r)
@@ -297,6 +331,7 @@ static void read_mapping(reader *r)
   lua_newtable(r->L);
   while (more_items(r, '}')) {
     read_string(r);
+    skip_space(r);
     r->at++; /* the colon */
     read_value(r);
     lua_rawset(r->L, -3);
@@ -306,6 +341,7 @@ static void read_mapping(reader *r)
 static void read_value(reader *r)
 {
   luaL_checkstack(r->L, 10, "the value is nested too deep");
+  skip_space(r);
   switch (*r->at) {
   case '{': read_mapping(r); return;
   case '[': read_list(r); return;

@@ -43,4 +43,12 @@ pai_cluster_machine *pai_py_machines(
   machine_list *machines, PyObject *list,
   const pai_topology *(*topology)(PyObject *object));
 
+/* A policy (script.c): None, a str, or (object, name, lends, hears).  False: an
+ * exception is set. */
+bool pai_py_policy(policy_ref *policy, PyObject *object);
+/* For script_ask(); NULL for None. */
+void *pai_py_held(PyObject *object);
+/* SWIG's own, of the module: an object that owns a host. */
+extern PyObject *(*pai_py_wrap_host)(Scheduler *host);
+
 #endif /* OPENPAI_BINDINGS_PYTHON_GLUE_H */

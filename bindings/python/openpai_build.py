@@ -144,7 +144,7 @@ def build_extension(work, package):
               "-I", paths["include"], "-I", paths["platinclude"],
               *compile_args]
     objects = []
-    for source in (wrap, GLUE / "glue.c", *sorted(SWIG.glob("*.c"))):
+    for source in (wrap, *sorted(GLUE.glob("*.c")), *sorted(SWIG.glob("*.c"))):
         objects.append(work / (source.stem + ".o"))
         run(work, *words("CC"), *common, *(["-w"] if source == wrap else []),
             "-c", source, "-o", objects[-1])

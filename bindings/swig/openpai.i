@@ -37,6 +37,11 @@ typedef uint64_t pai_job_id;
  *   words gpus, marks               in: numbers; what GPUs are marked with
  *   node_ref, machine_list          in: a name or number; machines
  *   (words paths, ...), (... groups)  in: the options of a call
+ * and for sched.i
+ *   policy_ref, log_ref             in: a name or object; an object
+ *   const char *options, *node_name, *name  in: as `form`
+ *   const char *strategy, *lack     in: as `kind`
+ *   draft_value line                in: an event, as JSON
  */
 #if defined(SWIGPYTHON)
 %include "../python/python.swg"
@@ -197,6 +202,7 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
 %}
 
 %include "resource.i"
+%include "sched.i"
 
 %rename(version) pai_version;
 const char *pai_version(void);

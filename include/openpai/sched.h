@@ -252,7 +252,7 @@ PAI_API PAI_NODISCARD int pai_sched_send(pai_sched *sched,
                                          pai_error **err);
 
 /**
- * Reads events, or "decide", from JSON: docs/internals/sched-log.md has the
+ * Reads an event, or "decide", from JSON: docs/internals/sched-log.md has the
  * form.
  *
  * @param line  one object; not kept
@@ -267,7 +267,11 @@ PAI_API PAI_NODISCARD int pai_sched_send_json(pai_sched *sched,
 /**
  * From now on each event that was taken is written as one line of JSON, and so
  * is each call of pai_sched_decide().  First comes the state as it is now, as
- * pai_sched_save() writes it.  A log that cannot be written makes the event fail.
+ * pai_sched_save() writes it.  Called again it begins another log, which needs
+ * none of the lines of the one before.
+ *
+ * A line that cannot be written: the event was taken, the log ends before its
+ * line, and the call returns what @p write answered.
  *
  * @param write      NULL: no more
  * @param user_data  handed to @p write

@@ -1,4 +1,5 @@
 /* cmd_sched_hived_replay.c - does again what was recorded of HiveD */
+#include "cells.h"
 #include "file.h"
 
 #include <stdlib.h>
@@ -102,13 +103,15 @@ static void print_line(const pai_hived_verdict *v)
 
 /* --- files ---------------------------------------------------------------- */
 
+/* Steps have a line each, so columns would say little. */
 static int fail_at(const replay *r, unsigned long line, pai_error *err)
 {
-  char where[4200];
-
-  (void)snprintf(where, sizeof(where), "%s, line %lu", cli_shown_name(r->file),
-                 line);
-  cli_error(where, err);
+  cli_print(stderr, cli_shown_name(r->file));
+  (void)fprintf(stderr, ":%lu: ", line);
+  cli_level(stderr, PAI_LOG_ERROR, pai_error_message(err));
+  (void)fputc('\n', stderr);
+  if (pai_error_help(err) != NULL)
+    cli_help(stderr, pai_error_help(err));
   pai_error_free(err);
   return CLI_NO;
 }

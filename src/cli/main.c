@@ -6,13 +6,23 @@
 #include <unistd.h>
 
 static const cli_verb *const verbs[] = {
-  &cli_run,           &cli_doctor,
-  &cli_spec_check,    &cli_spec_render,
-  &cli_spec_show,     &cli_spec_convert,
-  &cli_spec_fmt,      &cli_spec_diff,
-  &cli_spec_schema,   &cli_cluster_show,
-  &cli_cluster_check, &cli_cluster_hived,
-  &cli_cluster_top,   &cli_sched_hived_replay,
+  &cli_run,
+  &cli_doctor,
+  &cli_spec_check,
+  &cli_spec_render,
+  &cli_spec_show,
+  &cli_spec_convert,
+  &cli_spec_fmt,
+  &cli_spec_diff,
+  &cli_spec_schema,
+  &cli_cluster_show,
+  &cli_cluster_check,
+  &cli_cluster_hived,
+  &cli_cluster_top,
+  &cli_sched_replay,
+  &cli_sched_show,
+  &cli_sched_explain,
+  &cli_sched_hived_replay,
 };
 
 /* What the verbs of a group, the first word of their names, are for. */
@@ -71,9 +81,9 @@ static void print_overview(FILE *out, const char *group)
                 group != NULL ? group : "", group != NULL ? " " : "", what);
   for (size_t i = 0; i < VERBS; i++)
     if (group == NULL || is_of(verbs[i], group))
-      (void)fprintf(out, "  %-14s %s\n", verbs[i]->name, verbs[i]->brief);
+      (void)fprintf(out, "  %-19s %s\n", verbs[i]->name, verbs[i]->brief);
   if (group == NULL)
-    (void)fprintf(out, "  %-14s %s\n\n%s\n", "help",
+    (void)fprintf(out, "  %-19s %s\n\n%s\n", "help",
                   "Explain a verb: openpai help run",
                   "openpai --version prints the version.");
 }

@@ -42,18 +42,23 @@ static const char *check_slot(const pai_sched *s, const pai__slot *slot,
   return NULL;
 }
 
-static const char *check_share(const pai_sched *s, const pai__req *r)
+/* Has it any of a kind of which its virtual cluster has more than its share? */
+bool pai__check_share(const pai_sched *s, const pai__run *run)
 {
+  const pai__req *r = pai__req_at(s, run->req);
   const pai__tenant *t = &s->park->tenants[r->tenant];
   const uint64_t *used =
     (uint64_t *)s->gpus_used.data + (size_t)r->tenant * s->park->nkinds;
+  const pai__slot *slots = pai__slots_of(s, run);
 
-  if (t->gpus == NULL || r->priority < 0 || s->lends || s->own_shares)
-    return NULL;
+  if (t->gpus == NULL || run->borrowed || s->m.unchecked || s->lends ||
+      s->own_shares)
+    return true;
   for (uint32_t k = 0; k < s->park->nkinds; k++)
-    if (used[k] > t->gpus[k])
-      return "a virtual cluster has more than its share";
-  return NULL;
+    for (uint32_t i = 0; used[k] > t->gpus[k] && i < run->tasks; i++)
+      if (slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k])
+        return false;
+  return true;
 }
 
 const char *pai__check_start(pai_sched *s, const pai__run *run)
@@ -69,7 +74,7 @@ const char *pai__check_start(pai_sched *s, const pai__run *run)
     return "a gang is not whole";
   for (uint32_t i = 0; i < run->tasks && wrong == NULL; i++)
     wrong = check_slot(s, &slots[i], &wants[slots[i].want]);
-  return wrong != NULL ? wrong : check_share(s, r);
+  return wrong;
 }
 
 void pai__check_taken(pai_sched *s, const pai__run *run)

@@ -178,7 +178,7 @@ struct pai_sched {
   uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
-  pai__flat slots;     /* for fit.c while it looks */
+  pai__flat slots, candidates; /* for fit.c while it looks */
   bool deciding;
   char *failure; /* what a policy said of its failure */
   pai_write_cb log;

@@ -13,20 +13,18 @@ typedef struct moving {
   pai_error **err;
 } moving;
 
-static bool is_used(const pai_sched *s, uint32_t node)
+/* A mark at each node that has a task, also one that takes nothing of it. */
+static void mark_used(const moving *m)
 {
-  const pai__room *n = pai__room_at(s, node);
-  const pai__build *b = pai__build_of(s->park, node);
-  const uint64_t *cpus =
-    (uint64_t *)s->cpus.data + s->park->spots[node].first_cpu_word;
+  const pai_sched *s = m->s;
 
-  if (n->gpus != b->all || n->promised != 0 || n->used.len != 0)
-    return true;
-  if (b->memory != 0 && n->memory != (int64_t)b->memory)
-    return true;
-  return b->cpus != 0 &&
-         (pai__bits_count(cpus, b->cpu_words) != b->cpus - b->first_cpu ||
-          n->cpus != (int32_t)(b->cpus - b->first_cpu));
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    const pai__slot *slots = pai__slots_of(s, run);
+
+    for (uint32_t k = 0; pai__run_holds(run) && k < run->tasks; k++)
+      m->to[slots[k].node] = 1;
+  }
 }
 
 /* Of node `a` before and node `b` from now on. */
@@ -53,11 +51,13 @@ static int match_nodes(moving *m)
 {
   const pai_sched *s = m->s;
 
+  mark_used(m);
   for (uint32_t i = 0; i < s->park->nspots; i++) {
     const char *name = s->park->spots[i].name;
+    bool used = m->to[i] != 0;
 
     m->to[i] = pai__park_node(m->park, name);
-    if (!is_used(s, i) || (m->to[i] != PAI__NONE && is_alike(m, i, m->to[i])))
+    if (!used || (m->to[i] != PAI__NONE && is_alike(m, i, m->to[i])))
       continue;
     (void)pai__fail(m->err, PAI_EBUSY,
                     m->to[i] == PAI__NONE

@@ -159,29 +159,82 @@ static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
 
 /* --- which node ----------------------------------------------------------- */
 
-/* A thousand times what is used of a total. */
-static uint32_t used_part(int64_t free, int64_t total)
+/* A resource of a node as Kubernetes scores it. */
+typedef struct scored {
+  uint64_t used, all; /* all 0: nobody knows */
+} scored;
+
+static scored scored_of(int64_t free, uint64_t wanted, uint64_t all)
 {
-  return total <= 0 || free >= total
-           ? 0
-           : (uint32_t)((total - (free > 0 ? free : 0)) * 1000 / total);
+  uint64_t left = free > 0 ? (uint64_t)free : 0;
+  uint64_t used = left < all ? all - left : 0;
+
+  used = used + wanted < all ? used + wanted : all;
+  while (all > UINT32_MAX) {
+    all >>= 1;
+    used >>= 1;
+  }
+  return (scored){ used, all };
 }
 
-/* Kubernetes' NodeResourcesFit (least allocated) and BalancedAllocation, as
- * they would be with the task on the node. */
-static uint64_t least_used(const fitting *f, const pai__want *w, uint32_t node,
-                           uint64_t free)
+/* LeastAllocated, of 100. */
+static uint64_t least_allocated(const scored *list, uint32_t n)
+{
+  uint64_t sum = 0, weight = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (list[i].all != 0) {
+      sum += (list[i].all - list[i].used) * 100 / list[i].all;
+      weight++;
+    }
+  return weight != 0 ? sum / weight : 0;
+}
+
+/* BalancedAllocation, of 100: less by the standard deviation of both parts,
+ * rounded down.  There are few CPUs, and memory has at most 32 bits here. */
+static uint64_t balanced(const scored *cpus, const scored *memory)
+{
+  uint64_t x = cpus->used * memory->all, y = memory->used * cpus->all;
+  uint64_t all = cpus->all * memory->all;
+
+  return all == 0 ? 100 : 100 - ((x > y ? x - y : y - x) * 50 + all - 1) / all;
+}
+
+/* As Kubernetes would by default with the task on the node: it looks at CPUs and
+ * memory.  GPUs count where it knows of neither. */
+static uint64_t kubernetes_score(const fitting *f, const pai__want *w,
+                                 uint32_t node, uint64_t free)
 {
   const pai__build *b = pai__build_of(f->s->park, node);
   const pai__room *n = pai__room_at(f->s, node);
-  uint32_t cpu =
-    used_part(n->cpus - (int32_t)w->cpus, (int32_t)(b->cpus - b->first_cpu));
-  uint32_t memory =
-    used_part(n->memory - (int64_t)w->memory, (int64_t)b->memory);
-  uint32_t gpu = used_part((int64_t)pai__bits_ones(free) - w->gpus, b->gpus);
-  uint32_t even = cpu > memory ? cpu - memory : memory - cpu;
+  scored list[] = { scored_of(n->cpus, w->cpus, b->cpus - b->first_cpu),
+                    scored_of(n->memory, w->memory, b->memory) };
+  scored gpus = scored_of(pai__bits_ones(free), w->gpus, b->gpus);
 
-  return 3 * (1000 - even) + (3000 - cpu - memory - gpu);
+  if (list[0].all == 0 && list[1].all == 0)
+    return least_allocated(&gpus, 1);
+  /* What asks for nothing is not balanced. */
+  return least_allocated(list, 2) +
+         (w->cpus != 0 || w->memory != 0 ? balanced(&list[0], &list[1]) : 0);
+}
+
+/* GPUs that are nearer to one another: how many sizes of groups could hold the
+ * task if they were free, and none of the node can. */
+static uint32_t farness(const fitting *f, const pai__want *w, uint32_t node,
+                        uint64_t free)
+{
+  const pai__build *b = pai__build_of(f->s->park, node);
+  uint32_t far = 0;
+
+  if (w->gpus < 2 || f->ask->strategy != PAI_PLACE_TOPO)
+    return 0;
+  for (uint32_t i = 0; i < b->nnear && far < 15; i++)
+    if (b->near[i].gpus >= w->gpus) {
+      if (pai__has_group(b, free, b->near[i].gpus, w->gpus))
+        break;
+      far++;
+    }
+  return far;
 }
 
 /* Of two nodes, the one with the higher score is taken, the first of equals. */
@@ -195,16 +248,19 @@ static uint64_t score(const fitting *f, const pai__want *w, uint32_t node,
   switch (f->ask->strategy) {
   case PAI_PLACE_FIRST: return 1;
   case PAI_PLACE_SPREAD: return (gpus << 32 | cpus) + 1;
-  case PAI_PLACE_SCORE: return least_used(f, w, node, free) + 1;
+  case PAI_PLACE_SCORE: return kubernetes_score(f, w, node, free) + 1;
   default: break;
   }
   /* Tasks without GPUs keep away from free ones. */
   if (w->gpus == 0)
     gpus = pai__bits_ones(n->gpus);
   cpus = cpus < 0xffffff ? cpus : 0xffffff;
+  cpus = 0xffffff - cpus;
+  gpus = (uint64_t)(15 - farness(f, w, node, free)) << 8 | (64 - gpus);
   if (fits >= left)
-    return UINT64_C(1) << 62 | (64 - gpus) << 24 | (0xffffff - cpus);
-  return (uint64_t)fits << 32 | (64 - gpus) << 24 | (0xffffff - cpus);
+    return UINT64_C(1) << 62 | gpus << 24 | cpus;
+  return (uint64_t)(fits < 0xffffff ? fits : 0xffffff) << 36 | gpus << 24 |
+         cpus;
 }
 
 /* How many tasks go to a node before the next one is looked for. */
@@ -238,16 +294,109 @@ static uint32_t node_of(const area *a, uint32_t i)
   return a->nodes != NULL ? a->nodes[i] : i;
 }
 
+/* --- many tasks ----------------------------------------------------------- */
+
+/* A node with room for some of them. */
+typedef struct candidate {
+  uint64_t points;
+  uint32_t at; /* in the area */
+  uint32_t fits;
+} candidate;
+
+/* Of equals the first in the area. */
+static bool is_better(const candidate *a, const candidate *b)
+{
+  return a->points != b->points ? a->points > b->points : a->at < b->at;
+}
+
+/* The root of a heap sinks to its place. */
+static void sink(candidate *heap, uint32_t n, uint32_t i)
+{
+  candidate moving = heap[i];
+
+  for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+    child += child + 1 < n && is_better(&heap[child + 1], &heap[child]);
+    if (!is_better(&heap[child], &moving))
+      break;
+    heap[i] = heap[child];
+  }
+  heap[i] = moving;
+}
+
+/* How it stands with a node of the area, if it is not the last one. */
+static bool rate(const fitting *f, const area *a, const pai__want *w,
+                 candidate *c, uint64_t *free)
+{
+  uint32_t node = node_of(a, c->at), lack;
+
+  c->fits = room_for(f, w, node, a->mask, free, &lack);
+  if (c->fits != 0)
+    c->points = score(f, w, node, *free, c->fits, UINT32_MAX);
+  return c->fits != 0;
+}
+
+static uint32_t make_heap(const fitting *f, const area *a, const pai__want *w,
+                          candidate *heap)
+{
+  uint32_t n = 0;
+  uint64_t free;
+
+  for (uint32_t i = 0; i < a->n; i++) {
+    heap[n].at = i;
+    n += rate(f, a, w, &heap[n], &free);
+  }
+  for (uint32_t i = n / 2; i-- > 0;)
+    sink(heap, n, i);
+  return n;
+}
+
+/* All but the last tasks, for which another node may be the best one: how many
+ * these are.  The same as if each was looked for by itself. */
+static uint32_t place_most(fitting *f, const area *a, uint32_t want,
+                           uint32_t tasks)
+{
+  const pai__want *w = &f->wants[want];
+  pai__flat *scratch = &f->s->candidates;
+  bool singly = batch(f, 2, 2) == 1;
+  candidate *heap;
+  uint32_t n;
+
+  scratch->len = 0;
+  if (pai__flat_reserve(scratch, &f->s->alloc, a->n) < 0)
+    return tasks;
+  heap = scratch->data;
+  n = make_heap(f, a, w, heap);
+  while (n > 0 && tasks > 0 && (singly || heap[0].fits < tasks)) {
+    uint64_t free;
+    uint32_t part;
+
+    (void)rate(f, a, w, &heap[0], &free);
+    part = batch(f, heap[0].fits, tasks);
+    put(f, want, node_of(a, heap[0].at), free, part);
+    tasks -= part;
+    if (!rate(f, a, w, &heap[0], &free))
+      heap[0] = heap[--n];
+    sink(heap, n, 0);
+  }
+  return tasks;
+}
+
+/* As few are looked for one by one. */
+enum { FEW_TASKS = 3 };
+
 static bool place_want(fitting *f, const area *a, uint32_t want,
                        uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
+  uint32_t from = 0; /* those before have no room */
 
+  if (tasks > FEW_TASKS && f->ask->strategy != PAI_PLACE_FIRST && a->n > 1)
+    tasks = place_most(f, a, want, tasks);
   while (tasks > 0) {
     uint64_t best = 0, best_free = 0, free;
     uint32_t best_node = 0, best_fits = 0, lack;
 
-    for (uint32_t i = 0; i < a->n; i++) {
+    for (uint32_t i = from; i < a->n; i++) {
       uint32_t node = node_of(a, i);
       uint32_t fits = room_for(f, w, node, a->mask, &free, &lack);
       uint64_t points =
@@ -258,8 +407,10 @@ static bool place_want(fitting *f, const area *a, uint32_t want,
         best_free = free;
         best_node = node;
         best_fits = fits;
-        if (f->ask->strategy == PAI_PLACE_FIRST)
+        if (f->ask->strategy == PAI_PLACE_FIRST) {
+          from = i;
           break;
+        }
       }
     }
     if (best == 0)
@@ -420,23 +571,49 @@ static bool try_area(fitting *f, const area *a, bool tell)
   return false;
 }
 
-static bool try_racks(fitting *f)
+static uint32_t nodes_placed(const fitting *f)
+{
+  const pai__slot *slots = f->s->slots.data;
+  uint32_t n = 0;
+
+  /* Tasks of a want on one node lie side by side. */
+  for (uint32_t i = 0; i < f->placed; i++)
+    n += i == 0 || slots[i].node != slots[i - 1].node;
+  return n;
+}
+
+static area rack(const fitting *f, uint32_t r)
 {
   const pai__park *park = f->s->park;
 
-  for (uint32_t r = 0; r < park->nracks; r++) {
-    area a = { park->by_rack + park->rack_first[r],
-               park->rack_first[r + 1] - park->rack_first[r], UINT64_MAX };
-
-    if (f->node != PAI__NONE && park->spots[f->node].rack != r)
-      continue;
-    if (try_area(f, &a, false))
-      return true;
-  }
-  return false;
+  return (area){ park->by_rack + park->rack_first[r],
+                 park->rack_first[r + 1] - park->rack_first[r], UINT64_MAX };
 }
 
-/* Has any want no room at all on it?  Then all of them cannot have. */
+/* The rack where it needs the fewest nodes, and fewer than `below`. */
+static bool try_racks(fitting *f, uint32_t below)
+{
+  uint32_t best = PAI__NONE;
+
+  for (uint32_t r = 0; r < f->s->park->nracks; r++) {
+    area a = rack(f, r);
+
+    if ((f->node != PAI__NONE && f->s->park->spots[f->node].rack != r) ||
+        !try_area(f, &a, false))
+      continue;
+    if (nodes_placed(f) < below) {
+      below = nodes_placed(f);
+      best = r;
+    }
+    pai__unfit(f->s, f->req, f->placed);
+  }
+  if (best == PAI__NONE)
+    return false;
+  return try_area(
+    f, &(area){ rack(f, best).nodes, rack(f, best).n, UINT64_MAX }, false);
+}
+
+/* Has any want no room for all of it there, all else being away? */
 static bool hopeless(const fitting *f, uint32_t node, uint64_t mask)
 {
   uint64_t free;
@@ -444,7 +621,7 @@ static bool hopeless(const fitting *f, uint32_t node, uint64_t mask)
 
   for (uint32_t w = 0; w < f->req->nwants; w++)
     if (tasks_of(f, w) != 0 &&
-        room_for(f, &f->wants[w], node, mask, &free, &lack) == 0)
+        room_for(f, &f->wants[w], node, mask, &free, &lack) < tasks_of(f, w))
       return true;
   return false;
 }
@@ -470,6 +647,20 @@ static bool try_nodes(fitting *f)
   }
   return best != PAI__NONE &&
          try_area(f, &(area){ &best, 1, UINT64_MAX }, false);
+}
+
+/* On one node, or in one rack unless fewer nodes are needed without that. */
+static bool try_near(fitting *f, const area *all)
+{
+  uint32_t nodes;
+
+  if (try_nodes(f))
+    return true;
+  if (f->s->park->nracks < 2 || !try_area(f, all, false))
+    return false;
+  nodes = nodes_placed(f);
+  pai__unfit(f->s, f->req, f->placed);
+  return try_racks(f, nodes + 1);
 }
 
 /* Groups of that name of one node. */
@@ -500,7 +691,7 @@ static bool try_within(fitting *f, const char *within)
   if (strcmp(within, "node") == 0)
     return try_nodes(f);
   if (strcmp(within, "rack") == 0)
-    return try_racks(f);
+    return try_racks(f, UINT32_MAX);
   for (uint32_t i = 0; i < f->s->park->nspots; i++)
     if ((f->node == PAI__NONE || f->node == i) && try_groups_of(f, i, within))
       return true;
@@ -529,8 +720,7 @@ static bool try_all(fitting *f)
     }
     return false;
   }
-  if (f->ask->strategy == PAI_PLACE_TOPO && f->total > 1 &&
-      (try_nodes(f) || (park->nracks > 1 && try_racks(f))))
+  if (f->ask->strategy == PAI_PLACE_TOPO && f->total > 1 && try_near(f, &all))
     return true;
   return try_area(f, &all, true);
 }
@@ -561,6 +751,11 @@ static bool try_kinds(fitting *f)
   }
   *why = nearest;
   return false;
+}
+
+void pai__fit_init(pai_sched *s)
+{
+  pai__flat_init(&s->candidates, sizeof(candidate));
 }
 
 /* Where the rest of it is, there it must be, too; and of that kind. */

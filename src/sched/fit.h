@@ -4,6 +4,9 @@
 
 #include "sched/room.h"
 
+/* Of a scheduler that has no memory yet. */
+void pai__fit_init(pai_sched *s);
+
 /* What is looked for. */
 typedef struct pai__ask {
   uint32_t req;

@@ -30,11 +30,20 @@ static int by_size(const void *a, const void *b)
   return x->gpus < y->gpus ? -1 : x->gpus > y->gpus;
 }
 
+/* Do equal groups of its GPUs belong to NUMA nodes? */
+static bool has_numa(const pai__sku *sku)
+{
+  for (uint32_t i = 0; i < sku->nnear; i++)
+    if (strcmp(sku->near[i].name, "numa") == 0)
+      return false;
+  return sku->numa > 1 && sku->gpus > sku->numa && sku->gpus % sku->numa == 0;
+}
+
 static int make_build(making *m, const pai__sku *sku, pai__build *b)
 {
   uint64_t *kinds = take(m, m->c->nkinds, sizeof(*kinds));
-  pai__near *near = take(m, sku->nnear, sizeof(*near));
-  uint32_t at = 0;
+  pai__near *near = take(m, sku->nnear + 1, sizeof(*near));
+  uint32_t at = 0, n = 0;
 
   b->name = keep(m, sku->name);
   if (kinds == NULL || near == NULL || b->name == NULL)
@@ -42,15 +51,17 @@ static int make_build(making *m, const pai__sku *sku, pai__build *b)
   for (uint32_t i = 0; i < sku->ngroups; i++)
     for (uint32_t k = 0; k < sku->groups[i].count; k++)
       kinds[sku->groups[i].kind] |= UINT64_C(1) << at++;
-  for (uint32_t i = 0; i < sku->nnear; i++) {
-    near[i] = (pai__near){ keep(m, sku->near[i].name), sku->near[i].gpus };
-    if (near[i].name == NULL)
+  for (; n < sku->nnear; n++) {
+    near[n] = (pai__near){ keep(m, sku->near[n].name), sku->near[n].gpus };
+    if (near[n].name == NULL)
       return PAI_ENOMEM;
   }
-  qsort(near, sku->nnear, sizeof(*near), by_size);
+  if (has_numa(sku))
+    near[n++] = (pai__near){ "numa", sku->gpus / sku->numa };
+  qsort(near, n, sizeof(*near), by_size);
   b->kinds = kinds;
   b->near = near;
-  b->nnear = sku->nnear;
+  b->nnear = n;
   b->gpus = sku->gpus;
   b->all = at == 64 ? UINT64_MAX : (UINT64_C(1) << at) - 1;
   b->numa = sku->numa;

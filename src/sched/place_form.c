@@ -36,7 +36,8 @@ void pai__place_put(pai__json_writer *w, pai__buf *list,
   if (p->gpus != 0)
     pai__mask_put(w, "gpus", p->gpus);
   if (p->cpu_words != 0) {
-    pai__buf_cut(list, 0);
+    if (pai__buf_ok(list)) /* else it is to be seen in the end */
+      pai__buf_cut(list, 0);
     pai__bits_write_list(list, p->cpus, p->cpu_words);
     pai__form_put_key(w, "cpus");
     pai__form_put_text(w, pai__buf_text(list));

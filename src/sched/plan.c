@@ -15,13 +15,15 @@ void pai__plan_init(pai__plan *p, const pai_alloc *alloc)
   pai__lookup_init(&p->row_of);
   pai__flat_init(&p->sites, sizeof(pai__site));
   pai__flat_init(&p->spare, sizeof(pai__site));
+  pai__flat_init(&p->nodes, 2 * sizeof(uint64_t));
 }
 
 void pai__plan_dispose(pai__plan *p)
 {
   pai__flat *list[] = { &p->steps.words,  &p->lines, &p->lots,
                         &p->rooms,        &p->used,  &p->rows,
-                        &p->row_of.slots, &p->sites, &p->spare };
+                        &p->row_of.slots, &p->sites, &p->spare,
+                        &p->nodes };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &p->alloc);
@@ -50,13 +52,6 @@ static void divide(pai__lots *l, uint64_t mask)
       l->masks[l->n++] = outside;
     }
   }
-}
-
-/* Was a request ever to be within what has that name?  Those that wait now are
- * not asked: with each of them lots would be others. */
-static bool is_asked_for(const pai_sched *s, const char *name)
-{
-  return pai__texts_find(&s->names, name) != PAI__NONE;
 }
 
 static void divide_by_nearness(pai__plan *p, const pai_sched *s,
@@ -89,7 +84,7 @@ static void begin_lots(const pai__plan *p, const pai_sched *s, uint32_t node)
   }
 }
 
-static int make_lots(pai__plan *p, const pai_sched *s)
+static int make_lots(pai__plan *p, const pai_sched *s, bool fine)
 {
   const pai__park *park = s->park;
 
@@ -111,9 +106,8 @@ static int make_lots(pai__plan *p, const pai_sched *s)
       divide((pai__lots *)p->lots.data + part->node, part->gpus);
     }
   for (uint32_t b = 0; b < park->nbuilds; b++)
-    for (uint32_t k = 0; k < park->builds[b].nnear; k++)
-      if (is_asked_for(s, park->builds[b].near[k].name))
-        divide_by_nearness(p, s, b, &park->builds[b].near[k]);
+    for (uint32_t k = 0; k < park->builds[b].nnear && fine; k++)
+      divide_by_nearness(p, s, b, &park->builds[b].near[k]);
   return PAI_OK;
 }
 
@@ -241,14 +235,15 @@ static int end_run(pai__plan *p, const pai_sched *s, const pai__run *run)
   return PAI_OK;
 }
 
-int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed)
+int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed,
+                    bool fine)
 {
   p->now = s->m.now;
   p->assumed = assumed;
   p->rows.len = 0;
   p->sites.len = 0;
   pai__lookup_clear(&p->row_of);
-  if (make_lots(p, s) < 0 || make_lines(p, s) < 0)
+  if (make_lots(p, s, fine) < 0 || make_lines(p, s) < 0)
     return PAI_ENOMEM;
   p->layout = layout_of(p);
   for (uint32_t i = 0; i < s->runs.len; i++)

@@ -60,6 +60,7 @@ typedef struct pai__plan {
   pai__flat used;  /* likewise, the GPUs of tenants */
   pai__flat rows;  /* times before which there is no place, of all nodes */
   pai__lookup row_of;
+  pai__flat nodes; /* of a gang, by the time at which they may have room */
   pai_time now;
   pai_time assumed; /* how long what does not say it takes; 0: for ever */
   bool plain;       /* no node has GPUs of two kinds */
@@ -73,8 +74,10 @@ typedef struct pai__plan {
 void pai__plan_init(pai__plan *p, const pai_alloc *alloc);
 void pai__plan_dispose(pai__plan *p);
 
-/* Begins with what runs now.  PAI_OK or PAI_ENOMEM. */
-int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed);
+/* Begins with what runs now.  `fine`: GPUs that are not near to each other are
+ * told apart, for requests that ask for that.  PAI_OK or PAI_ENOMEM. */
+int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed,
+                    bool fine);
 
 /* How long an instance is expected to take, PAI__NEVER: for ever. */
 pai_time pai__plan_length(const pai__plan *p, const pai__req *r);

@@ -9,6 +9,8 @@
 
 #include "resource/bits.h"
 
+#include <stdlib.h>
+
 /* --- rows ----------------------------------------------------------------- */
 
 /* Lengths of one class differ by less than a quarter; the shortest of it. */
@@ -140,18 +142,23 @@ static uint64_t score(const looking *k, uint32_t node, pai_time at)
   }
 }
 
+/* No task like it has a place on the node before. */
+static pai_time bound_of(looking *k, uint32_t node, uint64_t *some)
+{
+  if (!may_be_on(k, node, some))
+    k->row[node] = PAI__NEVER;
+  else
+    k->row[node] = pai__line_earliest(k->p, node, k->row[node], k->shortest,
+                                      &k->need, k->w->gpus, *some);
+  return k->row[node];
+}
+
 static void look_at(looking *k, uint32_t node)
 {
   uint64_t some, points;
   pai_time at;
 
-  if (!may_be_on(k, node, &some)) {
-    k->row[node] = PAI__NEVER;
-    return;
-  }
-  k->row[node] = pai__line_earliest(k->p, node, k->row[node], k->shortest,
-                                    &k->need, k->w->gpus, some);
-  if (k->row[node] > k->at)
+  if (bound_of(k, node, &some) > k->at || k->row[node] == PAI__NEVER)
     return;
   at = earliest_on(k, node, some);
   if (at > k->at || at == PAI__NEVER)
@@ -200,7 +207,7 @@ static uint64_t take_lots(const pai__plan *p, uint32_t node, pai_time at,
   return lots;
 }
 
-static int find_task(pai__plan *p, const pai_sched *s, looking *k)
+static int set_row(pai__plan *p, looking *k)
 {
   const pai__want *w = k->w;
   uint64_t h = mix(mix(1, w->gpus), w->cpus);
@@ -209,10 +216,17 @@ static int find_task(pai__plan *p, const pai_sched *s, looking *k)
   k->shortest = shortest_alike(k->length);
   h = mix(mix(mix(h, w->ports), w->memory), w->type);
   h = mix(mix(h, k->pin), (uint64_t)k->shortest);
-  row = find_row(p, h, s->park->nspots);
+  row = find_row(p, h, k->s->park->nspots);
   if (row == PAI__NONE)
     return PAI_ENOMEM;
   k->row = row_at(p, row);
+  return PAI_OK;
+}
+
+static int find_task(pai__plan *p, looking *k)
+{
+  if (set_row(p, k) < 0)
+    return PAI_ENOMEM;
   look_at_all(k);
   if (k->node == PAI__NONE)
     return 0;
@@ -220,8 +234,8 @@ static int find_task(pai__plan *p, const pai_sched *s, looking *k)
   (void)pai__flat_push(&p->sites, 1);
   *(pai__site *)p->sites.data =
     (pai__site){ .node = k->node,
-                 .lots =
-                   take_lots(p, k->node, k->at, k->length, w->gpus, k->some) };
+                 .lots = take_lots(p, k->node, k->at, k->length, k->w->gpus,
+                                   k->some) };
   return 1;
 }
 
@@ -348,25 +362,67 @@ static bool has_enough(const pai__plan *p, const pai_sched *s, pai_time at,
   return sum >= gpus;
 }
 
+typedef struct promising {
+  pai_time from;
+  uint64_t tasks; /* that the node has room for if it is empty */
+} promising;
+
+static int by_time(const void *a, const void *b)
+{
+  const promising *x = a, *y = b;
+
+  return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Equal tasks begin when so many nodes have room for one as are needed if each
+ * takes as many as it ever could: no gang does before. */
+static int gang_from(pai__plan *p, looking *k, uint32_t tasks, pai_time *from)
+{
+  uint32_t n = k->s->park->nspots;
+  uint64_t sum = 0, some;
+  promising *list;
+
+  p->nodes.len = 0;
+  if (set_row(p, k) < 0 || pai__flat_reserve(&p->nodes, &p->alloc, n) < 0)
+    return PAI_ENOMEM;
+  list = p->nodes.data;
+  for (uint32_t i = 0; i < n; i++)
+    list[i] = (promising){ bound_of(k, i, &some),
+                           pai__build_of(k->s->park, i)->gpus / k->w->gpus };
+  qsort(list, n, sizeof(*list), by_time);
+  *from = PAI__NEVER;
+  for (uint32_t i = 0; i < n && sum < tasks; i++) {
+    sum += list[i].tasks;
+    *from = list[i].from;
+  }
+  if (sum < tasks)
+    *from = PAI__NEVER;
+  return PAI_OK;
+}
+
 /* No gang of that shape that takes as long begins before the row's time. */
-static int find_gang(pai__plan *p, pai_sched *s, const pai__ask *ask,
-                     pai_time latest)
+static int find_gang(pai__plan *p, pai_sched *s, looking *k,
+                     const pai__ask *ask, pai_time latest)
 {
   const pai__req *r = pai__req_at(s, ask->req);
   const pai__want *w = pai__wants_of(s, r);
-  pai_time length = pai__plan_length(p, r), at;
+  pai_time length = pai__plan_length(p, r), at, from = p->now;
   uint64_t gpus = 0;
   uint32_t row;
   int rc = 0;
 
   for (uint32_t i = 0; i < r->nwants; i++)
-    gpus += (uint64_t)w[i].tasks * w[i].gpus;
+    gpus += (uint64_t)w[i].min_tasks * w[i].gpus;
   /* Reservations tell requests apart that are of one shape. */
   row = find_row(
     p, mix(mix(r->shape, (uint64_t)length), s->kept.len != 0 ? r->id : 0), 1);
   if (row == PAI__NONE || reserve_rooms(p, s) < 0)
     return PAI_ENOMEM;
-  for (at = *row_at(p, row); at <= latest && at != PAI__NEVER && rc == 0;
+  if (r->nwants == 1 && w->gpus != 0 && p->plain &&
+      gang_from(p, k, w->min_tasks, &from) < 0)
+    return PAI_ENOMEM;
+  from = from > *row_at(p, row) ? from : *row_at(p, row);
+  for (at = from; at <= latest && at != PAI__NEVER && rc == 0;
        at = next_time(p, s, r, at)) {
     *row_at(p, row) = at;
     if (has_enough(p, s, at, gpus))
@@ -409,14 +465,13 @@ static int search(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
 
   if (latest < p->now)
     return 0;
-  if (!is_single(p, s, r, strategy))
-    return find_gang(p, s, &ask, latest);
   if (r->pin != PAI__NONE) {
     k.pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
     if (k.pin == PAI__NONE)
       return 0;
   }
-  return find_task(p, s, &k);
+  return is_single(p, s, r, strategy) ? find_task(p, &k)
+                                      : find_gang(p, s, &k, &ask, latest);
 }
 
 /* What was found before is as good as it gets if nothing is earlier.  And for a

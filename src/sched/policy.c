@@ -5,9 +5,8 @@
 #include "sched/sched.h"
 
 static const pai_policy *const builtins[] = {
-  &pai__policy_fifo,
-  &pai__policy_backfill,
-  &pai__policy_capacity,
+  &pai__policy_fifo,     &pai__policy_backfill, &pai__policy_priority,
+  &pai__policy_capacity, &pai__policy_fair,     &pai__policy_k8s,
   &pai__policy_hived,
 };
 
@@ -272,8 +271,7 @@ int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
   rc = p->save(state, p->data, collect, out);
   if (rc == PAI_ENOMEM || !pai__buf_ok(out))
     return pai__oom(err);
-  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved",
-                            p->name)
+  return rc < 0 ? pai__fail(err, rc, "policy '%s' could not be saved", p->name)
                 : PAI_OK;
 }
 

@@ -12,7 +12,10 @@
 
 extern const pai_policy pai__policy_fifo;
 extern const pai_policy pai__policy_backfill;
+extern const pai_policy pai__policy_priority;
 extern const pai_policy pai__policy_capacity;
+extern const pai_policy pai__policy_fair;
+extern const pai_policy pai__policy_k8s;
 extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */

@@ -318,6 +318,20 @@ static bool is_sorted(const pai__flat *queue)
   return true;
 }
 
+/* Does a request ask for GPUs that share something? */
+static bool asks_for_nearness(const pai_sched *s, const pai__flat *queue)
+{
+  for (uint32_t i = 0; i < queue->len; i++) {
+    const pai__req *r = pai__req_at(s, pai__entry_at(queue, i)->req);
+    const char *within = pai__texts_text(&s->names, r->within);
+
+    if (within != NULL && strcmp(within, "node") != 0 &&
+        strcmp(within, "rack") != 0)
+      return true;
+  }
+  return false;
+}
+
 static int begin(backfill *b, const pai_sched *s)
 {
   pai_time assumed = b->assume * SECOND;
@@ -334,7 +348,9 @@ static int begin(backfill *b, const pai_sched *s)
       pai__promises_index(&b->old, s, &b->first_of) < 0)
     return PAI_ENOMEM;
   (void)pai__flat_push(&b->promised, n);
-  return b->queue.len != 0 ? pai__plan_begin(&b->plan, s, assumed) : PAI_OK;
+  b->new.fine = b->old.fine || asks_for_nearness(s, &b->queue);
+  return b->queue.len != 0 ? pai__plan_begin(&b->plan, s, assumed, b->new.fine)
+                           : PAI_OK;
 }
 
 static int decide(void *state, void *data, const pai_policy_host *host)

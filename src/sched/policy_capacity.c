@@ -367,14 +367,20 @@ static void refuse_victims(deciding *d, uint32_t req)
 }
 
 /* It is entitled to room, and those that hold it are not to be stopped. */
-static void refuse_preemption(deciding *d, uint32_t req)
+static int refuse_preemption(deciding *d, uint32_t req)
 {
   pai__why *why = pai__why_of(d->s, req);
 
   if (why->lack < PAI_LACK_GPU || why->lack > PAI_LACK_GANG)
-    return;
+    return 0;
+  if (pai__texts_add(&d->s->names, &d->s->alloc,
+                     "what holds the room that is guaranteed to its queue may "
+                     "not be stopped",
+                     &why->text) < 0)
+    return PAI_ENOMEM;
   why->of = why->of != 0 ? why->of : why->lack;
   why->lack = PAI_LACK_PREEMPTION;
+  return 0;
 }
 
 /* --- trying --------------------------------------------------------------- */
@@ -457,9 +463,7 @@ static int reclaim(deciding *d, uint32_t leaf, uint32_t req)
     if (rc == PAI_OK)
       rc = pai__try_without(d->s, &ask, d->victims.data, d->victims.len);
   }
-  if (rc == 0 && entitled)
-    refuse_preemption(d, req);
-  return rc;
+  return rc == 0 && entitled ? refuse_preemption(d, req) : rc;
 }
 
 /* One instance more of a leaf's first.  1: it was started; 0: the reason is
@@ -476,32 +480,6 @@ static int try_one(deciding *d, uint32_t leaf, uint32_t req)
     rc = reclaim(d, leaf, req);
   count_all(d);
   return rc;
-}
-
-static bool may_begin(const deciding *d, uint32_t req)
-{
-  const pai__req *r = pai__req_at(d->s, req);
-
-  return pai__req_waiting(r) != 0 &&
-         pai__req_lack(d->s, r) == PAI_LACK_NOTHING;
-}
-
-/* The first one of a leaf could not start: nobody of it overtakes, but those
- * who are content with what is left, and stopped when it is needed. */
-static void block(deciding *d, uint32_t leaf)
-{
-  pai__queue *x = &d->c->q.list[leaf];
-  const pai__entry *head = head_of(d, x);
-  uint32_t i = x->at + 1;
-
-  for (; i < x->end; i++) {
-    const pai__entry *e = pai__entry_at(&d->waiting, i);
-
-    if (head->priority >= 0 && e->priority < 0)
-      break;
-    pai__refuse_turn(d->s, e->req, head->req);
-  }
-  pass(d, leaf, i - x->at);
 }
 
 static int serve(deciding *d)
@@ -521,8 +499,11 @@ static int serve(deciding *d)
     }
     rc = try_one(d, leaf, req);
     if (rc == 0 && !q->greedy)
-      block(d, leaf);
-    else if (rc == 0 || (rc == 1 && !may_begin(d, req)))
+      pass(d, leaf,
+           pai__refuse_behind(d->s, &d->waiting, q->list[leaf].at,
+                              q->list[leaf].end) -
+             q->list[leaf].at);
+    else if (rc == 0 || (rc == 1 && !pai__may_begin(d->s, req)))
       pass(d, leaf, 1);
   }
   return rc < 0 ? rc : PAI_OK;

@@ -6,6 +6,7 @@
  * youngest.  Then those that are not in its way stay after all.
  */
 #include "sched/policy.h"
+#include "sched/trial.h"
 
 #include "resource/bits.h"
 
@@ -13,24 +14,50 @@
 
 /* --- places that the policy chose ----------------------------------------- */
 
-static int check_place(pai_sched *s, const pai__req *r, const pai__want *w,
-                       const pai_task_place *p, bool claimed)
+/* Wants that leave it open get one kind: that of the first, in *kind. */
+static bool is_of_kind(const pai_sched *s, const pai__want *w,
+                       const pai_task_place *p, uint32_t *kind)
 {
-  const pai__room *room;
-  uint64_t may, held;
+  const uint64_t *kinds = pai__build_of(s->park, p->node)->kinds;
+  uint32_t k = 0;
+
+  if (w->type != PAI__NONE || w->gpus == 0)
+    return true;
+  while (k < s->park->nkinds && (p->gpus & ~kinds[k]) != 0)
+    k++;
+  if (*kind == PAI__NONE)
+    *kind = k;
+  return k < s->park->nkinds && k == *kind;
+}
+
+/* Is it what a want is for? */
+static bool is_wanted(const pai_sched *s, const pai__req *r,
+                      const pai__want *w, const pai_task_place *p,
+                      uint32_t *kind)
+{
+  uint32_t pin = PAI__NONE, lack;
+  uint64_t may;
 
   if (p->node >= s->rooms.len || pai__bits_ones(p->gpus) != w->gpus)
-    return PAI_EINVAL;
-  room = pai__room_at(s, p->node);
-  may = pai__park_mask(s->park, p->node, w->type);
-  held = ((const uint64_t *)s->held.data)[p->node];
+    return false;
   if (r->pin != PAI__NONE) {
-    uint32_t pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
-
-    may &= pin != PAI__NONE ? pai__park_pinned(s->park, pin, p->node) : 0;
+    pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
+    if (pin == PAI__NONE)
+      return false;
   }
-  if ((p->gpus & ~may) != 0)
-    return PAI_EINVAL;
+  may = pai__want_gpus(s, w, PAI__NONE, pin, p->node, &lack);
+  return lack == PAI_LACK_NOTHING && (p->gpus & ~may) == 0 &&
+         is_of_kind(s, w, p, kind);
+}
+
+/* Is it to be had? */
+static int check_place(const pai_sched *s, const pai__req *r,
+                       const pai__want *w, const pai_task_place *p,
+                       bool claimed)
+{
+  const pai__room *room = pai__room_at(s, p->node);
+  uint64_t held = ((const uint64_t *)s->held.data)[p->node];
+
   if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
       (p->gpus & (room->sick | room->promised)) != 0)
     return PAI_EBUSY;
@@ -58,7 +85,7 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 {
   const pai__req *r = pai__req_at(s, req);
   const pai__want *wants = pai__wants_of(s, r);
-  uint32_t want = 0, in_want = 0, done = 0;
+  uint32_t want = 0, in_want = 0, done = 0, kind = PAI__NONE;
   int rc = PAI_OK;
 
   if (places == NULL || n != total_tasks(s, r))
@@ -76,6 +103,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
     in_want++;
     rc = PAI__COPY_IN(&p, (const char *)places + i * places->struct_size,
                       pai_task_place, nports);
+    if (rc == PAI_OK && !is_wanted(s, r, &wants[want], &p, &kind))
+      rc = PAI_EINVAL;
     if (rc == PAI_OK)
       rc = check_place(s, r, &wants[want], &p, claimed);
     if (rc < 0)
@@ -91,10 +120,13 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 
 /* --- victims -------------------------------------------------------------- */
 
+enum { MOST_TRIED = 32 }; /* victims that are spared one by one */
+
 typedef struct victim {
   uint64_t order;
   int32_t priority;
   uint32_t run;
+  uint32_t gpus;
   bool spared;
 } victim;
 
@@ -106,6 +138,16 @@ static int by_weight(const void *a, const void *b)
   if (x->priority != y->priority)
     return x->priority < y->priority ? -1 : 1;
   return x->order > y->order ? -1 : x->order < y->order;
+}
+
+/* Likewise the least important one, but the largest of these. */
+static int by_size(const void *a, const void *b)
+{
+  const victim *x = a, *y = b;
+
+  if (x->priority == y->priority && x->gpus != y->gpus)
+    return x->gpus > y->gpus ? -1 : 1;
+  return by_weight(a, b);
 }
 
 typedef struct making_room {
@@ -120,15 +162,25 @@ typedef struct making_room {
   uint32_t n;
   uint32_t
     first; /* of those whose order counts; before it they stop already */
-  pai__flat rooms, used, lent; /* the real ones, while copies are worked on */
+  pai__trial trial;
 } making_room;
+
+static uint32_t gpus_of(const pai_sched *s, const pai__run *run)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+  uint32_t gpus = 0;
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    gpus += pai__bits_ones(slots[i].gpus);
+  return gpus;
+}
 
 /* What was given, in its order. */
 static void add_given(making_room *m)
 {
   for (uint32_t i = 0; i < m->ngiven; i++)
     m->list[m->n++] = (victim){ pai__run_at(m->s, m->given[i])->order,
-                                (int32_t)i, m->given[i], false };
+                                (int32_t)i, m->given[i], 0, false };
 }
 
 /* Those of lower priority, or what was given; and those that stop already,
@@ -152,39 +204,12 @@ static int find_candidates(making_room *m)
     m->list[m->n++] =
       (victim){ run->order,
                 stops ? INT32_MIN : pai__req_at(s, run->req)->priority, i,
-                false };
+                gpus_of(s, run), false };
     m->first += stops;
   }
   add_given(m);
   qsort(m->list, m->n, sizeof(*m->list), by_weight);
   return PAI_OK;
-}
-
-static int work_on_copy(making_room *m)
-{
-  pai_sched *s = m->s;
-
-  m->rooms = s->rooms;
-  m->used = s->gpus_used;
-  m->lent = s->gpus_lent;
-  pai__flat_init(&s->rooms, m->rooms.size);
-  pai__flat_init(&s->gpus_used, m->used.size);
-  pai__flat_init(&s->gpus_lent, m->lent.size);
-  if (pai__flat_copy(&s->rooms, &m->rooms, &s->alloc) < 0 ||
-      pai__flat_copy(&s->gpus_used, &m->used, &s->alloc) < 0 ||
-      pai__flat_copy(&s->gpus_lent, &m->lent, &s->alloc) < 0)
-    return PAI_ENOMEM;
-  return PAI_OK;
-}
-
-static void drop_copy(making_room *m)
-{
-  pai__flat_dispose(&m->s->rooms, &m->s->alloc);
-  pai__flat_dispose(&m->s->gpus_used, &m->s->alloc);
-  pai__flat_dispose(&m->s->gpus_lent, &m->s->alloc);
-  m->s->rooms = m->rooms;
-  m->s->gpus_used = m->used;
-  m->s->gpus_lent = m->lent;
 }
 
 /* On the copy: it holds nothing, or holds it again. */
@@ -204,22 +229,19 @@ static void lift(making_room *m, const victim *v, bool up)
     else
       pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
   }
-  /* What opportunistic ones have is no part of the copy. */
-  if (!run->borrowed)
-    pai__tally(s, run, up ? -1 : 1);
+  pai__tally(s, run, up ? -1 : 1);
 }
 
-/* With the first k gone, does it fit?  Its slots stay counted if it does. */
+/* With the first k gone but for the spared, does it fit?  Its slots stay
+ * counted if it does. */
 static int fits_without(making_room *m, uint32_t k, uint32_t *n)
 {
   pai__why why;
 
-  memcpy(m->s->rooms.data, m->rooms.data,
-         (size_t)m->rooms.len * m->rooms.size);
-  memcpy(m->s->gpus_used.data, m->used.data,
-         (size_t)m->used.len * m->used.size);
+  pai__trial_again(&m->trial, m->s);
   for (uint32_t i = 0; i < k; i++)
-    lift(m, &m->list[i], true);
+    if (!m->list[i].spared)
+      lift(m, &m->list[i], true);
   return pai__fit(m->s, &m->ask, n, &why);
 }
 
@@ -297,6 +319,26 @@ static void spare(making_room *m, uint32_t fewest, uint32_t n)
   }
 }
 
+/* It may fit elsewhere, too, without stopping all of them: tried one by one, if
+ * there are few.  Finds the places anew; as fits_without(). */
+static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
+{
+  uint32_t left = 0;
+  int rc = 1;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    left += !m->list[i].spared;
+  if (left < 2 || left > MOST_TRIED)
+    return 1;
+  for (uint32_t i = fewest; i-- > m->first && rc >= 0;)
+    if (!m->list[i].spared) {
+      m->list[i].spared = true;
+      rc = fits_without(m, fewest, n);
+      m->list[i].spared = rc > 0;
+    }
+  return rc < 0 ? rc : fits_without(m, fewest, n);
+}
+
 /* --- claiming ------------------------------------------------------------- */
 
 static int stop_victims(making_room *m, uint32_t fewest, uint64_t by)
@@ -316,6 +358,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   const pai__want *wants = pai__wants_of(s, r);
   const pai__slot *slots = s->slots.data;
   uint64_t by = r->id;
+  uint32_t victims = 0;
   int rc;
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
@@ -324,13 +367,63 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
     pai__room_count(pai__room_at(s, slots[i].node), &wants[slots[i].want],
                     slots[i].gpus);
   rc = pai__claim(s, m->req, n);
+  pai__lookup_clear(&s->refused);
   if (rc != 0)
     return rc;
+  for (uint32_t i = m->first; i < fewest; i++)
+    victims += !m->list[i].spared;
   *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                        .found = fewest - m->first,
+                                        .found = victims,
                                         .node = PAI__NONE,
                                         .text = PAI__NONE };
   return stop_victims(m, fewest, by);
+}
+
+/* In the order of the list: those who have to go, of the first `fewest`. */
+static int find_victims(making_room *m, uint32_t *fewest, uint32_t *n)
+{
+  int rc;
+
+  for (uint32_t i = 0; i < m->n; i++)
+    m->list[i].spared = false;
+  rc = find_fewest(m, fewest, n);
+  if (rc > 0) {
+    spare(m, *fewest, *n);
+    rc = spare_more(m, *fewest, n);
+  }
+  return rc;
+}
+
+/* How many go, and how important the most important one is: less is better. */
+static uint64_t harm(const making_room *m, uint32_t fewest)
+{
+  int64_t most = INT32_MIN;
+  uint32_t victims = 0;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    if (!m->list[i].spared) {
+      victims++;
+      most = m->list[i].priority > most ? m->list[i].priority : most;
+    }
+  return (uint64_t)(most - INT32_MIN) << 32 | victims;
+}
+
+/* The youngest first; and if several have to go, the largest first, if that is
+ * better. */
+static int find_best(making_room *m, uint32_t *fewest, uint32_t *n)
+{
+  int rc = find_victims(m, fewest, n);
+  uint64_t young;
+
+  if (rc <= 0 || m->given != NULL || (uint32_t)harm(m, *fewest) < 2)
+    return rc;
+  young = harm(m, *fewest);
+  qsort(m->list, m->n, sizeof(*m->list), by_size);
+  rc = find_victims(m, fewest, n);
+  if (rc <= 0 || harm(m, *fewest) < young)
+    return rc;
+  qsort(m->list, m->n, sizeof(*m->list), by_weight);
+  return find_victims(m, fewest, n);
 }
 
 static int try_over(making_room *m)
@@ -340,12 +433,10 @@ static int try_over(making_room *m)
 
   if (rc < 0 || m->n == 0)
     return rc;
-  rc = work_on_copy(m);
+  rc = pai__trial_begin(&m->trial, m->s);
   if (rc == PAI_OK)
-    rc = find_fewest(m, &fewest, &n);
-  if (rc > 0)
-    spare(m, fewest, n);
-  drop_copy(m);
+    rc = find_best(m, &fewest, &n);
+  pai__trial_end(&m->trial, m->s);
   if (rc < 0 || fewest > m->n)
     return rc;
   return claim(m, fewest, n);
@@ -358,7 +449,6 @@ static int make_room(making_room *m)
 
   if (m->list != NULL)
     pai__free(&m->s->alloc, m->list, most * sizeof(*m->list));
-  pai__lookup_clear(&m->s->refused);
   return rc;
 }
 
@@ -402,10 +492,10 @@ int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
 
   if (rc < 0)
     return rc;
-  rc = work_on_copy(&m);
+  rc = pai__trial_begin(&m.trial, s);
   if (rc == PAI_OK)
     rc = fits_without(&m, m.n, &tasks);
-  drop_copy(&m);
+  pai__trial_end(&m.trial, s);
   pai__free(&s->alloc, m.list, most * sizeof(*m.list));
   return rc;
 }
@@ -422,24 +512,33 @@ static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
   return false;
 }
 
-/* If all that run were gone, would the nodes have what is claimed of them?
- * PAI_OK, PAI_EBUSY or PAI_ENOMEM. */
-static int check_settles(pai_sched *s, uint32_t n)
+/* Without those that stop, or will for it: does it keep to its share?  And if
+ * all were gone, would the nodes have what is claimed of them?  PAI_OK,
+ * PAI_EBUSY or PAI_ENOMEM. */
+static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
 {
   const pai__slot *slots = s->slots.data;
-  making_room m = { .s = s };
-  int rc = work_on_copy(&m);
+  making_room m = { .s = s,
+                    .req = req,
+                    .ask = { .req = req,
+                             .beyond_share = s->lends || s->own_shares } };
+  int rc = pai__trial_begin(&m.trial, s);
 
-  for (uint32_t i = 0; rc == PAI_OK && i < s->runs.len; i++) {
-    const pai__run *run = pai__run_at(s, i);
+  for (int stay = 0; rc == PAI_OK && stay <= 1; stay++) {
+    for (uint32_t i = 0; i < s->runs.len; i++) {
+      const pai__run *run = pai__run_at(s, i);
 
-    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED)
-      lift(&m, &(victim){ .run = i }, true);
+      if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
+          stay == (run->state != PAI__RUN_STOPPING && !overlaps(s, run, n)))
+        lift(&m, &(victim){ .run = i }, true);
+    }
+    if (stay == 0 && !keeps_share(&m, n))
+      rc = PAI_EBUSY;
   }
   for (uint32_t i = 0; rc == PAI_OK && i < n; i++)
     if (!pai__room_settled(pai__room_at(s, slots[i].node), 0))
       rc = PAI_EBUSY;
-  drop_copy(&m);
+  pai__trial_end(&m.trial, s);
   return rc;
 }
 
@@ -448,7 +547,7 @@ int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
   making_room m = { .s = s, .req = req };
   uint64_t by = pai__req_at(s, req)->id;
   size_t most = s->runs.len + 1;
-  int rc = check_settles(s, n);
+  int rc = check_claim(s, req, n);
 
   if (rc < 0) {
     pai__unfit(s, pai__req_at(s, req), n);
@@ -461,7 +560,7 @@ int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
 
     if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
         run->state != PAI__RUN_STOPPING && overlaps(s, run, n))
-      m.list[m.n++] = (victim){ run->order, 0, i, false };
+      m.list[m.n++] = (victim){ run->order, 0, i, 0, false };
   }
   if (m.list == NULL ||
       pai__flat_reserve(&s->decisions, &s->alloc, m.n + 1) < 0)

@@ -24,6 +24,7 @@ int pai__promises_copy(pai__promises *x, const pai__promises *from,
                        const pai_alloc *alloc)
 {
   x->layout = from->layout;
+  x->fine = from->fine;
   return pai__flat_copy(&x->list, &from->list, alloc) < 0 ||
              pai__flat_copy(&x->sites, &from->sites, alloc) < 0
            ? PAI_ENOMEM
@@ -116,7 +117,7 @@ int pai__promises_write(const pai__promises *x, const pai_alloc *alloc,
   int rc;
 
   pai__buf_init(&b, alloc);
-  pai__buf_printf(&b, "[%" PRId64, (int64_t)x->layout);
+  pai__buf_printf(&b, "[%d,%" PRId64, x->fine, (int64_t)x->layout);
   for (uint32_t i = 0; i < x->list.len; i++)
     write_one(x, promise_at(x, i), &b);
   pai__buf_char(&b, ']');
@@ -164,6 +165,7 @@ static int read_all(pai__promises *x, const pai_sched *s, reading *r)
 {
   int rc = PAI_OK;
 
+  x->fine = next(r) != 0;
   x->layout = (uint64_t)next(r);
   while (rc == PAI_OK) {
     pai__promise a = { .id = (uint64_t)next(r), .first = x->sites.len };

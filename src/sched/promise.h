@@ -23,6 +23,7 @@ typedef struct pai__promises {
   pai__flat list;  /* of pai__promise */
   pai__flat sites; /* of pai__site */
   uint64_t layout; /* of the plan */
+  bool fine;       /* it was, and will be: else promises would not be valid */
 } pai__promises;
 
 void pai__promises_init(pai__promises *x);

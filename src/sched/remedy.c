@@ -364,6 +364,7 @@ static int mend_others(seeking *k, const pai__req *r, const pai__why *why)
   case PAI_LACK_TOPOLOGY:
   case PAI_LACK_GANG:
   case PAI_LACK_LATER:
+  case PAI_LACK_POLICY:
   case PAI_LACK_PREEMPTION: return free_some(k, why);
   default: return mend_own(k, r, why); /* nobody else could */
   }

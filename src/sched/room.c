@@ -72,6 +72,12 @@ static uint64_t tightest(const pai__build *b, uint64_t free, uint32_t size,
   return best;
 }
 
+bool pai__has_group(const pai__build *b, uint64_t free, uint32_t size,
+                    uint32_t n)
+{
+  return tightest(b, free, size, n) != 0;
+}
+
 /* The larger groups first: what is left is the tightest of the smaller. */
 uint64_t pai__pick_gpus(const pai__build *b, uint64_t free, uint32_t n)
 {
@@ -342,12 +348,13 @@ static int renumber(pai_sched *s, const pai__slot *first,
 int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
                         uint32_t *node)
 {
-  const pai__want *wants = pai__wants_of(s, r);
+  const pai__want *wants;
+  const pai__slot *first;
   int rc = reserve_ports(s, r, run);
 
+  wants = pai__wants_of(s, r);
+  first = pai__slots_of(s, run);
   for (uint32_t i = 0; i < run->tasks && rc == PAI_OK; i++) {
-    const pai__slot *first = pai__slots_of(s, run);
-
     *node = first[i].node;
     rc = renumber(s, first, &first[i], &wants[first[i].want]);
   }

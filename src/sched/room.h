@@ -86,6 +86,9 @@ void pai__slots_join(pai_sched *s, const pai__req *r, const pai__run *all,
 int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port);
 void pai__ports_regain(pai_sched *s);
 
+/* Has a group of that size n free GPUs?  n is not 0. */
+bool pai__has_group(const pai__build *b, uint64_t free, uint32_t size,
+                    uint32_t n);
 /* `n` of the free GPUs, there must be so many: the nearest to one another. */
 uint64_t pai__pick_gpus(const pai__build *b, uint64_t free, uint32_t n);
 

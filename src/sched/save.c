@@ -61,12 +61,12 @@ static void put_after(saving *x, const pai__req *r)
   pai__form_put_key(x->w, "after");
   pai__json_begin_array(x->w);
   for (uint32_t i = 0; i < r->nafter; i++)
-    pai__after_put(x->w, &(pai__after_form){ .id = after[i].id,
-                                             .kind = after[i].kind != 0
-                                                       ? (int)after[i].kind
-                                                       : PAI_AFTER_OK,
-                                             .done = after[i].kind == 0,
-                                             .never = after[i].bad != 0 });
+    pai__after_put(
+      x->w, &(pai__after_form){
+              .id = after[i].id,
+              .kind = after[i].kind != 0 ? (int)after[i].kind : PAI_AFTER_OK,
+              .done = after[i].kind == 0,
+              .never = after[i].kind != 0 && after[i].bad != 0 });
   pai__json_end_array(x->w);
 }
 

@@ -1,6 +1,7 @@
 /* sched.c - a scheduler is made, copied and freed */
 #include "sched/sched.h"
 
+#include "sched/fit.h"
 #include "sched/policy.h"
 
 static void init_flats(pai_sched *s)
@@ -17,6 +18,7 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->held, sizeof(uint64_t));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
+  pai__fit_init(s);
   pai__lookup_init(&s->by_id);
   pai__lookup_init(&s->by_instance);
   pai__lookup_init(&s->followed);
@@ -144,14 +146,16 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
 static void dispose_flats(pai_sched *s)
 {
-  pai__flat *list[] = {
-    &s->reqs,           &s->runs,           &s->rooms,
-    &s->cpus,           &s->kept,           &s->whys,
-    &s->claims,         &s->gpus_used,      &s->gpus_lent,
-    &s->held,           &s->decisions,      &s->slots,
-    &s->pool.words,     &s->by_id.slots,    &s->by_instance.slots,
-    &s->followed.slots, &s->possible.slots, &s->refused.slots
-  };
+  pai__flat *list[] = { &s->reqs,           &s->runs,
+                        &s->rooms,          &s->cpus,
+                        &s->kept,           &s->whys,
+                        &s->claims,         &s->gpus_used,
+                        &s->gpus_lent,      &s->held,
+                        &s->decisions,      &s->slots,
+                        &s->candidates,     &s->pool.words,
+                        &s->by_id.slots,    &s->by_instance.slots,
+                        &s->followed.slots, &s->possible.slots,
+                        &s->refused.slots };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);

@@ -73,19 +73,29 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
   return run;
 }
 
-/* PAI_OK, or PAI_EINTERNAL with what is wrong. */
+static int complain(pai_sched *s, uint32_t run, const char *wrong)
+{
+  char text[160];
+
+  (void)snprintf(text, sizeof(text),
+                 "event %" PRIu64 ", request %" PRIu64 ": %s", s->m.events,
+                 pai__req_at(s, pai__run_at(s, run)->req)->id, wrong);
+  return s->host.give_up(&s->host, PAI_EINTERNAL, text);
+}
+
+/* PAI_OK, or PAI_EINTERNAL with what is wrong; here and below. */
 static int pass(pai_sched *s, uint32_t run)
 {
   const char *wrong = pai__check_start(s, pai__run_at(s, run));
-  char text[160];
 
-  if (PAI__UNLIKELY(wrong != NULL)) {
-    (void)snprintf(text, sizeof(text),
-                   "event %" PRIu64 ", request %" PRIu64 ": %s", s->m.events,
-                   pai__req_at(s, pai__run_at(s, run)->req)->id, wrong);
-    return s->host.give_up(&s->host, PAI_EINTERNAL, text);
-  }
-  return PAI_OK;
+  return PAI__UNLIKELY(wrong != NULL) ? complain(s, run, wrong) : PAI_OK;
+}
+
+static int pass_share(pai_sched *s, uint32_t run)
+{
+  return pai__check_share(s, pai__run_at(s, run))
+           ? PAI_OK
+           : complain(s, run, "a virtual cluster has more than its share");
 }
 
 static void give(pai_sched *s, uint32_t run, bool numbered)
@@ -131,6 +141,8 @@ int pai__start(pai_sched *s, uint32_t req, uint32_t n)
     return PAI_ENOMEM;
   }
   rc = pass(s, run);
+  if (rc == PAI_OK)
+    rc = pass_share(s, run);
   if (rc < 0)
     give(s, run, true);
   else
@@ -149,6 +161,30 @@ static bool is_settled(const pai_sched *s, const pai__run *run)
     if (!pai__room_settled(pai__room_at(s, slots[i].node), slots[i].gpus))
       return false;
   return true;
+}
+
+/* Does another one of its virtual cluster leave? */
+static bool has_leaver(const pai_sched *s, const pai__run *run)
+{
+  uint32_t tenant = pai__req_at(s, run->req)->tenant, i = 0;
+
+  while (i < s->runs.len &&
+         (pai__run_at(s, i)->req == PAI__NONE ||
+          pai__run_at(s, i)->state != PAI__RUN_STOPPING ||
+          pai__req_at(s, pai__run_at(s, i)->req)->tenant != tenant))
+    i++;
+  return i < s->runs.len;
+}
+
+/* 1: it may start; 0: it waits, for its place or its share; -1: of a share that
+ * became less since it was claimed it gets no more. */
+static int is_due(const pai_sched *s, const pai__run *run)
+{
+  if (!is_settled(s, run))
+    return 0;
+  if (pai__check_share(s, run))
+    return 1;
+  return has_leaver(s, run) ? 0 : -1;
 }
 
 static void set_claimed(pai_sched *s, uint32_t run)
@@ -184,7 +220,7 @@ int pai__claim(pai_sched *s, uint32_t req, uint32_t n)
     return PAI_ENOMEM;
   set_claimed(s, run);
   pai__req_update(s, req);
-  if (!is_settled(s, pai__run_at(s, run)))
+  if (is_due(s, pai__run_at(s, run)) <= 0)
     return 0;
   if (pai__slots_number(s, pai__req_at(s, req), pai__run_at(s, run)) < 0) {
     pai__release(s, run);
@@ -202,32 +238,50 @@ int pai__claim(pai_sched *s, uint32_t req, uint32_t n)
   return 1;
 }
 
+/* It waits again. */
+static void drop_claim(pai_sched *s, uint32_t run, bool numbered)
+{
+  uint32_t req = pai__run_at(s, run)->req;
+
+  unclaim(s, run);
+  give(s, run, numbered);
+  pai__req_update(s, req);
+}
+
+static int start_one(pai_sched *s, uint32_t run)
+{
+  const pai__run *x = pai__run_at(s, run);
+  int rc;
+
+  if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0 ||
+      pai__slots_number(s, pai__req_at(s, x->req), x) < 0)
+    return PAI_ENOMEM;
+  rc = pass(s, run);
+  if (rc < 0) {
+    drop_claim(s, run, true);
+    return rc;
+  }
+  unclaim(s, run);
+  begin(s, run);
+  return PAI_OK;
+}
+
 int pai__start_claimed(pai_sched *s)
 {
-  for (uint32_t i = 0; i < s->claims.len;) {
+  int rc = PAI_OK;
+
+  for (uint32_t i = 0; i < s->claims.len && rc == PAI_OK;) {
     uint32_t run = ((uint32_t *)s->claims.data)[i];
-    const pai__run *x = pai__run_at(s, run);
-    int rc;
+    int due = is_due(s, pai__run_at(s, run));
 
-    if (!is_settled(s, x)) {
+    if (due > 0)
+      rc = start_one(s, run);
+    else if (due < 0)
+      drop_claim(s, run, false);
+    else
       i++;
-      continue;
-    }
-    if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0 ||
-        pai__slots_number(s, pai__req_at(s, x->req), x) < 0)
-      return PAI_ENOMEM;
-    unclaim(s, run);
-    rc = pass(s, run);
-    if (rc < 0) {
-      uint32_t req = x->req;
-
-      give(s, run, true);
-      pai__req_update(s, req);
-      return rc;
-    }
-    begin(s, run);
   }
-  return PAI_OK;
+  return rc;
 }
 
 /* --- the end -------------------------------------------------------------- */

@@ -4,10 +4,10 @@
 #include "resource/bits.h"
 
 const char *const pai__lack_words[PAI_LACKS + 1] = {
-  "",      "release",    "after",   "turn",  "throttle",
-  "quota", "type",       "health",  "pin",   "reservation",
-  "gpu",   "cpu",        "memory",  "port",  "topology",
-  "gang",  "preemption", "victims", "later", "policy", NULL
+  "",       "release", "after",    "turn",        "throttle",   "quota",
+  "type",   "health",  "pin",      "reservation", "gpu",        "cpu",
+  "memory", "port",    "topology", "gang",        "preemption", "victims",
+  "later",  "policy",  NULL
 };
 
 const char *pai__lack_things(uint32_t lack)

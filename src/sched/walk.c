@@ -7,8 +7,7 @@ int pai__start_all(pai_sched *s, uint32_t req, const pai__how *how)
 {
   int rc = 1;
 
-  while (rc == 1 && pai__req_waiting(pai__req_at(s, req)) != 0 &&
-         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING)
+  while (rc == 1 && pai__may_begin(s, req))
     rc = how->over ? pai__try_over(s, req, how->strategy, how->beyond_share)
                    : pai__try(s, req, how->strategy, how->beyond_share);
   return rc;
@@ -47,6 +46,21 @@ void pai__sort_waiting(pai__flat *list)
 {
   if (list->len != 0)
     qsort(list->data, list->len, list->size, by_group);
+}
+
+uint32_t pai__refuse_behind(pai_sched *s, const pai__flat *list, uint32_t at,
+                            uint32_t end)
+{
+  const pai__entry *head = pai__entry_at(list, at);
+
+  for (at++; at < end; at++) {
+    const pai__entry *e = pai__entry_at(list, at);
+
+    if (head->priority >= 0 && e->priority < 0)
+      break;
+    pai__refuse_turn(s, e->req, head->req);
+  }
+  return at;
 }
 
 uint64_t pai__gpus_wanted(const pai_sched *s, uint32_t req)

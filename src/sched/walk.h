@@ -36,6 +36,20 @@ static inline pai__entry *pai__entry_at(const pai__flat *list, uint32_t i)
   return (pai__entry *)list->data + i;
 }
 
+/* An entry could not start: those of its group behind it, up to `end`, do not
+ * overtake it, but opportunistic ones, who are content with what is left.  The
+ * index of the first of these, or `end`. */
+uint32_t pai__refuse_behind(pai_sched *s, const pai__flat *list, uint32_t at,
+                            uint32_t end);
+
+/* May another instance of it begin? */
+static inline bool pai__may_begin(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+
+  return pai__req_waiting(r) != 0 && pai__req_lack(s, r) == PAI_LACK_NOTHING;
+}
+
 /* GPUs that an instance of it wants, with all its tasks. */
 uint64_t pai__gpus_wanted(const pai_sched *s, uint32_t req);
 

@@ -29,6 +29,8 @@ extern const bench bench_json[];
 extern const bench bench_spec[];
 extern const bench bench_cluster[];
 extern const bench bench_sample[];
+extern const bench bench_sched[];
+extern const bench bench_hived[];
 
 /* Programs of their own, with the words behind their names; exit codes. */
 int bench_hived_workload(int argc, char **argv);
@@ -42,5 +44,8 @@ void bench_yaml_spec(pai__buf *out);            /* one job, about 2.5 KB */
 void bench_yaml_list(pai__buf *out, int njobs); /* jobs as a sequence */
 void bench_json_spec(pai__buf *out);            /* one job, about 2.5 KB */
 void bench_json_list(pai__buf *out, int njobs); /* about 490 bytes a job */
+/* A cluster of racks of 8 nodes of 8 GPUs, in HiveD's form; a multiple of 8
+ * nodes (hived_generate.c). */
+void bench_hived_cluster(pai__buf *out, unsigned nodes);
 
 #endif

@@ -389,6 +389,92 @@ static int run_all(run *r, double init, const char *decisions)
   return mismatches == 0 ? 0 : 1;
 }
 
+/* --- a copy of a full cluster --------------------------------------------- */
+
+enum { FORK_NODES = 1256, FORK_GANGS = 10000 }; /* of 8 GPUs; of one each */
+
+static pai_cluster *fork_cluster;
+
+static int build_full(pai__hived **out)
+{
+  static const pai__hived_member one = { 1, 1 };
+  pai__hived_result result;
+  char name[16];
+  int rc = pai__hived_new(out, fork_cluster, &pai__libc_alloc, NULL);
+
+  for (uint32_t i = 0; rc == PAI_OK && i < fork_cluster->nnodes; i++)
+    pai__hived_set_node(*out, i, true);
+  for (uint32_t i = 0; rc == PAI_OK && i < FORK_GANGS; i++) {
+    pai__hived_request q = { .group = name,
+                             .members = &one,
+                             .nmembers = 1,
+                             .leaves = 1,
+                             .vc = i % 4,
+                             .pin = PAI__NOTHING,
+                             .ignores_suggested = true };
+
+    q.group_len = (size_t)snprintf(name, sizeof(name), "g%u", (unsigned)i);
+    rc = pai__hived_schedule(*out, &q, i + 1, NULL, PAI__HIVED_FILTERING,
+                             &result);
+    if (rc == PAI_OK && result.kind != PAI__HIVED_BIND)
+      rc = PAI_ENOROOM;
+    if (rc == PAI_OK)
+      rc = pai__hived_add(*out, &q, i + 1,
+                          pai__hived_leaf_node(*out, result.gang.leaves[0]), 0,
+                          &result.info);
+  }
+  return rc;
+}
+
+static void *setup_fork(void)
+{
+  pai__hived *h = NULL;
+  pai__buf text;
+
+  pai__buf_init(&text, &pai__libc_alloc);
+  bench_hived_cluster(&text, FORK_NODES);
+  if (pai_cluster_parse(&fork_cluster, pai__buf_text(&text), text.len, NULL,
+                        NULL) == PAI_OK &&
+      build_full(&h) < 0) {
+    pai__hived_free(h);
+    h = NULL;
+  }
+  pai__buf_dispose(&text);
+  return h;
+}
+
+static void teardown_fork(void *data)
+{
+  pai__hived_free(data);
+  pai_cluster_free(fork_cluster);
+}
+
+static int clone_full(void *data)
+{
+  pai__hived *clone;
+  int rc = pai__hived_clone(&clone, data);
+
+  pai__hived_free(clone);
+  return rc;
+}
+
+static int build_again(void *data)
+{
+  pai__hived *h = NULL;
+  int rc = build_full(&h);
+
+  (void)data;
+  pai__hived_free(h);
+  return rc;
+}
+
+const bench bench_hived[] = {
+  { "hived-fork",
+    "a copy of 1,256 nodes with 10,000 running gangs, against their events",
+    "copy", 10, setup_fork, teardown_fork, clone_full, build_again },
+  { NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL },
+};
+
 int bench_hived_workload(int argc, char **argv)
 {
   run r = { .h = NULL };

@@ -41,32 +41,45 @@ static unsigned below(generating *g, unsigned n)
   return (unsigned)pai__prng_below(&g->r, n);
 }
 
-static void print_cluster(unsigned nodes)
+void bench_hived_cluster(pai__buf *out, unsigned nodes)
 {
   unsigned racks = nodes / 64, rest = nodes / VCS - racks * RACK;
 
-  printf("physicalCluster:\n"
-         "  cellTypes:\n"
-         "    SWITCH: {childCellType: GPU, childCellNumber: 2}\n"
-         "    SOCKET: {childCellType: SWITCH, childCellNumber: 2}\n"
-         "    NODE: {childCellType: SOCKET, childCellNumber: 2, "
-         "isNodeLevel: true}\n"
-         "    RACK: {childCellType: NODE, childCellNumber: %d}\n"
-         "  physicalCells:\n",
-         RACK);
+  pai__buf_printf(out,
+                  "physicalCluster:\n"
+                  "  cellTypes:\n"
+                  "    SWITCH: {childCellType: GPU, childCellNumber: 2}\n"
+                  "    SOCKET: {childCellType: SWITCH, childCellNumber: 2}\n"
+                  "    NODE: {childCellType: SOCKET, childCellNumber: 2, "
+                  "isNodeLevel: true}\n"
+                  "    RACK: {childCellType: NODE, childCellNumber: %d}\n"
+                  "  physicalCells:\n",
+                  RACK);
   for (unsigned i = 0; i < nodes; i++) {
     if (i % RACK == 0)
-      printf("  - cellType: RACK\n    cellChildren: [");
-    printf("{cellAddress: n%04u}%s", i, (i + 1) % RACK == 0 ? "]\n" : ", ");
+      pai__buf_str(out, "  - cellType: RACK\n    cellChildren: [");
+    pai__buf_printf(out, "{cellAddress: n%04u}%s", i,
+                    (i + 1) % RACK == 0 ? "]\n" : ", ");
   }
-  printf("virtualClusters:\n");
+  pai__buf_str(out, "virtualClusters:\n");
   for (unsigned i = 0; i < VCS; i++) {
-    printf("  vc%u:\n    virtualCells:\n", i);
+    pai__buf_printf(out, "  vc%u:\n    virtualCells:\n", i);
     if (racks > 0)
-      printf("    - {cellType: RACK, cellNumber: %u}\n", racks);
+      pai__buf_printf(out, "    - {cellType: RACK, cellNumber: %u}\n", racks);
     if (rest > 0)
-      printf("    - {cellType: RACK.NODE, cellNumber: %u}\n", rest);
+      pai__buf_printf(out, "    - {cellType: RACK.NODE, cellNumber: %u}\n",
+                      rest);
   }
+}
+
+static void print_cluster(unsigned nodes)
+{
+  pai__buf text;
+
+  pai__buf_init(&text, &pai__libc_alloc);
+  bench_hived_cluster(&text, nodes);
+  (void)fwrite(pai__buf_text(&text), 1, text.len, stdout);
+  pai__buf_dispose(&text);
 }
 
 /* What may be in use: of a virtual cluster, or opportunistically. */

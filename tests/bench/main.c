@@ -16,11 +16,11 @@
 enum { ROUNDS = 9, ROUND_NS = 20000000 };
 
 static const bench *const groups[] = {
-  bench_yaml,       bench_spec, bench_cluster, bench_sample,
+  bench_yaml,       bench_spec,  bench_cluster, bench_sample,
 #ifdef HAVE_JANSSON
   bench_json,
 #endif
-  bench_allocation,
+  bench_allocation, bench_hived, bench_sched,
 };
 
 typedef int (*work)(void *data);

@@ -39,12 +39,14 @@ class Cli(program.ProgramTest):
     def test_words_that_bash_offers(self):
         script = (ROOT / "pkgconfig/completions/openpai.bash").read_text()
         for line, offered in (("openpai he", "help"),
-                              ("openpai help s", "spec"),
+                              ("openpai help sp", "spec"),
                               ("openpai help spec sc", "schema"),
                               ("openpai help spec check ", ""),
                               ("openpai help run ", ""),
                               ("openpai spec diff --", "--json\n--help"),
                               ("openpai cluster h", "hived"),
+                              ("openpai help sch", "sched"),
+                              ("openpai sched h", "hived-replay"),
                               ("openpai help cluster sh", "show"),
                               ("openpai cluster show --as ku", "kubernetes"),
                               ("openpai cluster top x", "")):

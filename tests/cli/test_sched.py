@@ -40,7 +40,7 @@ class ReplayTest(program.ProgramTest):
         self.bad = self.write("traces/bad.jsonl", steps("n1"))
 
     def replay(self, *words):
-        return self.openpai("sched", "hived-replay", *words)
+        return self.run_cli("sched", "hived-replay", *words)
 
     def test_agrees(self):
         done = self.replay(self.good)
@@ -74,7 +74,7 @@ class ReplayTest(program.ProgramTest):
         done = self.replay("--config-dir", str(self.folder / "other"),
                            self.good)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("good.jsonl, line 1: error: there is no configuration "
+        self.assertIn("good.jsonl:1: error: there is no configuration "
                       "'one.yaml'", done.stderr)
 
     def test_wrong(self):
@@ -85,9 +85,9 @@ class ReplayTest(program.ProgramTest):
         self.assertIn("cannot read", done.stderr)
         done = self.replay(self.write("bad.jsonl", "\n{]\n"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("bad.jsonl, line 2: error:", done.stderr)
-        self.assertEqual(self.openpai("sched").returncode, 2)
-        self.assertEqual(self.openpai("sched", "dance").returncode, 2)
+        self.assertIn("bad.jsonl:2: error: expected a key", done.stderr)
+        self.assertEqual(self.run_cli("sched").returncode, 2)
+        self.assertEqual(self.run_cli("sched", "dance").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -83,11 +83,13 @@ def pkg_config(stage, *args):
         find(stage, "openpai.pc").parent)).split()
 
 
-def compile_with(args, compiler, stage, *options):
-    """Compiles and runs app.c as pkg-config says; returns the program."""
+def compile_with(args, compiler, stage, *options, source=None):
+    """Compiles app.c, or another, as pkg-config says, and runs it; returns the
+    program."""
     app = fresh(args.work / "pkg-config") / "app"
-    run(compiler, *args.flag, *STRICT, *options, args.here / "app.c", "-o",
-        app, *pkg_config(stage, *args.pc_options, "--cflags", "--libs"))
+    run(compiler, *args.flag, *STRICT, *options,
+        source or args.here / "app.c", "-o", app,
+        *pkg_config(stage, *args.pc_options, "--cflags", "--libs"))
     run(app, LD_LIBRARY_PATH=find(stage, "openpai.pc").parent.parent)
     return app
 
@@ -100,6 +102,8 @@ def case_pkg_config(args):
     if libs != ["-lopenpai"]:
         fail("a shared link needs no more than -lopenpai: %s" % libs)
     compile_with(args, args.cc, args.stage, "-std=c99")
+    compile_with(args, args.cc, args.stage, "-std=c99",
+                 source=args.source / "examples/sched.c")
 
 
 def case_pkg_config_static(args):

@@ -7,7 +7,8 @@ Result(state='succeeded', code=0)
 
 check() tells all that is wrong with a job file, and Draft changes one.
 Topology is a machine, Cluster many of them, Allocation what a job holds of
-them; gpus() and Sampler tell what this machine has and does.
+them; gpus() and Sampler tell what this machine has and does.  Scheduler decides
+who starts where.
 
 What fails raises openpai.Error, or a subclass of it per code.
 """
@@ -24,25 +25,33 @@ from ._errors import (
 from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._platform import Event, Platform, Result, run
+from ._policy import PolicyHost, SchedulingPolicy
+from ._queue import (
+    Decision, Place, Policy, Queue, Reason, Request, Running, SchedNode,
+    SchedSums, SchedVirtualCluster, Want)
 from ._report import Diagnostic, Report
 from ._sampler import (
     CpuSample, DiskSample, FileSystemSample, GpuSample, GroupSample,
     MemorySample, NetworkSample, Sample, Sampler)
+from ._sched import Log, Scheduler, policies
 from ._topology import (
     Affinity, Link, Summary, Topology, TopologyGpu, TopologyObject)
 
 __all__ = [
     "Affinity", "Allocation", "BusyError", "CanceledError", "Change",
-    "Cluster", "CpuSample", "Diagnostic", "DiskSample", "Draft", "Error",
-    "Event", "ExistsError", "FileSystemSample", "Gpu", "GpuLink", "GpuProcess",
-    "GpuSample", "Gpus", "GroupSample", "InternalError", "InvalidError",
-    "IoError", "Item", "Job", "LimitError", "Link", "Machine", "MemorySample",
-    "Near", "NetworkSample", "NoMemoryError", "NoRoomError", "NoSuchFileError",
-    "NoSuchPlaceError", "Node", "NodeAllocation", "NodeGpu", "Nodes",
-    "NotFoundError", "PermissionDenied", "Platform", "Prerequisite", "Report",
-    "Result", "Role", "Sample", "Sampler", "Share", "Sku", "Summary", "Sums",
-    "Topology", "TopologyGpu", "TopologyObject", "UnsupportedError",
-    "VirtualCluster", "__version__", "check", "gpus", "run", "schema"]
+    "Cluster", "CpuSample", "Decision", "Diagnostic", "DiskSample", "Draft",
+    "Error", "Event", "ExistsError", "FileSystemSample", "Gpu", "GpuLink",
+    "GpuProcess", "GpuSample", "Gpus", "GroupSample", "InternalError",
+    "InvalidError", "IoError", "Item", "Job", "LimitError", "Link", "Log",
+    "Machine", "MemorySample", "Near", "NetworkSample", "NoMemoryError",
+    "NoRoomError", "NoSuchFileError", "NoSuchPlaceError", "Node",
+    "NodeAllocation", "NodeGpu", "Nodes", "NotFoundError", "PermissionDenied",
+    "Place", "Platform", "Policy", "PolicyHost", "Prerequisite", "Queue",
+    "Reason", "Report", "Request", "Result", "Role", "Running", "Sample",
+    "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster", "Scheduler",
+    "SchedulingPolicy", "Share", "Sku", "Summary", "Sums", "Topology",
+    "TopologyGpu", "TopologyObject", "UnsupportedError", "VirtualCluster",
+    "Want", "__version__", "check", "gpus", "policies", "run", "schema"]
 
 __version__: str = _facade.version()
 

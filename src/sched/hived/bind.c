@@ -23,18 +23,6 @@ static void mark_root(pai__hived *h, const pai__vcell *v, bool unbound)
     h->unbound_sums[v->at / 4096] &= ~sum;
 }
 
-static uint32_t lowest_bit(uint64_t word)
-{
-  uint32_t n = 0;
-
-  for (unsigned half = 32; half > 0; half /= 2)
-    if ((word & (((uint64_t)1 << half) - 1)) == 0) {
-      word >>= half;
-      n += half;
-    }
-  return n;
-}
-
 uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l)
 {
   uint32_t at = l->roots, end = l->roots + l->nroots;
@@ -43,14 +31,14 @@ uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l)
     uint64_t word = h->unbound[at / 64] >> at % 64, sums;
 
     if (word != 0) {
-      at += lowest_bit(word);
+      at += pai__lowest_bit(word);
       return at < end ? h->roots[at] : PAI__NOTHING;
     }
     at = (at / 64 + 1) * 64;
     if (at >= end)
       break;
     sums = h->unbound_sums[at / 4096] >> at / 64 % 64;
-    at += 64 * (sums != 0 ? lowest_bit(sums) : 64 - at / 64 % 64);
+    at += 64 * (sums != 0 ? pai__lowest_bit(sums) : 64 - at / 64 % 64);
   }
   return PAI__NOTHING;
 }

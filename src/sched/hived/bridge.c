@@ -1,7 +1,9 @@
 /* bridge.c - between requests of the scheduler and HiveD's groups */
 #include "sched/hived/bridge.h"
 
+#include "json/json.h"
 #include "resource/bits.h"
+#include "sched/hived/save.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -233,11 +235,21 @@ static int make(pai__bridge *g, const pai_sched *s, pai_error **err)
   rc = as_hived(g, s->park, err);
   if (rc == PAI_OK)
     rc = pai__hived_new(&g->engine, g->banks->cluster, &g->alloc, err);
+  return rc == PAI_OK ? find_places(g, s->park) : rc;
+}
+
+/* Hands it out, or frees it and tells the host why. */
+static int finish(pai__bridge **out, const pai_policy_host *host,
+                  pai__bridge *g, int rc, pai_error *err)
+{
+  *out = rc == PAI_OK ? g : NULL;
   if (rc == PAI_OK)
-    rc = find_places(g, s->park);
-  for (uint32_t i = 0; rc == PAI_OK && i < s->park->nspots; i++)
-    pai__bridge_see_node(g, s, i);
-  return rc == PAI_OK ? bind_all(g, s) : rc;
+    return rc;
+  if (err != NULL)
+    (void)host->give_up(host, rc, pai_error_message(err));
+  pai_error_free(err);
+  pai__bridge_free(g);
+  return rc;
 }
 
 int pai__bridge_new(pai__bridge **out, const pai_policy_host *host)
@@ -251,15 +263,96 @@ int pai__bridge_new(pai__bridge **out, const pai_policy_host *host)
   if (g == NULL)
     return PAI_ENOMEM;
   rc = make(g, s, &err);
-  if (rc == PAI_OK) {
-    *out = g;
-    return rc;
+  for (uint32_t i = 0; rc == PAI_OK && i < s->park->nspots; i++)
+    pai__bridge_see_node(g, s, i);
+  if (rc == PAI_OK)
+    rc = bind_all(g, s);
+  return finish(out, host, g, rc, err);
+}
+
+/* --- saving --------------------------------------------------------------- */
+
+int pai__bridge_save(const pai__bridge *g, pai__buf *out)
+{
+  const pai__reserving *list = g->reserving.data;
+  pai__json_writer w;
+  bool ok;
+
+  pai__json_writer_init(&w, out, false);
+  pai__json_begin_object(&w);
+  pai__json_key(&w, "cells", 5);
+  ok = pai__hived_save(g->engine, &w);
+  pai__json_key(&w, "reserving", 9);
+  pai__json_begin_array(&w);
+  for (uint32_t i = 0; i < g->reserving.len; i++) {
+    pai__bridge_name name;
+
+    pai__bridge_name_of(&name, list[i].id, list[i].instance);
+    pai__json_text(&w, name.text, name.len);
   }
-  if (err != NULL)
-    (void)host->give_up(host, rc, pai_error_message(err));
-  pai_error_free(err);
-  pai__bridge_free(g);
+  pai__json_end_array(&w);
+  pai__json_end_object(&w);
+  return ok && pai__json_finish(&w) == PAI_OK ? PAI_OK : PAI_ENOMEM;
+}
+
+static int load_reserving(pai__bridge *g, const pai__tree *t, pai__node list)
+{
+  pai__tree_walk walk;
+  pai__node item;
+  int rc = PAI_OK;
+
+  if (list == PAI__NO_NODE || pai__tree_type(t, list) != PAI__SEQUENCE)
+    return PAI_EINVAL;
+  walk = pai__tree_iter(t, list);
+  while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    uint64_t id;
+    uint32_t instance;
+
+    if (pai__tree_type(t, item) != PAI__STRING ||
+        !pai__bridge_name_read(pai__tree_str(t, item, NULL), &id, &instance))
+      return PAI_EINVAL;
+    rc = pai__bridge_list(g, id, instance);
+  }
   return rc;
+}
+
+static int load_state(pai__bridge *g, const char *saved, size_t len,
+                      pai_error **err)
+{
+  pai__json_options how = { .alloc = &g->alloc };
+  const char *wrong = "reserving";
+  pai__tree *t;
+  pai__node cells;
+  int rc = pai__json_parse(&t, saved, len, &how, err);
+
+  if (rc < 0)
+    return rc;
+  cells = pai__tree_get(t, 0, "cells");
+  rc = cells == PAI__NO_NODE ? PAI_EINVAL
+                             : pai__hived_restore(g->engine, t, cells, &wrong);
+  if (rc == PAI_OK)
+    rc = load_reserving(g, t, pai__tree_get(t, 0, "reserving"));
+  pai__tree_free(t);
+  return rc == PAI_EINVAL
+           ? pai__fail(err, rc, "\"%s\" of HiveD's state cannot be", wrong)
+           : rc;
+}
+
+int pai__bridge_load(pai__bridge **out, const pai_policy_host *host,
+                     const char *saved, size_t len)
+{
+  const pai_sched *s = host->sched;
+  pai__bridge *g = new_bridge(&s->alloc);
+  pai_error *err = NULL;
+  int rc;
+
+  *out = NULL;
+  if (g == NULL)
+    return PAI_ENOMEM;
+  rc = make(g, s, &err);
+  if (rc == PAI_OK)
+    rc = load_state(g, saved, len, &err);
+  return finish(out, host, g, rc, err);
 }
 
 int pai__bridge_clone(pai__bridge **out, const pai__bridge *g,

@@ -59,6 +59,11 @@ uint64_t pai__bridge_pod(uint64_t id, uint32_t instance, uint32_t task);
 /* The cells of the scheduler's cluster; what runs is there, what is sick is
  * not to be used.  PAI_OK, or a code, and the host has been told. */
 int pai__bridge_new(pai__bridge **out, const pai_policy_host *host);
+/* Likewise, with what pai__bridge_save() wrote instead of what runs. */
+int pai__bridge_load(pai__bridge **out, const pai_policy_host *host,
+                     const char *saved, size_t len);
+/* As JSON.  PAI_OK or PAI_ENOMEM. */
+int pai__bridge_save(const pai__bridge *g, pai__buf *out);
 /* PAI_OK or PAI_ENOMEM. */
 int pai__bridge_clone(pai__bridge **out, const pai__bridge *g,
                       const pai_alloc *alloc);

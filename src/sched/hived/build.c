@@ -1,49 +1,12 @@
-/* build.c - the cells of a cluster and of its virtual clusters, in flat arrays
- */
-#include "resource/virtual_cells.h"
-#include "sched/hived/engine.h"
+/* build.c - the cells of a cluster in flat arrays, and the state HiveD starts
+ * with */
+#include "sched/hived/build.h"
 
 #include <stdlib.h>
 
-typedef struct building {
-  pai__hived *h;
-  pai__cells cells;
-  uint32_t *vc_of;     /* of each virtual cluster by name: in the cluster */
-  uint64_t *owns;      /* of each share: chain and virtual cluster, sorted */
-  uint32_t *pin_cells; /* cells with a name */
-  size_t npin_cells;
-  size_t npins; /* that are made */
-} building;
-
-/* n zeroed elements, and none for 0. */
-static int make(const pai_alloc *a, void *where, size_t n, size_t size)
-{
-  void *p = NULL;
-
-  if (n > 0) {
-    p = pai__realloc(a, NULL, 0, n, size);
-    if (p == NULL)
-      return PAI_ENOMEM;
-    memset(p, 0, n * size);
-  }
-  memcpy(where, &p, sizeof(p));
-  return PAI_OK;
-}
-
-#define MAKE(h, vec, n) make(&(h)->alloc, &(h)->vec, (n), sizeof(*(h)->vec))
-
 /* --- cells ---------------------------------------------------------------- */
 
-static uint32_t chain_of_cell(const building *b, uint32_t cell)
-{
-  const pai_cluster *c = b->h->cluster;
-
-  while (c->cells[cell].parent != PAI__NOTHING)
-    cell = c->cells[cell].parent;
-  return b->cells.chain_of[c->cells[cell].type];
-}
-
-static int make_cells(building *b)
+static int make_cells(pai__building *b)
 {
   pai__hived *h = b->h;
   const pai_cluster *c = h->cluster;
@@ -52,7 +15,8 @@ static int make_cells(building *b)
   for (size_t i = 0; i < c->ncells; i++)
     h->npleaves += c->types[c->cells[i].type].child == PAI__NOTHING;
   h->npcells = c->ncells;
-  if (MAKE(h, pcells, c->ncells) < 0 || MAKE(h, pleaves, h->npleaves) < 0)
+  if (PAI__MAKE(h, pcells, c->ncells) < 0 ||
+      PAI__MAKE(h, pleaves, h->npleaves) < 0)
     return PAI_ENOMEM;
   for (uint32_t i = 0; i < c->ncells; i++) {
     const pai__cell *from = &c->cells[i];
@@ -79,7 +43,7 @@ static int make_cells(building *b)
 }
 
 /* Lists of chains and levels; the top cells are free. */
-static int make_levels(building *b)
+static int make_levels(pai__building *b)
 {
   pai__hived *h = b->h;
   const pai__cells *cells = &b->cells;
@@ -88,7 +52,8 @@ static int make_levels(building *b)
   h->nchains = cells->nchains;
   for (size_t i = 0; i < h->nchains; i++)
     h->nlevels += cells->chains[i].levels;
-  if (MAKE(h, chains, h->nchains) < 0 || MAKE(h, levels, h->nlevels) < 0)
+  if (PAI__MAKE(h, chains, h->nchains) < 0 ||
+      PAI__MAKE(h, levels, h->nlevels) < 0)
     return PAI_ENOMEM;
   h->nlevels = 0;
   for (size_t i = 0; i < h->nchains; i++) {
@@ -119,16 +84,16 @@ static int make_levels(building *b)
   return PAI_OK;
 }
 
-static int make_nodes(building *b)
+static int make_nodes(pai__building *b)
 {
   pai__hived *h = b->h;
   const pai__cells *cells = &b->cells;
 
   h->nnodes = h->cluster->nnodes;
   h->nnode_leaves = h->npleaves;
-  if (MAKE(h, node_first, h->nnodes + 1) < 0 ||
-      MAKE(h, node_leaves, h->npleaves) < 0 ||
-      MAKE(h, node_sick, h->nnodes) < 0)
+  if (PAI__MAKE(h, node_first, h->nnodes + 1) < 0 ||
+      PAI__MAKE(h, node_leaves, h->npleaves) < 0 ||
+      PAI__MAKE(h, node_sick, h->nnodes) < 0)
     return PAI_ENOMEM;
   for (size_t i = 0; i < h->npleaves; i++)
     h->node_first[h->pcells[h->pleaves[i].cell].node + 1]++;
@@ -157,7 +122,7 @@ static int by_leaf_name(const void *a, const void *b)
   return strcmp(((const pai__named *)a)->name, ((const pai__named *)b)->name);
 }
 
-static int make_leaf_types(building *b)
+static int make_leaf_types(pai__building *b)
 {
   pai__hived *h = b->h;
   const pai_cluster *c = h->cluster;
@@ -166,8 +131,8 @@ static int make_leaf_types(building *b)
   size_t n = 0;
 
   h->nleaf_types = h->ntype_chains = h->nchains;
-  if (names == NULL || MAKE(h, leaf_types, h->nchains) < 0 ||
-      MAKE(h, type_chains, h->nchains) < 0)
+  if (names == NULL || PAI__MAKE(h, leaf_types, h->nchains) < 0 ||
+      PAI__MAKE(h, type_chains, h->nchains) < 0)
     return PAI_ENOMEM;
   for (size_t i = 0; i < h->nchains; i++) {
     uint32_t type = h->levels[h->chains[i].level].type;
@@ -193,268 +158,7 @@ static int make_leaf_types(building *b)
   return PAI_OK;
 }
 
-/* --- what virtual clusters have ------------------------------------------- */
-
-static uint32_t share_type(const building *b, const pai__share *s,
-                           uint32_t *chain, uint32_t *pinned)
-{
-  const pai_cluster *c = b->h->cluster;
-  const char *dot;
-  uint32_t top;
-
-  *pinned = PAI__NOTHING;
-  if (s->pin != NULL) {
-    for (size_t i = 0; i < b->npin_cells; i++)
-      if (strcmp(c->cells[b->pin_cells[i]].pin, s->pin) == 0)
-        *pinned = b->pin_cells[i];
-    *chain = chain_of_cell(b, *pinned);
-    return c->cells[*pinned].type;
-  }
-  top = pai__cluster_find_type(c, s->path, strcspn(s->path, "."));
-  dot = strrchr(s->path, '.');
-  dot = dot != NULL ? dot + 1 : s->path;
-  *chain = b->cells.chain_of[top];
-  return pai__cluster_find_type(c, dot, strlen(dot));
-}
-
-static int by_number(const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-  return (x > y) - (x < y);
-}
-
-/* Which virtual clusters have anything of which chain, by chain. */
-static int make_pairs(building *b)
-{
-  pai__hived *h = b->h;
-  const pai_cluster *c = h->cluster;
-  size_t n = 0, shares = 0;
-  uint32_t chain, pinned;
-
-  for (size_t i = 0; i < c->nvcs; i++)
-    shares += c->vcs[i].nshares;
-  b->owns = pai__arena_zalloc(&b->cells.arena, shares + 1, sizeof(*b->owns));
-  if (b->owns == NULL)
-    return PAI_ENOMEM;
-  for (uint32_t i = 0; i < c->nvcs; i++)
-    for (uint32_t k = 0; k < c->vcs[b->vc_of[i]].nshares; k++) {
-      (void)share_type(b, &c->vcs[b->vc_of[i]].shares[k], &chain, &pinned);
-      b->owns[n++] = (uint64_t)chain << 32 | i;
-    }
-  qsort(b->owns, n, sizeof(*b->owns), by_number);
-  for (size_t i = 0; i < n; i++) {
-    if (i > 0 && b->owns[i] == b->owns[i - 1])
-      continue;
-    b->owns[h->npairs++] = b->owns[i];
-    h->npair_levels += h->chains[b->owns[i] >> 32].levels;
-  }
-  if (MAKE(h, pairs, h->npairs) < 0 ||
-      MAKE(h, pair_levels, h->npair_levels) < 0)
-    return PAI_ENOMEM;
-  h->npair_levels = 0;
-  for (uint32_t i = 0; i < h->npairs; i++) {
-    pai__hived_chain *at = &h->chains[b->owns[i] >> 32];
-
-    if (at->npairs++ == 0)
-      at->pair = i;
-    h->pairs[i] = (pai__hived_pair){ .vc = (uint32_t)b->owns[i],
-                                     .chain = (uint32_t)(b->owns[i] >> 32),
-                                     .level = (uint32_t)h->npair_levels,
-                                     .view = PAI__NOTHING };
-    h->npair_levels += at->levels;
-  }
-  return PAI_OK;
-}
-
-/* What is wanted, and how many roots and pins there are to be. */
-static void count_shares(building *b)
-{
-  pai__hived *h = b->h;
-  uint32_t chain, pinned;
-
-  for (uint32_t i = 0; i < h->nvcs; i++) {
-    const pai__vc *vc = &h->cluster->vcs[b->vc_of[i]];
-
-    for (uint32_t k = 0; k < vc->nshares; k++) {
-      uint32_t type = share_type(b, &vc->shares[k], &chain, &pinned);
-      uint32_t at = b->cells.types[type].level - 1;
-      pai__pair_level *l =
-        &h->pair_levels[h->pairs[pai__pair_of(h, i, chain)].level + at];
-      int32_t count = (int32_t)vc->shares[k].count;
-
-      l->free += count;
-      h->levels[h->chains[chain].level + at].wanted += count;
-      if (pinned != PAI__NOTHING)
-        h->npins++;
-      else
-        l->nroots += vc->shares[k].count;
-    }
-  }
-}
-
-static int make_roots(building *b)
-{
-  pai__hived *h = b->h;
-
-  count_shares(b);
-  for (size_t i = 0; i < h->npair_levels; i++) {
-    pai__pair_level *l = &h->pair_levels[i];
-
-    l->roots = (uint32_t)h->nroots;
-    l->doomed = (uint32_t)h->nlists;
-    h->nroots += l->nroots;
-    h->nlists += l->nroots;
-    l->nroots = 0;
-  }
-  h->nunbound = h->nroots / 64 + 1;
-  h->nunbound_sums = h->nunbound / 64 + 1;
-  if (MAKE(h, lists, h->nlists) < 0 || MAKE(h, roots, h->nroots) < 0 ||
-      MAKE(h, pins, h->npins) < 0 || MAKE(h, unbound, h->nunbound) < 0 ||
-      MAKE(h, unbound_sums, h->nunbound_sums) < 0)
-    return PAI_ENOMEM;
-  for (size_t i = 0; i < h->nroots; i++) {
-    h->unbound[i / 64] |= (uint64_t)1 << i % 64;
-    h->unbound_sums[i / 4096] |= (uint64_t)1 << i / 64 % 64;
-  }
-  return PAI_OK;
-}
-
-static void add_root(building *b, uint32_t root, uint32_t vc, uint32_t pinned)
-{
-  pai__hived *h = b->h;
-  pai__vcell *v = &h->vcells[root];
-  pai__pair_level *l = &h->pair_levels[h->pairs[v->pair].level + v->level - 1];
-
-  if (pinned == PAI__NOTHING) {
-    v->at = l->roots + l->nroots++;
-    h->roots[v->at] = root;
-    return;
-  }
-  h->pcells[pinned].flags |= PAI__CELL_PINNED;
-  h->pins[b->npins++] = (pai__hived_pin){ vc, pinned, root, PAI__NOTHING };
-}
-
-/* All cells of a virtual cluster; its roots, and its pins by their names. */
-static int add_vc(building *b, uint32_t vc)
-{
-  pai__hived *h = b->h;
-  const pai_cluster *c = h->cluster;
-  pai__hived_vc *to = &h->vcs[vc];
-  uint32_t base = (uint32_t)h->nvcells;
-  pai__virtual_cells v;
-  pai__vcell *grown;
-  int rc = pai__virtual_cells_init(&v, c, &b->cells, &c->vcs[b->vc_of[vc]],
-                                   &h->alloc);
-
-  *to = (pai__hived_vc){ .name = c->vcs[b->vc_of[vc]].name,
-                         .pin = (uint32_t)b->npins,
-                         .first = base,
-                         .ncells = (uint32_t)v.count };
-  grown = NULL;
-  if (rc == PAI_OK && v.count > 0) {
-    grown =
-      pai__realloc(&h->alloc, h->vcells, base, base + v.count, sizeof(*grown));
-    rc = grown != NULL ? PAI_OK : PAI_ENOMEM;
-  }
-  if (grown != NULL) {
-    h->vcells = grown;
-    h->nvcells = base + v.count;
-  }
-  for (uint32_t i = 0; grown != NULL && i < v.count; i++) {
-    const pai__virtual_cell *from = &v.list[i];
-    pai__vcell *cell = &grown[base + i];
-
-    *cell = (pai__vcell){ .parent = from->parent,
-                          .skip = base + from->skip,
-                          .bound = PAI__NOTHING,
-                          .root = base + from->root,
-                          .leaf = (uint32_t)h->nvleaves,
-                          .pair = pai__pair_of(h, vc, from->chain),
-                          .at = PAI__NOTHING,
-                          .priority = PAI__FREE_PRIORITY,
-                          .level = (uint8_t)b->cells.types[from->type].level,
-                          .pinned = from->pinned != PAI__NOTHING };
-    cell->number =
-      (uint32_t)strtoul(strrchr(from->address, '/') + 1, NULL, 10);
-    if (from->parent != PAI__NOTHING)
-      cell->parent = base + from->parent;
-    else
-      add_root(b, base + i, vc, from->pinned);
-    h->nvleaves += cell->level == 1;
-  }
-  pai__virtual_cells_dispose(&v);
-  to->npins = (uint32_t)b->npins - to->pin;
-  return rc;
-}
-
-static void sort_pins(pai__hived *h, const pai__hived_vc *vc)
-{
-  for (uint32_t i = vc->pin + 1; i < vc->pin + vc->npins; i++) {
-    pai__hived_pin pin = h->pins[i];
-    uint32_t k = i;
-
-    for (; k > vc->pin && strcmp(h->cluster->cells[h->pins[k - 1].cell].pin,
-                                 h->cluster->cells[pin.cell].pin) > 0;
-         k--)
-      h->pins[k] = h->pins[k - 1];
-    h->pins[k] = pin;
-  }
-}
-
-static int make_vcs(building *b)
-{
-  pai__hived *h = b->h;
-  uint32_t leaf = 0;
-
-  for (uint32_t i = 0; i < h->nvcs; i++) {
-    int rc = add_vc(b, i);
-
-    if (rc < 0)
-      return rc;
-    sort_pins(h, &h->vcs[i]);
-  }
-  if (MAKE(h, vleaves, h->nvleaves) < 0 || MAKE(h, vpriority, h->nvleaves) < 0)
-    return PAI_ENOMEM;
-  for (uint32_t i = 0; i < h->nvcells; i++) {
-    if (h->vcells[i].level != 1)
-      continue;
-    h->vleaves[leaf] = (pai__vleaf){ i, PAI__NOTHING, PAI__LEAF_FREE };
-    h->vpriority[leaf++] = PAI__FREE_PRIORITY;
-  }
-  return PAI_OK;
-}
-
 /* --- the whole ------------------------------------------------------------ */
-
-/* Those with their names sorted; and the cells that have one. */
-static int list_names(building *b)
-{
-  pai__hived *h = b->h;
-  const pai_cluster *c = h->cluster;
-  pai__arena *a = &b->cells.arena;
-  pai__named *names = pai__arena_zalloc(a, c->nvcs + 1, sizeof(*names));
-
-  for (size_t i = 0; i < c->ncells; i++)
-    b->npin_cells += c->cells[i].pin != NULL;
-  b->vc_of = pai__arena_zalloc(a, c->nvcs + 1, sizeof(*b->vc_of));
-  b->pin_cells =
-    pai__arena_zalloc(a, b->npin_cells + 1, sizeof(*b->pin_cells));
-  if (names == NULL || b->vc_of == NULL || b->pin_cells == NULL ||
-      MAKE(h, vcs, c->nvcs) < 0)
-    return PAI_ENOMEM;
-  h->nvcs = c->nvcs;
-  b->npin_cells = 0;
-  for (uint32_t i = 0; i < c->ncells; i++)
-    if (c->cells[i].pin != NULL)
-      b->pin_cells[b->npin_cells++] = i;
-  for (uint32_t i = 0; i < c->nvcs; i++)
-    names[i] = (pai__named){ c->vcs[i].name, i };
-  pai__sort_names(names, c->nvcs);
-  for (size_t i = 0; i < c->nvcs; i++)
-    b->vc_of[i] = names[i].index;
-  return PAI_OK;
-}
 
 /* From the top of each chain down: what is left for those who want less. */
 static int check_shares(pai__hived *h, pai_error **err)
@@ -526,7 +230,7 @@ static int take_pins(pai__hived *h, pai_error **err)
 }
 
 /* The state HiveD starts with: pinned cells are taken, all nodes are sick. */
-static int begin(building *b, pai_error **err)
+static int begin(pai__building *b, pai_error **err)
 {
   pai__hived *h = b->h;
 
@@ -549,16 +253,16 @@ static int begin(building *b, pai_error **err)
   return PAI_OK;
 }
 
-static int build(building *b, pai_error **err)
+static int build(pai__building *b, pai_error **err)
 {
   pai__hived *h = b->h;
   int rc = pai__cells_init(&b->cells, h->cluster, &h->alloc);
 
   if (rc < 0 || make_cells(b) < 0 || make_levels(b) < 0 || make_nodes(b) < 0 ||
-      make_leaf_types(b) < 0 || list_names(b) < 0 || make_pairs(b) < 0 ||
-      make_roots(b) < 0)
+      make_leaf_types(b) < 0 || pai__build_names(b) < 0 ||
+      pai__build_pairs(b) < 0 || pai__build_roots(b) < 0)
     return pai__oom(err);
-  rc = make_vcs(b);
+  rc = pai__build_vcs(b);
   if (rc == PAI_ELIMIT)
     return pai__fail(err, rc, "the virtual clusters have too many cells");
   if (rc < 0 || pai__hived_make_views(h, &b->cells) < 0 ||
@@ -571,7 +275,7 @@ static int build(building *b, pai_error **err)
 int pai__hived_new(pai__hived **out, const pai_cluster *cluster,
                    const pai_alloc *alloc, pai_error **err)
 {
-  building b = { .h = NULL };
+  pai__building b = { .h = NULL };
   int rc;
 
   PAI__CLEAR_OUT(out, err);

@@ -7,7 +7,7 @@ enum { MOST_LEAVES = 64 };
 typedef struct making {
   pai__hived *h;
   const pai__cells *cells;
-  pai__hived_view *v;
+  pai__hived_view v;
   uint32_t index; /* of the view */
   bool counting;  /* how many nodes there are */
 } making;
@@ -29,13 +29,13 @@ static void add_node(making *m, uint32_t cell, uint32_t total)
   pai__hived *h = m->h;
 
   if (!m->counting) {
-    h->vnodes[m->v->first + m->v->count] =
+    h->vnodes[m->v.first + m->v.count] =
       (pai__vnode){ .cell = cell, .view = m->index, .total = total };
-    h->order[m->v->first + m->v->count] = m->v->first + m->v->count;
+    h->order[m->v.first + m->v.count] = m->v.first + m->v.count;
   }
-  m->v->count++;
-  if (total > m->v->total)
-    m->v->total = total;
+  m->v.count++;
+  if (total > m->v.total)
+    m->v.total = total;
 }
 
 static void add_physical(making *m, uint32_t cell)
@@ -46,7 +46,7 @@ static void add_physical(making *m, uint32_t cell)
   if (!m->counting)
     for (uint32_t i = cell; i < c->skip; i++)
       if (h->pcells[i].level == 1)
-        h->pleaves[h->pcells[i].leaf].vnode = m->v->first + m->v->count;
+        h->pleaves[h->pcells[i].leaf].vnode = m->v.first + m->v.count;
   add_node(m, cell, pai__level_of(h, c)->leaves);
 }
 
@@ -59,7 +59,7 @@ static void add_virtual(making *m, uint32_t cell)
   if (!m->counting)
     for (uint32_t i = cell; i < c->skip; i++)
       if (h->vcells[i].level == 1)
-        h->vleaves[h->vcells[i].leaf].vnode = m->v->first + m->v->count;
+        h->vleaves[h->vcells[i].leaf].vnode = m->v.first + m->v.count;
   add_node(m, cell, h->levels[h->chains[chain].level + c->level - 1].leaves);
 }
 
@@ -69,7 +69,7 @@ static void fill_physical(making *m, uint32_t chain)
   const uint32_t *list = pai__cells_of(m->cells, &m->cells->chains[chain],
                                        node_level(m, chain), &count);
 
-  m->v->physical = true;
+  m->v.physical = true;
   for (uint32_t i = 0; i < count; i++)
     add_physical(m, list[i]);
 }
@@ -111,7 +111,7 @@ static void fill_pin(making *m, const pai__hived_pin *pin)
 static void end_view(making *m)
 {
   pai__hived *h = m->h;
-  pai__hived_view *v = m->v;
+  pai__hived_view *v = &m->v;
   uint32_t n = v->total + 1;
 
   v->rank = (uint32_t)h->nranks;
@@ -134,11 +134,8 @@ static void fill_views(making *m)
 
   h->nvnodes = h->nranks = h->nrank_words = 0;
   for (uint32_t i = 0; i < h->nchains + h->npairs + h->npins; i++) {
-    pai__hived_view one;
-
     m->index = (uint32_t)n;
-    m->v = &one;
-    *m->v = (pai__hived_view){ .first = (uint32_t)h->nvnodes };
+    m->v = (pai__hived_view){ .first = (uint32_t)h->nvnodes };
     if (i < h->nchains) {
       h->chains[i].view = (uint32_t)n;
       fill_physical(m, i);
@@ -146,7 +143,7 @@ static void fill_views(making *m)
       pai__hived_pair *pair = &h->pairs[i - h->nchains];
 
       fill_pair(m, pair);
-      if (m->v->count == 0)
+      if (m->v.count == 0)
         continue;
       pair->view = (uint32_t)n;
     } else {
@@ -155,34 +152,23 @@ static void fill_views(making *m)
     }
     end_view(m);
     if (!m->counting)
-      h->views[n] = one;
+      h->views[n] = m->v;
     n++;
   }
   h->nviews = n;
 }
-
-static int make(const pai_alloc *a, void *where, size_t n, size_t size)
-{
-  void *p = pai__realloc(a, NULL, 0, n, size);
-
-  if (p == NULL)
-    return PAI_ENOMEM;
-  memset(p, 0, n * size);
-  memcpy(where, &p, sizeof(p));
-  return PAI_OK;
-}
-
-#define MAKE(h, vec, n) make(&(h)->alloc, &(h)->vec, (n), sizeof(*(h)->vec))
 
 int pai__hived_make_views(pai__hived *h, const pai__cells *cells)
 {
   making m = { .h = h, .cells = cells, .counting = true };
 
   fill_views(&m);
-  if (MAKE(h, views, h->nviews) < 0 || MAKE(h, vnodes, h->nvnodes) < 0 ||
-      MAKE(h, order, h->nvnodes) < 0 || MAKE(h, dirty, h->nvnodes) < 0 ||
-      (h->nranks > 0 && MAKE(h, ranks, h->nranks) < 0) ||
-      MAKE(h, rank_bits, h->nrank_words) < 0)
+  if (PAI__MAKE(h, views, h->nviews) < 0 ||
+      PAI__MAKE(h, vnodes, h->nvnodes) < 0 ||
+      PAI__MAKE(h, order, h->nvnodes) < 0 ||
+      PAI__MAKE(h, dirty, h->nvnodes) < 0 ||
+      PAI__MAKE(h, ranks, h->nranks) < 0 ||
+      PAI__MAKE(h, rank_bits, h->nrank_words) < 0)
     return PAI_ENOMEM;
   m.counting = false;
   fill_views(&m);

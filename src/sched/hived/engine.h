@@ -299,7 +299,25 @@ struct pai__hived {
   pai__scratch s;
 };
 
+/* Of a word that is not 0. */
+static inline uint32_t pai__lowest_bit(uint64_t word)
+{
+  uint32_t n = 0;
+
+  for (unsigned half = 32; half > 0; half /= 2)
+    if ((word & (((uint64_t)1 << half) - 1)) == 0) {
+      word >>= half;
+      n += half;
+    }
+  return n;
+}
+
 /* --- memory (pool.c) ------------------------------------------------------ */
+
+/* n zeroed elements of a vector, and none for 0. */
+#define PAI__MAKE(h, vec, n) \
+  pai__make(&(h)->alloc, &(h)->vec, (n), sizeof(*(h)->vec))
+int pai__make(const pai_alloc *a, void *where, size_t n, size_t size);
 
 /* Makes sure that blocks of so many words in all, in so many pieces, can be
  * had.  PAI_OK or PAI_ENOMEM. */
@@ -499,5 +517,11 @@ void pai__find_victims(pai__hived *h, const uint32_t *leaves, uint32_t n);
 void pai__preempt_begin(pai__hived *h, uint32_t group);
 void pai__preempt_cancel(pai__hived *h, uint32_t group);
 void pai__preempt_complete(pai__hived *h, uint32_t group);
+
+/* --- check.c -------------------------------------------------------------- */
+
+/* Whether all that is counted is what a count gives, and what belongs together
+ * knows of each other.  PAI_OK; PAI_EINVAL with what is wrong; PAI_ENOMEM. */
+int pai__hived_check(const pai__hived *h, const char **wrong);
 
 #endif

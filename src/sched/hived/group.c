@@ -144,7 +144,7 @@ int pai__gang_add_preempting(pai__hived *h, uint32_t group, uint64_t pod)
 
   if (g->preempting != PAI__NOTHING)
     list = pai__words(h, g->preempting);
-  for (uint32_t i = 0; i < g->npreempting; i++)
+  for (uint32_t i = 0; list != NULL && i < g->npreempting; i++)
     if (list[2u * i] == (uint32_t)pod && list[2u * i + 1] == pod >> 32)
       return PAI_OK;
   if (g->npreempting == g->preempting_cap) {

@@ -87,8 +87,10 @@ typedef struct pai__hived_why {
   uint32_t vc;    /* that was searched; PAI__NOTHING: the whole cluster */
   uint32_t cell;  /* the node's */
   bool suggested; /* the suggestions counted, too */
-  uint32_t leaves, pods; /* of a group that is complete */
-  uint32_t nvirtual;     /* of the mapping: leaves in pai__hived's scratch */
+  uint32_t leaves,
+    pods;            /* of a group that is complete; of what lacks capacity:
+                            what a pod wants, and how many had found a node */
+  uint32_t nvirtual; /* of the mapping: leaves in pai__hived's scratch */
 } pai__hived_why;
 
 enum {
@@ -179,7 +181,8 @@ void pai__hived_set_node(pai__hived *h, uint32_t node, bool good);
  * and with PAI__HIVED_PREEMPTING begins or cancels preemptions.
  *
  * `suggested` has a bit of each node; NULL: all.  `pod` is any number but 0.
- * PAI_OK, or PAI_ENOMEM, and then nothing has changed but the order of views.
+ * PAI_OK, or PAI_ENOMEM, and then nothing has changed but the order of views,
+ * and that a preemption to which the nodes are not suited any more has ended.
  */
 int pai__hived_schedule(pai__hived *h, const pai__hived_request *r,
                         uint64_t pod, const uint64_t *suggested, int phase,

@@ -145,8 +145,11 @@ static bool choose_nodes(pai__hived *h, const pai__attempt *a,
 
     if (node == PAI__NOTHING || left < need) {
       node = pai__view_next(h, &c, need);
-      if (node == PAI__NOTHING)
+      if (node == PAI__NOTHING) {
+        a->why->leaves = need;
+        a->why->pods = i;
         return fail(a, PAI__WHY_CAPACITY, PAI__NOTHING);
+      }
       left = pai__vnode_free(h, v, node, priority);
       cell = pai__vnode_cell(h, v, node);
       if (cell != PAI__NOTHING && pai__is_sick(&h->pcells[cell]))

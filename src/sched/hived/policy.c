@@ -48,6 +48,37 @@ static int clone_hived(void **copy, const void *state, void *data,
   return rc;
 }
 
+static int save_hived(const void *state, void *data, pai_write_cb write,
+                      void *user_data)
+{
+  const pai__bridge *g = state;
+  pai__buf out;
+  int rc;
+
+  (void)data;
+  pai__buf_init(&out, &g->alloc);
+  rc = pai__bridge_save(g, &out);
+  if (rc == PAI_OK)
+    rc = write(user_data, out.data, out.len);
+  pai__buf_dispose(&out);
+  return rc;
+}
+
+static int load_hived(void **state, void *data, const pai_policy_host *host,
+                      const pai_cluster *cluster, const char *options,
+                      const char *saved, size_t len)
+{
+  pai__bridge *g;
+  int rc = pai__bridge_load(&g, host, saved, len);
+
+  (void)data;
+  (void)cluster;
+  (void)options;
+  host->sched->own_shares = true;
+  *state = g;
+  return rc;
+}
+
 /* --- events --------------------------------------------------------------- */
 
 /* All of it anew: what runs keeps its cells as far as they are there. */
@@ -217,6 +248,18 @@ static void refuse(const placing *p, uint32_t lack, uint64_t wanted,
                                            .text = PAI__NONE };
 }
 
+/* What HiveD does not look at is short where its cells are. */
+static int refuse_beside(const placing *p)
+{
+  static const char text[] =
+    "the nodes of its cells have too few CPUs, too little memory or too few "
+    "ports left, or are kept for others";
+
+  refuse(p, PAI_LACK_POLICY, 0, 0);
+  return pai__texts_add(&p->s->names, &p->s->alloc, text,
+                        &pai__why_of(p->s, p->req)->text);
+}
+
 /* 1: it was started; 0: not, for CPUs, memory or ports are short on a node that
  * HiveD chose for more than one task. */
 static int bind(placing *p)
@@ -228,10 +271,8 @@ static int bind(placing *p)
   if (rc == PAI_OK)
     rc =
       pai__take_places(p->s, p->req, p->g->tasks.data, p->g->tasks.len, false);
-  if (rc == PAI_EBUSY) {
-    refuse(p, PAI_LACK_GANG, 0, 0);
-    return 0;
-  }
+  if (rc == PAI_EBUSY)
+    return refuse_beside(p);
   if (rc == PAI_OK)
     rc = pai__start(p->s, p->req, p->g->tasks.len);
   if (rc < 0)
@@ -291,15 +332,14 @@ static uint64_t share_left(const placing *p)
   return left;
 }
 
-static void tell_why(const placing *p)
+static int tell_why(const placing *p)
 {
   const pai__hived_why *why = &p->result.why;
   uint64_t wanted = pai__gpus_wanted(p->s, p->req), left = share_left(p);
-  uint32_t node = PAI__NONE;
 
   switch (why->kind) {
   case PAI__WHY_SICK_NODE: refuse(p, PAI_LACK_HEALTH, 0, 0); break;
-  case PAI__WHY_UNSUGGESTED_NODE: refuse(p, PAI_LACK_CPU, 0, 0); break;
+  case PAI__WHY_UNSUGGESTED_NODE: return refuse_beside(p);
   case PAI__WHY_MAPPING: refuse(p, PAI_LACK_HEALTH, 0, 0); break;
   case PAI__WHY_CAPACITY:
     if (why->vc == PAI__NOTHING)
@@ -311,7 +351,9 @@ static void tell_why(const placing *p)
     break;
   default: refuse(p, PAI_LACK_QUOTA, wanted, left); break;
   }
-  pai__why_of(p->s, p->req)->node = node;
+  if (pai__why_of(p->s, p->req)->lack == PAI_LACK_TOPOLOGY)
+    pai__why_of(p->s, p->req)->of = PAI_LACK_GPU;
+  return PAI_OK;
 }
 
 /* One instance.  1: it was started; 0: it waits; or a code. */
@@ -336,8 +378,7 @@ static int place(placing *p)
   }
   if (p->result.kind == PAI__HIVED_BIND)
     return bind(p);
-  tell_why(p);
-  return 0;
+  return tell_why(p);
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -379,4 +420,6 @@ const pai_policy pai__policy_hived = {
   .decide = decide,
   .event = on_event,
   .clone = clone_hived,
+  .save = save_hived,
+  .load = load_hived,
 };

@@ -12,6 +12,20 @@ static unsigned size_class(size_t words)
   return k;
 }
 
+int pai__make(const pai_alloc *a, void *where, size_t n, size_t size)
+{
+  void *p = NULL;
+
+  if (n > 0) {
+    p = pai__realloc(a, NULL, 0, n, size);
+    if (p == NULL)
+      return PAI_ENOMEM;
+    memset(p, 0, n * size);
+  }
+  memcpy(where, &p, sizeof(p));
+  return PAI_OK;
+}
+
 int pai__hived_pool_reserve(pai__hived *h, size_t words, size_t blocks)
 {
   pai__hived_pool *p = &h->pool;

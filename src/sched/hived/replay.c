@@ -37,7 +37,8 @@ int pai__replay_judge(pai_hived_replay *r, const char *want, size_t want_len,
   return PAI_OK;
 }
 
-bool pai__replay_is_crash(const pai_hived_replay *r)
+/* Whether HiveD broke down at this step. */
+static bool is_crash(const pai_hived_replay *r)
 {
   return pai__replay_is_kind(r, pai__tree_get(r->row, 0, "expect"), "crash");
 }
@@ -107,7 +108,7 @@ static int begin_case(pai_hived_replay *r)
  * virtual cluster has is all that is wrong. */
 static int init(pai_hived_replay *r, pai_error **err)
 {
-  bool refused = pai__replay_is_crash(r);
+  bool refused = is_crash(r);
   pai_error *why = NULL;
   int rc = begin_case(r);
 
@@ -298,8 +299,7 @@ static int run_step(pai_hived_replay *r, pai_error **err)
     return pai__fail(err, PAI_EINVAL,
                      "a step '%s' comes before any configuration", name);
   rc = o->run(r);
-  if (rc == PAI_OK && r->verdict.kind == PAI_HIVED_DONE &&
-      pai__replay_is_crash(r))
+  if (rc == PAI_OK && r->verdict.kind == PAI_HIVED_DONE && is_crash(r))
     explain(r, pai__hived_mended(r->engine));
   if (rc == PAI_ENOMEM)
     return pai__oom(err);
@@ -332,7 +332,9 @@ int pai_hived_replay_step(pai_hived_replay *r, const char *line, size_t len,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(r != NULL && line != NULL && verdict != NULL, err);
-  PAI__CHECK_ARG_ERR(verdict->struct_size >= sizeof(*verdict), err);
+  PAI__CHECK_ARG_ERR(verdict->struct_size >=
+                       offsetof(pai_hived_verdict, got) + sizeof(char *),
+                     err);
   opts.alloc = &r->alloc;
   pai__tree_free(r->row);
   r->row = NULL;

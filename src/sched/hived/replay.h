@@ -103,7 +103,5 @@ int pai__replay_set_node(pai_hived_replay *r, const char *name, bool good);
 /* Sets the verdict by what was wanted, and what came of it. */
 int pai__replay_judge(pai_hived_replay *r, const char *want, size_t want_len,
                       const pai__buf *got);
-/* Whether HiveD broke down at this step. */
-bool pai__replay_is_crash(const pai_hived_replay *r);
 
 #endif

@@ -198,7 +198,7 @@ int pai__replay_add(pai_hived_replay *r)
 {
   pai__replay_pod *p;
   pai__hived_ask ask;
-  pai__hived_bound bound;
+  pai__hived_bound bound = { .index = PAI__NOTHING };
   int rc = take_bound(r);
 
   if (rc == PAI_OK)
@@ -218,7 +218,7 @@ int pai__replay_delete(pai_hived_replay *r)
 {
   pai__replay_pod *p;
   pai__hived_ask ask;
-  pai__hived_bound bound;
+  pai__hived_bound bound = { .index = PAI__NOTHING };
   int rc = read_pod(r, &p, &ask, &bound);
 
   if (rc == PAI_OK)

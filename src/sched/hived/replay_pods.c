@@ -165,45 +165,64 @@ void pai__replay_put_expected(const pai_hived_replay *r, pai__node n,
   pai__buf_char(out, '}');
 }
 
+/* The items of what may be no list, and may be missing. */
+static pai__tree_walk walk_list(const pai_hived_replay *r, pai__node list)
+{
+  pai__tree_walk none = { r->row, NULL, 0, 0, false };
+
+  if (list == PAI__NO_NODE || pai__tree_type(r->row, list) != PAI__SEQUENCE)
+    return none;
+  return pai__tree_iter(r->row, list);
+}
+
+static void put_string(const pai_hived_replay *r, pai__node n,
+                       pai__json_writer *w)
+{
+  bool is_text = n != PAI__NO_NODE && pai__tree_type(r->row, n) == PAI__STRING;
+
+  pai__put_text(w, is_text ? pai__tree_str(r->row, n, NULL) : "");
+}
+
 static void put_types(const pai_hived_replay *r, pai__node pod, uint32_t n,
                       pai__json_writer *w)
 {
   pai__node type = pai__tree_get(r->row, pod, "type");
   pai__node types = pai__tree_get(r->row, pod, "types"), item;
-  pai__tree_walk walk;
+  pai__tree_walk walk = walk_list(r, types);
 
   if (type == PAI__NO_NODE && types == PAI__NO_NODE)
     return;
   pai__put_key(w, "preassignedCellTypes");
   pai__json_begin_array(w);
-  if (types != PAI__NO_NODE) {
-    walk = pai__tree_iter(r->row, types);
-    while ((item = pai__tree_next(&walk)) != PAI__NO_NODE)
-      pai__put_text(w, pai__tree_str(r->row, item, NULL));
-  } else {
-    while (n-- > 0)
-      pai__put_text(w, pai__tree_str(r->row, type, NULL));
-  }
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE)
+    put_string(r, item, w);
+  while (types == PAI__NO_NODE && n-- > 0)
+    put_string(r, type, w);
   pai__json_end_array(w);
 }
 
-static void put_numbers(const pai_hived_replay *r, pai__node list,
-                        const char *key, pai__json_writer *w)
+/* A list of numbers; returns how many. */
+static uint32_t put_numbers(const pai_hived_replay *r, pai__node list,
+                            const char *key, pai__json_writer *w)
 {
-  pai__tree_walk walk = pai__tree_iter(r->row, list);
+  pai__tree_walk walk = walk_list(r, list);
+  uint32_t n = walk.left;
   pai__node item;
 
   pai__put_key(w, key);
   pai__json_begin_array(w);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE)
-    pai__json_int(w, pai__tree_int(r->row, item));
+    pai__json_int(w, pai__tree_type(r->row, item) == PAI__INT
+                       ? pai__tree_int(r->row, item)
+                       : -1);
   pai__json_end_array(w);
+  return n;
 }
 
 static void put_placements(const pai_hived_replay *r, pai__node gang,
                            pai__json_writer *w)
 {
-  pai__tree_walk walk = pai__tree_iter(r->row, gang), pods;
+  pai__tree_walk walk = walk_list(r, gang), pods;
   pai__node item, pod;
 
   pai__put_key(w, "affinityGroupBindInfo");
@@ -212,16 +231,16 @@ static void put_placements(const pai_hived_replay *r, pai__node gang,
     pai__json_begin_object(w);
     pai__put_key(w, "podPlacements");
     pai__json_begin_array(w);
-    pods = pai__tree_iter(r->row, item);
+    pods = walk_list(r, item);
     while ((pod = pai__tree_next(&pods)) != PAI__NO_NODE) {
-      pai__node idx = pai__tree_get(r->row, pod, "idx");
+      uint32_t n;
 
       pai__json_begin_object(w);
       pai__put_key(w, "physicalNode");
-      pai__put_text(
-        w, pai__tree_str(r->row, pai__tree_get(r->row, pod, "node"), NULL));
-      put_numbers(r, idx, "physicalLeafCellIndices", w);
-      put_types(r, pod, pai__tree_count(r->row, idx), w);
+      put_string(r, pai__tree_get(r->row, pod, "node"), w);
+      n = put_numbers(r, pai__tree_get(r->row, pod, "idx"),
+                      "physicalLeafCellIndices", w);
+      put_types(r, pod, n, w);
       pai__json_end_object(w);
     }
     pai__json_end_array(w);
@@ -262,8 +281,8 @@ int pai__replay_keep_bound(pai_hived_replay *r, pai__replay_pod *p,
     pai__json_begin_object(&w);
     pai__put_key(&w, "node");
     pai__put_text(&w, pai__replay_text(r, "node"));
-    put_numbers(r, pai__tree_get(whole, 0, "leafCells"), "leafCellIsolation",
-                &w);
+    (void)put_numbers(r, pai__tree_get(whole, 0, "leafCells"),
+                      "leafCellIsolation", &w);
     pai__put_key(&w, "cellChain");
     pai__put_text(&w, pai__replay_text(r, "chain"));
     put_placements(r, pai__tree_get(whole, 0, "group"), &w);

@@ -114,13 +114,14 @@ static int go_on_preempting(const scheduling *s, uint32_t group)
   pai__hived_result *result = s->result;
   uint32_t slot, pods;
 
-  if (pai__scratch_reserve(s->h, 0, s->h->groups[group].nleaves) < 0 ||
-      pai__gang_add_preempting(s->h, group, s->pod) < 0)
-    return PAI_ENOMEM;
   tell_gang(s, group);
   result->first = find_size(&result->gang, s->r->leaves, &slot, &pods);
   if (pods == 0)
     return too_many(s, 0);
+  if (pai__scratch_reserve(s->h, 0, s->h->groups[group].nleaves) < 0 ||
+      pai__gang_add_preempting(s->h, group, s->pod) < 0)
+    return PAI_ENOMEM;
+  tell_gang(s, group); /* which may have moved */
   pai__find_victims(s->h, result->gang.leaves, result->gang.nleaves);
   tell_victims(s);
   return PAI_OK;

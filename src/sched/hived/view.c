@@ -59,18 +59,6 @@ static uint32_t most_free(const pai__hived_view *v, uint32_t rank)
   return k / most > k % most ? k / most - k % most : 0;
 }
 
-static uint32_t lowest_bit(uint64_t word)
-{
-  uint32_t n = 0;
-
-  for (unsigned half = 32; half > 0; half /= 2)
-    if ((word & (((uint64_t)1 << half) - 1)) == 0) {
-      word >>= half;
-      n += half;
-    }
-  return n;
-}
-
 /* The first rank from this one on that has nodes, or PAI__NOTHING. */
 static uint32_t next_rank(const pai__hived *h, const pai__hived_view *v,
                           uint32_t rank)
@@ -79,7 +67,7 @@ static uint32_t next_rank(const pai__hived *h, const pai__hived_view *v,
     uint64_t word = h->rank_bits[v->words + rank / 64] >> rank % 64;
 
     if (word != 0)
-      return rank + lowest_bit(word);
+      return rank + pai__lowest_bit(word);
     rank = (rank / 64 + 1) * 64;
   }
   return PAI__NOTHING;

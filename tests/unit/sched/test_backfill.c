@@ -1,6 +1,7 @@
 /* Planning ahead: backfill, EASY and conservative. */
 #include "scene.h"
 
+#include "base/buf.h"
 #include "base/prng.h"
 
 #include <stdio.h>
@@ -90,6 +91,209 @@ static void conservative_delays_nobody(void **state)
     }
     pai_sched_free(s);
   }
+}
+
+static void arrays_are_promised_place_by_place(void **state)
+{
+  pai_sched *s =
+    scene_new(POOL, "backfill", "{\"mode\":\"conservative\"}", NULL);
+  pai_want want = scene_want(1, 4);
+  pai_request q = {
+    .id = 1, .wants = &want, .nwants = 1, .duration = 100, .instances = 5
+  };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(job(s, 2, 2, 250), PAI_OK); /* beside them all */
+  assert_int_equal(job(s, 3, 10, 100), PAI_OK);
+  assert_int_equal(job(s, 4, 4, 100), PAI_OK); /* beside the last of them */
+  assert_string_equal(scene_decide(s), "start 1, start 1.1, start 2");
+  assert_int_equal(until(s, 1), 100);
+  assert_int_equal(until(s, 3), 300); /* three times two of them */
+  assert_int_equal(until(s, 4), 200);
+  assert_int_equal(scene_change(s, 1, "at_once", 2), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(scene_lack(s, 1), "throttle");
+  pai_sched_free(s);
+}
+
+static void what_comes_after_another_is_planned_when_it_may(void **state)
+{
+  pai_sched *s = scene_new(POOL, "backfill", NULL, NULL);
+  pai_want want = scene_want(1, 10);
+  pai_after after = { 1, PAI_AFTER_OK };
+  pai_request q = { .id = 2,
+                    .wants = &want,
+                    .nwants = 1,
+                    .duration = 50,
+                    .after = &after,
+                    .nafter = 1 };
+
+  (void)state;
+  assert_int_equal(job(s, 1, 1, 100), PAI_OK);
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(job(s, 3, 9, 200), PAI_OK); /* nothing is kept for it */
+  assert_string_equal(scene_decide(s), "start 1, start 3");
+  assert_string_equal(scene_lack(s, 2), "after");
+  set_time(s, 100);
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(until(s, 2), 200);
+  pai_sched_free(s);
+}
+
+static void important_requests_are_planned_first(void **state)
+{
+  pai_sched *s = scene_new(POOL, "backfill", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(job(s, 1, 10, 100), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(job(s, 2, 10, 100), PAI_OK);
+  assert_int_equal(job(s, 3, 10, 100), PAI_OK);
+  assert_int_equal(scene_change(s, 3, "priority", 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(until(s, 3), 100);
+  assert_int_equal(until(s, 2), 0);
+  pai_sched_free(s);
+}
+
+static void what_is_not_known_to_end_is_waited_for_in_vain(void **state)
+{
+  pai_sched *s = scene_new(POOL, "backfill", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(job(s, 1, 6, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(job(s, 2, 8, 100), PAI_OK); /* nobody knows when */
+  assert_int_equal(job(s, 3, 4, 100), PAI_OK); /* so it delays nobody */
+  assert_string_equal(scene_decide(s), "start 3");
+  assert_int_equal(until(s, 2), 0);
+  pai_sched_free(s);
+  /* An hour is assumed: then the second is promised that. */
+  s = scene_new(POOL, "backfill", "{\"assume\":3600}", NULL);
+  assert_int_equal(job(s, 1, 6, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(job(s, 2, 8, 100), PAI_OK);
+  assert_int_equal(job(s, 3, 4, INT64_C(7200000000)), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_true(until(s, 2) == INT64_C(3600000000));
+  pai_sched_free(s);
+}
+
+static void what_runs_too_long_may_end_at_any_moment(void **state)
+{
+  pai_sched *s = scene_new(POOL, "backfill", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(job(s, 1, 6, 100), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(job(s, 2, 8, 100), PAI_OK);
+  set_time(s, 500);
+  assert_int_equal(job(s, 3, 4, 100), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(until(s, 2), 501);
+  assert_string_equal(scene_lack(s, 3), "later");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  pai_sched_free(s);
+}
+
+/* A node is free; the share is not, before 100. */
+static void a_share_is_waited_for(void **state)
+{
+  static const char text[] =
+    "skus:\n"
+    "  a: {gpu: v100, gpus: 4, cpus: 16, memory: 32G}\n"
+    "nodes:\n"
+    "  - {name: \"a[1-3]\", sku: a}\n"
+    "virtualClusters:\n"
+    "  default: {cells: {a: 1}}\n"
+    "  other: {cells: {a: 2}}\n";
+  pai_sched *s = scene_new(text, "backfill", NULL, NULL);
+  pai_want want = scene_want(1, 4);
+  pai_request q = {
+    .id = 3, .vc = "other", .wants = &want, .nwants = 1, .duration = 100
+  };
+
+  (void)state;
+  assert_int_equal(job(s, 1, 3, 100), PAI_OK);
+  assert_int_equal(job(s, 2, 2, 100), PAI_OK);
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(job(s, 4, 1, 200), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 3, start 4");
+  assert_string_equal(scene_lack(s, 2), "quota");
+  assert_int_equal(until(s, 2), 100);
+  pai_sched_free(s);
+}
+
+static void wrong_options_are_told(void **state)
+{
+  static const char *const wrong[] = {
+    "{\"mode\":\"hard\"}", "\"mode\" is \"easy\" or \"conservative\"",
+    "{\"depth\":-1}",      "\"depth\" is from 0",
+    "{\"assume\":true}",   "\"assume\" is a whole number",
+    "{\"speed\":1}",       "no option \"speed\"",
+  };
+  pai_cluster *c;
+
+  (void)state;
+  assert_int_equal(pai_cluster_synthetic(&c, POOL, NULL, NULL), PAI_OK);
+  for (size_t i = 0; i < PAI__LEN(wrong); i += 2) {
+    pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+    pai_sched *s;
+    pai_error *err = NULL;
+
+    o.policy = "backfill";
+    o.policy_options = wrong[i];
+    assert_int_equal(pai_sched_new(&s, c, &o, &err), PAI_EINVAL);
+    test_expect_error(err, PAI_EINVAL, wrong[i + 1]);
+  }
+  pai_cluster_free(c);
+}
+
+static int story(const pai_alloc *alloc, void *user_data)
+{
+  pai_sched *s = scene_new("nodes:3 gpu:4 cpus:8 mem:1G", "backfill",
+                           "{\"mode\":\"conservative\"}", alloc);
+  pai_sched *fork = NULL;
+  pai_want want = scene_want(5, 2);
+  pai_request q = { .id = 3, .wants = &want, .nwants = 1, .duration = 10 };
+  int rc = s != NULL ? PAI_OK : PAI_ENOMEM;
+
+  (void)user_data;
+  if (rc == PAI_OK)
+    rc = job(s, 1, 3, 100);
+  if (rc == PAI_OK)
+    rc = job(s, 2, 4, 50);
+  if (rc == PAI_OK)
+    rc = scene_request(s, &q, NULL);
+  if (rc == PAI_OK)
+    rc = pai_sched_decide(s, 1, NULL);
+  if (rc >= 0)
+    rc = job(s, 4, 4, 30);
+  if (rc == PAI_OK)
+    rc = pai_sched_decide(s, 2, NULL);
+  if (rc >= 0)
+    rc = pai_sched_fork(&fork, s, NULL);
+  if (rc == PAI_OK) {
+    rc = pai_sched_decide(fork, 51, NULL);
+    pai_sched_free(fork);
+  }
+  if (s != NULL) {
+    pai_sched_view v = { .struct_size = sizeof(v) };
+
+    assert_int_equal(pai_sched_view_sums(s, &v), PAI_OK);
+    assert_true(v.running <= v.requests);
+  }
+  pai_sched_free(s);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+static void no_memory_is_survived(void **state)
+{
+  (void)state;
+  test_faults(story, NULL);
 }
 
 /* --- what was promised is kept -------------------------------------------- */
@@ -227,6 +431,45 @@ static void ask_for_a_switch(world *w)
   (void)scene_request(w->s, &q, NULL);
 }
 
+/* A copy decides just as the original did. */
+static void compare(const world *w, const char *decisions, pai_sched *copy)
+{
+  assert_string_equal(scene_decide(copy), decisions);
+  for (uint64_t id = 1; id <= w->ids; id++) {
+    pai_reason a = { .struct_size = sizeof(a) };
+    pai_reason b = { .struct_size = sizeof(b) };
+
+    assert_int_equal(pai_sched_reason(w->s, id, &a),
+                     pai_sched_reason(copy, id, &b));
+    assert_int_equal(a.lack, b.lack);
+    assert_int_equal(a.until, b.until);
+  }
+  pai_sched_free(copy);
+}
+
+static int collect(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return PAI_OK;
+}
+
+static void decide_thrice(const world *w)
+{
+  pai_sched *fork, *loaded;
+  char decisions[4096];
+  pai__buf text;
+
+  pai__buf_init(&text, &pai__libc_alloc);
+  assert_int_equal(pai_sched_fork(&fork, w->s, NULL), PAI_OK);
+  assert_int_equal(pai_sched_save(w->s, collect, &text, NULL), PAI_OK);
+  assert_int_equal(pai_sched_load(&loaded, text.data, text.len, NULL, NULL),
+                   PAI_OK);
+  pai__buf_dispose(&text);
+  (void)snprintf(decisions, sizeof(decisions), "%s", scene_decide(w->s));
+  compare(w, decisions, fork);
+  compare(w, decisions, loaded);
+}
+
 static void live(world *w, bool easy, bool reserve)
 {
   ask_for_a_switch(w);
@@ -240,7 +483,10 @@ static void live(world *w, bool easy, bool reserve)
     /* A reservation delays whom it likes. */
     if (reserve && w->now == 1)
       keep_any(w);
-    assert_true(pai_sched_decide(w->s, w->now, NULL) >= 0);
+    if (w->now % 4 == 0)
+      decide_thrice(w);
+    else
+      assert_true(pai_sched_decide(w->s, w->now, NULL) >= 0);
     check_promises(w, easy);
   }
 }
@@ -267,6 +513,14 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(easy_lets_pass_who_does_not_delay_the_first),
     cmocka_unit_test(conservative_delays_nobody),
+    cmocka_unit_test(arrays_are_promised_place_by_place),
+    cmocka_unit_test(what_comes_after_another_is_planned_when_it_may),
+    cmocka_unit_test(important_requests_are_planned_first),
+    cmocka_unit_test(what_is_not_known_to_end_is_waited_for_in_vain),
+    cmocka_unit_test(what_runs_too_long_may_end_at_any_moment),
+    cmocka_unit_test(a_share_is_waited_for),
+    cmocka_unit_test(wrong_options_are_told),
+    cmocka_unit_test(no_memory_is_survived),
     cmocka_unit_test(nobody_who_comes_later_delays_a_promise),
   };
 

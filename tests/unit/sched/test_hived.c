@@ -504,6 +504,47 @@ static void bad_events_are_refused(void **state)
   pai_cluster_free(c);
 }
 
+/* Pods that are found on the sick cell which their virtual cluster is doomed to
+ * end there, and it stays that; unless it got well meanwhile. */
+static void doomed_cells_stay_doomed(void **state)
+{
+  static const pai__hived_member one = { 8, 1 };
+  uint32_t leaves[8], types[8], root, cell;
+  pai__hived_info info = { leaves, types, NULL };
+  pai__hived_request r = request("g", &one, 0, 0);
+  pai_cluster *c;
+  pai__hived *h = make(&c, racks);
+  uint64_t digest;
+
+  (void)state;
+  for (uint32_t i = 0; i < h->nnodes; i++)
+    pai__hived_set_node(h, i, false);
+  root = h->vcs[0].first;
+  cell = h->vcells[root].bound;
+  assert_true(cell != PAI__NOTHING &&
+              h->pcells[cell].at_doomed != PAI__NOTHING);
+  for (uint32_t i = 0; i < 8; i++) {
+    leaves[i] = h->pcells[cell].leaf + i;
+    types[i] = c->cells[cell].type;
+  }
+  digest = test_hived_digest(h);
+  assert_int_equal(pai__hived_add(h, &r, 1, 0, 0, &info), PAI_OK);
+  assert_null(test_hived_wrong(h));
+  assert_true(h->pleaves[leaves[0]].guaranteed);
+  assert_int_equal(pai__hived_delete(h, "g", 1, 8, 0), PAI_OK);
+  assert_true(test_hived_digest(h) == digest);
+  assert_int_equal(pai__hived_add(h, &r, 1, 0, 0, &info), PAI_OK);
+  for (uint32_t i = 0; i < h->nnodes; i++)
+    pai__hived_set_node(h, i, true);
+  assert_int_equal(h->vcells[root].bound, cell);
+  assert_int_equal(pai__hived_delete(h, "g", 1, 8, 0), PAI_OK);
+  assert_int_equal(h->vcells[root].bound, PAI__NOTHING);
+  assert_int_equal(h->pcells[cell].at_doomed, PAI__NOTHING);
+  assert_null(test_hived_wrong(h));
+  pai__hived_free(h);
+  pai_cluster_free(c);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -514,6 +555,7 @@ int main(void)
     cmocka_unit_test(no_memory_is_survived),
     cmocka_unit_test(nothing_is_allocated_when_warm),
     cmocka_unit_test(bad_events_are_refused),
+    cmocka_unit_test(doomed_cells_stay_doomed),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,9 +56,9 @@ typedef struct chain {
 
 static void draw_chain(world *w, chain *c)
 {
-  static const unsigned nodes[][4] = {
-    { 1 }, { 2 }, { 4 }, { 8 }, { 2, 2 }, { 2, 4 }, { 2, 2, 2 }, { 3 }
-  };
+  static const unsigned nodes[][4] = { { 1 },       { 2 },    { 4 },
+                                       { 8 },       { 2, 2 }, { 2, 4 },
+                                       { 2, 2, 2 }, { 3 },    { 9, 8 } };
   static const unsigned racks[][3] = { { 0 }, { 2 }, { 3 }, { 2, 2 }, { 4 } };
   const unsigned *node = nodes[below(w, PAI__LEN(nodes))];
   const unsigned *rack = racks[below(w, PAI__LEN(racks))];
@@ -499,6 +499,107 @@ static void check_restart(world *w, const pai_alloc *alloc, uint64_t seed)
   check(w, seed);
 }
 
+/* --- another configuration ------------------------------------------------ */
+
+/* A gang's placement as another cluster knows it: cells by their names. */
+static void translate(const world *from, world *to, const gang *g, gang *out,
+                      pai__hived_spot *spots)
+{
+  const pai_cluster *a = from->cluster;
+  const char *vc = from->h->vcs[g->r.vc].name;
+  size_t node;
+
+  *out = *g;
+  out->r.members = out->members;
+  out->r.group = out->name;
+  out->r.pin = PAI__NOTHING;
+  out->r.vc = pai__hived_find_vc(to->h, vc, strlen(vc));
+  if (out->r.vc == PAI__HIVED_UNKNOWN)
+    assert_int_equal(pai__hived_name(to->h, vc, strlen(vc), &out->r.vc),
+                     PAI_OK);
+  for (uint32_t i = 0; i < g->nleaves; i++) {
+    const char *name =
+      a->nodes[pai__hived_leaf_node(from->h, g->leaves[i])].name;
+    uint32_t device = pai__hived_leaf_index(from->h, g->leaves[i]);
+
+    spots[i] = (pai__hived_spot){ 0, device, PAI__NOTHING, 0 };
+    if (pai_cluster_find_node(to->cluster, name, &node) == PAI_OK)
+      spots[i].node = (uint32_t)node;
+    else
+      assert_int_equal(
+        pai__hived_name(to->h, name, strlen(name), &spots[i].node), PAI_OK);
+    out->leaves[i] =
+      pai__hived_find_leaf(to->h, spots[i].node, device, PAI__NOTHING);
+    if (g->types[i] != PAI__NOTHING) {
+      name = a->types[g->types[i]].name;
+      spots[i].type = pai__cluster_find_type(to->cluster, name, strlen(name));
+      out->types[i] =
+        spots[i].type != PAI__NOTHING ? spots[i].type : PAI__HIVED_UNKNOWN;
+    }
+  }
+}
+
+static void recover_elsewhere(world *other, gang *g,
+                              const pai__hived_spot *spots)
+{
+  pai__hived_info info = { g->leaves, g->types, spots };
+  pai__hived_result result;
+  uint32_t index;
+
+  for (uint32_t pod = 0; pod < g->npods; pod++) {
+    int rc;
+
+    if (!g->runs[pod])
+      continue;
+    g->r.leaves = pod_of(g, pod, &index);
+    rc = pai__hived_add(other->h, &g->r, pod_number(other, g, pod),
+                        spots[0].node, index, &info);
+    assert_true(rc == PAI_OK || rc == PAI_EEXISTS);
+    assert_null(test_hived_wrong(other->h));
+    g->runs[pod] = rc == PAI_OK;
+  }
+  if (pai__hived_find_group(other->h, g->name, strlen(g->name)) ==
+      PAI__NOTHING)
+    return;
+  assert_int_equal(pai__hived_schedule(other->h, &g->r, 1, NULL,
+                                       PAI__HIVED_FILTERING, &result),
+                   PAI_OK);
+  if (result.kind == PAI__HIVED_BIND)
+    assert_true(result.gang.leaves[result.first] != PAI__NOTHING ||
+                result.gang.spots[result.first].node == spots[0].node ||
+                g->npods > 1);
+}
+
+/* A restart with a configuration that knows some of the nodes, and some of the
+ * virtual clusters: nothing breaks, and in the end all is free again. */
+static void check_reconfiguration(world *w, const pai_alloc *alloc)
+{
+  static world other;
+  static pai__hived_spot spots[LEAVES];
+  uint64_t seed = pai__prng_next(&w->r);
+
+  other = (world){ .r = { seed } };
+  make_engine(&other, alloc);
+  for (uint32_t i = 0; i < other.h->nnodes; i++)
+    pai__hived_set_node(other.h, i, chance(&other, 85));
+  for (int i = 0; i < GANGS; i++) {
+    bool runs = false;
+
+    for (uint32_t pod = 0; w->gangs[i].live && pod < w->gangs[i].npods; pod++)
+      runs = runs || w->gangs[i].runs[pod];
+    if (!runs)
+      continue;
+    translate(w, &other, &w->gangs[i], &other.gangs[i], spots);
+    recover_elsewhere(&other, &other.gangs[i], spots);
+  }
+  for (int i = 0; i < GANGS; i++)
+    delete_all(&other, &other.gangs[i]);
+  assert_null(test_hived_wrong(other.h));
+  assert_int_equal(other.h->live_groups, 0);
+  pai__hived_free(other.h);
+  pai_cluster_free(other.cluster);
+}
+
 static unsigned long run_world(uint64_t seed, unsigned long events,
                                world *sums)
 {
@@ -523,6 +624,7 @@ static unsigned long run_world(uint64_t seed, unsigned long events,
     if (below(&w, 300) == 0)
       check_restart(&w, &tally.alloc, seed);
   }
+  check_reconfiguration(&w, &tally.alloc);
   sums->bound += w.bound;
   sums->preempted += w.preempted;
   sums->waited += w.waited;

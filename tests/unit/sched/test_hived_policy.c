@@ -223,6 +223,104 @@ static void a_fork_goes_the_same_way(void **state)
   pai_sched_free(s);
 }
 
+static char saved[2][1 << 20];
+
+static int keep(void *user_data, const char *bytes, size_t len)
+{
+  char *text = user_data;
+  size_t at = strlen(text);
+
+  assert_true(at + len < sizeof(saved[0]));
+  memcpy(text + at, bytes, len);
+  text[at + len] = '\0';
+  return PAI_OK;
+}
+
+static const char *save(const pai_sched *s, int which)
+{
+  saved[which][0] = '\0';
+  assert_int_equal(pai_sched_save(s, keep, saved[which], NULL), PAI_OK);
+  return saved[which];
+}
+
+static void what_was_saved_goes_the_same_way(void **state)
+{
+  pai__prng random = { 11 }, again;
+  pai_sched *s = scene_new(CELLS, "hived", NULL, NULL), *other;
+  pai_error *err = NULL;
+  char first[4096];
+
+  (void)state;
+  for (uint64_t id = 1; id < 300; id++) {
+    happen(s, &random, id);
+    (void)save(s, 0);
+    if (pai_sched_load(&other, saved[0], strlen(saved[0]), NULL, &err) < 0)
+      fail_msg("%s", pai_error_message(err));
+    assert_string_equal(save(other, 1), saved[0]);
+    again = random;
+    (void)snprintf(first, sizeof(first), "%s", scene_decide(s));
+    assert_string_equal(scene_decide(other), first);
+    obey(s, first);
+    obey(other, first);
+    for (uint64_t i = 1; i < 4; i++) {
+      happen(s, &random, id + 1000 * i);
+      happen(other, &again, id + 1000 * i);
+      (void)snprintf(first, sizeof(first), "%s", scene_decide(s));
+      assert_string_equal(scene_decide(other), first);
+      obey(s, first);
+      obey(other, first);
+    }
+    (void)save(s, 0);
+    assert_string_equal(save(other, 1), saved[0]);
+    pai_sched_free(other);
+  }
+  pai_sched_free(s);
+}
+
+/* Whatever number is changed: it is refused, or it can be lived with. */
+static void a_state_that_was_changed_does_no_harm(void **state)
+{
+  static const char *const numbers[] = { "-1",    "0",          "1", "7",
+                                         "99999", "4294967295", "-3" };
+  pai__prng random = { 5 };
+  pai_sched *s = scene_new(CELLS, "hived", NULL, NULL), *other;
+  const char *cells;
+  unsigned refused = 0;
+
+  (void)state;
+  for (uint64_t id = 1; id < 60; id++) {
+    happen(s, &random, id);
+    obey(s, strcpy(saved[1], scene_decide(s)));
+  }
+  cells = strstr(save(s, 0), "\"cells\"");
+  assert_non_null(cells);
+  for (unsigned round = 0; round < 3000; round++) {
+    size_t at = (size_t)(cells - saved[0]) +
+                pai__prng_below(&random, strlen(cells)),
+           end;
+
+    while (saved[0][at] != '\0' && (saved[0][at] < '0' || saved[0][at] > '9' ||
+                                    strchr("[,-", saved[0][at - 1]) == NULL))
+      at++;
+    for (end = at; saved[0][end] >= '0' && saved[0][end] <= '9';)
+      end++;
+    (void)snprintf(saved[1], sizeof(saved[1]), "%.*s%s%s", (int)at, saved[0],
+                   numbers[pai__prng_below(&random, PAI__LEN(numbers))],
+                   saved[0] + end);
+    if (pai_sched_load(&other, saved[1], strlen(saved[1]), NULL, NULL) < 0) {
+      refused++;
+      continue;
+    }
+    for (uint64_t id = 100; id < 110; id++) {
+      happen(other, &random, id);
+      (void)scene_decide(other);
+    }
+    pai_sched_free(other);
+  }
+  print_message("%u of 3000 were refused\n", refused);
+  pai_sched_free(s);
+}
+
 static int story(const pai_alloc *alloc, void *user_data)
 {
   pai_sched *s = scene_new(CELLS, "hived", NULL, alloc), *fork = NULL;
@@ -261,6 +359,8 @@ int main(void)
     cmocka_unit_test(machines_without_cells_get_them),
     cmocka_unit_test(who_comes_in_between_keeps_what_runs),
     cmocka_unit_test(a_fork_goes_the_same_way),
+    cmocka_unit_test(what_was_saved_goes_the_same_way),
+    cmocka_unit_test(a_state_that_was_changed_does_no_harm),
     cmocka_unit_test(failing_memory_is_told),
   };
 

@@ -13,6 +13,8 @@
 
 /* --- HiveD's records ------------------------------------------------------ */
 
+static bool skipped; /* there were no records */
+
 typedef struct sums {
   int steps, agree, fixed, others; /* others: fixed, and not Q2 */
 } sums;
@@ -56,6 +58,7 @@ static bool replay_shared(const char *file, sums *s)
 
   (void)snprintf(path, sizeof(path), "hived/%s", file);
   text = test_shared_text(path, &len);
+  skipped = skipped || text == NULL;
   if (text == NULL)
     return false;
   opts.config = shared_config;
@@ -398,5 +401,7 @@ int main(void)
     cmocka_unit_test(traces_agree_but_for_fixes),
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  return failed != 0 ? failed : skipped ? 77 : 0;
 }

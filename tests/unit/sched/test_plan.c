@@ -185,7 +185,7 @@ static void nothing_could_be_planned_earlier(void **state)
     model_running(&m, s);
     if (any(3) == 0)
       keep_a_node(&m, s);
-    assert_int_equal(pai__plan_begin(&p, s, 0), PAI_OK);
+    assert_int_equal(pai__plan_begin(&p, s, 0, false), PAI_OK);
     plan_all(&p, &m, s);
     pai_sched_free(s);
   }

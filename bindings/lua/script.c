@@ -1,0 +1,217 @@
+/* script.c - tables of Lua that a scheduler calls: policies, and logs */
+#include "glue.h"
+#include "scheduler_lua.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A table with functions; one of a policy is held by all its schedulers. */
+typedef struct lua_object {
+  lua_State *home; /* the thread that made it, kept alive by... */
+  int thread;      /* ...this reference */
+  int table;       /* references to the table, */
+  int server;      /* and to serve() */
+  int refs;
+} lua_object;
+
+static pai_lua_wrap wrap;
+
+/* --- calling --------------------------------------------------------------- */
+
+typedef struct asked {
+  const lua_object *object;
+  const char *method;
+  Scheduler *host; /* NULL: none, or Lua has it */
+  const char *text;
+  size_t len;
+  job_text *answer;  /* or NULL */
+  lua_object **copy; /* or NULL */
+} asked;
+
+static lua_object *new_object(lua_State *L, int at);
+
+static void take_answer(lua_State *L, const asked *a)
+{
+  size_t len;
+  const char *s;
+
+  if (a->copy != NULL)
+    *a->copy = new_object(L, lua_gettop(L));
+  if (a->answer == NULL)
+    return;
+  s = luaL_checklstring(L, -1, &len);
+  a->answer->bytes = malloc(len + 1);
+  if (a->answer->bytes == NULL)
+    luaL_error(L, "out of memory");
+  memcpy(a->answer->bytes, s, len + 1);
+  a->answer->len = len;
+}
+
+/* Called by Lua, so that any error, out of memory too, is caught by pcall. */
+static int serve(lua_State *L)
+{
+  asked *a = lua_touserdata(L, 1);
+  Scheduler *host = a->host;
+  int top, rc, args = 0;
+
+  luaL_checkstack(L, 8, "too many calls");
+  lua_pushlstring(L, a->text != NULL ? a->text : "", a->len);
+  if (host != NULL) {
+    wrap(L, host); /* stays on the stack, so it lives */
+    a->host = NULL;
+  }
+  top = lua_gettop(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, a->object->table);
+  lua_getfield(L, -1, a->method);
+  if (host != NULL) {
+    lua_pushvalue(L, top);
+    args++;
+  }
+  if (a->text != NULL) {
+    lua_pushvalue(L, 2);
+    args++;
+  }
+  rc = lua_pcall(L, args, 1, 0);
+  if (host != NULL)
+    facade_host_end(host); /* the script may keep it */
+  if (rc != 0)
+    return lua_error(L);
+  take_answer(L, a);
+  return 0;
+}
+
+/* Allocates nothing outside pcall: no error may jump through the library. */
+static int call(asked *a)
+{
+  lua_State *L = pai_lua_waiting();
+
+  lua_rawgeti(L, LUA_REGISTRYINDEX, a->object->server);
+  lua_pushlightuserdata(L, a);
+  if (lua_pcall(L, 1, 0, 0) == 0)
+    return PAI_OK;
+  if (a->host != NULL) { /* out of memory before Lua had it */
+    facade_host_end(a->host);
+    facade_sched_free(a->host);
+  }
+  pai_lua_keep_error(L);
+  return PAI_EUSER;
+}
+
+int script_ask(void *object, const char *method, Scheduler *host,
+               const char *text, size_t len, job_text *answer)
+{
+  asked a = { object, method, host, text, len, answer, NULL };
+
+  return call(&a);
+}
+
+bool script_settle(bool failed)
+{
+  return pai_lua_settle(pai_lua_waiting(), failed);
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+/* May raise an error; then what it has made is lost. */
+static lua_object *new_object(lua_State *L, int at)
+{
+  lua_object *object;
+  int table, server, thread;
+
+  luaL_checktype(L, at, LUA_TTABLE);
+  lua_pushvalue(L, at);
+  table = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushcfunction(L, serve);
+  server = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_pushthread(L);
+  thread = luaL_ref(L, LUA_REGISTRYINDEX);
+  object = malloc(sizeof(*object));
+  if (object == NULL)
+    luaL_error(L, "out of memory");
+  else
+    *object = (lua_object){ L, thread, table, server, 1 };
+  return object;
+}
+
+void *script_hold(void *object)
+{
+  ((lua_object *)object)->refs++;
+  return object;
+}
+
+void *script_clone(void *object)
+{
+  lua_object *copy = NULL;
+  asked a = { object, "clone", NULL, NULL, 0, NULL, &copy };
+
+  return call(&a) == PAI_OK ? copy : NULL;
+}
+
+void script_drop(void *object)
+{
+  lua_object *o = object;
+  lua_State *L;
+
+  if (o == NULL || --o->refs > 0)
+    return;
+  L = o->home;
+  luaL_unref(L, LUA_REGISTRYINDEX, o->table);
+  luaL_unref(L, LUA_REGISTRYINDEX, o->server);
+  luaL_unref(L, LUA_REGISTRYINDEX, o->thread);
+  free(o);
+}
+
+/* --- arguments ------------------------------------------------------------- */
+
+policy_ref pai_lua_check_policy(lua_State *L, int arg)
+{
+  policy_ref policy = { NULL, NULL, false, false };
+
+  if (lua_isnoneornil(L, arg))
+    return policy;
+  if (lua_type(L, arg) == LUA_TSTRING) {
+    policy.name = pai_lua_check_path(L, arg);
+    return policy;
+  }
+  luaL_checktype(L, arg, LUA_TTABLE);
+  lua_getfield(L, arg, "lends");
+  policy.lends = lua_toboolean(L, -1);
+  lua_getfield(L, arg, "hears");
+  policy.hears = lua_toboolean(L, -1);
+  lua_getfield(L, arg, "name"); /* stays on the stack, so it lives */
+  policy.name = luaL_checkstring(L, -1);
+  policy.object = new_object(L, arg);
+  return policy;
+}
+
+log_ref pai_lua_check_log(lua_State *L, int arg)
+{
+  return (log_ref){ lua_isnil(L, arg) ? NULL : new_object(L, arg) };
+}
+
+/* --- the module ------------------------------------------------------------ */
+
+static int encode(lua_State *L)
+{
+  lua_settop(L, 1);
+  pai_lua_encode(L, 1);
+  return 1;
+}
+
+static int decode(lua_State *L)
+{
+  pai_lua_decode(L, luaL_checkstring(L, 1));
+  return 1;
+}
+
+void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
+{
+  wrap = wrap_host;
+  if (luaL_loadbuffer(L, scheduler_lua, sizeof(scheduler_lua) - 1,
+                      "=openpai") != 0)
+    lua_error(L);
+  lua_pushvalue(L, -2);
+  lua_pushcfunction(L, encode);
+  lua_pushcfunction(L, decode);
+  lua_call(L, 3, 0);
+}

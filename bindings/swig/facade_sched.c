@@ -1,0 +1,371 @@
+/* facade_sched.c - schedulers: life, events, decisions */
+#include "sched_shared.h"
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- one thread at a time -------------------------------------------------- */
+
+bool sched_take(Scheduler *s, failure *f)
+{
+  if (pthread_mutex_trylock(&s->owner) != 0) {
+    facade_fail(f, PAI_EBUSY, "the scheduler is in use by another thread");
+    return false;
+  }
+  if (s->sched != NULL)
+    return true;
+  facade_fail(f, PAI_EINVAL,
+              "the policy's call is over, and so is what it was handed");
+  sched_give(s);
+  return false;
+}
+
+void sched_give(Scheduler *s)
+{
+  (void)pthread_mutex_unlock(&s->owner);
+}
+
+/* The same for calls that may call back. */
+static bool enter(Scheduler *s, failure *f)
+{
+  if (!sched_take(s, f))
+    return false;
+  if (s->inside) {
+    facade_fail(f, PAI_EBUSY, "a policy cannot do that to its own scheduler");
+    sched_give(s);
+    return false;
+  }
+  s->inside = true;
+  return true;
+}
+
+/* What a script has raised becomes the call's failure. */
+static void settle(const Scheduler *s, failure *f)
+{
+  if (s == NULL || (s->policy == NULL && s->log == NULL))
+    return; /* there is none */
+  if (script_settle(f->code < 0))
+    f->code = PAI_EUSER;
+  else if (f->code == PAI_EUSER)
+    f->code = PAI_EINTERNAL;
+}
+
+static void leave(Scheduler *s, failure *f)
+{
+  settle(s, f);
+  s->inside = false;
+  sched_give(s);
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+Scheduler *sched_make(failure *f)
+{
+  Scheduler *s = calloc(1, sizeof(*s));
+  pthread_mutexattr_t recursive;
+
+  if (s == NULL || pthread_mutexattr_init(&recursive) != 0) {
+    free(s);
+    facade_fail(f, PAI_ENOMEM, "out of memory");
+    return NULL;
+  }
+  (void)pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  (void)pthread_mutex_init(&s->owner, &recursive);
+  (void)pthread_mutexattr_destroy(&recursive);
+  return s;
+}
+
+void facade_sched_free(Scheduler *s)
+{
+  if (s->host == NULL)
+    pai_sched_free(s->sched);
+  script_release(s->policy);
+  script_drop(s->log);
+  (void)pthread_mutex_destroy(&s->owner);
+  free(s);
+}
+
+/* One with the policy, which is taken, but without its scheduler. */
+static Scheduler *make_with(policy_ref policy, pai_sched_options *o,
+                            failure *f)
+{
+  Scheduler *s = sched_make(f);
+
+  if (s == NULL) {
+    script_drop(policy.object);
+    return NULL;
+  }
+  o->policy = policy.name;
+  if (policy.object != NULL) {
+    s->policy = script_make(policy, f);
+    o->table = s->policy != NULL ? &s->policy->table : NULL;
+  }
+  return s;
+}
+
+static Scheduler *finish(Scheduler *s, failure *f)
+{
+  settle(s, f);
+  if (f->code == PAI_OK)
+    return s;
+  if (s != NULL)
+    facade_sched_free(s);
+  return NULL;
+}
+
+Scheduler *facade_sched(const Cluster *cluster, const char *options,
+                        uint32_t first_port, uint32_t last_port,
+                        bool unchecked, policy_ref policy, failure *f)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  Scheduler *s = make_with(policy, &o, f);
+
+  o.policy_options = options;
+  o.first_port = first_port;
+  o.last_port = last_port;
+  o.unchecked = unchecked;
+  if (f->code == PAI_OK)
+    f->code = pai_sched_new(&s->sched, cluster, &o, &f->err);
+  return finish(s, f);
+}
+
+Scheduler *facade_sched_load(const char *text, size_t len, policy_ref policy,
+                             failure *f)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  Scheduler *s = make_with(policy, &o, f);
+
+  if (f->code == PAI_OK)
+    f->code = pai_sched_load(&s->sched, text, len, &o, &f->err);
+  return finish(s, f);
+}
+
+Scheduler *facade_sched_fork(Scheduler *s, failure *f)
+{
+  Scheduler *fork = sched_make(f);
+
+  if (fork != NULL && enter(s, f)) {
+    f->code = pai_sched_fork(&fork->sched, s->sched, &f->err);
+    if (f->code == PAI_OK && s->policy != NULL) {
+      fork->policy = s->policy;
+      (void)atomic_fetch_add(&s->policy->refs, 1);
+    }
+    leave(s, f);
+  }
+  if (f->code < 0 && fork != NULL) {
+    facade_sched_free(fork);
+    fork = NULL;
+  }
+  return fork;
+}
+
+/* --- events ---------------------------------------------------------------- */
+
+/* Does a log begin anew with this line? */
+static bool is_snapshot(draft_value line)
+{
+  static const char key[] = "\"snapshot\"";
+  size_t i = 0;
+
+  while (i < line.len && strchr("{ \t", line.text[i]) != NULL)
+    i++;
+  return line.len - i > strlen(key) &&
+         memcmp(line.text + i, key, strlen(key)) == 0;
+}
+
+static void begin_anew(Scheduler *s, draft_value line, failure *f)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  pai_sched *sched;
+
+  o.table = s->policy != NULL ? &s->policy->table : NULL;
+  f->code = pai_sched_load(&sched, line.text, line.len, &o, &f->err);
+  if (f->code < 0)
+    return;
+  pai_sched_free(s->sched);
+  s->sched = sched;
+}
+
+int facade_sched_send(Scheduler *s, draft_value line, failure *f)
+{
+  int count = 0;
+
+  if (!enter(s, f))
+    return 0;
+  if (is_snapshot(line)) {
+    begin_anew(s, line, f);
+  } else {
+    count = pai_sched_send_json(s->sched, line.text, line.len, &f->err);
+    f->code = count < 0 ? count : PAI_OK;
+  }
+  leave(s, f);
+  return count;
+}
+
+void facade_sched_cluster(Scheduler *s, const Cluster *cluster, int64_t time,
+                          failure *f)
+{
+  pai_sched_event event = { .struct_size = sizeof(event),
+                            .kind = PAI_SCHED_CLUSTER,
+                            .time = time,
+                            .cluster = cluster };
+
+  if (!enter(s, f))
+    return;
+  f->code = pai_sched_send(s->sched, &event, &f->err);
+  leave(s, f);
+}
+
+/* --- decisions ------------------------------------------------------------- */
+
+/* A list of what the library writes, one object each. */
+static listing put_decisions(const pai_sched *sched, failure *f)
+{
+  job_text t = { NULL, 0 };
+  pai_decision d = { .struct_size = sizeof(d) };
+
+  f->code = facade_collect(&t, "[", 1);
+  for (size_t i = 0;
+       f->code == PAI_OK && pai_sched_decision(sched, i, &d) == PAI_OK; i++) {
+    if (i > 0)
+      f->code = facade_collect(&t, ",", 1);
+    if (f->code == PAI_OK)
+      f->code =
+        pai_sched_write_decision(sched, i, facade_collect, &t, &f->err);
+    if (f->code == PAI_OK)
+      t.len--; /* the line's end */
+  }
+  if (f->code == PAI_OK)
+    f->code = facade_collect(&t, "]", 1);
+  return (listing){ facade_finished(t, f) };
+}
+
+listing facade_sched_decide(Scheduler *s, int64_t now, failure *f)
+{
+  listing made = { { NULL, 0 } };
+  int count;
+
+  if (!enter(s, f))
+    return made;
+  count = pai_sched_decide(s->sched, now, &f->err);
+  f->code = count < 0 ? count : PAI_OK;
+  settle(s, f);
+  if (f->code == PAI_OK)
+    made = put_decisions(s->sched, f);
+  s->inside = false;
+  sched_give(s);
+  return made;
+}
+
+listing facade_sched_decisions(Scheduler *s, failure *f)
+{
+  listing made = { { NULL, 0 } };
+
+  if (sched_take(s, f)) {
+    made = put_decisions(s->sched, f);
+    sched_give(s);
+  }
+  return made;
+}
+
+/* --- texts ----------------------------------------------------------------- */
+
+job_text facade_sched_save(Scheduler *s, failure *f)
+{
+  job_text t = { NULL, 0 };
+
+  if (!enter(s, f))
+    return t;
+  f->code = pai_sched_save(s->sched, facade_collect, &t, &f->err);
+  leave(s, f);
+  return facade_finished(t, f);
+}
+
+static int write_line(void *user_data, const char *bytes, size_t len)
+{
+  return script_ask(user_data, "write", NULL, bytes, len, NULL);
+}
+
+void facade_sched_log(Scheduler *s, log_ref log, failure *f)
+{
+  void *before;
+
+  if (!enter(s, f)) {
+    script_drop(log.object);
+    return;
+  }
+  before = s->log;
+  s->log = log.object;
+  f->code = pai_sched_set_log(s->sched, log.object != NULL ? write_line : NULL,
+                              log.object, &f->err);
+  script_drop(before);
+  leave(s, f);
+}
+
+job_text facade_sched_explain(Scheduler *s, uint64_t id, int format,
+                              failure *f)
+{
+  job_text t = { NULL, 0 };
+
+  if (!enter(s, f))
+    return t;
+  f->code =
+    pai_sched_explain(s->sched, id, format, facade_collect, &t, &f->err);
+  leave(s, f);
+  return facade_finished(t, f);
+}
+
+/* --- other ----------------------------------------------------------------- */
+
+Allocation *facade_sched_allocation(Scheduler *s, uint64_t id,
+                                    uint32_t instance, failure *f)
+{
+  Allocation *made = NULL;
+
+  if (!sched_take(s, f))
+    return NULL;
+  f->code = pai_sched_allocation(&made, s->sched, id, instance, &f->err);
+  sched_give(s);
+  return made;
+}
+
+int64_t facade_sched_now(Scheduler *s, failure *f)
+{
+  pai_sched_view view = { .struct_size = sizeof(view) };
+
+  if (!sched_take(s, f))
+    return 0;
+  f->code = pai_sched_view_sums(s->sched, &view);
+  sched_give(s);
+  return view.now;
+}
+
+int64_t facade_sched_next_time(Scheduler *s, failure *f)
+{
+  int64_t next = 0;
+
+  if (sched_take(s, f)) {
+    next = pai_sched_next_time(s->sched);
+    sched_give(s);
+  }
+  return next;
+}
+
+listing facade_policies(failure *f)
+{
+  const pai_policy *p;
+  json j;
+
+  json_start(&j);
+  json_begin(&j, NULL, '[');
+  for (size_t i = 0; (p = pai_policy_builtin(i)) != NULL; i++) {
+    json_begin(&j, NULL, '{');
+    json_text(&j, "name", p->name);
+    json_text(&j, "about", p->about);
+    json_bool(&j, "lends", p->lends != 0);
+    json_end(&j, '}');
+  }
+  json_end(&j, ']');
+  return json_finish(&j, f);
+}

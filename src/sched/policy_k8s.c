@@ -1,0 +1,112 @@
+/*
+ * policy_k8s.c - as Kubernetes' scheduler by default, for gangs that stay whole
+ *
+ * One queue for all virtual clusters: who is important first, then who came
+ * first; whoever has no room does not stop those behind.  Nodes are scored as
+ * by NodeResourcesFit (LeastAllocated) and NodeResourcesBalancedAllocation, and
+ * less important ones stop for more important ones.  There is no backoff, and
+ * of nodes with equal scores the first is taken and not any one.
+ */
+#include "sched/walk.h"
+
+typedef struct k8s {
+  pai__plain plain;
+  int place;
+  bool shares, preempt;
+} k8s;
+
+static const k8s defaults = { .place = PAI_PLACE_SCORE,
+                              .shares = true,
+                              .preempt = true };
+
+static const pai__option options[] = {
+  { .key = "shares",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(k8s, shares) },
+  { .key = "preempt",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(k8s, preempt) },
+  { .key = "place",
+    .kind = PAI__OPTION_PLACE,
+    .offset = offsetof(k8s, place) },
+};
+
+static const pai__plain_type type = { .defaults = &defaults,
+                                      .size = sizeof(defaults),
+                                      .options = options,
+                                      .noptions = PAI__LEN(options) };
+
+/* Those of one shape are not more important than the ones before, and what
+ * could not be stopped for one cannot be for the next. */
+static int try_all(pai_sched *s, uint32_t req, pai__how how,
+                   pai__lookup *hopeless)
+{
+  uint64_t shape = pai__req_at(s, req)->shape;
+  int rc;
+
+  if (pai__lookup_get(hopeless, shape) != PAI__NONE)
+    how.over = false;
+  rc = pai__start_all(s, req, &how);
+  if (rc == 0 && how.over && pai__req_waiting(pai__req_at(s, req)) != 0 &&
+      pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
+      pai__lookup_reserve(hopeless, &s->alloc) == PAI_OK)
+    pai__lookup_add(hopeless, shape, req);
+  return rc;
+}
+
+static int decide(void *state, void *data, const pai_policy_host *host)
+{
+  const k8s *k = state;
+  pai_sched *s = host->sched;
+  pai__how how = { .strategy = k->place,
+                   .beyond_share = !k->shares,
+                   .over = k->preempt };
+  pai__flat waiting;
+  pai__lookup hopeless; /* shapes for which nobody can be stopped */
+  int rc;
+
+  (void)data;
+  pai__lookup_init(&hopeless);
+  pai__flat_init(&waiting, sizeof(pai__entry));
+  rc = pai__list_waiting(s, &waiting);
+  pai__sort_waiting(&waiting);
+  for (uint32_t i = 0; i < waiting.len && rc >= 0; i++)
+    rc = try_all(s, pai__entry_at(&waiting, i)->req, how, &hopeless);
+  pai__flat_dispose(&hopeless.slots, &s->alloc);
+  pai__flat_dispose(&waiting, &s->alloc);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+static int open_it(void **state, void *data, const pai_policy_host *host,
+                   const pai_cluster *cluster, const char *text)
+{
+  int rc = pai__plain_open(state, data, host, cluster, text);
+
+  if (rc == PAI_OK)
+    host->sched->lends = !((const k8s *)*state)->shares;
+  return rc;
+}
+
+static int load(void **state, void *data, const pai_policy_host *host,
+                const pai_cluster *cluster, const char *text,
+                const char *saved, size_t len)
+{
+  (void)saved;
+  (void)len;
+  return open_it(state, data, host, cluster, text);
+}
+
+const pai_policy pai__policy_k8s = {
+  .struct_size = sizeof(pai_policy),
+  .version = PAI_POLICY_VERSION,
+  .name = "k8s",
+  .about = "as Kubernetes' scheduler by default, for whole gangs",
+  .data = (void *)&type,
+  .lends = 1,
+  .open = open_it,
+  .close = pai__plain_close,
+  .decide = decide,
+  .clone = pai__plain_clone,
+  .save = pai__plain_save,
+  .load = load,
+};

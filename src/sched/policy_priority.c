@@ -1,0 +1,115 @@
+/*
+ * policy_priority.c - the most important first, and the less important make
+ * room for it
+ *
+ * Who finds no room starts with as few tasks as it is willing to; then others
+ * give up tasks that they can do without; and then those of lower priority
+ * stop.  What is left when nobody waits goes to gangs that would like more.
+ */
+#include "sched/shrink.h"
+#include "sched/walk.h"
+
+typedef struct priority {
+  pai__plain plain;
+  int place;
+  bool preempt; /* the less important are stopped */
+  bool strict;  /* nobody overtakes in a virtual cluster */
+} priority;
+
+static const priority defaults = { .place = PAI_PLACE_TOPO, .preempt = true };
+
+static const pai__option options[] = {
+  { .key = "preempt",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(priority, preempt) },
+  { .key = "strict",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(priority, strict) },
+  { .key = "place",
+    .kind = PAI__OPTION_PLACE,
+    .offset = offsetof(priority, place) },
+};
+
+static const pai__plain_type type = { &defaults, sizeof(defaults), options,
+                                      PAI__LEN(options) };
+
+/* --- one instance --------------------------------------------------------- */
+
+/* 1: it started; 0: it waits, for others to make room if it has claimed it. */
+static int try_one(pai_sched *s, uint32_t req, const priority *p)
+{
+  pai__ask ask = { .req = req, .strategy = p->place };
+  bool claimed;
+  int rc = pai__try(s, req, p->place, false);
+
+  if (rc != 0 || !p->preempt)
+    return rc;
+  rc = pai__shrink_for(s, &ask, &claimed);
+  return rc != 0 || claimed ? rc : pai__try_over(s, req, p->place, false);
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+/* 1: all of it that may begin has; 0: something has no room. */
+static int try_all(pai_sched *s, uint32_t req, const priority *p)
+{
+  int rc = 1;
+
+  while (rc == 1 && pai__req_waiting(pai__req_at(s, req)) != 0 &&
+         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING)
+    rc = try_one(s, req, p);
+  return rc;
+}
+
+static bool has_claimed(const pai_sched *s, uint32_t req)
+{
+  return pai__why_of(s, req)->lack == PAI_LACK_VICTIMS;
+}
+
+static int walk(pai_sched *s, const priority *p, pai__flat *queue,
+                uint32_t *heads)
+{
+  int rc = PAI_OK;
+
+  for (uint32_t i = 0; i < queue->len && rc >= 0; i++) {
+    uint32_t req = pai__entry_at(queue, i)->req;
+    uint32_t *head = &heads[pai__req_at(s, req)->tenant];
+
+    if (*head != PAI__NONE) {
+      pai__refuse_turn(s, req, *head);
+      continue;
+    }
+    rc = try_all(s, req, p);
+    if (rc == 0 && p->strict && !has_claimed(s, req))
+      *head = req;
+  }
+  return rc < 0 ? rc : pai__grow_all(s);
+}
+
+static int decide(void *state, void *data, const pai_policy_host *host)
+{
+  pai_sched *s = host->sched;
+  uint32_t n = s->park->ntenants;
+  uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
+  pai__flat queue;
+  int rc = PAI_ENOMEM;
+
+  (void)data;
+  pai__flat_init(&queue, sizeof(pai__entry));
+  if (heads != NULL && pai__list_waiting(s, &queue) == PAI_OK) {
+    memset(heads, 0xff, n * sizeof(*heads));
+    pai__sort_waiting(&queue);
+    rc = walk(s, state, &queue, heads);
+  }
+  pai__flat_dispose(&queue, &s->alloc);
+  pai__free(&s->alloc, heads, n * sizeof(*heads));
+  return rc;
+}
+
+const pai_policy pai__policy_priority = {
+  PAI__PLAIN_POLICY,
+  .name = "priority",
+  .about = "the most important first, and others make room for it",
+  .data = (void *)&type,
+  .decide = decide,
+};

@@ -1,0 +1,215 @@
+/* sched.c - the scheduler core: forks against building by events, backfill,
+ * events, and what the safety checks cost */
+#include "bench.h"
+
+#include "base/prng.h"
+
+#include <openpai/policy.h>
+
+#include <stdlib.h>
+
+#define HOUR INT64_C(3600000000)
+
+typedef struct yard {
+  pai_cluster *cluster;
+  pai_sched *s;
+  pai__prng random;
+  uint64_t ids;
+  pai_time now;
+  uint64_t first; /* of those that run */
+} yard;
+
+static yard one, other;
+
+static int open_yard(yard *y, const char *description, const char *policy,
+                     const char *options, int unchecked)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+
+  *y = (yard){ .random = { 1 }, .first = 1 };
+  o.policy = policy;
+  o.policy_options = options;
+  o.unchecked = unchecked;
+  return pai_cluster_synthetic(&y->cluster, description, NULL, NULL) < 0 ||
+             pai_sched_new(&y->s, y->cluster, &o, NULL) < 0
+           ? PAI_ENOMEM
+           : PAI_OK;
+}
+
+static void close_yard(void *data)
+{
+  yard *y = data;
+
+  pai_sched_free(y->s);
+  pai_cluster_free(y->cluster);
+  *y = (yard){ 0 };
+}
+
+static int submit(yard *y, uint32_t gpus, pai_time duration)
+{
+  pai_want want = {
+    .struct_size = sizeof(want), .tasks = 1, .gpus = gpus, .cpus = gpus * 4
+  };
+  pai_request q = { .struct_size = sizeof(q),
+                    .id = ++y->ids,
+                    .wants = &want,
+                    .nwants = 1,
+                    .duration = duration };
+  pai_sched_event e = { .struct_size = sizeof(e),
+                        .kind = PAI_SCHED_SUBMIT,
+                        .time = y->now,
+                        .request = &q };
+
+  return pai_sched_send(y->s, &e, NULL);
+}
+
+static int tell(yard *y, int kind, uint64_t id)
+{
+  pai_sched_event e = {
+    .struct_size = sizeof(e), .kind = kind, .time = y->now, .id = id
+  };
+
+  return pai_sched_send(y->s, &e, NULL);
+}
+
+/* --- backfill ------------------------------------------------------------- */
+
+enum { QUEUE = 10000, BUSY = 64 };
+
+static pai_time any_duration(yard *y)
+{
+  return HOUR / 60 + (pai_time)pai__prng_below(&y->random, 48 * HOUR);
+}
+
+/* 64 nodes of 8 GPUs are busy, and 10,000 jobs of 1, 2, 4 and 8 GPUs wait. */
+static void *setup_backfill(void)
+{
+  int rc = open_yard(&one, "nodes:64 gpu:8 cpus:64 mem:512G", "backfill",
+                     "{\"mode\":\"conservative\"}", 0);
+
+  for (int i = 0; i < BUSY && rc >= 0; i++)
+    rc = submit(&one, 8, any_duration(&one));
+  if (rc >= 0)
+    rc = pai_sched_decide(one.s, 0, NULL);
+  for (int i = 0; i < QUEUE && rc >= 0; i++)
+    rc =
+      submit(&one, 1u << pai__prng_below(&one.random, 4), any_duration(&one));
+  return rc >= 0 ? &one : NULL;
+}
+
+/* An hour's work is planned anew each time. */
+static int backfill(void *data)
+{
+  yard *y = data;
+
+  return pai_sched_decide(y->s, 0, NULL);
+}
+
+/* --- forks ---------------------------------------------------------------- */
+
+enum { RUNNING = 10000 };
+
+static int build(yard *y)
+{
+  int rc = open_yard(y, "nodes:1000 gpu:16 cpus:128 mem:512G racks:50", "fifo",
+                     "{\"place\":\"first\"}", 0);
+
+  for (int i = 0; i < RUNNING && rc >= 0; i++) {
+    rc = submit(y, 1, HOUR);
+    if (rc >= 0)
+      rc = pai_sched_decide(y->s, y->now, NULL);
+    if (rc >= 0)
+      rc = tell(y, PAI_SCHED_STARTED, y->ids);
+  }
+  return rc < 0 ? rc : PAI_OK;
+}
+
+static void *setup_fork(void)
+{
+  return build(&one) < 0 ? NULL : &one;
+}
+
+static int fork_it(void *data)
+{
+  const yard *y = data;
+  pai_sched *fork;
+  int rc = pai_sched_fork(&fork, y->s, NULL);
+
+  pai_sched_free(fork);
+  return rc;
+}
+
+static int build_it(void *data)
+{
+  int rc = build(&other);
+
+  (void)data;
+  close_yard(&other);
+  return rc;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+static int open_busy(yard *y, int unchecked)
+{
+  int rc = open_yard(y, "nodes:64 gpu:8 cpus:64 mem:512G racks:4", "fifo",
+                     NULL, unchecked);
+
+  for (int i = 0; i < 400 && rc >= 0; i++)
+    rc = submit(y, 1, HOUR);
+  if (rc >= 0)
+    rc = pai_sched_decide(y->s, 0, NULL);
+  for (uint64_t id = 1; id <= y->ids && rc >= 0; id++)
+    rc = tell(y, PAI_SCHED_STARTED, id);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+static void *setup_fifo(void)
+{
+  return open_busy(&one, 0) < 0 || open_busy(&other, 1) < 0 ? NULL : &one;
+}
+
+static void teardown_both(void *data)
+{
+  (void)data;
+  close_yard(&one);
+  close_yard(&other);
+}
+
+/* One job ends, one comes and starts: three events and a decision. */
+static int turn_over(yard *y)
+{
+  int rc;
+
+  y->now++;
+  rc = tell(y, PAI_SCHED_FINISHED, y->first++);
+  if (rc >= 0)
+    rc = submit(y, 1, HOUR);
+  if (rc >= 0)
+    rc = pai_sched_decide(y->s, y->now, NULL);
+  return rc != 1 ? PAI_EINTERNAL : tell(y, PAI_SCHED_STARTED, y->ids);
+}
+
+static int turn_checked(void *data)
+{
+  (void)data;
+  return turn_over(&one);
+}
+
+static int turn_unchecked(void *data)
+{
+  (void)data;
+  return turn_over(&other);
+}
+
+const bench bench_sched[] = {
+  { "sched-backfill", "10,000 jobs on 512 busy GPUs planned, conservatively",
+    "plan", 0, setup_backfill, close_yard, backfill, NULL },
+  { "sched-fork", "10,000 jobs on 1,000 nodes, against building by events",
+    "fork", 20, setup_fork, close_yard, fork_it, build_it },
+  { "sched-fifo", "a job ends, one comes and starts: 3 events, a decision",
+    "job", 0, setup_fifo, teardown_both, turn_checked, NULL },
+  { "sched-checks", "the same, against without safety checks", "job", 0.97,
+    setup_fifo, teardown_both, turn_checked, turn_unchecked },
+  { NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL },
+};
