@@ -219,7 +219,7 @@ static int read_field(const pai__form *f, pai__node at,
   void *to = (char *)out + field->offset;
   const char *text = NULL;
   int64_t number;
-  uint64_t id;
+  uint64_t id = 0;
   int rc;
 
   switch (field->kind) {
