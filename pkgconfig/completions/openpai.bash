@@ -5,7 +5,7 @@ _openpai()
   local verbs='run doctor spec cluster sched help'
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
-  local sched_verbs='hived-replay'
+  local sched_verbs='replay show explain hived-replay'
   local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
@@ -42,6 +42,9 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
+    'sched replay') options='--json --policy --until --help' ;;
+    'sched show') options='--json --until --help' ;;
+    'sched explain') options='--json --until --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     help) options=$verbs ;;
     'help spec') options=$spec_verbs ;;

@@ -14,7 +14,7 @@ int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
 
   if (words != want) {
     cli_misused(verb, words < want ? "this verb needs" : "too many words",
-                words < want ? verb->usage : argv[want]);
+                words < want ? strrchr(verb->usage, ']') + 2 : argv[want]);
     return CLI_USAGE;
   }
   log->name = argv[0];

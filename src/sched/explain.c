@@ -120,6 +120,12 @@ static void say_after(const telling *t)
 
 static void say_share(const telling *t)
 {
+  /* A policy may have shares of its own, as of users. */
+  if (t->reason.text != NULL) {
+    say(t, "%s: it asks for %" PRIu64 " and %" PRIu64 " may be had",
+        t->reason.text, t->reason.wanted, t->reason.found);
+    return;
+  }
   say(t,
       "it takes %" PRIu64 " GPUs, and of its own virtual cluster '%s' has "
       "%" PRIu64 " left",
@@ -158,7 +164,10 @@ static void say_lack(const telling *t)
   case PAI_LACK_TOPOLOGY: say_topology(t); break;
   case PAI_LACK_GANG: say_gang(t); break;
   case PAI_LACK_PREEMPTION:
-    say(t, "what holds the room for it is as important as it is");
+    say(t, "%s",
+        r->text != NULL ? r->text
+                        : "what holds the room for it is as important as it "
+                          "is");
     break;
   case PAI_LACK_VICTIMS:
     say(t, "those that make room for it have not stopped yet");

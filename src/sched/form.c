@@ -89,8 +89,8 @@ static int read_digits(const char *s, size_t len, uint64_t *out)
   return PAI_OK;
 }
 
-int pai__form_id(const pai__form *f, pai__node at, const char *key,
-                 uint64_t *out)
+static int read_id(const pai__form *f, pai__node at, const char *key,
+                   uint64_t *out)
 {
   int type = pai__tree_type(f->tree, at);
   const char *s;
@@ -219,7 +219,7 @@ static int read_field(const pai__form *f, pai__node at,
   void *to = (char *)out + field->offset;
   const char *text = NULL;
   int64_t number;
-  uint64_t id;
+  uint64_t id = 0;
   int rc;
 
   switch (field->kind) {
@@ -229,7 +229,7 @@ static int read_field(const pai__form *f, pai__node at,
       store(field, out, number);
     return rc;
   case PAI__FIELD_ID:
-    rc = pai__form_id(f, at, field->key, &id);
+    rc = read_id(f, at, field->key, &id);
     if (rc == PAI_OK)
       memcpy(to, &id, sizeof(id));
     return rc;

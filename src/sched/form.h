@@ -79,8 +79,6 @@ int pai__form_blame(const pai__form *f, pai__node n, int code,
                     pai_error *cause);
 
 /* One value of its own.  PAI_OK or PAI_EINVAL. */
-int pai__form_id(const pai__form *f, pai__node at, const char *key,
-                 uint64_t *out);
 int pai__form_number(const pai__form *f, pai__node at, const char *key,
                      int64_t low, int64_t high, int64_t *out);
 int pai__form_text(const pai__form *f, pai__node at, const char *key,

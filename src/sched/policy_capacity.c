@@ -367,14 +367,20 @@ static void refuse_victims(deciding *d, uint32_t req)
 }
 
 /* It is entitled to room, and those that hold it are not to be stopped. */
-static void refuse_preemption(deciding *d, uint32_t req)
+static int refuse_preemption(deciding *d, uint32_t req)
 {
   pai__why *why = pai__why_of(d->s, req);
 
   if (why->lack < PAI_LACK_GPU || why->lack > PAI_LACK_GANG)
-    return;
+    return 0;
+  if (pai__texts_add(&d->s->names, &d->s->alloc,
+                     "what holds the room that is guaranteed to its queue may "
+                     "not be stopped",
+                     &why->text) < 0)
+    return PAI_ENOMEM;
   why->of = why->of != 0 ? why->of : why->lack;
   why->lack = PAI_LACK_PREEMPTION;
+  return 0;
 }
 
 /* --- trying --------------------------------------------------------------- */
@@ -457,9 +463,7 @@ static int reclaim(deciding *d, uint32_t leaf, uint32_t req)
     if (rc == PAI_OK)
       rc = pai__try_without(d->s, &ask, d->victims.data, d->victims.len);
   }
-  if (rc == 0 && entitled)
-    refuse_preemption(d, req);
-  return rc;
+  return rc == 0 && entitled ? refuse_preemption(d, req) : rc;
 }
 
 /* One instance more of a leaf's first.  1: it was started; 0: the reason is

@@ -12,7 +12,9 @@
 
 #include "json/json.h"
 #include "json/writer.h"
-#include "resource/bits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 enum { DRF, DECAY };
 enum { GPUS, CPUS, MEMORY, RESOURCES };
@@ -310,10 +312,13 @@ static void pass(const deciding *d, member *m, uint32_t n)
 /* --- trying --------------------------------------------------------------- */
 
 static int refuse(deciding *d, uint32_t req, uint64_t wanted, uint64_t found,
-                  const char *text)
+                  uint64_t most, const char *things)
 {
+  char text[100];
   uint32_t name;
 
+  (void)snprintf(text, sizeof(text),
+                 "a user has at most %" PRIu64 " %s at a time", most, things);
   if (pai__texts_add(&d->s->names, &d->s->alloc, text, &name) < 0)
     return PAI_ENOMEM;
   *pai__why_of(d->s, req) = (pai__why){ .lack = PAI_LACK_QUOTA,
@@ -334,9 +339,9 @@ static int check_caps(deciding *d, const member *m, uint32_t req)
 
   if (most_gpus != 0 && gpus != 0 && p->gpus + gpus > most_gpus)
     return refuse(d, req, gpus, most_gpus > p->gpus ? most_gpus - p->gpus : 0,
-                  "a user has no more GPUs at a time");
+                  most_gpus, "GPUs");
   if (most_jobs != 0 && p->jobs >= most_jobs)
-    return refuse(d, req, 1, 0, "a user has no more jobs at a time");
+    return refuse(d, req, 1, 0, most_jobs, "jobs");
   return 1;
 }
 

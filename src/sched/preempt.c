@@ -14,24 +14,50 @@
 
 /* --- places that the policy chose ----------------------------------------- */
 
-static int check_place(pai_sched *s, const pai__req *r, const pai__want *w,
-                       const pai_task_place *p, bool claimed)
+/* Wants that leave it open get one kind: that of the first, in *kind. */
+static bool is_of_kind(const pai_sched *s, const pai__want *w,
+                       const pai_task_place *p, uint32_t *kind)
 {
-  const pai__room *room;
-  uint64_t may, held;
+  const uint64_t *kinds = pai__build_of(s->park, p->node)->kinds;
+  uint32_t k = 0;
+
+  if (w->type != PAI__NONE || w->gpus == 0)
+    return true;
+  while (k < s->park->nkinds && (p->gpus & ~kinds[k]) != 0)
+    k++;
+  if (*kind == PAI__NONE)
+    *kind = k;
+  return k < s->park->nkinds && k == *kind;
+}
+
+/* Is it what a want is for? */
+static bool is_wanted(const pai_sched *s, const pai__req *r,
+                      const pai__want *w, const pai_task_place *p,
+                      uint32_t *kind)
+{
+  uint32_t pin = PAI__NONE, lack;
+  uint64_t may;
 
   if (p->node >= s->rooms.len || pai__bits_ones(p->gpus) != w->gpus)
-    return PAI_EINVAL;
-  room = pai__room_at(s, p->node);
-  may = pai__park_mask(s->park, p->node, w->type);
-  held = ((const uint64_t *)s->held.data)[p->node];
+    return false;
   if (r->pin != PAI__NONE) {
-    uint32_t pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
-
-    may &= pin != PAI__NONE ? pai__park_pinned(s->park, pin, p->node) : 0;
+    pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
+    if (pin == PAI__NONE)
+      return false;
   }
-  if ((p->gpus & ~may) != 0)
-    return PAI_EINVAL;
+  may = pai__want_gpus(s, w, PAI__NONE, pin, p->node, &lack);
+  return lack == PAI_LACK_NOTHING && (p->gpus & ~may) == 0 &&
+         is_of_kind(s, w, p, kind);
+}
+
+/* Is it to be had? */
+static int check_place(const pai_sched *s, const pai__req *r,
+                       const pai__want *w, const pai_task_place *p,
+                       bool claimed)
+{
+  const pai__room *room = pai__room_at(s, p->node);
+  uint64_t held = ((const uint64_t *)s->held.data)[p->node];
+
   if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
       (p->gpus & (room->sick | room->promised)) != 0)
     return PAI_EBUSY;
@@ -59,7 +85,7 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
 {
   const pai__req *r = pai__req_at(s, req);
   const pai__want *wants = pai__wants_of(s, r);
-  uint32_t want = 0, in_want = 0, done = 0;
+  uint32_t want = 0, in_want = 0, done = 0, kind = PAI__NONE;
   int rc = PAI_OK;
 
   if (places == NULL || n != total_tasks(s, r))
@@ -77,6 +103,8 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
     in_want++;
     rc = PAI__COPY_IN(&p, (const char *)places + i * places->struct_size,
                       pai_task_place, nports);
+    if (rc == PAI_OK && !is_wanted(s, r, &wants[want], &p, &kind))
+      rc = PAI_EINVAL;
     if (rc == PAI_OK)
       rc = check_place(s, r, &wants[want], &p, claimed);
     if (rc < 0)
@@ -98,6 +126,7 @@ typedef struct victim {
   uint64_t order;
   int32_t priority;
   uint32_t run;
+  uint32_t gpus;
   bool spared;
 } victim;
 
@@ -109,6 +138,16 @@ static int by_weight(const void *a, const void *b)
   if (x->priority != y->priority)
     return x->priority < y->priority ? -1 : 1;
   return x->order > y->order ? -1 : x->order < y->order;
+}
+
+/* Likewise the least important one, but the largest of these. */
+static int by_size(const void *a, const void *b)
+{
+  const victim *x = a, *y = b;
+
+  if (x->priority == y->priority && x->gpus != y->gpus)
+    return x->gpus > y->gpus ? -1 : 1;
+  return by_weight(a, b);
 }
 
 typedef struct making_room {
@@ -126,12 +165,22 @@ typedef struct making_room {
   pai__trial trial;
 } making_room;
 
+static uint32_t gpus_of(const pai_sched *s, const pai__run *run)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+  uint32_t gpus = 0;
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    gpus += pai__bits_ones(slots[i].gpus);
+  return gpus;
+}
+
 /* What was given, in its order. */
 static void add_given(making_room *m)
 {
   for (uint32_t i = 0; i < m->ngiven; i++)
     m->list[m->n++] = (victim){ pai__run_at(m->s, m->given[i])->order,
-                                (int32_t)i, m->given[i], false };
+                                (int32_t)i, m->given[i], 0, false };
 }
 
 /* Those of lower priority, or what was given; and those that stop already,
@@ -155,7 +204,7 @@ static int find_candidates(making_room *m)
     m->list[m->n++] =
       (victim){ run->order,
                 stops ? INT32_MIN : pai__req_at(s, run->req)->priority, i,
-                false };
+                gpus_of(s, run), false };
     m->first += stops;
   }
   add_given(m);
@@ -330,6 +379,53 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   return stop_victims(m, fewest, by);
 }
 
+/* In the order of the list: those who have to go, of the first `fewest`. */
+static int find_victims(making_room *m, uint32_t *fewest, uint32_t *n)
+{
+  int rc;
+
+  for (uint32_t i = 0; i < m->n; i++)
+    m->list[i].spared = false;
+  rc = find_fewest(m, fewest, n);
+  if (rc > 0) {
+    spare(m, *fewest, *n);
+    rc = spare_more(m, *fewest, n);
+  }
+  return rc;
+}
+
+/* How many go, and how important the most important one is: less is better. */
+static uint64_t harm(const making_room *m, uint32_t fewest)
+{
+  int64_t most = INT32_MIN;
+  uint32_t victims = 0;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    if (!m->list[i].spared) {
+      victims++;
+      most = m->list[i].priority > most ? m->list[i].priority : most;
+    }
+  return (uint64_t)(most - INT32_MIN) << 32 | victims;
+}
+
+/* The youngest first; and if several have to go, the largest first, if that is
+ * better. */
+static int find_best(making_room *m, uint32_t *fewest, uint32_t *n)
+{
+  int rc = find_victims(m, fewest, n);
+  uint64_t young;
+
+  if (rc <= 0 || m->given != NULL || (uint32_t)harm(m, *fewest) < 2)
+    return rc;
+  young = harm(m, *fewest);
+  qsort(m->list, m->n, sizeof(*m->list), by_size);
+  rc = find_victims(m, fewest, n);
+  if (rc <= 0 || harm(m, *fewest) < young)
+    return rc;
+  qsort(m->list, m->n, sizeof(*m->list), by_weight);
+  return find_victims(m, fewest, n);
+}
+
 static int try_over(making_room *m)
 {
   uint32_t fewest = 0, n = 0;
@@ -339,11 +435,7 @@ static int try_over(making_room *m)
     return rc;
   rc = pai__trial_begin(&m->trial, m->s);
   if (rc == PAI_OK)
-    rc = find_fewest(m, &fewest, &n);
-  if (rc > 0) {
-    spare(m, fewest, n);
-    rc = spare_more(m, fewest, &n);
-  }
+    rc = find_best(m, &fewest, &n);
   pai__trial_end(&m->trial, m->s);
   if (rc < 0 || fewest > m->n)
     return rc;
@@ -468,7 +560,7 @@ int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
 
     if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
         run->state != PAI__RUN_STOPPING && overlaps(s, run, n))
-      m.list[m.n++] = (victim){ run->order, 0, i, false };
+      m.list[m.n++] = (victim){ run->order, 0, i, 0, false };
   }
   if (m.list == NULL ||
       pai__flat_reserve(&s->decisions, &s->alloc, m.n + 1) < 0)

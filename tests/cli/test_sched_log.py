@@ -18,41 +18,41 @@ class LogTest(program.ProgramTest):
         self.log = self.write("a.log", self.text)
 
     def test_replay(self):
-        done = self.openpai("sched", "replay", self.log)
+        done = self.run_cli("sched", "replay", self.log)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, self.decisions)
         self.assertEqual(done.stderr, "")
         self.assertEqual(
-            self.openpai("sched", "replay", "--json", "--until", "5",
+            self.run_cli("sched", "replay", "--json", "--until", "5",
                          self.log).stdout,
             self.decisions.splitlines(keepends=True)[0])
 
     def test_standard_input(self):
-        done = self.openpai("sched", "replay", "-", input=self.text)
+        done = self.run_cli("sched", "replay", "-", input=self.text)
         self.assertEqual(done.stdout, self.decisions)
 
     def test_other_policy(self):
-        done = self.openpai("sched", "replay", "--policy", "backfill",
+        done = self.run_cli("sched", "replay", "--policy", "backfill",
                             self.log)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('"decision":"start","id":7', done.stdout)
-        done = self.openpai("sched", "replay", "--policy", "best", self.log)
+        done = self.run_cli("sched", "replay", "--policy", "best", self.log)
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no policy 'best'", done.stderr)
 
     def test_a_snapshot_begins_a_log(self):
         lines = self.text.splitlines(keepends=True)
-        done = self.openpai("sched", "show", "--json", "--until", "12",
+        done = self.run_cli("sched", "show", "--json", "--until", "12",
                             self.log)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["snapshot"], 1)
         rest = self.write("rest.log", done.stdout + "".join(lines[12:]))
-        whole = self.openpai("sched", "show", "--json", self.log).stdout
+        whole = self.run_cli("sched", "show", "--json", self.log).stdout
         self.assertEqual(
-            self.openpai("sched", "show", "--json", rest).stdout, whole)
+            self.run_cli("sched", "show", "--json", rest).stdout, whole)
 
     def test_show(self):
-        done = self.openpai("sched", "show", "--until", "10", self.log)
+        done = self.run_cli("sched", "show", "--until", "10", self.log)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [line.split() for line in done.stdout.splitlines()]
         self.assertIn(["default", "all", "3", "0", "1", "1"], rows)
@@ -62,35 +62,35 @@ class LogTest(program.ProgramTest):
         self.assertIn(["8", "default", "-1", "3", "0", "after", "-"], rows)
 
     def test_explain(self):
-        done = self.openpai("sched", "explain", "--until", "4", self.log, "8")
+        done = self.run_cli("sched", "explain", "--until", "4", self.log, "8")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("held", done.stdout)
-        done = self.openpai("sched", "explain", "--json", "--until", "4",
+        done = self.run_cli("sched", "explain", "--json", "--until", "4",
                             self.log, "8")
         self.assertEqual(json.loads(done.stdout)["lack"], "release")
-        done = self.openpai("sched", "explain", self.log, "99")
+        done = self.run_cli("sched", "explain", self.log, "99")
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no request 99", done.stderr)
         self.assertEqual(
-            self.openpai("sched", "explain", self.log, "x").returncode, 2)
-        self.assertEqual(self.openpai("sched", "explain", self.log).returncode,
+            self.run_cli("sched", "explain", self.log, "x").returncode, 2)
+        self.assertEqual(self.run_cli("sched", "explain", self.log).returncode,
                          2)
 
     def test_wrong_lines(self):
         lines = self.text.splitlines(keepends=True)
         bad = self.write("bad.log", "".join(lines[:4]) +
                          '\n{"time":1,"event":"tim"}\n')
-        done = self.openpai("sched", "replay", bad)
+        done = self.run_cli("sched", "replay", bad)
         self.assertEqual(done.returncode, 1)
         self.assertIn("bad.log:6:19: error: \"event\" cannot be \"tim\"",
                       done.stderr)
         self.assertEqual(done.stdout, self.decisions.splitlines(True)[0])
-        done = self.openpai("sched", "replay",
+        done = self.run_cli("sched", "replay",
                             self.write("cut.log", self.text[:-20]))
         self.assertEqual(done.returncode, 1)
         self.assertIn("cut.log:%d:" % len(lines), done.stderr)
         for text, what in (("", "is empty"), (lines[1], "no snapshot")):
-            done = self.openpai("sched", "show", self.write("x.log", text))
+            done = self.run_cli("sched", "show", self.write("x.log", text))
             self.assertEqual(done.returncode, 1)
             self.assertIn(what, done.stderr)
 
@@ -98,7 +98,7 @@ class LogTest(program.ProgramTest):
         for words in ([], [self.log, self.log], ["--until", "0", self.log],
                       ["--until", "x", self.log], ["--what", self.log],
                       [str(self.folder / "none")]):
-            done = self.openpai("sched", "replay", *words)
+            done = self.run_cli("sched", "replay", *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertNotEqual(done.stderr, "")
 

@@ -208,6 +208,44 @@ static void the_opportunistic_go_first_of_all(void **state)
   pai_sched_free(s);
 }
 
+/* What opportunistic ones of a queue have is not counted against it. */
+static void the_opportunistic_do_not_use_up_what_is_guaranteed(void **state)
+{
+  pai_sched *s = shared(NULL);
+
+  (void)state;
+  assert_int_equal(ask(s, 1, "ann", 1, 4, PAI_SCHED_OPPORTUNISTIC), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  for (uint64_t id = 2; id <= 4; id++)
+    assert_int_equal(ask(s, id, "bob", 1, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2, start 3, start 4");
+  assert_int_equal(ask(s, 5, "ann", 2, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted, stop 4 preempted");
+  pai_sched_free(s);
+}
+
+/* A node is lost: what others have of what is guaranteed to them they keep. */
+static void nobody_is_stopped_who_has_no_more_than_his_own(void **state)
+{
+  pai_sched *s = shared(NULL);
+
+  (void)state;
+  assert_int_equal(scene_event(s,
+                               (pai_sched_event){ .kind = PAI_SCHED_NODE,
+                                                  .node = "n4",
+                                                  .gpu = -1,
+                                                  .number = PAI_NODE_SICK },
+                               NULL),
+                   PAI_OK);
+  assert_int_equal(ask(s, 1, "bob", 1, 4, 0), PAI_OK);
+  assert_int_equal(ask(s, 2, "ann", 2, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2, start 1");
+  assert_int_equal(ask(s, 3, "eve", 1, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(scene_lack(s, 3), "preemption");
+  pai_sched_free(s);
+}
+
 static void the_head_of_a_queue_does_not_stop_what_is_content(void **state)
 {
   pai_sched *s = shared("{\"queues\": {\"bob\": {\"max\": 8}}}");
@@ -509,6 +547,8 @@ int main(void)
     cmocka_unit_test(queues_lend_to_those_beside_them),
     cmocka_unit_test(the_most_over_its_share_gives_first),
     cmocka_unit_test(the_opportunistic_go_first_of_all),
+    cmocka_unit_test(the_opportunistic_do_not_use_up_what_is_guaranteed),
+    cmocka_unit_test(nobody_is_stopped_who_has_no_more_than_his_own),
     cmocka_unit_test(the_head_of_a_queue_does_not_stop_what_is_content),
     cmocka_unit_test(wrong_options_are_refused_by_name),
     cmocka_unit_test(forks_and_new_clusters_keep_the_queues),

@@ -53,6 +53,22 @@ static void a_paragraph_tells_why_and_what_would_help(void **state)
   pai_sched_free(s);
 }
 
+static void shares_of_a_policys_own_are_told_as_such(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4:h100 cpus:8", "fair",
+                           "{\"user_max_gpus\": 5}", NULL);
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 1, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 1, 2), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_non_null(strstr(explain(s, 2, 0),
+                         "Request 2 waits: a user has at most 5 GPUs at a "
+                         "time: it asks for 2 and 1 may be had. It would "
+                         "start now if a task asked for 1 GPU"));
+  pai_sched_free(s);
+}
+
 static void what_is_held_is_told_so(void **state)
 {
   pai_sched *s = scene_new("nodes:1 gpu:4", NULL, NULL, NULL);
@@ -205,15 +221,19 @@ static void each_change_that_is_told_works(void **state)
 {
   static const struct {
     const char *name, *options;
-  } policies[] = {
-    { "fifo", "{}" },     { "fifo", "{\"greedy\": true}" },
-    { "backfill", "{}" }, { "backfill", "{\"mode\": \"conservative\"}" },
-    { "capacity", "{}" }, { "hived", "{}" }
-  };
+  } policies[] = { { "fifo", "{}" },
+                   { "fifo", "{\"greedy\": true}" },
+                   { "backfill", "{}" },
+                   { "backfill", "{\"mode\": \"conservative\"}" },
+                   { "capacity", "{}" },
+                   { "fair", "{}" },
+                   { "fair", "{\"mode\": \"decay\", \"user_max_gpus\": 8}" },
+                   { "k8s", "{}" },
+                   { "hived", "{}" } };
   world w = { .random = { 1 } };
 
   (void)state;
-  for (unsigned round = 0; round < 108; round++) {
+  for (unsigned round = 0; round < 162; round++) {
     size_t p = round / PAI__LEN(clusters) % PAI__LEN(policies);
 
     w.s = scene_new(clusters[round % PAI__LEN(clusters)], policies[p].name,
@@ -264,6 +284,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_paragraph_tells_why_and_what_would_help),
+    cmocka_unit_test(shares_of_a_policys_own_are_told_as_such),
     cmocka_unit_test(what_is_held_is_told_so),
     cmocka_unit_test(each_change_that_is_told_works),
     cmocka_unit_test(failing_memory_is_told),

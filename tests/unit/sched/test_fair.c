@@ -141,9 +141,9 @@ static void users_have_caps(void **state)
   assert_int_equal(r.lack, PAI_LACK_QUOTA);
   assert_int_equal(r.wanted, 2);
   assert_int_equal(r.found, 1);
-  assert_string_equal(r.text, "a user has no more GPUs at a time");
+  assert_string_equal(r.text, "a user has at most 5 GPUs at a time");
   assert_int_equal(pai_sched_reason(s, 7, &r), PAI_OK);
-  assert_string_equal(r.text, "a user has no more jobs at a time");
+  assert_string_equal(r.text, "a user has at most 3 jobs at a time");
   pai_sched_free(s);
 }
 

@@ -389,6 +389,80 @@ static void claims_that_could_never_be(void **state)
   pai_sched_free(s);
 }
 
+#define TWO_SHARES(l, r)                   \
+  "skus:\n"                                \
+  "  box: {gpu: a100, gpus: 4, cpus: 8}\n" \
+  "  old: {gpu: v100, gpus: 4, cpus: 8}\n" \
+  "nodes:\n"                               \
+  "  - {name: \"n[1-2]\", sku: box}\n"     \
+  "  - {name: o1, sku: old}\n"             \
+  "virtualClusters: {l: {cells: {" l "}}, r: {cells: {" r "}}}\n"
+
+/* It may count on what leaves its virtual cluster, and on no more. */
+static void claims_keep_to_shares(void **state)
+{
+  static const char before[] = TWO_SHARES("box: 1", "box: 1, old: 1");
+  static const char after[] = TWO_SHARES("old: 1", "box: 2");
+  pai_sched *s = scene_of(before, NULL);
+  pai_cluster *c;
+
+  (void)state;
+  assert_int_equal(submit_with(s, 1, "r", 4, 0), PAI_OK);
+  assert_int_equal(submit_with(s, 2, "l", 4, 0), PAI_OK);
+  assert_string_equal(decide_by(s, start_all), "start 1, start 2");
+  assert_int_equal(submit_with(s, 3, "l", 4, 5), PAI_OK);
+  (void)claim(s, 0, 0xf, 0); /* which is of r */
+  assert_int_equal(todo.said, PAI_EBUSY);
+  assert_string_equal(claim(s, 1, 0xf, 0), "stop 2 preempted");
+  assert_int_equal(pai_cluster_parse(&c, after, strlen(after), NULL, NULL),
+                   PAI_OK);
+  assert_int_equal(
+    scene_event(
+      s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c }, NULL),
+    PAI_OK);
+  pai_cluster_free(c);
+  assert_string_equal(decide_by(s, start_all), ""); /* 2 is there, still */
+  assert_string_equal(scene_lack(s, 3), "");
+  assert_int_equal(scene_finish(s, 2), PAI_OK);
+  assert_int_equal(submit_with(s, 4, "r", 4, 0), PAI_OK);
+  assert_string_equal(decide_by(s, start_all), "start 3, start 4");
+  assert_string_equal(scene_places(s, 3, 0), "2:f"); /* what l has now */
+  assert_string_equal(scene_places(s, 4, 0), "1:f");
+  pai_sched_free(s);
+}
+
+/* A place must be what is wanted: of its type, and all of one kind. */
+static void places_are_of_the_kind_that_is_wanted(void **state)
+{
+  static const char site[] = TWO_SHARES("box: 1", "box: 1, old: 1");
+  pai_sched *s = scene_of(site, NULL);
+  pai_want want = scene_want(2, 2);
+  pai_request q = { .id = 1, .vc = "r", .wants = &want, .nwants = 1 };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  (void)claim(s, 0, 0x3, 0xc);
+  assert_int_equal(todo.said, 1); /* both of one kind */
+  want = scene_want(1, 0);
+  want.type = "old"; /* the SKU */
+  q.id = 2;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  (void)claim(s, 1, 0, 0);
+  assert_int_equal(todo.said, PAI_EINVAL);
+  assert_string_equal(claim(s, 2, 0, 0), "start 2");
+  want = scene_want(2, 1);
+  q.id = 3;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  todo.places[0].node = 2;
+  todo.places[0].gpus = 0x1;
+  todo.places[1].node = 1;
+  todo.places[1].gpus = 0x1;
+  todo.nplaces = 2;
+  (void)decide_by(s, claim_last);
+  assert_int_equal(todo.said, PAI_EINVAL); /* a v100 and an a100 */
+  pai_sched_free(s);
+}
+
 /* --- failing memory ------------------------------------------------------- */
 
 static int story(const pai_alloc *alloc, void *user_data)
@@ -453,6 +527,8 @@ int main(void)
     cmocka_unit_test(the_opportunistic_give_way),
     cmocka_unit_test(what_is_claimed_is_kept),
     cmocka_unit_test(claims_that_could_never_be),
+    cmocka_unit_test(claims_keep_to_shares),
+    cmocka_unit_test(places_are_of_the_kind_that_is_wanted),
     cmocka_unit_test(failing_memory_is_survived),
   };
 

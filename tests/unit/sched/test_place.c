@@ -343,6 +343,27 @@ static void scores_are_rounded_as_by_kubernetes(void **state)
   pai_sched_free(s);
 }
 
+/* A third of the CPUs and no memory: 83 and 83.3, which is 83.  33 and 1 %: 83
+ * and 84. */
+static void balance_is_rounded_down(void **state)
+{
+  static const char two[] = "skus:\n"
+                            "  a: {cpus: 3, memory: 100G}\n"
+                            "  b: {cpus: 100, memory: 100G}\n"
+                            "nodes:\n"
+                            "  - {name: one, sku: a}\n"
+                            "  - {name: two, sku: b}\n";
+  pai_sched *s = scene_new(two, "k8s", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(ask_cpus(s, 1, 32, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(ask_cpus(s, 2, 1, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  assert_string_equal(scene_places(s, 2, 0), "1:0");
+  pai_sched_free(s);
+}
+
 static void k8s_stops_the_fewest_of_less_importance(void **state)
 {
   pai_sched *s = scene_new("nodes:2 gpu:4 cpus:8 mem:8G", "k8s", NULL, NULL);
@@ -443,6 +464,7 @@ int main(void)
     cmocka_unit_test(gangs_are_placed_as_a_model_places_them),
     cmocka_unit_test(nodes_are_scored_as_by_kubernetes),
     cmocka_unit_test(scores_are_rounded_as_by_kubernetes),
+    cmocka_unit_test(balance_is_rounded_down),
     cmocka_unit_test(k8s_stops_the_fewest_of_less_importance),
     cmocka_unit_test(k8s_keeps_shares_unless_told_otherwise),
     cmocka_unit_test(failing_memory_leaves_it_usable),

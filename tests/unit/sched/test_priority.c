@@ -95,6 +95,24 @@ static void fewest_and_least_important_stop(void **state)
   pai_sched_free(s);
 }
 
+/* One that has a node is stopped rather than four that share the other. */
+static void rather_one_than_many(void **state)
+{
+  pai_sched *s = scene_new(TWO, "priority", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(job(s, 1, 1, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  for (uint64_t id = 2; id <= 5; id++)
+    assert_int_equal(job(s, id, 1, 1, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2, start 3, start 4, start 5");
+  assert_int_equal(job(s, 6, 2, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  assert_int_equal(job(s, 7, 2, 1, 1), PAI_OK); /* and here the youngest */
+  assert_string_equal(scene_decide(s), "stop 5 preempted");
+  pai_sched_free(s);
+}
+
 static void without_preemption_it_waits(void **state)
 {
   static const char *const options[] = {
@@ -266,6 +284,18 @@ static uint32_t check_decisions(world *w, pai_sched_event *stopped)
   return n;
 }
 
+/* What is counted as in use is what runs. */
+static void check_sums(const world *w)
+{
+  pai_sched_vc_view v = { .struct_size = sizeof(v) };
+  pai_sched_view sums = { .struct_size = sizeof(sums) };
+
+  assert_int_equal(pai_sched_view_vc(w->s, 0, &v), PAI_OK);
+  assert_int_equal(pai_sched_view_sums(w->s, &sums), PAI_OK);
+  assert_true(v.used + v.lent >= sums.gpus - sums.free_gpus);
+  assert_true(v.used + v.lent <= 2 * sums.gpus); /* claims count, too */
+}
+
 /* Whoever waits for victims starts when these are gone, whatever comes. */
 static void check_claims(world *w, const uint64_t *claims, uint32_t n)
 {
@@ -308,6 +338,7 @@ static void live(world *w)
     submit_any(w); /* it would like to have that */
     assert_true(pai_sched_decide(w->s, now, NULL) >= 0);
     check_claims(w, claims, nclaims);
+    check_sums(w);
     for (uint32_t i = check_decisions(w, stopped); i > 0; i--)
       assert_int_equal(scene_event(w->s, stopped[i - 1], NULL), PAI_OK);
   }
@@ -377,6 +408,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_important_go_first),
     cmocka_unit_test(fewest_and_least_important_stop),
+    cmocka_unit_test(rather_one_than_many),
     cmocka_unit_test(without_preemption_it_waits),
     cmocka_unit_test(gangs_give_up_what_they_can_do_without),
     cmocka_unit_test(what_nobody_wants_makes_gangs_grow),
