@@ -2,56 +2,17 @@
 
 Usage: test_python_leaks.py ROOT [unittest's arguments]
 """
-import ctypes
 import gc
-import io
 import os
 import pathlib
-import tracemalloc
-import unittest
 import weakref
 
 import openpai
+from python_leaks import Checked
 from python_jobs import ROOT, job, main, text
 
 
-class MallocInfo(ctypes.Structure):
-    """The C library's struct mallinfo2."""
-    _fields_ = [(name, ctypes.c_size_t) for name in (
-        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
-        "fsmblks", "uordblks", "fordblks", "keepcost")]
-
-
-def allocated():
-    """Bytes that C code holds, or None where they cannot be counted."""
-    libc = ctypes.CDLL(None)
-    if not hasattr(libc, "mallinfo2"):
-        return None
-    libc.mallinfo2.restype = MallocInfo
-    info = libc.mallinfo2()
-    return info.uordblks + info.hblkhd
-
-
-class Leaks(unittest.TestCase):
-    def check(self, work, times=10000):
-        """One object, or one block, of 16 bytes a time would be too much."""
-        for _ in range(times // 10):
-            work()
-        for count in (allocated, self.traced):
-            gc.collect()
-            tracemalloc.start() if count == self.traced else None
-            before = count()
-            for _ in range(times):
-                work()
-            gc.collect()
-            after = count()
-            tracemalloc.stop()
-            if before is not None:
-                self.assertLess(after - before, 16 * times)
-
-    def traced(self):
-        return tracemalloc.get_traced_memory()[0]
-
+class Leaks(Checked):
     def test_parse(self):
         good = text("true")
         self.check(lambda: openpai.Job.parse(good).roles)
@@ -171,81 +132,6 @@ class Leaks(unittest.TestCase):
             except openpai.NotFoundError:
                 pass
         self.check(work, 2000)
-
-    def test_schedulers(self):
-        cluster = openpai.Cluster.synthetic("nodes:2 gpu:2:h100")
-
-        def work():
-            s = openpai.Scheduler(cluster, "backfill")
-            s.submit(1, gpus=1)
-            s.submit(2, gpus=2, tasks=2)
-            s.decide(), s.reason(2), s.explain(2), s.requests, s.nodes
-            s.virtual_clusters, s.running, s.places(1), s.allocation(1)
-            openpai.Scheduler.load(s.save()), s.fork()
-            s.log(io.StringIO())
-            for wrong in (lambda: s.submit(1), lambda: s.send("{"),
-                          lambda: s.request(9), lambda: s.decide(-1),
-                          lambda: openpai.Scheduler(cluster, "no"),
-                          lambda: openpai.Scheduler.load("{}")):
-                try:
-                    wrong()
-                except openpai.Error:
-                    pass
-        self.check(work, 2000)  # errors keep 20 KB, once
-
-    def test_events_and_decisions(self):
-        """Of one scheduler, 10^5 of each."""
-        s = openpai.Scheduler(openpai.Cluster.synthetic("nodes:1 gpu:1"))
-
-        def work():
-            s.submit(1, gpus=1)
-            s.decide()
-            s.finished(1)
-        self.check(work, 20000)
-
-    def test_policies(self):
-        cluster = openpai.Cluster.synthetic("nodes:2 gpu:2:h100")
-
-        class Policy:
-            def __init__(self):
-                self.seen = []
-
-            def decide(self, host):
-                for id in host.waiting():
-                    if host.request(id).name == "raise":
-                        raise KeyError(id)
-                    host.start(id)
-
-            def event(self, host, event):
-                self.seen.append(event["time"])
-
-        class Failing:
-            def write(self, text):
-                raise OSError
-
-        def work():
-            s = openpai.Scheduler(cluster, Policy)
-            s.submit(1, gpus=1, time=5)
-            s.decide(), s.fork().decide()
-            openpai.Scheduler.load(s.save(), Policy())
-            s.submit(2, name="raise", gpus=1)
-            for wrong in (s.decide, lambda: s.log(Failing()),
-                          lambda: openpai.Scheduler(cluster, Policy, x=1),
-                          lambda: openpai.Scheduler.load("{}", Policy)):
-                try:
-                    wrong()
-                except (KeyError, OSError, TypeError, openpai.Error):
-                    pass
-        self.check(work, 2000)  # errors keep 20 KB, once
-
-        del Policy.event  # which keeps what it has seen
-        s = openpai.Scheduler(cluster, Policy)
-
-        def turn():
-            s.submit(1, gpus=1)
-            s.decide()
-            s.finished(1)
-        self.check(turn, 20000)
 
     def test_platforms(self):
         def work():
