@@ -292,11 +292,11 @@ int pai__event_put(pai__json_writer *w, const pai_alloc *alloc,
 int pai__reservation_read(const pai__form *f, pai__arena *arena, pai__node n,
                           pai_reservation *out)
 {
-  pai__line line = { .reservation_read = { 0 } };
+  pai__line line = { .nodes = PAI__NO_NODE };
   pai_reservation *r = &line.reservation_read;
   pai__tree_walk walk;
   const char **names;
-  uint32_t count, i = 0;
+  uint32_t count = 0, i = 0;
   pai__node item;
   int rc = pai__form_read(f, n, "a reservation", kept, PAI__LEN(kept), &line);
 

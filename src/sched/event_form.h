@@ -31,9 +31,9 @@ int pai__event_put(pai__json_writer *w, const pai_alloc *alloc,
                    const pai_sched_event *e, pai_error **err);
 
 /* Reservations, in events and in snapshots. */
-void pai__reservation_put(pai__json_writer *w, const pai_reservation *r);
+void pai__reservation_put(pai__json_writer *w, const pai_reservation *from);
 int pai__reservation_read(const pai__form *f, pai__arena *arena, pai__node n,
-                          pai_reservation *r);
+                          pai_reservation *out);
 
 /* Part of a text that is read, as a cluster.  The codes of
  * pai_cluster_parse(). */

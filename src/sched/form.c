@@ -181,12 +181,12 @@ static int64_t fetch(const pai__field *field, const void *in)
 int pai__form_word(const pai__form *f, pai__node at, const pai__field *field,
                    void *out)
 {
-  const char *word;
+  const char *word = NULL;
   char shown[PAI__EXCERPT];
   int64_t i = 0;
   int rc = pai__form_text(f, at, field->key, &word);
 
-  if (rc < 0)
+  if (rc < 0 || word == NULL)
     return rc;
   while (field->words[i] != NULL &&
          (word[0] == '\0' || strcmp(field->words[i], word) != 0))
