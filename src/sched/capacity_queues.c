@@ -31,11 +31,11 @@ static void complain(making *m, const char *fmt, ...)
   char text[256];
   va_list ap;
 
-  if (!m->strict || m->failed)
-    return;
   va_start(ap, fmt);
   (void)vsnprintf(text, sizeof(text), fmt, ap);
   va_end(ap);
+  if (!m->strict || m->failed)
+    return;
   m->failed = true;
   m->rc = m->host->give_up(m->host, PAI_EINVAL, text);
 }

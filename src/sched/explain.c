@@ -221,11 +221,11 @@ static void say_counts(const telling *t)
 
 /* --- what would help ------------------------------------------------------ */
 
-static void say_change(const telling *t, const pai_sched_event *e)
+static void say_change(const telling *t, const pai_sched_event *e, bool more)
 {
   if (e->id != t->r->id) {
     say_request(t, e->id);
-    say(t, " was held");
+    say(t, more ? " were held" : " was held");
   } else if (strcmp(e->key, "held") == 0)
     say(t, "it was released");
   else if (strcmp(e->key, "after") == 0)
@@ -255,10 +255,11 @@ static void say_change(const telling *t, const pai_sched_event *e)
     say(t, "it did not ask for \"%s\"", e->key);
 }
 
-static void say_event(const telling *t, const pai_sched_event *e)
+/* `more`: others stand before it, of which the same is said. */
+static void say_event(const telling *t, const pai_sched_event *e, bool more)
 {
   switch (e->kind) {
-  case PAI_SCHED_CHANGE: say_change(t, e); break;
+  case PAI_SCHED_CHANGE: say_change(t, e, more); break;
   case PAI_SCHED_FINISHED:
     say_request(t, e->id);
     say(t, " had finished");
@@ -277,12 +278,29 @@ static void say_event(const telling *t, const pai_sched_event *e)
 
 enum { MOST_SAID = 4 };
 
+/* Others that finish, or are held: of several it is said once. */
+static bool is_like(const telling *t, const pai_sched_event *a,
+                    const pai_sched_event *b)
+{
+  return a->kind == b->kind && (a->kind == PAI_SCHED_FINISHED ||
+                                (a->kind == PAI_SCHED_CHANGE &&
+                                 a->id != t->r->id && b->id != t->r->id));
+}
+
 static void say_remedy(const telling *t, const pai__remedy *m)
 {
-  for (uint32_t i = 0; i < m->n && i < MOST_SAID; i++) {
+  uint32_t n = m->n < MOST_SAID ? m->n : MOST_SAID, like = 0;
+
+  for (uint32_t i = 0; i < n; i++) {
     if (i != 0)
       say(t, i + 1 == m->n ? " and " : ", ");
-    say_event(t, &m->list[i]);
+    if (i + 1 < n && is_like(t, &m->list[i], &m->list[i + 1])) {
+      say_request(t, m->list[i].id);
+      like++;
+      continue;
+    }
+    say_event(t, &m->list[i], like != 0);
+    like = 0;
   }
   if (m->n > MOST_SAID)
     say(t, ", and %u more things were so", m->n - MOST_SAID);

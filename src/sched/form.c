@@ -337,7 +337,7 @@ static void write_field(pai__json_writer *w, const pai__field *field,
 {
   const void *from = (const char *)in + field->offset;
   const char *text;
-  uint64_t id;
+  uint64_t id = 0;
   int flag;
 
   switch (field->kind) {

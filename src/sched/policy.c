@@ -5,12 +5,8 @@
 #include "sched/sched.h"
 
 static const pai_policy *const builtins[] = {
-  &pai__policy_fifo,
-  &pai__policy_backfill,
-  &pai__policy_priority,
-  &pai__policy_capacity,
-  &pai__policy_fair,
-  &pai__policy_k8s,
+  &pai__policy_fifo,     &pai__policy_backfill, &pai__policy_priority,
+  &pai__policy_capacity, &pai__policy_fair,     &pai__policy_k8s,
   &pai__policy_hived,
 };
 

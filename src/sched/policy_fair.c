@@ -475,10 +475,10 @@ static const fair defaults = { .place = PAI_PLACE_TOPO,
 
 static const char *const modes[] = { "drf", "decay", NULL };
 
-#define NUMBER(member, least, most)                              \
-  {                                                              \
-    .key = #member, .kind = PAI__OPTION_NUMBER,                  \
-    .offset = offsetof(fair, member), .low = least, .high = most \
+#define NUMBER(member, least, most)                                  \
+  {                                                                  \
+    .key = #member, .kind = PAI__OPTION_NUMBER,                      \
+    .offset = offsetof(fair, member), .low = (least), .high = (most) \
   }
 
 static const pai__option options_of_it[] = {

@@ -202,7 +202,55 @@ static int turn_unchecked(void *data)
   return turn_over(&other);
 }
 
+/* --- the log -------------------------------------------------------------- */
+
+static int drop(void *user_data, const char *bytes, size_t len)
+{
+  (void)bytes;
+  *(size_t *)user_data += len;
+  return PAI_OK;
+}
+
+/* The first one has a log, the other has none. */
+static void *setup_log(void)
+{
+  static size_t bytes;
+
+  return open_busy(&one, 0) < 0 || open_busy(&other, 0) < 0 ||
+             pai_sched_set_log(one.s, drop, &bytes, NULL) < 0
+           ? NULL
+           : &one;
+}
+
+static int collect(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return PAI_OK;
+}
+
+static int save_and_load(void *data)
+{
+  const yard *y = data;
+  pai_sched *again = NULL;
+  pai__buf text;
+  int rc;
+
+  pai__buf_init(&text, &pai__libc_alloc);
+  rc = pai_sched_save(y->s, collect, &text, NULL);
+  if (rc == PAI_OK)
+    rc = pai_sched_load(&again, pai__buf_text(&text), text.len, NULL, NULL);
+  pai_sched_free(again);
+  pai__buf_dispose(&text);
+  return rc;
+}
+
 const bench bench_sched[] = {
+  { "sched-log", "3 events and a decision with a log, against without", "job",
+    0.3, setup_log, teardown_both, turn_checked, turn_unchecked },
+  { "sched-save",
+    "10,000 jobs on 1,000 nodes saved and loaded, against "
+    "building by events",
+    "state", 0.5, setup_fork, close_yard, save_and_load, build_it },
   { "sched-backfill", "10,000 jobs on 512 busy GPUs planned, conservatively",
     "plan", 0, setup_backfill, close_yard, backfill, NULL },
   { "sched-fork", "10,000 jobs on 1,000 nodes, against building by events",

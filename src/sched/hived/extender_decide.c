@@ -123,6 +123,10 @@ static int list_victims(pai_hived_extender *e, const pai__hived_result *result,
       if (out->node == NULL || strcmp(name, out->node) < 0)
         out->node = name;
     }
+  if (out->node == NULL) {
+    pai__buf_str(&e->why, "Who has to go has no pods");
+    return PAI_EINTERNAL;
+  }
   out->victims =
     pai__arena_zalloc(&e->arena, most + 1u, sizeof(*out->victims));
   if (out->victims == NULL)

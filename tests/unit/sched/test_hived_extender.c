@@ -455,6 +455,35 @@ static void states_are_joined(void **state)
   close_scene(&s);
 }
 
+/* Nodes that are not ready, or closed for pods, or gone, are sick. */
+static void nodes_are_sick_and_well(void **state)
+{
+  static const char *const sick[] = {
+    "{\"type\":\"MODIFIED\",\"object\":" NODE("n0", "False") "}",
+    "{\"type\":\"MODIFIED\",\"object\":" NODE("n0", "Unknown") "}",
+    "{\"type\":\"DELETED\",\"object\":" NODE("n0", "True") "}",
+    "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n0\"}}",
+    "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n0\"},\"spec\":"
+    "{\"unschedulable\":true},\"status\":{\"conditions\":[{\"type\":"
+    "\"Ready\",\"status\":\"True\"}]}}",
+    "{\"kind\":\"NodeList\",\"items\":[" NODE("n1", "True") "]}",
+  };
+  static const char physical[] = "/v1/inspect/clusterstatus/physicalcluster";
+#define N0 \
+  "\"cellAddress\":\"0/n0\",\"cellState\":\"Free\",\"cellHealthiness\":"
+  scene s;
+
+  (void)state;
+  open_ready(&s);
+  for (size_t i = 0; i < PAI__LEN(sick); i++) {
+    test_event(s.e, sick[i]);
+    expect_shown(&s, physical, N0 "\"Bad\"");
+    test_event(s.e, all_nodes);
+    expect_shown(&s, physical, N0 "\"Healthy\"");
+  }
+  close_scene(&s);
+}
+
 /* --- restarts ------------------------------------------------------------- */
 
 /* Pods in another order, and an opportunistic one. */
@@ -946,6 +975,7 @@ int main(void)
     cmocka_unit_test(pods_are_bound_by_force),
     cmocka_unit_test(pods_are_preempted),
     cmocka_unit_test(states_are_joined),
+    cmocka_unit_test(nodes_are_sick_and_well),
     cmocka_unit_test(restarts_are_seen_through),
     cmocka_unit_test(cells_are_given_once),
     cmocka_unit_test(bad_events_change_nothing),

@@ -165,11 +165,37 @@ static void a_text_that_was_cut_off_is_none(void **state)
   pai__buf_dispose(&text);
 }
 
+/* It only saves looking: what is due is found without it. */
+static void a_limit_is_kept_though_nobody_says_when_it_is_due(void **state)
+{
+  pai_sched *s = scene_new(TWO, NULL, NULL, NULL), *again = NULL;
+  pai_want want = scene_want(1, 1);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1, .limit = 50 };
+  pai_sched_event e = { .kind = PAI_SCHED_STARTED, .id = 1, .time = 20 };
+  pai__buf text;
+  char *without;
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  scribe_save(s, &text);
+  without = changed(&text, "", "\"next_limit\":70,", "");
+  assert_int_equal(
+    pai_sched_load(&again, without, strlen(without), NULL, NULL), PAI_OK);
+  assert_int_equal(pai_sched_next_time(again), 70);
+  pai_sched_free(again);
+  pai_sched_free(s);
+  pai__buf_dispose(&text);
+  free(without);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_cannot_be_is_told_where),
     cmocka_unit_test(a_text_that_was_cut_off_is_none),
+    cmocka_unit_test(a_limit_is_kept_though_nobody_says_when_it_is_due),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
