@@ -41,8 +41,10 @@ static void take_answer(lua_State *L, const asked *a)
     return;
   s = luaL_checklstring(L, -1, &len);
   a->answer->bytes = malloc(len + 1);
-  if (a->answer->bytes == NULL)
+  if (a->answer->bytes == NULL) {
     luaL_error(L, "out of memory");
+    return;
+  }
   memcpy(a->answer->bytes, s, len + 1);
   a->answer->len = len;
 }

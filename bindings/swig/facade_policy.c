@@ -374,8 +374,10 @@ bool facade_host_start_at(Scheduler *s, uint64_t id, words places, bool over,
   if (host == NULL)
     return false;
   list = calloc(places.len / 3 + 1, sizeof(*list)); /* or fewer */
-  if (list == NULL)
+  if (list == NULL) {
     facade_fail(f, PAI_ENOMEM, "out of memory");
+    return false;
+  }
   for (size_t at = 0; f->code == PAI_OK && at < places.len; n++)
     if (!read_place(host->sched, &places, &at, &list[n]))
       facade_fail(f, PAI_ENOTFOUND,
