@@ -458,11 +458,13 @@ static int stretch(seeking *k, int64_t most)
 
 static int64_t number_now(const pai_sched *s, const pai_sched_event *e)
 {
-  const pai__req *r = pai__req_at(s, pai__req_find(s, e->id));
-  const pai__want *w = pai__wants_of(s, r) + e->want;
+  const pai__req *r;
+  const pai__want *w;
 
-  if (e->kind != PAI_SCHED_CHANGE || e->want >= r->nwants)
+  if (e->kind != PAI_SCHED_CHANGE)
     return 0;
+  r = pai__req_at(s, pai__req_find(s, e->id));
+  w = pai__wants_of(s, r) + (e->want < r->nwants ? e->want : 0);
   return strcmp(e->key, "tasks") == 0   ? w->tasks
          : strcmp(e->key, "gpus") == 0  ? w->gpus
          : strcmp(e->key, "cpus") == 0  ? w->cpus
