@@ -18,9 +18,30 @@ void pai__bridge_name_of(pai__bridge_name *name, uint64_t id,
                                "%" PRIu64 ".%" PRIu32, id, instance);
 }
 
+static bool read_digits(const char *s, const char *end, uint64_t most,
+                        uint64_t *out)
+{
+  *out = 0;
+  for (; s < end && *s >= '0' && *s <= '9'; s++) {
+    uint64_t digit = (uint64_t)(*s - '0');
+
+    if (*out > (most - digit) / 10)
+      return false;
+    *out = *out * 10 + digit;
+  }
+  return s == end;
+}
+
 bool pai__bridge_name_read(const char *text, uint64_t *id, uint32_t *instance)
 {
-  return sscanf(text, "%" SCNu64 ".%" SCNu32, id, instance) == 2;
+  const char *end = strchr(text, '.');
+  uint64_t number;
+
+  if (end == NULL || !read_digits(text, end, UINT64_MAX, id) ||
+      !read_digits(end + 1, text + strlen(text), UINT32_MAX, &number))
+    return false;
+  *instance = (uint32_t)number;
+  return true;
 }
 
 uint64_t pai__bridge_pod(uint64_t id, uint32_t instance, uint32_t task)
@@ -533,7 +554,7 @@ int pai__bridge_bind(pai__bridge *g, const pai_sched *s, uint32_t run)
   const pai__run *x = pai__run_at(s, run);
   uint64_t id = pai__req_at(s, x->req)->id;
   pai__bridge_name name;
-  pai__hived_request q;
+  pai__hived_request q = { 0 };
   pai__hived_info info = { 0 };
   uint32_t first = 0, task = 0;
   int rc;

@@ -280,19 +280,29 @@ static const char *check_groups(const pai__hived *h, uint32_t *reserved)
            : wrong;
 }
 
+/* What can be seen without memory. */
+static const char *check_cells(const pai__hived *h)
+{
+  const char *wrong = check_lists(h);
+
+  if (wrong == NULL)
+    wrong = check_levels(h);
+  if (wrong == NULL)
+    wrong = check_bindings(h);
+  if (wrong == NULL)
+    wrong = check_leaves(h);
+  return wrong != NULL ? wrong : check_sums(h);
+}
+
 int pai__hived_check(const pai__hived *h, const char **wrong)
 {
-  const char *(*const checks[])(const pai__hived *h) = {
-    check_lists, check_levels, check_bindings, check_leaves, check_sums
-  };
   size_t n = h->ngroups + 2 * h->nvnodes + 1;
   uint32_t *sums = pai__zalloc(&h->alloc, n * sizeof(*sums));
 
   *wrong = NULL;
   if (sums == NULL)
     return PAI_ENOMEM;
-  for (size_t i = 0; i < PAI__LEN(checks) && *wrong == NULL; i++)
-    *wrong = checks[i](h);
+  *wrong = check_cells(h);
   if (*wrong == NULL)
     *wrong = compare_views(h, sums, sums + h->nvnodes);
   if (*wrong == NULL)

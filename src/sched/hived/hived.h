@@ -20,11 +20,11 @@
 typedef struct pai__hived pai__hived;
 
 enum {
-  PAI__HIVED_UNKNOWN = UINT32_MAX - 1, /* it was named, and is not there */
-  PAI__HIVED_NO_TYPE = UINT32_MAX - 2, /* nothing is said of its type */
   PAI__HIVED_MAX_PRIORITY = 1000,
   PAI__HIVED_MAX_LEAVES = 1 << 20 /* of a group */
 };
+#define PAI__HIVED_UNKNOWN (UINT32_MAX - 1) /* named, and is not there */
+#define PAI__HIVED_NO_TYPE (UINT32_MAX - 2) /* nothing is said of its type */
 /* Set in the number of a node, type or virtual cluster that the cluster does
  * not have: the rest is a name of pai__hived_name(). */
 #define PAI__HIVED_NAME 0x40000000u

@@ -213,8 +213,8 @@ static const char *const story[] = {
   "{\"2\":2}}},\"allVCFreeCellNum\":{\"RACK\":{\"2\":2,\"3\":1}},"
   "\"totalLeftCellNum\":{\"RACK\":{\"1\":8,\"2\":4,\"3\":2}},\"freeList\":"
   "{\"RACK\":{\"3\":[\"1\",\"0\"]}}}}",
-  "{\"step\":17,\"op\":\"vc_health\",\"query\":[\"b\",\"RACK\",2],"
-  "\"vcCellHealth\":{\"b/0\":\"Healthy/-2\",\"b/1\":\"Healthy/-2\"}}",
+  ("{\"step\":17,\"op\":\"vc_health\",\"query\":[\"b\",\"RACK\",2],"
+   "\"vcCellHealth\":{\"b/0\":\"Healthy/-2\",\"b/1\":\"Healthy/-2\"}}"),
 };
 
 static pai_hived_replay *make_replay(const pai_alloc *alloc, int *rc)
