@@ -61,9 +61,10 @@ int pai__pool_reserve(pai__pool *p, const pai_alloc *alloc, uint32_t blocks,
 /* Of as many words as were asked for. */
 void pai__pool_give(pai__pool *p, uint32_t at, uint32_t n);
 
+/* NULL as long as nothing was ever taken. */
 static inline void *pai__pool_at(const pai__pool *p, uint32_t at)
 {
-  return (uint64_t *)p->words.data + at;
+  return p->words.data != NULL ? (uint64_t *)p->words.data + at : NULL;
 }
 
 /* Words that hold so many bytes. */
