@@ -5,7 +5,7 @@
  * what one task takes the next does not find.  What is tried and fails is
  * given back before the next try.
  */
-#include "sched/fit.h"
+#include "sched/fit_node.h"
 
 #include "resource/bits.h"
 
@@ -16,255 +16,8 @@ typedef struct area {
   uint64_t mask; /* of the GPUs on each */
 } area;
 
-typedef struct fitting {
-  pai_sched *s;
-  const pai__ask *ask;
-  const pai__req *req;
-  const pai__want *wants;
-  uint32_t pin;   /* of the park, or PAI__NONE */
-  uint32_t node;  /* where some of it is already, or PAI__NONE; */
-  uint64_t gpus;  /* and what it has there */
-  uint32_t kind;  /* what wants without a type get; PAI__NONE: anything */
-  uint32_t total; /* tasks */
-  uint32_t placed;
-  pai__why *why;
-  pai__why of_kind;
-} fitting;
-
-/* --- one node ------------------------------------------------------------- */
-
-static bool may_use(const pai__kept *k, const pai__req *r)
-{
-  if (k->vc == PAI__NONE && k->user == PAI__NONE)
-    return false;
-  return (k->vc == PAI__NONE || k->vc == r->vc) &&
-         (k->user == PAI__NONE || k->user == r->user);
-}
-
-static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
-{
-  const uint64_t *bits;
-
-  if (k->nodes == PAI__NONE)
-    return true;
-  bits = pai__pool_at(&s->pool, k->nodes);
-  return pai__bits_has(bits, k->words, node);
-}
-
-pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
-                         pai_time from, pai_time to)
-{
-  for (uint32_t i = 0; i < s->kept.len; i++) {
-    const pai__kept *k = (pai__kept *)s->kept.data + i;
-
-    if (k->name != PAI__NONE && k->to > from && k->from < to &&
-        is_kept(s, k, node) && !may_use(k, r))
-      return k->to;
-  }
-  return 0;
-}
-
-/* A request that would end before the reservation begins is let through. */
-static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
-{
-  pai_time length = r->limit != 0 ? r->limit : r->duration;
-  pai_time end = length == 0 || s->m.now > INT64_MAX - length
-                   ? INT64_MAX
-                   : s->m.now + length;
-
-  return pai__kept_until(s, r, node, s->m.now, end) != 0;
-}
-
-uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
-                            uint32_t node)
-{
-  const pai__room *n = pai__room_at(s, node);
-
-  if (n->state != PAI_NODE_UP)
-    return PAI_LACK_HEALTH;
-  if (n->kept != 0 && is_kept_from(s, r, node))
-    return PAI_LACK_RESERVATION;
-  return PAI_LACK_NOTHING;
-}
-
-uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
-                        uint32_t pin, uint32_t node, uint32_t *lack)
-{
-  uint32_t type = w->type;
-  uint64_t mask;
-
-  if (type == PAI__NONE && w->gpus != 0)
-    type = kind;
-  mask = pai__park_mask(s->park, node, type);
-  *lack = PAI_LACK_TYPE;
-  if (mask == 0 && (type != PAI__NONE || w->gpus != 0) &&
-      (type == PAI__NONE || type < s->park->nkinds ||
-       s->park->spots[node].build != type - s->park->nkinds))
-    return 0;
-  if (pin != PAI__NONE) {
-    uint64_t pinned = pai__park_pinned(s->park, pin, node);
-
-    *lack = PAI_LACK_PIN;
-    if (pinned == 0)
-      return 0;
-    mask &= pinned;
-  }
-  *lack = PAI_LACK_NOTHING;
-  return mask;
-}
-
-/* How many tasks of a want a node has room for, and what the next one lacks. */
-static uint32_t room_for(const fitting *f, const pai__want *w, uint32_t node,
-                         uint64_t mask, uint64_t *free, uint32_t *lack)
-{
-  const pai_sched *s = f->s;
-  const pai__room *n = pai__room_at(s, node);
-  uint64_t may = pai__want_gpus(s, w, f->kind, f->pin, node, lack);
-  uint32_t fits = UINT32_MAX, part;
-
-  *free = may & mask & n->gpus;
-  if (*lack != PAI_LACK_NOTHING)
-    return 0;
-  if (!f->ask->ideal) {
-    *lack = pai__req_node_lack(s, f->req, node);
-    if (*lack != PAI_LACK_NOTHING)
-      return 0;
-    *free &= ~n->sick;
-  }
-  if (w->gpus != 0) {
-    fits = pai__bits_ones(*free) / w->gpus;
-    *lack = PAI_LACK_GPU;
-    if (fits == 0)
-      return 0;
-  }
-  if (w->cpus != 0) {
-    part = n->cpus > 0 ? (uint32_t)n->cpus / w->cpus : 0;
-    *lack = part < fits ? PAI_LACK_CPU : *lack;
-    fits = part < fits ? part : fits;
-  }
-  if (w->memory != 0) {
-    uint64_t parts =
-      n->memory > 0 ? (uint64_t)n->memory / w->memory : UINT64_C(0);
-
-    *lack = parts < fits ? PAI_LACK_MEMORY : *lack;
-    fits = parts < fits ? (uint32_t)parts : fits;
-  }
-  if (w->ports != 0) {
-    part = n->ports > 0 ? (uint32_t)n->ports / w->ports : 0;
-    *lack = part < fits ? PAI_LACK_PORT : *lack;
-    fits = part < fits ? part : fits;
-  }
-  return fits;
-}
-
-/* --- which node ----------------------------------------------------------- */
-
-/* A resource of a node as Kubernetes scores it. */
-typedef struct scored {
-  uint64_t used, all; /* all 0: nobody knows */
-} scored;
-
-static scored scored_of(int64_t free, uint64_t wanted, uint64_t all)
-{
-  uint64_t left = free > 0 ? (uint64_t)free : 0;
-  uint64_t used = left < all ? all - left : 0;
-
-  used = used + wanted < all ? used + wanted : all;
-  while (all > UINT32_MAX) {
-    all >>= 1;
-    used >>= 1;
-  }
-  return (scored){ used, all };
-}
-
-/* LeastAllocated, of 100. */
-static uint64_t least_allocated(const scored *list, uint32_t n)
-{
-  uint64_t sum = 0, weight = 0;
-
-  for (uint32_t i = 0; i < n; i++)
-    if (list[i].all != 0) {
-      sum += (list[i].all - list[i].used) * 100 / list[i].all;
-      weight++;
-    }
-  return weight != 0 ? sum / weight : 0;
-}
-
-/* BalancedAllocation, of 100: less by the standard deviation of both parts,
- * rounded down.  There are few CPUs, and memory has at most 32 bits here. */
-static uint64_t balanced(const scored *cpus, const scored *memory)
-{
-  uint64_t x = cpus->used * memory->all, y = memory->used * cpus->all;
-  uint64_t all = cpus->all * memory->all;
-
-  return all == 0 ? 100 : 100 - ((x > y ? x - y : y - x) * 50 + all - 1) / all;
-}
-
-/* As Kubernetes would by default with the task on the node: it looks at CPUs and
- * memory.  GPUs count where it knows of neither. */
-static uint64_t kubernetes_score(const fitting *f, const pai__want *w,
-                                 uint32_t node, uint64_t free)
-{
-  const pai__build *b = pai__build_of(f->s->park, node);
-  const pai__room *n = pai__room_at(f->s, node);
-  scored list[] = { scored_of(n->cpus, w->cpus, b->cpus - b->first_cpu),
-                    scored_of(n->memory, w->memory, b->memory) };
-  scored gpus = scored_of(pai__bits_ones(free), w->gpus, b->gpus);
-
-  if (list[0].all == 0 && list[1].all == 0)
-    return least_allocated(&gpus, 1);
-  /* What asks for nothing is not balanced. */
-  return least_allocated(list, 2) +
-         (w->cpus != 0 || w->memory != 0 ? balanced(&list[0], &list[1]) : 0);
-}
-
-/* GPUs that are nearer to one another: how many sizes of groups could hold the
- * task if they were free, and none of the node can. */
-static uint32_t farness(const fitting *f, const pai__want *w, uint32_t node,
-                        uint64_t free)
-{
-  const pai__build *b = pai__build_of(f->s->park, node);
-  uint32_t far = 0;
-
-  if (w->gpus < 2 || f->ask->strategy != PAI_PLACE_TOPO)
-    return 0;
-  for (uint32_t i = 0; i < b->nnear && far < 15; i++)
-    if (b->near[i].gpus >= w->gpus) {
-      if (pai__has_group(b, free, b->near[i].gpus, w->gpus))
-        break;
-      far++;
-    }
-  return far;
-}
-
-/* Of two nodes, the one with the higher score is taken, the first of equals. */
-static uint64_t score(const fitting *f, const pai__want *w, uint32_t node,
-                      uint64_t free, uint32_t fits, uint32_t left)
-{
-  const pai__room *n = pai__room_at(f->s, node);
-  uint64_t gpus = pai__bits_ones(free);
-  uint64_t cpus = n->cpus > 0 ? (uint64_t)n->cpus : 0;
-
-  switch (f->ask->strategy) {
-  case PAI_PLACE_FIRST: return 1;
-  case PAI_PLACE_SPREAD: return (gpus << 32 | cpus) + 1;
-  case PAI_PLACE_SCORE: return kubernetes_score(f, w, node, free) + 1;
-  default: break;
-  }
-  /* Tasks without GPUs keep away from free ones. */
-  if (w->gpus == 0)
-    gpus = pai__bits_ones(n->gpus);
-  cpus = cpus < 0xffffff ? cpus : 0xffffff;
-  cpus = 0xffffff - cpus;
-  gpus = (uint64_t)(15 - farness(f, w, node, free)) << 8 | (64 - gpus);
-  if (fits >= left)
-    return UINT64_C(1) << 62 | gpus << 24 | cpus;
-  return (uint64_t)(fits < 0xffffff ? fits : 0xffffff) << 36 | gpus << 24 |
-         cpus;
-}
-
 /* How many tasks go to a node before the next one is looked for. */
-static uint32_t batch(const fitting *f, uint32_t fits, uint32_t left)
+static uint32_t batch(const pai__fitting *f, uint32_t fits, uint32_t left)
 {
   if (f->ask->strategy == PAI_PLACE_SPREAD ||
       f->ask->strategy == PAI_PLACE_SCORE)
@@ -272,7 +25,7 @@ static uint32_t batch(const fitting *f, uint32_t fits, uint32_t left)
   return fits < left ? fits : left;
 }
 
-static void put(fitting *f, uint32_t want, uint32_t node, uint64_t free,
+static void put(pai__fitting *f, uint32_t want, uint32_t node, uint64_t free,
                 uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
@@ -324,19 +77,19 @@ static void sink(candidate *heap, uint32_t n, uint32_t i)
 }
 
 /* How it stands with a node of the area, if it is not the last one. */
-static bool rate(const fitting *f, const area *a, const pai__want *w,
+static bool rate(const pai__fitting *f, const area *a, const pai__want *w,
                  candidate *c, uint64_t *free)
 {
   uint32_t node = node_of(a, c->at), lack;
 
-  c->fits = room_for(f, w, node, a->mask, free, &lack);
+  c->fits = pai__fit_room(f, w, node, a->mask, free, &lack);
   if (c->fits != 0)
-    c->points = score(f, w, node, *free, c->fits, UINT32_MAX);
+    c->points = pai__fit_score(f, w, node, *free, c->fits, UINT32_MAX);
   return c->fits != 0;
 }
 
-static uint32_t make_heap(const fitting *f, const area *a, const pai__want *w,
-                          candidate *heap)
+static uint32_t make_heap(const pai__fitting *f, const area *a,
+                          const pai__want *w, candidate *heap)
 {
   uint32_t n = 0;
   uint64_t free;
@@ -352,7 +105,7 @@ static uint32_t make_heap(const fitting *f, const area *a, const pai__want *w,
 
 /* All but the last tasks, for which another node may be the best one: how many
  * these are.  The same as if each was looked for by itself. */
-static uint32_t place_most(fitting *f, const area *a, uint32_t want,
+static uint32_t place_most(pai__fitting *f, const area *a, uint32_t want,
                            uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
@@ -384,7 +137,7 @@ static uint32_t place_most(fitting *f, const area *a, uint32_t want,
 /* As few are looked for one by one. */
 enum { FEW_TASKS = 3 };
 
-static bool place_want(fitting *f, const area *a, uint32_t want,
+static bool place_want(pai__fitting *f, const area *a, uint32_t want,
                        uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
@@ -398,9 +151,10 @@ static bool place_want(fitting *f, const area *a, uint32_t want,
 
     for (uint32_t i = from; i < a->n; i++) {
       uint32_t node = node_of(a, i);
-      uint32_t fits = room_for(f, w, node, a->mask, &free, &lack);
-      uint64_t points =
-        fits != 0 ? score(f, w, node, free, fits, tasks) : UINT64_C(0);
+      uint32_t fits = pai__fit_room(f, w, node, a->mask, &free, &lack);
+      uint64_t points = fits != 0
+                          ? pai__fit_score(f, w, node, free, fits, tasks)
+                          : UINT64_C(0);
 
       if (points > best) {
         best = points;
@@ -432,13 +186,13 @@ void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n)
                       slots[i].gpus);
 }
 
-static uint32_t tasks_of(const fitting *f, uint32_t want)
+static uint32_t tasks_of(const pai__fitting *f, uint32_t want)
 {
   return f->ask->tasks != NULL ? f->ask->tasks[want] : f->wants[want].tasks;
 }
 
 /* All wants, or the index of the one that lacks something. */
-static uint32_t place_all(fitting *f, const area *a)
+static uint32_t place_all(pai__fitting *f, const area *a)
 {
   for (uint32_t w = 0; w < f->req->nwants; w++)
     if (!place_want(f, a, w, tasks_of(f, w)))
@@ -460,7 +214,7 @@ uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t kind)
 }
 
 /* Does what was placed keep to the share?  Else what of it lacks is told. */
-static bool keeps_share(fitting *f)
+static bool keeps_share(pai__fitting *f)
 {
   pai_sched *s = f->s;
   const pai__slot *slots = s->slots.data;
@@ -519,7 +273,7 @@ static uint64_t found_of(const pai__room *n, uint32_t lack, uint64_t free)
 
 /* Why the next task of a want has no place: called with all that was placed
  * before it still there. */
-static void blame(fitting *f, const area *a, uint32_t want)
+static void blame(pai__fitting *f, const area *a, uint32_t want)
 {
   const pai__want *w = &f->wants[want];
   pai__why *why = f->why;
@@ -533,7 +287,7 @@ static void blame(fitting *f, const area *a, uint32_t want)
     uint32_t node = node_of(a, i), lack;
     uint64_t found, near;
 
-    (void)room_for(f, w, node, a->mask, &free, &lack);
+    (void)pai__fit_room(f, w, node, a->mask, &free, &lack);
     why->failed[lack]++;
     found = found_of(pai__room_at(f->s, node), lack, free);
     sum += lack == PAI_LACK_GPU ? found : 0;
@@ -556,7 +310,7 @@ static void blame(fitting *f, const area *a, uint32_t want)
 /* --- areas ---------------------------------------------------------------- */
 
 /* In one area; what was placed is undone if it fails. */
-static bool try_area(fitting *f, const area *a, bool tell)
+static bool try_area(pai__fitting *f, const area *a, bool tell)
 {
   uint32_t want;
 
@@ -571,7 +325,7 @@ static bool try_area(fitting *f, const area *a, bool tell)
   return false;
 }
 
-static uint32_t nodes_placed(const fitting *f)
+static uint32_t nodes_placed(const pai__fitting *f)
 {
   const pai__slot *slots = f->s->slots.data;
   uint32_t n = 0;
@@ -582,7 +336,7 @@ static uint32_t nodes_placed(const fitting *f)
   return n;
 }
 
-static area rack(const fitting *f, uint32_t r)
+static area rack(const pai__fitting *f, uint32_t r)
 {
   const pai__park *park = f->s->park;
 
@@ -591,7 +345,7 @@ static area rack(const fitting *f, uint32_t r)
 }
 
 /* The rack where it needs the fewest nodes, and fewer than `below`. */
-static bool try_racks(fitting *f, uint32_t below)
+static bool try_racks(pai__fitting *f, uint32_t below)
 {
   uint32_t best = PAI__NONE;
 
@@ -614,20 +368,20 @@ static bool try_racks(fitting *f, uint32_t below)
 }
 
 /* Has any want no room for all of it there, all else being away? */
-static bool hopeless(const fitting *f, uint32_t node, uint64_t mask)
+static bool hopeless(const pai__fitting *f, uint32_t node, uint64_t mask)
 {
   uint64_t free;
   uint32_t lack;
 
   for (uint32_t w = 0; w < f->req->nwants; w++)
-    if (tasks_of(f, w) != 0 &&
-        room_for(f, &f->wants[w], node, mask, &free, &lack) < tasks_of(f, w))
+    if (tasks_of(f, w) != 0 && pai__fit_room(f, &f->wants[w], node, mask,
+                                             &free, &lack) < tasks_of(f, w))
       return true;
   return false;
 }
 
 /* The fullest node on which all of it has room. */
-static bool try_nodes(fitting *f)
+static bool try_nodes(pai__fitting *f)
 {
   uint32_t best = PAI__NONE, most = UINT32_MAX;
 
@@ -650,7 +404,7 @@ static bool try_nodes(fitting *f)
 }
 
 /* On one node, or in one rack unless fewer nodes are needed without that. */
-static bool try_near(fitting *f, const area *all)
+static bool try_near(pai__fitting *f, const area *all)
 {
   uint32_t nodes;
 
@@ -664,7 +418,7 @@ static bool try_near(fitting *f, const area *all)
 }
 
 /* Groups of that name of one node. */
-static bool try_groups_of(fitting *f, uint32_t node, const char *name)
+static bool try_groups_of(pai__fitting *f, uint32_t node, const char *name)
 {
   const pai__build *b = pai__build_of(f->s->park, node);
 
@@ -686,7 +440,7 @@ static bool try_groups_of(fitting *f, uint32_t node, const char *name)
   return false;
 }
 
-static bool try_within(fitting *f, const char *within)
+static bool try_within(pai__fitting *f, const char *within)
 {
   if (strcmp(within, "node") == 0)
     return try_nodes(f);
@@ -700,7 +454,7 @@ static bool try_within(fitting *f, const char *within)
 
 /* --- the whole ------------------------------------------------------------ */
 
-static bool try_all(fitting *f)
+static bool try_all(pai__fitting *f)
 {
   const pai__park *park = f->s->park;
   const char *within = pai__texts_text(&f->s->names, f->req->within);
@@ -725,7 +479,7 @@ static bool try_all(fitting *f)
   return try_area(f, &all, true);
 }
 
-static bool has_open_want(const fitting *f)
+static bool has_open_want(const pai__fitting *f)
 {
   for (uint32_t w = 0; w < f->req->nwants; w++)
     if (f->wants[w].type == PAI__NONE && f->wants[w].gpus != 0)
@@ -735,7 +489,7 @@ static bool has_open_want(const fitting *f)
 
 /* Wants that leave it open get one kind, the first with room for them; what
  * lacks is told of the kind that came nearest. */
-static bool try_kinds(fitting *f)
+static bool try_kinds(pai__fitting *f)
 {
   pai__why *why = f->why, nearest = { 0 };
 
@@ -759,7 +513,7 @@ void pai__fit_init(pai_sched *s)
 }
 
 /* Where the rest of it is, there it must be, too; and of that kind. */
-static void keep_together(fitting *f, const pai__run *run)
+static void keep_together(pai__fitting *f, const pai__run *run)
 {
   const pai__park *park = f->s->park;
   const pai__slot *slots = pai__slots_of(f->s, run);
@@ -782,14 +536,14 @@ int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
                   pai__why *why)
 {
   const pai__req *r = pai__req_at(s, ask->req);
-  fitting f = { .s = s,
-                .ask = ask,
-                .req = r,
-                .wants = pai__wants_of(s, r),
-                .pin = PAI__NONE,
-                .node = PAI__NONE,
-                .kind = PAI__NONE,
-                .why = why };
+  pai__fitting f = { .s = s,
+                     .ask = ask,
+                     .req = r,
+                     .wants = pai__wants_of(s, r),
+                     .pin = PAI__NONE,
+                     .node = PAI__NONE,
+                     .kind = PAI__NONE,
+                     .why = why };
 
   *why = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
   for (uint32_t w = 0; w < r->nwants; w++)

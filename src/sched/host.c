@@ -258,37 +258,34 @@ static int copy_place(const pai_place *how, pai_place *place)
   return PAI_OK;
 }
 
-static bool may_lend(const pai_policy_host *host, const pai_place *place)
+/* pai__try() and pai__try_over() */
+typedef int (*trier)(pai_sched *s, uint32_t req, int strategy,
+                     bool beyond_share);
+
+static int start(const pai_policy_host *host, uint64_t id,
+                 const pai_place *how, trier try_it)
 {
-  return place->beyond_share != 0 && host->sched->lends;
+  pai_place place = { 0 };
+  uint32_t req;
+  int rc = find_waiting(host, id, &req);
+
+  if (rc == PAI_OK)
+    rc = copy_place(how, &place);
+  return rc < 0 ? rc
+                : try_it(host->sched, req, place.strategy,
+                         place.beyond_share != 0 && host->sched->lends);
 }
 
 static int host_start(const pai_policy_host *host, uint64_t id,
                       const pai_place *how)
 {
-  pai_place place = { 0 };
-  uint32_t req;
-  int rc = find_waiting(host, id, &req);
-
-  if (rc == PAI_OK)
-    rc = copy_place(how, &place);
-  return rc < 0 ? rc
-                : pai__try(host->sched, req, place.strategy,
-                           may_lend(host, &place));
+  return start(host, id, how, pai__try);
 }
 
 static int host_start_over(const pai_policy_host *host, uint64_t id,
                            const pai_place *how)
 {
-  pai_place place = { 0 };
-  uint32_t req;
-  int rc = find_waiting(host, id, &req);
-
-  if (rc == PAI_OK)
-    rc = copy_place(how, &place);
-  return rc < 0 ? rc
-                : pai__try_over(host->sched, req, place.strategy,
-                                may_lend(host, &place));
+  return start(host, id, how, pai__try_over);
 }
 
 static int host_start_at(const pai_policy_host *host, uint64_t id,
