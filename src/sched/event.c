@@ -208,15 +208,21 @@ static const taker takers[] = {
   [PAI_SCHED_TIME] = on_time,
 };
 
-/* The number of the event stands in front of what was wrong with it. */
+/* The number of the event stands in front of what was wrong with it; how to
+ * mend it stays what it was. */
 static int tell_number(const pai_sched *s, int rc, pai_error **err)
 {
   pai_error *cause = err != NULL ? *err : NULL;
+  const char *help;
 
   if (cause == NULL)
     return rc;
-  return pai__fail_above(err, rc, "event %" PRIu64 ": %s", s->m.events + 1,
-                         pai_error_message(cause));
+  rc = pai__fail_above(err, rc, "event %" PRIu64 ": %s", s->m.events + 1,
+                       pai_error_message(cause));
+  help = pai_error_help(pai_error_cause(*err));
+  if (help != NULL)
+    pai__error_help(err, "%s", help);
+  return rc;
 }
 
 int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)

@@ -4,6 +4,8 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
+#include <stdio.h>
+
 static const pai_policy *const builtins[] = {
   &pai__policy_fifo,     &pai__policy_backfill, &pai__policy_priority,
   &pai__policy_capacity, &pai__policy_fair,     &pai__policy_k8s,
@@ -15,12 +17,24 @@ const pai_policy *pai_policy_builtin(size_t i)
   return i < PAI__LEN(builtins) ? builtins[i] : NULL;
 }
 
+static void tell_builtins(pai_error **err)
+{
+  char list[200] = "";
+  size_t at = 0;
+
+  for (size_t i = 0; i < PAI__LEN(builtins) && at < sizeof(list); i++)
+    at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
+                           i != 0 ? ", " : "", builtins[i]->name);
+  pai__error_help(err, "one of: %s", list);
+}
+
 static const pai_policy *find(const char *name, pai_error **err)
 {
   for (size_t i = 0; i < PAI__LEN(builtins); i++)
     if (strcmp(builtins[i]->name, name) == 0)
       return builtins[i];
   (void)pai__fail(err, PAI_ENOTFOUND, "there is no policy '%s'", name);
+  tell_builtins(err);
   return NULL;
 }
 

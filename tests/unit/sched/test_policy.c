@@ -337,6 +337,7 @@ static void a_bad_table_is_refused(void **state)
   o.table = NULL;
   o.policy = "magic";
   assert_int_equal(pai_sched_new(&s, c, &o, &err), PAI_ENOTFOUND);
+  assert_non_null(strstr(pai_error_help(err), "backfill"));
   test_expect_error(err, PAI_ENOTFOUND, "'magic'");
   o.policy = "fifo";
   o.policy_options = "{\"colour\": 1}";

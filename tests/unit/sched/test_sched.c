@@ -44,6 +44,7 @@ static void the_impossible_is_refused_with_its_reason(void **state)
 
   (void)state;
   assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  assert_string_equal(pai_error_help(err), "ask for less per task");
   test_expect_error(err, PAI_ENOROOM,
                     "a task asks for 5 GPUs, and no machine has more than 4");
   want = scene_want(3, 3);
