@@ -61,10 +61,11 @@ int pai__pool_reserve(pai__pool *p, const pai_alloc *alloc, uint32_t blocks,
 /* Of as many words as were asked for. */
 void pai__pool_give(pai__pool *p, uint32_t at, uint32_t n);
 
-/* NULL as long as nothing was ever taken. */
+/* Also of a pool of which nothing was ever taken, for lists of no length: to
+ * NULL nothing may be added, not even 0, but to an index. */
 static inline void *pai__pool_at(const pai__pool *p, uint32_t at)
 {
-  return p->words.data != NULL ? (uint64_t *)p->words.data + at : NULL;
+  return at != 0 ? (uint64_t *)p->words.data + at : p->words.data;
 }
 
 /* Words that hold so many bytes. */
