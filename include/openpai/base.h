@@ -89,7 +89,9 @@ enum {
   PAI_FORMAT_YAML = 1,
   PAI_FORMAT_JSON = 2,
   PAI_FORMAT_TEXT = 3, /**< for people */
-  PAI_FORMAT_SVG = 4   /**< a picture: one file, no scripts */
+  PAI_FORMAT_SVG = 4,  /**< a picture: one file, no scripts */
+  PAI_FORMAT_CSV = 5,
+  PAI_FORMAT_HTML = 6 /**< a page: one file that needs no other */
 };
 
 /** What went wrong, for a program and for a person. */

@@ -15,6 +15,8 @@
 #include <openpai/report.h>
 #include <openpai/resource.h>
 #include <openpai/sched.h>
+#include <openpai/sim.h>
 #include <openpai/spec.h>
+#include <openpai/trace.h>
 
 #endif /* OPENPAI_OPENPAI_H */

@@ -1,0 +1,221 @@
+/**
+ * @file openpai/trace.h
+ * Traces: what jobs came to a cluster, when, and how they ended; read from the
+ * forms in which the world publishes them, or made up after published numbers.
+ *
+ *   pai_trace_load(&t, "cluster_job_log", NULL, &err);
+ *   while ((rc = pai_trace_next(t, &record, &err)) > 0)
+ *     ...
+ *   pai_trace_free(t);
+ *
+ * Records come in the order of their times, and none is kept: a trace may be
+ * longer than memory.  What cannot be used is counted, told with its line, and
+ * never dropped without a word.
+ *
+ * Threads: SERIAL.
+ */
+#ifndef OPENPAI_TRACE_H
+#define OPENPAI_TRACE_H
+
+#include <openpai/sched.h>
+
+PAI_BEGIN_DECLS
+
+typedef struct pai_trace pai_trace; /**< opaque; pai_trace_free() */
+
+/** The forms of traces; docs/guide/traces.md describes each. */
+enum {
+  PAI_TRACE_AUTO = 0,         /**< as the first lines look */
+  PAI_TRACE_JSONL = 1,        /**< our own */
+  PAI_TRACE_SACCT = 2,        /**< Slurm, sacct --parsable2 */
+  PAI_TRACE_SACCT_JSON = 3,   /**< Slurm, sacct --json */
+  PAI_TRACE_SWF = 4,          /**< Standard Workload Format */
+  PAI_TRACE_PHILLY = 5,       /**< cluster_job_log, JSON */
+  PAI_TRACE_HELIOS = 6,       /**< cluster_log.csv */
+  PAI_TRACE_ALIBABA_2020 = 7, /**< pai_task_table or pai_job_table, CSV */
+  PAI_TRACE_ALIBABA_2023 = 8, /**< openb_pod_list, CSV */
+  PAI_TRACE_OPENPAI = 9,      /**< a list of jobs of its REST API, JSON */
+  PAI_TRACE_KUBERNETES = 10,  /**< jobs, workloads of Kueue or pods, JSON */
+  PAI_TRACE_GAVEL = 11,       /**< Gavel's, tab-separated */
+  PAI_TRACE_MURI = 12,        /**< Muri's, CSV */
+  PAI_TRACE_GENERATED = 13    /**< of pai_trace_generate() */
+};
+
+/** The name of a form, as "philly"; "" for none.  @since 0.1 */
+PAI_API const char *pai_trace_form_name(int form);
+
+/** What a record tells. */
+enum {
+  PAI_RECORD_JOB = 1,  /**< a job comes */
+  PAI_RECORD_NODE = 2, /**< a node's state changes */
+  PAI_RECORD_KILL = 3  /**< somebody kills a job that came before */
+};
+
+/** One time that a job ran; the last one of a job counts for all that follow
+ *  it. */
+typedef struct pai_trace_attempt {
+  pai_time duration; /**< how long, if nothing disturbs it */
+  int code; /**< its completion code: 0 well; see openpai/platform.h */
+} pai_trace_attempt;
+
+/** One record; strings and arrays are the trace's until the next call.
+ *  All times are microseconds, on the trace's own clock. */
+typedef struct pai_trace_record {
+  size_t struct_size;
+  int kind;         /**< PAI_RECORD_JOB, ... */
+  uint64_t line;    /**< where it stands, from 1; the number of a record that
+                         stands nowhere */
+  pai_time time;    /**< when it comes */
+  const char *id;   /**< the job's, as the trace calls it, or NULL */
+  const char *name; /**< of the job, or NULL */
+  const char *user; /**< or NULL */
+  const char *vc;   /**< or NULL: the default one */
+  const char *pin, *within; /**< as in pai_request */
+  int priority;
+  pai_time estimate; /**< how long its owner believes that it takes; 0: not
+                          known */
+  pai_time limit;    /**< its owner's limit; 0: none */
+  pai_time patience; /**< killed if it has not started after so long; 0: never
+                          */
+  pai_time started;  /**< when it did start where the trace was taken, or -1 */
+  uint32_t retries;  /**< how often it is tried again when it has failed */
+  const pai_want *wants;
+  size_t nwants;
+  const pai_trace_attempt *attempts; /**< at least one */
+  size_t nattempts;
+  const char *const *after; /**< ids of jobs that have to end well before */
+  size_t nafter;
+  /* PAI_RECORD_NODE */
+  const char *node;
+  int state;       /**< PAI_NODE_UP, ... */
+  const char *why; /**< or NULL */
+} pai_trace_record;
+
+/** Fills @p size bytes or fewer.  @return how many; 0: there are no more; a
+ *  PAI_E* code, which the reader's call returns */
+typedef ptrdiff_t (*pai_read_cb)(void *user_data, char *buffer, size_t size);
+
+/** Told of each line, or part of the trace, that cannot be used, or not as it
+ *  is.  @param line from 1  @param used 1: it is used all the same */
+typedef void (*pai_trace_cb)(void *user_data, uint64_t line, int used,
+                             const char *why);
+
+/** Options; zero-fill, or use PAI_TRACE_OPTIONS_INIT. */
+typedef struct pai_trace_options {
+  size_t struct_size;
+  const pai_alloc *alloc; /**< NULL: malloc; copied */
+  int form;               /**< PAI_TRACE_*; 0: as it looks */
+  int strict;        /**< 1: the first line that cannot be used is an error */
+  int sort;          /**< 1: all is read first, and sorted; else what is more
+                          than `window` records too late cannot be used */
+  uint32_t window;   /**< 0: 65536 */
+  const char *model; /**< the kind of GPU or SKU that each job asks for where
+                          the trace names none; NULL: any */
+  pai_trace_cb on_line; /**< NULL: nobody is told */
+  void *user_data;
+} pai_trace_options;
+
+#define PAI_TRACE_OPTIONS_INIT                        \
+  {                                                   \
+    sizeof(pai_trace_options), 0, 0, 0, 0, 0, 0, 0, 0 \
+  }
+
+/**
+ * Begins to read a trace.
+ *
+ * @param[out] out   the trace, owned by the caller; NULL on failure
+ * @param read       gives its bytes, whenever more are needed
+ * @param user_data  handed to @p read, until the trace is freed
+ * @param opts       options, or NULL for defaults; not kept
+ * @return PAI_OK; PAI_EINVAL: bad options, or nobody knows this form;
+ *         PAI_ENOMEM; or what @p read answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_trace_new(pai_trace **out, pai_read_cb read,
+                                        void *user_data,
+                                        const pai_trace_options *opts,
+                                        pai_error **err);
+
+/** As pai_trace_new(), of a file; "-" is standard input.
+ *  @return also PAI_ENOTFOUND, PAI_EPERM, PAI_EIO  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_trace_load(pai_trace **out, const char *path,
+                                         const pai_trace_options *opts,
+                                         pai_error **err);
+
+/** NULL is allowed.  @since 0.1 */
+PAI_API void pai_trace_free(pai_trace *trace);
+
+/**
+ * Reads the next record.
+ *
+ * @return 1; 0: there are no more; PAI_EINVAL: a line cannot be used, if
+ *         options say strict, or the whole is no such trace; PAI_ELIMIT: a
+ *         line has more than 16 MiB; PAI_ENOMEM; or what the reader answered.
+ *         After a failure there is no next record.
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_trace_next(pai_trace *trace,
+                                         pai_trace_record *record,
+                                         pai_error **err);
+
+/** What was read so far. */
+typedef struct pai_trace_view {
+  size_t struct_size;
+  int form;
+  uint64_t lines, jobs, skipped;
+  uint64_t altered; /**< lines that are used, but not as they stand: half of a
+                          GPU becomes one, a negative wait 0 */
+  pai_time first, last; /**< times of the first and the last job */
+} pai_trace_view;
+
+/** @return PAI_OK; PAI_EINVAL: bad struct_size  @since 0.1 */
+PAI_API int pai_trace_look(const pai_trace *trace, pai_trace_view *view);
+
+/** Writes a record as one line of our own form.
+ *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM; or what @p write answered
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_trace_write(const pai_trace_record *record,
+                                          pai_write_cb write, void *user_data,
+                                          pai_error **err);
+
+/* --- traces that are made up ----------------------------------------------- */
+
+/** After whose numbers; docs/guide/traces.md has them, with their sources. */
+enum {
+  PAI_LIKE_PHILLY = 1, /**< Microsoft, 2017: jobs of 1 to 128 GPUs */
+  PAI_LIKE_HELIOS = 2  /**< SenseTime, 2020 */
+};
+
+/** How; zero-fill, or use PAI_GENERATE_OPTIONS_INIT. */
+typedef struct pai_generate_options {
+  size_t struct_size;
+  const pai_alloc *alloc; /**< NULL: malloc; copied */
+  int like;               /**< 0: PAI_LIKE_PHILLY */
+  uint64_t jobs;          /**< how many */
+  uint64_t seed;
+  uint32_t gpus; /**< of the cluster that they come to; 0: 8000 */
+  uint32_t load; /**< of a thousand GPUs, how many they keep busy; 0: 800 */
+  uint32_t most_gpus;     /**< of one job; 0: as published, and no more than an
+                           eighth of all */
+  uint32_t gpus_per_node; /**< of a task at most; 0: 8 */
+  uint32_t users;         /**< 0: as published */
+  uint32_t virtual_clusters; /**< named "vc0", ...; 0: as published */
+  int faults; /**< 1: attempts fail as published, and are tried again; users
+                   kill jobs */
+} pai_generate_options;
+
+#define PAI_GENERATE_OPTIONS_INIT                                 \
+  {                                                               \
+    sizeof(pai_generate_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+  }
+
+/** Makes a trace up, record by record, as it is read: the same for the same
+ *  options, on any machine.
+ *  @return PAI_OK; PAI_EINVAL: bad options; PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_trace_generate(pai_trace **out,
+                                             const pai_generate_options *opts,
+                                             pai_error **err);
+
+PAI_END_DECLS
+
+#endif /* OPENPAI_TRACE_H */
