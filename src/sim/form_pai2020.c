@@ -36,6 +36,7 @@ typedef struct pai__ali_job {
   pai_time submit;     /* -1: not told */
   pai_time start, end; /* of all tasks; -1: not told */
   bool failed, runs, part_of_gpu;
+  bool told; /* a row of it could not be read */
   pai__ali_task *first, *last;
 } pai__ali_job;
 
@@ -117,14 +118,11 @@ static void add_status(pai__table *tb, pai__ali_job *job)
     pai__cell_bad(tb, T_STATUS, "Terminated, Failed, Running or Waiting");
 }
 
-static int read_job(pai__ali *ali)
+static int read_job(pai__ali *ali, pai__ali_job *job)
 {
   pai__table *tb = &ali->table;
-  pai__ali_job *job = find_job(ali, pai__cell(tb, J_JOB));
   bool failed = false;
 
-  if (job == NULL)
-    return PAI_ENOMEM;
   job->user = keep(ali, pai__cell(tb, J_USER), &failed);
   job->submit = pai__cell_seconds(tb, J_START, -1);
   add_status(tb, job);
@@ -161,15 +159,14 @@ static int add_task(pai__ali *ali, pai__ali_job *job, pai__ali_task *task)
   return failed ? PAI_ENOMEM : PAI_OK;
 }
 
-static int read_task(pai__ali *ali)
+static int read_task(pai__ali *ali, pai__ali_job *job)
 {
   pai__table *tb = &ali->table;
-  pai__ali_job *job = find_job(ali, pai__cell(tb, T_JOB));
   pai__ali_task *task = pai__arena_zalloc(&ali->arena, 1, sizeof(*task));
   pai_time start = pai__cell_seconds(tb, T_START, -1);
   pai_time end = pai__cell_seconds(tb, T_END, -1);
 
-  if (job == NULL || task == NULL)
+  if (task == NULL)
     return PAI_ENOMEM;
   add_status(tb, job);
   if (start != -1 && (job->start == -1 || start < job->start))
@@ -182,6 +179,7 @@ static int read_task(pai__ali *ali)
 static int read_row(pai_trace *t, pai__ali *ali, pai_error **err)
 {
   pai__table *tb = &ali->table;
+  pai__ali_job *job;
   bool skipped;
   int rc = pai__table_next(tb, t, err);
 
@@ -197,9 +195,13 @@ static int read_row(pai_trace *t, pai__ali *ali, pai_error **err)
                          tb->count);
     return rc < 0 ? rc : 1;
   }
-  rc = tb->count == T_CELLS ? read_task(ali) : read_job(ali);
+  job = find_job(ali, pai__cell(tb, 0));
+  rc = PAI_ENOMEM;
+  if (job != NULL)
+    rc = tb->count == T_CELLS ? read_task(ali, job) : read_job(ali, job);
   if (rc < 0)
     return pai__oom(err);
+  job->told |= tb->bad != NULL;
   rc = pai__table_check(tb, t, &skipped, err);
   return rc < 0 ? rc : 1;
 }
@@ -225,6 +227,8 @@ static int fill_draft(pai_trace *t, const pai__ali_job *job)
 
 static int put_job(pai_trace *t, const pai__ali_job *job, pai_error **err)
 {
+  if (job->told)
+    return PAI_OK;
   if (job->first == NULL)
     return pai__trace_skip(t, job->line, err,
                            "no row of pai_task_table tells what it asked for");

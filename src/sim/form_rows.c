@@ -14,7 +14,8 @@ static int begin(pai_trace *t, const pai__columns *columns, pai_error **err)
 
 void pai__rows_end(pai_trace *t)
 {
-  pai__table_dispose(t->state, &t->alloc);
+  if (t->state != NULL)
+    pai__table_dispose(t->state, &t->alloc);
   pai__free(&t->alloc, t->state, sizeof(pai__table));
   t->state = NULL;
 }
@@ -239,11 +240,11 @@ int pai__muri_read(pai_trace *t, pai_error **err)
   d->texts[PAI__TEXT_ID] = pai__cell(tb, M_ID);
   d->texts[PAI__TEXT_NAME] = pai__cell(tb, M_MODEL);
   want.gpus = pai__cell_count(tb, M_GPUS, 0);
-  d->time = pai__cell_seconds(tb, M_SUBMIT, 0) / 1000;
+  d->time = pai__cell_milliseconds(tb, M_SUBMIT);
   rc = pai__draft_spread(d, &t->alloc, &want, (want.gpus + 7) / 8);
   if (rc == PAI_OK)
-    rc = pai__draft_add_attempt(
-      d, &t->alloc, pai__cell_seconds(tb, M_DURATION, 0) / 1000, 0);
+    rc = pai__draft_add_attempt(d, &t->alloc,
+                                pai__cell_milliseconds(tb, M_DURATION), 0);
   return put(t, tb, rc, err);
 }
 

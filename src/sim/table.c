@@ -203,6 +203,16 @@ void pai__cell_bad(pai__table *tb, uint32_t column, const char *what)
   tb->bad_cell = pai__cell(tb, column);
 }
 
+pai_time pai__cell_milliseconds(pai__table *tb, uint32_t column)
+{
+  pai__slice cell = pai__cell(tb, column);
+  pai_time us = 0;
+
+  if (cell.s != NULL && !pai__decimal_read(cell.s, cell.len, 3, &us))
+    pai__cell_bad(tb, column, "a number");
+  return us;
+}
+
 pai_time pai__cell_seconds(pai__table *tb, uint32_t column, pai_time usual)
 {
   pai__slice cell = pai__cell(tb, column);
@@ -214,7 +224,11 @@ pai_time pai__cell_seconds(pai__table *tb, uint32_t column, pai_time usual)
 
 int64_t pai__cell_whole(pai__table *tb, uint32_t column, int64_t usual)
 {
-  return pai__cell_seconds(tb, column, usual * 1000000) / 1000000;
+  pai__slice cell = pai__cell(tb, column);
+
+  if (cell.s != NULL && !pai__decimal_read(cell.s, cell.len, 0, &usual))
+    pai__cell_bad(tb, column, "a number");
+  return usual;
 }
 
 uint32_t pai__cell_count(pai__table *tb, uint32_t column, uint32_t usual)
@@ -247,7 +261,7 @@ int pai__table_check(pai__table *tb, pai_trace *t, bool *skipped,
   if (tb->bad == NULL)
     return PAI_OK;
   return pai__trace_skip(
-    t, tb->line, err, "\"%s\" is %s, not \"%s\"", tb->bad, tb->bad_what,
+    t, tb->line, err, "\"%s\" has to be %s, not \"%s\"", tb->bad, tb->bad_what,
     pai__excerpt(shown, tb->bad_cell.s != NULL ? tb->bad_cell.s : "",
                  tb->bad_cell.len));
 }

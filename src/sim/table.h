@@ -48,6 +48,8 @@ bool pai__cell_is(const pai__table *tb, uint32_t column, const char *text);
 int64_t pai__cell_whole(pai__table *tb, uint32_t column, int64_t usual);
 uint32_t pai__cell_count(pai__table *tb, uint32_t column, uint32_t usual);
 pai_time pai__cell_seconds(pai__table *tb, uint32_t column, pai_time usual);
+/* Of a number of milliseconds. */
+pai_time pai__cell_milliseconds(pai__table *tb, uint32_t column);
 pai_time pai__cell_date(pai__table *tb, uint32_t column, pai_time usual);
 void pai__cell_bad(pai__table *tb, uint32_t column, const char *what);
 

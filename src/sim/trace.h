@@ -228,6 +228,8 @@ void pai__jsonl_end(pai_trace *t);
 /* "12", "0.5", "1e3" as microseconds, what is less than one is cut off; false:
  * it is no such number, or beyond PAI__MOST_TIME. */
 bool pai__seconds_read(const char *s, size_t len, pai_time *out);
+/* The same of any number, in units of 10^-places; up to PAI__MOST_TIME. */
+bool pai__decimal_read(const char *s, size_t len, int places, int64_t *out);
 /* The shortest text that is read as the same time. */
 enum { PAI__SECONDS_TEXT = 32 };
 size_t pai__seconds_write(char out[PAI__SECONDS_TEXT], pai_time time);
