@@ -23,6 +23,9 @@ static const cli_verb *const verbs[] = {
   &cli_sched_show,
   &cli_sched_explain,
   &cli_sched_hived_replay,
+  &cli_sim_generate,
+  &cli_trace_show,
+  &cli_trace_convert,
 };
 
 /* What the verbs of a group, the first word of their names, are for. */
@@ -32,6 +35,8 @@ static const struct {
   { "spec", "Verbs for job files." },
   { "cluster", "Verbs for machines: this one, and many together." },
   { "sched", "Verbs for schedulers." },
+  { "sim", "Verbs for simulations." },
+  { "trace", "Verbs for traces of jobs." },
 };
 
 enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
