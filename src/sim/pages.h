@@ -53,6 +53,7 @@ bool pai__is_best(const pai__figure *f, const pai_sim_report *const *reports,
 enum {
   PAI__BUSY,
   PAI__FRAGMENTED,
+  PAI__UP,
   PAI__DOWN, /* GPUs of nodes that are down */
   PAI__WANTED,
   PAI__WAITING,
@@ -60,7 +61,7 @@ enum {
 };
 
 /* GPUs, or CPUs where there are none, and what one of them is called. */
-uint64_t pai__capacity(const pai_sim_report *r);
+int64_t pai__capacity(const pai_sim_report *r);
 const char *pai__unit(const pai_sim_report *r);
 
 /* How long bin i is: the last one ends with the simulation. */
