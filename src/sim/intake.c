@@ -194,7 +194,7 @@ static pai_time patience_of(const pai_sim *sim, const pai_trace_record *r)
   if (r->patience != 0 || sim->o.patience == 0)
     return r->patience;
   prng = pai__draw(sim->o.seed, PAI__DRAW_PATIENCE, sim->number);
-  return pai__draw_exponential(&prng, sim->o.patience);
+  return pai__draw_time(&prng, sim->o.patience);
 }
 
 /* --- jobs ----------------------------------------------------------------- */

@@ -8,7 +8,7 @@ static int set(pai_sim *sim, uint32_t node)
 {
   pai__outage *o = &sim->outages[node];
   pai_time mean = o->down ? sim->o.node_down : sim->o.node_up;
-  pai_time in = pai__draw_exponential(&o->prng, mean);
+  pai_time in = pai__draw_time(&o->prng, mean);
   pai_time now = sim->drive.now;
 
   return pai__drive_node_timer(&sim->drive, &o->timer, node,
