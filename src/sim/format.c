@@ -244,6 +244,8 @@ const char *pai__show_change(char out[PAI__CELL], int64_t value, int64_t from)
   if (value == from || from <= 0 || value < 0)
     return out;
   tenths = pai__portion(more, 1000, from);
+  if (tenths <= -1000 && value > 0)
+    tenths = -999; /* a little is left */
   if (tenths >= 9000) {
     add(out, "×");
     add_count(out, (uint64_t)(tenths + 1000) / 1000);

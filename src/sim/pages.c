@@ -141,16 +141,9 @@ const char *pai__unit(const pai_sim_report *r)
 
 pai_time pai__bin_length(const pai_sim_report *r, size_t i)
 {
-  pai_time from = (pai_time)i * r->bin, rest = r->view.makespan - from;
+  pai_time rest = r->span - (pai_time)i * r->bin;
 
-  return i + 1 == r->nbins && rest > 0 && rest < r->bin ? rest : r->bin;
-}
-
-pai_time pai__span(const pai_sim_report *r)
-{
-  if (r->nbins == 0)
-    return 0;
-  return (pai_time)(r->nbins - 1) * r->bin + pai__bin_length(r, r->nbins - 1);
+  return rest < 0 ? 0 : rest < r->bin ? rest : r->bin;
 }
 
 pai_time pai__longest(const pai_sim_report *const *reports, size_t n)
@@ -158,8 +151,8 @@ pai_time pai__longest(const pai_sim_report *const *reports, size_t n)
   pai_time longest = 0;
 
   for (size_t i = 0; i < n; i++)
-    if (pai__span(reports[i]) > longest)
-      longest = pai__span(reports[i]);
+    if (reports[i]->span > longest)
+      longest = reports[i]->span;
   return longest;
 }
 
@@ -214,7 +207,8 @@ static const struct {
   { PAI__SECOND, "< 1 s" },         { PAI__MINUTE, "< 1 min" },
   { 10 * PAI__MINUTE, "< 10 min" }, { PAI__HOUR, "< 1 h" },
   { 6 * PAI__HOUR, "< 6 h" },       { PAI__DAY, "< 1 d" },
-  { 7 * PAI__DAY, "< 1 week" },     { INT64_MAX, "longer" },
+  { 7 * PAI__DAY, "< 1 week" },     { 28 * PAI__DAY, "< 4 weeks" },
+  { INT64_MAX, "longer" },
 };
 
 pai_time pai__class_end(size_t i)

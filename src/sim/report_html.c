@@ -9,12 +9,12 @@
  * black; prints are on white. */
 static const char style[] =
   ":root{color-scheme:light dark;--bg:#fff;--fg:#1f2328;--dim:#57606a;"
-  "--line:#d8dee4;--card:#f6f8fa;--hatch:#ffffffd0;--cross:#00000090;"
+  "--line:#d8dee4;--card:#f6f8fa;--hatch:#ffffffd0;--cross:#00000080;"
   "--c0:#0072b2;--c1:#e69f00;--c2:#009e73;--c3:#cc79a7;--c4:#56b4e9;"
   "--c5:#d55e00;--c6:#b8a900;--c7:#8c959f}\n"
   "@media screen and (prefers-color-scheme:dark){:root{--bg:#0d1117;"
   "--fg:#e6edf3;--dim:#9198a1;--line:#30363d;--card:#161b22;"
-  "--hatch:#0d1117c0;--cross:#000000b0;--c0:#4493d8;--c1:#f0b429;"
+  "--hatch:#0d1117c0;--cross:#00000090;--c0:#4493d8;--c1:#f0b429;"
   "--c2:#2dbd92;--c3:#d98bb8;--c4:#8fd3ff;--c5:#f0763b;--c6:#f0e442;"
   "--c7:#768390}}\n"
   "*{box-sizing:border-box}\n"
@@ -170,7 +170,7 @@ static void put_patterns(pai__html_page *p)
                "</pattern>\n");
   for (unsigned i = 0; i < PAI__HUES; i++) {
     put_pattern(p, "p", i, "M-1 1L1 -1M0 6L6 0M5 7L7 5", "hatch");
-    put_pattern(p, "x", i, "M0 0L6 6M0 6L6 0", "cross");
+    put_pattern(p, "x", i, "M-1 5L1 7M0 0L6 6M5 -1L7 1", "cross");
     put_pattern(p, "k", i, "M3 0V6", "hatch");
   }
   pai__buf_str(&p->out, "</defs></svg>\n");

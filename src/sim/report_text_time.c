@@ -57,7 +57,7 @@ static void put_remark(pai__text_page *p, const pai_sim_report *r, int what,
   char cell[PAI__CELL];
 
   if (what <= PAI__DOWN) {
-    level = pai__level(r, what, 0, pai__span(r));
+    level = pai__level(r, what, 0, r->span);
     pai__text_cell(
       p, pai__show_percent(cell, pai__portion(level, 1000000, full)), 8);
     pai__buf_str(&p->out, " mean");

@@ -226,7 +226,6 @@ static void levels_are_means(void **state)
   pai_sim_report *r = test_report_one("fifo");
 
   (void)state;
-  assert_int_equal(pai__span(r), 3 * PAI__MINUTE);
   assert_int_equal(pai__level(r, PAI__BUSY, 0, PAI__MINUTE), 0);
   assert_int_equal(pai__level(r, PAI__BUSY, PAI__MINUTE, 2 * PAI__MINUTE),
                    4000);
@@ -236,11 +235,14 @@ static void levels_are_means(void **state)
   assert_int_equal(pai__level(r, PAI__DOWN, 0, 3 * PAI__MINUTE), 667);
   assert_int_equal(pai__level(r, PAI__BUSY, 3 * PAI__MINUTE, 4 * PAI__MINUTE),
                    -1);
-  r->view.makespan = 5 * PAI__MINUTE / 2;
+  r->span = 5 * PAI__MINUTE / 2;
   assert_int_equal(pai__bin_length(r, 2), PAI__MINUTE / 2);
-  assert_int_equal(pai__span(r), 5 * PAI__MINUTE / 2);
   assert_int_equal(pai__level(r, PAI__BUSY, 2 * PAI__MINUTE, 3 * PAI__MINUTE),
                    8000);
+  r->span = 2 * PAI__MINUTE; /* the last bin has just begun */
+  assert_int_equal(pai__bin_length(r, 2), 0);
+  assert_int_equal(pai__level(r, PAI__DOWN, 2 * PAI__MINUTE, 3 * PAI__MINUTE),
+                   -1);
   test_report_free(r);
 }
 
