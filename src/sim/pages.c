@@ -211,11 +211,6 @@ static const struct {
   { INT64_MAX, "longer" },
 };
 
-pai_time pai__class_end(size_t i)
-{
-  return classes[i].end;
-}
-
 const char *pai__class_name(size_t i)
 {
   return classes[i].name;

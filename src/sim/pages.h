@@ -75,9 +75,8 @@ pai_time pai__longest(const pai_sim_report *const *reports, size_t n);
 
 /* --- distributions ------------------------------------------------------------ */
 
-/* Classes of waits: below each of them, and the last without an end. */
+/* Classes of waits, each of those below its end that are in none before. */
 enum { PAI__CLASSES = 9 };
-pai_time pai__class_end(size_t i);
 const char *pai__class_name(size_t i);
 /* How many of a thousand are in one. */
 int pai__class_share(const pai__spread *s, size_t i);
