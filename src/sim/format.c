@@ -259,19 +259,17 @@ const char *pai__show_change(char out[PAI__CELL], int64_t value, int64_t from)
 const char *pai__show_decimal(char out[PAI__CELL], int64_t value,
                               unsigned digits)
 {
-  uint64_t n = begin(out, value), unit = 1;
+  uint64_t n = begin(out, value), unit = 1, rest;
 
   for (unsigned i = 0; i < digits; i++)
     unit *= 10;
   add(out, "%llu", (unsigned long long)(n / unit));
-  n %= unit;
-  if (n > 0) {
-    while (n % 10 == 0) {
-      n /= 10;
-      digits--;
-    }
-    add(out, ".%0*llu", (int)digits, (unsigned long long)n);
-  }
+  rest = n % unit;
+  if (rest == 0)
+    return out;
+  for (; rest % 10 == 0; rest /= 10)
+    digits--;
+  add(out, ".%0*llu", (int)digits, (unsigned long long)rest);
   return out;
 }
 

@@ -316,10 +316,10 @@ static int put_report(pai__html_page *p, const pai_sim_report *r,
   const pai_alloc *alloc = &r->alloc;
   int rc = PAI_ENOMEM;
 
+  if (r->nbars == 0 || r->nnode_list == 0)
+    return PAI_OK;
   g.nbars = count_bars(p, r);
   g.nnodes = r->nnode_list < MOST_NODES ? r->nnode_list : MOST_NODES;
-  if (g.nbars == 0 || g.nnodes == 0)
-    return PAI_OK;
   g.order = pai__zalloc(alloc, g.nbars * sizeof(*g.order));
   g.lane = pai__zalloc(alloc, g.nbars);
   g.lanes = pai__zalloc(alloc, g.nnodes);

@@ -263,21 +263,21 @@ typedef enum shown { COUNT, TIME, TIMES, WORK } shown;
 
 static const struct {
   const char *title;
-  shown how;
   size_t at;
+  shown how;
   int kinds; /* bits of PAI__VCS, ... */
 } columns[] = {
-  { "jobs", COUNT, offsetof(pai__group, jobs), 7 },
-  { "preempted", COUNT, offsetof(pai__group, preemptions), 7 },
-  { "wait P50", TIME, offsetof(pai__group, wait_p50), 7 },
-  { "P90", TIME, offsetof(pai__group, wait_p90), 7 },
-  { "P99", TIME, offsetof(pai__group, wait_p99), 7 },
-  { "slowdown", TIMES, offsetof(pai__group, slowdown_p50), 3 },
-  { "used, h", WORK, offsetof(pai__group, used), 7 },
-  { "in vain, h", WORK, offsetof(pai__group, lost), 7 },
-  { "share, h", WORK, offsetof(pai__group, entitled), 5 },
-  { "lent, h", WORK, offsetof(pai__group, lent), 1 },
-  { "borrowed, h", WORK, offsetof(pai__group, borrowed), 1 },
+  { "jobs", offsetof(pai__group, jobs), COUNT, 7 },
+  { "preempted", offsetof(pai__group, preemptions), COUNT, 7 },
+  { "wait P50", offsetof(pai__group, wait_p50), TIME, 7 },
+  { "P90", offsetof(pai__group, wait_p90), TIME, 7 },
+  { "P99", offsetof(pai__group, wait_p99), TIME, 7 },
+  { "slowdown", offsetof(pai__group, slowdown_p50), TIMES, 3 },
+  { "used, h", offsetof(pai__group, used), WORK, 7 },
+  { "in vain, h", offsetof(pai__group, lost), WORK, 7 },
+  { "share, h", offsetof(pai__group, entitled), WORK, 5 },
+  { "lent, h", offsetof(pai__group, lent), WORK, 1 },
+  { "borrowed, h", offsetof(pai__group, borrowed), WORK, 1 },
 };
 
 static void put_cell(pai__html_page *p, shown how, const pai__group *g,
