@@ -248,7 +248,7 @@ const char *pai__show_change(char out[PAI__CELL], int64_t value, int64_t from)
     tenths = -999; /* a little is left */
   if (tenths >= 9000) {
     add(out, "×");
-    add_count(out, (uint64_t)(tenths + 1000) / 1000);
+    add_count(out, ((uint64_t)tenths + 1000) / 1000);
   } else if (tenths != 0) {
     add(out, "%s%u.%u %%", more < 0 ? "-" : "+",
         (unsigned)(absolute(tenths) / 10), (unsigned)(absolute(tenths) % 10));
