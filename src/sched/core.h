@@ -143,6 +143,15 @@ typedef struct pai__decision {
   uint8_t kind, cause;
 } pai__decision;
 
+/* Nodes that no task can tell apart; see shelf.h. */
+typedef struct pai__shelves {
+  pai__flat list, spines, buckets;
+  pai__flat touched; /* a bit of each node */
+  uint32_t first, spare, live;
+  uint32_t away; /* times that other rooms took the place of the real ones */
+  bool built;
+} pai__shelves;
+
 /* What a fork copies as it is. */
 typedef struct pai__marks {
   uint32_t free_req, free_run; /* lists through what is not in use */
@@ -174,6 +183,7 @@ struct pai_sched {
   pai__pool pool;
 
   /* A fork begins without these. */
+  pai__shelves shelves;
   pai__flat decisions;
   uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
@@ -213,6 +223,14 @@ static inline pai__run *pai__run_at(const pai_sched *s, uint32_t i)
 static inline pai__room *pai__room_at(const pai_sched *s, uint32_t i)
 {
   return (pai__room *)s->rooms.data + i;
+}
+
+/* To change what is left of a node, or its state. */
+static inline pai__room *pai__room_touch(const pai_sched *s, uint32_t i)
+{
+  if (s->shelves.built)
+    ((uint64_t *)s->shelves.touched.data)[i / 64] |= UINT64_C(1) << (i % 64);
+  return pai__room_at(s, i);
 }
 
 static inline pai__why *pai__why_of(const pai_sched *s, uint32_t req)

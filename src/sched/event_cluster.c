@@ -1,6 +1,7 @@
 /* event_cluster.c - the cluster is another one */
 #include "sched/event.h"
 #include "sched/sched.h"
+#include "sched/shelf.h"
 
 #include "resource/bits.h"
 #include "sched/check.h"
@@ -240,6 +241,7 @@ static void swap_in(moving *m)
   pai__flat_dispose(&s->gpus_used, &s->alloc);
   pai__flat_dispose(&s->gpus_lent, &s->alloc);
   s->rooms = m->nodes;
+  pai__shelves_drop(s);
   s->cpus = m->cpus;
   s->gpus_used = m->used;
   s->gpus_lent = m->lent;

@@ -28,7 +28,7 @@ int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err)
                      (int)e->gpu);
   if (pai__texts_add(&s->names, &s->alloc, e->text, &why) < 0)
     return pai__oom(err);
-  n = pai__room_at(s, i);
+  n = pai__room_touch(s, i);
   if (e->gpu < 0) {
     n->state = (uint32_t)e->number;
     n->why = e->number != PAI_NODE_UP ? why : PAI__NONE;
@@ -54,7 +54,7 @@ static void count_kept(pai_sched *s, const pai__kept *k, int more)
 
   for (uint32_t i = 0; i < s->rooms.len; i++)
     if (bits == NULL || pai__bits_has(bits, k->words, i))
-      pai__room_at(s, i)->kept += (uint32_t)more;
+      pai__room_touch(s, i)->kept += (uint32_t)more;
 }
 
 static int set_bits(pai_sched *s, const pai_reservation *r, pai__kept *k,
@@ -171,7 +171,7 @@ int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
 void pai__kept_recount(pai_sched *s)
 {
   for (uint32_t i = 0; i < s->rooms.len; i++)
-    pai__room_at(s, i)->kept = 0;
+    pai__room_touch(s, i)->kept = 0;
   for (uint32_t i = 0; i < s->kept.len; i++)
     count_kept(s, kept_at(s, i), 1);
 }

@@ -419,7 +419,7 @@ int pai__plan_start(const pai__plan *p, pai_sched *s, uint32_t req)
       return 0;
     }
     ((pai__slot *)s->slots.data)[i] = slot;
-    pai__room_count(pai__room_at(s, site->node), &wants[site->want],
+    pai__room_count(pai__room_touch(s, site->node), &wants[site->want],
                     slot.gpus);
   }
   rc = pai__start(s, req, n);

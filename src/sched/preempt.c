@@ -111,7 +111,7 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
       break;
     ((pai__slot *)s->slots.data)[done++] =
       (pai__slot){ .gpus = p.gpus, .node = p.node, .want = want };
-    pai__room_count(pai__room_at(s, p.node), &wants[want], p.gpus);
+    pai__room_count(pai__room_touch(s, p.node), &wants[want], p.gpus);
   }
   if (rc < 0)
     pai__unfit(s, r, done);
@@ -364,7 +364,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
     return PAI_ENOMEM;
   for (uint32_t i = 0; i < n; i++)
-    pai__room_count(pai__room_at(s, slots[i].node), &wants[slots[i].want],
+    pai__room_count(pai__room_touch(s, slots[i].node), &wants[slots[i].want],
                     slots[i].gpus);
   rc = pai__claim(s, m->req, n);
   pai__lookup_clear(&s->refused);

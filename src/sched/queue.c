@@ -2,6 +2,7 @@
 #include "sched/queue.h"
 
 #include "sched/fit.h"
+#include "sched/shelf.h"
 
 #include <inttypes.h>
 
@@ -491,6 +492,7 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
 
   if (s->loading || pai__lookup_get(&s->possible, shape) != PAI__NONE)
     return PAI_OK;
+  pai__shelves_leave(s);
   pai__flat_init(&s->rooms, real.size);
   rc = pai__flat_reserve(&s->rooms, &s->alloc, real.len);
   if (rc == PAI_OK) {
@@ -500,6 +502,7 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
   }
   pai__flat_dispose(&s->rooms, &s->alloc);
   s->rooms = real;
+  pai__shelves_return(s);
   if (rc < 0)
     return pai__oom(err);
   if (rc == 0)

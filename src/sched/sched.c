@@ -3,6 +3,7 @@
 
 #include "sched/fit.h"
 #include "sched/policy.h"
+#include "sched/shelf.h"
 
 static void init_flats(pai_sched *s)
 {
@@ -18,6 +19,7 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->held, sizeof(uint64_t));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
+  pai__shelves_init(s);
   pai__fit_init(s);
   pai__lookup_init(&s->by_id);
   pai__lookup_init(&s->by_instance);
@@ -159,6 +161,7 @@ static void dispose_flats(pai_sched *s)
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
+  pai__shelves_dispose(s);
   pai__texts_dispose(&s->names, &s->alloc);
   pai__buf_dispose(&s->line);
 }
