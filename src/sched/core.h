@@ -134,6 +134,14 @@ typedef struct pai__why {
   uint32_t failed[PAI_LACKS];
 } pai__why;
 
+/* Those of a virtual cluster that came behind one which waits do not go before
+ * it: told once, and not of each of them. */
+typedef struct pai__rule {
+  uint64_t made;        /* by the decision that was this event */
+  uint64_t behind;      /* the request, */
+  uint64_t first, last; /* and the turns it holds for: behind first, to last */
+} pai__rule;
+
 /* --- the whole ------------------------------------------------------------ */
 
 typedef struct pai__decision {
@@ -160,6 +168,7 @@ typedef struct pai__marks {
   uint32_t first_port, last_port, next_port;
   uint64_t turns, orders; /* given so far */
   uint64_t events;
+  uint64_t decided; /* the event that was the last decision */
   pai_time now;
   pai_time next_limit; /* no run's limit is reached before */
   bool unchecked;
@@ -174,6 +183,8 @@ struct pai_sched {
   pai__flat reqs, runs, rooms, cpus, kept, whys;
   pai__flat claims;               /* runs, the oldest first */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
+  pai__flat queued;               /* of each tenant: requests in the queue */
+  pai__flat rules;                /* likewise; none, or one of each */
   pai__flat
     held; /* masks of what runs have of each node: check.c's own book */
   pai__lookup by_id, by_instance;

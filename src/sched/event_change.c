@@ -279,6 +279,7 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   uint32_t req = pai__req_find(s, e->id);
   changing c = { .s = s, .e = e, .err = err };
+  uint32_t tenant;
   size_t key;
   int rc;
 
@@ -292,9 +293,12 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err)
                      e->key);
   c.r = pai__req_at(s, req);
   c.want = pai__wants_of(s, c.r) + (e->want < c.r->nwants ? e->want : 0);
+  tenant = c.r->tenant;
   rc = check(&c, key);
   if (rc == PAI_OK)
     rc = change(&c, key);
+  if (c.r->tenant != tenant)
+    pai__queue_recount(s);
   if (rc == PAI_OK)
     pai__req_update(s, req);
   return rc;

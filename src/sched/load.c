@@ -111,6 +111,26 @@ static int load_kept(pai__loading *l, pai__node item)
   return rc < 0 ? pai__form_blame(&l->f, item, PAI_EINVAL, cause) : PAI_OK;
 }
 
+static int load_rule(pai__loading *l, pai__node item)
+{
+  pai_sched *s = l->s;
+  pai__rule_form form;
+  int rc = pai__load_form(l, item, "what is refused", &pai__rule_table, &form);
+  uint32_t tenant;
+
+  if (rc < 0)
+    return rc;
+  tenant = pai__park_tenant(s->park, form.vc);
+  if (tenant == PAI__NONE)
+    return pai__form_fail(&l->f, item, "there is no virtual cluster '%s'",
+                          form.vc);
+  rc =
+    pai__rule_keep(s, tenant,
+                   &(pai__rule){ s->m.decided, form.behind,
+                                 (uint64_t)form.first, (uint64_t)form.last });
+  return rc < 0 ? pai__oom(l->f.err) : PAI_OK;
+}
+
 /* --- decisions ------------------------------------------------------------ */
 
 static int load_pending(pai__loading *l, pai__node item)
@@ -216,6 +236,7 @@ static int fill(pai__loading *l, const pai__state_form *form)
 
   s->m.now = form->time;
   s->m.orders = (uint64_t)form->orders;
+  s->m.decided = (uint64_t)form->events;
   rc = load_each(l, form->reservations, "reservations", load_kept);
   if (rc == PAI_OK)
     rc = pai__load_requests(l, form->requests);
@@ -226,6 +247,8 @@ static int fill(pai__loading *l, const pai__state_form *form)
   /* Ports that are in use are known now. */
   if (rc == PAI_OK)
     rc = load_each(l, form->nodes, "nodes", load_room);
+  if (rc == PAI_OK)
+    rc = load_each(l, form->refused, "refused", load_rule);
   if (rc == PAI_OK)
     rc = load_each(l, form->decisions, "decisions", load_pending);
   s->m.turns = (uint64_t)form->turns;

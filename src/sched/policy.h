@@ -88,6 +88,11 @@ int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks);
 
 /* It waits because another one goes first. */
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);
+/* Nobody of its virtual cluster that came behind a request goes before it, this
+ * time.  PAI_OK or PAI_ENOMEM. */
+int pai__refuse_rest(pai_sched *s, uint32_t behind);
+/* Is that so? */
+bool pai__is_refused(const pai_sched *s, uint32_t req);
 
 /* The first of the queue behind `req` (PAI__NONE: of all) that may begin;
  * of the others it is known without a policy why they wait. */

@@ -13,6 +13,28 @@ uint32_t pai__req_find(const pai_sched *s, uint64_t id)
 
 /* --- the queue ------------------------------------------------------------ */
 
+static uint32_t *queued_of(const pai_sched *s, uint32_t tenant)
+{
+  return (uint32_t *)s->queued.data + tenant;
+}
+
+void pai__queue_recount(pai_sched *s)
+{
+  for (uint32_t i = 0; i < s->queued.len; i++)
+    *queued_of(s, i) = 0;
+  for (uint32_t i = s->m.first; i != PAI__NONE; i = pai__req_at(s, i)->behind)
+    ++*queued_of(s, pai__req_at(s, i)->tenant);
+}
+
+uint32_t pai__queue_tenants(const pai_sched *s)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < s->queued.len; i++)
+    n += *queued_of(s, i) != 0;
+  return n;
+}
+
 static void unlink_req(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
@@ -23,6 +45,7 @@ static void unlink_req(pai_sched *s, uint32_t req)
     r->before;
   r->queued = 0;
   s->m.nqueued--;
+  --*queued_of(s, r->tenant);
 }
 
 /* What comes back was among the first, and what is new is the last. */
@@ -41,6 +64,7 @@ static void link_req(pai_sched *s, uint32_t req)
   *(behind != PAI__NONE ? &pai__req_at(s, behind)->before : &s->m.last) = req;
   r->queued = 1;
   s->m.nqueued++;
+  ++*queued_of(s, r->tenant);
 }
 
 uint32_t pai__req_lack(const pai_sched *s, const pai__req *r)
@@ -54,6 +78,32 @@ uint32_t pai__req_lack(const pai_sched *s, const pai__req *r)
       return PAI_LACK_AFTER;
   return r->at_once != 0 && r->active >= r->at_once ? PAI_LACK_THROTTLE
                                                     : PAI_LACK_NOTHING;
+}
+
+int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule)
+{
+  if (s->rules.len == 0) {
+    if (pai__flat_reserve(&s->rules, &s->alloc, s->park->ntenants) < 0)
+      return PAI_ENOMEM;
+    (void)pai__flat_push(&s->rules, s->park->ntenants);
+  }
+  ((pai__rule *)s->rules.data)[tenant] = *rule;
+  return PAI_OK;
+}
+
+pai__why pai__req_why(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  const pai__rule *rule = (const pai__rule *)s->rules.data + r->tenant;
+
+  if (s->rules.len == 0 || rule->made != s->m.decided || !r->queued ||
+      r->turn <= rule->first || r->turn > rule->last ||
+      pai__req_lack(s, r) != PAI_LACK_NOTHING)
+    return *pai__why_of(s, req);
+  return (pai__why){ .lack = PAI_LACK_TURN,
+                     .behind = rule->behind,
+                     .node = PAI__NONE,
+                     .text = PAI__NONE };
 }
 
 void pai__req_update(pai_sched *s, uint32_t req)

@@ -377,7 +377,7 @@ static void reason_of(const pai_sched *s, uint32_t req, pai__why *why)
 {
   uint32_t lack = pai__req_lack(s, pai__req_at(s, req));
 
-  *why = *pai__why_of(s, req);
+  *why = pai__req_why(s, req);
   if (lack != PAI_LACK_NOTHING)
     why->lack = lack;
 }

@@ -16,6 +16,8 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->claims, sizeof(uint32_t));
   pai__flat_init(&s->gpus_used, sizeof(uint64_t));
   pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
+  pai__flat_init(&s->queued, sizeof(uint32_t));
+  pai__flat_init(&s->rules, sizeof(pai__rule));
   pai__flat_init(&s->held, sizeof(uint64_t));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
@@ -60,13 +62,15 @@ static int fill(pai_sched *s, const pai_cluster *cluster, pai_error **err)
       pai__flat_reserve(&s->held, &s->alloc, s->park->nspots) < 0 ||
       pai__flat_reserve(&s->cpus, &s->alloc, s->park->cpu_words) < 0 ||
       pai__flat_reserve(&s->gpus_used, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&s->gpus_lent, &s->alloc, sums) < 0)
+      pai__flat_reserve(&s->gpus_lent, &s->alloc, sums) < 0 ||
+      pai__flat_reserve(&s->queued, &s->alloc, s->park->ntenants) < 0)
     return pai__oom(err);
   (void)pai__flat_push(&s->rooms, s->park->nspots);
   (void)pai__flat_push(&s->held, s->park->nspots);
   (void)pai__flat_push(&s->cpus, s->park->cpu_words);
   (void)pai__flat_push(&s->gpus_used, sums);
   (void)pai__flat_push(&s->gpus_lent, sums);
+  (void)pai__flat_push(&s->queued, s->park->ntenants);
   rc = pai__rooms_of_cluster(s, s->park, cluster, s->rooms.data, err);
   if (rc == PAI_OK)
     pai__cpus_init(s->park, s->cpus.data);
@@ -148,16 +152,15 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
 static void dispose_flats(pai_sched *s)
 {
-  pai__flat *list[] = { &s->reqs,           &s->runs,
-                        &s->rooms,          &s->cpus,
-                        &s->kept,           &s->whys,
-                        &s->claims,         &s->gpus_used,
-                        &s->gpus_lent,      &s->held,
-                        &s->decisions,      &s->slots,
-                        &s->candidates,     &s->pool.words,
-                        &s->by_id.slots,    &s->by_instance.slots,
-                        &s->followed.slots, &s->possible.slots,
-                        &s->refused.slots };
+  pai__flat *list[] = {
+    &s->reqs,           &s->runs,           &s->rooms,
+    &s->cpus,           &s->kept,           &s->whys,
+    &s->claims,         &s->gpus_used,      &s->gpus_lent,
+    &s->queued,         &s->rules,          &s->held,
+    &s->decisions,      &s->slots,          &s->candidates,
+    &s->pool.words,     &s->by_id.slots,    &s->by_instance.slots,
+    &s->followed.slots, &s->possible.slots, &s->refused.slots
+  };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
@@ -186,11 +189,11 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
   const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
                               &s->cpus,   &s->kept,      &s->whys,
                               &s->claims, &s->gpus_used, &s->gpus_lent,
-                              &s->held };
+                              &s->queued, &s->rules,     &s->held };
   pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
                           &to->cpus,   &to->kept,      &to->whys,
                           &to->claims, &to->gpus_used, &to->gpus_lent,
-                          &to->held };
+                          &to->queued, &to->rules,     &to->held };
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)
