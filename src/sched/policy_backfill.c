@@ -332,6 +332,34 @@ static bool asks_for_nearness(const pai_sched *s, const pai__flat *queue)
   return false;
 }
 
+/* As long as nobody is promised anything, those who have room just start.  How
+ * many of the queue did, or a code.  Reservations tell lengths apart, as plans
+ * do. */
+static int start_first(backfill *b, pai_sched *s)
+{
+  pai__how how = { .strategy = b->place };
+  uint32_t i = 0;
+  int rc = 1;
+
+  if (b->old.list.len != 0 || s->kept.len != 0)
+    return 0;
+  while (i < b->queue.len && rc > 0) {
+    rc = pai__start_all(s, pai__entry_at(&b->queue, i)->req, &how);
+    i += rc > 0;
+  }
+  return rc < 0 ? rc : (int)i;
+}
+
+static int list_queue(backfill *b, const pai_sched *s)
+{
+  b->queue.len = 0;
+  if (pai__list_waiting(s, &b->queue) < 0)
+    return PAI_ENOMEM;
+  if (!is_sorted(&b->queue))
+    pai__sort_waiting(&b->queue);
+  return PAI_OK;
+}
+
 static int begin(backfill *b, const pai_sched *s)
 {
   pai_time assumed = b->assume * SECOND;
@@ -339,18 +367,13 @@ static int begin(backfill *b, const pai_sched *s)
 
   pai__promises_clear(&b->new);
   pai__lookup_clear(&b->roomy);
-  b->queue.len = b->promised.len = b->npromised = 0;
-  if (pai__list_waiting(s, &b->queue) < 0)
-    return PAI_ENOMEM;
-  if (!is_sorted(&b->queue))
-    pai__sort_waiting(&b->queue);
+  b->promised.len = b->npromised = 0;
   if (pai__flat_reserve(&b->promised, &b->alloc, n) < 0 ||
       pai__promises_index(&b->old, s, &b->first_of) < 0)
     return PAI_ENOMEM;
   (void)pai__flat_push(&b->promised, n);
   b->new.fine = b->old.fine || asks_for_nearness(s, &b->queue);
-  return b->queue.len != 0 ? pai__plan_begin(&b->plan, s, assumed, b->new.fine)
-                           : PAI_OK;
+  return pai__plan_begin(&b->plan, s, assumed, b->new.fine);
 }
 
 static int decide(void *state, void *data, const pai_policy_host *host)
@@ -358,11 +381,21 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   backfill *b = state;
   pai_sched *s = host->sched;
   pai__promises done;
-  int rc = begin(b, s);
+  int first, rc = list_queue(b, s);
 
   (void)data;
+  if (rc < 0)
+    return rc;
+  first = start_first(b, s);
+  if (first < 0)
+    return first;
+  if ((uint32_t)first == b->queue.len) {
+    pai__promises_clear(&b->old);
+    return PAI_OK;
+  }
+  rc = begin(b, s);
   for (int promises = 1; promises >= 0; promises--)
-    for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
+    for (uint32_t i = (uint32_t)first; i < b->queue.len && rc == PAI_OK; i++)
       rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
   if (rc < 0)
     return rc;
