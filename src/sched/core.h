@@ -170,7 +170,9 @@ typedef struct pai__marks {
   uint64_t events;
   uint64_t decided; /* the event that was the last decision */
   pai_time now;
-  pai_time next_limit; /* no run's limit is reached before */
+  pai_time next_limit;  /* no run's limit is reached before */
+  pai_time left_before; /* what has left by the last event was expected to do
+                           so at that time at the latest */
   bool unchecked;
 } pai__marks;
 
@@ -195,6 +197,9 @@ struct pai_sched {
 
   /* A fork begins without these. */
   pai__shelves shelves;
+  pai__flat ends; /* see ends.h */
+  bool ends_known;
+  bool holding; /* easy.h: what is promised is counted as taken */
   pai__flat decisions;
   uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason

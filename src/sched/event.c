@@ -1,4 +1,5 @@
 /* event.c - what happened: requests and their instances */
+#include "sched/ends.h"
 #include "sched/event.h"
 #include "sched/sched.h"
 
@@ -127,7 +128,9 @@ static int on_started(pai_sched *s, const pai_sched_event *e, pai_error **err)
                      "instance %" PRIu32 " of request %" PRIu64
                      " has started already",
                      e->instance, e->id);
+  pai__ends_remove(s, run);
   pai__run_at(s, run)->since = e->time;
+  pai__ends_add(s, run);
   if (pai__run_at(s, run)->state == PAI__RUN_PLACED)
     pai__run_at(s, run)->state = PAI__RUN_STARTED;
   pai__limit_set(s, pai__run_at(s, run));
@@ -245,6 +248,7 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
                    e.time, s->m.now);
   else
     rc = pai__log_event(s, &e, err);
+  s->m.left_before = INT64_MIN;
   if (rc == PAI_OK)
     rc = takers[e.kind](s, &e, err);
   if (rc < 0)

@@ -1,4 +1,5 @@
 /* event_change.c - a request is changed */
+#include "sched/ends.h"
 #include "sched/event.h"
 #include "sched/sched.h"
 
@@ -50,6 +51,7 @@ static int set_time(const changing *c, pai_time *time)
 
 static int set_duration(const changing *c)
 {
+  pai__ends_drop(c->s);
   return set_time(c, &c->r->duration);
 }
 
@@ -57,6 +59,7 @@ static int set_limit(const changing *c)
 {
   int rc = set_time(c, &c->r->limit);
 
+  pai__ends_drop(c->s);
   for (uint32_t run = c->r->runs; run != PAI__NONE && rc == PAI_OK;
        run = pai__run_at(c->s, run)->next)
     pai__limit_set(c->s, pai__run_at(c->s, run));

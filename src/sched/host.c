@@ -54,7 +54,8 @@ static uint64_t shape_key(const pai_sched *s, const pai__req *r, int strategy,
                           bool beyond)
 {
   uint64_t key =
-    mix(r->shape, (uint64_t)strategy << 1 | (beyond ? UINT64_C(1) : 0));
+    mix(r->shape, (uint64_t)strategy << 2 | (uint64_t)s->holding << 1 |
+                    (beyond ? UINT64_C(1) : UINT64_C(0)));
 
   if (s->kept.len != 0)
     key = mix(mix(mix(key, r->vc), r->user),

@@ -7,7 +7,7 @@
  * ends when it was expected to: nothing that comes later in the order takes
  * what is promised, and who finds the same time again gets the same place.
  */
-#include "sched/promise.h"
+#include "sched/easy.h"
 #include "sched/walk.h"
 
 #define SECOND INT64_C(1000000) /* of pai_time */
@@ -25,6 +25,7 @@ typedef struct backfill {
   int64_t assume; /* seconds that what does not say it takes; 0: for ever */
 
   pai__promises old, new;
+  pai__easy easy;
   /* For the time of one decision. */
   pai__plan plan;
   pai__flat queue;    /* of pai__entry */
@@ -72,6 +73,7 @@ static backfill *new_state(const pai_sched *s)
   b->mode = EASY;
   b->place = PAI_PLACE_TOPO;
   pai__plan_init(&b->plan, &s->alloc);
+  pai__easy_init(&b->easy);
   pai__promises_init(&b->old);
   pai__promises_init(&b->new);
   pai__flat_init(&b->queue, sizeof(pai__entry));
@@ -90,6 +92,7 @@ static void close_state(void *state)
     return;
   alloc = b->alloc;
   pai__plan_dispose(&b->plan);
+  pai__easy_dispose(&b->easy, &alloc);
   pai__promises_dispose(&b->old, &alloc);
   pai__promises_dispose(&b->new, &alloc);
   pai__flat_dispose(&b->queue, &alloc);
@@ -176,9 +179,9 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
   backfill *b = state;
 
   (void)data;
-  (void)host;
   if (event->kind == PAI_SCHED_CLUSTER)
     pai__promises_clear(&b->old);
+  pai__easy_event(host->sched, &b->old, event);
   return PAI_OK;
 }
 
@@ -332,24 +335,6 @@ static bool asks_for_nearness(const pai_sched *s, const pai__flat *queue)
   return false;
 }
 
-/* As long as nobody is promised anything, those who have room just start.  How
- * many of the queue did, or a code.  Reservations tell lengths apart, as plans
- * do. */
-static int start_first(backfill *b, pai_sched *s)
-{
-  pai__how how = { .strategy = b->place };
-  uint32_t i = 0;
-  int rc = 1;
-
-  if (b->old.list.len != 0 || s->kept.len != 0)
-    return 0;
-  while (i < b->queue.len && rc > 0) {
-    rc = pai__start_all(s, pai__entry_at(&b->queue, i)->req, &how);
-    i += rc > 0;
-  }
-  return rc < 0 ? rc : (int)i;
-}
-
 static int list_queue(backfill *b, const pai_sched *s)
 {
   b->queue.len = 0;
@@ -373,7 +358,8 @@ static int begin(backfill *b, const pai_sched *s)
     return PAI_ENOMEM;
   (void)pai__flat_push(&b->promised, n);
   b->new.fine = b->old.fine || asks_for_nearness(s, &b->queue);
-  return pai__plan_begin(&b->plan, s, assumed, b->new.fine);
+  return b->queue.len != 0 ? pai__plan_begin(&b->plan, s, assumed, b->new.fine)
+                           : PAI_OK;
 }
 
 static int decide(void *state, void *data, const pai_policy_host *host)
@@ -381,21 +367,16 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   backfill *b = state;
   pai_sched *s = host->sched;
   pai__promises done;
-  int first, rc = list_queue(b, s);
+  int rc = list_queue(b, s);
 
   (void)data;
   if (rc < 0)
     return rc;
-  first = start_first(b, s);
-  if (first < 0)
-    return first;
-  if ((uint32_t)first == b->queue.len) {
-    pai__promises_clear(&b->old);
-    return PAI_OK;
-  }
+  if (b->mode == EASY && b->assume == 0 && pai__easy_is_enough(s))
+    return pai__easy_decide(&b->easy, s, &b->queue, b->place, &b->old);
   rc = begin(b, s);
   for (int promises = 1; promises >= 0; promises--)
-    for (uint32_t i = (uint32_t)first; i < b->queue.len && rc == PAI_OK; i++)
+    for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
       rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
   if (rc < 0)
     return rc;

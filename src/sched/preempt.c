@@ -212,26 +212,6 @@ static int find_candidates(making_room *m)
   return PAI_OK;
 }
 
-/* On the copy: it holds nothing, or holds it again. */
-static void lift(making_room *m, const victim *v, bool up)
-{
-  pai_sched *s = m->s;
-  const pai__run *run = pai__run_at(s, v->run);
-  const pai__req *r = pai__req_at(s, run->req);
-  const pai__want *wants = pai__wants_of(s, r);
-  const pai__slot *slots = pai__slots_of(s, run);
-
-  for (uint32_t i = 0; i < run->tasks; i++) {
-    pai__room *room = pai__room_at(s, slots[i].node);
-
-    if (up)
-      pai__room_return(room, &wants[slots[i].want], slots[i].gpus);
-    else
-      pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
-  }
-  pai__tally(s, run, up ? -1 : 1);
-}
-
 /* With the first k gone but for the spared, does it fit?  Its slots stay
  * counted if it does. */
 static int fits_without(making_room *m, uint32_t k, uint32_t *n)
@@ -241,7 +221,7 @@ static int fits_without(making_room *m, uint32_t k, uint32_t *n)
   pai__trial_again(&m->trial, m->s);
   for (uint32_t i = 0; i < k; i++)
     if (!m->list[i].spared)
-      lift(m, &m->list[i], true);
+      pai__run_lift(m->s, pai__run_at(m->s, m->list[i].run), true);
   return pai__fit(m->s, &m->ask, n, &why);
 }
 
@@ -275,10 +255,10 @@ static bool may_stay(making_room *m, const victim *v)
   const pai__run *run = pai__run_at(s, v->run);
   const pai__slot *slots = pai__slots_of(s, run);
 
-  lift(m, v, false);
+  pai__run_lift(m->s, pai__run_at(m->s, v->run), false);
   for (uint32_t i = 0; i < run->tasks; i++)
     if (!pai__room_settled(pai__room_at(s, slots[i].node), slots[i].gpus)) {
-      lift(m, v, true);
+      pai__run_lift(m->s, pai__run_at(m->s, v->run), true);
       return false;
     }
   return true;
@@ -313,7 +293,7 @@ static void spare(making_room *m, uint32_t fewest, uint32_t n)
 
     v->spared = may_stay(m, v);
     if (v->spared && !keeps_share(m, n)) {
-      lift(m, v, true);
+      pai__run_lift(m->s, pai__run_at(m->s, v->run), true);
       v->spared = false;
     }
   }
@@ -530,7 +510,7 @@ static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
 
       if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
           stay == (run->state != PAI__RUN_STOPPING && !overlaps(s, run, n)))
-        lift(&m, &(victim){ .run = i }, true);
+        pai__run_lift(s, run, true);
     }
     if (stay == 0 && !keeps_share(&m, n))
       rc = PAI_EBUSY;

@@ -1,6 +1,7 @@
 /* sched.c - a scheduler is made, copied and freed */
 #include "sched/sched.h"
 
+#include "sched/ends.h"
 #include "sched/fit.h"
 #include "sched/policy.h"
 #include "sched/shelf.h"
@@ -21,6 +22,7 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->held, sizeof(uint64_t));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
+  pai__flat_init(&s->ends, sizeof(pai__end));
   pai__shelves_init(s);
   pai__fit_init(s);
   pai__lookup_init(&s->by_id);
@@ -152,15 +154,17 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
 static void dispose_flats(pai_sched *s)
 {
-  pai__flat *list[] = {
-    &s->reqs,           &s->runs,           &s->rooms,
-    &s->cpus,           &s->kept,           &s->whys,
-    &s->claims,         &s->gpus_used,      &s->gpus_lent,
-    &s->queued,         &s->rules,          &s->held,
-    &s->decisions,      &s->slots,          &s->candidates,
-    &s->pool.words,     &s->by_id.slots,    &s->by_instance.slots,
-    &s->followed.slots, &s->possible.slots, &s->refused.slots
-  };
+  pai__flat *list[] = { &s->reqs,           &s->runs,
+                        &s->rooms,          &s->cpus,
+                        &s->kept,           &s->whys,
+                        &s->claims,         &s->gpus_used,
+                        &s->gpus_lent,      &s->queued,
+                        &s->rules,          &s->held,
+                        &s->decisions,      &s->slots,
+                        &s->candidates,     &s->pool.words,
+                        &s->by_id.slots,    &s->by_instance.slots,
+                        &s->followed.slots, &s->possible.slots,
+                        &s->refused.slots,  &s->ends };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
