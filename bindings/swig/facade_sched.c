@@ -96,8 +96,9 @@ static Scheduler *make_with(policy_ref policy, pai_sched_options *o,
     script_drop(policy.object);
     return NULL;
   }
-  o->policy = policy.name;
-  if (policy.object != NULL) {
+  if (policy.object == NULL) {
+    o->policy = policy.name;
+  } else {
     s->policy = script_make(policy, f);
     o->table = s->policy != NULL ? &s->policy->table : NULL;
   }

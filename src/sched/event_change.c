@@ -1,5 +1,6 @@
 /* event_change.c - a request is changed */
 #include "sched/event.h"
+#include "sched/missing.h"
 #include "sched/sched.h"
 
 #include <inttypes.h>
@@ -157,8 +158,7 @@ static int set_type(const changing *c)
   if (c->e->text != NULL) {
     type = pai__park_type(c->s->park, c->e->text);
     if (type == PAI__NONE)
-      return pai__fail(c->err, PAI_ENOTFOUND,
-                       "there are no GPUs and no SKU '%s'", c->e->text);
+      return pai__missing_type(c->s, c->e->text, c->err);
   }
   c->want->type = type;
   return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text,
@@ -172,8 +172,7 @@ static int set_vc(const changing *c)
   uint32_t tenant = pai__tenant_of(c->s, c->e->text);
 
   if (tenant == PAI__NONE)
-    return pai__fail(c->err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
-                     c->e->text != NULL ? c->e->text : "default");
+    return pai__missing_vc(c->s, c->e->text, c->err);
   c->r->tenant = tenant;
   return pai__texts_add(&c->s->names, &c->s->alloc,
                         c->s->park->tenants[tenant].name, &c->r->vc);

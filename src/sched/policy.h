@@ -20,7 +20,11 @@ extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
 
-/* The one the options name.  The codes of pai_sched_new(). */
+/* The caller's, those of the options, are known by their names from now on.
+ * The codes of pai_sched_new(), here and below. */
+int pai__policy_tables(pai_sched *s, const pai_sched_options *o,
+                       pai_error **err);
+/* The one the options name decides. */
 int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
                      const pai_sched_options *o, pai_error **err);
 /* A fork's is a clone of the original's. */
@@ -29,7 +33,6 @@ void pai__policy_close(pai_sched *s);
 
 /* A policy as a snapshot has it. */
 typedef struct pai__saved_policy {
-  const pai_policy *table; /* the caller's, or NULL */
   const char *name, *options;
   const char *state; /* what save() wrote, or NULL */
   size_t len;

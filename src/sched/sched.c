@@ -16,6 +16,7 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->gpus_used, sizeof(uint64_t));
   pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
   pai__flat_init(&s->held, sizeof(uint64_t));
+  pai__flat_init(&s->tables, sizeof(pai_policy *));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
   pai__fit_init(s);
@@ -131,12 +132,14 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(cluster != NULL, err);
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, unchecked) < 0)
+  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, ntables) < 0)
     return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
   rc = pai__sched_make(&s, cluster, &o, err);
   if (rc < 0)
     return rc;
-  rc = pai__policy_open(s, cluster, &o, err);
+  rc = pai__policy_tables(s, &o, err);
+  if (rc == PAI_OK)
+    rc = pai__policy_open(s, cluster, &o, err);
   if (rc < 0)
     pai_sched_free(s);
   else
@@ -146,15 +149,25 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
 static void dispose_flats(pai_sched *s)
 {
-  pai__flat *list[] = { &s->reqs,           &s->runs,
-                        &s->rooms,          &s->cpus,
-                        &s->kept,           &s->whys,
-                        &s->claims,         &s->gpus_used,
-                        &s->gpus_lent,      &s->held,
-                        &s->decisions,      &s->slots,
-                        &s->candidates,     &s->pool.words,
-                        &s->by_id.slots,    &s->by_instance.slots,
-                        &s->followed.slots, &s->possible.slots,
+  pai__flat *list[] = { &s->reqs,
+                        &s->runs,
+                        &s->rooms,
+                        &s->cpus,
+                        &s->kept,
+                        &s->whys,
+                        &s->claims,
+                        &s->gpus_used,
+                        &s->gpus_lent,
+                        &s->held,
+                        &s->tables,
+                        &s->decisions,
+                        &s->slots,
+                        &s->candidates,
+                        &s->pool.words,
+                        &s->by_id.slots,
+                        &s->by_instance.slots,
+                        &s->followed.slots,
+                        &s->possible.slots,
                         &s->refused.slots };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
@@ -183,11 +196,11 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
   const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
                               &s->cpus,   &s->kept,      &s->whys,
                               &s->claims, &s->gpus_used, &s->gpus_lent,
-                              &s->held };
+                              &s->held,   &s->tables };
   pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
                           &to->cpus,   &to->kept,      &to->whys,
                           &to->claims, &to->gpus_used, &to->gpus_lent,
-                          &to->held };
+                          &to->held,   &to->tables };
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)
