@@ -3,6 +3,8 @@
 #include "sched/missing.h"
 #include "sched/sched.h"
 
+#include "base/findings.h"
+
 #include <inttypes.h>
 
 typedef struct changing {
@@ -232,6 +234,19 @@ static size_t find_key(const char *key)
   return i;
 }
 
+static int no_such_key(const pai_sched *s, const char *key, pai_error **err)
+{
+  pai__names names;
+
+  pai__names_init(&names, &s->alloc, key, strlen(key));
+  for (size_t i = 0; i < PAI__LEN(keys); i++)
+    pai__names_add(&names, keys[i].key, strlen(keys[i].key));
+  (void)pai__fail(err, PAI_EINVAL, "a request has no \"%s\" to be changed",
+                  key);
+  pai__names_tell(&names, err, "there are");
+  return PAI_EINVAL;
+}
+
 bool pai__change_is_text(const char *key)
 {
   size_t i = find_key(key);
@@ -281,14 +296,14 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err)
   size_t key;
   int rc;
 
-  PAI__CHECK_ARG_ERR(e->key != NULL, err);
+  if (e->key == NULL)
+    return pai__fail(err, PAI_EINVAL, "it does not say what is changed");
   if (req == PAI__NONE)
     return pai__fail(err, PAI_ENOTFOUND, "there is no request %" PRIu64,
                      e->id);
   key = find_key(e->key);
   if (key == PAI__LEN(keys))
-    return pai__fail(err, PAI_EINVAL, "a request has no \"%s\" to be changed",
-                     e->key);
+    return no_such_key(s, e->key, err);
   c.r = pai__req_at(s, req);
   c.want = pai__wants_of(s, c.r) + (e->want < c.r->nwants ? e->want : 0);
   rc = check(&c, key);

@@ -124,6 +124,27 @@ int pai__policy_failed(pai_sched *s, int code, pai_error **err)
   return policy_said(s, s->policy, code, err);
 }
 
+int pai__policy_admit(pai_sched *s, uint64_t id, pai_error **err)
+{
+  const pai_policy *p = s->policy;
+  int rc = PAI_OK;
+
+  if (p != NULL && PAI__POLICY_HAS(p, admit))
+    rc = p->admit(s->policy_state, p->data, &s->host, id);
+  if (rc >= 0)
+    return PAI_OK;
+  (void)policy_said(s, p, rc, err);
+  if (rc == PAI_ENOROOM && err != NULL) {
+    pai_error *cause = *err;
+
+    *err = NULL;
+    (void)pai__fail(err, rc, "it can never start: %s",
+                    pai_error_message(cause));
+    pai_error_free(cause);
+  }
+  return rc;
+}
+
 /* --- opening -------------------------------------------------------------- */
 
 static int open_one(pai_sched *s, const pai_policy *p,

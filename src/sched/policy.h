@@ -53,6 +53,9 @@ int pai__shadow_decide(pai_sched **out, pai_sched *s);
  * the one numbered `first` on.  The fork is freed. */
 void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first);
 
+/* Could a request ever start, as far as the policy goes? */
+int pai__policy_admit(pai_sched *s, uint64_t id, pai_error **err);
+
 /* A policy's answer as an error, with what it said of it. */
 int pai__policy_failed(pai_sched *s, int code, pai_error **err);
 

@@ -1,6 +1,7 @@
 /* possible.c - which requests are alike; whether one could start at all */
 #include "sched/fit.h"
 #include "sched/missing.h"
+#include "sched/policy.h"
 #include "sched/queue.h"
 
 #include <inttypes.h>
@@ -101,7 +102,8 @@ static int tell_impossible(const pai_sched *s, uint32_t req,
   return tell_too_much(why, s->park->nspots, err);
 }
 
-int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
+/* If all nodes were empty, and up. */
+static int check_room(pai_sched *s, uint32_t req, pai_error **err)
 {
   pai__ask ask = { .req = req,
                    .strategy = PAI_PLACE_PACK,
@@ -113,7 +115,7 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
   pai__why why;
   int rc;
 
-  if (s->loading || pai__lookup_get(&s->possible, shape) != PAI__NONE)
+  if (pai__lookup_get(&s->possible, shape) != PAI__NONE)
     return PAI_OK;
   pai__flat_init(&s->rooms, real.size);
   rc = pai__flat_reserve(&s->rooms, &s->alloc, real.len);
@@ -131,4 +133,14 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
   if (pai__lookup_reserve(&s->possible, &s->alloc) == PAI_OK)
     pai__lookup_add(&s->possible, shape, 1);
   return PAI_OK;
+}
+
+int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
+{
+  int rc;
+
+  if (s->loading)
+    return PAI_OK;
+  rc = check_room(s, req, err);
+  return rc < 0 ? rc : pai__policy_admit(s, pai__req_at(s, req)->id, err);
 }

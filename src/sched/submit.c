@@ -235,15 +235,16 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
   *pai__req_at(s, req) = r;
   *pai__why_of(s, req) = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
   pai__req_set_shape(s, req);
+  pai__lookup_add(&s->by_id, q->id, req);
   rc = pai__req_check_possible(s, req, err);
   if (rc < 0) {
+    pai__lookup_remove(&s->by_id, q->id);
     pai__req_unfollow_all(s, &r);
     pai__req_give(s, &r);
     pai__req_drop(s, req);
     return rc;
   }
   pai__req_at(s, req)->turn = ++s->m.turns;
-  pai__lookup_add(&s->by_id, q->id, req);
   s->m.nreqs++;
   pai__req_update(s, req);
   return PAI_OK;
