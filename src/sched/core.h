@@ -219,6 +219,7 @@ struct pai_sched {
     lends; /* the policy; one that is built in may say otherwise in open() */
   bool own_shares; /* likewise: it keeps shares in its own way */
   char *policy_options;
+  pai__flat tables; /* the caller's policies: they may be named */
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;

@@ -61,9 +61,9 @@ static pai_time length_of(const pai__req *r)
 static void lift_to(pai_sched *s, uint32_t *lifted, uint32_t n)
 {
   for (; *lifted < n; ++*lifted)
-    pai__run_lift(s, pai__run_at(s, pai__end_at(s, *lifted)->run), true);
+    pai__run_lift(s, pai__end_at(s, *lifted)->run, true);
   for (; *lifted > n; --*lifted)
-    pai__run_lift(s, pai__run_at(s, pai__end_at(s, *lifted - 1)->run), false);
+    pai__run_lift(s, pai__end_at(s, *lifted - 1)->run, false);
 }
 
 /* 1: it fits, and where is in s->slots; 0; or PAI_ENOMEM. */

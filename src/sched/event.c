@@ -238,10 +238,13 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
   PAI__CHECK_ARG_ERR(s != NULL && event != NULL, err);
   if (s->deciding)
     return pai__fail(err, PAI_EBUSY, "a policy cannot send events");
-  if (PAI__COPY_IN(&e, event, pai_sched_event, cluster) < 0 || e.kind < 1 ||
+  if (PAI__COPY_IN(&e, event, pai_sched_event, table) < 0 || e.kind < 1 ||
       (size_t)e.kind >= PAI__LEN(takers))
     return tell_number(
       s, pai__fail(err, PAI_EINVAL, "%d is no kind of event", e.kind), err);
+  if (e.table != NULL &&
+      (e.kind == PAI_SCHED_POLICY || e.kind == PAI_SCHED_SHADOW))
+    e.text = e.table->name; /* so it stands in the log */
   if (e.time < s->m.now && s->m.events != 0)
     rc = pai__fail(err, PAI_EINVAL,
                    "it is of %" PRId64 ", and the one before of %" PRId64,

@@ -1,5 +1,6 @@
 /* event_node.c - what happened to nodes, and who they are kept for */
 #include "sched/event.h"
+#include "sched/missing.h"
 
 #include "resource/bits.h"
 
@@ -8,8 +9,7 @@ uint32_t pai__node_named(const pai_sched *s, const char *name, pai_error **err)
   uint32_t node = name != NULL ? pai__park_node(s->park, name) : PAI__NONE;
 
   if (node == PAI__NONE)
-    (void)pai__fail(err, PAI_ENOTFOUND, "there is no node '%s'",
-                    name != NULL ? name : "");
+    (void)pai__missing_node(s, name != NULL ? name : "", err);
   return node;
 }
 
@@ -149,8 +149,7 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
                      "reservation '%s' ends before it begins, or is over",
                      r.name);
   if (r.vc != NULL && pai__park_tenant(s->park, r.vc) == PAI__NONE)
-    return pai__fail(err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
-                     r.vc);
+    return pai__missing_vc(s, r.vc, err);
   expire(s, e->time);
   return pai__kept_add(s, &r, err);
 }

@@ -554,11 +554,36 @@ static bool has_open_want(const pai__fitting *f)
   return false;
 }
 
+static bool is_nearer(const pai__why *a, const pai__why *b)
+{
+  return a->lack != b->lack ? a->lack > b->lack : a->found > b->found;
+}
+
+/* A node without GPUs of one kind may have lacked something with those of
+ * another: it is counted once, for that. */
+static void count_kinds(const pai__fitting *f, pai__why *why,
+                        const uint32_t *failed)
+{
+  uint32_t others = 0;
+
+  why->failed[PAI_LACK_TYPE] = 0;
+  for (uint32_t l = 0; l < PAI_LACKS; l++)
+    others += l != PAI_LACK_TYPE ? failed[l] : 0;
+  if (others == 0 || others > f->s->park->nspots)
+    return; /* of other tasks, or not of nodes */
+  for (uint32_t l = 0; l < PAI_LACKS; l++)
+    why->failed[l] = l != PAI_LACK_TYPE ? failed[l] : 0;
+  if (failed[PAI_LACK_TYPE] + others ==
+      f->s->park->nkinds * f->s->park->nspots)
+    why->failed[PAI_LACK_TYPE] = f->s->park->nspots - others;
+}
+
 /* Wants that leave it open get one kind, the first with room for them; what
  * lacks is told of the kind that came nearest. */
 static bool try_kinds(pai__fitting *f)
 {
   pai__why *why = f->why, nearest = { 0 };
+  uint32_t failed[PAI_LACKS] = { 0 };
 
   if (f->kind != PAI__NONE || f->s->park->nkinds < 2 || !has_open_want(f))
     return try_all(f);
@@ -567,9 +592,12 @@ static bool try_kinds(pai__fitting *f)
     f->of_kind = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
     if (try_all(f))
       return true;
-    if (f->of_kind.lack > nearest.lack)
+    if (is_nearer(&f->of_kind, &nearest))
       nearest = f->of_kind;
+    for (uint32_t l = 0; l < PAI_LACKS; l++)
+      failed[l] += f->of_kind.failed[l];
   }
+  count_kinds(f, &nearest, failed);
   *why = nearest;
   return false;
 }

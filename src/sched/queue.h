@@ -17,8 +17,14 @@ void pai__req_update(pai_sched *s, uint32_t req);
 void pai__req_settle(pai_sched *s, uint32_t req);
 /* Its name for people; NULL: none.  PAI_OK or PAI_ENOMEM. */
 int pai__req_set_name(pai_sched *s, pai__req *r, const char *text);
-/* It does not wait for that any more. */
+/* So many more wait for a request. */
+void pai__req_follow(pai_sched *s, uint64_t id, int more);
+/* It does not wait for that any more, or for nothing. */
 void pai__req_unfollow(pai_sched *s, const pai__after *after);
+void pai__req_unfollow_all(pai_sched *s, const pai__req *r);
+/* Its parts go back to the pool; it is not in use any more. */
+void pai__req_give(pai_sched *s, const pai__req *r);
+void pai__req_drop(pai_sched *s, uint32_t req);
 /* The virtual cluster of that name, NULL being the default one. */
 uint32_t pai__tenant_of(const pai_sched *s, const char *vc);
 /* Could it ever start?  PAI_OK, or PAI_ENOROOM with what lacks. */

@@ -484,6 +484,7 @@ int pai__remedy_find(const pai_sched *s, uint64_t id,
   if (err != NULL)
     *err = NULL;
   rc = seek(&k, side, &starts);
+  out->anyway = rc == PAI_OK && starts && out->n == 0;
   if (rc == PAI_OK && !starts)
     out->n = 0;
   if (rc == PAI_OK)

@@ -20,6 +20,7 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->queued, sizeof(uint32_t));
   pai__flat_init(&s->rules, sizeof(pai__rule));
   pai__flat_init(&s->held, sizeof(uint64_t));
+  pai__flat_init(&s->tables, sizeof(pai_policy *));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
   pai__flat_init(&s->ends, sizeof(pai__end));
@@ -139,12 +140,14 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(cluster != NULL, err);
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, unchecked) < 0)
+  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, ntables) < 0)
     return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
   rc = pai__sched_make(&s, cluster, &o, err);
   if (rc < 0)
     return rc;
-  rc = pai__policy_open(s, cluster, &o, err);
+  rc = pai__policy_tables(s, &o, err);
+  if (rc == PAI_OK)
+    rc = pai__policy_open(s, cluster, &o, err);
   if (rc < 0)
     pai_sched_free(s);
   else
@@ -154,17 +157,29 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
 static void dispose_flats(pai_sched *s)
 {
-  pai__flat *list[] = { &s->reqs,           &s->runs,
-                        &s->rooms,          &s->cpus,
-                        &s->kept,           &s->whys,
-                        &s->claims,         &s->gpus_used,
-                        &s->gpus_lent,      &s->queued,
-                        &s->rules,          &s->held,
-                        &s->decisions,      &s->slots,
-                        &s->candidates,     &s->pool.words,
-                        &s->by_id.slots,    &s->by_instance.slots,
-                        &s->followed.slots, &s->possible.slots,
-                        &s->refused.slots,  &s->ends };
+  pai__flat *list[] = { &s->reqs,
+                        &s->runs,
+                        &s->rooms,
+                        &s->cpus,
+                        &s->kept,
+                        &s->whys,
+                        &s->claims,
+                        &s->gpus_used,
+                        &s->gpus_lent,
+                        &s->queued,
+                        &s->rules,
+                        &s->held,
+                        &s->tables,
+                        &s->decisions,
+                        &s->slots,
+                        &s->candidates,
+                        &s->pool.words,
+                        &s->by_id.slots,
+                        &s->by_instance.slots,
+                        &s->followed.slots,
+                        &s->possible.slots,
+                        &s->refused.slots,
+                        &s->ends };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
@@ -193,11 +208,13 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
   const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
                               &s->cpus,   &s->kept,      &s->whys,
                               &s->claims, &s->gpus_used, &s->gpus_lent,
-                              &s->queued, &s->rules,     &s->held };
+                              &s->queued, &s->rules,     &s->held,
+                              &s->tables };
   pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
                           &to->cpus,   &to->kept,      &to->whys,
                           &to->claims, &to->gpus_used, &to->gpus_lent,
-                          &to->queued, &to->rules,     &to->held };
+                          &to->queued, &to->rules,     &to->held,
+                          &to->tables };
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)

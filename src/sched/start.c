@@ -28,20 +28,23 @@ void pai__tally(pai_sched *s, const pai__run *run, int sign)
   }
 }
 
-void pai__run_lift(pai_sched *s, const pai__run *run, bool up)
+void pai__run_lift(pai_sched *s, uint32_t run, bool up)
 {
-  const pai__want *wants = pai__wants_of(s, pai__req_at(s, run->req));
-  const pai__slot *slots = pai__slots_of(s, run);
+  const pai__run *x = pai__run_at(s, run);
+  const pai__want *wants = pai__wants_of(s, pai__req_at(s, x->req));
+  const pai__slot *slots = pai__slots_of(s, x);
 
-  for (uint32_t i = 0; i < run->tasks; i++) {
+  for (uint32_t i = 0; i < x->tasks; i++) {
     pai__room *room = pai__room_touch(s, slots[i].node);
 
-    if (up)
-      pai__room_return(room, &wants[slots[i].want], slots[i].gpus);
-    else
+    if (!up)
       pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
+    else if (x->state == PAI__RUN_CLAIMED)
+      pai__room_uncount(room, &wants[slots[i].want], slots[i].gpus);
+    else
+      pai__room_return(room, &wants[slots[i].want], slots[i].gpus);
   }
-  pai__tally(s, run, up ? -1 : 1);
+  pai__tally(s, x, up ? -1 : 1);
 }
 
 void pai__tally_again(pai_sched *s)

@@ -103,7 +103,9 @@ uint32_t pai_sched_failed(const pai_sched *s, uint64_t id, int lack)
 {
   uint32_t req = s != NULL ? pai__req_find(s, id) : PAI__NONE;
 
-  return req == PAI__NONE || lack < 0 || lack >= PAI_LACKS
+  /* What nobody considers any more, as what is held, has no such counts. */
+  return req == PAI__NONE || lack < 0 || lack >= PAI_LACKS ||
+             lack_of(s, req) != pai__why_of(s, req)->lack
            ? 0
            : pai__req_why(s, req).failed[lack];
 }
