@@ -10,6 +10,12 @@
 
 /* --- what is wrong with it ------------------------------------------------ */
 
+/* Does anybody want to know? */
+static bool is_told(const pai_sim *sim)
+{
+  return sim->o.strict || sim->o.on_line != NULL;
+}
+
 /* Somebody is told of a line; if options say so, it is an error. */
 static int complain(pai_sim *sim, const pai_trace_record *r, bool used,
                     int code, const char *why)
@@ -71,9 +77,10 @@ static int map_vc(pai_sim *sim, const pai_trace_record *r, pai_request *q)
 
   if (pai__tenant_of(sim->sched, q->vc) != PAI__NONE)
     return PAI_OK;
-  (void)snprintf(why, sizeof(why), "there is no virtual cluster '%s'",
-                 q->vc != NULL ? pai__excerpt(shown, q->vc, strlen(q->vc))
-                               : "default");
+  if (is_told(sim))
+    (void)snprintf(why, sizeof(why), "there is no virtual cluster '%s'",
+                   q->vc != NULL ? pai__excerpt(shown, q->vc, strlen(q->vc))
+                                 : "default");
   q->vc = pai__park_tenant(park, "default") != PAI__NONE ? "default" : first;
   sim->mapped_vcs++;
   return complain(sim, r, true, PAI_EINVAL, why);
@@ -117,8 +124,9 @@ static int map_types(pai_sim *sim, const pai_trace_record *r, pai_request *q)
     return rc;
   q->wants = sim->wants;
   sim->mapped_types++;
-  (void)snprintf(why, sizeof(why), "there is no kind of GPU or SKU '%s'",
-                 pai__excerpt(shown, unknown, strlen(unknown)));
+  if (is_told(sim))
+    (void)snprintf(why, sizeof(why), "there is no kind of GPU or SKU '%s'",
+                   pai__excerpt(shown, unknown, strlen(unknown)));
   return complain(sim, r, true, PAI_EINVAL, why);
 }
 

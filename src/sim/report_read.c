@@ -30,7 +30,8 @@ static bool parse_decimal(const char *s, size_t len, unsigned digits,
       continue;
     }
     if (*s < '0' || *s > '9' || (point && ++behind > digits) ||
-        *value > (UINT64_MAX - 9) / 10)
+        *value > UINT64_MAX / 10 ||
+        *value * 10 > UINT64_MAX - (uint64_t)(*s - '0'))
       return false;
     *value = *value * 10 + (uint64_t)(*s - '0');
   }
