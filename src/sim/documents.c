@@ -265,7 +265,8 @@ pai__node pai__at(const pai__tree *tree, pai__node n, const char *path)
   return n;
 }
 
-pai__slice pai__text_at(const pai__tree *tree, pai__node n, const char *path)
+pai__slice pai__document_text(const pai__tree *tree, pai__node n,
+                              const char *path)
 {
   pai__slice text = { NULL, 0 };
 
@@ -297,7 +298,7 @@ bool pai__number_at(const pai__tree *tree, pai__node n, const char *path,
     *out = pai__tree_int(tree, n);
     return true;
   }
-  text = pai__text_at(tree, n, "");
+  text = pai__document_text(tree, n, "");
   if (text.s == NULL || !pai__seconds_read(text.s, text.len, &us))
     return false;
   *out = us / 1000000;
@@ -307,7 +308,7 @@ bool pai__number_at(const pai__tree *tree, pai__node n, const char *path,
 bool pai__date_at(const pai__tree *tree, pai__node n, const char *path,
                   pai_time *out)
 {
-  pai__slice text = pai__text_at(tree, n, path);
+  pai__slice text = pai__document_text(tree, n, path);
 
   return text.s != NULL && pai__date_read(text.s, text.len, out);
 }
