@@ -145,11 +145,14 @@ static int take_form(const words *w, sim_plan *p)
 {
   if (w->form == NULL)
     return CLI_OK;
-  for (int form = 1; pai_trace_form_name(form)[0] != '\0'; form++)
-    if (strcmp(pai_trace_form_name(form), w->form) == 0) {
+  for (int form = 1; form < PAI_TRACE_GENERATED; form++) {
+    const char *name = pai_trace_form_name(form);
+
+    if (name != NULL && strcmp(name, w->form) == 0) {
       p->form = form;
       return CLI_OK;
     }
+  }
   return misused("there is no such form of a trace", w->form);
 }
 

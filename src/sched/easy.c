@@ -42,6 +42,9 @@ bool pai__easy_is_enough(const pai_sched *s)
   const pai__park *park = s->park;
   uint32_t b = 0;
 
+  for (uint32_t t = 0; t < park->ntenants; t++)
+    if (park->tenants[t].gpus != NULL)
+      return false;
   while (b < park->nbuilds && is_of_one_kind(park, &park->builds[b]))
     b++;
   return b == park->nbuilds && park->npins == 0 && s->kept.len == 0 &&

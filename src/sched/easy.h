@@ -21,8 +21,9 @@ typedef struct pai__easy {
 void pai__easy_init(pai__easy *e);
 void pai__easy_dispose(pai__easy *e, const pai_alloc *alloc);
 
-/* Is it that simple?  All who wait belong to one virtual cluster, nothing is
- * reserved or claimed, and GPUs of a node are all alike. */
+/* Is it that simple?  All who wait belong to one virtual cluster, none has a
+ * share to keep to, nothing is reserved or claimed, and GPUs of a node are all
+ * alike. */
 bool pai__easy_is_enough(const pai_sched *s);
 
 /* Decides for a queue of pai__entry.  What is promised is kept in `x`, and
