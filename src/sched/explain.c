@@ -360,7 +360,7 @@ static void say_plan(const telling *t)
 {
   pai_time left = t->reason.until - t->s->m.now;
 
-  if (left > 0)
+  if (left > 1000000) /* else it was to be by now, and something is late */
     say(t, " As planned, it starts in %" PRId64 " seconds.",
         (left + 999999) / 1000000);
 }
