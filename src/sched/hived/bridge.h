@@ -95,6 +95,11 @@ int pai__bridge_bind(pai__bridge *g, const pai_sched *s, uint32_t run,
  * it.  PAI_OK or a code. */
 int pai__bridge_catch_up(pai__bridge *g, const pai_sched *s);
 
+/* Starts the next instance of a request where HiveD decides, or asks those to
+ * stop that are there.  1: it was started; 0: it waits, and its reason is kept;
+ * or a code (place.c). */
+int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req);
+
 /* It holds nothing any more. */
 void pai__bridge_drop(pai__bridge *g, uint64_t id, uint32_t instance);
 /* It reserves cells; and not any more, for it has them.  PAI_ENOMEM. */
