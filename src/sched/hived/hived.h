@@ -243,7 +243,7 @@ enum {
   PAI__MENDED_Q21 = 21, /* a placement became sick by preempting lazily */
   PAI__MENDED_Q20 = 20 /* a sick cell was given a virtual one of a placement */
 };
-/* The first that made a difference, or 0. */
+/* Those that made a difference, a bit each. */
 uint32_t pai__hived_mended(const pai__hived *h);
 
 #endif

@@ -516,7 +516,7 @@ int pai__hived_restore(pai__hived *h, const pai__tree *t, pai__node n,
   if (rc == PAI_OK)
     rc = read_views(&r, n);
   if (rc == PAI_OK)
-    rc = get_number(&r, n, "mended", 0, 99, &mended);
+    rc = get_number(&r, n, "mended", 0, UINT32_MAX, &mended);
   if (rc == PAI_OK)
     rc = check(&r);
   if (rc == PAI_OK)

@@ -334,6 +334,25 @@ static void expect_bad(pai_hived_replay *r, const char *line, int code,
   test_expect_error(err, code, part);
 }
 
+/* Lines, and what is said of them. */
+static const char *const wrong[][2] = {
+  { "{\"op\":1}", "\"op\"" },
+  { "{\"op\":\"node_bad\"}", "needs \"node\"" },
+  { "{\"op\":\"check\",\"step\":\"1\"}", "\"step\" of a step is a whole" },
+  { "{\"op\":\"nodes_healthy\",\"except\":\"n0\"}", "is a list" },
+  { "{\"op\":\"delete\",\"pod\":\"p\"}", "was not there before" },
+  { "{\"op\":\"add\",\"pod\":\"p\"}", "\"bindAnnotation\"" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"phase\":\"Binding\"}",
+    "not \"Binding\"" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"suggested\":\"none\"}",
+    "\"suggested\" is \"all\"" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"suggested\":{\"only\":[1]}}",
+    "names of nodes" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"expect\":{\"kind\":\"bnd\"}}",
+    "\"user_error\" or \"crash\"" },
+  { "{\"event\":\"decide\"}", "the log of a scheduler" },
+};
+
 static void bad_lines_are_refused(void **state)
 {
   pai_hived_replay_options opts = PAI_HIVED_REPLAY_OPTIONS_INIT;
@@ -350,11 +369,13 @@ static void bad_lines_are_refused(void **state)
   expect_bad(r, "{\"op\":\"init\",\"config\":\"none.yaml\"}", PAI_ENOTFOUND,
              "no configuration 'none.yaml'");
   expect_bad(r, "{\"op\":\"init\",\"config\":\"bad.yaml\"}", PAI_EINVAL,
-             "physicalCluster");
+             "configuration bad.yaml:1:18: ");
   expect_bad(r, "{\"op\":\"nodes_healthy\"}", PAI_EINVAL, "before any");
   (void)step(r, story[0]);
   expect_bad(r, "{\"op\":\"vc_health\",\"query\":[1]}", PAI_EINVAL,
              "not complete");
+  for (size_t i = 0; i < PAI__LEN(wrong); i++)
+    expect_bad(r, wrong[i][0], PAI_EINVAL, wrong[i][1]);
   assert_int_equal(pai_hived_replay_step(r, "{}", 2, &v, &err), PAI_EINVAL);
   pai_error_free(err);
   pai_hived_replay_free(r);
