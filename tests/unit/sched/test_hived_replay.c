@@ -323,6 +323,60 @@ static void mended_defects_are_named(void **state)
   pai_hived_replay_free(r);
 }
 
+#define ANNOTATED(text) \
+  "{\"op\":\"schedule\",\"pod\":\"p\",\"annotation\":\"" text "\"," SUGGESTED
+
+/* Nodes that are not suggested are no hindrance, unless the pod says so. */
+#define SUGGESTED "\"suggested\":{\"only\":[]},\"expect\":{\"kind\":"
+#define BOUND                                                        \
+  "\"bind\",\"node\":\"n0\",\"leafCells\":[0,1],\"chain\":\"RACK\"," \
+  "\"group\":[[{\"node\":\"n0\",\"idx\":[0,1],\"type\":\"RACK\"}]]}}"
+#define MISTAKE "\"user_error\",\"message\":\"Failed to unmarshal YAML\"}}"
+
+/* As the reader of YAML that HiveD has takes them: that of YAML 1.1. */
+static void annotations_are_read_as_hived_does(void **state)
+{
+  static const char *const pods[] = {
+    ANNOTATED("virtualCluster: a\\nleafCellNumber: 2.9") BOUND,
+    ANNOTATED("virtualCluster: b\\nvirtualCluster: a\\nleafCellNumber: 2")
+      BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, lazyPreemptionEnable: "
+              "on}") BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, "
+              "ignoreK8sSuggestedNodes: yes}") BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, priority: null}") BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, lazyPreemptionEnable: "
+              "'yes'}") MISTAKE,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: '2'}") MISTAKE,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2147483648.0}") MISTAKE,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: .nan}") MISTAKE,
+  };
+  static const char *const words[] = { "no", "OFF", "false", "null", "~" };
+  int rc;
+  pai_hived_replay *r = make_replay(NULL, &rc);
+  pai_hived_verdict v;
+  char line[512];
+
+  (void)state;
+  (void)step(r, story[0]);
+  (void)step(r, story[1]);
+  for (size_t i = 0; i < PAI__LEN(pods); i++) {
+    v = step(r, pods[i]);
+    if (v.kind != PAI_HIVED_AGREES)
+      fail_msg("%s: want %s, got %s", pods[i], v.want, v.got);
+  }
+  for (size_t i = 0; i < PAI__LEN(words); i++) {
+    (void)snprintf(line, sizeof(line),
+                   ANNOTATED("{virtualCluster: a, leafCellNumber: 2, "
+                             "ignoreK8sSuggestedNodes: %s}") "\"wait\"}}",
+                   words[i]);
+    v = step(r, line);
+    assert_string_equal(v.place, "/reason");
+    assert_string_equal(v.want, "nothing");
+  }
+  pai_hived_replay_free(r);
+}
+
 static void expect_bad(pai_hived_replay *r, const char *line, int code,
                        const char *part)
 {
@@ -415,6 +469,7 @@ int main(void)
     cmocka_unit_test(a_story_is_as_told),
     cmocka_unit_test(differences_are_told),
     cmocka_unit_test(mended_defects_are_named),
+    cmocka_unit_test(annotations_are_read_as_hived_does),
     cmocka_unit_test(bad_lines_are_refused),
     cmocka_unit_test(no_memory_is_survived),
     cmocka_unit_test(cases_agree),
