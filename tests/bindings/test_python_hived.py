@@ -95,8 +95,6 @@ class Extenders(unittest.TestCase):
         self.assertIn("none", str(raised.exception))
         with self.assertRaises(openpai.NotFoundError):
             hived.inspect("nothing")
-        self.assertEqual(repr(hived),
-                         "<openpai.HiveD: 2 cells, virtual clusters a>")
 
     def test_requests(self):
         """Whatever is asked, there is an answer."""

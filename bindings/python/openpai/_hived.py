@@ -120,9 +120,3 @@ class HiveD:
         """What to answer to bind when the API server has refused the binding.
         """
         return _answer(self._hived.unbound(uid, why))
-
-    def __repr__(self) -> str:
-        status = self.inspect()
-        return "<openpai.HiveD: %d cells, virtual clusters %s>" % (
-            len(status["physicalCluster"]),
-            ", ".join(sorted(status["virtualClusters"])))
