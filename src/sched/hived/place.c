@@ -91,26 +91,13 @@ static bool is_suggested(const placing *p, const pai__req *r, uint32_t node)
   return true;
 }
 
-/* The nodes, as HiveD numbers them; p->all if it may be any.  PAI_ENOMEM. */
-static int suggest(placing *p, int phase)
+/* All nodes of which is_suggested(). */
+static void suggest_each(placing *p, const pai__req *r)
 {
   pai__bridge *g = p->g;
-  const pai__req *r = pai__req_at(p->s, p->req);
-  uint32_t words = PAI__BITS_WORDS((uint32_t)g->banks->cluster->nnodes) + 1;
-  uint32_t nodes = p->s->park->nspots;
 
   p->all = true;
-  g->suggested.len = g->beside.len = 0;
-  if (pai__flat_reserve(&g->suggested, &g->alloc, words) < 0 ||
-      pai__flat_reserve(&g->beside, &g->alloc, nodes) < 0)
-    return PAI_ENOMEM;
-  (void)pai__flat_push(&g->suggested, words);
-  (void)pai__flat_push(&g->beside, nodes);
-  for (uint32_t i = 0; i < nodes; i++)
-    ((pai__beside *)g->beside.data)[i] = beside_of(pai__room_at(p->s, i));
-  if (phase == PAI__HIVED_PREEMPTING)
-    add_preemptible(p, r);
-  for (uint32_t i = 0; i < nodes; i++) {
+  for (uint32_t i = 0; i < p->s->park->nspots; i++) {
     uint32_t own = ((uint32_t *)g->banks->nodes.data)[i];
 
     if (own == PAI__NONE)
@@ -119,6 +106,29 @@ static int suggest(placing *p, int phase)
       pai__bits_set(g->suggested.data, own, own);
     else
       p->all = false;
+  }
+}
+
+/* The nodes, as HiveD numbers them; p->all if it may be any.  PAI_ENOMEM. */
+static int suggest(placing *p, int phase)
+{
+  pai__bridge *g = p->g;
+  const pai__req *r = pai__req_at(p->s, p->req);
+  uint32_t words = PAI__BITS_WORDS((uint32_t)g->banks->cluster->nnodes) + 1;
+  uint32_t nodes = p->s->park->nspots;
+
+  g->suggested.len = g->beside.len = 0;
+  if (pai__flat_reserve(&g->suggested, &g->alloc, words) < 0 ||
+      pai__flat_reserve(&g->beside, &g->alloc, nodes) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(&g->suggested, words);
+  (void)pai__flat_push(&g->beside, nodes);
+  for (uint32_t i = 0; i < nodes; i++)
+    ((pai__beside *)g->beside.data)[i] = beside_of(pai__room_at(p->s, i));
+  suggest_each(p, r);
+  if (phase == PAI__HIVED_PREEMPTING && !p->all) {
+    add_preemptible(p, r);
+    suggest_each(p, r);
   }
   return PAI_OK;
 }
@@ -364,13 +374,14 @@ static int tell_why(const placing *p)
   return PAI_OK;
 }
 
-/* It waits; but where too few CPUs or the like are left, less important ones
- * may have them. */
+/* It waits; but if that is because too few CPUs or the like are left, less
+ * important ones may have them. */
 static int wait_or_preempt(placing *p)
 {
-  int rc = PAI_OK;
+  int why = p->result.why.kind, rc = PAI_OK;
 
-  if (!p->all && p->q.priority >= 0 && p->result.kind == PAI__HIVED_WAIT)
+  if (!p->all && p->q.priority >= 0 &&
+      (why == PAI__WHY_UNSUGGESTED_NODE || why == PAI__WHY_MAPPING))
     rc = preempt(p);
   if (rc < 0 || p->result.kind == PAI__HIVED_PREEMPT)
     return rc;
