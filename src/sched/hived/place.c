@@ -109,6 +109,18 @@ static void suggest_each(placing *p, const pai__req *r)
   }
 }
 
+/* Is there nothing but cells to be looked at? */
+static bool wants_cells_only(const pai_sched *s, const pai__req *r)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t i = 0;
+
+  while (i < r->nwants && w[i].gpus != 0 && w[i].cpus == 0 &&
+         w[i].memory == 0 && w[i].ports == 0)
+    i++;
+  return i == r->nwants && s->kept.len == 0;
+}
+
 /* The nodes, as HiveD numbers them; p->all if it may be any.  PAI_ENOMEM. */
 static int suggest(placing *p, int phase)
 {
@@ -117,6 +129,9 @@ static int suggest(placing *p, int phase)
   uint32_t words = PAI__BITS_WORDS((uint32_t)g->banks->cluster->nnodes) + 1;
   uint32_t nodes = p->s->park->nspots;
 
+  p->all = wants_cells_only(p->s, r);
+  if (p->all)
+    return PAI_OK;
   g->suggested.len = g->beside.len = 0;
   if (pai__flat_reserve(&g->suggested, &g->alloc, words) < 0 ||
       pai__flat_reserve(&g->beside, &g->alloc, nodes) < 0)
@@ -164,8 +179,12 @@ static bool place_others(const placing *p, pai_task_place *tasks)
   const pai__want *w = pai__wants_of(p->s, r);
   const pai_task_place *t = tasks;
   pai__beside *left = p->g->beside.data;
-  uint32_t node = 0, nodes = p->s->park->nspots;
+  uint32_t node = 0, nodes = p->s->park->nspots, others = 0;
 
+  for (uint32_t i = 0; i < r->nwants; i++)
+    others += w[i].gpus == 0;
+  if (others == 0)
+    return true;
   for (uint32_t i = 0; i < nodes; i++)
     left[i] = beside_of(pai__room_at(p->s, i));
   for (uint32_t i = 0; i < r->nwants; i++)

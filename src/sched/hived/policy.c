@@ -125,6 +125,34 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
 
 /* --- all ------------------------------------------------------------------ */
 
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
+  return h ^ h >> 32;
+}
+
+/* As pai__bridge_place(); who is like one that had no room this time, and for
+ * whom nobody stops, has none either.  Reservations tell lengths apart. */
+static int place(pai__bridge *g, pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  uint64_t key = mix(r->shape, (uint64_t)(r->priority + 1) << 1 | r->lazy) | 1;
+  uint32_t other =
+    s->kept.len == 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
+  int rc;
+
+  if (other != PAI__NONE) {
+    if (other != req)
+      *pai__why_of(s, req) = *pai__why_of(s, other);
+    return 0;
+  }
+  rc = pai__bridge_place(g, s, req);
+  if (rc == 0 && pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
+      pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
+    pai__lookup_add(&s->refused, key, req);
+  return rc;
+}
+
 /* The most important first, and then by turn: as pods come to HiveD from
  * Kubernetes, whose priorities are to follow HiveD's. */
 static int decide(void *state, void *data, const pai_policy_host *host)
@@ -144,7 +172,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
     uint32_t req = pai__entry_at(&list, i)->req;
 
     do
-      rc = pai__bridge_place(state, s, req);
+      rc = place(state, s, req);
     while (rc == 1 && pai__req_at(s, req)->queued &&
            pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING);
   }
