@@ -65,6 +65,8 @@ void pai__job_check(pai__job *job, pai_time time);
 void pai__task_reset(pai__task *t);
 /* Its room is needed no more. */
 void pai__job_release(pai__job *job, uint32_t task);
+/* What is alive is asked to end. */
+void pai__job_stop_task(pai__job *job, uint32_t task);
 /* A task that waits asks for room. */
 void pai__job_queue(pai__job *job, uint32_t task);
 

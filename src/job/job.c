@@ -43,7 +43,7 @@ static void start(pai__job *job, uint32_t task, pai_time time)
   pai__job_do_task(job, task, PAI__DO_START);
 }
 
-static void stop(pai__job *job, uint32_t task)
+void pai__job_stop_task(pai__job *job, uint32_t task)
 {
   pai__job_task_at(job, task)->state = PAI__TASK_ENDING;
   pai__job_do_task(job, task, PAI__DO_STOP);
@@ -156,7 +156,7 @@ static void decide(pai__job *job, int code, pai_time time)
     if (pai__task_is_alive(t)) {
       t->flags &= (uint8_t)~PAI__TASK_RETURNS;
       if (t->state != PAI__TASK_ENDING)
-        stop(job, i);
+        pai__job_stop_task(job, i);
     } else if (t->state < PAI__TASK_DONE) {
       t->state = PAI__TASK_DONE;
       t->code = PAI__CODE_JOB_OVER;
@@ -287,6 +287,7 @@ static int on_started(pai__job *job, const pai__job_event *e)
 static void removed_ended(pai__job *job, uint32_t task, pai_time time)
 {
   pai__task *t = pai__job_task_at(job, task);
+  bool returns = (t->flags & PAI__TASK_RETURNS) != 0;
 
   t->code = PAI__CODE_REMOVED;
   if (t->index >= pai__job_role_of(job, t)->tasks) {
@@ -295,7 +296,11 @@ static void removed_ended(pai__job *job, uint32_t task, pai_time time)
     return;
   }
   pai__task_reset(t);
-  if (!job->preempting)
+  if (job->preempting)
+    return;
+  if (returns)
+    pai__job_do_task(job, task, PAI__DO_RETURN);
+  else
     start(job, task, time);
 }
 
@@ -397,7 +402,7 @@ static int gang_preempted(pai__job *job, const pai__job_event *e)
 
     if (pai__task_is_alive(t) && t->state != PAI__TASK_ENDING) {
       t->flags |= PAI__TASK_RETURNS;
-      stop(job, i);
+      pai__job_stop_task(job, i);
     } else if (t->state < PAI__TASK_DONE && !pai__task_is_alive(t)) {
       t->state = PAI__TASK_WAITING;
       pai__job_do_task(job, i, PAI__DO_NOTHING);
@@ -423,9 +428,10 @@ static int tasks_preempted(pai__job *job, const pai__job_event *e)
     if (t->state == PAI__TASK_PLACED) {
       t->state = PAI__TASK_WAITING;
       pai__job_do_task(job, i, PAI__DO_RETURN);
-    } else if (pai__task_is_alive(t) && t->state != PAI__TASK_ENDING) {
+    } else if (pai__task_is_alive(t)) {
       t->flags |= PAI__TASK_RETURNS;
-      stop(job, i);
+      if (t->state != PAI__TASK_ENDING)
+        pai__job_stop_task(job, i);
     }
   }
   return PAI_OK;

@@ -89,11 +89,12 @@ enum pai__action_kind {
   PAI__DO_KILL     /* end tasks now */
 };
 
-/* What is to be done with `count` tasks from `task` on.  Of a gang, all of
- * its tasks are queued, returned, resumed and released at once, and so are
- * those alone that were added to it. */
+/* What is to be done with `count` tasks from `task` on; or with the whole job.
+ * A gang is queued, returned, resumed and released as a whole; only tasks that
+ * it gets or loses while it runs are queued and released alone. */
 typedef struct pai__action {
   enum pai__action_kind kind;
+  bool whole;
   uint32_t task, count;
   pai_time until;
 } pai__action;
@@ -187,6 +188,19 @@ void pai__job_dispose(pai__job *job);
 /* PAI_EINVAL: the event cannot be true; nothing has changed. */
 int pai__job_handle(pai__job *job, const pai__job_event *event);
 
+/*
+ * From now on a role has so many tasks.  New ones are to be queued alone; but
+ * a gang that waits for room waits for all of its tasks, and its host asks
+ * for as many as there are now.  Of those that are too many, the last ones,
+ * what is alive is stopped, and their room is released.
+ *
+ * PAI_OK; PAI_EINVAL: no such role, or the job is over; PAI_EBUSY: it is being
+ * stopped or preempted, and that can be done when it waits again; PAI_ENOMEM,
+ * and nothing has changed.
+ */
+int pai__job_rescale(pai__job *job, uint32_t role, uint32_t tasks,
+                     pai_time time);
+
 /* The next thing to do, for so many tasks at most; false when there is none.
  * A host need not take all at once: what has become pointless is left out. */
 bool pai__job_next(pai__job *job, uint32_t most, pai__action *out);
@@ -218,5 +232,9 @@ static inline const pai__task *pai__job_trigger(const pai__job *job)
 /* PAI_STATE_* of <openpai/platform.h>, for the job and for one task. */
 int pai__job_public_state(const pai__job *job);
 int pai__job_task_state(const pai__job *job, uint32_t task);
+
+/* The same in FrameworkController's words: one of nine (job-spec 5.3). */
+const char *pai__job_contract_state(const pai__job *job);
+const char *pai__job_task_contract_state(const pai__job *job, uint32_t task);
 
 #endif
