@@ -466,7 +466,7 @@ static void kill_tasks(pai__job *job, bool at_once)
   }
 }
 
-static int on_stop(pai__job *job, pai_time time)
+static int on_stop(pai__job *job, const pai__job_event *e)
 {
   if (job->state == PAI__JOB_DONE)
     return PAI_EINVAL;
@@ -479,7 +479,7 @@ static int on_stop(pai__job *job, pai_time time)
     renew(job); /* it is the next attempt that is stopped */
   if (!job->decided) {
     job->trigger = PAI__NO_TASK;
-    decide(job, PAI__CODE_STOPPED, time);
+    decide(job, e->code != 0 ? e->code : PAI__CODE_STOPPED, e->time);
   }
   return PAI_OK;
 }
@@ -538,7 +538,7 @@ int pai__job_handle(pai__job *job, const pai__job_event *event)
   case PAI__EV_TASK_STARTED: return on_started(job, event);
   case PAI__EV_TASK_ENDED: return on_ended(job, event);
   case PAI__EV_PREEMPTED: return on_preempted(job, event);
-  case PAI__EV_STOP: return on_stop(job, event->time);
+  case PAI__EV_STOP: return on_stop(job, event);
   case PAI__EV_IMPATIENT: kill_tasks(job, false); return PAI_OK;
   case PAI__EV_DUE: return on_due(job, event->time);
   }

@@ -153,7 +153,7 @@ typedef struct pai__job {
   bool inside : 1;     /* at.one */
   bool asked : 1;      /* the scheduler knows of it */
   bool decided : 1;    /* this attempt's code is fixed */
-  bool stop_asked : 1; /* by the user */
+  bool stop_asked : 1; /* not to be tried again */
   bool preempting : 1; /* when all tasks have ended, it waits again */
 } pai__job;
 
@@ -166,7 +166,8 @@ enum pai__event_kind {
   PAI__EV_TASK_STARTED, /* tasks */
   PAI__EV_TASK_ENDED,   /* tasks, code */
   PAI__EV_PREEMPTED,    /* the room of tasks is wanted back; count 0: of all */
-  PAI__EV_STOP,         /* the user asked; a second time: at once */
+  PAI__EV_STOP,         /* the user asked; a second time: at once.  code: what
+                           the job is to end with; 0: PAI__CODE_STOPPED */
   PAI__EV_IMPATIENT,    /* what was asked to stop took too long */
   PAI__EV_DUE           /* the time of PAI__DO_WAIT has come */
 };

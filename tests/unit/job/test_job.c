@@ -122,6 +122,24 @@ static void who_does_not_end_in_time_is_killed(void **state)
   hand_dispose(&h);
 }
 
+/* As a limit of time does. */
+static void stopped_with_a_code(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_start(&h, 1, 0, PAI__RETRY_FAILED);
+  hand_bring_up(&h);
+  assert_int_equal(hand_event(&h, PAI__EV_STOP, 0, 0, -1000), PAI_OK);
+  hand_expect(&h, PAI__DO_STOP, 0, 1);
+  hand_end(&h, 0, 0);
+  hand_expect_finish(&h); /* although such an end would be tried again */
+  assert_int_equal(h.job.code, -1000);
+  assert_int_equal(pai__job_tasks(&h.job)[0].code, PAI__CODE_JOB_OVER);
+  assert_int_equal(pai__job_public_state(&h.job), PAI_STATE_FAILED);
+  hand_dispose(&h);
+}
+
 static void stop_before_it_started(void **state)
 {
   by_hand h;
@@ -406,6 +424,7 @@ int main(void)
     cmocka_unit_test(a_task_whose_turn_has_not_come_is_not_started),
     cmocka_unit_test(stop_once_then_at_once),
     cmocka_unit_test(who_does_not_end_in_time_is_killed),
+    cmocka_unit_test(stopped_with_a_code),
     cmocka_unit_test(stop_before_it_started),
     cmocka_unit_test(events_out_of_place_change_nothing),
     cmocka_unit_test(a_retry_returns_the_room_and_waits_for_it),
