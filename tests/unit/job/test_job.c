@@ -287,6 +287,29 @@ static void stopped_during_a_delay(void **state)
   hand_dispose(&h);
 }
 
+/* Then it goes at once, and does not wait for room first. */
+static void stopped_before_it_returned_its_room(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_start(&h, 1, 0, 1);
+  hand_bring_up(&h);
+  hand_end(&h, 0, 1);
+  hand_take(&h, PAI__EV_STOP, 0, 0);
+  hand_expect_finish(&h);
+  hand_dispose(&h);
+  hand_start(&h, 1, 0, 0);
+  hand_bring_up(&h);
+  hand_end(&h, 0, 201);
+  hand_expect_whole(&h, PAI__DO_RETURN);
+  h.now = hand_expect_whole(&h, PAI__DO_WAIT);
+  hand_take(&h, PAI__EV_DUE, 0, 0);
+  hand_take(&h, PAI__EV_STOP, 0, 0);
+  hand_expect_finish(&h);
+  hand_dispose(&h);
+}
+
 static void a_stop_ends_retries_but_not_a_result(void **state)
 {
   by_hand h;
@@ -370,6 +393,8 @@ static void preempted_before_it_starts_or_while_it_is_stopped(void **state)
   hand_expect(&h, PAI__DO_STOP, 0, 2);
   hand_take(&h, PAI__EV_STOP, 0, 0); /* now it does not come back */
   hand_expect_nothing(&h);
+  assert_string_equal(pai__job_task_contract_state(&h.job, 0),
+                      "AttemptDeletionRequested");
   hand_end(&h, 0, 0);
   hand_end(&h, 1, 0);
   hand_expect_finish(&h);
@@ -431,6 +456,7 @@ int main(void)
     cmocka_unit_test(a_delay_holds_it_until_it_is_due),
     cmocka_unit_test(what_is_due_at_once_is_not_held),
     cmocka_unit_test(stopped_during_a_delay),
+    cmocka_unit_test(stopped_before_it_returned_its_room),
     cmocka_unit_test(a_stop_ends_retries_but_not_a_result),
     cmocka_unit_test(preemption_costs_no_retry),
     cmocka_unit_test(a_result_goes_before_preemption),

@@ -123,6 +123,48 @@ static void what_was_removed_is_wanted_again(void **state)
   hand_dispose(&h);
 }
 
+/* Its room is wanted back before it is wanted again. */
+static void removed_preempted_and_wanted_again(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_form(&h, 2, 0, 0);
+  h.form.partial = true;
+  hand_begin(&h);
+  hand_expect(&h, PAI__DO_QUEUE, 0, 2);
+  hand_take(&h, PAI__EV_PLACED, 0, 0);
+  hand_expect(&h, PAI__DO_START, 0, 2);
+  rescale(&h, 0, 1);
+  hand_expect(&h, PAI__DO_STOP, 1, 1);
+  hand_take(&h, PAI__EV_PREEMPTED, 1, 1);
+  rescale(&h, 0, 2);
+  hand_end(&h, 1, 143);
+  hand_expect(&h, PAI__DO_RETURN, 1, 1);
+  hand_take(&h, PAI__EV_PLACED, 1, 1);
+  hand_expect(&h, PAI__DO_START, 1, 1);
+  hand_dispose(&h);
+}
+
+static void decided_before_what_was_removed_has_ended(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_start(&h, 3, 0, 0);
+  hand_bring_up(&h);
+  rescale(&h, 0, 2);
+  hand_expect(&h, PAI__DO_STOP, 2, 1);
+  hand_end(&h, 0, 4);
+  hand_expect(&h, PAI__DO_STOP, 1, 1); /* the other one knows already */
+  hand_end(&h, 2, 143);
+  assert_int_equal(task(&h, 2)->state, PAI__TASK_GONE);
+  assert_int_equal(task(&h, 2)->code, PAI__CODE_REMOVED);
+  hand_end(&h, 1, 143);
+  hand_expect_finish(&h);
+  hand_dispose(&h);
+}
+
 static int body(const pai_alloc *alloc, void *user_data)
 {
   pai__job job;
@@ -239,6 +281,8 @@ int main(void)
     cmocka_unit_test(new_tasks_stand_behind_all_others),
     cmocka_unit_test(a_running_gang_shrinks),
     cmocka_unit_test(what_was_removed_is_wanted_again),
+    cmocka_unit_test(removed_preempted_and_wanted_again),
+    cmocka_unit_test(decided_before_what_was_removed_has_ended),
     cmocka_unit_test(failing_memory),
     cmocka_unit_test(states_in_the_contract_s_words),
     cmocka_unit_test(states_while_a_job_waits_to_be_tried_again),

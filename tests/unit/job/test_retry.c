@@ -201,6 +201,25 @@ static void tasks_wait_for_their_own_times(void **state)
   hand_dispose(&h);
 }
 
+/* One that is due before what was waited for. */
+static void the_earlier_time_is_waited_for(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_form(&h, 2, 0, 0);
+  h.roles[0].retry = (pai__retry_policy){ true, 0 };
+  hand_begin(&h);
+  hand_bring_up(&h);
+  h.job.at.many.tasks[0].hasty = 7;
+  h.job.at.many.tasks[1].hasty = 1;
+  hand_end(&h, 0, 200);
+  assert_int_equal(hand_expect_whole(&h, PAI__DO_WAIT), h.now + 60000000);
+  hand_end(&h, 1, 200);
+  assert_int_equal(hand_expect_whole(&h, PAI__DO_WAIT), h.now + 1000000);
+  hand_dispose(&h);
+}
+
 /* Delays are drawn, from one end to the other, the same for the same seed. */
 static void conflicts_wait_for_a_drawn_time(void **state)
 {
@@ -231,6 +250,7 @@ int main(void)
     cmocka_unit_test(the_table_of_tasks),
     cmocka_unit_test(endless_retries_come_ever_later),
     cmocka_unit_test(tasks_wait_for_their_own_times),
+    cmocka_unit_test(the_earlier_time_is_waited_for),
     cmocka_unit_test(conflicts_wait_for_a_drawn_time),
   };
 
