@@ -123,6 +123,27 @@ static void what_was_removed_is_wanted_again(void **state)
   hand_dispose(&h);
 }
 
+/* Nobody has completed then. */
+static void a_gang_that_shrinks_to_nothing_goes_on(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_start(&h, 2, 0, 0);
+  hand_bring_up(&h);
+  hand_end(&h, 1, 0);
+  rescale(&h, 0, 0);
+  hand_expect(&h, PAI__DO_STOP, 0, 1);
+  hand_expect(&h, PAI__DO_RELEASE, 1, 1);
+  hand_end(&h, 0, 0);
+  hand_expect(&h, PAI__DO_RELEASE, 0, 1);
+  hand_expect_nothing(&h);
+  assert_false(h.job.decided);
+  rescale(&h, 0, 1);
+  hand_expect(&h, PAI__DO_QUEUE, 0, 1);
+  hand_dispose(&h);
+}
+
 /* Its room is wanted back before it is wanted again. */
 static void removed_preempted_and_wanted_again(void **state)
 {
@@ -283,6 +304,7 @@ int main(void)
     cmocka_unit_test(what_was_removed_is_wanted_again),
     cmocka_unit_test(removed_preempted_and_wanted_again),
     cmocka_unit_test(decided_before_what_was_removed_has_ended),
+    cmocka_unit_test(a_gang_that_shrinks_to_nothing_goes_on),
     cmocka_unit_test(failing_memory),
     cmocka_unit_test(states_in_the_contract_s_words),
     cmocka_unit_test(states_while_a_job_waits_to_be_tried_again),
