@@ -78,13 +78,14 @@ static void drop_rooms(pai__job *job)
 /* A new attempt begins with tasks that nothing has happened to. */
 static void renew(pai__job *job)
 {
-  pai__job_role *roles = job->inside ? &job->at.one.role : job->at.many.roles;
-
   job->attempt = job->retries + (job->form->partial ? 0 : job->preempted);
   job->trigger = PAI__NO_TASK;
   job->done = 0;
-  for (uint32_t r = 0; r < job->form->nroles; r++)
-    roles[r].well = roles[r].badly = 0;
+  for (uint32_t r = 0; r < job->form->nroles; r++) {
+    pai__job_role *role = pai__job_role_at(job, r);
+
+    role->well = role->badly = 0;
+  }
   for (uint32_t i = 0; i < job->ntasks; i++) {
     pai__task *t = pai__job_task_at(job, i);
 
@@ -554,12 +555,15 @@ static int make_tasks(pai__job *job)
 
   job->at.many.tasks = pai__realloc(
     job->alloc, NULL, 0, job->ntasks > 0 ? job->ntasks : 1, sizeof(pai__task));
-  job->at.many.roles =
-    pai__realloc(job->alloc, NULL, 0, form->nroles, sizeof(pai__job_role));
-  if (job->at.many.tasks == NULL || job->at.many.roles == NULL)
+  if (form->nroles > 1)
+    job->at.many.roles =
+      pai__realloc(job->alloc, NULL, 0, form->nroles, sizeof(pai__job_role));
+  if (job->at.many.tasks == NULL ||
+      (form->nroles > 1 && job->at.many.roles == NULL))
     return PAI_ENOMEM;
   for (uint32_t r = 0; r < form->nroles; r++) {
-    job->at.many.roles[r] = (pai__job_role){ .tasks = form->roles[r].tasks };
+    *pai__job_role_at(job, r) =
+      (pai__job_role){ .tasks = form->roles[r].tasks };
     for (uint32_t i = 0; i < form->roles[r].tasks; i++, t++)
       job->at.many.tasks[t] = (pai__task){ .role = r, .index = i };
   }
@@ -579,7 +583,7 @@ int pai__job_init(pai__job *job, const pai_alloc *alloc,
   job->ntasks = job->wanted;
   job->inside = form->nroles == 1 && job->ntasks == 1;
   if (job->inside)
-    job->at.one.role.tasks = 1;
+    job->role.tasks = 1;
   else if (make_tasks(job) < 0)
     return PAI_ENOMEM;
   if (form->partial) {
@@ -598,7 +602,8 @@ void pai__job_dispose(pai__job *job)
     return;
   pai__free(job->alloc, job->at.many.tasks,
             (job->ntasks > 0 ? job->ntasks : 1) * sizeof(pai__task));
-  pai__free(job->alloc, job->at.many.roles,
-            job->form->nroles * sizeof(pai__job_role));
+  if (job->form->nroles > 1)
+    pai__free(job->alloc, job->at.many.roles,
+              job->form->nroles * sizeof(pai__job_role));
   job->form = NULL;
 }

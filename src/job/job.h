@@ -126,15 +126,13 @@ typedef struct pai__job {
   pai_time began; /* when it was placed last */
   pai_time due;   /* the first of the times it waits for */
   union {
-    struct {
-      pai__task task;
-      pai__job_role role;
-    } one; /* of a job that began with one task */
+    pai__task one; /* the task of a job that begins with one */
     struct {
       pai__task *tasks;
-      pai__job_role *roles;
+      pai__job_role *roles; /* NULL if there is only one */
     } many;
   } at;
+  pai__job_role role; /* if it is the only one */
   uint32_t ntasks;    /* with those that are gone */
   uint32_t wanted;    /* as the roles say */
   uint32_t alive;     /* tasks that hold something on a machine */
@@ -147,10 +145,10 @@ typedef struct pai__job {
   uint32_t preempted; /* and how often it lost its room */
   uint32_t trigger;   /* the task that decided, or PAI__NO_TASK */
   int code;
-  uint16_t todo; /* a bit for each enum pai__action_kind */
+  uint8_t todo;  /* a bit for each enum pai__action_kind of whole jobs */
   uint8_t state; /* enum pai__job_state */
   uint8_t hasty;
-  bool inside : 1;     /* at.one */
+  bool inside : 1;     /* its task is at.one */
   bool asked : 1;      /* the scheduler knows of it */
   bool decided : 1;    /* this attempt's code is fixed */
   bool stop_asked : 1; /* not to be tried again */
@@ -215,12 +213,12 @@ static inline bool pai__job_has_next(const pai__job *job)
 
 static inline const pai__task *pai__job_tasks(const pai__job *job)
 {
-  return job->inside ? &job->at.one.task : job->at.many.tasks;
+  return job->inside ? &job->at.one : job->at.many.tasks;
 }
 
 static inline const pai__job_role *pai__job_roles(const pai__job *job)
 {
-  return job->inside ? &job->at.one.role : job->at.many.roles;
+  return job->form->nroles == 1 ? &job->role : job->at.many.roles;
 }
 
 /* The task that decided, or NULL. */

@@ -17,7 +17,6 @@ static int grow(pai__job *job, uint32_t more)
 {
   size_t old = job->ntasks > 0 ? job->ntasks : 1, n = job->ntasks + more;
   pai__task *tasks;
-  pai__job_role *roles;
 
   if (more == 0)
     return PAI_OK;
@@ -25,20 +24,12 @@ static int grow(pai__job *job, uint32_t more)
                        job->inside ? 0 : old, n, sizeof(*tasks));
   if (tasks == NULL)
     return PAI_ENOMEM;
-  if (!job->inside) {
-    job->at.many.tasks = tasks;
-    return PAI_OK;
+  if (job->inside) {
+    tasks[0] = job->at.one;
+    job->at.many.roles = NULL; /* it has but one */
+    job->inside = false;
   }
-  roles = pai__realloc(job->alloc, NULL, 0, 1, sizeof(*roles));
-  if (roles == NULL) {
-    pai__free(job->alloc, tasks, n * sizeof(*tasks));
-    return PAI_ENOMEM;
-  }
-  tasks[0] = job->at.one.task;
-  roles[0] = job->at.one.role;
-  job->inside = false;
   job->at.many.tasks = tasks;
-  job->at.many.roles = roles;
   return PAI_OK;
 }
 
@@ -93,7 +84,6 @@ static void remove_task(pai__job *job, uint32_t task)
 int pai__job_rescale(pai__job *job, uint32_t role, uint32_t tasks,
                      pai_time time)
 {
-  pai__job_role *roles;
   uint32_t old;
 
   if (role >= job->form->nroles || job->state == PAI__JOB_DONE)
@@ -103,8 +93,7 @@ int pai__job_rescale(pai__job *job, uint32_t role, uint32_t tasks,
   old = pai__job_roles(job)[role].tasks;
   if (tasks > old && more_tasks(job, role, tasks) < 0)
     return PAI_ENOMEM;
-  roles = job->inside ? &job->at.one.role : job->at.many.roles;
-  roles[role].tasks = tasks;
+  pai__job_role_at(job, role)->tasks = tasks;
   job->wanted += tasks - old;
   for (uint32_t i = 0; tasks < old && i < job->ntasks; i++) {
     const pai__task *t = pai__job_task_at(job, i);

@@ -111,7 +111,7 @@ static void the_nth_by_time(void **state)
       task->state = PAI__TASK_DONE; /* as though no rule had been looked at */
       task->code = 1;
       task->time = times[t];
-      h.job.at.many.roles[0].badly++;
+      h.job.role.badly++;
       h.job.done++;
       h.job.alive--;
     }

@@ -437,7 +437,7 @@ static void a_job_of_one_task_is_small(void **state)
   hand_form(&h, 1, 0, 0);
   assert_int_equal(pai__job_init(&h.job, &tally.alloc, &h.form, 1), PAI_OK);
   assert_int_equal(tally.calls, 0);
-  assert_true(sizeof(h.job) <= 144);
+  assert_true(sizeof(h.job) <= 136);
   pai__job_dispose(&h.job);
 }
 
