@@ -302,7 +302,7 @@ static void after_event(world *w, const pai__job_event *e, int rc, bool alive,
     assert_false(w->held);
     w->room = true;
   }
-  for (uint32_t i = e->task; i < end; i++) {
+  for (uint32_t i = e->task; i < end && i < w->ntasks; i++) {
     told *k = &w->tasks[i];
 
     if (e->kind == PAI__EV_TASK_ENDED) {
