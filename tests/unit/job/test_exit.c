@@ -104,14 +104,17 @@ static bool cut(char *line, char *cells[CELLS])
   return true;
 }
 
-static void check_line(char *cells[CELLS])
+static void check_line(char *cells[CELLS], int row)
 {
   static const char *const classes_of[] = { "U", "T", "TC", "P" };
   int code = (int)strtol(cells[0], NULL, 10);
-  const pai__exit *e = pai__exit_find(code);
+  size_t n;
+  const pai__exit *e = &pai__exit_rows(&n)[row];
   char both[200];
 
+  assert_true((size_t)row < n);
   assert_int_equal(e->code, code);
+  assert_ptr_equal(pai__exit_find(code), e);
   assert_string_equal(e->phrase, cells[1]);
   (void)snprintf(both, sizeof(both), "%s / %s", e->issuer, e->causer);
   assert_string_equal(both, cells[2]);
@@ -136,13 +139,12 @@ static void every_row_of_the_reference(void **state)
     there |= strncmp(line, "| code | phrase |", 17) == 0;
     if (there && line[0] != '|')
       break;
-    if (there && line[2] != 'c' && cut(line, cells)) {
-      check_line(cells);
-      found++;
-    }
+    if (there && line[2] != 'c' && cut(line, cells))
+      check_line(cells, found++);
   }
   pai__strfree(&pai__libc_alloc, text);
-  assert_int_equal(found, 62);
+  (void)pai__exit_rows(&len);
+  assert_int_equal(found, len);
 }
 
 int main(void)
