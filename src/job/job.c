@@ -414,13 +414,22 @@ static int gang_preempted(pai__job *job, const pai__job_event *e)
   return PAI_OK;
 }
 
+static bool has_room(const pai__task *t)
+{
+  return t->state == PAI__TASK_PLACED || pai__task_is_alive(t);
+}
+
 static int tasks_preempted(pai__job *job, const pai__job_event *e)
 {
-  uint32_t first = e->count == 0 ? 0 : e->task;
+  uint32_t first = e->count == 0 ? 0 : e->task, found = 0;
   uint32_t end = e->count == 0 ? job->ntasks : e->task + e->count;
 
   if (e->count != 0 &&
       !tasks_are(job, e, PLACED | STARTING | RUNNING | ENDING))
+    return PAI_EINVAL;
+  for (uint32_t i = first; i < end; i++)
+    found += has_room(pai__job_task_at(job, i));
+  if (found == 0)
     return PAI_EINVAL;
   job->preempted++;
   for (uint32_t i = first; i < end; i++) {

@@ -138,6 +138,7 @@ static void tasks_are_preempted_one_by_one(void **state)
   hand_expect(&h, PAI__DO_RETURN, 1, 1);
   hand_end(&h, 0, 0);
   hand_expect(&h, PAI__DO_RELEASE, 0, 1);
+  assert_int_equal(hand_event(&h, PAI__EV_PREEMPTED, 0, 0, 0), PAI_EINVAL);
   assert_int_equal(h.job.state, PAI__JOB_RUNNING);
   hand_take(&h, PAI__EV_PLACED, 1, 2);
   hand_expect(&h, PAI__DO_START, 1, 2);
