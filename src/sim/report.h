@@ -96,6 +96,9 @@ struct pai_sim_report {
   bool bars_cut; /* there were more */
 };
 
+/* An empty one; PAI_OK or PAI_ENOMEM, and then *out is NULL. */
+int pai__sim_report_make(pai_sim_report **out, const pai_alloc *alloc);
+
 /* Writers of one or more reports; each has a file of its own. */
 int pai__report_json(const pai_sim_report *const *reports, size_t n,
                      pai_write_cb write, void *user_data, pai_error **err);
