@@ -43,7 +43,7 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
-    'sched replay') options='--json --policy --until --help' ;;
+    'sched replay') options='--json --options --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;

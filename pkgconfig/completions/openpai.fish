@@ -79,6 +79,7 @@ complete -c openpai -n __fish_use_subcommand -f -a sched -d 'Repeat recorded dec
 complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain hived-replay' -f -a replay -d 'Repeat the decisions of a log'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l json -d 'One JSON object a decision'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Decide with this one'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l options -x -d 'Options of that policy, as JSON'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l until -x -d 'No further than this line'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l help -d 'Explain sched replay'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain hived-replay' -f -a show -d 'Show the state at the end of a log'

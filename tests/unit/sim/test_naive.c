@@ -21,6 +21,7 @@ typedef struct plain {
   size_t count;
   int gpus[SHARES];
   size_t nvcs;
+  bool bare; /* there is nothing but the first machine, for everybody */
 } plain;
 
 static const char *const vcs[SHARES] = { "one", "two" };
@@ -187,6 +188,7 @@ static void make_up(plain *p, uint64_t seed, bool gangs, bool guesses,
 
   memset(p, 0, sizeof(*p));
   p->nvcs = draw(&r, 1, SHARES); /* that have jobs */
+  p->bare = p->nvcs == 1 && draw(&r, 0, 2) != 0;
   for (size_t i = 0; i < SHARES; i++)
     p->gpus[i] = (int)draw(&r, 1, 8);
   p->count = draw(&r, 1, MOST);
@@ -222,7 +224,10 @@ static void describe(const plain *p, bool gangs, char *out, size_t size)
     "nodes: [{name: \"n[1-%d]\", sku: box}]\n"
     "virtualClusters: {one: {cells: {box: %d}}, two: {cells: {box: %d}}}\n";
 
-  if (gangs)
+  if (p->bare)
+    (void)snprintf(out, size, "nodes:%d gpu:%d:h100", gangs ? p->gpus[0] : 1,
+                   gangs ? 1 : p->gpus[0]);
+  else if (gangs)
     (void)snprintf(out, size, nodes, p->gpus[0] + p->gpus[1], p->gpus[0],
                    p->gpus[1]);
   else
