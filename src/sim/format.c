@@ -115,7 +115,7 @@ static void add_short(char *out, uint64_t n)
     add_count(out, n);
     return;
   }
-  for (; n >= 999950; u++)
+  for (; n >= 999500; u++)
     n = (n + 500) / 1000;
   if (n >= 99950) /* by itself, rounding does not make it 100.0 */
     add(out, "%u %s", (unsigned)((n + 500) / 1000), units[u]);
@@ -140,12 +140,18 @@ static void add_two(char *out, uint64_t n, unsigned per, const char *large,
     add(out, " %u %s", (unsigned)(n % per), small);
 }
 
+static uint64_t round_to(uint64_t n, int64_t unit)
+{
+  return (n + (uint64_t)unit / 2) / (uint64_t)unit;
+}
+
 /* Each unit only where rounding to it does not reach the next one. */
 const char *pai__show_time(char out[PAI__CELL], int64_t us)
 {
   uint64_t n = begin(out, us);
-  uint64_t tenths = (n + 50000) / 100000, seconds = (n + 500000) / 1000000;
-  uint64_t minutes = (seconds + 30) / 60, hours = (seconds + 1800) / 3600;
+  uint64_t tenths = round_to(n, 100000), seconds = round_to(n, PAI__SECOND);
+  uint64_t minutes = round_to(n, PAI__MINUTE), hours = round_to(n, PAI__HOUR);
+  uint64_t days = round_to(n, PAI__DAY);
 
   if (n == 0)
     add(out, "0 s");
@@ -164,10 +170,12 @@ const char *pai__show_time(char out[PAI__CELL], int64_t us)
     add_two(out, minutes, 60, "h", "min");
   else if (hours < 2400)
     add_two(out, hours, 24, "d", "h");
-  else if (hours < 240000)
-    add_two(out, (hours + 12) / 24 * 24, 24, "d", "h");
+  else if (days < 10000)
+    add_two(out, days, 1, "d", "");
+  else if (days < 365000)
+    add_two(out, days, 365, "y", "d");
   else
-    add_two(out, hours / 24, 365, "y", "d");
+    add_two(out, round_to(n, PAI__YEAR), 1, "y", "");
   return out;
 }
 
@@ -195,6 +203,15 @@ const char *pai__show_percent(char out[PAI__CELL], int64_t millionths)
   return out;
 }
 
+const char *pai__show_round_percent(char out[PAI__CELL], int64_t millionths)
+{
+  uint64_t tenths = (begin(out, millionths) + 500) / 1000;
+
+  add_count(out, tenths / 10);
+  add(out, tenths % 10 > 0 ? ".%u %%" : " %%", (unsigned)(tenths % 10));
+  return out;
+}
+
 const char *pai__show_times(char out[PAI__CELL], int64_t thousandths)
 {
   uint64_t n = begin(out, thousandths);
@@ -210,6 +227,15 @@ const char *pai__show_times(char out[PAI__CELL], int64_t thousandths)
   return out;
 }
 
+const char *pai__show_index(char out[PAI__CELL], int64_t millionths)
+{
+  uint64_t n = (begin(out, millionths) + 500) / 1000;
+
+  add_count(out, n / 1000);
+  add(out, ".%03u", (unsigned)(n % 1000));
+  return out;
+}
+
 const char *pai__show_change(char out[PAI__CELL], int64_t value, int64_t from)
 {
   int64_t more = value - from, tenths;
@@ -218,10 +244,12 @@ const char *pai__show_change(char out[PAI__CELL], int64_t value, int64_t from)
   if (value == from || from <= 0 || value < 0)
     return out;
   tenths = pai__portion(more, 1000, from);
+  if (tenths <= -1000 && value > 0)
+    tenths = -999; /* a little is left */
   if (tenths >= 9000) {
     add(out, "×");
-    add_count(out, (uint64_t)(tenths + 1000) / 1000);
-  } else {
+    add_count(out, ((uint64_t)tenths + 1000) / 1000);
+  } else if (tenths != 0) {
     add(out, "%s%u.%u %%", more < 0 ? "-" : "+",
         (unsigned)(absolute(tenths) / 10), (unsigned)(absolute(tenths) % 10));
   }
@@ -231,19 +259,17 @@ const char *pai__show_change(char out[PAI__CELL], int64_t value, int64_t from)
 const char *pai__show_decimal(char out[PAI__CELL], int64_t value,
                               unsigned digits)
 {
-  uint64_t n = begin(out, value), unit = 1;
+  uint64_t n = begin(out, value), unit = 1, rest;
 
   for (unsigned i = 0; i < digits; i++)
     unit *= 10;
   add(out, "%llu", (unsigned long long)(n / unit));
-  n %= unit;
-  if (n > 0) {
-    while (n % 10 == 0) {
-      n /= 10;
-      digits--;
-    }
-    add(out, ".%0*llu", (int)digits, (unsigned long long)n);
-  }
+  rest = n % unit;
+  if (rest == 0)
+    return out;
+  for (; rest % 10 == 0; rest /= 10)
+    digits--;
+  add(out, ".%0*llu", (int)digits, (unsigned long long)rest);
   return out;
 }
 
@@ -252,17 +278,14 @@ const char *pai__show_decimal(char out[PAI__CELL], int64_t value,
 int64_t pai__tick_step(int64_t end, int most)
 {
   static const int parts[] = { 1, 2, 5 };
-  int64_t unit = 1;
 
-  for (;;) {
-    for (size_t i = 0; i < PAI__LEN(parts); i++)
-      if (end / (unit * parts[i]) < most ||
-          (end / (unit * parts[i]) == most && end % (unit * parts[i]) == 0))
-        return unit * parts[i];
-    if (unit > INT64_MAX / 100)
-      return unit;
-    unit *= 10;
-  }
+  for (int64_t unit = 1;; unit *= 10) /* 5 * 10^18 is enough for any */
+    for (size_t i = 0; i < PAI__LEN(parts); i++) {
+      int64_t step = unit * parts[i];
+
+      if (end / step < most || (end / step == most && end % step == 0))
+        return step;
+    }
 }
 
 int64_t pai__tick_time(int64_t end, int most)
@@ -280,7 +303,9 @@ int64_t pai__tick_time(int64_t end, int most)
   for (size_t i = 0; i < PAI__LEN(steps); i++)
     if (end / steps[i] <= most)
       return steps[i];
-  return PAI__DAY * pai__tick_step(end / PAI__DAY, most);
+  if (end < 10000 * PAI__DAY)
+    return PAI__DAY * pai__tick_step(end / PAI__DAY, most);
+  return PAI__YEAR * pai__tick_step(end / PAI__YEAR, most);
 }
 
 int pai__log2(int64_t n)

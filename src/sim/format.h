@@ -15,6 +15,7 @@ enum { PAI__CELL = 48 }; /* bytes that each of them fits into */
 #define PAI__MINUTE (60 * PAI__SECOND)
 #define PAI__HOUR (60 * PAI__MINUTE)
 #define PAI__DAY (24 * PAI__HOUR)
+#define PAI__YEAR (365 * PAI__DAY) /* what is longer is told in these */
 
 /* part * by / whole, rounded to the nearest, without overflow on the way; as
  * much as there is where it is more, and 0 where whole is not positive. */
@@ -30,8 +31,12 @@ const char *pai__show_short(char out[PAI__CELL], int64_t n);
 const char *pai__show_hours(char out[PAI__CELL], int64_t us);
 /* Millionths as "81.3 %". */
 const char *pai__show_percent(char out[PAI__CELL], int64_t millionths);
+/* The same without ".0". */
+const char *pai__show_round_percent(char out[PAI__CELL], int64_t millionths);
 /* Thousandths as "1.03", "12.3", "1 234". */
 const char *pai__show_times(char out[PAI__CELL], int64_t thousandths);
+/* Millionths as "0.930". */
+const char *pai__show_index(char out[PAI__CELL], int64_t millionths);
 /* How far a value is from another: "+12.3 %", "×4.5"; "" where that is none
  * or cannot be said. */
 const char *pai__show_change(char out[PAI__CELL], int64_t value, int64_t from);
@@ -43,8 +48,8 @@ const char *pai__show_decimal(char out[PAI__CELL], int64_t value,
 
 /* --- axes ------------------------------------------------------------------ */
 
-/* The distance of round ticks, so that no more than `most` intervals reach
- * `end`; at least 1.  Of times: as clocks are divided. */
+/* The distance of round ticks, so that no more than `most` intervals, 2 or more,
+ * reach `end`; at least 1.  Of times: as clocks are divided. */
 int64_t pai__tick_step(int64_t end, int most);
 int64_t pai__tick_time(int64_t end, int most);
 

@@ -12,20 +12,10 @@
   }
 
 static const pai__figure figures[] = {
-  FIGURE("jobs", jobs, PAI__COUNT, 0, "jobs", "that came"),
-  FIGURE("rejected", rejected, PAI__COUNT, -1, "rejected",
-         "jobs that could never start"),
-  FIGURE("started", started, PAI__COUNT, 1, "started",
-         "jobs that started at least once"),
-  FIGURE("finished", finished, PAI__COUNT, 1, "finished",
-         "jobs that ended by themselves, well or badly"),
-  FIGURE("failed", failed, PAI__COUNT, 0, "failed",
-         "jobs that ended badly by themselves"),
-  FIGURE("killed", killed, PAI__COUNT, 0, "killed",
-         "jobs that their owner ended, or their limit"),
-  FIGURE("left", left, PAI__COUNT, -1, "left", "jobs that have not ended"),
   FIGURE("makespan_s", makespan, PAI__TIME, -1, "makespan",
          "from the first submission to the last end"),
+  FIGURE("utilization", utilization, PAI__PERCENT, 1, "utilization",
+         "GPU time in use, or CPU time where there are no GPUs"),
   FIGURE("wait_mean_s", wait_mean, PAI__TIME, -1, "wait, mean",
          "from submission to the first start"),
   FIGURE("wait_p50_s", wait_p50, PAI__TIME, -1, "wait, P50",
@@ -42,18 +32,28 @@ static const pai__figure figures[] = {
          "half of the jobs were slowed down no more"),
   FIGURE("slowdown_p90", slowdown_p90, PAI__TIMES, -1, "slowdown, P90",
          "90 of 100 jobs were slowed down no more"),
-  FIGURE("utilization", utilization, PAI__PERCENT, 1, "utilization",
-         "GPU time in use, or CPU time where there are no GPUs"),
-  FIGURE("fragmentation", fragmentation, PAI__PERCENT, -1, "fragmentation",
-         "free GPUs that no task of eight, or of a whole node, can have"),
   FIGURE("fairness", fairness, PAI__INDEX, 1, "fairness",
          "Jain's index over users; 1: all got alike"),
+  FIGURE("fragmentation", fragmentation, PAI__PERCENT, -1, "fragmentation",
+         "free GPUs that no task of eight, or of a whole node, can have"),
   FIGURE("preemptions", preemptions, PAI__COUNT, -1, "preemptions",
          "how often a job was stopped for another one"),
   FIGURE("retries", retries, PAI__COUNT, 0, "retries",
          "how often a job that had failed was tried again"),
-  FIGURE("lost_gpu_s", lost, PAI__WORK, -1, "lost GPU time",
+  FIGURE("lost_gpu_s", lost, PAI__WORK, -1, "lost work",
          "work that was done in vain"),
+  FIGURE("jobs", jobs, PAI__COUNT, 0, "jobs", "that came"),
+  FIGURE("started", started, PAI__COUNT, 1, "started",
+         "jobs that started at least once"),
+  FIGURE("finished", finished, PAI__COUNT, 1, "finished",
+         "jobs that ended by themselves, well or badly"),
+  FIGURE("failed", failed, PAI__COUNT, 0, "failed",
+         "jobs that ended badly by themselves"),
+  FIGURE("killed", killed, PAI__COUNT, 0, "killed",
+         "jobs that their owner ended, or their limit"),
+  FIGURE("rejected", rejected, PAI__COUNT, -1, "rejected",
+         "jobs that could never start"),
+  FIGURE("left", left, PAI__COUNT, -1, "not ended", "jobs that were left"),
 };
 
 const pai__figure *pai__figure_at(size_t i)
@@ -90,7 +90,7 @@ const char *pai__show_figure(char out[PAI__CELL], const pai__figure *f,
   switch (f->kind) {
   case PAI__TIME: return pai__show_time(out, value);
   case PAI__PERCENT: return pai__show_percent(out, value);
-  case PAI__INDEX: return pai__show_decimal(out, (value + 500) / 1000, 3);
+  case PAI__INDEX: return pai__show_index(out, value);
   case PAI__TIMES: return pai__show_times(out, value);
   case PAI__WORK: return pai__show_hours(out, value);
   default: return pai__show_count(out, value);
@@ -127,9 +127,11 @@ bool pai__is_best(const pai__figure *f, const pai_sim_report *const *reports,
 
 /* --- time ---------------------------------------------------------------------- */
 
-uint64_t pai__capacity(const pai_sim_report *r)
+int64_t pai__capacity(const pai_sim_report *r)
 {
-  return r->gpus > 0 ? r->gpus : r->cpus;
+  uint64_t all = r->gpus > 0 ? r->gpus : r->cpus;
+
+  return all < INT64_MAX ? (int64_t)all : INT64_MAX;
 }
 
 const char *pai__unit(const pai_sim_report *r)
@@ -139,16 +141,9 @@ const char *pai__unit(const pai_sim_report *r)
 
 pai_time pai__bin_length(const pai_sim_report *r, size_t i)
 {
-  pai_time from = (pai_time)i * r->bin, rest = r->view.makespan - from;
+  pai_time rest = r->span - (pai_time)i * r->bin;
 
-  return i + 1 == r->nbins && rest > 0 && rest < r->bin ? rest : r->bin;
-}
-
-pai_time pai__span(const pai_sim_report *r)
-{
-  if (r->nbins == 0)
-    return 0;
-  return (pai_time)(r->nbins - 1) * r->bin + pai__bin_length(r, r->nbins - 1);
+  return rest < 0 ? 0 : rest < r->bin ? rest : r->bin;
 }
 
 pai_time pai__longest(const pai_sim_report *const *reports, size_t n)
@@ -156,15 +151,14 @@ pai_time pai__longest(const pai_sim_report *const *reports, size_t n)
   pai_time longest = 0;
 
   for (size_t i = 0; i < n; i++)
-    if (pai__span(reports[i]) > longest)
-      longest = pai__span(reports[i]);
+    if (reports[i]->span > longest)
+      longest = reports[i]->span;
   return longest;
 }
 
 static int64_t amount(const pai_sim_report *r, int what, size_t i)
 {
   const pai__bin *b = &r->bins[i];
-  int64_t all = (int64_t)pai__capacity(r);
 
   switch (what) {
   case PAI__BUSY: return b->busy;
@@ -172,10 +166,14 @@ static int64_t amount(const pai_sim_report *r, int what, size_t i)
   case PAI__WANTED: return b->wanted;
   case PAI__WAITING: return b->waiting;
   case PAI__RUNNING: return b->running;
-  default:
+  case PAI__UP: return b->up;
+  default: {
+    int64_t all = pai__capacity(r);
+
     all =
       all < INT64_MAX / (r->bin + 1) ? all * pai__bin_length(r, i) : INT64_MAX;
     return all > b->up ? all - b->up : 0;
+  }
   }
 }
 
@@ -183,7 +181,7 @@ int64_t pai__level(const pai_sim_report *r, int what, pai_time from,
                    pai_time to)
 {
   pai_time known = 0;
-  int64_t sum = 0;
+  int64_t sum = 0, more;
 
   for (size_t i = r->bin > 0 ? (size_t)(from / r->bin) : r->nbins;
        i < r->nbins && (pai_time)i * r->bin < to; i++) {
@@ -193,7 +191,8 @@ int64_t pai__level(const pai_sim_report *r, int what, pai_time from,
     part = end - (begin > from ? begin : from);
     if (part <= 0)
       continue;
-    sum += pai__portion(amount(r, what, i), part, length);
+    more = pai__portion(amount(r, what, i), part, length);
+    sum = more < INT64_MAX - sum ? sum + more : INT64_MAX;
     known += part;
   }
   return known > 0 ? pai__portion(sum, 1000, known) : -1;
@@ -208,13 +207,9 @@ static const struct {
   { PAI__SECOND, "< 1 s" },         { PAI__MINUTE, "< 1 min" },
   { 10 * PAI__MINUTE, "< 10 min" }, { PAI__HOUR, "< 1 h" },
   { 6 * PAI__HOUR, "< 6 h" },       { PAI__DAY, "< 1 d" },
-  { 7 * PAI__DAY, "< 1 week" },     { INT64_MAX, "longer" },
+  { 7 * PAI__DAY, "< 1 week" },     { 28 * PAI__DAY, "< 4 weeks" },
+  { INT64_MAX, "longer" },
 };
-
-pai_time pai__class_end(size_t i)
-{
-  return classes[i].end;
-}
 
 const char *pai__class_name(size_t i)
 {

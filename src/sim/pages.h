@@ -53,6 +53,7 @@ bool pai__is_best(const pai__figure *f, const pai_sim_report *const *reports,
 enum {
   PAI__BUSY,
   PAI__FRAGMENTED,
+  PAI__UP,
   PAI__DOWN, /* GPUs of nodes that are down */
   PAI__WANTED,
   PAI__WAITING,
@@ -60,25 +61,22 @@ enum {
 };
 
 /* GPUs, or CPUs where there are none, and what one of them is called. */
-uint64_t pai__capacity(const pai_sim_report *r);
+int64_t pai__capacity(const pai_sim_report *r);
 const char *pai__unit(const pai_sim_report *r);
 
-/* How long bin i is: the last one ends with the simulation. */
+/* How long bin i is: the last one ends with the span. */
 pai_time pai__bin_length(const pai_sim_report *r, size_t i);
-/* Until when there is something to be drawn; 0: nothing. */
-pai_time pai__span(const pai_sim_report *r);
 /* The mean amount from one time to another, in thousandths; -1: nothing is
  * known of that time. */
 int64_t pai__level(const pai_sim_report *r, int what, pai_time from,
                    pai_time to);
-/* The longest span of all. */
+/* The longest span of all; 0: there is nothing to be drawn. */
 pai_time pai__longest(const pai_sim_report *const *reports, size_t n);
 
 /* --- distributions ------------------------------------------------------------ */
 
-/* Classes of waits: below each of them, and the last without an end. */
-enum { PAI__CLASSES = 8 };
-pai_time pai__class_end(size_t i);
+/* Classes of waits, each of those below its end that are in none before. */
+enum { PAI__CLASSES = 9 };
 const char *pai__class_name(size_t i);
 /* How many of a thousand are in one. */
 int pai__class_share(const pai__spread *s, size_t i);

@@ -83,7 +83,8 @@ struct pai_sim_report {
   const char *trace;   /* its form */
   uint64_t gpus, cpus;
   size_t nodes;
-  pai_time bin; /* how long each takes */
+  pai_time span; /* what bins are of, from the first submission on */
+  pai_time bin;  /* how long each takes; the last one until the span ends */
   pai__bin bins[PAI__BINS];
   size_t nbins;
   pai__spread waits, slowdowns; /* microseconds; thousandths */

@@ -3,7 +3,7 @@
  * Columns are called as in JSON.  Times are seconds, shares are parts of one;
  * both are exact decimals.
  */
-#include "sim/pages.h"
+#include "sim/report_form.h"
 
 /* A text; quoted where it has to be. */
 static void put_text(pai__buf *out, const char *text)
@@ -29,15 +29,11 @@ static void put_count(pai__buf *out, uint64_t n)
 static void put_figure(pai__buf *out, const pai__figure *f,
                        const pai_sim_report *r)
 {
-  static const unsigned digits[] = {
-    [PAI__TIME] = 6,  [PAI__PERCENT] = 6, [PAI__INDEX] = 6,
-    [PAI__TIMES] = 3, [PAI__WORK] = 6,
-  };
   char cell[PAI__CELL];
 
   pai__buf_char(out, ',');
-  pai__buf_str(
-    out, pai__show_decimal(cell, pai__figure_value(f, r), digits[f->kind]));
+  pai__buf_str(out, pai__show_decimal(cell, pai__figure_value(f, r),
+                                      pai__figure_digits(f)));
 }
 
 static void put_row(pai__buf *out, const pai_sim_report *r)

@@ -17,6 +17,7 @@ const pai__number_form pai__head_form[] = {
   NUMBER(pai_sim_report, view.mapped_types, "mapped_types", 0),
   NUMBER(pai_sim_report, view.begin, "begin_s", 6),
   NUMBER(pai_sim_report, outside, "outside_gpu_s", 6),
+  NUMBER(pai_sim_report, span, "span_s", 6),
   NUMBER(pai_sim_report, bin, "bin_s", 6),
   { NULL, 0, 0, 0 },
 };

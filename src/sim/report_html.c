@@ -9,12 +9,12 @@
  * black; prints are on white. */
 static const char style[] =
   ":root{color-scheme:light dark;--bg:#fff;--fg:#1f2328;--dim:#57606a;"
-  "--line:#d8dee4;--card:#f6f8fa;--hatch:#ffffffd0;--cross:#00000090;"
+  "--line:#d8dee4;--card:#f6f8fa;--hatch:#ffffffd0;--cross:#00000080;"
   "--c0:#0072b2;--c1:#e69f00;--c2:#009e73;--c3:#cc79a7;--c4:#56b4e9;"
   "--c5:#d55e00;--c6:#b8a900;--c7:#8c959f}\n"
   "@media screen and (prefers-color-scheme:dark){:root{--bg:#0d1117;"
   "--fg:#e6edf3;--dim:#9198a1;--line:#30363d;--card:#161b22;"
-  "--hatch:#0d1117c0;--cross:#000000b0;--c0:#4493d8;--c1:#f0b429;"
+  "--hatch:#0d1117c0;--cross:#00000090;--c0:#4493d8;--c1:#f0b429;"
   "--c2:#2dbd92;--c3:#d98bb8;--c4:#8fd3ff;--c5:#f0763b;--c6:#f0e442;"
   "--c7:#768390}}\n"
   "*{box-sizing:border-box}\n"
@@ -32,28 +32,31 @@ static const char style[] =
   ".g{stroke:var(--line);fill:none}.row{fill:var(--card)}"
   ".l{fill:none;stroke-width:1.8;stroke-linejoin:round}"
   ".box{fill:none;stroke:var(--dim)}.mark{stroke:var(--fg)}"
-  ".b{stroke:var(--bg);stroke-width:.5}.s{fill:transparent}"
+  ".b path{stroke:var(--bg);stroke-width:.5}.s{fill:transparent}"
   ".s:hover{fill:var(--dim);opacity:.25}\n"
-  ".d1{stroke-dasharray:7 3}.d2{stroke-dasharray:2.5 2}"
-  ".d3{stroke-dasharray:9 2.5 2 2.5}\n"
-  ".soft{opacity:.25}.o1{opacity:.35}.o2{opacity:.6}"
+  ".d0{stroke-dasharray:none}.d1{stroke-dasharray:8 3}.d2{stroke-dasharray:3 "
+  "2}"
+  ".d3{stroke-dasharray:10 3 2 3}\n"
+  ".soft{opacity:.25}.o1{opacity:.35}.o2{opacity:.6}.o3{opacity:1}"
   ".down{fill:url(#down)}\n"
   ".cards{display:grid;grid-template-columns:repeat(auto-fill,"
   "minmax(150px,1fr));gap:10px;margin:20px 0 0}\n"
   ".cards div{background:var(--card);border:1px solid var(--line);"
   "border-radius:8px;padding:10px 12px}\n"
   "dl{margin:0}dt{color:var(--dim);font-size:13px}"
-  "dd{margin:0;font-size:20px;font-weight:600;white-space:nowrap}\n"
+  "dd{margin:0;font-size:20px;font-weight:600;white-space:nowrap;overflow:"
+  "hidden;"
+  "text-overflow:ellipsis}\n"
   ".keys{list-style:none;margin:0 0 6px;padding:0;display:flex;"
   "flex-wrap:wrap;gap:2px 18px;font-size:13px}"
   ".keys li{display:flex;align-items:center;gap:6px}"
   ".keys svg{width:26px;height:12px}\n"
   ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;"
   "width:100%;font-variant-numeric:tabular-nums}"
-  "td,th{padding:3px 10px;text-align:right;white-space:nowrap;"
+  "td,th{padding:3px 8px;text-align:right;white-space:nowrap;"
   "border-bottom:1px solid var(--line);font-weight:400}"
   "tbody th,thead td{text-align:left}thead th{font-weight:600}"
-  "td small{color:var(--dim);margin-left:6px}.got{width:120px}"
+  "td.ch{color:var(--dim);font-size:12px;padding-left:0}.got{width:120px}"
   ".best{font-weight:700}.none{opacity:.6}\n"
   "@media print{main{max-width:none;padding:0}section{margin-top:20px}"
   ".wide{overflow:visible}}\n";
@@ -167,7 +170,7 @@ static void put_patterns(pai__html_page *p)
                "</pattern>\n");
   for (unsigned i = 0; i < PAI__HUES; i++) {
     put_pattern(p, "p", i, "M-1 1L1 -1M0 6L6 0M5 7L7 5", "hatch");
-    put_pattern(p, "x", i, "M0 0L6 6M0 6L6 0", "cross");
+    put_pattern(p, "x", i, "M-1 5L1 7M0 0L6 6M5 -1L7 1", "cross");
     put_pattern(p, "k", i, "M3 0V6", "hatch");
   }
   pai__buf_str(&p->out, "</defs></svg>\n");
@@ -215,10 +218,8 @@ static void put_head(pai__html_page *p)
   pai__buf_printf(&p->out, ", seed %llu</p>\n",
                   (unsigned long long)r->view.seed);
   put_note(p, r->view.lines_skipped, "lines of the trace were skipped");
-  put_note(p, r->view.mapped_vcs,
-           "jobs of unknown virtual clusters went to the default one");
-  put_note(p, r->view.mapped_types,
-           "jobs that asked for unknown types got any");
+  put_note(p, r->view.mapped_vcs, "jobs came from no known virtual cluster");
+  put_note(p, r->view.mapped_types, "jobs asked for no known type");
 }
 
 /* --- numbers ------------------------------------------------------------------------ */
@@ -247,14 +248,15 @@ static void put_compared(pai__html_page *p, const pai__figure *f, size_t i)
   bool best = pai__is_best(f, p->reports, p->n, i);
   char cell[PAI__CELL];
 
-  pai__buf_printf(&p->out, "<td%s>", best ? " class=\"best\"" : "");
+  pai__buf_printf(&p->out, "<td%s>%s", best ? " class=\"best\"" : "",
+                  best ? "★ " : "");
   pai__html_text(p, pai__show_figure(cell, f, value));
   pai__buf_str(&p->out, f->kind == PAI__WORK ? " h" : "");
-  pai__buf_str(&p->out, best ? " ★" : "");
-  if (*pai__show_change(cell, value, pai__figure_value(f, p->reports[0])) !=
-      '\0')
-    pai__buf_printf(&p->out, "<small>%s</small>", cell);
   pai__buf_str(&p->out, "</td>");
+  if (i > 0)
+    pai__buf_printf(
+      &p->out, "<td class=\"ch\">%s</td>",
+      pai__show_change(cell, value, pai__figure_value(f, p->reports[0])));
 }
 
 static void put_comparison(pai__html_page *p)
@@ -265,7 +267,7 @@ static void put_comparison(pai__html_page *p)
   for (size_t i = 0; i < p->n; i++) {
     pai__buf_str(&p->out, "<th scope=\"col\">");
     pai__html_text(p, pai__html_label(p, i));
-    pai__buf_str(&p->out, "</th>");
+    pai__buf_str(&p->out, i > 0 ? "</th><td></td>" : "</th>");
   }
   pai__buf_str(&p->out, "</tr></thead><tbody>\n");
   for (size_t k = 0; pai__figure_at(k) != NULL; k++) {

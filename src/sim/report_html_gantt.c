@@ -114,7 +114,7 @@ static int measure(gantt *g)
   g->lane_height = g->lane_height > TALL   ? TALL
                    : g->lane_height < FLAT ? FLAT
                                            : g->lane_height;
-  g->gap = g->lane_height >= 20 ? 20 : 4;
+  g->gap = g->lane_height >= 40 ? 40 : g->lane_height >= 20 ? 20 : 4;
   for (size_t i = 0; i < g->nnodes; i++) {
     g->top[i] = y;
     y += (g->lanes[i] > 0 ? g->lanes[i] : 1) * g->lane_height + g->gap;
@@ -122,21 +122,27 @@ static int measure(gantt *g)
   return y;
 }
 
+/* So many that all reports together have no more than a page can bear. */
+static size_t count_bars(const pai__html_page *p, const pai_sim_report *r)
+{
+  size_t most = MOST_BARS / p->n;
+
+  return r->nbars < most ? r->nbars : most;
+}
+
 /* Where bars were cut off, what is right of the last beginning is not known. */
-static pai_time find_end(const gantt *g)
+static pai_time find_end(const pai_sim_report *r, size_t nbars)
 {
   pai_time end = 0, last = 0;
 
-  for (size_t i = 0; i < g->nbars; i++) {
-    pai_time from = g->r->bars[i].from - g->r->view.begin;
-    pai_time to = g->r->bars[i].to - g->r->view.begin;
+  for (size_t i = 0; i < nbars; i++) {
+    pai_time from = r->bars[i].from - r->view.begin;
+    pai_time to = r->bars[i].to - r->view.begin;
 
     end = to > end ? to : end;
     last = from > last ? from : last;
   }
-  return g->nbars == g->r->nbars && !g->r->bars_cut ? end
-         : last > 0                                 ? last
-                                                    : end;
+  return last > 0 && (nbars < r->nbars || r->bars_cut) ? last : end;
 }
 
 /* --- one bar ---------------------------------------------------------------------- */
@@ -178,7 +184,7 @@ static unsigned put_pieces(gantt *g, const pai__bar *b, int lane, int x, int w)
 
   if (b->gpus == 0) { /* all of a lane, or a line below those of the GPUs */
     bool below = g->r->node_list[b->node].gpus > 0;
-    int h = below ? g->gap : g->lane_height;
+    int h = below ? g->gap / 2 : g->lane_height;
 
     put_piece(g, x, w, y + (below ? g->lanes[b->node] : lane) * g->lane_height,
               h);
@@ -206,8 +212,8 @@ static void put_bar(gantt *g, const pai__bar *b, int lane)
   char from[PAI__CELL], length[PAI__CELL];
   unsigned gpus;
 
-  pai__buf_printf(g->c.out, "<path class=\"b %s%u\" d=\"", class_of(b), hue);
-  gpus = put_pieces(g, b, lane, x, w > 5 ? w : 5);
+  pai__buf_printf(g->c.out, "<path class=\"%s%u\" d=\"", class_of(b), hue);
+  gpus = put_pieces(g, b, lane, x, w > 10 ? w : 10);
   pai__buf_char(g->c.out, '"');
   pai__chart_hint(&g->c);
   pai__buf_printf(g->c.out, "job %llu, ", (unsigned long long)b->job);
@@ -267,7 +273,6 @@ static void put_chart(gantt *g)
 
   find_lanes(g);
   height = measure(g);
-  g->end = find_end(g);
   if (g->p->n > 1) {
     pai__buf_str(&g->p->out, "<h3>");
     for (size_t i = 0; i < g->p->n; i++)
@@ -279,12 +284,14 @@ static void put_chart(gantt *g)
   pai__chart_begin(&g->c, &g->p->out, "Runs on each node", LEFT, height);
   put_rows(g);
   pai__chart_x_time(&g->c, g->end);
+  pai__buf_str(g->c.out, g->lane_height >= 30 ? "<g class=\"b\">\n" : "<g>\n");
   for (size_t i = 0; i < g->nbars; i++) {
     const pai__bar *b = &g->r->bars[g->order[i]];
 
     if (b->node < g->nnodes && b->from - g->r->view.begin <= g->end)
       put_bar(g, b, g->lane[i]);
   }
+  pai__buf_str(g->c.out, "</g>\n");
   pai__chart_end(&g->c);
 }
 
@@ -302,17 +309,17 @@ static void find_hues(gantt *g, const pai__names *vcs)
 }
 
 static int put_report(pai__html_page *p, const pai_sim_report *r,
-                      const pai__names *vcs)
+                      const pai__names *vcs, pai_time end)
 {
-  size_t most = MOST_BARS / p->n + 1, vc_count = r->vcs.count + 1;
-  gantt g = { .p = p, .r = r };
+  size_t vc_count = r->vcs.count + 1;
+  gantt g = { .p = p, .r = r, .end = end };
   const pai_alloc *alloc = &r->alloc;
   int rc = PAI_ENOMEM;
 
-  g.nbars = r->nbars < most ? r->nbars : most;
-  g.nnodes = r->nnode_list < MOST_NODES ? r->nnode_list : MOST_NODES;
-  if (g.nbars == 0 || g.nnodes == 0)
+  if (r->nbars == 0 || r->nnode_list == 0)
     return PAI_OK;
+  g.nbars = count_bars(p, r);
+  g.nnodes = r->nnode_list < MOST_NODES ? r->nnode_list : MOST_NODES;
   g.order = pai__zalloc(alloc, g.nbars * sizeof(*g.order));
   g.lane = pai__zalloc(alloc, g.nbars);
   g.lanes = pai__zalloc(alloc, g.nnodes);
@@ -355,11 +362,17 @@ int pai__html_gantt(pai__html_page *p)
 {
   const pai_alloc *alloc = &p->reports[0]->alloc;
   size_t bars = 0;
+  pai_time end = 0;
   pai__names vcs;
   int rc;
 
   for (size_t i = 0; i < p->n; i++)
-    bars += p->reports[i]->nbars;
+    if (p->reports[i]->nbars > 0) {
+      pai_time last = find_end(p->reports[i], count_bars(p, p->reports[i]));
+
+      end = last > end ? last : end;
+      bars += p->reports[i]->nbars;
+    }
   if (bars == 0)
     return PAI_OK;
   rc = pai__names_by_use(&vcs, alloc, p->reports, p->n, PAI__VCS);
@@ -370,7 +383,7 @@ int pai__html_gantt(pai__html_page *p)
                     "its job.");
     put_keys(p, &vcs);
     for (size_t i = 0; rc == PAI_OK && i < p->n; i++)
-      rc = put_report(p, p->reports[i], &vcs);
+      rc = put_report(p, p->reports[i], &vcs, end);
     pai__html_end(p);
   }
   pai__names_dispose(&vcs, alloc);

@@ -6,7 +6,14 @@
 
 #include <stdio.h>
 
-enum { LEFT = 1700, BAR = 130, SPACE = 90, MOST_ROWS = 24, MOST_USERS = 20 };
+enum {
+  NARROW = 500,
+  WIDE = 1700,
+  BAR = 130,
+  SPACE = 90,
+  MOST_ROWS = 24,
+  MOST_USERS = 20
+};
 
 static unsigned hue_of(const pai__html_page *p, size_t i)
 {
@@ -36,6 +43,19 @@ static const pai__group *group_of(const pai__html_page *p, size_t i, int kind,
                                   const char *name)
 {
   return pai__group_named(pai__groups_of(p->reports[i], kind), name);
+}
+
+/* Room for names on the left. */
+static int left_of(const pai__names *names, size_t rows)
+{
+  size_t columns = 0;
+
+  for (size_t k = 0; k < rows; k++)
+    if (pai__svg_columns(names->list[k]) > columns)
+      columns = pai__svg_columns(names->list[k]);
+  return columns >= 22                      ? WIDE
+         : (int)columns * 70 + 160 < NARROW ? NARROW
+                                            : (int)columns * 70 + 160;
 }
 
 /* --- waits ----------------------------------------------------------------------- */
@@ -110,12 +130,13 @@ static void put_waits(pai__html_page *p, int kind, const pai__names *names)
     pai__html_key_area(p, "f0 o1", "P99");
   }
   pai__html_end_keys(p);
-  pai__chart_begin(&c, &p->out, titles[kind], LEFT, row * (int)rows);
+  pai__chart_begin(&c, &p->out, titles[kind], left_of(names, rows),
+                   row * (int)rows);
   pai__chart_x_log_time(&c, longest_wait(p, kind, names, rows));
   for (size_t k = 0; k < rows; k++) {
     int y = c.top + (int)k * row + SPACE / 2;
 
-    pai__chart_text(&c, "y", LEFT - 80, y + (row - SPACE) / 2 + 40,
+    pai__chart_text(&c, "y", c.left - 80, y + (row - SPACE) / 2 + 40,
                     names->list[k], 22);
     for (size_t i = 0; i < p->n; i++) {
       const pai__group *g = group_of(p, i, kind, names->list[k]);
@@ -212,14 +233,14 @@ static void put_ledger(pai__html_page *p, const pai__names *names)
   pai__html_key_area(p, "p2", "lent to others");
   pai__html_key_area(p, "f1", "borrowed from others");
   pai__html_end_keys(p);
-  pai__chart_begin(&c, &p->out, "Shares, lent and borrowed", LEFT,
-                   row * (int)rows);
+  pai__chart_begin(&c, &p->out, "Shares, lent and borrowed",
+                   left_of(names, rows), row * (int)rows);
   pai__chart_x_value(&c, (most - 1) / PAI__HOUR + 1, show_ticks);
   c.x_end = c.x_end < INT64_MAX / PAI__HOUR ? c.x_end * PAI__HOUR : INT64_MAX;
   for (size_t k = 0; k < rows; k++) {
     int y = c.top + (int)k * row + SPACE / 2;
 
-    pai__chart_text(&c, "y", LEFT - 80, y + (row - SPACE) / 2 + 30,
+    pai__chart_text(&c, "y", c.left - 80, y + (row - SPACE) / 2 + 30,
                     names->list[k], 22);
     for (size_t i = 0; i < p->n; i++) {
       const pai__group *g = group_of(p, i, PAI__VCS, names->list[k]);
@@ -242,22 +263,21 @@ typedef enum shown { COUNT, TIME, TIMES, WORK } shown;
 
 static const struct {
   const char *title;
-  shown how;
   size_t at;
+  shown how;
   int kinds; /* bits of PAI__VCS, ... */
 } columns[] = {
-  { "jobs", COUNT, offsetof(pai__group, jobs), 7 },
-  { "started", COUNT, offsetof(pai__group, started), 7 },
-  { "preempted", COUNT, offsetof(pai__group, preemptions), 7 },
-  { "wait P50", TIME, offsetof(pai__group, wait_p50), 7 },
-  { "P90", TIME, offsetof(pai__group, wait_p90), 7 },
-  { "P99", TIME, offsetof(pai__group, wait_p99), 7 },
-  { "slowdown P50", TIMES, offsetof(pai__group, slowdown_p50), 3 },
-  { "used, h", WORK, offsetof(pai__group, used), 7 },
-  { "in vain, h", WORK, offsetof(pai__group, lost), 7 },
-  { "share, h", WORK, offsetof(pai__group, entitled), 5 },
-  { "lent, h", WORK, offsetof(pai__group, lent), 1 },
-  { "borrowed, h", WORK, offsetof(pai__group, borrowed), 1 },
+  { "jobs", offsetof(pai__group, jobs), COUNT, 7 },
+  { "preempted", offsetof(pai__group, preemptions), COUNT, 7 },
+  { "wait P50", offsetof(pai__group, wait_p50), TIME, 7 },
+  { "P90", offsetof(pai__group, wait_p90), TIME, 7 },
+  { "P99", offsetof(pai__group, wait_p99), TIME, 7 },
+  { "slowdown", offsetof(pai__group, slowdown_p50), TIMES, 3 },
+  { "used, h", offsetof(pai__group, used), WORK, 7 },
+  { "in vain, h", offsetof(pai__group, lost), WORK, 7 },
+  { "share, h", offsetof(pai__group, entitled), WORK, 5 },
+  { "lent, h", offsetof(pai__group, lent), WORK, 1 },
+  { "borrowed, h", offsetof(pai__group, borrowed), WORK, 1 },
 };
 
 static void put_cell(pai__html_page *p, shown how, const pai__group *g,

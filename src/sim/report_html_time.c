@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { LEFT = 640, HEIGHT = 2000, STRIPS = 128 };
+enum { LEFT = 640, HEIGHT = 2000, STRIPS = 128, MEANS = 96 };
 
 static const char *show_level(char out[PAI__CELL], int64_t thousandths)
 {
@@ -19,12 +19,11 @@ static const char *show_level(char out[PAI__CELL], int64_t thousandths)
 static int64_t value_of(const pai_sim_report *r, int what, pai_time from,
                         pai_time to)
 {
-  uint64_t all = pai__capacity(r);
   int64_t level = pai__level(r, what, from, to);
 
   if (what > PAI__DOWN || level < 0)
     return level;
-  return pai__portion(level, 1000, all < INT64_MAX ? (int64_t)all : 1);
+  return pai__portion(level, 1000, pai__capacity(r));
 }
 
 static int64_t bin_value(const pai_sim_report *r, int what, size_t i)
@@ -104,14 +103,38 @@ static void put_path(pai__chart *c, const char *class, const pai_sim_report *r,
   pai__buf_str(c->out, "\"/>\n");
 }
 
+/* Of several reports: lines from mean to mean, which are calmer. */
+static void put_means(pai__chart *c, const pai_sim_report *r, int what)
+{
+  char letter = 'M';
+
+  for (int64_t i = 0; i < MEANS; i++) {
+    pai_time from = pai__portion(c->x_end, i, MEANS);
+    pai_time to = pai__portion(c->x_end, i + 1, MEANS);
+    int64_t value = value_of(r, what, from, to > from ? to : from + 1);
+
+    if (value < 0)
+      continue;
+    pai__buf_char(c->out, letter);
+    pai__chart_length(c, "", pai__chart_x(c, from + (to - from) / 2));
+    pai__chart_length(c, " ", pai__chart_y(c, value));
+    letter = 'L';
+  }
+}
+
 static void put_lines(pai__html_page *p, pai__chart *c, int what)
 {
-  char class[32];
-
+  if (p->n == 1) {
+    put_path(c, "l l0", p->reports[0], &what, 1, false);
+    return;
+  }
   for (size_t i = 0; i < p->n; i++) {
-    (void)snprintf(class, sizeof(class), "l l%u d%u",
-                   (unsigned)(i % (PAI__HUES - 1)), (unsigned)(i % 4));
-    put_path(c, class, p->reports[i], &what, 1, false);
+    if (p->reports[i]->nbins == 0)
+      continue;
+    pai__buf_printf(c->out, "<path class=\"l l%u d%u\" d=\"",
+                    (unsigned)(i % (PAI__HUES - 1)), (unsigned)(i % 4));
+    put_means(c, p->reports[i], what);
+    pai__buf_str(c->out, "\"/>\n");
   }
 }
 
@@ -184,14 +207,15 @@ static void put_keys(pai__html_page *p)
   pai__html_end_keys(p);
 }
 
-/* What is used, and on it what is fragmented, and on that what is down. */
+/* What is used, and on it what is fragmented; what is down hangs from above. */
 static void put_stack(pai__html_page *p, pai__chart *c)
 {
-  static const int whats[] = { PAI__BUSY, PAI__FRAGMENTED, PAI__DOWN };
+  static const int whats[] = { PAI__BUSY, PAI__FRAGMENTED };
+  static const int hung[] = { PAI__UP, PAI__DOWN };
 
   put_path(c, "f0", p->reports[0], whats, 1, true);
   put_path(c, "f1", p->reports[0], whats, 2, true);
-  put_path(c, "down", p->reports[0], whats, 3, true);
+  put_path(c, "down", p->reports[0], hung, 2, true);
 }
 
 static void put_use(pai__html_page *p)
@@ -212,7 +236,7 @@ static void put_use(pai__html_page *p)
   }
   put_keys(p);
   pai__chart_begin(&c, &p->out, title, LEFT, HEIGHT);
-  pai__chart_y_value(&c, 1000000, 200000, pai__show_percent);
+  pai__chart_y_value(&c, 1000000, 200000, pai__show_round_percent);
   pai__chart_x_time(&c, pai__longest(p->reports, p->n));
   if (p->n == 1)
     put_stack(p, &c);

@@ -69,7 +69,7 @@ static void put_classes(pai__html_page *p)
                   "started.");
   put_keys(p, false);
   pai__chart_begin(&c, &p->out, "Waiting, in classes", LEFT, HEIGHT);
-  pai__chart_y_value(&c, most * 1000, 1000, pai__show_percent);
+  pai__chart_y_value(&c, most * 1000, 1000, pai__show_round_percent);
   for (size_t k = 0; k < PAI__CLASSES; k++)
     put_class(p, &c, k);
   pai__chart_end(&c);
@@ -107,8 +107,7 @@ static void put_curve(pai__chart *c, const pai__spread *s, size_t series)
 
 static const char *show_part(char out[PAI__CELL], int64_t thousandths)
 {
-  (void)pai__show_percent(out, thousandths * 1000);
-  return out;
+  return pai__show_round_percent(out, thousandths * 1000);
 }
 
 static void put_cumulated(pai__html_page *p)

@@ -32,8 +32,9 @@ void pai__text_cell(pai__text_page *p, const char *text, size_t columns)
 
 void pai__text_end(pai__text_page *p)
 {
-  while (p->out.len > 0 && p->out.data[p->out.len - 1] == ' ')
-    pai__buf_cut(&p->out, p->out.len - 1);
+  while (!p->out.failed && p->out.len > 0 &&
+         p->out.data[p->out.len - 1] == ' ')
+    p->out.len--;
   pai__buf_char(&p->out, '\n');
 }
 
@@ -90,10 +91,8 @@ static void put_head(pai__text_page *p)
   pai__buf_char(&p->out, '\n');
   pai__buf_printf(&p->out, "seed %llu\n", (unsigned long long)r->view.seed);
   put_note(p, r->view.lines_skipped, "lines of the trace were skipped");
-  put_note(p, r->view.mapped_vcs,
-           "jobs of unknown virtual clusters went to the default one");
-  put_note(p, r->view.mapped_types,
-           "jobs that asked for unknown types got any");
+  put_note(p, r->view.mapped_vcs, "jobs came from no known virtual cluster");
+  put_note(p, r->view.mapped_types, "jobs asked for no known type");
 }
 
 /* --- numbers of one report ----------------------------------------------------- */
@@ -118,6 +117,8 @@ static void put_value(pai__text_page *p, const pai__figure *f, int64_t value,
   char cell[PAI__CELL];
   const char *text = pai__show_figure(cell, f, value);
 
+  if (f->kind == PAI__WORK)
+    memcpy(cell + strlen(cell), " h", sizeof(" h"));
   if (pai__svg_columns(text) > columns && f->kind != PAI__TIME)
     text = pai__show_short(cell, f->kind == PAI__TIMES ? value / 1000 : value);
   pai__text_cell(p, text, columns);
@@ -142,8 +143,6 @@ static void put_figures(pai__text_page *p)
     }
     pai__text_end(p);
   }
-  pai__text_end(p);
-  pai__buf_cut(&p->out, p->out.len - 1);
 }
 
 /* --- numbers side by side ------------------------------------------------------- */
@@ -180,11 +179,9 @@ static void put_block(pai__text_page *p, size_t from)
 
   pai__buf_printf(&p->out, "\n%*s", LABEL + 3, "");
   put_over(p, 0, VALUE);
-  pai__buf_char(&p->out, ' ');
   for (size_t i = from; i < to; i++) {
-    pai__buf_char(&p->out, ' ');
-    put_over(p, i, VALUE + CHANGE - 1);
-    pai__buf_char(&p->out, ' ');
+    pai__buf_printf(&p->out, "%*s", 2 + (i > from ? CHANGE : 0), "");
+    put_over(p, i, VALUE - 1);
   }
   pai__text_end(p);
   for (size_t k = 0; pai__figure_at(k) != NULL; k++) {

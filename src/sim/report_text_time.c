@@ -57,7 +57,7 @@ static void put_remark(pai__text_page *p, const pai_sim_report *r, int what,
   char cell[PAI__CELL];
 
   if (what <= PAI__DOWN) {
-    level = pai__level(r, what, 0, pai__span(r));
+    level = pai__level(r, what, 0, r->span);
     pai__text_cell(
       p, pai__show_percent(cell, pai__portion(level, 1000000, full)), 8);
     pai__buf_str(&p->out, " mean");
@@ -67,15 +67,18 @@ static void put_remark(pai__text_page *p, const pai_sim_report *r, int what,
   }
 }
 
-static int64_t full_of(const pai__text_page *p, int what)
+/* The value of a full height: of what is in use, all that there is; small
+ * parts are drawn as high as there is room. */
+static int64_t full_of(const pai__text_page *p, int what, bool drawn)
 {
   int64_t full = 0;
 
   for (size_t i = 0; i < p->n; i++) {
     const pai_sim_report *r = p->reports[i];
-    uint64_t all = pai__capacity(r);
-    int64_t most = what > PAI__DOWN         ? highest(p, r, what)
-                   : all < INT64_MAX / 1000 ? (int64_t)all * 1000
+    int64_t all = pai__capacity(r);
+    bool all_of = what == PAI__BUSY || (what <= PAI__DOWN && !drawn);
+    int64_t most = !all_of                  ? highest(p, r, what)
+                   : all < INT64_MAX / 1000 ? all * 1000
                                             : INT64_MAX;
 
     full = most > full ? most : full;
@@ -85,14 +88,15 @@ static int64_t full_of(const pai__text_page *p, int what)
 
 static void put_series(pai__text_page *p, const char *name, int what)
 {
-  int64_t full = full_of(p, what);
+  int64_t full = full_of(p, what, false);
+  int64_t height = full_of(p, what, true);
 
   if (p->n > 1)
     pai__buf_printf(&p->out, "  %s\n", name);
   for (size_t i = 0; i < p->n; i++) {
     pai__buf_str(&p->out, "  ");
     pai__text_name(p, p->n > 1 ? pai__text_label(p, i) : name, LABEL);
-    put_line(p, p->reports[i], what, full);
+    put_line(p, p->reports[i], what, height);
     put_remark(p, p->reports[i], what, full);
     pai__text_end(p);
   }

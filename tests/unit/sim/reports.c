@@ -101,6 +101,7 @@ pai_sim_report *test_report_one(const char *policy)
   v->fairness = 1000000;
   all_at(&r->waits, PAI__MINUTE);
   all_at(&r->slowdowns, 1500);
+  r->span = 3 * PAI__MINUTE;
   r->bin = PAI__MINUTE;
   r->nbins = 3;
   r->bins[0] = (pai__bin){ .up = 8 * PAI__MINUTE,
@@ -212,6 +213,7 @@ static void make_bins(pai_sim_report *r, pai__prng *rng, int64_t busy)
   int64_t all = (int64_t)(r->gpus > 0 ? r->gpus : r->cpus), queue = 0;
 
   r->nbins = PAI__BINS - 17;
+  r->span = r->view.makespan;
   r->bin = r->view.makespan / (int64_t)r->nbins + 1;
   for (size_t i = 0; i < r->nbins; i++) {
     pai__bin *b = &r->bins[i];
@@ -344,6 +346,7 @@ pai_sim_report *test_report_huge(void)
   r->view.begin = 0;
   r->gpus = r->cpus = UINT64_MAX;
   r->nbins = PAI__BINS;
+  r->span = r->view.makespan;
   r->bin = r->view.makespan / PAI__BINS;
   for (size_t i = 0; i < PAI__BINS; i++)
     r->bins[i] =
