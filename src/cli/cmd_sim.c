@@ -340,7 +340,7 @@ static int run(int argc, char **argv)
     { "cluster", 'c', NULL, &w.cluster },
     { "trace", 't', NULL, &w.trace },
     { "policy", 'p', NULL, cli_values },
-    { "form", 0, NULL, &w.form },
+    { "as", 0, NULL, &w.form },
     { "model", 0, NULL, &w.model },
     { "sort", 0, &w.sort, NULL },
     { "strict", 0, &w.strict, NULL },
@@ -391,7 +391,7 @@ const cli_verb cli_sim_run = {
     "  -t, --trace T       the jobs\n"
     "  -p, --policy P      a policy, or P:OPTIONS with a JSON object; fifo\n"
     "                      without it; several run at the same time\n"
-    "  --form F            of the trace, if it is not as it looks\n"
+    "  --as FORM           of the trace, if it is not as it looks\n"
     "  --model M           the GPUs that jobs ask for where it names none\n"
     "  --sort              its lines are in no order\n"
     "  --strict            a line that cannot be used, or a job that could\n"
