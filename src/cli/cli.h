@@ -33,6 +33,7 @@ extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
   cli_spec_schema, cli_spec_show, cli_spec_fmt, cli_spec_diff;
 extern const cli_verb cli_cluster_show, cli_cluster_check, cli_cluster_hived,
   cli_cluster_top;
+extern const cli_verb cli_sim_generate, cli_trace_show, cli_trace_convert;
 extern const cli_verb cli_sched_hived_replay;
 extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain;
 extern const cli_verb cli_sim_run;

@@ -24,6 +24,9 @@ static const cli_verb *const verbs[] = {
   &cli_sched_explain,
   &cli_sched_hived_replay,
   &cli_sim_run,
+  &cli_sim_generate,
+  &cli_trace_show,
+  &cli_trace_convert,
 };
 
 /* What the verbs of a group, the first word of their names, are for. */
@@ -34,6 +37,7 @@ static const struct {
   { "cluster", "Verbs for machines: this one, and many together." },
   { "sched", "Verbs for schedulers." },
   { "sim", "Verbs for simulations; without one of them it is run." },
+  { "trace", "Verbs for traces of jobs." },
 };
 
 enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };

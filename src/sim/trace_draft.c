@@ -236,10 +236,14 @@ static int too_late(pai_trace *t, uint64_t line, pai_error **err)
 
 static void put_model(pai_trace *t)
 {
-  if (t->model != NULL)
-    for (size_t i = 0; i < t->draft.nwants; i++)
-      if (t->draft.wants[i].type.s == NULL && t->draft.wants[i].gpus > 0)
-        t->draft.wants[i].type = (pai__slice){ t->model, strlen(t->model) };
+  for (size_t i = 0; t->model != NULL && i < t->draft.nwants; i++) {
+    pai__draft_want *want = &t->draft.wants[i];
+
+    if (want->type.s != NULL || want->gpus == 0)
+      continue;
+    want->type = (pai__slice){ t->model, strlen(t->model) };
+    want->is_ours = true;
+  }
 }
 
 int pai__trace_put(pai_trace *t, uint64_t line, pai_error **err)
