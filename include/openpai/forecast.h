@@ -34,10 +34,11 @@ typedef struct pai_past {
   pai_time duration;            /**< how long it ran */
 } pai_past;
 
-/** How a guess was made: from jobs that have this in common. */
+/** How a guess was made: from jobs that have this in common, and that their
+ *  owners believed to take about as long, if they told. */
 enum {
-  PAI_ALIKE_NONE = 0,      /**< no job has ended yet: its estimate or limit,
-                                or an hour */
+  PAI_ALIKE_NONE = 0,      /**< too few jobs have ended: its estimate or limit,
+                                or what there is, or an hour */
   PAI_ALIKE_ANY = 1,       /**< nothing */
   PAI_ALIKE_SIZE = 2,      /**< about as many GPUs */
   PAI_ALIKE_VC_SIZE = 3,   /**< also the virtual cluster */
@@ -68,6 +69,26 @@ PAI_API void pai_history_free(pai_history *history);
 PAI_API PAI_NODISCARD int pai_history_add(pai_history *history,
                                           const pai_past *past,
                                           pai_error **err);
+
+/** A request has come: further ones come like those that came last.  It is
+ *  copied.
+ *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_history_came(pai_history *history,
+                                           const pai_request *request,
+                                           pai_time time, pai_error **err);
+
+/**
+ * Learns from a line of a scheduler's log, before it is sent: what comes and
+ * what ends.  Other lines, and what cannot be true, teach nothing.
+ *
+ * @param sched  that will be given the line
+ * @return PAI_OK; PAI_EINVAL; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_history_line(pai_history *history,
+                                           const pai_sched *sched,
+                                           const char *line, size_t len,
+                                           pai_error **err);
 
 /** How long a job takes that has run for @p ran.
  *  @return PAI_OK; PAI_EINVAL  @since 0.1 */
