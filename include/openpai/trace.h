@@ -108,7 +108,7 @@ typedef struct pai_trace_options {
   int strict;        /**< 1: the first line that cannot be used is an error */
   int sort;          /**< 1: all is read first, and sorted; else what is more
                           than `window` records too late cannot be used */
-  uint32_t window;   /**< 0: 65536 */
+  uint32_t window;   /**< 0: 16384 */
   const char *model; /**< the kind of GPU or SKU that each job asks for where
                           the trace names none; NULL: any */
   pai_trace_cb on_line; /**< NULL: nobody is told */

@@ -1,0 +1,235 @@
+/* trace_draft.c - what is asked of every record, whatever form it comes from */
+#include "sim/trace.h"
+
+#include <stdio.h>
+
+void pai__draft_clear(pai__draft *d)
+{
+  d->kind = PAI_RECORD_JOB;
+  d->state = d->priority = 0;
+  d->retries = 0;
+  d->time = d->estimate = d->limit = d->patience = 0;
+  d->started = -1;
+  memset(d->texts, 0, sizeof(d->texts));
+  d->nwants = d->nattempts = d->nafter = 0;
+}
+
+int pai__draft_add_want(pai__draft *d, const pai_alloc *alloc,
+                        const pai__draft_want *want)
+{
+  if (PAI__VEC_ROOM(alloc, d->wants, d->nwants, d->wants_cap) < 0)
+    return PAI_ENOMEM;
+  d->wants[d->nwants++] = *want;
+  return PAI_OK;
+}
+
+int pai__draft_add_attempt(pai__draft *d, const pai_alloc *alloc,
+                           pai_time duration, int code)
+{
+  if (PAI__VEC_ROOM(alloc, d->attempts, d->nattempts, d->attempts_cap) < 0)
+    return PAI_ENOMEM;
+  d->attempts[d->nattempts++] = (pai_trace_attempt){ duration, code };
+  return PAI_OK;
+}
+
+int pai__draft_add_after(pai__draft *d, const pai_alloc *alloc, pai__slice id)
+{
+  if (PAI__VEC_ROOM(alloc, d->after, d->nafter, d->after_cap) < 0)
+    return PAI_ENOMEM;
+  d->after[d->nafter++] = id;
+  return PAI_OK;
+}
+
+void pai__draft_dispose(pai__draft *d, const pai_alloc *alloc)
+{
+  pai__free(alloc, d->wants, d->wants_cap * sizeof(*d->wants));
+  pai__free(alloc, d->attempts, d->attempts_cap * sizeof(*d->attempts));
+  pai__free(alloc, d->after, d->after_cap * sizeof(*d->after));
+  memset(d, 0, sizeof(*d));
+}
+
+/* --- telling --------------------------------------------------------------- */
+
+static void tell(const pai_trace *t, uint64_t line, int used,
+                 const char *message, const char *help)
+{
+  char text[600];
+
+  if (t->on_line == NULL)
+    return;
+  (void)snprintf(text, sizeof(text), "%s%s%s", message,
+                 help != NULL ? "; " : "", help != NULL ? help : "");
+  t->on_line(t->user_data, line, used, text);
+}
+
+int pai__trace_refuse(pai_trace *t, uint64_t line, pai_error *why,
+                      pai_error **err)
+{
+  int code = pai_error_code(why);
+
+  if (code == PAI_ENOMEM) {
+    pai_error_free(why);
+    return pai__oom(err);
+  }
+  t->skipped++;
+  tell(t, line, 0, pai_error_message(why), pai_error_help(why));
+  if (!t->strict) {
+    pai_error_free(why);
+    return PAI_OK;
+  }
+  if (err != NULL)
+    *err = why;
+  else
+    pai_error_free(why);
+  return PAI_EINVAL;
+}
+
+static pai__pos at_line(uint64_t line)
+{
+  return (pai__pos){ line < UINT32_MAX ? (uint32_t)line : UINT32_MAX, 0 };
+}
+
+int pai__trace_skip(pai_trace *t, uint64_t line, pai_error **err,
+                    const char *fmt, ...)
+{
+  pai_error *why = NULL;
+  char text[400];
+  va_list ap;
+
+  va_start(ap, fmt);
+  (void)vsnprintf(text, sizeof(text), fmt, ap);
+  va_end(ap);
+  (void)pai__fail_at(&why, PAI_EINVAL, at_line(line), "%s", text);
+  return pai__trace_refuse(t, line, why, err);
+}
+
+void pai__trace_alter(pai_trace *t, uint64_t line, const char *fmt, ...)
+{
+  char text[400];
+  va_list ap;
+
+  if (t->altered_line != line)
+    t->altered++;
+  t->altered_line = line;
+  if (t->on_line == NULL)
+    return;
+  va_start(ap, fmt);
+  (void)vsnprintf(text, sizeof(text), fmt, ap);
+  va_end(ap);
+  tell(t, line, 1, text, NULL);
+}
+
+/* --- putting --------------------------------------------------------------- */
+
+/* What no scheduler takes, in words; NULL: nothing. */
+static const char *bad_want(const pai__draft_want *w)
+{
+  if (w->tasks == 0)
+    return "it has no task";
+  if (w->tasks > PAI_SCHED_TASKS)
+    return "it has more than 131072 tasks";
+  if (w->min_tasks > w->tasks)
+    return "\"min_tasks\" is more than its tasks";
+  if (w->gpus > PAI__MOST_GPUS || w->cpus > PAI__MOST_CPUS)
+    return "a task has more than a million GPUs or CPUs";
+  if (w->ports > UINT16_MAX)
+    return "a task has more than 65535 ports";
+  return NULL;
+}
+
+static bool bad_time(pai_time time)
+{
+  return time > PAI__MOST_TIME || time < -PAI__MOST_TIME;
+}
+
+static const char *bad_job(const pai__draft *d)
+{
+  const char *why = NULL;
+  uint64_t tasks = 0;
+
+  if (d->nwants == 0 || d->nattempts == 0)
+    return "it asks for nothing, or never runs";
+  for (size_t i = 0; i < d->nwants && why == NULL; i++) {
+    why = bad_want(&d->wants[i]);
+    tasks += d->wants[i].tasks;
+  }
+  if (why == NULL && tasks > PAI_SCHED_TASKS)
+    why = "it has more than 131072 tasks";
+  for (size_t i = 0; i < d->nattempts && why == NULL; i++)
+    if (bad_time(d->attempts[i].duration))
+      why = "it runs for more than 285 years";
+  if (d->retries > PAI__MOST_RETRIES)
+    why = "it is tried again more than a million times";
+  if (d->priority < PAI_SCHED_OPPORTUNISTIC ||
+      d->priority > PAI_SCHED_MAX_PRIORITY)
+    why = "\"priority\" is from -1 to 1000";
+  return why;
+}
+
+/* Times that cannot be less than none. */
+static void mend(pai_trace *t, uint64_t line)
+{
+  pai__draft *d = &t->draft;
+  bool negative = d->estimate < 0 || d->limit < 0 || d->patience < 0;
+
+  for (size_t i = 0; i < d->nattempts; i++) {
+    negative |= d->attempts[i].duration < 0;
+    if (d->attempts[i].duration < 0)
+      d->attempts[i].duration = 0;
+  }
+  if (d->estimate < 0)
+    d->estimate = 0;
+  if (d->limit < 0)
+    d->limit = 0;
+  if (d->patience < 0)
+    d->patience = 0;
+  if (negative)
+    pai__trace_alter(t, line, "a time of less than nothing counts as none");
+}
+
+/* It comes before one that is gone already. */
+static int too_late(pai_trace *t, uint64_t line, pai_error **err)
+{
+  char span[PAI__SECONDS_TEXT];
+  pai_error *why = NULL;
+
+  (void)pai__fail_at(&why, PAI_EINVAL, at_line(line),
+                     "it comes %s before line %llu, which is more than %lu "
+                     "records ago",
+                     pai__span_text(span, t->passed - t->draft.time),
+                     (unsigned long long)t->passed_line,
+                     (unsigned long)t->window);
+  pai__error_help(&why, "let the trace be sorted first: --sort");
+  return pai__trace_refuse(t, line, why, err);
+}
+
+static void put_model(pai_trace *t)
+{
+  if (t->model != NULL)
+    for (size_t i = 0; i < t->draft.nwants; i++)
+      if (t->draft.wants[i].type.s == NULL && t->draft.wants[i].gpus > 0)
+        t->draft.wants[i].type = (pai__slice){ t->model, strlen(t->model) };
+}
+
+int pai__trace_put(pai_trace *t, uint64_t line, pai_error **err)
+{
+  pai__draft *d = &t->draft;
+  const char *why = NULL;
+
+  if (bad_time(d->time) || bad_time(d->estimate) || bad_time(d->limit) ||
+      bad_time(d->patience) || bad_time(d->started))
+    why = "a time is more than 285 years";
+  else if (d->kind == PAI_RECORD_JOB)
+    why = bad_job(d);
+  if (why != NULL)
+    return pai__trace_skip(t, line, err, "%s", why);
+  if (d->time < t->passed)
+    return too_late(t, line, err);
+  if (d->kind == PAI_RECORD_JOB) {
+    mend(t, line);
+    put_model(t);
+  }
+  if (pai__queue_put(&t->queue, d, line) < 0)
+    return pai__oom(err);
+  return PAI_OK;
+}
