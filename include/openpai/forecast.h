@@ -128,16 +128,17 @@ typedef struct pai_forecast_options {
     sizeof(pai_forecast_options), 0, 0, 0, 0, 0, 0 \
   }
 
-/** When a request starts. */
+/** When a request starts, or its next instance. */
 typedef struct pai_when {
   size_t struct_size;
   uint64_t id;
-  pai_time p10, p50, p90; /**< in so many of a hundred futures it has started
+  pai_time p10, p50, p90; /**< with so many chances of a hundred it has started
                                by then; INT64_MAX: not within the horizon */
   uint32_t runs, started; /**< futures; those in which it started */
-  int alike;        /**< the worst guess among those that it waited for */
-  uint32_t guessed; /**< jobs whose ends were guessed, and not told by their
-                         owners or limits */
+  int alike;              /**< the worst guess among those that ended before it
+                         started */
+  uint32_t guessed; /**< how many of these were guessed, and not told by their
+                         owners or limits; mean */
 } pai_when;
 
 /**
@@ -166,6 +167,18 @@ PAI_API int pai_forecast_when(const pai_forecast *forecast, uint64_t id,
 /** The request behind @p id of those that wait, 0: the first; 0 at the end.
  *  @since 0.1 */
 PAI_API uint64_t pai_forecast_next(const pai_forecast *forecast, uint64_t id);
+
+/**
+ * One of those that waited has started: how good the forecast was is kept in
+ * the history, and further ones are made wider or narrower by it, so that nine
+ * of ten start before what is told as P90.
+ *
+ * @param started  not before the forecast was made
+ * @return PAI_OK; PAI_ENOTFOUND: it was not forecast; PAI_EINVAL
+ * @since 0.1
+ */
+PAI_API int pai_forecast_met(const pai_forecast *forecast, uint64_t id,
+                             pai_time started, pai_history *history);
 
 /** Writes it: PAI_FORMAT_TEXT, with what was assumed, or PAI_FORMAT_JSON.
  *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM; or what @p write answered

@@ -99,6 +99,11 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+uint32_t pai__score_count(const pai_history *h)
+{
+  return h != NULL && h->nscores >= BELIEVED ? h->nscores : 0;
+}
+
 /* Of n things that came true one more is as likely between any two: so up to
  * the k-th of them there are k of n + 1. */
 int32_t pai__score_for(const pai_history *h, uint32_t thousandths)
@@ -106,7 +111,7 @@ int32_t pai__score_for(const pai_history *h, uint32_t thousandths)
   int32_t sorted[PAI__SCORES];
   uint32_t k;
 
-  if (h == NULL || h->nscores < BELIEVED)
+  if (pai__score_count(h) == 0)
     return (int32_t)thousandths;
   memcpy(sorted, h->scores, h->nscores * sizeof(*sorted));
   qsort(sorted, h->nscores, sizeof(*sorted), by_value);

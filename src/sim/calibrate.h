@@ -20,5 +20,7 @@ pai_time pai__score_wait(const pai_time *waits, uint32_t n, int32_t score);
 /* The score up to which `thousandths` of all that was forecast came; h may be
  * NULL. */
 int32_t pai__score_for(const pai_history *h, uint32_t thousandths);
+/* How many scores that is made from; 0: they are not believed yet. */
+uint32_t pai__score_count(const pai_history *h);
 
 #endif
