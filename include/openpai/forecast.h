@@ -39,7 +39,8 @@ typedef struct pai_past {
 enum {
   PAI_ALIKE_NONE = 0,      /**< too few jobs have ended: its estimate or limit,
                                 or what there is, or an hour */
-  PAI_ALIKE_ANY = 1,       /**< nothing */
+  PAI_ALIKE_ANY = 1,       /**< nothing; if its owner has told how long it
+                                takes, how wrong all who told were */
   PAI_ALIKE_SIZE = 2,      /**< about as many GPUs */
   PAI_ALIKE_VC_SIZE = 3,   /**< also the virtual cluster */
   PAI_ALIKE_USER = 4,      /**< the user */

@@ -200,7 +200,7 @@ int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
                        const pai_forecast_options *opts,
                        const pai__twist *twist, pai_error **err)
 {
-  pai_forecast *f;
+  pai_forecast *f = NULL;
   int rc = make_empty(&f, sched, opts, err);
 
   if (rc < 0)

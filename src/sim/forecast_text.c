@@ -42,21 +42,22 @@ void pai__say_who(pai__buf *out, uint64_t id, const char *name,
 static void say_times(pai__buf *out, const pai_forecast *f,
                       const pai__fwait *w)
 {
+  bool date = pai__spell_is_date(f->now);
+
   if (w->p10 == w->p90) {
-    pai__buf_str(out, f->now < w->p10 && f->now >= 0 ? "at " : "");
-    pai__spell_time(out, f->now, w->p10);
+    pai__spell_at(out, f->now, w->p10);
     return;
   }
   if (w->p90 == INT64_MAX) {
-    pai__buf_str(out, "not before ");
+    pai__buf_str(out, date ? "not before " : "not within ");
     pai__spell_time(out, f->now, w->p10);
   } else {
-    pai__buf_str(out, "between ");
+    pai__buf_str(out, date ? "between " : "in ");
     pai__spell_time(out, f->now, w->p10);
-    pai__buf_str(out, " and ");
+    pai__buf_str(out, date ? " and " : " to ");
     pai__spell_time(out, f->now, w->p90);
   }
-  pai__buf_str(out, ", most likely about ");
+  pai__buf_str(out, date ? ", most likely about " : ", most likely in about ");
   pai__spell_time(out, f->now, w->p50);
   if (w->p90 == INT64_MAX)
     pai__buf_str(out, ", perhaps much later");

@@ -207,7 +207,29 @@ static bool make_key(key *k, int alike, const pai_past *p)
     put_number(k, size_class(p->gpus));
   if (alike != PAI_ALIKE_ANY)
     put_number(k, estimate_class(p->estimate));
+  else if (p->estimate > 0)
+    put_part(k, "parts", 8);
   return true;
+}
+
+/* What parts of estimates are counted in. */
+static pai_time part_of(pai_time t, pai_time estimate)
+{
+  while (t > PAI__LONGEST >> 16) {
+    t >>= 1;
+    estimate >>= 1;
+  }
+  return estimate > 0 ? (t << 16) / estimate : PAI__LONGEST;
+}
+
+static pai_time of_part(pai_time part, pai_time estimate)
+{
+  if (part > PAI__LONGEST >> 4)
+    return PAI__LONGEST;
+  return part / 65536 < PAI__LONGEST / estimate
+           ? (part >> 16) * estimate + ((part & 0xffff) * (estimate >> 16)) +
+               ((part & 0xffff) * (estimate & 0xffff) >> 16)
+           : PAI__LONGEST;
 }
 
 int pai_history_add(pai_history *history, const pai_past *past,
@@ -235,7 +257,9 @@ int pai_history_add(pai_history *history, const pai_past *past,
   }
   for (int i = PAI_ALIKE_ANY; i <= PAI_ALIKE_NAME; i++)
     if (rings[i] != NULL)
-      pai__ring_push(rings[i], took);
+      pai__ring_push(rings[i], i == PAI_ALIKE_ANY && p.estimate > 0
+                                 ? part_of(took, p.estimate)
+                                 : took);
   return PAI_OK;
 }
 
@@ -254,13 +278,14 @@ void pai__history_levels(const pai_history *h, const pai_past *like,
 
 /* Those of a ring that are longer; a job that has not begun may take any. */
 static bool take_ring(pai__source *s, const pai__ring *r, int alike,
-                      uint32_t enough)
+                      pai_time unit, uint32_t enough)
 {
+  pai_time ran = s->ran > 0 && unit != 0 ? part_of(s->ran, unit) : s->ran;
   uint32_t from;
 
   if (r == NULL || r->count < enough)
     return false;
-  from = s->ran > 0 ? beyond(r->sorted, r->count, s->ran) : 0;
+  from = ran > 0 ? beyond(r->sorted, r->count, ran) : 0;
   /* Half as many will do, of what has run for long: few do. */
   if (r->count - from < (enough + 1) / 2)
     return false;
@@ -268,6 +293,7 @@ static bool take_ring(pai__source *s, const pai__ring *r, int alike,
   s->count = r->count - from;
   s->samples = r->count;
   s->alike = alike;
+  s->unit = unit;
   s->guessed = true;
   return true;
 }
@@ -284,16 +310,19 @@ void pai__history_source(const pai__levels *levels, pai_time ran,
                          pai__source *out)
 {
   pai__source s = { .ran = ran > 0 ? ran : 0, .limit = levels->limit };
+  pai_time unit;
 
   if (s.ran > PAI__LONGEST)
     s.ran = PAI__LONGEST;
   *out = s;
+  unit = levels->estimate > 0 ? levels->estimate : 0;
   for (int i = PAI_ALIKE_NAME; i >= PAI_ALIKE_ANY; i--)
-    if (take_ring(out, levels->rings[i], i, PAI__ENOUGH))
+    if (take_ring(out, levels->rings[i], i, i == PAI_ALIKE_ANY ? unit : 0,
+                  PAI__ENOUGH))
       return;
   take_told(out, levels);
   if (out->told != 0 ||
-      take_ring(out, levels->rings[PAI_ALIKE_ANY], PAI_ALIKE_ANY, 1))
+      take_ring(out, levels->rings[PAI_ALIKE_ANY], PAI_ALIKE_ANY, unit, 1))
     return;
   out->guessed = true;
   if (out->ran == 0)
@@ -313,16 +342,16 @@ static pai_time far_beyond(pai_time t, uint32_t fraction)
 
 /* Each of the list has an equal part of all chances, and so have what is less
  * and what is more than all of them. */
-static pai_time pick(const pai__source *s, uint32_t random)
+static pai_time pick(const pai__source *s, pai_time ran, uint32_t random)
 {
   uint64_t at = (uint64_t)random * (s->count + 1);
   uint32_t i = (uint32_t)(at >> 32), fraction = (uint32_t)at;
   bool low = fraction < UINT32_C(0x80000000);
 
   if (i == 0 && low) {
-    pai_time span = s->list[0] - s->ran, half = fraction >> 15;
+    pai_time span = s->list[0] - ran, half = fraction >> 15;
 
-    return s->ran + (span >> 16) * half + ((span & 0xffff) * half >> 16);
+    return ran + (span >> 16) * half + ((span & 0xffff) * half >> 16);
   }
   if (i == 0 || (low && i <= s->count))
     return s->list[i == 0 ? 0 : i - 1];
@@ -332,12 +361,20 @@ static pai_time pick(const pai__source *s, uint32_t random)
                     (fraction - UINT32_C(0x80000000)) * 2);
 }
 
+static pai_time pick_part(const pai__source *s, uint32_t random)
+{
+  pai_time ran = s->ran > 0 ? part_of(s->ran, s->unit) : 0;
+
+  return of_part(pick(s, ran, random), s->unit);
+}
+
 pai_time pai__source_draw(const pai__source *source, uint64_t random)
 {
   uint32_t bits = (uint32_t)(random >> 32);
-  pai_time t = source->list != NULL ? pick(source, bits)
-               : source->told != 0  ? source->told
-                                    : far_beyond(source->ran, bits);
+  pai_time t = source->told != 0      ? source->told
+               : source->list == NULL ? far_beyond(source->ran, bits)
+               : source->unit != 0    ? pick_part(source, bits)
+                                      : pick(source, source->ran, bits);
 
   if (source->limit != 0 && t > source->limit)
     t = source->limit;

@@ -63,6 +63,7 @@ typedef struct pai__source {
   uint32_t samples; /* of the ring */
   bool guessed;     /* its end is told neither by its owner nor by a limit */
   pai_time ran, limit;
+  pai_time unit; /* the list is of parts of so much, in 2^16ths; 0: of times */
   pai_time told; /* what its owner believes, or usual; 0: nothing that is
                     longer than it has run already */
 } pai__source;

@@ -6,9 +6,6 @@
 #define SECOND INT64_C(1000000)
 #define DAY 86400
 
-/* Clocks that say less count from somewhere else: the year 2000. */
-#define CALENDAR (INT64_C(946684800) * SECOND)
-
 static void put(pai__buf *out, int64_t n, const char *unit, int64_t more,
                 const char *smaller)
 {
@@ -48,12 +45,23 @@ static void put_date(pai__buf *out, int64_t days)
                   doy - (153 * mp + 2) / 5 + 1);
 }
 
+/* From the year 2000 on. */
+bool pai__spell_is_date(pai_time now)
+{
+  return now >= INT64_C(946684800) * SECOND;
+}
+
+void pai__spell_at(pai__buf *out, pai_time now, pai_time t)
+{
+  pai__buf_str(out, pai__spell_is_date(now) ? "at " : "in ");
+  pai__spell_time(out, now, t);
+}
+
 void pai__spell_time(pai__buf *out, pai_time now, pai_time t)
 {
   int64_t s = t / SECOND;
 
-  if (now < CALENDAR) {
-    pai__buf_str(out, "in ");
+  if (!pai__spell_is_date(now)) {
     pai__spell_span(out, t - now);
     return;
   }

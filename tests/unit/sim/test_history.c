@@ -118,6 +118,39 @@ static void estimates_tell_jobs_apart(void **state)
   pai_history_free(h);
 }
 
+/* All of them told four times too much. */
+static void owners_are_wrong_alike(void **state)
+{
+  pai_history *h = new_history();
+  pai_past p = { .struct_size = sizeof(p) };
+  pai_guess g = { .struct_size = sizeof(g) };
+
+  (void)state;
+  for (int i = 1; i <= 9; i++) {
+    p.estimate = SECOND << (2 * i);
+    p.duration = p.estimate / 4;
+    assert_int_equal(pai_history_add(h, &p, NULL), PAI_OK);
+    assert_int_equal(add(h, NULL, NULL, 0, 5), PAI_OK);
+  }
+  p.estimate = 100000 * SECOND;
+  assert_int_equal(pai_history_guess(h, &p, 0, &g), PAI_OK);
+  assert_int_equal(g.alike, PAI_ALIKE_ANY);
+  assert_int_equal(g.samples, 9);
+  assert_int_equal(g.p50, 25000 * SECOND);
+  assert_int_equal(pai_history_guess(h, &p, 1000 * SECOND, &g), PAI_OK);
+  assert_int_equal(g.p50, 25000 * SECOND);
+  /* Now it is as they told. */
+  assert_int_equal(pai_history_guess(h, &p, 30000 * SECOND, &g), PAI_OK);
+  assert_int_equal(g.p50, 100000 * SECOND);
+  p.estimate = PAI__LONGEST;
+  assert_int_equal(pai_history_guess(h, &p, 0, &g), PAI_OK);
+  assert_in_range(g.p50, PAI__LONGEST / 4 - 65536, PAI__LONGEST / 4);
+  p.estimate = 0;
+  assert_int_equal(pai_history_guess(h, &p, 0, &g), PAI_OK);
+  assert_int_equal(g.p50, 5 * SECOND);
+  pai_history_free(h);
+}
+
 static void owners_are_believed_without_a_history(void **state)
 {
   pai_history *h = new_history();
@@ -570,6 +603,7 @@ int main(void)
     cmocka_unit_test(the_most_alike_are_asked_first),
     cmocka_unit_test(few_are_not_believed),
     cmocka_unit_test(estimates_tell_jobs_apart),
+    cmocka_unit_test(owners_are_wrong_alike),
     cmocka_unit_test(owners_are_believed_without_a_history),
     cmocka_unit_test(what_has_run_for_long_runs_longer),
     cmocka_unit_test(limits_are_kept),
