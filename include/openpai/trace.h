@@ -191,7 +191,7 @@ typedef struct pai_generate_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: malloc; copied */
   int like;               /**< 0: PAI_LIKE_PHILLY */
-  uint64_t jobs;          /**< how many */
+  uint64_t jobs;          /**< how many, 10^9 at most */
   uint64_t seed;
   uint32_t gpus; /**< of the cluster that they come to; 0: 8000 */
   uint32_t load; /**< of a thousand GPUs, how many they keep busy; 0: 800 */
@@ -199,14 +199,17 @@ typedef struct pai_generate_options {
                            eighth of all */
   uint32_t gpus_per_node; /**< of a task at most; 0: 8 */
   uint32_t users;         /**< 0: as published */
-  uint32_t virtual_clusters; /**< named "vc0", ...; 0: as published */
+  uint32_t virtual_clusters;   /**< how many; 0: as published */
+  const char *const *vc_names; /**< theirs, copied; NULL: "vc1", "vc2", ... */
+  const char *model; /**< the kind of GPU or SKU that jobs ask for, copied;
+                          NULL: any */
   int faults; /**< 1: attempts fail as published, and are tried again; users
                    kill jobs */
 } pai_generate_options;
 
-#define PAI_GENERATE_OPTIONS_INIT                                 \
-  {                                                               \
-    sizeof(pai_generate_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define PAI_GENERATE_OPTIONS_INIT                                       \
+  {                                                                     \
+    sizeof(pai_generate_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /** Makes a trace up, record by record, as it is read: the same for the same

@@ -4,6 +4,7 @@
 const pai__trace_form pai__trace_forms[PAI__TRACE_FORMS] = {
   [PAI_TRACE_JSONL] = { "jsonl", pai__jsonl_read, pai__jsonl_begin,
                         pai__jsonl_end, false },
+  [PAI_TRACE_GENERATED] = { .name = "generated" },
 };
 
 int pai__trace_detect(const char *text, size_t len)
