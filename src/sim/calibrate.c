@@ -5,7 +5,10 @@
 
 enum {
   FARTHEST = 1000000, /* a score; a thousand times as long as all */
-  BELIEVED = 40       /* fewer scores teach nothing */
+  BELIEVED = 50,      /* as many scores that were as they should be, for a
+                         beginning */
+  ONE = 100000,       /* of levels */
+  STEP = 1000         /* by which a level moves, if all came later */
 };
 
 /* What nobody had to wait for is not divided by. */
@@ -99,23 +102,53 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-uint32_t pai__score_count(const pai_history *h)
+static const int32_t usual[PAI__LEVELS] = { ONE / 10, ONE / 2, ONE / 10 * 9 };
+
+/* With those that nobody has seen: one in the middle of each fiftieth. */
+static uint32_t sort_all(const pai_history *h, int32_t *sorted)
 {
-  return h != NULL && h->nscores >= BELIEVED ? h->nscores : 0;
+  uint32_t n = 0;
+
+  for (; n < h->nscores; n++)
+    sorted[n] = h->scores[n];
+  for (uint32_t i = 0; i < BELIEVED; i++)
+    sorted[n++] = (int32_t)(2 * i + 1) * 500 / BELIEVED;
+  qsort(sorted, n, sizeof(*sorted), by_value);
+  return n;
 }
 
 /* Of n things that came true one more is as likely between any two: so up to
- * the k-th of them there are k of n + 1. */
-int32_t pai__score_for(const pai_history *h, uint32_t thousandths)
+ * the k-th of them there are k of n + 1.  The level is moved from where it
+ * should be by what was told too early or too late: then it is right in the
+ * end also when times change. */
+int32_t pai__score_for(const pai_history *h, enum pai__level which)
 {
-  int32_t sorted[PAI__SCORES];
-  uint32_t k;
+  int32_t sorted[PAI__SCORES + BELIEVED], score;
+  int64_t level = usual[which], k;
+  uint32_t n;
 
-  if (pai__score_count(h) == 0)
-    return (int32_t)thousandths;
-  memcpy(sorted, h->scores, h->nscores * sizeof(*sorted));
-  qsort(sorted, h->nscores, sizeof(*sorted), by_value);
-  k = ((h->nscores + 1) * thousandths + 500) / 1000;
-  k = k < 1 ? 1 : k > h->nscores ? h->nscores : k;
-  return sorted[k - 1];
+  if (h == NULL)
+    return usual[which] / (ONE / 1000);
+  level += h->levels[which];
+  n = sort_all(h, sorted);
+  k = ((n + 1) * (level < ONE ? level : ONE) + ONE / 2) / ONE;
+  k = k < 1 ? 1 : k > n ? n : k;
+  score = sorted[k - 1];
+  return level > ONE
+           ? score + (int32_t)((int64_t)abs(score) * 5 * (level - ONE) / ONE)
+           : score;
+}
+
+/* It is told later from now on if this was too early, and a little earlier if
+ * not: as often as it should be, both are equal. */
+void pai__history_level(pai_history *h, enum pai__level which, bool later)
+{
+  int32_t *level = &h->levels[which];
+
+  *level +=
+    later ? usual[which] / (ONE / STEP) : -(ONE - usual[which]) / (ONE / STEP);
+  if (*level > ONE)
+    *level = ONE;
+  if (*level < -usual[which])
+    *level = -usual[which];
 }

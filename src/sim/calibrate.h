@@ -17,10 +17,13 @@ int32_t pai__score_of(const pai_time *waits, uint32_t n, pai_time wait);
 /* The wait of a score; INT64_MAX: none. */
 pai_time pai__score_wait(const pai_time *waits, uint32_t n, int32_t score);
 
-/* The score up to which `thousandths` of all that was forecast came; h may be
+/* What is told of a band. */
+enum pai__level { PAI__P10, PAI__P50, PAI__P90 };
+
+/* The score up to which so many of all that was forecast came; h may be
  * NULL. */
-int32_t pai__score_for(const pai_history *h, uint32_t thousandths);
-/* How many scores that is made from; 0: they are not believed yet. */
-uint32_t pai__score_count(const pai_history *h);
+int32_t pai__score_for(const pai_history *h, enum pai__level which);
+/* What was told of a level was met; `later`: it came later. */
+void pai__history_level(pai_history *h, enum pai__level which, bool later);
 
 #endif

@@ -181,10 +181,10 @@ static pai_time time_of(const pai_forecast *f, const pai__fwait *w,
 
 static void count(pai_forecast *f, const pai_history *h)
 {
-  int32_t p10 = pai__score_for(h, 100), p50 = pai__score_for(h, 500),
-          p90 = pai__score_for(h, 900);
+  int32_t p10 = pai__score_for(h, PAI__P10), p50 = pai__score_for(h, PAI__P50),
+          p90 = pai__score_for(h, PAI__P90);
 
-  f->calibrated = pai__score_count(h);
+  f->calibrated = h != NULL ? h->nscores : 0;
   for (uint32_t i = 0; i < f->nwaits; i++) {
     pai__fwait *w = &f->waits[i];
 
@@ -285,5 +285,8 @@ int pai_forecast_met(const pai_forecast *forecast, uint64_t id,
     return PAI_ENOTFOUND;
   pai__history_score(
     history, pai__score_of(w->waits, forecast->runs, started - forecast->now));
+  pai__history_level(history, PAI__P10, started > w->p10);
+  pai__history_level(history, PAI__P50, started > w->p50);
+  pai__history_level(history, PAI__P90, started > w->p90);
   return PAI_OK;
 }

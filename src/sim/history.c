@@ -330,7 +330,7 @@ void pai__history_source(const pai__levels *levels, pai_time ran,
 }
 
 /* Longer than all that is known, by a factor that is seldom large: with a
- * chance of 1 in n it is more than n. */
+ * chance of 1 in n it is more than n, up to 16. */
 static pai_time far_beyond(pai_time t, uint32_t fraction)
 {
   uint32_t left = (UINT32_MAX - fraction) >> 16; /* of 2^16 */

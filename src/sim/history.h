@@ -16,6 +16,7 @@ enum {
   PAI__RING = 64,       /* durations of a level */
   PAI__ENOUGH = 8,      /* fewer are not believed */
   PAI__SCORES = 512,    /* forecasts that met what they were of */
+  PAI__LEVELS = 3,      /* of a band */
   PAI__CAME = 512,      /* requests */
   PAI__ALIKES = 7,      /* PAI_ALIKE_*, from 0 */
   PAI__KEY_BYTES = 512, /* most of a key */
@@ -47,6 +48,7 @@ struct pai_history {
   uint32_t ncame, next_came;
   int32_t scores[PAI__SCORES]; /* see calibrate.c */
   uint32_t nscores, next_score;
+  int32_t levels[PAI__LEVELS]; /* likewise */
 };
 
 /* The levels of one job, to be drawn from many times; the history's. */

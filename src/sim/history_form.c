@@ -2,7 +2,7 @@
  * history_form.c - a history as one line of JSON, and read again
  *
  *   {"history":1,"alike":[{"of":["6","ann","train-#","0"],"took":[60000000]}],
- *    "came":[{"time":0,"request":{...}}],"scores":[912,1000]}
+ *    "came":[{"time":0,"request":{...}}],"scores":[912,1000],"levels":[0,-20,35]}
  *
  * All lists are in the order in which things happened, so that what was read
  * goes on as what was written.
@@ -12,7 +12,7 @@
 #include "json/json.h"
 #include "sched/request_form.h"
 
-enum { VERSION = 1, FARTHEST = 1000000 };
+enum { VERSION = 1, FARTHEST = 1000000, MOST = 100000 };
 
 /* --- writing -------------------------------------------------------------- */
 
@@ -76,6 +76,11 @@ static void put_history(pai__json_writer *w, const pai_history *h)
   for (uint32_t k = 0; k < h->nscores; k++)
     pai__json_int(w, h->scores[(h->next_score + k) % h->nscores]);
   pai__json_end_array(w);
+  pai__form_put_key(w, "levels");
+  pai__json_begin_array(w);
+  for (uint32_t k = 0; k < PAI__LEVELS; k++)
+    pai__json_int(w, h->levels[k]);
+  pai__json_end_array(w);
   pai__json_end_object(w);
 }
 
@@ -106,7 +111,7 @@ int pai_history_write(const pai_history *history, pai_write_cb write,
 
 typedef struct history_form {
   int version;
-  pai__node alike, came, scores;
+  pai__node alike, came, scores, levels;
   /* of an item */
   pai__node of, took, request;
   pai_time time;
@@ -118,6 +123,7 @@ static const pai__field members[] = {
   PAI__NODE(history_form, alike, "alike"),
   PAI__NODE(history_form, came, "came"),
   PAI__NODE(history_form, scores, "scores"),
+  PAI__NODE(history_form, levels, "levels"),
 };
 
 static const pai__field ring_members[] = {
@@ -245,6 +251,28 @@ static int read_list(const reading *r, pai__node list, const char *key,
   return rc;
 }
 
+static int read_levels(const reading *r, pai__node list)
+{
+  pai__tree_walk walk;
+  pai__node item;
+  uint32_t count, i = 0;
+  int64_t level;
+  int rc = pai__form_list(&r->f, list, "levels", &count);
+
+  if (rc < 0 || list == PAI__NO_NODE)
+    return rc;
+  if (count != PAI__LEVELS)
+    return pai__form_fail(&r->f, list, "\"levels\" has %d numbers",
+                          PAI__LEVELS);
+  walk = pai__tree_iter(r->f.tree, list);
+  while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    rc = pai__form_number(&r->f, item, "levels", -MOST, MOST, &level);
+    if (rc == PAI_OK)
+      r->h->levels[i++] = (int32_t)level;
+  }
+  return rc;
+}
+
 static int read_history(const reading *r)
 {
   history_form form = { 0 };
@@ -258,7 +286,9 @@ static int read_history(const reading *r)
     rc = read_list(r, form.alike, "alike", read_ring);
   if (rc == PAI_OK)
     rc = read_list(r, form.came, "came", read_came);
-  return rc == PAI_OK ? read_list(r, form.scores, "scores", read_score) : rc;
+  if (rc == PAI_OK)
+    rc = read_list(r, form.scores, "scores", read_score);
+  return rc == PAI_OK ? read_levels(r, form.levels) : rc;
 }
 
 int pai_history_read(pai_history **out, const char *text, size_t len,

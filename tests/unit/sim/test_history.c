@@ -334,6 +334,7 @@ static int fill(pai_history *h)
     rc = pai_history_came(h, &q, i * SECOND, NULL);
   for (int i = 0; i < 3; i++)
     pai__history_score(h, 500 * i);
+  pai__history_level(h, PAI__P50, true);
   return rc;
 }
 
@@ -352,7 +353,8 @@ static void what_was_written_is_read_again(void **state)
   assert_int_equal(pai_history_write(again, collect, &two, NULL), PAI_OK);
   assert_string_equal(one.data, two.data);
   assert_non_null(strstr(one.data, "\"of\":[\"6\",\"ann\",\"job #\",\"0\"]"));
-  assert_non_null(strstr(one.data, "\"scores\":[0,500,1000]"));
+  assert_non_null(strstr(one.data, "\"scores\":[0,500,1000],"
+                                   "\"levels\":[0,500,0]"));
   assert_int_equal(guess(again, "ann", "job 4", 8, 0).p50,
                    guess(h, "ann", "job 4", 8, 0).p50);
   pai_history_free(h);
@@ -409,6 +411,8 @@ static void broken_texts_are_refused(void **state)
       "\"wants\":[]}}]}",
       "wants" },
     { "{\"history\":1,\"scores\":[-1001]}", "\"scores\" is from -1000" },
+    { "{\"history\":1,\"levels\":[1,2]}", "\"levels\" has 3" },
+    { "{\"history\":1,\"levels\":[1,2,100001]}", "\"levels\" is from" },
   };
 
   (void)state;
@@ -547,15 +551,47 @@ static void bands_learn(void **state)
   pai_history *h = new_history();
 
   (void)state;
-  assert_int_equal(pai__score_for(NULL, 900), 900);
-  for (int i = 0; i < 39; i++)
+  assert_int_equal(pai__score_for(NULL, PAI__P90), 900);
+  assert_in_range(pai__score_for(h, PAI__P90), 890, 910);
+  assert_in_range(pai__score_for(h, PAI__P10), 90, 110);
+  /* A few do not change much. */
+  for (int i = 0; i < 4; i++)
     pai__history_score(h, 5000);
-  assert_int_equal(pai__score_for(h, 900), 900);
+  assert_in_range(pai__score_for(h, PAI__P90), 950, 990);
   for (int i = 0; i < PAI__SCORES; i++)
     pai__history_score(h, i % 100 * 20);
-  assert_in_range(pai__score_for(h, 900), 1780, 1820);
-  assert_in_range(pai__score_for(h, 500), 950, 1020);
-  assert_in_range(pai__score_for(h, 100), 150, 220);
+  assert_in_range(pai__score_for(h, PAI__P90), 1720, 1820);
+  assert_in_range(pai__score_for(h, PAI__P50), 860, 1000);
+  assert_in_range(pai__score_for(h, PAI__P10), 130, 220);
+  pai_history_free(h);
+}
+
+/* What always comes later is told later, and in the end beyond all that was
+ * seen; what comes as often as it should stays. */
+static void bands_follow_the_times(void **state)
+{
+  pai_history *h = new_history();
+  int32_t before;
+
+  (void)state;
+  for (int i = 0; i < 200; i++)
+    pai__history_score(h, 500);
+  before = pai__score_for(h, PAI__P90);
+  for (int i = 0; i < 10; i++)
+    pai__history_level(h, PAI__P90, i == 5);
+  assert_int_equal(h->levels[PAI__P90], 0);
+  for (int i = 0; i < 5; i++)
+    pai__history_level(h, PAI__P90, true);
+  assert_true(pai__score_for(h, PAI__P90) > before);
+  for (int i = 0; i < 20; i++)
+    pai__history_level(h, PAI__P90, true);
+  assert_true(pai__score_for(h, PAI__P90) > 1000);
+  for (int i = 0; i < 2000; i++) {
+    pai__history_level(h, PAI__P10, false);
+    pai__history_level(h, PAI__P90, true);
+  }
+  assert_int_equal(h->levels[PAI__P10], -10000);
+  assert_int_equal(h->levels[PAI__P90], 100000);
   pai_history_free(h);
 }
 
@@ -620,6 +656,7 @@ int main(void)
     cmocka_unit_test(scores_and_waits_are_two_ways),
     cmocka_unit_test(scores_know_what_never_starts),
     cmocka_unit_test(bands_learn),
+    cmocka_unit_test(bands_follow_the_times),
     cmocka_unit_test(no_memory_is_survived),
   };
 

@@ -107,11 +107,14 @@ static void ask(world *w)
 {
   pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
   asked *a = &w->pending[w->npending];
+  pai_reason reason = { .struct_size = sizeof(reason) };
 
   o.runs = w->o->runs;
   o.seed = w->o->seed + w->jobs;
   o.arrivals = w->o->arrivals;
-  if (w->npending == PENDING)
+  o.only = w->o->all ? 0 : w->jobs;
+  if (w->npending == PENDING ||
+      (!w->o->all && pai_sched_reason(w->sched, w->jobs, &reason) < 0))
     return;
   assert_int_equal(
     pai_forecast_new(&a->forecast, w->sched, w->history, &o, NULL), PAI_OK);

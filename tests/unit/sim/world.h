@@ -5,6 +5,8 @@
 #ifndef PAI_TESTS_WORLD_H
 #define PAI_TESTS_WORLD_H
 
+#include <stdbool.h>
+
 #include <openpai/forecast.h>
 #include <openpai/trace.h>
 
@@ -16,7 +18,7 @@ typedef struct world_options {
   uint64_t learn; /* forecasts made before so many jobs came count not */
   uint32_t runs;
   int arrivals;
-  uint32_t most; /* waiting ones that a forecast is believed to be about */
+  bool all; /* they ask of all that wait, not of the one that comes */
 } world_options;
 
 typedef struct world_result {
