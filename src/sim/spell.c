@@ -18,7 +18,7 @@ void pai__spell_span(pai__buf *out, pai_time span)
 {
   int64_t s = span / SECOND + (span % SECOND >= SECOND / 2), minutes;
 
-  if (s < 100) {
+  if (s < 180) {
     put(out, s, "s", 0, "");
     return;
   }

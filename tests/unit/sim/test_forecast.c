@@ -338,8 +338,8 @@ static void texts_tell_what_was_assumed(void **state)
                    PAI_OK);
   assert_string_equal(
     out.data,
-    "train-1 (request 2) of bob: in 2 min\n"
-    "train-1 (request 3) of ann: in 3 min\n"
+    "train-1 (request 2) of bob: in 100 s\n"
+    "train-1 (request 3) of ann: in 150 s\n"
     "Assumed: that jobs take as long as their owners told; that no new jobs "
     "come (100 futures). Eight of ten start within the times told.\n");
   pai__buf_clear(&out);
