@@ -2,10 +2,11 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run doctor spec cluster sched help'
+  local verbs='run doctor spec cluster sched sim help'
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
   local sched_verbs='replay show explain hived-replay'
+  local sim_verbs='run'
   local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
@@ -17,13 +18,13 @@ _openpai()
   fi
   if [ "$COMP_CWORD" -gt 2 ]; then
     case $verb in
-      spec | cluster | sched) verb="$verb ${COMP_WORDS[2]}" ;;
+      spec | cluster | sched | sim) verb="$verb ${COMP_WORDS[2]}" ;;
       help) verb="help ${COMP_WORDS[*]:2:COMP_CWORD-2}" ;;
     esac
   fi
   case $verb in
     'spec schema' | 'cluster top') ;;
-    run | 'spec '* | 'cluster '* | 'sched '*) files=yes ;;
+    run | 'spec '* | 'cluster '* | 'sched '* | 'sim '*) files=yes ;;
   esac
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
@@ -42,14 +43,17 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
-    'sched replay') options='--json --policy --until --help' ;;
+    'sched replay') options='--json --options --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
+    sim) options="$sim_verbs --help" ;;
+    'sim run') options='--cluster --trace --policy --form --model --sort --strict --verbose --seed --until --estimates --start-cost --restart-cost --stop-cost --checkpoint --mtbf --mttr --fail --patience --stretch --spread --json --csv --html --log --events --jobs-csv --help' ;;
     help) options=$verbs ;;
     'help spec') options=$spec_verbs ;;
     'help cluster') options=$cluster_verbs ;;
     'help sched') options=$sched_verbs ;;
+    'help sim') options=$sim_verbs ;;
   esac
   if [ "$before" = --root ] || [ "$before" = --config-dir ]; then
     mapfile -t COMPREPLY < <(compgen -d -- "$word")

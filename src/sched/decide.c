@@ -130,7 +130,7 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
   if (rc < 0)
     return rc;
   s->m.now = now;
-  s->m.events++;
+  s->m.decided = ++s->m.events;
   forget_told(s);
   pai__lookup_clear(&s->refused);
   pai__kept_expire(s);

@@ -6,6 +6,7 @@
  * given back before the next try.
  */
 #include "sched/fit_node.h"
+#include "sched/shelf.h"
 
 #include "resource/bits.h"
 
@@ -29,7 +30,7 @@ static void put(pai__fitting *f, uint32_t want, uint32_t node, uint64_t free,
                 uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
-  pai__room *n = pai__room_at(f->s, node);
+  pai__room *n = pai__room_touch(f->s, node);
 
   for (; tasks > 0; tasks--) {
     uint64_t gpus =
@@ -45,6 +46,48 @@ static void put(pai__fitting *f, uint32_t want, uint32_t node, uint64_t free,
 static uint32_t node_of(const area *a, uint32_t i)
 {
   return a->nodes != NULL ? a->nodes[i] : i;
+}
+
+/* --- walks ---------------------------------------------------------------- */
+
+/* Through the nodes of an area, or through one of each shelf of them: the first
+ * of those that are alike. */
+typedef struct walk {
+  uint32_t node;
+  uint32_t alike; /* nodes as this one, itself included */
+  uint32_t at;    /* the next, in the area or a shelf */
+  bool shelves;
+} walk;
+
+/* Only where all nodes are asked as they are is it all the same which one. */
+static walk walk_begin(const pai__fitting *f, const area *a, uint32_t from)
+{
+  walk x = { .alike = 1, .at = from };
+
+  x.shelves = a->nodes == NULL && f->pin == PAI__NONE && !f->ask->ideal &&
+              pai__shelves_ready(f->s);
+  if (x.shelves)
+    x.at = f->s->shelves.first;
+  return x;
+}
+
+static bool walk_next(const pai__fitting *f, const area *a, walk *x)
+{
+  const pai__shelf *shelf;
+
+  if (!x->shelves) {
+    if (x->at == a->n)
+      return false;
+    x->node = node_of(a, x->at++);
+    return true;
+  }
+  if (x->at == PAI__NONE)
+    return false;
+  shelf = pai__shelf_at(f->s, x->at);
+  x->node = shelf->first;
+  x->alike = shelf->count;
+  x->at = shelf->next;
+  return true;
 }
 
 /* --- many tasks ----------------------------------------------------------- */
@@ -137,41 +180,62 @@ static uint32_t place_most(pai__fitting *f, const area *a, uint32_t want,
 /* As few are looked for one by one. */
 enum { FEW_TASKS = 3 };
 
+static bool is_worth_a_heap(const pai__fitting *f, const area *a,
+                            uint32_t tasks)
+{
+  if (tasks <= FEW_TASKS || f->ask->strategy == PAI_PLACE_FIRST || a->n <= 1)
+    return false;
+  return !walk_begin(f, a, 0).shelves ||
+         (uint64_t)tasks * f->s->shelves.live > a->n;
+}
+
+/* A node for the next tasks of a want. */
+typedef struct choice {
+  uint64_t points, free; /* 0 points: there is none */
+  uint32_t node, fits;
+  uint32_t at; /* in the area */
+} choice;
+
+/* The best one, the first of equals. */
+static choice choose(const pai__fitting *f, const area *a, const pai__want *w,
+                     uint32_t from, uint32_t tasks)
+{
+  choice best = { 0 };
+
+  for (walk x = walk_begin(f, a, from); walk_next(f, a, &x);) {
+    uint64_t free, points;
+    uint32_t lack, fits = pai__fit_room(f, w, x.node, a->mask, &free, &lack);
+
+    if (fits == 0)
+      continue;
+    points = pai__fit_score(f, w, x.node, free, fits, tasks);
+    if (points < best.points || (points == best.points && x.node > best.node))
+      continue;
+    best = (choice){ points, free, x.node, fits, x.shelves ? 0 : x.at - 1 };
+    if (f->ask->strategy == PAI_PLACE_FIRST && !x.shelves)
+      break;
+  }
+  return best;
+}
+
 static bool place_want(pai__fitting *f, const area *a, uint32_t want,
                        uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
   uint32_t from = 0; /* those before have no room */
 
-  if (tasks > FEW_TASKS && f->ask->strategy != PAI_PLACE_FIRST && a->n > 1)
+  if (is_worth_a_heap(f, a, tasks))
     tasks = place_most(f, a, want, tasks);
   while (tasks > 0) {
-    uint64_t best = 0, best_free = 0, free;
-    uint32_t best_node = 0, best_fits = 0, lack;
+    choice best = choose(f, a, w, from, tasks);
 
-    for (uint32_t i = from; i < a->n; i++) {
-      uint32_t node = node_of(a, i);
-      uint32_t fits = pai__fit_room(f, w, node, a->mask, &free, &lack);
-      uint64_t points = fits != 0
-                          ? pai__fit_score(f, w, node, free, fits, tasks)
-                          : UINT64_C(0);
-
-      if (points > best) {
-        best = points;
-        best_free = free;
-        best_node = node;
-        best_fits = fits;
-        if (f->ask->strategy == PAI_PLACE_FIRST) {
-          from = i;
-          break;
-        }
-      }
-    }
-    if (best == 0)
+    if (best.points == 0)
       return false;
-    best_fits = batch(f, best_fits, tasks);
-    put(f, want, best_node, best_free, best_fits);
-    tasks -= best_fits;
+    if (f->ask->strategy == PAI_PLACE_FIRST)
+      from = best.at;
+    best.fits = batch(f, best.fits, tasks);
+    put(f, want, best.node, best.free, best.fits);
+    tasks -= best.fits;
   }
   return true;
 }
@@ -182,7 +246,7 @@ void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n)
   const pai__slot *slots = s->slots.data;
 
   for (uint32_t i = 0; i < n; i++)
-    pai__room_uncount(pai__room_at(s, slots[i].node), &wants[slots[i].want],
+    pai__room_uncount(pai__room_touch(s, slots[i].node), &wants[slots[i].want],
                       slots[i].gpus);
 }
 
@@ -283,19 +347,20 @@ static void blame(pai__fitting *f, const area *a, uint32_t want)
   why->want = want;
   why->placed = f->placed;
   why->tasks = f->total;
-  for (uint32_t i = 0; i < a->n; i++) {
-    uint32_t node = node_of(a, i), lack;
+  for (walk x = walk_begin(f, a, 0); walk_next(f, a, &x);) {
+    uint32_t lack;
     uint64_t found, near;
 
-    (void)pai__fit_room(f, w, node, a->mask, &free, &lack);
-    why->failed[lack]++;
-    found = found_of(pai__room_at(f->s, node), lack, free);
-    sum += lack == PAI_LACK_GPU ? found : 0;
+    (void)pai__fit_room(f, w, x.node, a->mask, &free, &lack);
+    why->failed[lack] += x.alike;
+    found = found_of(pai__room_at(f->s, x.node), lack, free);
+    sum += lack == PAI_LACK_GPU ? found * x.alike : UINT64_C(0);
     near = nearness(lack, found);
-    if (near > nearest || why->node == PAI__NONE) {
+    if (near > nearest || why->node == PAI__NONE ||
+        (near == nearest && x.node < why->node)) {
       nearest = near;
       why->lack = lack;
-      why->node = node;
+      why->node = x.node;
       why->found = found;
       why->wanted = wanted_of(w, lack);
     }
@@ -383,21 +448,23 @@ static bool hopeless(const pai__fitting *f, uint32_t node, uint64_t mask)
 /* The fullest node on which all of it has room. */
 static bool try_nodes(pai__fitting *f)
 {
+  area all = { NULL, f->s->park->nspots, UINT64_MAX };
   uint32_t best = PAI__NONE, most = UINT32_MAX;
 
-  for (uint32_t i = 0; i < f->s->park->nspots; i++) {
-    area a = { &i, 1, UINT64_MAX };
-    uint32_t free = pai__bits_ones(pai__room_at(f->s, i)->gpus);
+  if (f->node != PAI__NONE)
+    return try_area(f, &(area){ &f->node, 1, UINT64_MAX }, false);
+  for (walk x = walk_begin(f, &all, 0); walk_next(f, &all, &x);) {
+    area a = { &x.node, 1, UINT64_MAX };
+    uint32_t free = f->ask->strategy != PAI_PLACE_FIRST
+                      ? pai__bits_ones(pai__room_at(f->s, x.node)->gpus)
+                      : 0;
 
-    if (f->node != PAI__NONE && f->node != i)
-      continue;
-    if (free >= most || hopeless(f, i, UINT64_MAX) || !try_area(f, &a, false))
+    if (free > most || (free == most && x.node > best) ||
+        hopeless(f, x.node, UINT64_MAX) || !try_area(f, &a, false))
       continue;
     pai__unfit(f->s, f->req, f->placed);
     most = free;
-    best = i;
-    if (f->ask->strategy == PAI_PLACE_FIRST)
-      break;
+    best = x.node;
   }
   return best != PAI__NONE &&
          try_area(f, &(area){ &best, 1, UINT64_MAX }, false);
@@ -487,11 +554,36 @@ static bool has_open_want(const pai__fitting *f)
   return false;
 }
 
+static bool is_nearer(const pai__why *a, const pai__why *b)
+{
+  return a->lack != b->lack ? a->lack > b->lack : a->found > b->found;
+}
+
+/* A node without GPUs of one kind may have lacked something with those of
+ * another: it is counted once, for that. */
+static void count_kinds(const pai__fitting *f, pai__why *why,
+                        const uint32_t *failed)
+{
+  uint32_t others = 0;
+
+  why->failed[PAI_LACK_TYPE] = 0;
+  for (uint32_t l = 0; l < PAI_LACKS; l++)
+    others += l != PAI_LACK_TYPE ? failed[l] : 0;
+  if (others == 0 || others > f->s->park->nspots)
+    return; /* of other tasks, or not of nodes */
+  for (uint32_t l = 0; l < PAI_LACKS; l++)
+    why->failed[l] = l != PAI_LACK_TYPE ? failed[l] : 0;
+  if (failed[PAI_LACK_TYPE] + others ==
+      f->s->park->nkinds * f->s->park->nspots)
+    why->failed[PAI_LACK_TYPE] = f->s->park->nspots - others;
+}
+
 /* Wants that leave it open get one kind, the first with room for them; what
  * lacks is told of the kind that came nearest. */
 static bool try_kinds(pai__fitting *f)
 {
   pai__why *why = f->why, nearest = { 0 };
+  uint32_t failed[PAI_LACKS] = { 0 };
 
   if (f->kind != PAI__NONE || f->s->park->nkinds < 2 || !has_open_want(f))
     return try_all(f);
@@ -500,9 +592,12 @@ static bool try_kinds(pai__fitting *f)
     f->of_kind = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
     if (try_all(f))
       return true;
-    if (f->of_kind.lack > nearest.lack)
+    if (is_nearer(&f->of_kind, &nearest))
       nearest = f->of_kind;
+    for (uint32_t l = 0; l < PAI_LACKS; l++)
+      failed[l] += f->of_kind.failed[l];
   }
+  count_kinds(f, &nearest, failed);
   *why = nearest;
   return false;
 }

@@ -377,7 +377,7 @@ static void reason_of(const pai_sched *s, uint32_t req, pai__why *why)
 {
   uint32_t lack = pai__req_lack(s, pai__req_at(s, req));
 
-  *why = *pai__why_of(s, req);
+  *why = pai__req_why(s, req);
   if (lack != PAI_LACK_NOTHING)
     why->lack = lack;
 }
@@ -484,6 +484,7 @@ int pai__remedy_find(const pai_sched *s, uint64_t id,
   if (err != NULL)
     *err = NULL;
   rc = seek(&k, side, &starts);
+  out->anyway = rc == PAI_OK && starts && out->n == 0;
   if (rc == PAI_OK && !starts)
     out->n = 0;
   if (rc == PAI_OK)

@@ -59,7 +59,7 @@ static uint64_t minus_log(uint64_t x)
   return log + logs[i] - ((logs[i] - (uint64_t)logs[i + 1]) * part >> 32);
 }
 
-pai_time pai__draw_exponential(pai__prng *prng, pai_time mean)
+pai_time pai__draw_time(pai__prng *prng, pai_time mean)
 {
   uint64_t log = minus_log(pai__prng_next(prng) | 1);
   int64_t t = pai__scale(mean, log, UINT64_C(1) << 32);

@@ -23,7 +23,7 @@ enum {
 pai__prng pai__draw(uint64_t seed, int kind, uint64_t id);
 
 /* Exponentially distributed with a mean, at least 1 and at most INT64_MAX. */
-pai_time pai__draw_exponential(pai__prng *prng, pai_time mean);
+pai_time pai__draw_time(pai__prng *prng, pai_time mean);
 
 /* The same of a thing that has happened `times` times before, which need not
  * be remembered. */

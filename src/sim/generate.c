@@ -18,8 +18,7 @@ enum {
   USUAL_PER_NODE = 8,
   MOST_LOAD = 1000000,
   MOST_CLUSTER = 1 << 24,
-  MOST_NAMES = 100000,
-  STOPPED = -210 /* by its user */
+  MOST_NAMES = 100000
 };
 #define MOST_JOBS UINT64_C(1000000000)
 #define HOUR INT64_C(3600000000)
@@ -140,14 +139,14 @@ static int add_attempts(pai_trace *t, const pai__work *work, int end)
 
   if (end == FAILS_FIRST) {
     d->retries = 3;
-    rc = pai__draft_add_attempt(d, &t->alloc, whole / 4, 1);
+    rc = pai__draft_add_attempt(d, &t->alloc, whole / 4, PAI__CODE_FAILED);
   }
   if (rc < 0 || end == PASSES || end == FAILS_FIRST)
     return rc < 0 ? rc : pai__draft_add_attempt(d, &t->alloc, whole, 0);
   if (end == IS_KILLED)
-    return pai__draft_add_attempt(d, &t->alloc, whole, STOPPED);
+    return pai__draft_add_attempt(d, &t->alloc, whole, PAI__CODE_KILLED);
   d->retries = 2; /* each attempt fails alike */
-  return pai__draft_add_attempt(d, &t->alloc, whole / 3, 1);
+  return pai__draft_add_attempt(d, &t->alloc, whole / 3, PAI__CODE_FAILED);
 }
 
 static void draw_people(pai__generator *g, pai__draft *d)

@@ -354,6 +354,7 @@ int pai__stats_report(const pai__stats *st, const pai__drive *d,
     r->gpus += b->gpus;
     r->cpus += b->cpus - b->first_cpu;
   }
+  r->span = st->series.width > 0 ? st->series.at - st->series.begin : 0;
   r->bin = st->series.width;
   r->nbins = pai__series_count(&st->series);
   memcpy(r->bins, st->series.bins, sizeof(r->bins));

@@ -77,6 +77,9 @@ static int find_form(pai_trace *t, pai_error **err)
     t->form = pai__trace_detect(s->buf + s->at, s->end - s->at);
   if (t->form != PAI_TRACE_AUTO)
     return PAI_OK;
+  if (s->end - s->at > 3 && memcmp(s->buf + s->at, "sn,", 3) == 0)
+    return pai__fail(err, PAI_EINVAL,
+                     "this is a list of nodes: it is a cluster, no trace");
   (void)pai__fail(err, PAI_EINVAL,
                   "this does not look like any trace that is known");
   pai__error_help(err, "say its form: jsonl, sacct, swf, philly, helios, ...");

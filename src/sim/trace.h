@@ -40,6 +40,9 @@ int pai__source_more(pai__source *s, pai_error **err);
  * 1, 0 or a failure. */
 int pai__source_line(pai__source *s, char **line, size_t *len,
                      pai_error **err);
+/* Likewise, with whatever newlines stand in quotes. */
+int pai__source_quoted(pai__source *s, char **line, size_t *len,
+                       pai_error **err);
 
 /* --- drafts (trace_draft.c) ------------------------------------------------ */
 
@@ -67,7 +70,7 @@ typedef struct pai__draft_want {
   uint64_t memory;
 } pai__draft_want;
 
-/* A record while it is made; pai__draft_begin() empties it, vectors keep their
+/* A record while it is made; pai__draft_clear() empties it, vectors keep their
  * memory. */
 typedef struct pai__draft {
   int kind, state, priority;
@@ -88,13 +91,15 @@ enum {
 };
 #define PAI__MOST_TIME (INT64_C(1) << 53) /* either way: 285 years */
 
-/* A job at `time` of one attempt, with one want of one task: *want. */
-int pai__draft_begin(pai__draft *d, pai_time time, pai__draft_want **want);
 int pai__draft_add_want(pai__draft *d, const pai_alloc *alloc,
                         const pai__draft_want *want);
 int pai__draft_add_attempt(pai__draft *d, const pai_alloc *alloc,
                            pai_time duration, int code);
 int pai__draft_add_after(pai__draft *d, const pai_alloc *alloc, pai__slice id);
+/* So many nodes share all this as equally as can be.  A node that has less of
+ * the GPUs gets a want of its own kind. */
+int pai__draft_spread(pai__draft *d, const pai_alloc *alloc,
+                      const pai__draft_want *all, uint32_t nodes);
 void pai__draft_clear(pai__draft *d);
 void pai__draft_dispose(pai__draft *d, const pai_alloc *alloc);
 
@@ -183,8 +188,15 @@ struct pai_trace {
   void (*close)(void *user_data); /* of the source's; or NULL */
 };
 
-extern const pai__trace_form pai__trace_forms[];
+/* Codes of jobs that did not end well where the trace was taken. */
+enum {
+  PAI__CODE_FAILED = 1,
+  PAI__CODE_TIMEOUT = 124,
+  PAI__CODE_KILLED = -210 /* by its owner */
+};
+
 enum { PAI__TRACE_FORMS = PAI_TRACE_GENERATED + 1 };
+extern const pai__trace_form pai__trace_forms[PAI__TRACE_FORMS];
 
 /* As the first bytes look; 0: like none. */
 int pai__trace_detect(const char *text, size_t len);
@@ -216,9 +228,13 @@ void pai__jsonl_end(pai_trace *t);
 /* "12", "0.5", "1e3" as microseconds, what is less than one is cut off; false:
  * it is no such number, or beyond PAI__MOST_TIME. */
 bool pai__seconds_read(const char *s, size_t len, pai_time *out);
+/* The same of any number, in units of 10^-places; up to PAI__MOST_TIME. */
+bool pai__decimal_read(const char *s, size_t len, int places, int64_t *out);
 /* The shortest text that is read as the same time. */
 enum { PAI__SECONDS_TEXT = 32 };
 size_t pai__seconds_write(char out[PAI__SECONDS_TEXT], pai_time time);
+/* "2017-10-07 01:12:09", also with T, a fraction, and Z or +08:00. */
+bool pai__date_read(const char *s, size_t len, pai_time *out);
 /* As people say it: "3 h", "1 d 2 h", "250 ms". */
 const char *pai__span_text(char out[PAI__SECONDS_TEXT], pai_time span);
 

@@ -40,6 +40,37 @@ int pai__draft_add_after(pai__draft *d, const pai_alloc *alloc, pai__slice id)
   return PAI_OK;
 }
 
+static int add_share(pai__draft *d, const pai_alloc *alloc,
+                     const pai__draft_want *all, uint32_t nodes,
+                     uint32_t tasks, uint32_t gpus)
+{
+  pai__draft_want want = *all;
+
+  want.tasks = tasks;
+  want.gpus = gpus;
+  want.cpus = all->cpus / nodes + (all->cpus % nodes != 0);
+  want.memory = all->memory / nodes + (all->memory % nodes != 0);
+  if (gpus == 0)
+    want.type = (pai__slice){ NULL, 0 };
+  return tasks > 0 ? pai__draft_add_want(d, alloc, &want) : PAI_OK;
+}
+
+int pai__draft_spread(pai__draft *d, const pai_alloc *alloc,
+                      const pai__draft_want *all, uint32_t nodes)
+{
+  uint32_t more, each;
+  int rc;
+
+  if (nodes == 0)
+    nodes = 1;
+  each = all->gpus / nodes;
+  more = all->gpus % nodes;
+  rc = add_share(d, alloc, all, nodes, more, each + 1);
+  if (rc == PAI_OK)
+    rc = add_share(d, alloc, all, nodes, nodes - more, each);
+  return rc;
+}
+
 void pai__draft_dispose(pai__draft *d, const pai_alloc *alloc)
 {
   pai__free(alloc, d->wants, d->wants_cap * sizeof(*d->wants));

@@ -67,6 +67,18 @@ int pai__source_more(pai__source *s, pai_error **err)
   return got > 0;
 }
 
+/* Takes what is before `end`, the newline behind it, and a CR before that. */
+static int take_line(pai__source *s, char *end, char **line, size_t *len)
+{
+  *line = s->buf + s->at;
+  *len = (size_t)(end - *line);
+  s->at += *len + (end < s->buf + s->end);
+  s->line++;
+  if (*len > 0 && end[-1] == '\r')
+    --*len;
+  return 1;
+}
+
 int pai__source_line(pai__source *s, char **line, size_t *len, pai_error **err)
 {
   size_t seen = 0;
@@ -83,13 +95,35 @@ int pai__source_line(pai__source *s, char **line, size_t *len, pai_error **err)
   }
   if (rc < 0 || (end == NULL && s->at == s->end))
     return rc;
-  s->line++;
-  *line = s->buf + s->at;
-  if (end == NULL)
-    end = s->buf + s->end;
-  *len = (size_t)(end - *line);
-  s->at += *len + (end < s->buf + s->end);
-  if (*len > 0 && end[-1] == '\r')
-    --*len;
-  return 1;
+  return take_line(s, end != NULL ? end : s->buf + s->end, line, len);
+}
+
+enum { LONGEST_QUOTED = 64 << 10 }; /* a quote that has no end */
+
+int pai__source_quoted(pai__source *s, char **line, size_t *len,
+                       pai_error **err)
+{
+  size_t pos = 0, newlines = 0;
+  bool quoted = false;
+  int rc = 1;
+
+  for (;; pos++) {
+    char c;
+
+    if (s->at + pos == s->end && (rc = pai__source_more(s, err)) <= 0)
+      break;
+    c = s->buf[s->at + pos];
+    quoted ^= c == '"';
+    if (c == '\n' && !quoted)
+      break;
+    newlines += c == '\n';
+    if (pos == LONGEST_QUOTED && quoted)
+      return pai__source_line(s, line, len, err);
+  }
+  if (rc < 0)
+    return rc;
+  if (quoted || pos == 0)
+    return pai__source_line(s, line, len, err);
+  s->line += newlines;
+  return take_line(s, s->buf + s->at + pos, line, len);
 }

@@ -72,14 +72,14 @@ static bool read_decimal(pai__decimal *d, const char *s, size_t len)
   return s == end;
 }
 
-bool pai__seconds_read(const char *s, size_t len, pai_time *out)
+bool pai__decimal_read(const char *s, size_t len, int places, int64_t *out)
 {
   pai__decimal d;
   int shift;
 
   if (!read_decimal(&d, s, len))
     return false;
-  for (shift = d.shift + 6; shift > 0 && d.digits != 0; shift--) {
+  for (shift = d.shift + places; shift > 0 && d.digits != 0; shift--) {
     if (d.digits > UINT64_MAX / 10)
       return false;
     d.digits *= 10;
@@ -90,6 +90,11 @@ bool pai__seconds_read(const char *s, size_t len, pai_time *out)
     return false;
   *out = d.negative ? -(pai_time)d.digits : (pai_time)d.digits;
   return true;
+}
+
+bool pai__seconds_read(const char *s, size_t len, pai_time *out)
+{
+  return pai__decimal_read(s, len, 6, out);
 }
 
 size_t pai__seconds_write(char out[PAI__SECONDS_TEXT], pai_time time)

@@ -1,0 +1,314 @@
+/* documents.c - one element after another of a long text of JSON */
+#include "sim/documents.h"
+
+#include "json/json.h"
+
+#include <stdio.h>
+
+/* --- looking ahead --------------------------------------------------------- */
+
+/* The byte at a distance from what is next; 0 behind the end, and then *rc. */
+static char byte_at(pai__source *s, size_t pos, int *rc, pai_error **err)
+{
+  while (s->at + pos >= s->end) {
+    *rc = pai__source_more(s, err);
+    if (*rc <= 0)
+      return '\0';
+  }
+  *rc = 1;
+  return s->buf[s->at + pos];
+}
+
+/* The distance behind the string that begins at `pos`; behind the text: 0. */
+static size_t skip_string(pai__source *s, size_t pos, int *rc, pai_error **err)
+{
+  char c;
+
+  for (pos++; (c = byte_at(s, pos, rc, err)) != '"' && *rc > 0; pos++)
+    if (c == '\\')
+      pos++;
+  return *rc > 0 ? pos + 1 : 0;
+}
+
+static bool ends_scalar(char c)
+{
+  return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' ||
+         c == '\r' || c == '\t' || c == '[' || c == '{' || c == '"';
+}
+
+/* Behind the value at `pos`; 0: the text ends in it. */
+static size_t skip_value(pai__source *s, size_t pos, int *rc, pai_error **err)
+{
+  size_t depth = 0;
+  char c;
+
+  while ((c = byte_at(s, pos, rc, err)) != '\0' || *rc > 0) {
+    if (c == '"') {
+      pos = skip_string(s, pos, rc, err);
+      if (pos == 0)
+        return 0;
+    } else {
+      depth += c == '{' || c == '[';
+      if (c == '}' || c == ']')
+        depth--;
+      pos++;
+      if (depth == 0 && c != '}' && c != ']') { /* a number or a word */
+        while (!ends_scalar(byte_at(s, pos, rc, err)) && *rc > 0)
+          pos++;
+        return *rc < 0 ? 0 : pos;
+      }
+    }
+    if (depth == 0)
+      return pos;
+  }
+  return 0;
+}
+
+static size_t skip_space(pai__source *s, size_t pos, int *rc, pai_error **err)
+{
+  char c;
+
+  while ((c = byte_at(s, pos, rc, err)) == ' ' || c == '\n' || c == '\r' ||
+         c == '\t')
+    pos++;
+  return pos;
+}
+
+static void take(pai__source *s, size_t n)
+{
+  const char *p = s->buf + s->at, *end = p + n;
+
+  while ((p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+    s->line++;
+    p++;
+  }
+  s->at += n;
+}
+
+/* Whether the object that is next has the list: then the place of its first
+ * element, else 0. */
+static size_t find_list(pai__source *s, const char *key, int *rc,
+                        pai_error **err)
+{
+  size_t pos = 1, len = strlen(key);
+
+  for (;;) {
+    size_t from;
+    bool is_key;
+    char c;
+
+    pos = skip_space(s, pos, rc, err);
+    c = byte_at(s, pos, rc, err);
+    if (c == ',') {
+      pos++;
+      continue;
+    }
+    if (c != '"')
+      return 0;
+    from = pos + 1;
+    pos = skip_string(s, pos, rc, err);
+    if (pos == 0)
+      return 0;
+    is_key =
+      pos - 1 - from == len && memcmp(s->buf + s->at + from, key, len) == 0;
+    pos = skip_space(s, pos, rc, err);
+    if (byte_at(s, pos, rc, err) != ':')
+      return 0;
+    pos = skip_space(s, pos + 1, rc, err);
+    if (is_key && byte_at(s, pos, rc, err) == '[')
+      return pos + 1;
+    pos = skip_value(s, pos, rc, err);
+    if (pos == 0)
+      return 0;
+  }
+}
+
+/* --- elements -------------------------------------------------------------- */
+
+static int put_element(pai_trace *t, pai__documents *docs, size_t len,
+                       pai_error **err)
+{
+  const pai__json_options opts = { .flags = PAI__JSON_DUPLICATES,
+                                   .max_bytes = 1 << 30,
+                                   .alloc = &t->alloc };
+  uint64_t line = t->source.line + 1;
+  pai_error *why = NULL, *placed = NULL;
+  pai__tree *tree;
+  int rc =
+    pai__json_parse(&tree, t->source.buf + t->source.at, len, &opts, &why);
+
+  take(&t->source, len);
+  if (rc == PAI_OK) {
+    if (pai__tree_type(tree, 0) == PAI__MAPPING)
+      rc = docs->put(t, tree, line, err);
+    else
+      rc = pai__trace_skip(t, line, err, "it is no object");
+    pai__tree_free(tree);
+    return rc < 0 ? rc : 1;
+  }
+  if (rc != PAI_ENOMEM) {
+    line += pai_error_line(why) - 1;
+    (void)pai__fail_at(&placed, PAI_EINVAL,
+                       (pai__pos){ (uint32_t)line, pai_error_column(why) },
+                       "%s", pai_error_message(why));
+    pai_error_free(why);
+    why = placed;
+  }
+  rc = pai__trace_refuse(t, line, why, err);
+  return rc < 0 ? rc : 1;
+}
+
+static int ends_early(pai_trace *t, pai_error **err)
+{
+  uint64_t line = t->source.line + 1;
+
+  take(&t->source, t->source.end - t->source.at);
+  return pai__trace_skip(t, line, err, "the text ends in the middle of this");
+}
+
+/* One step: whatever stands next is taken. */
+static int step(pai_trace *t, pai__documents *docs, char c, pai_error **err)
+{
+  pai__source *s = &t->source;
+  size_t len;
+  int rc = 1;
+
+  if (c == ',' || c == ']' || c == '}') {
+    docs->in_list &= c != ']';
+    docs->in_object &= c != '}';
+    take(s, 1);
+    return 1;
+  }
+  if (!docs->in_list && !docs->in_object && c == '[') {
+    docs->in_list = true;
+    take(s, 1);
+    return 1;
+  }
+  if (!docs->in_list && !docs->in_object && c == '{') {
+    len = find_list(s, docs->list, &rc, err);
+    if (rc < 0)
+      return rc;
+    if (len != 0) {
+      docs->in_list = docs->in_object = true;
+      take(s, len);
+      return 1;
+    }
+  }
+  if (docs->in_object && !docs->in_list && c == ':') {
+    take(s, 1);
+    return 1;
+  }
+  len = skip_value(s, 0, &rc, err);
+  if (rc < 0)
+    return rc;
+  if (len == 0)
+    return ends_early(t, err);
+  if (docs->in_object && !docs->in_list) {
+    take(s, len);
+    return 1;
+  }
+  return put_element(t, docs, len, err);
+}
+
+int pai__documents_read(pai_trace *t, pai_error **err)
+{
+  pai__documents *docs = t->state;
+  int rc;
+  size_t space = skip_space(&t->source, 0, &rc, err);
+
+  if (rc < 0)
+    return rc;
+  take(&t->source, space);
+  if (t->source.at < t->source.end)
+    return step(t, docs, t->source.buf[t->source.at], err);
+  if (!docs->in_list && !docs->in_object)
+    return 0;
+  docs->in_list = docs->in_object = false;
+  rc = pai__trace_skip(t, t->source.line + 1, err,
+                       "the text ends before its list does");
+  return rc < 0 ? rc : 0;
+}
+
+int pai__documents_begin(pai_trace *t, const char *list, pai__element_fn put,
+                         pai_error **err)
+{
+  pai__documents *docs = pai__zalloc(&t->alloc, sizeof(*docs));
+
+  if (docs == NULL)
+    return pai__oom(err);
+  docs->list = list;
+  docs->put = put;
+  t->state = docs;
+  return PAI_OK;
+}
+
+void pai__documents_end(pai_trace *t)
+{
+  pai__free(&t->alloc, t->state, sizeof(pai__documents));
+  t->state = NULL;
+}
+
+/* --- values ---------------------------------------------------------------- */
+
+pai__node pai__at(const pai__tree *tree, pai__node n, const char *path)
+{
+  while (n != PAI__NO_NODE && *path != '\0') {
+    size_t len = strcspn(path, ".");
+
+    n = pai__tree_type(tree, n) == PAI__MAPPING
+          ? pai__tree_find(tree, n, path, len)
+          : PAI__NO_NODE;
+    if (n != PAI__NO_NODE)
+      n = pai__tree_value(tree, n);
+    path += len + (path[len] == '.');
+  }
+  return n;
+}
+
+pai__slice pai__document_text(const pai__tree *tree, pai__node n,
+                              const char *path)
+{
+  pai__slice text = { NULL, 0 };
+
+  n = pai__at(tree, n, path);
+  if (n != PAI__NO_NODE && pai__tree_type(tree, n) == PAI__STRING)
+    text.s = pai__tree_str(tree, n, &text.len);
+  /* a text with a NUL in it is cut there, as C would */
+  if (text.s != NULL)
+    text.len = strlen(text.s);
+  return text;
+}
+
+bool pai__text_is(pai__slice text, const char *s)
+{
+  return text.s != NULL && strlen(s) == text.len &&
+         memcmp(text.s, s, text.len) == 0;
+}
+
+bool pai__number_at(const pai__tree *tree, pai__node n, const char *path,
+                    int64_t *out)
+{
+  pai__slice text;
+  pai_time us;
+
+  n = pai__at(tree, n, path);
+  if (n == PAI__NO_NODE)
+    return false;
+  if (pai__tree_type(tree, n) == PAI__INT) {
+    *out = pai__tree_int(tree, n);
+    return true;
+  }
+  text = pai__document_text(tree, n, "");
+  if (text.s == NULL || !pai__seconds_read(text.s, text.len, &us))
+    return false;
+  *out = us / 1000000;
+  return true;
+}
+
+bool pai__date_at(const pai__tree *tree, pai__node n, const char *path,
+                  pai_time *out)
+{
+  pai__slice text = pai__document_text(tree, n, path);
+
+  return text.s != NULL && pai__date_read(text.s, text.len, out);
+}
