@@ -207,6 +207,25 @@ PAI_API PAI_NODISCARD int pai_what_if_new(
   const pai_sched_event *events, size_t n, const pai_forecast_options *opts,
   pai_error **err);
 
+/**
+ * Makes a cluster for PAI_SCHED_CLUSTER: as the scheduler has it, but for
+ * nodes that are added, or another share of a virtual cluster.
+ *
+ * @param[out] out  owned by the caller
+ * @param from   one that was changed already; NULL: the scheduler's own
+ * @param nodes  "2x gpu:8:h100", a description as of pai_cluster_synthetic(),
+ *               or "2x dgx", a SKU that is there; NULL: none
+ * @param vc     which virtual cluster; NULL: none
+ * @param share  cells, as "dgx:12", or "12" where it has but one type
+ * @return PAI_OK; PAI_EINVAL; PAI_ENOTFOUND: no such virtual cluster;
+ *         PAI_ENOTSUP: its nodes are not told by SKUs; PAI_ENOMEM; or as
+ *         pai_cluster_parse()
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_what_if_cluster(
+  pai_cluster **out, const pai_sched *sched, const pai_cluster *from,
+  const char *nodes, const char *vc, const char *share, pai_error **err);
+
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_what_if_free(pai_what_if *what_if);
 

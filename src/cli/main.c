@@ -24,6 +24,9 @@ static const cli_verb *const verbs[] = {
   &cli_sched_explain,
   &cli_sched_hived_replay,
   &cli_sim_run,
+  &cli_when,
+  &cli_what_if,
+  &cli_fit,
 };
 
 /* What the verbs of a group, the first word of their names, are for. */

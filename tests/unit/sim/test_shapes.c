@@ -15,9 +15,9 @@ static const char park[] = "skus:\n"
                            "- {name: a, sku: new}\n"
                            "- {name: b, sku: old}\n"
                            "- {name: c, sku: old}\n"
-                           "virtual_clusters:\n"
-                           "  left: {a: 1}\n"
-                           "  right: {b: 1, c: 1}\n";
+                           "virtualClusters:\n"
+                           "  left: {cells: {new: 1}}\n"
+                           "  right: {cells: {old: 2}}\n";
 
 static int submit(pai_sched *s, uint64_t id, const char *vc, pai_want want,
                   const char *within, int64_t duration)
