@@ -268,12 +268,14 @@ local function new(_, cluster, options)
                            adapted(options.policy)))
 end
 
-local function load(text, policy)
-  return wrapped(core.load(text, adapted(policy)))
+-- Policies of the caller's, by the names that the text has; or the name of a
+-- built-in one that decides from now on.
+local function load(text, policy, shadow)
+  return wrapped(core.load(text, adapted(policy), adapted(shadow)))
 end
 
 -- for decision in openpai.scheduler.replay(PATH or FUNCTION, policy) do
-local function replay(log, policy)
+local function replay(log, policy, shadow)
   local lines = type(log) == "string" and io.lines(log) or log
   local s, list, i = nil, {}, 0
   return function()
@@ -283,7 +285,7 @@ local function replay(log, policy)
         return nil
       end
       if s == nil then
-        s = assert(load(line, policy))
+        s = assert(load(line, policy, shadow))
       elseif line:find("%S") and assert(s.core:send(line)) > 0 then
         list, i = assert(s:decisions()), 0
       end
@@ -404,14 +406,18 @@ function scheduler:cluster(new_one, time)
   return self.core:cluster(new_one, time or self:now())
 end
 
-function scheduler:set_policy(name, options, time)
-  return self:send { event = "policy", policy = name, options = options,
-                     time = time }
+local function set(self, beside, policy, options, time)
+  return done(self.core:policy(time or self:now(), beside,
+                               options and encode(options), adapted(policy)))
 end
 
-function scheduler:set_shadow(name, options, time)
-  return self:send { event = "shadow", policy = name, options = options,
-                     time = time }
+function scheduler:set_policy(policy, options, time)
+  return set(self, false, policy, options, time)
+end
+
+-- nil: no shadow any more.
+function scheduler:set_shadow(policy, options, time)
+  return set(self, true, policy, options, time)
 end
 
 function scheduler:decide(now)

@@ -43,7 +43,7 @@ static bool enter(Scheduler *s, failure *f)
 /* What a script has raised becomes the call's failure. */
 static void settle(const Scheduler *s, failure *f)
 {
-  if (s == NULL || (s->policy == NULL && s->log == NULL))
+  if (s == NULL || (s->nscripts == 0 && s->log == NULL))
     return; /* there is none */
   if (script_settle(f->code < 0))
     f->code = PAI_EUSER;
@@ -80,27 +80,53 @@ void facade_sched_free(Scheduler *s)
 {
   if (s->host == NULL)
     pai_sched_free(s->sched);
-  script_release(s->policy);
+  for (size_t i = 0; i < s->nscripts; i++)
+    script_release(s->scripts[i]);
+  free(s->scripts);
   script_drop(s->log);
   (void)pthread_mutex_destroy(&s->owner);
   free(s);
 }
 
-/* One with the policy, which is taken, but without its scheduler. */
+/* Room for one more; false: there is none. */
+static bool reserve(Scheduler *s, failure *f)
+{
+  script **more = realloc(s->scripts, (s->nscripts + 1) * sizeof(*more));
+
+  if (more != NULL)
+    s->scripts = more;
+  else
+    facade_fail(f, PAI_ENOMEM, "out of memory");
+  return more != NULL;
+}
+
+/* Its table, which lives as long as the scheduler; NULL: it is a built-in one,
+ * or that failed.  Takes the policy. */
+static const pai_policy *keep(Scheduler *s, policy_ref policy, failure *f)
+{
+  script *made;
+
+  if (policy.object == NULL)
+    return NULL;
+  if (s == NULL || !reserve(s, f)) {
+    script_drop(policy.object);
+    return NULL;
+  }
+  made = script_make(policy, f);
+  if (made == NULL)
+    return NULL;
+  s->scripts[s->nscripts++] = made;
+  return &made->table;
+}
+
+/* One with the policy, but without its scheduler. */
 static Scheduler *make_with(policy_ref policy, pai_sched_options *o,
                             failure *f)
 {
   Scheduler *s = sched_make(f);
 
-  if (s == NULL) {
-    script_drop(policy.object);
-    return NULL;
-  }
-  o->policy = policy.name;
-  if (policy.object != NULL) {
-    s->policy = script_make(policy, f);
-    o->table = s->policy != NULL ? &s->policy->table : NULL;
-  }
+  o->policy = policy.object == NULL ? policy.name : NULL;
+  o->table = keep(s, policy, f);
   return s;
 }
 
@@ -131,14 +157,26 @@ Scheduler *facade_sched(const Cluster *cluster, const char *options,
 }
 
 Scheduler *facade_sched_load(const char *text, size_t len, policy_ref policy,
-                             failure *f)
+                             policy_ref shadow, failure *f)
 {
   pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
   Scheduler *s = make_with(policy, &o, f);
+  const pai_policy *beside = keep(s, shadow, f);
 
+  o.tables = &beside;
+  o.ntables = beside != NULL;
   if (f->code == PAI_OK)
     f->code = pai_sched_load(&s->sched, text, len, &o, &f->err);
   return finish(s, f);
+}
+
+/* A fork may name all policies that its original may. */
+static void share_scripts(Scheduler *fork, const Scheduler *s, failure *f)
+{
+  for (size_t i = 0; i < s->nscripts && reserve(fork, f); i++) {
+    (void)atomic_fetch_add(&s->scripts[i]->refs, 1);
+    fork->scripts[fork->nscripts++] = s->scripts[i];
+  }
 }
 
 Scheduler *facade_sched_fork(Scheduler *s, failure *f)
@@ -146,11 +184,9 @@ Scheduler *facade_sched_fork(Scheduler *s, failure *f)
   Scheduler *fork = sched_make(f);
 
   if (fork != NULL && enter(s, f)) {
-    f->code = pai_sched_fork(&fork->sched, s->sched, &f->err);
-    if (f->code == PAI_OK && s->policy != NULL) {
-      fork->policy = s->policy;
-      (void)atomic_fetch_add(&s->policy->refs, 1);
-    }
+    share_scripts(fork, s, f);
+    if (f->code == PAI_OK)
+      f->code = pai_sched_fork(&fork->sched, s->sched, &f->err);
     leave(s, f);
   }
   if (f->code < 0 && fork != NULL) {
@@ -177,10 +213,19 @@ static bool is_snapshot(draft_value line)
 static void begin_anew(Scheduler *s, draft_value line, failure *f)
 {
   pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  const pai_policy **tables = calloc(s->nscripts + 1, sizeof(*tables));
   pai_sched *sched;
 
-  o.table = s->policy != NULL ? &s->policy->table : NULL;
+  if (tables == NULL) {
+    facade_fail(f, PAI_ENOMEM, "out of memory");
+    return;
+  }
+  for (size_t i = 0; i < s->nscripts; i++)
+    tables[i] = &s->scripts[i]->table;
+  o.tables = tables;
+  o.ntables = s->nscripts;
   f->code = pai_sched_load(&sched, line.text, line.len, &o, &f->err);
+  free(tables);
   if (f->code < 0)
     return;
   pai_sched_free(s->sched);
@@ -214,6 +259,27 @@ void facade_sched_cluster(Scheduler *s, const Cluster *cluster, int64_t time,
   if (!enter(s, f))
     return;
   f->code = pai_sched_send(s->sched, &event, &f->err);
+  leave(s, f);
+}
+
+void facade_sched_policy(Scheduler *s, int64_t time, bool beside,
+                         const char *options, policy_ref policy, failure *f)
+{
+  pai_sched_event event = { .struct_size = sizeof(event),
+                            .kind =
+                              beside ? PAI_SCHED_SHADOW : PAI_SCHED_POLICY,
+                            .time = time,
+                            .text = policy.name,
+                            .options = options };
+
+  if (!enter(s, f)) {
+    script_drop(policy.object);
+    return;
+  }
+  event.table = keep(s, policy, f);
+  /* It is kept also if that fails: the event may have been taken. */
+  if (f->code == PAI_OK)
+    f->code = pai_sched_send(s->sched, &event, &f->err);
   leave(s, f);
 }
 

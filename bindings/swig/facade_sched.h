@@ -52,8 +52,10 @@ void facade_host_end(Scheduler *host);
 Scheduler *facade_sched(const Cluster *cluster, const char *options,
                         uint32_t first_port, uint32_t last_port,
                         bool unchecked, policy_ref policy, failure *f);
+/* Of what is loaded, `policy` decides if it has a name; else it and `shadow`
+ * are what the text names. */
 Scheduler *facade_sched_load(const char *text, size_t len, policy_ref policy,
-                             failure *f);
+                             policy_ref shadow, failure *f);
 Scheduler *facade_sched_fork(Scheduler *s, failure *f);
 void facade_sched_free(Scheduler *s);
 
@@ -62,6 +64,10 @@ void facade_sched_free(Scheduler *s);
 int facade_sched_send(Scheduler *s, draft_value line, failure *f);
 void facade_sched_cluster(Scheduler *s, const Cluster *cluster, int64_t time,
                           failure *f);
+/* From now on it decides, or, `beside`, is the shadow: without a name and an
+ * object, nobody.  Takes the policy. */
+void facade_sched_policy(Scheduler *s, int64_t time, bool beside,
+                         const char *options, policy_ref policy, failure *f);
 listing facade_sched_decide(Scheduler *s, int64_t now, failure *f);
 listing facade_sched_decisions(Scheduler *s, failure *f);
 job_text facade_sched_save(Scheduler *s, failure *f);

@@ -5,6 +5,7 @@ PAI_CALLS_BACK(Scheduler::load)
 PAI_CALLS_BACK(Scheduler::fork)
 PAI_CALLS_BACK(Scheduler::send)
 PAI_CALLS_BACK(Scheduler::cluster)
+PAI_CALLS_BACK(Scheduler::policy)
 PAI_CALLS_BACK(Scheduler::decide)
 PAI_CALLS_BACK(Scheduler::save)
 PAI_CALLS_BACK(Scheduler::log)
@@ -25,8 +26,8 @@ typedef struct {} Scheduler;
                         policy, f);
   }
   static Scheduler *load(const char *text, size_t len, policy_ref policy,
-                         failure *f) {
-    return facade_sched_load(text, len, policy, f);
+                         policy_ref shadow, failure *f) {
+    return facade_sched_load(text, len, policy, shadow, f);
   }
   ~Scheduler() { facade_sched_free($self); }
   Scheduler *fork(failure *f) { return facade_sched_fork($self, f); }
@@ -35,6 +36,10 @@ typedef struct {} Scheduler;
   }
   void cluster(Cluster *cluster, int64_t time, failure *f) {
     facade_sched_cluster($self, cluster, time, f);
+  }
+  void policy(int64_t time, bool beside, const char *options,
+              policy_ref policy, failure *f) {
+    facade_sched_policy($self, time, beside, options, policy, f);
   }
   listing decide(int64_t time, failure *f) {
     return facade_sched_decide($self, time, f);

@@ -17,11 +17,12 @@ typedef struct script {
 struct Scheduler {
   pai_sched *sched;            /* NULL: a host whose call is over */
   const pai_policy_host *host; /* NULL: no host */
-  script *policy;              /* or NULL */
-  void *log;                   /* or NULL */
-  bool inside;                 /* a call that may call back */
-  bool deciding;               /* a host that may act */
-  pthread_mutex_t owner;       /* recursive: a policy calls from its thread */
+  script **scripts;            /* its policies of the language, so far */
+  size_t nscripts;
+  void *log;             /* or NULL */
+  bool inside;           /* a call that may call back */
+  bool deciding;         /* a host that may act */
+  pthread_mutex_t owner; /* recursive: a policy calls from its thread */
 };
 
 /* One that has nothing yet. */

@@ -8,6 +8,7 @@
 
 #include <openpai/base.h>
 #include <openpai/draft.h>
+#include <openpai/forecast.h>
 #include <openpai/hived.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>

@@ -145,6 +145,10 @@ struct pai_policy {
   int (*load)(void **state, void *data, const pai_policy_host *host,
               const pai_cluster *cluster, const char *options,
               const char *saved, size_t len);
+  /** A request has come, or was changed: could it ever start, as far as the
+   *  policy goes?  A code, as PAI_ENOROOM after give_up(), refuses that. */
+  int (*admit)(void *state, void *data, const pai_policy_host *host,
+               uint64_t id);
 };
 
 /** Built-in policy @p i, from 0; NULL beyond the last.  @since 0.1 */

@@ -57,11 +57,15 @@ typedef struct pai_sched_options {
                                        39999 */
   uint32_t next_port; /**< the first one to be given out; 0: first_port */
   int unchecked; /**< 1: what a policy asks for is not checked a second time */
+  const struct pai_policy *const
+    *tables; /**< more of the caller's: events and snapshots may name them;
+                  copied, but what they point to must live as long */
+  size_t ntables;
 } pai_sched_options;
 
-#define PAI_SCHED_OPTIONS_INIT                                    \
-  {                                                               \
-    sizeof(pai_sched_options), NULL, NULL, NULL, NULL, 0, 0, 0, 0 \
+#define PAI_SCHED_OPTIONS_INIT                                             \
+  {                                                                        \
+    sizeof(pai_sched_options), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0 \
   }
 
 /**
@@ -171,9 +175,10 @@ enum {
   PAI_SCHED_UNRESERVE,  /**< text: the reservation's name */
   PAI_SCHED_LOSE_PORT,  /**< node, number: somebody else has it */
   PAI_SCHED_REGAIN_PORTS, /**< all lost ports may be tried again */
-  PAI_SCHED_POLICY,       /**< text: a built-in one; options: its own */
+  PAI_SCHED_POLICY,       /**< text: a built-in one, or one of `tables`; or
+                             table: one of the caller's; options: its own */
   PAI_SCHED_SHADOW,       /**< likewise, to decide beside the one that counts,
-                             without effect; NULL: no more */
+                             without effect; neither: no more */
   PAI_SCHED_TIME          /**< nothing but the time */
 };
 
@@ -232,6 +237,9 @@ typedef struct pai_sched_event {
   const pai_request *request;
   const pai_reservation *reservation;
   const pai_cluster *cluster;
+  const struct pai_policy *table; /**< instead of text; must outlive the
+                                       scheduler and its forks, if it is
+                                       taken */
 } pai_sched_event;
 
 /**
@@ -293,8 +301,9 @@ PAI_API PAI_NODISCARD int pai_sched_save(const pai_sched *sched,
  * Makes a scheduler of what pai_sched_save() has written; it goes on exactly
  * as that one would have.
  *
- * @param opts  alloc, and a table where the policy was no built-in one; the
- *              rest is in the text
+ * @param opts  alloc; table and tables, where policies were no built-in ones;
+ *              policy and policy_options, if another one is to decide from
+ *              now on; the rest is in the text
  * @return PAI_OK; PAI_EINVAL: not such a text; PAI_ENOTFOUND: its policy is
  *         not here; PAI_ENOMEM
  * @since 0.1
@@ -529,7 +538,7 @@ typedef struct pai_sched_view {
   uint64_t live_decisions;             /**< since there is a shadow; */
   uint64_t shadow_decisions;           /**< its own, */
   uint64_t shadow_agreed;              /**< and those that were the same */
-  uint64_t shadow_failed;              /**< times it could not decide */
+  uint64_t shadow_failed;              /**< times it has failed */
 } pai_sched_view;
 
 /** @return PAI_OK; PAI_ENOTFOUND; PAI_EINVAL: bad struct_size  @since 0.1 */

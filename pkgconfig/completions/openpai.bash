@@ -6,7 +6,7 @@ _openpai()
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
   local sched_verbs='replay show explain hived-replay'
-  local sim_verbs='generate'
+  local sim_verbs='run generate'
   local trace_verbs='show convert'
   local forms='openpai hived layout kubernetes slurm alibaba'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
@@ -29,7 +29,7 @@ _openpai()
   esac
   case $verb in
     'spec schema' | 'cluster top') ;;
-    run | 'spec '* | 'cluster '* | 'sched '* | 'trace '*) files=yes ;;
+    run | 'spec '* | 'cluster '* | 'sched '* | 'sim run' | 'trace '*) files=yes ;;
   esac
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
@@ -48,11 +48,12 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
-    'sched replay') options='--json --policy --until --help' ;;
+    'sched replay') options='--json --options --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     sim) options="$sim_verbs --help" ;;
+    'sim run') options='--cluster --trace --policy --as --model --sort --strict --verbose --seed --until --estimates --start-cost --restart-cost --stop-cost --checkpoint --mtbf --mttr --fail --patience --stretch --spread --json --csv --html --log --events --jobs-csv --help' ;;
     'sim generate') options='--jobs --seed --like --load --gpus --cluster
       --most-gpus --gpus-per-node --users --vcs --model --faults --help' ;;
     trace) options="$trace_verbs --help" ;;

@@ -142,5 +142,7 @@ bool pai__names_surely(const pai__names *n);
 /* Helps with what was found last: "did you mean 'x'?", or the list with
  * `which` before it; and ends the collection. */
 void pai__names_help(pai__names *n, pai__findings *f, const char *which);
+/* The same for an error; of no names nothing is said. */
+void pai__names_tell(pai__names *n, pai_error **err, const char *which);
 
 #endif

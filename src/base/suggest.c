@@ -119,3 +119,15 @@ void pai__names_help(pai__names *n, pai__findings *f, const char *which)
     pai__find_help(f, "%s: %s", which, pai__buf_text(&n->list));
   pai__buf_dispose(&n->list);
 }
+
+void pai__names_tell(pai__names *n, pai_error **err, const char *which)
+{
+  char piece[PAI__EXCERPT];
+
+  if (pai__names_surely(n))
+    pai__error_help(err, "did you mean '%s'?",
+                    pai__excerpt(piece, n->best, n->best_len));
+  else if (n->count != 0)
+    pai__error_help(err, "%s: %s", which, pai__buf_text(&n->list));
+  pai__buf_dispose(&n->list);
+}

@@ -112,15 +112,21 @@ static int replay(int argc, char **argv)
   const char *until = NULL;
   sched_log log = { .name = NULL };
   const cli_option options[] = { { "json", 0, &json, NULL },
+                                 { "options", 0, NULL, &log.options },
                                  { "policy", 0, NULL, &log.policy },
                                  { "until", 0, NULL, &until } };
-  int words = cli_options(&cli_sched_replay, options, 3, argc, argv), code;
+  int words = cli_options(&cli_sched_replay, options, 4, argc, argv), code;
 
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
   code = sched_log_words(&cli_sched_replay, words, argv, 1, until, &log);
   if (code != CLI_OK)
     return code;
+  if (log.options != NULL && log.policy == NULL) {
+    cli_misused(&cli_sched_replay, "--options are those of --policy",
+                log.options);
+    return CLI_USAGE;
+  }
   json = json || !cli_is_terminal(stdout);
   log.decided = json ? decided_json : decided_text;
   if (!json)
@@ -139,7 +145,7 @@ static int replay(int argc, char **argv)
 const cli_verb cli_sched_replay = {
   .name = "sched replay",
   .brief = "Repeat the decisions of a scheduler's log",
-  .usage = "[--json] [--policy P] [--until N] LOG",
+  .usage = "[--json] [--policy P [--options O]] [--until N] LOG",
   .help =
     "LOG, or - for standard input, begins with a snapshot; each line behind "
     "it\n"
@@ -149,6 +155,7 @@ const cli_verb cli_sched_replay = {
     "               standard output is no terminal\n"
     "  --policy P   another policy decides, a built-in one; events that tell\n"
     "               of what it did not do are left out\n"
+    "  --options O  its options, a JSON object\n"
     "  --until N    no further than line N\n\n"
     "Exits with 0 when all was read, 1 when a line is wrong, and 2 when LOG\n"
     "cannot be read or the verb was called wrongly.\n",

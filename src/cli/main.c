@@ -23,9 +23,13 @@ static const cli_verb *const verbs[] = {
   &cli_sched_show,
   &cli_sched_explain,
   &cli_sched_hived_replay,
+  &cli_sim_run,
   &cli_sim_generate,
   &cli_trace_show,
   &cli_trace_convert,
+  &cli_when,
+  &cli_what_if,
+  &cli_fit,
 };
 
 /* What the verbs of a group, the first word of their names, are for. */
@@ -35,7 +39,7 @@ static const struct {
   { "spec", "Verbs for job files." },
   { "cluster", "Verbs for machines: this one, and many together." },
   { "sched", "Verbs for schedulers." },
-  { "sim", "Verbs for simulations." },
+  { "sim", "Verbs for simulations; without one of them it is run." },
   { "trace", "Verbs for traces of jobs." },
 };
 
@@ -49,6 +53,12 @@ static bool is_of(const cli_verb *verb, const char *group)
   size_t len = strlen(group);
 
   return strncmp(verb->name, group, len) == 0 && verb->name[len] == ' ';
+}
+
+static bool asks_for_help(const char *word)
+{
+  return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||
+         strcmp(word, "-h") == 0;
 }
 
 static bool is_group(const char *name)
@@ -71,7 +81,11 @@ static const cli_verb *find_verb(int count, char **words, int *used)
                          strcmp(last + 1, words[1]) == 0)
       return verbs[i];
   }
-  return NULL;
+  *used = 1;
+  return count > 1 && strcmp(words[0], "sim") == 0 && words[1][0] == '-' &&
+             !asks_for_help(words[1])
+           ? &cli_sim_run /* "sim --policy fifo" */
+           : NULL;
 }
 
 /* All verbs, or those of a group. */
@@ -128,12 +142,6 @@ static int unknown(int count, char **words)
     (void)fprintf(stderr, "  help: openpai help%s%s lists them\n",
                   grouped ? " " : "", grouped ? words[0] : "");
   return CLI_USAGE;
-}
-
-static bool asks_for_help(const char *word)
-{
-  return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||
-         strcmp(word, "-h") == 0;
 }
 
 static int help(int count, char **words)

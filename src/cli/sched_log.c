@@ -55,43 +55,61 @@ void sched_log_close(sched_log *log)
 
 /* --- lines ---------------------------------------------------------------- */
 
-static bool has(const char *line, size_t len, const char *part)
+/* Blanks in the line do not count. */
+static bool begins(const char *line, size_t len, const char *part)
 {
-  size_t n = strlen(part);
-
-  for (size_t i = 0; i + n <= len; i++)
-    if (memcmp(line + i, part, n) == 0)
-      return true;
-  return false;
+  for (size_t i = 0; i < len && *part != '\0'; i++)
+    if (line[i] == *part)
+      part++;
+    else if (line[i] != ' ' && line[i] != '\t')
+      return false;
+  return *part == '\0';
 }
 
-static int set_policy(sched_log *log, pai_error **err)
+static bool has(const char *line, size_t len, const char *part)
 {
-  pai_sched_view view = { .struct_size = sizeof(view) };
-  pai_sched_event e = { .struct_size = sizeof(e),
-                        .kind = PAI_SCHED_POLICY,
-                        .text = log->policy };
+  size_t i = 0;
 
-  (void)pai_sched_view_sums(log->sched, &view);
-  e.time = view.now;
-  return pai_sched_send(log->sched, &e, err);
+  while (i < len && !begins(line + i, len - i, part))
+    i++;
+  return i < len;
+}
+
+/* Is it the other policy that is wrong, and not the line?  Then told so. */
+static bool blame_policy(const sched_log *log, const char *line, size_t len,
+                         const pai_error *err)
+{
+  const char *help = pai_error_help(err);
+  pai_sched *s;
+
+  if (log->policy == NULL || pai_sched_load(&s, line, len, NULL, NULL) < 0)
+    return false;
+  pai_sched_free(s);
+  cli_fail("%s %s: %s", log->options != NULL ? "--options of" : "--policy",
+           log->policy, pai_error_message(err));
+  if (help != NULL)
+    cli_help(stderr, help);
+  return true;
 }
 
 /* Another one goes on where the last one ended. */
 static int load(sched_log *log, const char *line, size_t len, pai_error **err)
 {
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
   pai_sched *s;
   bool first = log->sched == NULL;
   int rc;
 
   if (!first && log->policy != NULL)
     return PAI_OK;
-  rc = pai_sched_load(&s, line, len, NULL, err);
+  o.policy = log->policy;
+  o.policy_options = log->options;
+  rc = pai_sched_load(&s, line, len, &o, err);
   if (rc < 0)
     return rc;
   pai_sched_free(log->sched);
   log->sched = s;
-  return log->policy != NULL ? set_policy(log, err) : PAI_OK;
+  return PAI_OK;
 }
 
 /* Another policy has not done all that the log goes on to tell of. */
@@ -122,16 +140,20 @@ static int take(sched_log *log, const char *line, size_t len, pai_error **err)
 static int read_line(sched_log *log, const char *line, size_t len)
 {
   static const char snapshot[] = "{\"snapshot\":";
+  bool first = log->sched == NULL;
   pai_error *err = NULL;
   int rc;
 
-  if (log->sched == NULL ||
-      (len >= sizeof(snapshot) - 1 &&
-       memcmp(line, snapshot, sizeof(snapshot) - 1) == 0))
+  if (log->sched == NULL || begins(line, len, snapshot))
     rc = load(log, line, len, &err);
   else
     rc = take(log, line, len, &err);
-  return rc < 0 ? sched_log_fail(log, err) : CLI_OK;
+  if (rc >= 0)
+    return CLI_OK;
+  if (!first || !blame_policy(log, line, len, err))
+    return sched_log_fail(log, err);
+  pai_error_free(err);
+  return CLI_USAGE;
 }
 
 static int read_text(sched_log *log, const char *text, size_t len)

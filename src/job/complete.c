@@ -1,55 +1,118 @@
 /*
- * complete.c - the completion policy and the retry table
+ * complete.c - the completion policy: when is an attempt decided, by whom?
  *
- * The rules are job-spec 5.4 to 5.6; the numbers of the rows are kept.
+ * job-spec 5.5.  Counts are kept for each role, so that to ask after the end
+ * of a task costs nothing; who decided is only looked for when one did.
  */
-#include "job/complete.h"
+#include "job/inside.h"
 
-enum { SECOND = 1000000 };
-
-/* Only the rules of the task's own role can have come true by its end, and
- * only one of them; so no two rules ever compete for being the first. */
-bool pai__job_decide(const pai__job *job, const pai__task *ended,
-                     const pai__task **trigger)
+static bool reached(uint32_t count, int32_t min)
 {
-  const pai__role *role = &job->spec->roles[ended->role];
-  const pai__ended *count = &job->ended[ended->role];
-
-  *trigger = NULL;
-  if ((role->min_failed >= 1 && count->badly >= role->min_failed) ||
-      (role->min_succeeded >= 1 && count->well >= role->min_succeeded))
-    *trigger = ended;
-  return *trigger != NULL || job->done == job->ntasks;
+  return min >= 1 && count >= (uint32_t)min;
 }
 
-/* Retries that do not count have no end, so they must not follow each other
- * at once: 0 s, then 1, 2, 4 and so on up to a minute. */
-static pai_time transient_delay(const pai__job *job)
+bool pai__job_count(pai__job *job, const pai__task *t, int by)
 {
-  uint32_t before = job->retries - job->counted;
+  const pai__form_role *rule = &job->form->roles[t->role];
+  pai__job_role *role = pai__job_role_of(job, t);
+  uint32_t *count = t->code == 0 ? &role->well : &role->badly;
 
-  if (before == 0)
-    return 0;
-  return before > 6 ? 60 * SECOND : ((pai_time)1 << (before - 1)) * SECOND;
+  *count += (uint32_t)by;
+  job->done += (uint32_t)by;
+  return reached(role->badly, rule->min_failed) ||
+         reached(role->well, rule->min_succeeded);
 }
 
-pai__retry pai__job_retry(pai__job *job, int code)
-{
-  pai__retry no = { false, false, 0 };
+/* Of the tasks that have completed so, in the role or in all of them. */
+#define ALL_ROLES UINT32_MAX
 
-  if (code == PAI__CODE_STOPPED || code == PAI__CODE_JOB_OVER) /* row 0 */
-    return no;
-  switch (code) { /* contract codes of the container, and the platform's */
-  case 201:       /* row 1: transient conflict */
-    return (pai__retry){
-      true, false, (pai_time)(60 + pai__prng_below(&job->prng, 841)) * SECOND
-    };
-  case 200: return (pai__retry){ true, false, transient_delay(job) }; /* 2 */
-  case 210:
-  case PAI__CODE_NOT_STARTED: return no; /* row 3: permanent */
-  default: break;
+typedef struct choice {
+  const pai__job *job;
+  uint32_t role; /* or ALL_ROLES */
+  bool well;     /* that succeeded, else that failed */
+} choice;
+
+static bool is_chosen(const choice *c, const pai__task *t)
+{
+  if (t->state != PAI__TASK_DONE)
+    return false;
+  return c->role == ALL_ROLES ||
+         (t->role == c->role && (t->code == 0) == c->well);
+}
+
+static uint32_t count_until(const choice *c, pai_time time)
+{
+  const pai__task *tasks = pai__job_tasks(c->job);
+  uint32_t count = 0;
+
+  for (uint32_t i = 0; i < c->job->ntasks; i++)
+    count += is_chosen(c, &tasks[i]) && tasks[i].time <= time;
+  return count;
+}
+
+/* The n-th of them that completed, n from 1; of equal times the first in the
+ * order of tasks.  Its time is found by halving, which needs no memory. */
+static uint32_t nth(const choice *c, uint32_t n)
+{
+  const pai__task *tasks = pai__job_tasks(c->job);
+  pai_time low = INT64_MAX, high = INT64_MIN;
+
+  for (uint32_t i = 0; i < c->job->ntasks; i++)
+    if (is_chosen(c, &tasks[i])) {
+      low = tasks[i].time < low ? tasks[i].time : low;
+      high = tasks[i].time > high ? tasks[i].time : high;
+    }
+  while (low < high) { /* the least time by which n of them have */
+    pai_time middle = low + (high - low) / 2;
+
+    if (count_until(c, middle) >= n)
+      high = middle;
+    else
+      low = middle + 1;
   }
-  if (code != 0 && job->counted < job->spec->retry_count) /* row 6 */
-    return (pai__retry){ true, true, 0 };
-  return no; /* row 7 */
+  n -= low > INT64_MIN ? count_until(c, low - 1) : 0;
+  for (uint32_t i = 0; i < c->job->ntasks; i++)
+    if (is_chosen(c, &tasks[i]) && tasks[i].time == low && --n == 0)
+      return i;
+  return PAI__NO_TASK;
+}
+
+/* The rule that came true first; of equal ones the first in the order of
+ * roles, failed before succeeded. */
+static uint32_t first_rule(const pai__job *job)
+{
+  const pai__job_role *roles = pai__job_roles(job);
+  const pai__task *tasks = pai__job_tasks(job);
+  uint32_t first = PAI__NO_TASK;
+
+  for (uint32_t r = 0; r < job->form->nroles; r++)
+    for (int well = 0; well < 2; well++) {
+      const pai__form_role *rule = &job->form->roles[r];
+      int32_t min = well ? rule->min_succeeded : rule->min_failed;
+      choice c = { job, r, well != 0 };
+      uint32_t t;
+
+      if (!reached(well ? roles[r].well : roles[r].badly, min))
+        continue;
+      t = nth(&c, (uint32_t)min);
+      if (first == PAI__NO_TASK || tasks[t].time < tasks[first].time)
+        first = t;
+    }
+  return first;
+}
+
+bool pai__job_decide(const pai__job *job, uint32_t *trigger, int *code)
+{
+  choice all = { job, ALL_ROLES, false };
+
+  *trigger = first_rule(job);
+  if (*trigger != PAI__NO_TASK) {
+    *code = pai__job_tasks(job)[*trigger].code;
+    return true;
+  }
+  if (job->wanted == 0 || job->done < job->wanted)
+    return false;
+  *trigger = nth(&all, job->done); /* well, even if all have failed */
+  *code = 0;
+  return true;
 }

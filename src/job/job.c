@@ -1,300 +1,618 @@
 /*
  * job.c - the fold: what each event makes of a job
  *
- * Memory for a whole round of actions is made before anything changes, so an
- * event is either taken completely or not at all.
+ * An event is looked at as a whole before anything changes, and needs no
+ * memory: it is taken completely, or cannot be true.
  */
-#include "job/job.h"
+#include "job/inside.h"
 
-#include "job/complete.h"
+/* --- tasks and their rooms -------------------------------------------------- */
 
-#include <openpai/platform.h>
-
-static void reset_tasks(pai__job *job)
+void pai__task_reset(pai__task *t)
 {
-  for (size_t i = 0; i < job->ntasks; i++) {
-    job->tasks[i].state = PAI__TASK_PENDING;
-    job->tasks[i].code = 0;
+  t->state = PAI__TASK_WAITING;
+  t->flags &= PAI__TASK_ROOM;
+  t->hasty = 0;
+  t->code = 0;
+  t->retries = t->counted = 0;
+}
+
+void pai__job_release(pai__job *job, uint32_t task)
+{
+  bool has = (pai__job_task_at(job, task)->flags & PAI__TASK_ROOM) != 0;
+
+  pai__job_do_task(job, task, has ? PAI__DO_RELEASE : PAI__DO_NOTHING);
+}
+
+void pai__job_queue(pai__job *job, uint32_t task)
+{
+  pai__task *t = pai__job_task_at(job, task);
+  bool leaves = t->todo == PAI__DO_RELEASE; /* it can wait in its old turn */
+
+  t->state = PAI__TASK_WAITING;
+  pai__job_do_task(job, task, leaves ? PAI__DO_RETURN : PAI__DO_QUEUE);
+}
+
+static void start(pai__job *job, uint32_t task, pai_time time)
+{
+  pai__task *t = pai__job_task_at(job, task);
+
+  t->state = PAI__TASK_PLACED;
+  t->time = time;
+  t->flags |= PAI__TASK_ROOM;
+  pai__job_do_task(job, task, PAI__DO_START);
+}
+
+void pai__job_stop_task(pai__job *job, uint32_t task)
+{
+  pai__job_task_at(job, task)->state = PAI__TASK_ENDING;
+  pai__job_do_task(job, task, PAI__DO_STOP);
+}
+
+/* One more thing waits for its time. */
+static void wait_until(pai__job *job, pai_time time)
+{
+  if (time < job->due) {
+    job->due = time;
+    pai__job_do(job, PAI__DO_WAIT);
   }
-  memset(job->ended, 0, job->spec->nroles * sizeof(*job->ended));
+}
+
+static void wait_no_more(pai__job *job)
+{
+  job->due = INT64_MAX;
+  pai__job_do_not(job, PAI__DO_WAIT);
+}
+
+/* The gang's room goes as a whole, with all that its tasks have. */
+static void drop_rooms(pai__job *job)
+{
+  for (uint32_t i = 0; i < job->ntasks; i++) {
+    pai__job_task_at(job, i)->flags &= (uint8_t)~PAI__TASK_ROOM;
+    pai__job_do_task(job, i, PAI__DO_NOTHING);
+  }
+}
+
+/* --- attempts --------------------------------------------------------------- */
+
+/* A new attempt begins with tasks that nothing has happened to. */
+static void renew(pai__job *job)
+{
+  job->attempt = job->retries + (job->form->partial ? 0 : job->preempted);
+  job->trigger = PAI__NO_TASK;
   job->done = 0;
-  job->trigger = NULL;
-}
+  for (uint32_t r = 0; r < job->form->nroles; r++) {
+    pai__job_role *role = pai__job_role_at(job, r);
 
-/* Room for the most actions one event can cause: one per task and a few; and
- * for as many that were not taken yet. */
-static int reserve_actions(pai__job *job)
-{
-  size_t most = job->ntasks + 4, pending = job->tail - job->head;
-  size_t want = most + (pending > most ? pending : most);
-  pai__action *grown;
-
-  if (job->cap - job->tail >= most)
-    return PAI_OK;
-  if (job->head != 0 && pending != 0)
-    memmove(job->actions, job->actions + job->head,
-            pending * sizeof(*job->actions));
-  job->head = 0;
-  job->tail = pending;
-  if (want <= job->cap)
-    return PAI_OK;
-  grown = pai__realloc(&job->alloc, job->actions, job->cap, want,
-                       sizeof(*job->actions));
-  if (grown == NULL)
-    return PAI_ENOMEM;
-  job->actions = grown;
-  job->cap = want;
-  return PAI_OK;
-}
-
-static void act(pai__job *job, enum pai__action_kind kind, uint32_t task,
-                pai_time delay)
-{
-  job->actions[job->tail++] = (pai__action){ kind, task, delay };
-}
-
-int pai__job_new(pai__job **out, const pai_alloc *alloc, pai_spec *spec,
-                 uint64_t seed)
-{
-  pai__job *job = pai__zalloc(alloc, sizeof(*job));
-  size_t t = 0;
-
-  *out = NULL;
-  if (job == NULL)
-    return PAI_ENOMEM;
-  job->alloc = *alloc;
-  job->spec = pai_spec_ref(spec);
-  job->state = PAI__JOB_QUEUED;
-  job->prng.state = seed;
-  job->ntasks = spec->ntasks;
-  job->tasks = pai__zalloc(alloc, job->ntasks * sizeof(*job->tasks));
-  job->ended = pai__zalloc(alloc, spec->nroles * sizeof(*job->ended));
-  if (job->tasks == NULL || job->ended == NULL || reserve_actions(job) < 0) {
-    pai__job_free(job);
-    return PAI_ENOMEM;
+    role->well = role->badly = 0;
   }
-  for (uint32_t r = 0; r < spec->nroles; r++)
-    for (uint32_t i = 0; i < spec->roles[r].instances; i++, t++) {
-      job->tasks[t].role = r;
-      job->tasks[t].index = i;
-    }
-  reset_tasks(job);
-  act(job, PAI__DO_QUEUE, 0, 0);
-  *out = job;
-  return PAI_OK;
+  for (uint32_t i = 0; i < job->ntasks; i++) {
+    pai__task *t = pai__job_task_at(job, i);
+
+    if (t->state != PAI__TASK_GONE)
+      pai__task_reset(t);
+  }
 }
 
-void pai__job_free(pai__job *job)
+/* Room for each task is asked for. */
+static void queue_tasks(pai__job *job)
 {
-  pai_alloc alloc;
-
-  if (job == NULL)
-    return;
-  pai__free(&job->alloc, job->ended, job->spec->nroles * sizeof(*job->ended));
-  pai_spec_unref(job->spec);
-  pai__free(&job->alloc, job->tasks, job->ntasks * sizeof(*job->tasks));
-  pai__free(&job->alloc, job->actions, job->cap * sizeof(*job->actions));
-  alloc = job->alloc;
-  pai__free(&alloc, job, sizeof(*job));
-}
-
-static bool is_alive(const pai__task *t)
-{
-  return t->state == PAI__TASK_STARTING || t->state == PAI__TASK_RUNNING ||
-         t->state == PAI__TASK_ENDING;
+  renew(job);
+  job->state = PAI__JOB_QUEUED;
+  for (uint32_t i = 0; i < job->ntasks; i++)
+    if (pai__job_task_at(job, i)->state != PAI__TASK_GONE)
+      pai__job_queue(job, i);
 }
 
 static void finish(pai__job *job)
 {
   job->state = PAI__JOB_DONE;
-  act(job, PAI__DO_FINISH, 0, 0);
+  if (job->asked)
+    pai__job_do(job, PAI__DO_RELEASE);
+  pai__job_do(job, PAI__DO_FINISH);
 }
 
-/* The last task of a decided attempt has ended: again, or over. */
-static void attempt_over(pai__job *job)
+/* The last task of a decided attempt has ended: again, or over.  What the
+ * tasks came to stays to be seen until the next attempt. */
+static void attempt_over(pai__job *job, pai_time time)
 {
-  pai__retry retry = pai__job_retry(job, job->code);
+  pai__tries tries = { job->counted, &job->hasty, time - job->began };
+  pai__retry retry = { 0 };
 
-  act(job, PAI__DO_RELEASE, 0, 0);
-  if (!retry.again || job->stop_asked) {
+  if (!job->stop_asked)
+    retry = pai__retry_decide(job->form->retry, job->form->raw, job->code,
+                              &tries, &job->prng);
+  if (!job->form->partial)
+    drop_rooms(job);
+  pai__job_do_not(job, PAI__DO_QUEUE);
+  pai__job_do_not(job, PAI__DO_RETURN);
+  pai__job_do_not(job, PAI__DO_RESUME);
+  if (!retry.again) {
     finish(job);
     return;
   }
-  /* What the tasks came to stays to be seen until the next attempt. */
   job->retries++;
   job->counted += retry.counts;
   job->decided = false;
   job->state = retry.delay > 0 ? PAI__JOB_BACKOFF : PAI__JOB_QUEUED;
-  act(job, retry.delay > 0 ? PAI__DO_WAIT : PAI__DO_QUEUE, 0, retry.delay);
+  if (retry.delay > 0)
+    wait_until(job, time + retry.delay);
+  if (!job->form->partial)
+    pai__job_do(job, PAI__DO_RETURN);
+  else if (retry.delay == 0)
+    queue_tasks(job);
 }
 
 /* The attempt's result is fixed: stop what still runs. */
-static void decide(pai__job *job, int code)
+static void decide(pai__job *job, int code, pai_time time)
 {
-  bool alive = false;
-
   job->decided = true;
+  job->preempting = false;
   job->code = code;
   job->state = PAI__JOB_ENDING;
+  wait_no_more(job);
   for (uint32_t i = 0; i < job->ntasks; i++) {
-    pai__task *t = &job->tasks[i];
-    if (is_alive(t)) {
-      alive = true;
-      t->state = PAI__TASK_ENDING;
-      act(job, PAI__DO_STOP, i, 0);
-    } else if (t->state == PAI__TASK_PENDING) {
+    pai__task *t = pai__job_task_at(job, i);
+
+    if (pai__task_is_alive(t)) {
+      t->flags &= (uint8_t)~PAI__TASK_RETURNS;
+      if (t->state != PAI__TASK_ENDING)
+        pai__job_stop_task(job, i);
+    } else if (t->state < PAI__TASK_DONE) {
       t->state = PAI__TASK_DONE;
       t->code = PAI__CODE_JOB_OVER;
+      t->time = time;
+      if (job->form->partial)
+        pai__job_release(job, i);
+      else
+        pai__job_do_task(job, i, PAI__DO_NOTHING);
     }
   }
-  if (!alive)
-    attempt_over(job);
+  if (job->alive == 0)
+    attempt_over(job, time);
 }
 
-static int on_placed(pai__job *job)
+void pai__job_check(pai__job *job, pai_time time)
 {
-  if (job->state != PAI__JOB_QUEUED)
+  int code;
+
+  if (!job->decided && pai__job_decide(job, &job->trigger, &code))
+    decide(job, code, time);
+}
+
+/* All tasks of a gang that is preempted have ended. */
+static void give_back(pai__job *job)
+{
+  job->preempting = false;
+  job->preempted++;
+  job->state = PAI__JOB_QUEUED;
+  drop_rooms(job);
+  pai__job_do(job, PAI__DO_RETURN);
+}
+
+/* --- events of tasks -------------------------------------------------------- */
+
+/* Are the event's tasks there, and in a state of the mask's? */
+static bool tasks_are(pai__job *job, const pai__job_event *e, unsigned states)
+{
+  if (e->count == 0 || e->task >= job->ntasks ||
+      e->count > job->ntasks - e->task)
+    return false;
+  for (uint32_t i = e->task; i < e->task + e->count; i++)
+    if ((states >> pai__job_task_at(job, i)->state & 1) == 0)
+      return false;
+  return true;
+}
+
+enum {
+  WAITING = 1 << PAI__TASK_WAITING,
+  PLACED = 1 << PAI__TASK_PLACED,
+  STARTING = 1 << PAI__TASK_STARTING,
+  RUNNING = 1 << PAI__TASK_RUNNING,
+  ENDING = 1 << PAI__TASK_ENDING
+};
+
+static bool is_whole(const pai__job *job, const pai__job_event *e)
+{
+  return e->count == 0 || (e->task == 0 && e->count == job->ntasks);
+}
+
+static int gang_placed(pai__job *job, const pai__job_event *e)
+{
+  if (job->todo != 0 || !is_whole(job, e))
     return PAI_EINVAL;
+  renew(job);
   job->state = PAI__JOB_STARTING;
-  job->attempt = job->retries;
-  reset_tasks(job);
+  job->began = e->time;
   for (uint32_t i = 0; i < job->ntasks; i++)
-    act(job, PAI__DO_START, i, 0);
+    if (pai__job_task_at(job, i)->state != PAI__TASK_GONE)
+      start(job, i, e->time);
   return PAI_OK;
 }
 
-static int on_task_started(pai__job *job, uint32_t task)
+/* It was asked for, and that was told. */
+static bool waits_for_room(const pai__task *t)
 {
-  pai__task *t = &job->tasks[task];
-
-  if (t->state == PAI__TASK_ENDING)
-    return PAI_OK; /* it was asked to stop while it came up */
-  if (t->state != PAI__TASK_STARTING)
-    return PAI_EINVAL;
-  t->state = PAI__TASK_RUNNING;
-  if (job->state == PAI__JOB_STARTING)
-    job->state = PAI__JOB_RUNNING;
-  return PAI_OK;
+  return t->state == PAI__TASK_WAITING && t->todo == PAI__DO_NOTHING &&
+         (t->flags & PAI__TASK_ROOM) != 0;
 }
 
-static int on_task_ended(pai__job *job, uint32_t task, int code)
+static int tasks_placed(pai__job *job, const pai__job_event *e)
 {
-  pai__task *t = &job->tasks[task];
-  const pai__task *trigger;
-  size_t alive = 0;
+  uint32_t first = e->count == 0 ? 0 : e->task, found = 0;
+  uint32_t end = e->count == 0 ? job->ntasks : e->task + e->count;
 
-  if (!is_alive(t))
+  if (job->state > PAI__JOB_RUNNING || job->preempting ||
+      (e->count != 0 && !tasks_are(job, e, WAITING)))
     return PAI_EINVAL;
-  if (t->state == PAI__TASK_ENDING) /* how it died says nothing about it */
-    code =
-      job->code == PAI__CODE_STOPPED ? PAI__CODE_STOPPED : PAI__CODE_JOB_OVER;
-  t->code = code;
-  t->state = PAI__TASK_DONE;
-  job->done++;
-  if (code == 0)
-    job->ended[t->role].well++;
-  else
-    job->ended[t->role].badly++;
-  if (!job->decided && pai__job_decide(job, t, &trigger)) {
-    job->trigger = trigger;
-    decide(job, trigger != NULL ? trigger->code : 0);
-    return PAI_OK;
+  for (uint32_t i = first; i < end; i++)
+    found += waits_for_room(pai__job_task_at(job, i));
+  if (found == 0 || (e->count != 0 && found != e->count))
+    return PAI_EINVAL;
+  for (uint32_t i = first; i < end; i++)
+    if (waits_for_room(pai__job_task_at(job, i)))
+      start(job, i, e->time);
+  if (job->state == PAI__JOB_QUEUED) {
+    job->state = PAI__JOB_STARTING;
+    job->began = e->time;
   }
-  for (size_t i = 0; i < job->ntasks; i++)
-    alive += is_alive(&job->tasks[i]);
-  if (job->decided && alive == 0)
-    attempt_over(job);
   return PAI_OK;
 }
 
-static int on_stop(pai__job *job)
+static int on_placed(pai__job *job, const pai__job_event *e)
+{
+  return job->state == PAI__JOB_QUEUED && !job->form->partial
+           ? gang_placed(job, e)
+           : tasks_placed(job, e);
+}
+
+static int on_started(pai__job *job, const pai__job_event *e)
+{
+  if (!tasks_are(job, e, STARTING | ENDING))
+    return PAI_EINVAL;
+  for (uint32_t i = e->task; i < e->task + e->count; i++) {
+    pai__task *t = pai__job_task_at(job, i);
+
+    if (t->state == PAI__TASK_ENDING)
+      continue; /* it was asked to stop while it came up */
+    t->state = PAI__TASK_RUNNING;
+    t->time = e->time;
+    if (job->state == PAI__JOB_STARTING)
+      job->state = PAI__JOB_RUNNING;
+  }
+  return PAI_OK;
+}
+
+/* It was asked to end because its role has fewer tasks; or has it that many
+ * again? */
+static void removed_ended(pai__job *job, uint32_t task, pai_time time)
+{
+  pai__task *t = pai__job_task_at(job, task);
+  bool returns = (t->flags & PAI__TASK_RETURNS) != 0;
+
+  t->code = PAI__CODE_REMOVED;
+  if (t->index >= pai__job_role_of(job, t)->tasks) {
+    t->state = PAI__TASK_GONE;
+    pai__job_release(job, task);
+    return;
+  }
+  pai__task_reset(t);
+  if (job->preempting)
+    return;
+  if (returns)
+    pai__job_do_task(job, task, PAI__DO_RETURN);
+  else
+    start(job, task, time);
+}
+
+/* It ended by itself.  True when it completes a rule. */
+static bool task_over(pai__job *job, uint32_t task, pai_time time)
+{
+  pai__task *t = pai__job_task_at(job, task);
+  pai__tries tries = { t->counted, &t->hasty, time - t->time };
+  pai__retry retry = pai__retry_decide(job->form->roles[t->role].retry,
+                                       job->form->raw, t->code, &tries, NULL);
+  bool partial = job->form->partial;
+
+  t->flags &= (uint8_t)~PAI__TASK_RETURNS;
+  t->time = time + retry.delay;
+  if (!retry.again) {
+    t->state = PAI__TASK_DONE;
+    if (partial)
+      pai__job_release(job, task);
+    return pai__job_count(job, t, 1);
+  }
+  t->retries++;
+  t->counted += retry.counts;
+  t->state = PAI__TASK_WAITING;
+  if (partial)
+    pai__job_do_task(job, task, PAI__DO_RETURN);
+  if (job->preempting)
+    return false;
+  if (retry.delay > 0) {
+    t->state = PAI__TASK_BACKOFF;
+    wait_until(job, t->time);
+  } else if (!partial) {
+    start(job, task, time);
+  }
+  return false;
+}
+
+static bool end_task(pai__job *job, uint32_t task, int code, pai_time time)
+{
+  pai__task *t = pai__job_task_at(job, task);
+  bool told = t->state == PAI__TASK_ENDING && t->todo != PAI__DO_STOP;
+
+  job->alive--;
+  pai__job_do_task(job, task, PAI__DO_NOTHING);
+  if (job->decided) { /* how it died says nothing about it */
+    t->code =
+      job->code == PAI__CODE_STOPPED ? PAI__CODE_STOPPED : PAI__CODE_JOB_OVER;
+    t->state = PAI__TASK_DONE;
+    if (t->index >= pai__job_role_of(job, t)->tasks) {
+      t->code = PAI__CODE_REMOVED;
+      t->state = PAI__TASK_GONE;
+    }
+    t->time = time;
+    if (job->form->partial)
+      pai__job_release(job, task);
+    return false;
+  }
+  if ((t->flags & PAI__TASK_REMOVED) != 0) {
+    removed_ended(job, task, time);
+    return false;
+  }
+  if (told && (t->flags & PAI__TASK_RETURNS) != 0) {
+    t->flags &= PAI__TASK_ROOM;
+    t->state = PAI__TASK_WAITING;
+    if (job->form->partial)
+      pai__job_do_task(job, task, PAI__DO_RETURN);
+    return false;
+  }
+  t->code = code;
+  return task_over(job, task, time);
+}
+
+static int on_ended(pai__job *job, const pai__job_event *e)
+{
+  bool decided = job->decided, rule = false;
+
+  if (!tasks_are(job, e, STARTING | RUNNING | ENDING))
+    return PAI_EINVAL;
+  for (uint32_t i = e->task; i < e->task + e->count; i++)
+    rule |= end_task(job, i, e->code, e->time);
+  if (rule || (!decided && job->done >= job->wanted))
+    pai__job_check(job, e->time);
+  if (job->alive == 0 && decided)
+    attempt_over(job, e->time);
+  else if (job->alive == 0 && job->preempting)
+    give_back(job);
+  return PAI_OK;
+}
+
+/* --- preemption --------------------------------------------------------------- */
+
+static int gang_preempted(pai__job *job, const pai__job_event *e)
+{
+  if (!is_whole(job, e) || job->preempting)
+    return PAI_EINVAL;
+  job->preempting = true;
+  wait_no_more(job);
+  for (uint32_t i = 0; i < job->ntasks; i++) {
+    pai__task *t = pai__job_task_at(job, i);
+
+    if (pai__task_is_alive(t) && t->state != PAI__TASK_ENDING) {
+      t->flags |= PAI__TASK_RETURNS;
+      pai__job_stop_task(job, i);
+    } else if (t->state < PAI__TASK_DONE && !pai__task_is_alive(t)) {
+      t->state = PAI__TASK_WAITING;
+      pai__job_do_task(job, i, PAI__DO_NOTHING);
+    }
+  }
+  if (job->alive == 0)
+    give_back(job);
+  return PAI_OK;
+}
+
+static bool has_room(const pai__task *t)
+{
+  return t->state == PAI__TASK_PLACED || pai__task_is_alive(t);
+}
+
+static int tasks_preempted(pai__job *job, const pai__job_event *e)
+{
+  uint32_t first = e->count == 0 ? 0 : e->task, found = 0;
+  uint32_t end = e->count == 0 ? job->ntasks : e->task + e->count;
+
+  if (e->count != 0 &&
+      !tasks_are(job, e, PLACED | STARTING | RUNNING | ENDING))
+    return PAI_EINVAL;
+  for (uint32_t i = first; i < end; i++)
+    found += has_room(pai__job_task_at(job, i));
+  if (found == 0)
+    return PAI_EINVAL;
+  job->preempted++;
+  for (uint32_t i = first; i < end; i++) {
+    pai__task *t = pai__job_task_at(job, i);
+
+    if (t->state == PAI__TASK_PLACED) {
+      t->state = PAI__TASK_WAITING;
+      pai__job_do_task(job, i, PAI__DO_RETURN);
+    } else if (pai__task_is_alive(t)) {
+      t->flags |= PAI__TASK_RETURNS;
+      if (t->state != PAI__TASK_ENDING)
+        pai__job_stop_task(job, i);
+    }
+  }
+  return PAI_OK;
+}
+
+static int on_preempted(pai__job *job, const pai__job_event *e)
+{
+  switch (job->state) {
+  case PAI__JOB_STARTING:
+  case PAI__JOB_RUNNING:
+    return job->form->partial ? tasks_preempted(job, e)
+                              : gang_preempted(job, e);
+  case PAI__JOB_ENDING: return PAI_OK; /* it will give its room back anyway */
+  default: return PAI_EINVAL;
+  }
+}
+
+/* --- being stopped, and time ---------------------------------------------------- */
+
+/* Kills what was asked to end; what was not yet asked, if that is not to be
+ * waited for. */
+static void kill_tasks(pai__job *job, bool at_once)
+{
+  for (uint32_t i = 0; i < job->ntasks; i++) {
+    pai__task *t = pai__job_task_at(job, i);
+
+    if (t->state != PAI__TASK_ENDING || (t->flags & PAI__TASK_KILLED) != 0 ||
+        (!at_once && t->todo == PAI__DO_STOP))
+      continue;
+    t->flags |= PAI__TASK_KILLED;
+    pai__job_do_task(job, i, PAI__DO_KILL);
+  }
+}
+
+static int on_stop(pai__job *job, const pai__job_event *e)
 {
   if (job->state == PAI__JOB_DONE)
     return PAI_EINVAL;
   if (job->stop_asked) { /* again: no more patience */
-    for (uint32_t i = 0; i < job->ntasks; i++)
-      if (is_alive(&job->tasks[i]))
-        act(job, PAI__DO_KILL, i, 0);
+    kill_tasks(job, true);
     return PAI_OK;
   }
   job->stop_asked = true; /* no retry; a result that is there stands */
-  if (!job->decided)
-    decide(job, PAI__CODE_STOPPED);
+  if (job->state == PAI__JOB_QUEUED || job->state == PAI__JOB_BACKOFF)
+    renew(job); /* it is the next attempt that is stopped */
+  if (!job->decided) {
+    job->trigger = PAI__NO_TASK;
+    decide(job, e->code != 0 ? e->code : PAI__CODE_STOPPED, e->time);
+  }
   return PAI_OK;
 }
 
-static int on_retry_due(pai__job *job)
+static void job_due(pai__job *job)
 {
-  if (job->state != PAI__JOB_BACKOFF)
-    return PAI_EINVAL;
+  if (job->form->partial) {
+    queue_tasks(job);
+    return;
+  }
   job->state = PAI__JOB_QUEUED;
-  act(job, PAI__DO_QUEUE, 0, 0);
+  if (!pai__job_is_to(job, PAI__DO_RETURN)) /* which was told when */
+    pai__job_do(job, PAI__DO_RESUME);
+}
+
+static void tasks_due(pai__job *job, pai_time time)
+{
+  for (uint32_t i = 0; i < job->ntasks; i++) {
+    pai__task *t = pai__job_task_at(job, i);
+
+    if (t->state != PAI__TASK_BACKOFF)
+      continue;
+    if (t->time > time) {
+      wait_until(job, t->time);
+    } else if (!job->form->partial) {
+      start(job, i, time);
+    } else {
+      t->state = PAI__TASK_WAITING;
+      if (t->todo == PAI__DO_NOTHING)
+        pai__job_do_task(job, i, PAI__DO_RESUME);
+    }
+  }
+}
+
+/* A host's clock may be early: then it is asked again. */
+static int on_due(pai__job *job, pai_time time)
+{
+  if (job->due == INT64_MAX)
+    return PAI_EINVAL;
+  if (time < job->due) {
+    pai__job_do(job, PAI__DO_WAIT);
+    return PAI_OK;
+  }
+  wait_no_more(job);
+  if (job->state == PAI__JOB_BACKOFF)
+    job_due(job);
+  else
+    tasks_due(job, time);
   return PAI_OK;
 }
 
 int pai__job_handle(pai__job *job, const pai__job_event *event)
 {
-  if (event->task >= job->ntasks)
-    return PAI_EINVAL;
-  if (reserve_actions(job) < 0)
-    return PAI_ENOMEM;
   switch (event->kind) {
-  case PAI__EV_PLACED: return on_placed(job);
-  case PAI__EV_TASK_STARTED: return on_task_started(job, event->task);
-  case PAI__EV_TASK_ENDED: return on_task_ended(job, event->task, event->code);
-  case PAI__EV_STOP: return on_stop(job);
-  case PAI__EV_RETRY_DUE: return on_retry_due(job);
+  case PAI__EV_PLACED: return on_placed(job, event);
+  case PAI__EV_TASK_STARTED: return on_started(job, event);
+  case PAI__EV_TASK_ENDED: return on_ended(job, event);
+  case PAI__EV_PREEMPTED: return on_preempted(job, event);
+  case PAI__EV_STOP: return on_stop(job, event);
+  case PAI__EV_IMPATIENT: kill_tasks(job, false); return PAI_OK;
+  case PAI__EV_DUE: return on_due(job, event->time);
   }
   return PAI_EINVAL;
 }
 
-/* A task becomes STARTING only here: one whose attempt was decided before its
- * turn came is over already, and is not started. */
-bool pai__job_next(pai__job *job, pai__action *out)
+/* --- its life ----------------------------------------------------------------- */
+
+static int make_tasks(pai__job *job)
 {
-  while (job->head < job->tail) {
-    *out = job->actions[job->head++];
-    if (out->kind != PAI__DO_START)
-      return true;
-    if (job->tasks[out->task].state == PAI__TASK_PENDING) {
-      job->tasks[out->task].state = PAI__TASK_STARTING;
-      return true;
-    }
+  const pai__job_form *form = job->form;
+  uint32_t t = 0;
+
+  job->at.many.tasks = pai__realloc(
+    job->alloc, NULL, 0, job->ntasks > 0 ? job->ntasks : 1, sizeof(pai__task));
+  if (form->nroles > 1)
+    job->at.many.roles =
+      pai__realloc(job->alloc, NULL, 0, form->nroles, sizeof(pai__job_role));
+  if (job->at.many.tasks == NULL ||
+      (form->nroles > 1 && job->at.many.roles == NULL))
+    return PAI_ENOMEM;
+  for (uint32_t r = 0; r < form->nroles; r++) {
+    *pai__job_role_at(job, r) =
+      (pai__job_role){ .tasks = form->roles[r].tasks };
+    for (uint32_t i = 0; i < form->roles[r].tasks; i++, t++)
+      job->at.many.tasks[t] = (pai__task){ .role = r, .index = i };
   }
-  return false;
+  return PAI_OK;
 }
 
-bool pai__job_has_next(const pai__job *job)
+int pai__job_init(pai__job *job, const pai_alloc *alloc,
+                  const pai__job_form *form, uint64_t seed)
 {
-  return job->head < job->tail;
-}
-
-static int final_state(int code)
-{
-  if (code == PAI__CODE_STOPPED || code == PAI__CODE_JOB_OVER)
-    return PAI_STATE_STOPPED;
-  return code == 0 ? PAI_STATE_SUCCEEDED : PAI_STATE_FAILED;
-}
-
-int pai__job_public_state(const pai__job *job)
-{
-  switch (job->state) {
-  case PAI__JOB_RUNNING: return PAI_STATE_RUNNING;
-  case PAI__JOB_ENDING:
-    return job->stop_asked ? PAI_STATE_STOPPING : PAI_STATE_RUNNING;
-  case PAI__JOB_DONE: return final_state(job->code);
-  default: return PAI_STATE_WAITING;
+  *job = (pai__job){ .form = form,
+                     .alloc = alloc,
+                     .prng = { seed },
+                     .due = INT64_MAX,
+                     .trigger = PAI__NO_TASK };
+  for (uint32_t r = 0; r < form->nroles; r++)
+    job->wanted += form->roles[r].tasks;
+  job->ntasks = job->wanted;
+  job->inside = form->nroles == 1 && job->ntasks == 1;
+  if (job->inside)
+    job->role.tasks = 1;
+  else if (make_tasks(job) < 0)
+    return PAI_ENOMEM;
+  if (form->partial) {
+    queue_tasks(job);
+    return PAI_OK;
   }
+  renew(job);
+  job->state = PAI__JOB_QUEUED;
+  pai__job_do(job, PAI__DO_QUEUE);
+  return PAI_OK;
 }
 
-int pai__job_task_state(const pai__job *job, uint32_t task)
+void pai__job_dispose(pai__job *job)
 {
-  const pai__task *t = &job->tasks[task];
-
-  switch (t->state) {
-  case PAI__TASK_RUNNING: return PAI_STATE_RUNNING;
-  case PAI__TASK_ENDING: return PAI_STATE_STOPPING;
-  case PAI__TASK_DONE: return final_state(t->code);
-  default: return PAI_STATE_WAITING;
-  }
+  if (job->form == NULL || job->inside)
+    return;
+  pai__free(job->alloc, job->at.many.tasks,
+            (job->ntasks > 0 ? job->ntasks : 1) * sizeof(pai__task));
+  if (job->form->nroles > 1)
+    pai__free(job->alloc, job->at.many.roles,
+              job->form->nroles * sizeof(pai__job_role));
+  job->form = NULL;
 }

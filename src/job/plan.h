@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "job/job.h"
+#include "spec/spec.h"
 
 typedef struct pai__plan {
   const char *script;     /* for bash */

@@ -12,7 +12,7 @@ enum {
   GRACE = 5 * SECOND
 };
 
-uint64_t pai__platform_task_id(const pai__pjob *j, uint32_t task)
+static uint64_t task_id(const pai__pjob *j, uint32_t task)
 {
   return j->id << TASK_BITS | task;
 }
@@ -43,8 +43,12 @@ void pai__platform_changed(pai__pjob *j)
 static void feed(pai__pjob *j, enum pai__event_kind kind, uint32_t task,
                  int code)
 {
-  int rc = pai__job_handle(j->job, &(pai__job_event){ kind, task, code });
+  pai__job_event event = { kind, task, 1, code, pai__loop_time() };
+  int rc;
 
+  if (kind == PAI__EV_PLACED)
+    event.count = 0; /* all of it */
+  rc = pai__job_handle(&j->job, &event);
   if (rc < 0)
     pai__log_line(
       &j->platform->log, PAI_LOG_ERROR, "job %llu: event %d of task %u: %s",
@@ -68,12 +72,12 @@ static int share_plan(pai__pjob *j, const pai__plan_context *context)
 static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
 {
   pai_platform *p = j->platform;
-  pai__plan_context context = { .spec = j->job->spec,
-                                .tasks = j->job->tasks,
+  pai__plan_context context = { .spec = j->spec,
+                                .tasks = pai__job_tasks(&j->job),
                                 .places = j->places,
                                 .user = p->user,
                                 .job_dir = j->dir,
-                                .attempt = j->job->attempt };
+                                .attempt = j->job.attempt };
   pai__arena arena;
   pai__plan plan;
   int rc;
@@ -81,10 +85,9 @@ static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
   if (share_plan(j, &context) < 0)
     return pai__oom(err);
   pai__arena_init(&arena, &p->alloc);
-  rc =
-    pai__plan_make(&plan, &arena, &context, j->shared, task) == PAI_OK
-      ? p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, err)
-      : pai__oom(err);
+  rc = pai__plan_make(&plan, &arena, &context, j->shared, task) == PAI_OK
+         ? p->ops->start(p->backend, task_id(j, task), &plan, err)
+         : pai__oom(err);
   pai__arena_dispose(&arena);
   return rc;
 }
@@ -103,17 +106,16 @@ static void do_start(pai__pjob *j, uint32_t task)
   feed(j, PAI__EV_TASK_ENDED, task, PAI__CODE_NOT_STARTED);
 }
 
-/* Asked for again on a retry; it was possible once, so only memory can lack,
- * and then the job ends rather than waits for ever. */
-static void do_queue(pai__pjob *j)
+/* Only memory can lack, and then the job ends rather than waits for ever. */
+static void waits_again(pai__pjob *j, int rc)
 {
-  if (j->job->retries > 0 && pai__platform_queue(j, NULL) < 0)
+  if (rc < 0)
     feed(j, PAI__EV_STOP, 0, 0);
 }
 
-static void do_release(pai__pjob *j)
+/* What the attempt had goes. */
+static void end_attempt(pai__pjob *j)
 {
-  pai__platform_unqueue(j);
   pai__timer_stop(j->grace);
   pai__timer_stop(j->retry); /* which a stop may overtake */
   j->shared = NULL;
@@ -121,31 +123,49 @@ static void do_release(pai__pjob *j)
   pai__arena_init(&j->attempt, &j->platform->alloc);
 }
 
+static void stop_task(pai__pjob *j, uint32_t task, bool now)
+{
+  pai_platform *p = j->platform;
+
+  p->ops->stop(p->backend, task_id(j, task), now);
+}
+
+static void wait_until(pai__pjob *j, pai_time due)
+{
+  pai__timer_start(j->retry, due - pai__loop_time());
+}
+
 /* One task at most is started at a time, for the loop has more to do: the
  * rest is left to the next kick. */
 void pai__platform_drive(pai__pjob *j)
 {
-  pai_platform *p = j->platform;
   bool started = false;
   pai__action a;
 
-  while (!started && pai__job_next(j->job, &a))
+  while (!started && pai__job_next(&j->job, 1, &a))
     switch (a.kind) {
-    case PAI__DO_QUEUE: do_queue(j); break;
-    case PAI__DO_WAIT: pai__timer_start(j->retry, a.delay); break;
+    case PAI__DO_NOTHING:
+    case PAI__DO_QUEUE: /* done before it was accepted */
+    case PAI__DO_FINISH: break;
+    case PAI__DO_RETURN:
+      end_attempt(j);
+      waits_again(j, pai__platform_return(j, a.until != 0));
+      break;
+    case PAI__DO_RELEASE:
+      pai__platform_unqueue(j);
+      end_attempt(j);
+      break;
+    case PAI__DO_RESUME: waits_again(j, pai__platform_resume(j)); break;
+    case PAI__DO_WAIT: wait_until(j, a.until); break;
     case PAI__DO_START:
       do_start(j, a.task);
       started = true;
       break;
     case PAI__DO_STOP:
-      p->ops->stop(p->backend, pai__platform_task_id(j, a.task), false);
+      stop_task(j, a.task, false);
       pai__timer_start(j->grace, GRACE);
       break;
-    case PAI__DO_KILL:
-      p->ops->stop(p->backend, pai__platform_task_id(j, a.task), true);
-      break;
-    case PAI__DO_RELEASE: do_release(j); break;
-    case PAI__DO_FINISH: break;
+    case PAI__DO_KILL: stop_task(j, a.task, true); break;
     }
   pai__platform_changed(j);
 }

@@ -11,9 +11,9 @@ static void emit(pai__pjob *j, pai_event *event)
 
   event->job = j->id;
   event->time = pai__loop_wall_time();
-  event->attempt = j->job->attempt;
+  event->attempt = j->job.attempt;
   if (p->on_event != NULL && p->on_event(p->user_data, event) < 0 &&
-      j->job->state != PAI__JOB_DONE && !j->job->stop_asked)
+      j->job.state != PAI__JOB_DONE && !j->job.stop_asked)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
 }
 
@@ -21,12 +21,12 @@ static void emit(pai__pjob *j, pai_event *event)
 static void waiting_text(const pai__pjob *j, char *text, size_t size)
 {
   pai_reason r = { .struct_size = sizeof(r) };
-  const pai__task *t = j->job->trigger;
+  const pai__task *t = pai__job_trigger(&j->job);
   uint32_t lack;
 
   if (t != NULL)
     (void)snprintf(text, size, "task %s[%u] ended with code %d; trying again",
-                   j->job->spec->roles[t->role].name, t->index, t->code);
+                   j->spec->roles[t->role].name, t->index, t->code);
   if (t != NULL || pai_sched_reason(j->platform->sched, j->id, &r) < 0)
     return;
   lack = (uint32_t)r.of;
@@ -41,8 +41,7 @@ static void waiting_text(const pai__pjob *j, char *text, size_t size)
 
 static void job_text(const pai__pjob *j, int state, char *text, size_t size)
 {
-  const pai__job *job = j->job;
-  const pai__task *t = job->trigger;
+  const pai__task *t = pai__job_trigger(&j->job);
 
   text[0] = '\0';
   if (state == PAI_STATE_WAITING)
@@ -53,12 +52,12 @@ static void job_text(const pai__pjob *j, int state, char *text, size_t size)
     (void)snprintf(text, size, "%s", j->why);
   else if (t != NULL)
     (void)snprintf(text, size, "task %s[%u] ended with code %d",
-                   job->spec->roles[t->role].name, t->index, t->code);
+                   j->spec->roles[t->role].name, t->index, t->code);
 }
 
 static void tell_job(pai__pjob *j)
 {
-  int state = pai__job_public_state(j->job);
+  int state = pai__job_public_state(&j->job);
   char text[512];
 
   if (j->told[0] == state)
@@ -67,15 +66,15 @@ static void tell_job(pai__pjob *j)
   job_text(j, state, text, sizeof(text));
   emit(j, &(pai_event){ .type = PAI_EVENT_JOB,
                         .state = state,
-                        .code = j->job->code,
+                        .code = j->job.code,
                         .text = text,
                         .len = strlen(text) });
 }
 
 static void tell_task(pai__pjob *j, uint32_t task)
 {
-  const pai__task *t = &j->job->tasks[task];
-  int state = pai__job_task_state(j->job, task);
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+  int state = pai__job_task_state(&j->job, task);
 
   if (j->told[task + 1] == state)
     return;
@@ -83,7 +82,7 @@ static void tell_task(pai__pjob *j, uint32_t task)
   emit(j, &(pai_event){ .type = PAI_EVENT_TASK,
                         .state = state,
                         .code = t->code,
-                        .role = j->job->spec->roles[t->role].name,
+                        .role = j->spec->roles[t->role].name,
                         .index = t->index,
                         .text = "" });
 }
@@ -91,11 +90,11 @@ static void tell_task(pai__pjob *j, uint32_t task)
 /* The job before its tasks on the way up, after them on the way down. */
 void pai__platform_tell(pai__pjob *j)
 {
-  bool up = pai__job_public_state(j->job) == PAI_STATE_RUNNING;
+  bool up = pai__job_public_state(&j->job) == PAI_STATE_RUNNING;
 
   if (up)
     tell_job(j);
-  for (uint32_t t = 0; t < j->job->ntasks; t++)
+  for (uint32_t t = 0; t < j->job.ntasks; t++)
     tell_task(j, t);
   if (!up)
     tell_job(j);
@@ -106,10 +105,10 @@ void pai__platform_output(void *user_data, uint64_t id, int stream,
 {
   uint32_t task;
   pai__pjob *j = pai__platform_find_task(user_data, id, &task);
-  const pai__task *t = &j->job->tasks[task];
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
 
   emit(j, &(pai_event){ .type = PAI_EVENT_OUTPUT,
-                        .role = j->job->spec->roles[t->role].name,
+                        .role = j->spec->roles[t->role].name,
                         .index = t->index,
                         .stream = stream,
                         .text = data,

@@ -15,7 +15,7 @@ pai__pjob *pai__platform_find_job(const pai_platform *p, pai_job_id id)
 void pai__platform_free_job(pai__pjob *j)
 {
   const pai_alloc *alloc = &j->platform->alloc;
-  size_t ntasks = j->job != NULL ? j->job->ntasks : 0;
+  size_t ntasks = j->job.ntasks;
 
   pai__timer_close(j->grace);
   pai__timer_close(j->retry);
@@ -25,23 +25,20 @@ void pai__platform_free_job(pai__pjob *j)
   pai__free(alloc, j->ports, j->nports * sizeof(*j->ports));
   pai__strfree(alloc, j->why);
   pai__strfree(alloc, j->dir);
-  pai__job_free(j->job);
+  pai__job_dispose(&j->job);
+  pai__form_dispose(&j->form, alloc);
+  pai_spec_unref(j->spec);
   pai__free(alloc, j, sizeof(*j));
 }
 
 static void on_grace_over(void *user_data)
 {
-  pai__pjob *j = user_data;
-  pai_platform *p = j->platform;
-
-  for (uint32_t t = 0; t < j->job->ntasks; t++)
-    if (j->job->tasks[t].state == PAI__TASK_ENDING)
-      p->ops->stop(p->backend, pai__platform_task_id(j, t), true);
+  pai__platform_event(user_data, PAI__EV_IMPATIENT, 0, 0);
 }
 
 static void on_retry_due(void *user_data)
 {
-  pai__platform_event(user_data, PAI__EV_RETRY_DUE, 0, 0);
+  pai__platform_event(user_data, PAI__EV_DUE, 0, 0);
 }
 
 static int make_job_dir(pai__pjob *j, const char *name, pai_error **err)
@@ -63,7 +60,7 @@ static int make_places(pai__pjob *j, const pai_spec *spec)
   for (size_t r = 0; r < spec->nroles; r++)
     j->nports += (size_t)spec->roles[r].instances *
                  pai__platform_role_ports(&spec->roles[r]);
-  j->places = pai__zalloc(alloc, j->job->ntasks * sizeof(*j->places));
+  j->places = pai__zalloc(alloc, j->job.ntasks * sizeof(*j->places));
   if (j->nports != 0)
     j->ports = pai__zalloc(alloc, j->nports * sizeof(*j->ports));
   return j->places != NULL && (j->ports != NULL || j->nports == 0)
@@ -76,14 +73,16 @@ static int make_job(pai__pjob *j, pai_spec *spec, pai_error **err)
   pai_platform *p = j->platform;
 
   pai__arena_init(&j->attempt, &p->alloc);
-  if (pai__job_new(&j->job, &p->alloc, spec, p->seed + j->id) < 0)
+  j->spec = pai_spec_ref(spec);
+  if (pai__form_make(&j->form, &p->alloc, spec) < 0 ||
+      pai__job_init(&j->job, &p->alloc, &j->form, p->seed + j->id) < 0)
     return pai__oom(err);
-  j->told = pai__zalloc(&p->alloc, j->job->ntasks + 1);
+  j->told = pai__zalloc(&p->alloc, j->job.ntasks + 1);
   if (j->told == NULL || make_places(j, spec) < 0 ||
       pai__timer_new(&j->grace, &p->alloc, p->loop, on_grace_over, j) < 0 ||
       pai__timer_new(&j->retry, &p->alloc, p->loop, on_retry_due, j) < 0)
     return pai__oom(err);
-  memset(j->told + 1, PAI_STATE_WAITING, j->job->ntasks);
+  memset(j->told + 1, PAI_STATE_WAITING, j->job.ntasks);
   return PAI_OK;
 }
 
@@ -131,7 +130,7 @@ int pai_platform_stop(pai_platform *p, pai_job_id job)
 {
   pai__pjob *j = pai__platform_find_job(p, job);
 
-  if (j == NULL || j->job->state == PAI__JOB_DONE)
+  if (j == NULL || j->job.state == PAI__JOB_DONE)
     return PAI_ENOTFOUND;
   pai__platform_event(j, PAI__EV_STOP, 0, 0);
   return PAI_OK;
@@ -156,8 +155,8 @@ int pai_platform_job_state(int *code, const pai_platform *p, pai_job_id job)
   const pai__pjob *j = pai__platform_find_job(p, job);
 
   if (code != NULL)
-    *code = j != NULL ? j->job->code : 0;
-  return j != NULL ? pai__job_public_state(j->job) : PAI_ENOTFOUND;
+    *code = j != NULL ? j->job.code : 0;
+  return j != NULL ? pai__job_public_state(&j->job) : PAI_ENOTFOUND;
 }
 
 const char *pai_platform_job_dir(const pai_platform *p, pai_job_id job)

@@ -51,7 +51,7 @@ static int refused(int rc, pai_error **err)
 int pai__platform_queue(pai__pjob *j, pai_error **err)
 {
   pai_platform *p = j->platform;
-  const pai_spec *spec = j->job->spec;
+  const pai_spec *spec = j->spec;
   pai_want *wants = pai__zalloc(&p->alloc, spec->nroles * sizeof(*wants));
   pai_request request = { .struct_size = sizeof(request),
                           .id = j->id,
@@ -79,6 +79,34 @@ int pai__platform_queue(pai__pjob *j, pai_error **err)
   return rc < 0 ? refused(rc, err) : PAI_OK;
 }
 
+static int hold(pai__pjob *j, bool held)
+{
+  pai_sched_event e = {
+    .kind = PAI_SCHED_CHANGE, .id = j->id, .key = "held", .number = held
+  };
+
+  return tell(j->platform, &e, NULL);
+}
+
+int pai__platform_return(pai__pjob *j, bool held)
+{
+  pai_sched_event e = { .kind = PAI_SCHED_RETURNED, .id = j->id };
+
+  int rc = tell(j->platform, &e, NULL);
+
+  if (rc < 0)
+    return rc;
+  j->placed = false;
+  j->platform->schedule_due = true;
+  return held ? hold(j, true) : PAI_OK;
+}
+
+int pai__platform_resume(pai__pjob *j)
+{
+  j->platform->schedule_due = true;
+  return hold(j, false);
+}
+
 void pai__platform_unqueue(pai__pjob *j)
 {
   pai_sched_event gone = { .kind = PAI_SCHED_CANCEL,
@@ -99,7 +127,7 @@ static void take_places(pai__pjob *j)
   const pai_platform *p = j->platform;
   uint32_t *ports = j->ports;
 
-  for (uint32_t t = 0; t < j->job->ntasks; t++) {
+  for (uint32_t t = 0; t < j->job.ntasks; t++) {
     pai_task_place place = { .struct_size = sizeof(place) };
 
     (void)pai_sched_task(p->sched, j->id, 0, t, &place);
@@ -152,7 +180,7 @@ static int lose_ports_in_use(const pai__pjob *j)
   if (lost > 0)
     pai__log_line(&p->log, PAI_LOG_INFO,
                   "other programs use port %u and %d more that %s was to have",
-                  one, lost - 1, pai_spec_name(j->job->spec));
+                  one, lost - 1, pai_spec_name(j->spec));
   return lost;
 }
 

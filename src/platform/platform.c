@@ -47,7 +47,7 @@ static void look_at_changed(pai_platform *p)
       continue;
     }
     pai__platform_tell(j);
-    if (pai__job_has_next(j->job))
+    if (pai__job_has_next(&j->job))
       pai__platform_drive(j);
   }
 }
@@ -70,7 +70,7 @@ static void close_backend(pai_platform *p)
 
   p->backend_closing = true;
   for (size_t i = 0; (e = pai__map_next(&p->jobs, &i)) != NULL;)
-    if (((pai__pjob *)e->value)->job->state != PAI__JOB_DONE)
+    if (((pai__pjob *)e->value)->job.state != PAI__JOB_DONE)
       pai__platform_event(e->value, PAI__EV_STOP, 0, 0);
   p->ops->close(p->backend, on_backend_closed);
 }

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/map.h"
+#include "job/form.h"
 #include "job/plan.h"
 #include "resource/machine.h"
 
@@ -16,7 +17,9 @@ typedef struct pai__pjob pai__pjob;
 struct pai__pjob {
   pai_platform *platform;
   pai_job_id id;
-  pai__job *job;
+  pai_spec *spec;
+  pai__job_form form;
+  pai__job job;
   char *dir;
   pai__task_place *places; /* of each task, while placed */
   uint32_t *ports;         /* of all of them, in a row */
@@ -94,6 +97,10 @@ void pai__platform_task_ended(void *user_data, uint64_t id, int code,
 
 /* placing.c: lets the scheduler decide, and starts what it placed. */
 void pai__platform_schedule(pai_platform *p);
+/* It holds nothing any more and waits again, in its old turn; or, until that
+ * is resumed, does not. */
+int pai__platform_return(pai__pjob *j, bool held);
+int pai__platform_resume(pai__pjob *j);
 /* The job, if it is known there, holds nothing any more and does not wait. */
 void pai__platform_unqueue(pai__pjob *j);
 /* Ports that each task of a role is given. */
@@ -104,8 +111,7 @@ void pai__platform_tell(pai__pjob *j);
 void pai__platform_output(void *user_data, uint64_t id, int stream,
                           const char *data, size_t len);
 
-/* The back end's number of a task, and back. */
-uint64_t pai__platform_task_id(const pai__pjob *j, uint32_t task);
+/* By the back end's number of a task. */
 pai__pjob *pai__platform_find_task(pai_platform *p, uint64_t id,
                                    uint32_t *task);
 /* jobs.c; NULL when there is no such job. */

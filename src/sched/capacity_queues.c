@@ -23,21 +23,39 @@ typedef struct making {
   int rc;
 } making;
 
-/* What cannot be: refused where it is strict, else passed over. */
+static void give_up(making *m, const char *fmt, va_list ap)
+{
+  char text[256];
+
+  (void)vsnprintf(text, sizeof(text), fmt, ap);
+  if (!m->failed)
+    m->rc = m->host->give_up(m->host, PAI_EINVAL, text);
+  m->failed = true;
+}
+
+/* What could not be with any cluster is always refused, */
 static void complain(making *m, const char *fmt, ...) PAI__PRINTF(2, 3);
+/* and what could not be with this one where it is strict: else the cluster has
+ * changed, and it is passed over. */
+static void doubt(making *m, const char *fmt, ...) PAI__PRINTF(2, 3);
 
 static void complain(making *m, const char *fmt, ...)
 {
-  char text[256];
   va_list ap;
 
   va_start(ap, fmt);
-  (void)vsnprintf(text, sizeof(text), fmt, ap);
+  give_up(m, fmt, ap);
   va_end(ap);
-  if (!m->strict || m->failed)
-    return;
-  m->failed = true;
-  m->rc = m->host->give_up(m->host, PAI_EINVAL, text);
+}
+
+static void doubt(making *m, const char *fmt, ...)
+{
+  va_list ap;
+
+  va_start(ap, fmt);
+  if (m->strict)
+    give_up(m, fmt, ap);
+  va_end(ap);
 }
 
 /* --- names ---------------------------------------------------------------- */
@@ -177,10 +195,10 @@ static void read_parent(making *m, pai__queue *x, pai__node value)
     complain(m, "queue \"%s\" is below \"%s\", which is no queue", x->name,
              name);
   else if (m->q->list[parent].tenant != PAI__NONE)
-    complain(m,
-             "queue \"%s\" is below \"%s\", which is a virtual cluster: "
-             "nothing can be below one",
-             x->name, name);
+    doubt(m,
+          "queue \"%s\" is below \"%s\", which is a virtual cluster: "
+          "nothing can be below one",
+          x->name, name);
   else
     x->parent = parent;
 }
@@ -260,9 +278,8 @@ static void set_depths(making *m)
   }
   for (uint32_t i = 1; i < q->n; i++)
     if (q->list[i].tenant == PAI__NONE && q->list[i].child == PAI__NONE)
-      complain(m,
-               "there is no virtual cluster \"%s\", and no queue is below it",
-               q->list[i].name);
+      doubt(m, "there is no virtual cluster \"%s\", and no queue is below it",
+            q->list[i].name);
 }
 
 /* --- amounts -------------------------------------------------------------- */
@@ -334,11 +351,10 @@ static void set_amounts(making *m)
   }
   for (uint32_t i = 1; i < q->n; i++)
     if (!q->list[i].known_guaranteed)
-      complain(
-        m,
-        "what is guaranteed to queue \"%s\" depends on itself: give it, "
-        "or those below it, a number of GPUs",
-        q->list[i].name);
+      doubt(m,
+            "what is guaranteed to queue \"%s\" depends on itself: give it, "
+            "or those below it, a number of GPUs",
+            q->list[i].name);
 }
 
 static void check_amounts(making *m)
@@ -351,21 +367,20 @@ static void check_amounts(making *m)
     uint64_t sum = children_guaranteed(q, i, &known);
 
     if (i != 0 && x->max < x->guaranteed)
-      complain(m,
-               "queue \"%s\" has at most %" PRIu64 " GPUs, which is less than "
-               "the %" PRIu64 " it is guaranteed",
-               x->name, x->max, x->guaranteed);
+      doubt(m,
+            "queue \"%s\" has at most %" PRIu64 " GPUs, which is less than "
+            "the %" PRIu64 " it is guaranteed",
+            x->name, x->max, x->guaranteed);
     if (i != 0 && x->max > q->list[x->parent].max)
-      complain(m,
-               "queue \"%s\" has at most %" PRIu64 " GPUs, and its parent "
-               "\"%s\" at most %" PRIu64,
-               x->name, x->max, q->list[x->parent].name,
-               q->list[x->parent].max);
+      doubt(m,
+            "queue \"%s\" has at most %" PRIu64 " GPUs, and its parent "
+            "\"%s\" at most %" PRIu64,
+            x->name, x->max, q->list[x->parent].name, q->list[x->parent].max);
     if (sum > x->guaranteed)
-      complain(m,
-               "queues below \"%s\" are guaranteed %" PRIu64
-               " GPUs in sum, and it has %" PRIu64,
-               x->name, sum, x->guaranteed);
+      doubt(m,
+            "queues below \"%s\" are guaranteed %" PRIu64
+            " GPUs in sum, and it has %" PRIu64,
+            x->name, sum, x->guaranteed);
   }
 }
 

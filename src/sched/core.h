@@ -134,6 +134,14 @@ typedef struct pai__why {
   uint32_t failed[PAI_LACKS];
 } pai__why;
 
+/* Those of a virtual cluster that came behind one which waits do not go before
+ * it: told once, and not of each of them. */
+typedef struct pai__rule {
+  uint64_t made;        /* by the decision that was this event */
+  uint64_t behind;      /* the request, */
+  uint64_t first, last; /* and the turns it holds for: behind first, to last */
+} pai__rule;
+
 /* --- the whole ------------------------------------------------------------ */
 
 typedef struct pai__decision {
@@ -143,6 +151,15 @@ typedef struct pai__decision {
   uint8_t kind, cause;
 } pai__decision;
 
+/* Nodes that no task can tell apart; see shelf.h. */
+typedef struct pai__shelves {
+  pai__flat list, spines, buckets;
+  pai__flat touched; /* a bit of each node */
+  uint32_t first, spare, live;
+  uint32_t away; /* times that other rooms took the place of the real ones */
+  bool built;
+} pai__shelves;
+
 /* What a fork copies as it is. */
 typedef struct pai__marks {
   uint32_t free_req, free_run; /* lists through what is not in use */
@@ -151,8 +168,11 @@ typedef struct pai__marks {
   uint32_t first_port, last_port, next_port;
   uint64_t turns, orders; /* given so far */
   uint64_t events;
+  uint64_t decided; /* the event that was the last decision */
   pai_time now;
-  pai_time next_limit; /* no run's limit is reached before */
+  pai_time next_limit;  /* no run's limit is reached before */
+  pai_time left_before; /* what has left by the last event was expected to do
+                           so at that time at the latest */
   bool unchecked;
 } pai__marks;
 
@@ -165,6 +185,8 @@ struct pai_sched {
   pai__flat reqs, runs, rooms, cpus, kept, whys;
   pai__flat claims;               /* runs, the oldest first */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
+  pai__flat queued;               /* of each tenant: requests in the queue */
+  pai__flat rules;                /* likewise; none, or one of each */
   pai__flat
     held; /* masks of what runs have of each node: check.c's own book */
   pai__lookup by_id, by_instance;
@@ -174,6 +196,10 @@ struct pai_sched {
   pai__pool pool;
 
   /* A fork begins without these. */
+  pai__shelves shelves;
+  pai__flat ends; /* see ends.h */
+  bool ends_known;
+  bool holding; /* easy.h: what is promised is counted as taken */
   pai__flat decisions;
   uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
@@ -193,6 +219,7 @@ struct pai_sched {
     lends; /* the policy; one that is built in may say otherwise in open() */
   bool own_shares; /* likewise: it keeps shares in its own way */
   char *policy_options;
+  pai__flat tables; /* the caller's policies: they may be named */
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;
@@ -213,6 +240,14 @@ static inline pai__run *pai__run_at(const pai_sched *s, uint32_t i)
 static inline pai__room *pai__room_at(const pai_sched *s, uint32_t i)
 {
   return (pai__room *)s->rooms.data + i;
+}
+
+/* To change what is left of a node, or its state. */
+static inline pai__room *pai__room_touch(const pai_sched *s, uint32_t i)
+{
+  if (s->shelves.built)
+    ((uint64_t *)s->shelves.touched.data)[i / 64] |= UINT64_C(1) << (i % 64);
+  return pai__room_at(s, i);
 }
 
 static inline pai__why *pai__why_of(const pai_sched *s, uint32_t req)

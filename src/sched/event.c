@@ -1,4 +1,5 @@
 /* event.c - what happened: requests and their instances */
+#include "sched/ends.h"
 #include "sched/event.h"
 #include "sched/sched.h"
 
@@ -127,7 +128,9 @@ static int on_started(pai_sched *s, const pai_sched_event *e, pai_error **err)
                      "instance %" PRIu32 " of request %" PRIu64
                      " has started already",
                      e->instance, e->id);
+  pai__ends_remove(s, run);
   pai__run_at(s, run)->since = e->time;
+  pai__ends_add(s, run);
   if (pai__run_at(s, run)->state == PAI__RUN_PLACED)
     pai__run_at(s, run)->state = PAI__RUN_STARTED;
   pai__limit_set(s, pai__run_at(s, run));
@@ -235,16 +238,20 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
   PAI__CHECK_ARG_ERR(s != NULL && event != NULL, err);
   if (s->deciding)
     return pai__fail(err, PAI_EBUSY, "a policy cannot send events");
-  if (PAI__COPY_IN(&e, event, pai_sched_event, cluster) < 0 || e.kind < 1 ||
+  if (PAI__COPY_IN(&e, event, pai_sched_event, table) < 0 || e.kind < 1 ||
       (size_t)e.kind >= PAI__LEN(takers))
     return tell_number(
       s, pai__fail(err, PAI_EINVAL, "%d is no kind of event", e.kind), err);
+  if (e.table != NULL &&
+      (e.kind == PAI_SCHED_POLICY || e.kind == PAI_SCHED_SHADOW))
+    e.text = e.table->name; /* so it stands in the log */
   if (e.time < s->m.now && s->m.events != 0)
     rc = pai__fail(err, PAI_EINVAL,
                    "it is of %" PRId64 ", and the one before of %" PRId64,
                    e.time, s->m.now);
   else
     rc = pai__log_event(s, &e, err);
+  s->m.left_before = INT64_MIN;
   if (rc == PAI_OK)
     rc = takers[e.kind](s, &e, err);
   if (rc < 0)

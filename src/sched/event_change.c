@@ -1,6 +1,10 @@
 /* event_change.c - a request is changed */
+#include "sched/ends.h"
 #include "sched/event.h"
+#include "sched/missing.h"
 #include "sched/sched.h"
+
+#include "base/findings.h"
 
 #include <inttypes.h>
 
@@ -50,6 +54,7 @@ static int set_time(const changing *c, pai_time *time)
 
 static int set_duration(const changing *c)
 {
+  pai__ends_drop(c->s);
   return set_time(c, &c->r->duration);
 }
 
@@ -57,6 +62,7 @@ static int set_limit(const changing *c)
 {
   int rc = set_time(c, &c->r->limit);
 
+  pai__ends_drop(c->s);
   for (uint32_t run = c->r->runs; run != PAI__NONE && rc == PAI_OK;
        run = pai__run_at(c->s, run)->next)
     pai__limit_set(c->s, pai__run_at(c->s, run));
@@ -157,8 +163,7 @@ static int set_type(const changing *c)
   if (c->e->text != NULL) {
     type = pai__park_type(c->s->park, c->e->text);
     if (type == PAI__NONE)
-      return pai__fail(c->err, PAI_ENOTFOUND,
-                       "there are no GPUs and no SKU '%s'", c->e->text);
+      return pai__missing_type(c->s, c->e->text, c->err);
   }
   c->want->type = type;
   return pai__texts_add(&c->s->names, &c->s->alloc, c->e->text,
@@ -172,8 +177,7 @@ static int set_vc(const changing *c)
   uint32_t tenant = pai__tenant_of(c->s, c->e->text);
 
   if (tenant == PAI__NONE)
-    return pai__fail(c->err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
-                     c->e->text != NULL ? c->e->text : "default");
+    return pai__missing_vc(c->s, c->e->text, c->err);
   c->r->tenant = tenant;
   return pai__texts_add(&c->s->names, &c->s->alloc,
                         c->s->park->tenants[tenant].name, &c->r->vc);
@@ -233,6 +237,19 @@ static size_t find_key(const char *key)
   return i;
 }
 
+static int no_such_key(const pai_sched *s, const char *key, pai_error **err)
+{
+  pai__names names;
+
+  pai__names_init(&names, &s->alloc, key, strlen(key));
+  for (size_t i = 0; i < PAI__LEN(keys); i++)
+    pai__names_add(&names, keys[i].key, strlen(keys[i].key));
+  (void)pai__fail(err, PAI_EINVAL, "a request has no \"%s\" to be changed",
+                  key);
+  pai__names_tell(&names, err, "there are");
+  return PAI_EINVAL;
+}
+
 bool pai__change_is_text(const char *key)
 {
   size_t i = find_key(key);
@@ -279,22 +296,26 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   uint32_t req = pai__req_find(s, e->id);
   changing c = { .s = s, .e = e, .err = err };
+  uint32_t tenant;
   size_t key;
   int rc;
 
-  PAI__CHECK_ARG_ERR(e->key != NULL, err);
+  if (e->key == NULL)
+    return pai__fail(err, PAI_EINVAL, "it does not say what is changed");
   if (req == PAI__NONE)
     return pai__fail(err, PAI_ENOTFOUND, "there is no request %" PRIu64,
                      e->id);
   key = find_key(e->key);
   if (key == PAI__LEN(keys))
-    return pai__fail(err, PAI_EINVAL, "a request has no \"%s\" to be changed",
-                     e->key);
+    return no_such_key(s, e->key, err);
   c.r = pai__req_at(s, req);
   c.want = pai__wants_of(s, c.r) + (e->want < c.r->nwants ? e->want : 0);
+  tenant = c.r->tenant;
   rc = check(&c, key);
   if (rc == PAI_OK)
     rc = change(&c, key);
+  if (c.r->tenant != tenant)
+    pai__queue_recount(s);
   if (rc == PAI_OK)
     pai__req_update(s, req);
   return rc;

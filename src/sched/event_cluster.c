@@ -1,6 +1,7 @@
 /* event_cluster.c - the cluster is another one */
 #include "sched/event.h"
 #include "sched/sched.h"
+#include "sched/shelf.h"
 
 #include "resource/bits.h"
 #include "sched/check.h"
@@ -115,7 +116,8 @@ static int make(moving *m)
       pai__flat_reserve(&m->cpus, &s->alloc, m->park->cpu_words) < 0 ||
       pai__flat_reserve(&m->used, &s->alloc, sums) < 0 ||
       pai__flat_reserve(&m->lent, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&m->s->held, &s->alloc, m->park->nspots) < 0)
+      pai__flat_reserve(&m->s->held, &s->alloc, m->park->nspots) < 0 ||
+      pai__flat_reserve(&m->s->queued, &s->alloc, m->park->ntenants) < 0)
     return pai__oom(m->err);
   (void)pai__flat_push(&m->nodes, m->park->nspots);
   (void)pai__flat_push(&m->cpus, m->park->cpu_words);
@@ -240,9 +242,14 @@ static void swap_in(moving *m)
   pai__flat_dispose(&s->gpus_used, &s->alloc);
   pai__flat_dispose(&s->gpus_lent, &s->alloc);
   s->rooms = m->nodes;
+  pai__shelves_drop(s);
   s->cpus = m->cpus;
   s->gpus_used = m->used;
   s->gpus_lent = m->lent;
+  s->rules.len = 0;
+  s->queued.len = 0;
+  (void)pai__flat_push(&s->queued, s->park->ntenants);
+  pai__queue_recount(s);
   pai__lookup_clear(&s->possible);
   pai__tally_again(s);
   s->held.len = 0;
@@ -278,6 +285,31 @@ static int move(moving *m, const pai_cluster *c)
   move_runs(m);
   move_requests(m);
   swap_in(m);
+  return PAI_OK;
+}
+
+int pai__cluster_lost(pai_sched *s, const pai_cluster *c, uint8_t *lost,
+                      pai_error **err)
+{
+  moving m = { .s = s, .err = err };
+  uint32_t n = s->park->nspots != 0 ? s->park->nspots : 1;
+  int rc = pai__park_new(&m.park, c, &s->alloc, err);
+
+  if (rc < 0)
+    return rc;
+  m.to = pai__zalloc(&s->alloc, n * sizeof(*m.to));
+  if (m.to == NULL) {
+    pai__park_unref(m.park);
+    return pai__oom(err);
+  }
+  mark_used(&m);
+  for (uint32_t i = 0; i < s->park->nspots; i++) {
+    uint32_t to = pai__park_node(m.park, s->park->spots[i].name);
+
+    lost[i] = m.to[i] != 0 && (to == PAI__NONE || !is_alike(&m, i, to));
+  }
+  pai__free(&s->alloc, m.to, n * sizeof(*m.to));
+  pai__park_unref(m.park);
   return PAI_OK;
 }
 

@@ -1,5 +1,6 @@
 /* event_node.c - what happened to nodes, and who they are kept for */
 #include "sched/event.h"
+#include "sched/missing.h"
 
 #include "resource/bits.h"
 
@@ -8,8 +9,7 @@ uint32_t pai__node_named(const pai_sched *s, const char *name, pai_error **err)
   uint32_t node = name != NULL ? pai__park_node(s->park, name) : PAI__NONE;
 
   if (node == PAI__NONE)
-    (void)pai__fail(err, PAI_ENOTFOUND, "there is no node '%s'",
-                    name != NULL ? name : "");
+    (void)pai__missing_node(s, name != NULL ? name : "", err);
   return node;
 }
 
@@ -28,7 +28,7 @@ int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err)
                      (int)e->gpu);
   if (pai__texts_add(&s->names, &s->alloc, e->text, &why) < 0)
     return pai__oom(err);
-  n = pai__room_at(s, i);
+  n = pai__room_touch(s, i);
   if (e->gpu < 0) {
     n->state = (uint32_t)e->number;
     n->why = e->number != PAI_NODE_UP ? why : PAI__NONE;
@@ -54,7 +54,7 @@ static void count_kept(pai_sched *s, const pai__kept *k, int more)
 
   for (uint32_t i = 0; i < s->rooms.len; i++)
     if (bits == NULL || pai__bits_has(bits, k->words, i))
-      pai__room_at(s, i)->kept += (uint32_t)more;
+      pai__room_touch(s, i)->kept += (uint32_t)more;
 }
 
 static int set_bits(pai_sched *s, const pai_reservation *r, pai__kept *k,
@@ -149,8 +149,7 @@ int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
                      "reservation '%s' ends before it begins, or is over",
                      r.name);
   if (r.vc != NULL && pai__park_tenant(s->park, r.vc) == PAI__NONE)
-    return pai__fail(err, PAI_ENOTFOUND, "there is no virtual cluster '%s'",
-                     r.vc);
+    return pai__missing_vc(s, r.vc, err);
   expire(s, e->time);
   return pai__kept_add(s, &r, err);
 }
@@ -171,7 +170,7 @@ int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err)
 void pai__kept_recount(pai_sched *s)
 {
   for (uint32_t i = 0; i < s->rooms.len; i++)
-    pai__room_at(s, i)->kept = 0;
+    pai__room_touch(s, i)->kept = 0;
   for (uint32_t i = 0; i < s->kept.len; i++)
     count_kept(s, kept_at(s, i), 1);
 }

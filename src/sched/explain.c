@@ -75,9 +75,10 @@ static void say_one_task(const telling *t)
 static void say_gang(const telling *t)
 {
   say(t,
-      "its %u tasks start together, and only %u of them have a place: for the "
+      "its %u tasks start together, and only %u of them %s a place: for the "
       "next one no node has ",
-      t->reason.tasks, t->reason.placed);
+      t->reason.tasks, t->reason.placed,
+      t->reason.placed == 1 ? "has" : "have");
   say_amount(t, t->reason.of, t->reason.wanted);
   say_nearest(t);
 }
@@ -255,13 +256,23 @@ static void say_change(const telling *t, const pai_sched_event *e, bool more)
     say(t, "it did not ask for \"%s\"", e->key);
 }
 
+/* Of a request with several instances, which one. */
+static void say_run(const telling *t, const pai_sched_event *e)
+{
+  uint32_t req = pai__req_find(t->s, e->id);
+
+  if (req != PAI__NONE && pai__req_at(t->s, req)->instances > 1)
+    say(t, "instance %u of ", e->instance);
+  say_request(t, e->id);
+}
+
 /* `more`: others stand before it, of which the same is said. */
 static void say_event(const telling *t, const pai_sched_event *e, bool more)
 {
   switch (e->kind) {
   case PAI_SCHED_CHANGE: say_change(t, e, more); break;
   case PAI_SCHED_FINISHED:
-    say_request(t, e->id);
+    say_run(t, e);
     say(t, " had finished");
     break;
   case PAI_SCHED_NODE:
@@ -287,6 +298,27 @@ static bool is_like(const telling *t, const pai_sched_event *a,
                                  a->id != t->r->id && b->id != t->r->id));
 }
 
+static int rank(const telling *t, const pai_sched_event *e)
+{
+  return e->kind == PAI_SCHED_FINISHED ? 1
+         : e->kind != PAI_SCHED_CHANGE ? 3
+         : e->id != t->r->id           ? 2
+                                       : 0;
+}
+
+/* Those of one kind stand together; else as they were found. */
+static void group(const telling *t, pai__remedy *m)
+{
+  for (uint32_t i = 1; i < m->n; i++) {
+    pai_sched_event e = m->list[i];
+    uint32_t k = i;
+
+    for (; k > 0 && rank(t, &m->list[k - 1]) > rank(t, &e); k--)
+      m->list[k] = m->list[k - 1];
+    m->list[k] = e;
+  }
+}
+
 static void say_remedy(const telling *t, const pai__remedy *m)
 {
   uint32_t n = m->n < MOST_SAID ? m->n : MOST_SAID, like = 0;
@@ -295,14 +327,19 @@ static void say_remedy(const telling *t, const pai__remedy *m)
     if (i != 0)
       say(t, i + 1 == m->n ? " and " : ", ");
     if (i + 1 < n && is_like(t, &m->list[i], &m->list[i + 1])) {
-      say_request(t, m->list[i].id);
+      if (m->list[i].kind == PAI_SCHED_FINISHED)
+        say_run(t, &m->list[i]);
+      else
+        say_request(t, m->list[i].id);
       like++;
       continue;
     }
     say_event(t, &m->list[i], like != 0);
     like = 0;
   }
-  if (m->n > MOST_SAID)
+  if (m->n == MOST_SAID + 1)
+    say(t, ", and one more thing was so");
+  else if (m->n > MOST_SAID)
     say(t, ", and %u more things were so", m->n - MOST_SAID);
 }
 
@@ -320,7 +357,16 @@ static void say_remedies(const telling *t)
   say(t, ".");
 }
 
-static void explain_text(const telling *t)
+static void say_plan(const telling *t)
+{
+  pai_time left = t->reason.until - t->s->m.now;
+
+  if (left > 1000000) /* else it was to be by now, and something is late */
+    say(t, " As planned, it starts in %" PRId64 " seconds.",
+        (left + 999999) / 1000000);
+}
+
+static void explain_text(telling *t)
 {
   const pai_reason *r = &t->reason;
 
@@ -333,11 +379,21 @@ static void explain_text(const telling *t)
     say(t, " does not wait.\n");
     return;
   }
+  group(t, &t->own);
+  group(t, &t->others);
   say(t, " waits: ");
+  if (t->own.anyway && r->lack != PAI_LACK_NOTHING) {
+    say(t, "something has changed since it was considered, and it starts at "
+           "the next decision.\n");
+    return;
+  }
   say_lack(t);
   say(t, ".");
   if (r->lack != PAI_LACK_TURN)
     say_counts(t);
+  if (t->own.anyway)
+    say(t, " It starts at the next decision.");
+  say_plan(t);
   say_remedies(t);
   say(t, "\n");
 }
@@ -356,6 +412,12 @@ static void put_number(pai__json_writer *w, const char *key, uint64_t n)
 {
   pai__json_key(w, key, strlen(key));
   pai__json_int(w, (int64_t)n);
+}
+
+static void put_flag(pai__json_writer *w, const char *key)
+{
+  pai__json_key(w, key, strlen(key));
+  pai__json_bool(w, true);
 }
 
 static void put_remedy(const telling *t, pai__json_writer *w, const char *key,
@@ -406,6 +468,8 @@ static int explain_json(const telling *t)
       put_number(&w, "until", (uint64_t)r->until);
     put_text(&w, "text", r->text);
     put_failed(t, &w);
+    if (t->own.anyway)
+      put_flag(&w, "starts");
     put_remedy(t, &w, "own_change", &t->own);
     put_remedy(t, &w, "other_change", &t->others);
   }
@@ -432,7 +496,7 @@ static int find_remedies(telling *t, pai_error **err)
 {
   int rc = pai__remedy_find(t->s, t->r->id, PAI__REMEDY_OWN, &t->own, err);
 
-  if (rc == PAI_OK)
+  if (rc == PAI_OK && !t->own.anyway)
     rc = pai__remedy_find(t->s, t->r->id, PAI__REMEDY_OTHERS, &t->others, err);
   if (is_same(&t->own, &t->others))
     t->others.n = 0;

@@ -25,6 +25,23 @@ void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind)
                                      .text = PAI__NONE };
 }
 
+int pai__refuse_rest(pai_sched *s, uint32_t behind)
+{
+  const pai__req *r = pai__req_at(s, behind);
+
+  return pai__rule_keep(
+    s, r->tenant, &(pai__rule){ s->m.decided, r->id, r->turn, s->m.turns });
+}
+
+bool pai__is_refused(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  const pai__rule *rule = (const pai__rule *)s->rules.data + r->tenant;
+
+  return s->rules.len != 0 && rule->made == s->m.decided &&
+         r->turn > rule->first;
+}
+
 static uint64_t mix(uint64_t h, uint64_t v)
 {
   h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
@@ -37,7 +54,8 @@ static uint64_t shape_key(const pai_sched *s, const pai__req *r, int strategy,
                           bool beyond)
 {
   uint64_t key =
-    mix(r->shape, (uint64_t)strategy << 1 | (beyond ? UINT64_C(1) : 0));
+    mix(r->shape, (uint64_t)strategy << 2 | (uint64_t)s->holding << 1 |
+                    (beyond ? UINT64_C(1) : UINT64_C(0)));
 
   if (s->kept.len != 0)
     key = mix(mix(mix(key, r->vc), r->user),

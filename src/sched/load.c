@@ -111,6 +111,26 @@ static int load_kept(pai__loading *l, pai__node item)
   return rc < 0 ? pai__form_blame(&l->f, item, PAI_EINVAL, cause) : PAI_OK;
 }
 
+static int load_rule(pai__loading *l, pai__node item)
+{
+  pai_sched *s = l->s;
+  pai__rule_form form;
+  int rc = pai__load_form(l, item, "what is refused", &pai__rule_table, &form);
+  uint32_t tenant;
+
+  if (rc < 0)
+    return rc;
+  tenant = pai__park_tenant(s->park, form.vc);
+  if (tenant == PAI__NONE)
+    return pai__form_fail(&l->f, item, "there is no virtual cluster '%s'",
+                          form.vc);
+  rc =
+    pai__rule_keep(s, tenant,
+                   &(pai__rule){ s->m.decided, form.behind,
+                                 (uint64_t)form.first, (uint64_t)form.last });
+  return rc < 0 ? pai__oom(l->f.err) : PAI_OK;
+}
+
 /* --- decisions ------------------------------------------------------------ */
 
 static int load_pending(pai__loading *l, pai__node item)
@@ -155,10 +175,10 @@ static int load_each(pai__loading *l, pai__node list, const char *key,
 /* --- policies ------------------------------------------------------------- */
 
 static int load_policy(pai__loading *l, pai__node at, bool shadow,
-                       const pai_cluster *cluster, const pai_policy *table)
+                       const pai_cluster *cluster)
 {
   pai__policy_form form;
-  pai__saved_policy saved = { .table = table };
+  pai__saved_policy saved = { 0 };
   pai_error *cause = NULL;
   size_t len;
   int rc = pai__load_form(l, at, "a policy", &pai__policy_table, &form);
@@ -216,6 +236,7 @@ static int fill(pai__loading *l, const pai__state_form *form)
 
   s->m.now = form->time;
   s->m.orders = (uint64_t)form->orders;
+  s->m.decided = (uint64_t)form->events;
   rc = load_each(l, form->reservations, "reservations", load_kept);
   if (rc == PAI_OK)
     rc = pai__load_requests(l, form->requests);
@@ -226,6 +247,8 @@ static int fill(pai__loading *l, const pai__state_form *form)
   /* Ports that are in use are known now. */
   if (rc == PAI_OK)
     rc = load_each(l, form->nodes, "nodes", load_room);
+  if (rc == PAI_OK)
+    rc = load_each(l, form->refused, "refused", load_rule);
   if (rc == PAI_OK)
     rc = load_each(l, form->decisions, "decisions", load_pending);
   s->m.turns = (uint64_t)form->turns;
@@ -239,13 +262,19 @@ static int fill(pai__loading *l, const pai__state_form *form)
 
 static int load_state(pai__loading *l, const pai_sched_options *o)
 {
+  pai_sched_options other = *o;
   pai__state_form form;
   pai_cluster *cluster = NULL;
   pai__node version = pai__tree_get(l->f.tree, 0, "snapshot");
   int rc;
 
-  if (version == PAI__NO_NODE)
-    return pai__form_fail(&l->f, 0, "this is no snapshot");
+  other.table = NULL; /* it is known by its name */
+  if (version == PAI__NO_NODE) {
+    (void)pai__form_fail(&l->f, 0, "this is no snapshot");
+    pai__error_help(l->f.err, "a log begins with one, as openpai sched show "
+                              "--json and pai_sched_save() write it");
+    return PAI_EINVAL;
+  }
   if (pai__tree_type(l->f.tree, version) != PAI__INT ||
       pai__tree_int(l->f.tree, version) != PAI__SNAPSHOT_VERSION)
     return pai__form_fail(&l->f, version,
@@ -259,9 +288,12 @@ static int load_state(pai__loading *l, const pai_sched_options *o)
   if (rc == PAI_OK)
     rc = fill(l, &form);
   if (rc == PAI_OK)
-    rc = load_policy(l, form.policy, false, cluster, o->table);
+    rc = pai__policy_tables(l->s, o, l->f.err);
+  if (rc == PAI_OK)
+    rc = o->policy != NULL ? pai__policy_open(l->s, cluster, &other, l->f.err)
+                           : load_policy(l, form.policy, false, cluster);
   if (rc == PAI_OK && form.shadow != PAI__NO_NODE)
-    rc = load_policy(l, form.shadow, true, cluster, o->table);
+    rc = load_policy(l, form.shadow, true, cluster);
   pai_cluster_free(cluster);
   return rc;
 }
@@ -277,7 +309,7 @@ int pai_sched_load(pai_sched **out, const char *text, size_t len,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(text != NULL, err);
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, unchecked) < 0)
+  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, ntables) < 0)
     return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
   how.alloc = o.alloc;
   rc = pai__json_parse(&tree, text, len, &how, err);

@@ -22,7 +22,7 @@ static const char *const places[] = { [PAI_PLACE_PACK] = "pack",
 
 static int fail(const reading *r, const char *fmt, ...)
 {
-  char text[200];
+  char text[400];
   va_list ap;
 
   va_start(ap, fmt);
@@ -92,6 +92,17 @@ static int read_choice(const reading *r, const pai__option *o, pai__node value)
   return fail(r, "\"%s\" is %s", o->key, list);
 }
 
+static int no_option(const reading *r, const char *name)
+{
+  char list[300] = "";
+  size_t len = 0;
+
+  for (size_t i = 0; i < r->n && len < sizeof(list); i++)
+    len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+                            i == 0 ? "" : ", ", r->list[i].key);
+  return fail(r, "the policy has no option \"%s\"; it has %s", name, list);
+}
+
 static int read_one(const reading *r, pai__node key)
 {
   const char *name = pai__tree_str(r->tree, key, NULL);
@@ -101,7 +112,7 @@ static int read_one(const reading *r, pai__node key)
   while (i < r->n && strcmp(r->list[i].key, name) != 0)
     i++;
   if (i == r->n)
-    return fail(r, "the policy has no option \"%s\"", name);
+    return no_option(r, name);
   switch (r->list[i].kind) {
   case PAI__OPTION_FLAG: return read_flag(r, &r->list[i], value);
   case PAI__OPTION_PLACE: return read_place(r, &r->list[i], value);

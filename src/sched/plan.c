@@ -245,7 +245,7 @@ int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed,
   pai__lookup_clear(&p->row_of);
   if (make_lots(p, s, fine) < 0 || make_lines(p, s) < 0)
     return PAI_ENOMEM;
-  p->layout = layout_of(p);
+  p->layout = layout_of(p) | 1; /* 0 is that of easy.c */
   for (uint32_t i = 0; i < s->runs.len; i++)
     if (pai__run_holds(pai__run_at(s, i)) &&
         end_run(p, s, pai__run_at(s, i)) < 0)
@@ -419,7 +419,7 @@ int pai__plan_start(const pai__plan *p, pai_sched *s, uint32_t req)
       return 0;
     }
     ((pai__slot *)s->slots.data)[i] = slot;
-    pai__room_count(pai__room_at(s, site->node), &wants[site->want],
+    pai__room_count(pai__room_touch(s, site->node), &wants[site->want],
                     slot.gpus);
   }
   rc = pai__start(s, req, n);

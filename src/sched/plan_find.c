@@ -6,6 +6,7 @@
  * its length: so it gets what it would get if it began then.
  */
 #include "sched/plan.h"
+#include "sched/shelf.h"
 
 #include "resource/bits.h"
 
@@ -300,11 +301,13 @@ static int fit_at(pai__plan *p, pai_sched *s, const pai__ask *ask, pai_time at)
   int rc;
 
   make_rooms(p, s, r, at);
+  pai__shelves_leave(s);
   s->rooms = p->rooms;
   s->gpus_used = p->used;
   s->m.now = at;
   rc = pai__fit(s, ask, &n, &why);
   s->rooms = rooms;
+  pai__shelves_return(s);
   s->gpus_used = used;
   s->m.now = now;
   if (rc <= 0)

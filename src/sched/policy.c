@@ -4,7 +4,7 @@
 #include "sched/event.h"
 #include "sched/sched.h"
 
-#include <stdio.h>
+#include "base/findings.h"
 
 static const pai_policy *const builtins[] = {
   &pai__policy_fifo,     &pai__policy_backfill, &pai__policy_priority,
@@ -17,24 +17,36 @@ const pai_policy *pai_policy_builtin(size_t i)
   return i < PAI__LEN(builtins) ? builtins[i] : NULL;
 }
 
-static void tell_builtins(pai_error **err)
+static const pai_policy *table_at(const pai_sched *s, uint32_t i)
 {
-  char list[200] = "";
-  size_t at = 0;
-
-  for (size_t i = 0; i < PAI__LEN(builtins) && at < sizeof(list); i++)
-    at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
-                           i != 0 ? ", " : "", builtins[i]->name);
-  pai__error_help(err, "one of: %s", list);
+  return ((const pai_policy *const *)s->tables.data)[i];
 }
 
-static const pai_policy *find(const char *name, pai_error **err)
+static int no_policy(const pai_sched *s, const char *name, pai_error **err)
 {
+  pai__names names;
+
+  pai__names_init(&names, &s->alloc, name, strlen(name));
+  for (size_t i = 0; i < PAI__LEN(builtins); i++)
+    pai__names_add(&names, builtins[i]->name, strlen(builtins[i]->name));
+  for (uint32_t i = 0; i < s->tables.len; i++)
+    pai__names_add(&names, table_at(s, i)->name, strlen(table_at(s, i)->name));
+  (void)pai__fail(err, PAI_ENOTFOUND, "there is no policy '%s'", name);
+  pai__names_tell(&names, err, "one of");
+  return PAI_ENOTFOUND;
+}
+
+/* Of the caller's the last one of that name. */
+static const pai_policy *find(const pai_sched *s, const char *name,
+                              pai_error **err)
+{
+  for (uint32_t i = s->tables.len; i-- > 0;)
+    if (strcmp(table_at(s, i)->name, name) == 0)
+      return table_at(s, i);
   for (size_t i = 0; i < PAI__LEN(builtins); i++)
     if (strcmp(builtins[i]->name, name) == 0)
       return builtins[i];
-  (void)pai__fail(err, PAI_ENOTFOUND, "there is no policy '%s'", name);
-  tell_builtins(err);
+  (void)no_policy(s, name, err);
   return NULL;
 }
 
@@ -51,6 +63,45 @@ static int check_table(const pai_policy *p, pai_error **err)
                      "this is %d",
                      p->name, p->version, (int)PAI_POLICY_VERSION);
   return PAI_OK;
+}
+
+/* There is room for it. */
+static void keep_table(pai_sched *s, const pai_policy *p)
+{
+  uint32_t i = 0;
+
+  while (i < s->tables.len && table_at(s, i) != p)
+    i++;
+  if (i == s->tables.len)
+    ((const pai_policy **)s->tables.data)[pai__flat_push(&s->tables, 1)] = p;
+}
+
+static int add_table(pai_sched *s, const pai_policy *p, pai_error **err)
+{
+  int rc = check_table(p, err);
+
+  if (rc < 0)
+    return rc;
+  if (pai__flat_reserve(&s->tables, &s->alloc, 1) < 0)
+    return pai__oom(err);
+  keep_table(s, p);
+  return PAI_OK;
+}
+
+int pai__policy_tables(pai_sched *s, const pai_sched_options *o,
+                       pai_error **err)
+{
+  int rc = PAI_OK;
+
+  if (o->ntables != 0 && o->tables == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "the options have no tables, but say "
+                     "how many there are");
+  for (size_t i = 0; i < o->ntables && rc == PAI_OK; i++)
+    rc = add_table(s, o->tables[i], err);
+  if (rc == PAI_OK && o->table != NULL)
+    rc = add_table(s, o->table, err);
+  return rc;
 }
 
 static int policy_said(pai_sched *s, const pai_policy *p, int code,
@@ -71,6 +122,27 @@ static int policy_said(pai_sched *s, const pai_policy *p, int code,
 int pai__policy_failed(pai_sched *s, int code, pai_error **err)
 {
   return policy_said(s, s->policy, code, err);
+}
+
+int pai__policy_admit(pai_sched *s, uint64_t id, pai_error **err)
+{
+  const pai_policy *p = s->policy;
+  int rc = PAI_OK;
+
+  if (p != NULL && PAI__POLICY_HAS(p, admit))
+    rc = p->admit(s->policy_state, p->data, &s->host, id);
+  if (rc >= 0)
+    return PAI_OK;
+  (void)policy_said(s, p, rc, err);
+  if (rc == PAI_ENOROOM && err != NULL) {
+    pai_error *cause = *err;
+
+    *err = NULL;
+    (void)pai__fail(err, rc, "it can never start: %s",
+                    pai_error_message(cause));
+    pai_error_free(cause);
+  }
+  return rc;
 }
 
 /* --- opening -------------------------------------------------------------- */
@@ -99,14 +171,12 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
                      const pai_sched_options *o, pai_error **err)
 {
   const pai_policy *p = o->table;
-  int rc = PAI_OK;
+  int rc;
 
   if (p == NULL)
-    p = find(o->policy != NULL ? o->policy : "fifo", err);
-  else
-    rc = check_table(p, err);
-  if (p == NULL || rc < 0)
-    return p == NULL ? PAI_ENOTFOUND : rc;
+    p = find(s, o->policy != NULL ? o->policy : "fifo", err);
+  if (p == NULL)
+    return PAI_ENOTFOUND;
   s->policy_options = pai__strdup(
     &s->alloc, o->policy_options != NULL ? o->policy_options : "{}");
   if (s->policy_options == NULL)
@@ -170,9 +240,14 @@ static int open_named(pai_sched *s, const pai_sched_event *e,
   pai_cluster *cluster;
   int rc;
 
-  *policy = find(e->text, err);
+  *policy = e->table != NULL ? e->table : find(s, e->text, err);
   if (*policy == NULL)
     return PAI_ENOTFOUND;
+  rc = check_table(*policy, err);
+  if (rc < 0)
+    return rc;
+  if (pai__flat_reserve(&s->tables, &s->alloc, 1) < 0)
+    return pai__oom(err);
   rc = read_cluster(s, &cluster, err);
   if (rc < 0)
     return rc;
@@ -194,7 +269,8 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   bool lends = s->lends, own_shares = s->own_shares;
   int rc;
 
-  PAI__CHECK_ARG_ERR(e->text != NULL, err);
+  if (e->text == NULL && e->table == NULL)
+    return pai__fail(err, PAI_EINVAL, "it names no policy");
   rc = open_named(s, e, &policy, &state, &options, err);
   if (rc < 0) {
     s->lends = lends;
@@ -202,6 +278,8 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
     return rc;
   }
   close_one(s, s->policy, s->policy_state, s->policy_options);
+  if (e->table != NULL)
+    keep_table(s, policy);
   s->policy = policy;
   s->policy_state = state;
   s->policy_options = options;
@@ -215,8 +293,9 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   void *state = NULL;
   char *options = NULL;
   bool lends = s->lends, own_shares = s->own_shares;
-  int rc =
-    e->text != NULL ? open_named(s, e, &policy, &state, &options, err) : 0;
+  int rc = e->text != NULL || e->table != NULL
+             ? open_named(s, e, &policy, &state, &options, err)
+             : PAI_OK;
   bool shadow_lends = s->lends;
 
   s->lends = lends;
@@ -232,6 +311,8 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   if (rc < 0)
     return rc;
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
+  if (e->table != NULL)
+    keep_table(s, policy);
   s->shadow = policy;
   s->shadow_lends = shadow_lends;
   s->shadow_state = state;
@@ -253,9 +334,13 @@ int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err)
       (void)pai__policy_failed(s, rc, err);
   }
   if (rc == PAI_OK && s->shadow != NULL && PAI__POLICY_HAS(s->shadow, event)) {
-    rc = s->shadow->event(s->shadow_state, s->shadow->data, &s->host, e);
-    if (rc < 0)
-      (void)pai__policy_failed(s, rc, err);
+    int failed =
+      s->shadow->event(s->shadow_state, s->shadow->data, &s->host, e);
+
+    /* What is without effect fails nobody. */
+    s->shadow_failed += failed < 0;
+    pai__strfree(&s->alloc, s->failure);
+    s->failure = NULL;
   }
   return pai__log_taken(s, rc, err);
 }
@@ -290,15 +375,12 @@ int pai__policy_save(const pai_sched *s, bool shadow, pai__buf *out,
 }
 
 /* The one that was saved by that name. */
-static const pai_policy *find_saved(const pai__saved_policy *saved,
+static const pai_policy *find_saved(const pai_sched *s,
+                                    const pai__saved_policy *saved,
                                     pai_error **err)
 {
-  const pai_policy *p;
+  const pai_policy *p = find(s, saved->name, err);
 
-  if (saved->table != NULL && check_table(saved->table, NULL) == PAI_OK &&
-      strcmp(saved->table->name, saved->name) == 0)
-    return saved->table;
-  p = find(saved->name, err);
   if (p == NULL)
     pai__error_help(err, "a policy that is not built in is loaded with its "
                          "table in the options");
@@ -308,7 +390,7 @@ static const pai_policy *find_saved(const pai__saved_policy *saved,
 int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
                         const pai__saved_policy *saved, pai_error **err)
 {
-  const pai_policy *p = find_saved(saved, err);
+  const pai_policy *p = find_saved(s, saved, err);
   void *state = NULL;
   char *options;
   bool lends, own_shares;

@@ -20,7 +20,11 @@ extern const pai_policy pai__policy_hived;
 
 /* --- the policy of a scheduler (policy.c) --------------------------------- */
 
-/* The one the options name.  The codes of pai_sched_new(). */
+/* The caller's, those of the options, are known by their names from now on.
+ * The codes of pai_sched_new(), here and below. */
+int pai__policy_tables(pai_sched *s, const pai_sched_options *o,
+                       pai_error **err);
+/* The one the options name decides. */
 int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
                      const pai_sched_options *o, pai_error **err);
 /* A fork's is a clone of the original's. */
@@ -29,7 +33,6 @@ void pai__policy_close(pai_sched *s);
 
 /* A policy as a snapshot has it. */
 typedef struct pai__saved_policy {
-  const pai_policy *table; /* the caller's, or NULL */
   const char *name, *options;
   const char *state; /* what save() wrote, or NULL */
   size_t len;
@@ -49,6 +52,9 @@ int pai__shadow_decide(pai_sched **out, pai_sched *s);
 /* Its decisions are counted, and those that are among the scheduler's own from
  * the one numbered `first` on.  The fork is freed. */
 void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first);
+
+/* Could a request ever start, as far as the policy goes? */
+int pai__policy_admit(pai_sched *s, uint64_t id, pai_error **err);
 
 /* A policy's answer as an error, with what it said of it. */
 int pai__policy_failed(pai_sched *s, int code, pai_error **err);
@@ -88,6 +94,11 @@ int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks);
 
 /* It waits because another one goes first. */
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);
+/* Nobody of its virtual cluster that came behind a request goes before it, this
+ * time.  PAI_OK or PAI_ENOMEM. */
+int pai__refuse_rest(pai_sched *s, uint32_t behind);
+/* Is that so? */
+bool pai__is_refused(const pai_sched *s, uint32_t req);
 
 /* The first of the queue behind `req` (PAI__NONE: of all) that may begin;
  * of the others it is known without a policy why they wait. */

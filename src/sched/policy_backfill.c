@@ -7,7 +7,7 @@
  * ends when it was expected to: nothing that comes later in the order takes
  * what is promised, and who finds the same time again gets the same place.
  */
-#include "sched/promise.h"
+#include "sched/easy.h"
 #include "sched/walk.h"
 
 #define SECOND INT64_C(1000000) /* of pai_time */
@@ -25,6 +25,7 @@ typedef struct backfill {
   int64_t assume; /* seconds that what does not say it takes; 0: for ever */
 
   pai__promises old, new;
+  pai__easy easy;
   /* For the time of one decision. */
   pai__plan plan;
   pai__flat queue;    /* of pai__entry */
@@ -72,6 +73,7 @@ static backfill *new_state(const pai_sched *s)
   b->mode = EASY;
   b->place = PAI_PLACE_TOPO;
   pai__plan_init(&b->plan, &s->alloc);
+  pai__easy_init(&b->easy);
   pai__promises_init(&b->old);
   pai__promises_init(&b->new);
   pai__flat_init(&b->queue, sizeof(pai__entry));
@@ -90,6 +92,7 @@ static void close_state(void *state)
     return;
   alloc = b->alloc;
   pai__plan_dispose(&b->plan);
+  pai__easy_dispose(&b->easy, &alloc);
   pai__promises_dispose(&b->old, &alloc);
   pai__promises_dispose(&b->new, &alloc);
   pai__flat_dispose(&b->queue, &alloc);
@@ -176,9 +179,9 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
   backfill *b = state;
 
   (void)data;
-  (void)host;
   if (event->kind == PAI_SCHED_CLUSTER)
     pai__promises_clear(&b->old);
+  pai__easy_event(host->sched, &b->old, event);
   return PAI_OK;
 }
 
@@ -332,6 +335,16 @@ static bool asks_for_nearness(const pai_sched *s, const pai__flat *queue)
   return false;
 }
 
+static int list_queue(backfill *b, const pai_sched *s)
+{
+  b->queue.len = 0;
+  if (pai__list_waiting(s, &b->queue) < 0)
+    return PAI_ENOMEM;
+  if (!is_sorted(&b->queue))
+    pai__sort_waiting(&b->queue);
+  return PAI_OK;
+}
+
 static int begin(backfill *b, const pai_sched *s)
 {
   pai_time assumed = b->assume * SECOND;
@@ -339,11 +352,7 @@ static int begin(backfill *b, const pai_sched *s)
 
   pai__promises_clear(&b->new);
   pai__lookup_clear(&b->roomy);
-  b->queue.len = b->promised.len = b->npromised = 0;
-  if (pai__list_waiting(s, &b->queue) < 0)
-    return PAI_ENOMEM;
-  if (!is_sorted(&b->queue))
-    pai__sort_waiting(&b->queue);
+  b->promised.len = b->npromised = 0;
   if (pai__flat_reserve(&b->promised, &b->alloc, n) < 0 ||
       pai__promises_index(&b->old, s, &b->first_of) < 0)
     return PAI_ENOMEM;
@@ -358,9 +367,14 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   backfill *b = state;
   pai_sched *s = host->sched;
   pai__promises done;
-  int rc = begin(b, s);
+  int rc = list_queue(b, s);
 
   (void)data;
+  if (rc < 0)
+    return rc;
+  if (b->mode == EASY && b->assume == 0 && pai__easy_is_enough(s))
+    return pai__easy_decide(&b->easy, s, &b->queue, b->place, &b->old);
+  rc = begin(b, s);
   for (int promises = 1; promises >= 0; promises--)
     for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
       rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);

@@ -10,9 +10,6 @@
 #include "sched/usage.h"
 #include "sched/walk.h"
 
-#include "json/json.h"
-#include "json/writer.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -447,6 +444,24 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   return rc < 0 ? rc : counted;
 }
 
+/* More than a user may ever have is refused at once. */
+static int admit(void *state, void *data, const pai_policy_host *host,
+                 uint64_t id)
+{
+  deciding d = { .f = state, .s = host->sched };
+  uint32_t req = pai__req_find(d.s, id);
+  char text[120];
+
+  (void)data;
+  if (!is_beyond(&d, req))
+    return PAI_OK;
+  (void)snprintf(text, sizeof(text),
+                 "it asks for %llu GPUs, and a user has at most %llu",
+                 (unsigned long long)pai__gpus_wanted(d.s, req),
+                 (unsigned long long)d.f->user_max_gpus);
+  return host->give_up(host, PAI_ENOROOM, text);
+}
+
 static int event(void *state, void *data, const pai_policy_host *host,
                  const pai_sched_event *e)
 {
@@ -568,141 +583,24 @@ static int clone(void **copy, const void *state, void *data,
   return PAI_OK;
 }
 
-/* --- what is saved -------------------------------------------------------- */
-
-static void write_text(pai__json_writer *w, const fair *f, const char *key,
-                       uint32_t name)
-{
-  const char *text = pai__texts_text(&f->s->names, name);
-
-  pai__json_key(w, key, strlen(key));
-  if (text != NULL)
-    pai__json_text(w, text, strlen(text));
-  else
-    pai__json_null(w);
-}
-
-static void write_number(pai__json_writer *w, const char *key, int64_t n)
-{
-  pai__json_key(w, key, strlen(key));
-  pai__json_int(w, n);
-}
-
 static int save(const void *state, void *data, pai_write_cb write,
                 void *user_data)
 {
   const fair *f = state;
-  pai__buf buf;
-  pai__json_writer w;
-  int rc;
 
   (void)data;
-  pai__buf_init(&buf, &f->alloc);
-  pai__json_writer_init(&w, &buf, false);
-  pai__json_writer_to(&w, write, user_data);
-  pai__json_begin_object(&w);
-  write_number(&w, "last", f->usage.last);
-  pai__json_key(&w, "users", 5);
-  pai__json_begin_array(&w);
-  for (uint32_t i = 0; i < f->usage.accounts.len; i++) {
-    const pai__account *a = (pai__account *)f->usage.accounts.data + i;
-
-    pai__json_begin_object(&w);
-    write_text(&w, f, "vc", a->vc);
-    write_text(&w, f, "user", a->user);
-    write_number(&w, "usage", (int64_t)a->usage);
-    write_number(&w, "gpus", (int64_t)a->rate);
-    pai__json_end_object(&w);
-  }
-  pai__json_end_array(&w);
-  pai__json_end_object(&w);
-  rc = pai__json_finish(&w);
-  pai__buf_dispose(&buf);
-  return rc;
-}
-
-static bool get_number(const pai__tree *t, pai__node of, const char *key,
-                       int64_t *n)
-{
-  pai__node value = pai__tree_get(t, of, key);
-
-  if (value == PAI__NO_NODE || pai__tree_type(t, value) != PAI__INT)
-    return false;
-  *n = pai__tree_int(t, value);
-  return true;
-}
-
-/* PAI_OK, PAI_ENOMEM or PAI_EINVAL. */
-static int get_name(pai_sched *s, const pai__tree *t, pai__node of,
-                    const char *key, uint32_t *name)
-{
-  pai__node value = pai__tree_get(t, of, key);
-
-  *name = PAI__NONE;
-  if (value == PAI__NO_NODE)
-    return PAI_EINVAL;
-  if (pai__tree_type(t, value) == PAI__NULL)
-    return PAI_OK;
-  if (pai__tree_type(t, value) != PAI__STRING)
-    return PAI_EINVAL;
-  return pai__texts_add(&s->names, &s->alloc, pai__tree_str(t, value, NULL),
-                        name);
-}
-
-static int read_account(fair *f, pai_sched *s, const pai__tree *t,
-                        pai__node of)
-{
-  pai__account a = { 0 };
-  int64_t usage, gpus;
-  int rc = get_name(s, t, of, "vc", &a.vc);
-
-  if (rc == PAI_OK)
-    rc = get_name(s, t, of, "user", &a.user);
-  if (rc < 0)
-    return rc;
-  if (!get_number(t, of, "usage", &usage) || usage < 0 ||
-      !get_number(t, of, "gpus", &gpus) || gpus < 0 || a.vc == PAI__NONE ||
-      pai__usage_has(&f->usage, a.vc, a.user))
-    return PAI_EINVAL;
-  a.usage = (uint64_t)usage;
-  a.rate = (uint64_t)gpus;
-  return pai__usage_add(&f->usage, &s->alloc, &a);
-}
-
-static int read_saved(fair *f, pai_sched *s, const pai__tree *t)
-{
-  pai__node users = pai__tree_get(t, 0, "users"), of;
-  pai__tree_walk walk;
-  int rc = PAI_OK;
-
-  if (pai__tree_type(t, 0) == PAI__NULL)
-    return PAI_OK; /* written by hand: nobody has used anything */
-  if (!get_number(t, 0, "last", &f->usage.last) || users == PAI__NO_NODE ||
-      pai__tree_type(t, users) != PAI__SEQUENCE)
-    return PAI_EINVAL;
-  f->usage.accounts.len = 0;
-  pai__lookup_clear(&f->usage.index);
-  walk = pai__tree_iter(t, users);
-  while (rc == PAI_OK && (of = pai__tree_next(&walk)) != PAI__NO_NODE)
-    rc = read_account(f, s, t, of);
-  return rc;
+  return pai__usage_write(&f->usage, f->s, write, user_data);
 }
 
 static int load(void **state, void *data, const pai_policy_host *host,
                 const pai_cluster *cluster, const char *options,
                 const char *saved, size_t len)
 {
-  pai__json_options how = { .alloc = &host->sched->alloc };
-  pai__tree *tree;
   int rc = open_it(state, data, host, cluster, options);
 
   if (rc < 0)
     return rc;
-  rc = pai__json_parse(&tree, saved, len, &how, NULL);
-  if (rc == PAI_OK) {
-    rc = read_saved(*state, host->sched, tree);
-    pai__tree_free(tree);
-  }
+  rc = pai__usage_read(&((fair *)*state)->usage, host->sched, saved, len);
   if (rc < 0) {
     close_it(*state);
     *state = NULL;
@@ -726,4 +624,5 @@ const pai_policy pai__policy_fair = {
   .clone = clone,
   .save = save,
   .load = load,
+  .admit = admit,
 };

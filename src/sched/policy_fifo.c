@@ -31,28 +31,21 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   const fifo *f = state;
   pai_sched *s = host->sched;
   pai__how how = { .strategy = f->place };
-  uint32_t n = s->park->ntenants, req, next;
-  /* Of each tenant the request that nobody overtakes. */
-  uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
-  int rc = heads != NULL ? PAI_OK : PAI_ENOMEM;
+  uint32_t tenants = pai__queue_tenants(s), next;
+  int rc = PAI_OK;
 
   (void)data;
-  for (uint32_t i = 0; heads != NULL && i < n; i++)
-    heads[i] = PAI__NONE;
-  for (req = pai__next_waiting(s, PAI__NONE); rc >= 0 && req != PAI__NONE;
-       req = next) {
-    uint32_t tenant = pai__req_at(s, req)->tenant;
-
+  for (uint32_t req = pai__next_waiting(s, PAI__NONE);
+       rc >= 0 && req != PAI__NONE && tenants > 0; req = next) {
     next = pai__next_waiting(s, req);
-    if (heads[tenant] != PAI__NONE) {
-      pai__refuse_turn(s, req, heads[tenant]);
+    if (pai__is_refused(s, req))
       continue;
-    }
     rc = pai__start_all(s, req, &how);
-    if (rc == 0 && !f->greedy)
-      heads[tenant] = req;
+    if (rc == 0 && !f->greedy) {
+      rc = pai__refuse_rest(s, req);
+      tenants--;
+    }
   }
-  pai__free(&s->alloc, heads, n * sizeof(*heads));
   return rc < 0 ? rc : PAI_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <openpai/policy.h>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 static int check_plugin(const pai_plugin_entry *p, const char *path,
                         pai_error **err)
@@ -34,8 +35,18 @@ int pai_policy_load(const pai_policy **out, const char *path, pai_error **err)
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(path != NULL, err);
   object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (object == NULL)
-    return pai__fail(err, PAI_ENOTFOUND, "%s", dlerror());
+  if (object == NULL) {
+    const char *why = dlerror();
+    bool is_there = access(path, F_OK) == 0;
+
+    (void)pai__fail(err, is_there ? PAI_EINVAL : PAI_ENOTFOUND, "%s", why);
+    pai__error_help(err, is_there
+                           ? "a policy is a shared object that exports "
+                             "pai_plugin"
+                           : "a name without '/' is looked for where "
+                             "libraries are: write ./NAME for one here");
+    return is_there ? PAI_EINVAL : PAI_ENOTFOUND;
+  }
   plugin = dlsym(object, "pai_plugin");
   rc = plugin != NULL
          ? check_plugin(plugin, path, err)

@@ -2,153 +2,19 @@
  * preempt.c - room is made: who stops for whom
  *
  * Found on a copy of the rooms, from which as few candidates as possible are
- * taken away until the gang fits: the least important first, and of these the
- * youngest.  Then those that are not in its way stay after all.
+ * taken away until the gang fits: claims of less important ones, then the least
+ * important runs, and of these the youngest.  Then those that are not in its
+ * way stay after all.
  */
-#include "sched/policy.h"
-#include "sched/trial.h"
+#include "sched/victims.h"
 
 #include "resource/bits.h"
 
 #include <stdlib.h>
 
-/* --- places that the policy chose ----------------------------------------- */
-
-/* Wants that leave it open get one kind: that of the first, in *kind. */
-static bool is_of_kind(const pai_sched *s, const pai__want *w,
-                       const pai_task_place *p, uint32_t *kind)
-{
-  const uint64_t *kinds = pai__build_of(s->park, p->node)->kinds;
-  uint32_t k = 0;
-
-  if (w->type != PAI__NONE || w->gpus == 0)
-    return true;
-  while (k < s->park->nkinds && (p->gpus & ~kinds[k]) != 0)
-    k++;
-  if (*kind == PAI__NONE)
-    *kind = k;
-  return k < s->park->nkinds && k == *kind;
-}
-
-/* Is it what a want is for? */
-static bool is_wanted(const pai_sched *s, const pai__req *r,
-                      const pai__want *w, const pai_task_place *p,
-                      uint32_t *kind)
-{
-  uint32_t pin = PAI__NONE, lack;
-  uint64_t may;
-
-  if (p->node >= s->rooms.len || pai__bits_ones(p->gpus) != w->gpus)
-    return false;
-  if (r->pin != PAI__NONE) {
-    pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
-    if (pin == PAI__NONE)
-      return false;
-  }
-  may = pai__want_gpus(s, w, PAI__NONE, pin, p->node, &lack);
-  return lack == PAI_LACK_NOTHING && (p->gpus & ~may) == 0 &&
-         is_of_kind(s, w, p, kind);
-}
-
-/* Is it to be had? */
-static int check_place(const pai_sched *s, const pai__req *r,
-                       const pai__want *w, const pai_task_place *p,
-                       bool claimed)
-{
-  const pai__room *room = pai__room_at(s, p->node);
-  uint64_t held = ((const uint64_t *)s->held.data)[p->node];
-
-  if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
-      (p->gpus & (room->sick | room->promised)) != 0)
-    return PAI_EBUSY;
-  if (claimed) /* of itself it can have it once */
-    return (p->gpus & ~(room->gpus | held)) != 0 ? PAI_EBUSY : PAI_OK;
-  return (p->gpus & ~room->gpus) != 0 || room->cpus < (int32_t)w->cpus ||
-             room->memory < (int64_t)w->memory ||
-             room->ports < (int32_t)w->ports
-           ? PAI_EBUSY
-           : PAI_OK;
-}
-
-static uint32_t total_tasks(const pai_sched *s, const pai__req *r)
-{
-  const pai__want *w = pai__wants_of(s, r);
-  uint32_t n = 0;
-
-  for (uint32_t i = 0; i < r->nwants; i++)
-    n += w[i].tasks;
-  return n;
-}
-
-int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
-                     size_t n, bool claimed)
-{
-  const pai__req *r = pai__req_at(s, req);
-  const pai__want *wants = pai__wants_of(s, r);
-  uint32_t want = 0, in_want = 0, done = 0, kind = PAI__NONE;
-  int rc = PAI_OK;
-
-  if (places == NULL || n != total_tasks(s, r))
-    return PAI_EINVAL;
-  s->slots.len = 0;
-  if (pai__flat_reserve(&s->slots, &s->alloc, (uint32_t)n) < 0)
-    return PAI_ENOMEM;
-  for (size_t i = 0; i < n && rc == PAI_OK; i++) {
-    pai_task_place p = { 0 };
-
-    if (in_want == wants[want].tasks) {
-      want++;
-      in_want = 0;
-    }
-    in_want++;
-    rc = PAI__COPY_IN(&p, (const char *)places + i * places->struct_size,
-                      pai_task_place, nports);
-    if (rc == PAI_OK && !is_wanted(s, r, &wants[want], &p, &kind))
-      rc = PAI_EINVAL;
-    if (rc == PAI_OK)
-      rc = check_place(s, r, &wants[want], &p, claimed);
-    if (rc < 0)
-      break;
-    ((pai__slot *)s->slots.data)[done++] =
-      (pai__slot){ .gpus = p.gpus, .node = p.node, .want = want };
-    pai__room_count(pai__room_at(s, p.node), &wants[want], p.gpus);
-  }
-  if (rc < 0)
-    pai__unfit(s, r, done);
-  return rc;
-}
-
 /* --- victims -------------------------------------------------------------- */
 
 enum { MOST_TRIED = 32 }; /* victims that are spared one by one */
-
-typedef struct victim {
-  uint64_t order;
-  int32_t priority;
-  uint32_t run;
-  uint32_t gpus;
-  bool spared;
-} victim;
-
-/* The first to go is the least important one, and the youngest of these. */
-static int by_weight(const void *a, const void *b)
-{
-  const victim *x = a, *y = b;
-
-  if (x->priority != y->priority)
-    return x->priority < y->priority ? -1 : 1;
-  return x->order > y->order ? -1 : x->order < y->order;
-}
-
-/* Likewise the least important one, but the largest of these. */
-static int by_size(const void *a, const void *b)
-{
-  const victim *x = a, *y = b;
-
-  if (x->priority == y->priority && x->gpus != y->gpus)
-    return x->gpus > y->gpus ? -1 : 1;
-  return by_weight(a, b);
-}
 
 typedef struct making_room {
   pai_sched *s;
@@ -158,7 +24,7 @@ typedef struct making_room {
     *given; /* runs that may be stopped, the first one first; NULL:
                             those of lower priority */
   uint32_t ngiven;
-  victim *list;
+  pai__victim *list;
   uint32_t n;
   uint32_t
     first; /* of those whose order counts; before it they stop already */
@@ -179,12 +45,24 @@ static uint32_t gpus_of(const pai_sched *s, const pai__run *run)
 static void add_given(making_room *m)
 {
   for (uint32_t i = 0; i < m->ngiven; i++)
-    m->list[m->n++] = (victim){ pai__run_at(m->s, m->given[i])->order,
-                                (int32_t)i, m->given[i], 0, false };
+    m->list[m->n++] =
+      (pai__victim){ .order = pai__run_at(m->s, m->given[i])->order,
+                     .priority = (int32_t)i,
+                     .run = m->given[i] };
 }
 
-/* Those of lower priority, or what was given; and those that stop already,
- * which come first. */
+/* Those that stop already come first, and then who only waits for a place. */
+static int32_t weight(const pai_sched *s, const pai__run *run)
+{
+  int32_t priority = pai__req_at(s, run->req)->priority;
+
+  return run->state == PAI__RUN_STOPPING  ? INT32_MIN
+         : run->state == PAI__RUN_CLAIMED ? INT32_MIN / 2 + priority
+                                          : priority;
+}
+
+/* Those of lower priority, their claims as well, or what was given; and those
+ * that stop already. */
 static int find_candidates(making_room *m)
 {
   pai_sched *s = m->s;
@@ -197,39 +75,19 @@ static int find_candidates(making_room *m)
     const pai__run *run = pai__run_at(s, i);
     bool stops = run->state == PAI__RUN_STOPPING;
 
-    if (run->req == PAI__NONE || run->state < PAI__RUN_PLACED ||
+    if (!pai__run_holds(run) ||
         (!stops &&
          (m->given != NULL || pai__req_at(s, run->req)->priority >= priority)))
       continue;
-    m->list[m->n++] =
-      (victim){ run->order,
-                stops ? INT32_MIN : pai__req_at(s, run->req)->priority, i,
-                gpus_of(s, run), false };
+    m->list[m->n++] = (pai__victim){ .order = run->order,
+                                     .priority = weight(s, run),
+                                     .run = i,
+                                     .gpus = gpus_of(s, run) };
     m->first += stops;
   }
   add_given(m);
-  qsort(m->list, m->n, sizeof(*m->list), by_weight);
+  qsort(m->list, m->n, sizeof(*m->list), pai__victims_order);
   return PAI_OK;
-}
-
-/* On the copy: it holds nothing, or holds it again. */
-static void lift(making_room *m, const victim *v, bool up)
-{
-  pai_sched *s = m->s;
-  const pai__run *run = pai__run_at(s, v->run);
-  const pai__req *r = pai__req_at(s, run->req);
-  const pai__want *wants = pai__wants_of(s, r);
-  const pai__slot *slots = pai__slots_of(s, run);
-
-  for (uint32_t i = 0; i < run->tasks; i++) {
-    pai__room *room = pai__room_at(s, slots[i].node);
-
-    if (up)
-      pai__room_return(room, &wants[slots[i].want], slots[i].gpus);
-    else
-      pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
-  }
-  pai__tally(s, run, up ? -1 : 1);
 }
 
 /* With the first k gone but for the spared, does it fit?  Its slots stay
@@ -241,7 +99,7 @@ static int fits_without(making_room *m, uint32_t k, uint32_t *n)
   pai__trial_again(&m->trial, m->s);
   for (uint32_t i = 0; i < k; i++)
     if (!m->list[i].spared)
-      lift(m, &m->list[i], true);
+      pai__run_lift(m->s, m->list[i].run, true);
   return pai__fit(m->s, &m->ask, n, &why);
 }
 
@@ -268,70 +126,43 @@ static int find_fewest(making_room *m, uint32_t *fewest, uint32_t *n)
   return rc < 0 ? rc : fits_without(m, high, n);
 }
 
-/* Would nothing be missing if it stayed?  Then it does. */
-static bool may_stay(making_room *m, const victim *v)
-{
-  pai_sched *s = m->s;
-  const pai__run *run = pai__run_at(s, v->run);
-  const pai__slot *slots = pai__slots_of(s, run);
-
-  lift(m, v, false);
-  for (uint32_t i = 0; i < run->tasks; i++)
-    if (!pai__room_settled(pai__room_at(s, slots[i].node), slots[i].gpus)) {
-      lift(m, v, true);
-      return false;
-    }
-  return true;
-}
-
 /* Does what stays leave the share that is needed? */
 static bool keeps_share(const making_room *m, uint32_t n)
 {
-  const pai_sched *s = m->s;
-  const pai__req *r = pai__req_at(s, m->req);
-  const pai__slot *slots = s->slots.data;
+  const pai__req *r = pai__req_at(m->s, m->req);
 
-  if (m->ask.beyond_share || r->priority < 0)
-    return true;
-  for (uint32_t k = 0; k < s->park->nkinds; k++) {
-    uint64_t taken = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-      taken += pai__bits_ones(slots[i].gpus &
-                              pai__build_of(s->park, slots[i].node)->kinds[k]);
-    if (taken > pai__share_left(s, r->tenant, k))
-      return false;
-  }
-  return true;
+  return m->ask.beyond_share || r->priority < 0 ||
+         pai__victims_keep_share(m->s, r, n);
 }
 
 /* The most important first. */
 static void spare(making_room *m, uint32_t fewest, uint32_t n)
 {
   for (uint32_t i = fewest; i-- > m->first;) {
-    victim *v = &m->list[i];
+    pai__victim *v = &m->list[i];
 
-    v->spared = may_stay(m, v);
+    v->spared = pai__victim_may_stay(m->s, v->run);
     if (v->spared && !keeps_share(m, n)) {
-      lift(m, v, true);
+      pai__run_lift(m->s, v->run, true);
       v->spared = false;
     }
   }
 }
 
-/* It may fit elsewhere, too, without stopping all of them: tried one by one, if
- * there are few.  Finds the places anew; as fits_without(). */
+/* It may fit elsewhere, too, without stopping all of them: tried one by one, of
+ * very many the most important ones.  Finds the places anew; as fits_without(). */
 static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
 {
-  uint32_t left = 0;
+  uint32_t left = 0, tried = 0;
   int rc = 1;
 
   for (uint32_t i = m->first; i < fewest; i++)
     left += !m->list[i].spared;
-  if (left < 2 || left > MOST_TRIED)
+  if (left < 2)
     return 1;
-  for (uint32_t i = fewest; i-- > m->first && rc >= 0;)
+  for (uint32_t i = fewest; i-- > m->first && rc >= 0 && tried < MOST_TRIED;)
     if (!m->list[i].spared) {
+      tried++;
       m->list[i].spared = true;
       rc = fits_without(m, fewest, n);
       m->list[i].spared = rc > 0;
@@ -350,6 +181,26 @@ static int stop_victims(making_room *m, uint32_t fewest, uint64_t by)
   return PAI_OK;
 }
 
+/* Claims that are taken back, before their places are claimed anew. */
+static void drop_claims(making_room *m, uint32_t fewest)
+{
+  pai_sched *s = m->s;
+
+  for (uint32_t i = m->first; i < fewest; i++) {
+    uint32_t run = m->list[i].run, req = pai__run_at(s, run)->req;
+
+    if (m->list[i].spared || pai__run_at(s, run)->state != PAI__RUN_CLAIMED)
+      continue;
+    pai__release(s, run);
+    pai__req_update(s, req);
+    m->list[i].spared = true; /* of those that stop */
+    *pai__why_of(s, req) = (pai__why){ .lack = PAI_LACK_TURN,
+                                       .behind = pai__req_at(s, m->req)->id,
+                                       .node = PAI__NONE,
+                                       .text = PAI__NONE };
+  }
+}
+
 /* What was found on the copy is claimed of the real rooms. */
 static int claim(making_room *m, uint32_t fewest, uint32_t n)
 {
@@ -363,8 +214,9 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, fewest + 1) < 0)
     return PAI_ENOMEM;
+  drop_claims(m, fewest);
   for (uint32_t i = 0; i < n; i++)
-    pai__room_count(pai__room_at(s, slots[i].node), &wants[slots[i].want],
+    pai__room_count(pai__room_touch(s, slots[i].node), &wants[slots[i].want],
                     slots[i].gpus);
   rc = pai__claim(s, m->req, n);
   pai__lookup_clear(&s->refused);
@@ -408,22 +260,43 @@ static uint64_t harm(const making_room *m, uint32_t fewest)
   return (uint64_t)(most - INT32_MIN) << 32 | victims;
 }
 
-/* The youngest first; and if several have to go, the largest first, if that is
- * better. */
+enum { YOUNGEST, LARGEST, NODES, ORDERS };
+
+static int sort(making_room *m, int order)
+{
+  if (order == NODES) {
+    pai__trial_again(&m->trial, m->s);
+    return pai__victims_by_node(m->s, pai__req_at(m->s, m->req), m->list,
+                                m->first, m->n);
+  }
+  qsort(m->list, m->n, sizeof(*m->list),
+        order == LARGEST ? pai__victims_by_size : pai__victims_order);
+  return PAI_OK;
+}
+
+/* The youngest first; and if several have to go, the largest first, or those of
+ * one node after the other, if that is better. */
 static int find_best(making_room *m, uint32_t *fewest, uint32_t *n)
 {
-  int rc = find_victims(m, fewest, n);
-  uint64_t young;
+  int rc = find_victims(m, fewest, n), best = YOUNGEST, order = YOUNGEST;
+  uint64_t least;
 
-  if (rc <= 0 || m->given != NULL || (uint32_t)harm(m, *fewest) < 2)
+  if (rc <= 0 || m->given != NULL)
     return rc;
-  young = harm(m, *fewest);
-  qsort(m->list, m->n, sizeof(*m->list), by_size);
-  rc = find_victims(m, fewest, n);
-  if (rc <= 0 || harm(m, *fewest) < young)
+  least = harm(m, *fewest);
+  while (rc > 0 && order + 1 < ORDERS && (uint32_t)least >= 2) {
+    rc = sort(m, ++order);
+    if (rc == PAI_OK)
+      rc = find_victims(m, fewest, n);
+    if (rc > 0 && harm(m, *fewest) < least) {
+      least = harm(m, *fewest);
+      best = order;
+    }
+  }
+  if (rc <= 0 || order == best)
     return rc;
-  qsort(m->list, m->n, sizeof(*m->list), by_weight);
-  return find_victims(m, fewest, n);
+  rc = sort(m, best);
+  return rc < 0 ? rc : find_victims(m, fewest, n);
 }
 
 static int try_over(making_room *m)
@@ -497,81 +370,5 @@ int pai__fits_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,
     rc = fits_without(&m, m.n, &tasks);
   pai__trial_end(&m.trial, s);
   pai__free(&s->alloc, m.list, most * sizeof(*m.list));
-  return rc;
-}
-
-static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
-{
-  const pai__slot *slots = pai__slots_of(s, run);
-
-  for (uint32_t i = 0; i < run->tasks; i++)
-    for (uint32_t k = 0; k < claimed; k++)
-      if (slots[i].node == ((pai__slot *)s->slots.data)[k].node &&
-          (slots[i].gpus & ((pai__slot *)s->slots.data)[k].gpus) != 0)
-        return true;
-  return false;
-}
-
-/* Without those that stop, or will for it: does it keep to its share?  And if
- * all were gone, would the nodes have what is claimed of them?  PAI_OK,
- * PAI_EBUSY or PAI_ENOMEM. */
-static int check_claim(pai_sched *s, uint32_t req, uint32_t n)
-{
-  const pai__slot *slots = s->slots.data;
-  making_room m = { .s = s,
-                    .req = req,
-                    .ask = { .req = req,
-                             .beyond_share = s->lends || s->own_shares } };
-  int rc = pai__trial_begin(&m.trial, s);
-
-  for (int stay = 0; rc == PAI_OK && stay <= 1; stay++) {
-    for (uint32_t i = 0; i < s->runs.len; i++) {
-      const pai__run *run = pai__run_at(s, i);
-
-      if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
-          stay == (run->state != PAI__RUN_STOPPING && !overlaps(s, run, n)))
-        lift(&m, &(victim){ .run = i }, true);
-    }
-    if (stay == 0 && !keeps_share(&m, n))
-      rc = PAI_EBUSY;
-  }
-  for (uint32_t i = 0; rc == PAI_OK && i < n; i++)
-    if (!pai__room_settled(pai__room_at(s, slots[i].node), 0))
-      rc = PAI_EBUSY;
-  pai__trial_end(&m.trial, s);
-  return rc;
-}
-
-int pai__claim_over(pai_sched *s, uint32_t req, uint32_t n)
-{
-  making_room m = { .s = s, .req = req };
-  uint64_t by = pai__req_at(s, req)->id;
-  size_t most = s->runs.len + 1;
-  int rc = check_claim(s, req, n);
-
-  if (rc < 0) {
-    pai__unfit(s, pai__req_at(s, req), n);
-    return rc;
-  }
-  rc = PAI_ENOMEM;
-  m.list = pai__zalloc(&s->alloc, most * sizeof(*m.list));
-  for (uint32_t i = 0; m.list != NULL && i < s->runs.len; i++) {
-    const pai__run *run = pai__run_at(s, i);
-
-    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
-        run->state != PAI__RUN_STOPPING && overlaps(s, run, n))
-      m.list[m.n++] = (victim){ run->order, 0, i, 0, false };
-  }
-  if (m.list == NULL ||
-      pai__flat_reserve(&s->decisions, &s->alloc, m.n + 1) < 0)
-    pai__unfit(s, pai__req_at(s, req), n);
-  else
-    rc = pai__claim(s, req, n);
-  if (rc == 0) {
-    qsort(m.list, m.n, sizeof(*m.list), by_weight);
-    rc = stop_victims(&m, m.n, by);
-  }
-  if (m.list != NULL)
-    pai__free(&s->alloc, m.list, most * sizeof(*m.list));
   return rc;
 }

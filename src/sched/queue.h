@@ -17,8 +17,14 @@ void pai__req_update(pai_sched *s, uint32_t req);
 void pai__req_settle(pai_sched *s, uint32_t req);
 /* Its name for people; NULL: none.  PAI_OK or PAI_ENOMEM. */
 int pai__req_set_name(pai_sched *s, pai__req *r, const char *text);
-/* It does not wait for that any more. */
+/* So many more wait for a request. */
+void pai__req_follow(pai_sched *s, uint64_t id, int more);
+/* It does not wait for that any more, or for nothing. */
 void pai__req_unfollow(pai_sched *s, const pai__after *after);
+void pai__req_unfollow_all(pai_sched *s, const pai__req *r);
+/* Its parts go back to the pool; it is not in use any more. */
+void pai__req_give(pai_sched *s, const pai__req *r);
+void pai__req_drop(pai_sched *s, uint32_t req);
 /* The virtual cluster of that name, NULL being the default one. */
 uint32_t pai__tenant_of(const pai_sched *s, const char *vc);
 /* Could it ever start?  PAI_OK, or PAI_ENOROOM with what lacks. */
@@ -26,11 +32,21 @@ int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err);
 /* What it has in common with others that fit alike, after a change. */
 void pai__req_set_shape(pai_sched *s, uint32_t req);
 
+/* Tenants have other numbers, or a request another one. */
+void pai__queue_recount(pai_sched *s);
+/* How many tenants somebody in the queue belongs to. */
+uint32_t pai__queue_tenants(const pai_sched *s);
+
 /* Their names, by PAI_LACK_*; "" for none; NULL at the end. */
 extern const char *const pai__lack_words[PAI_LACKS + 1];
 /* What a lack is of, for people, as "GPUs", and how much in that unit. */
 const char *pai__lack_things(uint32_t lack);
 uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);
+
+/* What holds for a tenant from now on.  PAI_OK or PAI_ENOMEM. */
+int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule);
+/* Why it waits, as it was found when it was last considered. */
+pai__why pai__req_why(const pai_sched *s, uint32_t req);
 
 /* Instances that have not begun or wait again. */
 static inline uint32_t pai__req_waiting(const pai__req *r)

@@ -20,7 +20,8 @@ enum { PAI__REMEDY_STEPS = 48 };
 /* Events for pai_sched_send(), of the scheduler's own time. */
 typedef struct pai__remedy {
   pai_sched_event list[PAI__REMEDY_STEPS];
-  uint32_t n; /* 0: none was found */
+  uint32_t n;  /* 0: none was found, */
+  bool anyway; /* or none is needed: it starts when it is next decided */
 } pai__remedy;
 
 /* For a request that waits.  PAI_OK; PAI_ENOTSUP: no forks; PAI_ENOMEM. */

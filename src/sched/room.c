@@ -216,7 +216,7 @@ static void number_ports(pai_sched *s, pai__room *n, uint32_t *ports,
 /* A lost port that is in use stops counting when it is given back. */
 int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
 {
-  pai__room *n = pai__room_at(s, node);
+  pai__room *n = pai__room_touch(s, node);
 
   if (port < s->m.first_port || port > s->m.last_port ||
       is_in(s, &n->lost, port))
@@ -231,7 +231,7 @@ int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port)
 void pai__ports_regain(pai_sched *s)
 {
   for (uint32_t i = 0; i < s->rooms.len; i++) {
-    pai__room *n = pai__room_at(s, i);
+    pai__room *n = pai__room_touch(s, i);
 
     for (uint32_t k = 0; k < n->lost.len; k++)
       n->ports += !is_in(s, &n->used, list_of(s, &n->lost)[k]);
@@ -240,6 +240,14 @@ void pai__ports_regain(pai_sched *s)
 }
 
 /* --- slots ---------------------------------------------------------------- */
+
+/* The mask of a node's free CPUs; NULL where no node has any. */
+static uint64_t *free_cpus(const pai_sched *s, uint32_t node)
+{
+  uint64_t *all = s->cpus.data;
+
+  return all != NULL ? all + s->park->spots[node].first_cpu_word : NULL;
+}
 
 static uint32_t words_for_cpus(const pai_sched *s, const pai__slot *slot,
                                const pai__want *w)
@@ -310,10 +318,8 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
     const pai__build *b = pai__build_of(s->park, slot->node);
 
     if (words_for_cpus(s, slot, w) != 0)
-      take_cpus(
-        b,
-        (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word,
-        (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus), w->cpus);
+      take_cpus(b, free_cpus(s, slot->node), (uint64_t *)first + slot->cpus,
+                nearest_cpu(b, slot->gpus), w->cpus);
     number_ports(s, pai__room_at(s, slot->node), ports_of(first, slot),
                  w->ports);
   }
@@ -324,8 +330,7 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
 static int renumber(pai_sched *s, const pai__slot *first,
                     const pai__slot *slot, const pai__want *w)
 {
-  uint64_t *free =
-    (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
+  uint64_t *free = free_cpus(s, slot->node);
   const uint64_t *taken = (const uint64_t *)first + slot->cpus;
   pai__room *n = pai__room_at(s, slot->node);
 
@@ -364,10 +369,9 @@ int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
 static void give_numbers(pai_sched *s, const pai__slot *first,
                          const pai__slot *slot, const pai__want *w)
 {
-  uint64_t *free =
-    (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
+  uint64_t *free = free_cpus(s, slot->node);
   const uint64_t *taken = (const uint64_t *)first + slot->cpus;
-  pai__room *n = pai__room_at(s, slot->node);
+  pai__room *n = pai__room_touch(s, slot->node);
 
   for (uint32_t k = 0; k < words_for_cpus(s, slot, w); k++)
     free[k] |= taken[k];
@@ -394,7 +398,7 @@ void pai__slot_give(pai_sched *s, const pai__req *r, const pai__slot *first,
   const pai__want *w = &pai__wants_of(s, r)[slot->want];
 
   give_numbers(s, first, slot, w);
-  pai__room_return(pai__room_at(s, slot->node), w, slot->gpus);
+  pai__room_return(pai__room_touch(s, slot->node), w, slot->gpus);
 }
 
 void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
@@ -407,8 +411,8 @@ void pai__slots_give(pai_sched *s, const pai__req *r, pai__run *run,
     if (numbered)
       pai__slot_give(s, r, first, &first[i]);
     else
-      pai__room_uncount(pai__room_at(s, first[i].node), &wants[first[i].want],
-                        first[i].gpus);
+      pai__room_uncount(pai__room_touch(s, first[i].node),
+                        &wants[first[i].want], first[i].gpus);
   }
   pai__pool_give(&s->pool, run->slots, run->slot_words);
   run->slots = run->slot_words = run->tasks = 0;

@@ -264,6 +264,34 @@ static int put_requests(saving *x)
   return PAI_OK;
 }
 
+/* Those that hold until the next decision. */
+static void put_rules(saving *x)
+{
+  const pai_sched *s = x->s;
+  bool begun = false;
+
+  for (uint32_t i = 0; i < s->rules.len; i++) {
+    const pai__rule *rule = (const pai__rule *)s->rules.data + i;
+
+    if (rule->made != s->m.decided)
+      continue;
+    if (!begun) {
+      pai__form_put_key(x->w, "refused");
+      pai__json_begin_array(x->w);
+    }
+    begun = true;
+    pai__json_begin_object(x->w);
+    put(x, &pai__rule_table,
+        &(pai__rule_form){ .vc = s->park->tenants[i].name,
+                           .behind = rule->behind,
+                           .first = (int64_t)rule->first,
+                           .last = (int64_t)rule->last });
+    pai__json_end_object(x->w);
+  }
+  if (begun)
+    pai__json_end_array(x->w);
+}
+
 /* --- nodes ---------------------------------------------------------------- */
 
 static void put_room(saving *x, uint32_t i)
@@ -439,6 +467,7 @@ static int put_all(saving *x)
     rc = put_reservations(x);
   if (rc == PAI_OK)
     rc = put_requests(x);
+  put_rules(x);
   put_pending(x);
   pai__json_end_object(x->w);
   return rc;

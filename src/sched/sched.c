@@ -1,8 +1,10 @@
 /* sched.c - a scheduler is made, copied and freed */
 #include "sched/sched.h"
 
+#include "sched/ends.h"
 #include "sched/fit.h"
 #include "sched/policy.h"
+#include "sched/shelf.h"
 
 static void init_flats(pai_sched *s)
 {
@@ -15,9 +17,14 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->claims, sizeof(uint32_t));
   pai__flat_init(&s->gpus_used, sizeof(uint64_t));
   pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
+  pai__flat_init(&s->queued, sizeof(uint32_t));
+  pai__flat_init(&s->rules, sizeof(pai__rule));
   pai__flat_init(&s->held, sizeof(uint64_t));
+  pai__flat_init(&s->tables, sizeof(pai_policy *));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
   pai__flat_init(&s->slots, sizeof(pai__slot));
+  pai__flat_init(&s->ends, sizeof(pai__end));
+  pai__shelves_init(s);
   pai__fit_init(s);
   pai__lookup_init(&s->by_id);
   pai__lookup_init(&s->by_instance);
@@ -58,13 +65,15 @@ static int fill(pai_sched *s, const pai_cluster *cluster, pai_error **err)
       pai__flat_reserve(&s->held, &s->alloc, s->park->nspots) < 0 ||
       pai__flat_reserve(&s->cpus, &s->alloc, s->park->cpu_words) < 0 ||
       pai__flat_reserve(&s->gpus_used, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&s->gpus_lent, &s->alloc, sums) < 0)
+      pai__flat_reserve(&s->gpus_lent, &s->alloc, sums) < 0 ||
+      pai__flat_reserve(&s->queued, &s->alloc, s->park->ntenants) < 0)
     return pai__oom(err);
   (void)pai__flat_push(&s->rooms, s->park->nspots);
   (void)pai__flat_push(&s->held, s->park->nspots);
   (void)pai__flat_push(&s->cpus, s->park->cpu_words);
   (void)pai__flat_push(&s->gpus_used, sums);
   (void)pai__flat_push(&s->gpus_lent, sums);
+  (void)pai__flat_push(&s->queued, s->park->ntenants);
   rc = pai__rooms_of_cluster(s, s->park, cluster, s->rooms.data, err);
   if (rc == PAI_OK)
     pai__cpus_init(s->park, s->cpus.data);
@@ -131,12 +140,14 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(cluster != NULL, err);
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, unchecked) < 0)
+  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, ntables) < 0)
     return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
   rc = pai__sched_make(&s, cluster, &o, err);
   if (rc < 0)
     return rc;
-  rc = pai__policy_open(s, cluster, &o, err);
+  rc = pai__policy_tables(s, &o, err);
+  if (rc == PAI_OK)
+    rc = pai__policy_open(s, cluster, &o, err);
   if (rc < 0)
     pai_sched_free(s);
   else
@@ -146,19 +157,33 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
 static void dispose_flats(pai_sched *s)
 {
-  pai__flat *list[] = { &s->reqs,           &s->runs,
-                        &s->rooms,          &s->cpus,
-                        &s->kept,           &s->whys,
-                        &s->claims,         &s->gpus_used,
-                        &s->gpus_lent,      &s->held,
-                        &s->decisions,      &s->slots,
-                        &s->candidates,     &s->pool.words,
-                        &s->by_id.slots,    &s->by_instance.slots,
-                        &s->followed.slots, &s->possible.slots,
-                        &s->refused.slots };
+  pai__flat *list[] = { &s->reqs,
+                        &s->runs,
+                        &s->rooms,
+                        &s->cpus,
+                        &s->kept,
+                        &s->whys,
+                        &s->claims,
+                        &s->gpus_used,
+                        &s->gpus_lent,
+                        &s->queued,
+                        &s->rules,
+                        &s->held,
+                        &s->tables,
+                        &s->decisions,
+                        &s->slots,
+                        &s->candidates,
+                        &s->pool.words,
+                        &s->by_id.slots,
+                        &s->by_instance.slots,
+                        &s->followed.slots,
+                        &s->possible.slots,
+                        &s->refused.slots,
+                        &s->ends };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &s->alloc);
+  pai__shelves_dispose(s);
   pai__texts_dispose(&s->names, &s->alloc);
   pai__buf_dispose(&s->line);
 }
@@ -183,11 +208,13 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
   const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
                               &s->cpus,   &s->kept,      &s->whys,
                               &s->claims, &s->gpus_used, &s->gpus_lent,
-                              &s->held };
+                              &s->queued, &s->rules,     &s->held,
+                              &s->tables };
   pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
                           &to->cpus,   &to->kept,      &to->whys,
                           &to->claims, &to->gpus_used, &to->gpus_lent,
-                          &to->held };
+                          &to->queued, &to->rules,     &to->held,
+                          &to->tables };
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)

@@ -181,7 +181,7 @@ static int claim(shrinking *x, uint32_t n)
     gives += g->gives;
   }
   for (uint32_t i = 0; i < n; i++)
-    pai__room_count(pai__room_at(s, slots[i].node),
+    pai__room_count(pai__room_touch(s, slots[i].node),
                     &pai__wants_of(s, r)[slots[i].want], slots[i].gpus);
   rc = pai__claim(s, req, n);
   if (rc != 0)

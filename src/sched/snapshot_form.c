@@ -56,6 +56,7 @@ static const pai__field state[] = {
   PAI__NODE(pai__state_form, nodes, "nodes"),
   PAI__NODE(pai__state_form, reservations, "reservations"),
   PAI__NODE(pai__state_form, requests, "requests"),
+  PAI__NODE(pai__state_form, refused, "refused"),
   PAI__NODE(pai__state_form, decisions, "decisions"),
 };
 
@@ -125,6 +126,13 @@ static const pai__field why[] = {
   PAI__NODE(pai__why_form, failed, "failed"),
 };
 
+static const pai__field rule[] = {
+  PAI__TEXT(pai__rule_form, vc, "vc", .needed = true),
+  PAI__ID(pai__rule_form, behind, "behind", .needed = true),
+  LONG(pai__rule_form, first, "from", .needed = true),
+  LONG(pai__rule_form, last, "to", .needed = true),
+};
+
 static const pai__field pending[] = {
   PAI__WORD(pai__pending_form, kind, pai__decision_words, "decision",
             .needed = true),
@@ -143,4 +151,5 @@ const pai__table pai__run_table = { run, PAI__LEN(run) };
 const pai__table pai__slot_table = { slot, PAI__LEN(slot) };
 const pai__table pai__room_table = { room, PAI__LEN(room) };
 const pai__table pai__why_table = { why, PAI__LEN(why) };
+const pai__table pai__rule_table = { rule, PAI__LEN(rule) };
 const pai__table pai__pending_table = { pending, PAI__LEN(pending) };

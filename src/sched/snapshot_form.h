@@ -21,7 +21,8 @@ typedef struct pai__state_form {
   pai_time next_limit;
   uint32_t first_port, last_port, next_port;
   int unchecked;
-  pai__node cluster, policy, shadow, nodes, reservations, requests, decisions;
+  pai__node cluster, policy, shadow, nodes, reservations, requests, refused,
+    decisions;
 } pai__state_form;
 
 typedef struct pai__policy_form {
@@ -72,6 +73,12 @@ typedef struct pai__why_form {
   pai__node failed;
 } pai__why_form;
 
+typedef struct pai__rule_form {
+  const char *vc;
+  uint64_t behind;
+  int64_t first, last;
+} pai__rule_form;
+
 typedef struct pai__pending_form {
   uint64_t id, by;
   uint32_t instance, want, tasks;
@@ -85,7 +92,7 @@ typedef struct pai__table {
 
 extern const pai__table pai__state_table, pai__policy_table, pai__req_table,
   pai__run_table, pai__slot_table, pai__room_table, pai__why_table,
-  pai__pending_table;
+  pai__rule_table, pai__pending_table;
 
 /* By PAI_DECISION_* and PAI_STOP_*. */
 extern const char *const pai__decision_words[], *const pai__cause_words[];

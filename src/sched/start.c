@@ -4,6 +4,7 @@
 
 #include "resource/bits.h"
 #include "sched/check.h"
+#include "sched/ends.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +26,25 @@ void pai__tally(pai_sched *s, const pai__run *run, int sign)
       of[k] += sign > 0 ? n : -n;
     }
   }
+}
+
+void pai__run_lift(pai_sched *s, uint32_t run, bool up)
+{
+  const pai__run *x = pai__run_at(s, run);
+  const pai__want *wants = pai__wants_of(s, pai__req_at(s, x->req));
+  const pai__slot *slots = pai__slots_of(s, x);
+
+  for (uint32_t i = 0; i < x->tasks; i++) {
+    pai__room *room = pai__room_touch(s, slots[i].node);
+
+    if (!up)
+      pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
+    else if (x->state == PAI__RUN_CLAIMED)
+      pai__room_uncount(room, &wants[slots[i].want], slots[i].gpus);
+    else
+      pai__room_return(room, &wants[slots[i].want], slots[i].gpus);
+  }
+  pai__tally(s, x, up ? -1 : 1);
 }
 
 void pai__tally_again(pai_sched *s)
@@ -103,9 +123,13 @@ static void give(pai_sched *s, uint32_t run, bool numbered)
   pai__run *x = pai__run_at(s, run);
   pai__req *r = pai__req_at(s, x->req);
 
-  if (x->state >= PAI__RUN_PLACED)
-    pai__check_given(s, pai__slots_of(s, x), x->tasks);
+  if (x->state >= PAI__RUN_PLACED) {
+    pai_time end = pai__run_expected(s, x);
 
+    pai__check_given(s, pai__slots_of(s, x), x->tasks);
+    pai__ends_remove(s, run);
+    s->m.left_before = end > s->m.left_before ? end : s->m.left_before;
+  }
   pai__tally(s, x, -1);
   pai__slots_give(s, r, x, numbered);
   x->state = PAI__RUN_RETURNED;
@@ -126,6 +150,7 @@ static void begin(pai_sched *s, uint32_t run)
   pai__check_taken(s, x);
   x->by = 0;
   s->m.nrunning++;
+  pai__ends_add(s, run);
   pai__decide(s, x, PAI_DECISION_START);
 }
 

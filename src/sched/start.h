@@ -29,6 +29,9 @@ void pai__release(pai_sched *s, uint32_t run);
 void pai__tally(pai_sched *s, const pai__run *run, int sign);
 void pai__tally_again(pai_sched *s);
 
+/* On rooms that will be as before: it holds nothing, or holds it again. */
+void pai__run_lift(pai_sched *s, uint32_t run, bool up);
+
 /* A decision about it; there is room for one. */
 void pai__decide(pai_sched *s, const pai__run *run, int kind);
 

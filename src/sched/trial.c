@@ -1,5 +1,6 @@
 /* trial.c - rooms and shares as they might be */
 #include "sched/trial.h"
+#include "sched/shelf.h"
 
 static int take_copy(pai__flat *real, pai__flat *f, const pai_alloc *alloc)
 {
@@ -10,10 +11,12 @@ static int take_copy(pai__flat *real, pai__flat *f, const pai_alloc *alloc)
 
 int pai__trial_begin(pai__trial *t, pai_sched *s)
 {
-  int rooms = take_copy(&t->rooms, &s->rooms, &s->alloc);
-  int used = take_copy(&t->used, &s->gpus_used, &s->alloc);
-  int lent = take_copy(&t->lent, &s->gpus_lent, &s->alloc);
+  int rooms, used, lent;
 
+  pai__shelves_leave(s);
+  rooms = take_copy(&t->rooms, &s->rooms, &s->alloc);
+  used = take_copy(&t->used, &s->gpus_used, &s->alloc);
+  lent = take_copy(&t->lent, &s->gpus_lent, &s->alloc);
   return rooms < 0 || used < 0 || lent < 0 ? PAI_ENOMEM : PAI_OK;
 }
 
@@ -41,4 +44,5 @@ void pai__trial_end(pai__trial *t, pai_sched *s)
   give_back(&t->rooms, &s->rooms, &s->alloc);
   give_back(&t->used, &s->gpus_used, &s->alloc);
   give_back(&t->lent, &s->gpus_lent, &s->alloc);
+  pai__shelves_return(s);
 }

@@ -47,4 +47,11 @@ uint64_t pai__usage_decay(uint64_t usage, uint32_t n);
 /* As much more, and at most INT64_MAX. */
 uint64_t pai__usage_more(uint64_t usage, uint64_t rate, pai_time time);
 
+/* As one JSON value.  PAI_OK; or a code of @p write. */
+int pai__usage_write(const pai__usage *u, const pai_sched *s,
+                     pai_write_cb write, void *user_data);
+/* PAI_OK; PAI_EINVAL: that is not what it writes; PAI_ENOMEM. */
+int pai__usage_read(pai__usage *u, pai_sched *s, const char *saved,
+                    size_t len);
+
 #endif

@@ -38,7 +38,7 @@ static uint32_t lack_of(const pai_sched *s, uint32_t req)
 {
   uint32_t lack = pai__req_lack(s, pai__req_at(s, req));
 
-  return lack != PAI_LACK_NOTHING ? lack : pai__why_of(s, req)->lack;
+  return lack != PAI_LACK_NOTHING ? lack : pai__req_why(s, req).lack;
 }
 
 /* The first request it waits for. */
@@ -67,7 +67,7 @@ static bool waits(const pai_sched *s, const pai__req *r)
 int pai_sched_reason(const pai_sched *s, uint64_t id, pai_reason *reason)
 {
   pai_reason full = { 0 };
-  const pai__why *why;
+  pai__why why;
   const pai__req *r;
   uint32_t req;
 
@@ -76,25 +76,25 @@ int pai_sched_reason(const pai_sched *s, uint64_t id, pai_reason *reason)
   if (req == PAI__NONE || !waits(s, pai__req_at(s, req)))
     return PAI_ENOTFOUND;
   r = pai__req_at(s, req);
-  why = pai__why_of(s, req);
+  why = pai__req_why(s, req);
   full.lack = full.of = (int)lack_of(s, req);
   if (full.lack == PAI_LACK_AFTER) {
     full.behind = follows(s, r);
   } else if (full.lack == PAI_LACK_THROTTLE) {
     full.wanted = (uint64_t)r->active + 1;
     full.found = r->at_once;
-  } else if (full.lack == (int)why->lack) {
-    full.of = (int)(why->of != 0 ? why->of : why->lack);
-    full.want = why->want;
-    full.placed = why->placed;
-    full.tasks = why->tasks;
-    full.wanted = why->wanted;
-    full.found = why->found;
-    full.behind = why->behind;
-    full.until = why->until;
-    full.text = pai__texts_text(&s->names, why->text);
-    if (why->node != PAI__NONE)
-      full.node = s->park->spots[why->node].name;
+  } else if (full.lack == (int)why.lack) {
+    full.of = (int)(why.of != 0 ? why.of : why.lack);
+    full.want = why.want;
+    full.placed = why.placed;
+    full.tasks = why.tasks;
+    full.wanted = why.wanted;
+    full.found = why.found;
+    full.behind = why.behind;
+    full.until = why.until;
+    full.text = pai__texts_text(&s->names, why.text);
+    if (why.node != PAI__NONE)
+      full.node = s->park->spots[why.node].name;
   }
   return PAI__FILL_VIEW(reason, full, pai_reason, text);
 }
@@ -103,9 +103,11 @@ uint32_t pai_sched_failed(const pai_sched *s, uint64_t id, int lack)
 {
   uint32_t req = s != NULL ? pai__req_find(s, id) : PAI__NONE;
 
-  return req == PAI__NONE || lack < 0 || lack >= PAI_LACKS
+  /* What nobody considers any more, as what is held, has no such counts. */
+  return req == PAI__NONE || lack < 0 || lack >= PAI_LACKS ||
+             lack_of(s, req) != pai__why_of(s, req)->lack
            ? 0
-           : pai__why_of(s, req)->failed[lack];
+           : pai__req_why(s, req).failed[lack];
 }
 
 /* --- requests ------------------------------------------------------------- */

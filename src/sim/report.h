@@ -83,7 +83,8 @@ struct pai_sim_report {
   const char *trace;   /* its form */
   uint64_t gpus, cpus;
   size_t nodes;
-  pai_time bin; /* how long each takes */
+  pai_time span; /* what bins are of, from the first submission on */
+  pai_time bin;  /* how long each takes; the last one until the span ends */
   pai__bin bins[PAI__BINS];
   size_t nbins;
   pai__spread waits, slowdowns; /* microseconds; thousandths */
@@ -95,6 +96,9 @@ struct pai_sim_report {
   size_t nbars;
   bool bars_cut; /* there were more */
 };
+
+/* An empty one; PAI_OK or PAI_ENOMEM, and then *out is NULL. */
+int pai__sim_report_make(pai_sim_report **out, const pai_alloc *alloc);
 
 /* Writers of one or more reports; each has a file of its own. */
 int pai__report_json(const pai_sim_report *const *reports, size_t n,

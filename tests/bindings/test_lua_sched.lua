@@ -116,6 +116,17 @@ function tests.nodes()
   assert(s:unreserve("night"))
   fails("PAI_ENOTFOUND", s:unreserve("night"))
   assert(s:set_shadow("backfill") and s:sums().shadow == "backfill")
+  local mine = { name = "mine" }
+  function mine:decide(host)
+    for id in host:waiting() do
+      host:start(id, "pack")
+    end
+  end
+  assert(s:set_shadow(mine) and s:sums().shadow == "mine")
+  local saved = assert(s:save())
+  fails("PAI_ENOTFOUND", openpai.scheduler.load(saved))
+  assert(openpai.scheduler.load(saved, nil, mine):save() == saved)
+  assert(s:set_policy(mine) and s:sums().policy == "mine")
   assert(s:set_shadow() and s:sums().shadow == nil)
   assert(s:set_policy("backfill", { place = "spread" }))
   assert(s:sums().policy == "backfill")

@@ -37,8 +37,30 @@ class LogTest(program.ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('"decision":"start","id":7', done.stdout)
         done = self.run_cli("sched", "replay", "--policy", "best", self.log)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no policy 'best'", done.stderr)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("openpai: error: --policy best: there is no policy "
+                      "'best'\n  help: one of: fifo,", done.stderr)
+        done = self.run_cli("sched", "replay", "--policy", "fair",
+                            "--options", '{"mode": "decay"}', self.log)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words, what in (
+                (["--policy", "fair", "--options", '{"mod": 1}'],
+                 'no option "mod"; it has mode, shares,'),
+                (["--policy", "fair", "--options", "{"], "expected a key"),
+                (["--options", "{}"], "--options are those of --policy")):
+            done = self.run_cli("sched", "replay", *words, self.log)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(what, done.stderr)
+
+    def test_other_policy_of_blanks(self):
+        """What is written by hand may have blanks."""
+        text = self.text.replace('"event":"policy"', '"event" : "policy"')
+        done = self.run_cli("sched", "show", self.write("b.log", text))
+        self.assertEqual(done.returncode, 0)
+        one, other = (
+            self.run_cli("sched", "replay", "--policy", "backfill", log).stdout
+            for log in (self.log, self.folder / "b.log"))
+        self.assertEqual(one, other)
 
     def test_a_snapshot_begins_a_log(self):
         lines = self.text.splitlines(keepends=True)

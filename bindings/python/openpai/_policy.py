@@ -160,10 +160,10 @@ class Adapter:
 
 
 PolicyLike = Union[str, SchedulingPolicy, type]
+PolicyRef = Union[None, str, Tuple[Adapter, str, bool, bool]]
 
 
-def policy_ref(policy: Optional[PolicyLike]
-               ) -> Union[None, str, Tuple[Adapter, str, bool, bool]]:
+def policy_ref(policy: Optional[PolicyLike]) -> PolicyRef:
     """What the facade takes: nothing, a name, or an object's adapter."""
     if policy is None or isinstance(policy, str):
         return policy

@@ -189,6 +189,9 @@ class Reason:
     #: request itself, and of others.
     own_change: Tuple[Dict[str, Any], ...] = field(default=(), hash=False)
     other_change: Tuple[Dict[str, Any], ...] = field(default=(), hash=False)
+    #: Something has changed since it was looked at: it starts at the next
+    #: decide().
+    starts: bool = False
 
 
 class Policy(NamedTuple):

@@ -1,16 +1,17 @@
 """Schedulers: events go in, decisions come out."""
+import io
 import json
 import os
 from types import TracebackType
 from typing import (
-    IO, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Protocol,
+    IO, Any, BinaryIO, Dict, Iterable, Iterator, List, Mapping, Optional, Protocol,
     Sequence, Tuple, Type, Union)
 
 from . import facade as _facade
 from ._allocation import Allocation
 from ._cluster import Cluster
 from ._job import Path
-from ._policy import PolicyLike, policy_ref
+from ._policy import PolicyLike, PolicyRef, SchedulingPolicy, policy_ref
 from ._queue import (
     Decision, Policy, Reason, Views, Want, make_decisions, make_reason)
 from ._values import made, text_or_bytes
@@ -21,7 +22,18 @@ _NEVER = 2 ** 63 - 1
 class Writer(Protocol):
     """Where lines go, as a file for text."""
 
-    def write(self, text: str) -> object: ...
+    def write(self, text: str, /) -> object: ...
+
+
+class _Encoded:
+    """A file for bytes, as one for text."""
+    __slots__ = ("_file",)
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, text: str) -> object:
+        return self._file.write(text.encode())
 
 
 WantLike = Union[Want, Mapping[str, Any]]
@@ -63,32 +75,39 @@ class Scheduler(Views):
 
     @classmethod
     def load(cls, text: Union[str, bytes],
-             policy: Optional[PolicyLike] = None) -> "Scheduler":
+             policy: Optional[PolicyLike] = None,
+             shadow: Optional[SchedulingPolicy] = None) -> "Scheduler":
         """Makes one of what save() has given, which goes on just as that one.
 
-        A policy of yours is needed again, by the same name.
+        Policies of yours are needed again, by the same names.  If `policy` is
+        the name of a built-in one, that decides from now on.
         """
-        return cls._of(_facade.Scheduler.load(text_or_bytes(text),
-                                              policy_ref(policy)))
+        return cls._of(_facade.Scheduler.load(
+            text_or_bytes(text), policy_ref(policy), _own(shadow)))
 
     @classmethod
-    def replay(cls, log: Union[Path, Iterable[str]],
-               policy: Optional[PolicyLike] = None) -> Iterator[Decision]:
+    def replay(cls, log: Union[Path, Iterable[Union[str, bytes]]],
+               policy: Optional[PolicyLike] = None,
+               shadow: Optional[SchedulingPolicy] = None
+               ) -> Iterator[Decision]:
         """Does again what a log tells, of a file or of lines, and gives all
-        decisions, which are the same as then."""
+        decisions, which are the same as then; policies are those of load()."""
         if isinstance(log, (str, bytes, os.PathLike)):
             with open(log, encoding="utf-8") as lines:
-                yield from cls._replay(lines, policy)
+                yield from cls._replay(lines, policy, shadow)
         else:
-            yield from cls._replay(log, policy)
+            yield from cls._replay(log, policy, shadow)
 
     @classmethod
-    def _replay(cls, lines: Iterable[str],
-                policy: Optional[PolicyLike]) -> Iterator[Decision]:
+    def _replay(cls, lines: Iterable[Union[str, bytes]],
+                policy: Optional[PolicyLike],
+                shadow: Optional[SchedulingPolicy]) -> Iterator[Decision]:
         scheduler = None
         for line in lines:
+            if isinstance(line, bytes):
+                line = line.decode()
             if scheduler is None:
-                scheduler = cls.load(line, policy)
+                scheduler = cls.load(line, policy, shadow)
             elif line.strip() and scheduler._sched.send(line) > 0:
                 yield from scheduler.decisions
 
@@ -213,15 +232,25 @@ class Scheduler(Views):
         self._sched.cluster(_cluster(new),
                             self._sched.now() if time is None else time)
 
-    def set_policy(self, name: str, *, time: Optional[int] = None,
+    def set_policy(self, policy: PolicyLike, *, time: Optional[int] = None,
                    **options: object) -> None:
-        """From now on this built-in policy decides."""
-        self._send("policy", time, policy=name, options=options or None)
+        """From now on this policy decides; what runs goes on."""
+        self._set(False, policy, time, options)
 
-    def set_shadow(self, name: Optional[str], *, time: Optional[int] = None,
-                   **options: object) -> None:
-        """It decides beside the one that counts, without effect: see sums."""
-        self._send("shadow", time, policy=name, options=options or None)
+    def set_shadow(self, policy: Optional[PolicyLike], *,
+                   time: Optional[int] = None, **options: object) -> None:
+        """It decides beside the one that counts, without effect: see sums.
+        None: no more.
+
+        One of yours is told of events, and a copy of it is asked each time.
+        """
+        self._set(True, policy, time, options)
+
+    def _set(self, beside: bool, policy: Optional[PolicyLike],
+             time: Optional[int], options: Mapping[str, object]) -> None:
+        self._sched.policy(self._sched.now() if time is None else time,
+                           beside, json.dumps(options) if options else None,
+                           policy_ref(policy))
 
     # --- what is to be done ---
 
@@ -274,15 +303,19 @@ class Scheduler(Views):
         """The whole state as one line of JSON."""
         return self._sched.save()
 
-    def log(self, file: Union[Path, Writer, None]) -> "Log":
+    def log(self, file: Union[Path, Writer, BinaryIO, None]) -> "Log":
         """From now on each event and decision is written, behind the state as
-        it is now, to a file that is begun anew, or to an object with write();
-        None: no more.  `with scheduler.log(path):` ends it, too."""
+        it is now, to a file that is begun anew, or to an open one, of text or
+        of bytes, or any object with write(); None: no more.
+        `with scheduler.log(path):` ends it, too."""
         if file is None:
             self._sched.log(None)
             return Log(self, None)
         if not isinstance(file, (str, bytes, os.PathLike)):
-            self._sched.log(file)
+            if not callable(getattr(file, "write", None)):
+                raise TypeError("a log is a path, or has write(), which %s "
+                                "has not" % type(file).__name__)
+            self._sched.log(_Encoded(file) if _is_binary(file) else file)
             return Log(self, None)
         # A line at a time, so that it is there when its event is answered.
         opened = open(file, "w", encoding="utf-8", buffering=1)
@@ -324,6 +357,10 @@ class Log:
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return "<openpai.Log%s>" % (
+            " %r" % self._file.name if self._file is not None else "")
+
     def close(self) -> None:
         """Ends it."""
         self._scheduler._sched.log(None)
@@ -341,6 +378,21 @@ def _cluster(cluster: object) -> "_facade.Cluster":
         raise TypeError("a Cluster is wanted, not %s"
                         % type(cluster).__name__)
     return cluster._cluster
+
+
+def _is_binary(file: object) -> bool:
+    """A wrapper, as of tempfile, tells it by its mode."""
+    if isinstance(file, (io.RawIOBase, io.BufferedIOBase)):
+        return True
+    mode = getattr(file, "mode", "")
+    return isinstance(mode, str) and "b" in mode
+
+
+def _own(policy: Optional[SchedulingPolicy]) -> PolicyRef:
+    if isinstance(policy, str):
+        raise TypeError("a shadow is a policy of yours: built-in ones are "
+                        "known by their names")
+    return policy_ref(policy)
 
 
 def _id(id: int) -> Union[int, str]:

@@ -3,74 +3,110 @@
 
 #include <openpai/platform.h>
 
-pai_spec *job_spec(made_spec *m, uint32_t first, uint32_t second,
-                   uint32_t retries)
+void hand_form(by_hand *h, uint32_t first, uint32_t second, int32_t retries)
 {
-  *m = (made_spec){ .spec = { .alloc = pai__libc_alloc,
-                              .name = "job",
-                              .retry_count = retries,
-                              .roles = m->roles,
-                              .nroles = second > 0 ? 2 : 1,
-                              .ntasks = first + second } };
-  m->roles[0] = (pai__role){ .name = "a",
-                             .instances = first,
-                             .min_failed = 1,
-                             .min_succeeded = (int32_t)first };
-  m->roles[1] = (pai__role){ .name = "b",
-                             .instances = second,
-                             .min_failed = 1,
-                             .min_succeeded = (int32_t)second };
-  atomic_init(&m->spec.refs, 1);
-  return &m->spec;
+  *h = (by_hand){ .now = 1000 };
+  h->roles[0] = (pai__form_role){ .tasks = first,
+                                  .min_failed = 1,
+                                  .min_succeeded = (int32_t)first };
+  h->roles[1] = (pai__form_role){ .tasks = second,
+                                  .min_failed = 1,
+                                  .min_succeeded = (int32_t)second };
+  h->form = (pai__job_form){ .roles = h->roles,
+                             .nroles = second > 0 ? 2 : 1,
+                             .retry = { true, retries } };
 }
 
-int job_event(pai__job *job, enum pai__event_kind kind, uint32_t task,
-              int code)
+void hand_begin(by_hand *h)
 {
-  return pai__job_handle(job, &(pai__job_event){ kind, task, code });
+  assert_int_equal(pai__job_init(&h->job, &pai__libc_alloc, &h->form, 1),
+                   PAI_OK);
 }
 
-pai_time job_expect(pai__job *job, enum pai__action_kind kind, uint32_t task)
+void hand_start(by_hand *h, uint32_t first, uint32_t second, int32_t retries)
+{
+  hand_form(h, first, second, retries);
+  hand_begin(h);
+}
+
+void hand_dispose(by_hand *h)
+{
+  hand_expect_nothing(h);
+  pai__job_dispose(&h->job);
+}
+
+int hand_event(by_hand *h, enum pai__event_kind kind, uint32_t task,
+               uint32_t count, int code)
+{
+  return pai__job_handle(&h->job,
+                         &(pai__job_event){ kind, task, count, code, h->now });
+}
+
+void hand_take(by_hand *h, enum pai__event_kind kind, uint32_t task,
+               uint32_t count)
+{
+  assert_int_equal(hand_event(h, kind, task, count, 0), PAI_OK);
+}
+
+void hand_end(by_hand *h, uint32_t task, int code)
+{
+  assert_int_equal(hand_event(h, PAI__EV_TASK_ENDED, task, 1, code), PAI_OK);
+}
+
+static pai_time expect(by_hand *h, enum pai__action_kind kind, bool whole,
+                       uint32_t task, uint32_t count)
 {
   pai__action a;
 
-  assert_true(pai__job_next(job, &a));
+  assert_true(pai__job_has_next(&h->job));
+  assert_true(pai__job_next(&h->job, UINT32_MAX, &a));
   assert_int_equal(a.kind, kind);
   assert_int_equal(a.task, task);
-  return a.delay;
+  assert_int_equal(a.count, count);
+  assert_int_equal(a.whole, whole);
+  return a.until;
 }
 
-void job_expect_nothing(pai__job *job)
+pai_time hand_expect(by_hand *h, enum pai__action_kind kind, uint32_t task,
+                     uint32_t count)
+{
+  return expect(h, kind, false, task, count);
+}
+
+pai_time hand_expect_whole(by_hand *h, enum pai__action_kind kind)
+{
+  return expect(h, kind, true, 0, h->job.ntasks);
+}
+
+void hand_expect_nothing(by_hand *h)
 {
   pai__action a;
 
-  assert_false(pai__job_next(job, &a));
+  assert_false(pai__job_has_next(&h->job));
+  assert_false(pai__job_next(&h->job, UINT32_MAX, &a));
 }
 
-pai__job *job_start(made_spec *m, uint32_t first, uint32_t second,
-                    uint32_t retries)
+void hand_expect_finish(by_hand *h)
 {
-  pai__job *job;
-
-  assert_int_equal(pai__job_new(&job, &pai__libc_alloc,
-                                job_spec(m, first, second, retries), 1),
-                   PAI_OK);
-  return job;
+  hand_expect_whole(h, PAI__DO_RELEASE);
+  hand_expect_whole(h, PAI__DO_FINISH);
+  hand_expect_nothing(h);
+  assert_int_equal(h->job.state, PAI__JOB_DONE);
 }
 
-void job_bring_up(pai__job *job)
+void hand_place(by_hand *h)
 {
-  job_expect(job, PAI__DO_QUEUE, 0);
-  assert_int_equal(job_event(job, PAI__EV_PLACED, 0, 0), PAI_OK);
-  for (uint32_t i = 0; i < job->ntasks; i++) {
-    job_expect(job, PAI__DO_START, i);
-    assert_int_equal(job_event(job, PAI__EV_TASK_STARTED, i, 0), PAI_OK);
-  }
-  job_expect_nothing(job);
-  assert_int_equal(pai__job_public_state(job), PAI_STATE_RUNNING);
+  uint32_t n = h->job.ntasks;
+
+  hand_take(h, PAI__EV_PLACED, 0, 0);
+  hand_expect(h, PAI__DO_START, 0, n);
+  hand_take(h, PAI__EV_TASK_STARTED, 0, n);
+  hand_expect_nothing(h);
+  assert_int_equal(pai__job_public_state(&h->job), PAI_STATE_RUNNING);
 }
 
-void job_end(pai__job *job, uint32_t task, int code)
+void hand_bring_up(by_hand *h)
 {
-  assert_int_equal(job_event(job, PAI__EV_TASK_ENDED, task, code), PAI_OK);
+  hand_expect_whole(h, PAI__DO_QUEUE);
+  hand_place(h);
 }

@@ -8,28 +8,43 @@
 
 #include "job/job.h"
 
-/* A spec of up to two roles, made without a file. */
-typedef struct made_spec {
-  pai_spec spec;
-  pai__role roles[2];
-} made_spec;
+/* A job of up to two roles, its form, and what time it is. */
+typedef struct by_hand {
+  pai__form_role roles[2];
+  pai__job_form form;
+  pai__job job;
+  pai_time now;
+} by_hand;
 
-/* Fills it in: tasks of role `a`, of role `b`, and retries allowed. */
-pai_spec *job_spec(made_spec *m, uint32_t first, uint32_t second,
-                   uint32_t retries);
-/* The same, and a job of it. */
-pai__job *job_start(made_spec *m, uint32_t first, uint32_t second,
-                    uint32_t retries);
+/* A form with tasks of role `a`, of role `b`, and retries allowed; OpenPAI's
+ * defaults: the first failure decides, and the last success. */
+void hand_form(by_hand *h, uint32_t first, uint32_t second, int32_t retries);
+/* A job of the form. */
+void hand_begin(by_hand *h);
+/* Both. */
+void hand_start(by_hand *h, uint32_t first, uint32_t second, int32_t retries);
+/* The job must have nothing more to do. */
+void hand_dispose(by_hand *h);
 
-int job_event(pai__job *job, enum pai__event_kind kind, uint32_t task,
-              int code);
-void job_end(pai__job *job, uint32_t task, int code); /* a task has ended */
+int hand_event(by_hand *h, enum pai__event_kind kind, uint32_t task,
+               uint32_t count, int code);
+/* Events that must be taken. */
+void hand_take(by_hand *h, enum pai__event_kind kind, uint32_t task,
+               uint32_t count);
+void hand_end(by_hand *h, uint32_t task, int code); /* a task has ended */
 
-/* The next action must be this one, whose delay is returned; or none. */
-pai_time job_expect(pai__job *job, enum pai__action_kind kind, uint32_t task);
-void job_expect_nothing(pai__job *job);
+/* The next action must be this one, whose time is returned; or none. */
+pai_time hand_expect(by_hand *h, enum pai__action_kind kind, uint32_t task,
+                     uint32_t count);
+/* One of the whole job. */
+pai_time hand_expect_whole(by_hand *h, enum pai__action_kind kind);
+void hand_expect_nothing(by_hand *h);
+/* What ends a gang that had asked for its room. */
+void hand_expect_finish(by_hand *h);
 
-/* The job is placed, and all its tasks come up. */
-void job_bring_up(pai__job *job);
+/* A gang that waits is placed, and all its tasks come up. */
+void hand_place(by_hand *h);
+/* The same from the beginning. */
+void hand_bring_up(by_hand *h);
 
 #endif

@@ -1,5 +1,5 @@
 /* Policy capacity: what is guaranteed, what is lent, and what is asked back. */
-#include "scene.h"
+#include "scribe.h"
 
 #include "base/prng.h"
 
@@ -89,14 +89,53 @@ static void who_uses_least_of_his_own_goes_first(void **state)
   pai_sched_free(s);
 }
 
+/* A snapshot may have been changed by hand. */
+static void options_of_a_snapshot_are_looked_at(void **state)
+{
+  pai_sched *s = shared("{\"queues\": {\"bob\": {\"max\": 8}}}"), *again;
+  pai_error *err;
+  pai__buf text;
+  char *max;
+
+  (void)state;
+  scribe_save(s, &text);
+  pai_sched_free(s);
+  assert_int_equal(
+    pai_sched_load(&again, pai__buf_text(&text), text.len, NULL, NULL),
+    PAI_OK);
+  pai_sched_free(again);
+  max = strstr(text.data, "\"max\":8");
+  assert_non_null(max);
+  memcpy(max, "\"mix\"", 5);
+  assert_int_equal(
+    pai_sched_load(&again, pai__buf_text(&text), text.len, NULL, &err),
+    PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "queue \"bob\" has \"mix\"");
+  pai__buf_dispose(&text);
+}
+
 static void more_than_the_greatest_share_is_refused(void **state)
 {
-  pai_sched *s = shared("{\"queues\": {\"bob\": {\"max\": 6}}}");
+  pai_sched *s = shared("{\"queues\": {\"bob\": {\"max\": 8}}}");
+  pai_sched_event less = { .kind = PAI_SCHED_POLICY,
+                           .text = "capacity",
+                           .options =
+                             "{\"queues\": {\"bob\": {\"max\": 6}}}" };
+  pai_want want = scene_want(2, 4);
+  pai_request q = { .id = 9, .vc = "bob", .wants = &want, .nwants = 1 };
+  pai_error *err;
   pai_reason r = { .struct_size = sizeof(r) };
 
   (void)state;
   assert_int_equal(ask(s, 1, "bob", 1, 4, 0), PAI_OK);
-  assert_int_equal(ask(s, 2, "bob", 2, 4, 0), PAI_OK); /* never */
+  assert_int_equal(ask(s, 2, "bob", 2, 4, 0), PAI_OK);
+  assert_int_equal(scene_event(s, less, NULL), PAI_OK);
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM); /* at once */
+  test_expect_error(err, PAI_ENOROOM,
+                    "it can never start: it asks for 8 GPUs, and queue "
+                    "\"bob\" has at most 6");
+  assert_int_equal(scene_change(s, 1, "tasks", 2), PAI_ENOROOM);
+  assert_int_equal(scene_change(s, 2, "name", 0), PAI_OK); /* as it was */
   assert_int_equal(ask(s, 3, "bob", 1, 3, 0), PAI_OK);
   assert_int_equal(ask(s, 4, "bob", 1, 1, 0), PAI_OK);
   assert_string_equal(scene_decide(s), "start 1");
@@ -441,10 +480,10 @@ static void random_event(world *w, uint64_t ends)
       assert_int_equal(scene_finish(w->s, id), PAI_OK);
     return;
   }
-  assert_true(ask(w->s, id, vcs[pai__prng_below(&w->random, VCS)],
-                  1 + (uint32_t)pai__prng_below(&w->random, 3),
-                  (uint32_t)pai__prng_below(&w->random, 5),
-                  (int)pai__prng_below(&w->random, 4) - 1) == PAI_OK);
+  (void)ask(w->s, id, vcs[pai__prng_below(&w->random, VCS)],
+            1 + (uint32_t)pai__prng_below(&w->random, 3),
+            (uint32_t)pai__prng_below(&w->random, 5),
+            (int)pai__prng_below(&w->random, 4) - 1); /* or it is too much */
   w->next++;
 }
 
@@ -542,6 +581,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_idle_is_lent_and_asked_back),
     cmocka_unit_test(who_uses_least_of_his_own_goes_first),
+    cmocka_unit_test(options_of_a_snapshot_are_looked_at),
     cmocka_unit_test(more_than_the_greatest_share_is_refused),
     cmocka_unit_test(without_reclaim_nobody_is_stopped),
     cmocka_unit_test(queues_lend_to_those_beside_them),

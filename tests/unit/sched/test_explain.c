@@ -83,6 +83,88 @@ static void what_is_held_is_told_so(void **state)
   pai_sched_free(s);
 }
 
+static void what_is_not_considered_any_more_has_no_counts(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4", NULL, NULL, NULL);
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 2, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_GPU), 2);
+  assert_int_equal(scene_change(s, 2, "held", 1), PAI_OK);
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_GPU), 0);
+  assert_string_equal(explain(s, 2, 0),
+                      "Request 2 waits: it is held until it is released. It "
+                      "would start now if it was released.\n");
+  pai_sched_free(s);
+}
+
+static void what_starts_with_the_next_decision_is_told_so(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4", NULL, NULL, NULL);
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 2, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 1, 4), PAI_OK);
+  assert_string_equal(explain(s, 1, 0),
+                      "Request 1 waits: nobody has considered it yet. It "
+                      "starts at the next decision.\n");
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(explain(s, 2, 0),
+                      "Request 2 waits: something has changed since it was "
+                      "considered, and it starts at the next decision.\n");
+  assert_non_null(strstr(explain(s, 2, PAI_FORMAT_JSON), "\"starts\":true"));
+  assert_string_equal(scene_decide(s), "start 2");
+  pai_sched_free(s);
+}
+
+static void plans_and_instances_are_told(void **state)
+{
+  pai_sched *s = scene_new("nodes:3 gpu:4", "backfill", NULL, NULL);
+  pai_want want = scene_want(1, 4);
+  pai_request sweep = {
+    .id = 1, .duration = 90000000, .instances = 3, .wants = &want, .nwants = 1
+  };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &sweep, NULL), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 3, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 1.1, start 1.2");
+  assert_non_null(
+    strstr(explain(s, 2, 0),
+           " As planned, it starts in 90 seconds. It would start now if "
+           "instance 0 of request 1, instance 2 of request 1 and instance 1 "
+           "of request 1 had finished."));
+  pai_sched_free(s);
+}
+
+static void who_would_delay_others_may_be_short(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4", "backfill", NULL, NULL);
+  pai_want want = scene_want(1, 4);
+  pai_request q = {
+    .id = 1, .duration = 90000000, .wants = &want, .nwants = 1
+  };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 2, 4), PAI_OK);
+  q.id = 3;
+  q.duration = 91000000;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_non_null(
+    strstr(explain(s, 3, 0), "it would delay what is planned before it."));
+  assert_non_null(strstr(explain(s, 3, 0),
+                         "It would start now if it was limited to 90 "
+                         "seconds"));
+  pai_sched_free(s);
+}
+
 /* --- every change works --------------------------------------------------- */
 
 typedef struct world {
@@ -225,6 +307,7 @@ static void each_change_that_is_told_works(void **state)
                    { "fifo", "{\"greedy\": true}" },
                    { "backfill", "{}" },
                    { "backfill", "{\"mode\": \"conservative\"}" },
+                   { "priority", "{}" },
                    { "capacity", "{}" },
                    { "fair", "{}" },
                    { "fair", "{\"mode\": \"decay\", \"user_max_gpus\": 8}" },
@@ -233,7 +316,7 @@ static void each_change_that_is_told_works(void **state)
   world w = { .random = { 1 } };
 
   (void)state;
-  for (unsigned round = 0; round < 162; round++) {
+  for (unsigned round = 0; round < 180; round++) {
     size_t p = round / PAI__LEN(clusters) % PAI__LEN(policies);
 
     w.s = scene_new(clusters[round % PAI__LEN(clusters)], policies[p].name,
@@ -286,6 +369,10 @@ int main(void)
     cmocka_unit_test(a_paragraph_tells_why_and_what_would_help),
     cmocka_unit_test(shares_of_a_policys_own_are_told_as_such),
     cmocka_unit_test(what_is_held_is_told_so),
+    cmocka_unit_test(what_is_not_considered_any_more_has_no_counts),
+    cmocka_unit_test(what_starts_with_the_next_decision_is_told_so),
+    cmocka_unit_test(plans_and_instances_are_told),
+    cmocka_unit_test(who_would_delay_others_may_be_short),
     cmocka_unit_test(each_change_that_is_told_works),
     cmocka_unit_test(failing_memory_is_told),
   };

@@ -355,6 +355,39 @@ static void what_is_claimed_is_kept(void **state)
   pai_sched_free(s);
 }
 
+static int submit_cpus(pai_sched *s, uint64_t id, uint32_t cpus, int priority)
+{
+  pai_want want = scene_want(1, 0);
+  pai_request q = {
+    .id = id, .wants = &want, .nwants = 1, .priority = priority
+  };
+
+  want.cpus = cpus;
+  return scene_request(s, &q, NULL);
+}
+
+/* CPUs are nobody's in particular: the least important ones go, as few as it
+ * takes. */
+static void cpus_alone_are_made_room_for(void **state)
+{
+  pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", NULL);
+
+  (void)state;
+  assert_int_equal(submit_cpus(s, 1, 2, 3), PAI_OK);
+  assert_int_equal(submit_cpus(s, 2, 1, 1), PAI_OK);
+  assert_int_equal(submit_cpus(s, 3, 5, 2), PAI_OK);
+  assert_string_equal(decide_by(s, start_all), "start 1, start 2, start 3");
+  assert_string_equal(scene_places(s, 3, 0), "0:0");
+  /* 2 alone would not do, and with 3 it may stay. */
+  assert_int_equal(submit_cpus(s, 4, 4, 9), PAI_OK);
+  assert_string_equal(claim(s, 0, 0, 0), "stop 3 preempted");
+  assert_int_equal(tell(s, PAI_SCHED_RETURNED, 3), PAI_OK);
+  assert_string_equal(decide_by(s, start_all), "start 4, start 3");
+  assert_string_equal(scene_places(s, 4, 0), "0:0");
+  assert_string_equal(scene_places(s, 3, 0), "1:0");
+  pai_sched_free(s);
+}
+
 static void claims_that_could_never_be(void **state)
 {
   pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", NULL);
@@ -526,6 +559,7 @@ int main(void)
     cmocka_unit_test(the_old_is_given_back),
     cmocka_unit_test(the_opportunistic_give_way),
     cmocka_unit_test(what_is_claimed_is_kept),
+    cmocka_unit_test(cpus_alone_are_made_room_for),
     cmocka_unit_test(claims_that_could_never_be),
     cmocka_unit_test(claims_keep_to_shares),
     cmocka_unit_test(places_are_of_the_kind_that_is_wanted),

@@ -65,6 +65,29 @@ static void a_gang_is_of_one_kind(void **state)
   pai_sched_free(s);
 }
 
+static void of_several_kinds_the_nearest_is_told(void **state)
+{
+  pai_sched *s = open_site();
+  pai_want want = scene_want(1, 9);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
+  pai_error *err;
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  test_expect_error(err, PAI_ENOROOM, "none has more than 8");
+  want = scene_want(1, 5);
+  want.type = "v100";
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  test_expect_error(err, PAI_ENOROOM,
+                    "of the machines that suit otherwise none has more than "
+                    "4");
+  want.type = "v10";
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOTFOUND);
+  assert_string_equal(pai_error_help(err), "did you mean 'v100'?");
+  test_expect_error(err, PAI_ENOTFOUND, "'v10'");
+  pai_sched_free(s);
+}
+
 static void a_pin_keeps_it_in_its_cell(void **state)
 {
   pai_sched *s = open_site();
@@ -81,12 +104,19 @@ static void a_pin_keeps_it_in_its_cell(void **state)
   assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
   assert_string_equal(scene_decide(s), "");
   assert_string_equal(scene_lack(s, 2), "gpu");
-  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_PIN), 1); /* a2 */
-  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_TYPE), 3);
+  /* It would take any GPUs, so only c1 has no such ones. */
+  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_GPU), 1);
+  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_PIN), 3);
+  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_TYPE), 1);
   q.id = 3;
   q.pin = "nowhere";
   assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
   test_expect_error(err, PAI_ENOROOM, "pinned as 'nowhere'");
+  q.pin = NULL;
+  q.within = "racl";
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  assert_string_equal(pai_error_help(err), "did you mean 'rack'?");
+  test_expect_error(err, PAI_ENOROOM, "is a \"racl\"");
   pai_sched_free(s);
 }
 
@@ -567,6 +597,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_type_is_a_kind_or_a_sku),
     cmocka_unit_test(a_gang_is_of_one_kind),
+    cmocka_unit_test(of_several_kinds_the_nearest_is_told),
     cmocka_unit_test(a_pin_keeps_it_in_its_cell),
     cmocka_unit_test(what_is_to_be_together_is),
     cmocka_unit_test(nothing_begins_on_a_node_that_is_not_up),

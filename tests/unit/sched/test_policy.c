@@ -1,5 +1,5 @@
 /* Policies of the caller's: what they may ask for, shadows, swapping. */
-#include "scene.h"
+#include "scribe.h"
 
 typedef struct asking {
   int (*decide)(const pai_policy_host *host);
@@ -272,6 +272,100 @@ static void a_shadow_is_counted_and_changes_nothing(void **state)
   pai_sched_free(s);
 }
 
+static int start_all(const pai_policy_host *host)
+{
+  uint64_t id = 0;
+  int rc = 0;
+
+  while (rc >= 0 && (id = host->next_waiting(host, id)) != 0)
+    rc = host->start(host, id, NULL);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+static int refuse_events(void *state, void *data, const pai_policy_host *host,
+                         const pai_sched_event *event)
+{
+  (void)state;
+  (void)data;
+  (void)event;
+  return host->give_up(host, PAI_EINVAL, "no news, please");
+}
+
+/* One of the caller's decides beside another, or instead of it; and what a log
+ * tells of that is done again by whoever knows it. */
+static void a_table_may_be_a_shadow_and_be_swapped_in(void **state)
+{
+  pai_policy deaf = table;
+  pai_policy bad = table;
+  pai_sched *s = scene_new("nodes:2 gpu:4", "fifo", NULL, NULL), *again;
+  pai_sched_event beside = { .kind = PAI_SCHED_SHADOW, .table = &deaf };
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  const pai_policy *known[] = { &deaf };
+  pai_sched_view v = { .struct_size = sizeof(v) };
+  pai__buf text, copy, said;
+  pai_error *err;
+  size_t line;
+
+  (void)state;
+  ask.decide = start_all;
+  deaf.event = refuse_events;
+  bad.version = 99;
+  pai__buf_init(&text, &pai__libc_alloc);
+  pai__buf_init(&said, &pai__libc_alloc);
+  assert_int_equal(
+    scene_event(
+      s, (pai_sched_event){ .kind = PAI_SCHED_SHADOW, .table = &bad }, NULL),
+    PAI_ENOTSUP);
+  assert_int_equal(shadow(s, "asking", NULL), PAI_ENOTFOUND); /* not known */
+  assert_int_equal(pai_sched_set_log(s, scribe_write, &text, NULL), PAI_OK);
+  assert_int_equal(scene_event(s, beside, NULL), PAI_OK);
+  assert_int_equal(scene_submit(s, 1, 1, 3), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 2, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 3, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(pai_sched_view_sums(s, &v), PAI_OK);
+  assert_string_equal(v.shadow, "asking");
+  assert_int_equal(v.shadow_decisions, 2);
+  assert_int_equal(v.shadow_agreed, 1);
+  assert_int_equal(v.shadow_failed, 4); /* and no event has failed */
+  beside.kind = PAI_SCHED_POLICY;
+  beside.table = NULL;
+  beside.text = "asking"; /* now it is known */
+  deaf.event = NULL;
+  assert_int_equal(scene_event(s, beside, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 3");
+  scribe_save(s, &copy);
+  pai_sched_free(s);
+
+  assert_null(scribe_replay(pai__buf_text(&text), NULL, &said, &line, &err));
+  test_expect_error(err, PAI_ENOTFOUND, "there is no policy 'asking'");
+  again = scribe_replay(pai__buf_text(&text), &deaf, &said, &line, NULL);
+  assert_non_null(again);
+  pai_sched_free(again);
+  o.ntables = 1;
+  assert_int_equal(
+    pai_sched_load(&again, pai__buf_text(&copy), copy.len, &o, &err),
+    PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "no tables");
+  o.tables = known;
+  assert_int_equal(
+    pai_sched_load(&again, pai__buf_text(&copy), copy.len, &o, NULL), PAI_OK);
+  pai__buf_dispose(&text);
+  scribe_save(again, &text);
+  scribe_same(&text, &copy);
+  pai_sched_free(again);
+  /* Another may go on with what was saved. */
+  o.policy = "backfill";
+  assert_int_equal(
+    pai_sched_load(&again, pai__buf_text(&copy), copy.len, &o, NULL), PAI_OK);
+  assert_int_equal(pai_sched_view_sums(again, &v), PAI_OK);
+  assert_string_equal(v.policy, "backfill");
+  pai_sched_free(again);
+  pai__buf_dispose(&said);
+  pai__buf_dispose(&text);
+  pai__buf_dispose(&copy);
+}
+
 static void a_swap_keeps_what_runs(void **state)
 {
   pai_sched *s = scene_new("nodes:2 gpu:4", "fifo", NULL, NULL);
@@ -360,6 +454,7 @@ int main(void)
     cmocka_unit_test(the_least_important_and_youngest_make_room),
     cmocka_unit_test(a_claim_that_is_cancelled_sets_free),
     cmocka_unit_test(a_shadow_is_counted_and_changes_nothing),
+    cmocka_unit_test(a_table_may_be_a_shadow_and_be_swapped_in),
     cmocka_unit_test(a_swap_keeps_what_runs),
     cmocka_unit_test(without_clone_there_is_no_fork),
     cmocka_unit_test(a_bad_table_is_refused),

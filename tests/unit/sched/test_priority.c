@@ -113,6 +113,165 @@ static void rather_one_than_many(void **state)
   pai_sched_free(s);
 }
 
+/* Three of equal size on one node, and an older one on the other, which has GPUs
+ * left: the one. */
+static void the_node_with_the_fewest(void **state)
+{
+  pai_sched *s = scene_new(TWO, "priority", "{\"place\": \"spread\"}", NULL);
+  pai_want want = scene_want(1, 1);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
+
+  (void)state;
+  want.cpus = 14;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  want.cpus = 4;
+  for (q.id = 2; q.id <= 4; q.id++)
+    assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2, start 3, start 4");
+  assert_string_equal(scene_places(s, 4, 0), "1:4");
+  assert_int_equal(job(s, 5, 1, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  pai_sched_free(s);
+}
+
+/* Who only waits for a place loses it to a more important one. */
+static void claims_are_taken_back(void **state)
+{
+  pai_sched *s = scene_new(BOX, "priority", NULL, NULL);
+  pai_reason r = { .struct_size = sizeof(r) };
+
+  (void)state;
+  assert_int_equal(job(s, 1, 0, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_int_equal(job(s, 2, 1, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  assert_int_equal(job(s, 3, 1, 1, 2), PAI_OK); /* not from its equals */
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(scene_lack(s, 3), "gpu");
+  assert_int_equal(job(s, 4, 2, 1, 3), PAI_OK);
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(scene_lack(s, 4), "victims");
+  assert_int_equal(pai_sched_reason(s, 2, &r), PAI_OK);
+  assert_int_equal(r.lack, PAI_LACK_TURN);
+  assert_int_equal(r.behind, 4);
+  assert_string_equal(scene_decide(s), "");
+  assert_string_equal(scene_lack(s, 2), "gpu");
+  assert_int_equal(returned(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 4");
+  assert_int_equal(scene_finish(s, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  pai_sched_free(s);
+}
+
+/* --- none too many -------------------------------------------------------- */
+
+enum { RUNS = 9 };
+
+/* Does the last request start on a fork, these runs being over? */
+static bool starts_without(const pai_sched *s, unsigned gone)
+{
+  pai_sched *fork;
+  bool starts;
+
+  assert_int_equal(pai_sched_fork(&fork, s, NULL), PAI_OK);
+  for (unsigned i = 0; i < RUNS; i++)
+    if ((gone >> i & 1) != 0)
+      (void)scene_finish(fork, i + 1); /* or it waits */
+  assert_int_equal(
+    scene_event(fork,
+                (pai_sched_event){ .kind = PAI_SCHED_POLICY,
+                                   .text = "priority",
+                                   .options = "{\"preempt\": false}" },
+                NULL),
+    PAI_OK);
+  starts = strstr(scene_decide(fork), "start 99") != NULL;
+  pai_sched_free(fork);
+  return starts;
+}
+
+static unsigned ones(unsigned mask)
+{
+  unsigned n = 0;
+
+  for (; mask != 0; mask &= mask - 1)
+    n++;
+  return n;
+}
+
+static unsigned fewest(const pai_sched *s)
+{
+  unsigned best = RUNS;
+
+  for (unsigned gone = 0; gone < 1u << RUNS; gone++)
+    if (ones(gone) < best && starts_without(s, gone))
+      best = ones(gone);
+  return best;
+}
+
+static unsigned stopped(pai_sched *s)
+{
+  pai_decision d = { .struct_size = sizeof(d) };
+  unsigned gone = 0;
+  int n = pai_sched_decide(s, scene_now(s), NULL);
+
+  for (int i = 0; i < n; i++) {
+    assert_int_equal(pai_sched_decision(s, (size_t)i, &d), PAI_OK);
+    assert_int_equal(d.kind, PAI_DECISION_STOP);
+    gone |= 1u << (d.id - 1);
+  }
+  return gone;
+}
+
+static void no_victim_could_have_stayed(void **state)
+{
+  pai__prng random = { 7 };
+  unsigned rounds = 0, too_many = 0;
+
+  (void)state;
+  for (unsigned round = 0; round < 150; round++) {
+    pai_sched *s =
+      scene_new("nodes:3 gpu:4 cpus:9 mem:1G", "priority", NULL, NULL);
+    pai_sched *before;
+    unsigned gone;
+
+    for (uint64_t id = 1; id <= RUNS; id++) {
+      pai_want want = scene_want(1 + (uint32_t)pai__prng_below(&random, 2),
+                                 (uint32_t)pai__prng_below(&random, 4));
+      pai_request q = { .id = id,
+                        .priority = (int)pai__prng_below(&random, 2),
+                        .wants = &want,
+                        .nwants = 1 };
+
+      want.cpus = 1 + (uint32_t)pai__prng_below(&random, 5);
+      (void)scene_request(s, &q, NULL);
+    }
+    (void)scene_decide(s);
+    for (uint64_t id = 1; id <= RUNS; id++)
+      if (scene_lack(s, id)[0] != '\0')
+        assert_int_equal(scene_change(s, id, "held", 1), PAI_OK);
+    assert_int_equal(job(s, 99, 5, 1 + (uint32_t)pai__prng_below(&random, 3),
+                         1 + (uint32_t)pai__prng_below(&random, 3)),
+                     PAI_OK);
+    assert_int_equal(pai_sched_fork(&before, s, NULL), PAI_OK);
+    gone = starts_without(s, 0) ? 0 : stopped(s);
+    for (unsigned i = 0; i < RUNS; i++)
+      if ((gone >> i & 1) != 0)
+        assert_false(starts_without(before, gone & ~(1u << i)));
+    if (gone != 0 && rounds < 40) {
+      assert_true(starts_without(before, gone));
+      too_many += ones(gone) > fewest(before);
+      rounds++;
+    }
+    pai_sched_free(before);
+    pai_sched_free(s);
+  }
+  /* Found by two greedy orders, mostly the fewest. */
+  print_message("%u of %u times another choice stops fewer\n", too_many,
+                rounds);
+  assert_true(rounds == 40 && too_many <= 2);
+}
+
 static void without_preemption_it_waits(void **state)
 {
   static const char *const options[] = {
@@ -409,6 +568,9 @@ int main(void)
     cmocka_unit_test(the_important_go_first),
     cmocka_unit_test(fewest_and_least_important_stop),
     cmocka_unit_test(rather_one_than_many),
+    cmocka_unit_test(the_node_with_the_fewest),
+    cmocka_unit_test(claims_are_taken_back),
+    cmocka_unit_test(no_victim_could_have_stayed),
     cmocka_unit_test(without_preemption_it_waits),
     cmocka_unit_test(gangs_give_up_what_they_can_do_without),
     cmocka_unit_test(what_nobody_wants_makes_gangs_grow),

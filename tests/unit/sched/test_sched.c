@@ -49,7 +49,7 @@ static void the_impossible_is_refused_with_its_reason(void **state)
                     "a task asks for 5 GPUs, and no machine has more than 4");
   want = scene_want(3, 3);
   assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
-  test_expect_error(err, PAI_ENOROOM, "beside 2 other tasks of it");
+  test_expect_error(err, PAI_ENOROOM, "beside 2 others of it");
   want = scene_want(1, 1);
   want.memory = UINT64_C(2) << 30;
   assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
@@ -67,6 +67,17 @@ static void the_impossible_is_refused_with_its_reason(void **state)
   want = scene_want(5, 1);
   assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
   test_expect_error(err, PAI_ENOROOM, "within one node");
+  want = scene_want(1, 1);
+  q = (pai_request){ .wants = &want, .nwants = 1 };
+  assert_int_equal(scene_request(s, &q, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "the id of a request is not 0");
+  q = (pai_request){ .id = 1 };
+  assert_int_equal(scene_request(s, &q, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "it has no wants");
+  q = (pai_request){ .id = 1, .vc = "defualt", .wants = &want, .nwants = 1 };
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOTFOUND);
+  assert_string_equal(pai_error_help(err), "did you mean 'default'?");
+  test_expect_error(err, PAI_ENOTFOUND, "'defualt'");
   assert_int_equal(scene_submit(s, 1, 1, 1), PAI_OK); /* nothing is left */
   pai_sched_free(s);
 }

@@ -1,0 +1,149 @@
+/* possible.c - which requests are alike; whether one could start at all */
+#include "sched/fit.h"
+#include "sched/shelf.h"
+#include "sched/missing.h"
+#include "sched/policy.h"
+#include "sched/queue.h"
+
+#include <inttypes.h>
+
+/* --- alike ---------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
+  return h ^ h >> 32;
+}
+
+/* By what it says: the number of a name is another one in a scheduler that was
+ * loaded, and policies keep shapes. */
+static uint64_t mix_name(const pai_sched *s, uint64_t h, uint32_t name)
+{
+  const char *text = pai__texts_text(&s->names, name);
+
+  for (h = mix(h, text != NULL); text != NULL && *text != '\0'; text++)
+    h = mix(h, (unsigned char)*text);
+  return h;
+}
+
+void pai__req_set_shape(pai_sched *s, uint32_t req)
+{
+  pai__req *r = pai__req_at(s, req);
+  const pai__want *w = pai__wants_of(s, r);
+  uint64_t h = mix(mix(1, r->tenant), r->priority < 0);
+
+  h = mix_name(s, mix_name(s, h, r->pin), r->within);
+  for (uint32_t i = 0; i < r->nwants; i++) {
+    h = mix(mix(h, w[i].tasks), w[i].gpus);
+    h = mix(mix(h, w[i].cpus), w[i].ports);
+    h = mix(mix(h, w[i].memory), w[i].type);
+    h = mix(h, w[i].min_tasks);
+  }
+  r->shape = h | 1;
+}
+
+/* A task that no node has room for, by itself or beside those before it. */
+static int tell_too_much(const pai__why *why, uint32_t nodes, pai_error **err)
+{
+  const char *things = pai__lack_things(why->of);
+  const char *none = why->failed[why->of] < nodes
+                       ? "of the machines that suit otherwise none"
+                       : "no machine";
+  uint64_t wanted = pai__lack_amount(why->of, why->wanted);
+  uint64_t found = pai__lack_amount(why->of, why->found);
+
+  if (why->placed == 0) {
+    (void)pai__fail(err, PAI_ENOROOM,
+                    "it can never start: a task asks for %" PRIu64
+                    " %s, and %s has more than %" PRIu64,
+                    wanted, things, none, found);
+    pai__error_help(err, "ask for less per task");
+    return PAI_ENOROOM;
+  }
+  (void)pai__fail(err, PAI_ENOROOM,
+                  "it can never start: a task asks for %" PRIu64
+                  " %s, and beside %u other%s of it %s has more than %" PRIu64,
+                  wanted, things, why->placed, why->placed == 1 ? "" : "s",
+                  none, found);
+  pai__error_help(err, "ask for less per task, or for fewer tasks");
+  return PAI_ENOROOM;
+}
+
+static int tell_impossible(const pai_sched *s, uint32_t req,
+                           const pai__why *why, pai_error **err)
+{
+  const pai__req *r = pai__req_at(s, req);
+  int rc;
+
+  if (r->within != PAI__NONE) {
+    rc = pai__missing_group(s, pai__texts_text(&s->names, r->within), err);
+    if (rc < 0)
+      return rc;
+  }
+  switch (why->lack) {
+  case PAI_LACK_QUOTA:
+    return pai__fail(err, PAI_ENOROOM,
+                     "it can never start: it asks for %" PRIu64
+                     " GPUs, and virtual cluster '%s' has %" PRIu64,
+                     why->wanted, s->park->tenants[r->tenant].name,
+                     why->found);
+  case PAI_LACK_PIN:
+    return pai__missing_pin(s, pai__texts_text(&s->names, r->pin), err);
+  case PAI_LACK_TYPE:
+    return pai__fail(err, PAI_ENOROOM,
+                     "it can never start: no node has such GPUs");
+  case PAI_LACK_TOPOLOGY:
+    if (why->text != PAI__NONE)
+      return pai__fail(err, PAI_ENOROOM,
+                       "it can never start: it does not fit within one %s",
+                       pai__texts_text(&s->names, why->text));
+    break;
+  default: break;
+  }
+  return tell_too_much(why, s->park->nspots, err);
+}
+
+/* If all nodes were empty, and up. */
+static int check_room(pai_sched *s, uint32_t req, pai_error **err)
+{
+  pai__ask ask = { .req = req,
+                   .strategy = PAI_PLACE_PACK,
+                   .beyond_share = s->lends,
+                   .ideal = true };
+  uint64_t shape = pai__req_at(s, req)->shape;
+  pai__flat real = s->rooms;
+  uint32_t n;
+  pai__why why;
+  int rc;
+
+  if (pai__lookup_get(&s->possible, shape) != PAI__NONE)
+    return PAI_OK;
+  pai__shelves_leave(s);
+  pai__flat_init(&s->rooms, real.size);
+  rc = pai__flat_reserve(&s->rooms, &s->alloc, real.len);
+  if (rc == PAI_OK) {
+    (void)pai__flat_push(&s->rooms, real.len);
+    pai__rooms_init(s, s->park, s->rooms.data);
+    rc = pai__fit(s, &ask, &n, &why);
+  }
+  pai__flat_dispose(&s->rooms, &s->alloc);
+  s->rooms = real;
+  pai__shelves_return(s);
+  if (rc < 0)
+    return pai__oom(err);
+  if (rc == 0)
+    return tell_impossible(s, req, &why, err);
+  if (pai__lookup_reserve(&s->possible, &s->alloc) == PAI_OK)
+    pai__lookup_add(&s->possible, shape, 1);
+  return PAI_OK;
+}
+
+int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err)
+{
+  int rc;
+
+  if (s->loading)
+    return PAI_OK;
+  rc = check_room(s, req, err);
+  return rc < 0 ? rc : pai__policy_admit(s, pai__req_at(s, req)->id, err);
+}

@@ -1,0 +1,341 @@
+/* drive.c - virtual time passes, and the policy decides */
+#include "sim/driving.h"
+
+#include "sched/queue.h"
+
+int pai__drive_init(pai__drive *d, const pai_alloc *alloc, pai_sched *sched,
+                    const pai__drive_options *o)
+{
+  pai_sched_view view = { .struct_size = sizeof(view) };
+
+  *d = (pai__drive){
+    .alloc = *alloc, .sched = sched, .o = *o, .free_job = PAI__NO_TIMER
+  };
+  if (d->o.restart_cost == 0)
+    d->o.restart_cost = d->o.start_cost;
+  (void)pai_sched_view_sums(sched, &view);
+  d->now = view.events != 0 ? view.now : INT64_MIN;
+  return PAI_OK;
+}
+
+void pai__drive_dispose(pai__drive *d)
+{
+  pai__drive_forget(d);
+  pai__timers_dispose(&d->timers, &d->alloc);
+  pai__free(&d->alloc, d->decisions, d->decision_cap * sizeof(*d->decisions));
+  d->decisions = NULL;
+  d->decision_cap = 0;
+}
+
+int pai__drive_tell(pai__drive *d, pai_sched_event *event, pai_error **err)
+{
+  event->struct_size = sizeof(*event);
+  event->time = d->now;
+  d->due |= event->kind != PAI_SCHED_STARTED;
+  return pai_sched_send(d->sched, event, err);
+}
+
+/* --- time ----------------------------------------------------------------- */
+
+pai_time pai__drive_next(const pai__drive *d)
+{
+  pai_time next = pai_sched_next_time(d->sched);
+
+  if (d->due)
+    return d->now;
+  if (d->timers.len != 0 && d->timers.heap[0].time < next)
+    next = d->timers.heap[0].time;
+  return next;
+}
+
+bool pai__drive_is_busy(const pai__drive *d)
+{
+  return d->timers.len > d->timers.nodes;
+}
+
+static int work(pai__drive *d, pai__djob *job, pai_error **err)
+{
+  pai_sched_event e = { .kind = PAI_SCHED_STARTED,
+                        .id = job->id,
+                        .instance = job->instance };
+  pai_time left, end;
+  int rc = pai__drive_tell(d, &e, err);
+
+  if (rc == PAI_OK)
+    rc = pai__drive_feed(d, job, PAI__EV_TASK_STARTED, 0, err);
+  if (rc == PAI_OK && job->lasts < 0)
+    rc = d->o.ops->lasts(d->o.data, job);
+  if (rc < 0)
+    return rc;
+  job->doing = PAI__WORKS;
+  job->works = d->now;
+  left = job->lasts > job->saved ? job->lasts - job->saved : 0;
+  end = left < INT64_MAX - d->now ? d->now + left : INT64_MAX;
+  return pai__drive_timer(d, job, PAI__TIMER_END, end, err);
+}
+
+int pai__drive_timer(pai__drive *d, pai__djob *job, enum pai__timer_kind kind,
+                     pai_time at, pai_error **err)
+{
+  return pai__timer_set(&d->timers, &d->alloc, &job->timer, kind, job->slot,
+                        at) < 0
+           ? pai__oom(err)
+           : PAI_OK;
+}
+
+int pai__drive_begin_run(pai__drive *d, pai__djob *job, pai_error **err)
+{
+  pai_time cost = job->runs > 1 ? d->o.restart_cost : d->o.start_cost;
+
+  if (cost == 0)
+    return work(d, job, err);
+  job->doing = PAI__PREPARES;
+  return pai__drive_timer(d, job, PAI__TIMER_WORK, d->now + cost, err);
+}
+
+static int happen(pai__drive *d, const pai__timer *x, pai_error **err)
+{
+  pai__djob *job;
+
+  if (pai__timer_kind_of(x) == PAI__TIMER_NODE)
+    return d->o.ops->node(d->o.data, x->who);
+  job = pai__drive_job(d, x->who);
+  switch (pai__timer_kind_of(x)) {
+  case PAI__TIMER_END: return pai__drive_run_over(d, job, false, err);
+  case PAI__TIMER_WORK: return work(d, job, err);
+  case PAI__TIMER_PATIENCE: return pai__drive_kill(d, job, err);
+  default: return pai__drive_feed(d, job, PAI__EV_DUE, 0, err);
+  }
+}
+
+int pai__drive_begin(pai__drive *d, pai_time now, pai_error **err)
+{
+  int rc = PAI_OK;
+
+  d->now = now;
+  d->due |= pai_sched_next_time(d->sched) <= now;
+  while (rc >= 0 && d->timers.len != 0 && d->timers.heap[0].time <= now) {
+    pai__timer x = d->timers.heap[0];
+
+    pai__timer_drop(&d->timers, x.at);
+    rc = happen(d, &x, err);
+  }
+  return rc < 0 ? rc : PAI_OK;
+}
+
+/* --- what the caller adds ------------------------------------------------- */
+
+int pai__drive_come(pai__drive *d, const pai_request *request,
+                    const pai__job_form *form, pai__djob **out,
+                    pai_error **err)
+{
+  pai_sched_event e = { .kind = PAI_SCHED_SUBMIT, .request = request };
+  bool due = d->due;
+  int rc;
+
+  if (pai__drive_make(d, out, request->id, 0, form) < 0)
+    return pai__oom(err);
+  (*out)->submitted = d->now;
+  rc = pai__drive_tell(d, &e, err);
+  if (rc < 0) {
+    d->due = due;
+    pai__drive_unmake(d, *out);
+    *out = NULL;
+    return rc;
+  }
+  pai__drive_act(d, *out, err); /* to ask for room, which is done */
+  return PAI_OK;
+}
+
+int pai__drive_patience(pai__drive *d, pai__djob *job, pai_time until)
+{
+  return pai__drive_timer(d, job, PAI__TIMER_PATIENCE, until, NULL);
+}
+
+int pai__drive_node_timer(pai__drive *d, uint32_t *at, uint32_t node,
+                          pai_time time)
+{
+  if (time != INT64_MAX)
+    return pai__timer_set(&d->timers, &d->alloc, at, PAI__TIMER_NODE, node,
+                          time);
+  pai__timer_drop(&d->timers, at);
+  return PAI_OK;
+}
+
+static bool is_on(const pai__drive *d, const pai__djob *job, uint32_t node)
+{
+  const pai__run *run = pai__drive_place(d, job);
+  const pai__slot *slots = run != NULL ? pai__slots_of(d->sched, run) : NULL;
+
+  for (uint32_t i = 0; run != NULL && i < run->tasks; i++)
+    if (slots[i].node == node)
+      return true;
+  return false;
+}
+
+int pai__drive_node(pai__drive *d, uint32_t node, int state, const char *why,
+                    pai_error **err)
+{
+  pai_sched_event e = { .kind = PAI_SCHED_NODE,
+                        .node = d->sched->park->spots[node].name,
+                        .number = state,
+                        .text = why,
+                        .gpu = -1 };
+  int rc = pai__drive_tell(d, &e, err);
+  pai__djob *job;
+
+  if (state != PAI_NODE_SICK)
+    return rc;
+  for (uint32_t i = 0; rc >= 0 && (job = pai__drive_each(d, &i)) != NULL;)
+    if (job->tasks != 0 && is_on(d, job, node))
+      rc = pai__drive_run_over(d, job, true, err);
+  return rc;
+}
+
+/* --- deciding ------------------------------------------------------------- */
+
+/* What others submitted comes in when it starts. */
+static const pai__form_role alone = { 1, 1, 0, { false, 0 } };
+static const pai__job_form as_found = { &alone, 1, { true, 0 }, false, true };
+
+static int find_or_make(pai__drive *d, uint64_t id, uint32_t instance,
+                        pai__djob **out, pai_error **err)
+{
+  pai_request_view view = { .struct_size = sizeof(view) };
+
+  *out = pai__drive_find(d, id, instance);
+  if (*out != NULL)
+    return PAI_OK;
+  if (pai__drive_make(d, out, id, instance, &as_found) < 0)
+    return pai__oom(err);
+  if (pai_sched_view_request(d->sched, id, &view) == PAI_OK)
+    (*out)->submitted = view.submitted;
+  pai__drive_act(d, *out, err);
+  return PAI_OK;
+}
+
+static int on_start(pai__drive *d, const pai_decision *x, pai_error **err)
+{
+  pai__djob *job;
+  int rc = find_or_make(d, x->id, x->instance, &job, err);
+
+  if (rc < 0)
+    return rc;
+  pai__timer_drop(&d->timers, &job->timer); /* its patience */
+  job->tasks = x->tasks;
+  job->since = d->now;
+  job->runs++;
+  job->stop = 0;
+  if (job->started < 0)
+    job->started = d->now;
+  if (d->o.ops->started != NULL)
+    rc = d->o.ops->started(d->o.data, job);
+  return rc < 0 ? rc : pai__drive_feed(d, job, PAI__EV_PLACED, 0, err);
+}
+
+static int on_resize(pai__drive *d, const pai_decision *x, pai_error **err)
+{
+  pai__djob *job = pai__drive_find(d, x->id, x->instance);
+  pai_sched_event e = { .kind = PAI_SCHED_RESIZED,
+                        .id = x->id,
+                        .instance = x->instance };
+  int rc = PAI_OK;
+
+  if (job == NULL)
+    return PAI_OK;
+  if (d->o.ops->resized != NULL)
+    rc = d->o.ops->resized(d->o.data, job);
+  if (rc == PAI_OK && x->kind == PAI_DECISION_SHRINK)
+    rc = pai__drive_tell(d, &e, err);
+  job->tasks = pai__drive_place(d, job)->tasks;
+  if (rc == PAI_OK && d->o.ops->resized != NULL)
+    rc = d->o.ops->resized(d->o.data, job);
+  return rc;
+}
+
+static int carry_out(pai__drive *d, const pai_decision *x, pai_error **err)
+{
+  pai__djob *job;
+
+  switch (x->kind) {
+  case PAI_DECISION_START: return on_start(d, x, err);
+  case PAI_DECISION_STOP:
+    job = pai__drive_find(d, x->id, x->instance);
+    return job != NULL ? pai__drive_stop(d, job, x->cause, err) : PAI_OK;
+  default: return on_resize(d, x, err);
+  }
+}
+
+/* All that was decided, before anything of it is done: that changes the
+ * scheduler. */
+static int read_decisions(pai__drive *d, int n, pai_error **err)
+{
+  if ((size_t)n > d->decision_cap) {
+    size_t cap = (size_t)n + (size_t)n / 2 + 8;
+    pai_decision *list = pai__realloc(&d->alloc, d->decisions, d->decision_cap,
+                                      cap, sizeof(*list));
+
+    if (list == NULL)
+      return pai__oom(err);
+    d->decisions = list;
+    d->decision_cap = cap;
+  }
+  for (int i = 0; i < n; i++) {
+    d->decisions[i].struct_size = sizeof(*d->decisions);
+    (void)pai_sched_decision(d->sched, (size_t)i, &d->decisions[i]);
+  }
+  return PAI_OK;
+}
+
+int pai__drive_end(pai__drive *d, pai_error **err)
+{
+  int n, rc;
+
+  if (!d->due)
+    return PAI_OK;
+  d->due = false;
+  n = pai_sched_decide(d->sched, d->now, err);
+  rc = n < 0 ? n : read_decisions(d, n, err);
+  for (int i = 0; i < n && rc >= 0; i++)
+    rc = carry_out(d, &d->decisions[i], err);
+  if (rc >= 0 && d->o.ops->decided != NULL)
+    rc = d->o.ops->decided(d->o.data);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+/* --- what others began ---------------------------------------------------- */
+
+static int adopt_run(pai__drive *d, uint64_t id, uint32_t instance,
+                     pai_error **err)
+{
+  const pai__run *run;
+  pai__djob *job;
+  int rc = find_or_make(d, id, instance, &job, err);
+
+  if (rc < 0)
+    return rc;
+  run = pai__drive_place(d, job);
+  job->tasks = run->tasks;
+  job->since = job->works = job->started = run->since;
+  job->runs = 1;
+  if (run->state == PAI__RUN_PLACED)
+    return pai__drive_feed(d, job, PAI__EV_PLACED, 0, err);
+  return pai__drive_resume(d, job, run->state == PAI__RUN_STOPPING, run->cause,
+                           err);
+}
+
+int pai__drive_adopt(pai__drive *d, pai_error **err)
+{
+  uint64_t id = 0;
+  int rc = PAI_OK;
+
+  d->due = true;
+  while (rc == PAI_OK && (id = pai_sched_next(d->sched, id)) != 0) {
+    uint32_t instance = PAI_SCHED_ALL;
+
+    while (rc == PAI_OK &&
+           pai_sched_next_running(d->sched, id, &instance, NULL) == PAI_OK)
+      rc = adopt_run(d, id, instance, err);
+  }
+  return rc;
+}

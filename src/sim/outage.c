@@ -1,0 +1,54 @@
+/* outage.c - nodes fail and are repaired, at times that are drawn for each */
+#include "sim/distribution.h"
+#include "sim/sim.h"
+
+#define FOUR_HOURS (INT64_C(4) * 3600 * 1000000)
+
+static int set(pai_sim *sim, uint32_t node)
+{
+  pai__outage *o = &sim->outages[node];
+  pai_time mean = o->down ? sim->o.node_down : sim->o.node_up;
+  pai_time in = pai__draw_time(&o->prng, mean);
+  pai_time now = sim->drive.now;
+
+  return pai__drive_node_timer(&sim->drive, &o->timer, node,
+                               in < INT64_MAX - now ? now + in : INT64_MAX);
+}
+
+int pai__outages_begin(pai_sim *sim)
+{
+  uint32_t n = sim->sched->park->nspots;
+  int rc = PAI_OK;
+
+  if (sim->o.node_up == 0)
+    return PAI_OK;
+  if (sim->o.node_down == 0)
+    sim->o.node_down = FOUR_HOURS;
+  sim->outages = pai__zalloc(&sim->alloc, n * sizeof(*sim->outages));
+  if (sim->outages == NULL)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < n; i++) {
+    sim->outages[i].timer = PAI__NO_TIMER;
+    sim->outages[i].prng = pai__draw(sim->o.seed, PAI__DRAW_NODE, i);
+  }
+  for (uint32_t i = 0; i < n && rc == PAI_OK; i++)
+    rc = set(sim, i);
+  return rc;
+}
+
+int pai__outage_due(pai_sim *sim, uint32_t node)
+{
+  pai__outage *o = &sim->outages[node];
+  int state = o->down ? PAI_NODE_UP : PAI_NODE_SICK, rc;
+
+  o->down = !o->down;
+  sim->down += o->down ? 1 : -1u;
+  rc = set(sim, node);
+  if (rc < 0)
+    return pai__oom(sim->err);
+  pai__stats_node(&sim->stats, node);
+  rc = pai__tell_node(sim, node, state);
+  return rc < 0 ? rc
+                : pai__drive_node(&sim->drive, node, state,
+                                  o->down ? "it failed" : NULL, sim->err);
+}

@@ -1,0 +1,161 @@
+"""openpai sim: a trace through a cluster."""
+
+import csv
+import io
+import json
+import os
+
+import program
+
+CLUSTER = "nodes:2 gpu:4:h100 cpus:64 mem:512G"
+
+TRACE = "\n".join(json.dumps(line) for line in [
+    {"time": 0, "id": "a", "user": "ann", "gpus": 4, "duration": 100},
+    {"time": 1, "id": "b", "user": "bob", "gpus": 4, "duration": 50},
+    {"time": 2, "id": "c", "user": "bob", "gpus": 4, "tasks": 2,
+     "duration": 10},
+    {"time": 3, "id": "d", "user": "ann", "gpus": 1, "duration": 20},
+    {"time": 4, "id": "e", "user": "ann", "gpus": 9, "duration": 20},
+]) + "\n"
+
+
+class SimTest(program.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.trace = self.write("trace.jsonl", TRACE)
+
+    def sim(self, *words, **kwargs):
+        return self.run_cli("sim", "--cluster", CLUSTER, "--trace",
+                            self.trace, *words, **kwargs)
+
+    def report(self, *words):
+        done = self.sim("--json", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_json(self):
+        found = self.report()
+        for key, value in {
+                "policy": "fifo", "jobs": 5, "started": 4, "finished": 4,
+                "rejected": 1, "lines_skipped": 0, "makespan_s": 130,
+                "preemptions": 0, "wait_p50_s": 0, "wait_p90_s": 107,
+                "wait_p99_s": 107}.items():
+            self.assertEqual(found[key], value, key)
+        self.assertEqual(found["wait_mean_s"], (98 + 107) / 4)
+        self.assertEqual(found["utilization"], 0.673076)
+
+    def test_the_same_bytes(self):
+        words = ["--json", "--seed", "5", "--mtbf", "5m", "--fail", "0.2",
+                 "--policy", "priority", "--policy", "backfill"]
+        self.assertEqual(self.sim(*words).stdout, self.sim(*words).stdout)
+
+    def test_side_by_side(self):
+        found = self.report("--policy", "fifo", "--policy",
+                            'fifo:{"greedy":true}', "--policy", "backfill",
+                            "--estimates")
+        self.assertEqual([run["policy"] for run in found["runs"]],
+                         ["fifo", "fifo", "backfill"])
+        self.assertEqual([run["makespan_s"] for run in found["runs"]],
+                         [130, 110, 110])
+        alone = self.report("--policy", "backfill", "--estimates")
+        self.assertEqual(found["runs"][2], alone)
+
+    def test_one_of_them_fails(self):
+        done = self.sim("--json", "--policy", "fifo", "--policy", "lottery")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no policy 'lottery'", done.stderr)
+        self.assertIn("help: one of: fifo", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["policy"], "fifo")
+
+    def test_pages(self):
+        html = str(self.folder / "page.html")
+        done = self.sim("--csv", "-", "--html", html)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual([row["jobs"] for row in rows], ["5"])
+        with open(html, encoding="utf-8") as page:
+            self.assertIn("<svg", page.read())
+        done = self.sim()
+        self.assertIn("2 nodes, 8 GPUs", done.stdout)
+
+    def test_files(self):
+        names = {name: str(self.folder / name)
+                 for name in ("log", "events", "jobs-csv")}
+        self.report(*[word for name, path in names.items()
+                      for word in ("--" + name, path)])
+        with open(names["jobs-csv"], encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(r["job"], r["started_s"], r["state"])
+                          for r in rows],
+                         [("5", "", "rejected"), ("2", "1.000000", "succeeded"),
+                          ("1", "0.000000", "succeeded"),
+                          ("3", "100.000000", "succeeded"),
+                          ("4", "110.000000", "succeeded")])
+        with open(names["events"], encoding="utf-8") as file:
+            kinds = [json.loads(line)["event"] for line in file]
+        self.assertEqual(kinds.count("started"), 4)
+        self.assertEqual(kinds.count("rejected"), 1)
+        done = self.run_cli("sched", "replay", names["log"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 4)
+
+    def test_standard_input(self):
+        for policies, code in ((1, 0), (2, 2)):
+            done = self.run_cli(
+                "sim", "-c", CLUSTER, "-t", "-", "--json",
+                *["-p", "fifo"] * policies, input=TRACE)
+            self.assertEqual(done.returncode, code)
+        self.assertIn("help: write it to a file first", done.stderr)
+
+    def test_what_cannot_be_used(self):
+        self.trace = self.write("bad.jsonl", TRACE + "{]\n")
+        done = self.sim("--json")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(json.loads(done.stdout)["lines_skipped"], 1)
+        self.assertIn("bad.jsonl:6: warning: ", done.stderr)
+        done = self.sim("--json", "--verbose")
+        self.assertIn("bad.jsonl:5: warning: it can never start", done.stderr)
+        done = self.sim("--strict")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("error: ", done.stderr)
+
+    def test_wrong(self):
+        for words, what in (
+                (["--until", "5x"], "--until needs a time"),
+                (["--fail", "2"], "--fail needs a part from 0 to 1"),
+                (["--seed", "-1"], "--seed needs a number"),
+                (["--as", "papyrus"], "no such form of a trace"),
+                (["--policy", ":x"], "this is no policy"),
+                (["--json", "--csv", "-"], "both would be on standard output"),
+                (["-p", "fifo", "-p", "fair", "--log", "x"],
+                 "--log is of one policy"),
+                (["more"], "this verb takes no argument"),
+                (["--polcy", "x"], "did you mean --policy?")):
+            done = self.sim(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(what, done.stderr)
+        self.assertEqual(self.run_cli("sim").returncode, 2)
+        done = self.run_cli("sim", "--trace", self.trace)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--cluster", done.stderr)
+        self.trace = str(self.folder / "none")
+        done = self.sim()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot read", done.stderr)
+        self.trace = str(self.folder)
+        self.assertIn("it is a folder", self.sim().stderr)
+
+    def test_progress_is_for_terminals(self):
+        self.write("trace.jsonl", "".join(
+            json.dumps({"time": i, "gpus": 1, "duration": 5}) + "\n"
+            for i in range(20000)))
+        shown = self.on_terminal("sim", "run", "-c", CLUSTER, "-t",
+                                 self.trace, "--json")
+        self.assertIn(b"%", shown if isinstance(shown, bytes)
+                      else shown.encode())
+        self.assertEqual(self.sim("--json").stderr, "")
+
+
+if __name__ == "__main__":
+    program.main()
