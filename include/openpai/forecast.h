@@ -34,11 +34,13 @@ typedef struct pai_past {
   pai_time duration;            /**< how long it ran */
 } pai_past;
 
-/** How a guess was made: from jobs that have this in common. */
+/** How a guess was made: from jobs that have this in common, and that their
+ *  owners believed to take about as long, if they told. */
 enum {
-  PAI_ALIKE_NONE = 0,      /**< no job has ended yet: its estimate or limit,
-                                or an hour */
-  PAI_ALIKE_ANY = 1,       /**< nothing */
+  PAI_ALIKE_NONE = 0,      /**< too few jobs have ended: its estimate or limit,
+                                or what there is, or an hour */
+  PAI_ALIKE_ANY = 1,       /**< nothing; if its owner has told how long it
+                                takes, how wrong all who told were */
   PAI_ALIKE_SIZE = 2,      /**< about as many GPUs */
   PAI_ALIKE_VC_SIZE = 3,   /**< also the virtual cluster */
   PAI_ALIKE_USER = 4,      /**< the user */
@@ -68,6 +70,26 @@ PAI_API void pai_history_free(pai_history *history);
 PAI_API PAI_NODISCARD int pai_history_add(pai_history *history,
                                           const pai_past *past,
                                           pai_error **err);
+
+/** A request has come: further ones come like those that came last.  It is
+ *  copied.
+ *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_history_came(pai_history *history,
+                                           const pai_request *request,
+                                           pai_time time, pai_error **err);
+
+/**
+ * Learns from a line of a scheduler's log, before it is sent: what comes and
+ * what ends.  Other lines, and what cannot be true, teach nothing.
+ *
+ * @param sched  that will be given the line
+ * @return PAI_OK; PAI_EINVAL; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_history_line(pai_history *history,
+                                           const pai_sched *sched,
+                                           const char *line, size_t len,
+                                           pai_error **err);
 
 /** How long a job takes that has run for @p ran.
  *  @return PAI_OK; PAI_EINVAL  @since 0.1 */
@@ -107,16 +129,17 @@ typedef struct pai_forecast_options {
     sizeof(pai_forecast_options), 0, 0, 0, 0, 0, 0 \
   }
 
-/** When a request starts. */
+/** When a request starts, or its next instance. */
 typedef struct pai_when {
   size_t struct_size;
   uint64_t id;
-  pai_time p10, p50, p90; /**< in so many of a hundred futures it has started
+  pai_time p10, p50, p90; /**< with so many chances of a hundred it has started
                                by then; INT64_MAX: not within the horizon */
   uint32_t runs, started; /**< futures; those in which it started */
-  int alike;        /**< the worst guess among those that it waited for */
-  uint32_t guessed; /**< jobs whose ends were guessed, and not told by their
-                         owners or limits */
+  int alike;              /**< the worst guess among those that ended before it
+                         started */
+  uint32_t guessed; /**< how many of these were guessed, and not told by their
+                         owners or limits; mean */
 } pai_when;
 
 /**
@@ -146,6 +169,18 @@ PAI_API int pai_forecast_when(const pai_forecast *forecast, uint64_t id,
  *  @since 0.1 */
 PAI_API uint64_t pai_forecast_next(const pai_forecast *forecast, uint64_t id);
 
+/**
+ * One of those that waited has started: how good the forecast was is kept in
+ * the history, and further ones are made wider or narrower by it, so that nine
+ * of ten start before what is told as P90.
+ *
+ * @param started  not before the forecast was made
+ * @return PAI_OK; PAI_ENOTFOUND: it was not forecast; PAI_EINVAL
+ * @since 0.1
+ */
+PAI_API int pai_forecast_met(const pai_forecast *forecast, uint64_t id,
+                             pai_time started, pai_history *history);
+
 /** Writes it: PAI_FORMAT_TEXT, with what was assumed, or PAI_FORMAT_JSON.
  *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM; or what @p write answered
  *  @since 0.1 */
@@ -171,6 +206,25 @@ PAI_API PAI_NODISCARD int pai_what_if_new(
   pai_what_if **out, const pai_sched *sched, const pai_history *history,
   const pai_sched_event *events, size_t n, const pai_forecast_options *opts,
   pai_error **err);
+
+/**
+ * Makes a cluster for PAI_SCHED_CLUSTER: as the scheduler has it, but for
+ * nodes that are added, or another share of a virtual cluster.
+ *
+ * @param[out] out  owned by the caller
+ * @param from   one that was changed already; NULL: the scheduler's own
+ * @param nodes  "2x gpu:8:h100", a description as of pai_cluster_synthetic(),
+ *               or "2x dgx", a SKU that is there; NULL: none
+ * @param vc     which virtual cluster; NULL: none
+ * @param share  cells, as "dgx:12", or "12" where it has but one type
+ * @return PAI_OK; PAI_EINVAL; PAI_ENOTFOUND: no such virtual cluster;
+ *         PAI_ENOTSUP: its nodes are not told by SKUs; PAI_ENOMEM; or as
+ *         pai_cluster_parse()
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_what_if_cluster(
+  pai_cluster **out, const pai_sched *sched, const pai_cluster *from,
+  const char *nodes, const char *vc, const char *share, pai_error **err);
 
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_what_if_free(pai_what_if *what_if);

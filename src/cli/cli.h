@@ -37,6 +37,7 @@ extern const cli_verb cli_sim_generate, cli_trace_show, cli_trace_convert;
 extern const cli_verb cli_sched_hived_replay;
 extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain;
 extern const cli_verb cli_sim_run;
+extern const cli_verb cli_when, cli_what_if, cli_fit;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */

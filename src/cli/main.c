@@ -27,6 +27,9 @@ static const cli_verb *const verbs[] = {
   &cli_sim_generate,
   &cli_trace_show,
   &cli_trace_convert,
+  &cli_when,
+  &cli_what_if,
+  &cli_fit,
 };
 
 /* What the verbs of a group, the first word of their names, are for. */

@@ -11,6 +11,10 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err);
 bool pai__change_is_text(const char *key);
 int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err);
+/* Which nodes are in use that a cluster has not, or not as they are: a byte for
+ * each node.  PAI_OK; PAI_ELIMIT; PAI_ENOMEM. */
+int pai__cluster_lost(pai_sched *s, const pai_cluster *c, uint8_t *lost,
+                      pai_error **err);
 int pai__on_reserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_unreserve(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err);

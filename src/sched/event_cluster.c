@@ -288,6 +288,31 @@ static int move(moving *m, const pai_cluster *c)
   return PAI_OK;
 }
 
+int pai__cluster_lost(pai_sched *s, const pai_cluster *c, uint8_t *lost,
+                      pai_error **err)
+{
+  moving m = { .s = s, .err = err };
+  uint32_t n = s->park->nspots != 0 ? s->park->nspots : 1;
+  int rc = pai__park_new(&m.park, c, &s->alloc, err);
+
+  if (rc < 0)
+    return rc;
+  m.to = pai__zalloc(&s->alloc, n * sizeof(*m.to));
+  if (m.to == NULL) {
+    pai__park_unref(m.park);
+    return pai__oom(err);
+  }
+  mark_used(&m);
+  for (uint32_t i = 0; i < s->park->nspots; i++) {
+    uint32_t to = pai__park_node(m.park, s->park->spots[i].name);
+
+    lost[i] = m.to[i] != 0 && (to == PAI__NONE || !is_alike(&m, i, to));
+  }
+  pai__free(&s->alloc, m.to, n * sizeof(*m.to));
+  pai__park_unref(m.park);
+  return PAI_OK;
+}
+
 int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   moving m = { .s = s, .err = err };

@@ -163,6 +163,8 @@ static const char *bad_want(const pai__draft_want *w)
     return "\"min_tasks\" is more than its tasks";
   if (w->gpus > PAI__MOST_GPUS || w->cpus > PAI__MOST_CPUS)
     return "a task has more than a million GPUs or CPUs";
+  if (w->memory > INT64_MAX)
+    return "a task has more memory than there is";
   if (w->ports > UINT16_MAX)
     return "a task has more than 65535 ports";
   return NULL;

@@ -1,0 +1,292 @@
+/* forecast.c - when what waits will start: many futures, counted */
+#include "sim/calibrate.h"
+#include "sim/future.h"
+
+#include "sched/queue.h"
+
+#include <stdlib.h>
+
+enum { RUNS = 100, MOST_RUNS = 100000 };
+
+#define HORIZON (INT64_C(90) * 86400 * 1000000)
+
+/* --- making --------------------------------------------------------------- */
+
+static int make_empty(pai_forecast **out, const pai_sched *sched,
+                      const pai_forecast_options *opts, pai_error **err)
+{
+  pai_forecast_options o = { 0 };
+  pai_sched_view view = { .struct_size = sizeof(view) };
+  pai_forecast *f;
+
+  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_forecast_options, only) < 0)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_forecast_options has a bad struct_size");
+  if (o.runs > MOST_RUNS || o.horizon < 0)
+    return pai__fail(err, PAI_EINVAL,
+                     "a forecast has up to %d futures, and a horizon of 0 or "
+                     "more",
+                     MOST_RUNS);
+  f = pai__zalloc(o.alloc != NULL ? o.alloc : &sched->alloc, sizeof(*f));
+  if (f == NULL)
+    return pai__oom(err);
+  f->alloc = o.alloc != NULL ? *o.alloc : sched->alloc;
+  pai__arena_init(&f->arena, &f->alloc);
+  pai__lookup_init(&f->index);
+  (void)pai_sched_view_sums(sched, &view);
+  f->now = view.now;
+  f->gpus = view.gpus;
+  f->horizon = o.horizon != 0 ? o.horizon : HORIZON;
+  f->runs = o.runs != 0 ? o.runs : RUNS;
+  f->seed = o.seed;
+  f->only = o.only;
+  f->arrivals = o.arrivals != 0;
+  *out = f;
+  return PAI_OK;
+}
+
+void pai_forecast_free(pai_forecast *forecast)
+{
+  pai_alloc alloc;
+
+  if (forecast == NULL)
+    return;
+  alloc = forecast->alloc;
+  pai__free(&alloc, forecast->jobs, forecast->njobs * sizeof(*forecast->jobs));
+  pai__free(&alloc, forecast->waits,
+            forecast->nwaits * sizeof(*forecast->waits));
+  pai__free(&alloc, forecast->block,
+            (size_t)forecast->nwaits * forecast->runs *
+              sizeof(*forecast->block));
+  pai__free(&alloc, forecast->first,
+            forecast->first_cap * sizeof(*forecast->first));
+  pai__flat_dispose(&forecast->index.slots, &alloc);
+  pai__arena_dispose(&forecast->arena);
+  pai__free(&alloc, forecast, sizeof(*forecast));
+}
+
+static bool waits(const pai_forecast *f, const pai_request_view *v)
+{
+  return v->state != PAI_REQUEST_STOPPING && v->waiting != 0 &&
+         (f->only == 0 || f->only == v->id);
+}
+
+/* Lists of a fixed length, as many as there are. */
+static int make_room(pai_forecast *f, const pai_sched *s)
+{
+  pai_request_view v = { .struct_size = sizeof(v) };
+  uint32_t jobs = 0, waiting = 0;
+
+  for (uint64_t id = 0; (id = pai_sched_next(s, id)) != 0; jobs++) {
+    (void)pai_sched_view_request(s, id, &v);
+    waiting += waits(f, &v);
+  }
+  f->jobs = pai__realloc(&f->alloc, NULL, 0, jobs, sizeof(*f->jobs));
+  if (f->jobs == NULL && jobs != 0)
+    return PAI_ENOMEM;
+  f->njobs = jobs;
+  f->waits = pai__realloc(&f->alloc, NULL, 0, waiting, sizeof(*f->waits));
+  if (f->waits == NULL && waiting != 0)
+    return PAI_ENOMEM;
+  f->nwaits = waiting;
+  if (waiting == 0)
+    return PAI_OK;
+  f->block = pai__realloc(&f->alloc, NULL, 0, (size_t)waiting * f->runs,
+                          sizeof(*f->block));
+  return f->block != NULL ? PAI_OK : PAI_ENOMEM;
+}
+
+static const char *keep(pai_forecast *f, const char *s, bool *ok)
+{
+  const char *copy;
+
+  if (s == NULL)
+    return NULL;
+  copy = pai__arena_strndup(&f->arena, s, strlen(s));
+  *ok = *ok && copy != NULL;
+  return copy;
+}
+
+/* Held, or behind what cannot come true. */
+static bool is_stuck(const pai_sched *s, uint64_t id)
+{
+  const pai__req *r = pai__req_at(s, pai__req_find(s, id));
+  const pai__after *after = pai__after_of(s, r);
+
+  for (uint32_t i = 0; i < r->nafter; i++)
+    if (after[i].kind != 0 && after[i].bad)
+      return true;
+  return r->held;
+}
+
+static int list_wait(pai_forecast *f, const pai_sched *s,
+                     const pai_request_view *v, uint32_t i)
+{
+  pai__fwait *w = &f->waits[i];
+  bool ok = true;
+
+  *w = (pai__fwait){ .id = v->id,
+                     .alike = PAI_ALIKE_NAME,
+                     .stuck = is_stuck(s, v->id),
+                     .waits = f->block + (size_t)i * f->runs };
+  w->name = keep(f, v->name, &ok);
+  w->user = keep(f, v->user, &ok);
+  w->vc = keep(f, v->vc, &ok);
+  for (uint32_t k = 0; k < f->runs; k++)
+    w->waits[k] = INT64_MAX;
+  return ok ? PAI_OK : PAI_ENOMEM;
+}
+
+static int list(pai_forecast *f, const pai_sched *s, const pai_history *h)
+{
+  pai_request_view v = { .struct_size = sizeof(v) };
+  uint32_t i = 0, waiting = 0;
+  pai_past past;
+  int rc = make_room(f, s);
+
+  for (uint64_t id = 0; rc == PAI_OK && (id = pai_sched_next(s, id)) != 0;
+       i++) {
+    (void)pai_sched_view_request(s, id, &v);
+    pai__past_of(s, &v, &past);
+    f->jobs[i] = (pai__fjob){ .id = id,
+                              .gpus = past.gpus,
+                              .wait = waits(f, &v) ? waiting : PAI__NONE };
+    pai__history_levels(h, &past, &f->jobs[i].levels);
+    rc = pai__lookup_reserve(&f->index, &f->alloc);
+    if (rc < 0)
+      break;
+    pai__lookup_add(&f->index, id, i);
+    if (f->jobs[i].wait != PAI__NONE)
+      rc = list_wait(f, s, &v, waiting++);
+  }
+  return rc;
+}
+
+/* --- counting ------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+  pai_time x = *(const pai_time *)a, y = *(const pai_time *)b;
+
+  return (x > y) - (x < y);
+}
+
+static pai_time time_of(const pai_forecast *f, const pai__fwait *w,
+                        int32_t score)
+{
+  pai_time wait = pai__score_wait(w->waits, f->runs, score);
+
+  return wait < INT64_MAX - f->now || f->now < 0 ? f->now + wait : INT64_MAX;
+}
+
+static void count(pai_forecast *f, const pai_history *h)
+{
+  int32_t p10 = pai__score_for(h, PAI__P10), p50 = pai__score_for(h, PAI__P50),
+          p90 = pai__score_for(h, PAI__P90);
+
+  f->calibrated = h != NULL ? h->nscores : 0;
+  for (uint32_t i = 0; i < f->nwaits; i++) {
+    pai__fwait *w = &f->waits[i];
+
+    qsort(w->waits, f->runs, sizeof(*w->waits), by_time);
+    w->p10 = time_of(f, w, p10);
+    w->p50 = time_of(f, w, p50);
+    w->p90 = time_of(f, w, p90);
+  }
+}
+
+int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
+                       const pai_history *history,
+                       const pai_forecast_options *opts,
+                       const pai__twist *twist, pai_error **err)
+{
+  pai_forecast *f = NULL;
+  int rc = make_empty(&f, sched, opts, err);
+
+  if (rc < 0)
+    return rc;
+  f->believed = history == NULL;
+  if (list(f, sched, history) < 0)
+    rc = pai__oom(err);
+  for (uint32_t i = 0; i < f->runs && rc == PAI_OK; i++)
+    rc = pai__future_run(f, sched, history, twist, i, err);
+  if (rc == PAI_OK) {
+    count(f, history);
+    *out = f;
+    return PAI_OK;
+  }
+  pai_forecast_free(f);
+  return rc;
+}
+
+int pai_forecast_new(pai_forecast **out, const pai_sched *sched,
+                     const pai_history *history,
+                     const pai_forecast_options *opts, pai_error **err)
+{
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(sched != NULL, err);
+  return pai__forecast_make(out, sched, history, opts, NULL, err);
+}
+
+/* --- looking -------------------------------------------------------------- */
+
+pai__fwait *pai__forecast_find(const pai_forecast *f, uint64_t id)
+{
+  uint32_t i = id != 0 ? pai__lookup_get(&f->index, id) : PAI__NONE;
+
+  return i != PAI__NONE && f->jobs[i].wait != PAI__NONE
+           ? &f->waits[f->jobs[i].wait]
+           : NULL;
+}
+
+int pai_forecast_when(const pai_forecast *forecast, uint64_t id,
+                      pai_when *when)
+{
+  pai_when v = { .struct_size = sizeof(v), .id = id };
+  const pai__fwait *w;
+
+  PAI__CHECK_ARG(forecast != NULL && when != NULL);
+  w = pai__forecast_find(forecast, id);
+  if (w == NULL)
+    return PAI_ENOTFOUND;
+  v.p10 = w->p10;
+  v.p50 = w->p50;
+  v.p90 = w->p90;
+  v.runs = forecast->runs;
+  v.started = w->started;
+  v.alike = w->alike;
+  v.guessed = w->started != 0
+                ? (uint32_t)((w->guessed + w->started / 2) / w->started)
+                : 0;
+  return PAI__FILL_VIEW(when, v, pai_when, guessed);
+}
+
+uint64_t pai_forecast_next(const pai_forecast *forecast, uint64_t id)
+{
+  const pai__fwait *w;
+
+  if (forecast == NULL || forecast->nwaits == 0)
+    return 0;
+  if (id == 0)
+    return forecast->waits[0].id;
+  w = pai__forecast_find(forecast, id);
+  return w != NULL && w + 1 < forecast->waits + forecast->nwaits ? w[1].id : 0;
+}
+
+int pai_forecast_met(const pai_forecast *forecast, uint64_t id,
+                     pai_time started, pai_history *history)
+{
+  const pai__fwait *w;
+
+  PAI__CHECK_ARG(forecast != NULL && history != NULL &&
+                 started >= forecast->now);
+  w = pai__forecast_find(forecast, id);
+  if (w == NULL)
+    return PAI_ENOTFOUND;
+  pai__history_score(
+    history, pai__score_of(w->waits, forecast->runs, started - forecast->now));
+  pai__history_level(history, PAI__P10, started > w->p10);
+  pai__history_level(history, PAI__P50, started > w->p50);
+  pai__history_level(history, PAI__P90, started > w->p90);
+  return PAI_OK;
+}
