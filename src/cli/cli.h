@@ -34,7 +34,9 @@ extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
 extern const cli_verb cli_cluster_show, cli_cluster_check, cli_cluster_hived,
   cli_cluster_top;
 extern const cli_verb cli_sched_hived_replay;
-extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain;
+extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain,
+  cli_sched_story;
+extern const cli_verb cli_at;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */

@@ -20,7 +20,7 @@ static const bench *const groups[] = {
 #ifdef HAVE_JANSSON
   bench_json,
 #endif
-  bench_allocation, bench_hived, bench_sched,
+  bench_allocation, bench_hived, bench_sched,   bench_replay,
 };
 
 typedef int (*work)(void *data);
