@@ -432,6 +432,15 @@ static int note_text(pai__story *st, const char *text, uint32_t *out,
                                                               : PAI_OK;
 }
 
+/* Of the GPUs that it can use; "gpu" is what those are called of which nobody
+ * has said more. */
+static const char *kind_of(const pai_sched *s, const char *type)
+{
+  if (type == NULL && s->park->nkinds == 1)
+    type = s->park->kinds[0];
+  return type != NULL && strcmp(type, "gpu") != 0 ? type : NULL;
+}
+
 /* What it is, as soon as it is there. */
 static int introduce(pai__story *st, pai_error **err)
 {
@@ -458,11 +467,7 @@ static int introduce(pai__story *st, pai_error **err)
   st->begun = st->ran;
   rc = note_text(st, want.type, &st->type, err);
   if (rc == PAI_OK)
-    rc =
-      note_text(st,
-                want.type != NULL || s->park->nkinds != 1 ? want.type
-                                                          : s->park->kinds[0],
-                &st->kind, err);
+    rc = note_text(st, kind_of(s, want.type), &st->kind, err);
   if (rc == PAI_OK)
     rc = note_text(st, v.name, &st->name, err);
   if (rc == PAI_OK)

@@ -165,8 +165,8 @@ static void say_quota(const telling *t, const pai__cause *c)
   }
   say(t, "quota of virtual cluster '");
   say_foreign(t, vc != NULL ? vc : "default");
-  say(t, "': it takes %" PRIu64 " GPUs, and %" PRIu64 " were left", c->wanted,
-      c->found);
+  say(t, "': it takes %" PRIu64 " GPUs, and only %" PRIu64 " could be had",
+      c->wanted, c->found);
 }
 
 static void say_behind(const telling *t, const pai__cause *c, const char *what,
