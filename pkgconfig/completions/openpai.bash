@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run doctor spec cluster sched help'
+  local verbs='run doctor at spec cluster sched help'
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
-  local sched_verbs='replay show explain hived-replay'
+  local sched_verbs='replay show explain story hived-replay'
   local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
@@ -28,6 +28,7 @@ _openpai()
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
     doctor) options='--json --help' ;;
+    at) options='--log --json --since --help queue nodes vcs why decisions' ;;
     spec) options="$spec_verbs --help" ;;
     'spec check') options='--json --sarif --quiet --strict --hived --help' ;;
     'spec render') options='--json --role --param --help' ;;
@@ -42,9 +43,10 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
-    'sched replay') options='--json --policy --until --help' ;;
+    'sched replay') options='--json --check --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
+    'sched story') options='--json --policy --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     help) options=$verbs ;;
     'help spec') options=$spec_verbs ;;
@@ -57,6 +59,8 @@ _openpai()
     mapfile -t COMPREPLY < <(compgen -W "$forms" -- "$word")
   elif [ "$before" = --to ] || [ "$before" = --version ]; then
     mapfile -t COMPREPLY < <(compgen -W 'v1 v2' -- "$word")
+  elif [ "$before" = --log ]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
   elif [ -n "$files" ] && [ "${word#-}" = "$word" ]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   else
