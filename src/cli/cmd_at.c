@@ -120,18 +120,22 @@ static int show_until(moment *m, pai_time time)
   return rc < 0 ? sched_log_fail(&m->log, err) : CLI_OK;
 }
 
-/* A time that is wrong is told of before anything is shown. */
+/* A time that is wrong is told of before anything is shown.  Up to the log's
+ * beginning all counts: then it is read from its first line. */
 static int decisions(moment *m)
 {
-  pai_time begin, end, since = 0, from = m->time;
+  pai_time begin, end, since = 0;
+  bool inside;
   int code = read_since(m, &since);
 
-  if (code == CLI_OK &&
-      pai_replay_range(m->log.replay, &begin, &end, NULL) == PAI_OK &&
-      m->time >= begin && m->time <= end)
-    from -= since < m->time - begin ? since : m->time - begin;
-  if (code == CLI_OK)
-    code = go(m, from);
+  if (code != CLI_OK)
+    return code;
+  inside = pai_replay_range(m->log.replay, &begin, &end, NULL) == PAI_OK &&
+           m->time >= begin && m->time <= end;
+  if (!inside)
+    code = go(m, m->time);
+  else if (since < m->time - begin)
+    code = go(m, m->time - since);
   if (code == CLI_OK && !m->json)
     sched_show_head();
   return code == CLI_OK ? show_until(m, m->time) : code;
