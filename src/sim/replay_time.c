@@ -40,9 +40,11 @@ static int64_t parted(pai_time t, int64_t by, int64_t *rest)
 {
   int64_t n = t / by;
 
-  if (t % by < 0)
+  *rest = t % by;
+  if (*rest < 0) {
+    *rest += by;
     n--;
-  *rest = t - n * by;
+  }
   return n;
 }
 

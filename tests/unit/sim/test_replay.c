@@ -93,7 +93,7 @@ static void every_64_kib_if_nobody_says(void **state)
 static void who_reads_all_skips_them(void **state)
 {
   static const char *const policies[] = { "fifo", "backfill", "priority",
-                                          "fair" };
+                                          "fair", "capacity", "k8s" };
   pai_replay_options o = PAI_REPLAY_OPTIONS_INIT;
 
   (void)state;
