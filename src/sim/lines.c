@@ -3,6 +3,8 @@
 
 #include "base/tree.h"
 
+#include <inttypes.h>
+
 enum { PIECE = 65536 }; /* bytes that are read at once, at least */
 
 void pai__lines_init(pai__lines *l, const pai_alloc *alloc,
@@ -36,8 +38,8 @@ static int add(pai__lines *l, size_t more, pai_error **err)
 
     if (n <= 0 || (size_t)n > more)
       return pai__fail(err, n < 0 ? (int)n : PAI_EIO,
-                       "the log cannot be read at byte %llu",
-                       (unsigned long long)(l->from + l->here.len));
+                       "the log cannot be read at byte %" PRIu64,
+                       l->from + (uint64_t)l->here.len);
     l->here.len += (size_t)n;
     more -= (size_t)n;
   }
@@ -125,7 +127,7 @@ static int next_piece(pai__lines *l, uint64_t at, const char **text,
 {
   int rc = reach(l, at, err);
 
-  *text = NULL;
+  *text = "";
   *len = 0;
   if (rc == PAI_OK && l->here.len != 0) {
     *text = l->here.data + (at - l->from);

@@ -54,7 +54,7 @@ static int find_last(pai_replay *r, pai__line_text *line, pai__line_head *head,
 static int find_range(pai_replay *r, pai_error **err)
 {
   pai__line_text line;
-  pai__line_head head;
+  pai__line_head head = { 0 };
   int rc = head_at(r, 0, &line, &head, err);
 
   if (rc == 0)
@@ -105,7 +105,7 @@ static int find_time(pai_replay *r, pai_time time, uint64_t *behind,
 {
   uint64_t low = 0, high = r->lines.size, begin;
   pai__line_text line;
-  pai__line_head head;
+  pai__line_head head = { 0 };
   int rc = PAI_OK;
 
   while (rc >= 0 && high - low > NEAR) {
@@ -132,7 +132,7 @@ static int find_start(pai_replay *r, pai_time time, uint64_t *at,
                       pai_error **err)
 {
   pai__line_text line;
-  pai__line_head head;
+  pai__line_head head = { 0 };
   uint64_t behind;
   int rc;
 
@@ -165,8 +165,8 @@ static bool is_before(const pai_replay *r, pai_time time)
 int pai_replay_step_until(pai_replay *r, pai_time time, pai_error **err)
 {
   pai__line_text line;
-  pai__line_head head;
-  pai_time begin, end;
+  pai__line_head head = { 0 };
+  pai_time begin = 0, end = 0;
   int rc = pai_replay_range(r, &begin, &end, err);
 
   if (rc < 0)
@@ -193,7 +193,7 @@ static int out_of_range(const pai_replay *r, pai_time time, pai_error **err)
 
 int pai_replay_to(pai_replay *r, pai_time time, pai_error **err)
 {
-  pai_time begin, end;
+  pai_time begin = 0, end = 0;
   uint64_t start;
   int rc = pai_replay_range(r, &begin, &end, err);
 
