@@ -216,6 +216,10 @@ static void rules_are_told(void **state)
   (void)state;
   begin(&d, cluster, "fifo", NULL);
   come(&d, 0, (pai_request){ .id = 1, .vc = "research", .name = "a" }, 1, 3);
+  come(
+    &d, 0,
+    (pai_request){ .id = 5, .vc = "teaching", .instances = 3, .at_once = 1 },
+    1, 1);
   come(&d, 0, (pai_request){ .id = 2, .vc = "research" }, 1, 2);
   come(&d, 0,
        (pai_request){ .id = 3,
@@ -224,10 +228,6 @@ static void rules_are_told(void **state)
                       .nafter = 1 },
        1, 1);
   come(&d, 0, (pai_request){ .id = 4, .vc = "teaching", .held = 1 }, 1, 1);
-  come(
-    &d, 0,
-    (pai_request){ .id = 5, .vc = "teaching", .instances = 3, .at_once = 1 },
-    1, 1);
   tell(&d, HOUR, PAI_SCHED_FINISHED, 1, 0);
   says(told(&d.log, 2, NULL, 0, 0),
        "1 h: quota of virtual cluster 'research': it takes 2 GPUs, and only 1 "
@@ -264,6 +264,26 @@ static void stops_are_told(void **state)
        "1 min: those that make room for it had not stopped yet; request 1 (8 "
        "GPUs) held 8 of the 8 GPUs\n");
   says(story, "the log ends, and it still runs\n");
+  end(&d);
+}
+
+/* What is between two waits is none. */
+static void two_waits_are_told(void **state)
+{
+  day d;
+
+  (void)state;
+  begin(&d, "nodes:1 gpu:8 cpus:32 mem:64G", "priority", NULL);
+  come(&d, 0, (pai_request){ .id = 1 }, 1, 8);
+  come(&d, 0, (pai_request){ .id = 2 }, 1, 8);
+  tell(&d, 10 * MINUTE, PAI_SCHED_FINISHED, 1, 0);
+  come(&d, 3 * HOUR, (pai_request){ .id = 3, .priority = 9 }, 1, 8);
+  tell(&d, 3 * HOUR, PAI_SCHED_RETURNED, 2, 0);
+  tell(&d, 3 * HOUR + 30 * MINUTE, PAI_SCHED_FINISHED, 3, 0);
+  told(&d.log, 2, NULL, 0, 0);
+  says(story, "2026-05-01 00:00:00  10 min: no node had 8 GPUs free;");
+  says(story, "2026-05-01 03:00:00  30 min: no node had 8 GPUs free;");
+  says(story, "It waited 40 min in all.\n");
   end(&d);
 }
 
@@ -458,6 +478,7 @@ int main(void)
     cmocka_unit_test(what_changes_often_is_told_by_turns),
     cmocka_unit_test(rules_are_told),
     cmocka_unit_test(stops_are_told),
+    cmocka_unit_test(two_waits_are_told),
     cmocka_unit_test(what_came_before_the_log_is_told),
     cmocka_unit_test(another_policy_would_have),
     cmocka_unit_test(the_same_policy_does_the_same),
