@@ -9,6 +9,9 @@ _openpai()
   local sim_verbs='run generate'
   local trace_verbs='show convert'
   local forms='openpai hived layout kubernetes slurm alibaba'
+  local verbs='run doctor at spec cluster sched help'
+  local sched_verbs='replay show explain story hived-replay'
+  local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
 
@@ -34,6 +37,7 @@ _openpai()
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
     doctor) options='--json --help' ;;
+    at) options='--log --json --since --help queue nodes vcs why decisions' ;;
     spec) options="$spec_verbs --help" ;;
     'spec check') options='--json --sarif --quiet --strict --hived --help' ;;
     'spec render') options='--json --role --param --help' ;;
@@ -49,8 +53,10 @@ _openpai()
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
     'sched replay') options='--json --options --policy --until --help' ;;
+    'sched replay') options='--json --check --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
+    'sched story') options='--json --policy --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     sim) options="$sim_verbs --help" ;;
     'sim run') options='--cluster --trace --policy --as --model --sort --strict --verbose --seed --until --estimates --start-cost --restart-cost --stop-cost --checkpoint --mtbf --mttr --fail --patience --stretch --spread --json --csv --html --log --events --jobs-csv --help' ;;
@@ -74,6 +80,8 @@ _openpai()
     mapfile -t COMPREPLY < <(compgen -W 'philly helios' -- "$word")
   elif [ "$before" = --to ] || [ "$before" = --version ]; then
     mapfile -t COMPREPLY < <(compgen -W 'v1 v2' -- "$word")
+  elif [ "$before" = --log ]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
   elif [ -n "$files" ] && [ "${word#-}" = "$word" ]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   else

@@ -38,6 +38,9 @@ extern const cli_verb cli_sched_hived_replay;
 extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain;
 extern const cli_verb cli_sim_run;
 extern const cli_verb cli_when, cli_what_if, cli_fit;
+extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain,
+  cli_sched_story;
+extern const cli_verb cli_at;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */

@@ -8,6 +8,7 @@
 static const cli_verb *const verbs[] = {
   &cli_run,
   &cli_doctor,
+  &cli_at,
   &cli_spec_check,
   &cli_spec_render,
   &cli_spec_show,
@@ -22,6 +23,7 @@ static const cli_verb *const verbs[] = {
   &cli_sched_replay,
   &cli_sched_show,
   &cli_sched_explain,
+  &cli_sched_story,
   &cli_sched_hived_replay,
   &cli_sim_run,
   &cli_sim_generate,

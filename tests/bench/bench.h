@@ -32,6 +32,7 @@ extern const bench bench_sample[];
 extern const bench bench_sched[];
 extern const bench bench_hived[];
 extern const bench bench_sim[];
+extern const bench bench_replay[];
 
 /* Programs of their own, with the words behind their names; exit codes. */
 int bench_hived_workload(int argc, char **argv);

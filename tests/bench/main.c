@@ -23,6 +23,7 @@ static const bench *const groups[] = {
   bench_json,
 #endif
   bench_allocation, bench_hived, bench_sched,   bench_sim,
+  bench_allocation, bench_hived, bench_sched,   bench_replay,
 };
 
 typedef int (*work)(void *data);
