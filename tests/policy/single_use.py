@@ -3,36 +3,44 @@
 Usage: single_use.py [ROOT].  Public functions are used by whoever links the
 library.  A use in a test counts: what is tested alone may stand alone.
 """
+import collections
 import re
 
 import source
 
 
-def uses_elsewhere(name, own, code):
-    """Whether a file other than `own` does more than declare `name`."""
-    word = re.compile(r"\b%s\b" % name)
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def count_words(code):
+    """Of each word, in which files it is, and how often."""
+    words = collections.defaultdict(dict)
     for path, text in code.items():
-        if path != own:
-            found = len(word.findall(text))
-            if found > (1 if path.suffix == ".h" else 0):
-                return True
-    return False
+        for word, n in collections.Counter(WORD.findall(text)).items():
+            words[word][path] = n
+    return words
+
+
+def is_used_elsewhere(found, own):
+    """Whether a file other than `own` does more than declare it."""
+    return any(n > (1 if path.suffix == ".h" else 0)
+               for path, n in found.items() if path != own)
 
 
 def check(root):
     code = {path: source.strip_noise(path.read_text()) for path in
             source.files(root, "src/*.[ch]", "include/openpai/*.h",
                          "tests/*.[ch]")}
-    public = "".join(text for path, text in code.items()
-                     if path.parent.name == "openpai")
+    words = count_words(code)
     for path, text in code.items():
         where = path.relative_to(root)
         if path.suffix != ".c" or where.parts[0] != "src":
             continue
         for name, static, line, _ in source.functions(text):
+            found = words[name]
             if (static or name == "main" or
-                    re.search(r"\b%s\b" % name, public) or
-                    uses_elsewhere(name, path, code)):
+                    any(f.parent.name == "openpai" for f in found) or
+                    is_used_elsewhere(found, path)):
                 continue
             yield "%s:%d: only this file uses %s(): make it static" % (
                 where, line, name)
