@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run doctor spec cluster sched sim help'
+  local verbs='run doctor spec cluster sched sim when what-if fit help'
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
   local sched_verbs='replay show explain hived-replay'
@@ -24,7 +24,7 @@ _openpai()
   fi
   case $verb in
     'spec schema' | 'cluster top') ;;
-    run | 'spec '* | 'cluster '* | 'sched '* | 'sim '*) files=yes ;;
+    run | when | what-if | fit | 'spec '* | 'cluster '* | 'sched '* | 'sim '*) files=yes ;;
   esac
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
@@ -49,6 +49,9 @@ _openpai()
     'sched hived-replay') options='--config-dir --json --help' ;;
     sim) options="$sim_verbs --help" ;;
     'sim run') options='--cluster --trace --policy --form --model --sort --strict --verbose --seed --until --estimates --start-cost --restart-cost --stop-cost --checkpoint --mtbf --mttr --fail --patience --stretch --spread --json --csv --html --log --events --jobs-csv --help' ;;
+    when) options='--history --arrivals --runs --seed --quick --json --help' ;;
+    what-if) options='--submit --kill --drain --add --vc --policy --config --force --history --arrivals --runs --seed --quick --json --help' ;;
+    fit) options='--vc --history --arrivals --runs --seed --quick --json --help' ;;
     help) options=$verbs ;;
     'help spec') options=$spec_verbs ;;
     'help cluster') options=$cluster_verbs ;;

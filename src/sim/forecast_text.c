@@ -2,8 +2,11 @@
 #include "sim/forecast_text.h"
 
 #include "sched/form.h"
+#include "sim/format.h"
 
 #include <inttypes.h>
+
+enum { MOST_NAME = 60 }; /* columns */
 
 static const struct {
   const char *name, *as;
@@ -31,12 +34,16 @@ const char *pai__alike_name(int alike)
 void pai__say_who(pai__buf *out, uint64_t id, const char *name,
                   const char *user)
 {
-  if (name != NULL)
-    pai__buf_printf(out, "%s (request %" PRIu64 ")", name, id);
-  else
+  if (name != NULL) {
+    (void)pai__put_name(out, name, MOST_NAME);
+    pai__buf_printf(out, " (request %" PRIu64 ")", id);
+  } else {
     pai__buf_printf(out, "request %" PRIu64, id);
-  if (user != NULL)
-    pai__buf_printf(out, " of %s", user);
+  }
+  if (user != NULL) {
+    pai__buf_str(out, " of ");
+    (void)pai__put_name(out, user, MOST_NAME);
+  }
 }
 
 static void say_times(pai__buf *out, const pai_forecast *f,
