@@ -24,7 +24,7 @@ static const struct {
   [PAI_ALIKE_NAME] = { "name", "as long as the last ones of their names did" },
 };
 
-const char *pai__alike_name(int alike)
+static const char *alike_name(int alike)
 {
   return alike >= 0 && alike < PAI__ALIKES ? alikes[alike].name : "";
 }
@@ -178,7 +178,7 @@ static void put_wait(pai__json_writer *w, const pai__fwait *x)
   pai__put_time(w, "p50", x->p50);
   pai__put_time(w, "p90", x->p90);
   pai__put_number(w, "started", x->started);
-  put_text(w, "alike", pai__alike_name(x->alike));
+  put_text(w, "alike", alike_name(x->alike));
   pai__put_number(w, "guessed",
                   x->started != 0
                     ? (int64_t)((x->guessed + x->started / 2) / x->started)

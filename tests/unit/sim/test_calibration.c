@@ -25,7 +25,7 @@ static const struct row {
   { PAI_LIKE_HELIOS, "fifo", 750, 20000, 20, false, true },
   { PAI_LIKE_PHILLY, "backfill", 850, 30000, 5, false, true },
   { PAI_LIKE_HELIOS, "backfill", 900, 20000, 10, false, true },
-  { PAI_LIKE_PHILLY, "fifo", 750, 40000, 20, false, false },
+  { PAI_LIKE_PHILLY, "fifo", 680, 40000, 20, false, false },
   { PAI_LIKE_HELIOS, "fifo", 700, 40000, 20, false, false },
   { PAI_LIKE_PHILLY, "backfill", 900, 40000, 20, false, false },
   { PAI_LIKE_HELIOS, "backfill", 850, 40000, 10, false, false },
