@@ -1,5 +1,6 @@
 /* script.c - tables of Lua that a scheduler calls: policies, and logs */
 #include "glue.h"
+#include "hived_lua.h"
 #include "scheduler_lua.h"
 
 #include <stdlib.h>
@@ -206,14 +207,20 @@ static int decode(lua_State *L)
   return 1;
 }
 
-void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
+/* A part of the module that is written in Lua. */
+static void run_half(lua_State *L, const char *text, size_t size)
 {
-  wrap = wrap_host;
-  if (luaL_loadbuffer(L, scheduler_lua, sizeof(scheduler_lua) - 1,
-                      "=openpai") != 0)
+  if (luaL_loadbuffer(L, text, size - 1, "=openpai") != 0)
     lua_error(L);
   lua_pushvalue(L, -2);
   lua_pushcfunction(L, encode);
   lua_pushcfunction(L, decode);
   lua_call(L, 3, 0);
+}
+
+void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
+{
+  wrap = wrap_host;
+  run_half(L, scheduler_lua, sizeof(scheduler_lua));
+  run_half(L, hived_lua, sizeof(hived_lua));
 }

@@ -150,6 +150,7 @@ const char *facade_change_name(int kind);
 bool facade_is_final(int state);
 
 #include "facade_resource.h"
+#include "facade_hived.h"
 #include "facade_sched.h"
 
 #endif /* OPENPAI_BINDINGS_FACADE_H */

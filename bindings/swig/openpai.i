@@ -42,6 +42,8 @@ typedef uint64_t pai_job_id;
  *   const char *options, *node_name, *name  in: as `form`
  *   const char *strategy, *lack     in: as `kind`
  *   draft_value line                in: an event, as JSON
+ * and for hived.i
+ *   const char *method, *target, *uid, *reason  in: as `kind`
  */
 #if defined(SWIGPYTHON)
 %include "../python/python.swg"
@@ -203,6 +205,7 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
 
 %include "resource.i"
 %include "sched.i"
+%include "hived.i"
 
 %rename(version) pai_version;
 const char *pai_version(void);

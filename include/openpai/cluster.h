@@ -11,6 +11,8 @@
  *   kubernetes  `kubectl get nodes -o json`
  *   slurm       `scontrol show nodes --json` (of 22.05: `sinfo --json`), and
  *               slurmrestd's answer
+ *   alibaba     openb_node_list_*.csv of Alibaba's trace of 2023, and
+ *               pai_machine_spec.csv of 2020
  *
  * or is made of a description in one line, as "racks:2 nodes:16 gpu:8:h100".
  *

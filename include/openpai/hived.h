@@ -62,7 +62,8 @@ typedef struct pai_hived_verdict {
   const char *name;    /**< of the case it is in, or "" */
   const char *op;      /**< what was done, as "schedule" */
   const char *subject; /**< the pod or node of it, or "" */
-  const char *fix;     /**< the defect that we mend, as "Q4"; or NULL */
+  const char *fix;     /**< the defect that we mend, as "Q4"; "Q3, Q10" if it
+                            may be one of several; or NULL */
   const char *place;   /**< the first place that differs, or NULL */
   const char *want;    /**< what was recorded there, or NULL */
   const char *got;     /**< what came of it, or NULL */

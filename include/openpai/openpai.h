@@ -13,6 +13,7 @@
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/policy.h>
+#include <openpai/replay.h>
 #include <openpai/report.h>
 #include <openpai/resource.h>
 #include <openpai/sched.h>

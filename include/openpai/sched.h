@@ -291,6 +291,26 @@ PAI_API PAI_NODISCARD int pai_sched_set_log(pai_sched *sched,
                                             pai_write_cb write,
                                             void *user_data, pai_error **err);
 
+/** How a log is written; zero-fill. */
+typedef struct pai_sched_log_options {
+  size_t struct_size;
+  int snapshots;  /**< 1: there are some in its middle, as soon as the lines
+                      since the last one are twice as long as it was; a reader
+                      may begin at each: openpai/replay.h */
+  uint64_t every; /**< and not before there are so many bytes of lines; 0:
+                       64 KiB */
+} pai_sched_log_options;
+
+/**
+ * Says how the log is written from here on: the one there is, and those that
+ * are begun later.  A snapshot for which there is no memory is left out.
+ *
+ * @return PAI_OK; PAI_EINVAL
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_sched_set_log_options(
+  pai_sched *sched, const pai_sched_log_options *opts, pai_error **err);
+
 /** Writes the whole state as one line of JSON.
  *  @return as pai_sched_set_log()  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_sched_save(const pai_sched *sched,

@@ -81,19 +81,24 @@ int pai__vec_grow(const pai_alloc *a, void *vec, size_t *cap, size_t size)
 int pai__copy_in(void *dst, size_t dst_size, const void *src,
                  size_t first_size)
 {
-  size_t size;
+  size_t size = 0, copied = 0;
+  int rc = PAI_OK;
 
-  memset(dst, 0, dst_size);
-  if (src == NULL)
-    return PAI_OK;
-  memcpy(&size, src, sizeof(size)); /* struct_size comes first */
-  if (size < first_size || size > 65536)
-    return PAI_EINVAL;
-  for (size_t i = dst_size; i < size; i++)
-    if (((const unsigned char *)src)[i] != 0)
-      return PAI_ENOTSUP; /* a newer caller sets what we do not know */
-  memcpy(dst, src, size < dst_size ? size : dst_size);
-  return PAI_OK;
+  if (src != NULL) {
+    memcpy(&size, src, sizeof(size)); /* struct_size comes first */
+    if (size < first_size || size > 65536)
+      rc = PAI_EINVAL;
+    for (size_t i = dst_size; i < size && rc == PAI_OK; i++)
+      if (((const unsigned char *)src)[i] != 0)
+        rc = PAI_ENOTSUP; /* a newer caller sets what we do not know */
+  }
+  if (src != NULL && rc == PAI_OK) {
+    copied = size < dst_size ? size : dst_size;
+    memcpy(dst, src, copied);
+  }
+  if (copied < dst_size)
+    memset((char *)dst + copied, 0, dst_size - copied);
+  return rc;
 }
 
 int pai__fill_view(void *view, const void *full, size_t size,

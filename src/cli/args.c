@@ -107,7 +107,9 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
         argv[words++] = argv[i];
       break;
     }
-    if (word[0] != '-' || word[1] == '\0') {
+    /* "-" is standard input, and "-30m" a time. */
+    if (word[0] != '-' || word[1] == '\0' ||
+        (word[1] >= '0' && word[1] <= '9')) {
       argv[words++] = argv[i];
       continue;
     }

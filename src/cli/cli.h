@@ -33,10 +33,14 @@ extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
   cli_spec_schema, cli_spec_show, cli_spec_fmt, cli_spec_diff;
 extern const cli_verb cli_cluster_show, cli_cluster_check, cli_cluster_hived,
   cli_cluster_top;
+extern const cli_verb cli_sim_generate, cli_trace_show, cli_trace_convert;
 extern const cli_verb cli_sched_hived_replay;
 extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain;
 extern const cli_verb cli_sim_run;
 extern const cli_verb cli_when, cli_what_if, cli_fit;
+extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain,
+  cli_sched_story;
+extern const cli_verb cli_at;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */

@@ -132,7 +132,7 @@ const cli_verb cli_cluster_show = {
     "them.\n\n"
     "  --from X    what to show; may be given several times\n"
     "  --as FORM   the file of a cluster is of this form: openpai, hived,\n"
-    "              layout, kubernetes or slurm\n"
+    "              layout, kubernetes, slurm or alibaba\n"
     "  --svg FILE  write a picture as SVG; - is standard output\n"
     "  --json      write a cluster in our own form, as JSON; one machine "
     "with\n"

@@ -2,6 +2,7 @@
 #include "cells.h"
 #include "file.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,19 +14,27 @@ static const char *const verdicts[] = { "",       "done",
 typedef struct replay {
   const char *file, *dir; /* dir: as asked for, or NULL */
   bool json;
+  unsigned long line;
+  bool first;     /* nothing was read before */
+  char why[1024]; /* no configuration could be read; "" before */
   unsigned long counts[PAI_HIVED_DIFFERS + 1];
 } replay;
 
-static int hand_over(const char *path, pai_write_cb write, void *to)
+/* What is there and cannot be read is told rather than where nothing is. */
+static int hand_over(replay *r, const char *path, pai_write_cb write, void *to)
 {
   char *text = NULL;
   size_t len = 0;
-  int rc =
-    cli_read_file(&text, &len, path, 64 << 20) == 0 ? PAI_OK : PAI_ENOTFOUND;
+  int error = cli_read_file(&text, &len, path, 64 << 20);
+  int rc = error == 0        ? write(to, text, len)
+           : error == ENOENT ? PAI_ENOTFOUND
+                             : PAI_EIO;
 
-  if (rc == PAI_OK)
-    rc = write(to, text, len);
   free(text);
+  if (error == 0)
+    r->why[0] = '\0';
+  else if (error != ENOENT)
+    cli_read_why(r->why, sizeof(r->why), path, error);
   return rc;
 }
 
@@ -35,22 +44,30 @@ static int find_config(void *user_data, const char *name, pai_write_cb write,
                        void *to)
 {
   static const char *const places[] = { "config", "../config" };
-  const replay *r = user_data;
+  replay *r = user_data;
   const char *slash = strrchr(r->file, '/');
   int folder = slash != NULL ? (int)(slash - r->file) + 1 : 0;
   char path[4096];
   int rc = PAI_ENOTFOUND;
 
-  if (strchr(name, '/') != NULL)
+  if (strchr(name, '/') != NULL) {
+    (void)snprintf(r->why, sizeof(r->why),
+                   "a configuration is named without its folder");
     return PAI_ENOTFOUND;
-  if (r->dir != NULL) {
-    (void)snprintf(path, sizeof(path), "%s/%s", r->dir, name);
-    return hand_over(path, write, to);
   }
+  if (r->dir != NULL) {
+    (void)snprintf(r->why, sizeof(r->why), "it is not in %s", r->dir);
+    (void)snprintf(path, sizeof(path), "%s/%s", r->dir, name);
+    return hand_over(r, path, write, to);
+  }
+  (void)snprintf(r->why, sizeof(r->why),
+                 "it is neither in %.*sconfig nor in %.*s../config; "
+                 "--config-dir names another folder",
+                 folder, r->file, folder, r->file);
   for (size_t i = 0; i < 2 && rc == PAI_ENOTFOUND; i++) {
     (void)snprintf(path, sizeof(path), "%.*s%s/%s", folder, r->file, places[i],
                    name);
-    rc = hand_over(path, write, to);
+    rc = hand_over(r, path, write, to);
   }
   return rc;
 }
@@ -69,7 +86,9 @@ static void print_json(const replay *r, const pai_hived_verdict *v)
 {
   (void)printf("{\"file\":");
   cli_json_string(stdout, r->file, strlen(r->file));
-  (void)printf(",\"step\":%lld", (long long)v->step);
+  (void)printf(",\"line\":%lu", r->line);
+  if (v->step >= 0)
+    (void)printf(",\"step\":%lld", (long long)v->step);
   if (v->name[0] != '\0')
     put_member("case", v->name);
   put_member("op", v->op);
@@ -83,7 +102,8 @@ static void print_json(const replay *r, const pai_hived_verdict *v)
   (void)printf("}\n");
 }
 
-static void print_line(const pai_hived_verdict *v)
+/* By its number, or its line where it has none. */
+static void print_line(const replay *r, const pai_hived_verdict *v)
 {
   const char *color = v->kind == PAI_HIVED_DIFFERS ? "\033[1;31m"
                       : v->kind == PAI_HIVED_FIXED ? "\033[33m"
@@ -91,9 +111,11 @@ static void print_line(const pai_hived_verdict *v)
 
   (void)printf("%s%-11s%s %6lld  %s", cli_style(stdout, color),
                verdicts[v->kind], cli_style(stdout, "\033[0m"),
-               (long long)v->step, v->op);
+               v->step >= 0 ? (long long)v->step : (long long)r->line, v->op);
   if (v->subject[0] != '\0')
     (void)printf(" %s", v->subject);
+  if (strcmp(v->op, "init") == 0 && v->name[0] != '\0')
+    (void)printf(" of %s", v->name);
   if (v->fix != NULL)
     (void)printf(" (%s)", v->fix);
   if (v->place != NULL)
@@ -103,42 +125,84 @@ static void print_line(const pai_hived_verdict *v)
 
 /* --- files ---------------------------------------------------------------- */
 
-/* Steps have a line each, so columns would say little. */
-static int fail_at(const replay *r, unsigned long line, pai_error *err)
+static bool has_word(const char *text, size_t len, const char *word)
 {
+  size_t n = strlen(word);
+
+  for (size_t i = 0; i + n <= len; i++)
+    if (memcmp(text + i, word, n) == 0)
+      return true;
+  return false;
+}
+
+/* What a text is that is no record, as its beginning looks. */
+static const char *other_kind(const char *text, size_t len)
+{
+  if (memchr(text, '\0', len) != NULL)
+    return "it is no text";
+  if (has_word(text, len, "physicalCluster:"))
+    return "HiveD's configuration is read by `openpai cluster check`; a "
+           "record "
+           "names it";
+  if (text[0] == '[' || text[0] == '{')
+    return "a record has one JSON object a line";
+  return "a record of HiveD has one step a line, in JSON";
+}
+
+/* Steps have a line each, so columns would say little. */
+static int fail_at(const replay *r, const char *text, size_t len,
+                   pai_error *err)
+{
+  const char *help = pai_error_help(err);
+
+  if (help == NULL && r->why[0] != '\0')
+    help = r->why;
+  else if (help == NULL && r->first && pai_error_line(err) > 0)
+    help = other_kind(text, len < 65536 ? len : 65536);
   cli_print(stderr, cli_shown_name(r->file));
-  (void)fprintf(stderr, ":%lu: ", line);
+  (void)fprintf(stderr, ":%lu: ", r->line);
   cli_level(stderr, PAI_LOG_ERROR, pai_error_message(err));
   (void)fputc('\n', stderr);
-  if (pai_error_help(err) != NULL)
-    cli_help(stderr, pai_error_help(err));
+  if (help != NULL)
+    cli_help(stderr, help);
   pai_error_free(err);
   return CLI_NO;
+}
+
+static bool is_blank(const char *line, const char *end)
+{
+  while (line < end && strchr(" \t\r\n", *line) != NULL)
+    line++;
+  return line == end;
 }
 
 static int replay_text(replay *r, pai_hived_replay *replayed, const char *text,
                        size_t len)
 {
-  const char *end = text + len, *next;
-  unsigned long line = 0;
+  const char *at = text, *end = text + len, *next;
   pai_hived_verdict v = { .struct_size = sizeof(v) };
   pai_error *err;
 
-  for (; text < end; text = next) {
-    const char *newline = memchr(text, '\n', (size_t)(end - text));
+  r->first = true;
+  for (; at < end; at = next) {
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
 
     next = newline != NULL ? newline + 1 : end;
-    line++;
-    if (next - text == 1 && *text == '\n')
+    r->line++;
+    if (is_blank(at, next))
       continue;
-    if (pai_hived_replay_step(replayed, text, (size_t)(next - text), &v,
-                              &err) < 0)
-      return fail_at(r, line, err);
+    if (pai_hived_replay_step(replayed, at, (size_t)(next - at), &v, &err) < 0)
+      return fail_at(r, text, len, err);
+    r->first = false;
     r->counts[v.kind]++;
     if (r->json)
       print_json(r, &v);
     else
-      print_line(&v);
+      print_line(r, &v);
+  }
+  if (r->first) {
+    cli_fail("%s has no steps", cli_shown_name(r->file));
+    return CLI_NO;
   }
   return r->counts[PAI_HIVED_DIFFERS] == 0 ? CLI_OK : CLI_NO;
 }

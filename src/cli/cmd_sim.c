@@ -289,15 +289,6 @@ static int simulate(const words *w, sim_plan *p, sim_case *cases, size_t count)
   return code != CLI_OK ? code : said;
 }
 
-/* A marker: whether lines that are mapped are told. */
-static void wanted(void *data, uint64_t line, int used, const char *why)
-{
-  (void)data;
-  (void)line;
-  (void)used;
-  (void)why;
-}
-
 static int run_words(const words *w, sim_case *cases, size_t count)
 {
   sim_plan p = { .trace = w->trace,
@@ -321,7 +312,7 @@ static int run_words(const words *w, sim_case *cases, size_t count)
     return code;
   p.options.strict = w->strict;
   p.options.estimates = w->estimates;
-  p.options.on_line = w->verbose ? wanted : NULL;
+  p.verbose = w->verbose;
   code = cli_source_open(&source, &name, 1, NULL, false);
   if (code == CLI_OK && source.cluster == NULL)
     code = cli_source_to_cluster(&source, NULL);
@@ -340,7 +331,7 @@ static int run(int argc, char **argv)
     { "cluster", 'c', NULL, &w.cluster },
     { "trace", 't', NULL, &w.trace },
     { "policy", 'p', NULL, cli_values },
-    { "form", 0, NULL, &w.form },
+    { "as", 0, NULL, &w.form },
     { "model", 0, NULL, &w.model },
     { "sort", 0, &w.sort, NULL },
     { "strict", 0, &w.strict, NULL },
@@ -391,13 +382,15 @@ const cli_verb cli_sim_run = {
     "  -t, --trace T       the jobs\n"
     "  -p, --policy P      a policy, or P:OPTIONS with a JSON object; fifo\n"
     "                      without it; several run at the same time\n"
-    "  --form F            of the trace, if it is not as it looks\n"
+    "  --as FORM           of the trace, if it is not as it looks\n"
     "  --model M           the GPUs that jobs ask for where it names none\n"
     "  --sort              its lines are in no order\n"
     "  --strict            a line that cannot be used, or a job that could\n"
     "                      never start, or of an unknown virtual cluster or\n"
     "                      SKU, is an error; else they are counted\n"
-    "  -v, --verbose       tell of each such job\n"
+    "  -v, --verbose       tell of each such job, and of lines that are used, "
+    "but\n"
+    "                      not as they stand\n"
     "  --seed N            of what is drawn; 0 without it\n"
     "  --until T           no further than that time of the trace\n"
     "  --estimates         the policy knows how long jobs take\n"

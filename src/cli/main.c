@@ -8,6 +8,7 @@
 static const cli_verb *const verbs[] = {
   &cli_run,
   &cli_doctor,
+  &cli_at,
   &cli_spec_check,
   &cli_spec_render,
   &cli_spec_show,
@@ -22,8 +23,12 @@ static const cli_verb *const verbs[] = {
   &cli_sched_replay,
   &cli_sched_show,
   &cli_sched_explain,
+  &cli_sched_story,
   &cli_sched_hived_replay,
   &cli_sim_run,
+  &cli_sim_generate,
+  &cli_trace_show,
+  &cli_trace_convert,
   &cli_when,
   &cli_what_if,
   &cli_fit,
@@ -37,6 +42,7 @@ static const struct {
   { "cluster", "Verbs for machines: this one, and many together." },
   { "sched", "Verbs for schedulers." },
   { "sim", "Verbs for simulations; without one of them it is run." },
+  { "trace", "Verbs for traces of jobs." },
 };
 
 enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };

@@ -1,4 +1,4 @@
-/* sched_log.c - logs of schedulers as the verbs of `sched` read them */
+/* sched_log.c - logs of schedulers as the verbs read them */
 #include "cells.h"
 #include "file.h"
 #include "sched_log.h"
@@ -31,12 +31,14 @@ int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
 
 int sched_log_fail(const sched_log *log, pai_error *err)
 {
-  uint32_t column = pai_error_column(err);
+  uint32_t line = pai_error_line(err), column = pai_error_column(err);
   const char *help = pai_error_help(err);
 
   cli_print(stderr, cli_shown_name(log->name));
-  (void)fprintf(stderr, ":%lu:", log->line);
-  if (column != 0)
+  (void)fputc(':', stderr);
+  if (line != 0)
+    (void)fprintf(stderr, "%u:", line);
+  if (line != 0 && column != 0)
     (void)fprintf(stderr, "%u:", column);
   (void)fputc(' ', stderr);
   cli_level(stderr, PAI_LOG_ERROR, pai_error_message(err));
@@ -49,42 +51,87 @@ int sched_log_fail(const sched_log *log, pai_error *err)
 
 void sched_log_close(sched_log *log)
 {
-  pai_sched_free(log->sched);
+  pai_replay_free(log->replay);
+  log->replay = NULL;
   log->sched = NULL;
 }
 
-/* --- lines ---------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------- */
 
-/* Blanks in the line do not count. */
-static bool begins(const char *line, size_t len, const char *part)
+static bool read_id(const char *word, uint64_t *id)
 {
-  for (size_t i = 0; i < len && *part != '\0'; i++)
-    if (line[i] == *part)
-      part++;
-    else if (line[i] != ' ' && line[i] != '\t')
-      return false;
-  return *part == '\0';
+  char *end;
+
+  errno = 0;
+  *id = strtoull(word, &end, 10);
+  return word[0] >= '1' && word[0] <= '9' && *end == '\0' && errno == 0;
 }
 
-static bool has(const char *line, size_t len, const char *part)
+int sched_log_request(const cli_verb *verb, const sched_log *log,
+                      const char *word, uint64_t *id)
 {
-  size_t i = 0;
+  pai_request_view v = { .struct_size = sizeof(v) };
+  uint64_t found = 0;
 
-  while (i < len && !begins(line + i, len - i, part))
-    i++;
-  return i < len;
+  if (read_id(word, id))
+    return CLI_OK;
+  if (log->sched == NULL) {
+    cli_misused(verb, "this is no request's number", word);
+    return CLI_USAGE;
+  }
+  for (uint64_t i = 0; (i = pai_sched_next(log->sched, i)) != 0;) {
+    if (pai_sched_view_request(log->sched, i, &v) < 0 || v.name == NULL ||
+        strcmp(v.name, word) != 0)
+      continue;
+    if (found != 0) {
+      cli_fail("requests %llu and %llu are both called '%s'",
+               (unsigned long long)found, (unsigned long long)i, word);
+      return CLI_NO;
+    }
+    found = i;
+  }
+  if (found == 0)
+    cli_fail("there is no request '%s' then", word);
+  *id = found;
+  return found != 0 ? CLI_OK : CLI_NO;
 }
 
-/* Is it the other policy that is wrong, and not the line?  Then told so. */
-static bool blame_policy(const sched_log *log, const char *line, size_t len,
-                         const pai_error *err)
+/* --- reading -------------------------------------------------------------- */
+
+int sched_log_open(sched_log *log)
+{
+  pai_replay_options o = PAI_REPLAY_OPTIONS_INIT;
+  pai_error *err = NULL;
+
+  o.policy = log->policy;
+  o.policy_options = log->options;
+  o.check = log->check;
+  if (pai_replay_open(&log->replay, log->name, &o, &err) == PAI_OK)
+    return CLI_OK;
+  cli_fail("%s", pai_error_message(err));
+  pai_error_free(err);
+  return CLI_USAGE;
+}
+
+static bool is_last(const sched_log *log)
+{
+  return log->until != 0 && pai_replay_line(log->replay) >= log->until;
+}
+
+/* Is it the other policy that is wrong, and not the first line?  Then told so. */
+static bool blame_policy(const sched_log *log, const pai_error *err)
 {
   const char *help = pai_error_help(err);
-  pai_sched *s;
+  pai_replay *r;
+  bool good;
 
-  if (log->policy == NULL || pai_sched_load(&s, line, len, NULL, NULL) < 0)
+  if (log->sched != NULL || log->policy == NULL ||
+      pai_replay_open(&r, log->name, NULL, NULL) < 0)
     return false;
-  pai_sched_free(s);
+  good = pai_replay_step(r, NULL) == 1;
+  pai_replay_free(r);
+  if (!good)
+    return false;
   cli_fail("%s %s: %s", log->options != NULL ? "--options of" : "--policy",
            log->policy, pai_error_message(err));
   if (help != NULL)
@@ -92,105 +139,21 @@ static bool blame_policy(const sched_log *log, const char *line, size_t len,
   return true;
 }
 
-/* Another one goes on where the last one ended. */
-static int load(sched_log *log, const char *line, size_t len, pai_error **err)
-{
-  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
-  pai_sched *s;
-  bool first = log->sched == NULL;
-  int rc;
-
-  if (!first && log->policy != NULL)
-    return PAI_OK;
-  o.policy = log->policy;
-  o.policy_options = log->options;
-  rc = pai_sched_load(&s, line, len, &o, err);
-  if (rc < 0)
-    return rc;
-  pai_sched_free(log->sched);
-  log->sched = s;
-  return PAI_OK;
-}
-
-/* Another policy has not done all that the log goes on to tell of. */
-static bool is_of_others(int rc)
-{
-  return rc == PAI_ENOTFOUND || rc == PAI_EEXISTS || rc == PAI_EBUSY ||
-         rc == PAI_ENOROOM;
-}
-
-static int take(sched_log *log, const char *line, size_t len, pai_error **err)
-{
-  int rc;
-
-  if (log->policy != NULL && has(line, len, "\"event\":\"policy\""))
-    return PAI_OK;
-  rc = pai_sched_send_json(log->sched, line, len, err);
-  if (rc < 0 && log->policy != NULL && is_of_others(rc)) {
-    pai_error_free(*err);
-    *err = NULL;
-    log->skipped++;
-    return PAI_OK;
-  }
-  if (rc > 0 && log->decided != NULL)
-    log->decided(log->sched, rc);
-  return rc;
-}
-
-static int read_line(sched_log *log, const char *line, size_t len)
-{
-  static const char snapshot[] = "{\"snapshot\":";
-  bool first = log->sched == NULL;
-  pai_error *err = NULL;
-  int rc;
-
-  if (log->sched == NULL || begins(line, len, snapshot))
-    rc = load(log, line, len, &err);
-  else
-    rc = take(log, line, len, &err);
-  if (rc >= 0)
-    return CLI_OK;
-  if (!first || !blame_policy(log, line, len, err))
-    return sched_log_fail(log, err);
-  pai_error_free(err);
-  return CLI_USAGE;
-}
-
-static int read_text(sched_log *log, const char *text, size_t len)
-{
-  const char *end = text + len, *next;
-  int code = CLI_OK;
-
-  for (; text < end && code == CLI_OK && cli_written(); text = next) {
-    const char *newline = memchr(text, '\n', (size_t)(end - text));
-    size_t n = (size_t)((newline != NULL ? newline : end) - text);
-
-    next = newline != NULL ? newline + 1 : end;
-    if (log->until != 0 && log->line == log->until)
-      break;
-    log->line++;
-    if (n != 0)
-      code = read_line(log, text, n);
-  }
-  if (code == CLI_OK && log->sched == NULL) {
-    cli_fail("%s: this log is empty", cli_shown_name(log->name));
-    code = CLI_NO;
-  }
-  return code;
-}
-
 int sched_log_read(sched_log *log)
 {
-  char *text = NULL, why[1024];
-  size_t len = 0;
-  int error = cli_read_file(&text, &len, log->name, (size_t)1 << 30), code;
+  pai_error *err = NULL;
+  int code = sched_log_open(log), rc = 1;
 
-  if (error != 0) {
-    cli_read_why(why, sizeof(why), log->name, error);
-    cli_fail("%s", why);
-    return CLI_USAGE;
+  while (code == CLI_OK && rc == 1 && cli_written() && !is_last(log)) {
+    rc = pai_replay_step(log->replay, &err);
+    log->sched = pai_replay_sched(log->replay);
+    if (rc < 0 && blame_policy(log, err)) {
+      pai_error_free(err);
+      code = CLI_USAGE;
+    } else if (rc < 0)
+      code = sched_log_fail(log, err);
+    else if (rc == 1 && log->decided != NULL)
+      log->decided(log, (int)pai_replay_decisions(log->replay));
   }
-  code = read_text(log, text, len);
-  free(text);
   return code;
 }

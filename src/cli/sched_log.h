@@ -1,4 +1,4 @@
-/* sched_log.h - logs of schedulers as the verbs of `sched` read them */
+/* sched_log.h - logs of schedulers as the verbs read them */
 #ifndef PAI_SRC_CLI_SCHED_LOG_H
 #define PAI_SRC_CLI_SCHED_LOG_H
 
@@ -8,23 +8,32 @@ typedef struct sched_log {
   const char *name;    /* of the file, "-" for standard input */
   const char *policy;  /* to decide with instead, or NULL */
   const char *options; /* of that, as JSON, or NULL */
+  bool check;          /* snapshots in the middle are compared */
   unsigned long until; /* the last line to be read; 0: all */
   /* Told of the decisions of a line, which are the scheduler's; or NULL. */
-  void (*decided)(const pai_sched *s, int n);
-  pai_sched *sched; /* as it is at the end */
-  unsigned long line;
-  unsigned long skipped; /* events of what another policy has not done */
+  void (*decided)(const struct sched_log *log, int n);
+  pai_replay *replay;     /* NULL: not opened yet */
+  const pai_sched *sched; /* as it is at the end */
 } sched_log;
 
-/* Options of all that read a log: name is the only word.  CLI_OK, or CLI_USAGE
- * and told why. */
+/* Options of all that read a log: name is the first of `want` words.  CLI_OK,
+ * or CLI_USAGE and told why. */
 int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
                     const char *until, sched_log *log);
-/* Reads it.  CLI_OK; CLI_NO: a line is wrong; CLI_USAGE: it cannot be read; and
- * told why.  The scheduler is there as soon as the first line was read. */
+/* Opens it.  CLI_OK; CLI_USAGE: it cannot be read, and told why. */
+int sched_log_open(sched_log *log);
+/* Opens and reads it.  CLI_OK; CLI_NO: a line is wrong; CLI_USAGE: it cannot be
+ * read; and told why.  The scheduler is there as soon as the first line was
+ * read. */
 int sched_log_read(sched_log *log);
-/* What is wrong with the last line; CLI_NO. */
+/* What is wrong with a line, or with what was asked of all of it.  CLI_NO. */
 int sched_log_fail(const sched_log *log, pai_error *err);
 void sched_log_close(sched_log *log);
+
+/* The request of that number, or of that name if only one has it, for which the
+ * scheduler is looked at; NULL: there are numbers only.  CLI_OK, or CLI_USAGE,
+ * CLI_NO and told why. */
+int sched_log_request(const cli_verb *verb, const sched_log *log,
+                      const char *word, uint64_t *id);
 
 #endif

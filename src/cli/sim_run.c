@@ -47,7 +47,7 @@ static void on_line(void *data, uint64_t line, int used, const char *why)
 {
   running *r = data;
 
-  if (r->plan->quiet || r->bad++ >= TOLD)
+  if (r->plan->quiet || (used && !r->plan->verbose) || r->bad++ >= TOLD)
     return;
   cli_print(stderr, cli_shown_name(r->plan->trace));
   (void)fprintf(stderr, ":%" PRIu64 ": ", line);
@@ -206,7 +206,7 @@ static int simulate(running *r, sim_case *c, pai_trace *trace)
   o.log = r->log != NULL ? write_log : NULL;
   o.events = r->events != NULL ? write_event : NULL;
   o.on_job = r->jobs != NULL ? on_job : NULL;
-  o.on_line = r->plan->options.on_line != NULL ? on_line : NULL;
+  o.on_line = r->plan->verbose ? on_line : NULL;
   if (pai_sim_run(&c->report, r->plan->cluster, trace, &o, &err) == PAI_OK)
     return CLI_OK;
   cli_error(pai_error_line(err) != 0 ? cli_shown_name(r->plan->trace) : NULL,

@@ -16,6 +16,7 @@ typedef struct sim_plan {
   pai_cluster *cluster;
   const char *log, *events, *jobs; /* files to write, or NULL */
   bool quiet;                      /* lines that cannot be used are not told */
+  bool verbose; /* what is used, but not as it stands, is told, too */
 } sim_plan;
 
 /* A policy as it was asked for, and what came of it. */

@@ -1,70 +1,68 @@
 /*
  * exit.c - OpenPAI's exit spec as data
  *
- * job-spec 5.7, in the order of codes.  What a container's end is found to be
- * is looked up elsewhere: here is what the codes mean once they are known.
+ * job-spec 5.7, in its order.  Which code a container's end is given is found
+ * elsewhere: here is what the codes mean once they are known.
  */
 #include "job/exit.h"
 
 #include "base/base.h"
 
 static const pai__exit rows[] = {
-  { -8000, PAI__EXIT_UNKNOWN, "ContainerUndefinedNegativeExitCode", "UNKNOWN",
-    "UNKNOWN", "UNKNOWN_FAILURE", "UNKNOWN" },
-  { -1300, PAI__EXIT_TRANSIENT, "InitContainerDockerOOMKilled", "PAI_DOCKER",
-    "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -1205, PAI__EXIT_TRANSIENT, "ContainerGpuDeviceNotFoundError",
-    "PAI_DOCKER", "PAI_HW", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -1204, PAI__EXIT_UNKNOWN, "ContainerDockerStartUnknownError", "PAI_DOCKER",
-    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING" },
-  { -1203, PAI__EXIT_PERMANENT, "ContainerDockerStartCmdNotFound",
-    "PAI_DOCKER", "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -1202, PAI__EXIT_PERMANENT, "ContainerDockerStartCmdPermissionDenied",
-    "PAI_DOCKER", "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -1201, PAI__EXIT_UNKNOWN, "ContainerDockerCreationError", "PAI_DOCKER",
-    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING" },
-  { -1200, PAI__EXIT_PERMANENT, "UserContainerDockerOOMKilled", "PAI_DOCKER",
-    "USER_CONTAINER", "USER_FAILURE", "RUNNING" },
-  { -1100, PAI__EXIT_PERMANENT, "CreateFrameworkPermanentFailed",
-    "PAI_DB_CONTROLLER", "USER_SUBMISSION", "USER_FAILURE", "SUBMITTING" },
-  { -1006, PAI__EXIT_TRANSIENT, "PodNodeAdmissionUnexpectedError", "PAI_K8S",
-    "PAI_K8S", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -1005, PAI__EXIT_PERMANENT, "PodNodeAdmissionForbidden", "PAI_K8S",
-    "USER_SUBMISSION", "USER_FAILURE", "LAUNCHING" },
-  { -1004, PAI__EXIT_PERMANENT, "PodDeadlineExceeded", "PAI_K8S", "USER_STOP",
-    "USER_STOP", "RUNNING" },
-  { -1003, PAI__EXIT_TRANSIENT, "PodPreemptedForCriticalPod", "PAI_K8S",
-    "PAI_K8S", "PLATFORM_FAILURE", "RUNNING" },
-  { -1002, PAI__EXIT_TRANSIENT, "PodScheduledToInsufficientResourceNode",
-    "PAI_K8S", "PAI_K8S", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -1001, PAI__EXIT_TRANSIENT, "PodNodeLost", "PAI_K8S", "PAI_K8S",
-    "PLATFORM_FAILURE", "RUNNING" },
-  { -1000, PAI__EXIT_TRANSIENT, "PodEvicted", "PAI_K8S", "PAI_K8S",
-    "PLATFORM_FAILURE", "RUNNING" },
-  { -310, PAI__EXIT_UNKNOWN, "PodCreationUnknownError", "PAI_FC", "UNKNOWN",
-    "UNKNOWN_FAILURE", "LAUNCHING" },
-  { -300, PAI__EXIT_UNKNOWN, "PodFailedWithoutFailedContainer", "PAI_FC",
-    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING" },
-  { -230, PAI__EXIT_PERMANENT, "DeleteTaskRequested", "PAI_FC",
-    "USER_SCALEDOWN", "USER_STOP", "UNKNOWN" },
-  { -220, PAI__EXIT_PERMANENT, "FrameworkAttemptCompletion", "PAI_FC",
-    "USER_STOP", "USER_STOP", "UNKNOWN" },
-  { -210, PAI__EXIT_PERMANENT, "StopFrameworkRequested", "PAI_FC", "USER_STOP",
-    "USER_STOP", "UNKNOWN" },
-  { -200, PAI__EXIT_PERMANENT, "PodCreationPermanentError", "PAI_FC",
-    "USER_SUBMISSION", "USER_FAILURE", "SUBMITTING" },
-  { -120, PAI__EXIT_TRANSIENT, "PodCreationTransientError", "PAI_FC",
+  { 0, PAI__EXIT_UNKNOWN, "Succeeded", "USER_CONTAINER", "USER_CONTAINER",
+    "USER_SUCCESS", "COMPLETING" },
+  { -100, PAI__EXIT_TRANSIENT, "ConfigMapExternalDeleted", "PAI_FC",
+    "PAI_UNKNOWN", "PLATFORM_FAILURE", "UNKNOWN" },
+  { -101, PAI__EXIT_TRANSIENT, "PodExternalDeleted", "PAI_FC", "PAI_UNKNOWN",
+    "PLATFORM_FAILURE", "UNKNOWN" },
+  { -110, PAI__EXIT_TRANSIENT, "ConfigMapLocalCacheCreationTimeout", "PAI_FC",
     "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING" },
   { -111, PAI__EXIT_TRANSIENT, "PodLocalCacheCreationTimeout", "PAI_FC",
     "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -110, PAI__EXIT_TRANSIENT, "ConfigMapLocalCacheCreationTimeout", "PAI_FC",
+  { -120, PAI__EXIT_TRANSIENT, "PodCreationTransientError", "PAI_FC",
     "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING" },
-  { -101, PAI__EXIT_TRANSIENT, "PodExternalDeleted", "PAI_FC", "PAI_UNKNOWN",
-    "PLATFORM_FAILURE", "UNKNOWN" },
-  { -100, PAI__EXIT_TRANSIENT, "ConfigMapExternalDeleted", "PAI_FC",
-    "PAI_UNKNOWN", "PLATFORM_FAILURE", "UNKNOWN" },
-  { 0, PAI__EXIT_UNKNOWN, "Succeeded", "USER_CONTAINER", "USER_CONTAINER",
-    "USER_SUCCESS", "COMPLETING" },
+  { -200, PAI__EXIT_PERMANENT, "PodCreationPermanentError", "PAI_FC",
+    "USER_SUBMISSION", "USER_FAILURE", "SUBMITTING" },
+  { -210, PAI__EXIT_PERMANENT, "StopFrameworkRequested", "PAI_FC", "USER_STOP",
+    "USER_STOP", "UNKNOWN" },
+  { -220, PAI__EXIT_PERMANENT, "FrameworkAttemptCompletion", "PAI_FC",
+    "USER_STOP", "USER_STOP", "UNKNOWN" },
+  { -230, PAI__EXIT_PERMANENT, "DeleteTaskRequested", "PAI_FC",
+    "USER_SCALEDOWN", "USER_STOP", "UNKNOWN" },
+  { -300, PAI__EXIT_UNKNOWN, "PodFailedWithoutFailedContainer", "PAI_FC",
+    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING" },
+  { -310, PAI__EXIT_UNKNOWN, "PodCreationUnknownError", "PAI_FC", "UNKNOWN",
+    "UNKNOWN_FAILURE", "LAUNCHING" },
+  { -1000, PAI__EXIT_TRANSIENT, "PodEvicted", "PAI_K8S", "PAI_K8S",
+    "PLATFORM_FAILURE", "RUNNING" },
+  { -1001, PAI__EXIT_TRANSIENT, "PodNodeLost", "PAI_K8S", "PAI_K8S",
+    "PLATFORM_FAILURE", "RUNNING" },
+  { -1002, PAI__EXIT_TRANSIENT, "PodScheduledToInsufficientResourceNode",
+    "PAI_K8S", "PAI_K8S", "PLATFORM_FAILURE", "LAUNCHING" },
+  { -1003, PAI__EXIT_TRANSIENT, "PodPreemptedForCriticalPod", "PAI_K8S",
+    "PAI_K8S", "PLATFORM_FAILURE", "RUNNING" },
+  { -1004, PAI__EXIT_PERMANENT, "PodDeadlineExceeded", "PAI_K8S", "USER_STOP",
+    "USER_STOP", "RUNNING" },
+  { -1005, PAI__EXIT_PERMANENT, "PodNodeAdmissionForbidden", "PAI_K8S",
+    "USER_SUBMISSION", "USER_FAILURE", "LAUNCHING" },
+  { -1006, PAI__EXIT_TRANSIENT, "PodNodeAdmissionUnexpectedError", "PAI_K8S",
+    "PAI_K8S", "PLATFORM_FAILURE", "LAUNCHING" },
+  { -1100, PAI__EXIT_PERMANENT, "CreateFrameworkPermanentFailed",
+    "PAI_DB_CONTROLLER", "USER_SUBMISSION", "USER_FAILURE", "SUBMITTING" },
+  { -1300, PAI__EXIT_TRANSIENT, "InitContainerDockerOOMKilled", "PAI_DOCKER",
+    "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING" },
+  { -1200, PAI__EXIT_PERMANENT, "UserContainerDockerOOMKilled", "PAI_DOCKER",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING" },
+  { -1201, PAI__EXIT_UNKNOWN, "ContainerDockerCreationError", "PAI_DOCKER",
+    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING" },
+  { -1202, PAI__EXIT_PERMANENT, "ContainerDockerStartCmdPermissionDenied",
+    "PAI_DOCKER", "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING" },
+  { -1203, PAI__EXIT_PERMANENT, "ContainerDockerStartCmdNotFound",
+    "PAI_DOCKER", "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING" },
+  { -1204, PAI__EXIT_UNKNOWN, "ContainerDockerStartUnknownError", "PAI_DOCKER",
+    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING" },
+  { -1205, PAI__EXIT_TRANSIENT, "ContainerGpuDeviceNotFoundError",
+    "PAI_DOCKER", "PAI_HW", "PLATFORM_FAILURE", "LAUNCHING" },
   { 128, PAI__EXIT_UNKNOWN, "ContainerMayFailDueToGpuDeviceEccError",
     "USER_CONTAINER", "PAI_HW", "PLATFORM_FAILURE", "RUNNING" },
   { 130, PAI__EXIT_TRANSIENT, "ContainerSigIntReceived", "PAI_OS", "PAI_OS",
@@ -132,26 +130,26 @@ static const pai__exit rows[] = {
     "PAI_RUNTIME", "USER_FAILURE", "LAUNCHING" },
   { 255, PAI__EXIT_UNKNOWN, "PAIRuntimeUnknownFailed", "PAI_RUNTIME",
     "UNKNOWN", "UNKNOWN_FAILURE", "UNKNOWN" },
+  { -8000, PAI__EXIT_UNKNOWN, "ContainerUndefinedNegativeExitCode", "UNKNOWN",
+    "UNKNOWN", "UNKNOWN_FAILURE", "UNKNOWN" },
   { 256, PAI__EXIT_UNKNOWN, "PAIRuntimeExitAbnormally", "PAI_RUNTIME",
     "PAI_RUNTIME", "PLATFORM_FAILURE", "UNKNOWN" },
 };
 
 enum { UNDEFINED_NEGATIVE = -8000, UNDEFINED_POSITIVE = 256 };
 
+const pai__exit *pai__exit_rows(size_t *n)
+{
+  *n = PAI__LEN(rows);
+  return rows;
+}
+
+/* Few ask, and only of failures: they are looked through. */
 static const pai__exit *find(int code)
 {
-  size_t low = 0, high = PAI__LEN(rows);
-
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-
-    if (rows[middle].code == code)
-      return &rows[middle];
-    if (rows[middle].code < code)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    if (rows[i].code == code)
+      return &rows[i];
   return NULL;
 }
 

@@ -5,6 +5,7 @@
 #define PAI_SRC_JOB_EXIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What a failure promises for another attempt. */
 enum pai__exit_class {
@@ -22,6 +23,8 @@ typedef struct pai__exit {
   const char *issuer, *causer, *type, *stage;
 } pai__exit;
 
+/* All of them, in the order of the spec. */
+const pai__exit *pai__exit_rows(size_t *n);
 /* The row of a code.  One that has none gets that of its sign, whose code is
  * another; never NULL. */
 const pai__exit *pai__exit_find(int code);

@@ -14,13 +14,18 @@ enum {
 
 static inline pai__task *pai__job_task_at(pai__job *job, uint32_t task)
 {
-  return job->inside ? &job->at.one.task : &job->at.many.tasks[task];
+  return job->inside ? &job->at.one : &job->at.many.tasks[task];
+}
+
+static inline pai__job_role *pai__job_role_at(pai__job *job, uint32_t role)
+{
+  return job->form->nroles == 1 ? &job->role : &job->at.many.roles[role];
 }
 
 static inline pai__job_role *pai__job_role_of(pai__job *job,
                                               const pai__task *t)
 {
-  return job->inside ? &job->at.one.role : &job->at.many.roles[t->role];
+  return pai__job_role_at(job, t->role);
 }
 
 static inline bool pai__task_is_alive(const pai__task *t)
@@ -36,12 +41,12 @@ static inline bool pai__job_is_to(const pai__job *job,
 
 static inline void pai__job_do(pai__job *job, enum pai__action_kind kind)
 {
-  job->todo |= (uint16_t)(1u << kind);
+  job->todo |= (uint8_t)(1u << kind);
 }
 
 static inline void pai__job_do_not(pai__job *job, enum pai__action_kind kind)
 {
-  job->todo &= (uint16_t) ~(1u << kind);
+  job->todo &= (uint8_t) ~(1u << kind);
 }
 
 /* What is to be done with a task from now on: this alone, or nothing. */
@@ -65,6 +70,8 @@ void pai__job_check(pai__job *job, pai_time time);
 void pai__task_reset(pai__task *t);
 /* Its room is needed no more. */
 void pai__job_release(pai__job *job, uint32_t task);
+/* What is alive is asked to end. */
+void pai__job_stop_task(pai__job *job, uint32_t task);
 /* A task that waits asks for room. */
 void pai__job_queue(pai__job *job, uint32_t task);
 

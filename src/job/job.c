@@ -43,7 +43,7 @@ static void start(pai__job *job, uint32_t task, pai_time time)
   pai__job_do_task(job, task, PAI__DO_START);
 }
 
-static void stop(pai__job *job, uint32_t task)
+void pai__job_stop_task(pai__job *job, uint32_t task)
 {
   pai__job_task_at(job, task)->state = PAI__TASK_ENDING;
   pai__job_do_task(job, task, PAI__DO_STOP);
@@ -78,13 +78,14 @@ static void drop_rooms(pai__job *job)
 /* A new attempt begins with tasks that nothing has happened to. */
 static void renew(pai__job *job)
 {
-  pai__job_role *roles = job->inside ? &job->at.one.role : job->at.many.roles;
-
   job->attempt = job->retries + (job->form->partial ? 0 : job->preempted);
   job->trigger = PAI__NO_TASK;
   job->done = 0;
-  for (uint32_t r = 0; r < job->form->nroles; r++)
-    roles[r].well = roles[r].badly = 0;
+  for (uint32_t r = 0; r < job->form->nroles; r++) {
+    pai__job_role *role = pai__job_role_at(job, r);
+
+    role->well = role->badly = 0;
+  }
   for (uint32_t i = 0; i < job->ntasks; i++) {
     pai__task *t = pai__job_task_at(job, i);
 
@@ -156,7 +157,7 @@ static void decide(pai__job *job, int code, pai_time time)
     if (pai__task_is_alive(t)) {
       t->flags &= (uint8_t)~PAI__TASK_RETURNS;
       if (t->state != PAI__TASK_ENDING)
-        stop(job, i);
+        pai__job_stop_task(job, i);
     } else if (t->state < PAI__TASK_DONE) {
       t->state = PAI__TASK_DONE;
       t->code = PAI__CODE_JOB_OVER;
@@ -287,6 +288,7 @@ static int on_started(pai__job *job, const pai__job_event *e)
 static void removed_ended(pai__job *job, uint32_t task, pai_time time)
 {
   pai__task *t = pai__job_task_at(job, task);
+  bool returns = (t->flags & PAI__TASK_RETURNS) != 0;
 
   t->code = PAI__CODE_REMOVED;
   if (t->index >= pai__job_role_of(job, t)->tasks) {
@@ -295,7 +297,11 @@ static void removed_ended(pai__job *job, uint32_t task, pai_time time)
     return;
   }
   pai__task_reset(t);
-  if (!job->preempting)
+  if (job->preempting)
+    return;
+  if (returns)
+    pai__job_do_task(job, task, PAI__DO_RETURN);
+  else
     start(job, task, time);
 }
 
@@ -397,7 +403,7 @@ static int gang_preempted(pai__job *job, const pai__job_event *e)
 
     if (pai__task_is_alive(t) && t->state != PAI__TASK_ENDING) {
       t->flags |= PAI__TASK_RETURNS;
-      stop(job, i);
+      pai__job_stop_task(job, i);
     } else if (t->state < PAI__TASK_DONE && !pai__task_is_alive(t)) {
       t->state = PAI__TASK_WAITING;
       pai__job_do_task(job, i, PAI__DO_NOTHING);
@@ -408,13 +414,22 @@ static int gang_preempted(pai__job *job, const pai__job_event *e)
   return PAI_OK;
 }
 
+static bool has_room(const pai__task *t)
+{
+  return t->state == PAI__TASK_PLACED || pai__task_is_alive(t);
+}
+
 static int tasks_preempted(pai__job *job, const pai__job_event *e)
 {
-  uint32_t first = e->count == 0 ? 0 : e->task;
+  uint32_t first = e->count == 0 ? 0 : e->task, found = 0;
   uint32_t end = e->count == 0 ? job->ntasks : e->task + e->count;
 
   if (e->count != 0 &&
       !tasks_are(job, e, PLACED | STARTING | RUNNING | ENDING))
+    return PAI_EINVAL;
+  for (uint32_t i = first; i < end; i++)
+    found += has_room(pai__job_task_at(job, i));
+  if (found == 0)
     return PAI_EINVAL;
   job->preempted++;
   for (uint32_t i = first; i < end; i++) {
@@ -423,9 +438,10 @@ static int tasks_preempted(pai__job *job, const pai__job_event *e)
     if (t->state == PAI__TASK_PLACED) {
       t->state = PAI__TASK_WAITING;
       pai__job_do_task(job, i, PAI__DO_RETURN);
-    } else if (pai__task_is_alive(t) && t->state != PAI__TASK_ENDING) {
+    } else if (pai__task_is_alive(t)) {
       t->flags |= PAI__TASK_RETURNS;
-      stop(job, i);
+      if (t->state != PAI__TASK_ENDING)
+        pai__job_stop_task(job, i);
     }
   }
   return PAI_OK;
@@ -460,7 +476,7 @@ static void kill_tasks(pai__job *job, bool at_once)
   }
 }
 
-static int on_stop(pai__job *job, pai_time time)
+static int on_stop(pai__job *job, const pai__job_event *e)
 {
   if (job->state == PAI__JOB_DONE)
     return PAI_EINVAL;
@@ -473,7 +489,7 @@ static int on_stop(pai__job *job, pai_time time)
     renew(job); /* it is the next attempt that is stopped */
   if (!job->decided) {
     job->trigger = PAI__NO_TASK;
-    decide(job, PAI__CODE_STOPPED, time);
+    decide(job, e->code != 0 ? e->code : PAI__CODE_STOPPED, e->time);
   }
   return PAI_OK;
 }
@@ -532,7 +548,7 @@ int pai__job_handle(pai__job *job, const pai__job_event *event)
   case PAI__EV_TASK_STARTED: return on_started(job, event);
   case PAI__EV_TASK_ENDED: return on_ended(job, event);
   case PAI__EV_PREEMPTED: return on_preempted(job, event);
-  case PAI__EV_STOP: return on_stop(job, event->time);
+  case PAI__EV_STOP: return on_stop(job, event);
   case PAI__EV_IMPATIENT: kill_tasks(job, false); return PAI_OK;
   case PAI__EV_DUE: return on_due(job, event->time);
   }
@@ -548,12 +564,15 @@ static int make_tasks(pai__job *job)
 
   job->at.many.tasks = pai__realloc(
     job->alloc, NULL, 0, job->ntasks > 0 ? job->ntasks : 1, sizeof(pai__task));
-  job->at.many.roles =
-    pai__realloc(job->alloc, NULL, 0, form->nroles, sizeof(pai__job_role));
-  if (job->at.many.tasks == NULL || job->at.many.roles == NULL)
+  if (form->nroles > 1)
+    job->at.many.roles =
+      pai__realloc(job->alloc, NULL, 0, form->nroles, sizeof(pai__job_role));
+  if (job->at.many.tasks == NULL ||
+      (form->nroles > 1 && job->at.many.roles == NULL))
     return PAI_ENOMEM;
   for (uint32_t r = 0; r < form->nroles; r++) {
-    job->at.many.roles[r] = (pai__job_role){ .tasks = form->roles[r].tasks };
+    *pai__job_role_at(job, r) =
+      (pai__job_role){ .tasks = form->roles[r].tasks };
     for (uint32_t i = 0; i < form->roles[r].tasks; i++, t++)
       job->at.many.tasks[t] = (pai__task){ .role = r, .index = i };
   }
@@ -573,7 +592,7 @@ int pai__job_init(pai__job *job, const pai_alloc *alloc,
   job->ntasks = job->wanted;
   job->inside = form->nroles == 1 && job->ntasks == 1;
   if (job->inside)
-    job->at.one.role.tasks = 1;
+    job->role.tasks = 1;
   else if (make_tasks(job) < 0)
     return PAI_ENOMEM;
   if (form->partial) {
@@ -592,7 +611,8 @@ void pai__job_dispose(pai__job *job)
     return;
   pai__free(job->alloc, job->at.many.tasks,
             (job->ntasks > 0 ? job->ntasks : 1) * sizeof(pai__task));
-  pai__free(job->alloc, job->at.many.roles,
-            job->form->nroles * sizeof(pai__job_role));
+  if (job->form->nroles > 1)
+    pai__free(job->alloc, job->at.many.roles,
+              job->form->nroles * sizeof(pai__job_role));
   job->form = NULL;
 }

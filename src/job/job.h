@@ -89,11 +89,12 @@ enum pai__action_kind {
   PAI__DO_KILL     /* end tasks now */
 };
 
-/* What is to be done with `count` tasks from `task` on.  Of a gang, all of
- * its tasks are queued, returned, resumed and released at once, and so are
- * those alone that were added to it. */
+/* What is to be done with `count` tasks from `task` on; or with the whole job.
+ * A gang is queued, returned, resumed and released as a whole; only tasks that
+ * it gets or loses while it runs are queued and released alone. */
 typedef struct pai__action {
   enum pai__action_kind kind;
+  bool whole;
   uint32_t task, count;
   pai_time until;
 } pai__action;
@@ -125,15 +126,13 @@ typedef struct pai__job {
   pai_time began; /* when it was placed last */
   pai_time due;   /* the first of the times it waits for */
   union {
-    struct {
-      pai__task task;
-      pai__job_role role;
-    } one; /* of a job that began with one task */
+    pai__task one; /* the task of a job that begins with one */
     struct {
       pai__task *tasks;
-      pai__job_role *roles;
+      pai__job_role *roles; /* NULL if there is only one */
     } many;
   } at;
+  pai__job_role role; /* if it is the only one */
   uint32_t ntasks;    /* with those that are gone */
   uint32_t wanted;    /* as the roles say */
   uint32_t alive;     /* tasks that hold something on a machine */
@@ -146,13 +145,13 @@ typedef struct pai__job {
   uint32_t preempted; /* and how often it lost its room */
   uint32_t trigger;   /* the task that decided, or PAI__NO_TASK */
   int code;
-  uint16_t todo; /* a bit for each enum pai__action_kind */
+  uint8_t todo;  /* a bit for each enum pai__action_kind of whole jobs */
   uint8_t state; /* enum pai__job_state */
   uint8_t hasty;
-  bool inside : 1;     /* at.one */
+  bool inside : 1;     /* its task is at.one */
   bool asked : 1;      /* the scheduler knows of it */
   bool decided : 1;    /* this attempt's code is fixed */
-  bool stop_asked : 1; /* by the user */
+  bool stop_asked : 1; /* not to be tried again */
   bool preempting : 1; /* when all tasks have ended, it waits again */
 } pai__job;
 
@@ -165,7 +164,8 @@ enum pai__event_kind {
   PAI__EV_TASK_STARTED, /* tasks */
   PAI__EV_TASK_ENDED,   /* tasks, code */
   PAI__EV_PREEMPTED,    /* the room of tasks is wanted back; count 0: of all */
-  PAI__EV_STOP,         /* the user asked; a second time: at once */
+  PAI__EV_STOP,         /* the user asked; a second time: at once.  code: what
+                           the job is to end with; 0: PAI__CODE_STOPPED */
   PAI__EV_IMPATIENT,    /* what was asked to stop took too long */
   PAI__EV_DUE           /* the time of PAI__DO_WAIT has come */
 };
@@ -187,6 +187,19 @@ void pai__job_dispose(pai__job *job);
 /* PAI_EINVAL: the event cannot be true; nothing has changed. */
 int pai__job_handle(pai__job *job, const pai__job_event *event);
 
+/*
+ * From now on a role has so many tasks.  New ones are to be queued alone; but
+ * a gang that waits for room waits for all of its tasks, and its host asks
+ * for as many as there are now.  Of those that are too many, the last ones,
+ * what is alive is stopped, and their room is released.
+ *
+ * PAI_OK; PAI_EINVAL: no such role, or the job is over; PAI_EBUSY: it is being
+ * stopped or preempted, and that can be done when it waits again; PAI_ENOMEM,
+ * and nothing has changed.
+ */
+int pai__job_rescale(pai__job *job, uint32_t role, uint32_t tasks,
+                     pai_time time);
+
 /* The next thing to do, for so many tasks at most; false when there is none.
  * A host need not take all at once: what has become pointless is left out. */
 bool pai__job_next(pai__job *job, uint32_t most, pai__action *out);
@@ -200,12 +213,12 @@ static inline bool pai__job_has_next(const pai__job *job)
 
 static inline const pai__task *pai__job_tasks(const pai__job *job)
 {
-  return job->inside ? &job->at.one.task : job->at.many.tasks;
+  return job->inside ? &job->at.one : job->at.many.tasks;
 }
 
 static inline const pai__job_role *pai__job_roles(const pai__job *job)
 {
-  return job->inside ? &job->at.one.role : job->at.many.roles;
+  return job->form->nroles == 1 ? &job->role : job->at.many.roles;
 }
 
 /* The task that decided, or NULL. */
@@ -218,5 +231,9 @@ static inline const pai__task *pai__job_trigger(const pai__job *job)
 /* PAI_STATE_* of <openpai/platform.h>, for the job and for one task. */
 int pai__job_public_state(const pai__job *job);
 int pai__job_task_state(const pai__job *job, uint32_t task);
+
+/* The same in FrameworkController's words: one of nine (job-spec 5.3). */
+const char *pai__job_contract_state(const pai__job *job);
+const char *pai__job_task_contract_state(const pai__job *job, uint32_t task);
 
 #endif

@@ -37,8 +37,8 @@ static void next_of_tasks(pai__job *job, uint32_t most, pai__action *out)
 
   while (t->todo == PAI__DO_NOTHING)
     t = pai__job_task_at(job, ++i);
-  *out =
-    (pai__action){ (enum pai__action_kind)t->todo, i, 0, returns_until(t) };
+  *out = (pai__action){ (enum pai__action_kind)t->todo, false, i, 0,
+                        returns_until(t) };
   do {
     hand_out(job, t);
     out->count++;
@@ -56,7 +56,7 @@ static void next_of_job(pai__job *job, pai__action *out)
   while (!pai__job_is_to(job, kind))
     kind++;
   pai__job_do_not(job, kind);
-  *out = (pai__action){ kind, 0, job->ntasks, 0 };
+  *out = (pai__action){ kind, true, 0, job->ntasks, 0 };
   if (kind == PAI__DO_WAIT ||
       (kind == PAI__DO_RETURN && job->state == PAI__JOB_BACKOFF))
     out->until = job->due;

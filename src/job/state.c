@@ -1,4 +1,10 @@
-/* state.c - the states as others call them */
+/*
+ * state.c - the states as others call them
+ *
+ * FrameworkController's nine names (job-spec 5.3) tell how far its objects in
+ * Kubernetes are.  Here no time passes between asking for room and waiting for
+ * it, so that nothing is ever AttemptCreationRequested.
+ */
 #include "job/inside.h"
 
 #include <openpai/platform.h>
@@ -32,5 +38,65 @@ int pai__job_task_state(const pai__job *job, uint32_t task)
   case PAI__TASK_DONE:
   case PAI__TASK_GONE: return final_state(t->code);
   default: return PAI_STATE_WAITING;
+  }
+}
+
+static const char creation_pending[] = "AttemptCreationPending";
+static const char preparing[] = "AttemptPreparing";
+static const char running[] = "AttemptRunning";
+static const char deletion_pending[] = "AttemptDeletionPending";
+static const char deletion_requested[] = "AttemptDeletionRequested";
+static const char deleting[] = "AttemptDeleting";
+static const char attempt_completed[] = "AttemptCompleted";
+static const char completed[] = "Completed";
+
+/* Was room asked for, of all or of some tasks? */
+static bool is_asked(const pai__job *job)
+{
+  const pai__task *tasks = pai__job_tasks(job);
+  bool asked = job->asked;
+
+  for (uint32_t i = 0; !asked && i < job->ntasks; i++)
+    asked = (tasks[i].flags & PAI__TASK_ROOM) != 0;
+  return asked;
+}
+
+const char *pai__job_contract_state(const pai__job *job)
+{
+  if (job->preempting) /* as what others delete */
+    return deleting;
+  switch (job->state) {
+  case PAI__JOB_QUEUED:
+    if (pai__job_is_to(job, PAI__DO_RETURN))
+      return attempt_completed;
+    return is_asked(job) ? preparing : creation_pending;
+  case PAI__JOB_STARTING: return preparing;
+  case PAI__JOB_RUNNING: return running;
+  case PAI__JOB_ENDING:
+    return job->busy != 0 ? deletion_pending : deletion_requested;
+  case PAI__JOB_BACKOFF: return attempt_completed;
+  default: return job->todo != 0 ? attempt_completed : completed;
+  }
+}
+
+const char *pai__job_task_contract_state(const pai__job *job, uint32_t task)
+{
+  const pai__task *t = &pai__job_tasks(job)[task];
+
+  switch (t->state) {
+  case PAI__TASK_WAITING:
+    if (t->todo == PAI__DO_RETURN)
+      return attempt_completed;
+    return job->asked || (t->flags & PAI__TASK_ROOM) != 0 ? preparing
+                                                          : creation_pending;
+  case PAI__TASK_PLACED:
+  case PAI__TASK_STARTING: return preparing;
+  case PAI__TASK_RUNNING: return running;
+  case PAI__TASK_ENDING:
+    if ((t->flags & (PAI__TASK_KILLED | PAI__TASK_RETURNS)) != 0)
+      return deleting;
+    return t->todo == PAI__DO_STOP ? deletion_pending : deletion_requested;
+  case PAI__TASK_BACKOFF: return attempt_completed;
+  default: return completed;
   }
 }

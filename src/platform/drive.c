@@ -12,7 +12,7 @@ enum {
   GRACE = 5 * SECOND
 };
 
-uint64_t pai__platform_task_id(const pai__pjob *j, uint32_t task)
+static uint64_t task_id(const pai__pjob *j, uint32_t task)
 {
   return j->id << TASK_BITS | task;
 }
@@ -85,10 +85,9 @@ static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
   if (share_plan(j, &context) < 0)
     return pai__oom(err);
   pai__arena_init(&arena, &p->alloc);
-  rc =
-    pai__plan_make(&plan, &arena, &context, j->shared, task) == PAI_OK
-      ? p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, err)
-      : pai__oom(err);
+  rc = pai__plan_make(&plan, &arena, &context, j->shared, task) == PAI_OK
+         ? p->ops->start(p->backend, task_id(j, task), &plan, err)
+         : pai__oom(err);
   pai__arena_dispose(&arena);
   return rc;
 }
@@ -128,7 +127,7 @@ static void stop_task(pai__pjob *j, uint32_t task, bool now)
 {
   pai_platform *p = j->platform;
 
-  p->ops->stop(p->backend, pai__platform_task_id(j, task), now);
+  p->ops->stop(p->backend, task_id(j, task), now);
 }
 
 static void wait_until(pai__pjob *j, pai_time due)

@@ -111,8 +111,7 @@ void pai__platform_tell(pai__pjob *j);
 void pai__platform_output(void *user_data, uint64_t id, int stream,
                           const char *data, size_t len);
 
-/* The back end's number of a task, and back. */
-uint64_t pai__platform_task_id(const pai__pjob *j, uint32_t task);
+/* By the back end's number of a task. */
 pai__pjob *pai__platform_find_task(pai_platform *p, uint64_t id,
                                    uint32_t *task);
 /* jobs.c; NULL when there is no such job. */

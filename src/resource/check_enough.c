@@ -30,9 +30,9 @@ static void not_enough(pai__checking *k, const pai__chain *chain,
   const char *name = k->r->c->types[chain->types[level - 1]].name;
 
   if (pai__find(k->r->f, PAI_SEVERITY_ERROR, "not-enough-cells", w->last,
-                "of '%.80s', virtual clusters want %llu '%.80s', and %llu "
-                "are there",
-                top, (unsigned long long)w->count, name,
+                "of '%.80s', virtual clusters want %llu '%.80s', '%.80s' the "
+                "last of them, and %llu are there",
+                top, (unsigned long long)w->count, name, w->vc,
                 (unsigned long long)left))
     pai__find_help(k->r->f, !given_above
                               ? "give away less, or add cells"

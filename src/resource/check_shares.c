@@ -31,8 +31,10 @@ static void want(pai__checking *k, const pai__share *s, pai__node at,
 
   w->named = true;
   w->count += s->count;
-  if (s->count > 0)
+  if (s->count > 0) {
     w->last = at;
+    w->vc = k->vc;
+  }
 }
 
 /* --- types of cells ------------------------------------------------------- */
@@ -371,6 +373,7 @@ void pai__read_check_shares(pai__reader *r)
   for (size_t i = 0; i < r->c->nvcs; i++) {
     const pai__vc *vc = &r->c->vcs[i];
 
+    k.vc = vc->name;
     check_name(&k, vc->name);
     for (uint32_t j = 0; j < vc->nshares; j++) {
       if (vc->shares[j].path != NULL)

@@ -10,6 +10,7 @@ typedef struct pai__wanted {
   uint64_t count;
   bool named;     /* if only with 0 */
   pai__node last; /* the share that wants most recently */
+  const char *vc; /* whose it is */
 } pai__wanted;
 
 typedef struct pai__pin {
@@ -27,6 +28,7 @@ typedef struct pai__checking {
   size_t npins;
   pai__named *types; /* by their names */
   unsigned helped;   /* findings that were helped with names */
+  const char *vc;    /* whose shares are looked at */
 } pai__checking;
 
 /* Where a cell is told of; one that was derived, by its first node. */

@@ -13,7 +13,8 @@
 /* In this order they are asked whether a text is theirs. */
 static const pai__cluster_form *const forms[] = {
   &pai__form_kubernetes, &pai__form_slurm, /* has 'nodes', too */
-  &pai__form_layout, &pai__form_openpai, &pai__form_hived
+  &pai__form_layout,     &pai__form_openpai,
+  &pai__form_hived,      &pai__form_alibaba
 };
 
 int pai__cluster_options(pai_cluster_options *out,
@@ -32,7 +33,8 @@ int pai__cluster_options(pai_cluster_options *out,
     if (i == PAI__LEN(forms)) {
       (void)pai__fail(err, PAI_EINVAL, "there is no form '%.80s' of clusters",
                       out->form);
-      pai__error_help(err, "openpai, hived, layout, kubernetes or slurm");
+      pai__error_help(err, "openpai, hived, layout, kubernetes, slurm or "
+                           "alibaba");
       return PAI_EINVAL;
     }
     if (strcmp(forms[i]->name, out->form) == 0)
@@ -41,7 +43,8 @@ int pai__cluster_options(pai_cluster_options *out,
   return PAI_OK;
 }
 
-/* What begins as JSON and is JSON is read as that, all else as YAML. */
+/* What begins as JSON and is JSON is read as that, rows of nodes as such, all
+ * else as YAML. */
 static int parse(pai__tree **out, const char *text, size_t len,
                  const pai_cluster_options *o, pai_error **err)
 {
@@ -56,6 +59,8 @@ static int parse(pai__tree **out, const char *text, size_t len,
 
   while (at < len && strchr(" \t\r\n", text[at]) != NULL && text[at] != '\0')
     at++;
+  if (pai__is_node_rows(text, len))
+    return pai__node_rows_parse(out, text, len, o, err);
   if (at == len || text[at] != '{')
     return pai__yaml_parse(out, text, len, &yaml, err);
   rc = pai__json_parse(out, text, len, &json, err);

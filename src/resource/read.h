@@ -30,7 +30,14 @@ typedef struct pai__cluster_form {
 } pai__cluster_form;
 
 extern const pai__cluster_form pai__form_openpai, pai__form_hived,
-  pai__form_layout, pai__form_kubernetes, pai__form_slurm;
+  pai__form_layout, pai__form_kubernetes, pai__form_slurm, pai__form_alibaba;
+
+/* --- read_alibaba.c: a text of rows, which is no YAML ---------------------- */
+
+bool pai__is_node_rows(const char *text, size_t len);
+/* A list of lists of numbers and texts. */
+int pai__node_rows_parse(pai__tree **out, const char *text, size_t len,
+                         const pai_cluster_options *o, pai_error **err);
 
 /* Options with their defaults filled in (cluster_parse.c). */
 int pai__cluster_options(pai_cluster_options *out,

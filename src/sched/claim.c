@@ -186,12 +186,14 @@ static int list_others(claiming *c)
   for (uint32_t i = 0; i < s->runs.len; i++) {
     const pai__run *run = pai__run_at(s, i);
 
-    if (run->req != PAI__NONE && run->state >= PAI__RUN_PLACED &&
-        run->state != PAI__RUN_STOPPING && !overlaps(s, run, c->n) &&
-        would_help(s, run, c->n))
+    if (run->req != PAI__NONE && run->req != c->req &&
+        run->state >= PAI__RUN_PLACED && run->state != PAI__RUN_STOPPING &&
+        !overlaps(s, run, c->n) && would_help(s, run, c->n))
       more[n++] =
-        (pai__victim){ run->order, pai__req_at(s, run->req)->priority, i, 0,
-                       true };
+        (pai__victim){ .order = run->order,
+                       .priority = pai__req_at(s, run->req)->priority,
+                       .run = i,
+                       .spared = true };
   }
   qsort(more, n, sizeof(*more), pai__victims_order);
   for (uint32_t i = 0; i < n; i++)

@@ -209,8 +209,11 @@ struct pai_sched {
   char *failure; /* what a policy said of its failure */
   pai_write_cb log;
   void *log_data;
-  pai__buf line; /* for the log, while an event is taken */
-  bool loading;  /* it is made of a snapshot: what was checked counts */
+  uint64_t log_every; /* bytes of lines; 0: no snapshots in the middle */
+  uint64_t log_since; /* bytes of lines behind the last snapshot, */
+  uint64_t log_last;  /* which was so long */
+  pai__buf line;      /* for the log, while an event is taken */
+  bool loading;       /* it is made of a snapshot: what was checked counts */
 
   pai_policy_host host; /* what the policy is handed */
   const pai_policy *policy;

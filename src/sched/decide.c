@@ -1,4 +1,5 @@
 /* decide.c - time passes, the policy decides, decisions are read */
+#include "sched/ends.h"
 #include "sched/event.h"
 #include "sched/policy.h"
 #include "sched/sched.h"
@@ -13,35 +14,35 @@ static pai_time end_of(const pai_sched *s, const pai__run *run)
                                                       : run->since + limit;
 }
 
-/* What ran as long as it may is stopped, in the order of placing. */
+static bool is_limited(const pai_sched *s, const pai__run *run)
+{
+  return run->state == PAI__RUN_STARTED &&
+         pai__req_at(s, run->req)->limit != 0;
+}
+
+/* What ran as long as it may is stopped, in the order of their ends. */
 static int stop_overdue(pai_sched *s)
 {
   if (s->m.now < s->m.next_limit)
     return PAI_OK;
-  for (;;) {
-    uint32_t first = PAI__NONE;
+  if (!pai__ends_ready(s))
+    return PAI_ENOMEM;
+  s->m.next_limit = INT64_MAX;
+  for (uint32_t i = 0; i < s->ends.len; i++) {
+    const pai__end *end = pai__end_at(s, i);
 
-    s->m.next_limit = INT64_MAX;
-    for (uint32_t i = 0; i < s->runs.len; i++) {
-      const pai__run *run = pai__run_at(s, i);
-      pai_time end;
-
-      if (run->req == PAI__NONE || run->state != PAI__RUN_STARTED)
-        continue;
-      end = end_of(s, run);
-      if (end <= s->m.now &&
-          (first == PAI__NONE || run->order < pai__run_at(s, first)->order))
-        first = i;
-      else if (end > s->m.now && end < s->m.next_limit)
-        s->m.next_limit = end;
+    if (!is_limited(s, pai__run_at(s, end->run)))
+      continue;
+    if (end->at > s->m.now) {
+      s->m.next_limit = end->at;
+      break;
     }
-    if (first == PAI__NONE)
-      return PAI_OK;
-    if (pai__stop(s, first, PAI_STOP_LIMIT, 0) < 0) {
+    if (pai__stop(s, end->run, PAI_STOP_LIMIT, 0) < 0) {
       s->m.next_limit = s->m.now;
       return PAI_ENOMEM;
     }
   }
+  return PAI_OK;
 }
 
 void pai__limit_set(pai_sched *s, const pai__run *run)

@@ -75,9 +75,10 @@ static void say_one_task(const telling *t)
 static void say_gang(const telling *t)
 {
   say(t,
-      "its %u tasks start together, and only %u of them have a place: for the "
+      "its %u tasks start together, and only %u of them %s a place: for the "
       "next one no node has ",
-      t->reason.tasks, t->reason.placed);
+      t->reason.tasks, t->reason.placed,
+      t->reason.placed == 1 ? "has" : "have");
   say_amount(t, t->reason.of, t->reason.wanted);
   say_nearest(t);
 }
@@ -360,7 +361,7 @@ static void say_plan(const telling *t)
 {
   pai_time left = t->reason.until - t->s->m.now;
 
-  if (left > 0)
+  if (left > 1000000) /* else it was to be by now, and something is late */
     say(t, " As planned, it starts in %" PRId64 " seconds.",
         (left + 999999) / 1000000);
 }

@@ -234,3 +234,37 @@ uint64_t pai__fit_score(const pai__fitting *f, const pai__want *w,
   return (uint64_t)(fits < 0xffffff ? fits : 0xffffff) << 36 | gpus << 24 |
          cpus;
 }
+
+/* --- walks ---------------------------------------------------------------- */
+
+/* Only where all nodes are asked as they are is it all the same which one. */
+pai__walk pai__walk_begin(const pai__fitting *f, const pai__area *a,
+                          uint32_t from)
+{
+  pai__walk x = { .alike = 1, .at = from };
+
+  x.shelves = a->nodes == NULL && f->pin == PAI__NONE && !f->ask->ideal &&
+              pai__shelves_ready(f->s);
+  if (x.shelves)
+    x.at = f->s->shelves.first;
+  return x;
+}
+
+bool pai__walk_next(const pai__fitting *f, const pai__area *a, pai__walk *x)
+{
+  const pai__shelf *shelf;
+
+  if (!x->shelves) {
+    if (x->at == a->n)
+      return false;
+    x->node = pai__area_node(a, x->at++);
+    return true;
+  }
+  if (x->at == PAI__NONE)
+    return false;
+  shelf = pai__shelf_at(f->s, x->at);
+  x->node = shelf->first;
+  x->alike = shelf->count;
+  x->at = shelf->next;
+  return true;
+}

@@ -12,6 +12,8 @@
 /* For what pai__log_taken() adds. */
 #define ENDING "\"failed\":true}\n"
 
+enum { LEAST = 65536 }; /* bytes of lines between snapshots, if nobody says */
+
 /* --- writing -------------------------------------------------------------- */
 
 static int make_line(pai_sched *s, const pai_sched_event *e, pai_error **err)
@@ -41,17 +43,35 @@ int pai__log_decide(pai_sched *s, pai_time now, pai_error **err)
   return pai__log_event(s, &e, err);
 }
 
+static int make_snapshot(pai_sched *s, pai_error **err)
+{
+  pai__buf_clear(&s->line);
+  s->log_since = 0;
+  return pai__save(s, &s->line, err);
+}
+
 static int write_snapshot(pai_sched *s, pai_error **err)
 {
-  int rc;
+  int rc = make_snapshot(s, err);
 
-  pai__buf_clear(&s->line);
-  rc = pai__save(s, &s->line, err);
   if (rc < 0)
     return rc;
+  s->log_last = s->line.len;
   rc = s->log(s->log_data, pai__buf_text(&s->line), s->line.len);
   return rc < 0 ? pai__fail(err, rc, "the snapshot could not be written")
                 : PAI_OK;
+}
+
+/* One in the middle, when those who begin there read so much less that it is
+ * worth its bytes.  The log goes on without it. */
+static int add_snapshot(pai_sched *s)
+{
+  s->log_since += s->line.len;
+  if (s->log_every == 0 || s->log_since < s->log_every ||
+      s->log_since / 2 < s->log_last || make_snapshot(s, NULL) < 0)
+    return PAI_OK;
+  s->log_last = s->line.len;
+  return s->log(s->log_data, pai__buf_text(&s->line), s->line.len);
 }
 
 /* Behind what failed stands a snapshot: whoever reads the log need not fail
@@ -72,13 +92,15 @@ int pai__log_taken(pai_sched *s, int rc, pai_error **err)
   put = s->log(s->log_data, pai__buf_text(&s->line), s->line.len);
   if (put >= 0 && rc < 0)
     put = write_snapshot(s, NULL);
+  else if (put >= 0)
+    put = add_snapshot(s);
   if (put >= 0)
     return rc;
   s->log = NULL;
   return rc < 0 ? rc
                 : pai__fail(err, put,
                             "it was taken, but could not be written to the "
-                            "log, which ends before it");
+                            "log, which ends here");
 }
 
 int pai_sched_set_log(pai_sched *s, pai_write_cb write, void *user_data,
@@ -98,6 +120,20 @@ int pai_sched_set_log(pai_sched *s, pai_write_cb write, void *user_data,
   if (rc < 0)
     s->log = NULL;
   return rc;
+}
+
+int pai_sched_set_log_options(pai_sched *s, const pai_sched_log_options *opts,
+                              pai_error **err)
+{
+  pai_sched_log_options o = { 0 };
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(s != NULL && opts != NULL, err);
+  if (PAI__COPY_IN(&o, opts, pai_sched_log_options, every) < 0)
+    return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
+  s->log_every = o.snapshots == 0 ? 0 : o.every != 0 ? o.every : LEAST;
+  return PAI_OK;
 }
 
 /* --- reading -------------------------------------------------------------- */

@@ -16,16 +16,6 @@
 
 enum { MOST_TRIED = 32 }; /* victims that are spared one by one */
 
-/* Likewise the least important one, but the largest of these. */
-static int by_size(const void *a, const void *b)
-{
-  const pai__victim *x = a, *y = b;
-
-  if (x->priority == y->priority && x->gpus != y->gpus)
-    return x->gpus > y->gpus ? -1 : 1;
-  return pai__victims_order(a, b);
-}
-
 typedef struct making_room {
   pai_sched *s;
   uint32_t req;
@@ -55,8 +45,10 @@ static uint32_t gpus_of(const pai_sched *s, const pai__run *run)
 static void add_given(making_room *m)
 {
   for (uint32_t i = 0; i < m->ngiven; i++)
-    m->list[m->n++] = (pai__victim){ pai__run_at(m->s, m->given[i])->order,
-                                     (int32_t)i, m->given[i], 0, false };
+    m->list[m->n++] =
+      (pai__victim){ .order = pai__run_at(m->s, m->given[i])->order,
+                     .priority = (int32_t)i,
+                     .run = m->given[i] };
 }
 
 /* Those that stop already come first, and then who only waits for a place. */
@@ -87,8 +79,10 @@ static int find_candidates(making_room *m)
         (!stops &&
          (m->given != NULL || pai__req_at(s, run->req)->priority >= priority)))
       continue;
-    m->list[m->n++] =
-      (pai__victim){ run->order, weight(s, run), i, gpus_of(s, run), false };
+    m->list[m->n++] = (pai__victim){ .order = run->order,
+                                     .priority = weight(s, run),
+                                     .run = i,
+                                     .gpus = gpus_of(s, run) };
     m->first += stops;
   }
   add_given(m);
@@ -266,22 +260,43 @@ static uint64_t harm(const making_room *m, uint32_t fewest)
   return (uint64_t)(most - INT32_MIN) << 32 | victims;
 }
 
-/* The youngest first; and if several have to go, the largest first, if that is
- * better. */
+enum { YOUNGEST, LARGEST, NODES, ORDERS };
+
+static int sort(making_room *m, int order)
+{
+  if (order == NODES) {
+    pai__trial_again(&m->trial, m->s);
+    return pai__victims_by_node(m->s, pai__req_at(m->s, m->req), m->list,
+                                m->first, m->n);
+  }
+  qsort(m->list, m->n, sizeof(*m->list),
+        order == LARGEST ? pai__victims_by_size : pai__victims_order);
+  return PAI_OK;
+}
+
+/* The youngest first; and if several have to go, the largest first, or those of
+ * one node after the other, if that is better. */
 static int find_best(making_room *m, uint32_t *fewest, uint32_t *n)
 {
-  int rc = find_victims(m, fewest, n);
-  uint64_t young;
+  int rc = find_victims(m, fewest, n), best = YOUNGEST, order = YOUNGEST;
+  uint64_t least;
 
-  if (rc <= 0 || m->given != NULL || (uint32_t)harm(m, *fewest) < 2)
+  if (rc <= 0 || m->given != NULL)
     return rc;
-  young = harm(m, *fewest);
-  qsort(m->list, m->n, sizeof(*m->list), by_size);
-  rc = find_victims(m, fewest, n);
-  if (rc <= 0 || harm(m, *fewest) < young)
+  least = harm(m, *fewest);
+  while (rc > 0 && order + 1 < ORDERS && (uint32_t)least >= 2) {
+    rc = sort(m, ++order);
+    if (rc == PAI_OK)
+      rc = find_victims(m, fewest, n);
+    if (rc > 0 && harm(m, *fewest) < least) {
+      least = harm(m, *fewest);
+      best = order;
+    }
+  }
+  if (rc <= 0 || order == best)
     return rc;
-  qsort(m->list, m->n, sizeof(*m->list), pai__victims_order);
-  return find_victims(m, fewest, n);
+  rc = sort(m, best);
+  return rc < 0 ? rc : find_victims(m, fewest, n);
 }
 
 static int try_over(making_room *m)

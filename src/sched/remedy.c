@@ -323,6 +323,28 @@ static int raise(seeking *k, const pai__req *r)
            : PAI_ENOTFOUND;
 }
 
+enum { SECOND = 1000000 };
+
+/* It ends before the first of those that are planned begins. */
+static int end_before_plans(seeking *k, const pai__req *r)
+{
+  const pai_sched *s = k->fork;
+  pai_time first = INT64_MAX;
+  int rc = PAI_ENOTFOUND;
+
+  for (uint32_t i = 0; i < s->reqs.len; i++) {
+    pai_time until = pai__why_of(s, i)->until;
+
+    if (pai__req_at(s, i)->id != 0 && pai__req_waiting(pai__req_at(s, i)) &&
+        until > s->m.now && until < first)
+      first = until;
+  }
+  /* Of who takes longer than expected nobody knows when he ends. */
+  if (first != INT64_MAX && first - s->m.now >= SECOND)
+    rc = add_change(k, "limit", 0, first - s->m.now);
+  return rc == PAI_ENOTFOUND ? raise(k, r) : rc;
+}
+
 static int mend_own(seeking *k, const pai__req *r, const pai__why *why)
 {
   switch (why->lack) {
@@ -331,8 +353,8 @@ static int mend_own(seeking *k, const pai__req *r, const pai__why *why)
   case PAI_LACK_THROTTLE:
     return add_change(k, "at_once", 0, (int64_t)r->active + 1);
   case PAI_LACK_TURN:
-  case PAI_LACK_PREEMPTION:
-  case PAI_LACK_LATER: return raise(k, r);
+  case PAI_LACK_PREEMPTION: return raise(k, r);
+  case PAI_LACK_LATER: return end_before_plans(k, r);
   case PAI_LACK_QUOTA: return keep_to_share(k, r, why);
   case PAI_LACK_TYPE: return drop_text(k, "type", why->want);
   case PAI_LACK_PIN: return drop_text(k, "pin", 0);

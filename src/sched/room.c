@@ -241,6 +241,14 @@ void pai__ports_regain(pai_sched *s)
 
 /* --- slots ---------------------------------------------------------------- */
 
+/* The mask of a node's free CPUs; NULL where no node has any. */
+static uint64_t *free_cpus(const pai_sched *s, uint32_t node)
+{
+  uint64_t *all = s->cpus.data;
+
+  return all != NULL ? all + s->park->spots[node].first_cpu_word : NULL;
+}
+
 static uint32_t words_for_cpus(const pai_sched *s, const pai__slot *slot,
                                const pai__want *w)
 {
@@ -310,10 +318,8 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
     const pai__build *b = pai__build_of(s->park, slot->node);
 
     if (words_for_cpus(s, slot, w) != 0)
-      take_cpus(
-        b,
-        (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word,
-        (uint64_t *)first + slot->cpus, nearest_cpu(b, slot->gpus), w->cpus);
+      take_cpus(b, free_cpus(s, slot->node), (uint64_t *)first + slot->cpus,
+                nearest_cpu(b, slot->gpus), w->cpus);
     number_ports(s, pai__room_at(s, slot->node), ports_of(first, slot),
                  w->ports);
   }
@@ -324,8 +330,7 @@ int pai__slots_number(pai_sched *s, const pai__req *r, const pai__run *run)
 static int renumber(pai_sched *s, const pai__slot *first,
                     const pai__slot *slot, const pai__want *w)
 {
-  uint64_t *free =
-    (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
+  uint64_t *free = free_cpus(s, slot->node);
   const uint64_t *taken = (const uint64_t *)first + slot->cpus;
   pai__room *n = pai__room_at(s, slot->node);
 
@@ -364,8 +369,7 @@ int pai__slots_renumber(pai_sched *s, const pai__req *r, const pai__run *run,
 static void give_numbers(pai_sched *s, const pai__slot *first,
                          const pai__slot *slot, const pai__want *w)
 {
-  uint64_t *free =
-    (uint64_t *)s->cpus.data + s->park->spots[slot->node].first_cpu_word;
+  uint64_t *free = free_cpus(s, slot->node);
   const uint64_t *taken = (const uint64_t *)first + slot->cpus;
   pai__room *n = pai__room_touch(s, slot->node);
 

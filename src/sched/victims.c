@@ -12,6 +12,15 @@ int pai__victims_order(const void *a, const void *b)
   return x->order > y->order ? -1 : x->order < y->order;
 }
 
+int pai__victims_by_size(const void *a, const void *b)
+{
+  const pai__victim *x = a, *y = b;
+
+  if (x->priority == y->priority && x->gpus != y->gpus)
+    return x->gpus > y->gpus ? -1 : 1;
+  return pai__victims_order(a, b);
+}
+
 bool pai__victim_may_stay(pai_sched *s, uint32_t run)
 {
   const pai__run *x = pai__run_at(s, run);

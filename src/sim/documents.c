@@ -265,8 +265,7 @@ pai__node pai__at(const pai__tree *tree, pai__node n, const char *path)
   return n;
 }
 
-pai__slice pai__document_text(const pai__tree *tree, pai__node n,
-                              const char *path)
+pai__slice pai__string_at(const pai__tree *tree, pai__node n, const char *path)
 {
   pai__slice text = { NULL, 0 };
 
@@ -298,7 +297,7 @@ bool pai__number_at(const pai__tree *tree, pai__node n, const char *path,
     *out = pai__tree_int(tree, n);
     return true;
   }
-  text = pai__document_text(tree, n, "");
+  text = pai__string_at(tree, n, "");
   if (text.s == NULL || !pai__seconds_read(text.s, text.len, &us))
     return false;
   *out = us / 1000000;
@@ -308,7 +307,7 @@ bool pai__number_at(const pai__tree *tree, pai__node n, const char *path,
 bool pai__date_at(const pai__tree *tree, pai__node n, const char *path,
                   pai_time *out)
 {
-  pai__slice text = pai__document_text(tree, n, path);
+  pai__slice text = pai__string_at(tree, n, path);
 
   return text.s != NULL && pai__date_read(text.s, text.len, out);
 }

@@ -31,8 +31,8 @@ void pai__documents_end(pai_trace *t);
 /* A value by a path, as "spec.template"; PAI__NO_NODE: there is none. */
 pai__node pai__at(const pai__tree *tree, pai__node n, const char *path);
 /* A string, or s NULL. */
-pai__slice pai__document_text(const pai__tree *tree, pai__node n,
-                              const char *path);
+pai__slice pai__string_at(const pai__tree *tree, pai__node n,
+                          const char *path);
 bool pai__text_is(pai__slice text, const char *s);
 /* A whole number, or one in a string; false: there is none. */
 bool pai__number_at(const pai__tree *tree, pai__node n, const char *path,

@@ -13,14 +13,14 @@ static pai__slice value_of(const pai__tree *tree, pai__node n, const char *key)
   if (n == PAI__NO_NODE || pai__tree_type(tree, n) != PAI__MAPPING)
     return none;
   n = pai__tree_get(tree, n, key);
-  return n != PAI__NO_NODE ? pai__document_text(tree, n, "") : none;
+  return n != PAI__NO_NODE ? pai__string_at(tree, n, "") : none;
 }
 
 /* An amount as a string or a number. */
 static uint64_t amount(const pai__tree *tree, pai__node n, bool milli)
 {
   const pai__tree_node *node = pai__tree_at(tree, n);
-  pai__slice text = pai__document_text(tree, n, "");
+  pai__slice text = pai__string_at(tree, n, "");
   uint64_t value;
 
   if (text.s == NULL)
@@ -123,8 +123,8 @@ static pai__node condition(const pai__tree *tree, const char *type)
     return PAI__NO_NODE;
   walk = pai__tree_iter(tree, list);
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
-    if (pai__text_is(pai__document_text(tree, n, "type"), type) &&
-        pai__text_is(pai__document_text(tree, n, "status"), "True"))
+    if (pai__text_is(pai__string_at(tree, n, "type"), type) &&
+        pai__text_is(pai__string_at(tree, n, "status"), "True"))
       return n;
   return PAI__NO_NODE;
 }
@@ -147,10 +147,10 @@ static pai__kube_run run_of_job(const pai__tree *tree)
     return run;
   if (run.end == -1)
     run.end = date_or_none(tree, failed, "lastTransitionTime");
-  run.code = pai__text_is(pai__document_text(tree, failed, "reason"),
-                          "DeadlineExceeded")
-               ? PAI__CODE_TIMEOUT
-               : PAI__CODE_FAILED;
+  run.code =
+    pai__text_is(pai__string_at(tree, failed, "reason"), "DeadlineExceeded")
+      ? PAI__CODE_TIMEOUT
+      : PAI__CODE_FAILED;
   return run;
 }
 
@@ -162,11 +162,10 @@ static pai__kube_run run_of_workload(const pai__tree *tree)
 
   run.start = date_or_none(tree, admitted, "lastTransitionTime");
   run.end = date_or_none(tree, done, "lastTransitionTime");
-  run.code =
-    done != PAI__NO_NODE &&
-        pai__text_is(pai__document_text(tree, done, "reason"), "Failed")
-      ? PAI__CODE_FAILED
-      : 0;
+  run.code = done != PAI__NO_NODE &&
+                 pai__text_is(pai__string_at(tree, done, "reason"), "Failed")
+               ? PAI__CODE_FAILED
+               : 0;
   return run;
 }
 
@@ -177,7 +176,7 @@ static pai__kube_run run_of_pod(const pai__tree *tree)
   pai__tree_walk walk;
   int64_t code;
 
-  if (pai__text_is(pai__document_text(tree, 0, "status.phase"), "Failed"))
+  if (pai__text_is(pai__string_at(tree, 0, "status.phase"), "Failed"))
     run.code = PAI__CODE_FAILED;
   if (list == PAI__NO_NODE || pai__tree_type(tree, list) != PAI__SEQUENCE)
     return run;
@@ -204,18 +203,17 @@ static pai__kube_run run_of_pod(const pai__tree *tree)
 static void add_texts(pai__draft *d, const pai__tree *tree)
 {
   pai__node labels = pai__at(tree, 0, "metadata.labels");
-  pai__slice queue =
-    pai__document_text(tree, 0, "status.admission.clusterQueue");
+  pai__slice queue = pai__string_at(tree, 0, "status.admission.clusterQueue");
 
   if (queue.s == NULL)
-    queue = pai__document_text(tree, 0, "spec.queueName");
+    queue = pai__string_at(tree, 0, "spec.queueName");
   if (queue.s == NULL)
     queue = value_of(tree, labels, "kueue.x-k8s.io/queue-name");
   if (queue.s == NULL)
-    queue = pai__document_text(tree, 0, "metadata.namespace");
+    queue = pai__string_at(tree, 0, "metadata.namespace");
   d->texts[PAI__TEXT_VC] = queue;
-  d->texts[PAI__TEXT_NAME] = pai__document_text(tree, 0, "metadata.name");
-  d->texts[PAI__TEXT_ID] = pai__document_text(tree, 0, "metadata.uid");
+  d->texts[PAI__TEXT_NAME] = pai__string_at(tree, 0, "metadata.name");
+  d->texts[PAI__TEXT_ID] = pai__string_at(tree, 0, "metadata.uid");
   if (d->texts[PAI__TEXT_ID].s == NULL)
     d->texts[PAI__TEXT_ID] = d->texts[PAI__TEXT_NAME];
   d->texts[PAI__TEXT_USER] = value_of(tree, labels, "user");
@@ -249,7 +247,7 @@ static int add_pod_sets(pai_trace *t, const pai__tree *tree, pai__node sets)
 
     (void)pai__number_at(tree, n, "count", &count);
     want = want_of(tree, pai__at(tree, n, "template.spec"), count);
-    want.name = pai__document_text(tree, n, "name");
+    want.name = pai__string_at(tree, n, "name");
     if (pai__number_at(tree, n, "minCount", &least) && least > 0 &&
         least <= (int64_t)want.tasks)
       want.min_tasks = (uint32_t)least;

@@ -28,7 +28,7 @@ static uint32_t count_at(const pai__tree *tree, const char *path,
 /* "succeeded" is well, "stopped" by its owner, "failed" with its code. */
 static int code_of(const pai__tree *tree)
 {
-  pai__slice state = pai__document_text(tree, 0, "state");
+  pai__slice state = pai__string_at(tree, 0, "state");
   int64_t code;
 
   if (pai__text_is(state, "SUCCEEDED"))
@@ -55,14 +55,14 @@ static void add_texts(pai__draft *d, const pai__tree *tree)
 
   for (size_t i = 0; i < PAI__LEN(keys); i++)
     if (d->texts[keys[i].text].s == NULL)
-      d->texts[keys[i].text] = pai__document_text(tree, 0, keys[i].key);
+      d->texts[keys[i].text] = pai__string_at(tree, 0, keys[i].key);
   if (d->texts[PAI__TEXT_ID].s == NULL)
     d->texts[PAI__TEXT_ID] = d->texts[PAI__TEXT_NAME];
 }
 
 static int priority_of(const pai__tree *tree)
 {
-  pai__slice class = pai__document_text(tree, 0, "jobPriority");
+  pai__slice class = pai__string_at(tree, 0, "jobPriority");
 
   if (pai__text_is(class, "crit"))
     return 120;

@@ -74,7 +74,7 @@ static int add_attempts(pai_trace *t, const pai__tree *tree,
 
 static int philly_code(const pai__tree *tree)
 {
-  pai__slice status = pai__document_text(tree, 0, "status");
+  pai__slice status = pai__string_at(tree, 0, "status");
 
   if (pai__text_is(status, "Pass"))
     return 0;
@@ -95,9 +95,9 @@ static int put_job(pai_trace *t, const pai__tree *tree, uint64_t line,
   if (attempts == PAI__NO_NODE ||
       pai__tree_type(tree, attempts) != PAI__SEQUENCE)
     return pai__trace_skip(t, line, err, "\"attempts\" is no list");
-  d->texts[PAI__TEXT_ID] = pai__document_text(tree, 0, "jobid");
-  d->texts[PAI__TEXT_USER] = pai__document_text(tree, 0, "user");
-  d->texts[PAI__TEXT_VC] = pai__document_text(tree, 0, "vc");
+  d->texts[PAI__TEXT_ID] = pai__string_at(tree, 0, "jobid");
+  d->texts[PAI__TEXT_USER] = pai__string_at(tree, 0, "user");
+  d->texts[PAI__TEXT_VC] = pai__string_at(tree, 0, "vc");
   rc = add_attempts(t, tree, attempts, line, &runs);
   if (rc == PAI_OK)
     rc = find_wants(t, tree, attempts);

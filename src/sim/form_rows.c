@@ -339,8 +339,10 @@ int pai__gavel_read(pai_trace *t, pai_error **err)
   pai__draft_clear(d);
   d->texts[PAI__TEXT_NAME] = pai__cell(tb, G_TYPE);
   speed = gavel_speed(d->texts[PAI__TEXT_NAME]);
-  if (speed == 0)
+  if (speed == 0) {
     pai__cell_bad(tb, G_TYPE, "one of Gavel's models");
+    speed = 1;
+  }
   steps = pai__cell_whole(tb, G_STEPS, 0);
   if (steps < 0 || steps > INT64_C(1000000000))
     pai__cell_bad(tb, G_STEPS, "a number up to a billion");

@@ -46,7 +46,7 @@ static pai__slice state_of(const pai__tree *tree)
   if (n != PAI__NO_NODE && pai__tree_type(tree, n) == PAI__SEQUENCE &&
       pai__tree_count(tree, n) > 0)
     n = pai__tree_written(tree, n);
-  return pai__document_text(tree, n, "");
+  return pai__string_at(tree, n, "");
 }
 
 static void add_resources(pai__sacct_job *job, const pai__tree *tree)
@@ -61,8 +61,8 @@ static void add_resources(pai__sacct_job *job, const pai__tree *tree)
     return;
   walk = pai__tree_iter(tree, list);
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    pai__slice type = pai__document_text(tree, n, "type");
-    pai__slice name = pai__document_text(tree, n, "name");
+    pai__slice type = pai__string_at(tree, n, "type");
+    pai__slice name = pai__string_at(tree, n, "name");
     int64_t count;
 
     if (!number_at(tree, n, "count", &count) || count < 0)
@@ -140,11 +140,11 @@ static int put_job(pai_trace *t, const pai__tree *tree, uint64_t line,
 
   pai__draft_clear(d);
   d->texts[PAI__TEXT_ID] = write_id(tree, id);
-  d->texts[PAI__TEXT_NAME] = pai__document_text(tree, 0, "name");
-  d->texts[PAI__TEXT_USER] = pai__document_text(tree, 0, "user");
+  d->texts[PAI__TEXT_NAME] = pai__string_at(tree, 0, "name");
+  d->texts[PAI__TEXT_USER] = pai__string_at(tree, 0, "user");
   for (size_t i = 0; i < PAI__LEN(vcs); i++)
     if (d->texts[PAI__TEXT_VC].s == NULL || d->texts[PAI__TEXT_VC].len == 0)
-      d->texts[PAI__TEXT_VC] = pai__document_text(tree, 0, vcs[i]);
+      d->texts[PAI__TEXT_VC] = pai__string_at(tree, 0, vcs[i]);
   read_job(&job, tree);
   if (job.submit == -1)
     return pai__trace_skip(t, line, err, "\"time\" has no \"submission\"");

@@ -376,7 +376,7 @@ int pai_trace_generate(pai_trace **out, const pai_generate_options *opts,
   rc = check_options(&o, opts, err);
   if (rc == PAI_OK)
     rc = pai__trace_make(&t, o.alloc, err);
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   t->form = PAI_TRACE_GENERATED;
   t->how = &generated;

@@ -38,10 +38,13 @@ typedef struct made_form {
 /* The tasks of a job start and end together, so one stands for all. */
 static const pai__job_form *form_for(pai_sim *sim, uint32_t retries)
 {
-  made_form *f = pai__map_get(&sim->forms, &retries, sizeof(retries));
+  made_form *f;
 
+  if (sim->form != NULL && sim->form->retry.max == (int32_t)retries)
+    return sim->form;
+  f = pai__map_get(&sim->forms, &retries, sizeof(retries));
   if (f != NULL)
-    return &f->form;
+    return sim->form = &f->form;
   f = pai__zalloc(&sim->alloc, sizeof(*f));
   if (f == NULL)
     return NULL;
@@ -51,7 +54,7 @@ static const pai__job_form *form_for(pai_sim *sim, uint32_t retries)
                              .retry = { true, (int32_t)retries },
                              .raw = true };
   if (pai__map_set(&sim->forms, &retries, sizeof(retries), f) == PAI_OK)
-    return &f->form;
+    return sim->form = &f->form;
   pai__free(&sim->alloc, f, sizeof(*f));
   return NULL;
 }
@@ -69,19 +72,22 @@ void pai__sim_free_forms(pai_sim *sim)
 
 /* Where there is no such virtual cluster, it belongs to the default one, or to
  * the first. */
-static int map_vc(pai_sim *sim, const pai_trace_record *r, pai_request *q)
+static int map_vc(pai_sim *sim, const pai_trace_record *r, pai_request *q,
+                  uint32_t *vc)
 {
   const pai__park *park = sim->sched->park;
-  const char *first = park->tenants[0].name;
   char why[160], shown[PAI__EXCERPT];
 
-  if (pai__tenant_of(sim->sched, q->vc) != PAI__NONE)
+  *vc = pai__tenant_of(sim->sched, q->vc);
+  if (*vc != PAI__NONE)
     return PAI_OK;
   if (is_told(sim))
     (void)snprintf(why, sizeof(why), "there is no virtual cluster '%s'",
                    q->vc != NULL ? pai__excerpt(shown, q->vc, strlen(q->vc))
                                  : "default");
-  q->vc = pai__park_tenant(park, "default") != PAI__NONE ? "default" : first;
+  *vc = pai__park_tenant(park, "default");
+  *vc = *vc != PAI__NONE ? *vc : 0;
+  q->vc = park->tenants[*vc].name;
   sim->mapped_vcs++;
   return complain(sim, r, true, PAI_EINVAL, why);
 }
@@ -176,18 +182,18 @@ static pai_time stretched(const pai_sim *sim, pai_time duration, uint32_t i)
   return duration;
 }
 
-static int take_attempts(pai_sim *sim, const pai_trace_record *r,
-                         pai__sim_job *job)
+static int take_attempts(const pai_sim *sim, const pai_trace_record *r,
+                         pai__attempts *all)
 {
-  if (r->nattempts > 1) {
-    job->more =
-      pai__zalloc(&sim->alloc, (r->nattempts - 1) * sizeof(*job->more));
-    if (job->more == NULL)
+  *all = (pai__attempts){ .count = (uint32_t)r->nattempts };
+  if (all->count > 1) {
+    all->more =
+      pai__zalloc(&sim->alloc, (all->count - 1) * sizeof(*all->more));
+    if (all->more == NULL)
       return pai__oom(sim->err);
   }
-  job->nattempts = (uint32_t)r->nattempts;
-  for (uint32_t i = 0; i < job->nattempts; i++) {
-    pai_trace_attempt *to = i == 0 ? &job->first : &job->more[i - 1];
+  for (uint32_t i = 0; i < all->count; i++) {
+    pai_trace_attempt *to = i == 0 ? &all->first : &all->more[i - 1];
 
     *to = r->attempts[i];
     to->duration = stretched(sim, to->duration, i);
@@ -208,10 +214,10 @@ static pai_time patience_of(const pai_sim *sim, const pai_trace_record *r)
 /* --- jobs ----------------------------------------------------------------- */
 
 static int fill_job(pai_sim *sim, const pai_trace_record *r,
-                    const pai_request *q, pai__sim_job *job)
+                    const pai_request *q, uint32_t vc, pai__sim_job *job)
 {
   job->line = r->line;
-  if (pai__stats_place(&sim->stats, &job->c, q) < 0)
+  if (pai__stats_place(&sim->stats, &job->c, q, vc) < 0)
     return pai__oom(sim->err);
   if (r->name != NULL && (sim->o.on_job != NULL || sim->o.events != NULL)) {
     job->name = pai__strdup(&sim->alloc, r->name);
@@ -223,13 +229,13 @@ static int fill_job(pai_sim *sim, const pai_trace_record *r,
 
 /* It could never start.  It is counted, and told. */
 static int reject(pai_sim *sim, const pai_trace_record *r,
-                  const pai_request *q, const char *why)
+                  const pai_request *q, uint32_t vc, const char *why)
 {
   pai__sim_job job = { 0 };
   int rc = complain(sim, r, false, PAI_EINVAL, why);
 
   if (rc == PAI_OK)
-    rc = fill_job(sim, r, q, &job);
+    rc = fill_job(sim, r, q, vc, &job);
   if (rc < 0)
     return rc;
   job.c.d.id = q->id;
@@ -246,7 +252,7 @@ static int reject(pai_sim *sim, const pai_trace_record *r,
 
 /* What the scheduler said, without the number of its event. */
 static int refused(pai_sim *sim, const pai_trace_record *r,
-                   const pai_request *q, int code, pai_error *err)
+                   const pai_request *q, uint32_t vc, int code, pai_error *err)
 {
   const pai_error *why =
     pai_error_cause(err) != NULL ? pai_error_cause(err) : err;
@@ -256,7 +262,7 @@ static int refused(pai_sim *sim, const pai_trace_record *r,
     return pai__oom(sim->err);
   if (code == PAI_ENOROOM || code == PAI_ENOTFOUND || code == PAI_EINVAL ||
       code == PAI_ELIMIT)
-    rc = reject(sim, r, q, pai_error_message(why));
+    rc = reject(sim, r, q, vc, pai_error_message(why));
   else
     (void)pai__fail(sim->err, code, "%s", pai_error_message(err));
   return rc;
@@ -278,11 +284,13 @@ static int settle(pai_sim *sim, const pai_trace_record *r, pai__sim_job *job)
   return pai__tell_come(sim, job);
 }
 
-static int submit(pai_sim *sim, const pai_trace_record *r, pai_request *q)
+static int submit(pai_sim *sim, const pai_trace_record *r, pai_request *q,
+                  uint32_t vc)
 {
   uint32_t retries = r->retries < INT32_MAX ? r->retries : INT32_MAX;
   const pai__job_form *form;
-  pai__sim_job draft = { 0 }, *job;
+  pai__attempts attempts;
+  pai__sim_job *job;
   pai__djob *made;
   pai_error *err = NULL;
   int rc;
@@ -292,25 +300,22 @@ static int submit(pai_sim *sim, const pai_trace_record *r, pai_request *q)
   form = form_for(sim, retries);
   if (form == NULL)
     return pai__oom(sim->err);
-  draft.retries = retries;
-  rc = take_attempts(sim, r, &draft);
+  rc = take_attempts(sim, r, &attempts);
   if (rc < 0)
     return rc;
   if (q->duration == 0 && sim->o.estimates)
-    q->duration = draft.first.duration > 0 ? draft.first.duration : 1;
+    q->duration = attempts.first.duration > 0 ? attempts.first.duration : 1;
   rc = pai__drive_come(&sim->drive, q, form, &made, &err);
   if (rc < 0) {
-    pai__sim_forget(sim, &draft);
-    rc = refused(sim, r, q, rc, err);
+    pai__sim_drop_attempts(sim, &attempts);
+    rc = refused(sim, r, q, vc, rc, err);
     pai_error_free(err);
     return rc;
   }
   job = (pai__sim_job *)made;
-  job->first = draft.first;
-  job->more = draft.more;
-  job->nattempts = draft.nattempts;
+  job->attempts = attempts;
   job->retries = retries;
-  rc = fill_job(sim, r, q, job);
+  rc = fill_job(sim, r, q, vc, job);
   return rc < 0 ? rc : settle(sim, r, job);
 }
 
@@ -328,7 +333,8 @@ static int take_job(pai_sim *sim, const pai_trace_record *r)
                     .limit = r->limit,
                     .wants = r->wants,
                     .nwants = r->nwants };
-  int rc = map_vc(sim, r, &q);
+  uint32_t vc;
+  int rc = map_vc(sim, r, &q, &vc);
 
   if (rc == PAI_OK)
     rc = map_types(sim, r, &q);
@@ -339,8 +345,9 @@ static int take_job(pai_sim *sim, const pai_trace_record *r)
   if (rc < 0)
     return rc;
   if (rc == 0)
-    return reject(sim, r, &q, "a job that has to end well before it did not");
-  return submit(sim, r, &q);
+    return reject(sim, r, &q, vc,
+                  "a job that has to end well before it did not");
+  return submit(sim, r, &q, vc);
 }
 
 /* --- the rest ------------------------------------------------------------- */

@@ -72,7 +72,7 @@ const pai__keys pai__attempt_keys = { "an attempt", attempt_keys,
                                       PAI__LEN(attempt_keys) };
 const pai__draft_want pai__usual_want = { .tasks = 1 };
 
-void pai__record_line_begin(pai__line *line, pai__draft *draft)
+static void begin_line(pai__line *line, pai__draft *draft)
 {
   pai__draft_clear(draft);
   line->draft = draft;
@@ -395,7 +395,7 @@ static int read_slowly(pai_trace *t, pai__line *line, const char *text,
   void *in[PAI__INS] = { &t->draft, &line->want, &line->attempt };
   int rc;
 
-  pai__record_line_begin(line, &t->draft);
+  begin_line(line, &t->draft);
   rc = pai__json_parse(&tree, text, len, &opts, &why);
   if (rc < 0) {
     pai__pos pos = { s.number < UINT32_MAX ? (uint32_t)s.number : UINT32_MAX,
@@ -434,7 +434,7 @@ int pai__jsonl_read(pai_trace *t, pai_error **err)
   if (rc <= 0 || is_blank(text, len))
     return rc;
   text[len] = '\0';
-  pai__record_line_begin(&line, &t->draft);
+  begin_line(&line, &t->draft);
   rc = pai__jsonl_scan(&line, text, len, t->state, &t->alloc);
   if (rc < 0)
     return pai__oom(err);

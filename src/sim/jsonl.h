@@ -70,7 +70,6 @@ typedef struct pai__line {
   uint32_t seen;
 } pai__line;
 
-void pai__record_line_begin(pai__line *line, pai__draft *draft);
 /* A want as it is before any key was read. */
 extern const pai__draft_want pai__usual_want;
 

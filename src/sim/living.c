@@ -35,8 +35,9 @@ static int lasts(void *data, pai__djob *job)
 {
   pai_sim *sim = sim_of(data);
   const pai__sim_job *j = of(job);
-  uint32_t i = job->attempt < j->nattempts ? job->attempt : j->nattempts - 1;
-  const pai_trace_attempt *a = i == 0 ? &j->first : &j->more[i - 1];
+  const pai__attempts *all = &j->attempts;
+  uint32_t i = job->attempt < all->count ? job->attempt : all->count - 1;
+  const pai_trace_attempt *a = i == 0 ? &all->first : &all->more[i - 1];
 
   job->lasts = a->duration;
   job->code = a->code;
@@ -117,15 +118,20 @@ static int state_of(const pai__sim_job *job)
                                    : PAI_STATE_SUCCEEDED;
 }
 
+void pai__sim_drop_attempts(const pai_sim *sim, pai__attempts *attempts)
+{
+  if (attempts->count > 1)
+    pai__free(&sim->alloc, attempts->more,
+              (attempts->count - 1) * sizeof(*attempts->more));
+  attempts->more = NULL;
+  attempts->count = 0;
+}
+
 void pai__sim_forget(pai_sim *sim, pai__sim_job *job)
 {
-  if (job->nattempts > 1)
-    pai__free(&sim->alloc, job->more,
-              (job->nattempts - 1) * sizeof(*job->more));
+  pai__sim_drop_attempts(sim, &job->attempts);
   pai__strfree(&sim->alloc, job->name);
-  job->more = NULL;
   job->name = NULL;
-  job->nattempts = 0;
 }
 
 static int ended(void *data, pai__djob *job)

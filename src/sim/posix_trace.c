@@ -68,9 +68,9 @@ int pai_trace_load(pai_trace **out, const char *path,
     rc = sys_fail(err, errno, path);
   else
     rc = pai_trace_new(out, read_file, file, opts, err);
-  if (rc < 0)
-    close_file(file);
-  else
+  if (*out != NULL)
     (*out)->close = close_file;
+  else
+    close_file(file);
   return rc;
 }

@@ -12,14 +12,20 @@
 typedef int (*pai__next_record)(void *data, pai_trace_record *record,
                                 pai_error **err);
 
+/* How often a job of a trace ran; stretched and spread. */
+typedef struct pai__attempts {
+  pai_trace_attempt first;
+  pai_trace_attempt *more; /* the others, or NULL */
+  uint32_t count;
+} pai__attempts;
+
 /* A job with what its trace told of it. */
 typedef struct pai__sim_job {
   pai__counted c;
   uint64_t line;
-  uint64_t key;            /* of its id in the trace; 0: none */
-  pai_trace_attempt first; /* stretched and spread, as all */
-  pai_trace_attempt *more; /* the others, or NULL */
-  uint32_t nattempts, retries;
+  uint64_t key; /* of its id in the trace; 0: none */
+  pai__attempts attempts;
+  uint32_t retries;
   char *name; /* if somebody wants to know it, or NULL */
 } pai__sim_job;
 
@@ -50,8 +56,9 @@ struct pai_sim {
   uint32_t down;        /* of them */
   uint64_t number;      /* jobs so far */
   pai__ids ids;
-  pai__map forms;  /* lives by their retries */
-  pai_want *wants; /* as they are asked for, */
+  pai__map forms;            /* lives by their retries */
+  const pai__job_form *form; /* the last one, or NULL */
+  pai_want *wants;           /* as they are asked for, */
   pai_after *after;
   size_t want_cap, after_cap;
   uint64_t mapped_vcs, mapped_types;
@@ -65,6 +72,7 @@ int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
 /* A record happens now (intake.c). */
 int pai__sim_take(pai_sim *sim, const pai_trace_record *record);
 void pai__sim_free_forms(pai_sim *sim);
+void pai__sim_drop_attempts(const pai_sim *sim, pai__attempts *attempts);
 /* What a job had of memory goes. */
 void pai__sim_forget(pai_sim *sim, pai__sim_job *job);
 

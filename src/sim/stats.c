@@ -146,12 +146,9 @@ static uint8_t size_of(uint64_t gpus)
 }
 
 int pai__stats_place(pai__stats *st, pai__counted *job,
-                     const pai_request *request)
+                     const pai_request *request, uint32_t vc)
 {
-  job->vc = pai__park_tenant(st->sched->park,
-                             request->vc != NULL ? request->vc : "default");
-  if (job->vc == PAI__NONE)
-    job->vc = 0;
+  job->vc = vc;
   for (size_t i = 0; i < request->nwants; i++) {
     const pai_want *w = &request->wants[i];
 

@@ -73,10 +73,10 @@ int pai__stats_init(pai__stats *st, const pai_alloc *alloc,
                     const pai_sched *sched, uint32_t bars);
 void pai__stats_dispose(pai__stats *st);
 
-/* Fills vc, user, gpus, size and tasks.  A request's virtual cluster is one
- * that is there.  PAI_OK or PAI_ENOMEM. */
+/* Fills vc, user, gpus, size and tasks, of a request of virtual cluster `vc` of
+ * the park.  PAI_OK or PAI_ENOMEM. */
 int pai__stats_place(pai__stats *st, pai__counted *job,
-                     const pai_request *request);
+                     const pai_request *request, uint32_t vc);
 
 /* Time goes on.  What follows happens at that time. */
 void pai__stats_pass(pai__stats *st, pai_time now);

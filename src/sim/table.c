@@ -3,8 +3,6 @@
 
 #include "base/utf8.h"
 
-#include <strings.h>
-
 /* --- lines into cells ------------------------------------------------------ */
 
 static int add_cell(pai__table *tb, const pai_alloc *alloc, const char *s,
@@ -106,11 +104,22 @@ static int read_row(pai__table *tb, pai_trace *t, pai_error **err)
 
 /* --- the first line -------------------------------------------------------- */
 
+static char small(char c)
+{
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Spaces behind it and its case do not count. */
 static bool is_name(pai__slice cell, const char *name)
 {
   while (cell.len > 0 && is_space(cell.s[cell.len - 1]))
     cell.len--;
-  return strlen(name) == cell.len && strncasecmp(cell.s, name, cell.len) == 0;
+  if (strlen(name) != cell.len)
+    return false;
+  for (size_t i = 0; i < cell.len; i++)
+    if (small(cell.s[i]) != small(name[i]))
+      return false;
+  return true;
 }
 
 static void find_columns(pai__table *tb)

@@ -94,6 +94,7 @@ static int begin(pai_trace *t, pai_error **err)
     return rc;
   t->how = &pai__trace_forms[t->form];
   t->sort |= t->how->unordered;
+  t->draft.foreign = t->form != PAI_TRACE_JSONL;
   return t->how->begin != NULL ? t->how->begin(t, err) : PAI_OK;
 }
 

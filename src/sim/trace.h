@@ -68,6 +68,7 @@ typedef struct pai__draft_want {
   pai__slice name, type;
   uint32_t tasks, min_tasks, gpus, cpus, ports;
   uint64_t memory;
+  bool is_ours; /* the type is written as we write it */
 } pai__draft_want;
 
 /* A record while it is made; pai__draft_clear() empties it, vectors keep their
@@ -82,6 +83,7 @@ typedef struct pai__draft {
   pai__slice *after;
   size_t nwants, nattempts, nafter;
   size_t wants_cap, attempts_cap, after_cap;
+  bool foreign; /* kinds of GPUs are not written as we write them */
 } pai__draft;
 
 enum {

@@ -44,7 +44,7 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
 
 static int64_t month_days(int64_t year, int64_t month)
 {
-  static const uint8_t days[] = { 31, 28, 31, 30, 31, 30,
+  static const int64_t days[] = { 31, 28, 31, 30, 31, 30,
                                   31, 31, 30, 31, 30, 31 };
   bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
@@ -98,7 +98,7 @@ bool pai__date_read(const char *s, size_t len, pai_time *out)
   month = below(&d, digits(&d, 2), 1, 12);
   d.failed |= !take(&d, "-/");
   day = digits(&d, 2);
-  if (d.failed)
+  if (d.failed || month < 1 || month > 12)
     return false;
   (void)below(&d, day, 1, month_days(year, month));
   us = days_of(year, month, day) * INT64_C(86400000000);

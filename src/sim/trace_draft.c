@@ -163,6 +163,8 @@ static const char *bad_want(const pai__draft_want *w)
     return "\"min_tasks\" is more than its tasks";
   if (w->gpus > PAI__MOST_GPUS || w->cpus > PAI__MOST_CPUS)
     return "a task has more than a million GPUs or CPUs";
+  if (w->memory > INT64_MAX)
+    return "a task has more memory than there is";
   if (w->ports > UINT16_MAX)
     return "a task has more than 65535 ports";
   return NULL;
@@ -236,10 +238,14 @@ static int too_late(pai_trace *t, uint64_t line, pai_error **err)
 
 static void put_model(pai_trace *t)
 {
-  if (t->model != NULL)
-    for (size_t i = 0; i < t->draft.nwants; i++)
-      if (t->draft.wants[i].type.s == NULL && t->draft.wants[i].gpus > 0)
-        t->draft.wants[i].type = (pai__slice){ t->model, strlen(t->model) };
+  for (size_t i = 0; t->model != NULL && i < t->draft.nwants; i++) {
+    pai__draft_want *want = &t->draft.wants[i];
+
+    if (want->type.s != NULL || want->gpus == 0)
+      continue;
+    want->type = (pai__slice){ t->model, strlen(t->model) };
+    want->is_ours = true;
+  }
 }
 
 int pai__trace_put(pai_trace *t, uint64_t line, pai_error **err)

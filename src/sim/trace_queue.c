@@ -1,6 +1,8 @@
 /* trace_queue.c - records on their way into order */
 #include "sim/trace.h"
 
+#include "resource/read.h"
+
 enum { CHUNK_ROOM = 128 << 10, ALIGN = 8 };
 
 struct pai__chunk {
@@ -119,6 +121,19 @@ static char *add_text(char **at, pai__slice text)
   return to;
 }
 
+/* Kinds of GPUs are called as clusters call them, wherever they are from. */
+static const char *add_type(char **at, pai__slice type, bool is_ours)
+{
+  char *to = *at;
+  size_t len;
+
+  if (is_ours || type.s == NULL)
+    return add_text(at, type);
+  len = pai__kind_text(to, type.len + 1, type.s, type.len);
+  *at += len + 1;
+  return len > 0 ? to : NULL;
+}
+
 static pai_want *item_wants(const pai__item *item)
 {
   return (pai_want *)(void *)(item + 1);
@@ -149,7 +164,7 @@ static void fill_lists(pai__item *item, const pai__draft *d, char **at)
 
     wants[i] = (pai_want){ sizeof(pai_want),
                            add_text(at, w->name),
-                           add_text(at, w->type),
+                           add_type(at, w->type, w->is_ours || !d->foreign),
                            w->tasks,
                            w->min_tasks,
                            w->gpus,

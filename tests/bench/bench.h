@@ -31,10 +31,14 @@ extern const bench bench_cluster[];
 extern const bench bench_sample[];
 extern const bench bench_sched[];
 extern const bench bench_hived[];
+extern const bench bench_sim[];
+extern const bench bench_replay[];
 
 /* Programs of their own, with the words behind their names; exit codes. */
 int bench_hived_workload(int argc, char **argv);
 int bench_hived_generate(int argc, char **argv);
+int bench_sim_write(int argc, char **argv);
+int bench_sim_run(int argc, char **argv);
 
 /* libyaml's bare events of a pai__buf (yaml.c). */
 int bench_yaml_events(void *data);

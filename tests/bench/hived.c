@@ -33,6 +33,7 @@ typedef struct gang {
   uint32_t vc;
   int32_t priority;
   bool lazy;
+  bool compared;
   uint8_t result;
   uint32_t placed; /* pods that run */
   uint32_t first;  /* of its leaves, in the leaves of all */
@@ -113,6 +114,9 @@ static int add_gang(run *r, const pai__tree *t)
                .lazy = lazy != PAI__NO_NODE && pai__tree_bool(t, lazy),
                .first = (uint32_t)r->nleaves };
   (void)snprintf(g->name, sizeof(g->name), "%s", text_of(t, "g"));
+  if (g->vc == PAI__HIVED_UNKNOWN || g->member.pods - 1 > 65535 ||
+      g->member.leaves - 1 > 65535)
+    return PAI_EINVAL;
   r->nleaves += (size_t)g->member.leaves * g->member.pods;
   return (size_t)strtoul(g->name + 1, NULL, 10) == r->ngangs - 1 ? PAI_OK
                                                                  : PAI_EINVAL;
@@ -132,6 +136,8 @@ static int add_step(run *r, const pai__tree *t)
     s.gang = (uint32_t)strtoul(text_of(t, "g") + 1, NULL, 10);
     if (s.gang >= r->ngangs)
       return PAI_EINVAL;
+  } else if (strcmp(op, "mark") != 0) {
+    return PAI_EINVAL;
   }
   if (PAI__VEC_ROOM(&pai__libc_alloc, r->steps, r->nsteps, r->steps_cap) < 0)
     return PAI_ENOMEM;
@@ -145,19 +151,33 @@ static int each_line(run *r, const char *path, line_fn fn)
 {
   char line[65536];
   FILE *in = fopen(path, "rb");
-  int rc = in != NULL ? PAI_OK : PAI_ENOTFOUND;
+  unsigned long number = 0;
+  pai_error *err = NULL;
   pai__tree *t;
+  int rc = PAI_OK;
 
+  if (in == NULL) {
+    fprintf(stderr, "openpai-bench: cannot read %s\n", path);
+    return PAI_ENOTFOUND;
+  }
   while (rc == PAI_OK && fgets(line, sizeof(line), in) != NULL) {
-    rc = pai__json_parse(&t, line, strlen(line), NULL, NULL);
+    number++;
+    rc = pai__json_parse(&t, line, strlen(line), NULL, &err);
     if (rc == PAI_OK)
       rc = fn(r, t);
     pai__tree_free(t);
   }
-  if (in != NULL)
-    (void)fclose(in);
+  (void)fclose(in);
+  if (rc == PAI_OK && number == 0)
+    rc = PAI_EINVAL;
   if (rc < 0)
-    fprintf(stderr, "openpai-bench: cannot use %s\n", path);
+    fprintf(stderr, "openpai-bench: %s:%lu: %s\n", path, number,
+            err != NULL ? pai_error_message(err)
+            : number > 0
+              ? "that is no step, or of a gang or virtual cluster that is not "
+                "there"
+              : "it is empty");
+  pai_error_free(err);
   return rc;
 }
 
@@ -328,8 +348,11 @@ static int check_gang(run *r, const pai__tree *t)
 {
   uint32_t number = (uint32_t)strtoul(text_of(t, "g") + 1, NULL, 10);
 
-  if (number >= r->ngangs || !is_as_told(r, &r->gangs[number], t))
-    mismatches++;
+  if (number >= r->ngangs || text_of(t, "r")[0] == '\0')
+    return PAI_EINVAL;
+  if (is_as_told(r, &r->gangs[number], t) && !r->gangs[number].compared)
+    mismatches--;
+  r->gangs[number].compared = true;
   return PAI_OK;
 }
 
@@ -373,19 +396,19 @@ static int run_all(run *r, double init, const char *decisions)
     return 1;
   qsort(r->waits, r->nwaits, sizeof(*r->waits), by_time);
   (void)getrusage(RUSAGE_SELF, &usage);
-  printf("{\"pods\":%lu,\"cpu_s\":%.6f,\"pods_per_cpu_s\":%.0f,"
-         "\"init_s\":%.6f,\"peak_rss_kb\":%ld,\"p50_us\":%.2f,"
-         "\"p99_us\":%.2f",
-         pods, cpu, (double)pods / cpu, init, usage.ru_maxrss,
-         r->nwaits > 0 ? r->waits[r->nwaits / 2] : 0,
-         r->nwaits > 0 ? r->waits[r->nwaits * 99 / 100] : 0);
   while (at < r->nsteps)
     if (run_phase(r, &at) < 0)
       return 1;
-  mismatches = 0;
+  /* What is not told of is not as it was told. */
+  mismatches = decisions != NULL ? r->ngangs : 0;
   if (decisions != NULL && each_line(r, decisions, check_gang) < 0)
     return 1;
-  printf(",\"mismatches\":%lu}\n", mismatches);
+  printf("{\"pods\":%lu,\"cpu_s\":%.6f,\"pods_per_cpu_s\":%.0f,"
+         "\"init_s\":%.6f,\"peak_rss_kb\":%ld,\"p50_us\":%.2f,"
+         "\"p99_us\":%.2f,\"mismatches\":%lu}\n",
+         pods, cpu, cpu > 0 ? (double)pods / cpu : 0, init, usage.ru_maxrss,
+         r->nwaits > 0 ? r->waits[r->nwaits / 2] : 0,
+         r->nwaits > 0 ? r->waits[r->nwaits * 99 / 100] : 0, mismatches);
   return mismatches == 0 ? 0 : 1;
 }
 

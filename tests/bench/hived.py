@@ -41,9 +41,30 @@ def check_generated(folder):
         sys.exit("generated: %s" % done.stdout)
 
 
+def check_refusals(folder):
+    """Nothing is played in part, and what is not told of is a mismatch."""
+    (folder / "none").write_text("")
+    (folder / "vc").write_text(
+        '{"op":"submit","g":"g0","vc":"nobody","pods":1,"gpus":1}\n')
+    (folder / "one").write_text('{"g":"g0","r":"wait"}\n')
+    for words, said in ((("cluster", "none"), "it is empty"),
+                        (("cluster", "vc"), "vc:1: that is no step"),
+                        (("cluster", "cluster"), "cluster:1: "),
+                        (("cluster", "mixed", "cluster"), "cluster:1: ")):
+        done = bench("hived-workload", *(folder / word for word in words),
+                     stderr=subprocess.PIPE)
+        if done.returncode != 1 or done.stdout or said not in done.stderr:
+            sys.exit("%s: %s%s" % (words, done.stdout, done.stderr))
+    done = bench("hived-workload", *(folder / word for word in
+                                     ("cluster", "mixed", "one")))
+    if done.returncode != 1 or json.loads(done.stdout)["mismatches"] < 500:
+        sys.exit("too few decisions: %s" % done.stdout)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_generated(pathlib.Path(folder))
+        check_refusals(pathlib.Path(folder))
     if not WORKLOADS.is_dir():
         print("skipped: there is no", WORKLOADS)
         sys.exit(77)

@@ -1,7 +1,8 @@
 /*
  * main.c - openpai-bench [--json] [--list] [NAME...]
  *
- * And programs of their own: hived-workload, hived-generate; see hived.c.
+ * And programs of their own: hived-workload, hived-generate, see hived.c;
+ * sim-write, sim-run, see sim.c.
  *
  * A NAME runs all benchmarks that begin with it.  Times are processor time;
  * of several rounds the median counts.  A missed goal is printed, not an
@@ -11,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { ROUNDS = 9, ROUND_NS = 20000000 };
@@ -20,17 +22,27 @@ static const bench *const groups[] = {
 #ifdef HAVE_JANSSON
   bench_json,
 #endif
-  bench_allocation, bench_hived, bench_sched,
+  bench_allocation, bench_hived, bench_sched,   bench_sim,
+  bench_allocation, bench_hived, bench_sched,   bench_replay,
 };
 
 typedef int (*work)(void *data);
 
+static double ns_of(const struct timeval *t)
+{
+  return (double)t->tv_sec * 1e9 + (double)t->tv_usec * 1e3;
+}
+
+/* With that of programs that were run. */
 static double now_ns(void)
 {
+  struct rusage children;
   struct timespec t;
 
   (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+  (void)getrusage(RUSAGE_CHILDREN, &children);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec +
+         ns_of(&children.ru_utime) + ns_of(&children.ru_stime);
 }
 
 /* Nanoseconds a call, over n calls; negative when one fails. */
@@ -145,6 +157,10 @@ int main(int argc, char **argv)
     return bench_hived_workload(argc - 2, argv + 2);
   if (argc > 1 && strcmp(argv[1], "hived-generate") == 0)
     return bench_hived_generate(argc - 2, argv + 2);
+  if (argc > 1 && strcmp(argv[1], "sim-write") == 0)
+    return bench_sim_write(argc - 2, argv + 2);
+  if (argc > 1 && strcmp(argv[1], "sim-run") == 0)
+    return bench_sim_run(argc - 2, argv + 2);
   for (; at < argc && argv[at][0] == '-'; at++) {
     if (strcmp(argv[at], "--json") == 0)
       json = true;

@@ -63,7 +63,7 @@ class ReplayTest(program.ProgramTest):
         self.assertEqual(done.returncode, 1)
         found = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(found[2], {
-            "file": self.bad, "step": 2, "case": "c", "op": "schedule",
+            "file": self.bad, "line": 3, "step": 2, "case": "c", "op": "schedule",
             "subject": "p", "verdict": "differs",
             "place": "/group/0/0/node", "want": "n1", "got": "n0"})
 
@@ -75,7 +75,58 @@ class ReplayTest(program.ProgramTest):
                            self.good)
         self.assertEqual(done.returncode, 1)
         self.assertIn("good.jsonl:1: error: there is no configuration "
-                      "'one.yaml'", done.stderr)
+                      "'one.yaml'\n  help: it is not in ", done.stderr)
+        os.mkdir(self.folder / "other" / "one.yaml")
+        done = self.replay("--config-dir", str(self.folder / "other"),
+                           self.good)
+        self.assertIn("configuration 'one.yaml' cannot be read\n  help: "
+                      "cannot read ", done.stderr)
+        alone = self.write("other/alone.jsonl", steps("n0"))
+        os.rename(self.folder / "config", self.folder / "elsewhere")
+        self.assertIn("--config-dir names another folder",
+                      self.replay(alone).stderr)
+
+    def test_other_files(self):
+        """What is no record is told, and who reads it."""
+        for text, said in (
+                ("", "has no steps"), (" \n\n", "has no steps"),
+                (CONFIG, "openpai cluster check"),
+                ('{"snapshot":1}\n', "`openpai sched replay` reads it"),
+                ('{"op":"submit","g":"g0"}\n', "seems to be a workload"),
+                ('{"protocolVersion":2}\n', "seems to be a job"),
+                ("[\n1]\n", "one JSON object a line"),
+                ("name: x\n", "one step a line, in JSON"),
+                ("{}{\0\0", "it is no text")):
+            with self.subTest(said):
+                done = self.replay(self.write("what", text))
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(said, done.stderr)
+
+    def test_wrong_lines(self):
+        """The line, and of a configuration its own place, too."""
+        self.write("config/broken.yaml", "physicalCluster: [")
+        first = steps("n0").splitlines()[0]
+        for line, said in (
+                (first.replace("one.", "broken."),
+                 "error: configuration broken.yaml:1:"),
+                (first.replace("one.", "../"), "without its folder"),
+                ('{"op":"shedule"}', "did you mean 'schedule'?"),
+                ('{"op":"delete","pod":"q"}', "was not there before"),
+                ('{"op":"add","pod":"q"}', "needs \"spec\" and")):
+            with self.subTest(said):
+                done = self.replay(self.write(
+                    "wrong.jsonl", "\n" + first + "\n" + line + "\n"))
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("wrong.jsonl:3: error: ", done.stderr)
+                self.assertIn(said, done.stderr)
+
+    def test_lines_without_numbers(self):
+        """Steps are called by their lines then."""
+        text = steps("n0").replace('"step": 2, ', "")
+        done = self.replay(self.write("bare.jsonl", "\n" + text))
+        lines = [line.split()[:3] for line in done.stdout.splitlines()]
+        self.assertEqual(lines[2], ["agrees", "4", "schedule"])
+        self.assertIn("init one.yaml of c", done.stdout)
 
     def test_wrong(self):
         self.assertEqual(self.replay().returncode, 2)

@@ -93,8 +93,12 @@ class LogTest(program.ProgramTest):
         done = self.run_cli("sched", "explain", self.log, "99")
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no request 99", done.stderr)
+        done = self.run_cli("sched", "explain", self.log, "x")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no request 'x'", done.stderr)
         self.assertEqual(
-            self.run_cli("sched", "explain", self.log, "x").returncode, 2)
+            self.run_cli("sched", "explain", "--until", "4", self.log,
+                         "mnist").returncode, 0)
         self.assertEqual(self.run_cli("sched", "explain", self.log).returncode,
                          2)
 

@@ -125,7 +125,7 @@ class SimTest(program.ProgramTest):
                 (["--until", "5x"], "--until needs a time"),
                 (["--fail", "2"], "--fail needs a part from 0 to 1"),
                 (["--seed", "-1"], "--seed needs a number"),
-                (["--form", "papyrus"], "no such form of a trace"),
+                (["--as", "papyrus"], "no such form of a trace"),
                 (["--policy", ":x"], "this is no policy"),
                 (["--json", "--csv", "-"], "both would be on standard output"),
                 (["-p", "fifo", "-p", "fair", "--log", "x"],

@@ -18,6 +18,28 @@ void check_error(const pai_error *err, int rc)
   CHECK(strchr(pai_error_message(err), '\n') == NULL);
 }
 
+/* --- schedulers -------------------------------------------------------- */
+
+bool check_small(const pai_sched *s)
+{
+  uint64_t tasks = 0, id = 0;
+
+  while ((id = pai_sched_next(s, id)) != 0) {
+    pai_request_view r = { .struct_size = sizeof(r) };
+    uint64_t gang = 0;
+
+    CHECK(pai_sched_view_request(s, id, &r) == PAI_OK);
+    for (uint32_t i = 0; i < r.wants; i++) {
+      pai_want want = { .struct_size = sizeof(want) };
+
+      CHECK(pai_sched_view_want(s, id, i, &want) == PAI_OK);
+      gang += want.tasks * (uint64_t)(1 + want.ports);
+    }
+    tasks += gang * (r.waiting + r.running);
+  }
+  return tasks < 20000;
+}
+
 /* --- round trips -------------------------------------------------------- */
 
 static void write_json(pai__buf *out, const pai__tree *t)

@@ -4,6 +4,8 @@
 
 #include "trees.h"
 
+#include <openpai/sched.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,5 +18,9 @@ void check_error(const pai_error *err, int rc);
 /* Written as JSON it reads back as the same JSON; written as YAML, which is
  * read in this mode, too. */
 void check_round_trips(const pai__tree *t, int yaml_mode);
+
+/* Can the scheduler be driven in a short time?  A million of instances that want
+ * nothing can all start: that takes long. */
+bool check_small(const pai_sched *s);
 
 #endif

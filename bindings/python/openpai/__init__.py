@@ -8,7 +8,7 @@ Result(state='succeeded', code=0)
 check() tells all that is wrong with a job file, and Draft changes one.
 Topology is a machine, Cluster many of them, Allocation what a job holds of
 them; gpus() and Sampler tell what this machine has and does.  Scheduler decides
-who starts where.
+who starts where; HiveD does that for Kubernetes.
 
 What fails raises openpai.Error, or a subclass of it per code.
 """
@@ -23,6 +23,7 @@ from ._errors import (
     IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
     NoSuchPlaceError, NotFoundError, PermissionDenied, UnsupportedError)
 from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
+from ._hived import HiveD, HiveDAnswer, HiveDBinding
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._platform import Event, Platform, Result, run
 from ._policy import PolicyHost, SchedulingPolicy
@@ -41,7 +42,8 @@ __all__ = [
     "Affinity", "Allocation", "BusyError", "CanceledError", "Change",
     "Cluster", "CpuSample", "Decision", "Diagnostic", "DiskSample", "Draft",
     "Error", "Event", "ExistsError", "FileSystemSample", "Gpu", "GpuLink",
-    "GpuProcess", "GpuSample", "Gpus", "GroupSample", "InternalError",
+    "GpuProcess", "GpuSample", "Gpus", "GroupSample", "HiveD", "HiveDAnswer",
+    "HiveDBinding", "InternalError",
     "InvalidError", "IoError", "Item", "Job", "LimitError", "Link", "Log",
     "Machine", "MemorySample", "Near", "NetworkSample", "NoMemoryError",
     "NoRoomError", "NoSuchFileError", "NoSuchPlaceError", "Node",

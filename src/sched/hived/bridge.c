@@ -196,6 +196,7 @@ static pai__bridge *new_bridge(const pai_alloc *alloc)
   pai__flat_init(&g->types, sizeof(uint32_t));
   pai__flat_init(&g->suggested, sizeof(uint64_t));
   pai__flat_init(&g->tasks, sizeof(pai_task_place));
+  pai__flat_init(&g->beside, sizeof(pai__beside));
   return g;
 }
 
@@ -213,6 +214,7 @@ void pai__bridge_free(pai__bridge *g)
   pai__flat_dispose(&g->types, &g->alloc);
   pai__flat_dispose(&g->suggested, &g->alloc);
   pai__flat_dispose(&g->tasks, &g->alloc);
+  pai__flat_dispose(&g->beside, &g->alloc);
   alloc = g->alloc;
   pai__free(&alloc, g, sizeof(*g));
 }
@@ -225,8 +227,18 @@ static int by_order(const void *a, const void *b)
   return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static bool is_known(const pai__bridge *g, const pai_sched *s,
+                     const pai__run *run)
+{
+  pai__bridge_name name;
+
+  pai__bridge_name_of(&name, pai__req_at(s, run->req)->id, run->instance);
+  return pai__hived_find_group(g->engine, name.text, name.len) != PAI__NOTHING;
+}
+
 /* What runs already, in the order in which it was placed. */
-static int bind_all(pai__bridge *g, const pai_sched *s)
+static int bind_all(pai__bridge *g, const pai_sched *s,
+                    const pai__bridge *before)
 {
   size_t most = s->runs.len + 1, n = 0;
   const pai__run **runs = pai__zalloc(&g->alloc, most * sizeof(*runs));
@@ -234,13 +246,14 @@ static int bind_all(pai__bridge *g, const pai_sched *s)
 
   for (uint32_t i = 0; runs != NULL && i < s->runs.len; i++)
     if (pai__run_at(s, i)->req != PAI__NONE &&
-        pai__run_at(s, i)->state >= PAI__RUN_PLACED)
+        pai__run_at(s, i)->state >= PAI__RUN_PLACED &&
+        !is_known(g, s, pai__run_at(s, i)))
       runs[n++] = pai__run_at(s, i);
-  if (n != 0)
+  if (n > 1)
     qsort(runs, n, sizeof(*runs), by_order);
   for (size_t i = 0; i < n && rc == PAI_OK; i++)
-    rc =
-      pai__bridge_bind(g, s, (uint32_t)(runs[i] - (pai__run *)s->runs.data));
+    rc = pai__bridge_bind(g, s, (uint32_t)(runs[i] - (pai__run *)s->runs.data),
+                          NULL, before);
   if (runs != NULL)
     pai__free(&g->alloc, runs, most * sizeof(*runs));
   return rc;
@@ -273,7 +286,18 @@ static int finish(pai__bridge **out, const pai_policy_host *host,
   return rc;
 }
 
-int pai__bridge_new(pai__bridge **out, const pai_policy_host *host)
+int pai__bridge_catch_up(pai__bridge *g, const pai_sched *s)
+{
+  int rc = PAI_OK;
+
+  if (g->claims)
+    rc = bind_all(g, s, NULL);
+  g->claims = g->claims && s->claims.len != 0;
+  return rc;
+}
+
+int pai__bridge_new(pai__bridge **out, const pai_policy_host *host,
+                    const pai__bridge *before)
 {
   const pai_sched *s = host->sched;
   pai__bridge *g = new_bridge(&s->alloc);
@@ -287,7 +311,8 @@ int pai__bridge_new(pai__bridge **out, const pai_policy_host *host)
   for (uint32_t i = 0; rc == PAI_OK && i < s->park->nspots; i++)
     pai__bridge_see_node(g, s, i);
   if (rc == PAI_OK)
-    rc = bind_all(g, s);
+    rc = bind_all(g, s, before);
+  g->claims = s->claims.len != 0;
   return finish(out, host, g, rc, err);
 }
 
@@ -373,6 +398,7 @@ int pai__bridge_load(pai__bridge **out, const pai_policy_host *host,
   rc = make(g, s, &err);
   if (rc == PAI_OK)
     rc = load_state(g, saved, len, &err);
+  g->claims = s->claims.len != 0;
   return finish(out, host, g, rc, err);
 }
 
@@ -386,6 +412,7 @@ int pai__bridge_clone(pai__bridge **out, const pai__bridge *g,
   if (copy == NULL)
     return PAI_ENOMEM;
   copy->banks = g->banks;
+  copy->claims = g->claims;
   atomic_fetch_add_explicit(&g->banks->owners, 1, memory_order_relaxed);
   rc = pai__flat_copy(&copy->reserving, &g->reserving, alloc);
   if (rc == PAI_OK)
@@ -405,245 +432,4 @@ void pai__bridge_see_node(pai__bridge *g, const pai_sched *s, uint32_t node)
   if (own != PAI__NONE)
     pai__hived_set_node(g->engine, own,
                         room->state == PAI_NODE_UP && room->sick == 0);
-}
-
-/* --- requests ------------------------------------------------------------- */
-
-static int by_leaves(const void *a, const void *b)
-{
-  const pai__hived_member *x = a, *y = b;
-
-  return x->leaves < y->leaves ? -1 : x->leaves > y->leaves;
-}
-
-/* Tasks by how many GPUs they want, each number once. */
-static int find_members(pai__bridge *g, const pai_sched *s, const pai__req *r)
-{
-  const pai__want *w = pai__wants_of(s, r);
-  pai__hived_member *list;
-  uint32_t n = 0;
-
-  g->members.len = 0;
-  if (pai__flat_reserve(&g->members, &g->alloc, r->nwants) < 0)
-    return PAI_ENOMEM;
-  list = g->members.data;
-  for (uint32_t i = 0; i < r->nwants; i++) {
-    uint32_t k = 0;
-
-    if (w[i].gpus == 0 || w[i].type != w[0].type)
-      return PAI_ENOTSUP;
-    while (k < n && list[k].leaves != w[i].gpus)
-      k++;
-    if (k == n)
-      list[n++] = (pai__hived_member){ .leaves = w[i].gpus };
-    list[k].pods += w[i].tasks;
-  }
-  g->members.len = n;
-  qsort(list, n, sizeof(*list), by_leaves);
-  return PAI_OK;
-}
-
-int pai__bridge_request(pai__bridge *g, const pai_sched *s, uint32_t req,
-                        const pai__bridge_name *name, pai__hived_request *out)
-{
-  const pai__req *r = pai__req_at(s, req);
-  const char *vc = s->park->tenants[r->tenant].name;
-  const char *pin = pai__texts_text(&s->names, r->pin);
-  uint32_t type = pai__wants_of(s, r)->type;
-  int rc = find_members(g, s, r);
-
-  if (rc < 0)
-    return rc;
-  *out = (pai__hived_request){ .group = name->text,
-                               .group_len = name->len,
-                               .members = g->members.data,
-                               .nmembers = g->members.len,
-                               .priority = r->priority,
-                               .lazy = r->lazy != 0 };
-  out->leaves = out->members[0].leaves;
-  out->vc = pai__hived_find_vc(g->engine, vc, strlen(vc));
-  out->pin = PAI__NOTHING;
-  if (pin != NULL)
-    out->pin = pai__hived_find_pin(g->engine, out->vc, pin, strlen(pin));
-  out->leaf_type = PAI__NOTHING;
-  if (type != PAI__NONE)
-    out->leaf_type =
-      type < s->park->nkinds
-        ? pai__hived_find_leaf_type(g->engine, s->park->kinds[type],
-                                    strlen(s->park->kinds[type]))
-        : PAI__HIVED_UNKNOWN;
-  return PAI_OK;
-}
-
-/* --- binding -------------------------------------------------------------- */
-
-/* The type of the cells that the virtual cluster owns where a leaf is: that of
- * its first share there. */
-static uint32_t owned_type(const pai__bridge *g, const pai__req *r,
-                           const char *vc, uint32_t leaf)
-{
-  const pai_cluster *c = g->banks->cluster;
-  uint32_t chain = pai__hived_leaf_chain(g->engine, leaf);
-
-  if (r->priority < 0)
-    return PAI__NOTHING;
-  for (size_t i = 0; i < c->nvcs; i++) {
-    if (strcmp(c->vcs[i].name, vc) != 0)
-      continue;
-    for (uint32_t k = 0; k < c->vcs[i].nshares; k++) {
-      const char *path = c->vcs[i].shares[k].path, *dot;
-
-      if (path == NULL ||
-          pai__cluster_find_type(c, path, strcspn(path, ".")) != chain)
-        continue;
-      dot = strrchr(path, '.');
-      dot = dot != NULL ? dot + 1 : path;
-      return pai__cluster_find_type(c, dot, strlen(dot));
-    }
-  }
-  return PAI__HIVED_NO_TYPE;
-}
-
-/* The next leaf of a mask, taken out of it. */
-static uint32_t next_leaf(const pai__bridge *g, const pai_sched *s,
-                          const pai__slot *slot, uint64_t *gpus)
-{
-  uint32_t bit = 0;
-
-  while ((*gpus >> bit & 1) == 0)
-    bit++;
-  *gpus &= ~(UINT64_C(1) << bit);
-  return *leaf_at(g, s->park, slot->node, bit);
-}
-
-/* All leaves of a run, tasks by ascending GPUs, and in their order. */
-static int list_leaves(pai__bridge *g, const pai_sched *s, const pai__run *run)
-{
-  const pai__req *r = pai__req_at(s, run->req);
-  const pai__want *w = pai__wants_of(s, r);
-  const pai__slot *slots = pai__slots_of(s, run);
-  const pai__hived_member *members = g->members.data;
-  const char *vc = s->park->tenants[r->tenant].name;
-  uint32_t total = 0;
-
-  for (uint32_t i = 0; i < run->tasks; i++)
-    total += w[slots[i].want].gpus;
-  g->wanted.len = g->types.len = 0;
-  if (pai__flat_reserve(&g->wanted, &g->alloc, total) < 0 ||
-      pai__flat_reserve(&g->types, &g->alloc, total) < 0)
-    return PAI_ENOMEM;
-  for (uint32_t m = 0; m < g->members.len; m++)
-    for (uint32_t i = 0; i < run->tasks; i++) {
-      uint64_t gpus = slots[i].gpus;
-
-      if (w[slots[i].want].gpus != members[m].leaves)
-        continue;
-      while (gpus != 0) {
-        uint32_t leaf = next_leaf(g, s, &slots[i], &gpus);
-
-        ((uint32_t *)g->wanted.data)[g->wanted.len++] = leaf;
-        ((uint32_t *)g->types.data)[g->types.len++] =
-          leaf != PAI__NONE ? owned_type(g, r, vc, leaf) : PAI__HIVED_NO_TYPE;
-      }
-    }
-  return PAI_OK;
-}
-
-int pai__bridge_bind(pai__bridge *g, const pai_sched *s, uint32_t run)
-{
-  const pai__run *x = pai__run_at(s, run);
-  uint64_t id = pai__req_at(s, x->req)->id;
-  pai__bridge_name name;
-  pai__hived_request q = { 0 };
-  pai__hived_info info = { 0 };
-  uint32_t first = 0, task = 0;
-  int rc;
-
-  pai__bridge_name_of(&name, id, x->instance);
-  rc = pai__bridge_request(g, s, x->req, &name, &q);
-  if (rc == PAI_ENOTSUP)
-    return PAI_OK; /* not placed by cells */
-  if (rc == PAI_OK)
-    rc = list_leaves(g, s, x);
-  info.leaves = g->wanted.data;
-  info.types = g->types.data;
-  for (uint32_t m = 0; m < q.nmembers && rc == PAI_OK; m++)
-    for (uint32_t i = 0; i < q.members[m].pods && rc == PAI_OK; i++) {
-      uint32_t leaf = info.leaves[first];
-
-      q.leaves = q.members[m].leaves;
-      rc = pai__hived_add(
-        g->engine, &q, pai__bridge_pod(id, x->instance, task++),
-        leaf != PAI__NONE ? pai__hived_leaf_node(g->engine, leaf) : PAI__NONE,
-        i, &info);
-      first += q.leaves;
-    }
-  return rc;
-}
-
-void pai__bridge_drop(pai__bridge *g, uint64_t id, uint32_t instance)
-{
-  pai__bridge_name name;
-  uint32_t group;
-
-  pai__bridge_name_of(&name, id, instance);
-  group = pai__hived_find_group(g->engine, name.text, name.len);
-  if (group != PAI__NOTHING)
-    pai__hived_drop_group(g->engine, group);
-}
-
-static uint32_t find_reserving(const pai__bridge *g, uint64_t id,
-                               uint32_t instance)
-{
-  const pai__reserving *list = g->reserving.data;
-  uint32_t i = 0;
-
-  while (i < g->reserving.len &&
-         (list[i].id != id || list[i].instance != instance))
-    i++;
-  return i < g->reserving.len ? i : PAI__NONE;
-}
-
-int pai__bridge_list(pai__bridge *g, uint64_t id, uint32_t instance)
-{
-  uint32_t i;
-
-  if (find_reserving(g, id, instance) != PAI__NONE)
-    return PAI_OK;
-  if (pai__flat_reserve(&g->reserving, &g->alloc, 1) < 0)
-    return PAI_ENOMEM;
-  i = pai__flat_push(&g->reserving, 1);
-  ((pai__reserving *)g->reserving.data)[i] = (pai__reserving){ id, instance };
-  return PAI_OK;
-}
-
-void pai__bridge_unlist(pai__bridge *g, uint64_t id, uint32_t instance)
-{
-  uint32_t i = find_reserving(g, id, instance);
-  pai__reserving *list = g->reserving.data;
-
-  if (i == PAI__NONE)
-    return;
-  g->reserving.len--;
-  memmove(list + i, list + i + 1, (g->reserving.len - i) * sizeof(*list));
-}
-
-void pai__bridge_forget(pai__bridge *g, uint64_t id)
-{
-  pai__reserving *list = g->reserving.data;
-
-  for (uint32_t i = 0; i < g->reserving.len;) {
-    pai__bridge_name name;
-
-    if (list[i].id != id) {
-      i++;
-      continue;
-    }
-    pai__bridge_name_of(&name, id, list[i].instance);
-    (void)pai__hived_delete_unallocated(
-      g->engine, name.text, name.len,
-      pai__bridge_pod(id, list[i].instance, 0));
-    g->reserving.len--;
-    memmove(list + i, list + i + 1, (g->reserving.len - i) * sizeof(*list));
-  }
 }

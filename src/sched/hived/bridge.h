@@ -15,6 +15,11 @@ typedef struct pai__leaf_place {
   uint32_t bit;
 } pai__leaf_place;
 
+/* What a node has left besides GPUs. */
+typedef struct pai__beside {
+  int64_t memory, cpus, ports;
+} pai__beside;
+
 /* A group that reserves cells until its victims have stopped. */
 typedef struct pai__reserving {
   uint64_t id;
@@ -36,9 +41,11 @@ typedef struct pai__bridge {
   pai_alloc alloc;
   pai__banks *banks;
   pai__hived *engine;
+  bool claims;         /* another policy's, which may start any time */
   pai__flat reserving; /* in the order in which they began to */
   pai__flat members, wanted, types, suggested; /* for one call */
   pai__flat tasks;                             /* likewise: their places */
+  pai__flat beside; /* of each node: what is left of all but GPUs */
 } pai__bridge;
 
 /* A group's name, "id.instance". */
@@ -57,8 +64,10 @@ uint64_t pai__bridge_pod(uint64_t id, uint32_t instance, uint32_t task);
 /* --- life ----------------------------------------------------------------- */
 
 /* The cells of the scheduler's cluster; what runs is there, what is sick is
- * not to be used.  PAI_OK, or a code, and the host has been told. */
-int pai__bridge_new(pai__bridge **out, const pai_policy_host *host);
+ * not to be used.  `before` is the state for the cluster before, or NULL.
+ * PAI_OK, or a code, and the host has been told. */
+int pai__bridge_new(pai__bridge **out, const pai_policy_host *host,
+                    const pai__bridge *before);
 /* Likewise, with what pai__bridge_save() wrote instead of what runs. */
 int pai__bridge_load(pai__bridge **out, const pai_policy_host *host,
                      const char *saved, size_t len);
@@ -72,12 +81,24 @@ void pai__bridge_free(pai__bridge *g);
 /* --- requests ------------------------------------------------------------- */
 
 /* What HiveD is asked for an instance; in the state until the next call.
- * PAI_OK; PAI_ENOTSUP: it has no GPUs, or is of several types; PAI_ENOMEM. */
+ * PAI_OK; PAI_ENOTSUP: it has no GPUs; PAI_EINVAL: it wants GPUs of several
+ * types; PAI_ENOMEM. */
 int pai__bridge_request(pai__bridge *g, const pai_sched *s, uint32_t req,
                         const pai__bridge_name *name, pai__hived_request *out);
 
-/* What runs is bound to its cells: `run` was started. PAI_OK or PAI_ENOMEM. */
-int pai__bridge_bind(pai__bridge *g, const pai_sched *s, uint32_t run);
+/* What runs is bound to its cells: as HiveD decided, by `info`; else as the
+ * state before this one has it, if there is one, and it knows; else as cells of
+ * its virtual cluster fit it.  PAI_OK or a code. */
+int pai__bridge_bind(pai__bridge *g, const pai_sched *s, uint32_t run,
+                     const pai__hived_info *info, const pai__bridge *before);
+/* What has started without it, for another policy had claimed a place for
+ * it.  PAI_OK or a code. */
+int pai__bridge_catch_up(pai__bridge *g, const pai_sched *s);
+
+/* Starts the next instance of a request where HiveD decides, or asks those to
+ * stop that are there.  1: it was started; 0: it waits, and its reason is kept;
+ * or a code (place.c). */
+int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req);
 
 /* It holds nothing any more. */
 void pai__bridge_drop(pai__bridge *g, uint64_t id, uint32_t instance);

@@ -294,7 +294,7 @@ struct pai__hived {
   uint32_t marks;                 /* groups with a smaller one have none */
   uint32_t largest;               /* leaves of a view's node */
   int64_t now;
-  uint32_t mended; /* the first defect of HiveD that made a difference */
+  uint32_t mended; /* defects of HiveD that made a difference: bits */
   pai__hived_pool pool;
   pai__scratch s;
 };
@@ -379,8 +379,7 @@ uint32_t pai__pair_of(const pai__hived *h, uint32_t vc, uint32_t chain);
 
 static inline void pai__mend(pai__hived *h, uint32_t defect)
 {
-  if (h->mended == 0)
-    h->mended = defect;
+  h->mended |= 1u << defect;
 }
 
 /* --- free_list.c ---------------------------------------------------------- */

@@ -140,6 +140,61 @@ static bool is_told(int rc)
   return rc == PAI_EINVAL || rc == PAI_EINTERNAL;
 }
 
+/* --- of a pod, and nodes for it ------------------------------------------- */
+
+/* What is asked so: the names of its fields in HiveD. */
+typedef struct verb {
+  const char *routine, *args;
+  const char *other; /* field that is not looked at */
+  const char *list;  /* field with the nodes */
+  int type;
+  const char *none; /* that field, where it is not sent */
+} verb;
+
+typedef struct asked {
+  pai__ext_view pod;
+  const char *const *names;
+  size_t nnames;
+} pod_asked;
+
+static int read_asked(pai_hived_extender *e, const verb *v, const char *body,
+                      size_t len, pod_asked *a)
+{
+  pai__ext_read r;
+  pai__node pod;
+  int rc = read_args(e, v->args, body, len, &r);
+
+  if (rc < 0)
+    return rc;
+  pod = pai__ext_get(&r, 0, "Pod", PAI__MAPPING);
+  rc = read_names(e, &r, pai__ext_get(&r, 0, v->list, v->type), &a->names,
+                  &a->nnames);
+  if (pod != PAI__NO_NODE)
+    pai__ext_read_pod(&r, pod, &a->pod);
+  if (rc == PAI_OK)
+    rc = check_args(e, v->args, &r);
+  if (rc < 0 || pod != PAI__NO_NODE)
+    return rc;
+  pai__buf_printf(&e->why, "%s: Pod field should not be nil: {\"Pod\":null",
+                  v->args);
+  put_sent(e, &r, v->other, "null");
+  put_sent(e, &r, v->list, v->none);
+  pai__buf_char(&e->why, '}');
+  return PAI_EINVAL;
+}
+
+/* What came of it; an error says of which pod. */
+static int tell_whom(pai_hived_extender *e, const verb *v,
+                     const pai__ext_view *pod, int rc)
+{
+  return is_told(rc) &&
+             name_error(e, v->routine, pod->uid, pod->ns, pod->name) < 0
+           ? PAI_ENOMEM
+           : rc;
+}
+
+/* --- answers -------------------------------------------------------------- */
+
 /* The text of an error, in an answer that is one all the same. */
 static void put_error(pai_hived_extender *e, int rc, pai__json_writer *w)
 {
@@ -225,37 +280,15 @@ static int put_filter(pai_hived_extender *e, int asked,
 static int filter(pai_hived_extender *e, const char *body, size_t len,
                   pai__ext_choice *c)
 {
-  static const char args[] = "ExtenderArgs";
-  const char *const *names;
-  pai__ext_view v;
-  pai__ext_read r;
-  pai__node pod;
-  size_t n;
-  int rc = read_args(e, args, body, len, &r);
+  static const verb filter = { "filter",    "ExtenderArgs", "Nodes",
+                               "NodeNames", PAI__SEQUENCE,  "[]" };
+  pod_asked a;
+  int rc = read_asked(e, &filter, body, len, &a);
 
-  if (rc < 0)
-    return rc;
-  pod = pai__ext_get(&r, 0, "Pod", PAI__MAPPING);
-  rc = read_names(e, &r, pai__ext_get(&r, 0, "NodeNames", PAI__SEQUENCE),
-                  &names, &n);
-  if (pod != PAI__NO_NODE)
-    pai__ext_read_pod(&r, pod, &v);
-  if (rc == PAI_OK)
-    rc = check_args(e, args, &r);
-  if (rc < 0)
-    return rc;
-  if (pod == PAI__NO_NODE) {
-    pai__buf_printf(&e->why, "%s: Pod field should not be nil: {\"Pod\":null",
-                    args);
-    put_sent(e, &r, "Nodes", "null");
-    put_sent(e, &r, "NodeNames", "[]");
-    pai__buf_char(&e->why, '}');
-    return PAI_EINVAL;
-  }
-  rc = pai__ext_filter(e, &v, names, n, c);
-  if (is_told(rc) && name_error(e, "filter", v.uid, v.ns, v.name) < 0)
-    return PAI_ENOMEM;
-  return rc;
+  return rc == PAI_OK
+           ? tell_whom(e, &filter, &a.pod,
+                       pai__ext_filter(e, &a.pod, a.names, a.nnames, c))
+           : rc;
 }
 
 int pai__ext_on_filter(pai_hived_extender *e, const char *body, size_t len)
@@ -380,37 +413,15 @@ static int put_preempt(pai_hived_extender *e, const pai__ext_choice *c)
 
 int pai__ext_on_preempt(pai_hived_extender *e, const char *body, size_t len)
 {
-  static const char args[] = "ExtenderPreemptionArgs";
+  static const verb preempt = { "preempt",           "ExtenderPreemptionArgs",
+                                "NodeNameToVictims", "NodeNameToMetaVictims",
+                                PAI__MAPPING,        "{}" };
   pai__ext_choice c = { .kind = PAI__HIVED_WAIT };
-  const char *const *names;
-  pai__ext_view v;
-  pai__ext_read r;
-  pai__node pod;
-  size_t n;
-  int rc = read_args(e, args, body, len, &r);
+  pod_asked a;
+  int rc = read_asked(e, &preempt, body, len, &a);
 
-  if (rc < 0)
-    return rc;
-  pod = pai__ext_get(&r, 0, "Pod", PAI__MAPPING);
-  rc = read_names(e, &r,
-                  pai__ext_get(&r, 0, "NodeNameToMetaVictims", PAI__MAPPING),
-                  &names, &n);
-  if (pod != PAI__NO_NODE)
-    pai__ext_read_pod(&r, pod, &v);
   if (rc == PAI_OK)
-    rc = check_args(e, args, &r);
-  if (rc < 0)
-    return rc;
-  if (pod == PAI__NO_NODE) {
-    pai__buf_printf(&e->why, "%s: Pod field should not be nil: {\"Pod\":null",
-                    args);
-    put_sent(e, &r, "NodeNameToVictims", "null");
-    put_sent(e, &r, "NodeNameToMetaVictims", "{}");
-    pai__buf_char(&e->why, '}');
-    return PAI_EINVAL;
-  }
-  rc = pai__ext_preempt(e, &v, names, n, &c);
-  if (is_told(rc) && name_error(e, "preempt", v.uid, v.ns, v.name) < 0)
-    return PAI_ENOMEM;
+    rc = tell_whom(e, &preempt, &a.pod,
+                   pai__ext_preempt(e, &a.pod, a.names, a.nnames, &c));
   return rc < 0 ? rc : put_preempt(e, &c);
 }

@@ -25,6 +25,8 @@ enum {
 };
 #define PAI__HIVED_UNKNOWN (UINT32_MAX - 1) /* named, and is not there */
 #define PAI__HIVED_NO_TYPE (UINT32_MAX - 2) /* nothing is said of its type */
+#define PAI__HIVED_ANY_TYPE \
+  (UINT32_MAX - 3) /* one of those that the virtual cluster owns */
 /* Set in the number of a node, type or virtual cluster that the cluster does
  * not have: the rest is a name of pai__hived_name(). */
 #define PAI__HIVED_NAME 0x40000000u
@@ -59,8 +61,8 @@ typedef struct pai__hived_spot {
 typedef struct pai__hived_info {
   const uint32_t *leaves;       /* PAI__NOTHING: it is no more */
   const uint32_t *types;        /* of the preassigned cells; PAI__NOTHING for
-                                   opportunistic ones, PAI__HIVED_NO_TYPE, or
-                                   PAI__HIVED_UNKNOWN */
+                                   opportunistic ones, PAI__HIVED_NO_TYPE,
+                                   _ANY_TYPE, or PAI__HIVED_UNKNOWN */
   const pai__hived_spot *spots; /* NULL: none is lost */
 } pai__hived_info;
 
@@ -162,6 +164,10 @@ uint32_t pai__hived_leaf_chain(const pai__hived *h, uint32_t leaf);
 uint32_t pai__hived_gang_type(const pai__hived *h, const pai__hived_gang *g,
                               uint32_t i);
 
+/* Likewise of a leaf that a group has, by its number. */
+uint32_t pai__hived_group_type(const pai__hived *h, uint32_t group,
+                               uint32_t leaf);
+
 /* Device i of a pod that has n leaves of a gang, from the first on: as cells,
  * or as they were called where one is lost. */
 pai__hived_spot pai__hived_gang_spot(const pai__hived *h,
@@ -237,7 +243,7 @@ enum {
   PAI__MENDED_Q21 = 21, /* a placement became sick by preempting lazily */
   PAI__MENDED_Q20 = 20 /* a sick cell was given a virtual one of a placement */
 };
-/* The first that made a difference, or 0. */
+/* Those that made a difference, a bit each. */
 uint32_t pai__hived_mended(const pai__hived *h);
 
 #endif

@@ -97,17 +97,40 @@ uint32_t pai__hived_leaf_chain(const pai__hived *h, uint32_t leaf)
   return h->chains[h->pcells[h->pleaves[leaf].cell].chain].type;
 }
 
-uint32_t pai__hived_gang_type(const pai__hived *h, const pai__hived_gang *g,
-                              uint32_t i)
+/* The type of the preassigned cell that a virtual one is in. */
+static uint32_t preassigned_type(const pai__hived *h, uint32_t vcell)
 {
-  const pai__vcell *root;
+  const pai__vcell *root = &h->vcells[h->vcells[vcell].root];
 
-  if (g->vcell == NULL || g->vcell[i] == PAI__NOTHING)
-    return PAI__NOTHING;
-  root = &h->vcells[h->vcells[g->vcell[i]].root];
   return h
     ->levels[h->chains[h->pairs[root->pair].chain].level + root->level - 1]
     .type;
+}
+
+uint32_t pai__hived_gang_type(const pai__hived *h, const pai__hived_gang *g,
+                              uint32_t i)
+{
+  return g->vcell != NULL && g->vcell[i] != PAI__NOTHING
+           ? preassigned_type(h, g->vcell[i])
+           : PAI__NOTHING;
+}
+
+uint32_t pai__hived_group_type(const pai__hived *h, uint32_t group,
+                               uint32_t leaf)
+{
+  const pai__hived_group *g;
+  uint32_t i, vcell;
+
+  if (group == PAI__NOTHING)
+    return PAI__NOTHING;
+  g = &h->groups[group];
+  if (g->vcell == PAI__NOTHING)
+    return PAI__NOTHING;
+  i = pai__gang_place(h, group, leaf);
+  if (i == PAI__NOTHING)
+    return PAI__NOTHING;
+  vcell = pai__words(h, g->vcell)[i];
+  return vcell != PAI__NOTHING ? preassigned_type(h, vcell) : PAI__NOTHING;
 }
 
 const char *pai__hived_node_name(const pai__hived *h, uint32_t node)

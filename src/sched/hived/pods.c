@@ -102,6 +102,69 @@ static uint32_t map_up(const adding *a, uint32_t cell)
   return above == PAI__NOTHING ? PAI__NOTHING : lowest_child(a, above);
 }
 
+/* --- which type of cell it is in, where nobody knows ---------------------- */
+
+/* The cell of a level that a leaf is in. */
+static uint32_t cell_above(const pai__hived *h, uint32_t leaf, uint32_t level)
+{
+  uint32_t cell = h->pleaves[leaf].cell;
+
+  while (h->pcells[cell].level < level)
+    cell = h->pcells[cell].parent;
+  return cell;
+}
+
+/* Is it a preassigned cell of that virtual cluster? */
+static bool is_root_of(const pai__hived *h, uint32_t cell, uint32_t pair)
+{
+  uint32_t vcell = h->pcells[cell].bound;
+
+  return vcell != PAI__NOTHING && h->vcells[vcell].root == vcell &&
+         h->vcells[vcell].pair == pair && !h->vcells[vcell].pinned;
+}
+
+static uint32_t count_unbound(const pai__hived *h, const pai__pair_level *l)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < l->nroots; i++)
+    n += h->vcells[h->roots[l->roots + i]].bound == PAI__NOTHING;
+  return n;
+}
+
+/* Who runs there stays in the cell that the virtual cluster has there already;
+ * else he is in the smallest that the whole group would fit in, else in any, and
+ * at last in one of somebody less important. */
+static uint32_t choose_level(const adding *a, uint32_t leaf)
+{
+  const pai__hived *h = a->h;
+  uint32_t pair = pai__pair_of(h, a->vc, a->chain);
+  uint32_t levels = h->chains[a->chain].levels;
+  uint32_t nleaves = h->groups[a->group].nleaves;
+
+  if (a->pin != PAI__NOTHING && a->pin != PAI__HIVED_UNKNOWN)
+    return h->pcells[h->pins[a->pin].cell].level;
+  if (pair == PAI__NOTHING)
+    return levels + 1;
+  for (uint32_t i = 1; i <= levels; i++)
+    if (is_root_of(h, cell_above(h, leaf, i), pair))
+      return i;
+  for (int may = 0; may < 3; may++)
+    for (uint32_t i = 1; i <= levels; i++) {
+      const pai__pair_level *l = &h->pair_levels[h->pairs[pair].level + i - 1];
+      uint32_t size = h->levels[h->chains[a->chain].level + i - 1].leaves;
+      uint32_t n = l->nroots;
+
+      if (n == 0 || !pai__is_in_free(h, cell_above(h, leaf, i)))
+        continue;
+      if (may < 2)
+        n = count_unbound(h, l);
+      if (n > (may == 0 ? (nleaves - 1) / size : 0))
+        return i;
+    }
+  return levels + 1;
+}
+
 static uint32_t find_virtual(adding *a, uint32_t leaf, uint32_t type)
 {
   const pai__hived *h = a->h;
@@ -111,9 +174,12 @@ static uint32_t find_virtual(adding *a, uint32_t leaf, uint32_t type)
 
   a->chain = c->chain;
   a->level = 1;
-  while (a->level <= chain->levels &&
-         h->levels[chain->level + a->level - 1].type != type)
-    a->level++;
+  if (type == PAI__HIVED_ANY_TYPE && a->vc < h->nvcs)
+    a->level = choose_level(a, leaf);
+  else
+    while (a->level <= chain->levels &&
+           h->levels[chain->level + a->level - 1].type != type)
+      a->level++;
   if (a->level > chain->levels || a->vc >= h->nvcs ||
       a->pin == PAI__HIVED_UNKNOWN)
     return PAI__NOTHING;

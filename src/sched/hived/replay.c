@@ -7,12 +7,18 @@
 
 /* --- verdicts ------------------------------------------------------------- */
 
-/* What differs may be due to a defect that we mend. */
-static void explain(pai_hived_replay *r, uint32_t defect)
+/* What differs may be due to a defect that we mend: any that made a difference
+ * since the start. */
+static void explain(pai_hived_replay *r, uint32_t defects)
 {
-  r->verdict.kind = defect != 0 ? PAI_HIVED_FIXED : PAI_HIVED_DIFFERS;
-  r->verdict.fix = defect != 0 ? r->fix : NULL;
-  (void)snprintf(r->fix, sizeof(r->fix), "Q%u", (unsigned)defect);
+  size_t len = 0;
+
+  r->verdict.kind = defects != 0 ? PAI_HIVED_FIXED : PAI_HIVED_DIFFERS;
+  r->verdict.fix = defects != 0 ? r->fix : NULL;
+  for (unsigned i = 0; i < 32; i++)
+    if ((defects >> i & 1) != 0 && len < sizeof(r->fix))
+      len += (size_t)snprintf(r->fix + len, sizeof(r->fix) - len, "%sQ%u",
+                              len > 0 ? ", " : "", i);
 }
 
 int pai__replay_judge(pai_hived_replay *r, const char *want, size_t want_len,
@@ -31,7 +37,7 @@ int pai__replay_judge(pai_hived_replay *r, const char *want, size_t want_len,
   if (same && !r->q2)
     return PAI_OK;
   if (same)
-    explain(r, PAI__MENDED_Q2);
+    explain(r, 1u << PAI__MENDED_Q2);
   else
     explain(r, pai__hived_mended(r->engine));
   return PAI_OK;
@@ -59,27 +65,18 @@ static int take_bytes(void *user_data, const char *bytes, size_t len)
   return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
 }
 
-static int begin_engine(pai_hived_replay *r, const char *config,
-                        pai_error **err)
+static int begin_engine(pai_hived_replay *r, pai__buf *text, pai_error **err)
 {
   pai_cluster_options opts = PAI_CLUSTER_OPTIONS_INIT;
-  pai__buf text;
   int rc;
 
-  pai__buf_init(&text, &r->alloc);
-  rc = r->config(r->user_data, config, take_bytes, &text);
-  if (rc < 0) {
-    pai__buf_dispose(&text);
-    return pai__fail(err, rc, "there is no configuration '%s'", config);
-  }
   end_engine(r);
   pai__map_dispose(&r->sick);
   pai__map_init(&r->sick, &r->alloc);
   opts.alloc = &r->alloc;
   opts.form = "hived";
   rc =
-    pai_cluster_parse(&r->cluster, pai__buf_text(&text), text.len, &opts, err);
-  pai__buf_dispose(&text);
+    pai_cluster_parse(&r->cluster, pai__buf_text(text), text->len, &opts, err);
   if (rc == PAI_OK)
     rc = pai__hived_new(&r->engine, r->cluster, &r->alloc, err);
   if (rc < 0)
@@ -104,31 +101,58 @@ static int begin_case(pai_hived_replay *r)
   return PAI_OK;
 }
 
+/* What is wrong with a configuration, which is another file than the step's. */
+static int tell_config(const pai_hived_replay *r, int rc, pai_error *why,
+                       pai_error **err)
+{
+  const char *name = pai__replay_text(r, "config");
+  char where[32] = "";
+
+  if (why == NULL)
+    return pai__oom(err);
+  if (pai_error_line(why) > 0)
+    (void)snprintf(where, sizeof(where), ":%d:%d", (int)pai_error_line(why),
+                   (int)pai_error_column(why));
+  (void)pai__fail(err, rc, "configuration %s%s: %s", name, where,
+                  pai_error_message(why));
+  if (pai_error_help(why) != NULL)
+    pai__error_help(err, "%s", pai_error_help(why));
+  pai_error_free(why);
+  return rc;
+}
+
 /* A configuration that HiveD refuses, and so do we; or not, if a chain that no
  * virtual cluster has is all that is wrong. */
 static int init(pai_hived_replay *r, pai_error **err)
 {
-  bool refused = is_crash(r);
+  bool refused = is_crash(r), found;
   pai_error *why = NULL;
   int rc = begin_case(r);
+  pai__buf text;
 
-  if (rc == PAI_OK)
-    rc = begin_engine(r, pai__replay_text(r, "config"), &why);
+  if (rc < 0)
+    return pai__oom(err);
+  pai__buf_init(&text, &r->alloc);
+  rc =
+    r->config(r->user_data, pai__replay_text(r, "config"), take_bytes, &text);
+  found = rc == PAI_OK;
+  if (found)
+    rc = begin_engine(r, &text, &why);
+  pai__buf_dispose(&text);
+  if (!found)
+    return pai__fail(err, rc,
+                     rc == PAI_ENOTFOUND
+                       ? "there is no configuration '%.200s'"
+                       : "configuration '%.200s' cannot be read",
+                     pai__replay_text(r, "config"));
   if (refused && rc == PAI_OK)
-    explain(r, 9);
-  else if (refused && (rc == PAI_EINVAL || rc == PAI_ENOTSUP))
-    r->verdict.kind = PAI_HIVED_AGREES;
+    explain(r, 1u << 9);
   if (refused && (rc == PAI_EINVAL || rc == PAI_ENOTSUP)) {
+    r->verdict.kind = PAI_HIVED_AGREES;
     pai_error_free(why);
     return PAI_OK;
   }
-  if (rc < 0 && why == NULL)
-    return pai__oom(err);
-  if (err != NULL)
-    *err = why;
-  else
-    pai_error_free(why);
-  return rc;
+  return rc < 0 ? tell_config(r, rc, why, err) : rc;
 }
 
 /* --- checks --------------------------------------------------------------- */
@@ -280,30 +304,51 @@ static const op ops[] = {
   { "vc_health", "", check_health },
 };
 
-static int run_step(pai_hived_replay *r, pai_error **err)
+static int find_op(const pai_hived_replay *r, const op **out, pai_error **err)
 {
   const char *name = pai__replay_text(r, "op");
-  const op *o = NULL;
-  int rc;
+  const char *names[PAI__LEN(ops)];
 
-  for (size_t i = 0; i < PAI__LEN(ops); i++)
+  *out = NULL;
+  for (size_t i = 0; i < PAI__LEN(ops); i++) {
+    names[i] = ops[i].name;
     if (strcmp(ops[i].name, name) == 0)
-      o = &ops[i];
-  if (o == NULL)
-    return pai__fail(err, PAI_EINVAL, "there is no step '%.80s'", name);
+      *out = &ops[i];
+  }
+  return *out != NULL ? pai__replay_check(r, (*out)->subject, err)
+                      : pai__replay_no_step(r, names, PAI__LEN(ops), err);
+}
+
+static int run_step(pai_hived_replay *r, pai_error **err)
+{
+  const op *o;
+  int rc = find_op(r, &o, err);
+
+  if (rc < 0)
+    return rc;
   r->verdict.op = o->name;
   r->verdict.subject = pai__replay_text(r, o->subject);
   if (o->run == NULL)
     return init(r, err);
   if (r->engine == NULL)
     return pai__fail(err, PAI_EINVAL,
-                     "a step '%s' comes before any configuration", name);
+                     "a step '%s' comes before any configuration", o->name);
   rc = o->run(r);
   if (rc == PAI_OK && r->verdict.kind == PAI_HIVED_DONE && is_crash(r))
     explain(r, pai__hived_mended(r->engine));
   if (rc == PAI_ENOMEM)
     return pai__oom(err);
-  return rc < 0 ? pai__fail(err, rc, "a step '%s' is not complete", name) : rc;
+  if (rc == PAI_ENOTFOUND && o->run == pai__replay_add)
+    return pai__fail(err, PAI_EINVAL,
+                     "a step 'add' needs \"spec\" and \"bindAnnotation\", or "
+                     "before it a 'schedule' of its pod that expects "
+                     "\"bind\"");
+  if (rc == PAI_ENOTFOUND)
+    return pai__fail(err, PAI_EINVAL,
+                     "a step '%s' is of a pod that was not there before",
+                     o->name);
+  return rc < 0 ? pai__fail(err, rc, "a step '%s' is not complete", o->name)
+                : rc;
 }
 
 static void tell(pai_hived_replay *r, pai_hived_verdict *verdict)

@@ -36,7 +36,7 @@ struct pai_hived_replay {
   pai__tree *row;
   pai__arena arena;
   pai__buf want, got, place;
-  char fix[8];
+  char fix[64];
   pai_hived_verdict verdict;
 };
 
@@ -52,6 +52,16 @@ int pai__replay_same(pai_hived_replay *r, const char *want, size_t want_len,
 /* Of the step: a string, "" for none; a number; the text of a value. */
 const char *pai__replay_text(const pai_hived_replay *r, const char *key);
 const char *pai__replay_slice(const pai__tree *t, pai__node n, size_t *len);
+
+/* --- lines (replay_step.c) ------------------------------------------------ */
+
+/* Whether what the step has is as it should be, and the field is there that it
+ * needs; "" for none. */
+int pai__replay_check(const pai_hived_replay *r, const char *needed,
+                      pai_error **err);
+/* The line is none of the n steps of these names: what it may be. */
+int pai__replay_no_step(const pai_hived_replay *r, const char *const *names,
+                        size_t n, pai_error **err);
 
 /* --- state (replay_state.c, replay_dump.c) -------------------------------- */
 

@@ -151,7 +151,8 @@ int pai__replay_schedule(pai_hived_replay *r)
 
 /* --- pods come and go ----------------------------------------------------- */
 
-/* Both annotations of the step's pod.  PAI_ENOTFOUND: it has none. */
+/* Both annotations of the step's pod.  PAI_ENOTFOUND: it has none; PAI_EINVAL:
+ * they are wrong. */
 static int read_pod(pai_hived_replay *r, pai__replay_pod **p,
                     pai__hived_ask *ask, pai__hived_bound *bound)
 {
@@ -160,16 +161,17 @@ static int read_pod(pai_hived_replay *r, pai__replay_pod **p,
 
   *p = pai__replay_pod_of(r);
   rc = *p != NULL ? pai__replay_keep_spec(r, *p) : PAI_ENOMEM;
+  if (rc == PAI_OK &&
+      ((*p)->spec == NULL || (bound != NULL && (*p)->bound == NULL)))
+    rc = PAI_ENOTFOUND;
   pai__buf_init(&why, &r->alloc);
   if (rc == PAI_OK)
     rc = pai__replay_read_ask(r, *p, ask, &why);
   pai__buf_dispose(&why);
   if (rc == PAI_OK && bound != NULL)
-    rc = (*p)->bound == NULL
-           ? PAI_EINVAL
-           : pai__hived_read_bound(r->engine, (*p)->bound, strlen((*p)->bound),
-                                   &r->arena, ask, bound);
-  return rc == PAI_EINVAL ? PAI_ENOTFOUND : rc;
+    rc = pai__hived_read_bound(r->engine, (*p)->bound, strlen((*p)->bound),
+                               &r->arena, ask, bound);
+  return rc;
 }
 
 /* A bind info that the step brings along. */
@@ -204,7 +206,7 @@ int pai__replay_add(pai_hived_replay *r)
   if (rc == PAI_OK)
     rc = read_pod(r, &p, &ask, &bound);
   if (rc < 0)
-    return rc == PAI_ENOTFOUND ? PAI_OK : rc;
+    return rc == PAI_EINVAL ? PAI_OK : rc;
   if (bound.index == PAI__NOTHING &&
       pai__hived_find_group(r->engine, ask.r.group, ask.r.group_len) ==
         PAI__NOTHING)
@@ -224,7 +226,7 @@ int pai__replay_delete(pai_hived_replay *r)
   if (rc == PAI_OK)
     (void)pai__hived_delete(r->engine, ask.r.group, ask.r.group_len,
                             ask.r.leaves, bound.index);
-  return rc == PAI_ENOTFOUND ? PAI_OK : rc;
+  return rc == PAI_EINVAL ? PAI_OK : rc;
 }
 
 int pai__replay_delete_unallocated(pai_hived_replay *r)
@@ -236,7 +238,7 @@ int pai__replay_delete_unallocated(pai_hived_replay *r)
   if (rc == PAI_OK)
     (void)pai__hived_delete_unallocated(r->engine, ask.r.group,
                                         ask.r.group_len, p->number);
-  return rc == PAI_ENOTFOUND ? PAI_OK : rc;
+  return rc == PAI_EINVAL ? PAI_OK : rc;
 }
 
 /* --- nodes ---------------------------------------------------------------- */

@@ -36,7 +36,9 @@ static void rename_old(pai__buf *out, const char *text, size_t len)
 static int parse(pai__tree **t, const pai_alloc *alloc, const char *text,
                  size_t len)
 {
-  pai__yaml_options opts = { .mode = PAI__YAML_CORE, .alloc = alloc };
+  pai__yaml_options opts = { .mode = PAI__YAML_CORE,
+                             .duplicates = PAI__LAST_DUPLICATE,
+                             .alloc = alloc };
   pai__buf b;
   int rc;
 
@@ -79,29 +81,57 @@ static pai__node collection(reading *r, pai__node n, const char *key, int type)
   return v;
 }
 
+/* HiveD's reader cuts off what is behind the point. */
 static int64_t read_number(reading *r, pai__node v, int64_t otherwise)
 {
-  int64_t n;
-
   if (v == PAI__NO_NODE)
     return otherwise;
   if (pai__tree_type(r->t, v) == PAI__INT) {
-    n = pai__tree_int(r->t, v);
+    int64_t n = pai__tree_int(r->t, v);
+
     if (n >= INT32_MIN && n <= INT32_MAX)
       return n;
+  } else if (pai__tree_type(r->t, v) == PAI__FLOAT) {
+    double x = pai__tree_at(r->t, v)->u.f;
+
+    if (x > INT32_MIN - 1.0 && x < INT32_MAX + 1.0)
+      return (int64_t)x;
   }
   r->wrong = true;
   return otherwise;
 }
 
-static bool read_bool(reading *r, pai__node v, bool otherwise)
+/* One of the words that YAML 1.1 has for it, unless it is quoted. */
+static bool is_word(const reading *r, pai__node v, const char *const *words)
 {
+  const pai__tree_node *n = pai__tree_at(r->t, v);
+  const char *s = r->t->text + n->start;
+  size_t len = n->end - n->start;
+
+  for (; *words != NULL; words++)
+    if (strlen(*words) == len && memcmp(s, *words, len) == 0)
+      return true;
+  return false;
+}
+
+/* What is there and is nothing is false. */
+static bool read_bool(reading *r, pai__node n, const char *key, bool otherwise)
+{
+  static const char *const yes[] = { "y",  "Y",  "yes", "Yes", "YES",
+                                     "on", "On", "ON",  NULL };
+  static const char *const no[] = { "n",   "N",   "no",  "No", "NO",
+                                    "off", "Off", "OFF", NULL };
+  pai__node v = pai__tree_get(r->t, n, key);
+
   if (v == PAI__NO_NODE)
     return otherwise;
   if (pai__tree_type(r->t, v) == PAI__BOOL)
     return pai__tree_bool(r->t, v);
-  r->wrong = true;
-  return otherwise;
+  if (is_word(r, v, yes))
+    return true;
+  if (pai__tree_type(r->t, v) != PAI__NULL && !is_word(r, v, no))
+    r->wrong = true;
+  return false;
 }
 
 /* A string, or any other scalar as it is written. */
@@ -248,9 +278,8 @@ static int read_ask(const pai__hived *h, reading *r, const char *own_group,
   if (group != PAI__NO_NODE)
     ask->words.group = read_text(r, field(r, group, "name"));
   ask->r.priority = (int32_t)read_number(r, field(r, 0, "priority"), 0);
-  ask->r.lazy = read_bool(r, field(r, 0, "lazyPreemptionEnable"), false);
-  ask->r.ignores_suggested =
-    read_bool(r, field(r, 0, "ignoreK8sSuggestedNodes"), true);
+  ask->r.lazy = read_bool(r, 0, "lazyPreemptionEnable", false);
+  ask->r.ignores_suggested = read_bool(r, 0, "ignoreK8sSuggestedNodes", true);
   n = read_members(r, group, leaves, &members);
   list = pai__arena_zalloc(r->a, n + 1u, sizeof(*list));
   if (r->failed || list == NULL)

@@ -416,6 +416,17 @@ static int read_groups(restoring *r, pai__node in)
 
 /* --- what must agree ------------------------------------------------------ */
 
+/* Does a group that has a leaf, or will, have it as virtual cell v, if it has it
+ * as any? */
+static bool is_held_as(const pai__hived *h, uint32_t leaf, uint32_t group,
+                       uint32_t v)
+{
+  const pai__pleaf *l = &h->pleaves[leaf];
+  uint32_t holder = l->state >= PAI__LEAF_RESERVING ? l->reserving : l->user;
+
+  return holder != group || !l->guaranteed || v == h->pcells[l->cell].bound;
+}
+
 /* Of what pai__hived_check() looks at, what it needs itself; and what a group
  * would be released as. */
 static int check_groups(restoring *r)
@@ -434,10 +445,7 @@ static int check_groups(restoring *r)
       if (leaf != PAI__NOTHING && h->pleaves[leaf].user != g &&
           h->pleaves[leaf].reserving != g)
         return fail(r, "leaves");
-      if (leaf != PAI__NOTHING && h->pleaves[leaf].guaranteed &&
-          h->pleaves[leaf].user == g &&
-          h->pleaves[leaf].state == PAI__LEAF_USED &&
-          v != h->pcells[h->pleaves[leaf].cell].bound)
+      if (leaf != PAI__NOTHING && !is_held_as(h, leaf, g, v))
         return fail(r, "virtual");
     }
   return PAI_OK;
@@ -516,7 +524,7 @@ int pai__hived_restore(pai__hived *h, const pai__tree *t, pai__node n,
   if (rc == PAI_OK)
     rc = read_views(&r, n);
   if (rc == PAI_OK)
-    rc = get_number(&r, n, "mended", 0, 99, &mended);
+    rc = get_number(&r, n, "mended", 0, UINT32_MAX, &mended);
   if (rc == PAI_OK)
     rc = check(&r);
   if (rc == PAI_OK)

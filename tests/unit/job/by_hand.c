@@ -53,8 +53,8 @@ void hand_end(by_hand *h, uint32_t task, int code)
   assert_int_equal(hand_event(h, PAI__EV_TASK_ENDED, task, 1, code), PAI_OK);
 }
 
-pai_time hand_expect(by_hand *h, enum pai__action_kind kind, uint32_t task,
-                     uint32_t count)
+static pai_time expect(by_hand *h, enum pai__action_kind kind, bool whole,
+                       uint32_t task, uint32_t count)
 {
   pai__action a;
 
@@ -63,12 +63,19 @@ pai_time hand_expect(by_hand *h, enum pai__action_kind kind, uint32_t task,
   assert_int_equal(a.kind, kind);
   assert_int_equal(a.task, task);
   assert_int_equal(a.count, count);
+  assert_int_equal(a.whole, whole);
   return a.until;
+}
+
+pai_time hand_expect(by_hand *h, enum pai__action_kind kind, uint32_t task,
+                     uint32_t count)
+{
+  return expect(h, kind, false, task, count);
 }
 
 pai_time hand_expect_whole(by_hand *h, enum pai__action_kind kind)
 {
-  return hand_expect(h, kind, 0, h->job.ntasks);
+  return expect(h, kind, true, 0, h->job.ntasks);
 }
 
 void hand_expect_nothing(by_hand *h)

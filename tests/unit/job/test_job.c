@@ -122,6 +122,24 @@ static void who_does_not_end_in_time_is_killed(void **state)
   hand_dispose(&h);
 }
 
+/* As a limit of time does. */
+static void stopped_with_a_code(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_start(&h, 1, 0, PAI__RETRY_FAILED);
+  hand_bring_up(&h);
+  assert_int_equal(hand_event(&h, PAI__EV_STOP, 0, 0, -1000), PAI_OK);
+  hand_expect(&h, PAI__DO_STOP, 0, 1);
+  hand_end(&h, 0, 0);
+  hand_expect_finish(&h); /* although such an end would be tried again */
+  assert_int_equal(h.job.code, -1000);
+  assert_int_equal(pai__job_tasks(&h.job)[0].code, PAI__CODE_JOB_OVER);
+  assert_int_equal(pai__job_public_state(&h.job), PAI_STATE_FAILED);
+  hand_dispose(&h);
+}
+
 static void stop_before_it_started(void **state)
 {
   by_hand h;
@@ -269,6 +287,29 @@ static void stopped_during_a_delay(void **state)
   hand_dispose(&h);
 }
 
+/* Then it goes at once, and does not wait for room first. */
+static void stopped_before_it_returned_its_room(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_start(&h, 1, 0, 1);
+  hand_bring_up(&h);
+  hand_end(&h, 0, 1);
+  hand_take(&h, PAI__EV_STOP, 0, 0);
+  hand_expect_finish(&h);
+  hand_dispose(&h);
+  hand_start(&h, 1, 0, 0);
+  hand_bring_up(&h);
+  hand_end(&h, 0, 201);
+  hand_expect_whole(&h, PAI__DO_RETURN);
+  h.now = hand_expect_whole(&h, PAI__DO_WAIT);
+  hand_take(&h, PAI__EV_DUE, 0, 0);
+  hand_take(&h, PAI__EV_STOP, 0, 0);
+  hand_expect_finish(&h);
+  hand_dispose(&h);
+}
+
 static void a_stop_ends_retries_but_not_a_result(void **state)
 {
   by_hand h;
@@ -352,6 +393,8 @@ static void preempted_before_it_starts_or_while_it_is_stopped(void **state)
   hand_expect(&h, PAI__DO_STOP, 0, 2);
   hand_take(&h, PAI__EV_STOP, 0, 0); /* now it does not come back */
   hand_expect_nothing(&h);
+  assert_string_equal(pai__job_task_contract_state(&h.job, 0),
+                      "AttemptDeletionRequested");
   hand_end(&h, 0, 0);
   hand_end(&h, 1, 0);
   hand_expect_finish(&h);
@@ -394,7 +437,7 @@ static void a_job_of_one_task_is_small(void **state)
   hand_form(&h, 1, 0, 0);
   assert_int_equal(pai__job_init(&h.job, &tally.alloc, &h.form, 1), PAI_OK);
   assert_int_equal(tally.calls, 0);
-  assert_true(sizeof(h.job) <= 144);
+  assert_true(sizeof(h.job) <= 136);
   pai__job_dispose(&h.job);
 }
 
@@ -406,12 +449,14 @@ int main(void)
     cmocka_unit_test(a_task_whose_turn_has_not_come_is_not_started),
     cmocka_unit_test(stop_once_then_at_once),
     cmocka_unit_test(who_does_not_end_in_time_is_killed),
+    cmocka_unit_test(stopped_with_a_code),
     cmocka_unit_test(stop_before_it_started),
     cmocka_unit_test(events_out_of_place_change_nothing),
     cmocka_unit_test(a_retry_returns_the_room_and_waits_for_it),
     cmocka_unit_test(a_delay_holds_it_until_it_is_due),
     cmocka_unit_test(what_is_due_at_once_is_not_held),
     cmocka_unit_test(stopped_during_a_delay),
+    cmocka_unit_test(stopped_before_it_returned_its_room),
     cmocka_unit_test(a_stop_ends_retries_but_not_a_result),
     cmocka_unit_test(preemption_costs_no_retry),
     cmocka_unit_test(a_result_goes_before_preemption),

@@ -13,21 +13,67 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A job that needs all CPUs, so that there is only one at a time. */
+static pai_spec *wide_job(const char *fields, const char *command)
+{
+  char text[1024];
+
+  (void)snprintf(text, sizeof(text),
+                 "{protocolVersion: 2, name: wide, type: job, %s" STORY_IMAGE
+                 ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
+                 "{cpu: %ld, memoryMB: 1, gpu: 0}, commands: [\"%s\"]}}}",
+                 fields, sysconf(_SC_NPROCESSORS_ONLN), command);
+  return story_parse(text);
+}
+
+/* Two wide jobs, of which the first ends with `code` until it was started
+ * `times` times; their output. */
+static void expect_order(const char *fields, int code, int times,
+                         const char *want)
+{
+  char command[512];
+  story s = { 0 };
+  pai_loop *loop = story_open(&s);
+  pai_spec *specs[2];
+
+  (void)snprintf(command, sizeof(command),
+                 "cd %s; echo >> tried-%d; echo first; "
+                 "test $(wc -l < tried-%d) -ge %d || exit %d",
+                 story_root, code, code, times, code);
+  specs[0] = wide_job(fields, command);
+  specs[1] = wide_job("", "echo second");
+  for (int i = 0; i < 2; i++) {
+    (void)story_submit(&s, specs[i]);
+    pai_spec_unref(specs[i]);
+  }
+  story_close(loop);
+  assert_int_equal(s.finished, 2);
+  assert_string_equal(s.output, want);
+  assert_string_equal(s.log, "");
+}
+
+static void a_job_that_is_tried_again_keeps_its_turn(void **state)
+{
+  (void)state;
+  expect_order("jobRetryCount: 1, ", 3, 2, "first\nfirst\nsecond\n");
+}
+
+/* The third attempt is made after a second. */
+static void one_that_waits_for_its_time_lets_others_go(void **state)
+{
+  (void)state;
+  expect_order("", 200, 3, "first\nfirst\nsecond\nfirst\n");
+}
+
 static void jobs_wait_their_turn_and_say_why(void **state)
 {
-  char text[512];
   story s = { 0 };
   pai_loop *loop = story_open(&s);
   pai_spec *spec;
   int code;
 
   (void)state;
-  (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: wide, type: job, " STORY_IMAGE
-                 ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
-                 "{cpu: %ld, memoryMB: 1, gpu: 0}, commands: [echo x]}}}",
-                 sysconf(_SC_NPROCESSORS_ONLN));
-  spec = story_parse(text);
+  spec = wide_job("", "echo x");
   assert_int_equal(story_submit(&s, spec), 1);
   assert_int_equal(story_submit(&s, spec), 2);
   assert_int_equal(story_submit(&s, spec), 3);
@@ -340,6 +386,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(jobs_wait_their_turn_and_say_why),
+    cmocka_unit_test(a_job_that_is_tried_again_keeps_its_turn),
+    cmocka_unit_test(one_that_waits_for_its_time_lets_others_go),
     cmocka_unit_test(ports_in_use_are_not_given_out),
     cmocka_unit_test(a_port_in_use_for_good_holds_a_job_up),
     cmocka_unit_test(what_is_forgotten_is_gone),

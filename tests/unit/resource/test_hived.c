@@ -26,7 +26,8 @@ static const struct {
     "'x' is not the number of a device", "0 to 65535" },
   { "err-insufficient",
     "not-enough-cells /virtualClusters/b/virtualCells/0/cellType 10:33\n",
-    "of 'R', virtual clusters want 1 'G', and 0 are there", "give away less" },
+    "of 'R', virtual clusters want 1 'G', 'b' the last of them, and 0 are",
+    "give away less" },
   { "err-leaf-as-top",
     "leaf-at-top /physicalCluster/physicalCells/0/cellType 5:15\n",
     "'G' is a leaf cell", "isNodeLevel" },
@@ -45,7 +46,7 @@ static const struct {
   { "design-invalid",
     "not-enough-cells /virtualClusters/VC1/pinnedCells/0/pinnedCellId "
     "174:21\n",
-    "of 'CT1-NODE', virtual clusters want 3 'CT1', and 0 are there",
+    "of 'CT1-NODE', virtual clusters want 3 'CT1', 'VC1' the last of them",
     "larger cells" },
 };
 

@@ -142,6 +142,29 @@ static void plans_and_instances_are_told(void **state)
   pai_sched_free(s);
 }
 
+static void who_would_delay_others_may_be_short(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4", "backfill", NULL, NULL);
+  pai_want want = scene_want(1, 4);
+  pai_request q = {
+    .id = 1, .duration = 90000000, .wants = &want, .nwants = 1
+  };
+
+  (void)state;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 2, 4), PAI_OK);
+  q.id = 3;
+  q.duration = 91000000;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_non_null(
+    strstr(explain(s, 3, 0), "it would delay what is planned before it."));
+  assert_non_null(strstr(explain(s, 3, 0),
+                         "It would start now if it was limited to 90 "
+                         "seconds"));
+  pai_sched_free(s);
+}
+
 /* --- every change works --------------------------------------------------- */
 
 typedef struct world {
@@ -349,6 +372,7 @@ int main(void)
     cmocka_unit_test(what_is_not_considered_any_more_has_no_counts),
     cmocka_unit_test(what_starts_with_the_next_decision_is_told_so),
     cmocka_unit_test(plans_and_instances_are_told),
+    cmocka_unit_test(who_would_delay_others_may_be_short),
     cmocka_unit_test(each_change_that_is_told_works),
     cmocka_unit_test(failing_memory_is_told),
   };

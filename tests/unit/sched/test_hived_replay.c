@@ -323,6 +323,60 @@ static void mended_defects_are_named(void **state)
   pai_hived_replay_free(r);
 }
 
+#define ANNOTATED(text) \
+  "{\"op\":\"schedule\",\"pod\":\"p\",\"annotation\":\"" text "\"," SUGGESTED
+
+/* Nodes that are not suggested are no hindrance, unless the pod says so. */
+#define SUGGESTED "\"suggested\":{\"only\":[]},\"expect\":{\"kind\":"
+#define BOUND                                                        \
+  "\"bind\",\"node\":\"n0\",\"leafCells\":[0,1],\"chain\":\"RACK\"," \
+  "\"group\":[[{\"node\":\"n0\",\"idx\":[0,1],\"type\":\"RACK\"}]]}}"
+#define MISTAKE "\"user_error\",\"message\":\"Failed to unmarshal YAML\"}}"
+
+/* As the reader of YAML that HiveD has takes them: that of YAML 1.1. */
+static void annotations_are_read_as_hived_does(void **state)
+{
+  static const char *const pods[] = {
+    ANNOTATED("virtualCluster: a\\nleafCellNumber: 2.9") BOUND,
+    ANNOTATED("virtualCluster: b\\nvirtualCluster: a\\nleafCellNumber: 2")
+      BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, lazyPreemptionEnable: "
+              "on}") BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, "
+              "ignoreK8sSuggestedNodes: yes}") BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, priority: null}") BOUND,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2, lazyPreemptionEnable: "
+              "'yes'}") MISTAKE,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: '2'}") MISTAKE,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: 2147483648.0}") MISTAKE,
+    ANNOTATED("{virtualCluster: a, leafCellNumber: .nan}") MISTAKE,
+  };
+  static const char *const words[] = { "no", "OFF", "false", "null", "~" };
+  int rc;
+  pai_hived_replay *r = make_replay(NULL, &rc);
+  pai_hived_verdict v;
+  char line[512];
+
+  (void)state;
+  (void)step(r, story[0]);
+  (void)step(r, story[1]);
+  for (size_t i = 0; i < PAI__LEN(pods); i++) {
+    v = step(r, pods[i]);
+    if (v.kind != PAI_HIVED_AGREES)
+      fail_msg("%s: want %s, got %s", pods[i], v.want, v.got);
+  }
+  for (size_t i = 0; i < PAI__LEN(words); i++) {
+    (void)snprintf(line, sizeof(line),
+                   ANNOTATED("{virtualCluster: a, leafCellNumber: 2, "
+                             "ignoreK8sSuggestedNodes: %s}") "\"wait\"}}",
+                   words[i]);
+    v = step(r, line);
+    assert_string_equal(v.place, "/reason");
+    assert_string_equal(v.want, "nothing");
+  }
+  pai_hived_replay_free(r);
+}
+
 static void expect_bad(pai_hived_replay *r, const char *line, int code,
                        const char *part)
 {
@@ -333,6 +387,25 @@ static void expect_bad(pai_hived_replay *r, const char *line, int code,
                    code);
   test_expect_error(err, code, part);
 }
+
+/* Lines, and what is said of them. */
+static const char *const wrong[][2] = {
+  { "{\"op\":1}", "\"op\"" },
+  { "{\"op\":\"node_bad\"}", "needs \"node\"" },
+  { "{\"op\":\"check\",\"step\":\"1\"}", "\"step\" of a step is a whole" },
+  { "{\"op\":\"nodes_healthy\",\"except\":\"n0\"}", "is a list" },
+  { "{\"op\":\"delete\",\"pod\":\"p\"}", "was not there before" },
+  { "{\"op\":\"add\",\"pod\":\"p\"}", "\"bindAnnotation\"" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"phase\":\"Binding\"}",
+    "not \"Binding\"" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"suggested\":\"none\"}",
+    "\"suggested\" is \"all\"" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"suggested\":{\"only\":[1]}}",
+    "names of nodes" },
+  { "{\"op\":\"schedule\",\"pod\":\"p\",\"expect\":{\"kind\":\"bnd\"}}",
+    "\"user_error\" or \"crash\"" },
+  { "{\"event\":\"decide\"}", "the log of a scheduler" },
+};
 
 static void bad_lines_are_refused(void **state)
 {
@@ -350,11 +423,13 @@ static void bad_lines_are_refused(void **state)
   expect_bad(r, "{\"op\":\"init\",\"config\":\"none.yaml\"}", PAI_ENOTFOUND,
              "no configuration 'none.yaml'");
   expect_bad(r, "{\"op\":\"init\",\"config\":\"bad.yaml\"}", PAI_EINVAL,
-             "physicalCluster");
+             "configuration bad.yaml:1:18: ");
   expect_bad(r, "{\"op\":\"nodes_healthy\"}", PAI_EINVAL, "before any");
   (void)step(r, story[0]);
   expect_bad(r, "{\"op\":\"vc_health\",\"query\":[1]}", PAI_EINVAL,
              "not complete");
+  for (size_t i = 0; i < PAI__LEN(wrong); i++)
+    expect_bad(r, wrong[i][0], PAI_EINVAL, wrong[i][1]);
   assert_int_equal(pai_hived_replay_step(r, "{}", 2, &v, &err), PAI_EINVAL);
   pai_error_free(err);
   pai_hived_replay_free(r);
@@ -394,6 +469,7 @@ int main(void)
     cmocka_unit_test(a_story_is_as_told),
     cmocka_unit_test(differences_are_told),
     cmocka_unit_test(mended_defects_are_named),
+    cmocka_unit_test(annotations_are_read_as_hived_does),
     cmocka_unit_test(bad_lines_are_refused),
     cmocka_unit_test(no_memory_is_survived),
     cmocka_unit_test(cases_agree),

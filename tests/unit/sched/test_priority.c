@@ -113,6 +113,28 @@ static void rather_one_than_many(void **state)
   pai_sched_free(s);
 }
 
+/* Three of equal size on one node, and an older one on the other, which has GPUs
+ * left: the one. */
+static void the_node_with_the_fewest(void **state)
+{
+  pai_sched *s = scene_new(TWO, "priority", "{\"place\": \"spread\"}", NULL);
+  pai_want want = scene_want(1, 1);
+  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
+
+  (void)state;
+  want.cpus = 14;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  want.cpus = 4;
+  for (q.id = 2; q.id <= 4; q.id++)
+    assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2, start 3, start 4");
+  assert_string_equal(scene_places(s, 4, 0), "1:4");
+  assert_int_equal(job(s, 5, 1, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  pai_sched_free(s);
+}
+
 /* Who only waits for a place loses it to a more important one. */
 static void claims_are_taken_back(void **state)
 {
@@ -213,10 +235,17 @@ static void no_victim_could_have_stayed(void **state)
     pai_sched *before;
     unsigned gone;
 
-    for (uint64_t id = 1; id <= RUNS; id++)
-      (void)job(s, id, (int)pai__prng_below(&random, 2),
-                1 + (uint32_t)pai__prng_below(&random, 2),
-                (uint32_t)pai__prng_below(&random, 4));
+    for (uint64_t id = 1; id <= RUNS; id++) {
+      pai_want want = scene_want(1 + (uint32_t)pai__prng_below(&random, 2),
+                                 (uint32_t)pai__prng_below(&random, 4));
+      pai_request q = { .id = id,
+                        .priority = (int)pai__prng_below(&random, 2),
+                        .wants = &want,
+                        .nwants = 1 };
+
+      want.cpus = 1 + (uint32_t)pai__prng_below(&random, 5);
+      (void)scene_request(s, &q, NULL);
+    }
     (void)scene_decide(s);
     for (uint64_t id = 1; id <= RUNS; id++)
       if (scene_lack(s, id)[0] != '\0')
@@ -539,6 +568,7 @@ int main(void)
     cmocka_unit_test(the_important_go_first),
     cmocka_unit_test(fewest_and_least_important_stop),
     cmocka_unit_test(rather_one_than_many),
+    cmocka_unit_test(the_node_with_the_fewest),
     cmocka_unit_test(claims_are_taken_back),
     cmocka_unit_test(no_victim_could_have_stayed),
     cmocka_unit_test(without_preemption_it_waits),

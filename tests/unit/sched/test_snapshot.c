@@ -505,7 +505,7 @@ static void tell_story(uint64_t seed, size_t cluster, const char *policy)
 
   begin(&w, seed, cluster, policy);
   pai__buf_init(&all, &pai__libc_alloc);
-  for (int i = 0; i < 800; i++) {
+  for (int i = 0; i < 600; i++) {
     if (i % 50 == 49) {
       pai__buf_add(&all, w.decisions[0].data, w.decisions[0].len);
       if (w.all[1] != NULL)
@@ -526,11 +526,12 @@ static void tell_story(uint64_t seed, size_t cluster, const char *policy)
   end(&w);
 }
 
+/* With an even one there are shadows.  Two tell of all that is looked for. */
 static uint64_t seeds(void)
 {
   const char *asked = getenv("OPENPAI_SCHED_SEEDS");
 
-  return asked != NULL ? (uint64_t)strtoull(asked, NULL, 10) : 3;
+  return asked != NULL ? (uint64_t)strtoull(asked, NULL, 10) : 2;
 }
 
 static void tell_stories(const char *policy)

@@ -1,0 +1,265 @@
+/* cmd_at.c - a scheduler as it was at any second of its log */
+#include "sched_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct moment {
+  sched_log log;
+  const char *since; /* how much of what was before counts, for decisions */
+  const char *job;
+  bool json;
+  pai_time time;
+} moment;
+
+/* --- what can be seen ----------------------------------------------------- */
+
+static int go(moment *m, pai_time time)
+{
+  pai_error *err = NULL;
+  int rc = pai_replay_to(m->log.replay, time, &err);
+
+  m->log.sched = pai_replay_sched(m->log.replay);
+  return rc < 0 ? sched_log_fail(&m->log, err) : CLI_OK;
+}
+
+static void head(const moment *m)
+{
+  char when[PAI_REPLAY_TIME];
+
+  (void)printf("at %s: ", pai_replay_show_time(m->log.replay, m->time, when));
+  sched_show_sums(&m->log);
+  (void)putchar('\n');
+}
+
+static int queue(moment *m)
+{
+  int code = go(m, m->time);
+
+  if (code == CLI_OK && m->json) {
+    sched_json_requests(m->log.sched);
+  } else if (code == CLI_OK) {
+    head(m);
+    sched_show_requests(m->log.sched);
+  }
+  return code;
+}
+
+static int nodes(moment *m)
+{
+  int code = go(m, m->time);
+
+  if (code == CLI_OK && m->json) {
+    sched_json_nodes(m->log.sched);
+  } else if (code == CLI_OK) {
+    head(m);
+    sched_show_nodes(m->log.sched);
+  }
+  return code;
+}
+
+static int vcs(moment *m)
+{
+  int code = go(m, m->time);
+
+  if (code == CLI_OK && m->json) {
+    sched_json_vcs(m->log.sched);
+  } else if (code == CLI_OK) {
+    head(m);
+    sched_show_vcs(m->log.sched);
+  }
+  return code;
+}
+
+static int why(moment *m)
+{
+  pai_error *err = NULL;
+  uint64_t id = 0;
+  int code = go(m, m->time);
+
+  if (code == CLI_OK)
+    code = sched_log_request(&cli_at, &m->log, m->job, &id);
+  if (code == CLI_OK &&
+      pai_sched_explain(m->log.sched, id,
+                        m->json ? PAI_FORMAT_JSON : PAI_FORMAT_TEXT, cli_write,
+                        stdout, &err) < 0)
+    code = sched_log_fail(&m->log, err);
+  return code;
+}
+
+/* How much before it: --since is read as a time of the log is. */
+static int read_since(const moment *m, pai_time *since)
+{
+  char text[64];
+  pai_time begin, end;
+  int n =
+    snprintf(text, sizeof(text), "+%s", m->since != NULL ? m->since : "1h");
+
+  if (n > 0 && (size_t)n < sizeof(text) &&
+      pai_replay_time(m->log.replay, text, since, NULL) == PAI_OK &&
+      pai_replay_range(m->log.replay, &begin, &end, NULL) == PAI_OK) {
+    *since -= begin;
+    return CLI_OK;
+  }
+  cli_misused(&cli_at, "--since is how long, as 30m or 2h", m->since);
+  return CLI_USAGE;
+}
+
+static int show_until(moment *m, pai_time time)
+{
+  pai_error *err = NULL;
+  int rc;
+
+  do {
+    rc = pai_replay_step_until(m->log.replay, time, &err);
+    m->log.sched = pai_replay_sched(m->log.replay);
+    if (rc == 1)
+      (m->json ? sched_json_decisions : sched_show_decisions)(
+        &m->log, (int)pai_replay_decisions(m->log.replay));
+  } while (rc == 1 && cli_written());
+  return rc < 0 ? sched_log_fail(&m->log, err) : CLI_OK;
+}
+
+/* A time that is wrong is told of before anything is shown.  Up to the log's
+ * beginning all counts: then it is read from its first line. */
+static int decisions(moment *m)
+{
+  pai_time begin, end, since = 0;
+  bool inside;
+  int code = read_since(m, &since);
+
+  if (code != CLI_OK)
+    return code;
+  inside = pai_replay_range(m->log.replay, &begin, &end, NULL) == PAI_OK &&
+           m->time >= begin && m->time <= end;
+  if (!inside)
+    code = go(m, m->time);
+  else if (since < m->time - begin)
+    code = go(m, m->time - since);
+  if (code == CLI_OK && !m->json)
+    sched_show_head();
+  return code == CLI_OK ? show_until(m, m->time) : code;
+}
+
+/* --- the verb ------------------------------------------------------------- */
+
+static const struct {
+  const char *word;
+  int words; /* with TIME and itself */
+  int (*show)(moment *m);
+} views[] = {
+  { "queue", 2, queue }, { "nodes", 2, nodes },         { "vcs", 2, vcs },
+  { "why", 3, why },     { "decisions", 2, decisions },
+};
+
+enum { VIEWS = sizeof(views) / sizeof(views[0]) };
+
+static int find_view(int words, char **argv, size_t *view)
+{
+  if (words < 2) {
+    cli_misused(&cli_at, "this verb needs",
+                words == 0 ? "TIME, and what to show"
+                           : "queue, nodes, vcs, why or decisions");
+    return CLI_USAGE;
+  }
+  for (*view = 0; *view < VIEWS; ++*view)
+    if (strcmp(views[*view].word, argv[1]) == 0)
+      break;
+  if (*view == VIEWS) {
+    cli_fail("nothing is called '%s'", argv[1]);
+    for (size_t i = 0; i < VIEWS; i++)
+      if (cli_is_slip(argv[1], strlen(argv[1]), views[i].word)) {
+        (void)fprintf(stderr, "  help: did you mean %s?\n", views[i].word);
+        return CLI_USAGE;
+      }
+    cli_help(stderr, "queue, nodes, vcs, why JOB, decisions");
+    return CLI_USAGE;
+  }
+  if (words == views[*view].words)
+    return CLI_OK;
+  if (words < views[*view].words)
+    cli_misused(&cli_at, "why needs", "JOB");
+  else
+    cli_misused(&cli_at, "too many words", argv[views[*view].words]);
+  return CLI_USAGE;
+}
+
+static int find_log(moment *m)
+{
+  if (m->log.name == NULL)
+    m->log.name = getenv("OPENPAI_LOG");
+  if (m->log.name != NULL && m->log.name[0] != '\0')
+    return CLI_OK;
+  cli_fail("which log?");
+  cli_help(stderr, "name it with --log LOG, or in OPENPAI_LOG");
+  return CLI_USAGE;
+}
+
+static int read_moment(moment *m, const char *text)
+{
+  pai_error *err = NULL;
+  int rc;
+
+  if (pai_replay_time(m->log.replay, text, &m->time, &err) == PAI_OK)
+    return CLI_OK;
+  rc = pai_error_line(err) == 0 ? CLI_USAGE : CLI_NO;
+  (void)sched_log_fail(&m->log, err);
+  return rc;
+}
+
+static int at(int argc, char **argv)
+{
+  moment m = { .json = false };
+  const cli_option options[] = { { "json", 0, &m.json, NULL },
+                                 { "log", 0, NULL, &m.log.name },
+                                 { "since", 0, NULL, &m.since } };
+  int words = cli_options(&cli_at, options, 3, argc, argv), code;
+  size_t view = 0;
+
+  if (words < 0)
+    return words == -2 ? CLI_OK : CLI_USAGE;
+  code = find_view(words, argv, &view);
+  if (code == CLI_OK && m.since != NULL && views[view].show != decisions) {
+    cli_misused(&cli_at, "only decisions have", "--since");
+    code = CLI_USAGE;
+  }
+  if (code == CLI_OK)
+    code = find_log(&m);
+  if (code == CLI_OK)
+    code = sched_log_open(&m.log);
+  if (code == CLI_OK)
+    code = read_moment(&m, argv[0]);
+  m.job = words > 2 ? argv[2] : NULL;
+  if (code == CLI_OK)
+    code = views[view].show(&m);
+  sched_log_close(&m.log);
+  return code;
+}
+
+const cli_verb cli_at = {
+  .name = "at",
+  .brief = "Show a scheduler as it was at any time of its log",
+  .usage = "[--log LOG] [--json] [--since D] TIME WHAT [JOB]",
+  .help =
+    "TIME is 2026-05-01 14:05, also with seconds and with a zone (without "
+    "one\n"
+    "it is UTC); @SECONDS of the log's clock; +2h behind the log's "
+    "beginning;\n"
+    "-30m before its end; or begin or end.  WHAT is one of\n\n"
+    "  queue       the requests there were, and what they lacked\n"
+    "  nodes       what was free of them\n"
+    "  vcs         what virtual clusters used\n"
+    "  why JOB     why it waited, and what would have helped: a number, or a "
+    "name\n"
+    "  decisions   what was decided in the hour before\n\n"
+    "  --log LOG   a scheduler's log, or - for standard input; else the one "
+    "that\n"
+    "              OPENPAI_LOG names in the environment\n"
+    "  --json      JSON\n"
+    "  --since D   decisions of so long before TIME, as 30m or 2h\n\n"
+    "Exits with 0 when it was shown, 1 when there was no such time or job, or "
+    "a\n"
+    "line of the log is wrong, and 2 when LOG cannot be read or the verb was\n"
+    "called wrongly.\n",
+  .run = at,
+};

@@ -1,0 +1,431 @@
+/*
+ * place.c - a gang onto cells
+ *
+ * HiveD's engine chooses the GPUs and who has to go.  CPUs, memory, ports and
+ * reservations are what Kubernetes' scheduler looks at beside it: nodes that
+ * lack these are not suggested.  Tasks without GPUs have no cells; they go where
+ * there is room.
+ */
+#include "sched/hived/bridge.h"
+
+#include "resource/bits.h"
+#include "sched/fit.h"
+#include "sched/walk.h"
+
+typedef struct placing {
+  pai__bridge *g;
+  pai_sched *s;
+  uint32_t req;
+  uint32_t instance;
+  pai__bridge_name name;
+  pai__hived_request q;
+  pai__hived_result result;
+  bool all; /* every node was suggested */
+} placing;
+
+/* The instance that begins next: one that waits again goes first. */
+static uint32_t next_instance(const pai_sched *s, const pai__req *r)
+{
+  uint32_t run = r->runs;
+
+  if (r->returned == 0)
+    return r->next;
+  while (pai__run_at(s, run)->state != PAI__RUN_RETURNED)
+    run = pai__run_at(s, run)->next;
+  return pai__run_at(s, run)->instance;
+}
+
+static pai__beside beside_of(const pai__room *room)
+{
+  return (pai__beside){ room->memory, room->cpus, room->ports };
+}
+
+static bool has_beside(const pai__beside *b, const pai__want *w)
+{
+  return b->cpus >= w->cpus && b->memory >= (int64_t)w->memory &&
+         b->ports >= w->ports;
+}
+
+static void take_beside(pai__beside *b, const pai__want *w, int sign)
+{
+  b->cpus -= sign * (int64_t)w->cpus;
+  b->memory -= sign * (int64_t)w->memory;
+  b->ports -= sign * (int64_t)w->ports;
+}
+
+/* What less important ones have there, and those that stop anyway: in phase
+ * Preempting Kubernetes suggests nodes where it would be enough without them. */
+static void add_preemptible(const placing *p, const pai__req *r)
+{
+  const pai_sched *s = p->s;
+  pai__beside *all = p->g->beside.data;
+
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    const pai__slot *slots;
+    const pai__req *of;
+
+    if (run->req == PAI__NONE || run->state < PAI__RUN_PLACED)
+      continue;
+    of = pai__req_at(s, run->req);
+    if (of->priority >= r->priority && run->state != PAI__RUN_STOPPING)
+      continue;
+    slots = pai__slots_of(s, run);
+    for (uint32_t k = 0; k < run->tasks; k++)
+      take_beside(&all[slots[k].node], &pai__wants_of(s, of)[slots[k].want],
+                  -1);
+  }
+}
+
+/* May one task of each want that has GPUs be on the node, its GPUs apart? */
+static bool is_suggested(const placing *p, const pai__req *r, uint32_t node)
+{
+  const pai__beside *b = (const pai__beside *)p->g->beside.data + node;
+  const pai__want *w = pai__wants_of(p->s, r);
+
+  if (pai__req_node_lack(p->s, r, node) == PAI_LACK_RESERVATION)
+    return false;
+  for (uint32_t i = 0; i < r->nwants; i++)
+    if (w[i].gpus != 0 && !has_beside(b, &w[i]))
+      return false;
+  return true;
+}
+
+/* All nodes of which is_suggested(). */
+static void suggest_each(placing *p, const pai__req *r)
+{
+  pai__bridge *g = p->g;
+
+  p->all = true;
+  for (uint32_t i = 0; i < p->s->park->nspots; i++) {
+    uint32_t own = ((uint32_t *)g->banks->nodes.data)[i];
+
+    if (own == PAI__NONE)
+      continue;
+    if (is_suggested(p, r, i))
+      pai__bits_set(g->suggested.data, own, own);
+    else
+      p->all = false;
+  }
+}
+
+/* Is there nothing but cells to be looked at? */
+static bool wants_cells_only(const pai_sched *s, const pai__req *r)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t i = 0;
+
+  while (i < r->nwants && w[i].gpus != 0 && w[i].cpus == 0 &&
+         w[i].memory == 0 && w[i].ports == 0)
+    i++;
+  return i == r->nwants && s->kept.len == 0;
+}
+
+/* The nodes, as HiveD numbers them; p->all if it may be any.  PAI_ENOMEM. */
+static int suggest(placing *p, int phase)
+{
+  pai__bridge *g = p->g;
+  const pai__req *r = pai__req_at(p->s, p->req);
+  uint32_t words = PAI__BITS_WORDS((uint32_t)g->banks->cluster->nnodes) + 1;
+  uint32_t nodes = p->s->park->nspots;
+
+  p->all = wants_cells_only(p->s, r);
+  if (p->all)
+    return PAI_OK;
+  g->suggested.len = g->beside.len = 0;
+  if (pai__flat_reserve(&g->suggested, &g->alloc, words) < 0 ||
+      pai__flat_reserve(&g->beside, &g->alloc, nodes) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(&g->suggested, words);
+  (void)pai__flat_push(&g->beside, nodes);
+  for (uint32_t i = 0; i < nodes; i++)
+    ((pai__beside *)g->beside.data)[i] = beside_of(pai__room_at(p->s, i));
+  suggest_each(p, r);
+  if (phase == PAI__HIVED_PREEMPTING && !p->all) {
+    add_preemptible(p, r);
+    suggest_each(p, r);
+  }
+  return PAI_OK;
+}
+
+static int ask(placing *p, int phase)
+{
+  int rc = suggest(p, phase);
+
+  if (rc < 0)
+    return rc;
+  return pai__hived_schedule(
+    p->g->engine, &p->q,
+    pai__bridge_pod(pai__req_at(p->s, p->req)->id, p->instance, 0),
+    p->all ? NULL : p->g->suggested.data, phase, &p->result);
+}
+
+/* Where a task's leaves are; they are on one node. */
+static void place_task(const placing *p, const uint32_t *leaves, uint32_t n,
+                       pai_task_place *place)
+{
+  const pai__leaf_place *places = p->g->banks->places.data;
+
+  place->node = places[leaves[0]].node;
+  for (uint32_t i = 0; i < n; i++)
+    place->gpus |= UINT64_C(1) << places[leaves[i]].bit;
+}
+
+/* Tasks without GPUs have no cells: each is where the one before it was, or on
+ * the next node with room, beside those with GPUs.  False: there is none. */
+static bool place_others(const placing *p, pai_task_place *tasks)
+{
+  const pai__req *r = pai__req_at(p->s, p->req);
+  const pai__want *w = pai__wants_of(p->s, r);
+  const pai_task_place *t = tasks;
+  pai__beside *left = p->g->beside.data;
+  uint32_t node = 0, nodes = p->s->park->nspots, others = 0;
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    others += w[i].gpus == 0;
+  if (others == 0)
+    return true;
+  for (uint32_t i = 0; i < nodes; i++)
+    left[i] = beside_of(pai__room_at(p->s, i));
+  for (uint32_t i = 0; i < r->nwants; i++)
+    for (uint32_t k = 0; k < w[i].tasks; k++, t++)
+      if (w[i].gpus != 0)
+        take_beside(&left[t->node], &w[i], 1);
+  for (uint32_t i = 0; i < r->nwants; i++) {
+    if (w[i].gpus == 0)
+      for (uint32_t k = 0; k < w[i].tasks; k++) {
+        while (node < nodes &&
+               (!has_beside(&left[node], &w[i]) ||
+                pai__req_node_lack(p->s, r, node) != PAI_LACK_NOTHING))
+          node++;
+        if (node == nodes)
+          return false;
+        tasks[k].node = node;
+        take_beside(&left[node], &w[i], 1);
+      }
+    tasks += w[i].tasks;
+  }
+  return true;
+}
+
+/* The gang's pods, which lie by ascending size, as tasks of wants.  PAI_OK;
+ * PAI_EBUSY: those without GPUs have no room; PAI_ENOMEM. */
+static int list_tasks(const placing *p)
+{
+  const pai__req *r = pai__req_at(p->s, p->req);
+  const pai__want *w = pai__wants_of(p->s, r);
+  const pai__hived_member *members = p->g->members.data;
+  pai__flat *tasks = &p->g->tasks;
+
+  tasks->len = 0;
+  for (uint32_t i = 0; i < r->nwants; i++) {
+    uint32_t first = 0, before = 0;
+
+    if (pai__flat_reserve(tasks, &p->g->alloc, w[i].tasks) < 0)
+      return PAI_ENOMEM;
+    /* Pods of smaller sizes, then those of wants before it. */
+    for (uint32_t m = 0; w[i].gpus != 0 && members[m].leaves != w[i].gpus; m++)
+      first += members[m].leaves * members[m].pods;
+    for (uint32_t k = 0; k < i; k++)
+      before += w[k].gpus == w[i].gpus ? w[k].tasks : 0;
+    for (uint32_t t = 0; t < w[i].tasks; t++) {
+      pai_task_place *to =
+        (pai_task_place *)tasks->data + pai__flat_push(tasks, 1);
+
+      *to = (pai_task_place){ .struct_size = sizeof(*to) };
+      if (w[i].gpus != 0)
+        place_task(p, p->result.gang.leaves + first + (before + t) * w[i].gpus,
+                   w[i].gpus, to);
+    }
+  }
+  return place_others(p, tasks->data) ? PAI_OK : PAI_EBUSY;
+}
+
+/* --- what comes of it ----------------------------------------------------- */
+
+static void refuse(const placing *p, uint32_t lack, uint64_t wanted,
+                   uint64_t found)
+{
+  *pai__why_of(p->s, p->req) = (pai__why){ .lack = lack,
+                                           .of = lack,
+                                           .wanted = wanted,
+                                           .found = found,
+                                           .node = PAI__NONE,
+                                           .text = PAI__NONE };
+}
+
+/* In words of its own. */
+static int refuse_because(const placing *p, const char *text)
+{
+  refuse(p, PAI_LACK_POLICY, 0, 0);
+  return pai__texts_add(&p->s->names, &p->s->alloc, text,
+                        &pai__why_of(p->s, p->req)->text);
+}
+
+/* What HiveD does not look at is short where its cells are. */
+static int refuse_beside(const placing *p)
+{
+  return refuse_because(
+    p,
+    "the nodes of its cells have too few CPUs, too little memory or too few "
+    "ports left, or are kept for others");
+}
+
+/* 1: it was started; 0: not, for CPUs, memory or ports are short on a node that
+ * HiveD chose for more than one task. */
+static int bind(placing *p)
+{
+  uint64_t id = pai__req_at(p->s, p->req)->id;
+  uint32_t run;
+  int rc = list_tasks(p);
+
+  if (rc == PAI_OK)
+    rc =
+      pai__take_places(p->s, p->req, p->g->tasks.data, p->g->tasks.len, false);
+  if (rc == PAI_EBUSY)
+    return refuse_beside(p);
+  if (rc == PAI_OK)
+    rc = pai__start(p->s, p->req, p->g->tasks.len);
+  if (rc < 0)
+    return rc;
+  pai__bridge_unlist(p->g, id, p->instance);
+  run = pai__run_find(p->s, pai__req_find(p->s, id), p->instance);
+  /* Of a group that had reserved its cells HiveD knows all. */
+  rc = pai__bridge_bind(p->g, p->s, run,
+                        p->result.info.leaves != NULL ? &p->result.info : NULL,
+                        NULL);
+  return rc < 0 ? rc : 1;
+}
+
+static int stop_victims(placing *p)
+{
+  uint64_t by = pai__req_at(p->s, p->req)->id;
+  int rc = PAI_OK;
+
+  for (uint32_t i = 0; i < p->result.ngroups && rc == PAI_OK; i++) {
+    uint64_t id;
+    uint32_t instance, req;
+
+    if (!pai__bridge_name_read(
+          pai__hived_group_name(p->g->engine, p->result.groups[i]), &id,
+          &instance))
+      continue;
+    req = pai__req_find(p->s, id);
+    if (req != PAI__NONE)
+      rc = pai__stop(p->s, pai__run_find(p->s, req, instance),
+                     PAI_STOP_PREEMPTED, by);
+  }
+  refuse(p, PAI_LACK_VICTIMS, 0, p->result.ngroups);
+  return rc;
+}
+
+/* It reserves its cells, and those that are on them stop. */
+static int preempt(placing *p)
+{
+  int rc = ask(p, PAI__HIVED_PREEMPTING);
+
+  if (rc < 0 || p->result.kind != PAI__HIVED_PREEMPT)
+    return rc;
+  rc = pai__bridge_list(p->g, pai__req_at(p->s, p->req)->id, p->instance);
+  return rc < 0 ? rc : stop_victims(p);
+}
+
+/* GPUs of its own kind that the virtual cluster has left. */
+static uint64_t share_left(const placing *p)
+{
+  const pai__req *r = pai__req_at(p->s, p->req);
+  uint64_t left = 0;
+
+  for (uint32_t k = 0; k < p->s->park->nkinds; k++) {
+    uint32_t type = pai__wants_of(p->s, r)->type;
+    uint64_t own = pai__share_left(p->s, r->tenant, k);
+
+    if ((type == PAI__NONE || type == k) && own != UINT64_MAX)
+      left += own;
+  }
+  return left;
+}
+
+/* What never can run, as things are. */
+static int tell_never(const placing *p)
+{
+  switch (p->result.why.kind) {
+  case PAI__WHY_NO_PIN:
+    return refuse_because(
+      p, "that pinned cell is not one of its own virtual cluster");
+  case PAI__WHY_OPPORTUNISTIC_PIN:
+    return refuse_because(
+      p, "an opportunistic request cannot ask for a pinned cell");
+  case PAI__WHY_NO_TYPE: refuse(p, PAI_LACK_TYPE, 0, 0); return PAI_OK;
+  default:
+    return refuse_because(
+      p,
+      "its virtual cluster owns no cells of such GPUs but pinned ones, which "
+      "are to be asked for");
+  }
+}
+
+static int tell_why(const placing *p)
+{
+  const pai__hived_why *why = &p->result.why;
+  uint64_t wanted = pai__gpus_wanted(p->s, p->req), left = share_left(p);
+
+  switch (why->kind) {
+  case PAI__WHY_SICK_NODE: refuse(p, PAI_LACK_HEALTH, 0, 0); break;
+  case PAI__WHY_UNSUGGESTED_NODE: return refuse_beside(p);
+  case PAI__WHY_MAPPING:
+    if (!p->all)
+      return refuse_beside(p);
+    refuse(p, PAI_LACK_HEALTH, 0, 0);
+    break;
+  case PAI__WHY_CAPACITY:
+    if (why->vc == PAI__NOTHING)
+      refuse(p, PAI_LACK_GPU, wanted, 0);
+    else if (left < wanted)
+      refuse(p, PAI_LACK_QUOTA, wanted, left);
+    else
+      refuse(p, PAI_LACK_TOPOLOGY, wanted, left);
+    break;
+  default: return tell_never(p);
+  }
+  if (pai__why_of(p->s, p->req)->lack == PAI_LACK_TOPOLOGY)
+    pai__why_of(p->s, p->req)->of = PAI_LACK_GPU;
+  return PAI_OK;
+}
+
+/* It waits; but if that is because too few CPUs or the like are left, less
+ * important ones may have them. */
+static int wait_or_preempt(placing *p)
+{
+  int why = p->result.why.kind, rc = PAI_OK;
+
+  if (!p->all && p->q.priority >= 0 &&
+      (why == PAI__WHY_UNSUGGESTED_NODE || why == PAI__WHY_MAPPING))
+    rc = preempt(p);
+  if (rc < 0 || p->result.kind == PAI__HIVED_PREEMPT)
+    return rc;
+  return p->result.kind == PAI__HIVED_BIND ? refuse_beside(p) : tell_why(p);
+}
+
+int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  placing p = { .g = g, .s = s, .req = req };
+  int rc;
+
+  p.instance = next_instance(s, r);
+  pai__bridge_name_of(&p.name, r->id, p.instance);
+  rc = pai__bridge_request(g, s, req, &p.name, &p.q);
+  if (rc == PAI_ENOTSUP)
+    return pai__try(s, req, PAI_PLACE_PACK, false);
+  if (rc == PAI_EINVAL)
+    return refuse_because(&p, "it wants GPUs of several types, and a gang of "
+                              "HiveD's has GPUs of one");
+  if (rc == PAI_OK)
+    rc = ask(&p, PAI__HIVED_FILTERING);
+  if (rc == PAI_OK && p.result.kind == PAI__HIVED_PREEMPT)
+    rc = preempt(&p);
+  if (rc < 0 || p.result.kind == PAI__HIVED_PREEMPT)
+    return rc;
+  return p.result.kind == PAI__HIVED_BIND ? bind(&p) : wait_or_preempt(&p);
+}
