@@ -5,13 +5,10 @@ _openpai()
   local verbs='run doctor at spec cluster sched sim trace when what-if fit help'
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
-  local sched_verbs='replay show explain hived-replay'
+  local sched_verbs='replay show explain story hived-replay'
   local sim_verbs='run generate'
   local trace_verbs='show convert'
   local forms='openpai hived layout kubernetes slurm alibaba'
-  local verbs='run doctor at spec cluster sched help'
-  local sched_verbs='replay show explain story hived-replay'
-  local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
 
@@ -52,8 +49,7 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
-    'sched replay') options='--json --options --policy --until --help' ;;
-    'sched replay') options='--json --check --policy --until --help' ;;
+    'sched replay') options='--json --check --options --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
     'sched story') options='--json --policy --help' ;;
