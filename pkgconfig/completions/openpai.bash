@@ -2,16 +2,13 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run doctor spec cluster sched sim trace help'
+  local verbs='run doctor at spec cluster sched sim trace when what-if fit help'
   local spec_verbs='check render show convert fmt diff schema'
   local cluster_verbs='show check hived top'
-  local sched_verbs='replay show explain hived-replay'
+  local sched_verbs='replay show explain story hived-replay'
   local sim_verbs='run generate'
   local trace_verbs='show convert'
   local forms='openpai hived layout kubernetes slurm alibaba'
-  local verbs='run doctor at spec cluster sched help'
-  local sched_verbs='replay show explain story hived-replay'
-  local forms='openpai hived layout kubernetes slurm'
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local verb=${COMP_WORDS[1]} options='' files=''
 
@@ -32,7 +29,7 @@ _openpai()
   esac
   case $verb in
     'spec schema' | 'cluster top') ;;
-    run | 'spec '* | 'cluster '* | 'sched '* | 'sim run' | 'trace '*) files=yes ;;
+    run | when | what-if | fit | 'spec '* | 'cluster '* | 'sched '* | 'sim run' | 'trace '*) files=yes ;;
   esac
   case $verb in
     run) options='--json --quiet --verbose --root --param --help' ;;
@@ -52,13 +49,15 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
-    'sched replay') options='--json --options --policy --until --help' ;;
-    'sched replay') options='--json --check --policy --until --help' ;;
+    'sched replay') options='--json --check --options --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
     'sched story') options='--json --policy --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     sim) options="$sim_verbs --help" ;;
+    when) options='--history --arrivals --runs --seed --quick --json --help' ;;
+    what-if) options='--submit --kill --drain --add --vc --policy --config --force --history --arrivals --runs --seed --quick --json --help' ;;
+    fit) options='--vc --history --arrivals --runs --seed --quick --json --help' ;;
     'sim run') options='--cluster --trace --policy --as --model --sort --strict --verbose --seed --until --estimates --start-cost --restart-cost --stop-cost --checkpoint --mtbf --mttr --fail --patience --stretch --spread --json --csv --html --log --events --jobs-csv --help' ;;
     'sim generate') options='--jobs --seed --like --load --gpus --cluster
       --most-gpus --gpus-per-node --users --vcs --model --faults --help' ;;

@@ -203,7 +203,7 @@ int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
   pai_forecast *f = NULL;
   int rc = make_empty(&f, sched, opts, err);
 
-  if (rc < 0)
+  if (f == NULL)
     return rc;
   f->believed = history == NULL;
   if (list(f, sched, history) < 0)

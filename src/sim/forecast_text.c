@@ -2,8 +2,11 @@
 #include "sim/forecast_text.h"
 
 #include "sched/form.h"
+#include "sim/format.h"
 
 #include <inttypes.h>
+
+enum { MOST_NAME = 60 }; /* columns */
 
 static const struct {
   const char *name, *as;
@@ -21,7 +24,7 @@ static const struct {
   [PAI_ALIKE_NAME] = { "name", "as long as the last ones of their names did" },
 };
 
-const char *pai__alike_name(int alike)
+static const char *alike_name(int alike)
 {
   return alike >= 0 && alike < PAI__ALIKES ? alikes[alike].name : "";
 }
@@ -31,12 +34,16 @@ const char *pai__alike_name(int alike)
 void pai__say_who(pai__buf *out, uint64_t id, const char *name,
                   const char *user)
 {
-  if (name != NULL)
-    pai__buf_printf(out, "%s (request %" PRIu64 ")", name, id);
-  else
+  if (name != NULL) {
+    (void)pai__put_name(out, name, MOST_NAME);
+    pai__buf_printf(out, " (request %" PRIu64 ")", id);
+  } else {
     pai__buf_printf(out, "request %" PRIu64, id);
-  if (user != NULL)
-    pai__buf_printf(out, " of %s", user);
+  }
+  if (user != NULL) {
+    pai__buf_str(out, " of ");
+    (void)pai__put_name(out, user, MOST_NAME);
+  }
 }
 
 static void say_times(pai__buf *out, const pai_forecast *f,
@@ -171,7 +178,7 @@ static void put_wait(pai__json_writer *w, const pai__fwait *x)
   pai__put_time(w, "p50", x->p50);
   pai__put_time(w, "p90", x->p90);
   pai__put_number(w, "started", x->started);
-  put_text(w, "alike", pai__alike_name(x->alike));
+  put_text(w, "alike", alike_name(x->alike));
   pai__put_number(w, "guessed",
                   x->started != 0
                     ? (int64_t)((x->guessed + x->started / 2) / x->started)

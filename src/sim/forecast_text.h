@@ -22,9 +22,6 @@ void pai__put_forecast(pai__json_writer *w, const pai_forecast *f);
 void pai__put_time(pai__json_writer *w, const char *key, pai_time t);
 void pai__put_number(pai__json_writer *w, const char *key, int64_t n);
 
-/* The name of a PAI_ALIKE_*. */
-const char *pai__alike_name(int alike);
-
 /* Hands what was said, or the JSON that `put` makes, to a caller.  The codes
  * of pai_forecast_write(). */
 int pai__say_or_put(const pai_alloc *alloc, int format,

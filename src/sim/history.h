@@ -88,10 +88,6 @@ void pai__past_of(const pai_sched *s, const pai_request_view *v,
 uint64_t pai__draw_random(uint64_t seed, uint64_t run, uint64_t id,
                           uint64_t instance);
 
-/* The request of one that came, with all that it points at, in one block of
- * the allocator; NULL without memory. */
-pai__came *pai__came_copy(const pai_alloc *alloc, const pai_request *q,
-                          pai_time time);
 void pai__came_free(const pai_alloc *alloc, pai__came *came);
 /* The i-th of those that came last, in their order. */
 const pai__came *pai__came_at(const pai_history *h, uint32_t i);

@@ -51,8 +51,9 @@ static int copy_wants(pai_want *wants, const pai_request *q)
   return PAI_OK;
 }
 
-pai__came *pai__came_copy(const pai_alloc *alloc, const pai_request *q,
-                          pai_time time)
+/* With all that it points at, in one block. */
+static pai__came *copy_request(const pai_alloc *alloc, const pai_request *q,
+                               pai_time time)
 {
   block strings = { .next = NULL };
   pai_request copy = *q;
@@ -102,7 +103,7 @@ const pai__came *pai__came_at(const pai_history *h, uint32_t i)
 static int keep(pai_history *h, const pai_request *q, pai_time time,
                 pai_error **err)
 {
-  pai__came *came = pai__came_copy(&h->alloc, q, time);
+  pai__came *came = copy_request(&h->alloc, q, time);
 
   if (came == NULL)
     return pai__oom(err);

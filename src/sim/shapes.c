@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUNS = 30, MOST_SHAPES = 64 };
+enum { RUNS = 30, MOST_SHAPES = 64, LEAST_GAIN = 50 /* thousandths */ };
 
 typedef struct seeking {
   pai_shapes *shapes;
@@ -68,7 +68,8 @@ static bool is_known(const pai_shapes *s, const pai__trial *x)
   return false;
 }
 
-/* What it would gain of the wait, times what it would keep of the GPUs. */
+/* What it would gain of the wait, times what it would keep of the GPUs; 0: it
+ * is not worth it. */
 static uint64_t score_of(const seeking *k, const pai__trial *x)
 {
   const pai_forecast *f = k->shapes->as_is;
@@ -79,7 +80,7 @@ static uint64_t score_of(const seeking *k, const pai__trial *x)
     return 0;
   if (was != INT64_MAX && was > f->now)
     gain = (uint64_t)((was - is) / ((was - f->now) / 1000 + 1));
-  return gain * x->view.share;
+  return gain >= LEAST_GAIN ? gain * x->view.share : 0;
 }
 
 static int foresee(const seeking *k, const pai_sched *fork, pai__trial *x)

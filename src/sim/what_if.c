@@ -227,30 +227,36 @@ static void count_turned(pai_what_if *w)
   }
 }
 
+/* A request that starts in both, by its median; or NULL. */
+static const pai__fwait *in_both(const pai_what_if *w, const pai__fwait *a)
+{
+  const pai__fwait *b = pai__forecast_find(w->after, a->id);
+
+  return b != NULL && a->p50 != INT64_MAX && b->p50 != INT64_MAX ? b : NULL;
+}
+
 /* Sums of waits cannot overflow: they are divided before. */
 static void count_waits(pai_what_if *w)
 {
-  pai_time sum[2] = { 0, 0 }, rest[2] = { 0, 0 };
+  pai_time now = w->before->now, rest[2] = { 0, 0 };
   int64_t n = 0;
 
-  for (uint32_t pass = 0; pass < 2; pass++)
-    for (uint32_t i = 0; i < w->before->nwaits; i++) {
-      const pai__fwait *a = &w->before->waits[i];
-      const pai__fwait *b = pai__forecast_find(w->after, a->id);
+  for (uint32_t i = 0; i < w->before->nwaits; i++)
+    n += in_both(w, &w->before->waits[i]) != NULL;
+  for (uint32_t i = 0; n > 0 && i < w->before->nwaits; i++) {
+    const pai__fwait *a = &w->before->waits[i], *b = in_both(w, a);
 
-      if (b == NULL || a->p50 == INT64_MAX || b->p50 == INT64_MAX)
-        continue;
-      if (pass == 0) {
-        n++;
-        continue;
-      }
-      sum[0] += (a->p50 - w->before->now) / n;
-      sum[1] += (b->p50 - w->before->now) / n;
-      rest[0] += (a->p50 - w->before->now) % n;
-      rest[1] += (b->p50 - w->before->now) % n;
-    }
-  w->view.wait_before = sum[0] + (n != 0 ? rest[0] / n : 0);
-  w->view.wait_after = sum[1] + (n != 0 ? rest[1] / n : 0);
+    if (b == NULL)
+      continue;
+    w->view.wait_before += (a->p50 - now) / n;
+    w->view.wait_after += (b->p50 - now) / n;
+    rest[0] += (a->p50 - now) % n;
+    rest[1] += (b->p50 - now) % n;
+  }
+  if (n > 0) {
+    w->view.wait_before += rest[0] / n;
+    w->view.wait_after += rest[1] / n;
+  }
 }
 
 static void compare(pai_what_if *w)

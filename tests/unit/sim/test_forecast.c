@@ -375,6 +375,24 @@ static void texts_tell_what_was_assumed(void **state)
   pai_sched_free(s);
 }
 
+static void names_do_nothing_to_terminals(void **state)
+{
+  pai_sched *s = scene_new(NODES, "fifo", NULL, NULL);
+  pai_forecast *f;
+  pai__buf out;
+
+  (void)state;
+  assert_int_equal(request(s, 1, "\033[31mann", 1, 10), PAI_OK);
+  f = forecast(s, NULL, NULL);
+  pai__buf_init(&out, &pai__libc_alloc);
+  assert_int_equal(pai_forecast_write(f, PAI_FORMAT_TEXT, collect, &out, NULL),
+                   PAI_OK);
+  assert_non_null(strstr(out.data, "train-1 (request 1) of ?[31mann: now\n"));
+  pai__buf_dispose(&out);
+  pai_forecast_free(f);
+  pai_sched_free(s);
+}
+
 static void bad_arguments_are_refused(void **state)
 {
   pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
@@ -454,6 +472,7 @@ int main(void)
     cmocka_unit_test(jobs_that_come_count),
     cmocka_unit_test(forecasts_learn),
     cmocka_unit_test(texts_tell_what_was_assumed),
+    cmocka_unit_test(names_do_nothing_to_terminals),
     cmocka_unit_test(bad_arguments_are_refused),
     cmocka_unit_test(no_memory_is_survived),
   };

@@ -1,0 +1,282 @@
+"""openpai when, what-if and fit: what will be, from a scheduler's log."""
+
+import json
+
+import program
+
+SECOND = 1000000
+
+
+def lines():
+    """Ten jobs of ann have taken 100 s to 190 s; two run, three wait."""
+    yield {"snapshot": 1, "time": 0, "events": 0, "turns": 0, "orders": 0,
+           "first_port": 20000, "last_port": 20009, "next_port": 20000,
+           "cluster": {
+               "skus": {"box": {"gpu": "t4", "gpus": 4, "cpus": 8,
+                                "memory": "16G"}},
+               "nodes": [{"name": "a", "sku": "box"},
+                         {"name": "b", "sku": "box"}],
+               "virtualClusters": {"x": {"cells": {"box": 1}},
+                                   "y": {"cells": {"box": 1}}}},
+           "policy": {"name": "fifo", "options": {}, "state": None}}
+    time = 0
+
+    def submit(number, user, name, vc):
+        return {"time": time, "event": "submit", "request": {
+            "id": number, "name": name, "user": user, "vc": vc,
+            "wants": [{"gpus": 4}]}}
+
+    for i in range(1, 11):
+        yield submit(i, "ann", f"train-{i}", "x")
+        yield {"time": time, "event": "decide"}
+        yield {"time": time, "event": "started", "id": i}
+        time += (90 + 10 * i) * SECOND
+        yield {"time": time, "event": "finished", "id": i}
+    yield submit(11, "ann", "train-11", "x")
+    yield submit(12, "ann", "train-12", "y")
+    yield submit(13, "ann", "train-13", "x")
+    yield submit(14, "bob", "other", "x")
+    yield submit(15, "bob", "other", "x")
+    yield {"time": time, "event": "decide"}
+    for i in (11, 12):
+        yield {"time": time, "event": "started", "id": i}
+
+
+NOW = sum(90 + 10 * i for i in range(1, 11)) * SECOND
+
+
+class FutureTest(program.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.log = self.write("a.log", "".join(
+            json.dumps(line, separators=(",", ":")) + "\n"
+            for line in lines()))
+
+    def ask(self, *words, code=0):
+        done = self.run_cli(*words)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def json(self, *words, code=0):
+        return json.loads(self.ask(*words, "--json", self.log,
+                                   code=code).stdout)
+
+    # --- when ---------------------------------------------------------------
+
+    def test_when(self):
+        done = self.ask("when", self.log)
+        self.assertEqual(done.stderr, "")
+        told = done.stdout.splitlines()
+        self.assertEqual(len(told), 4)
+        self.assertRegex(told[0], r"^train-13 \(request 13\) of ann: in \d+ s "
+                                  r"to \d+ (s|min), most likely in about \d+ s$")
+        self.assertIn("no new jobs come (100 futures)", told[3])
+
+    def test_when_json(self):
+        told = self.json("when")
+        self.assertEqual(told["now"], NOW)
+        self.assertEqual([r["id"] for r in told["requests"]], [13, 14, 15])
+        first = told["requests"][0]
+        self.assertEqual(first["alike"], "name")
+        self.assertIn(first["guessed"], (1, 2))
+        self.assertTrue(NOW + 90 * SECOND < first["p10"] < first["p50"]
+                        < first["p90"] < NOW + 300 * SECOND)
+        self.assertEqual(told, self.json("when"))
+        self.assertNotEqual(told, self.json("when", "--seed", "7"))
+        self.assertEqual(self.json("when", "--runs", "5")["runs"], 5)
+
+    def test_when_of_one(self):
+        for job in ("13", "train-13"):
+            done = self.ask("when", self.log, job)
+            self.assertEqual(len(done.stdout.splitlines()), 2)
+            self.assertIn("that 1 job before it takes as long as the last "
+                          "ones of their names did", done.stdout)
+        done = self.ask("when", self.log, "11", code=1)
+        self.assertEqual(done.stderr, "openpai: error: request 11 does not "
+                                      "wait\n")
+        done = self.ask("when", self.log, "other", code=1)
+        self.assertIn("requests 14 and 15 are both called 'other'",
+                      done.stderr)
+        done = self.ask("when", self.log, "nobody", code=1)
+        self.assertIn("there is no request 'nobody' at the end of",
+                      done.stderr)
+
+    def test_arrivals(self):
+        told = self.json("when", "--arrivals")
+        self.assertTrue(told["arrivals"])
+
+    def test_snapshot(self):
+        saved = self.run_cli("sched", "show", "--json", self.log).stdout
+        done = self.ask("when", self.write("b.log", saved))
+        # Nothing has ended in it: an hour, for all that is known.
+        self.assertIn("train-13 (request 13) of ann: in 60 min\n".replace(
+            "60 min", "1 h"), done.stdout)
+
+    def test_history(self):
+        saved = self.run_cli("sched", "show", "--json", self.log).stdout
+        trace = self.write("t.jsonl", "".join(
+            '{"time":%d,"id":"%d","user":"ann","name":"train-%d","gpus":4,'
+            '"duration":%d}\n' % (i, i, i, 500 + i) for i in range(20)))
+        done = self.ask("when", "--history", trace,
+                        self.write("b.log", saved), "13")
+        self.assertIn("their names did", done.stdout)
+        self.assertIn("in 8 min to 9 min", done.stdout)
+        done = self.ask("when", "--history", "none", self.log, code=2)
+        self.assertIn("none", done.stderr)
+
+    def test_standard_input(self):
+        with open(self.log, encoding="utf-8") as log:
+            done = self.run_cli("when", "-", input=log.read())
+        self.assertEqual(done.stdout, self.ask("when", self.log).stdout)
+
+    def test_forecasts_are_compared(self):
+        """In a long log, forecasts meet what came true."""
+        trace = self.write("t.jsonl", "".join(
+            '{"time":%d,"id":"%d","user":"u%d","gpus":%d,"duration":%d}\n'
+            % (i * 60, i, i % 7, 1 + i % 4, 30 + i * i % 1700)
+            for i in range(800)))
+        log = str(self.folder / "long.log")
+        self.ask("sim", "--cluster", "nodes:2 gpu:4 cpus:64", "--trace",
+                 trace, "--until", "40000", "--log", log)
+        done = self.ask("when", log)
+        self.assertRegex(done.stdout, r"corrected by \d+ forecasts? that came "
+                                      r"true")
+        self.assertNotIn("corrected", self.ask("when", "--quick", log).stdout)
+
+    # --- what-if ------------------------------------------------------------
+
+    def test_kill(self):
+        done = self.ask("what-if", "--kill", "11", self.log)
+        self.assertIn("At once 1 start, 1 stop, 0 move.\n"
+                      "  stops at once: train-11 (request 11) of ann\n"
+                      "  starts at once: train-13 (request 13) of ann\n",
+                      done.stdout)
+        told = self.json("what-if", "--kill=train-11")
+        self.assertEqual((told["start_now"], told["stop_now"], told["unsafe"]),
+                         (1, 1, False))
+        self.assertEqual(told["after"]["requests"][0]["p50"], NOW)
+
+    def test_drain_and_submit(self):
+        told = self.json("what-if", "--drain", "a", "--submit",
+                         "gpus=4 user=cid vc=y name=new duration=2h")
+        self.assertFalse(told["unsafe"])
+        self.assertEqual(told["later"], 3)
+        self.assertEqual(told["after"]["requests"][-1]["id"], 16)
+        told = self.json("what-if", "--drain", "a", "--drain", "b")
+        self.assertEqual(told["never"], 3)
+        self.assertIsNone(told["after"]["requests"][0]["p50"])
+
+    def test_clusters(self):
+        told = self.json("what-if", "--add", "1x box", "--vc", "x=2")
+        self.assertEqual(told["start_now"], 1)
+        told = self.json("what-if", "--add", "2x gpu:4:h100 cpus:8 mem:16G",
+                         "--vc", "y=added1-:1")
+        self.assertEqual(told["stop_now"], 0)
+        done = self.ask("what-if", "--add", "0x box", self.log, code=1)
+        self.assertIn('nodes are added as "2x gpu:8:h100"', done.stderr)
+        done = self.ask("what-if", "--vc", "z=2", self.log, code=1)
+        self.assertIn("no virtual cluster 'z'", done.stderr)
+        done = self.ask("what-if", "--vc", "x", self.log, code=2)
+        self.assertIn("--vc needs NAME=SHARE", done.stderr)
+
+    def test_unsafe(self):
+        config = self.write("new.yaml", """\
+skus: {box: {gpu: t4, gpus: 4, cpus: 8, memory: 16G}}
+nodes: [{name: b, sku: box}, {name: c, sku: box}]
+virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
+""")
+        done = self.ask("what-if", "--config", config, self.log, code=1)
+        self.assertIn("Not safe: something that runs is lost.\n"
+                      "At once 0 start, 0 stop, 1 move.\n"
+                      "  moves at once: train-11 (request 11) of ann, for it "
+                      "loses its node\n", done.stdout)
+        self.assertEqual(done.stderr,
+                         "openpai: error: this is not safe: 0 that run would "
+                         "be stopped, 1 would begin anew elsewhere\n"
+                         "  help: --force if that is meant\n")
+        done = self.ask("what-if", "--force", "--config", config, self.log)
+        self.assertEqual(done.stderr, "")
+        # A virtual cluster with requests cannot go.
+        config = self.write("new.yaml", "nodes: [{name: a, sku: box}]\n"
+                            "skus: {box: {gpu: t4, gpus: 4, cpus: 8, memory: "
+                            "16G}}\n")
+        done = self.ask("what-if", "--config", config, self.log, code=1)
+        self.assertIn("virtual cluster", done.stderr)
+
+    def test_policy(self):
+        self.assertEqual(self.json("what-if", "--policy", "backfill")["same"],
+                         3)
+        self.json("what-if", "--policy", 'fifo:{"greedy":true}')
+        done = self.ask("what-if", "--policy", "best", self.log, code=1)
+        self.assertIn("'best'", done.stderr)
+
+    def test_wrong_changes(self):
+        for words, code, what in (
+                ([], 2, "nothing is to be changed in"),
+                (["--kill"], 2, "this option needs a value: --kill"),
+                (["--submit", "gpus=x"], 2, "this is nothing that a request "
+                                            "has: gpus=x"),
+                (["--submit", "gpus"], 2, "has: gpus"),
+                (["--submit", "gpus=64 vc=x"], 1, "asks for 64 GPUs"),
+                (["--drain", "z"], 1, "'z'"),
+                (["--drain", "a", "--kill", "99"], 1, "change 2: ")):
+            done = self.run_cli("what-if", self.log, *words)
+            self.assertEqual(done.returncode, code, words)
+            self.assertIn(what, done.stderr)
+
+    # --- fit ----------------------------------------------------------------
+
+    def test_fit(self):
+        done = self.ask("fit", self.log, "13")
+        self.assertIn("train-13 (request 13) of ann: in ", done.stdout)
+        self.assertIn("No other shape that was tried starts sooner.",
+                      done.stdout)
+        told = json.loads(self.ask("fit", "--json", "--vc", "y", self.log,
+                                   "13").stdout)
+        self.assertEqual(told["shapes"][0]["what"], "as it is")
+        done = self.ask("fit", self.log, "12", code=1)
+        self.assertIn("request 12 does not wait", done.stderr)
+        done = self.ask("fit", self.log, code=2)
+        self.assertIn("this verb needs: LOG JOB", done.stderr)
+
+    def test_fit_less(self):
+        head = list(lines())[0]
+        log = [head] + [
+            {"time": 0, "event": "submit", "request": {
+                "id": 1, "vc": "x", "duration": 100 * SECOND,
+                "wants": [{"gpus": 1}]}},
+            {"time": 0, "event": "submit", "request": {
+                "id": 2, "vc": "x", "wants": [{"gpus": 4}]}},
+            {"time": 0, "event": "decide"}]
+        text = "".join(json.dumps(line, separators=(",", ":")) + "\n"
+                       for line in log)
+        done = self.run_cli("fit", "-", "2", input=text)
+        self.assertIn("  now: 3 GPUs for each task rather than 4 (75 % of its "
+                      "GPUs)\n", done.stdout)
+        told = json.loads(self.run_cli("fit", "--vc", "y", "--json", "-", "2",
+                                       input=text).stdout)
+        self.assertEqual(told["shapes"][1]["vc"], "y")
+        self.assertEqual(told["shapes"][1]["changes"],
+                         [{"event": "change", "id": 2, "key": "vc", "want": 0,
+                           "value": "y"}])
+
+    # --- wrong logs -----------------------------------------------------------
+
+    def test_wrong_logs(self):
+        done = self.ask("when", self.write("d.log", ""), code=1)
+        self.assertIn("this log is empty", done.stderr)
+        done = self.ask("when", "nowhere.log", code=2)
+        self.assertIn("cannot read nowhere.log", done.stderr)
+        with open(self.log, encoding="utf-8") as log:
+            text = log.read()
+        done = self.ask("when", self.write("e.log", text + "{\"x\":1}\n"),
+                        code=1)
+        self.assertRegex(done.stderr, r"e\.log:50:\d+: error: ")
+        for words in (["--runs", "x"], ["--runs", "100001"], ["--seed", "-1"],
+                      ["a", "b", "c"]):
+            self.assertEqual(
+                self.run_cli("when", *words, self.log).returncode, 2)
+
+
+if __name__ == "__main__":
+    program.main()
