@@ -180,6 +180,8 @@ struct pai_sched {
   pai_alloc alloc;
   pai__park *park;
   pai__marks m;
+  void *block; /* of a fork: what it has copied */
+  size_t block_size;
 
   /* By index; whys are those of requests. */
   pai__flat reqs, runs, rooms, cpus, kept, whys;
