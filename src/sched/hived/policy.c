@@ -123,6 +123,20 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
   return PAI_OK;
 }
 
+/* --- requests ------------------------------------------------------------- */
+
+static int admit(void *state, void *data, const pai_policy_host *host,
+                 uint64_t id)
+{
+  const pai_sched *s = host->sched;
+  const char *never;
+  int rc = pai__bridge_never(state, s, pai__req_find(s, id), &never);
+
+  (void)data;
+  return rc < 0 || never == NULL ? rc
+                                 : host->give_up(host, PAI_ENOROOM, never);
+}
+
 /* --- all ------------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -192,4 +206,5 @@ const pai_policy pai__policy_hived = {
   .clone = clone_hived,
   .save = save_hived,
   .load = load_hived,
+  .admit = admit,
 };
