@@ -209,6 +209,21 @@ PAI_API PAI_NODISCARD int pai_what_if_new(
   pai_error **err);
 
 /**
+ * As pai_what_if_new(), of events as lines of JSON: docs/internals/sched-log.md
+ * has the form.  Their times do not count.
+ *
+ * @param text  not kept
+ * @return as pai_what_if_new(); PAI_EINVAL: a line is no event
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_what_if_json(pai_what_if **out,
+                                           const pai_sched *sched,
+                                           const pai_history *history,
+                                           const char *text, size_t len,
+                                           const pai_forecast_options *opts,
+                                           pai_error **err);
+
+/**
  * Makes a cluster for PAI_SCHED_CLUSTER: as the scheduler has it, but for
  * nodes that are added, or another share of a virtual cluster.
  *
