@@ -102,7 +102,8 @@ static pai_sched *new_state(const pai_alloc *alloc)
     return NULL;
   s->alloc = *alloc;
   pai__buf_init(&s->line, &s->alloc);
-  s->m.first = s->m.last = s->m.free_req = s->m.free_run = PAI__NONE;
+  s->m.first = s->m.last = PAI__NONE;
+  s->m.free_req = s->m.free_run = s->m.free_why = PAI__NONE;
   s->m.next_limit = INT64_MAX;
   init_flats(s);
   pai__host_init(s);
@@ -248,6 +249,8 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
   for (size_t i = 0; i < PAI__LEN(copied); i++)
     pai__flat_copy_in((pai__flat *)((char *)to + copied[i]), flat_at(s, i),
                       to->block, &at);
+  if (pai__flat_reserve(&to->whys, &to->alloc, s->reqs.len - s->whys.len) < 0)
+    return PAI_ENOMEM;
   to->by_id.live = s->by_id.live;
   to->by_instance.live = s->by_instance.live;
   to->followed.live = s->followed.live;

@@ -246,12 +246,12 @@ static int list_tasks(const placing *p)
 static void refuse(const placing *p, uint32_t lack, uint64_t wanted,
                    uint64_t found)
 {
-  *pai__why_of(p->s, p->req) = (pai__why){ .lack = lack,
-                                           .of = lack,
-                                           .wanted = wanted,
-                                           .found = found,
-                                           .node = PAI__NONE,
-                                           .text = PAI__NONE };
+  *pai__why_make(p->s, p->req) = (pai__why){ .lack = lack,
+                                             .of = lack,
+                                             .wanted = wanted,
+                                             .found = found,
+                                             .node = PAI__NONE,
+                                             .text = PAI__NONE };
 }
 
 /* In words of its own. */
@@ -259,7 +259,7 @@ static int refuse_because(const placing *p, const char *text)
 {
   refuse(p, PAI_LACK_POLICY, 0, 0);
   return pai__texts_add(&p->s->names, &p->s->alloc, text,
-                        &pai__why_of(p->s, p->req)->text);
+                        &pai__why_make(p->s, p->req)->text);
 }
 
 /* What HiveD does not look at is short where its cells are. */
@@ -418,7 +418,7 @@ static int tell_why(const placing *p)
   default: return tell_never(p);
   }
   if (pai__why_of(p->s, p->req)->lack == PAI_LACK_TOPOLOGY)
-    pai__why_of(p->s, p->req)->of = PAI_LACK_GPU;
+    pai__why_make(p->s, p->req)->of = PAI_LACK_GPU;
   return PAI_OK;
 }
 

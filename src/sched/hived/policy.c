@@ -155,13 +155,14 @@ static int place(pai__bridge *g, pai_sched *s, uint32_t req)
     s->kept.len == 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
   int rc;
 
-  if (other != PAI__NONE) {
+  if (other != PAI__NONE && pai__req_at(s, other)->why != PAI__NONE) {
     if (other != req)
-      *pai__why_of(s, req) = *pai__why_of(s, other);
+      *pai__why_make(s, req) = *pai__why_of(s, other);
     return 0;
   }
   rc = pai__bridge_place(g, s, req);
   if (rc == 0 && pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
+      other == PAI__NONE &&
       pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
     pai__lookup_add(&s->refused, key, req);
   return rc;
