@@ -16,6 +16,12 @@ typedef struct priority {
   bool strict;  /* nobody overtakes in a virtual cluster */
 } priority;
 
+/* One decision. */
+typedef struct turn {
+  const priority *p;
+  bool gives; /* somebody may be able to do with fewer tasks */
+} turn;
+
 static const priority defaults = { .place = PAI_PLACE_TOPO, .preempt = true };
 
 static const pai__option options[] = {
@@ -36,28 +42,30 @@ static const pai__plain_type type = { &defaults, sizeof(defaults), options,
 /* --- one instance --------------------------------------------------------- */
 
 /* 1: it started; 0: it waits, for others to make room if it has claimed it. */
-static int try_one(pai_sched *s, uint32_t req, const priority *p)
+static int try_one(pai_sched *s, uint32_t req, const turn *t)
 {
-  pai__ask ask = { .req = req, .strategy = p->place };
-  bool claimed;
-  int rc = pai__try(s, req, p->place, false);
+  int place = t->p->place;
+  pai__ask ask = { .req = req, .strategy = place };
+  bool claimed = false;
+  int rc = pai__try(s, req, place, false);
 
-  if (rc != 0 || !p->preempt)
+  if (rc != 0 || !t->p->preempt)
     return rc;
-  rc = pai__shrink_for(s, &ask, &claimed);
-  return rc != 0 || claimed ? rc : pai__try_over(s, req, p->place, false);
+  if (t->gives)
+    rc = pai__shrink_for(s, &ask, &claimed);
+  return rc != 0 || claimed ? rc : pai__try_over(s, req, place, false);
 }
 
 /* --- all ------------------------------------------------------------------ */
 
 /* 1: all of it that may begin has; 0: something has no room. */
-static int try_all(pai_sched *s, uint32_t req, const priority *p)
+static int try_all(pai_sched *s, uint32_t req, const turn *t)
 {
   int rc = 1;
 
   while (rc == 1 && pai__req_waiting(pai__req_at(s, req)) != 0 &&
          pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING)
-    rc = try_one(s, req, p);
+    rc = try_one(s, req, t);
   return rc;
 }
 
@@ -66,8 +74,7 @@ static bool has_claimed(const pai_sched *s, uint32_t req)
   return pai__why_of(s, req)->lack == PAI_LACK_VICTIMS;
 }
 
-static int walk(pai_sched *s, const priority *p, pai__flat *queue,
-                uint32_t *heads)
+static int walk(pai_sched *s, const turn *t, pai__flat *queue, uint32_t *heads)
 {
   int rc = PAI_OK;
 
@@ -79,11 +86,35 @@ static int walk(pai_sched *s, const priority *p, pai__flat *queue,
       pai__refuse_turn(s, req, *head);
       continue;
     }
-    rc = try_all(s, req, p);
-    if (rc == 0 && p->strict && !has_claimed(s, req))
+    rc = try_all(s, req, t);
+    if (rc == 0 && t->p->strict && !has_claimed(s, req))
       *head = req;
   }
   return rc < 0 ? rc : pai__grow_all(s);
+}
+
+static bool is_elastic(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    if (pai__wants_of(s, r)[i].min_tasks < pai__wants_of(s, r)[i].tasks)
+      return true;
+  return false;
+}
+
+/* Looked at once, and not for each that waits: where no gang is elastic, which
+ * is usual, nobody has to be asked. */
+static bool somebody_gives(const pai_sched *s, const pai__flat *queue)
+{
+  for (uint32_t i = 0; i < s->runs.len; i++)
+    if (pai__run_at(s, i)->req != PAI__NONE &&
+        is_elastic(s, pai__run_at(s, i)->req))
+      return true;
+  for (uint32_t i = 0; i < queue->len; i++)
+    if (is_elastic(s, ((const pai__entry *)queue->data + i)->req))
+      return true;
+  return false;
 }
 
 static int decide(void *state, void *data, const pai_policy_host *host)
@@ -92,6 +123,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   uint32_t n = s->park->ntenants;
   uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
   pai__flat queue;
+  turn t = { .p = state };
   int rc = PAI_ENOMEM;
 
   (void)data;
@@ -99,7 +131,8 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   if (heads != NULL && pai__list_waiting(s, &queue) == PAI_OK) {
     memset(heads, 0xff, n * sizeof(*heads));
     pai__sort_waiting(&queue);
-    rc = walk(s, state, &queue, heads);
+    t.gives = somebody_gives(s, &queue);
+    rc = walk(s, &t, &queue, heads);
   }
   pai__flat_dispose(&queue, &s->alloc);
   pai__free(&s->alloc, heads, n * sizeof(*heads));
