@@ -19,7 +19,9 @@ typedef struct priority {
 /* One decision. */
 typedef struct turn {
   const priority *p;
-  bool gives; /* somebody may be able to do with fewer tasks */
+  bool gives;     /* somebody may be able to do with fewer tasks */
+  bool stops;     /* somebody stops already */
+  int32_t lowest; /* priority of those that have a place */
 } turn;
 
 static const priority defaults = { .place = PAI_PLACE_TOPO, .preempt = true };
@@ -42,7 +44,12 @@ static const pai__plain_type type = { &defaults, sizeof(defaults), options,
 /* --- one instance --------------------------------------------------------- */
 
 /* 1: it started; 0: it waits, for others to make room if it has claimed it. */
-static int try_one(pai_sched *s, uint32_t req, const turn *t)
+static bool has_claimed(const pai_sched *s, uint32_t req)
+{
+  return pai__why_of(s, req)->lack == PAI_LACK_VICTIMS;
+}
+
+static int try_one(pai_sched *s, uint32_t req, turn *t)
 {
   int place = t->p->place;
   pai__ask ask = { .req = req, .strategy = place };
@@ -53,13 +60,18 @@ static int try_one(pai_sched *s, uint32_t req, const turn *t)
     return rc;
   if (t->gives)
     rc = pai__shrink_for(s, &ask, &claimed);
-  return rc != 0 || claimed ? rc : pai__try_over(s, req, place, false);
+  if (rc != 0 || claimed ||
+      (!t->stops && pai__req_at(s, req)->priority <= t->lowest))
+    t->stops |= claimed;
+  else if ((rc = pai__try_over(s, req, place, false)) == 0)
+    t->stops |= has_claimed(s, req);
+  return rc;
 }
 
 /* --- all ------------------------------------------------------------------ */
 
 /* 1: all of it that may begin has; 0: something has no room. */
-static int try_all(pai_sched *s, uint32_t req, const turn *t)
+static int try_all(pai_sched *s, uint32_t req, turn *t)
 {
   int rc = 1;
 
@@ -69,12 +81,7 @@ static int try_all(pai_sched *s, uint32_t req, const turn *t)
   return rc;
 }
 
-static bool has_claimed(const pai_sched *s, uint32_t req)
-{
-  return pai__why_of(s, req)->lack == PAI_LACK_VICTIMS;
-}
-
-static int walk(pai_sched *s, const turn *t, pai__flat *queue, uint32_t *heads)
+static int walk(pai_sched *s, turn *t, pai__flat *queue, uint32_t *heads)
 {
   int rc = PAI_OK;
 
@@ -103,18 +110,28 @@ static bool is_elastic(const pai_sched *s, uint32_t req)
   return false;
 }
 
-/* Looked at once, and not for each that waits: where no gang is elastic, which
- * is usual, nobody has to be asked. */
-static bool somebody_gives(const pai_sched *s, const pai__flat *queue)
+/* Looked at once, and not for each that waits: where no gang is elastic and
+ * nobody less important has a place, which is usual, nobody has to be asked.
+ * Who starts in this decision is no less important than those behind it. */
+static turn look_around(const pai_sched *s, const priority *p,
+                        const pai__flat *queue)
 {
-  for (uint32_t i = 0; i < s->runs.len; i++)
-    if (pai__run_at(s, i)->req != PAI__NONE &&
-        is_elastic(s, pai__run_at(s, i)->req))
-      return true;
-  for (uint32_t i = 0; i < queue->len; i++)
-    if (is_elastic(s, ((const pai__entry *)queue->data + i)->req))
-      return true;
-  return false;
+  turn t = { .p = p, .lowest = INT32_MAX };
+
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    int32_t weight;
+
+    if (run->req == PAI__NONE)
+      continue;
+    weight = pai__req_at(s, run->req)->priority;
+    t.gives = t.gives || is_elastic(s, run->req);
+    t.stops = t.stops || run->state == PAI__RUN_STOPPING;
+    t.lowest = weight < t.lowest ? weight : t.lowest;
+  }
+  for (uint32_t i = 0; i < queue->len && !t.gives; i++)
+    t.gives = is_elastic(s, ((const pai__entry *)queue->data + i)->req);
+  return t;
 }
 
 static int decide(void *state, void *data, const pai_policy_host *host)
@@ -123,7 +140,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   uint32_t n = s->park->ntenants;
   uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
   pai__flat queue;
-  turn t = { .p = state };
+  turn t;
   int rc = PAI_ENOMEM;
 
   (void)data;
@@ -131,7 +148,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   if (heads != NULL && pai__list_waiting(s, &queue) == PAI_OK) {
     memset(heads, 0xff, n * sizeof(*heads));
     pai__sort_waiting(&queue);
-    t.gives = somebody_gives(s, &queue);
+    t = look_around(s, state, &queue);
     rc = walk(s, &t, &queue, heads);
   }
   pai__flat_dispose(&queue, &s->alloc);
