@@ -116,11 +116,12 @@ typedef struct pai_forecast pai_forecast; /**< opaque; pai_forecast_free() */
 typedef struct pai_forecast_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: as the scheduler's */
-  uint32_t runs;          /**< how many futures; 0: 100 */
+  uint32_t runs; /**< how many futures; 0: 100, and fewer, but at least
+                               12, if very many wait */
   uint64_t seed;
   pai_time horizon; /**< no further than so long from now; 0: 90 days */
-  int arrivals;     /**< 1: jobs go on coming as the history has seen them;
-                         else only those that are there count */
+  int arrivals;     /**< 1: jobs go on coming as the history has seen them,
+                         2,000 of them; else only those that are there count */
   uint64_t only;    /**< stop as soon as this request has started; 0: all */
 } pai_forecast_options;
 

@@ -320,11 +320,19 @@ static int look_both(trying *t, const pai_history *history,
 {
   pai_what_if *w = t->w;
   pai__twist twist = { t->sick, find_sick(t) };
-  int rc =
-    pai__forecast_make(&w->before, t->sched, history, opts, NULL, t->err);
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  int rc = PAI_OK;
 
-  if (rc == PAI_OK)
-    rc = pai__forecast_make(&w->after, t->fork, history, opts, &twist, t->err);
+  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_forecast_options, only) < 0)
+    return pai__fail(t->err, PAI_EINVAL,
+                     "pai_forecast_options has a bad struct_size");
+  o.struct_size = sizeof(o);
+  rc = pai__forecast_make(&w->before, t->sched, history, &o, NULL, t->err);
+
+  if (rc == PAI_OK) {
+    o.runs = w->before->runs; /* the same jobs take the same time in both */
+    rc = pai__forecast_make(&w->after, t->fork, history, &o, &twist, t->err);
+  }
   if (rc == PAI_OK)
     rc = compare_now(t);
   if (rc == PAI_OK)
