@@ -199,7 +199,8 @@ static int step(Simulation *s, int64_t until, pai_error **err)
   int64_t began = clock_ms(), took;
   int rc;
 
-  s->at = s->slice < until - s->at ? s->at + s->slice : until;
+  if (until > s->at)
+    s->at = s->slice < until - s->at ? s->at + s->slice : until;
   rc = pai_sim_step(s->sim, s->at, err);
   took = clock_ms() - began;
   if (took < 50 && s->slice < INT64_MAX / 4)
@@ -213,13 +214,13 @@ static int step(Simulation *s, int64_t until, pai_error **err)
  * where they end does not matter. */
 static bool go_on(Simulation *s, int64_t until, failure *f)
 {
-  int rc = 1;
+  int rc;
 
-  while (rc > 0 && s->at < until) {
+  do {
     rc = step(s, until, &f->err);
     if (rc >= 0 && (s->raised || trace_raised(s->trace) || script_signals()))
       rc = PAI_EUSER;
-  }
+  } while (rc > 0 && s->at < until);
   s->raised = false;
   f->code = rc < 0 ? rc : PAI_OK;
   return rc > 0;

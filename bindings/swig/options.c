@@ -10,7 +10,7 @@ static bool refuse(failure *f, const char *name, const char *what)
 {
   size_t size = strlen(name) + strlen(what) + 1;
 
-  facade_fail(f, PAI_EINVAL, what);
+  facade_fail(f, PAI_EINVAL, NULL);
   f->made = malloc(size);
   if (f->made != NULL)
     (void)snprintf(f->made, size, "%s%s", name, what);
@@ -59,6 +59,18 @@ static bool set_name(int *at, const option *o, const char *word)
   return false;
 }
 
+/* "like is one of philly, helios" */
+static bool refuse_name(failure *f, const option *o)
+{
+  char names[512] = "";
+  size_t len = 0;
+
+  for (int i = 1; *o->names(i) != '\0' && len < sizeof(names) - 40; i++)
+    len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
+                            i > 1 ? ", " : " is one of ", o->names(i));
+  return refuse(f, o->name, names);
+}
+
 static bool set(void *out, const option *o, const char *word, failure *f)
 {
   void *at = (char *)out + o->at;
@@ -68,8 +80,7 @@ static bool set(void *out, const option *o, const char *word, failure *f)
     return true;
   }
   if (o->kind == OPTION_NAME)
-    return set_name(at, o, word) ||
-           refuse(f, o->name, " has no such name among those it may have");
+    return set_name(at, o, word) || refuse_name(f, o);
   return set_number(at, o->kind, word) ||
          refuse(f, o->name, " wants a whole number, not below 0");
 }

@@ -105,6 +105,9 @@ class Forecast(Sequence[When]):
     """When what waits starts, by turn.  str() tells it, with what was assumed.
     """
     __slots__ = ("_forecast", "_all", "_owner")
+    _forecast: "_facade.Forecast"
+    _all: Tuple[When, ...]
+    _owner: object
 
     def __init__(self) -> None:
         raise TypeError("use Scheduler.forecast()")
@@ -216,6 +219,8 @@ class WhatIf:
 class Shapes(Sequence[Shape]):
     """Shapes of a request that waits: first as it is, then the best."""
     __slots__ = ("_shapes", "_all")
+    _shapes: "_facade.Shapes"
+    _all: Tuple[Shape, ...]
 
     def __init__(self) -> None:
         raise TypeError("use Scheduler.shapes()")

@@ -100,7 +100,7 @@ class Simulation:
       what happens to jobs
     * bars: so many runs at most are kept for the picture of who was where
     """
-    __slots__ = ("_sim", "_trace", "_until", "_files", "__weakref__")
+    __slots__ = ("_sim", "_trace", "_at", "_files", "__weakref__")
 
     def __init__(self, cluster: Cluster, trace: Union[Trace, Path],
                  policy: PolicyLike = "fifo",
@@ -115,7 +115,7 @@ class Simulation:
                  on_line: Optional[Callable[[TraceNote], object]] = None,
                  log: Optional[Output] = None,
                  events: Optional[Output] = None) -> None:
-        self._files = contextlib.ExitStack()
+        self._at = 0
         self._trace = trace if isinstance(trace, Trace) else Trace.load(trace)
         given = fields({
             "policy_options": json.dumps(options) if options else None,
@@ -143,7 +143,9 @@ class Simulation:
 
         What a callback or policy raises comes out as it is.  Ctrl-C ends it,
         too, and it can go on."""
-        return self._sim.step(_NEVER if until is None else until)
+        more = self._sim.step(_NEVER if until is None else until)
+        self._at = until if more and until is not None else 0
+        return more
 
     def run(self) -> "SimReport":
         """Goes on to the end."""
@@ -161,8 +163,8 @@ class Simulation:
 
     @property
     def now(self) -> int:
-        """The scheduler's time."""
-        return self.scheduler.now
+        """How far it has gone."""
+        return max(self._at, self.scheduler.now)
 
     def close(self) -> None:
         """Closes the files that it has opened."""

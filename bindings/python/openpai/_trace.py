@@ -119,6 +119,9 @@ class Trace:
     began last, as far as it has come; a simulation is one, too.
     """
     __slots__ = ("_open", "_trace", "_fresh", "__weakref__")
+    _open: "Callable[[], _facade.Trace]"
+    _trace: "_facade.Trace"
+    _fresh: bool
 
     def __init__(self) -> None:
         raise TypeError("use Trace.load(), .parse(), .generate() or .of()")
@@ -354,11 +357,11 @@ def _seconds(time: SupportsIndex) -> Union[int, float]:
 _TIMES = ("time", "duration", "estimate", "limit", "patience", "started")
 
 
-def _timed(given: Union[Mapping[str, Any], Tuple[Any, ...]]
+def _timed(given: Union[Mapping[str, Any], TraceRecord, Attempt, Want]
            ) -> Dict[str, Any]:
     """Without what is None, and with seconds."""
-    if isinstance(given, tuple):
-        given = given._asdict()  # type: ignore[attr-defined]
+    if isinstance(given, (TraceRecord, Attempt, Want)):
+        given = given._asdict()
     return {key: _seconds(value) if key in _TIMES else value
             for key, value in given.items() if value is not None}
 
