@@ -92,8 +92,8 @@ static void every_64_kib_if_nobody_says(void **state)
 
 static void who_reads_all_skips_them(void **state)
 {
-  static const char *const policies[] = { "fifo", "backfill", "priority",
-                                          "fair", "capacity", "k8s" };
+  static const char *const policies[] = { "priority", "backfill", "fair",
+                                          "hived" };
   pai_replay_options o = PAI_REPLAY_OPTIONS_INIT;
 
   (void)state;
