@@ -198,7 +198,8 @@ typedef struct pai_what_if pai_what_if; /**< opaque; pai_what_if_free() */
  * as long in both.
  *
  * @param events  what is changed, at the scheduler's time: submissions,
- *                cancellations, nodes, a cluster, a policy, ...
+ *                cancellations, nodes, a cluster, a policy, ...; a submission
+ *                without a request has it in `text`, in the log's form
  * @return as pai_forecast_new(); or as pai_sched_send(), with the number of
  *         the event
  * @since 0.1
@@ -207,6 +208,21 @@ PAI_API PAI_NODISCARD int pai_what_if_new(
   pai_what_if **out, const pai_sched *sched, const pai_history *history,
   const pai_sched_event *events, size_t n, const pai_forecast_options *opts,
   pai_error **err);
+
+/**
+ * As pai_what_if_new(), of events as lines of JSON: docs/internals/sched-log.md
+ * has the form.  Their times do not count.
+ *
+ * @param text  not kept
+ * @return as pai_what_if_new(); PAI_EINVAL: a line is no event
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_what_if_json(pai_what_if **out,
+                                           const pai_sched *sched,
+                                           const pai_history *history,
+                                           const char *text, size_t len,
+                                           const pai_forecast_options *opts,
+                                           pai_error **err);
 
 /**
  * Makes a cluster for PAI_SCHED_CLUSTER: as the scheduler has it, but for
