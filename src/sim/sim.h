@@ -52,9 +52,11 @@ struct pai_sim {
   pai_error **err; /* of the call that is made */
   pai__drive drive;
   pai__stats stats;
-  pai__outage *outages; /* of nodes, or NULL */
-  uint32_t down;        /* of them */
-  uint64_t number;      /* jobs so far */
+  pai__outage *outages;  /* of nodes, or NULL */
+  uint32_t down;         /* of them */
+  uint64_t outage_count; /* since a job started or ended; */
+  uint64_t progress;     /* then it was that many */
+  uint64_t number;       /* jobs so far */
   pai__ids ids;
   pai__map forms;            /* lives by their retries */
   const pai__job_form *form; /* the last one, or NULL */

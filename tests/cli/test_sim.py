@@ -99,6 +99,15 @@ class SimTest(program.ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 4)
 
+    def test_errors_say_where(self):
+        done = self.sim("--policy", "fifo", "--policy", 'fair:{"x":1}')
+        self.assertIn('fair: error: the policy has no option "x"',
+                      done.stderr)
+        self.trace = self.write("before.jsonl", '{"time":-5,"duration":1}\n')
+        done = self.sim("--strict")
+        self.assertIn("before.jsonl:1: error: it comes before the trace's "
+                      "clock begins", done.stderr)
+
     def test_standard_input(self):
         for policies, code in ((1, 0), (2, 2)):
             done = self.run_cli(
@@ -124,6 +133,8 @@ class SimTest(program.ProgramTest):
         for words, what in (
                 (["--until", "5x"], "--until needs a time"),
                 (["--fail", "2"], "--fail needs a part from 0 to 1"),
+                (["--checkpoint", "0"], "--checkpoint needs a time above 0"),
+                (["--stretch", "0"], "--stretch needs a factor from 0.001"),
                 (["--seed", "-1"], "--seed needs a number"),
                 (["--as", "papyrus"], "no such form of a trace"),
                 (["--policy", ":x"], "this is no policy"),
