@@ -39,7 +39,8 @@ typedef struct pai__outage {
 struct pai_sim {
   pai_alloc alloc;
   pai_sim_options o;
-  char *policy; /* its name */
+  char *policy;  /* its name, */
+  char *options; /* and what was said to it, or NULL */
   pai_sched *sched;
   pai__next_record next;
   void *source;

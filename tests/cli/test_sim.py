@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import os
+import pathlib
+import subprocess
+import sys
 
 import program
 
@@ -44,6 +47,24 @@ class SimTest(program.ProgramTest):
         self.assertEqual(found["wait_mean_s"], (98 + 107) / 4)
         self.assertEqual(found["utilization"], 0.673076)
 
+    def test_python_finds_the_same(self):
+        """The simulator that benches compare with is another one, and agrees
+        on all numbers that it knows; a load so high that jobs wait."""
+        baseline = (pathlib.Path(__file__).resolve().parent.parent / "bench" /
+                    "sim_fifo.py")
+        for seed in "1", "2":
+            made = self.run_cli("sim", "generate", "--jobs", "1000", "--seed",
+                                seed, "--gpus", "128", "--load", "3")
+            trace = self.write("made.jsonl", made.stdout + "{]\n")
+            done = self.run_cli("sim", "--cluster", "nodes:16 gpu:8:v100",
+                                "--trace", trace, "--json")
+            ours = json.loads(done.stdout)
+            text = subprocess.run([sys.executable, str(baseline), trace, "16"],
+                                  check=True, capture_output=True).stdout
+            self.assertGreater(ours["wait_p90_s"], 0)
+            for key, value in json.loads(text).items():
+                self.assertEqual(ours[key], value, key)
+
     def test_the_same_bytes(self):
         words = ["--json", "--seed", "5", "--mtbf", "5m", "--fail", "0.2",
                  "--policy", "priority", "--policy", "backfill"]
@@ -57,6 +78,8 @@ class SimTest(program.ProgramTest):
                          ["fifo", "fifo", "backfill"])
         self.assertEqual([run["makespan_s"] for run in found["runs"]],
                          [130, 110, 110])
+        self.assertEqual([run.get("options") for run in found["runs"]],
+                         [None, '{"greedy":true}', None])
         alone = self.report("--policy", "backfill", "--estimates")
         self.assertEqual(found["runs"][2], alone)
 

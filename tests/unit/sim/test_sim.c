@@ -594,8 +594,11 @@ static void a_report_is_read_as_it_was_written(void **state)
   make_many(jobs, 5);
   o.until = 8000 * SECOND;
   o.seed = UINT64_MAX;
+  o.policy_options = "{\"greedy\": false}";
   r = run(two_vcs, jobs, MANY, &o);
   write_report(&text, r);
+  assert_non_null(
+    strstr(text.data, "\"options\":\"{\\\"greedy\\\": false}\""));
   assert_int_equal(
     pai_sim_read(&back, text.data, text.len, &pai__libc_alloc, NULL), PAI_OK);
   write_report(&again, back);
