@@ -237,8 +237,12 @@ end
 
 -- --- schedulers -------------------------------------------------------------
 
+-- What can be asked of any, also of one of a simulation or replay.
+local looks = {}
 local scheduler = {}
 local scheduler_class = class(scheduler)
+local view = {}
+local view_class = class(view)
 
 local function wrapped(raw, ...)
   if not raw then
@@ -437,11 +441,11 @@ function scheduler:next_time()
   return time, message, code, detail
 end
 
-function scheduler:allocation(id, instance)
+function looks:allocation(id, instance)
   return self.core:allocation(id, instance or 0)
 end
 
-function scheduler:explain(id)
+function looks:explain(id)
   local text, message, code, detail = self.core:explain(id)
   if not text then
     return nil, message, code, detail
@@ -449,21 +453,28 @@ function scheduler:explain(id)
   return (text:gsub("\n$", ""))
 end
 
-function scheduler:reason(id)
+function looks:reason(id)
   return self.core:explain_json(id)
 end
 
-function scheduler:fork()
+function looks:fork()
   return wrapped(self.core:fork())
 end
 
-function scheduler:save()
+function looks:save()
   return self.core:save()
 end
 
--- A path, a file, a function that gets lines, or nil: no more.
-function scheduler:log(to)
+-- A path, a file, a function that gets lines, or nil: no more; with
+-- { snapshots = true, every = BYTES } one may go to any time of it quickly.
+function scheduler:log(to, options)
   local file = to
+  options = options or {}
+  local ok, why, code, detail =
+    self.core:log_options(options.snapshots or false, options.every or 0)
+  if not ok then
+    return nil, why, code, detail
+  end
   if to == nil then
     return self.core:log(nil)
   end
@@ -484,12 +495,28 @@ function scheduler:log(to)
   return self.core:log { write = write }
 end
 
-function scheduler_class.__tostring(self)
+function view_class.__tostring(self)
   local s = assert(self.core:sums())
   return ("scheduler '%s': %d nodes, %d of %d GPUs free, %d waiting, " ..
           "%d running"):format(s.policy, s.nodes, s.free_gpus, s.gpus,
                                s.waiting, s.running)
 end
+
+scheduler_class.__tostring = view_class.__tostring
+
+-- For the other halves, which take it away again.
+rawset(openpai, "_shared", {
+  adapted = adapted, looks = looks, never = math.maxinteger or 2 ^ 62,
+  shape = shape,
+  view = function(raw, owner) -- who lives as long, too
+    return setmetatable({ core = raw, owner = owner }, view_class)
+  end,
+  adopt = function()
+    for name, method in pairs(looks) do
+      scheduler[name], view[name] = method, method
+    end
+  end,
+})
 
 rawset(openpai, "Scheduler", nil)
 rawset(openpai, "scheduler",

@@ -1,7 +1,9 @@
 /* script.c - tables of Lua that a scheduler calls: policies, and logs */
+#include "forecast_lua.h"
 #include "glue.h"
 #include "hived_lua.h"
 #include "scheduler_lua.h"
+#include "trace_lua.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +113,12 @@ int script_ask(void *object, const char *method, Scheduler *host,
 bool script_settle(bool failed)
 {
   return pai_lua_settle(pai_lua_waiting(), failed);
+}
+
+/* Lua's own handler raises an error in the next callback. */
+bool script_signals(void)
+{
+  return false;
 }
 
 /* --- life ------------------------------------------------------------------ */
@@ -223,4 +231,6 @@ void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
   wrap = wrap_host;
   run_half(L, scheduler_lua, sizeof(scheduler_lua));
   run_half(L, hived_lua, sizeof(hived_lua));
+  run_half(L, trace_lua, sizeof(trace_lua));
+  run_half(L, forecast_lua, sizeof(forecast_lua));
 }

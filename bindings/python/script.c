@@ -94,6 +94,15 @@ bool script_settle(bool failed)
   return raised;
 }
 
+bool script_signals(void)
+{
+  PyGILState_STATE gil = PyGILState_Ensure();
+  bool raised = PyErr_CheckSignals() < 0;
+
+  PyGILState_Release(gil);
+  return raised;
+}
+
 /* --- life ------------------------------------------------------------------ */
 
 void *script_hold(void *object)

@@ -152,5 +152,6 @@ bool facade_is_final(int state);
 #include "facade_resource.h"
 #include "facade_hived.h"
 #include "facade_sched.h"
+#include "facade_sim.h"
 
 #endif /* OPENPAI_BINDINGS_FACADE_H */

@@ -2,21 +2,6 @@
 #include "sched_shared.h"
 #include "shared.h"
 
-#include <inttypes.h>
-
-/* Above INT64_MAX its digits in quotes, as in the library's JSON. */
-static void put_id(json *j, const char *name, uint64_t id)
-{
-  char digits[24];
-
-  if (id <= INT64_MAX) {
-    json_number(j, name, (int64_t)id);
-    return;
-  }
-  (void)snprintf(digits, sizeof(digits), "%" PRIu64, id);
-  json_text(j, name, digits);
-}
-
 static void put_mask(json *j, const char *name, uint64_t mask)
 {
   json_begin(j, name, '[');
@@ -133,7 +118,7 @@ static int put_request(json *j, const pai_sched *sched, subject of)
   if (rc < 0)
     return rc;
   json_begin(j, NULL, '{');
-  put_id(j, "id", v.id);
+  json_id(j, "id", v.id);
   json_text(j, "state", state_name(v.state));
   json_text(j, "name", v.name);
   json_text(j, "vc", v.vc);
@@ -267,7 +252,7 @@ static void put_instances(json *j, const pai_sched *sched, uint64_t id)
 
   while (pai_sched_next_running(sched, id, &instance, &started) == PAI_OK) {
     json_begin(j, NULL, '{');
-    put_id(j, "id", id);
+    json_id(j, "id", id);
     json_number(j, "instance", instance);
     json_number(j, "started", started);
     json_end(j, '}');

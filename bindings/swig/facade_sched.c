@@ -16,7 +16,9 @@ bool sched_take(Scheduler *s, failure *f)
   if (s->sched != NULL)
     return true;
   facade_fail(f, PAI_EINVAL,
-              "the policy's call is over, and so is what it was handed");
+              s->view
+                ? "there is no scheduler yet, or it is at work"
+                : "the policy's call is over, and so is what it was handed");
   sched_give(s);
   return false;
 }
@@ -26,8 +28,7 @@ void sched_give(Scheduler *s)
   (void)pthread_mutex_unlock(&s->owner);
 }
 
-/* The same for calls that may call back. */
-static bool enter(Scheduler *s, failure *f)
+bool sched_enter(Scheduler *s, failure *f)
 {
   if (!sched_take(s, f))
     return false;
@@ -40,22 +41,76 @@ static bool enter(Scheduler *s, failure *f)
   return true;
 }
 
-/* What a script has raised becomes the call's failure. */
-static void settle(const Scheduler *s, failure *f)
+/* The same for calls that change it. */
+static bool enter(Scheduler *s, failure *f)
 {
-  if (s == NULL || (s->nscripts == 0 && s->log == NULL))
-    return; /* there is none */
+  if (!sched_enter(s, f))
+    return false;
+  if (!s->view)
+    return true;
+  facade_fail(f, PAI_ENOTSUP, "it can be looked at only: change a fork of it");
+  s->inside = false;
+  sched_give(s);
+  return false;
+}
+
+void sched_settle(failure *f)
+{
   if (script_settle(f->code < 0))
     f->code = PAI_EUSER;
   else if (f->code == PAI_EUSER)
     f->code = PAI_EINTERNAL;
 }
 
-static void leave(Scheduler *s, failure *f)
+static void settle(const Scheduler *s, failure *f)
+{
+  if (s != NULL && (s->nscripts > 0 || s->log != NULL))
+    sched_settle(f); /* else there is none */
+}
+
+void sched_leave(Scheduler *s, failure *f)
 {
   settle(s, f);
   s->inside = false;
   sched_give(s);
+}
+
+/* --- views ----------------------------------------------------------------- */
+
+Scheduler *view_make(failure *f)
+{
+  Scheduler *view = sched_make(f);
+
+  if (view != NULL)
+    view->view = true;
+  return view;
+}
+
+bool view_begin(Scheduler *view, failure *f)
+{
+  if (pthread_mutex_trylock(&view->owner) != 0) {
+    facade_fail(f, PAI_EBUSY, "it is in use by another thread");
+    return false;
+  }
+  if (view->inside) {
+    facade_fail(f, PAI_EBUSY, "a callback cannot do that");
+    sched_give(view);
+    return false;
+  }
+  view->inside = true;
+  view->sched = NULL;
+  return true;
+}
+
+void view_end(Scheduler *view, const pai_sched *seen, bool others, failure *f)
+{
+  if (others)
+    sched_settle(f);
+  else
+    settle(view, f);
+  view->sched = (pai_sched *)seen;
+  view->inside = false;
+  sched_give(view);
 }
 
 /* --- life ------------------------------------------------------------------ */
@@ -78,7 +133,7 @@ Scheduler *sched_make(failure *f)
 
 void facade_sched_free(Scheduler *s)
 {
-  if (s->host == NULL)
+  if (s->host == NULL && !s->view)
     pai_sched_free(s->sched);
   for (size_t i = 0; i < s->nscripts; i++)
     script_release(s->scripts[i]);
@@ -100,9 +155,7 @@ static bool reserve(Scheduler *s, failure *f)
   return more != NULL;
 }
 
-/* Its table, which lives as long as the scheduler; NULL: it is a built-in one,
- * or that failed.  Takes the policy. */
-static const pai_policy *keep(Scheduler *s, policy_ref policy, failure *f)
+const pai_policy *sched_keep(Scheduler *s, policy_ref policy, failure *f)
 {
   script *made;
 
@@ -126,7 +179,7 @@ static Scheduler *make_with(policy_ref policy, pai_sched_options *o,
   Scheduler *s = sched_make(f);
 
   o->policy = policy.object == NULL ? policy.name : NULL;
-  o->table = keep(s, policy, f);
+  o->table = sched_keep(s, policy, f);
   return s;
 }
 
@@ -161,7 +214,7 @@ Scheduler *facade_sched_load(const char *text, size_t len, policy_ref policy,
 {
   pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
   Scheduler *s = make_with(policy, &o, f);
-  const pai_policy *beside = keep(s, shadow, f);
+  const pai_policy *beside = sched_keep(s, shadow, f);
 
   o.tables = &beside;
   o.ntables = beside != NULL;
@@ -183,11 +236,11 @@ Scheduler *facade_sched_fork(Scheduler *s, failure *f)
 {
   Scheduler *fork = sched_make(f);
 
-  if (fork != NULL && enter(s, f)) {
+  if (fork != NULL && sched_enter(s, f)) {
     share_scripts(fork, s, f);
     if (f->code == PAI_OK)
       f->code = pai_sched_fork(&fork->sched, s->sched, &f->err);
-    leave(s, f);
+    sched_leave(s, f);
   }
   if (f->code < 0 && fork != NULL) {
     facade_sched_free(fork);
@@ -244,7 +297,7 @@ int facade_sched_send(Scheduler *s, draft_value line, failure *f)
     count = pai_sched_send_json(s->sched, line.text, line.len, &f->err);
     f->code = count < 0 ? count : PAI_OK;
   }
-  leave(s, f);
+  sched_leave(s, f);
   return count;
 }
 
@@ -259,7 +312,7 @@ void facade_sched_cluster(Scheduler *s, const Cluster *cluster, int64_t time,
   if (!enter(s, f))
     return;
   f->code = pai_sched_send(s->sched, &event, &f->err);
-  leave(s, f);
+  sched_leave(s, f);
 }
 
 void facade_sched_policy(Scheduler *s, int64_t time, bool beside,
@@ -276,24 +329,25 @@ void facade_sched_policy(Scheduler *s, int64_t time, bool beside,
     script_drop(policy.object);
     return;
   }
-  event.table = keep(s, policy, f);
+  event.table = sched_keep(s, policy, f);
   /* It is kept also if that fails: the event may have been taken. */
   if (f->code == PAI_OK)
     f->code = pai_sched_send(s->sched, &event, &f->err);
-  leave(s, f);
+  sched_leave(s, f);
 }
 
 /* --- decisions ------------------------------------------------------------- */
 
 /* A list of what the library writes, one object each. */
-static listing put_decisions(const pai_sched *sched, failure *f)
+listing sched_put_decisions(const pai_sched *sched, bool all, failure *f)
 {
   job_text t = { NULL, 0 };
   pai_decision d = { .struct_size = sizeof(d) };
 
   f->code = facade_collect(&t, "[", 1);
   for (size_t i = 0;
-       f->code == PAI_OK && pai_sched_decision(sched, i, &d) == PAI_OK; i++) {
+       all && f->code == PAI_OK && pai_sched_decision(sched, i, &d) == PAI_OK;
+       i++) {
     if (i > 0)
       f->code = facade_collect(&t, ",", 1);
     if (f->code == PAI_OK)
@@ -318,7 +372,7 @@ listing facade_sched_decide(Scheduler *s, int64_t now, failure *f)
   f->code = count < 0 ? count : PAI_OK;
   settle(s, f);
   if (f->code == PAI_OK)
-    made = put_decisions(s->sched, f);
+    made = sched_put_decisions(s->sched, true, f);
   s->inside = false;
   sched_give(s);
   return made;
@@ -329,7 +383,7 @@ listing facade_sched_decisions(Scheduler *s, failure *f)
   listing made = { { NULL, 0 } };
 
   if (sched_take(s, f)) {
-    made = put_decisions(s->sched, f);
+    made = sched_put_decisions(s->sched, true, f);
     sched_give(s);
   }
   return made;
@@ -341,10 +395,10 @@ job_text facade_sched_save(Scheduler *s, failure *f)
 {
   job_text t = { NULL, 0 };
 
-  if (!enter(s, f))
+  if (!sched_enter(s, f))
     return t;
   f->code = pai_sched_save(s->sched, facade_collect, &t, &f->err);
-  leave(s, f);
+  sched_leave(s, f);
   return facade_finished(t, f);
 }
 
@@ -366,7 +420,18 @@ void facade_sched_log(Scheduler *s, log_ref log, failure *f)
   f->code = pai_sched_set_log(s->sched, log.object != NULL ? write_line : NULL,
                               log.object, &f->err);
   script_drop(before);
-  leave(s, f);
+  sched_leave(s, f);
+}
+
+void facade_sched_log_options(Scheduler *s, bool snapshots, uint64_t every,
+                              failure *f)
+{
+  pai_sched_log_options o = { sizeof(o), snapshots, every };
+
+  if (!enter(s, f))
+    return;
+  f->code = pai_sched_set_log_options(s->sched, &o, &f->err);
+  sched_leave(s, f);
 }
 
 job_text facade_sched_explain(Scheduler *s, uint64_t id, int format,
@@ -374,11 +439,11 @@ job_text facade_sched_explain(Scheduler *s, uint64_t id, int format,
 {
   job_text t = { NULL, 0 };
 
-  if (!enter(s, f))
+  if (!sched_enter(s, f))
     return t;
   f->code =
     pai_sched_explain(s->sched, id, format, facade_collect, &t, &f->err);
-  leave(s, f);
+  sched_leave(s, f);
   return facade_finished(t, f);
 }
 

@@ -72,6 +72,8 @@ listing facade_sched_decide(Scheduler *s, int64_t now, failure *f);
 listing facade_sched_decisions(Scheduler *s, failure *f);
 job_text facade_sched_save(Scheduler *s, failure *f);
 void facade_sched_log(Scheduler *s, log_ref log, failure *f);
+void facade_sched_log_options(Scheduler *s, bool snapshots, uint64_t every,
+                              failure *f);
 /* In PAI_FORMAT_TEXT or _JSON. */
 job_text facade_sched_explain(Scheduler *s, uint64_t id, int format,
                               failure *f);

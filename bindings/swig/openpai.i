@@ -44,6 +44,10 @@ typedef uint64_t pai_job_id;
  *   draft_value line                in: an event, as JSON
  * and for hived.i
  *   const char *method, *target, *uid, *reason  in: as `kind`
+ * and for sim.i
+ *   words fields, names             in: names and values; names
+ *   const char *nodes, *vc, *share  in: as `form`
+ *   History *history, Cluster *from in: one, or nothing
  */
 #if defined(SWIGPYTHON)
 %include "../python/python.swg"
@@ -206,6 +210,7 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
 %include "resource.i"
 %include "sched.i"
 %include "hived.i"
+%include "sim.i"
 
 %rename(version) pai_version;
 const char *pai_version(void);

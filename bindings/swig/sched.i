@@ -47,6 +47,9 @@ typedef struct {} Scheduler;
   listing decisions(failure *f) { return facade_sched_decisions($self, f); }
   job_text save(failure *f) { return facade_sched_save($self, f); }
   void log(log_ref log, failure *f) { facade_sched_log($self, log, f); }
+  void log_options(bool snapshots, uint64_t every, failure *f) {
+    facade_sched_log_options($self, snapshots, every, f);
+  }
   job_text explain(uint64_t id, failure *f) {
     return facade_sched_explain($self, id, PAI_FORMAT_TEXT, f);
   }

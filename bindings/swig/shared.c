@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -190,6 +191,18 @@ void json_index(json *j, const char *name, uint32_t value)
     json_number(j, name, value);
 }
 
+void json_id(json *j, const char *name, uint64_t id)
+{
+  char digits[24];
+
+  if (id <= INT64_MAX) {
+    json_number(j, name, (int64_t)id);
+    return;
+  }
+  (void)snprintf(digits, sizeof(digits), "%" PRIu64, id);
+  json_text(j, name, digits);
+}
+
 void json_amount(json *j, const char *name, uint64_t value)
 {
   if (value > 0 && next(j, name))
@@ -200,6 +213,17 @@ void json_hundredths(json *j, const char *name, int32_t value)
 {
   if (next(j, name))
     (void)fprintf(j->out, "%d.%02d", (int)(value / 100), (int)(value % 100));
+}
+
+void json_part(json *j, const char *name, uint64_t value, uint64_t whole)
+{
+  int digits = 0;
+
+  for (uint64_t w = whole; w >= 10; w /= 10)
+    digits++;
+  if (next(j, name))
+    (void)fprintf(j->out, "%" PRIu64 ".%0*" PRIu64, value / whole, digits,
+                  value % whole);
 }
 
 void json_bool(json *j, const char *name, bool value)

@@ -59,6 +59,10 @@ void json_known(json *j, const char *name, int64_t value);   /* or < 0 */
 void json_index(json *j, const char *name, uint32_t value);  /* or PAI_NONE */
 void json_amount(json *j, const char *name, uint64_t value); /* or 0 */
 void json_hundredths(json *j, const char *name, int32_t value); /* "1.05" */
+/* Above INT64_MAX its digits in quotes, as in the library's JSON. */
+void json_id(json *j, const char *name, uint64_t id);
+/* value / whole, a power of ten, as a decimal. */
+void json_part(json *j, const char *name, uint64_t value, uint64_t whole);
 void json_bool(json *j, const char *name, bool value);
 
 /* GPUs with their processes, notes and links. */

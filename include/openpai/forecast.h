@@ -116,11 +116,12 @@ typedef struct pai_forecast pai_forecast; /**< opaque; pai_forecast_free() */
 typedef struct pai_forecast_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: as the scheduler's */
-  uint32_t runs;          /**< how many futures; 0: 100 */
+  uint32_t runs; /**< how many futures; 0: 100, and fewer, but at least
+                               12, if very many wait */
   uint64_t seed;
   pai_time horizon; /**< no further than so long from now; 0: 90 days */
-  int arrivals;     /**< 1: jobs go on coming as the history has seen them;
-                         else only those that are there count */
+  int arrivals;     /**< 1: jobs go on coming as the history has seen them,
+                         2,000 of them; else only those that are there count */
   uint64_t only;    /**< stop as soon as this request has started; 0: all */
 } pai_forecast_options;
 
@@ -197,7 +198,8 @@ typedef struct pai_what_if pai_what_if; /**< opaque; pai_what_if_free() */
  * as long in both.
  *
  * @param events  what is changed, at the scheduler's time: submissions,
- *                cancellations, nodes, a cluster, a policy, ...
+ *                cancellations, nodes, a cluster, a policy, ...; a submission
+ *                without a request has it in `text`, in the log's form
  * @return as pai_forecast_new(); or as pai_sched_send(), with the number of
  *         the event
  * @since 0.1
@@ -206,6 +208,21 @@ PAI_API PAI_NODISCARD int pai_what_if_new(
   pai_what_if **out, const pai_sched *sched, const pai_history *history,
   const pai_sched_event *events, size_t n, const pai_forecast_options *opts,
   pai_error **err);
+
+/**
+ * As pai_what_if_new(), of events as lines of JSON: docs/internals/sched-log.md
+ * has the form.  Their times do not count.
+ *
+ * @param text  not kept
+ * @return as pai_what_if_new(); PAI_EINVAL: a line is no event
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_what_if_json(pai_what_if **out,
+                                           const pai_sched *sched,
+                                           const pai_history *history,
+                                           const char *text, size_t len,
+                                           const pai_forecast_options *opts,
+                                           pai_error **err);
 
 /**
  * Makes a cluster for PAI_SCHED_CLUSTER: as the scheduler has it, but for

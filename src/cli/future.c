@@ -7,12 +7,19 @@
 #include <string.h>
 
 /* Forecasts that are made while a log is read, to compare them. */
-enum { ASKED = 40, ASKED_RUNS = 12, SHORT = 1 << 16 };
+enum {
+  ASKED = 40,
+  ASKED_RUNS = 12,
+  SHORT = 1 << 16,
+  WORK = 120000000 /* of all of them: decisions times those that wait */
+};
 
 typedef struct reading {
   future *f;
   unsigned long line;
   size_t step, next; /* bytes between two questions; when the next one is */
+  size_t len;        /* of the log, in bytes */
+  uint64_t spent;    /* of WORK */
   struct {
     pai_forecast *forecast;
     uint64_t id;
@@ -81,27 +88,44 @@ static pai_time now_of(const pai_sched *s)
   return v.now;
 }
 
-/* The last one of those that wait, and may start. */
-static uint64_t last_waiting(const pai_sched *s)
+static bool may_start(const pai_sched *s, uint64_t id)
 {
   pai_reason why = { .struct_size = sizeof(why) };
-  uint64_t last = 0;
 
-  for (uint64_t id = 0; (id = pai_sched_next(s, id)) != 0;)
-    if (pai_sched_reason(s, id, &why) == PAI_OK &&
-        why.lack != PAI_LACK_NOTHING && why.lack != PAI_LACK_RELEASE &&
-        why.lack != PAI_LACK_AFTER)
-      last = id;
-  return last;
+  return pai_sched_reason(s, id, &why) == PAI_OK &&
+         why.lack != PAI_LACK_NOTHING && why.lack != PAI_LACK_RELEASE &&
+         why.lack != PAI_LACK_AFTER;
 }
 
-static void ask(reading *r)
+/* One of those that wait and may start, whichever: who is told when it starts
+ * may have waited for long. */
+static uint64_t any_waiting(const reading *r, uint64_t *n)
+{
+  const pai_sched *s = r->f->sched;
+  uint64_t which;
+
+  *n = 0;
+  for (uint64_t id = 0; (id = pai_sched_next(s, id)) != 0;)
+    *n += may_start(s, id);
+  if (*n == 0)
+    return 0;
+  which = ((uint64_t)r->line * UINT64_C(0x9e3779b97f4a7c15) >> 32) % *n;
+  for (uint64_t id = 0; (id = pai_sched_next(s, id)) != 0;)
+    if (may_start(s, id) && which-- == 0)
+      return id;
+  return 0;
+}
+
+/* Long queues are asked about less often, all over the log alike. */
+static void ask(reading *r, size_t at)
 {
   pai_forecast_options o = r->f->options;
-  uint64_t id = r->nasked < ASKED ? last_waiting(r->f->sched) : 0;
+  uint64_t n = 0, id = r->nasked < ASKED ? any_waiting(r, &n) : 0;
 
-  if (id == 0)
+  if (id == 0 || n > 1000000 ||
+      r->spent + n * n * ASKED_RUNS > (uint64_t)WORK * at / r->len)
     return;
+  r->spent += n * n * ASKED_RUNS;
   o.only = id;
   o.runs = ASKED_RUNS;
   o.seed += r->line;
@@ -126,6 +150,21 @@ static void met(reading *r, uint64_t id)
   r->nasked = kept;
 }
 
+/* Who has not started by the end of the log, and should have, is known to start
+ * later than was told. */
+static void miss(const reading *r)
+{
+  pai_when when = { .struct_size = sizeof(when) };
+  pai_time now = now_of(r->f->sched);
+
+  for (size_t i = 0; i < r->nasked; i++)
+    if (pai_forecast_when(r->asked[i].forecast, r->asked[i].id, &when) ==
+          PAI_OK &&
+        when.p90 < now)
+      (void)pai_forecast_met(r->asked[i].forecast, r->asked[i].id, now,
+                             r->f->learned);
+}
+
 static void compare(reading *r, int decisions, size_t at)
 {
   pai_decision d = { .struct_size = sizeof(d) };
@@ -137,7 +176,7 @@ static void compare(reading *r, int decisions, size_t at)
   if (r->step == 0 || at < r->next || decisions <= 0)
     return;
   r->next = at + r->step;
-  ask(r);
+  ask(r, at);
 }
 
 /* --- the log -------------------------------------------------------------- */
@@ -182,7 +221,10 @@ static int read_log(future *f)
   /* Beginnings teach nothing yet. */
   r.step = f->quick || len < SHORT ? 0 : len / (ASKED + ASKED / 4);
   r.next = len / 5;
+  r.len = len;
   code = read_lines(&r, text, len);
+  if (code == CLI_OK)
+    miss(&r);
   for (size_t i = 0; i < r.nasked; i++)
     pai_forecast_free(r.asked[i].forecast);
   free(text);

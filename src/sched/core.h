@@ -51,6 +51,7 @@ typedef struct pai__req {
   uint32_t returned; /* runs that wait again */
   uint32_t finished, failed;
   uint32_t before, behind; /* in the queue, by turn */
+  uint32_t why;            /* PAI__NONE: nothing is said of it */
   uint64_t shape;          /* equal ones fit alike */
   uint8_t held, lazy, cancelled;
   uint8_t queued; /* it is in the queue: something of it may begin */
@@ -162,8 +163,9 @@ typedef struct pai__shelves {
 
 /* What a fork copies as it is. */
 typedef struct pai__marks {
-  uint32_t free_req, free_run; /* lists through what is not in use */
-  uint32_t first, last;        /* of the queue */
+  /* Lists through what is not in use. */
+  uint32_t free_req, free_run, free_why;
+  uint32_t first, last; /* of the queue */
   uint32_t nreqs, nqueued, nrunning;
   uint32_t first_port, last_port, next_port;
   uint64_t turns, orders; /* given so far */
@@ -180,8 +182,10 @@ struct pai_sched {
   pai_alloc alloc;
   pai__park *park;
   pai__marks m;
+  void *block; /* of a fork: what it has copied */
+  size_t block_size;
 
-  /* By index; whys are those of requests. */
+  /* By index.  For whys there is memory for one of each request. */
   pai__flat reqs, runs, rooms, cpus, kept, whys;
   pai__flat claims;               /* runs, the oldest first */
   pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
@@ -198,36 +202,36 @@ struct pai_sched {
   /* A fork begins without these. */
   pai__shelves shelves;
   pai__flat ends; /* see ends.h */
-  bool ends_known;
-  bool holding; /* easy.h: what is promised is counted as taken */
   pai__flat decisions;
   uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
   pai__flat slots, candidates; /* for fit.c while it looks */
-  bool deciding;
-  char *failure; /* what a policy said of its failure */
+  char *failure;               /* what a policy said of its failure */
   pai_write_cb log;
   void *log_data;
   uint64_t log_every; /* bytes of lines; 0: no snapshots in the middle */
   uint64_t log_since; /* bytes of lines behind the last snapshot, */
   uint64_t log_last;  /* which was so long */
   pai__buf line;      /* for the log, while an event is taken */
-  bool loading;       /* it is made of a snapshot: what was checked counts */
 
   pai_policy_host host; /* what the policy is handed */
   const pai_policy *policy;
   void *policy_state;
-  bool
-    lends; /* the policy; one that is built in may say otherwise in open() */
-  bool own_shares; /* likewise: it keeps shares in its own way */
   char *policy_options;
   pai__flat tables; /* the caller's policies: they may be named */
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;
-  bool shadow_lends;
   uint64_t shadow_live, shadow_decisions, shadow_agreed, shadow_failed;
+
+  bool ends_known;
+  bool holding; /* easy.h: what is promised is counted as taken */
+  bool deciding;
+  bool loading; /* it is made of a snapshot: what was checked counts */
+  /* Of the policy; one that is built in may say otherwise in open(). */
+  bool lends, shadow_lends;
+  bool own_shares; /* likewise: it keeps shares in its own way */
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)
@@ -253,9 +257,15 @@ static inline pai__room *pai__room_touch(const pai_sched *s, uint32_t i)
   return pai__room_at(s, i);
 }
 
-static inline pai__why *pai__why_of(const pai_sched *s, uint32_t req)
+/* Nothing is said of most requests: these have no record. */
+extern const pai__why pai__no_why;
+
+static inline const pai__why *pai__why_of(const pai_sched *s, uint32_t req)
 {
-  return (pai__why *)s->whys.data + req;
+  uint32_t why = pai__req_at(s, req)->why;
+
+  return why != PAI__NONE ? (const pai__why *)s->whys.data + why
+                          : &pai__no_why;
 }
 
 static inline pai__want *pai__wants_of(const pai_sched *s, const pai__req *r)

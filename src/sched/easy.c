@@ -294,10 +294,10 @@ static void hold(const pai__easy *e, pai_sched *s, bool on)
 /* There is room, and it is promised. */
 static void refuse_later(pai_sched *s, uint32_t req, const pai__promise *p)
 {
-  *pai__why_of(s, req) = (pai__why){ .lack = PAI_LACK_LATER,
-                                     .behind = p->id,
-                                     .node = PAI__NONE,
-                                     .text = PAI__NONE };
+  *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_LATER,
+                                       .behind = p->id,
+                                       .node = PAI__NONE,
+                                       .text = PAI__NONE };
 }
 
 /* Somebody who will not have ended when the promise begins.  As
@@ -371,7 +371,7 @@ int pai__easy_decide(pai__easy *e, pai_sched *s, const pai__flat *queue,
   rc = start_others(e, s, queue, i, &how, x);
   /* Last, for reasons are copied to who is alike. */
   if (x->list.len != 0)
-    pai__why_of(s, pai__entry_at(queue, i)->req)->until =
+    pai__why_make(s, pai__entry_at(queue, i)->req)->until =
       ((pai__promise *)x->list.data)->start;
   return rc < 0 ? rc : PAI_OK;
 }

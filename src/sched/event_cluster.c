@@ -216,7 +216,7 @@ static void move_requests(moving *m)
     pai__req *r = pai__req_at(s, i);
     pai__want *w = r->id != 0 ? pai__wants_of(s, r) : NULL;
 
-    *pai__why_of(s, i) = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+    pai__why_drop(s, i);
     if (w == NULL)
       continue;
     r->tenant = tenant_in(m, r);

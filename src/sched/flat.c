@@ -3,7 +3,8 @@
 
 void pai__flat_dispose(pai__flat *f, const pai_alloc *alloc)
 {
-  pai__free(alloc, f->data, (size_t)f->cap * f->size);
+  if (f->cap != 0)
+    pai__free(alloc, f->data, (size_t)f->cap * f->size);
   pai__flat_init(f, f->size);
 }
 
@@ -21,9 +22,12 @@ int pai__flat_reserve(pai__flat *f, const pai_alloc *alloc, uint32_t more)
     cap = 8;
   if (cap >= PAI__NONE)
     return PAI_ENOMEM;
-  data = pai__realloc(alloc, f->data, f->cap, (size_t)cap, f->size);
+  data = pai__realloc(alloc, f->cap != 0 ? f->data : NULL, f->cap, (size_t)cap,
+                      f->size);
   if (data == NULL)
     return PAI_ENOMEM;
+  if (f->cap == 0 && f->len != 0)
+    memcpy(data, f->data, (size_t)f->len * f->size);
   f->data = data;
   f->cap = (uint32_t)cap;
   return PAI_OK;
@@ -47,6 +51,16 @@ int pai__flat_copy(pai__flat *f, const pai__flat *from, const pai_alloc *alloc)
     memcpy(f->data, from->data, (size_t)from->len * from->size);
   f->len = from->len;
   return PAI_OK;
+}
+
+void pai__flat_copy_in(pai__flat *f, const pai__flat *from, void *block,
+                       size_t *at)
+{
+  f->data = from->len != 0 ? (char *)block + *at : NULL;
+  f->len = from->len;
+  if (from->len != 0)
+    memcpy(f->data, from->data, (size_t)from->len * from->size);
+  *at += pai__flat_bytes(from);
 }
 
 /* --- pool ----------------------------------------------------------------- */
@@ -82,13 +96,6 @@ void pai__pool_clear(pai__pool *p)
   for (size_t i = 0; i < PAI__LEN(p->free); i++)
     p->free[i] = PAI__NONE;
   p->words.len = p->live = 0;
-}
-
-int pai__pool_copy(pai__pool *p, const pai__pool *from, const pai_alloc *alloc)
-{
-  memcpy(p->free, from->free, sizeof(p->free));
-  p->live = from->live;
-  return pai__flat_copy(&p->words, &from->words, alloc);
 }
 
 uint32_t pai__pool_take(pai__pool *p, const pai_alloc *alloc, uint32_t n)

@@ -14,7 +14,8 @@
 /* A vector of elements that are copied as bytes. */
 typedef struct pai__flat {
   void *data;
-  uint32_t len, cap;
+  uint32_t len;
+  uint32_t cap;  /* 0 with elements: they lie in somebody else's block */
   uint32_t size; /* of an element */
 } pai__flat;
 
@@ -34,6 +35,15 @@ uint32_t pai__flat_push(pai__flat *f, uint32_t n);
 /* What `from` has; `f` is initialised and empty.  PAI_OK or PAI_ENOMEM. */
 int pai__flat_copy(pai__flat *f, const pai__flat *from,
                    const pai_alloc *alloc);
+/* Likewise, in a block of which *at bytes are used: it has to be large enough,
+ * and stay as long. */
+void pai__flat_copy_in(pai__flat *f, const pai__flat *from, void *block,
+                       size_t *at);
+/* How many bytes that takes. */
+static inline size_t pai__flat_bytes(const pai__flat *f)
+{
+  return ((size_t)f->len * f->size + 15) & ~(size_t)15;
+}
 
 /* --- pool ----------------------------------------------------------------- */
 
@@ -48,9 +58,6 @@ typedef struct pai__pool {
 void pai__pool_init(pai__pool *p);
 /* Empty again, memory kept. */
 void pai__pool_clear(pai__pool *p);
-/* As pai__flat_copy(). */
-int pai__pool_copy(pai__pool *p, const pai__pool *from,
-                   const pai_alloc *alloc);
 
 /* A block of n >= 1 words, of any content; PAI__NONE without memory, or for
  * more than 2^24 words. */

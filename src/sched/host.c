@@ -19,10 +19,10 @@ uint32_t pai__next_waiting(const pai_sched *s, uint32_t req)
 
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind)
 {
-  *pai__why_of(s, req) = (pai__why){ .lack = PAI_LACK_TURN,
-                                     .behind = pai__req_at(s, behind)->id,
-                                     .node = PAI__NONE,
-                                     .text = PAI__NONE };
+  *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_TURN,
+                                       .behind = pai__req_at(s, behind)->id,
+                                       .node = PAI__NONE,
+                                       .text = PAI__NONE };
 }
 
 int pai__refuse_rest(pai_sched *s, uint32_t behind)
@@ -67,15 +67,17 @@ static bool was_refused(pai_sched *s, uint32_t req, uint64_t key)
 {
   uint32_t other = pai__lookup_get(&s->refused, key);
 
-  if (other == PAI__NONE)
+  if (other == PAI__NONE || pai__req_at(s, other)->why == PAI__NONE)
     return false;
   if (other != req)
-    *pai__why_of(s, req) = *pai__why_of(s, other);
+    *pai__why_make(s, req) = *pai__why_of(s, other);
   return true;
 }
 
 static void set_refused(pai_sched *s, uint32_t req, uint64_t key)
 {
+  if (pai__lookup_get(&s->refused, key) != PAI__NONE)
+    pai__lookup_remove(&s->refused, key);
   if (pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
     pai__lookup_add(&s->refused, key, req);
 }
@@ -89,13 +91,16 @@ static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
                    .strategy = strategy,
                    .beyond_share = beyond_share };
   uint64_t key = shape_key(s, pai__req_at(s, req), strategy, beyond_share);
+  pai__why why;
   int rc;
 
   if (was_refused(s, req, key))
     return 0;
-  rc = pai__fit(s, &ask, n, pai__why_of(s, req));
-  if (rc == 0)
+  rc = pai__fit(s, &ask, n, &why);
+  if (rc == 0) {
+    *pai__why_make(s, req) = why;
     set_refused(s, req, key);
+  }
   return rc;
 }
 
@@ -388,7 +393,7 @@ static int host_refuse(const pai_policy_host *host, uint64_t id,
     why.node = pai__park_node(s->park, r.node);
   if (pai__texts_add(&s->names, &s->alloc, r.text, &why.text) < 0)
     return PAI_ENOMEM;
-  *pai__why_of(s, req) = why;
+  *pai__why_make(s, req) = why;
   return PAI_OK;
 }
 

@@ -50,8 +50,6 @@ static int load_why(pai__loading *l, pai__node at, pai__why *why)
   pai__why_form form;
   int rc;
 
-  if (at == PAI__NO_NODE)
-    return PAI_OK;
   rc = pai__load_form(l, at, "a reason", &pai__why_table, &form);
   if (rc < 0)
     return rc;
@@ -145,8 +143,8 @@ static int load_request(pai__loading *l, pai__node item)
   r->failed = form.failed;
   r->cancelled = form.cancelled != 0;
   rc = pai__load_runs(l, req, form.runs);
-  if (rc == PAI_OK)
-    rc = load_why(l, form.why, pai__why_of(s, req));
+  if (rc == PAI_OK && form.why != PAI__NO_NODE)
+    rc = load_why(l, form.why, pai__why_make(s, req));
   if (rc < 0)
     return rc;
   if (r->active == 0 && (r->cancelled || pai__req_waiting(r) == 0))

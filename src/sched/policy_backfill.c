@@ -191,7 +191,7 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
 static int tell(backfill *b, pai_sched *s, uint32_t req, pai_time until)
 {
   uint64_t shape = pai__req_at(s, req)->shape;
-  pai__why *why = pai__why_of(s, req);
+  pai__why *why = pai__why_make(s, req);
   bool roomy = pai__lookup_get(&b->roomy, shape) != PAI__NONE;
   int rc = roomy ? 1 : pai__has_room(s, req, b->place, false);
 

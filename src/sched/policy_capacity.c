@@ -135,7 +135,7 @@ static int refuse_quota(pai__deciding *d, uint32_t req, uint32_t over,
     if (pai__texts_add(&d->s->names, &d->s->alloc, text, &x->text) < 0)
       return PAI_ENOMEM;
   }
-  *pai__why_of(d->s, req) =
+  *pai__why_make(d->s, req) =
     (pai__why){ .lack = PAI_LACK_QUOTA,
                 .wanted = pai__gpus_wanted(d->s, req),
                 .found = x->max > used ? x->max - used : 0,
@@ -146,16 +146,16 @@ static int refuse_quota(pai__deciding *d, uint32_t req, uint32_t over,
 
 static void refuse_victims(pai__deciding *d, uint32_t req)
 {
-  *pai__why_of(d->s, req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                        .found = d->victims.len,
-                                        .node = PAI__NONE,
-                                        .text = PAI__NONE };
+  *pai__why_make(d->s, req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
+                                          .found = d->victims.len,
+                                          .node = PAI__NONE,
+                                          .text = PAI__NONE };
 }
 
 /* It is entitled to room, and those that hold it are not to be stopped. */
 static int refuse_preemption(pai__deciding *d, uint32_t req)
 {
-  pai__why *why = pai__why_of(d->s, req);
+  pai__why *why = pai__why_make(d->s, req);
 
   if (why->lack < PAI_LACK_GPU || why->lack > PAI_LACK_GANG)
     return 0;

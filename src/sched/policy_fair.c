@@ -318,11 +318,11 @@ static int refuse(deciding *d, uint32_t req, uint64_t wanted, uint64_t found,
                  "a user has at most %" PRIu64 " %s at a time", most, things);
   if (pai__texts_add(&d->s->names, &d->s->alloc, text, &name) < 0)
     return PAI_ENOMEM;
-  *pai__why_of(d->s, req) = (pai__why){ .lack = PAI_LACK_QUOTA,
-                                        .wanted = wanted,
-                                        .found = found,
-                                        .node = PAI__NONE,
-                                        .text = name };
+  *pai__why_make(d->s, req) = (pai__why){ .lack = PAI_LACK_QUOTA,
+                                          .wanted = wanted,
+                                          .found = found,
+                                          .node = PAI__NONE,
+                                          .text = name };
   return 0;
 }
 

@@ -16,6 +16,14 @@ typedef struct priority {
   bool strict;  /* nobody overtakes in a virtual cluster */
 } priority;
 
+/* One decision. */
+typedef struct turn {
+  const priority *p;
+  bool gives;     /* somebody may be able to do with fewer tasks */
+  bool stops;     /* somebody stops already */
+  int32_t lowest; /* priority of those that have a place */
+} turn;
+
 static const priority defaults = { .place = PAI_PLACE_TOPO, .preempt = true };
 
 static const pai__option options[] = {
@@ -36,38 +44,44 @@ static const pai__plain_type type = { &defaults, sizeof(defaults), options,
 /* --- one instance --------------------------------------------------------- */
 
 /* 1: it started; 0: it waits, for others to make room if it has claimed it. */
-static int try_one(pai_sched *s, uint32_t req, const priority *p)
-{
-  pai__ask ask = { .req = req, .strategy = p->place };
-  bool claimed;
-  int rc = pai__try(s, req, p->place, false);
-
-  if (rc != 0 || !p->preempt)
-    return rc;
-  rc = pai__shrink_for(s, &ask, &claimed);
-  return rc != 0 || claimed ? rc : pai__try_over(s, req, p->place, false);
-}
-
-/* --- all ------------------------------------------------------------------ */
-
-/* 1: all of it that may begin has; 0: something has no room. */
-static int try_all(pai_sched *s, uint32_t req, const priority *p)
-{
-  int rc = 1;
-
-  while (rc == 1 && pai__req_waiting(pai__req_at(s, req)) != 0 &&
-         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING)
-    rc = try_one(s, req, p);
-  return rc;
-}
-
 static bool has_claimed(const pai_sched *s, uint32_t req)
 {
   return pai__why_of(s, req)->lack == PAI_LACK_VICTIMS;
 }
 
-static int walk(pai_sched *s, const priority *p, pai__flat *queue,
-                uint32_t *heads)
+static int try_one(pai_sched *s, uint32_t req, turn *t)
+{
+  int place = t->p->place;
+  pai__ask ask = { .req = req, .strategy = place };
+  bool claimed = false;
+  int rc = pai__try(s, req, place, false);
+
+  if (rc != 0 || !t->p->preempt)
+    return rc;
+  if (t->gives)
+    rc = pai__shrink_for(s, &ask, &claimed);
+  if (rc != 0 || claimed ||
+      (!t->stops && pai__req_at(s, req)->priority <= t->lowest))
+    t->stops |= claimed;
+  else if ((rc = pai__try_over(s, req, place, false)) == 0)
+    t->stops |= has_claimed(s, req);
+  return rc;
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+/* 1: all of it that may begin has; 0: something has no room. */
+static int try_all(pai_sched *s, uint32_t req, turn *t)
+{
+  int rc = 1;
+
+  while (rc == 1 && pai__req_waiting(pai__req_at(s, req)) != 0 &&
+         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING)
+    rc = try_one(s, req, t);
+  return rc;
+}
+
+static int walk(pai_sched *s, turn *t, pai__flat *queue, uint32_t *heads)
 {
   int rc = PAI_OK;
 
@@ -79,11 +93,45 @@ static int walk(pai_sched *s, const priority *p, pai__flat *queue,
       pai__refuse_turn(s, req, *head);
       continue;
     }
-    rc = try_all(s, req, p);
-    if (rc == 0 && p->strict && !has_claimed(s, req))
+    rc = try_all(s, req, t);
+    if (rc == 0 && t->p->strict && !has_claimed(s, req))
       *head = req;
   }
   return rc < 0 ? rc : pai__grow_all(s);
+}
+
+static bool is_elastic(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    if (pai__wants_of(s, r)[i].min_tasks < pai__wants_of(s, r)[i].tasks)
+      return true;
+  return false;
+}
+
+/* Looked at once, and not for each that waits: where no gang is elastic and
+ * nobody less important has a place, which is usual, nobody has to be asked.
+ * Who starts in this decision is no less important than those behind it. */
+static turn look_around(const pai_sched *s, const priority *p,
+                        const pai__flat *queue)
+{
+  turn t = { .p = p, .lowest = INT32_MAX };
+
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    int32_t weight;
+
+    if (run->req == PAI__NONE)
+      continue;
+    weight = pai__req_at(s, run->req)->priority;
+    t.gives = t.gives || is_elastic(s, run->req);
+    t.stops = t.stops || run->state == PAI__RUN_STOPPING;
+    t.lowest = weight < t.lowest ? weight : t.lowest;
+  }
+  for (uint32_t i = 0; i < queue->len && !t.gives; i++)
+    t.gives = is_elastic(s, ((const pai__entry *)queue->data + i)->req);
+  return t;
 }
 
 static int decide(void *state, void *data, const pai_policy_host *host)
@@ -92,6 +140,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   uint32_t n = s->park->ntenants;
   uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
   pai__flat queue;
+  turn t;
   int rc = PAI_ENOMEM;
 
   (void)data;
@@ -99,7 +148,8 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   if (heads != NULL && pai__list_waiting(s, &queue) == PAI_OK) {
     memset(heads, 0xff, n * sizeof(*heads));
     pai__sort_waiting(&queue);
-    rc = walk(s, state, &queue, heads);
+    t = look_around(s, state, &queue);
+    rc = walk(s, &t, &queue, heads);
   }
   pai__flat_dispose(&queue, &s->alloc);
   pai__free(&s->alloc, heads, n * sizeof(*heads));

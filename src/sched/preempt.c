@@ -194,10 +194,10 @@ static void drop_claims(making_room *m, uint32_t fewest)
     pai__release(s, run);
     pai__req_update(s, req);
     m->list[i].spared = true; /* of those that stop */
-    *pai__why_of(s, req) = (pai__why){ .lack = PAI_LACK_TURN,
-                                       .behind = pai__req_at(s, m->req)->id,
-                                       .node = PAI__NONE,
-                                       .text = PAI__NONE };
+    *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_TURN,
+                                         .behind = pai__req_at(s, m->req)->id,
+                                         .node = PAI__NONE,
+                                         .text = PAI__NONE };
   }
 }
 
@@ -224,10 +224,10 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
     return rc;
   for (uint32_t i = m->first; i < fewest; i++)
     victims += !m->list[i].spared;
-  *pai__why_of(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                        .found = victims,
-                                        .node = PAI__NONE,
-                                        .text = PAI__NONE };
+  *pai__why_make(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
+                                          .found = victims,
+                                          .node = PAI__NONE,
+                                          .text = PAI__NONE };
   return stop_victims(m, fewest, by);
 }
 

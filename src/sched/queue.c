@@ -75,6 +75,35 @@ uint32_t pai__req_lack(const pai_sched *s, const pai__req *r)
                                                     : PAI_LACK_NOTHING;
 }
 
+const pai__why pai__no_why = { .node = PAI__NONE, .text = PAI__NONE };
+
+pai__why *pai__why_make(pai_sched *s, uint32_t req)
+{
+  pai__req *r = pai__req_at(s, req);
+  pai__why *list = s->whys.data;
+
+  if (r->why == PAI__NONE) {
+    r->why = s->m.free_why;
+    if (r->why != PAI__NONE)
+      s->m.free_why = list[r->why].node;
+    else
+      r->why = pai__flat_push(&s->whys, 1);
+    list[r->why] = pai__no_why;
+  }
+  return list + r->why;
+}
+
+void pai__why_drop(pai_sched *s, uint32_t req)
+{
+  pai__req *r = pai__req_at(s, req);
+
+  if (r->why == PAI__NONE)
+    return;
+  ((pai__why *)s->whys.data)[r->why].node = s->m.free_why;
+  s->m.free_why = r->why;
+  r->why = PAI__NONE;
+}
+
 int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule)
 {
   if (s->rules.len == 0) {
@@ -250,7 +279,9 @@ void pai__req_give(pai_sched *s, const pai__req *r)
 
 void pai__req_drop(pai_sched *s, uint32_t req)
 {
-  *pai__req_at(s, req) = (pai__req){ .behind = s->m.free_req };
+  pai__why_drop(s, req);
+  *pai__req_at(s, req) =
+    (pai__req){ .behind = s->m.free_req, .why = PAI__NONE };
   s->m.free_req = req;
 }
 

@@ -45,6 +45,10 @@ uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);
 
 /* What holds for a tenant from now on.  PAI_OK or PAI_ENOMEM. */
 int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule);
+/* To say why it waits; it has what was said last. */
+pai__why *pai__why_make(pai_sched *s, uint32_t req);
+/* Nothing is said of it any more. */
+void pai__why_drop(pai_sched *s, uint32_t req);
 /* Why it waits, as it was found when it was last considered. */
 pai__why pai__req_why(const pai_sched *s, uint32_t req);
 

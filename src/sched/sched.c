@@ -102,7 +102,8 @@ static pai_sched *new_state(const pai_alloc *alloc)
     return NULL;
   s->alloc = *alloc;
   pai__buf_init(&s->line, &s->alloc);
-  s->m.first = s->m.last = s->m.free_req = s->m.free_run = PAI__NONE;
+  s->m.first = s->m.last = PAI__NONE;
+  s->m.free_req = s->m.free_run = s->m.free_why = PAI__NONE;
   s->m.next_limit = INT64_MAX;
   init_flats(s);
   pai__host_init(s);
@@ -185,6 +186,7 @@ static void dispose_flats(pai_sched *s)
     pai__flat_dispose(list[i], &s->alloc);
   pai__shelves_dispose(s);
   pai__texts_dispose(&s->names, &s->alloc);
+  pai__free(&s->alloc, s->block, s->block_size);
   pai__buf_dispose(&s->line);
 }
 
@@ -203,38 +205,60 @@ void pai_sched_free(pai_sched *s)
 
 /* --- forks ---------------------------------------------------------------- */
 
-static int copy_flats(pai_sched *to, const pai_sched *s)
-{
-  const pai__flat *from[] = { &s->reqs,   &s->runs,      &s->rooms,
-                              &s->cpus,   &s->kept,      &s->whys,
-                              &s->claims, &s->gpus_used, &s->gpus_lent,
-                              &s->queued, &s->rules,     &s->held,
-                              &s->tables };
-  pai__flat *copies[] = { &to->reqs,   &to->runs,      &to->rooms,
-                          &to->cpus,   &to->kept,      &to->whys,
-                          &to->claims, &to->gpus_used, &to->gpus_lent,
-                          &to->queued, &to->rules,     &to->held,
-                          &to->tables };
-  int rc = PAI_OK;
+/* All that a fork takes over. */
+static const size_t copied[] = {
+  offsetof(pai_sched, reqs),
+  offsetof(pai_sched, runs),
+  offsetof(pai_sched, rooms),
+  offsetof(pai_sched, cpus),
+  offsetof(pai_sched, kept),
+  offsetof(pai_sched, whys),
+  offsetof(pai_sched, claims),
+  offsetof(pai_sched, gpus_used),
+  offsetof(pai_sched, gpus_lent),
+  offsetof(pai_sched, queued),
+  offsetof(pai_sched, rules),
+  offsetof(pai_sched, held),
+  offsetof(pai_sched, tables),
+  offsetof(pai_sched, by_id.slots),
+  offsetof(pai_sched, by_instance.slots),
+  offsetof(pai_sched, followed.slots),
+  offsetof(pai_sched, possible.slots),
+  offsetof(pai_sched, names.list),
+  offsetof(pai_sched, names.chars),
+  offsetof(pai_sched, names.index.slots),
+  offsetof(pai_sched, pool.words),
+};
 
-  for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)
-    rc = pai__flat_copy(copies[i], from[i], &to->alloc);
-  return rc;
+static const pai__flat *flat_at(const pai_sched *s, size_t i)
+{
+  return (const pai__flat *)((const char *)s + copied[i]);
 }
 
-static int copy_rest(pai_sched *to, const pai_sched *s)
+/* Into one block: for a large state most of the time goes into memory that was
+ * never touched before, and one block is more often had again. */
+static int copy_flats(pai_sched *to, const pai_sched *s)
 {
-  const pai__lookup *from[] = { &s->by_id, &s->by_instance, &s->followed,
-                                &s->possible };
-  pai__lookup *copies[] = { &to->by_id, &to->by_instance, &to->followed,
-                            &to->possible };
-  int rc = pai__texts_copy(&to->names, &s->names, &to->alloc);
+  size_t at = 0;
 
-  if (rc == PAI_OK)
-    rc = pai__pool_copy(&to->pool, &s->pool, &to->alloc);
-  for (size_t i = 0; i < PAI__LEN(from) && rc == PAI_OK; i++)
-    rc = pai__lookup_copy(copies[i], from[i], &to->alloc);
-  return rc;
+  for (size_t i = 0; i < PAI__LEN(copied); i++)
+    to->block_size += pai__flat_bytes(flat_at(s, i));
+  to->block = pai__realloc(&to->alloc, NULL, 0, to->block_size, 1);
+  if (to->block == NULL)
+    return PAI_ENOMEM;
+  for (size_t i = 0; i < PAI__LEN(copied); i++)
+    pai__flat_copy_in((pai__flat *)((char *)to + copied[i]), flat_at(s, i),
+                      to->block, &at);
+  if (pai__flat_reserve(&to->whys, &to->alloc, s->reqs.len - s->whys.len) < 0)
+    return PAI_ENOMEM;
+  to->by_id.live = s->by_id.live;
+  to->by_instance.live = s->by_instance.live;
+  to->followed.live = s->followed.live;
+  to->possible.live = s->possible.live;
+  to->names.index.live = s->names.index.live;
+  to->pool.live = s->pool.live;
+  memcpy(to->pool.free, s->pool.free, sizeof(to->pool.free));
+  return PAI_OK;
 }
 
 /* Those that events have made, which nobody has been told. */
@@ -261,7 +285,7 @@ int pai__fork_without_policy(pai_sched **out, const pai_sched *s)
     return PAI_ENOMEM;
   fork->park = pai__park_ref(s->park);
   fork->m = s->m;
-  if (copy_flats(fork, s) < 0 || copy_rest(fork, s) < 0) {
+  if (copy_flats(fork, s) < 0) {
     pai_sched_free(fork);
     return PAI_ENOMEM;
   }

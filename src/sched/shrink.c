@@ -186,10 +186,10 @@ static int claim(shrinking *x, uint32_t n)
   rc = pai__claim(s, req, n);
   if (rc != 0)
     return rc;
-  *pai__why_of(s, req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                     .found = gives,
-                                     .node = PAI__NONE,
-                                     .text = PAI__NONE };
+  *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
+                                       .found = gives,
+                                       .node = PAI__NONE,
+                                       .text = PAI__NONE };
   for (uint32_t i = 0; i < x->givers.len && rc >= 0; i++) {
     const giver *g = giver_at(x, i);
 

@@ -151,6 +151,8 @@ static void begin(pai_sched *s, uint32_t run)
   x->by = 0;
   s->m.nrunning++;
   pai__ends_add(s, run);
+  if (pai__req_at(s, x->req)->instances == 1)
+    pai__why_drop(s, x->req);
   pai__decide(s, x, PAI_DECISION_START);
 }
 

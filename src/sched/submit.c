@@ -206,10 +206,12 @@ static uint32_t new_req(pai_sched *s)
     return i;
   }
   if (pai__flat_reserve(&s->reqs, &s->alloc, 1) < 0 ||
-      pai__flat_reserve(&s->whys, &s->alloc, 1) < 0)
+      pai__flat_reserve(&s->whys, &s->alloc, s->reqs.len + 1 - s->whys.len) <
+        0)
     return PAI__NONE;
-  (void)pai__flat_push(&s->whys, 1);
-  return pai__flat_push(&s->reqs, 1);
+  i = pai__flat_push(&s->reqs, 1);
+  pai__req_at(s, i)->why = PAI__NONE;
+  return i;
 }
 
 int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
@@ -232,8 +234,8 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
     return rc;
   }
   r.submitted = now;
+  r.why = PAI__NONE;
   *pai__req_at(s, req) = r;
-  *pai__why_of(s, req) = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
   pai__req_set_shape(s, req);
   pai__lookup_add(&s->by_id, q->id, req);
   rc = pai__req_check_possible(s, req, err);

@@ -20,16 +20,6 @@ void pai__texts_dispose(pai__texts *n, const pai_alloc *alloc)
   pai__flat_dispose(&n->index.slots, alloc);
 }
 
-int pai__texts_copy(pai__texts *n, const pai__texts *from,
-                    const pai_alloc *alloc)
-{
-  int rc = pai__flat_copy(&n->list, &from->list, alloc);
-
-  if (rc == PAI_OK)
-    rc = pai__flat_copy(&n->chars, &from->chars, alloc);
-  return rc == PAI_OK ? pai__lookup_copy(&n->index, &from->index, alloc) : rc;
-}
-
 static uint64_t hash_of(const char *s)
 {
   uint64_t h = UINT64_C(0xcbf29ce484222325);

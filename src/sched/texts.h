@@ -12,9 +12,6 @@ typedef struct pai__texts {
 
 void pai__texts_init(pai__texts *n);
 void pai__texts_dispose(pai__texts *n, const pai_alloc *alloc);
-/* As pai__flat_copy(). */
-int pai__texts_copy(pai__texts *n, const pai__texts *from,
-                    const pai_alloc *alloc);
 /* The number of a string, PAI__NONE for NULL.  PAI_OK or PAI_ENOMEM. */
 int pai__texts_add(pai__texts *n, const pai_alloc *alloc, const char *s,
                    uint32_t *out);

@@ -6,7 +6,7 @@
  */
 #include "sim/arrivals.h"
 
-enum { CROWD = 16, MOST = 10000 }; /* of one future */
+enum { CROWD = 16 };
 
 static void choose(pai__arrivals *a)
 {
@@ -27,7 +27,7 @@ static void wait_for_it(pai__arrivals *a, pai_time now)
 
   choose(a);
   gap = pai__came_at(a->h, a->at)->time - pai__came_at(a->h, a->at - 1)->time;
-  a->next = a->count < MOST && gap < INT64_MAX - now
+  a->next = a->count < PAI__MOST_ARRIVALS && gap < INT64_MAX - now
               ? now + (gap > 0 ? gap : 0)
               : INT64_MAX;
 }

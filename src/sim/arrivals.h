@@ -5,6 +5,9 @@
 #include "base/prng.h"
 #include "sim/history.h"
 
+/* So many come in one future: futures end, even if queues only grow. */
+enum { PAI__MOST_ARRIVALS = 2000 };
+
 /* Ids of jobs that do not exist. */
 #define PAI__UNBORN (UINT64_C(1) << 62)
 

@@ -6,7 +6,12 @@
 
 #include <stdlib.h>
 
-enum { RUNS = 100, MOST_RUNS = 100000 };
+enum {
+  RUNS = 100,
+  MOST_RUNS = 100000,
+  LEAST_RUNS = 12, /* if nobody says how many, and they take long */
+  WORK = 60000000  /* for as many decisions, times those that wait */
+};
 
 #define HORIZON (INT64_C(90) * 86400 * 1000000)
 
@@ -37,7 +42,8 @@ static int make_empty(pai_forecast **out, const pai_sched *sched,
   f->now = view.now;
   f->gpus = view.gpus;
   f->horizon = o.horizon != 0 ? o.horizon : HORIZON;
-  f->runs = o.runs != 0 ? o.runs : RUNS;
+  f->fixed = o.runs != 0;
+  f->room = o.runs != 0 ? o.runs : RUNS;
   f->seed = o.seed;
   f->only = o.only;
   f->arrivals = o.arrivals != 0;
@@ -56,7 +62,7 @@ void pai_forecast_free(pai_forecast *forecast)
   pai__free(&alloc, forecast->waits,
             forecast->nwaits * sizeof(*forecast->waits));
   pai__free(&alloc, forecast->block,
-            (size_t)forecast->nwaits * forecast->runs *
+            (size_t)forecast->nwaits * forecast->room *
               sizeof(*forecast->block));
   pai__free(&alloc, forecast->first,
             forecast->first_cap * sizeof(*forecast->first));
@@ -91,7 +97,7 @@ static int make_room(pai_forecast *f, const pai_sched *s)
   f->nwaits = waiting;
   if (waiting == 0)
     return PAI_OK;
-  f->block = pai__realloc(&f->alloc, NULL, 0, (size_t)waiting * f->runs,
+  f->block = pai__realloc(&f->alloc, NULL, 0, (size_t)waiting * f->room,
                           sizeof(*f->block));
   return f->block != NULL ? PAI_OK : PAI_ENOMEM;
 }
@@ -128,11 +134,11 @@ static int list_wait(pai_forecast *f, const pai_sched *s,
   *w = (pai__fwait){ .id = v->id,
                      .alike = PAI_ALIKE_NAME,
                      .stuck = is_stuck(s, v->id),
-                     .waits = f->block + (size_t)i * f->runs };
+                     .waits = f->block + (size_t)i * f->room };
   w->name = keep(f, v->name, &ok);
   w->user = keep(f, v->user, &ok);
   w->vc = keep(f, v->vc, &ok);
-  for (uint32_t k = 0; k < f->runs; k++)
+  for (uint32_t k = 0; k < f->room; k++)
     w->waits[k] = INT64_MAX;
   return ok ? PAI_OK : PAI_ENOMEM;
 }
@@ -195,6 +201,22 @@ static void count(pai_forecast *f, const pai_history *h)
   }
 }
 
+/* Large queues get fewer futures, so that an answer does not take minutes; who
+ * says how many gets as many. */
+static int run_all(pai_forecast *f, const pai_sched *sched,
+                   const pai_history *history, const pai__twist *twist,
+                   pai_error **err)
+{
+  int rc = PAI_OK;
+
+  while (f->runs < f->room && rc == PAI_OK &&
+         (f->fixed || f->runs < LEAST_RUNS || f->spent < WORK)) {
+    rc = pai__future_run(f, sched, history, twist, f->runs, err);
+    f->runs++;
+  }
+  return rc;
+}
+
 int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
                        const pai_history *history,
                        const pai_forecast_options *opts,
@@ -208,8 +230,8 @@ int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
   f->believed = history == NULL;
   if (list(f, sched, history) < 0)
     rc = pai__oom(err);
-  for (uint32_t i = 0; i < f->runs && rc == PAI_OK; i++)
-    rc = pai__future_run(f, sched, history, twist, i, err);
+  if (rc == PAI_OK)
+    rc = run_all(f, sched, history, twist, err);
   if (rc == PAI_OK) {
     count(f, history);
     *out = f;

@@ -1,4 +1,5 @@
 /* forecast_text.c - forecasts in words and as JSON */
+#include "sim/arrivals.h"
 #include "sim/forecast_text.h"
 
 #include "sched/form.h"
@@ -111,8 +112,11 @@ void pai__say_assumed(pai__buf *out, const pai_forecast *f,
                         ? "that jobs take as long as their owners told"
                         : "that jobs take as long as the last ones of their "
                           "names, owners or sizes did");
-  pai__buf_str(out, f->arrivals ? "; that jobs come as the last ones did"
-                                : "; that no new jobs come");
+  if (f->arrivals)
+    pai__buf_printf(out, "; that %d more jobs come as the last ones did",
+                    (int)PAI__MOST_ARRIVALS);
+  else
+    pai__buf_str(out, "; that no new jobs come");
   pai__buf_str(out, " (");
   pai__spell_count(out, f->runs, "future");
   if (f->calibrated != 0) {

@@ -183,13 +183,18 @@ static int come(future *u, pai_error **err)
 static int moment(future *u, pai_time now, const pai__twist *twist,
                   pai_error **err)
 {
+  pai_sched_view view = { .struct_size = sizeof(view) };
   int rc = pai__drive_begin(&u->drive, now, err);
 
   for (size_t i = 0; twist != NULL && i < twist->nsick && rc >= 0; i++)
     rc = pai__drive_node(&u->drive, twist->sick[i], PAI_NODE_SICK, NULL, err);
   if (rc >= 0)
     rc = come(u, err);
-  return rc >= 0 ? pai__drive_end(&u->drive, err) : rc;
+  if (rc >= 0)
+    rc = pai__drive_end(&u->drive, err);
+  (void)pai_sched_view_sums(u->drive.sched, &view);
+  u->f->spent += 1 + (uint64_t)view.waiting;
+  return rc;
 }
 
 /* Until all have started that may, nothing happens any more, or too late. */

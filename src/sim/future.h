@@ -45,7 +45,10 @@ struct pai_forecast {
   pai__arena arena;
   pai_time now, horizon;
   uint64_t seed, only;
-  uint32_t runs;
+  uint32_t runs;  /* that were driven, */
+  uint32_t room;  /* and that there is room for, of each wait's list */
+  uint64_t spent; /* requests that waited, over all decisions */
+  bool fixed;     /* the caller said how many */
   bool arrivals, believed; /* without a history */
   uint32_t calibrated;     /* by so many that came true */
   pai__fjob *jobs;

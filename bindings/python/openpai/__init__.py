@@ -8,7 +8,8 @@ Result(state='succeeded', code=0)
 check() tells all that is wrong with a job file, and Draft changes one.
 Topology is a machine, Cluster many of them, Allocation what a job holds of
 them; gpus() and Sampler tell what this machine has and does.  Scheduler decides
-who starts where; HiveD does that for Kubernetes.
+who starts where; HiveD does that for Kubernetes.  simulate() runs a Trace on a
+cluster in virtual time, and Replay goes back in a scheduler's log.
 
 What fails raises openpai.Error, or a subclass of it per code.
 """
@@ -22,6 +23,8 @@ from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
     IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
     NoSuchPlaceError, NotFoundError, PermissionDenied, UnsupportedError)
+from ._forecast import (
+    Forecast, Guess, History, Shape, Shapes, WhatIf, When)
 from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
 from ._hived import HiveD, HiveDAnswer, HiveDBinding
 from ._job import Change, Job, Prerequisite, Role, check, schema
@@ -30,30 +33,37 @@ from ._policy import PolicyHost, SchedulingPolicy
 from ._queue import (
     Decision, Place, Policy, Queue, Reason, Request, Running, SchedNode,
     SchedSums, SchedVirtualCluster, Want)
+from ._replay import Replay, Step
 from ._report import Diagnostic, Report
 from ._sampler import (
     CpuSample, DiskSample, FileSystemSample, GpuSample, GroupSample,
     MemorySample, NetworkSample, Sample, Sampler)
-from ._sched import Log, Scheduler, policies
+from ._sched import Log, Scheduler, SchedulerView, policies
+from ._sim import (
+    Comparison, SimJob, SimReport, Simulation, compare, simulate)
 from ._topology import (
     Affinity, Link, Summary, Topology, TopologyGpu, TopologyObject)
+from ._trace import Attempt, Trace, TraceNote, TraceRecord
 
 __all__ = [
-    "Affinity", "Allocation", "BusyError", "CanceledError", "Change",
-    "Cluster", "CpuSample", "Decision", "Diagnostic", "DiskSample", "Draft",
-    "Error", "Event", "ExistsError", "FileSystemSample", "Gpu", "GpuLink",
-    "GpuProcess", "GpuSample", "Gpus", "GroupSample", "HiveD", "HiveDAnswer",
-    "HiveDBinding", "InternalError",
-    "InvalidError", "IoError", "Item", "Job", "LimitError", "Link", "Log",
-    "Machine", "MemorySample", "Near", "NetworkSample", "NoMemoryError",
-    "NoRoomError", "NoSuchFileError", "NoSuchPlaceError", "Node",
-    "NodeAllocation", "NodeGpu", "Nodes", "NotFoundError", "PermissionDenied",
-    "Place", "Platform", "Policy", "PolicyHost", "Prerequisite", "Queue",
-    "Reason", "Report", "Request", "Result", "Role", "Running", "Sample",
-    "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster", "Scheduler",
-    "SchedulingPolicy", "Share", "Sku", "Summary", "Sums", "Topology",
-    "TopologyGpu", "TopologyObject", "UnsupportedError", "VirtualCluster",
-    "Want", "__version__", "check", "gpus", "policies", "run", "schema"]
+    "Affinity", "Allocation", "Attempt", "BusyError", "CanceledError",
+    "Change", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
+    "DiskSample", "Draft", "Error", "Event", "ExistsError", "FileSystemSample",
+    "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
+    "GroupSample", "Guess", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
+    "InternalError", "InvalidError", "IoError", "Item", "Job", "LimitError",
+    "Link", "Log", "Machine", "MemorySample", "Near", "NetworkSample",
+    "NoMemoryError", "NoRoomError", "NoSuchFileError", "NoSuchPlaceError",
+    "Node", "NodeAllocation", "NodeGpu", "Nodes", "NotFoundError",
+    "PermissionDenied", "Place", "Platform", "Policy", "PolicyHost",
+    "Prerequisite", "Queue", "Reason", "Replay", "Report", "Request", "Result",
+    "Role", "Running", "Sample", "Sampler", "SchedNode", "SchedSums",
+    "SchedVirtualCluster", "Scheduler", "SchedulerView", "SchedulingPolicy",
+    "Shape", "Shapes", "Share", "SimJob", "SimReport", "Simulation", "Sku",
+    "Step", "Summary", "Sums", "Topology", "TopologyGpu", "TopologyObject",
+    "Trace", "TraceNote", "TraceRecord", "UnsupportedError", "VirtualCluster",
+    "Want", "WhatIf", "When", "__version__", "check", "compare", "gpus",
+    "policies", "run", "schema", "simulate"]
 
 __version__: str = _facade.version()
 

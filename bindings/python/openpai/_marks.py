@@ -23,7 +23,7 @@ def _mark(mark: object) -> Tuple[str, str]:
         return "used", mark
     if (isinstance(mark, tuple) and len(mark) == 2 and
             all(isinstance(part, str) for part in mark)):
-        return mark
+        return mark[0], mark[1]
     raise TypeError("a mark is a str, None or (state, text), not %r" % (mark,))
 
 

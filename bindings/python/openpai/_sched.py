@@ -1,5 +1,4 @@
 """Schedulers: events go in, decisions come out."""
-import io
 import json
 import os
 from types import TracebackType
@@ -10,37 +9,76 @@ from typing import (
 from . import facade as _facade
 from ._allocation import Allocation
 from ._cluster import Cluster
+from ._files import Writer, open_for
+from ._forecast import Futures
 from ._job import Path
 from ._policy import PolicyLike, PolicyRef, SchedulingPolicy, policy_ref
 from ._queue import (
-    Decision, Policy, Reason, Views, Want, make_decisions, make_reason)
+    Decision, Policy, Reason, Want, make_decisions, make_reason)
 from ._values import made, text_or_bytes
 
 _NEVER = 2 ** 63 - 1
-
-
-class Writer(Protocol):
-    """Where lines go, as a file for text."""
-
-    def write(self, text: str, /) -> object: ...
-
-
-class _Encoded:
-    """A file for bytes, as one for text."""
-    __slots__ = ("_file",)
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def write(self, text: str) -> object:
-        return self._file.write(text.encode())
 
 
 WantLike = Union[Want, Mapping[str, Any]]
 After = Union[int, Mapping[str, Any]]
 
 
-class Scheduler(Views):
+class SchedulerView(Futures):
+    """A scheduler to look at, as it is: of a simulation, or in a log."""
+    __slots__ = ("_owner",)
+    _owner: object
+
+    @classmethod
+    def _view(cls, sched: "_facade.Scheduler", owner: object
+              ) -> "SchedulerView":
+        made_now = cls.__new__(cls)
+        made_now._sched = sched
+        made_now._owner = owner  # lives as long, too
+        return made_now
+
+    def allocation(self, id: int, instance: int = 0) -> Allocation:
+        """What an instance holds; NotFoundError: nothing."""
+        return Allocation._of(self._sched.allocation(id, instance))
+
+    def explain(self, id: int) -> str:
+        """Why a request waits, and the smallest change with which it would
+        start now, in words."""
+        return self._sched.explain(id).rstrip("\n")
+
+    def reason(self, id: int) -> Reason:
+        """The same as an object; its changes are events for send()."""
+        return make_reason(self._sched.explain_json(id))
+
+    def fork(self) -> "Scheduler":
+        """A copy that goes on by itself from here, for what-if."""
+        return Scheduler._of(self._sched.fork())
+
+    def __copy__(self) -> "Scheduler":
+        return self.fork()
+
+    def __deepcopy__(self, memo: Dict[int, object]) -> "Scheduler":
+        return self.fork()
+
+    def save(self) -> str:
+        """The whole state as one line of JSON."""
+        return self._sched.save()
+
+    def __str__(self) -> str:
+        return str(self.requests)
+
+    def __repr__(self) -> str:
+        s = self.sums
+        return ("<openpai.%s %r: %d nodes, %d of %d GPUs free, "
+                "%d waiting, %d running>" % (
+                    type(self).__name__, s.policy, s.nodes, s.free_gpus, s.gpus, s.waiting,
+                    s.running))
+
+    def _repr_html_(self) -> str:
+        return self.requests._repr_html_()
+
+
+class Scheduler(SchedulerView):
     """Decides who starts where, and why others wait.
 
         cluster = openpai.Cluster.synthetic("nodes:2 gpu:8:h100")
@@ -64,7 +102,7 @@ class Scheduler(Views):
                  first_port: int = 0, last_port: int = 0,
                  unchecked: bool = False, **options: object) -> None:
         self._sched = _facade.Scheduler.make(
-            _cluster(cluster), json.dumps(options), first_port, last_port,
+            facade_cluster(cluster), json.dumps(options), first_port, last_port,
             unchecked, policy_ref(policy))
 
     @classmethod
@@ -229,7 +267,7 @@ class Scheduler(Views):
 
     def cluster(self, new: Cluster, *, time: Optional[int] = None) -> None:
         """From now on it is this one; nodes are the same by their names."""
-        self._sched.cluster(_cluster(new),
+        self._sched.cluster(facade_cluster(new),
                             self._sched.now() if time is None else time)
 
     def set_policy(self, policy: PolicyLike, *, time: Optional[int] = None,
@@ -272,72 +310,30 @@ class Scheduler(Views):
         time = self._sched.next_time()
         return time if time != _NEVER else None
 
-    def allocation(self, id: int, instance: int = 0) -> Allocation:
-        """What an instance holds; NotFoundError: nothing."""
-        return Allocation._of(self._sched.allocation(id, instance))
-
-    # --- why, and what if ---
-
-    def explain(self, id: int) -> str:
-        """Why a request waits, and the smallest change with which it would
-        start now, in words."""
-        return self._sched.explain(id).rstrip("\n")
-
-    def reason(self, id: int) -> Reason:
-        """The same as an object; its changes are events for send()."""
-        return make_reason(self._sched.explain_json(id))
-
-    def fork(self) -> "Scheduler":
-        """A copy that goes on by itself from here, for what-if."""
-        return self._of(self._sched.fork())
-
-    def __copy__(self) -> "Scheduler":
-        return self.fork()
-
-    def __deepcopy__(self, memo: Dict[int, object]) -> "Scheduler":
-        return self.fork()
-
     # --- what stays ---
 
-    def save(self) -> str:
-        """The whole state as one line of JSON."""
-        return self._sched.save()
-
-    def log(self, file: Union[Path, Writer, BinaryIO, None]) -> "Log":
+    def log(self, file: Union[Path, Writer, BinaryIO, None], *,
+            snapshots: bool = False, every: int = 0) -> "Log":
         """From now on each event and decision is written, behind the state as
         it is now, to a file that is begun anew, or to an open one, of text or
         of bytes, or any object with write(); None: no more.
-        `with scheduler.log(path):` ends it, too."""
+        `with scheduler.log(path):` ends it, too.
+
+        With snapshots in its middle, one may go to any time of it quickly: see
+        Replay; between them are so many bytes at least, 64 KiB for 0."""
+        self._sched.log_options(snapshots, every)
         if file is None:
             self._sched.log(None)
             return Log(self, None)
-        if not isinstance(file, (str, bytes, os.PathLike)):
-            if not callable(getattr(file, "write", None)):
-                raise TypeError("a log is a path, or has write(), which %s "
-                                "has not" % type(file).__name__)
-            self._sched.log(_Encoded(file) if _is_binary(file) else file)
-            return Log(self, None)
         # A line at a time, so that it is there when its event is answered.
-        opened = open(file, "w", encoding="utf-8", buffering=1)
+        opened, writer = open_for(file, 1)
         try:
-            self._sched.log(opened)
+            self._sched.log(writer)
         except BaseException:
-            opened.close()
+            if opened is not None:
+                opened.close()
             raise
         return Log(self, opened)
-
-    def __str__(self) -> str:
-        return str(self.requests)
-
-    def __repr__(self) -> str:
-        s = self.sums
-        return ("<openpai.Scheduler %r: %d nodes, %d of %d GPUs free, "
-                "%d waiting, %d running>" % (
-                    s.policy, s.nodes, s.free_gpus, s.gpus, s.waiting,
-                    s.running))
-
-    def _repr_html_(self) -> str:
-        return self.requests._repr_html_()
 
 
 class Log:
@@ -373,19 +369,11 @@ def policies() -> Tuple[Policy, ...]:
     return made(Policy, json.loads(_facade.policies()))
 
 
-def _cluster(cluster: object) -> "_facade.Cluster":
+def facade_cluster(cluster: object) -> "_facade.Cluster":
     if not isinstance(cluster, Cluster):
         raise TypeError("a Cluster is wanted, not %s"
                         % type(cluster).__name__)
     return cluster._cluster
-
-
-def _is_binary(file: object) -> bool:
-    """A wrapper, as of tempfile, tells it by its mode."""
-    if isinstance(file, (io.RawIOBase, io.BufferedIOBase)):
-        return True
-    mode = getattr(file, "mode", "")
-    return isinstance(mode, str) and "b" in mode
 
 
 def _own(policy: Optional[SchedulingPolicy]) -> PolicyRef:

@@ -16,9 +16,9 @@ def made(cls: Callable[..., _T], listed: Iterable[Dict[str, Any]]
                  for fields in listed)
 
 
-def words(texts: Iterable[object]) -> bytes:
+def words(texts: Iterable[Any]) -> bytes:
     """Texts and paths in a row, each with its zero."""
-    given = [os.fsencode(text) for text in texts]  # type: ignore[call-overload]
+    given = [os.fsencode(text) for text in texts]
     if any(b"\0" in text for text in given):
         raise ValueError("embedded null character")
     return b"".join(text + b"\0" for text in given)

@@ -100,6 +100,11 @@ int pai__bridge_catch_up(pai__bridge *g, const pai_sched *s);
  * or a code (place.c). */
 int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req);
 
+/* Why a request can never start, in words, or NULL; in *text.  PAI_OK or
+ * PAI_ENOMEM (place.c). */
+int pai__bridge_never(pai__bridge *g, const pai_sched *s, uint32_t req,
+                      const char **text);
+
 /* It holds nothing any more. */
 void pai__bridge_drop(pai__bridge *g, uint64_t id, uint32_t instance);
 /* It reserves cells; and not any more, for it has them.  PAI_ENOMEM. */

@@ -194,6 +194,10 @@ int pai__hived_schedule(pai__hived *h, const pai__hived_request *r,
                         uint64_t pod, const uint64_t *suggested, int phase,
                         pai__hived_result *result);
 
+/* Why a group could not start if all cells were free and well: PAI__WHY_NOTHING,
+ * or what is wrong with what it asks for. */
+int pai__hived_never(pai__hived *h, const pai__hived_request *r);
+
 /* A pod was bound: the index-th of its size.  `info` is needed for the first of
  * a group.  PAI_OK; PAI_ENOTFOUND: its group has no such pod; PAI_ENOMEM, and
  * nothing has changed. */

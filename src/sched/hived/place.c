@@ -246,12 +246,12 @@ static int list_tasks(const placing *p)
 static void refuse(const placing *p, uint32_t lack, uint64_t wanted,
                    uint64_t found)
 {
-  *pai__why_of(p->s, p->req) = (pai__why){ .lack = lack,
-                                           .of = lack,
-                                           .wanted = wanted,
-                                           .found = found,
-                                           .node = PAI__NONE,
-                                           .text = PAI__NONE };
+  *pai__why_make(p->s, p->req) = (pai__why){ .lack = lack,
+                                             .of = lack,
+                                             .wanted = wanted,
+                                             .found = found,
+                                             .node = PAI__NONE,
+                                             .text = PAI__NONE };
 }
 
 /* In words of its own. */
@@ -259,7 +259,7 @@ static int refuse_because(const placing *p, const char *text)
 {
   refuse(p, PAI_LACK_POLICY, 0, 0);
   return pai__texts_add(&p->s->names, &p->s->alloc, text,
-                        &pai__why_of(p->s, p->req)->text);
+                        &pai__why_make(p->s, p->req)->text);
 }
 
 /* What HiveD does not look at is short where its cells are. */
@@ -346,23 +346,52 @@ static uint64_t share_left(const placing *p)
   return left;
 }
 
+static const char *const several_types =
+  "it wants GPUs of several types, and a gang of HiveD's has GPUs of one";
+
 /* What never can run, as things are. */
+static const char *words_of(int never)
+{
+  switch (never) {
+  case PAI__WHY_NOTHING: return NULL;
+  case PAI__WHY_NO_PIN:
+    return "that pinned cell is not one of its own virtual cluster";
+  case PAI__WHY_OPPORTUNISTIC_PIN:
+    return "an opportunistic request cannot ask for a pinned cell";
+  case PAI__WHY_NO_TYPE: return "no cells have such GPUs";
+  default:
+    return "its virtual cluster owns no cells of such GPUs but pinned ones, "
+           "which are to be asked for";
+  }
+}
+
+int pai__bridge_never(pai__bridge *g, const pai_sched *s, uint32_t req,
+                      const char **text)
+{
+  pai__bridge_name name;
+  pai__hived_request q;
+  int rc;
+
+  *text = NULL;
+  pai__bridge_name_of(&name, pai__req_at(s, req)->id, 0);
+  rc = pai__bridge_request(g, s, req, &name, &q);
+  if (rc == PAI_OK)
+    *text = words_of(pai__hived_never(g->engine, &q));
+  else if (rc == PAI_EINVAL)
+    *text = several_types;
+  return rc == PAI_ENOMEM ? rc : PAI_OK;
+}
+
+/* It was there before the policy was. */
 static int tell_never(const placing *p)
 {
-  switch (p->result.why.kind) {
-  case PAI__WHY_NO_PIN:
+  int why = p->result.why.kind;
+
+  if (why != PAI__WHY_NO_TYPE)
     return refuse_because(
-      p, "that pinned cell is not one of its own virtual cluster");
-  case PAI__WHY_OPPORTUNISTIC_PIN:
-    return refuse_because(
-      p, "an opportunistic request cannot ask for a pinned cell");
-  case PAI__WHY_NO_TYPE: refuse(p, PAI_LACK_TYPE, 0, 0); return PAI_OK;
-  default:
-    return refuse_because(
-      p,
-      "its virtual cluster owns no cells of such GPUs but pinned ones, which "
-      "are to be asked for");
-  }
+      p, words_of(why != PAI__WHY_NOTHING ? why : PAI__WHY_VC_WITHOUT_TYPE));
+  refuse(p, PAI_LACK_TYPE, 0, 0);
+  return PAI_OK;
 }
 
 static int tell_why(const placing *p)
@@ -389,7 +418,7 @@ static int tell_why(const placing *p)
   default: return tell_never(p);
   }
   if (pai__why_of(p->s, p->req)->lack == PAI_LACK_TOPOLOGY)
-    pai__why_of(p->s, p->req)->of = PAI_LACK_GPU;
+    pai__why_make(p->s, p->req)->of = PAI_LACK_GPU;
   return PAI_OK;
 }
 
@@ -419,8 +448,7 @@ int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req)
   if (rc == PAI_ENOTSUP)
     return pai__try(s, req, PAI_PLACE_PACK, false);
   if (rc == PAI_EINVAL)
-    return refuse_because(&p, "it wants GPUs of several types, and a gang of "
-                              "HiveD's has GPUs of one");
+    return refuse_because(&p, several_types);
   if (rc == PAI_OK)
     rc = ask(&p, PAI__HIVED_FILTERING);
   if (rc == PAI_OK && p.result.kind == PAI__HIVED_PREEMPT)

@@ -123,6 +123,20 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
   return PAI_OK;
 }
 
+/* --- requests ------------------------------------------------------------- */
+
+static int admit(void *state, void *data, const pai_policy_host *host,
+                 uint64_t id)
+{
+  const pai_sched *s = host->sched;
+  const char *never;
+  int rc = pai__bridge_never(state, s, pai__req_find(s, id), &never);
+
+  (void)data;
+  return rc < 0 || never == NULL ? rc
+                                 : host->give_up(host, PAI_ENOROOM, never);
+}
+
 /* --- all ------------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -141,13 +155,14 @@ static int place(pai__bridge *g, pai_sched *s, uint32_t req)
     s->kept.len == 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
   int rc;
 
-  if (other != PAI__NONE) {
+  if (other != PAI__NONE && pai__req_at(s, other)->why != PAI__NONE) {
     if (other != req)
-      *pai__why_of(s, req) = *pai__why_of(s, other);
+      *pai__why_make(s, req) = *pai__why_of(s, other);
     return 0;
   }
   rc = pai__bridge_place(g, s, req);
   if (rc == 0 && pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
+      other == PAI__NONE &&
       pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
     pai__lookup_add(&s->refused, key, req);
   return rc;
@@ -192,4 +207,5 @@ const pai_policy pai__policy_hived = {
   .clone = clone_hived,
   .save = save_hived,
   .load = load_hived,
+  .admit = admit,
 };

@@ -264,6 +264,38 @@ static int misfit(const scheduling *s)
                                             : PAI__WHY_NOTHING;
 }
 
+/* Has a virtual cluster any cells with leaves of a type, besides pinned ones? */
+static bool owns(const pai__hived *h, uint32_t vc, uint32_t type)
+{
+  const pai__leaf_type *t = &h->leaf_types[type];
+
+  for (uint32_t i = 0; i < t->count; i++) {
+    uint32_t pair = pai__pair_of(h, vc, h->type_chains[t->first + i]);
+
+    if (pair != PAI__NOTHING && h->pairs[pair].view != PAI__NOTHING)
+      return true;
+  }
+  return false;
+}
+
+int pai__hived_never(pai__hived *h, const pai__hived_request *r)
+{
+  int why = misfit(&(scheduling){ .h = h, .r = r });
+  uint32_t type = 0;
+
+  if (why != PAI__WHY_NOTHING || r->pin != PAI__NOTHING || r->priority < 0)
+    return why;
+  if (r->leaf_type != PAI__NOTHING)
+    return owns(h, r->vc, r->leaf_type) ? PAI__WHY_NOTHING
+                                        : PAI__WHY_VC_WITHOUT_TYPE;
+  while (type < h->nleaf_types && h->leaf_types[type].type != PAI__NOTHING &&
+         !owns(h, r->vc, type))
+    type++;
+  return type < h->nleaf_types && h->leaf_types[type].type != PAI__NOTHING
+           ? PAI__WHY_NOTHING
+           : PAI__WHY_VC_WITHOUT_TYPE;
+}
+
 static void tell_new(const scheduling *s)
 {
   pai__hived *h = s->h;

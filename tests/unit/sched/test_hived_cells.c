@@ -259,48 +259,73 @@ static void what_was_claimed_is_known(void **state)
 
 /* --- what never can be ---------------------------------------------------- */
 
-static const char *why_not(const char *vc, const char *pin, int priority)
+static int submit_to(pai_sched *s, const char *vc, const char *pin,
+                     int priority, pai_error **err)
 {
-  static char words[512];
-  pai_sched *s = scene_new(PINNED, "hived", NULL, NULL);
-  pai_reason r = { .struct_size = sizeof(r) };
   pai_want want = scene_want(1, 1);
 
-  assert_int_equal(scene_request(s,
-                                 &(pai_request){ .id = 1,
-                                                 .vc = vc,
-                                                 .pin = pin,
-                                                 .priority = priority,
-                                                 .wants = &want,
-                                                 .nwants = 1 },
-                                 NULL),
-                   PAI_OK);
-  (void)scene_decide(s);
-  words[0] = '\0';
-  if (pai_sched_reason(s, 1, &r) == PAI_OK && r.text != NULL)
-    (void)snprintf(words, sizeof(words), "%s", r.text);
+  return scene_request(s,
+                       &(pai_request){ .id = 1,
+                                       .vc = vc,
+                                       .pin = pin,
+                                       .priority = priority,
+                                       .wants = &want,
+                                       .nwants = 1 },
+                       err);
+}
+
+/* Told at once; and one that was there before the policy waits, and is told
+ * the same. */
+static void assert_never(const char *vc, const char *pin, int priority,
+                         const char *why)
+{
+  pai_sched *s = scene_new(PINNED, "hived", NULL, NULL);
+  pai_sched *before = scene_new(PINNED, "priority", NULL, NULL);
+  pai_reason r = { .struct_size = sizeof(r) };
+  pai_error *err = NULL;
+
+  assert_int_equal(submit_to(s, vc, pin, priority, &err), PAI_ENOROOM);
+  assert_non_null(
+    strstr(pai_error_message(pai_error_cause(err)), "it can never start: "));
+  assert_non_null(strstr(pai_error_message(pai_error_cause(err)), why));
+  pai_error_free(err);
+  assert_int_equal(pai_sched_next(s, 0), 0);
   pai_sched_free(s);
-  return words;
+
+  assert_int_equal(submit_to(before, vc, pin, priority, NULL), PAI_OK);
+  assert_int_equal(
+    scene_event(before,
+                (pai_sched_event){ .kind = PAI_SCHED_POLICY, .text = "hived" },
+                NULL),
+    PAI_OK);
+  assert_string_equal(scene_decide(before), "");
+  assert_int_equal(pai_sched_reason(before, 1, &r), PAI_OK);
+  assert_non_null(r.text);
+  assert_non_null(strstr(r.text, why));
+  pai_sched_free(before);
 }
 
 static void what_never_can_run_says_so(void **state)
 {
   pai_sched *s = scene_new(PINNED, "hived", NULL, NULL);
   pai_want wants[] = { scene_want(1, 1), scene_want(1, 1) };
+  pai_error *err = NULL;
 
   (void)state;
-  assert_string_equal(why_not("b", "P", 0), "");
-  assert_non_null(strstr(why_not("b", NULL, 0), "pinned ones, which are"));
-  assert_non_null(strstr(why_not("a", "P", 0), "not one of its own"));
-  assert_non_null(strstr(why_not("b", "P", -1), "opportunistic"));
+  assert_int_equal(submit_to(s, "b", "P", 0, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_never("b", NULL, 0, "pinned ones, which are");
+  assert_never("a", "P", 0, "not one of its own");
+  assert_never("b", "P", -1, "opportunistic");
   wants[1].type = "GPU";
   assert_int_equal(
     scene_request(
-      s, &(pai_request){ .id = 1, .vc = "a", .wants = wants, .nwants = 2 },
-      NULL),
-    PAI_OK);
-  assert_string_equal(scene_decide(s), "");
-  assert_string_equal(scene_lack(s, 1), "policy");
+      s, &(pai_request){ .id = 2, .vc = "a", .wants = wants, .nwants = 2 },
+      &err),
+    PAI_ENOROOM);
+  assert_non_null(
+    strstr(pai_error_message(pai_error_cause(err)), "GPUs of several types"));
+  pai_error_free(err);
   pai_sched_free(s);
 }
 

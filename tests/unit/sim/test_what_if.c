@@ -329,6 +329,36 @@ static void jobs_take_as_long_in_both(void **state)
   pai_sched_free(s);
 }
 
+static int submit_text(const pai_alloc *alloc, void *user_data)
+{
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_sched *s = queue("fifo", alloc);
+  const pai_sched_event e = { .struct_size = sizeof(e),
+                              .kind = PAI_SCHED_SUBMIT,
+                              .text = user_data };
+  pai_when when = { .struct_size = sizeof(when) };
+  pai_what_if *w = NULL;
+  int rc = PAI_ENOMEM;
+
+  o.runs = 1;
+  if (s != NULL)
+    rc = pai_what_if_new(&w, s, NULL, &e, 1, &o, NULL);
+  if (rc == PAI_OK)
+    assert_int_equal(pai_forecast_when(pai_what_if_after(w), 9, &when),
+                     PAI_OK);
+  pai_what_if_free(w);
+  pai_sched_free(s);
+  return rc;
+}
+
+static void requests_may_be_texts(void **state)
+{
+  (void)state;
+  assert_int_equal(submit_text(NULL, (char *)"{\"id\":9"), PAI_EINVAL);
+  assert_int_equal(submit_text(NULL, (char *)"{\"id\":9}"), PAI_EINVAL);
+  test_faults(submit_text, (char *)"{\"id\": 9,\n\"wants\": [{\"gpus\": 1}]}");
+}
+
 static void wrong_changes_are_told(void **state)
 {
   pai_sched *s = queue("fifo", NULL);
@@ -357,6 +387,82 @@ static void wrong_changes_are_told(void **state)
   pai_sched_free(s);
 }
 
+/* --- lines ---------------------------------------------------------------- */
+
+static const char two_lines[] =
+  "{\"time\":0,\"event\":\"cancel\",\"id\":1}\n\n"
+  "{\"time\":99,\"event\":\"node\",\"node\":\"node0002\","
+  "\"state\":\"drain\"}\n";
+
+/* The same as events, as JSON. */
+static void changes_may_be_lines(void **state)
+{
+  const pai_sched_event e[] = {
+    { .struct_size = sizeof(e[0]),
+      .kind = PAI_SCHED_CANCEL,
+      .id = 1,
+      .instance = PAI_SCHED_ALL },
+    { .struct_size = sizeof(e[0]),
+      .kind = PAI_SCHED_NODE,
+      .node = "node0002",
+      .number = PAI_NODE_DRAIN,
+      .gpu = -1 },
+  };
+  pai_sched *s = queue("fifo", NULL);
+  pai__buf told, made;
+  pai_what_if *w;
+
+  (void)state;
+  pai__buf_init(&told, &pai__libc_alloc);
+  pai__buf_init(&made, &pai__libc_alloc);
+  assert_int_equal(
+    pai_what_if_json(&w, s, NULL, two_lines, strlen(two_lines), NULL, NULL),
+    PAI_OK);
+  assert_int_equal(pai_what_if_write(w, PAI_FORMAT_JSON, collect, &told, NULL),
+                   PAI_OK);
+  pai_what_if_free(w);
+  assert_int_equal(pai_what_if_new(&w, s, NULL, e, 2, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_what_if_write(w, PAI_FORMAT_JSON, collect, &made, NULL),
+                   PAI_OK);
+  pai_what_if_free(w);
+  assert_string_equal(told.data, made.data);
+  assert_non_null(strstr(told.data, "\"stop_now\":1"));
+  assert_int_equal(pai_what_if_json(&w, s, NULL, NULL, 0, NULL, NULL), PAI_OK);
+  pai_what_if_free(w);
+  pai__buf_dispose(&told);
+  pai__buf_dispose(&made);
+  pai_sched_free(s);
+}
+
+static void wrong_line(const pai_sched *s, const char *text, int code,
+                       const char *message)
+{
+  pai_what_if *w;
+  pai_error *err;
+
+  assert_int_equal(
+    pai_what_if_json(&w, s, NULL, text, strlen(text), NULL, &err), code);
+  assert_null(w);
+  test_expect_error(err, code, message);
+}
+
+static void wrong_lines_are_told(void **state)
+{
+  pai_sched *s = queue("fifo", NULL);
+
+  (void)state;
+  wrong_line(s, "{", PAI_EINVAL, "");
+  wrong_line(
+    s, "{\"time\":0,\"event\":\"time\"}\n{\"time\":0,\"event\":\"tame\"}",
+    PAI_EINVAL, "change 2: ");
+  wrong_line(s, "{\"time\":0,\"event\":\"decide\"}", PAI_EINVAL, "");
+  wrong_line(s, "{\"time\":0,\"event\":\"cancel\",\"id\":77}", PAI_ENOTFOUND,
+             "77");
+  wrong_line(s, "{\"time\":0,\"event\":\"cancel\",\"id\":1}\n{}", PAI_EINVAL,
+             "change 2: ");
+  pai_sched_free(s);
+}
+
 /* --- faults --------------------------------------------------------------- */
 
 static int ask(const pai_alloc *alloc, void *user_data)
@@ -381,6 +487,10 @@ static int ask(const pai_alloc *alloc, void *user_data)
     rc = pai_what_if_write(w, PAI_FORMAT_JSON, collect, &out, &err);
   if (rc == PAI_OK)
     assert_non_null(strstr(out.data, "\"unsafe\":true"));
+  pai_what_if_free(w);
+  w = NULL;
+  if (rc == PAI_OK)
+    rc = pai_what_if_json(&w, s, NULL, two_lines, strlen(two_lines), &o, &err);
   pai_error_free(err);
   pai_what_if_free(w);
   pai__buf_dispose(&out);
@@ -410,7 +520,10 @@ int main(void)
     cmocka_unit_test(what_loses_its_node_moves),
     cmocka_unit_test(another_policy_decides_otherwise),
     cmocka_unit_test(jobs_take_as_long_in_both),
+    cmocka_unit_test(requests_may_be_texts),
     cmocka_unit_test(wrong_changes_are_told),
+    cmocka_unit_test(changes_may_be_lines),
+    cmocka_unit_test(wrong_lines_are_told),
     cmocka_unit_test(no_memory_is_survived),
   };
 
