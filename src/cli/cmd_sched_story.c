@@ -1,19 +1,29 @@
 /* cmd_sched_story.c - how a job waited, as its log tells it */
 #include "sched_log.h"
 
+#include <string.h>
+
 static int story(int argc, char **argv)
 {
   bool json = false;
+  const char *policy = NULL;
+  char *colon;
   pai_story_options o = { .struct_size = sizeof(o) };
   sched_log log = { .name = NULL };
   const cli_option options[] = { { "json", 0, &json, NULL },
-                                 { "policy", 0, NULL, &o.policy } };
+                                 { "policy", 0, NULL, &policy } };
   pai_error *err = NULL;
   uint64_t id = 0;
   int words = cli_options(&cli_sched_story, options, 2, argc, argv), code;
 
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
+  colon = policy != NULL ? strchr(policy, ':') : NULL;
+  if (colon != NULL) { /* of argv */
+    *colon = '\0';
+    o.policy_options = colon + 1;
+  }
+  o.policy = policy;
   code = sched_log_words(&cli_sched_story, words, argv, 2, NULL, &log);
   if (code == CLI_OK)
     code = sched_log_request(&cli_sched_story, &log, argv[1], &id);
@@ -36,11 +46,14 @@ const cli_verb cli_sched_story = {
     "LOG, or - for standard input, is a scheduler's log: see sched replay.\n"
     "Tells of request ID when it came, what it lacked from when to when, who\n"
     "had it meanwhile, when it started and when it ended.\n\n"
-    "  --json       the same as one JSON object\n"
+    "  --json       one JSON object; reasons hour by hour, also of long "
+    "waits\n"
     "  --policy P   also when it would have started under another policy, a\n"
-    "               built-in one, if all else had come as it did: who ran in "
-    "the\n"
-    "               log runs as long as it did there\n\n"
+    "               built-in one, or P:OPTIONS with a JSON object, if all "
+    "else\n"
+    "               had come as it did: who ran in the log runs as long as "
+    "it\n"
+    "               did there\n\n"
     "Exits with 0 when it was told, 1 when a line is wrong or there is no "
     "such\n"
     "request, and 2 when LOG cannot be read or the verb was called wrongly.\n",

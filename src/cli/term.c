@@ -84,6 +84,8 @@ void cli_error(const char *file, const pai_error *err)
   (void)fputc('\n', stderr);
   for (const pai_error *c = pai_error_cause(err); c != NULL;
        c = pai_error_cause(c)) {
+    if (strstr(message, pai_error_message(c)) != NULL)
+      continue; /* it was told */
     (void)fprintf(stderr, "  because: ");
     cli_print(stderr, pai_error_message(c));
     (void)fputc('\n', stderr);

@@ -44,6 +44,7 @@ static int open_sched(pai_sim *sim, const pai_cluster *cluster,
 {
   pai_sched_options so = PAI_SCHED_OPTIONS_INIT;
   pai_sched_view view = { .struct_size = sizeof(view) };
+  pai_sched_log_options lo = { .struct_size = sizeof(lo), .snapshots = 1 };
   int rc;
 
   so.alloc = &sim->alloc;
@@ -60,9 +61,12 @@ static int open_sched(pai_sim *sim, const pai_cluster *cluster,
   if (sim->policy == NULL ||
       (sim->o.policy_options != NULL && sim->options == NULL))
     return pai__oom(err);
-  return sim->o.log != NULL
-           ? pai_sched_set_log(sim->sched, sim->o.log, sim->o.user_data, err)
-           : PAI_OK;
+  if (sim->o.log == NULL)
+    return PAI_OK;
+  rc = pai_sched_set_log_options(sim->sched, &lo, err);
+  return rc < 0
+           ? rc
+           : pai_sched_set_log(sim->sched, sim->o.log, sim->o.user_data, err);
 }
 
 static int open_rest(pai_sim *sim, pai_error **err)

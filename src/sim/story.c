@@ -15,10 +15,11 @@
 #define HOUR INT64_C(3600000000)
 
 enum {
-  TOLD = 3,    /* changes of a window that are told one by one */
-  LOOKS = 12,  /* of a window, at those who have what it needs */
-  PLACES = 8,  /* nodes of a start that are named */
-  MARKS = 1000 /* of one story */
+  TOLD = 3,     /* changes of a window that are told one by one */
+  LOOKS = 12,   /* of a window, at those who have what it needs */
+  PLACES = 8,   /* nodes of a start that are named */
+  MARKS = 1000, /* of one story */
+  ROWS = 24     /* of a text, where its reader does not say how fine it is */
 };
 
 /* One reason, in the window that is open. */
@@ -392,6 +393,55 @@ static int follow(pai__story *st, pai_error **err)
   return rc < 0 ? rc : oom < 0 ? pai__oom(err) : PAI_OK;
 }
 
+/* --- long waits ----------------------------------------------------------- */
+
+/* Both become the first one, if that can have all causes. */
+static bool unite(pai__episode *a, const pai__episode *b)
+{
+  pai__episode both = *a;
+
+  for (uint32_t i = 0; i < b->ncauses; i++) {
+    uint32_t k = 0;
+
+    while (k < both.ncauses &&
+           !pai__cause_same(&both.causes[k], &b->causes[i]))
+      k++;
+    if (k < both.ncauses)
+      pai__cause_join(&both.causes[k], &b->causes[i]);
+    else if (k < PAI__CAUSES)
+      both.causes[both.ncauses++] = b->causes[i];
+    else
+      return false;
+  }
+  qsort(both.causes, both.ncauses, sizeof(both.causes[0]), by_time);
+  both.to = b->to;
+  *a = both;
+  return true;
+}
+
+/* A wait of days is not told by the hour: what lies within two hours becomes
+ * one, or within four, and so on, until a page has it. */
+static void coarsen(pai__story *st)
+{
+  pai_time span = st->o.grain;
+
+  while (st->episodes.len > ROWS && span < INT64_MAX / 4) {
+    uint32_t n = 0, len = st->episodes.len;
+
+    span *= 2;
+    for (uint32_t i = 0; i < len; i++) {
+      const pai__episode *e = episode_at(st, i);
+      pai__episode *last = n != 0 ? episode_at(st, n - 1) : NULL;
+
+      if (last != NULL && last->to == e->from &&
+          pai__span(last->from, e->to) <= span && unite(last, e))
+        continue;
+      *episode_at(st, n++) = *e;
+    }
+    st->episodes.len = n;
+  }
+}
+
 /* --- where it begins ------------------------------------------------------ */
 
 static int find_submission(pai__story *st, bool *found, pai_error **err)
@@ -532,6 +582,7 @@ int pai_replay_story(pai_replay *r, uint64_t id, const pai_story_options *opts,
 {
   pai__story *st;
   pai_story_options o = { 0 };
+  bool coarse;
   int rc;
 
   if (err != NULL)
@@ -540,6 +591,7 @@ int pai_replay_story(pai_replay *r, uint64_t id, const pai_story_options *opts,
   rc = set_options(&o, opts, format, err);
   if (rc < 0)
     return rc;
+  coarse = opts == NULL || opts->grain <= 0; /* checked: it has it */
   st = pai__zalloc(&r->alloc, sizeof(*st));
   if (st == NULL)
     return pai__oom(err);
@@ -552,6 +604,8 @@ int pai_replay_story(pai_replay *r, uint64_t id, const pai_story_options *opts,
     rc = follow(st, err);
   if (rc == PAI_OK && o.policy != NULL && !st->ran)
     rc = pai__story_other(st, err);
+  if (format != PAI_FORMAT_JSON && coarse)
+    coarsen(st);
   if (rc == PAI_OK)
     rc = tell(st, format, write, user_data, err);
   pai__texts_dispose(&st->texts, st->alloc);

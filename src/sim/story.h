@@ -29,6 +29,7 @@ typedef struct pai__cause {
   uint32_t text;     /* what the policy said, or PAI__NONE */
   uint64_t wanted, found;
   uint32_t placed, tasks;
+  bool others;        /* there were more blockers, nobody knows how many */
   pai_time time;      /* for how long, in all */
   uint32_t held, all; /* at most: of those it could use, in devices */
   bool cpus;          /* the devices are CPUs */
@@ -70,6 +71,7 @@ typedef struct pai__other {
   uint64_t skipped; /* lines that tell of what it did not do */
   uint32_t lack;    /* what it lacked in the end, if it has not begun */
   pai_time end;     /* so far it was driven */
+  bool given_up;    /* too many waited to drive it any further */
 } pai__other;
 
 typedef struct pai__story {
@@ -116,6 +118,8 @@ void pai__blame_weigh(pai__blame *blame, pai_time time);
 /* What `more` has is added to it.  PAI_OK or PAI_ENOMEM. */
 int pai__blame_add(pai__blame *blame, const pai__blame *more,
                    const pai_alloc *alloc);
+/* The cause goes on for as long as `more` did; who of both is worst is kept. */
+void pai__cause_join(pai__cause *cause, const pai__cause *more);
 /* Its worst blockers become the cause's. */
 void pai__blame_rank(pai__blame *blame);
 void pai__blame_dispose(pai__blame *blame, const pai_alloc *alloc);

@@ -255,6 +255,43 @@ static int by_weight(const void *a, const void *b)
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static void join_blocker(pai__cause *c, uint32_t *n, const pai__blocker *more)
+{
+  uint32_t i = 0;
+
+  while (i < *n && c->blockers[i].id != more->id)
+    i++;
+  if (i < *n) {
+    c->blockers[i].weight = pai__later(c->blockers[i].weight, more->weight);
+    if (more->most > c->blockers[i].most)
+      c->blockers[i].most = more->most;
+  } else if (*n < PAI__BLOCKERS) {
+    c->blockers[(*n)++] = *more;
+  } else {
+    c->others = true;
+    if (by_weight(more, &c->blockers[*n - 1]) < 0)
+      c->blockers[*n - 1] = *more;
+  }
+  qsort(c->blockers, *n, sizeof(c->blockers[0]), by_weight);
+}
+
+void pai__cause_join(pai__cause *cause, const pai__cause *more)
+{
+  uint32_t n =
+    cause->nblockers < PAI__BLOCKERS ? cause->nblockers : PAI__BLOCKERS;
+
+  cause->time = pai__later(cause->time, more->time);
+  if (more->held > cause->held)
+    cause->held = more->held;
+  if (more->all > cause->all)
+    cause->all = more->all;
+  cause->others = cause->others || more->others || cause->nblockers > n ||
+                  more->nblockers > PAI__BLOCKERS;
+  for (uint32_t i = 0; i < more->nblockers && i < PAI__BLOCKERS; i++)
+    join_blocker(cause, &n, &more->blockers[i]);
+  cause->nblockers = n;
+}
+
 void pai__blame_rank(pai__blame *b)
 {
   uint32_t n = b->blockers.len;

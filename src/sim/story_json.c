@@ -150,6 +150,7 @@ static void put_other(telling *t)
   if (!o->begun) {
     put_number(t, "until", o->end);
     put_word(t, "lack", pai_lack_name((int)o->lack));
+    put_flag(t, "given_up", o->given_up);
   }
   put_number(t, "skipped", (int64_t)o->skipped);
   pai__json_end_object(&t->w);

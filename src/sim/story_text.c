@@ -107,10 +107,12 @@ static void say_blockers(const telling *t, const pai__cause *c)
   say(t, "%s ", c->nblockers == 1 ? "request" : "requests");
   for (uint32_t i = 0; i < n; i++) {
     if (i != 0)
-      say(t, "%s", i + 1 == n && more == 0 ? " and " : ", ");
+      say(t, "%s", i + 1 == n && more == 0 && !c->others ? " and " : ", ");
     say_blocker(t, c, &c->blockers[i]);
   }
-  if (more != 0)
+  if (c->others)
+    say(t, " and others");
+  else if (more != 0)
     say(t, " and %u more", more);
 }
 
@@ -382,7 +384,9 @@ static void say_other(const telling *t)
     say_time(t, o->end);
     if (o->lack != 0)
       say(t, ": it lacks %s", pai_lack_name((int)o->lack));
-    say(t, ".\n");
+    say(t, o->given_up
+             ? "; what came then was not followed, as too many wait.\n"
+             : ".\n");
     return;
   }
   say(t, "have started at ");

@@ -23,17 +23,22 @@ typedef struct trying {
 
 /* --- changes -------------------------------------------------------------- */
 
-/* Which of several it was. */
+/* Which of several it was; the scheduler's number of the event says nothing. */
 static int blame(const trying *t, size_t i, int rc)
 {
   pai_error *cause;
+  const char *what;
 
-  if (t->err == NULL || *t->err == NULL || t->n == 1 || rc == PAI_ENOMEM)
+  if (t->err == NULL || *t->err == NULL || rc == PAI_ENOMEM)
     return rc;
   cause = *t->err;
   *t->err = NULL;
-  (void)pai__fail(t->err, rc, "change %zu: %s", i + 1,
-                  pai_error_message(cause));
+  what = pai_error_message(
+    pai_error_cause(cause) != NULL ? pai_error_cause(cause) : cause);
+  if (t->n == 1)
+    (void)pai__fail(t->err, rc, "%s", what);
+  else
+    (void)pai__fail(t->err, rc, "change %zu: %s", i + 1, what);
   if (pai_error_help(cause) != NULL)
     pai__error_help(t->err, "%s", pai_error_help(cause));
   pai_error_free(cause);

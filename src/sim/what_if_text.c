@@ -103,6 +103,10 @@ static void say_what_if(pai__buf *out, const void *what)
   say_turned(out, w);
   if (w->before->nwaits != 0 || w->after->nwaits != 0)
     say_waiting(out, w);
+  if (w->before->nwaits == 0 && w->after->nwaits == 0) {
+    pai__buf_str(out, "Nothing waits.\n"); /* so there is nothing to count */
+    return;
+  }
   say_parts(out, "Preemptions: ", v->preempted_after);
   say_parts(out, " rather than ", v->preempted_before);
   say_parts(out, "; GPUs in use until then: ", v->used_after / 100);

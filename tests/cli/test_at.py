@@ -200,14 +200,46 @@ class AtTest(program.ProgramTest):
         answer = json.loads(done.stdout)
         self.assertEqual(answer["waited"], 3 * HOUR + 55 * MINUTE)
         self.assertEqual(answer["other"]["earlier"], 0)
+        done = self.run_cli("sched", "story", "--policy",
+                            'backfill:{"mode":"conservative"}', self.log, "31")
+        self.assertIn("Under backfill it would have started at ", done.stdout)
         for words, code, what in (
                 (["99"], 1, "there is no request 99 in this log"),
+                (["31", "--policy", "fifo:{"], 1, "expected a key"),
                 (["31", "--policy", "best"], 1, "there is no policy 'best'"),
                 (["mine"], 2, "this is no request's number"),
                 ([], 2, "this verb needs: LOG ID")):
             done = self.run_cli("sched", "story", self.log, *words)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(what, done.stderr)
+
+    def test_a_long_wait_is_a_page(self):
+        """Somebody else stands before it each hour, for ten days."""
+        lines = [{"snapshot": 1, "time": 0, "events": 0, "turns": 0,
+                  "orders": 0, "first_port": 20000, "last_port": 20009,
+                  "next_port": 20000, "cluster": {
+                      "skus": {"box": {"gpu": "t4", "gpus": 2, "cpus": 8,
+                                       "memory": "16G"}},
+                      "nodes": [{"name": "a", "sku": "box"}]},
+                  "policy": {"name": "fifo", "options": {}, "state": None}}]
+        for i in range(1, 242):
+            lines.append({"time": 0, "event": "submit", "request": {
+                "id": i, "wants": [{"gpus": 2}]}})
+        lines.append({"time": 0, "event": "decide"})
+        for i in range(1, 241):
+            lines.append({"time": i * HOUR, "event": "finished", "id": i})
+            lines.append({"time": i * HOUR, "event": "decide"})
+        log = self.write("long.log", "".join(
+            json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+        text = self.run_cli("sched", "story", log, "241").stdout
+        rows = [row for row in text.splitlines() if ": it was not its " in row
+                or ": no node had " in row]
+        self.assertTrue(8 <= len(rows) <= 24, text)
+        self.assertIn("and others", rows[0])
+        self.assertIn("It waited 10 d in all.", text)
+        told = json.loads(self.run_cli("sched", "story", "--json", log,
+                                       "241").stdout)
+        self.assertTrue(len(told["waits"]) > 200)
 
 
 if __name__ == "__main__":

@@ -232,7 +232,8 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
                 (["--submit", "gpus"], 2, "cannot read gpus"),
                 (["--submit", "gpus=1 x"], 2, "has: x"),
                 (["--submit", "gpus=64 vc=x"], 1, "asks for 64 GPUs"),
-                (["--drain", "z"], 1, "'z'"),
+                (["--drain", "z"], 1, "error: there is no node 'z'\n"
+                 "  help: there are: a, b\n"),
                 (["--drain", "a", "--kill", "99"], 1, "change 2: ")):
             done = self.run_cli("what-if", self.log, *words)
             self.assertEqual(done.returncode, code, words)
@@ -286,6 +287,14 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
         done = self.ask("when", self.write("e.log", text + "{\"x\":1}\n"),
                         code=1)
         self.assertRegex(done.stderr, r"e\.log:50:\d+: error: ")
+        # A line that is being written does not count.
+        for cut in ('{"time":1,"event":"submit","request":{"id":99', '{"a":"b}',
+                    '{"ti'):
+            done = self.ask("when", self.write("f.log", text + cut))
+            self.assertEqual(done.stdout, self.ask("when", self.log).stdout)
+        done = self.ask("when", self.write("g.log", text + '{"x":1}'), code=1)
+        self.assertRegex(done.stderr, r"g\.log:50:\d+: error: ")
+        done = self.ask("when", self.write("h.log", '{"sn'), code=1)
         for words in (["--runs", "x"], ["--runs", "100001"], ["--seed", "-1"],
                       ["a", "b", "c"]):
             self.assertEqual(

@@ -291,6 +291,29 @@ static void jobs_that_come_count(void **state)
 
 /* --- what has come true --------------------------------------------------- */
 
+/* 3,000 wait: then a dozen futures do, unless somebody says how many. */
+static void long_queues_get_fewer_futures(void **state)
+{
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_sched *s = scene_new(NODES, "fifo", NULL, NULL);
+  pai_forecast *f;
+
+  (void)state;
+  for (uint64_t id = 1; id <= 3000; id++)
+    assert_int_equal(request(s, id, "ann", 4, 10), PAI_OK);
+  assert_int_equal(pai_sched_decide(s, 0, NULL), 1);
+  f = forecast(s, NULL, NULL);
+  assert_in_range(when(f, 3000).runs, 12, 20);
+  assert_int_equal(when(f, 3000).started, when(f, 3000).runs);
+  assert_true(when(f, 3000).p90 == 29990 * SECOND);
+  pai_forecast_free(f);
+  o.runs = 25;
+  f = forecast(s, NULL, &o);
+  assert_int_equal(when(f, 3000).runs, 25);
+  pai_forecast_free(f);
+  pai_sched_free(s);
+}
+
 static void forecasts_learn(void **state)
 {
   pai_sched *s = queue(NULL);
@@ -470,6 +493,7 @@ int main(void)
     cmocka_unit_test(one_alone_is_the_same_as_among_all),
     cmocka_unit_test(some_never_start),
     cmocka_unit_test(jobs_that_come_count),
+    cmocka_unit_test(long_queues_get_fewer_futures),
     cmocka_unit_test(forecasts_learn),
     cmocka_unit_test(texts_tell_what_was_assumed),
     cmocka_unit_test(names_do_nothing_to_terminals),

@@ -92,8 +92,8 @@ static void every_64_kib_if_nobody_says(void **state)
 
 static void who_reads_all_skips_them(void **state)
 {
-  static const char *const policies[] = { "fifo", "backfill", "priority",
-                                          "fair", "capacity", "k8s" };
+  static const char *const policies[] = { "priority", "backfill", "fair",
+                                          "hived" };
   pai_replay_options o = PAI_REPLAY_OPTIONS_INIT;
 
   (void)state;
@@ -265,7 +265,7 @@ static void is_at(pai_replay *r, pai_time time, const pai__buf *expected)
   pai__buf_dispose(&got);
 }
 
-static void check_any_time(uint64_t every, pai_time begin)
+static void check_any_time(const char *policy, uint64_t every, pai_time begin)
 {
   enum { N = 1000, JUMPS = 150 };
   pai__buf *list = calloc(N + 1, sizeof(*list)), log;
@@ -273,7 +273,7 @@ static void check_any_time(uint64_t every, pai_time begin)
   pai_replay *r;
 
   assert_non_null(list);
-  busy_log(&log, "priority", N, begin, every);
+  busy_log(&log, policy, N, begin, every);
   assert_true(log.len > 250000);
   states(&log, list, N + 1, begin);
   r = busy_open(&log, NULL);
@@ -300,8 +300,13 @@ static void check_any_time(uint64_t every, pai_time begin)
 static void any_time_is_as_if_read_from_the_beginning(void **state)
 {
   (void)state;
-  check_any_time(3000, MAY);
-  check_any_time(0, 0);
+  static const char *const policies[] = { "fifo",     "backfill", "priority",
+                                          "capacity", "fair",     "k8s",
+                                          "hived" };
+
+  for (size_t i = 0; i < PAI__LEN(policies); i++)
+    check_any_time(policies[i], 3000, MAY);
+  check_any_time("priority", 0, 0);
 }
 
 static int bytes;
@@ -752,6 +757,31 @@ static int write_snapshots(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
+/* Each snapshot is what the lines before it make, whoever decides. */
+static void those_of_hived_are_right(void **state)
+{
+  pai_replay_options o = { .struct_size = sizeof(o), .check = 1 };
+  pai__buf log;
+  pai_replay *r;
+  const char *at;
+  int n = 0, rc;
+
+  (void)state;
+  busy_log(&log, "hived", 500, 0, 1000);
+  for (at = pai__buf_text(&log); (at = strstr(at, "{\"snapshot\"")) != NULL;
+       at++)
+    n++;
+  assert_true(n > 5);
+  r = busy_open(&log, &o);
+  do
+    rc = pai_replay_step(r, NULL);
+  while (rc == 1);
+  assert_int_equal(rc, 0);
+  assert_int_equal(scene_now(pai_replay_sched(r)), 500 * SECOND);
+  pai_replay_free(r);
+  pai__buf_dispose(&log);
+}
+
 static void no_memory_is_survived(void **state)
 {
   pai__buf log;
@@ -773,6 +803,7 @@ int main(void)
     cmocka_unit_test(behind_a_failure_the_snapshot_counts),
     cmocka_unit_test(another_log_may_stand_behind_one),
     cmocka_unit_test(any_time_is_as_if_read_from_the_beginning),
+    cmocka_unit_test(those_of_hived_are_right),
     cmocka_unit_test(little_is_read_for_it),
     cmocka_unit_test(line_numbers_are_those_of_the_log),
     cmocka_unit_test(the_range_is_told),

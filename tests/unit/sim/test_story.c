@@ -371,7 +371,8 @@ static void estimates_count_where_the_log_does_not_tell(void **state)
        "lacks gpu.\n");
   says(told(&d.log, 3, "priority", 0, PAI_FORMAT_JSON),
        "\"other\":{\"policy\":\"priority\",\"until\":1777600800000000,"
-       "\"lack\":\"gpu\",\"skipped\":0}");
+       "\"lack\":\"gpu\",\"given_up\":false,"
+       "\"skipped\":0}");
   end(&d);
 }
 
