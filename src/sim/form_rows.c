@@ -151,15 +151,11 @@ int pai__openb_begin(pai_trace *t, pai_error **err)
 /* GPUs that are wanted, and of which kind. */
 static void openb_gpus(pai_trace *t, pai__table *tb, pai__draft_want *want)
 {
-  uint32_t milli = pai__cell_count(tb, B_GPU_MILLI, 1000);
   const char *other;
 
   want->gpus = pai__cell_count(tb, B_GPUS, 0);
-  if (want->gpus > 0 && milli < 1000)
-    pai__trace_alter(t, tb->line,
-                     "%lu thousandths of a GPU count as a whole "
-                     "one",
-                     (unsigned long)milli);
+  if (want->gpus > 0 && pai__cell_count(tb, B_GPU_MILLI, 1000) < 1000)
+    pai__trace_alter(t, tb->line, "a part of a GPU counts as a whole one");
   want->type = pai__cell(tb, B_GPU_SPEC);
   if (want->gpus == 0)
     want->type = (pai__slice){ NULL, 0 };
