@@ -131,6 +131,16 @@ end
 local times = { "time", "duration", "estimate", "limit", "patience",
                 "started" }
 
+-- As exact decimals, which encode() has no numbers for: they are texts with a
+-- mark, until the line is made.
+local function seconds(time)
+  if time % 1000000 == 0 then
+    return math.floor(time / 1000000)
+  end
+  local whole = math.floor(time / 1000000)
+  return ("\1%d.%06d"):format(whole, time - whole * 1000000)
+end
+
 -- A copy, with seconds.
 local function timed(given)
   local copy = {}
@@ -140,8 +150,7 @@ local function timed(given)
   for _, name in ipairs(times) do
     local time = copy[name]
     if time ~= nil then
-      copy[name] = time % 1000000 == 0 and math.floor(time / 1000000) or
-                   time / 1000000
+      copy[name] = seconds(time)
     end
   end
   return copy
@@ -174,7 +183,7 @@ local function line(record)
       end
     end
   end
-  return encode(told) .. "\n"
+  return encode(told):gsub('"\\u0001(%d+%.%d+)"', "%1") .. "\n"
 end
 
 -- Of a list of records; of tables, or lines of JSON.  It is strict unless

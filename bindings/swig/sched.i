@@ -9,6 +9,7 @@ PAI_CALLS_BACK(Scheduler::policy)
 PAI_CALLS_BACK(Scheduler::decide)
 PAI_CALLS_BACK(Scheduler::save)
 PAI_CALLS_BACK(Scheduler::log)
+PAI_CALLS_BACK(Scheduler::log_options)
 PAI_CALLS_BACK(Scheduler::explain)
 PAI_CALLS_BACK(Scheduler::explain_json)
 

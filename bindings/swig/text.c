@@ -33,18 +33,20 @@ char *facade_describe(const failure *f)
 {
   const char *help = pai_error_help(f->err);
   const char *message = facade_message(f);
-  char where[64] = "";
+  unsigned column = pai_error_column(f->err);
+  char where[64] = "", at[32] = "";
   const char *file = f->file != NULL ? f->file : "";
   char *text;
   int len;
 
+  if (column > 0)
+    (void)snprintf(at, sizeof(at), ", column %u", column);
   if (pai_error_line(f->err) == 0)
     file = "";
   else
     (void)snprintf(where, sizeof(where),
-                   "%sline %u, column %u: ", *file != '\0' ? ", " : "",
-                   (unsigned)pai_error_line(f->err),
-                   (unsigned)pai_error_column(f->err));
+                   "%sline %u%s: ", *file != '\0' ? ", " : "",
+                   (unsigned)pai_error_line(f->err), at);
   for (size_t size = 256;; size = (size_t)len + 1) {
     text = malloc(size);
     if (text == NULL)

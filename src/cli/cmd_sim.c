@@ -75,24 +75,26 @@ static int take_times(const words *w, sim_plan *p)
   const struct {
     const char *word, *name;
     pai_time *to;
+    bool some; /* 0 would mean something else than was said */
   } times[] = {
-    { w->until, "--until", &p->options.until },
-    { w->start, "--start-cost", &p->options.start_cost },
-    { w->restart, "--restart-cost", &p->options.restart_cost },
-    { w->stop, "--stop-cost", &p->options.stop_cost },
-    { w->checkpoint, "--checkpoint", &p->options.checkpoint },
-    { w->mtbf, "--mtbf", &p->options.node_up },
-    { w->mttr, "--mttr", &p->options.node_down },
-    { w->patience, "--patience", &p->options.patience },
+    { w->until, "--until", &p->options.until, true },
+    { w->start, "--start-cost", &p->options.start_cost, false },
+    { w->restart, "--restart-cost", &p->options.restart_cost, true },
+    { w->stop, "--stop-cost", &p->options.stop_cost, false },
+    { w->checkpoint, "--checkpoint", &p->options.checkpoint, true },
+    { w->mtbf, "--mtbf", &p->options.node_up, true },
+    { w->mttr, "--mttr", &p->options.node_down, true },
+    { w->patience, "--patience", &p->options.patience, true },
   };
 
   for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-    if (times[i].word != NULL && !parse_time(times[i].word, times[i].to)) {
+    if (times[i].word != NULL && (!parse_time(times[i].word, times[i].to) ||
+                                  (times[i].some && *times[i].to == 0))) {
       char what[96];
 
       (void)snprintf(what, sizeof(what),
-                     "%s needs a time, as 90, 90s, 5m, 1.5h or 3d",
-                     times[i].name);
+                     "%s needs a time%s, as 90, 90s, 5m, 1.5h or 3d",
+                     times[i].name, times[i].some ? " above 0" : "");
       return misused(what, times[i].word);
     }
   return CLI_OK;
@@ -104,14 +106,14 @@ static int take_parts(const words *w, sim_plan *p)
   const struct {
     const char *word, *what;
     uint32_t *to;
-    int64_t most;
+    int64_t least, most;
   } parts[] = {
-    { w->fail, "--fail needs a part from 0 to 1, as 0.05", &p->options.fail,
+    { w->fail, "--fail needs a part from 0 to 1, as 0.05", &p->options.fail, 0,
       1000 },
     { w->spread, "--spread needs a part from 0 to 1, as 0.2",
-      &p->options.spread, 1000 },
-    { w->stretch, "--stretch needs a factor, as 1.25", &p->options.stretch,
-      1000000 },
+      &p->options.spread, 0, 1000 },
+    { w->stretch, "--stretch needs a factor from 0.001 to 1000, as 1.25",
+      &p->options.stretch, 1, 1000000 },
   };
 
   for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -121,7 +123,8 @@ static int take_parts(const words *w, sim_plan *p)
     if (parts[i].word == NULL)
       continue;
     rest = parse_decimal(parts[i].word, 3, &value);
-    if (rest == NULL || *rest != '\0' || value > parts[i].most)
+    if (rest == NULL || *rest != '\0' || value < parts[i].least ||
+        value > parts[i].most)
       return misused(parts[i].what, parts[i].word);
     *parts[i].to = (uint32_t)value;
   }
@@ -394,10 +397,9 @@ const cli_verb cli_sim_run = {
     "  --seed N            of what is drawn; 0 without it\n"
     "  --until T           no further than that time of the trace\n"
     "  --estimates         the policy knows how long jobs take\n"
-    "  --start-cost T      from a place to work; --restart-cost T when it "
-    "has\n"
-    "                      run before\n"
-    "  --restart-cost T\n"
+    "  --start-cost T      from a place to work; none without it\n"
+    "  --restart-cost T    the same of a job that has run before; as the "
+    "first\n"
     "  --stop-cost T       from being told to stop to having left\n"
     "  --checkpoint T      how often jobs save their work; never without it\n"
     "  --mtbf T            mean time until a node fails; never without it\n"

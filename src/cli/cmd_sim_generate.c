@@ -12,8 +12,8 @@ typedef struct generate_words {
   const char *per_node, *users, *vcs;
 } generate_words;
 
-static bool to_number(const char *option, const char *word, uint64_t most,
-                      uint64_t *out)
+static bool to_number(const char *option, const char *word, uint64_t least,
+                      uint64_t most, uint64_t *out)
 {
   char *end;
 
@@ -22,10 +22,10 @@ static bool to_number(const char *option, const char *word, uint64_t most,
   errno = 0;
   *out = strtoull(word, &end, 10);
   if (word[0] >= '0' && word[0] <= '9' && *end == '\0' && errno == 0 &&
-      *out <= most)
+      *out >= least && *out <= most)
     return true;
-  cli_fail("--%s is a whole number from 0 to %" PRIu64 ": %s", option, most,
-           word);
+  cli_fail("--%s is a whole number from %" PRIu64 " to %" PRIu64 ": %s",
+           option, least, most, word);
   (void)fprintf(stderr, "  help: openpai sim generate --help\n");
   return false;
 }
@@ -34,7 +34,7 @@ static bool to_number_32(const char *option, const char *word, uint32_t *out)
 {
   uint64_t number = *out;
 
-  if (!to_number(option, word, 1 << 24, &number))
+  if (!to_number(option, word, 1, 1 << 24, &number))
     return false;
   *out = (uint32_t)number;
   return true;
@@ -136,8 +136,8 @@ static int write_all(const pai_generate_options *o)
 static bool read_numbers(const generate_words *w, pai_generate_options *o)
 {
   o->jobs = 10000;
-  return to_number("jobs", w->jobs, 1000000000, &o->jobs) &&
-         to_number("seed", w->seed, UINT64_MAX, &o->seed) &&
+  return to_number("jobs", w->jobs, 0, 1000000000, &o->jobs) &&
+         to_number("seed", w->seed, 0, UINT64_MAX, &o->seed) &&
          to_number_32("gpus", w->gpus, &o->gpus) &&
          to_number_32("most-gpus", w->most_gpus, &o->most_gpus) &&
          to_number_32("gpus-per-node", w->per_node, &o->gpus_per_node) &&

@@ -209,8 +209,8 @@ static int simulate(running *r, sim_case *c, pai_trace *trace)
   o.on_line = r->plan->verbose ? on_line : NULL;
   if (pai_sim_run(&c->report, r->plan->cluster, trace, &o, &err) == PAI_OK)
     return CLI_OK;
-  cli_error(pai_error_line(err) != 0 ? cli_shown_name(r->plan->trace) : NULL,
-            err);
+  cli_error(
+    pai_error_line(err) != 0 ? cli_shown_name(r->plan->trace) : c->name, err);
   pai_error_free(err);
   return CLI_NO;
 }

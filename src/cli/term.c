@@ -76,7 +76,9 @@ void cli_error(const char *file, const pai_error *err)
   else
     cli_print(stderr, file);
   if (file != NULL && line > 0)
-    (void)fprintf(stderr, ":%u:%u", line, pai_error_column(err));
+    (void)fprintf(stderr, ":%u", line);
+  if (file != NULL && line > 0 && pai_error_column(err) > 0)
+    (void)fprintf(stderr, ":%u", pai_error_column(err));
   (void)fprintf(stderr, ": ");
   cli_level(stderr, PAI_LOG_ERROR, message);
   (void)fputc('\n', stderr);

@@ -202,36 +202,36 @@ struct pai_sched {
   /* A fork begins without these. */
   pai__shelves shelves;
   pai__flat ends; /* see ends.h */
-  bool ends_known;
-  bool holding; /* easy.h: what is promised is counted as taken */
   pai__flat decisions;
   uint32_t told;       /* decisions of the last time */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
   pai__flat slots, candidates; /* for fit.c while it looks */
-  bool deciding;
-  char *failure; /* what a policy said of its failure */
+  char *failure;               /* what a policy said of its failure */
   pai_write_cb log;
   void *log_data;
   uint64_t log_every; /* bytes of lines; 0: no snapshots in the middle */
   uint64_t log_since; /* bytes of lines behind the last snapshot, */
   uint64_t log_last;  /* which was so long */
   pai__buf line;      /* for the log, while an event is taken */
-  bool loading;       /* it is made of a snapshot: what was checked counts */
 
   pai_policy_host host; /* what the policy is handed */
   const pai_policy *policy;
   void *policy_state;
-  bool
-    lends; /* the policy; one that is built in may say otherwise in open() */
-  bool own_shares; /* likewise: it keeps shares in its own way */
   char *policy_options;
   pai__flat tables; /* the caller's policies: they may be named */
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;
-  bool shadow_lends;
   uint64_t shadow_live, shadow_decisions, shadow_agreed, shadow_failed;
+
+  bool ends_known;
+  bool holding; /* easy.h: what is promised is counted as taken */
+  bool deciding;
+  bool loading; /* it is made of a snapshot: what was checked counts */
+  /* Of the policy; one that is built in may say otherwise in open(). */
+  bool lends, shadow_lends;
+  bool own_shares; /* likewise: it keeps shares in its own way */
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)

@@ -22,7 +22,10 @@ enum {
 /* The generator of thing `id` of a kind. */
 pai__prng pai__draw(uint64_t seed, int kind, uint64_t id);
 
-/* Exponentially distributed with a mean, at least 1 and at most INT64_MAX. */
+/* Of an exponential distribution with mean 1, in 2^-20. */
+uint64_t pai__draw_exponential(pai__prng *r);
+
+/* That, times a mean of whatever unit; at least 1 and at most INT64_MAX. */
 pai_time pai__draw_time(pai__prng *prng, pai_time mean);
 
 /* The same of a thing that has happened `times` times before, which need not

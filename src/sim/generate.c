@@ -8,6 +8,7 @@
 #include "sim/generate.h"
 
 #include "base/arena.h"
+#include "sim/distribution.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ static pai_time draw_arrival(pai__generator *g)
 {
   uint64_t length, into;
 
-  g->even += pai__draw_gap(&g->arrival, g->mean_gap);
+  g->even += (uint64_t)pai__draw_time(&g->arrival, (pai_time)g->mean_gap);
   for (;;) {
     length = ((uint64_t)HOUR / 1000 * pai__week[g->hour % PAI__WEEK_HOURS])
              << 10;

@@ -59,11 +59,6 @@ typedef struct pai__curve {
 void pai__curve_make(pai__curve *c, const pai__quantile *q, size_t count);
 uint64_t pai__curve_at(const pai__curve *c, uint32_t position);
 
-/* Of an exponential distribution with mean 1, in 2^-20. */
-uint64_t pai__draw_exponential(pai__prng *r);
-/* That, times a mean of whatever unit. */
-uint64_t pai__draw_gap(pai__prng *r, uint64_t mean);
-
 /* The place of a number below the last in sums that grow. */
 size_t pai__find_share(const uint32_t *sums, size_t count, uint32_t number);
 

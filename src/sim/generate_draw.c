@@ -1,7 +1,7 @@
 /* generate_draw.c - numbers after given distributions, by integers alone */
 #include "sim/generate.h"
 
-enum { LOG_BITS = 20, UNIT = 4000 };
+enum { UNIT = 4000 };
 
 /* --- curves ---------------------------------------------------------------- */
 
@@ -66,47 +66,7 @@ uint64_t pai__curve_at(const pai__curve *c, uint32_t position)
   return c->us[low] + rise * here / width * 1000;
 }
 
-/* --- the exponential distribution ------------------------------------------- */
-
-/* The logarithm to base 2 of x > 0, in 2^-20: by squaring, bit by bit. */
-static uint64_t log_2(uint64_t x)
-{
-  uint64_t whole = 63, part = 0, m;
-
-  for (unsigned step = 32; step != 0; step >>= 1)
-    if (x >> (64 - step) == 0) {
-      x <<= step;
-      whole -= step;
-    }
-  m = x >> 32;
-  for (unsigned i = 0; i < LOG_BITS; i++) {
-    m = (m * m) >> 31;
-    part <<= 1;
-    if (m >> 32 != 0) {
-      m >>= 1;
-      part |= 1;
-    }
-  }
-  return whole << LOG_BITS | part;
-}
-
-uint64_t pai__draw_exponential(pai__prng *r)
-{
-  static const uint64_t ln_2 = 0xb17217f8; /* of 2^32 */
-  uint64_t x = pai__prng_next(r) | 1;
-
-  return ((((uint64_t)64 << LOG_BITS) - log_2(x)) * ln_2) >> 32;
-}
-
-uint64_t pai__draw_gap(pai__prng *r, uint64_t mean)
-{
-  uint64_t e = pai__draw_exponential(r);
-  uint64_t whole = e >> LOG_BITS, part = (e >> 4) & 0xffff;
-
-  if (mean >> 47 != 0)
-    return mean * whole + (mean >> 16) * part;
-  return mean * whole + ((mean * part) >> 16);
-}
+/* --- shares ------------------------------------------------------------------ */
 
 size_t pai__find_share(const uint32_t *sums, size_t count, uint32_t number)
 {

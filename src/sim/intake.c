@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "sched/queue.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 /* --- what is wrong with it ------------------------------------------------ */
@@ -22,7 +21,7 @@ static int complain(pai_sim *sim, const pai_trace_record *r, bool used,
 {
   if (sim->o.strict)
     return pai__fail_at(sim->err, code, (pai__pos){ (uint32_t)r->line, 0 },
-                        "line %" PRIu64 " of the trace: %s", r->line, why);
+                        "%s", why);
   if (sim->o.on_line != NULL)
     sim->o.on_line(sim->o.user_data, r->line, used, why);
   return PAI_OK;
@@ -136,9 +135,11 @@ static int map_types(pai_sim *sim, const pai_trace_record *r, pai_request *q)
   return complain(sim, r, true, PAI_EINVAL, why);
 }
 
-/* Those that are there.  1; 0: one of them has ended badly; or a code. */
-static int find_after(pai_sim *sim, const pai_trace_record *r, pai_request *q)
+/* Those that are there.  1; 0: it could never start, since *why; or a code. */
+static int find_after(pai_sim *sim, const pai_trace_record *r, pai_request *q,
+                      const char **why)
 {
+  uint64_t own = r->id != NULL ? pai__id_key(r->id) : 0;
   size_t n = 0;
 
   if (r->nafter > sim->after_cap) {
@@ -154,9 +155,11 @@ static int find_after(pai_sim *sim, const pai_trace_record *r, pai_request *q)
     uint64_t key = pai__id_key(r->after[i]);
     uint32_t number = pai__lookup_get(&sim->ids.there, key);
 
+    *why = key == own ? "it is to come after itself"
+                      : "a job that has to end well before it did not";
     if (number != PAI__NONE)
       sim->after[n++] = (pai_after){ number, PAI_AFTER_OK };
-    else if (pai__lookup_get(&sim->ids.bad, key) != PAI__NONE)
+    else if (key == own || pai__lookup_get(&sim->ids.bad, key) != PAI__NONE)
       return 0;
   }
   q->after = sim->after;
@@ -333,21 +336,19 @@ static int take_job(pai_sim *sim, const pai_trace_record *r)
                     .limit = r->limit,
                     .wants = r->wants,
                     .nwants = r->nwants };
+  const char *why = NULL;
   uint32_t vc;
   int rc = map_vc(sim, r, &q, &vc);
 
   if (rc == PAI_OK)
     rc = map_types(sim, r, &q);
   if (rc == PAI_OK && r->nafter != 0)
-    rc = find_after(sim, r, &q);
+    rc = find_after(sim, r, &q, &why);
   else if (rc == PAI_OK)
     rc = 1;
   if (rc < 0)
     return rc;
-  if (rc == 0)
-    return reject(sim, r, &q, vc,
-                  "a job that has to end well before it did not");
-  return submit(sim, r, &q, vc);
+  return rc == 0 ? reject(sim, r, &q, vc, why) : submit(sim, r, &q, vc);
 }
 
 /* --- the rest ------------------------------------------------------------- */

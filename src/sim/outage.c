@@ -2,6 +2,7 @@
 #include "sim/distribution.h"
 #include "sim/sim.h"
 
+enum { MOST_OUTAGES = 4000 }; /* of each node, with nothing else */
 #define FOUR_HOURS (INT64_C(4) * 3600 * 1000000)
 
 static int set(pai_sim *sim, uint32_t node)
@@ -36,11 +37,36 @@ int pai__outages_begin(pai_sim *sim)
   return rc;
 }
 
+/* Where nodes fail faster than jobs end, time would go on for ever. */
+static int check_progress(pai_sim *sim)
+{
+  const pai__group *all = &sim->stats.all.sums;
+  uint64_t progress = all->started + all->finished + all->killed;
+  int rc;
+
+  if (progress != sim->progress || sim->drive.njobs == 0)
+    sim->outage_count = 0;
+  sim->progress = progress;
+  if (sim->outage_count++ / MOST_OUTAGES < sim->sched->park->nspots)
+    return PAI_OK;
+  rc = pai__fail(sim->err, PAI_ELIMIT,
+                 "each node has failed %d times since a job started or ended: "
+                 "they fail before any job can end",
+                 (int)MOST_OUTAGES);
+  pai__error_help(sim->err, "let nodes fail less often, jobs save their work, "
+                            "or the simulation end at some time: --mtbf, "
+                            "--checkpoint, --until");
+  return rc;
+}
+
 int pai__outage_due(pai_sim *sim, uint32_t node)
 {
   pai__outage *o = &sim->outages[node];
-  int state = o->down ? PAI_NODE_UP : PAI_NODE_SICK, rc;
+  int state = o->down ? PAI_NODE_UP : PAI_NODE_SICK;
+  int rc = o->down ? PAI_OK : check_progress(sim);
 
+  if (rc < 0)
+    return rc;
   o->down = !o->down;
   sim->down += o->down ? 1 : -1u;
   rc = set(sim, node);

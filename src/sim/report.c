@@ -11,7 +11,7 @@ int pai__sim_report_make(pai_sim_report **out, const pai_alloc *alloc)
   r->alloc = *alloc;
   pai__arena_init(&r->arena, &r->alloc);
   r->view.struct_size = sizeof(r->view);
-  r->view.policy = r->cluster = r->trace = "";
+  r->view.policy = r->options = r->cluster = r->trace = "";
   return PAI_OK;
 }
 

@@ -79,6 +79,7 @@ struct pai_sim_report {
   pai_alloc alloc;
   pai__arena arena; /* all strings and arrays */
   pai_sim_view view;
+  const char *options; /* of the policy, as JSON; "": none were said */
   const char *cluster; /* one line for people, as "1000 nodes, 8000 GPUs" */
   const char *trace;   /* its form */
   uint64_t gpus, cpus;

@@ -42,6 +42,8 @@ static void put_row(pai__buf *out, const pai_sim_report *r)
   char cell[PAI__CELL];
 
   put_text(out, v->policy);
+  pai__buf_char(out, ',');
+  put_text(out, r->options);
   put_count(out, v->seed);
   pai__buf_char(out, ',');
   put_text(out, r->cluster);
@@ -66,7 +68,7 @@ int pai__report_csv(const pai_sim_report *const *reports, size_t n,
   pai__buf out;
 
   pai__buf_init(&out, &reports[0]->alloc);
-  pai__buf_str(&out, "policy,seed,cluster,trace,nodes,gpus,cpus,"
+  pai__buf_str(&out, "policy,options,seed,cluster,trace,nodes,gpus,cpus,"
                      "lines_skipped,mapped_vcs,mapped_types,begin_s");
   for (size_t i = 0; pai__figure_at(i) != NULL; i++)
     pai__buf_printf(&out, ",%s", pai__figure_at(i)->key);

@@ -194,6 +194,18 @@ static void put_title(pai__html_page *p)
     pai__html_text(p, p->reports[0]->view.policy);
 }
 
+/* What was said to a policy. */
+static void put_options(pai__html_page *p, size_t i)
+{
+  if (*p->reports[i]->options == '\0')
+    return;
+  pai__buf_str(&p->out, "<p class=\"hint\">");
+  pai__html_text(p, pai__html_label(p, i));
+  pai__buf_str(&p->out, " with ");
+  pai__html_text(p, p->reports[i]->options);
+  pai__buf_str(&p->out, "</p>\n");
+}
+
 static void put_head(pai__html_page *p)
 {
   const pai_sim_report *r = p->reports[0];
@@ -217,6 +229,8 @@ static void put_head(pai__html_page *p)
   pai__html_text(p, r->cluster);
   pai__buf_printf(&p->out, ", seed %llu</p>\n",
                   (unsigned long long)r->view.seed);
+  for (size_t i = 0; i < p->n; i++)
+    put_options(p, i);
   put_note(p, r->view.lines_skipped, "lines of the trace were skipped");
   put_note(p, r->view.mapped_vcs, "jobs came from no known virtual cluster");
   put_note(p, r->view.mapped_types, "jobs asked for no known type");

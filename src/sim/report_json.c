@@ -133,6 +133,8 @@ static void put_report(pai__json_writer *w, const pai_sim_report *r)
 
   pai__json_begin_object(w);
   put_string(w, "policy", r->view.policy);
+  if (*r->options != '\0')
+    put_string(w, "options", r->options);
   put_unsigned(w, "seed", r->view.seed);
   put_string(w, "cluster", r->cluster);
   put_string(w, "trace", r->trace);

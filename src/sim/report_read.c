@@ -369,6 +369,9 @@ static int read_head(const reading *d)
   pai_sim_report *r = d->r;
   int rc = read_string(d, 0, "policy", &r->view.policy);
 
+  if (rc == PAI_OK &&
+      pai__tree_get(d->form.tree, 0, "options") != PAI__NO_NODE)
+    rc = read_string(d, 0, "options", &r->options);
   if (rc == PAI_OK)
     rc = read_count(d, pai__tree_get(d->form.tree, 0, "seed"), "seed",
                     UINT64_MAX, &r->view.seed);

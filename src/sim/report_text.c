@@ -74,6 +74,17 @@ static void put_note(pai__text_page *p, uint64_t n, const char *what)
       pai__show_count(cell, n < INT64_MAX ? (int64_t)n : INT64_MAX), what);
 }
 
+/* What was said to a policy. */
+static void put_options(pai__text_page *p, size_t i)
+{
+  if (*p->reports[i]->options == '\0')
+    return;
+  (void)pai__put_name(&p->out, pai__text_label(p, i), 24);
+  pai__buf_str(&p->out, " with ");
+  (void)pai__put_name(&p->out, p->reports[i]->options, 48);
+  pai__buf_char(&p->out, '\n');
+}
+
 /* What all reports have in common, which is of one trace on one cluster. */
 static void put_head(pai__text_page *p)
 {
@@ -90,6 +101,8 @@ static void put_head(pai__text_page *p)
   (void)pai__put_name(&p->out, r->cluster, 44);
   pai__buf_char(&p->out, '\n');
   pai__buf_printf(&p->out, "seed %llu\n", (unsigned long long)r->view.seed);
+  for (size_t i = 0; i < p->n; i++)
+    put_options(p, i);
   put_note(p, r->view.lines_skipped, "lines of the trace were skipped");
   put_note(p, r->view.mapped_vcs, "jobs came from no known virtual cluster");
   put_note(p, r->view.mapped_types, "jobs asked for no known type");

@@ -56,7 +56,10 @@ static int open_sched(pai_sim *sim, const pai_cluster *cluster,
     return rc;
   (void)pai_sched_view_sums(sim->sched, &view);
   sim->policy = pai__strdup(&sim->alloc, view.policy);
-  if (sim->policy == NULL)
+  if (sim->o.policy_options != NULL)
+    sim->options = pai__strdup(&sim->alloc, sim->o.policy_options);
+  if (sim->policy == NULL ||
+      (sim->o.policy_options != NULL && sim->options == NULL))
     return pai__oom(err);
   if (sim->o.log == NULL)
     return PAI_OK;
@@ -163,6 +166,7 @@ void pai_sim_free(pai_sim *sim)
   pai__free(&alloc, sim->wants, sim->want_cap * sizeof(*sim->wants));
   pai__free(&alloc, sim->after, sim->after_cap * sizeof(*sim->after));
   pai__strfree(&alloc, sim->policy);
+  pai__strfree(&alloc, sim->options);
   pai_sched_free(sim->sched);
   pai__free(&alloc, sim, sizeof(*sim));
 }
@@ -320,6 +324,7 @@ static int fill_head(pai_sim_report *r, const pai_sim *sim)
 {
   pai_trace_view t = { .struct_size = sizeof(t) };
   const char *trace = "";
+  const char *options = sim->options != NULL ? sim->options : "";
   char text[96];
 
   if (sim->trace != NULL && pai_trace_look(sim->trace, &t) == PAI_OK) {
@@ -328,6 +333,7 @@ static int fill_head(pai_sim_report *r, const pai_sim *sim)
   }
   r->view.policy =
     pai__arena_strndup(&r->arena, sim->policy, strlen(sim->policy));
+  r->options = pai__arena_strndup(&r->arena, options, strlen(options));
   r->view.seed = sim->o.seed;
   r->view.mapped_vcs = sim->mapped_vcs;
   r->view.mapped_types = sim->mapped_types;
@@ -336,7 +342,8 @@ static int fill_head(pai_sim_report *r, const pai_sim *sim)
                  r->gpus != 0 ? "GPUs" : "CPUs");
   r->cluster = pai__arena_strndup(&r->arena, text, strlen(text));
   r->trace = pai__arena_strndup(&r->arena, trace, strlen(trace));
-  return r->view.policy != NULL && r->cluster != NULL && r->trace != NULL
+  return r->view.policy != NULL && r->options != NULL && r->cluster != NULL &&
+             r->trace != NULL
            ? PAI_OK
            : PAI_ENOMEM;
 }

@@ -39,7 +39,8 @@ typedef struct pai__outage {
 struct pai_sim {
   pai_alloc alloc;
   pai_sim_options o;
-  char *policy; /* its name */
+  char *policy;  /* its name, */
+  char *options; /* and what was said to it, or NULL */
   pai_sched *sched;
   pai__next_record next;
   void *source;
@@ -52,9 +53,11 @@ struct pai_sim {
   pai_error **err; /* of the call that is made */
   pai__drive drive;
   pai__stats stats;
-  pai__outage *outages; /* of nodes, or NULL */
-  uint32_t down;        /* of them */
-  uint64_t number;      /* jobs so far */
+  pai__outage *outages;  /* of nodes, or NULL */
+  uint32_t down;         /* of them */
+  uint64_t outage_count; /* since a job started or ended; */
+  uint64_t progress;     /* then it was that many */
+  uint64_t number;       /* jobs so far */
   pai__ids ids;
   pai__map forms;            /* lives by their retries */
   const pai__job_form *form; /* the last one, or NULL */

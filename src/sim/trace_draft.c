@@ -256,6 +256,8 @@ int pai__trace_put(pai_trace *t, uint64_t line, pai_error **err)
   if (bad_time(d->time) || bad_time(d->estimate) || bad_time(d->limit) ||
       bad_time(d->patience) || bad_time(d->started))
     why = "a time is more than 285 years";
+  else if (d->time < 0)
+    why = "it comes before the trace's clock begins: its time is less than 0";
   else if (d->kind == PAI_RECORD_JOB)
     why = bad_job(d);
   if (why != NULL)

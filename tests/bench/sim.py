@@ -36,8 +36,9 @@ def main():
             made, _ = cpu([program, "sim-write", jobs], stdout=out)
         check, _ = cpu(["sha256sum", trace])
         python, text = cpu([sys.executable, HERE / "sim_fifo.py", trace])
-        if json.loads(text)["jobs"] != jobs:
-            sys.exit("the simulator in Python read %s" % text)
+        same = json.loads(text)
+        if same["jobs"] != jobs or same["finished"] != jobs:
+            sys.exit("the simulator in Python found %s" % text)
         print("%d jobs, %.1f MB; written in %.2f s, sha256sum %.3f s, "
               "Python %.1f s" % (jobs, trace.stat().st_size / 1e6, made,
                                  check, python))
@@ -45,6 +46,9 @@ def main():
             found = json.loads(cpu([program, "sim-run", policy, trace])[1])
             if found["jobs"] != jobs or found["left"] != 0:
                 sys.exit("%s: %s" % (policy, found))
+            if (policy == "fifo" and
+                    found["wait_mean_us"] != round(same["wait_mean_s"] * 1e6)):
+                sys.exit("in Python: %s; fifo: %s" % (same, found))
             goal = GOALS.get(policy, 0) * jobs / 1e6
             print("%-9s %8.3f s (goal %.2f)  %5.1f MB  %6.2f x sha256sum  "
                   "%5.1f x faster than Python"

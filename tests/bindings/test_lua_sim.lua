@@ -64,6 +64,21 @@ function tests.records()
   assert(tostring(t):find("jsonl, 2 jobs"))
 end
 
+-- Also of clocks that count from 1970.
+function tests.times_are_exact()
+  local records, i = {}, 0
+  for k = 0, 99 do
+    records[k + 1] = { time = 1777644306123457 + k, gpus = 1,
+                       duration = 999999 }
+  end
+  for record in openpai.trace.of(records):records() do
+    i = i + 1
+    assert(record.time == records[i].time)
+    assert(record.attempts[1].duration == 999999)
+  end
+  assert(i == 100)
+end
+
 function tests.notes()
   local text = '{"time":0,"duration":1}\n{"time":1,"duraton":1}\nx\n'
   local told = {}

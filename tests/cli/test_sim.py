@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import os
+import pathlib
+import subprocess
+import sys
 
 import program
 
@@ -44,6 +47,24 @@ class SimTest(program.ProgramTest):
         self.assertEqual(found["wait_mean_s"], (98 + 107) / 4)
         self.assertEqual(found["utilization"], 0.673076)
 
+    def test_python_finds_the_same(self):
+        """The simulator that benches compare with is another one, and agrees
+        on all numbers that it knows; a load so high that jobs wait."""
+        baseline = (pathlib.Path(__file__).resolve().parent.parent / "bench" /
+                    "sim_fifo.py")
+        for seed in "1", "2":
+            made = self.run_cli("sim", "generate", "--jobs", "1000", "--seed",
+                                seed, "--gpus", "128", "--load", "3")
+            trace = self.write("made.jsonl", made.stdout + "{]\n")
+            done = self.run_cli("sim", "--cluster", "nodes:16 gpu:8:v100",
+                                "--trace", trace, "--json")
+            ours = json.loads(done.stdout)
+            text = subprocess.run([sys.executable, str(baseline), trace, "16"],
+                                  check=True, capture_output=True).stdout
+            self.assertGreater(ours["wait_p90_s"], 0)
+            for key, value in json.loads(text).items():
+                self.assertEqual(ours[key], value, key)
+
     def test_the_same_bytes(self):
         words = ["--json", "--seed", "5", "--mtbf", "5m", "--fail", "0.2",
                  "--policy", "priority", "--policy", "backfill"]
@@ -57,6 +78,8 @@ class SimTest(program.ProgramTest):
                          ["fifo", "fifo", "backfill"])
         self.assertEqual([run["makespan_s"] for run in found["runs"]],
                          [130, 110, 110])
+        self.assertEqual([run.get("options") for run in found["runs"]],
+                         [None, '{"greedy":true}', None])
         alone = self.report("--policy", "backfill", "--estimates")
         self.assertEqual(found["runs"][2], alone)
 
@@ -99,6 +122,15 @@ class SimTest(program.ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(done.stdout.splitlines()), 4)
 
+    def test_errors_say_where(self):
+        done = self.sim("--policy", "fifo", "--policy", 'fair:{"x":1}')
+        self.assertIn('fair: error: the policy has no option "x"',
+                      done.stderr)
+        self.trace = self.write("before.jsonl", '{"time":-5,"duration":1}\n')
+        done = self.sim("--strict")
+        self.assertIn("before.jsonl:1: error: it comes before the trace's "
+                      "clock begins", done.stderr)
+
     def test_standard_input(self):
         for policies, code in ((1, 0), (2, 2)):
             done = self.run_cli(
@@ -124,6 +156,8 @@ class SimTest(program.ProgramTest):
         for words, what in (
                 (["--until", "5x"], "--until needs a time"),
                 (["--fail", "2"], "--fail needs a part from 0 to 1"),
+                (["--checkpoint", "0"], "--checkpoint needs a time above 0"),
+                (["--stretch", "0"], "--stretch needs a factor from 0.001"),
                 (["--seed", "-1"], "--seed needs a number"),
                 (["--as", "papyrus"], "no such form of a trace"),
                 (["--policy", ":x"], "this is no policy"),

@@ -40,6 +40,7 @@ pai_sim_report *test_report_empty(const char *policy)
   r->view.struct_size = sizeof(r->view);
   r->view.policy = kept(r, policy);
   r->view.seed = 1;
+  r->options = "";
   r->cluster = "2 nodes, 8 GPUs";
   r->trace = "jsonl";
   r->gpus = 8;
@@ -401,6 +402,8 @@ size_t test_reports_of(const char *name, pai_sim_report *out[8])
       made.seed += n;
       made.busy -= 70 * (int64_t)n;
       out[n] = test_report_made(&made);
+      if (n == 3)
+        out[n]->options = "{\"greedy\":true}";
     }
   else
     n = 0;

@@ -1,6 +1,7 @@
 /* test_generate.c - traces that are made up: what comes out is as published */
 #include "sim/traces.h"
 
+#include "sim/distribution.h"
 #include "sim/generate.h"
 
 #include <stdio.h>
@@ -302,7 +303,8 @@ static void draws_are_exponential(void **state)
   }
   NEAR((sum / MANY * 1000) >> 20, 985, 1015);
   NEAR(above, 4700, 5300); /* e^-3 is 4.98 % */
-  NEAR(pai__draw_gap(&r, UINT64_C(1) << 50) >> 40, 0, 45 << 10);
+  NEAR((uint64_t)pai__draw_time(&r, INT64_C(1) << 50) >> 40, 0, 45 << 10);
+  NEAR(pai__draw_time(&r, 0), 1, 1);
 }
 
 static int generate_all(const pai_alloc *alloc, void *user_data)

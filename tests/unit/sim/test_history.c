@@ -465,8 +465,8 @@ static void bad_arguments_are_refused(void **state)
 /* --- logs ----------------------------------------------------------------- */
 
 static const char *const log_lines[] = {
-  "{\"time\":1000000,\"event\":\"submit\",\"request\":{\"id\":1,\"name\":"
-  "\"a-1\",\"user\":\"ann\",\"wants\":[{\"gpus\":2}]}}",
+  ("{\"time\":1000000,\"event\":\"submit\",\"request\":{\"id\":1,\"name\":"
+   "\"a-1\",\"user\":\"ann\",\"wants\":[{\"gpus\":2}]}}"),
   "{\"time\":2000000,\"event\":\"decide\"}",
   "{\"time\":3000000,\"event\":\"started\",\"id\":1}",
   "{\"time\":4000000,\"event\":\"finished\",\"id\":99}",

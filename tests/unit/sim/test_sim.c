@@ -282,6 +282,40 @@ static void outages_are_drawn(void **state)
   done(r);
 }
 
+static void nodes_that_fail_all_the_time_end_it(void **state)
+{
+  const test_job job = { .tasks = 1, .gpus = 4, .duration = 100000 };
+  pai_sim_options o = PAI_SIM_OPTIONS_INIT;
+  pai_error *err = NULL;
+
+  (void)state;
+  o.node_up = SECOND;
+  o.node_down = SECOND;
+  assert_int_equal(test_sim_new(&t, ONE, &job, 1, &o, NULL), PAI_OK);
+  assert_int_equal(pai_sim_step(t.sim, INT64_MAX, &err), PAI_ELIMIT);
+  assert_non_null(strstr(pai_error_help(err), "--checkpoint"));
+  test_expect_error(err, PAI_ELIMIT, "each node has failed 4000 times");
+  done(NULL);
+}
+
+static void what_is_to_come_after_itself_is_rejected(void **state)
+{
+  const test_job jobs[] = {
+    { .tasks = 1, .gpus = 1, .duration = 5, .id = "a", .after = "a" },
+    { .tasks = 1, .gpus = 1, .duration = 5, .id = "b", .after = "moon" },
+  };
+  pai_sim_options o = PAI_SIM_OPTIONS_INIT;
+  pai_sim_report *r = run(ONE, jobs, 2, &o);
+  pai_sim_view v = { .struct_size = sizeof(v) };
+
+  (void)state;
+  assert_int_equal(pai_sim_look(r, &v), PAI_OK);
+  assert_int_equal(v.rejected, 1);
+  assert_int_equal(v.finished, 1);
+  expect(1, 0, 5, PAI_STATE_SUCCEEDED);
+  done(r);
+}
+
 /* --- what is not taken as it is ------------------------------------------- */
 
 static const char two_vcs[] =
@@ -313,7 +347,7 @@ static void unknown_virtual_clusters_are_mapped_or_refused(void **state)
   assert_int_equal(pai_sim_step(t.sim, INT64_MAX, &err), PAI_EINVAL);
   assert_int_equal(pai_error_line(err), 2);
   test_expect_error(err, PAI_EINVAL,
-                    "line 2 of the trace: there is no virtual cluster "
+                    "there is no virtual cluster "
                     "'theirs'");
   assert_int_equal(pai_sim_step(t.sim, INT64_MAX, &err), PAI_EINVAL);
   test_expect_error(err, PAI_EINVAL, "has failed before");
@@ -560,8 +594,11 @@ static void a_report_is_read_as_it_was_written(void **state)
   make_many(jobs, 5);
   o.until = 8000 * SECOND;
   o.seed = UINT64_MAX;
+  o.policy_options = "{\"greedy\": false}";
   r = run(two_vcs, jobs, MANY, &o);
   write_report(&text, r);
+  assert_non_null(
+    strstr(text.data, "\"options\":\"{\\\"greedy\\\": false}\""));
   assert_int_equal(
     pai_sim_read(&back, text.data, text.len, &pai__libc_alloc, NULL), PAI_OK);
   write_report(&again, back);
@@ -687,6 +724,8 @@ int main(void)
     cmocka_unit_test(who_would_be_done_anyway_is_not_stopped),
     cmocka_unit_test(nodes_that_fail_disturb_and_come_back),
     cmocka_unit_test(outages_are_drawn),
+    cmocka_unit_test(nodes_that_fail_all_the_time_end_it),
+    cmocka_unit_test(what_is_to_come_after_itself_is_rejected),
     cmocka_unit_test(unknown_virtual_clusters_are_mapped_or_refused),
     cmocka_unit_test(options_are_checked),
     cmocka_unit_test(it_ends_when_it_is_told_to),

@@ -10,7 +10,7 @@
 /* --- our own form ---------------------------------------------------------- */
 
 static const char whole[] =
-  "{\"time\":0,\"id\":\"a\",\"duration\":60}\n"
+  "{\"time\":0.5,\"id\":\"a\",\"duration\":60}\n"
   "{\"time\":1.5,\"id\":\"b\",\"name\":\"bert\",\"user\":\"ann\",\"vc\":\"x\","
   "\"priority\":-1,\"type\":\"v100\",\"tasks\":2,\"min_tasks\":1,\"gpus\":8,"
   "\"cpus\":4,\"memory\":68719476736,\"ports\":2,\"duration\":3600.000001,"
@@ -23,13 +23,13 @@ static const char whole[] =
   "{\"time\":3,\"kill\":\"a\"}\n"
   "{\"time\":4,\"node\":\"n7\",\"state\":\"drain\",\"why\":\"disks\"}\n"
   "{\"time\":5,\"node\":\"n7\",\"state\":\"up\"}\n"
-  "{\"time\":-6.5,\"id\":\"late\",\"name\":\"\xc3\xa9\\\"\",\"duration\":0}\n";
+  "{\"time\":0.25,\"id\":\"late\",\"name\":\"\xc3\xa9\\\"\",\"duration\":0}\n";
 
 static void records_are_read_and_written(void **state)
 {
   pai_trace_options opts = PAI_TRACE_OPTIONS_INIT;
   char sorted[sizeof(whole)];
-  const char *last = strstr(whole, "{\"time\":-6.5");
+  const char *last = strstr(whole, "{\"time\":0.25");
 
   (void)state;
   (void)snprintf(sorted, sizeof(sorted), "%s%.*s", last, (int)(last - whole),
@@ -78,6 +78,8 @@ static void a_wrong_line_is_told_and_skipped(void **state)
     { "{\"time\":1e99,\"duration\":2}", "\"time\" is a number of seconds" },
     { "{\"time\":1,\"duration\":2,\"gpus\":1.5}",
       "\"gpus\" is a whole number" },
+    { "{\"time\":-0.5,\"duration\":2}",
+      "it comes before the trace's clock begins: its time is less than 0" },
     { "{\"time\":1,\"duration\":2,\"gpus\":-1}",
       "\"gpus\" is from 0 to 4294967295, not -1" },
     { "{\"time\":1,\"duration\":2,\"memory\":\"lots\"}",
@@ -347,7 +349,7 @@ static void files_are_read(void **state)
   assert_string_equal(pai_trace_form_name(view.form), "jsonl");
   assert_int_equal(view.lines, 7);
   assert_int_equal(view.jobs, 4);
-  assert_int_equal(view.first, -6500000);
+  assert_int_equal(view.first, 250000);
   assert_int_equal(view.last, 2000000);
   pai_trace_free(trace);
   assert_int_equal(unlink(path), 0);
