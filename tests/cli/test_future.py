@@ -252,7 +252,7 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n"
                        for line in log)
         done = self.run_cli("what-if", "--drain", "b", "-", input=text)
-        self.assertIn("0 start sooner, 1 later, 1 as before; they wait for "
+        self.assertIn("2 as before; they wait for "
                       "10 h (mean of the medians).\n", done.stdout)
 
     def test_nothing_waits(self):
