@@ -399,6 +399,7 @@ static int tell(const future *f, const changes *c, bool force)
     return future_fail(err);
   if (!view.unsafe || force)
     return CLI_OK;
+  (void)fflush(stdout); /* what was told comes first */
   cli_fail("this is not safe: %u that run would be stopped, %u would begin "
            "anew elsewhere",
            view.stop_now, view.move);

@@ -57,6 +57,23 @@ static void say_difference(pai__buf *out, const pai_what_if *w,
   pai__buf_char(out, '\n');
 }
 
+/* What is spelled alike is told once. */
+static void say_waits(pai__buf *out, pai_time now, pai_time before)
+{
+  static const char other[] = " rather than ";
+  size_t begin = out->len, end, len;
+
+  pai__spell_span(out, now);
+  end = out->len;
+  pai__buf_str(out, other);
+  pai__spell_span(out, before);
+  len = out->len - end;
+  if (pai__buf_ok(out) && len == sizeof(other) - 1 + (end - begin) &&
+      memcmp(out->data + begin, out->data + out->len - (end - begin),
+             end - begin) == 0)
+    pai__buf_cut(out, end);
+}
+
 static void say_waiting(pai__buf *out, const pai_what_if *w)
 {
   const pai_what_if_view *v = &w->view;
@@ -68,11 +85,7 @@ static void say_waiting(pai__buf *out, const pai_what_if *w)
   if (v->never != 0)
     pai__buf_printf(out, ", %u never any more", v->never);
   pai__buf_str(out, "; they wait for ");
-  pai__spell_span(out, v->wait_after);
-  if (v->wait_after != v->wait_before) {
-    pai__buf_str(out, " rather than ");
-    pai__spell_span(out, v->wait_before);
-  }
+  say_waits(out, v->wait_after, v->wait_before);
   pai__buf_str(out, " (mean of the medians).\n");
   for (uint32_t i = 0; i < w->after->nwaits; i++) {
     const pai__fwait *b = &w->after->waits[i];

@@ -239,6 +239,29 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
             self.assertEqual(done.returncode, code, words)
             self.assertIn(what, done.stderr)
 
+    def test_what_is_spelled_alike_is_told_once(self):
+        """Another 15 s of ten hours."""
+        head = list(lines())[0]
+        del head["cluster"]["virtualClusters"]
+        log = [head] + [
+            {"time": 0, "event": "submit", "request": {
+                "id": i, "duration": seconds * SECOND,
+                "wants": [{"gpus": 4}]}}
+            for i, seconds in enumerate((36000, 36010, 40, 40), 1)]
+        log.append({"time": 0, "event": "decide"})
+        text = "".join(json.dumps(line, separators=(",", ":")) + "\n"
+                       for line in log)
+        done = self.run_cli("what-if", "--drain", "b", "-", input=text)
+        self.assertIn("2 as before; they wait for "
+                      "10 h (mean of the medians).\n", done.stdout)
+
+    def test_nothing_waits(self):
+        head = list(lines())[0]
+        text = json.dumps(head, separators=(",", ":")) + "\n"
+        done = self.run_cli("what-if", "--drain", "b", "-", input=text)
+        self.assertEqual(done.stdout, "At once nothing starts, stops or moves."
+                         "\nNothing waits.\n")
+
     # --- fit ----------------------------------------------------------------
 
     def test_fit(self):

@@ -131,6 +131,18 @@ class SimTest(program.ProgramTest):
         self.assertIn("before.jsonl:1: error: it comes before the trace's "
                       "clock begins", done.stderr)
 
+    def test_logs_have_snapshots(self):
+        """So that any second of a long one is found soon."""
+        made = self.run_cli("sim", "generate", "--jobs", "1000", "--gpus", "8")
+        log = str(self.folder / "log")
+        done = self.run_cli("sim", "-c", "nodes:2 gpu:4", "-t", "-", "-p",
+                            "hived", "--json", "--log", log, input=made.stdout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(log, encoding="utf-8") as file:
+            self.assertTrue(file.read().count('\n{"snapshot":') >= 2)
+        done = self.run_cli("sched", "replay", "--check", log)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_standard_input(self):
         for policies, code in ((1, 0), (2, 2)):
             done = self.run_cli(
