@@ -197,7 +197,8 @@ typedef struct pai_what_if pai_what_if; /**< opaque; pai_what_if_free() */
  * as long in both.
  *
  * @param events  what is changed, at the scheduler's time: submissions,
- *                cancellations, nodes, a cluster, a policy, ...
+ *                cancellations, nodes, a cluster, a policy, ...; a submission
+ *                without a request has it in `text`, in the log's form
  * @return as pai_forecast_new(); or as pai_sched_send(), with the number of
  *         the event
  * @since 0.1

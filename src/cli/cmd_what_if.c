@@ -198,6 +198,32 @@ static bool take_member(asked *a, const char *key, const char *value)
   return true;
 }
 
+/* A file with a request as the log has it. */
+static int take_file(changes *c, const char *name, pai_sched_event *e)
+{
+  asked *a = &c->asked[c->nasked];
+  char why[1024], *text;
+  size_t len;
+  int error = cli_read_file(&a->words, &len, name, (size_t)1 << 24);
+
+  if (error != 0) {
+    cli_read_why(why, sizeof(why), name, error);
+    cli_fail("%s", why);
+    return CLI_USAGE;
+  }
+  c->nasked++;
+  text = realloc(a->words, len + 1);
+  if (text == NULL) {
+    cli_fail("out of memory");
+    return CLI_NO;
+  }
+  text[len] = '\0';
+  a->words = text;
+  e->kind = PAI_SCHED_SUBMIT;
+  e->text = text;
+  return CLI_OK;
+}
+
 /* "gpus=8 tasks=2 user=ann". */
 static int take_request(changes *c, const char *text, pai_sched_event *e)
 {
@@ -306,7 +332,8 @@ static int take_one(changes *c, const future *f, const given *g)
   if (strcmp(g->option, "vc") == 0)
     return take_cluster(c, f, NULL, g->value);
   if (strcmp(g->option, "submit") == 0) {
-    code = take_request(c, g->value, &e);
+    code = strchr(g->value, '=') != NULL ? take_request(c, g->value, &e)
+                                         : take_file(c, g->value, &e);
   } else if (strcmp(g->option, "policy") == 0) {
     code = take_policy((char *)g->value, &e); /* of argv */
   } else if (strcmp(g->option, "kill") == 0) {
@@ -429,7 +456,8 @@ const cli_verb cli_what_if = {
     "once, and who of those that wait starts sooner or later.  Changes, any\n"
     "number of each:\n\n"
     "  --submit WORDS   a request comes, as \"gpus=8 tasks=2 user=ann "
-    "duration=2h\"\n"
+    "duration=2h\",\n"
+    "                   or the one in a file, as the log has it\n"
     "  --kill JOB       the request of that number or name is cancelled\n"
     "  --drain NODE     the node takes nothing new\n"
     "  --add NODES      nodes are added, as \"2x gpu:8:h100\" or \"2x SKU\"\n"

@@ -4,9 +4,11 @@
  * Both are drawn with the same numbers: a job takes as long in both, and what
  * differs is by the changes alone.
  */
+#include "sim/forecast_text.h"
 #include "sim/what_if.h"
 
 #include "sched/event.h"
+#include "sched/event_form.h"
 #include "sched/queue.h"
 
 typedef struct trying {
@@ -116,6 +118,31 @@ static int lose_nodes(const trying *t, const pai_cluster *c)
   return rc;
 }
 
+/* A request in the log's form becomes a line of it. */
+static int submit_text(const trying *t, const pai_sched_event *e)
+{
+  pai__json_writer w;
+  pai__buf line;
+  int rc;
+
+  pai__buf_init(&line, &t->w->alloc);
+  pai__json_writer_init(&w, &line, false);
+  pai__json_begin_object(&w);
+  pai__put_time(&w, "time", e->time);
+  pai__form_put_key(&w, "event");
+  pai__form_put_text(&w, "submit");
+  pai__form_put_key(&w, "request");
+  rc = pai__json_foreign(&w, &t->w->alloc, "the request", e->text,
+                         strlen(e->text), t->err);
+  pai__json_end_object(&w);
+  if (rc == PAI_OK && pai__json_finish(&w) < 0)
+    rc = pai__oom(t->err);
+  if (rc == PAI_OK)
+    rc = pai_sched_send_json(t->fork, pai__buf_text(&line), line.len, t->err);
+  pai__buf_dispose(&line);
+  return rc;
+}
+
 static int send(const trying *t, size_t i)
 {
   pai_sched_event e = t->events[i];
@@ -127,7 +154,9 @@ static int send(const trying *t, size_t i)
   if (e.kind == PAI_SCHED_CLUSTER && e.cluster != NULL)
     rc = lose_nodes(t, e.cluster);
   if (rc == PAI_OK)
-    rc = pai_sched_send(t->fork, &e, t->err);
+    rc = e.kind == PAI_SCHED_SUBMIT && e.request == NULL && e.text != NULL
+           ? submit_text(t, &e)
+           : pai_sched_send(t->fork, &e, t->err);
   return rc < 0 ? blame(t, i, rc) : rc;
 }
 

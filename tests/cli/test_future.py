@@ -166,6 +166,19 @@ class FutureTest(program.ProgramTest):
         self.assertEqual(told["never"], 3)
         self.assertIsNone(told["after"]["requests"][0]["p50"])
 
+    def test_submitted_file(self):
+        request = {"id": 77, "user": "cid", "vc": "y", "priority": 10,
+                   "wants": [{"gpus": 4}, {"cpus": 1, "tasks": 2}]}
+        told = self.json("what-if", "--submit", self.write(
+            "r.json", json.dumps(request, indent=2)))
+        self.assertEqual(told["after"]["requests"][-1]["id"], 77)
+        for text, what in (("{", "this is no JSON"),
+                           ('{"id":77}', "wants"),
+                           ('{"id":13,"wants":[{"gpus":1}]}', "13")):
+            done = self.ask("what-if", "--submit", self.write("r.json", text),
+                            self.log, code=1)
+            self.assertIn(what, done.stderr)
+
     def test_clusters(self):
         told = self.json("what-if", "--add", "1x box", "--vc", "x=2")
         self.assertEqual(told["start_now"], 1)
@@ -216,7 +229,8 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
                 (["--kill"], 2, "this option needs a value: --kill"),
                 (["--submit", "gpus=x"], 2, "this is nothing that a request "
                                             "has: gpus=x"),
-                (["--submit", "gpus"], 2, "has: gpus"),
+                (["--submit", "gpus"], 2, "cannot read gpus"),
+                (["--submit", "gpus=1 x"], 2, "has: x"),
                 (["--submit", "gpus=64 vc=x"], 1, "asks for 64 GPUs"),
                 (["--drain", "z"], 1, "'z'"),
                 (["--drain", "a", "--kill", "99"], 1, "change 2: ")):

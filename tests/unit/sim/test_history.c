@@ -195,6 +195,21 @@ static void what_has_run_for_long_runs_longer(void **state)
   pai_history_free(h);
 }
 
+/* Of a name's jobs only three were longer, of its user's some more. */
+static void few_that_are_longer_are_not_believed(void **state)
+{
+  pai_history *h = new_history();
+
+  (void)state;
+  for (int i = 1; i <= 20; i++)
+    assert_int_equal(add(h, "ann", "a", 1, i), PAI_OK);
+  for (int i = 1; i <= 8; i++)
+    assert_int_equal(add(h, "ann", "b", 1, 100 + i), PAI_OK);
+  assert_int_equal(guess(h, "ann", "a", 1, 16).alike, PAI_ALIKE_NAME);
+  assert_int_equal(guess(h, "ann", "a", 1, 17).alike, PAI_ALIKE_USER_SIZE);
+  pai_history_free(h);
+}
+
 static void limits_are_kept(void **state)
 {
   pai_history *h = new_history();
@@ -642,6 +657,7 @@ int main(void)
     cmocka_unit_test(owners_are_wrong_alike),
     cmocka_unit_test(owners_are_believed_without_a_history),
     cmocka_unit_test(what_has_run_for_long_runs_longer),
+    cmocka_unit_test(few_that_are_longer_are_not_believed),
     cmocka_unit_test(limits_are_kept),
     cmocka_unit_test(draws_are_like_what_was_seen),
     cmocka_unit_test(draws_depend_on_who_and_which_alone),

@@ -329,6 +329,36 @@ static void jobs_take_as_long_in_both(void **state)
   pai_sched_free(s);
 }
 
+static int submit_text(const pai_alloc *alloc, void *user_data)
+{
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_sched *s = queue("fifo", alloc);
+  const pai_sched_event e = { .struct_size = sizeof(e),
+                              .kind = PAI_SCHED_SUBMIT,
+                              .text = user_data };
+  pai_when when = { .struct_size = sizeof(when) };
+  pai_what_if *w = NULL;
+  int rc = PAI_ENOMEM;
+
+  o.runs = 1;
+  if (s != NULL)
+    rc = pai_what_if_new(&w, s, NULL, &e, 1, &o, NULL);
+  if (rc == PAI_OK)
+    assert_int_equal(pai_forecast_when(pai_what_if_after(w), 9, &when),
+                     PAI_OK);
+  pai_what_if_free(w);
+  pai_sched_free(s);
+  return rc;
+}
+
+static void requests_may_be_texts(void **state)
+{
+  (void)state;
+  assert_int_equal(submit_text(NULL, (char *)"{\"id\":9"), PAI_EINVAL);
+  assert_int_equal(submit_text(NULL, (char *)"{\"id\":9}"), PAI_EINVAL);
+  test_faults(submit_text, (char *)"{\"id\": 9,\n\"wants\": [{\"gpus\": 1}]}");
+}
+
 static void wrong_changes_are_told(void **state)
 {
   pai_sched *s = queue("fifo", NULL);
@@ -490,6 +520,7 @@ int main(void)
     cmocka_unit_test(what_loses_its_node_moves),
     cmocka_unit_test(another_policy_decides_otherwise),
     cmocka_unit_test(jobs_take_as_long_in_both),
+    cmocka_unit_test(requests_may_be_texts),
     cmocka_unit_test(wrong_changes_are_told),
     cmocka_unit_test(changes_may_be_lines),
     cmocka_unit_test(wrong_lines_are_told),
