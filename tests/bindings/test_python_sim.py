@@ -199,7 +199,8 @@ class Simulations(unittest.TestCase):
             openpai.simulate(small(1), openpai.Trace.of(
                 [{"time": 0, "gpus": 1, "vc": "no", "duration": 1}]),
                 strict=True)
-        self.assertEqual(str(caught.exception), "line 1: there is no virtual cluster 'no'")
+        self.assertEqual(str(caught.exception),
+                         "line 1: there is no virtual cluster 'no'")
         with self.assertRaises(openpai.NotFoundError):
             openpai.simulate(machines, trace, "no")
         with self.assertRaises(TypeError):
