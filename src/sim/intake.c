@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "sched/queue.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* --- what is wrong with it ------------------------------------------------ */
@@ -21,7 +22,7 @@ static int complain(pai_sim *sim, const pai_trace_record *r, bool used,
 {
   if (sim->o.strict)
     return pai__fail_at(sim->err, code, (pai__pos){ (uint32_t)r->line, 0 },
-                        "%s", why);
+                        "line %" PRIu64 " of the trace: %s", r->line, why);
   if (sim->o.on_line != NULL)
     sim->o.on_line(sim->o.user_data, r->line, used, why);
   return PAI_OK;

@@ -138,7 +138,7 @@ int pai_sim_new(pai_sim **out, const pai_cluster *cluster, pai_trace *trace,
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(trace != NULL, err);
   rc = pai__sim_new(out, cluster, next_of_trace, trace, opts, err);
-  if (rc == PAI_OK)
+  if (*out != NULL)
     (*out)->trace = trace;
   return rc;
 }

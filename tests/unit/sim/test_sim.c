@@ -347,7 +347,7 @@ static void unknown_virtual_clusters_are_mapped_or_refused(void **state)
   assert_int_equal(pai_sim_step(t.sim, INT64_MAX, &err), PAI_EINVAL);
   assert_int_equal(pai_error_line(err), 2);
   test_expect_error(err, PAI_EINVAL,
-                    "there is no virtual cluster "
+                    "line 2 of the trace: there is no virtual cluster "
                     "'theirs'");
   assert_int_equal(pai_sim_step(t.sim, INT64_MAX, &err), PAI_EINVAL);
   test_expect_error(err, PAI_EINVAL, "has failed before");
