@@ -199,8 +199,8 @@ class Simulations(unittest.TestCase):
             openpai.simulate(small(1), openpai.Trace.of(
                 [{"time": 0, "gpus": 1, "vc": "no", "duration": 1}]),
                 strict=True)
-        self.assertEqual(str(caught.exception),
-                         "line 1: there is no virtual cluster 'no'")
+        self.assertEqual(str(caught.exception), "line 1: line 1 of the trace: "
+                         "there is no virtual cluster 'no'")
         with self.assertRaises(openpai.NotFoundError):
             openpai.simulate(machines, trace, "no")
         with self.assertRaises(TypeError):
