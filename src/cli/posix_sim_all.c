@@ -107,7 +107,7 @@ static void tell_all(const crowd *all)
 
   for (size_t i = 0; i < all->count; i++)
     sum += all->list[i].part;
-  if (all->progress != NULL)
+  if (all->progress != NULL && all->count != 0)
     all->progress(all->data, (unsigned)(sum / all->count));
 }
 

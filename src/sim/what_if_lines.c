@@ -94,7 +94,7 @@ static int read_all(reader *r, const char *text, size_t len)
 
 static void forget(reader *r)
 {
-  for (size_t i = 0; i < r->n; i++) {
+  for (size_t i = 0; r->list != NULL && i < r->n; i++) {
     pai_cluster_free(r->list[i].line.cluster);
     pai__tree_free(r->list[i].tree);
   }
