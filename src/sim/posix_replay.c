@@ -99,9 +99,9 @@ int pai_replay_open(pai_replay **out, const char *path,
   if (rc == PAI_OK)
     rc = pai_replay_new(out, s->fd >= 0 ? read_file : read_text, s, size, opts,
                         err);
-  if (rc < 0)
-    close_source(s);
-  else
+  if (rc == PAI_OK && *out != NULL)
     (*out)->close = close_source;
+  else
+    close_source(s);
   return rc;
 }

@@ -70,8 +70,8 @@ static int read_wide(const reading *d, pai__node at, const char *key,
 static int read_number(const reading *d, pai__node at, const char *key,
                        unsigned digits, int64_t *out)
 {
-  uint64_t value;
-  bool minus;
+  uint64_t value = 0;
+  bool minus = false;
   int rc = read_wide(d, at, key, digits, &minus, &value);
 
   if (rc < 0)
@@ -86,7 +86,7 @@ static int read_number(const reading *d, pai__node at, const char *key,
 static int read_count(const reading *d, pai__node at, const char *key,
                       uint64_t most, uint64_t *out)
 {
-  bool minus;
+  bool minus = false;
   int rc = read_wide(d, at, key, 0, &minus, out);
 
   if (rc == PAI_OK && (*out > most || (minus && *out != 0)))
@@ -163,8 +163,9 @@ static int read_groups(const reading *d, const char *key, pai__groups *groups)
     return rc;
   groups->list = list;
   walk = pai__tree_iter(d->form.tree, at);
-  for (size_t i = 0;
-       rc == PAI_OK && (n = pai__tree_next(&walk)) != PAI__NO_NODE; i++) {
+  for (size_t i = 0; list != NULL && rc == PAI_OK &&
+                     (n = pai__tree_next(&walk)) != PAI__NO_NODE;
+       i++) {
     rc = read_string(d, n, "name", &groups->list[i].name);
     if (rc == PAI_OK)
       rc = read_numbers(d, n, pai__group_form, &groups->list[i]);
@@ -178,7 +179,7 @@ static int read_spread(const reading *d, const char *key, pai__spread *s,
   const pai__tree *t = d->form.tree;
   pai__node n = pai__tree_get(t, 0, key), at, item;
   pai__tree_walk walk;
-  size_t count;
+  size_t count = 0;
   int rc;
 
   if (n == PAI__NO_NODE || pai__tree_type(t, n) != PAI__MAPPING)
@@ -206,7 +207,7 @@ static int read_column(const reading *d, pai__node n,
   pai_sim_report *r = d->r;
   pai__tree_walk walk;
   pai__node at, item;
-  size_t count;
+  size_t count = 0;
   int rc = read_list(d, n, f->key, 0, &at, &count, NULL);
 
   if (rc < 0)
