@@ -203,7 +203,7 @@ static int take_file(changes *c, const char *name, pai_sched_event *e)
 {
   asked *a = &c->asked[c->nasked];
   char why[1024], *text;
-  size_t len;
+  size_t len = 0;
   int error = cli_read_file(&a->words, &len, name, (size_t)1 << 24);
 
   if (error != 0) {

@@ -327,8 +327,9 @@ static int read_bar_nodes(const reading *d)
     return rc;
   r->node_list = list;
   walk = pai__tree_iter(d->form.tree, at);
-  for (size_t i = 0;
-       rc == PAI_OK && (n = pai__tree_next(&walk)) != PAI__NO_NODE; i++) {
+  for (size_t i = 0; list != NULL && rc == PAI_OK &&
+                     (n = pai__tree_next(&walk)) != PAI__NO_NODE;
+       i++) {
     uint64_t gpus = 0;
 
     rc = read_string(d, n, "name", &r->node_list[i].name);
