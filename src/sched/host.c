@@ -36,10 +36,9 @@ int pai__refuse_rest(pai_sched *s, uint32_t behind)
 bool pai__is_refused(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  const pai__rule *rule = (const pai__rule *)s->rules.data + r->tenant;
+  const pai__rule *rule = pai__rule_of(s, r->tenant);
 
-  return s->rules.len != 0 && rule->made == s->m.decided &&
-         r->turn > rule->first;
+  return rule != NULL && r->turn > rule->first;
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)

@@ -115,14 +115,21 @@ int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule)
   return PAI_OK;
 }
 
+const pai__rule *pai__rule_of(const pai_sched *s, uint32_t tenant)
+{
+  const pai__rule *list = s->rules.data;
+
+  return s->rules.len != 0 && list[tenant].made == s->m.decided ? &list[tenant]
+                                                                : NULL;
+}
+
 pai__why pai__req_why(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  const pai__rule *rule = (const pai__rule *)s->rules.data + r->tenant;
+  const pai__rule *rule = pai__rule_of(s, r->tenant);
 
-  if (s->rules.len == 0 || rule->made != s->m.decided || !r->queued ||
-      r->turn <= rule->first || r->turn > rule->last ||
-      pai__req_lack(s, r) != PAI_LACK_NOTHING)
+  if (rule == NULL || !r->queued || r->turn <= rule->first ||
+      r->turn > rule->last || pai__req_lack(s, r) != PAI_LACK_NOTHING)
     return *pai__why_of(s, req);
   return (pai__why){ .lack = PAI_LACK_TURN,
                      .behind = rule->behind,

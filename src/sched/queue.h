@@ -45,6 +45,8 @@ uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);
 
 /* What holds for a tenant from now on.  PAI_OK or PAI_ENOMEM. */
 int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule);
+/* What the last decision said of a tenant, or NULL. */
+const pai__rule *pai__rule_of(const pai_sched *s, uint32_t tenant);
 /* To say why it waits; it has what was said last. */
 pai__why *pai__why_make(pai_sched *s, uint32_t req);
 /* Nothing is said of it any more. */
