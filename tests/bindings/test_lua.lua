@@ -488,17 +488,5 @@ function tests.leaks()
   assert(memory() - process < 2048)
 end
 
-local names, failed = {}, 0
-for name in pairs(tests) do
-  names[#names + 1] = name
-end
-table.sort(names)
-for _, name in ipairs(names) do
-  local ok, message = xpcall(tests[name], debug.traceback)
-  print((ok and "ok      " or "FAILED  ") .. name)
-  if not ok then
-    print(message)
-    failed = failed + 1
-  end
-end
-os.exit(failed == 0 and 0 or 1, true)
+local run = dofile((arg[0]:gsub("[^/]*$", "lua_tests.lua")))
+run(tests)
