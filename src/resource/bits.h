@@ -22,6 +22,16 @@ static inline uint32_t pai__bits_ones(uint64_t x)
   return (uint32_t)(x * 0x0101010101010101u >> 56);
 }
 
+/* The n lowest ones of a word, or all if there are fewer. */
+static inline uint64_t pai__bits_lowest(uint64_t x, uint32_t n)
+{
+  uint64_t lowest = 0;
+
+  for (; n > 0 && x != 0; n--, x &= x - 1)
+    lowest |= x & -x;
+  return lowest;
+}
+
 /* Ones from `first` to `last` within a word, both included. */
 static inline uint64_t pai__bits_mask(uint32_t first, uint32_t last)
 {

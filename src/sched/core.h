@@ -57,6 +57,12 @@ typedef struct pai__req {
   uint8_t queued; /* it is in the queue: something of it may begin */
 } pai__req;
 
+/* How long an instance is expected to take; 0: nobody knows. */
+static inline pai_time pai__req_length(const pai__req *r)
+{
+  return r->limit != 0 ? r->limit : r->duration;
+}
+
 /* An instance that has begun once. */
 enum pai__run_state {
   PAI__RUN_RETURNED = 1, /* waits again; it holds nothing */

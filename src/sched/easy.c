@@ -28,15 +28,6 @@ void pai__easy_dispose(pai__easy *e, const pai_alloc *alloc)
   pai__flat_dispose(&e->at, alloc);
 }
 
-static bool is_of_one_kind(const pai__park *park, const pai__build *b)
-{
-  uint32_t k = 0;
-
-  while (k < park->nkinds && b->kinds[k] != b->all)
-    k++;
-  return k < park->nkinds || b->all == 0;
-}
-
 bool pai__easy_is_enough(const pai_sched *s)
 {
   const pai__park *park = s->park;
@@ -45,7 +36,7 @@ bool pai__easy_is_enough(const pai_sched *s)
   for (uint32_t t = 0; t < park->ntenants; t++)
     if (park->tenants[t].gpus != NULL)
       return false;
-  while (b < park->nbuilds && is_of_one_kind(park, &park->builds[b]))
+  while (b < park->nbuilds && pai__build_is_plain(park, &park->builds[b]))
     b++;
   return b == park->nbuilds && park->npins == 0 && s->kept.len == 0 &&
          s->claims.len == 0 && pai__queue_tenants(s) <= 1;
@@ -55,9 +46,9 @@ bool pai__easy_is_enough(const pai_sched *s)
 
 static pai_time length_of(const pai__req *r)
 {
-  return r->limit != 0      ? r->limit
-         : r->duration != 0 ? r->duration
-                            : PAI__NEVER;
+  pai_time length = pai__req_length(r);
+
+  return length != 0 ? length : PAI__NEVER;
 }
 
 /* So many of those that end first are lifted from the rooms. */
@@ -257,15 +248,6 @@ static uint32_t less(uint32_t wanted, uint32_t back)
   return wanted > back ? wanted - back : 0;
 }
 
-static uint64_t lowest(uint64_t free, uint32_t n)
-{
-  uint64_t picked = 0;
-
-  for (; n > 0 && free != 0; n--, free &= free - 1)
-    picked |= free & -free;
-  return picked;
-}
-
 /* What will not be given back in time counts as taken, or not any more. */
 static void hold(const pai__easy *e, pai_sched *s, bool on)
 {
@@ -279,8 +261,8 @@ static void hold(const pai__easy *e, pai_sched *s, bool on)
                                 : 0 };
 
     if (on) {
-      x->taken =
-        lowest(room->gpus & ~room->sick, less(x->wanted.gpus, x->back.gpus));
+      x->taken = pai__bits_lowest(room->gpus & ~room->sick,
+                                  less(x->wanted.gpus, x->back.gpus));
       pai__room_count(room, &w, x->taken);
     } else {
       pai__room_return(room, &w, x->taken);

@@ -6,7 +6,7 @@
 pai_time pai__run_expected(const pai_sched *s, const pai__run *run)
 {
   const pai__req *r = pai__req_at(s, run->req);
-  pai_time length = r->limit != 0 ? r->limit : r->duration;
+  pai_time length = pai__req_length(r);
 
   return length == 0 || run->since > INT64_MAX - length ? INT64_MAX
                                                         : run->since + length;

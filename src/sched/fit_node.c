@@ -39,7 +39,7 @@ pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
 /* A request that would end before the reservation begins is let through. */
 static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
 {
-  pai_time length = r->limit != 0 ? r->limit : r->duration;
+  pai_time length = pai__req_length(r);
   pai_time end = length == 0 || s->m.now > INT64_MAX - length
                    ? INT64_MAX
                    : s->m.now + length;

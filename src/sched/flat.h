@@ -81,6 +81,13 @@ static inline uint32_t pai__words_of(size_t bytes)
   return (uint32_t)((bytes + 7) / 8);
 }
 
+/* Of a hash and a number another hash. */
+static inline uint64_t pai__mix(uint64_t h, uint64_t v)
+{
+  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
+  return h ^ h >> 32;
+}
+
 /* --- index ---------------------------------------------------------------- */
 
 /* From numbers that are not 0 to numbers: open addressing, no order. */

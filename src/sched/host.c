@@ -41,24 +41,18 @@ bool pai__is_refused(const pai_sched *s, uint32_t req)
   return rule != NULL && r->turn > rule->first;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
-  return h ^ h >> 32;
-}
-
 /* Requests of one shape fit alike, so that one of them is looked at in each
  * round; reservations ask for more. */
 static uint64_t shape_key(const pai_sched *s, const pai__req *r, int strategy,
                           bool beyond)
 {
   uint64_t key =
-    mix(r->shape, (uint64_t)strategy << 2 | (uint64_t)s->holding << 1 |
-                    (beyond ? UINT64_C(1) : UINT64_C(0)));
+    pai__mix(r->shape, (uint64_t)strategy << 2 | (uint64_t)s->holding << 1 |
+                         (beyond ? UINT64_C(1) : UINT64_C(0)));
 
   if (s->kept.len != 0)
-    key = mix(mix(mix(key, r->vc), r->user),
-              (uint64_t)(r->limit != 0 ? r->limit : r->duration));
+    key = pai__mix(pai__mix(pai__mix(key, r->vc), r->user),
+                   (uint64_t)pai__req_length(r));
   return key | 1;
 }
 

@@ -468,3 +468,12 @@ uint64_t pai__park_pinned(const pai__park *park, uint32_t pin, uint32_t node)
   }
   return 0;
 }
+
+bool pai__build_is_plain(const pai__park *park, const pai__build *b)
+{
+  uint32_t k = 0;
+
+  while (k < park->nkinds && b->kinds[k] != b->all)
+    k++;
+  return k < park->nkinds || b->all == 0;
+}

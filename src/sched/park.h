@@ -104,6 +104,9 @@ uint32_t pai__park_type(const pai__park *park, const char *name);
 uint64_t pai__park_mask(const pai__park *park, uint32_t node, uint32_t type);
 uint64_t pai__park_pinned(const pai__park *park, uint32_t pin, uint32_t node);
 
+/* Are all of its GPUs, if it has any, of one kind? */
+bool pai__build_is_plain(const pai__park *park, const pai__build *b);
+
 static inline const pai__build *pai__build_of(const pai__park *park,
                                               uint32_t node)
 {

@@ -31,10 +31,9 @@ void pai__plan_dispose(pai__plan *p)
 
 pai_time pai__plan_length(const pai__plan *p, const pai__req *r)
 {
-  pai_time length = r->limit != 0      ? r->limit
-                    : r->duration != 0 ? r->duration
-                                       : p->assumed;
+  pai_time length = pai__req_length(r);
 
+  length = length != 0 ? length : p->assumed;
   return length != 0 ? length : PAI__NEVER;
 }
 

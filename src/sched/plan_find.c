@@ -26,12 +26,6 @@ static pai_time shortest_alike(pai_time length)
   return length >> bits << bits;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
-  return h ^ h >> 32;
-}
-
 static pai_time *row_at(const pai__plan *p, uint32_t at)
 {
   return (pai_time *)p->rows.data + at;
@@ -211,12 +205,12 @@ static uint64_t take_lots(const pai__plan *p, uint32_t node, pai_time at,
 static int set_row(pai__plan *p, looking *k)
 {
   const pai__want *w = k->w;
-  uint64_t h = mix(mix(1, w->gpus), w->cpus);
+  uint64_t h = pai__mix(pai__mix(1, w->gpus), w->cpus);
   uint32_t row;
 
   k->shortest = shortest_alike(k->length);
-  h = mix(mix(mix(h, w->ports), w->memory), w->type);
-  h = mix(mix(h, k->pin), (uint64_t)k->shortest);
+  h = pai__mix(pai__mix(pai__mix(h, w->ports), w->memory), w->type);
+  h = pai__mix(pai__mix(h, k->pin), (uint64_t)k->shortest);
   row = find_row(p, h, k->s->park->nspots);
   if (row == PAI__NONE)
     return PAI_ENOMEM;
@@ -417,8 +411,10 @@ static int find_gang(pai__plan *p, pai_sched *s, looking *k,
   for (uint32_t i = 0; i < r->nwants; i++)
     gpus += (uint64_t)w[i].min_tasks * w[i].gpus;
   /* Reservations tell requests apart that are of one shape. */
-  row = find_row(
-    p, mix(mix(r->shape, (uint64_t)length), s->kept.len != 0 ? r->id : 0), 1);
+  row = find_row(p,
+                 pai__mix(pai__mix(r->shape, (uint64_t)length),
+                          s->kept.len != 0 ? r->id : 0),
+                 1);
   if (row == PAI__NONE || reserve_rooms(p, s) < 0)
     return PAI_ENOMEM;
   if (r->nwants == 1 && w->gpus != 0 && p->plain &&

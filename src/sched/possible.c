@@ -9,20 +9,14 @@
 
 /* --- alike ---------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
-  return h ^ h >> 32;
-}
-
 /* By what it says: the number of a name is another one in a scheduler that was
  * loaded, and policies keep shapes. */
 static uint64_t mix_name(const pai_sched *s, uint64_t h, uint32_t name)
 {
   const char *text = pai__texts_text(&s->names, name);
 
-  for (h = mix(h, text != NULL); text != NULL && *text != '\0'; text++)
-    h = mix(h, (unsigned char)*text);
+  for (h = pai__mix(h, text != NULL); text != NULL && *text != '\0'; text++)
+    h = pai__mix(h, (unsigned char)*text);
   return h;
 }
 
@@ -30,14 +24,14 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
   const pai__want *w = pai__wants_of(s, r);
-  uint64_t h = mix(mix(1, r->tenant), r->priority < 0);
+  uint64_t h = pai__mix(pai__mix(1, r->tenant), r->priority < 0);
 
   h = mix_name(s, mix_name(s, h, r->pin), r->within);
   for (uint32_t i = 0; i < r->nwants; i++) {
-    h = mix(mix(h, w[i].tasks), w[i].gpus);
-    h = mix(mix(h, w[i].cpus), w[i].ports);
-    h = mix(mix(h, w[i].memory), w[i].type);
-    h = mix(h, w[i].min_tasks);
+    h = pai__mix(pai__mix(h, w[i].tasks), w[i].gpus);
+    h = pai__mix(pai__mix(h, w[i].cpus), w[i].ports);
+    h = pai__mix(pai__mix(h, w[i].memory), w[i].type);
+    h = pai__mix(h, w[i].min_tasks);
   }
   r->shape = h | 1;
 }

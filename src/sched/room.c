@@ -40,17 +40,6 @@ void pai__cpus_init(const pai__park *park, uint64_t *words)
 
 /* --- GPUs ----------------------------------------------------------------- */
 
-static uint64_t lowest(uint64_t free, uint32_t n)
-{
-  uint64_t picked = 0;
-
-  for (; n > 0; n--) {
-    picked |= free & -free;
-    free &= free - 1;
-  }
-  return picked;
-}
-
 /* The group of that size with fewest free GPUs of those that have n; 0: none
  * has. */
 static uint64_t tightest(const pai__build *b, uint64_t free, uint32_t size,
@@ -89,7 +78,7 @@ uint64_t pai__pick_gpus(const pai__build *b, uint64_t free, uint32_t n)
     if (group != 0)
       free = group;
   }
-  return lowest(free, n);
+  return pai__bits_lowest(free, n);
 }
 
 /* --- CPUs ----------------------------------------------------------------- */

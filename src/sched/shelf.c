@@ -78,22 +78,14 @@ static void enter(pai_sched *s, pai__shelf *shelf, uint32_t node)
 
 /* --- shelves -------------------------------------------------------------- */
 
-/* Can a request tell GPUs of this build apart that are free and healthy? */
-static bool is_even(const pai__park *park, const pai__build *b)
-{
-  uint32_t k = 0;
-
-  while (k < park->nkinds && b->kinds[k] != b->all)
-    k++;
-  return b->nnear == 0 && (k < park->nkinds || b->all == 0);
-}
-
 static pai__shelf_key key_of(const pai_sched *s, uint32_t node)
 {
   const pai__room *n = pai__room_at(s, node);
+  const pai__build *b = pai__build_of(s->park, node);
   uint64_t gpus = n->gpus & ~n->sick;
 
-  if (is_even(s->park, pai__build_of(s->park, node)))
+  /* Then nobody can tell them apart. */
+  if (b->nnear == 0 && pai__build_is_plain(s->park, b))
     gpus = pai__bits_ones(gpus);
   return (pai__shelf_key){ .gpus = gpus,
                            .memory = n->memory,
@@ -112,19 +104,13 @@ static bool is_same(const pai__shelf_key *a, const pai__shelf_key *b)
          a->state == b->state && a->alone == b->alone && a->ones == b->ones;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
-  return h ^ h >> 32;
-}
-
 static uint32_t *bucket_of(pai_sched *s, const pai__shelf_key *k)
 {
-  uint64_t h = mix(mix(1, k->gpus), (uint64_t)k->memory);
+  uint64_t h = pai__mix(pai__mix(1, k->gpus), (uint64_t)k->memory);
 
-  h = mix(h, (uint64_t)(uint32_t)k->cpus << 32 | (uint32_t)k->ports);
-  h = mix(h, (uint64_t)k->build << 32 | k->state);
-  h = mix(h, (uint64_t)k->alone << 32 | k->ones);
+  h = pai__mix(h, (uint64_t)(uint32_t)k->cpus << 32 | (uint32_t)k->ports);
+  h = pai__mix(h, (uint64_t)k->build << 32 | k->state);
+  h = pai__mix(h, (uint64_t)k->alone << 32 | k->ones);
   return (uint32_t *)s->shelves.buckets.data +
          (h & (s->shelves.buckets.len - 1));
 }

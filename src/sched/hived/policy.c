@@ -139,18 +139,13 @@ static int admit(void *state, void *data, const pai_policy_host *host,
 
 /* --- all ------------------------------------------------------------------ */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  h = (h ^ v) * UINT64_C(0xff51afd7ed558ccd);
-  return h ^ h >> 32;
-}
-
 /* As pai__bridge_place(); who is like one that had no room this time, and for
  * whom nobody stops, has none either.  Reservations tell lengths apart. */
 static int place(pai__bridge *g, pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  uint64_t key = mix(r->shape, (uint64_t)(r->priority + 1) << 1 | r->lazy) | 1;
+  uint64_t key =
+    pai__mix(r->shape, (uint64_t)(r->priority + 1) << 1 | r->lazy) | 1;
   uint32_t other =
     s->kept.len == 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
   int rc;
