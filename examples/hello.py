@@ -2,5 +2,7 @@ import sys
 import openpai
 job = openpai.Job.load(sys.argv[1])
 print([role.name for role in job.roles])
-result = openpai.run(job, on_event=lambda event: print(event.text, end=""))
+def show(event):
+    print(event.text if event.type == "output" else "", end="")
+result = openpai.run(job, on_event=show)
 print(result.state, result.code)

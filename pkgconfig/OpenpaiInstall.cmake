@@ -1,5 +1,5 @@
-# What is installed, and how others find it: openpai.pc for pkg-config,
-# openpaiConfig.cmake for find_package(openpai).  No installed file names a
+# What is installed, and how others find it: openpai.pc and openpai-server.pc
+# for pkg-config, openpaiConfig.cmake for find_package(openpai).  No installed file names a
 # path of the build, so the tree may be moved after it was installed.
 include(CMakePackageConfigHelpers)
 
@@ -27,6 +27,8 @@ foreach(lib IN LISTS libs)
         endif()
       endforeach()
       list(APPEND pc_libs -lhwloc)
+    elseif(module STREQUAL "libcurl")
+      list(APPEND pc_libs -lcurl) # likewise: it would ask for a dozen others
     else()
       list(APPEND pc_modules ${module})
     endif()
@@ -44,7 +46,12 @@ list(JOIN pc_libs " " pc_libs)
 
 # The shared library asks nothing of those who link it; the static one passes
 # its libraries on.  So each has its own export, and one can fail alone.
-install(TARGETS openpai EXPORT openpaiTargets)
+install(TARGETS openpai EXPORT openpaiTargets
+  LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
+install(TARGETS openpai_server EXPORT openpaiTargets
+  LIBRARY COMPONENT server NAMELINK_COMPONENT dev)
+# What names no component is for developers.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 install(TARGETS openpai_static EXPORT openpaiStaticTargets)
 install(EXPORT openpaiTargets NAMESPACE openpai:: DESTINATION ${cmake_dir})
 install(EXPORT openpaiStaticTargets NAMESPACE openpai::
@@ -73,9 +80,12 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
   OUTPUT_VARIABLE pc_includedir)
 configure_file(pkgconfig/openpai.pc.in ${PROJECT_BINARY_DIR}/openpai.pc @ONLY)
+configure_file(pkgconfig/openpai-server.pc.in
+  ${PROJECT_BINARY_DIR}/openpai-server.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/openpai.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  ${PROJECT_BINARY_DIR}/openpai-server.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 if(TARGET openpai_cli)
   install(TARGETS openpai_cli)
 
@@ -89,3 +99,5 @@ if(TARGET openpai_cli)
   install(FILES pkgconfig/completions/openpai.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/packages/OpenpaiPackages.cmake)

@@ -51,12 +51,12 @@ end
 -- --- forecasts ---------------------------------------------------------------
 
 local looking = {
-  runs = "number", seed = "number", horizon = "number", arrivals = "flag",
+  runs = "number", seed = "number", horizon = "number", arrivals = "whether",
   only = "number",
 }
 
 -- What the facade takes of { history =, runs =, seed =, horizon =,
--- arrivals = }.
+-- arrivals = }; arrivals: nil, if enough have come.
 local function asked(options)
   options = checked(options, looking,
                     { history = true, vcs = true, cluster = true })

@@ -13,17 +13,20 @@ static void push_error(lua_State *L, const failure *f)
   failure cause;
 
   luaL_checkstack(L, 6, "too many causes");
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 11);
   pai_lua_set_string(L, "code", pai_code_name(f->code));
   pai_lua_set_string(L, "message", facade_message(f));
-  pai_lua_set_string(L, "help", pai_error_help(f->err));
+  pai_lua_set_string(L, "help", facade_help(f));
   pai_lua_set_string(L, "pointer", pai_error_pointer(f->err));
   pai_lua_set_string(L, "file", f->file);
   if (pai_error_line(f->err) > 0) {
     pai_lua_set_integer(L, "line", pai_error_line(f->err));
     pai_lua_set_integer(L, "column", pai_error_column(f->err));
   }
-  pai_lua_set_boolean(L, "retriable", pai_error_retriable(f->err));
+  pai_lua_set_boolean(L, "retriable", facade_retriable(f));
+  pai_lua_set_string(L, "api_code", facade_api_code(f));
+  if (facade_http_status(f) != 0)
+    pai_lua_set_integer(L, "http_status", facade_http_status(f));
   if (f->report != NULL) {
     pai_lua_push_report(L, f->report);
     lua_setfield(L, -2, "report");
@@ -266,10 +269,10 @@ pai_job_id pai_lua_check_id(lua_State *L, int arg)
   return (pai_job_id)luaL_checkinteger(L, arg);
 }
 
-/* Is there a table of options, of these two names?  Refuses what is
- * misspelt. */
-static bool has_options(lua_State *L, int arg, const char *one,
-                        const char *other)
+/* Is there a table of options, of these names, which NULL ends?  Refuses what
+ * is misspelt; `names` says them. */
+static bool has_options(lua_State *L, int arg, const char *const *known,
+                        const char *names)
 {
   if (arg == 0 || lua_isnoneornil(L, arg))
     return false;
@@ -277,9 +280,11 @@ static bool has_options(lua_State *L, int arg, const char *one,
   for (lua_pushnil(L); lua_next(L, arg) != 0; lua_pop(L, 1)) {
     const char *name =
       lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-    if (strcmp(name, one) != 0 && strcmp(name, other) != 0)
-      luaL_argerror(L, arg,
-                    lua_pushfstring(L, "options are %s and %s", one, other));
+    size_t i = 0;
+    while (known[i] != NULL && strcmp(name, known[i]) != 0)
+      i++;
+    if (known[i] == NULL)
+      luaL_argerror(L, arg, lua_pushfstring(L, "options are %s", names));
   }
   return true;
 }
@@ -287,7 +292,9 @@ static bool has_options(lua_State *L, int arg, const char *one,
 void pai_lua_check_version(lua_State *L, int arg, const char *flag, bool *set,
                            int *version)
 {
-  if (!has_options(L, arg, flag, "version"))
+  const char *const known[] = { flag, "version", NULL };
+
+  if (!has_options(L, arg, known, lua_pushfstring(L, "%s and version", flag)))
     return;
   lua_getfield(L, arg, flag);
   if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
@@ -310,23 +317,60 @@ draft_value pai_lua_check_value(lua_State *L, int arg)
   return value;
 }
 
-listener *pai_lua_check_options(lua_State *L, int arg, char **root)
+/* A text of the table of options, which stays on the stack so that it lives. */
+static char *option_text(lua_State *L, int arg, const char *name)
 {
-  *root = NULL;
-  if (!has_options(L, arg, "root", "on_event")) {
-    lua_pushnil(L);
-    return new_listener(L);
-  }
-  lua_getfield(L, arg, "root"); /* stays on the stack, so it lives */
-  if (!lua_isnil(L, -1)) {
-    if (lua_type(L, -1) != LUA_TSTRING)
-      luaL_argerror(L, arg, "root is not a string");
-    *root = (char *)pai_lua_check_path(L, lua_gettop(L));
-  }
+  lua_getfield(L, arg, name);
+  if (lua_isnil(L, -1))
+    return NULL;
+  if (lua_type(L, -1) != LUA_TSTRING)
+    luaL_argerror(L, arg, lua_pushfstring(L, "%s is not a string", name));
+  return (char *)pai_lua_check_path(L, lua_gettop(L));
+}
+
+static listener *option_listener(lua_State *L, int arg)
+{
   lua_getfield(L, arg, "on_event");
   if (!lua_isnil(L, -1) && !lua_isfunction(L, -1))
     luaL_argerror(L, arg, "on_event is not a function");
   return new_listener(L);
+}
+
+listener *pai_lua_check_options(lua_State *L, int arg, char **root)
+{
+  static const char *const known[] = { "root", "on_event", NULL };
+
+  *root = NULL;
+  if (!has_options(L, arg, known, "root and on_event")) {
+    lua_pushnil(L);
+    return new_listener(L);
+  }
+  *root = option_text(L, arg, "root");
+  return option_listener(L, arg);
+}
+
+listener *pai_lua_check_platform(lua_State *L, int arg, char **root,
+                                 bool *durable, char **runtime, char **policy)
+{
+  static const char *const known[] = { "root",   "durable",  "runtime",
+                                       "policy", "on_event", NULL };
+
+  *root = *runtime = *policy = NULL;
+  *durable = true;
+  if (!has_options(L, arg, known,
+                   "root, durable, runtime, policy "
+                   "and on_event")) {
+    lua_pushnil(L);
+    return new_listener(L);
+  }
+  *root = option_text(L, arg, "root");
+  *runtime = option_text(L, arg, "runtime");
+  *policy = option_text(L, arg, "policy");
+  lua_getfield(L, arg, "durable");
+  if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
+    luaL_argerror(L, arg, "durable is not a boolean");
+  *durable = lua_isnil(L, -1) || lua_toboolean(L, -1);
+  return option_listener(L, arg);
 }
 
 /* --- the module --------------------------------------------------------- */

@@ -39,6 +39,9 @@ pai_job_id pai_lua_check_id(lua_State *L, int arg);
 
 /* From { root = PATH, on_event = FUNCTION }, nil, or nothing (arg is 0). */
 listener *pai_lua_check_options(lua_State *L, int arg, char **root);
+/* The same, with what else a platform may be told. */
+listener *pai_lua_check_platform(lua_State *L, int arg, char **root,
+                                 bool *durable, char **runtime, char **policy);
 
 /* From { FLAG = BOOLEAN, version = NUMBER } or nil. */
 void pai_lua_check_version(lua_State *L, int arg, const char *flag, bool *set,

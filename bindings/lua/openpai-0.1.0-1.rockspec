@@ -1,7 +1,7 @@
 -- For LuaRocks, in the root of the source tree and offline:
 --   luarocks make bindings/lua/openpai-0.1.0-1.rockspec
--- The module holds the library; it needs cmake, swig, libyaml, libuv and
--- hwloc.
+-- The module holds the library; it needs cmake, swig and what docs/dependencies.md
+-- lists of libraries.
 rockspec_format = "3.0"
 package = "openpai"
 version = "0.1.0-1"
@@ -23,7 +23,11 @@ build = {
       -DOPENPAI_BUILD_PYTHON=OFF -DOPENPAI_BUILD_CLI=OFF \
       -DOPENPAI_BUILD_TESTS=OFF -DOPENPAI_BUILD_BENCH=OFF \
       -DOPENPAI_BUILD_EXAMPLES=OFF -DOPENPAI_INSTALL=OFF &&
-    cmake --build build/luarocks --parallel --target openpai_lua
+    cmake --build build/luarocks --parallel --target openpai_lua openpai_task
   ]],
-  install = { lib = { openpai = "build/luarocks/lua/openpai.so" } },
+  install = { lib = {
+    openpai = "build/luarocks/lua/openpai.so",
+    -- The supervisor of tasks, which the library finds beside the module.
+    ["openpai-task"] = "build/luarocks/libexec/openpai/openpai-task",
+  } },
 }

@@ -1,7 +1,11 @@
 /* script.c - tables of Lua that a scheduler calls: policies, and logs */
+#include "accounts_lua.h"
+#include "client_lua.h"
 #include "forecast_lua.h"
 #include "glue.h"
 #include "hived_lua.h"
+#include "life_lua.h"
+#include "platform_lua.h"
 #include "scheduler_lua.h"
 #include "trace_lua.h"
 
@@ -231,6 +235,10 @@ void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
   wrap = wrap_host;
   run_half(L, scheduler_lua, sizeof(scheduler_lua));
   run_half(L, hived_lua, sizeof(hived_lua));
+  run_half(L, life_lua, sizeof(life_lua));
   run_half(L, trace_lua, sizeof(trace_lua));
+  run_half(L, platform_lua, sizeof(platform_lua));
+  run_half(L, client_lua, sizeof(client_lua));
+  run_half(L, accounts_lua, sizeof(accounts_lua));
   run_half(L, forecast_lua, sizeof(forecast_lua));
 }

@@ -23,12 +23,15 @@ local function words(given, known)
   local list = {}
   for name, kind in pairs(known) do
     local value = given[name]
+    if kind == "whether" and value == false then
+      value = 2
+    end
     if value ~= nil and value ~= false then
       if kind == "part" then
         value = ("%d"):format(math.floor(value * 1000 + 0.5))
       elseif kind == "json" then
         value = encode(value)
-      elseif kind == "flag" then
+      elseif kind == "flag" or value == true then
         value = "1"
       elseif type(value) == "number" then
         value = ("%d"):format(value)

@@ -1,10 +1,11 @@
 """Builds the Python package for pip (PEP 517), with the standard library only.
 
 The C library is an installed libopenpai, found by pkg-config, or else it is
-built from the source tree that this folder lies in and linked statically.
-OPENPAI_LIBRARY=installed or =source in the environment insists on one.
+built from the source tree that this folder lies in and linked statically; then
+the package has the program `openpai`, too.  OPENPAI_LIBRARY=installed or =source in the environment insists on one.
 """
 import base64
+import gzip
 import hashlib
 import io
 import os
@@ -20,11 +21,9 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-IN_TREE = (HERE / "../swig").is_dir()  # else in what build_sdist() has made
-SOURCE = HERE.parent.parent            # of libopenpai, if in the tree
-SWIG = (HERE / "../swig" if IN_TREE else HERE / "swig").resolve()
-GLUE = HERE if IN_TREE else HERE / "python"
-LICENSE = (SOURCE if IN_TREE else HERE) / "LICENSE"
+SOURCE = HERE.parent.parent  # the repository, or what build_sdist() made of it
+SWIG = HERE.parent / "swig"
+PROGRAMS = ("bin/openpai", "libexec/openpai/openpai-task")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's first: the same wheel every time
 
 METADATA = """\
@@ -40,10 +39,20 @@ Classifier: Typing :: Typed
 """
 
 
+SCRIPT = b"""\
+[console_scripts]
+openpai = _openpai_program:main
+"""
+
+PYPROJECT = b"""\
+[build-system]
+requires = []
+build-backend = "openpai_build"
+backend-path = ["bindings/python"]
+"""
+
+
 def version():
-    if not IN_TREE:
-        info = (HERE / "PKG-INFO").read_text()
-        return re.search(r"^Version: (.*)$", info, re.M).group(1)
     header = (SOURCE / "include/openpai/version.h").read_text()
     return ".".join(re.findall(
         r"define PAI_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
@@ -96,13 +105,14 @@ def library_from_source(work):
     need("cmake", "cmake")
     build, stage = work / "build", work / "stage"
     off = ["-DOPENPAI_%s=OFF" % part for part in (
-        "BUILD_CLI", "BUILD_TESTS", "BUILD_BENCH", "BUILD_EXAMPLES",
-        "BUILD_PYTHON", "BUILD_LUA")]
+        "BUILD_TESTS", "BUILD_BENCH", "BUILD_EXAMPLES", "BUILD_PYTHON",
+        "BUILD_LUA")]
     run(work, "cmake", "-S", SOURCE, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
-        "-DCMAKE_INSTALL_LIBDIR=lib", *off)
+        "-DCMAKE_INSTALL_LIBDIR=lib", "-DCMAKE_INSTALL_LIBEXECDIR=libexec",
+        "-DOPENPAI_CLI_STATIC=ON", *off)
     run(work, "cmake", "--build", build, "--parallel",
         len(os.sched_getaffinity(0)))
-    run(work, "cmake", "--install", build, "--prefix", stage)
+    run(work, "cmake", "--install", build, "--prefix", stage, "--strip")
     for shared in (stage / "lib").glob("libopenpai.so*"):
         shared.unlink()  # so that -lopenpai is the static one
     path = os.pathsep.join(filter(None, [
@@ -116,7 +126,7 @@ def library(work):
     need(os.environ.get("PKG_CONFIG", "pkg-config"), "pkg-config")
     choice = os.environ.get("OPENPAI_LIBRARY", "")
     found = installed_library() if choice != "source" else None
-    if found is None and choice != "installed" and IN_TREE:
+    if found is None and choice != "installed":
         found = library_from_source(work)
     if found is None:
         sys.exit("openpai: pkg-config finds no libopenpai %s or later"
@@ -136,15 +146,18 @@ def build_extension(work, package):
     wrap = work / "facade_wrap.c"
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     compile_args, link_args = library(work)
-    run(work, "swig", "-python", "-outdir", package, "-o", wrap,
+    for program in PROGRAMS:
+        if (work / "stage" / program).exists():  # else they are installed
+            shutil.copy(work / "stage" / program, package)
+    run(work, "swig", "-python", "-builtin", "-outdir", package, "-o", wrap,
         SWIG / "openpai.i")
     paths = sysconfig.get_paths()
     common = [*words("CFLAGS"), *words("CCSHARED"), "-fvisibility=hidden",
-              "-pthread", "-DSWIG_TYPE_TABLE=openpai", "-I", SWIG, "-I", GLUE,
+              "-pthread", "-DSWIG_TYPE_TABLE=openpai", "-I", SWIG, "-I", HERE,
               "-I", paths["include"], "-I", paths["platinclude"],
               *compile_args]
     objects = []
-    for source in (wrap, *sorted(GLUE.glob("*.c")), *sorted(SWIG.glob("*.c"))):
+    for source in (wrap, *sorted(HERE.glob("*.c")), *sorted(SWIG.glob("*.c"))):
         objects.append(work / (source.stem + ".o"))
         run(work, *words("CC"), *common, *(["-w"] if source == wrap else []),
             "-c", source, "-o", objects[-1])
@@ -166,11 +179,12 @@ def tag():
 def write_wheel(path, files):
     """`files` is {name: bytes}; the last one, RECORD, is made here."""
     info = "openpai-%s.dist-info" % version()
+    programs = ["openpai/" + pathlib.Path(name).name for name in PROGRAMS]
     record = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         def add(name, data):
             entry = zipfile.ZipInfo(name, EPOCH)
-            mode = 0o755 if name.endswith(".so") else 0o644
+            mode = 0o755 if name in programs or name.endswith(".so") else 0o644
             entry.external_attr = (0o100000 | mode) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
@@ -191,7 +205,7 @@ def metadata():
         info + "METADATA": (METADATA % version()).encode(),
         info + "WHEEL": ("Wheel-Version: 1.0\nGenerator: openpai_build\n"
                          "Root-Is-Purelib: false\nTag: %s\n" % tag()).encode(),
-        info + "LICENSE": LICENSE.read_bytes()}
+        info + "LICENSE": (SOURCE / "LICENSE").read_bytes()}
 
 
 def prepare_metadata_for_build_wheel(metadata_directory,
@@ -213,28 +227,39 @@ def build_wheel(wheel_directory, config_settings=None,
         build_extension(pathlib.Path(work), package)
         for path in [*package.iterdir(), *package_files()]:
             files["openpai/" + path.name] = path.read_bytes()
+    if "openpai/openpai" in files:
+        script = HERE / "_openpai_program.py"
+        files[script.name] = script.read_bytes()
+        files["openpai-%s.dist-info/entry_points.txt" % version()] = SCRIPT
     write_wheel(pathlib.Path(wheel_directory, name), files)
     return name
 
 
+def source_files():
+    """What a build needs of the source tree, and what people read first."""
+    yield from (SOURCE / name for name in (
+        "CMakeLists.txt", "LICENSE", "README.md", "docs/openpai.1",
+        "bindings/CMakeLists.txt", "bindings/README.md"))
+    for folder in ("bindings/python", "bindings/swig", "include", "pkgconfig",
+                   "src"):
+        yield from (path for path in (SOURCE / folder).rglob("*")
+                    if path.is_file() and path.suffix != ".pyc")
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    """What builds where a libopenpai is installed."""
+    """A source tree that has this folder's builder at its top."""
     base = "openpai-" + version()
-    files = {"PKG-INFO": (METADATA % version()).encode(),
-             "LICENSE": LICENSE.read_bytes()}
-    for path in [HERE / "pyproject.toml", HERE / "openpai_build.py"]:
-        files[path.name] = path.read_bytes()
-    for folder, paths in (
-            ("openpai", package_files()),
-            ("swig", [*SWIG.glob("*.i"), *SWIG.glob("*.[ch]")]),
-            ("python", [*GLUE.glob("*.swg"), *GLUE.glob("*.[ch]")])):
-        for path in paths:
-            files["%s/%s" % (folder, path.name)] = path.read_bytes()
-    with tarfile.open(pathlib.Path(sdist_directory, base + ".tar.gz"), "w:gz",
-                      format=tarfile.PAX_FORMAT) as archive:
-        for name, data in sorted(files.items()):
-            entry = tarfile.TarInfo("%s/%s" % (base, name))
+    files = {str(path.relative_to(SOURCE)): path.read_bytes()
+             for path in source_files()}
+    files["PKG-INFO"] = (METADATA % version()).encode()
+    files["pyproject.toml"] = PYPROJECT
+    name = pathlib.Path(sdist_directory, base + ".tar.gz")
+    with gzip.GzipFile(name, "wb", mtime=0) as packed, \
+            tarfile.open(fileobj=packed, mode="w",
+                         format=tarfile.PAX_FORMAT) as archive:
+        for path, data in sorted(files.items()):
+            entry = tarfile.TarInfo("%s/%s" % (base, path))
             entry.size = len(data)
             entry.mode = 0o644
             archive.addfile(entry, io.BytesIO(data))
-    return base + ".tar.gz"
+    return name.name

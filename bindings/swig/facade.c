@@ -1,30 +1,15 @@
 /* facade.c - a platform with its loop, and how scripts wait for it */
-#include "shared.h"
+#include "facade_platform.h"
+#include "options.h"
 
 #include <poll.h>
-#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A signal may come just before poll(), or to another thread: so look for it
  * at least this often. */
 enum { LOOK_MS = 250 };
-
-struct Platform {
-  pai_loop *loop;
-  pai_platform *platform; /* NULL: closed */
-  listener *listener;     /* NULL: nobody is told any more */
-  pai_job_id *live;       /* jobs whose end the listener was not told */
-  size_t nlive, cap;
-  pai_job_id waited;     /* for its end, */
-  job_state ended;       /* which may be forgotten as soon as it is told */
-  bool failed;           /* the listener keeps an error */
-  pai_job_id failed_job; /* its event was the reason; 0: none */
-  bool interrupted;      /* in this step, by a signal */
-  bool closing;
-  bool waiting;          /* in a call that calls back */
-  pthread_mutex_t owner; /* recursive: a callback calls from its thread */
-};
 
 /* --- events ------------------------------------------------------------- */
 
@@ -91,16 +76,16 @@ static void stop_all(Platform *p)
     (void)pai_platform_stop(p->platform, p->live[i]);
 }
 
-/* Waits once, and runs what is due.  1: there is more to wait for; 0: there
- * is not; PAI_EUSER: a signal's handler has raised. */
-static int step(Platform *p)
+int platform_step(Platform *p, int most_ms)
 {
   struct pollfd fd = { .fd = pai_loop_fd(p->loop), .events = POLLIN };
   int timeout = pai_loop_timeout_ms(p->loop);
   int more;
 
   p->interrupted = false;
-  (void)poll(&fd, 1, timeout < 0 || timeout > LOOK_MS ? LOOK_MS : timeout);
+  if (most_ms < 0 || most_ms > LOOK_MS)
+    most_ms = LOOK_MS;
+  (void)poll(&fd, 1, timeout < 0 || timeout > most_ms ? most_ms : timeout);
   more = pai_loop_dispatch(p->loop);
   if (more >= 0 && p->listener != NULL && p->listener->check(p->listener) != 0)
     p->failed = p->interrupted = true;
@@ -109,41 +94,44 @@ static int step(Platform *p)
 
 /* --- one thread at a time ----------------------------------------------- */
 
-static bool take(Platform *p, failure *f)
+bool platform_take(Platform *p, failure *f)
 {
-  if (pthread_mutex_trylock(&p->owner) != 0) {
-    facade_fail(f, PAI_EBUSY, "the platform is in use by another thread");
-    return false;
+  while (pthread_mutex_trylock(&p->owner) != 0) {
+    if (atomic_load(&p->held) != 0) {
+      facade_fail(f, PAI_EBUSY, "the platform is in use by another thread");
+      return false;
+    }
+    (void)sched_yield(); /* a command is forgotten there: that is soon done */
   }
+  atomic_fetch_add(&p->held, 1);
   if (p->platform != NULL)
     return true;
   facade_fail(f, PAI_EINVAL, "the platform is closed");
-  (void)pthread_mutex_unlock(&p->owner);
+  platform_give(p);
   return false;
 }
 
-static void give(Platform *p)
+void platform_give(Platform *p)
 {
+  atomic_fetch_sub(&p->held, 1);
   (void)pthread_mutex_unlock(&p->owner);
 }
 
-/* The same for calls that call back. */
-static bool enter(Platform *p, failure *f)
+bool platform_enter(Platform *p, failure *f)
 {
-  if (!take(p, f))
+  if (!platform_take(p, f))
     return false;
   if (p->waiting) {
     facade_fail(f, PAI_EBUSY,
                 "called from inside a callback of the same platform");
-    give(p);
+    platform_give(p);
     return false;
   }
   p->waiting = true;
   return true;
 }
 
-/* Hands a kept error to the interpreter. */
-static void leave(Platform *p, failure *f)
+void platform_leave(Platform *p, failure *f)
 {
   p->waiting = false;
   if (p->failed) {
@@ -152,7 +140,7 @@ static void leave(Platform *p, failure *f)
     f->code = PAI_EUSER;
     p->listener->rethrow(p->listener);
   }
-  give(p);
+  platform_give(p);
 }
 
 /* --- life --------------------------------------------------------------- */
@@ -179,7 +167,8 @@ static Platform *new_platform(void)
   return p;
 }
 
-Platform *facade_open(const char *root, listener *l, failure *f)
+Platform *facade_open(const char *root, bool durable, const char *runtime,
+                      const char *policy, listener *l, failure *f)
 {
   pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
   Platform *p = new_platform();
@@ -190,7 +179,11 @@ Platform *facade_open(const char *root, listener *l, failure *f)
     return NULL;
   }
   p->listener = l;
+  p->durable = durable;
   options.root = root;
+  options.durable = durable;
+  options.runtime = runtime;
+  options.policy = policy;
   options.on_event = on_event;
   options.user_data = p;
   f->code = pai_loop_new(&p->loop, NULL, &f->err);
@@ -203,13 +196,18 @@ Platform *facade_open(const char *root, listener *l, failure *f)
   return p;
 }
 
-static void close_platform(Platform *p)
+static void close_platform(Platform *p, bool leave)
 {
   int rc = PAI_OK;
 
-  pai_platform_close(p->platform, on_closed, p);
+  logs_close(p);          /* they end before their platform, */
+  execs_close(&p->execs); /* and so do we */
+  if (leave)
+    pai_platform_leave(p->platform, on_closed, p);
+  else
+    pai_platform_close(p->platform, on_closed, p);
   while (p->platform != NULL && (rc >= 0 || rc == PAI_EUSER))
-    rc = step(p);
+    rc = platform_step(p, -1);
 }
 
 /* Ends the jobs, gently, and the platform.  One more Ctrl-C: less gently. */
@@ -221,17 +219,20 @@ static void close_down(Platform *p)
   while (p->nlive > 0 && (rc > 0 || rc == PAI_EUSER)) {
     if (rc == PAI_EUSER)
       stop_all(p);
-    rc = step(p);
+    rc = platform_step(p, -1);
   }
-  close_platform(p);
+  close_platform(p, false);
 }
 
-void facade_close(Platform *p, failure *f)
+void facade_close(Platform *p, bool leave, failure *f)
 {
-  if (facade_is_closed(p) || !enter(p, f))
+  if (facade_is_closed(p) || !platform_enter(p, f))
     return;
-  close_down(p);
-  leave(p, f);
+  if (leave)
+    close_platform(p, true);
+  else
+    close_down(p);
+  platform_leave(p, f);
   drop_listener(p); /* breaks a cycle from its function to the platform */
 }
 
@@ -244,7 +245,7 @@ void facade_free(Platform *p)
 {
   drop_listener(p);
   if (p->platform != NULL)
-    close_platform(p);
+    close_platform(p, p->durable);
   pai_loop_free(p->loop);
   (void)pthread_mutex_destroy(&p->owner);
   free(p->live);
@@ -253,7 +254,7 @@ void facade_free(Platform *p)
 
 /* --- jobs --------------------------------------------------------------- */
 
-static bool make_room(Platform *p)
+bool platform_room(Platform *p)
 {
   size_t cap = p->cap > 0 ? 2 * p->cap : 8;
   pai_job_id *live;
@@ -268,42 +269,117 @@ static bool make_room(Platform *p)
   return true;
 }
 
-pai_job_id facade_submit(Platform *p, Job *job, failure *f)
+void platform_expect(Platform *p, pai_job_id job)
 {
+  int state = pai_platform_job_state(NULL, p->platform, job);
+
+  if (state > 0 && !facade_is_final(state) && !is_live(p, job))
+    p->live[p->nlive++] = job;
+}
+
+/* What is told of a submit is true after a crash. */
+void platform_synced(void *user_data, int status, const pai_error *err)
+{
+  platform_promise *promise = user_data;
+
+  promise->kept = true;
+  if (status < 0) {
+    promise->f->code = status;
+    promise->f->made = strdup(pai_error_message(err));
+  }
+}
+
+void platform_await(Platform *p, platform_promise *promise)
+{
+  int rc = 1;
+
+  while (promise->f->code == PAI_OK && !promise->kept &&
+         (rc > 0 || rc == PAI_EUSER))
+    rc = platform_step(p, -1);
+}
+
+void platform_sync(Platform *p, failure *f)
+{
+  platform_promise promise = { f, false };
+
+  f->code = pai_platform_sync(p->platform, platform_synced, &promise);
+  platform_await(p, &promise);
+}
+
+static const option submit_options[] = {
+  OPTION(pai_submit_options, name, OPTION_TEXT),
+  OPTION(pai_submit_options, user, OPTION_TEXT),
+  OPTION(pai_submit_options, code_dir, OPTION_TEXT),
+  OPTION(pai_submit_options, work_dir, OPTION_TEXT),
+};
+
+static pai_job_id submit(Platform *p, Job *job, const words *fields,
+                         failure *f)
+{
+  pai_submit_options options = PAI_SUBMIT_OPTIONS_INIT;
   pai_job_id id = 0;
 
-  if (!take(p, f))
+  if (!options_read(&options, submit_options,
+                    sizeof(submit_options) / sizeof(submit_options[0]), fields,
+                    f))
     return 0;
   if (p->closing)
     facade_fail(f, PAI_EBUSY, "the platform is closing");
-  else if (!make_room(p))
+  else if (!platform_room(p))
     facade_fail(f, PAI_ENOMEM, "out of memory");
   else
-    f->code = pai_platform_submit(&id, p->platform, job, &f->err);
+    f->code = pai_platform_submit_as(&id, p->platform, job, &options, &f->err);
   if (f->code == PAI_OK)
-    p->live[p->nlive++] = id;
-  give(p);
+    platform_expect(p, id);
   return id;
+}
+
+pai_job_id facade_submit(Platform *p, Job *job, words fields, failure *f)
+{
+  pai_job_id id = 0;
+  bool waits; /* in a callback it cannot */
+
+  if (!platform_take(p, f))
+    return 0;
+  waits = p->durable && !p->waiting;
+  p->waiting = p->waiting || waits;
+  id = submit(p, job, &fields, f);
+  if (waits && f->code == PAI_OK)
+    platform_sync(p, f);
+  if (waits)
+    platform_leave(p, f);
+  else
+    platform_give(p);
+  return f->code == PAI_OK ? id : 0;
 }
 
 void facade_stop(Platform *p, pai_job_id job, failure *f)
 {
-  if (!take(p, f))
+  if (!platform_take(p, f))
     return;
   if (pai_platform_stop(p->platform, job) < 0)
     facade_fail(f, PAI_ENOTFOUND, "no such job, or it is over");
-  give(p);
+  platform_give(p);
 }
 
 void facade_forget(Platform *p, pai_job_id job, failure *f)
 {
-  if (!take(p, f))
+  if (!platform_take(p, f))
     return;
   f->code = pai_platform_forget(p->platform, job);
   if (f->code < 0)
     facade_fail(f, f->code,
                 f->code == PAI_EBUSY ? "the job is not over" : "no such job");
-  give(p);
+  platform_give(p);
+}
+
+void facade_rescale(Platform *p, pai_job_id job, const char *role,
+                    uint32_t tasks, failure *f)
+{
+  if (!platform_take(p, f))
+    return;
+  f->code = pai_platform_rescale(p->platform, job, role, tasks, &f->err);
+  platform_give(p);
 }
 
 static job_state state_of(const Platform *p, pai_job_id job)
@@ -325,11 +401,11 @@ job_state facade_state(Platform *p, pai_job_id job, failure *f)
 {
   job_state s = { 0, 0 };
 
-  if (!take(p, f))
+  if (!platform_take(p, f))
     return s;
   if (knows(p, job, f))
     s = state_of(p, job);
-  give(p);
+  platform_give(p);
   return s;
 }
 
@@ -337,14 +413,14 @@ char *facade_dir(Platform *p, pai_job_id job, failure *f)
 {
   char *dir = NULL;
 
-  if (!take(p, f))
+  if (!platform_take(p, f))
     return NULL;
   if (knows(p, job, f)) {
     dir = strdup(pai_platform_job_dir(p->platform, job));
     if (dir == NULL)
       facade_fail(f, PAI_ENOMEM, "out of memory");
   }
-  give(p);
+  platform_give(p);
   return dir;
 }
 
@@ -354,9 +430,9 @@ int facade_fd(Platform *p, failure *f)
 {
   int fd = -1;
 
-  if (take(p, f)) {
+  if (platform_take(p, f)) {
     fd = pai_loop_fd(p->loop);
-    give(p);
+    platform_give(p);
   }
   return fd;
 }
@@ -365,9 +441,9 @@ int facade_timeout_ms(Platform *p, failure *f)
 {
   int timeout = -1;
 
-  if (take(p, f)) {
+  if (platform_take(p, f)) {
     timeout = pai_loop_timeout_ms(p->loop);
-    give(p);
+    platform_give(p);
   }
   return timeout;
 }
@@ -376,13 +452,26 @@ bool facade_dispatch(Platform *p, failure *f)
 {
   int more;
 
-  if (!enter(p, f))
+  if (!platform_enter(p, f))
     return false;
   more = pai_loop_dispatch(p->loop);
   if (more < 0)
     facade_fail(f, more, NULL);
-  leave(p, f);
+  platform_leave(p, f);
   return more > 0;
+}
+
+bool facade_step(Platform *p, int most_ms, failure *f)
+{
+  int rc;
+
+  if (!platform_enter(p, f))
+    return false;
+  rc = platform_step(p, most_ms);
+  if (rc < 0 && rc != PAI_EUSER)
+    facade_fail(f, rc, NULL);
+  platform_leave(p, f);
+  return rc > 0;
 }
 
 /* Until `job` is over, or a signal's handler has raised.  If the callback
@@ -395,7 +484,7 @@ static job_state wait_for(Platform *p, pai_job_id job, failure *f)
   p->waited = job;
   p->ended = state_of(p, job);
   while (is_live(p, job) && rc > 0) {
-    rc = step(p);
+    rc = platform_step(p, -1);
     if (p->failed_job == 0)
       continue;
     job = p->failed_job;
@@ -416,27 +505,27 @@ job_state facade_wait(Platform *p, pai_job_id job, failure *f)
 {
   job_state s = { 0, 0 };
 
-  if (!enter(p, f))
+  if (!platform_enter(p, f))
     return s;
   if (knows(p, job, f))
     s = wait_for(p, job, f);
-  leave(p, f);
+  platform_leave(p, f);
   return s;
 }
 
 job_state facade_run(Job *job, const char *root, listener *l, failure *f)
 {
-  Platform *p = facade_open(root, l, f);
+  Platform *p = facade_open(root, false, NULL, NULL, l, f);
   job_state s = { 0, 0 };
   pai_job_id id;
 
   if (p == NULL)
     return s;
-  id = facade_submit(p, job, f);
-  if (f->code == PAI_OK && enter(p, f)) {
+  id = facade_submit(p, job, (words){ "", 0 }, f);
+  if (f->code == PAI_OK && platform_enter(p, f)) {
     s = wait_for(p, id, f);
     close_down(p); /* before an error is raised: the job ends first */
-    leave(p, f);
+    platform_leave(p, f);
   }
   facade_free(p);
   return s;

@@ -34,6 +34,12 @@ typedef struct listing {
   job_text json;
 } listing;
 
+/* Strings in a row, each with its zero. */
+typedef struct words {
+  const char *bytes;
+  size_t len;
+} words;
+
 /* What a place is set to. */
 typedef struct draft_value {
   const char *text;
@@ -56,6 +62,10 @@ typedef struct failure {
   pai_report *report; /* of an invalid job file, or NULL */
   char *file;         /* what was read, allocated, or NULL */
   int error;          /* errno, or 0 */
+  /* What a server answered, where there is no `err`; allocated. */
+  char *help, *api_code;
+  int http_status; /* 0: there was no answer */
+  bool retriable;
 } failure;
 
 /*
@@ -73,25 +83,34 @@ struct listener {
   void (*free)(listener *self);
 };
 
-/* Each takes the listener, also when it fails. */
-Platform *facade_open(const char *root, listener *l, failure *f);
+/* Each takes the listener, also when it fails.  A platform that is durable
+ * keeps its jobs in the root's database (facade_records.h). */
+Platform *facade_open(const char *root, bool durable, const char *runtime,
+                      const char *policy, listener *l, failure *f);
 job_state facade_run(Job *job, const char *root, listener *l, failure *f);
 
-/* Frees without a word: kills what runs. */
+/* Frees without a word: kills what runs, but for tasks of a durable one. */
 void facade_free(Platform *p);
 
-pai_job_id facade_submit(Platform *p, Job *job, failure *f);
+/* Fields: name, user, code_dir, work_dir.  Of a durable platform the job is in
+ * the database when this returns, but for a call from a callback. */
+pai_job_id facade_submit(Platform *p, Job *job, words fields, failure *f);
 void facade_stop(Platform *p, pai_job_id job, failure *f);
 void facade_forget(Platform *p, pai_job_id job, failure *f);
+void facade_rescale(Platform *p, pai_job_id job, const char *role,
+                    uint32_t tasks, failure *f);
 job_state facade_state(Platform *p, pai_job_id job, failure *f);
 char *facade_dir(Platform *p, pai_job_id job, failure *f); /* allocated */
 int facade_fd(Platform *p, failure *f);
 int facade_timeout_ms(Platform *p, failure *f);
 
-/* These call back.  dispatch() is true while there is more to wait for. */
+/* These call back.  dispatch() and step(), which waits for at most so long (-1:
+ * for a while), are true while there is more to wait for.  Tasks that are left
+ * are adopted by the next platform of the root. */
 bool facade_dispatch(Platform *p, failure *f);
+bool facade_step(Platform *p, int most_ms, failure *f);
 job_state facade_wait(Platform *p, pai_job_id job, failure *f);
-void facade_close(Platform *p, failure *f);
+void facade_close(Platform *p, bool leave, failure *f);
 
 bool facade_is_closed(const Platform *p);
 
@@ -111,6 +130,8 @@ job_text facade_job_get(const Job *job, const char *place, failure *f);
 listing facade_roles(const Job *job, failure *f);
 listing facade_prerequisites(const Job *job, failure *f);
 pai_job_view facade_job_view(const Job *job);
+/* The place of a secret that the job lacks. */
+const char *facade_missing_secret(const pai_spec *spec, size_t i);
 job_text facade_docker_config(const Job *job, failure *f);
 /* What job config v1 cannot say. */
 pai_report *facade_v1_report(const Job *job, failure *f);
@@ -138,6 +159,12 @@ char *facade_describe(const failure *f);
 /* The message alone. */
 const char *facade_message(const failure *f);
 
+/* What else there is, of the error or of an answer; NULL, or 0, for nothing. */
+const char *facade_help(const failure *f);
+const char *facade_api_code(const failure *f);
+int facade_http_status(const failure *f);
+bool facade_retriable(const failure *f);
+
 /* The failure below this one, borrowed from it; false: there is none. */
 bool facade_cause(failure *cause, const failure *f);
 
@@ -150,7 +177,12 @@ const char *facade_change_name(int kind);
 bool facade_is_final(int state);
 
 #include "facade_resource.h"
+#include "facade_accounts.h"
+#include "facade_client.h"
+#include "facade_exec.h"
 #include "facade_hived.h"
+#include "facade_life.h"
+#include "facade_records.h"
 #include "facade_sched.h"
 #include "facade_sim.h"
 

@@ -108,7 +108,7 @@ listing facade_hived_request(HiveD *h, const char *method, const char *target,
                              failure *f)
 {
   pai_hived_request request = {
-    sizeof(request), method, target, text, len, now
+    sizeof(request), method, target, text, len, now, NULL, NULL
   };
   pai_hived_answer answer = { .struct_size = sizeof(answer) };
   listing l = { { NULL, 0 } };

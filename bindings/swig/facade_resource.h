@@ -15,12 +15,6 @@ typedef pai_cluster Cluster;
 typedef pai_allocation Allocation;
 typedef struct Sampler Sampler;
 
-/* Strings in a row, each with its zero. */
-typedef struct words {
-  const char *bytes;
-  size_t len;
-} words;
-
 /* A node, by its name or, if that is NULL, its number. */
 typedef struct node_ref {
   const char *name;

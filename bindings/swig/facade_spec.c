@@ -102,6 +102,11 @@ job_text facade_job_get(const Job *job, const char *place, failure *f)
   return facade_finished(t, f);
 }
 
+const char *facade_missing_secret(const pai_spec *spec, size_t i)
+{
+  return pai_spec_missing_secret(spec, i, NULL);
+}
+
 job_text facade_docker_config(const Job *job, failure *f)
 {
   job_text t = { NULL, 0 };

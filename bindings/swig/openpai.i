@@ -28,6 +28,7 @@ typedef uint64_t pai_job_id;
  *   draft_value                     in: what a place is set to
  *   (bool secrets, int version), (int version, bool hived)  in: options
  *   listener *l                     in: a function, or nothing
+ *   log_bytes                       out: bytes
  *   job_state, job_strings, job_text, listing, pai_report *  out; and of
  *                                   job_text `diff`, `get`
  * and for resource.i
@@ -48,6 +49,8 @@ typedef uint64_t pai_job_id;
  *   words fields, names             in: names and values; names
  *   const char *nodes, *vc, *share  in: as `form`
  *   History *history, Cluster *from in: one, or nothing
+ * and for client.i
+ *   (const char *code, size_t code_len)  in: bytes
  */
 #if defined(SWIGPYTHON)
 %include "../python/python.swg"
@@ -60,6 +63,8 @@ PAI_CALLS_BACK(Job::parse)
 PAI_CALLS_BACK(Job::check)
 PAI_CALLS_BACK(Job::check_file)
 PAI_CALLS_BACK(Platform::dispatch)
+PAI_CALLS_BACK(Platform::submit)
+PAI_CALLS_BACK(Platform::step)
 PAI_CALLS_BACK(Platform::wait)
 PAI_CALLS_BACK(Platform::close)
 PAI_CALLS_BACK(Platform::~Platform)
@@ -112,6 +117,9 @@ typedef struct {} Job;
   job_strings notes() { return (job_strings){ $self, pai_spec_note }; }
   job_strings unresolved() {
     return (job_strings){ $self, pai_spec_unresolved };
+  }
+  job_strings missing_secrets() {
+    return (job_strings){ $self, facade_missing_secret };
   }
   Job *masked(failure *f) {
     pai_spec *spec;
@@ -175,15 +183,19 @@ typedef struct {} Draft;
 
 typedef struct {} Platform;
 %extend Platform {
-  static Platform *open(const char *root, listener *l, failure *f) {
-    return facade_open(root, l, f);
+  static Platform *open(const char *root, bool durable, const char *form,
+                        const char *why, listener *l, failure *f) {
+    return facade_open(root, durable, form, why, l, f);
   }
   ~Platform() { facade_free($self); }
-  pai_job_id submit(Job *job, failure *f) {
-    return facade_submit($self, job, f);
+  pai_job_id submit(Job *job, words fields, failure *f) {
+    return facade_submit($self, job, fields, f);
   }
   void stop(pai_job_id job, failure *f) { facade_stop($self, job, f); }
   void forget(pai_job_id job, failure *f) { facade_forget($self, job, f); }
+  void rescale(pai_job_id job, const char *kind, uint32_t tasks, failure *f) {
+    facade_rescale($self, job, kind, tasks, f);
+  }
   job_state wait(pai_job_id job, failure *f) {
     return facade_wait($self, job, f);
   }
@@ -196,7 +208,10 @@ typedef struct {} Platform;
   int fileno(failure *f) { return facade_fd($self, f); }
   int timeout_ms(failure *f) { return facade_timeout_ms($self, f); }
   bool dispatch(failure *f) { return facade_dispatch($self, f); }
-  void close(failure *f) { facade_close($self, f); }
+  bool step(int most_ms, failure *f) {
+    return facade_step($self, most_ms, f);
+  }
+  void close(bool leave, failure *f) { facade_close($self, leave, f); }
   bool closed() { return facade_is_closed($self); }
 }
 
@@ -210,6 +225,11 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
 %include "resource.i"
 %include "sched.i"
 %include "hived.i"
+%include "life.i"
+%include "records.i"
+%include "client.i"
+%include "exec.i"
+%include "accounts.i"
 %include "sim.i"
 
 %rename(version) pai_version;

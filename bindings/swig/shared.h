@@ -9,6 +9,9 @@
 /* A pai_write_cb, of a job_text. */
 int facade_collect(void *user_data, const char *bytes, size_t len);
 
+/* Hangs up on commands that are not over (facade_exec.c). */
+void execs_close(Exec **list);
+
 /* What a call has written, if it has not failed. */
 job_text facade_finished(job_text t, const failure *f);
 

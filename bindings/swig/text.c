@@ -19,7 +19,29 @@ void facade_failure_dispose(failure *f)
   pai_report_free(f->report);
   free(f->made);
   free(f->file);
+  free(f->help);
+  free(f->api_code);
   *f = (failure){ .code = f->code };
+}
+
+const char *facade_help(const failure *f)
+{
+  return f->help != NULL ? f->help : pai_error_help(f->err);
+}
+
+const char *facade_api_code(const failure *f)
+{
+  return f->api_code != NULL ? f->api_code : pai_error_api_code(f->err);
+}
+
+int facade_http_status(const failure *f)
+{
+  return f->http_status != 0 ? f->http_status : pai_error_http_status(f->err);
+}
+
+bool facade_retriable(const failure *f)
+{
+  return f->retriable || pai_error_retriable(f->err) != 0;
 }
 
 bool facade_cause(failure *cause, const failure *f)
@@ -31,7 +53,7 @@ bool facade_cause(failure *cause, const failure *f)
 
 char *facade_describe(const failure *f)
 {
-  const char *help = pai_error_help(f->err);
+  const char *help = facade_help(f);
   const char *message = facade_message(f);
   unsigned column = pai_error_column(f->err);
   char where[64] = "", at[32] = "";

@@ -116,6 +116,14 @@ PAI_API uint32_t pai_error_column(const pai_error *err);
  *  none, "" for the whole document.  @since 0.1 */
 PAI_API const char *pai_error_pointer(const pai_error *err);
 
+/** What OpenPAI's REST API calls it, as "NoUserError"; NULL when that depends on
+ *  what was asked for.  @since 0.1 */
+PAI_API const char *pai_error_api_code(const pai_error *err);
+
+/** The HTTP status that goes with pai_error_api_code(); 0 when that is NULL.
+ *  @since 0.1 */
+PAI_API int pai_error_http_status(const pai_error *err);
+
 /** 1 when the same call may succeed later, else 0.  @since 0.1 */
 PAI_API int pai_error_retriable(const pai_error *err);
 

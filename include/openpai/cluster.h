@@ -205,6 +205,11 @@ typedef struct pai_vc_view {
   size_t struct_size;
   const char *name;
   size_t shares;
+  uint32_t part; /**< of the cluster, in hundredths of a percent; */
+  uint32_t most; /**< and the most that it may have */
+  int parted;    /**< 1: it has a part, and no shares */
+  int rest;      /**< 1: its part is what the others leave */
+  int stopped;   /**< 1: nothing of it starts */
 } pai_vc_view;
 
 /** A part of a virtual cluster: so many cells of a type, or one by name. */

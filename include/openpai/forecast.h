@@ -112,6 +112,15 @@ PAI_API PAI_NODISCARD int pai_history_read(pai_history **out, const char *text,
 
 typedef struct pai_forecast pai_forecast; /**< opaque; pai_forecast_free() */
 
+/** Whether jobs come that are not there yet.  They come as often as the last
+ *  ones did in such hours of the week, and are like these: with `fifo` nobody
+ *  waits for them, but with other policies. */
+enum {
+  PAI_ARRIVALS_KNOWN = 0, /**< if the history has seen 64 in a day or more */
+  PAI_ARRIVALS_ALL = 1,   /**< if it has seen eight */
+  PAI_ARRIVALS_NONE = 2   /**< only those count that are there */
+};
+
 /** Options; zero-fill, or use PAI_FORECAST_OPTIONS_INIT. */
 typedef struct pai_forecast_options {
   size_t struct_size;
@@ -120,14 +129,16 @@ typedef struct pai_forecast_options {
                                12, if very many wait */
   uint64_t seed;
   pai_time horizon; /**< no further than so long from now; 0: 90 days */
-  int arrivals;     /**< 1: jobs go on coming as the history has seen them,
-                         2,000 of them; else only those that are there count */
+  int arrivals;     /**< PAI_ARRIVALS_* */
   uint64_t only;    /**< stop as soon as this request has started; 0: all */
+  /** NULL, or asked before each future: non-zero gives up, with PAI_ECANCELED */
+  int (*stop)(void *user_data);
+  void *user_data; /**< for stop() */
 } pai_forecast_options;
 
-#define PAI_FORECAST_OPTIONS_INIT                  \
-  {                                                \
-    sizeof(pai_forecast_options), 0, 0, 0, 0, 0, 0 \
+#define PAI_FORECAST_OPTIONS_INIT                        \
+  {                                                      \
+    sizeof(pai_forecast_options), 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /** When a request starts, or its next instance. */
@@ -148,8 +159,8 @@ typedef struct pai_when {
  *
  * @param sched    its policy must have clone(); not kept
  * @param history  NULL: owners' estimates and limits are believed
- * @return PAI_OK; PAI_ENOTSUP: no forks; PAI_EINVAL; PAI_ENOMEM; or what the
- *         policy answered
+ * @return PAI_OK; PAI_ENOTSUP: no forks; PAI_EINVAL; PAI_ENOMEM; PAI_ECANCELED;
+ *         or what the policy answered
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_forecast_new(pai_forecast **out,

@@ -177,6 +177,11 @@ typedef struct pai_hived_request {
   const char *body;   /**< NULL: none */
   size_t body_len;    /**< in bytes */
   pai_time now;       /**< since the epoch */
+  /** Of pai_hived_host_ask() alone.  NULL: the body is copied there.  Else it
+   *  is borrowed, if that call succeeds, until this is called with `body_data`,
+   *  once and before the answer. */
+  void (*release)(void *body_data);
+  void *body_data;
 } pai_hived_request;
 
 /** What the host does with a binding. */

@@ -6,13 +6,19 @@
 #ifndef OPENPAI_OPENPAI_H
 #define OPENPAI_OPENPAI_H
 
+#include <openpai/account.h>
+#include <openpai/backend.h>
 #include <openpai/base.h>
+#include <openpai/client.h>
 #include <openpai/draft.h>
 #include <openpai/forecast.h>
 #include <openpai/hived.h>
+#include <openpai/hived_host.h>
+#include <openpai/job.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/policy.h>
+#include <openpai/records.h>
 #include <openpai/replay.h>
 #include <openpai/report.h>
 #include <openpai/resource.h>
@@ -20,5 +26,6 @@
 #include <openpai/sim.h>
 #include <openpai/spec.h>
 #include <openpai/trace.h>
+#include <openpai/vc.h>
 
 #endif /* OPENPAI_OPENPAI_H */

@@ -433,7 +433,8 @@ enum {
   PAI_LACK_AFTER,       /**< waits for another request */
   PAI_LACK_TURN,        /**< one before it goes first */
   PAI_LACK_THROTTLE,    /**< as many of its instances run as may */
-  PAI_LACK_QUOTA,       /**< the virtual cluster, or the user, has no more */
+  PAI_LACK_QUOTA,       /**< the virtual cluster, or the user, has no more; of
+                             CPUs or memory, if `of` says so */
   PAI_LACK_TYPE,        /**< nodes that have no such GPUs */
   PAI_LACK_HEALTH,      /**< nodes that are sick or drained */
   PAI_LACK_PIN,         /**< nodes outside the cell */
@@ -448,6 +449,7 @@ enum {
   PAI_LACK_VICTIMS,    /**< those that make room have not stopped yet */
   PAI_LACK_LATER,      /**< it would delay what is planned before it */
   PAI_LACK_POLICY,     /**< the policy says why: text */
+  PAI_LACK_STOPPED,    /**< its virtual cluster is stopped */
   PAI_LACKS            /**< how many there are */
 };
 
@@ -456,6 +458,7 @@ typedef struct pai_reason {
   size_t struct_size;
   int lack;         /**< what decided */
   int of;           /**< PAI_LACK_GANG, _TOPOLOGY: what lacked the next task;
+                          _QUOTA: PAI_LACK_CPU or _MEMORY, if it is of these;
                           else as lack */
   uint32_t want;    /**< of which the first task without a place is */
   uint32_t placed;  /**< tasks that had one */
@@ -543,6 +546,12 @@ typedef struct pai_sched_vc_view {
   uint64_t used; /**< in use by guaranteed instances */
   uint64_t lent; /**< in use by opportunistic ones */
   uint32_t waiting, running; /**< requests; instances */
+  int stopped;               /**< 1: nothing of it starts */
+  int parted; /**< 1: it has a part of the whole, of CPUs and memory, too, and
+                   `used` counts opportunistic instances as well */
+  uint64_t most_gpus;                        /**< it may have at most */
+  uint64_t cpus, most_cpus, used_cpus;       /**< of a part; 0: not known */
+  uint64_t memory, most_memory, used_memory; /**< likewise; bytes */
 } pai_sched_vc_view;
 
 /** Of the whole, for a look. */

@@ -155,6 +155,14 @@ PAI_API PAI_NODISCARD int pai_spec_docker_config(const pai_spec *spec,
  *  @since 0.1 */
 PAI_API const char *pai_spec_unresolved(const pai_spec *spec, size_t i);
 
+/** A secret that the job needs and the file lacks: the JSON pointer of its
+ *  place, "/secrets/token", number @p i, from 0, or NULL beyond the last.
+ *  @param[out] masked  1: "******" stands in its place; 0: there is nothing; NULL is
+ *                      allowed
+ *  @since 0.1 */
+PAI_API const char *pai_spec_missing_secret(const pai_spec *spec, size_t i,
+                                            int *masked);
+
 /** What the file asks for and this version does not act on: note @p i, from
  *  0, or NULL beyond the last.  One for each field, however many task roles
  *  have it.  @since 0.1 */

@@ -20,7 +20,7 @@
 #ifndef OPENPAI_TOPOLOGY_H
 #define OPENPAI_TOPOLOGY_H
 
-#include <openpai/base.h>
+#include <openpai/gpu.h>
 
 PAI_BEGIN_DECLS
 
@@ -38,11 +38,14 @@ typedef struct pai_topology_options {
   size_t max_bytes;       /**< of XML; 0: 16 MiB */
   int drivers; /**< 1: pai_topology_discover() also asks CUDA, OpenCL and
                     Level Zero, which load GPU drivers into this process */
+  const pai_gpus *gpus; /**< NULL, or what drivers tell of GPUs: models,
+                             memory and numbers where hwloc, as Debian builds
+                             it, knows only the PCI bus; not kept */
 } pai_topology_options;
 
-#define PAI_TOPOLOGY_OPTIONS_INIT            \
-  {                                          \
-    sizeof(pai_topology_options), NULL, 0, 0 \
+#define PAI_TOPOLOGY_OPTIONS_INIT                  \
+  {                                                \
+    sizeof(pai_topology_options), NULL, 0, 0, NULL \
   }
 
 /* --- making -------------------------------------------------------------- */

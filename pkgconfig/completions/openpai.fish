@@ -2,16 +2,392 @@
 complete -c openpai -n __fish_use_subcommand -f -l help -d 'List the verbs'
 complete -c openpai -n __fish_use_subcommand -f -l version -d 'Print the version'
 
-complete -c openpai -n __fish_use_subcommand -f -a run -d 'Run a job file on this machine'
+complete -c openpai -n __fish_use_subcommand -f -a run -d 'Run a job file, or a command'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l json -d 'Events as JSON lines'
 complete -c openpai -n '__fish_seen_subcommand_from run' -s q -l quiet -d 'Only what the tasks print'
 complete -c openpai -n '__fish_seen_subcommand_from run' -s v -l verbose -d 'Say what happens'
-complete -c openpai -n '__fish_seen_subcommand_from run' -l root -r -d 'Folder of jobs'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l name -x -d 'Call the job so'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l code -r -d 'A copy of this folder for it'
+complete -c openpai -n '__fish_seen_subcommand_from run' -s i -l interactive -d 'Its input is this one'
+complete -c openpai -n '__fish_seen_subcommand_from run' -s t -l tty -d 'It has this terminal'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from run' -s p -l param -x -d 'A parameter in the place of the file'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l runtime -x -a 'auto process bwrap podman docker' -d 'In what it runs'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l image -x -d 'Image of a command'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l secrets -r -d 'Secrets from this file'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l secret-file -x -d 'NAME=FILE, a secret that is a file'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l gpus -x -d 'GPUs of a command'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l cpus -x -d 'CPUs of a command'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l memory -x -d 'Memory of a command'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l time -x -d 'End a command after that'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l help -d 'Explain run'
+
+complete -c openpai -n __fish_use_subcommand -f -a submit -d 'Give a job file to the platform, and do not wait'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -s q -l quiet -d 'Print less'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l name -x -d 'Call the job so'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l code -r -d 'A copy of this folder for it'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -s p -l param -x -d 'A parameter in the place of the file'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l runtime -x -a 'auto process bwrap podman docker' -d 'In what it runs'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l secrets -r -d 'Secrets from this file'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l secret-file -x -d 'NAME=FILE, a secret that is a file'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l stdin -d 'Keep standard inputs open'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l tty -d 'The same, as terminals'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l help -d 'Explain submit'
+
+complete -c openpai -n __fish_use_subcommand -f -a list -d "List the platform's jobs"
+complete -c openpai -n '__fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from list' -f -s l -l live -d 'Only those that are not over'
+complete -c openpai -n '__fish_seen_subcommand_from list' -l state -x -d 'Only in these states'
+complete -c openpai -n '__fish_seen_subcommand_from list' -l keyword -x -d 'Only with that in the name'
+complete -c openpai -n '__fish_seen_subcommand_from list' -l tag -x -d 'Only with these tags'
+complete -c openpai -n '__fish_seen_subcommand_from list' -l user -x -d 'Only of these users'
+complete -c openpai -n '__fish_seen_subcommand_from list' -s n -l limit -x -d 'So many at most'
+complete -c openpai -n '__fish_seen_subcommand_from list' -l order -x -d 'In that order'
+complete -c openpai -n '__fish_seen_subcommand_from list' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from list' -f -l help -d 'Explain list'
+
+complete -c openpai -n __fish_use_subcommand -f -a show -d 'Show all about a job'
+complete -c openpai -n '__fish_seen_subcommand_from show' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from show' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from show' -f -l help -d 'Explain show'
+
+complete -c openpai -n __fish_use_subcommand -f -a logs -d 'Print what a task of a job has printed'
+complete -c openpai -n '__fish_seen_subcommand_from logs' -f -s f -l follow -d 'Go on as it comes'
+complete -c openpai -n '__fish_seen_subcommand_from logs' -l task -x -d 'Of this task'
+complete -c openpai -n '__fish_seen_subcommand_from logs' -l log -x -a 'stdout stderr all runtime' -d 'This log'
+complete -c openpai -n '__fish_seen_subcommand_from logs' -l tail -x -d 'Only the last bytes'
+complete -c openpai -n '__fish_seen_subcommand_from logs' -l attempt -x -d 'Of this attempt of the job'
+complete -c openpai -n '__fish_seen_subcommand_from logs' -f -l retry -x -d 'Of this start of the task'
+complete -c openpai -n '__fish_seen_subcommand_from logs' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from logs' -f -l help -d 'Explain logs'
+
+complete -c openpai -n __fish_use_subcommand -f -a exec -d 'Run a command, or a shell, in a task that runs'
+complete -c openpai -n '__fish_seen_subcommand_from exec' -l task -x -d 'In this task'
+complete -c openpai -n '__fish_seen_subcommand_from exec' -s t -l tty -d 'With a terminal'
+complete -c openpai -n '__fish_seen_subcommand_from exec' -s i -l no-tty -d 'Without a terminal'
+complete -c openpai -n '__fish_seen_subcommand_from exec' -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from exec' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from exec' -f -l help -d 'Explain exec'
+
+complete -c openpai -n __fish_use_subcommand -f -a attach -d 'Follow a task\'s output, and type into it'
+complete -c openpai -n '__fish_seen_subcommand_from attach' -l task -x -d 'To this task'
+complete -c openpai -n '__fish_seen_subcommand_from attach' -l tail -x -d 'So much of what there is'
+complete -c openpai -n '__fish_seen_subcommand_from attach' -s q -l quiet -d 'Only what the task prints'
+complete -c openpai -n '__fish_seen_subcommand_from attach' -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from attach' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from attach' -f -l help -d 'Explain attach'
+
+complete -c openpai -n __fish_use_subcommand -f -a ssh -d 'Go into a task by the sshd of its job\'s plugin ssh'
+complete -c openpai -n '__fish_seen_subcommand_from ssh' -l task -x -d 'To this task'
+complete -c openpai -n '__fish_seen_subcommand_from ssh' -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from ssh' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from ssh' -f -l help -d 'Explain ssh'
+
+complete -c openpai -n __fish_use_subcommand -f -a why -d 'Say why a job waits, and until when, or what ended it'
+complete -c openpai -n '__fish_seen_subcommand_from why' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from why' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from why' -f -l help -d 'Explain why'
+
+complete -c openpai -n __fish_use_subcommand -f -a wait -d 'Wait until jobs are over'
+complete -c openpai -n '__fish_seen_subcommand_from wait' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from wait' -f -s q -l quiet -d 'Print less'
+complete -c openpai -n '__fish_seen_subcommand_from wait' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from wait' -f -l help -d 'Explain wait'
+
+complete -c openpai -n __fish_use_subcommand -f -a stop -d 'End jobs'
+complete -c openpai -n '__fish_seen_subcommand_from stop' -f -l now -d 'Kill at once'
+complete -c openpai -n '__fish_seen_subcommand_from stop' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from stop' -f -l help -d 'Explain stop'
+
+complete -c openpai -n __fish_use_subcommand -f -a retry -d 'Submit a job that is over once more'
+complete -c openpai -n '__fish_seen_subcommand_from retry' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from retry' -l name -x -d 'Call the job so'
+complete -c openpai -n '__fish_seen_subcommand_from retry' -l code -r -d 'A copy of this folder for it'
+complete -c openpai -n '__fish_seen_subcommand_from retry' -s p -l param -x -d 'A parameter in the place of the file'
+complete -c openpai -n '__fish_seen_subcommand_from retry' -l secrets -r -d 'Secrets from this file'
+complete -c openpai -n '__fish_seen_subcommand_from retry' -l secret-file -x -d 'NAME=FILE, a secret that is a file'
+complete -c openpai -n '__fish_seen_subcommand_from retry' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from retry' -f -l help -d 'Explain retry'
+
+complete -c openpai -n __fish_use_subcommand -f -a clone -d 'Submit a job once more, beside itself'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l name -x -d 'Call the job so'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l code -r -d 'A copy of this folder for it'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -s p -l param -x -d 'A parameter in the place of the file'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l secrets -r -d 'Secrets from this file'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l secret-file -x -d 'NAME=FILE, a secret that is a file'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from clone' -f -l help -d 'Explain clone'
+
+complete -c openpai -n __fish_use_subcommand -f -a rm -d 'Forget jobs that are over'
+complete -c openpai -n '__fish_seen_subcommand_from rm' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from rm' -f -l help -d 'Explain rm'
+
+complete -c openpai -n __fish_use_subcommand -f -a events -d 'Tell what happened to a job, or what happens'
+complete -c openpai -n '__fish_seen_subcommand_from events' -f -s f -l follow -d 'Go on as it comes'
+complete -c openpai -n '__fish_seen_subcommand_from events' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from events' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from events' -f -l help -d 'Explain events'
+
+complete -c openpai -n __fish_use_subcommand -f -a top -d "Show the platform's jobs, live"
+complete -c openpai -n '__fish_seen_subcommand_from top' -f -l once -d 'Once, as plain lines'
+complete -c openpai -n '__fish_seen_subcommand_from top' -f -s a -l all -d 'Those that are over, too'
+complete -c openpai -n '__fish_seen_subcommand_from top' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from top' -f -l help -d 'Explain top'
+
+complete -c openpai -n __fish_use_subcommand -f -a up -d 'Start the platform of this user'
+complete -c openpai -n '__fish_seen_subcommand_from up' -f -l foreground -d 'Serve in this process'
+complete -c openpai -n '__fish_seen_subcommand_from up' -f -s v -l verbose -d 'Say what happens'
+complete -c openpai -n '__fish_seen_subcommand_from up' -f -l enable -d 'Make it a service of systemd'
+complete -c openpai -n '__fish_seen_subcommand_from up' -f -l system -d 'One of all users'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l listen -x -d 'Address of TCP, to serve others at'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l tls-cert -r -d 'Certificate, in PEM'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l tls-key -r -d 'Its key'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l runtime -x -a 'auto process bwrap podman docker' -d 'What tasks run in'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Who is next, and who gives way'
+complete -c openpai -n '__fish_seen_subcommand_from up' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from up' -f -l help -d 'Explain up'
+
+complete -c openpai -n __fish_use_subcommand -f -a serve -d 'Serve a platform to others, over TCP'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l listen -x -d 'Address of TCP'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l tls-cert -r -d 'Certificate, in PEM'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l tls-key -r -d 'Its key'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l prefix -x -d 'What paths may begin with'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l cors -x -d 'Pages of which origin may ask'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l trusted-proxies -x -d 'Whose X-Forwarded-For is believed'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l rate-limit -x -d 'Requests a minute of one address'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l connections -x -d 'Most connections of each address'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l most-per-address -x -d 'Most connections by one address'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -f -l system -d 'One of all users'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l runtime -x -a 'auto process bwrap podman docker' -d 'What tasks run in'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Who is next, and who gives way'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from serve' -f -s v -l verbose -d 'Say what happens'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l extender -r -d "HiveD's web server, of this configuration"
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l kube-url -x -d "Kubernetes' API server"
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l kube-token-file -r -d 'Token for it'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-issuer -x -d 'URL of the provider that users log in at'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-client-id -x -d 'As whom this platform is registered there'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-client-secret-file -r -d 'Its secret'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-redirect -x -d 'Where the provider leads browsers back to'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-scope -x -d 'What is asked of the provider'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-pages -x -d 'URLs that a login may lead to'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-groups-claim -x -d 'The claim that names groups'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-ca-file -r -d 'Whom to trust that it is the provider'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-admins -x -d 'Rules of who is an administrator'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc -r -d 'File of settings of OpenID Connect'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l kube-ca-file -r -d 'Whom to trust that it is it'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l kube-config -r -d 'Kubeconfig file'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -f -l help -d 'Explain serve'
+complete -c openpai -n __fish_use_subcommand -f -a down -d 'End the platform of this user'
+complete -c openpai -n '__fish_seen_subcommand_from down' -f -l kill -d 'End all tasks'
+complete -c openpai -n '__fish_seen_subcommand_from down' -f -l leave -d 'Let tasks go on'
+complete -c openpai -n '__fish_seen_subcommand_from down' -f -s q -l quiet -d 'Print less'
+complete -c openpai -n '__fish_seen_subcommand_from down' -f -l disable -d 'No service of systemd any more'
+complete -c openpai -n '__fish_seen_subcommand_from down' -f -l system -d 'That of all users'
+complete -c openpai -n '__fish_seen_subcommand_from down' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from down' -f -l help -d 'Explain down'
+
+complete -c openpai -n __fish_use_subcommand -f -a status -d 'Show whether a platform runs'
+complete -c openpai -n '__fish_seen_subcommand_from status' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from status' -f -l system -d 'That of all users'
+complete -c openpai -n '__fish_seen_subcommand_from status' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from status' -f -l help -d 'Explain status'
+
+complete -c openpai -n __fish_use_subcommand -f -a backup -d 'Copy the database of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from backup' -s f -l force -d 'Replace a file'
+complete -c openpai -n '__fish_seen_subcommand_from backup' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from backup' -l help -d 'Explain backup'
+
+complete -c openpai -n __fish_use_subcommand -f -a export -d 'Write all jobs as lines of JSON'
+complete -c openpai -n '__fish_seen_subcommand_from export' -s f -l force -d 'Replace a file'
+complete -c openpai -n '__fish_seen_subcommand_from export' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from export' -l help -d 'Explain export'
+
+complete -c openpai -n __fish_use_subcommand -f -a vc -d 'Make, show and change virtual clusters'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a list -d "List the platform's virtual clusters and their use"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from list' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from list' -f -l help -d 'Explain vc list'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a show -d "Show a virtual cluster"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from show' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from show' -f -l help -d 'Explain vc show'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a add -d "Make a virtual cluster, a part of the machine"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -s c -l capacity -x -d 'So much of the machine'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -s m -l max -x -d 'The most that it may have'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -l description -x -d 'What it is for'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -l external-name -x -d 'What it is called elsewhere'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -l help -d 'Explain vc add'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a set -d "Change a virtual cluster"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -s c -l capacity -x -d 'So much of the machine'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -s m -l max -x -d 'The most that it may have'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -l description -x -d 'What it is for'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -l external-name -x -d 'What it is called elsewhere'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -l help -d 'Explain vc set'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a stop -d "Keep the jobs of virtual clusters from starting"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from stop' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from stop' -f -l help -d 'Explain vc stop'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a start -d "Let the jobs of virtual clusters start again"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from start' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from start' -f -l help -d 'Explain vc start'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a remove -d "Remove virtual clusters"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from remove' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from remove' -f -l help -d 'Explain vc remove'
+complete -c openpai -n __fish_use_subcommand -f -a node -d 'Show machines of the platform, and take them out of use'
+complete -c openpai -n '__fish_seen_subcommand_from node; and not __fish_seen_subcommand_from list show drain resume' -f -a list -d "List the platform's machines and their use"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from list' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from list' -f -l help -d 'Explain node list'
+complete -c openpai -n '__fish_seen_subcommand_from node; and not __fish_seen_subcommand_from list show drain resume' -f -a show -d "Show a machine of the platform"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from show' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from show' -f -l help -d 'Explain node show'
+complete -c openpai -n '__fish_seen_subcommand_from node; and not __fish_seen_subcommand_from list show drain resume' -f -a drain -d "Keep tasks from starting on a machine"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from drain' -f -l reason -x -d 'Why'
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from drain' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from drain' -f -l help -d 'Explain node drain'
+complete -c openpai -n '__fish_seen_subcommand_from node; and not __fish_seen_subcommand_from list show drain resume' -f -a resume -d "Let tasks start on a machine again"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from resume' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from resume' -f -l help -d 'Explain node resume'
+complete -c openpai -n __fish_use_subcommand -f -a user -d 'See to who may ask the platform'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a list -d "List the platform's users"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from list' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from list' -f -l help -d 'Explain user list'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a show -d 'Show a user'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -f -l help -d 'Explain user show'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a add -d 'Add a user'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -f -l admin -d 'May see to all of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l email -x -d 'The address'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l vc -x -d 'Virtual clusters, with commas'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l password-file -r -d 'Its first line is the password'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -f -l help -d 'Explain user add'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a set -d 'Change a user'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l email -x -d 'The address'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l vc -x -d 'Virtual clusters, with commas'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l groups -x -d 'Groups, with commas'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l admin -d 'May see to all of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l no-admin -d 'May no longer'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l help -d 'Explain user set'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a passwd -d 'Give a user another password'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -l password-file -r -d 'Its first line is the password'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -f -l help -d 'Explain user passwd'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a remove -d 'Remove users with their tokens'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -f -l help -d 'Explain user remove'
+
+complete -c openpai -n __fish_use_subcommand -f -a group -d 'See to groups of users, and what they may'
+complete -c openpai -n '__fish_seen_subcommand_from group; and not __fish_seen_subcommand_from list show add set remove' -f -a list -d 'List groups of users, and what they may'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from list' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from list' -f -l help -d 'Explain group list'
+complete -c openpai -n '__fish_seen_subcommand_from group; and not __fish_seen_subcommand_from list show add set remove' -f -a show -d 'Show a group and its members'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from show' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from show' -f -l help -d 'Explain group show'
+complete -c openpai -n '__fish_seen_subcommand_from group; and not __fish_seen_subcommand_from list show add set remove' -f -a add -d 'Add a group of users'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l description -x -d 'What it is for'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l external-name -x -d 'What it is called elsewhere'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l vc -x -d 'Virtual clusters, with commas'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l storage -x -d 'Storages, with commas'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -f -l admin -d 'Members may see to all of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -f -l help -d 'Explain group add'
+complete -c openpai -n '__fish_seen_subcommand_from group; and not __fish_seen_subcommand_from list show add set remove' -f -a set -d 'Change a group of users'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l description -x -d 'What it is for'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l external-name -x -d 'What it is called elsewhere'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l vc -x -d 'Virtual clusters, with commas'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l storage -x -d 'Storages, with commas'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -f -l admin -d 'Members may see to all of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -f -l no-admin -d 'Members may no longer'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -f -l help -d 'Explain group set'
+complete -c openpai -n '__fish_seen_subcommand_from group; and not __fish_seen_subcommand_from list show add set remove' -f -a remove -d 'Remove groups, also from their users'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from remove' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from remove' -f -l help -d 'Explain group remove'
+
+complete -c openpai -n __fish_use_subcommand -f -a remote -d 'See to servers elsewhere'
+complete -c openpai -n __fish_use_subcommand -f -a login -d 'Log in at a server elsewhere'
+complete -c openpai -n '__fish_seen_subcommand_from login' -l alias -x -d 'By which it is known'
+complete -c openpai -n '__fish_seen_subcommand_from login' -l user -x -d 'Who one is there'
+complete -c openpai -n '__fish_seen_subcommand_from login' -l ca-file -r -d 'Authorities that sign its certificate'
+complete -c openpai -n '__fish_seen_subcommand_from login' -f -l token-stdin -d 'Reads a token from standard input'
+complete -c openpai -n '__fish_seen_subcommand_from login' -f -l password-stdin -d 'Reads the password from there'
+complete -c openpai -n '__fish_seen_subcommand_from login' -f -l oidc -d 'Logs in with a browser'
+complete -c openpai -n '__fish_seen_subcommand_from login' -f -l no-browser -d 'Logs in with a browser elsewhere'
+complete -c openpai -n '__fish_seen_subcommand_from login' -f -l help -d 'Explain login'
+complete -c openpai -n __fish_use_subcommand -f -a logout -d 'Forget the token of a server'
+complete -c openpai -n '__fish_seen_subcommand_from logout' -f -l help -d 'Explain logout'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a list -d 'List servers known by aliases'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from list' -f -l json -d 'Prints JSON'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from list' -f -l help -d 'Explain remote list'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a show -d 'Show a server'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from show' -f -l help -d 'Explain remote show'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a add -d 'Give a server an alias'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from add' -l user -x -d 'Who one is there'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from add' -l ca-file -r -d 'Authorities that sign its certificate'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from add' -f -l help -d 'Explain remote add'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a remove -d 'Forget a server'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from remove' -f -l help -d 'Explain remote remove'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a use -d 'Make a server the usual one'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from use' -f -l help -d 'Explain remote use'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a import -d 'Take over the servers of opai'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from import' -f -l help -d 'Explain remote import'
+complete -c openpai -n __fish_use_subcommand -f -a compat -d 'Take the words of pai and opai'
+complete -c openpai -n '__fish_seen_subcommand_from compat' -f -l help -d 'Explain compat'
+complete -c openpai -n '__fish_seen_subcommand_from compat' -f -a 'pai opai'
+complete -c openpai -n __fish_use_subcommand -f -a token -d 'See to what programs ask the platform with'
+complete -c openpai -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from list create revoke' -f -a list -d "List a user's tokens"
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from list' -l user -x -d 'Of this user'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from list' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from list' -f -l help -d 'Explain token list'
+complete -c openpai -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from list create revoke' -f -a create -d 'Make a token for a program, and print it'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l user -x -d 'Of this user'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -f -l help -d 'Explain token create'
+complete -c openpai -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from list create revoke' -f -a revoke -d 'Make tokens worthless'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from revoke' -l user -x -d 'Of this user'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from revoke' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from revoke' -f -l help -d 'Explain token revoke'
+
+complete -c openpai -n __fish_use_subcommand -f -a storage -d 'See to storages that jobs may use'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and not __fish_seen_subcommand_from list show add remove' -f -a list -d 'List storages that jobs may use'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from list' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from list' -f -l help -d 'Explain storage list'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and not __fish_seen_subcommand_from list show add remove' -f -a show -d 'Show a storage, as JSON'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from show' -f -l help -d 'Explain storage show'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and not __fish_seen_subcommand_from list show add remove' -f -a add -d 'Add or replace a storage that jobs may use'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -l type -x -d 'What it is'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -l path -r -d 'Where it is'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -l server -x -d 'On which machine'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -l data-file -r -d 'What it is opened with'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -l mounted-at -r -d 'Where this machine has it'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -f -l own -d 'Each user has an own folder in it'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -f -l read-only -d 'Jobs only read it'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from add' -f -l help -d 'Explain storage add'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and not __fish_seen_subcommand_from list show add remove' -f -a remove -d 'Forget storages; what is in them stays'
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from remove' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from remove' -f -l help -d 'Explain storage remove'
 
 complete -c openpai -n __fish_use_subcommand -f -a doctor -d 'Show what of the optional parts this machine has'
 complete -c openpai -n '__fish_seen_subcommand_from doctor' -f -l json -d 'One JSON object'
+complete -c openpai -n '__fish_seen_subcommand_from doctor' -f -l repair -d 'Make a new database of what can be read'
+complete -c openpai -n '__fish_seen_subcommand_from doctor' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from doctor' -f -l help -d 'Explain doctor'
 
 complete -c openpai -n __fish_use_subcommand -f -a spec -d 'Check, render and convert job files'
@@ -169,6 +545,7 @@ complete -c openpai -n __fish_use_subcommand -f -a help -d 'List the verbs, or e
 complete -c openpai -n __fish_use_subcommand -f -a when -d 'Tell when what waits will start'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l history -r -d 'Learn how long jobs take from a trace, too'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l arrivals -d 'Jobs go on coming'
+complete -c openpai -n '__fish_seen_subcommand_from when' -l no-arrivals -d 'No new jobs come'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l runs -x -d 'So many futures'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l quick -d 'Compare no forecasts within the log'
@@ -185,6 +562,7 @@ complete -c openpai -n '__fish_seen_subcommand_from what-if' -l config -r -d 'Th
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l force -d 'Also if something that runs is lost'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l history -r -d 'Learn how long jobs take from a trace, too'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l arrivals -d 'Jobs go on coming'
+complete -c openpai -n '__fish_seen_subcommand_from what-if' -l no-arrivals -d 'No new jobs come'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l runs -x -d 'So many futures'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l quick -d 'Compare no forecasts within the log'
@@ -194,9 +572,10 @@ complete -c openpai -n __fish_use_subcommand -f -a fit -d 'Find shapes in which 
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l vc -x -d 'A virtual cluster that may be used besides'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l history -r -d 'Learn how long jobs take from a trace, too'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l arrivals -d 'Jobs go on coming'
+complete -c openpai -n '__fish_seen_subcommand_from fit' -l no-arrivals -d 'No new jobs come'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l runs -x -d 'So many futures'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l quick -d 'Compare no forecasts within the log'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l json -d 'One JSON object'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l help -d 'Explain fit'
-complete -c openpai -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run doctor at spec cluster sched sim trace when what-if fit' -f -a 'run doctor at spec cluster sched sim trace when what-if fit help'
+complete -c openpai -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run login logout remote compat user group token storage doctor at spec cluster sched sim trace when what-if fit' -f -a 'run login logout remote compat user group token storage doctor at spec cluster sched sim trace when what-if fit help'

@@ -23,6 +23,9 @@
 #define PAI__UNLIKELY(x) (x)
 #endif
 
+/* In the map's node OPENPAI_PRIVATE: libopenpai-server uses it, too. */
+#define PAI__SHARED PAI_API
+
 /* A broken contract of a public call, told in words where the call has an
  * `err`.  The only macros that may return. */
 #define PAI__CHECK_ARG(expr) \
@@ -45,6 +48,12 @@
     PAI__CHECK_ARG_ERR((out) != NULL, err); \
     *(out) = NULL;                          \
   } while (0)
+
+/* Bytes of somebody else's. */
+typedef struct pai__bytes {
+  const void *data;
+  size_t len;
+} pai__bytes;
 
 /* --- memory (alloc.c) --------------------------------------------------- */
 
@@ -99,19 +108,22 @@ typedef struct pai__pos {
 } pai__pos;
 
 /* All return `code`, so that failing is one statement; `err` may be NULL. */
-int pai__fail(pai_error **err, int code, const char *fmt, ...)
+PAI__SHARED int pai__fail(pai_error **err, int code, const char *fmt, ...)
   PAI__PRINTF(3, 4);
-int pai__fail_at(pai_error **err, int code, pai__pos pos, const char *fmt, ...)
-  PAI__PRINTF(4, 5);
-int pai__oom(pai_error **err);
+PAI__SHARED int pai__fail_at(pai_error **err, int code, pai__pos pos,
+                             const char *fmt, ...) PAI__PRINTF(4, 5);
+PAI__SHARED int pai__oom(pai_error **err);
 
 /* Additions to the error just made; quietly dropped when memory is short. */
-void pai__error_help(pai_error **err, const char *fmt, ...) PAI__PRINTF(2, 3);
-void pai__error_pointer(pai_error **err, const char *pointer);
-void pai__error_retriable(pai_error **err);
+PAI__SHARED void pai__error_help(pai_error **err, const char *fmt, ...)
+  PAI__PRINTF(2, 3);
+PAI__SHARED void pai__error_pointer(pai_error **err, const char *pointer);
+PAI__SHARED void pai__error_retriable(pai_error **err);
+/* What OpenPAI's API says of it; `api` is a literal. */
+PAI__SHARED void pai__error_api(pai_error **err, int status, const char *api);
 /* Puts a new error above the one in *err, which becomes its cause. */
-int pai__fail_above(pai_error **err, int code, const char *fmt, ...)
-  PAI__PRINTF(3, 4);
+PAI__SHARED int pai__fail_above(pai_error **err, int code, const char *fmt,
+                                ...) PAI__PRINTF(3, 4);
 
 /* --- logging (log.c) ---------------------------------------------------- */
 

@@ -14,6 +14,15 @@ void pai__buf_dispose(pai__buf *b)
   pai__buf_init(b, b->alloc);
 }
 
+void pai__buf_wipe(pai__buf *b)
+{
+  volatile char *at = b->data;
+
+  for (size_t i = 0; i < b->cap; i++)
+    at[i] = 0;
+  pai__buf_dispose(b);
+}
+
 void pai__buf_cut(pai__buf *b, size_t len)
 {
   b->len = len;
@@ -74,15 +83,23 @@ void pai__buf_char(pai__buf *b, char c)
   pai__buf_add(b, &c, 1);
 }
 
+/* Mostly it fits into what is there. */
 void pai__buf_vprintf(pai__buf *b, const char *fmt, va_list ap)
 {
+  size_t room = b->data != NULL ? b->cap - b->len : 0;
   va_list again;
   int n;
 
+  if (b->failed)
+    return;
   va_copy(again, ap);
-  n = vsnprintf(NULL, 0, fmt, ap);
+  n = vsnprintf(room > 0 ? b->data + b->len : NULL, room, fmt, ap);
+  if (room > 0 && (n < 0 || (size_t)n >= room))
+    b->data[b->len] = '\0';
   if (n < 0)
     b->failed = true;
+  else if ((size_t)n < room)
+    b->len += (size_t)n;
   else if (pai__buf_reserve(b, (size_t)n)) {
     (void)vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
     b->len += (size_t)n;

@@ -19,6 +19,7 @@ typedef struct pai__buf {
 
 void pai__buf_init(pai__buf *b, const pai_alloc *alloc);
 void pai__buf_dispose(pai__buf *b);
+void pai__buf_wipe(pai__buf *b);  /* likewise, and overwrites what was in it */
 void pai__buf_clear(pai__buf *b); /* empty again, memory kept, not failed */
 void pai__buf_cut(pai__buf *b, size_t len); /* shorter again, not failed */
 

@@ -14,7 +14,9 @@ struct pai_error {
   int code;
   pai__pos pos;
   bool retriable;
-  char *message; /* NULL: the code's own text */
+  int status;      /* of HTTP, or 0 */
+  const char *api; /* a literal, or NULL */
+  char *message;   /* NULL: the code's own text */
   char *help;
   char *pointer;
   pai_error *cause;
@@ -165,6 +167,16 @@ void pai__error_retriable(pai_error **err)
     e->retriable = true;
 }
 
+void pai__error_api(pai_error **err, int status, const char *api)
+{
+  pai_error *e = writable(err);
+
+  if (e == NULL)
+    return;
+  e->status = status;
+  e->api = api;
+}
+
 /* The row of `code`, or -1. */
 static int find_code(int code)
 {
@@ -216,6 +228,16 @@ uint32_t pai_error_column(const pai_error *err)
 const char *pai_error_pointer(const pai_error *err)
 {
   return err != NULL ? err->pointer : NULL;
+}
+
+const char *pai_error_api_code(const pai_error *err)
+{
+  return err != NULL ? err->api : NULL;
+}
+
+int pai_error_http_status(const pai_error *err)
+{
+  return err != NULL ? err->status : 0;
 }
 
 int pai_error_retriable(const pai_error *err)

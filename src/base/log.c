@@ -13,5 +13,8 @@ void pai__log_line(const pai__log *log, int level, const char *fmt, ...)
   va_start(ap, fmt);
   (void)vsnprintf(line, sizeof(line), fmt, ap);
   va_end(ap);
+  for (char *p = line; *p != '\0'; p++) /* others' words are in it */
+    if ((unsigned char)*p < ' ' || *p == 0x7f)
+      *p = ' ';
   log->cb(log->user_data, level, line);
 }

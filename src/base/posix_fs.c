@@ -57,6 +57,24 @@ static int make_dir(const char *path, pai_error **err)
   return pai__fail(err, PAI_EEXISTS, "%s is not a folder", path);
 }
 
+/* Mostly all but the last few are there. */
+enum { MOST_NEW = 3 };
+
+static bool make_last(char *path, int most)
+{
+  char *slash = strrchr(path, '/');
+  bool made;
+
+  if (mkdir(path, 0700) == 0)
+    return true;
+  if (errno != ENOENT || slash == NULL || slash == path || most == 1)
+    return false;
+  *slash = '\0';
+  made = make_last(path, most - 1);
+  *slash = '/';
+  return made && mkdir(path, 0700) == 0;
+}
+
 int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
                       pai_error **err)
 {
@@ -65,6 +83,10 @@ int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
 
   if (part == NULL)
     return pai__oom(err);
+  if (make_last(part, MOST_NEW)) {
+    pai__strfree(alloc, part);
+    return PAI_OK;
+  }
   for (char *slash = part; rc == PAI_OK;) {
     slash = strchr(slash + 1, '/');
     if (slash == NULL)
@@ -175,12 +197,6 @@ int pai__fs_absolute(char **out, const char *path, const pai_alloc *alloc,
 }
 
 /* --- files --------------------------------------------------------------- */
-
-int pai__fs_create(int *fd, const char *path, pai_error **err)
-{
-  *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  return *fd >= 0 ? PAI_OK : sys_fail(err, errno, "cannot write %s", path);
-}
 
 int pai__fs_write(int fd, const char *data, size_t len, const char *path,
                   pai_error **err)

@@ -18,8 +18,6 @@ int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
  * pai__strfree(). */
 int pai__fs_absolute(char **out, const char *path, const pai_alloc *alloc,
                      pai_error **err);
-/* Opens for writing, emptied, for this user only. */
-int pai__fs_create(int *fd, const char *path, pai_error **err);
 int pai__fs_write(int fd, const char *data, size_t len, const char *path,
                   pai_error **err);
 /* Appends a file to `out`, or standard input for "-"; more than `limit` bytes

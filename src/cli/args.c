@@ -36,26 +36,33 @@ static int wrong(const cli_verb *verb, const char *what, const char *word)
 
 const char *cli_values[CLI_VALUES];
 size_t cli_value_count;
+const char *cli_secret_files[CLI_VALUES];
+size_t cli_secret_file_count;
 
 /* False: it cannot be that, and that is said. */
 static bool take_value(const cli_verb *verb, const cli_option *o,
                        const char *value)
 {
   const char *equals = strchr(value, '=');
+  bool files = o->value == cli_secret_files;
+  size_t *count = files ? &cli_secret_file_count : &cli_value_count;
   const char *what = NULL;
 
-  if (o->value != NULL && o->value != cli_values) {
+  if (o->value != NULL && o->value != cli_values && !files) {
     *o->value = value;
     return true;
   }
-  if (o->value == NULL && (equals == NULL || equals == value))
+  if (files && (equals == NULL || equals == value || equals[1] == '\0'))
+    what = "this is not NAME=FILE";
+  else if (o->value == NULL && (equals == NULL || equals == value))
     what = "this is not NAME=VALUE";
-  else if (cli_value_count == CLI_VALUES)
+  else if (*count == CLI_VALUES)
     what = "this option was given more than 256 times";
+  /* A word that was meant as a secret is not repeated. */
   if (what != NULL)
-    (void)wrong(verb, what, value);
+    (void)wrong(verb, what, files ? "--secret-file" : value);
   else
-    cli_values[cli_value_count++] = value;
+    (files ? cli_secret_files : cli_values)[(*count)++] = value;
   return what == NULL;
 }
 

@@ -41,19 +41,47 @@ extern const cli_verb cli_when, cli_what_if, cli_fit;
 extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain,
   cli_sched_story;
 extern const cli_verb cli_at;
+extern const cli_verb cli_up, cli_down, cli_status;
+extern const cli_verb cli_serve_verb;
+extern const cli_verb cli_submit_verb, cli_list, cli_show, cli_logs, cli_stop;
+extern const cli_verb cli_wait, cli_why, cli_top, cli_retry, cli_clone, cli_rm,
+  cli_events;
+extern const cli_verb cli_exec, cli_attach, cli_ssh;
+extern const cli_verb cli_backup, cli_export;
+extern const cli_verb cli_login, cli_logout, cli_compat;
+extern const cli_verb cli_remote_list, cli_remote_show, cli_remote_add,
+  cli_remote_remove, cli_remote_use, cli_remote_import;
+extern const cli_verb cli_vc_list, cli_vc_show, cli_vc_add, cli_vc_set,
+  cli_vc_stop, cli_vc_start, cli_vc_remove;
+extern const cli_verb cli_node_list, cli_node_show, cli_node_drain,
+  cli_node_resume;
+extern const cli_verb cli_user_list, cli_user_show, cli_user_add, cli_user_set,
+  cli_user_passwd, cli_user_remove;
+extern const cli_verb cli_group_list, cli_group_show, cli_group_add,
+  cli_group_set, cli_group_remove;
+extern const cli_verb cli_storage_list, cli_storage_show, cli_storage_add,
+  cli_storage_remove;
+extern const cli_verb cli_token_list, cli_token_create, cli_token_revoke;
 
 typedef struct cli_option {
   const char *name;   /* long, without dashes */
   char letter;        /* or 0 */
   bool *flag;         /* set when given; NULL if it takes a value */
   const char **value; /* cli_values: any number of them; NULL, too: the same,
-                         and each is NAME=VALUE */
+                         and each is NAME=VALUE; cli_secret_files: each is
+                         NAME=FILE */
 } cli_option;
 
 /* What the one option of a verb got that may be given several times. */
 enum { CLI_VALUES = 256 };
 extern const char *cli_values[CLI_VALUES];
 extern size_t cli_value_count;
+/* The same of NAME=FILE. */
+extern const char *cli_secret_files[CLI_VALUES];
+extern size_t cli_secret_file_count;
+
+/* Runs a verb that words name (main.c); a NULL stands behind them. */
+int cli_dispatch(int count, char **words);
 
 /* Reads options and moves the other words to the front of argv.  Returns how
  * many words there are, or -1: wrong, and said so; -2: help was asked for and

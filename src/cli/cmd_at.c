@@ -179,8 +179,11 @@ static int find_view(int words, char **argv, size_t *view)
     return CLI_OK;
   if (words < views[*view].words)
     cli_misused(&cli_at, "why needs", "JOB");
-  else
-    cli_misused(&cli_at, "too many words", argv[views[*view].words]);
+  else {
+    cli_fail("too many words: %s", argv[views[*view].words]);
+    cli_help(stderr, "a log is named with --log LOG, or in OPENPAI_LOG; "
+                     "openpai at --help tells more");
+  }
   return CLI_USAGE;
 }
 

@@ -1,5 +1,7 @@
 /* cmd_doctor.c - what of the optional parts this machine has */
 #include "cells.h"
+#include "json.h"
+#include "remote.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,23 +15,19 @@ typedef struct part {
   const char *file;    /* or: may this user use it? */
   const char *gives;
   bool needed; /* without it no job runs */
-  bool used;   /* by this version; else it is only good to know */
 } part;
 
 static const part parts[] = {
   { .name = "bash",
     .program = "bash",
     .gives = "the shell every task runs in",
-    .needed = true,
-    .used = true },
+    .needed = true },
   { .name = "NVIDIA GPU",
     .file = "/dev/nvidia0",
-    .gives = "jobs that ask for GPUs",
-    .used = true },
+    .gives = "jobs that ask for GPUs" },
   { .name = "NVML",
     .library = "libnvidia-ml.so.1",
-    .gives = "GPU models, memory and health",
-    .used = true },
+    .gives = "GPU models, memory and health" },
   { .name = "bubblewrap",
     .program = "bwrap",
     .gives = "tasks that do not see each other's files in /tmp" },
@@ -37,8 +35,15 @@ static const part parts[] = {
     .program = "podman",
     .gives = "containers without root" },
   { .name = "docker", .program = "docker", .gives = "containers" },
-  { .name = "sshd", .program = "sshd", .gives = "logging in to tasks" },
+  { .name = "sshd",
+    .program = "sshd",
+    .gives = "logging in to tasks: the plugin ssh" },
 };
+
+typedef struct report {
+  char *bytes;
+  size_t len;
+} report;
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
@@ -84,9 +89,9 @@ static void print_text(const part *p, bool found, const char *where)
                       : p->needed ? "\033[1;31m"
                                   : "\033[2m";
 
-  (void)printf("  %s%-8s%s %-12s %s%s\n", cli_style(stdout, color),
+  (void)printf("  %s%-8s%s %-12s %s\n", cli_style(stdout, color),
                found ? "found" : "missing", cli_style(stdout, "\033[0m"),
-               p->name, p->gives, p->used ? "" : " (not used yet)");
+               p->name, p->gives);
   if (found)
     (void)printf("  %-8s %-12s at %s\n", "", "", where);
 }
@@ -96,9 +101,8 @@ static void print_json(const part *p, bool found, const char *where,
 {
   (void)printf("%s{\"name\":", first ? "" : ",");
   cli_json_string(stdout, p->name, strlen(p->name));
-  (void)printf(",\"found\":%s,\"needed\":%s,\"used\":%s,\"where\":",
-               found ? "true" : "false", p->needed ? "true" : "false",
-               p->used ? "true" : "false");
+  (void)printf(",\"found\":%s,\"needed\":%s,\"where\":",
+               found ? "true" : "false", p->needed ? "true" : "false");
   if (found)
     cli_json_string(stdout, where, strlen(where));
   else
@@ -217,18 +221,99 @@ static void print_gpus(bool json)
   pai_gpus_free(gpus);
 }
 
-static int run(int argc, char **argv)
-{
-  bool json = false, healthy = true;
-  const cli_option options[] = { { "json", 0, &json, NULL } };
-  int words = cli_options(&cli_doctor, options, 1, argc, argv);
+/* --- a root ------------------------------------------------------------------- */
 
-  if (words < 0)
-    return words == -2 ? CLI_OK : CLI_USAGE;
-  if (words > 0) {
-    cli_fail("doctor takes no argument: %s", argv[0]);
-    return CLI_USAGE;
+static int take_text(void *user_data, const char *bytes, size_t len)
+{
+  report *text = user_data;
+  char *more = realloc(text->bytes, text->len + len + 1);
+
+  if (more == NULL)
+    return PAI_ENOMEM;
+  memcpy(more + text->len, bytes, len);
+  text->bytes = more;
+  text->len += len;
+  more[text->len] = '\0';
+  return PAI_OK;
+}
+
+static void print_repaired(const char *root, const report *text)
+{
+  cli_json j;
+
+  if (!cli_json_read(&j, text->bytes, text->len))
+    return;
+  (void)printf("%s has a new database: %lld jobs, %lld rows", root,
+               (long long)cli_json_number(&j, 0, "jobs", 0),
+               (long long)cli_json_number(&j, 0, "rows", 0));
+  if (cli_json_number(&j, 0, "holes", 0) != 0)
+    (void)printf(", %lld holes where nothing could be read",
+                 (long long)cli_json_number(&j, 0, "holes", 0));
+  (void)printf("\nThe old one is kept as %s\n", cli_json_text(&j, 0, "aside"));
+  cli_json_free(&j);
+}
+
+static int repair(bool json)
+{
+  report text = { NULL, 0 };
+  pai_error *err = NULL;
+  char *root = cli_root_path();
+  int code = CLI_NO;
+
+  if (root == NULL)
+    return CLI_NO;
+  if (pai_platform_repair(root, take_text, &text, &err) < 0) {
+    cli_error(root, err);
+    pai_error_free(err);
+  } else {
+    code = CLI_OK;
+    if (json)
+      (void)printf("%s\n", text.bytes);
+    else
+      print_repaired(root, &text);
   }
+  free(text.bytes);
+  free(root);
+  return code;
+}
+
+/* Whether what is secret in it can be read. */
+static bool check_root(bool json)
+{
+  const char *root = cli_root != NULL ? cli_root : getenv("OPENPAI_ROOT");
+  pai_error *err = NULL;
+  bool good;
+  int rc;
+
+  if (root != NULL && root[0] == '\0')
+    root = NULL;
+  rc = pai_platform_check_key(root, &err);
+  good = rc == PAI_OK || rc == PAI_ENOTFOUND; /* no home, and so no root */
+  if (json)
+    (void)printf("],\"key\":%s", good ? "null" : "{\"message\":");
+  if (json && !good) {
+    const char *text = pai_error_message(err), *help = pai_error_help(err);
+    cli_json_string(stdout, text, strlen(text));
+    (void)printf(",\"help\":");
+    if (help != NULL)
+      cli_json_string(stdout, help, strlen(help));
+    else
+      (void)printf("null");
+    (void)putchar('}');
+  } else if (!good) {
+    (void)fflush(stdout);
+    cli_error(root, err);
+  }
+  pai_error_free(err);
+  return good;
+}
+
+/* --- the verb ------------------------------------------------------------------ */
+
+static int examine(bool json)
+{
+  bool healthy = true, root;
+
   if (json)
     (void)printf("{\"version\":\"%s\",\"parts\":[", pai_version());
   else
@@ -245,23 +330,50 @@ static int run(int argc, char **argv)
       print_text(&parts[i], found, where);
   }
   print_gpus(json);
+  root = check_root(json);
   if (json)
-    (void)printf("],\"healthy\":%s}\n", healthy ? "true" : "false");
+    (void)printf(",\"healthy\":%s}\n", healthy && root ? "true" : "false");
+  else if (healthy && !root)
+    (void)printf("Jobs can run here, but what is secret cannot be read.\n");
   else
     (void)printf("%s\n", healthy ? "Jobs can run here."
                                  : "Jobs cannot run here: install what is "
                                    "needed.");
-  return healthy ? CLI_OK : CLI_NO;
+  return healthy && root ? CLI_OK : CLI_NO;
+}
+
+static int run(int argc, char **argv)
+{
+  bool json = false, wants_repair = false;
+  const cli_option options[] = { { "json", 0, &json, NULL },
+                                 { "repair", 0, &wants_repair, NULL },
+                                 { "root", 0, NULL, &cli_root } };
+  int words = cli_options(&cli_doctor, options, 3, argc, argv);
+
+  if (words < 0)
+    return words == -2 ? CLI_OK : CLI_USAGE;
+  if (words > 0) {
+    cli_fail("doctor takes no argument: %s", argv[0]);
+    return CLI_USAGE;
+  }
+  return wants_repair ? repair(json) : examine(json);
 }
 
 const cli_verb cli_doctor = {
   .name = "doctor",
   .brief = "Show what of the optional parts this machine has",
-  .usage = "[--json]",
+  .usage = "[--json] [--repair] [--root DIR]",
   .help =
-    "  --json    one JSON object\n"
+    "  --json      one JSON object\n"
+    "  --repair    make a new database of what can be read in a platform's\n"
+    "              broken one, which is kept beside it\n"
+    "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
+    "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
     "  -h, --help\n\n"
-    "Exit code: 0 jobs can run; 1 something needed is missing, or output\n"
-    "cannot be written; 2 usage.\n",
+    "It also says when the root's key is gone, or does not open what is\n"
+    "secret in its database.\n\n"
+    "Exit code: 0 jobs can run, or it is repaired; 1 something needed or\n"
+    "the key is missing, nothing could be repaired, or output cannot be\n"
+    "written; 2 usage.\n",
   .run = run,
 };

@@ -277,6 +277,21 @@ static int print_reports(const words *w, const sim_case *cases, size_t count)
   return code;
 }
 
+/* Before it takes hours: what is there already stays as it is. */
+static bool can_write(const char *name)
+{
+  FILE *file;
+
+  if (name == NULL || strcmp(name, "-") == 0)
+    return true;
+  file = fopen(name, "ab");
+  if (file == NULL)
+    cli_fail("cannot write %s: %s", name, strerror(errno));
+  else
+    (void)fclose(file);
+  return file != NULL;
+}
+
 static int simulate(const words *w, sim_plan *p, sim_case *cases, size_t count)
 {
   unsigned shown = 0;
@@ -316,6 +331,8 @@ static int run_words(const words *w, sim_case *cases, size_t count)
   p.options.strict = w->strict;
   p.options.estimates = w->estimates;
   p.verbose = w->verbose;
+  if (!can_write(w->csv) || !can_write(w->html))
+    return CLI_USAGE;
   code = cli_source_open(&source, &name, 1, NULL, false);
   if (code == CLI_OK && source.cluster == NULL)
     code = cli_source_to_cluster(&source, NULL);

@@ -1,5 +1,6 @@
 /* cmd_what_if.c - what changes would do */
 #include "future.h"
+#include "ranges.h"
 #include "source.h"
 
 #include <errno.h>
@@ -23,9 +24,10 @@ typedef struct asked {
 typedef struct changes {
   given given[MOST];
   size_t n;
-  pai_sched_event events[MOST + 1];
+  pai_sched_event *events;
+  char **nodes; /* that events point at */
   asked asked[MOST];
-  size_t nevents, nasked;
+  size_t nevents, events_cap, nnodes, nodes_cap, nasked;
   pai_cluster *cluster; /* as it is to be, or NULL */
   uint64_t next_id;
 } changes;
@@ -320,6 +322,56 @@ static int take_config(changes *c, const char *name)
   return code;
 }
 
+/* Room for one more. */
+static bool make_room(void **list, size_t len, size_t *cap, size_t size)
+{
+  void *more;
+
+  if (len < *cap)
+    return true;
+  more = realloc(*list, (*cap * 2 + 16) * size);
+  if (more == NULL) {
+    cli_fail("out of memory");
+    return false;
+  }
+  *list = more;
+  *cap = *cap * 2 + 16;
+  return true;
+}
+
+static int add_event(changes *c, const pai_sched_event *e)
+{
+  void *list = c->events;
+
+  if (!make_room(&list, c->nevents, &c->events_cap, sizeof(*c->events)))
+    return CLI_NO;
+  c->events = list;
+  c->events[c->nevents++] = *e;
+  return CLI_OK;
+}
+
+static int drain_one(void *user_data, const char *name)
+{
+  changes *c = user_data;
+  void *list = c->nodes;
+  pai_sched_event e = { .struct_size = sizeof(e),
+                        .kind = PAI_SCHED_NODE,
+                        .gpu = -1,
+                        .number = PAI_NODE_DRAIN,
+                        .text = "what if" };
+
+  if (!make_room(&list, c->nnodes, &c->nodes_cap, sizeof(*c->nodes)))
+    return CLI_NO;
+  c->nodes = list;
+  e.node = c->nodes[c->nnodes] = strdup(name);
+  if (e.node == NULL) {
+    cli_fail("out of memory");
+    return CLI_NO;
+  }
+  c->nnodes++;
+  return add_event(c, &e);
+}
+
 static int take_one(changes *c, const future *f, const given *g)
 {
   pai_sched_event e = { .struct_size = sizeof(e), .gpu = -1 };
@@ -331,24 +383,19 @@ static int take_one(changes *c, const future *f, const given *g)
     return take_cluster(c, f, g->value, NULL);
   if (strcmp(g->option, "vc") == 0)
     return take_cluster(c, f, NULL, g->value);
+  if (strcmp(g->option, "drain") == 0)
+    return cli_ranges(g->value, drain_one, c);
   if (strcmp(g->option, "submit") == 0) {
     code = strchr(g->value, '=') != NULL ? take_request(c, g->value, &e)
                                          : take_file(c, g->value, &e);
   } else if (strcmp(g->option, "policy") == 0) {
     code = take_policy((char *)g->value, &e); /* of argv */
-  } else if (strcmp(g->option, "kill") == 0) {
+  } else {
     e.kind = PAI_SCHED_CANCEL;
     e.instance = PAI_SCHED_ALL;
     code = future_find(f, g->value, &e.id);
-  } else {
-    e.kind = PAI_SCHED_NODE;
-    e.node = g->value;
-    e.number = PAI_NODE_DRAIN;
-    e.text = "what if";
   }
-  if (code == CLI_OK)
-    c->events[c->nevents++] = e;
-  return code;
+  return code == CLI_OK ? add_event(c, &e) : code;
 }
 
 static bool is_of_cluster(const given *g)
@@ -368,11 +415,11 @@ static int make_events(changes *c, const future *f)
   for (size_t i = 0; i < c->n && code == CLI_OK; i++)
     if (is_of_cluster(&c->given[i]))
       code = take_one(c, f, &c->given[i]);
-  if (c->cluster != NULL)
-    c->events[c->nevents++] =
-      (pai_sched_event){ .struct_size = sizeof(c->events[0]),
-                         .kind = PAI_SCHED_CLUSTER,
-                         .cluster = c->cluster };
+  if (code == CLI_OK && c->cluster != NULL)
+    code =
+      add_event(c, &(pai_sched_event){ .struct_size = sizeof(c->events[0]),
+                                       .kind = PAI_SCHED_CLUSTER,
+                                       .cluster = c->cluster });
   for (size_t i = 0; i < c->n && code == CLI_OK; i++)
     if (!is_of_cluster(&c->given[i]))
       code = take_one(c, f, &c->given[i]);
@@ -417,6 +464,10 @@ static int answer(changes *c, future *f, bool force)
     code = tell(f, c, force);
   for (size_t i = 0; i < c->nasked; i++)
     free(c->asked[i].words);
+  for (size_t i = 0; i < c->nnodes; i++)
+    free(c->nodes[i]);
+  free(c->nodes);
+  free(c->events);
   pai_cluster_free(c->cluster);
   future_close(f);
   return code;
@@ -460,7 +511,7 @@ const cli_verb cli_what_if = {
     "duration=2h\",\n"
     "                   or the one in a file, as the log has it\n"
     "  --kill JOB       the request of that number or name is cancelled\n"
-    "  --drain NODE     the node takes nothing new\n"
+    "  --drain NODES    the nodes take nothing new, as n3 or n[1-8,10]\n"
     "  --add NODES      nodes are added, as \"2x gpu:8:h100\" or \"2x SKU\"\n"
     "  --vc NAME=SHARE  a virtual cluster has so many cells, as dgx:12\n"
     "  --policy P       another policy decides, or P:OPTIONS with a JSON "

@@ -13,6 +13,7 @@ static const struct {
   { "bad-hostname", "A machine cannot be called so" },
   { "bad-item", "An item is not as its type asks" },
   { "bad-name", "A name has characters that it may not have" },
+  { "bad-part", "A virtual cluster cannot have such a part of the whole" },
   { "bad-quantity", "An amount is not as Kubernetes writes it" },
   { "bad-range", "A range of names cannot be read" },
   { "bad-role", "A role of a machine is neither true nor false" },

@@ -16,10 +16,10 @@ enum {
 
 typedef struct reading {
   future *f;
-  unsigned long line;
-  size_t step, next; /* bytes between two questions; when the next one is */
-  size_t len;        /* of the log, in bytes */
-  uint64_t spent;    /* of WORK */
+  unsigned long line; /* from 1 */
+  size_t step, next;  /* bytes between two questions; when the next one is */
+  size_t len;         /* of the log, in bytes */
+  uint64_t spent;     /* of WORK */
   struct {
     pai_forecast *forecast;
     uint64_t id;
@@ -32,68 +32,6 @@ int future_fail(pai_error *err)
   cli_error(NULL, err);
   pai_error_free(err);
   return CLI_NO;
-}
-
-/* --- one line ------------------------------------------------------------- */
-
-static int fail_line(const reading *r, pai_error *err)
-{
-  const char *help = pai_error_help(err);
-
-  cli_print(stderr, cli_shown_name(r->f->log));
-  (void)fprintf(stderr, ":%lu:", r->line);
-  if (pai_error_column(err) != 0)
-    (void)fprintf(stderr, "%u:", pai_error_column(err));
-  (void)fputc(' ', stderr);
-  cli_level(stderr, PAI_LOG_ERROR, pai_error_message(err));
-  (void)fputc('\n', stderr);
-  if (help != NULL)
-    cli_help(stderr, help);
-  pai_error_free(err);
-  return CLI_NO;
-}
-
-/* Is it only the beginning of an object?  Then it was being written. */
-static bool is_cut(const char *line, size_t len)
-{
-  bool quoted = false;
-  int depth = 0;
-
-  for (size_t i = 0; i < len; i++)
-    if (quoted && line[i] == '\\')
-      i++;
-    else if (line[i] == '"')
-      quoted = !quoted;
-    else if (!quoted && line[i] == '{')
-      depth++;
-    else if (!quoted && line[i] == '}')
-      depth--;
-  return quoted || depth > 0;
-}
-
-static bool is_snapshot(const char *line, size_t len)
-{
-  static const char head[] = "{\"snapshot\":";
-
-  return len >= sizeof(head) && memcmp(line, head, sizeof(head) - 1) == 0;
-}
-
-static int take(reading *r, const char *line, size_t len, pai_error **err)
-{
-  future *f = r->f;
-  pai_sched *loaded;
-  int rc;
-
-  if (f->sched == NULL || is_snapshot(line, len)) {
-    rc = pai_sched_load(&loaded, line, len, NULL, err);
-    if (rc < 0)
-      return rc;
-    pai_sched_free(f->sched);
-    f->sched = loaded;
-    return 0;
-  }
-  rc = pai_history_line(f->learned, f->sched, line, len, err);
-  return rc < 0 ? rc : pai_sched_send_json(f->sched, line, len, err);
 }
 
 /* --- forecasts that came true ------------------------------------------------ */
@@ -199,33 +137,56 @@ static void compare(reading *r, int decisions, size_t at)
 
 /* --- the log -------------------------------------------------------------- */
 
+static bool is_snapshot(const char *line, size_t len)
+{
+  static const char head[] = "{\"snapshot\":";
+
+  return len >= sizeof(head) && memcmp(line, head, sizeof(head) - 1) == 0;
+}
+
+/* What a line teaches is known before it is taken; whether it is one at all is
+ * for the log to say. */
+static int take(reading *r, const char *line, size_t len, pai_error **err)
+{
+  future *f = r->f;
+  pai_error *wrong = NULL;
+  int rc, learned = PAI_OK;
+
+  if (f->sched != NULL && len != 0 && !is_snapshot(line, len))
+    learned = pai_history_line(f->learned, f->sched, line, len, &wrong);
+  rc = pai_replay_step_until(f->read.replay, INT64_MAX, err);
+  f->sched = pai_replay_sched(f->read.replay);
+  if (rc == 1 && learned < 0) {
+    *err = wrong;
+    return learned;
+  }
+  pai_error_free(wrong);
+  return rc;
+}
+
 static int read_lines(reading *r, const char *text, size_t len)
 {
   const char *end = text + len, *at = text, *next;
+  pai_error *err = NULL;
+  int rc = 1;
 
-  for (; at < end; at = next) {
+  if (len == 0)
+    return pai_replay_step(r->f->read.replay, &err) < 0
+             ? sched_log_fail(&r->f->read, err)
+             : CLI_NO;
+  for (; at < end && rc == 1; at = next) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
-    size_t n = (size_t)((newline != NULL ? newline : end) - at);
-    pai_error *err = NULL;
-    int rc;
 
     next = newline != NULL ? newline + 1 : end;
     r->line++;
-    if (n == 0)
-      continue;
-    rc = take(r, at, n, &err);
-    if (rc < 0 && newline == NULL && r->f->sched != NULL && is_cut(at, n)) {
-      pai_error_free(err);
-      break;
-    }
+    rc = take(r, at, (size_t)((newline != NULL ? newline : end) - at), &err);
     if (rc < 0)
-      return fail_line(r, err);
-    compare(r, rc, (size_t)(next - text));
+      return sched_log_fail(&r->f->read, err);
+    if (rc == 1)
+      compare(r, (int)pai_replay_decisions(r->f->read.replay),
+              (size_t)(next - text));
   }
-  if (r->f->sched != NULL)
-    return CLI_OK;
-  cli_fail("%s: this log is empty", cli_shown_name(r->f->log));
-  return CLI_NO;
+  return CLI_OK;
 }
 
 static int read_log(future *f)
@@ -244,12 +205,15 @@ static int read_log(future *f)
   r.step = f->quick || len < SHORT ? 0 : len / (ASKED + ASKED / 4);
   r.next = len / 5;
   r.len = len;
-  code = read_lines(&r, text, len);
+  f->text = text;
+  f->read.name = f->log;
+  code = sched_log_open_text(&f->read, text, len);
+  if (code == CLI_OK)
+    code = read_lines(&r, text, len);
   if (code == CLI_OK)
     miss(&r);
   for (size_t i = 0; i < r.nasked; i++)
     pai_forecast_free(r.asked[i].forecast);
-  free(text);
   return code;
 }
 
@@ -322,7 +286,9 @@ int future_open(const cli_verb *verb, future *f)
   f->options = (pai_forecast_options)PAI_FORECAST_OPTIONS_INIT;
   f->options.runs = (uint32_t)runs;
   f->options.seed = seed;
-  f->options.arrivals = f->arrivals;
+  f->options.arrivals = f->no_arrivals ? PAI_ARRIVALS_NONE
+                        : f->arrivals  ? PAI_ARRIVALS_ALL
+                                       : PAI_ARRIVALS_KNOWN;
   if (pai_history_new(&f->learned, NULL, NULL) < 0) {
     cli_fail("out of memory");
     return CLI_NO;
@@ -335,7 +301,8 @@ int future_open(const cli_verb *verb, future *f)
 void future_close(future *f)
 {
   pai_history_free(f->learned);
-  pai_sched_free(f->sched);
+  sched_log_close(&f->read);
+  free(f->text);
 }
 
 int future_find(const future *f, const char *word, uint64_t *id)

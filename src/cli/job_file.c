@@ -7,6 +7,23 @@
 
 enum { MOST = 4 << 20 }; /* what the library takes */
 
+const char *cli_job_runtime;
+
+bool cli_job_runtime_good(const cli_verb *verb)
+{
+  static const char *const names[] = { "auto", "process", "bwrap", "podman",
+                                       "docker" };
+
+  if (cli_job_runtime == NULL)
+    return true;
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    if (strcmp(cli_job_runtime, names[i]) == 0)
+      return true;
+  cli_misused(verb, "--runtime is auto, process, bwrap, podman or docker",
+              cli_job_runtime);
+  return false;
+}
+
 int cli_version(const char *word)
 {
   if (word == NULL)
@@ -28,20 +45,34 @@ int cli_read(char **text, size_t *len, const char *name)
 
 /* --- checking ---------------------------------------------------------------- */
 
-/* The text with the command line's parameters in it, as a draft. */
+/* The text with what the command line says in it, as a draft. */
 static int change(pai_draft **draft, char **names, const char *text,
                   size_t len, const pai_spec_options *options, pai_error **err)
 {
   int rc = pai_draft_new(draft, text, len, options, err);
 
-  if (rc == PAI_OK)
+  if (rc == PAI_OK && cli_value_count > 0) {
     *names = cli_parameters_names(*draft);
-  if (rc == PAI_OK)
     rc = cli_parameters_set(draft, options, err);
+  }
+  if (rc == PAI_OK && cli_job_runtime != NULL)
+    rc = pai_draft_set_text(*draft, "/extras/openpai/runtime", cli_job_runtime,
+                            strlen(cli_job_runtime), err);
   return rc;
 }
 
-/* Checks a valid file once more, with the parameters. */
+static bool keep_text(cli_job_file *job, const char *text, size_t len)
+{
+  job->text = malloc(len + 1);
+  if (job->text == NULL)
+    return false;
+  memcpy(job->text, text, len);
+  job->text[len] = '\0';
+  job->len = len;
+  return true;
+}
+
+/* Checks a valid file once more, with that. */
 static int check_changed(cli_job_file *job, const char *text, size_t len,
                          const pai_spec_options *options, bool want_spec,
                          pai_error **err)
@@ -57,6 +88,8 @@ static int check_changed(cli_job_file *job, const char *text, size_t len,
     rc = pai_spec_check(&job->file.report, want_spec ? &job->spec : NULL, text,
                         len, options, err);
   }
+  if (rc == PAI_OK && job->spec != NULL)
+    rc = keep_text(job, text, len) ? PAI_OK : PAI_ENOMEM;
   if (rc == PAI_OK)
     cli_parameters_tell(job->file.report, names);
   pai_draft_free(draft);
@@ -68,7 +101,7 @@ static int check(cli_job_file *job, const char *text, size_t len,
                  const pai_spec_options *options, bool want_spec,
                  pai_error **err)
 {
-  bool change = cli_value_count > 0;
+  bool change = cli_value_count > 0 || cli_job_runtime != NULL;
   int rc;
 
   rc =
@@ -77,7 +110,7 @@ static int check(cli_job_file *job, const char *text, size_t len,
   /* What is wrong without them is told in the file's own words. */
   if (rc < 0 || !change || !pai_report_valid(job->file.report))
     return rc;
-  if (pai_report_version(job->file.report) != 1)
+  if (pai_report_version(job->file.report) != 1 || cli_value_count == 0)
     return check_changed(job, text, len, options, want_spec, err);
   pai_report_free(job->file.report);
   job->file.report = NULL;
@@ -87,22 +120,38 @@ static int check(cli_job_file *job, const char *text, size_t len,
   return PAI_OK;
 }
 
+void cli_job_file_take(cli_job_file *job, const char *name, const char *text,
+                       size_t len, const pai_spec_options *options,
+                       bool want_spec)
+{
+  pai_error *err = NULL;
+
+  *job = (cli_job_file){ .file = { .name = name } };
+  if (check(job, text, len, options, want_spec, &err) < 0)
+    (void)snprintf(job->file.why, sizeof(job->file.why), "cannot check %s: %s",
+                   cli_shown_name(name), pai_error_message(err));
+  else if (job->spec != NULL && job->text == NULL &&
+           !keep_text(job, text, len)) {
+    pai_spec_unref(job->spec);
+    job->spec = NULL;
+    (void)snprintf(job->file.why, sizeof(job->file.why), "out of memory");
+  }
+  pai_error_free(err);
+}
+
 void cli_job_file_open(cli_job_file *job, const char *name,
                        const pai_spec_options *options, bool want_spec)
 {
-  pai_error *err = NULL;
   char *text = NULL;
   size_t len = 0;
-  int error;
+  int error = cli_read_file(&text, &len, name, MOST);
 
-  *job = (cli_job_file){ .file = { .name = name } };
-  error = cli_read_file(&text, &len, name, MOST);
-  if (error != 0)
+  if (error == 0) {
+    cli_job_file_take(job, name, text, len, options, want_spec);
+  } else {
+    *job = (cli_job_file){ .file = { .name = name } };
     cli_read_why(job->file.why, sizeof(job->file.why), name, error);
-  else if (check(job, text, len, options, want_spec, &err) < 0)
-    (void)snprintf(job->file.why, sizeof(job->file.why), "cannot check %s: %s",
-                   cli_shown_name(name), pai_error_message(err));
-  pai_error_free(err);
+  }
   free(text);
 }
 
@@ -110,11 +159,11 @@ void cli_job_file_close(cli_job_file *job)
 {
   pai_spec_unref(job->spec);
   pai_report_free(job->file.report);
+  free(job->text);
 }
 
-int cli_job_file_need(cli_job_file *job, const char *name)
+int cli_job_file_judge(const cli_job_file *job, const char *name)
 {
-  cli_job_file_open(job, name, NULL, true);
   if (job->file.report == NULL) {
     cli_say(PAI_LOG_ERROR, job->file.why);
     return CLI_USAGE;
@@ -123,4 +172,10 @@ int cli_job_file_need(cli_job_file *job, const char *name)
     return CLI_OK;
   cli_print_findings(stderr, name, job->file.report);
   return CLI_NO;
+}
+
+int cli_job_file_need(cli_job_file *job, const char *name)
+{
+  cli_job_file_open(job, name, NULL, true);
+  return cli_job_file_judge(job, name);
 }

@@ -7,6 +7,8 @@
 typedef struct cli_job_file {
   cli_file file;
   pai_spec *spec; /* NULL unless it is valid */
+  char *text;     /* of the file, with the parameters; NULL as the spec */
+  size_t len;
 } cli_job_file;
 
 /* Reads the file at `name`, or standard input for "-", and checks it; makes a
@@ -14,12 +16,24 @@ typedef struct cli_job_file {
  * whatever came of it. */
 void cli_job_file_open(cli_job_file *job, const char *name,
                        const pai_spec_options *options, bool want_spec);
+/* The same of a text that is there already. */
+void cli_job_file_take(cli_job_file *job, const char *name, const char *text,
+                       size_t len, const pai_spec_options *options,
+                       bool want_spec);
 void cli_job_file_close(cli_job_file *job);
+
+/* --runtime of a verb that submits: stands in the place of the file's; NULL:
+ * as the file says. */
+extern const char *cli_job_runtime;
+/* False, and told: it is none. */
+bool cli_job_runtime_good(const cli_verb *verb);
 
 /* The same for a verb that can only go on with a valid file: tells on stderr
  * what is wrong.  Returns CLI_OK; CLI_NO: it is invalid; CLI_USAGE: it could
  * not be read. */
 int cli_job_file_need(cli_job_file *job, const char *name);
+/* What cli_job_file_need() makes of one that was opened or taken. */
+int cli_job_file_judge(const cli_job_file *job, const char *name);
 
 /* The bytes of a file, or of standard input for "-", for free(): CLI_OK, or
  * CLI_USAGE and told why.  What is longer than any job file is cut. */

@@ -1,12 +1,73 @@
 /* main.c - finds the verb and runs it */
-#include "cli.h"
+#include "remote.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const cli_verb *const verbs[] = {
   &cli_run,
+  &cli_submit_verb,
+  &cli_list,
+  &cli_show,
+  &cli_logs,
+  &cli_exec,
+  &cli_attach,
+  &cli_ssh,
+  &cli_why,
+  &cli_wait,
+  &cli_stop,
+  &cli_retry,
+  &cli_clone,
+  &cli_rm,
+  &cli_events,
+  &cli_top,
+  &cli_up,
+  &cli_serve_verb,
+  &cli_down,
+  &cli_status,
+  &cli_backup,
+  &cli_export,
+  &cli_login,
+  &cli_logout,
+  &cli_remote_list,
+  &cli_remote_show,
+  &cli_remote_add,
+  &cli_remote_remove,
+  &cli_remote_use,
+  &cli_remote_import,
+  &cli_compat,
+
+  &cli_vc_list,
+  &cli_vc_show,
+  &cli_vc_add,
+  &cli_vc_set,
+  &cli_vc_stop,
+  &cli_vc_start,
+  &cli_vc_remove,
+  &cli_node_list,
+  &cli_node_show,
+  &cli_node_drain,
+  &cli_node_resume,
+  &cli_user_list,
+  &cli_user_show,
+  &cli_user_add,
+  &cli_user_set,
+  &cli_user_passwd,
+  &cli_user_remove,
+  &cli_group_list,
+  &cli_group_show,
+  &cli_group_add,
+  &cli_group_set,
+  &cli_group_remove,
+  &cli_token_list,
+  &cli_token_create,
+  &cli_token_revoke,
+  &cli_storage_list,
+  &cli_storage_show,
+  &cli_storage_add,
+  &cli_storage_remove,
   &cli_doctor,
   &cli_at,
   &cli_spec_check,
@@ -38,6 +99,13 @@ static const cli_verb *const verbs[] = {
 static const struct {
   const char *name, *what;
 } groups[] = {
+  { "remote", "Verbs for servers elsewhere, known by aliases." },
+  { "vc", "Verbs for virtual clusters, parts of the platform's machine." },
+  { "node", "Verbs for machines of the platform." },
+  { "user", "Verbs for who may ask the platform." },
+  { "group", "Verbs for groups of users, and what they may." },
+  { "token", "Verbs for what programs ask the platform with." },
+  { "storage", "Verbs for storages that jobs may use." },
   { "spec", "Verbs for job files." },
   { "cluster", "Verbs for machines: this one, and many together." },
   { "sched", "Verbs for schedulers." },
@@ -100,12 +168,19 @@ static void print_overview(FILE *out, const char *group)
       what = groups[i].what;
   (void)fprintf(out, "usage: openpai %s%sVERB [OPTIONS] [ARGUMENTS]\n\n%s\n\n",
                 group != NULL ? group : "", group != NULL ? " " : "", what);
-  for (size_t i = 0; i < VERBS; i++)
+  for (size_t i = 0; i < VERBS; i++) {
     if (group == NULL || is_of(verbs[i], group))
       (void)fprintf(out, "  %-19s %s\n", verbs[i]->name, verbs[i]->brief);
+    /* It is longer than stdio's buffer: why it cannot be written is known only
+     * by who writes that. */
+    if (i % 16 == 15 && out == stdout && !cli_written())
+      return;
+  }
   if (group == NULL)
     (void)fprintf(out, "  %-19s %s\n\n%s\n", "help",
                   "Explain a verb: openpai help run",
+                  "--cluster ALIAS, before or after a verb, asks a server "
+                  "elsewhere: openpai help login.\n"
                   "openpai --version prints the version.");
 }
 
@@ -196,18 +271,172 @@ static int run_words(int count, char **words)
   return unknown(count, words);
 }
 
+/* A value of --NAME, as "--NAME VALUE" or "--NAME=VALUE"; how many words that
+ * are, 0: it is another word. */
+static int read_global(const char *name, int count, char **words,
+                       const char **value)
+{
+  size_t len = strlen(name);
+
+  if (count == 0 || strncmp(words[0], name, len) != 0)
+    return 0;
+  if (words[0][len] == '=') {
+    *value = words[0] + len + 1;
+    return 1;
+  }
+  if (words[0][len] != '\0' || count < 2)
+    return 0;
+  *value = words[1];
+  return 2;
+}
+
+/* --root DIR and --cluster ALIAS before the verb. */
+static void take_globals(int *count, char ***words)
+{
+  int used;
+
+  do {
+    used = read_global("--root", *count, *words, &cli_root);
+    if (used == 0)
+      used = read_global("--cluster", *count, *words, &cli_cluster);
+    *count -= used;
+    *words += used;
+  } while (used > 0);
+}
+
+/* --cluster ALIAS behind the verb is taken out, up to a "--". */
+static void take_cluster(int *count, char **words)
+{
+  int kept = 0, i = 0;
+
+  while (i < *count && strcmp(words[i], "--") != 0) {
+    int used = read_global("--cluster", *count - i, words + i, &cli_cluster);
+    if (used == 0)
+      words[kept++] = words[i++];
+    i += used;
+  }
+  while (i < *count)
+    words[kept++] = words[i++];
+  words[kept] = NULL; /* a command ends there, for who does not count */
+  *count = kept;
+}
+
+/* Whether a verb asks a platform, which may be another machine's. */
+static bool asks_platform(const cli_verb *verb)
+{
+  static const cli_verb *const asking[] = {
+    &cli_run,  &cli_submit_verb, &cli_list,   &cli_show,   &cli_logs,
+    &cli_exec, &cli_attach,      &cli_ssh,    &cli_why,    &cli_wait,
+    &cli_stop, &cli_retry,       &cli_clone,  &cli_rm,     &cli_events,
+    &cli_top,  &cli_login,       &cli_logout, &cli_compat,
+  };
+  static const char *const of[] = { "vc",    "node",    "user",  "group",
+                                    "token", "storage", "remote" };
+
+  for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
+    if (verb == asking[i])
+      return true;
+  for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+    if (is_of(verb, of[i]))
+      return true;
+  return false;
+}
+
+/* `sim` has a --cluster of its own: a file.  What the old programs' words have
+ * may be a job's command. */
+static bool has_own_cluster(const cli_verb *verb)
+{
+  return is_of(verb, "sim") || verb == &cli_compat;
+}
+
+/* False, and told: the verb cannot be asked of the server that is named. */
+static bool settle_cluster(const cli_verb *verb, int count, char **words)
+{
+  int last = 0;
+
+  while (last < count && strcmp(words[last], "--") != 0)
+    last++;
+  if (!has_own_cluster(verb) && last > 0 &&
+      strcmp(words[last - 1], "--cluster") == 0) {
+    cli_misused(verb, "this option needs a value", words[last - 1]);
+    return false;
+  }
+  if (cli_cluster != NULL && cli_root != NULL) {
+    cli_misused(verb, "a server is elsewhere, not in a root",
+                "--root with --cluster");
+    return false;
+  }
+  if (asks_platform(verb))
+    return true;
+  if (cli_cluster != NULL && strcmp(cli_cluster, CLI_HERE) != 0) {
+    cli_fail("%s is done on this machine, not at the server %s", verb->name,
+             cli_cluster);
+    cli_help(stderr, "leave out --cluster, or do it on that machine");
+    return false;
+  }
+  cli_cluster = CLI_HERE; /* whatever server is used else */
+  return true;
+}
+
+int cli_dispatch(int count, char **words)
+{
+  int used = 0;
+  const cli_verb *verb = find_verb(count, words, &used);
+
+  if (verb == NULL)
+    return run_words(count, words);
+  words += used;
+  count -= used;
+  if (!has_own_cluster(verb))
+    take_cluster(&count, words);
+  if (!settle_cluster(verb, count, words))
+    return verb == &cli_run || verb == &cli_wait || verb == &cli_exec
+             ? CLI_BROKEN
+             : CLI_USAGE;
+  return verb->run(count + 1, words - 1);
+}
+
+/* Called by a link with the name of an old program: its words. */
+static const char *old_program(int argc, char **argv)
+{
+  const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+  const char *name = slash != NULL ? slash + 1 : argc > 0 ? argv[0] : "";
+
+  return strcmp(name, "pai") == 0 || strcmp(name, "opai") == 0 ? name : NULL;
+}
+
+/* "compat", the program, and its words. */
+static int run_old(const char *program, int count, char **words)
+{
+  char **more = (char **)malloc(((size_t)count + 3) * sizeof(*more));
+  int code;
+
+  if (more == NULL) {
+    cli_fail("out of memory");
+    return CLI_NO;
+  }
+  more[0] = (char *)cli_compat.name;
+  more[1] = (char *)program;
+  memcpy((void *)(more + 2), (void *)words, (size_t)count * sizeof(*more));
+  more[count + 2] = NULL;
+  code = cli_dispatch(count + 2, more);
+  free((void *)more);
+  return code;
+}
+
 int main(int argc, char **argv)
 {
   int count = argc > 0 ? argc - 1 : 0, used = 0, code;
+  const char *old = old_program(argc, argv);
   char **words = argv + argc - count;
-  const cli_verb *verb = find_verb(count, words, &used);
+  const cli_verb *verb;
 
   fill_standard_streams();
-  if (verb != NULL)
-    code = verb->run(count - used + 1, words + used - 1);
-  else
-    code = run_words(count, words);
+  if (old == NULL)
+    take_globals(&count, &words);
+  verb = old == NULL ? find_verb(count, words, &used) : NULL;
+  code = old == NULL ? cli_dispatch(count, words) : run_old(old, count, words);
   if (cli_written())
     return code;
-  return verb == &cli_run ? CLI_BROKEN : CLI_NO;
+  return verb == &cli_run || verb == &cli_wait ? CLI_BROKEN : CLI_NO;
 }

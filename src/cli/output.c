@@ -9,18 +9,7 @@ enum { LONGEST_LINE = 1 << 20 }; /* longer ones are cut into several */
 static const char *const colors[] = { "\033[36m", "\033[33m", "\033[35m",
                                       "\033[32m", "\033[34m", "\033[31m" };
 
-/* What a task has just written on one stream. */
-typedef struct piece {
-  const char *role;
-  uint32_t index;
-  int stream;
-  const char *text;
-  size_t len;
-} piece;
-
-/* The number of a task in the job, roles in the order of the file. */
-static size_t task_number(const pai_spec *spec, const char *role,
-                          uint32_t index)
+size_t cli_task_number(const pai_spec *spec, const char *role, uint32_t index)
 {
   size_t number = index;
 
@@ -54,9 +43,9 @@ void cli_output_dispose(cli_output *out)
   free(out->lines);
 }
 
-static cli_line *find_line(const cli_output *out, const piece *p)
+static cli_line *find_line(const cli_output *out, const cli_piece *p)
 {
-  size_t number = task_number(out->spec, p->role, p->index);
+  size_t number = cli_task_number(out->spec, p->role, p->index);
 
   return &out->lines[number * 2 + (p->stream == 2)];
 }
@@ -81,10 +70,10 @@ static bool keep(cli_line *line, const char *text, size_t len)
 /* --- as lines ----------------------------------------------------------- */
 
 /* Prints what was kept and `len` bytes of the piece as one line. */
-static void print_line(const cli_output *out, cli_line *kept, const piece *p,
-                       size_t len)
+static void print_line(const cli_output *out, cli_line *kept,
+                       const cli_piece *p, size_t len)
 {
-  size_t number = task_number(out->spec, p->role, p->index);
+  size_t number = cli_task_number(out->spec, p->role, p->index);
   const char *color = colors[number % (sizeof(colors) / sizeof(colors[0]))];
   char name[300];
 
@@ -99,7 +88,7 @@ static void print_line(const cli_output *out, cli_line *kept, const piece *p,
   kept->len = 0;
 }
 
-static void add_lines(const cli_output *out, cli_line *kept, piece p)
+static void add_lines(const cli_output *out, cli_line *kept, cli_piece p)
 {
   const char *newline;
 
@@ -116,52 +105,19 @@ static void add_lines(const cli_output *out, cli_line *kept, piece p)
 
 /* --- as JSON ------------------------------------------------------------ */
 
-static void print_head(const char *type, const pai_event *event,
-                       const char *role, uint32_t index)
+static void print_piece(const cli_piece *p, size_t len)
 {
-  (void)printf("{\"event\":\"%s\",\"time_us\":%lld,\"attempt\":%u", type,
-               (long long)pai_event_time(event), pai_event_attempt(event));
-  if (role == NULL)
-    return;
-  (void)printf(",\"role\":");
-  cli_json_string(stdout, role, strlen(role));
-  (void)printf(",\"index\":%u", index);
-}
-
-static void print_text(const char *text, size_t len)
-{
-  if (len > 0) {
-    (void)printf(",\"text\":");
-    cli_json_string(stdout, text, len);
-  }
+  (void)printf("{\"event\":\"output\",\"time_us\":%lld,\"attempt\":%lld,"
+               "\"role\":",
+               (long long)p->time_us, (long long)p->attempt);
+  cli_json_string(stdout, p->role, strlen(p->role));
+  (void)printf(",\"index\":%u,\"stream\":%d,\"text\":", p->index, p->stream);
+  cli_json_string(stdout, p->text, len);
   (void)printf("}\n");
 }
 
-void cli_output_state(const pai_event *event)
-{
-  bool of_job = pai_event_type(event) == PAI_EVENT_JOB;
-  int state = pai_event_state(event);
-  size_t len;
-  const char *text = pai_event_text(event, &len);
-
-  print_head(of_job ? "job" : "task", event, pai_event_role(event),
-             pai_event_index(event));
-  (void)printf(",\"state\":\"%s\"", pai_state_name(state));
-  if (state >= PAI_STATE_SUCCEEDED)
-    (void)printf(",\"code\":%d", pai_event_code(event));
-  print_text(text, len);
-  (void)cli_written();
-}
-
-static void print_piece(const pai_event *event, const piece *p, size_t len)
-{
-  print_head("output", event, p->role, p->index);
-  (void)printf(",\"stream\":%d", p->stream);
-  print_text(p->text, len);
-}
-
 /* Prints all but a character whose last bytes are still to come. */
-static void add_json(const pai_event *event, cli_line *kept, piece p)
+static void add_json(cli_line *kept, cli_piece p)
 {
   size_t cut;
 
@@ -171,7 +127,7 @@ static void add_json(const pai_event *event, cli_line *kept, piece p)
   }
   cut = cli_utf8_cut(p.text, p.len);
   if (p.len > cut)
-    print_piece(event, &p, p.len - cut);
+    print_piece(&p, p.len - cut);
   kept->len = 0;
   if (cut > 0) /* it is lost when memory is short */
     (void)keep(kept, p.text + p.len - cut, cut);
@@ -179,47 +135,51 @@ static void add_json(const pai_event *event, cli_line *kept, piece p)
 
 /* --- either ------------------------------------------------------------- */
 
-void cli_output_add(cli_output *out, const pai_event *event)
+void cli_output_add(cli_output *out, cli_piece p)
 {
-  piece p = { .role = pai_event_role(event),
-              .index = pai_event_index(event),
-              .stream = pai_event_stream(event) };
-  cli_line *kept = find_line(out, &p);
+  cli_line *kept;
 
-  p.text = pai_event_text(event, &p.len);
+  /* A task that the file does not have: the job was made larger. */
+  if (cli_task_number(out->spec, p.role, p.index) >= out->ntasks)
+    return;
+  kept = find_line(out, &p);
   if (out->json)
-    add_json(event, kept, p);
+    add_json(kept, p);
   else
     add_lines(out, kept, p);
   (void)cli_written();
 }
 
-static void end_task(const cli_output *out, const pai_event *event,
-                     const char *role, uint32_t index)
+static void end_task(const cli_output *out, cli_piece p)
 {
-  for (int stream = 1; stream <= 2; stream++) {
-    piece p = { .role = role, .index = index, .stream = stream };
+  for (p.stream = 1; p.stream <= 2; p.stream++) {
     cli_line *kept = find_line(out, &p);
 
     if (kept->len == 0)
       continue;
     p.text = kept->text;
+    p.len = 0;
     if (out->json)
-      print_piece(event, &p, kept->len);
+      print_piece(&p, kept->len);
     else
       print_line(out, kept, &p, 0);
     kept->len = 0;
   }
 }
 
-void cli_output_end(cli_output *out, const pai_event *event)
+void cli_output_end(cli_output *out, const cli_piece *of)
 {
-  const char *role = pai_event_role(event);
+  cli_piece p = *of;
 
-  if (role != NULL)
-    end_task(out, event, role, pai_event_index(event));
-  for (size_t r = 0; role == NULL && r < pai_spec_role_count(out->spec); r++)
-    for (uint32_t i = 0; i < pai_spec_role_instances(out->spec, r); i++)
-      end_task(out, event, pai_spec_role_name(out->spec, r), i);
+  if (of->role != NULL &&
+      cli_task_number(out->spec, p.role, p.index) < out->ntasks)
+    end_task(out, p);
+  for (size_t r = 0; of->role == NULL && r < pai_spec_role_count(out->spec);
+       r++)
+    for (p.index = 0; p.index < pai_spec_role_instances(out->spec, r);
+         p.index++) {
+      p.role = pai_spec_role_name(out->spec, r);
+      end_task(out, p);
+    }
   (void)cli_written();
 }

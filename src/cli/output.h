@@ -22,12 +22,21 @@ typedef struct cli_output {
 /* False when memory is short. */
 bool cli_output_init(cli_output *out, const pai_spec *spec, bool json);
 void cli_output_dispose(cli_output *out);
-/* Shows what a PAI_EVENT_OUTPUT brings. */
-void cli_output_add(cli_output *out, const pai_event *event);
-/* Shows what waits for more that will not come: of the event's task, or of
- * all tasks when it is the job's event. */
-void cli_output_end(cli_output *out, const pai_event *event);
-/* Prints a PAI_EVENT_JOB or PAI_EVENT_TASK as a line of JSON. */
-void cli_output_state(const pai_event *event);
+/* What a task has just written on one stream, and when. */
+typedef struct cli_piece {
+  const char *role;
+  uint32_t index;
+  int stream;
+  int64_t attempt, time_us;
+  const char *text;
+  size_t len;
+} cli_piece;
+
+/* The number of a task in the job, roles in the order of the file. */
+size_t cli_task_number(const pai_spec *spec, const char *role, uint32_t index);
+void cli_output_add(cli_output *out, cli_piece piece);
+/* Shows what waits for more that will not come: of a task, or with a NULL role
+ * of all. */
+void cli_output_end(cli_output *out, const cli_piece *of);
 
 #endif

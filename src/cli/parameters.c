@@ -6,6 +6,7 @@
  * or "a: b" would be something else to YAML.
  */
 #include "parameters.h"
+#include "json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +16,7 @@ enum { MOST_DIGITS = 15, MOST_ZEROS = 6 };
 /* "/parameters/NAME" of "NAME=VALUE", as a JSON pointer. */
 static void parameter_path(char *out, size_t size, const char *word)
 {
-  size_t n = (size_t)snprintf(out, size, "/parameters/");
-
-  for (; *word != '=' && n + 3 < size; word++) {
-    if (*word == '~' || *word == '/') {
-      out[n++] = '~';
-      out[n++] = *word == '~' ? '0' : '1';
-    } else {
-      out[n++] = *word;
-    }
-  }
-  out[n] = '\0';
+  (void)cli_json_pointer(out, size, "/parameters", word, strcspn(word, "="));
 }
 
 /* --- what a value is -------------------------------------------------------- */

@@ -113,6 +113,27 @@ int sched_log_open(sched_log *log)
   return CLI_USAGE;
 }
 
+static ptrdiff_t read_text(void *user_data, uint64_t offset, char *buffer,
+                           size_t size)
+{
+  const sched_log *log = user_data;
+
+  memcpy(buffer, log->text + offset, size);
+  return (ptrdiff_t)size;
+}
+
+int sched_log_open_text(sched_log *log, const char *text, size_t len)
+{
+  pai_error *err = NULL;
+
+  log->text = text;
+  if (pai_replay_new(&log->replay, read_text, log, len, NULL, &err) == PAI_OK)
+    return CLI_OK;
+  cli_fail("%s", pai_error_message(err));
+  pai_error_free(err);
+  return CLI_NO;
+}
+
 static bool is_last(const sched_log *log)
 {
   return log->until != 0 && pai_replay_line(log->replay) >= log->until;

@@ -12,6 +12,7 @@ typedef struct sched_log {
   unsigned long until; /* the last line to be read; 0: all */
   /* Told of the decisions of a line, which are the scheduler's; or NULL. */
   void (*decided)(const struct sched_log *log, int n);
+  const char *text;       /* of it, if it was opened as one */
   pai_replay *replay;     /* NULL: not opened yet */
   const pai_sched *sched; /* as it is at the end */
 } sched_log;
@@ -22,6 +23,8 @@ int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
                     const char *until, sched_log *log);
 /* Opens it.  CLI_OK; CLI_USAGE: it cannot be read, and told why. */
 int sched_log_open(sched_log *log);
+/* Likewise, of a text that stays as long. */
+int sched_log_open_text(sched_log *log, const char *text, size_t len);
 /* Opens and reads it.  CLI_OK; CLI_NO: a line is wrong; CLI_USAGE: it cannot be
  * read; and told why.  The scheduler is there as soon as the first line was
  * read. */

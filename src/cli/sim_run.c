@@ -47,6 +47,9 @@ static void on_line(void *data, uint64_t line, int used, const char *why)
 {
   running *r = data;
 
+  /* The error tells of the line at which it ends. */
+  if (!used && r->plan->options.strict)
+    return;
   if (r->plan->quiet || (used && !r->plan->verbose) || r->bad++ >= TOLD)
     return;
   cli_print(stderr, cli_shown_name(r->plan->trace));

@@ -98,10 +98,14 @@ static bool mark_all(cli_source *s)
 
 int cli_this_machine(cli_source *s)
 {
+  pai_topology_options opts = PAI_TOPOLOGY_OPTIONS_INIT;
   pai_error *err = NULL;
+  int rc = pai_gpus_new(&s->gpus, NULL, &err);
 
-  if (pai_topology_discover(&s->machine, NULL, &err) < 0 ||
-      pai_gpus_new(&s->gpus, NULL, &err) < 0) {
+  opts.gpus = s->gpus;
+  if (rc == PAI_OK)
+    rc = pai_topology_discover(&s->machine, &opts, &err);
+  if (rc < 0) {
     cli_error(NULL, err);
     pai_error_free(err);
     return CLI_NO;

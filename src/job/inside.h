@@ -62,12 +62,28 @@ static inline void pai__job_do_task(pai__job *job, uint32_t task,
     job->cursor = task;
 }
 
-/* --- job.c ---------------------------------------------------------------- */
+/* --- attempt.c ------------------------------------------------------------ */
 
 /* Has what it is to be decided by now: if so, it is. */
 void pai__job_check(pai__job *job, pai_time time);
+/* The attempt's result is fixed: what still runs is stopped. */
+void pai__job_fix(pai__job *job, int code, pai_time time);
+/* The last task of a decided attempt has ended: again, or over.  What the
+ * tasks came to stays to be seen until the next attempt. */
+void pai__job_attempt_over(pai__job *job, pai_time time);
+/* All tasks of a gang that is preempted have ended. */
+void pai__job_give_back(pai__job *job);
+/* A new attempt begins with tasks that nothing has happened to; */
+void pai__job_renew(pai__job *job);
+/* and a partial job asks for room for each of them. */
+void pai__job_queue_tasks(pai__job *job);
+/* One more thing waits for its time, or nothing does. */
+void pai__job_wait_until(pai__job *job, pai_time time);
+void pai__job_wait_no_more(pai__job *job);
 /* A task as it is before an attempt; what was asked for it stays. */
 void pai__task_reset(pai__task *t);
+/* It has room, and is to be started. */
+void pai__job_start_task(pai__job *job, uint32_t task, pai_time time);
 /* Its room is needed no more. */
 void pai__job_release(pai__job *job, uint32_t task);
 /* What is alive is asked to end. */

@@ -6,190 +6,6 @@
  */
 #include "job/inside.h"
 
-/* --- tasks and their rooms -------------------------------------------------- */
-
-void pai__task_reset(pai__task *t)
-{
-  t->state = PAI__TASK_WAITING;
-  t->flags &= PAI__TASK_ROOM;
-  t->hasty = 0;
-  t->code = 0;
-  t->retries = t->counted = 0;
-}
-
-void pai__job_release(pai__job *job, uint32_t task)
-{
-  bool has = (pai__job_task_at(job, task)->flags & PAI__TASK_ROOM) != 0;
-
-  pai__job_do_task(job, task, has ? PAI__DO_RELEASE : PAI__DO_NOTHING);
-}
-
-void pai__job_queue(pai__job *job, uint32_t task)
-{
-  pai__task *t = pai__job_task_at(job, task);
-  bool leaves = t->todo == PAI__DO_RELEASE; /* it can wait in its old turn */
-
-  t->state = PAI__TASK_WAITING;
-  pai__job_do_task(job, task, leaves ? PAI__DO_RETURN : PAI__DO_QUEUE);
-}
-
-static void start(pai__job *job, uint32_t task, pai_time time)
-{
-  pai__task *t = pai__job_task_at(job, task);
-
-  t->state = PAI__TASK_PLACED;
-  t->time = time;
-  t->flags |= PAI__TASK_ROOM;
-  pai__job_do_task(job, task, PAI__DO_START);
-}
-
-void pai__job_stop_task(pai__job *job, uint32_t task)
-{
-  pai__job_task_at(job, task)->state = PAI__TASK_ENDING;
-  pai__job_do_task(job, task, PAI__DO_STOP);
-}
-
-/* One more thing waits for its time. */
-static void wait_until(pai__job *job, pai_time time)
-{
-  if (time < job->due) {
-    job->due = time;
-    pai__job_do(job, PAI__DO_WAIT);
-  }
-}
-
-static void wait_no_more(pai__job *job)
-{
-  job->due = INT64_MAX;
-  pai__job_do_not(job, PAI__DO_WAIT);
-}
-
-/* The gang's room goes as a whole, with all that its tasks have. */
-static void drop_rooms(pai__job *job)
-{
-  for (uint32_t i = 0; i < job->ntasks; i++) {
-    pai__job_task_at(job, i)->flags &= (uint8_t)~PAI__TASK_ROOM;
-    pai__job_do_task(job, i, PAI__DO_NOTHING);
-  }
-}
-
-/* --- attempts --------------------------------------------------------------- */
-
-/* A new attempt begins with tasks that nothing has happened to. */
-static void renew(pai__job *job)
-{
-  job->attempt = job->retries + (job->form->partial ? 0 : job->preempted);
-  job->trigger = PAI__NO_TASK;
-  job->done = 0;
-  for (uint32_t r = 0; r < job->form->nroles; r++) {
-    pai__job_role *role = pai__job_role_at(job, r);
-
-    role->well = role->badly = 0;
-  }
-  for (uint32_t i = 0; i < job->ntasks; i++) {
-    pai__task *t = pai__job_task_at(job, i);
-
-    if (t->state != PAI__TASK_GONE)
-      pai__task_reset(t);
-  }
-}
-
-/* Room for each task is asked for. */
-static void queue_tasks(pai__job *job)
-{
-  renew(job);
-  job->state = PAI__JOB_QUEUED;
-  for (uint32_t i = 0; i < job->ntasks; i++)
-    if (pai__job_task_at(job, i)->state != PAI__TASK_GONE)
-      pai__job_queue(job, i);
-}
-
-static void finish(pai__job *job)
-{
-  job->state = PAI__JOB_DONE;
-  if (job->asked)
-    pai__job_do(job, PAI__DO_RELEASE);
-  pai__job_do(job, PAI__DO_FINISH);
-}
-
-/* The last task of a decided attempt has ended: again, or over.  What the
- * tasks came to stays to be seen until the next attempt. */
-static void attempt_over(pai__job *job, pai_time time)
-{
-  pai__tries tries = { job->counted, &job->hasty, time - job->began };
-  pai__retry retry = { 0 };
-
-  if (!job->stop_asked)
-    retry = pai__retry_decide(job->form->retry, job->form->raw, job->code,
-                              &tries, &job->prng);
-  if (!job->form->partial)
-    drop_rooms(job);
-  pai__job_do_not(job, PAI__DO_QUEUE);
-  pai__job_do_not(job, PAI__DO_RETURN);
-  pai__job_do_not(job, PAI__DO_RESUME);
-  if (!retry.again) {
-    finish(job);
-    return;
-  }
-  job->retries++;
-  job->counted += retry.counts;
-  job->decided = false;
-  job->state = retry.delay > 0 ? PAI__JOB_BACKOFF : PAI__JOB_QUEUED;
-  if (retry.delay > 0)
-    wait_until(job, time + retry.delay);
-  if (!job->form->partial)
-    pai__job_do(job, PAI__DO_RETURN);
-  else if (retry.delay == 0)
-    queue_tasks(job);
-}
-
-/* The attempt's result is fixed: stop what still runs. */
-static void decide(pai__job *job, int code, pai_time time)
-{
-  job->decided = true;
-  job->preempting = false;
-  job->code = code;
-  job->state = PAI__JOB_ENDING;
-  wait_no_more(job);
-  for (uint32_t i = 0; i < job->ntasks; i++) {
-    pai__task *t = pai__job_task_at(job, i);
-
-    if (pai__task_is_alive(t)) {
-      t->flags &= (uint8_t)~PAI__TASK_RETURNS;
-      if (t->state != PAI__TASK_ENDING)
-        pai__job_stop_task(job, i);
-    } else if (t->state < PAI__TASK_DONE) {
-      t->state = PAI__TASK_DONE;
-      t->code = PAI__CODE_JOB_OVER;
-      t->time = time;
-      if (job->form->partial)
-        pai__job_release(job, i);
-      else
-        pai__job_do_task(job, i, PAI__DO_NOTHING);
-    }
-  }
-  if (job->alive == 0)
-    attempt_over(job, time);
-}
-
-void pai__job_check(pai__job *job, pai_time time)
-{
-  int code;
-
-  if (!job->decided && pai__job_decide(job, &job->trigger, &code))
-    decide(job, code, time);
-}
-
-/* All tasks of a gang that is preempted have ended. */
-static void give_back(pai__job *job)
-{
-  job->preempting = false;
-  job->preempted++;
-  job->state = PAI__JOB_QUEUED;
-  drop_rooms(job);
-  pai__job_do(job, PAI__DO_RETURN);
-}
-
 /* --- events of tasks -------------------------------------------------------- */
 
 /* Are the event's tasks there, and in a state of the mask's? */
@@ -221,12 +37,12 @@ static int gang_placed(pai__job *job, const pai__job_event *e)
 {
   if (job->todo != 0 || !is_whole(job, e))
     return PAI_EINVAL;
-  renew(job);
+  pai__job_renew(job);
   job->state = PAI__JOB_STARTING;
   job->began = e->time;
   for (uint32_t i = 0; i < job->ntasks; i++)
     if (pai__job_task_at(job, i)->state != PAI__TASK_GONE)
-      start(job, i, e->time);
+      pai__job_start_task(job, i, e->time);
   return PAI_OK;
 }
 
@@ -243,6 +59,7 @@ static int tasks_placed(pai__job *job, const pai__job_event *e)
   uint32_t end = e->count == 0 ? job->ntasks : e->task + e->count;
 
   if (job->state > PAI__JOB_RUNNING || job->preempting ||
+      pai__job_is_to(job, PAI__DO_RETURN) ||
       (e->count != 0 && !tasks_are(job, e, WAITING)))
     return PAI_EINVAL;
   for (uint32_t i = first; i < end; i++)
@@ -251,7 +68,7 @@ static int tasks_placed(pai__job *job, const pai__job_event *e)
     return PAI_EINVAL;
   for (uint32_t i = first; i < end; i++)
     if (waits_for_room(pai__job_task_at(job, i)))
-      start(job, i, e->time);
+      pai__job_start_task(job, i, e->time);
   if (job->state == PAI__JOB_QUEUED) {
     job->state = PAI__JOB_STARTING;
     job->began = e->time;
@@ -302,7 +119,7 @@ static void removed_ended(pai__job *job, uint32_t task, pai_time time)
   if (returns)
     pai__job_do_task(job, task, PAI__DO_RETURN);
   else
-    start(job, task, time);
+    pai__job_start_task(job, task, time);
 }
 
 /* It ended by itself.  True when it completes a rule. */
@@ -331,9 +148,9 @@ static bool task_over(pai__job *job, uint32_t task, pai_time time)
     return false;
   if (retry.delay > 0) {
     t->state = PAI__TASK_BACKOFF;
-    wait_until(job, t->time);
+    pai__job_wait_until(job, t->time);
   } else if (!partial) {
-    start(job, task, time);
+    pai__job_start_task(job, task, time);
   }
   return false;
 }
@@ -384,9 +201,9 @@ static int on_ended(pai__job *job, const pai__job_event *e)
   if (rule || (!decided && job->done >= job->wanted))
     pai__job_check(job, e->time);
   if (job->alive == 0 && decided)
-    attempt_over(job, e->time);
+    pai__job_attempt_over(job, e->time);
   else if (job->alive == 0 && job->preempting)
-    give_back(job);
+    pai__job_give_back(job);
   return PAI_OK;
 }
 
@@ -397,7 +214,7 @@ static int gang_preempted(pai__job *job, const pai__job_event *e)
   if (!is_whole(job, e) || job->preempting)
     return PAI_EINVAL;
   job->preempting = true;
-  wait_no_more(job);
+  pai__job_wait_no_more(job);
   for (uint32_t i = 0; i < job->ntasks; i++) {
     pai__task *t = pai__job_task_at(job, i);
 
@@ -410,7 +227,7 @@ static int gang_preempted(pai__job *job, const pai__job_event *e)
     }
   }
   if (job->alive == 0)
-    give_back(job);
+    pai__job_give_back(job);
   return PAI_OK;
 }
 
@@ -486,22 +303,20 @@ static int on_stop(pai__job *job, const pai__job_event *e)
   }
   job->stop_asked = true; /* no retry; a result that is there stands */
   if (job->state == PAI__JOB_QUEUED || job->state == PAI__JOB_BACKOFF)
-    renew(job); /* it is the next attempt that is stopped */
+    pai__job_renew(job); /* it is the next attempt that is stopped */
   if (!job->decided) {
     job->trigger = PAI__NO_TASK;
-    decide(job, e->code != 0 ? e->code : PAI__CODE_STOPPED, e->time);
+    pai__job_fix(job, e->code != 0 ? e->code : PAI__CODE_STOPPED, e->time);
   }
   return PAI_OK;
 }
 
 static void job_due(pai__job *job)
 {
-  if (job->form->partial) {
-    queue_tasks(job);
-    return;
-  }
   job->state = PAI__JOB_QUEUED;
-  if (!pai__job_is_to(job, PAI__DO_RETURN)) /* which was told when */
+  if (job->form->partial)
+    pai__job_do(job, PAI__DO_RETURN);
+  else if (!pai__job_is_to(job, PAI__DO_RETURN)) /* which was told when */
     pai__job_do(job, PAI__DO_RESUME);
 }
 
@@ -513,9 +328,9 @@ static void tasks_due(pai__job *job, pai_time time)
     if (t->state != PAI__TASK_BACKOFF)
       continue;
     if (t->time > time) {
-      wait_until(job, t->time);
+      pai__job_wait_until(job, t->time);
     } else if (!job->form->partial) {
-      start(job, i, time);
+      pai__job_start_task(job, i, time);
     } else {
       t->state = PAI__TASK_WAITING;
       if (t->todo == PAI__DO_NOTHING)
@@ -533,7 +348,7 @@ static int on_due(pai__job *job, pai_time time)
     pai__job_do(job, PAI__DO_WAIT);
     return PAI_OK;
   }
-  wait_no_more(job);
+  pai__job_wait_no_more(job);
   if (job->state == PAI__JOB_BACKOFF)
     job_due(job);
   else
@@ -596,10 +411,10 @@ int pai__job_init(pai__job *job, const pai_alloc *alloc,
   else if (make_tasks(job) < 0)
     return PAI_ENOMEM;
   if (form->partial) {
-    queue_tasks(job);
+    pai__job_queue_tasks(job);
     return PAI_OK;
   }
-  renew(job);
+  pai__job_renew(job);
   job->state = PAI__JOB_QUEUED;
   pai__job_do(job, PAI__DO_QUEUE);
   return PAI_OK;

@@ -12,7 +12,7 @@
 #ifndef PAI_SRC_JOB_JOB_H
 #define PAI_SRC_JOB_JOB_H
 
-#include "base/base.h"
+#include "base/buf.h"
 #include "base/prng.h"
 
 /* Completion codes that the platform itself gives (job-spec 5.6). */
@@ -91,7 +91,9 @@ enum pai__action_kind {
 
 /* What is to be done with `count` tasks from `task` on; or with the whole job.
  * A gang is queued, returned, resumed and released as a whole; only tasks that
- * it gets or loses while it runs are queued and released alone. */
+ * it gets or loses while it runs are queued and released alone.  That a partial
+ * job is tried again is RETURN of the whole, after which its tasks are queued or
+ * returned alone. */
 typedef struct pai__action {
   enum pai__action_kind kind;
   bool whole;
@@ -170,6 +172,15 @@ enum pai__event_kind {
   PAI__EV_DUE           /* the time of PAI__DO_WAIT has come */
 };
 
+/* Times are between -PAI__LAST_TIME and PAI__LAST_TIME, so that their
+ * differences and sums are numbers, too. */
+#define PAI__LAST_TIME (INT64_MAX / 4)
+
+static inline bool pai__job_time_is(pai_time time)
+{
+  return time >= -PAI__LAST_TIME && time <= PAI__LAST_TIME;
+}
+
 typedef struct pai__job_event {
   enum pai__event_kind kind;
   uint32_t task, count; /* tasks [task, task + count) */
@@ -228,12 +239,21 @@ static inline const pai__task *pai__job_trigger(const pai__job *job)
                                       : NULL;
 }
 
-/* PAI_STATE_* of <openpai/platform.h>, for the job and for one task. */
+/* PAI_STATE_* of <openpai/job.h>, for the job and for one task. */
 int pai__job_public_state(const pai__job *job);
 int pai__job_task_state(const pai__job *job, uint32_t task);
 
 /* The same in FrameworkController's words: one of nine (job-spec 5.3). */
 const char *pai__job_contract_state(const pai__job *job);
 const char *pai__job_task_contract_state(const pai__job *job, uint32_t task);
+
+/* What the API makes of that and of a completion code, 0 if there is none
+ * (rest-api 4.1); of a job or task, and of an attempt of it.  Static. */
+const char *pai__api_state(const char *contract_state, int code);
+const char *pai__api_attempt_state(const char *contract_state, int code);
+
+/* Adds why the attempt was decided, in FrameworkController's way; nothing if no
+ * task did it. */
+void pai__job_trigger_message(pai__buf *out, const pai__job *job);
 
 #endif

@@ -2,7 +2,9 @@
  * next.c - what is to be done, found in the states
  *
  * First what concerns tasks, the lowest first, and neighbours with the same
- * thing to do as one; then what concerns the whole job.
+ * thing to do as one; then what concerns the whole job.  A partial job that is
+ * tried again says so first: then tasks whose room was not yet given back wait
+ * in their old turn.
  */
 #include "job/inside.h"
 
@@ -64,11 +66,14 @@ static void next_of_job(pai__job *job, pai__action *out)
     job->asked = true;
   else if (kind == PAI__DO_RELEASE)
     job->asked = false;
+  else if (kind == PAI__DO_RETURN && job->form->partial)
+    pai__job_queue_tasks(job); /* the attempt before was told by now */
 }
 
 bool pai__job_next(pai__job *job, uint32_t most, pai__action *out)
 {
-  if (job->busy != 0)
+  if (job->busy != 0 &&
+      (!job->form->partial || !pai__job_is_to(job, PAI__DO_RETURN)))
     next_of_tasks(job, most > 0 ? most : 1, out);
   else if (job->todo != 0)
     next_of_job(job, out);

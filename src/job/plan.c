@@ -2,7 +2,57 @@
 #include "job/plan.h"
 
 #include "job/env.h"
+#include "job/names.h"
+#include "job/plugin.h"
 #include "resource/machine.h"
+
+enum { USUAL_SHM = 512 }; /* MiB */
+
+/* --- in what it runs --------------------------------------------------------- */
+
+static const char *const runtimes[] = { "auto", "process", "bwrap", "podman",
+                                        "docker" };
+
+int pai__plan_runtime_named(const char *name)
+{
+  for (size_t i = 0; i < PAI__LEN(runtimes); i++)
+    if (strcmp(runtimes[i], name) == 0)
+      return (int)i;
+  return -1;
+}
+
+const char *pai__plan_runtime_name(int runtime)
+{
+  return runtimes[runtime];
+}
+
+int pai__plan_runtime_of(int *runtime, const pai_spec *spec, pai_error **err)
+{
+  static const char *const path[] = { "extras", "openpai", "runtime" };
+  const pai__tree *t = spec->tree;
+  const char *name = "a value that is no text";
+  pai__node n = 0;
+
+  *runtime = -1;
+  for (size_t i = 0; t != NULL && i < PAI__LEN(path); i++) {
+    n = pai__tree_get(t, n, path[i]);
+    if (n == PAI__NO_NODE || pai__tree_type(t, n) == PAI__NULL)
+      return PAI_OK;
+  }
+  if (t == NULL)
+    return PAI_OK;
+  if (pai__tree_type(t, n) == PAI__STRING)
+    name = pai__tree_str(t, n, NULL);
+  *runtime = pai__plan_runtime_named(name);
+  if (*runtime >= 0)
+    return PAI_OK;
+  return pai__fail(err, PAI_EINVAL,
+                   "extras.openpai.runtime is auto, process, bwrap, podman "
+                   "or docker, not \"%.64s\"",
+                   name);
+}
+
+/* --- its variables ----------------------------------------------------------- */
 
 static void add_self(pai__env *env, const pai__plan_context *c, uint32_t task)
 {
@@ -20,6 +70,88 @@ static void add_self(pai__env *env, const pai__plan_context *c, uint32_t task)
   pai__env_add(env, "PAI_CONTAINER_HOST_PORT=%u", http);
   pai__env_add(env, "PAI_CONTAINER_SSH_PORT=%u",
                pai__env_first_port(role, "ssh", ports));
+}
+
+/* An identifier of the task as "NAME=UID", and with its number before it as
+ * "INSTANCE=number_UID" if that is asked for. */
+static void add_uid(pai__env *env, const pai__uid_of *of, const char *name,
+                    const char *instance)
+{
+  char uid[PAI__UID];
+
+  pai__env_add(env, "%s=%s", name, pai__uid(uid, env->arena->alloc, of));
+  env->failed |= *uid == '\0';
+  if (instance != NULL)
+    pai__env_add(env, "%s=%u_%s", instance, of->retry, uid);
+}
+
+/* FrameworkController's, of the task (job-spec 5.8). */
+static void add_framework(pai__env *env, const pai__plan_context *c,
+                          uint32_t task)
+{
+  const pai__task *t = &c->tasks[task];
+  const char *role = c->spec->roles[t->role].name;
+  pai__uid_of of = { .job = c->uid, .role = role, .kind = PAI__UID_ROLE };
+  pai__buf job;
+
+  pai__buf_str(&env->line, "FC_TASKROLE_NAME=");
+  pai__name_role(&env->line, role);
+  pai__env_push(env);
+  pai__env_add(env, "FC_TASK_INDEX=%u", t->index);
+  pai__buf_init(&job, env->arena->alloc);
+  pai__buf_printf(&job, "%s~%s", c->user, pai__plan_name(c));
+  pai__buf_str(&env->line, "FC_POD_NAME=");
+  pai__name_encode(&env->line, pai__buf_text(&job));
+  pai__buf_char(&env->line, '-');
+  pai__name_role(&env->line, role);
+  pai__buf_printf(&env->line, "-%u", t->index);
+  pai__env_push(env);
+  env->failed |= !pai__buf_ok(&job);
+  pai__buf_dispose(&job);
+  add_uid(env, &of, "FC_TASKROLE_UID", NULL);
+  of.kind = PAI__UID_TASK;
+  of.attempt = c->attempt;
+  of.index = t->index;
+  add_uid(env, &of, "FC_TASK_UID", NULL);
+  of.kind = PAI__UID_POD;
+  of.retry = t->retries;
+  pai__env_add(env, "FC_TASK_ATTEMPT_ID=%u", t->retries);
+  add_uid(env, &of, "FC_POD_UID", "FC_TASK_ATTEMPT_INSTANCE_UID");
+}
+
+/* The launcher's before that (job-spec 3.4), which describe the task's own
+ * role without its name. */
+static void add_v1(pai__env *env, const pai__plan_context *c, uint32_t task)
+{
+  const pai__role *role = &c->spec->roles[c->tasks[task].role];
+  static const char *const names[][2] = {
+    { "PAI_CURRENT_TASK_ROLE_TASK_COUNT", "PAI_TASK_ROLE_NUM" },
+    { "PAI_CURRENT_TASK_ROLE_CPU_COUNT", "PAI_TASK_CPU_NUM" },
+    { "PAI_CURRENT_TASK_ROLE_MEM_MB", "PAI_TASK_MEM_MB" },
+    { "PAI_CURRENT_TASK_ROLE_GPU_COUNT", "PAI_TASK_GPU_NUM" },
+    { "PAI_CURRENT_TASK_ROLE_SHM_MB", NULL }
+  };
+  uint32_t values[] = { pai__plan_role_tasks(c, c->tasks[task].role),
+                        role->cpus, role->memory_mb, role->gpus,
+                        role->shm_mb };
+  int32_t minima[] = { role->min_failed, role->min_succeeded };
+
+  pai__env_add(env, "PAI_CONTAINER_ID=%s_%u_%s_%u", c->uid, c->attempt,
+               role->name, c->tasks[task].index);
+  pai__env_add(env, "PAI_TASK_ROLE_NAME=%s", role->name);
+  pai__env_add(env, "PAI_TASK_ROLE_INDEX=%u", c->tasks[task].index);
+  pai__env_add(env, "PAI_RESOURCE=%u,%u,%u,%u", role->gpus, role->cpus,
+               role->memory_mb, role->shm_mb);
+  for (size_t i = 0; i < PAI__LEN(names); i++)
+    for (size_t k = 0; k < 2 && names[i][k] != NULL; k++)
+      pai__env_add(env, "%s=%u", names[i][k], values[i]);
+  for (size_t i = 0; i < PAI__LEN(minima); i++) {
+    pai__buf_printf(&env->line, "PAI_CURRENT_TASK_ROLE_MIN_%s_TASK_COUNT=",
+                    i == 0 ? "FAILED" : "SUCCEEDED");
+    if (minima[i] >= 1)
+      pai__buf_printf(&env->line, "%d", minima[i]);
+    pai__env_push(env);
+  }
 }
 
 static void add_own_ports(pai__env *env, const pai__role *role,
@@ -88,27 +220,112 @@ static const char *format(pai__arena *arena, const char *fmt, ...)
   return text;
 }
 
-int pai__plan_make(pai__plan *out, pai__arena *arena,
-                   const pai__plan_context *c, const pai__plan_shared *shared,
-                   uint32_t task)
+const char *pai__plan_uid(pai__arena *arena, const pai__plan_context *c)
 {
-  const pai__role *role = &c->spec->roles[c->tasks[task].role];
-  uint32_t index = c->tasks[task].index;
+  return c->uid != NULL ? c->uid
+                        : format(arena, "%s~%s", c->user, pai__plan_name(c));
+}
+
+/*
+ * One shell for all commands; the first that fails ends the task.  If something
+ * is to be done after them they have a shell of their own, so that it is done
+ * whichever way they come to their end; this one waits for them when the task
+ * is asked to end.
+ */
+static const char *make_script(pai__arena *arena, const char *command,
+                               const char *dir, const char *job_dir,
+                               const pai__plan_role *role)
+{
+  const char *text = NULL;
+  bool pieces = *role->before != '\0' || *role->after != '\0';
+  pai__buf b;
+
+  pai__buf_init(&b, arena->alloc);
+  pai__buf_str(&b, "set -o errexit -o nounset -o pipefail\n"
+                   "export PAI_WORK_DIR=\"$PWD\"\n");
+  if (pieces) {
+    pai__buf_str(&b, "pai__dir=");
+    pai__put_word(&b, dir);
+    pai__buf_str(&b, " pai__job=");
+    pai__put_word(&b, job_dir);
+    pai__buf_printf(&b, "\n%s", role->before);
+  }
+  if (*role->after == '\0') {
+    pai__buf_printf(&b, "%s%s\n", pieces ? "unset pai__dir pai__job\n" : "",
+                    command);
+  } else {
+    pai__buf_str(&b, "trap : TERM INT HUP\n(\nunset pai__dir pai__job\neval ");
+    pai__put_word(&b, command);
+    pai__buf_printf(&b, "\n)\ntrap - TERM INT HUP\n%s", role->after);
+  }
+  if (pai__buf_ok(&b))
+    text = pai__arena_strndup(arena, pai__buf_text(&b), b.len);
+  pai__buf_dispose(&b);
+  return text;
+}
+
+/* The task's folder: each time that it is started it has another one. */
+static const char *make_dir(pai__arena *arena, const char *job_dir,
+                            const char *role, const pai__task *t)
+{
+  if (t->retries == 0)
+    return format(arena, "%s/%s-%u", job_dir, role, t->index);
+  return format(arena, "%s/%s-%u.%u", job_dir, role, t->index, t->retries);
+}
+
+static const char *const *make_env(pai__arena *arena,
+                                   const pai__plan_context *c,
+                                   const pai__plan_shared *shared,
+                                   uint32_t task, const char *dir)
+{
   pai__env env;
 
   pai__env_init(&env, arena);
+  add_framework(&env, c, task);
   add_self(&env, c, task);
-  add_own_ports(&env, role, c->places[task].ports);
+  if (c->spec->was_v1)
+    add_v1(&env, c, task);
+  add_own_ports(&env, &c->spec->roles[c->tasks[task].role],
+                c->places[task].ports);
   add_gpus(&env, c->places[task].gpus);
-  *out = (pai__plan){
-    .dir =
-      format(arena, "%s/%u/%s-%u", c->job_dir, c->attempt, role->name, index),
-    /* One shell for all commands; the first that fails ends the task. */
-    .script = format(arena, "set -o errexit -o nounset -o pipefail\n%s\n",
-                     role->command),
-    .env = pai__env_finish(&env, shared->vars, shared->count),
+  pai__env_add(&env, "RUNTIME_LOG_PIPE=%s/runtime", dir);
+  return pai__env_finish(&env, shared->vars, shared->count);
+}
+
+int pai__plan_make(pai_launch_plan *out, pai__arena *arena,
+                   const pai__plan_context *context,
+                   const pai__plan_shared *shared, uint32_t task)
+{
+  pai__plan_context c = *context;
+  const pai__task *t = &c.tasks[task];
+  const pai__role *role = &c.spec->roles[t->role];
+  const pai__plan_role *alike = &shared->roles[t->role];
+  const char *job_dir = format(arena, "%s/%u", c.job_dir, c.attempt);
+  const char *dir = c.task_dir;
+
+  if (dir == NULL && job_dir != NULL)
+    dir = make_dir(arena, job_dir, role->name, t);
+  c.uid = pai__plan_uid(arena, context);
+  if (dir == NULL || c.uid == NULL)
+    return PAI_ENOMEM;
+  *out = (pai_launch_plan){
+    .struct_size = sizeof(*out),
+    .dir = dir,
+    .workdir = c.workdir,
+    .script = make_script(arena, role->command, dir, job_dir, alike),
+    .env = make_env(arena, &c, shared, task, dir),
+    .gpus = c.places[task].gpus,
+    .cpus = role->cpus,
+    .memory = (uint64_t)role->memory_mb << 20,
+    .shm = (uint64_t)(role->shm_mb > 0 ? role->shm_mb : USUAL_SHM) << 20,
+    .runtime = c.runtime,
+    /* Tasks of one job look for each other by their process numbers. */
+    .flags = (c.spec->ntasks > 1 ? PAI_LAUNCH_SHARE_PIDS : 0) |
+             pai__input_flags(c.spec),
+    .image = alike->image,
+    .mounts = alike->mounts,
+    .nmounts = alike->nmounts,
+    .job_dir = job_dir
   };
-  return out->dir != NULL && out->script != NULL && out->env != NULL
-           ? PAI_OK
-           : PAI_ENOMEM;
+  return out->script != NULL && out->env != NULL ? PAI_OK : PAI_ENOMEM;
 }

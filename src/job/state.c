@@ -7,7 +7,7 @@
  */
 #include "job/inside.h"
 
-#include <openpai/platform.h>
+#include <openpai/job.h>
 
 static int final_state(int code)
 {
@@ -99,4 +99,66 @@ const char *pai__job_task_contract_state(const pai__job *job, uint32_t task)
   case PAI__TASK_BACKOFF: return attempt_completed;
   default: return completed;
   }
+}
+
+/* --- the API's ---------------------------------------------------------------- */
+
+static const char *api_final(int code)
+{
+  if (code == PAI__CODE_STOPPED || code == PAI__CODE_JOB_OVER)
+    return "STOPPED";
+  return code == 0 ? "SUCCEEDED" : "FAILED";
+}
+
+const char *pai__api_state(const char *state, int code)
+{
+  if (strcmp(state, completed) == 0)
+    return api_final(code);
+  if (strcmp(state, running) == 0)
+    return "RUNNING";
+  if (strcmp(state, creation_pending) == 0 || strcmp(state, preparing) == 0 ||
+      strcmp(state, "AttemptCreationRequested") == 0)
+    return "WAITING";
+  if (strcmp(state, deletion_pending) == 0 ||
+      strcmp(state, deletion_requested) == 0 || strcmp(state, deleting) == 0 ||
+      strcmp(state, attempt_completed) == 0)
+    return code == PAI__CODE_STOPPED || code == PAI__CODE_JOB_OVER ? "STOPPING"
+                                                                   : "RUNNING";
+  return "UNKNOWN";
+}
+
+const char *pai__api_attempt_state(const char *state, int code)
+{
+  return strcmp(state, attempt_completed) == 0 ? api_final(code)
+                                               : pai__api_state(state, code);
+}
+
+/* --- why it was decided --------------------------------------------------------- */
+
+void pai__job_trigger_message(pai__buf *out, const pai__job *job)
+{
+  const pai__task *t = pai__job_trigger(job);
+  const pai__job_role *role;
+  const pai__form_role *rule;
+
+  if (t == NULL)
+    return;
+  role = &pai__job_roles(job)[t->role];
+  rule = &job->form->roles[t->role];
+  if (job->code != 0)
+    pai__buf_printf(out,
+                    "FailedTaskCount %u has reached MinFailedTaskCount %d in "
+                    "the TaskRole",
+                    role->badly, rule->min_failed);
+  else if (t->code == 0 && rule->min_succeeded >= 1 &&
+           role->well >= (uint32_t)rule->min_succeeded)
+    pai__buf_printf(out,
+                    "SucceededTaskCount %u has reached "
+                    "MinSucceededTaskCount %d in the TaskRole",
+                    role->well, rule->min_succeeded);
+  else
+    pai__buf_printf(out,
+                    "CompletedTaskCount %u has reached TotalTaskCount %u in "
+                    "the Framework",
+                    job->done, job->wanted);
 }

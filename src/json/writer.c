@@ -64,6 +64,55 @@ static bool is_clean(unsigned char c)
   return c >= ' ' && c < 0x80 && c != '"' && c != '\\';
 }
 
+/* Has one of these eight bytes the value 0?  (The usual trick: only a byte that
+ * is 0 turns its high bit on by a borrow of its own.) */
+static uint64_t has_zero(uint64_t v)
+{
+  return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
+}
+
+static bool are_clean(const char *s)
+{
+  const uint64_t each = 0x0101010101010101u;
+  uint64_t v, controls;
+
+  memcpy(&v, s, sizeof(v));
+  controls =
+    (v - each * ' ') & 0x8080808080808080u; /* or a neighbour of one */
+  return (v & 0x8080808080808080u) == 0 && controls == 0 &&
+         has_zero(v ^ each * '"') == 0 && has_zero(v ^ each * '\\') == 0;
+}
+
+static bool is_clean_text(const char *s, size_t len)
+{
+  size_t i = 0;
+
+  for (; len - i >= 8; i += 8)
+    if (!are_clean(s + i))
+      break;
+  while (i < len && is_clean((unsigned char)s[i]))
+    i++;
+  return i == len;
+}
+
+/* What needs no escapes, at once: nearly all there is. */
+static bool put_clean(pai__json_writer *w, const char *s, size_t len)
+{
+  char *to;
+
+  if (!is_clean_text(s, len) || !pai__buf_reserve(w->out, len + 2))
+    return false;
+  to = w->out->data + w->out->len;
+  *to = '"';
+  if (len > 0)
+    memcpy(to + 1, s, len);
+  memcpy(to + 1 + len, "\"", 2); /* and a NUL */
+  w->out->len += len + 2;
+  if (w->sink != NULL && w->out->len >= FLUSH_AT)
+    flush(w);
+  return true;
+}
+
 static void put_escape(pai__json_writer *w, unsigned char c)
 {
   static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
@@ -78,6 +127,8 @@ static void put_escape(pai__json_writer *w, unsigned char c)
 
 static void put_string(pai__json_writer *w, const char *s, size_t len)
 {
+  if (put_clean(w, s, len))
+    return;
   put(w, "\"", 1);
   for (size_t i = 0; i < len;) {
     size_t from = i, n;
@@ -226,6 +277,12 @@ void pai__json_ready(pai__json_writer *w, const char *json, size_t len)
     else
       put(w, json + i, end - i);
   }
+}
+
+void pai__json_written(pai__json_writer *w, const char *json, size_t len)
+{
+  if (start_value(w))
+    put(w, json, len);
 }
 
 int pai__json_finish(pai__json_writer *w)

@@ -42,6 +42,8 @@ void pai__json_null(pai__json_writer *w);
 /* A value that is valid JSON already, in one line: spaces between its tokens
  * go. */
 void pai__json_ready(pai__json_writer *w, const char *json, size_t len);
+/* One that such a writer wrote, neither pretty: as it is. */
+void pai__json_written(pai__json_writer *w, const char *json, size_t len);
 
 /* PAI_OK when one whole value was written; PAI_EINVAL after calls in a wrong
  * order, PAI_ELIMIT when nested too deep, PAI_ENOMEM, or the sink's code. */

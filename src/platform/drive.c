@@ -1,53 +1,33 @@
 /*
- * drive.c - between the folds, the scheduler and the back end
+ * drive.c - between the folds and the scheduler
  *
- * Nothing here calls the user back: callers ask for a kick of the loop, which
- * tells what has changed.
+ * What a fold asks for is taken in the same turn in which it is recorded.
+ * What is the scheduler's is done at once, for that is in the same commit;
+ * what is the tasks' waits for it.
  */
-#include "platform/platform.h"
+#include "platform/cores.h"
+#include "platform/logs.h"
+#include "platform/record.h"
+#include "platform/rooms.h"
 
-enum {
-  TASK_BITS = 20, /* of a back end's task number */
-  SECOND = 1000000,
-  GRACE = 5 * SECOND
-};
-
-static uint64_t task_id(const pai__pjob *j, uint32_t task)
-{
-  return j->id << TASK_BITS | task;
-}
+enum { AT_ONCE = 16 }; /* tasks of a job that one commit starts */
 
 pai__pjob *pai__platform_find_task(pai_platform *p, uint64_t id,
                                    uint32_t *task)
 {
-  *task = (uint32_t)(id & ((1u << TASK_BITS) - 1));
-  return pai__platform_find_job(p, id >> TASK_BITS);
-}
-
-void pai__platform_changed(pai__pjob *j)
-{
-  pai__pjob_list *list = &j->platform->changed;
-
-  if (!j->changed) {
-    j->changed = true;
-    j->next_changed = NULL;
-    if (list->first != NULL)
-      list->last->next_changed = j;
-    else
-      list->first = j;
-    list->last = j;
-  }
-  pai__turn_ask(j->platform->kick);
+  *task = (uint32_t)(id & ((1u << PAI__TASK_BITS) - 1));
+  return pai__platform_find_job(p, id >> PAI__TASK_BITS);
 }
 
 static void feed(pai__pjob *j, enum pai__event_kind kind, uint32_t task,
                  int code)
 {
-  pai__job_event event = { kind, task, 1, code, pai__loop_time() };
+  pai__job_event event = { kind, task, 1, code,
+                           pai__platform_now(j->platform) };
   int rc;
 
-  if (kind == PAI__EV_PLACED)
-    event.count = 0; /* all of it */
+  if (task == PAI__NO_TASK)
+    event.task = event.count = 0; /* all of it */
   rc = pai__job_handle(&j->job, &event);
   if (rc < 0)
     pai__log_line(
@@ -55,62 +35,29 @@ static void feed(pai__pjob *j, enum pai__event_kind kind, uint32_t task,
       (unsigned long long)j->id, (int)kind, task, pai_code_name(rc));
 }
 
-/* What is the same for all tasks is made once, for the first of them. */
-static int share_plan(pai__pjob *j, const pai__plan_context *context)
+void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
+                         uint32_t task, int code)
 {
-  pai__plan_shared *shared;
+  bool urgent = j->platform->urgent;
 
-  if (j->shared != NULL)
-    return PAI_OK;
-  shared = pai__arena_zalloc(&j->attempt, 1, sizeof(*shared));
-  if (shared == NULL || pai__plan_share(shared, &j->attempt, context) < 0)
-    return PAI_ENOMEM;
-  j->shared = shared;
-  return PAI_OK;
-}
-
-static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
-{
-  pai_platform *p = j->platform;
-  pai__plan_context context = { .spec = j->spec,
-                                .tasks = pai__job_tasks(&j->job),
-                                .places = j->places,
-                                .user = p->user,
-                                .job_dir = j->dir,
-                                .attempt = j->job.attempt };
-  pai__arena arena;
-  pai__plan plan;
-  int rc;
-
-  if (share_plan(j, &context) < 0)
-    return pai__oom(err);
-  pai__arena_init(&arena, &p->alloc);
-  rc = pai__plan_make(&plan, &arena, &context, j->shared, task) == PAI_OK
-         ? p->ops->start(p->backend, task_id(j, task), &plan, err)
-         : pai__oom(err);
-  pai__arena_dispose(&arena);
-  return rc;
-}
-
-static void do_start(pai__pjob *j, uint32_t task)
-{
-  pai_error *err = NULL;
-
-  if (start_task(j, task, &err) == PAI_OK) {
-    feed(j, PAI__EV_TASK_STARTED, task, 0);
-    return;
+  feed(j, kind, task, code);
+  if (kind == PAI__EV_TASK_ENDED)
+    pai__cores_give(j, task);
+  if (kind == PAI__EV_TASK_STARTED || kind == PAI__EV_TASK_ENDED) {
+    j->tasks[task].changed = true;
+    pai__logs_wake(j->platform, j->id);
   }
-  pai__strfree(&j->platform->alloc, j->why);
-  j->why = pai__strdup(&j->platform->alloc, pai_error_message(err));
-  pai_error_free(err);
-  feed(j, PAI__EV_TASK_ENDED, task, PAI__CODE_NOT_STARTED);
+  pai__platform_put(j, PAI__CHANGED);
+  /* That a task runs is told soon enough with what comes next. */
+  if (kind == PAI__EV_TASK_STARTED && !pai__job_has_next(&j->job))
+    j->platform->urgent = urgent;
 }
 
 /* Only memory can lack, and then the job ends rather than waits for ever. */
 static void waits_again(pai__pjob *j, int rc)
 {
   if (rc < 0)
-    feed(j, PAI__EV_STOP, 0, 0);
+    pai__platform_event(j, PAI__EV_STOP, 0, 0);
 }
 
 /* What the attempt had goes. */
@@ -118,71 +65,105 @@ static void end_attempt(pai__pjob *j)
 {
   pai__timer_stop(j->grace);
   pai__timer_stop(j->retry); /* which a stop may overtake */
-  j->shared = NULL;
-  pai__arena_dispose(&j->attempt);
-  pai__arena_init(&j->attempt, &j->platform->alloc);
+  pai__platform_forget_plan(j);
+  j->preempted = false;
 }
 
-static void stop_task(pai__pjob *j, uint32_t task, bool now)
+static void for_tasks(pai__pjob *j, const pai__action *a, unsigned todo)
 {
-  pai_platform *p = j->platform;
-
-  p->ops->stop(p->backend, task_id(j, task), now);
+  for (uint32_t t = a->task; t < a->task + a->count; t++) {
+    if (todo == PAI__TODO_START) {
+      pai__record_start(j, t);
+      pai__cores_take(j, t);
+    }
+    j->tasks[t].todo |= (uint8_t)(todo << PAI__TODO_NEXT);
+    j->tasks[t].changed = true;
+  }
+  if (todo == PAI__TODO_START)
+    j->starting += a->count;
 }
 
-static void wait_until(pai__pjob *j, pai_time due)
+static void tell_return(pai__pjob *j, const pai__action *a)
 {
-  pai__timer_start(j->retry, due - pai__loop_time());
+  pai_time left = a->until - pai__platform_now(j->platform);
+
+  if (j->preempted && j->job.trigger == PAI__NO_TASK)
+    return; /* as was told when it was */
+  if (a->until != 0)
+    pai__happened(j, PAI__NO_TASK, "Warning", "BackOff",
+                  "the job is tried again in %d seconds",
+                  (int)(left > 0 ? left / 1000000 : 0));
+  else
+    pai__happened(j, PAI__NO_TASK, "Warning", "Retrying",
+                  "the job is tried again");
 }
 
-/* One task at most is started at a time, for the loop has more to do: the
- * rest is left to the next kick. */
+/* That an attempt has failed is told before the next one begins, and tasks
+ * are started a few at a time: what happens meanwhile counts. */
+static bool may_go_on(pai__pjob *j)
+{
+  if ((j->job.todo >> PAI__DO_RETURN & 1) != 0) {
+    pai__platform_note(j);
+    return !pai__platform_is_noted(j);
+  }
+  return j->starting == 0 || j->job.state == PAI__JOB_ENDING;
+}
+
+/* All of the job's room. */
+static void return_whole(pai__pjob *j, const pai__action *a)
+{
+  tell_return(j, a);
+  end_attempt(j);
+  if (!j->form.partial) /* else each task follows alone */
+    waits_again(j, pai__platform_return(j, a->until != 0));
+}
+
+/* Rooms of some tasks. */
+static void do_rooms(pai__pjob *j, const pai__action *a)
+{
+  int rc = PAI_OK;
+
+  for (uint32_t t = a->task; rc == PAI_OK && t < a->task + a->count; t++)
+    switch (a->kind) {
+    case PAI__DO_QUEUE: rc = pai__room_queue(j, t, NULL); break;
+    case PAI__DO_RETURN: rc = pai__room_return(j, t, a->until != 0); break;
+    case PAI__DO_RESUME: rc = pai__room_resume(j, t); break;
+    default: pai__room_release(j, t); break;
+    }
+  waits_again(j, rc);
+}
+
+static void do_whole(pai__pjob *j, const pai__action *a)
+{
+  switch (a->kind) {
+  case PAI__DO_RETURN: return_whole(j, a); break;
+  case PAI__DO_RELEASE:
+    pai__platform_unqueue(j);
+    end_attempt(j);
+    break;
+  case PAI__DO_RESUME: waits_again(j, pai__platform_resume(j)); break;
+  case PAI__DO_WAIT:
+    pai__timer_start(j->retry, a->until - pai__platform_now(j->platform));
+    break;
+  case PAI__DO_FINISH: end_attempt(j); break;
+  default: break; /* that it is queued was done before it was accepted */
+  }
+}
+
 void pai__platform_drive(pai__pjob *j)
 {
-  bool started = false;
+  pai_platform *p = j->platform;
+  uint32_t most = p->store != NULL ? AT_ONCE : 1;
   pai__action a;
 
-  while (!started && pai__job_next(&j->job, 1, &a))
-    switch (a.kind) {
-    case PAI__DO_NOTHING:
-    case PAI__DO_QUEUE: /* done before it was accepted */
-    case PAI__DO_FINISH: break;
-    case PAI__DO_RETURN:
-      end_attempt(j);
-      waits_again(j, pai__platform_return(j, a.until != 0));
-      break;
-    case PAI__DO_RELEASE:
-      pai__platform_unqueue(j);
-      end_attempt(j);
-      break;
-    case PAI__DO_RESUME: waits_again(j, pai__platform_resume(j)); break;
-    case PAI__DO_WAIT: wait_until(j, a.until); break;
-    case PAI__DO_START:
-      do_start(j, a.task);
-      started = true;
-      break;
-    case PAI__DO_STOP:
-      stop_task(j, a.task, false);
-      pai__timer_start(j->grace, GRACE);
-      break;
-    case PAI__DO_KILL: stop_task(j, a.task, true); break;
-    }
-  pai__platform_changed(j);
-}
-
-void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
-                         uint32_t task, int code)
-{
-  feed(j, kind, task, code);
-  pai__platform_drive(j);
-}
-
-void pai__platform_task_ended(void *user_data, uint64_t id, int code,
-                              const char *text)
-{
-  uint32_t task;
-  pai__pjob *j = pai__platform_find_task(user_data, id, &task);
-
-  (void)text;
-  pai__platform_event(j, PAI__EV_TASK_ENDED, task, code);
+  while (may_go_on(j) && pai__job_next(&j->job, most, &a))
+    if (a.whole)
+      do_whole(j, &a);
+    else
+      switch (a.kind) {
+      case PAI__DO_START: for_tasks(j, &a, PAI__TODO_START); break;
+      case PAI__DO_STOP: for_tasks(j, &a, PAI__TODO_STOP); break;
+      case PAI__DO_KILL: for_tasks(j, &a, PAI__TODO_KILL); break;
+      default: do_rooms(j, &a); break;
+      }
 }

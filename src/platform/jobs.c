@@ -1,31 +1,98 @@
 /*
- * jobs.c - the public calls about jobs
+ * jobs.c - a job's making and end, and the public calls about jobs that are
+ * there
  *
- * They change state and ask for a kick; none of them calls back.
+ * They change state and ask for a turn; none of them calls back.
  */
-#include "platform/platform.h"
+#include "platform/logs.h"
+#include "platform/record.h"
 
 #include "base/posix_fs.h"
+
+#include <stdio.h>
 
 pai__pjob *pai__platform_find_job(const pai_platform *p, pai_job_id id)
 {
   return pai__map_get(&p->jobs, &id, sizeof(id));
 }
 
-void pai__platform_free_job(pai__pjob *j)
+/* Names are unique where they are kept, and no longer than what is taken. */
+enum { KEY = 256 };
+
+static size_t make_key(char out[KEY], const char *user, const char *name)
+{
+  (void)snprintf(out, KEY, "%s~%s", user, name);
+  return strlen(out);
+}
+
+pai__pjob *pai__platform_find_named(const pai_platform *p, const char *user,
+                                    const char *name)
+{
+  char key[KEY];
+  size_t len = make_key(key, user, name);
+
+  return pai__map_get(&p->names, key, len);
+}
+
+int pai__platform_add(pai__pjob *j)
+{
+  pai_platform *p = j->platform;
+  char key[KEY];
+  size_t len = make_key(key, j->user, j->name);
+
+  if (pai__map_set(&p->jobs, &j->id, sizeof(j->id), j) < 0)
+    return PAI_ENOMEM;
+  if (p->store == NULL || pai__map_set(&p->names, key, len, j) == PAI_OK)
+    return PAI_OK;
+  (void)pai__map_remove(&p->jobs, &j->id, sizeof(j->id));
+  return PAI_ENOMEM;
+}
+
+void pai__platform_remove(const pai__pjob *j)
+{
+  pai_platform *p = j->platform;
+  char key[KEY];
+  size_t len = make_key(key, j->user, j->name);
+
+  (void)pai__map_remove(&p->jobs, &j->id, sizeof(j->id));
+  if (pai__map_get(&p->names, key, len) == j)
+    (void)pai__map_remove(&p->names, key, len);
+}
+
+static void free_tasks(pai__pjob *j)
 {
   const pai_alloc *alloc = &j->platform->alloc;
   size_t ntasks = j->job.ntasks;
 
+  for (size_t t = 0; j->tasks != NULL && t < ntasks; t++) {
+    pai__strfree(alloc, j->tasks[t].dir);
+    pai__strfree(alloc, j->tasks[t].diagnostics);
+    pai__strfree(alloc, j->tasks[t].cpus);
+    pai__strfree(alloc, j->tasks[t].about);
+  }
+  pai__free(alloc, j->tasks, ntasks * sizeof(*j->tasks));
+  pai__free(alloc, j->places, ntasks * sizeof(*j->places));
+  pai__free(alloc, j->ports, j->nports * sizeof(*j->ports));
+}
+
+void pai__platform_free_job(pai__pjob *j)
+{
+  const pai_alloc *alloc = &j->platform->alloc;
+
   pai__timer_close(j->grace);
   pai__timer_close(j->retry);
   pai__arena_dispose(&j->attempt);
-  pai__free(alloc, j->told, ntasks + 1);
-  pai__free(alloc, j->places, ntasks * sizeof(*j->places));
-  pai__free(alloc, j->ports, j->nports * sizeof(*j->ports));
+  free_tasks(j);
+  pai__strfree(alloc, j->latest.diagnostics);
   pai__strfree(alloc, j->why);
   pai__strfree(alloc, j->dir);
+  pai__strfree(alloc, j->work_dir);
+  pai__strfree(alloc, j->user);
+  pai__strfree(alloc, j->name);
+  pai__strfree(alloc, j->vc);
   pai__job_dispose(&j->job);
+  if (j->spec != NULL)
+    pai__free(alloc, j->gang, j->spec->nroles * sizeof(*j->gang));
   pai__form_dispose(&j->form, alloc);
   pai_spec_unref(j->spec);
   pai__free(alloc, j, sizeof(*j));
@@ -41,89 +108,94 @@ static void on_retry_due(void *user_data)
   pai__platform_event(user_data, PAI__EV_DUE, 0, 0);
 }
 
-static int make_job_dir(pai__pjob *j, const char *name, pai_error **err)
+static uint32_t ports_of(const pai__pjob *j, uint32_t task)
 {
-  const pai_alloc *alloc = &j->platform->alloc;
-  char *path = pai__fs_join(j->platform->jobs_dir, name, alloc);
-  int rc = path != NULL ? pai__fs_make_new_dir(&j->dir, path, alloc, err)
-                        : pai__oom(err);
-
-  pai__strfree(alloc, path);
-  return rc;
+  return pai__platform_role_ports(
+    &j->spec->roles[pai__job_tasks(&j->job)[task].role]);
 }
 
-/* Room for the places of its tasks, so that placing it cannot fail. */
-static int make_places(pai__pjob *j, const pai_spec *spec)
+int pai__platform_make_tasks(pai__pjob *j, pai_error **err)
 {
   const pai_alloc *alloc = &j->platform->alloc;
+  uint32_t port = 0;
 
-  for (size_t r = 0; r < spec->nroles; r++)
-    j->nports += (size_t)spec->roles[r].instances *
-                 pai__platform_role_ports(&spec->roles[r]);
+  for (uint32_t t = 0; t < j->job.ntasks; t++)
+    j->nports += ports_of(j, t);
+  j->tasks = pai__zalloc(alloc, j->job.ntasks * sizeof(*j->tasks));
   j->places = pai__zalloc(alloc, j->job.ntasks * sizeof(*j->places));
   if (j->nports != 0)
     j->ports = pai__zalloc(alloc, j->nports * sizeof(*j->ports));
-  return j->places != NULL && (j->ports != NULL || j->nports == 0)
-           ? PAI_OK
-           : PAI_ENOMEM;
-}
-
-static int make_job(pai__pjob *j, pai_spec *spec, pai_error **err)
-{
-  pai_platform *p = j->platform;
-
-  pai__arena_init(&j->attempt, &p->alloc);
-  j->spec = pai_spec_ref(spec);
-  if (pai__form_make(&j->form, &p->alloc, spec) < 0 ||
-      pai__job_init(&j->job, &p->alloc, &j->form, p->seed + j->id) < 0)
+  if (j->tasks == NULL || j->places == NULL ||
+      (j->ports == NULL && j->nports != 0))
     return pai__oom(err);
-  j->told = pai__zalloc(&p->alloc, j->job.ntasks + 1);
-  if (j->told == NULL || make_places(j, spec) < 0 ||
-      pai__timer_new(&j->grace, &p->alloc, p->loop, on_grace_over, j) < 0 ||
-      pai__timer_new(&j->retry, &p->alloc, p->loop, on_retry_due, j) < 0)
-    return pai__oom(err);
-  memset(j->told + 1, PAI_STATE_WAITING, j->job.ntasks);
+  for (uint32_t t = 0; t < j->job.ntasks; t++) {
+    j->tasks[t] =
+      (pai__ptask){ .told = PAI_STATE_WAITING, .share = -1, .port = port };
+    j->places[t].ip = j->platform->here.ip;
+    port += ports_of(j, t);
+  }
   return PAI_OK;
 }
 
-int pai_platform_submit(pai_job_id *job, pai_platform *p, pai_spec *spec,
-                        pai_error **err)
+static char *vc_of(const pai_spec *spec, const pai_alloc *alloc)
 {
-  pai__pjob *j;
-  int rc;
+  pai_job_view view = { .struct_size = sizeof(view) };
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(job != NULL, err);
-  *job = 0;
-  PAI__CHECK_ARG_ERR(p != NULL && spec != NULL, err);
-  if (p->closing)
-    return pai__fail(err, PAI_EBUSY, "the platform is closing");
-  if (spec->obstacle != NULL)
-    return pai__fail(err, PAI_EINVAL, "the job cannot be run: %s",
-                     spec->obstacle);
-  j = pai__zalloc(&p->alloc, sizeof(*j));
+  (void)pai_spec_view_job(spec, &view);
+  return pai__strdup(alloc, view.virtual_cluster);
+}
+
+/* Of a partial job nothing is placed together. */
+static int make_gang(pai__pjob *j)
+{
+  j->gang =
+    pai__zalloc(&j->platform->alloc, j->spec->nroles * sizeof(*j->gang));
+  if (j->gang == NULL)
+    return PAI_ENOMEM;
+  for (size_t r = 0; !j->form.partial && r < j->spec->nroles; r++)
+    j->gang[r] = j->spec->roles[r].instances;
+  return PAI_OK;
+}
+
+int pai__platform_make_job(pai__pjob **out, pai_platform *p, pai_spec *spec,
+                           const char *user, const char *name, pai_job_id id,
+                           pai_error **err)
+{
+  pai__pjob *j = pai__zalloc(&p->alloc, sizeof(*j));
+
+  *out = j;
   if (j == NULL)
     return pai__oom(err);
   j->platform = p;
-  j->id = p->last_id + 1;
-  rc = make_job(j, spec, err);
-  if (rc == PAI_OK)
-    rc = pai__platform_queue(j, err);
-  if (rc == PAI_OK && pai__map_set(&p->jobs, &j->id, sizeof(j->id), j) < 0)
-    rc = pai__oom(err);
-  if (rc == PAI_OK) /* last: a refused job leaves no folder behind */
-    rc = make_job_dir(j, pai_spec_name(spec), err);
-  if (rc < 0) {
-    pai__platform_unqueue(j);
-    (void)pai__map_remove(&p->jobs, &j->id, sizeof(j->id));
-    pai__platform_free_job(j);
-    return rc;
-  }
-  p->last_id = j->id;
-  pai__platform_drive(j);
-  *job = j->id;
-  return PAI_OK;
+  j->id = id;
+  j->latest.trigger = PAI__NO_TASK;
+  pai__arena_init(&j->attempt, &p->alloc);
+  j->spec = pai_spec_ref(spec);
+  j->user = pai__strdup(&p->alloc, user);
+  j->name = pai__strdup(&p->alloc, name);
+  j->vc = vc_of(spec, &p->alloc);
+  if (j->user == NULL || j->name == NULL || j->vc == NULL ||
+      pai__form_make(&j->form, &p->alloc, spec,
+                     p->store != NULL ? 0 : PAI__FORM_RAW) < 0 ||
+      make_gang(j) < 0 ||
+      pai__timer_new(&j->grace, &p->alloc, p->loop, on_grace_over, j) < 0 ||
+      pai__timer_new(&j->retry, &p->alloc, p->loop, on_retry_due, j) < 0)
+    return pai__oom(err);
+  return pai__plan_runtime_of(&j->runtime, spec, err);
+}
+
+/* --- public ----------------------------------------------------------------- */
+
+/* While nothing can be written, a stop is not recorded, and done anyway. */
+static void stop_now(pai__pjob *j)
+{
+  pai_platform *p = j->platform;
+  bool now = j->stop_now;
+
+  for (uint32_t t = 0; t < j->job.ntasks; t++)
+    p->ops->stop(p->backend, pai__platform_task_id(j, t),
+                 now ? PAI_STOP_NOW : PAI_STOP_ASK);
+  j->stop_now = true;
 }
 
 int pai_platform_stop(pai_platform *p, pai_job_id job)
@@ -133,35 +205,54 @@ int pai_platform_stop(pai_platform *p, pai_job_id job)
   if (j == NULL || j->job.state == PAI__JOB_DONE)
     return PAI_ENOTFOUND;
   pai__platform_event(j, PAI__EV_STOP, 0, 0);
+  if (p->failing && !p->backend_closing)
+    stop_now(j);
   return PAI_OK;
+}
+
+/* It is not found any more, and freed later: this may be its own callback. */
+void pai__platform_let_go(pai__pjob *j)
+{
+  pai_platform *p = j->platform;
+
+  pai__platform_remove(j);
+  j->forgotten = true;
+  pai__platform_put(j, PAI__GONE);
+  pai__logs_wake(p, j->id);
 }
 
 int pai_platform_forget(pai_platform *p, pai_job_id job)
 {
   pai__pjob *j = pai__platform_find_job(p, job);
 
+  if (j != NULL && j->told < PAI_STATE_SUCCEEDED)
+    return PAI_EBUSY;
+  if (p->store != NULL)
+    return pai__forget_job(p, job);
   if (j == NULL)
     return PAI_ENOTFOUND;
-  if (j->told[0] < PAI_STATE_SUCCEEDED)
-    return PAI_EBUSY;
-  (void)pai__map_remove(&p->jobs, &j->id, sizeof(j->id));
-  j->forgotten = true; /* and freed later: this may be its own callback */
-  pai__platform_changed(j);
+  pai__platform_let_go(j);
   return PAI_OK;
 }
 
 int pai_platform_job_state(int *code, const pai_platform *p, pai_job_id job)
 {
   const pai__pjob *j = pai__platform_find_job(p, job);
+  /* What no crash can take back. */
+  bool told = j != NULL && p->store != NULL && j->told != 0;
 
   if (code != NULL)
-    *code = j != NULL ? j->job.code : 0;
-  return j != NULL ? pai__job_public_state(&j->job) : PAI_ENOTFOUND;
+    *code = told ? j->code : j != NULL ? j->job.code : 0;
+  if (j != NULL)
+    return told ? j->told : pai__job_public_state(&j->job);
+  return p->store != NULL ? pai__past_state(code, p, job) : PAI_ENOTFOUND;
 }
 
 const char *pai_platform_job_dir(const pai_platform *p, pai_job_id job)
 {
   const pai__pjob *j = pai__platform_find_job(p, job);
 
-  return j != NULL ? j->dir : NULL;
+  if (j != NULL)
+    return j->dir;
+  return p->store != NULL ? pai__past_dir(p, job) : NULL;
 }

@@ -7,15 +7,20 @@
  * may be gone the next time, and a job that could have no others is not to
  * wait for ever.
  */
-#include "platform/platform.h"
+#include "platform/placing.h"
+
+#include "platform/gpus.h"
+#include "platform/rooms.h"
+#include "platform/shares.h"
+#include "platform/skus.h"
+#include "platform/vcs.h"
 
 enum { LOOK_AGAIN = 1000000 }; /* microseconds */
 
-/* What happened just now; size and time of the event are filled in. */
-static int tell(pai_platform *p, pai_sched_event *event, pai_error **err)
+int pai__placing_tell(pai_platform *p, pai_sched_event *event, pai_error **err)
 {
   event->struct_size = sizeof(*event);
-  event->time = pai__loop_time();
+  event->time = pai__platform_now(p);
   return pai_sched_send(p->sched, event, err);
 }
 
@@ -30,8 +35,7 @@ uint32_t pai__platform_role_ports(const pai__role *role)
   return count;
 }
 
-/* The user knows of no events: what is said is the error below the number. */
-static int refused(int rc, pai_error **err)
+int pai__placing_refused(int rc, pai_error **err)
 {
   const pai_error *why = err != NULL ? pai_error_cause(*err) : NULL;
   pai_error *event;
@@ -48,63 +52,163 @@ static int refused(int rc, pai_error **err)
   return rc;
 }
 
-int pai__platform_queue(pai__pjob *j, pai_error **err)
+pai_want pai__placing_want(const pai__pjob *j, uint32_t r, uint32_t tasks)
+{
+  const pai__role *role = &j->spec->roles[r];
+
+  return (pai_want){ .struct_size = sizeof(pai_want),
+                     .tasks = tasks,
+                     .type = j->share == 0 ? pai__sku_wanted(j, role) : NULL,
+                     .gpus = j->share == 0 ? role->gpus : 0,
+                     .cpus = role->cpus,
+                     .ports = pai__platform_role_ports(role),
+                     .memory = (uint64_t)role->memory_mb << 20 };
+}
+
+const char *pai__placing_class(const pai__pjob *j)
+{
+  const pai__tree *t = j->spec->tree;
+  pai__node n = pai__tree_get(t, 0, "extras");
+
+  n = n != PAI__NO_NODE ? pai__tree_get(t, n, "hivedScheduler") : n;
+  n = n != PAI__NO_NODE ? pai__tree_get(t, n, "jobPriorityClass") : n;
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
+           ? pai__tree_str(t, n, NULL)
+           : NULL;
+}
+
+/* OpenPAI's of its classes (job-spec 1.6); HiveD's.  Where these do not count,
+ * opportunistic ones still are: they make room in virtual clusters. */
+int pai__placing_priority(const pai__pjob *j)
+{
+  static const struct {
+    const char *class;
+    int priority;
+  } classes[] = { { "prod", 100 },
+                  { "test", 10 },
+                  { "oppo", PAI_SCHED_OPPORTUNISTIC } };
+  enum { USUAL = 10 };
+  const char *class = pai__placing_class(j);
+
+  int priority = USUAL;
+
+  for (size_t i = 0; class != NULL && i < PAI__LEN(classes); i++)
+    if (strcmp(class, classes[i].class) == 0)
+      priority = classes[i].priority;
+  return j->platform->ranks || priority < 0 ? priority : 0;
+}
+
+static int queue_gang(pai__pjob *j, pai_error **err)
 {
   pai_platform *p = j->platform;
-  const pai_spec *spec = j->spec;
-  pai_want *wants = pai__zalloc(&p->alloc, spec->nroles * sizeof(*wants));
+  size_t nroles = j->spec->nroles;
+  pai_want *wants = pai__zalloc(&p->alloc, nroles * sizeof(*wants));
   pai_request request = { .struct_size = sizeof(request),
                           .id = j->id,
+                          .vc = pai__vcs_of(j),
+                          .priority = pai__placing_priority(j),
+                          .held = j->share != 0,
                           .wants = wants,
-                          .nwants = spec->nroles };
+                          .nwants = nroles };
   int rc;
 
   if (wants == NULL)
     return pai__oom(err);
-  for (size_t r = 0; r < spec->nroles; r++) {
-    const pai__role *role = &spec->roles[r];
-
-    wants[r] = (pai_want){ .struct_size = sizeof(*wants),
-                           .tasks = role->instances,
-                           .gpus = role->gpus,
-                           .cpus = role->cpus,
-                           .ports = pai__platform_role_ports(role),
-                           .memory = (uint64_t)role->memory_mb << 20 };
-  }
-  rc = tell(
+  for (uint32_t r = 0; r < nroles; r++)
+    wants[r] = pai__placing_want(j, r, j->gang[r]);
+  rc = pai__placing_tell(
     p, &(pai_sched_event){ .kind = PAI_SCHED_SUBMIT, .request = &request },
     err);
   p->schedule_due = true;
-  pai__free(&p->alloc, wants, spec->nroles * sizeof(*wants));
-  return rc < 0 ? refused(rc, err) : PAI_OK;
+  j->share_wanted = j->share != 0;
+  p->sharing |= j->share_wanted;
+  pai__free(&p->alloc, wants, nroles * sizeof(*wants));
+  return rc < 0 ? pai__placing_refused(rc, err) : PAI_OK;
 }
 
-static int hold(pai__pjob *j, bool held)
+int pai__platform_queue(pai__pjob *j, pai_error **err)
+{
+  int rc = PAI_OK;
+
+  if (!j->form.partial)
+    return queue_gang(j, err);
+  for (uint32_t t = 0; rc == PAI_OK && t < j->job.ntasks; t++)
+    rc = pai__room_queue(j, t, err);
+  return rc;
+}
+
+int pai__placing_resize(pai__pjob *j, uint32_t role, uint32_t tasks,
+                        pai_error **err)
+{
+  pai_sched_event e = { .kind = PAI_SCHED_CHANGE,
+                        .id = j->id,
+                        .key = "tasks",
+                        .want = role,
+                        .number = tasks };
+  int rc;
+
+  if (j->gang[role] == tasks)
+    return PAI_OK;
+  rc = pai__placing_tell(j->platform, &e, err);
+  if (rc < 0)
+    return pai__placing_refused(rc, err);
+  j->gang[role] = tasks;
+  j->platform->schedule_due = true;
+  return PAI_OK;
+}
+
+/* As many as its roles have now. */
+static int resize_all(pai__pjob *j, pai_error **err)
+{
+  const pai__job_role *roles = pai__job_roles(&j->job);
+  int rc = PAI_OK;
+
+  for (uint32_t r = 0; rc == PAI_OK && r < j->spec->nroles; r++)
+    rc = pai__placing_resize(j, r, roles[r].tasks, err);
+  return rc;
+}
+
+int pai__placing_hold(pai_platform *p, uint64_t id, bool held)
 {
   pai_sched_event e = {
-    .kind = PAI_SCHED_CHANGE, .id = j->id, .key = "held", .number = held
+    .kind = PAI_SCHED_CHANGE, .id = id, .key = "held", .number = held
   };
 
-  return tell(j->platform, &e, NULL);
+  return pai__placing_tell(p, &e, NULL);
 }
 
 int pai__platform_return(pai__pjob *j, bool held)
 {
   pai_sched_event e = { .kind = PAI_SCHED_RETURNED, .id = j->id };
-
-  int rc = tell(j->platform, &e, NULL);
+  pai_error *err = NULL;
+  int rc = pai__placing_tell(j->platform, &e, NULL);
 
   if (rc < 0)
     return rc;
+  pai__gpus_give(j);
+  pai__rooms_release(j);
+  pai__share_give(j);
+  j->share_wanted = j->share != 0 && !held;
   j->placed = false;
   j->platform->schedule_due = true;
-  return held ? hold(j, true) : PAI_OK;
+  rc = resize_all(j, &err);
+  if (rc < 0) {
+    pai__strfree(&j->platform->alloc, j->why);
+    j->why = pai__strdup(&j->platform->alloc, pai_error_message(err));
+  }
+  pai_error_free(err);
+  if (rc == PAI_OK && (held || j->share_wanted))
+    rc = pai__placing_hold(j->platform, j->id, true);
+  return rc;
 }
 
 int pai__platform_resume(pai__pjob *j)
 {
   j->platform->schedule_due = true;
-  return hold(j, false);
+  j->share_wanted = j->share != 0;
+  if (j->share_wanted)
+    return PAI_OK;
+  return pai__placing_hold(j->platform, j->id, false);
 }
 
 void pai__platform_unqueue(pai__pjob *j)
@@ -114,73 +218,166 @@ void pai__platform_unqueue(pai__pjob *j)
                            .instance = PAI_SCHED_ALL };
   pai_sched_event over = { .kind = PAI_SCHED_FINISHED, .id = j->id };
 
-  (void)!tell(j->platform, j->placed ? &over : &gone, NULL);
+  if (!j->form.partial)
+    (void)!pai__placing_tell(j->platform,
+                             j->placed || j->decided ? &over : &gone, NULL);
+  j->decided = false;
+  if (j->placed)
+    pai__gpus_give(j);
+  pai__rooms_release(j);
+  pai__share_give(j);
+  j->share_wanted = false;
   j->placed = false;
   j->platform->schedule_due = true;
 }
 
 /* --- being placed --------------------------------------------------------- */
 
-/* Fills in where its tasks are to be. */
-static void take_places(pai__pjob *j)
+void pai__placing_note(pai__pjob *j, uint32_t task,
+                       const pai_task_place *place)
 {
-  const pai_platform *p = j->platform;
-  uint32_t *ports = j->ports;
+  uint32_t *ports = j->ports + j->tasks[task].port;
+  uint64_t gpus = place->gpus;
+
+  if (place->nports != 0)
+    memcpy(ports, place->ports, place->nports * sizeof(*ports));
+  if (j->tasks[task].share >= 0)
+    gpus = UINT64_C(1) << j->tasks[task].share;
+  j->places[task] = (pai__task_place){ j->platform->here.ip, gpus, ports };
+  j->replan = true;
+}
+
+void pai__platform_take_places(pai__pjob *j)
+{
+  const pai__task *tasks = pai__job_tasks(&j->job);
+  uint32_t first = 0, role = 0; /* the scheduler's number of its first task */
 
   for (uint32_t t = 0; t < j->job.ntasks; t++) {
     pai_task_place place = { .struct_size = sizeof(place) };
 
-    (void)pai_sched_task(p->sched, j->id, 0, t, &place);
-    if (place.nports != 0)
-      memcpy(ports, place.ports, place.nports * sizeof(*ports));
-    j->places[t] = (pai__task_place){ p->here.ip, place.gpus, ports };
-    ports += place.nports;
+    if (pai__room_is_alone(j, t))
+      continue;
+    if (tasks[t].role < role)
+      first = role = 0; /* it came later than those of others */
+    while (role < tasks[t].role)
+      first += j->gang[role++];
+    (void)pai_sched_task(j->platform->sched, j->id, 0, first + tasks[t].index,
+                         &place);
+    pai__placing_note(j, t, &place);
   }
 }
 
-/* All that was decided, before anything is done about it.  Nothing but what
- * waits is ever cancelled here, so that there are only places. */
+static void read_start(pai_platform *p, uint64_t id)
+{
+  uint32_t task;
+  pai__pjob *j = pai__room_find(p, id, &task);
+
+  if (j == NULL) {
+    p->share_ids[p->nshare_ids++] = id;
+    return;
+  }
+  if (task != PAI__NO_TASK)
+    pai__room_decided(j, task);
+  else {
+    pai__platform_take_places(j);
+    j->decided = true;
+  }
+  pai__platform_put(j, PAI__PLACED);
+}
+
+/* What runs stops for another; nothing is ever cancelled here but what waits,
+ * nor has it a limit. */
+static void read_stop(pai_platform *p, uint64_t id)
+{
+  uint32_t task;
+  pai__pjob *j = pai__room_find(p, id, &task);
+
+  if (j != NULL)
+    pai__room_preempted(j, task);
+  else
+    pai__shares_preempted(p, id);
+}
+
+/* All that was decided, before anything is done about it. */
 static void read_decisions(pai_platform *p)
 {
   pai_decision d = { .struct_size = sizeof(d) };
 
-  p->placed = (pai__pjob_list){ NULL, NULL };
-  for (size_t i = 0; pai_sched_decision(p->sched, i, &d) == PAI_OK; i++) {
-    pai__pjob *j = pai__platform_find_job(p, d.id);
-
-    take_places(j);
-    j->next_placed = NULL;
-    if (p->placed.first != NULL)
-      p->placed.last->next_placed = j;
-    else
-      p->placed.first = j;
-    p->placed.last = j;
-  }
+  for (size_t i = 0; pai_sched_decision(p->sched, i, &d) == PAI_OK; i++)
+    if (d.kind == PAI_DECISION_START)
+      read_start(p, d.id);
+  for (size_t i = 0; pai_sched_decision(p->sched, i, &d) == PAI_OK; i++)
+    if (d.kind == PAI_DECISION_STOP)
+      read_stop(p, d.id);
 }
 
-/* Takes the ports that others use from the scheduler.  How many; or a code. */
-static int lose_ports_in_use(const pai__pjob *j)
+int pai__placing_lose_ports(pai__pjob *j, uint32_t task)
 {
   pai_platform *p = j->platform;
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+  uint32_t count = pai__platform_role_ports(&j->spec->roles[t->role]);
   uint32_t one = 0;
   int lost = 0;
 
-  for (size_t i = 0; i < j->nports; i++)
-    if (!p->ops->port_is_free(p->backend, j->ports[i])) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!p->ops->port_is_free(p->backend, j->places[task].ports[i])) {
       pai_sched_event e = { .kind = PAI_SCHED_LOSE_PORT,
                             .node = p->here.name,
-                            .number = j->ports[i] };
-      int rc = tell(p, &e, NULL);
+                            .number = j->places[task].ports[i] };
+      int rc = pai__placing_tell(p, &e, NULL);
 
       if (rc < 0)
         return rc;
-      one = j->ports[i];
+      one = j->places[task].ports[i];
       lost++;
     }
   if (lost > 0)
     pai__log_line(&p->log, PAI_LOG_INFO,
-                  "other programs use port %u and %d more that %s was to have",
-                  one, lost - 1, pai_spec_name(j->spec));
+                  "other programs use port %u and %d more that %s[%u] of %s "
+                  "was to have",
+                  one, lost - 1, j->spec->roles[t->role].name, t->index,
+                  pai_spec_name(j->spec));
+  return lost;
+}
+
+void pai__placing_go_on(pai_platform *p)
+{
+  pai__pjob *j;
+
+  while ((j = pai__platform_pop(p, PAI__LOOKING)) != NULL)
+    pai__platform_put(j, PAI__PLACED);
+  pai__shares_go_on(p);
+  p->schedule_due = true;
+  pai__platform_hurry(p);
+}
+
+/* As start_placed(), of the gang.  While its GPUs are looked at it has its
+ * place, so that nobody takes that, and nobody waits behind it. */
+static int start_gang(pai__pjob *j)
+{
+  pai_sched_event e = { .kind = PAI_SCHED_STARTED, .id = j->id };
+  int lost = 0;
+
+  if (!pai__gpus_of_are_known(j)) {
+    pai__platform_put(j, PAI__LOOKING);
+    return 0;
+  }
+  j->decided = false;
+  for (uint32_t t = 0; lost >= 0 && j->nports > 0 && t < j->job.ntasks; t++)
+    if (!pai__room_is_alone(j, t)) {
+      int of_task = pai__placing_lose_ports(j, t);
+
+      lost = of_task < 0 ? of_task : lost + of_task;
+    }
+  if (lost == 0)
+    lost = pai__gpus_take(j);
+  if (lost != 0)
+    e.kind = PAI_SCHED_RETURNED;
+  (void)!pai__placing_tell(j->platform, &e, NULL);
+  if (lost == 0) {
+    j->placed = true;
+    pai__platform_event(j, PAI__EV_PLACED, PAI__NO_TASK, 0);
+  }
   return lost;
 }
 
@@ -189,20 +386,17 @@ static int lose_ports_in_use(const pai__pjob *j)
 static int start_placed(pai_platform *p)
 {
   int anew = 0, failed = PAI_OK;
-  pai__pjob *next;
+  pai__pjob *j;
 
-  for (pai__pjob *j = p->placed.first; j != NULL; j = next) {
-    pai_sched_event e = { .kind = PAI_SCHED_STARTED, .id = j->id };
-    int lost = lose_ports_in_use(j);
+  while (p->nshare_ids > 0)
+    pai__shares_placed(p, p->share_ids[--p->nshare_ids]);
+  while ((j = pai__platform_pop(p, PAI__PLACED)) != NULL) {
+    int lost = 0;
 
-    next = j->next_placed;
-    if (lost != 0)
-      e.kind = PAI_SCHED_RETURNED;
-    (void)!tell(p, &e, NULL);
-    if (lost == 0) {
-      j->placed = true;
-      pai__platform_event(j, PAI__EV_PLACED, 0, 0);
-    }
+    if (j->forgotten)
+      continue;
+    lost = j->decided ? start_gang(j) : pai__rooms_start(j);
+
     anew += lost > 0;
     failed = lost < 0 ? lost : failed;
   }
@@ -213,7 +407,7 @@ static int start_placed(pai_platform *p)
 static int place_once(pai_platform *p)
 {
   pai_error *err = NULL;
-  int rc = pai_sched_decide(p->sched, pai__loop_time(), &err), started;
+  int rc = pai_sched_decide(p->sched, pai__platform_now(p), &err), started;
 
   if (rc < 0)
     pai__log_line(&p->log, PAI_LOG_ERROR, "cannot place jobs: %s",
@@ -228,7 +422,8 @@ static int place_once(pai_platform *p)
  * some back: the first of those that wait ends rather than waits for ever. */
 static void give_up_one(pai_platform *p)
 {
-  pai__pjob *j = pai__platform_find_job(p, pai_sched_next(p->sched, 0));
+  uint32_t task;
+  pai__pjob *j = pai__room_find(p, pai_sched_next(p->sched, 0), &task);
 
   if (j != NULL)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
@@ -244,12 +439,14 @@ void pai__platform_schedule(pai_platform *p)
     return;
   while (p->schedule_due && rc >= 0) {
     p->schedule_due = false;
+    pai__shares_settle(p);
     rc = place_once(p);
     lost |= rc != 0;
     p->schedule_due |= rc > 0;
   }
   if (lost)
-    (void)!tell(p, &(pai_sched_event){ .kind = PAI_SCHED_REGAIN_PORTS }, NULL);
+    (void)!pai__placing_tell(
+      p, &(pai_sched_event){ .kind = PAI_SCHED_REGAIN_PORTS }, NULL);
   (void)pai_sched_view_sums(p->sched, &sums);
   if (rc < 0 && sums.running == 0)
     give_up_one(p);
@@ -257,4 +454,6 @@ void pai__platform_schedule(pai_platform *p)
     pai__timer_stop(p->ports);
   else if (lost)
     pai__timer_start(p->ports, LOOK_AGAIN);
+  if (sums.waiting != 0)
+    pai__gpus_watch(p);
 }

@@ -1,94 +1,62 @@
 /*
- * platform.c - pai_platform: its life, its jobs, and the kick
+ * platform.c - pai_platform: its making and its end
  *
- * One rule keeps callbacks simple: all of them come from on_kick() or from
- * the back end, which are called by the loop.  Calls of the public API change
- * state and ask for a kick.
+ * One rule keeps callbacks simple: all of them come from a turn, from the end
+ * of a commit or from the back end, which are called by the loop.  Calls of
+ * the public API change state and ask for a turn.
  */
-#include "platform/platform.h"
+#include "platform/accounts.h"
+#include "platform/code.h"
+#include "platform/cores.h"
+#include "platform/gpus.h"
+#include "platform/items.h"
+#include "platform/keep.h"
+#include "platform/listen.h"
+#include "platform/logs.h"
+#include "platform/record.h"
+#include "platform/restore.h"
+#include "platform/vcs.h"
 
 #include "base/posix_fs.h"
 
-static void free_platform(pai_platform *p)
+void pai__platform_free(pai_platform *p)
 {
   pai_alloc alloc = p->alloc;
   const pai__map_entry *e;
-  pai__pjob *next;
+  pai__pjob *j;
 
-  for (pai__pjob *j = p->changed.first; j != NULL; j = next) {
-    next = j->next_changed;
-    if (j->forgotten)
-      pai__platform_free_job(j);
-  }
   for (size_t i = 0; (e = pai__map_next(&p->jobs, &i)) != NULL;)
-    pai__platform_free_job(e->value);
+    pai__platform_put(e->value, PAI__GONE);
+  while ((j = pai__platform_pop(p, PAI__GONE)) != NULL)
+    pai__platform_free_job(j);
   pai__map_dispose(&p->jobs);
+  pai__map_dispose(&p->names);
+  pai__map_dispose(&p->dropped);
+  pai__accounts_close(p->accounts);
+  if (p->store != NULL)
+    pai__commit_close(p);
+  pai__keep_close(p);
+  pai__gone_close(p);
+  pai__code_close(p);
+  if (p->vcs != NULL)
+    pai__vcs_dispose(p->vcs, &p->alloc);
+  pai__free(&p->alloc, p->vcs, sizeof(*p->vcs));
+  pai__gpus_close(p);
+  pai__cores_close(p);
+  pai__turn_close(p->gather);
+  pai__items_free(p);
+  pai__store_close(p->store);
+  pai__listeners_free(p);
+  pai__logs_free(p);
   pai__turn_close(p->kick);
   pai__timer_close(p->ports);
   pai_sched_free(p->sched);
+  pai__buf_dispose(&p->path_buf);
   pai__strfree(&alloc, p->jobs_dir);
+  pai__strfree(&alloc, p->root);
   pai__strfree(&alloc, p->user);
+  pai__platform_unlock(p->lock);
   pai__free(&alloc, p, sizeof(*p));
-}
-
-/* Tells of each job that changed, and starts the next task of those that come
- * up.  A callback may change jobs again, also those that had their turn: they
- * are in the next list. */
-static void look_at_changed(pai_platform *p)
-{
-  pai__pjob *j = p->changed.first, *next;
-
-  p->changed = (pai__pjob_list){ NULL, NULL };
-  for (; j != NULL; j = next) {
-    next = j->next_changed;
-    j->changed = false;
-    if (j->forgotten) {
-      pai__platform_free_job(j);
-      continue;
-    }
-    pai__platform_tell(j);
-    if (pai__job_has_next(&j->job))
-      pai__platform_drive(j);
-  }
-}
-
-static void on_backend_closed(void *user_data)
-{
-  pai_platform *p = user_data;
-  pai_closed_cb closed = p->closed;
-  void *closed_data = p->closed_data;
-
-  look_at_changed(p);
-  free_platform(p);
-  if (closed != NULL)
-    closed(closed_data);
-}
-
-static void close_backend(pai_platform *p)
-{
-  const pai__map_entry *e;
-
-  p->backend_closing = true;
-  for (size_t i = 0; (e = pai__map_next(&p->jobs, &i)) != NULL;)
-    if (((pai__pjob *)e->value)->job.state != PAI__JOB_DONE)
-      pai__platform_event(e->value, PAI__EV_STOP, 0, 0);
-  p->ops->close(p->backend, on_backend_closed);
-}
-
-static void on_kick(void *user_data)
-{
-  pai_platform *p = user_data;
-
-  /* Once before, so that what ended is told before its retry starts; a new
-   * job is told of when it is known whether it starts at once. */
-  for (pai__pjob *j = p->changed.first; j != NULL; j = j->next_changed)
-    if (j->told[0] != 0)
-      pai__platform_tell(j);
-  if (!p->closing)
-    pai__platform_schedule(p);
-  look_at_changed(p);
-  if (p->closing && !p->backend_closing)
-    close_backend(p);
 }
 
 static void on_ports_due(void *user_data)
@@ -96,7 +64,7 @@ static void on_ports_due(void *user_data)
   pai_platform *p = user_data;
 
   p->schedule_due = true;
-  pai__turn_ask(p->kick);
+  pai__platform_hurry(p);
 }
 
 /* --- making one --------------------------------------------------------- */
@@ -104,7 +72,7 @@ static void on_ports_due(void *user_data)
 /* Absolute, for the host may change its folder, and "-x" be a folder's name. */
 static int make_root(pai_platform *p, const char *root, pai_error **err)
 {
-  char *made = NULL, *own = NULL;
+  char *own = NULL;
   int rc = PAI_OK;
 
   if (root != NULL && root[0] == '\0') {
@@ -119,14 +87,50 @@ static int make_root(pai_platform *p, const char *root, pai_error **err)
   root = root != NULL ? root : own;
   rc = pai__fs_make_dirs(root, &p->alloc, err);
   if (rc == PAI_OK)
-    rc = pai__fs_absolute(&made, root, &p->alloc, err);
+    rc = pai__fs_absolute(&p->root, root, &p->alloc, err);
   pai__strfree(&p->alloc, own);
   if (rc < 0)
     return rc;
-  p->jobs_dir = pai__fs_join(made, "jobs", &p->alloc);
-  pai__strfree(&p->alloc, made);
+  p->jobs_dir = pai__fs_join(p->root, "jobs", &p->alloc);
   return p->jobs_dir != NULL ? pai__fs_make_dirs(p->jobs_dir, &p->alloc, err)
                              : pai__oom(err);
+}
+
+/* The user knows of no events: what is said is the error below. */
+static int bad_policy(int rc, const char *policy, pai_error **err)
+{
+  pai_error *event = err != NULL ? *err : NULL;
+  const pai_error *why = event != NULL ? pai_error_cause(event) : NULL;
+  const char *help = pai_error_help(why != NULL ? why : event);
+
+  if (event == NULL)
+    return rc;
+  *err = NULL;
+  (void)pai__fail(err, rc, "the policy \"%.64s\" cannot decide here: %s",
+                  policy, pai_error_message(why != NULL ? why : event));
+  if (help != NULL)
+    pai__error_help(err, "%s", help);
+  pai_error_free(event);
+  return rc;
+}
+
+/* The policy of a snapshot decided what its log tells; from here on another
+ * one may. */
+static int choose_policy(pai_platform *p, const char *policy, pai_error **err)
+{
+  pai_sched_view sums = { .struct_size = sizeof(sums) };
+  pai_sched_event e = { .struct_size = sizeof(e),
+                        .kind = PAI_SCHED_POLICY,
+                        .time = pai__platform_now(p),
+                        .text = policy != NULL ? policy : "fifo" };
+
+  int rc = PAI_OK;
+
+  (void)pai_sched_view_sums(p->sched, &sums);
+  p->ranks = strcmp(e.text, "fifo") != 0;
+  if (strcmp(sums.policy, e.text) != 0)
+    rc = pai_sched_send(p->sched, &e, err);
+  return rc < 0 ? bad_policy(rc, e.text, err) : PAI_OK;
 }
 
 /* For this machine alone.  Ports begin anywhere, for none of two platforms
@@ -138,8 +142,9 @@ static int make_sched(pai_platform *p, pai_error **err)
   pai_cluster *cluster;
   int rc;
 
-  pai__machine_discover(&p->here);
-  if (pai__machine_cluster(&cluster, &p->here, &p->alloc) < 0)
+  if ((p->vcs != NULL
+         ? pai__vcs_cluster(&cluster, p, p->vcs)
+         : pai__machine_cluster(&cluster, &p->here, &p->alloc)) < 0)
     return pai__oom(err);
   o.alloc = &p->alloc;
   o.first_port = p->here.port_first;
@@ -150,17 +155,97 @@ static int make_sched(pai_platform *p, pai_error **err)
   return rc;
 }
 
-static int open_backend(pai_platform *p, pai_error **err)
+static void on_backend_log(void *user_data, int level, const char *line)
 {
-  pai__backend_host host = { .user_data = p,
-                             .alloc = &p->alloc,
-                             .log = &p->log,
-                             .loop = p->loop,
-                             .output = pai__platform_output,
-                             .ended = pai__platform_task_ended };
+  pai__log_line(&((pai_platform *)user_data)->log, level, "%s", line);
+}
+
+static int open_backend(pai_platform *p, const pai_platform_options *o,
+                        pai_error **err)
+{
+  pai_backend_host host = { .struct_size = sizeof(host),
+                            .user_data = p,
+                            .alloc = &p->alloc,
+                            .loop = p->loop,
+                            .root = p->root,
+                            .program = o->task_program,
+                            .output = pai__platform_output,
+                            .ended = pai__platform_task_ended,
+                            .log = on_backend_log,
+                            .owner = p->system ? pai__system_owner : NULL };
 
   p->ops = &pai__backend_local;
-  return p->ops->open(&p->backend, &host, err);
+  return p->ops->open(&p->backend, NULL, &host, err);
+}
+
+/* By its name; NULL: auto. */
+static int find_runtime(pai_platform *p, const char *name, pai_error **err)
+{
+  p->runtime = name != NULL ? pai__plan_runtime_named(name) : PAI_RUNTIME_AUTO;
+  if (p->runtime >= 0)
+    return PAI_OK;
+  (void)pai__fail(err, PAI_EINVAL, "there is no runtime \"%.64s\"", name);
+  pai__error_help(err, "auto, process, bwrap, podman or docker");
+  return PAI_EINVAL;
+}
+
+/* What a durable one has: nothing of it is anybody else's meanwhile. */
+static int open_records(pai_platform *p, pai_error **err)
+{
+  int rc = pai__platform_lock(&p->lock, p->root, &p->alloc, err);
+
+  if (rc == PAI_OK)
+    rc = pai__system_open(p, err);
+  if (rc == PAI_OK)
+    rc = pai__store_open(&p->store, &p->alloc, p->root, NULL, err);
+  if (rc == PAI_OK)
+    rc = pai__restore_begin(p, err);
+  return rc;
+}
+
+static int open_parts(pai_platform *p, const pai_platform_options *o,
+                      pai_error **err)
+{
+  int rc = find_runtime(p, o->runtime, err);
+
+  if (rc == PAI_OK)
+    rc = make_root(p, o->root, err);
+  pai__machine_discover(&p->here);
+  if (rc == PAI_OK && o->durable != 0)
+    rc = open_records(p, err);
+  if (rc == PAI_OK && p->sched == NULL)
+    rc = make_sched(p, err);
+  if (rc == PAI_OK)
+    rc = choose_policy(p, o->policy, err);
+  if (rc == PAI_OK &&
+      (pai__turn_new(&p->kick, &p->alloc, p->loop, pai__platform_turn, p) <
+         0 ||
+       pai__timer_new(&p->ports, &p->alloc, p->loop, on_ports_due, p) < 0))
+    rc = pai__oom(err);
+  if (rc == PAI_OK && p->store != NULL)
+    rc = pai__commit_open(p, err);
+  if (rc == PAI_OK && p->store != NULL)
+    rc = pai__platform_open_accounts(p, err);
+  if (rc == PAI_OK)
+    rc = pai__gpus_open(p, err);
+  if (rc == PAI_OK)
+    rc = pai__cores_open(p, err);
+  p->keep_time = o->keep_time;
+  p->keep_bytes = o->keep_bytes;
+  if (rc == PAI_OK && p->store != NULL)
+    rc = pai__keep_open(p, err);
+  if (rc == PAI_OK && p->store != NULL)
+    rc = pai__code_open(p, err);
+  if (rc == PAI_OK)
+    rc = pai__gone_open(p, err);
+  /* Once there is a back end nothing fails: its end would come later. */
+  if (rc == PAI_OK)
+    rc = open_backend(p, o, err);
+  if (rc == PAI_OK && p->store != NULL)
+    pai__restore_jobs(p);
+  if (rc == PAI_OK)
+    pai__gpus_begin(p);
+  return rc;
 }
 
 int pai_platform_new(pai_platform **out, pai_loop *loop,
@@ -176,39 +261,42 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
   if (rc < 0)
     return pai__fail(err, rc,
                      "pai_platform_options: bad or newer struct_size");
+  if (o.system != 0 && o.durable == 0)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_platform_options: system goes with durable");
   o.alloc = pai__alloc_or_libc(o.alloc);
   p = pai__zalloc(o.alloc, sizeof(*p));
   if (p == NULL)
     return pai__oom(err);
   p->alloc = *o.alloc;
   p->loop = loop;
+  p->lock = -1;
+  p->system = o.system != 0;
+  p->on_gone = o.on_gone;
   p->log = (pai__log){ o.on_log, o.user_data, PAI_LOG_INFO };
   p->on_event = o.on_event;
   p->user_data = o.user_data;
   p->seed = o.seed != 0 ? o.seed : pai__loop_seed();
   pai__map_init(&p->jobs, &p->alloc);
-  p->user = pai__platform_user_name(&p->alloc);
-  rc = p->user != NULL ? make_root(p, o.root, err) : pai__oom(err);
-  if (rc == PAI_OK)
-    rc = make_sched(p, err);
-  if (rc == PAI_OK &&
-      (pai__turn_new(&p->kick, &p->alloc, loop, on_kick, p) < 0 ||
-       pai__timer_new(&p->ports, &p->alloc, loop, on_ports_due, p) < 0))
-    rc = pai__oom(err);
-  if (rc == PAI_OK)
-    rc = open_backend(p, err);
+  pai__map_init(&p->names, &p->alloc);
+  pai__map_init(&p->dropped, &p->alloc);
+  pai__buf_init(&p->lines, &p->alloc);
+  pai__buf_init(&p->path_buf, &p->alloc);
+  p->path = &p->path_buf;
+  p->user = o.user != NULL ? pai__strdup(&p->alloc, o.user)
+                           : pai__platform_user_name(&p->alloc);
+  rc = p->user != NULL ? open_parts(p, &o, err) : pai__oom(err);
   if (rc < 0) {
-    free_platform(p);
+    pai__platform_free(p);
     return rc;
   }
   *out = p;
   return PAI_OK;
 }
 
-void pai_platform_close(pai_platform *p, pai_closed_cb closed, void *user_data)
+static void close_once(pai_platform *p, bool leave, pai_closed_cb closed,
+                       void *user_data)
 {
-  if (p == NULL)
-    return;
   if (p->closed == NULL) {
     p->closed = closed;
     p->closed_data = user_data;
@@ -216,5 +304,18 @@ void pai_platform_close(pai_platform *p, pai_closed_cb closed, void *user_data)
   if (p->closing)
     return;
   p->closing = true;
-  pai__turn_ask(p->kick);
+  p->leaving = leave;
+  pai__platform_hurry(p);
+}
+
+void pai_platform_close(pai_platform *p, pai_closed_cb closed, void *user_data)
+{
+  if (p != NULL)
+    close_once(p, false, closed, user_data);
+}
+
+void pai_platform_leave(pai_platform *p, pai_closed_cb closed, void *user_data)
+{
+  if (p != NULL)
+    close_once(p, p->store != NULL, closed, user_data);
 }

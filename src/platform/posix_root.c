@@ -1,10 +1,20 @@
 /* posix_root.c - whose platform this is and where it keeps its files */
-#include "platform/platform.h"
+#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE /* flock() */
 
-#include "base/buf.h"
+#include "platform/record.h"
 
+#include "base/posix_fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 int pai__platform_default_root(char **out, const pai_alloc *alloc,
@@ -37,5 +47,161 @@ char *pai__platform_user_name(const pai_alloc *alloc)
   if (getpwuid_r(getuid(), &entry, text, sizeof(text), &found) == 0 &&
       found != NULL)
     return pai__strdup(alloc, found->pw_name);
-  return pai__strdup(alloc, "user");
+  (void)snprintf(text, sizeof(text), "%lu", (unsigned long)getuid());
+  return pai__strdup(alloc, text);
+}
+
+/* --- the lock ----------------------------------------------------------------- */
+
+static int lock_fail(pai_error **err, const char *path)
+{
+  char why[128];
+
+  if (strerror_r(errno, why, sizeof(why)) != 0)
+    (void)snprintf(why, sizeof(why), "error %d", errno);
+  return pai__fail(err,
+                   errno == EACCES || errno == EROFS ? PAI_EPERM : PAI_EIO,
+                   "cannot lock %s: %s", path, why);
+}
+
+/* Who has it, as it wrote itself; 0: it did not. */
+static long read_pid(int fd)
+{
+  char pid[24] = "";
+  ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+
+  pid[n > 0 ? n : 0] = '\0';
+  return strtol(pid, NULL, 10);
+}
+
+static int lock_taken(pai_error **err, int fd, const char *root)
+{
+  (void)pai__fail(err, PAI_EBUSY, "another platform has %s: process %ld", root,
+                  read_pid(fd));
+  pai__error_help(err, "ask that one, or end it first");
+  pai__error_retriable(err);
+  return PAI_EBUSY;
+}
+
+/* Of a process that was killed while it started another one, that one has the
+ * lock until it runs. */
+static bool lock(int fd)
+{
+  enum { TRIES = 200, PAUSE = 10000000 /* ns */ };
+  const struct timespec pause = { 0, PAUSE };
+
+  for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+    int why = errno;
+    long pid = read_pid(fd);
+
+    if (why != EWOULDBLOCK || i == TRIES || pid == 0 ||
+        kill((pid_t)pid, 0) == 0 || errno != ESRCH) {
+      errno = why;
+      return false;
+    }
+    (void)nanosleep(&pause, NULL);
+  }
+  return true;
+}
+
+int pai__platform_lock(int *fd, const char *root, const pai_alloc *alloc,
+                       pai_error **err)
+{
+  char *path = pai__fs_join(root, "lock", alloc);
+  char pid[24];
+  int rc = PAI_OK, len;
+
+  *fd = -1;
+  if (path == NULL)
+    return pai__oom(err);
+  *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (*fd < 0)
+    rc = lock_fail(err, path);
+  else if (!lock(*fd))
+    rc =
+      errno == EWOULDBLOCK ? lock_taken(err, *fd, root) : lock_fail(err, path);
+  len = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+  if (rc == PAI_OK && (ftruncate(*fd, 0) != 0 ||
+                       pwrite(*fd, pid, (size_t)len, 0) != (ssize_t)len))
+    rc = lock_fail(err, path);
+  if (rc < 0 && *fd >= 0) {
+    (void)close(*fd);
+    *fd = -1;
+  }
+  pai__strfree(alloc, path);
+  return rc;
+}
+
+void pai__platform_unlock(int fd)
+{
+  if (fd >= 0)
+    (void)close(fd);
+}
+
+bool pai__platform_lock_is_gone(int fd)
+{
+  struct stat st;
+
+  return fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
+long pai__platform_pid(void)
+{
+  return (long)getpid();
+}
+
+void pai__platform_boot_id(char *out)
+{
+  enum { ID = 36 };
+  int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd >= 0 ? read(fd, out, ID) : -1;
+
+  out[n == ID ? ID : 0] = '\0';
+  if (fd >= 0)
+    (void)close(fd);
+}
+
+/* --- folders -------------------------------------------------------------------- */
+
+char *pai__platform_path(const pai_platform *p, const char *folder,
+                         const char *user, const char *name)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, &p->alloc);
+  pai__buf_printf(&b, "%s/%s/%s~%s", p->root, folder, user, name);
+  return pai__buf_take(&b);
+}
+
+/* Moved if it lies in the root, so that nothing else is anybody's to change. */
+int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err)
+{
+  const pai_platform *p = j->platform;
+  size_t root = strlen(p->root);
+  char *from = NULL, *to = NULL;
+  int rc = pai__fs_absolute(&from, dir, &p->alloc, err);
+
+  if (rc < 0)
+    return rc;
+  if (strncmp(from, p->root, root) != 0 || from[root] != '/') {
+    j->work_dir = from;
+    return PAI_OK;
+  }
+  to = pai__fs_join(p->root, "code", &p->alloc);
+  rc = to != NULL ? pai__fs_make_dirs(to, &p->alloc, err) : pai__oom(err);
+  pai__strfree(&p->alloc, to);
+  to = rc == PAI_OK ? pai__platform_path(p, "code", j->user, j->name) : NULL;
+  if (rc == PAI_OK && to == NULL)
+    rc = pai__oom(err);
+  if (to != NULL && strcmp(from, to) != 0) {
+    pai__platform_remove_tree(to);
+    if (rename(from, to) != 0)
+      rc = pai__fail(err, PAI_EIO, "cannot move %s to %s", from, to);
+  }
+  pai__strfree(&p->alloc, from);
+  if (rc == PAI_OK)
+    j->work_dir = to;
+  else
+    pai__strfree(&p->alloc, to);
+  return rc;
 }

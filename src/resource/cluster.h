@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
+#include "resource/part.h"
 
 #include <openpai/cluster.h>
 
@@ -117,11 +118,16 @@ typedef struct pai__share {
   uint32_t at;
 } pai__share;
 
+/* Or a part of the whole: of each kind of GPU, of the CPUs and the memory. */
 typedef struct pai__vc {
   const char *name;
-  const pai__share *shares;
+  const pai__share *shares; /* of one with a part those that were derived */
   uint32_t nshares;
   uint32_t at;
+  uint32_t part, most; /* in hundredths of a percent; most is no less */
+  bool parted;         /* it has a part, and no shares that were given; */
+  bool rest;           /* which is what all others leave */
+  bool stopped;        /* nothing of it starts */
 } pai__vc;
 
 /* What a job is given with each leaf cell of a type: HiveD's skuTypes. */
@@ -187,6 +193,15 @@ int pai__cluster_add_kind(pai_cluster *c, const pai__gpu_kind *kind,
                           uint32_t *index);
 int pai__cluster_add_sku(pai_cluster *c, const pai__sku *sku, uint32_t *index);
 int pai__cluster_add_vc(pai_cluster *c, const pai__vc *vc);
+
+/* --- parts.c -------------------------------------------------------------- */
+
+/* What a virtual cluster with a part has of an amount that the whole cluster
+ * has, rounded down; the rest is what is left of it.  `most`: the most that it
+ * may have. */
+uint64_t pai__part_amount(const pai_cluster *c, size_t vc, uint64_t whole,
+                          bool most);
+bool pai__cluster_has_parts(const pai_cluster *c);
 int pai__cluster_add_type(pai_cluster *c, const pai__cell_type *type);
 int pai__cluster_add_cell(pai_cluster *c, const pai__cell *cell);
 

@@ -103,7 +103,13 @@ int pai_cluster_view_vc(const pai_cluster *c, size_t vc, pai_vc_view *view)
   PAI__CHECK_ARG(c != NULL && view != NULL);
   if (vc >= c->nvcs)
     return PAI_ENOTFOUND;
-  v = (pai_vc_view){ .name = c->vcs[vc].name, .shares = c->vcs[vc].nshares };
+  v = (pai_vc_view){ .name = c->vcs[vc].name,
+                     .shares = c->vcs[vc].parted ? 0 : c->vcs[vc].nshares,
+                     .part = c->vcs[vc].part,
+                     .most = c->vcs[vc].most,
+                     .parted = c->vcs[vc].parted,
+                     .rest = c->vcs[vc].rest,
+                     .stopped = c->vcs[vc].stopped };
   return PAI__FILL_VIEW(view, v, pai_vc_view, shares);
 }
 

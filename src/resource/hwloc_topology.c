@@ -9,6 +9,7 @@
 #include "resource/topology.h"
 
 #include "base/posix_fs.h"
+#include "resource/machine.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -342,6 +343,27 @@ static int fail(int code, const char *what, pai_error **err)
   }
 }
 
+static bool is_here(const source *src)
+{
+  return src->xml == NULL && src->synthetic == NULL;
+}
+
+/* Virtual machines that grow tell less of their only node than they have. */
+static void correct_memory(pai_topology *t)
+{
+  pai__topo_object *node = NULL;
+  uint64_t bytes = (uint64_t)pai__machine_memory_mb() << 20;
+  unsigned nodes = 0;
+
+  for (size_t i = 0; i < t->count; i++)
+    if (t->objects[i].kind == PAI_OBJECT_NUMA) {
+      node = &t->objects[i];
+      nodes++;
+    }
+  if (nodes == 1 && node->bytes < bytes)
+    node->bytes = bytes;
+}
+
 static int take(pai_topology **out, hwloc_topology_t from,
                 const pai_topology_options *o, const source *src,
                 pai_error **err)
@@ -350,6 +372,10 @@ static int take(pai_topology **out, hwloc_topology_t from,
 
   if (rc == PAI_OK)
     rc = copy(*out, PAI_NONE, hwloc_get_root_obj(from), 0);
+  if (rc == PAI_OK && is_here(src))
+    correct_memory(*out);
+  if (rc == PAI_OK && o->gpus != NULL)
+    rc = pai__topo_tell_gpus(*out, o->gpus);
   if (rc == PAI_OK)
     rc = pai__topo_finish(*out);
   if (rc == PAI_OK)
@@ -388,7 +414,7 @@ static int refuse(const source *src, int why, pai_error **err)
 {
   if (why == ENOMEM)
     return pai__oom(err);
-  if (src->xml == NULL && src->synthetic == NULL)
+  if (is_here(src))
     return pai__fail(err, PAI_EIO, "hwloc cannot read this machine: %s",
                      strerror(why));
   (void)pai__fail(err, PAI_EINVAL, "hwloc does not understand %s", src->what);
@@ -414,6 +440,7 @@ static int read_source(pai_topology **out, const source *src,
   errno = 0;
   why = load(from, src, o->drivers);
   rc = why != 0 ? refuse(src, why, err) : take(out, from, o, src, err);
+  pai__keep_libraries(); /* which hwloc closes with its last topology */
   hwloc_topology_destroy(from);
   return rc;
 }

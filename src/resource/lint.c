@@ -142,6 +142,10 @@ void pai__cluster_lint(pai__reader *r)
   int rc;
 
   look_at_skus(r);
+  if (pai__cluster_has_parts(r->c)) { /* no shares that could be wrong */
+    r->f->failed |= r->c->ntypes > 0 && pai__derive_shares(r->c) < 0;
+    return;
+  }
   if (r->c->nvcs > 0 || r->c->ncells > 0 || has_pins(r->c)) {
     look_at_cpu_nodes(r);
     if (r->c->ncells == 0) /* else pins have no effect at all */

@@ -1,5 +1,5 @@
 /*
- * posix_machine.c - what this machine has
+ * posix_machine.c - what this process has of this machine
  *
  * GPUs are counted by NVIDIA's device files: enough to give each task its own
  * without loading any of NVIDIA's libraries.
@@ -27,9 +27,17 @@ static uint32_t count_gpus(void)
   return n;
 }
 
-void pai__machine_discover(pai__machine *out)
+uint32_t pai__machine_memory_mb(void)
 {
   long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
+
+  return pages > 0 && page_size > 0
+           ? clamp(pages / 1024 * (page_size / 1024), UINT32_MAX)
+           : 0;
+}
+
+void pai__machine_discover(pai__machine *out)
+{
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
   *out = (pai__machine){ .ip = "127.0.0.1",
@@ -40,7 +48,7 @@ void pai__machine_discover(pai__machine *out)
   if (out->name[0] == '\0')
     memcpy(out->name, "localhost", sizeof("localhost"));
   out->cpus = cpus < 1 ? 1 : clamp(cpus, UINT32_MAX);
-  if (pages > 0 && page_size > 0)
-    out->memory_mb = clamp(pages / 1024 * (page_size / 1024), UINT32_MAX);
+  out->memory_mb = pai__machine_memory_mb();
   out->gpus = count_gpus();
+  pai__machine_limit_here(out);
 }

@@ -157,7 +157,7 @@ const char *pai__read_copy(pai__reader *r, pai__node n, const char *what)
   return copy;
 }
 
-uint32_t pai__read_number(pai__reader *r, pai__node n, const char *what,
+uint32_t pai__read_uint32(pai__reader *r, pai__node n, const char *what,
                           uint32_t least, uint32_t most, uint32_t missing)
 {
   char text[PAI__VALUE_TEXT];

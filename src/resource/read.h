@@ -70,7 +70,7 @@ const char *pai__read_copy(pai__reader *r, pai__node n, const char *what);
 /* The same for what types of cells are called after: no '.' and no '/'. */
 const char *pai__read_cell_name(pai__reader *r, pai__node n, const char *what);
 /* A whole number of that range; `missing` when it is not there or wrong. */
-uint32_t pai__read_number(pai__reader *r, pai__node n, const char *what,
+uint32_t pai__read_uint32(pai__reader *r, pai__node n, const char *what,
                           uint32_t least, uint32_t most, uint32_t missing);
 /* Bytes, as 1024 or 64G; 0 when they are not there or wrong. */
 uint64_t pai__read_size(pai__reader *r, pai__node n, const char *what);

@@ -225,13 +225,13 @@ static void read_shape(pai__rows *rows, pai__node cells[COLUMNS],
   uint64_t memory;
 
   pai__shape_init(shape);
-  shape->sku.cpus = pai__read_number(r, cells[CPUS], rows->names[CPUS], 0,
+  shape->sku.cpus = pai__read_uint32(r, cells[CPUS], rows->names[CPUS], 0,
                                      PAI__IMPORT_CPUS * unit, 0) /
                     unit;
-  memory = pai__read_number(r, cells[MEMORY], rows->names[MEMORY], 0,
+  memory = pai__read_uint32(r, cells[MEMORY], rows->names[MEMORY], 0,
                             (uint32_t)(PAI__MOST_MEMORY >> shift), 0);
   shape->sku.memory = memory << shift;
-  gpus = pai__read_number(r, cells[GPUS], rows->names[GPUS], 0,
+  gpus = pai__read_uint32(r, cells[GPUS], rows->names[GPUS], 0,
                           PAI__NODE_MAX_GPUS, 0);
   if (gpus == 0)
     return;

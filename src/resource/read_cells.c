@@ -350,8 +350,8 @@ static void read_units(pai__reader *r, pai__node n)
     if (u->name == NULL || !pai__read_fields(r, pai__tree_value(r->t, key),
                                              "a SKU", keys, UNIT_KEYS, v))
       continue;
-    u->gpus = pai__read_number(r, v[GPU], "gpu", 0, PAI__NODE_MAX_GPUS, 0);
-    u->cpus = pai__read_number(r, v[CPU], "cpu", 0, MOST, 0);
+    u->gpus = pai__read_uint32(r, v[GPU], "gpu", 0, PAI__NODE_MAX_GPUS, 0);
+    u->cpus = pai__read_uint32(r, v[CPU], "cpu", 0, MOST, 0);
     u->memory = pai__read_size(r, v[MEMORY], "memory");
     u->gpu_type = pai__read_copy(r, v[GPU_TYPE], "gpuType");
     u++;

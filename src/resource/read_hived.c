@@ -35,7 +35,7 @@ static void read_cells(pai__reader *r, pai__node list, pai__share *shares,
       continue;
     s->at = v[TYPE];
     s->path = pai__read_copy(r, v[TYPE], "cellType");
-    s->count = pai__read_number(r, v[NUMBER], "cellNumber", 0,
+    s->count = pai__read_uint32(r, v[NUMBER], "cellNumber", 0,
                                 PAI__CLUSTER_MAX_GPUS, 0);
     *nshares += s->path != NULL;
   }

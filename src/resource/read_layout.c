@@ -21,7 +21,7 @@ static uint64_t read_memory(const pai__layout *l, pai__node n)
   uint64_t size = 0;
 
   if (l->is_old && n != PAI__NO_NODE && pai__tree_type(r->t, n) == PAI__INT)
-    return (uint64_t)pai__read_number(r, n, "mem", 1, PAI__MOST_MEMORY >> 30,
+    return (uint64_t)pai__read_uint32(r, n, "mem", 1, PAI__MOST_MEMORY >> 30,
                                       0)
            << 30;
   if (s.s != NULL && s.len > 1 && s.s[s.len - 1] == 'B' &&
@@ -68,7 +68,7 @@ static void read_device(pai__reader *r, pai__node n, pai__sku *sku)
   if (group == NULL || model.s == NULL)
     return;
   group->count =
-    pai__read_number(r, v[COUNT], "count", 1, PAI__NODE_MAX_GPUS, 0);
+    pai__read_uint32(r, v[COUNT], "count", 1, PAI__NODE_MAX_GPUS, 0);
   group->kind = pai__import_kind(r, v[MODEL], model);
   if (group->count == 0 || group->kind == PAI__NOTHING)
     return;
@@ -92,7 +92,7 @@ static void read_old_gpu(pai__reader *r, pai__node n, pai__sku *sku)
     return;
   type = pai__read_text(r, v[TYPE], "type");
   group->count =
-    pai__read_number(r, v[COUNT], "count", 0, PAI__NODE_MAX_GPUS, 0);
+    pai__read_uint32(r, v[COUNT], "count", 0, PAI__NODE_MAX_GPUS, 0);
   if (type.s == NULL || group->count == 0)
     return;
   group->kind = pai__import_kind(r, v[TYPE], type);
@@ -139,7 +139,7 @@ static void read_def(pai__layout *l, pai__node key)
     return;
   if (vcore == PAI__NO_NODE)
     pai__read_missing(r, v[CPU], "cpu", "vcore");
-  def->sku.cpus = pai__read_number(r, vcore, "vcore", 1, PAI__IMPORT_CPUS, 0);
+  def->sku.cpus = pai__read_uint32(r, vcore, "vcore", 1, PAI__IMPORT_CPUS, 0);
 }
 
 /* Layouts before OpenPAI 1.0 have other keys for GPUs, and more of them. */

@@ -65,7 +65,7 @@ static void read_kinds_of(pai__reader *r, pai__node gpu,
   while ((key = pai__tree_next(&walk)) != PAI__NO_NODE && !r->f->failed) {
     pai__piece name = pai__read_text(r, key, "gpu");
     uint32_t count =
-      pai__read_number(r, pai__tree_value(r->t, key), "a number of GPUs", 1,
+      pai__read_uint32(r, pai__tree_value(r->t, key), "a number of GPUs", 1,
                        PAI__NODE_MAX_GPUS, 0);
 
     if (name.s != NULL && count > 0)
@@ -101,7 +101,7 @@ static void read_groups(pai__reader *r, pai__node gpu, pai__node gpus,
       pai__find_help(r->f, "say how many each machine has, as gpus: 8");
     return;
   }
-  count = pai__read_number(r, gpus, "gpus", 0, PAI__NODE_MAX_GPUS, 0);
+  count = pai__read_uint32(r, gpus, "gpus", 0, PAI__NODE_MAX_GPUS, 0);
   if (gpu != PAI__NO_NODE)
     name = pai__read_text(r, gpu, "gpu");
   if (name.s != NULL && count > 0)
@@ -126,7 +126,7 @@ static void read_near(pai__reader *r, pai__node n, pai__sku *sku)
     pai__near_group *g = &near[sku->nnear];
 
     g->name = pai__read_cell_name(r, key, "what GPUs share");
-    g->gpus = pai__read_number(r, pai__tree_value(r->t, key),
+    g->gpus = pai__read_uint32(r, pai__tree_value(r->t, key),
                                "a number of GPUs", 1, PAI__NODE_MAX_GPUS, 0);
     sku->nnear += g->name != NULL && g->gpus != 0;
   }
@@ -163,7 +163,7 @@ static void read_used(pai__reader *r, pai__node n, pai__sku *sku)
 
   if (n == PAI__NO_NODE || !pai__read_fields(r, n, "used", keys, 2, v))
     return;
-  sku->used_cpus = pai__read_number(r, v[0], "cpus", 0, UINT32_MAX, 0);
+  sku->used_cpus = pai__read_uint32(r, v[0], "cpus", 0, UINT32_MAX, 0);
   sku->used_memory = pai__read_size(r, v[1], "memory");
   if ((sku->cpus != 0 && sku->used_cpus > sku->cpus) ||
       (sku->memory != 0 && sku->used_memory > sku->memory))
@@ -185,10 +185,10 @@ static void read_sku(pai__reader *r, pai__node name, pai__node n)
     return;
   if (v[GPU] != PAI__NO_NODE || v[GPUS] != PAI__NO_NODE)
     read_groups(r, v[GPU], v[GPUS], &sku);
-  sku.numa = pai__read_number(r, v[NUMA], "numa", 1, 1024, 1);
+  sku.numa = pai__read_uint32(r, v[NUMA], "numa", 1, 1024, 1);
   if (v[NEAR] != PAI__NO_NODE)
     read_near(r, v[NEAR], &sku);
-  sku.cpus = pai__read_number(r, v[CPUS], "cpus", 1, UINT32_MAX, 0);
+  sku.cpus = pai__read_uint32(r, v[CPUS], "cpus", 1, UINT32_MAX, 0);
   sku.memory = pai__read_size(r, v[MEMORY], "memory");
   if (v[USED] != PAI__NO_NODE)
     read_used(r, v[USED], &sku);
@@ -341,7 +341,7 @@ static void read_gpus(pai__reader *r, pai__node n, pai__member *m)
     g = &r->c->gpus[m->first_gpu + place];
     g->uuid = pai__read_copy(r, v[UUID], "uuid");
     g->number =
-      (uint16_t)pai__read_number(r, v[NUMBER], "number", 0, UINT16_MAX, place);
+      (uint16_t)pai__read_uint32(r, v[NUMBER], "number", 0, UINT16_MAX, place);
     read_sick(r, v[SICK], &g->sick);
   }
   if (pai__tree_get(r->t, 0, "physicalCluster") == PAI__NO_NODE)

@@ -58,7 +58,7 @@ static void read_type(reading *g, pai__node key)
       pai__read_missing(r, n, "a type of cell", "childCellNumber");
   }
   *child = pai__read_text(r, v[CHILD], "childCellType");
-  type.children = pai__read_number(r, v[CHILDREN], "childCellNumber", 1,
+  type.children = pai__read_uint32(r, v[CHILDREN], "childCellNumber", 1,
                                    PAI__CLUSTER_MAX_GPUS, 0);
   type.is_node = read_flag(r, v[IS_NODE]);
   if (type.children == 0)

@@ -130,6 +130,8 @@ int pai__topo_add_pu(pai_topology *t, uint32_t object, uint32_t os_index);
 /* A device in `parent`: an object of its own, or part of a GPU. */
 int pai__topo_add_device(pai_topology *t, uint32_t *object, uint32_t parent,
                          const pai__topo_device *device);
+/* What a list of GPUs tells of those found by the PCI bus. */
+int pai__topo_tell_gpus(pai_topology *t, const pai_gpus *gpus);
 /* Numbers the GPUs, and gives devices and memory the CPUs around them; the
  * matrices follow. */
 int pai__topo_finish(pai_topology *t);

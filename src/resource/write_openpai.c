@@ -189,12 +189,22 @@ static void put_cells(pai__output *o, const pai__vc *vc)
   (list ? pai__out_end_list : pai__out_end_mapping)(o);
 }
 
-static void put_vc(pai__output *o, const pai__vc *vc)
+/* Its shares follow from it. */
+static void put_part(pai__output *o, const pai__vc *vc)
+{
+  char text[PAI__PART_TEXT];
+
+  pai__part_text(text, vc->part);
+  pai__out_put_text(o, "part", vc->rest ? "rest" : text);
+  pai__part_text(text, vc->most);
+  if (vc->most != vc->part)
+    pai__out_put_text(o, "max", text);
+}
+
+static void put_shares(pai__output *o, const pai__vc *vc)
 {
   size_t cells = count_cells(vc);
 
-  pai__out_key(o, vc->name);
-  pai__out_begin_mapping(o);
   if (cells > 0)
     put_cells(o, vc);
   if (cells < vc->nshares) {
@@ -204,6 +214,20 @@ static void put_vc(pai__output *o, const pai__vc *vc)
       if (vc->shares[i].pin != NULL)
         pai__out_text(o, vc->shares[i].pin);
     pai__out_end_list(o);
+  }
+}
+
+static void put_vc(pai__output *o, const pai__vc *vc)
+{
+  pai__out_key(o, vc->name);
+  pai__out_begin_mapping(o);
+  if (vc->parted)
+    put_part(o, vc);
+  else
+    put_shares(o, vc);
+  if (vc->stopped) {
+    pai__out_key(o, "stopped");
+    pai__out_flag(o, true);
   }
   pai__out_end_mapping(o);
 }

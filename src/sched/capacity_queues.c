@@ -76,7 +76,7 @@ static uint64_t gpus_of_tenant(const pai__park *park, uint32_t tenant)
   uint64_t n = 0;
 
   for (uint32_t k = 0; k < park->nkinds; k++)
-    n += park->tenants[tenant].gpus[k];
+    n += park->tenants[tenant].own[k];
   return n;
 }
 
@@ -123,7 +123,7 @@ static int add_all(making *m)
     pai__queue *leaf = &m->q->list[m->q->n];
 
     rc = add(m, m->park->tenants[i].name, i);
-    if (rc == PAI_OK && m->park->tenants[i].gpus != NULL)
+    if (rc == PAI_OK && m->park->tenants[i].own != NULL)
       leaf->asked =
         (pai__amount){ gpus_of_tenant(m->park, i), PAI__AMOUNT_GPUS };
     else if (rc == PAI_OK)

@@ -2,6 +2,7 @@
 #include "sched/check.h"
 
 #include "resource/bits.h"
+#include "sched/fit.h"
 
 static uint64_t *book(const pai_sched *s, uint32_t node)
 {
@@ -42,21 +43,21 @@ static const char *check_slot(const pai_sched *s, const pai__slot *slot,
   return NULL;
 }
 
-/* Has it any of a kind of which its virtual cluster has more than its share? */
+/* Has it anything of which its virtual cluster has more than its share? */
 bool pai__check_share(const pai_sched *s, const pai__run *run)
 {
   const pai__req *r = pai__req_at(s, run->req);
-  const pai__tenant *t = &s->park->tenants[r->tenant];
-  const uint64_t *used =
-    (uint64_t *)s->gpus_used.data + (size_t)r->tenant * s->park->nkinds;
+  const pai__tenant *t = pai__tenant_at(s, r->tenant);
+  const uint64_t *used = pai__shares_of(s, &s->shares_used, r->tenant);
   const pai__slot *slots = pai__slots_of(s, run);
+  const pai__want *wants = pai__wants_of(s, r);
 
-  if (t->gpus == NULL || run->borrowed || s->m.unchecked || s->lends ||
-      s->own_shares)
+  if (run->borrowed || s->m.unchecked ||
+      ((s->terms.lends || s->terms.own_shares) && !t->parted))
     return true;
-  for (uint32_t k = 0; k < s->park->nkinds; k++)
-    for (uint32_t i = 0; used[k] > t->gpus[k] && i < run->tasks; i++)
-      if (slots[i].gpus & pai__build_of(s->park, slots[i].node)->kinds[k])
+  for (uint32_t k = 0; k < t->nshares; k++)
+    for (uint32_t i = 0; used[k] > t->shares[k] && i < run->tasks; i++)
+      if (pai__slot_share(s, &slots[i], &wants[slots[i].want], k) != 0)
         return false;
   return true;
 }

@@ -225,7 +225,7 @@ static int find_victims(claiming *c)
 
   if (rc == PAI_OK) {
     list_holders(c);
-    if (!s->lends && !s->own_shares && r->priority >= 0 &&
+    if (pai__req_is_bound(s, r, s->terms.lends || s->terms.own_shares) &&
         !pai__victims_keep_share(s, r, c->n))
       rc = PAI_EBUSY;
   }

@@ -33,28 +33,37 @@ typedef struct pai__after {
   uint32_t bad;  /* 1: it cannot come true any more */
 } pai__after;
 
+/* What the narrow numbers of a request hold. */
+enum { PAI__INSTANCES = (1 << 21) - 1 };
+#define PAI__TURNS ((UINT64_C(1) << 44) - 1)
+
+/* Tens of thousands may wait, and then this is what they cost: two lines of a
+ * cache, and what few have is in the pool.  Counts are up to
+ * PAI_SCHED_INSTANCES. */
 typedef struct pai__req {
-  uint64_t id;   /* 0: not in use */
-  uint64_t turn; /* of two, the lower comes first */
+  uint64_t id;        /* 0: not in use */
+  uint64_t turn : 44; /* of two, the lower comes first */
+  uint64_t held : 1, lazy : 1, cancelled : 1;
+  uint64_t queued : 1; /* it is in the queue: something of it may begin */
+  int16_t priority;
   pai_time submitted;
   pai_time duration, limit;
-  int32_t priority;
+  uint64_t shape; /* equal ones fit alike */
+  uint64_t instances : 21;
+  uint64_t next : 21;     /* the first that never began */
+  uint64_t active : 21;   /* runs that hold a place, or wait for
+                                            their victims */
+  uint64_t returned : 21; /* runs that wait again */
+  uint64_t finished : 21, failed : 21;
   uint32_t tenant;                /* of the park */
   uint32_t vc, user, pin, within; /* names, or PAI__NONE */
-  uint32_t name, name_words;      /* text in the pool; 0 words: none */
-  uint32_t wants, nwants;         /* in the pool */
+  uint32_t name;                  /* text in the pool, or PAI__NONE */
+  uint32_t wants, nwants;         /* in the pool: wants.h */
   uint32_t after, nafter;         /* likewise */
-  uint32_t instances, at_once;
-  uint32_t next;           /* the first instance that never began */
+  uint32_t at_once;
   uint32_t runs, last_run; /* a list, in the order of instances */
-  uint32_t active;   /* runs that hold a place, or wait for their victims */
-  uint32_t returned; /* runs that wait again */
-  uint32_t finished, failed;
   uint32_t before, behind; /* in the queue, by turn */
   uint32_t why;            /* PAI__NONE: nothing is said of it */
-  uint64_t shape;          /* equal ones fit alike */
-  uint8_t held, lazy, cancelled;
-  uint8_t queued; /* it is in the queue: something of it may begin */
 } pai__req;
 
 /* How long an instance is expected to take; 0: nobody knows. */
@@ -84,6 +93,7 @@ typedef struct pai__run {
   uint32_t leaving, leaving_want; /* so many of its last tasks are to go */
   uint8_t state, cause;
   uint8_t borrowed; /* counted as such: it is no guaranteed one */
+  uint8_t beyond;   /* as guarantee.h has marked it last */
 } pai__run;
 
 /* A task's place.  The words of CPUs and then the ports of all tasks lie
@@ -149,6 +159,33 @@ typedef struct pai__rule {
   uint64_t first, last; /* and the turns it holds for: behind first, to last */
 } pai__rule;
 
+/* Which of those that wait are alike to a policy, so that what is said of one
+ * holds for those behind it. */
+enum pai__alike {
+  PAI__ALIKE_SHAPE, /* they fit alike */
+  PAI__ALIKE_RANK,  /* and are as important, and as lazy */
+  PAI__ALIKE_USER   /* one user's of a virtual cluster; opportunistic ones are
+                       others */
+};
+
+/* Likewise of those that are alike and found no room: the first of them, before
+ * which there was some. */
+typedef struct pai__shape_why {
+  pai__why why;
+  uint64_t turn;
+  int32_t priority;
+} pai__shape_why;
+
+/* For which requests that holds: all who may begin, up to a turn, but one.  Who
+ * found room has to let that one pass, if there is one. */
+typedef struct pai__shaped {
+  uint64_t made; /* by the decision that was this event; 0: for none */
+  uint64_t but;  /* a turn; 0: no one */
+  uint64_t last;
+  uint64_t behind; /* the request that others wait for */
+  uint32_t alike;  /* enum pai__alike */
+} pai__shaped;
+
 /* --- the whole ------------------------------------------------------------ */
 
 typedef struct pai__decision {
@@ -161,11 +198,30 @@ typedef struct pai__decision {
 /* Nodes that no task can tell apart; see shelf.h. */
 typedef struct pai__shelves {
   pai__flat list, spines, buckets;
-  pai__flat touched; /* a bit of each node */
+  pai__flat touched; /* a bit of each node; and behind, one of each word */
   uint32_t first, spare, live;
-  uint32_t away; /* times that other rooms took the place of the real ones */
+  uint32_t words; /* of the bits of nodes */
+  uint32_t away;  /* times that other rooms took the place of the real ones */
   bool built;
 } pai__shelves;
+
+static inline void pai__touch(const pai__shelves *all, uint32_t node)
+{
+  uint64_t *words = all->touched.data;
+  uint32_t word = node / 64;
+
+  words[word] |= UINT64_C(1) << node % 64;
+  words[all->words + word / 64] |= UINT64_C(1) << word % 64;
+}
+
+/* How a policy deals with shares. */
+typedef struct pai__terms {
+  bool lends;      /* guaranteed requests may get more than their share */
+  bool own_shares; /* it keeps shares in its own way */
+  uint8_t
+    reclaim; /* what was borrowed of a part is asked back, and who gets it
+                      is placed by this strategy; 0: it is not */
+} pai__terms;
 
 /* What a fork copies as it is. */
 typedef struct pai__marks {
@@ -181,6 +237,7 @@ typedef struct pai__marks {
   pai_time next_limit;  /* no run's limit is reached before */
   pai_time left_before; /* what has left by the last event was expected to do
                            so at that time at the latest */
+  pai__shaped shaped;
   bool unchecked;
 } pai__marks;
 
@@ -193,13 +250,18 @@ struct pai_sched {
 
   /* By index.  For whys there is memory for one of each request. */
   pai__flat reqs, runs, rooms, cpus, kept, whys;
-  pai__flat claims;               /* runs, the oldest first */
-  pai__flat gpus_used, gpus_lent; /* of each tenant, of each kind */
-  pai__flat queued;               /* of each tenant: requests in the queue */
-  pai__flat rules;                /* likewise; none, or one of each */
+  pai__flat claims; /* runs, the oldest first */
+  /* Of each tenant, of each of its shares: what is held. */
+  pai__flat shares_used, shares_lent;
+  pai__flat queued;     /* of each tenant: requests in the queue */
+  pai__flat rules;      /* likewise; none, or one of each */
+  pai__flat shape_whys; /* see m.shaped; by the shape: */
+  pai__lookup shape_why_at;
   pai__flat
     held; /* masks of what runs have of each node: check.c's own book */
-  pai__lookup by_id, by_instance;
+  pai__flat by_id; /* open addressing: a request + 1, by its id */
+  pai__lookup by_instance;
+  pai__lookup wanted;   /* lists of wants, by what they say: wants.h */
   pai__lookup followed; /* ids that others wait for, to how many */
   pai__lookup possible; /* shapes that fit if all is free */
   pai__texts names;
@@ -210,6 +272,7 @@ struct pai_sched {
   pai__flat ends; /* see ends.h */
   pai__flat decisions;
   uint32_t told;       /* decisions of the last time */
+  uint64_t effort;     /* of all decisions: looks at a request, more or less */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
   pai__flat slots, candidates; /* for fit.c while it looks */
@@ -236,8 +299,10 @@ struct pai_sched {
   bool deciding;
   bool loading; /* it is made of a snapshot: what was checked counts */
   /* Of the policy; one that is built in may say otherwise in open(). */
-  bool lends, shadow_lends;
-  bool own_shares; /* likewise: it keeps shares in its own way */
+  pai__terms terms, shadow_terms;
+  pai__flat lazily; /* while `keeping`: of each tenant, of each of its shares,
+                       what its opportunistic runs hold */
+  bool keeping;     /* only what is guaranteed starts: guarantee.h */
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)
@@ -259,7 +324,7 @@ static inline pai__room *pai__room_at(const pai_sched *s, uint32_t i)
 static inline pai__room *pai__room_touch(const pai_sched *s, uint32_t i)
 {
   if (s->shelves.built)
-    ((uint64_t *)s->shelves.touched.data)[i / 64] |= UINT64_C(1) << (i % 64);
+    pai__touch(&s->shelves, i);
   return pai__room_at(s, i);
 }
 
@@ -277,6 +342,42 @@ static inline const pai__why *pai__why_of(const pai_sched *s, uint32_t req)
 static inline pai__want *pai__wants_of(const pai_sched *s, const pai__req *r)
 {
   return pai__pool_at(&s->pool, r->wants);
+}
+
+/* Its name for people, or NULL. */
+static inline const char *pai__name_of(const pai_sched *s, const pai__req *r)
+{
+  return r->name != PAI__NONE ? pai__pool_at(&s->pool, r->name) : NULL;
+}
+
+/* What is held of a tenant's shares. */
+static inline uint64_t *pai__shares_of(const pai_sched *s,
+                                       const pai__flat *sums, uint32_t tenant)
+{
+  return (uint64_t *)sums->data + (size_t)tenant * pai__park_shares(s->park);
+}
+
+static inline const pai__tenant *pai__tenant_at(const pai_sched *s,
+                                                uint32_t tenant)
+{
+  return &s->park->tenants[tenant];
+}
+
+/* Is a request to keep to shares?  Opportunistic ones are not where these are
+ * cells: there they have what others leave. */
+static inline bool pai__req_keeps_share(const pai_sched *s, const pai__req *r)
+{
+  const pai__tenant *t = pai__tenant_at(s, r->tenant);
+
+  return t->nshares != 0 && (t->parted || r->priority >= 0);
+}
+
+/* Likewise where a policy may lend; of a part nothing is lent beyond. */
+static inline bool pai__req_is_bound(const pai_sched *s, const pai__req *r,
+                                     bool beyond_share)
+{
+  return pai__req_keeps_share(s, r) &&
+         (!beyond_share || pai__tenant_at(s, r->tenant)->parted);
 }
 
 static inline pai__after *pai__after_of(const pai_sched *s, const pai__req *r)

@@ -1,6 +1,7 @@
 /* decide.c - time passes, the policy decides, decisions are read */
 #include "sched/ends.h"
 #include "sched/event.h"
+#include "sched/guarantee.h"
 #include "sched/policy.h"
 #include "sched/sched.h"
 
@@ -107,7 +108,7 @@ static int let_decide(pai_sched *s, pai_error **err)
     return pai__policy_failed(s, rc, err);
   first = s->decisions.len;
   s->deciding = true;
-  rc = s->policy->decide(s->policy_state, s->policy->data, &s->host);
+  rc = pai__decide_all(s);
   s->deciding = false;
   if (shadow != NULL)
     pai__shadow_compare(s, shadow, first);
@@ -132,6 +133,7 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
     return rc;
   s->m.now = now;
   s->m.decided = ++s->m.events;
+  s->effort += 1 + (uint64_t)s->m.nqueued;
   forget_told(s);
   pai__lookup_clear(&s->refused);
   pai__kept_expire(s);

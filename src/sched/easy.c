@@ -20,12 +20,14 @@ void pai__easy_init(pai__easy *e)
   *e = (pai__easy){ .known = false };
   pai__flat_init(&e->needs, sizeof(need));
   pai__flat_init(&e->at, sizeof(uint32_t));
+  pai__waiters_init(&e->waiters, PAI__ALIKE_SHAPE);
 }
 
 void pai__easy_dispose(pai__easy *e, const pai_alloc *alloc)
 {
   pai__flat_dispose(&e->needs, alloc);
   pai__flat_dispose(&e->at, alloc);
+  pai__waiters_dispose(&e->waiters, alloc);
 }
 
 bool pai__easy_is_enough(const pai_sched *s)
@@ -34,7 +36,7 @@ bool pai__easy_is_enough(const pai_sched *s)
   uint32_t b = 0;
 
   for (uint32_t t = 0; t < park->ntenants; t++)
-    if (park->tenants[t].gpus != NULL)
+    if (park->tenants[t].nshares != 0)
       return false;
   while (b < park->nbuilds && pai__build_is_plain(park, &park->builds[b]))
     b++;
@@ -157,9 +159,10 @@ static int promise(pai_sched *s, uint32_t req, int place, pai__promises *x)
   return keep_promise(s, req, start, n, x) < 0 ? PAI_ENOMEM : 1;
 }
 
-void pai__easy_event(const pai_sched *s, pai__promises *x,
+void pai__easy_event(pai__easy *e, const pai_sched *s, pai__promises *x,
                      const pai_sched_event *event)
 {
+  pai__waiters_event(&e->waiters, s, event);
   if (x->layout != LAYOUT)
     return;
   switch (event->kind) {
@@ -328,10 +331,19 @@ static int start_others(pai__easy *e, pai_sched *s, const pai__flat *queue,
   return rc;
 }
 
+/* Who came later and is more important may have taken what was promised. */
+static void clear_if_overtaken(const pai_sched *s, uint64_t orders,
+                               pai__promises *x)
+{
+  if (s->m.orders != orders)
+    pai__promises_clear(x);
+}
+
 int pai__easy_decide(pai__easy *e, pai_sched *s, const pai__flat *queue,
                      int place, pai__promises *x)
 {
   pai__how how = { .strategy = place };
+  uint64_t orders = s->m.orders;
   uint32_t i = 0;
   int rc = 1;
 
@@ -341,6 +353,7 @@ int pai__easy_decide(pai__easy *e, pai_sched *s, const pai__flat *queue,
   }
   if (rc < 0)
     return rc;
+  clear_if_overtaken(s, orders, x);
   if (i == queue->len) {
     pai__promises_clear(x);
     return PAI_OK;
@@ -356,4 +369,132 @@ int pai__easy_decide(pai__easy *e, pai_sched *s, const pai__flat *queue,
     pai__why_make(s, pai__entry_at(queue, i)->req)->until =
       ((pai__promise *)x->list.data)->start;
   return rc < 0 ? rc : PAI_OK;
+}
+
+/* --- deciding, with thousands who wait ------------------------------------ */
+
+enum { PASSED = 16 }; /* so many are as much work as one that is looked at */
+
+typedef struct quick {
+  pai__easy *e;
+  pai_sched *s;
+  pai__promises *x;
+  pai__how how;
+  uint32_t head; /* that is promised its place */
+} quick;
+
+/* There is no room for any of its shape, from this one on. */
+static int set_refused(const quick *q, const pai__waiter *w)
+{
+  pai__shape_of(&q->e->waiters, w)->refused = q->s->m.decided;
+  return pai__shape_refuse(q->s, w->req);
+}
+
+/* It ends in time.  The codes of pai__start_all(). */
+static int try_short(const quick *q, const pai__waiter *w)
+{
+  uint64_t orders = q->s->m.orders;
+  int rc = pai__start_all(q->s, w->req, &q->how);
+
+  /* What it took it gives back in time. */
+  q->e->known = q->e->known && q->s->m.orders == orders;
+  return rc == 0 ? set_refused(q, w) : rc;
+}
+
+static int try_long(const quick *q, const pai__waiter *w)
+{
+  pai__shape *shape = pai__shape_of(&q->e->waiters, w);
+  pai_sched *s = q->s;
+  uint64_t orders = s->m.orders;
+  int rc;
+
+  rc = pai__has_room(s, w->req, q->how.strategy, false);
+  if (rc == 0)
+    return set_refused(q, w);
+  shape->looked_at = orders;
+  if (rc < 0 || shape->later == s->m.decided)
+    return rc;
+  rc = start_beside(q->e, s, w->req, q->head, &q->how, q->x);
+  if (rc == 0)
+    shape->later = s->m.decided;
+  return rc;
+}
+
+/* All behind the one that is promised its place. */
+static int start_quickly(const quick *q, uint32_t at)
+{
+  const pai__waiters *all = &q->e->waiters;
+  const pai_sched *s = q->s;
+  const pai__promise *p = q->x->list.data;
+  int rc = PAI_OK;
+
+  q->e->known = false;
+  for (uint32_t i = at + 1; i < all->list.len && rc >= 0; i++) {
+    const pai__waiter *w = pai__waiter_at(all, i);
+    const pai__shape *shape = pai__shape_of(all, w);
+    bool ends =
+      q->x->list.len == 0 || pai__plan_end(s->m.now, w->length) <= p->start;
+
+    /* So most are passed. */
+    if (shape->refused == s->m.decided ||
+        (!ends && shape->later == s->m.decided &&
+         shape->looked_at == s->m.orders))
+      continue;
+    if (pai__waiter_is_there(s, w))
+      rc = ends ? try_short(q, w) : try_long(q, w);
+  }
+  return rc;
+}
+
+/* The first that cannot start is promised its place. */
+static int promise_first(const quick *q, uint32_t at)
+{
+  pai_sched *s = q->s;
+  const pai__waiter *head = pai__waiter_at(&q->e->waiters, at);
+  const pai__promise *p = q->x->list.data;
+  int rc;
+
+  pai__shape_of(&q->e->waiters, head)->refused = s->m.decided;
+  pai__alike_begin(s, PAI__ALIKE_SHAPE);
+  rc = pai__shape_refuse(s, head->req);
+  s->m.shaped.but = head->turn;
+  s->m.shaped.behind = q->x->list.len != 0 ? p->id : 0;
+  if (rc == PAI_OK)
+    rc = start_quickly(q, at);
+  if (q->x->list.len != 0)
+    pai__why_make(s, head->req)->until = p->start;
+  return rc < 0 ? rc : 1;
+}
+
+int pai__easy_decide_quickly(pai__easy *e, pai_sched *s, int place,
+                             pai__promises *x)
+{
+  quick q = { .e = e, .s = s, .x = x, .how = { .strategy = place } };
+  uint64_t orders = s->m.orders;
+  int ready = pai__waiters_ready(&e->waiters, s), rc = 1;
+  uint32_t i = e->waiters.first;
+
+  if (ready <= 0)
+    return ready;
+  /* They are passed, and not looked at. */
+  s->effort -= s->m.nqueued - s->m.nqueued / PASSED;
+  while (i < e->waiters.list.len && rc > 0) {
+    const pai__waiter *w = pai__waiter_at(&e->waiters, i);
+
+    if (pai__waiter_is_there(s, w))
+      rc = pai__start_all(s, w->req, &q.how);
+    i += rc > 0;
+  }
+  if (rc < 0)
+    return rc;
+  clear_if_overtaken(s, orders, x);
+  if (i == e->waiters.list.len) {
+    pai__promises_clear(x);
+    return 1;
+  }
+  if (!pai__ends_ready(s))
+    return PAI_ENOMEM;
+  q.head = pai__waiter_at(&e->waiters, i)->req;
+  rc = promise(s, q.head, place, x);
+  return rc < 0 ? rc : promise_first(&q, i);
 }

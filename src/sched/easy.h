@@ -11,11 +11,13 @@
 #define PAI_SRC_SCHED_EASY_H
 
 #include "sched/promise.h"
+#include "sched/waiters.h"
 
 typedef struct pai__easy {
   pai__flat needs; /* of each promised node */
   pai__flat at;    /* of each node: its need and one, or 0; all 0 between */
   bool known;      /* needs are those of this moment */
+  pai__waiters waiters;
 } pai__easy;
 
 void pai__easy_init(pai__easy *e);
@@ -30,8 +32,13 @@ bool pai__easy_is_enough(const pai_sched *s);
  * stays as long as nothing makes it wrong.  PAI_OK or a code. */
 int pai__easy_decide(pai__easy *e, pai_sched *s, const pai__flat *queue,
                      int place, pai__promises *x);
+/* The same for all who wait, where there is nothing odd about them: of those
+ * who are alike not each is looked at.  1; 0: there is, and nothing was done; or
+ * a code. */
+int pai__easy_decide_quickly(pai__easy *e, pai_sched *s, int place,
+                             pai__promises *x);
 /* An event was taken. */
-void pai__easy_event(const pai_sched *s, pai__promises *x,
+void pai__easy_event(pai__easy *e, const pai_sched *s, pai__promises *x,
                      const pai_sched_event *event);
 
 #endif

@@ -5,16 +5,7 @@
  * begin at all; and from there each want gets the most there is room for.
  */
 #include "sched/fit.h"
-
-static bool is_elastic(const pai_sched *s, const pai__req *r)
-{
-  const pai__want *w = pai__wants_of(s, r);
-  uint32_t i = 0;
-
-  while (i < r->nwants && w[i].min_tasks == w[i].tasks)
-    i++;
-  return i < r->nwants;
-}
+#include "sched/queue.h"
 
 /* Would it fit with these?  Nothing stays counted. */
 static int try_tasks(pai_sched *s, const pai__ask *ask, pai__why *why)
@@ -75,7 +66,7 @@ int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n, pai__why *why)
   uint32_t *tasks;
   int rc = pai__fit_gang(s, ask, n, why);
 
-  if (rc != 0 || ask->tasks != NULL || !is_elastic(s, r))
+  if (rc != 0 || ask->tasks != NULL || !pai__req_is_elastic(s, r))
     return rc;
   tasks = pai__zalloc(&s->alloc, r->nwants * sizeof(*tasks));
   if (tasks == NULL)

@@ -87,7 +87,7 @@ static int cancel_one(pai_sched *s, const pai_sched_event *e, uint32_t req,
     return pai__fail(err, PAI_ENOTFOUND,
                      "instance %" PRIu32 " of request %" PRIu64 " has ended",
                      e->instance, e->id);
-  if (run == PAI__NONE && e->instance != r->instances - 1)
+  if (run == PAI__NONE && e->instance + 1 != r->instances)
     return pai__fail(err, PAI_ENOTSUP,
                      "of instances that have not begun only the last can be "
                      "cancelled");
@@ -228,9 +228,33 @@ static int tell_number(const pai_sched *s, int rc, pai_error **err)
   return rc;
 }
 
+/* The event, or a copy of it if it is of another version's length or stands in
+ * the log in other words; NULL: it is none. */
+static const pai_sched_event *as_it_is(const pai_sched_event *event,
+                                       pai_sched_event *copy)
+{
+  if (event->struct_size == sizeof(*copy) && event->table == NULL)
+    return event;
+  if (PAI__COPY_IN(copy, event, pai_sched_event, table) < 0)
+    return NULL;
+  if (copy->table != NULL &&
+      (copy->kind == PAI_SCHED_POLICY || copy->kind == PAI_SCHED_SHADOW))
+    copy->text = copy->table->name;
+  return copy;
+}
+
+/* Something else than that there is one more who waits, or more room? */
+static bool changes_who_waits(int kind)
+{
+  return kind != PAI_SCHED_SUBMIT && kind != PAI_SCHED_STARTED &&
+         kind != PAI_SCHED_FINISHED && kind != PAI_SCHED_CANCEL &&
+         kind != PAI_SCHED_TIME;
+}
+
 int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
 {
-  pai_sched_event e = { 0 };
+  pai_sched_event copy;
+  const pai_sched_event *e;
   int rc;
 
   if (err != NULL)
@@ -238,23 +262,24 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
   PAI__CHECK_ARG_ERR(s != NULL && event != NULL, err);
   if (s->deciding)
     return pai__fail(err, PAI_EBUSY, "a policy cannot send events");
-  if (PAI__COPY_IN(&e, event, pai_sched_event, table) < 0 || e.kind < 1 ||
-      (size_t)e.kind >= PAI__LEN(takers))
-    return tell_number(
-      s, pai__fail(err, PAI_EINVAL, "%d is no kind of event", e.kind), err);
-  if (e.table != NULL &&
-      (e.kind == PAI_SCHED_POLICY || e.kind == PAI_SCHED_SHADOW))
-    e.text = e.table->name; /* so it stands in the log */
-  if (e.time < s->m.now && s->m.events != 0)
+  e = as_it_is(event, &copy);
+  if (e == NULL || e->kind < 1 || (size_t)e->kind >= PAI__LEN(takers))
+    return tell_number(s,
+                       pai__fail(err, PAI_EINVAL, "%d is no kind of event",
+                                 e != NULL ? e->kind : 0),
+                       err);
+  if (e->time < s->m.now && s->m.events != 0)
     rc = pai__fail(err, PAI_EINVAL,
                    "it is of %" PRId64 ", and the one before of %" PRId64,
-                   e.time, s->m.now);
+                   e->time, s->m.now);
   else
-    rc = pai__log_event(s, &e, err);
+    rc = pai__log_event(s, e, err);
   s->m.left_before = INT64_MIN;
+  if (changes_who_waits(e->kind))
+    pai__shapes_settle(s);
   if (rc == PAI_OK)
-    rc = takers[e.kind](s, &e, err);
+    rc = takers[e->kind](s, e, err);
   if (rc < 0)
     return tell_number(s, rc, err);
-  return pai__event_taken(s, &e, err);
+  return pai__event_taken(s, e, err);
 }

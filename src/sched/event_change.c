@@ -3,6 +3,7 @@
 #include "sched/event.h"
 #include "sched/missing.h"
 #include "sched/sched.h"
+#include "sched/wants.h"
 
 #include "base/findings.h"
 
@@ -34,7 +35,7 @@ static int set_priority(const changing *c)
 {
   if (!in_range(c, PAI_SCHED_OPPORTUNISTIC, PAI_SCHED_MAX_PRIORITY))
     return out_of_range(c, PAI_SCHED_OPPORTUNISTIC, PAI_SCHED_MAX_PRIORITY);
-  c->r->priority = (int32_t)c->e->number;
+  c->r->priority = (int16_t)c->e->number;
   return PAI_OK;
 }
 
@@ -81,7 +82,7 @@ static int set_instances(const changing *c)
 {
   if (!in_range(c, c->r->instances, PAI_SCHED_INSTANCES))
     return out_of_range(c, c->r->instances, PAI_SCHED_INSTANCES);
-  c->r->instances = (uint32_t)c->e->number;
+  c->r->instances = (uint32_t)c->e->number & PAI__INSTANCES;
   return PAI_OK;
 }
 
@@ -309,9 +310,12 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err)
   if (key == PAI__LEN(keys))
     return no_such_key(s, e->key, err);
   c.r = pai__req_at(s, req);
-  c.want = pai__wants_of(s, c.r) + (e->want < c.r->nwants ? e->want : 0);
   tenant = c.r->tenant;
   rc = check(&c, key);
+  if (rc == PAI_OK && (keys[key].flags & WANT) != 0 &&
+      pai__wants_own(s, c.r) < 0)
+    rc = pai__oom(err);
+  c.want = pai__wants_of(s, c.r) + (e->want < c.r->nwants ? e->want : 0);
   if (rc == PAI_OK)
     rc = change(&c, key);
   if (c.r->tenant != tenant)

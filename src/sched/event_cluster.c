@@ -106,7 +106,7 @@ static int match_tenants(const moving *m)
 static int make(moving *m)
 {
   const pai_sched *s = m->s;
-  uint32_t sums = m->park->ntenants * m->park->nkinds;
+  uint32_t sums = m->park->ntenants * pai__park_shares(m->park);
 
   pai__flat_init(&m->nodes, sizeof(pai__room));
   pai__flat_init(&m->cpus, sizeof(uint64_t));
@@ -208,6 +208,19 @@ static void move_kept(moving *m)
   }
 }
 
+/* In a virtual cluster that has a part, opportunistic ones count as well; they
+ * would do so if they had begun in it. */
+static void count_borrowed(pai_sched *s)
+{
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    pai__run *run = pai__run_at(s, i);
+
+    if (run->req != PAI__NONE &&
+        pai__tenant_at(s, pai__req_at(s, run->req)->tenant)->parted)
+      run->borrowed = 0;
+  }
+}
+
 static void move_requests(moving *m)
 {
   pai_sched *s = m->s;
@@ -239,18 +252,19 @@ static void swap_in(moving *m)
   s->park = pai__park_ref(m->park);
   pai__flat_dispose(&s->rooms, &s->alloc);
   pai__flat_dispose(&s->cpus, &s->alloc);
-  pai__flat_dispose(&s->gpus_used, &s->alloc);
-  pai__flat_dispose(&s->gpus_lent, &s->alloc);
+  pai__flat_dispose(&s->shares_used, &s->alloc);
+  pai__flat_dispose(&s->shares_lent, &s->alloc);
   s->rooms = m->nodes;
   pai__shelves_drop(s);
   s->cpus = m->cpus;
-  s->gpus_used = m->used;
-  s->gpus_lent = m->lent;
+  s->shares_used = m->used;
+  s->shares_lent = m->lent;
   s->rules.len = 0;
   s->queued.len = 0;
   (void)pai__flat_push(&s->queued, s->park->ntenants);
   pai__queue_recount(s);
   pai__lookup_clear(&s->possible);
+  count_borrowed(s);
   pai__tally_again(s);
   s->held.len = 0;
   (void)pai__flat_push(&s->held, s->rooms.len);

@@ -45,9 +45,8 @@ static void say_request(const telling *t, uint64_t id)
   uint32_t req = pai__req_find(t->s, id);
   const pai__req *r = req != PAI__NONE ? pai__req_at(t->s, req) : NULL;
 
-  if (r != NULL && r->name_words != 0)
-    say(t, "%s (request %" PRIu64 ")",
-        (const char *)pai__pool_at(&t->s->pool, r->name), id);
+  if (r != NULL && r->name != PAI__NONE)
+    say(t, "%s (request %" PRIu64 ")", pai__name_of(t->s, r), id);
   else
     say(t, "request %" PRIu64, id);
 }
@@ -121,6 +120,8 @@ static void say_after(const telling *t)
 
 static void say_share(const telling *t)
 {
+  uint32_t of = (uint32_t)t->reason.of;
+
   /* A policy may have shares of its own, as of users. */
   if (t->reason.text != NULL) {
     say(t, "%s: it asks for %" PRIu64 " and %" PRIu64 " may be had",
@@ -128,10 +129,12 @@ static void say_share(const telling *t)
     return;
   }
   say(t,
-      "it takes %" PRIu64 " GPUs, and of its own virtual cluster '%s' has "
+      "it takes %" PRIu64 " %s, and of its own virtual cluster '%s' has "
       "%" PRIu64 " left",
-      t->reason.wanted, t->s->park->tenants[t->r->tenant].name,
-      t->reason.found);
+      pai__lack_amount(of, t->reason.wanted),
+      of != PAI_LACK_QUOTA ? pai__lack_things(of) : "GPUs",
+      t->s->park->tenants[t->r->tenant].name,
+      pai__lack_amount(of, t->reason.found));
 }
 
 static void say_lack(const telling *t)
@@ -141,6 +144,10 @@ static void say_lack(const telling *t)
   switch (r->lack) {
   case PAI_LACK_NOTHING: say(t, "nobody has considered it yet"); break;
   case PAI_LACK_RELEASE: say(t, "it is held until it is released"); break;
+  case PAI_LACK_STOPPED:
+    say(t, "its virtual cluster '%s' is stopped",
+        t->s->park->tenants[t->r->tenant].name);
+    break;
   case PAI_LACK_AFTER: say_after(t); break;
   case PAI_LACK_TURN:
     say(t, "it is not its turn: ");
@@ -370,9 +377,8 @@ static void explain_text(telling *t)
 {
   const pai_reason *r = &t->reason;
 
-  if (t->r->name_words != 0)
-    say(t, "%s (request %" PRIu64 ")",
-        (const char *)pai__pool_at(&t->s->pool, t->r->name), t->r->id);
+  if (t->r->name != PAI__NONE)
+    say(t, "%s (request %" PRIu64 ")", pai__name_of(t->s, t->r), t->r->id);
   else
     say(t, "Request %" PRIu64, t->r->id);
   if (pai__req_waiting(t->r) == 0) {

@@ -6,6 +6,7 @@
  * given back before the next try.
  */
 #include "sched/fit_node.h"
+#include "sched/guarantee.h"
 
 #include "resource/bits.h"
 
@@ -35,36 +36,98 @@ static uint32_t place_all(pai__fitting *f, const pai__area *a)
 
 /* --- shares --------------------------------------------------------------- */
 
-uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t kind)
+uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t share)
 {
-  const pai__tenant *t = &s->park->tenants[tenant];
-  uint64_t used;
+  const pai__tenant *t = pai__tenant_at(s, tenant);
+  uint64_t used, most;
 
-  if (t->gpus == NULL)
+  if (share >= t->nshares)
     return UINT64_MAX;
-  used = ((uint64_t *)s->gpus_used.data)[tenant * s->park->nkinds + kind];
-  return t->gpus[kind] > used ? t->gpus[kind] - used : 0;
+  used = pai__shares_of(s, &s->shares_used, tenant)[share];
+  most = pai__share_most(s, tenant, share);
+  return most > used ? most - used : 0;
+}
+
+uint64_t pai__share_taken(const pai_sched *s, const pai__req *r, uint32_t n,
+                          uint32_t share)
+{
+  const pai__slot *slots = s->slots.data;
+  const pai__want *wants = pai__wants_of(s, r);
+  uint64_t taken = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    taken += pai__slot_share(s, &slots[i], &wants[slots[i].want], share);
+  return taken;
+}
+
+/* What lacks when a share is used up; of GPUs nothing is said, as these are what
+ * a quota mostly is of. */
+static uint32_t share_lack(const pai_sched *s, uint32_t share)
+{
+  uint32_t nkinds = s->park->nkinds;
+
+  return share < nkinds                        ? PAI_LACK_NOTHING
+         : share == nkinds + PAI__SHARE_MEMORY ? PAI_LACK_MEMORY
+                                               : PAI_LACK_CPU;
+}
+
+/* What all tasks of a request take of a share, wherever they are; of GPUs of
+ * any kind the least that it can be. */
+static uint64_t share_wanted(const pai_sched *s, const pai__req *r,
+                             uint32_t share)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t nkinds = s->park->nkinds;
+  uint64_t sum = 0;
+
+  for (uint32_t i = 0; i < r->nwants; i++) {
+    if (share >= nkinds)
+      sum +=
+        w[i].tasks * (share == nkinds + PAI__SHARE_CPUS ? (uint64_t)w[i].cpus
+                                                        : w[i].memory);
+    else if (w[i].type == share || nkinds == 1)
+      sum += (uint64_t)w[i].tasks * w[i].gpus;
+  }
+  return sum;
+}
+
+bool pai__share_suffices(const pai_sched *s, const pai__req *r, pai__why *why)
+{
+  const pai__tenant *t = pai__tenant_at(s, r->tenant);
+
+  for (uint32_t k = 0; t->parted && k < t->nshares; k++) {
+    uint64_t wanted = share_wanted(s, r, k);
+    uint64_t left = pai__share_left(s, r->tenant, k);
+
+    if (wanted <= left)
+      continue;
+    *why = (pai__why){ .lack = PAI_LACK_QUOTA,
+                       .of = share_lack(s, k),
+                       .wanted = wanted,
+                       .found = left,
+                       .node = PAI__NONE,
+                       .text = PAI__NONE };
+    return false;
+  }
+  return true;
 }
 
 /* Does what was placed keep to the share?  Else what of it lacks is told. */
 static bool keeps_share(pai__fitting *f)
 {
   pai_sched *s = f->s;
-  const pai__slot *slots = s->slots.data;
+  const pai__tenant *t = pai__tenant_at(s, f->req->tenant);
 
-  if (f->ask->beyond_share || f->req->priority < 0 ||
-      s->park->tenants[f->req->tenant].gpus == NULL)
+  if (!pai__req_is_bound(s, f->req, f->ask->beyond_share))
     return true;
-  for (uint32_t k = 0; k < s->park->nkinds; k++) {
-    uint64_t left = f->ask->ideal ? s->park->tenants[f->req->tenant].gpus[k]
-                                  : pai__share_left(s, f->req->tenant, k);
-    uint64_t taken = 0;
+  for (uint32_t k = 0; k < t->nshares; k++) {
+    uint64_t left =
+      f->ask->ideal ? t->shares[k] : pai__share_left(s, f->req->tenant, k);
+    uint64_t taken = pai__share_taken(s, f->req, f->placed, k);
 
-    for (uint32_t i = 0; i < f->placed; i++)
-      taken += pai__bits_ones(slots[i].gpus &
-                              pai__build_of(s->park, slots[i].node)->kinds[k]);
     if (taken > left) {
       f->why->lack = PAI_LACK_QUOTA;
+      f->why->of = share_lack(s, k);
       f->why->wanted = taken;
       f->why->found = left;
       return false;
@@ -111,16 +174,33 @@ static pai__area rack(const pai__fitting *f, uint32_t r)
                       UINT64_MAX };
 }
 
-/* The rack where it needs the fewest nodes, and fewer than `below`. */
-static bool try_racks(pai__fitting *f, uint32_t below)
+/* Its nodes have room for all of it, as far as one look at each tells. */
+static bool has_room(const pai__fitting *f, const pai__area *a)
+{
+  uint32_t left = tasks_of(f, 0), fits, lack;
+  uint64_t free;
+
+  if (f->req->nwants != 1)
+    return true;
+  for (uint32_t i = 0; i < a->n && left != 0; i++) {
+    fits =
+      pai__fit_room(f, f->wants, pai__area_node(a, i), a->mask, &free, &lack);
+    left = fits < left ? left - fits : 0;
+  }
+  return left == 0;
+}
+
+/* The rack where it needs the fewest nodes, and fewer than `below`: with as few
+ * as `least` none is looked for any more. */
+static bool try_racks(pai__fitting *f, uint32_t below, uint32_t least)
 {
   uint32_t best = PAI__NONE;
 
-  for (uint32_t r = 0; r < f->s->park->nracks; r++) {
+  for (uint32_t r = 0; r < f->s->park->nracks && below > least; r++) {
     pai__area a = rack(f, r);
 
     if ((f->node != PAI__NONE && f->s->park->spots[f->node].rack != r) ||
-        !try_area(f, &a, false))
+        !has_room(f, &a) || !try_area(f, &a, false))
       continue;
     if (nodes_placed(f) < below) {
       below = nodes_placed(f);
@@ -185,7 +265,8 @@ static bool try_near(pai__fitting *f, const pai__area *all)
     return false;
   nodes = nodes_placed(f);
   pai__unfit(f->s, f->req, f->placed);
-  return try_racks(f, nodes + 1);
+  /* Equal tasks get as few nodes as can be if they may have any. */
+  return try_racks(f, nodes + 1, f->req->nwants == 1 ? nodes : 0);
 }
 
 /* Groups of that name of one node. */
@@ -216,7 +297,7 @@ static bool try_within(pai__fitting *f, const char *within)
   if (strcmp(within, "node") == 0)
     return try_nodes(f);
   if (strcmp(within, "rack") == 0)
-    return try_racks(f, UINT32_MAX);
+    return try_racks(f, UINT32_MAX, 0);
   for (uint32_t i = 0; i < f->s->park->nspots; i++)
     if ((f->node == PAI__NONE || f->node == i) && try_groups_of(f, i, within))
       return true;

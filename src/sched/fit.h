@@ -2,6 +2,7 @@
 #ifndef PAI_SRC_SCHED_FIT_H
 #define PAI_SRC_SCHED_FIT_H
 
+#include "resource/bits.h"
 #include "sched/room.h"
 
 /* Of a scheduler that has no memory yet. */
@@ -44,8 +45,27 @@ uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
 pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
                          pai_time from, pai_time to);
 
-/* GPUs of a kind that a tenant has left of its own; UINT64_MAX: it has no
- * shares to keep to. */
-uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t kind);
+/* What a task's place takes of a share. */
+static inline uint64_t pai__slot_share(const pai_sched *s,
+                                       const pai__slot *slot,
+                                       const pai__want *w, uint32_t share)
+{
+  uint32_t nkinds = s->park->nkinds;
+
+  if (share < nkinds)
+    return pai__bits_ones(slot->gpus &
+                          pai__build_of(s->park, slot->node)->kinds[share]);
+  return share == nkinds + PAI__SHARE_CPUS ? w->cpus : w->memory;
+}
+
+/* What a tenant has left of a share, as of a kind of GPU; UINT64_MAX: it has
+ * none to keep to. */
+uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t share);
+/* What the first n of s->slots take of it. */
+uint64_t pai__share_taken(const pai_sched *s, const pai__req *r, uint32_t n,
+                          uint32_t share);
+/* Has a tenant with a part enough left for all of a request, as far as that is
+ * known before it has a place?  Else what of it lacks is told. */
+bool pai__share_suffices(const pai_sched *s, const pai__req *r, pai__why *why);
 
 #endif

@@ -47,8 +47,8 @@ static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
   return pai__kept_until(s, r, node, s->m.now, end) != 0;
 }
 
-uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
-                            uint32_t node)
+static inline uint32_t node_lack(const pai_sched *s, const pai__req *r,
+                                 uint32_t node)
 {
   const pai__room *n = pai__room_at(s, node);
 
@@ -59,8 +59,15 @@ uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
   return PAI_LACK_NOTHING;
 }
 
-uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
-                        uint32_t pin, uint32_t node, uint32_t *lack)
+uint32_t pai__req_node_lack(const pai_sched *s, const pai__req *r,
+                            uint32_t node)
+{
+  return node_lack(s, r, node);
+}
+
+static inline uint64_t want_gpus(const pai_sched *s, const pai__want *w,
+                                 uint32_t kind, uint32_t pin, uint32_t node,
+                                 uint32_t *lack)
 {
   uint32_t type = w->type;
   uint64_t mask;
@@ -85,20 +92,26 @@ uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
   return mask;
 }
 
+uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
+                        uint32_t pin, uint32_t node, uint32_t *lack)
+{
+  return want_gpus(s, w, kind, pin, node, lack);
+}
+
 uint32_t pai__fit_room(const pai__fitting *f, const pai__want *w,
                        uint32_t node, uint64_t mask, uint64_t *free,
                        uint32_t *lack)
 {
   const pai_sched *s = f->s;
   const pai__room *n = pai__room_at(s, node);
-  uint64_t may = pai__want_gpus(s, w, f->kind, f->pin, node, lack);
+  uint64_t may = want_gpus(s, w, f->kind, f->pin, node, lack);
   uint32_t fits = UINT32_MAX, part;
 
   *free = may & mask & n->gpus;
   if (*lack != PAI_LACK_NOTHING)
     return 0;
   if (!f->ask->ideal) {
-    *lack = pai__req_node_lack(s, f->req, node);
+    *lack = node_lack(s, f->req, node);
     if (*lack != PAI_LACK_NOTHING)
       return 0;
     *free &= ~n->sick;
@@ -258,6 +271,7 @@ bool pai__walk_next(const pai__fitting *f, const pai__area *a, pai__walk *x)
     if (x->at == a->n)
       return false;
     x->node = pai__area_node(a, x->at++);
+    x->ones = pai__bits_ones(pai__room_at(f->s, x->node)->gpus);
     return true;
   }
   if (x->at == PAI__NONE)
@@ -265,6 +279,7 @@ bool pai__walk_next(const pai__fitting *f, const pai__area *a, pai__walk *x)
   shelf = pai__shelf_at(f->s, x->at);
   x->node = shelf->first;
   x->alike = shelf->count;
+  x->ones = shelf->key.ones;
   x->at = shelf->next;
   return true;
 }

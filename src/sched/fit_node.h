@@ -38,6 +38,7 @@ static inline uint32_t pai__area_node(const pai__area *a, uint32_t i)
 typedef struct pai__walk {
   uint32_t node;
   uint32_t alike; /* nodes as this one, itself included */
+  uint32_t ones;  /* free GPUs of it, the sick included */
   uint32_t at;    /* the next, in the area or a shelf */
   bool shelves;
 } pai__walk;

@@ -143,8 +143,11 @@ static choice choose(const pai__fitting *f, const pai__area *a,
 
   for (pai__walk x = pai__walk_begin(f, a, from); pai__walk_next(f, a, &x);) {
     uint64_t free, points;
-    uint32_t lack, fits = pai__fit_room(f, w, x.node, a->mask, &free, &lack);
+    uint32_t lack, fits;
 
+    if (x.ones < w->gpus)
+      continue;
+    fits = pai__fit_room(f, w, x.node, a->mask, &free, &lack);
     if (fits == 0)
       continue;
     points = pai__fit_score(f, w, x.node, free, fits, tasks);

@@ -22,12 +22,20 @@ int pai__flat_reserve(pai__flat *f, const pai_alloc *alloc, uint32_t more)
     cap = 8;
   if (cap >= PAI__NONE)
     return PAI_ENOMEM;
-  data = pai__realloc(alloc, f->cap != 0 ? f->data : NULL, f->cap, (size_t)cap,
-                      f->size);
-  if (data == NULL)
-    return PAI_ENOMEM;
-  if (f->cap == 0 && f->len != 0)
+  if (f->len < f->cap / 2) { /* what is not used is not to be copied */
+    data = pai__realloc(alloc, NULL, 0, (size_t)cap, f->size);
+    if (data == NULL)
+      return PAI_ENOMEM;
     memcpy(data, f->data, (size_t)f->len * f->size);
+    pai__free(alloc, f->data, (size_t)f->cap * f->size);
+  } else {
+    data = pai__realloc(alloc, f->cap != 0 ? f->data : NULL, f->cap,
+                        (size_t)cap, f->size);
+    if (data == NULL)
+      return PAI_ENOMEM;
+    if (f->cap == 0 && f->len != 0)
+      memcpy(data, f->data, (size_t)f->len * f->size);
+  }
   f->data = data;
   f->cap = (uint32_t)cap;
   return PAI_OK;

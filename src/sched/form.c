@@ -258,26 +258,32 @@ static void set_usual(const pai__field *field, void *out)
   }
 }
 
-static size_t find_field(const pai__field *list, size_t count, const char *key)
+/* Mostly they come in their order: it is looked for from `from` on. */
+static size_t find_field(const pai__field *list, size_t count, size_t from,
+                         const char *key)
 {
-  size_t i = 0;
-
-  while (i < count && strcmp(list[i].key, key) != 0)
-    i++;
-  return i;
+  for (size_t i = from; i < count; i++)
+    if (strcmp(list[i].key, key) == 0)
+      return i;
+  for (size_t i = 0; i < from; i++)
+    if (strcmp(list[i].key, key) == 0)
+      return i;
+  return count;
 }
 
 static int read_members(const pai__form *f, pai__node n, const char *what,
-                        const pai__field *list, size_t count, void *out)
+                        const pai__field *list, size_t count, void *out,
+                        uint64_t *seen)
 {
   pai__tree_walk walk = pai__tree_iter(f->tree, n);
   pai__node key;
+  size_t from = 0;
   int rc = PAI_OK;
 
   while (rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
     size_t len;
     const char *name = pai__tree_str(f->tree, key, &len);
-    size_t i = find_field(list, count, name);
+    size_t i = find_field(list, count, from, name);
     char shown[PAI__EXCERPT];
 
     if (i == count || strlen(name) != len) {
@@ -286,6 +292,8 @@ static int read_members(const pai__form *f, pai__node n, const char *what,
       help_with_keys(f, list, count);
     } else {
       rc = read_field(f, pai__tree_value(f->tree, key), &list[i], out);
+      *seen |= UINT64_C(1) << i;
+      from = i + 1;
     }
   }
   return rc;
@@ -294,16 +302,16 @@ static int read_members(const pai__form *f, pai__node n, const char *what,
 int pai__form_read(const pai__form *f, pai__node n, const char *what,
                    const pai__field *list, size_t count, void *out)
 {
+  uint64_t seen = 0; /* tables have less than 64 fields */
   int rc;
 
   if (pai__tree_type(f->tree, n) != PAI__MAPPING)
     return pai__form_fail(f, n, "%s is an object", what);
   for (size_t i = 0; i < count; i++)
     set_usual(&list[i], out);
-  rc = read_members(f, n, what, list, count, out);
+  rc = read_members(f, n, what, list, count, out, &seen);
   for (size_t i = 0; i < count && rc == PAI_OK; i++)
-    if (list[i].needed &&
-        pai__tree_get(f->tree, n, list[i].key) == PAI__NO_NODE)
+    if (list[i].needed && (seen >> i & 1) == 0)
       rc = pai__form_fail(f, n, "%s needs \"%s\"", what, list[i].key);
   return rc;
 }

@@ -8,11 +8,18 @@
 
 /* --- trying --------------------------------------------------------------- */
 
+/* What is guaranteed goes first, and opportunistic ones are not. */
+static bool is_kept_back(const pai_sched *s, uint32_t req)
+{
+  return s->keeping && pai__req_at(s, req)->priority < 0;
+}
+
 uint32_t pai__next_waiting(const pai_sched *s, uint32_t req)
 {
   req = req == PAI__NONE ? s->m.first : pai__req_at(s, req)->behind;
   while (req != PAI__NONE &&
-         pai__req_lack(s, pai__req_at(s, req)) != PAI_LACK_NOTHING)
+         (is_kept_back(s, req) ||
+          pai__req_lack(s, pai__req_at(s, req)) != PAI_LACK_NOTHING))
     req = pai__req_at(s, req)->behind;
   return req;
 }
@@ -87,6 +94,12 @@ static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
   pai__why why;
   int rc;
 
+  if (is_kept_back(s, req)) {
+    *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_QUOTA,
+                                         .node = PAI__NONE,
+                                         .text = PAI__NONE };
+    return 0;
+  }
   if (was_refused(s, req, key))
     return 0;
   rc = pai__fit(s, &ask, n, &why);
@@ -289,7 +302,7 @@ static int start(const pai_policy_host *host, uint64_t id,
     rc = copy_place(how, &place);
   return rc < 0 ? rc
                 : try_it(host->sched, req, place.strategy,
-                         place.beyond_share != 0 && host->sched->lends);
+                         place.beyond_share != 0 && host->sched->terms.lends);
 }
 
 static int host_start(const pai_policy_host *host, uint64_t id,

@@ -239,6 +239,8 @@ static int fill(pai__loading *l, const pai__state_form *form)
   s->m.decided = (uint64_t)form->events;
   rc = load_each(l, form->reservations, "reservations", load_kept);
   if (rc == PAI_OK)
+    rc = pai__load_alike(l, form->alike);
+  if (rc == PAI_OK)
     rc = pai__load_requests(l, form->requests);
   if (rc == PAI_OK && s->m.turns > (uint64_t)form->turns)
     rc = pai__form_fail(&l->f, 0, "a request has a turn above \"turns\"");

@@ -44,12 +44,13 @@ static int load_failed(pai__loading *l, pai__node at, pai__why *why)
   return rc;
 }
 
-static int load_why(pai__loading *l, pai__node at, pai__why *why)
+int pai__load_why(pai__loading *l, pai__node at, pai__why *why)
 {
   pai_sched *s = l->s;
   pai__why_form form;
   int rc;
 
+  *why = pai__no_why;
   rc = pai__load_form(l, at, "a reason", &pai__why_table, &form);
   if (rc < 0)
     return rc;
@@ -99,54 +100,83 @@ static int settle_after(pai__loading *l, pai__node at, pai__req *r,
   return PAI_OK;
 }
 
-static int add(pai__loading *l, pai__node item, const pai__req_form *form,
-               uint32_t *req)
+/* A request as it stands there. */
+typedef struct saved {
+  pai__req_form form;
+  pai_request q;
+  pai__after_form *after;
+  pai__why why;
+  bool has_why;
+} saved;
+
+static int read_saved(pai__loading *l, pai__node item, saved *x)
+{
+  const pai__why *why = NULL;
+  int rc;
+
+  *x = (saved){ .after = NULL };
+  if (pai__load_is_row(l, item)) {
+    rc = pai__load_row(l, item, &x->form, &x->q, &why);
+    x->has_why = why != NULL;
+    if (x->has_why)
+      x->why = *why;
+    return rc;
+  }
+  rc = pai__load_form(l, item, "a request of a snapshot", &pai__req_table,
+                      &x->form);
+  if (rc == PAI_OK)
+    rc =
+      pai__request_read(&l->f, &l->arena, x->form.request, &x->q, &x->after);
+  x->has_why = rc == PAI_OK && x->form.why != PAI__NO_NODE;
+  return x->has_why ? pai__load_why(l, x->form.why, &x->why) : rc;
+}
+
+static int add(pai__loading *l, pai__node item, const saved *x, uint32_t *req)
 {
   pai_sched *s = l->s;
-  pai_request q;
-  pai__after_form *after = NULL;
+  const pai__req_form *form = &x->form;
   pai_error *cause = NULL;
-  int rc = pai__request_read(&l->f, &l->arena, form->request, &q, &after);
+  int rc;
 
-  if (rc < 0)
-    return rc;
-  if (form->turn <= (int64_t)s->m.turns)
+  if (form->turn <= (int64_t)s->m.turns || form->turn > (int64_t)PAI__TURNS)
     return pai__form_fail(&l->f, item,
-                          "\"turn\" is above that of the request before");
+                          "\"turn\" is above that of the request before, and "
+                          "below 2^44");
   s->m.turns = (uint64_t)form->turn - 1;
-  rc = pai__req_add(s, &q, form->submitted, &cause);
+  rc = pai__req_add(s, &x->q, form->submitted, &cause);
   if (rc < 0)
     return pai__form_blame(&l->f, form->request, PAI_EINVAL, cause);
-  *req = pai__req_find(s, q.id);
-  return settle_after(l, item, pai__req_at(s, *req), after);
+  *req = pai__req_find(s, x->q.id);
+  return settle_after(l, item, pai__req_at(s, *req), x->after);
 }
 
 static int load_request(pai__loading *l, pai__node item)
 {
   pai_sched *s = l->s;
-  pai__req_form form;
+  const pai__req_form *form;
+  saved x;
   pai__req *r;
   uint32_t req = 0;
-  int rc =
-    pai__load_form(l, item, "a request of a snapshot", &pai__req_table, &form);
+  int rc = read_saved(l, item, &x);
 
   if (rc == PAI_OK)
-    rc = add(l, item, &form, &req);
+    rc = add(l, item, &x, &req);
   if (rc < 0)
     return rc;
+  form = &x.form;
   r = pai__req_at(s, req);
-  if (form.finished > r->instances || form.failed > form.finished)
+  if (form->finished > r->instances || form->failed > form->finished)
     return pai__form_fail(&l->f, item,
                           "more instances have finished than there are, or "
                           "failed than have finished");
-  r->finished = form.finished;
-  r->failed = form.failed;
-  r->cancelled = form.cancelled != 0;
-  rc = pai__load_runs(l, req, form.runs);
-  if (rc == PAI_OK && form.why != PAI__NO_NODE)
-    rc = load_why(l, form.why, pai__why_make(s, req));
+  r->finished = form->finished & PAI__INSTANCES;
+  r->failed = form->failed & PAI__INSTANCES;
+  r->cancelled = form->cancelled != 0;
+  rc = pai__load_runs(l, req, form->runs);
   if (rc < 0)
     return rc;
+  if (x.has_why)
+    *pai__why_make(s, req) = x.why;
   if (r->active == 0 && (r->cancelled || pai__req_waiting(r) == 0))
     return pai__form_fail(
       &l->f, item, "request %" PRIu64 " is done: none of it waits or runs",

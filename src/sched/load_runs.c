@@ -18,25 +18,56 @@ typedef struct placed {
 
 /* --- tasks ---------------------------------------------------------------- */
 
+static int read_form(const pai__loading *l, pai__node item,
+                     pai__slot_form *form)
+{
+  return pai__load_is_row(l, item)
+           ? pai__load_row_task(l, item, form)
+           : pai__load_form(l, item, "a task", &pai__slot_table, form);
+}
+
+/* A list of numbers, or in a row a text of them. */
+static int read_gpus(pai__loading *l, pai__node at, uint32_t limit,
+                     uint64_t *mask)
+{
+  pai__bits_fault fault = { 0, NULL };
+  const char *text = "";
+  size_t used;
+  int rc;
+
+  if (at == PAI__NO_NODE || pai__tree_type(l->f.tree, at) != PAI__STRING)
+    return pai__load_mask(l, at, "gpus", limit, mask);
+  *mask = 0;
+  rc = pai__form_text(&l->f, at, "gpus", &text);
+  if (rc < 0)
+    return rc;
+  return pai__bits_read_list(mask, &used, 64, text, strlen(text), &fault) ==
+               PAI_OK &&
+             (limit == 64 || *mask >> limit == 0)
+           ? PAI_OK
+           : pai__form_fail(&l->f, at, "these are no GPUs of the node");
+}
+
 static int read_slot(pai__loading *l, pai__node item, const pai__req *r,
                      pai__slot *slot)
 {
   pai_sched *s = l->s;
   pai__slot_form form;
   const pai__build *b;
-  int rc = pai__load_form(l, item, "a task", &pai__slot_table, &form);
+  int rc = read_form(l, item, &form);
 
   if (rc < 0)
     return rc;
   slot->want = form.want;
-  slot->node = pai__park_node(s->park, form.node);
+  slot->node =
+    form.node != NULL ? pai__park_node(s->park, form.node) : form.at;
   if (slot->want >= r->nwants)
     return pai__form_fail(&l->f, item, "the request has no want %u",
                           slot->want);
   if (slot->node == PAI__NONE)
     return pai__form_fail(&l->f, item, "there is no node '%s'", form.node);
   b = pai__build_of(s->park, slot->node);
-  rc = pai__load_mask(l, form.gpus, "gpus", b->gpus, &slot->gpus);
+  rc = read_gpus(l, form.gpus, b->gpus, &slot->gpus);
   if (rc == PAI_OK &&
       pai__bits_ones(slot->gpus) != pai__wants_of(s, r)[slot->want].gpus)
     rc =
@@ -147,7 +178,7 @@ static int read_numbers(pai__loading *l, pai__node list, const pai__req *r,
     uint32_t words = pai__build_of(s->park, first[i].node)->cpu_words;
     pai__slot_form form;
 
-    rc = pai__load_form(l, item, "a task", &pai__slot_table, &form);
+    rc = read_form(l, item, &form);
     if (rc == PAI_OK)
       rc = read_cpus(l, item, form.cpus, w, (uint64_t *)first + first[i].cpus,
                      words);
@@ -214,7 +245,9 @@ static int load_run(pai__loading *l, pai__node item, uint32_t req,
   pai__req *r = pai__req_at(s, req);
   pai__run_form form;
   uint32_t i;
-  int rc = pai__load_form(l, item, "a run", &pai__run_table, &form);
+  int rc = pai__load_is_row(l, item)
+             ? pai__load_row_run(l, item, &form)
+             : pai__load_form(l, item, "a run", &pai__run_table, &form);
 
   if (rc == PAI_OK)
     rc = check_run(l, item, &form);
@@ -223,7 +256,7 @@ static int load_run(pai__loading *l, pai__node item, uint32_t req,
   if (form.instance < r->next || form.instance >= r->instances)
     return pai__form_fail(
       &l->f, item, "instances of runs ascend, and there are %u", r->instances);
-  r->next = form.instance;
+  r->next = form.instance & PAI__INSTANCES;
   r->returned = 0; /* so that this one is taken */
   i = pai__run_next(s, req);
   if (i == PAI__NONE)
@@ -254,13 +287,13 @@ int pai__load_runs(pai__loading *l, uint32_t req, pai__node list)
   if (rc < 0)
     return rc;
   /* All others that have begun have ended. */
-  if (count > r->instances - r->finished ||
+  if (count + r->finished > r->instances ||
       (count != 0 && r->next > r->finished + count))
     return pai__form_fail(&l->f, list != PAI__NO_NODE ? list : 0,
                           "more instances have begun than run, wait again or "
                           "have finished");
-  r->next = r->finished + count;
-  r->returned = returned;
+  r->next = (r->finished + count) & PAI__INSTANCES;
+  r->returned = returned & PAI__INSTANCES;
   return PAI_OK;
 }
 

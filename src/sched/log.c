@@ -43,17 +43,13 @@ int pai__log_decide(pai_sched *s, pai_time now, pai_error **err)
   return pai__log_event(s, &e, err);
 }
 
-static int make_snapshot(pai_sched *s, pai_error **err)
-{
-  pai__buf_clear(&s->line);
-  s->log_since = 0;
-  return pai__save(s, &s->line, err);
-}
-
 static int write_snapshot(pai_sched *s, pai_error **err)
 {
-  int rc = make_snapshot(s, err);
+  int rc;
 
+  pai__buf_clear(&s->line);
+  s->log_since = 0;
+  rc = pai__save(s, &s->line, err);
   if (rc < 0)
     return rc;
   s->log_last = s->line.len;
@@ -68,7 +64,11 @@ static int add_snapshot(pai_sched *s)
 {
   s->log_since += s->line.len;
   if (s->log_every == 0 || s->log_since < s->log_every ||
-      s->log_since / 2 < s->log_last || make_snapshot(s, NULL) < 0)
+      s->log_since / 2 < s->log_last)
+    return PAI_OK;
+  pai__buf_clear(&s->line);
+  s->log_since = 0;
+  if (pai__save_lean(s, &s->line, NULL) < 0)
     return PAI_OK;
   s->log_last = s->line.len;
   return s->log(s->log_data, pai__buf_text(&s->line), s->line.len);

@@ -1,6 +1,7 @@
 /* park.c - what follows from a cluster, for a scheduler */
 #include "sched/park.h"
 
+#include "resource/bits.h"
 #include "resource/cells.h"
 
 #include <stdlib.h>
@@ -292,12 +293,75 @@ static void add_share(const making *m, const pai__type_facts *facts,
     gpus[kind] += facts[type].leaves * (s->pin != NULL ? 1 : s->count);
 }
 
+/* Of cells, which are GPUs alone. */
+static int count_cells(making *m, const pai__type_facts *facts, size_t vc,
+                       pai__tenant *t)
+{
+  const pai__vc *v = &m->c->vcs[vc];
+  uint64_t *gpus = take(m, m->c->nkinds, sizeof(*gpus));
+
+  if (gpus == NULL)
+    return PAI_ENOMEM;
+  for (uint32_t k = 0; k < v->nshares; k++)
+    add_share(m, facts, &v->shares[k], gpus);
+  t->shares = t->own = gpus;
+  t->nshares = (uint32_t)m->c->nkinds;
+  return PAI_OK;
+}
+
+static void add_amount(uint64_t *sum, uint64_t n)
+{
+  *sum = n < PAI__NO_LIMIT - *sum ? *sum + n : PAI__NO_LIMIT;
+}
+
+/* What all nodes have, as the shares of a tenant stand. */
+static const uint64_t *sum_up(making *m)
+{
+  const pai__park *park = m->park;
+  uint64_t *sums = take(m, pai__park_shares(park), sizeof(*sums));
+
+  for (uint32_t i = 0; sums != NULL && i < park->nspots; i++) {
+    const pai__build *b = pai__build_of(park, i);
+
+    for (uint32_t k = 0; k < park->nkinds; k++)
+      sums[k] += pai__bits_ones(b->kinds[k]);
+    if (b->cpus > b->first_cpu)
+      add_amount(&sums[park->nkinds + PAI__SHARE_CPUS],
+                 b->cpus - b->first_cpu);
+    add_amount(&sums[park->nkinds + PAI__SHARE_MEMORY], b->memory);
+  }
+  return sums;
+}
+
+static int count_part(making *m, const uint64_t *sums, size_t vc,
+                      pai__tenant *t)
+{
+  uint32_t n = pai__park_shares(m->park);
+  uint64_t *own = take(m, n, sizeof(*own)), *most = take(m, n, sizeof(*most));
+
+  if (own == NULL || most == NULL || sums == NULL)
+    return PAI_ENOMEM;
+  for (uint32_t k = 0; k < n; k++) {
+    own[k] = pai__part_amount(m->c, vc, sums[k], false);
+    most[k] = pai__part_amount(m->c, vc, sums[k], true);
+    if (sums[k] == 0 && k >= m->park->nkinds)
+      own[k] = most[k] = PAI__NO_LIMIT;
+  }
+  t->own = own;
+  t->shares = most;
+  t->nshares = n;
+  t->parted = true;
+  return PAI_OK;
+}
+
 static int make_tenants(making *m)
 {
   const pai_cluster *c = m->c;
   size_t n = c->nvcs != 0 ? c->nvcs : 1;
   pai__tenant *tenants = take(m, n, sizeof(*tenants));
   pai__type_facts *facts = take(m, c->ntypes, sizeof(*facts));
+  const uint64_t *sums = sum_up(m);
+  int rc = PAI_OK;
 
   if (tenants == NULL || facts == NULL)
     return PAI_ENOMEM;
@@ -308,16 +372,15 @@ static int make_tenants(making *m)
     return PAI_OK;
   }
   pai__cells_facts(c, facts);
-  for (size_t i = 0; i < n; i++) {
-    uint64_t *gpus = take(m, c->nkinds, sizeof(*gpus));
-
-    tenants[i] = (pai__tenant){ keep(m, c->vcs[i].name), gpus };
-    if (gpus == NULL || tenants[i].name == NULL)
+  for (size_t i = 0; i < n && rc == PAI_OK; i++) {
+    tenants[i] = (pai__tenant){ .name = keep(m, c->vcs[i].name),
+                                .stopped = c->vcs[i].stopped };
+    if (tenants[i].name == NULL)
       return PAI_ENOMEM;
-    for (uint32_t k = 0; k < c->vcs[i].nshares; k++)
-      add_share(m, facts, &c->vcs[i].shares[k], gpus);
+    rc = c->vcs[i].parted ? count_part(m, sums, i, &tenants[i])
+                          : count_cells(m, facts, i, &tenants[i]);
   }
-  return PAI_OK;
+  return rc;
 }
 
 /* --- the whole ------------------------------------------------------------ */
@@ -438,17 +501,6 @@ uint32_t pai__park_type(const pai__park *park, const char *name)
     if (strcmp(park->builds[i].name, name) == 0)
       return park->nkinds + i;
   return PAI__NONE;
-}
-
-uint64_t pai__park_mask(const pai__park *park, uint32_t node, uint32_t type)
-{
-  const pai__build *b = pai__build_of(park, node);
-
-  if (type == PAI__NONE)
-    return b->all;
-  if (type < park->nkinds)
-    return b->kinds[type];
-  return park->spots[node].build == type - park->nkinds ? b->all : 0;
 }
 
 uint64_t pai__park_pinned(const pai__park *park, uint32_t pin, uint32_t node)

@@ -57,10 +57,21 @@ typedef struct pai__pin {
   uint32_t first, count; /* in `parts` */
 } pai__pin;
 
+/* What a virtual cluster has a share of: each kind of GPU; and CPUs and memory,
+ * which stand behind those, if it has a part of the whole. */
+enum { PAI__SHARE_CPUS, PAI__SHARE_MEMORY, PAI__SHARES_BESIDE };
+#define PAI__NO_LIMIT \
+  INT64_MAX /* of a share: nobody knows how much there is */
+
 /* A virtual cluster. */
 typedef struct pai__tenant {
   const char *name;
-  const uint64_t *gpus; /* its own, of each kind; NULL: there are no shares */
+  const uint64_t *shares; /* what it may have; NULL: there are no shares */
+  const uint64_t *own;    /* what it is to have, if others want that, too */
+  uint32_t nshares;       /* that count: 0, of cells the GPUs, of a part all */
+  bool parted;            /* it has a part of the whole, and gets no more than
+                             its shares whatever a policy may lend */
+  bool stopped;           /* nothing of it starts */
 } pai__tenant;
 
 typedef struct pai__park {
@@ -99,18 +110,35 @@ uint32_t pai__park_pin(const pai__park *park, const char *name);
 /* What a request may name as its type: a kind of GPU, or nkinds + a SKU. */
 uint32_t pai__park_type(const pai__park *park, const char *name);
 
-/* Which GPUs of a node are of a type, of one kind of it, and in a pinned cell;
- * PAI__NONE: any. */
-uint64_t pai__park_mask(const pai__park *park, uint32_t node, uint32_t type);
+/* Which GPUs of a node are in a pinned cell. */
 uint64_t pai__park_pinned(const pai__park *park, uint32_t pin, uint32_t node);
 
 /* Are all of its GPUs, if it has any, of one kind? */
 bool pai__build_is_plain(const pai__park *park, const pai__build *b);
 
+/* How many amounts there are of each tenant. */
+static inline uint32_t pai__park_shares(const pai__park *park)
+{
+  return park->nkinds + PAI__SHARES_BESIDE;
+}
+
 static inline const pai__build *pai__build_of(const pai__park *park,
                                               uint32_t node)
 {
   return &park->builds[park->spots[node].build];
+}
+
+/* Which GPUs of a node are of a type; PAI__NONE: any. */
+static inline uint64_t pai__park_mask(const pai__park *park, uint32_t node,
+                                      uint32_t type)
+{
+  const pai__build *b = pai__build_of(park, node);
+
+  if (type == PAI__NONE)
+    return b->all;
+  if (type < park->nkinds)
+    return b->kinds[type];
+  return park->spots[node].build == type - park->nkinds ? b->all : 0;
 }
 
 #endif

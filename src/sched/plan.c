@@ -2,6 +2,7 @@
 #include "sched/plan.h"
 
 #include "resource/bits.h"
+#include "sched/guarantee.h"
 
 void pai__plan_init(pai__plan *p, const pai_alloc *alloc)
 {
@@ -151,7 +152,7 @@ uint64_t pai__lots_within(const pai__plan *p, uint32_t node, uint64_t gpus)
 static int make_lines(pai__plan *p, const pai_sched *s)
 {
   const pai__park *park = s->park;
-  uint32_t n = park->nspots + park->ntenants * park->nkinds;
+  uint32_t n = park->nspots + park->ntenants * pai__park_shares(park);
 
   pai__pool_clear(&p->steps);
   p->lines.len = 0;
@@ -167,10 +168,9 @@ static int make_lines(pai__plan *p, const pai_sched *s)
       return PAI_ENOMEM;
   }
   for (uint32_t t = 0; t < park->ntenants; t++)
-    for (uint32_t k = 0; k < park->nkinds && park->tenants[t].gpus != NULL;
-         k++) {
-      uint64_t used = ((uint64_t *)s->gpus_used.data)[t * park->nkinds + k];
-      pai__amount free = { .memory = (int64_t)park->tenants[t].gpus[k] -
+    for (uint32_t k = 0; k < park->tenants[t].nshares; k++) {
+      uint64_t used = pai__shares_of(s, &s->shares_used, t)[k];
+      pai__amount free = { .memory = (int64_t)pai__share_most(s, t, k) -
                                      (int64_t)used };
 
       if (pai__line_begin(p, pai__share_line(s, t, k), &free) < 0)
@@ -218,12 +218,10 @@ static int end_run(pai__plan *p, const pai_sched *s, const pai__run *run)
 
     if (pai__line_change(p, node, end, PAI__NEVER, &a, 1) < 0)
       return PAI_ENOMEM;
-    for (uint32_t k = 0; k < s->park->nkinds && !run->borrowed &&
-                         s->park->tenants[r->tenant].gpus != NULL;
-         k++) {
-      pai__amount share = { .memory = pai__bits_ones(
-                              slots[i].gpus &
-                              pai__build_of(s->park, node)->kinds[k]) };
+    for (uint32_t k = 0;
+         k < pai__tenant_at(s, r->tenant)->nshares && !run->borrowed; k++) {
+      pai__amount share = { .memory = (int64_t)pai__slot_share(
+                              s, &slots[i], &wants[slots[i].want], k) };
 
       if (share.memory != 0 &&
           pai__line_change(p, pai__share_line(s, r->tenant, k), end,
@@ -259,19 +257,38 @@ static const pai__site *site_at(const pai__plan *p, uint32_t i)
   return (pai__site *)p->sites.data + i;
 }
 
-/* GPUs of a kind in the first n sites. */
-static uint32_t gpus_of_kind(const pai__plan *p, const pai_sched *s,
-                             uint32_t n, uint32_t kind)
+/* What a site takes of a share. */
+static int64_t site_share(const pai__plan *p, const pai_sched *s,
+                          const pai__req *r, const pai__site *site,
+                          uint32_t share)
 {
-  uint32_t gpus = 0;
+  const pai__want *w = &pai__wants_of(s, r)[site->want];
+  uint32_t nkinds = s->park->nkinds;
+  uint64_t mask;
 
-  for (uint32_t i = 0; i < n; i++) {
-    const pai__site *site = site_at(p, i);
-    uint64_t mask = pai__build_of(s->park, site->node)->kinds[kind];
+  if (share >= nkinds)
+    return share == nkinds + PAI__SHARE_CPUS ? (int64_t)w->cpus
+                                             : (int64_t)w->memory;
+  mask = pai__build_of(s->park, site->node)->kinds[share];
+  return pai__lots_sum(site->lots & pai__lots_within(p, site->node, mask));
+}
 
-    gpus += pai__lots_sum(site->lots & pai__lots_within(p, site->node, mask));
-  }
-  return gpus;
+/* And all of them. */
+static int64_t sites_share(const pai__plan *p, const pai_sched *s,
+                           const pai__req *r, uint32_t share)
+{
+  int64_t sum = 0;
+
+  for (uint32_t i = 0; i < p->sites.len; i++)
+    sum += site_share(p, s, r, site_at(p, i), share);
+  return sum;
+}
+
+/* How many shares it has to keep to. */
+static uint32_t shares_kept(const pai_sched *s, const pai__req *r)
+{
+  return pai__req_keeps_share(s, r) ? pai__tenant_at(s, r->tenant)->nshares
+                                    : 0;
 }
 
 /* The first n of the sites, and the share, are taken (-1) or given back. */
@@ -291,11 +308,6 @@ static int change(pai__plan *p, const pai_sched *s, const pai__req *r,
   return PAI_OK;
 }
 
-static bool has_share(const pai_sched *s, const pai__req *r)
-{
-  return r->priority >= 0 && s->park->tenants[r->tenant].gpus != NULL;
-}
-
 int pai__plan_take(pai__plan *p, const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
@@ -303,8 +315,8 @@ int pai__plan_take(pai__plan *p, const pai_sched *s, uint32_t req)
 
   if (change(p, s, r, p->sites.len, -1) < 0)
     return PAI_ENOMEM;
-  for (uint32_t k = 0; k < s->park->nkinds && has_share(s, r); k++) {
-    pai__amount a = { .memory = gpus_of_kind(p, s, p->sites.len, k) };
+  for (uint32_t k = 0; k < shares_kept(s, r); k++) {
+    pai__amount a = { .memory = sites_share(p, s, r, k) };
 
     if (a.memory != 0 && pai__line_change(p, pai__share_line(s, r->tenant, k),
                                           p->start, end, &a, -1) < 0)
@@ -339,9 +351,9 @@ static int are_free(pai__plan *p, const pai_sched *s, const pai__req *r)
   bool ok = true;
   int rc = PAI_OK;
 
-  for (uint32_t k = 0; k < s->park->nkinds && has_share(s, r); k++)
+  for (uint32_t k = 0; k < shares_kept(s, r); k++)
     if (pai__line_least(p, pai__share_line(s, r->tenant, k), p->start, end)
-          .memory < (int64_t)gpus_of_kind(p, s, n, k))
+          .memory < sites_share(p, s, r, k))
       return 0;
   if (n == 1)
     return is_free(p, s, r, site_at(p, 0));

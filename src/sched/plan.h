@@ -28,7 +28,7 @@ typedef struct pai__site {
 } pai__site;
 
 /* What a task takes of a node, and what of it is free: from a step on until
- * the next.  For a virtual cluster `memory` is GPUs. */
+ * the next.  For a virtual cluster `memory` is whatever it is a share of. */
 typedef struct pai__amount {
   uint64_t lots; /* GPUs, a byte for each lot */
   int64_t memory;
@@ -54,10 +54,10 @@ typedef struct pai__lots {
 typedef struct pai__plan {
   pai_alloc alloc;
   pai__pool steps;
-  pai__flat lines; /* nodes, and then each kind of each tenant */
+  pai__flat lines; /* nodes, and then each share of each tenant */
   pai__flat lots;  /* of nodes */
   pai__flat rooms; /* as they are throughout a time that is tried */
-  pai__flat used;  /* likewise, the GPUs of tenants */
+  pai__flat used;  /* likewise, the shares of tenants */
   pai__flat rows;  /* times before which there is no place, of all nodes */
   pai__lookup row_of;
   pai__flat nodes; /* of a gang, by the time at which they may have room */
@@ -122,11 +122,11 @@ static inline const pai__lots *pai__lots_of(const pai__plan *p, uint32_t node)
   return (pai__lots *)p->lots.data + node;
 }
 
-/* The line of what a tenant has left of a kind. */
+/* The line of what a tenant has left of a share. */
 static inline uint32_t pai__share_line(const pai_sched *s, uint32_t tenant,
-                                       uint32_t kind)
+                                       uint32_t share)
 {
-  return s->park->nspots + tenant * s->park->nkinds + kind;
+  return s->park->nspots + tenant * pai__park_shares(s->park) + share;
 }
 
 /* The end of what begins at a time and has a length. */

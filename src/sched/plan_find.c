@@ -9,6 +9,7 @@
 #include "sched/shelf.h"
 
 #include "resource/bits.h"
+#include "sched/guarantee.h"
 
 #include <stdlib.h>
 
@@ -84,16 +85,29 @@ static bool may_be_on(const looking *k, uint32_t node, uint64_t *some)
   return lack == PAI_LACK_NOTHING && (k->w->gpus == 0 || *some != 0);
 }
 
+/* When so much of a share is left. */
+static pai_time one_share_from(const looking *k, uint32_t share,
+                               uint64_t amount, pai_time from)
+{
+  pai__amount need = { .memory = (int64_t)amount };
+
+  if (from == PAI__NEVER || amount == 0 ||
+      share >= pai__tenant_at(k->s, k->r->tenant)->nshares)
+    return from;
+  return pai__line_earliest(k->p, pai__share_line(k->s, k->r->tenant, share),
+                            from, k->length, &need, 0, 0);
+}
+
 static pai_time share_from(const looking *k, uint32_t node, pai_time from)
 {
-  uint32_t kind = pai__lots_of(k->p, node)->kind;
-  pai__amount need = { .memory = k->w->gpus };
+  uint32_t kind = pai__lots_of(k->p, node)->kind, beside = k->s->park->nkinds;
 
-  if (k->w->gpus == 0 || k->r->priority < 0 || kind == PAI__NONE ||
-      k->s->park->tenants[k->r->tenant].gpus == NULL)
+  if (!pai__req_keeps_share(k->s, k->r))
     return from;
-  return pai__line_earliest(k->p, pai__share_line(k->s, k->r->tenant, kind),
-                            from, k->length, &need, 0, 0);
+  if (kind != PAI__NONE)
+    from = one_share_from(k, kind, k->w->gpus, from);
+  from = one_share_from(k, beside + PAI__SHARE_CPUS, k->w->cpus, from);
+  return one_share_from(k, beside + PAI__SHARE_MEMORY, k->w->memory, from);
 }
 
 /* The node, the share and the reservations have to agree. */
@@ -242,7 +256,8 @@ static void make_rooms(pai__plan *p, const pai_sched *s, const pai__req *r,
 {
   const pai__park *park = s->park;
   pai_time end = pai__plan_end(at, pai__plan_length(p, r));
-  uint64_t *used = p->used.data;
+  const pai__tenant *t = pai__tenant_at(s, r->tenant);
+  uint64_t *used = pai__shares_of(s, &p->used, r->tenant);
 
   for (uint32_t i = 0; i < park->nspots; i++) {
     pai__amount least = pai__line_least(p, i, at, end);
@@ -263,32 +278,28 @@ static void make_rooms(pai__plan *p, const pai_sched *s, const pai__req *r,
       }
     }
   }
-  for (uint32_t k = 0; k < park->nkinds; k++) {
-    const pai__tenant *t = &park->tenants[r->tenant];
-
-    if (t->gpus != NULL)
-      used[r->tenant * park->nkinds + k] =
-        t->gpus[k] -
-        (uint64_t)pai__line_least(p, pai__share_line(s, r->tenant, k), at, end)
-          .memory;
-  }
+  for (uint32_t k = 0; k < t->nshares; k++)
+    used[k] =
+      pai__share_most(s, r->tenant, k) -
+      (uint64_t)pai__line_least(p, pai__share_line(s, r->tenant, k), at, end)
+        .memory;
 }
 
 static int reserve_rooms(pai__plan *p, const pai_sched *s)
 {
   p->rooms.len = p->used.len = 0;
   if (pai__flat_reserve(&p->rooms, &p->alloc, s->rooms.len) < 0 ||
-      pai__flat_reserve(&p->used, &p->alloc, s->gpus_used.len) < 0)
+      pai__flat_reserve(&p->used, &p->alloc, s->shares_used.len) < 0)
     return PAI_ENOMEM;
   (void)pai__flat_push(&p->rooms, s->rooms.len);
-  (void)pai__flat_push(&p->used, s->gpus_used.len);
+  (void)pai__flat_push(&p->used, s->shares_used.len);
   return PAI_OK;
 }
 
 static int fit_at(pai__plan *p, pai_sched *s, const pai__ask *ask, pai_time at)
 {
   const pai__req *r = pai__req_at(s, ask->req);
-  pai__flat rooms = s->rooms, used = s->gpus_used;
+  pai__flat rooms = s->rooms, used = s->shares_used;
   pai_time now = s->m.now;
   pai__why why;
   uint32_t n = 0;
@@ -297,12 +308,12 @@ static int fit_at(pai__plan *p, pai_sched *s, const pai__ask *ask, pai_time at)
   make_rooms(p, s, r, at);
   pai__shelves_leave(s);
   s->rooms = p->rooms;
-  s->gpus_used = p->used;
+  s->shares_used = p->used;
   s->m.now = at;
   rc = pai__fit(s, ask, &n, &why);
   s->rooms = rooms;
   pai__shelves_return(s);
-  s->gpus_used = used;
+  s->shares_used = used;
   s->m.now = now;
   if (rc <= 0)
     return rc;
@@ -334,8 +345,7 @@ static pai_time next_time(const pai__plan *p, const pai_sched *s,
 
   for (uint32_t i = 0; i < park->nspots; i++)
     next = sooner(next, pai__line_more(p, i, at));
-  for (uint32_t k = 0;
-       k < park->nkinds && park->tenants[r->tenant].gpus != NULL; k++)
+  for (uint32_t k = 0; k < pai__tenant_at(s, r->tenant)->nshares; k++)
     next =
       sooner(next, pai__line_more(p, pai__share_line(s, r->tenant, k), at));
   for (uint32_t i = 0; i < s->kept.len; i++) {

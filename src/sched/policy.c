@@ -17,6 +17,15 @@ const pai_policy *pai_policy_builtin(size_t i)
   return i < PAI__LEN(builtins) ? builtins[i] : NULL;
 }
 
+bool pai__policy_is_builtin(const pai_sched *s)
+{
+  size_t i = 0;
+
+  while (i < PAI__LEN(builtins) && builtins[i] != s->policy)
+    i++;
+  return i < PAI__LEN(builtins);
+}
+
 static const pai_policy *table_at(const pai_sched *s, uint32_t i)
 {
   return ((const pai_policy *const *)s->tables.data)[i];
@@ -152,8 +161,7 @@ static int open_one(pai_sched *s, const pai_policy *p,
                     void **state)
 {
   *state = NULL;
-  s->lends = p->lends != 0;
-  s->own_shares = false;
+  s->terms = (pai__terms){ .lends = p->lends != 0 };
   return PAI__POLICY_HAS(p, open)
            ? p->open(state, p->data, &s->host, cluster, options)
            : PAI_OK;
@@ -201,8 +209,7 @@ int pai__policy_copy(pai_sched *fork, const pai_sched *s, pai_error **err)
   const pai_policy *p = s->policy;
   int rc = PAI_OK;
 
-  fork->lends = s->lends;
-  fork->own_shares = s->own_shares;
+  fork->terms = s->terms;
   if (PAI__POLICY_HAS(p, open) && !PAI__POLICY_HAS(p, clone))
     return pai__fail(err, PAI_ENOTSUP,
                      "policy '%s' cannot be copied: it has no clone()",
@@ -266,15 +273,14 @@ int pai__on_policy(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy;
   void *state;
   char *options;
-  bool lends = s->lends, own_shares = s->own_shares;
+  pai__terms terms = s->terms;
   int rc;
 
   if (e->text == NULL && e->table == NULL)
     return pai__fail(err, PAI_EINVAL, "it names no policy");
   rc = open_named(s, e, &policy, &state, &options, err);
   if (rc < 0) {
-    s->lends = lends;
-    s->own_shares = own_shares;
+    s->terms = terms;
     return rc;
   }
   close_one(s, s->policy, s->policy_state, s->policy_options);
@@ -292,14 +298,13 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   const pai_policy *policy = NULL;
   void *state = NULL;
   char *options = NULL;
-  bool lends = s->lends, own_shares = s->own_shares;
+  pai__terms terms = s->terms, shadow_terms;
   int rc = e->text != NULL || e->table != NULL
              ? open_named(s, e, &policy, &state, &options, err)
              : PAI_OK;
-  bool shadow_lends = s->lends;
 
-  s->lends = lends;
-  s->own_shares = own_shares;
+  shadow_terms = s->terms;
+  s->terms = terms;
   if (rc == PAI_OK && policy != NULL && PAI__POLICY_HAS(policy, open) &&
       !PAI__POLICY_HAS(policy, clone)) {
     close_one(s, policy, state, options);
@@ -314,7 +319,7 @@ int pai__on_shadow(pai_sched *s, const pai_sched_event *e, pai_error **err)
   if (e->table != NULL)
     keep_table(s, policy);
   s->shadow = policy;
-  s->shadow_lends = shadow_lends;
+  s->shadow_terms = shadow_terms;
   s->shadow_state = state;
   s->shadow_options = options;
   s->shadow_live = s->shadow_decisions = 0;
@@ -393,7 +398,7 @@ int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
   const pai_policy *p = find_saved(s, saved, err);
   void *state = NULL;
   char *options;
-  bool lends, own_shares;
+  pai__terms terms;
   int rc = PAI_OK;
 
   if (p == NULL)
@@ -408,10 +413,8 @@ int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
   options = pai__strdup(&s->alloc, saved->options);
   if (options == NULL)
     return pai__oom(err);
-  lends = s->lends;
-  own_shares = s->own_shares;
-  s->lends = p->lends != 0;
-  s->own_shares = false;
+  terms = s->terms;
+  s->terms = (pai__terms){ .lends = p->lends != 0 };
   if (PAI__POLICY_HAS(p, open))
     rc = p->load(&state, p->data, &s->host, cluster, options, saved->state,
                  saved->len);
@@ -420,9 +423,8 @@ int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
     return policy_said(s, p, rc, err);
   }
   if (shadow) {
-    s->shadow_lends = s->lends;
-    s->lends = lends;
-    s->own_shares = own_shares;
+    s->shadow_terms = s->terms;
+    s->terms = terms;
   }
   *(shadow ? &s->shadow : &s->policy) = p;
   *(shadow ? &s->shadow_state : &s->policy_state) = state;

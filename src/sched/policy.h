@@ -53,11 +53,21 @@ int pai__shadow_decide(pai_sched **out, pai_sched *s);
  * the one numbered `first` on.  The fork is freed. */
 void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first);
 
+/* Is the one that decides ours, so that forks may be driven in any thread? */
+bool pai__policy_is_builtin(const pai_sched *s);
+
 /* Could a request ever start, as far as the policy goes? */
 int pai__policy_admit(pai_sched *s, uint64_t id, pai_error **err);
 
 /* A policy's answer as an error, with what it said of it. */
 int pai__policy_failed(pai_sched *s, int code, pai_error **err);
+
+/* The policy that is being opened has what was borrowed of a part asked back,
+ * if `reclaim`, and places who gets it by a strategy. */
+static inline void pai__policy_reclaims(pai_sched *s, bool reclaim, int place)
+{
+  s->terms.reclaim = reclaim ? (uint8_t)place : 0;
+}
 
 /* --- what it may do (host.c) ---------------------------------------------- */
 

@@ -17,10 +17,15 @@ enum { EASY, CONSERVATIVE };
 /* So many instances of one request are promised a place at a time. */
 enum { INSTANCES = 1024 };
 
+enum {
+  PLANNED = 8
+}; /* a plan is so much more work than a look at what is free */
+
 typedef struct backfill {
   pai_alloc alloc;
   /* Options. */
   int mode, place;
+  bool reclaim;
   int64_t depth;  /* how many of a virtual cluster are planned; 0: all */
   int64_t assume; /* seconds that what does not say it takes; 0: for ever */
 
@@ -53,6 +58,9 @@ static const pai__option options[] = {
     .offset = offsetof(backfill, assume),
     .low = 0,
     .high = INT64_C(1) << 32 },
+  { .key = "reclaim",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(backfill, reclaim) },
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(backfill, place) },
@@ -72,6 +80,7 @@ static backfill *new_state(const pai_sched *s)
   b->alloc = s->alloc;
   b->mode = EASY;
   b->place = PAI_PLACE_TOPO;
+  b->reclaim = true;
   pai__plan_init(&b->plan, &s->alloc);
   pai__easy_init(&b->easy);
   pai__promises_init(&b->old);
@@ -119,6 +128,7 @@ static int open_state(void **state, void *data, const pai_policy_host *host,
     return rc;
   }
   pai__tree_free(tree);
+  pai__policy_reclaims(host->sched, b->reclaim, b->place);
   *state = b;
   return PAI_OK;
 }
@@ -134,6 +144,7 @@ static int clone_state(void **copy, const void *state, void *data,
     return PAI_ENOMEM;
   b->mode = from->mode;
   b->place = from->place;
+  b->reclaim = from->reclaim;
   b->depth = from->depth;
   b->assume = from->assume;
   if (pai__promises_copy(&b->old, &from->old, &b->alloc) < 0) {
@@ -181,7 +192,7 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
   (void)data;
   if (event->kind == PAI_SCHED_CLUSTER)
     pai__promises_clear(&b->old);
-  pai__easy_event(host->sched, &b->old, event);
+  pai__easy_event(&b->easy, host->sched, &b->old, event);
   return PAI_OK;
 }
 
@@ -367,19 +378,27 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   backfill *b = state;
   pai_sched *s = host->sched;
   pai__promises done;
-  int rc = list_queue(b, s);
+  bool easy = b->mode == EASY && b->assume == 0 && pai__easy_is_enough(s);
+  int rc = easy ? pai__easy_decide_quickly(&b->easy, s, b->place, &b->old) : 0;
 
   (void)data;
+  if (rc != 0)
+    return rc < 0 ? rc : PAI_OK;
+  rc = list_queue(b, s);
   if (rc < 0)
     return rc;
-  if (b->mode == EASY && b->assume == 0 && pai__easy_is_enough(s))
+  if (easy)
     return pai__easy_decide(&b->easy, s, &b->queue, b->place, &b->old);
+  s->effort += PLANNED * (uint64_t)b->queue.len;
   rc = begin(b, s);
   for (int promises = 1; promises >= 0; promises--)
     for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
       rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
   if (rc < 0)
     return rc;
+  /* What is planned for the guaranteed alone is planned anew with the rest. */
+  if (s->keeping)
+    return PAI_OK;
   b->new.layout = b->plan.layout;
   done = b->old;
   b->old = b->new;

@@ -16,11 +16,10 @@
 static uint64_t tally_of(const pai_sched *s, const pai__flat *sums,
                          uint32_t tenant)
 {
-  uint32_t nkinds = s->park->nkinds;
-  const uint64_t *of = (uint64_t *)sums->data + (size_t)tenant * nkinds;
+  const uint64_t *of = pai__shares_of(s, sums, tenant);
   uint64_t n = 0;
 
-  for (uint32_t k = 0; k < nkinds; k++)
+  for (uint32_t k = 0; k < s->park->nkinds; k++)
     n += of[k];
   return n;
 }
@@ -28,8 +27,8 @@ static uint64_t tally_of(const pai_sched *s, const pai__flat *sums,
 static void count_leaf(pai__deciding *d, uint32_t leaf)
 {
   pai__queue *list = d->c->q.list;
-  uint64_t own = tally_of(d->s, &d->s->gpus_used, list[leaf].tenant);
-  uint64_t lent = tally_of(d->s, &d->s->gpus_lent, list[leaf].tenant);
+  uint64_t own = tally_of(d->s, &d->s->shares_used, list[leaf].tenant);
+  uint64_t lent = tally_of(d->s, &d->s->shares_lent, list[leaf].tenant);
   uint64_t more_own = own - list[leaf].own;
   uint64_t more = own + lent - list[leaf].used;
 
@@ -263,7 +262,8 @@ static int try_one(pai__deciding *d, uint32_t leaf, uint32_t req)
   if (over != PAI__NONE)
     return make_quota(d, leaf, req, over);
   rc = pai__try(d->s, req, d->c->q.place, true);
-  if (rc == 0)
+  /* What its own virtual cluster lacks, others cannot give. */
+  if (rc == 0 && pai__why_of(d->s, req)->lack != PAI_LACK_QUOTA)
     rc = reclaim(d, leaf, req);
   count_all(d);
   return rc;

@@ -9,15 +9,18 @@
 typedef struct fifo {
   pai__plain plain;
   int place;
-  bool greedy;
+  bool greedy, reclaim;
 } fifo;
 
-static const fifo defaults = { .place = PAI_PLACE_TOPO };
+static const fifo defaults = { .place = PAI_PLACE_TOPO, .reclaim = true };
 
 static const pai__option options[] = {
   { .key = "greedy",
     .kind = PAI__OPTION_FLAG,
     .offset = offsetof(fifo, greedy) },
+  { .key = "reclaim",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(fifo, reclaim) },
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(fifo, place) },
@@ -49,10 +52,36 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   return rc < 0 ? rc : PAI_OK;
 }
 
+static int open_it(void **state, void *data, const pai_policy_host *host,
+                   const pai_cluster *cluster, const char *text)
+{
+  int rc = pai__plain_open(state, data, host, cluster, text);
+
+  if (rc == PAI_OK)
+    pai__policy_reclaims(host->sched, ((const fifo *)*state)->reclaim,
+                         ((const fifo *)*state)->place);
+  return rc;
+}
+
+static int load_it(void **state, void *data, const pai_policy_host *host,
+                   const pai_cluster *cluster, const char *text,
+                   const char *saved, size_t len)
+{
+  (void)saved;
+  (void)len;
+  return open_it(state, data, host, cluster, text);
+}
+
 const pai_policy pai__policy_fifo = {
-  PAI__PLAIN_POLICY,
+  .struct_size = sizeof(pai_policy),
+  .version = PAI_POLICY_VERSION,
   .name = "fifo",
   .about = "first come, first served, in each virtual cluster",
   .data = (void *)&type,
+  .open = open_it,
+  .close = pai__plain_close,
   .decide = decide,
+  .clone = pai__plain_clone,
+  .save = pai__plain_save,
+  .load = load_it,
 };

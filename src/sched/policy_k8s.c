@@ -12,12 +12,12 @@
 typedef struct k8s {
   pai__plain plain;
   int place;
-  bool shares, preempt;
+  bool shares, preempt, reclaim;
 } k8s;
 
-static const k8s defaults = { .place = PAI_PLACE_SCORE,
-                              .shares = true,
-                              .preempt = true };
+static const k8s defaults = {
+  .place = PAI_PLACE_SCORE, .shares = true, .preempt = true, .reclaim = true
+};
 
 static const pai__option options[] = {
   { .key = "shares",
@@ -26,6 +26,9 @@ static const pai__option options[] = {
   { .key = "preempt",
     .kind = PAI__OPTION_FLAG,
     .offset = offsetof(k8s, preempt) },
+  { .key = "reclaim",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(k8s, reclaim) },
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(k8s, place) },
@@ -82,8 +85,12 @@ static int open_it(void **state, void *data, const pai_policy_host *host,
 {
   int rc = pai__plain_open(state, data, host, cluster, text);
 
-  if (rc == PAI_OK)
-    host->sched->lends = !((const k8s *)*state)->shares;
+  const k8s *k = *state;
+
+  if (rc == PAI_OK) {
+    host->sched->terms.lends = !k->shares;
+    pai__policy_reclaims(host->sched, k->reclaim, k->place);
+  }
   return rc;
 }
 

@@ -7,6 +7,7 @@
  * stop.  What is left when nobody waits goes to gangs that would like more.
  */
 #include "sched/shrink.h"
+#include "sched/waiters.h"
 #include "sched/walk.h"
 
 typedef struct priority {
@@ -14,6 +15,8 @@ typedef struct priority {
   int place;
   bool preempt; /* the less important are stopped */
   bool strict;  /* nobody overtakes in a virtual cluster */
+  bool reclaim;
+  pai__waiters waiters;
 } priority;
 
 /* One decision. */
@@ -24,7 +27,9 @@ typedef struct turn {
   int32_t lowest; /* priority of those that have a place */
 } turn;
 
-static const priority defaults = { .place = PAI_PLACE_TOPO, .preempt = true };
+static const priority defaults = { .place = PAI_PLACE_TOPO,
+                                   .preempt = true,
+                                   .reclaim = true };
 
 static const pai__option options[] = {
   { .key = "preempt",
@@ -33,6 +38,9 @@ static const pai__option options[] = {
   { .key = "strict",
     .kind = PAI__OPTION_FLAG,
     .offset = offsetof(priority, strict) },
+  { .key = "reclaim",
+    .kind = PAI__OPTION_FLAG,
+    .offset = offsetof(priority, reclaim) },
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(priority, place) },
@@ -100,23 +108,13 @@ static int walk(pai_sched *s, turn *t, pai__flat *queue, uint32_t *heads)
   return rc < 0 ? rc : pai__grow_all(s);
 }
 
-static bool is_elastic(const pai_sched *s, uint32_t req)
-{
-  const pai__req *r = pai__req_at(s, req);
-
-  for (uint32_t i = 0; i < r->nwants; i++)
-    if (pai__wants_of(s, r)[i].min_tasks < pai__wants_of(s, r)[i].tasks)
-      return true;
-  return false;
-}
-
 /* Looked at once, and not for each that waits: where no gang is elastic and
  * nobody less important has a place, which is usual, nobody has to be asked.
- * Who starts in this decision is no less important than those behind it. */
-static turn look_around(const pai_sched *s, const priority *p,
-                        const pai__flat *queue)
+ * Who starts in this decision is no less important than those behind it.  Of
+ * those that wait it is told. */
+static turn look_around(const pai_sched *s, const priority *p, bool gives)
 {
-  turn t = { .p = p, .lowest = INT32_MAX };
+  turn t = { .p = p, .gives = gives, .lowest = INT32_MAX };
 
   for (uint32_t i = 0; i < s->runs.len; i++) {
     const pai__run *run = pai__run_at(s, i);
@@ -125,30 +123,37 @@ static turn look_around(const pai_sched *s, const priority *p,
     if (run->req == PAI__NONE)
       continue;
     weight = pai__req_at(s, run->req)->priority;
-    t.gives = t.gives || is_elastic(s, run->req);
+    t.gives = t.gives || pai__req_is_elastic(s, pai__req_at(s, run->req));
     t.stops = t.stops || run->state == PAI__RUN_STOPPING;
     t.lowest = weight < t.lowest ? weight : t.lowest;
   }
-  for (uint32_t i = 0; i < queue->len && !t.gives; i++)
-    t.gives = is_elastic(s, ((const pai__entry *)queue->data + i)->req);
   return t;
 }
 
-static int decide(void *state, void *data, const pai_policy_host *host)
+static bool has_elastic(const pai_sched *s, const pai__flat *queue)
 {
-  pai_sched *s = host->sched;
+  uint32_t i = 0;
+
+  while (i < queue->len &&
+         !pai__req_is_elastic(
+           s, pai__req_at(s, ((const pai__entry *)queue->data + i)->req)))
+    i++;
+  return i < queue->len;
+}
+
+static int decide_each(const priority *p, pai_sched *s)
+{
   uint32_t n = s->park->ntenants;
   uint32_t *heads = pai__zalloc(&s->alloc, n * sizeof(*heads));
   pai__flat queue;
   turn t;
   int rc = PAI_ENOMEM;
 
-  (void)data;
   pai__flat_init(&queue, sizeof(pai__entry));
   if (heads != NULL && pai__list_waiting(s, &queue) == PAI_OK) {
     memset(heads, 0xff, n * sizeof(*heads));
     pai__sort_waiting(&queue);
-    t = look_around(s, state, &queue);
+    t = look_around(s, p, has_elastic(s, &queue));
     rc = walk(s, &t, &queue, heads);
   }
   pai__flat_dispose(&queue, &s->alloc);
@@ -156,8 +161,130 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   return rc;
 }
 
+/* --- in lines ------------------------------------------------------------- */
+
+/* Nobody can make room for anybody: who has no room sends away all that are
+ * like it. */
+static int decide_in_lines(priority *p, pai_sched *s)
+{
+  pai__waiters *w = &p->waiters;
+  int rc = PAI_OK;
+  uint32_t head;
+
+  pai__alike_begin(s, PAI__ALIKE_SHAPE);
+  s->effort -= s->m.nqueued;
+  while (rc >= 0 && (head = pai__waiters_head(w)) != PAI__NONE) {
+    uint32_t req = pai__waiter_at(w, head)->req;
+
+    s->effort++;
+    rc = pai__try(s, req, p->place, false);
+    if (rc != 0) {
+      pai__waiters_pass(w, s);
+    } else {
+      rc = pai__shape_refuse(s, req);
+      pai__waiters_send_away(w);
+    }
+  }
+  return rc < 0 ? rc : pai__grow_all(s);
+}
+
+/* 1: nobody may be asked to make room, and all stand in lines; 0; or
+ * PAI_ENOMEM. */
+static int line_up(priority *p, const pai_sched *s)
+{
+  pai__waiters *w = &p->waiters;
+  uint32_t head;
+  turn t;
+  int rc = p->strict || s->kept.len != 0 ? 0 : pai__waiters_ready(w, s);
+
+  if (rc <= 0)
+    return rc;
+  if (pai__waiters_line_up(w, s) < 0)
+    return PAI_ENOMEM;
+  head = pai__waiters_head(w);
+  if (!p->preempt || head == PAI__NONE)
+    return 1;
+  t = look_around(s, p, w->elastic != 0);
+  return !t.gives && !t.stops && pai__waiter_at(w, head)->priority <= t.lowest;
+}
+
+/* --- the policy ----------------------------------------------------------- */
+
+static int decide(void *state, void *data, const pai_policy_host *host)
+{
+  int rc = line_up(state, host->sched);
+
+  (void)data;
+  if (rc < 0)
+    return rc;
+  return rc > 0 ? decide_in_lines(state, host->sched)
+                : decide_each(state, host->sched);
+}
+
+static int on_event(void *state, void *data, const pai_policy_host *host,
+                    const pai_sched_event *event)
+{
+  (void)data;
+  pai__waiters_event(&((priority *)state)->waiters, host->sched, event);
+  return PAI_OK;
+}
+
+/* What does not follow from the options alone. */
+static void begin(priority *p, pai_sched *s)
+{
+  pai__waiters_init(&p->waiters, PAI__ALIKE_SHAPE);
+  pai__policy_reclaims(s, p->reclaim, p->place);
+}
+
+static int open_it(void **state, void *data, const pai_policy_host *host,
+                   const pai_cluster *cluster, const char *text)
+{
+  int rc = pai__plain_open(state, data, host, cluster, text);
+
+  if (rc == PAI_OK)
+    begin(*state, host->sched);
+  return rc;
+}
+
+static int load_it(void **state, void *data, const pai_policy_host *host,
+                   const pai_cluster *cluster, const char *text,
+                   const char *saved, size_t len)
+{
+  int rc = pai__plain_load(state, data, host, cluster, text, saved, len);
+
+  if (rc == PAI_OK)
+    begin(*state, host->sched);
+  return rc;
+}
+
+static int clone_it(void **copy, const void *state, void *data,
+                    const pai_policy_host *host)
+{
+  int rc = pai__plain_clone(copy, state, data, host);
+
+  if (rc == PAI_OK)
+    pai__waiters_init(&((priority *)*copy)->waiters, PAI__ALIKE_SHAPE);
+  return rc;
+}
+
+static void close_it(void *state)
+{
+  priority *p = state;
+
+  if (p != NULL)
+    pai__waiters_dispose(&p->waiters, &p->plain.alloc);
+  pai__plain_close(state);
+}
+
 const pai_policy pai__policy_priority = {
-  PAI__PLAIN_POLICY,
+  .struct_size = sizeof(pai_policy),
+  .version = PAI_POLICY_VERSION,
+  .open = open_it,
+  .close = close_it,
+  .clone = clone_it,
+  .save = pai__plain_save,
+  .load = load_it,
+  .event = on_event,
   .name = "priority",
   .about = "the most important first, and others make room for it",
   .data = (void *)&type,

@@ -63,6 +63,22 @@ static int tell_too_much(const pai__why *why, uint32_t nodes, pai_error **err)
   return PAI_ENOROOM;
 }
 
+static int tell_type(const pai__park *park, pai_error **err)
+{
+  bool any = false;
+  int rc;
+
+  for (uint32_t b = 0; b < park->nbuilds; b++)
+    any |= park->builds[b].gpus > 0;
+  rc = pai__fail(err, PAI_ENOROOM, "it can never start: %s",
+                 any ? "no node has such GPUs"
+                     : "it asks for GPUs, and none are here");
+  if (!any)
+    pai__error_help(err, "ask for none, or let openpai doctor say which GPUs "
+                         "are found");
+  return rc;
+}
+
 static int tell_impossible(const pai_sched *s, uint32_t req,
                            const pai__why *why, pai_error **err)
 {
@@ -78,14 +94,14 @@ static int tell_impossible(const pai_sched *s, uint32_t req,
   case PAI_LACK_QUOTA:
     return pai__fail(err, PAI_ENOROOM,
                      "it can never start: it asks for %" PRIu64
-                     " GPUs, and virtual cluster '%s' has %" PRIu64,
-                     why->wanted, s->park->tenants[r->tenant].name,
-                     why->found);
+                     " %s, and virtual cluster '%s' has %" PRIu64,
+                     pai__lack_amount(why->of, why->wanted),
+                     why->of != 0 ? pai__lack_things(why->of) : "GPUs",
+                     s->park->tenants[r->tenant].name,
+                     pai__lack_amount(why->of, why->found));
   case PAI_LACK_PIN:
     return pai__missing_pin(s, pai__texts_text(&s->names, r->pin), err);
-  case PAI_LACK_TYPE:
-    return pai__fail(err, PAI_ENOROOM,
-                     "it can never start: no node has such GPUs");
+  case PAI_LACK_TYPE: return tell_type(s->park, err);
   case PAI_LACK_TOPOLOGY:
     if (why->text != PAI__NONE)
       return pai__fail(err, PAI_ENOROOM,
@@ -102,7 +118,7 @@ static int check_room(pai_sched *s, uint32_t req, pai_error **err)
 {
   pai__ask ask = { .req = req,
                    .strategy = PAI_PLACE_PACK,
-                   .beyond_share = s->lends,
+                   .beyond_share = s->terms.lends,
                    .ideal = true };
   uint64_t shape = pai__req_at(s, req)->shape;
   pai__flat real = s->rooms;

@@ -9,6 +9,7 @@
 #include "sched/victims.h"
 
 #include "resource/bits.h"
+#include "sched/guarantee.h"
 
 #include <stdlib.h>
 
@@ -61,13 +62,16 @@ static int32_t weight(const pai_sched *s, const pai__run *run)
                                           : priority;
 }
 
-/* Those of lower priority, their claims as well, or what was given; and those
- * that stop already. */
+/* Those of lower priority, their claims as well, but what other virtual clusters
+ * are guaranteed; or what was given; and those that stop already. */
 static int find_candidates(making_room *m)
 {
   pai_sched *s = m->s;
   int32_t priority = pai__req_at(s, m->req)->priority;
 
+  if (pai__guarantee_counts(s) && m->given == NULL &&
+      pai__guarantee_mark(s) < 0)
+    return PAI_ENOMEM;
   m->list = pai__zalloc(&s->alloc, (s->runs.len + 1) * sizeof(*m->list));
   if (m->list == NULL)
     return PAI_ENOMEM;
@@ -77,7 +81,8 @@ static int find_candidates(making_room *m)
 
     if (!pai__run_holds(run) ||
         (!stops &&
-         (m->given != NULL || pai__req_at(s, run->req)->priority >= priority)))
+         (m->given != NULL || pai__req_at(s, run->req)->priority >= priority ||
+          pai__guarantee_binds(s, pai__req_at(s, m->req), run))))
       continue;
     m->list[m->n++] = (pai__victim){ .order = run->order,
                                      .priority = weight(s, run),
@@ -131,7 +136,7 @@ static bool keeps_share(const making_room *m, uint32_t n)
 {
   const pai__req *r = pai__req_at(m->s, m->req);
 
-  return m->ask.beyond_share || r->priority < 0 ||
+  return !pai__req_is_bound(m->s, r, m->ask.beyond_share) ||
          pai__victims_keep_share(m->s, r, n);
 }
 

@@ -1,9 +1,79 @@
 /* queue.c - requests, their instances, and who comes first */
 #include "sched/queue.h"
 
+#include "sched/wants.h"
+
+/* --- by their ids --------------------------------------------------------- */
+
+enum { FIRST_IDS = 16 };
+
+static uint32_t home_of(const pai_sched *s, uint64_t id)
+{
+  return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
+         (s->by_id.len - 1);
+}
+
+/* Where it is, or where there is nothing yet. */
+static uint32_t find_id(const pai_sched *s, uint64_t id)
+{
+  const uint32_t *list = s->by_id.data;
+  uint32_t i = home_of(s, id);
+
+  while (list[i] != 0 && pai__req_at(s, list[i] - 1)->id != id)
+    i = (i + 1) & (s->by_id.len - 1);
+  return i;
+}
+
 uint32_t pai__req_find(const pai_sched *s, uint64_t id)
 {
-  return id == 0 ? PAI__NONE : pai__lookup_get(&s->by_id, id);
+  /* Of nothing, 0 - 1 is PAI__NONE. */
+  return id == 0 || s->by_id.len == 0
+           ? PAI__NONE
+           : ((uint32_t *)s->by_id.data)[find_id(s, id)] - 1;
+}
+
+/* Three quarters of it are used at most. */
+int pai__req_reserve_id(pai_sched *s)
+{
+  pai__flat old = s->by_id;
+  uint32_t n = old.len != 0 ? old.len * 2 : FIRST_IDS;
+  const uint32_t *list = old.data;
+
+  if (s->m.nreqs + 1 <= old.len / 4 * 3)
+    return PAI_OK;
+  pai__flat_init(&s->by_id, sizeof(uint32_t));
+  if (pai__flat_reserve(&s->by_id, &s->alloc, n) < 0) {
+    s->by_id = old;
+    return PAI_ENOMEM;
+  }
+  (void)pai__flat_push(&s->by_id, n);
+  for (uint32_t i = 0; i < old.len; i++)
+    if (list[i] != 0)
+      pai__req_add_id(s, list[i] - 1);
+  pai__flat_dispose(&old, &s->alloc);
+  return PAI_OK;
+}
+
+void pai__req_add_id(pai_sched *s, uint32_t req)
+{
+  ((uint32_t *)s->by_id.data)[find_id(s, pai__req_at(s, req)->id)] = req + 1;
+}
+
+/* What stands behind it moves up, so that nothing is hidden behind a gap. */
+void pai__req_remove_id(pai_sched *s, uint32_t req)
+{
+  uint32_t *list = s->by_id.data, mask = s->by_id.len - 1;
+  uint32_t gap = find_id(s, pai__req_at(s, req)->id);
+
+  for (uint32_t i = (gap + 1) & mask; list[i] != 0; i = (i + 1) & mask) {
+    uint32_t from = home_of(s, pai__req_at(s, list[i] - 1)->id);
+
+    if (((i - from) & mask) >= ((i - gap) & mask)) {
+      list[gap] = list[i];
+      gap = i;
+    }
+  }
+  list[gap] = 0;
 }
 
 /* --- the queue ------------------------------------------------------------ */
@@ -68,11 +138,23 @@ uint32_t pai__req_lack(const pai_sched *s, const pai__req *r)
 
   if (r->held)
     return PAI_LACK_RELEASE;
+  if (pai__tenant_at(s, r->tenant)->stopped)
+    return PAI_LACK_STOPPED;
   for (uint32_t i = 0; i < r->nafter; i++)
     if (after[i].kind != 0)
       return PAI_LACK_AFTER;
   return r->at_once != 0 && r->active >= r->at_once ? PAI_LACK_THROTTLE
                                                     : PAI_LACK_NOTHING;
+}
+
+bool pai__req_is_elastic(const pai_sched *s, const pai__req *r)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    if (wants[i].min_tasks < wants[i].tasks)
+      return true;
+  return false;
 }
 
 const pai__why pai__no_why = { .node = PAI__NONE, .text = PAI__NONE };
@@ -123,6 +205,96 @@ const pai__rule *pai__rule_of(const pai_sched *s, uint32_t tenant)
                                                                 : NULL;
 }
 
+/* --- what is said of a shape ---------------------------------------------- */
+
+uint64_t pai__alike_key(enum pai__alike alike, const pai__req *r)
+{
+  switch (alike) {
+  case PAI__ALIKE_RANK:
+    return pai__mix(r->shape, (uint64_t)(r->priority + 1) << 1 | r->lazy) | 1;
+  case PAI__ALIKE_USER:
+    return pai__mix(pai__mix(1, (uint64_t)r->tenant << 32 | r->user),
+                    r->priority < 0) |
+           1;
+  default: return r->shape;
+  }
+}
+
+void pai__alike_begin(pai_sched *s, enum pai__alike alike)
+{
+  s->shape_whys.len = 0;
+  pai__lookup_clear(&s->shape_why_at);
+  s->m.shaped =
+    (pai__shaped){ .made = s->m.decided, .last = s->m.turns, .alike = alike };
+}
+
+int pai__alike_refuse(pai_sched *s, uint32_t req, const pai__why *why)
+{
+  const pai__req *r = pai__req_at(s, req);
+
+  if (pai__flat_reserve(&s->shape_whys, &s->alloc, 1) < 0 ||
+      pai__lookup_reserve(&s->shape_why_at, &s->alloc) < 0)
+    return PAI_ENOMEM;
+  pai__lookup_add(&s->shape_why_at, pai__alike_key(s->m.shaped.alike, r),
+                  s->shape_whys.len);
+  ((pai__shape_why *)s->shape_whys.data)[pai__flat_push(&s->shape_whys, 1)] =
+    (pai__shape_why){ *why, r->turn, r->priority };
+  return PAI_OK;
+}
+
+int pai__shape_refuse(pai_sched *s, uint32_t req)
+{
+  const pai__why why = *pai__why_of(s, req);
+
+  return pai__alike_refuse(s, req, &why);
+}
+
+static bool is_told_by_shape(const pai_sched *s, const pai__req *r)
+{
+  const pai__shaped *x = &s->m.shaped;
+
+  return x->made != 0 && x->made == s->m.decided && r->queued &&
+         r->turn <= x->last && r->turn != x->but;
+}
+
+pai__why pai__req_said(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  const pai__shape_why *w = s->shape_whys.data;
+  uint32_t i;
+
+  if (!is_told_by_shape(s, r))
+    return *pai__why_of(s, req);
+  i = pai__lookup_get(&s->shape_why_at, pai__alike_key(s->m.shaped.alike, r));
+  if (i != PAI__NONE && r->turn == w[i].turn)
+    return *pai__why_of(s, req);
+  if (i != PAI__NONE &&
+      (r->priority < w[i].priority ||
+       (r->priority == w[i].priority && r->turn > w[i].turn)))
+    return w[i].why;
+  if (s->m.shaped.but == 0)
+    return *pai__why_of(s, req);
+  return (pai__why){ .lack = PAI_LACK_LATER,
+                     .behind = s->m.shaped.behind,
+                     .node = PAI__NONE,
+                     .text = PAI__NONE };
+}
+
+void pai__shapes_settle(pai_sched *s)
+{
+  if (s->m.shaped.made != 0 && s->m.shaped.made == s->m.decided)
+    for (uint32_t i = s->m.first; i != PAI__NONE;
+         i = pai__req_at(s, i)->behind) {
+      pai__why why = pai__req_said(s, i);
+
+      if (is_told_by_shape(s, pai__req_at(s, i)))
+        *pai__why_make(s, i) = why;
+    }
+  s->m.shaped.made = 0;
+}
+
+/* --- the reason ----------------------------------------------------------- */
+
 pai__why pai__req_why(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
@@ -130,7 +302,7 @@ pai__why pai__req_why(const pai_sched *s, uint32_t req)
 
   if (rule == NULL || !r->queued || r->turn <= rule->first ||
       r->turn > rule->last || pai__req_lack(s, r) != PAI_LACK_NOTHING)
-    return *pai__why_of(s, req);
+    return pai__req_said(s, req);
   return (pai__why){ .lack = PAI_LACK_TURN,
                      .behind = rule->behind,
                      .node = PAI__NONE,
@@ -209,6 +381,13 @@ static uint64_t instance_key(uint32_t req, uint32_t instance)
 
 uint32_t pai__run_find(const pai_sched *s, uint32_t req, uint32_t instance)
 {
+  uint32_t first;
+
+  if (req == PAI__NONE)
+    return PAI__NONE;
+  first = pai__req_at(s, req)->runs;
+  if (first == PAI__NONE || pai__run_at(s, first)->instance == instance)
+    return first; /* mostly there is but one */
   return pai__lookup_get(&s->by_instance, instance_key(req, instance));
 }
 
@@ -275,13 +454,12 @@ static void drop_run(pai_sched *s, uint32_t run)
 void pai__req_give(pai_sched *s, const pai__req *r)
 {
   if (r->nwants != 0)
-    pai__pool_give(&s->pool, r->wants,
-                   pai__words_of(r->nwants * sizeof(pai__want)));
+    pai__wants_drop(s, r->wants);
   if (r->nafter != 0)
     pai__pool_give(&s->pool, r->after,
                    pai__words_of(r->nafter * sizeof(pai__after)));
-  if (r->name_words != 0)
-    pai__pool_give(&s->pool, r->name, r->name_words);
+  if (r->name != PAI__NONE)
+    pai__pool_give(&s->pool, r->name, pai__name_words(pai__name_of(s, r)));
 }
 
 void pai__req_drop(pai_sched *s, uint32_t req)
@@ -302,7 +480,7 @@ static void remove_req(pai_sched *s, uint32_t req)
     unlink_req(s, req);
   tell_followers(s, r);
   pai__req_unfollow_all(s, r);
-  pai__lookup_remove(&s->by_id, r->id);
+  pai__req_remove_id(s, req);
   pai__req_give(s, r);
   pai__req_drop(s, req);
   s->m.nreqs--;

@@ -10,6 +10,10 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
                  pai_error **err);
 /* By its id, or PAI__NONE. */
 uint32_t pai__req_find(const pai_sched *s, uint64_t id);
+/* It is found from now on, and there is room for that; or no longer. */
+int pai__req_reserve_id(pai_sched *s);
+void pai__req_add_id(pai_sched *s, uint32_t req);
+void pai__req_remove_id(pai_sched *s, uint32_t req);
 
 /* How many of it wait has changed. */
 void pai__req_update(pai_sched *s, uint32_t req);
@@ -17,6 +21,15 @@ void pai__req_update(pai_sched *s, uint32_t req);
 void pai__req_settle(pai_sched *s, uint32_t req);
 /* Its name for people; NULL: none.  PAI_OK or PAI_ENOMEM. */
 int pai__req_set_name(pai_sched *s, pai__req *r, const char *text);
+/* How many words of the pool a name takes. */
+static inline uint32_t pai__name_words(const char *text)
+{
+  return pai__words_of(strlen(text) + 1);
+}
+
+/* Would it do with fewer tasks? */
+bool pai__req_is_elastic(const pai_sched *s, const pai__req *r);
+
 /* So many more wait for a request. */
 void pai__req_follow(pai_sched *s, uint64_t id, int more);
 /* It does not wait for that any more, or for nothing. */
@@ -47,6 +60,19 @@ uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);
 int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule);
 /* What the last decision said of a tenant, or NULL. */
 const pai__rule *pai__rule_of(const pai_sched *s, uint32_t tenant);
+/* What is the same of those that are alike. */
+uint64_t pai__alike_key(enum pai__alike alike, const pai__req *r);
+/* A decision that will say of one what holds for others begins. */
+void pai__alike_begin(pai_sched *s, enum pai__alike alike);
+/* From now on that is said of those like `req` that come behind it.  PAI_OK or
+ * PAI_ENOMEM. */
+int pai__alike_refuse(pai_sched *s, uint32_t req, const pai__why *why);
+/* Likewise that they found no room, as it did not. */
+int pai__shape_refuse(pai_sched *s, uint32_t req);
+/* What is said of shapes is said of each request, before one of them changes. */
+void pai__shapes_settle(pai_sched *s);
+/* What was said of a request, or of its shape. */
+pai__why pai__req_said(const pai_sched *s, uint32_t req);
 /* To say why it waits; it has what was said last. */
 pai__why *pai__why_make(pai_sched *s, uint32_t req);
 /* Nothing is said of it any more. */
@@ -57,11 +83,11 @@ pai__why pai__req_why(const pai_sched *s, uint32_t req);
 /* Instances that have not begun or wait again. */
 static inline uint32_t pai__req_waiting(const pai__req *r)
 {
-  return r->instances - r->next + r->returned;
+  return (uint32_t)r->instances - (uint32_t)r->next + (uint32_t)r->returned;
 }
 
-/* What keeps it from beginning, apart from room: PAI_LACK_RELEASE, _AFTER,
- * _THROTTLE, or PAI_LACK_NOTHING. */
+/* What keeps it from beginning, apart from room: PAI_LACK_RELEASE, _STOPPED,
+ * _AFTER, _THROTTLE, or PAI_LACK_NOTHING. */
 uint32_t pai__req_lack(const pai_sched *s, const pai__req *r);
 
 /* The run for the next instance that waits, not yet placed; PAI__NONE without

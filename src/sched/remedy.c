@@ -275,6 +275,8 @@ static int keep_to_share(seeking *k, const pai__req *r, const pai__why *why)
 {
   const pai__want *w = pai__wants_of(k->fork, r);
 
+  if (why->of == PAI_LACK_CPU || why->of == PAI_LACK_MEMORY)
+    return ask_less(k, r, why);
   if (why->found == 0 || r->nwants != 1 || w->gpus == 0)
     return add_change(k, "priority", 0, PAI_SCHED_OPPORTUNISTIC);
   if (w->gpus <= why->found)
@@ -333,10 +335,12 @@ static int end_before_plans(seeking *k, const pai__req *r)
   int rc = PAI_ENOTFOUND;
 
   for (uint32_t i = 0; i < s->reqs.len; i++) {
-    pai_time until = pai__why_of(s, i)->until;
+    pai_time until;
 
-    if (pai__req_at(s, i)->id != 0 && pai__req_waiting(pai__req_at(s, i)) &&
-        until > s->m.now && until < first)
+    if (pai__req_at(s, i)->id == 0 || pai__req_waiting(pai__req_at(s, i)) == 0)
+      continue;
+    until = pai__req_said(s, i).until;
+    if (until > s->m.now && until < first)
       first = until;
   }
   /* Of who takes longer than expected nobody knows when he ends. */

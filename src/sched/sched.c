@@ -15,10 +15,13 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->kept, sizeof(pai__kept));
   pai__flat_init(&s->whys, sizeof(pai__why));
   pai__flat_init(&s->claims, sizeof(uint32_t));
-  pai__flat_init(&s->gpus_used, sizeof(uint64_t));
-  pai__flat_init(&s->gpus_lent, sizeof(uint64_t));
+  pai__flat_init(&s->shares_used, sizeof(uint64_t));
+  pai__flat_init(&s->shares_lent, sizeof(uint64_t));
   pai__flat_init(&s->queued, sizeof(uint32_t));
   pai__flat_init(&s->rules, sizeof(pai__rule));
+  pai__flat_init(&s->lazily, sizeof(uint64_t));
+  pai__flat_init(&s->shape_whys, sizeof(pai__shape_why));
+  pai__lookup_init(&s->shape_why_at);
   pai__flat_init(&s->held, sizeof(uint64_t));
   pai__flat_init(&s->tables, sizeof(pai_policy *));
   pai__flat_init(&s->decisions, sizeof(pai__decision));
@@ -26,7 +29,8 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->ends, sizeof(pai__end));
   pai__shelves_init(s);
   pai__fit_init(s);
-  pai__lookup_init(&s->by_id);
+  pai__flat_init(&s->by_id, sizeof(uint32_t));
+  pai__lookup_init(&s->wanted);
   pai__lookup_init(&s->by_instance);
   pai__lookup_init(&s->followed);
   pai__lookup_init(&s->possible);
@@ -58,21 +62,21 @@ int pai__rooms_of_cluster(pai_sched *s, const pai__park *park,
 
 static int fill(pai_sched *s, const pai_cluster *cluster, pai_error **err)
 {
-  uint32_t sums = s->park->ntenants * s->park->nkinds;
+  uint32_t sums = s->park->ntenants * pai__park_shares(s->park);
   int rc;
 
   if (pai__flat_reserve(&s->rooms, &s->alloc, s->park->nspots) < 0 ||
       pai__flat_reserve(&s->held, &s->alloc, s->park->nspots) < 0 ||
       pai__flat_reserve(&s->cpus, &s->alloc, s->park->cpu_words) < 0 ||
-      pai__flat_reserve(&s->gpus_used, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&s->gpus_lent, &s->alloc, sums) < 0 ||
+      pai__flat_reserve(&s->shares_used, &s->alloc, sums) < 0 ||
+      pai__flat_reserve(&s->shares_lent, &s->alloc, sums) < 0 ||
       pai__flat_reserve(&s->queued, &s->alloc, s->park->ntenants) < 0)
     return pai__oom(err);
   (void)pai__flat_push(&s->rooms, s->park->nspots);
   (void)pai__flat_push(&s->held, s->park->nspots);
   (void)pai__flat_push(&s->cpus, s->park->cpu_words);
-  (void)pai__flat_push(&s->gpus_used, sums);
-  (void)pai__flat_push(&s->gpus_lent, sums);
+  (void)pai__flat_push(&s->shares_used, sums);
+  (void)pai__flat_push(&s->shares_lent, sums);
   (void)pai__flat_push(&s->queued, s->park->ntenants);
   rc = pai__rooms_of_cluster(s, s->park, cluster, s->rooms.data, err);
   if (rc == PAI_OK)
@@ -165,17 +169,21 @@ static void dispose_flats(pai_sched *s)
                         &s->kept,
                         &s->whys,
                         &s->claims,
-                        &s->gpus_used,
-                        &s->gpus_lent,
+                        &s->shares_used,
+                        &s->shares_lent,
                         &s->queued,
                         &s->rules,
+                        &s->lazily,
+                        &s->shape_whys,
+                        &s->shape_why_at.slots,
                         &s->held,
                         &s->tables,
                         &s->decisions,
                         &s->slots,
                         &s->candidates,
                         &s->pool.words,
-                        &s->by_id.slots,
+                        &s->by_id,
+                        &s->wanted.slots,
                         &s->by_instance.slots,
                         &s->followed.slots,
                         &s->possible.slots,
@@ -214,13 +222,16 @@ static const size_t copied[] = {
   offsetof(pai_sched, kept),
   offsetof(pai_sched, whys),
   offsetof(pai_sched, claims),
-  offsetof(pai_sched, gpus_used),
-  offsetof(pai_sched, gpus_lent),
+  offsetof(pai_sched, shares_used),
+  offsetof(pai_sched, shares_lent),
   offsetof(pai_sched, queued),
   offsetof(pai_sched, rules),
+  offsetof(pai_sched, shape_whys),
+  offsetof(pai_sched, shape_why_at.slots),
   offsetof(pai_sched, held),
   offsetof(pai_sched, tables),
-  offsetof(pai_sched, by_id.slots),
+  offsetof(pai_sched, by_id),
+  offsetof(pai_sched, wanted.slots),
   offsetof(pai_sched, by_instance.slots),
   offsetof(pai_sched, followed.slots),
   offsetof(pai_sched, possible.slots),
@@ -251,10 +262,11 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
                       to->block, &at);
   if (pai__flat_reserve(&to->whys, &to->alloc, s->reqs.len - s->whys.len) < 0)
     return PAI_ENOMEM;
-  to->by_id.live = s->by_id.live;
+  to->wanted.live = s->wanted.live;
   to->by_instance.live = s->by_instance.live;
   to->followed.live = s->followed.live;
   to->possible.live = s->possible.live;
+  to->shape_why_at.live = s->shape_why_at.live;
   to->names.index.live = s->names.index.live;
   to->pool.live = s->pool.live;
   memcpy(to->pool.free, s->pool.free, sizeof(to->pool.free));

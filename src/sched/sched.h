@@ -28,6 +28,11 @@ int pai__log_taken(pai_sched *s, int rc, pai_error **err);
 /* Snapshots (save.c), into `out`.  PAI_OK; PAI_ENOTSUP; PAI_ENOMEM; or what
  * the policy answered. */
 int pai__save(const pai_sched *s, pai__buf *out, pai_error **err);
+/* As it stands in the middle of a log: short, and quick to read. */
+int pai__save_lean(const pai_sched *s, pai__buf *out, pai_error **err);
+/* In the form of another one. */
+int pai__save_like(const pai_sched *s, const char *like, size_t len,
+                   pai__buf *out, pai_error **err);
 
 /* All of a new scheduler but its policy.  The codes of pai_sched_new(). */
 int pai__sched_make(pai_sched **out, const pai_cluster *cluster,

@@ -4,6 +4,7 @@
  * It sees the same events and the same state: each time it decides on a fork,
  * and what it would have done is compared with what was done.
  */
+#include "sched/guarantee.h"
 #include "sched/policy.h"
 #include "sched/sched.h"
 
@@ -20,9 +21,9 @@ int pai__shadow_decide(pai_sched **out, pai_sched *s)
     rc = p->clone(&fork->policy_state, s->shadow_state, p->data, &fork->host);
   if (rc == PAI_OK) {
     fork->policy = p;
-    fork->lends = s->shadow_lends;
+    fork->terms = s->shadow_terms;
     fork->deciding = true;
-    rc = p->decide(fork->policy_state, p->data, &fork->host);
+    rc = pai__decide_all(fork);
     fork->deciding = false;
   }
   if (rc == PAI_OK) {

@@ -213,8 +213,10 @@ static bool build(pai_sched *s)
   if (resize(&all->list, &s->alloc, n + 1) < 0 ||
       resize(&all->spines, &s->alloc, n) < 0 ||
       resize(&all->buckets, &s->alloc, power_of_two(n)) < 0 ||
-      resize(&all->touched, &s->alloc, PAI__BITS_WORDS(n)) < 0)
+      resize(&all->touched, &s->alloc,
+             PAI__BITS_WORDS(n) + PAI__BITS_WORDS(PAI__BITS_WORDS(n))) < 0)
     return false;
+  all->words = PAI__BITS_WORDS(n);
   memset(all->buckets.data, 0xff, all->buckets.len * sizeof(uint32_t));
   for (uint32_t i = 0; i <= n; i++)
     shelf_at(s, i)->chain = i < n ? i + 1 : PAI__NONE;
@@ -236,14 +238,19 @@ static uint32_t lowest(uint64_t word)
 bool pai__shelves_ready(pai_sched *s)
 {
   uint64_t *touched = s->shelves.touched.data;
+  uint32_t words = s->shelves.words;
 
   if (s->shelves.away != 0)
     return false;
   if (!s->shelves.built)
     return build(s);
-  for (uint32_t i = 0; i < s->shelves.touched.len; i++)
-    for (; touched[i] != 0; touched[i] &= touched[i] - 1)
-      move(s, i * 64 + lowest(touched[i]));
+  for (uint32_t k = words; k < s->shelves.touched.len; k++)
+    for (; touched[k] != 0; touched[k] &= touched[k] - 1) {
+      uint32_t i = (k - words) * 64 + lowest(touched[k]);
+
+      for (; touched[i] != 0; touched[i] &= touched[i] - 1)
+        move(s, i * 64 + lowest(touched[i]));
+    }
   return true;
 }
 

@@ -176,7 +176,7 @@ static int claim(shrinking *x, uint32_t n)
     giver *g = giver_at(x, i);
 
     /* The share may be what it waits for. */
-    if (s->park->tenants[r->tenant].gpus == NULL && !is_in_the_way(x, g, n))
+    if (pai__tenant_at(s, r->tenant)->nshares == 0 && !is_in_the_way(x, g, n))
       g->gives = 0;
     gives += g->gives;
   }

@@ -50,6 +50,7 @@ static const pai__field state[] = {
   PAI__NUMBER(pai__state_form, next_port, 1, UINT16_MAX, "next_port",
               .needed = true),
   PAI__FLAG(pai__state_form, unchecked, "unchecked"),
+  PAI__NODE(pai__state_form, alike, "alike"),
   PAI__NODE(pai__state_form, cluster, "cluster", .needed = true),
   PAI__NODE(pai__state_form, policy, "policy", .needed = true),
   PAI__NODE(pai__state_form, shadow, "shadow"),

@@ -21,8 +21,8 @@ typedef struct pai__state_form {
   pai_time next_limit;
   uint32_t first_port, last_port, next_port;
   int unchecked;
-  pai__node cluster, policy, shadow, nodes, reservations, requests, refused,
-    decisions;
+  pai__node alike, cluster, policy, shadow, nodes, reservations, requests,
+    refused, decisions;
 } pai__state_form;
 
 typedef struct pai__policy_form {
@@ -54,6 +54,7 @@ typedef struct pai__slot_form {
   uint32_t want;
   const char *node;
   const char *cpus; /* "0-3,8" */
+  uint32_t at;      /* of a row: the node's place in the cluster */
   pai__node gpus, ports;
 } pai__slot_form;
 

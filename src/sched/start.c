@@ -9,22 +9,28 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static void add(uint64_t *sum, uint64_t n, int sign)
+{
+  *sum += sign > 0 ? n : -n;
+}
+
 void pai__tally(pai_sched *s, const pai__run *run, int sign)
 {
   uint32_t nkinds = s->park->nkinds;
   const pai__req *r = pai__req_at(s, run->req);
-  pai__flat *sums = run->borrowed ? &s->gpus_lent : &s->gpus_used;
-  uint64_t *of = (uint64_t *)sums->data + (size_t)r->tenant * nkinds;
+  const pai__want *wants = pai__wants_of(s, r);
+  bool parted = pai__tenant_at(s, r->tenant)->parted;
+  uint64_t *of = pai__shares_of(
+    s, run->borrowed ? &s->shares_lent : &s->shares_used, r->tenant);
   const pai__slot *slots = pai__slots_of(s, run);
 
   for (uint32_t i = 0; i < run->tasks; i++) {
-    const pai__build *b = pai__build_of(s->park, slots[i].node);
+    const pai__want *w = &wants[slots[i].want];
 
-    for (uint32_t k = 0; slots[i].gpus != 0 && k < nkinds; k++) {
-      uint64_t n = pai__bits_ones(slots[i].gpus & b->kinds[k]);
-
-      of[k] += sign > 0 ? n : -n;
-    }
+    for (uint32_t k = 0; slots[i].gpus != 0 && k < nkinds; k++)
+      add(&of[k], pai__slot_share(s, &slots[i], w, k), sign);
+    for (uint32_t k = nkinds; parted && k < pai__park_shares(s->park); k++)
+      add(&of[k], pai__slot_share(s, &slots[i], w, k), sign);
   }
 }
 
@@ -49,10 +55,10 @@ void pai__run_lift(pai_sched *s, uint32_t run, bool up)
 
 void pai__tally_again(pai_sched *s)
 {
-  for (pai__flat *f = &s->gpus_used;; f = &s->gpus_lent) {
+  for (pai__flat *f = &s->shares_used;; f = &s->shares_lent) {
     if (f->len != 0)
       memset(f->data, 0, (size_t)f->len * f->size);
-    if (f == &s->gpus_lent)
+    if (f == &s->shares_lent)
       break;
   }
   for (uint32_t i = 0; i < s->runs.len; i++)
@@ -86,7 +92,8 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
     pai__unfit(s, r, n);
     return PAI__NONE;
   }
-  pai__run_at(s, run)->borrowed = r->priority < 0;
+  pai__run_at(s, run)->borrowed =
+    r->priority < 0 && !pai__req_keeps_share(s, r);
   r->returned--;
   r->active++;
   pai__tally(s, pai__run_at(s, run), 1);
@@ -204,9 +211,12 @@ static bool has_leaver(const pai_sched *s, const pai__run *run)
 }
 
 /* 1: it may start; 0: it waits, for its place or its share; -1: of a share that
- * became less since it was claimed it gets no more. */
+ * became less since it was claimed it gets no more, or its virtual cluster was
+ * stopped. */
 static int is_due(const pai_sched *s, const pai__run *run)
 {
+  if (pai__tenant_at(s, pai__req_at(s, run->req)->tenant)->stopped)
+    return -1;
   if (!is_settled(s, run))
     return 0;
   if (pai__check_share(s, run))

@@ -1,8 +1,12 @@
 /* submit.c - what is asked for becomes a request */
 #include "sched/missing.h"
 #include "sched/queue.h"
+#include "sched/wants.h"
 
 #include <inttypes.h>
+
+_Static_assert(sizeof(pai__req) <= 128,
+               "there may be a million of those that wait");
 
 /* --- what is wrong with it ------------------------------------------------ */
 
@@ -85,44 +89,70 @@ static int add_name(pai_sched *s, const char *text, uint32_t *name)
   return pai__texts_add(&s->names, &s->alloc, text, name);
 }
 
-/* Wants into the pool. */
-static int add_wants(pai_sched *s, const pai_request *q, pai__req *r,
+static int fill_want(pai_sched *s, const pai_want *w, pai__want *to,
                      pai_error **err)
+{
+  *to = (pai__want){
+    w->memory, w->tasks,  w->min_tasks != 0 ? w->min_tasks : w->tasks,
+    w->gpus,   w->cpus,   w->ports,
+    PAI__NONE, PAI__NONE, PAI__NONE
+  };
+  if (w->type != NULL) {
+    to->type = pai__park_type(s->park, w->type);
+    if (to->type == PAI__NONE && s->loading)
+      to->type = PAI__NO_TYPE;
+    if (to->type == PAI__NONE)
+      return pai__missing_type(s, w->type, err);
+  }
+  return add_name(s, w->type, &to->type_name) < 0 ||
+             add_name(s, w->name, &to->name) < 0
+           ? pai__oom(err)
+           : PAI_OK;
+}
+
+static int fill_wants(pai_sched *s, const pai_request *q, pai__want *list,
+                      pai_error **err)
 {
   uint64_t tasks = 0;
   size_t step = q->wants->struct_size;
   int rc = PAI_OK;
 
-  r->wants = pai__pool_take(&s->pool, &s->alloc,
-                            pai__words_of(q->nwants * sizeof(pai__want)));
-  if (r->wants == PAI__NONE)
-    return pai__oom(err);
-  r->nwants = (uint32_t)q->nwants;
   for (size_t i = 0; i < q->nwants && rc == PAI_OK; i++) {
-    pai__want *to = pai__wants_of(s, r) + i;
-    pai_want w = { 0 };
+    const pai_want *w = (const void *)((const char *)q->wants + i * step);
+    pai_want copy;
 
-    rc = PAI__COPY_IN(&w, (const char *)q->wants + i * step, pai_want, memory);
+    if (w->struct_size != sizeof(copy)) { /* of another version */
+      rc = PAI__COPY_IN(&copy, w, pai_want, memory);
+      w = &copy;
+    }
     if (rc < 0)
       return pai__fail(err, rc, "want %zu has no struct_size", i);
-    rc = check_want(&w, i, &tasks, err);
-    *to = (pai__want){
-      w.memory,  w.tasks,   w.min_tasks != 0 ? w.min_tasks : w.tasks,
-      w.gpus,    w.cpus,    w.ports,
-      PAI__NONE, PAI__NONE, PAI__NONE
-    };
-    if (rc == PAI_OK && w.type != NULL) {
-      to->type = pai__park_type(s->park, w.type);
-      if (to->type == PAI__NONE && s->loading)
-        to->type = PAI__NO_TYPE;
-      if (to->type == PAI__NONE)
-        return pai__missing_type(s, w.type, err);
-    }
-    if (rc == PAI_OK && (add_name(s, w.type, &to->type_name) < 0 ||
-                         add_name(s, w.name, &to->name) < 0))
-      rc = pai__oom(err);
+    rc = check_want(w, i, &tasks, err);
+    if (rc == PAI_OK)
+      rc = fill_want(s, w, &list[i], err);
   }
   return rc;
+}
+
+/* Wants into the pool. */
+static int add_wants(pai_sched *s, const pai_request *q, pai__req *r,
+                     pai_error **err)
+{
+  uint32_t n = (uint32_t)q->nwants;
+  pai__want few[PAI__FEW_WANTS];
+  int rc;
+
+  if (n <= PAI__FEW_WANTS) {
+    rc = fill_wants(s, q, few, err);
+    if (rc == PAI_OK && pai__wants_keep(s, few, n, &r->wants) < 0)
+      rc = pai__oom(err);
+    r->nwants = rc == PAI_OK ? n : 0;
+    return rc;
+  }
+  if (pai__wants_take(s, n, &r->wants) < 0)
+    return pai__oom(err);
+  r->nwants = n;
+  return fill_wants(s, q, pai__wants_of(s, r), err);
 }
 
 static int add_after(pai_sched *s, const pai_request *q, pai__req *r)
@@ -152,19 +182,17 @@ static int add_after(pai_sched *s, const pai_request *q, pai__req *r)
 
 int pai__req_set_name(pai_sched *s, pai__req *r, const char *text)
 {
-  size_t size = text != NULL ? strlen(text) + 1 : 0;
-  uint32_t at = 0;
+  uint32_t at = PAI__NONE;
 
-  if (size != 0) {
-    at = pai__pool_take(&s->pool, &s->alloc, pai__words_of(size));
+  if (text != NULL) {
+    at = pai__pool_take(&s->pool, &s->alloc, pai__name_words(text));
     if (at == PAI__NONE)
       return PAI_ENOMEM;
-    memcpy(pai__pool_at(&s->pool, at), text, size);
+    memcpy(pai__pool_at(&s->pool, at), text, strlen(text) + 1);
   }
-  if (r->name_words != 0)
-    pai__pool_give(&s->pool, r->name, r->name_words);
+  if (r->name != PAI__NONE)
+    pai__pool_give(&s->pool, r->name, pai__name_words(pai__name_of(s, r)));
   r->name = at;
-  r->name_words = pai__words_of(size);
   return PAI_OK;
 }
 
@@ -174,14 +202,14 @@ static int fill_request(pai_sched *s, const pai_request *q, pai__req *r,
   int rc = find_tenant(s, q, r, err);
 
   r->id = q->id;
-  r->priority = q->priority;
+  r->priority = (int16_t)q->priority;
   r->duration = q->duration;
   r->limit = q->limit;
-  r->instances = q->instances != 0 ? q->instances : 1;
+  r->instances = q->instances != 0 ? q->instances & PAI__INSTANCES : 1;
   r->at_once = q->at_once;
   r->held = q->held != 0;
   r->lazy = q->lazy != 0;
-  r->runs = r->last_run = r->before = r->behind = PAI__NONE;
+  r->runs = r->last_run = r->before = r->behind = r->name = PAI__NONE;
   if (rc == PAI_OK)
     rc = add_wants(s, q, r, err);
   if (rc == PAI_OK &&
@@ -217,36 +245,35 @@ static uint32_t new_req(pai_sched *s)
 int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
                  pai_error **err)
 {
-  pai__req r = { 0 };
+  pai__req *r;
   uint32_t req;
   int rc = check_request(s, q, err);
 
   if (rc < 0)
     return rc;
-  if (pai__lookup_reserve(&s->by_id, &s->alloc) < 0)
+  if (pai__req_reserve_id(s) < 0)
     return pai__oom(err);
   req = new_req(s);
   if (req == PAI__NONE)
     return pai__oom(err);
-  rc = fill_request(s, q, &r, err);
+  r = pai__req_at(s, req);
+  *r = (pai__req){ .submitted = now, .why = PAI__NONE };
+  rc = fill_request(s, q, r, err);
   if (rc < 0) {
     pai__req_drop(s, req);
     return rc;
   }
-  r.submitted = now;
-  r.why = PAI__NONE;
-  *pai__req_at(s, req) = r;
   pai__req_set_shape(s, req);
-  pai__lookup_add(&s->by_id, q->id, req);
+  pai__req_add_id(s, req);
   rc = pai__req_check_possible(s, req, err);
   if (rc < 0) {
-    pai__lookup_remove(&s->by_id, q->id);
-    pai__req_unfollow_all(s, &r);
-    pai__req_give(s, &r);
+    pai__req_remove_id(s, req);
+    pai__req_unfollow_all(s, r);
+    pai__req_give(s, r);
     pai__req_drop(s, req);
     return rc;
   }
-  pai__req_at(s, req)->turn = ++s->m.turns;
+  r->turn = ++s->m.turns & PAI__TURNS;
   s->m.nreqs++;
   pai__req_update(s, req);
   return PAI_OK;

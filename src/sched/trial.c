@@ -15,8 +15,8 @@ int pai__trial_begin(pai__trial *t, pai_sched *s)
 
   pai__shelves_leave(s);
   rooms = take_copy(&t->rooms, &s->rooms, &s->alloc);
-  used = take_copy(&t->used, &s->gpus_used, &s->alloc);
-  lent = take_copy(&t->lent, &s->gpus_lent, &s->alloc);
+  used = take_copy(&t->used, &s->shares_used, &s->alloc);
+  lent = take_copy(&t->lent, &s->shares_lent, &s->alloc);
   return rooms < 0 || used < 0 || lent < 0 ? PAI_ENOMEM : PAI_OK;
 }
 
@@ -29,8 +29,8 @@ static void copy_again(const pai__flat *real, pai__flat *f)
 void pai__trial_again(const pai__trial *t, pai_sched *s)
 {
   copy_again(&t->rooms, &s->rooms);
-  copy_again(&t->used, &s->gpus_used);
-  copy_again(&t->lent, &s->gpus_lent);
+  copy_again(&t->used, &s->shares_used);
+  copy_again(&t->lent, &s->shares_lent);
 }
 
 static void give_back(pai__flat *real, pai__flat *f, const pai_alloc *alloc)
@@ -42,7 +42,7 @@ static void give_back(pai__flat *real, pai__flat *f, const pai_alloc *alloc)
 void pai__trial_end(pai__trial *t, pai_sched *s)
 {
   give_back(&t->rooms, &s->rooms, &s->alloc);
-  give_back(&t->used, &s->gpus_used, &s->alloc);
-  give_back(&t->lent, &s->gpus_lent, &s->alloc);
+  give_back(&t->used, &s->shares_used, &s->alloc);
+  give_back(&t->lent, &s->shares_lent, &s->alloc);
   pai__shelves_return(s);
 }

@@ -4,6 +4,8 @@
 #include "json/json.h"
 #include "json/writer.h"
 
+#include <stdlib.h>
+
 static void write_text(pai__json_writer *w, const pai_sched *s,
                        const char *key, uint32_t name)
 {
@@ -22,13 +24,51 @@ static void write_number(pai__json_writer *w, const char *key, int64_t n)
   pai__json_int(w, n);
 }
 
+/* An account, and whose it is. */
+typedef struct owned {
+  const pai__account *account;
+  const char *vc, *user; /* user: NULL: nobody in particular */
+} owned;
+
+static int by_owner(const void *a, const void *b)
+{
+  const owned *x = a, *y = b;
+  int order = strcmp(x->vc, y->vc);
+
+  if (order != 0 || x->user == y->user)
+    return order;
+  if (x->user == NULL || y->user == NULL)
+    return x->user == NULL ? -1 : 1;
+  return strcmp(x->user, y->user);
+}
+
+/* By their names: the order in which accounts were made depends on where runs
+ * lie in memory, which is another one of a fork.  NULL without memory. */
+static owned *list_owned(const pai__usage *u, const pai_sched *s)
+{
+  owned *list = pai__zalloc(&s->alloc, (u->accounts.len + 1) * sizeof(*list));
+
+  for (uint32_t i = 0; list != NULL && i < u->accounts.len; i++) {
+    const pai__account *a = (pai__account *)u->accounts.data + i;
+
+    list[i] = (owned){ a, pai__texts_text(&s->names, a->vc),
+                       pai__texts_text(&s->names, a->user) };
+  }
+  if (list != NULL && u->accounts.len > 1)
+    qsort(list, u->accounts.len, sizeof(*list), by_owner);
+  return list;
+}
+
 int pai__usage_write(const pai__usage *u, const pai_sched *s,
                      pai_write_cb write, void *user_data)
 {
   pai__buf buf;
   pai__json_writer w;
+  owned *list = list_owned(u, s);
   int rc;
 
+  if (list == NULL)
+    return PAI_ENOMEM;
   pai__buf_init(&buf, &s->alloc);
   pai__json_writer_init(&w, &buf, false);
   pai__json_writer_to(&w, write, user_data);
@@ -37,7 +77,7 @@ int pai__usage_write(const pai__usage *u, const pai_sched *s,
   pai__json_key(&w, "users", 5);
   pai__json_begin_array(&w);
   for (uint32_t i = 0; i < u->accounts.len; i++) {
-    const pai__account *a = (pai__account *)u->accounts.data + i;
+    const pai__account *a = list[i].account;
 
     pai__json_begin_object(&w);
     write_text(&w, s, "vc", a->vc);
@@ -50,6 +90,7 @@ int pai__usage_write(const pai__usage *u, const pai_sched *s,
   pai__json_end_object(&w);
   rc = pai__json_finish(&w);
   pai__buf_dispose(&buf);
+  pai__free(&s->alloc, list, (u->accounts.len + 1) * sizeof(*list));
   return rc;
 }
 

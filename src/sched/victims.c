@@ -37,16 +37,8 @@ bool pai__victim_may_stay(pai_sched *s, uint32_t run)
 
 bool pai__victims_keep_share(const pai_sched *s, const pai__req *r, uint32_t n)
 {
-  const pai__slot *slots = s->slots.data;
-
-  for (uint32_t k = 0; k < s->park->nkinds; k++) {
-    uint64_t taken = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-      taken += pai__bits_ones(slots[i].gpus &
-                              pai__build_of(s->park, slots[i].node)->kinds[k]);
-    if (taken > pai__share_left(s, r->tenant, k))
+  for (uint32_t k = 0; k < pai__tenant_at(s, r->tenant)->nshares; k++)
+    if (pai__share_taken(s, r, n, k) > pai__share_left(s, r->tenant, k))
       return false;
-  }
   return true;
 }

@@ -7,7 +7,7 @@ const char *const pai__lack_words[PAI_LACKS + 1] = {
   "",       "release", "after",    "turn",        "throttle",   "quota",
   "type",   "health",  "pin",      "reservation", "gpu",        "cpu",
   "memory", "port",    "topology", "gang",        "preemption", "victims",
-  "later",  "policy",  NULL
+  "later",  "policy",  "stopped",  NULL
 };
 
 const char *pai__lack_things(uint32_t lack)
@@ -105,7 +105,7 @@ uint32_t pai_sched_failed(const pai_sched *s, uint64_t id, int lack)
 
   /* What nobody considers any more, as what is held, has no such counts. */
   return req == PAI__NONE || lack < 0 || lack >= PAI_LACKS ||
-             lack_of(s, req) != pai__why_of(s, req)->lack
+             lack_of(s, req) != pai__req_said(s, req).lack
            ? 0
            : pai__req_why(s, req).failed[lack];
 }
@@ -137,7 +137,7 @@ int pai_sched_view_request(const pai_sched *s, uint64_t id,
   full.at_once = r->at_once;
   full.held = r->held;
   full.lazy = r->lazy;
-  full.name = r->name_words != 0 ? pai__pool_at(&s->pool, r->name) : NULL;
+  full.name = pai__name_of(s, r);
   full.vc = s->park->tenants[r->tenant].name;
   full.user = pai__texts_text(&s->names, r->user);
   full.pin = pai__texts_text(&s->names, r->pin);
@@ -252,24 +252,49 @@ int pai_sched_view_node(const pai_sched *s, size_t node,
   return PAI__FILL_VIEW(view, full, pai_sched_node_view, free_memory);
 }
 
+/* Of CPUs and memory, too; what nobody knows is 0. */
+static void view_part(const pai_sched *s, const pai__tenant *t,
+                      const uint64_t *used, pai_sched_vc_view *v)
+{
+  uint32_t cpus = s->park->nkinds + PAI__SHARE_CPUS;
+  uint32_t memory = s->park->nkinds + PAI__SHARE_MEMORY;
+
+  v->parted = 1;
+  if (t->shares[cpus] != PAI__NO_LIMIT) {
+    v->cpus = t->own[cpus];
+    v->most_cpus = t->shares[cpus];
+  }
+  if (t->shares[memory] != PAI__NO_LIMIT) {
+    v->memory = t->own[memory];
+    v->most_memory = t->shares[memory];
+  }
+  v->used_cpus = used[cpus];
+  v->used_memory = used[memory];
+}
+
 int pai_sched_view_vc(const pai_sched *s, size_t vc, pai_sched_vc_view *view)
 {
   pai_sched_vc_view full = { 0 };
   const pai__tenant *t;
-  uint32_t nkinds;
+  const uint64_t *used, *lent;
 
   PAI__CHECK_ARG(s != NULL && view != NULL);
   if (vc >= s->park->ntenants)
     return PAI_ENOTFOUND;
   t = &s->park->tenants[vc];
-  nkinds = s->park->nkinds;
+  used = pai__shares_of(s, &s->shares_used, (uint32_t)vc);
+  lent = pai__shares_of(s, &s->shares_lent, (uint32_t)vc);
   full.name = t->name;
-  full.limited = t->gpus != NULL;
-  for (uint32_t k = 0; k < nkinds; k++) {
-    full.gpus += t->gpus != NULL ? t->gpus[k] : 0;
-    full.used += ((uint64_t *)s->gpus_used.data)[vc * nkinds + k];
-    full.lent += ((uint64_t *)s->gpus_lent.data)[vc * nkinds + k];
+  full.limited = t->nshares != 0;
+  full.stopped = t->stopped;
+  for (uint32_t k = 0; k < s->park->nkinds; k++) {
+    full.gpus += t->nshares != 0 ? t->own[k] : 0;
+    full.most_gpus += t->nshares != 0 ? t->shares[k] : 0;
+    full.used += used[k];
+    full.lent += lent[k];
   }
+  if (t->parted)
+    view_part(s, t, used, &full);
   for (uint32_t i = 0; i < s->reqs.len; i++) {
     const pai__req *r = pai__req_at(s, i);
 

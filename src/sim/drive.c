@@ -3,14 +3,15 @@
 
 #include "sched/queue.h"
 
+#include <stdlib.h>
+
 int pai__drive_init(pai__drive *d, const pai_alloc *alloc, pai_sched *sched,
                     const pai__drive_options *o)
 {
   pai_sched_view view = { .struct_size = sizeof(view) };
 
-  *d = (pai__drive){
-    .alloc = *alloc, .sched = sched, .o = *o, .free_job = PAI__NO_TIMER
-  };
+  *d = (pai__drive){ .alloc = *alloc, .sched = sched, .o = *o };
+  pai__drive_open_jobs(d);
   if (d->o.restart_cost == 0)
     d->o.restart_cost = d->o.start_cost;
   (void)pai_sched_view_sums(sched, &view);
@@ -99,11 +100,12 @@ static int happen(pai__drive *d, const pai__timer *x, pai_error **err)
 
   if (pai__timer_kind_of(x) == PAI__TIMER_NODE)
     return d->o.ops->node(d->o.data, x->who);
+  if (pai__timer_kind_of(x) == PAI__TIMER_PATIENCE)
+    return pai__drive_kill(d, pai__drive_wait_at(d, x->who)->id, err);
   job = pai__drive_job(d, x->who);
   switch (pai__timer_kind_of(x)) {
   case PAI__TIMER_END: return pai__drive_run_over(d, job, false, err);
   case PAI__TIMER_WORK: return work(d, job, err);
-  case PAI__TIMER_PATIENCE: return pai__drive_kill(d, job, err);
   default: return pai__drive_feed(d, job, PAI__EV_DUE, 0, err);
   }
 }
@@ -126,30 +128,41 @@ int pai__drive_begin(pai__drive *d, pai_time now, pai_error **err)
 /* --- what the caller adds ------------------------------------------------- */
 
 int pai__drive_come(pai__drive *d, const pai_request *request,
-                    const pai__job_form *form, pai__djob **out,
-                    pai_error **err)
+                    pai__dwait **out, pai_error **err)
 {
   pai_sched_event e = { .kind = PAI_SCHED_SUBMIT, .request = request };
   bool due = d->due;
   int rc;
 
-  if (pai__drive_make(d, out, request->id, 0, form) < 0)
+  if (pai__drive_await(d, out, request->id) < 0)
     return pai__oom(err);
-  (*out)->submitted = d->now;
   rc = pai__drive_tell(d, &e, err);
   if (rc < 0) {
     d->due = due;
-    pai__drive_unmake(d, *out);
+    pai__drive_unawait(d, *out);
     *out = NULL;
-    return rc;
   }
-  pai__drive_act(d, *out, err); /* to ask for room, which is done */
-  return PAI_OK;
+  return rc;
 }
 
-int pai__drive_patience(pai__drive *d, pai__djob *job, pai_time until)
+int pai__drive_patience(pai__drive *d, pai__dwait *wait, pai_time until)
 {
-  return pai__drive_timer(d, job, PAI__TIMER_PATIENCE, until, NULL);
+  return pai__timer_set(&d->timers, &d->alloc, &wait->timer,
+                        PAI__TIMER_PATIENCE, wait->slot, until);
+}
+
+int pai__drive_kill(pai__drive *d, uint64_t id, pai_error **err)
+{
+  pai__djob *job = pai__drive_find(d, id, 0);
+  int rc = PAI_OK;
+
+  if (job == NULL && pai__drive_find_wait(d, id) == NULL)
+    return PAI_OK;
+  if (job == NULL)
+    rc = pai__drive_born(d, &job, id, 0);
+  if (rc < 0)
+    return rc == PAI_ENOMEM ? pai__oom(err) : rc;
+  return pai__drive_kill_job(d, job, err);
 }
 
 int pai__drive_node_timer(pai__drive *d, uint32_t *at, uint32_t node,
@@ -173,6 +186,40 @@ static bool is_on(const pai__drive *d, const pai__djob *job, uint32_t node)
   return false;
 }
 
+static int by_id(const void *a, const void *b)
+{
+  const pai__djob *const *x = a, *const *y = b;
+
+  if ((*x)->id != (*y)->id)
+    return (*x)->id < (*y)->id ? -1 : 1;
+  return (*x)->instance < (*y)->instance ? -1
+                                         : (*x)->instance > (*y)->instance;
+}
+
+/* What runs there is disturbed, by its number: none of them goes because of
+ * another. */
+static int disturb(pai__drive *d, uint32_t node, pai_error **err)
+{
+  pai__djob **list = NULL, *job;
+  size_t n = 0, cap = 0;
+  int rc = PAI_OK;
+
+  for (uint32_t i = 0; rc == PAI_OK && (job = pai__drive_each(d, &i)) != NULL;)
+    if (job->tasks != 0 && is_on(d, job, node)) {
+      rc = PAI__VEC_ROOM(&d->alloc, list, n, cap);
+      if (rc == PAI_OK)
+        list[n++] = job;
+    }
+  if (rc < 0)
+    (void)pai__oom(err);
+  if (n != 0)
+    qsort(list, n, sizeof(*list), by_id);
+  for (size_t i = 0; i < n && rc >= 0; i++)
+    rc = pai__drive_run_over(d, list[i], true, err);
+  pai__free(&d->alloc, list, cap * sizeof(*list));
+  return rc;
+}
+
 int pai__drive_node(pai__drive *d, uint32_t node, int state, const char *why,
                     pai_error **err)
 {
@@ -182,46 +229,28 @@ int pai__drive_node(pai__drive *d, uint32_t node, int state, const char *why,
                         .text = why,
                         .gpu = -1 };
   int rc = pai__drive_tell(d, &e, err);
-  pai__djob *job;
 
-  if (state != PAI_NODE_SICK)
-    return rc;
-  for (uint32_t i = 0; rc >= 0 && (job = pai__drive_each(d, &i)) != NULL;)
-    if (job->tasks != 0 && is_on(d, job, node))
-      rc = pai__drive_run_over(d, job, true, err);
-  return rc;
+  return rc < 0 || state != PAI_NODE_SICK ? rc : disturb(d, node, err);
 }
 
 /* --- deciding ------------------------------------------------------------- */
 
 /* What others submitted comes in when it starts. */
-static const pai__form_role alone = { 1, 1, 0, { false, 0 } };
-static const pai__job_form as_found = { &alone, 1, { true, 0 }, false, true };
-
-static int find_or_make(pai__drive *d, uint64_t id, uint32_t instance,
-                        pai__djob **out, pai_error **err)
+static int born(pai__drive *d, uint64_t id, uint32_t instance, pai__djob **out,
+                pai_error **err)
 {
-  pai_request_view view = { .struct_size = sizeof(view) };
+  int rc = pai__drive_born(d, out, id, instance);
 
-  *out = pai__drive_find(d, id, instance);
-  if (*out != NULL)
-    return PAI_OK;
-  if (pai__drive_make(d, out, id, instance, &as_found) < 0)
-    return pai__oom(err);
-  if (pai_sched_view_request(d->sched, id, &view) == PAI_OK)
-    (*out)->submitted = view.submitted;
-  pai__drive_act(d, *out, err);
-  return PAI_OK;
+  return rc == PAI_ENOMEM ? pai__oom(err) : rc;
 }
 
 static int on_start(pai__drive *d, const pai_decision *x, pai_error **err)
 {
   pai__djob *job;
-  int rc = find_or_make(d, x->id, x->instance, &job, err);
+  int rc = born(d, x->id, x->instance, &job, err);
 
   if (rc < 0)
     return rc;
-  pai__timer_drop(&d->timers, &job->timer); /* its patience */
   job->tasks = x->tasks;
   job->since = d->now;
   job->runs++;
@@ -310,7 +339,7 @@ static int adopt_run(pai__drive *d, uint64_t id, uint32_t instance,
 {
   const pai__run *run;
   pai__djob *job;
-  int rc = find_or_make(d, id, instance, &job, err);
+  int rc = born(d, id, instance, &job, err);
 
   if (rc < 0)
     return rc;

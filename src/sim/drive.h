@@ -10,6 +10,9 @@
  * caller adds between pai__drive_begin() and pai__drive_end(); then the policy
  * decides once, and that is carried out.  If something of it takes no time,
  * the same moment comes once more.
+ *
+ * Of a job that waits and has never had a place there is little to know: its
+ * life begins when it gets one, or is killed.
  */
 #ifndef PAI_SRC_SIM_DRIVE_H
 #define PAI_SRC_SIM_DRIVE_H
@@ -29,12 +32,20 @@ enum pai__doing {
   PAI__LEAVES /* it was told to stop */
 };
 
-/* A job that is there: a gang that starts and ends as one, so that one task of
- * its life stands for all.  The caller may have more behind it. */
+/* A job that waits for its first place.  The caller may have more behind it. */
+typedef struct pai__dwait {
+  uint64_t id;    /* in the scheduler; 0: not in use */
+  uint32_t slot;  /* where it is */
+  uint32_t timer; /* pai__timers: its patience */
+} pai__dwait;
+
+/* A job whose life has begun: a gang that starts and ends as one, so that one
+ * task of its life stands for all.  The caller may have more behind it. */
 typedef struct pai__djob {
   pai__job life;
   uint64_t id; /* in the scheduler; 0: not in use */
   uint32_t instance;
+  uint32_t req;     /* in the scheduler, as long as it knows it */
   uint32_t slot;    /* where it is */
   uint32_t timer;   /* pai__timers */
   uint32_t tasks;   /* of its gang, now; 0: it has no place */
@@ -68,6 +79,11 @@ typedef struct pai__drive_ops {
    * job->lasts and job->code.  Of an attempt that ran when it was adopted it
    * is how long it takes from its beginning. */
   int (*lasts)(void *data, pai__djob *job);
+  /* Its life begins, of that form, which outlives it: what the caller has
+   * behind one that waits goes behind the job.  NULL: it is as what others
+   * submitted; what is behind it is zeroed. */
+  int (*begins)(void *data, const pai__dwait *wait, pai__djob *job,
+                const pai__job_form **form);
   /* It has a place. */
   int (*started)(void *data, pai__djob *job);
   /* Its place has become another one, or is about to. */
@@ -86,10 +102,20 @@ typedef struct pai__drive_ops {
 typedef struct pai__drive_options {
   const pai__drive_ops *ops;
   void *data;
-  size_t job_size; /* of a job, pai__djob first, with what is the caller's */
-  uint64_t seed;   /* of lives */
+  size_t job_size;  /* of a job, pai__djob first, with what is the caller's */
+  size_t wait_size; /* likewise of one that waits; 0: nothing is */
+  uint64_t seed;    /* of lives */
   pai_time start_cost, restart_cost, stop_cost, checkpoint; /* openpai/sim.h */
 } pai__drive_options;
+
+/* Records that never move. */
+typedef struct pai__dplaces {
+  char **chunks;
+  uint32_t nchunks, cap;
+  uint32_t free; /* first of a list through those not in use */
+  size_t size;   /* of a record */
+  size_t timer;  /* where in it the list has its links */
+} pai__dplaces;
 
 typedef struct pai__drive {
   pai_alloc alloc;
@@ -100,11 +126,10 @@ typedef struct pai__drive {
   pai__timers timers;
   pai_decision *decisions; /* of the last time */
   size_t decision_cap;
-  char **chunks; /* of jobs: they never move */
-  uint32_t nchunks, chunk_cap;
-  uint32_t free_job; /* first of a list, by `timer` */
-  uint32_t njobs;    /* that are there */
-  uint32_t *index;   /* open addressing: a slot + 1 */
+  pai__dplaces jobs, waits;
+  uint32_t njobs;  /* that are there, */
+  uint32_t nwaits; /* of them, those that wait for their first place */
+  uint32_t *index; /* open addressing: a slot + 1, and where it is */
   uint32_t nindex;
 } pai__drive;
 
@@ -128,15 +153,14 @@ bool pai__drive_is_busy(const pai__drive *d);
 /* It becomes `now`.  The codes of pai_sched_send(), and of the caller; in all
  * that follow, too. */
 int pai__drive_begin(pai__drive *d, pai_time now, pai_error **err);
-/* A job comes; *out is it, or NULL if it was refused.  The form outlives it. */
+/* A job comes; *out is it, or NULL if it was refused. */
 int pai__drive_come(pai__drive *d, const pai_request *request,
-                    const pai__job_form *form, pai__djob **out,
-                    pai_error **err);
+                    pai__dwait **out, pai_error **err);
 /* A job that waits is killed at a time, if it has not started by then.  PAI_OK
  * or PAI_ENOMEM. */
-int pai__drive_patience(pai__drive *d, pai__djob *job, pai_time until);
-/* Its owner stops it. */
-int pai__drive_kill(pai__drive *d, pai__djob *job, pai_error **err);
+int pai__drive_patience(pai__drive *d, pai__dwait *wait, pai_time until);
+/* Its owner stops it, if it is there. */
+int pai__drive_kill(pai__drive *d, uint64_t id, pai_error **err);
 /* A node's state changes; what runs on one that is sick now is disturbed. */
 int pai__drive_node(pai__drive *d, uint32_t node, int state, const char *why,
                     pai_error **err);
@@ -147,10 +171,15 @@ int pai__drive_node_timer(pai__drive *d, uint32_t *at, uint32_t node,
 /* The policy decides, and that is done. */
 int pai__drive_end(pai__drive *d, pai_error **err);
 
-/* The job, or NULL. */
+/* The job whose life has begun, or NULL. */
 pai__djob *pai__drive_find(const pai__drive *d, uint64_t id,
                            uint32_t instance);
+/* The job that waits for its first place, or NULL. */
+pai__dwait *pai__drive_find_wait(const pai__drive *d, uint64_t id);
 /* The job behind a slot, from 0; NULL: no more. */
 pai__djob *pai__drive_each(const pai__drive *d, uint32_t *slot);
+pai__dwait *pai__drive_each_wait(const pai__drive *d, uint32_t *slot);
+/* When it was submitted, for the scheduler. */
+pai_time pai__drive_submitted(const pai__drive *d, uint64_t id);
 
 #endif

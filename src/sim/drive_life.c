@@ -5,9 +5,10 @@
 
 const pai__run *pai__drive_place(const pai__drive *d, const pai__djob *job)
 {
-  uint32_t req = pai__req_find(d->sched, job->id);
-  uint32_t run =
-    req != PAI__NONE ? pai__run_find(d->sched, req, job->instance) : PAI__NONE;
+  const pai__req *r = pai__req_at(d->sched, job->req);
+  uint32_t run = r->id == job->id
+                   ? pai__run_find(d->sched, job->req, job->instance)
+                   : PAI__NONE;
 
   return run != PAI__NONE ? pai__run_at(d->sched, run) : NULL;
 }
@@ -80,7 +81,7 @@ static int act(pai__drive *d, pai__djob *job, const pai__action *a,
   }
 }
 
-int pai__drive_act(pai__drive *d, pai__djob *job, pai_error **err)
+static int act_all(pai__drive *d, pai__djob *job, pai_error **err)
 {
   pai__action a;
   int rc = PAI_OK;
@@ -112,7 +113,7 @@ int pai__drive_feed(pai__drive *d, pai__djob *job, enum pai__event_kind kind,
 {
   int rc = handle(d, job, kind, code, err);
 
-  return rc < 0 ? rc : pai__drive_act(d, job, err);
+  return rc < 0 ? rc : act_all(d, job, err);
 }
 
 /* --- the end of a run ----------------------------------------------------- */
@@ -175,7 +176,7 @@ int pai__drive_run_over(pai__drive *d, pai__djob *job, bool disturbed,
   job->doing = PAI__WAITS;
   if (d->o.ops->stopped != NULL)
     rc = d->o.ops->stopped(d->o.data, job, how, in_vain);
-  return rc < 0 ? rc : pai__drive_act(d, job, err);
+  return rc < 0 ? rc : act_all(d, job, err);
 }
 
 /* --- being stopped -------------------------------------------------------- */
@@ -197,7 +198,7 @@ int pai__drive_stop(pai__drive *d, pai__djob *job, int cause, pai_error **err)
     err);
 }
 
-int pai__drive_kill(pai__drive *d, pai__djob *job, pai_error **err)
+int pai__drive_kill_job(pai__drive *d, pai__djob *job, pai_error **err)
 {
   if (ends_anyway(d, job))
     return PAI_OK;

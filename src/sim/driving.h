@@ -5,20 +5,24 @@
 #include "sched/core.h"
 #include "sim/drive.h"
 
-/* A new job in its slot, that is found by its id.  PAI_OK or PAI_ENOMEM. */
-int pai__drive_make(pai__drive *d, pai__djob **out, uint64_t id,
-                    uint32_t instance, const pai__job_form *form);
+void pai__drive_open_jobs(pai__drive *d);
+/* A new job that waits, and is found by its id.  PAI_OK or PAI_ENOMEM. */
+int pai__drive_await(pai__drive *d, pai__dwait **out, uint64_t id);
+void pai__drive_unawait(pai__drive *d, pai__dwait *wait);
+/* The job, whose life begins if it has not yet: one that waits, or that others
+ * submitted.  PAI_OK, PAI_ENOMEM, or what the caller answered. */
+int pai__drive_born(pai__drive *d, pai__djob **out, uint64_t id,
+                    uint32_t instance);
 void pai__drive_unmake(pai__drive *d, pai__djob *job);
 /* All of them. */
 void pai__drive_forget(pai__drive *d);
 pai__djob *pai__drive_job(const pai__drive *d, uint32_t slot);
+pai__dwait *pai__drive_wait_at(const pai__drive *d, uint32_t slot);
 
 /* Something happened to a job: what is to be done about it is done.  It may be
  * gone afterwards.  Codes of the caller, of the scheduler; PAI_ENOMEM. */
 int pai__drive_feed(pai__drive *d, pai__djob *job, enum pai__event_kind kind,
                     int code, pai_error **err);
-
-int pai__drive_act(pai__drive *d, pai__djob *job, pai_error **err);
 
 /* An event for the scheduler; size and time are filled in. */
 int pai__drive_tell(pai__drive *d, pai_sched_event *event, pai_error **err);
@@ -27,6 +31,8 @@ int pai__drive_tell(pai__drive *d, pai_sched_event *event, pai_error **err);
 int pai__drive_run_over(pai__drive *d, pai__djob *job, bool disturbed,
                         pai_error **err);
 
+/* Its owner stops it. */
+int pai__drive_kill_job(pai__drive *d, pai__djob *job, pai_error **err);
 /* The policy has it stopped.  PAI_STOP_*. */
 int pai__drive_stop(pai__drive *d, pai__djob *job, int cause, pai_error **err);
 

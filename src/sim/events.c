@@ -54,22 +54,28 @@ static void put_job(pai__json_writer *w, const pai_sim *sim,
                     const pai__sim_job *job)
 {
   number(w, "job", (int64_t)job->c.d.id);
-  number(w, "line", (int64_t)job->line);
-  text(w, "name", job->name);
-  text(w, "user", sim->stats.users[job->c.user].sums.name);
-  text(w, "vc", sim->stats.vcs[job->c.vc].sums.name);
-  number(w, "tasks", job->c.tasks);
-  number(w, sim->stats.cpus ? "cpus" : "gpus", (int64_t)job->c.gpus);
+  number(w, "line", (int64_t)job->told.line);
+  text(w, "name", pai__sim_name(&job->told));
+  text(w, "user", sim->stats.users[job->c.of.user].sums.name);
+  text(w, "vc", sim->stats.vcs[job->c.of.vc].sums.name);
+  number(w, "tasks", job->c.of.tasks);
+  number(w, sim->stats.cpus ? "cpus" : "gpus", (int64_t)job->c.of.gpus);
 }
 
-int pai__tell_come(pai_sim *sim, const pai__sim_job *job)
+static int tell_come(pai_sim *sim, const pai__sim_wait *wait)
 {
+  pai__sim_job job = { 0 };
   pai__json_writer w;
 
-  if (!begin(sim, &w, "submitted"))
-    return PAI_OK;
-  put_job(&w, sim, job);
+  (void)begin(sim, &w, "submitted");
+  pai__sim_fill(sim, wait, &job);
+  put_job(&w, sim, &job);
   return end(sim, &w);
+}
+
+int pai__tell_come(pai_sim *sim, const pai__sim_wait *wait)
+{
+  return sim->o.events != NULL ? tell_come(sim, wait) : PAI_OK;
 }
 
 int pai__tell_reject(pai_sim *sim, const pai__sim_job *job, const char *why)

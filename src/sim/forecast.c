@@ -18,6 +18,7 @@ enum {
 /* --- making --------------------------------------------------------------- */
 
 static int make_empty(pai_forecast **out, const pai_sched *sched,
+                      const pai_history *history,
                       const pai_forecast_options *opts, pai_error **err)
 {
   pai_forecast_options o = { 0 };
@@ -27,11 +28,13 @@ static int make_empty(pai_forecast **out, const pai_sched *sched,
   if (opts != NULL && PAI__COPY_IN(&o, opts, pai_forecast_options, only) < 0)
     return pai__fail(err, PAI_EINVAL,
                      "pai_forecast_options has a bad struct_size");
-  if (o.runs > MOST_RUNS || o.horizon < 0)
-    return pai__fail(err, PAI_EINVAL,
-                     "a forecast has up to %d futures, and a horizon of 0 or "
-                     "more",
-                     MOST_RUNS);
+  if (o.runs > MOST_RUNS || o.horizon < 0 || o.arrivals < PAI_ARRIVALS_KNOWN ||
+      o.arrivals > PAI_ARRIVALS_NONE)
+    return pai__fail(
+      err, PAI_EINVAL,
+      "a forecast has up to %d futures, a horizon of 0 or more, "
+      "and one of PAI_ARRIVALS_*",
+      MOST_RUNS);
   f = pai__zalloc(o.alloc != NULL ? o.alloc : &sched->alloc, sizeof(*f));
   if (f == NULL)
     return pai__oom(err);
@@ -46,7 +49,13 @@ static int make_empty(pai_forecast **out, const pai_sched *sched,
   f->room = o.runs != 0 ? o.runs : RUNS;
   f->seed = o.seed;
   f->only = o.only;
-  f->arrivals = o.arrivals != 0;
+  f->stop = o.stop;
+  f->stop_data = o.user_data;
+  f->arrivals =
+    o.arrivals == PAI_ARRIVALS_ALL ||
+    (o.arrivals == PAI_ARRIVALS_KNOWN && pai__arrivals_known(history));
+  pai__coming_init(&f->coming, f->arrivals ? history : NULL, f->now);
+  f->arrivals = f->coming.n != 0;
   *out = f;
   return PAI_OK;
 }
@@ -211,6 +220,8 @@ static int run_all(pai_forecast *f, const pai_sched *sched,
 
   while (f->runs < f->room && rc == PAI_OK &&
          (f->fixed || f->runs < LEAST_RUNS || f->spent < WORK)) {
+    if (f->stop != NULL && f->stop(f->stop_data) != 0)
+      return pai__fail(err, PAI_ECANCELED, "nobody wants to know any more");
     rc = pai__future_run(f, sched, history, twist, f->runs, err);
     f->runs++;
   }
@@ -223,7 +234,7 @@ int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
                        const pai__twist *twist, pai_error **err)
 {
   pai_forecast *f = NULL;
-  int rc = make_empty(&f, sched, opts, err);
+  int rc = make_empty(&f, sched, history, opts, err);
 
   if (f == NULL)
     return rc;

@@ -113,8 +113,9 @@ void pai__say_assumed(pai__buf *out, const pai_forecast *f,
                         : "that jobs take as long as the last ones of their "
                           "names, owners or sizes did");
   if (f->arrivals)
-    pai__buf_printf(out, "; that %d more jobs come as the last ones did",
-                    (int)PAI__MOST_ARRIVALS);
+    pai__buf_printf(out,
+                    "; that jobs go on coming as the last %u did, %d at most",
+                    (unsigned)f->coming.like, (int)PAI__MOST_ARRIVALS);
   else
     pai__buf_str(out, "; that no new jobs come");
   pai__buf_str(out, " (");

@@ -2,7 +2,6 @@
 #include "sim/future.h"
 
 #include "sched/queue.h"
-#include "sim/arrivals.h"
 #include "sim/drive.h"
 
 typedef struct future {
@@ -163,19 +162,16 @@ static const pai__drive_ops ops = {
 
 /* --- time ----------------------------------------------------------------- */
 
-static const pai__form_role alone = { 1, 1, 0, { false, 0 } };
-static const pai__job_form unborn = { &alone, 1, { true, 0 }, false, true };
-
 /* Who cannot be taken any more, as its virtual cluster is gone, stays away. */
 static int come(future *u, pai_error **err)
 {
-  pai__djob *job;
+  pai__dwait *wait;
   pai_request q;
   int rc = PAI_OK;
 
   while (u->arrivals.next <= u->drive.now && rc != PAI_ENOMEM) {
     pai__arrivals_take(&u->arrivals, &q);
-    rc = pai__drive_come(&u->drive, &q, &unborn, &job, NULL);
+    rc = pai__drive_come(&u->drive, &q, &wait, NULL);
   }
   return rc == PAI_ENOMEM ? pai__oom(err) : PAI_OK;
 }
@@ -197,6 +193,18 @@ static int moment(future *u, pai_time now, const pai__twist *twist,
   return rc;
 }
 
+/* Each decision costs time: those that come wait until something ends, or for a
+ * 32nd of the time from now on.  What ends is seen at once, or GPUs would be idle
+ * for a while after each job, and queues would take far longer. */
+static pai_time next_moment(const future *u)
+{
+  pai_time ends = pai__drive_next(&u->drive), comes = u->arrivals.next;
+
+  if (comes != INT64_MAX)
+    comes += (comes - u->f->now) / 32;
+  return comes < ends ? comes : ends;
+}
+
 /* Until all have started that may, nothing happens any more, or too late. */
 static int drive(future *u, const pai__twist *twist, pai_error **err)
 {
@@ -205,9 +213,7 @@ static int drive(future *u, const pai__twist *twist, pai_error **err)
   int rc = moment(u, now, twist, err);
 
   while (rc >= 0 && u->left != 0) {
-    now = pai__drive_next(&u->drive);
-    if (u->arrivals.next < now)
-      now = u->arrivals.next;
+    now = next_moment(u);
     if (now == INT64_MAX || now - f->now > f->horizon)
       break;
     rc = moment(u, now, NULL, err);
@@ -271,7 +277,7 @@ int pai__future_run(pai_forecast *f, const pai_sched *sched,
     return rc;
   for (uint32_t i = 0; i < f->nwaits; i++)
     u.left += !f->waits[i].stuck;
-  pai__arrivals_init(&u.arrivals, f->arrivals ? history : NULL, f->now,
+  pai__arrivals_init(&u.arrivals, &f->coming, f->now,
                      pai__draw_random(f->seed, run, UINT64_MAX, 0));
   rc = run_fork(&u, twist, fork, err);
   pai_sched_free(fork);

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "sched/flat.h"
-#include "sim/history.h"
+#include "sim/arrivals.h"
 
 /* A request that is there. */
 typedef struct pai__fjob {
@@ -45,12 +45,16 @@ struct pai_forecast {
   pai__arena arena;
   pai_time now, horizon;
   uint64_t seed, only;
-  uint32_t runs;  /* that were driven, */
-  uint32_t room;  /* and that there is room for, of each wait's list */
-  uint64_t spent; /* requests that waited, over all decisions */
-  bool fixed;     /* the caller said how many */
-  bool arrivals, believed; /* without a history */
-  uint32_t calibrated;     /* by so many that came true */
+  int (*stop)(void *user_data); /* or NULL */
+  void *stop_data;
+  uint32_t runs;       /* that were driven, */
+  uint32_t room;       /* and that there is room for, of each wait's list */
+  uint64_t spent;      /* requests that waited, over all decisions */
+  bool fixed;          /* the caller said how many */
+  bool arrivals;       /* jobs go on coming, */
+  pai__coming coming;  /* like these */
+  bool believed;       /* without a history */
+  uint32_t calibrated; /* by so many that came true */
   pai__fjob *jobs;
   uint32_t njobs;
   pai__lookup index; /* of jobs, by id */

@@ -9,6 +9,7 @@
 #define PAI_SRC_SIM_HISTORY_H
 
 #include "base/map.h"
+#include "sim/hours.h"
 
 #include <openpai/forecast.h>
 
@@ -46,6 +47,7 @@ struct pai_history {
   pai__map rings; /* by key, to pai__ring */
   pai__came *came[PAI__CAME];
   uint32_t ncame, next_came;
+  pai__hours hours;            /* in which they came */
   int32_t scores[PAI__SCORES]; /* see calibrate.c */
   uint32_t nscores, next_score;
   int32_t levels[PAI__LEVELS]; /* likewise */

@@ -107,6 +107,8 @@ static int keep(pai_history *h, const pai_request *q, pai_time time,
 
   if (came == NULL)
     return pai__oom(err);
+  if (h->ncame != 0)
+    pai__hours_note(&h->hours, pai__came_at(h, h->ncame - 1)->time, time);
   if (h->ncame < PAI__CAME) {
     h->came[h->ncame++] = came;
     return PAI_OK;

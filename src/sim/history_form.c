@@ -2,17 +2,24 @@
  * history_form.c - a history as one line of JSON, and read again
  *
  *   {"history":1,"alike":[{"of":["6","ann","train-#","0"],"took":[60000000]}],
- *    "came":[{"time":0,"request":{...}}],"scores":[912,1000],"levels":[0,-20,35]}
+ *    "came":[{"time":0,"request":{...}}],"hours":[12,3600,...],
+ *    "scores":[912,1000],"levels":[0,-20,35]}
  *
- * All lists are in the order in which things happened, so that what was read
- * goes on as what was written.
+ * Of each hour of the week is told how many came in it, and for how many
+ * seconds somebody looked.  All other lists are in the order in which things
+ * happened, so that what was read goes on as what was written.
  */
 #include "sim/history.h"
 
 #include "json/json.h"
 #include "sched/request_form.h"
 
-enum { VERSION = 1, FARTHEST = 1000000, MOST = 100000 };
+enum {
+  VERSION = 1,
+  FARTHEST = 1000000,
+  MOST = 100000,
+  MOST_IN_HOUR = 100000000
+};
 
 /* --- writing -------------------------------------------------------------- */
 
@@ -71,6 +78,13 @@ static void put_history(pai__json_writer *w, const pai_history *h)
   for (uint32_t k = 0; k < h->ncame; k++)
     put_came(w, pai__came_at(h, k));
   pai__json_end_array(w);
+  pai__form_put_key(w, "hours");
+  pai__json_begin_array(w);
+  for (uint32_t k = 0; k < PAI__HOURS; k++) {
+    pai__json_int(w, (int64_t)h->hours.came[k]);
+    pai__json_int(w, (int64_t)h->hours.seconds[k]);
+  }
+  pai__json_end_array(w);
   pai__form_put_key(w, "scores");
   pai__json_begin_array(w);
   for (uint32_t k = 0; k < h->nscores; k++)
@@ -111,7 +125,7 @@ int pai_history_write(const pai_history *history, pai_write_cb write,
 
 typedef struct history_form {
   int version;
-  pai__node alike, came, scores, levels;
+  pai__node alike, came, hours, scores, levels;
   /* of an item */
   pai__node of, took, request;
   pai_time time;
@@ -122,6 +136,7 @@ static const pai__field members[] = {
               .needed = true),
   PAI__NODE(history_form, alike, "alike"),
   PAI__NODE(history_form, came, "came"),
+  PAI__NODE(history_form, hours, "hours"),
   PAI__NODE(history_form, scores, "scores"),
   PAI__NODE(history_form, levels, "levels"),
 };
@@ -251,6 +266,33 @@ static int read_list(const reading *r, pai__node list, const char *key,
   return rc;
 }
 
+/* Instead of what those that came have told. */
+static int read_hours(const reading *r, pai__node list)
+{
+  pai__hours *hours = &r->h->hours;
+  pai__tree_walk walk;
+  pai__node item;
+  uint32_t count, i = 0;
+  int64_t n;
+  int rc = pai__form_list(&r->f, list, "hours", &count);
+
+  if (rc < 0 || list == PAI__NO_NODE)
+    return rc;
+  if (count != 2 * PAI__HOURS)
+    return pai__form_fail(&r->f, list, "\"hours\" has %d numbers",
+                          2 * PAI__HOURS);
+  walk = pai__tree_iter(r->f.tree, list);
+  while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    rc = pai__form_number(&r->f, item, "hours", 0, MOST_IN_HOUR, &n);
+    if (rc == PAI_OK)
+      *(i % 2 == 0 ? &hours->came[i / 2] : &hours->seconds[i / 2]) =
+        (uint64_t)n;
+    i++;
+  }
+  hours->rest = 0;
+  return rc;
+}
+
 static int read_levels(const reading *r, pai__node list)
 {
   pai__tree_walk walk;
@@ -286,6 +328,8 @@ static int read_history(const reading *r)
     rc = read_list(r, form.alike, "alike", read_ring);
   if (rc == PAI_OK)
     rc = read_list(r, form.came, "came", read_came);
+  if (rc == PAI_OK)
+    rc = read_hours(r, form.hours);
   if (rc == PAI_OK)
     rc = read_list(r, form.scores, "scores", read_score);
   return rc == PAI_OK ? read_levels(r, form.levels) : rc;

@@ -22,7 +22,7 @@ static int complain(pai_sim *sim, const pai_trace_record *r, bool used,
 {
   if (sim->o.strict)
     return pai__fail_at(sim->err, code, (pai__pos){ (uint32_t)r->line, 0 },
-                        "line %" PRIu64 " of the trace: %s", r->line, why);
+                        "%s", why);
   if (sim->o.on_line != NULL)
     sim->o.on_line(sim->o.user_data, r->line, used, why);
   return PAI_OK;
@@ -36,7 +36,7 @@ typedef struct made_form {
 } made_form;
 
 /* The tasks of a job start and end together, so one stands for all. */
-static const pai__job_form *form_for(pai_sim *sim, uint32_t retries)
+const pai__job_form *pai__sim_form(pai_sim *sim, uint32_t retries)
 {
   made_form *f;
 
@@ -154,7 +154,7 @@ static int find_after(pai_sim *sim, const pai_trace_record *r, pai_request *q,
   }
   for (size_t i = 0; i < r->nafter; i++) {
     uint64_t key = pai__id_key(r->after[i]);
-    uint32_t number = pai__lookup_get(&sim->ids.there, key);
+    uint32_t number = pai__ids_find(&sim->ids, key);
 
     *why = key == own ? "it is to come after itself"
                       : "a job that has to end well before it did not";
@@ -186,23 +186,71 @@ static pai_time stretched(const pai_sim *sim, pai_time duration, uint32_t i)
   return duration;
 }
 
-static int take_attempts(const pai_sim *sim, const pai_trace_record *r,
-                         pai__attempts *all)
+/* Does anybody want to know its name? */
+static bool is_named(const pai_sim *sim, const pai_trace_record *r)
 {
-  *all = (pai__attempts){ .count = (uint32_t)r->nattempts };
-  if (all->count > 1) {
-    all->more =
-      pai__zalloc(&sim->alloc, (all->count - 1) * sizeof(*all->more));
-    if (all->more == NULL)
-      return pai__oom(sim->err);
-  }
-  for (uint32_t i = 0; i < all->count; i++) {
-    pai_trace_attempt *to = i == 0 ? &all->first : &all->more[i - 1];
+  return r->name != NULL && (sim->o.on_job != NULL || sim->o.events != NULL);
+}
 
-    *to = r->attempts[i];
-    to->duration = stretched(sim, to->duration, i);
+static size_t rest_size(uint32_t more, uint32_t name)
+{
+  return sizeof(pai__rest) + more * sizeof(pai_trace_attempt) + name;
+}
+
+/* What few jobs have. */
+static int take_rest(const pai_sim *sim, const pai_trace_record *r,
+                     pai__told *told)
+{
+  uint32_t more = r->nattempts > 1 ? (uint32_t)r->nattempts - 1 : 0;
+  uint32_t name = is_named(sim, r) ? (uint32_t)strlen(r->name) + 1 : 0;
+
+  if (more == 0 && name == 0)
+    return PAI_OK;
+  told->rest = pai__zalloc(&sim->alloc, rest_size(more, name));
+  if (told->rest == NULL)
+    return pai__oom(sim->err);
+  told->rest->more = more;
+  told->rest->name = name;
+  for (uint32_t i = 0; i < more; i++) {
+    pai_trace_attempt *to = &told->rest->attempts[i];
+
+    *to = r->attempts[i + 1];
+    to->duration = stretched(sim, to->duration, i + 1);
   }
+  if (name != 0)
+    memcpy(&told->rest->attempts[more], r->name, name);
   return PAI_OK;
+}
+
+static int take_told(const pai_sim *sim, const pai_trace_record *r,
+                     pai__told *told)
+{
+  *told = (pai__told){ .line = r->line };
+  told->retries = r->retries < INT32_MAX ? r->retries : INT32_MAX;
+  if (r->nattempts > (uint64_t)told->retries + 1)
+    told->retries = (uint32_t)r->nattempts - 1;
+  if (r->id != NULL)
+    told->key = pai__id_key(r->id);
+  if (r->nattempts != 0) {
+    told->duration = stretched(sim, r->attempts[0].duration, 0);
+    told->code = r->attempts[0].code;
+  }
+  return take_rest(sim, r, told);
+}
+
+const char *pai__sim_name(const pai__told *told)
+{
+  return told->rest != NULL && told->rest->name != 0
+           ? (const char *)&told->rest->attempts[told->rest->more]
+           : NULL;
+}
+
+void pai__sim_forget(const pai_sim *sim, pai__told *told)
+{
+  if (told->rest != NULL)
+    pai__free(&sim->alloc, told->rest,
+              rest_size(told->rest->more, told->rest->name));
+  told->rest = NULL;
 }
 
 static pai_time patience_of(const pai_sim *sim, const pai_trace_record *r)
@@ -217,18 +265,17 @@ static pai_time patience_of(const pai_sim *sim, const pai_trace_record *r)
 
 /* --- jobs ----------------------------------------------------------------- */
 
-static int fill_job(pai_sim *sim, const pai_trace_record *r,
-                    const pai_request *q, uint32_t vc, pai__sim_job *job)
+void pai__sim_fill(const pai_sim *sim, const pai__sim_wait *wait,
+                   pai__sim_job *job)
 {
-  job->line = r->line;
-  if (pai__stats_place(&sim->stats, &job->c, q, vc) < 0)
-    return pai__oom(sim->err);
-  if (r->name != NULL && (sim->o.on_job != NULL || sim->o.events != NULL)) {
-    job->name = pai__strdup(&sim->alloc, r->name);
-    if (job->name == NULL)
-      return pai__oom(sim->err);
+  if (job->c.d.id == 0) { /* it has not begun to live */
+    job->c.d.id = wait->d.id;
+    job->c.d.req = pai__req_find(sim->sched, wait->d.id);
   }
-  return PAI_OK;
+  job->c.waits = true;
+  job->c.pair = wait->pair;
+  job->told = wait->told;
+  pai__stats_whose_again(&sim->stats, job->c.d.req, wait->pair, &job->c.of);
 }
 
 /* It could never start.  It is counted, and told. */
@@ -239,18 +286,21 @@ static int reject(pai_sim *sim, const pai_trace_record *r,
   int rc = complain(sim, r, false, PAI_EINVAL, why);
 
   if (rc == PAI_OK)
-    rc = fill_job(sim, r, q, vc, &job);
-  if (rc < 0)
+    rc = take_told(sim, r, &job.told);
+  if (rc == PAI_OK && pai__stats_whose(&sim->stats, q, vc, &job.c.of) < 0)
+    rc = pai__oom(sim->err);
+  if (rc < 0) {
+    pai__sim_forget(sim, &job.told);
     return rc;
+  }
   job.c.d.id = q->id;
   job.c.d.submitted = sim->drive.now;
   job.c.d.started = -1;
-  rc = pai__stats_come(&sim->stats, &job.c, true);
-  if (rc == PAI_OK)
-    rc = pai__tell_reject(sim, &job, why);
+  pai__stats_refused(&sim->stats, &job.c.of);
+  rc = pai__tell_reject(sim, &job, why);
   if (rc == PAI_OK)
     rc = pai__sim_show(sim, &job, 0);
-  pai__sim_forget(sim, &job);
+  pai__sim_forget(sim, &job.told);
   return rc;
 }
 
@@ -272,55 +322,46 @@ static int refused(pai_sim *sim, const pai_trace_record *r,
   return rc;
 }
 
-static int settle(pai_sim *sim, const pai_trace_record *r, pai__sim_job *job)
+static int settle(pai_sim *sim, const pai_trace_record *r,
+                  const pai__whose *of, pai__sim_wait *wait)
 {
   pai_time patience = patience_of(sim, r), now = sim->drive.now;
-  int rc = pai__stats_come(&sim->stats, &job->c, false);
+  int rc = pai__stats_come(&sim->stats, of, &wait->pair);
 
-  if (rc == PAI_OK && r->id != NULL) {
-    job->key = pai__id_key(r->id);
-    rc = pai__ids_add(&sim->ids, &sim->alloc, job->key, (uint32_t)job->c.d.id);
-  }
+  if (rc == PAI_OK && wait->told.key != 0)
+    rc = pai__ids_add(&sim->ids, &sim->alloc, wait->told.key,
+                      (uint32_t)wait->d.id);
   if (rc == PAI_OK && patience != 0 && patience < INT64_MAX - now)
-    rc = pai__drive_patience(&sim->drive, &job->c.d, now + patience);
+    rc = pai__drive_patience(&sim->drive, &wait->d, now + patience);
   if (rc < 0)
     return pai__oom(sim->err);
-  return pai__tell_come(sim, job);
+  return pai__tell_come(sim, wait);
 }
 
 static int submit(pai_sim *sim, const pai_trace_record *r, pai_request *q,
                   uint32_t vc)
 {
-  uint32_t retries = r->retries < INT32_MAX ? r->retries : INT32_MAX;
-  const pai__job_form *form;
-  pai__attempts attempts;
-  pai__sim_job *job;
-  pai__djob *made;
+  pai__told told;
+  pai__whose of;
+  pai__dwait *wait;
   pai_error *err = NULL;
-  int rc;
+  int rc = take_told(sim, r, &told);
 
-  if (r->nattempts > (uint64_t)retries + 1)
-    retries = (uint32_t)r->nattempts - 1;
-  form = form_for(sim, retries);
-  if (form == NULL)
-    return pai__oom(sim->err);
-  rc = take_attempts(sim, r, &attempts);
   if (rc < 0)
     return rc;
   if (q->duration == 0 && sim->o.estimates)
-    q->duration = attempts.first.duration > 0 ? attempts.first.duration : 1;
-  rc = pai__drive_come(&sim->drive, q, form, &made, &err);
+    q->duration = told.duration > 0 ? told.duration : 1;
+  rc = pai__drive_come(&sim->drive, q, &wait, &err);
   if (rc < 0) {
-    pai__sim_drop_attempts(sim, &attempts);
+    pai__sim_forget(sim, &told);
     rc = refused(sim, r, q, vc, rc, err);
     pai_error_free(err);
     return rc;
   }
-  job = (pai__sim_job *)made;
-  job->attempts = attempts;
-  job->retries = retries;
-  rc = fill_job(sim, r, q, vc, job);
-  return rc < 0 ? rc : settle(sim, r, job);
+  ((pai__sim_wait *)wait)->told = told;
+  if (pai__stats_whose(&sim->stats, q, vc, &of) < 0)
+    return pai__oom(sim->err);
+  return settle(sim, r, &of, (pai__sim_wait *)wait);
 }
 
 static int take_job(pai_sim *sim, const pai_trace_record *r)
@@ -363,6 +404,7 @@ static int take_node(pai_sim *sim, const pai_trace_record *r)
   if (node == PAI__NONE) {
     (void)snprintf(why, sizeof(why), "there is no node '%s'",
                    pai__excerpt(shown, r->node, strlen(r->node)));
+    sim->skipped++;
     return complain(sim, r, false, PAI_EINVAL, why);
   }
   pai__stats_node(&sim->stats, node);
@@ -372,19 +414,70 @@ static int take_node(pai_sim *sim, const pai_trace_record *r)
            : pai__drive_node(&sim->drive, node, r->state, r->why, sim->err);
 }
 
+static uint64_t *came_at(const pai_sim *sim, uint64_t key, uint64_t *bits)
+{
+  *bits = UINT64_C(1) << (key & 63) | UINT64_C(1) << (key >> 6 & 63) |
+          UINT64_C(1) << (key >> 12 & 63);
+  return &sim->came[key >> 18 & (PAI__CAME - 1)];
+}
+
+/* That such an id has come, in a little memory for however many.  PAI_OK or
+ * PAI_ENOMEM. */
+static int note_came(pai_sim *sim, const char *id)
+{
+  uint64_t bits, *at;
+
+  if (sim->came == NULL)
+    sim->came = pai__zalloc(&sim->alloc, PAI__CAME * sizeof(*sim->came));
+  if (sim->came == NULL)
+    return pai__oom(sim->err);
+  at = came_at(sim, pai__id_key(id), &bits);
+  *at |= bits;
+  return PAI_OK;
+}
+
+/* Of many millions some are taken for known. */
+static bool has_come(const pai_sim *sim, const char *id)
+{
+  uint64_t bits, *at;
+
+  if (sim->came == NULL)
+    return false;
+  at = came_at(sim, pai__id_key(id), &bits);
+  return (*at & bits) == bits;
+}
+
+static int refuse_kill(pai_sim *sim, const pai_trace_record *r)
+{
+  const char *id = r->id != NULL ? r->id : "";
+  char why[160], shown[PAI__EXCERPT];
+
+  (void)snprintf(why, sizeof(why), "no job '%s' has come that could be killed",
+                 pai__excerpt(shown, id, strlen(id)));
+  sim->skipped++;
+  return complain(sim, r, false, PAI_EINVAL, why);
+}
+
 /* Of one that is over already it makes no difference. */
 static int take_kill(pai_sim *sim, const pai_trace_record *r)
 {
   uint32_t number =
-    pai__lookup_get(&sim->ids.there, pai__id_key(r->id != NULL ? r->id : ""));
-  pai__djob *job =
-    number != PAI__NONE ? pai__drive_find(&sim->drive, number, 0) : NULL;
+    pai__ids_find(&sim->ids, pai__id_key(r->id != NULL ? r->id : ""));
 
-  return job != NULL ? pai__drive_kill(&sim->drive, job, sim->err) : PAI_OK;
+  return number != PAI__NONE ? pai__drive_kill(&sim->drive, number, sim->err)
+                             : PAI_OK;
 }
 
 int pai__sim_take(pai_sim *sim, const pai_trace_record *r)
 {
+  int rc = PAI_OK;
+
+  if (r->kind == PAI_RECORD_JOB && r->id != NULL)
+    rc = note_came(sim, r->id);
+  if (rc < 0)
+    return rc;
+  if (r->kind == PAI_RECORD_KILL && !has_come(sim, r->id != NULL ? r->id : ""))
+    return refuse_kill(sim, r);
   switch (r->kind) {
   case PAI_RECORD_JOB: return take_job(sim, r);
   case PAI_RECORD_NODE: return take_node(sim, r);

@@ -63,6 +63,12 @@ void pai__ledger_settle(pai__ledger *l, pai_time now);
 /* What account says, if it is looked at now. */
 pai__account_vc pai__ledger_vc(const pai__ledger *l, uint32_t vc,
                                pai_time now);
+static inline const pai__account_user *pai__ledger_pair(const pai__ledger *l,
+                                                        uint32_t pair)
+{
+  return (const pai__account_user *)l->users.data + pair;
+}
+
 /* Of pair i of users.len. */
 pai__account_user pai__ledger_user(const pai__ledger *l, uint32_t i,
                                    pai_time now);

@@ -35,13 +35,13 @@ static int lasts(void *data, pai__djob *job)
 {
   pai_sim *sim = sim_of(data);
   const pai__sim_job *j = of(job);
-  const pai__attempts *all = &j->attempts;
-  uint32_t i = job->attempt < all->count ? job->attempt : all->count - 1;
-  const pai_trace_attempt *a = i == 0 ? &all->first : &all->more[i - 1];
+  uint32_t more = j->told.rest != NULL ? j->told.rest->more : 0;
+  uint32_t i = job->attempt < more ? job->attempt : more;
 
-  job->lasts = a->duration;
-  job->code = a->code;
-  if (job->attempt > j->retries && job->code != 0)
+  job->lasts =
+    i == 0 ? j->told.duration : j->told.rest->attempts[i - 1].duration;
+  job->code = i == 0 ? j->told.code : j->told.rest->attempts[i - 1].code;
+  if (job->attempt > j->told.retries && job->code != 0)
     job->code = 1;
   if (sim->o.fail != 0)
     draw_failure(sim, job);
@@ -53,6 +53,16 @@ static int lasts(void *data, pai__djob *job)
 static int or_oom(const pai_sim *sim, int rc)
 {
   return rc < 0 ? pai__oom(sim->err) : PAI_OK;
+}
+
+static int begins(void *data, const pai__dwait *wait, pai__djob *job,
+                  const pai__job_form **form)
+{
+  pai_sim *sim = sim_of(data);
+
+  pai__sim_fill(sim, (const pai__sim_wait *)wait, of(job));
+  *form = pai__sim_form(sim, of(job)->told.retries);
+  return *form != NULL ? PAI_OK : PAI_ENOMEM;
 }
 
 static int started(void *data, pai__djob *job)
@@ -88,22 +98,22 @@ int pai__sim_show(pai_sim *sim, const pai__sim_job *job, int state)
   pai_sim_job view = {
     .struct_size = sizeof(view),
     .id = d->id,
-    .line = job->line,
-    .name = job->name,
-    .vc = sim->stats.vcs[job->c.vc].sums.name,
+    .line = job->told.line,
+    .name = pai__sim_name(&job->told),
+    .vc = sim->stats.vcs[job->c.of.vc].sums.name,
     .submitted = d->submitted,
     .started = d->started,
     .ended = state >= PAI_STATE_SUCCEEDED ? sim->drive.now : -1,
     .state = state,
     .code = d->life.code,
-    .tasks = job->c.tasks,
-    .gpus = (uint32_t)job->c.gpus,
+    .tasks = job->c.of.tasks,
+    .gpus = (uint32_t)job->c.of.gpus,
     .attempts = d->runs,
     .preemptions = d->preemptions,
     .lost = job->c.lost,
   };
 
-  view.user = sim->stats.users[job->c.user].sums.name;
+  view.user = sim->stats.users[job->c.of.user].sums.name;
   if (*view.user == '\0')
     view.user = NULL;
   if (sim->o.on_job != NULL)
@@ -118,22 +128,6 @@ static int state_of(const pai__sim_job *job)
                                    : PAI_STATE_SUCCEEDED;
 }
 
-void pai__sim_drop_attempts(const pai_sim *sim, pai__attempts *attempts)
-{
-  if (attempts->count > 1)
-    pai__free(&sim->alloc, attempts->more,
-              (attempts->count - 1) * sizeof(*attempts->more));
-  attempts->more = NULL;
-  attempts->count = 0;
-}
-
-void pai__sim_forget(pai_sim *sim, pai__sim_job *job)
-{
-  pai__sim_drop_attempts(sim, &job->attempts);
-  pai__strfree(&sim->alloc, job->name);
-  job->name = NULL;
-}
-
 static int ended(void *data, pai__djob *job)
 {
   pai_sim *sim = sim_of(data);
@@ -142,15 +136,15 @@ static int ended(void *data, pai__djob *job)
 
   j->c.killed = job->stop == PAI_STOP_CANCELLED || job->stop == PAI_STOP_LIMIT;
   rc = pai__stats_ended(&sim->stats, &j->c);
-  if (rc == PAI_OK && j->key != 0)
-    rc = pai__ids_end(&sim->ids, &sim->alloc, j->key, (uint32_t)job->id,
+  if (rc == PAI_OK && j->told.key != 0)
+    rc = pai__ids_end(&sim->ids, &sim->alloc, j->told.key, (uint32_t)job->id,
                       j->c.killed || job->life.code != 0);
   rc = or_oom(sim, rc);
   if (rc == PAI_OK)
     rc = pai__tell_end(sim, j);
   if (rc == PAI_OK)
     rc = pai__sim_show(sim, j, state_of(j));
-  pai__sim_forget(sim, j);
+  pai__sim_forget(sim, &j->told);
   return rc;
 }
 
@@ -160,6 +154,7 @@ static int node(void *data, uint32_t i)
 }
 
 const pai__drive_ops pai__sim_ops = {
+  .begins = begins,
   .lasts = lasts,
   .started = started,
   .resized = resized,

@@ -7,6 +7,7 @@
 #include "sim/replay.h"
 
 #include "json/json.h"
+#include "sched/sched.h"
 
 #include <inttypes.h>
 
@@ -184,12 +185,6 @@ static int load(pai_replay *r, const pai__line_text *line, pai_error **err)
   return PAI_OK;
 }
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
-}
-
 /* Byte for byte what the scheduler would write now. */
 static int compare(pai_replay *r, const pai__line_text *line, pai_error **err)
 {
@@ -198,7 +193,7 @@ static int compare(pai_replay *r, const pai__line_text *line, pai_error **err)
   int rc;
 
   pai__buf_init(&own, &r->alloc);
-  rc = pai_sched_save(r->s, collect, &own, err);
+  rc = pai__save_like(r->s, line->text, line->len, &own, err);
   while (rc == PAI_OK && i < own.len - 1 && i < line->len &&
          own.data[i] == line->text[i])
     i++;

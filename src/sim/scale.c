@@ -39,6 +39,8 @@ int64_t pai__scale(int64_t v, uint64_t num, uint64_t den)
 
   if (v <= 0)
     return 0;
+  if (v < INT64_C(1) << 42 && num < 1 << 21 && den != 0)
+    return (int64_t)((uint64_t)v * num / den);
   q = pai__wide_quotient(pai__wide_product((uint64_t)v, num), den);
   return q > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)q;
 }

@@ -35,8 +35,8 @@ static inline int64_t pai__sum(int64_t a, int64_t b)
 
 static inline int64_t pai__times(int64_t a, int64_t b)
 {
-  if (a < INT64_C(1) << 31 && b < INT64_C(1) << 31)
-    return a * b;
+  if (a < INT64_C(1) << 20 && b < INT64_C(1) << 43)
+    return a * b; /* some GPUs, for a hundred days */
   return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b;
 }
 

@@ -9,6 +9,9 @@
 
 enum { BARS = 4000 };
 
+_Static_assert(sizeof(pai__sim_wait) <= 64,
+               "there may be a million of those that wait");
+
 /* --- making --------------------------------------------------------------- */
 
 static int check_options(const pai_sim_options *o, pai_error **err)
@@ -74,6 +77,7 @@ static int open_rest(pai_sim *sim, pai_error **err)
   pai__drive_options o = { .ops = &pai__sim_ops,
                            .data = sim,
                            .job_size = sizeof(pai__sim_job),
+                           .wait_size = sizeof(pai__sim_wait),
                            .seed = sim->o.seed,
                            .start_cost = sim->o.start_cost,
                            .restart_cost = sim->o.restart_cost,
@@ -85,6 +89,18 @@ static int open_rest(pai_sim *sim, pai_error **err)
                       sim->o.bars != 0 ? sim->o.bars : BARS) < 0)
     return pai__oom(err);
   return PAI_OK;
+}
+
+/* Of a job of the trace that is there. */
+static uint64_t key_of(const void *data, uint32_t number)
+{
+  const pai_sim *sim = data;
+  const pai__djob *job = pai__drive_find(&sim->drive, number, 0);
+
+  return job != NULL
+           ? ((const pai__sim_job *)job)->told.key
+           : ((const pai__sim_wait *)pai__drive_find_wait(&sim->drive, number))
+               ->told.key;
 }
 
 int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
@@ -112,7 +128,7 @@ int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
   sim->o = o;
   sim->next = next;
   sim->source = source;
-  pai__ids_init(&sim->ids);
+  pai__ids_init(&sim->ids, key_of, sim);
   pai__map_init(&sim->forms, &sim->alloc);
   pai__buf_init(&sim->line, &sim->alloc);
   rc = open_sched(sim, cluster, err);
@@ -143,17 +159,27 @@ int pai_sim_new(pai_sim **out, const pai_cluster *cluster, pai_trace *trace,
   return rc;
 }
 
+/* What was told of those that are still there. */
+static void forget_all(const pai_sim *sim)
+{
+  pai__dwait *wait;
+  pai__djob *job;
+
+  for (uint32_t i = 0; (job = pai__drive_each(&sim->drive, &i)) != NULL;)
+    pai__sim_forget(sim, &((pai__sim_job *)job)->told);
+  for (uint32_t i = 0; (wait = pai__drive_each_wait(&sim->drive, &i)) != NULL;)
+    pai__sim_forget(sim, &((pai__sim_wait *)wait)->told);
+}
+
 void pai_sim_free(pai_sim *sim)
 {
-  pai__djob *job;
   pai_alloc alloc;
 
   if (sim == NULL)
     return;
   alloc = sim->alloc;
   if (sim->stats.alloc.realloc_fn != NULL) {
-    for (uint32_t i = 0; (job = pai__drive_each(&sim->drive, &i)) != NULL;)
-      pai__sim_forget(sim, (pai__sim_job *)job);
+    forget_all(sim);
     pai__drive_dispose(&sim->drive);
     pai__stats_dispose(&sim->stats);
   }
@@ -162,6 +188,7 @@ void pai_sim_free(pai_sim *sim)
               sim->sched->park->nspots * sizeof(*sim->outages));
   pai__sim_free_forms(sim);
   pai__ids_dispose(&sim->ids, &alloc);
+  pai__free(&alloc, sim->came, PAI__CAME * sizeof(*sim->came));
   pai__buf_dispose(&sim->line);
   pai__free(&alloc, sim->wants, sim->want_cap * sizeof(*sim->wants));
   pai__free(&alloc, sim->after, sim->after_cap * sizeof(*sim->after));
@@ -237,16 +264,34 @@ static int moment(pai_sim *sim, pai_time now)
 
 static int by_id(const void *a, const void *b)
 {
-  const pai__djob *const *x = a, *const *y = b;
+  const uint64_t *x = a, *y = b;
 
-  return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+  return *x < *y ? -1 : *x > *y;
+}
+
+static int show_one_left(pai_sim *sim, uint64_t id)
+{
+  const pai__djob *d = pai__drive_find(&sim->drive, id, 0);
+  pai__sim_job job = { 0 };
+
+  if (d != NULL)
+    return pai__sim_show(sim, (const pai__sim_job *)d,
+                         d->tasks != 0 ? PAI_STATE_RUNNING
+                                       : PAI_STATE_WAITING);
+  pai__sim_fill(
+    sim, (const pai__sim_wait *)pai__drive_find_wait(&sim->drive, id), &job);
+  job.c.d.submitted = pai__drive_submitted(&sim->drive, id);
+  job.c.d.started = -1;
+  return pai__sim_show(sim, &job, PAI_STATE_WAITING);
 }
 
 /* Jobs that have not ended are told, too, in their order. */
 static int show_left(pai_sim *sim)
 {
   size_t n = sim->drive.njobs, k = 0;
-  pai__djob **list, *job;
+  uint64_t *list;
+  pai__djob *job;
+  pai__dwait *wait;
   int rc = PAI_OK;
 
   if (sim->o.on_job == NULL || n == 0)
@@ -255,12 +300,12 @@ static int show_left(pai_sim *sim)
   if (list == NULL)
     return pai__oom(sim->err);
   for (uint32_t i = 0; (job = pai__drive_each(&sim->drive, &i)) != NULL;)
-    list[k++] = job;
+    list[k++] = job->id;
+  for (uint32_t i = 0; (wait = pai__drive_each_wait(&sim->drive, &i)) != NULL;)
+    list[k++] = wait->id;
   qsort(list, k, sizeof(*list), by_id);
   for (size_t i = 0; i < k && rc == PAI_OK; i++)
-    rc = pai__sim_show(sim, (const pai__sim_job *)list[i],
-                       list[i]->tasks != 0 ? PAI_STATE_RUNNING
-                                           : PAI_STATE_WAITING);
+    rc = show_one_left(sim, list[i]);
   pai__free(&sim->alloc, list, n * sizeof(*list));
   return rc;
 }
@@ -328,7 +373,7 @@ static int fill_head(pai_sim_report *r, const pai_sim *sim)
   char text[96];
 
   if (sim->trace != NULL && pai_trace_look(sim->trace, &t) == PAI_OK) {
-    r->view.lines_skipped = t.skipped;
+    r->view.lines_skipped = t.skipped + sim->skipped;
     trace = pai_trace_form_name(t.form);
   }
   r->view.policy =

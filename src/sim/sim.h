@@ -12,21 +12,34 @@
 typedef int (*pai__next_record)(void *data, pai_trace_record *record,
                                 pai_error **err);
 
-/* How often a job of a trace ran; stretched and spread. */
-typedef struct pai__attempts {
-  pai_trace_attempt first;
-  pai_trace_attempt *more; /* the others, or NULL */
-  uint32_t count;
-} pai__attempts;
+/* What few jobs have: attempts behind the first one, and a name that somebody
+ * wants to know, behind them. */
+typedef struct pai__rest {
+  uint32_t more;
+  uint32_t name; /* its bytes, the NUL with them; 0: none */
+  pai_trace_attempt attempts[];
+} pai__rest;
 
-/* A job with what its trace told of it. */
-typedef struct pai__sim_job {
-  pai__counted c;
+/* What a trace told of a job; durations are stretched and spread. */
+typedef struct pai__told {
   uint64_t line;
   uint64_t key; /* of its id in the trace; 0: none */
-  pai__attempts attempts;
+  pai_time duration;
+  int code;
   uint32_t retries;
-  char *name; /* if somebody wants to know it, or NULL */
+  pai__rest *rest; /* or NULL */
+} pai__told;
+
+/* A job that waits for its first place: as little as can be. */
+typedef struct pai__sim_wait {
+  pai__dwait d;
+  pai__told told;
+  uint32_t pair; /* of the ledger */
+} pai__sim_wait;
+
+typedef struct pai__sim_job {
+  pai__counted c;
+  pai__told told;
 } pai__sim_job;
 
 /* When a node fails and is repaired. */
@@ -35,6 +48,8 @@ typedef struct pai__outage {
   uint32_t timer;
   bool down;
 } pai__outage;
+
+enum { PAI__CAME = 1 << 17 };
 
 struct pai_sim {
   pai_alloc alloc;
@@ -65,7 +80,9 @@ struct pai_sim {
   pai_after *after;
   size_t want_cap, after_cap;
   uint64_t mapped_vcs, mapped_types;
-  pai__buf line; /* of `events` */
+  uint64_t skipped; /* lines of the trace that name what is not there */
+  uint64_t *came;   /* bits of the ids of jobs, PAI__CAME words; or NULL */
+  pai__buf line;    /* of `events` */
 };
 
 int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
@@ -74,10 +91,15 @@ int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
 
 /* A record happens now (intake.c). */
 int pai__sim_take(pai_sim *sim, const pai_trace_record *record);
+const pai__job_form *pai__sim_form(pai_sim *sim, uint32_t retries);
 void pai__sim_free_forms(pai_sim *sim);
-void pai__sim_drop_attempts(const pai_sim *sim, pai__attempts *attempts);
-/* What a job had of memory goes. */
-void pai__sim_forget(pai_sim *sim, pai__sim_job *job);
+/* What there is of a job that waits, as of one that lives. */
+void pai__sim_fill(const pai_sim *sim, const pai__sim_wait *wait,
+                   pai__sim_job *job);
+/* What was told of a job goes. */
+void pai__sim_forget(const pai_sim *sim, pai__told *told);
+/* Its name, or NULL. */
+const char *pai__sim_name(const pai__told *told);
 
 /* The drive's operations (living.c). */
 extern const pai__drive_ops pai__sim_ops;
@@ -90,7 +112,7 @@ int pai__outages_begin(pai_sim *sim);
 int pai__outage_due(pai_sim *sim, uint32_t node);
 
 /* Lines of what happens, if somebody reads them (events.c). */
-int pai__tell_come(pai_sim *sim, const pai__sim_job *job);
+int pai__tell_come(pai_sim *sim, const pai__sim_wait *wait);
 int pai__tell_start(pai_sim *sim, const pai__sim_job *job);
 int pai__tell_stop(pai_sim *sim, const pai__sim_job *job, enum pai__left how,
                    pai_time in_vain);

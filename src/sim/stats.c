@@ -40,9 +40,9 @@ static int open_vcs(pai__stats *st, int64_t gpus)
 
     gather(&st->vcs[i], MOST_GROUP);
     st->vcs[i].sums.name = t->name;
-    own[i] = t->gpus != NULL && !st->cpus ? 0 : -1;
+    own[i] = t->own != NULL && !st->cpus ? 0 : -1;
     for (uint32_t k = 0; own[i] >= 0 && k < park->nkinds; k++)
-      own[i] += (int64_t)t->gpus[k];
+      own[i] += (int64_t)t->own[k];
   }
   if (st->vcs != NULL && own != NULL)
     rc = pai__ledger_init(&st->ledger, &st->alloc, own, st->nvcs, gpus);
@@ -145,18 +145,37 @@ static uint8_t size_of(uint64_t gpus)
   return i;
 }
 
-int pai__stats_place(pai__stats *st, pai__counted *job,
-                     const pai_request *request, uint32_t vc)
+static void add_tasks(const pai__stats *st, pai__whose *of, uint32_t tasks,
+                      uint32_t gpus, uint32_t cpus)
 {
-  job->vc = vc;
+  of->tasks += tasks;
+  of->gpus += (uint64_t)tasks * (st->cpus ? cpus : gpus);
+}
+
+int pai__stats_whose(pai__stats *st, const pai_request *request, uint32_t vc,
+                     pai__whose *out)
+{
+  *out = (pai__whose){ .vc = vc };
   for (size_t i = 0; i < request->nwants; i++) {
     const pai_want *w = &request->wants[i];
 
-    job->tasks += w->tasks;
-    job->gpus += (uint64_t)w->tasks * (st->cpus ? w->cpus : w->gpus);
+    add_tasks(st, out, w->tasks, w->gpus, w->cpus);
   }
-  job->size = size_of(job->gpus);
-  return find_user(st, request->user, &job->user);
+  out->size = size_of(out->gpus);
+  return find_user(st, request->user, &out->user);
+}
+
+void pai__stats_whose_again(const pai__stats *st, uint32_t req, uint32_t pair,
+                            pai__whose *out)
+{
+  const pai__req *r = pai__req_at(st->sched, req);
+  const pai__want *wants = pai__wants_of(st->sched, r);
+  const pai__account_user *u = pai__ledger_pair(&st->ledger, pair);
+
+  *out = (pai__whose){ .vc = u->vc, .user = u->user };
+  for (uint32_t i = 0; i < r->nwants; i++)
+    add_tasks(st, out, wants[i].tasks, wants[i].gpus, wants[i].cpus);
+  out->size = size_of(out->gpus);
 }
 
 /* --- time ----------------------------------------------------------------- */
@@ -209,45 +228,49 @@ static void mark_nodes(pai__stats *st, const pai__run *run)
 /* --- jobs ----------------------------------------------------------------- */
 
 /* The four groups that a job is in. */
-static void groups_of(pai__stats *st, const pai__counted *job,
+static void groups_of(pai__stats *st, const pai__whose *of,
                       pai__gathered *groups[4])
 {
   groups[0] = &st->all;
-  groups[1] = &st->vcs[job->vc];
-  groups[2] = &st->sizes[job->size];
-  groups[3] = &st->users[job->user];
+  groups[1] = &st->vcs[of->vc];
+  groups[2] = &st->sizes[of->size];
+  groups[3] = &st->users[of->user];
 }
 
-static void wait(pai__stats *st, pai__counted *job, bool waits)
+static void wait(pai__stats *st, const pai__whose *of, bool waits)
 {
   st->now.waiting += waits ? 1 : -1;
-  st->now.wanted += waits ? (int64_t)job->gpus : -(int64_t)job->gpus;
-  job->waits = waits;
+  st->now.wanted += waits ? (int64_t)of->gpus : -(int64_t)of->gpus;
 }
 
-int pai__stats_come(pai__stats *st, pai__counted *job, bool refused)
+static void come(pai__stats *st, const pai__whose *of, bool refused)
 {
   pai__gathered *groups[4];
 
-  groups_of(st, job, groups);
+  groups_of(st, of, groups);
   for (int i = 0; i < 4; i++) {
     groups[i]->sums.jobs++;
     groups[i]->sums.rejected += refused;
   }
   pai__series_bin(&st->series)->came++;
-  if (refused)
-    return PAI_OK;
-  wait(st, job, true);
-  return pai__ledger_come(&st->ledger, job->vc, job->user, st->series.at,
-                          &job->pair);
+}
+
+int pai__stats_come(pai__stats *st, const pai__whose *of, uint32_t *pair)
+{
+  come(st, of, false);
+  wait(st, of, true);
+  return pai__ledger_come(&st->ledger, of->vc, of->user, st->series.at, pair);
+}
+
+void pai__stats_refused(pai__stats *st, const pai__whose *of)
+{
+  come(st, of, true);
 }
 
 const pai__run *pai__stats_run(const pai__stats *st, const pai__counted *job)
 {
-  uint32_t req = pai__req_find(st->sched, job->d.id);
-
   return pai__run_at(st->sched,
-                     pai__run_find(st->sched, req, job->d.instance));
+                     pai__run_find(st->sched, job->d.req, job->d.instance));
 }
 
 /* What of it is held now: mostly all. */
@@ -259,8 +282,8 @@ static uint64_t held_by(const pai__stats *st, const pai__counted *job,
     pai__wants_of(st->sched, pai__req_at(st->sched, run->req));
   uint64_t held = 0;
 
-  if (run->tasks == job->tasks)
-    return job->gpus;
+  if (run->tasks == job->of.tasks)
+    return job->of.gpus;
   for (uint32_t i = 0; i < run->tasks; i++)
     held +=
       st->cpus ? wants[slots[i].want].cpus : pai__bits_ones(slots[i].gpus);
@@ -274,7 +297,7 @@ static void hold(pai__stats *st, pai__counted *job, uint64_t held)
 
   job->held = held;
   st->now.busy += more;
-  pai__ledger_use(&st->ledger, job->vc, more, st->series.at);
+  pai__ledger_use(&st->ledger, job->of.vc, more, st->series.at);
 }
 
 int pai__stats_started(pai__stats *st, pai__counted *job)
@@ -284,7 +307,8 @@ int pai__stats_started(pai__stats *st, pai__counted *job)
   int rc = PAI_OK;
 
   mark_nodes(st, run);
-  wait(st, job, false);
+  wait(st, &job->of, false);
+  job->waits = false;
   st->now.running++;
   job->counted = st->series.at;
   hold(st, job, held_by(st, job, run));
@@ -292,7 +316,7 @@ int pai__stats_started(pai__stats *st, pai__counted *job)
   pai__series_bin(&st->series)->started++;
   if (job->d.runs > 1)
     return PAI_OK;
-  groups_of(st, job, groups);
+  groups_of(st, &job->of, groups);
   for (int i = 0; i < 4 && rc == PAI_OK; i++) {
     groups[i]->sums.started++;
     rc = pai__tally_add(&groups[i]->waits, &st->alloc,
@@ -308,7 +332,7 @@ static void count_use(pai__stats *st, pai__counted *job)
   int64_t used = pai__times((int64_t)job->held, st->series.at - job->counted);
 
   job->counted = st->series.at;
-  groups_of(st, job, groups);
+  groups_of(st, &job->of, groups);
   for (int i = 0; i < 4; i++)
     groups[i]->sums.used = pai__sum(groups[i]->sums.used, used);
 }
@@ -335,9 +359,11 @@ static int bar_end(const pai__counted *job, enum pai__left how)
 
 pai__bar pai__stats_bar(const pai__counted *job, pai_time to, int end)
 {
-  return (pai__bar){
-    .job = job->d.id, .from = job->d.since, .to = to, .vc = job->vc, .end = end
-  };
+  return (pai__bar){ .job = job->d.id,
+                     .from = job->d.since,
+                     .to = to,
+                     .vc = job->of.vc,
+                     .end = end };
 }
 
 int pai__stats_stopped(pai__stats *st, pai__counted *job, enum pai__left how,
@@ -353,10 +379,11 @@ int pai__stats_stopped(pai__stats *st, pai__counted *job, enum pai__left how,
   hold(st, job, 0);
   job->lost = pai__sum(job->lost, lost);
   st->now.running--;
-  if (how != PAI__LEFT_OVER)
-    wait(st, job, true);
+  job->waits = how != PAI__LEFT_OVER;
+  if (job->waits)
+    wait(st, &job->of, true);
   pai__series_bin(&st->series)->preempted += how == PAI__LEFT_PREEMPTED;
-  groups_of(st, job, groups);
+  groups_of(st, &job->of, groups);
   for (int i = 0; i < 4; i++) {
     groups[i]->sums.lost = pai__sum(groups[i]->sums.lost, lost);
     groups[i]->sums.preemptions += how == PAI__LEFT_PREEMPTED;
@@ -384,11 +411,11 @@ int pai__stats_ended(pai__stats *st, pai__counted *job)
   int rc = PAI_OK;
 
   if (job->waits)
-    wait(st, job, false);
+    wait(st, &job->of, false);
   st->last_end = st->series.at;
   pai__series_bin(&st->series)->ended++;
   pai__ledger_leave(&st->ledger, job->pair, st->series.at);
-  groups_of(st, job, groups);
+  groups_of(st, &job->of, groups);
   for (int i = 0; i < 4 && rc == PAI_OK; i++) {
     groups[i]->sums.killed += job->killed;
     groups[i]->sums.finished += !job->killed;

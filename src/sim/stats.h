@@ -18,15 +18,20 @@
 
 enum { PAI__SIZES = 9 };
 
+/* Whose a job is, and how large. */
+typedef struct pai__whose {
+  uint64_t gpus;     /* of all of it; CPUs where there are no GPUs */
+  uint32_t vc, user; /* of the statistics */
+  uint32_t tasks;    /* of its gang, when it is whole */
+  uint8_t size;
+} pai__whose;
+
 /* A job, as far as it is counted. */
 typedef struct pai__counted {
   pai__djob d;
-  uint32_t vc, user; /* of the statistics */
-  uint32_t pair;     /* of the ledger */
-  uint32_t tasks;    /* of its gang, when it is whole */
-  uint64_t gpus;     /* of it; CPUs where there are no GPUs */
-  uint64_t held;     /* of them, now */
-  uint8_t size;
+  pai__whose of;
+  uint32_t pair; /* of the ledger */
+  uint64_t held; /* of its GPUs, now */
   bool killed;
   bool barred;      /* its run has a bar */
   bool waits;       /* it is counted as waiting */
@@ -73,17 +78,20 @@ int pai__stats_init(pai__stats *st, const pai_alloc *alloc,
                     const pai_sched *sched, uint32_t bars);
 void pai__stats_dispose(pai__stats *st);
 
-/* Fills vc, user, gpus, size and tasks, of a request of virtual cluster `vc` of
- * the park.  PAI_OK or PAI_ENOMEM. */
-int pai__stats_place(pai__stats *st, pai__counted *job,
-                     const pai_request *request, uint32_t vc);
+/* Of a request of virtual cluster `vc` of the park.  PAI_OK or PAI_ENOMEM. */
+int pai__stats_whose(pai__stats *st, const pai_request *request, uint32_t vc,
+                     pai__whose *out);
+/* The same of a job that has come, of which the scheduler knows the rest. */
+void pai__stats_whose_again(const pai__stats *st, uint32_t req, uint32_t pair,
+                            pai__whose *out);
 
 /* Time goes on.  What follows happens at that time. */
 void pai__stats_pass(pai__stats *st, pai_time now);
 
-/* A job comes, and is refused or not; it is filled by pai__stats_place().
- * PAI_OK or PAI_ENOMEM, here and below. */
-int pai__stats_come(pai__stats *st, pai__counted *job, bool refused);
+/* A job comes and waits; *pair is of the ledger.  PAI_OK or PAI_ENOMEM, here
+ * and below. */
+int pai__stats_come(pai__stats *st, const pai__whose *of, uint32_t *pair);
+void pai__stats_refused(pai__stats *st, const pai__whose *of);
 /* As in pai__drive_ops. */
 int pai__stats_started(pai__stats *st, pai__counted *job);
 int pai__stats_resized(pai__stats *st, pai__counted *job);

@@ -138,7 +138,7 @@ static int fill_users(const pai__stats *st, const pai__drive *d,
   for (uint32_t i = 0;
        rc == PAI_OK &&
        (job = (const pai__counted *)pai__drive_each(d, &i)) != NULL;) {
-    int64_t *used = &r->users.list[job->user].used;
+    int64_t *used = &r->users.list[job->of.user].used;
 
     *used = pai__sum(*used, use_of(st, job));
   }
@@ -152,10 +152,10 @@ static int fill_users(const pai__stats *st, const pai__drive *d,
 static void add_use(const pai__stats *st, const pai__counted *job,
                     pai_sim_report *r)
 {
-  pai__group *groups[2] = { &r->vcs.list[job->vc], NULL };
+  pai__group *groups[2] = { &r->vcs.list[job->of.vc], NULL };
 
   for (size_t i = 0; i < r->sizes.count; i++)
-    if (strcmp(r->sizes.list[i].name, size_names[job->size]) == 0)
+    if (strcmp(r->sizes.list[i].name, size_names[job->of.size]) == 0)
       groups[1] = &r->sizes.list[i];
   for (int i = 0; i < 2; i++)
     if (groups[i] != NULL)

@@ -1,235 +1,21 @@
 /*
  * story.c - how a request waited: its log is followed from its submission on
  *
- * What it lacks is looked at after each line, and added up in windows of an
- * hour.  A window in which that changed more often than some times is told as
- * a whole; windows that tell the same become one.
+ * What it lacks is looked at after each line, and added up in story_waits.c.
  */
-#include "sim/story.h"
+#include "sim/story_waits.h"
 
 #include "sched/queue.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define HOUR INT64_C(3600000000)
 
 enum {
-  TOLD = 3,     /* changes of a window that are told one by one */
-  LOOKS = 12,   /* of a window, at those who have what it needs */
-  PLACES = 8,   /* nodes of a start that are named */
-  MARKS = 1000, /* of one story */
-  ROWS = 24     /* of a text, where its reader does not say how fine it is */
+  LOOKS = 12,  /* of a window, at those who have what it needs */
+  PLACES = 8,  /* nodes of a start that are named */
+  MARKS = 1000 /* of one story */
 };
-
-/* One reason, in the window that is open. */
-typedef struct raw {
-  pai_time from, to;
-  pai__blame blame;
-} raw;
-
-typedef struct following {
-  pai__story *st;
-  pai__flat raws; /* of the window */
-  pai_time until; /* where it ends */
-  pai__blame now; /* what it lacks now, if it waits */
-  bool waits;
-  pai_time since;  /* what is before is counted */
-  pai_time looked; /* at those who have what it needs */
-} following;
-
-/* --- episodes ------------------------------------------------------------- */
-
-static pai__episode *episode_at(const pai__story *st, uint32_t i)
-{
-  return (pai__episode *)st->episodes.data + i;
-}
-
-static raw *raw_at(const following *f, uint32_t i)
-{
-  return (raw *)f->raws.data + i;
-}
-
-static bool has_blocker(const pai__cause *c, uint64_t id, uint32_t n)
-{
-  for (uint32_t i = 0; i < n; i++)
-    if (c->blockers[i].id == id)
-      return true;
-  return false;
-}
-
-/* The worst of both are the same, in whatever order. */
-static bool same_blockers(const pai__cause *a, const pai__cause *b)
-{
-  uint32_t n = a->nblockers < TOLD ? a->nblockers : TOLD;
-
-  if (n != (b->nblockers < TOLD ? b->nblockers : TOLD))
-    return false;
-  for (uint32_t i = 0; i < n; i++)
-    if (!has_blocker(b, a->blockers[i].id, n))
-      return false;
-  return true;
-}
-
-static bool goes_on(const pai__episode *a, const pai__episode *b)
-{
-  if (a->to != b->from || a->ncauses != b->ncauses)
-    return false;
-  for (uint32_t i = 0; i < a->ncauses; i++)
-    if (!pai__cause_same(&a->causes[i], &b->causes[i]))
-      return false;
-  return a->ncauses != 1 || same_blockers(&a->causes[0], &b->causes[0]);
-}
-
-static void join(pai__cause *to, const pai__cause *more)
-{
-  to->time = pai__later(to->time, more->time);
-  if (more->held > to->held)
-    to->held = more->held;
-  if (more->all > to->all)
-    to->all = more->all;
-  if (more->nblockers > to->nblockers)
-    to->nblockers = more->nblockers;
-}
-
-static int push_episode(pai__story *st, const pai__episode *e)
-{
-  pai__episode *last =
-    st->episodes.len != 0 ? episode_at(st, st->episodes.len - 1) : NULL;
-
-  if (last != NULL && goes_on(last, e)) {
-    last->to = e->to;
-    for (uint32_t i = 0; i < e->ncauses; i++)
-      join(&last->causes[i], &e->causes[i]);
-    return PAI_OK;
-  }
-  if (pai__flat_reserve(&st->episodes, st->alloc, 1) < 0)
-    return PAI_ENOMEM;
-  *episode_at(st, pai__flat_push(&st->episodes, 1)) = *e;
-  return PAI_OK;
-}
-
-/* --- windows -------------------------------------------------------------- */
-
-static int by_time(const void *a, const void *b)
-{
-  const pai__cause *x = a, *y = b;
-
-  if (x->time != y->time)
-    return x->time > y->time ? -1 : 1;
-  if (x->lack != y->lack)
-    return x->lack < y->lack ? -1 : 1;
-  return x->text < y->text ? -1 : x->text > y->text;
-}
-
-/* Raws of the same lack become the first of them. */
-static int gather(following *f, pai__episode *e)
-{
-  uint32_t n = 0;
-
-  for (uint32_t i = 0; i < f->raws.len; i++) {
-    raw *from = raw_at(f, i);
-    uint32_t k = 0;
-
-    while (k < n &&
-           !pai__cause_same(&raw_at(f, k)->blame.cause, &from->blame.cause))
-      k++;
-    if (k < n) {
-      if (pai__blame_add(&raw_at(f, k)->blame, &from->blame, f->st->alloc) < 0)
-        return PAI_ENOMEM;
-      continue;
-    }
-    if (n != i) {
-      raw swap = *raw_at(f, n);
-
-      *raw_at(f, n) = *from;
-      *from = swap;
-    }
-    n++;
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    pai__blame_rank(&raw_at(f, i)->blame);
-    if (i < PAI__CAUSES)
-      e->causes[e->ncauses++] = raw_at(f, i)->blame.cause;
-  }
-  qsort(e->causes, e->ncauses, sizeof(e->causes[0]), by_time);
-  return PAI_OK;
-}
-
-static int close_window(following *f)
-{
-  pai__episode e = { 0 };
-  uint32_t n = f->raws.len;
-  int rc = PAI_OK;
-
-  if (n > TOLD) {
-    e.from = raw_at(f, 0)->from;
-    e.to = raw_at(f, n - 1)->to;
-    rc = gather(f, &e);
-    if (rc == PAI_OK)
-      rc = push_episode(f->st, &e);
-  }
-  for (uint32_t i = 0; i < n && n <= TOLD && rc == PAI_OK; i++) {
-    pai__blame_rank(&raw_at(f, i)->blame);
-    e = (pai__episode){ .from = raw_at(f, i)->from,
-                        .to = raw_at(f, i)->to,
-                        .ncauses = 1,
-                        .causes = { raw_at(f, i)->blame.cause } };
-    rc = push_episode(f->st, &e);
-  }
-  for (uint32_t i = 0; i < n; i++)
-    pai__blame_dispose(&raw_at(f, i)->blame, f->st->alloc);
-  f->raws.len = 0;
-  return rc;
-}
-
-/* It lacked what it lacks from `since` to `to`, which is in the window. */
-static int add_raw(following *f, pai_time to)
-{
-  raw *last = f->raws.len != 0 ? raw_at(f, f->raws.len - 1) : NULL;
-
-  pai__blame_weigh(&f->now, pai__span(f->since, to));
-  if (last == NULL || last->to != f->since ||
-      !pai__cause_same(&last->blame.cause, &f->now.cause)) {
-    if (pai__flat_reserve(&f->raws, f->st->alloc, 1) < 0)
-      return PAI_ENOMEM;
-    last = raw_at(f, pai__flat_push(&f->raws, 1));
-    pai__blame_init(&last->blame);
-    last->from = f->since;
-    last->blame.cause = f->now.cause;
-    last->blame.cause.time = 0;
-  }
-  last->to = to;
-  return pai__blame_add(&last->blame, &f->now, f->st->alloc);
-}
-
-/* Counts what was up to now. */
-static int count(following *f, pai_time now)
-{
-  int rc = PAI_OK;
-
-  if (f->waits)
-    f->st->waited = pai__later(f->st->waited, pai__span(f->since, now));
-  if (f->raws.len != 0 && f->since >= f->until)
-    rc = close_window(f);
-  while (f->waits && f->since < now && rc == PAI_OK) {
-    pai_time left = pai__span(f->since, now), to = now;
-
-    if (f->raws.len == 0) /* whole hours of silence are one window */
-      f->until = pai__later(f->since, left > f->st->o.grain
-                                        ? left - left % f->st->o.grain
-                                        : f->st->o.grain);
-    if (to > f->until)
-      to = f->until;
-    if (to > f->since)
-      rc = add_raw(f, to);
-    f->since = to;
-    if (rc == PAI_OK && to == f->until)
-      rc = close_window(f);
-  }
-  f->since = now;
-  return rc;
-}
 
 /* --- what happens to it --------------------------------------------------- */
 
@@ -317,7 +103,7 @@ static int on_event(pai__story *st, const pai__line_event *e)
 /* --- following ------------------------------------------------------------ */
 
 /* What it lacks, looked at anew if that has changed, or now and then. */
-static int look(following *f, const pai_sched *s, pai_time now)
+static int look(pai__waits *f, const pai_sched *s, pai_time now)
 {
   pai__story *st = f->st;
   pai_reason r = { .struct_size = sizeof(r) };
@@ -341,7 +127,7 @@ static int look(following *f, const pai_sched *s, pai_time now)
   return rc < 0 ? PAI_ENOMEM : PAI_OK;
 }
 
-static int on_line(following *f, pai_error **err)
+static int on_line(pai__waits *f, pai_error **err)
 {
   pai__story *st = f->st;
   const pai_sched *s = st->r->s;
@@ -352,7 +138,7 @@ static int on_line(following *f, pai_error **err)
   int rc;
 
   (void)pai_sched_view_sums(s, &view);
-  rc = count(f, view.now);
+  rc = pai__waits_count(f, view.now);
   if (rc < 0)
     return pai__oom(err);
   rc = pai__lines_next(&st->r->lines, st->r->taken, &line, err);
@@ -373,11 +159,10 @@ static int on_line(following *f, pai_error **err)
 
 static int follow(pai__story *st, pai_error **err)
 {
-  following f = { .st = st, .since = st->end, .looked = st->end };
+  pai__waits f;
   int rc, oom;
 
-  pai__flat_init(&f.raws, sizeof(raw));
-  pai__blame_init(&f.now);
+  pai__waits_begin(&f, st);
   rc = look(&f, st->r->s, st->end) < 0 ? pai__oom(err) : 1;
   while (rc == 1 && !st->gone) {
     rc = pai_replay_step_until(st->r, INT64_MAX, err);
@@ -387,59 +172,8 @@ static int follow(pai__story *st, pai_error **err)
     }
   }
   st->waiting = f.waits;
-  oom = close_window(&f);
-  pai__flat_dispose(&f.raws, st->alloc);
-  pai__blame_dispose(&f.now, st->alloc);
+  oom = pai__waits_end(&f);
   return rc < 0 ? rc : oom < 0 ? pai__oom(err) : PAI_OK;
-}
-
-/* --- long waits ----------------------------------------------------------- */
-
-/* Both become the first one, if that can have all causes. */
-static bool unite(pai__episode *a, const pai__episode *b)
-{
-  pai__episode both = *a;
-
-  for (uint32_t i = 0; i < b->ncauses; i++) {
-    uint32_t k = 0;
-
-    while (k < both.ncauses &&
-           !pai__cause_same(&both.causes[k], &b->causes[i]))
-      k++;
-    if (k < both.ncauses)
-      pai__cause_join(&both.causes[k], &b->causes[i]);
-    else if (k < PAI__CAUSES)
-      both.causes[both.ncauses++] = b->causes[i];
-    else
-      return false;
-  }
-  qsort(both.causes, both.ncauses, sizeof(both.causes[0]), by_time);
-  both.to = b->to;
-  *a = both;
-  return true;
-}
-
-/* A wait of days is not told by the hour: what lies within two hours becomes
- * one, or within four, and so on, until a page has it. */
-static void coarsen(pai__story *st)
-{
-  pai_time span = st->o.grain;
-
-  while (st->episodes.len > ROWS && span < INT64_MAX / 4) {
-    uint32_t n = 0, len = st->episodes.len;
-
-    span *= 2;
-    for (uint32_t i = 0; i < len; i++) {
-      const pai__episode *e = episode_at(st, i);
-      pai__episode *last = n != 0 ? episode_at(st, n - 1) : NULL;
-
-      if (last != NULL && last->to == e->from &&
-          pai__span(last->from, e->to) <= span && unite(last, e))
-        continue;
-      *episode_at(st, n++) = *e;
-    }
-    st->episodes.len = n;
-  }
 }
 
 /* --- where it begins ------------------------------------------------------ */
@@ -605,7 +339,7 @@ int pai_replay_story(pai_replay *r, uint64_t id, const pai_story_options *opts,
   if (rc == PAI_OK && o.policy != NULL && !st->ran)
     rc = pai__story_other(st, err);
   if (format != PAI_FORMAT_JSON && coarse)
-    coarsen(st);
+    pai__waits_coarsen(st);
   if (rc == PAI_OK)
     rc = tell(st, format, write, user_data, err);
   pai__texts_dispose(&st->texts, st->alloc);

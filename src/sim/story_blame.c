@@ -50,8 +50,7 @@ static int blame(pai__blame *b, pai__story *story, const pai_sched *s,
   pai__blocker more = { .id = id, .name = PAI__NONE, .most = devices };
   uint32_t req = pai__req_find(s, id);
   const pai__req *r = req != PAI__NONE ? pai__req_at(s, req) : NULL;
-  const char *name =
-    r != NULL && r->name_words != 0 ? pai__pool_at(&s->pool, r->name) : NULL;
+  const char *name = r != NULL ? pai__name_of(s, r) : NULL;
 
   if (pai__texts_add(&story->texts, story->alloc, name, &more.name) < 0)
     return PAI_ENOMEM;

@@ -11,8 +11,8 @@
 
 #include <inttypes.h>
 
-/* Requests that wait, over all decisions: so many are some seconds of a plain
- * policy, and half a minute of one that plans for all. */
+/* Requests that are looked at, over all decisions: so many are some seconds, or
+ * twice as long where they are planned for. */
 #define WORK UINT64_C(100000000)
 
 /* An instance, in the log and in the fork. */
@@ -47,8 +47,7 @@ typedef struct driving {
   pai__lookup by_id;
   pai__flat heap;
   uint64_t turns;
-  uint64_t work; /* of WORK */
-  uint64_t at;   /* the next line from outside, of this time */
+  uint64_t at; /* the next line from outside, of this time */
   pai_time line_time;
   bool more; /* there is one */
   pai_error **err;
@@ -451,7 +450,6 @@ static int answer(driving *d, const pai_decision *decision, pai_time now)
 static int decide(driving *d, pai_time now)
 {
   pai_decision decision = { .struct_size = sizeof(decision) };
-  pai_sched_view view = { .struct_size = sizeof(view) };
   pai_decision *list;
   bool again = true;
   int n = 1;
@@ -460,8 +458,6 @@ static int decide(driving *d, pai_time now)
     int rc = PAI_OK;
 
     again = false;
-    (void)pai_sched_view_sums(d->s, &view);
-    d->work += 1 + (uint64_t)view.waiting;
     n = pai_sched_decide(d->s, now, d->err);
     if (n <= 0)
       return n;
@@ -500,7 +496,7 @@ static int drive(driving *d, pai_time now)
   while (rc == PAI_OK && !d->st->other.begun) {
     pai_time t = next_time(d, now);
 
-    d->st->other.given_up = d->work > WORK;
+    d->st->other.given_up = d->s->effort > WORK;
     if (t == INT64_MAX || d->st->other.given_up)
       break;
     now = t > now ? t : now;

@@ -197,6 +197,7 @@ static void say_cause(const telling *t, const pai__cause *c)
   switch (c->lack) {
   case PAI_LACK_NOTHING: say(t, "nobody had considered it yet"); break;
   case PAI_LACK_RELEASE: say(t, "it was held"); break;
+  case PAI_LACK_STOPPED: say(t, "its virtual cluster was stopped"); break;
   case PAI_LACK_AFTER:
     say_behind(t, c, "it was to come after", "it was to come after others");
     break;

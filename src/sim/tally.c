@@ -10,10 +10,13 @@ void pai__tally_init(pai__tally *t, uint32_t most, uint64_t common)
   *t = (pai__tally){ .most = most, .bits = 64, .common = common };
 }
 
+enum { SLOT = sizeof(uint64_t) + sizeof(uint32_t) };
+
 void pai__tally_dispose(pai__tally *t, const pai_alloc *alloc)
 {
-  pai__free(alloc, t->slots, t->nslots * sizeof(*t->slots));
-  t->slots = NULL;
+  pai__free(alloc, t->keys, (size_t)t->nslots * SLOT);
+  t->keys = NULL;
+  t->counts = NULL;
   t->nslots = 0;
 }
 
@@ -30,47 +33,55 @@ static uint64_t leading(uint64_t value, uint32_t bits)
 }
 
 /* Where a key is, or is to be. */
-static pai__tally_slot *find(pai__tally_slot *slots, uint32_t nslots,
-                             uint64_t key)
+static uint32_t find(const pai__tally *t, uint64_t key)
 {
-  uint64_t h = key * UINT64_C(0x9e3779b97f4a7c15);
-  uint32_t i = (uint32_t)(h >> 32) & (nslots - 1);
+  uint64_t h = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+  uint32_t i = (uint32_t)(h * t->nslots >> 32);
 
-  while (slots[i].key != 0 && slots[i].key != key)
-    i = (i + 1) & (nslots - 1);
-  return &slots[i];
+  while (t->keys[i] != 0 && t->keys[i] != key)
+    i = i + 1 < t->nslots ? i + 1 : 0;
+  return i;
+}
+
+static void count(pai__tally *t, uint64_t value, uint32_t times)
+{
+  uint64_t key = leading(value, t->bits) + 1;
+  uint32_t i = find(t, key);
+
+  t->live += t->keys[i] == 0;
+  t->keys[i] = key;
+  t->counts[i] += times;
 }
 
 /* All anew, in so many slots, with so many bits of each. */
 static int refill(pai__tally *t, const pai_alloc *alloc, uint32_t nslots,
                   uint32_t bits)
 {
-  pai__tally_slot *slots = pai__zalloc(alloc, nslots * sizeof(*slots));
-  uint32_t live = 0;
+  pai__tally old = *t;
 
-  if (slots == NULL)
+  t->keys = pai__zalloc(alloc, (size_t)nslots * SLOT);
+  if (t->keys == NULL) {
+    *t = old;
     return PAI_ENOMEM;
-  for (uint32_t i = 0; i < t->nslots; i++) {
-    const pai__tally_slot *from = &t->slots[i];
-    pai__tally_slot *to;
-
-    if (from->key == 0)
-      continue;
-    to = find(slots, nslots, leading(from->key - 1, bits) + 1);
-    live += to->key == 0;
-    to->key = leading(from->key - 1, bits) + 1;
-    to->count += from->count;
   }
-  pai__tally_dispose(t, alloc);
-  t->slots = slots;
+  t->counts = (uint32_t *)(void *)(t->keys + nslots);
   t->nslots = nslots;
-  t->live = live;
   t->bits = bits;
+  t->live = 0;
+  for (uint32_t i = 0; i < old.nslots; i++)
+    if (old.keys[i] != 0)
+      count(t, old.keys[i] - 1, old.counts[i]);
+  pai__tally_dispose(&old, alloc);
   return PAI_OK;
 }
 
-/* Room for one value more: as many slots as are there, and half of them free;
- * or of each value fewer bits. */
+/* Of five slots one is free. */
+static bool is_full(const pai__tally *t)
+{
+  return t->live >= t->nslots / 5 * 4;
+}
+
+/* Room for one value more; or of each value fewer bits. */
 static int make_room(pai__tally *t, const pai_alloc *alloc)
 {
   int rc = PAI_OK;
@@ -82,29 +93,24 @@ static int make_room(pai__tally *t, const pai_alloc *alloc)
 
     rc = refill(t, alloc, t->nslots, bits);
   }
-  if (rc == PAI_OK && t->live >= t->nslots / 2)
-    rc = refill(t, alloc, t->nslots * 2, t->bits);
+  if (rc == PAI_OK && is_full(t))
+    rc = refill(t, alloc, t->nslots + t->nslots / 4 + 4, t->bits);
   return rc;
 }
 
 static int put(pai__tally *t, const pai_alloc *alloc, uint64_t value)
 {
-  pai__tally_slot *slot;
-
   if (t->nslots != 0) {
-    slot = find(t->slots, t->nslots, leading(value, t->bits) + 1);
-    if (slot->key != 0) {
-      slot->count++;
+    uint32_t i = find(t, leading(value, t->bits) + 1);
+
+    if (t->keys[i] != 0) {
+      t->counts[i]++;
       return PAI_OK;
     }
   }
-  if ((t->nslots == 0 || t->live >= t->nslots / 2 || t->live >= t->most) &&
-      make_room(t, alloc) < 0)
+  if ((is_full(t) || t->live >= t->most) && make_room(t, alloc) < 0)
     return PAI_ENOMEM;
-  slot = find(t->slots, t->nslots, leading(value, t->bits) + 1);
-  t->live += slot->key == 0;
-  slot->key = leading(value, t->bits) + 1;
-  slot->count++;
+  count(t, value, 1);
   return PAI_OK;
 }
 
@@ -126,28 +132,32 @@ int pai__tally_add(pai__tally *t, const pai_alloc *alloc, int64_t value)
 
 /* --- asking --------------------------------------------------------------- */
 
+typedef struct counted {
+  uint64_t key, count;
+} counted;
+
 static int by_key(const void *a, const void *b)
 {
-  const pai__tally_slot *x = a, *y = b;
+  const counted *x = a, *y = b;
 
   return x->key < y->key ? -1 : x->key > y->key;
 }
 
 /* All values, sorted; as many as *n.  NULL without memory. */
-static pai__tally_slot *sorted(const pai__tally *t, const pai_alloc *alloc,
-                               uint32_t *n)
+static counted *sorted(const pai__tally *t, const pai_alloc *alloc,
+                       uint32_t *n)
 {
-  pai__tally_slot *list =
+  counted *list =
     pai__zalloc(alloc, (t->live + 1) * sizeof(*list)); /* and the common one */
 
   *n = 0;
   if (list == NULL)
     return NULL;
   for (uint32_t i = 0; i < t->nslots; i++)
-    if (t->slots[i].key != 0)
-      list[(*n)++] = t->slots[i];
+    if (t->keys[i] != 0)
+      list[(*n)++] = (counted){ t->keys[i], t->counts[i] };
   if (t->ncommon != 0)
-    list[(*n)++] = (pai__tally_slot){ t->common + 1, t->ncommon };
+    list[(*n)++] = (counted){ t->common + 1, t->ncommon };
   qsort(list, *n, sizeof(*list), by_key);
   return list;
 }
@@ -163,7 +173,7 @@ static int64_t within(const pai__tally *t, uint64_t value)
 int pai__tally_at(const pai__tally *t, const pai_alloc *alloc,
                   const uint32_t *thousandths, size_t n, int64_t *values)
 {
-  pai__tally_slot *list;
+  counted *list;
   uint64_t below = 0;
   uint32_t count, i = 0;
 

@@ -3,20 +3,19 @@
  *
  * As long as there are not too many values, exactly; then of each value only
  * its leading bits count, ten of them at least: a part in 512.
+ *
+ * Open addressing in as few bytes as may be: there are two tallies of each
+ * user.
  */
 #ifndef PAI_SRC_SIM_TALLY_H
 #define PAI_SRC_SIM_TALLY_H
 
 #include "sim/scale.h"
 
-typedef struct pai__tally_slot {
-  uint64_t key; /* value + 1; 0: empty */
-  uint64_t count;
-} pai__tally_slot;
-
 typedef struct pai__tally {
-  pai__tally_slot *slots;
-  uint32_t nslots; /* 0 or a power of two */
+  uint64_t *keys;   /* value + 1; 0: empty */
+  uint32_t *counts; /* in the same block: how often; below 2^32 */
+  uint32_t nslots;
   uint32_t live;
   uint32_t most;            /* values, before bits go */
   uint32_t bits;            /* of each value that count; 64: all */

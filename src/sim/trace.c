@@ -61,6 +61,30 @@ static int check_options(pai_trace_options *o, const pai_trace_options *opts,
   return PAI_OK;
 }
 
+/* A log of a scheduler begins with a snapshot. */
+static int refuse_log(const char *text, size_t len, pai_error **err)
+{
+  static const char begins[] = "{\"snapshot\":";
+
+  if (len < sizeof(begins) || memcmp(text, begins, sizeof(begins) - 1) != 0)
+    return PAI_OK;
+  (void)pai__fail(err, PAI_EINVAL,
+                  "this is a scheduler's log, and no trace of jobs");
+  pai__error_help(err, "openpai sched replay decides it once more, openpai at "
+                       "and openpai sched story tell what is in it");
+  return PAI_EINVAL;
+}
+
+static int refuse_job(const char *text, size_t len, pai_error **err)
+{
+  if (!pai__looks_like_job(text, len))
+    return PAI_OK;
+  (void)pai__fail(err, PAI_EINVAL, "this is a job, and no trace of jobs");
+  pai__error_help(err, "openpai spec check reads it; each line of a trace "
+                       "tells when a job came and how long it took");
+  return PAI_EINVAL;
+}
+
 /* Reads so much that the form can be known. */
 static int find_form(pai_trace *t, pai_error **err)
 {
@@ -73,8 +97,14 @@ static int find_form(pai_trace *t, pai_error **err)
     return rc;
   if (s->end - s->at >= 3 && memcmp(s->buf + s->at, "\xef\xbb\xbf", 3) == 0)
     s->at += 3;
-  if (t->form == PAI_TRACE_AUTO)
+  rc = refuse_log(s->buf + s->at, s->end - s->at, err);
+  if (rc == PAI_OK && t->form == PAI_TRACE_AUTO)
     t->form = pai__trace_detect(s->buf + s->at, s->end - s->at);
+  if (rc == PAI_OK &&
+      (t->form == PAI_TRACE_AUTO || t->form == PAI_TRACE_JSONL))
+    rc = refuse_job(s->buf + s->at, s->end - s->at, err);
+  if (rc < 0)
+    return rc;
   if (t->form != PAI_TRACE_AUTO)
     return PAI_OK;
   if (s->end - s->at > 3 && memcmp(s->buf + s->at, "sn,", 3) == 0)
@@ -180,6 +210,10 @@ int pai_trace_next(pai_trace *t, pai_trace_record *record, pai_error **err)
     return 0;
   count(t, item);
   t->shown = item;
+  if (record->struct_size == sizeof(*record)) {
+    pai__item_view(item, record);
+    return 1;
+  }
   pai__item_view(item, &full);
   rc = PAI__FILL_VIEW(record, full, pai_trace_record, why);
   return rc < 0 ? pai__fail(err, rc, "pai_trace_record: bad struct_size") : 1;

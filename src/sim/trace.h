@@ -202,6 +202,8 @@ extern const pai__trace_form pai__trace_forms[PAI__TRACE_FORMS];
 
 /* As the first bytes look; 0: like none. */
 int pai__trace_detect(const char *text, size_t len);
+/* Is it no trace, but one job? */
+bool pai__looks_like_job(const char *text, size_t len);
 
 /* A trace without a source; owned by the caller. */
 int pai__trace_make(pai_trace **out, const pai_alloc *alloc, pai_error **err);

@@ -31,7 +31,8 @@ const pai__trace_form pai__trace_forms[PAI__TRACE_FORMS] = {
   [PAI_TRACE_GENERATED] = { .name = "generated" },
 };
 
-static bool has(const char *text, size_t len, const char *word)
+/* Where a word begins, or NULL. */
+static const char *find(const char *text, size_t len, const char *word)
 {
   size_t n = strlen(word);
 
@@ -39,13 +40,46 @@ static bool has(const char *text, size_t len, const char *word)
     const char *found = memchr(p, *word, len - n + 1);
 
     if (found == NULL)
-      return false;
+      return NULL;
     if (memcmp(found, word, n) == 0)
-      return true;
+      return found;
     len -= (size_t)(found + 1 - p);
     p = found + 1;
   }
-  return false;
+  return NULL;
+}
+
+static bool has(const char *text, size_t len, const char *word)
+{
+  return find(text, len, word) != NULL;
+}
+
+/* The first time that a word is there, is it a key? */
+static bool has_key(const char *text, size_t len, const char *word)
+{
+  const char *end = text + len, *at = find(text, len, word);
+
+  if (at == NULL)
+    return false;
+  at += strlen(word);
+  while (at < end && (*at == ' ' || *at == '\t'))
+    at++;
+  return at < end && *at == ':';
+}
+
+bool pai__looks_like_job(const char *text, size_t len)
+{
+  static const char yaml[] = "protocolVersion";
+
+  while (len != 0 && (*text == ' ' || *text == '\n' || *text == '\r')) {
+    text++;
+    len--;
+  }
+  if (len != 0 && *text == '{')
+    return has_key(text, len, "\"taskRoles\"");
+  return (len >= sizeof(yaml) && memcmp(text, yaml, sizeof(yaml) - 1) == 0) ||
+         has(text, len, "\nprotocolVersion:") ||
+         has(text, len, "\ntaskRoles:");
 }
 
 static size_t count_of(const char *text, size_t len, char c)

@@ -6,7 +6,9 @@
  */
 #include "spec/mask.h"
 
+#include "json/writer.h"
 #include "spec/secrets.h"
+#include "spec/spec.h"
 
 static void mask_nodes(pai__tree *t, const pai__secrets *secrets,
                        uint32_t mask, uint32_t len)
@@ -59,4 +61,78 @@ int pai__mask(pai__tree **out, const pai__tree *tree)
     *out = NULL;
   }
   return rc;
+}
+
+/* Where a range's blank end begins. */
+static uint32_t trim(const char *text, const pai__range *range)
+{
+  uint32_t end = range->end;
+
+  while (end > range->start && strchr(" \t\r\n", text[end - 1]) != NULL)
+    end--;
+  return end;
+}
+
+/* The names of secrets may be seen, and are needed by who knows them. */
+static void write_keys(pai__buf *out, const pai__tree *t, pai__node secrets)
+{
+  pai__tree_walk walk = pai__tree_iter(t, secrets);
+  const char *comma = "";
+  pai__json_writer w;
+  pai__node key;
+
+  pai__buf_char(out, '{');
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *name = pai__tree_str(t, key, &len);
+    pai__buf_str(out, comma);
+    pai__json_writer_init(&w, out, false);
+    pai__json_text(&w, name, len);
+    pai__buf_str(out, ": \"" PAI__MASK "\"");
+    comma = ", ";
+  }
+  pai__buf_char(out, '}');
+}
+
+static void write_masked(pai__buf *out, const pai__tree *t,
+                         const pai__secrets *secrets)
+{
+  pai__node all = pai__tree_get(t, 0, "secrets");
+  uint32_t at = 0;
+
+  for (size_t i = 0; i < secrets->len; i++) {
+    const pai__range *range = &secrets->list[i];
+
+    pai__buf_add(out, t->text + at, range->start - at);
+    if (range->start > 0 && t->text[range->start - 1] == ':')
+      pai__buf_char(out, ' ');
+    if (all != PAI__NO_NODE && range->node == pai__tree_real(t, all) &&
+        pai__tree_type(t, all) == PAI__MAPPING)
+      write_keys(out, t, all);
+    else
+      pai__buf_str(out, "\"" PAI__MASK "\"");
+    at = trim(t->text, range);
+  }
+  pai__buf_add(out, t->text + at, t->len - at);
+}
+
+bool pai__spec_masked_text(pai__buf *out, const pai_spec *spec)
+{
+  size_t before = out->len;
+  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
+  pai_spec *again;
+  int rc;
+
+  write_masked(out, spec->tree, &spec->secrets);
+  if (!pai__buf_ok(out))
+    return false;
+  if (spec->usual && spec->secrets.len == 0)
+    return true;
+  o.alloc = &spec->alloc;
+  rc = pai_spec_parse(&again, pai__buf_text(out) + before, out->len - before,
+                      &o, NULL);
+  pai_spec_unref(again);
+  if (rc < 0)
+    pai__buf_cut(out, before);
+  return rc == PAI_OK;
 }

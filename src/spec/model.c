@@ -197,7 +197,8 @@ static uint32_t read_retries(model *m)
   return value > INT32_MAX ? INT32_MAX : (uint32_t)value;
 }
 
-int pai__spec_make(pai_spec **out, pai__tree *tree, const pai_alloc *alloc)
+int pai__spec_make(pai_spec **out, pai__tree *tree, bool was_v1,
+                   const pai_alloc *alloc)
 {
   model m = { .tree = tree };
   pai_spec *spec = pai__zalloc(alloc, sizeof(*spec));
@@ -210,13 +211,15 @@ int pai__spec_make(pai_spec **out, pai__tree *tree, const pai_alloc *alloc)
   m.spec = spec;
   spec->alloc = *alloc;
   spec->tree = tree;
+  spec->was_v1 = was_v1;
   atomic_init(&spec->refs, 1);
   pai__arena_init(&spec->arena, &spec->alloc);
   spec->name = text_of(&m, get(&m, 0, "name"));
   spec->retry_count = read_retries(&m);
   read_roles(&m);
   if (m.failed || pai__secrets_find(&spec->secrets, tree) < 0 ||
-      pai__spec_scripts(spec) < 0 || pai__spec_notes(spec) < 0) {
+      pai__spec_scripts(spec) < 0 || pai__spec_missing(spec) < 0 ||
+      pai__spec_notes(spec) < 0) {
     pai_spec_unref(spec);
     return PAI_ENOMEM;
   }

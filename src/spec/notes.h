@@ -6,6 +6,9 @@
 
 /* render.c: the roles' scripts.  PAI_OK or PAI_ENOMEM. */
 int pai__spec_scripts(pai_spec *spec);
+/* missing.c: the secrets it lacks, when it has its scripts.  PAI_OK or
+ * PAI_ENOMEM. */
+int pai__spec_missing(pai_spec *spec);
 /* notes.c: what is not acted on.  PAI_OK or PAI_ENOMEM. */
 int pai__spec_notes(pai_spec *spec);
 

@@ -148,7 +148,7 @@ int pai_spec_masked(pai_spec **out, const pai_spec *spec, pai_error **err)
   PAI__CHECK_ARG_ERR(spec != NULL, err);
   rc = pai__mask(&masked, spec->tree);
   if (rc == PAI_OK)
-    rc = pai__spec_make(out, masked, &spec->alloc);
+    rc = pai__spec_make(out, masked, spec->was_v1, &spec->alloc);
   return rc < 0 ? pai__oom(err) : PAI_OK;
 }
 

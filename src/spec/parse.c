@@ -168,8 +168,10 @@ static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
     rc = look(r, &tree, o);
   pai_error_free(why);
   if (rc == PAI_OK && spec != NULL && r->errors == 0) {
-    rc = pai__spec_make(spec, tree, o->alloc);
+    rc = pai__spec_make(spec, tree, r->version == 1, o->alloc);
     tree = NULL;
+    if (rc == PAI_OK)
+      (*spec)->usual = !(*spec)->was_v1 && pai__spec_is_usual(o);
   }
   pai__tree_free(tree);
   return rc == PAI_ENOMEM ? pai__oom(err) : rc;

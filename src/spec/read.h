@@ -9,6 +9,9 @@
 int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
                       pai_error **err);
 
+/* Whether no options would read the same. */
+bool pai__spec_is_usual(const pai_spec_options *o);
+
 /* Does it begin like JSON, with a { or a comment of that? */
 bool pai__spec_braced(const char *text, size_t len);
 
@@ -25,6 +28,7 @@ void pai__check_limits(pai__findings *f, int version,
                        const pai_spec_options *o);
 
 /* model.c: a spec of a valid v2 tree, which it takes, also when it fails. */
-int pai__spec_make(pai_spec **out, pai__tree *tree, const pai_alloc *alloc);
+int pai__spec_make(pai_spec **out, pai__tree *tree, bool was_v1,
+                   const pai_alloc *alloc);
 
 #endif

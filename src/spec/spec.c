@@ -84,6 +84,14 @@ const char *pai_spec_unresolved(const pai_spec *spec, size_t i)
   return i < spec->nunresolved ? spec->unresolved[i] : NULL;
 }
 
+const char *pai_spec_missing_secret(const pai_spec *spec, size_t i,
+                                    int *masked)
+{
+  if (masked != NULL)
+    *masked = i < spec->nmissing && spec->missing[i].masked;
+  return i < spec->nmissing ? spec->missing[i].pointer : NULL;
+}
+
 const char *pai_spec_note(const pai_spec *spec, size_t i)
 {
   return i < spec->nnotes ? spec->notes[i] : NULL;

@@ -3,6 +3,7 @@
 #define PAI_SRC_SPEC_SPEC_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/secrets.h"
 
 #include <openpai/spec.h>
@@ -19,6 +20,11 @@ typedef struct pai__port {
   const char *label;
   uint32_t count;
 } pai__port;
+
+typedef struct pai__missing {
+  const char *pointer; /* of its place */
+  bool masked;         /* "******" stands there */
+} pai__missing;
 
 typedef struct pai__role {
   const char *name;
@@ -43,6 +49,8 @@ struct pai_spec {
   pai__tree *tree;      /* protocol v2, valid */
   pai__secrets secrets; /* of it */
   pai__arena arena;     /* everything below */
+  bool was_v1;          /* it was a job config v1, and was converted */
+  bool usual; /* whoever reads its text without options gets it again */
   const char *name;
   uint32_t retry_count;
   pai__role *roles;
@@ -52,7 +60,14 @@ struct pai_spec {
   size_t nnotes;
   const char **unresolved; /* names in templates that nothing stands for */
   size_t nunresolved;
+  pai__missing *missing; /* secrets that it needs and lacks */
+  size_t nmissing;
   const char *obstacle; /* why it is valid and yet cannot be run, or NULL */
 };
+
+/* mask.c: adds its text with "******" in the place of each secret, whose names
+ * stay, and all else as it was written.  False: nothing is added, for then it could not be read
+ * (an alias leads into a secret); or no memory, as `out` says. */
+bool pai__spec_masked_text(pai__buf *out, const pai_spec *spec);
 
 #endif

@@ -33,6 +33,17 @@ int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
   return PAI_OK;
 }
 
+bool pai__spec_is_usual(const pai_spec_options *o)
+{
+  pai_spec_options usual;
+
+  return pai__spec_options(&usual, NULL, NULL) == PAI_OK &&
+         o->max_bytes == usual.max_bytes && o->max_depth == usual.max_depth &&
+         o->max_roles == usual.max_roles && o->max_tasks == usual.max_tasks &&
+         o->max_aliases == usual.max_aliases && o->version == usual.version &&
+         o->hived == usual.hived;
+}
+
 static bool has(const pai__tree *t, const char *key)
 {
   return pai__tree_get(t, 0, key) != PAI__NO_NODE;
@@ -69,6 +80,24 @@ bool pai__spec_braced(const char *text, size_t len)
     else if (strchr(" \t\r\n\xef\xbb\xbf", text[i]) == NULL)
       return false;
   return false;
+}
+
+/* Whether what has braces may be JSON, of any kind that is read here: one
+ * without quotes around its first key is not, as most of YAML. */
+static bool may_be_json(const char *text, size_t len)
+{
+  const char *at = text, *end = text + len;
+
+  if (!pai__spec_braced(text, len))
+    return false;
+  while (*at != '{' && *at != '/')
+    at++;
+  if (*at == '/') /* a comment */
+    return true;
+  do
+    at++;
+  while (at < end && strchr(" \t\r\n", *at) != NULL);
+  return at == end || strchr("\"}/,", *at) != NULL;
 }
 
 static int parse_json(pai__tree **out, const char *text, size_t len,
@@ -166,7 +195,7 @@ int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
   if (o->version == 1) {
     rc = parse_v1(out, text, len, o, err);
   } else {
-    if (pai__spec_braced(text, len))
+    if (may_be_json(text, len))
       rc = parse_braces(out, text, len, o, &why);
     if (rc < 0 && rc != PAI_ENOMEM && why == NULL) {
       rc = parse_yaml(out, text, len, o, err);

@@ -33,12 +33,22 @@ extern const bench bench_sched[];
 extern const bench bench_hived[];
 extern const bench bench_sim[];
 extern const bench bench_replay[];
+extern const bench bench_store[];
+extern const bench bench_launch[];
+
+/* A result, as a line: print.c.  A limit is what a value should not exceed. */
+void bench_print(const bench *b, double ours, double base, bool json);
+void bench_print_limit(const char *name, double value, double limit,
+                       const char *unit, bool json);
 
 /* Programs of their own, with the words behind their names; exit codes. */
 int bench_hived_workload(int argc, char **argv);
 int bench_hived_generate(int argc, char **argv);
 int bench_sim_write(int argc, char **argv);
 int bench_sim_run(int argc, char **argv);
+int bench_store_commit(int argc, char **argv);
+int bench_launch_rate(int argc, char **argv);
+int bench_platform_rate(int argc, char **argv);
 
 /* libyaml's bare events of a pai__buf (yaml.c). */
 int bench_yaml_events(void *data);

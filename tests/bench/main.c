@@ -2,7 +2,9 @@
  * main.c - openpai-bench [--json] [--list] [NAME...]
  *
  * And programs of their own: hived-workload, hived-generate, see hived.c;
- * sim-write, sim-run, see sim.c.
+ * sim-write, sim-run, see sim.c; store-commit, see store.c; launch-rate, see
+ * launch.c; platform-rate, see platform.c; api-rate, see api_rate.c;
+ * client-rate, see client_rate.c.
  *
  * A NAME runs all benchmarks that begin with it.  Times are processor time;
  * of several rounds the median counts.  A missed goal is printed, not an
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROUNDS = 9, ROUND_NS = 20000000 };
 
@@ -23,7 +26,50 @@ static const bench *const groups[] = {
   bench_json,
 #endif
   bench_allocation, bench_hived, bench_sched,   bench_sim,
-  bench_allocation, bench_hived, bench_sched,   bench_replay,
+  bench_replay,     bench_store, bench_launch,
+};
+
+/* Another program beside this one: "openpai-bench-SUFFIX". */
+static int run_beside(const char *suffix, int argc, char **argv)
+{
+  char path[4096], *args[16] = { path };
+  ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+
+  for (int i = 0; i < argc && i < 14; i++)
+    args[i + 1] = argv[i];
+  if (n > 0) {
+    (void)snprintf(path + n, 16, "-%s", suffix);
+    (void)execv(path, args);
+  }
+  perror(path);
+  return 1;
+}
+
+/* It has a server in it. */
+static int run_api(int argc, char **argv)
+{
+  return run_beside("api", argc, argv);
+}
+
+/* And this one a second libcurl loop. */
+static int run_client(int argc, char **argv)
+{
+  return run_beside("client", argc, argv);
+}
+
+static const struct {
+  const char *name;
+  int (*run)(int argc, char **argv);
+} programs[] = {
+  { "api-rate", run_api },
+  { "client-rate", run_client },
+  { "hived-workload", bench_hived_workload },
+  { "hived-generate", bench_hived_generate },
+  { "launch-rate", bench_launch_rate },
+  { "platform-rate", bench_platform_rate },
+  { "sim-write", bench_sim_write },
+  { "sim-run", bench_sim_run },
+  { "store-commit", bench_store_commit },
 };
 
 typedef int (*work)(void *data);
@@ -107,24 +153,6 @@ static int run_rounds(const bench *b, void *data, double *ours, double *base)
   return 0;
 }
 
-static void print(const bench *b, double ours, double base, bool json)
-{
-  double ratio = base / ours;
-
-  if (json)
-    printf("{\"name\":\"%s\",\"ours_ns\":%.1f,\"baseline_ns\":%.1f,"
-           "\"ratio\":%.3f,\"goal\":%.2f,\"unit\":\"%s\"}\n",
-           b->name, ours, base, ratio, b->goal, b->unit);
-  else if (b->baseline == NULL)
-    printf("%-16s %14.0f ns a %s\n", b->name, ours, b->unit);
-  else
-    printf("%-16s %14.0f ns a %-5s baseline %14.0f ns   ratio %6.2f   "
-           "goal %5.2f%s\n",
-           b->name, ours, b->unit, base, ratio, b->goal,
-           ratio < b->goal ? "   missed" : "");
-  fflush(stdout);
-}
-
 static void run(const bench *b, bool json)
 {
   void *data = b->setup();
@@ -133,7 +161,7 @@ static void run(const bench *b, bool json)
   if (data == NULL || run_rounds(b, data, &ours, &base) < 0)
     fprintf(stderr, "openpai-bench: %s failed\n", b->name);
   else
-    print(b, ours, base, json);
+    bench_print(b, ours, base, json);
   if (data != NULL)
     b->teardown(data);
 }
@@ -153,14 +181,9 @@ int main(int argc, char **argv)
   bool json = false, list = false;
   int at = 1, found = 0;
 
-  if (argc > 1 && strcmp(argv[1], "hived-workload") == 0)
-    return bench_hived_workload(argc - 2, argv + 2);
-  if (argc > 1 && strcmp(argv[1], "hived-generate") == 0)
-    return bench_hived_generate(argc - 2, argv + 2);
-  if (argc > 1 && strcmp(argv[1], "sim-write") == 0)
-    return bench_sim_write(argc - 2, argv + 2);
-  if (argc > 1 && strcmp(argv[1], "sim-run") == 0)
-    return bench_sim_run(argc - 2, argv + 2);
+  for (size_t i = 0; argc > 1 && i < PAI__LEN(programs); i++)
+    if (strcmp(argv[1], programs[i].name) == 0)
+      return programs[i].run(argc - 2, argv + 2);
   for (; at < argc && argv[at][0] == '-'; at++) {
     if (strcmp(argv[at], "--json") == 0)
       json = true;

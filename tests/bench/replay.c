@@ -22,6 +22,7 @@ typedef struct month {
     uint64_t id;
   } heap[RUNNING];
   size_t n;
+  int longer; /* jobs take so many tenths of what the cluster is used to */
 } month;
 
 static int collect(void *user_data, const char *bytes, size_t len)
@@ -57,11 +58,12 @@ static void pop(month *m)
   m->heap[i].id = id;
 }
 
-/* Most are short and few are long: 12 hours in the mean. */
+/* Most are short and few are long: 7 hours in the mean. */
 static pai_time any_duration(month *m)
 {
-  pai_time most = (SECOND * 500) << pai__prng_below(&m->random, 10);
+  pai_time most = (SECOND * 50) << pai__prng_below(&m->random, 10);
 
+  most *= m->longer;
   return SECOND + (pai_time)pai__prng_below(&m->random, (uint64_t)most);
 }
 
@@ -142,7 +144,7 @@ static void close_month(void *data)
   free(m);
 }
 
-static void *open_month(void)
+static void *open_any(int longer)
 {
   pai_sched_log_options o = { .struct_size = sizeof(o), .snapshots = 1 };
   pai_cluster *cluster = NULL;
@@ -153,6 +155,7 @@ static void *open_month(void)
   if (m == NULL)
     return NULL;
   m->random = (pai__prng){ 5 };
+  m->longer = longer;
   pai__buf_init(&m->log, &pai__libc_alloc);
   rc = pai_cluster_synthetic(
     &cluster, "nodes:1000 gpu:8 cpus:64 mem:512G racks:50", NULL, NULL);
@@ -170,6 +173,18 @@ static void *open_month(void)
     return m;
   close_month(m);
   return NULL;
+}
+
+/* Hardly anybody waits. */
+static void *open_month(void)
+{
+  return open_any(10);
+}
+
+/* More comes than can be done: 10,000 wait in the mean, 20,000 in the end. */
+static void *open_crowded(void)
+{
+  return open_any(27);
 }
 
 static ptrdiff_t read_month(void *user_data, uint64_t offset, char *buffer,
@@ -213,5 +228,9 @@ const bench bench_replay[] = {
   { "replay-at",
     "any second of a month of 100,000 jobs, against reading the log once",
     "look", 20, open_month, close_month, any_second, read_once },
+  { "replay-at-crowded",
+    "any second of such a month in which 10,000 jobs wait, against reading "
+    "the log once",
+    "look", 20, open_crowded, close_month, any_second, read_once },
   { NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL },
 };

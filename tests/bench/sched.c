@@ -10,6 +10,8 @@
 
 #define HOUR INT64_C(3600000000)
 
+enum { PLACED = 1024 };
+
 typedef struct yard {
   pai_cluster *cluster;
   pai_sched *s;
@@ -17,6 +19,8 @@ typedef struct yard {
   uint64_t ids;
   pai_time now;
   uint64_t first; /* of those that run */
+  uint64_t running[PLACED];
+  uint32_t oldest, nrunning;
 } yard;
 
 static yard one, other;
@@ -98,6 +102,94 @@ static void *setup_backfill(void)
 }
 
 /* An hour's work is planned anew each time. */
+/* --- backfill, easily ----------------------------------------------------- */
+
+/* Nobody is ever released, and so each has to be looked at. */
+static int hold_one(yard *y)
+{
+  pai_want want = { .struct_size = sizeof(want), .tasks = 1, .gpus = 1 };
+  pai_request q = { .struct_size = sizeof(q),
+                    .id = ++y->ids,
+                    .wants = &want,
+                    .nwants = 1,
+                    .held = 1 };
+  pai_sched_event e = { .struct_size = sizeof(e),
+                        .kind = PAI_SCHED_SUBMIT,
+                        .time = y->now,
+                        .request = &q };
+
+  return pai_sched_send(y->s, &e, NULL);
+}
+
+/* Who has started is remembered. */
+static int decide_easy(yard *y)
+{
+  pai_decision d = { .struct_size = sizeof(d) };
+  int n = pai_sched_decide(y->s, y->now, NULL);
+
+  for (int i = 0; i < n; i++) {
+    if (pai_sched_decision(y->s, (size_t)i, &d) < 0 || y->nrunning == PLACED)
+      return PAI_ELIMIT;
+    y->running[(y->oldest + y->nrunning++) % PLACED] = d.id;
+  }
+  return n;
+}
+
+static int fill_easy(yard *y, bool held)
+{
+  int rc =
+    open_yard(y, "nodes:64 gpu:8 cpus:64 mem:512G", "backfill", NULL, 0);
+
+  if (rc >= 0 && held)
+    rc = hold_one(y);
+  for (int i = 0; i < 2 * QUEUE && rc >= 0; i++)
+    rc = submit(y, 1u << pai__prng_below(&y->random, 4), any_duration(y));
+  return rc >= 0 ? decide_easy(y) : rc;
+}
+
+static void *setup_easy(void)
+{
+  return fill_easy(&one, false) >= 0 && fill_easy(&other, true) >= 0 ? &one
+                                                                     : NULL;
+}
+
+static void close_easy(void *data)
+{
+  (void)data;
+  close_yard(&one);
+  close_yard(&other);
+}
+
+/* The one that has run for longest has ended, another comes. */
+static int turn_easy(yard *y)
+{
+  int rc = PAI_OK;
+
+  y->now += HOUR / 60;
+  if (y->nrunning != 0) {
+    rc = tell(y, PAI_SCHED_FINISHED, y->running[y->oldest]);
+    y->oldest = (y->oldest + 1) % PLACED;
+    y->nrunning--;
+  }
+  if (rc >= 0)
+    rc = submit(y, 1u << pai__prng_below(&y->random, 4), any_duration(y));
+  return rc >= 0 ? decide_easy(y) : rc;
+}
+
+static int easy(void *data)
+{
+  (void)data;
+  return turn_easy(&one);
+}
+
+static int easy_by_each(void *data)
+{
+  (void)data;
+  return turn_easy(&other);
+}
+
+/* --- planning ------------------------------------------------------------- */
+
 static int backfill(void *data)
 {
   yard *y = data;
@@ -253,6 +345,9 @@ const bench bench_sched[] = {
     "state", 0.5, setup_fork, close_yard, save_and_load, build_it },
   { "sched-backfill", "10,000 jobs on 512 busy GPUs planned, conservatively",
     "plan", 0, setup_backfill, close_yard, backfill, NULL },
+  { "sched-easy",
+    "backfill where 20,000 wait, against looking at each of them", "job", 8,
+    setup_easy, close_easy, easy, easy_by_each },
   { "sched-fork", "10,000 jobs on 1,000 nodes, against building by events",
     "fork", 20, setup_fork, close_yard, fork_it, build_it },
   { "sched-fifo", "a job ends, one comes and starts: 3 events, a decision",

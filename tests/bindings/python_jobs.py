@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import time
 import unittest
 
 import openpai
@@ -21,7 +22,7 @@ def text(*commands, name="t", instances=1, cpus=1):
             {"name": "none", "type": "dockerimage", "uri": "none"}],
         "taskRoles": {"main": {
             "instances": instances, "dockerImage": "none",
-            "resourcePerInstance": {"cpu": cpus, "memoryMB": 1, "gpu": 0},
+            "resourcePerInstance": {"cpu": cpus, "memoryMB": 64, "gpu": 0},
             "commands": list(commands)}}}, ensure_ascii=False)
 
 
@@ -29,19 +30,33 @@ def job(*commands, **more):
     return openpai.Job.parse(text(*commands, **more))
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+# Says a number and sleeps so many seconds, longer than any test.  Process ids
+# are a sandbox's own; this is to be seen from outside.
+NUMBER = "n=$((RANDOM * 32768 + RANDOM + 100000)); echo $n"
+SLEEP = (NUMBER, "exec sleep $n")
 
 
-# Says its process id, then sleeps longer than any test.
-SLEEP = ("echo $$", "exec sleep 1000")
+def is_alive(number):
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes() == b"sleep\0%d\0" % number:
+                return True
+        except OSError:
+            pass  # it has ended meanwhile
+    return False
+
+
+def until_alive(number):
+    """A shell that has said its number may not yet have become `sleep`."""
+    end = time.monotonic() + 60
+    while not is_alive(number):
+        if time.monotonic() > end:
+            raise AssertionError("no sleep %d" % number)
+        time.sleep(0.01)
+
 
 # The same for a shell that has traps; tasks run with `set -e`.
-STAY = "while :; do sleep 1000 & wait || :; done"
+STAY = "while :; do sleep ${n:-1000} & wait || :; done"
 
 
 def main():

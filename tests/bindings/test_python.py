@@ -29,7 +29,7 @@ class Jobs(unittest.TestCase):
     def test_properties(self):
         j = job("echo one", "echo two", instances=3)
         self.assertEqual(j.roles, (openpai.Role(
-            name="main", instances=3, cpus=1, memory_mb=1, gpus=0,
+            name="main", instances=3, cpus=1, memory_mb=64, gpus=0,
             script="echo one\necho two", min_failed=1, min_succeeded=3,
             task_retry_count=0, shm_mb=512, infiniband=False, image="none",
             ports={"ssh": 1, "http": 1}, prerequisites=()),))
@@ -134,11 +134,14 @@ class Errors(unittest.TestCase):
             -11: RuntimeError, -12: RuntimeError, -13: Exception,
             -999: Exception}
         cause = _errors.make(-8, "PAI_EIO", "below", "below", None, None,
-                             None, None, False, None, None, None, None)
+                             None, None, False, None, None, None, None,
+                             404, "NoJobError")
+        self.assertEqual((cause.http_status, cause.api_code),
+                         (404, "NoJobError"))
         for code, base in bases.items():
             error = _errors.make(code, "PAI_E", "line 1: m\nhelp: h", "m",
                                  "h", 1, 2, "/p", True, cause,
-                                 (False, 2, []), "job.yaml", 2)
+                                 (False, 2, []), "job.yaml", 2, None, None)
             with self.subTest(code), self.assertRaises(base) as caught:
                 raise error
             for same in caught.exception, pickle.loads(pickle.dumps(error)):
@@ -290,7 +293,7 @@ class Types(unittest.TestCase):
                 cls = getattr(facade, node.name)
                 self.assertEqual(
                     {name for name, value in vars(cls).items()
-                     if name[0] != "_" and name != "thisown"},
+                     if name[0] != "_" and name not in ("this", "thisown")},
                     {method.name for method in node.body})
 
 

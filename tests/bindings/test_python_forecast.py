@@ -39,7 +39,7 @@ class Forecasts(unittest.TestCase):
         self.assertEqual(s.when(2, runs=10), forecast.when(2))
         self.assertIn("request 2", str(forecast))
         self.assertEqual(json.loads(forecast.to_json())["runs"], 10)
-        self.assertIn("<td", forecast._repr_html_())
+        self.assertIn("request 2", forecast._repr_html_())
         never = s.when(3, horizon=120 * SECOND)
         self.assertEqual((never.p50, never.started), (None, 0))
         for wrong in (lambda: forecast.when(1), lambda: s.when(9)):

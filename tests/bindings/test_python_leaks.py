@@ -135,11 +135,43 @@ class Leaks(Checked):
 
     def test_platforms(self):
         def work():
-            with openpai.Platform(root=ROOT, on_event=print):
+            with openpai.Platform(durable=False, root=ROOT, on_event=print):
                 pass
         work()
         before = len(os.listdir("/proc/self/fd"))
         self.check(work, 1000)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_handles(self):
+        root = ROOT / "durable"
+        with openpai.Platform(root=root) as platform:
+            handle = platform.submit(job("echo some lines; echo more"))
+            handle.wait()
+
+            def work():
+                handle.state, handle.code, handle.dir
+                platform.job(handle.name)
+                handle.show(), handle.why(), handle.events(), handle.config()
+                platform.jobs(state="succeeded"), platform.status
+                list(handle.logs())
+                for call in (lambda: handle.show(3),
+                             lambda: platform.job("nobody"),
+                             lambda: handle.logs("nobody/0")):
+                    try:
+                        call()
+                    except LookupError:
+                        pass
+            self.check(work, 1000)
+
+    def test_durable_platforms(self):
+        root = ROOT / "again"
+
+        def work():
+            with openpai.Platform(root=root):
+                pass
+        work()
+        before = len(os.listdir("/proc/self/fd"))
+        self.check(work, 100)
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
     def test_callback_is_dropped(self):
@@ -161,7 +193,7 @@ class Leaks(Checked):
     def test_cycle_is_broken(self):
         class Owner:
             def __init__(self):
-                self.platform = openpai.Platform(root=ROOT,
+                self.platform = openpai.Platform(durable=False, root=ROOT,
                                                  on_event=self.on_event)
 
             def on_event(self, event):

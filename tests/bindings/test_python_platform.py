@@ -13,7 +13,8 @@ import threading
 import unittest
 
 import openpai
-from python_jobs import ROOT, SLEEP, STAY, is_alive, job, main, text
+from python_jobs import (
+    NUMBER, ROOT, SLEEP, STAY, is_alive, job, main, text, until_alive)
 
 
 class Signals(unittest.TestCase):
@@ -28,27 +29,33 @@ class Signals(unittest.TestCase):
             "import signal, sys, openpai\n"
             # A shell may have started the tests with this signal ignored.
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            "def show(event):\n"  # other events have a text, too: a reason
+            "    if event.type == 'output':\n"
+            "        print(event.text, end='', flush=True)\n"
             "job = openpai.Job.parse(%r)\n%s" % (
                 text(*commands or SLEEP), textwrap.dedent(body)))
         child = subprocess.Popen(
             [sys.executable, "-c", script, str(ROOT)], text=True,
             stdout=subprocess.PIPE)
         with child:
-            task = int(child.stdout.readline())
-            self.assertTrue(is_alive(task))
-            child.send_signal(signal.SIGINT)
-            if again_at:
-                self.assertEqual(child.stdout.readline(), again_at)
+            try:
+                task = int(child.stdout.readline())
+                until_alive(task)
                 child.send_signal(signal.SIGINT)
-            rest = child.stdout.read()
+                if again_at:
+                    self.assertEqual(child.stdout.readline(), again_at)
+                    child.send_signal(signal.SIGINT)
+                rest = child.stdout.read()
+            except BaseException:
+                child.kill()  # nobody interrupts it: it would be waited for
+                raise
         self.assertFalse(is_alive(task))
         return rest, child.returncode
 
     def test_run(self):
         rest, code = self.interrupt("""
             try:
-                openpai.run(job, root=sys.argv[1], on_event=lambda event:
-                            print(event.text, end="", flush=True))
+                openpai.run(job, root=sys.argv[1], on_event=show)
             except KeyboardInterrupt:
                 print("interrupted")
             """)
@@ -57,11 +64,11 @@ class Signals(unittest.TestCase):
     def test_wait(self):
         rest, code = self.interrupt("""
             def on_event(event):
-                print(event.text, end="", flush=True)
+                show(event)
                 if event.type == "job" and event.code is not None:
                     print(event.state)
 
-            with openpai.Platform(root=sys.argv[1],
+            with openpai.Platform(durable=False, root=sys.argv[1],
                                   on_event=on_event) as platform:
                 job_id = platform.submit(job)
                 try:
@@ -76,13 +83,12 @@ class Signals(unittest.TestCase):
     def test_twice(self):
         rest, code = self.interrupt("""
             try:
-                with openpai.Platform(
-                        root=sys.argv[1], on_event=lambda event:
-                        print(event.text, end="", flush=True)) as platform:
+                with openpai.Platform(durable=False, root=sys.argv[1],
+                                      on_event=show) as platform:
                     platform.wait(platform.submit(job))
             except KeyboardInterrupt:
                 print("killed")
-            """, "trap 'echo no, thanks' TERM", "echo $$",
+            """, "trap 'echo no, thanks' TERM", NUMBER,
             STAY, again_at="no, thanks\n")
         self.assertEqual((rest, code), ("killed\n", 0))
 
@@ -118,7 +124,8 @@ class Signals(unittest.TestCase):
 class Platforms(unittest.TestCase):
     def test_life(self):
         seen = []
-        with openpai.Platform(root=ROOT, on_event=seen.append) as platform:
+        with openpai.Platform(durable=False, root=ROOT,
+                              on_event=seen.append) as platform:
             one = platform.submit(job("exit 3"))
             two = platform.submit(job(*SLEEP))
             self.assertNotEqual(one, two)
@@ -148,7 +155,7 @@ class Platforms(unittest.TestCase):
                      [one] if call in (platform.state, platform.wait) else [])
 
     def test_forgotten(self):
-        with openpai.Platform(root=ROOT) as platform:
+        with openpai.Platform(durable=False, root=ROOT) as platform:
             job_id = platform.submit(job("true"))
             platform.wait(job_id)
             folder = platform.dir(job_id)
@@ -165,14 +172,16 @@ class Platforms(unittest.TestCase):
             if event.type == "job" and event.code is not None:
                 platform.forget(event.job)
 
-        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+        with openpai.Platform(durable=False, root=ROOT,
+                              on_event=on_event) as platform:
             self.assertEqual(platform.wait(platform.submit(job("exit 4"))),
                              ("failed", 4))
 
     def test_leaving_stops(self):
         seen = []
         with self.assertRaises(ZeroDivisionError):
-            with openpai.Platform(root=ROOT, on_event=seen.append) as p:
+            with openpai.Platform(durable=False, root=ROOT,
+                                  on_event=seen.append) as p:
                 p.submit(job(*SLEEP))
                 while not any(e.type == "output" for e in seen):
                     p.dispatch()
@@ -187,7 +196,8 @@ class Platforms(unittest.TestCase):
             if event.type == "output" and event.job == first:
                 raise KeyError(event.job)
 
-        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+        with openpai.Platform(durable=False, root=ROOT,
+                              on_event=on_event) as platform:
             first = platform.submit(job(*SLEEP))
             second = platform.submit(job(*SLEEP))
             with self.assertRaises(KeyError) as caught:
@@ -203,7 +213,7 @@ class Platforms(unittest.TestCase):
             if event.state == "stopped":
                 raise KeyError("stopped")
 
-        platform = openpai.Platform(root=ROOT, on_event=on_event)
+        platform = openpai.Platform(durable=False, root=ROOT, on_event=on_event)
         platform.submit(job(*SLEEP))
         platform.dispatch()
         with self.assertRaises(KeyError):
@@ -217,7 +227,8 @@ class Platforms(unittest.TestCase):
             if event.type == "job" and event.code == 0 and len(ids) < 20:
                 ids.append(platform.submit(job("true")))
 
-        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+        with openpai.Platform(durable=False, root=ROOT,
+                              on_event=on_event) as platform:
             ids.append(platform.submit(job("true")))
             for job_id in ids:
                 self.assertTrue(platform.wait(job_id).succeeded)
@@ -232,7 +243,8 @@ class Platforms(unittest.TestCase):
                 with self.assertRaises(openpai.BusyError):
                     platform.submit(job("true"))
 
-        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+        with openpai.Platform(durable=False, root=ROOT,
+                              on_event=on_event) as platform:
             platform.submit(job("trap 'echo bye; exit 0' TERM; echo ready",
                                 STAY))
             while "ready\n" not in seen:
@@ -251,7 +263,8 @@ class Platforms(unittest.TestCase):
                 except openpai.BusyError as error:
                     errors.append(str(error))
 
-        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+        with openpai.Platform(durable=False, root=ROOT,
+                              on_event=on_event) as platform:
             platform.wait(platform.submit(job("true")))
         self.assertGreaterEqual(len(errors), 3)
         self.assertIn("callback", errors[0])
@@ -273,7 +286,8 @@ class Platforms(unittest.TestCase):
                 except openpai.BusyError as error:
                     errors.append(str(error))
 
-        with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+        with openpai.Platform(durable=False, root=ROOT,
+                              on_event=on_event) as platform:
             job_id = platform.submit(job("echo x"))
             self.assertTrue(platform.wait(job_id).succeeded)
         self.assertEqual(len(errors), 4)
@@ -300,7 +314,8 @@ class Platforms(unittest.TestCase):
                 timer = (loop.call_later(wait / 1000, turn) if wait >= 0
                          else loop.call_soon(lambda: None))
 
-            with openpai.Platform(root=ROOT, on_event=on_event) as platform:
+            with openpai.Platform(durable=False, root=ROOT,
+                              on_event=on_event) as platform:
                 platform.submit(job("sleep 0.1; exit 8"))
                 platform.submit(job("exit 9"))
                 timer = loop.call_soon(lambda: None)
@@ -315,7 +330,7 @@ class Platforms(unittest.TestCase):
 
     def test_root_of_any_bytes(self):
         root = os.fsencode(ROOT) + b"/odd-\xff-\xc3\xa4"
-        with openpai.Platform(root=root) as platform:
+        with openpai.Platform(durable=False, root=root) as platform:
             job_id = platform.submit(job("true"))
             folder = platform.dir(job_id)
             self.assertTrue(os.fsencode(folder).startswith(root))
@@ -324,7 +339,7 @@ class Platforms(unittest.TestCase):
 
     def test_unclosed(self):
         seen = []
-        platform = openpai.Platform(root=ROOT, on_event=seen.append)
+        platform = openpai.Platform(durable=False, root=ROOT, on_event=seen.append)
         platform.submit(job(*SLEEP))
         while not any(e.type == "output" for e in seen):
             platform.dispatch()

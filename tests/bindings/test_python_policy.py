@@ -336,5 +336,41 @@ class Policies(unittest.TestCase):
         self.assertEqual(s.sums.shadow_failed, 3)
 
 
+class Named(unittest.TestCase):
+    def test_function(self):
+        @openpai.policy
+        def newest(host):
+            """Who came last is first."""
+            for id in sorted(host.waiting(), reverse=True):
+                host.start(id)
+
+        self.assertEqual(newest.__doc__, "Who came last is first.")
+        scheduler = openpai.Scheduler(
+            openpai.Cluster.synthetic("nodes:1 gpu:8"), "newest")
+        for id in (1, 2):
+            scheduler.submit(id, gpus=8)
+        self.assertEqual([d.id for d in scheduler.decide()], [2])
+        again = openpai.Scheduler.load(scheduler.save(), "newest")
+        self.assertEqual(again.sums.policy, "newest")
+
+    def test_class(self):
+        @openpai.policy(name="mine", lends=True)
+        class Mine:
+            def decide(self, host):
+                pass
+
+        self.assertEqual((Mine.name, Mine.lends), ("mine", True))
+        openpai.policy(Mine)  # once more
+        report = openpai.simulate(
+            openpai.Cluster.synthetic("nodes:1 gpu:8"),
+            openpai.Trace.generate(3, seed=1, gpus=8), "mine")
+        self.assertEqual((report.policy, report.started), ("mine", 0))
+        for wrong in (3, type("Lacks", (), {})):
+            with self.assertRaises(TypeError):
+                openpai.policy(wrong)
+        with self.assertRaises(ValueError):
+            openpai.policy(name="fifo")(Mine)
+
+
 if __name__ == "__main__":
     main()

@@ -8,7 +8,9 @@ import json
 import os
 import signal
 import threading
+import sys
 import unittest
+import unittest.mock
 
 import openpai
 from python_jobs import ROOT, main
@@ -160,7 +162,19 @@ class Simulations(unittest.TestCase):
         self.assertEqual(read.to_json(), fifo.to_json())
         self.assertIn("fifo", str(fifo))
         self.assertIn("</html>", fifo.to_html())
-        self.assertTrue(fifo._repr_html_().startswith("<iframe"))
+        shown = fifo._repr_mimebundle_()
+        try:
+            import matplotlib
+        except ImportError:
+            matplotlib = None
+        if matplotlib:
+            self.assertTrue(shown["image/png"].startswith("iVBOR"))
+            self.assertEqual(len(fifo.plot().axes), 3)
+        with unittest.mock.patch.dict(sys.modules, {"matplotlib": None,
+                                                    "matplotlib.figure": None}):
+            shown = fifo._repr_mimebundle_()
+        self.assertTrue(shown["text/html"].startswith("<iframe"))
+        self.assertEqual(shown["text/plain"], str(fifo))
         with self.assertRaises(AttributeError):
             fifo.jobs = 5
         both = openpai.compare([fifo, other])
@@ -199,7 +213,7 @@ class Simulations(unittest.TestCase):
             openpai.simulate(small(1), openpai.Trace.of(
                 [{"time": 0, "gpus": 1, "vc": "no", "duration": 1}]),
                 strict=True)
-        self.assertEqual(str(caught.exception), "line 1: line 1 of the trace: "
+        self.assertEqual(str(caught.exception), "line 1: "
                          "there is no virtual cluster 'no'")
         with self.assertRaises(openpai.NotFoundError):
             openpai.simulate(machines, trace, "no")

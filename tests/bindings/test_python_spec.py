@@ -222,6 +222,8 @@ class Writing(unittest.TestCase):
             self.assertNotIn("hunter2", j.masked().to_yaml(secrets=True))
         self.assertEqual(j.masked().roles, j.roles)
         self.assertEqual(j.unresolved, ("$parameters.no",))
+        self.assertEqual(j.missing_secrets, ())
+        self.assertEqual(j.masked().missing_secrets, ("/secrets/key",))
         self.assertEqual(j.roles[0].script,
                          "echo <% $secrets.key %> 0.1 <% $parameters.no %>")
 

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import answers
+
 OPENPAI = os.path.abspath(sys.argv[1])
 
 JOB = """\
@@ -20,7 +22,7 @@ taskRoles:
   a:
     instances: {instances}
     dockerImage: x
-    resourcePerInstance: {{cpu: {cpu}, memoryMB: 1, gpu: 0}}
+    resourcePerInstance: {{cpu: {cpu}, memoryMB: 200, gpu: 0}}
     commands:
       - {command}
 """
@@ -31,7 +33,17 @@ class ProgramTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        # Programs run in this folder: under /tmp a task sees no other.
         self.env = dict(os.environ, XDG_STATE_HOME=str(self.folder / "state"))
+        for name in ("OPENPAI_ROOT", "OPENPAI_CLUSTER", "OPENPAI_TOKEN"):
+            self.env.pop(name, None)
+        self.addCleanup(self.end_platforms)
+
+    def end_platforms(self):
+        """Ends those that tests have started, with their tasks."""
+        for lock in self.folder.rglob("lock"):
+            self.run_cli("down", "--kill", "--quiet", "--root",
+                         str(lock.parent))
 
     def job(self, command, instances=1, cpu=1):
         path = self.folder / "job.yaml"
@@ -58,20 +70,28 @@ class ProgramTest(unittest.TestCase):
 
     def run_cli(self, *args, **kwargs):
         """An openpai that has ended, with what it wrote."""
-        kwargs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                  **kwargs}
-        return subprocess.run([OPENPAI, *args], env=self.env, text=True,
-                              timeout=60, **kwargs)
+        kwargs = {"cwd": self.folder, "stdout": subprocess.PIPE,
+                  "stderr": subprocess.PIPE, "text": True, **kwargs}
+        return subprocess.run([OPENPAI, *args], env=self.env, timeout=60,
+                              **kwargs)
 
     def start(self, *args, **kwargs):
         """A running openpai whose stdout is a pipe."""
-        kwargs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                  **kwargs}
+        kwargs = {"cwd": self.folder, "stdout": subprocess.PIPE,
+                  "stderr": subprocess.PIPE, **kwargs}
         process = subprocess.Popen([OPENPAI, *args], env=self.env, text=True,
                                    **kwargs)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
+
+    document = None  # of the API, when a server was asked
+
+    def described(self, method, path, status, kind, text):
+        """An answer is as the document of the API says."""
+        if self.document is None:
+            self.document = answers.Document.at(self.root / "socket")
+        self.document.check(method, path, status, kind or "", text)
 
     def on_terminal(self, *args, code=0):
         """What an openpai has shown that ends with `code`."""
@@ -88,6 +108,31 @@ class ProgramTest(unittest.TestCase):
         status = os.waitpid(pid, 0)[1]
         self.assertEqual(os.waitstatus_to_exitcode(status), code)
         return shown.decode()
+
+
+class RootTest(ProgramTest):
+    """Whose platform has a root of its own."""
+    runtime = "process"  # of tasks; None: as it is without being said
+
+    def setUp(self):
+        super().setUp()
+        self.root = self.folder / "root"
+        self.env["OPENPAI_ROOT"] = str(self.root)
+        self.env.pop("OPENPAI_RUNTIME", None)
+        if self.runtime is not None:
+            self.env["OPENPAI_RUNTIME"] = self.runtime
+
+    def ok(self, *args, **kwargs):
+        """What an openpai that succeeds has printed."""
+        done = self.run_cli(*args, **kwargs)
+        self.assertEqual(done.returncode, 0, (args, done.stdout, done.stderr))
+        return done.stdout
+
+    def until_up(self, name="test"):
+        """Until a job has printed that."""
+        process = self.start("logs", "-f", name)
+        self.assertEqual(process.stdout.readline().strip(), "up")
+        process.kill()
 
 
 def main():

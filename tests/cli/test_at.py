@@ -148,6 +148,8 @@ class AtTest(program.ProgramTest):
                       ["--what", "end", "queue"]):
             self.at(*words, code=2)
         self.assertIn("did you mean nodes?", self.at("end", "nods", code=2))
+        self.assertIn("a log is named with --log LOG",
+                      self.at("end", "queue", "x.log", code=2))
 
     def test_wrong_logs(self):
         lines = self.text.splitlines(keepends=True)

@@ -104,6 +104,34 @@ class FutureTest(program.ProgramTest):
     def test_arrivals(self):
         told = self.json("when", "--arrivals")
         self.assertTrue(told["arrivals"])
+        # Ten jobs are too few, unless somebody says that they are not.
+        self.assertFalse(self.json("when")["arrivals"])
+        self.assertFalse(self.json("when", "--no-arrivals",
+                                   "--arrivals")["arrivals"])
+
+    def test_arrivals_of_two_days(self):
+        """A job comes each half of an hour, and takes as long."""
+        log = list(lines())[:1]
+        for i in range(1, 101):
+            time = i * 1800 * SECOND
+            log += [{"time": time, "event": "finished", "id": i - 1}][i < 2:]
+            log += [{"time": time, "event": "submit", "request": {
+                "id": i, "vc": "x", "user": "ann", "wants": [{"gpus": 4}]}},
+                    {"time": time, "event": "decide"},
+                    {"time": time, "event": "started", "id": i}]
+        log += [{"time": time, "event": "submit", "request": {
+            "id": 101, "vc": "x", "wants": [{"gpus": 4}]}},
+                {"time": time, "event": "decide"}]
+        text = "".join(json.dumps(line, separators=(",", ":")) + "\n"
+                       for line in log)
+        for words, said in (((), "; that jobs go on coming as the last 101 "
+                                 "did, 2000 at most ("),
+                            (("--no-arrivals",), "; that no new jobs come (")):
+            done = self.run_cli("when", *words, "-", input=text)
+            self.assertIn(said, done.stdout, done.stderr)
+            done = self.run_cli("what-if", "--drain=b", *words, "-",
+                                input=text)
+            self.assertIn(said, done.stdout)
 
     def test_snapshot(self):
         saved = self.run_cli("sched", "show", "--json", self.log).stdout
@@ -162,8 +190,9 @@ class FutureTest(program.ProgramTest):
         self.assertFalse(told["unsafe"])
         self.assertEqual(told["later"], 3)
         self.assertEqual(told["after"]["requests"][-1]["id"], 16)
-        told = self.json("what-if", "--drain", "a", "--drain", "b")
-        self.assertEqual(told["never"], 3)
+        for words in (["--drain", "a", "--drain", "b"], ["--drain", "a,b"]):
+            told = self.json("what-if", *words)
+            self.assertEqual(told["never"], 3)
         self.assertIsNone(told["after"]["requests"][0]["p50"])
 
     def test_submitted_file(self):
@@ -234,6 +263,17 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
                 (["--submit", "gpus=64 vc=x"], 1, "asks for 64 GPUs"),
                 (["--drain", "z"], 1, "error: there is no node 'z'\n"
                  "  help: there are: a, b\n"),
+                (["--drain", "a,n[08-11,1]"], 1, "there is no node 'n08'"),
+                (["--drain", "b,a[2]x[1-2]"], 1, "there is no node 'a2x1'"),
+                (["--drain", "a["], 2, "a bracket is not closed: a["),
+                (["--drain", "a]"], 2, "a bracket is not opened: a]"),
+                (["--drain", "a[x]"], 2, "brackets hold numbers: a[x]"),
+                (["--drain", "a[1,]"], 2, "brackets hold numbers: a[1,]"),
+                (["--drain", "a[3-1]"], 2, "ends before it begins: a[3-1]"),
+                (["--drain", "a,"], 2, "there is no name: a,"),
+                (["--drain", "a[1-1000001]"], 2, "more than a million names"),
+                (["--drain", "a[" + "1" * 10 + "]"], 2, "hold numbers"),
+                (["--drain", "a" * 600], 2, "this name is too long"),
                 (["--drain", "a", "--kill", "99"], 1, "change 2: ")):
             done = self.run_cli("what-if", self.log, *words)
             self.assertEqual(done.returncode, code, words)

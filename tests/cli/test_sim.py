@@ -164,6 +164,76 @@ class SimTest(program.ProgramTest):
         self.assertEqual(done.stdout, "")
         self.assertIn("error: ", done.stderr)
 
+    def test_lines_that_name_nobody(self):
+        self.trace = self.write("kills.jsonl", TRACE + "".join(
+            json.dumps(line) + "\n" for line in [
+                {"time": 5, "kill": "a"},
+                {"time": 6, "kill": "nobody"},
+                {"time": 7, "node": "nowhere", "state": "drain"},
+                {"time": 900, "kill": "a"}]))
+        done = self.sim("--json", "--verbose")
+        self.assertEqual(json.loads(done.stdout)["lines_skipped"], 2)
+        self.assertIn("kills.jsonl:7: warning: no job 'nobody' has come",
+                      done.stderr)
+        self.assertIn("kills.jsonl:8: warning: there is no node 'nowhere'",
+                      done.stderr)
+        self.assertEqual(done.stderr.count("kills.jsonl:"), 3)
+        self.assertIn("kills.jsonl:5: warning: it can never start",
+                      done.stderr)
+        self.trace = self.write("strict.jsonl", '{"time":6,"kill":"x"}\n')
+        done = self.sim("--strict")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.strip(),
+                         self.trace + ":1: error: no job 'x' has come that "
+                         "could be killed")
+
+    def test_strict_tells_of_a_line_once(self):
+        self.trace = self.write("bad.jsonl", TRACE + "{]\n")
+        told = self.sim("--strict").stderr
+        self.assertEqual(told.count("bad.jsonl:6"), 1, told)
+        self.assertNotIn("line 6", told)
+
+    def test_what_is_no_trace(self):
+        log = str(self.folder / "log")
+        self.assertEqual(self.sim("--json", "--log", log).returncode, 0)
+        job = ("protocolVersion: 2\nname: a\ntype: job\n"
+               "taskRoles: {t: {commands: [a]}}\n")
+        for name, text, what, verb in (
+                ("log", None, "a scheduler's log", "openpai sched replay"),
+                ("job.yaml", "# a job\n" + job, "a job", "openpai spec check"),
+                ("job.json", '{"jobName": "a", "taskRoles": []}', "a job",
+                 "openpai spec check")):
+            self.trace = log if text is None else self.write(name, text)
+            for words in ([], ["--as", "jsonl"]):
+                if words and name == "job.yaml":
+                    continue
+                done = self.sim(*words)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(name + ": error: this is " + what, done.stderr)
+                self.assertIn("help: " + verb, done.stderr)
+            shown = self.run_cli("trace", "show", self.trace)
+            self.assertEqual(shown.returncode, 1)
+            self.assertIn("this is " + what, shown.stderr)
+        self.trace = self.write("named.jsonl", json.dumps(
+            {"time": 0, "id": '"taskRoles"', "name": "protocolVersion",
+             "gpus": 1, "duration": 5}) + "\n")
+        self.assertEqual(self.report()["finished"], 1)
+
+    def test_files_that_cannot_be_written(self):
+        """That is noticed before it runs, and not when it has."""
+        for option in "--html", "--csv", "--log", "--events", "--jobs-csv":
+            self.trace = self.write("trace.jsonl", TRACE + "{]\n")
+            done = self.sim(option, str(self.folder / "no" / "file"))
+            self.assertEqual(done.returncode, 2, option)
+            self.assertIn("cannot write", done.stderr)
+            self.assertNotIn("warning", done.stderr)
+        page = self.write("page.html", "as it was")
+        self.trace = self.write("job.yaml", "taskRoles: {}\n" * 2)
+        self.assertEqual(self.sim("--html", page).returncode, 1)
+        with open(page, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "as it was")
+
     def test_wrong(self):
         for words, what in (
                 (["--until", "5x"], "--until needs a time"),

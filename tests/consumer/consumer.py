@@ -14,6 +14,7 @@ import sys
 
 SKIP = 77
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+CXX = ("c++11", "c++14", "c++17", "c++20", "c++23")
 
 
 def run(*command, **env):
@@ -78,8 +79,8 @@ def case_destdir(args):
         fail("DESTDIR and --prefix install different files")
 
 
-def pkg_config(stage, *args):
-    return output("pkg-config", *args, "openpai", PKG_CONFIG_PATH=str(
+def pkg_config(stage, *args, package="openpai"):
+    return output("pkg-config", *args, package, PKG_CONFIG_PATH=str(
         find(stage, "openpai.pc").parent)).split()
 
 
@@ -106,6 +107,23 @@ def case_pkg_config(args):
                  source=args.source / "examples/sched.c")
 
 
+def case_pkg_config_server(args):
+    """The second library, which the first one does not ask for."""
+    if pkg_config(args.stage, "--modversion",
+                  package="openpai-server") != [args.version]:
+        fail("openpai-server.pc has another version")
+    app = fresh(args.work / "pkg-config-server") / "app"
+    run(args.cc, *args.flag, *STRICT, "-std=c99", args.here / "server.c", "-o",
+        app, *pkg_config(args.stage, "--cflags", "--libs",
+                         package="openpai-server"))
+    libs = find(args.stage, "openpai.pc").parent.parent
+    run(app, LD_LIBRARY_PATH=libs)
+    needed = output("ldd", find(args.stage, "libopenpai.so"),
+                    LD_LIBRARY_PATH=str(libs))
+    if "microhttpd" in needed:
+        fail("libopenpai needs an HTTP server")
+
+
 def case_pkg_config_static(args):
     """A tree with the static library alone."""
     stage = args.work / "stage-static"
@@ -119,10 +137,30 @@ def case_pkg_config_static(args):
         fail("linked with the shared library")
 
 
+def cxx_compilers(args):
+    """All that are here, with each standard they know."""
+    for compiler in [args.cxx] if args.flag else dict.fromkeys(
+            [args.cxx, shutil.which("g++"), shutil.which("clang++")]):
+        for standard in CXX if compiler else ():
+            if subprocess.run([compiler, "-std=" + standard, "-x", "c++",
+                               "-fsyntax-only", "/dev/null"], check=False,
+                              capture_output=True).returncode == 0:
+                yield compiler, standard
+
+
 def case_cxx(args):
+    """C compiled as C++, and what is written as one writes C++."""
     if not args.cxx:
         skip("no C++ compiler")
     compile_with(args, args.cxx, args.stage, "-x", "c++", "-std=c++11")
+    libs = find(args.stage, "openpai.pc").parent.parent
+    app = fresh(args.work / "cxx") / "app"
+    for compiler, standard in cxx_compilers(args):
+        run(compiler, *args.flag, *STRICT, "-std=" + standard,
+            args.here / "app.cc", "-o", app,
+            *pkg_config(args.stage, "--cflags", "--libs",
+                        package="openpai-server"))
+        run(app, LD_LIBRARY_PATH=libs)
 
 
 def cmake(args, project, *options, **env):
@@ -163,7 +201,8 @@ def use_macros(text):
 
 
 def case_headers(args):
-    """Each public header alone and twice, as C99 and as C++11."""
+    """Each public header alone and twice, as C99 and as C++11; and all of them
+    together, by each compiler and standard of C++."""
     include = args.stage / "include"
     folder = fresh(args.work / "headers")
     umbrella = (include / "openpai/openpai.h").read_text()
@@ -177,7 +216,7 @@ def case_headers(args):
         text = header.read_text()
         line = "#include <openpai/%s>\n" % header.name
         needs_uv = "#include <uv.h>" in text
-        if header.name not in ("openpai.h", "version.h") and \
+        if header.name not in ("openpai.h", "server.h", "version.h") and \
                 (line in umbrella) == needs_uv:
             fail("openpai.h and %s" % header.name)
         (folder / "use.c").write_text(line + line + use_macros(text))
@@ -185,6 +224,13 @@ def case_headers(args):
             run(compiler, "-x", language, "-std=" + standard, *STRICT,
                 "-fsyntax-only", "-I%s" % include, *(uv if needs_uv else []),
                 folder / "use.c")
+    headers = sorted((include / "openpai").glob("*.h"))
+    (folder / "all.cc").write_text(
+        "".join("#include <openpai/%s>\n" % path.name for path in headers) +
+        use_macros("".join(path.read_text() for path in headers)))
+    for compiler, standard in cxx_compilers(args):
+        run(compiler, "-std=" + standard, *STRICT, "-Wold-style-cast",
+            "-fsyntax-only", "-I%s" % include, *uv, folder / "all.cc")
 
 
 def main():

@@ -10,6 +10,7 @@
 #include <openpai/sched.h>
 
 #include "base/buf.h"
+#include "sched/sched.h"
 
 static int collect(void *user_data, const char *bytes, size_t len)
 {
@@ -55,17 +56,20 @@ static pai_sched *load(const char *data, size_t len)
   return s;
 }
 
-static void check_saved(const pai_sched *s)
+typedef int (*saver)(const pai_sched *s, pai__buf *out, pai_error **err);
+
+/* In the form for people, or in that of the middle of a log. */
+static void check_saved(const pai_sched *s, saver save)
 {
   pai__buf first, again;
   pai_sched *back;
 
   pai__buf_init(&first, &pai__libc_alloc);
   pai__buf_init(&again, &pai__libc_alloc);
-  CHECK(pai_sched_save(s, collect, &first, NULL) == PAI_OK);
+  CHECK(save(s, &first, NULL) == PAI_OK);
   back = load(pai__buf_text(&first), first.len);
   CHECK(back != NULL);
-  CHECK(pai_sched_save(back, collect, &again, NULL) == PAI_OK);
+  CHECK(save(back, &again, NULL) == PAI_OK);
   CHECK(first.len == again.len &&
         memcmp(pai__buf_text(&first), pai__buf_text(&again), first.len) == 0);
   pai_sched_free(back);
@@ -117,8 +121,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (check_small(s))
       read_line(s, text, len);
   }
-  if (s != NULL)
-    check_saved(s);
+  if (s != NULL) {
+    check_saved(s, pai__save);
+    check_saved(s, pai__save_lean);
+  }
   pai_sched_free(s);
   return 0;
 }

@@ -16,8 +16,8 @@ stdnoreturn.h string.h""".split())
 
 # Outside libraries, by the first part of the header's name.
 OUTSIDE = re.compile(
-    r"(curl|hwloc|jansson|lauxlib|lua|lualib|microhttpd|nvml|pthread|Python|"
-    r"sodium|sqlite3|uv|yaml)(\.h|/)")
+    r"(curl|gnutls|hwloc|jansson|lauxlib|lua|lualib|microhttpd|nvml|pthread|Python|"
+    r"sodium|sqlite3|uv|yaml|zlib)(\.h|/)")
 
 # Their own sources cannot be plugged into a machine: only one file may.
 ONE_FILE_ONLY = {"hwloc.h"}

@@ -12,6 +12,7 @@ import layers
 import links
 import single_use
 import style
+import tree
 
 CMAKE = """openpai_room(base SOURCES base/a.c)
 openpai_room(sched SOURCES sched/s.c DEPENDS base resource)
@@ -176,6 +177,25 @@ class Includes(Planted):
         code.write_text("int a;\nint d;\n")
         self.expect(includes.check(self.root), "README.md:1: examples/a.c",
                     "examples/b.c: no such file")
+
+
+class Tree(Planted):
+    def test_top(self):
+        self.plant("README.md", "a\n")
+        self.plant(".ci/run", "b\n")
+        self.expect(tree.check(self.root))
+        self.plant("notes.txt", "c\n")
+        self.plant("scripts/x.sh", "d\n")
+        self.expect(tree.check(self.root), "notes.txt", "scripts")
+
+    def test_twice(self):
+        self.plant("docs/a.md", "a\n")
+        self.plant("tests/fuzz/corpus/x/a", "a\n")
+        self.plant("src/empty.c", "")
+        self.plant("src/none.c", "")
+        self.expect(tree.check(self.root))
+        self.plant("docs/b.md", "a\n")
+        self.expect(tree.check(self.root), "docs/b.md: the same as docs/a.md")
 
 
 class Cli(Planted):

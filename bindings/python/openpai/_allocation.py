@@ -98,11 +98,19 @@ class Allocation:
 
     def give(self, other: "Allocation") -> None:
         """Adds what must not be there: ExistsError."""
-        self._set.give(_wanted(other)._set)
+        try:  # dearer than the call itself: a function that looks at its type
+            theirs = other._set
+        except AttributeError:
+            theirs = _wanted(other)._set
+        self._set.give(theirs)
 
     def take(self, other: "Allocation") -> None:
         """Removes what must be there: NotFoundError."""
-        self._set.take(_wanted(other)._set)
+        try:  # dearer than the call itself: a function that looks at its type
+            theirs = other._set
+        except AttributeError:
+            theirs = _wanted(other)._set
+        self._set.take(theirs)
 
     def __ior__(self, other: "Allocation") -> "Allocation":
         if not isinstance(other, Allocation):

@@ -11,7 +11,7 @@ from . import facade as _facade
 from ._errors import NoSuchPlaceError, NotFoundError, alike
 from ._job import Path
 from ._marks import ClusterMarks, encoded
-from ._report import Report, make_report
+from ._report import Picture, Report, make_report
 from ._topology import Topology
 from ._values import loaded, made, text_or_bytes
 
@@ -300,11 +300,11 @@ class Cluster:
         """A picture of characters, with a terminal's colours if asked for."""
         return self._cluster.text(encoded(marks), bool(colour))
 
-    def svg(self, marks: Optional[ClusterMarks] = None) -> str:
+    def svg(self, marks: Optional[ClusterMarks] = None) -> Picture:
         """A picture.  Marks tell who uses a GPU, None that it is free, and
         ("sick", why) that it is broken: a list of all GPUs, node by node, or
         {(node's name, GPU's number there): mark}."""
-        return self._cluster.svg(encoded(marks))
+        return Picture(self._cluster.svg(encoded(marks)))
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")
@@ -316,3 +316,6 @@ class Cluster:
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def _repr_html_(self) -> str:
+        return self.svg()._repr_html_()

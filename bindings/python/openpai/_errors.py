@@ -27,6 +27,10 @@ class Error(Exception):
     filename: Optional[str] = None
     #: Whether the same call may succeed later.
     retriable: bool = False
+    #: What a server answered: the status, and its API's name for the error,
+    #: as "NoJobError"; accounts have them, too.
+    http_status: Optional[int] = None
+    api_code: Optional[str] = None
     #: All that was found in a file of a job or cluster, if that is wrong.
     report: Optional[Report] = None
 
@@ -115,14 +119,15 @@ def make(code: int, name: str, text: str, message: str, help: Optional[str],
          retriable: bool, cause: Optional[Error],
          report: Optional[Tuple[bool, Optional[int],
                                 Sequence[Tuple[object, ...]]]],
-         filename: Optional[str], number: Optional[int]) -> Error:
+         filename: Optional[str], number: Optional[int],
+         http_status: Optional[int], api_code: Optional[str]) -> Error:
     """The exception for a failure; a newer library's code is an Error."""
     error = _BY_CODE.get(code, Error)(text)
     error.__cause__ = cause
     error.__dict__.update(
         code=code, name=name, message=message, help=help, line=line,
         column=column, pointer=pointer, retriable=retriable,
-        filename=filename,
+        filename=filename, http_status=http_status, api_code=api_code,
         report=make_report(*report) if report is not None else None)
     _number(error, number)
     return error

@@ -7,7 +7,7 @@ from typing import (
 from . import facade as _facade
 from ._cluster import Cluster
 from ._queue import Views
-from ._report import html_table
+from ._report import html_text
 from ._trace import fields
 from ._values import made, text_or_bytes, words
 
@@ -153,10 +153,7 @@ class Forecast(Sequence[When]):
         return "<openpai.Forecast: %d requests>" % len(self)
 
     def _repr_html_(self) -> str:
-        names = ("id", "p10", "p50", "p90", "alike", "guessed")
-        return html_table(names, [
-            ["" if value is None else str(value) for value in
-             (getattr(w, name) for name in names)] for w in self])
+        return html_text(str(self))
 
 
 class WhatIf:
@@ -215,6 +212,9 @@ class WhatIf:
         return "<openpai.WhatIf: %d sooner, %d later%s>" % (
             self.sooner, self.later, ", unsafe" if self.unsafe else "")
 
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
+
 
 class Shapes(Sequence[Shape]):
     """Shapes of a request that waits: first as it is, then the best."""
@@ -255,9 +255,7 @@ class Shapes(Sequence[Shape]):
         return "<openpai.Shapes: %d>" % len(self)
 
     def _repr_html_(self) -> str:
-        return html_table(("what", "p50", "p90", "share"), [
-            [s.what, "" if s.p50 is None else str(s.p50),
-             "" if s.p90 is None else str(s.p90), str(s.share)] for s in self])
+        return html_text(str(self))
 
 
 class Futures(Views):
@@ -266,13 +264,14 @@ class Futures(Views):
     Copies of it are driven into `runs` futures, in which jobs take as long as
     others like them in `history`, or, without one, as their owners believe;
     no further than `horizon`, 90 days for 0.  arrivals: jobs go on coming as
-    the history has seen them.  The same arguments give the same answer.
+    the history has seen them; None: if it has seen 64 in a day or
+    more.  The same arguments give the same answer.
     """
     __slots__ = ()
 
     def forecast(self, history: Optional[History] = None, runs: int = 100,
-                 seed: int = 0, *, horizon: int = 0, arrivals: bool = False,
-                 only: int = 0) -> Forecast:
+                 seed: int = 0, *, horizon: int = 0,
+                 arrivals: Optional[bool] = None, only: int = 0) -> Forecast:
         """When what waits starts; `only`: that request alone counts."""
         return Forecast._of(_facade.Forecast.make(
             self._sched, _history(history),
@@ -280,7 +279,7 @@ class Futures(Views):
 
     def when(self, id: int, history: Optional[History] = None,
              runs: int = 100, seed: int = 0, *, horizon: int = 0,
-             arrivals: bool = False) -> When:
+             arrivals: Optional[bool] = None) -> When:
         """When one request starts; NotFoundError: it does not wait."""
         return self.forecast(history, runs, seed, horizon=horizon,
                              arrivals=arrivals, only=id).when(id)
@@ -288,7 +287,7 @@ class Futures(Views):
     def what_if(self, events: Iterable[Union[Mapping[str, Any], str]] = (),
                 history: Optional[History] = None, runs: int = 100,
                 seed: int = 0, *, cluster: Optional[Cluster] = None,
-                horizon: int = 0, arrivals: bool = False) -> WhatIf:
+                horizon: int = 0, arrivals: Optional[bool] = None) -> WhatIf:
         """Compares the future with one after some changes, now: events as of
         send(), whose times do not count, and then another cluster.
 
@@ -322,8 +321,8 @@ class Futures(Views):
 
     def shapes(self, id: int, vcs: Iterable[str] = (),
                history: Optional[History] = None, runs: int = 100,
-               seed: int = 0, *, horizon: int = 0, arrivals: bool = False
-               ) -> Shapes:
+               seed: int = 0, *, horizon: int = 0,
+               arrivals: Optional[bool] = None) -> Shapes:
         """In which shape a request that waits would start sooner; `vcs` are
         virtual clusters that its user may use besides."""
         return Shapes._of(_facade.Shapes.make(
@@ -344,10 +343,11 @@ def _history(history: Optional[History]) -> "Optional[_facade.History]":
     return history._history
 
 
-def _options(runs: int, seed: int, horizon: int, arrivals: bool,
+def _options(runs: int, seed: int, horizon: int, arrivals: Optional[bool],
              only: int) -> bytes:
     return fields({"runs": runs, "seed": seed, "horizon": horizon,
-                   "arrivals": arrivals, "only": only})
+                   "arrivals": 2 if arrivals is False else arrivals,
+                   "only": only})
 
 
 def _when(told: Dict[str, Any]) -> When:

@@ -210,6 +210,12 @@ class Job:
         """Names in the commands' templates that nothing stands for."""
         return tuple(self._spec.unresolved())
 
+    @property
+    def missing_secrets(self) -> Tuple[str, ...]:
+        """Places of secrets that the job needs and the file lacks, or has
+        only as "******": "/secrets/token".  A draft sets them there."""
+        return tuple(self._spec.missing_secrets())
+
     def masked(self) -> "Job":
         """A copy with "******" for each secret, to be shown to anybody."""
         return self._of(self._spec.masked())

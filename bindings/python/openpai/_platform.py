@@ -1,11 +1,21 @@
 """Running jobs: run() for one, Platform for many or for a host's loop."""
+import json
+import operator
+import pathlib
+import shutil
 import warnings
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Callable, NamedTuple, Optional, Type, Union
+from typing import Any, Callable, Dict, Iterable, Optional, Type, Union
 
+from . import _ship
 from . import facade as _facade
+from ._accounts import Accounts, VirtualClusters
+from ._errors import ExistsError
+from ._handle import Handle, Jobs, JobSummary, Result
 from ._job import Job, Path
+from ._loop import Ends, Pump, tell_end
+from ._values import fields as as_words, listed
 
 
 @dataclass(frozen=True)
@@ -41,18 +51,13 @@ class Event:
         return self.data.decode("utf-8", "replace")
 
 
-class Result(NamedTuple):
-    """How a job ended."""
-    state: str
-    #: 0 success, 1..255 the deciding task's exit code, negative the platform's.
-    code: int
-
-    @property
-    def succeeded(self) -> bool:
-        return self.state == "succeeded"
-
-
 OnEvent = Callable[[Event], object]
+
+
+def _wanted(job: object) -> "_facade.Job":
+    if not isinstance(job, Job):
+        raise TypeError("a Job is wanted, not %s" % type(job).__name__)
+    return job._spec
 
 
 def _teller(on_event: Optional[OnEvent]) -> Optional[Callable[..., None]]:
@@ -66,10 +71,19 @@ def _teller(on_event: Optional[OnEvent]) -> Optional[Callable[..., None]]:
     return tell
 
 
-def _wanted(job: object) -> "_facade.Job":
-    if not isinstance(job, Job):
-        raise TypeError("a Job is wanted, not %s" % type(job).__name__)
-    return job._spec
+def _listener(on_event: Optional[OnEvent], ends: Ends
+              ) -> Optional[Callable[..., None]]:
+    """The same for a platform, whose ends of jobs asyncio may wait for."""
+    tell = _teller(on_event)
+    if tell is not None and not callable(tell):
+        return tell
+
+    def both(*parts: Any) -> None:
+        if tell is not None:
+            tell(*parts)
+        if parts[0] == "job" and parts[4] is not None:
+            tell_end(ends, parts[1])
+    return both
 
 
 def run(job: Union[Job, Path], *, root: Optional[Path] = None,
@@ -87,20 +101,34 @@ def run(job: Union[Job, Path], *, root: Optional[Path] = None,
 class Platform:
     """Runs jobs on this machine, as many at a time as there is room for.
 
-        with openpai.Platform(on_event=print) as platform:
-            job_id = platform.submit(job)
-            platform.wait(job_id)
+        with openpai.Platform() as platform:
+            handle = platform.submit(job)
+            for line in handle.logs(follow=True):
+                print(line)
+            print(handle.wait(), handle.why())
 
-    Jobs make progress, and on_event is called, only inside wait(), dispatch()
-    and close().  Leaving the `with` block stops what still runs.  To be used
-    by one thread at a time.
+    Its jobs are kept in the database of `root`, by default this user's own,
+    and so are those that ended: job() and jobs() find them after a restart.
+    One process has a root at a time.  `policy` is a built-in one that says who
+    is next.  With durable=False nothing is kept, jobs
+    are only states and folders of logs, and on_event is told of output, too.
+
+    Jobs make progress, and on_event is called, only while something waits:
+    wait(), logs(), dispatch(), close(), or asyncio, where an `await`, or
+    attach(), runs the platform on the loop.  Leaving the `with` block stops
+    what still runs; leave() does not.  To be used by one thread at a time.
     """
-    __slots__ = ("_platform", "__weakref__")
+    __slots__ = ("_platform", "_pump", "__weakref__")
     _platform: "_facade.Platform"
 
-    def __init__(self, *, root: Optional[Path] = None,
+    def __init__(self, *, root: Optional[Path] = None, durable: bool = True,
+                 runtime: Optional[str] = None,
+                 policy: Optional[str] = None,
                  on_event: Optional[OnEvent] = None) -> None:
-        self._platform = _facade.Platform.open(root, _teller(on_event))
+        ends: Ends = {}
+        self._platform = _facade.Platform.open(
+            root, bool(durable), runtime, policy, _listener(on_event, ends))
+        self._pump = Pump(self._platform, ends)
 
     def __enter__(self) -> "Platform":
         return self
@@ -115,47 +143,198 @@ class Platform:
         if hasattr(self, "_platform") and not self._platform.closed():
             warnings.warn("unclosed %r" % self, ResourceWarning, source=self)
 
+    async def __aenter__(self) -> "Platform":
+        self._pump.hold()
+        return self
+
+    async def __aexit__(self, exc_type: Optional[Type[BaseException]],
+                        exc: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        if not self.closed:
+            self._pump.detach()
+            self._platform.close(False)
+
     def close(self) -> None:
         """Stops all jobs, waits until they are over, frees everything.
 
         A job that ignores this is killed after five seconds, or on Ctrl-C.
         """
-        self._platform.close()
+        if not self.closed:
+            self._pump.detach()
+        self._platform.close(False)
 
-    def submit(self, job: Job) -> int:
-        """Takes a job and returns its id."""
-        return self._platform.submit(_wanted(job))
+    def leave(self) -> None:
+        """Ends this platform and leaves its tasks running: the next one of
+        its root goes on with them, and with those that ended meanwhile."""
+        if not self.closed:
+            self._pump.detach()
+        self._platform.close(True)
 
-    def stop(self, job_id: int) -> None:
+    @property
+    def closed(self) -> bool:
+        return self._platform.closed()
+
+    # --- jobs
+
+    def submit(self, job: Union[Job, Path], *, name: Optional[str] = None,
+               user: Optional[str] = None, code: Optional[Path] = None,
+               work_dir: Optional[Path] = None) -> Handle:
+        """Takes a job, or the job file at a path.
+
+        When this returns the job is in the database, so a crash does not lose
+        it.  Without a `name` it has its file's, or, if there is such a job,
+        that with a number behind it: "train_2".  Its commands begin in
+        `work_dir`, by default the working folder; or in `code`, which becomes
+        the platform's own: it is moved if it lies in the root.
+        """
+        spec = _wanted(job if isinstance(job, Job) else Job.load(job))
+        fields = {"name": name, "user": user, "code_dir": code,
+                  "work_dir": work_dir}
+        try:
+            id = self._platform.submit(spec, as_words(fields))
+        except ExistsError:
+            if name is not None:
+                raise
+            id = self._submit_anew(spec, fields)
+        self._pump.poke()
+        return Handle(self, id)
+
+    def _submit_anew(self, spec: "_facade.Job", fields: Dict[str, Any]) -> int:
+        """By the first name that is free."""
+        for number in range(2, 10000):
+            fields["name"] = "%s_%d" % (spec.name(), number)
+            try:
+                return self._platform.submit(spec, as_words(fields))
+            except ExistsError:
+                pass
+        raise ExistsError("there are too many jobs named %s" % spec.name())
+
+    def call(self, function: Callable[..., Any], *args: Any, name: str = "",
+             gpu: int = 0, cpu: int = 1, memory: Optional[str] = None,
+             **kwargs: Any) -> Handle:
+        """Runs a function in a job of its own, in another Python.
+
+            handle = platform.call(train, data, gpu=1, memory="8G", lr=0.1)
+            model = handle.result()
+
+        What it refers to goes along: functions and classes of a notebook or
+        script as their source, modules by import, all else pickled.  `memory`
+        is as "512M" or "8G"; without it half of the machine's.
+        """
+        return self._ship(_ship.call(function, args, kwargs),
+                          name or getattr(function, "__name__", "call"),
+                          gpu, cpu, memory)
+
+    def _ship(self, shipment: "_ship.Shipment", name: str, gpu: int, cpu: int,
+              memory: Optional[str]) -> Handle:
+        status = self.status
+        job = Job.parse(json.dumps(_ship.job_file(
+            _ship.job_name(name), gpus=gpu, cpus=cpu,
+            memory_mb=_ship.megabytes(memory, status["machine"]["memory"]))))
+        folder = shipment.pack(pathlib.Path(status["root"]))
+        try:
+            return self.submit(job, code=folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def job(self, name: Union[str, int]) -> Handle:
+        """The job of that name, "name" or "user~name", or with that id."""
+        if isinstance(name, str):
+            return Handle(self, self._platform.find(name))
+        self._platform.state(name)  # raises if there is none
+        return Handle(self, name)
+
+    def jobs(self, *, state: Union[None, str, Iterable[str]] = None,
+             user: Union[None, str, Iterable[str]] = None,
+             virtual_cluster: Union[None, str, Iterable[str]] = None,
+             tag: Union[None, str, Iterable[str]] = None,
+             keyword: Optional[str] = None, order: Optional[str] = None,
+             offset: int = 0, limit: int = 0) -> Jobs:
+        """Those on record, newest first; each filter may name several.
+
+        `keyword` is looked for in users, names and virtual clusters; `order`
+        is as "submissionTime,ASC"; `limit` 0 is 5000.
+        """
+        fields = {"states": listed(state, str.upper), "users": listed(user),
+                  "virtual_clusters": listed(virtual_cluster),
+                  "tags": listed(tag), "keyword": keyword, "order": order,
+                  "offset": offset or None, "limit": limit or None}
+        told = json.loads(self._platform.list(as_words(fields)))
+        return Jobs(JobSummary.made(self, item) for item in told)
+
+    @property
+    def status(self) -> Dict[str, Any]:
+        """What the platform is and does: its root, jobs by state, the machine
+        and what of it is free, how limits are held, where tasks run."""
+        result: Dict[str, Any] = json.loads(self._platform.status())
+        return result
+
+    @property
+    def accounts(self) -> Accounts:
+        """Users, groups, tokens, storages."""
+        return Accounts(self._platform)
+
+    @property
+    def virtual_clusters(self) -> VirtualClusters:
+        """Parts of the machine that jobs are held to; and its node."""
+        return VirtualClusters(self._platform)
+
+    def backup(self, path: Path) -> None:
+        """Copies the database to a new file, while jobs run."""
+        self._platform.backup(path)
+
+    def export(self, path: Path) -> None:
+        """Writes all that is on record to a file, a line of JSON each."""
+        self._platform.save_all(path)
+
+    def stop(self, job: Union[Handle, int]) -> None:
         """Asks a job to end, and kills it when asked a second time."""
-        self._platform.stop(job_id)
+        self._platform.stop(operator.index(job))
+        self._pump.poke()
 
-    def forget(self, job_id: int) -> None:
-        """Frees what is kept of a job that is over; its folder stays.
+    def forget(self, job: Union[Handle, int]) -> None:
+        """Frees what is kept of a job that is over: of a durable platform all
+        of it, with its logs; else its folder stays.
 
         For programs that run many jobs: a platform keeps them all otherwise.
         """
-        self._platform.forget(job_id)
+        self._platform.forget(operator.index(job))
 
-    def wait(self, job_id: int) -> Result:
+    def wait(self, job: Union[Handle, int]) -> Result:
         """Waits until a job is over.
 
         If on_event raises, the job it was told of is stopped, and when that is
         over the exception comes out.  Ctrl-C comes out at once.
         """
-        return Result(*self._platform.wait(job_id))
+        try:
+            return Result(*self._platform.wait(operator.index(job)))
+        finally:
+            self._pump.poke()
 
-    def state(self, job_id: int) -> str:
+    def state(self, job: Union[Handle, int]) -> str:
         """The job's state, as in Event.state."""
-        return self._platform.state(job_id)[0]
+        return self._platform.state(operator.index(job))[0]
 
-    def code(self, job_id: int) -> Optional[int]:
+    def code(self, job: Union[Handle, int]) -> Optional[int]:
         """The job's completion code, or None before its end."""
-        return self._platform.state(job_id)[1]
+        return self._platform.state(operator.index(job))[1]
 
-    def dir(self, job_id: int) -> str:
+    def dir(self, job: Union[Handle, int]) -> str:
         """The folder with the job's logs."""
-        return self._platform.dir(job_id)
+        return self._platform.dir(operator.index(job))
+
+    # --- loops
+
+    def _step(self, most_ms: int) -> None:
+        """Waits once; a loop of asyncio's may have to look anew."""
+        self._platform.step(most_ms)
+        self._pump.poke()
+
+    def attach(self) -> None:
+        """Runs the platform on the asyncio loop that runs now, until it is
+        closed, whether anybody awaits anything or not."""
+        self._pump.hold()
 
     def fileno(self) -> int:
         """For a loop of yours: wait until this descriptor is readable, for at
@@ -173,3 +352,10 @@ class Platform:
         being stopped.
         """
         return self._platform.dispatch()
+
+
+def repair(root: Optional[Path] = None) -> Dict[str, Any]:
+    """Makes a new database of what can be read in a root's broken one, which
+    is kept beside it, and tells what came of it.  No platform may have it."""
+    result: Dict[str, Any] = json.loads(_facade.repair_root(root))
+    return result

@@ -2,7 +2,7 @@
 import copy
 import json
 from typing import (
-    Any, Iterable, Iterator, Optional, Protocol, Sequence, Tuple, Union)
+    Any, Dict, Iterable, Iterator, Optional, Protocol, Sequence, Tuple, Union)
 
 from . import facade as _facade
 from ._queue import SchedNode, Views
@@ -159,12 +159,56 @@ class Adapter:
             vars(self.policy).update(state)
 
 
+_named: Dict[str, type] = {}
+
+
+def policy(given: Any = None, *, name: Optional[str] = None,
+           lends: bool = False) -> Any:
+    """Makes a class, or a function decide(host), a policy that has a name.
+
+        @openpai.policy
+        def greedy(host):
+            for id in host.waiting():
+                while host.start(id):
+                    pass
+
+        openpai.simulate(cluster, trace, "greedy")
+
+    A name may be made a policy again, as when a notebook's cell runs twice, but
+    not a built-in one's.
+    """
+    if given is None:
+        return lambda later: policy(later, name=name, lends=lends)
+    if isinstance(given, type):
+        kind: Any = given
+        if not callable(getattr(kind, "decide", None)):
+            raise TypeError("a policy has decide(), which %s has not"
+                            % kind.__name__)
+    elif callable(given):
+        kind = type(given.__name__, (), {
+            "__doc__": given.__doc__, "__module__": given.__module__,
+            "decide": lambda self, host: given(host)})
+    else:
+        raise TypeError("a class or a function is a policy, not %s"
+                        % type(given).__name__)
+    called = name or getattr(kind, "name", None) or kind.__name__
+    if called in (one["name"] for one in json.loads(_facade.policies())):
+        raise ValueError("there is a built-in policy %s" % called)
+    kind.name = called
+    if lends:
+        kind.lends = True
+    _named[called] = kind
+    return kind
+
+
 PolicyLike = Union[str, SchedulingPolicy, type]
 PolicyRef = Union[None, str, Tuple[Adapter, str, bool, bool]]
 
 
 def policy_ref(policy: Optional[PolicyLike]) -> PolicyRef:
     """What the facade takes: nothing, a name, or an object's adapter."""
+    if isinstance(policy, str) and policy in _named:
+        policy = _named[policy]
     if policy is None or isinstance(policy, str):
         return policy
     if isinstance(policy, type):

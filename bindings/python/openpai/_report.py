@@ -1,4 +1,5 @@
 """What was found in a job file, or in a text of a cluster."""
+import base64
 from dataclasses import dataclass
 from html import escape
 from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
@@ -96,6 +97,27 @@ def make_report(valid: bool, version: Optional[int],
     """Of what glue.c has made."""
     return Report(valid, version, tuple(
         Diagnostic(*d) for d in diagnostics))  # type: ignore[arg-type]
+
+
+class Picture(str):
+    """An SVG, which a notebook shows.  Its styles stay its own, and an exported
+    notebook keeps it, because it goes as an image."""
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<openpai.Picture: %d characters>" % len(self)
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return '<img src="data:image/svg+xml;base64,%s">' % (
+            base64.b64encode(self.encode()).decode())
+
+
+def html_text(text: str) -> str:
+    """Lines for a person."""
+    return "<pre>%s</pre>" % escape(text)
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

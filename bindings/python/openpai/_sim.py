@@ -1,12 +1,14 @@
 """Simulations: a cluster, a trace and a policy, in virtual time."""
+import base64
 import contextlib
 import html
 import json
 from types import TracebackType
 from typing import (
-    Any, BinaryIO, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence,
+    Any, BinaryIO, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence,
     Type, Union)
 
+from . import _plots
 from . import facade as _facade
 from ._cluster import Cluster
 from ._files import Writer, open_for
@@ -254,9 +256,21 @@ class Comparison(Sequence["SimReport"]):
         return "<openpai.Comparison: %s>" % ", ".join(
             report.policy for report in self._reports)
 
-    def _repr_html_(self) -> str:
-        return ('<iframe style="width: 100%%; height: 40em; border: 0" '
-                'srcdoc="%s"></iframe>' % html.escape(self.to_html()))
+    def plot(self) -> Any:
+        """A matplotlib.figure.Figure: GPUs in use, jobs that wait, waits."""
+        return _plots.draw(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None
+                          ) -> Dict[str, Any]:
+        """A figure where there is matplotlib, else our own page."""
+        try:
+            picture = {"image/png": base64.b64encode(
+                _plots.png(self)).decode()}
+        except ImportError:
+            picture = {"text/html": (
+                '<iframe style="width: 100%%; height: 40em; border: 0" '
+                'srcdoc="%s"></iframe>' % html.escape(self.to_html()))}
+        return {"text/plain": str(self), **picture}
 
 
 class SimReport:
@@ -345,8 +359,13 @@ class SimReport:
                                   self.utilization * 100,
                                   self.wait_mean / 1e6))
 
-    def _repr_html_(self) -> str:
-        return Comparison([self])._repr_html_()
+    def plot(self) -> Any:
+        """A matplotlib.figure.Figure: GPUs in use, jobs that wait, waits."""
+        return Comparison([self]).plot()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None
+                          ) -> Dict[str, Any]:
+        return Comparison([self])._repr_mimebundle_()
 
 
 def compare(reports: Iterable[SimReport]) -> Comparison:

@@ -7,6 +7,7 @@ from typing import Dict, Iterable, NamedTuple, Optional, Tuple, Union
 from . import facade as _facade
 from ._job import Path
 from ._marks import Marks, encoded
+from ._report import Picture
 from ._values import loaded, made, numbers, text_or_bytes
 
 
@@ -184,10 +185,10 @@ class Topology:
         """A tree, for people."""
         return self._topology.text(encoded(marks))
 
-    def svg(self, marks: Optional[Marks] = None) -> str:
+    def svg(self, marks: Optional[Marks] = None) -> Picture:
         """A picture.  Marks tell who uses a GPU, None that it is free, and
         ("sick", why) that it is broken: a list, or {number: mark}."""
-        return self._topology.svg(encoded(marks))
+        return Picture(self._topology.svg(encoded(marks)))
 
     def to_json(self, marks: Optional[Marks] = None) -> str:
         """All of it, for programs."""
@@ -209,3 +210,6 @@ class Topology:
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def _repr_html_(self) -> str:
+        return self.svg()._repr_html_()

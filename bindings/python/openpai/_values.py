@@ -1,7 +1,9 @@
 """What JSON of the facade becomes, and what becomes words for it."""
 import operator
 import os
-from typing import Any, Callable, Dict, Iterable, SupportsIndex, Tuple, TypeVar
+from typing import (
+    Any, Callable, Dict, Iterable, Optional, SupportsIndex, Tuple, TypeVar,
+    Union)
 
 from ._errors import NoSuchFileError, NotFoundError, alike
 
@@ -22,6 +24,21 @@ def words(texts: Iterable[Any]) -> bytes:
     if any(b"\0" in text for text in given):
         raise ValueError("embedded null character")
     return b"".join(text + b"\0" for text in given)
+
+
+def fields(given: Dict[str, Any]) -> bytes:
+    """Names and values, of those that are not None, as words."""
+    return words(part if isinstance(part, (str, bytes, os.PathLike))
+                 else str(part) for key, value in given.items()
+                 if value is not None for part in (key, value))
+
+
+def listed(given: Union[None, str, Iterable[str]],
+           made: Callable[[str], str] = str) -> Optional[str]:
+    """Names with commas between them."""
+    if given is None:
+        return None
+    return ",".join(map(made, [given] if isinstance(given, str) else given))
 
 
 def numbers(given: Iterable[SupportsIndex]) -> bytes:

@@ -1,69 +1,121 @@
-/* local.h - internal to the back end: one process tree of this user a task */
+/*
+ * local.h - internal to the back end: tasks of this machine, each with its
+ * supervisor
+ */
 #ifndef PAI_SRC_BACKEND_LOCAL_LOCAL_H
 #define PAI_SRC_BACKEND_LOCAL_LOCAL_H
 
 #include "backend/backend.h"
+#include "backend/local/groups.h"
+#include "backend/local/order.h"
+#include "backend/local/runtime.h"
+#include "backend/local/status.h"
 #include "base/map.h"
+#include "base/posix_user.h"
+#include "loop/loop.h"
 
 #include <uv.h>
 
 typedef struct local local;
 typedef struct local_task local_task;
 
-/* One of the task's two output streams. */
+/* One of the two streams of a task that is followed. */
 typedef struct local_stream {
-  local_task *task;
-  uv_pipe_t pipe;
-  int number; /* 1 or 2 */
-  int log_fd;
-  bool open;
+  int fd;         /* the file that is read; -1: none yet */
+  uint64_t inode; /* of it */
 } local_stream;
+
+/* Whose end is waited for: the supervisor's; if that was killed, the keeper's,
+ * which ends all processes of the task first. */
+enum { LOCAL_SUPERVISOR, LOCAL_KEEPER, LOCAL_WATCHES };
+
+typedef struct local_watch {
+  uv_poll_t poll;
+  int pidfd; /* -1: not waited for, or no more */
+} local_watch;
 
 struct local_task {
   local *owner;
   uint64_t id;
-  char *dir; /* where its logs are */
-  uv_process_t process;
-  uv_timer_t drain; /* how long output may follow the exit */
+  char *dir;
+  pai__user *who; /* whose it is; NULL: this process's */
+  char *about;    /* in what it runs, and why; NULL: nothing is to be said */
+  int child;      /* the supervisor, if this process is its parent; or 0 */
+  int exit_code;  /* then that of it */
+  local_watch watches[LOCAL_WATCHES];
+  uv_idle_t turn; /* tells output, and in the end how it ended */
+  int handles;    /* not yet closed; the memory goes with the last */
+  bool over;      /* nobody writes any more: told as soon as its output is */
+  bool stopped;
+  bool closing;
+
+  bool follow;
+  bool noticing; /* by `events`, or else by `look`, which are then open */
+  bool looking;
+  uv_fs_event_t events;
+  uv_timer_t look; /* where inotify has no more to give */
   local_stream streams[2];
-  int handles; /* not yet closed; the memory goes with the last */
-  bool exited;
-  bool drained;    /* the time for output is over, but for what is there */
-  bool log_failed; /* and that was said */
-  int code;
 };
 
 struct local {
-  pai__backend_host host;
-  pai__map tasks;                  /* id to local_task, until it is over */
-  size_t unfreed;                  /* tasks whose handles are not all closed */
+  pai_backend_host host;
+  pai_alloc alloc;
+  pai__log log;
+  char *program; /* the supervisor */
+  pai__runtimes runtimes;
+  pai__groups groups;
+  char *limits;
+  uint64_t last_note; /* a hash of it: said once, not for each task */
+  pai__map tasks;     /* id to local_task, until it is over */
+  size_t unfreed;     /* tasks whose handles are not all closed */
+  bool detached;      /* and no more is told */
   void (*closed)(void *user_data); /* set once closing */
   char chunk[65536]; /* every read goes here and is told at once */
 };
 
 /* task.c */
-int pai__local_task_start(local *l, uint64_t id, const pai__plan *plan,
+int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
                           pai_error **err);
-void pai__local_task_signal(local_task *t, int signal);
+int pai__local_task_adopt(local *l, uint64_t id, const char *dir,
+                          pai_error **err);
+void pai__local_task_stop(local_task *t, int how);
+/* Without a word; its processes run on. */
+void pai__local_task_close(local_task *t);
+/* As pai_backend_ops.enter(). */
+int pai__local_task_enter(const local_task *t, int *fd, pai_error **err);
+/* As pai_backend_ops.processes() (posix_enter.c). */
+int pai__local_task_processes(const local_task *t, int64_t *session,
+                              char *cgroup, size_t size);
+/* Its turn comes when the loop runs next. */
+void pai__local_task_wake(local_task *t);
+void pai__local_task_handle_closed(local_task *t);
+
+/* follow.c */
+int pai__local_follow(local_task *t, int from, pai_error **err);
+/* Tells what there is, but not for ever; false: all of it was told. */
+bool pai__local_follow_more(local_task *t);
+void pai__local_follow_end(local_task *t);
 
 /* local.c: frees the back end if it was closed and this was the last task */
 void pai__local_task_freed(local *l);
 
-/* posix_files.c */
-typedef struct pai__local_files {
-  char *script;   /* path; pai__strfree() */
-  int log_fds[2]; /* of stdout and stderr; -1 when not open */
-} pai__local_files;
-
-int pai__local_files_make(pai__local_files *out, const pai_alloc *alloc,
-                          const pai__plan *plan, pai_error **err);
-void pai__local_files_dispose(pai__local_files *files, const pai_alloc *alloc);
+/* launch.c: has the supervisor of a task started, as the task's user; its number,
+ * or a code. */
+int pai__local_launch(local_task *t, const pai_launch_plan *given,
+                      pai_error **err);
 
 /* posix_host.c */
 bool pai__local_port_is_free(uint32_t port);
-/* The host's environment, with the plan's variables over it; NULL when memory
+/* An environment (NULL: the host's) with the plan's variables over it, and
+ * without names of folders in /tmp if the task has its own; NULL when memory
  * is short.  Only the array is to be freed, with its count. */
-char **pai__local_env(const pai__plan *plan, const pai_alloc *alloc,
-                      size_t *count);
+const char **pai__local_env(const char *const *from,
+                            const pai_launch_plan *plan, bool own_tmp,
+                            const pai_alloc *alloc, size_t *count);
+/* What another user's tasks have instead of the host's: nothing of its secrets.
+ */
+void pai__local_user_env(pai__words *out, const pai__user *who);
+/* Bytes that arguments and environment of a program may be. */
+size_t pai__local_most_args(void);
 
 #endif

@@ -1,57 +1,211 @@
-/* posix_files.c - a task's folder: its script and its log files */
-#include "backend/local/local.h"
+/* posix_files.c - a task folder's status and logs */
+#define _XOPEN_SOURCE 700 /* S_ISVTX */
+
+#include "backend/local/posix_files.h"
 
 #include "base/posix_fs.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static int write_script(char **path, const pai_alloc *alloc,
-                        const pai__plan *plan, pai_error **err)
-{
-  int fd, rc;
+enum { MOST_STATUS = 4096, EMPTY_MS = 100, PATH_SIZE = 4400 };
 
-  *path = pai__fs_join(plan->dir, "run.sh", alloc);
-  rc = *path != NULL ? pai__fs_create(&fd, *path, err) : pai__oom(err);
-  if (rc < 0)
-    return rc;
-  rc = pai__fs_write(fd, plan->script, strlen(plan->script), *path, err);
+static bool join(char path[PATH_SIZE], const char *dir, const char *name)
+{
+  return snprintf(path, PATH_SIZE, "%s/%s", dir, name) < PATH_SIZE;
+}
+
+static int sys_fail(pai_error **err, int number, const char *what,
+                    const char *path)
+{
+  int code = number == ENOENT || number == ENOTDIR ? PAI_ENOTFOUND : PAI_EIO;
+  char why[128];
+
+  if (number == EACCES || number == EPERM || number == EROFS)
+    code = PAI_EPERM;
+  if (strerror_r(number, why, sizeof(why)) != 0)
+    (void)snprintf(why, sizeof(why), "error %d", number);
+  return pai__fail(err, code, "%s %s: %s", what, path, why);
+}
+
+/* Whatever a task made of it: neither is a link followed, nor does a pipe hold
+ * this process up. */
+static int open_file(const char *path)
+{
+  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat info;
+
+  if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)))
+    return fd;
   (void)close(fd);
-  return rc;
+  errno = ELOOP;
+  return -1;
 }
 
-static int open_log(int *fd, const char *name, const pai_alloc *alloc,
-                    const pai__plan *plan, pai_error **err)
+static int read_status(pai__status *out, const char *path, pai_error **err)
 {
-  char *path = pai__fs_join(plan->dir, name, alloc);
-  int rc = path != NULL ? pai__fs_create(fd, path, err) : pai__oom(err);
+  char text[MOST_STATUS];
+  int fd = open_file(path), saved;
+  ssize_t n;
 
-  pai__strfree(alloc, path);
-  return rc;
+  if (fd < 0)
+    return sys_fail(err, errno, "cannot open", path);
+  n = read(fd, text, sizeof(text));
+  saved = errno;
+  (void)close(fd);
+  if (n < 0)
+    return sys_fail(err, saved, "cannot read", path);
+  pai__status_parse(out, text, (size_t)n);
+  return PAI_OK;
 }
 
-int pai__local_files_make(pai__local_files *out, const pai_alloc *alloc,
-                          const pai__plan *plan, pai_error **err)
+/* The first line follows the file's making at once; a reader may come between.
+ */
+int pai__files_status(pai__status *out, const char *dir, pai_error **err)
 {
+  char path[PATH_SIZE];
   int rc;
 
-  *out = (pai__local_files){ NULL, { -1, -1 } };
-  rc = pai__fs_make_dirs(plan->dir, alloc, err);
-  if (rc == PAI_OK)
-    rc = write_script(&out->script, alloc, plan, err);
-  if (rc == PAI_OK)
-    rc = open_log(&out->log_fds[0], "stdout", alloc, plan, err);
-  if (rc == PAI_OK)
-    rc = open_log(&out->log_fds[1], "stderr", alloc, plan, err);
-  if (rc < 0)
-    pai__local_files_dispose(out, alloc);
+  if (!join(path, dir, "status"))
+    return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
+  rc = read_status(out, path, err);
+  for (int i = 0;
+       i < EMPTY_MS && rc == PAI_OK && out->kind == PAI__STATUS_EMPTY; i++) {
+    (void)poll(NULL, 0, 1);
+    rc = read_status(out, path, err);
+  }
   return rc;
 }
 
-void pai__local_files_dispose(pai__local_files *files, const pai_alloc *alloc)
+int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
+                         pai_error **err)
 {
-  pai__strfree(alloc, files->script);
-  for (int i = 0; i < 2; i++)
-    if (files->log_fds[i] >= 0)
-      (void)close(files->log_fds[i]);
-  *files = (pai__local_files){ NULL, { -1, -1 } };
+  static const char words[] = "never\n";
+  char path[PATH_SIZE], draft[PATH_SIZE];
+  int fd, rc = pai__fs_make_dirs(dir, alloc, err);
+
+  if (rc < 0)
+    return rc;
+  if (!join(path, dir, "status") || !join(draft, dir, "never.new"))
+    return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
+  /* What is left of one that was killed here is nobody's any more. */
+  fd =
+    open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return sys_fail(err, errno, "cannot make", draft);
+  rc = pai__fs_write(fd, words, sizeof(words) - 1, draft, err);
+  if (rc == PAI_OK && fsync(fd) < 0)
+    rc = sys_fail(err, errno, "cannot write", draft);
+  (void)close(fd);
+  /* It has its line when it gets its name: nobody sees it empty. */
+  if (rc == PAI_OK && link(draft, path) == 0)
+    rc = 1;
+  else if (rc == PAI_OK && errno != EEXIST)
+    rc = sys_fail(err, errno, "cannot make", path);
+  (void)unlink(draft);
+  return rc;
+}
+
+/* Adds the last bytes of a file, at most up to `most` in all. */
+static void add_tail(pai__buf *out, const char *path, size_t most)
+{
+  int fd = open_file(path);
+  off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : -1;
+  ssize_t n = 1;
+
+  if (size > (off_t)most)
+    (void)lseek(fd, size - (off_t)most, SEEK_SET);
+  else if (size >= 0)
+    (void)lseek(fd, 0, SEEK_SET);
+  while (fd >= 0 && most > 0 && n > 0 && pai__buf_reserve(out, most)) {
+    n = read(fd, out->data + out->len, most);
+    if (n > 0) {
+      out->len += (size_t)n;
+      most -= (size_t)n;
+    }
+  }
+  if (out->data != NULL)
+    out->data[out->len] = '\0';
+  if (fd >= 0)
+    (void)close(fd);
+}
+
+void pai__files_tail(pai__buf *out, const char *dir, const char *name,
+                     size_t most)
+{
+  char path[PATH_SIZE], old[PATH_SIZE + 2];
+  struct stat now;
+  size_t have;
+
+  pai__buf_clear(out);
+  if (!join(path, dir, name))
+    return;
+  (void)snprintf(old, sizeof(old), "%s.1", path);
+  have = stat(path, &now) == 0 && now.st_size > 0 ? (size_t)now.st_size : 0;
+  if (have < most)
+    add_tail(out, old, most - have);
+  add_tail(out, path, most - out->len);
+}
+
+uint64_t pai__files_inode(const char *dir, const char *name)
+{
+  char path[PATH_SIZE];
+  struct stat info;
+
+  return join(path, dir, name) && stat(path, &info) == 0
+           ? (uint64_t)info.st_ino
+           : 0;
+}
+
+int pai__files_open(const char *dir, const char *name, uint64_t *inode)
+{
+  char path[PATH_SIZE];
+  struct stat info;
+  int fd = join(path, dir, name) ? open_file(path) : -1;
+
+  *inode = fd >= 0 && fstat(fd, &info) == 0 ? (uint64_t)info.st_ino : 0;
+  return fd;
+}
+
+long pai__files_read(int fd, char *bytes, size_t size)
+{
+  ssize_t n;
+
+  do
+    n = read(fd, bytes, size);
+  while (n < 0 && errno == EINTR);
+  return (long)n;
+}
+
+void pai__files_to_end(int fd)
+{
+  if (fd >= 0)
+    (void)lseek(fd, 0, SEEK_END);
+}
+
+void pai__files_close(int fd)
+{
+  if (fd >= 0)
+    (void)close(fd);
+}
+
+int pai__files_make_tmp(const char *dir, pai_error **err)
+{
+  char path[PATH_SIZE];
+
+  if (!join(path, dir, "tmp"))
+    return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
+  if ((mkdir(path, 0700) < 0 && errno != EEXIST) ||
+      chmod(path, S_ISVTX | 0777) < 0)
+    return sys_fail(err, errno, "cannot make folder", path);
+  return PAI_OK;
+}
+
+bool pai__files_here(char *out, size_t size)
+{
+  return getcwd(out, size) != NULL;
 }

@@ -1,282 +1,451 @@
 /*
- * task.c - one task: bash in a session of its own, its output, its exit
+ * task.c - one task, as seen by the process that waits for it
  *
- * A task is over when its first process has exited and both streams have
- * ended.  What it left behind is killed then; a descendant that escaped the
- * process group may hold a stream open, so after DRAIN_MS nobody waits on.
+ * What happened is what the supervisor wrote; its own end is but the moment to
+ * read that.  So it is the same whose child it is, and how often the platform
+ * was started meanwhile.
  */
 #include "backend/local/local.h"
 
-#include "base/posix_fs.h"
+#include "backend/local/posix_files.h"
+#include "backend/local/posix_launch.h"
 
 #include <signal.h>
-#include <unistd.h>
+#include <stdio.h>
 
-enum { DRAIN_MS = 1000 };
+enum { TAIL = 65536 };
 
-static void free_task(local_task *t)
+/* --- its memory ------------------------------------------------------------ */
+
+static void free_memory(local_task *t)
 {
-  const pai_alloc *alloc = t->owner->host.alloc;
+  const pai_alloc *alloc = &t->owner->alloc;
 
   pai__strfree(alloc, t->dir);
+  pai__free(alloc, t->who, sizeof(*t->who));
+  pai__strfree(alloc, t->about);
   pai__free(alloc, t, sizeof(*t));
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+void pai__local_task_handle_closed(local_task *t)
 {
-  local_task *t = handle->data;
   local *l = t->owner;
 
   if (--t->handles > 0)
     return;
-  free_task(t);
+  free_memory(t);
   l->unfreed--;
   pai__local_task_freed(l);
 }
 
-static void close_handle(local_task *t, uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
-  handle->data = t;
-  uv_close(handle, on_handle_closed);
+  pai__local_task_handle_closed(handle->data);
 }
 
-static void report_if_over(local_task *t)
+static void close_watch(local_watch *w)
 {
-  local *l = t->owner;
-
-  if (!t->exited || t->streams[0].open || t->streams[1].open)
+  if (w->pidfd < 0)
     return;
-  (void)pai__map_remove(&l->tasks, &t->id, sizeof(t->id));
-  close_handle(t, (uv_handle_t *)&t->process);
-  close_handle(t, (uv_handle_t *)&t->drain);
-  l->host.ended(l->host.user_data, t->id, t->code, "");
+  uv_close((uv_handle_t *)&w->poll, on_closed);
+  pai__files_close(w->pidfd);
+  w->pidfd = -1;
 }
 
-static void close_stream(local_stream *s)
+void pai__local_task_close(local_task *t)
 {
-  if (!s->open)
-    return;
-  s->open = false;
-  if (s->log_fd >= 0)
-    (void)close(s->log_fd);
-  close_handle(s->task, (uv_handle_t *)&s->pipe);
+  t->closing = true;
+  (void)pai__map_remove(&t->owner->tasks, &t->id, sizeof(t->id));
+  pai__local_follow_end(t);
+  for (int i = 0; i < LOCAL_WATCHES; i++)
+    close_watch(&t->watches[i]);
+  uv_close((uv_handle_t *)&t->turn, on_closed);
 }
 
-/* A full disk does not end the task, but it is said, once. */
-static void write_log(local_stream *s, const char *data, size_t len)
+/* Whose it is, if not this process's. */
+static int find_owner(local_task *t, pai_error **err)
 {
-  local_task *t = s->task;
-  pai_error *err = NULL;
-
-  if (s->log_fd < 0 ||
-      pai__fs_write(s->log_fd, data, len, t->dir, &err) == PAI_OK)
-    return;
-  if (!t->log_failed)
-    pai__log_line(t->owner->host.log, PAI_LOG_WARNING,
-                  "output is missing in a log: %s", pai_error_message(err));
-  t->log_failed = true;
-  pai_error_free(err);
-}
-
-static void take_output(local_stream *s, const char *data, size_t len)
-{
-  const pai__backend_host *host = &s->task->owner->host;
-
-  write_log(s, data, len);
-  host->output(host->user_data, s->task->id, s->number, data, len);
-}
-
-/* A timer comes before the pipes when the loop was busy, so what is in them is
- * waited for once more, which takes no longer than to read it. */
-static void on_drained(uv_timer_t *timer)
-{
-  local_task *t = timer->data;
-
-  if (!t->drained) {
-    t->drained = true;
-    (void)uv_timer_start(timer, on_drained, 1, 0);
-    return;
-  }
-  close_stream(&t->streams[0]);
-  close_stream(&t->streams[1]);
-  report_if_over(t);
-}
-
-static void on_exit(uv_process_t *process, int64_t status, int term_signal)
-{
-  local_task *t = process->data;
-
-  t->exited = true;
-  t->code = term_signal != 0 ? 128 + term_signal : (int)status;
-  (void)uv_kill(-process->pid, SIGKILL); /* what it left in its group */
-  uv_update_time(t->drain.loop);
-  (void)uv_timer_start(&t->drain, on_drained, DRAIN_MS, 0);
-  report_if_over(t);
-}
-
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
-{
-  local_stream *s = handle->data;
-  local *l = s->task->owner;
-
-  (void)suggested;
-  *buf = uv_buf_init(l->chunk, sizeof(l->chunk));
-}
-
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
-{
-  local_stream *s = stream->data;
-  local_task *t = s->task;
-
-  if (n > 0) {
-    take_output(s, buf->base, (size_t)n);
-  } else if (n < 0) { /* its end, or as good as that */
-    close_stream(s);
-    report_if_over(t);
-  }
-}
-
-/* A plain pipe, not libuv's socket pair: tasks may open /dev/stdout anew. */
-static int open_stream(local_task *t, int i, int log_fd, uv_file *child_end)
-{
-  local_stream *s = &t->streams[i];
-  uv_file ends[2];
+  const pai_backend_host *host = &t->owner->host;
+  const char *name =
+    host->owner != NULL ? host->owner(host->user_data, t->id) : NULL;
   int rc;
 
-  s->task = t;
-  s->number = i + 1;
-  s->log_fd = log_fd;
-  rc = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
-  if (rc < 0)
-    return rc;
-  (void)uv_pipe_init(pai__loop_uv(t->owner->host.loop), &s->pipe, 0);
-  t->handles++;
-  s->open = true;
-  s->pipe.data = s;
-  *child_end = ends[1];
-  rc = uv_pipe_open(&s->pipe, ends[0]);
-  if (rc < 0)
-    (void)close(ends[0]);
-  else
-    rc = uv_read_start((uv_stream_t *)&s->pipe, on_alloc, on_read);
-  return rc;
-}
-
-static int spawn(local_task *t, const pai__local_files *files, char **env,
-                 const uv_file child_ends[2])
-{
-  char bash[] = "bash";
-  char *args[] = { bash, files->script, NULL };
-  uv_stdio_container_t stdio[] = {
-    { .flags = UV_IGNORE },
-    { .flags = UV_INHERIT_FD, .data.fd = child_ends[0] },
-    { .flags = UV_INHERIT_FD, .data.fd = child_ends[1] },
-  };
-  uv_process_options_t options = {
-    .exit_cb = on_exit,
-    .file = bash,
-    .args = args,
-    .env = env,
-    .flags = UV_PROCESS_DETACHED, /* a session, so a group to signal */
-    .stdio_count = PAI__LEN(stdio),
-    .stdio = stdio,
-  };
-
-  t->handles++;
-  t->process.data = t;
-  return uv_spawn(pai__loop_uv(t->owner->host.loop), &t->process, &options);
-}
-
-/* Makes the streams and the process; closes whatever it made if it fails. */
-static int launch(local_task *t, pai__local_files *files, char **env,
-                  pai_error **err)
-{
-  uv_file child_ends[2] = { -1, -1 };
-  bool spawned = false;
-  int rc = 0;
-
-  (void)uv_timer_init(pai__loop_uv(t->owner->host.loop), &t->drain);
-  t->drain.data = t;
-  t->handles = 1;
-  for (int i = 0; i < 2 && rc == 0; i++) {
-    rc = open_stream(t, i, files->log_fds[i], &child_ends[i]);
-    if (t->streams[i].open)
-      files->log_fds[i] = -1; /* the stream's now */
-  }
-  if (rc == 0) {
-    spawned = true;
-    rc = spawn(t, files, env, child_ends);
-  }
-  for (int i = 0; i < 2; i++)
-    if (child_ends[i] >= 0)
-      (void)close(child_ends[i]);
-  if (rc == 0)
+  if (name == NULL)
     return PAI_OK;
-  if (spawned)
-    close_handle(t, (uv_handle_t *)&t->process);
-  close_stream(&t->streams[0]);
-  close_stream(&t->streams[1]);
-  close_handle(t, (uv_handle_t *)&t->drain);
-  if (rc == UV_E2BIG)
-    return pai__fail(err, PAI_ELIMIT,
-                     "cannot start bash: the addresses of all the job's tasks "
-                     "are more than an environment holds");
-  if (rc == UV_EMFILE)
-    return pai__uv_fail(err, rc,
-                        "cannot start bash, which takes 3 "
-                        "descriptors (see ulimit -n)");
-  return pai__uv_fail(err, rc, "cannot start bash");
+  t->who = pai__zalloc(&t->owner->alloc, sizeof(*t->who));
+  if (t->who == NULL)
+    return pai__oom(err);
+  rc = pai__user_by_name(t->who, name);
+  if (rc < 0)
+    return pai__fail(err, rc, "this machine has no user %s", name);
+  if (t->who->uid == 0) { /* as this process is */
+    pai__free(&t->owner->alloc, t->who, sizeof(*t->who));
+    t->who = NULL;
+  } else if (!pai__user_is_root()) {
+    return pai__fail(err, PAI_EPERM,
+                     "only root may run the tasks of another user, %s", name);
+  }
+  return PAI_OK;
 }
 
-static local_task *new_task(local *l, uint64_t id, const pai__plan *plan)
+/* Known by its number from now on. */
+static int new_task(local_task **out, local *l, uint64_t id, const char *dir,
+                    pai_error **err)
 {
-  local_task *t = pai__zalloc(l->host.alloc, sizeof(*t));
+  local_task *t = pai__zalloc(&l->alloc, sizeof(*t));
+  int rc;
 
+  *out = t;
   if (t == NULL)
-    return NULL;
+    return pai__oom(err);
   t->owner = l;
   t->id = id;
-  t->dir = pai__strdup(l->host.alloc, plan->dir);
-  if (t->dir != NULL)
-    return t;
-  free_task(t);
-  return NULL;
+  t->dir = pai__strdup(&l->alloc, dir);
+  rc = t->dir != NULL ? find_owner(t, err) : pai__oom(err);
+  if (rc == PAI_OK && pai__map_set(&l->tasks, &id, sizeof(id), t) < 0)
+    rc = pai__oom(err);
+  if (rc < 0) {
+    free_memory(t);
+    return rc;
+  }
+  for (int i = 0; i < LOCAL_WATCHES; i++)
+    t->watches[i].pidfd = t->streams[i].fd = -1;
+  (void)uv_idle_init(pai__loop_uv(l->host.loop), &t->turn); /* cannot fail */
+  t->turn.data = t;
+  t->handles = 1;
+  l->unfreed++;
+  return PAI_OK;
 }
 
-int pai__local_task_start(local *l, uint64_t id, const pai__plan *plan,
-                          pai_error **err)
+/* In its folder only what its user may is done. */
+static int read_status(pai__status *out, const local_task *t, pai_error **err)
 {
-  const pai_alloc *alloc = l->host.alloc;
-  pai__local_files files;
-  local_task *t = NULL;
-  size_t env_count = 0;
-  char **env = NULL;
-  int rc;
+  int rc = PAI_EPERM;
 
-  rc = pai__local_files_make(&files, alloc, plan, err);
-  if (rc < 0)
-    return rc;
-  t = new_task(l, id, plan);
-  env = pai__local_env(plan, alloc, &env_count);
-  if (t == NULL || env == NULL ||
-      pai__map_set(&l->tasks, &id, sizeof(id), t) < 0) {
-    if (t != NULL)
-      free_task(t);
-    rc = pai__oom(err);
-    goto done;
+  if (pai__as_user(t->who)) {
+    rc = pai__files_status(out, t->dir, err);
+    pai__as_self(t->who);
   }
-  l->unfreed++;
-  rc = launch(t, &files, env, err); /* from here on the loop frees t */
-  if (rc < 0)
-    (void)pai__map_remove(&l->tasks, &id, sizeof(id));
-done:
-  pai__free(alloc, env, env_count * sizeof(*env));
-  pai__local_files_dispose(&files, alloc);
   return rc;
 }
 
-void pai__local_task_signal(local_task *t, int signal)
+/* --- its end ----------------------------------------------------------------- */
+
+static void tell_lost(pai_task_end *end, const pai__status *s)
 {
-  if (!t->exited)
-    (void)uv_kill(-t->process.pid, signal);
+  end->how = PAI_END_LOST;
+  end->code = PAI_CODE_LOST;
+  if (s->kind == PAI__STATUS_NEVER)
+    end->text = "it was never started";
+  else if (s->kind == PAI__STATUS_RUNS && !pai__local_is_boot(s->boot))
+    end->text = "the machine was started anew while it ran";
+  else
+    end->text = "its supervisor was killed, and it with that";
+}
+
+/* No status at all: the supervisor says by its exit code why it made none. */
+static void tell_no_status(pai_task_end *end, const local_task *t, char *text,
+                           size_t size)
+{
+  end->how = PAI_END_FAILED;
+  end->code = 126;
+  end->text = text;
+  if (t->exit_code > 0)
+    (void)snprintf(text, size, "its supervisor could not begin: %s",
+                   uv_strerror(-t->exit_code));
+  else
+    (void)snprintf(text, size, "its supervisor could not begin");
+}
+
+static void fill_end(pai_task_end *end, const pai__status *s)
+{
+  end->started = s->started;
+  end->ended = s->ended;
+  end->max_rss = (uint64_t)s->max_rss * 1024;
+  end->user_time = s->user_time;
+  end->system_time = s->system_time;
+  end->oom = s->oom;
+  end->code = s->number;
+  switch (s->kind) {
+  case PAI__STATUS_EXIT: end->how = PAI_END_EXIT; break;
+  case PAI__STATUS_SIGNAL:
+    end->how = PAI_END_SIGNAL;
+    end->signal = s->number;
+    end->code = 128 + s->number;
+    break;
+  case PAI__STATUS_FAILED:
+    end->how = PAI_END_FAILED;
+    end->text = "it could not be started";
+    break;
+  case PAI__STATUS_EMPTY:
+  case PAI__STATUS_NEVER:
+  case PAI__STATUS_RUNS: tell_lost(end, s); break;
+  }
+  if (s->oom)
+    end->text = "it had more memory than it asked for";
+}
+
+/* The last line of the log `runtime` says why it did not start. */
+static void tell_last_line(pai_task_end *end, char *text, size_t size)
+{
+  size_t len = end->runtime_len;
+  const char *line = end->runtime;
+
+  while (len > 0 && line[len - 1] == '\n')
+    len--;
+  for (size_t i = len; i > 0; i--)
+    if (line[i - 1] == '\n') {
+      line += i;
+      len -= i;
+      break;
+    }
+  if (len == 0)
+    return;
+  (void)snprintf(text, size, "%.*s", (int)(len < size ? len : size - 1), line);
+  end->text = text;
+}
+
+static void report(local_task *t)
+{
+  local *l = t->owner;
+  size_t most = l->host.tail != 0 ? l->host.tail : TAIL;
+  pai_task_end end = { .struct_size = sizeof(end), .text = "" };
+  pai__buf log, runtime;
+  pai__status status = { .kind = PAI__STATUS_EMPTY };
+  char text[512];
+
+  pai__buf_init(&log, &l->alloc);
+  pai__buf_init(&runtime, &l->alloc);
+  if (read_status(&status, t, NULL) < 0)
+    tell_no_status(&end, t, text, sizeof(text));
+  else
+    fill_end(&end, &status);
+  end.stopped = t->stopped;
+  if (end.how == PAI_END_LOST || t->who != NULL) /* who could not do it */
+    pai__groups_end(&l->groups, t->dir, &l->alloc);
+  if (end.how == PAI_END_LOST)
+    pai__container_forget(&l->runtimes, t->dir);
+  if (status.cut) /* what is in no log was not told either */
+    pai__log_line(&l->log, PAI_LOG_WARNING,
+                  "output is missing in a log of %s, as on a full disk",
+                  t->dir);
+  if (pai__as_user(t->who)) {
+    pai__files_tail(&runtime, t->dir, "runtime", most);
+    if (end.code != 0)
+      pai__files_tail(&log, t->dir, "all", most);
+    pai__as_self(t->who);
+  }
+  end.log = pai__buf_text(&log);
+  end.log_len = log.len;
+  end.runtime = pai__buf_text(&runtime);
+  end.runtime_len = runtime.len;
+  if (end.how == PAI_END_FAILED)
+    tell_last_line(&end, text, sizeof(text));
+  pai__local_task_close(t); /* before the owner does more; t stays for now */
+  l->host.ended(l->host.user_data, t->id, &end);
+  pai__buf_dispose(&log);
+  pai__buf_dispose(&runtime);
+}
+
+static void on_turn(uv_idle_t *idle)
+{
+  local_task *t = idle->data;
+  bool more = pai__local_follow_more(t);
+
+  if (t->closing || more)
+    return;
+  (void)uv_idle_stop(idle);
+  if (t->over)
+    report(t);
+}
+
+void pai__local_task_wake(local_task *t)
+{
+  (void)uv_idle_start(&t->turn, on_turn);
+}
+
+/* --- to wait for it ------------------------------------------------------------ */
+
+static bool watch_keeper(local_task *t);
+
+static void on_ended(uv_poll_t *poll, int status, int events)
+{
+  local_task *t = poll->data;
+  bool supervisor = poll == &t->watches[LOCAL_SUPERVISOR].poll;
+
+  (void)status;
+  (void)events;
+  close_watch(&t->watches[supervisor ? LOCAL_SUPERVISOR : LOCAL_KEEPER]);
+  if (supervisor && t->child != 0)
+    t->exit_code = pai__local_reap(t->child);
+  t->child = 0;
+  if (supervisor && watch_keeper(t))
+    return;
+  t->over = true;
+  pai__local_task_wake(t);
+}
+
+/* Takes the descriptor, also when it fails. */
+static int watch(local_task *t, int which, int pidfd)
+{
+  local_watch *w = &t->watches[which];
+  int rc;
+
+  rc = uv_poll_init(pai__loop_uv(t->owner->host.loop), &w->poll, pidfd);
+  if (rc < 0) {
+    pai__files_close(pidfd);
+    return rc;
+  }
+  t->handles++;
+  w->pidfd = pidfd;
+  w->poll.data = t;
+  rc = uv_poll_start(&w->poll, UV_READABLE, on_ended);
+  if (rc < 0)
+    close_watch(w);
+  return rc;
+}
+
+/* The supervisor was killed: does its keeper still end what it left?  Its
+ * session is the supervisor's own, so its number tells it from others. */
+static bool watch_keeper(local_task *t)
+{
+  pai__status s;
+  int pidfd;
+
+  if (read_status(&s, t, NULL) < 0 || s.kind != PAI__STATUS_RUNS ||
+      s.keeper <= 0 || !pai__local_is_boot(s.boot))
+    return false;
+  pidfd = pai__local_pidfd(s.keeper);
+  if (pidfd < 0)
+    return false;
+  if (pai__local_session(s.keeper) != s.pid ||
+      !pai__local_is_of(s.keeper, t->who)) {
+    pai__files_close(pidfd);
+    return false;
+  }
+  return watch(t, LOCAL_KEEPER, pidfd) == 0;
+}
+
+int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
+                          pai_error **err)
+{
+  local_task *t;
+  int pid, pidfd, rc;
+
+  if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
+    return pai__fail(err, PAI_EEXISTS, "task %llu runs already",
+                     (unsigned long long)id);
+  rc = new_task(&t, l, id, plan->dir, err);
+  if (rc < 0)
+    return rc;
+  pid = pai__local_launch(t, plan, err);
+  if (pid < 0) {
+    pai__local_task_close(t);
+    return pid;
+  }
+  pidfd = pai__local_pidfd(pid);
+  t->child = pid;
+  if (pidfd < 0)
+    rc = pai__local_pidfd_errno(err);
+  else if ((rc = watch(t, LOCAL_SUPERVISOR, pidfd)) < 0)
+    rc = pai__uv_fail(err, rc, "cannot watch the supervisor of a task");
+  if (rc < 0) {
+    pai__local_kill(pid);
+    pai__local_task_close(t);
+  }
+  return rc;
+}
+
+/* --- one that was started before ------------------------------------------------ */
+
+/* 1: it is watched; 0: it is gone; a code. */
+static int watch_again(local_task *t, const pai__status *s, pai_error **err)
+{
+  int pidfd, rc;
+
+  if (s->pid <= 0 || !pai__local_is_boot(s->boot))
+    return 0;
+  pidfd = pai__local_pidfd(s->pid);
+  if (pidfd < 0)
+    return pai__local_is_gone() ? 0 : pai__local_pidfd_errno(err);
+  if (pai__local_start_ticks(s->pid) != s->ticks ||
+      !pai__local_is_of(s->pid, t->who)) {
+    pai__files_close(pidfd); /* another process has its number now */
+    return 0;
+  }
+  rc = watch(t, LOCAL_SUPERVISOR, pidfd);
+  return rc < 0 ? pai__uv_fail(err, rc, "cannot watch a task") : 1;
+}
+
+static int find_again(local_task *t, const pai__status *s, pai_error **err)
+{
+  int rc = 0;
+
+  if (s->kind == PAI__STATUS_RUNS)
+    rc = watch_again(t, s, err);
+  if (rc < 0)
+    return rc;
+  if (rc == 1 || watch_keeper(t))
+    return PAI_ADOPT_RUNNING;
+  t->over = true; /* told from what it wrote, maybe after `s` was read */
+  pai__local_task_wake(t);
+  return PAI_ADOPT_ENDED;
+}
+
+/* 1: it never runs; else it is in *s; a code. */
+static int look_again(pai__status *s, const local_task *t, pai_error **err)
+{
+  pai_error *why = NULL;
+  int rc = pai__files_status(s, t->dir, &why);
+
+  if (rc == PAI_ENOTFOUND) {
+    rc = pai__files_tombstone(t->dir, &t->owner->alloc, err);
+    if (rc == 0) /* somebody was faster */
+      rc = pai__files_status(s, t->dir, err);
+  } else if (rc < 0 && err != NULL) {
+    *err = why;
+    why = NULL;
+  }
+  pai_error_free(why);
+  return rc == PAI_OK && s->kind == PAI__STATUS_NEVER ? 1 : rc;
+}
+
+int pai__local_task_adopt(local *l, uint64_t id, const char *dir,
+                          pai_error **err)
+{
+  pai__status s = { .kind = PAI__STATUS_EMPTY };
+  local_task *t;
+  int rc;
+
+  if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
+    return pai__fail(err, PAI_EEXISTS, "task %llu is known already",
+                     (unsigned long long)id);
+  rc = new_task(&t, l, id, dir, err);
+  if (rc < 0)
+    return rc;
+  if (pai__as_user(t->who)) {
+    rc = look_again(&s, t, err);
+    pai__as_self(t->who);
+  } else {
+    rc = pai__fail(err, PAI_EPERM, "this process cannot act for %s",
+                   t->who->name);
+  }
+  if (rc == PAI_OK)
+    rc = find_again(t, &s, err);
+  else if (rc == 1)
+    rc = PAI_ADOPT_NEVER;
+  if (rc < 0 || rc == PAI_ADOPT_NEVER)
+    pai__local_task_close(t);
+  return rc;
+}
+
+void pai__local_task_stop(local_task *t, int how)
+{
+  int pidfd = t->watches[LOCAL_SUPERVISOR].pidfd;
+
+  if (how != PAI_STOP_ASK && how != PAI_STOP_NOW)
+    return;
+  t->stopped = true;
+  if (pidfd >= 0)
+    pai__local_pidfd_signal(pidfd, how == PAI_STOP_NOW ? SIGUSR1 : SIGTERM);
 }

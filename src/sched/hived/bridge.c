@@ -197,6 +197,7 @@ static pai__bridge *new_bridge(const pai_alloc *alloc)
   pai__flat_init(&g->suggested, sizeof(uint64_t));
   pai__flat_init(&g->tasks, sizeof(pai_task_place));
   pai__flat_init(&g->beside, sizeof(pai__beside));
+  pai__waiters_init(&g->waiters, PAI__ALIKE_RANK);
   return g;
 }
 
@@ -215,6 +216,7 @@ void pai__bridge_free(pai__bridge *g)
   pai__flat_dispose(&g->suggested, &g->alloc);
   pai__flat_dispose(&g->tasks, &g->alloc);
   pai__flat_dispose(&g->beside, &g->alloc);
+  pai__waiters_dispose(&g->waiters, &g->alloc);
   alloc = g->alloc;
   pai__free(&alloc, g, sizeof(*g));
 }

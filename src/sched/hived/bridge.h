@@ -8,6 +8,7 @@
 
 #include "sched/hived/hived.h"
 #include "sched/policy.h"
+#include "sched/waiters.h"
 
 /* Where a leaf cell is for the scheduler. */
 typedef struct pai__leaf_place {
@@ -46,6 +47,7 @@ typedef struct pai__bridge {
   pai__flat members, wanted, types, suggested; /* for one call */
   pai__flat tasks;                             /* likewise: their places */
   pai__flat beside; /* of each node: what is left of all but GPUs */
+  pai__waiters waiters;
 } pai__bridge;
 
 /* A group's name, "id.instance". */
@@ -99,6 +101,14 @@ int pai__bridge_catch_up(pai__bridge *g, const pai_sched *s);
  * stop that are there.  1: it was started; 0: it waits, and its reason is kept;
  * or a code (place.c). */
 int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req);
+
+/* part.c: has the virtual cluster of a request a part that is enough for it, if
+ * less important ones of it stop?  Else what of it lacks is told. */
+bool pai__bridge_part_allows(pai_sched *s, const pai__req *r, pai__why *why);
+/* Do the first `slots` of s->slots keep to the part?  1; 0: no, and *stopping
+ * are stopped for it, if it is any use; or PAI_ENOMEM. */
+int pai__bridge_keeps_part(pai_sched *s, uint32_t req, uint32_t slots,
+                           uint32_t *stopping);
 
 /* Why a request can never start, in words, or NULL; in *text.  PAI_OK or
  * PAI_ENOMEM (place.c). */

@@ -209,8 +209,9 @@ int pai_hived_extender_request(pai_hived_extender *e,
   PAI__CHECK_ARG_ERR(out->struct_size >=
                        offsetof(pai_hived_answer, bind_uid) + sizeof(char *),
                      err);
-  rc = request != NULL ? PAI__COPY_IN(&q, request, pai_hived_request, now)
-                       : PAI_EINVAL;
+  rc = request != NULL
+         ? PAI__COPY_IN(&q, request, pai_hived_request, body_data)
+         : PAI_EINVAL;
   if (rc < 0)
     return pai__fail(err, rc, "pai_hived_request: bad or newer struct_size");
   if (q.method == NULL || q.target == NULL)

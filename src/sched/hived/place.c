@@ -10,6 +10,7 @@
 
 #include "resource/bits.h"
 #include "sched/fit.h"
+#include "sched/victims.h"
 #include "sched/walk.h"
 
 typedef struct placing {
@@ -254,6 +255,22 @@ static void refuse(const placing *p, uint32_t lack, uint64_t wanted,
                                              .text = PAI__NONE };
 }
 
+/* GPUs of its own kind that the virtual cluster has left. */
+static uint64_t share_left(const placing *p)
+{
+  const pai__req *r = pai__req_at(p->s, p->req);
+  uint64_t left = 0;
+
+  for (uint32_t k = 0; k < p->s->park->nkinds; k++) {
+    uint32_t type = pai__wants_of(p->s, r)->type;
+    uint64_t own = pai__share_left(p->s, r->tenant, k);
+
+    if ((type == PAI__NONE || type == k) && own != UINT64_MAX)
+      left += own;
+  }
+  return left;
+}
+
 /* In words of its own. */
 static int refuse_because(const placing *p, const char *text)
 {
@@ -271,6 +288,25 @@ static int refuse_beside(const placing *p)
     "ports left, or are kept for others");
 }
 
+/* Of a virtual cluster that has a part, which binds also who may have cells of
+ * others.  1; 0, and what it was to get is given back, and less important ones
+ * stop for it, if that is any use; or PAI_ENOMEM, and it is given back, too. */
+static int keeps_part(const placing *p)
+{
+  pai_sched *s = p->s;
+  uint32_t stopping;
+  int rc = pai__bridge_keeps_part(s, p->req, p->g->tasks.len, &stopping);
+
+  if (rc == 1)
+    return 1;
+  pai__unfit(s, pai__req_at(s, p->req), p->g->tasks.len);
+  if (stopping != 0)
+    refuse(p, PAI_LACK_VICTIMS, 0, stopping);
+  else
+    refuse(p, PAI_LACK_QUOTA, pai__gpus_wanted(s, p->req), share_left(p));
+  return rc;
+}
+
 /* 1: it was started; 0: not, for CPUs, memory or ports are short on a node that
  * HiveD chose for more than one task. */
 static int bind(placing *p)
@@ -284,6 +320,12 @@ static int bind(placing *p)
       pai__take_places(p->s, p->req, p->g->tasks.data, p->g->tasks.len, false);
   if (rc == PAI_EBUSY)
     return refuse_beside(p);
+  if (rc == PAI_OK) {
+    rc = keeps_part(p);
+    if (rc <= 0)
+      return rc;
+    rc = PAI_OK;
+  }
   if (rc == PAI_OK)
     rc = pai__start(p->s, p->req, p->g->tasks.len);
   if (rc < 0)
@@ -328,22 +370,6 @@ static int preempt(placing *p)
     return rc;
   rc = pai__bridge_list(p->g, pai__req_at(p->s, p->req)->id, p->instance);
   return rc < 0 ? rc : stop_victims(p);
-}
-
-/* GPUs of its own kind that the virtual cluster has left. */
-static uint64_t share_left(const placing *p)
-{
-  const pai__req *r = pai__req_at(p->s, p->req);
-  uint64_t left = 0;
-
-  for (uint32_t k = 0; k < p->s->park->nkinds; k++) {
-    uint32_t type = pai__wants_of(p->s, r)->type;
-    uint64_t own = pai__share_left(p->s, r->tenant, k);
-
-    if ((type == PAI__NONE || type == k) && own != UINT64_MAX)
-      left += own;
-  }
-  return left;
 }
 
 static const char *const several_types =
@@ -440,7 +466,13 @@ int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
   placing p = { .g = g, .s = s, .req = req };
+  pai__why why;
   int rc;
+
+  if (!pai__bridge_part_allows(s, r, &why)) {
+    *pai__why_make(s, req) = why;
+    return 0;
+  }
 
   p.instance = next_instance(s, r);
   pai__bridge_name_of(&p.name, r->id, p.instance);

@@ -17,7 +17,7 @@ static int open_hived(void **state, void *data, const pai_policy_host *host,
   if (strcmp(options, "{}") != 0)
     return host->give_up(host, PAI_EINVAL, "policy 'hived' has no options");
   rc = pai__bridge_new(&g, host, NULL);
-  host->sched->own_shares = true;
+  host->sched->terms.own_shares = true;
   *state = g;
   return rc;
 }
@@ -34,7 +34,7 @@ static int clone_hived(void **copy, const void *state, void *data,
   int rc = pai__bridge_clone(&g, state, &host->sched->alloc);
 
   (void)data;
-  host->sched->own_shares = true;
+  host->sched->terms.own_shares = true;
   *copy = g;
   return rc;
 }
@@ -65,7 +65,7 @@ static int load_hived(void **state, void *data, const pai_policy_host *host,
   (void)data;
   (void)cluster;
   (void)options;
-  host->sched->own_shares = true;
+  host->sched->terms.own_shares = true;
   *state = g;
   return rc;
 }
@@ -107,6 +107,7 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
   pai__bridge *g = state;
 
   (void)data;
+  pai__waiters_event(&g->waiters, host->sched, e);
   switch (e->kind) {
   case PAI_SCHED_FINISHED:
   case PAI_SCHED_RETURNED: pai__bridge_drop(g, e->id, e->instance); break;
@@ -143,9 +144,7 @@ static int admit(void *state, void *data, const pai_policy_host *host,
  * whom nobody stops, has none either.  Reservations tell lengths apart. */
 static int place(pai__bridge *g, pai_sched *s, uint32_t req)
 {
-  const pai__req *r = pai__req_at(s, req);
-  uint64_t key =
-    pai__mix(r->shape, (uint64_t)(r->priority + 1) << 1 | r->lazy) | 1;
+  uint64_t key = pai__alike_key(PAI__ALIKE_RANK, pai__req_at(s, req));
   uint32_t other =
     s->kept.len == 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
   int rc;
@@ -163,31 +162,66 @@ static int place(pai__bridge *g, pai_sched *s, uint32_t req)
   return rc;
 }
 
-/* The most important first, and then by turn: as pods come to HiveD from
- * Kubernetes, whose priorities are to follow HiveD's. */
-static int decide(void *state, void *data, const pai_policy_host *host)
+/* Whoever has no room sends away all that are like it. */
+static int decide_in_lines(pai__bridge *g, pai_sched *s)
 {
-  pai_sched *s = host->sched;
+  pai__waiters *w = &g->waiters;
+  int rc = pai__waiters_line_up(w, s);
+  uint32_t head;
+
+  pai__alike_begin(s, PAI__ALIKE_RANK);
+  s->effort -= s->m.nqueued;
+  while (rc >= 0 && (head = pai__waiters_head(w)) != PAI__NONE) {
+    uint32_t req = pai__waiter_at(w, head)->req;
+
+    s->effort++;
+    rc = pai__bridge_place(g, s, req);
+    if (rc != 0 || pai__why_of(s, req)->lack == PAI_LACK_VICTIMS) {
+      pai__waiters_pass(w, s);
+    } else {
+      rc = pai__shape_refuse(s, req);
+      pai__waiters_send_away(w);
+    }
+  }
+  return rc < 0 ? rc : PAI_OK;
+}
+
+static int decide_each(pai__bridge *g, pai_sched *s)
+{
   pai__flat list;
   int rc;
 
-  (void)data;
   pai__flat_init(&list, sizeof(pai__entry));
-  rc = pai__bridge_catch_up(state, s);
-  if (rc == PAI_OK)
-    rc = pai__list_waiting(s, &list);
+  rc = pai__list_waiting(s, &list);
   if (rc == PAI_OK)
     pai__sort_waiting(&list);
   for (uint32_t i = 0; i < list.len && rc >= 0; i++) {
     uint32_t req = pai__entry_at(&list, i)->req;
 
     do
-      rc = place(state, s, req);
+      rc = place(g, s, req);
     while (rc == 1 && pai__req_at(s, req)->queued &&
            pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING);
   }
   pai__flat_dispose(&list, &s->alloc);
   return rc < 0 ? rc : PAI_OK;
+}
+
+/* The most important first, and then by turn: as pods come to HiveD from
+ * Kubernetes, whose priorities are to follow HiveD's.  Reservations tell those
+ * apart that are alike. */
+static int decide(void *state, void *data, const pai_policy_host *host)
+{
+  pai__bridge *g = state;
+  pai_sched *s = host->sched;
+  int rc = pai__bridge_catch_up(g, s);
+
+  (void)data;
+  if (rc == PAI_OK && s->kept.len == 0)
+    rc = pai__waiters_ready(&g->waiters, s);
+  if (rc < 0)
+    return rc;
+  return rc > 0 ? decide_in_lines(g, s) : decide_each(g, s);
 }
 
 const pai_policy pai__policy_hived = {

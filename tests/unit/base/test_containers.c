@@ -26,8 +26,11 @@ static int buf_body(const pai_alloc *alloc, void *user_data)
     assert_memory_equal(b.data + 278, "96,97,98,", 9);
   } else {
     size_t len = b.len;
+    assert_int_equal(strlen(pai__buf_text(&b)), len);
     pai__buf_str(&b, "more"); /* sticky: nothing happens */
+    pai__buf_printf(&b, "%s", "more");
     assert_int_equal(b.len, len);
+    assert_int_equal(strlen(pai__buf_text(&b)), len);
   }
   text = pai__buf_take(&b);
   if (text == NULL)
@@ -35,6 +38,29 @@ static int buf_body(const pai_alloc *alloc, void *user_data)
   assert_int_equal(strlen(text), 290);
   pai__strfree(alloc, text);
   return PAI_OK;
+}
+
+/* Whether it fits or not: from an empty one, and behind some text. */
+static void printing_of_any_length(void **state)
+{
+  static const char text[] =
+    "0123456789abcdef0123456789abcdef0123456789abcdef"
+    "0123456789abcdef0123456789abcdef0123456789abcdef";
+  pai__buf b;
+
+  (void)state;
+  for (int before = 0; before < 2; before++)
+    for (int n = 0; n < (int)sizeof(text); n++) {
+      pai__buf_init(&b, &pai__libc_alloc);
+      pai__buf_str(&b, before ? "ab" : "");
+      pai__buf_printf(&b, "%.*s", n, text);
+      assert_true(pai__buf_ok(&b));
+      assert_int_equal(b.len, 2 * before + n);
+      assert_int_equal(strlen(pai__buf_text(&b)), b.len);
+      assert_memory_equal(pai__buf_text(&b) + 2 * (size_t)before, text,
+                          (size_t)n);
+      pai__buf_dispose(&b);
+    }
 }
 
 static int map_body(const pai_alloc *alloc, void *user_data)
@@ -182,6 +208,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(containers_survive_failing_memory),
     cmocka_unit_test(map_replaces_and_tells_keys_apart),
+    cmocka_unit_test(printing_of_any_length),
     cmocka_unit_test(huge_requests_fail_cleanly),
     cmocka_unit_test(random_numbers_are_the_same_everywhere),
   };

@@ -53,6 +53,8 @@ static void error_may_be_ignored(void **state)
   assert_null(pai_error_pointer(NULL));
   assert_null(pai_error_cause(NULL));
   assert_int_equal(pai_error_retriable(NULL), 0);
+  assert_null(pai_error_api_code(NULL));
+  assert_int_equal(pai_error_http_status(NULL), 0);
   pai_error_free(NULL);
 }
 
@@ -149,6 +151,8 @@ static void log_reaches_who_listens(void **state)
   assert_string_equal(kept, "");
   pai__log_line(&log, PAI_LOG_WARNING, "%d nodes", 3);
   assert_string_equal(kept, "3:3 nodes");
+  pai__log_line(&log, PAI_LOG_INFO, "%s", "it says:\r\n\033[0mno");
+  assert_string_equal(kept, "2:it says:   [0mno");
 }
 
 static void version_is_the_headers(void **state)
@@ -162,9 +166,28 @@ static void version_is_the_headers(void **state)
   assert_int_equal(pai_version_number(), PAI_VERSION_NUMBER);
 }
 
+static void an_error_says_what_the_api_calls_it(void **state)
+{
+  pai_error *err = NULL;
+
+  (void)state;
+  (void)pai__fail(&err, PAI_ENOTFOUND, "no user");
+  assert_null(pai_error_api_code(err));
+  assert_int_equal(pai_error_http_status(err), 0);
+  pai__error_api(&err, 404, "NoUserError");
+  assert_string_equal(pai_error_api_code(err), "NoUserError");
+  assert_int_equal(pai_error_http_status(err), 404);
+  pai_error_free(err);
+  (void)pai__oom(&err); /* it is everybody's */
+  pai__error_api(&err, 404, "NoUserError");
+  assert_null(pai_error_api_code(err));
+  pai__error_api(NULL, 404, "NoUserError");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(an_error_says_what_the_api_calls_it),
     cmocka_unit_test(error_tells_all),
     cmocka_unit_test(no_error_acts_on_a_terminal),
     cmocka_unit_test(error_may_be_ignored),

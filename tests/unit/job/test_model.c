@@ -7,6 +7,7 @@
 #include "by_hand.h"
 
 #include "job/inside.h"
+#include "job/save.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static struct {
   unsigned long steps, ends, refused, taken[PAI__EV_DUE + 1];
   unsigned long actions[PAI__DO_KILL + 1];
   unsigned long jobs[PAI__JOB_DONE + 1], tasks[PAI__TASK_GONE + 1];
-  unsigned long rescaled, busy, rules, all, stops;
+  unsigned long rescaled, busy, rules, all, stops, back;
   const char *names[NAMES], *task_names[NAMES];
 } seen;
 
@@ -212,7 +213,9 @@ static void on_whole(world *w, const pai__action *a)
     w->asked = true;
     break;
   case PAI__DO_RETURN:
-    assert_true(w->asked && w->room);
+    assert_true(w->form.partial || (w->asked && w->room));
+    if (w->form.partial)
+      break; /* each task follows alone */
     rooms_go(w);
     w->held = a->until != 0;
     break;
@@ -431,11 +434,87 @@ static void begin(world *w, uint64_t seed)
   w->ntasks = w->job->ntasks;
 }
 
+static void save(pai__buf *head, pai__buf tasks[MOST], const pai__job *job)
+{
+  pai__buf_init(head, &pai__libc_alloc);
+  pai__job_save_head(head, job);
+  for (uint32_t i = 0; i < job->ntasks; i++) {
+    pai__buf_init(&tasks[i], &pai__libc_alloc);
+    pai__job_save_task(&tasks[i], job, i);
+  }
+}
+
+static pai__bytes bytes_of(const pai__buf *b)
+{
+  return (pai__bytes){ pai__buf_text(b), b->len };
+}
+
+static void expect_same(pai__buf *a, pai__buf *b)
+{
+  assert_int_equal(a->len, b->len);
+  assert_memory_equal(a->data, b->data, a->len);
+  pai__buf_dispose(a);
+  pai__buf_dispose(b);
+}
+
+/* All that decides what it will do. */
+static void expect_alike(const pai__job *a, const pai__task *tasks,
+                         const pai__job *b)
+{
+  assert_memory_equal(tasks, pai__job_tasks(b), b->ntasks * sizeof(*tasks));
+  assert_true(a->prng.state == b->prng.state && a->began == b->began &&
+              a->due == b->due);
+  assert_int_equal(a->wanted, b->wanted);
+  assert_int_equal(a->alive, b->alive);
+  assert_int_equal(a->done, b->done);
+  assert_int_equal(a->busy, b->busy);
+  assert_int_equal(a->attempt, b->attempt);
+  assert_int_equal(a->retries, b->retries);
+  assert_int_equal(a->counted, b->counted);
+  assert_int_equal(a->preempted, b->preempted);
+  assert_int_equal(a->trigger, b->trigger);
+  assert_int_equal(a->code, b->code);
+  assert_int_equal(a->todo, b->todo);
+  assert_int_equal(a->state, b->state);
+  assert_int_equal(a->hasty, b->hasty);
+  assert_true(a->asked == b->asked && a->decided == b->decided &&
+              a->stop_asked == b->stop_asked &&
+              a->preempting == b->preempting);
+}
+
+/* Its host has died: what comes back from a disk goes on as it would have. */
+static void come_back(world *w, pai__job *to)
+{
+  uint32_t ntasks = w->job->ntasks;
+  pai__buf head, heads, tasks[MOST], again[MOST];
+  pai__bytes list[MOST];
+  pai__task were[MOST] = { { 0 } };
+
+  save(&head, tasks, w->job);
+  memcpy(were, pai__job_tasks(w->job), ntasks * sizeof(*were));
+  for (uint32_t i = 0; i < ntasks; i++)
+    list[i] = bytes_of(&tasks[i]);
+  pai__job_dispose(w->job);
+  assert_int_equal(pai__job_restore(to, &pai__libc_alloc, &w->form,
+                                    bytes_of(&head), list, ntasks, NULL),
+                   PAI_OK);
+  expect_alike(w->job, were, to);
+  save(&heads, again, to);
+  expect_same(&head, &heads);
+  for (uint32_t i = 0; i < ntasks; i++)
+    expect_same(&tasks[i], &again[i]);
+  seen.back++;
+}
+
+/* To another place in memory, as it is or by way of its bytes. */
 static void move(world *w)
 {
   pai__job *to = w->job == &w->jobs[0] ? &w->jobs[1] : &w->jobs[0];
 
-  memcpy(to, w->job, sizeof(*to));
+  if (below(w, 3) == 0)
+    come_back(w, to);
+  else
+    memcpy(to, w->job, sizeof(*to));
   memset(w->job, 0xee, sizeof(*to));
   w->job = to;
 }
@@ -475,6 +554,8 @@ static void drain(world *w)
     assert_true(step < 1000);
     while (act(w))
       check(w);
+    if (step % 4 == 3)
+      move(w);
     if (w->finished)
       break;
     if (!help(w) || step == 300) { /* it may be meant to run for ever */
@@ -517,8 +598,9 @@ static void no_state_is_stuck_and_no_count_wrong(void **state)
   (void)state;
   for (unsigned long i = 0; i < runs; i++)
     run(seed + i);
-  print_message("%lu jobs, %lu steps, %lu events refused, %lu rescaled\n",
-                runs, seen.steps, seen.refused, seen.rescaled);
+  print_message(
+    "%lu jobs, %lu steps, %lu events refused, %lu rescaled, %lu back\n", runs,
+    seen.steps, seen.refused, seen.rescaled, seen.back);
   assert_int_equal(seen.ends, runs);
   for (size_t i = 1; i < PAI__LEN(seen.jobs); i++)
     assert_true(seen.jobs[i] > runs / 10);
@@ -530,6 +612,7 @@ static void no_state_is_stuck_and_no_count_wrong(void **state)
     assert_true(seen.taken[i] > runs / 100);
   for (int i = 0; i < NAMES; i++)
     assert_true(seen.names[i] != NULL && seen.task_names[i] != NULL);
+  assert_true(seen.back > runs / 10);
   assert_true(seen.rescaled > runs / 10 && seen.busy > runs / 100 &&
               seen.rules > runs / 10 && seen.all > runs / 100 &&
               seen.stops > runs / 100);

@@ -96,9 +96,14 @@ static void a_retried_job_asks_for_each_task_anew(void **state)
   hand_take(&h, PAI__EV_PLACED, 0, 1);
   hand_expect(&h, PAI__DO_START, 0, 1);
   hand_end(&h, 0, 1);
+  assert_int_equal(h.job.state, PAI__JOB_QUEUED);
+  assert_int_equal(task(&h, 0)->code, 1); /* stays to be seen until here */
+  assert_int_equal(h.job.attempt, 0);
+  hand_expect_whole(&h, PAI__DO_RETURN);
   /* Whose room was not given back yet wait in their old turn. */
   hand_expect(&h, PAI__DO_RETURN, 0, 3);
   assert_int_equal(h.job.state, PAI__JOB_QUEUED);
+  assert_int_equal(task(&h, 0)->code, 0);
   assert_int_equal(h.job.attempt, 1);
   hand_take(&h, PAI__EV_PLACED, 0, 1);
   hand_expect(&h, PAI__DO_START, 0, 1);
@@ -107,6 +112,7 @@ static void a_retried_job_asks_for_each_task_anew(void **state)
   h.now = hand_expect_whole(&h, PAI__DO_WAIT);
   assert_int_equal(h.job.state, PAI__JOB_BACKOFF);
   hand_take(&h, PAI__EV_DUE, 0, 0);
+  hand_expect_whole(&h, PAI__DO_RETURN);
   hand_expect(&h, PAI__DO_QUEUE, 0, 3);
   hand_take(&h, PAI__EV_STOP, 0, 0);
   hand_expect(&h, PAI__DO_RELEASE, 0, 3);

@@ -129,6 +129,22 @@ static const char *const wanted[] = {
   "PAI_CONTAINER_HOST_ssh_PORT_LIST=20006",
   "PAI_CONTAINER_HOST_http_PORT_LIST=20007",
   "PAI_CONTAINER_HOST_PORT_LIST=mpi:20004,20005;ssh:20006;http:20007;",
+  "FC_FRAMEWORK_NAMESPACE=default",
+  "FC_FRAMEWORK_NAME=4b163cfaafb40baed5f2bd7450c4e8db",
+  "FC_CONFIGMAP_NAME=4b163cfaafb40baed5f2bd7450c4e8db-attempt",
+  "FC_POD_NAME=4b163cfaafb40baed5f2bd7450c4e8db-workera-1",
+  "FC_FRAMEWORK_UID=99824f20-ffe1-2aed-6e50-43808b9ac530",
+  "FC_FRAMEWORK_ATTEMPT_ID=1",
+  "FC_FRAMEWORK_ATTEMPT_INSTANCE_UID=1_6d13dcd0-4e2d-4874-4bd3-5af4e01bbbe9",
+  "FC_CONFIGMAP_UID=6d13dcd0-4e2d-4874-4bd3-5af4e01bbbe9",
+  "FC_TASKROLE_NAME=workera",
+  "FC_TASK_INDEX=1",
+  "FC_TASKROLE_UID=b6a75439-d190-6427-472b-71541ef3da01",
+  "FC_TASK_UID=2133c3f4-36d1-e8fb-684c-fe50a582547f",
+  "FC_TASK_ATTEMPT_ID=0",
+  "FC_POD_UID=54f4738c-5a87-b2a8-de70-24c1c5b8f5d1",
+  "FC_TASK_ATTEMPT_INSTANCE_UID=0_54f4738c-5a87-b2a8-de70-24c1c5b8f5d1",
+  "RUNTIME_LOG_PIPE=/jobs/train/1/Worker_A-1/runtime",
   "NVIDIA_VISIBLE_DEVICES=0,2",
   "CUDA_VISIBLE_DEVICES=0,2",
 };
@@ -145,7 +161,7 @@ static int plan_body(const pai_alloc *alloc, void *user_data)
 {
   pai__plan_shared shared;
   pai__arena arena;
-  pai__plan plan;
+  pai_launch_plan plan;
   size_t count = 0;
   int rc;
 
@@ -157,6 +173,7 @@ static int plan_body(const pai_alloc *alloc, void *user_data)
   if (rc == PAI_OK) {
     assert_string_equal(plan.dir, "/jobs/train/1/Worker_A-1");
     assert_string_equal(plan.script, "set -o errexit -o nounset -o pipefail\n"
+                                     "export PAI_WORK_DIR=\"$PWD\"\n"
                                      "echo one\necho two\n");
     for (size_t i = 0; i < PAI__LEN(wanted); i++)
       if (!has(plan.env, wanted[i]))
@@ -179,7 +196,7 @@ static void a_task_without_gpus_sees_none(void **state)
 {
   pai__plan_shared shared;
   pai__arena arena;
-  pai__plan plan;
+  pai_launch_plan plan;
 
   (void)state;
   pai__arena_init(&arena, &pai__libc_alloc);
@@ -248,7 +265,7 @@ static size_t cost_of_one_plan(uint32_t instances)
   pai__plan_shared shared;
   pai__arena all, one;
   test_tally tally;
-  pai__plan plan;
+  pai_launch_plan plan;
 
   add_tasks(j, "worker", instances);
   pai__arena_init(&all, &pai__libc_alloc);
@@ -296,7 +313,7 @@ static int spellings_body(const pai_alloc *alloc, void *user_data)
   job *j = user_data;
   pai__plan_shared shared;
   pai__arena arena;
-  pai__plan plan;
+  pai_launch_plan plan;
   int rc;
 
   pai__arena_init(&arena, alloc);
@@ -334,6 +351,84 @@ static void no_role_overwrites_another(void **state)
   free(j);
 }
 
+/* --- a job with all there is --------------------------------------------------- */
+
+static const char rich[] =
+  "protocolVersion: 2\nname: rich\ntype: job\nprerequisites:\n"
+  "  - {name: i, type: dockerimage, uri: 'python:3'}\n"
+  "  - {name: pre, type: script, postCommands: [echo after],\n"
+  "     plugin: com.microsoft.pai.runtimeplugin.cmd,\n"
+  "     callbacks: [{event: taskStarts, commands: [\"echo it's\"]}]}\n"
+  "  - {name: late, type: output,\n"
+  "     plugin: com.microsoft.pai.runtimeplugin.cmd,\n"
+  "     preCommands: [echo <% $secrets.key %>], postCommands: [x, y]}\n"
+  "secrets: {key: s3cret}\n"
+  "taskRoles:\n"
+  "  Worker_A: {instances: 2, dockerImage: i, prerequisites: [pre, late],\n"
+  "      resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0},\n"
+  "      commands: [run]}\n"
+  "extras:\n"
+  "  storages: [{name: d}, {name: d, mountPath: /there}]\n"
+  "  com.microsoft.pai.runtimeplugin:\n"
+  "    - {plugin: ssh, parameters: {jobssh: true, sshbarrier: true,\n"
+  "       userssh: {type: custom, value: own}}}\n"
+  "    - {plugin: git, parameters: {repo_uri: <% $secrets.key %>,\n"
+  "       options: [-q]}}\n"
+  "    - {plugin: tensorboard, parameters: {port: 1, logdir: {a: /b}}}\n"
+  "    - {plugin: teamwise_storage}\n";
+
+static int rich_body(const pai_alloc *alloc, void *user_data)
+{
+  static const pai__storage storage = { .name = "d", .path = "/data" };
+  static const char *const keys[] = { "key of the user" };
+  pai__plan_context c = context;
+  pai__plan_shared shared;
+  pai_launch_plan plan;
+  pai__arena arena;
+  int rc;
+
+  c.spec = user_data;
+  c.storages = &storage;
+  c.nstorages = 1;
+  c.user_keys = keys;
+  c.nuser_keys = 1;
+  pai__arena_init(&arena, alloc);
+  rc = pai__plan_share(&shared, &arena, &c);
+  if (rc == PAI_OK)
+    rc = pai__plan_make(&plan, &arena, &c, &shared, 1);
+  if (rc == PAI_OK) {
+    assert_string_equal(plan.image, "python:3");
+    assert_int_equal(plan.nmounts, 2);
+    assert_string_equal(plan.mounts[0].source, "/data/ada");
+    assert_string_equal(plan.mounts[0].target, "/mnt/d");
+    assert_string_equal(plan.mounts[1].target, "/there");
+    assert_int_equal(plan.flags, PAI_LAUNCH_SHARE_PIDS);
+    assert_non_null(strstr(plan.script, "callbacks cannot be there"));
+    assert_non_null(strstr(plan.script, "eval 'echo s3cret\n'"));
+    assert_non_null(strstr(plan.script, "pai__git 's3cret' "));
+    assert_non_null(strstr(plan.script,
+                           "Host Worker_A-1 workera-1\n"
+                           "  HostName 10.0.0.2\n  Port 20004\n"));
+    assert_non_null(strstr(plan.script, "'key of the user\nown\n'"));
+    assert_non_null(strstr(plan.script, "pai__tensorboard 1 'a' '/b'"));
+    assert_non_null(strstr(plan.script, "eval 'run'"));
+    assert_non_null(strstr(plan.script, "eval 'x\ny\n'"));
+  }
+  pai__arena_dispose(&arena);
+  return rc;
+}
+
+static void failing_memory(void **state)
+{
+  pai_spec *all;
+
+  (void)state;
+  assert_int_equal(pai_spec_parse(&all, rich, strlen(rich), NULL, NULL),
+                   PAI_OK);
+  test_faults(rich_body, all);
+  pai_spec_unref(all);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -341,6 +436,7 @@ int main(void)
     cmocka_unit_test(a_task_without_gpus_sees_none),
     cmocka_unit_test(a_plan_costs_the_same_in_a_large_job),
     cmocka_unit_test(no_role_overwrites_another),
+    cmocka_unit_test(failing_memory),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

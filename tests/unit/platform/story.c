@@ -1,10 +1,10 @@
 /* story.c - what is told of jobs is noted, and answered */
 #include "story.h"
 
-#include <errno.h>
+#include <openpai/uv.h>
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 char story_root[256];
 
@@ -53,21 +53,28 @@ static void on_job(story *s, const pai_event *event)
     pai_platform_close(s->platform, NULL, NULL);
 }
 
-/* Lets the task go on, and returns when its output is in the pipe and it has
- * ended, which nobody was told yet. */
-static void wait_for_exit(pid_t pid)
+/* Lets the task go on, and returns when it has ended, which nobody was told
+ * yet: it is another's child, so its status file is looked at. */
+static void wait_for_exit(const char *job_dir)
 {
-  char path[300];
-  siginfo_t info;
-  FILE *go;
+  char path[512], text[512] = "";
+  FILE *file;
 
   (void)snprintf(path, sizeof(path), "%s/go", story_root);
-  go = fopen(path, "w");
-  assert_non_null(go);
-  (void)fputs("on\n", go);
-  (void)fclose(go);
-  while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0)
-    assert_int_equal(errno, EINTR);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  (void)fputs("on\n", file);
+  (void)fclose(file);
+  (void)snprintf(path, sizeof(path), "%s/0/a-0/status", job_dir);
+  while (strstr(text, "\nexit 0 ") == NULL) {
+    size_t n;
+    uv_sleep(1);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    n = fread(text, 1, sizeof(text) - 1, file);
+    (void)fclose(file);
+    text[n] = '\0';
+  }
 }
 
 static int on_event(void *user_data, const pai_event *event)
@@ -81,7 +88,7 @@ static int on_event(void *user_data, const pai_event *event)
   if (pai_event_type(event) == PAI_EVENT_OUTPUT) {
     assert_in_range(pai_event_stream(event), 1, 2);
     if (s->slow && s->output_len == 0)
-      wait_for_exit((pid_t)strtol(text, NULL, 10));
+      wait_for_exit(pai_platform_job_dir(s->platform, pai_event_job(event)));
     on_output(s, text, len);
     return s->answer;
   }
@@ -127,7 +134,7 @@ pai_spec *story_job(const char *fields, const char *role, const char *command)
   (void)snprintf(text, sizeof(text),
                  "{protocolVersion: 2, name: test, type: job, " STORY_IMAGE
                  ", %s taskRoles: {a: {dockerImage: x, %s "
-                 "resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}, "
+                 "resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0}, "
                  "commands: [\"%s\"]}}}",
                  fields, role, command);
   return story_parse(text);

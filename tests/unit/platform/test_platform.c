@@ -21,7 +21,7 @@ static pai_spec *wide_job(const char *fields, const char *command)
   (void)snprintf(text, sizeof(text),
                  "{protocolVersion: 2, name: wide, type: job, %s" STORY_IMAGE
                  ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
-                 "{cpu: %ld, memoryMB: 1, gpu: 0}, commands: [\"%s\"]}}}",
+                 "{cpu: %ld, memoryMB: 64, gpu: 0}, commands: [\"%s\"]}}}",
                  fields, sysconf(_SC_NPROCESSORS_ONLN), command);
   return story_parse(text);
 }
@@ -139,7 +139,7 @@ static void a_port_in_use_for_good_holds_a_job_up(void **state)
   pai_spec *all = story_parse(
     "{protocolVersion: 2, name: greedy, type: job, " STORY_IMAGE
     ", taskRoles: {a: {instances: 5, dockerImage: x, resourcePerInstance: "
-    "{cpu: 0, memoryMB: 1, gpu: 0, ports: {many: 4998}}, commands: "
+    "{cpu: 0, memoryMB: 64, gpu: 0, ports: {many: 4998}}, commands: "
     "['true']}}}");
   pai_loop *loop = story_open(&s);
   uint16_t port = 20000;

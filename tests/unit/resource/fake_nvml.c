@@ -7,6 +7,7 @@
  * library of 2016: no MIG, no versioned structs, no _v2 of processes.
  */
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +46,14 @@ static unsigned gpus;
 static unsigned lost = ~0u, reset = ~0u, broken = ~0u, worn = ~0u;
 static int ready; /* init without shutdown */
 static unsigned crowd;
+static bool idle, swapped;
 static device devices[16];
 
 /* "0" to "16" GPUs; "mig": an A100 cut in two, and a whole one; "mesh": 8,
  * each linked with each; "switch": 8 on switches; "mismatch", "nodriver";
- * "2 unreachable", "2 broken": the second of two. */
+ * "2 unreachable", "2 broken": the second of two; "2 idle", and other
+ * numbers: nobody uses them; "2 swapped": nor these, whose device files are
+ * numbered the other way round. */
 EXPORT void fake_nvml_machine(const char *name)
 {
   (void)snprintf(machine, sizeof(machine), "%s", name);
@@ -64,6 +68,8 @@ EXPORT void fake_nvml_machine(const char *name)
   if (strcmp(name, "2 broken") == 0)
     broken = 1;
   crowd = 0;
+  swapped = strcmp(name, "2 swapped") == 0;
+  idle = strstr(name, " idle") != NULL || swapped;
   for (unsigned i = 0; i < 16; i++)
     devices[i] = (device){ i, -1 };
 }
@@ -267,7 +273,7 @@ EXPORT int nvmlDeviceGetUUID(device *d, char *out, unsigned size)
 EXPORT int nvmlDeviceGetMinorNumber(device *d, unsigned *out)
 {
   CHECK(d);
-  *out = d->number;
+  *out = swapped ? gpus - 1 - d->number : d->number;
   return OK;
 }
 
@@ -372,7 +378,7 @@ typedef struct process {
 /* Each device has one of pid 1000 and up; GPU 0 the crowd, too. */
 static int list_compute(const device *d, unsigned *count, process *out)
 {
-  unsigned have = *count, want = 1 + (d->number == 0 ? crowd : 0);
+  unsigned have = *count, want = idle ? 0 : 1 + (d->number == 0 ? crowd : 0);
 
   *count = want;
   if (have < want)
@@ -394,7 +400,7 @@ static int list_graphics(const device *d, unsigned *count, process *out)
 {
   unsigned have = *count;
 
-  *count = d->number == 0 && d->instance < 0 ? 2 : 0;
+  *count = d->number == 0 && d->instance < 0 && !idle ? 2 : 0;
   if (have < *count)
     return SIZE;
   if (*count != 0) {
@@ -496,7 +502,7 @@ EXPORT int nvmlDeviceGetMemoryInfo_v2(device *d, memory_v2 *out)
     return WRONG_VERSION;
   out->total = total(d);
   out->reserved = 600ull << 20;
-  out->used = 3ull << 30;
+  out->used = idle ? 0 : 3ull << 30;
   out->free = out->total - out->used - out->reserved;
   return OK;
 }

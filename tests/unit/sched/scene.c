@@ -144,3 +144,16 @@ const char *scene_lack(const pai_sched *s, uint64_t id)
 
   return pai_sched_reason(s, id, &r) == PAI_OK ? pai_lack_name(r.lack) : "";
 }
+
+int scene_reserve(pai_sched *s, pai_reservation r, pai_error **err)
+{
+  r.struct_size = sizeof(r);
+  return scene_event(
+    s, (pai_sched_event){ .kind = PAI_SCHED_RESERVE, .reservation = &r }, err);
+}
+
+int scene_unreserve(pai_sched *s, const char *name)
+{
+  return scene_event(
+    s, (pai_sched_event){ .kind = PAI_SCHED_UNRESERVE, .text = name }, NULL);
+}

@@ -32,4 +32,8 @@ const char *scene_lack(const pai_sched *s, uint64_t id);
 /* A want of tasks with GPUs, a CPU each. */
 pai_want scene_want(uint32_t tasks, uint32_t gpus);
 
+/* Nodes kept for some, or for nobody; and no longer. */
+int scene_reserve(pai_sched *s, pai_reservation r, pai_error **err);
+int scene_unreserve(pai_sched *s, const char *name);
+
 #endif

@@ -1,6 +1,8 @@
 /* scribe.c - logs and snapshots as texts, for tests */
 #include "scribe.h"
 
+#include "sched/sched.h"
+
 int scribe_write(void *buf, const char *bytes, size_t len)
 {
   pai__buf_add(buf, bytes, len);
@@ -14,6 +16,12 @@ void scribe_save(const pai_sched *s, pai__buf *out)
   assert_non_null(strchr(pai__buf_text(out), '\n'));
   assert_ptr_equal(strchr(pai__buf_text(out), '\n'),
                    pai__buf_text(out) + out->len - 1);
+}
+
+void scribe_save_lean(const pai_sched *s, pai__buf *out)
+{
+  pai__buf_init(out, &pai__libc_alloc);
+  assert_int_equal(pai__save_lean(s, out, NULL), PAI_OK);
 }
 
 void scribe_decisions(const pai_sched *s, pai__buf *out)

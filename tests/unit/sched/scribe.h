@@ -11,6 +11,8 @@ int scribe_write(void *buf, const char *bytes, size_t len);
 
 /* All of a scheduler; to be disposed of. */
 void scribe_save(const pai_sched *s, pai__buf *out);
+/* The same as in the middle of a log. */
+void scribe_save_lean(const pai_sched *s, pai__buf *out);
 /* The decisions there are, a line each, behind what is there. */
 void scribe_decisions(const pai_sched *s, pai__buf *out);
 

@@ -80,6 +80,50 @@ static void the_dominant_share_counts(void **state)
   "  lab: {cells: {box: 3}}\n"                           \
   "  shop: {cells: {box: 1}}\n"
 
+#define EVEN                                             \
+  "skus:\n"                                              \
+  "  box: {gpu: h100, gpus: 4, cpus: 32, memory: 64G}\n" \
+  "nodes:\n"                                             \
+  "  - {name: 'n[1-2]', sku: box}\n"                     \
+  "virtualClusters:\n"                                   \
+  "  lab: {cells: {box: 1}}\n"                           \
+  "  shop: {cells: {box: 1}}\n"
+
+/* Both virtual clusters have three of their four GPUs.  Of the lab's users ann
+ * has less than bob, who came before cyd, who came before her: who is next is a
+ * question of who would be next in each, and not of whose run lies where. */
+static void equally_poor_ones_go_by_who_would_be_next(void **state)
+{
+  static const struct {
+    const char *vc, *user;
+  } users[] = { { "lab", "ann" }, { "lab", "bob" }, { "shop", "cyd" } };
+  static const size_t orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(orders); i++) {
+    pai_sched *s = scene_new(EVEN, "fair", NULL, NULL);
+
+    for (size_t k = 0; k < 3; k++) {
+      size_t who = orders[i][k];
+
+      assert_int_equal(ask_with(s, k + 1, users[who].vc, users[who].user,
+                                scene_want(1, (uint32_t)who + 1)),
+                       PAI_OK);
+      assert_int_equal(pai_sched_decide(s, scene_now(s), NULL), 1);
+    }
+    for (size_t k = 0; k < 3; k++) {
+      size_t who = (k + 1) % 3;
+
+      assert_int_equal(
+        ask_with(s, 11 + k, users[who].vc, users[who].user, scene_want(1, 1)),
+        PAI_OK);
+    }
+    assert_string_equal(scene_decide(s), "start 12, start 13");
+    pai_sched_free(s);
+  }
+}
+
 static void virtual_clusters_go_by_what_they_own(void **state)
 {
   pai_sched *s = scene_new(SHARED, "fair", "{\"shares\": false}", NULL);
@@ -417,6 +461,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(users_take_turns),
     cmocka_unit_test(the_dominant_share_counts),
+    cmocka_unit_test(equally_poor_ones_go_by_who_would_be_next),
     cmocka_unit_test(virtual_clusters_go_by_what_they_own),
     cmocka_unit_test(users_have_caps),
     cmocka_unit_test(who_used_much_lately_comes_later),

@@ -95,6 +95,143 @@ static void a_claim_that_is_cancelled_is_forgotten(void **state)
   pai_sched_free(s);
 }
 
+/* Half of it is a's. */
+static int set_parts(pai_sched *s, const char *more)
+{
+  char text[512];
+  pai_cluster *c;
+  int rc;
+
+  (void)snprintf(text, sizeof(text),
+                 "skus: {box: {gpu: a100, gpus: 4}}\n"
+                 "nodes: [{name: \"n[0-1]\", sku: box}]\n"
+                 "virtualClusters: {default: {part: rest}, "
+                 "a: {part: 50%%, max: 100%%%s}, "
+                 "b: {part: 50%%, max: 100%%}}\n",
+                 more);
+  assert_int_equal(pai_cluster_parse(&c, text, strlen(text), NULL, NULL),
+                   PAI_OK);
+  rc = scene_event(
+    s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c }, NULL);
+  pai_cluster_free(c);
+  return rc;
+}
+
+/* The important ones of a virtual cluster have its part, wherever the others
+ * are. */
+static void a_part_is_for_the_important(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4:a100", "hived", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(set_parts(s, ""), PAI_OK);
+  /* All that a may have: opportunistic ones, on cells of others, too. */
+  assert_int_equal(submit(s, 1, "a", 1, 4, -1), PAI_OK);
+  assert_int_equal(submit(s, 2, "a", 1, 4, -1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2");
+  assert_int_equal(submit(s, 3, "a", 1, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  assert_int_equal(give_back(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 3");
+  assert_int_equal(submit(s, 4, "a", 1, 4, 10), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 3 preempted");
+  assert_int_equal(give_back(s, 3), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 4");
+  assert_string_equal(scene_lack(s, 3), "quota");
+  pai_sched_free(s);
+}
+
+/* There is a free cell, and no more of the part: as many stop as it takes. */
+static void a_part_is_asked_back(void **state)
+{
+  pai_sched *s = scene_new("nodes:4 gpu:1:a100", "hived", NULL, NULL);
+  pai_cluster *c;
+  static const char text[] =
+    "skus: {box: {gpu: a100, gpus: 1}}\n"
+    "nodes: [{name: \"n[0-3]\", sku: box}]\n"
+    "virtualClusters: {default: {part: rest}, a: {part: 50%}}\n";
+
+  (void)state;
+  assert_int_equal(pai_cluster_parse(&c, text, strlen(text), NULL, NULL),
+                   PAI_OK);
+  assert_int_equal(
+    scene_event(
+      s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c }, NULL),
+    PAI_OK);
+  pai_cluster_free(c);
+  assert_int_equal(submit(s, 1, "a", 1, 1, -1), PAI_OK);
+  assert_int_equal(submit(s, 2, "a", 1, 1, -1), PAI_OK);
+  assert_int_equal(submit(s, 3, "a", 1, 1, -1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2");
+  assert_string_equal(scene_lack(s, 3), "quota");
+  assert_int_equal(submit(s, 4, "a", 1, 1, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 2 preempted");
+  assert_string_equal(scene_lack(s, 4), "victims");
+  assert_string_equal(scene_decide(s), ""); /* no other one */
+  assert_int_equal(give_back(s, 2), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 4");
+  pai_sched_free(s);
+}
+
+/* Less important ones that have nothing of what is short go on. */
+static void who_frees_nothing_goes_on(void **state)
+{
+  pai_sched *s = scene_new("nodes:4 gpu:1:a100 cpus:8", "hived", NULL, NULL);
+  pai_want want = scene_want(1, 0);
+  pai_cluster *c;
+  static const char text[] =
+    "skus: {box: {gpu: a100, gpus: 1, cpus: 8}}\n"
+    "nodes: [{name: \"n[0-3]\", sku: box}]\n"
+    "virtualClusters: {default: {part: rest}, a: {part: 50%}}\n";
+
+  (void)state;
+  assert_int_equal(pai_cluster_parse(&c, text, strlen(text), NULL, NULL),
+                   PAI_OK);
+  assert_int_equal(
+    scene_event(
+      s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c }, NULL),
+    PAI_OK);
+  pai_cluster_free(c);
+  assert_int_equal(submit(s, 1, "a", 1, 1, -1), PAI_OK);
+  assert_int_equal(submit(s, 2, "a", 1, 1, -1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2");
+  want.cpus = 1; /* no GPU; the youngest, so it would be the first to go */
+  assert_int_equal(
+    scene_request(
+      s,
+      &(pai_request){
+        .id = 3, .vc = "a", .priority = -1, .wants = &want, .nwants = 1 },
+      NULL),
+    PAI_OK);
+  assert_string_equal(scene_decide(s), "start 3");
+  assert_int_equal(submit(s, 4, "a", 1, 1, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 2 preempted");
+  assert_string_equal(scene_lack(s, 4), "victims");
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(give_back(s, 2), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 4");
+  pai_sched_free(s);
+}
+
+/* Cells that are reserved are free again when the virtual cluster is stopped. */
+static void a_claim_ends_with_its_virtual_cluster(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4:a100", "hived", NULL, NULL);
+
+  (void)state;
+  assert_int_equal(set_parts(s, ""), PAI_OK);
+  assert_int_equal(submit(s, 1, "b", 1, 4, -1), PAI_OK);
+  assert_int_equal(submit(s, 2, "b", 1, 4, -1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2");
+  assert_int_equal(submit(s, 3, "a", 1, 4, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  assert_int_equal(set_parts(s, ", stopped: true"), PAI_OK);
+  assert_int_equal(give_back(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_string_equal(scene_lack(s, 3), "stopped");
+  pai_sched_free(s);
+}
+
 static void sick_nodes_are_left_out(void **state)
 {
   pai_sched *s = scene_new(CELLS, "hived", NULL, NULL);
@@ -355,6 +492,10 @@ int main(void)
     cmocka_unit_test(shares_are_cells),
     cmocka_unit_test(who_borrows_gives_way),
     cmocka_unit_test(a_claim_that_is_cancelled_is_forgotten),
+    cmocka_unit_test(a_part_is_for_the_important),
+    cmocka_unit_test(a_part_is_asked_back),
+    cmocka_unit_test(who_frees_nothing_goes_on),
+    cmocka_unit_test(a_claim_ends_with_its_virtual_cluster),
     cmocka_unit_test(sick_nodes_are_left_out),
     cmocka_unit_test(machines_without_cells_get_them),
     cmocka_unit_test(who_comes_in_between_keeps_what_runs),

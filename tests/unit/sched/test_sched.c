@@ -1,6 +1,8 @@
 /* The scheduler core with fifo: gangs, reasons, what is given back. */
 #include "scene.h"
 
+#include "sched/queue.h"
+
 #define BOX "nodes:1 gpu:4 cpus:8 mem:1G"
 #define TWO "nodes:2 gpu:4 cpus:8 mem:1G"
 
@@ -305,6 +307,46 @@ static void changes_are_checked_as_requests_are(void **state)
   pai_sched_free(s);
 }
 
+static uint32_t gpus_of(const pai_sched *s, uint64_t id)
+{
+  pai_want w = { .struct_size = sizeof(w) };
+
+  assert_int_equal(pai_sched_view_want(s, id, 0, &w), PAI_OK);
+  return w.gpus;
+}
+
+static void equal_wants_are_kept_once_and_changed_apart(void **state)
+{
+  pai_sched *s = scene_new(BOX, NULL, NULL, NULL), *fork;
+  uint32_t at;
+
+  (void)state;
+  for (uint64_t id = 1; id <= 4; id++)
+    assert_int_equal(scene_submit(s, id, 1, 1), PAI_OK);
+  at = pai__req_at(s, pai__req_find(s, 1))->wants;
+  assert_int_equal(pai__req_at(s, pai__req_find(s, 4))->wants, at);
+  assert_int_equal(scene_change(s, 2, "gpus", 3), PAI_OK);
+  assert_int_equal(scene_change(s, 3, "gpus", 5), PAI_ENOROOM);
+  assert_int_equal(gpus_of(s, 1), 1);
+  assert_int_equal(gpus_of(s, 2), 3);
+  assert_int_equal(gpus_of(s, 3), 1);
+  assert_int_equal(pai_sched_fork(&fork, s, NULL), PAI_OK);
+  assert_int_equal(scene_change(fork, 4, "gpus", 2), PAI_OK);
+  assert_int_equal(gpus_of(s, 4), 1);
+  assert_int_equal(gpus_of(fork, 1), 1);
+  pai_sched_free(fork);
+  /* What was changed is its own also when another one comes to want that. */
+  assert_int_equal(scene_submit(s, 5, 1, 3), PAI_OK);
+  assert_int_equal(scene_change(s, 2, "gpus", 2), PAI_OK);
+  assert_int_equal(gpus_of(s, 5), 3);
+  assert_string_equal(scene_decide(s), "start 1, start 2, start 3");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_int_equal(scene_finish(s, 3), PAI_OK);
+  assert_int_equal(pai__req_at(s, pai__req_find(s, 4))->wants, at);
+  assert_int_equal(gpus_of(s, 4), 1);
+  pai_sched_free(s);
+}
+
 static void limits_stop_what_runs_too_long(void **state)
 {
   pai_sched *s = scene_new(BOX, NULL, NULL, NULL);
@@ -419,6 +461,7 @@ int main(void)
     cmocka_unit_test(one_comes_after_another),
     cmocka_unit_test(what_is_held_waits_for_its_release),
     cmocka_unit_test(changes_are_checked_as_requests_are),
+    cmocka_unit_test(equal_wants_are_kept_once_and_changed_apart),
     cmocka_unit_test(limits_stop_what_runs_too_long),
     cmocka_unit_test(some_begin_with_fewer_tasks),
     cmocka_unit_test(failing_memory_leaves_it_usable),

@@ -124,3 +124,20 @@ int busy_count(const pai__buf *log, const char *part)
     n++;
   return n;
 }
+
+void busy_read_all(const pai__buf *log, const pai_replay_options *o,
+                   pai__buf *decisions, pai__buf *state)
+{
+  pai_replay *r = busy_open(log, o);
+  int rc;
+
+  pai__buf_init(decisions, &pai__libc_alloc);
+  while ((rc = pai_replay_step(r, NULL)) == 1)
+    for (size_t i = 0; i < pai_replay_decisions(r); i++)
+      assert_int_equal(pai_sched_write_decision(pai_replay_sched(r), i,
+                                                scribe_write, decisions, NULL),
+                       PAI_OK);
+  assert_int_equal(rc, 0);
+  scribe_save(pai_replay_sched(r), state);
+  pai_replay_free(r);
+}

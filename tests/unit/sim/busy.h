@@ -20,4 +20,8 @@ ptrdiff_t busy_read(void *log, uint64_t offset, char *buffer, size_t size);
 const char *busy_line(const pai__buf *log, int n);
 int busy_count(const pai__buf *log, const char *part);
 
+/* All of a log is read, decisions too; both to be disposed of. */
+void busy_read_all(const pai__buf *log, const pai_replay_options *o,
+                   pai__buf *decisions, pai__buf *state);
+
 #endif

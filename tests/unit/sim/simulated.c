@@ -124,3 +124,22 @@ void test_sim_dispose(test_sim *t)
   pai__buf_dispose(&t->log);
   pai__buf_dispose(&t->events);
 }
+
+pai_sim_report *test_sim_all(test_sim *t, const char *cluster,
+                             const test_job *jobs, size_t n,
+                             const pai_sim_options *o)
+{
+  pai_sim_report *report = NULL;
+  pai_error *err = NULL;
+
+  if (test_sim_new(t, cluster, jobs, n, o, &err) < 0 ||
+      test_sim_run(t, &report, &err) < 0)
+    fail_msg("%s", pai_error_message(err));
+  return report;
+}
+
+void test_sim_done(test_sim *t, pai_sim_report *report)
+{
+  pai_sim_report_free(report);
+  test_sim_dispose(t);
+}

@@ -50,5 +50,15 @@ int test_sim_new(test_sim *t, const char *cluster, const test_job *jobs,
 /* Runs it to its end, and makes a report; what the last call returned. */
 int test_sim_run(test_sim *t, pai_sim_report **report, pai_error **err);
 void test_sim_dispose(test_sim *t);
+/* All of it, which nothing can be wrong with; and what is left of it. */
+pai_sim_report *test_sim_all(test_sim *t, const char *cluster,
+                             const test_job *jobs, size_t n,
+                             const pai_sim_options *o);
+void test_sim_done(test_sim *t, pai_sim_report *report);
+
+#define TEST_TWO_VCS                                          \
+  "skus: {box: {gpu: h100, gpus: 4, cpus: 64, memory: 1T}}\n" \
+  "nodes: [{name: \"n[1-4]\", sku: box}]\n"                   \
+  "virtualClusters: {ours: {cells: {box: 3}}, yours: {cells: {box: 1}}}\n"
 
 #endif

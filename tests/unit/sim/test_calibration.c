@@ -13,22 +13,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Clusters of 256 GPUs, with loads that make queues. */
+/* Clusters of 32 nodes with 8 GPUs, with loads that make queues; of one virtual
+ * cluster or two.  In half of the rows any that waits is asked about, as
+ * `openpai when` does. */
 static const struct row {
   int like;
   const char *policy;
   uint32_t load;
   uint64_t jobs, every;
-  bool all, quick; /* also in a short run */
+  uint32_t vcs;
+  uint32_t runs;
+  bool mixed, any, quick; /* as in world.h; also in a short run */
 } rows[] = {
-  { PAI_LIKE_PHILLY, "fifo", 700, 20000, 8, false, true },
-  { PAI_LIKE_HELIOS, "fifo", 750, 20000, 20, false, true },
-  { PAI_LIKE_PHILLY, "backfill", 850, 30000, 5, false, true },
-  { PAI_LIKE_HELIOS, "backfill", 900, 20000, 10, false, true },
-  { PAI_LIKE_PHILLY, "fifo", 680, 40000, 20, false, false },
-  { PAI_LIKE_HELIOS, "fifo", 700, 40000, 20, false, false },
-  { PAI_LIKE_PHILLY, "backfill", 900, 40000, 5, false, false },
-  { PAI_LIKE_HELIOS, "backfill", 850, 40000, 10, false, false },
+  { PAI_LIKE_PHILLY, "fifo", 700, 20000, 8, 0, 20, false, false, true },
+  { PAI_LIKE_HELIOS, "fifo", 750, 20000, 20, 0, 20, false, false, true },
+  { PAI_LIKE_HELIOS, "backfill", 900, 9000, 12, 0, 12, false, true, true },
+  { PAI_LIKE_HELIOS, "hived", 480, 9000, 12, 2, 12, true, true, true },
+  { PAI_LIKE_HELIOS, "fair", 720, 8000, 20, 2, 12, false, true, false },
+  { PAI_LIKE_HELIOS, "priority", 720, 7000, 25, 0, 12, true, true, false },
+  { PAI_LIKE_HELIOS, "capacity", 720, 8000, 25, 2, 12, true, true, false },
+  { PAI_LIKE_PHILLY, "fair", 800, 16000, 30, 2, 12, false, true, false },
+  { PAI_LIKE_PHILLY, "backfill", 850, 30000, 30, 0, 12, false, false, false },
+  { PAI_LIKE_HELIOS, "backfill", 850, 20000, 40, 0, 12, false, false, false },
+  { PAI_LIKE_PHILLY, "fifo", 680, 40000, 20, 0, 20, false, false, false },
+  { PAI_LIKE_HELIOS, "fifo", 700, 40000, 20, 0, 20, false, false, false },
 };
 
 static void tell(const struct row *row, uint64_t seed, const world_result *r)
@@ -36,11 +44,13 @@ static void tell(const struct row *row, uint64_t seed, const world_result *r)
   if (r->told == 0)
     return;
   print_message(
-    "%s %s %u seed %llu: %llu asked; before P10 %llu, P50 %llu, P90 %llu of "
+    "%s %s %u seed %llu: %llu asked, %llu open; before P10 %llu, P50 %llu, "
+    "P90 %llu of "
     "1000; without what had come true P50 %llu, P90 %llu; P90 is %llu "
     "hundredths of P50\n",
     row->like == PAI_LIKE_PHILLY ? "philly" : "helios", row->policy, row->load,
     (unsigned long long)seed, (unsigned long long)r->told,
+    (unsigned long long)r->open,
     (unsigned long long)(r->by10 * 1000 / r->told),
     (unsigned long long)(r->by50 * 1000 / r->told),
     (unsigned long long)(r->by90 * 1000 / r->told),
@@ -52,14 +62,17 @@ static void tell(const struct row *row, uint64_t seed, const world_result *r)
 static void run(const struct row *row, uint64_t seed, world_result *r)
 {
   pai_generate_options g = PAI_GENERATE_OPTIONS_INIT;
-  const world_options o = { .cluster = "nodes:32 gpu:8 cpus:64 mem:1T",
-                            .policy = row->policy,
-                            .seed = seed,
-                            .jobs = row->jobs,
-                            .every = row->every,
-                            .learn = row->jobs / 3,
-                            .runs = 20,
-                            .all = row->all };
+  world_options o = { .policy = row->policy,
+                      .seed = seed,
+                      .jobs = row->jobs,
+                      .every = row->every,
+                      .learn = row->jobs / 3,
+                      .until = row->jobs * 85 / 100,
+                      .runs = row->runs,
+                      .any = row->any,
+                      .vcs = row->vcs != 0,
+                      .mixed = row->mixed };
+  pai_cluster *c;
   pai_trace *t;
 
   g.like = row->like;
@@ -67,32 +80,69 @@ static void run(const struct row *row, uint64_t seed, world_result *r)
   g.load = row->load;
   g.jobs = row->jobs;
   g.seed = seed;
+  g.virtual_clusters = row->vcs;
+  c = world_cluster(&g, 32);
+  o.cluster = c;
   assert_int_equal(pai_trace_generate(&t, &g, NULL), PAI_OK);
   world_run(t, &o, r);
   pai_trace_free(t);
+  pai_cluster_free(c);
+}
+
+static void add(world_result *sum, const world_result *r)
+{
+  sum->told += r->told;
+  sum->open += r->open;
+  sum->by50 += r->by50;
+  sum->by90 += r->by90;
+}
+
+/* There was hardly a queue, or one that only grew: nothing can be said. */
+static bool tells(const world_result *r)
+{
+  return r->told >= 100 && r->open <= r->told / 20;
+}
+
+static bool holds(const world_result *r)
+{
+  uint64_t by50 = r->by50 * 1000 / r->told, by90 = r->by90 * 1000 / r->told;
+
+  return by90 >= 850 && by90 <= 950 && by50 >= 400 && by50 <= 600;
+}
+
+/* Of one trace a few hundred are asked, who often wait for the same: so traces
+ * of several seeds are taken together. */
+static bool is_calibrated(const struct row *row, uint64_t seed, bool whole)
+{
+  world_result sum = { 0 };
+
+  for (uint64_t k = 0; k < (whole ? 3 : 1); k++) {
+    world_result r;
+
+    run(row, seed + k, &r);
+    tell(row, seed + k, &r);
+    if (!whole)
+      assert_true(tells(&r));
+    if (r.open <= r.told / 20)
+      add(&sum, &r);
+  }
+  if (!tells(&sum) || holds(&sum))
+    return true;
+  print_message("that does not hold\n");
+  return false;
 }
 
 static void nine_of_ten_start_before_p90(void **state)
 {
   const char *soak = getenv("OPENPAI_SOAK"), *from = getenv("OPENPAI_SEED");
   uint64_t seed = from != NULL ? strtoull(from, NULL, 10) : 1;
+  size_t wrong = 0;
 
   (void)state;
-  for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    world_result r;
-
-    if (soak == NULL && !rows[i].quick)
-      continue;
-    for (uint64_t k = 0; k < (soak != NULL ? 3 : 1); k++) {
-      run(&rows[i], seed + k, &r);
-      tell(&rows[i], seed + k, &r);
-      if (soak != NULL && r.told < 150)
-        continue; /* there was hardly a queue: nothing can be said */
-      assert_true(r.told > 150);
-      assert_in_range(r.by90 * 1000 / r.told, 850, 950);
-      assert_in_range(r.by50 * 1000 / r.told, 400, 600);
-    }
-  }
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    if (soak != NULL || rows[i].quick)
+      wrong += !is_calibrated(&rows[i], seed, soak != NULL);
+  assert_int_equal(wrong, 0);
 }
 
 int main(void)

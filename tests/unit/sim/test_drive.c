@@ -3,6 +3,7 @@
 #include "../sched/scene.h"
 #include "sim/distribution.h"
 #include "sim/drive.h"
+#include "sim/ids.h"
 #include "sim/ledger.h"
 #include "sim/series.h"
 #include "sim/tally.h"
@@ -167,6 +168,45 @@ static void timers_come_in_their_order(void **state)
     pai__timer_drop(&t, x.at);
   }
   pai__timers_dispose(&t, &pai__libc_alloc);
+}
+
+/* --- ids ------------------------------------------------------------------- */
+
+static uint64_t keys[1000];
+
+static uint64_t key_of(const void *data, uint32_t number)
+{
+  (void)data;
+  return keys[number];
+}
+
+/* Of eight keys each the halves that the table has are equal. */
+static void ids_are_told_apart_by_all_of_their_keys(void **state)
+{
+  const pai_alloc *alloc = &pai__libc_alloc;
+  pai__ids ids;
+
+  (void)state;
+  pai__ids_init(&ids, key_of, NULL);
+  assert_int_equal(pai__ids_find(&ids, 7), PAI__NONE);
+  for (uint32_t i = 1; i < 1000; i++) {
+    keys[i] = (uint64_t)(i % 8 + 1) << 32 | (i / 8 + 1);
+    assert_int_equal(pai__ids_add(&ids, alloc, keys[i], i), PAI_OK);
+  }
+  for (uint32_t i = 2; i < 1000; i += 3)
+    assert_int_equal(pai__ids_end(&ids, alloc, keys[i], i, i % 2 == 0),
+                     PAI_OK);
+  for (uint32_t i = 1; i < 1000; i++) {
+    assert_int_equal(pai__ids_find(&ids, keys[i]), i % 3 == 2 ? PAI__NONE : i);
+    assert_int_equal(pai__lookup_get(&ids.bad, keys[i]) != PAI__NONE,
+                     i % 3 == 2 && i % 2 == 0);
+  }
+  /* A later one takes the place of an earlier one, and keeps it. */
+  keys[998] = keys[1];
+  assert_int_equal(pai__ids_add(&ids, alloc, keys[1], 998), PAI_OK);
+  assert_int_equal(pai__ids_end(&ids, alloc, keys[1], 1, false), PAI_OK);
+  assert_int_equal(pai__ids_find(&ids, keys[1]), 998);
+  pai__ids_dispose(&ids, alloc);
 }
 
 /* --- numbers --------------------------------------------------------------- */
@@ -334,6 +374,7 @@ int main(void)
     cmocka_unit_test(a_fork_of_a_live_scheduler_is_driven_on),
     cmocka_unit_test(no_memory_is_survived),
     cmocka_unit_test(timers_come_in_their_order),
+    cmocka_unit_test(ids_are_told_apart_by_all_of_their_keys),
     cmocka_unit_test(wide_products_are_exact),
     cmocka_unit_test(drawn_times_are_exponential),
     cmocka_unit_test(percentiles_are_exact_or_near),

@@ -210,6 +210,32 @@ static void the_same_seed_gives_the_same(void **state)
   pai_sched_free(s);
 }
 
+static int stop_at(void *user_data)
+{
+  return --*(int *)user_data == 0;
+}
+
+static void it_can_be_given_up(void **state)
+{
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_sched *s = queue(NULL);
+  pai_forecast *f;
+  pai_error *err;
+  int left = 3;
+
+  (void)state;
+  o.stop = stop_at;
+  o.user_data = &left;
+  assert_int_equal(pai_forecast_new(&f, s, NULL, &o, &err), PAI_ECANCELED);
+  assert_null(f);
+  test_expect_error(err, PAI_ECANCELED, "nobody");
+  assert_int_equal(left, 0); /* it is not asked again */
+  o.struct_size = offsetof(pai_forecast_options, stop); /* an older caller's */
+  assert_int_equal(pai_forecast_new(&f, s, NULL, &o, NULL), PAI_OK);
+  pai_forecast_free(f);
+  pai_sched_free(s);
+}
+
 static void one_alone_is_the_same_as_among_all(void **state)
 {
   pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
@@ -269,7 +295,7 @@ static void jobs_that_come_count(void **state)
                         .name = "train-8",
                         .wants = &want,
                         .nwants = 1 };
-  pai_forecast *without, *with;
+  pai_forecast *without, *with, *few;
 
   (void)state;
   assert_int_equal(request(s, 1, "ann", 1, 100), PAI_OK);
@@ -279,8 +305,12 @@ static void jobs_that_come_count(void **state)
     assert_int_equal(pai_history_came(h, &small, 10 * i * SECOND, NULL),
                      PAI_OK);
   without = forecast(s, h, &o);
-  o.arrivals = 1;
+  o.arrivals = PAI_ARRIVALS_ALL;
   with = forecast(s, h, &o);
+  o.arrivals = PAI_ARRIVALS_NONE;
+  few = forecast(s, h, &o);
+  assert_int_equal(when(few, 2).p90, when(without, 2).p90);
+  pai_forecast_free(few);
   assert_int_equal(when(without, 2).p50, 100 * SECOND);
   assert_true(when(with, 2).p50 > 120 * SECOND);
   pai_forecast_free(without);
@@ -427,6 +457,11 @@ static void bad_arguments_are_refused(void **state)
   o.runs = 100001;
   assert_int_equal(pai_forecast_new(&f, s, NULL, &o, &err), PAI_EINVAL);
   test_expect_error(err, PAI_EINVAL, "futures");
+  o.arrivals = 3;
+  assert_int_equal(pai_forecast_new(&f, s, NULL, &o, NULL), PAI_EINVAL);
+  o.arrivals = -1;
+  assert_int_equal(pai_forecast_new(&f, s, NULL, &o, NULL), PAI_EINVAL);
+  o.arrivals = 0;
   o.runs = 1;
   o.struct_size = 4;
   assert_int_equal(pai_forecast_new(&f, s, NULL, &o, NULL), PAI_EINVAL);
@@ -490,6 +525,7 @@ int main(void)
     cmocka_unit_test(jobs_take_as_long_as_those_alike),
     cmocka_unit_test(the_worst_guess_is_told),
     cmocka_unit_test(the_same_seed_gives_the_same),
+    cmocka_unit_test(it_can_be_given_up),
     cmocka_unit_test(one_alone_is_the_same_as_among_all),
     cmocka_unit_test(some_never_start),
     cmocka_unit_test(jobs_that_come_count),

@@ -95,6 +95,68 @@ static void expect_text(const pai_what_if *w, const char *part)
   pai__buf_dispose(&out);
 }
 
+/* --- what is yet to come -------------------------------------------------- */
+
+/* Somebody urgent comes every minute, for half of it: 25 hours long. */
+static pai_history *urgent_ones(void)
+{
+  pai_history *h;
+  pai_want want = scene_want(1, 4);
+  const pai_request q = { .struct_size = sizeof(q),
+                          .id = 1,
+                          .user = "eve",
+                          .priority = 10,
+                          .duration = 30 * SECOND,
+                          .wants = &want,
+                          .nwants = 1 };
+
+  assert_int_equal(pai_history_new(&h, NULL, NULL), PAI_OK);
+  for (int64_t i = -1500; i <= 0; i++)
+    assert_int_equal(pai_history_came(h, &q, i * 60 * SECOND, NULL), PAI_OK);
+  return h;
+}
+
+/* By how much a drained node makes those wait longer that wait. */
+static pai_time cost_of_drain(const pai_sched *s, const pai_history *h,
+                              int arrivals, const char *said)
+{
+  const pai_sched_event drain = { .struct_size = sizeof(drain),
+                                  .kind = PAI_SCHED_NODE,
+                                  .node = "node0001",
+                                  .gpu = -1,
+                                  .number = PAI_NODE_DRAIN };
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_what_if_view v;
+  pai_what_if *w;
+
+  o.arrivals = arrivals;
+  assert_int_equal(pai_what_if_new(&w, s, h, &drain, 1, &o, NULL), PAI_OK);
+  v = look(w);
+  expect_text(w, said);
+  pai_what_if_free(w);
+  return v.wait_after - v.wait_before;
+}
+
+static void what_comes_makes_changes_dearer(void **state)
+{
+  pai_sched *s = queue("priority", NULL);
+  pai_history *h = urgent_ones();
+  pai_time without, with;
+
+  (void)state;
+  without =
+    cost_of_drain(s, h, PAI_ARRIVALS_NONE, "; that no new jobs come (");
+  with = cost_of_drain(s, h, PAI_ARRIVALS_KNOWN,
+                       "; that jobs go on coming as the last 512 did, 2000 at "
+                       "most (");
+  assert_true(without >= 50 * SECOND);
+  assert_true(with > without * 3 / 2);
+  assert_int_equal(cost_of_drain(s, h, PAI_ARRIVALS_ALL, "go on coming"),
+                   with);
+  pai_history_free(h);
+  pai_sched_free(s);
+}
+
 /* --- changes -------------------------------------------------------------- */
 
 static void nothing_changes_nothing(void **state)
@@ -510,6 +572,7 @@ static void no_memory_is_survived(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_comes_makes_changes_dearer),
     cmocka_unit_test(nothing_changes_nothing),
     cmocka_unit_test(who_is_killed_makes_room),
     cmocka_unit_test(another_one_delays),

@@ -1,0 +1,494 @@
+-- platform.lua - running jobs as Lua wants it, over SWIG's; in the module
+--
+-- It is called as scheduler.lua is.
+--
+-- What waits blocks in the main thread.  In a coroutine of platform:spawn(),
+-- or in any one once platform:attach() has the host's loop, it yields instead,
+-- and goes on when the platform has done something that it waits for.
+local openpai = ...
+local shared = openpai._shared -- of scheduler.lua and trace.lua
+local core = openpai.Platform
+local words, checked = shared.words, shared.checked
+local platform, handle, log = {}, {}, {}
+local platform_class = { __index = platform, __name = "openpai.platform" }
+local handle_class = { __index = handle, __name = "openpai.handle" }
+local log_class = { __index = log, __name = "openpai.log" }
+local final = { succeeded = true, failed = true, stopped = true }
+
+local function id_of(job)
+  return getmetatable(job) == handle_class and job.id or job
+end
+
+-- --- waiting -------------------------------------------------------------------
+
+-- Those that wait and may go on.
+local function wake(self)
+  local waiting = self.waiting
+  self.waiting = {}
+  for i, one in ipairs(waiting) do
+    -- Else somebody else has resumed it meanwhile.
+    if not one.left and one.ready() then
+      local good, message = coroutine.resume(one.thread)
+      if not good then
+        for k = i + 1, #waiting do
+          self.waiting[#self.waiting + 1] = waiting[k]
+        end
+        error(message, 0)
+      end
+    elseif not one.left then
+      self.waiting[#self.waiting + 1] = one
+    end
+  end
+end
+
+-- Until ready() is true; what a step fails with.
+local function wait_until(self, ready)
+  local thread, is_main = coroutine.running()
+  local yields = thread and not is_main and
+    (self.attached or self.spawned[thread])
+  while not ready() do
+    if yields then
+      local one = { thread = thread, ready = ready }
+      self.waiting[#self.waiting + 1] = one
+      coroutine.yield()
+      one.left = true
+    else
+      local more, message, code, detail = self.core:step(-1)
+      if more == nil then
+        return nil, message, code, detail
+      end
+    end
+  end
+  return true
+end
+
+-- Runs a function in a coroutine, in which whatever waits lets others go on.
+-- What it raises comes out of run(), or of whoever dispatches.
+function platform:spawn(work, ...)
+  local thread = coroutine.create(work)
+  self.spawned[thread] = true
+  local good, message = coroutine.resume(thread, ...)
+  if not good then
+    error(message, 0)
+  end
+  return thread
+end
+
+-- Until all that was spawned is done.
+function platform:run()
+  while #self.waiting > 0 do
+    local more, message, code, detail = self.core:step(-1)
+    if more == nil then
+      return nil, message, code, detail
+    end
+    wake(self)
+  end
+  return true
+end
+
+-- Lets a loop of luv's run it: attach(require "luv").
+function platform:attach(uv)
+  if self.attached then
+    return nil, "the platform is attached already", "PAI_EBUSY"
+  end
+  local fd, message, code, detail = self.core:fileno()
+  if not fd then
+    return nil, message, code, detail
+  end
+  local poll, timer = assert(uv.new_poll(fd)), assert(uv.new_timer())
+  local function go()
+    local good, message = pcall(self.dispatch, self)
+    if self.attached then
+      self.attached.arm() -- whatever was raised
+    end
+    if not good then
+      error(message, 0)
+    end
+  end
+  self.attached = {
+    arm = function()
+      local ms = self.core:timeout_ms()
+      timer:stop()
+      if ms and ms >= 0 then
+        timer:start(ms, 0, go)
+      end
+    end,
+    close = function()
+      poll:stop()
+      poll:close()
+      timer:close()
+    end,
+  }
+  poll:start("r", go)
+  self.attached.arm()
+  return true
+end
+
+-- The clock of the loop may be another after this.
+local function done(self, ...)
+  if self.attached then
+    self.attached.arm()
+  end
+  return ...
+end
+
+shared.waiting = { wake = wake, wait_until = wait_until, done = done,
+                   spawn = platform.spawn, run = platform.run,
+                   attach = platform.attach }
+
+-- --- platforms -------------------------------------------------------------------
+
+function platform:fileno() return self.core:fileno() end
+function platform:timeout_ms() return self.core:timeout_ms() end
+function platform:closed() return self.core:closed() end
+
+function platform:dispatch()
+  local more, message, code, detail = self.core:dispatch()
+  if more == nil then
+    return nil, message, code, detail
+  end
+  wake(self)
+  return done(self, more or #self.waiting > 0)
+end
+
+-- Within what on_event does it is refused: then all stays as it is.
+local function close(self, leave)
+  local called, good, message, code, detail =
+    pcall(self.core.close, self.core, leave)
+  if self.attached and self.core:closed() then
+    self.attached.close()
+    self.attached = nil
+  end
+  if not called then
+    error(good, 0) -- of on_event
+  end
+  wake(self) -- they hear of it
+  if not good then
+    return nil, message, code, detail
+  end
+  return true
+end
+
+-- Stops all jobs, waits until they are over, frees everything.
+function platform:close() return close(self, false) end
+-- The same, but tasks go on: for the next platform of the root.
+function platform:leave() return close(self, true) end
+
+local submit_options = {
+  name = "text", user = "text", code_dir = "text", work_dir = "text",
+}
+
+-- Takes a job; in the database when this returns, unless called by on_event.
+function platform:submit(job, options)
+  options = checked(options, submit_options)
+  local fields = words(options, submit_options)
+  local id, message, code, detail = self.core:submit(job, fields)
+  local number = 2
+  while not id and code == "PAI_EEXISTS" and not options.name and
+        number < 10000 do
+    local other = { name = ("%s_%d"):format(job:name(), number) }
+    for name, value in pairs(options) do
+      other[name] = value
+    end
+    id, message, code, detail =
+      self.core:submit(job, words(other, submit_options))
+    number = number + 1
+  end
+  if not id then
+    return nil, message, code, detail
+  end
+  return done(self, setmetatable({ platform = self, id = id }, handle_class))
+end
+
+-- The job of a name, "name" or "user~name", or of a number.
+function platform:job(name)
+  local id, message, code, detail = name, nil, nil, nil
+  if type(name) == "string" then
+    id, message, code, detail = self.core:find(name)
+    if not id then
+      return nil, message, code, detail
+    end
+  else
+    local state
+    state, message, code, detail = self.core:state(id)
+    if not state then
+      return nil, message, code, detail
+    end
+  end
+  return setmetatable({ platform = self, id = id }, handle_class)
+end
+
+local query_options = {
+  states = "text", users = "text", virtual_clusters = "text", tags = "text",
+  not_tags = "text", priorities = "text", keyword = "text", order = "text",
+  offset = "number", limit = "number",
+}
+
+-- Jobs on record, as items of OpenPAI's API, newest first.
+function platform:jobs(query)
+  query = checked(query, query_options)
+  return self.core:list(words(query, query_options))
+end
+
+function platform:status() return self.core:status() end
+function platform:backup(path) return self.core:backup(path) end
+function platform:export(path) return self.core:save_all(path) end
+
+function platform:stop(job)
+  return done(self, self.core:stop(id_of(job)))
+end
+
+function platform:forget(job) return self.core:forget(id_of(job)) end
+function platform:state(job) return self.core:state(id_of(job)) end
+function platform:dir(job) return self.core:dir(id_of(job)) end
+
+-- Waits until a job is over: its state and its code.
+function platform:wait(job)
+  local id = id_of(job)
+  local thread, is_main = coroutine.running()
+  if not (thread and not is_main and
+          (self.attached or self.spawned[thread])) then
+    return self.core:wait(id)
+  end
+  local good, message, code, detail = wait_until(self, function()
+    local state = self.core:state(id)
+    return not state or final[state]
+  end)
+  if not good then
+    return nil, message, code, detail
+  end
+  return self.core:state(id)
+end
+
+-- --- jobs ----------------------------------------------------------------------------
+
+local function view(name, ...)
+  local given = { ... }
+  handle[name] = function(self, argument)
+    return self.platform.core[name](self.platform.core, self.id,
+                                    argument ~= nil and argument or given[1])
+  end
+end
+
+view("show", -1) -- the detail object of OpenPAI's API, of an attempt
+view("config", "yaml")
+
+function handle:events(kind)
+  local told, message, code, detail =
+    self.platform.core:events(self.id, kind)
+  if not told then
+    return nil, message, code, detail
+  end
+  return told.data
+end
+
+function handle:why() return self.platform.core:why(self.id) end
+function handle:state() return self.platform:state(self.id) end
+function handle:dir() return self.platform:dir(self.id) end
+function handle:wait() return self.platform:wait(self.id) end
+-- More tasks of a role, or fewer, while it runs.
+function handle:rescale(role, tasks)
+  return done(self.platform,
+              self.platform.core:rescale(self.id, role, tasks))
+end
+
+function handle:forget() return self.platform:forget(self.id) end
+
+-- Asks it to end; with `now` kills it.
+function handle:stop(now)
+  local good, message, code, detail = self.platform:stop(self.id)
+  if not good then
+    return nil, message, code, detail
+  end
+  if now then
+    self.platform:stop(self.id)
+  end
+  return true
+end
+
+function handle:tag(tag) return self.platform.core:tag(self.id, tag, true) end
+function handle:untag(tag)
+  return self.platform.core:tag(self.id, tag, false)
+end
+
+handle_class.__eq = function(a, b)
+  return a.id == b.id and a.platform == b.platform
+end
+
+handle_class.__tostring = function(self)
+  return ("openpai.handle %d: %s"):format(self.id, self:state() or "gone")
+end
+
+-- --- logs ------------------------------------------------------------------------------
+
+local log_options = {
+  attempt = "number", role = "text", index = "number", retry = "number",
+  name = "text", tail = "number", offset = "number", follow = "flag",
+}
+
+-- A log, of task { role =, index = }; read() and lines() of it.
+function handle:logs(options)
+  options = checked(options, log_options)
+  local reader, message, code, detail =
+    self.platform.core:log(self.id, words(options, log_options))
+  if not reader then
+    return nil, message, code, detail
+  end
+  return setmetatable({ platform = self.platform, reader = reader,
+                        rest = "", at = 1 }, log_class)
+end
+
+-- --- commands ----------------------------------------------------------------------------
+
+local exec_options = {
+  job = "text", role = "text", index = "number", terminal = "text",
+  columns = "number", rows = "number", tty = "flag",
+}
+
+-- One that has begun, until it is over.
+local function executed(self, exec)
+  if self.attached then
+    self.attached.arm()
+  end
+  local good, message, code, detail = wait_until(self, function()
+    return exec:state() ~= 0
+  end)
+  if good then
+    good, message, code, detail = exec:answer()
+  end
+  if not good then
+    return nil, message, code, detail
+  end
+  return { code = good.code, how = good.how, text = good.text or "",
+           output = exec:take(1), errors = exec:take(2) }
+end
+
+-- Runs a command in a task until it ends: `enter` begins it on `self`, a
+-- platform or a client.  A task that has just begun is not ready for a moment:
+-- a platform tells that at once, and a client when its server has answered.
+local function execute(self, enter, command, options, more)
+  options = checked(options, exec_options, { input = true })
+  local given = {}
+  for name in pairs(exec_options) do
+    given[name] = more[name] or options[name]
+  end
+  if type(command) == "string" then
+    command = { "sh", "-c", command }
+  end
+  local tries = 0
+  while true do
+    local done, message, code, detail =
+      enter(words(given, exec_options), command or {}, options.input or "")
+    if done then
+      done, message, code, detail = executed(self, done)
+    end
+    tries = tries + 1
+    if done or code ~= "PAI_EBUSY" or not detail.retriable or
+      tries >= 100 then
+      return done, message, code, detail
+    end
+    self.core:step(40)
+  end
+end
+
+-- Runs a command in a task that runs until it ends: { code =, output =,
+-- errors =, how =, text = }.  It is a list of words, a line for sh(1), or nil:
+-- the user's shell.  Options: role =, index =, input = "bytes", tty = true.
+function handle:exec(command, options)
+  local role = options and options.role
+  if not role then
+    local status, message, code, detail = self:show()
+    if not status then
+      return nil, message, code, detail
+    end
+    role = next(status.taskRoles)
+  end
+  return execute(self.platform, function(...)
+    return self.platform.core:enter(self.id, ...)
+  end, command, options, { role = role })
+end
+
+shared.execute = execute
+
+-- Ends it early.
+function log:close()
+  self.reader, self.rest, self.at = nil, "", 1
+  return true
+end
+
+-- Some bytes as they come; "" at the end.
+function log:take()
+  if not self.reader then
+    return ""
+  end
+  local good, message, code, detail = wait_until(self.platform, function()
+    return not self.reader or self.reader:state() ~= 0
+  end)
+  if not good then
+    return nil, message, code, detail
+  end
+  if not self.reader or self.reader:state() < 0 then
+    return ""
+  end
+  return self.reader:take()
+end
+
+-- The next line without its end, or nil.
+function log:line()
+  local from = self.at
+  while true do
+    local stop = self.rest:find("\n", from, true)
+    if stop then
+      local line = self.rest:sub(self.at, stop - 1)
+      self.at = stop + 1
+      return line
+    end
+    local bytes, message, code, detail = self:take()
+    if not bytes then
+      return nil, message, code, detail
+    end
+    local rest = self.rest:sub(self.at)
+    if bytes == "" then
+      self.rest, self.at = "", 1
+      return rest ~= "" and rest or nil
+    end
+    self.rest, self.at, from = rest .. bytes, 1, #rest + 1
+  end
+end
+
+function log:lines()
+  return function() return self:line() end
+end
+
+-- All that is left.
+function log:read()
+  local parts = { self.rest:sub(self.at) }
+  self.rest, self.at = "", 1
+  while true do
+    local bytes, message, code, detail = self:take()
+    if not bytes then
+      return nil, message, code, detail
+    elseif bytes == "" then
+      return table.concat(parts)
+    end
+    parts[#parts + 1] = bytes
+  end
+end
+
+shared.log, shared.platform = log, platform
+rawset(openpai, "Platform", nil)
+rawset(openpai, "LogReader", nil)
+rawset(openpai, "platform", {
+  -- root =, durable = (true), runtime =, policy =, on_event =
+  open = function(options)
+    local raw, message, code, detail = core.open(options)
+    if not raw then
+      return nil, message, code, detail
+    end
+    return setmetatable({ core = raw, waiting = {},
+                          spawned = setmetatable({}, { __mode = "k" }) },
+                        platform_class)
+  end,
+  repair = openpai.repair_root,
+})
+rawset(openpai, "repair_root", nil)

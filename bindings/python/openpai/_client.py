@@ -1,0 +1,266 @@
+"""Clients of a server: of a platform on this machine, or of any at a URL."""
+import asyncio
+import time
+import warnings
+from types import TracebackType
+from typing import Any, Dict, Iterable, List, NoReturn, Optional, Type, Union
+
+from ._client_base import (
+    Answer, AsyncJobPages, BlockingJobPages, Changes, ClientBase, ClientLogs,
+    job_query, open_changes, open_logs)
+from ._errors import BusyError
+from ._exec import PAUSE, Command, Executed, again
+from ._handle import JobStatus, Result, TaskName
+from ._job import Job, Path
+
+_Filter = Union[None, str, Iterable[str]]
+
+
+class Client(ClientBase):
+    """Speaks OpenPAI's REST API, on the asyncio loop that runs.
+
+        async with openpai.Client("https://pai.example.org/rest-server",
+                                  token=token) as client:
+            job = await client.submit("job.yaml")
+            async for line in client.logs(job, follow=True):
+                print(line)
+            print(await client.wait(job))
+
+    Jobs are named "user~name".  A failure is an Error of the package's, with
+    http_status and api_code; what is cancelled by asyncio is not asked any
+    more.  There is no thread.  BlockingClient has the same for programs
+    without asyncio.
+    """
+    __slots__ = ()
+
+    async def __aenter__(self) -> "Client":
+        self._pump.hold()
+        return self
+
+    async def __aexit__(self, exc_type: Optional[Type[BaseException]],
+                        exc: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __enter__(self) -> NoReturn:
+        raise TypeError("it is `async with openpai.Client(...)`, or `with "
+                        "openpai.BlockingClient(...)`")
+
+    def __exit__(self, *error: object) -> None:
+        """Only so that __enter__() says what is wrong."""
+
+    def __del__(self) -> None:
+        _warn(self)
+
+    # --- who asks
+
+    async def login(self, user: str, password: str) -> Dict[str, Any]:
+        """Logs in: {"user", "token", "admin"}.  The token is used from now
+        on, and made anew when it is no longer good."""
+        return await self._await(self._told(
+            "login", {"user": user, "password": password}))
+
+    async def logout(self) -> None:
+        """Makes the server forget the token, and the client, too."""
+        await self._await(self._done("logout", {}))
+
+    async def info(self) -> Dict[str, Any]:
+        """What the server is."""
+        return await self._await(self._told("info"))
+
+    async def users(self) -> List[Dict[str, Any]]:
+        """All users, as the API has them."""
+        return await self._await(self._told("users"))
+
+    async def request(self, method: str, path: str, *, json: Any = None,
+                      data: Optional[bytes] = None,
+                      type: Optional[str] = None,
+                      accept: Optional[str] = None) -> Answer:
+        """Anything: request("GET", "/api/v2/virtual-clusters").  The body is
+        `json`, any value, or `data` of a `type`."""
+        return await self._await(self._request(method, path, json, data, type,
+                                               accept))
+
+    # --- jobs
+
+    async def submit(self, job: Union[Job, Path], *,
+                     name: Optional[str] = None, code: Optional[Path] = None
+                     ) -> str:
+        """Submits a job, or the file at a path: "user~name".  `code` is a
+        folder that its commands begin in, for servers of this library."""
+        return await self._await(self._submit(job, name, code))
+
+    def jobs(self, *, state: _Filter = None, user: _Filter = None,
+             virtual_cluster: _Filter = None, tag: _Filter = None,
+             keyword: Optional[str] = None, order: Optional[str] = None,
+             offset: int = 0, limit: Optional[int] = None, page: int = 100
+             ) -> AsyncJobPages:
+        """Jobs, newest first: `async for`, or `await client.jobs().all()`.
+        The filters are those of Platform.jobs()."""
+        return AsyncJobPages(self, job_query(
+            state, user, virtual_cluster, tag, keyword, order), offset, limit,
+            page)
+
+    async def job(self, name: str) -> JobStatus:
+        """All that is known of a job."""
+        return await self._await(self._job(name))
+
+    async def config(self, job: str) -> Any:
+        """Its file, with secrets masked."""
+        return await self._await(self._told("config", {"job": job}))
+
+    async def stop(self, job: str) -> None:
+        """Stops it; it is over a little later."""
+        await self._await(self._done("stop", {"job": job}))
+
+    async def tag(self, job: str, tag: str) -> None:
+        await self._await(self._done("tag", {"job": job, "tag": tag}))
+
+    async def untag(self, job: str, tag: str) -> None:
+        await self._await(self._done("untag", {"job": job, "tag": tag}))
+
+    async def wait(self, job: str, timeout: Optional[float] = None) -> Result:
+        """Until it is over.  TimeoutError after so many seconds."""
+        waits = self._await(self._wait(job))
+        if timeout is None:
+            return await waits
+        try:
+            return await asyncio.wait_for(waits, timeout)
+        except asyncio.TimeoutError:
+            pass
+        raise TimeoutError("the job is not over after %g s" % timeout)
+
+    async def exec(self, job: str, command: Command = None,
+                   task: Optional[TaskName] = None, *, input: bytes = b"",
+                   tty: bool = False) -> Executed:
+        """Runs a command in a task that runs, until it ends: a list of words,
+        or a line for sh(1); None is the user's shell, which reads `input`.
+        With `tty` it has a terminal.  Cancelled, it is hung up on."""
+        tries = 0
+        while True:
+            try:
+                return await self._await(self._exec(job, command, task, input,
+                                                    tty))
+            except BusyError as error:
+                tries += 1
+                again(error, tries)
+            await asyncio.sleep(PAUSE)
+
+    def watch(self, job: Optional[str] = None) -> Changes:
+        """States: as they are, then what changes, through cuts and restarts;
+        of one job until it is over, or of all that are not."""
+        return open_changes(self, job)
+
+    def logs(self, job: str, task: Optional[TaskName] = None, *,
+             follow: bool = False, name: str = "all", offset: int = 0
+             ) -> ClientLogs:
+        """Lines of what a task's latest start has printed, from byte `offset`
+        on; else as Handle.logs()."""
+        return open_logs(self, job, task, follow, name, offset)
+
+
+class BlockingClient(ClientBase):
+    """The same, for programs without asyncio: what is asked is waited for.
+
+        with openpai.BlockingClient() as client:
+            job = client.submit("job.yaml")
+            for line in client.logs(job, follow=True):
+                print(line)
+            print(client.wait(job))
+
+    To be used by one thread at a time.
+    """
+    __slots__ = ()
+
+    def __enter__(self) -> "BlockingClient":
+        return self
+
+    def __exit__(self, exc_type: Optional[Type[BaseException]],
+                 exc: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        _warn(self)
+
+    def login(self, user: str, password: str) -> Dict[str, Any]:
+        """As Client.login(), and so on."""
+        result: Dict[str, Any] = self._block(self._told(
+            "login", {"user": user, "password": password}))
+        return result
+
+    def logout(self) -> None:
+        self._block(self._done("logout", {}))
+
+    def info(self) -> Dict[str, Any]:
+        result: Dict[str, Any] = self._block(self._told("info"))
+        return result
+
+    def users(self) -> List[Dict[str, Any]]:
+        result: List[Dict[str, Any]] = self._block(self._told("users"))
+        return result
+
+    def request(self, method: str, path: str, *, json: Any = None,
+                data: Optional[bytes] = None, type: Optional[str] = None,
+                accept: Optional[str] = None) -> Answer:
+        return self._block(self._request(method, path, json, data, type,
+                                         accept))
+
+    # --- jobs
+
+    def submit(self, job: Union[Job, Path], *, name: Optional[str] = None,
+               code: Optional[Path] = None) -> str:
+        return self._block(self._submit(job, name, code))
+
+    def jobs(self, *, state: _Filter = None, user: _Filter = None,
+             virtual_cluster: _Filter = None, tag: _Filter = None,
+             keyword: Optional[str] = None, order: Optional[str] = None,
+             offset: int = 0, limit: Optional[int] = None, page: int = 100
+             ) -> BlockingJobPages:
+        return BlockingJobPages(self, job_query(
+            state, user, virtual_cluster, tag, keyword, order), offset, limit,
+            page)
+
+    def job(self, name: str) -> JobStatus:
+        return self._block(self._job(name))
+
+    def config(self, job: str) -> Any:
+        return self._block(self._told("config", {"job": job}))
+
+    def stop(self, job: str) -> None:
+        self._block(self._done("stop", {"job": job}))
+
+    def tag(self, job: str, tag: str) -> None:
+        self._block(self._done("tag", {"job": job, "tag": tag}))
+
+    def untag(self, job: str, tag: str) -> None:
+        self._block(self._done("untag", {"job": job, "tag": tag}))
+
+    def wait(self, job: str, timeout: Optional[float] = None) -> Result:
+        return self._block(self._wait(job), timeout)
+
+    def exec(self, job: str, command: Command = None,
+             task: Optional[TaskName] = None, *, input: bytes = b"",
+             tty: bool = False) -> Executed:
+        tries = 0
+        while True:
+            try:
+                return self._block(self._exec(job, command, task, input, tty))
+            except BusyError as error:
+                tries += 1
+                again(error, tries)
+            time.sleep(PAUSE)
+
+    def watch(self, job: Optional[str] = None) -> Changes:
+        return open_changes(self, job)
+
+    def logs(self, job: str, task: Optional[TaskName] = None, *,
+             follow: bool = False, name: str = "all", offset: int = 0
+             ) -> ClientLogs:
+        return open_logs(self, job, task, follow, name, offset)
+
+
+def _warn(client: ClientBase) -> None:
+    # Nothing to close if the constructor failed.
+    if hasattr(client, "_client") and not client.closed:
+        warnings.warn("unclosed %r" % client, ResourceWarning, source=client)

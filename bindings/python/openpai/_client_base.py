@@ -1,0 +1,523 @@
+"""What both clients have in common: what is asked, and what it becomes."""
+import codecs
+import io
+import json
+import os
+import tarfile
+import time
+from dataclasses import dataclass
+from typing import (
+    Any, AsyncIterator, Callable, Dict, Generator, Iterable, Iterator, List,
+    NamedTuple, Optional, Set, Tuple, TypeVar, Union)
+
+from . import facade as _facade
+from ._exec import Command, Executed, command_words, exec_fields, executed
+from ._handle import (
+    FINAL, Jobs, JobStatus, JobSummary, Result, TaskName, make_status,
+    task_name)
+from ._job import Job, Path
+from ._loop import Pump
+from ._values import fields as as_words, listed
+
+_T = TypeVar("_T")
+#: Yields what is to be waited for.  Each thing that can be asked is written
+#: down so once, for the client that awaits and for the one that blocks.
+_Asked = Union["_facade.Call", "_facade.Exec"]
+Steps = Generator[_Asked, None, _T]
+_Filter = Union[None, str, Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered to request()."""
+    http_status: int
+    #: Of the body, as "application/json"; or "".
+    type: str
+    body: bytes
+    #: So many tries it took.
+    tries: int
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The body, of JSON."""
+        return json.loads(self.body)
+
+
+class JobChange(NamedTuple):
+    """A job has come to a state."""
+    job: str  #: "user~name"
+    state: str  #: as in Event.state
+    code: Optional[int]  #: the completion code, if it is over
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in FINAL
+
+
+def _microseconds(seconds: Optional[float]) -> Optional[int]:
+    return None if seconds is None else int(seconds * 1e6)
+
+
+def _archive(folder: Path) -> bytes:
+    """A folder as the server takes it."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT
+                      ) as archive:
+        archive.add(os.fsdecode(folder), arcname=".")
+    return packed.getvalue()
+
+
+def _job_text(job: Union[Job, Path]) -> bytes:
+    """A file goes as it is: what is wrong with it, the server says best."""
+    if isinstance(job, Job):
+        return job.to_yaml(secrets=True).encode()
+    with open(job, "rb") as file:
+        return file.read()
+
+
+class ClientBase:
+    """What both clients have: what needs no answer."""
+    __slots__ = ("_client", "_pump", "__weakref__")
+    _client: "_facade.Client"
+
+    def __init__(self, url: Optional[str] = None, *,
+                 socket: Optional[Path] = None, root: Optional[Path] = None,
+                 token: Optional[str] = None, user: Optional[str] = None,
+                 password: Optional[str] = None,
+                 ca_file: Optional[Path] = None,
+                 cert_file: Optional[Path] = None,
+                 key_file: Optional[Path] = None, proxy: Optional[str] = None,
+                 connect_time: Optional[float] = None,
+                 idle_time: Optional[float] = None,
+                 total_time: Optional[float] = None,
+                 most_tries: Optional[int] = None,
+                 first_wait: Optional[float] = None,
+                 most_wait: Optional[float] = None) -> None:
+        """Nothing is connected yet.
+
+        The server is at `url`, as "https://pai.example.org/rest-server"; or it
+        is the platform of `openpai up` with that `socket`, or that `root`, by
+        default this user's own.  Times are in seconds.
+        """
+        if root is not None:
+            if url is not None or socket is not None:
+                raise ValueError("a root is for a client without URL or socket")
+            socket = os.path.join(os.fsdecode(root), "socket")
+        self._client = _facade.Client.open(as_words({
+            "url": url, "socket": socket, "token": token, "user": user,
+            "password": password, "ca_file": ca_file, "cert_file": cert_file,
+            "key_file": key_file, "proxy": proxy, "most_tries": most_tries,
+            "connect_time": _microseconds(connect_time),
+            "idle_time": _microseconds(idle_time),
+            "total_time": _microseconds(total_time),
+            "first_wait": _microseconds(first_wait),
+            "most_wait": _microseconds(most_wait)}))
+        self._pump = Pump(self._client, {})
+
+    def close(self) -> None:
+        """Ends what is still asked with CanceledError, and frees all."""
+        if not self.closed:
+            self._pump.detach()
+        self._client.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._client.closed()
+
+    def _who(self) -> Dict[str, str]:
+        result: Dict[str, str] = json.loads(self._client.who())
+        return result
+
+    @property
+    def token(self) -> Optional[str]:
+        """The one that is used now: to be kept where secrets are."""
+        return self._who().get("token")
+
+    @property
+    def user(self) -> Optional[str]:
+        """Who that says one is."""
+        return self._who().get("user")
+
+    def __repr__(self) -> str:
+        return "<openpai.%s%s>" % (type(self).__name__,
+                                   ": closed" if self.closed else "")
+
+    # --- waiting, in both ways
+
+    def _block(self, steps: Steps[_T], timeout: Optional[float] = None) -> _T:
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            try:
+                call = next(steps)
+            except StopIteration as end:
+                result: _T = end.value
+                return result
+            try:
+                self._step_until(call, until)
+            except BaseException:  # Ctrl-C, or no more time
+                self._drop(call)
+                raise
+
+    def _step_until(self, call: _Asked, until: Optional[float]
+                    ) -> None:
+        while call.state() == 0:
+            most = -1
+            if until is not None:
+                most = min(int((until - time.monotonic()) * 1000) + 1, 250)
+                if most <= 0:
+                    raise TimeoutError("there is no answer yet")
+            self._step(most)
+
+    def _step(self, most_ms: int = -1) -> None:
+        self._client.step(most_ms)
+        self._pump.wake()
+        self._pump.poke()
+
+    async def _await(self, steps: Steps[_T]) -> _T:
+        while True:
+            try:
+                call = next(steps)
+            except StopIteration as end:
+                result: _T = end.value
+                return result
+            try:
+                while call.state() == 0:
+                    await self._pump.tick()
+            except BaseException:  # asyncio has cancelled it
+                self._drop(call)
+                raise
+
+    def _drop(self, call: _Asked) -> None:
+        """Nobody wants it any more."""
+        call.cancel()
+        if not self.closed:
+            self._step(0)
+
+    # --- asking
+
+    def _begin(self, kind: str, fields: Optional[Dict[str, Any]] = None,
+               text: bytes = b"", code: bytes = b"") -> "_facade.Call":
+        call = self._client.call(kind, as_words(fields or {}), text, code)
+        self._pump.poke()
+        return call
+
+    def _told(self, kind: str, fields: Optional[Dict[str, Any]] = None
+              ) -> Steps[Any]:
+        """The JSON that is answered."""
+        call = self._begin(kind, fields)
+        yield call
+        call.answer()
+        return json.loads(call.body() or b"null")
+
+    def _done(self, kind: str, fields: Dict[str, Any]) -> Steps[None]:
+        call = self._begin(kind, fields)
+        yield call
+        call.answer()
+
+    def _request(self, method: str, path: str, json_body: Any,
+                 data: Optional[bytes], type: Optional[str],
+                 accept: Optional[str]) -> Steps[Answer]:
+        if json_body is not None:
+            if data is not None:
+                raise ValueError("a body is either json or data")
+            data = json.dumps(json_body).encode()
+        call = self._begin("ask", {"method": method, "path": path,
+                                   "type": type, "accept": accept}, data or b"")
+        yield call
+        told = json.loads(call.answer())
+        return Answer(told["status"], told.get("type") or "", call.body(),
+                      told["tries"])
+
+    def _submit(self, job: Union[Job, Path], name: Optional[str],
+                code: Optional[Path]) -> Steps[str]:
+        text = _job_text(job)
+        call = self._begin("submit", {"name": name}, text,
+                           _archive(code) if code is not None else b"")
+        yield call
+        call.answer()
+        told = json.loads(call.body() or b"{}")
+        made = str(told.get("name") or name or Job.parse(text).name)
+        if "~" in made:
+            return made
+        user = self.user
+        if user is None:  # a socket tells the platform, but not the client
+            status = yield from self._job(made)
+            user = status.user
+        return "%s~%s" % (user, made)
+
+    def _job(self, name: str) -> Steps[JobStatus]:
+        told = yield from self._told("job", {"job": name})
+        return make_status(told)
+
+    def _exec(self, job: str, command: Command, task: Optional[TaskName],
+              input: bytes, tty: bool) -> Steps[Executed]:
+        role, index = task_name(task) if task is not None else (None, 0)
+        if role is None:
+            status = yield from self._job(job)
+            role = next(iter(status.detail["taskRoles"]))
+        call = self._client.enter(exec_fields(role, index, tty, job=job),
+                                  command_words(command), input)
+        self._pump.poke()
+        yield call
+        return executed(call)
+
+    def _wait(self, name: str) -> Steps[Result]:
+        call = self._begin("wait", {"job": name})
+        yield call
+        told = json.loads(call.answer())
+        return Result(told["state"].lower(), told["code"])
+
+
+# --- what comes piece by piece ----------------------------------------------------
+
+class _Stream:
+    """Begins when it is first read; ends with what the call fails with.  What
+    nobody reads waits at the server, but for some 256 KiB."""
+    __slots__ = ("_client", "_begin", "_call", "_over")
+
+    def __init__(self, client: ClientBase,
+                 begin: Callable[[], Steps["_facade.Call"]]) -> None:
+        self._client, self._begin = client, begin
+        self._call: Optional["_facade.Call"] = None
+        self._over = False
+
+    def close(self) -> None:
+        """Ends it early."""
+        call, self._call, self._over = self._call, None, True
+        if call is not None:
+            self._client._drop(call)
+
+    def _piece(self) -> Optional[bytes]:
+        """What is there; None: nothing yet; b"": the end."""
+        if self._over or self._call is None:
+            return b""
+        state = self._call.state()
+        if state == 0:
+            return None
+        if state > 0:
+            piece = self._call.take()
+            if not self._client.closed:
+                self._client._pump.poke()  # more may come now
+            return piece
+        call, self._call, self._over = self._call, None, True
+        call.answer()  # raises what went wrong
+        return b""
+
+    def _next_piece(self) -> bytes:
+        if self._call is None and not self._over:
+            self._call = self._client._block(self._begin())
+        while True:
+            piece = self._piece()
+            if piece is not None:
+                return piece
+            self._client._step()
+
+    async def _await_piece(self) -> bytes:
+        if self._call is None and not self._over:
+            self._call = await self._client._await(self._begin())
+        while True:
+            piece = self._piece()
+            if piece is not None:
+                return piece
+            await self._client._pump.tick()
+
+
+class _Lines(_Stream):
+    """The same in lines."""
+    __slots__ = ("_decoder", "_rest", "_lines")
+
+    def __init__(self, client: ClientBase,
+                 begin: Callable[[], Steps["_facade.Call"]]) -> None:
+        super().__init__(client, begin)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+        self._lines: List[str] = []  # the next one is the last
+
+    def close(self) -> None:
+        super().close()
+        self._lines, self._rest = [], ""
+
+    def _split(self, piece: bytes) -> bool:
+        """False: it was the last one."""
+        text = self._rest + self._decoder.decode(piece, not piece)
+        *lines, self._rest = text.split("\n")
+        if not piece and self._rest:
+            lines.append(self._rest)
+            self._rest = ""
+        self._lines = lines[::-1]
+        return bool(piece)
+
+    def _line(self) -> Optional[str]:
+        while not self._lines:
+            if not self._split(self._next_piece()) and not self._lines:
+                return None
+        return self._lines.pop()
+
+    async def _await_line(self) -> Optional[str]:
+        while not self._lines:
+            if (not self._split(await self._await_piece()) and
+                    not self._lines):
+                return None
+        return self._lines.pop()
+
+
+class ClientLogs(_Lines):
+    """Lines of a log of a server's job: `async for` of a Client, `for` of a
+    BlockingClient."""
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._line()
+        if line is None:
+            raise StopIteration
+        return line
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self
+
+    async def __anext__(self) -> str:
+        line = await self._await_line()
+        if line is None:
+            raise StopAsyncIteration
+        return line
+
+
+class Changes(_Lines):
+    """JobChanges of a server's jobs, as they come; likewise."""
+    __slots__ = ()
+
+    @staticmethod
+    def _made(line: str) -> JobChange:
+        told = json.loads(line)
+        return JobChange(told["job"], told["state"].lower(),
+                         told["code"] if told["final"] else None)
+
+    def __iter__(self) -> Iterator[JobChange]:
+        return self
+
+    def __next__(self) -> JobChange:
+        line = self._line()
+        if line is None:
+            raise StopIteration
+        return self._made(line)
+
+    def __aiter__(self) -> AsyncIterator[JobChange]:
+        return self
+
+    async def __anext__(self) -> JobChange:
+        line = await self._await_line()
+        if line is None:
+            raise StopAsyncIteration
+        return self._made(line)
+
+
+class JobPages:
+    """Jobs of a server, asked for by pages: `async for` of a Client, `for` of
+    a BlockingClient.  all() makes a table of them, await all() of a Client."""
+    __slots__ = ("_client", "_query", "_limit", "_offset", "_seen", "_got",
+                 "_over")
+
+    def __init__(self, client: ClientBase, query: Dict[str, Any], offset: int,
+                 limit: Optional[int], page: int) -> None:
+        if page < 1:
+            raise ValueError("a page has at least one job")
+        self._client, self._query = client, {**query, "limit": page}
+        self._offset, self._limit = offset, limit
+        self._seen: Set[Tuple[str, str]] = set()
+        self._got: List[JobSummary] = []  # the next one is the last
+        self._over = limit == 0
+
+    def _page(self) -> Steps[None]:
+        """The next jobs, if there are any.  One that moved to another page
+        while others were submitted is told once."""
+        told = yield from self._client._told(
+            "jobs", {**self._query, "offset": self._offset})
+        self._offset += len(told)
+        self._over = len(told) < self._query["limit"]
+        for item in told:
+            job = JobSummary.made(None, item)
+            if (job.user, job.name) not in self._seen:
+                self._seen.add((job.user, job.name))
+                self._got.insert(0, job)
+
+    def _pop(self) -> Optional[JobSummary]:
+        if self._limit is not None:
+            if self._limit == 0:
+                return None
+            self._limit -= 1
+        return self._got.pop()
+
+    def __iter__(self) -> Iterator[JobSummary]:
+        return self
+
+    def __next__(self) -> JobSummary:
+        while not self._got and not self._over:
+            self._client._block(self._page())
+        job = self._pop() if self._got else None
+        if job is None:
+            raise StopIteration
+        return job
+
+    def __aiter__(self) -> AsyncIterator[JobSummary]:
+        return self
+
+    async def __anext__(self) -> JobSummary:
+        while not self._got and not self._over:
+            await self._client._await(self._page())
+        job = self._pop() if self._got else None
+        if job is None:
+            raise StopAsyncIteration
+        return job
+
+
+class AsyncJobPages(JobPages):
+    __slots__ = ()
+
+    async def all(self) -> Jobs:
+        """All that are left, as a table."""
+        return Jobs([job async for job in self])
+
+
+class BlockingJobPages(JobPages):
+    __slots__ = ()
+
+    def all(self) -> Jobs:
+        """All that are left, as a table."""
+        return Jobs(self)
+
+    def _repr_html_(self) -> str:
+        return self.all()._repr_html_()
+
+
+def job_query(state: _Filter, user: _Filter, virtual_cluster: _Filter,
+              tag: _Filter, keyword: Optional[str], order: Optional[str]
+              ) -> Dict[str, Any]:
+    return {"states": listed(state, str.upper), "users": listed(user),
+            "virtual_clusters": listed(virtual_cluster), "tags": listed(tag),
+            "keyword": keyword, "order": order}
+
+
+def open_logs(client: ClientBase, job: str, task: Optional[TaskName],
+              follow: bool, name: str, offset: int) -> ClientLogs:
+    def begin() -> Steps["_facade.Call"]:
+        role, index = task_name(task) if task is not None else (None, 0)
+        if role is None:
+            status = yield from client._job(job)
+            role = next(iter(status.detail["taskRoles"]))
+        return client._begin("logs", {
+            "job": job, "role": role, "index": index, "name": name,
+            "offset": offset, "follow": int(follow)})
+    return ClientLogs(client, begin)
+
+
+def open_changes(client: ClientBase, job: Optional[str]) -> Changes:
+    def begin() -> Steps["_facade.Call"]:
+        return client._begin("watch", {"job": job})
+        yield  # a generator, as the others
+    return Changes(client, begin)

@@ -1,0 +1,607 @@
+"""A job that was given to a platform, and what is known of it."""
+import codecs
+import datetime
+import json
+import pathlib
+import time
+from dataclasses import dataclass, field
+from typing import (
+    TYPE_CHECKING, Any, AsyncIterator, Dict, Generator, Iterator, List,
+    NamedTuple, Optional, Tuple, Union)
+
+from . import _cards, _ship
+from ._errors import InvalidError, NotFoundError
+from ._exec import Command, Execution, command_words, exec_fields
+
+if TYPE_CHECKING:
+    from . import facade as _facade
+    from ._platform import Platform
+
+FINAL = frozenset(("succeeded", "failed", "stopped"))
+
+
+class Result(NamedTuple):
+    """How a job ended."""
+    state: str
+    #: 0 success, 1..255 the deciding task's exit code, negative the platform's.
+    code: int
+
+    @property
+    def succeeded(self) -> bool:
+        return self.state == "succeeded"
+
+
+def _time(milliseconds: Optional[int]) -> Optional[datetime.datetime]:
+    if not milliseconds:
+        return None
+    return datetime.datetime.fromtimestamp(milliseconds / 1000,
+                                           datetime.timezone.utc)
+
+
+@dataclass(frozen=True)
+class TaskStatus:
+    """What is known of a task."""
+    role: str
+    index: int
+    state: str
+    code: Optional[int]
+    retries: int
+    node: Optional[str]
+    ports: Dict[str, str]
+    gpus: Tuple[Dict[str, Any], ...]
+    started: Optional[datetime.datetime]
+    ended: Optional[datetime.datetime]
+    #: What its code means, and how it ended, or None.
+    reason: Optional[str]
+    diagnostics: Optional[str] = field(repr=False, default=None)
+
+    @property
+    def name(self) -> str:
+        return "%s/%d" % (self.role, self.index)
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """What is known of a job."""
+    name: str
+    user: str
+    state: str
+    code: Optional[int]
+    #: Which attempt this is, from 0, and how many there were before it.
+    attempt: int
+    retries: int
+    virtual_cluster: str
+    submitted: Optional[datetime.datetime]
+    started: Optional[datetime.datetime]
+    ended: Optional[datetime.datetime]
+    tags: Tuple[str, ...]
+    tasks: Tuple[TaskStatus, ...]
+    #: Why it ended, in a line, or None.
+    reason: Optional[str]
+    #: The object of OpenPAI's REST API, whole.
+    detail: Dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in FINAL
+
+    @property
+    def seconds(self) -> Optional[float]:
+        """How long it ran, or has run by now; None before its start."""
+        if self.started is None:
+            return None
+        end = self.ended or datetime.datetime.now(datetime.timezone.utc)
+        return max((end - self.started).total_seconds(), 0.0)
+
+    def _repr_html_(self) -> str:
+        return _cards.job_card(self)
+
+
+def _make_task(role: str, told: Dict[str, Any]) -> TaskStatus:
+    spec = told.get("containerExitSpec") or {}
+    return TaskStatus(
+        role=role, index=told["taskIndex"], state=told["taskState"].lower(),
+        code=told.get("containerExitCode"), retries=told.get("retries") or 0,
+        node=told.get("containerNodeName"),
+        ports=dict(told.get("containerPorts") or {}),
+        gpus=tuple(told.get("containerGpus") or ()),
+        started=_time(told.get("launchedTime")),
+        ended=_time(told.get("completedTime")), reason=spec.get("reason"),
+        diagnostics=told.get("containerExitDiagnostics"))
+
+
+def make_status(told: Dict[str, Any]) -> JobStatus:
+    """Of the detail object of the REST API."""
+    job = told["jobStatus"]
+    return JobStatus(
+        name=told["name"], user=job["username"], state=job["state"].lower(),
+        code=job.get("appExitCode"), attempt=job.get("attemptId") or 0,
+        retries=job.get("retries") or 0,
+        virtual_cluster=job.get("virtualCluster") or "default",
+        submitted=_time(job.get("submissionTime")),
+        started=_time(job.get("launchedTime")),
+        ended=_time(job.get("completedTime")),
+        tags=tuple(told.get("tags") or ()),
+        tasks=tuple(_make_task(role, task)
+                    for role, tasks in told["taskRoles"].items()
+                    for task in tasks["taskStatuses"]),
+        reason=(job.get("appExitSpec") or {}).get("reason"), detail=told)
+
+
+@dataclass(frozen=True)
+class WhyReason:
+    """One reason why a job waits."""
+    code: str
+    text: str
+    nodes: int = 0
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a job waits; or, of one that does not, what ended it."""
+    state: str
+    reasons: Tuple[WhyReason, ...]
+    #: What would change it, or None.
+    change: Optional[str]
+    #: The object of the API, whole.
+    detail: Dict[str, Any] = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        lines = [reason.text for reason in self.reasons]
+        if self.change:
+            lines.append(self.change)
+        if not lines:
+            spec = self.detail.get("exitSpec") or {}
+            lines = [text for text in (self.detail.get("trigger"),
+                                       spec.get("reason")) if text]
+        return "\n".join([self.state, *lines])
+
+
+def _make_why(told: Dict[str, Any]) -> Why:
+    return Why(told["state"].lower(), tuple(
+        WhyReason(str(reason.get("code") or ""), str(reason.get("text") or ""),
+                  reason.get("nodes") or 0)
+        for reason in told.get("reasons") or ()),
+        told.get("change") or None, told)
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """Something that happened to a job, as it is on record."""
+    time: datetime.datetime
+    #: "Normal" or "Warning".
+    type: str
+    reason: str
+    message: str
+    #: "role/index", or None in an event of the job.
+    task: Optional[str]
+
+
+def _make_event(told: Dict[str, Any]) -> JobEvent:
+    stamp = told["lastTimestamp"].replace("Z", "+00:00")
+    role = told.get("taskroleName")
+    return JobEvent(
+        datetime.datetime.fromisoformat(stamp), told["type"], told["reason"],
+        told["message"],
+        "%s/%s" % (role, told.get("taskIndex")) if role else None)
+
+
+@dataclass(frozen=True)
+class JobSummary:
+    """A job in a list."""
+    name: str
+    user: str
+    state: str
+    code: Optional[int]
+    retries: int
+    tasks: int
+    gpus: int
+    virtual_cluster: str
+    priority: Optional[str]
+    tags: Tuple[str, ...]
+    submitted: Optional[datetime.datetime]
+    started: Optional[datetime.datetime]
+    ended: Optional[datetime.datetime]
+    #: None in a list of a client's.
+    platform: "Optional[Platform]" = field(repr=False, compare=False)
+
+    @property
+    def full_name(self) -> str:
+        """"user~name", which platforms and clients take."""
+        return "%s~%s" % (self.user, self.name)
+
+    @property
+    def handle(self) -> "Handle":
+        if self.platform is None:
+            raise InvalidError("a client's jobs have no handle: ask the client "
+                               "for %s" % self.full_name)
+        return self.platform.job(self.full_name)
+
+    @staticmethod
+    def made(platform: "Optional[Platform]", told: Dict[str, Any]) -> "JobSummary":
+        """Of an item of the API's list."""
+        return JobSummary(
+            name=told["name"], user=told["username"],
+            state=told["state"].lower(), code=told.get("appExitCode"),
+            retries=told.get("retries") or 0,
+            tasks=told.get("totalTaskNumber") or 0,
+            gpus=told.get("totalGpuNumber") or 0,
+            virtual_cluster=told.get("virtualCluster") or "default",
+            priority=told.get("jobPriority"),
+            tags=tuple(told.get("tags") or ()),
+            submitted=_time(told.get("submissionTime")),
+            started=_time(told.get("launchedTime")),
+            ended=_time(told.get("completedTime")), platform=platform)
+
+
+class Jobs(Tuple[JobSummary, ...]):
+    """Jobs of a platform, which show themselves as a table."""
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return _cards.jobs_text(self)
+
+    def _repr_html_(self) -> str:
+        return _cards.jobs_table(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))  # IPython on a terminal
+
+
+TaskName = Union[str, Tuple[str, int]]
+
+
+def task_name(name: TaskName) -> Tuple[str, int]:
+    """("worker", 1) of "worker/1", or of itself; of a role its first."""
+    if not isinstance(name, str):
+        role, index = name
+        return role, index
+    role, slash, number = name.rpartition("/")
+    if not slash:
+        return name, 0
+    if not number.isdecimal():
+        raise ValueError("a task is ROLE/INDEX, not %r" % name)
+    return role, int(number)
+
+
+class Handle:
+    """A job of a platform: what it does, its logs, its end.
+
+        handle = platform.submit(job)
+        for line in handle.logs(follow=True):
+            print(line)
+        print(handle.wait())          # or, with asyncio, await handle
+
+    Two handles of a job are equal, and equal to its number.
+    """
+    __slots__ = ("_platform", "_id", "__weakref__")
+
+    def __init__(self, platform: "Platform", id: int) -> None:
+        self._platform = platform
+        self._id = id
+
+    @property
+    def id(self) -> int:
+        """The job's number, as in Event.job."""
+        return self._id
+
+    def __index__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Handle):
+            return (self._id == other._id and
+                    self._platform is other._platform)
+        if isinstance(other, int):  # Event.job
+            return self._id == other
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._id)
+
+    def __repr__(self) -> str:
+        try:
+            return "<openpai.Handle %d: %s>" % (self._id, self.state)
+        except Exception:  # closed, or forgotten
+            return "<openpai.Handle %d>" % self._id
+
+    # --- how it is
+
+    @property
+    def state(self) -> str:
+        """As in Event.state."""
+        return self._platform.state(self._id)
+
+    @property
+    def code(self) -> Optional[int]:
+        """The completion code, or None before the end."""
+        return self._platform.code(self._id)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in FINAL
+
+    @property
+    def dir(self) -> str:
+        """The folder with the job's logs."""
+        return self._platform.dir(self._id)
+
+    def show(self, attempt: Optional[int] = None) -> JobStatus:
+        """All that is known, of the latest attempt or of another."""
+        return make_status(json.loads(self._core().show(
+            self._id, -1 if attempt is None else attempt)))
+
+    @property
+    def status(self) -> JobStatus:
+        """All that is known now."""
+        return self.show()
+
+    @property
+    def name(self) -> str:
+        """"user~name", which platform.job() takes."""
+        status = self.show()
+        return "%s~%s" % (status.user, status.name)
+
+    def why(self) -> Why:
+        """Why it waits, or what ended it."""
+        return _make_why(json.loads(self._core().why(self._id)))
+
+    def events(self, type: Optional[str] = None) -> Tuple[JobEvent, ...]:
+        """What happened to it, the newest first; "Warning" for trouble."""
+        told = json.loads(self._core().events(self._id, type))
+        return tuple(map(_make_event, told["data"]))
+
+    def config(self) -> str:
+        """Its file as it was submitted, with secrets masked."""
+        return self._core().config(self._id, "yaml")
+
+    # --- what it is told
+
+    def stop(self, *, now: bool = False) -> None:
+        """Asks it to end; with `now`, or asked once more, kills it."""
+        self._platform.stop(self._id)
+        if now:
+            try:
+                self._platform.stop(self._id)
+            except NotFoundError:
+                pass  # it is over already
+
+    def rescale(self, role: str, tasks: int) -> None:
+        """Gives a role more tasks, or fewer, while it runs."""
+        self._core().rescale(self._id, role, tasks)
+        self._platform._pump.poke()
+
+    def forget(self) -> None:
+        """Removes it, which is over, with its logs and its records."""
+        self._platform.forget(self._id)
+
+    def tag(self, tag: str) -> None:
+        self._core().tag(self._id, tag, True)
+
+    def untag(self, tag: str) -> None:
+        self._core().tag(self._id, tag, False)
+
+    # --- waiting
+
+    def wait(self, timeout: Optional[float] = None) -> Result:
+        """Until it is over.  TimeoutError after so many seconds."""
+        if timeout is None:
+            return self._platform.wait(self._id)
+        until = time.monotonic() + timeout
+        while not self.is_over:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("the job is not over after %g s" % timeout)
+            self._platform._step(min(int(left * 1000) + 1, 250))
+        return self._result()
+
+    def _result(self) -> Result:
+        return Result(self.state, self.code or 0)
+
+    def result(self, timeout: Optional[float] = None) -> Any:
+        """What the function of Platform.call(), or the last expression of a
+        %%pai cell, came to, once the job is over; what it raised is raised."""
+        self.wait(timeout)
+        status = self.show()
+        return _ship.outcome(pathlib.Path(
+            self._platform.status["root"], "code",
+            "%s~%s" % (status.user, status.name)))
+
+    async def _ended(self) -> Result:
+        while not self.is_over:
+            await self._platform._pump.end_of(self._id)
+            if self._platform.closed:
+                raise InvalidError("the platform was closed")
+        return self._result()
+
+    def __await__(self) -> Generator[Any, None, Result]:
+        return self._ended().__await__()
+
+    # --- commands
+
+    def exec(self, command: Command = None, task: Optional[TaskName] = None,
+             *, input: bytes = b"", tty: bool = False) -> Execution:
+        """Begins a command in a task that runs: a list of words, or a line for
+        sh(1); None is the user's shell, which reads `input`.
+
+            print(handle.exec("nvidia-smi").wait().stdout)
+            done = await handle.exec(["tar", "x"], "worker/1", input=data)
+
+        Of the job's first task, or of "role/index".  With `tty` it has a
+        terminal."""
+        role, index = task_name(task) if task is not None else (None, 0)
+        if role is None:
+            role = next(iter(self.show().detail["taskRoles"]))
+        return Execution(self._platform, self._id,
+                         exec_fields(role, index, tty),
+                         command_words(command), input)
+
+    # --- logs
+
+    def logs(self, task: Optional[TaskName] = None, *, follow: bool = False,
+             name: str = "all", tail: Optional[int] = None,
+             attempt: Optional[int] = None) -> "Logs":
+        """Lines of what a task has printed: `for`, or `async for`.
+
+        Of the job's first task, or of "role/index".  `follow` goes on until
+        the task is over, also when it is tried again.  `name` is "stdout",
+        "stderr", "all" (both) or "runtime": what openpai did to run it.
+        `tail`: only so many bytes at the end.
+        """
+        role, index = task_name(task) if task is not None else (None, 0)
+        return Logs(self, role, index, follow, name, tail, attempt)
+
+    def _core(self) -> "_facade.Platform":
+        return self._platform._platform
+
+    # --- notebooks
+
+    def _repr_html_(self) -> str:
+        return _cards.job_card(self.show())
+
+    def _ipython_display_(self) -> None:
+        _cards.show_live(self)
+
+
+class Logs:
+    """The lines of a log, as text without their ends: an iterator, and an
+    asynchronous one.  read() is all of them at once."""
+    __slots__ = ("_handle", "_role", "_index", "_follow", "_name", "_tail",
+                 "_at", "_reader", "_text", "_lines", "_rest", "_done", "_cut")
+
+    def __init__(self, handle: Handle, role: Optional[str], index: int,
+                 follow: bool, name: str, tail: Optional[int],
+                 attempt: Optional[int]) -> None:
+        self._handle, self._role, self._index = handle, role, index
+        self._follow, self._name, self._tail = follow, name, tail
+        self._at = (-1 if attempt is None else attempt, -1)
+        self._text = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lines: List[str] = []  # the next one is the last
+        self._rest = ""
+        self._done = False
+        self._cut = False  # the last line has no end
+        self._reader: Optional["_facade.LogReader"] = None
+        self._open(follow and attempt is None)
+
+    # --- one start of the task after the other
+
+    def _open(self, newest: bool) -> None:
+        fields: List[Any] = ["name", self._name, "index", self._index,
+                             "follow", int(self._follow)]
+        if newest:
+            self._at = self._position()
+        if self._role is not None:
+            fields += ["role", self._role]
+        if self._at[0] >= 0:
+            fields += ["attempt", self._at[0]]
+        if self._at[1] >= 0:
+            fields += ["retry", self._at[1]]
+        if self._tail is not None:
+            fields += ["tail", self._tail]
+        self._tail = None
+        self._reader = self._handle._core().log(self._handle.id, b"".join(
+            str(word).encode() + b"\0" for word in fields))
+
+    def _position(self) -> Tuple[int, int]:
+        """The attempt of the job, and the start of the task in it."""
+        status = self._handle.show()
+        for task in status.detail["taskRoles"].get(
+                self._role or status.tasks[0].role, {}).get("taskStatuses", ()):
+            if task["taskIndex"] == self._index:
+                return status.attempt, task.get("attemptId") or 0
+        raise NotFoundError("there is no task %s/%d" % (
+            self._role or status.tasks[0].role, self._index))
+
+    def _next_start(self) -> bool:
+        """Whether the task is tried again, or may yet be: then _reader is the
+        next one, or None for as long as nobody knows."""
+        if not self._follow:
+            return False
+        over = self._handle.is_over
+        at = self._position()
+        if at > self._at:
+            self._open(True)
+            return True
+        self._reader = None
+        return not over and not self._succeeded()
+
+    def _succeeded(self) -> bool:
+        status = self._handle.show()
+        role = self._role or status.tasks[0].role
+        return any(task.role == role and task.index == self._index and
+                   task.state == "succeeded" for task in status.tasks)
+
+    # --- lines
+
+    def _more(self) -> bool:
+        """Takes what is there.  False: one has to wait for more."""
+        while not self._lines and not self._done:
+            state = self._reader.state() if self._reader is not None else -1
+            if state == 0:
+                return False
+            if state > 0:
+                assert self._reader is not None
+                self._split(self._text.decode(self._reader.take()))
+            elif not self._next_start():
+                self._finish()
+            elif self._reader is None:
+                return False
+        return True
+
+    def _split(self, text: str) -> None:
+        *lines, self._rest = (self._rest + text).split("\n")
+        self._lines = lines[::-1]
+
+    def _finish(self) -> None:
+        last = self._rest + self._text.decode(b"", True)
+        self._lines, self._rest, self._done = [last] if last else [], "", True
+        self._cut = bool(last)
+        self._reader = None
+
+    def close(self) -> None:
+        """Ends it early."""
+        self._reader, self._done, self._lines = None, True, []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        while not self._more():
+            self._handle._platform._step(-1)
+        if not self._lines:
+            raise StopIteration
+        return self._lines.pop()
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self
+
+    async def __anext__(self) -> str:
+        while not self._more():
+            await self._handle._platform._pump.tick()
+        if not self._lines:
+            raise StopAsyncIteration
+        return self._lines.pop()
+
+    def pieces(self) -> Iterator[str]:
+        """The same as it comes, not cut into lines: for progress bars."""
+        for line in self._lines[::-1]:
+            yield line + "\n"
+        self._lines = []
+        while not self._done:
+            state = self._reader.state() if self._reader is not None else -1
+            if state > 0:
+                assert self._reader is not None
+                text = self._text.decode(self._reader.take())
+                yield self._rest + text
+                self._rest = ""
+            elif state < 0 and not self._next_start():
+                self._finish()
+                yield from self._lines
+                self._lines = []
+            elif self._reader is None or state == 0:
+                self._handle._platform._step(-1)
+
+    def read(self) -> str:
+        """All of it, from here on; waits for its end if it is followed."""
+        text = "".join(line + "\n" for line in self)
+        return text[:-1] if self._cut else text

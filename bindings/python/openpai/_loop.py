@@ -1,0 +1,158 @@
+"""Runs a platform on the asyncio loop of whoever awaits one of its jobs."""
+import asyncio
+from typing import Dict, List, Optional, Protocol
+
+
+class Core(Protocol):
+    """What has a loop: a platform, or a client."""
+
+    def fileno(self) -> int: ...
+    def timeout_ms(self) -> int: ...
+    def dispatch(self) -> bool: ...
+
+
+#: Who waits for the end of which job.  Apart from the pump, for the platform's
+#: listener has it: so the two do not keep each other.
+Ends = Dict[int, List["asyncio.Future[None]"]]
+
+
+def _tell(future: "asyncio.Future[None]") -> None:
+    # Who waited on a loop that was closed since hears nothing any more.
+    if not future.done() and not future.get_loop().is_closed():
+        future.set_result(None)
+
+
+def tell_end(ends: Ends, job: int) -> None:
+    """The end of a job was told."""
+    for future in ends.pop(job, ()):
+        _tell(future)
+
+
+class Pump:
+    """Dispatches a platform when its descriptor or its clock says so.
+
+    It is on an asyncio loop while somebody awaits something, or from attach()
+    on.  No thread of its own, and no polling.
+    """
+    __slots__ = ("_core", "_loop", "_users", "_timer", "_tick", "_ends")
+
+    def __init__(self, core: Core, ends: Ends) -> None:
+        self._core = core
+        self._ends = ends
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._users = 0
+        self._timer: Optional[asyncio.TimerHandle] = None
+        self._tick: Optional["asyncio.Future[None]"] = None
+
+    # --- who needs it
+
+    def hold(self) -> asyncio.AbstractEventLoop:
+        """On the running loop from now on, until as many calls of release()."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not None and self._loop is not loop:
+            if not self._loop.is_closed():
+                raise RuntimeError(
+                    "the platform is awaited on another asyncio loop")
+            self.detach()  # it took what waited with it
+        if self._loop is None:
+            self._loop = loop
+            loop.add_reader(self._core.fileno(), self._run)
+        self._users += 1
+        self._arm()
+        return loop
+
+    def release(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Of the loop that hold() told, unless the pump has left it."""
+        if self._loop is not loop:
+            return
+        self._users -= 1
+        if self._users == 0:
+            self.detach()
+
+    def detach(self) -> None:
+        """Off the loop: nobody waits, or the platform is about to close."""
+        loop, self._loop, self._users = self._loop, None, 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if loop is not None and not loop.is_closed():
+            loop.remove_reader(self._core.fileno())
+        self.wake()
+        for job in list(self._ends):
+            tell_end(self._ends, job)
+
+    def poke(self) -> None:
+        """Something was asked of the platform: its clock may be another."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._arm()
+
+    # --- running
+
+    def _arm(self) -> None:
+        assert self._loop is not None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        timeout = self._core.timeout_ms()
+        if timeout >= 0:
+            self._timer = self._loop.call_later(timeout / 1000, self._run)
+
+    def _run(self) -> None:
+        if self._loop is None:
+            return
+        try:
+            self._core.dispatch()
+        except BaseException as error:  # what a callback has raised
+            self._deliver(error)
+        self.wake()
+        if self._loop is not None:
+            self._arm()
+
+    def wake(self) -> None:
+        """Those who wait for a tick look anew."""
+        tick, self._tick = self._tick, None
+        if tick is not None:
+            _tell(tick)
+
+    def _deliver(self, error: BaseException) -> None:
+        """To somebody who waits, else to the loop."""
+        if isinstance(error, StopIteration):  # no future takes it
+            wrapped = RuntimeError("on_event raised StopIteration")
+            wrapped.__cause__ = error
+            error = wrapped
+        waiting = [future for waiters in self._ends.values()
+                   for future in waiters]
+        if self._tick is not None:
+            waiting.append(self._tick)
+        for future in waiting:
+            if not future.done():
+                future.set_exception(error)
+                return
+        assert self._loop is not None
+        self._loop.call_exception_handler({
+            "message": "an openpai callback raised", "exception": error})
+
+    # --- waiting
+
+    async def end_of(self, job: int) -> None:
+        """Until tell_end(), of a job that is not over."""
+        loop = self.hold()
+        future = asyncio.get_running_loop().create_future()
+        self._ends.setdefault(job, []).append(future)
+        try:
+            await future
+        finally:
+            waiters = self._ends.get(job, [])
+            if future in waiters:
+                waiters.remove(future)
+            self.release(loop)
+
+    async def tick(self) -> None:
+        """Until the platform has done something."""
+        loop = self.hold()
+        try:
+            if self._tick is None or self._tick.done():
+                self._tick = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._tick)
+        finally:
+            self.release(loop)

@@ -1,0 +1,285 @@
+"""Packs Python code, and what it refers to, so that a job can run it.
+
+Modules are imported there; functions and classes of a notebook or script go as
+their source, with what they refer to; all else is pickled.
+"""
+import __future__
+import ast
+import builtins
+import inspect
+import io
+import os
+import pathlib
+import pickle
+import re
+import secrets
+import shlex
+import shutil
+import symtable
+import sys
+import tempfile
+import textwrap
+import types
+from typing import (
+    AbstractSet, Any, Callable, Dict, Iterable, List, Optional, Set, Tuple)
+
+from ._errors import InvalidError, NotFoundError
+
+#: What IPython has put into a notebook's namespace.
+_SHELLS = frozenset(("In", "Out", "get_ipython", "exit", "quit", "open"))
+
+
+#: How call() names what it was given.
+_SPOKEN = {"_function": "the function", "_args": "an argument (_args)",
+           "_kwargs": "an argument (_kwargs)"}
+
+
+class JobFailed(Exception):
+    """A function or cell failed in its job, with an error that cannot be
+    brought here; str() is the traceback there."""
+
+
+def _names(source: str) -> Tuple[Set[str], Set[str]]:
+    """The globals that a piece of code reads, and those that it sets."""
+    reads: Set[str] = set()
+    sets: Set[str] = set()
+    top = symtable.symtable(source, "<job>", "exec")
+    tables = [top]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            if table is not top and not symbol.is_global() and (
+                    table.get_type() != "class"):  # whose body may read both
+                continue
+            if symbol.is_referenced():
+                reads.add(symbol.get_name())
+            if table is top and (symbol.is_assigned() or symbol.is_imported()):
+                sets.add(symbol.get_name())
+    return reads, sets
+
+
+class _NoBodies(ast.NodeTransformer):
+    """What runs when a definition does: decorators, defaults, bases."""
+
+    def _without(self, node: Any) -> ast.AST:
+        node.body = [ast.Pass()]
+        return self.generic_visit(node)
+
+    visit_FunctionDef = visit_AsyncFunctionDef = _without
+
+
+def _read_at_once(source: str) -> Set[str]:
+    tree = _NoBodies().visit(ast.parse(source))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _is_defined_here(value: Any) -> bool:
+    """A function or class of the notebook or script, which pickle would only
+    name; also in a wrapper such as functools.lru_cache's."""
+    return (not isinstance(value, types.MethodType) and
+            getattr(value, "__module__", None) == "__main__" and
+            isinstance(getattr(value, "__qualname__", None), str))
+
+
+class _Pickler(pickle.Pickler):
+    """Takes along what the pickled bytes only name."""
+
+    def __init__(self, file: io.BytesIO, shipment: "Shipment") -> None:
+        super().__init__(file)
+        self._shipment = shipment
+
+    def reducer_override(self, value: Any) -> Any:
+        if _is_defined_here(value):
+            self._shipment._follow_names(
+                [value.__qualname__.split(".")[0]])
+        return NotImplemented
+
+
+class Shipment:
+    """What goes along with a piece of code."""
+
+    def __init__(self, code: str, space: Dict[str, Any]) -> None:
+        self._space = space
+        self._seen: Set[str] = set()
+        #: To be done one after the other: "module", a name, and that of a
+        #: module; "source", a file, a line, and what stands there; "value", a
+        #: name, and its pickle.
+        self.steps: List[Tuple[Any, ...]] = []
+        self.code = code
+        future = getattr(__future__, "annotations")
+        self._flags = (future.compiler_flag if
+                       space.get("annotations") is future else 0)
+        try:
+            reads, sets = _names(code)
+        except SyntaxError as error:
+            raise error.with_traceback(None)
+        self._follow_names(reads, sets)
+
+    def _follow_names(self, reads: Iterable[str],
+                      sets: AbstractSet[str] = frozenset()) -> None:
+        for name in sorted(reads):
+            if (name in self._space and name not in self._seen and
+                    name not in _SHELLS and self._space[name] is not
+                    getattr(builtins, name, self)):
+                self._seen.add(name)
+                self._take(name, self._space[name], name in sets)
+
+    def _take(self, name: str, value: Any, is_set: bool) -> None:
+        if isinstance(value, types.ModuleType):
+            self.steps.append(("module", name, value.__name__))
+        elif _is_defined_here(value) and (
+                "<locals>" in value.__qualname__ or
+                "." not in value.__qualname__):  # else pickle knows Class.name
+            self._take_source(name, value)
+        else:
+            self._take_value(name, value, is_set)
+
+    def _take_source(self, name: str, value: Any) -> None:
+        plain = inspect.unwrap(value)
+        called = value.__name__ if name in _SPOKEN else name
+        if "<lambda>" == getattr(plain, "__name__", ""):
+            raise InvalidError(
+                "%s cannot be sent to a job: it is a lambda\n"
+                "help: define it with def" % called)
+        if getattr(plain, "__closure__", None) and not isinstance(plain, type):
+            raise InvalidError(
+                "%s cannot be sent to a job: it refers to variables of the "
+                "function that it was made in\nhelp: give it these as "
+                "arguments" % called)
+        try:
+            lines, first = inspect.getsourcelines(plain)
+            file = inspect.getsourcefile(plain) or "<notebook>"
+        except (OSError, TypeError):
+            if isinstance(value, type) and self._take_tuple(name, value):
+                return
+            raise InvalidError(
+                "%s cannot be sent to a job: its source is not known\n"
+                "help: define it in the cell, or in a module" % called
+            ) from None
+        source = textwrap.dedent("".join(lines))
+        self._seen.add(value.__name__)
+        reads, _ = _names(source)
+        self._follow_names(reads & _read_at_once(source))
+        self.steps.append(("source", file, max(first, 1), source))
+        self._alias(name, value)
+        self._follow_names(reads)
+
+    def _take_tuple(self, name: str, value: type) -> bool:
+        """A class of collections.namedtuple(), which has no source."""
+        fields = getattr(value, "_fields", None)
+        if value.__bases__ != (tuple,) or fields is None:
+            return False
+        defaults = value._field_defaults.values()  # type: ignore[attr-defined]
+        self._take_value("_defaults", tuple(defaults), False)
+        self.steps.append(("source", "<namedtuple>", 1, (
+            "import collections as _collections\n"
+            "%s = _collections.namedtuple(%r, %r, defaults=_defaults)" % (
+                value.__name__, value.__name__, fields))))
+        self._alias(name, value)
+        return True
+
+    def _alias(self, name: str, value: Any) -> None:
+        if value.__name__ != name:
+            self.steps.append(("source", "<alias>", 1, "%s = %s" % (
+                name, value.__name__)))
+
+    def _take_value(self, name: str, value: Any, is_set: bool) -> None:
+        out = io.BytesIO()
+        try:
+            _Pickler(out, self).dump(value)
+        except InvalidError:
+            raise
+        except Exception as error:
+            if not is_set:  # else the code may well make its own
+                raise InvalidError(
+                    "%s cannot be sent to a job: %s\n"
+                    "help: make it in the job's own code" % (
+                        _SPOKEN.get(name, "the variable " + name), error)
+                ) from error
+            return
+        self.steps.append(("value", name, out.getvalue()))
+
+    def pack(self, root: pathlib.Path) -> pathlib.Path:
+        """A new folder with all of it, in a platform's root, whose job's code
+        it becomes."""
+        (root / "code").mkdir(mode=0o700, exist_ok=True)
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="new-",
+                                               dir=root / "code"))
+        try:
+            shutil.copy(pathlib.Path(__file__).with_name("_runner.py"),
+                        folder / "run.py")
+            (folder / "shipped.pickle").write_bytes(pickle.dumps({
+                "cwd": os.getcwd(), "path": [p or os.getcwd()
+                                             for p in sys.path],
+                "steps": self.steps, "code": self.code,
+                "flags": self._flags}))
+        except BaseException:
+            shutil.rmtree(folder)
+            raise
+        return folder
+
+
+def call(function: Callable[..., Any], args: Tuple[Any, ...],
+         kwargs: Dict[str, Any]) -> Shipment:
+    """A shipment whose value is what the function returns."""
+    if not callable(function):
+        raise TypeError("a function is wanted, not %s" %
+                        type(function).__name__)
+    space = dict(getattr(sys.modules["__main__"], "__dict__", {}))
+    space.update(_function=function, _args=args, _kwargs=kwargs)
+    return Shipment("_function(*_args, **_kwargs)", space)
+
+
+def job_name(name: str) -> str:
+    """One that a job may have, and no other job has."""
+    plain = re.sub("[^A-Za-z0-9._-]+", "-", name).strip("-._") or "call"
+    return "%s_%s" % (plain[:200], secrets.token_hex(4))
+
+
+def megabytes(memory: Optional[str], whole: int) -> int:
+    """Of "512M" or "8G"; None: half of the machine's bytes."""
+    if memory is None:
+        return max(whole // 2 >> 20, 1)
+    match = re.fullmatch(r"(\d+)\s*([kmgt])i?b?", memory.strip().lower())
+    if match is None:
+        raise ValueError('memory is as "512M" or "8G", not %r' % memory)
+    shift = {"k": 10, "m": 20, "g": 30, "t": 40}[match[2]]
+    return max((int(match[1]) << shift) >> 20, 1)
+
+
+def job_file(name: str, *, gpus: int, cpus: int, memory_mb: int,
+             command: Optional[str] = None) -> Dict[str, Any]:
+    """A job of one task, as a job file has it."""
+    return {
+        "protocolVersion": 2, "name": name, "type": "job",
+        "prerequisites": [{"name": "host", "type": "dockerimage",
+                           "uri": "none"}],
+        "taskRoles": {"main": {
+            "instances": 1, "dockerImage": "host",
+            "resourcePerInstance": {"cpu": cpus, "memoryMB": memory_mb,
+                                    "gpu": gpus},
+            "commands": [command or "exec %s -u run.py" %
+                         shlex.quote(sys.executable)]}}}
+
+
+def outcome(folder: pathlib.Path) -> Any:
+    """What the code in a job's folder came to."""
+    try:
+        told = (folder / "outcome.pickle").read_bytes()
+    except OSError:
+        raise NotFoundError(
+            "the job has told no result\nhelp: only a job of call() or %%pai "
+            "that ran to its end has one; see why() and logs()") from None
+    try:
+        kind, value, text = pickle.loads(told)
+    except Exception as error:
+        raise InvalidError(
+            "the job's result cannot be read here: %s\nhelp: define or import "
+            "here, too, what the result is made of" % error) from error
+    if kind == "value":
+        return value
+    if value is None:
+        raise JobFailed(text)
+    value.__cause__ = JobFailed(text)
+    raise value

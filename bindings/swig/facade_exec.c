@@ -1,0 +1,304 @@
+/* facade_exec.c - commands in tasks that run, of a client and of a platform */
+#include "client_shared.h"
+#include "facade_platform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct Exec {
+  Client *client;     /* whose loop it is on, and which it holds; or */
+  Platform *platform; /* which the script holds until it is over */
+  Exec **list, *next; /* of that one's, until it is over */
+  pai_session *session;
+  job_text said[2];
+  bool broken;      /* there was no memory for that */
+  atomic_bool over; /* set last: what follows does not change any more */
+  int status, how, code, signal, http_status;
+  char *text, *api_code, *help;
+  bool retriable;
+};
+
+typedef struct exec_wish {
+  const char *job, *role, *terminal;
+  uint32_t index, columns, rows;
+  int tty;
+} exec_wish;
+
+static const option wishes[] = {
+  OPTION(exec_wish, job, OPTION_TEXT),
+  OPTION(exec_wish, role, OPTION_TEXT),
+  OPTION(exec_wish, terminal, OPTION_TEXT),
+  OPTION(exec_wish, index, OPTION_U32),
+  OPTION(exec_wish, columns, OPTION_U32),
+  OPTION(exec_wish, rows, OPTION_U32),
+  OPTION(exec_wish, tty, OPTION_INT),
+};
+
+/* --- its life ------------------------------------------------------------------ */
+
+static void dispose(Exec *e)
+{
+  if (e->client != NULL)
+    client_leave(e->client);
+  free(e->said[0].bytes);
+  free(e->said[1].bytes);
+  free(e->text);
+  free(e->api_code);
+  free(e->help);
+  free(e);
+}
+
+static void list(Exec *e, Exec **list)
+{
+  e->list = list;
+  e->next = *list;
+  *list = e;
+}
+
+/* It is over, and another thread may free it at once. */
+static void unlist(Exec *e)
+{
+  Exec **at = e->list;
+
+  while (*at != e)
+    at = &(*at)->next;
+  *at = e->next;
+  atomic_store(&e->over, true);
+}
+
+static void hang_up(Exec *e)
+{
+  pai_session_close(e->session);
+  e->session = NULL;
+  e->status = PAI_ECANCELED;
+  e->text = strdup("it was ended before the command was over");
+  unlist(e);
+}
+
+void execs_close(Exec **list)
+{
+  while (*list != NULL)
+    hang_up(*list);
+}
+
+/* What it is on has one thread at a time; a script may forget it in any. */
+static pthread_mutex_t *owner_of(const Exec *e)
+{
+  return e->client != NULL ? &e->client->owner : &e->platform->owner;
+}
+
+void exec_cancel(Exec *e)
+{
+  if (atomic_load(&e->over))
+    return; /* what it was on may be gone */
+  (void)pthread_mutex_lock(owner_of(e));
+  if (!atomic_load(&e->over))
+    hang_up(e);
+  (void)pthread_mutex_unlock(owner_of(e));
+}
+
+void exec_free(Exec *e)
+{
+  exec_cancel(e);
+  dispose(e);
+}
+
+/* --- what it says ---------------------------------------------------------------- */
+
+static void on_output(void *user_data, int stream, const char *bytes,
+                      size_t len)
+{
+  Exec *e = user_data;
+
+  if (!e->broken)
+    e->broken = facade_collect(&e->said[stream == 2], bytes, len) < 0;
+}
+
+static char *copy(const char *text)
+{
+  return text != NULL && *text != '\0' ? strdup(text) : NULL;
+}
+
+static void on_end(void *user_data, int status, const pai_session_end *end)
+{
+  Exec *e = user_data;
+
+  e->session = NULL;
+  e->status = e->broken ? PAI_ENOMEM : status;
+  e->how = end->how;
+  e->code = end->code;
+  e->signal = end->signal;
+  e->text = copy(end->text);
+  e->help = copy(pai_error_help(end->err));
+  e->api_code = copy(end->api_code);
+  e->http_status = end->http_status;
+  e->retriable = pai_error_retriable(end->err) != 0;
+  unlist(e);
+}
+
+/* --- its beginning ---------------------------------------------------------------- */
+
+/* The words, up to a NULL; NULL: no memory. */
+static const char **words_of(const words *w)
+{
+  const char **out;
+  size_t n = 0, at = 0;
+
+  for (size_t i = 0; i < w->len; i++)
+    n += w->bytes[i] == '\0';
+  out = malloc((n + 1) * sizeof(*out));
+  if (out == NULL)
+    return NULL;
+  for (size_t i = 0; i <= n; i++)
+    out[i] = facade_word(w, &at);
+  return out;
+}
+
+static void fill(pai_session_options *o, Exec *e, const exec_wish *w,
+                 const char *const *command)
+{
+  o->command = command[0] != NULL ? command : NULL;
+  o->terminal = w->terminal;
+  o->columns = w->columns;
+  o->rows = w->rows;
+  o->tty = w->tty;
+  o->user_data = e;
+  o->on_output = on_output;
+  o->on_end = on_end;
+}
+
+static int open_session(Exec *e, pai_job_id job, const exec_wish *w,
+                        const pai_session_options *o, failure *f)
+{
+  int rc, fd;
+
+  if (e->client != NULL)
+    return pai_client_enter(&e->session, e->client->client, w->job, w->role,
+                            w->index, o, &f->err);
+  rc = pai_platform_enter(&fd, e->platform->platform, job, w->role, w->index,
+                          &f->err);
+  if (rc < 0)
+    return rc;
+  return pai_session_new(&e->session, e->platform->loop, NULL, fd, o, &f->err);
+}
+
+/* All of its input, and its end. */
+static int put_input(Exec *e, const char *text, size_t len)
+{
+  int rc = pai_session_write(e->session, text, len);
+
+  if (rc == PAI_OK)
+    rc = pai_session_end_input(e->session);
+  if (rc < 0)
+    pai_session_close(e->session);
+  return rc;
+}
+
+static Exec *begin(Client *c, Platform *p, pai_job_id job, const exec_wish *w,
+                   const words *names, const char *text, size_t len,
+                   failure *f)
+{
+  pai_session_options o = PAI_SESSION_OPTIONS_INIT;
+  const char **command = words_of(names);
+  Exec *e = calloc(1, sizeof(*e));
+
+  if (e == NULL || command == NULL) {
+    facade_fail(f, PAI_ENOMEM, "out of memory");
+  } else {
+    e->client = c;
+    e->platform = p;
+    if (c != NULL)
+      atomic_fetch_add(&c->users, 1);
+    fill(&o, e, w, command);
+    f->code = open_session(e, job, w, &o, f);
+    if (f->code == PAI_OK && put_input(e, text, len) < 0)
+      facade_fail(f, PAI_ENOMEM, "out of memory");
+  }
+  free(command);
+  if (f->code == PAI_OK && e != NULL) {
+    list(e, c != NULL ? &c->execs : &p->execs);
+    return e;
+  }
+  if (e != NULL)
+    dispose(e);
+  return NULL;
+}
+
+static bool read_wish(exec_wish *w, const words *fields, failure *f)
+{
+  *w = (exec_wish){ 0 };
+  return options_read(w, wishes, sizeof(wishes) / sizeof(wishes[0]), fields,
+                      f);
+}
+
+Exec *client_exec(Client *c, words fields, words names, const char *text,
+                  size_t len, failure *f)
+{
+  exec_wish w;
+  Exec *e;
+
+  if (!read_wish(&w, &fields, f) || !client_enter(c, f))
+    return NULL;
+  e = begin(c, NULL, 0, &w, &names, text, len, f);
+  client_give(c);
+  return e;
+}
+
+Exec *platform_exec(Platform *p, pai_job_id job, words fields, words names,
+                    const char *text, size_t len, failure *f)
+{
+  exec_wish w;
+  Exec *e;
+
+  if (!read_wish(&w, &fields, f) || !platform_take(p, f))
+    return NULL;
+  e = begin(NULL, p, job, &w, &names, text, len, f);
+  platform_give(p);
+  return e;
+}
+
+/* --- its end ------------------------------------------------------------------------ */
+
+int exec_state(const Exec *e)
+{
+  return atomic_load(&e->over) ? -1 : 0;
+}
+
+log_bytes exec_take(Exec *e, uint32_t stream)
+{
+  job_text *said = &e->said[stream == 2];
+  log_bytes taken = { said->bytes, said->len };
+
+  *said = (job_text){ NULL, 0 };
+  return taken;
+}
+
+listing exec_answer(const Exec *e, failure *f)
+{
+  static const char *const hows[] = { "none", "exit", "signal", "failed",
+                                      "lost" };
+  listing none = { { NULL, 0 } };
+  json j;
+
+  if (!atomic_load(&e->over)) {
+    facade_fail(f, PAI_EBUSY, "it is not over");
+    return none;
+  }
+  if (e->status < 0) {
+    f->code = e->status;
+    f->made = copy(e->text);
+    f->help = copy(e->help);
+    f->api_code = copy(e->api_code);
+    f->http_status = e->http_status;
+    f->retriable = e->retriable;
+    return none;
+  }
+  json_start(&j);
+  json_begin(&j, NULL, '{');
+  json_text(&j, "how", hows[e->how >= 0 && e->how < 5 ? e->how : 0]);
+  json_number(&j, "code", e->code);
+  json_number(&j, "signal", e->signal);
+  json_text(&j, "text", e->text);
+  json_end(&j, '}');
+  return json_finish(&j, f);
+}

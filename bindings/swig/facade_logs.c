@@ -1,0 +1,178 @@
+/*
+ * facade_logs.c - readers of logs
+ *
+ * What comes waits here until it is taken.  With much of it a reader is
+ * paused, so that a log that nobody reads costs little.
+ */
+#include "facade_platform.h"
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MUCH = 256 << 10, LITTLE = 64 << 10 };
+
+struct LogReader {
+  Platform *platform; /* NULL: the reader was closed with it */
+  LogReader *next;
+  pai_log_reader *reader;
+  char *bytes;
+  size_t len, cap;
+  bool paused, over;
+  int status;
+};
+
+typedef struct log_wish {
+  int attempt, retry, follow;
+  const char *role, *name;
+  uint32_t index;
+  pai_time offset, tail;
+} log_wish;
+
+static const option log_options[] = {
+  OPTION(log_wish, attempt, OPTION_INT), OPTION(log_wish, role, OPTION_TEXT),
+  OPTION(log_wish, index, OPTION_U32),   OPTION(log_wish, retry, OPTION_INT),
+  OPTION(log_wish, name, OPTION_TEXT),   OPTION(log_wish, offset, OPTION_TIME),
+  OPTION(log_wish, tail, OPTION_TIME),   OPTION(log_wish, follow, OPTION_INT),
+};
+
+static bool read_wish(pai_log_options *o, const words *fields, failure *f)
+{
+  log_wish w = { -1, -1, 0, NULL, NULL, 0, 0, 0 };
+
+  if (!options_read(&w, log_options,
+                    sizeof(log_options) / sizeof(log_options[0]), fields, f))
+    return false;
+  o->attempt = w.attempt;
+  o->role = w.role;
+  o->index = w.index;
+  o->retry = w.retry;
+  o->name = w.name;
+  o->offset = w.tail > 0 ? -w.tail : w.offset;
+  o->follow = w.follow;
+  return true;
+}
+
+static bool keep(LogReader *r, const char *bytes, size_t len)
+{
+  size_t cap = r->cap > 0 ? r->cap : 4096;
+  char *larger;
+
+  while (cap < r->len + len)
+    cap *= 2;
+  if (cap > r->cap) {
+    larger = realloc(r->bytes, cap);
+    if (larger == NULL)
+      return false;
+    r->bytes = larger;
+    r->cap = cap;
+  }
+  memcpy(r->bytes + r->len, bytes, len);
+  r->len += len;
+  return true;
+}
+
+static void on_data(void *user_data, int status, uint64_t offset,
+                    const char *bytes, size_t len)
+{
+  LogReader *r = user_data;
+
+  (void)offset;
+  if (len == 0) {
+    r->over = true;
+    r->status = status;
+    return;
+  }
+  if (!keep(r, bytes, len)) {
+    r->over = true;
+    r->status = PAI_ENOMEM;
+    pai_log_pause(r->reader, 1);
+    return;
+  }
+  if (r->len >= MUCH && !r->paused) {
+    r->paused = true;
+    pai_log_pause(r->reader, 1);
+  }
+}
+
+LogReader *facade_log(Platform *p, pai_job_id job, words fields, failure *f)
+{
+  pai_log_options options = PAI_LOG_OPTIONS_INIT;
+  LogReader *r;
+
+  if (!read_wish(&options, &fields, f) || !platform_take(p, f))
+    return NULL;
+  r = calloc(1, sizeof(*r));
+  if (r == NULL)
+    facade_fail(f, PAI_ENOMEM, "out of memory");
+  else
+    f->code = pai_log_open(&r->reader, p->platform, job, &options, on_data, r,
+                           &f->err);
+  if (f->code < 0) {
+    free(r);
+    r = NULL;
+  } else {
+    r->platform = p;
+    r->next = p->logs;
+    p->logs = r;
+  }
+  platform_give(p);
+  return r;
+}
+
+static void detach(LogReader *r)
+{
+  LogReader **at = &r->platform->logs;
+
+  while (*at != r)
+    at = &(*at)->next;
+  *at = r->next;
+  pai_log_close(r->reader);
+  r->reader = NULL;
+  r->platform = NULL;
+  if (!r->over)
+    r->status = PAI_ECANCELED;
+  r->over = true;
+}
+
+void logs_close(Platform *p)
+{
+  while (p->logs != NULL)
+    detach(p->logs);
+}
+
+void facade_log_free(LogReader *r)
+{
+  if (r->platform != NULL)
+    detach(r);
+  free(r->bytes);
+  free(r);
+}
+
+log_bytes facade_log_take(LogReader *r, failure *f)
+{
+  log_bytes taken = { r->bytes, r->len };
+
+  if (r->len == 0 && r->over && r->status < 0) {
+    facade_fail(f, r->status,
+                r->status == PAI_ECANCELED
+                  ? "the log was not read to its end: its platform is closed"
+                  : "the log broke off");
+    r->status = PAI_OK;
+    return taken;
+  }
+  r->bytes = NULL;
+  r->len = r->cap = 0;
+  if (r->paused && r->reader != NULL) {
+    r->paused = false;
+    pai_log_pause(r->reader, 0);
+  }
+  return taken;
+}
+
+int facade_log_state(const LogReader *r)
+{
+  if (r->len > 0 || r->status < 0)
+    return 1;
+  return r->over ? -1 : 0;
+}

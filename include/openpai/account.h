@@ -1,0 +1,493 @@
+/**
+ * @file openpai/account.h
+ * Users, groups, tokens, storages and the audit log of a durable platform, as
+ * OpenPAI's REST API has them: rules and records, without HTTP.
+ *
+ * Objects go in and out as JSON, with the members of the wire.  A change is
+ * seen at once and durable when pai_platform_sync() says so, as a job is.
+ * Errors say what OpenPAI calls them: pai_error_api_code(), as "NoUserError",
+ * and pai_error_http_status().
+ *
+ * Rights are looked up here and enforced by who asks: nothing in this header
+ * knows on whose behalf it is called, unless it takes a `viewer`.
+ *
+ * Secrets (password hashes, private keys, tokens of other clusters, what a
+ * storage is opened with) are encrypted in the database; tokens are in no file
+ * at all.
+ *
+ * Threads: LOOP, that of the platform.  Callbacks come from the loop, once,
+ * and never from inside a call of this header; passwords are hashed on libuv's
+ * threads.
+ */
+#ifndef OPENPAI_ACCOUNT_H
+#define OPENPAI_ACCOUNT_H
+
+#include <openpai/platform.h>
+
+PAI_BEGIN_DECLS
+
+/** Borrowed from its platform, as long as that lives. */
+typedef struct pai_accounts pai_accounts;
+
+/** Those of a durable platform; NULL of any other.  @since 0.1 */
+PAI_API pai_accounts *pai_platform_accounts(pai_platform *platform);
+
+/** Settings of pai_accounts_configure(); or use PAI_ACCOUNTS_OPTIONS_INIT. */
+typedef struct pai_accounts_options {
+  size_t struct_size;
+  pai_time token_time;   /**< how long a browser's token is good; 0: 7 days */
+  uint32_t hash_kib;     /**< memory that a password's hash takes; 0: 64 MiB;
+                              less is for tests */
+  uint32_t hash_passes;  /**< and how often it is gone through; 0: 2 */
+  uint32_t hash_workers; /**< hashes at once, others wait; 0: 2; at most 8 */
+} pai_accounts_options;
+
+#define PAI_ACCOUNTS_OPTIONS_INIT            \
+  {                                          \
+    sizeof(pai_accounts_options), 0, 0, 0, 0 \
+  }
+
+/** For what begins after it.  @return PAI_OK; PAI_EINVAL; PAI_ENOTSUP
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_configure(
+  pai_accounts *accounts, const pai_accounts_options *opts, pai_error **err);
+
+/** Who asks, see pai_accounts_ask_as(); or use PAI_ASKER_INIT. */
+typedef struct pai_asker {
+  size_t struct_size;
+  const char *who; /**< what stands for who asks, as an address; less than 48
+                        bytes, copied */
+  int (*is_gone)(void *user_data); /**< NULL, or called from the loop with the
+                                        call's own user_data while that waits:
+                                        1: nobody waits for the answer */
+} pai_asker;
+
+#define PAI_ASKER_INIT         \
+  {                            \
+    sizeof(pai_asker), NULL, 0 \
+  }
+
+/**
+ * Says on whose behalf the next call is made that may wait for a password to
+ * be hashed.  Few are hashed at a time: of those who ask each has a turn, 64
+ * passwords of one may wait, and what nobody waits for any more is left out
+ * and ends with PAI_ECANCELED.  Who does not say it is one among those who do,
+ * without that limit.
+ *
+ * @return PAI_OK; PAI_EINVAL; PAI_ENOTSUP
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_ask_as(pai_accounts *accounts,
+                                              const pai_asker *asker);
+
+/** Tells how something ended: PAI_OK, and what it has to say, as JSON (`{}` if
+ *  that is nothing); or why not. */
+typedef void (*pai_account_cb)(void *user_data, int status, const char *json,
+                               size_t len, const pai_error *err);
+
+/**
+ * Makes what a platform begins with: the groups `default` and `admingroup`,
+ * one group for each virtual cluster that has none and, if there is no user, a
+ * first one who is an administrator.
+ *
+ * @param user      NULL: "admin"; "": none is made, as where users log in
+ *                  elsewhere
+ * @param password  NULL: one is made.  It is told once, here, and kept nowhere
+ * @param cb        called with {} if there was a user; else with
+ *                  {"username"}, and "password" if that was made
+ * @return PAI_OK: it will call; PAI_EINVAL: no user can be called that, or a
+ *         password of less than 6 bytes; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_setup(pai_accounts *accounts,
+                                             const char *user,
+                                             const char *password,
+                                             pai_account_cb cb,
+                                             void *user_data, pai_error **err);
+
+/* --- who somebody is -------------------------------------------------------- */
+
+/** Why somebody is not let in: nothing that a caller should be told. */
+enum {
+  PAI_TOKEN_GOOD = 0,
+  PAI_TOKEN_NONE,   /**< there is no header */
+  PAI_TOKEN_FORGED, /**< none of ours, or changed */
+  PAI_TOKEN_EXPIRED,
+  PAI_TOKEN_REVOKED,  /**< no longer kept; also what its user lost by a new
+                           password, or with the account */
+  PAI_TOKEN_NO_GROUP, /**< a group of its user is gone */
+  PAI_TOKEN_NOT_BASIC /**< not an application's, or another user's, where user
+                           and token came by Basic authentication */
+};
+
+/** Somebody whose token is good; texts are borrowed until accounts change. */
+typedef struct pai_identity {
+  size_t struct_size;
+  const char *user;
+  int admin;        /**< 1: a group says so, now */
+  int application;  /**< 1: the token is an application's */
+  pai_time issued;  /**< when it was made; of whole seconds */
+  pai_time expires; /**< 0: never */
+  int why;          /**< PAI_TOKEN_*, also of those that are not let in */
+} pai_identity;
+
+#define PAI_IDENTITY_INIT                  \
+  {                                        \
+    sizeof(pai_identity), 0, 0, 0, 0, 0, 0 \
+  }
+
+/**
+ * Whose token it is.  Takes no memory, and does not tell by its time how much
+ * of a wrong token is right.
+ * @param[out] id  filled in, as far as its struct_size goes
+ * @return PAI_OK; PAI_EPERM: nobody's, id->why says why; PAI_EINVAL
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_verify(pai_identity *id,
+                                              pai_accounts *accounts,
+                                              const char *token, size_t len);
+
+/**
+ * The same for the value of an HTTP header `Authorization`: "Bearer TOKEN", or
+ * "Basic" with a user and one of the user's application tokens.
+ * @param header  NULL: there is none
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_authorize(pai_identity *id,
+                                                 pai_accounts *accounts,
+                                                 const char *header);
+
+/**
+ * Makes a browser's token for who knows a password.  A hash of OpenPAI's own
+ * becomes one of argon2id here.  It takes as long for a user that is none.
+ *
+ * @param cb  called with {"user", "token", "admin"}, and "hasGitHubPAT" if one
+ *            is kept; or NoUserError or IncorrectPasswordError
+ * @return PAI_OK: it will call; PAI_EBUSY: too many wait, retriable;
+ *         PAI_EINVAL; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_login(pai_accounts *accounts,
+                                             const char *user,
+                                             const char *password,
+                                             pai_account_cb cb,
+                                             void *user_data, pai_error **err);
+
+/* --- tokens ------------------------------------------------------------------ */
+
+/**
+ * Makes a token, and writes it as text.
+ * @param application  1: for a program, good until it is revoked; 0: as a login
+ *                     does
+ * @return PAI_OK; PAI_ENOTFOUND: no such user; PAI_ELIMIT: too many; PAI_EIO or
+ *         PAI_EPERM: the root's key; PAI_ENOMEM; what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_new_token(
+  pai_accounts *accounts, const char *user, int application,
+  pai_write_cb write, void *user_data, pai_error **err);
+
+/** Writes {"tokens": [...]}, a user's good ones, the oldest first.
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_tokens(pai_accounts *accounts,
+                                                    const char *user,
+                                                    pai_write_cb write,
+                                                    void *user_data,
+                                                    pai_error **err);
+
+/** Writes what a good token says, and "admin", as GET /tokens/check does.
+ *  @return as pai_accounts_verify(), with an error  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_token(pai_accounts *accounts,
+                                                   const char *token,
+                                                   pai_write_cb write,
+                                                   void *user_data,
+                                                   pai_error **err);
+
+/**
+ * Makes a token worthless.  One that was revoked already is no failure.
+ * @param user  whose it must be; NULL: anybody's
+ * @return PAI_OK; PAI_EPERM: another's (ForbiddenUserError); PAI_EINVAL: none
+ *         of ours, or expired (UnknownError); PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_revoke(pai_accounts *accounts,
+                                              const char *user,
+                                              const char *token,
+                                              pai_error **err);
+
+/* --- users ------------------------------------------------------------------- */
+
+/**
+ * Writes a user, as {"username", "grouplist", "email", "extension", "admin",
+ * "virtualCluster", "storageConfig"}.
+ * @param viewer  who looks; NULL: nobody in particular.  Private keys and tokens
+ *                in the extension are for the user alone
+ * @return PAI_OK; PAI_ENOTFOUND: NoUserError, of status 400 as GET has it;
+ *         PAI_ENOMEM; what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_write_user(
+  pai_accounts *accounts, const char *user, const char *viewer,
+  pai_write_cb write, void *user_data, pai_error **err);
+
+/** All of them, by name, in a list.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_users(pai_accounts *accounts,
+                                                   const char *viewer,
+                                                   pai_write_cb write,
+                                                   void *user_data,
+                                                   pai_error **err);
+
+/** How a user or a group is put. */
+enum {
+  PAI_PUT_CREATE = 1, /**< there must be none of that name; else one must be */
+  PAI_PUT_PATCH = 2,  /**< of a group: what is not named stays, and the
+                           extension's members are merged */
+  PAI_PUT_NO_ADMIN = 4, /**< of a user: an administrator is refused; virtual
+                             clusters are looked at before the user is */
+};
+
+/**
+ * Makes or changes a user.
+ *
+ * @param json   {"username"!, "password", "oldPassword", "passwordHash",
+ *               "email", "virtualCluster", "grouplist", "admin", "extension"}:
+ *               what is named is done, in the order email, virtualCluster,
+ *               grouplist, admin, password, extension, or nothing of it.
+ *               "oldPassword" must be the one that is.  "passwordHash" is
+ *               argon2id's or that of OpenPAI (128 hex digits), in the place of
+ *               a password.  A new password revokes the tokens of browsers;
+ *               "oldPassword" once more is no new one.
+ *               Extensions are merged, member by member
+ * @param flags  PAI_PUT_*
+ * @param cb     called with {}, when it is done or failed
+ * @return PAI_OK: it will call.  Or a failure, and then nothing calls:
+ *         PAI_EINVAL: InvalidParametersError, or NoVirtualClusterError;
+ *         PAI_ENOTFOUND: NoUserError or NoGroupError; PAI_EEXISTS:
+ *         ConflictUserError; PAI_EPERM: ForbiddenUserError; PAI_ELIMIT;
+ *         PAI_EBUSY: too many wait, retriable; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_put_user(
+  pai_accounts *accounts, const char *json, size_t len, unsigned flags,
+  pai_account_cb cb, void *user_data, pai_error **err);
+
+/** Removes a user with all tokens.
+ *  @return PAI_OK; PAI_ENOTFOUND: NoUserError; PAI_EPERM: RemoveAdminError;
+ *          PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_remove_user(pai_accounts *accounts,
+                                                   const char *user,
+                                                   pai_error **err);
+
+/** Puts a user into a group, or takes the user out; as it is already is no
+ *  failure.
+ *  @return PAI_OK; PAI_ENOTFOUND: NoGroupError (only if @p in), then
+ *          NoUserError; PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_set_member(pai_accounts *accounts,
+                                                  const char *user,
+                                                  const char *group, int in,
+                                                  pai_error **err);
+
+/** Sees to it that a user has a pair of SSH keys, in the extension's "jobSSH":
+ *  {"key", "pubKey"}.
+ *  @return PAI_OK; PAI_ENOTFOUND; PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_need_ssh(pai_accounts *accounts,
+                                                const char *user,
+                                                pai_error **err);
+
+/** 1: there is such a user.  @since 0.1 */
+PAI_API int pai_accounts_has_user(const pai_accounts *accounts,
+                                  const char *user);
+
+/** 1: a group of the user says so.  @since 0.1 */
+PAI_API int pai_accounts_is_admin(const pai_accounts *accounts,
+                                  const char *user);
+
+/* --- groups ------------------------------------------------------------------ */
+
+/** Writes a group, as {"groupname", "description", "externalName",
+ *  "extension"}.
+ *  @return PAI_OK; PAI_ENOTFOUND: NoGroupError, of status 400; PAI_ENOMEM; what
+ *          @p write answered  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_group(pai_accounts *accounts,
+                                                   const char *group,
+                                                   pai_write_cb write,
+                                                   void *user_data,
+                                                   pai_error **err);
+
+/** All of them, by name, in a list.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_groups(pai_accounts *accounts,
+                                                    pai_write_cb write,
+                                                    void *user_data,
+                                                    pai_error **err);
+
+/** Writes who is in it: [{"username", "clusterAdmin"}]; [] for a group that is
+ *  none.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_members(pai_accounts *accounts,
+                                                     const char *group,
+                                                     pai_write_cb write,
+                                                     void *user_data,
+                                                     pai_error **err);
+
+/**
+ * Makes or changes a group.
+ * @param json   {"groupname"!, "description", "externalName", "extension"}.  In
+ *               the extension, "acls": {"admin", "virtualClusters",
+ *               "storageConfigs"} say what members may do
+ * @param flags  PAI_PUT_CREATE, PAI_PUT_PATCH
+ * @return PAI_OK; PAI_EINVAL: InvalidParametersError; PAI_ENOTFOUND:
+ *         NoGroupError, of status 400; PAI_EEXISTS: UnknownError, of status
+ *         409; PAI_ELIMIT; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_put_group(pai_accounts *accounts,
+                                                 const char *json, size_t len,
+                                                 unsigned flags,
+                                                 pai_error **err);
+
+/** Sets one value in a group's extension, at "a/b/c"; what is missing on the
+ *  way becomes objects.
+ *  @return as pai_accounts_put_group()  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_set_group_value(
+  pai_accounts *accounts, const char *group, const char *path,
+  const char *json, size_t len, pai_error **err);
+
+/** Removes a group, also from its users.
+ *  @return PAI_OK; PAI_ENOTFOUND: UnknownError, of status 404; PAI_EPERM: the
+ *          platform's own, ForbiddenUserError; PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_remove_group(pai_accounts *accounts,
+                                                    const char *group,
+                                                    pai_error **err);
+
+/* --- virtual clusters --------------------------------------------------------- */
+
+/** 1: jobs of the user may go to it: a group says so, or the user is an
+ *  administrator and there is such a virtual cluster.  @since 0.1 */
+PAI_API int pai_accounts_may_use_vc(const pai_accounts *accounts,
+                                    const char *user, const char *vc);
+
+/**
+ * A virtual cluster is made or changed: it has a group of its own, of the same
+ * name, and administrators' groups have it, too.
+ * @param description, external_name  of the group; NULL: as they are, or ""
+ * @return PAI_OK; PAI_EINVAL: no group can be called that; PAI_EEXISTS: there
+ *         is a group of another kind (ConflictVcError, 409); PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_add_vc(pai_accounts *accounts,
+                                              const char *vc,
+                                              const char *description,
+                                              const char *external_name,
+                                              pai_error **err);
+
+/** A virtual cluster is gone: its group, too, and no group has it any more.
+ *  @return PAI_OK; PAI_EPERM: it is called as the administrators' group
+ *          (ForbiddenUserError); PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_remove_vc(pai_accounts *accounts,
+                                                 const char *vc,
+                                                 pai_error **err);
+
+/* --- storages ------------------------------------------------------------------ */
+
+/** What is written of storages. */
+enum {
+  PAI_STORAGE_SUMMARY = 0, /**< GET /storages: {"storages": [...]} of "name",
+                                "share", "volumeName", "default" */
+  PAI_STORAGE_DETAIL,      /**< GET /storages/NAME: a name is needed */
+  PAI_STORAGE_CONFIG,      /**< GET /storage/config: a list, or one of it */
+  PAI_STORAGE_SERVER       /**< GET /storage/server: a list, or one of it */
+};
+
+/** Which storages; zeros are no limit. */
+typedef struct pai_storage_query {
+  size_t struct_size;
+  int form;          /**< PAI_STORAGE_* */
+  const char *user;  /**< to whom they must be granted; NULL: all */
+  const char *name;  /**< this one alone, and not in a list; needed for
+                          PAI_STORAGE_DETAIL */
+  const char *names; /**< of a list, only these; with commas */
+  int usual; /**< 1: of a list, only those that are the first of a group
+                          of the user's */
+} pai_storage_query;
+
+#define PAI_STORAGE_QUERY_INIT               \
+  {                                          \
+    sizeof(pai_storage_query), 0, 0, 0, 0, 0 \
+  }
+
+/**
+ * Writes storages.
+ * @return PAI_OK; PAI_ENOTFOUND: NoStorageError (UnknownError of status 500 for
+ *         the last two forms); PAI_EPERM: not granted, ForbiddenUserError;
+ *         PAI_EINVAL; PAI_ENOMEM; what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_write_storages(
+  pai_accounts *accounts, const pai_storage_query *query, pai_write_cb write,
+  void *user_data, pai_error **err);
+
+/**
+ * Makes or replaces a storage.
+ * @param json  {"name"!, "type"!, "data", "share", "readOnly", "mountOptions",
+ *              "secretName", "mountedAt"}.  Type is "local" (data: {"path"}),
+ *              "nfs", "azureFile", "azureBlob", "samba", "dshuttle" or "other".
+ *              `mountedAt` is the folder where this machine has it: jobs here
+ *              can use it
+ * @return PAI_OK; PAI_EINVAL: InvalidParametersError; PAI_ELIMIT; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_put_storage(pai_accounts *accounts,
+                                                   const char *json,
+                                                   size_t len,
+                                                   pai_error **err);
+
+/** @return PAI_OK; PAI_ENOTFOUND: NoStorageError; PAI_ENOMEM  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_remove_storage(pai_accounts *accounts,
+                                                      const char *name,
+                                                      pai_error **err);
+
+/** 1: a group of the user has it.  @since 0.1 */
+PAI_API int pai_accounts_may_use_storage(const pai_accounts *accounts,
+                                         const char *user, const char *name);
+
+/* --- audit ----------------------------------------------------------------------- */
+
+/**
+ * Notes that somebody changed something.  The latest 100,000 are kept.
+ * @param user    who; NULL: nobody known
+ * @param from    the address of the peer, or NULL
+ * @param what    "PUT /api/v2/users", no more than the path
+ * @param status  what it was answered with; 0: it was not answered
+ * @return PAI_OK; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_note(pai_accounts *accounts,
+                                            const char *user, const char *from,
+                                            const char *what, int status);
+
+/** Which notes; zeros are no limit. */
+typedef struct pai_audit_query {
+  size_t struct_size;
+  const char *user; /**< whose; NULL: everybody's */
+  pai_time since;   /**< not before */
+  pai_time until;   /**< and before */
+  uint64_t before; /**< behind the note of this "id", which was the last one of
+                         the page before */
+  uint64_t limit;  /**< at most so many; 0: 100; at most 1000 */
+} pai_audit_query;
+
+#define PAI_AUDIT_QUERY_INIT               \
+  {                                        \
+    sizeof(pai_audit_query), 0, 0, 0, 0, 0 \
+  }
+
+/** Writes a list, the newest first, of those that are durable: [{"id", "time",
+ *  "user", "from", "what", "status"}]; times as jobs have them.
+ *  @return PAI_OK; PAI_EINVAL; PAI_EIO; PAI_ENOMEM; what @p write answered
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_audit(
+  pai_accounts *accounts, const pai_audit_query *query, pai_write_cb write,
+  void *user_data, pai_error **err);
+
+PAI_END_DECLS
+
+#endif /* OPENPAI_ACCOUNT_H */

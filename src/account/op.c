@@ -1,0 +1,353 @@
+/*
+ * op.c - what is done with passwords, beside the loop
+ *
+ * A hash takes its memory and its time by design: a few are made at once, the
+ * others wait in a line of bounded length.  Of those who ask each has a turn in
+ * each round, however many somebody else has waiting; a full line has room for
+ * who has fewer, in the place of the last of who has most.  The other thread
+ * sees nothing but the op it works on.
+ */
+#include "account/inside.h"
+
+enum { LONGEST_QUEUE = 1000, MOST_OF_ONE = 64 };
+
+/* --- life -------------------------------------------------------------------------- */
+
+void pai__forget_asker(pai_accounts *a)
+{
+  a->asker = (pai__asker){ .is_gone = NULL };
+}
+
+int pai__op_new(pai__op **out, pai_accounts *a, pai_account_cb cb,
+                void *user_data, pai_error **err)
+{
+  pai__asker asker = a->asker;
+  pai__op *op;
+
+  *out = NULL;
+  pai__forget_asker(a); /* of this call, also if it fails */
+  if (a->stopped)
+    return pai__fail(err, PAI_EBUSY, "the platform is closing");
+  op = pai__zalloc(&a->alloc, sizeof(*op));
+  if (op == NULL)
+    return pai__oom(err);
+  op->a = a;
+  op->cb = cb;
+  op->user_data = user_data;
+  op->asker = asker;
+  op->passes = a->passes;
+  op->memory = a->memory;
+  pai__buf_init(&op->answer, &a->alloc);
+  *out = op;
+  return PAI_OK;
+}
+
+int pai__op_text(pai__op *op, char **to, const char *text, pai_error **err)
+{
+  return pai__set_text(&op->a->alloc, to, text) < 0 ? pai__oom(err) : PAI_OK;
+}
+
+void pai__op_free(pai__op *op)
+{
+  const pai_alloc *alloc = &op->a->alloc;
+
+  pai__strfree(alloc, op->user);
+  pai__forget(alloc, op->stored);
+  pai__forget(alloc, op->given);
+  pai__forget(alloc, op->fresh);
+  pai__user_put_free(&op->put);
+  pai_error_free(op->err);
+  if (op->answer.data != NULL)
+    sodium_memzero(op->answer.data, op->answer.cap);
+  pai__buf_dispose(&op->answer);
+  sodium_memzero(op->hash, sizeof(op->hash));
+  pai__free(alloc, op, sizeof(*op));
+}
+
+/* --- in the other thread --------------------------------------------------------------- */
+
+static void hash(pai__op *op, const char *password)
+{
+  op->failed =
+    crypto_pwhash_str_alg(op->hash, password, strlen(password), op->passes,
+                          op->memory, crypto_pwhash_ALG_ARGON2ID13) != 0;
+}
+
+/* As long as it takes for those that there are. */
+static void check_nobody(pai__op *op)
+{
+  hash(op, op->given);
+  op->right = false;
+}
+
+/* One of OpenPAI's own becomes one of ours at once. */
+static void check_old(pai__op *op)
+{
+  char text[PAI__OLD_HASH];
+
+  pai__hash_old(text, op->user, op->given);
+  op->right = sodium_memcmp(text, op->stored, PAI__OLD_HASH) == 0;
+  op->old = true;
+  hash(op, op->given);
+  sodium_memzero(text, sizeof(text));
+}
+
+static void run(void *user_data)
+{
+  pai__op *op = ((pai__slot *)user_data)->op;
+
+  if (op->given != NULL && op->stored == NULL)
+    check_nobody(op);
+  else if (op->given != NULL && pai__is_old_hash(op->stored))
+    check_old(op);
+  else if (op->given != NULL)
+    op->right =
+      crypto_pwhash_str_verify(op->stored, op->given, strlen(op->given)) == 0;
+  if (op->fresh != NULL && (op->given == NULL || op->right))
+    hash(op, op->fresh);
+}
+
+/* --- on the loop ------------------------------------------------------------------------- */
+
+static void call(pai__op *op)
+{
+  const char *text = pai__buf_text(&op->answer);
+
+  op->cb(op->user_data, op->rc, op->rc == PAI_OK ? text : NULL,
+         op->rc == PAI_OK ? op->answer.len : 0, op->err);
+  pai__op_free(op);
+}
+
+static void pump(pai_accounts *a);
+
+static void finish(pai__op *op)
+{
+  if (op->failed)
+    op->rc = pai__oom(&op->err);
+  else
+    op->rc = op->finish(op, &op->answer, &op->err);
+  if (op->rc == PAI_OK && !pai__buf_ok(&op->answer))
+    op->rc = pai__oom(&op->err);
+}
+
+static void on_done(void *user_data)
+{
+  pai__slot *slot = user_data;
+  pai_accounts *a = slot->a;
+  pai__op *op = slot->op;
+
+  slot->op = NULL;
+  finish(op);
+  pump(a);
+  a->host.soon(a->host.ctx); /* it may be what the end waits for */
+  call(op);
+}
+
+static bool begin(pai_accounts *a, pai__slot *slot)
+{
+  slot->a = a;
+  return slot->beside != NULL ||
+         a->host.beside_new(&slot->beside, a->host.ctx, run, on_done, slot) ==
+           PAI_OK;
+}
+
+/* --- the line ------------------------------------------------------------------------------ */
+
+/* Takes one out of it. */
+static pai__op *leave(pai_accounts *a, pai__op **at)
+{
+  pai__op *op = *at;
+
+  *at = op->next;
+  if (*at == NULL)
+    a->queue_end = at;
+  a->nqueue--;
+  return op;
+}
+
+static void give_up(pai__op *op, int rc, const char *why)
+{
+  op->rc = pai__fail(&op->err, rc, "%s", why);
+  if (rc == PAI_EBUSY) {
+    pai__error_retriable(&op->err);
+    (void)pai__as(&op->err, rc, 503, "UnknownError");
+  }
+  pai__op_ready(op);
+}
+
+static bool is_gone(const pai__op *op)
+{
+  return op->asker.is_gone != NULL && op->asker.is_gone(op->user_data) != 0;
+}
+
+static void drop_gone(pai_accounts *a)
+{
+  for (pai__op **at = &a->queue; *at != NULL;)
+    if (is_gone(*at))
+      give_up(leave(a, at), PAI_ECANCELED, "nobody waits for it");
+    else
+      at = &(*at)->next;
+}
+
+static void pump(pai_accounts *a)
+{
+  for (size_t i = 0; i < a->workers && a->queue != NULL; i++) {
+    pai__slot *slot = &a->slots[i];
+
+    while (a->queue != NULL && is_gone(a->queue))
+      give_up(leave(a, &a->queue), PAI_ECANCELED, "nobody waits for it");
+    if (a->queue == NULL || slot->op != NULL || !begin(a, slot))
+      continue;
+    slot->op = leave(a, &a->queue);
+    a->round = slot->op->round;
+    a->host.beside_start(slot->beside);
+  }
+}
+
+static bool is_of(const pai__op *op, const char *who)
+{
+  return strcmp(op->asker.who, who) == 0;
+}
+
+static size_t count_of(const pai_accounts *a, const char *who)
+{
+  size_t n = 0;
+
+  for (const pai__op *op = a->queue; op != NULL; op = op->next)
+    n += is_of(op, who);
+  return n;
+}
+
+/* Whoever has none waiting comes behind those of this round. */
+static uint64_t round_of(const pai_accounts *a, const char *who)
+{
+  uint64_t round = a->round;
+
+  for (const pai__op *op = a->queue; op != NULL; op = op->next)
+    if (is_of(op, who) && op->round > round)
+      round = op->round;
+  return round + 1;
+}
+
+static int refuse(int status, const char *why, pai_error **err)
+{
+  (void)pai__fail(err, PAI_EBUSY, "%s", why);
+  pai__error_retriable(err);
+  return pai__as(err, PAI_EBUSY, status, "UnknownError");
+}
+
+/* The last one of all makes room for who has fewer. */
+static bool make_room(pai_accounts *a, uint64_t round)
+{
+  pai__op **at = &a->queue;
+
+  while (*at != NULL && (*at)->next != NULL)
+    at = &(*at)->next;
+  if (*at == NULL || (*at)->round <= round)
+    return false;
+  give_up(leave(a, at), PAI_EBUSY, "too many passwords are being checked");
+  return true;
+}
+
+static int enter(pai_accounts *a, pai__op *op, pai_error **err)
+{
+  pai__op **at = &a->queue;
+  const char *who = op->asker.who;
+
+  if (a->nqueue >= LONGEST_QUEUE || count_of(a, who) >= MOST_OF_ONE)
+    drop_gone(a);
+  if (who[0] != '\0' && count_of(a, who) >= MOST_OF_ONE)
+    return refuse(429, "too many of your passwords are being checked", err);
+  op->round = round_of(a, who);
+  if (a->nqueue >= LONGEST_QUEUE && !make_room(a, op->round))
+    return refuse(503, "too many passwords are being checked", err);
+  while (*at != NULL && (*at)->round <= op->round)
+    at = &(*at)->next;
+  op->next = *at;
+  if (op->next == NULL)
+    a->queue_end = &op->next;
+  *at = op;
+  a->nqueue++;
+  return PAI_OK;
+}
+
+int pai__op_start(pai__op *op, pai_error **err)
+{
+  pai_accounts *a = op->a;
+  int rc;
+
+  if (!begin(a, &a->slots[0])) /* then there is one that comes to it */
+    return pai__oom(err);
+  rc = enter(a, op, err);
+  if (rc == PAI_OK)
+    pump(a);
+  return rc;
+}
+
+int pai_accounts_ask_as(pai_accounts *a, const pai_asker *asker)
+{
+  pai_asker o;
+  int rc;
+
+  PAI__CHECK_ARG(a != NULL && asker != NULL);
+  rc = PAI__COPY_IN(&o, asker, pai_asker, is_gone);
+  if (rc < 0)
+    return rc;
+  PAI__CHECK_ARG(o.who != NULL && strlen(o.who) < sizeof(a->asker.who));
+  memcpy(a->asker.who, o.who, strlen(o.who) + 1);
+  a->asker.is_gone = o.is_gone;
+  return PAI_OK;
+}
+
+void pai__op_ready(pai__op *op)
+{
+  pai_accounts *a = op->a;
+
+  op->next = NULL;
+  *a->ready_end = op;
+  a->ready_end = &op->next;
+  a->host.soon(a->host.ctx);
+}
+
+/* Those that were ready when it was called: a callback may add others. */
+void pai__accounts_turn(pai_accounts *a)
+{
+  pai__op *op = a->ready;
+
+  a->ready = NULL;
+  a->ready_end = &a->ready;
+  while (op != NULL) {
+    pai__op *next = op->next;
+    call(op);
+    op = next;
+  }
+}
+
+void pai__accounts_stop(pai_accounts *a)
+{
+  pai__op *op;
+
+  if (a == NULL || a->stopped)
+    return;
+  a->stopped = true;
+  op = a->queue;
+  a->queue = NULL;
+  a->queue_end = &a->queue;
+  a->nqueue = 0;
+  while (op != NULL) {
+    pai__op *next = op->next;
+    op->rc = pai__fail(&op->err, PAI_ECANCELED, "the platform is closing");
+    pai__op_ready(op);
+    op = next;
+  }
+}
+
+bool pai__accounts_is_idle(const pai_accounts *a)
+{
+  if (a == NULL)
+    return true;
+  for (size_t i = 0; i < PAI__MOST_WORKERS; i++)
+    if (a->slots[i].op != NULL)
+      return false;
+  return a->queue == NULL && a->ready == NULL;
+}

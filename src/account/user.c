@@ -1,0 +1,274 @@
+/* user.c - users: what they are, and what is said of them */
+#include "account/inside.h"
+
+/* --- life ------------------------------------------------------------------------ */
+
+void pai__user_free(pai_accounts *a, pai__user *user)
+{
+  if (user == NULL)
+    return;
+  pai__strfree(&a->alloc, user->name);
+  pai__forget(&a->alloc, user->password);
+  pai__strfree(&a->alloc, user->email);
+  pai__forget(&a->alloc, user->extension);
+  (void)pai__set_bytes(&a->alloc, &user->closed, (pai__bytes){ NULL, 0 });
+  pai__strings_free(&a->alloc, &user->groups);
+  pai__free(&a->alloc, user, sizeof(*user));
+}
+
+static pai__user *make(pai_accounts *a, const pai__user *from)
+{
+  pai__user *user = pai__zalloc(&a->alloc, sizeof(*user));
+
+  if (user == NULL)
+    return NULL;
+  user->created = from->created;
+  if (pai__set_text(&a->alloc, &user->name, from->name) == PAI_OK &&
+      pai__set_text(&a->alloc, &user->password, from->password) == PAI_OK &&
+      pai__set_text(&a->alloc, &user->email, from->email) == PAI_OK &&
+      pai__set_text(&a->alloc, &user->extension, from->extension) == PAI_OK &&
+      pai__set_bytes(&a->alloc, &user->closed, from->closed) == PAI_OK &&
+      pai__strings_copy(&a->alloc, &user->groups, &from->groups) == PAI_OK)
+    return user;
+  pai__user_free(a, user);
+  return NULL;
+}
+
+pai__user *pai__user_new(pai_accounts *a, const char *name)
+{
+  char none[] = "", empty[] = "{}";
+  pai__user from = { .password = none, .email = none, .extension = empty };
+
+  from.name = (char *)(uintptr_t)name; /* it is copied */
+  from.created = a->host.now(a->host.ctx);
+  return make(a, &from);
+}
+
+pai__user *pai__user_copy(pai_accounts *a, const pai__user *user)
+{
+  return make(a, user);
+}
+
+void pai__account_free(pai_accounts *a, pai__account *account)
+{
+  while (account->tokens != NULL)
+    pai__token_free(a, account->tokens);
+  pai__user_free(a, account->user);
+  pai__free(&a->alloc, account, sizeof(*account));
+}
+
+/* The names of a list that is one, as it was written here. */
+static int read_groups(pai_accounts *a, pai__strings *to, const char *json,
+                       pai_error **err)
+{
+  pai__json_options o = { .alloc = &a->alloc };
+  pai__tree *t;
+  int rc = pai__json_parse(&t, json, strlen(json), &o, err);
+
+  if (rc < 0)
+    return rc;
+  if (pai__input_names(&a->alloc, t, 0, to) < 0)
+    rc = pai__oom(err);
+  pai__tree_free(t);
+  return rc;
+}
+
+int pai__user_add(pai_accounts *a, const pai__account_row *row,
+                  pai_error **err)
+{
+  pai__account *account = pai__zalloc(&a->alloc, sizeof(*account));
+  char *extension = NULL;
+  int rc = PAI_ENOMEM;
+
+  if (account == NULL)
+    return pai__oom(err);
+  account->user = pai__user_new(a, row->name);
+  if (row->secret.len > 0)
+    extension = pai__strndup(&a->alloc, row->secret.data, row->secret.len);
+  if (account->user != NULL && (extension != NULL || row->secret.len == 0) &&
+      pai__set_text(&a->alloc, &account->user->password, row->password) ==
+        PAI_OK &&
+      pai__set_text(&a->alloc, &account->user->email, row->email) == PAI_OK &&
+      pai__set_text(&a->alloc, &account->user->extension,
+                    extension != NULL ? extension : "{}") == PAI_OK &&
+      pai__set_bytes(&a->alloc, &account->user->closed, row->closed) ==
+        PAI_OK &&
+      pai__table_room(&a->alloc, &a->accounts, 1) == PAI_OK)
+    rc = read_groups(a, &account->user->groups, row->groups, err);
+  else
+    rc = pai__oom(err);
+  pai__forget(&a->alloc, extension);
+  if (rc < 0) {
+    pai__account_free(a, account);
+    return rc;
+  }
+  account->user->created = row->created;
+  account->name = account->user->name;
+  pai__table_add(&a->accounts, account);
+  return PAI_OK;
+}
+
+/* --- rights ----------------------------------------------------------------------- */
+
+pai__account *pai__find_account(const pai_accounts *a, const char *name)
+{
+  return pai__table_find(&a->accounts, name);
+}
+
+bool pai__user_is_admin(const pai_accounts *a, const pai__user *user)
+{
+  for (size_t i = 0; i < user->groups.n; i++) {
+    const pai__team *group = pai__find_group(a, user->groups.at[i]);
+    if (group != NULL && group->admin)
+      return true;
+  }
+  return false;
+}
+
+int pai_accounts_has_user(const pai_accounts *a, const char *user)
+{
+  return a != NULL && user != NULL && pai__find_account(a, user) != NULL;
+}
+
+int pai_accounts_is_admin(const pai_accounts *a, const char *user)
+{
+  const pai__account *account =
+    a != NULL && user != NULL ? pai__find_account(a, user) : NULL;
+
+  return account != NULL && pai__user_is_admin(a, account->user);
+}
+
+static int is_it(void *user_data, const char *name)
+{
+  return strcmp(user_data, name) == 0 ? PAI_EEXISTS : PAI_OK;
+}
+
+int pai_accounts_may_use_vc(const pai_accounts *a, const char *user,
+                            const char *vc)
+{
+  const pai__account *account =
+    a != NULL && user != NULL ? pai__find_account(a, user) : NULL;
+
+  if (account == NULL || vc == NULL)
+    return 0;
+  if (pai__user_is_admin(a, account->user))
+    return a->host.vcs(a->host.ctx, is_it, (void *)(uintptr_t)vc) ==
+           PAI_EEXISTS;
+  for (size_t i = 0; i < account->user->groups.n; i++) {
+    const pai__team *group = pai__find_group(a, account->user->groups.at[i]);
+    if (group != NULL && pai__strings_has(&group->vcs, vc))
+      return 1;
+  }
+  return 0;
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+static int write_name(void *user_data, const char *name)
+{
+  pai__json_text(user_data, name, strlen(name));
+  return PAI_OK;
+}
+
+typedef const pai__strings *(*of_group)(const pai__team *group);
+
+static const pai__strings *vcs_of(const pai__team *group)
+{
+  return &group->vcs;
+}
+
+static const pai__strings *storages_of(const pai__team *group)
+{
+  return &group->storages;
+}
+
+/* Was it written for an earlier group? */
+static bool was_before(const pai_accounts *a, const pai__user *user, size_t n,
+                       of_group list, const char *name)
+{
+  for (size_t i = 0; i < n; i++) {
+    const pai__team *group = pai__find_group(a, user->groups.at[i]);
+    if (group != NULL && pai__strings_has(list(group), name))
+      return true;
+  }
+  return false;
+}
+
+/* What all groups of the user have, each once. */
+static void write_union(pai__json_writer *w, const pai_accounts *a,
+                        const pai__user *user, of_group list)
+{
+  for (size_t i = 0; i < user->groups.n; i++) {
+    const pai__team *group = pai__find_group(a, user->groups.at[i]);
+    for (size_t j = 0; group != NULL && j < list(group)->n; j++)
+      if (!was_before(a, user, i, list, list(group)->at[j]))
+        (void)write_name(w, list(group)->at[j]);
+  }
+}
+
+static int write_user(pai__json_writer *w, const pai_accounts *a,
+                      const pai__user *user, const char *viewer)
+{
+  bool admin = pai__user_is_admin(a, user);
+  int rc = PAI_OK;
+
+  pai__json_begin_object(w);
+  pai__wire_text(w, "username", user->name);
+  pai__wire_names(w, "grouplist", &user->groups);
+  pai__wire_text(w, "email", user->email);
+  pai__wire_key(w, "extension");
+  if (viewer != NULL && strcmp(viewer, user->name) == 0)
+    pai__json_ready(w, user->extension, strlen(user->extension));
+  else
+    rc = pai__extension_write(&a->alloc, w, user->extension);
+  pai__wire_bool(w, "admin", admin);
+  pai__wire_key(w, "virtualCluster");
+  pai__json_begin_array(w);
+  if (admin)
+    (void)a->host.vcs(a->host.ctx, write_name, w);
+  else
+    write_union(w, a, user, vcs_of);
+  pai__json_end_array(w);
+  pai__wire_key(w, "storageConfig");
+  pai__json_begin_array(w);
+  write_union(w, a, user, storages_of);
+  pai__json_end_array(w);
+  pai__json_end_object(w);
+  return rc;
+}
+
+int pai_accounts_write_user(pai_accounts *a, const char *user,
+                            const char *viewer, pai_write_cb write,
+                            void *user_data, pai_error **err)
+{
+  const pai__account *account;
+  pai__wire o;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
+  account = pai__find_account(a, user);
+  if (account == NULL)
+    return pai__no_user(err, 400, user);
+  pai__wire_begin(&o, a, write, user_data);
+  return pai__wire_end(&o, write_user(&o.w, a, account->user, viewer), err);
+}
+
+int pai_accounts_write_users(pai_accounts *a, const char *viewer,
+                             pai_write_cb write, void *user_data,
+                             pai_error **err)
+{
+  pai__wire o;
+  int rc = PAI_OK;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
+  pai__wire_begin(&o, a, write, user_data);
+  pai__json_begin_array(&o.w);
+  for (size_t i = 0; i < a->accounts.n && rc == PAI_OK; i++)
+    rc =
+      write_user(&o.w, a, ((pai__account *)a->accounts.at[i])->user, viewer);
+  pai__json_end_array(&o.w);
+  return pai__wire_end(&o, rc, err);
+}

@@ -1,0 +1,210 @@
+/*
+ * credential.c - ExecCredential of client.authentication.k8s.io: what a program
+ * that makes tokens is told, and what it answers
+ */
+#include "backend/kubernetes/program.h"
+
+#include "json/json.h"
+#include "json/writer.h"
+#include "spec/write.h"
+
+/* --- what it is told ------------------------------------------------------------ */
+
+static void put(pai__json_writer *w, const char *key, const char *value)
+{
+  if (value == NULL)
+    return;
+  pai__json_key(w, key, strlen(key));
+  pai__json_text(w, value, strlen(value));
+}
+
+static void begin(pai__json_writer *w, const char *key)
+{
+  pai__json_key(w, key, strlen(key));
+  pai__json_begin_object(w);
+}
+
+static void put_cluster(pai__json_writer *w, const pai__kube_options *o)
+{
+  pai__buf ca;
+
+  begin(w, "cluster");
+  put(w, "server", o->url);
+  put(w, "proxy-url", o->proxy);
+  pai__buf_init(&ca, w->out->alloc);
+  if (o->ca != NULL) {
+    pai__put_base64(&ca, o->ca, strlen(o->ca));
+    put(w, "certificate-authority-data", pai__buf_text(&ca));
+  }
+  w->out->failed |= ca.failed;
+  pai__buf_dispose(&ca);
+  pai__json_end_object(w);
+}
+
+void pai__kube_put_info(pai__buf *out, const pai__kube_options *o)
+{
+  pai__json_writer w;
+
+  pai__json_writer_init(&w, out, false);
+  pai__json_begin_object(&w);
+  put(&w, "kind", "ExecCredential");
+  put(&w, "apiVersion", o->program->version);
+  begin(&w, "spec");
+  pai__json_key(&w, "interactive", 11);
+  pai__json_bool(&w, false);
+  if (o->program->wants_cluster)
+    put_cluster(&w, o);
+  pai__json_end_object(&w);
+  pai__json_end_object(&w);
+  (void)pai__json_finish(&w); /* memory: the buffer knows */
+}
+
+/* --- dates ------------------------------------------------------------------------ */
+
+/* So many digits, and the sign behind them; -1: there are none. */
+static int64_t digits(const char **at, unsigned n, const char *signs)
+{
+  int64_t value = 0;
+
+  for (; n > 0; n--, (*at)++) {
+    if (**at < '0' || **at > '9')
+      return -1;
+    value = value * 10 + (**at - '0');
+  }
+  if (signs == NULL)
+    return value;
+  if (**at == '\0' || strchr(signs, **at) == NULL)
+    return -1;
+  (*at)++;
+  return value;
+}
+
+/* Years begin in March, so that the leap day is the last one. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+  int64_t y = month <= 2 ? year - 1 : year, m = (month + 9) % 12;
+
+  return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 -
+         719468;
+}
+
+/* "Z", "+01:00": seconds east; false: it is none. */
+static bool read_zone(const char *at, int64_t *out)
+{
+  int64_t sign = *at == '-' ? -1 : 1, hours, minutes;
+
+  *out = 0;
+  if ((*at | 32) == 'z')
+    return at[1] == '\0';
+  if (*at != '+' && *at != '-')
+    return false;
+  at++;
+  hours = digits(&at, 2, ":");
+  minutes = hours >= 0 ? digits(&at, 2, NULL) : -1;
+  *out = sign * (hours * 3600 + minutes * 60);
+  return hours >= 0 && hours < 24 && minutes >= 0 && minutes < 60 &&
+         *at == '\0';
+}
+
+/* RFC 3339; false: it is no date. */
+static bool read_date(const char *at, pai_time *out)
+{
+  static const struct {
+    unsigned digits;
+    const char *signs;
+    int64_t least, most;
+  } parts[] = {
+    { 4, "-", 1970, 9999 }, { 2, "-", 1, 12 }, { 2, "Tt ", 1, 31 },
+    { 2, ":", 0, 23 },      { 2, ":", 0, 59 }, { 2, NULL, 0, 60 }
+  };
+  int64_t n[PAI__LEN(parts)], zone, days;
+
+  for (size_t i = 0; i < PAI__LEN(parts); i++) {
+    n[i] = digits(&at, parts[i].digits, parts[i].signs);
+    if (n[i] < parts[i].least || n[i] > parts[i].most)
+      return false;
+  }
+  if (*at == '.')
+    at += 1 + strspn(at + 1, "0123456789");
+  if (!read_zone(at, &zone))
+    return false;
+  days = days_of(n[0], n[1], n[2]);
+  *out =
+    (days * 86400 + n[3] * 3600 + n[4] * 60 + n[5] - zone) * (pai_time)1000000;
+  return *out > 0;
+}
+
+/* --- what it answers ------------------------------------------------------------- */
+
+/* A text that is there and not empty, or NULL. */
+static const char *text_of(const pai__tree *t, pai__node n, const char *key)
+{
+  const char *text;
+
+  n = n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__MAPPING
+        ? pai__tree_get(t, n, key)
+        : PAI__NO_NODE;
+  if (n == PAI__NO_NODE || pai__tree_type(t, n) != PAI__STRING)
+    return NULL;
+  text = pai__tree_str(t, n, NULL);
+  return text[0] != '\0' ? text : NULL;
+}
+
+static bool is(const char *text, const char *want)
+{
+  return text != NULL && strcmp(text, want) == 0;
+}
+
+/* In the words of an error, or NULL. */
+static const char *judge(const pai__tree *t, const char *version,
+                         pai__node *status)
+{
+  *status = PAI__NO_NODE;
+  if (pai__tree_type(t, 0) != PAI__MAPPING ||
+      !is(text_of(t, 0, "kind"), "ExecCredential"))
+    return "what it writes is no ExecCredential";
+  if (!is(text_of(t, 0, "apiVersion"), version))
+    return "what it writes is of another apiVersion than was asked for";
+  *status = pai__tree_get(t, 0, "status");
+  return NULL;
+}
+
+static int take(pai__buf *token, pai_time *expires, const pai__tree *t,
+                const char *version, pai_error **err)
+{
+  pai__node status;
+  const char *wrong = judge(t, version, &status), *text, *date;
+
+  if (wrong != NULL)
+    return pai__fail(err, PAI_EINVAL, "%s", wrong);
+  text = text_of(t, status, "token");
+  date = text_of(t, status, "expirationTimestamp");
+  if (text == NULL && text_of(t, status, "clientCertificateData") != NULL)
+    return pai__fail(err, PAI_ENOTSUP,
+                     "it makes a certificate, and only tokens are taken");
+  if (text == NULL)
+    return pai__fail(err, PAI_EINVAL, "it has written no token");
+  if (date != NULL && !read_date(date, expires))
+    return pai__fail(err, PAI_EINVAL, "its expirationTimestamp is no date");
+  pai__buf_str(token, text);
+  return pai__buf_ok(token) ? PAI_OK : pai__oom(err);
+}
+
+int pai__kube_read_credential(pai__buf *token, pai_time *expires,
+                              const char *json, size_t len,
+                              const char *version, pai_error **err)
+{
+  pai__json_options options = { .flags = PAI__JSON_DUPLICATES,
+                                .alloc = token->alloc };
+  pai__tree *tree = NULL;
+  int rc = pai__json_parse(&tree, json, len, &options, NULL);
+
+  *expires = 0;
+  if (rc == PAI_ENOMEM)
+    return pai__oom(err);
+  if (rc < 0) /* why not may be a secret */
+    return pai__fail(err, PAI_EINVAL, "what it writes is no JSON");
+  rc = take(token, expires, tree, version, err);
+  pai__tree_free(tree);
+  return rc;
+}

@@ -1,0 +1,382 @@
+/*
+ * posix_program.c - a program that runs beside the loop: what it writes, and
+ * its end
+ *
+ * It has a process group of its own, so that what it has started ends with it
+ * when it is killed.  Its end is told by a descriptor: SIGCHLD is the host's.
+ */
+#define _GNU_SOURCE
+#include "backend/kubernetes/program.h"
+
+#include "backend/local/posix_launch.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { MOST_TEXT = 1 << 20, MOST_SAID = 4 << 10, OUT = 0, SAID, STREAMS };
+
+/* Of what it writes at once: more than a pipe holds, and the loop goes on even
+ * if it writes without an end. */
+enum { PIECE = 4 << 10, MOST_PIECES = MOST_TEXT / PIECE + 1 };
+
+struct pai__program {
+  pai_alloc alloc;
+  char *name;
+  pid_t pid; /* 0: it was not started, or its end was taken */
+  int pidfd, fds[STREAMS];
+  pai__poll *end, *polls[STREAMS];
+  pai__buf texts[STREAMS]; /* what it writes; what it says to people */
+  pai__timer *timer;
+  bool late, large;
+  void (*on_done)(void *user_data, int status, const char *text, size_t len,
+                  const pai_error *err);
+  void *user_data;
+};
+
+/* --- its end ---------------------------------------------------------------------- */
+
+static void close_fd(int fd)
+{
+  if (fd >= 0)
+    (void)close(fd);
+}
+
+static void free_program(pai__program *p)
+{
+  pai_alloc alloc = p->alloc;
+
+  pai__poll_close(p->end);
+  close_fd(p->pidfd);
+  for (int i = 0; i < STREAMS; i++) {
+    pai__poll_close(p->polls[i]);
+    close_fd(p->fds[i]);
+    pai__buf_dispose(&p->texts[i]);
+  }
+  pai__timer_close(p->timer);
+  pai__strfree(&alloc, p->name);
+  pai__free(&alloc, p, sizeof(*p));
+}
+
+/* It and what it has started, if a host that takes the ends of all children has
+ * not taken this one: its number may be another's then. */
+static bool kill_group(const pai__program *p)
+{
+  siginfo_t info;
+
+  return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+           0 &&
+         kill(-p->pid, SIGKILL) == 0;
+}
+
+void pai__program_kill(pai__program *program)
+{
+  if (program == NULL)
+    return;
+  if (program->pid > 0 && kill_group(program))
+    pai__local_kill(program->pid);
+  free_program(program);
+}
+
+/* Its exit code, 128 and more for a signal; 0, too, if the host took its end. */
+static int take_end(pai__program *p)
+{
+  int status = 0;
+  pid_t ended;
+
+  do
+    ended = waitpid(p->pid, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  p->pid = 0;
+  if (ended < 0)
+    return 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int judge(const pai__program *p, int code, pai_error **err)
+{
+  const pai__buf *said = &p->texts[SAID];
+  char text[PAI__EXCERPT];
+
+  if (p->late)
+    return pai__fail(err, PAI_EIO, "%s did not end in time", p->name);
+  if (p->large)
+    return pai__fail(err, PAI_ELIMIT, "%s writes too much", p->name);
+  if (p->texts[OUT].failed || said->failed)
+    return pai__oom(err);
+  if (code == 0)
+    return PAI_OK;
+  return pai__fail(err, PAI_EIO, "%s ended with code %d%s%s", p->name, code,
+                   said->len > 0 ? ": " : "",
+                   pai__excerpt(text, pai__buf_text(said), said->len));
+}
+
+/* --- what it writes --------------------------------------------------------------- */
+
+static void keep(pai__program *p, int i, const char *bytes, size_t len)
+{
+  pai__buf *text = &p->texts[i];
+  size_t most = i == OUT ? MOST_TEXT : MOST_SAID;
+
+  if (i == OUT && len > most - text->len) {
+    p->large = true;
+    (void)kill_group(p); /* its end is told as ever */
+  }
+  pai__buf_add(text, bytes, len < most - text->len ? len : most - text->len);
+}
+
+/* What is there now; false: no more comes, or no more is wanted. */
+static bool read_all(pai__program *p, int i)
+{
+  char bytes[PIECE];
+  ssize_t n;
+  int pieces = 0;
+
+  do {
+    n = read(p->fds[i], bytes, sizeof(bytes));
+    if (n > 0)
+      keep(p, i, bytes, (size_t)n);
+    if (n > 0 && ++pieces == MOST_PIECES)
+      return !p->large;
+  } while ((n > 0 && !p->large) || (n < 0 && errno == EINTR));
+  return n < 0 && errno == EAGAIN;
+}
+
+static void on_bytes(void *user_data, int fd, int events)
+{
+  pai__program *p = user_data;
+  int i = fd == p->fds[OUT] ? OUT : SAID;
+
+  (void)events;
+  if (!read_all(p, i))
+    pai__poll_set(p->polls[i], 0);
+}
+
+static void on_end(void *user_data, int fd, int events)
+{
+  pai__program *p = user_data;
+  pai_error *err = NULL;
+  int rc;
+
+  (void)fd;
+  (void)events;
+  for (int i = 0; i < STREAMS; i++) /* its last words */
+    (void)read_all(p, i);
+  rc = judge(p, take_end(p), &err);
+  p->on_done(p->user_data, rc, pai__buf_text(&p->texts[OUT]),
+             p->texts[OUT].len, err);
+  pai_error_free(err);
+  free_program(p);
+}
+
+static void on_late(void *user_data)
+{
+  pai__program *p = user_data;
+
+  p->late = true;
+  (void)kill_group(p);
+}
+
+/* --- its beginning ---------------------------------------------------------------- */
+
+static bool is_same_name(const char *a, const char *b)
+{
+  size_t len = strcspn(a, "=");
+
+  return strncmp(a, b, len + 1) == 0 && a[len] == '=';
+}
+
+static size_t count(const char *const *list)
+{
+  size_t n = 0;
+
+  while (list != NULL && list[n] != NULL)
+    n++;
+  return n;
+}
+
+/* Ours, but for what is said otherwise: a list of borrowed texts. */
+static const char **make_env(const pai_alloc *alloc, size_t *size,
+                             const char *const *more)
+{
+  const char *const *ours = (const char *const *)environ;
+  size_t n = count(ours) + count(more), used = 0;
+  const char **env = pai__zalloc(alloc, (n + 1) * sizeof(*env));
+
+  *size = (n + 1) * sizeof(*env);
+  if (env == NULL)
+    return NULL;
+  for (size_t i = 0; ours[i] != NULL; i++) {
+    size_t k = 0;
+    while (k < count(more) && !is_same_name(more[k], ours[i]))
+      k++;
+    if (k == count(more))
+      env[used++] = ours[i];
+  }
+  for (size_t i = 0; i < count(more); i++)
+    env[used++] = more[i];
+  return env;
+}
+
+/* As if a shell had begun it, whatever this process does with signals. */
+static int set_attributes(posix_spawnattr_t *attr)
+{
+  static const int usual[] = { SIGHUP,  SIGINT,  SIGQUIT,
+                               SIGPIPE, SIGTERM, SIGCHLD };
+  sigset_t set;
+  int rc;
+
+  (void)sigemptyset(&set);
+  rc = posix_spawnattr_setsigmask(attr, &set);
+  for (size_t i = 0; i < PAI__LEN(usual); i++)
+    (void)sigaddset(&set, usual[i]);
+  if (rc == 0)
+    rc = posix_spawnattr_setsigdefault(attr, &set);
+  if (rc == 0)
+    rc = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
+                                          POSIX_SPAWN_SETSIGDEF |
+                                          POSIX_SPAWN_SETPGROUP);
+  return rc;
+}
+
+static int set_files(posix_spawn_file_actions_t *actions, const int ends[])
+{
+  int rc =
+    posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+
+  for (int i = 0; i < STREAMS && rc == 0; i++)
+    rc = posix_spawn_file_actions_adddup2(actions, ends[i], i + 1);
+  return rc;
+}
+
+/* 0, or errno. */
+static int spawn(pid_t *pid, const char *const *words, const char **env,
+                 const int ends[])
+{
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attr;
+  int rc = posix_spawnattr_init(&attr);
+
+  if (rc != 0)
+    return rc;
+  rc = posix_spawn_file_actions_init(&actions);
+  if (rc == 0) {
+    rc = set_attributes(&attr);
+    if (rc == 0)
+      rc = set_files(&actions, ends);
+    if (rc == 0) /* which only reads the words */
+      rc = posix_spawnp(pid, words[0], &actions, &attr,
+                        (char *const *)(uintptr_t)words,
+                        (char *const *)(uintptr_t)env);
+    (void)posix_spawn_file_actions_destroy(&actions);
+  }
+  (void)posix_spawnattr_destroy(&attr);
+  return rc;
+}
+
+static int open_pipes(pai__program *p, int ends[], pai_error **err)
+{
+  for (int i = 0; i < STREAMS; i++) {
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0)
+      return pai__fail(err, PAI_EIO, "cannot start %s: no more descriptors",
+                       p->name);
+    p->fds[i] = pair[0];
+    ends[i] = pair[1];
+  }
+  return PAI_OK;
+}
+
+static int start(pai__program *p, const pai__program_want *want,
+                 pai_error **err)
+{
+  int ends[STREAMS] = { -1, -1 }, failed = ENOMEM;
+  int rc = open_pipes(p, ends, err);
+  size_t size;
+  const char **env = make_env(&p->alloc, &size, want->env);
+
+  if (rc == PAI_OK && env != NULL)
+    failed = spawn(&p->pid, want->words, env, ends);
+  pai__free(&p->alloc, env, env != NULL ? size : 0);
+  for (int i = 0; i < STREAMS; i++)
+    close_fd(ends[i]);
+  if (rc < 0 || failed == 0)
+    return rc;
+  p->pid = 0;
+  if (failed == ENOMEM)
+    return pai__oom(err);
+  return pai__fail(err, failed == ENOENT ? PAI_ENOTFOUND : PAI_EIO,
+                   "cannot start %s: %s", p->name, strerror(failed));
+}
+
+/* In the words of errno. */
+static int fail_to_watch(const pai__program *p, int why, pai_error **err)
+{
+  if (why == ENOSYS)
+    return pai__fail(err, PAI_ENOTSUP,
+                     "the kernel does not tell when %s ends: it is older than "
+                     "5.3",
+                     p->name);
+  return pai__fail(err, PAI_EIO, "cannot watch %s: %s", p->name,
+                   why == EMFILE || why == ENFILE ? "no more descriptors"
+                                                  : strerror(why));
+}
+
+static int watch(pai__program *p, pai_loop *loop, pai_time most,
+                 pai_error **err)
+{
+  int rc = PAI_OK;
+
+  p->pidfd = pai__local_pidfd(p->pid);
+  if (p->pidfd < 0)
+    return fail_to_watch(p, errno, err);
+  for (int i = 0; i < STREAMS && rc == PAI_OK; i++) {
+    rc = pai__poll_new(&p->polls[i], &p->alloc, loop, p->fds[i], on_bytes, p,
+                       err);
+    if (rc == PAI_OK)
+      pai__poll_set(p->polls[i], PAI__READABLE);
+  }
+  if (rc == PAI_OK)
+    rc = pai__poll_new(&p->end, &p->alloc, loop, p->pidfd, on_end, p, err);
+  if (rc < 0)
+    return rc;
+  pai__poll_set(p->end, PAI__READABLE);
+  if (pai__timer_new(&p->timer, &p->alloc, loop, on_late, p) < 0)
+    return pai__oom(err);
+  pai__timer_start(p->timer, most);
+  return PAI_OK;
+}
+
+int pai__program_start(pai__program **out, const pai_alloc *alloc,
+                       pai_loop *loop, const pai__program_want *want,
+                       pai_error **err)
+{
+  pai__program *p = pai__zalloc(alloc, sizeof(*p));
+  int rc;
+
+  *out = NULL;
+  if (p == NULL)
+    return pai__oom(err);
+  *p = (pai__program){ .alloc = *alloc,
+                       .pidfd = -1,
+                       .fds = { -1, -1 },
+                       .on_done = want->on_done,
+                       .user_data = want->user_data };
+  for (int i = 0; i < STREAMS; i++)
+    pai__buf_init(&p->texts[i], &p->alloc);
+  p->name = pai__strdup(alloc, want->words[0]);
+  rc = p->name != NULL ? start(p, want, err) : pai__oom(err);
+  if (rc == PAI_OK)
+    rc = watch(p, loop, want->most, err);
+  if (rc < 0)
+    pai__program_kill(p);
+  else
+    *out = p;
+  return rc;
+}

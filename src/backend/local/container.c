@@ -1,0 +1,258 @@
+/*
+ * container.c - the words that start a container; pure
+ *
+ * podman and docker take nearly the same words.  Only names of variables
+ * stand there: values come from the client's own environment, and the script
+ * comes as its standard input, so that no list of processes shows either.
+ */
+#include "backend/local/runtime.h"
+
+#include "base/buf.h"
+
+/*
+ * Inside, with the task folder as $1: the script, which is all of standard
+ * input, becomes a file that bash reads, so that commands have an empty input
+ * of their own.  What asks the container to end reaches this shell alone, which
+ * hands it on to all of the script's group.  In that a second shell, deaf to
+ * it, writes down how the script ended: the first one's `wait` forgets that if
+ * it was interrupted.  Last comes what the container's control group has
+ * counted: nobody else knows whether something had too much memory.
+ */
+static const char inside[] =
+  "begun=$1/" PAI__BEGUN_FILE "; "
+  "exec 3<<<\"exec 3<&-;$(</dev/stdin)\" 4>&2 2>/dev/null; >\"$begun\"; "
+  "trap 'asked=1; kill -TERM -- -$first' TERM INT HUP; set -m; "
+  "(trap : TERM INT HUP; bash /dev/fd/3 </dev/null 2>&4 4>&-; "
+  "echo $? >\"$begun\") & first=$!; set +m; "
+  "[ -z \"$asked\" ] || kill -TERM -- -$first; "
+  "while kill -0 $first; do wait $first; done; read -r code <\"$begun\"; "
+  "for f in memory.events memory/memory.oom_control; do "
+  "f=/sys/fs/cgroup/$f; "
+  "[ ! -r $f ] || { echo \"$(<$f)\" >\"$begun\"; break; }; done; "
+  "exit ${code:-137}";
+
+/* As a field of CSV, which is what --mount takes: commas and quotes occur. */
+static void add_quoted(pai__buf *b, const char *key, const char *value)
+{
+  pai__buf_printf(b, ",\"%s=", key);
+  for (; *value != '\0'; value++) {
+    if (*value == '"')
+      pai__buf_char(b, '"');
+    pai__buf_char(b, *value);
+  }
+  pai__buf_char(b, '"');
+}
+
+static void add_mount(pai__words *w, const char *source, const char *target,
+                      int readonly)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, w->arena.alloc);
+  pai__buf_str(&b, "type=bind");
+  add_quoted(&b, "source", source);
+  add_quoted(&b, "target", target);
+  if (readonly)
+    pai__buf_str(&b, ",readonly");
+  pai__words_add(w, "--mount");
+  if (pai__buf_ok(&b))
+    pai__words_printf(w, "%s", pai__buf_text(&b));
+  else
+    w->failed = true;
+  pai__buf_dispose(&b);
+}
+
+/* Is it that folder, or in it? */
+static bool is_within(const char *path, const char *folder)
+{
+  size_t n = strlen(folder);
+
+  return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/' ||
+                                           (n > 0 && folder[n - 1] == '/'));
+}
+
+/* The folder where it begins is the machine's; but of the whole machine, or
+ * what would hide the image's own programs, nothing is shown. */
+static bool may_show(const char *folder)
+{
+  static const char *const own[] = { "/bin",  "/dev",   "/etc",
+                                     "/lib",  "/lib64", "/proc",
+                                     "/sbin", "/sys",   "/usr" };
+
+  for (size_t i = 0; i < PAI__LEN(own); i++)
+    if (is_within(folder, own[i]))
+      return false;
+  return strcmp(folder, "/") != 0;
+}
+
+static void add_mounts(pai__words *w, const pai_launch_plan *plan)
+{
+  bool has_workdir = plan->workdir == NULL || !may_show(plan->workdir) ||
+                     is_within(plan->workdir, plan->dir);
+
+  if (plan->job_dir != NULL)
+    add_mount(w, plan->job_dir, plan->job_dir, 0);
+  if (plan->job_dir == NULL || !is_within(plan->dir, plan->job_dir))
+    add_mount(w, plan->dir, plan->dir, 0);
+  for (size_t i = 0; i < plan->nmounts; i++) {
+    const pai_launch_mount *m = &plan->mounts[i];
+    add_mount(w, m->source, m->target, m->readonly);
+    has_workdir |=
+      plan->workdir != NULL && is_within(plan->workdir, m->target);
+  }
+  if (!has_workdir)
+    add_mount(w, plan->workdir, plan->workdir, 0);
+  if (plan->workdir != NULL) {
+    pai__words_add(w, "--workdir");
+    pai__words_add(w, plan->workdir);
+  }
+}
+
+static void add_env(pai__words *w, const pai_launch_plan *plan)
+{
+  for (const char *const *env = plan->env; env != NULL && *env != NULL;
+       env++) {
+    if (plan->gpus != 0 && strncmp(*env, "CUDA_VISIBLE_DEVICES=", 21) == 0)
+      continue;
+    pai__words_add(w, "--env");
+    pai__words_printf(w, "%.*s", (int)strcspn(*env, "="), *env);
+  }
+}
+
+/* Inside only its own GPUs are there, and count from 0. */
+static void add_visible(pai__words *w, uint64_t gpus)
+{
+  pai__buf list;
+  unsigned n = 0;
+
+  pai__buf_init(&list, w->arena.alloc);
+  for (unsigned i = 0; i < 64; i++)
+    if ((gpus >> i & 1) != 0) {
+      pai__buf_printf(&list, "%s%u", n > 0 ? "," : "", n);
+      n++;
+    }
+  pai__words_printf(w, "--env=CUDA_VISIBLE_DEVICES=%s", pai__buf_text(&list));
+  w->failed |= !pai__buf_ok(&list);
+  pai__buf_dispose(&list);
+}
+
+/* Whole GPUs: by NVIDIA's runtime, by podman's names of them, else their
+ * files. */
+static void add_gpus(pai__words *w, const pai_launch_plan *plan, bool docker,
+                     bool nvidia, const pai__surroundings *around)
+{
+  pai__buf list;
+  const char *comma = "";
+
+  if (plan->gpus == 0)
+    return;
+  add_visible(w, plan->gpus);
+  if (!nvidia) {
+    for (const char *const *d = around->devices; d != NULL && *d != NULL;
+         d++) {
+      pai__words_add(w, "--device");
+      pai__words_add(w, *d);
+    }
+    return;
+  }
+  pai__buf_init(&list, w->arena.alloc);
+  for (unsigned i = 0; i < 64; i++)
+    if ((plan->gpus >> i & 1) != 0 && docker) {
+      pai__buf_printf(&list, "%s%u", comma, i);
+      comma = ",";
+    } else if ((plan->gpus >> i & 1) != 0) {
+      pai__words_add(w, "--device");
+      pai__words_printf(w, "nvidia.com/gpu=%u", i);
+    }
+  if (docker) {
+    pai__words_add(w, "--gpus");
+    pai__words_printf(w, "\"device=%s\"", pai__buf_text(&list));
+    w->failed |= !pai__buf_ok(&list);
+  }
+  pai__buf_dispose(&list);
+}
+
+static void add_limits(pai__words *w, const pai_launch_plan *plan)
+{
+  if (plan->shm > 0)
+    pai__words_printf(w, "--shm-size=%llu", (unsigned long long)plan->shm);
+  if (plan->memory > 0)
+    pai__words_printf(w, "--memory=%llu", (unsigned long long)plan->memory);
+  if (plan->cpus > 0)
+    pai__words_printf(w, "--cpus=%u", plan->cpus);
+  if (plan->cpu_list != NULL && plan->cpu_list[0] != '\0')
+    pai__words_printf(w, "--cpuset-cpus=%s", plan->cpu_list);
+}
+
+/* Its first process hands signals on and is the parent of orphans, which the
+ * machine's first process is already. */
+static void add_init(pai__words *w, const pai_launch_plan *plan)
+{
+  bool shared = (plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0;
+
+  pai__words_add(w, shared ? "--pid=host" : "--init");
+}
+
+static void add_cleanup(pai__words *w, const char *engine, bool docker,
+                        unsigned long long name)
+{
+  pai__words_add(w, engine);
+  pai__words_add(w, "rm");
+  pai__words_add(w, "--force");
+  if (!docker) { /* which else waits for it, and finds nothing to be wrong */
+    pai__words_add(w, "--time=0");
+    pai__words_add(w, "--ignore");
+  }
+  pai__words_printf(w, "openpai-%016llx", name);
+}
+
+/* A command in it. */
+static void add_enter(pai__words *w, const pai__tool *engine, bool tty,
+                      unsigned long long name)
+{
+  pai__words_add(w, engine->path);
+  pai__words_add(w, "exec");
+  pai__words_add(w, "--interactive");
+  if (tty)
+    pai__words_add(w, "--tty");
+  pai__words_printf(w, "openpai-%016llx", name);
+}
+
+void pai__container_words(pai__start *s, const pai__tool *engine,
+                          const pai_launch_plan *plan,
+                          const pai__surroundings *around)
+{
+  unsigned long long name = (unsigned long long)pai__text_hash(plan->dir);
+  bool docker = s->runtime == PAI_RUNTIME_DOCKER;
+  pai__words *w = &s->argv;
+
+  s->script_stdin = true;
+  pai__words_add(w, engine->path);
+  pai__words_add(w, "run");
+  pai__words_add(w, "--rm");
+  pai__words_add(w, "--interactive");
+  pai__words_printf(w, "--name=openpai-%016llx", name);
+  pai__words_printf(w, "--cidfile=%s/" PAI__ID_FILE "%s", plan->dir,
+                    docker ? "docker" : "podman");
+  pai__words_add(w, "--network=host");
+  pai__words_add(w, "--log-driver=none");
+  pai__words_add(w, "--security-opt=label=disable");
+  add_init(w, plan);
+  add_limits(w, plan);
+  add_gpus(w, plan, docker, engine->nvidia, around);
+  pai__words_printf(w, "--user=%s", plan->user != NULL ? plan->user : "0:0");
+  add_mounts(w, plan);
+  add_env(w, plan);
+  pai__words_printf(w, "--env=OPENPAI_CONTAINER=%s",
+                    docker ? "docker" : "podman");
+  pai__words_add(w, "--entrypoint=bash");
+  pai__words_add(w, "--");
+  pai__words_add(w, plan->image);
+  pai__words_add(w, "-c");
+  pai__words_add(w, inside);
+  pai__words_add(w, "openpai");
+  pai__words_add(w, plan->dir);
+  add_enter(&s->enter, engine, false, name);
+  add_enter(&s->enter_tty, engine, true, name);
+  add_cleanup(&s->cleanup, engine->path, docker, name);
+}

@@ -1,0 +1,336 @@
+/*
+ * launch.c - from a plan to a supervisor that has its order
+ *
+ * What the order says is put together from what the runtime, the groups and
+ * the plan want; then its folder is made, and it starts.
+ */
+#include "backend/local/local.h"
+
+#include "backend/local/posix_files.h"
+#include "backend/local/posix_launch.h"
+#include "base/posix_fs.h"
+#include "task/order.h"
+
+#include <stdio.h>
+
+enum { OF_ENGINE = 128 << 20 }; /* bytes that an engine has itself */
+
+typedef struct launch {
+  const pai_launch_plan *plan;
+  pai__start start;
+  pai__group group;
+  pai__words devices, points;
+  const pai__user *who; /* NULL: this process's own task */
+  pai__words user_env;
+  pai__buf gids;
+  pai__buf failed; /* groups that could not be made */
+  pai__buf note, tmp, begun;
+  const char **env;
+  size_t env_count;
+  char here[4096];
+} launch;
+
+static void init(launch *k, local *l, const pai_launch_plan *plan,
+                 const pai__user *who)
+{
+  const pai_alloc *alloc = &l->alloc;
+
+  k->plan = plan;
+  k->who = who;
+  pai__words_init(&k->user_env, alloc);
+  pai__buf_init(&k->gids, alloc);
+  pai__start_init(&k->start, alloc);
+  pai__group_init(&k->group, alloc);
+  pai__words_init(&k->devices, alloc);
+  pai__words_init(&k->points, alloc);
+  pai__buf_init(&k->failed, alloc);
+  pai__buf_init(&k->note, alloc);
+  pai__buf_init(&k->tmp, alloc);
+  pai__buf_init(&k->begun, alloc);
+  k->env = NULL;
+  k->env_count = 0;
+  k->here[0] = '\0';
+}
+
+static void dispose(launch *k)
+{
+  const pai_alloc *alloc = k->note.alloc;
+
+  pai__start_dispose(&k->start);
+  pai__group_dispose(&k->group);
+  pai__words_dispose(&k->devices);
+  pai__words_dispose(&k->user_env);
+  pai__buf_dispose(&k->gids);
+  pai__words_dispose(&k->points);
+  pai__buf_dispose(&k->failed);
+  pai__buf_dispose(&k->note);
+  pai__buf_dispose(&k->tmp);
+  pai__buf_dispose(&k->begun);
+  pai__free(alloc, k->env, k->env_count * sizeof(*k->env));
+}
+
+/* Who may use docker may do all that root may. */
+static int no_docker(const pai__user *who, pai_error **err)
+{
+  int rc = pai__fail(err, PAI_EPERM,
+                     "docker would give %s all of this machine, and docker's "
+                     "socket is closed to that user",
+                     who->name);
+
+  pai__error_help(err, "use the runtime podman, bwrap or process; or the "
+                       "administrator adds the user to docker's group");
+  return rc;
+}
+
+/* In what it runs; a container is held to its limits by its engine. */
+static int choose(launch *k, local *l, pai_error **err)
+{
+  pai__surroundings around = { .root = l->host.root };
+  int rc;
+
+  if (k->plan->runtime == PAI_RUNTIME_DOCKER &&
+      !pai__docker_lets(&l->runtimes, k->who))
+    return no_docker(k->who, err);
+  if (k->plan->workdir == NULL && pai__files_here(k->here, sizeof(k->here)))
+    around.here = k->here;
+  if (k->plan->gpus != 0)
+    pai__gpu_devices(&k->devices, k->plan->gpus);
+  around.devices = k->devices.at;
+  if (pai__as_user(k->who)) { /* who is shown no more than that user sees */
+    pai__mount_points(&k->points, k->plan);
+    pai__as_self(k->who);
+  }
+  around.points = k->points.at;
+  if (k->devices.failed || k->points.failed ||
+      pai__runtimes_probe(&l->runtimes, &l->alloc, k->plan, &around) < 0 ||
+      ((k->plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0 &&
+       pai__runtimes_share(&l->runtimes, &l->alloc) < 0))
+    return pai__oom(err);
+  rc = pai__start_choose(&k->start, k->plan, &l->runtimes, &around, err);
+  if (rc < 0)
+    return rc;
+  if (k->start.script_stdin)
+    return PAI_OK;
+  return pai__group_make(&k->group, &l->groups, k->plan, &k->failed) < 0
+           ? pai__oom(err)
+           : PAI_OK;
+}
+
+static void write_note(launch *k)
+{
+  pai__buf_str(&k->note, k->start.about);
+  if (k->start.about[0] != '\0' && k->start.note[0] != '\0')
+    pai__buf_str(&k->note, "; ");
+  pai__buf_str(&k->note, k->start.note);
+  if (k->failed.len > 0)
+    pai__buf_printf(&k->note, "%snot held to what it was given by %s",
+                    k->note.len > 0 ? "; " : "", pai__buf_text(&k->failed));
+}
+
+/* In the log of the task always; here once for all tasks alike, if it lacks
+ * something. */
+static void say_note(const launch *k, local *l)
+{
+  uint64_t hash = pai__text_hash(pai__buf_text(&k->note));
+
+  if (k->note.len == strlen(k->start.about) || hash == l->last_note)
+    return;
+  l->last_note = hash;
+  pai__log_line(&l->log, PAI_LOG_WARNING, "%s", pai__buf_text(&k->note));
+}
+
+/* As much as a program can be given; more is a long job's addresses. */
+static int check_size(const launch *k, pai_error **err)
+{
+  size_t most = pai__local_most_args(), size = 0;
+
+  for (const char **at = k->env; *at != NULL; at++)
+    size += strlen(*at) + 1 + sizeof(*at);
+  for (size_t i = 0; i < k->start.argv.len; i++)
+    size += strlen(k->start.argv.at[i]) + 1 + sizeof(char *);
+  if (size <= most)
+    return PAI_OK;
+  return pai__fail(err, PAI_ELIMIT,
+                   "cannot start bash: the addresses of all the job's tasks "
+                   "are more than an environment holds");
+}
+
+/* Its engine holds a container to its memory, but not everywhere: then the
+ * supervisor sees what podman has begun, and podman itself. */
+static void order_container(pai__order *order, launch *k)
+{
+  const pai_launch_plan *plan = k->plan;
+
+  if (k->start.runtime == PAI_RUNTIME_PODMAN && plan->memory > 0)
+    order->memory = plan->memory + OF_ENGINE;
+  pai__buf_printf(&k->begun, "%s/" PAI__BEGUN_FILE, plan->dir);
+  order->oom_file = pai__buf_text(&k->begun);
+}
+
+/* A container's input is its script. */
+static uint32_t input_flags(launch *k)
+{
+  uint32_t wished = k->plan->flags & (PAI_LAUNCH_INPUT | PAI_LAUNCH_TTY);
+
+  if (k->start.script_stdin && wished != 0)
+    pai__buf_str(&k->note, "the standard input of a container cannot be kept "
+                           "open: the task has none; ");
+  if (k->start.script_stdin)
+    return PAI_ORDER_SCRIPT_STDIN;
+  return ((wished & PAI_LAUNCH_INPUT) != 0 ? PAI_ORDER_INPUT : 0) |
+         ((wished & PAI_LAUNCH_TTY) != 0 ? PAI_ORDER_INPUT | PAI_ORDER_TTY
+                                         : 0);
+}
+
+static int write_order(pai__buf *out, launch *k, pai_error **err)
+{
+  const pai_launch_plan *plan = k->plan;
+  pai__order order = { .argv = k->start.argv.at,
+                       .env = k->env,
+                       .cleanup = k->start.cleanup.at,
+                       .procs = k->group.procs.at,
+                       .groups = k->group.dirs.at,
+                       .enter = k->start.enter.at,
+                       .enter_tty = k->start.enter_tty.at,
+                       .oom_file = k->group.oom_file,
+                       .script = plan->script,
+                       .log_limit = plan->log_limit };
+  int rc;
+
+  if (k->start.script_stdin) { /* the rest is the engine's matter */
+    order_container(&order, k);
+  } else {
+    order.workdir = plan->workdir;
+    order.memory = k->group.oom_file == NULL ? plan->memory : 0;
+    order.cpus = plan->cpu_list;
+    order.numa_nodes = plan->numa_nodes;
+    order.nice = plan->nice;
+  }
+  if (k->start.spare_first)
+    order.flags |= PAI_ORDER_SPARE_FIRST;
+  order.flags |= input_flags(k);
+  if (k->who != NULL) {
+    order.flags |= PAI_ORDER_BE_USER;
+    order.uid = k->who->uid;
+    order.gid = k->who->gid;
+    for (size_t i = 0; i < k->who->ngroups; i++)
+      pai__buf_printf(&k->gids, "%s%u", i > 0 ? "," : "", k->who->groups[i]);
+    if (k->gids.len > 0)
+      order.gids = pai__buf_text(&k->gids);
+  }
+  write_note(k);
+  if (k->note.len > 0)
+    order.note = pai__buf_text(&k->note);
+  if (k->start.tmp) {
+    pai__buf_printf(&k->tmp, "%s/tmp", plan->dir);
+    order.tmp = pai__buf_text(&k->tmp);
+  }
+  rc = pai__order_write(out, &order);
+  if (rc == PAI_EINVAL)
+    return pai__fail(err, rc,
+                     "neither \"%s\" nor \"%s\" may be anything but a list as "
+                     "\"0-3,8\"",
+                     plan->cpu_list != NULL ? plan->cpu_list : "",
+                     plan->numa_nodes != NULL ? plan->numa_nodes : "");
+  return rc < 0 || !pai__buf_ok(&k->note) || !pai__buf_ok(&k->tmp) ||
+             !pai__buf_ok(&k->gids) || !pai__buf_ok(&k->begun)
+           ? pai__oom(err)
+           : PAI_OK;
+}
+
+/* Secrets may be in it. */
+static void dispose_order(pai__buf *order)
+{
+  volatile char *byte = order->data;
+
+  for (size_t i = 0; byte != NULL && i < order->cap; i++)
+    byte[i] = 0;
+  pai__buf_dispose(order);
+}
+
+static int make_dirs(const launch *k, local *l, pai_error **err)
+{
+  int rc;
+
+  if (!pai__as_user(k->who))
+    return pai__fail(err, PAI_EPERM, "this process cannot act for %s",
+                     k->who->name);
+  rc = pai__fs_make_dirs(k->plan->dir, &l->alloc, err);
+  if (rc == PAI_OK && k->start.tmp)
+    rc = pai__files_make_tmp(k->plan->dir, err);
+  pai__as_self(k->who);
+  return rc;
+}
+
+/* The folder is made last: of a plan that is refused nothing is left. */
+static int start(launch *k, local *l, int *pid, pai_error **err)
+{
+  pai__buf order;
+  int rc;
+
+  pai__buf_init(&order, &l->alloc);
+  rc = write_order(&order, k, err);
+  if (rc == PAI_OK)
+    rc = make_dirs(k, l, err);
+  if (rc == PAI_OK)
+    rc = pai__local_spawn(pid, l->program, k->plan->dir, k->who, order.data,
+                          order.len, err);
+  dispose_order(&order);
+  return rc;
+}
+
+static int check_plan(const pai_launch_plan *plan, pai_error **err)
+{
+  if (plan->dir == NULL || plan->dir[0] != '/' || plan->script == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "a launch plan needs a script and an absolute folder");
+  if (strlen(plan->dir) > 4000)
+    return pai__fail(err, PAI_ELIMIT, "the path of %.200s... is too long",
+                     plan->dir);
+  if (plan->nice > 19)
+    return pai__fail(err, PAI_EINVAL, "nice is from 0 to 19, not %u",
+                     plan->nice);
+  return PAI_OK;
+}
+
+/* What the task finds beside what the plan sets. */
+static int make_env(launch *k, local *l, pai_error **err)
+{
+  if (k->who != NULL)
+    pai__local_user_env(&k->user_env, k->who);
+  if (k->user_env.failed)
+    return pai__oom(err);
+  k->env = pai__local_env(k->who != NULL ? k->user_env.at : NULL, k->plan,
+                          k->start.tmp, &l->alloc, &k->env_count);
+  return k->env != NULL ? check_size(k, err) : pai__oom(err);
+}
+
+int pai__local_launch(local_task *t, const pai_launch_plan *given,
+                      pai_error **err)
+{
+  local *l = t->owner;
+  pai_launch_plan plan;
+  int pid = 0, rc;
+  launch k;
+
+  rc = PAI__COPY_IN(&plan, given, pai_launch_plan, log_limit);
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_launch_plan: bad or newer struct_size");
+  rc = check_plan(&plan, err);
+  if (rc < 0)
+    return rc;
+  init(&k, l, &plan, t->who);
+  rc = choose(&k, l, err);
+  if (rc == PAI_OK)
+    rc = make_env(&k, l, err);
+  if (rc == PAI_OK)
+    rc = start(&k, l, &pid, err);
+  if (rc < 0)
+    pai__group_remove(&k.group);
+  else
+    say_note(&k, l);
+  if (rc == PAI_OK && k.start.about[0] != '\0') /* without memory unsaid */
+    t->about = pai__strdup(&l->alloc, k.start.about);
+  dispose(&k);
+  return rc < 0 ? rc : pid;
+}

@@ -1,0 +1,484 @@
+/* linux_groups.c - control groups, versions 1 and 2, by their files */
+#include "backend/local/groups.h"
+
+#include "base/posix_fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PERIOD_US = 100000, MOST_BYTES = 65536 };
+
+static const char *const names[PAI__GROUPS_COUNT] = { "memory", "cpu",
+                                                      "cpuset" };
+static const char own_leaf[] = "openpai-self";
+
+/* --- files -------------------------------------------------------------------- */
+
+/* "" if it cannot be read. */
+static void read_file(pai__buf *out, const char *dir, const char *name)
+{
+  char *path = pai__fs_join(dir, name, out->alloc);
+
+  pai__buf_clear(out);
+  if (path == NULL || pai__fs_read(out, path, MOST_BYTES, NULL) < 0)
+    pai__buf_cut(out, 0);
+  pai__strfree(out->alloc, path);
+}
+
+/* A file that a group does not have is made where that is possible, which is
+ * in the folders of tests only. */
+static bool write_file(const char *dir, const char *name, const char *text)
+{
+  char path[4096];
+  ssize_t n;
+  int fd;
+
+  if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+    return false;
+  fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return false;
+  n = write(fd, text, strlen(text));
+  (void)close(fd);
+  return n == (ssize_t)strlen(text);
+}
+
+/* The same of a file that is there. */
+static bool write_there(const char *dir, const char *name, const char *text)
+{
+  char path[4096];
+
+  return snprintf(path, sizeof(path), "%s/%s", dir, name) <
+           (int)sizeof(path) &&
+         access(path, W_OK) == 0 && write_file(dir, name, text);
+}
+
+static bool write_number(const char *dir, const char *name, uint64_t number)
+{
+  char text[32];
+
+  (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+  return write_file(dir, name, text);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+  size_t len = strlen(word);
+
+  for (const char *at = text; (at = strstr(at, word)) != NULL; at += len)
+    if ((at == text || strchr(" ,\n", at[-1]) != NULL) &&
+        (at[len] == '\0' || strchr(" ,\n", at[len]) != NULL))
+      return true;
+  return false;
+}
+
+static bool may_write(const char *dir)
+{
+  return access(dir, W_OK | X_OK) == 0;
+}
+
+/* --- what there is -------------------------------------------------------------- */
+
+/* The group of this process in the line of `self` that has this controller (""
+ * is version 2), in `path`; false: there is none. */
+static bool own_path(const char *self, const char *controller, char *path,
+                     size_t size, char *list, size_t list_size)
+{
+  const char *line = self, *end;
+
+  for (; *line != '\0'; line = *end != '\0' ? end + 1 : end) {
+    const char *first = strchr(line, ':'), *second;
+
+    end = line + strcspn(line, "\n");
+    second = first != NULL ? strchr(first + 1, ':') : NULL;
+    if (second == NULL || second > end)
+      continue;
+    (void)snprintf(list, list_size, "%.*s", (int)(second - first - 1),
+                   first + 1);
+    if (controller[0] == '\0' ? list[0] != '\0' : !has_word(list, controller))
+      continue;
+    (void)snprintf(path, size, "%.*s", (int)(end - second - 1), second + 1);
+    return true;
+  }
+  return false;
+}
+
+/* ROOT/LIST/PATH, where a controller's groups are, if groups may be made. */
+static int find_v1(pai__groups *g, const pai_alloc *alloc, const char *root,
+                   const char *self, int kind)
+{
+  char path[2048], list[256], dir[4096];
+
+  if (!own_path(self, names[kind], path, sizeof(path), list, sizeof(list)))
+    return PAI_OK;
+  (void)snprintf(dir, sizeof(dir), "%s/%s%s", root, list,
+                 strcmp(path, "/") == 0 ? "" : path);
+  if (!may_write(dir))
+    return PAI_OK;
+  g->version = 1;
+  g->base[kind] = pai__strdup(alloc, dir);
+  return g->base[kind] != NULL ? PAI_OK : PAI_ENOMEM;
+}
+
+/* Is this process the only one of the group? */
+static bool is_alone(pai__buf *b, const char *dir, int64_t pid)
+{
+  char own[32];
+
+  read_file(b, dir, "cgroup.procs");
+  (void)snprintf(own, sizeof(own), "%lld\n", (long long)pid);
+  return strcmp(pai__buf_text(b), own) == 0;
+}
+
+/* The first group of all, which is of no type, may have processes beside
+ * groups; not so what a name space shows as the first. */
+static bool is_first(const char *dir)
+{
+  char path[4096];
+
+  return snprintf(path, sizeof(path), "%s/cgroup.type", dir) <
+           (int)sizeof(path) &&
+         access(path, F_OK) < 0 && errno == ENOENT;
+}
+
+static bool move_down(const char *dir, int64_t pid)
+{
+  char leaf[4096], number[32];
+
+  if (snprintf(leaf, sizeof(leaf), "%s/%s", dir, own_leaf) >=
+        (int)sizeof(leaf) ||
+      (mkdir(leaf, 0700) < 0 && errno != EEXIST))
+    return false;
+  (void)snprintf(number, sizeof(number), "%lld", (long long)pid);
+  return write_file(leaf, "cgroup.procs", number);
+}
+
+/* Hands controllers on to groups below; those that are there already. */
+static void enable(pai__groups *g, pai__buf *b, const char *dir, int64_t pid)
+{
+  read_file(b, dir, "cgroup.subtree_control");
+  if (has_word(pai__buf_text(b), "memory"))
+    return;
+  if (!is_first(dir)) {
+    if (!is_alone(b, dir, pid)) {
+      (void)snprintf(g->why, sizeof(g->why),
+                     "other processes are in that of this one");
+      return;
+    }
+    if (!move_down(dir, pid))
+      return;
+  }
+  for (int i = 0; i < PAI__GROUPS_COUNT; i++) {
+    char text[16];
+    (void)snprintf(text, sizeof(text), "+%s", names[i]);
+    (void)write_file(dir, "cgroup.subtree_control", text);
+  }
+}
+
+static int find_v2(pai__groups *g, const pai_alloc *alloc, const char *root,
+                   const char *self, int64_t pid)
+{
+  char path[2048], list[8], dir[4096], *slash;
+  int rc = PAI_OK;
+  pai__buf b;
+
+  if (!own_path(self, "", path, sizeof(path), list, sizeof(list)))
+    return PAI_OK;
+  slash = strrchr(path, '/');
+  if (slash != NULL && strcmp(slash + 1, own_leaf) == 0)
+    *slash = '\0'; /* this process, or one before it, moved there */
+  (void)snprintf(dir, sizeof(dir), "%s%s", root,
+                 strcmp(path, "/") == 0 ? "" : path);
+  if (!may_write(dir)) {
+    (void)snprintf(g->why, sizeof(g->why),
+                   "that of this process belongs to another user");
+    return PAI_OK;
+  }
+  (void)snprintf(g->why, sizeof(g->why),
+                 "that of this process was given no controllers");
+  pai__buf_init(&b, alloc);
+  enable(g, &b, dir, pid);
+  read_file(&b, dir, "cgroup.subtree_control");
+  for (int i = 0; i < PAI__GROUPS_COUNT && rc == PAI_OK; i++)
+    if (has_word(pai__buf_text(&b), names[i])) {
+      g->version = 2;
+      g->why[0] = '\0';
+      g->base[i] = pai__strdup(alloc, dir);
+      rc = g->base[i] != NULL ? PAI_OK : PAI_ENOMEM;
+    }
+  pai__buf_dispose(&b);
+  return rc;
+}
+
+int pai__groups_find(pai__groups *g, const pai_alloc *alloc, const char *root,
+                     const char *self, int64_t pid)
+{
+  char path[4096];
+  int rc = PAI_OK;
+
+  memset(g, 0, sizeof(*g));
+  (void)snprintf(path, sizeof(path), "%s/cgroup.controllers", root);
+  if (access(path, F_OK) == 0)
+    rc = find_v2(g, alloc, root, self, pid);
+  else
+    for (int i = 0; i < PAI__GROUPS_COUNT && rc == PAI_OK; i++)
+      rc = find_v1(g, alloc, root, self, i);
+  if (rc < 0)
+    pai__groups_dispose(g, alloc);
+  return rc;
+}
+
+int pai__groups_find_here(pai__groups *g, const pai_alloc *alloc)
+{
+  int rc;
+  pai__buf self;
+
+  pai__buf_init(&self, alloc);
+  read_file(&self, "/proc/self", "cgroup");
+  rc = pai__groups_find(g, alloc, "/sys/fs/cgroup", pai__buf_text(&self),
+                        getpid());
+  pai__buf_dispose(&self);
+  return rc;
+}
+
+void pai__groups_dispose(pai__groups *g, const pai_alloc *alloc)
+{
+  for (int i = 0; i < PAI__GROUPS_COUNT; i++)
+    pai__strfree(alloc, g->base[i]);
+  memset(g, 0, sizeof(*g));
+}
+
+void pai__groups_tell(const pai__groups *g, pai__buf *out)
+{
+  const char *comma = "";
+
+  if (g->version == 0) {
+    pai__buf_printf(out,
+                    "no control groups%s%s: CPUs by affinity, memory by "
+                    "looking at it",
+                    g->why[0] != '\0' ? ", for " : " are ours", g->why);
+    return;
+  }
+  pai__buf_printf(out, "control groups, version %d, hold ", g->version);
+  for (int i = 0; i < PAI__GROUPS_COUNT; i++)
+    if (g->base[i] != NULL) {
+      pai__buf_printf(out, "%s%s", comma, names[i]);
+      comma = ", ";
+    }
+  if (g->base[PAI__GROUPS_MEMORY] == NULL)
+    pai__buf_str(out, "; memory by looking at it");
+}
+
+/* --- one task's -------------------------------------------------------------------- */
+
+void pai__group_init(pai__group *group, const pai_alloc *alloc)
+{
+  memset(group, 0, sizeof(*group));
+  pai__words_init(&group->procs, alloc);
+  pai__words_init(&group->dirs, alloc);
+}
+
+void pai__group_dispose(pai__group *group)
+{
+  pai__strfree(group->procs.arena.alloc, group->oom_file);
+  pai__words_dispose(&group->procs);
+  pai__words_dispose(&group->dirs);
+}
+
+void pai__group_remove(const pai__group *group)
+{
+  for (size_t i = group->dirs.len; i-- > 0;)
+    (void)rmdir(group->dirs.at[i]);
+}
+
+static bool wants(const pai_launch_plan *plan, int kind)
+{
+  switch (kind) {
+  case PAI__GROUPS_MEMORY: return plan->memory > 0;
+  case PAI__GROUPS_CPU: return plan->cpus > 0;
+  default: return plan->cpu_list != NULL && plan->cpu_list[0] != '\0';
+  }
+}
+
+static bool limit_memory(const char *dir, const pai_launch_plan *plan,
+                         int version)
+{
+  if (version == 1)
+    return write_number(dir, "memory.limit_in_bytes", plan->memory);
+  (void)write_file(dir, "memory.oom.group", "1");
+  (void)write_file(dir, "memory.swap.max", "0");
+  return write_number(dir, "memory.max", plan->memory);
+}
+
+static bool limit_cpu(const char *dir, const pai_launch_plan *plan,
+                      int version)
+{
+  uint64_t quota = (uint64_t)plan->cpus * PERIOD_US;
+  char text[64];
+
+  if (version == 1)
+    return write_number(dir, "cpu.cfs_period_us", PERIOD_US) &&
+           write_number(dir, "cpu.cfs_quota_us", quota);
+  (void)snprintf(text, sizeof(text), "%llu %d", (unsigned long long)quota,
+                 (int)PERIOD_US);
+  return write_file(dir, "cpu.max", text);
+}
+
+/* With version 1 a group has no memory nodes until it is given some. */
+static bool limit_cpuset(pai__buf *b, const char *base, const char *dir,
+                         const pai_launch_plan *plan, int version)
+{
+  if (version == 1) {
+    read_file(b, base, "cpuset.mems");
+    if (!write_file(dir, "cpuset.mems", pai__buf_text(b)))
+      return false;
+  }
+  return write_file(dir, "cpuset.cpus", plan->cpu_list);
+}
+
+static bool limit(pai__buf *b, const char *base, const char *dir, int kind,
+                  const pai_launch_plan *plan, int version)
+{
+  switch (kind) {
+  case PAI__GROUPS_MEMORY: return limit_memory(dir, plan, version);
+  case PAI__GROUPS_CPU: return limit_cpu(dir, plan, version);
+  default: return limit_cpuset(b, base, dir, plan, version);
+  }
+}
+
+/* The group of one kind, which with version 2 is the same for all. */
+static const char *make_dir(pai__group *out, const pai__groups *g, int kind,
+                            uint64_t name)
+{
+  if (g->version == 2 && out->dirs.len > 0)
+    return out->dirs.at[0];
+  pai__words_printf(&out->dirs, "%s/openpai-%016llx", g->base[kind],
+                    (unsigned long long)name);
+  if (out->dirs.failed)
+    return NULL;
+  /* What moves the thread that writes there, which has no others yet, is ten
+   * times as quick, and does not hold up all that forks on the machine. */
+  pai__words_printf(&out->procs, "%s/%s", out->dirs.at[out->dirs.len - 1],
+                    g->version == 1 ? "tasks" : "cgroup.procs");
+  return out->dirs.at[out->dirs.len - 1];
+}
+
+static void tell_failure(pai__buf *failed, int kind)
+{
+  char why[128];
+
+  if (strerror_r(errno, why, sizeof(why)) != 0)
+    why[0] = '\0';
+  pai__buf_printf(failed, "%s%s: %s", failed->len > 0 ? "; " : "", names[kind],
+                  why);
+}
+
+static bool make_one(pai__group *out, const pai__groups *g, int kind,
+                     const pai_launch_plan *plan, pai__buf *failed)
+{
+  size_t before = out->dirs.len;
+  const char *dir = make_dir(out, g, kind, pai__text_hash(plan->dir));
+  bool ok;
+  pai__buf b;
+
+  if (dir == NULL)
+    return false;
+  pai__buf_init(&b, failed->alloc);
+  ok = (mkdir(dir, 0700) == 0 || errno == EEXIST) &&
+       limit(&b, g->base[kind], dir, kind, plan, g->version);
+  pai__buf_dispose(&b);
+  if (ok)
+    return true;
+  tell_failure(failed, kind);
+  if (out->dirs.len > before) {
+    (void)rmdir(dir);
+    out->dirs.at[--out->dirs.len] = NULL;
+    out->procs.at[--out->procs.len] = NULL;
+  }
+  return false;
+}
+
+int pai__group_make(pai__group *out, const pai__groups *g,
+                    const pai_launch_plan *plan, pai__buf *failed)
+{
+  const char *file = g->version == 1 ? "memory.oom_control" : "memory.events";
+  const pai_alloc *alloc = failed->alloc;
+
+  for (int i = 0; i < PAI__GROUPS_COUNT; i++) {
+    if (g->base[i] == NULL || !wants(plan, i) ||
+        !make_one(out, g, i, plan, failed) || i != PAI__GROUPS_MEMORY)
+      continue;
+    out->oom_file = pai__fs_join(out->dirs.at[0], file, alloc);
+    if (out->oom_file == NULL)
+      return PAI_ENOMEM;
+  }
+  return out->dirs.failed || out->procs.failed || !pai__buf_ok(failed)
+           ? PAI_ENOMEM
+           : PAI_OK;
+}
+
+void pai__groups_path(const pai__groups *g, const char *task_dir, char *out,
+                      size_t size)
+{
+  static const char root[] = "/sys/fs/cgroup/";
+  char path[4096];
+
+  out[0] = '\0';
+  for (int i = 0; g->version == 2 && i < PAI__GROUPS_COUNT; i++)
+    if (g->base[i] != NULL &&
+        strncmp(g->base[i], root, sizeof(root) - 1) == 0 &&
+        snprintf(path, sizeof(path), "%s/openpai-%016llx", g->base[i],
+                 (unsigned long long)pai__text_hash(task_dir)) <
+          (int)sizeof(path) &&
+        access(path, F_OK) == 0 && strlen(path) - sizeof(root) + 2 < size) {
+      (void)snprintf(out, size, "%s", path + sizeof(root) - 2);
+      return;
+    }
+}
+
+/* Kills all that is in a group, once. */
+static void kill_group(pai__buf *b, const char *dir)
+{
+  const char *at;
+  char *end;
+
+  if (write_there(dir, "cgroup.kill", "1"))
+    return;
+  read_file(b, dir, "cgroup.procs");
+  for (at = pai__buf_text(b); *at != '\0'; at = end + (*end == '\n')) {
+    long pid = strtol(at, &end, 10);
+
+    if (end == at)
+      break;
+    if (pid > 1)
+      (void)kill((pid_t)pid, SIGKILL);
+  }
+}
+
+/* Nobody leaves a group whose files are not his: so this finds what hid from
+ * its supervisor, too. */
+void pai__groups_end(const pai__groups *g, const char *task_dir,
+                     const pai_alloc *alloc)
+{
+  enum { TRIES = 200 };
+  char path[4096];
+  pai__buf b;
+
+  pai__buf_init(&b, alloc);
+  for (int i = 0; i < PAI__GROUPS_COUNT; i++)
+    if (g->base[i] != NULL &&
+        snprintf(path, sizeof(path), "%s/openpai-%016llx", g->base[i],
+                 (unsigned long long)pai__text_hash(task_dir)) <
+          (int)sizeof(path))
+      for (int k = 0; k < TRIES && rmdir(path) < 0 && errno == EBUSY; k++) {
+        kill_group(&b, path);
+        (void)poll(NULL, 0, 1);
+      }
+  pai__buf_dispose(&b);
+}

@@ -1,0 +1,102 @@
+/* posix_enter.c - a stream to a task's supervisor, which leads into the task */
+#include "backend/local/local.h"
+
+#include "backend/local/posix_files.h"
+#include "base/posix_fs.h"
+#include "base/posix_socket.h"
+#include "base/posix_user.h"
+#include "task/order.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* There is no socket yet, or no more, or never was: an older version has
+ * started the task. */
+static int fail_absent(const local_task *t, pai_error **err)
+{
+  pai__status status = { .kind = PAI__STATUS_EMPTY };
+  int rc = PAI_EPERM;
+
+  if (pai__as_user(t->who)) {
+    rc = pai__files_status(&status, t->dir, NULL);
+    pai__as_self(t->who);
+  }
+  if (rc == PAI_OK && status.kind != PAI__STATUS_EMPTY &&
+      status.kind != PAI__STATUS_RUNS)
+    return pai__fail(err, PAI_ENOTFOUND, "the task is over");
+  rc = pai__fail(err, PAI_EBUSY,
+                 "the task has just begun, or an older version has begun it");
+  pai__error_retriable(err);
+  return rc;
+}
+
+static int fail(const local_task *t, int error, pai_error **err)
+{
+  char why[128];
+  int rc;
+
+  switch (error) {
+  case ENOENT: return fail_absent(t, err);
+  case ECONNREFUSED: return pai__fail(err, PAI_ENOTFOUND, "the task is over");
+  case EAGAIN:
+    rc = pai__fail(err, PAI_EBUSY, "too many want to enter the task");
+    pai__error_retriable(err);
+    return rc;
+  default:
+    if (strerror_r(error, why, sizeof(why)) != 0)
+      (void)snprintf(why, sizeof(why), "error %d", error);
+    return pai__fail(err, error == EACCES ? PAI_EPERM : PAI_EIO,
+                     "cannot enter the task: %s", why);
+  }
+}
+
+int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
+{
+  const pai_alloc *alloc = &t->owner->alloc;
+  char *path = pai__fs_join(t->dir, PAI_ORDER_SOCKET, alloc);
+  unsigned long user;
+  int rc, error;
+
+  *fd = -1;
+  if (path == NULL)
+    return pai__oom(err);
+  rc = -1;
+  error = EACCES;
+  if (pai__as_user(t->who)) { /* whose folder it is may lead elsewhere */
+    rc = pai__socket_connect(fd, path);
+    error = errno;
+    pai__as_self(t->who);
+  }
+  pai__strfree(alloc, path);
+  if (rc < 0)
+    return fail(t, error, err);
+  if (pai__socket_peer(&user, *fd) == 0 &&
+      user == (t->who != NULL ? t->who->uid : geteuid()))
+    return PAI_OK;
+  (void)close(*fd);
+  *fd = -1;
+  return pai__fail(err, PAI_EPERM,
+                   "another user listens in the task's folder");
+}
+
+/* The first process of a task leads a session of its own. */
+int pai__local_task_processes(const local_task *t, int64_t *session,
+                              char *cgroup, size_t size)
+{
+  pai__status status = { .kind = PAI__STATUS_EMPTY };
+  int rc = PAI_EPERM;
+
+  *session = 0;
+  if (size > 0)
+    cgroup[0] = '\0';
+  if (pai__as_user(t->who)) {
+    rc = pai__files_status(&status, t->dir, NULL);
+    pai__as_self(t->who);
+  }
+  if (rc < 0 || status.kind != PAI__STATUS_RUNS || status.first == 0)
+    return PAI_ENOTFOUND;
+  *session = status.first;
+  pai__groups_path(&t->owner->groups, t->dir, cgroup, size);
+  return PAI_OK;
+}

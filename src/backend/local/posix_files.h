@@ -1,0 +1,31 @@
+/* posix_files.h - internal to the back end: what lies in a task folder */
+#ifndef PAI_SRC_BACKEND_LOCAL_POSIX_FILES_H
+#define PAI_SRC_BACKEND_LOCAL_POSIX_FILES_H
+
+#include "backend/local/status.h"
+#include "base/buf.h"
+
+/* PAI_OK; PAI_ENOTFOUND: there is no such file; PAI_EIO, PAI_EPERM. */
+int pai__files_status(pai__status *out, const char *dir, pai_error **err);
+/* Makes a status that says the task never runs.  1; 0: there is one already; a
+ * code. */
+int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
+                         pai_error **err);
+/* The last bytes of a log, with those of its predecessor when it is short; ""
+ * when it cannot be read. */
+void pai__files_tail(pai__buf *out, const char *dir, const char *name,
+                     size_t most);
+
+/* A log file to be read; -1: there is none.  Its inode, 0 for none. */
+int pai__files_open(const char *dir, const char *name, uint64_t *inode);
+uint64_t pai__files_inode(const char *dir, const char *name);
+/* Bytes read, 0 at its end, or -1. */
+long pai__files_read(int fd, char *bytes, size_t size);
+void pai__files_to_end(int fd);
+void pai__files_close(int fd); /* -1 is allowed */
+/* The folder DIR/tmp, for all to write as /tmp is. */
+int pai__files_make_tmp(const char *dir, pai_error **err);
+/* The folder of this process; false: it cannot be told. */
+bool pai__files_here(char *out, size_t size);
+
+#endif

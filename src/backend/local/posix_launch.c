@@ -1,0 +1,365 @@
+/*
+ * posix_launch.c - starts the supervisor: its program, its two descriptors
+ *
+ * posix_spawn() shares the host's memory until the program begins, so it takes
+ * as long in a host of gigabytes as in a small one; fork() does not.
+ */
+#define _GNU_SOURCE
+#include "backend/local/posix_launch.h"
+
+#include "base/posix_fs.h"
+#include "task/order.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PAI_TASK_FROM_LIB /* as CMake knows it */
+#define PAI_TASK_FROM_LIB "../libexec/openpai/openpai-task"
+#endif
+
+static const char here[] = ""; /* is in the library */
+
+enum { HIGH_FD = 16, PIDFD_OPEN = 434, PIDFD_SIGNAL = 424 };
+
+/* --- where the program is -------------------------------------------------------- */
+
+/* From the folder of a file: as installed, then as built, then as a Python
+ * package has it. */
+static bool find_beside(char *out, size_t size, const char *file)
+{
+  static const char *const ways[] = { PAI_TASK_FROM_LIB,
+                                      "../libexec/openpai/openpai-task",
+                                      "../../libexec/openpai/openpai-task",
+                                      "../../../libexec/openpai/openpai-task",
+                                      "openpai-task" };
+  char folder[PATH_MAX], *slash;
+
+  /* Without a folder it is how somebody called the program, not where. */
+  if (strchr(file, '/') == NULL || realpath(file, folder) == NULL)
+    return false;
+  slash = strrchr(folder, '/');
+  if (slash == NULL)
+    return false;
+  *slash = '\0';
+  for (size_t i = 0; i < PAI__LEN(ways); i++) {
+    int n = ways[i][0] == '/' ? snprintf(out, size, "%s", ways[i])
+                              : snprintf(out, size, "%s/%s", folder, ways[i]);
+    if (n < (int)size && access(out, X_OK) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int missing(pai_error **err, const char *path)
+{
+  int rc;
+
+  if (path != NULL)
+    rc = pai__fail(err, PAI_ENOTFOUND,
+                   "the supervisor of tasks, %s, is not there", path);
+  else
+    rc = pai__fail(err, PAI_ENOTFOUND,
+                   "the supervisor of tasks, openpai-task, is not there");
+  pai__error_help(err, "install libexec/openpai/openpai-task beside the "
+                       "library, or set OPENPAI_TASK to where it is");
+  return rc;
+}
+
+int pai__local_find_program(char **out, const char *wished,
+                            const pai_alloc *alloc, pai_error **err)
+{
+  char path[PATH_MAX + 64];
+  Dl_info info;
+
+  *out = NULL;
+  if (wished == NULL)
+    wished = getenv("OPENPAI_TASK");
+  if (wished != NULL && wished[0] != '\0') {
+    if (access(wished, X_OK) < 0)
+      return missing(err, wished);
+    (void)snprintf(path, sizeof(path), "%s", wished);
+  } else if ((dladdr(here, &info) == 0 ||
+              !find_beside(path, sizeof(path), info.dli_fname)) &&
+             !find_beside(path, sizeof(path), "/proc/self/exe")) {
+    return missing(err, NULL);
+  }
+  *out = pai__strdup(alloc, path);
+  return *out != NULL ? PAI_OK : pai__oom(err);
+}
+
+/* --- to start it ------------------------------------------------------------------- */
+
+static int sys_fail(pai_error **err, int number, const char *what)
+{
+  char why[128];
+  int code = PAI_EIO, rc;
+
+  if (number == ENOMEM)
+    return pai__oom(err);
+  if (number == EPERM || number == EACCES)
+    code = PAI_EPERM;
+  if (number == ENOSYS)
+    code = PAI_ENOTSUP;
+  if (strerror_r(number, why, sizeof(why)) != 0)
+    (void)snprintf(why, sizeof(why), "error %d", number);
+  rc = pai__fail(err, code, "%s: %s", what, why);
+  if (number == EAGAIN || number == EMFILE || number == ENFILE)
+    pai__error_retriable(err);
+  if (number == EMFILE)
+    pai__error_help(err, "each task takes one descriptor: see ulimit -n");
+  if (number == ENOSYS)
+    pai__error_help(err, "Linux 5.3 or newer is needed to run tasks");
+  return rc;
+}
+
+/* A memfd with the order, far from the numbers it will get. */
+static int make_order(int *fd, const void *order, size_t size, pai_error **err)
+{
+  const char *at = order;
+  int low = (int)syscall(SYS_memfd_create, "openpai-order", 1u /* CLOEXEC */);
+  int saved;
+
+  if (low < 0)
+    return sys_fail(err, errno, "cannot keep a task's order in memory");
+  *fd = fcntl(low, F_DUPFD_CLOEXEC, HIGH_FD);
+  saved = errno;
+  (void)close(low);
+  if (*fd < 0)
+    return sys_fail(err, saved, "cannot keep a task's order in memory");
+  while (size > 0) {
+    ssize_t n = write(*fd, at, size);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0) {
+      saved = errno;
+      (void)close(*fd);
+      *fd = -1;
+      return sys_fail(err, saved, "cannot keep a task's order in memory");
+    }
+    at += n;
+    size -= (size_t)n;
+  }
+  return PAI_OK;
+}
+
+static int open_dir(int *fd, const char *dir, const pai__user *who,
+                    pai_error **err)
+{
+  int low = -1, saved;
+
+  errno = EPERM;
+  if (pai__as_user(who)) {
+    low = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pai__as_self(who);
+  }
+  *fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, HIGH_FD);
+  saved = errno;
+  if (low >= 0)
+    (void)close(low);
+  return *fd < 0 ? sys_fail(err, saved, "cannot open the task's folder")
+                 : PAI_OK;
+}
+
+static int set_files(posix_spawn_file_actions_t *actions, int order, int dir)
+{
+  int rc = 0;
+
+  for (int i = 0; i < 3 && rc == 0; i++)
+    rc = posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
+  if (rc == 0)
+    rc = posix_spawn_file_actions_adddup2(actions, order, PAI_ORDER_FD);
+  if (rc == 0)
+    rc = posix_spawn_file_actions_adddup2(actions, dir, PAI_ORDER_DIR_FD);
+  return rc;
+}
+
+/* It begins with all signals held back, so that none comes too early. */
+static int spawn(pid_t *pid, const char *program, int order, int dir)
+{
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attr;
+  char name[] = "openpai-task", *argv[] = { name, NULL }, *env[] = { NULL };
+  sigset_t all;
+  int rc = posix_spawnattr_init(&attr);
+
+  if (rc != 0)
+    return rc;
+  rc = posix_spawn_file_actions_init(&actions);
+  if (rc == 0) {
+    (void)sigfillset(&all);
+    rc = posix_spawnattr_setsigmask(&attr, &all);
+    if (rc == 0)
+      rc = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+    if (rc == 0)
+      rc = set_files(&actions, order, dir);
+    if (rc == 0)
+      rc = posix_spawn(pid, program, &actions, &attr, argv, env);
+    (void)posix_spawn_file_actions_destroy(&actions);
+  }
+  (void)posix_spawnattr_destroy(&attr);
+  return rc;
+}
+
+int pai__local_spawn(int *pid, const char *program, const char *dir,
+                     const pai__user *who, const void *order, size_t size,
+                     pai_error **err)
+{
+  int order_fd = -1, dir_fd = -1, rc;
+  pid_t started;
+
+  rc = make_order(&order_fd, order, size, err);
+  if (rc < 0)
+    return rc;
+  rc = open_dir(&dir_fd, dir, who, err);
+  if (rc == PAI_OK) {
+    int failed = spawn(&started, program, order_fd, dir_fd);
+    if (failed == ENOENT)
+      rc = missing(err, program);
+    else if (failed != 0)
+      rc = sys_fail(err, failed, "cannot start the supervisor of a task");
+    else
+      *pid = (int)started;
+    (void)close(dir_fd);
+  }
+  (void)close(order_fd);
+  return rc;
+}
+
+/* --- processes by descriptor ------------------------------------------------------ */
+
+int pai__local_pidfd(int64_t pid)
+{
+  return (int)syscall(PIDFD_OPEN, (pid_t)pid, 0u);
+}
+
+int pai__local_pidfd_errno(pai_error **err)
+{
+  return sys_fail(err, errno, "cannot watch the supervisor of a task");
+}
+
+void pai__local_pidfd_signal(int pidfd, int signal)
+{
+  (void)syscall(PIDFD_SIGNAL, pidfd, signal, NULL, 0u);
+}
+
+int pai__local_can_watch(pai_error **err)
+{
+  int fd = pai__local_pidfd(getpid());
+
+  if (fd < 0)
+    return pai__local_pidfd_errno(err);
+  (void)close(fd);
+  return PAI_OK;
+}
+
+bool pai__local_is_gone(void)
+{
+  return errno == ESRCH;
+}
+
+void pai__local_kill(int pid)
+{
+  (void)kill((pid_t)pid, SIGKILL);
+  while (waitpid((pid_t)pid, NULL, 0) < 0)
+    if (errno != EINTR)
+      break;
+}
+
+int pai__local_reap(int pid)
+{
+  int status;
+  pid_t ended;
+
+  do
+    ended = waitpid((pid_t)pid, &status, WNOHANG);
+  while (ended < 0 && errno == EINTR);
+  return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+/* What /proc/PID/NAME says; -1: there is none. */
+static int read_proc(char *text, size_t size, int64_t pid, const char *name)
+{
+  char path[64];
+  ssize_t len;
+  int fd;
+
+  (void)snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, name);
+  fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return -1;
+  len = read(fd, text, size - 1);
+  (void)close(fd);
+  text[len > 0 ? len : 0] = '\0';
+  return 0;
+}
+
+/* Field `n`, from 3, of /proc/PID/stat; 0: there is none. */
+static int64_t stat_field(int64_t pid, int n)
+{
+  char text[1024], *at;
+
+  if (read_proc(text, sizeof(text), pid, "stat") < 0)
+    return 0;
+  at = strrchr(text, ')');
+  for (int field = 2; at != NULL && field < n; field++)
+    at = strchr(at + 1, ' ');
+  return at != NULL ? strtoll(at + 1, NULL, 10) : 0;
+}
+
+bool pai__local_is_boot(const char *boot)
+{
+  char text[64];
+  ssize_t n;
+  int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+  if (fd < 0)
+    return boot[0] == '\0';
+  n = read(fd, text, sizeof(text) - 1);
+  (void)close(fd);
+  text[n > 0 ? n : 0] = '\0';
+  text[strcspn(text, "\n")] = '\0';
+  return strcmp(text, boot) == 0;
+}
+
+int64_t pai__local_start_ticks(int64_t pid)
+{
+  return stat_field(pid, 22);
+}
+
+/* All its users, not whose its files in /proc are: a supervisor shows itself
+ * to root alone. */
+bool pai__local_is_of(int64_t pid, const pai__user *who)
+{
+  char text[4096], *at;
+  bool is = false;
+
+  if (who == NULL)
+    return true;
+  if (read_proc(text, sizeof(text), pid, "status") < 0)
+    return false;
+  at = strstr(text, "\nUid:");
+  at = at != NULL ? at + strlen("\nUid:") : NULL;
+  for (int i = 0; at != NULL && i < 4; i++) {
+    char *end;
+
+    is = strtoul(at, &end, 10) == who->uid && end != at;
+    at = is ? end : NULL;
+  }
+  return is;
+}
+
+int64_t pai__local_session(int64_t pid)
+{
+  return stat_field(pid, 6);
+}

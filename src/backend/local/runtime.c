@@ -1,0 +1,329 @@
+/*
+ * runtime.c - which runtime a task gets, and bubblewrap's words; pure
+ *
+ * The sandbox is the machine as the user sees it, with devices, but for /tmp,
+ * which is a folder of the task, and for process numbers, which begin anew.
+ * /dev/shm stays the machine's: tasks of a job meet there.  Whatever of the
+ * platform or of the task lies under /tmp is shown in its place.
+ */
+#include "backend/local/runtime.h"
+
+#include <stdio.h>
+
+void pai__start_init(pai__start *s, const pai_alloc *alloc)
+{
+  memset(s, 0, sizeof(*s));
+  pai__words_init(&s->argv, alloc);
+  pai__words_init(&s->cleanup, alloc);
+  pai__words_init(&s->enter, alloc);
+  pai__words_init(&s->enter_tty, alloc);
+}
+
+void pai__start_dispose(pai__start *s)
+{
+  pai__words_dispose(&s->argv);
+  pai__words_dispose(&s->cleanup);
+  pai__words_dispose(&s->enter);
+  pai__words_dispose(&s->enter_tty);
+}
+
+/* --- the sandbox ------------------------------------------------------------- */
+
+static bool is_under_tmp(const char *path)
+{
+  return path != NULL && strncmp(path, "/tmp/", 5) == 0 && path[5] != '\0';
+}
+
+/* Is it that folder, or in it? */
+static bool is_within(const char *path, const char *folder)
+{
+  size_t n = folder != NULL ? strlen(folder) : 0;
+
+  return n > 0 && strncmp(path, folder, n) == 0 &&
+         (path[n] == '\0' || path[n] == '/');
+}
+
+static void show(pai__words *w, const char *path, const char *const shown[3])
+{
+  if (!is_under_tmp(path))
+    return;
+  for (int i = 0; i < 3; i++)
+    if (is_under_tmp(shown[i]) && is_within(path, shown[i]))
+      return;
+  pai__words_add(w, "--bind");
+  pai__words_add(w, path);
+  pai__words_add(w, path);
+}
+
+/* Of one folder in another only the outer, if that comes first. */
+static void show_all(pai__words *w, const pai_launch_plan *plan,
+                     const pai__surroundings *around)
+{
+  const char *const paths[] = { around->root, around->here, plan->workdir,
+                                plan->dir };
+  const char *shown[3] = { NULL, NULL, NULL };
+
+  for (size_t i = 0; i < PAI__LEN(paths); i++) {
+    show(w, paths[i], shown);
+    if (i < PAI__LEN(shown))
+      shown[i] = paths[i];
+  }
+}
+
+void pai__bwrap_words(pai__words *w, const char *bwrap,
+                      const pai_launch_plan *plan,
+                      const pai__surroundings *around)
+{
+  pai__words_add(w, bwrap);
+  pai__words_add(w, "--die-with-parent");
+  pai__words_add(w, "--dev-bind");
+  pai__words_add(w, "/");
+  pai__words_add(w, "/");
+  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) == 0) {
+    pai__words_add(w, "--unshare-pid");
+    pai__words_add(w, "--proc");
+    pai__words_add(w, "/proc");
+  }
+  if ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0) {
+    pai__words_add(w, "--bind");
+    pai__words_printf(w, "%s/tmp", plan->dir);
+    pai__words_add(w, "/tmp");
+    show_all(w, plan, around);
+  }
+  for (const char *const *p = around->points; p != NULL && *p != NULL; p++)
+    pai__words_add(w, *p);
+  for (size_t i = 0; i < plan->nmounts; i++) {
+    pai__words_add(w, plan->mounts[i].readonly ? "--ro-bind" : "--bind");
+    pai__words_add(w, plan->mounts[i].source);
+    pai__words_add(w, plan->mounts[i].target);
+  }
+  if (plan->workdir != NULL) {
+    pai__words_add(w, "--chdir");
+    pai__words_add(w, plan->workdir);
+  }
+}
+
+/* The descriptor is closed by the script's first words (src/task/child.c). */
+void pai__join_words(pai__words *w, const char *bash, const char *path)
+{
+  static const char join[] =
+    "b=$1; shift; ! true 2> /dev/null 9< \"$0\" || { exec 9< \"$0\"; "
+    "exec \"$b\" --userns 9 \"$@\"; }; exec \"$b\" \"$@\"";
+
+  pai__words_add(w, bash);
+  pai__words_add(w, "-c");
+  pai__words_add(w, join);
+  pai__words_add(w, path);
+}
+
+/* --- the choice ----------------------------------------------------------------- */
+
+static void add_bash(pai__start *s, const pai__runtimes *r)
+{
+  pai__words_add(&s->argv, r->bash);
+  pai__words_add(&s->argv, "/dev/fd/3");
+}
+
+static int no_bash(pai_error **err)
+{
+  int rc = pai__fail(err, PAI_ENOTFOUND,
+                     "cannot start bash: no such file or directory");
+
+  pai__error_help(err, "install bash, or set PATH to where it is");
+  return rc;
+}
+
+/* What of the plan plain processes cannot have. */
+static void note_process(pai__start *s, const pai_launch_plan *plan)
+{
+  const pai_launch_mount *m = plan->mounts;
+  size_t used;
+
+  for (size_t i = 0; i < plan->nmounts; i++, m++)
+    if (strcmp(m->source, m->target) != 0) {
+      used = strlen(s->note);
+      (void)snprintf(s->note + used, sizeof(s->note) - used,
+                     "%s%s is not shown as %s, which takes a sandbox",
+                     used > 0 ? "; " : "", m->source, m->target);
+    }
+}
+
+static void be_process(pai__start *s, const pai_launch_plan *plan,
+                       const pai__runtimes *r)
+{
+  s->runtime = PAI_RUNTIME_PROCESS;
+  note_process(s, plan);
+  add_bash(s, r);
+}
+
+static void be_bwrap(pai__start *s, const pai_launch_plan *plan,
+                     const pai__runtimes *r, const pai__surroundings *around)
+{
+  s->runtime = PAI_RUNTIME_BWRAP;
+  s->tmp = (plan->flags & PAI_LAUNCH_SHARE_TMP) == 0;
+  s->spare_first = true;
+  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0 && r->shared[0] != '\0')
+    pai__join_words(&s->argv, r->bash, r->shared);
+  pai__bwrap_words(&s->argv, r->bwrap.path, plan, around);
+  add_bash(s, r);
+}
+
+/* NVIDIA's GPUs are of no use in a container without the driver's libraries,
+ * which an engine that knows of them puts there. */
+static bool lacks_driver(const pai__tool *engine, const pai_launch_plan *plan,
+                         const pai__surroundings *around)
+{
+  const char *const *d = around->devices;
+
+  for (; plan->gpus != 0 && d != NULL && *d != NULL; d++)
+    if (strncmp(*d, "/dev/nvidia", 11) == 0)
+      return !engine->nvidia;
+  return false;
+}
+
+/* Why an engine is not what an image runs in; a piece of a sentence. */
+static void tell_why_not(char *out, size_t size, const pai__tool *engine,
+                         const char *name, enum pai__at_hand hand)
+{
+  if (engine->path == NULL)
+    (void)snprintf(out, size, "%s is not installed", name);
+  else if (hand == PAI__HAND_YES && engine->ran)
+    (void)snprintf(out, size,
+                   "%s has it but no NVIDIA driver for it (see "
+                   "nvidia-container-toolkit)",
+                   name);
+  else if (hand == PAI__HAND_YES || (engine->tried && !engine->works))
+    (void)snprintf(out, size, "%s %s%s%.160s", name,
+                   hand == PAI__HAND_YES ? "cannot run it" : "does not answer",
+                   engine->why_not[0] != '\0' ? ": " : "", engine->why_not);
+  else
+    (void)snprintf(out, size, "%s %s", name,
+                   hand == PAI__HAND_OTHERS ? "does not have it"
+                                            : "has no images");
+}
+
+static void tell_host(pai__start *s, const pai_launch_plan *plan,
+                      const pai__runtimes *r, const pai__surroundings *around)
+{
+  char podman[256], docker[256];
+
+  if (!pai__has_image(plan))
+    return;
+  tell_why_not(podman, sizeof(podman), &r->podman, "podman", around->podman);
+  tell_why_not(docker, sizeof(docker), &r->docker, "docker", around->docker);
+  (void)snprintf(
+    s->about, sizeof(s->about),
+    "runs %s of this machine, not in its image %.120s: %.200s, %.200s",
+    r->bwrap.works ? "in a sandbox" : "as processes", plan->image, podman,
+    docker);
+}
+
+static void be_container(pai__start *s, const pai_launch_plan *plan,
+                         const pai__tool *engine, int runtime,
+                         const pai__surroundings *around)
+{
+  s->runtime = runtime;
+  (void)snprintf(
+    s->about, sizeof(s->about), "runs in %s: the image %.200s %s",
+    runtime == PAI_RUNTIME_PODMAN ? "podman" : "docker", plan->image,
+    plan->runtime == PAI_RUNTIME_AUTO ? "is at hand" : "was asked for");
+  if (lacks_driver(engine, plan, around))
+    (void)snprintf(
+      s->note, sizeof(s->note),
+      "the container has its GPUs, but maybe no NVIDIA driver for "
+      "them: install nvidia-container-toolkit");
+  pai__container_words(s, engine, plan, around);
+}
+
+/* An image that is at hand; else what there is. */
+static void be_auto(pai__start *s, const pai_launch_plan *plan,
+                    const pai__runtimes *r, const pai__surroundings *around)
+{
+  if (around->podman == PAI__HAND_YES && r->podman.ran &&
+      !lacks_driver(&r->podman, plan, around)) {
+    be_container(s, plan, &r->podman, PAI_RUNTIME_PODMAN, around);
+    return;
+  }
+  if (around->docker == PAI__HAND_YES && r->docker.ran &&
+      !lacks_driver(&r->docker, plan, around)) {
+    be_container(s, plan, &r->docker, PAI_RUNTIME_DOCKER, around);
+    return;
+  }
+  tell_host(s, plan, r, around);
+  if (r->bwrap.works)
+    be_bwrap(s, plan, r, around);
+  else
+    be_process(s, plan, r);
+}
+
+static int does_not_work(const pai__tool *tool, const char *name,
+                         const char *how, const char *help, pai_error **err)
+{
+  int rc = pai__fail(err, PAI_ENOTSUP, "%s %s%s%s", name,
+                     tool->path == NULL ? "is not installed" : how,
+                     tool->why_not[0] != '\0' ? ": " : "", tool->why_not);
+
+  pai__error_help(err, "%s", help);
+  return rc;
+}
+
+/* Who asks for an engine by name does not want the command to see the
+ * machine; but a command without an image has nothing else. */
+static int choose_engine(pai__start *s, const pai_launch_plan *plan,
+                         const pai__runtimes *r,
+                         const pai__surroundings *around, pai_error **err)
+{
+  bool podman = plan->runtime == PAI_RUNTIME_PODMAN;
+  const pai__tool *engine = podman ? &r->podman : &r->docker;
+  const char *name = podman ? "podman" : "docker";
+
+  if (pai__has_image(plan) && !engine->works)
+    return does_not_work(engine, name, "does not answer",
+                         "mend it, or use the runtime auto, which runs "
+                         "commands on this machine then",
+                         err);
+  if (pai__has_image(plan)) {
+    be_container(s, plan, engine, plan->runtime, around);
+    return PAI_OK;
+  }
+  be_auto(s, plan, r, around);
+  (void)snprintf(s->about, sizeof(s->about),
+                 "runs %s of this machine, not in %s: it has no image",
+                 r->bwrap.works ? "in a sandbox" : "as processes", name);
+  return PAI_OK;
+}
+
+static int choose_bwrap(pai__start *s, const pai_launch_plan *plan,
+                        const pai__runtimes *r,
+                        const pai__surroundings *around, pai_error **err)
+{
+  if (!r->bwrap.works)
+    return does_not_work(
+      &r->bwrap, "bubblewrap", "does not work here",
+      "use the runtime auto or process, or install bubblewrap", err);
+  be_bwrap(s, plan, r, around);
+  return PAI_OK;
+}
+
+int pai__start_choose(pai__start *s, const pai_launch_plan *plan,
+                      const pai__runtimes *r, const pai__surroundings *around,
+                      pai_error **err)
+{
+  int rc = PAI_OK;
+
+  if (r->bash == NULL)
+    return no_bash(err);
+  switch (plan->runtime) {
+  case PAI_RUNTIME_AUTO: be_auto(s, plan, r, around); break;
+  case PAI_RUNTIME_PROCESS: be_process(s, plan, r); break;
+  case PAI_RUNTIME_BWRAP: rc = choose_bwrap(s, plan, r, around, err); break;
+  case PAI_RUNTIME_PODMAN:
+  case PAI_RUNTIME_DOCKER: rc = choose_engine(s, plan, r, around, err); break;
+  default:
+    return pai__fail(err, PAI_EINVAL, "there is no runtime %d", plan->runtime);
+  }
+  if (rc == PAI_OK && (s->argv.failed || s->cleanup.failed ||
+                       s->enter.failed || s->enter_tty.failed))
+    rc = pai__oom(err);
+  return rc;
+}

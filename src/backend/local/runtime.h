@@ -1,0 +1,135 @@
+/*
+ * runtime.h - internal to the back end: in what a task runs
+ *
+ * Which runtimes work here is found out by trying, once; which one a task gets
+ * and the words that start it follow from that and from its plan, purely.
+ */
+#ifndef PAI_SRC_BACKEND_LOCAL_RUNTIME_H
+#define PAI_SRC_BACKEND_LOCAL_RUNTIME_H
+
+#include "backend/backend.h"
+#include "backend/local/words.h"
+#include "base/posix_user.h"
+
+/* A program, and what it said when it was tried. */
+typedef struct pai__tool {
+  char *path; /* NULL: there is none */
+  bool tried, works;
+  bool nvidia; /* of engines: it hands on NVIDIA's GPUs by their numbers */
+  char why_not[256]; /* its own words, or "" */
+  /* Of engines, by a try of it: it runs containers.  Failures are tried again
+   * after `again`, for a service may be started meanwhile. */
+  bool ran_tried, ran;
+  int64_t again;
+} pai__tool;
+
+/* What is known of an image that a task had. */
+typedef struct pai__image {
+  uint64_t name; /* hash of engine and name; 0: nothing */
+  int64_t until; /* and for how long */
+  bool here;
+} pai__image;
+
+enum { PAI__IMAGES = 16 };
+
+typedef struct pai__runtimes {
+  pai__tool bwrap, podman, docker;
+  char *bash;      /* NULL: there is none */
+  bool others;     /* tasks are other users': what is tried for them is tried
+                      without root's rights */
+  char said[384];  /* what `auto` is here without an image, and why */
+  int userns;      /* a user name space; 0: not tried; -1: there is none */
+  char shared[64]; /* and its path; "" */
+  pai__image images[PAI__IMAGES];
+  unsigned next_image;
+} pai__runtimes;
+
+/* Has an engine the plan's image at hand? */
+enum pai__at_hand {
+  PAI__HAND_NO, /* nor has it others, or it is not asked */
+  PAI__HAND_OTHERS,
+  PAI__HAND_YES
+};
+
+/* What of the machine counts, beside the plan. */
+typedef struct pai__surroundings {
+  const char *root; /* folders that a sandbox goes on showing; or NULL */
+  const char *here;
+  const char *const *devices; /* files of GPUs that there are, or NULL */
+  const char *const *points;  /* words that make places for mounts, or NULL */
+  enum pai__at_hand podman, docker; /* of `auto` */
+} pai__surroundings;
+
+/* The words that start a task, and what else its order has. */
+typedef struct pai__start {
+  int runtime;                 /* PAI_RUNTIME_*, which it really is */
+  char about[640];             /* in what it runs, and why; "" if it has no
+                                  image and runs as is usual */
+  char note[384];              /* what it is not given; both for the log */
+  pai__words argv, cleanup;    /* the latter of no words: none */
+  pai__words enter, enter_tty; /* likewise: see pai_order */
+  bool tmp;                    /* needs a folder DIR/tmp */
+  bool script_stdin;           /* the script is read as standard input */
+  bool spare_first;            /* its first process only waits */
+} pai__start;
+
+/* The name that a job has in the place of an image's when it has none. */
+#define PAI__NO_IMAGE "host"
+
+static inline bool pai__has_image(const pai_launch_plan *plan)
+{
+  return plan->image != NULL && plan->image[0] != '\0' &&
+         strcmp(plan->image, PAI__NO_IMAGE) != 0;
+}
+
+/* runtime.c */
+void pai__start_init(pai__start *s, const pai_alloc *alloc);
+void pai__start_dispose(pai__start *s);
+/* PAI_OK; PAI_ENOMEM; PAI_ENOTFOUND: no bash; PAI_ENOTSUP: what was wished for
+ * by name and cannot be replaced does not work here. */
+int pai__start_choose(pai__start *s, const pai_launch_plan *plan,
+                      const pai__runtimes *r, const pai__surroundings *around,
+                      pai_error **err);
+/* Words before bubblewrap's that have it join the user name space at `path`,
+ * if that can be opened. */
+void pai__join_words(pai__words *w, const char *bash, const char *path);
+/* bubblewrap's words up to the command; also to try whether it works. */
+void pai__bwrap_words(pai__words *w, const char *bwrap,
+                      const pai_launch_plan *plan,
+                      const pai__surroundings *around);
+
+/* posix_probe.c: a user name space for sandboxes that have it in common, unless
+ * this is root, who needs none. */
+int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc);
+/* linux_userns.c: a descriptor, or -1. */
+int pai__userns_make(const pai_alloc *alloc);
+
+/* posix_mounts.c: bubblewrap's words for places that mounts of the plan lack. */
+void pai__mount_points(pai__words *out, const pai_launch_plan *plan);
+
+/* container.c: what is in a task folder of a container.  Its script was begun,
+ * and at its end what its control group counted; */
+#define PAI__BEGUN_FILE "container.begun"
+/* and, with the engine's name behind it, what the engine calls it. */
+#define PAI__ID_FILE "container."
+void pai__container_words(pai__start *s, const pai__tool *engine,
+                          const pai_launch_plan *plan,
+                          const pai__surroundings *around);
+
+/* posix_probe.c: finds programs; then tries those that a task of this runtime
+ * needs and nobody tried yet, which takes some milliseconds, of a container's
+ * engine up to some seconds.  Of `auto` an engine is asked only if it has
+ * images at all.  PAI_OK or PAI_ENOMEM. */
+int pai__runtimes_find(pai__runtimes *r, const pai_alloc *alloc);
+int pai__runtimes_probe(pai__runtimes *r, const pai_alloc *alloc,
+                        const pai_launch_plan *plan,
+                        pai__surroundings *around);
+/* May that user use docker?  NULL: this process. */
+bool pai__docker_lets(const pai__runtimes *r, const pai__user *who);
+/* Removes the container of a task whose supervisor is lost, if it has one. */
+void pai__container_forget(const pai__runtimes *r, const char *task_dir);
+/* Files of the GPUs in the mask, as far as there are such. */
+void pai__gpu_devices(pai__words *out, uint64_t gpus);
+void pai__runtimes_dispose(pai__runtimes *r, const pai_alloc *alloc);
+
+#endif

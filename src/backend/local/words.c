@@ -1,0 +1,54 @@
+/* words.c - a growing list of texts */
+#include "backend/local/words.h"
+
+#include "base/buf.h"
+
+void pai__words_init(pai__words *w, const pai_alloc *alloc)
+{
+  memset(w, 0, sizeof(*w));
+  pai__arena_init(&w->arena, alloc);
+}
+
+void pai__words_dispose(pai__words *w)
+{
+  pai__free(w->arena.alloc, w->at, w->cap * sizeof(*w->at));
+  pai__arena_dispose(&w->arena);
+}
+
+void pai__words_add(pai__words *w, const char *word)
+{
+  if (word == NULL || PAI__VEC_ROOM(w->arena.alloc, w->at, w->len, w->cap) < 0)
+    w->failed = true;
+  if (w->failed)
+    return;
+  w->at[w->len++] = word;
+  if (PAI__VEC_ROOM(w->arena.alloc, w->at, w->len, w->cap) < 0)
+    w->failed = true;
+  else
+    w->at[w->len] = NULL;
+}
+
+void pai__words_printf(pai__words *w, const char *fmt, ...)
+{
+  const char *text = NULL;
+  pai__buf b;
+  va_list ap;
+
+  pai__buf_init(&b, w->arena.alloc);
+  va_start(ap, fmt);
+  pai__buf_vprintf(&b, fmt, ap);
+  va_end(ap);
+  if (pai__buf_ok(&b))
+    text = pai__arena_strndup(&w->arena, pai__buf_text(&b), b.len);
+  pai__buf_dispose(&b);
+  pai__words_add(w, text);
+}
+
+uint64_t pai__text_hash(const char *text)
+{
+  uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+  for (; *text != '\0'; text++)
+    hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+  return hash;
+}

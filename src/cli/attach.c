@@ -1,0 +1,206 @@
+/* attach.c - a task's output is followed, and what is typed goes to it */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TRIES = 300 };
+
+/* One of the two logs that are followed. */
+typedef struct followed {
+  FILE *out;
+  bool json;
+  pai_op *op; /* while it is not over */
+  bool over;
+  int status;
+  char text[512];
+} followed;
+
+static int on_out(void *user_data, const char *bytes, size_t len)
+{
+  const followed *f = user_data;
+  FILE *out = f->json ? stdout : f->out;
+
+  if (f->json)
+    cli_json_output(f->out == stdout ? 1 : 2, bytes, len);
+  else
+    (void)fwrite(bytes, 1, len, out);
+  return fflush(out) == 0 ? PAI_OK : PAI_EUSER;
+}
+
+static void on_over(void *user_data, int status, const pai_client_answer *a)
+{
+  followed *f = user_data;
+
+  f->over = true;
+  f->op = NULL;
+  f->status = status;
+  if (status < 0)
+    (void)snprintf(f->text, sizeof(f->text), "%s", pai_error_message(a->err));
+}
+
+/* False, and told. */
+static bool follow(cli_remote *r, const cli_task *t, const char *log,
+                   const char *offset, followed *f)
+{
+  pai_client_request what = PAI_CLIENT_REQUEST_INIT;
+  char *role = cli_escape(t->role), *path = NULL, rest[1024];
+  pai_error *err = NULL;
+  bool asked;
+
+  if (role != NULL && strlen(role) < 512) {
+    (void)snprintf(rest, sizeof(rest),
+                   "/attempts/latest/taskRoles/%s/taskIndex/%u/attempts/"
+                   "latest/logs/%s?follow=true&offset=%s",
+                   role, t->index, log, offset);
+    path = cli_job_path(t->job, rest);
+  }
+  free(role);
+  what.path = path;
+  what.on_body = on_out;
+  asked = path != NULL &&
+          pai_client_ask(&f->op, r->client, &what, on_over, f, &err) == PAI_OK;
+  if (!asked)
+    cli_error(NULL, err);
+  pai_error_free(err);
+  free(path);
+  return asked;
+}
+
+/* What the session came to: without one there is still the output. */
+static void look_at_session(cli_session *s, const cli_task *t, bool quiet,
+                            bool *told)
+{
+  if (s->started && s->over)
+    cli_terminal_close(); /* nobody reads keys: Ctrl-C is a signal again */
+  if (s->started && s->over && s->status < 0) { /* its input is out of reach */
+    cli_session_tell(s);
+    s->status = PAI_OK;
+  }
+  if (*told || (quiet && s->status == PAI_OK))
+    return;
+  if (s->started) {
+    *told = true;
+    if (!cli_is_terminal(stderr))
+      return;
+    (void)fprintf(stderr,
+                  s->terminal
+                    ? "attached to the terminal of %s/%u; Ctrl-P "
+                      "Ctrl-Q detaches\r\n"
+                    : "attached to the standard input of %s/%u; Ctrl-D "
+                      "ends it, Ctrl-C leaves the task alone\n",
+                  t->role, t->index);
+  } else if (s->over) {
+    *told = true;
+    cli_say(PAI_LOG_INFO, s->text);
+    if (s->how == PAI_SESSION_FAILED)
+      (void)fprintf(stderr, "its output is followed; openpai run -i, or "
+                            "extras.openpai.stdin in the job file, keeps an "
+                            "input open\n");
+  }
+}
+
+/* How the task ended: that is on record a moment after its output is over.
+ * INT64_MIN: it is not. */
+static int64_t recorded_code(cli_remote *r, const cli_task *t)
+{
+  const struct timespec pause = { 0, 10 * 1000000L };
+  int64_t code = INT64_MIN;
+  char word[512];
+
+  (void)snprintf(word, sizeof(word), "%s/%u", t->role, t->index);
+  for (int i = 0; i < TRIES && code == INT64_MIN; i++) {
+    cli_task now;
+
+    if (!cli_task_find(&now, r, t->job, word))
+      return INT64_MIN;
+    code = now.exit_code;
+    cli_task_free(&now);
+    if (code == INT64_MIN)
+      (void)nanosleep(&pause, NULL);
+  }
+  return code;
+}
+
+static void end_following(cli_remote *r, followed *f)
+{
+  pai_op_cancel(f->op);
+  while (f->op != NULL)
+    (void)!pai_loop_run_once(r->loop);
+}
+
+/* Both are being read when what was asked for after them is answered: then what
+ * is typed now is answered in what will be read. */
+static bool await_both(cli_remote *r)
+{
+  cli_answer a;
+  bool good;
+
+  cli_remote_ask(r, &a, "GET", "/api/v2/info", NULL, NULL, 0);
+  good = a.status == PAI_OK;
+  if (!good)
+    cli_answer_tell(&a);
+  cli_answer_free(&a);
+  return good;
+}
+
+/* The last line; the exit code. */
+static int finish(const cli_attached *a, cli_remote *r, const cli_task *t,
+                  int how)
+{
+  int64_t told = a->killed != 0 ? 128 + a->killed
+                 : a->detached  ? CLI_OK
+                                : recorded_code(r, t);
+  int code = told >= 0 && told < 256 ? (int)told : CLI_BROKEN;
+
+  if (how == CLI_ATTACH_JSON)
+    cli_json_end(a->killed != 0       ? "killed"
+                 : a->detached        ? "detached"
+                 : told == INT64_MIN  ? "unknown"
+                 : code == CLI_BROKEN ? "stopped"
+                                      : "exit",
+                 code, "");
+  return code;
+}
+
+int cli_attach_to(cli_attached *a, cli_remote *r, const cli_task *t,
+                  const char *offset, int how)
+{
+  bool told = false, begun, quiet = how != CLI_ATTACH_TOLD,
+       json = how == CLI_ATTACH_JSON;
+  followed logs[2] = { { .out = stdout, .json = json },
+                       { .out = stderr, .json = json } };
+  cli_session s = { .remote = r, .detachable = true };
+
+  *a = (cli_attached){ 0 };
+  begun = cli_terminal_open() && follow(r, t, "stdout", offset, &logs[0]) &&
+          follow(r, t, "stderr", offset, &logs[1]) && await_both(r) &&
+          cli_session_begin(&s, t, NULL, false, true);
+  a->killed = s.killed;
+  while (begun && !(logs[0].over && logs[1].over) && a->killed == 0 &&
+         !s.detached) {
+    cli_happened happened;
+
+    cli_session_turn(&s, &happened);
+    look_at_session(&s, t, quiet, &told);
+    a->killed = happened.signal;
+  }
+  cli_terminal_close();
+  pai_session_close(s.session);
+  for (int i = 0; i < 2; i++)
+    end_following(r, &logs[i]);
+  if (!begun)
+    return CLI_BROKEN;
+  a->detached = s.detached;
+  if (s.detached && !quiet)
+    (void)fprintf(stderr, "detached; task %s/%u goes on\n", t->role, t->index);
+  for (int i = 0; i < 2 && a->killed == 0 && !s.detached; i++)
+    if (logs[i].status < 0) {
+      cli_say(PAI_LOG_ERROR, logs[i].text);
+      if (json)
+        cli_json_end("lost", CLI_BROKEN, logs[i].text);
+      return CLI_BROKEN;
+    }
+  return finish(a, r, t, how);
+}

@@ -1,0 +1,163 @@
+/* cmd_exec.c - runs a command in a task */
+#include "jobs.h"
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct exec_options {
+  const char *job, *task;
+  const char *const *command; /* NULL: a shell */
+  bool tty, plain, json;
+} exec_options;
+
+/* Signals go to the command; what is to end us, or comes again, ends it. */
+static void take_signal(cli_session *s, const cli_happened *h, int *asked)
+{
+  if (h->signal == 0 || s->session == NULL)
+    return;
+  if (h->asked && s->started && (*asked)++ == 0) {
+    (void)!pai_session_signal(s->session, h->signal);
+    return;
+  }
+  s->killed = h->signal;
+  pai_session_close(s->session);
+  s->session = NULL;
+  s->over = true;
+}
+
+static void print_end(const cli_session *s)
+{
+  static const char *const hows[] = { "none", "exit", "signal", "failed",
+                                      "lost" };
+
+  cli_json_end(hows[s->how >= 0 && s->how < 5 ? s->how : 0], s->code, s->text);
+}
+
+static int finish(const cli_session *s, const cli_task *t)
+{
+  if (s->killed != 0)
+    return 128 + s->killed;
+  if (s->status < 0) {
+    cli_session_tell(s);
+    if (s->json && s->started)
+      cli_json_end("lost", CLI_BROKEN, s->text);
+    return CLI_BROKEN;
+  }
+  if (s->json)
+    print_end(s);
+  if (s->how == PAI_SESSION_FAILED && !s->json)
+    cli_fail("task %s/%u: %s", t->role, t->index, s->text);
+  if (s->how == PAI_SESSION_LOST && !s->json)
+    cli_fail("%s (%s/%u), and the command with it", s->text, t->role,
+             t->index);
+  return s->code;
+}
+
+static int execute(cli_remote *r, const cli_task *t, const exec_options *o)
+{
+  bool tty = o->tty || (!o->plain && !o->json && cli_terminal_is_input() &&
+                        cli_is_terminal(stdout));
+  cli_session s = { .remote = r, .json = o->json };
+  int asked = 0;
+
+  if (!cli_terminal_open() ||
+      !cli_session_begin(&s, t, o->command, tty, false))
+    return CLI_BROKEN;
+  if (tty && o->command == NULL && cli_is_terminal(stderr))
+    (void)fprintf(stderr, "a shell with a terminal in %s/%u of %s\n", t->role,
+                  t->index, t->job);
+  while (!s.over) {
+    cli_happened happened;
+
+    cli_session_turn(&s, &happened);
+    take_signal(&s, &happened, &asked);
+    if (!s.over && ferror(stdout)) { /* nobody reads what it says */
+      pai_session_close(s.session);
+      s.session = NULL;
+      s.over = true;
+      s.killed = 13;
+    }
+  }
+  cli_terminal_close();
+  return finish(&s, t);
+}
+
+static int misused(const char *what, const char *word)
+{
+  cli_misused(&cli_exec, what, word);
+  return CLI_BROKEN;
+}
+
+static int run(int argc, char **argv)
+{
+  exec_options o = { 0 };
+  const cli_option options[] = {
+    { "task", 0, NULL, &o.task },      { "tty", 't', &o.tty, NULL },
+    { "no-tty", 'i', &o.plain, NULL }, { "json", 0, &o.json, NULL },
+    { "root", 0, NULL, &cli_root },
+  };
+  int behind = cli_cut_command(&argc, argv), words, code = CLI_BROKEN;
+  cli_remote r;
+  cli_task t;
+
+  if (behind > 0)
+    o.command = (const char *const *)argv + argc + 1;
+  words = cli_options(&cli_exec, options, 5, argc, argv);
+  if (words == -2)
+    return CLI_OK;
+  if (words > 1)
+    return misused("a command stands behind --", argv[1]);
+  if (words < 0 || !cli_want_jobs(&cli_exec, words, argv, 1) ||
+      !cli_task_word(&cli_exec, o.task))
+    return CLI_BROKEN;
+  if (o.tty && (o.plain || o.json))
+    return misused("with a terminal there is one stream only",
+                   o.plain ? "-i" : "--json");
+  o.job = argv[0];
+  if (!cli_remote_open(&r, false))
+    return CLI_BROKEN;
+  if (cli_task_find(&t, &r, o.job, o.task)) {
+    code = execute(&r, &t, &o);
+    cli_task_free(&t);
+  }
+  cli_remote_close(&r);
+  return code;
+}
+
+const cli_verb cli_exec = {
+  .name = "exec",
+  .brief = "Run a command, or a shell, in a task that runs",
+  .usage = "[-t|-i] [--task ROLE/INDEX] [--json] [--root DIR] JOB\n"
+           "             [-- COMMAND...]",
+  .help =
+    "The command gets what the task got: its variables, its GPUs and CPUs, "
+    "its\n"
+    "limits, its working folder, its sandbox or container.  Without a command "
+    "it\n"
+    "is the user's shell.  Standard input is handed on: < /dev/null for "
+    "none.\n"
+    "If this is killed the command gets SIGHUP, and is killed 3 s later; it\n"
+    "ends with the task, not with the platform.  --cluster ALIAS, or a URL: "
+    "in "
+    "a\n"
+    "task of that server; one that speaks TLS ends it when it ends.\n\n"
+    "  --task ROLE/INDEX\n"
+    "                   in this task; needed if the job has several\n"
+    "  -t, --tty        the command has a terminal; the default if standard\n"
+    "                   input and output are terminals\n"
+    "  -i, --no-tty     it has none: its output and its errors stay apart, "
+    "and\n"
+    "                   Ctrl-C is handed on; the second one ends it\n"
+    "  --json           what it prints as lines of JSON, {\"event\", "
+    "\"stream\",\n"
+    "                   \"text\"}, and last of all {\"event\", \"how\", "
+    "\"code\",\n"
+    "                   \"text\"}\n" JOBS_ROOT_HELP
+    "\nExit code: the command's; 128+n a signal ended it, or this; 126, 127\n"
+    "it could not be started, was not found; 137 also when the task ended;\n"
+    "125 the connection broke off, there is no such job or task, it does not "
+    "run,\n"
+    "no platform runs, or wrong usage.\n",
+  .run = run,
+};

@@ -1,0 +1,250 @@
+/* cmd_storage.c - storages that jobs may use, as an administrator sees to them */
+#include "accounts.h"
+
+#include "file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STORAGES "/api/v2/storages"
+#define OPTIONS(of) (sizeof(of) / sizeof((of)[0]))
+
+enum { MOST_DATA = 64 << 10 };
+
+#define ROOT_HELP                                                   \
+  "  --root DIR     the platform's root (default: $OPENPAI_ROOT,\n" \
+  "                 or $XDG_STATE_HOME/openpai, or\n"               \
+  "                 ~/.local/state/openpai)\n"                      \
+  "  -h, --help\n\n"                                                \
+  "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
+
+/* --- list, show ------------------------------------------------------------------ */
+
+static const char *yes_or_no(const cli_json *j, size_t of, const char *key)
+{
+  size_t n = cli_json_get(j, of, key);
+
+  return n != 0 && j->values[n].type == 't' ? "yes" : "no";
+}
+
+static int list(cli_remote *r)
+{
+  cli_table t = { .columns = 2 };
+  size_t storages;
+  cli_json j;
+
+  if (!cli_remote_get(r, &j, STORAGES))
+    return CLI_NO;
+  cli_table_add(&t, "NAME");
+  cli_table_add(&t, "SHARED");
+  storages = cli_json_get(&j, 0, "storages");
+  for (size_t i = storages != 0 ? cli_json_first(&j, storages) : 0; i != 0;
+       i = cli_json_next(&j, storages, i)) {
+    cli_table_add(&t, cli_json_text(&j, i, "name"));
+    cli_table_add(&t, yes_or_no(&j, i, "share"));
+  }
+  cli_table_end(&t, stdout);
+  cli_json_free(&j);
+  return CLI_OK;
+}
+
+static int run_list(int argc, char **argv)
+{
+  return cli_run_list(&cli_storage_list, argc, argv, STORAGES, list);
+}
+
+static int run_show(int argc, char **argv)
+{
+  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
+  int words =
+        cli_options(&cli_storage_show, options, OPTIONS(options), argc, argv),
+      code;
+  cli_remote r;
+  char *path;
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_storage_show, words, argv, 1, 1,
+                      "this takes one storage's name"))
+    return CLI_USAGE;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  path = cli_path(STORAGES, argv[0], "");
+  code = cli_print_answer(&r, path);
+  free(path);
+  cli_remote_close(&r);
+  return code;
+}
+
+const cli_verb cli_storage_list = {
+  .name = "storage list",
+  .brief = "List storages that jobs may use",
+  .usage = "[--json] [--root DIR]",
+  .help = "  --json         the answer of GET /api/v2/storages\n" ROOT_HELP,
+  .run = run_list,
+};
+
+const cli_verb cli_storage_show = {
+  .name = "storage show",
+  .brief = "Show a storage, as JSON",
+  .usage = "[--root DIR] NAME",
+  .help =
+    "What it is opened with is shown, too: keys, passwords.\n\n" ROOT_HELP,
+  .run = run_show,
+};
+
+/* --- add, remove ------------------------------------------------------------------ */
+
+typedef struct storage_options {
+  const char *type, *path, *server, *mounted, *data;
+  bool own, read_only;
+} storage_options;
+
+/* What a file says of it, for free(); NULL, and told. */
+static char *read_data(const char *file)
+{
+  char why[512], *text = NULL;
+  size_t len = 0;
+  int error = cli_read_file(&text, &len, file, MOST_DATA);
+  cli_json j;
+
+  if (error != 0) {
+    cli_read_why(why, sizeof(why), file, error);
+    cli_fail("%s", why);
+    return NULL;
+  }
+  if (cli_json_read(&j, text, len)) {
+    char *whole = realloc(text, len + 1);
+    cli_json_free(&j);
+    if (whole != NULL) {
+      whole[len] = '\0'; /* there is none in JSON */
+      return whole;
+    }
+    cli_fail("out of memory");
+    free(text);
+    return NULL;
+  }
+  free(text);
+  cli_fail("%s is no JSON", cli_shown_name(file));
+  return NULL;
+}
+
+static char *write_storage(const storage_options *o, const char *data)
+{
+  bool local = o->type == NULL || strcmp(o->type, "local") == 0;
+  const char *mounted = o->mounted != NULL ? o->mounted : o->path;
+  cli_text t;
+
+  if (!cli_text_begin(&t))
+    return NULL;
+  cli_put_object(&t);
+  cli_put_text(&t, "type", o->type != NULL ? o->type : "local");
+  cli_put_flag(&t, "share", !o->own);
+  cli_put_flag(&t, "readOnly", o->read_only);
+  cli_put_text(&t, "mountedAt", local ? mounted : o->mounted);
+  cli_put_key(&t, "data");
+  if (data != NULL) {
+    (void)fputs(data, t.out);
+  } else {
+    cli_put_object(&t);
+    cli_put_text(&t, "server", o->server);
+    cli_put_text(&t, "path", o->path);
+    cli_put_end(&t);
+  }
+  cli_put_end(&t);
+  return cli_text_end(&t);
+}
+
+static int add(const char *name, const storage_options *o)
+{
+  char *data = o->data != NULL ? read_data(o->data) : NULL;
+  int code = CLI_NO;
+  cli_remote r;
+
+  if ((o->data == NULL || data != NULL) && cli_remote_open(&r, true)) {
+    if (cli_change(&r, "PUT", STORAGES, name, "", write_storage(o, data),
+                   true))
+      code = CLI_OK;
+    cli_remote_close(&r);
+  }
+  free(data);
+  return code;
+}
+
+static int run_add(int argc, char **argv)
+{
+  storage_options o = { 0 };
+  const cli_option options[] = { { "type", 0, NULL, &o.type },
+                                 { "path", 0, NULL, &o.path },
+                                 { "server", 0, NULL, &o.server },
+                                 { "mounted-at", 0, NULL, &o.mounted },
+                                 { "data-file", 0, NULL, &o.data },
+                                 { "own", 0, &o.own, NULL },
+                                 { "read-only", 0, &o.read_only, NULL },
+                                 { "root", 0, NULL, &cli_root } };
+  int words =
+    cli_options(&cli_storage_add, options, OPTIONS(options), argc, argv);
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_storage_add, words, argv, 1, 1,
+                      "this takes one storage's name"))
+    return CLI_USAGE;
+  if (o.data != NULL && (o.path != NULL || o.server != NULL)) {
+    cli_misused(&cli_storage_add, "the file says that", "--path, --server");
+    return CLI_USAGE;
+  }
+  return add(argv[0], &o);
+}
+
+static int run_remove(int argc, char **argv)
+{
+  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
+  int words = cli_options(&cli_storage_remove, options, OPTIONS(options), argc,
+                          argv),
+      code = CLI_OK;
+  cli_remote r;
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_storage_remove, words, argv, 1, argc,
+                      "this takes storages' names"))
+    return CLI_USAGE;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  for (int i = 0; i < words; i++)
+    if (!cli_change(&r, "DELETE", STORAGES, argv[i], "", NULL, false))
+      code = CLI_NO;
+  cli_remote_close(&r);
+  return code;
+}
+
+const cli_verb cli_storage_add = {
+  .name = "storage add",
+  .brief = "Add or replace a storage that jobs may use",
+  .usage =
+    "[--type TYPE] [--path DIR] [--server NAME] [--data-file FILE]\n"
+    "             [--mounted-at DIR] [--own] [--read-only] [--root DIR]\n"
+    "             NAME",
+  .help =
+    "Who may use it says a group: openpai group set --storage.\n\n"
+    "  --type TYPE    local (if it is not said), nfs, azureFile, azureBlob,\n"
+    "                 samba, dshuttle or other\n"
+    "  --path DIR     where it is\n"
+    "  --server NAME  and on which machine\n"
+    "  --data-file FILE\n"
+    "                 what it is opened with, in JSON; - is standard input\n"
+    "  --mounted-at DIR\n"
+    "                 the folder where this machine has it\n"
+    "  --own          each user has an own folder in it\n"
+    "  --read-only    jobs only read it\n" ROOT_HELP,
+  .run = run_add,
+};
+
+const cli_verb cli_storage_remove = {
+  .name = "storage remove",
+  .brief = "Forget storages; what is in them stays",
+  .usage = "[--root DIR] NAME...",
+  .help = ROOT_HELP,
+  .run = run_remove,
+};

@@ -1,0 +1,115 @@
+/* cmd_submit.c - gives a job to the platform, and does not wait for it */
+#include "job_file.h"
+#include "jobs.h"
+#include "secrets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void print_notes(const pai_spec *spec)
+{
+  const char *note;
+
+  for (size_t i = 0; (note = pai_spec_note(spec, i)) != NULL; i++)
+    cli_say(PAI_LOG_INFO, note);
+}
+
+static int submit(const char *file_name, cli_submission *s,
+                  const char *secrets, bool json)
+{
+  cli_job_file file;
+  cli_remote r;
+  char *name = NULL;
+  int code = cli_job_file_need(&file, file_name);
+
+  if (code == CLI_OK)
+    code = cli_secrets_fill(&file, secrets, false);
+  if (code == CLI_OK) {
+    code = CLI_NO;
+    s->text = file.text;
+    s->len = file.len;
+    s->wanted = pai_spec_name(file.spec);
+    if (!s->quiet)
+      print_notes(file.spec);
+    if (cli_remote_open(&r, true)) {
+      code = cli_submit(&r, s, &name);
+      cli_remote_close(&r);
+    }
+  }
+  cli_job_file_close(&file);
+  if (name == NULL)
+    return code;
+  if (json)
+    (void)printf("{\"name\":");
+  if (json)
+    cli_json_string(stdout, name, strlen(name));
+  (void)printf(json ? "}\n" : "%s\n", name);
+  free(name);
+  return code;
+}
+
+static int run(int argc, char **argv)
+{
+  const char *secrets = NULL;
+  bool json = false;
+  cli_submission s = { 0 };
+  const cli_option options[] = {
+    { "json", 0, &json, NULL },
+    { "quiet", 'q', &s.quiet, NULL },
+    { "name", 0, NULL, &s.name },
+    { "code", 0, NULL, &s.code },
+    { "param", 'p', NULL, NULL },
+    { "root", 0, NULL, &cli_root },
+    { "stdin", 0, &s.input, NULL },
+    { "tty", 0, &s.tty, NULL },
+    { "runtime", 0, NULL, &cli_job_runtime },
+    SECRETS_OPTIONS(secrets),
+  };
+  int words = cli_options(&cli_submit_verb, options, 11, argc, argv);
+
+  if (words == -2)
+    return CLI_OK;
+  if (words != 1) {
+    if (words >= 0)
+      cli_misused(&cli_submit_verb, "submit takes one job file",
+                  words == 0 ? "there is none" : argv[1]);
+    return CLI_USAGE;
+  }
+  if (!cli_job_runtime_good(&cli_submit_verb))
+    return CLI_USAGE;
+  if (!cli_is_terminal(stderr))
+    s.quiet = true;
+  if (s.name != NULL && (!cli_job_name(s.name) || strchr(s.name, '~') != NULL))
+    return CLI_USAGE;
+  return submit(argv[0], &s, secrets, json);
+}
+
+const cli_verb cli_submit_verb = {
+  .name = "submit",
+  .brief = "Give a job file to the platform, and do not wait",
+  .usage = "[--json] [--quiet] [--name NAME] [--code DIR] [--stdin] [--tty]\n"
+           "               [-p NAME=VALUE]... [--secrets FILE]\n"
+           "               [--secret-file NAME=FILE]... [--runtime NAME]\n"
+           "               [--root DIR] FILE",
+  .help =
+    "FILE is a job file as of 'openpai run'; - reads standard input.  The\n"
+    "platform is started if it does not run.  The job's name is printed when\n"
+    "it is in the platform's database: nothing but stopping it keeps it from\n"
+    "being run.  If this user has a job of that name, it gets _2, _3, ...\n"
+    "behind it, and that is said.  Commands begin in the present folder.\n\n"
+    "  --json           print {\"name\": NAME}\n"
+    "  -q, --quiet      no notes; the default when stderr is no terminal\n"
+    "  --name NAME      call it so; it is an error if there is such a job\n"
+    "  --code DIR       give it a copy of a folder, in which its commands\n"
+    "                   begin; what .openpaiignore there names stays out\n"
+    "  --stdin          keep its tasks' standard input open, for openpai "
+    "attach\n"
+    "  --tty            the same, and make it a terminal\n"
+    "  -p, --param NAME=VALUE\n"
+    "                   a parameter in the place of the file's, as of "
+    "run\n" SECRETS_HELP
+    "  --runtime NAME   in what it runs: auto, process, bwrap, podman or\n"
+    "                   docker, as of run\n" JOBS_ROOT_HELP
+    "\nExit code: 0 it is accepted, 1 it is not, 2 wrong usage.\n",
+  .run = run,
+};

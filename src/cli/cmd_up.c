@@ -1,0 +1,279 @@
+/*
+ * cmd_up.c - the platform of this user: started, served, ended
+ *
+ * In the background it is this verb again, with --foreground, whose output
+ * goes to ROOT/log.
+ */
+#include "remote.h"
+#include "serve.h"
+#include "serve_oidc.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the verb --------------------------------------------------------------------------- */
+
+static void print_up(const cli_remote *r, const cli_json *status, bool json,
+                     bool was)
+{
+  long long pid = cli_json_number(status, 0, "pid", 0);
+
+  if (json) {
+    (void)printf("{\"pid\":%lld,\"root\":", pid);
+    cli_json_string(stdout, r->root, strlen(r->root));
+    (void)printf(",\"started\":%s}\n", was ? "false" : "true");
+  } else {
+    (void)printf("the platform %s: process %lld, in %s\n",
+                 was ? "runs already" : "is up", pid, r->root);
+  }
+}
+
+static bool is_up(cli_remote *r)
+{
+  cli_answer a;
+  bool good;
+
+  cli_remote_ask(r, &a, "GET", "/api/v2/status", NULL, NULL, 0);
+  good = a.status != PAI_ENOTFOUND || a.http != 0;
+  cli_answer_free(&a);
+  return good;
+}
+
+static int run_background(bool json)
+{
+  cli_json status;
+  cli_remote r;
+  bool was;
+  int code = CLI_NO;
+
+  if (!cli_remote_open(&r, false))
+    return CLI_NO;
+  was = is_up(&r);
+  r.start = true;
+  if (cli_remote_get(&r, &status, "/api/v2/status")) {
+    print_up(&r, &status, json, was);
+    if (was && (cli_start_runtime != NULL || cli_start_policy != NULL ||
+                cli_start_more[0] != NULL))
+      (void)fputs(
+        "note: --runtime, --policy and --listen are of a platform that "
+        "begins; this one ran already\n",
+        stderr);
+    cli_json_free(&status);
+    code = CLI_OK;
+  }
+  cli_remote_close(&r);
+  return code;
+}
+
+/* One that runs makes room for the service; its tasks go on meanwhile. */
+static int run_enable(cli_unit unit)
+{
+  bool usual = unit.system && strcmp(cli_root, "/var/lib/openpai") == 0;
+  cli_remote r;
+  int code = CLI_NO;
+  bool ran;
+
+  if (!cli_remote_open(&r, false))
+    return CLI_NO;
+  ran = is_up(&r);
+  code = cli_end_platform(&r, false, true);
+  if (code == CLI_OK) {
+    unit.root = usual ? NULL : r.root;
+    code = cli_unit_enable(&unit);
+    if (code != CLI_OK && ran) /* as it was before */
+      (void)cli_start_platform(r.root);
+  }
+  cli_remote_close(&r);
+  return code;
+}
+
+/* Where it listens, as words for the one that is started, which is in another
+ * folder.  False, and told: there is no memory. */
+typedef struct afar {
+  char *listen, *cert, *key;
+} afar;
+
+static bool make_afar(afar *a, const pai_server_options *o)
+{
+  size_t n = 0;
+
+  a->listen = cli_join_addresses("");
+  a->cert = o->tls_cert != NULL ? cli_absolute(o->tls_cert) : NULL;
+  a->key = o->tls_key != NULL ? cli_absolute(o->tls_key) : NULL;
+  if (a->listen == NULL || (o->tls_cert != NULL && a->cert == NULL) ||
+      (o->tls_key != NULL && a->key == NULL)) {
+    cli_fail("out of memory");
+    return false;
+  }
+  if (a->listen[0] != '\0') {
+    cli_start_more[n++] = "--listen";
+    cli_start_more[n++] = a->listen;
+  }
+  if (a->cert != NULL) {
+    cli_start_more[n++] = "--tls-cert";
+    cli_start_more[n++] = a->cert;
+  }
+  if (a->key != NULL) {
+    cli_start_more[n++] = "--tls-key";
+    cli_start_more[n++] = a->key;
+  }
+  return true;
+}
+
+/* With what is said in the root of logins; at its socket alone nobody logs in. */
+static int run_foreground(cli_serving *far)
+{
+  cli_oidc login = { .options = PAI_OIDC_OPTIONS_INIT };
+  int code = CLI_NO;
+
+  cli_set_rates(&far->server, 600);
+  if (far->server.listen != NULL)
+    cli_oidc_find(&login);
+  if (cli_oidc_read(&login, &far->server))
+    code = cli_serve(far);
+  cli_oidc_free(&login);
+  return code;
+}
+
+/* A service's password would be told to the journal. */
+static void tell_first_user(void)
+{
+  cli_oidc login = { .options = PAI_OIDC_OPTIONS_INIT };
+  char *root = cli_root_path();
+
+  cli_oidc_find(&login);
+  if (root != NULL && login.file == NULL)
+    (void)fprintf(stderr,
+                  "note: a service makes no first user, whose password would "
+                  "be in its journal; if there is\n      none yet: openpai "
+                  "user add --admin --root %s NAME\n",
+                  root);
+  cli_oidc_free(&login);
+  free(root);
+}
+
+static int go(const cli_serving *wish, bool foreground, bool enable, bool json)
+{
+  cli_serving far = *wish;
+  afar a = { NULL, NULL, NULL };
+  int code = CLI_NO;
+
+  if (!make_afar(&a, &wish->server)) {
+    code = CLI_NO;
+  } else if (enable) {
+    code = run_enable((cli_unit){ .runtime = wish->runtime,
+                                  .policy = wish->policy,
+                                  .more = cli_start_more,
+                                  .system = wish->system });
+    if (code == CLI_OK && a.listen[0] != '\0')
+      tell_first_user();
+  } else if (!foreground) {
+    code = run_background(json);
+  } else {
+    far.server.listen = a.listen[0] != '\0' ? a.listen : NULL;
+    code = run_foreground(&far);
+  }
+  free(a.listen);
+  free(a.cert);
+  free(a.key);
+  return code;
+}
+
+static int run(int argc, char **argv)
+{
+  bool foreground = false, json = false, verbose = false, system = false,
+       enable = false;
+  const char *runtime = NULL, *policy = NULL;
+  cli_serving wish = { .server = PAI_SERVER_OPTIONS_INIT };
+  const cli_option options[] = {
+    { "foreground", 0, &foreground, NULL },
+    { "json", 0, &json, NULL },
+    { "verbose", 'v', &verbose, NULL },
+    { "runtime", 0, NULL, &runtime },
+    { "system", 0, &system, NULL },
+    { "enable", 0, &enable, NULL },
+    { "root", 0, NULL, &cli_root },
+    { "policy", 0, NULL, &policy },
+    { "listen", 0, NULL, cli_values },
+    { "tls-cert", 0, NULL, &wish.server.tls_cert },
+    { "tls-key", 0, NULL, &wish.server.tls_key },
+  };
+  int words = cli_options(&cli_up, options,
+                          sizeof(options) / sizeof(options[0]), argc, argv);
+
+  if (words == -2)
+    return CLI_OK;
+  if (words != 0) {
+    if (words > 0)
+      cli_misused(&cli_up, "up takes no argument", argv[0]);
+    return CLI_USAGE;
+  }
+  if (!foreground && runtime != NULL) /* the one that is started sees it */
+    cli_start_runtime = runtime;
+  if (!foreground && policy != NULL)
+    cli_start_policy = policy;
+  if (foreground && enable) {
+    cli_misused(&cli_up, "only one of both can be", "--foreground --enable");
+    return CLI_USAGE;
+  }
+  if (cli_value_count == 0 &&
+      (wish.server.tls_cert != NULL || wish.server.tls_key != NULL)) {
+    cli_misused(&cli_up, "without --listen",
+                wish.server.tls_cert != NULL ? "--tls-cert" : "--tls-key");
+    return CLI_USAGE;
+  }
+  if (!cli_choose_root(system))
+    return CLI_NO;
+  wish.runtime = runtime;
+  wish.policy = policy;
+  wish.system = system;
+  wish.verbose = verbose;
+  return go(&wish, foreground, enable, json);
+}
+
+const cli_verb cli_up = {
+  .name = "up",
+  .brief = "Start the platform of this user in the background",
+  .usage = "[--foreground [--verbose]] [--enable] [--system]\n"
+           "                  [--listen HOST:PORT]... [--tls-cert FILE "
+           "--tls-key FILE]\n"
+           "                  [--runtime NAME] [--policy NAME] [--json] "
+           "[--root DIR]",
+  .help =
+    "It keeps jobs and their logs in its root, goes on when the terminal is\n"
+    "closed, and ends with 'openpai down'.  Verbs that submit or list jobs\n"
+    "start it by themselves.  What it says is in ROOT/log.\n\n"
+    "  --foreground   serve in this process until a signal ends it; its "
+    "tasks\n"
+    "                 go on, and the next platform finds them\n"
+    "  -v, --verbose  with --foreground: say what happens\n"
+    "  --enable       it becomes a service of systemd's, which starts it "
+    "with\n"
+    "                 the machine, or at login: down --disable ends that\n"
+    "  --system       a platform of all users of this machine, by root: all "
+    "may\n"
+    "                 submit to it, and their jobs run as them; its root is\n"
+    "                 $OPENPAI_SYSTEM_ROOT or /var/lib/openpai\n"
+    "  --listen HOST:PORT\n"
+    "                 serve others there, too, over TCP, as 'openpai serve' "
+    "does\n"
+    "                 with its usual limits; the first user is admin, whose\n"
+    "                 password is said once, but of a service, which makes "
+    "none;\n"
+    "                 oidc.yaml in the root counts\n"
+    "  --tls-cert FILE\n"
+    "                 speak TLS there: the certificate, in PEM\n"
+    "  --tls-key FILE its key\n"
+    "  --runtime NAME what tasks run in: auto, process, bwrap, podman or\n"
+    "                 docker (default: $OPENPAI_RUNTIME, or auto)\n"
+    "  --policy NAME  who is next, and who gives way: fifo, priority, ...\n"
+    "                 (default: $OPENPAI_POLICY, or fifo)\n"
+    "  --json         print one JSON object: pid, root, started\n"
+    "  --root DIR     the root (default: $OPENPAI_ROOT, or\n"
+    "                 $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
+    "  -h, --help\n\n"
+    "Exit code: 0 it runs, 1 it does not, 2 wrong usage.\n",
+  .run = run,
+};

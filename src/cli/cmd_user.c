@@ -1,0 +1,366 @@
+/* cmd_user.c - users of the platform, as its administrator sees to them */
+#include "accounts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define USERS "/api/v2/users"
+#define OPTIONS(of) (sizeof(of) / sizeof((of)[0]))
+
+#define ROOT_HELP                                                   \
+  "  --root DIR     the platform's root (default: $OPENPAI_ROOT,\n" \
+  "                 or $XDG_STATE_HOME/openpai, or\n"               \
+  "                 ~/.local/state/openpai)\n"                      \
+  "  -h, --help\n\n"                                                \
+  "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
+
+/* --- list, show --------------------------------------------------------------- */
+
+static bool is_true(const cli_json *j, size_t of, const char *key)
+{
+  size_t n = cli_json_get(j, of, key);
+
+  return n != 0 && j->values[n].type == 't';
+}
+
+static void add_user(cli_table *t, const cli_json *j, size_t i)
+{
+  const char *mail = cli_json_text(j, i, "email");
+
+  cli_table_add(t, cli_json_text(j, i, "username"));
+  cli_table_add(t, is_true(j, i, "admin") ? "yes" : "no");
+  cli_table_add_list(t, j, i, "virtualCluster");
+  cli_table_add_list(t, j, i, "grouplist");
+  cli_table_add(t, mail[0] != '\0' ? mail : "-");
+}
+
+static void begin_table(cli_table *t)
+{
+  static const char *const heads[] = { "NAME", "ADMIN", "CLUSTERS", "GROUPS",
+                                       "EMAIL" };
+
+  *t = (cli_table){ .columns = OPTIONS(heads) };
+  for (size_t i = 0; i < t->columns; i++)
+    cli_table_add(t, heads[i]);
+}
+
+/* All of them, or with a name one. */
+static int list(cli_remote *r, const char *name, bool json)
+{
+  char *path = cli_path(USERS, name, "");
+  int code = CLI_NO;
+  cli_table t;
+  cli_json j;
+
+  if (json) {
+    code = cli_print_answer(r, path);
+  } else if (cli_remote_get(r, &j, path)) {
+    begin_table(&t);
+    if (name[0] != '\0')
+      add_user(&t, &j, 0);
+    else
+      for (size_t i = cli_json_first(&j, 0); i != 0;
+           i = cli_json_next(&j, 0, i))
+        add_user(&t, &j, i);
+    cli_table_end(&t, stdout);
+    cli_json_free(&j);
+    code = CLI_OK;
+  }
+  free(path);
+  return code;
+}
+
+static int run_list_of(const cli_verb *verb, int argc, char **argv, int names)
+{
+  bool json = false;
+  const cli_option options[] = { { "json", 0, &json, NULL },
+                                 { "root", 0, NULL, &cli_root } };
+  int words = cli_options(verb, options, OPTIONS(options), argc, argv), code;
+  cli_remote r;
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(verb, words, argv, names, names,
+                      names == 0 ? "list takes no name"
+                                 : "this takes one user's name"))
+    return CLI_USAGE;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  code = list(&r, names > 0 ? argv[0] : "", json);
+  cli_remote_close(&r);
+  return code;
+}
+
+static int run_list(int argc, char **argv)
+{
+  return run_list_of(&cli_user_list, argc, argv, 0);
+}
+
+static int run_show(int argc, char **argv)
+{
+  return run_list_of(&cli_user_show, argc, argv, 1);
+}
+
+const cli_verb cli_user_list = {
+  .name = "user list",
+  .brief = "List the platform's users",
+  .usage = "[--json] [--root DIR]",
+  .help = "  --json         the answer of GET /api/v2/users\n" ROOT_HELP,
+  .run = run_list,
+};
+
+const cli_verb cli_user_show = {
+  .name = "user show",
+  .brief = "Show a user",
+  .usage = "[--json] [--root DIR] NAME",
+  .help = "  --json         the answer of GET /api/v2/users/NAME\n" ROOT_HELP,
+  .run = run_show,
+};
+
+/* --- add, set ------------------------------------------------------------------ */
+
+typedef struct user_options {
+  const char *email, *clusters, *groups, *password;
+  bool admin, no_admin;
+} user_options;
+
+static char *write_new(const char *name, const user_options *o,
+                       const char *password)
+{
+  cli_text t;
+
+  if (!cli_text_begin(&t))
+    return NULL;
+  cli_put_object(&t);
+  cli_put_text(&t, "username", name);
+  cli_put_text(&t, "password", password);
+  cli_put_text(&t, "email", o->email);
+  cli_put_list(&t, "virtualCluster", o->clusters);
+  cli_put_flag(&t, "admin", o->admin);
+  cli_put_end(&t);
+  return cli_text_end(&t);
+}
+
+static int add(const char *name, const user_options *o)
+{
+  char *password = cli_new_password(name, o->password);
+  int code = CLI_NO;
+  cli_remote r;
+
+  if (password != NULL && cli_remote_open(&r, true)) {
+    if (cli_change(&r, "POST", USERS, "", "", write_new(name, o, password),
+                   true))
+      code = CLI_OK;
+    cli_remote_close(&r);
+  }
+  free(password);
+  return code;
+}
+
+static int run_add(int argc, char **argv)
+{
+  user_options o = { 0 };
+  const cli_option options[] = { { "email", 0, NULL, &o.email },
+                                 { "vc", 0, NULL, &o.clusters },
+                                 { "admin", 0, &o.admin, NULL },
+                                 { "password-file", 0, NULL, &o.password },
+                                 { "root", 0, NULL, &cli_root } };
+  int words =
+    cli_options(&cli_user_add, options, OPTIONS(options), argc, argv);
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_user_add, words, argv, 1, 1,
+                      "this takes one user's name"))
+    return CLI_USAGE;
+  return add(argv[0], &o);
+}
+
+/* What PUT /users takes. */
+static char *write_change(const char *name, const user_options *o)
+{
+  cli_text t;
+
+  if (!cli_text_begin(&t))
+    return NULL;
+  cli_put_object(&t);
+  cli_put_flag(&t, "patch", true);
+  cli_put_key(&t, "data");
+  cli_put_object(&t);
+  cli_put_text(&t, "username", name);
+  cli_put_text(&t, "email", o->email);
+  cli_put_list(&t, "virtualCluster", o->clusters);
+  if (o->admin || o->no_admin)
+    cli_put_flag(&t, "admin", o->admin);
+  cli_put_end(&t);
+  cli_put_end(&t);
+  return cli_text_end(&t);
+}
+
+static char *write_groups(const char *groups)
+{
+  cli_text t;
+
+  if (!cli_text_begin(&t))
+    return NULL;
+  cli_put_object(&t);
+  cli_put_list(&t, "grouplist", groups);
+  cli_put_end(&t);
+  return cli_text_end(&t);
+}
+
+static int set(const char *name, const user_options *o)
+{
+  bool good = true;
+  cli_remote r;
+
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  if (o->email != NULL || o->clusters != NULL || o->admin || o->no_admin)
+    good = cli_change(&r, "PUT", USERS, "", "", write_change(name, o), true);
+  if (good && o->groups != NULL)
+    good = cli_change(&r, "PUT", USERS, name, "/grouplist",
+                      write_groups(o->groups), true);
+  cli_remote_close(&r);
+  return good ? CLI_OK : CLI_NO;
+}
+
+static int run_set(int argc, char **argv)
+{
+  user_options o = { 0 };
+  const cli_option options[] = {
+    { "email", 0, NULL, &o.email },       { "vc", 0, NULL, &o.clusters },
+    { "groups", 0, NULL, &o.groups },     { "admin", 0, &o.admin, NULL },
+    { "no-admin", 0, &o.no_admin, NULL }, { "root", 0, NULL, &cli_root }
+  };
+  int words =
+    cli_options(&cli_user_set, options, OPTIONS(options), argc, argv);
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_user_set, words, argv, 1, 1,
+                      "this takes one user's name"))
+    return CLI_USAGE;
+  if (o.admin && o.no_admin) {
+    cli_misused(&cli_user_set, "it is one or the other", "--admin --no-admin");
+    return CLI_USAGE;
+  }
+  if (o.email == NULL && o.clusters == NULL && o.groups == NULL && !o.admin &&
+      !o.no_admin) {
+    cli_misused(&cli_user_set, "there is nothing to set of", argv[0]);
+    return CLI_USAGE;
+  }
+  return set(argv[0], &o);
+}
+
+const cli_verb cli_user_add = {
+  .name = "user add",
+  .brief = "Add a user",
+  .usage = "[--admin] [--email ADDRESS] [--vc NAMES] [--password-file FILE]\n"
+           "             [--root DIR] NAME",
+  .help = "A user may ask the platform over TCP, with a password or a token.\n"
+          "The password is asked for, unless a file has it.\n\n"
+          "  --admin        may see to all of the platform\n"
+          "  --email ADDRESS\n"
+          "  --vc NAMES     virtual clusters, with commas; all have default\n"
+          "  --password-file FILE\n"
+          "                 its first line; - is standard input\n" ROOT_HELP,
+  .run = run_add,
+};
+
+const cli_verb cli_user_set = {
+  .name = "user set",
+  .brief = "Change a user",
+  .usage = "[--email ADDRESS] [--vc NAMES | --groups NAMES]\n"
+           "             [--admin | --no-admin] [--root DIR] NAME",
+  .help = "  --email ADDRESS\n"
+          "  --vc NAMES     these virtual clusters, and no others\n"
+          "  --groups NAMES\n"
+          "                 these groups, and no others\n"
+          "  --admin        may see to all of the platform\n"
+          "  --no-admin     or no longer\n" ROOT_HELP,
+  .run = run_set,
+};
+
+/* --- passwd, remove -------------------------------------------------------------- */
+
+static char *write_password(const char *password)
+{
+  cli_text t;
+
+  if (!cli_text_begin(&t))
+    return NULL;
+  cli_put_object(&t);
+  cli_put_text(&t, "newPassword", password);
+  cli_put_end(&t);
+  return cli_text_end(&t);
+}
+
+static int run_passwd(int argc, char **argv)
+{
+  const char *file = NULL;
+  const cli_option options[] = { { "password-file", 0, NULL, &file },
+                                 { "root", 0, NULL, &cli_root } };
+  int words =
+        cli_options(&cli_user_passwd, options, OPTIONS(options), argc, argv),
+      code = CLI_NO;
+  char *password;
+  cli_remote r;
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_user_passwd, words, argv, 1, 1,
+                      "this takes one user's name"))
+    return CLI_USAGE;
+  password = cli_new_password(argv[0], file);
+  if (password != NULL && cli_remote_open(&r, true)) {
+    if (cli_change(&r, "PUT", USERS, argv[0], "/password",
+                   write_password(password), true))
+      code = CLI_OK;
+    cli_remote_close(&r);
+  }
+  free(password);
+  return code;
+}
+
+static int run_remove(int argc, char **argv)
+{
+  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
+  int words =
+        cli_options(&cli_user_remove, options, OPTIONS(options), argc, argv),
+      code = CLI_OK;
+  cli_remote r;
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_user_remove, words, argv, 1, argc,
+                      "this takes users' names"))
+    return CLI_USAGE;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  for (int i = 0; i < words; i++)
+    if (!cli_change(&r, "DELETE", USERS, argv[i], "", NULL, false))
+      code = CLI_NO;
+  cli_remote_close(&r);
+  return code;
+}
+
+const cli_verb cli_user_passwd = {
+  .name = "user passwd",
+  .brief = "Give a user another password",
+  .usage = "[--password-file FILE] [--root DIR] NAME",
+  .help = "The tokens that the user got with the old one are good no more;\n"
+          "those of programs are.\n\n"
+          "  --password-file FILE\n"
+          "                 its first line; - is standard input\n" ROOT_HELP,
+  .run = run_passwd,
+};
+
+const cli_verb cli_user_remove = {
+  .name = "user remove",
+  .brief = "Remove users with their tokens",
+  .usage = "[--root DIR] NAME...",
+  .help = "Their jobs stay.  An administrator is refused: 'openpai user set\n"
+          "--no-admin' first.\n\n" ROOT_HELP,
+  .run = run_remove,
+};

@@ -1,0 +1,312 @@
+/* cmd_vc.c - virtual clusters of the platform: made, changed, stopped, removed */
+#include "part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VCS "/api/v2/virtual-clusters"
+
+/* VCS/NAME and what follows, for free(). */
+static char *path_of(const char *name, const char *rest)
+{
+  return cli_path(VCS, name, rest);
+}
+
+/* One word, the name.  NULL, and told. */
+static const char *want_name(const cli_verb *verb, int words, char **argv,
+                             int argc)
+{
+  if (words == 1)
+    return argv[0];
+  if (words == 0)
+    cli_misused(verb, "which virtual cluster?", argc > 0 ? argv[0] : "");
+  else
+    cli_misused(verb, "one virtual cluster at a time", argv[1]);
+  return NULL;
+}
+
+/* --- adding and changing ------------------------------------------------------ */
+
+typedef struct wishes {
+  const char *part, *most, *description, *external;
+  uint32_t capacity, max;
+} wishes;
+
+/* "25%", or 25, in hundredths.  False, and told. */
+static bool read_percent(const cli_verb *verb, const char *option,
+                         const char *text, uint32_t *out)
+{
+  uint32_t n = 0;
+  int behind = -1; /* digits behind the point; -1: there is none */
+  size_t i = 0;
+
+  for (; (text[i] >= '0' && text[i] <= '9') ||
+         (text[i] == '.' && behind < 0 && i > 0);
+       i++) {
+    if (text[i] == '.') {
+      behind = 0;
+      continue;
+    }
+    if (behind == 2 || n > PAI_VC_WHOLE)
+      break;
+    n = n * 10 + (uint32_t)(text[i] - '0');
+    behind += behind >= 0;
+  }
+  if (i > 0 && behind != 0 &&
+      (text[i] == '\0' || strcmp(text + i, "%") == 0)) {
+    for (int k = behind < 0 ? 0 : behind; k < 2; k++)
+      n *= 10;
+    *out = n;
+    if (n <= PAI_VC_WHOLE)
+      return true;
+  }
+  cli_fail("--%s: this is no part of the machine: %s", option, text);
+  (void)fprintf(stderr,
+                "  help: as 25%% or 33.33%%, up to 100%%; openpai %s "
+                "--help\n",
+                verb->name);
+  return false;
+}
+
+static bool read_wishes(const cli_verb *verb, wishes *w)
+{
+  return (w->part == NULL ||
+          read_percent(verb, "capacity", w->part, &w->capacity)) &&
+         (w->most == NULL || read_percent(verb, "max", w->most, &w->max));
+}
+
+static void put_percent(FILE *out, const char *name, uint32_t n)
+{
+  (void)fprintf(out, "\"%s\":%u.%02u", name, n / 100, n % 100);
+}
+
+static bool put(cli_remote *r, const char *name, const wishes *w)
+{
+  char *path = path_of(name, ""), *body = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream(&body, &len);
+  bool good = false;
+
+  if (out != NULL) {
+    (void)fputc('{', out);
+    put_percent(out, "vcCapacity", w->capacity);
+    (void)fputc(',', out);
+    put_percent(out, "vcMaxCapacity", w->max);
+    for (int i = 0; i < 2; i++) {
+      const char *text = i == 0 ? w->description : w->external;
+      if (text == NULL)
+        continue;
+      (void)fprintf(out, ",\"%s\":", i == 0 ? "description" : "externalName");
+      cli_json_string(out, text, strlen(text));
+    }
+    (void)fputc('}', out);
+    if (fclose(out) == 0 && path != NULL)
+      good = cli_remote_do(r, "PUT", path, body);
+  }
+  free(body);
+  free(path);
+  return good;
+}
+
+static int run_add(int argc, char **argv)
+{
+  wishes w = { 0 };
+  const cli_option options[] = { { "capacity", 'c', NULL, &w.part },
+                                 { "max", 'm', NULL, &w.most },
+                                 { "description", 0, NULL, &w.description },
+                                 { "external-name", 0, NULL, &w.external },
+                                 { "root", 0, NULL, &cli_root } };
+  int words = cli_options(&cli_vc_add, options, 5, argc, argv), code = CLI_NO;
+  const char *name;
+  cli_remote r;
+  char *path;
+  bool there;
+
+  if (words == -2)
+    return CLI_OK;
+  if (words < 0 || (name = want_name(&cli_vc_add, words, argv, argc)) == NULL)
+    return CLI_USAGE;
+  if (w.part == NULL) {
+    cli_misused(&cli_vc_add, "what part of the machine?", "--capacity 25%");
+    return CLI_USAGE;
+  }
+  if (!read_wishes(&cli_vc_add, &w))
+    return CLI_USAGE;
+  if (w.most == NULL)
+    w.max = w.capacity;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  path = path_of(name, "");
+  there = path != NULL && cli_remote_has(&r, path);
+  free(path);
+  if (there) {
+    cli_fail("there is a virtual cluster %s already", name);
+    cli_help(stderr, "openpai vc set changes it");
+  } else if (put(&r, name, &w)) {
+    code = CLI_OK;
+  }
+  cli_remote_close(&r);
+  return code;
+}
+
+/* What is not said stays; a part that has no room to borrow gets none. */
+static bool set(cli_remote *r, const char *name, wishes *w)
+{
+  char *path = path_of(name, "");
+  uint32_t had, most;
+  cli_json j;
+  bool good = path != NULL && cli_remote_get(r, &j, path);
+
+  free(path);
+  if (!good)
+    return false;
+  had = cli_hundredths(&j, 0, "capacity");
+  most = cli_hundredths(&j, 0, "maxCapacity");
+  cli_json_free(&j);
+  if (w->part == NULL)
+    w->capacity = had;
+  if (w->most == NULL)
+    w->max = most != had && most > w->capacity ? most : w->capacity;
+  return put(r, name, w);
+}
+
+static int run_set(int argc, char **argv)
+{
+  wishes w = { 0 };
+  const cli_option options[] = { { "capacity", 'c', NULL, &w.part },
+                                 { "max", 'm', NULL, &w.most },
+                                 { "description", 0, NULL, &w.description },
+                                 { "external-name", 0, NULL, &w.external },
+                                 { "root", 0, NULL, &cli_root } };
+  int words = cli_options(&cli_vc_set, options, 5, argc, argv), code = CLI_NO;
+  const char *name;
+  cli_remote r;
+
+  if (words == -2)
+    return CLI_OK;
+  if (words < 0 || (name = want_name(&cli_vc_set, words, argv, argc)) == NULL)
+    return CLI_USAGE;
+  if (w.part == NULL && w.most == NULL && w.description == NULL &&
+      w.external == NULL) {
+    cli_misused(&cli_vc_set, "what is to be changed?", name);
+    return CLI_USAGE;
+  }
+  if (!read_wishes(&cli_vc_set, &w))
+    return CLI_USAGE;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  if (set(&r, name, &w))
+    code = CLI_OK;
+  cli_remote_close(&r);
+  return code;
+}
+
+#define PART_HELP                                                             \
+  "  -c, --capacity PART   so much of the GPUs, CPUs and memory, as 25% or\n" \
+  "                        33.33%\n"                                          \
+  "  -m, --max PART        so much it may have of what others leave idle;\n"  \
+  "                        without it no more than its part\n"                \
+  "  --description TEXT    what it is for\n"                                  \
+  "  --external-name TEXT  what it is called elsewhere\n"
+
+const cli_verb cli_vc_add = {
+  .name = "vc add",
+  .brief = "Make a virtual cluster, a part of the machine",
+  .usage = "--capacity PART [--max PART] [--description TEXT]\n"
+           "             [--external-name TEXT] [--root DIR] NAME",
+  .help = "Jobs whose file has it as defaults.virtualCluster have that part "
+          "and no\nmore; `default` has what all others leave.  NAME has "
+          "letters, digits\nand _.\n\n" PART_HELP VC_ROOT_HELP
+          "\nExit code: 0 it is there, 1 it is not, 2 wrong usage.\n",
+  .run = run_add,
+};
+
+const cli_verb cli_vc_set = {
+  .name = "vc set",
+  .brief = "Change a virtual cluster",
+  .usage = "[--capacity PART] [--max PART] [--description TEXT]\n"
+           "             [--external-name TEXT] [--root DIR] NAME",
+  .help =
+    "What is not said stays.  What runs goes on, also where it is more\n"
+    "than the new part; what waits is held to that.\n\n" PART_HELP VC_ROOT_HELP
+    "\nExit code: 0 it is changed, 1 it is not, 2 wrong usage.\n",
+  .run = run_set,
+};
+
+/* --- stopping and removing ---------------------------------------------------- */
+
+/* Of one or several, the same. */
+static int change_all(const cli_verb *verb, int argc, char **argv,
+                      const char *method, const char *rest, const char *body)
+{
+  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
+  int words = cli_options(verb, options, 1, argc, argv), code = CLI_OK;
+  cli_remote r;
+
+  if (words == -2)
+    return CLI_OK;
+  if (words <= 0) {
+    if (words == 0)
+      cli_misused(verb, "which virtual cluster?", verb->name);
+    return CLI_USAGE;
+  }
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  for (int i = 0; i < words; i++) {
+    char *path = path_of(argv[i], rest);
+
+    if (path == NULL || !cli_remote_do(&r, method, path, body))
+      code = CLI_NO;
+    free(path);
+  }
+  cli_remote_close(&r);
+  return code;
+}
+
+static int run_stop(int argc, char **argv)
+{
+  return change_all(&cli_vc_stop, argc, argv, "PUT", "/status",
+                    "{\"vcStatus\":\"stopped\"}");
+}
+
+const cli_verb cli_vc_stop = {
+  .name = "vc stop",
+  .brief = "Keep the jobs of virtual clusters from starting",
+  .usage = "[--root DIR] NAME...",
+  .help = "What runs goes on.  Jobs are taken, and wait.\n\n" VC_ROOT_HELP
+          "\nExit code: 0 they are stopped, 1 one of them is not, 2 wrong "
+          "usage.\n",
+  .run = run_stop,
+};
+
+static int run_start(int argc, char **argv)
+{
+  return change_all(&cli_vc_start, argc, argv, "PUT", "/status",
+                    "{\"vcStatus\":\"running\"}");
+}
+
+const cli_verb cli_vc_start = {
+  .name = "vc start",
+  .brief = "Let the jobs of virtual clusters start again",
+  .usage = "[--root DIR] NAME...",
+  .help = "After 'openpai vc stop'.\n\n" VC_ROOT_HELP
+          "\nExit code: 0 they are not stopped any more, 1 one of them is, 2 "
+          "wrong\nusage.\n",
+  .run = run_start,
+};
+
+static int run_remove(int argc, char **argv)
+{
+  return change_all(&cli_vc_remove, argc, argv, "DELETE", "", NULL);
+}
+
+const cli_verb cli_vc_remove = {
+  .name = "vc remove",
+  .brief = "Remove virtual clusters",
+  .usage = "[--root DIR] NAME...",
+  .help = "One that has jobs which are not over is refused: stop them first.\n"
+          "`default` gets its part.\n\n" VC_ROOT_HELP
+          "\nExit code: 0 they are removed, 1 one of them is not, 2 wrong "
+          "usage.\n",
+  .run = run_remove,
+};

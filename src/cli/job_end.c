@@ -1,0 +1,157 @@
+/*
+ * job_end.c - how a job ended, in the words that its owner needs
+ *
+ * The API has OpenPAI's: an exit spec, a message of FrameworkController, and
+ * what Kubernetes would say, with the runtime's report inside.  What happened,
+ * where, the last that was printed and what can be done is in them.
+ */
+#include "cells.h"
+#include "jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNKNOWN_CODE = 255 }; /* the command failed, and nobody knows why */
+
+static size_t status_of(const cli_json *job)
+{
+  return cli_json_get(job, 0, "jobStatus");
+}
+
+/* What the command itself ended with, or 0. */
+static int64_t own_code(const cli_json *job)
+{
+  size_t messages = cli_json_get(job, status_of(job), "appExitMessages"),
+         runtime = messages != 0 ? cli_json_get(job, messages, "runtime") : 0;
+  int64_t code =
+    runtime != 0 ? cli_json_number(job, runtime, "originUserExitCode", 0) : 0;
+
+  return code > 0 && code <= 255 ? code : 0;
+}
+
+int64_t cli_told_code(const cli_json *job)
+{
+  int64_t code = cli_json_number(job, status_of(job), "appExitCode", 0);
+
+  return code == UNKNOWN_CODE && own_code(job) != 0 ? own_code(job) : code;
+}
+
+int64_t cli_told_task_code(const cli_json *job, size_t task)
+{
+  static const char key[] = "originUserExitCode: ";
+  int64_t code = cli_json_number(job, task, "containerExitCode", INT64_MIN);
+  const char *own =
+    strstr(cli_json_text(job, task, "containerExitDiagnostics"), key);
+  long number =
+    own != NULL ? strtol(own + sizeof(key) - 1, NULL, 10) : UNKNOWN_CODE;
+
+  return code == UNKNOWN_CODE && number > 0 && number < UNKNOWN_CODE ? number
+                                                                     : code;
+}
+
+int cli_exit_code(const cli_json *job)
+{
+  const char *state = cli_json_text(job, status_of(job), "state");
+  int64_t code = cli_told_code(job);
+
+  if (strcmp(state, "SUCCEEDED") == 0)
+    return CLI_OK;
+  if (code > 0 && code <= 255)
+    return (int)code;
+  /* One of the platform's, as for too much memory. */
+  code = strcmp(state, "FAILED") == 0 ? own_code(job) : 0;
+  return code != 0 ? (int)code : CLI_BROKEN;
+}
+
+/* --- in words ------------------------------------------------------------------- */
+
+static size_t spec_of(const cli_json *job)
+{
+  return cli_json_get(job, status_of(job), "appExitSpec");
+}
+
+const char *cli_end_reason(const cli_json *job)
+{
+  return spec_of(job) != 0 ? cli_json_text(job, spec_of(job), "reason") : "";
+}
+
+bool cli_end_is_known(const cli_json *job)
+{
+  return *cli_end_reason(job) != '\0' &&
+         cli_json_number(job, status_of(job), "appExitCode", 0) !=
+           UNKNOWN_CODE;
+}
+
+void cli_print_cures(FILE *out, const char *before, const cli_json *job)
+{
+  size_t list =
+    spec_of(job) != 0 ? cli_json_get(job, spec_of(job), "solution") : 0;
+
+  for (size_t i = list != 0 ? cli_json_first(job, list) : 0; i != 0;
+       i = cli_json_next(job, list, i)) {
+    (void)fputs(before, out);
+    cli_print(out, job->values[i].text);
+    (void)fputc('\n', out);
+  }
+}
+
+/* The last line that the task printed which decided, if that is known. */
+static void print_last_line(FILE *out, const cli_json *job)
+{
+  size_t n = cli_json_get(job, status_of(job), "appExitMessages");
+  const char *text, *end, *line;
+  char kept[200];
+
+  n = n != 0 ? cli_json_get(job, n, "runtime") : 0;
+  n = n != 0 ? cli_json_get(job, n, "errorLogs") : 0;
+  text = n != 0 ? cli_json_text(job, n, "user") : "";
+  end = text + strlen(text);
+  while (end > text && strchr(" \t\r\n", end[-1]) != NULL)
+    end--;
+  for (line = end; line > text && line[-1] != '\n';)
+    line--;
+  if (line == end)
+    return;
+  (void)snprintf(kept, sizeof(kept), "%.*s", (int)(end - line), line);
+  (void)fputs("printed    ", out);
+  cli_print(out, kept);
+  (void)fputc('\n', out);
+}
+
+static void print_what(FILE *out, const char *state, const char *task,
+                       const cli_json *job)
+{
+  int64_t code = cli_told_code(job);
+
+  (void)fprintf(out, "%-10s ", state);
+  if (*task != '\0')
+    (void)fprintf(out, "task %s", task);
+  if (!cli_end_is_known(job) && *task != '\0')
+    (void)fprintf(out, " ended with code %lld, which is the program's own",
+                  (long long)code);
+  else
+    (void)fprintf(out, "%s%s", *task != '\0' ? ": " : "", cli_end_reason(job));
+  (void)fputc('\n', out);
+}
+
+void cli_print_end(FILE *out, const char *name, const cli_json *job)
+{
+  size_t s = status_of(job);
+  const char *role = cli_json_text(job, s, "appExitTriggerTaskRoleName");
+  bool failed = strcmp(cli_json_text(job, s, "state"), "FAILED") == 0;
+  char task[300] = "";
+
+  if (!failed && strcmp(cli_json_text(job, s, "state"), "STOPPED") != 0)
+    return;
+  if (*role != '\0')
+    (void)snprintf(
+      task, sizeof(task), "%s/%lld", role,
+      (long long)cli_json_number(job, s, "appExitTriggerTaskIndex", 0));
+  print_what(out, failed ? "failed" : "stopped", failed ? task : "", job);
+  if (!failed)
+    return;
+  print_last_line(out, job);
+  cli_print_cures(out, "help       ", job);
+  if (*task != '\0')
+    (void)fprintf(out, "logs       openpai logs %s --task %s\n", name, task);
+}

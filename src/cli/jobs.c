@@ -1,0 +1,117 @@
+/* jobs.c - jobs as they are shown */
+#include "jobs.h"
+#include "cells.h"
+
+#include <string.h>
+#include <time.h>
+
+const char *cli_state_style(FILE *out, const char *state)
+{
+  static const char *const colors[][2] = {
+    { "RUNNING", "\033[32m" },  { "WAITING", "\033[33m" },
+    { "STOPPING", "\033[35m" }, { "FAILED", "\033[31m" },
+    { "STOPPED", "\033[35m" },
+  };
+
+  for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++)
+    if (strcmp(colors[i][0], state) == 0)
+      return cli_style(out, colors[i][1]);
+  return "";
+}
+
+bool cli_is_over(const char *state)
+{
+  return strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "FAILED") == 0 ||
+         strcmp(state, "STOPPED") == 0;
+}
+
+void cli_duration(char *out, size_t size, int64_t ms)
+{
+  long long s = ms / 1000;
+
+  if (ms < 0)
+    (void)snprintf(out, size, "-");
+  else if (s < 60)
+    (void)snprintf(out, size, "%llds", s);
+  else if (s < 3600)
+    (void)snprintf(out, size, "%lldm%02llds", s / 60, s % 60);
+  else if (s < 24 * 3600)
+    (void)snprintf(out, size, "%lldh%02lldm", s / 3600, s / 60 % 60);
+  else
+    (void)snprintf(out, size, "%lldd%02lldh", s / 86400, s / 3600 % 24);
+}
+
+int64_t cli_now(void)
+{
+  struct timespec now;
+
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool cli_want_jobs(const cli_verb *verb, int words, char **argv, int most)
+{
+  if (words == 0) {
+    cli_fail("%s: which job?", verb->name);
+    (void)fprintf(stderr, "  help: openpai %s --help\n", verb->name);
+    return false;
+  }
+  if (words > most) {
+    cli_misused(verb, "this is one job too many", argv[most]);
+    return false;
+  }
+  for (int i = 0; i < words; i++)
+    if (!cli_job_name(argv[i]))
+      return false;
+  return true;
+}
+
+/* --- the table ------------------------------------------------------------------ */
+
+/* How long it ran, or has been running. */
+static void run_time(char *out, size_t size, const cli_json *j, size_t i)
+{
+  int64_t from = cli_json_number(j, i, "launchedTime", -1),
+          to = cli_json_number(j, i, "completedTime", -1);
+
+  if (to < 0)
+    to = cli_now();
+  cli_duration(out, size, from < 0 ? -1 : to > from ? to - from : 0);
+}
+
+static int name_width(const cli_json *list, size_t of, size_t rows)
+{
+  int width = 4;
+
+  for (size_t i = cli_json_first(list, of); i != 0 && rows-- > 0;
+       i = cli_json_next(list, of, i)) {
+    int len = (int)strlen(cli_json_text(list, i, "name"));
+    if (len > width)
+      width = len < 40 ? len : 40;
+  }
+  return width;
+}
+
+void cli_print_jobs(FILE *out, const cli_json *list, size_t of, size_t rows)
+{
+  int width = name_width(list, of, rows);
+
+  (void)fprintf(out, "%-*s  %-10s  %-9s  %8s  %8s  %4s  %5s  %7s\n", width,
+                "NAME", "USER", "STATE", "AGE", "RAN", "GPUS", "TASKS",
+                "RETRIES");
+  for (size_t i = cli_json_first(list, of); i != 0 && rows-- > 0;
+       i = cli_json_next(list, of, i)) {
+    const char *state = cli_json_text(list, i, "state");
+    char age[32], ran[32];
+    cli_duration(age, sizeof(age),
+                 cli_now() - cli_json_number(list, i, "submissionTime", 0));
+    run_time(ran, sizeof(ran), list, i);
+    (void)fprintf(
+      out, "%-*s  %-10s  %s%-9s%s  %8s  %8s  %4lld  %5lld  %7lld\n", width,
+      cli_json_text(list, i, "name"), cli_json_text(list, i, "username"),
+      cli_state_style(out, state), state, cli_style(out, "\033[0m"), age, ran,
+      (long long)cli_json_number(list, i, "totalGpuNumber", 0),
+      (long long)cli_json_number(list, i, "totalTaskNumber", 0),
+      (long long)cli_json_number(list, i, "retries", 0));
+  }
+}

@@ -1,0 +1,474 @@
+/*
+ * remote.c - the platform of this user, asked through its socket, or another
+ * server by its URL
+ *
+ * The verbs ask one thing after the other, so this waits for each answer.
+ */
+#include "remote.h"
+
+#include "accounts.h"
+#include "jobs.h"
+#include "progress.h"
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+  AGAIN = 500,
+  PATIENCE = 10 * 1000, /* ms that a platform may take to serve */
+  PAUSE = 10,
+  MOST_TRIES = 3 /* of a server at a URL: somebody waits */
+};
+
+/* What is being asked. */
+typedef struct asking {
+  cli_answer *answer;
+  const cli_stream *stream;
+  void *data;          /* of cli_remote_call() */
+  const char *sending; /* what is sent, where that is shown */
+  int64_t began;
+  bool done;
+} asking;
+
+/* --- texts -------------------------------------------------------------------- */
+
+char *cli_escape(const char *text)
+{
+  char *escaped = malloc(strlen(text) * 3 + 1), *to = escaped;
+
+  for (const char *p = text; escaped != NULL && *p != '\0'; p++)
+    if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+        (*p >= '0' && *p <= '9') || strchr("-_.~", *p) != NULL)
+      *to++ = *p;
+    else
+      to += snprintf(to, 4, "%%%02X", (unsigned)(unsigned char)*p);
+  if (escaped != NULL)
+    *to = '\0';
+  return escaped;
+}
+
+bool cli_job_name(const char *name)
+{
+  const char *tilde = strchr(name, '~');
+
+  if (name[0] != '\0' && tilde != name &&
+      (tilde == NULL ||
+       (tilde[1] != '\0' && strchr(tilde + 1, '~') == NULL)) &&
+      strchr(name, '/') == NULL)
+    return true;
+  cli_fail("this cannot be the name of a job: '%s'", name);
+  return false;
+}
+
+char *cli_whole_name(const char *name)
+{
+  bool whole = strchr(name, '~') != NULL;
+  size_t size = strlen(name) + strlen(cli_user()) + 2;
+  char *out = malloc(size);
+
+  if (out != NULL)
+    (void)snprintf(out, size, "%s%s%s", whole ? "" : cli_user(),
+                   whole ? "" : "~", name);
+  return out;
+}
+
+char *cli_job_path(const char *name, const char *rest)
+{
+  char *whole = cli_whole_name(name), *path = NULL;
+
+  if (whole != NULL)
+    path = cli_path("/api/v2/jobs", whole, rest);
+  free(whole);
+  return path;
+}
+
+/* --- its life ------------------------------------------------------------------- */
+
+/* On a terminal one sees why it takes so long. */
+static void on_retry(void *user_data, const pai_client_retry *retry)
+{
+  (void)user_data;
+  cli_progress_over();
+  if (cli_is_terminal(stderr))
+    (void)fprintf(stderr, "note: %s; once more\n",
+                  pai_error_message(retry->err));
+}
+
+static bool open_client(cli_remote *r, const char *token, pai_error **err)
+{
+  pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
+
+  options.socket = r->socket;
+  options.url = r->site.url;
+  options.ca_file = r->site.ca_file;
+  options.token = token;
+  options.most_tries = r->site.url != NULL ? MOST_TRIES : 0;
+  options.on_retry = on_retry;
+  return pai_loop_new(&r->loop, NULL, err) == PAI_OK &&
+         pai_client_new(&r->client, r->loop, &options, err) == PAI_OK;
+}
+
+bool cli_remote_open_site(cli_remote *r, const cli_site *site,
+                          const char *token)
+{
+  pai_error *err = NULL;
+
+  *r = (cli_remote){ .original = -1 };
+  if (!cli_site_copy(&r->site, site))
+    return false;
+  if (open_client(r, token, &err)) {
+    const char *user =
+      site->user != NULL ? site->user : pai_client_user(r->client);
+    cli_be_user(user);
+    return true;
+  }
+  cli_error(NULL, err);
+  pai_error_free(err);
+  cli_remote_close(r);
+  return false;
+}
+
+/* Of a server without a token all may be asked that needs none. */
+static bool open_chosen(cli_remote *r, cli_site *site)
+{
+  char *token = cli_token_find(site);
+  bool good;
+
+  if (site->user == NULL && token != NULL)
+    site->user = cli_token_user(token);
+  good = cli_remote_open_site(r, site, token);
+  free(token);
+  cli_site_free(site);
+  return good;
+}
+
+bool cli_remote_open(cli_remote *r, bool start)
+{
+  pai_error *err = NULL;
+  cli_site site;
+  int chosen = cli_site_choose(&site);
+
+  *r = (cli_remote){ 0 };
+  if (chosen != 0)
+    return chosen > 0 && open_chosen(r, &site);
+  r->root = cli_find_root();
+  if (r->root == NULL)
+    return false;
+  r->start = start && !cli_is_system_root(r->root);
+  r->socket = cli_socket_path(r->root);
+  if (r->socket != NULL && open_client(r, NULL, &err))
+    return true;
+  cli_error(NULL, err);
+  pai_error_free(err);
+  cli_remote_close(r);
+  return false;
+}
+
+void cli_remote_close(cli_remote *r)
+{
+  pai_client_close(r->client, NULL, NULL);
+  while (r->client != NULL && pai_loop_run_once(r->loop) > 0)
+    ;
+  pai_loop_free(r->loop);
+  cli_site_free(&r->site);
+  free(r->socket);
+  free(r->root);
+  *r = (cli_remote){ 0 };
+}
+
+/* --- asking ----------------------------------------------------------------------- */
+
+static void keep(char *to, size_t size, const char *text)
+{
+  (void)snprintf(to, size, "%s", text != NULL ? text : "");
+}
+
+static void on_answer(void *user_data, int status, const pai_client_answer *a)
+{
+  asking *q = user_data;
+  cli_answer *out = q->answer;
+
+  q->done = true;
+  out->status = status;
+  out->http = a->http_status;
+  out->body = malloc(a->body_len + 1);
+  if (out->body == NULL) {
+    out->status = PAI_ENOMEM;
+    keep(out->message, sizeof(out->message), "out of memory");
+    return;
+  }
+  memcpy(out->body, a->body, a->body_len + 1);
+  out->len = a->body_len;
+  keep(out->code, sizeof(out->code), a->code);
+  keep(out->message, sizeof(out->message), pai_error_message(a->err));
+  keep(out->help, sizeof(out->help), pai_error_help(a->err));
+}
+
+static int on_body(void *user_data, const char *bytes, size_t len)
+{
+  asking *q = user_data;
+
+  return q->stream->on_bytes(q->stream->user_data, bytes, len);
+}
+
+/* What can be done about a server that answers so. */
+static void advise(const cli_remote *r, cli_answer *out)
+{
+  const char *alias = r->site.alias;
+
+  if (r->site.url == NULL || out->status == PAI_OK)
+    return;
+  if (out->http == 401)
+    (void)snprintf(out->help, sizeof(out->help),
+                   "log in again: openpai login %s",
+                   alias != NULL ? alias : r->site.url);
+  else if (out->http == 404 && strcmp(out->code, "NoApiError") == 0)
+    keep(out->help, sizeof(out->help),
+         "this server is an original OpenPAI, or an older one, and cannot "
+         "do that");
+  else if (out->http == 0 && strstr(out->help, "ca_file names") != NULL)
+    (void)snprintf(out->help, sizeof(out->help),
+                   "its certificate is of an authority that is not known "
+                   "here: name a file with that authority's by openpai login "
+                   "%.120s --ca-file FILE",
+                   r->site.url);
+  else if (out->http == 0 && out->status == PAI_ENOTFOUND)
+    (void)snprintf(out->help, sizeof(out->help),
+                   "no server answers at %.120s: is it up, and the URL "
+                   "right?",
+                   r->site.url);
+}
+
+static void on_sent(void *user_data, uint64_t sent, uint64_t total)
+{
+  const asking *q = user_data;
+  char line[256];
+
+  cli_progress_bar(line, sizeof(line), q->sending, sent, total,
+                   cli_now() - q->began);
+  cli_progress(line);
+}
+
+static void turn(cli_remote *r, int every_ms)
+{
+  if (every_ms > 0)
+    cli_loop_turn(r->loop, every_ms);
+  else
+    (void)!pai_loop_run_once(r->loop);
+}
+
+void *cli_remote_data(void *user_data)
+{
+  return ((asking *)user_data)->data;
+}
+
+void cli_remote_call_ticking(cli_remote *r, cli_answer *out, cli_starter start,
+                             void *data, void (*tick)(void *data),
+                             int every_ms)
+{
+  asking q = { .answer = out, .data = data };
+  pai_error *err = NULL;
+  int rc;
+
+  *out = (cli_answer){ 0 };
+  rc = start(r, data, on_answer, &q, &err);
+  if (rc < 0) {
+    out->status = rc;
+    keep(out->message, sizeof(out->message), pai_error_message(err));
+    keep(out->help, sizeof(out->help), pai_error_help(err));
+    pai_error_free(err);
+    return;
+  }
+  while (!q.done) {
+    turn(r, every_ms);
+    if (tick != NULL)
+      tick(data);
+  }
+  advise(r, out);
+}
+
+void cli_remote_call(cli_remote *r, cli_answer *out, cli_starter start,
+                     void *data, void (*tick)(void *data))
+{
+  cli_remote_call_ticking(r, out, start, data, tick, 0);
+}
+
+/* Once. */
+static void ask(cli_remote *r, cli_answer *out, const pai_client_request *what,
+                const cli_stream *stream, const char *sending)
+{
+  asking q = {
+    .answer = out, .stream = stream, .sending = sending, .began = cli_now()
+  };
+  pai_error *err = NULL;
+  int rc;
+
+  *out = (cli_answer){ 0 };
+  rc = pai_client_ask(NULL, r->client, what, on_answer, &q, &err);
+  if (rc < 0) {
+    out->status = rc;
+    keep(out->message, sizeof(out->message), pai_error_message(err));
+    pai_error_free(err);
+    return;
+  }
+  while (!q.done) {
+    turn(r, stream != NULL ? stream->every_ms : 0);
+    if (stream != NULL && stream->tick != NULL)
+      stream->tick(stream->user_data);
+  }
+  advise(r, out);
+}
+
+/* Nobody listens there. */
+static bool is_down(const cli_answer *a)
+{
+  return a->status == PAI_ENOTFOUND && a->http == 0;
+}
+
+/* Whoever has the root serves nothing: not a platform of `up`, or not yet. */
+static void tell_holder(const cli_remote *r, cli_answer *out)
+{
+  out->status = PAI_EBUSY;
+  (void)snprintf(out->message, sizeof(out->message),
+                 "a process has the root %s, and does not answer", r->root);
+  (void)snprintf(out->help, sizeof(out->help),
+                 "the number of the process is in the file lock there");
+}
+
+/* Asks; if nobody is there, starts a platform and asks it.  One that somebody
+ * else has just started may still take a moment. */
+static void insist(cli_remote *r, cli_answer *out,
+                   const pai_client_request *what, const cli_stream *stream,
+                   const char *sending)
+{
+  const struct timespec pause = { 0, PAUSE * 1000 * 1000 };
+  bool start = r->start;
+
+  ask(r, out, what, stream, sending);
+  r->start = false; /* one that ends meanwhile was meant to */
+  for (int ms = 0; start && is_down(out); ms += PAUSE) {
+    if (ms >= PATIENCE) {
+      tell_holder(r, out);
+      return;
+    }
+    cli_answer_free(out);
+    /* Again and again: whoever had the root may just be ending. */
+    if (ms % AGAIN == 0 && !cli_start_platform(r->root)) {
+      *out = (cli_answer){ .status = PAI_EUSER }; /* it was told */
+      return;
+    }
+    if (ms > 0)
+      (void)nanosleep(&pause, NULL);
+    ask(r, out, what, stream, sending);
+  }
+}
+
+static void ask_for(cli_remote *r, cli_answer *out, pai_client_request *what,
+                    const char *sending)
+{
+  bool shown = sending != NULL && cli_progress_wanted();
+
+  what->on_sent = shown ? on_sent : NULL;
+  if (what->path != NULL) {
+    insist(r, out, what, NULL, sending);
+    if (shown)
+      cli_progress_over();
+    return;
+  }
+  *out = (cli_answer){ .status = PAI_ENOMEM };
+  keep(out->message, sizeof(out->message), "out of memory");
+}
+
+void cli_remote_ask(cli_remote *r, cli_answer *out, const char *method,
+                    const char *path, const char *type, const char *body,
+                    size_t len)
+{
+  pai_client_request what = PAI_CLIENT_REQUEST_INIT;
+
+  what.method = method;
+  what.path = path;
+  what.type = type;
+  what.body = body;
+  what.body_len = len;
+  ask_for(r, out, &what, NULL);
+}
+
+void cli_remote_send(cli_remote *r, cli_answer *out, const char *path,
+                     const char *type, const char *body, size_t len,
+                     const char *what)
+{
+  pai_client_request put = PAI_CLIENT_REQUEST_INIT;
+
+  put.method = "PUT";
+  put.path = path;
+  put.type = type;
+  put.body = body;
+  put.body_len = len;
+  ask_for(r, out, &put, what);
+}
+
+void cli_remote_stream(cli_remote *r, cli_answer *out, const char *path,
+                       const cli_stream *stream)
+{
+  pai_client_request what = PAI_CLIENT_REQUEST_INIT;
+
+  what.path = path;
+  what.on_body = on_body;
+  insist(r, out, &what, stream, NULL);
+}
+
+bool cli_remote_is_original(cli_remote *r)
+{
+  cli_answer a;
+  cli_json j;
+
+  if (r->site.url == NULL)
+    return false;
+  if (r->original < 0) {
+    cli_remote_ask(r, &a, "GET", "/api/v2/info", NULL, NULL, 0);
+    if (a.status == PAI_OK && cli_json_read(&j, a.body, a.len)) {
+      r->original = strcmp(cli_json_text(&j, 0, "server"), "libopenpai") != 0;
+      cli_json_free(&j);
+    }
+    cli_answer_free(&a);
+  }
+  return r->original > 0;
+}
+
+bool cli_remote_get(cli_remote *r, cli_json *out, const char *path)
+{
+  cli_answer a;
+  bool good;
+
+  *out = (cli_json){ 0 };
+  cli_remote_ask(r, &a, "GET", path, NULL, NULL, 0);
+  good = a.status == PAI_OK;
+  if (!good)
+    cli_answer_tell(&a);
+  else if (!cli_json_read(out, a.body, a.len)) {
+    cli_fail("the platform answered what is no JSON");
+    good = false;
+  }
+  cli_answer_free(&a);
+  return good;
+}
+
+void cli_answer_free(cli_answer *a)
+{
+  free(a->body);
+  a->body = NULL;
+}
+
+void cli_answer_tell(const cli_answer *a)
+{
+  if (a->status == PAI_EUSER)
+    return; /* it was told */
+  cli_say(PAI_LOG_ERROR, a->message);
+  if (a->help[0] != '\0')
+    cli_help(stderr, a->help);
+  else if (is_down(a))
+    cli_help(stderr, "no platform runs there: openpai up starts one, and with "
+                     "--system one of all users");
+}

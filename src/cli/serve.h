@@ -1,0 +1,27 @@
+/* serve.h - a platform in this process */
+#ifndef PAI_SRC_CLI_SERVE_H
+#define PAI_SRC_CLI_SERVE_H
+
+#include "cli.h"
+
+#include <openpai/server.h>
+
+typedef struct cli_serving {
+  const char *runtime, *policy; /* NULL: as the environment says */
+  bool system;                  /* of all users */
+  bool verbose;
+  pai_server_options server; /* but for its socket, and what is ours; with
+                                `listen` it is said where it serves */
+} cli_serving;
+
+/* All values of --listen with commas between them, for free(); `usual` if there
+ * are none. */
+char *cli_join_addresses(const char *usual);
+/* The original's limits; 0 lifts them all. */
+void cli_set_rates(pai_server_options *o, unsigned rate);
+/* Serves until a signal, or somebody who asks, ends it.  An exit code. */
+int cli_serve(const cli_serving *wish);
+/* Where, if that was not said; false, and told: it cannot be of all users. */
+bool cli_choose_root(bool system);
+
+#endif

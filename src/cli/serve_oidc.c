@@ -1,0 +1,112 @@
+/* serve_oidc.c - what serve is told of a provider of OpenID Connect */
+#include "serve_oidc.h"
+
+#include "remote.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of "groups=CN=a,OU=b" the rest would be a rule of its own. */
+static bool is_cut(const char *rule)
+{
+  const char *equals = strchr(rule, '=');
+
+  return equals != NULL && strchr(equals + 1, '=') != NULL;
+}
+
+/* "a=b,c=d" as a list.  False, and told. */
+static bool split_rules(cli_oidc *o)
+{
+  char *more = NULL, *rule;
+  size_t n = 0;
+
+  if (o->admins == NULL)
+    return true;
+  o->rules = strdup(o->admins);
+  rule = o->rules != NULL ? strtok_r(o->rules, ",", &more) : NULL;
+  for (; rule != NULL && n < CLI_RULES; rule = strtok_r(NULL, ",", &more)) {
+    if (is_cut(rule)) {
+      cli_fail("--oidc-admins has a value with =, which may have commas, too: "
+               "%.128s",
+               rule);
+      cli_help(stderr, "such a value is said in oidc.yaml, as "
+                       "admins: [\"groups=CN=a,OU=b\"]");
+      return false;
+    }
+    o->list[n++] = rule;
+  }
+  o->options.admins = o->list;
+  if (n > 0 && rule == NULL)
+    return true;
+  cli_fail("--oidc-admins has no rule, or more than %d", CLI_RULES);
+  return false;
+}
+
+/* It is no business of tasks, which have our environment. */
+static char *take_secret(void)
+{
+  const char *said = getenv("OPENPAI_OIDC_CLIENT_SECRET");
+  char *secret = said != NULL && said[0] != '\0' ? strdup(said) : NULL;
+
+  (void)unsetenv("OPENPAI_OIDC_CLIENT_SECRET");
+  return secret;
+}
+
+/* The file that a root may have. */
+static char *find_file(void)
+{
+  char *root = cli_root_path();
+  char *path = root != NULL ? cli_join(root, "oidc.yaml") : NULL;
+
+  if (path != NULL && access(path, F_OK) != 0 && errno == ENOENT) {
+    free(path);
+    path = NULL;
+  }
+  free(root);
+  return path;
+}
+
+void cli_oidc_find(cli_oidc *o)
+{
+  if (o->options.file == NULL && o->options.issuer == NULL)
+    o->options.file = o->file = find_file();
+}
+
+bool cli_oidc_read(cli_oidc *o, pai_server_options *server)
+{
+  pai_oidc_options *p = &o->options;
+
+  o->secret = take_secret();
+  if (p->file == NULL && p->issuer == NULL)
+    return true;
+  server->authn = "OIDC";
+  server->oidc = p;
+  if (p->client_secret_file == NULL)
+    p->client_secret = o->secret;
+  return split_rules(o);
+}
+
+void cli_oidc_free(cli_oidc *o)
+{
+  free(o->secret);
+  free(o->rules);
+  free(o->file);
+}
+
+const char *cli_oidc_stray(const cli_oidc *o)
+{
+  const pai_oidc_options *p = &o->options;
+
+  return p->issuer != NULL || p->file != NULL ? NULL
+         : p->client_id != NULL               ? "--oidc-client-id"
+         : p->client_secret_file != NULL      ? "--oidc-client-secret-file"
+         : p->redirect_uri != NULL            ? "--oidc-redirect"
+         : p->scope != NULL                   ? "--oidc-scope"
+         : p->pages != NULL                   ? "--oidc-pages"
+         : p->groups_claim != NULL            ? "--oidc-groups-claim"
+         : p->ca_file != NULL                 ? "--oidc-ca-file"
+         : o->admins != NULL                  ? "--oidc-admins"
+                                              : NULL;
+}

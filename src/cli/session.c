@@ -1,0 +1,395 @@
+/* session.c - a task is found; a session in it, with this terminal */
+#include "session.h"
+
+#include "jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+  TRIES = 200,
+  PAUSE_MS = 20,
+  FAR_TRIES =
+    40, /* of a server elsewhere, which counts how often it is asked */
+  FAR_PAUSE_MS = 100,
+  MOST_PENDING = 256 << 10, /* input that has not left: then one waits */
+  KEY_P = 0x10,             /* with Ctrl */
+  KEY_Q = 0x11
+};
+
+int cli_cut_command(int *argc, char **argv)
+{
+  for (int i = 1; i < *argc; i++)
+    if (strcmp(argv[i], "--") == 0) {
+      int words = *argc - i - 1;
+
+      *argc = i;
+      return words;
+    }
+  return 0;
+}
+
+/* --- which task ----------------------------------------------------------------- */
+
+bool cli_task_word(const cli_verb *verb, const char *word)
+{
+  const char *slash = word != NULL ? strchr(word, '/') : NULL;
+
+  if (word == NULL || (word[0] != '\0' && word[0] != '/' &&
+                       (slash == NULL ||
+                        (slash[1] != '\0' && strlen(slash) < 10 &&
+                         slash[1 + strspn(slash + 1, "0123456789")] == '\0'))))
+    return true;
+  cli_misused(verb, "a task is ROLE/INDEX, not", word);
+  return false;
+}
+
+void cli_task_free(cli_task *t)
+{
+  free(t->job);
+  free(t->role);
+  *t = (cli_task){ 0 };
+}
+
+static void keep(char *to, size_t size, const char *text)
+{
+  (void)snprintf(to, size, "%s", text);
+}
+
+static bool take_task(cli_task *out, const cli_json *j, size_t role,
+                      size_t task)
+{
+  size_t ports = cli_json_get(j, task, "containerPorts");
+
+  free(out->role);
+  out->role = strdup(j->values[role].key);
+  out->index = (uint32_t)cli_json_number(j, task, "taskIndex", 0);
+  keep(out->state, sizeof(out->state), cli_json_text(j, task, "taskState"));
+  keep(out->ip, sizeof(out->ip), cli_json_text(j, task, "containerIp"));
+  out->ssh_port[0] = '\0';
+  if (ports != 0)
+    keep(out->ssh_port, sizeof(out->ssh_port), cli_json_text(j, ports, "ssh"));
+  out->exit_code = cli_told_task_code(j, task);
+  return out->role != NULL;
+}
+
+static bool is_meant(const cli_json *j, size_t role, size_t task,
+                     const char *word)
+{
+  size_t len = strcspn(word, "/");
+  const char *key = j->values[role].key;
+  int64_t index = word[len] == '/' ? strtoll(word + len + 1, NULL, 10) : 0;
+
+  return strlen(key) == len && strncmp(key, word, len) == 0 &&
+         cli_json_number(j, task, "taskIndex", -1) == index;
+}
+
+/* Calls `each` with every task, until it answers false. */
+static void each_task(const cli_json *j,
+                      bool (*each)(void *data, const cli_json *j, size_t role,
+                                   size_t task),
+                      void *data)
+{
+  size_t roles = cli_json_get(j, 0, "taskRoles");
+
+  for (size_t r = roles != 0 ? cli_json_first(j, roles) : 0; r != 0;
+       r = cli_json_next(j, roles, r)) {
+    size_t tasks = cli_json_get(j, r, "taskStatuses");
+
+    for (size_t t = tasks != 0 ? cli_json_first(j, tasks) : 0; t != 0;
+         t = cli_json_next(j, tasks, t))
+      if (!each(data, j, r, t))
+        return;
+  }
+}
+
+typedef struct search {
+  cli_task *out;
+  const char *word;
+  size_t count;
+  bool failed;
+} search;
+
+static bool on_task(void *data, const cli_json *j, size_t role, size_t task)
+{
+  search *s = data;
+
+  if (s->word != NULL && !is_meant(j, role, task, s->word))
+    return true;
+  s->count++;
+  s->failed = s->count == 1 && !take_task(s->out, j, role, task);
+  return s->count < 2 && !s->failed;
+}
+
+static bool print_task(void *data, const cli_json *j, size_t role, size_t task)
+{
+  int *left = data;
+
+  (void)fprintf(stderr, "    --task %s/%lld  %s\n", j->values[role].key,
+                (long long)cli_json_number(j, task, "taskIndex", 0),
+                cli_json_text(j, task, "taskState"));
+  return --*left > 0;
+}
+
+static bool choose(cli_task *out, const cli_json *j, const char *word)
+{
+  search s = { .out = out, .word = word };
+  size_t status = cli_json_get(j, 0, "jobStatus");
+  int most = 50;
+
+  if (status != 0)
+    out->attempt = cli_json_number(j, status, "attemptId", 0);
+  each_task(j, on_task, &s);
+  if (s.count == 1 && !s.failed)
+    return true;
+  if (s.failed)
+    cli_fail("out of memory");
+  else if (word != NULL)
+    cli_fail("job %s has no task %s", out->job, word);
+  else if (s.count == 0)
+    cli_fail("job %s has no tasks", out->job);
+  else
+    cli_fail("job %s has several tasks: say which", out->job);
+  if (s.count > 1 || word != NULL)
+    each_task(j, print_task, &most);
+  return false;
+}
+
+bool cli_task_find(cli_task *out, cli_remote *r, const char *job,
+                   const char *word)
+{
+  char *path = cli_job_path(job, "");
+  cli_json j;
+  bool found;
+
+  *out = (cli_task){ .job = cli_whole_name(job) };
+  if (path == NULL || out->job == NULL) {
+    cli_fail("out of memory");
+    free(path);
+    cli_task_free(out);
+    return false;
+  }
+  found = cli_remote_get(r, &j, path);
+  free(path);
+  if (found) {
+    found = choose(out, &j, word);
+    cli_json_free(&j);
+  }
+  if (!found)
+    cli_task_free(out);
+  return found;
+}
+
+/* --- what comes from it ------------------------------------------------------------ */
+
+static void on_started(void *user_data, int terminal)
+{
+  cli_session *s = user_data;
+  uint32_t columns, rows;
+
+  s->started = true;
+  s->terminal = terminal != 0;
+  if (!s->terminal || !cli_terminal_is_input())
+    return;
+  cli_terminal_raw();
+  cli_terminal_size(&columns, &rows);
+  (void)!pai_session_resize(s->session, columns, rows);
+}
+
+/* What came last of each stream and is a part of a letter. */
+static struct part {
+  char bytes[4];
+  size_t len;
+} parts[2];
+
+static void print_output(int stream, const char *bytes, size_t len)
+{
+  (void)printf("{\"event\":\"output\",\"stream\":\"%s\",\"text\":",
+               stream == 1 ? "stdout" : "stderr");
+  cli_json_string(stdout, bytes, len);
+  (void)printf("}\n");
+}
+
+void cli_json_output(int stream, const char *bytes, size_t len)
+{
+  struct part *part = &parts[stream != 1];
+  char *whole = malloc(part->len + len);
+  size_t cut;
+
+  if (whole == NULL) {
+    print_output(stream, bytes, len);
+    return;
+  }
+  memcpy(whole, part->bytes, part->len);
+  memcpy(whole + part->len, bytes, len);
+  len += part->len;
+  cut = cli_utf8_cut(whole, len);
+  if (len > cut)
+    print_output(stream, whole, len - cut);
+  memcpy(part->bytes, whole + len - cut, cut);
+  part->len = cut;
+  free(whole);
+}
+
+void cli_json_end(const char *how, int code, const char *text)
+{
+  for (int i = 0; i < 2; i++)
+    if (parts[i].len > 0)
+      print_output(i + 1, parts[i].bytes, parts[i].len);
+  (void)printf("{\"event\":\"end\",\"how\":\"%s\",\"code\":%d,\"text\":", how,
+               code);
+  cli_json_string(stdout, text, strlen(text));
+  (void)printf("}\n");
+}
+
+static void on_output(void *user_data, int stream, const char *bytes,
+                      size_t len)
+{
+  cli_session *s = user_data;
+  FILE *out = stream == 1 ? stdout : stderr;
+
+  if (s->json) {
+    cli_json_output(stream, bytes, len);
+    out = stdout;
+  } else {
+    (void)fwrite(bytes, 1, len, out);
+  }
+  (void)fflush(out);
+}
+
+static void on_end(void *user_data, int status, const pai_session_end *end)
+{
+  cli_session *s = user_data;
+  const char *help = end->err != NULL ? pai_error_help(end->err) : NULL;
+
+  s->session = NULL;
+  s->over = true;
+  s->status = status;
+  s->how = end->how;
+  s->code = end->code;
+  keep(s->text, sizeof(s->text), end->text);
+  keep(s->help, sizeof(s->help), help != NULL ? help : "");
+}
+
+static bool begin(cli_session *s, const cli_task *task,
+                  const char *const *command, bool tty, bool attach)
+{
+  pai_session_options o = PAI_SESSION_OPTIONS_INIT;
+  pai_error *err = NULL;
+
+  o.command = command;
+  o.terminal = getenv("TERM");
+  o.tty = tty;
+  o.attach = attach;
+  cli_terminal_size(&o.columns, &o.rows);
+  o.user_data = s;
+  o.on_started = on_started;
+  o.on_output = on_output;
+  o.on_end = on_end;
+  s->started = s->over = false;
+  if (pai_client_enter(&s->session, s->remote->client, task->job, task->role,
+                       task->index, &o, &err) == PAI_OK)
+    return true;
+  cli_error(NULL, err);
+  pai_error_free(err);
+  return false;
+}
+
+/* A task that has just begun is not ready for it for a moment. */
+bool cli_session_begin(cli_session *s, const cli_task *task,
+                       const char *const *command, bool tty, bool attach)
+{
+  bool far = s->remote->root == NULL;
+  const struct timespec pause = { 0,
+                                  (far ? FAR_PAUSE_MS : PAUSE_MS) * 1000000L };
+
+  for (int i = 0;; i++) {
+    if (!begin(s, task, command, tty, attach))
+      return false;
+    while (!s->over && !s->started) {
+      cli_happened happened;
+
+      cli_terminal_wait(s->remote->loop, false, &happened);
+      s->killed = happened.signal;
+      if (s->killed != 0) {
+        pai_session_close(s->session);
+        s->session = NULL;
+        s->over = true;
+      }
+    }
+    if (!s->over || s->status != PAI_EBUSY || i >= (far ? FAR_TRIES : TRIES))
+      return true;
+    (void)nanosleep(&pause, NULL);
+  }
+}
+
+/* --- what goes to it ----------------------------------------------------------------- */
+
+/* The two keys that detach are taken out; a first one that no second one
+ * follows goes on its way. */
+static size_t take_keys(cli_session *s, char *to, const char *bytes, size_t n)
+{
+  size_t len = 0;
+
+  for (size_t i = 0; i < n && !s->detached; i++) {
+    if (s->held && bytes[i] == KEY_Q) {
+      s->detached = true;
+      break;
+    }
+    if (s->held)
+      to[len++] = KEY_P;
+    s->held = bytes[i] == KEY_P;
+    if (!s->held)
+      to[len++] = bytes[i];
+  }
+  return len;
+}
+
+static void take_input(cli_session *s)
+{
+  char bytes[16384], keys[2 * sizeof(bytes)];
+  size_t n = cli_terminal_read(bytes, sizeof(bytes));
+  const char *at = bytes;
+
+  if (n == 0) {
+    s->input_over = true;
+    (void)!pai_session_end_input(s->session);
+    return;
+  }
+  if (s->detachable && s->terminal) {
+    n = take_keys(s, keys, bytes, n);
+    at = keys;
+  }
+  if (n > 0 && pai_session_write(s->session, at, n) < 0)
+    s->input_over = true;
+}
+
+void cli_session_turn(cli_session *s, cli_happened *happened)
+{
+  bool want = s->session != NULL && s->started && !s->input_over &&
+              pai_session_pending(s->session) < MOST_PENDING;
+  uint32_t columns, rows;
+
+  cli_terminal_wait(s->remote->loop, want, happened);
+  if (s->session == NULL)
+    return;
+  if (happened->resized && s->terminal) {
+    cli_terminal_size(&columns, &rows);
+    (void)!pai_session_resize(s->session, columns, rows);
+  }
+  if (happened->input && s->started)
+    take_input(s);
+}
+
+void cli_session_tell(const cli_session *s)
+{
+  cli_say(PAI_LOG_ERROR, s->text[0] != '\0' ? s->text : "out of memory");
+  if (s->help[0] != '\0')
+    cli_help(stderr, s->help);
+  else if (s->status == PAI_ENOTFOUND && cli_remote_is_original(s->remote))
+    cli_help(stderr, "this server is an original OpenPAI, which lets nobody "
+                     "into a task but through its sshd: openpai ssh");
+  else if (s->status == PAI_ENOTFOUND && !s->started)
+    cli_help(stderr, "openpai show tells of the job and its tasks");
+}

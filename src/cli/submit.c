@@ -1,0 +1,285 @@
+/* submit.c - a job's file goes to the platform */
+#include "jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMES = 100000 };
+
+/* The names of this user's jobs that begin with one, and the largest number
+ * behind it: the next one is free. */
+static long find_number(cli_remote *r, const char *name)
+{
+  char *keyword = cli_escape(name), *user = cli_escape(cli_user());
+  size_t len = strlen(name), size = 0;
+  long most = 1;
+  char *path = NULL;
+  cli_json list;
+
+  if (keyword != NULL && user != NULL)
+    size = strlen(keyword) + strlen(user) + 64;
+  if (size > 0 && (path = malloc(size)) != NULL)
+    (void)snprintf(path, size,
+                   "/api/v2/jobs?limit=50000&username=%s&keyword=%s", user,
+                   keyword);
+  free(keyword);
+  free(user);
+  if (path == NULL || !cli_remote_get(r, &list, path)) {
+    free(path);
+    return 0;
+  }
+  for (size_t i = cli_json_first(&list, 0); i != 0;
+       i = cli_json_next(&list, 0, i)) {
+    const char *other = cli_json_text(&list, i, "name");
+    char *end;
+    long n;
+    if (strncmp(other, name, len) != 0 || other[len] != '_')
+      continue;
+    n = strtol(other + len + 1, &end, 10);
+    if (*end == '\0' && n > most && n < MOST_NAMES)
+      most = n;
+  }
+  cli_json_free(&list);
+  free(path);
+  return most + 1;
+}
+
+/* "USER~NAME" as a part of a query, for free(). */
+static char *name_in_query(const char *job)
+{
+  char *whole = cli_whole_name(job);
+  char *name = whole != NULL ? cli_escape(whole) : NULL;
+
+  free(whole);
+  return name;
+}
+
+/* Of a job that is like another one, the folder is that one's; this machine's
+ * folders are none of another's. */
+static char *make_path(const cli_remote *r, const cli_submission *s,
+                       const char *name, const char *code)
+{
+  char *here = r->root != NULL ? cli_here() : NULL, *dir, *job, *folder,
+       *path = NULL;
+  size_t size;
+
+  dir = s->like != NULL ? name_in_query(s->like)
+                        : cli_escape(here != NULL ? here : "/");
+  job = cli_escape(name != NULL ? name : "");
+  folder = cli_escape(code != NULL ? code : "");
+  if (dir != NULL && job != NULL && folder != NULL) {
+    size = strlen(dir) + strlen(job) + strlen(folder) + 64;
+    path = malloc(size);
+    if (path != NULL)
+      (void)snprintf(path, size, "/api/v2/jobs?%s%s%s%s%s%s",
+                     s->like != NULL   ? "like="
+                     : r->root != NULL ? "workDir="
+                                       : "x",
+                     s->like != NULL || r->root != NULL ? dir : "",
+                     name != NULL ? "&name=" : "", job,
+                     code != NULL ? "&codeDir=" : "", folder);
+  }
+  free(folder);
+  free(job);
+  free(dir);
+  free(here);
+  return path;
+}
+
+/* The original knows a job by the name in its file only. */
+static void post_original(cli_remote *r, cli_answer *a,
+                          const cli_submission *s, const char *name)
+{
+  pai_draft *draft = NULL;
+  pai_error *err = NULL;
+  size_t len = 0;
+  int rc = pai_draft_new(&draft, s->text, s->len, NULL, &err);
+
+  if (rc == PAI_OK && name != NULL)
+    rc = pai_draft_set_text(draft, "/name", name, strlen(name), &err);
+  if (rc == PAI_OK) {
+    const char *text = pai_draft_text(draft, &len);
+    cli_remote_ask(r, a, "POST", "/api/v2/jobs", "text/yaml", text, len);
+  } else {
+    *a = (cli_answer){ .status = PAI_EUSER };
+    cli_error(NULL, err);
+  }
+  pai_error_free(err);
+  pai_draft_free(draft);
+}
+
+/* Once, by one name. */
+static void post(cli_remote *r, cli_answer *a, const cli_submission *s,
+                 const char *name, const char *code)
+{
+  char *path;
+
+  if (cli_remote_is_original(r)) {
+    post_original(r, a, s, name);
+    return;
+  }
+  path = make_path(r, s, name, code);
+
+  cli_remote_ask(r, a, "POST", path, "text/yaml", s->text, s->len);
+  free(path);
+}
+
+static void make_name(char *out, size_t size, const char *name, long n)
+{
+  (void)snprintf(out, size, "%s_%ld", name, n);
+}
+
+/* A copy of the code of the job that it is like, in *code, for free(), unless
+ * that has none.  False, and told. */
+static bool copy_like(cli_remote *r, const cli_submission *s, char **code)
+{
+  char *from = name_in_query(s->like), *path = NULL;
+  size_t size = from != NULL ? strlen(from) + 64 : 0;
+  cli_answer a;
+  cli_json j;
+  bool good;
+
+  if (size > 0 && (path = malloc(size)) != NULL)
+    (void)snprintf(path, size, "/api/v2/jobs/new/code?from=%s", from);
+  cli_remote_ask(r, &a, "PUT", path, NULL, NULL, 0);
+  good = strcmp(a.code, "NoCodeError") == 0;
+  if (a.status == PAI_OK && cli_json_read(&j, a.body, a.len)) {
+    *code = strdup(cli_json_text(&j, 0, "codeDir"));
+    cli_json_free(&j);
+    good = *code != NULL;
+  } else if (!good) {
+    cli_answer_tell(&a);
+  }
+  cli_answer_free(&a);
+  free(path);
+  free(from);
+  return good;
+}
+
+/* Whether its folders are not this user's. */
+static bool is_foreign(const cli_remote *r)
+{
+  return r->root == NULL || cli_is_foreign(r->root);
+}
+
+/* What the original has no way to be told is not passed over. */
+static bool can_all(cli_remote *r, const cli_submission *s)
+{
+  if ((s->code == NULL && s->like == NULL) || !cli_remote_is_original(r))
+    return true;
+  cli_fail("this server is an original OpenPAI: it takes no %s",
+           s->code != NULL ? "code" : "job that is like another one");
+  cli_help(stderr, s->code != NULL
+                     ? "put the code on a storage that the job mounts"
+                     : "take its file from openpai show, and submit that");
+  return false;
+}
+
+static int submit(cli_remote *r, const cli_submission *s, char **name)
+{
+  char *code = NULL, other[512];
+  cli_answer a;
+  long n, last = 0;
+
+  *name = NULL;
+  if (!can_all(r, s))
+    return CLI_NO;
+  if (s->code != NULL) {
+    code = is_foreign(r) ? cli_send_code(r, s->wanted, s->code, s->quiet)
+                         : cli_copy_code(r->root, s->code, s->quiet);
+    if (code == NULL)
+      return CLI_NO;
+  }
+  /* The platform of all users copies nobody's code: it says so if there is
+   * some. */
+  if (s->code == NULL && s->like != NULL && !is_foreign(r) &&
+      !copy_like(r, s, &code))
+    return CLI_NO;
+  (void)snprintf(other, sizeof(other), "%s",
+                 s->name != NULL ? s->name : s->wanted);
+  /* The file of one that is like another may say another name. */
+  post(r, &a, s, s->name != NULL || s->like != NULL ? other : NULL, code);
+  /* Others may take the next one, too, and are listed only when theirs is
+   * written down. */
+  for (int i = 0; a.status == PAI_EEXISTS && s->name == NULL && i < 100; i++) {
+    n = find_number(r, s->wanted);
+    if (n == 0)
+      break;
+    n = n > last ? n : last + 1;
+    last = n;
+    make_name(other, sizeof(other), s->wanted, n);
+    cli_answer_free(&a);
+    post(r, &a, s, other, code);
+    if (a.status == PAI_OK && s->like == NULL)
+      (void)fprintf(stderr, "note: there is a job %s: this one is %s\n",
+                    s->wanted, other);
+  }
+  if (a.status == PAI_OK)
+    *name = strdup(other);
+  else
+    cli_answer_tell(&a);
+  if (a.status == PAI_OK && s->answer != NULL) {
+    *s->answer = a.body;
+    a.body = NULL;
+  }
+  /* Without an answer nobody knows whether it was taken. */
+  if (code != NULL && a.status < 0 && a.http != 0 && r->root != NULL)
+    cli_remove_code(code);
+  free(code);
+  cli_answer_free(&a);
+  return *name != NULL ? CLI_OK : CLI_NO;
+}
+
+/* The file with what it lacks, for free(); NULL, and told. */
+static char *open_input(const cli_submission *s, size_t *len)
+{
+  pai_draft *draft = NULL;
+  pai_error *err = NULL;
+  char *text = NULL;
+  int rc = pai_draft_new(&draft, s->text, s->len, NULL, &err);
+
+  if (rc == PAI_OK && s->input)
+    rc = pai_draft_set(draft, "/extras/openpai/stdin", "true", &err);
+  if (rc == PAI_OK && s->tty)
+    rc = pai_draft_set(draft, "/extras/openpai/tty", "true", &err);
+  if (rc == PAI_OK && (text = strdup(pai_draft_text(draft, len))) == NULL)
+    cli_fail("out of memory");
+  if (rc < 0)
+    cli_error(NULL, err);
+  pai_error_free(err);
+  pai_draft_free(draft);
+  return text;
+}
+
+int cli_submit(cli_remote *r, const cli_submission *s, char **name)
+{
+  cli_submission changed = *s;
+  char *text;
+  int code;
+
+  *name = NULL;
+  if (!s->input && !s->tty)
+    return submit(r, s, name);
+  text = open_input(s, &changed.len);
+  changed.text = text;
+  code = text != NULL ? submit(r, &changed, name) : CLI_NO;
+  free(text);
+  return code;
+}
+
+bool cli_stop_job(cli_remote *r, const char *name, bool now)
+{
+  static const char body[] = "{\"value\":\"STOP\"}";
+  char *path =
+    cli_job_path(name, now ? "/executionType?now=true" : "/executionType");
+  cli_answer a;
+  bool good;
+
+  cli_remote_ask(r, &a, "PUT", path, NULL, body, sizeof(body) - 1);
+  good = a.status == PAI_OK;
+  if (!good)
+    cli_answer_tell(&a);
+  cli_answer_free(&a);
+  free(path);
+  return good;
+}

@@ -1,0 +1,373 @@
+/* client.c - a client: its options, its life, and what is asked of it at large */
+#include "client/inside.h"
+
+enum {
+  MOST_ANSWER = 256 << 20, /* of an answer that is kept */
+  CONNECT_TIME = 10 * 1000 * 1000,
+  IDLE_TIME = 60 * 1000 * 1000,
+  MOST_TRIES = 5,
+  FIRST_WAIT = 250 * 1000,
+  MOST_WAIT = 15 * 1000 * 1000
+};
+
+/* --- a request ------------------------------------------------------------------ */
+
+/* Printable, with no blanks: so nothing of it ends a line of the request. */
+static bool is_word(const char *text)
+{
+  for (const char *p = text; *p != '\0'; p++)
+    if ((unsigned char)*p <= ' ' || *p == 0x7f)
+      return false;
+  return text[0] != '\0';
+}
+
+/* The same, with blanks. */
+static bool is_line(const char *text)
+{
+  for (const char *p = text; *p != '\0'; p++)
+    if ((unsigned char)*p < ' ' || *p == 0x7f)
+      return false;
+  return text[0] != '\0';
+}
+
+static int check(const pai__call *call, pai_error **err)
+{
+  if (!is_word(call->method))
+    return pai__fail(err, PAI_EINVAL, "this is no method of HTTP: '%s'",
+                     call->method);
+  if (call->path[0] != '/' || !is_word(call->path) ||
+      strchr(call->path, '#') != NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "a path begins with / and has no blanks: '%s'",
+                     call->path);
+  if (!is_line(call->type) || !is_line(call->accept))
+    return pai__fail(err, PAI_EINVAL, "a type of content is one line");
+  return PAI_OK;
+}
+
+pai__call pai__call_of(const pai_client *client, const char *method,
+                       const char *path)
+{
+  return (pai__call){ .method = method,
+                      .path = path,
+                      .type = "application/json",
+                      .accept = "application/json",
+                      .idle_time = client->idle_time,
+                      .total_time = client->total_time,
+                      .most_tries = client->most_tries };
+}
+
+int pai__ask_simply(pai_op **op, pai_client *client, const char *method,
+                    pai__buf *path, const char *body, pai_client_cb cb,
+                    void *user_data, pai_error **err)
+{
+  pai__call call = pai__call_of(client, method, pai__buf_text(path));
+  pai__ask *ask = NULL;
+  int rc;
+
+  call.body = body;
+  call.body_len = body != NULL ? strlen(body) : 0;
+  rc = pai__buf_ok(path)
+         ? pai__ask_new(&ask, client, &call, cb, user_data, err)
+         : pai__oom(err);
+  pai__buf_dispose(path);
+  if (rc == PAI_OK && op != NULL)
+    *op = pai__ask_op(ask);
+  return rc;
+}
+
+/* What is given to a pai_write_cb, and who takes it. */
+typedef struct streaming {
+  pai__course course;
+  pai_write_cb on_body;
+  void (*on_sent)(void *user_data, uint64_t sent, uint64_t total);
+} streaming;
+
+static int on_stream(void *user_data, int http_status, const char *bytes,
+                     size_t len)
+{
+  streaming *s = user_data;
+
+  (void)http_status;
+  return s->on_body(s->course.user_data, bytes, len);
+}
+
+static void on_sent(void *user_data, uint64_t sent, uint64_t total)
+{
+  streaming *s = user_data;
+
+  s->on_sent(s->course.user_data, sent, total);
+}
+
+static void on_streamed(pai__course *c, int status, const pai_client_answer *a)
+{
+  pai__course_end(c, status, a);
+}
+
+static int ask_stream(pai_op **op, pai_client *client, pai__call *call,
+                      const pai_client_request *q, pai_client_cb cb,
+                      void *user_data, pai_error **err)
+{
+  pai__course *c;
+  int rc =
+    pai__course_new(&c, client, sizeof(streaming), NULL, cb, user_data, err);
+
+  if (rc < 0)
+    return rc;
+  ((streaming *)c)->on_body = q->on_body;
+  ((streaming *)c)->on_sent = q->on_sent;
+  call->on_sent = q->on_sent != NULL ? on_sent : NULL;
+  call->on_body = on_stream;
+  call->stream = true;
+  rc = pai__course_ask(c, call, on_streamed, err);
+  if (rc < 0)
+    pai__course_drop(c);
+  else if (op != NULL)
+    *op = &c->op;
+  return rc;
+}
+
+static pai__call call_of(const pai_client *client, const pai_client_request *q)
+{
+  pai__call call = pai__call_of(client, q->method != NULL ? q->method : "GET",
+                                q->path != NULL ? q->path : "");
+
+  if (q->type != NULL)
+    call.type = q->type;
+  if (q->accept != NULL)
+    call.accept = q->accept;
+  call.body = q->body;
+  call.body_len = q->body != NULL ? q->body_len : 0;
+  if (call.body == NULL &&
+      (strcmp(call.method, "POST") == 0 || strcmp(call.method, "PUT") == 0))
+    call.body = ""; /* so that the server sees that it is over */
+  if (q->idle_time != 0 || q->on_body != NULL)
+    call.idle_time = q->idle_time > 0 ? q->idle_time : 0;
+  if (q->total_time != 0)
+    call.total_time = q->total_time > 0 ? q->total_time : 0;
+  if (q->most_tries != 0)
+    call.most_tries = q->most_tries;
+  call.on_sent = q->on_sent;
+  return call;
+}
+
+int pai_client_ask(pai_op **op, pai_client *client,
+                   const pai_client_request *request, pai_client_cb cb,
+                   void *user_data, pai_error **err)
+{
+  pai_client_request q;
+  pai__call call;
+  pai__ask *ask;
+  int rc;
+
+  if (op != NULL)
+    *op = NULL;
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  rc = PAI__COPY_IN(&q, request, pai_client_request, on_body);
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_client_request: bad or newer struct_size");
+  call = call_of(client, &q);
+  rc = check(&call, err);
+  if (rc < 0)
+    return rc;
+  if (q.on_body != NULL)
+    return ask_stream(op, client, &call, &q, cb, user_data, err);
+  rc = pai__ask_new(&ask, client, &call, cb, user_data, err);
+  if (rc == PAI_OK && op != NULL)
+    *op = pai__ask_op(ask);
+  return rc;
+}
+
+/* --- options -------------------------------------------------------------------- */
+
+static int check_options(const pai_client_options *o, pai_error **err)
+{
+  bool socket = o->socket != NULL && o->socket[0] != '\0';
+
+  if (!socket && o->url == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_client_options: no socket was named, and no URL");
+  if (socket && o->url != NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_client_options: a socket and a URL were named");
+  if (o->connect_time < 0)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_client_options: connect_time is less than 0");
+  if (o->first_wait < 0 || o->most_wait < 0)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_client_options: a wait is less than 0");
+  if ((o->user == NULL) != (o->password == NULL))
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_client_options: a user and a password go together");
+  if ((o->cert_file == NULL) != (o->key_file == NULL))
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_client_options: cert_file and key_file go together");
+  return PAI_OK;
+}
+
+static void take_limits(pai_client *client, const pai_client_options *o)
+{
+  bool far = o->url != NULL;
+
+  client->idle_time = o->idle_time > 0           ? o->idle_time
+                      : far && o->idle_time == 0 ? IDLE_TIME
+                                                 : 0;
+  client->total_time = o->total_time > 0 ? o->total_time : 0;
+  client->most_tries = o->most_tries > 0 ? o->most_tries
+                       : far             ? MOST_TRIES
+                                         : 1;
+  client->connect_time = o->connect_time > 0 ? o->connect_time : CONNECT_TIME;
+  client->first_wait = o->first_wait > 0 ? o->first_wait : FIRST_WAIT;
+  client->most_wait = o->most_wait > 0 ? o->most_wait : MOST_WAIT;
+  client->most_answer = o->most_answer > 0 ? o->most_answer : MOST_ANSWER;
+  client->random.state = o->seed != 0 ? o->seed : pai__loop_seed();
+  client->user_data = o->user_data;
+  client->on_retry = o->on_retry;
+}
+
+static int take_place(pai_client *client, const pai_client_options *o,
+                      pai_error **err)
+{
+  if (o->url != NULL)
+    return pai__url_read(&client->origin, &client->base, &client->alloc,
+                         o->url, err);
+  client->server = PAI__OURS;
+  client->socket = pai__strdup(&client->alloc, o->socket);
+  client->base = pai__strdup(&client->alloc, "http://localhost");
+  return client->socket != NULL && client->base != NULL ? PAI_OK
+                                                        : pai__oom(err);
+}
+
+static int take_who(pai_client *client, const pai_client_options *o,
+                    pai_error **err)
+{
+  int rc = PAI_OK;
+
+  if (o->user != NULL)
+    rc = pai__client_set_user(client, o->user, o->password);
+  if (rc == PAI_OK && o->token != NULL)
+    rc = pai__client_set_token(client, o->token, strlen(o->token));
+  if (rc == PAI_EINVAL)
+    return pai__fail(err, rc, "pai_client_options: a token has no blanks");
+  client->token_until = 0; /* how old it is, is not known */
+  return rc < 0 ? pai__oom(err) : PAI_OK;
+}
+
+static int open_http(pai_client *client, const pai_client_options *o,
+                     pai_error **err)
+{
+  pai__http_options options = { .socket = client->socket,
+                                .place = client->socket != NULL
+                                           ? client->socket
+                                           : client->base,
+                                .proxy = o->proxy,
+                                .ca_file = o->ca_file,
+                                .cert_file = o->cert_file,
+                                .key_file = o->key_file,
+                                .connect_time = client->connect_time };
+
+  return pai__http_new(&client->http, &client->alloc, client->loop, &options,
+                       err);
+}
+
+/* --- its life --------------------------------------------------------------------- */
+
+static void free_client(pai_client *client)
+{
+  pai_alloc alloc = client->alloc;
+
+  pai__client_forget(client);
+  pai__turn_close(client->turn);
+  pai__strfree(&alloc, client->socket);
+  pai__strfree(&alloc, client->origin);
+  pai__strfree(&alloc, client->base);
+  pai__free(&alloc, client, sizeof(*client));
+}
+
+/* Ends those that are to end; their callbacks only mark others. */
+static void on_turn(void *user_data)
+{
+  pai_client *client = user_data;
+  pai_op *after;
+
+  if (!client->ends)
+    return;
+  client->ends = false;
+  for (pai_op *op = client->first; op != NULL; op = after) {
+    after = op->after;
+    if (op->ending)
+      op->end(op);
+  }
+}
+
+int pai_client_new(pai_client **out, pai_loop *loop,
+                   const pai_client_options *opts, pai_error **err)
+{
+  pai_client_options o;
+  pai_client *client;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(loop != NULL, err);
+  rc = PAI__COPY_IN(&o, opts, pai_client_options, connect_time);
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_client_options: bad or newer struct_size");
+  rc = check_options(&o, err);
+  if (rc < 0)
+    return rc;
+  o.alloc = pai__alloc_or_libc(o.alloc);
+  client = pai__zalloc(o.alloc, sizeof(*client));
+  if (client == NULL)
+    return pai__oom(err);
+  client->alloc = *o.alloc;
+  client->loop = loop;
+  take_limits(client, &o);
+  rc = take_place(client, &o, err);
+  if (rc == PAI_OK)
+    rc = take_who(client, &o, err);
+  if (rc == PAI_OK &&
+      pai__turn_new(&client->turn, o.alloc, loop, on_turn, client) < 0)
+    rc = pai__oom(err);
+  if (rc == PAI_OK)
+    rc = open_http(client, &o, err);
+  if (rc < 0)
+    free_client(client);
+  else
+    *out = client;
+  return rc;
+}
+
+static void on_closed(void *user_data)
+{
+  pai_client *client = user_data;
+  void (*closed)(void *) = client->closed;
+  void *closed_data = client->closed_data;
+
+  free_client(client);
+  if (closed != NULL)
+    closed(closed_data);
+}
+
+void pai__client_rest(pai_client *client)
+{
+  if (client->closing && client->first == NULL && client->http != NULL) {
+    pai__http *http = client->http;
+    client->http = NULL;
+    pai__http_close(http, on_closed, client);
+  }
+}
+
+void pai_client_close(pai_client *client, void (*closed)(void *),
+                      void *user_data)
+{
+  if (client == NULL || client->closing)
+    return;
+  client->closing = true;
+  client->closed = closed;
+  client->closed_data = user_data;
+  for (pai_op *op = client->first; op != NULL; op = op->after)
+    pai_op_cancel(op);
+  pai__client_rest(client);
+}

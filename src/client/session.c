@@ -1,0 +1,463 @@
+/*
+ * session.c - this end of a stream that leads into a task
+ *
+ * Frames go out of one buffer and come into another; what the command says is
+ * handed on as it comes, so a slow reader here makes the command wait.
+ */
+#include "client/session.h"
+
+#include "base/utf8.h"
+#include "task/frame.h"
+
+enum { PIECE = 65536, LOST = 137 /* as of one that was killed */ };
+
+/* --- its memory ----------------------------------------------------------------- */
+
+void pai__session_free(pai_session *s)
+{
+  pai_alloc alloc = s->alloc;
+
+  pai__http_upgrade_close(s->upgrade);
+  pai__poll_close(s->poll);
+  pai__turn_close(s->turn);
+  pai__http_stream_close(s->stream);
+  pai__strfree(&alloc, s->path);
+  pai__buf_dispose(&s->out);
+  pai__buf_dispose(&s->in);
+  pai__free(&alloc, s, sizeof(*s));
+}
+
+/* One that the client knows goes when the client's list is not walked along. */
+void pai_session_close(pai_session *s)
+{
+  if (s == NULL)
+    return;
+  if (s->in_callback) {
+    s->closed = true;
+  } else if (s->listed) {
+    s->closed = true;
+    pai__http_upgrade_close(s->upgrade);
+    s->upgrade = NULL;
+    pai__op_end_soon(&s->op);
+  } else {
+    pai__session_free(s);
+  }
+}
+
+/* False: it was closed behind the callback, and is gone. */
+static bool after_callback(pai_session *s)
+{
+  s->in_callback = false;
+  if (!s->closed)
+    return true;
+  pai__session_free(s);
+  return false;
+}
+
+static void tell_end(pai_session *s, int status, const pai_session_end *end)
+{
+  pai_client *client = s->listed ? s->op.client : NULL;
+
+  if (s->listed)
+    pai__op_gone(&s->op);
+  s->listed = false;
+  s->in_callback = true;
+  s->o.on_end(s->o.user_data, status, end);
+  pai__session_free(s);
+  if (client != NULL)
+    pai__client_rest(client);
+}
+
+void pai__session_fail(pai_session *s, int rc, const pai_error *err)
+{
+  pai_session_end end = { .struct_size = sizeof(end),
+                          .text = err != NULL ? pai_error_message(err) : "",
+                          .err = err,
+                          .api_code = "" };
+
+  tell_end(s, rc, &end);
+}
+
+/* --- what it says ------------------------------------------------------------------ */
+
+/* The text stands in the frame without an end. */
+static void take_end(pai_session *s, const pai_frame *f)
+{
+  pai_session_end end = { .struct_size = sizeof(end), .api_code = "" };
+  int by = f->len > 1 ? f->bytes[0] : 0,
+      number = f->len > 1 ? (unsigned char)f->bytes[1] : 0;
+  char text[PAI__EXCERPT];
+
+  end.how = by == PAI_FRAME_BY_EXIT     ? PAI_SESSION_EXIT
+            : by == PAI_FRAME_BY_SIGNAL ? PAI_SESSION_SIGNAL
+            : by == PAI_FRAME_BY_LOSS   ? PAI_SESSION_LOST
+                                        : PAI_SESSION_FAILED;
+  end.code = by == PAI_FRAME_BY_SIGNAL ? 128 + number
+             : by == PAI_FRAME_BY_LOSS ? LOST
+                                       : number;
+  end.signal = by == PAI_FRAME_BY_SIGNAL ? number : 0;
+  end.text = f->len > 2 ? pai__excerpt(text, f->bytes + 2, f->len - 2) : "";
+  tell_end(s, PAI_OK, &end);
+}
+
+void pai__session_refuse(pai_session *s, int http_status, const char *body,
+                         size_t len)
+{
+  pai__tree *tree = pai__answer_tree(&s->alloc, body, len);
+  pai_session_end end = { .struct_size = sizeof(end),
+                          .http_status = http_status };
+  pai_client_answer a = pai__answer_none();
+  pai_error *err = NULL;
+  int rc;
+
+  a.http_status = http_status;
+  a.body = body;
+  a.body_len = len;
+  rc = pai__answer_refuse(&err, tree, &a);
+  end.api_code = a.code;
+  end.text = pai_error_message(err);
+  end.err = err;
+  tell_end(s, rc, &end);
+  pai_error_free(err);
+  pai__tree_free(tree);
+}
+
+static void lose(pai_session *s)
+{
+  pai_session_end end = { .struct_size = sizeof(end),
+                          .how = PAI_SESSION_LOST,
+                          .code = LOST,
+                          .text = s->far
+                                    ? "the task has ended, or the connection "
+                                      "to it"
+                                    : "the task has ended",
+                          .api_code = "" };
+
+  tell_end(s, PAI_OK, &end);
+}
+
+/* Of another machine nothing is known then.  A server that speaks TLS says how
+ * it ended, always (posix_relay.c there): so its silence is no end of a task's. */
+static void break_off(pai_session *s)
+{
+  pai_error *err = NULL;
+  int rc = pai__fail(&err, PAI_EIO,
+                     "the connection to the server broke off, and how the "
+                     "command ended is not known");
+
+  pai__session_fail(s, rc, err);
+  pai_error_free(err);
+}
+
+/* False: the session is gone. */
+static bool take_frame(pai_session *s, const pai_frame *f)
+{
+  if (f->type == PAI_FRAME_END) {
+    take_end(s, f);
+    return false;
+  }
+  s->in_callback = true;
+  if (f->type == PAI_FRAME_STARTED && s->o.on_started != NULL)
+    s->o.on_started(s->o.user_data,
+                    f->len > 0 && (f->bytes[0] & PAI_BEGIN_TTY) != 0);
+  else if (f->type == PAI_FRAME_OUTPUT || f->type == PAI_FRAME_ERRORS)
+    s->o.on_output(s->o.user_data, f->type == PAI_FRAME_OUTPUT ? 1 : 2,
+                   f->bytes, f->len);
+  return after_callback(s);
+}
+
+static bool take_frames(pai_session *s)
+{
+  size_t at = 0;
+  pai_frame f;
+  long n;
+
+  while ((n = pai_frame_read(&f, pai__buf_text(&s->in) + at, s->in.len - at)) >
+         0) {
+    if (!take_frame(s, &f))
+      return false;
+    at += (size_t)n;
+  }
+  if (n < 0) {
+    pai_error *err = NULL;
+    int rc = pai__fail(&err, PAI_EIO, "the stream brought what is no frame");
+    pai__session_fail(s, rc, err);
+    pai_error_free(err);
+    return false;
+  }
+  if (at > 0) {
+    memmove(s->in.data, s->in.data + at, s->in.len - at);
+    pai__buf_cut(&s->in, s->in.len - at);
+  }
+  return true;
+}
+
+/* One piece at a time: others on the loop have their turn. */
+static void receive(pai_session *s)
+{
+  long n = -2;
+
+  if (pai__buf_reserve(&s->in, PIECE))
+    n = pai__http_stream_receive(s->stream, s->in.data + s->in.len, PIECE);
+  if (!pai__buf_ok(&s->in)) {
+    pai__session_fail(s, PAI_ENOMEM, NULL);
+    return;
+  }
+  if (n == -2 ? s->far : n < 0 && s->secure) {
+    break_off(s);
+    return;
+  }
+  if (n < 0) {
+    lose(s);
+    return;
+  }
+  s->in.len += (size_t)n;
+  s->more = n > 0 && pai__http_stream_holds(s->stream);
+  if (s->more)
+    pai__turn_ask(s->turn);
+  (void)take_frames(s);
+}
+
+/* --- what it is told ----------------------------------------------------------------- */
+
+static void watch(pai_session *s)
+{
+  if (s->poll != NULL)
+    pai__poll_set(s->poll,
+                  PAI__READABLE | (s->sent < s->out.len ? PAI__WRITABLE : 0));
+}
+
+/* False: the session is gone. */
+static bool send_some(pai_session *s)
+{
+  bool had = s->sent < s->out.len;
+
+  while (s->sent < s->out.len) {
+    long n = pai__http_stream_send(s->stream, s->out.data + s->sent,
+                                   s->out.len - s->sent);
+    if (n < 0)
+      s->failed = true; /* why, is still to be read */
+    if (n <= 0)
+      break;
+    s->sent += (size_t)n;
+  }
+  if (s->failed || s->sent == s->out.len) {
+    pai__buf_cut(&s->out, 0);
+    s->sent = 0;
+  }
+  watch(s);
+  if (!had || s->out.len > 0 || s->failed || s->o.on_room == NULL)
+    return true;
+  s->in_callback = true;
+  s->o.on_room(s->o.user_data);
+  return after_callback(s);
+}
+
+static void on_ready(void *user_data, int fd, int events)
+{
+  pai_session *s = user_data;
+
+  (void)fd;
+  if ((events & PAI__WRITABLE) != 0 && !send_some(s))
+    return;
+  if ((events & PAI__READABLE) != 0)
+    receive(s);
+}
+
+static void on_turn(void *user_data)
+{
+  pai_session *s = user_data;
+
+  if (s->stream != NULL && take_frames(s) && send_some(s) && s->more)
+    receive(s);
+}
+
+static int put(pai_session *s, int type, const char *bytes, size_t len)
+{
+  char head[PAI_FRAME_HEAD];
+  size_t before = s->out.len;
+
+  if (s->failed)
+    return PAI_OK; /* nobody hears it; its end is told */
+  pai_frame_head(head, type, len);
+  if (!pai__buf_reserve(&s->out, len + sizeof(head))) {
+    s->out.failed = false; /* nothing was added */
+    pai__buf_cut(&s->out, before);
+    return PAI_ENOMEM;
+  }
+  pai__buf_add(&s->out, head, sizeof(head));
+  pai__buf_add(&s->out, bytes, len);
+  if (s->stream != NULL)
+    pai__turn_ask(s->turn);
+  return PAI_OK;
+}
+
+int pai_session_write(pai_session *s, const void *bytes, size_t len)
+{
+  const char *at = bytes;
+  int rc = PAI_OK;
+
+  PAI__CHECK_ARG(s != NULL && (bytes != NULL || len == 0));
+  while (len > 0 && rc == PAI_OK) {
+    size_t n = len < PAI_FRAME_MOST ? len : PAI_FRAME_MOST;
+
+    rc = put(s, PAI_FRAME_INPUT, at, n);
+    at += n;
+    len -= n;
+  }
+  return rc;
+}
+
+size_t pai_session_pending(const pai_session *s)
+{
+  return s->out.len - s->sent;
+}
+
+int pai_session_end_input(pai_session *s)
+{
+  PAI__CHECK_ARG(s != NULL);
+  return put(s, PAI_FRAME_INPUT_END, "", 0);
+}
+
+int pai_session_resize(pai_session *s, uint32_t columns, uint32_t rows)
+{
+  char size[4];
+
+  PAI__CHECK_ARG(s != NULL && columns <= UINT16_MAX && rows <= UINT16_MAX);
+  pai_frame_put_pair(size, columns);
+  pai_frame_put_pair(size + 2, rows);
+  return put(s, PAI_FRAME_SIZE, size, sizeof(size));
+}
+
+int pai_session_signal(pai_session *s, int number)
+{
+  char byte = (char)number;
+
+  PAI__CHECK_ARG(s != NULL && number > 0 && number < 65);
+  return put(s, PAI_FRAME_SIGNAL, &byte, 1);
+}
+
+/* --- its beginning -------------------------------------------------------------------- */
+
+static int put_begin(pai_session *s, pai_error **err)
+{
+  const pai_session_options *o = &s->o;
+  char head[PAI_BEGIN_HEAD] = {
+    PAI_FRAME_VERSION, (char)((o->tty != 0 ? PAI_BEGIN_TTY : 0) |
+                              (o->attach != 0 ? PAI_BEGIN_ATTACH : 0))
+  };
+  const char *terminal = o->terminal != NULL ? o->terminal : "";
+  pai__buf b;
+  int rc = PAI_OK;
+
+  pai_frame_put_pair(head + 2, o->columns);
+  pai_frame_put_pair(head + 4, o->rows);
+  pai__buf_init(&b, &s->alloc);
+  pai__buf_add(&b, head, sizeof(head));
+  pai__buf_add(&b, terminal, strlen(terminal) + 1);
+  for (const char *const *w = o->command; w != NULL && *w != NULL; w++)
+    pai__buf_add(&b, *w, strlen(*w) + 1);
+  if (!pai__buf_ok(&b))
+    rc = pai__oom(err);
+  else if (b.len > PAI_FRAME_MOST)
+    rc = pai__fail(err, PAI_ELIMIT,
+                   "the command is longer than %d bytes: hand what is long to "
+                   "its standard input",
+                   PAI_FRAME_MOST);
+  else if (put(s, PAI_FRAME_BEGIN, pai__buf_text(&b), b.len) < 0)
+    rc = pai__oom(err);
+  pai__buf_dispose(&b);
+  return rc;
+}
+
+static int check(pai_session_options *o, const pai_session_options *opts,
+                 pai_error **err)
+{
+  int rc = PAI__COPY_IN(o, opts, pai_session_options, on_end);
+
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_session_options: bad or newer struct_size");
+  if (o->on_end == NULL || (o->on_output == NULL && o->attach == 0))
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_session_options: on_output and on_end are needed");
+  if (o->columns > UINT16_MAX || o->rows > UINT16_MAX)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_session_options: no terminal is as large as that");
+  if (o->attach != 0 && o->command != NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_session_options: attach takes no command");
+  return PAI_OK;
+}
+
+int pai__session_make(pai_session **out, pai_loop *loop,
+                      const pai_alloc *alloc, const pai_session_options *opts,
+                      pai_error **err)
+{
+  pai_session_options o;
+  pai_session *s;
+  int rc = check(&o, opts, err);
+
+  if (rc < 0)
+    return rc;
+  s = pai__zalloc(alloc, sizeof(*s));
+  if (s == NULL)
+    return pai__oom(err);
+  s->alloc = *alloc;
+  s->loop = loop;
+  s->o = o;
+  pai__buf_init(&s->out, &s->alloc);
+  pai__buf_init(&s->in, &s->alloc);
+  rc = pai__turn_new(&s->turn, alloc, loop, on_turn, s) < 0
+         ? pai__oom(err)
+         : put_begin(s, err);
+  s->o.command = NULL;
+  s->o.terminal = NULL;
+  if (rc < 0)
+    pai__session_free(s);
+  else
+    *out = s;
+  return rc;
+}
+
+int pai__session_connect(pai_session *s, pai__http_stream *stream,
+                         pai_error **err)
+{
+  int rc = pai__poll_new(&s->poll, &s->alloc, s->loop,
+                         pai__http_stream_fd(stream), on_ready, s, err);
+
+  if (rc < 0) {
+    pai__http_stream_close(stream);
+    return rc;
+  }
+  s->stream = stream;
+  s->more = pai__http_stream_holds(stream);
+  watch(s);
+  pai__turn_ask(s->turn);
+  return PAI_OK;
+}
+
+int pai_session_new(pai_session **out, pai_loop *loop, const pai_alloc *alloc,
+                    int fd, const pai_session_options *opts, pai_error **err)
+{
+  pai__http_stream *stream;
+  pai_session *s = NULL;
+  int rc;
+
+  PAI__CLEAR_OUT(out, err);
+  if (loop == NULL || fd < 0)
+    return pai__fail(err, PAI_EINVAL, "pai_session_new: no loop or no stream");
+  alloc = pai__alloc_or_libc(alloc);
+  if (pai__http_stream_new(&stream, alloc, fd) < 0)
+    return pai__oom(err);
+  rc = pai__session_make(&s, loop, alloc, opts, err);
+  if (s != NULL)
+    rc = pai__session_connect(s, stream, err);
+  else
+    pai__http_stream_close(stream);
+  if (rc < 0) {
+    pai_session_close(s);
+    return rc;
+  }
+  *out = s;
+  return PAI_OK;
+}

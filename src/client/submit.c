@@ -1,0 +1,326 @@
+/*
+ * submit.c - a job is submitted, once
+ *
+ * Its name makes it one: where an answer was lost and the job is sent again,
+ * the server refuses it for there is one of that name, and then it is looked
+ * at whether that is this one.
+ */
+#include "client/inside.h"
+
+#include <openpai/draft.h>
+#include <openpai/spec.h>
+
+typedef struct submission {
+  pai__course course;
+  pai__buf text; /* of its file */
+  char *name;    /* or NULL: it cannot be read, and the server will say so */
+  char *code;    /* a tar archive, */
+  size_t code_len;
+  void (*on_progress)(void *user_data, uint64_t sent, uint64_t total);
+  pai__buf path;     /* where it is submitted */
+  pai__buf conflict; /* the answer that there is one */
+} submission;
+
+static int to_buf(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf *b = user_data;
+
+  pai__buf_add(b, bytes, len);
+  return pai__buf_ok(b) ? 0 : PAI_ENOMEM;
+}
+
+static void dispose(pai__course *c)
+{
+  submission *s = (submission *)c;
+  const pai_alloc *alloc = &c->op.client->alloc;
+
+  pai__buf_wipe(&s->text); /* it may have secrets */
+  pai__strfree(alloc, s->name);
+  pai__free(alloc, s->code, s->code_len);
+  pai__buf_dispose(&s->path);
+  pai__buf_dispose(&s->conflict);
+}
+
+/* --- is it ours? -------------------------------------------------------------------- */
+
+static void refuse(submission *s)
+{
+  pai__course *c = &s->course;
+  pai_client_answer a = pai__answer_none();
+  pai__tree *tree = pai__answer_tree(
+    &c->op.client->alloc, pai__buf_text(&s->conflict), s->conflict.len);
+  pai_error *err = NULL;
+  int rc;
+
+  a.http_status = 409;
+  a.body = pai__buf_text(&s->conflict);
+  a.body_len = s->conflict.len;
+  rc = pai__answer_refuse(&err, tree, &a);
+  a.err = err;
+  pai__course_end(c, rc, &a);
+  pai_error_free(err);
+  pai__tree_free(tree);
+}
+
+static void on_config(pai__course *c, int status, const pai_client_answer *a)
+{
+  submission *s = (submission *)c;
+  pai_client_answer out = *a;
+
+  if (status == PAI_ENOMEM || status == PAI_EIO || status == PAI_EBUSY) {
+    pai__course_end(c, status, a); /* nobody knows */
+    return;
+  }
+  if (status < 0 || !pai__alike(&c->op.client->alloc, a->body, a->body_len,
+                                pai__buf_text(&s->text), s->text.len)) {
+    refuse(s);
+    return;
+  }
+  out.http_status = 409;
+  out.body = pai__buf_text(&s->conflict);
+  out.body_len = s->conflict.len;
+  pai__course_end(c, PAI_OK, &out);
+}
+
+static void look_at_it(submission *s)
+{
+  pai__course *c = &s->course;
+  const char *user = pai_client_user(c->op.client);
+  pai__call call;
+  pai__buf path;
+
+  pai__buf_init(&path, &c->op.client->alloc);
+  pai__buf_str(&path, "/api/v2/jobs/");
+  if (user != NULL) {
+    pai__url_add(&path, user);
+    pai__buf_char(&path, '~');
+  }
+  pai__url_add(&path, s->name);
+  pai__buf_str(&path, "/config");
+  call = pai__call_of(c->op.client, "GET", pai__buf_text(&path));
+  call.accept = "text/yaml, application/json";
+  if (pai__buf_ok(&path) && pai__buf_ok(&s->conflict))
+    pai__course_go(c, &call, on_config);
+  else
+    pai__course_fail(c, PAI_ENOMEM, NULL);
+  pai__buf_dispose(&path);
+}
+
+/* --- sending it ---------------------------------------------------------------------- */
+
+static void on_submitted(pai__course *c, int status,
+                         const pai_client_answer *a)
+{
+  submission *s = (submission *)c;
+
+  if (status != PAI_EEXISTS || a->tries < 2 || s->name == NULL) {
+    pai__course_end(c, status, a);
+    return;
+  }
+  pai__buf_add(&s->conflict, a->body, a->body_len);
+  look_at_it(s);
+}
+
+static int send_file(submission *s, pai_error **err)
+{
+  pai_client *client = s->course.op.client;
+  pai__call call = pai__call_of(client, "POST", pai__buf_text(&s->path));
+
+  if (!pai__buf_ok(&s->path))
+    return pai__oom(err);
+  call.type = "text/yaml";
+  call.body = pai__buf_text(&s->text);
+  call.body_len = s->text.len;
+  call.again = s->name != NULL;
+  call.secret = true;
+  return pai__course_ask(&s->course, &call, on_submitted, err);
+}
+
+static void on_code(pai__course *c, int status, const pai_client_answer *a)
+{
+  submission *s = (submission *)c;
+  pai__tree *tree;
+  pai_error *err = NULL;
+  const char *dir;
+  int rc;
+
+  if (status < 0) {
+    pai__course_end(c, status, a);
+    return;
+  }
+  tree = pai__answer_tree(&c->op.client->alloc, a->body, a->body_len);
+  dir = pai__client_text(tree, 0, "codeDir");
+  pai__url_query(&s->path, "codeDir", dir);
+  rc = dir[0] != '\0'
+         ? send_file(s, &err)
+         : pai__fail(&err, PAI_ENOTSUP, "the server takes no code");
+  pai__tree_free(tree);
+  if (rc < 0)
+    pai__course_fail(c, rc, err);
+  pai_error_free(err);
+}
+
+static void on_sent(void *user_data, uint64_t sent, uint64_t total)
+{
+  submission *s = user_data;
+
+  s->on_progress(s->course.user_data, sent, total);
+}
+
+static int send_code(submission *s, pai_error **err)
+{
+  pai_client *client = s->course.op.client;
+  const char *user = pai_client_user(client);
+  pai__call call;
+  pai__buf path;
+  int rc;
+
+  pai__buf_init(&path, &client->alloc);
+  pai__buf_str(&path, "/api/v2/jobs/");
+  if (user != NULL) {
+    pai__url_add(&path, user);
+    pai__buf_char(&path, '~');
+  }
+  pai__url_add(&path, s->name);
+  pai__buf_str(&path, "/code");
+  call = pai__call_of(client, "PUT", pai__buf_text(&path));
+  call.type = "application/x-tar";
+  call.on_sent = s->on_progress != NULL ? on_sent : NULL;
+  call.body = s->code;
+  call.body_len = s->code_len;
+  rc = pai__buf_ok(&path) ? pai__course_ask(&s->course, &call, on_code, err)
+                          : pai__oom(err);
+  pai__buf_dispose(&path);
+  return rc;
+}
+
+/* --- its file -------------------------------------------------------------------------- */
+
+static int take_text(submission *s, const pai_client_job_file *job,
+                     pai_error **err)
+{
+  pai_spec_write_options o = PAI_SPEC_WRITE_OPTIONS_INIT;
+
+  if (job->text != NULL) {
+    pai__buf_add(&s->text, job->text,
+                 job->len > 0 ? job->len : strlen(job->text));
+    return pai__buf_ok(&s->text) ? PAI_OK : pai__oom(err);
+  }
+  o.format = PAI_FORMAT_YAML;
+  o.secrets = 1;
+  return pai_spec_write(job->spec, &o, to_buf, &s->text, err);
+}
+
+/* The file with another name: the server of v1.8 knows no other way. */
+static int rename_text(submission *s, const char *name, pai_error **err)
+{
+  const pai_alloc *alloc = &s->course.op.client->alloc;
+  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
+  pai_draft *draft = NULL;
+  const char *text;
+  size_t len;
+  int rc;
+
+  o.alloc = alloc;
+  rc = pai_draft_new(&draft, pai__buf_text(&s->text), s->text.len, &o, err);
+  if (rc == PAI_OK)
+    rc = pai_draft_set_text(draft, "/name", name, strlen(name), err);
+  if (rc == PAI_OK) {
+    text = pai_draft_text(draft, &len);
+    pai__buf_cut(&s->text, 0);
+    pai__buf_add(&s->text, text, len);
+    rc = pai__buf_ok(&s->text) ? PAI_OK : pai__oom(err);
+  }
+  pai_draft_free(draft);
+  return rc;
+}
+
+/* What is wrong with a file the server says best. */
+static int read_name(submission *s, pai_error **err)
+{
+  const pai_alloc *alloc = &s->course.op.client->alloc;
+  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
+  pai_spec *spec = NULL;
+  int rc;
+
+  o.alloc = alloc;
+  rc = pai_spec_parse(&spec, pai__buf_text(&s->text), s->text.len, &o, NULL);
+  if (rc == PAI_OK)
+    s->name = pai__strdup(alloc, pai_spec_name(spec));
+  pai_spec_unref(spec);
+  return rc == PAI_ENOMEM || (rc == PAI_OK && s->name == NULL) ? pai__oom(err)
+                                                               : PAI_OK;
+}
+
+static int take_code(submission *s, const pai_client_job_file *job,
+                     pai_error **err)
+{
+  const pai_alloc *alloc = &s->course.op.client->alloc;
+
+  if (job->code == NULL || job->code_len == 0)
+    return PAI_OK;
+  if (s->name == NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "the job's file cannot be read, and so its code is not "
+                     "sent");
+  s->code = pai__realloc(alloc, NULL, 0, job->code_len, 1);
+  if (s->code == NULL)
+    return pai__oom(err);
+  s->code_len = job->code_len;
+  s->on_progress = job->on_progress;
+  memcpy(s->code, job->code, job->code_len);
+  return PAI_OK;
+}
+
+static int begin(submission *s, const pai_client_job_file *job,
+                 pai_error **err)
+{
+  const pai_alloc *alloc = &s->course.op.client->alloc;
+  int rc;
+
+  pai__buf_init(&s->text, alloc);
+  pai__buf_init(&s->path, alloc);
+  pai__buf_init(&s->conflict, alloc);
+  pai__buf_str(&s->path, "/api/v2/jobs");
+  rc = take_text(s, job, err);
+  if (rc == PAI_OK && job->name != NULL)
+    rc = rename_text(s, job->name, err);
+  if (rc == PAI_OK)
+    rc = read_name(s, err);
+  if (rc == PAI_OK)
+    rc = take_code(s, job, err);
+  if (rc < 0)
+    return rc;
+  return s->code != NULL ? send_code(s, err) : send_file(s, err);
+}
+
+int pai_client_submit(pai_op **op, pai_client *client,
+                      const pai_client_job_file *job, pai_client_cb cb,
+                      void *user_data, pai_error **err)
+{
+  pai_client_job_file j;
+  pai__course *c;
+  int rc;
+
+  if (op != NULL)
+    *op = NULL;
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  rc = PAI__COPY_IN(&j, job, pai_client_job_file, on_progress);
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_client_job_file: bad or newer struct_size");
+  if ((j.text == NULL) == (j.spec == NULL))
+    return pai__fail(err, PAI_EINVAL,
+                     "pai_client_job_file: a text or a spec is needed");
+  rc = pai__course_new(&c, client, sizeof(submission), dispose, cb, user_data,
+                       err);
+  if (rc < 0)
+    return rc;
+  rc = begin((submission *)c, &j, err);
+  if (rc < 0)
+    pai__course_drop(c);
+  else if (op != NULL)
+    *op = &c->op;
+  return rc;
+}

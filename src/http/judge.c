@@ -1,0 +1,108 @@
+/* judge.c - what became of a request, in words */
+#include "http/inside.h"
+
+/* Why there is no connection, if the system said so. */
+static void judge_unix(pai__http_request *r)
+{
+  long error = 0;
+
+  (void)curl_easy_getinfo(r->easy, CURLINFO_OS_ERRNO, &error);
+  if (r->error == NULL && r->result == CURLE_COULDNT_CONNECT && error != 0)
+    (void)pai__http_fail_unix((int)error, r->http->socket, &r->error);
+}
+
+/* --- certificates ------------------------------------------------------------ */
+
+static bool says(const pai__http_request *r, const char *part)
+{
+  return strstr(r->why, part) != NULL;
+}
+
+/* The words are those of the libraries below. */
+static int judge_trust(pai__http_request *r)
+{
+  pai_error **err = &r->error;
+
+  (void)pai__fail(err, PAI_EPERM, "%s cannot be trusted: %s", r->http->place,
+                  r->why);
+  if (says(r, "expired") || says(r, "not yet valid"))
+    pai__error_help(err, "whoever runs the server must renew its "
+                         "certificate; is this machine's clock right?");
+  else if (says(r, "subject name") || says(r, "does not match"))
+    pai__error_help(err, "its certificate is for another name: ask it by the "
+                         "name that the certificate has");
+  else
+    pai__error_help(err,
+                    "its certificate is of an authority that is not known "
+                    "here: ca_file names a file with that authority's");
+  return PAI_EPERM;
+}
+
+/* Files of this side's. */
+static int judge_files(pai__http_request *r, const char *what,
+                       const char *path)
+{
+  return pai__fail(&r->error, PAI_EINVAL, "cannot use %s %s: %s", what,
+                   path != NULL ? path : "of the system", r->why);
+}
+
+/* --- all else ------------------------------------------------------------------ */
+
+static int broke(pai__http_request *r, int rc, const char *what)
+{
+  (void)pai__fail(&r->error, rc, "%s %s: %s", what, r->http->place,
+                  r->why[0] != '\0' ? r->why : curl_easy_strerror(r->result));
+  pai__error_retriable(&r->error);
+  return rc;
+}
+
+static int judge_result(pai__http_request *r)
+{
+  switch (r->result) {
+  case CURLE_OK:
+    (void)pai__fail(&r->error, PAI_EIO,
+                    "no answer from %s: its head broke off", r->http->place);
+    pai__error_retriable(&r->error);
+    return PAI_EIO;
+  case CURLE_OUT_OF_MEMORY: return pai__oom(&r->error);
+  case CURLE_COULDNT_RESOLVE_HOST:
+  case CURLE_COULDNT_RESOLVE_PROXY:
+    return broke(r, PAI_ENOTFOUND, "cannot find");
+  case CURLE_COULDNT_CONNECT:
+    return broke(r, PAI_ENOTFOUND, "cannot connect to");
+  case CURLE_PEER_FAILED_VERIFICATION: return judge_trust(r);
+  case CURLE_SSL_CACERT_BADFILE:
+    return judge_files(r, "the authorities", r->http->ca_file);
+  case CURLE_SSL_CERTPROBLEM:
+    return judge_files(r, "the client's certificate", r->http->cert_file);
+  case CURLE_TOO_MANY_REDIRECTS:
+    return pai__fail(&r->error, PAI_EIO, "%s leads in a circle",
+                     r->http->place);
+  case CURLE_UNSUPPORTED_PROTOCOL:
+    if (says(r, "HTTP/0.9")) /* what came is no head */
+      return broke(r, PAI_EIO, "no answer from");
+    return pai__fail(&r->error, PAI_EPERM,
+                     "%s leads to where nothing is sent: %s", r->http->place,
+                     r->why);
+  default: return broke(r, PAI_EIO, "no answer from");
+  }
+}
+
+int pai__http_judge(pai__http_request *r)
+{
+  /* A head of an answer that curl made up has no status. */
+  if (!r->canceled && r->done && r->result == CURLE_OK && r->head)
+    return PAI_OK;
+  if (r->http->socket != NULL)
+    judge_unix(r);
+  if (!r->canceled && r->error != NULL)
+    return pai_error_code(r->error);
+  pai_error_free(r->error);
+  r->error = NULL;
+  if (r->canceled || !r->done)
+    return pai__fail(&r->error, PAI_ECANCELED, "the request was cancelled");
+  if (r->stopped_by < 0)
+    return pai__fail(&r->error, r->stopped_by,
+                     "whoever reads the answer ended it");
+  return judge_result(r);
+}

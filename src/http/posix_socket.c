@@ -1,0 +1,81 @@
+/*
+ * posix_socket.c - connects to a UNIX socket that must be this user's, or
+ * root's, who serves all users
+ *
+ * Whoever may write the folder may plant a socket there, and would be told
+ * all that is asked.  So the file must belong to one of both, and then whoever
+ * listens: that is asked of the connection, so nothing can come in between.
+ */
+
+#include "base/posix_socket.h"
+#include "http/http.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_trusted(unsigned long user)
+{
+  return user == geteuid() || user == 0;
+}
+
+static int check_file(const char *path, pai_error **err)
+{
+  struct stat st;
+
+  if (lstat(path, &st) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
+    return pai__fail(err, errno == EACCES ? PAI_EPERM : PAI_EIO,
+                     "cannot look at %s: %s", path, strerror(errno));
+  }
+  if (!is_trusted(st.st_uid)) {
+    (void)pai__fail(err, PAI_EPERM, "%s belongs to another user: %lu", path,
+                    (unsigned long)st.st_uid);
+    pai__error_help(err, "somebody has put it there; nothing was sent to it");
+    return PAI_EPERM;
+  }
+  if (!S_ISSOCK(st.st_mode))
+    return pai__fail(err, PAI_EPERM, "%s is no socket", path);
+  return PAI_OK;
+}
+
+int pai__http_check_unix(int fd, const char *path, pai_error **err)
+{
+  unsigned long user;
+
+  if (pai__socket_peer(&user, fd) < 0)
+    return pai__fail(err, PAI_EPERM, "cannot tell who listens at %s: %s", path,
+                     strerror(errno));
+  if (is_trusted(user))
+    return PAI_OK;
+  (void)pai__fail(err, PAI_EPERM, "another user listens at %s: %lu", path,
+                  user);
+  pai__error_help(err, "nothing was sent to it");
+  return PAI_EPERM;
+}
+
+int pai__http_fail_unix(int error, const char *path, pai_error **err)
+{
+  if (error == ECONNREFUSED || error == ENOENT)
+    return pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
+  if (error != EAGAIN)
+    return pai__fail(err, error == EACCES ? PAI_EPERM : PAI_EIO,
+                     "cannot connect to %s: %s", path, strerror(error));
+  (void)pai__fail(err, PAI_EBUSY, "too many wait for an answer at %s", path);
+  pai__error_retriable(err);
+  return PAI_EBUSY;
+}
+
+int pai__http_open_unix(int *fd, void *address, unsigned *len, int *folder,
+                        const char *path, pai_error **err)
+{
+  int rc = check_file(path, err);
+
+  *fd = *folder = -1;
+  if (rc < 0)
+    return rc;
+  if (pai__socket_open(fd, address, len, folder, path) < 0)
+    return pai__http_fail_unix(errno, path, err);
+  return PAI_OK;
+}

@@ -1,0 +1,402 @@
+/*
+ * request.c - one request, as curl is told of it
+ *
+ * What is done is kept, set up, and the next one changes only what differs.
+ */
+#include "http/inside.h"
+
+#include "base/posix_socket.h"
+
+enum { MOST_SPARE = 256, MOST_REDIRECTS = 5 };
+
+/* --- a connection --------------------------------------------------------- */
+
+/* Gives curl a socket and the address to connect it to: its own, of a path
+ * that may be long. */
+static curl_socket_t on_open(void *user_data, curlsocktype purpose,
+                             struct curl_sockaddr *address)
+{
+  pai__http_request *r = user_data;
+  unsigned len;
+  int fd;
+
+  (void)purpose;
+  pai_error_free(r->error);
+  r->error = NULL;
+  pai__socket_end(r->folder);
+  r->folder = -1;
+  if (pai__http_open_unix(
+        &fd, (char *)address + offsetof(struct curl_sockaddr, addr), &len,
+        &r->folder, r->http->socket, &r->error) < 0)
+    return CURL_SOCKET_BAD;
+  address->addrlen = len;
+  r->fresh = fd;
+  return fd;
+}
+
+/* Before anything is sent over it: may it be, and who listens?  curl comes here
+ * a second time where an old connection broke, and where it follows. */
+static int on_connected(void *user_data, char *to, char *from, int to_port,
+                        int from_port)
+{
+  pai__http_request *r = user_data;
+  int fd = r->fresh;
+
+  (void)to;
+  (void)from;
+  (void)to_port;
+  (void)from_port;
+  if (r->want.once && r->sent > 0)
+    return CURL_PREREQFUNC_ABORT;
+  r->fresh = -1; /* one that is used again has been looked at */
+  if (fd >= 0 &&
+      pai__http_check_unix(fd, r->http->socket, &r->error) != PAI_OK)
+    return CURL_PREREQFUNC_ABORT;
+  r->sent++;
+  return CURL_PREREQFUNC_OK;
+}
+
+/* --- an answer --------------------------------------------------------------- */
+
+/* curl takes a head that breaks off for a whole one. */
+static size_t on_head(char *bytes, size_t size, size_t n, void *user_data)
+{
+  pai__http_request *r = user_data;
+
+  size *= n;
+  if (size >= 5 && memcmp(bytes, "HTTP/", 5) == 0)
+    r->head = false;
+  else if ((size == 2 && bytes[0] == '\r') || (size == 1 && bytes[0] == '\n'))
+    r->head = true;
+  return size;
+}
+
+static size_t on_bytes(char *bytes, size_t size, size_t n, void *user_data)
+{
+  pai__http_request *r = user_data;
+  long status = 0;
+  int rc;
+
+  if (r->canceled)
+    return 0;
+  if (r->held) { /* curl keeps this piece, and reads no more */
+    r->paused = true;
+    return CURL_WRITEFUNC_PAUSE;
+  }
+  (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+  rc = r->want.on_body(r->want.user_data, (int)status, bytes, size * n);
+  if (rc < 0)
+    r->stopped_by = rc;
+  return rc < 0 ? 0 : size * n;
+}
+
+static int on_progress(void *user_data, curl_off_t down_total, curl_off_t down,
+                       curl_off_t up_total, curl_off_t up)
+{
+  pai__http_request *r = user_data;
+
+  (void)down_total;
+  (void)down;
+  (void)up_total;
+  if (up != r->told && !r->canceled) {
+    r->told = up;
+    r->want.on_sent(r->want.user_data, (uint64_t)up);
+  }
+  return 0;
+}
+
+/* --- what is the same for all requests ----------------------------------------- */
+
+/* Values that curl takes by pointers and by numbers. */
+static bool set(CURL *easy, CURLoption option, const void *value)
+{
+  return curl_easy_setopt(easy, option, value) == CURLE_OK;
+}
+
+static bool set_number(CURL *easy, CURLoption option, long value)
+{
+  return curl_easy_setopt(easy, option, value) == CURLE_OK;
+}
+
+static bool set_file(CURL *easy, CURLoption option, const char *path)
+{
+  return path == NULL || set(easy, option, path);
+}
+
+static bool set_pem(CURL *easy, CURLoption option, const char *pem)
+{
+  struct curl_blob blob = { (void *)(uintptr_t)pem, 0, CURL_BLOB_NOCOPY };
+
+  if (pem == NULL)
+    return true;
+  blob.len = strlen(pem);
+  return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
+}
+
+/* Who either side is. */
+static bool set_identities(CURL *easy, const pai__http *http)
+{
+  if (http->ca_file != NULL && /* these authorities, and no others */
+      (!set(easy, CURLOPT_CAINFO, http->ca_file) ||
+       !set(easy, CURLOPT_CAPATH, NULL)))
+    return false;
+  return set_pem(easy, CURLOPT_CAINFO_BLOB, http->ca) &&
+         (http->ca == NULL || set(easy, CURLOPT_CAPATH, NULL)) &&
+         set_file(easy, CURLOPT_SSLCERT, http->cert_file) &&
+         set_file(easy, CURLOPT_SSLKEY, http->key_file) &&
+         set_pem(easy, CURLOPT_SSLCERT_BLOB, http->cert) &&
+         set_pem(easy, CURLOPT_SSLKEY_BLOB, http->key);
+}
+
+static bool set_protocols(CURL *easy, bool secure)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return set(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+         set(easy, CURLOPT_REDIR_PROTOCOLS_STR,
+             secure ? "https" : "http,https");
+#else
+  return set_number(easy, CURLOPT_PROTOCOLS,
+                    CURLPROTO_HTTP | CURLPROTO_HTTPS) &&
+         set_number(easy, CURLOPT_REDIR_PROTOCOLS,
+                    secure ? CURLPROTO_HTTPS
+                           : CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+}
+
+static bool set_unix(pai__http_request *r)
+{
+  CURL *easy = r->easy;
+
+  /* Any path: on_open() knows the right one. */
+  return set(easy, CURLOPT_UNIX_SOCKET_PATH, "openpai") &&
+         curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) ==
+           CURLE_OK &&
+         set(easy, CURLOPT_OPENSOCKETDATA, r) &&
+         set(easy, CURLOPT_PROXY, "") &&
+         set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+}
+
+/* Certificates are looked at: that is curl's default, and nothing changes it. */
+static bool set_tcp(pai__http_request *r)
+{
+  const pai__http *http = r->http;
+  CURL *easy = r->easy;
+  bool secure = strncmp(http->place, "https:", 6) == 0;
+
+  return set_file(easy, CURLOPT_PROXY, http->proxy) &&
+         set_identities(easy, http) &&
+         set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS) &&
+         /* rather a stream of a connection to come than one of its own */
+         set_number(easy, CURLOPT_PIPEWAIT, secure) &&
+         set_number(easy, CURLOPT_TCP_KEEPALIVE, 1) &&
+         set_number(easy, CURLOPT_MAXREDIRS, MOST_REDIRECTS) &&
+         set_protocols(easy, secure);
+}
+
+static bool set_callbacks(pai__http_request *r)
+{
+  CURL *easy = r->easy;
+
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected) ==
+           CURLE_OK &&
+         set(easy, CURLOPT_PREREQDATA, r) &&
+         curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_head) == CURLE_OK &&
+         set(easy, CURLOPT_HEADERDATA, r) &&
+         curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes) == CURLE_OK &&
+         set(easy, CURLOPT_WRITEDATA, r) &&
+         curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress) ==
+           CURLE_OK &&
+         set(easy, CURLOPT_XFERINFODATA, r) && set(easy, CURLOPT_PRIVATE, r) &&
+         set(easy, CURLOPT_ERRORBUFFER, r->why);
+}
+
+static bool set_up(pai__http_request *r)
+{
+  CURL *easy = r->easy = curl_easy_init();
+
+  return easy != NULL &&
+         (r->http->socket != NULL ? set_unix(r) : set_tcp(r)) &&
+         set_callbacks(r) &&
+         set_number(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                    (long)((r->http->connect_time + 999) / 1000)) &&
+         set_number(easy, CURLOPT_NOSIGNAL, 1) &&
+         set_number(easy, CURLOPT_PATH_AS_IS, 1) &&
+         set_number(easy, CURLOPT_LOW_SPEED_LIMIT, 1);
+}
+
+/* --- what is of this one ---------------------------------------------------------- */
+
+static bool set_body(pai__http_request *r)
+{
+  const pai__http_want *want = &r->want;
+
+  if (want->body == NULL)
+    return true;
+  return set_number(r->easy, CURLOPT_POST, 1) &&
+         set(r->easy, CURLOPT_POSTFIELDS, want->body) &&
+         curl_easy_setopt(r->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                          (curl_off_t)want->body_len) == CURLE_OK;
+}
+
+/* A method that curl would not choose by itself. */
+static bool set_method(pai__http_request *r, bool head)
+{
+  const pai__http_want *want = &r->want;
+  bool own =
+    !head && strcmp(want->method, want->body != NULL ? "POST" : "GET") != 0;
+
+  if (!set_number(r->easy, CURLOPT_HTTPGET, 1) || !set_body(r) ||
+      (head && !set_number(r->easy, CURLOPT_NOBODY, 1)))
+    return false;
+  if (!own && !r->own_method)
+    return true;
+  r->own_method = own;
+  return set(r->easy, CURLOPT_CUSTOMREQUEST, own ? want->method : NULL);
+}
+
+/* What connects is not used again, so nothing of it need be taken back.  A
+ * proxy hands bytes on only when it was asked to (CONNECT); of HTTP/2 one
+ * cannot make anything else. */
+static bool set_connection(pai__http_request *r)
+{
+  CURL *easy = r->easy;
+
+  return r->want.on_connected == NULL ||
+         (set_number(easy, CURLOPT_CONNECT_ONLY, 1) &&
+          set_number(easy, CURLOPT_HTTPPROXYTUNNEL, 1) &&
+          set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1));
+}
+
+static bool set_request(pai__http_request *r)
+{
+  const pai__http_want *want = &r->want;
+  CURL *easy = r->easy;
+  bool head = strcmp(want->method, "HEAD") == 0,
+       follow = r->http->socket == NULL && want->body == NULL &&
+                (head || strcmp(want->method, "GET") == 0);
+
+  return set_method(r, head) && set(easy, CURLOPT_URL, want->url) &&
+         set_number(easy, CURLOPT_FOLLOWLOCATION, follow) &&
+         set_number(easy, CURLOPT_NOPROGRESS, want->on_sent == NULL) &&
+         set_number(easy, CURLOPT_LOW_SPEED_TIME,
+                    (long)((want->idle_time + 999999) / 1000000)) &&
+         set_connection(r) && pai__http_set_headers(r);
+}
+
+/* --- their life --------------------------------------------------------------------- */
+
+bool pai__http_request_limit(pai__http_request *r)
+{
+  pai_time left = r->want.total_time;
+
+  if (left > 0)
+    left -= pai__loop_time() - r->asked;
+  if (r->want.total_time > 0 && left < 1)
+    left = 1; /* 0 would be no limit */
+  return set_number(r->easy, CURLOPT_TIMEOUT_MS, (long)((left + 999) / 1000));
+}
+
+void pai__http_request_free(pai__http_request *r)
+{
+  pai_alloc *alloc = &r->http->alloc;
+
+  if (r->easy != NULL)
+    curl_easy_cleanup(r->easy);
+  curl_slist_free_all(r->headers);
+  pai__strfree(alloc, r->headers_text);
+  pai_error_free(r->error);
+  pai__socket_end(r->folder);
+  pai__free(alloc, r, sizeof(*r));
+}
+
+static pai__http_request *take_spare(pai__http *http)
+{
+  pai__http_request *r = http->spare;
+
+  if (r == NULL) {
+    r = pai__zalloc(&http->alloc, sizeof(*r));
+    if (r != NULL)
+      r->http = http;
+    return r;
+  }
+  http->spare = r->after;
+  http->nspare--;
+  return r;
+}
+
+int pai__http_request_new(pai__http_request **out, pai__http *http,
+                          const pai__http_want *want)
+{
+  pai__http_request *r = take_spare(http);
+
+  *out = NULL;
+  if (r == NULL)
+    return PAI_ENOMEM;
+  r->want = *want;
+  r->asked = want->total_time > 0 ? pai__loop_time() : 0;
+  r->fresh = r->folder = -1;
+  if ((r->easy == NULL && !set_up(r)) || !set_request(r)) {
+    pai__http_request_free(r);
+    return PAI_ENOMEM;
+  }
+  r->before = http->last;
+  r->after = NULL;
+  if (http->last != NULL)
+    http->last->after = r;
+  else
+    http->first = r;
+  http->last = r;
+  if (http->fresh == NULL)
+    http->fresh = r;
+  http->streams += want->stream;
+  *out = r;
+  return PAI_OK;
+}
+
+static void unlink_request(pai__http_request *r)
+{
+  pai__http *http = r->http;
+
+  if (r->before != NULL)
+    r->before->after = r->after;
+  else
+    http->first = r->after;
+  if (r->after != NULL)
+    r->after->before = r->before;
+  else
+    http->last = r->before;
+  if (http->fresh == r)
+    http->fresh = r->after;
+  http->streams -= r->want.stream;
+}
+
+void pai__http_request_end(pai__http_request *r)
+{
+  pai__http *http = r->http;
+
+  unlink_request(r);
+  if (r->added) {
+    (void)curl_multi_remove_handle(http->multi, r->easy);
+    http->under_way -= !r->want.stream;
+    if (http->fresh != NULL)
+      pai__turn_ask(http->turn);
+  }
+  pai_error_free(r->error);
+  pai__socket_end(r->folder);
+  r->error = NULL;
+  r->folder = -1;
+  if (http->nspare == MOST_SPARE || http->closing ||
+      r->want.on_connected != NULL) {
+    pai__http_request_free(r);
+    return;
+  }
+  r->want = (pai__http_want){ 0 };
+  r->why[0] = '\0';
+  r->stopped_by = r->sent = 0;
+  r->told = 0;
+  r->result = CURLE_OK;
+  r->head = r->added = r->done = r->canceled = r->held = r->paused = false;
+  r->after = http->spare;
+  http->spare = r;
+  http->nspare++;
+}

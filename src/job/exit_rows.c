@@ -1,0 +1,407 @@
+/*
+ * exit_rows.c - OpenPAI's exit spec as data
+ *
+ * job-spec 5.7, in its order, which is that in which patterns are tried; only
+ * -1205 stands before -1203, for behind -1204 it never came to its turn.  What
+ * people are told is in our own words.
+ */
+#include "job/exit.h"
+
+#include "base/base.h"
+
+/* --- what is done about it ------------------------------------------------ */
+
+static const char to_wait[] = "Nothing: it is tried again by itself.";
+static const char to_mend[] =
+  "Mend the job as the message says and submit it again.";
+static const char to_admin[] =
+  "Show the message to whoever looks after the machines.";
+static const char to_limit[] =
+  "Ask for more time, or save what was reached and go on from there.";
+static const char to_memory[] =
+  "Ask for more memory: resourcePerInstance.memoryMB.";
+static const char to_image[] =
+  "See whether the image is there, and whether the job may pull it: "
+  "dockerimage.uri and dockerimage.auth.";
+static const char to_log[] = "Look into the task's output for the mistake.";
+static const char to_shm[] =
+  "Ask for more shared memory: extraContainerOptions.shmMB.";
+static const char to_path[] = "Install the command in the image or on the "
+                              "machine, or give its whole path.";
+static const char to_batch[] =
+  "Make batches smaller, or ask for GPUs with more memory.";
+static const char to_cuda[] =
+  "Take an image whose CUDA and cuDNN fit the machine's driver.";
+static const char to_data[] =
+  "See whether the files are there, whole, and what the program expects.";
+static const char to_module[] =
+  "Install the module in the image, or before the program starts.";
+static const char to_ssh[] =
+  "See why a task did not come up, or give sshbarrierTimeout more minutes.";
+
+/* --- how ends are told apart ---------------------------------------------- */
+
+static const pai__exit_pattern of_minus_1000[] = { { .pod = "(?i)^Evicted$" },
+                                                   PAI__NO_PATTERN };
+static const pai__exit_pattern of_minus_1001[] = { { .pod = "(?i)^NodeLost$" },
+                                                   PAI__NO_PATTERN };
+static const pai__exit_pattern of_minus_1002[] = {
+  { .pod = "(?i)^OutOf\\S+$" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1003[] = {
+  { .pod = "(?i)^Preempting$" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1004[] = {
+  { .pod = "(?i)^DeadlineExceeded$" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1005[] = {
+  { .pod = "(?i)^Forbidden$" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1006[] = {
+  { .pod = "(?i)^UnexpectedAdmissionError$" },
+  { .pod = "(?i)^UnknownReason$" },
+  { .pod = "(?i)^InvalidNodeInfo$" },
+  { .pod = "(?i)^UnexpectedPredicateFailureType$" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1300[] = {
+  { .name = "(?i)^init$", .reason = "(?i)^OOMKilled$" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1200[] = {
+  { .reason = "(?i)^OOMKilled$" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1201[] = {
+  { .reason = "(?i)^ContainerCannotRun$", .exit = 125 }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1202[] = {
+  { .reason = "(?i)^ContainerCannotRun$", .exit = 126 }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1203[] = {
+  { .reason = "(?i)^ContainerCannotRun$", .exit = 127 },
+  { .reason = "(?i)^ContainerCannotRun$",
+    .exit = 128,
+    .message = "(?mi).*(not found|cannot find|no such).*" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1204[] = {
+  { .reason = "(?i)^ContainerCannotRun$", .exit = 128 }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_minus_1205[] = {
+  { .reason = "(?i)^ContainerCannotRun$",
+    .exit = 128,
+    .message =
+      "(?mi).*(nvidia-container-cli: device error: unknown device id).*" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_128[] = { { .ecc = true }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_130[] = { { .exit = 130 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_131[] = { { .exit = 131 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_132[] = { { .exit = 132 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_134[] = { { .exit = 134 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_135[] = { { .exit = 135 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_136[] = { { .exit = 136 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_137[] = { { .exit = 137 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_139[] = { { .exit = 139 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_141[] = { { .exit = 141 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_143[] = { { .exit = 143 }, PAI__NO_PATTERN };
+static const pai__exit_pattern of_220[] = {
+  { .exit = 127, .user = "(?i)command not found" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_221[] = {
+  { .user = "(?mi)tensorflow.*ResourceExhaustedError.*OOM.*" },
+  { .user = "(?i)ran out of memory trying to allocate" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_222[] = {
+  { .user = "(?mi)Signal code: Address not mapped.*" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_223[] = {
+  { .user = "(?mi)CUDA_ERROR_ECC_UNCORRECTABLE.*" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_224[] = {
+  { .user =
+      "(?i)cuda driver version is insufficient for cuda runtime version" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_225[] = {
+  { .user = "(?i)dropout supported only in cudnn v" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_226[] = {
+  { .user = "(?i)cuda runtime error (2) : out of memory" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_228[] = {
+  { .user = "(?i)unknown option" },
+  { .user = "(?i)typeerror: dynamic_rnn() got multiple values for keyword "
+            "argument" },
+  { .user = "(?mi)bad argument #2 to .*" },
+  { .user = "(?i)invalid argument:" },
+  { .user = "(?i)option -start_symbol has no default value" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_229[] = {
+  { .user = "(?i)perhaps your file is in a different file format" },
+  { .user = "(?i)bash: bd5/bd5_bar-train.ids" },
+  { .user = "(?i)exception occurred: error opening file" },
+  { .user = "(?i)filenotfounderror: [errno 2] no such file or directory" },
+  { .user = "(?i)unicodeencodeerror:" },
+  { .user = "(?i)unicodedecodeerror" },
+  { .user = "(?i)exception: unknown text header name" },
+  { .user = "(?i)exception: unknown label header name" },
+  { .user = "(?i)eoferror: ran out of input" },
+  { .user = "(?mi)utils.lua:.*input/output error" },
+  { .user = "(?mi)tensorflow.python.framework.errors.unknownerror:.*input/"
+            "output error" },
+  { .user = "(?mi)cp: failed to close.*input/output error" },
+  { .user = "(?mi)exception occurred:.* Input/output error" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_230[] = {
+  { .user = "(?i)ValueError: Restore called with invalid save path" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_231[] = {
+  { .user = "(?i)syntaxerror: invalid syntax" },
+  { .user = "(?i)unpicklingerror" },
+  { .user = "(?i)assign requires shapes of both tensors to match" },
+  { .user = "(?mi)torch/install/share/lua.*c.* exception" },
+  { .user = "(?mi)attributeerror:.*has no attribute" },
+  { .user = "(?mi)nameerror: name.* is not defined" },
+  PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_232[] = { { .user = "(?mi)importerror:.*" },
+                                            PAI__NO_PATTERN };
+static const pai__exit_pattern of_233[] = {
+  { .user = "(?mi)indexerror:.*index out of range" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_234[] = {
+  { .user = "(?i)segmentation fault" }, PAI__NO_PATTERN
+};
+static const pai__exit_pattern of_235[] = { { .user = "(?i)core dumped" },
+                                            PAI__NO_PATTERN };
+static const pai__exit_pattern of_249[] = {
+  { .exit = 10, .platform = "SSH barrier reaches max retry count" },
+  PAI__NO_PATTERN
+};
+
+/* --- the rows ------------------------------------------------------------- */
+
+const pai__exit pai__exit_rows[] = {
+  { 0, PAI__EXIT_UNKNOWN, "Succeeded", "USER_CONTAINER", "USER_CONTAINER",
+    "USER_SUCCESS", "COMPLETING", "The command ended with 0.", NULL, NULL },
+  { -100, PAI__EXIT_TRANSIENT, "ConfigMapExternalDeleted", "PAI_FC",
+    "PAI_UNKNOWN", "PLATFORM_FAILURE", "UNKNOWN",
+    "Somebody removed the ConfigMap of the attempt.", to_wait, NULL },
+  { -101, PAI__EXIT_TRANSIENT, "PodExternalDeleted", "PAI_FC", "PAI_UNKNOWN",
+    "PLATFORM_FAILURE", "UNKNOWN",
+    "Somebody removed the task's pod, or the task was gone when it was looked "
+    "for.",
+    to_wait, NULL },
+  { -110, PAI__EXIT_TRANSIENT, "ConfigMapLocalCacheCreationTimeout", "PAI_FC",
+    "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING",
+    "The attempt's ConfigMap was made and never seen.", to_wait, NULL },
+  { -111, PAI__EXIT_TRANSIENT, "PodLocalCacheCreationTimeout", "PAI_FC",
+    "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING",
+    "The task was told to start and never did.", to_wait, NULL },
+  { -120, PAI__EXIT_TRANSIENT, "PodCreationTransientError", "PAI_FC",
+    "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING",
+    "The task could not be started this time.", to_wait, NULL },
+  { -200, PAI__EXIT_PERMANENT, "PodCreationPermanentError", "PAI_FC",
+    "USER_SUBMISSION", "USER_FAILURE", "SUBMITTING",
+    "The task cannot be started as it is described.", to_mend, NULL },
+  { -210, PAI__EXIT_PERMANENT, "StopFrameworkRequested", "PAI_FC", "USER_STOP",
+    "USER_STOP", "UNKNOWN", "The job's owner or an administrator stopped it.",
+    NULL, NULL },
+  { -220, PAI__EXIT_PERMANENT, "FrameworkAttemptCompletion", "PAI_FC",
+    "USER_STOP", "USER_STOP", "UNKNOWN",
+    "The job was decided while this task still ran.", NULL, NULL },
+  { -230, PAI__EXIT_PERMANENT, "DeleteTaskRequested", "PAI_FC",
+    "USER_SCALEDOWN", "USER_STOP", "UNKNOWN",
+    "The task's role has fewer tasks now.", NULL, NULL },
+  { -300, PAI__EXIT_UNKNOWN, "PodFailedWithoutFailedContainer", "PAI_FC",
+    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING",
+    "The machine refused the task before any container of it ran.", to_admin,
+    NULL },
+  { -310, PAI__EXIT_UNKNOWN, "PodCreationUnknownError", "PAI_FC", "UNKNOWN",
+    "UNKNOWN_FAILURE", "LAUNCHING",
+    "The task could not be started; nobody knows why.", to_admin, NULL },
+  { -1000, PAI__EXIT_TRANSIENT, "PodEvicted", "PAI_K8S", "PAI_K8S",
+    "PLATFORM_FAILURE", "RUNNING",
+    "The machine was short of resources and gave the task up.", to_wait,
+    of_minus_1000 },
+  { -1001, PAI__EXIT_TRANSIENT, "PodNodeLost", "PAI_K8S", "PAI_K8S",
+    "PLATFORM_FAILURE", "RUNNING", "The machine was lost, or restarted.",
+    to_wait, of_minus_1001 },
+  { -1002, PAI__EXIT_TRANSIENT, "PodScheduledToInsufficientResourceNode",
+    "PAI_K8S", "PAI_K8S", "PLATFORM_FAILURE", "LAUNCHING",
+    "The machine had less room than it was thought to have.", to_wait,
+    of_minus_1002 },
+  { -1003, PAI__EXIT_TRANSIENT, "PodPreemptedForCriticalPod", "PAI_K8S",
+    "PAI_K8S", "PLATFORM_FAILURE", "RUNNING",
+    "A task that the machine itself needs took the room.", to_wait,
+    of_minus_1003 },
+  { -1004, PAI__EXIT_PERMANENT, "PodDeadlineExceeded", "PAI_K8S", "USER_STOP",
+    "USER_STOP", "RUNNING", "The job ran for longer than it may.", to_limit,
+    of_minus_1004 },
+  { -1005, PAI__EXIT_PERMANENT, "PodNodeAdmissionForbidden", "PAI_K8S",
+    "USER_SUBMISSION", "USER_FAILURE", "LAUNCHING",
+    "The machine does not allow such a task.", to_mend, of_minus_1005 },
+  { -1006, PAI__EXIT_TRANSIENT, "PodNodeAdmissionUnexpectedError", "PAI_K8S",
+    "PAI_K8S", "PLATFORM_FAILURE", "LAUNCHING",
+    "The machine could not take the task in this time.", to_wait,
+    of_minus_1006 },
+  { -1100, PAI__EXIT_PERMANENT, "CreateFrameworkPermanentFailed",
+    "PAI_DB_CONTROLLER", "USER_SUBMISSION", "USER_FAILURE", "SUBMITTING",
+    "The job was accepted, and then refused when it was to be made.", to_mend,
+    NULL },
+  { -1300, PAI__EXIT_TRANSIENT, "InitContainerDockerOOMKilled", "PAI_DOCKER",
+    "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
+    "What prepares a task ran out of memory.", to_admin, of_minus_1300 },
+  { -1200, PAI__EXIT_PERMANENT, "UserContainerDockerOOMKilled", "PAI_DOCKER",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The task used more memory than it had asked for.", to_memory,
+    of_minus_1200 },
+  { -1201, PAI__EXIT_UNKNOWN, "ContainerDockerCreationError", "PAI_DOCKER",
+    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING",
+    "The container could not be made.", to_image, of_minus_1201 },
+  { -1202, PAI__EXIT_PERMANENT, "ContainerDockerStartCmdPermissionDenied",
+    "PAI_DOCKER", "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
+    "The container's first command may not be run.", to_admin, of_minus_1202 },
+  { -1205, PAI__EXIT_TRANSIENT, "ContainerGpuDeviceNotFoundError",
+    "PAI_DOCKER", "PAI_HW", "PLATFORM_FAILURE", "LAUNCHING",
+    "A GPU that the task was given is not on the machine.", to_admin,
+    of_minus_1205 },
+  { -1203, PAI__EXIT_PERMANENT, "ContainerDockerStartCmdNotFound",
+    "PAI_DOCKER", "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
+    "The container's first command is not there.", to_admin, of_minus_1203 },
+  { -1204, PAI__EXIT_UNKNOWN, "ContainerDockerStartUnknownError", "PAI_DOCKER",
+    "UNKNOWN", "UNKNOWN_FAILURE", "LAUNCHING",
+    "The container could not be started.", to_image, of_minus_1204 },
+  { 128, PAI__EXIT_UNKNOWN, "ContainerMayFailDueToGpuDeviceEccError",
+    "USER_CONTAINER", "PAI_HW", "PLATFORM_FAILURE", "RUNNING",
+    "A GPU of the machine has memory errors that could not be corrected; they "
+    "may be the reason.",
+    to_admin, of_128 },
+  { 130, PAI__EXIT_TRANSIENT, "ContainerSigIntReceived", "PAI_OS", "PAI_OS",
+    "PLATFORM_FAILURE", "RUNNING", "The command was ended by SIGINT.", to_wait,
+    of_130 },
+  { 131, PAI__EXIT_TRANSIENT, "ContainerSigQuitReceived", "PAI_OS", "PAI_OS",
+    "PLATFORM_FAILURE", "RUNNING", "The command was ended by SIGQUIT.",
+    to_wait, of_131 },
+  { 132, PAI__EXIT_PERMANENT, "ContainerSigIllReceived", "USER_CONTAINER",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The command was ended by SIGILL: it has instructions that this processor "
+    "lacks.",
+    to_log, of_132 },
+  { 134, PAI__EXIT_UNKNOWN, "ContainerSigAbrtReceived", "USER_CONTAINER",
+    "UNKNOWN", "UNKNOWN_FAILURE", "RUNNING",
+    "The command was ended by SIGABRT: it gave up by itself.", to_log,
+    of_134 },
+  { 135, PAI__EXIT_PERMANENT, "ContainerSigBusReceived", "USER_CONTAINER",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The command was ended by SIGBUS, as for want of shared memory.", to_shm,
+    of_135 },
+  { 136, PAI__EXIT_PERMANENT, "ContainerSigFpeReceived", "USER_CONTAINER",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The command was ended by SIGFPE, as by a division by zero.", to_log,
+    of_136 },
+  { 137, PAI__EXIT_TRANSIENT, "ContainerSigKillReceived", "PAI_OS", "PAI_OS",
+    "PLATFORM_FAILURE", "RUNNING", "The command was ended by SIGKILL.",
+    to_wait, of_137 },
+  { 139, PAI__EXIT_UNKNOWN, "ContainerSigSegvReceived", "USER_CONTAINER",
+    "UNKNOWN", "UNKNOWN_FAILURE", "RUNNING",
+    "The command was ended by SIGSEGV: it used memory that was not its own.",
+    to_log, of_139 },
+  { 141, PAI__EXIT_PERMANENT, "ContainerSigPipeReceived", "USER_CONTAINER",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The command was ended by SIGPIPE: who read its output was gone.", to_log,
+    of_141 },
+  { 143, PAI__EXIT_TRANSIENT, "ContainerSigTermReceived", "PAI_OS", "PAI_OS",
+    "PLATFORM_FAILURE", "RUNNING", "The command was ended by SIGTERM.",
+    to_wait, of_143 },
+  { 220, PAI__EXIT_PERMANENT, "UserCommandExitWithError", "USER_CONTAINER",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING", "A command was not found.",
+    to_path, of_220 },
+  { 221, PAI__EXIT_PERMANENT, "ContainerTensorflowOOMKilled", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "TensorFlow ran out of memory.", to_batch, of_221 },
+  { 222, PAI__EXIT_PERMANENT, "ContainerMPISegvFault", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "An MPI process used memory that was not mapped.", to_log, of_222 },
+  { 223, PAI__EXIT_TRANSIENT, "ContainerCudaUncorrectableECCError",
+    "PAI_RUNTIME", "PAI_HW", "PLATFORM_FAILURE", "RUNNING",
+    "CUDA found memory errors of a GPU that could not be corrected.", to_wait,
+    of_223 },
+  { 224, PAI__EXIT_PERMANENT, "ContainerCudaVersionMismatch", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The GPU's driver is too old for this version of CUDA.", to_cuda, of_224 },
+  { 225, PAI__EXIT_PERMANENT, "ContainerCudaDnnVersionMismatch", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The version of cuDNN does not fit the framework's.", to_cuda, of_225 },
+  { 226, PAI__EXIT_PERMANENT, "ContainerCudaOOMKilled", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The GPU's memory was exhausted.", to_batch, of_226 },
+  { 228, PAI__EXIT_PERMANENT, "ContainerIncorrectParameterError",
+    "PAI_RUNTIME", "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "A program was called with an argument that it does not know.", to_log,
+    of_228 },
+  { 229, PAI__EXIT_PERMANENT, "ContainerIncorrectDataModelError",
+    "PAI_RUNTIME", "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "Data or a model could not be read, or had another form than was "
+    "expected.",
+    to_data, of_229 },
+  { 230, PAI__EXIT_PERMANENT, "ContainerInvalidSavePath", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "A model cannot be restored from the path it was given.", to_data,
+    of_230 },
+  { 231, PAI__EXIT_PERMANENT, "ContainerSyntaxError", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "The program has a mistake that Python or Lua found when it ran.", to_log,
+    of_231 },
+  { 232, PAI__EXIT_PERMANENT, "ContainerImportError", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "A Python module could not be imported.", to_module, of_232 },
+  { 233, PAI__EXIT_PERMANENT, "ContainerIndexOutOfRange", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING", "An index was out of range.",
+    to_log, of_233 },
+  { 234, PAI__EXIT_PERMANENT, "ContainerSigvFault", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "A process used memory that was not its own.", to_log, of_234 },
+  { 235, PAI__EXIT_PERMANENT, "ContainerEngineCoreDump", "PAI_RUNTIME",
+    "USER_CONTAINER", "USER_FAILURE", "RUNNING",
+    "A process ended so that its memory was dumped.", to_log, of_235 },
+  { 249, PAI__EXIT_PERMANENT, "PAIRuntimeSSHBarrierTimeout", "PAI_RUNTIME",
+    "PAI_RUNTIME", "PLATFORM_FAILURE", "RUNNING",
+    "Not all tasks could be reached by ssh in time.", to_ssh, of_249 },
+  { 250, PAI__EXIT_TRANSIENT, "FrameworkBarrierTransientFailed", "PAI_RUNTIME",
+    "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
+    "Waiting for the other tasks failed this time.", to_wait, NULL },
+  { 251, PAI__EXIT_CONFLICT, "JobGangAllocationTimeout", "PAI_RUNTIME",
+    "RESOURCE_ALLOCATION_TIMEOUT", "RESOURCE_ALLOCATION_TIMEOUT", "ALLOCATING",
+    "Not all tasks had room at the same time.", to_wait, NULL },
+  { 252, PAI__EXIT_PERMANENT, "FrameworkBarrierPermanentFailed", "PAI_RUNTIME",
+    "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
+    "Waiting for the other tasks failed for good.", to_admin, NULL },
+  { 253, PAI__EXIT_TRANSIENT, "ContainerPortConflict", "PAI_RUNTIME",
+    "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
+    "A port that the task was given is used by somebody else.", to_wait,
+    NULL },
+  { 254, PAI__EXIT_PERMANENT, "ContainerImageNotExists", "PAI_RUNTIME",
+    "PAI_RUNTIME", "USER_FAILURE", "LAUNCHING",
+    "The image is not there, or may not be pulled.", to_image, NULL },
+  { 255, PAI__EXIT_UNKNOWN, "PAIRuntimeUnknownFailed", "PAI_RUNTIME",
+    "UNKNOWN", "UNKNOWN_FAILURE", "UNKNOWN",
+    "The command failed; nothing in its output says why in a way that is "
+    "known.",
+    to_log, NULL },
+  { -8000, PAI__EXIT_UNKNOWN, "ContainerUndefinedNegativeExitCode", "UNKNOWN",
+    "UNKNOWN", "UNKNOWN_FAILURE", "UNKNOWN",
+    "The platform ended the task with a code that has no meaning.", to_admin,
+    NULL },
+  { 256, PAI__EXIT_UNKNOWN, "PAIRuntimeExitAbnormally", "PAI_RUNTIME",
+    "PAI_RUNTIME", "PLATFORM_FAILURE", "UNKNOWN",
+    "What runs a task ended in a way that is not known, or the code has no "
+    "meaning.",
+    to_admin, NULL },
+};
+
+const size_t pai__exit_count = PAI__LEN(pai__exit_rows);

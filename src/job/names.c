@@ -1,0 +1,63 @@
+/* names.c - what OpenPAI calls a job, its roles and its tasks */
+#include "job/names.h"
+
+/* Letters and digits in lower case; nothing for all else. */
+static void put_plain(pai__buf *out, const char *name)
+{
+  for (; *name != '\0'; name++) {
+    char c = *name;
+
+    if (c >= 'A' && c <= 'Z')
+      c = (char)(c - 'A' + 'a');
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+      pai__buf_char(out, c);
+  }
+}
+
+void pai__name_encode(pai__buf *out, const char *job)
+{
+  char hex[PAI__MD5_HEX];
+
+  if (strncmp(job, "unknown", 7) == 0 || strchr(job, '~') == NULL)
+    put_plain(out, job);
+  else
+    pai__buf_str(out, pai__md5_hex(hex, job, strlen(job)));
+}
+
+void pai__name_role(pai__buf *out, const char *role)
+{
+  put_plain(out, role);
+}
+
+/* 8-4-4-4-12 digits. */
+static void put_dashes(char out[PAI__UID], const char *hex)
+{
+  static const uint8_t parts[] = { 8, 4, 4, 4, 12 };
+
+  for (size_t i = 0; i < PAI__LEN(parts); i++) {
+    memcpy(out, hex, parts[i]);
+    out += parts[i];
+    hex += parts[i];
+    *out++ = '-';
+  }
+  out[-1] = '\0';
+}
+
+const char *pai__uid(char out[PAI__UID], const pai_alloc *alloc,
+                     const pai__uid_of *of)
+{
+  char hex[PAI__MD5_HEX];
+  pai__buf b;
+
+  pai__buf_init(&b, alloc);
+  pai__buf_printf(&b, "[%s][%s][%u][%s][%u][%u]", of->job, of->kind,
+                  of->attempt, of->role != NULL ? of->role : "", of->index,
+                  of->retry);
+  out[0] = '\0';
+  if (pai__buf_ok(&b)) {
+    (void)pai__md5_hex(hex, pai__buf_text(&b), b.len);
+    put_dashes(out, hex);
+  }
+  pai__buf_dispose(&b);
+  return out;
+}

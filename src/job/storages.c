@@ -1,0 +1,197 @@
+/*
+ * storages.c - folders that jobs ask for by name (extras.storages)
+ *
+ * job-spec 1.6 and rest-api 3.5.  A job that names the old plugin
+ * teamwise_storage and no storages asks for those of that.
+ */
+#include "job/plan.h"
+
+#define PLUGINS "com.microsoft.pai.runtimeplugin"
+
+/* What a job asks for. */
+typedef struct asked {
+  const char *name;
+  const char *at; /* or NULL */
+} asked;
+
+typedef struct asker {
+  const pai__tree *tree;
+  pai__node list; /* or PAI__NO_NODE: nothing */
+  bool usual;     /* those that are everybody's */
+  pai__tree_walk walk;
+} asker;
+
+static pai__node get(const pai__tree *t, pai__node n, const char *key)
+{
+  n = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__NULL ? PAI__NO_NODE
+                                                                : n;
+}
+
+static const char *text_of(const pai__tree *t, pai__node n)
+{
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
+           ? pai__tree_str(t, n, NULL)
+           : NULL;
+}
+
+static bool is_list(const pai__tree *t, pai__node n)
+{
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__SEQUENCE;
+}
+
+/* The list of the old plugin; without one it means those of everybody. */
+static void ask_plugin(asker *a, pai__node extras)
+{
+  const pai__tree *t = a->tree;
+  pai__node list = get(t, extras, PLUGINS), item;
+  pai__tree_walk walk;
+
+  if (!is_list(t, list))
+    return;
+  walk = pai__tree_iter(t, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    const char *name = text_of(t, get(t, item, "plugin"));
+
+    if (name == NULL || strcmp(name, "teamwise_storage") != 0)
+      continue;
+    a->list = get(t, get(t, item, "parameters"), "storageConfigNames");
+    a->usual = !is_list(t, a->list);
+    return;
+  }
+}
+
+static asker ask(const pai_spec *spec)
+{
+  asker a = { .tree = spec->tree, .list = PAI__NO_NODE };
+  pai__node extras;
+
+  if (spec->tree == NULL)
+    return a;
+  extras = get(a.tree, 0, "extras");
+  a.list = get(a.tree, extras, "storages");
+  if (a.list == PAI__NO_NODE)
+    ask_plugin(&a, extras);
+  if (is_list(a.tree, a.list)) {
+    a.usual = pai__tree_count(a.tree, a.list) == 0;
+    a.walk = pai__tree_iter(a.tree, a.list);
+  } else {
+    a.list = PAI__NO_NODE;
+  }
+  return a;
+}
+
+/* An item is a name, or has one; others are passed over. */
+static bool next(asker *a, asked *out)
+{
+  pai__node item;
+
+  while (a->list != PAI__NO_NODE &&
+         (item = pai__tree_next(&a->walk)) != PAI__NO_NODE) {
+    out->name = text_of(a->tree, item);
+    out->at = NULL;
+    if (pai__tree_type(a->tree, item) == PAI__MAPPING) {
+      out->name = text_of(a->tree, get(a->tree, item, "name"));
+      out->at = text_of(a->tree, get(a->tree, item, "mountPath"));
+    }
+    if (out->name != NULL)
+      return true;
+  }
+  return false;
+}
+
+static const pai__storage *find(const pai__storage *all, size_t n,
+                                const char *name)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(all[i].name, name) == 0)
+      return &all[i];
+  return NULL;
+}
+
+bool pai__storages_are_asked(const pai_spec *spec)
+{
+  asker a = ask(spec);
+
+  return a.list != PAI__NO_NODE || a.usual;
+}
+
+int pai__storages_check(const pai_spec *spec, const pai__storage *storages,
+                        size_t n, pai_error **err)
+{
+  asker a = ask(spec);
+  asked s;
+
+  while (next(&a, &s)) {
+    if (find(storages, n, s.name) == NULL) {
+      (void)pai__fail(err, PAI_ENOTFOUND, "there is no storage \"%s\" here",
+                      s.name);
+      return PAI_ENOTFOUND;
+    }
+    if (s.at != NULL && s.at[0] != '/') {
+      (void)pai__fail(err, PAI_EINVAL,
+                      "storage \"%s\" cannot be at \"%s\", which is no "
+                      "absolute path",
+                      s.name, s.at);
+      return PAI_EINVAL;
+    }
+  }
+  return PAI_OK;
+}
+
+/* --- mounts --------------------------------------------------------------------- */
+
+static const char *join(pai__arena *arena, const char *a, const char *b)
+{
+  size_t len = strlen(a);
+  char *text = pai__arena_zalloc(arena, len + strlen(b) + 2, 1);
+
+  if (text == NULL)
+    return NULL;
+  memcpy(text, a, len);
+  text[len] = '/';
+  memcpy(text + len + 1, b, strlen(b));
+  return text;
+}
+
+static bool mount(pai_launch_mount *out, pai__arena *arena, const char *user,
+                  const pai__storage *s, const char *at)
+{
+  out->source = s->shared ? s->path : join(arena, s->path, user);
+  out->target = at != NULL ? at : join(arena, "/mnt", s->name);
+  out->readonly = s->readonly;
+  return out->source != NULL && out->target != NULL;
+}
+
+int pai__storages_mount(const pai_launch_mount **out, size_t *n,
+                        pai__arena *arena, const pai__plan_context *c)
+{
+  asker a = ask(c->spec);
+  size_t most = c->nstorages;
+  pai_launch_mount *list;
+  asked s;
+
+  *out = NULL;
+  *n = 0;
+  if (a.list != PAI__NO_NODE)
+    most += pai__tree_count(a.tree, a.list);
+  else if (!a.usual)
+    return PAI_OK;
+  list = pai__arena_zalloc(arena, most + 1, sizeof(*list));
+  if (list == NULL)
+    return PAI_ENOMEM;
+  while (next(&a, &s)) {
+    const pai__storage *its = find(c->storages, c->nstorages, s.name);
+
+    if (its == NULL || (s.at != NULL && s.at[0] != '/'))
+      continue; /* it was told when the job came */
+    if (!mount(&list[(*n)++], arena, c->user, its, s.at))
+      return PAI_ENOMEM;
+  }
+  for (size_t i = 0; a.usual && i < c->nstorages; i++)
+    if (c->storages[i].usual &&
+        !mount(&list[(*n)++], arena, c->user, &c->storages[i], NULL))
+      return PAI_ENOMEM;
+  *out = list;
+  return PAI_OK;
+}

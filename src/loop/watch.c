@@ -1,0 +1,57 @@
+/* watch.c - a folder in which files are changed by others */
+#include "loop/loop.h"
+
+#include <uv.h>
+
+struct pai__watch {
+  uv_fs_event_t handle;
+  pai_alloc alloc;
+  pai__timer_cb cb;
+  void *user_data;
+};
+
+static void on_change(uv_fs_event_t *handle, const char *name, int events,
+                      int status)
+{
+  pai__watch *watch = handle->data;
+
+  (void)name;
+  (void)events;
+  (void)status;
+  watch->cb(watch->user_data);
+}
+
+static void on_close(uv_handle_t *handle)
+{
+  pai__watch *watch = handle->data;
+  pai_alloc alloc = watch->alloc;
+
+  pai__free(&alloc, watch, sizeof(*watch));
+}
+
+int pai__watch_new(pai__watch **out, const pai_alloc *alloc, pai_loop *loop,
+                   const char *folder, pai__timer_cb cb, void *user_data)
+{
+  pai__watch *watch = pai__zalloc(alloc, sizeof(*watch));
+
+  *out = NULL;
+  if (watch == NULL)
+    return PAI_ENOMEM;
+  watch->alloc = *alloc;
+  watch->cb = cb;
+  watch->user_data = user_data;
+  (void)uv_fs_event_init(pai__loop_uv(loop), &watch->handle); /* cannot fail */
+  watch->handle.data = watch;
+  if (uv_fs_event_start(&watch->handle, on_change, folder, 0) < 0) {
+    uv_close((uv_handle_t *)&watch->handle, on_close);
+    return PAI_EIO;
+  }
+  *out = watch;
+  return PAI_OK;
+}
+
+void pai__watch_close(pai__watch *watch)
+{
+  if (watch != NULL)
+    uv_close((uv_handle_t *)&watch->handle, on_close);
+}

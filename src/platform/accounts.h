@@ -1,0 +1,11 @@
+/* accounts.h - internal to the room: the loop, for who may do what */
+#ifndef PAI_SRC_PLATFORM_ACCOUNTS_H
+#define PAI_SRC_PLATFORM_ACCOUNTS_H
+
+#include "account/account.h"
+#include "platform/platform.h"
+
+/* Those of a durable platform that can commit. */
+int pai__platform_open_accounts(pai_platform *p, pai_error **err);
+
+#endif

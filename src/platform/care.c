@@ -1,0 +1,171 @@
+/* care.c - copies of a root's database, and a broken one made whole */
+#include "platform/care.h"
+#include "platform/records.h"
+
+#include "base/posix_fs.h"
+
+/* --- a copy ------------------------------------------------------------------- */
+
+typedef struct backup {
+  pai_platform *p;
+  pai__work *work;
+  char *path;
+  pai_sync_cb cb;
+  void *user_data;
+  int rc;
+  pai_error *err;
+} backup;
+
+static void free_backup(backup *b)
+{
+  const pai_alloc *alloc = &b->p->alloc;
+
+  pai__work_close(b->work);
+  pai__strfree(alloc, b->path);
+  pai_error_free(b->err);
+  pai__free(alloc, b, sizeof(*b));
+}
+
+static void copy(void *user_data)
+{
+  backup *b = user_data;
+
+  b->rc = pai__store_backup(b->p->store, b->path, NULL, NULL, &b->err);
+}
+
+static void on_copied(void *user_data)
+{
+  backup *b = user_data;
+
+  b->p->backups--;
+  pai__turn_ask(b->p->kick);
+  b->cb(b->user_data, b->rc, b->err);
+  free_backup(b);
+}
+
+bool pai__care_is_idle(const pai_platform *p)
+{
+  return p->backups == 0;
+}
+
+int pai_platform_backup(pai_platform *p, const char *path, pai_sync_cb cb,
+                        void *user_data, pai_error **err)
+{
+  backup *b;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_ARG_ERR(path != NULL, err);
+  PAI__CHECK_ARG_ERR(cb != NULL, err);
+  if (p->store == NULL)
+    return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
+  if (p->closing)
+    return pai__fail(err, PAI_EBUSY, "the platform is closing");
+  b = pai__zalloc(&p->alloc, sizeof(*b));
+  if (b == NULL)
+    return pai__oom(err);
+  *b = (backup){ .p = p, .cb = cb, .user_data = user_data };
+  b->path = pai__strdup(&p->alloc, path);
+  if (b->path == NULL ||
+      pai__work_new(&b->work, &p->alloc, p->loop, copy, on_copied, b) < 0) {
+    free_backup(b);
+    return pai__oom(err);
+  }
+  p->backups++;
+  pai__work_start(b->work);
+  return PAI_OK;
+}
+
+int pai_platform_export(pai_platform *p, pai_job_id after, uint64_t limit,
+                        pai_write_cb write, void *user_data, pai_error **err)
+{
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_ARG_ERR(write != NULL, err);
+  if (p->store == NULL)
+    return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
+  return pai__store_export(p->store, after, limit, write, user_data, err);
+}
+
+/* --- repairing ----------------------------------------------------------------- */
+
+static int write_repaired(const pai__repaired *r, pai_write_cb write,
+                          void *user_data, pai_error **err)
+{
+  pai__json_writer w;
+  pai__buf b;
+  int rc;
+
+  pai__buf_init(&b, &pai__libc_alloc);
+  pai__json_writer_init(&w, &b, false);
+  pai__json_begin_object(&w);
+  pai__json_key(&w, "jobs", 4);
+  pai__json_int(&w, (int64_t)r->jobs);
+  pai__json_key(&w, "rows", 4);
+  pai__json_int(&w, (int64_t)r->rows);
+  pai__json_key(&w, "refused", 7);
+  pai__json_int(&w, (int64_t)r->refused);
+  pai__json_key(&w, "holes", 5);
+  pai__json_bool(&w, r->holes);
+  pai__json_key(&w, "scheduler", 9);
+  pai__json_bool(&w, r->scheduler);
+  pai__json_key(&w, "aside", 5);
+  pai__json_text(&w, r->aside, strlen(r->aside));
+  pai__json_end_object(&w);
+  rc = pai__json_finish(&w);
+  if (rc == PAI_OK)
+    rc = write(user_data, b.data, b.len);
+  else
+    rc = pai__oom(err);
+  pai__buf_dispose(&b);
+  return rc;
+}
+
+int pai_platform_repair(const char *root, pai_write_cb write, void *user_data,
+                        pai_error **err)
+{
+  const pai_alloc *alloc = &pai__libc_alloc;
+  pai__repaired repaired = { 0 };
+  char *own = NULL, *path = NULL;
+  int lock = -1, rc = PAI_OK;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(write != NULL, err);
+  if (root == NULL)
+    rc = pai__platform_default_root(&own, alloc, err);
+  if (rc == PAI_OK)
+    rc = pai__fs_absolute(&path, root != NULL ? root : own, alloc, err);
+  if (rc == PAI_OK)
+    rc = pai__platform_lock(&lock, path, alloc, err);
+  if (rc == PAI_OK)
+    rc = pai__store_repair(&repaired, alloc, path, err);
+  if (rc == PAI_OK)
+    rc = write_repaired(&repaired, write, user_data, err);
+  pai__strfree(alloc, repaired.aside);
+  pai__platform_unlock(lock);
+  pai__strfree(alloc, path);
+  pai__strfree(alloc, own);
+  return rc;
+}
+
+int pai_platform_check_key(const char *root, pai_error **err)
+{
+  const pai_alloc *alloc = &pai__libc_alloc;
+  char *own = NULL, *path = NULL;
+  int rc = PAI_OK;
+
+  if (err != NULL)
+    *err = NULL;
+  if (root == NULL)
+    rc = pai__platform_default_root(&own, alloc, err);
+  if (rc == PAI_OK)
+    rc = pai__fs_absolute(&path, root != NULL ? root : own, alloc, err);
+  if (rc == PAI_OK)
+    rc = pai__store_check_key(alloc, path, err);
+  pai__strfree(alloc, path);
+  pai__strfree(alloc, own);
+  return rc;
+}

@@ -1,0 +1,368 @@
+/*
+ * hived_asks.c - HiveD in Kubernetes: requests of the scheduler, and bindings
+ *
+ * Requests are answered one after the other, each in a turn of the loop of its
+ * own, so that what the API server tells comes in between.  A pod that has to
+ * wait may hold all others up, as HiveD's setting has it; a binding that the
+ * API server is asked for does not.
+ */
+#include "platform/hived_host.h"
+
+/* --- lists ------------------------------------------------------------------------ */
+
+static void add(pai__hived_asks *l, pai__hived_ask *a)
+{
+  a->before = l->last;
+  a->after = NULL;
+  if (l->last != NULL)
+    l->last->after = a;
+  else
+    l->first = a;
+  l->last = a;
+}
+
+static void take(pai__hived_asks *l, pai__hived_ask *a)
+{
+  if (a->before != NULL)
+    a->before->after = a->after;
+  else
+    l->first = a->after;
+  if (a->after != NULL)
+    a->after->before = a->before;
+  else
+    l->last = a->before;
+}
+
+static pai__hived_ask *new_ask(pai_hived_host *h)
+{
+  pai__hived_ask *a = pai__zalloc(&h->alloc, sizeof(*a));
+
+  if (a != NULL) {
+    a->host = h;
+    pai__buf_init(&a->answer, &h->alloc);
+  }
+  return a;
+}
+
+/* It may be large, and is read once. */
+static void release_body(pai__hived_ask *a)
+{
+  if (a->release != NULL)
+    a->release(a->body_data);
+  else
+    pai__free(&a->host->alloc, (void *)(uintptr_t)a->body, a->body_len + 1);
+  a->body = NULL;
+  a->body_len = 0;
+  a->release = NULL;
+}
+
+static void free_ask(pai__hived_ask *a)
+{
+  const pai_alloc *alloc = &a->host->alloc;
+
+  pai__strfree(alloc, a->method);
+  pai__strfree(alloc, a->target);
+  if (a->body != NULL)
+    release_body(a);
+  pai__strfree(alloc, a->uid);
+  pai__strfree(alloc, a->type);
+  pai__strfree(alloc, a->location);
+  pai__buf_dispose(&a->answer);
+  pai__free(alloc, a, sizeof(*a));
+}
+
+/* --- answers ---------------------------------------------------------------------- */
+
+/* Last: the request is gone. */
+static void end_ask(pai__hived_ask *a, int status,
+                    const pai_hived_answer *answer, const pai_error *err)
+{
+  if (a->body != NULL)
+    release_body(a);
+  if (a->cb != NULL)
+    a->cb(a->user_data, status, answer, err);
+  free_ask(a);
+}
+
+static void give(pai__hived_ask *a, const pai_hived_answer *answer)
+{
+  pai_hived_answer told = *answer;
+
+  told.hold_ms = 0;
+  told.bind = PAI_HIVED_BIND_NOTHING;
+  told.bind_path = told.bind_body = told.bind_uid = NULL;
+  told.bind_body_len = 0;
+  end_ask(a, PAI_OK, &told, NULL);
+}
+
+static void cancel(pai__hived_ask *a)
+{
+  pai_error *err = NULL;
+
+  (void)pai__fail(&err, PAI_ECANCELED, "the host was closed");
+  end_ask(a, PAI_ECANCELED, NULL, err);
+  pai_error_free(err);
+}
+
+static void end_without_memory(pai__hived_ask *a)
+{
+  pai_error *err = NULL;
+  int rc = pai__oom(&err);
+
+  end_ask(a, rc, NULL, err);
+}
+
+/* For later: the extender's texts are gone then. */
+static bool keep(pai__hived_ask *a, const pai_hived_answer *answer)
+{
+  const pai_alloc *alloc = &a->host->alloc;
+  const char *type = answer->content_type, *location = answer->location;
+
+  a->status = answer->status;
+  a->type = type != NULL ? pai__strdup(alloc, type) : NULL;
+  a->location = location != NULL ? pai__strdup(alloc, location) : NULL;
+  pai__buf_add(&a->answer, answer->body, answer->body_len);
+  return (type == NULL) == (a->type == NULL) &&
+         (location == NULL) == (a->location == NULL) &&
+         pai__buf_ok(&a->answer);
+}
+
+static void give_kept(pai__hived_ask *a)
+{
+  pai_hived_answer answer = { .struct_size = sizeof(answer),
+                              .status = a->status,
+                              .content_type = a->type,
+                              .body = pai__buf_text(&a->answer),
+                              .body_len = a->answer.len,
+                              .location = a->location };
+
+  end_ask(a, PAI_OK, &answer, NULL);
+}
+
+/* --- bindings ---------------------------------------------------------------------- */
+
+/* Tells the scheduler, if it waits for it, that the pod could not be bound. */
+static void unbind(pai__hived_ask *a, const char *why)
+{
+  pai_hived_answer answer = { .struct_size = sizeof(answer) };
+  pai_error *err = NULL;
+  int rc;
+
+  pai__log_line(&a->host->log, PAI_LOG_WARNING, "pod %s was not bound: %s",
+                a->uid, why);
+  if (a->cb == NULL) {
+    free_ask(a);
+    return;
+  }
+  rc =
+    pai_hived_extender_unbound(a->host->extender, a->uid, why, &answer, &err);
+  if (rc == PAI_OK)
+    give(a, &answer);
+  else
+    end_ask(a, rc, NULL, err);
+  pai_error_free(err);
+}
+
+static void on_bound(void *user_data, int status, const char *why)
+{
+  pai__hived_ask *a = user_data;
+  pai_hived_host *h = a->host;
+
+  take(&h->binding, a);
+  if (h->closing) {
+    cancel(a);
+  } else if (status < 0) {
+    unbind(a, why);
+  } else {
+    pai__log_line(&h->log, PAI_LOG_INFO, "pod %s was bound", a->uid);
+    give_kept(a);
+  }
+}
+
+/* Sends what an answer says is to be bound. */
+static void bind(pai__hived_ask *a, const pai_hived_answer *answer)
+{
+  pai_hived_host *h = a->host;
+  pai_error *err = NULL;
+
+  a->uid = pai__strdup(&h->alloc, answer->bind_uid);
+  if (a->uid == NULL) {
+    end_without_memory(a);
+  } else if (pai__kube_post_new(h->kube, answer->bind_path, answer->bind_body,
+                                answer->bind_body_len, on_bound, a,
+                                &err) < 0) {
+    unbind(a, pai_error_message(err));
+  } else {
+    add(&h->binding, a);
+  }
+  pai_error_free(err);
+}
+
+/* Beside the answer. */
+static void bind_also(pai_hived_host *h, const pai_hived_answer *answer)
+{
+  pai__hived_ask *a = new_ask(h);
+
+  if (a != NULL)
+    bind(a, answer);
+  else /* it is asked for again */
+    pai__log_line(&h->log, PAI_LOG_WARNING,
+                  "pod %s was not bound: out of memory", answer->bind_uid);
+}
+
+/* --- requests ---------------------------------------------------------------------- */
+
+static void hold(pai__hived_ask *a, const pai_hived_answer *answer)
+{
+  pai_hived_host *h = a->host;
+
+  h->held = a;
+  pai__timer_start(h->timer, (pai_time)answer->hold_ms * 1000);
+}
+
+static void carry_out(pai__hived_ask *a, const pai_hived_answer *answer)
+{
+  bool first = answer->bind == PAI_HIVED_BIND_FIRST;
+
+  if (answer->bind == PAI_HIVED_BIND_ALSO)
+    bind_also(a->host, answer);
+  if (!first && answer->hold_ms <= 0)
+    give(a, answer);
+  else if (!keep(a, answer))
+    end_without_memory(a);
+  else if (first)
+    bind(a, answer);
+  else
+    hold(a, answer);
+}
+
+/* What it does not know yet it does not decide about. */
+static void put_off(pai__hived_ask *a)
+{
+  static const char body[] =
+    "\"hivedscheduler: Platform Error: Nodes and Pods are not known yet\"";
+  pai_hived_answer answer = { .struct_size = sizeof(answer),
+                              .status = 503,
+                              .content_type = "application/json",
+                              .body = body,
+                              .body_len = sizeof(body) - 1 };
+
+  give(a, &answer);
+}
+
+static void respond(pai__hived_ask *a)
+{
+  pai_hived_request q = { .struct_size = sizeof(q),
+                          .method = a->method,
+                          .target = a->target,
+                          .body = a->body,
+                          .body_len = a->body_len,
+                          .now = pai__loop_wall_time() };
+  pai_hived_answer answer = { .struct_size = sizeof(answer) };
+  pai_error *err = NULL;
+  int rc = pai_hived_extender_request(a->host->extender, &q, &answer, &err);
+
+  release_body(a);
+  if (rc == PAI_OK)
+    carry_out(a, &answer);
+  else
+    end_ask(a, rc, NULL, err);
+  pai_error_free(err);
+}
+
+void pai__hived_answer_next(pai_hived_host *h)
+{
+  pai__hived_ask *a = h->waiting.first;
+
+  if (a == NULL || h->held != NULL)
+    return;
+  take(&h->waiting, a);
+  if (h->waiting.first != NULL)
+    pai__turn_ask(h->turn);
+  if (h->ready)
+    respond(a);
+  else
+    put_off(a);
+}
+
+void pai__hived_release(pai_hived_host *h)
+{
+  pai__hived_ask *a = h->held;
+
+  h->held = NULL;
+  if (h->waiting.first != NULL)
+    pai__turn_ask(h->turn);
+  if (a != NULL)
+    give_kept(a);
+}
+
+void pai__hived_cancel_asks(pai_hived_host *h)
+{
+  pai__hived_ask *a = h->held;
+
+  h->held = NULL;
+  if (a != NULL)
+    cancel(a);
+  while ((a = h->waiting.first) != NULL) {
+    take(&h->waiting, a);
+    cancel(a);
+  }
+}
+
+/* Takes what is lent; else it is copied. */
+static bool take_body(pai__hived_ask *a, const pai_hived_request *q)
+{
+  size_t len = q->body != NULL ? q->body_len : 0;
+
+  if (len > 0 && q->release != NULL) {
+    a->body = q->body;
+    a->release = q->release;
+    a->body_data = q->body_data;
+  } else {
+    a->body = pai__strndup(&a->host->alloc, len > 0 ? q->body : "", len);
+  }
+  a->body_len = len;
+  return a->body != NULL;
+}
+
+static bool fill(pai__hived_ask *a, const pai_hived_request *q)
+{
+  const pai_alloc *alloc = &a->host->alloc;
+
+  a->method = pai__strdup(alloc, q->method);
+  a->target = pai__strdup(alloc, q->target);
+  return a->method != NULL && a->target != NULL && take_body(a, q);
+}
+
+int pai_hived_host_ask(pai_hived_host *host, const pai_hived_request *request,
+                       pai_hived_host_cb cb, void *user_data, pai_error **err)
+{
+  pai_hived_request q;
+  pai__hived_ask *a;
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(host != NULL && request != NULL && cb != NULL, err);
+  rc = PAI__COPY_IN(&q, request, pai_hived_request, body_data);
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_hived_request: bad or newer struct_size");
+  if (q.method == NULL || q.target == NULL)
+    return pai__fail(err, PAI_EINVAL, "a request has a method and a target");
+  if (host->closing)
+    return pai__fail(err, PAI_EBUSY, "the host is being closed");
+  a = new_ask(host);
+  if (a == NULL)
+    return pai__oom(err);
+  if (!fill(a, &q)) {
+    free_ask(a);
+    return pai__oom(err);
+  }
+  a->cb = cb;
+  a->user_data = user_data;
+  add(&host->waiting, a);
+  pai__turn_ask(host->turn);
+  if (q.release != NULL && a->release == NULL) /* there was nothing to lend */
+    q.release(q.body_data);
+  return PAI_OK;
+}

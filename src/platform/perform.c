@@ -1,0 +1,284 @@
+/* perform.c - between the folds and the back end: tasks are started and
+ * stopped, and end */
+#include "platform/cores.h"
+#include "platform/record.h"
+#include "platform/restore.h"
+#include "platform/storages.h"
+
+#include "base/posix_fs.h"
+#include "job/end.h"
+#include "job/exit.h"
+
+enum { GRACE = 5000000, AT_ONCE = 4 /* starts of a job in a turn */ };
+
+void pai__platform_forget_plan(pai__pjob *j)
+{
+  j->shared = NULL;
+  pai__arena_dispose(&j->attempt);
+  pai__arena_init(&j->attempt, &j->platform->alloc);
+}
+
+/* What is the same for all tasks is made once, for the first of them, and
+ * anew when others were placed since. */
+static int share_plan(pai__pjob *j, const pai__plan_context *context)
+{
+  pai__plan_context c = *context;
+  pai__plan_shared *shared;
+
+  if (j->replan)
+    pai__platform_forget_plan(j);
+  j->replan = false;
+  if (j->shared != NULL)
+    return PAI_OK;
+  shared = pai__arena_zalloc(&j->attempt, 1, sizeof(*shared));
+  if (shared == NULL ||
+      pai__storages_find(&c.storages, &c.nstorages, &j->attempt, j->platform,
+                         j->spec, j->user) < 0 ||
+      pai__plan_share(shared, &j->attempt, &c) < 0)
+    return PAI_ENOMEM;
+  j->shared = shared;
+  return PAI_OK;
+}
+
+/* Without its output a task runs all the same. */
+static void follow(pai__pjob *j, uint32_t task)
+{
+  pai_platform *p = j->platform;
+  pai_error *err = NULL;
+
+  if (p->ops->follow(p->backend, pai__platform_task_id(j, task),
+                     PAI_FOLLOW_ALL, &err) < 0)
+    pai__log_line(&p->log, PAI_LOG_WARNING, "%s", pai_error_message(err));
+  pai_error_free(err);
+}
+
+static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
+{
+  pai_platform *p = j->platform;
+  char uid[PAI__JOB_UID];
+  pai__plan_context context = {
+    .spec = j->spec,
+    .tasks = pai__job_tasks(&j->job),
+    .places = j->places,
+    .roles = pai__job_roles(&j->job),
+    .ntasks = j->job.ntasks,
+    .user = j->user,
+    .name = j->name,
+    .vc = j->vc,
+    .uid = p->store != NULL ? pai__platform_job_uid(uid, p, j->id) : NULL,
+    .job_dir = j->dir,
+    .workdir = j->work_dir,
+    .runtime = j->runtime >= 0 ? j->runtime : p->runtime,
+    .attempt = j->job.attempt
+  };
+  char *dir = j->tasks[task].dir;
+  pai__arena arena;
+  pai_launch_plan plan;
+  pai__buf nodes;
+  int rc;
+
+  dir = dir != NULL ? pai__fs_join(j->dir, dir, &p->alloc) : NULL;
+  context.task_dir = dir;
+  pai__arena_init(&arena, &p->alloc);
+  pai__buf_init(&nodes, &p->alloc);
+  pai__cores_nodes(&nodes, j, task);
+  if (dir == NULL || share_plan(j, &context) < 0 ||
+      pai__plan_make(&plan, &arena, &context, j->shared, task) < 0)
+    rc = pai__oom(err);
+  else if ((rc = pai__system_make_attempt(j, err)) == PAI_OK) {
+    plan.cpu_list = j->tasks[task].cpus;
+    plan.numa_nodes = nodes.len > 0 ? pai__buf_text(&nodes) : NULL;
+    rc = p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, err);
+  }
+  pai__buf_dispose(&nodes);
+  pai__arena_dispose(&arena);
+  pai__strfree(&p->alloc, dir);
+  if (rc == PAI_OK && p->store == NULL &&
+      (p->on_event != NULL || p->listeners != NULL))
+    follow(j, task);
+  return rc;
+}
+
+/* A task runs since then, and so does what it is a part of. */
+void pai__platform_ran(pai__pjob *j, uint32_t task, pai_time since)
+{
+  j->tasks[task].ran = since;
+  if (j->launched == 0)
+    j->launched = since;
+  if (j->latest.launched == 0)
+    j->latest.launched = since;
+}
+
+/* In what it runs is told with its state, if it is not what is usual. */
+static void note_start(pai__pjob *j, uint32_t task)
+{
+  pai_platform *p = j->platform;
+  const char *about = NULL;
+
+  if (p->ops->task_runtime != NULL)
+    about = p->ops->task_runtime(p->backend, pai__platform_task_id(j, task));
+  if (about != NULL)
+    j->tasks[task].about = pai__strdup(&p->alloc, about);
+  pai__happened(j, task, "Normal", "Started", "the task %s%sits folder is %s",
+                about != NULL ? about : "", about != NULL ? "; " : "runs; ",
+                j->tasks[task].dir);
+}
+
+static void start(pai__pjob *j, uint32_t task)
+{
+  pai_error *err = NULL;
+
+  if (start_task(j, task, &err) == PAI_OK) {
+    pai__platform_ran(j, task, pai__loop_wall_time());
+    note_start(j, task);
+    pai__platform_event(j, PAI__EV_TASK_STARTED, task, 0);
+    return;
+  }
+  j->tasks[task].ended = pai__loop_wall_time();
+  pai__happened(j, task, "Warning", "Failed", "cannot start the task: %s",
+                pai_error_message(err));
+  pai__strfree(&j->platform->alloc, j->why);
+  j->why = pai__strdup(&j->platform->alloc, pai_error_message(err));
+  pai__strfree(&j->platform->alloc, j->tasks[task].diagnostics);
+  j->tasks[task].diagnostics =
+    pai__strdup(&j->platform->alloc, pai_error_message(err));
+  pai_error_free(err);
+  pai__platform_event(j, PAI__EV_TASK_ENDED, task, PAI__CODE_NOT_STARTED);
+}
+
+static void perform_task(pai__pjob *j, uint32_t task, unsigned todo)
+{
+  pai_platform *p = j->platform;
+  uint64_t id = pai__platform_task_id(j, task);
+
+  if ((todo & PAI__TODO_START) != 0) {
+    j->starting--;
+    if (!p->closing &&
+        pai__job_tasks(&j->job)[task].state == PAI__TASK_STARTING)
+      start(j, task);
+    else /* it was overtaken: it was not wanted any more */
+      pai__platform_event(j, PAI__EV_TASK_ENDED, task, PAI__CODE_NOT_STARTED);
+    return;
+  }
+  if (p->backend_closing)
+    return; /* it has ended all, or lets all go on */
+  pai__happened(j, task, "Normal", "Killing",
+                (todo & PAI__TODO_KILL) != 0 ? "the task is killed"
+                                             : "the task is asked to end");
+  p->ops->stop(p->backend, id,
+               (todo & PAI__TODO_KILL) != 0 ? PAI_STOP_NOW : PAI_STOP_ASK);
+  if ((todo & PAI__TODO_KILL) == 0)
+    pai__timer_start(j->grace, GRACE);
+}
+
+void pai__platform_perform(pai__pjob *j)
+{
+  uint32_t started = 0;
+  bool more = false;
+
+  for (uint32_t t = 0; t < j->job.ntasks; t++) {
+    unsigned todo = j->tasks[t].todo & PAI__TODO_ALL;
+
+    if (todo == 0)
+      continue;
+    if ((todo & PAI__TODO_START) != 0 && started++ >= AT_ONCE) {
+      more = true;
+      continue;
+    }
+    j->tasks[t].todo &= (uint8_t)~PAI__TODO_ALL;
+    perform_task(j, t, todo);
+  }
+  if (more)
+    pai__platform_put(j, PAI__READY);
+}
+
+/* --- ends ----------------------------------------------------------------------- */
+
+static enum pai__end_how how_it_ended(const pai_platform *p,
+                                      const pai_task_end *end)
+{
+  switch (end->how) {
+  case PAI_END_LOST: return p->rebooted ? PAI__END_NODE_LOST : PAI__END_LOST;
+  case PAI_END_FAILED: return PAI__END_FAILED;
+  default: return end->oom != 0 ? PAI__END_OOM : PAI__END_EXITED;
+  }
+}
+
+/* The completion code, and what is kept of why. */
+static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
+{
+  const pai_alloc *alloc = &j->platform->alloc;
+  pai__end_facts facts = { .how = how_it_ended(j->platform, end),
+                           .code = end->code,
+                           .user = { end->log, end->log_len },
+                           .runtime = { end->runtime, end->runtime_len },
+                           .why = end->text };
+  pai__buf text;
+  int code = end->code;
+
+  pai__buf_init(&text, alloc);
+  if (pai__end_judge(&code, &text, &facts) < 0)
+    pai__log_line(&j->platform->log, PAI_LOG_WARNING,
+                  "no memory to say why a task of %s ended", j->name);
+  pai__strfree(alloc, j->tasks[task].diagnostics);
+  j->tasks[task].diagnostics = text.len != 0 ? pai__buf_take(&text) : NULL;
+  pai__buf_dispose(&text);
+  return code;
+}
+
+static void tell_end(pai__pjob *j, uint32_t task, const pai_task_end *end,
+                     int code)
+{
+  if (end->oom != 0)
+    pai__happened(j, task, "Warning", "OOMKilling",
+                  "the task had more memory than it asked for");
+  if (end->how == PAI_END_LOST)
+    pai__happened(j, task, "Warning", "NodeLost",
+                  "nobody saw how the task ended");
+  else if (code == 0)
+    pai__happened(j, task, "Normal", "Completed", "the task ended well");
+  else
+    pai__happened(j, task, "Warning", "Failed",
+                  "the task ended with code %d: %s", code,
+                  pai__exit_find(code)->phrase);
+}
+
+void pai__platform_task_ended(void *user_data, uint64_t id,
+                              const pai_task_end *end)
+{
+  uint32_t task;
+  pai__pjob *j = pai__platform_find_task(user_data, id, &task);
+  int code = end->code;
+
+  if (end->started != 0)
+    j->tasks[task].ran = end->started;
+  j->tasks[task].ended = end->ended;
+  if (end->how == PAI_END_FAILED && end->text[0] != '\0') {
+    pai__strfree(&j->platform->alloc, j->why);
+    j->why = pai__strdup(&j->platform->alloc, end->text);
+  }
+  if (j->platform->store != NULL) {
+    code = judge(j, task, end);
+    tell_end(j, task, end, code);
+  }
+  pai__platform_event(j, PAI__EV_TASK_ENDED, task, code);
+}
+
+int pai__platform_adopt(pai__pjob *j, uint32_t task)
+{
+  pai_platform *p = j->platform;
+  const char *dir = j->tasks[task].dir;
+  char *path = dir != NULL ? pai__fs_join(j->dir, dir, &p->alloc) : NULL;
+  pai_error *err = NULL;
+  int rc = path != NULL ? pai__system_make_attempt(j, &err) : pai__oom(&err);
+
+  if (rc == PAI_OK)
+    rc = p->ops->adopt(p->backend, pai__platform_task_id(j, task), path, &err);
+  if (rc < 0)
+    pai__log_line(&p->log, PAI_LOG_ERROR,
+                  "what became of task %u of %s~%s is not known: %s", task,
+                  j->user, j->name, pai_error_message(err));
+  pai__strfree(&p->alloc, path);
+  pai_error_free(err);
+  return rc;
+}

@@ -1,0 +1,191 @@
+/*
+ * posix_log.c - a log that is two files
+ *
+ * Whoever writes it renames X to X.1 when X is full, and begins X anew.  A
+ * reader holds the file that it reads open, so that renaming takes nothing
+ * from it, and finds the next one by what its own is called now.
+ */
+#include "platform/logs.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *older(const char *path, const pai_alloc *alloc)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, alloc);
+  pai__buf_printf(&b, "%s.1", path);
+  return pai__buf_take(&b);
+}
+
+/* A file, whatever the task has put there. */
+static int open_log(const char *path)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat st;
+
+  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+    return fd;
+  (void)close(fd);
+  errno = ELOOP;
+  return -1;
+}
+
+static uint64_t size_of(int fd)
+{
+  struct stat st;
+
+  return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0
+           ? (uint64_t)st.st_size
+           : 0;
+}
+
+static int fail(pai_error **err, const char *path)
+{
+  int code = errno == ENOENT                     ? PAI_ENOTFOUND
+             : errno == EACCES || errno == ELOOP ? PAI_EPERM
+                                                 : PAI_EIO;
+
+  return pai__fail(
+    err, code, code == PAI_ENOTFOUND ? "there is no log %s" : "cannot read %s",
+    path);
+}
+
+/* Which byte of all a file begins with, as its writer said; one that it says
+ * nothing of was never renamed, and begins with the first. */
+static uint64_t begin_of(int file, const char *path, const pai_alloc *alloc)
+{
+  char text[512], *at = text;
+  const char *slash = strrchr(path, '/');
+  struct stat st;
+  uint64_t begin = 0;
+  ssize_t n = -1;
+  pai__buf b;
+  int fd = -1;
+
+  pai__buf_init(&b, alloc);
+  pai__buf_add(&b, path, slash != NULL ? (size_t)(slash - path) : 0);
+  pai__buf_str(&b, "/begins");
+  if (slash != NULL && pai__buf_ok(&b) && fstat(file, &st) == 0)
+    fd = open_log(pai__buf_text(&b));
+  pai__buf_dispose(&b);
+  if (fd < 0)
+    return 0;
+  n = read(fd, text, sizeof(text) - 1);
+  (void)close(fd);
+  text[n > 0 ? n : 0] = '\0';
+  while (*at != '\0') {
+    uint64_t inode = strtoull(at, &at, 10), offset = strtoull(at, &at, 10);
+
+    if (inode == (uint64_t)st.st_ino && offset <= INT64_MAX)
+      begin = offset;
+    if (*at++ != '\n')
+      break;
+  }
+  return begin;
+}
+
+/* From its first byte on. */
+static void take(pai__log_file *f, int fd)
+{
+  struct stat st;
+
+  *f = (pai__log_file){ .fd = fd };
+  if (fd < 0 || fstat(fd, &st) < 0)
+    return;
+  f->device = (uint64_t)st.st_dev;
+  f->inode = (uint64_t)st.st_ino;
+}
+
+int pai__log_file_open(pai__log_file *f, const char *path, uint64_t *kept,
+                       uint64_t *gone, const pai_alloc *alloc, pai_error **err)
+{
+  char *first = older(path, alloc);
+  int fd;
+
+  f->fd = -1;
+  *kept = *gone = 0;
+  if (first == NULL)
+    return pai__oom(err);
+  f->fd = open_log(first);
+  pai__strfree(alloc, first);
+  fd = open_log(path);
+  *kept = size_of(f->fd) + size_of(fd);
+  if (f->fd < 0)
+    f->fd = fd;
+  else if (fd >= 0)
+    (void)close(fd);
+  if (f->fd < 0)
+    return fail(err, path);
+  take(f, f->fd);
+  *gone = begin_of(f->fd, path, alloc);
+  return PAI_OK;
+}
+
+static bool is_same(const pai__log_file *f, const char *path)
+{
+  struct stat st;
+
+  return lstat(path, &st) == 0 && f->inode == (uint64_t)st.st_ino &&
+         f->device == (uint64_t)st.st_dev;
+}
+
+/* The file behind this one, or -1. */
+static int open_next(const pai__log_file *f, const char *path,
+                     const pai_alloc *alloc)
+{
+  char *first;
+  int fd = -1;
+
+  if (is_same(f, path))
+    return -1;
+  first = older(path, alloc);
+  if (first == NULL)
+    return -1;
+  if (is_same(f, first))
+    fd = open_log(path);
+  else if ((fd = open_log(first)) < 0)
+    fd = open_log(path);
+  pai__strfree(alloc, first);
+  return fd;
+}
+
+static ssize_t read_on(pai__log_file *f, char *bytes, size_t size)
+{
+  ssize_t n = pread(f->fd, bytes, size, (off_t)f->at);
+
+  f->at += n > 0 ? (uint64_t)n : 0;
+  return n;
+}
+
+int pai__log_file_read(pai__log_file *f, const char *path, char *bytes,
+                       size_t size, const pai_alloc *alloc)
+{
+  ssize_t n = read_on(f, bytes, size);
+  int next;
+
+  while (n == 0 && (next = open_next(f, path, alloc)) >= 0) {
+    n = read_on(f, bytes, size); /* written before it was renamed */
+    if (n != 0) {
+      (void)close(next);
+      break;
+    }
+    (void)close(f->fd);
+    take(f, next);
+    n = read_on(f, bytes, size);
+  }
+  return n >= 0 ? (int)n : errno == EINTR || errno == EAGAIN ? 0 : PAI_EIO;
+}
+
+void pai__log_file_close(pai__log_file *f)
+{
+  if (f->fd >= 0)
+    (void)close(f->fd);
+  f->fd = -1;
+}

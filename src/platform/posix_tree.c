@@ -1,0 +1,180 @@
+/*
+ * posix_tree.c - folders with all they have: removed, and weighed
+ *
+ * They may be another user's, who changes them meanwhile, and as deep as that
+ * user likes.  So no name with more than one part is used, no link is
+ * followed, and what lies deep is moved up before it is removed: there are
+ * never more than two folders open.
+ */
+#define _XOPEN_SOURCE 700
+#include "platform/platform.h"
+
+#include "base/posix_fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  MOST_ROUNDS = 20000, /* each reaches at least one folder deeper */
+  DEEPEST = 64,
+  PLAIN = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+};
+
+static bool is_dots(const char *name)
+{
+  return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Opens a folder, which need not be readable so far. */
+static DIR *open_in(int folder, const char *name)
+{
+  int fd = openat(folder, name, PLAIN);
+  DIR *dir;
+
+  if (fd < 0 && errno == EACCES && fchmodat(folder, name, 0700, 0) == 0)
+    fd = openat(folder, name, PLAIN);
+  dir = fd >= 0 ? fdopendir(fd) : NULL;
+  if (dir == NULL && fd >= 0)
+    (void)close(fd);
+  return dir;
+}
+
+/* A folder that is not empty goes to `top`, under a name of ours. */
+static bool move_up(int from, const char *name, int top, unsigned *number)
+{
+  char to[32];
+
+  for (int tries = 0; tries < 100; tries++) {
+    (void)snprintf(to, sizeof(to), ".gone-%u", (*number)++);
+    if (renameat(from, name, top, to) == 0)
+      return true;
+    if (errno == EACCES) /* one's own, and closed to oneself */
+      (void)fchmodat(from, name, 0700, 0);
+    else if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+      return false;
+  }
+  return false;
+}
+
+/* Empties a folder that lies in `top`; what is deeper is in `top` then. */
+static void empty(DIR *dir, int top, unsigned *number)
+{
+  struct dirent *e;
+
+  (void)fchmod(dirfd(dir), 0700);
+  while ((e = readdir(dir)) != NULL)
+    if (!is_dots(e->d_name) && unlinkat(dirfd(dir), e->d_name, 0) != 0 &&
+        unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR) != 0)
+      (void)move_up(dirfd(dir), e->d_name, top, number);
+}
+
+/* True if there is less than before, or other folders. */
+static bool remove_in(DIR *dir, unsigned *number)
+{
+  int top = dirfd(dir);
+  bool some = false;
+  struct dirent *e;
+
+  rewinddir(dir);
+  while ((e = readdir(dir)) != NULL) {
+    DIR *below;
+
+    if (is_dots(e->d_name))
+      continue;
+    if (unlinkat(top, e->d_name, 0) == 0 ||
+        unlinkat(top, e->d_name, AT_REMOVEDIR) == 0) {
+      some = true;
+      continue;
+    }
+    below = open_in(top, e->d_name);
+    if (below == NULL)
+      continue;
+    empty(below, top, number);
+    (void)closedir(below);
+    some |= unlinkat(top, e->d_name, AT_REMOVEDIR) == 0;
+  }
+  return some;
+}
+
+void pai__platform_remove_tree(const char *path)
+{
+  unsigned number = 0;
+  DIR *dir = open_in(AT_FDCWD, path);
+
+  if (dir != NULL) {
+    /* Whoever goes on filling it is not outrun for ever. */
+    for (int i = 0; i < MOST_ROUNDS && remove_in(dir, &number); i++)
+      ;
+    (void)closedir(dir);
+    (void)rmdir(path);
+  } else {
+    (void)unlink(path); /* a link, or a file */
+  }
+}
+
+int pai__platform_set_aside(const pai_platform *p, const char *path,
+                            const char *name, pai_error **err)
+{
+  char *lost, *to = NULL;
+  int rc;
+
+  if (rmdir(path) == 0 || errno == ENOENT)
+    return PAI_OK;
+  lost = pai__fs_join(p->root, "lost", &p->alloc);
+  rc = lost != NULL ? pai__fs_make_dirs(lost, &p->alloc, err) : pai__oom(err);
+  if (rc == PAI_OK)
+    to = pai__fs_join(lost, name, &p->alloc);
+  pai__strfree(&p->alloc, lost);
+  if (rc == PAI_OK && to == NULL)
+    rc = pai__oom(err);
+  lost = NULL;
+  if (rc == PAI_OK) /* an empty folder, which the other takes the place of */
+    rc = pai__fs_make_new_dir(&lost, to, &p->alloc, err);
+  if (rc == PAI_OK && rename(path, lost) != 0)
+    rc = pai__fail(err, PAI_EIO, "cannot move %s to %s: %s", path, lost,
+                   strerror(errno));
+  if (rc == PAI_OK)
+    pai__log_line(&p->log, PAI_LOG_WARNING,
+                  "%s is of no job that the database knows: it is %s now",
+                  path, lost);
+  pai__strfree(&p->alloc, lost);
+  pai__strfree(&p->alloc, to);
+  return rc;
+}
+
+static uint64_t bytes_below(DIR *dir, unsigned depth)
+{
+  uint64_t sum = 0;
+  struct dirent *e;
+
+  while ((e = readdir(dir)) != NULL) {
+    struct stat st;
+    DIR *below = NULL;
+
+    if (is_dots(e->d_name) ||
+        fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (S_ISDIR(st.st_mode) && depth < DEEPEST) {
+      int fd = openat(dirfd(dir), e->d_name, PLAIN);
+      below = fd >= 0 ? fdopendir(fd) : NULL;
+      if (below == NULL && fd >= 0)
+        (void)close(fd);
+    }
+    sum += (uint64_t)st.st_blocks * 512 +
+           (below != NULL ? bytes_below(below, depth + 1) : 0);
+  }
+  (void)closedir(dir);
+  return sum;
+}
+
+/* Not nftw(), which other threads may be in. */
+uint64_t pai__platform_tree_bytes(const char *path)
+{
+  DIR *dir = opendir(path);
+
+  return dir != NULL ? bytes_below(dir, 0) : 0;
+}

@@ -1,0 +1,458 @@
+/* record.c - a job and its tasks as rows of the database */
+#include "platform/record.h"
+
+#include "platform/fold.h"
+#include "platform/placing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *pai__platform_job_uid(char *out, const pai_platform *p,
+                                  pai_job_id job)
+{
+  (void)snprintf(out, PAI__JOB_UID, "%" PRIx64 "-%" PRIu64, p->uid_seed, job);
+  return out;
+}
+
+const char *pai__platform_uid(char out[PAI__UID], const pai_platform *p,
+                              pai_job_id job, pai__uid_of of)
+{
+  char own[PAI__JOB_UID];
+
+  of.job = pai__platform_job_uid(own, p, job);
+  return pai__uid(out, &p->alloc, &of);
+}
+
+static bool is_stop(int code)
+{
+  return code == PAI__CODE_STOPPED || code == PAI__CODE_JOB_OVER;
+}
+
+const char *pai__state_word(const char *sub_state, int code)
+{
+  if (strcmp(sub_state, "Completed") == 0)
+    return is_stop(code) ? "STOPPED" : code == 0 ? "SUCCEEDED" : "FAILED";
+  if (strcmp(sub_state, "AttemptRunning") == 0)
+    return "RUNNING";
+  if (strncmp(sub_state, "AttemptDelet", 12) == 0 ||
+      strcmp(sub_state, "AttemptCompleted") == 0)
+    return is_stop(code) ? "STOPPING" : "RUNNING";
+  return "WAITING";
+}
+
+/* --- times ------------------------------------------------------------------ */
+
+/* Which attempt the job's row is about: one that waits to be placed again has
+ * its next one before it. */
+static uint32_t attempt_number(const pai__job *job)
+{
+  if (job->form->partial || job->state != PAI__JOB_QUEUED ||
+      (job->todo >> PAI__DO_RETURN & 1) != 0)
+    return job->attempt;
+  return job->retries + job->preempted;
+}
+
+static void stamp_task(pai__pjob *j, uint32_t task, pai_time now)
+{
+  pai__ptask *t = &j->tasks[task];
+  enum pai__task_state state =
+    (enum pai__task_state)pai__job_tasks(&j->job)[task].state;
+
+  if (t->created == 0)
+    t->created = now;
+  if (state == PAI__TASK_RUNNING && t->launched == 0)
+    t->launched = t->ran != 0 ? t->ran : now;
+  if (state >= PAI__TASK_DONE && t->completed == 0)
+    t->completed = t->ended != 0 ? t->ended : now;
+}
+
+enum {
+  PREEMPTED = -1003
+}; /* PodPreemptedForCriticalPod, which is not counted */
+
+/* What the attempt came to stands in the fold only until the next one. */
+static void stamp_attempt(pai__pjob *j, pai_time now)
+{
+  const pai__job *job = &j->job;
+  pai__pattempt *a = &j->latest;
+
+  if (a->over || attempt_number(job) != job->attempt ||
+      (job->state != PAI__JOB_DONE && job->state != PAI__JOB_BACKOFF &&
+       job->state != PAI__JOB_QUEUED) ||
+      (job->state == PAI__JOB_QUEUED &&
+       (job->todo >> PAI__DO_RETURN & 1) == 0))
+    return;
+  a->over = true;
+  a->completed = now;
+  a->code = j->preempted && job->trigger == PAI__NO_TASK && !job->stop_asked
+              ? PREEMPTED
+              : job->code;
+  a->trigger = job->trigger;
+  if (a->trigger != PAI__NO_TASK && j->tasks[a->trigger].diagnostics != NULL)
+    a->diagnostics =
+      pai__strdup(&j->platform->alloc, j->tasks[a->trigger].diagnostics);
+  else if (a->code == PAI__CODE_STOPPED)
+    a->diagnostics = pai__strdup(&j->platform->alloc,
+                                 "User has requested to stop the Framework");
+}
+
+static void stamp(pai__pjob *j)
+{
+  pai_time now = pai__loop_wall_time();
+
+  for (uint32_t t = 0; t < j->job.ntasks; t++)
+    if (j->tasks[t].changed)
+      stamp_task(j, t, now);
+  stamp_attempt(j, now);
+  if (j->job.state == PAI__JOB_DONE && j->completed == 0) {
+    j->completed = now;
+    pai__count_end(j->platform, j->job.code);
+  }
+}
+
+/* --- rows ------------------------------------------------------------------- */
+
+static const char *trigger_text(char *out, size_t size, const pai__pjob *j)
+{
+  const pai__pattempt *a = &j->latest;
+  const pai__task *t = &pai__job_tasks(&j->job)[a->trigger];
+  const pai__form_role *role = &j->form.roles[t->role];
+  const pai__job_role *sums = &pai__job_roles(&j->job)[t->role];
+
+  if (a->code != 0)
+    (void)snprintf(out, size,
+                   "FailedTaskCount %u has reached MinFailedTaskCount %d in "
+                   "the TaskRole",
+                   sums->badly, (int)role->min_failed);
+  else if (role->min_succeeded > 0)
+    (void)snprintf(out, size,
+                   "SucceededTaskCount %u has reached MinSucceededTaskCount "
+                   "%d in the TaskRole",
+                   sums->well, (int)role->min_succeeded);
+  else
+    (void)snprintf(out, size,
+                   "CompletedTaskCount %u has reached TotalTaskCount %u",
+                   j->job.done, j->job.wanted);
+  return out;
+}
+
+static void fill_attempt(pai__attempt_row *row, char *text, size_t size,
+                         char *uid, const pai__pjob *j, const char *state)
+{
+  const pai__pattempt *a = &j->latest;
+
+  *row = (pai__attempt_row){ .number = a->number,
+                             .uid = pai__platform_uid(
+                               uid, j->platform, j->id,
+                               (pai__uid_of){ .kind = PAI__UID_ATTEMPT,
+                                              .attempt = a->number }),
+                             .state = state,
+                             .created = a->created,
+                             .launched = a->launched,
+                             .completed = a->completed };
+  if (!a->over)
+    return;
+  row->exit_code = (pai__maybe){ true, a->code };
+  row->diagnostics = a->diagnostics;
+  if (a->trigger == PAI__NO_TASK)
+    return;
+  row->trigger = trigger_text(text, size, j);
+  row->trigger_role =
+    j->spec->roles[pai__job_tasks(&j->job)[a->trigger].role].name;
+  row->trigger_index =
+    (pai__maybe){ true, pai__job_tasks(&j->job)[a->trigger].index };
+}
+
+static int put_job(pai__pjob *j, const char *config)
+{
+  const pai__job *job = &j->job;
+  const char *sub_state = pai__job_contract_state(job);
+  bool decided = job->decided || job->state == PAI__JOB_DONE;
+  char text[160], uid[PAI__UID];
+  pai__job_row row = { .id = j->id,
+                       .user = j->user,
+                       .name = j->name,
+                       .submitted = j->submitted,
+                       .vc = j->vc,
+                       .priority = pai__placing_class(j),
+                       .state =
+                         pai__state_word(sub_state, decided ? job->code : 0),
+                       .sub_state = sub_state,
+                       .execution = job->stop_asked ? "STOP" : "START",
+                       .live = job->state != PAI__JOB_DONE,
+                       .created = j->created,
+                       .launched = j->launched,
+                       .completed = j->completed,
+                       .user_retries = job->counted,
+                       .platform_retries = job->retries - job->counted,
+                       .tasks = job->wanted,
+                       .roles = job->form->nroles,
+                       .config = config };
+  pai__buf fold;
+  int rc;
+
+  for (size_t r = 0; r < j->spec->nroles; r++)
+    row.gpus += j->spec->roles[r].gpus * pai__job_roles(job)[r].tasks;
+  if (job->state == PAI__JOB_DONE)
+    row.exit_code = (pai__maybe){ true, job->code };
+  if (job->state == PAI__JOB_BACKOFF)
+    row.retry_delay =
+      (pai__maybe){ true,
+                    (job->due - pai__platform_now(j->platform)) / 1000000 };
+  fill_attempt(&row.now, text, sizeof(text), uid, j, sub_state);
+  pai__buf_init(&fold, &j->platform->alloc);
+  pai__fold_save_job(&fold, j);
+  row.fold = (pai__bytes){ fold.data, fold.len };
+  rc = pai__buf_ok(&fold) ? pai__batch_put_job(j->platform->batch, &row)
+                          : PAI_ENOMEM;
+  pai__buf_dispose(&fold);
+  return rc;
+}
+
+static void add_ports(pai__buf *out, const pai__role *role,
+                      const uint32_t *ports)
+{
+  pai__buf_char(out, '{');
+  for (size_t l = 0; ports != NULL && l < role->nports; l++) {
+    pai__buf_printf(out, "%s\"%s\":\"", l > 0 ? "," : "",
+                    role->ports[l].label);
+    for (uint32_t i = 0; i < role->ports[l].count; i++)
+      pai__buf_printf(out, "%s%u", i > 0 ? "," : "", *ports++);
+    pai__buf_char(out, '"');
+  }
+  pai__buf_str(out, "}");
+}
+
+static void add_gpus(pai__buf *out, uint64_t gpus)
+{
+  const char *comma = "";
+
+  for (unsigned i = 0; i < 64; i++)
+    if ((gpus >> i & 1) != 0) {
+      pai__buf_printf(out, "%s%u", comma, i);
+      comma = ",";
+    }
+}
+
+/* Texts of a task's row, behind each other in one buffer. */
+typedef struct task_texts {
+  pai__buf buf;
+  char uid[PAI__UID];
+} task_texts;
+
+/* Where it is, or was: places stay until the next ones. */
+static void fill_place(pai__task_row *row, task_texts *texts,
+                       const pai__pjob *j, uint32_t task)
+{
+  const pai__role *role = &j->spec->roles[pai__job_tasks(&j->job)[task].role];
+  const pai__task_place *place = &j->places[task];
+  size_t gpus;
+
+  row->now.uid = pai__platform_uid(texts->uid, j->platform, j->id,
+                                   (pai__uid_of){ .kind = PAI__UID_POD,
+                                                  .attempt = row->attempt,
+                                                  .role = row->role,
+                                                  .index = row->index,
+                                                  .retry = row->now.number });
+  add_ports(&texts->buf, role, place->ports);
+  pai__buf_char(&texts->buf, '\0');
+  gpus = texts->buf.len;
+  add_gpus(&texts->buf, place->gpus);
+  row->now.node = j->platform->here.name;
+  row->now.ip = place->ip;
+  row->now.ports = pai__buf_text(&texts->buf);
+  row->now.gpus = texts->buf.data != NULL ? texts->buf.data + gpus : "";
+  row->now.dir = j->tasks[task].dir;
+}
+
+static void fill_task(pai__task_row *row, task_texts *texts,
+                      const pai__pjob *j, uint32_t task)
+{
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+  const pai__ptask *pt = &j->tasks[task];
+  const char *sub_state = pai__job_task_contract_state(&j->job, task);
+
+  *row = (pai__task_row){ .job = j->id,
+                          .attempt = j->latest.number,
+                          .role = j->spec->roles[t->role].name,
+                          .index = t->index,
+                          .sub_state = sub_state,
+                          .state = pai__state_word(sub_state, t->code),
+                          .retries = t->retries,
+                          .counted = t->counted,
+                          .created = pt->created,
+                          .launched = pt->launched,
+                          .completed = pt->completed };
+  row->now = (pai__start_row){ .number = pt->starts - (pt->begun != 0),
+                               .state = sub_state,
+                               .created = pt->begun,
+                               .launched = pt->ran,
+                               .completed = pt->ended,
+                               .diagnostics = pt->diagnostics };
+  if (pt->begun != 0)
+    fill_place(row, texts, j, task);
+  if (t->state >= PAI__TASK_DONE || pt->ended != 0)
+    row->now.exit_code = (pai__maybe){ true, t->code };
+  if (t->state >= PAI__TASK_DONE)
+    row->exit_code = row->now.exit_code;
+}
+
+static int put_task(pai__pjob *j, uint32_t task)
+{
+  task_texts texts;
+  pai__task_row row;
+  pai__buf fold;
+  int rc;
+
+  pai__buf_init(&texts.buf, &j->platform->alloc);
+  pai__buf_init(&fold, &j->platform->alloc);
+  fill_task(&row, &texts, j, task);
+  pai__fold_save_task(&fold, j, task);
+  row.fold = (pai__bytes){ fold.data, fold.len };
+  rc = pai__buf_ok(&fold) && pai__buf_ok(&texts.buf)
+         ? pai__batch_put_task(j->platform->batch, &row)
+         : PAI_ENOMEM;
+  if (rc == PAI_OK)
+    j->tasks[task].written = pai__job_tasks(&j->job)[task].state;
+  pai__buf_dispose(&fold);
+  pai__buf_dispose(&texts.buf);
+  return rc;
+}
+
+/* --- attempts and starts ------------------------------------------------------ */
+
+static void lost(const pai__pjob *j, int rc)
+{
+  if (rc < 0)
+    pai__log_line(&j->platform->log, PAI_LOG_WARNING,
+                  "no memory to keep what became of an attempt of %s~%s",
+                  j->user, j->name);
+}
+
+static void put_latest(pai__pjob *j)
+{
+  char text[160], uid[PAI__UID];
+  pai__attempt_row row;
+
+  fill_attempt(&row, text, sizeof(text), uid, j, "AttemptCompleted");
+  lost(j, pai__batch_put_attempt(j->platform->batch, j->id, &row));
+}
+
+static void forget_start(pai__pjob *j, uint32_t task)
+{
+  const pai_alloc *alloc = &j->platform->alloc;
+  pai__ptask *t = &j->tasks[task];
+
+  t->begun = t->ran = t->ended = 0;
+  pai__strfree(alloc, t->dir);
+  pai__strfree(alloc, t->diagnostics);
+  pai__strfree(alloc, t->about);
+  t->dir = t->diagnostics = t->about = NULL;
+}
+
+/* If the job is about its next attempt, what came of the last one is kept. */
+static void record_attempt(pai__pjob *j)
+{
+  uint32_t number = attempt_number(&j->job);
+
+  if (number == j->latest.number)
+    return;
+  if (j->platform->store != NULL)
+    put_latest(j);
+  pai__strfree(&j->platform->alloc, j->latest.diagnostics);
+  j->latest = (pai__pattempt){ .number = number,
+                               .created = pai__loop_wall_time(),
+                               .trigger = PAI__NO_TASK };
+  for (uint32_t t = 0; t < j->job.ntasks; t++) {
+    forget_start(j, t);
+    j->tasks[t].created = j->tasks[t].launched = j->tasks[t].completed = 0;
+    j->tasks[t].starts = 0;
+    j->tasks[t].changed = true;
+  }
+}
+
+static void put_start(pai__pjob *j, uint32_t task)
+{
+  task_texts texts;
+  pai__task_row row;
+
+  pai__buf_init(&texts.buf, &j->platform->alloc);
+  fill_task(&row, &texts, j, task);
+  row.now.state = "Completed";
+  row.now.exit_code = (pai__maybe){ true, pai__job_tasks(&j->job)[task].code };
+  lost(j, pai__buf_ok(&texts.buf)
+            ? pai__batch_put_task_attempt(j->platform->batch, &row, &row.now)
+            : PAI_ENOMEM);
+  pai__buf_dispose(&texts.buf);
+}
+
+void pai__record_past(pai__pjob *j, uint32_t task)
+{
+  record_attempt(j);
+  if (j->tasks[task].begun != 0 && j->platform->store != NULL)
+    put_start(j, task);
+  forget_start(j, task);
+}
+
+void pai__record_start(pai__pjob *j, uint32_t task)
+{
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+  pai__ptask *pt = &j->tasks[task];
+  pai__buf dir;
+
+  pai__record_past(j, task);
+  pai__buf_init(&dir, &j->platform->alloc);
+  pai__buf_printf(&dir, "%u/%s-%u", j->job.attempt,
+                  j->spec->roles[t->role].name, t->index);
+  if (pt->starts > 0)
+    pai__buf_printf(&dir, ".%u", pt->starts);
+  pt->dir = pai__buf_take(&dir); /* without memory it will not start */
+  pt->starts++;
+  pt->begun = pai__loop_wall_time();
+  pai__happened(j, task, "Normal", "Scheduled", "%s[%u] has a place on %s",
+                j->spec->roles[t->role].name, t->index,
+                j->platform->here.name);
+}
+
+int pai__record_job(pai__pjob *j)
+{
+  int rc;
+
+  record_attempt(j);
+  for (uint32_t t = 0; t < j->job.ntasks; t++)
+    j->tasks[t].changed |=
+      pai__job_tasks(&j->job)[t].state != j->tasks[t].written;
+  stamp(j);
+  rc = put_job(j, NULL);
+  if (rc == PAI_OK && j->secret && j->job.state == PAI__JOB_DONE) {
+    rc = pai__batch_drop_secrets(j->platform->batch, j->id);
+    j->secret = rc < 0;
+    j->platform->untidy = true;
+  }
+  for (uint32_t t = 0; rc == PAI_OK && t < j->job.ntasks; t++)
+    if (j->tasks[t].changed) {
+      rc = put_task(j, t);
+      j->tasks[t].changed = rc < 0;
+    }
+  return rc;
+}
+
+int pai__record_new_job(pai__pjob *j, const char *text, size_t len,
+                        const char *masked, pai_error **err)
+{
+  pai__batch *batch = j->platform->batch;
+  pai__batch_mark mark = pai__batch_here(batch);
+  int rc;
+
+  stamp(j);
+  rc = put_job(j, masked);
+  if (rc < 0) {
+    rc = pai__oom(err);
+  } else if (strlen(masked) != len || memcmp(text, masked, len) != 0) {
+    j->secret = true;
+    rc = pai__batch_put_secret(batch, j->id, PAI__SECRET_FILE, text, len, err);
+  }
+  if (rc < 0) /* the next job has this id: nothing of this one may stay */
+    pai__batch_back(batch, mark);
+  return rc;
+}

@@ -1,0 +1,258 @@
+/* status.c - what the platform is and does, and why a job waits */
+#include "platform/gpus.h"
+#include "platform/records.h"
+#include "platform/rooms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- status ----------------------------------------------------------------------- */
+
+static void write_jobs(pai__reply *a, const pai_platform *p)
+{
+  uint32_t states[PAI_STATE_STOPPED + 1] = { 0 };
+  const pai__map_entry *e;
+
+  for (size_t i = 0; (e = pai__map_next(&p->jobs, &i)) != NULL;)
+    states[pai__job_public_state(&((pai__pjob *)e->value)->job)]++;
+  pai__member(a, "jobs");
+  pai__json_begin_object(&a->w);
+  for (int s = PAI_STATE_WAITING; s <= PAI_STATE_STOPPING; s++)
+    pai__member_int(a, pai_state_name(s), states[s]);
+  pai__json_end_object(&a->w);
+}
+
+static void write_machine(pai__reply *a, const pai_platform *p)
+{
+  pai_sched_node_view node = { .struct_size = sizeof(node) };
+
+  (void)pai_sched_view_node(p->sched, 0, &node);
+  pai__member(a, "machine");
+  pai__json_begin_object(&a->w);
+  pai__member_text(a, "name", p->here.name);
+  pai__member_text(a, "ip", p->here.ip);
+  pai__member_int(a, "cpus", node.cpus);
+  pai__member_int(a, "freeCpus", node.free_cpus);
+  pai__member_int(a, "gpus", node.gpus);
+  pai__member_int(a, "freeGpus", node.free_gpus);
+  pai__member_int(a, "sickGpus", node.sick_gpus);
+  pai__member_int(a, "memory", (int64_t)node.memory);
+  pai__member_int(a, "freeMemory", (int64_t)node.free_memory);
+  pai__json_end_object(&a->w);
+}
+
+/* Of jobs that do not say. */
+static void member_runtime(pai__reply *a, const pai_platform *p)
+{
+  pai__buf text;
+
+  if (p->runtime == PAI_RUNTIME_AUTO) {
+    pai__member_text(a, "runtime", p->ops->runtime(p->backend));
+    return;
+  }
+  pai__buf_init(&text, &p->alloc);
+  pai__buf_printf(&text,
+                  "%s, as this platform was told; a job may ask for another",
+                  pai__plan_runtime_name(p->runtime));
+  pai__member_text(a, "runtime", pai__buf_text(&text));
+  pai__buf_dispose(&text);
+}
+
+int pai_platform_status(pai_platform *p, pai_write_cb write, void *user_data,
+                        pai_error **err)
+{
+  pai_sched_view sums = { .struct_size = sizeof(sums) };
+  pai__reply a;
+  int rc = pai__reply_begin(&a, p, write, user_data, err);
+
+  if (rc < 0)
+    return rc;
+  (void)pai_sched_view_sums(p->sched, &sums);
+  pai__json_begin_object(&a.w);
+  pai__member_int(&a, "pid", pai__platform_pid());
+  pai__member_text(&a, "version", pai_version());
+  pai__member_text(&a, "root", p->root);
+  pai__member_text(&a, "user", p->user);
+  pai__member(&a, "system");
+  pai__json_bool(&a.w, p->system);
+  write_jobs(&a, p);
+  write_machine(&a, p);
+  pai__member_text(&a, "policy", sums.policy);
+  pai__member_text(&a, "limits", p->ops->limits(p->backend));
+  member_runtime(&a, p);
+  pai__member_text(&a, "trouble",
+                   p->failing ? pai_error_message(p->trouble) : NULL);
+  pai__json_end_object(&a.w);
+  return pai__reply_end(&a, PAI_OK);
+}
+
+/* --- why -------------------------------------------------------------------------- */
+
+static int add_bytes(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return PAI_OK;
+}
+
+/* Numbers of tasks' requests tell nobody anything: their names do. */
+static void hide_numbers(pai__buf *text)
+{
+  static const char before[] = " (request ";
+  char *from = text->data, *to = from;
+
+  while (*from != '\0') {
+    char *end = from;
+
+    if (strncmp(from, before, sizeof(before) - 1) == 0 &&
+        (strtoull(from + sizeof(before) - 1, &end, 10) & PAI__ALONE_ID) != 0 &&
+        *end == ')')
+      from = end + 1;
+    else
+      *to++ = *from++;
+  }
+  *to = '\0';
+  text->len = (size_t)(to - text->data);
+}
+
+/* The first paragraph says why, and behind "would start now" the change: both
+ * as the scheduler tells them. */
+static void write_explanation(pai__reply *a, const pai__pjob *j, int format)
+{
+  pai__buf text;
+
+  pai__buf_init(&text, &a->p->alloc);
+  if (pai_sched_explain(a->p->sched, pai__room_waiting(j), format, add_bytes,
+                        &text, NULL) < 0 ||
+      !pai__buf_ok(&text) || text.len == 0)
+    pai__json_null(&a->w);
+  else if (format == PAI_FORMAT_JSON)
+    pai__json_ready(&a->w, text.data, text.len);
+  else {
+    hide_numbers(&text);
+    while (text.len > 0 && text.data[text.len - 1] == '\n')
+      text.len--;
+    pai__json_text(&a->w, text.data, text.len);
+  }
+  pai__buf_dispose(&text);
+}
+
+static void write_reason(pai__reply *a, const char *code, const char *text,
+                         uint32_t nodes)
+{
+  pai__json_begin_object(&a->w);
+  pai__member_text(a, "code", code);
+  pai__member_text(a, "text", text);
+  pai__member_int(a, "nodes", nodes);
+  pai__json_end_object(&a->w);
+}
+
+/* It failed before and waits for its time. */
+static void write_delay(pai__reply *a, const pai__pjob *j)
+{
+  char text[80];
+  pai_time left = j->job.due - pai__platform_now(a->p);
+
+  (void)snprintf(text, sizeof(text), "it is tried again in %d seconds",
+                 (int)(left > 0 ? (left + 999999) / 1000000 : 0));
+  write_reason(a, "retry", text, 0);
+}
+
+/* GPUs that others have, if it wants any. */
+static void write_gpus(pai__reply *a, const pai__pjob *j)
+{
+  char text[200];
+  bool wants = false;
+
+  for (size_t r = 0; r < j->spec->nroles; r++)
+    wants |= j->spec->roles[r].gpus > 0;
+  for (uint32_t i = 0; wants && i < a->p->here.gpus; i++) {
+    const char *why = pai__gpus_why(a->p, i);
+
+    if (why == NULL)
+      continue;
+    (void)snprintf(text, sizeof(text), "GPU %u: %s", i, why);
+    write_reason(a, "health", text, 1);
+  }
+}
+
+static void write_waiting(pai__reply *a, const pai__pjob *j)
+{
+  pai_reason r = { .struct_size = sizeof(r) };
+  uint64_t id = pai__room_waiting(j);
+  pai__buf text;
+
+  pai__member(a, "reasons");
+  pai__json_begin_array(&a->w);
+  if (j->job.state == PAI__JOB_BACKOFF)
+    write_delay(a, j);
+  else if (pai_sched_reason(a->p->sched, id, &r) == PAI_OK) {
+    pai__buf_init(&text, &a->p->alloc);
+    pai__platform_waiting_text(j, &text);
+    write_reason(a, pai_lack_name(r.lack), pai__buf_text(&text),
+                 pai_sched_failed(a->p->sched, id, r.lack));
+    pai__buf_dispose(&text);
+  } else if (pai__room_is_looked_at(j))
+    write_reason(a, "health", "its GPUs are looked at: others may use them",
+                 1);
+  write_gpus(a, j);
+  if (a->p->failing)
+    write_reason(a, "database", pai_error_message(a->p->trouble), 0);
+  pai__json_end_array(&a->w);
+  pai__member(a, "explanation");
+  write_explanation(a, j, PAI_FORMAT_TEXT);
+  pai__member(a, "change");
+  write_explanation(a, j, PAI_FORMAT_JSON);
+}
+
+static int on_row(void *user_data, const pai__job_row *row)
+{
+  pai__reply *a = user_data;
+
+  pai__member_text(a, "state", row->state);
+  pai__member(a, "reasons");
+  pai__json_begin_array(&a->w);
+  pai__json_end_array(&a->w);
+  pai__member_maybe(a, "code", row->exit_code);
+  pai__member_exit(a, "exitSpec", row->exit_code);
+  pai__member_text(a, "trigger", row->now.trigger);
+  pai__member_text(a, "role", row->now.trigger_role);
+  pai__member_maybe(a, "index", row->now.trigger_index);
+  pai__member_summary(a, "diagnostics", row->now.diagnostics);
+  return PAI_OK;
+}
+
+/* It runs, and yet not all of its tasks do. */
+static bool some_wait(pai__reply *a, const pai__pjob *j)
+{
+  uint32_t have, wait;
+
+  pai__room_counts(j, &have, &wait);
+  if (wait == 0)
+    return false;
+  pai__member_text(a, "state", "RUNNING");
+  pai__member_int(a, "tasksRunning", have);
+  pai__member_int(a, "tasksWaiting", wait);
+  return true;
+}
+
+int pai_platform_why(pai_platform *p, pai_job_id job, pai_write_cb write,
+                     void *user_data, pai_error **err)
+{
+  const pai__pjob *j;
+  pai__reply a;
+  int rc = pai__reply_begin(&a, p, write, user_data, err);
+
+  if (rc < 0)
+    return rc;
+  j = pai__platform_find_job(p, job);
+  pai__json_begin_object(&a.w);
+  if (j != NULL && pai__job_public_state(&j->job) == PAI_STATE_WAITING) {
+    pai__member_text(&a, "state", "WAITING");
+    write_waiting(&a, j);
+  } else if (j != NULL && j->job.state == PAI__JOB_RUNNING && some_wait(&a, j))
+    write_waiting(&a, j);
+  else
+    rc = pai__store_job(p->store, job, on_row, &a, err);
+  pai__json_end_object(&a.w);
+  return pai__reply_end(&a, rc);
+}

@@ -1,0 +1,285 @@
+/*
+ * tell.c - what is told of jobs
+ *
+ * The states that are told are those that were noted when a turn's changes
+ * were recorded, for what happened since may not be durable yet.
+ */
+#include "platform/listen.h"
+#include "platform/record.h"
+#include "platform/rooms.h"
+#include "platform/vcs.h"
+
+#include "job/end.h"
+#include "sched/queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void emit(pai__pjob *j, pai_event *event)
+{
+  pai_platform *p = j->platform;
+
+  event->job = j->id;
+  event->time = pai__loop_wall_time();
+  event->attempt = j->job.attempt;
+  if (p->on_event != NULL && p->on_event(p->user_data, event) < 0 &&
+      j->job.state != PAI__JOB_DONE && !j->job.stop_asked)
+    pai__platform_event(j, PAI__EV_STOP, 0, 0);
+  pai__listeners_hear(p, event);
+}
+
+/* --- noting ---------------------------------------------------------------- */
+
+/* What a task ended with, as it is told. */
+static int told_code(const pai__pjob *j, uint32_t task)
+{
+  return pai__end_told_code(pai__job_tasks(&j->job)[task].code,
+                            j->tasks[task].diagnostics);
+}
+
+/* A job ends with the code of the task that decided. */
+static int told_job_code(const pai__pjob *j)
+{
+  const pai__task *t = pai__job_trigger(&j->job);
+
+  return t != NULL && t->code == j->job.code ? told_code(j, j->job.trigger)
+                                             : j->job.code;
+}
+
+/* One that has a place, and whose tasks are about to start, is not told to
+ * wait. */
+void pai__platform_note(pai__pjob *j)
+{
+  if (j->job.state != PAI__JOB_STARTING) {
+    j->recorded = (uint8_t)pai__job_public_state(&j->job);
+    j->code = told_job_code(j);
+  }
+  for (uint32_t t = 0; t < j->job.ntasks; t++) {
+    j->tasks[t].recorded = (uint8_t)pai__job_task_state(&j->job, t);
+    j->tasks[t].code = told_code(j, t);
+  }
+}
+
+bool pai__platform_is_noted(const pai__pjob *j)
+{
+  bool noted = j->told != j->recorded;
+
+  for (uint32_t t = 0; !noted && t < j->job.ntasks; t++)
+    noted = j->tasks[t].told != j->tasks[t].recorded;
+  return noted;
+}
+
+/* --- telling --------------------------------------------------------------- */
+
+/* The request in front of it: a job, a task, or what asks for a GPU to be
+ * shared, which is nobody's. */
+static void put_behind(pai__buf *out, const pai__pjob *j, uint64_t id)
+{
+  uint32_t task;
+  const pai__pjob *other = pai__room_find(j->platform, id, &task);
+
+  if (other == NULL)
+    pai__buf_str(out, "waits behind jobs that share GPUs");
+  else if (other == j)
+    pai__buf_str(out, "waits behind other tasks of it");
+  else
+    pai__buf_printf(out, "waits behind job %" PRIu64, other->id);
+}
+
+/* Of tasks that have room one by one. */
+static void put_counts(pai__buf *out, const pai__pjob *j)
+{
+  uint32_t have, wait;
+
+  pai__room_counts(j, &have, &wait);
+  if (have > 0 && wait > 0)
+    pai__buf_printf(out, "%u of %u tasks have room, %u %s: ", have,
+                    j->job.wanted, wait, wait == 1 ? "waits" : "wait");
+}
+
+static bool waits_for_share(const pai__pjob *j)
+{
+  bool waits = j->share_wanted;
+
+  for (uint32_t t = 0; !waits && j->share != 0 && t < j->job.ntasks; t++)
+    waits = j->tasks[t].share_wanted;
+  return waits;
+}
+
+/* Of GPUs, unless it is said of what. */
+static void put_quota(pai__buf *out, const pai__pjob *j, const pai_reason *r)
+{
+  uint32_t of = (uint32_t)r->of;
+  const char *vc = pai__vcs_of(j);
+
+  pai__buf_printf(out,
+                  "quota: it takes %" PRIu64 " %s, and virtual cluster %s has "
+                  "%" PRIu64 " left",
+                  pai__lack_amount(of, r->wanted),
+                  *pai__lack_things(of) != '\0' ? pai__lack_things(of)
+                                                : "GPUs",
+                  vc != NULL ? vc : "default", pai__lack_amount(of, r->found));
+}
+
+static void put_drained(pai__buf *out, const pai_platform *p)
+{
+  pai_sched_node_view node = { .struct_size = sizeof(node) };
+
+  (void)pai_sched_view_node(p->sched, 0, &node);
+  if (node.state == PAI_NODE_DRAIN)
+    pai__buf_printf(out, "%s is drained%s%s", p->here.name,
+                    node.why != NULL ? ": " : "",
+                    node.why != NULL ? node.why : "");
+}
+
+void pai__platform_waiting_text(const pai__pjob *j, pai__buf *out)
+{
+  pai_reason r = { .struct_size = sizeof(r) };
+  uint32_t lack;
+
+  put_counts(out, j);
+  if (waits_for_share(j)) {
+    pai__buf_printf(out, "waits for %" PRIu64 " MiB of a GPU", j->share >> 20);
+    return;
+  }
+  if (pai_sched_reason(j->platform->sched, pai__room_waiting(j), &r) < 0) {
+    if (pai__room_is_looked_at(j))
+      pai__buf_str(out, "its GPUs are looked at: others may use them");
+    return;
+  }
+  lack = (uint32_t)r.of;
+  if (r.lack == PAI_LACK_TURN)
+    put_behind(out, j, r.behind);
+  else if (r.lack == PAI_LACK_STOPPED)
+    pai__buf_printf(out, "its virtual cluster %s is stopped", j->vc);
+  else if (r.lack == PAI_LACK_QUOTA && r.text == NULL)
+    put_quota(out, j, &r);
+  else if (r.lack == PAI_LACK_HEALTH)
+    put_drained(out, j->platform);
+  else if (*pai__lack_things(lack) != '\0')
+    pai__buf_printf(out, "waits for %" PRIu64 " %s, %" PRIu64 " are free",
+                    pai__lack_amount(lack, r.wanted), pai__lack_things(lack),
+                    pai__lack_amount(lack, r.found));
+}
+
+/* Why the job waits: it failed before, or what the scheduler says. */
+static void waiting_text(const pai__pjob *j, char *text, size_t size)
+{
+  const pai__task *t = pai__job_trigger(&j->job);
+  pai__buf b;
+
+  if (t != NULL) {
+    (void)snprintf(text, size, "task %s[%u] ended with code %d; trying again",
+                   j->spec->roles[t->role].name, t->index,
+                   told_code(j, j->job.trigger));
+    return;
+  }
+  pai__buf_init(&b, &j->platform->alloc);
+  pai__platform_waiting_text(j, &b);
+  (void)snprintf(text, size, "%s", pai__buf_text(&b));
+  pai__buf_dispose(&b);
+}
+
+static void job_text(const pai__pjob *j, int state, char *text, size_t size)
+{
+  const pai__task *t = pai__job_trigger(&j->job);
+
+  text[0] = '\0';
+  if (state == PAI_STATE_WAITING)
+    waiting_text(j, text, size);
+  else if (state != PAI_STATE_FAILED)
+    return;
+  else if (j->why != NULL)
+    (void)snprintf(text, size, "%s", j->why);
+  else if (t != NULL)
+    (void)snprintf(text, size, "task %s[%u] ended with code %d",
+                   j->spec->roles[t->role].name, t->index,
+                   told_code(j, j->job.trigger));
+}
+
+/* It ran, and ended before that was told. */
+static bool has_run(int told, int recorded, pai_time since)
+{
+  return told < PAI_STATE_RUNNING && recorded > PAI_STATE_RUNNING &&
+         since != 0;
+}
+
+static void tell_job(pai__pjob *j)
+{
+  int state = j->recorded;
+  char text[512];
+
+  if (j->told == state)
+    return;
+  j->told = (uint8_t)state;
+  job_text(j, state, text, sizeof(text));
+  if (state == PAI_STATE_WAITING && pai__job_trigger(&j->job) == NULL &&
+      text[0] != '\0')
+    pai__happened(j, PAI__NO_TASK, "Warning", "FailedScheduling", "%s", text);
+  emit(j, &(pai_event){ .type = PAI_EVENT_JOB,
+                        .state = state,
+                        .code = j->code,
+                        .text = text,
+                        .len = strlen(text) });
+}
+
+static void emit_task(pai__pjob *j, uint32_t task, int state, int code)
+{
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+  const char *about = state == PAI_STATE_RUNNING ? j->tasks[task].about : NULL;
+
+  if (about == NULL)
+    about = "";
+  emit(j, &(pai_event){ .type = PAI_EVENT_TASK,
+                        .state = state,
+                        .code = code,
+                        .role = j->spec->roles[t->role].name,
+                        .index = t->index,
+                        .text = about,
+                        .len = strlen(about) });
+}
+
+/* That a task waits again goes without saying. */
+static void tell_task(pai__pjob *j, uint32_t task)
+{
+  pai__ptask *pt = &j->tasks[task];
+
+  if (pt->told == pt->recorded)
+    return;
+  if (has_run(pt->told, pt->recorded, pt->ran))
+    emit_task(j, task, PAI_STATE_RUNNING, 0);
+  pt->told = pt->recorded;
+  if (pt->told != PAI_STATE_WAITING)
+    emit_task(j, task, pt->told, pt->code);
+}
+
+/* The job before its tasks on the way up, after them on the way down. */
+void pai__platform_tell(pai__pjob *j)
+{
+  bool up = j->recorded == PAI_STATE_RUNNING;
+
+  if (has_run(j->told, j->recorded, j->latest.launched))
+    emit(j, &(pai_event){
+              .type = PAI_EVENT_JOB, .state = PAI_STATE_RUNNING, .text = "" });
+  if (up)
+    tell_job(j);
+  for (uint32_t t = 0; t < j->job.ntasks; t++)
+    tell_task(j, t);
+  if (!up)
+    tell_job(j);
+}
+
+void pai__platform_output(void *user_data, uint64_t id, int stream,
+                          const char *data, size_t len)
+{
+  uint32_t task;
+  pai__pjob *j = pai__platform_find_task(user_data, id, &task);
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+
+  emit(j, &(pai_event){ .type = PAI_EVENT_OUTPUT,
+                        .role = j->spec->roles[t->role].name,
+                        .index = t->index,
+                        .stream = stream,
+                        .text = data,
+                        .len = len });
+}

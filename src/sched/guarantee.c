@@ -1,0 +1,373 @@
+/* guarantee.c - parts that are guaranteed, and what is borrowed of them */
+#include "sched/guarantee.h"
+
+#include "sched/policy.h"
+
+#include <stdlib.h>
+
+static void add_shares(const pai_sched *s, const pai__run *run, uint64_t *sums)
+{
+  const pai__want *wants = pai__wants_of(s, pai__req_at(s, run->req));
+  const pai__slot *slots = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    for (uint32_t k = 0; k < pai__park_shares(s->park); k++)
+      sums[k] += pai__slot_share(s, &slots[i], &wants[slots[i].want], k);
+}
+
+/* One amount of each share of each tenant, and one more such list. */
+static int make_sums(const pai_sched *s, pai__flat *sums)
+{
+  uint32_t n = (s->park->ntenants + 1) * pai__park_shares(s->park);
+
+  sums->len = 0;
+  if (pai__flat_reserve(sums, &s->alloc, n) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(sums, n);
+  memset(sums->data, 0, (size_t)n * sums->size);
+  return PAI_OK;
+}
+
+/* --- marks ---------------------------------------------------------------- */
+
+typedef struct holder {
+  uint64_t order, id;
+  int32_t priority;
+  uint32_t tenant;
+  uint32_t run, instance;
+} holder;
+
+/* The most important first, and of these the oldest.  Claims, which have no age
+ * yet, by their requests: not as they happen to lie in memory. */
+static int by_weight(const void *a, const void *b)
+{
+  const holder *x = a, *y = b;
+
+  if (x->priority != y->priority)
+    return x->priority > y->priority ? -1 : 1;
+  if (x->order != y->order)
+    return x->order < y->order ? -1 : 1;
+  if (x->id != y->id)
+    return x->id < y->id ? -1 : 1;
+  return x->instance < y->instance ? -1 : x->instance > y->instance;
+}
+
+/* Those that stop leave what they have to others. */
+static int list_holders(const pai_sched *s, pai__flat *list)
+{
+  list->len = 0;
+  if (pai__flat_reserve(list, &s->alloc, s->runs.len) < 0)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    const pai__req *r;
+
+    if (!pai__run_holds(run) || run->state == PAI__RUN_STOPPING)
+      continue;
+    r = pai__req_at(s, run->req);
+    ((holder *)list->data)[pai__flat_push(list, 1)] =
+      (holder){ .order =
+                  run->state == PAI__RUN_CLAIMED ? UINT64_MAX : run->order,
+                .id = r->id,
+                .priority = r->priority,
+                .tenant = r->tenant,
+                .run = i,
+                .instance = run->instance };
+  }
+  if (list->len != 0)
+    qsort(list->data, list->len, list->size, by_weight);
+  return PAI_OK;
+}
+
+/* With this one, has its tenant more than its part of what it takes? */
+static bool goes_beyond(const pai_sched *s, const holder *h, uint64_t *held,
+                        uint64_t *takes)
+{
+  const pai__tenant *t = pai__tenant_at(s, h->tenant);
+  uint32_t n = pai__park_shares(s->park);
+
+  if (!t->parted || h->priority < 0)
+    return t->parted;
+  memset(takes, 0, n * sizeof(*takes));
+  add_shares(s, pai__run_at(s, h->run), takes);
+  for (uint32_t k = 0; k < n; k++)
+    if (takes[k] != 0 && takes[k] + held[k] > t->own[k])
+      return true;
+  for (uint32_t k = 0; k < n; k++)
+    held[k] += takes[k];
+  return false;
+}
+
+int pai__guarantee_mark(pai_sched *s)
+{
+  uint32_t n = pai__park_shares(s->park);
+  pai__flat list, sums;
+  int rc;
+
+  pai__flat_init(&list, sizeof(holder));
+  pai__flat_init(&sums, sizeof(uint64_t));
+  rc = make_sums(s, &sums);
+  if (rc == PAI_OK)
+    rc = list_holders(s, &list);
+  for (uint32_t i = 0; i < list.len && rc == PAI_OK; i++) {
+    const holder *h = (const holder *)list.data + i;
+    uint64_t *all = sums.data;
+
+    pai__run_at(s, h->run)->beyond = goes_beyond(
+      s, h, all + (size_t)h->tenant * n, all + (size_t)s->park->ntenants * n);
+  }
+  pai__flat_dispose(&list, &s->alloc);
+  pai__flat_dispose(&sums, &s->alloc);
+  return rc;
+}
+
+/* --- what keeps to a part ------------------------------------------------- */
+
+/* Opportunistic runs are guaranteed nothing, so they leave the part to others. */
+static int count_lazy(pai_sched *s)
+{
+  uint32_t n = pai__park_shares(s->park);
+
+  if (make_sums(s, &s->lazily) < 0)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    const pai__req *r;
+
+    if (!pai__run_holds(run))
+      continue;
+    r = pai__req_at(s, run->req);
+    if (r->priority < 0)
+      add_shares(s, run, (uint64_t *)s->lazily.data + (size_t)r->tenant * n);
+  }
+  return PAI_OK;
+}
+
+/* The least that a request takes of a share, wherever it is. */
+static uint64_t least_of(const pai_sched *s, const pai__req *r, uint32_t share)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t nkinds = s->park->nkinds;
+  uint64_t sum = 0;
+
+  for (uint32_t i = 0; i < r->nwants; i++) {
+    uint64_t each = share == nkinds + PAI__SHARE_CPUS     ? w[i].cpus
+                    : share == nkinds + PAI__SHARE_MEMORY ? w[i].memory
+                    : w[i].type == share || nkinds == 1   ? w[i].gpus
+                                                          : 0;
+
+    sum += w[i].min_tasks * each;
+  }
+  return sum;
+}
+
+static bool keeps_to_part(const pai_sched *s, const pai__req *r)
+{
+  const pai__tenant *t = pai__tenant_at(s, r->tenant);
+  const uint64_t *used = pai__shares_of(s, &s->shares_used, r->tenant);
+  const uint64_t *lazy = pai__shares_of(s, &s->lazily, r->tenant);
+
+  for (uint32_t k = 0; k < t->nshares; k++) {
+    uint64_t least = least_of(s, r, k);
+
+    if (least != 0 && least + used[k] - lazy[k] > t->own[k])
+      return false;
+  }
+  return true;
+}
+
+/* --- asking back ---------------------------------------------------------- */
+
+typedef struct asking {
+  pai_sched *s;
+  pai__flat list, victims;
+  pai__lookup hopeless; /* shapes for which there is no room at all */
+  bool some;            /* somebody may be stopped, or stops already */
+} asking;
+
+/* What is borrowed: the least important first, and of these the youngest. */
+static int find_borrowed(asking *a)
+{
+  pai_sched *s = a->s;
+  int rc = pai__guarantee_mark(s);
+
+  if (rc == PAI_OK)
+    rc = list_holders(s, &a->list);
+  a->victims.len = 0;
+  a->some = false;
+  for (uint32_t i = 0; i < s->runs.len && !a->some; i++)
+    a->some = pai__run_at(s, i)->state == PAI__RUN_STOPPING;
+  if (rc == PAI_OK)
+    rc = pai__flat_reserve(&a->victims, &s->alloc, a->list.len);
+  for (uint32_t i = a->list.len; i-- > 0 && rc == PAI_OK;) {
+    uint32_t run = ((const holder *)a->list.data)[i].run;
+
+    if (pai__run_at(s, run)->beyond)
+      ((uint32_t *)a->victims.data)[pai__flat_push(&a->victims, 1)] = run;
+  }
+  a->some = a->some || a->victims.len != 0;
+  return rc;
+}
+
+/* Does nobody wait who goes before it in its virtual cluster? */
+static bool is_first(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  uint32_t i = pai__next_waiting(s, PAI__NONE);
+
+  for (; i != PAI__NONE; i = pai__next_waiting(s, i)) {
+    const pai__req *x = pai__req_at(s, i);
+
+    if (x->tenant == r->tenant &&
+        (x->priority > r->priority ||
+         (x->priority == r->priority && x->turn < r->turn)))
+      return false;
+  }
+  return true;
+}
+
+/* Did the policy look at it, and find no room or no share, or only room that is
+ * promised to others?  What has to wait for its turn, or for a user's own limit,
+ * still does. */
+static bool found_no_room(const pai_sched *s, uint32_t req)
+{
+  pai__why why = pai__req_why(s, req);
+
+  if (why.lack == PAI_LACK_LATER)
+    return is_first(s, req);
+  return (why.lack >= PAI_LACK_GPU && why.lack <= PAI_LACK_GANG) ||
+         why.lack == PAI_LACK_PREEMPTION ||
+         (why.lack == PAI_LACK_QUOTA && why.text == PAI__NONE);
+}
+
+/* All instances of it that keep to its part.  PAI_OK or a code. */
+static int ask_for(asking *a, uint32_t req)
+{
+  pai_sched *s = a->s;
+  pai__ask ask = { .req = req, .strategy = s->terms.reclaim };
+  uint64_t shape = pai__req_at(s, req)->shape;
+  int rc = PAI_OK;
+
+  while (rc == PAI_OK && pai__req_waiting(pai__req_at(s, req)) != 0 &&
+         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING &&
+         keeps_to_part(s, pai__req_at(s, req))) {
+    uint32_t active = pai__req_at(s, req)->active;
+
+    rc = find_borrowed(a);
+    if (rc < 0 || !a->some)
+      return rc;
+    rc = pai__try_without(s, &ask, a->victims.data, a->victims.len);
+    if (rc >= 0 && pai__req_at(s, req)->active == active) {
+      rc = pai__lookup_reserve(&a->hopeless, &s->alloc);
+      if (rc == PAI_OK)
+        pai__lookup_add(&a->hopeless, shape, req);
+      return rc;
+    }
+    rc = rc < 0 ? rc : PAI_OK;
+  }
+  return rc;
+}
+
+static int ask_for_all(asking *a)
+{
+  pai_sched *s = a->s;
+  uint32_t req = pai__next_waiting(s, PAI__NONE), next;
+  int rc = find_borrowed(a);
+
+  for (; rc == PAI_OK && req != PAI__NONE && a->some; req = next) {
+    const pai__req *r = pai__req_at(s, req);
+
+    next = pai__next_waiting(s, req);
+    if (pai__tenant_at(s, r->tenant)->parted && found_no_room(s, req) &&
+        pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE)
+      rc = ask_for(a, req);
+  }
+  return rc;
+}
+
+static int ask_back(pai_sched *s)
+{
+  asking a = { .s = s };
+  int rc;
+
+  pai__flat_init(&a.list, sizeof(holder));
+  pai__flat_init(&a.victims, sizeof(uint32_t));
+  pai__lookup_init(&a.hopeless);
+  rc = ask_for_all(&a);
+  pai__flat_dispose(&a.list, &s->alloc);
+  pai__flat_dispose(&a.victims, &s->alloc);
+  pai__flat_dispose(&a.hopeless.slots, &s->alloc);
+  return rc;
+}
+
+/* --- deciding ------------------------------------------------------------- */
+
+/* What was said holds for what is guaranteed only. */
+static void forget_reasons(pai_sched *s)
+{
+  pai__lookup_clear(&s->refused);
+  s->rules.len = 0;
+  s->m.shaped.made = 0;
+}
+
+static int decide_once(pai_sched *s)
+{
+  return s->policy->decide(s->policy_state, s->policy->data, &s->host);
+}
+
+/* Does anybody wait who keeps to his part?  1; 0, which is usual where all have
+ * more to do than there is room for; or PAI_ENOMEM. */
+static int is_owed(pai_sched *s)
+{
+  uint32_t req = pai__next_waiting(s, PAI__NONE);
+  int rc;
+
+  if (!pai__guarantee_counts(s) || req == PAI__NONE)
+    return 0;
+  rc = count_lazy(s);
+  for (; rc == PAI_OK && req != PAI__NONE; req = pai__next_waiting(s, req)) {
+    const pai__req *r = pai__req_at(s, req);
+
+    if (r->priority >= 0 && keeps_to_part(s, r))
+      return 1;
+  }
+  return rc;
+}
+
+/* What is guaranteed, and what is asked back for it. */
+static int decide_guaranteed(pai_sched *s)
+{
+  int rc;
+
+  s->keeping = true;
+  rc = decide_once(s);
+  if (rc == PAI_OK)
+    rc = ask_back(s);
+  s->keeping = false;
+  forget_reasons(s);
+  return rc;
+}
+
+/* Who is important may have taken from his own what others were not to have. */
+static int ask_again(pai_sched *s)
+{
+  int rc = is_owed(s);
+
+  if (rc <= 0)
+    return rc;
+  s->keeping = true;
+  rc = ask_back(s);
+  s->keeping = false;
+  return rc;
+}
+
+int pai__decide_all(pai_sched *s)
+{
+  int rc = is_owed(s);
+
+  if (rc > 0)
+    rc = decide_guaranteed(s);
+  if (rc == PAI_OK)
+    rc = decide_once(s);
+  return rc == PAI_OK ? ask_again(s) : rc;
+}

@@ -1,0 +1,378 @@
+/*
+ * ajv.c - what is wrong with a job's file, in the words of the validator that
+ * OpenPAI's server has (Ajv 6), which its clients look for
+ *
+ * Each finding becomes an object as that makes them, and keeps where it was
+ * found and our own words beside it.
+ */
+#include "server/ajv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define JOB "^[a-zA-Z0-9_-]+$"
+#define ROLE_IN_PATH "%5E%5Ba-zA-Z_%5D%5Ba-zA-Z0-9_%5D*%24"
+
+enum { MOST_PARTS = 16 };
+
+/* A finding's place, part by part. */
+typedef struct place {
+  char *text; /* which the parts are of */
+  const char *parts[MOST_PARTS];
+  size_t n;
+} place;
+
+typedef struct finding {
+  const pai_diagnostic *d;
+  place at;
+  size_t shown; /* parts of the place that Ajv names: a key is its mapping's */
+  const char *keyword;
+  pai__buf message, params; /* params as JSON */
+} finding;
+
+/* --- places ------------------------------------------------------------------------ */
+
+/* "~1" is a slash, "~0" a tilde. */
+static void unescape(char *part)
+{
+  char *to = part;
+
+  for (; *part != '\0'; part++) {
+    if (part[0] == '~' && (part[1] == '0' || part[1] == '1'))
+      *to++ = *++part == '1' ? '/' : '~';
+    else
+      *to++ = *part;
+  }
+  *to = '\0';
+}
+
+static int read_place(place *p, const char *pointer, const pai_alloc *alloc)
+{
+  char *at;
+
+  *p = (place){ .text = pai__strdup(alloc, pointer) };
+  if (p->text == NULL)
+    return PAI_ENOMEM;
+  at = p->text;
+  while (*at == '/' && p->n < MOST_PARTS) {
+    char *part = at + 1;
+
+    *at = '\0'; /* the end of the part before */
+    at = part + strcspn(part, "/");
+    p->parts[p->n++] = part;
+  }
+  *at = '\0';
+  for (size_t i = 0; i < p->n; i++)
+    unescape(p->text + (p->parts[i] - p->text));
+  return PAI_OK;
+}
+
+/* Of a mapping whose keys are free. */
+static bool is_free(const place *p, size_t i)
+{
+  return i > 0 && (strcmp(p->parts[i - 1], "taskRoles") == 0 ||
+                   strcmp(p->parts[i - 1], "ports") == 0);
+}
+
+static bool is_index(const char *part)
+{
+  return part[0] != '\0' && part[strspn(part, "0123456789")] == '\0';
+}
+
+static bool is_list(const char *name)
+{
+  static const char *const lists[] = { "prerequisites", "deployments",
+                                       "commands",      "preCommands",
+                                       "postCommands",  "uri",
+                                       "require" };
+
+  for (size_t i = 0; i < PAI__LEN(lists); i++)
+    if (strcmp(name, lists[i]) == 0)
+      return true;
+  return false;
+}
+
+static bool is_item(const place *p, size_t i)
+{
+  if (i == 0)
+    return false;
+  return is_index(p->parts[i]) && is_list(p->parts[i - 1]);
+}
+
+static bool is_plain(const char *name)
+{
+  for (const char *c = name; *c != '\0'; c++)
+    if (!isalpha((unsigned char)*c) && *c != '_' && *c != '$' &&
+        (c == name || !isdigit((unsigned char)*c)))
+      return false;
+  return *name != '\0';
+}
+
+/* As JavaScript would reach it: ".taskRoles['worker'].commands[0]". */
+static void add_data_path(pai__buf *out, const place *p, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (is_item(p, i))
+      pai__buf_printf(out, "[%s]", p->parts[i]);
+    else if (is_free(p, i) || !is_plain(p->parts[i]))
+      pai__buf_printf(out, "['%s']", p->parts[i]);
+    else
+      pai__buf_printf(out, ".%s", p->parts[i]);
+  }
+}
+
+static void add_schema_path(pai__buf *out, const finding *f)
+{
+  pai__buf_char(out, '#');
+  for (size_t i = 0; i < f->shown; i++) {
+    if (is_item(&f->at, i))
+      pai__buf_str(out, "/items");
+    else if (is_free(&f->at, i))
+      pai__buf_str(out, "/patternProperties/" ROLE_IN_PATH);
+    else
+      pai__buf_printf(out, "/properties/%s", f->at.parts[i]);
+  }
+  pai__buf_printf(out, "/%s", f->keyword);
+}
+
+/* --- keywords ---------------------------------------------------------------------- */
+
+static const char *last_part(const finding *f)
+{
+  return f->at.n > 0 ? f->at.parts[f->at.n - 1] : "";
+}
+
+static void add_param(finding *f, const char *name, const char *value)
+{
+  pai__json_writer w;
+
+  pai__json_writer_init(&w, &f->params, false);
+  pai__json_begin_object(&w);
+  pai__json_key(&w, name, strlen(name));
+  pai__json_text(&w, value, strlen(value));
+  pai__json_end_object(&w);
+  (void)pai__json_finish(&w);
+}
+
+/* "a job file lacks the field 'type'" */
+static void as_required(finding *f)
+{
+  const char *from = strchr(f->d->message, '\'');
+  char name[64] = "";
+
+  if (from != NULL)
+    (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(from + 1, "'"),
+                   from + 1);
+  f->keyword = "required";
+  pai__buf_printf(&f->message, "should have required property '%s'", name);
+  add_param(f, "missingProperty", name);
+}
+
+static void as_additional(finding *f)
+{
+  f->keyword = "additionalProperties";
+  f->shown = f->at.n > 0 ? f->at.n - 1 : 0;
+  pai__buf_str(&f->message, "should NOT have additional properties");
+  add_param(f, "additionalProperty", last_part(f));
+}
+
+/* A key that must be of a form is no property; a name must match it. */
+static void as_pattern(finding *f)
+{
+  if (strcmp(last_part(f), "name") != 0) {
+    as_additional(f);
+    return;
+  }
+  f->keyword = "pattern";
+  pai__buf_str(&f->message, "should match pattern \"" JOB "\"");
+  add_param(f, "pattern", JOB);
+}
+
+static void as_enum(finding *f)
+{
+  static const struct {
+    const char *name, *values;
+  } rows[] = { { "protocolVersion", "[2,\"2\"]" },
+               { "type", "[\"job\"]" },
+               { "jobPriorityClass", "[\"prod\",\"test\",\"oppo\"]" } };
+  const char *values = "[]";
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    if (strcmp(last_part(f), rows[i].name) == 0)
+      values = rows[i].values;
+  f->keyword = "enum";
+  pai__buf_str(&f->message, "should be equal to one of the allowed values");
+  pai__buf_printf(&f->params, "{\"allowedValues\":%s}", values);
+}
+
+/* "instances must be a whole number or null, not 'x'" */
+static void as_type(finding *f)
+{
+  static const struct {
+    const char *ours, *theirs;
+  } rows[] = { { "a mapping", "object" },
+               { "a list", "array" },
+               { "a text", "string" },
+               { "a number", "number" },
+               { "a whole number", "integer" },
+               { "true or false", "boolean" },
+               { "null", "null" } };
+  const char *from = strstr(f->d->message, " must be "), *end;
+  pai__buf types;
+
+  pai__buf_init(&types, f->message.alloc);
+  from = from != NULL ? from + 9 : "";
+  end = strstr(from, ", not ");
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    const char *at = strstr(from, rows[i].ours);
+    if (at != NULL && (end == NULL || at < end))
+      pai__buf_printf(&types, "%s%s", types.len > 0 ? "," : "",
+                      rows[i].theirs);
+  }
+  if (types.len == 0) /* "the file is empty" */
+    pai__buf_str(&types, "object");
+  f->keyword = "type";
+  pai__buf_printf(&f->message, "should be %s", pai__buf_text(&types));
+  add_param(f, "type", pai__buf_text(&types));
+  pai__buf_dispose(&types);
+}
+
+/* "give 1 or more" */
+static void as_minimum(finding *f)
+{
+  const char *help = f->d->help != NULL ? f->d->help : "";
+  long least = strtol(help + strcspn(help, "-0123456789"), NULL, 10);
+
+  f->keyword = "minimum";
+  pai__buf_printf(&f->message, "should be >= %ld", least);
+  pai__buf_printf(&f->params,
+                  "{\"comparison\":\">=\",\"limit\":%ld,\"exclusive\":false}",
+                  least);
+}
+
+static void as_count(finding *f)
+{
+  bool list = is_list(last_part(f));
+
+  f->keyword = list ? "minItems" : "minProperties";
+  pai__buf_printf(&f->message, "should NOT have fewer than 1 %s",
+                  list ? "items" : "properties");
+  pai__buf_str(&f->params, "{\"limit\":1}");
+}
+
+static void as_length(finding *f)
+{
+  f->keyword = "maxLength";
+  pai__buf_str(&f->message, "should NOT be longer than 255 characters");
+  pai__buf_str(&f->params, "{\"limit\":255}");
+}
+
+static void as_one_of(finding *f)
+{
+  f->keyword = "oneOf";
+  pai__buf_str(&f->message, "should match exactly one schema in oneOf");
+  pai__buf_str(&f->params, "{\"passingSchemas\":null}");
+}
+
+/* What no schema says is told in our own words. */
+static void as_it_is(finding *f)
+{
+  f->keyword = f->d->code;
+  pai__buf_str(&f->message, f->d->message);
+  pai__buf_str(&f->params, "{}");
+}
+
+static void translate(finding *f)
+{
+  static const struct {
+    const char *code;
+    void (*as)(finding *f);
+  } rows[] = {
+    { "missing-key", as_required }, { "unknown-key", as_additional },
+    { "bad-name", as_pattern },     { "not-allowed", as_enum },
+    { "wrong-type", as_type },      { "too-small", as_minimum },
+    { "too-few", as_count },        { "too-long", as_length },
+    { "bad-item", as_one_of }
+  };
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    if (strcmp(f->d->code, rows[i].code) == 0) {
+      rows[i].as(f);
+      return;
+    }
+  as_it_is(f);
+}
+
+/* --- the list ---------------------------------------------------------------------- */
+
+static void member(pai__json_writer *w, const char *key, const char *value)
+{
+  pai__json_key(w, key, strlen(key));
+  pai__json_text(w, value, strlen(value));
+}
+
+static void number(pai__json_writer *w, const char *key, int64_t value)
+{
+  pai__json_key(w, key, strlen(key));
+  pai__json_int(w, value);
+}
+
+static void write_finding(pai__json_writer *w, finding *f)
+{
+  const pai_diagnostic *d = f->d;
+  pai__buf path;
+
+  pai__buf_init(&path, f->message.alloc);
+  pai__json_begin_object(w);
+  member(w, "keyword", f->keyword);
+  add_data_path(&path, &f->at, f->shown);
+  member(w, "dataPath", pai__buf_text(&path));
+  pai__buf_cut(&path, 0);
+  add_schema_path(&path, f);
+  member(w, "schemaPath", pai__buf_text(&path));
+  pai__json_key(w, "params", 6);
+  pai__json_ready(w, pai__buf_text(&f->params), f->params.len);
+  member(w, "message", pai__buf_text(&f->message));
+  member(w, "code", d->code);
+  member(w, "pointer", d->pointer);
+  number(w, "line", d->line);
+  number(w, "column", d->column);
+  member(w, "text", d->message);
+  if (d->help != NULL)
+    member(w, "help", d->help);
+  pai__json_end_object(w);
+  pai__buf_dispose(&path);
+}
+
+int pai__ajv_write(pai__buf *out, const pai_report *report)
+{
+  const pai_alloc *alloc = out->alloc;
+  pai__json_writer w;
+  int rc = PAI_OK;
+
+  pai__json_writer_init(&w, out, false);
+  pai__json_begin_array(&w);
+  for (size_t i = 0; rc == PAI_OK && i < pai_report_count(report); i++) {
+    finding f = { .d = pai_report_get(report, i) };
+
+    if (f.d->severity < PAI_SEVERITY_ERROR)
+      continue;
+    pai__buf_init(&f.message, alloc);
+    pai__buf_init(&f.params, alloc);
+    rc = read_place(&f.at, f.d->pointer, alloc);
+    f.shown = f.at.n;
+    if (rc == PAI_OK) {
+      translate(&f);
+      if (!pai__buf_ok(&f.message) || !pai__buf_ok(&f.params))
+        rc = PAI_ENOMEM;
+      else
+        write_finding(&w, &f);
+    }
+    pai__free(alloc, f.at.text, strlen(f.d->pointer) + 1);
+    pai__buf_dispose(&f.message);
+    pai__buf_dispose(&f.params);
+  }
+  pai__json_end_array(&w);
+  return rc == PAI_OK ? pai__json_finish(&w) : rc;
+}

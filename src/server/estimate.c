@@ -1,0 +1,151 @@
+/* estimate.c - when a job starts, or ends, as far as can be told */
+#include "server/server.h"
+#include "server/shapes.h"
+
+enum { EACH = 4 /* at a time that one caller may ask for */ };
+
+/* One that is being made for a request, and is not in the server's list without
+ * one. */
+typedef struct pai__asked {
+  pai_alloc alloc;
+  struct pai__asked *next;
+  pai__request *request; /* NULL: it is gone */
+  struct pai__waiting *waiting;
+  pai_estimate *estimate;
+} asked;
+
+static void take_out(asked *a)
+{
+  asked **at;
+
+  if (a->request == NULL)
+    return;
+  for (at = &a->request->server->asked; *at != a; at = &(*at)->next) {
+  }
+  *at = a->next;
+  a->request = NULL;
+}
+
+static void free_asked(asked *a)
+{
+  pai_alloc alloc = a->alloc;
+
+  take_out(a);
+  pai__free(&alloc, a, sizeof(*a));
+}
+
+static bool is_same_caller(const pai__caller *a, const pai__caller *b)
+{
+  return a->self == b->self &&
+         (a->name == NULL || b->name == NULL ? a->name == b->name
+                                             : strcmp(a->name, b->name) == 0);
+}
+
+/* There is one line for all: nobody fills it alone. */
+static bool has_enough(const pai__request *r)
+{
+  int n = 0;
+
+  for (const asked *a = r->server->asked; a != NULL; a = a->next)
+    n += is_same_caller(&a->request->caller, &r->caller);
+  return n >= EACH;
+}
+
+static void fail(pai__request *r, int rc, const pai_error *err)
+{
+  if (rc == PAI_ENOTSUP)
+    pai__answer_coded(r, 501, "NotImplementedError", err);
+  else if (rc == PAI_ECANCELED)
+    pai__answer_cancelled(r);
+  else
+    pai__answer_why(r, rc, err);
+}
+
+static void on_estimate(void *user_data, int status, const char *json,
+                        size_t len, const pai_error *err)
+{
+  asked *a = user_data;
+  pai__request *r = pai__answer_now(a->waiting);
+
+  free_asked(a);
+  if (r == NULL)
+    return;
+  if (status < 0) {
+    fail(r, status, err);
+    return;
+  }
+  pai__buf_add(&r->answer, json, len);
+  pai__answer_written(r, PAI_OK, NULL);
+}
+
+/* Who asked has hung up, or the server ends. */
+static void on_gone(void *user_data)
+{
+  asked *a = user_data;
+
+  take_out(a);
+  pai_estimate_cancel(a->estimate);
+}
+
+static void begin(pai__request *r, pai_job_id job, asked *a)
+{
+  pai_error *err = NULL;
+  int rc;
+
+  a->waiting = pai__answer_later(r);
+  if (a->waiting == NULL) {
+    free_asked(a);
+    return;
+  }
+  rc = pai_platform_estimate_beside(&a->estimate, r->server->platform, job,
+                                    on_estimate, a, &err);
+  if (rc == PAI_OK) {
+    a->request = r;
+    a->next = r->server->asked;
+    r->server->asked = a;
+    pai__waiting_watch(a->waiting, on_gone, a);
+    return;
+  }
+  (void)pai__answer_now(a->waiting);
+  free_asked(a);
+  fail(r, rc, err);
+  pai_error_free(err);
+}
+
+static void do_estimate(pai__request *r)
+{
+  pai_job_id job = pai__request_job(r);
+  asked *a;
+
+  if (job == 0)
+    return;
+  if (has_enough(r)) {
+    pai__answer_error(
+      r, 503, "UnknownError",
+      "You have asked for %d estimates that are not there yet: "
+      "ask again later.",
+      EACH);
+    return;
+  }
+  a = pai__zalloc(&r->server->alloc, sizeof(*a));
+  if (a == NULL) {
+    pai__answer_failure(r, PAI_ENOMEM, NULL);
+    return;
+  }
+  a->alloc = r->server->alloc;
+  begin(r, job, a);
+}
+
+/* --- routes --- */
+
+static const pai__route routes[] = {
+  { .method = "GET",
+    .path = "/api/v2/jobs/:job/estimate",
+    .handle = do_estimate,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_estimate_result,
+    .summary = "When a job that waits will start",
+    .errors = "404 NoJobError, 501 NotImplementedError, 503 UnknownError" },
+};
+
+const pai__routes pai__estimate_routes = { routes, PAI__LEN(routes) };

@@ -1,0 +1,346 @@
+/* jobs.c - what is asked of jobs, and of the platform, and changes nothing */
+#include "server/server.h"
+
+#include <stdio.h>
+
+#define TASK \
+  "/api/v2/jobs/:job/attempts/:attempt/taskRoles/:role/taskIndex/:index"
+
+enum { MOST_ROWS = 50000 };
+
+static void do_info(pai__request *r)
+{
+  const char *const authn = r->server->oidc != NULL ? "OIDC" : "basic";
+  const char *const texts[][2] = { { "name", "PAI RESTful API" },
+                                   { "version", NULL },
+                                   { "launcherType", "k8s" },
+                                   { "authnMethod", authn },
+                                   { "server", "libopenpai" } };
+  pai__json_writer *w = &r->json;
+
+  pai__json_writer_init(w, &r->answer, false);
+  pai__json_begin_object(w);
+  for (size_t i = 0; i < PAI__LEN(texts); i++) {
+    const char *value = texts[i][1] != NULL ? texts[i][1] : pai_version();
+    pai__json_key(w, texts[i][0], strlen(texts[i][0]));
+    pai__json_text(w, value, strlen(value));
+  }
+  pai__json_end_object(w);
+  pai__answer_json(r, 200);
+}
+
+static void do_status(pai__request *r)
+{
+  pai_error *err = NULL;
+  int rc = pai_platform_status(r->server->platform, pai__answer_write,
+                               &r->answer, &err);
+
+  pai__answer_written(r, rc, err);
+}
+
+/* --- the list --------------------------------------------------------------------------- */
+
+/* A number of the query, or `missing`.  False: that is refused. */
+static bool read_number(pai__request *r, const char *name, int64_t missing,
+                        uint64_t *out)
+{
+  int64_t n = missing;
+  int rc = pai__request_number(r, name, &n);
+
+  *out = (uint64_t)n;
+  if (rc != PAI_EINVAL)
+    return true;
+  pai__answer_error(r, 400, "InvalidParametersError",
+                    "%s must be a whole number of 0 or more, not '%s'.", name,
+                    pai__request_query(r, name));
+  return false;
+}
+
+/* {"totalCount", "data": []}, of an answer with one row at most. */
+static void keep_total(pai__request *r)
+{
+  pai__json_options options = { .alloc = &r->server->alloc };
+  pai__tree *tree = NULL;
+  pai__node n = PAI__NO_NODE;
+  int64_t total = 0;
+
+  if (pai__json_parse(&tree, pai__buf_text(&r->answer), r->answer.len,
+                      &options, NULL) == PAI_OK)
+    n = pai__tree_get(tree, 0, "totalCount");
+  if (n != PAI__NO_NODE)
+    (void)pai__tree_whole(tree, n, &total);
+  else
+    r->answer.failed = true;
+  pai__tree_free(tree);
+  if (!pai__buf_ok(&r->answer))
+    return;
+  pai__buf_cut(&r->answer, 0);
+  pai__buf_printf(&r->answer, "{\"totalCount\":%lld,\"data\":[]}",
+                  (long long)total);
+}
+
+/* So that a page is not copied again and again as it grows. */
+static void make_room(pai__request *r, uint64_t items)
+{
+  enum { ITEM = 600, MOST_ITEMS = 100 };
+
+  (void)pai__buf_reserve(&r->answer,
+                         ITEM * (items < MOST_ITEMS ? items : MOST_ITEMS));
+}
+
+void pai__jobs_list(pai__request *r)
+{
+  pai_job_query q = PAI_JOB_QUERY_INIT;
+  const char *total = pai__request_query(r, "withTotalCount");
+  pai_error *err = NULL;
+  bool none;
+  int rc;
+
+  q.users = pai__request_query(r, "username");
+  q.virtual_clusters = pai__request_query(r, "vc");
+  q.states = pai__request_query(r, "state");
+  q.priorities = pai__request_query(r, "jobPriority");
+  q.tags = pai__request_query(r, "tagsContain");
+  q.not_tags = pai__request_query(r, "tagsNotContain");
+  q.keyword = pai__request_query(r, "keyword");
+  q.order = pai__request_query(r, "order");
+  q.with_total = total != NULL && strcmp(total, "true") == 0;
+  if (!read_number(r, "offset", 0, &q.offset) ||
+      !read_number(r, "limit", 5000, &q.limit))
+    return;
+  if (q.limit > MOST_ROWS) {
+    pai__answer_error(r, 400, "InvalidParametersError",
+                      "Limit exceeds max number %d.", MOST_ROWS);
+    return;
+  }
+  none = q.limit == 0; /* which stands for the default here */
+  if (none)
+    q.limit = 1;
+  if (none && !q.with_total) {
+    pai__buf_str(&r->answer, "[]");
+    rc = PAI_OK;
+  } else {
+    make_room(r, q.limit);
+    rc = pai_platform_list(r->server->platform, &q, pai__answer_write,
+                           &r->answer, &err);
+  }
+  if (rc == PAI_OK && none && q.with_total)
+    keep_total(r);
+  pai__answer_written(r, rc, err);
+}
+
+/* --- one job ------------------------------------------------------------------------------ */
+
+void pai__jobs_show(pai__request *r)
+{
+  pai_job_id job = pai__request_job(r);
+  pai_error *err = NULL;
+  int attempt = -1, rc;
+
+  if (job == 0 || (r->params[1] != NULL &&
+                   !pai__request_attempt(r, r->params[1], &attempt)))
+    return;
+  rc = pai_platform_show(r->server->platform, job, attempt, pai__answer_write,
+                         &r->answer, &err);
+  pai__answer_written(r, rc, err);
+}
+
+static void do_show_task(pai__request *r)
+{
+  pai_job_id job = pai__request_job(r);
+  pai_error *err = NULL;
+  int64_t index;
+  int attempt, rc;
+
+  if (job == 0 || !pai__request_attempt(r, r->params[1], &attempt))
+    return;
+  if (pai__param_number(r->params[3], &index) < 0 || index > UINT32_MAX) {
+    pai__answer_error(r, 404, "NoJobError", "Task %s[%s] of %s is not found.",
+                      r->params[2], r->params[3], r->params[0]);
+    return;
+  }
+  rc = pai_platform_show_task(r->server->platform, job, attempt, r->params[2],
+                              (uint32_t)index, pai__answer_write, &r->answer,
+                              &err);
+  pai__answer_written(r, rc, err);
+}
+
+/* JSON is YAML, too, and what clients of OpenPAI are used to; as it was
+ * written it comes with ?format=yaml. */
+void pai__jobs_config(pai__request *r)
+{
+  const char *format = pai__request_query(r, "format");
+  bool yaml = format != NULL && strcmp(format, "yaml") == 0;
+  pai_job_id job = pai__request_job(r);
+  pai_error *err = NULL;
+  int rc;
+
+  if (job == 0)
+    return;
+  rc = pai_platform_config(r->server->platform, job,
+                           yaml ? PAI_FORMAT_YAML : PAI_FORMAT_JSON,
+                           pai__answer_write, &r->answer, &err);
+  if (rc == PAI_ENOTFOUND) {
+    pai__answer_error(r, 404, "NoJobConfigError",
+                      "Config of job %s is not found.", r->params[0]);
+    pai_error_free(err);
+    return;
+  }
+  r->type = "text/yaml; charset=utf-8";
+  pai__answer_written(r, rc, err);
+}
+
+static void do_events(pai__request *r)
+{
+  pai_job_id job = pai__request_job(r);
+  pai_error *err = NULL;
+  int rc;
+
+  if (job == 0)
+    return;
+  rc = pai_platform_events(r->server->platform, job,
+                           pai__request_query(r, "type"), pai__answer_write,
+                           &r->answer, &err);
+  pai__answer_written(r, rc, err);
+}
+
+static void do_why(pai__request *r)
+{
+  pai_job_id job = pai__request_job(r);
+  pai_error *err = NULL;
+  int rc;
+
+  if (job == 0)
+    return;
+  rc = pai_platform_why(r->server->platform, job, pai__answer_write,
+                        &r->answer, &err);
+  pai__answer_written(r, rc, err);
+}
+
+/* --- answers --- */
+
+static const pai__field info_fields[] = {
+  PAI__HAS(TEXT, "name"),         PAI__HAS(TEXT, "version"),
+  PAI__HAS(TEXT, "launcherType"), PAI__HAS(TEXT, "authnMethod"),
+  PAI__HAS(TEXT, "server"),       { 0 }
+};
+
+static const pai__shape info_shape = { "Info", info_fields };
+
+static const pai__result info = { .kind = PAI__IS_OBJECT,
+                                  .shape = &info_shape };
+
+static const pai__field count_fields[] = { PAI__HAS(WHOLE, "waiting"),
+                                           PAI__HAS(WHOLE, "running"),
+                                           PAI__HAS(WHOLE, "stopping"),
+                                           { 0 } };
+
+static const pai__shape count_shape = { "JobCounts", count_fields };
+
+static const pai__field machine_fields[] = {
+  PAI__HAS(TEXT, "name"),        PAI__HAS(TEXT, "ip"),
+  PAI__HAS(WHOLE, "cpus"),       PAI__HAS(WHOLE, "freeCpus"),
+  PAI__HAS(WHOLE, "gpus"),       PAI__HAS(WHOLE, "freeGpus"),
+  PAI__HAS(WHOLE, "sickGpus"),   PAI__HAS(WHOLE, "memory"),
+  PAI__HAS(WHOLE, "freeMemory"), { 0 }
+};
+
+static const pai__shape machine_shape = { "Machine", machine_fields };
+
+static const pai__field status_fields[] = {
+  PAI__HAS(WHOLE, "pid"),
+  PAI__HAS(TEXT, "version"),
+  PAI__HAS(TEXT, "root"),
+  PAI__HAS(TEXT, "user"),
+  PAI__HAS(FLAG, "system"),
+  PAI__HAS_OF(OBJECT, "jobs", &count_shape),
+  PAI__HAS_OF(OBJECT, "machine", &machine_shape),
+  PAI__HAS_OR_NULL(TEXT, "policy"),
+  PAI__HAS_OR_NULL(TEXT, "limits"),
+  PAI__HAS_OR_NULL(TEXT, "runtime"),
+  PAI__HAS_OR_NULL(TEXT, "trouble"),
+  { 0 }
+};
+
+static const pai__shape status_shape = { "Status", status_fields };
+
+static const pai__result status = { .kind = PAI__IS_OBJECT,
+                                    .shape = &status_shape };
+
+/* --- routes --- */
+
+static const pai__route routes[] = {
+  { .path = "/api/v2/info",
+    .handle = do_info,
+    .right = PAI__OF_ALL,
+    .result = &info,
+    .summary = "What this server is" },
+  { .path = "/api/v1",
+    .handle = do_info,
+    .right = PAI__OF_ALL,
+    .result = &info,
+    .summary = "What this server is" },
+  { .method = "GET",
+    .path = "/api/v2/status",
+    .handle = do_status,
+    .right = PAI__OF_USERS,
+    .result = &status,
+    .summary = "What the platform is and does" },
+  { .method = "GET",
+    .path = "/api/v2/jobs",
+    .packs = true,
+    .handle = pai__jobs_list,
+    .right = PAI__OF_USERS,
+    .result = &pai__jobs_result,
+    .summary = "Jobs, filtered and sorted",
+    .errors = "400 InvalidParametersError" },
+  { .method = "GET",
+    .path = "/api/v2/jobs/:job",
+    .packs = true,
+    .handle = pai__jobs_show,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_result,
+    .summary = "A job",
+    .errors = "404 NoJobError" },
+  { .method = "GET",
+    .path = "/api/v2/jobs/:job/attempts/:attempt",
+    .packs = true,
+    .handle = pai__jobs_show,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_result,
+    .summary = "A job",
+    .errors = "404 NoJobError" },
+  { .method = "GET",
+    .path = TASK "/attempts",
+    .packs = true,
+    .handle = do_show_task,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_task_result,
+    .summary = "The starts of a task",
+    .errors = "404 NoJobError" },
+  { .method = "GET",
+    .path = "/api/v2/jobs/:job/config",
+    .handle = pai__jobs_config,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_config_result,
+    .summary = "A job's file, secrets masked",
+    .errors = "404 NoJobError, 404 NoJobConfigError" },
+  { .method = "GET",
+    .path = "/api/v2/jobs/:job/events",
+    .packs = true,
+    .handle = do_events,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_events_result,
+    .summary = "What happened to a job",
+    .errors = "404 NoJobError" },
+  { .method = "GET",
+    .path = "/api/v2/jobs/:job/why",
+    .packs = true,
+    .handle = do_why,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_why_result,
+    .summary = "Why a job waits, or what ended it",
+    .errors = "404 NoJobError" },
+};
+
+const pai__routes pai__jobs_routes = { routes, PAI__LEN(routes) };

@@ -1,0 +1,184 @@
+/*
+ * metrics_tasks.c - what tasks and GPUs use, under the names that OpenPAI's
+ * job-exporter has for it
+ */
+#include "server/seen.h"
+
+/* --- tasks ------------------------------------------------------------------------ */
+
+static void add_labels(pai__buf *out, const pai_task_view *t)
+{
+  pai__buf name;
+
+  pai__buf_init(&name, out->alloc);
+  pai__buf_printf(&name, "%s~%s", t->user, t->name);
+  pai__buf_str(out, "{username=");
+  pai__metric_quote(out, t->user);
+  pai__buf_str(out, ",job_name=");
+  pai__metric_quote(out, pai__buf_text(&name));
+  pai__buf_str(out, ",role_name=");
+  pai__metric_quote(out, t->role);
+  pai__buf_printf(out, ",task_index=\"%u\",job_instance_id=", t->index);
+  pai__metric_quote(out, t->attempt_id);
+  pai__buf_str(out, ",virtual_cluster=");
+  pai__metric_quote(out, t->virtual_cluster != NULL ? t->virtual_cluster
+                                                    : "default");
+  pai__buf_dispose(&name);
+}
+
+static bool runs(const pai_task_view *t)
+{
+  return t->state == PAI_STATE_RUNNING || t->state == PAI_STATE_STOPPING;
+}
+
+/* Values of a task; -1: not known. */
+static double cpu_percent(const pai_task_view *t, const pai_sample_group *g)
+{
+  (void)t;
+  return g->cpu_rate < 0 ? -1 : g->cpu_rate / 10.0;
+}
+
+static double memory(const pai_task_view *t, const pai_sample_group *g)
+{
+  (void)t;
+  return (double)g->memory;
+}
+
+static double memory_percent(const pai_task_view *t, const pai_sample_group *g)
+{
+  return t->memory == 0 || g->memory < 0
+           ? -1
+           : (double)g->memory * 100 / (double)t->memory;
+}
+
+static double limit(const pai_task_view *t, const pai_sample_group *g)
+{
+  (void)g;
+  return t->memory == 0 ? -1 : (double)t->memory;
+}
+
+static double block_in(const pai_task_view *t, const pai_sample_group *g)
+{
+  (void)t;
+  return (double)g->read_bytes;
+}
+
+static double block_out(const pai_task_view *t, const pai_sample_group *g)
+{
+  (void)t;
+  return (double)g->write_bytes;
+}
+
+static void write_values(pai__buf *out, const pai_server *s,
+                         const pai_sample *sample,
+                         const pai__seen_tasks *tasks, const char *name,
+                         double (*value)(const pai_task_view *,
+                                         const pai_sample_group *))
+{
+  for (size_t i = 0; i < tasks->n; i++) {
+    const pai_task_view *t = &tasks->at[i];
+    pai_sample_group g;
+    double v;
+
+    if (!runs(t) || !pai__meter_of(s, sample, t, &g) || (v = value(t, &g)) < 0)
+      continue;
+    pai__buf_str(out, name);
+    add_labels(out, t);
+    pai__buf_printf(out, "} %.15g\n", v);
+  }
+}
+
+/* Of each GPU that a task has. */
+static void write_gpus_of(pai__buf *out, const pai_server *s,
+                          const pai_sample *sample,
+                          const pai__seen_tasks *tasks, const char *name,
+                          bool of_memory)
+{
+  pai_sample_gpu g = { .struct_size = sizeof(g) };
+
+  for (size_t i = 0; pai_sample_get_gpu(sample, i, &g) == PAI_OK; i++) {
+    int number = pai__meter_gpu(s, i);
+    int32_t v = of_memory ? g.memory_busy_percent : g.busy_percent;
+
+    for (size_t k = 0; number >= 0 && number < 64 && v >= 0 && k < tasks->n;
+         k++)
+      if (runs(&tasks->at[k]) && (tasks->at[k].gpus >> number & 1) != 0) {
+        pai__buf_str(out, name);
+        add_labels(out, &tasks->at[k]);
+        pai__buf_printf(out, ",minor_number=\"%d\"} %d\n", number, (int)v);
+      }
+  }
+}
+
+void pai__metrics_tasks(pai__buf *out, const pai_server *s,
+                        const pai_sample *sample, const pai__seen_tasks *tasks)
+{
+  static const struct {
+    const char *name, *help;
+    double (*value)(const pai_task_view *, const pai_sample_group *);
+  } rows[] = {
+    { "task_cpu_percent", "Of one processor, since the last look.",
+      cpu_percent },
+    { "task_mem_usage_byte", "Memory that it has.", memory },
+    { "task_mem_usage_percent", "Of what it asked for.", memory_percent },
+    { "task_mem_limit_byte", "What it asked for.", limit },
+    { "task_block_in_byte", "Read from disks.", block_in },
+    { "task_block_out_byte", "Written to disks.", block_out },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai__metric_head(out, rows[i].name, "gauge", rows[i].help);
+    write_values(out, s, sample, tasks, rows[i].name, rows[i].value);
+  }
+  pai__metric_head(out, "task_gpu_percent", "gauge",
+                   "How busy each of its GPUs is.");
+  write_gpus_of(out, s, sample, tasks, "task_gpu_percent", false);
+  pai__metric_head(out, "task_gpu_mem_percent", "gauge",
+                   "How busy the memory of each of its GPUs is.");
+  write_gpus_of(out, s, sample, tasks, "task_gpu_mem_percent", true);
+}
+
+/* --- GPUs ------------------------------------------------------------------------- */
+
+static void write_gpu(pai__buf *out, const char *name, int number,
+                      int64_t value, bool vendor)
+{
+  if (value >= 0)
+    pai__buf_printf(out, "%s{minor_number=\"%d\"%s} %lld\n", name, number,
+                    vendor ? ",vender=\"nvidia\"" : "", (long long)value);
+}
+
+void pai__metrics_gpus(pai__buf *out, const pai_server *s,
+                       const pai_sample *sample,
+                       const pai__seen_machine *machine)
+{
+  static const struct {
+    const char *name, *help;
+    bool vendor;
+    int of; /* 0: busy, 1: its memory, 2: degrees */
+  } rows[] = {
+    { "nvidiasmi_utilization_gpu", "Percent of the time.", false, 0 },
+    { "nvidiasmi_utilization_memory", "Percent of the time.", false, 1 },
+    { "nvidiasmi_temperature", "Degrees Celsius.", false, 2 },
+    { "gpu_utilization", "Percent of the time.", true, 0 },
+    { "gpu_mem_utilization", "Percent of the time.", true, 1 },
+  };
+  pai_sample_gpu g = { .struct_size = sizeof(g) };
+
+  pai__metric_head(out, "configured_gpu_count", "gauge",
+                   "GPUs that jobs may be given.");
+  pai__buf_printf(out, "configured_gpu_count %lld\n",
+                  (long long)machine->gpus);
+  for (size_t k = 0; sample != NULL && k < PAI__LEN(rows); k++) {
+    pai__metric_head(out, rows[k].name, "gauge", rows[k].help);
+    for (size_t i = 0; pai_sample_get_gpu(sample, i, &g) == PAI_OK; i++) {
+      const int64_t values[] = { g.busy_percent, g.memory_busy_percent,
+                                 g.temperature };
+      int number = pai__meter_gpu(s, i);
+
+      if (number >= 0 && !g.lost)
+        write_gpu(out, rows[k].name, number, values[rows[k].of],
+                  rows[k].vendor);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/*
+ * pack.c - answers in gzip, for who asks for that
+ *
+ * Over TCP alone, and of routes that say so: what is compressed tells by its
+ * length how much of it is alike, so nothing is that has a secret beside
+ * something a stranger may choose.  It is done at once, on the loop: what is too
+ * long for that is sent as it is, and what is short gains nothing.
+ */
+#include "server/reply.h"
+
+#include <strings.h>
+#include <zlib.h>
+
+enum { LEAST = 2 << 10, MOST = 1 << 20, GZIP = 15 + 16, LEVEL = 1 };
+
+struct pai__packer {
+  z_stream z;
+  pai__buf buf;
+};
+
+void pai__packer_free(pai_server *s)
+{
+  struct pai__packer *p = s->packer;
+
+  if (p == NULL)
+    return;
+  (void)deflateEnd(&p->z);
+  pai__buf_dispose(&p->buf);
+  pai__free(&s->alloc, p, sizeof(*p));
+  s->packer = NULL;
+}
+
+/* One for all, as it takes 256 KiB.  NULL: there is no memory for it. */
+static struct pai__packer *find_packer(pai_server *s)
+{
+  struct pai__packer *p = s->packer;
+
+  if (p != NULL)
+    return deflateReset(&p->z) == Z_OK ? p : NULL;
+  p = pai__zalloc(&s->alloc, sizeof(*p));
+  if (p == NULL)
+    return NULL;
+  if (deflateInit2(&p->z, LEVEL, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
+    pai__free(&s->alloc, p, sizeof(*p));
+    return NULL;
+  }
+  pai__buf_init(&p->buf, &s->alloc);
+  s->packer = p;
+  return p;
+}
+
+/* --- what is asked for ----------------------------------------------------------- */
+
+static const char *skip_blanks(const char *text)
+{
+  return text + strspn(text, " \t");
+}
+
+/* Whether parameters, up to a comma, say that it is not wanted: "q=0". */
+static bool is_refused(const char *text)
+{
+  const char *end = text + strcspn(text, ",");
+
+  while ((text = memchr(text, ';', (size_t)(end - text))) != NULL) {
+    text = skip_blanks(text + 1);
+    if ((*text == 'q' || *text == 'Q') && text[1] == '=')
+      return text[2] == '0' &&
+             strspn(text + 2, "0.") == strcspn(text + 2, ", \t;");
+  }
+  return false;
+}
+
+/* What is said of a coding: 1 it is wanted, 0 it is not, -1 nothing. */
+static int find_coding(const char *list, const char *coding)
+{
+  size_t len = strlen(coding);
+
+  while (*list != '\0') {
+    list = skip_blanks(list);
+    if (strncasecmp(list, coding, len) == 0 &&
+        strchr(" \t;,", list[len]) != NULL)
+      return is_refused(list + len) ? 0 : 1;
+    list += strcspn(list, ",");
+    list += *list == ',';
+  }
+  return -1;
+}
+
+static bool wants_gzip(const pai__request *r)
+{
+  const char *list = MHD_lookup_connection_value(
+    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+  int gzip = list != NULL ? find_coding(list, "gzip") : 0;
+
+  return gzip < 0 ? find_coding(list, "*") > 0 : gzip > 0;
+}
+
+/* --- packing --------------------------------------------------------------------- */
+
+bool pai__pack_may(const pai__request *r)
+{
+  return r->remote && r->route != NULL && r->route->packs && r->status == 200;
+}
+
+/* Whether it is there whole, and shorter than it was. */
+static bool deflate_all(struct pai__packer *p, pai__buf *from)
+{
+  size_t room = deflateBound(&p->z, (uLong)from->len);
+
+  pai__buf_cut(&p->buf, 0);
+  if (!pai__buf_reserve(&p->buf, room)) {
+    p->buf.failed = false;
+    return false;
+  }
+  p->z.next_in = (unsigned char *)from->data;
+  p->z.avail_in = (uInt)from->len;
+  p->z.next_out = (unsigned char *)p->buf.data;
+  p->z.avail_out = (uInt)room;
+  return deflate(&p->z, Z_FINISH) == Z_STREAM_END &&
+         p->z.total_out < from->len;
+}
+
+bool pai__pack(pai__request *r)
+{
+  struct pai__packer *p;
+
+  if (!pai__pack_may(r) || !pai__buf_ok(&r->answer) || r->answer.len < LEAST ||
+      r->answer.len > MOST || !wants_gzip(r) ||
+      (p = find_packer(r->server)) == NULL || !deflate_all(p, &r->answer))
+    return false;
+  memcpy(r->answer.data, p->buf.data, p->z.total_out);
+  pai__buf_cut(&r->answer, p->z.total_out);
+  return true;
+}

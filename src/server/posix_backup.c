@@ -1,0 +1,176 @@
+/*
+ * posix_backup.c - GET /backup and /export: all that is on record
+ *
+ * A copy of the database is made beside the loop, in a file that has no name
+ * any more when it is sent.
+ */
+#include "server/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- a copy ------------------------------------------------------------------ */
+
+typedef struct backup {
+  pai_alloc alloc;
+  struct pai__waiting *waiting;
+  char *path;
+} backup;
+
+static void free_backup(backup *b)
+{
+  pai_alloc alloc = b->alloc;
+
+  pai__strfree(&alloc, b->path);
+  pai__free(&alloc, b, sizeof(*b));
+}
+
+/* Its name goes at once. */
+static void answer(pai__request *r, const char *path)
+{
+  struct stat st;
+
+  r->file = open(path, O_RDONLY | O_CLOEXEC);
+  if (r->file < 0 || fstat(r->file, &st) != 0) {
+    pai__answer_error(r, 500, "UnknownError", "cannot read %s: %s", path,
+                      strerror(errno));
+    pai__file_close(r);
+    return;
+  }
+  r->file_size = (uint64_t)st.st_size;
+  r->type = "application/vnd.sqlite3";
+  pai__answer_written(r, PAI_OK, NULL);
+}
+
+static void on_copied(void *user_data, int status, const pai_error *err)
+{
+  backup *b = user_data;
+  pai__request *r = pai__answer_now(b->waiting);
+
+  if (r != NULL && status == PAI_OK)
+    answer(r, b->path);
+  else if (r != NULL)
+    pai__answer_error(r, 500, "UnknownError", "%s", pai_error_message(err));
+  if (status == PAI_OK)
+    (void)unlink(b->path);
+  free_backup(b);
+}
+
+/* Where uploads are: what is left there goes after some time. */
+static backup *new_backup(pai__request *r)
+{
+  static unsigned number;
+  const pai_alloc *alloc = &r->server->alloc;
+  backup *b = pai__zalloc(alloc, sizeof(*b));
+  pai__buf path;
+
+  if (b == NULL)
+    return NULL;
+  b->alloc = *alloc;
+  pai__buf_init(&path, alloc);
+  pai__buf_printf(&path, "%s/new-backup-%ld-%u", r->server->uploads,
+                  (long)getpid(), ++number);
+  b->path = pai__buf_take(&path);
+  if (b->path != NULL)
+    return b;
+  free_backup(b);
+  return NULL;
+}
+
+static void do_backup(pai__request *r)
+{
+  backup *b = new_backup(r);
+  pai_error *err = NULL;
+  int rc;
+
+  if (b == NULL) {
+    pai__answer_failure(r, PAI_ENOMEM, NULL);
+    return;
+  }
+  b->waiting = pai__answer_later(r);
+  if (b->waiting == NULL) {
+    free_backup(b);
+    return;
+  }
+  (void)mkdir(r->server->uploads, 0700);
+  (void)unlink(b->path);
+  rc = pai_platform_backup(r->server->platform, b->path, on_copied, b, &err);
+  if (rc == PAI_OK)
+    return;
+  (void)pai__answer_now(b->waiting);
+  free_backup(b);
+  pai__answer_failure(r, rc, err);
+}
+
+/* --- a file as an answer ----------------------------------------------------------- */
+
+struct MHD_Response *pai__file_response(pai__request *r)
+{
+  struct MHD_Response *response =
+    MHD_create_response_from_fd64(r->file_size, r->file);
+
+  if (response != NULL)
+    r->file = -1;
+  return response;
+}
+
+void pai__file_close(pai__request *r)
+{
+  if (r->file >= 0)
+    (void)close(r->file);
+  r->file = -1;
+}
+
+/* --- lines --------------------------------------------------------------------------- */
+
+/* Some jobs at a time: who wants all asks for those behind the last one. */
+static void do_export(pai__request *r)
+{
+  enum { SOME = 100, MOST = 1000 };
+  int64_t after = 0, limit = SOME;
+  pai_error *err = NULL;
+  int rc;
+
+  if (pai__request_number(r, "after", &after) == PAI_EINVAL ||
+      pai__request_number(r, "limit", &limit) == PAI_EINVAL || limit < 1 ||
+      limit > MOST) {
+    pai__answer_error(r, 400, "InvalidParametersError",
+                      "after is a job's id, and limit 1 to %d", (int)MOST);
+    return;
+  }
+  r->type = "application/x-ndjson";
+  rc =
+    pai_platform_export(r->server->platform, (uint64_t)after, (uint64_t)limit,
+                        pai__answer_write, &r->answer, &err);
+  pai__answer_written(r, rc, err);
+}
+
+/* --- answers --- */
+
+static const pai__result database = { .type = "application/vnd.sqlite3" };
+
+static const pai__result lines = { .type = "application/x-ndjson" };
+
+/* --- routes --- */
+
+static const pai__route routes[] = {
+  { .method = "GET",
+    .path = "/api/v2/backup",
+    .handle = do_backup,
+    .right = PAI__OF_ADMIN,
+    .result = &database,
+    .summary = "A copy of the database",
+    .errors = "503 UnknownError" },
+  { .method = "GET",
+    .path = "/api/v2/export",
+    .handle = do_export,
+    .right = PAI__OF_ADMIN,
+    .result = &lines,
+    .summary = "Jobs as lines of JSON",
+    .errors = "400 InvalidParametersError" },
+};
+
+const pai__routes pai__backup_routes = { routes, PAI__LEN(routes) };

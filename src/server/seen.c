@@ -1,0 +1,112 @@
+/* seen.c - what the platform tells of its machine and its tasks, read */
+#include "server/seen.h"
+
+/* --- the machine ------------------------------------------------------------------ */
+
+static const char *text(const pai__tree *t, pai__node in, const char *name)
+{
+  pai__node n = in != PAI__NO_NODE ? pai__tree_get(t, in, name) : PAI__NO_NODE;
+
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
+           ? pai__tree_str(t, n, NULL)
+           : NULL;
+}
+
+static int64_t number(const pai__tree *t, pai__node in, const char *name)
+{
+  pai__node n = in != PAI__NO_NODE ? pai__tree_get(t, in, name) : PAI__NO_NODE;
+  int64_t value = 0;
+
+  if (n != PAI__NO_NODE)
+    (void)pai__tree_whole(t, n, &value);
+  return value;
+}
+
+int pai__seen_machine_read(pai__seen_machine *out, pai_server *s,
+                           pai_error **err)
+{
+  pai__json_options options = { .alloc = &s->alloc };
+  const pai__tree *t;
+  pai__node m;
+  int rc;
+
+  *out = (pai__seen_machine){ .name = "" };
+  pai__buf_init(&out->json, &s->alloc);
+  rc = pai_platform_status(s->platform, pai__answer_write, &out->json, err);
+  if (rc == PAI_OK)
+    rc = pai__json_parse(&out->tree, pai__buf_text(&out->json), out->json.len,
+                         &options, err);
+  if (rc < 0)
+    return rc;
+  t = out->tree;
+  m = pai__tree_get(t, 0, "machine");
+  out->name = text(t, m, "name");
+  out->ip = text(t, m, "ip");
+  out->name = out->name != NULL ? out->name : "";
+  out->ip = out->ip != NULL ? out->ip : "";
+  out->trouble = text(t, 0, "trouble");
+  out->cpus = number(t, m, "cpus");
+  out->free_cpus = number(t, m, "freeCpus");
+  out->gpus = number(t, m, "gpus");
+  out->free_gpus = number(t, m, "freeGpus");
+  out->sick_gpus = number(t, m, "sickGpus");
+  out->memory = number(t, m, "memory");
+  out->free_memory = number(t, m, "freeMemory");
+  return PAI_OK;
+}
+
+void pai__seen_machine_dispose(pai__seen_machine *m)
+{
+  pai__tree_free(m->tree);
+  pai__buf_dispose(&m->json);
+}
+
+/* --- tasks ------------------------------------------------------------------------ */
+
+static int keep(pai__arena *arena, const char **text)
+{
+  if (*text == NULL)
+    return PAI_OK;
+  *text = pai__arena_strndup(arena, *text, strlen(*text));
+  return *text != NULL ? PAI_OK : PAI_ENOMEM;
+}
+
+void pai__seen_tasks_init(pai__seen_tasks *out, const pai_server *s)
+{
+  *out = (pai__seen_tasks){ .n = 0 };
+  pai__arena_init(&out->arena, &s->alloc);
+}
+
+int pai__seen_tasks_add(pai__seen_tasks *t, const pai_task_view *task)
+{
+  pai_task_view v = *task;
+  const char **texts[] = { &v.user,       &v.name,  &v.framework,
+                           &v.role,       &v.id,    &v.virtual_cluster,
+                           &v.attempt_id, &v.node,  &v.ip,
+                           &v.image,      &v.cgroup };
+
+  for (size_t i = 0; i < PAI__LEN(texts); i++)
+    if (keep(&t->arena, texts[i]) < 0)
+      return PAI_ENOMEM;
+  if (PAI__VEC_ROOM(t->arena.alloc, t->at, t->n, t->cap) < 0)
+    return PAI_ENOMEM;
+  t->at[t->n++] = v;
+  return PAI_OK;
+}
+
+static int on_task(void *user_data, const pai_task_view *task)
+{
+  return pai__seen_tasks_add(user_data, task);
+}
+
+int pai__seen_tasks_read(pai__seen_tasks *out, pai_server *s, pai_error **err)
+{
+  pai__seen_tasks_init(out, s);
+  return pai_platform_tasks(s->platform, on_task, out, err);
+}
+
+void pai__seen_tasks_dispose(pai__seen_tasks *t)
+{
+  pai__free(t->arena.alloc, t->at, t->cap * sizeof(*t->at));
+  pai__arena_dispose(&t->arena);
+}

@@ -1,0 +1,390 @@
+/*
+ * server.h - internal to the room: a server, its requests, and its streams
+ *
+ * libmicrohttpd reads and writes HTTP on the platform's loop: its epoll
+ * descriptor is one that the loop waits for.  A request is handled when its
+ * body is there.  Its handler answers at once, or waits (for the platform's
+ * database), or begins a stream.
+ */
+#ifndef PAI_SRC_SERVER_SERVER_H
+#define PAI_SRC_SERVER_SERVER_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/posix_user.h"
+#include "json/json.h"
+#include "json/writer.h"
+#include "loop/loop.h"
+#include "server/body.h"
+#include "server/limit.h"
+#include "server/shapes.h"
+
+#include <openpai/account.h>
+#include <openpai/records.h>
+#include <openpai/server.h>
+
+#include <microhttpd.h>
+
+typedef struct pai__request pai__request;
+typedef struct pai__stream pai__stream;
+typedef struct pai__route pai__route;
+typedef struct pai__door pai__door; /* door.h */
+typedef struct pai__line pai__line;
+typedef struct pai__nets pai__nets;   /* posix_peer.c */
+typedef struct pai__certs pai__certs; /* posix_cert.c */
+typedef struct pai__relay pai__relay; /* posix_relay.c */
+
+enum {
+  PAI__PARAMS = 8,   /* parts of a path that are not fixed */
+  PAI__QUERIES = 32, /* names in a query */
+  PAI__MOST_JOB = 4 << 20,
+  PAI__MOST_JSON = 100 << 10,
+  PAI__MOST_CODE = 1 << 30
+};
+
+struct pai_server {
+  pai_alloc alloc;
+  pai_loop *loop;
+  pai_platform *platform;
+  pai_hived_host *hived;  /* in the place of a platform */
+  pai_accounts *accounts; /* the platform's */
+  pai__log log;
+  void (*on_shutdown)(void *user_data, int kill);
+  void *user_data;
+  char *uploads; /* folder where code waits for its job */
+  char *self;    /* this process' user */
+  bool system;   /* all users of this machine are served */
+  bool tokens;   /* nobody is known by the kernel's word */
+  pai__door *doors;
+  pai__certs *certs;              /* of doors with TLS; or NULL */
+  char *prefix;                   /* of paths, or NULL */
+  char *cors;                     /* "" : no other origin may ask */
+  pai__nets *nets;                /* of proxies that are believed */
+  pai__limit all, lists, submits; /* who asks how often, over TCP */
+  size_t bodies; /* bytes of all requests that are kept until they are whole */
+  pai_time idle_timeout, request_timeout;
+  size_t most;               /* connections of an address; 0: as usual */
+  unsigned most_per_address; /* 0: any number */
+  char complaint[256];       /* the last one of libmicrohttpd */
+  pai__timer *grace;         /* while it closes */
+  pai__turn *turn;
+  pai__request *first; /* those that are not over */
+  bool shutdown_due;
+  int shutdown_kill;
+  int closing; /* 0; 1: asked to; 2: the grace time is over */
+  pai_closed_cb closed;
+  void *closed_data;
+  struct pai__packer *packer;   /* pack.c's, or NULL */
+  struct pai__meter *meter;     /* meter.c's, or NULL */
+  struct pai__watched *watched; /* alerts_look.c's, or NULL */
+  struct pai__asked *asked;     /* estimate.c's that are being made */
+  struct pai__counts *counts;   /* count.c's, or NULL */
+  struct pai__oidc *oidc; /* where users log in; NULL: with passwords, here */
+};
+
+/* --- a request (request.c) ---------------------------------------------------- */
+
+/* Who asks (who.c).  A user of OpenPAI, by a token; or a user of this machine,
+ * by the kernel's word. */
+typedef struct pai__caller {
+  char *name; /* NULL: nobody who is known */
+  bool self;  /* this process' user, who may do all */
+  bool admin;
+  bool token;               /* by one, not by the kernel's word */
+  bool application;         /* and it is a program's */
+  pai_time issued, expires; /* of the token; 0: never, or there is none */
+} pai__caller;
+
+struct pai__request {
+  pai_server *server;
+  pai__request *before, *after;
+  pai__door *door;
+  pai__line *line; /* NULL: there was no memory for it */
+  bool remote;     /* it came over TCP */
+  char peer[46];   /* the address that asks, behind proxies, too; "": local */
+  pai__allowance allowance;
+  struct MHD_Connection *connection; /* NULL before its head is read */
+  char *uri;                         /* as it came */
+  size_t uri_size;
+  char *text; /* of the path and the query, decoded; as large */
+  const char *method;
+  pai_time since;          /* the loop's time when it began */
+  const pai__route *route; /* NULL: none */
+  const char *params[PAI__PARAMS];
+  pai__caller caller;
+  /* As whom files are used: a user of this machine, where all may ask; NULL:
+   * this process' own. */
+  pai__user *who;
+  char *job_name; /* the job's own name with its user */
+  struct {
+    const char *name, *value;
+  } query[PAI__QUERIES];
+  size_t nquery;
+  pai__buf body;   /* of a route with fields: JSON that was checked, */
+  pai__tree *form; /* and read; else NULL */
+  struct pai__upload *upload; /* code.c's */
+  size_t kept;                /* of its body, as the server counts it */
+  bool begun, handled, suspended;
+  bool dropped; /* its connection is closed without an answer */
+  /* the answer */
+  bool ready;       /* to be sent */
+  const char *said; /* what it says when it is done, if that takes time */
+  int status;
+  const char *type;
+  char *location; /* where it leads to, or NULL */
+  char *cookie;   /* that the browser is to keep, or NULL */
+  char *stale;    /* one that it is to forget, or NULL */
+  bool later;     /* it may be asked again, a little later */
+  bool last;      /* nothing behind it on this connection is read */
+  pai__buf answer;
+  pai__json_writer json;        /* to `answer` */
+  struct pai__waiting *waiting; /* for the database, or a copy */
+  char tag[40];                 /* of the answer, or "" */
+  bool packed;                  /* it is gzip */
+  int file;                     /* that is the answer's body, or -1, */
+  uint64_t file_size;           /* and its length */
+  pai__stream *stream;
+  int entered; /* a stream into a task, which the connection becomes; or -1 */
+  pai__relay *relay; /* between both, where it is TLS's; */
+  bool gone;         /* and it was: the connection is to be closed */
+};
+
+/* The value of a name in the query, or NULL; "" if it has none. */
+const char *pai__request_query(const pai__request *r, const char *name);
+/* Whether that is "true" or "1", or stands there alone. */
+bool pai__request_flag(const pai__request *r, const char *name);
+/* A number of that name: PAI_ENOTFOUND if there is none, PAI_EINVAL. */
+int pai__request_number(const pai__request *r, const char *name, int64_t *out);
+/* Digits, and no more of them than fit. */
+int pai__param_number(const char *text, int64_t *out);
+
+/* Answers that are sent at once.  The first one counts. */
+void pai__answer_json(pai__request *r, int status); /* what r->json wrote */
+void pai__answer_error(pai__request *r, int status, const char *code,
+                       const char *fmt, ...) PAI__PRINTF(4, 5);
+/* The same of a failed call, which may have an error: that is freed. */
+void pai__answer_failure(pai__request *r, int rc, pai_error *err);
+/* Likewise, and it is not. */
+void pai__answer_why(pai__request *r, int rc, const pai_error *err);
+/* What it waited for was given up: the server ends, or who asked has said that
+ * he hears nothing more, and hears nothing. */
+void pai__answer_cancelled(pai__request *r);
+/* The same, as what OpenPAI has for it; the error stays the caller's. */
+void pai__answer_coded(pai__request *r, int status, const char *code,
+                       const pai_error *err);
+/* {"status", "message"} as OpenPAI answers what it did. */
+void pai__answer_done(pai__request *r, int status, const char *fmt, ...)
+  PAI__PRINTF(3, 4);
+/* The answer that is ready is sent when the database has all that was done; if
+ * that fails, an error. */
+void pai__answer_when_safe(pai__request *r);
+/* The answer comes when something is done that ends with pai__answer_now(),
+ * once.  NULL: there is no memory, and that is the answer. */
+struct pai__waiting *pai__answer_later(pai__request *r);
+/* Says of the next call of accounts who it is for: what waits for a password to
+ * be hashed, with what pai__answer_later() gave, has its turn by address, and is
+ * left out when the request's connection is gone (asker.c). */
+void pai__ask_accounts(const pai__request *r);
+pai__request *pai__waiting_request(const struct pai__waiting *w);
+/* `gone` is called, once or twice, when who waits has hung up, or is not to be
+ * answered any more: pai__answer_now() is still to come. */
+void pai__waiting_watch(struct pai__waiting *w, void (*gone)(void *user_data),
+                        void *user_data);
+/* The request that waited; NULL: it is gone. */
+pai__request *pai__answer_now(struct pai__waiting *w);
+/* A pai_write_cb that writes an answer of `type`, of the pai__buf. */
+int pai__answer_write(void *buf, const char *bytes, size_t len);
+/* What is in r->answer, of a type that may be NULL. */
+void pai__answer_ready(pai__request *r, int status, const char *type);
+/* What such calls have written, if rc says so. */
+void pai__answer_written(pai__request *r, int rc, pai_error *err);
+/* What was done, if rc says so: {"message": r->said}, with the route's status,
+ * when the database has it. */
+void pai__answer_changed(pai__request *r, int rc, pai_error *err);
+/* A pai_account_cb that does so, of what pai__answer_later() gave. */
+void pai__answer_account(void *waiting, int status, const char *json,
+                         size_t len, const pai_error *err);
+
+/* who.c: as whom the platform is asked; NULL: as its own user. */
+const char *pai__request_user(const pai__request *r);
+/* Is a job of this name ("user~name") his, or everything? */
+bool pai__request_is_own(const pai__request *r, const char *name);
+/* May he see all of it? */
+bool pai__request_may_see(const pai__request *r, const char *name);
+/* The job in params[0]: whether he may do with it what he will, or see it; if
+ * not, that is the answer. */
+bool pai__request_may_job(pai__request *r);
+bool pai__request_may_read(pai__request *r);
+/* Refuses: he is not who may do that. */
+void pai__answer_forbidden(pai__request *r, const char *why);
+/* The job that the path names; 0: there is none, and that is the answer. */
+pai_job_id pai__request_job(pai__request *r);
+/* "/attempts/N": a number, or "latest", which is -1.  False: it is neither, and
+ * that is the answer. */
+bool pai__request_attempt(pai__request *r, const char *text, int *attempt);
+
+/* A text of that type. */
+void pai__answer_text(pai__request *r, int status, const char *type,
+                      const char *text);
+
+/* What libmicrohttpd calls. */
+void *pai__request_begin(void *door, const char *uri,
+                         struct MHD_Connection *connection);
+enum MHD_Result pai__request_go_on(void *door,
+                                   struct MHD_Connection *connection,
+                                   const char *url, const char *method,
+                                   const char *version, const char *bytes,
+                                   size_t *len, void **request);
+void pai__request_end(void *door, struct MHD_Connection *connection,
+                      void **request, enum MHD_RequestTerminationCode how);
+void pai__request_suspend(pai__request *r);
+void pai__request_resume(pai__request *r);
+/* It has waited for long enough: it is answered that the platform ends, or not at
+ * all if it may have changed something, which no answer could tell. */
+void pai__request_give_up(pai__request *r);
+
+/* posix_backup.c: the file as the answer's body; it is the response's then. */
+struct MHD_Response *pai__file_response(pai__request *r);
+void pai__file_close(pai__request *r);
+
+/* --- streams (stream.c) ----------------------------------------------------------- */
+
+/* What makes a stream's bytes, and wants to know how fast they leave. */
+typedef struct pai__source {
+  void (*pause)(void *source, bool paused); /* NULL: it cannot wait */
+  void (*free)(void *source);               /* last; the stream is gone */
+} pai__source;
+
+struct pai__stream {
+  pai__request *request;
+  const pai__source *ops;
+  void *source;
+  pai__buf queue; /* bytes that wait, after `sent` that have left */
+  size_t sent;
+  size_t most;       /* it may have so many more than is usual */
+  pai__poll *hangup; /* watched from its first sleep on */
+  bool paused;       /* the source was told to */
+  bool over, broken; /* nothing more comes; it did not end well */
+  bool watched;      /* whether the reader hangs up, */
+  bool hung_up;      /* which it did */
+  bool gone;         /* nobody reads any more */
+};
+
+/* Answers with a stream.  On failure, which is answered, `source` is freed. */
+bool pai__stream_begin(pai__request *r, const char *type,
+                       const pai__source *ops, void *source);
+void pai__stream_add(pai__stream *s, const char *bytes, size_t len);
+void pai__stream_over(pai__stream *s, bool broken);
+/* Its part of the answer and of the end. */
+struct MHD_Response *pai__stream_response(pai__stream *s);
+void pai__stream_free(pai__stream *s);
+/* Its connection sleeps: who hangs up is noticed. */
+void pai__stream_suspended(pai__stream *s);
+
+/* --- routes ------------------------------------------------------------------------ */
+
+/* Who may ask (who.c). */
+enum pai__right {
+  PAI__OF_ALL = 1, /* whoever is there */
+  PAI__OF_USERS,   /* who is known; the handler sees to what is theirs */
+  PAI__OF_PERSONS, /* likewise, and no program */
+  PAI__OF_READERS, /* who may see the job that the path names */
+  PAI__OF_OWNER,   /* the owner of the job that the path names */
+  PAI__OF_ADMIN,
+  PAI__OF_ADMIN_PERSONS, /* and no program */
+  PAI__RIGHTS
+};
+
+/* How users log in where a route is there. */
+enum pai__mode { PAI__WITH_ANY = 0, PAI__WITH_PASSWORDS, PAI__WITH_OIDC };
+
+static inline enum pai__mode pai__server_mode(const pai_server *server)
+{
+  return server->oidc != NULL ? PAI__WITH_OIDC : PAI__WITH_PASSWORDS;
+}
+
+/* What is not said is 0.  The document of the API is written from it. */
+struct pai__route {
+  const char *method; /* NULL: any; HEAD is answered as GET */
+  const char *path;   /* ":name" stands for any one part, "*name" for what is
+                         left; paths that lead to the same after a space */
+  void (*handle)(pai__request *r);
+  enum pai__right right;
+  enum pai__mode mode;
+  size_t most_body; /* 0: PAI__MOST_JSON */
+  /* NULL: the body is kept until it is whole; else takes the next piece. */
+  void (*take)(pai__request *r, const char *bytes, size_t len);
+  const pai__field *fields; /* of its body, which is checked before; NULL: the
+                               handler sees to it, or there is none */
+  bool packs; /* what it answers may be compressed: it has no secrets */
+  bool acts;  /* it is done as a user of this machine, where all are served */
+  int status; /* when it is done; 0: 200 */
+  const pai__result *result; /* what it answers then; NULL: that it is done */
+  const char *summary;
+  const char
+    *errors; /* "404 NoJobError, 409 ConflictJobError" beside those that
+                         its right and its fields have */
+};
+
+/* Each file of handlers has a table of its own; route.c knows them all. */
+typedef struct pai__routes {
+  const pai__route *at;
+  size_t n;
+} pai__routes;
+
+/* jobs.c: handlers that older paths lead to, too (v1.c). */
+void pai__jobs_list(pai__request *r);
+void pai__jobs_show(pai__request *r);
+void pai__jobs_config(pai__request *r);
+/* absent.c: likewise. */
+void pai__absent_ssh(pai__request *r);
+
+extern const pai__routes pai__attempts_routes, pai__absent_routes,
+  pai__v1_routes, pai__alerts_routes, pai__kube_routes, pai__metrics_routes;
+extern const pai__routes pai__jobs_routes, pai__change_routes,
+  pai__code_routes, pai__enter_routes, pai__follow_routes, pai__logs_routes,
+  pai__backup_routes, pai__submit_routes, pai__watch_routes, pai__audit_routes,
+  pai__authn_routes, pai__groups_routes, pai__openapi_routes,
+  pai__storages_routes, pai__tokens_routes, pai__users_routes,
+  pai__front_routes, pai__vcs_routes, pai__oidc_routes, pai__consent_routes,
+  pai__estimate_routes;
+
+/* Table `i` of all; NULL: there is none. */
+const pai__routes *pai__routes_at(size_t i);
+/* route.c: the route, and the parts of the path that are not fixed. */
+const pai__route *pai__route_find(const char *method, char *path,
+                                  enum pai__mode mode,
+                                  const char *params[PAI__PARAMS]);
+
+/* authn.c: who gets a token has all that a user of OpenPAI has. */
+void pai__accounts_complete(pai_server *server, const char *user);
+/* groups.c: makes the groups that every platform has. */
+int pai__groups_begin(pai_accounts *accounts, pai_error **err);
+/* enter.c: its part of the answer and of the end. */
+struct MHD_Response *pai__enter_response(pai__request *r);
+void pai__enter_forget(pai__request *r);
+/* posix_self.c: the name of this process' user, for pai__strfree(). */
+char *pai__self_name(const pai_alloc *alloc);
+/* posix_hand.c: gives the socket `fd`, and the bytes that came on it already,
+ * to whoever is at the end of `to`. */
+bool pai__hand_over(int to, int fd, const char *bytes, size_t len);
+void pai__hand_close(int fd); /* -1 is allowed */
+/* posix_relay.c: says `head`, and then hands on what is said on the connection,
+ * which is TLS's and suspended, to r->entered, and back, until either is
+ * over. */
+int pai__relay_begin(pai__request *r, const char *head, pai_error **err);
+void pai__relay_end(pai__relay *relay);  /* the server ends */
+void pai__relay_free(pai__relay *relay); /* NULL is allowed */
+
+/* event_json.c: an event as one line, {"event", "time_us", ...}.  `name` may be
+ * NULL, and so may the code that the job's page has, of one that is over. */
+void pai__event_json(pai__json_writer *w, const char *name,
+                     const pai_event *event, const int64_t *exit_code);
+
+void pai__packer_free(pai_server *server); /* pack.c's */
+/* The door's libmicrohttpd runs in the next turn (door.c). */
+void pai__door_run_soon(pai__door *door);
+/* Where the server's time to end it all has come, it does (server.c). */
+void pai__server_check_end(pai_server *server);
+
+#endif

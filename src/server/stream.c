@@ -1,0 +1,172 @@
+/*
+ * stream.c - answers whose end is not in sight: logs and events
+ *
+ * What the source brings waits in a queue until the reader takes it.  When
+ * that is full the source is paused; when it is empty the connection sleeps,
+ * and then somebody else has to notice that the reader hung up.
+ */
+#include "server/server.h"
+
+enum {
+  BLOCK = 32 << 10,
+  HIGH = 256 << 10, /* with more than that in the queue a source pauses */
+  LOW = 64 << 10,
+  MOST = 4 << 20 /* with more than that one that cannot is cut off */
+};
+
+static void on_hangup(void *user_data, int fd, int events)
+{
+  pai__stream *s = user_data;
+
+  (void)fd;
+  (void)events;
+  s->hung_up = true;
+  pai__poll_set(s->hangup, 0);
+  if (!s->request->suspended)
+    return; /* what waits in the queue may still reach who only says no more */
+  s->gone = true;
+  pai__request_resume(s->request);
+}
+
+bool pai__stream_begin(pai__request *r, const char *type,
+                       const pai__source *ops, void *source)
+{
+  const union MHD_ConnectionInfo *info =
+    MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  pai_alloc *alloc = &r->server->alloc;
+  pai__stream *s = pai__zalloc(alloc, sizeof(*s));
+  pai_error *err = NULL;
+  int rc = PAI_ENOMEM;
+
+  if (s != NULL)
+    rc = pai__poll_new(&s->hangup, alloc, r->server->loop, info->connect_fd,
+                       on_hangup, s, &err);
+  if (rc < 0) {
+    pai__free(alloc, s, sizeof(*s));
+    ops->free(source);
+    pai__answer_failure(r, rc, err);
+    return false;
+  }
+  s->request = r;
+  s->ops = ops;
+  s->source = source;
+  pai__buf_init(&s->queue, alloc);
+  r->stream = s;
+  r->status = 200;
+  r->type = type;
+  /* A reader may take its time. */
+  (void)MHD_set_connection_option(r->connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                                  0U);
+  return true;
+}
+
+/* From then on for good: to watch only as long as it sleeps would be two calls
+ * of the system for each piece of a log. */
+void pai__stream_suspended(pai__stream *s)
+{
+  if (!s->watched)
+    pai__poll_set(s->hangup, PAI__HUNG_UP);
+  s->watched = true;
+}
+
+static void pause_source(pai__stream *s, bool paused)
+{
+  if (s->ops->pause == NULL || s->paused == paused || s->over)
+    return;
+  s->paused = paused;
+  s->ops->pause(s->source, paused);
+}
+
+/* A reader who is always a little behind never empties it: what has left makes
+ * room all the same. */
+static void move_up(pai__stream *s)
+{
+  size_t left = s->queue.len - s->sent;
+
+  if (s->sent < HIGH || s->sent < left)
+    return;
+  memmove(s->queue.data, s->queue.data + s->sent, left);
+  pai__buf_cut(&s->queue, left);
+  s->sent = 0;
+}
+
+void pai__stream_add(pai__stream *s, const char *bytes, size_t len)
+{
+  if (s->over || s->gone)
+    return;
+  move_up(s);
+  pai__buf_add(&s->queue, bytes, len);
+  if (!pai__buf_ok(&s->queue) ||
+      (s->ops->pause == NULL && s->queue.len - s->sent > MOST + s->most)) {
+    pai__stream_over(s, true);
+    return;
+  }
+  pause_source(s, s->queue.len - s->sent > HIGH);
+  pai__request_resume(s->request);
+}
+
+void pai__stream_over(pai__stream *s, bool broken)
+{
+  s->over = true;
+  s->broken = s->broken || broken;
+  pai__request_resume(s->request);
+}
+
+/* All has left: what was there at first has no claim to room any more. */
+static void empty_queue(pai__stream *s)
+{
+  s->sent = 0;
+  s->most = 0;
+  if (s->queue.cap > 2 * (size_t)HIGH)
+    pai__buf_dispose(&s->queue);
+  else
+    pai__buf_cut(&s->queue, 0);
+}
+
+/* libmicrohttpd wants bytes. */
+static ssize_t on_room(void *user_data, uint64_t at, char *to, size_t max)
+{
+  pai__stream *s = user_data;
+  size_t left = s->queue.len - s->sent;
+
+  (void)at;
+  if (s->gone || (left == 0 && s->hung_up && !s->over) ||
+      (s->broken && !pai__buf_ok(&s->queue)))
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+  if (left == 0 && s->over)
+    return s->broken ? MHD_CONTENT_READER_END_WITH_ERROR
+                     : MHD_CONTENT_READER_END_OF_STREAM;
+  if (left == 0) {
+    pai__request_suspend(s->request);
+    return 0;
+  }
+  if (left > max)
+    left = max;
+  memcpy(to, s->queue.data + s->sent, left);
+  s->sent += left;
+  if (s->sent == s->queue.len && pai__buf_ok(&s->queue))
+    empty_queue(s);
+  if (s->queue.len - s->sent > LOW)
+    return (ssize_t)left;
+  pause_source(s, false);
+  return (ssize_t)left;
+}
+
+struct MHD_Response *pai__stream_response(pai__stream *s)
+{
+  return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, on_room, s,
+                                           NULL);
+}
+
+void pai__stream_free(pai__stream *s)
+{
+  pai_alloc alloc;
+
+  if (s == NULL)
+    return;
+  alloc = s->request->server->alloc;
+  s->ops->free(s->source);
+  pai__poll_close(s->hangup);
+  pai__buf_dispose(&s->queue);
+  pai__free(&alloc, s, sizeof(*s));
+}

@@ -1,0 +1,250 @@
+/*
+ * submit.c - POST /jobs: a job's file becomes a job
+ *
+ * Beside what OpenPAI takes, ?name= gives the job another name, ?workDir= says
+ * where its commands begin, ?codeDir= names a folder under ROOT/code that it
+ * gets as its own copy of the user's code, ?like= a job whose folder, and
+ * secrets if it is not over, it gets.
+ */
+#include "server/ajv.h"
+#include "server/upload.h"
+
+#include <ctype.h>
+
+enum { MOST_COMPARED = 2000 }; /* roles */
+
+/* What is wrong with a file, as the list that OpenPAI's server answers. */
+static void refuse(pai__request *r, const pai_report *report)
+{
+  pai__buf list;
+
+  pai__buf_init(&list, &r->server->alloc);
+  if (pai__ajv_write(&list, report) < 0)
+    pai__answer_failure(r, PAI_ENOMEM, NULL);
+  else
+    pai__answer_error(r, 400, "InvalidProtocolError", "%s",
+                      pai__buf_text(&list));
+  pai__buf_dispose(&list);
+}
+
+/* A folder that was left for this job, whose path the platform gets. */
+static bool is_upload(const pai__request *r, const char *dir)
+{
+  size_t len = strlen(r->server->uploads);
+
+  return strncmp(dir, r->server->uploads, len) == 0 && dir[len] == '/' &&
+         strchr(dir + len + 1, '/') == NULL && dir[len + 1] != '.' &&
+         dir[len + 1] != '\0';
+}
+
+static bool is_form(const pai__request *r)
+{
+  const char *type = MHD_lookup_connection_value(
+    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE);
+
+  return type != NULL &&
+         strncmp(type, "application/x-www-form-urlencoded", 33) == 0;
+}
+
+static void accepted(pai__request *r, const char *name)
+{
+  pai__json_writer *w = &r->json;
+
+  pai__json_writer_init(w, &r->answer, false);
+  pai__json_begin_object(w);
+  pai__json_key(w, "status", 6);
+  pai__json_int(w, 202);
+  pai__json_key(w, "message", 7);
+  pai__json_text(w, "Update job successfully.", 24);
+  pai__json_key(w, "name", 4);
+  pai__json_text(w, name, strlen(name));
+  pai__json_end_object(w);
+  pai__answer_json(r, 202);
+  pai__answer_when_safe(r);
+}
+
+static int find_like(pai__request *r, pai_job_id *job, pai_error **err)
+{
+  const char *name = pai__request_query(r, "like");
+  pai__buf whole;
+  int rc;
+
+  if (name == NULL)
+    return PAI_OK;
+  pai__buf_init(&whole, &r->server->alloc);
+  if (strchr(name, '~') == NULL &&
+      (!r->caller.self || r->server->system)) /* one's own */
+    pai__buf_printf(&whole, "%s~", r->caller.name);
+  pai__buf_add(&whole, name, strlen(name));
+  if (!pai__buf_ok(&whole))
+    rc = pai__oom(err);
+  else if (!pai__request_is_own(r, pai__buf_text(&whole)))
+    rc = pai__fail(err, PAI_EPERM, "job %s is another user's", name);
+  else
+    rc =
+      pai_platform_find(job, r->server->platform, pai__buf_text(&whole), err);
+  pai__buf_dispose(&whole);
+  return rc;
+}
+
+/* Whether a user of OpenPAI may go where the job wants to; a job that is there
+ * already is said first. */
+static bool may_use_cluster(pai__request *r, const pai_spec *spec,
+                            const char *name)
+{
+  pai_job_view view = { .struct_size = sizeof(view) };
+  pai_job_id job = 0;
+  pai__buf whole;
+
+  if (!r->caller.token || pai_spec_view_job(spec, &view) < 0 ||
+      pai_accounts_may_use_vc(r->server->accounts, r->caller.name,
+                              view.virtual_cluster))
+    return true;
+  pai__buf_init(&whole, &r->server->alloc);
+  pai__buf_printf(&whole, "%s~%s", r->caller.name, name);
+  if (pai__buf_ok(&whole))
+    (void)!pai_platform_find(&job, r->server->platform, pai__buf_text(&whole),
+                             NULL);
+  pai__buf_dispose(&whole);
+  if (job != 0)
+    return true;
+  pai__answer_error(r, 403, "ForbiddenUserError",
+                    "User %s is not allowed to do operation in %s.",
+                    r->caller.name, view.virtual_cluster);
+  return false;
+}
+
+static void submit(pai__request *r, pai_spec *spec)
+{
+  pai_submit_options options = PAI_SUBMIT_OPTIONS_INIT;
+  pai_error *err = NULL;
+  pai_job_id job;
+  int rc;
+
+  options.user = pai__request_user(r);
+  options.name = pai__request_query(r, "name");
+  options.text = pai__buf_text(&r->body);
+  options.work_dir = pai__request_query(r, "workDir");
+  options.code_dir = pai__request_query(r, "codeDir");
+  if (options.code_dir != NULL &&
+      (!is_upload(r, options.code_dir) ||
+       !pai__upload_is_of(options.code_dir, r->who))) {
+    pai__answer_error(r, 400, "InvalidParametersError",
+                      "codeDir is no folder of %s.", r->server->uploads);
+    return;
+  }
+  if (!may_use_cluster(
+        r, spec, options.name != NULL ? options.name : pai_spec_name(spec)))
+    return;
+  rc = find_like(r, &options.like, &err);
+  if (rc == PAI_OK)
+    rc =
+      pai_platform_submit_as(&job, r->server->platform, spec, &options, &err);
+  if (rc == PAI_EINVAL) /* valid, and yet cannot be run */
+    pai__answer_error(r, 400, "InvalidProtocolError", "%s",
+                      pai_error_message(err));
+  else if (rc == PAI_ENOTFOUND && options.like == 0 &&
+           pai__request_query(r, "like") == NULL)
+    pai__answer_coded(r, 404, "NoStorageError", err);
+  else if (rc < 0)
+    pai__answer_failure(r, rc, err), err = NULL;
+  else
+    accepted(r, options.name != NULL ? options.name : pai_spec_name(spec));
+  pai_error_free(err);
+}
+
+/* A role's name as the API spells it is its letters and digits, in lower
+ * case: whether two are the same. */
+static bool is_same_role(const char *a, const char *b)
+{
+  for (;;) {
+    while (*a != '\0' && !isalnum((unsigned char)*a))
+      a++;
+    while (*b != '\0' && !isalnum((unsigned char)*b))
+      b++;
+    if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+      return false;
+    if (*a == '\0')
+      return true;
+    a++;
+    b++;
+  }
+}
+
+/* Answers about the job could not tell them apart.  False: that is refused. */
+static bool has_own_names(pai__request *r, const pai_spec *spec)
+{
+  size_t n = pai_spec_role_count(spec);
+
+  for (size_t i = 1; i < n; i++)
+    for (size_t k = 0; k < i && n <= MOST_COMPARED; k++) {
+      const char *a = pai_spec_role_name(spec, k),
+                 *b = pai_spec_role_name(spec, i);
+
+      if (!is_same_role(a, b))
+        continue;
+      pai__answer_error(r, 400, "InvalidProtocolError",
+                        "Task roles %s and %s have the same name without "
+                        "case and underscores: rename one.",
+                        a, b);
+      return false;
+    }
+  return true;
+}
+
+static void do_submit(pai__request *r)
+{
+  pai_spec_options options = PAI_SPEC_OPTIONS_INIT;
+  pai_report *report = NULL;
+  pai_spec *spec = NULL;
+  pai_error *err = NULL;
+  int rc;
+
+  if (is_form(r)) {
+    pai__answer_error(r, 400, "InvalidProtocolError",
+                      "A job is sent as YAML, with the type text/yaml.");
+    return;
+  }
+  options.alloc = &r->server->alloc;
+  rc = pai_spec_check(&report, &spec, pai__buf_text(&r->body), r->body.len,
+                      &options, &err);
+  if (rc < 0)
+    pai__answer_failure(r, rc, err);
+  else if (spec == NULL)
+    refuse(r, report);
+  else if (has_own_names(r, spec))
+    submit(r, spec);
+  pai_spec_unref(spec);
+  pai_report_free(report);
+}
+
+/* --- answers --- */
+
+static const pai__field submitted_fields[] = { PAI__HAS(WHOLE, "status"),
+                                               PAI__HAS(TEXT, "message"),
+                                               PAI__HAS(TEXT, "name"),
+                                               { 0 } };
+
+static const pai__shape submitted_shape = { "Submitted", submitted_fields };
+
+static const pai__result submitted = { .kind = PAI__IS_OBJECT,
+                                       .shape = &submitted_shape };
+
+/* --- routes --- */
+
+static const pai__route routes[] = {
+  { .method = "POST",
+    .path = "/api/v2/jobs",
+    .handle = do_submit,
+    .right = PAI__OF_USERS,
+    .most_body = PAI__MOST_JOB,
+    .acts = true,
+    .status = 202,
+    .result = &submitted,
+    .summary = "Submit a job",
+    .errors = "400 InvalidProtocolError, 400 InvalidParametersError, 403 "
+              "ForbiddenUserError, 404 NoJobError, 404 NoStorageError, 409 "
+              "ConflictJobError, 503 UnknownError" },
+};
+
+const pai__routes pai__submit_routes = { routes, PAI__LEN(routes) };

@@ -1,0 +1,247 @@
+/*
+ * who.c - who asks, and who may ask for what
+ *
+ * Who comes with a token is who the token says.  Without one, at the UNIX
+ * socket, it is who the kernel says: on a platform of one user that user, who
+ * may do all.  The route says what right it needs; here is who has it.
+ */
+#include "server/request.h"
+
+#define GUEST "Guest is not allowed to do this operation."
+#define INVALID "Your token is invalid."
+#define PROGRAM "Applications are not allowed to do this operation."
+#define NO_ADMIN "Non-admin is not allow to do this operation."
+
+enum { LEAST_PERSON = 1000 }; /* numbers below are of the machine itself */
+
+/* --- who asks ----------------------------------------------------------------- */
+
+static bool refuse_unknown(pai__request *r, const char *why)
+{
+  pai__answer_error(r, 401, "UnauthorizedUserError", "%s", why);
+  return false;
+}
+
+static bool ask_kernel(pai__request *r)
+{
+  pai_server *s = r->server;
+  int rc = PAI_OK;
+
+  if (s->system) {
+    rc = pai__request_find_user(r);
+  } else {
+    r->caller.name = pai__strdup(&s->alloc, s->self != NULL ? s->self : "");
+    r->caller.self = true;
+  }
+  if (rc == PAI_OK && r->caller.name == NULL)
+    rc = PAI_ENOMEM;
+  r->caller.admin =
+    r->caller.self || (rc == PAI_OK && s->accounts != NULL &&
+                       pai_accounts_is_admin(s->accounts, r->caller.name));
+  if (rc == PAI_ENOMEM)
+    pai__answer_failure(r, rc, NULL);
+  else if (rc < 0)
+    pai__answer_error(r, 403, "ForbiddenUserError",
+                      "This machine cannot tell who asks.");
+  return rc == PAI_OK;
+}
+
+static bool read_token(pai__request *r, const char *header)
+{
+  pai_identity id = PAI_IDENTITY_INIT;
+
+  if (r->server->accounts == NULL ||
+      pai_accounts_authorize(&id, r->server->accounts, header) < 0)
+    return refuse_unknown(r, INVALID);
+  r->caller.name = pai__strdup(&r->server->alloc, id.user);
+  r->caller.token = true;
+  r->caller.admin = id.admin != 0;
+  r->caller.application = id.application != 0;
+  r->caller.issued = id.issued;
+  r->caller.expires = id.expires;
+  if (r->caller.name == NULL)
+    pai__answer_failure(r, PAI_ENOMEM, NULL);
+  return r->caller.name != NULL;
+}
+
+static bool identify(pai__request *r)
+{
+  const char *header = MHD_lookup_connection_value(
+    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+
+  if (header != NULL)
+    return read_token(r, header);
+  return r->server->tokens || r->remote ? refuse_unknown(r, GUEST)
+                                        : ask_kernel(r);
+}
+
+/* A name of somebody's: not one of the machine's own users, as root and those
+ * of its services, and no number. */
+static bool is_person(const pai__user *who, const char *name)
+{
+  return who->uid >= LEAST_PERSON && name[strspn(name, "0123456789")] != '\0';
+}
+
+/* Who came with a token does what is done on this machine as its user of that
+ * name. */
+static bool find_machine_user(pai__request *r)
+{
+  int rc;
+
+  if (!r->server->system || r->who != NULL)
+    return true;
+  r->who = pai__zalloc(&r->server->alloc, sizeof(*r->who));
+  rc = r->who != NULL ? pai__user_by_name(r->who, r->caller.name) : PAI_ENOMEM;
+  if (rc == PAI_ENOMEM)
+    pai__answer_failure(r, rc, NULL);
+  else if (rc < 0)
+    pai__answer_error(r, 403, "ForbiddenUserError",
+                      "This machine has no user %s, as whom this would be "
+                      "done: its administrator can make one.",
+                      r->caller.name);
+  else if (r->caller.token && !is_person(r->who, r->caller.name)) {
+    pai__answer_error(r, 403, "ForbiddenUserError",
+                      "User %s of this machine is no person's: nobody may do "
+                      "anything as that user with a token.",
+                      r->caller.name);
+    rc = PAI_EPERM;
+  }
+  return rc == PAI_OK;
+}
+
+/* --- whose job it is ------------------------------------------------------------ */
+
+/* "name" is one's own: "user~name". */
+static bool complete_name(pai__request *r)
+{
+  pai__buf b;
+
+  if (strchr(r->params[0], '~') != NULL ||
+      (r->caller.self && !r->server->system)) /* the platform does it */
+    return true;
+  pai__buf_init(&b, &r->server->alloc);
+  pai__buf_printf(&b, "%s~%s", r->caller.name, r->params[0]);
+  pai__strfree(&r->server->alloc, r->job_name);
+  r->job_name = pai__buf_take(&b);
+  r->params[0] = r->job_name;
+  if (r->job_name == NULL)
+    pai__answer_failure(r, PAI_ENOMEM, NULL);
+  return r->job_name != NULL;
+}
+
+bool pai__request_is_own(const pai__request *r, const char *name)
+{
+  size_t len = strcspn(name, "~");
+
+  return r->caller.admin ||
+         (strlen(r->caller.name) == len && name[len] == '~' &&
+          strncmp(r->caller.name, name, len) == 0);
+}
+
+/* On a platform of one user all whom it knows see all, as with OpenPAI. */
+bool pai__request_may_see(const pai__request *r, const char *name)
+{
+  return !r->server->system || pai__request_is_own(r, name);
+}
+
+bool pai__request_may_read(pai__request *r)
+{
+  if (!complete_name(r))
+    return false;
+  if (pai__request_may_see(r, r->params[0]))
+    return true;
+  pai__answer_error(r, 403, "ForbiddenUserError",
+                    "Job %s is another user's: %s may only see it in lists.",
+                    r->params[0], r->caller.name);
+  return false;
+}
+
+bool pai__request_may_job(pai__request *r)
+{
+  if (!pai__request_may_read(r))
+    return false;
+  if (pai__request_is_own(r, r->params[0]))
+    return true;
+  pai__answer_error(r, 403, "ForbiddenUserError",
+                    "Job %s is another user's: %s may only look at it.",
+                    r->params[0], r->caller.name);
+  return false;
+}
+
+/* To be sent on to the platform, which has names for this process' user. */
+const char *pai__request_user(const pai__request *r)
+{
+  return r->caller.self ? NULL : r->caller.name;
+}
+
+/* --- who may -------------------------------------------------------------------- */
+
+void pai__answer_forbidden(pai__request *r, const char *why)
+{
+  pai__answer_error(r, 403, "ForbiddenUserError", "%s", why);
+}
+
+static bool want_admin(pai__request *r)
+{
+  pai_error *err = NULL;
+
+  if (r->caller.admin)
+    return true;
+  (void)pai__fail(&err, PAI_EPERM, "%s", NO_ADMIN);
+  pai__error_help(&err,
+                  "this is for an administrator of this platform, not "
+                  "for %s",
+                  r->caller.name);
+  pai__answer_failure(r, PAI_EPERM, err);
+  return false;
+}
+
+static bool is_for_persons(enum pai__right right)
+{
+  return right == PAI__OF_PERSONS || right == PAI__OF_ADMIN_PERSONS;
+}
+
+/* What a body says is looked at before who may say it, as OpenPAI does; but
+ * where jobs are their owners' alone nothing is told of them. */
+static bool is_told_by_head(const pai__request *r)
+{
+  enum pai__right right = r->route->right;
+
+  return r->route->fields == NULL || right == PAI__OF_ADMIN ||
+         (r->server->system &&
+          (right == PAI__OF_OWNER || right == PAI__OF_READERS));
+}
+
+static bool may(pai__request *r)
+{
+  switch (r->route->right) {
+  case PAI__OF_READERS: return pai__request_may_read(r);
+  case PAI__OF_OWNER: return pai__request_may_job(r);
+  case PAI__OF_ALL:
+  case PAI__OF_USERS:
+  case PAI__OF_PERSONS: return true;
+  default: /* who names no right is the administrator's */
+    return want_admin(r);
+  }
+}
+
+bool pai__request_may(pai__request *r)
+{
+  const pai__route *route = r->route;
+
+  if (route->right == PAI__OF_ALL)
+    return true;
+  if (!identify(r))
+    return false;
+  if (is_for_persons(route->right) && r->caller.application) {
+    pai__answer_forbidden(r, PROGRAM);
+    return false;
+  }
+  return (!route->acts || find_machine_user(r)) &&
+         (!is_told_by_head(r) || may(r));
+}
+
+bool pai__request_may_do(pai__request *r)
+{
+  return is_told_by_head(r) || may(r);
+}

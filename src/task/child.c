@@ -1,0 +1,396 @@
+/* child.c - the keeper, and what becomes the task's first process */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+  SCRIPT_FD = 3,
+  MOST_GROUPS = 8,
+  MOST_BITS = 4096, /* CPUs */
+  PREFER_MANY = 5,  /* of set_mempolicy(); Linux 5.15 */
+  BIND = 2,
+  CLONE3 = 435, /* the call's number, which older headers do not have */
+  GROUPS_MAGIC = 0x63677270
+};
+
+#define INTO_GROUP UINT64_C(0x200000000) /* of clone3() */
+
+void child_tell(int fd, int kind, int value)
+{
+  news n = { kind, value };
+
+  (void)!write(fd, &n, sizeof(n));
+}
+
+/* --- what the first process is given ------------------------------------------- */
+
+/* Words of a kernel's mask from hexadecimal digits; how many bits it may be. */
+static size_t read_mask(unsigned long mask[], const char *digits)
+{
+  size_t n = strlen(digits), per_word = sizeof(long) * 2;
+
+  memset(mask, 0, MOST_BITS / 8);
+  if (n > MOST_BITS / 4)
+    return 0;
+  for (size_t i = 0; i < n; i++) {
+    char c = digits[n - 1 - i];
+    unsigned long value =
+      (unsigned long)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+
+    mask[i / per_word] |= (value & 15) << i % per_word * 4;
+  }
+  return n * 4;
+}
+
+/* What the kernel refuses here is not worth a task: CPUs that are not there,
+ * a kernel without NUMA. */
+static void bind_to(const pai_order *o)
+{
+  unsigned long mask[MOST_BITS / 8 / sizeof(long)];
+  size_t bits;
+
+  if (o->cpus.text != NULL && read_mask(mask, o->cpus.text) > 0)
+    (void)sched_setaffinity(0, sizeof(mask), (void *)mask);
+  if (o->nodes.text != NULL && (bits = read_mask(mask, o->nodes.text)) > 0 &&
+      syscall(SYS_set_mempolicy, PREFER_MANY, mask, bits + 1) < 0)
+    (void)syscall(SYS_set_mempolicy, BIND, mask, bits + 1);
+  if (o->nice > 0)
+    (void)setpriority(PRIO_PROCESS, 0, (int)o->nice);
+}
+
+static int group_fds[MOST_GROUPS];
+static int group_errors[MOST_GROUPS];
+
+/* The kernel asks who opened such a file, not who writes to it: so this comes
+ * before the program becomes another user. */
+void groups_open(const pai_order *o)
+{
+  char **at = o->procs.texts;
+
+  for (int i = 0; at != NULL && at[i] != NULL && i < MOST_GROUPS; i++) {
+    group_fds[i] = open(at[i], O_WRONLY | O_CLOEXEC);
+    group_errors[i] = errno;
+  }
+}
+
+void groups_give_up(const pai_order *o)
+{
+  char **at = o->procs.texts;
+
+  for (int i = 0; at != NULL && at[i] != NULL && i < MOST_GROUPS; i++)
+    if (group_fds[i] >= 0) {
+      (void)close(group_fds[i]);
+      group_fds[i] = -1;
+    }
+  /* As a program that was started by that user: /proc shows it so. */
+  (void)prctl(PR_SET_DUMPABLE, 1);
+}
+
+static void join_groups(const pai_order *o)
+{
+  char **at = o->procs.texts;
+
+  for (int i = 0; at != NULL && at[i] != NULL && i < MOST_GROUPS; i++) {
+    if (group_fds[i] < 0)
+      logs_say("not held to what it was given: ", at[i], group_errors[i]);
+    else if (write(group_fds[i], "0", 1) < 0)
+      logs_say("not held to what it was given: ", at[i], errno);
+  }
+  groups_give_up(o);
+}
+
+void child_join(const pai_order *o)
+{
+  join_groups(o);
+  bind_to(o);
+}
+
+/* In memory alone.  bash opens it by its number anew, so it closes this one:
+ * what it starts shall not have it; nor 9, a name space that it may be in. */
+static int make_script(const pai_order *o)
+{
+  static const char head[] = "exec 3<&- 9<&-;";
+  int fd = (int)syscall(SYS_memfd_create, "script", 0u);
+  const char *at = o->script.text;
+  size_t n = strlen(at);
+
+  if (fd < 0)
+    return -1;
+  if ((o->flags & PAI_ORDER_SCRIPT_STDIN) == 0)
+    (void)!write(fd, head, sizeof(head) - 1);
+  while (n > 0) {
+    ssize_t done = write(fd, at, n);
+    if (done <= 0)
+      return -1;
+    at += done;
+    n -= (size_t)done;
+  }
+  return lseek(fd, 0, SEEK_SET) < 0 ? -1 : fd;
+}
+
+/* --- how it is made --------------------------------------------------------------- */
+
+/* As the kernel has it, up to what Linux 5.7 knows. */
+typedef struct clone_order {
+  uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size,
+    tls, set_tid, set_tid_size, group;
+} clone_order;
+
+/* The folder of a single group of version 2; -1: it is none. */
+static int open_group(const pai_order *o)
+{
+  static const char file[] = "/cgroup.procs";
+  char **procs = o->procs.texts;
+  size_t len = procs != NULL && procs[0] != NULL && procs[1] == NULL
+                 ? strlen(procs[0])
+                 : 0;
+  struct statfs info;
+  char path[4096];
+  int fd;
+
+  if (len < sizeof(file) || len >= sizeof(path) ||
+      strcmp(procs[0] + len - (sizeof(file) - 1), file) != 0)
+    return -1;
+  memcpy(path, procs[0], len);
+  path[len - (sizeof(file) - 1)] = '\0';
+  fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0 && (fstatfs(fd, &info) < 0 || info.f_type != GROUPS_MAGIC)) {
+    (void)close(fd);
+    fd = -1;
+  }
+  return fd;
+}
+
+/* Into its group from its beginning, where the kernel can do that (5.7): to
+ * move a process there takes milliseconds, in which nobody forks.  Else it is
+ * to join by itself. */
+static pid_t fork_first(const pai_order *o, bool *joined)
+{
+  clone_order how = { .flags = INTO_GROUP, .exit_signal = SIGCHLD };
+  int group = open_group(o);
+  long pid = -1;
+
+  *joined = true;
+  if (group >= 0) {
+    how.group = (uint64_t)group;
+    pid = syscall(CLONE3, &how, sizeof(how));
+    if (pid != 0)
+      (void)close(group);
+  }
+  if (pid >= 0)
+    return (pid_t)pid;
+  *joined = false;
+  return fork();
+}
+
+/* --- its descriptors and its folder ------------------------------------------------- */
+
+/* The order's descriptor is the script's from now on. */
+static bool place_fds(const pai_order *o, const task_files *files)
+{
+  int script = make_script(o);
+  int in = (o->flags & PAI_ORDER_SCRIPT_STDIN) != 0 ? STDIN_FILENO : SCRIPT_FD;
+
+  return script >= 0 && (files->in < 0 || dup2(files->in, 0) == 0) &&
+         dup2(script, in) == in && dup2(files->out, 1) == 1 &&
+         dup2(files->err, 2) == 2 && (script == in || close(script) == 0) &&
+         (in == SCRIPT_FD || close(SCRIPT_FD) == 0);
+}
+
+void child_take_terminal(int fd)
+{
+  (void)ioctl(fd, TIOCSCTTY, 0);
+}
+
+int terminal_open(int fds[2], unsigned columns, unsigned rows)
+{
+  struct winsize size = { .ws_col = (unsigned short)columns,
+                          .ws_row = (unsigned short)rows };
+  int unlocked = 0, saved;
+
+  fds[0] = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (fds[0] < 0)
+    return -1;
+  if (ioctl(fds[0], TIOCSPTLCK, &unlocked) == 0) {
+    (void)ioctl(fds[0], TIOCSWINSZ, &size);
+    fds[1] = ioctl(fds[0], TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fds[1] >= 0)
+      return 0;
+  }
+  saved = errno;
+  (void)close(fds[0]);
+  errno = saved;
+  return -1;
+}
+
+bool child_go_to(const char *folder)
+{
+  int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  bool gone = fd >= 0 && fchdir(fd) == 0;
+  int saved = errno;
+
+  if (fd >= 0)
+    (void)close(fd);
+  errno = saved;
+  return gone;
+}
+
+/* It holds the task folder until it is the task's program. */
+static void run_first(const pai_order *o, bool joined, const task_files *files,
+                      int tell_fd)
+{
+  sigset_t none;
+
+  (void)setsid();
+  if (files->tty)
+    child_take_terminal(files->in);
+  if (!joined)
+    join_groups(o);
+  bind_to(o);
+  if (o->workdir.text != NULL && !child_go_to(o->workdir.text)) {
+    child_tell(tell_fd, NEWS_WORKDIR, errno);
+    _exit(126);
+  }
+  if (!place_fds(o, files)) {
+    child_tell(tell_fd, NEWS_EXEC, errno);
+    _exit(126);
+  }
+  (void)sigemptyset(&none);
+  (void)sigprocmask(SIG_SETMASK, &none, NULL);
+  (void)fcntl(PAI_ORDER_DIR_FD, F_SETFD, FD_CLOEXEC);
+  (void)execve(o->argv.texts[0], o->argv.texts, o->env.texts);
+  child_tell(tell_fd, NEWS_EXEC, errno);
+  _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* --- the keeper -------------------------------------------------------------------- */
+
+static void nobody(pid_t pid, int status)
+{
+  (void)pid;
+  (void)status;
+}
+
+/* With its end all that is left becomes the supervisor's. */
+static void keep(pid_t first, int tell_fd)
+{
+  static tree left;
+  sigset_t set;
+  pid_t pid;
+  int status;
+
+  (void)sigemptyset(&set);
+  (void)sigaddset(&set, SIGCHLD);
+  (void)sigaddset(&set, SIGUSR2);
+  for (;;) {
+    siginfo_t info;
+
+    if (sigwaitinfo(&set, &info) == SIGUSR2) { /* the supervisor was killed */
+      (void)tree_kill(&left, nobody);
+      _exit(0);
+    }
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+      if (pid == first) {
+        child_tell(tell_fd, NEWS_ENDED, status);
+        _exit(0);
+      }
+  }
+}
+
+/* Dies with its parent, which is the one it was made by. */
+void child_bind_to_parent(pid_t parent, int signal)
+{
+  (void)prctl(PR_SET_PDEATHSIG, signal);
+  if (getppid() != parent)
+    _exit(0);
+}
+
+void files_close(const task_files *files)
+{
+  (void)close(files->out);
+  if (files->tty) /* which all three are */
+    return;
+  (void)close(files->err);
+  if (files->in >= 0)
+    (void)close(files->in);
+}
+
+static void be_keeper(const pai_order *o, const task_files *files, int tell_fd)
+{
+  pid_t self = getpid(), first;
+  bool joined;
+  int error;
+
+  (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+  first = fork_first(o, &joined);
+  error = errno;
+  if (first == 0) {
+    child_bind_to_parent(self, SIGKILL);
+    run_first(o, joined, files, tell_fd);
+  }
+  groups_give_up(o);
+  files_close(files);
+  (void)close(PAI_ORDER_FD);
+  (void)close(PAI_ORDER_DIR_FD);
+  if (first < 0) {
+    child_tell(tell_fd, NEWS_EXEC, error);
+    _exit(0);
+  }
+  child_tell(tell_fd, NEWS_STARTED, first);
+  keep(first, tell_fd);
+}
+
+pid_t keeper_start(const pai_order *o, const task_files *files,
+                   const int tell[2])
+{
+  pid_t parent = getpid(), pid = fork();
+
+  if (pid == 0) {
+    child_bind_to_parent(parent, SIGUSR2);
+    (void)close(tell[0]);
+    for (size_t i = 0; i < sizeof(files->ours) / sizeof(files->ours[0]); i++)
+      if (files->ours[i] >= 0)
+        (void)close(files->ours[i]);
+    be_keeper(o, files, tell[1]);
+  }
+  return pid;
+}
+
+/* Its own end is a SIGCHLD, which is left for whoever waits for those. */
+void run_and_wait(char *const *argv, char *const *env, int seconds)
+{
+  int64_t end = monotonic_ms() + seconds * 1000;
+  pid_t parent = getpid(), pid = fork();
+  const struct timespec round = { 0, 20 * 1000000L };
+  sigset_t set;
+  int status;
+
+  if (pid == 0) {
+    (void)sigemptyset(&set);
+    child_bind_to_parent(parent, SIGKILL);
+    (void)sigprocmask(SIG_SETMASK, &set, NULL);
+    (void)execve(argv[0], argv, env);
+    _exit(127);
+  }
+  (void)sigemptyset(&set);
+  (void)sigaddset(&set, SIGCHLD);
+  while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
+    if (monotonic_ms() > end)
+      (void)kill(pid, SIGKILL);
+    (void)sigtimedwait(&set, NULL, &round);
+  }
+}

@@ -1,0 +1,159 @@
+/* end.c - how a task has ended, and what is cleared away then */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REMOVE_SECONDS = 300, TRIES = 100 };
+
+static int oom_file = -1; /* of its group, opened while that may be */
+
+/* A plain file, or -1.  In a container its user's processes may have put
+ * another thing in its place: a link, or a pipe which nobody writes to. */
+static int open_plain(int dir, const char *path)
+{
+  int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  struct stat st;
+
+  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+    return fd;
+  (void)close(fd);
+  return -1;
+}
+
+/* --- whether it had too much memory ------------------------------------------------- */
+
+/* Of a group, while that may be.  A container's is in its user's folder, where
+ * a link may lead anywhere: that is opened at the end, as that user. */
+void end_open(const pai_order *o)
+{
+  const char *path = o->oom_file.text;
+
+  if (path != NULL && (o->flags & PAI_ORDER_SCRIPT_STDIN) == 0)
+    oom_file = open_plain(AT_FDCWD, path);
+}
+
+static bool was_oom(const pai_order *o)
+{
+  const char *path = o->oom_file.text;
+  char text[1024], *at;
+  ssize_t n;
+
+  if (oom_file < 0 && path != NULL) /* that of a container is made by it */
+    oom_file = open_plain(AT_FDCWD, path);
+  n = oom_file >= 0 ? pread(oom_file, text, sizeof(text) - 1, 0) : -1;
+  if (n <= 0)
+    return false;
+  text[n] = '\0';
+  at = strstr(text, "oom_kill ");
+  return at != NULL && strtol(at + strlen("oom_kill "), NULL, 10) > 0;
+}
+
+/* --- what could not be started ------------------------------------------------------- */
+
+/* The code of an engine that could not make or start the container, or 0: the
+ * command never began, for that would have left its mark.  Docker's codes are
+ * 125 to 127; who starts a container's first process may have others. */
+static int engine_failure(const pai_order *o, const ending *e)
+{
+  int code = WIFEXITED(e->wait_status) ? WEXITSTATUS(e->wait_status) : 0;
+
+  if (e->failed != 0 || !e->ended || e->asked || code > 127 ||
+      (o->flags & PAI_ORDER_SCRIPT_STDIN) == 0 || o->oom_file.text == NULL ||
+      access(o->oom_file.text, F_OK) == 0)
+    return 0;
+  return code > 0 && code < 125 ? 127 : code;
+}
+
+/* The last line that an engine has said tells why. */
+static void say_engine_failure(int code)
+{
+  char text[400], *last, *end;
+  int fd = open_plain(PAI_ORDER_DIR_FD, "stderr");
+  off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+  off_t from =
+    size > (off_t)sizeof(text) - 1 ? size - (off_t)sizeof(text) + 1 : 0;
+  ssize_t n = fd >= 0 ? pread(fd, text, sizeof(text) - 1, from) : 0;
+
+  if (fd >= 0)
+    (void)close(fd);
+  end = text + (n > 0 ? n : 0);
+  while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
+    end--;
+  *end = '\0';
+  last = strrchr(text, '\n');
+  logs_say(code == 127
+             ? "the container cannot be started; its image needs bash: "
+             : "the container cannot be started: ",
+           last != NULL ? last + 1 : text, 0);
+}
+
+static void say_failure(const pai_order *o, const ending *e)
+{
+  bool folder = e->failed == NEWS_WORKDIR;
+  const char *what = folder ? o->workdir.text : o->argv.texts[0];
+
+  logs_say(folder ? "cannot go to the folder " : "cannot start ",
+           what != NULL ? what : "", e->failure);
+}
+
+/* --- the last line ---------------------------------------------------------------------- */
+
+void end_tell(const pai_order *o, const ending *e)
+{
+  int engine = engine_failure(o, e);
+
+  if (e->failed != 0) {
+    say_failure(o, e);
+    status_end("failed",
+               e->failure == ENOENT && e->failed == NEWS_EXEC ? 127 : 126,
+               e->oom);
+  } else if (engine != 0) {
+    say_engine_failure(engine);
+    status_end("failed", engine, e->oom);
+  } else if (!e->ended) {
+    status_end("signal", SIGKILL, e->oom);
+  } else if (WIFSIGNALED(e->wait_status)) {
+    status_end("signal", WTERMSIG(e->wait_status), e->oom);
+  } else {
+    status_end("exit", WEXITSTATUS(e->wait_status), e->oom);
+  }
+}
+
+/* --- what is cleared away ------------------------------------------------------------------ */
+
+static void remove_groups(const pai_order *o)
+{
+  char **at = o->groups.texts;
+
+  for (; at != NULL && *at != NULL; at++)
+    for (int i = 0; i < TRIES && rmdir(*at) < 0 && errno == EBUSY; i++)
+      (void)poll(NULL, 0, 1);
+}
+
+/* What is too deep for us, or refuses, is a matter for rm. */
+static void remove_tmp(const pai_order *o)
+{
+  static char rm[] = "/bin/rm", flags[] = "-rf", dashes[] = "--";
+  char *argv[] = { rm, flags, dashes, o->tmp.text, NULL }, *env[] = { NULL };
+  int64_t end = monotonic_ms() + REMOVE_SECONDS * 1000;
+
+  if (o->tmp.text != NULL && !folder_remove(AT_FDCWD, o->tmp.text, end))
+    run_and_wait(argv, env, (int)((end - monotonic_ms()) / 1000));
+}
+
+void end_clear(const pai_order *o, ending *e)
+{
+  e->oom = e->oom || was_oom(o);
+  remove_groups(o);
+  end_tell(o, e);
+  remove_tmp(o);
+}

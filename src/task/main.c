@@ -1,0 +1,125 @@
+/*
+ * main.c - openpai-task: starts one task, writes what it says, tells its end
+ *
+ * Descriptor 3 is the order, 4 the task folder.  Exit code 0: what happened is
+ * in the file `status`, or somebody else made that; else an errno.
+ */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+  MOST_GIDS = 64,
+  CLOSE_RANGE = 436 /* the call's number, which older headers do not have */
+};
+
+/* All but what this program was started with; also before Linux 5.9. */
+static void close_others(void)
+{
+  int most = (int)sysconf(_SC_OPEN_MAX);
+
+  if (syscall(CLOSE_RANGE, PAI_ORDER_DIR_FD + 1, ~0u, 0u) == 0)
+    return;
+  for (int fd = PAI_ORDER_DIR_FD + 1; fd < most; fd++)
+    (void)close(fd);
+}
+
+static const pai_order *map_order(void)
+{
+  struct stat info;
+  void *bytes;
+
+  if (fstat(PAI_ORDER_FD, &info) < 0 || info.st_size <= 0)
+    return NULL;
+  bytes = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+               PAI_ORDER_FD, 0);
+  if (bytes == MAP_FAILED || pai_order_open(bytes, (size_t)info.st_size) < 0)
+    return NULL;
+  return bytes;
+}
+
+/* All there is of this program belongs to the user from here on, and nothing
+ * leads back.  The files of its groups are open already, and with those one
+ * could move any process of this machine: so nobody but root may trace this
+ * program, or take a descriptor of it (PR_SET_DUMPABLE, see groups_give_up()). */
+static int be_user(const pai_order *o)
+{
+  static gid_t gids[MOST_GIDS];
+  static struct {
+    uint32_t version;
+    int pid;
+  } head = { 0x20080522, 0 };
+  static const uint32_t none[6]; /* capabilities of three kinds */
+  const char *at = o->gids.text;
+  gid_t gid = o->gid;
+  uid_t uid = o->uid;
+  size_t n = 0;
+
+  while (at != NULL && *at != '\0' && n < MOST_GIDS) {
+    char *end;
+    gids[n++] = (gid_t)strtoul(at, &end, 10);
+    at = *end == ',' ? end + 1 : "";
+  }
+  if (setgroups(n, gids) < 0 || setresgid(gid, gid, gid) < 0 ||
+      setresuid(uid, uid, uid) < 0)
+    return errno;
+  /* What a caller's securebits might have left. */
+  (void)syscall(SYS_capset, &head, none);
+  if (uid == 0 || setuid(0) == 0 || getuid() != uid || geteuid() != uid)
+    return EPERM;
+  return prctl(PR_SET_DUMPABLE, 0) < 0 ? errno : 0;
+}
+
+/* What comes before the task.  0, or an errno: what there is no status for. */
+static int prepare(const pai_order *o, ending *end)
+{
+  int rc;
+
+  (void)setsid();
+  groups_open(o);
+  end_open(o);
+  rc = (o->flags & PAI_ORDER_BE_USER) != 0 ? be_user(o) : 0;
+  if (rc != 0)
+    return rc;
+  (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+  rc = run_open(o, end);
+  return rc != 0 ? rc : status_make();
+}
+
+int main(void)
+{
+  static ending end;
+  const pai_order *o;
+  int rc;
+
+  close_others();
+  o = map_order();
+  if (o == NULL)
+    return EINVAL;
+  rc = prepare(o, &end);
+  if (rc != 0)
+    return rc == EEXIST ? 0 : rc;
+  rc = logs_open(o->log_limit);
+  if (rc == 0 && o->note.text != NULL)
+    logs_say(o->note.text, "", 0);
+  if (rc == 0)
+    rc = run_start();
+  if (rc != 0) {
+    end.failed = NEWS_EXEC;
+    end.failure = rc;
+    end_tell(o, &end);
+    return 0;
+  }
+  (void)close(PAI_ORDER_FD);
+  run_to_end();
+  end_clear(o, &end);
+  return 0;
+}

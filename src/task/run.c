@@ -1,0 +1,380 @@
+/*
+ * run.c - what the supervisor does while its task runs: takes what it says,
+ * hears who wants it to end, weighs it, lets others in; then ends what it leaves
+ */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+  DRAIN_MS = 1000,
+  AGAIN_MS = 20, /* what did not reach anybody is tried again */
+  TRIES = 100,
+  CLEANUP_SECONDS = 10,
+  MOST_STREAMS = 64 /* at a time; who comes then waits */
+};
+
+enum { AT_OUT, AT_ERR, AT_TELL, AT_SIGNALS, AT_ENTER, AT_COUNT };
+
+static struct running {
+  const pai_order *order;
+  ending *end;
+  struct pollfd at[AT_COUNT];
+  pid_t keeper, first;
+  task_input input;
+  pid_t stream_pids[MOST_STREAMS];
+  int streams;
+  int asked;    /* how often it was to end */
+  bool ask_due; /* nobody has heard it yet */
+  bool killing; /* and in vain, as long as this process runs */
+  int tries;    /* at one of both; and when the next is due */
+  int64_t again;
+} s;
+
+static tree found;
+static char chunk[65536];
+
+/* --- the beginning -------------------------------------------------------------- */
+
+/* All signals wait until they are read. */
+static int open_signals(void)
+{
+  struct sigaction plain = { .sa_handler = SIG_DFL };
+  sigset_t all, heard;
+
+  (void)sigfillset(&all);
+  (void)sigprocmask(SIG_SETMASK, &all, NULL);
+  for (int i = 1; i < 65; i++)
+    (void)sigaction(i, &plain, NULL);
+  (void)sigemptyset(&heard);
+  (void)sigaddset(&heard, SIGTERM);
+  (void)sigaddset(&heard, SIGUSR1);
+  (void)sigaddset(&heard, SIGCHLD);
+  return signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int run_open(const pai_order *o, ending *end)
+{
+  s.order = o;
+  s.end = end;
+  s.input.fd = -1;
+  for (int i = 0; i < AT_COUNT; i++)
+    s.at[i] = (struct pollfd){ -1, POLLIN, 0 };
+  s.at[AT_SIGNALS].fd = open_signals();
+  return s.at[AT_SIGNALS].fd < 0 ? errno : 0;
+}
+
+/* Its terminal is read and written here, and is all that it has. */
+static int open_terminal(task_files *theirs)
+{
+  int fds[2];
+
+  if (terminal_open(fds, 80, 24) < 0)
+    return errno;
+  s.input = (task_input){ fds[0], true };
+  s.at[AT_OUT].fd = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
+  *theirs = (task_files){ fds[1], fds[1], fds[1], true, { -1, -1, -1 } };
+  return s.at[AT_OUT].fd < 0 ? errno : 0;
+}
+
+static int open_files(task_files *theirs)
+{
+  int fds[2];
+
+  *theirs = (task_files){ -1, -1, -1, false, { -1, -1, -1 } };
+  if ((s.order->flags & PAI_ORDER_TTY) != 0)
+    return open_terminal(theirs);
+  if ((s.order->flags & PAI_ORDER_INPUT) != 0) {
+    if (pipe2(fds, O_CLOEXEC) < 0)
+      return errno;
+    theirs->in = fds[0];
+    s.input.fd = fds[1];
+  }
+  if (pipe2(fds, O_CLOEXEC) < 0)
+    return errno;
+  s.at[AT_OUT].fd = fds[0];
+  theirs->out = fds[1];
+  if (pipe2(fds, O_CLOEXEC) < 0)
+    return errno;
+  s.at[AT_ERR].fd = fds[0];
+  theirs->err = fds[1];
+  return 0;
+}
+
+int run_start(void)
+{
+  task_files theirs;
+  int tell[2], rc = open_files(&theirs);
+
+  if (rc != 0)
+    return rc;
+  if (pipe2(tell, O_CLOEXEC) < 0)
+    return errno;
+  s.at[AT_TELL].fd = tell[0];
+  theirs.ours[0] = s.input.fd;
+  theirs.ours[1] = s.at[AT_OUT].fd;
+  theirs.ours[2] = s.at[AT_ERR].fd;
+  s.keeper = keeper_start(s.order, &theirs, tell);
+  if (s.keeper < 0)
+    return errno;
+  files_close(&theirs);
+  (void)close(tell[1]);
+  for (int i = AT_OUT; i <= AT_TELL; i++)
+    if (s.at[i].fd >= 0)
+      (void)fcntl(s.at[i].fd, F_SETFL, O_NONBLOCK);
+  s.at[AT_ENTER].fd = serve_open();
+  if (s.at[AT_ENTER].fd < 0)
+    logs_say("nobody can enter the task", "", errno);
+  return 0;
+}
+
+/* --- what it says ------------------------------------------------------------------ */
+
+/* True while there may be more. */
+static bool take_output(int which)
+{
+  ssize_t n;
+
+  if (s.at[which].fd < 0)
+    return false;
+  n = read(s.at[which].fd, chunk, sizeof(chunk));
+  if (n > 0) {
+    logs_add(which, chunk, (size_t)n);
+    return true;
+  }
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return false;
+  (void)close(s.at[which].fd);
+  s.at[which].fd = -1; /* poll() passes it by */
+  return false;
+}
+
+static void take_end(pid_t pid, int status)
+{
+  if (pid == s.first && !s.end->ended) {
+    s.end->ended = true;
+    s.end->wait_status = status;
+  }
+}
+
+/* False: the keeper has nothing more to say. */
+static bool take_news(void)
+{
+  news n;
+  ssize_t size = read(s.at[AT_TELL].fd, &n, sizeof(n));
+
+  if (size < 0 && (errno == EAGAIN || errno == EINTR))
+    return true;
+  if (size != (ssize_t)sizeof(n))
+    return false;
+  if (n.kind == NEWS_STARTED) {
+    s.first = n.value;
+    status_started(s.first, s.keeper);
+  } else if (n.kind == NEWS_ENDED) {
+    take_end(s.first, n.value);
+  } else {
+    s.end->failed = n.kind;
+    s.end->failure = n.value;
+  }
+  return true;
+}
+
+/* --- who wants it to end, and why ----------------------------------------------------- */
+
+static void ask(void)
+{
+  bool spare = (s.order->flags & PAI_ORDER_SPARE_FIRST) != 0;
+
+  if ((s.order->flags & PAI_ORDER_SCRIPT_STDIN) != 0) { /* it hands it on */
+    s.ask_due = s.first == 0 || kill(s.first, SIGTERM) < 0;
+    return;
+  }
+  s.ask_due =
+    s.first == 0 || tree_ask(&found, s.keeper, spare ? s.first : 0) == 0;
+}
+
+/* The keeper sees the first process die; what else there is follows it. */
+static void kill_all(void)
+{
+  tree_find(&found);
+  for (size_t i = 0; i < found.len; i++)
+    if (found.pids[i] != s.keeper)
+      (void)kill(found.pids[i], SIGKILL);
+}
+
+static void kill_now(void)
+{
+  if (s.killing)
+    return;
+  s.killing = true;
+  s.ask_due = false;
+  if (s.order->cleanup.texts != NULL)
+    run_and_wait(s.order->cleanup.texts, s.order->env.texts, CLEANUP_SECONDS);
+  kill_all();
+}
+
+/* Not an orphan, whose code says nothing to us. */
+static bool was_stream(pid_t pid)
+{
+  for (int i = 0; i < s.streams; i++)
+    if (s.stream_pids[i] == pid) {
+      s.stream_pids[i] = s.stream_pids[--s.streams];
+      return true;
+    }
+  return false;
+}
+
+/* Streams that are over, and what commands in the task left and has ended. */
+static void reap(void)
+{
+  pid_t pid;
+  int status;
+
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    take_end(pid, status);
+    if (was_stream(pid) && !s.input.tty && s.input.fd >= 0 &&
+        WIFEXITED(status) && WEXITSTATUS(status) == STREAM_INPUT_END) {
+      (void)close(s.input.fd);
+      s.input.fd = -1;
+    }
+  }
+}
+
+static void take_stream(void)
+{
+  pid_t pid = serve_take(s.at[AT_ENTER].fd, s.order, &s.input, s.first);
+
+  if (pid > 0)
+    s.stream_pids[s.streams++] = pid;
+}
+
+static void take_signals(void)
+{
+  struct signalfd_siginfo info;
+
+  while (read(s.at[AT_SIGNALS].fd, &info, sizeof(info)) ==
+         (ssize_t)sizeof(info)) {
+    if (info.ssi_signo == SIGCHLD)
+      reap();
+    else if (info.ssi_signo == SIGUSR1 || s.asked++ > 0)
+      s.asked = 2;
+    else
+      s.ask_due = true;
+  }
+}
+
+static void look_at_memory(int64_t *due)
+{
+  int64_t now = monotonic_ms();
+
+  if (now < *due)
+    return;
+  *due = now + s.order->sample_ms;
+  if (!s.end->oom && tree_exceeds(&found, s.order->memory)) {
+    s.end->oom = true;
+    logs_say("the task has more memory than it asked for: it is ended", "", 0);
+    kill_now();
+  }
+}
+
+/* Of a process that was just made nobody may have heard yet, and what is
+ * killed may just have forked. */
+static void try_again(void)
+{
+  int64_t now = monotonic_ms();
+
+  if ((!s.ask_due && !s.killing) || s.tries >= TRIES || now < s.again)
+    return;
+  s.tries++;
+  s.again = now + AGAIN_MS;
+  if (s.killing)
+    kill_all();
+  else
+    ask();
+}
+
+static int wait_ms(int64_t look)
+{
+  int64_t due = s.order->memory > 0 ? look : INT64_MAX, now = monotonic_ms();
+
+  if ((s.ask_due || s.killing) && s.tries < TRIES && s.again < due)
+    due = s.again;
+  if (due == INT64_MAX)
+    return -1;
+  return due > now ? (int)(due - now) : 0;
+}
+
+/* Until the keeper is gone, which is at the end of the first process. */
+static void supervise(void)
+{
+  int64_t look = monotonic_ms() + s.order->sample_ms;
+  bool going = true;
+
+  while (going) {
+    int n;
+
+    s.at[AT_ENTER].events =
+      s.first != 0 && s.streams < MOST_STREAMS ? POLLIN : 0;
+    n = poll(s.at, AT_COUNT, wait_ms(look));
+
+    if (n > 0 && s.at[AT_OUT].revents != 0)
+      (void)take_output(LOG_OUT);
+    if (n > 0 && s.at[AT_ERR].revents != 0)
+      (void)take_output(LOG_ERR);
+    if (n > 0 && s.at[AT_TELL].revents != 0)
+      going = take_news();
+    if (n > 0 && s.at[AT_SIGNALS].revents != 0)
+      take_signals();
+    if (n > 0 && going && (s.at[AT_ENTER].revents & POLLIN) != 0)
+      take_stream();
+    if (s.asked >= 2 && s.first != 0)
+      kill_now();
+    try_again();
+    if (going && s.order->memory > 0)
+      look_at_memory(&look);
+  }
+}
+
+/* --- what it leaves -------------------------------------------------------------------- */
+
+/* Writers of the pipes are dead, unless one was handed to another program. */
+static void drain(void)
+{
+  int64_t end = monotonic_ms() + DRAIN_MS;
+
+  for (;;) {
+    int64_t left = end - monotonic_ms();
+    bool more = false;
+
+    for (int i = LOG_OUT; i <= LOG_ERR; i++)
+      while (take_output(i) && monotonic_ms() < end)
+        more = true;
+    if (s.at[AT_OUT].fd < 0 && s.at[AT_ERR].fd < 0)
+      return;
+    if (left <= 0)
+      return;
+    if (!more)
+      (void)poll(s.at, 2, (int)left);
+  }
+}
+
+void run_to_end(void)
+{
+  supervise();
+  s.end->asked = s.asked > 0;
+  serve_close(s.at[AT_ENTER].fd);
+  (void)waitpid(s.keeper, NULL, 0);
+  if (s.order->cleanup.texts != NULL && !s.killing)
+    run_and_wait(s.order->cleanup.texts, s.order->env.texts, CLEANUP_SECONDS);
+  if (!tree_kill(&found, take_end))
+    logs_say("some of the task's processes do not end", "", 0);
+  drain();
+}

@@ -1,0 +1,77 @@
+/*
+ * serve.c - the socket in the task folder, where others reach the task
+ *
+ * Only this user is heard.  Each who comes gets a process, so that none makes
+ * the supervisor wait.
+ */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 64 };
+
+int serve_open(void)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  line path = { .len = 0 };
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  mode_t mask;
+  int rc;
+
+  if (fd < 0)
+    return -1;
+  /* The folder's own path may be longer than an address. */
+  line_add(&path, "/proc/self/fd/");
+  line_number(&path, PAI_ORDER_DIR_FD);
+  line_add(&path, "/" PAI_ORDER_SOCKET);
+  memcpy(address.sun_path, path.text, path.len);
+  mask = umask(0177);
+  rc = bind(fd, (struct sockaddr *)&address, sizeof(address));
+  (void)umask(mask);
+  if (rc == 0 && listen(fd, BACKLOG) == 0)
+    return fd;
+  rc = errno;
+  (void)close(fd);
+  errno = rc;
+  return -1;
+}
+
+void serve_close(int listener)
+{
+  if (listener < 0)
+    return;
+  (void)unlinkat(PAI_ORDER_DIR_FD, PAI_ORDER_SOCKET, 0);
+  (void)close(listener);
+}
+
+pid_t serve_take(int listener, const pai_order *o, const task_input *input,
+                 pid_t first)
+{
+  int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  pid_t parent = getpid(), pid;
+  struct ucred peer;
+  socklen_t size = sizeof(peer);
+
+  if (fd < 0)
+    return 0;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+      (peer.uid != geteuid() && peer.uid != 0)) {
+    (void)close(fd);
+    return 0;
+  }
+  pid = fork();
+  if (pid == 0) {
+    child_bind_to_parent(parent, SIGKILL);
+    (void)close(listener);
+    stream_run(fd, o, input, first);
+  }
+  (void)close(fd);
+  return pid > 0 ? pid : 0;
+}

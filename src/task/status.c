@@ -1,0 +1,117 @@
+/*
+ * status.c - the file `status` of the task folder: lines that are only added
+ */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { STATUS_BYTES = 1024 };
+
+static int status; /* the file */
+
+/* --- its beginning ------------------------------------------------------------- */
+
+/* When this process began, as the kernel counts it; with its number and the
+ * boot it names it for ever. */
+static int64_t start_ticks(void)
+{
+  char text[512], *at;
+
+  if (read_small(AT_FDCWD, "/proc/self/stat", text, sizeof(text)) <= 0)
+    return 0;
+  at = strrchr(text, ')');
+  for (int field = 2; at != NULL && field < 22; field++)
+    at = strchr(at + 1, ' ');
+  return at != NULL ? strtoll(at + 1, NULL, 10) : 0;
+}
+
+/* It has its first line when it gets its name: nobody sees it empty, whenever
+ * we are killed. */
+int status_make(void)
+{
+  static const char draft[] = "status.new";
+  line l = { .len = 0 };
+  char boot[64];
+  int rc = 0;
+
+  status = openat(PAI_ORDER_DIR_FD, draft,
+                  O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+  if (status < 0)
+    return errno;
+  if (read_small(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot,
+                 sizeof(boot)) < 0)
+    boot[0] = '\0';
+  boot[strcspn(boot, "\n")] = '\0';
+  line_add(&l, "supervisor ");
+  line_number(&l, getpid());
+  line_add(&l, " ");
+  line_number(&l, start_ticks());
+  line_add(&l, " ");
+  line_add(&l, boot);
+  /* Room on the disk for all lines to come: no end may be lost to a full one.
+   * Where that cannot be had, the first line shows whether one can write. */
+  (void)fallocate(status, FALLOC_FL_KEEP_SIZE, 0, STATUS_BYTES);
+  if (!line_write(&l, status) ||
+      linkat(PAI_ORDER_DIR_FD, draft, PAI_ORDER_DIR_FD, "status", 0) < 0)
+    rc = errno;
+  (void)unlinkat(PAI_ORDER_DIR_FD, draft, 0);
+  return rc;
+}
+
+/* --- more of it ------------------------------------------------------------------ */
+
+void status_started(pid_t pid, pid_t keeper)
+{
+  line l = { .len = 0 };
+
+  line_add(&l, "started ");
+  line_number(&l, pid);
+  line_add(&l, " ");
+  line_number(&l, wall_time());
+  line_add(&l, " ");
+  line_number(&l, keeper);
+  (void)line_write(&l, status);
+}
+
+void status_cut(const char *log)
+{
+  line l = { .len = 0 };
+
+  line_add(&l, "cut ");
+  line_add(&l, log);
+  (void)line_write(&l, status);
+}
+
+static int64_t microseconds(struct timeval t)
+{
+  return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+/* KIND NUMBER TIME MAXRSS UTIME STIME OOM */
+void status_end(const char *kind, int number, bool oom)
+{
+  struct rusage use;
+  line l = { .len = 0 };
+  int64_t numbers[6];
+
+  memset(&use, 0, sizeof(use));
+  (void)getrusage(RUSAGE_CHILDREN, &use);
+  numbers[0] = number;
+  numbers[1] = wall_time();
+  numbers[2] = use.ru_maxrss;
+  numbers[3] = microseconds(use.ru_utime);
+  numbers[4] = microseconds(use.ru_stime);
+  numbers[5] = oom;
+  line_add(&l, kind);
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    line_add(&l, " ");
+    line_number(&l, numbers[i]);
+  }
+  (void)line_write(&l, status);
+}

@@ -1,0 +1,267 @@
+/*
+ * forgotten.c - calls, commands and clients that a script forgets in one thread while
+ * another one runs the client; and streams that nobody reads
+ *
+ * Python frees an object in whichever thread drops it last.
+ */
+#include "client_shared.h"
+#include "facade_exec.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define CHECK(expr)                                           \
+  do {                                                        \
+    if (!(expr)) {                                            \
+      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #expr); \
+      exit(1);                                                \
+    }                                                         \
+  } while (0)
+
+enum { ROUNDS = 3000, SIZE = 32 << 20, MOST = 1 << 20 };
+
+/* --- what a script's glue does ---------------------------------------------------- */
+
+static Client *open_client(const char *url)
+{
+  failure f = { 0 };
+  char text[128];
+  int len =
+    snprintf(text, sizeof(text), "url%c%s%cmost_tries%c1", 0, url, 0, 0);
+  Client *c = client_open((words){ text, (size_t)len + 1 }, &f);
+
+  CHECK(c != NULL);
+  return c;
+}
+
+static Call *begin(Client *c, const char *fields, size_t size)
+{
+  failure f = { 0 };
+  Call *call =
+    client_call(c, "ask", (words){ fields, size }, "", 0, "", 0, &f);
+
+  CHECK(call !=
+        NULL); /* that another thread forgets one, is in nobody's way */
+  return call;
+}
+
+static Call *ask(Client *c)
+{
+  static const char fields[] = "path\0/x";
+
+  return begin(c, fields, sizeof(fields));
+}
+
+static void step(Client *c)
+{
+  failure f = { 0 };
+
+  (void)client_step(c, 0, &f);
+  CHECK(f.code == PAI_OK);
+}
+
+/* --- forgotten in another thread ---------------------------------------------------- */
+
+typedef struct other {
+  void *_Atomic thing; /* to be forgotten; NULL: wait */
+  void (*forget)(void *thing);
+  atomic_bool over;
+} other;
+
+static void forget_call(void *call)
+{
+  call_free(call);
+}
+
+static void forget_command(void *exec)
+{
+  exec_free(exec);
+}
+
+static void *forget(void *user_data)
+{
+  other *o = user_data;
+
+  while (!atomic_load(&o->over)) {
+    void *thing = atomic_exchange(&o->thing, NULL);
+    if (thing != NULL)
+      o->forget(thing);
+    else
+      (void)sched_yield();
+  }
+  return NULL;
+}
+
+static void *begin_command(Client *c)
+{
+  static const char fields[] = "job\0alice~x\0role\0w", names[] = "true";
+  failure f = { 0 };
+  Exec *e = client_exec(c, (words){ fields, sizeof(fields) },
+                        (words){ names, sizeof(names) }, "x", 1, &f);
+
+  CHECK(e != NULL);
+  return e;
+}
+
+static void *begin_call(Client *c)
+{
+  return ask(c);
+}
+
+/* In each round a little later, so that some are over and some are not. */
+static void they_are_forgotten(const char *url, void *(*start)(Client *c),
+                               void (*end)(void *thing))
+{
+  Client *c = open_client(url);
+  other o = { NULL, end, false };
+  pthread_t thread;
+
+  CHECK(pthread_create(&thread, NULL, forget, &o) == 0);
+  for (int i = 0; i < ROUNDS; i++) {
+    void *thing = start(c);
+    for (int steps = i % 8; steps > 0; steps--)
+      step(c);
+    atomic_store(&o.thing, thing);
+    while (atomic_load(&o.thing) != NULL)
+      step(c);
+    step(c);
+  }
+  atomic_store(&o.over, true);
+  CHECK(pthread_join(thread, NULL) == 0);
+  client_free(c);
+}
+
+/* The client goes while its last call or command does. */
+static void clients_are_forgotten(const char *url, void *(*start)(Client *c),
+                                  void (*end)(void *thing))
+{
+  other o = { NULL, end, false };
+  pthread_t thread;
+
+  CHECK(pthread_create(&thread, NULL, forget, &o) == 0);
+  for (int i = 0; i < ROUNDS / 10; i++) {
+    Client *c = open_client(url);
+    void *thing = start(c);
+    for (int steps = i % 4; steps > 0; steps--)
+      step(c);
+    atomic_store(&o.thing, thing);
+    client_free(c);
+    while (atomic_load(&o.thing) != NULL)
+      (void)sched_yield();
+  }
+  atomic_store(&o.over, true);
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+
+/* A call outlives its client, and says how it ended. */
+static void a_call_is_left(const char *url)
+{
+  Client *c = open_client(url);
+  Call *call = ask(c);
+  failure f = { 0 };
+
+  CHECK(call_state(call) == 0);
+  client_free(c);
+  CHECK(call_state(call) == -1);
+  (void)call_answer(call, &f);
+  CHECK(f.code == PAI_ECANCELED);
+  facade_failure_dispose(&f);
+  call_cancel(call);
+  CHECK(call_take(call).bytes == NULL);
+  call_free(call);
+}
+
+/* --- read slowly --------------------------------------------------------------------- */
+
+typedef struct source {
+  int door;
+  atomic_size_t sent;
+  atomic_bool stuck; /* for a moment nobody took anything */
+} source;
+
+/* Sends a body of SIZE as fast as somebody takes it. */
+static void *serve(void *user_data)
+{
+  static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 33554432\r\n"
+                             "\r\n";
+  struct timeval moment = { .tv_usec = 300 * 1000 };
+  source *s = user_data;
+  static char bytes[64 << 10];
+  int fd = accept(s->door, NULL, NULL);
+
+  CHECK(fd >= 0);
+  CHECK(recv(fd, bytes, sizeof(bytes), 0) > 0);
+  (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof(moment));
+  CHECK(send(fd, head, sizeof(head) - 1, MSG_NOSIGNAL) > 0);
+  memset(bytes, 'x', sizeof(bytes));
+  for (size_t sent = 0; sent < SIZE;) {
+    size_t len = SIZE - sent < sizeof(bytes) ? SIZE - sent : sizeof(bytes);
+    ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+    if (n > 0)
+      sent += (size_t)n;
+    else
+      atomic_store(&s->stuck, true);
+    atomic_store(&s->sent, sent);
+  }
+  (void)close(fd);
+  return NULL;
+}
+
+/* While nobody takes what comes it is not kept, either: the server waits. */
+static void little_is_held(int door, const char *url)
+{
+  static const char fields[] = "path\0/x\0stream\0001";
+  Client *c = open_client(url);
+  Call *call = begin(c, fields, sizeof(fields));
+  source s = { .door = door };
+  size_t taken = 0;
+  pthread_t thread;
+
+  CHECK(pthread_create(&thread, NULL, serve, &s) == 0);
+  while (!atomic_load(&s.stuck) && atomic_load(&s.sent) < SIZE)
+    step(c);
+  CHECK(atomic_load(&s.sent) < SIZE);
+  while (call_state(call) >= 0) {
+    log_bytes piece = call_take(call);
+    CHECK(piece.len <= MOST);
+    taken += piece.len;
+    free(piece.bytes);
+    step(c);
+  }
+  CHECK(taken == SIZE);
+  CHECK(pthread_join(thread, NULL) == 0);
+  call_free(call);
+  client_free(c);
+}
+
+int main(void)
+{
+  struct sockaddr_in a = { .sin_family = AF_INET,
+                           .sin_addr = { htonl(INADDR_LOOPBACK) } };
+  socklen_t len = sizeof(a);
+  int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  char url[64];
+
+  (void)unsetenv("http_proxy");
+  (void)unsetenv("all_proxy");
+  CHECK(bind(door, (struct sockaddr *)&a, sizeof(a)) == 0);
+  CHECK(getsockname(door, (struct sockaddr *)&a, &len) == 0);
+  (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(a.sin_port));
+  they_are_forgotten(url, begin_call, forget_call); /* nobody listens yet */
+  they_are_forgotten(url, begin_command, forget_command);
+  clients_are_forgotten(url, begin_call, forget_call);
+  clients_are_forgotten(url, begin_command, forget_command);
+  a_call_is_left(url);
+  CHECK(listen(door, 8) == 0);
+  little_is_held(door, url);
+  (void)close(door);
+  return 0;
+}

@@ -1,0 +1,285 @@
+-- What the Lua module promises of jobs on record: handles, logs, coroutines.
+-- Usage: test_lua_platform.lua ROOT
+local openpai = require "openpai"
+local tests = {}
+local number = 0
+
+-- One that nobody had; a run before this may have left some.
+local function new_root()
+  local path
+  repeat
+    number = number + 1
+    path = arg[1] .. "/root" .. number
+    local used = io.open(path .. "/openpai.db")
+    if used then
+      used:close()
+    end
+  until not used
+  os.execute("mkdir -p '" .. path .. "'")
+  return path
+end
+
+local function job(command, name, more)
+  return assert(openpai.job.parse(([[
+protocolVersion: 2
+name: %s
+type: job
+jobRetryCount: %d
+prerequisites:
+  - { name: none, type: dockerimage, uri: none }
+taskRoles:
+  main:
+    instances: 1
+    dockerImage: none
+    resourcePerInstance: { cpu: 1, memoryMB: 64, gpu: 0 }
+    commands: [ %q ]
+]]):format(name or "t", more and more.retries or 0, command)))
+end
+
+local function open(options)
+  options = options or {}
+  options.root = options.root or new_root()
+  return assert(openpai.platform.open(options)), options.root
+end
+
+function tests.life()
+  local p, root = open()
+  assert(os.execute("mkfifo '" .. root .. "/gate'"))
+  local h = assert(p:submit(job("echo one; read x < " .. root ..
+                                "/gate; exit 3", "life")))
+  local log = assert(h:logs { follow = true })
+  assert(log:line() == "one")
+  assert(h:state() == "running" and select(2, h:state()) == nil)
+  assert(tostring(h):find("running"))
+  local gate = assert(io.open(root .. "/gate", "w"))
+  gate:write("go\n")
+  gate:close()
+  assert(log:line() == nil)
+  local state, code = h:wait()
+  assert(state == "failed" and code == 3)
+  assert(h:show().jobStatus.state == "FAILED" and h:why().state == "FAILED")
+  assert(#h:events() >= 3 and #h:events("Warning") >= 1)
+  assert(h:config():find("life"))
+  assert(p:job("life") == h and p:job(h.id) == h)
+  assert(h:tag("good"))
+  assert(#p:jobs { tags = "good" } == 1 and #p:jobs { tags = "bad" } == 0)
+  assert(h:untag("good") and select(3, h:untag("good")) == "PAI_ENOTFOUND")
+  assert(p:status().root == root)
+  assert(p:backup(root .. "/copy.db") and p:export(root .. "/all.jsonl"))
+  assert(io.open(root .. "/copy.db"))
+  assert(h:forget())
+  local none, message, name = p:job("life")
+  assert(none == nil and name == "PAI_ENOTFOUND" and message ~= "")
+  assert(select(3, p:job(99)) == "PAI_ENOTFOUND")
+  assert(p:close() and p:closed())
+end
+
+function tests.exec()
+  local p = open()
+  local h = assert(p:submit(job("echo up; exec sleep 1000", "exec")))
+  assert(h:logs({ follow = true }):line() == "up")
+  local done = assert(h:exec("cat; echo err >&2; exit 5", { input = "in" }))
+  assert(done.code == 5 and done.output == "in" and done.errors == "err\n")
+  done = assert(h:exec({ "printenv", "PAI_TASK_INDEX" }, { role = "main" }))
+  assert(done.output == "0\n" and done.how == "exit")
+  assert(select(3, h:exec("true", { role = "none" })) == "PAI_ENOTFOUND")
+  assert(h:stop() and h:wait())
+  assert(select(3, h:exec("true")) == "PAI_ENOTFOUND")
+  p:close()
+end
+
+function tests.lines()
+  local p = open()
+  local h = assert(p:submit(job("printf 'a\\n\\nb\\nno end'")))
+  local lines = {}
+  for line in h:logs { follow = true }:lines() do
+    lines[#lines + 1] = line
+  end
+  assert(table.concat(lines, "|") == "a||b|no end")
+  assert(h:logs():read() == "a\n\nb\nno end")
+  assert(h:logs { tail = 3 }:read() == "end")
+  assert(select(3, h:logs { role = "nobody" }) == "PAI_ENOTFOUND")
+  assert(not pcall(h.logs, h, { folow = true }))
+  assert(p:close())
+end
+
+function tests.names()
+  local p = open()
+  assert(p:submit(job("true", "same")))
+  assert(p:submit(job("true", "same")):show().name == "same_2")
+  assert(select(3, p:submit(job("true"), { name = "same" })) == "PAI_EEXISTS")
+  assert(p:submit(job("true"), { name = "other" }):show().name == "other")
+  assert(p:close())
+end
+
+function tests.stays()
+  local p, root = open()
+  local h = assert(p:submit(job("echo x; exec sleep 1000", "stays")))
+  assert(h:logs { follow = true }:line() == "x")
+  assert(select(3, openpai.platform.open { root = root }) == "PAI_EBUSY")
+  assert(select(3, openpai.platform.repair(root)) == "PAI_EBUSY")
+  assert(p:leave())
+  p = open { root = root }
+  h = assert(p:job("stays"))
+  assert(h:state() == "running")
+  assert(h:stop(true) and h:wait() == "stopped")
+  assert(p:close())
+  assert(select(3, h:why()) == "PAI_EINVAL")
+end
+
+function tests.without_records()
+  local p = open { durable = false }
+  local h = assert(p:submit(job("true")))
+  assert(h:wait() == "succeeded")
+  assert(select(3, h:why()) == "PAI_ENOTSUP")
+  assert(select(3, p:jobs()) == "PAI_ENOTSUP")
+  assert(p:close())
+  assert(not pcall(openpai.platform.open, { durable = 1 }))
+  assert(not pcall(openpai.platform.open, { rot = "x" }))
+end
+
+function tests.coroutines()
+  local p = open()
+  local order = {}
+  local first = assert(p:submit(job("echo a", "first")))
+  for i = 1, 3 do
+    p:spawn(function(name)
+      order[#order + 1] = name
+      local log = first:logs { follow = true }
+      assert(log:read() == "a\n")
+      assert(first:wait() == "succeeded")
+      order[#order + 1] = name
+    end, "c" .. i)
+  end
+  assert(#order == 3) -- they wait for each other's sake
+  assert(p:run() and #order == 6)
+  local mine = {}
+  p:spawn(function()
+    p:wait(p:submit(job("true", "second")))
+    error(mine)
+  end)
+  local ok, raised = pcall(p.run, p)
+  assert(not ok and raised == mine)
+  assert(p:close())
+end
+
+-- Who waits may be resumed by others; and hears that the platform is closed.
+function tests.resumed_by_others()
+  local p = open()
+  local root = p:status().root
+  assert(os.execute("mkfifo '" .. root .. "/gate'"))
+  local h = assert(p:submit(job("read x < " .. root .. "/gate", "waits")))
+  local times, told = 0, nil
+  local thread = p:spawn(function()
+    assert(h:wait() == "succeeded")
+    times = times + 1
+    told = { h:logs({ follow = true }):read() }
+    coroutine.yield() -- for something of its own
+    times = times + 1
+  end)
+  for _ = 1, 3 do
+    assert(coroutine.resume(thread))
+  end
+  assert(times == 0)
+  while h:state() ~= "running" do
+    p:dispatch()
+  end
+  local gate = assert(io.open(root .. "/gate", "w"))
+  gate:write("go\n")
+  gate:close()
+  assert(p:run() and times == 1 and told[1] == "")
+  assert(coroutine.resume(thread) and times == 2)
+  h = assert(p:submit(job("sleep 1000", "long")))
+  local results = {}
+  for _ = 1, 2 do
+    p:spawn(function() table.insert(results, { h:wait() }) end)
+  end
+  assert(p:close() and #results == 2)
+  assert(results[1][1] == nil and results[1][3] == "PAI_EINVAL")
+end
+
+-- A loop as luv's, as far as attach() needs it.
+local function fake_loop()
+  local uv = { opened = 0 }
+  local function handle()
+    uv.opened = uv.opened + 1
+    return {
+      start = function(self, _, a, b) self.go = b or a end,
+      stop = function() end,
+      close = function() uv.opened = uv.opened - 1 end,
+    }
+  end
+  function uv.new_poll() uv.poll = handle() return uv.poll end
+  function uv.new_timer()
+    uv.timer = handle()
+    uv.timer.start = function(self, ms, _, go) self.ms, self.go = ms, go end
+    uv.timer.stop = function(self) self.ms = nil end
+    return uv.timer
+  end
+  return uv
+end
+
+function tests.attached()
+  local p, q, refused
+  local uv = fake_loop()
+  p = open { durable = false, on_event = function()
+    refused = select(3, p:close())
+  end }
+  assert(p:attach(uv) and select(3, p:attach(uv)) == "PAI_EBUSY")
+  assert(uv.opened == 2)
+  local state
+  coroutine.wrap(function()
+    state = p:wait(p:submit(job("true")))
+    error("mine", 0)
+  end)()
+  while not state do
+    local ok, raised = pcall(uv.poll.go)
+    assert(ok or raised == "mine")
+  end
+  assert(state == "succeeded" and refused == "PAI_EBUSY")
+  assert(uv.opened == 2) -- a close that was refused leaves it attached
+  assert(p:close() and uv.opened == 0)
+end
+
+function tests.many_lines()
+  local p = open()
+  local h = assert(p:submit(job("seq 200000", "many")))
+  assert(h:wait() == "succeeded")
+  local count = 0
+  for line in h:logs():lines() do
+    count = count + 1
+    assert(line == tostring(count))
+  end
+  assert(count == 200000)
+  assert(p:close())
+end
+
+function tests.luv()
+  local found, uv = pcall(require, "luv")
+  if not found then
+    print("skipped: no luv")
+    return
+  end
+  local p = open()
+  local state, code
+  assert(p:attach(uv))
+  coroutine.wrap(function()
+    local h = assert(p:submit(job("echo a; exit 7", "luv", { retries = 1 })))
+    assert(h:logs { follow = true }:line() == "a")
+    state, code = h:wait()
+    assert(p:close()) -- so that the loop has nothing left
+  end)()
+  assert(state == nil)
+  uv.run()
+  assert(state == "failed" and code == 7)
+end
+
+local names = {}
+for name in pairs(tests) do
+  names[#names + 1] = name
+end
+table.sort(names)
+for _, name in ipairs(names) do
+  tests[name]()
+  print("ok " .. name)
+end

@@ -1,0 +1,83 @@
+"""What tests of a platform that is served over TCP share."""
+
+import contextlib
+import json
+import re
+import signal
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
+
+import program
+
+PASSWORD = "correct horse"
+
+
+class ServedTest(program.RootTest):
+    """The user admin has the password above."""
+    context = None  # of TLS
+
+    def setUp(self):
+        super().setUp()
+        self.env["OPENPAI_ADMIN_PASSWORD"] = PASSWORD
+
+    def serve(self, *args):
+        """A server; `url` is where it is."""
+        process = self.start("serve", "--listen", "127.0.0.1:0", *args)
+        said = ""
+        while not re.search(r"serves at /", said):
+            line = process.stdout.readline()
+            self.assertNotEqual(line, "", (said, process.poll()))
+            said += line
+        self.url = re.search(r"serves at (https?://\S+)", said)[1]
+        return process
+
+    def end(self, process):
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, said)
+
+    def certificate(self):
+        """One for this machine, and its key; it is trusted from now on."""
+        cert, key = self.folder / "cert.pem", self.folder / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048",
+                        "-nodes", "-keyout", key, "-out", cert, "-days", "2",
+                        "-subj", "/CN=localhost", "-addext",
+                        "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+                       check=True, capture_output=True, timeout=60)
+        self.context = ssl.create_default_context(cafile=str(cert))
+        return str(cert), str(key)
+
+    def ask(self, method, path, body=None, token=None, **headers):
+        """Status, headers and text of an answer.  A dict goes as JSON."""
+        if isinstance(body, dict):
+            body = json.dumps(body)
+            headers.setdefault("content_type", "application/json")
+        if token is not None:
+            headers["authorization"] = "Bearer " + token
+        request = urllib.request.Request(
+            self.url + path, method=method,
+            data=body.encode() if isinstance(body, str) else body,
+            headers={k.replace("_", "-"): v for k, v in headers.items()})
+        try:
+            answer = urllib.request.urlopen(request, timeout=60,
+                                            context=self.context)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with contextlib.closing(answer):
+            text = answer.read().decode()
+        self.described(method, path, answer.status,
+                       answer.headers["Content-Type"], text)
+        return answer.status, answer.headers, text
+
+    def form(self, path, text):
+        return self.ask("POST", path, text, content_type="application/"
+                        "x-www-form-urlencoded")
+
+    def login(self, user="admin", password=PASSWORD):
+        status, _, text = self.ask(
+            "POST", "/api/v2/authn/basic/login",
+            {"username": user, "password": password})
+        self.assertEqual(status, 200, text)
+        return json.loads(text)["token"]

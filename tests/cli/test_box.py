@@ -1,0 +1,547 @@
+"""The platform of a user through its verbs: up, submit, logs, down, ..."""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+
+import program
+
+
+class Box(program.RootTest):
+    def refused(self, code, part, *args):
+        done = self.run_cli(*args)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), args)
+        self.assertIn(part, done.stderr)
+
+    def pid(self):
+        return json.loads(self.ok("status", "--json"))["pid"]
+
+    def lives(self, pid):
+        """Whether a process is there, and no zombie."""
+        try:
+            stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return False
+        return stat.rpartition(") ")[2][0] != "Z"
+
+    def waits(self):
+        """A job that prints "up" and then waits for release(self.gate)."""
+        self.gate = self.fifo()
+        return self.job(f"echo up; read -r x <{self.gate}; echo $x; exit 3")
+
+    # --- the platform --------------------------------------------------------
+
+    def test_a_root_that_is_deleted(self):
+        self.ok("up")
+        pid = self.pid()
+        self.ok("submit", self.waits())
+        self.until_up()
+        status = next(self.root.rglob("status")).read_text().split()
+        fds = [os.pidfd_open(int(n)) for n in (pid, status[1], status[5])]
+        for fd in fds:
+            self.addCleanup(os.close, fd)
+        # Which may remove its socket meanwhile.
+        while os.path.exists(self.root):
+            shutil.rmtree(self.root, ignore_errors=True)
+        for fd in fds:  # platform, supervisor, task: nobody is left
+            self.assertEqual(select.select([fd], [], [], 30)[0], [fd])
+        self.assertFalse(self.root.exists())
+
+    def test_up_status_down(self):
+        self.assertEqual(self.run_cli("status").returncode, 1)
+        self.assertEqual(self.run_cli("status", "--json").stdout, "null\n")
+        self.assertIn("no platform runs in", self.ok("down"))
+        self.assertFalse(self.root.exists())  # neither started one
+        self.assertRegex(self.ok("up"), r"^the platform is up: process \d+, in ")
+        status = json.loads(self.ok("status", "--json"))
+        self.assertEqual(status["root"], str(self.root))
+        self.assertEqual(status["jobs"]["running"], 0)
+        self.assertIn("this one ran already",
+                      self.run_cli("up", "--policy", "priority").stderr)
+        self.assertIn(f"process {status['pid']}", self.ok("status"))
+        self.assertIn("runs already", self.ok("up"))
+        self.assertEqual(json.loads(self.ok("up", "--json")),
+                         {"pid": status["pid"], "root": str(self.root),
+                          "started": False})
+        self.assertIn("is down", self.ok("down"))
+        self.assertFalse(self.lives(status["pid"]))
+        self.assertEqual(self.run_cli("status").returncode, 1)
+        self.assertEqual(self.ok("down", "-q"), "")
+
+    def test_it_is_detached(self):
+        lent = os.open("/dev/zero", os.O_RDONLY)
+        self.addCleanup(os.close, lent)
+        self.ok("up", pass_fds=[lent])
+        pid = self.pid()
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().split(") ")[1]
+        self.assertEqual(int(fields.split()[3]), pid)  # leads its session
+        self.assertEqual(os.readlink(f"/proc/{pid}/cwd"), "/")
+        links = {os.readlink(fd) for fd in
+                 pathlib.Path(f"/proc/{pid}/fd").iterdir()}
+        self.assertNotIn("/dev/zero", links)
+        for link in links:
+            self.assertTrue(link.startswith((
+                str(self.root), "anon_inode:", "socket:", "pipe:",
+                "/dev/null", "/run/lock/openpai-", "/tmp/openpai-")), link)
+        os.kill(pid, signal.SIGHUP)  # who logs out does not end it
+        self.assertEqual(self.pid(), pid)
+        os.kill(pid, signal.SIGTERM)
+
+    def test_a_submission_returns_at_once(self):
+        job = self.waits()
+        self.assertEqual(self.ok("submit", job), "test\n")  # its pipe is closed
+        self.until_up()
+        self.release(self.gate)
+        done = self.run_cli("wait", "test")
+        self.assertEqual((done.returncode, done.stdout), (3, "test FAILED\n"))
+        self.assertEqual(self.ok("logs", "test"), "up\ngo\n")
+
+    def test_starters_at_once(self):
+        job = self.job("true")
+        started = [self.start("submit", job) for _ in range(8)]
+        names = [p.communicate(timeout=60)[0].strip() for p in started]
+        self.assertEqual([p.returncode for p in started], [0] * 8)
+        self.assertEqual(sorted(names),
+                         ["test"] + [f"test_{n}" for n in range(2, 9)])
+        for name in names:
+            self.ok("wait", name)
+        found = [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline")
+                 if self.reads(p, f"--root\0{self.root}\0")]
+        self.assertEqual(len(found), 1)
+
+    @staticmethod
+    def reads(path, part):
+        try:
+            return part in path.read_text()
+        except OSError:
+            return False
+
+    def test_jobs_go_on_when_it_is_down(self):
+        self.ok("submit", self.waits())
+        self.until_up()
+        first = self.pid()
+        done = self.run_cli("down")
+        self.assertEqual(done.stdout, "the platform is down\n")
+        self.assertIn("note: 1 job goes on; openpai up finds it", done.stderr)
+        self.release(self.gate)
+        self.assertEqual(self.run_cli("wait", "test").returncode, 3)
+        self.assertNotEqual(self.pid(), first)
+        self.assertEqual(self.ok("logs", "test"), "up\ngo\n")
+        self.assertEqual(self.ok("down", "--leave"), "the platform is down\n")
+
+    def test_down_may_kill(self):
+        pid = self.folder / "pid"
+        self.ok("submit", self.job(f"echo $$ >{pid}; echo up; sleep 1000"))
+        self.until_up()
+        self.ok("down", "--kill")
+        self.assertFalse(self.lives(pid.read_text().strip()))
+        self.assertEqual(self.run_cli("down", "--kill", "--leave").returncode,
+                         2)
+
+    def test_it_survives_being_killed(self):
+        self.ok("submit", self.waits())
+        self.until_up()
+        os.kill(self.pid(), signal.SIGKILL)
+        self.assertEqual(self.run_cli("status").returncode, 1)
+        self.release(self.gate)
+        self.assertEqual(self.run_cli("wait", "test").returncode, 3)
+        self.assertEqual(self.ok("logs", "test"), "up\ngo\n")
+
+    def test_roots(self):
+        other = str(self.folder / "other")
+        self.ok("--root", other, "up")
+        self.assertEqual(self.run_cli("status").returncode, 1)
+        self.assertIn(other, self.ok(f"--root={other}", "status"))
+        self.assertIn(other, self.ok("status", "--root", other))
+        self.assertIn(other, self.ok("status", "--root", "other/"))
+        self.env["OPENPAI_ROOT"] = other
+        self.assertIn(other, self.ok("status"))
+        self.refused(1, "--root names no folder", "status", "--root", "")
+
+    def test_a_long_root(self):
+        # An address of a socket holds 108 bytes.
+        root = str(self.folder / "ä b" / ("x" * 200))
+        self.assertEqual(self.ok("run", "--root", root, "--", "echo", "hi"),
+                         "main[0] | hi\n")
+        self.ok("down", "--root", root)
+
+    def test_planted_sockets(self):
+        self.root.mkdir(mode=0o700)
+        path = self.root / "socket"
+        path.write_text("")
+        for verb in (["status"], ["list"], ["up"]):
+            self.refused(1, "is no socket", *verb)
+        path.unlink()
+        other = socket.socket(socket.AF_UNIX)
+        self.addCleanup(other.close)
+        other.bind(str(self.folder / "theirs"))
+        other.listen()
+        path.symlink_to(self.folder / "theirs")
+        self.refused(1, "is no socket", "status")
+        path.unlink()
+        if os.geteuid() == 0:
+            os.rename(self.folder / "theirs", path)
+            os.chown(path, 65534, 65534)
+            self.refused(1, "belongs to another user", "status")
+            self.refused(1, "belongs to another user", "submit",
+                         self.job("true"))
+            path.unlink()
+        self.ok("up")
+
+    def test_a_scope_of_its_own(self):
+        """Where systemd looks after this user's processes; without it, or if
+        it refuses, as ever."""
+        runtime = self.folder / "run"
+        (runtime / "systemd").mkdir(parents=True)
+        (runtime / "systemd/private").write_text("")
+        words = self.folder / "words"
+        program = self.folder / "systemd-run"
+        program.write_text(f"#!/bin/bash\necho \"$*\" >>{words}\n"
+                           "while [ \"$1\" != -- ]; do shift; done; shift\n"
+                           "exec \"$@\"\n")
+        program.chmod(0o755)
+        self.env["PATH"] = f"{self.folder}:{self.env['PATH']}"
+        self.env["XDG_RUNTIME_DIR"] = str(runtime)
+        self.ok("up", "--runtime", "process")
+        said = words.read_text()
+        self.assertIn("--user --scope", said)
+        self.assertIn("Delegate=yes", said)
+        self.assertTrue(said.endswith(f" up --foreground --root {self.root} "
+                                      "--runtime process\n"), said)
+        self.assertIn("hi", self.ok("run", "--", "echo", "hi"))
+        self.ok("down")
+        program.write_text("#!/bin/bash\necho Failed to connect >&2\nexit 1\n")
+        self.ok("up")
+        self.assertIn("Failed to connect", (self.root / "log").read_text())
+        self.ok("down")
+        words.unlink()
+        (runtime / "systemd/private").unlink()
+        program.write_text(f"#!/bin/bash\necho asked >>{words}\nexit 1\n")
+        self.ok("up")
+        self.assertEqual(words.exists(), os.geteuid() == 0 and
+                         os.path.exists("/run/systemd/private"))
+
+    def test_foreground(self):
+        process = self.start("up", "--foreground", "--verbose",
+                             stderr=subprocess.PIPE)
+        self.assertIn("the platform serves at", process.stderr.readline())
+        self.assertEqual(self.pid(), process.pid)
+        done = self.run_cli("up", "--foreground")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(str(process.pid), done.stderr)  # who has the root
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_policies(self):
+        self.refused(1, "there is no policy 'lottery'", "up", "--policy",
+                     "lottery")
+        self.ok("up", "--policy", "priority")
+        self.assertIn("\npolicy    priority\n", self.ok("status"))
+        self.ok("down")
+        self.env["OPENPAI_POLICY"] = "fair"
+        self.ok("up")
+        self.assertEqual(json.loads(self.ok("status", "--json"))["policy"],
+                         "fair")
+        self.ok("down")
+        del self.env["OPENPAI_POLICY"]
+        self.ok("up")  # one that is not named does not stay
+        self.assertEqual(json.loads(self.ok("status", "--json"))["policy"],
+                         "fifo")
+
+    def test_tasks_are_placed_one_by_one(self):
+        self.ok("up")
+        cpus = json.loads(self.ok("status", "--json"))["machine"]["cpus"]
+        go = self.folder / "go"
+        self.ok("submit", self.write("part.yaml", f"""
+protocolVersion: 2
+name: part
+type: job
+prerequisites: [{{name: x, type: dockerimage, uri: x}}]
+extras: {{gangAllocation: false}}
+taskRoles:
+  a:
+    instances: 2
+    dockerImage: x
+    resourcePerInstance: {{cpu: {cpus}, memoryMB: 64, gpu: 0}}
+    commands: ["while ! test -e {go}; do sleep 0.01; done"]
+"""))
+        while "1 of 2 tasks have room, 1 waits: waits for" not in self.ok(
+                "why", "part"):
+            pass
+        text = self.ok("show", "part")
+        self.assertRegex(text, r"a/0 +RUNNING ")
+        self.assertRegex(text, r"a/1 +WAITING ")
+        why = json.loads(self.ok("why", "part", "--json"))
+        self.assertEqual((why["state"], why["tasksRunning"],
+                          why["tasksWaiting"]), ("RUNNING", 1, 1))
+        go.touch()
+        self.ok("wait", "part")
+        self.assertRegex(self.ok("show", "part"), r"a/1 +SUCCEEDED ")
+
+    def test_a_root_that_cannot_be(self):
+        path = self.write("file", "")
+        self.refused(1, "Not a directory", "up", "--root", path + "/x")
+        self.refused(1, "Not a directory", "list", "--root", path + "/x")
+
+    # --- jobs ------------------------------------------------------------------
+
+    def test_names_that_are_taken(self):
+        job = self.job("true")
+        self.assertEqual(self.ok("submit", "--json", job),
+                         '{"name":"test"}\n')
+        done = self.run_cli("submit", job)
+        self.assertEqual((done.stdout, done.stderr),
+                         ("test_2\n",
+                          "note: there is a job test: this one is test_2\n"))
+        self.assertEqual(self.ok("submit", "--name", "mine", job), "mine\n")
+        self.refused(1, "has a job mine already", "submit", "--name", "mine",
+                     job)
+        for name in ("a/b", "", "a~b", "a~b~c"):
+            self.assertEqual(self.run_cli("submit", "--name", name,
+                                          job).returncode, 2, name)
+
+    def test_what_is_shown(self):
+        self.ok("run", self.job("echo hi", instances=2))
+        show = json.loads(self.ok("show", "test", "--json"))
+        self.assertEqual((show["name"], show["jobStatus"]["state"]),
+                         ("test", "SUCCEEDED"))
+        self.assertEqual(len(show["taskRoles"]["a"]["taskStatuses"]), 2)
+        user = show["jobStatus"]["username"]
+        self.assertEqual(json.loads(self.ok("show", f"{user}~test", "--json")),
+                         show)
+        items = json.loads(self.ok("list", "--json"))
+        self.assertEqual([(i["name"], i["state"], i["totalTaskNumber"])
+                          for i in items], [("test", "SUCCEEDED", 2)])
+        text = self.ok("show", "test")
+        self.assertRegex(text, r"state +SUCCEEDED, code 0\n")
+        self.assertRegex(text, r"a/1 +SUCCEEDED ")
+        self.assertRegex(self.ok("list"), r"(?m)^test +\S+ +SUCCEEDED ")
+        self.assertRegex(self.ok("top"), r"0 running, 0 waiting")
+        self.assertRegex(self.ok("top", "--all", "--once"), r"(?m)^test ")
+        self.assertEqual(self.ok("list", "--state", "RUNNING"), "")
+        self.assertEqual(json.loads(self.ok("list", "--live", "--json")), [])
+        self.assertEqual(len(json.loads(self.ok(
+            "list", "--json", "--keyword", "tes", "--user", user, "-n", "5",
+            "--order", "jobName,ASC"))), 1)
+        self.assertIn("SUCCEEDED", self.ok("why", "test"))
+        self.assertIn("state", json.loads(self.ok("why", "test", "--json")))
+        self.assertIn("Started", self.ok("events", "test"))
+        self.assertGreater(json.loads(self.ok(
+            "events", "test", "--json"))["totalCount"], 0)
+
+    def test_jobs_that_are_not_there(self):
+        self.ok("up")
+        for verb in (["show"], ["logs"], ["logs", "--task", "a/0"], ["why"],
+                     ["stop"], ["rm"], ["retry"], ["clone"], ["events"],
+                     ["events", "-f"]):
+            self.refused(1, "~none is not found", *verb, "none")
+        self.refused(125, "~none is not found", "wait", "none")
+        for verb in ("show", "logs", "why", "stop", "rm", "retry", "clone",
+                     "events"):
+            self.refused(2, "which job?", verb)
+            self.refused(2, "cannot be the name of a job", verb, "a~b~c")
+        self.refused(125, "which job?", "wait")
+        self.refused(2, "this is one job too many: b", "show", "a", "b")
+        for verb in ("up", "down", "status", "list", "top"):
+            self.refused(2, "takes no argument", verb, "x")
+
+    def test_logs(self):
+        job = self.job(r"printf 'a\0b\n'; echo err >&2; printf end")
+        self.ok("run", job, "-q")
+        raw = self.run_cli("logs", "test", "--log", "stdout",
+                           text=False)
+        self.assertEqual(raw.stdout, b"a\0b\nend")
+        self.assertEqual(self.ok("logs", "test", "--log", "stderr",
+                                 "--task", "a"), "err\n")
+        self.assertEqual(self.ok("logs", "test", "--log", "stdout",
+                                 "--tail", "2", "--task", "a/0"), "nd")
+        self.assertEqual(self.ok("logs", "-f", "test", "--log", "stdout",
+                                 "--attempt", "0")[-3:], "end")
+        self.refused(1, "not found", "logs", "test", "--task", "a/1")
+        self.refused(1, "  help: its tasks are a/0; its latest attempt is 0",
+                     "logs", "test", "--task", "b/0")
+        for words in (["--log", "x"], ["--tail", "-3"], ["--task", "a/x"],
+                      ["--attempt", "x"]):
+            self.assertEqual(self.run_cli("logs", "test", *words).returncode,
+                             2, words)
+
+    def test_logs_of_each_start(self):
+        path = pathlib.Path(self.job("date +%N; exit 3"))
+        path.write_text(path.read_text().replace(
+            "type: job", "type: job\njobRetryCount: 1"))
+        self.assertEqual(self.run_cli("run", "-q", str(path)).returncode, 3)
+        logs = [self.ok("logs", "test", "--attempt", attempt, "--retry", retry)
+                for attempt, retry in ("00", "10")]
+        self.assertEqual(len(set(logs)), 2)
+        self.assertEqual(self.ok("logs", "test"), logs[1])
+        self.refused(1, "its tasks are a/0; its latest attempt is 1", "logs",
+                     "test", "--retry", "1")
+        self.refused(2, "no number of a retry", "logs", "test", "--retry", "x")
+
+    def test_which_jobs(self):
+        self.assertEqual(self.ok("run", "-q", self.job("true")), "")
+        self.assertIn("test", self.ok("list", "--state", "succeeded,FAILED"))
+        self.assertIn("no such jobs", self.run_cli("list", "--live").stderr)
+        self.assertIn("test", self.ok("list", "--order", "jobname,asc"))
+        self.refused(2, "--state: there is no RUNING", "list", "--state",
+                     "RUNING")
+        self.refused(2, "--order: there is no name", "list", "--order", "name")
+        self.refused(2, "no number of jobs: x", "list", "-n", "x")
+
+    def test_events_of_one_that_is_over(self):
+        self.ok("run", "-q", self.job("true"))
+        shown = self.ok("events", "-f", "test")
+        self.assertRegex(shown, r"(?m)^\S+~test a\[0\] succeeded\n"
+                         r"\S+~test succeeded$")
+        events = [json.loads(line) for line in
+                  self.ok("events", "-f", "--json", "test").splitlines()]
+        self.assertEqual([e["event"] for e in events], ["task", "job"])
+        self.assertTrue(events[0]["name"].endswith("~test"))
+        self.refused(1, "~nobody is not found", "events", "-f", "nobody")
+
+    def test_stopping(self):
+        self.ok("submit", self.job("trap '' TERM; echo up; sleep 1000 & wait; "
+                                   "sleep 1000"))
+        self.until_up()
+        self.refused(1, "is not over: stop it first", "rm", "test")
+        self.refused(1, "is not over", "retry", "test")
+        self.ok("stop", "--now", "test")
+        done = self.run_cli("wait", "--json", "test")
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(json.loads(done.stdout)["state"], "STOPPED")
+        self.ok("stop", "test")  # as it is
+        self.ok("rm", "test")
+        self.refused(1, "~test is not found", "show", "test")
+        self.assertEqual(list((self.root / "jobs").glob("*")), [])
+
+    def test_a_broken_database_is_repaired(self):
+        self.ok("run", "-q", self.job("true"))
+        self.ok("down")
+        file = self.root / "openpai.db"
+        broken = bytearray(file.read_bytes())
+        broken[4096 * 2:4096 * 2 + 64] = bytes(64)
+        file.write_bytes(broken)
+        for left in self.root.glob("openpai.db-*"):
+            left.unlink()
+        self.refused(1, "--repair", "list")
+        self.run_cli("down")  # one that saw it only when it was asked
+        shown = self.ok("doctor", "--repair")
+        self.assertIn("has a new database: ", shown)
+        kept = (self.root / "openpai.db.damaged").read_bytes()
+        self.assertEqual(kept[4096 * 2:4096 * 2 + 64], bytes(64))
+        self.ok("up")
+        self.refused(1, "another platform has", "doctor", "--repair")
+
+    def test_events_as_they_come(self):
+        self.ok("up")
+        process = self.start("events", "-f", "--json")
+        fifo = self.fifo()
+        # Until it listens, jobs come that it may miss.
+        names = iter(range(1000))
+        self.ok("submit", "--name", "gate", self.job(f"read x <{fifo}; exit 3"))
+        heard = False
+        while not heard:
+            self.ok("run", "-q", "--name", f"n{next(names)}", self.job("true"))
+            heard, _, _ = select.select([process.stdout], [], [], 0.1)
+        self.release(fifo)
+        for line in process.stdout:
+            event = json.loads(line)
+            if (event["name"].endswith("~gate") and event["event"] == "job"
+                    and event["state"] == "failed"):
+                break
+        self.ok("down")
+        process.stdout.read()
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    # --- in the foreground --------------------------------------------------------
+
+    def test_a_command(self):
+        words = ["it's", "$HOME", "a b", "", "*", "<% $parameters.x %>", "ä\n"]
+        shown = self.ok("run", "--", "printf", "%s|", *words)
+        self.assertEqual(shown, "".join(
+            f"main[0] | {line}\n"
+            for line in ("".join(w + "|" for w in words)).split("\n")))
+        self.env["VIRTUAL_ENV"] = "/my env"
+        self.env["PATH"] = "/strange:" + self.env["PATH"]
+        shown = self.ok("run", "--", "sh", "-c",
+                        'echo "$VIRTUAL_ENV $PATH"; pwd')
+        self.assertTrue(shown.startswith("main[0] | /my env /strange:"), shown)
+        self.assertEqual(shown.splitlines()[1],
+                         f"main[0] | {os.path.realpath(self.folder)}")
+        self.assertEqual(self.run_cli("run", "--", "sh", "-c", "exit 9")
+                         .returncode, 9)
+        self.assertEqual(self.run_cli("run", "--time", "1s", "--", "sleep",
+                                      "1000").returncode, 124)
+        self.refused(125, "asks for", "run", "--cpus", "100000", "--", "true")
+        if "of 0 GPUs" in self.ok("status"):
+            self.refused(125, "it asks for GPUs, and none are here\n  help: ask "
+                         "for none", "run", "--gpus", "1", "--", "true")
+        self.refused(125, "give seconds, or 90s", "run", "--time", "1x", "--",
+                     "true")
+        done = self.run_cli("run", "--time", "1s", "--", "sleep", "1000")
+        self.assertIn("  its time was over: --time 1s\n", done.stderr)
+        for words in (["--gpus", "x"], ["--memory", "3X"], ["--time", "-1"]):
+            self.refused(125, "this is no such number", "run", *words, "--",
+                         "true")
+        self.refused(125, "not both", "run", "x.yaml", "--", "true")
+        self.refused(125, "for a command behind --", "run", "--gpus", "1",
+                     "x.yaml")
+
+    def test_a_platform_that_ends_meanwhile(self):
+        process = self.start("run", self.waits())
+        self.assertEqual(process.stdout.readline(), "a[0] | up\n")
+        self.ok("down")
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 125)
+        self.assertIn("job test goes on without it", err)
+        self.release(self.gate)
+        self.assertEqual(self.run_cli("wait", "test").returncode, 3)
+
+    def test_a_job_survives_whoever_follows_it(self):
+        process = self.start("run", self.waits())
+        self.assertEqual(process.stdout.readline(), "a[0] | up\n")
+        process.kill()
+        process.wait()
+        self.release(self.gate)
+        self.assertEqual(self.run_cli("wait", "test").returncode, 3)
+
+    def test_top_on_a_terminal(self):
+        self.ok("submit", self.waits())
+        self.until_up()
+        self.env["TERM"] = "xterm"
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execve(program.OPENPAI, [program.OPENPAI, "top"], self.env)
+        self.addCleanup(os.close, fd)
+        shown = b""
+        while b"RUNNING" not in shown:
+            shown += os.read(fd, 65536)
+        self.assertIn(b"\x1b[?1049h", shown)  # a screen of its own
+        os.kill(pid, signal.SIGINT)
+        while b"\x1b[?1049l" not in shown:
+            shown += os.read(fd, 65536)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        self.release(self.gate)
+
+    def test_colour_on_a_terminal(self):
+        self.ok("run", "-q", self.job("true"))
+        self.env.pop("NO_COLOR", None)
+        self.env["TERM"] = "xterm"
+        self.ok("submit", self.job("exit 1"))
+        self.run_cli("wait", "test_2")
+        self.assertIn("\033[31mFAILED", self.on_terminal("list"))
+        self.env["NO_COLOR"] = "1"
+        self.assertNotIn("\033", self.on_terminal("list"))
+        self.assertNotIn("\033", self.ok("list"))
+        self.assertIsNotNone(re.search("FAILED", self.ok("list")))
+
+
+if __name__ == "__main__":
+    program.main()

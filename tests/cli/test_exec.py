@@ -1,0 +1,533 @@
+"""Into a task: exec, attach, ssh, run -i."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+import program
+
+JOB = """\
+protocolVersion: 2
+name: {name}
+type: job
+prerequisites: [{{name: x, type: dockerimage, uri: x}}]
+taskRoles:
+  a:
+    instances: {instances}
+    dockerImage: x
+    resourcePerInstance: {{cpu: 1, memoryMB: {memory}, gpu: 0}}
+    commands:
+      - {command}
+{rest}
+"""
+
+
+class Terminal:
+    """An openpai on a terminal of its own."""
+
+    def __init__(self, test, *args, rows=33, columns=101):
+        self.shown = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ,
+                        struct.pack("HHHH", rows, columns, 0, 0))
+            os.execve(program.OPENPAI, [program.OPENPAI, *args],
+                      dict(test.env, TERM="vt220"))
+        test.addCleanup(self.end)
+
+    def end(self):
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            os.close(self.fd)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def until(self, pattern):
+        """What it has shown, up to this; from there on next time."""
+        end = time.monotonic() + 30
+        while not (found := re.search(pattern.encode(), self.shown)):
+            left = end - time.monotonic()
+            if left < 0 or not select.select([self.fd], [], [], left)[0]:
+                raise AssertionError((pattern, self.shown))
+            try:
+                self.shown += os.read(self.fd, 65536)
+            except OSError:
+                raise AssertionError((pattern, self.shown)) from None
+        self.shown = self.shown[found.end():]
+        return found
+
+    def code(self):
+        with contextlib.suppress(OSError):
+            while select.select([self.fd], [], [], 30)[0]:
+                self.shown += os.read(self.fd, 65536)
+            os.kill(self.pid, signal.SIGKILL)
+        os.close(self.fd)
+        status = os.waitpid(self.pid, 0)[1]
+        self.pid = 0
+        return os.waitstatus_to_exitcode(status)
+
+
+class Exec(program.RootTest):
+    def setUp(self):
+        super().setUp()
+        self.env["SHELL"] = "/bin/bash"
+
+    def refused(self, code, part, *args):
+        done = self.run_cli(*args, stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stdout), (code, ""),
+                         (args, done.stderr))
+        self.assertIn(part, done.stderr)
+        return done.stderr
+
+    def submit(self, command, name="j", instances=1, memory=200, rest=""):
+        path = self.write(name + ".yaml", JOB.format(
+            name=name, command=json.dumps(command), instances=instances,
+            memory=memory, rest=rest))
+        self.ok("submit", path)
+        return name
+
+    def waits(self, name="j", **kwargs):
+        """A job that has printed "up" and waits."""
+        self.submit("echo up; sleep 1000", name, **kwargs)
+        self.until_up(name)
+
+    def until_up(self, name="j"):
+        super().until_up(name)
+
+    def dir(self, name="j", task="a-0"):
+        return next((self.root / "jobs").glob(f"*~{name}/0/{task}"))
+
+    def gone(self, pid):
+        """Waits until a process is no more."""
+        try:
+            fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
+        self.assertTrue(select.select([fd], [], [], 30)[0], pid)
+        os.close(fd)
+
+    # --- a command -------------------------------------------------------------
+
+    def test_it_is_in_the_task(self):
+        self.waits()
+        shown = self.ok("exec", "j", "--", "sh", "-c",
+                        "echo $PAI_JOB_NAME $PAI_TASK_INDEX; pwd; "
+                        "cat /proc/self/cgroup; taskset -p $$ | sed 's/.*://'",
+                        stdin=subprocess.DEVNULL)
+        lines = shown.splitlines()
+        self.assertRegex(lines[0], r"^\S*j 0$")
+        self.assertEqual(os.path.realpath(lines[1]),
+                         os.path.realpath(self.folder))
+        pid = re.search(r"started (\d+)",
+                        (self.dir() / "status").read_text())[1]
+        self.assertEqual("\n".join(lines[2:-1]) + "\n", pathlib.Path(
+            f"/proc/{pid}/cgroup").read_text())
+        cpus = os.sched_getaffinity(int(pid))
+        self.assertEqual(int(lines[-1], 16), sum(1 << c for c in cpus))
+
+    def test_streams_and_codes(self):
+        self.waits()
+        done = self.run_cli("exec", "j", "--", "sh", "-c",
+                            "cat; echo err >&2; exit 7", input="in\n")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (7, "in\n", "err\n"))
+        big = bytes(range(256)) * 20000
+        done = self.run_cli("exec", "j", "--", "cat", input=big, text=False)
+        self.assertEqual(done.stdout, big)
+        done = self.run_cli("exec", "j", "--", "true", input=big, text=False)
+        self.assertEqual(done.returncode, 0)  # nobody reads it
+        for words, code in (["sh", "-c", "kill -9 $$"], 137), \
+                           (["sh", "-c", "kill -TERM $$"], 143), \
+                           (["false"], 1):
+            done = self.run_cli("exec", "j", "--", *words,
+                                stdin=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, code, words)
+        self.refused(127, "cannot start no-such: No such file", "exec", "j",
+                     "--", "no-such")
+        self.refused(126, "cannot start /etc: Permission denied", "exec", "j",
+                     "--", "/etc")
+        self.refused(125, "longer than", "exec", "j", "--", "echo", "x" * 70000)
+        done = self.run_cli("exec", "j", input="echo $0; exit 3\n")
+        self.assertEqual((done.returncode, done.stdout), (3, "/bin/bash\n"))
+        done = self.run_cli("exec", "--json", "j", "--", "sh", "-c",
+                            "echo a; exit 2", stdin=subprocess.DEVNULL)
+        self.assertEqual(
+            [json.loads(line) for line in done.stdout.splitlines()],
+            [{"event": "output", "stream": "stdout", "text": "a\n"},
+             {"event": "end", "how": "exit", "code": 2, "text": ""}])
+
+    def test_what_is_wrong(self):
+        self.refused(125, "nothing listens at", "exec", "j", "--", "true")
+        self.assertFalse(self.root.exists())  # it starts no platform
+        self.waits(instances=2)
+        self.refused(125, "Job", "exec", "nope", "--", "true")
+        text = self.refused(125, "has several tasks", "exec", "j", "--", "true")
+        self.assertIn("--task a/1  RUNNING", text)
+        text = self.refused(125, "has no task a/2", "exec", "--task", "a/2",
+                            "j", "--", "true")
+        self.assertIn("--task a/1  RUNNING", text)
+        self.refused(125, "a task is ROLE/INDEX", "exec", "--task", "a/x", "j")
+        self.refused(125, "stands behind --", "exec", "j", "ls")
+        self.refused(125, "one stream only", "exec", "-t", "-i", "j")
+        for index in "0", "1":
+            self.assertEqual(
+                self.ok("exec", "--task", f"a/{index}", "j", "--", "printenv",
+                        "PAI_TASK_INDEX", stdin=subprocess.DEVNULL),
+                index + "\n")
+        self.refused(125, "no sshd", "ssh", "--task", "a/0", "j")
+        self.ok("stop", "j")
+        self.run_cli("wait", "j")
+        self.submit("true", "over")
+        self.ok("wait", "over")
+        for verb in "exec", "attach", "ssh":
+            self.refused(125, "", verb, "over")
+        self.assertIn("is over", self.run_cli(
+            "exec", "over", stdin=subprocess.DEVNULL).stderr)
+
+    def test_who_is_killed_ends_it(self):
+        self.waits()
+        process = self.start("exec", "j", "--", "sh", "-c",
+                             "trap '' HUP; echo $$; sleep 999",
+                             stdin=subprocess.PIPE)
+        first = int(process.stdout.readline())
+        polite = self.start("exec", "j", "--", "sh", "-c",
+                            "trap 'echo hup > hup; exit' HUP; echo $$; "
+                            "while :; do sleep 0.01; done",
+                            stdin=subprocess.PIPE)
+        second = int(polite.stdout.readline())
+        process.kill()
+        polite.kill()
+        if self.runtime == "process":  # else numbers are the sandbox's
+            self.gone(second)
+            self.gone(first)
+        else:
+            while self.ok("exec", "j", "--", "sh", "-c",
+                          f"ls -d /proc/{first} /proc/{second} || true",
+                          stdin=subprocess.DEVNULL):
+                pass
+        self.assertEqual((self.folder / "hup").read_text(), "hup\n")
+        self.assertIn("RUNNING", self.ok("list"))
+
+    def test_ctrl_c_without_a_terminal(self):
+        self.waits()
+        process = self.start("exec", "j", "--", "sh", "-c",
+                             "trap 'echo int; exit 5' INT; echo up; "
+                             "while :; do sleep 0.01; done",
+                             stdin=subprocess.DEVNULL)
+        self.assertEqual(process.stdout.readline(), "up\n")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.communicate()[0], "int\n")
+        self.assertEqual(process.returncode, 5)
+
+    def test_it_ends_with_the_task(self):
+        self.waits()
+        process = self.start("exec", "j", "--", "sh", "-c",
+                             "trap '' TERM; echo up; while :; do sleep 1; done",
+                             stdin=subprocess.DEVNULL)
+        self.assertEqual(process.stdout.readline(), "up\n")
+        self.ok("stop", "j")
+        process.communicate()
+        self.assertEqual(process.returncode, 137)
+        self.run_cli("wait", "j")
+        self.assertFalse((self.dir() / "enter").exists())
+
+    def test_it_outlives_the_platform(self):
+        self.waits()
+        process = self.start("exec", "j", "--", "sh", "-c",
+                             "echo up; read x; echo $x; exit 6",
+                             stdin=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), "up\n")
+        pid = json.loads(self.ok("status", "--json"))["pid"]
+        os.kill(pid, signal.SIGKILL)
+        self.gone(pid)
+        self.assertEqual(process.communicate("on\n")[0], "on\n")
+        self.assertEqual(process.returncode, 6)
+        self.ok("up")  # which adopts the task
+        self.assertEqual(self.ok("exec", "j", "--", "echo", "again",
+                                 stdin=subprocess.DEVNULL), "again\n")
+
+    def test_memory_counts(self):
+        self.waits(memory=100)
+        done = self.run_cli("exec", "j", "--", sys.executable, "-c",
+                            "x = b'x' * (400 << 20); input()",
+                            stdin=subprocess.DEVNULL)
+        self.assertIn(done.returncode, (137, 1, 120), done)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_secrets_are_in_no_list(self):
+        self.waits()
+        process = self.start("exec", "j", "--", "sh", "-c",
+                             "echo up; read x", stdin=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), "up\n")
+        supervisor = re.search(r"supervisor (\d+)",
+                               (self.dir() / "status").read_text())[1]
+        shown = subprocess.run(["ps", "-o", "args", "--ppid", supervisor],
+                               capture_output=True, text=True).stdout
+        self.assertNotIn("PAI_", shown)
+        process.communicate("\n")
+
+    # --- on a terminal ------------------------------------------------------------
+
+    def test_a_shell(self):
+        self.waits()
+        t = Terminal(self, "exec", "j")
+        t.until(r"a shell with a terminal in a/0")
+        t.type("PS1='> '; stty size; echo $TERM; tty\n")
+        t.until(r"33 101\r\nvt220\r\n/dev/pts/\d+\r\n")
+        t.type("sh -c 'trap \"echo go\"t INT; echo re\"\"ady; read x'; "
+               "exit 9\n")
+        t.until("ready")
+        t.type("\x03")
+        t.until(r"got\r\n")
+        t.type("\n")  # the signal may have come before it read
+        self.assertEqual(t.code(), 9)
+
+    def test_a_terminal_of_another_size(self):
+        self.waits()
+        t = Terminal(self, "exec", "j", "--", "sh", "-c",
+                     "trap 'stty size; exit 5' WINCH; echo ready; "
+                     "while :; do sleep 0.01; done")
+        t.until("ready")
+        t.resize(20, 60)
+        t.until("20 60")
+        self.assertEqual(t.code(), 5)
+
+    def test_a_terminal_when_both_ends_are(self):
+        self.waits()
+        test = ["sh", "-c", "test -t 0 && echo tt''y || echo no''ne"]
+        t = Terminal(self, "exec", "j", "--", *test)
+        t.until("tty")
+        self.assertEqual(t.code(), 0)
+        t = Terminal(self, "exec", "-i", "j", "--", *test)
+        t.until("none")
+        self.assertEqual(t.code(), 0)
+        self.assertEqual(self.ok("exec", "-t", "j", "--", *test,
+                                 stdin=subprocess.DEVNULL), "tty\n")
+
+    def test_a_terminal_that_is_closed_ends_it(self):
+        self.waits()
+        t = Terminal(self, "exec", "j", "--", "sh", "-c",
+                     "trap 'echo hup > hup; exit' HUP; echo up; "
+                     "while :; do sleep 0.01; done")
+        t.until("up")
+        os.kill(t.pid, signal.SIGKILL)
+        path = self.folder / "hup"
+        end = time.monotonic() + 30
+        while not path.exists() or not path.read_text():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    # --- attach -------------------------------------------------------------------
+
+    def test_attach_to_a_pipe(self):
+        self.submit("echo up; cat; echo e >&2; exit 4",
+                    rest="extras: {openpai: {stdin: true}}")
+        self.until_up()
+        first = self.start("attach", "j", stdin=subprocess.PIPE)
+        self.assertEqual(first.stdout.readline(), "up\n")
+        first.stdin.write("one\n")
+        first.stdin.flush()
+        self.assertEqual(first.stdout.readline(), "one\n")
+        first.send_signal(signal.SIGINT)
+        first.wait()
+        self.assertEqual(first.returncode, 130)
+        pid = json.loads(self.ok("status", "--json"))["pid"]
+        os.kill(pid, signal.SIGKILL)  # its input is the supervisor's
+        self.gone(pid)
+        self.ok("up")
+        done = self.run_cli("attach", "j", "--tail", "0", input="two\n")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (4, "two\n", "e\n"))
+        self.assertEqual(self.ok("logs", "--log", "stdout", "j"),
+                         "up\none\ntwo\n")
+
+    def test_an_orphan_is_no_stream(self):
+        """What a command leaves behind does not end the task's input, whatever
+        it ends with."""
+        self.ok("submit", "--stdin", self.job(
+            "echo up; read x; echo got $x"))
+        self.until_up("test")
+        for code in range(1, 20):
+            self.ok("exec", "test", "--", "sh", "-c",
+                    f"(exec >&- 2>&-; exit {code}) & exec true")
+        done = self.run_cli("attach", "test", input="word\n")
+        self.assertIn("got word", done.stdout)
+
+    def test_attach_without_an_input(self):
+        fifo = self.fifo()
+        self.submit(f"echo up; read x < {fifo}; echo $x")
+        self.until_up()
+        process = self.start("attach", "j", stdin=subprocess.DEVNULL)
+        self.assertEqual(process.stdout.readline(), "up\n")
+        self.assertIn("the task has no open standard input",
+                      process.stderr.readline())
+        self.assertIn("its output is followed", process.stderr.readline())
+        self.release(fifo)
+        out, _ = process.communicate()
+        self.assertEqual((process.returncode, out), (0, "go\n"))
+
+    def test_attach_to_a_terminal(self):
+        self.submit("stty -echo; echo up; tty; read x; echo $x; stty size; "
+                    "read y; echo $y; exit 3",
+                    rest="extras: {openpai: {tty: true}}")
+        self.until_up()
+        t = Terminal(self, "attach", "j")
+        t.until(r"/dev/pts/\d+")
+        t.until("Ctrl-P Ctrl-Q detaches")
+        t.type("\x10x\n")  # Ctrl-P alone goes on its way
+        t.until(r"\x10x\r\n33 101")
+        t.type("\x10\x11")
+        t.until("detached; task a/0 goes on")
+        self.assertEqual(t.code(), 0)
+        t = Terminal(self, "attach", "j")
+        t.until("detaches")
+        t.type("bye\n")
+        t.until("bye")
+        self.assertEqual(t.code(), 3)
+
+    def test_wrong_extras(self):
+        path = self.write("bad.yaml", JOB.format(
+            name="j", command="x", instances=1, memory=200,
+            rest="extras: {openpai: {stdin: 3}}"))
+        self.refused(1, "extras.openpai.stdin is true or false", "submit", path)
+
+    def test_run_interactive(self):
+        done = self.run_cli("run", "-i", "--", "sh", "-c", "sort; exit 3",
+                            input="b\na\n")
+        self.assertEqual((done.returncode, done.stdout), (3, "a\nb\n"))
+        t = Terminal(self, "run", "-t", "--name", "t", "--", "bash", "--norc")
+        t.until("detaches")
+        t.type("stty size; exit 4\n")
+        t.until("33 101")
+        self.assertEqual(t.code(), 4)
+        self.refused(125, "jobs with one task", "run", "-i",
+                     self.job("true", instances=2))
+        self.refused(125, "no lines of JSON", "run", "-i", "--json", "x")
+        self.ok("submit", "--stdin", self.job("echo up; cat"))
+        self.until_up("test")
+        done = self.run_cli("attach", "test", input="x\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "up\nx\n"))
+
+    # --- ssh ----------------------------------------------------------------------
+
+    @unittest.skipUnless(shutil.which("sshd", path="/usr/sbin:/usr/bin") and
+                         shutil.which("ssh"), "needs OpenSSH")
+    def test_ssh(self):
+        self.submit("echo up; sleep 1000", rest="""\
+extras:
+  com.microsoft.pai.runtimeplugin:
+    - {plugin: ssh, parameters: {jobssh: true}}""")
+        self.until_up()
+        done = self.run_cli("ssh", "j", "--", "echo $USER in; cat; exit 8",
+                            input="x\n")
+        self.assertEqual(done.returncode, 8, done.stderr)
+        self.assertRegex(done.stdout, r"^\w+ in\nx\n$")
+        way = json.loads(self.ok("ssh", "--json", "j", "--", "echo", "a b"))
+        self.assertEqual(way["command"][0], "ssh")
+        self.assertEqual(way["command"][-4:], [way["host"], "--", "echo",
+                                               "a b"])
+        self.assertIn(str(way["port"]), way["command"])
+        done = subprocess.run(way["command"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, "a b\n"))
+
+
+ENGINE = """\
+#!/bin/bash
+echo "$@" >> {folder}/asked
+case $1 in
+  run)
+    while [ "$1" != -- ]; do shift; done
+    shift 2
+    exec bash "$@" ;;
+  exec)
+    shift
+    while [ "${{1#--}}" != "$1" ]; do shift; done
+    shift
+    exec "$@" ;;
+  *) echo 4.3.1 ;;
+esac
+"""
+
+
+class Container(Exec):
+    """Commands go where an engine, which is played, has its container."""
+    runtime = "podman"
+
+    def setUp(self):
+        super().setUp()
+        engine = self.folder / "bin" / "podman"
+        engine.parent.mkdir()
+        engine.write_text(ENGINE.format(folder=self.folder))
+        engine.chmod(0o755)
+        self.env["PATH"] = f"{engine.parent}:{self.env['PATH']}"
+
+    def test_the_engine_is_asked(self):
+        self.waits()
+        done = self.run_cli("exec", "j", "--", "sh", "-c", "cat; exit 5",
+                            input="x\n")
+        self.assertEqual((done.returncode, done.stdout), (5, "x\n"))
+        asked = (self.folder / "asked").read_text()
+        self.assertRegex(asked, r"(?m)^exec --interactive openpai-\w+ sh -c")
+        self.assertEqual(self.run_cli("exec", "-t", "j", "--", "test", "-t",
+                                      "0", stdin=subprocess.DEVNULL
+                                      ).returncode, 0)
+        asked = (self.folder / "asked").read_text()
+        self.assertRegex(asked, r"(?m)^exec --interactive --tty openpai-\w+ te")
+        done = self.run_cli("exec", "j", input="echo $BASH\n")
+        self.assertRegex(done.stdout, "/bash\n")
+
+
+for name in dir(Exec):  # the engine that is played is none for all of them
+    if name.startswith("test_") and name not in vars(Container):
+        setattr(Container, name, None)
+
+
+class Sandbox(Exec):
+    """The same where tasks have a /tmp and process numbers of their own."""
+    runtime = "auto"
+
+    def setUp(self):
+        super().setUp()
+        works = subprocess.run(["bwrap", "--dev-bind", "/", "/",
+                                "--unshare-pid", "true"],
+                               capture_output=True, check=False)
+        if works.returncode != 0:
+            self.skipTest("bubblewrap does not work here")
+
+    def test_it_sees_what_the_task_sees(self):
+        self.submit("echo secret > /tmp/mine; echo up; sleep 1000")
+        self.until_up()
+        self.assertEqual(self.ok("exec", "j", "--", "cat", "/tmp/mine",
+                                 stdin=subprocess.DEVNULL), "secret\n")
+        shown = self.ok("exec", "j", "--", "sh", "-c",
+                        "ls /proc | grep -c '^[0-9]'; "
+                        "grep NoNewPrivs /proc/self/status /proc/2/status",
+                        stdin=subprocess.DEVNULL).splitlines()
+        self.assertLess(int(shown[0]), 10)
+        self.assertEqual(shown[1].split()[1], shown[2].split()[1])
+
+
+if __name__ == "__main__":
+    if shutil.which("bwrap") is None:
+        del Sandbox
+    program.main()

@@ -1,0 +1,76 @@
+/*
+ * host.h - accounts without a loop: what is to be done beside it is done when
+ * the test says so, and the clock is the test's
+ */
+#ifndef PAI_TESTS_ACCOUNT_HOST_H
+#define PAI_TESTS_ACCOUNT_HOST_H
+
+#include "store/folder.h"
+
+#include "account/inside.h"
+
+enum { HOST_BESIDES = 16 };
+
+typedef struct host_beside {
+  struct host *host;
+  pai__beside_cb run, done;
+  void *user_data;
+  bool used, started;
+} host_beside;
+
+typedef struct host {
+  pai_alloc alloc;
+  pai__store *store;
+  pai__batch *batch;
+  pai_accounts *a;
+  pai_time now;
+  host_beside besides[HOST_BESIDES];
+  const char *vcs[8]; /* NULL ends them */
+  size_t most;        /* hashes that went on at a time */
+  bool soon, secret;
+  char log[1024];
+  /* What was told last. */
+  int calls, status;
+  char text[1 << 17];
+  size_t len;
+  char api[64], message[512];
+  int http;
+} host;
+
+/* In the test's folder, with hashes that are quick.  `host_try` may fail. */
+void host_open(host *h);
+int host_try(host *h, const pai_alloc *alloc, pai_error **err);
+void host_commit(host *h);
+void host_close(host *h);
+void host_reopen(host *h); /* commits before */
+void host_drop(host *h);   /* accounts as they are in the database */
+/* Does what waits, and calls back. */
+void host_run(host *h);
+
+/* Calls that end at once, or later: they answer the code, and what was told is
+ * in the host. */
+int put_user(host *h, unsigned flags, const char *json);
+int put_group(host *h, unsigned flags, const char *json);
+int log_in(host *h, const char *user, const char *password);
+void set_up(host *h); /* with admin, whose password is "admin-password" */
+void add_user(host *h, const char *name); /* with "NAME-password" */
+/* A token of a new one, of an application or a browser. */
+void new_token(host *h, char out[PAI__TOKEN_TEXT], const char *user,
+               int application);
+int why(host *h, const char *token); /* PAI_TOKEN_* */
+
+/* What is written, in h->text. */
+const char *show_user(host *h, const char *user, const char *viewer);
+const char *show_group(host *h, const char *group);
+const char *show_storages(host *h, int form, const char *user,
+                          const char *name);
+int host_write(void *user_data, const char *bytes, size_t len);
+void host_begin(host *h); /* nothing was written */
+/* Takes an error apart, and frees it. */
+int host_take(host *h, int rc, pai_error **err);
+/* Its code, its API's code and status. */
+void expect(const host *h, int rc, int code, const char *api, int http);
+void host_on_told(void *user_data, int status, const char *json, size_t len,
+                  const pai_error *err);
+
+#endif

@@ -1,0 +1,431 @@
+/* What the machine refuses, and what a supervisor costs. */
+#define _XOPEN_SOURCE 700
+
+#include "stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- refusals ------------------------------------------------------------------ */
+
+static void the_supervisor_is_missing(void **state)
+{
+  static const pai_backend_ops *const ops = &pai__backend_local;
+  const char *before = getenv("OPENPAI_TASK");
+  char kept[512];
+  pai_error *err;
+  stage s;
+
+  (void)state;
+  (void)snprintf(kept, sizeof(kept), "%s", before != NULL ? before : "");
+  stage_init(&s);
+  s.host.program = "/nowhere/openpai-task";
+  assert_int_equal(ops->open(&s.backend, NULL, &s.host, &err), PAI_ENOTFOUND);
+  assert_non_null(strstr(pai_error_message(err), "/nowhere/openpai-task"));
+  assert_non_null(strstr(pai_error_help(err), "OPENPAI_TASK"));
+  pai_error_free(err);
+  assert_int_equal(setenv("OPENPAI_TASK", "/elsewhere/task", 1), 0);
+  s.host.program = NULL;
+  assert_int_equal(ops->open(&s.backend, NULL, &s.host, &err), PAI_ENOTFOUND);
+  assert_non_null(strstr(pai_error_message(err), "/elsewhere/task"));
+  pai_error_free(err);
+  assert_int_equal(setenv("OPENPAI_TASK", TASK_PROGRAM, 1), 0);
+  stage_open(&s);
+  assert_int_equal(stage_run(&s, 1, "exit 3")->end.code, 3);
+  stage_leave(&s, PAI_CLOSE_STOP);
+  assert_int_equal(unsetenv("OPENPAI_TASK"), 0);
+  stage_open(&s); /* and it finds it by itself */
+  stage_close(&s, PAI_CLOSE_STOP);
+  if (before != NULL)
+    assert_int_equal(setenv("OPENPAI_TASK", kept, 1), 0);
+}
+
+/* It is no program, so there is no status. */
+static void the_supervisor_cannot_begin(void **state)
+{
+  pai_launch_plan plan;
+  pai_error *err;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  s.host.program = "/bin/false";
+  stage_open(&s);
+  plan = stage_plan(&s, 1, "true");
+  stage_start(&s, 1, &plan);
+  stage_wait(&s, 1);
+  assert_int_equal(s.tasks[1].end.how, PAI_END_FAILED);
+  assert_int_equal(s.tasks[1].end.code, 126);
+  assert_non_null(strstr(s.tasks[1].text, "supervisor could not begin"));
+  stage_leave(&s, PAI_CLOSE_STOP);
+  s.host.program = "/etc"; /* which may be "executed" */
+  stage_open(&s);
+  assert_true(pai__backend_local.start(s.backend, 2, &plan, &err) < 0);
+  assert_non_null(strstr(pai_error_message(err), "cannot start the superv"));
+  pai_error_free(err);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+static void bad_plans(void **state)
+{
+  const pai_backend_ops *ops = &pai__backend_local;
+  char big[140000], deep[5000];
+  const char *env[] = { big, NULL };
+  const char *many[40];
+  pai_launch_plan plan, good;
+  pai_error *err;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  good = stage_plan(&s, 1, "true");
+  plan = good;
+  plan.dir = "relative";
+  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "absolute folder");
+  plan = good;
+  plan.script = NULL;
+  assert_int_equal(ops->start(s.backend, 1, &plan, NULL), PAI_EINVAL);
+  plan = good;
+  plan.nice = 20;
+  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "0 to 19");
+  plan = good;
+  plan.cpu_list = "all";
+  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "\"all\"");
+  plan = good;
+  plan.struct_size = 8;
+  assert_true(ops->start(s.backend, 1, &plan, NULL) < 0);
+  memset(deep, 'x', sizeof(deep));
+  deep[0] = '/';
+  deep[sizeof(deep) - 1] = '\0';
+  plan = good;
+  plan.dir = deep;
+  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_ELIMIT);
+  test_expect_error(err, PAI_ELIMIT, "too long");
+  memset(big, 'x', sizeof(big));
+  memcpy(big, "BIG=", 4);
+  big[sizeof(big) - 1] = '\0';
+  for (size_t i = 0; i + 1 < PAI__LEN(many); i++)
+    many[i] = big;
+  many[PAI__LEN(many) - 1] = NULL;
+  plan = good;
+  plan.env = many;
+  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_ELIMIT);
+  test_expect_error(err, PAI_ELIMIT, "more than an environment holds");
+  assert_int_equal(access(good.dir, F_OK), -1); /* nothing was made */
+  /* One variable that is too long is found out by the kernel. */
+  plan.env = env;
+  stage_start(&s, 1, &plan);
+  assert_int_equal(ops->start(s.backend, 1, &good, NULL), PAI_EEXISTS);
+  stage_wait(&s, 1);
+  assert_int_equal(s.tasks[1].end.how, PAI_END_FAILED);
+  assert_int_equal(s.tasks[1].end.code, 126);
+  assert_non_null(strstr(s.tasks[1].text, "Argument list too long"));
+  /* No folder to begin in. */
+  plan = stage_plan(&s, 2, "true");
+  plan.workdir = "/nowhere/at/all";
+  stage_start(&s, 2, &plan);
+  stage_wait(&s, 2);
+  assert_int_equal(s.tasks[2].end.code, 126);
+  assert_string_equal(s.tasks[2].text,
+                      "cannot go to the folder /nowhere/at/all: No such file "
+                      "or directory");
+  assert_non_null(strstr(s.tasks[2].runtime, "/nowhere/at/all"));
+  assert_int_equal(ops->follow(s.backend, 77, PAI_FOLLOW_ALL, &err),
+                   PAI_ENOTFOUND);
+  test_expect_error(err, PAI_ENOTFOUND, "no task 77");
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* Every call of the system that takes a descriptor, failing; then none. */
+static void descriptors_run_out(void **state)
+{
+  struct rlimit before, small;
+  pai_launch_plan plan;
+  uint64_t task = 1;
+  int refused = 0;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  (void)stage_run(&s, 0, "true"); /* libuv's inotify is open from now on */
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  for (int room = 0; room < 10; room++, task++) {
+    pai_error *err = NULL;
+    int rc, top = open("/dev/null", O_RDONLY);
+    (void)close(top);
+    small = before;
+    small.rlim_cur = (rlim_t)(room < 8 ? top + room : 32 + room);
+    plan = stage_plan(&s, task, "exit 3");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
+    rc = pai__backend_local.start(s.backend, task, &plan, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    if (rc < 0) {
+      assert_int_equal(rc, PAI_EIO);
+      refused++;
+      pai_error_free(err);
+      continue;
+    }
+    while (s.tasks[task].ended == 0)
+      assert_true(pai_loop_run_once(s.loop) >= 0);
+    assert_int_equal(s.tasks[task].end.code, 3);
+  }
+  assert_in_range(refused, 3, 9);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* From now on this call of the system fails, here and in all that is started
+ * from here.  False: that cannot be had. */
+static bool forbid(int call, int number)
+{
+  struct sock_filter code[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)number),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = { PAI__LEN(code), code };
+
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* A task where `call` fails: how it ended, 100 + the code of the error if it
+ * did not start, 200 + that if the back end could not be opened. */
+static int try_without(int call, int number)
+{
+  pai_launch_plan plan;
+  pai_error *err = NULL;
+  int rc;
+  stage s;
+
+  stage_init(&s);
+  if (!forbid(call, number))
+    return 99;
+  rc = pai__backend_local.open(&s.backend, NULL, &s.host, &err);
+  if (rc < 0)
+    return 200 - rc;
+  plan = stage_plan(&s, 1, "sleep 1000 & echo out; exit 3");
+  plan.cpu_list = plan.numa_nodes = "0";
+  rc = pai__backend_local.start(s.backend, 1, &plan, &err);
+  if (rc < 0) {
+    assert_true(strlen(pai_error_message(err)) > 10);
+    return 100 - rc;
+  }
+  stage_follow(&s, 1, PAI_FOLLOW_ALL);
+  stage_wait(&s, 1);
+  if (s.tasks[1].end.how != PAI_END_EXIT)
+    return s.tasks[1].end.code == 126 ? s.tasks[1].end.how : 98;
+  return s.tasks[1].end.code == 3 && strcmp(stage_out(&s, 1), "out\n") == 0
+           ? PAI_END_EXIT
+           : 97;
+}
+
+/* Each in a process of its own, for it is for good. */
+static void calls_of_the_system_fail(void **state)
+{
+  static const struct {
+    const char *name;
+    int call, number, result;
+  } rows[] = {
+    { "pidfd_open", 434, ENOSYS, 200 - PAI_ENOTSUP },
+    { "memfd_create", SYS_memfd_create, EMFILE, 100 - PAI_EIO },
+    { "signalfd4", SYS_signalfd4, EMFILE, PAI_END_FAILED },
+    { "pipe2", SYS_pipe2, ENFILE, PAI_END_FAILED },
+    { "mkdir", SYS_mkdir, ENOSPC, 100 - PAI_EIO },
+    { "close_range", 436, ENOSYS, PAI_END_EXIT },
+    { "fallocate", SYS_fallocate, EOPNOTSUPP, PAI_END_EXIT },
+    { "set_mempolicy", SYS_set_mempolicy, ENOSYS, PAI_END_EXIT },
+    { "sched_setaffinity", SYS_sched_setaffinity, EPERM, PAI_END_EXIT },
+    { "inotify_add_watch", SYS_inotify_add_watch, ENOSPC, PAI_END_EXIT },
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+      int result = try_without(rows[i].call, rows[i].number);
+      (void)stage_clean(NULL);
+      _exit(result);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    print_message("%s\n", rows[i].name);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 99)
+      print_message("skipped: there is no seccomp here\n");
+    else
+      assert_int_equal(WEXITSTATUS(status), rows[i].result);
+  }
+}
+
+static void on_closed(void *user_data)
+{
+  (void)user_data;
+}
+
+/* Open, start, wait, close; then the same with what the other left. */
+static int life_body(const pai_alloc *alloc, void *user_data)
+{
+  static uint64_t task;
+  pai_error *err = NULL;
+  pai_launch_plan plan;
+  stage *s = user_data;
+  int before = s->ended, rc;
+
+  s->host.alloc = alloc;
+  rc = pai__backend_local.open(&s->backend, NULL, &s->host, &err);
+  if (rc < 0) {
+    pai_error_free(err);
+    return rc;
+  }
+  plan = stage_plan(s, ++task, "echo x; exit 3");
+  plan.runtime = PAI_RUNTIME_AUTO;
+  plan.memory = 1u << 30;
+  rc = pai__backend_local.start(s->backend, task, &plan, &err);
+  pai_error_free(err);
+  if (rc == PAI_OK) {
+    rc = pai__backend_local.follow(s->backend, task, PAI_FOLLOW_ALL, NULL);
+    stage_wait(s, before + 1);
+    assert_int_equal(s->tasks[task].end.code, 3);
+  }
+  pai__backend_local.close(s->backend, PAI_CLOSE_STOP, on_closed);
+  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  return rc;
+}
+
+static void failing_memory(void **state)
+{
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  test_faults(life_body, &s);
+  s.host.alloc = &s.tally.alloc;
+  stage_open(&s);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* --- what it costs ----------------------------------------------------------------- */
+
+static long private_kb(long pid)
+{
+  char path[64], line[256];
+  long sum = 0, kb;
+  FILE *f;
+
+  (void)snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", pid);
+  f = fopen(path, "r");
+  assert_non_null(f);
+  while (fgets(line, sizeof(line), f) != NULL)
+    if (strncmp(line, "Private_", 8) == 0) {
+      kb = strtol(strchr(line, ':') + 1, NULL, 10);
+      sum += kb;
+    }
+  (void)fclose(f);
+  return sum;
+}
+
+static void the_supervisor_is_small(void **state)
+{
+  pai_launch_plan plan;
+  struct stat info;
+  long both;
+  stage s;
+
+  (void)state;
+  assert_int_equal(stat(TASK_PROGRAM, &info), 0);
+  print_message("openpai-task: %ld bytes\n", (long)info.st_size);
+  assert_true(info.st_size <= TASK_MOST);
+  stage_init(&s);
+  stage_open(&s);
+  plan = stage_plan(&s, 1, "yes | head -c 1000000; echo; echo up; sleep 1000");
+  stage_start(&s, 1, &plan);
+  stage_follow(&s, 1, PAI_FOLLOW_ALL);
+  stage_wait_for(&s, 1, "up\n");
+  both = private_kb(stage_status(&s, 1, "supervisor", 1)) +
+         private_kb(stage_status(&s, 1, "started", 3));
+  print_message("supervisor and keeper: %ld KiB private\n", both);
+  assert_true(both < 1024);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* --- limits ------------------------------------------------------------------------- */
+
+static void too_much_memory_ends_it(void **state)
+{
+  pai_launch_plan plan;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  print_message("%s\n", pai__backend_local.limits(s.backend));
+  plan = stage_plan(&s, 1,
+                    "sleep 1000 & x=$(head -c 90000000 /dev/zero | tr '\\0' "
+                    "x); echo $x | (read y; sleep 100); sleep 1000");
+  plan.memory = 60 << 20;
+  stage_start(&s, 1, &plan);
+  stage_wait(&s, 1);
+  assert_int_equal(s.tasks[1].end.oom, 1);
+  assert_int_equal(s.tasks[1].end.code, 137);
+  assert_non_null(strstr(s.tasks[1].text, "more memory"));
+  plan = stage_plan(&s, 2, "exit 0");
+  plan.memory = 60 << 20;
+  stage_start(&s, 2, &plan);
+  stage_wait(&s, 2);
+  assert_int_equal(s.tasks[2].end.oom, 0);
+  assert_int_equal(s.tasks[2].end.code, 0);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+static void cpus_and_nice(void **state)
+{
+  pai_launch_plan plan;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  plan = stage_plan(&s, 1,
+                    "grep -o 'Cpus_allowed_list:.*' /proc/self/status; nice");
+  plan.cpu_list = "0";
+  plan.numa_nodes = "0";
+  plan.nice = 7;
+  stage_start(&s, 1, &plan);
+  stage_follow(&s, 1, PAI_FOLLOW_ALL);
+  stage_wait(&s, 1);
+  assert_string_equal(stage_out(&s, 1), "Cpus_allowed_list:\t0\n7\n");
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_supervisor_is_missing),
+    cmocka_unit_test(the_supervisor_cannot_begin),
+    cmocka_unit_test(bad_plans),
+    cmocka_unit_test(descriptors_run_out),
+    cmocka_unit_test(calls_of_the_system_fail),
+    cmocka_unit_test(failing_memory),
+    cmocka_unit_test(the_supervisor_is_small),
+    cmocka_unit_test(too_much_memory_ends_it),
+    cmocka_unit_test(cpus_and_nice),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, stage_clean);
+}

@@ -1,0 +1,471 @@
+/* What a task is started with, word by word. */
+#define _XOPEN_SOURCE 700
+
+#include "backend/tree.h"
+
+#include "backend/local/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char bash[] = "/bin/bash", bwrap[] = "/bin/bwrap",
+            podman[] = "/bin/podman", docker[] = "/bin/docker";
+
+static const char *const env[] = { "PAI_A=secret", "B=x=y", NULL };
+static const pai_launch_mount mounts[] = { { "/data/a", "/mnt/a", 1 },
+                                           { "/odd,\"name", "/mnt/b", 0 } };
+
+static const char *joined(const pai__words *w)
+{
+  static char text[4096];
+  size_t used = 0;
+
+  text[0] = '\0';
+  for (size_t i = 0; i < w->len; i++)
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                             i > 0 ? " " : "", w->at[i]);
+  return text;
+}
+
+/* --- runtimes ---------------------------------------------------------------- */
+
+static const char works[] = "works", no_rights[] = "no rights",
+                  no_daemon[] = "no daemon", none[] = "none";
+
+/* What is there, for a row of the table below: NULL is not installed. */
+static void set_tool(pai__tool *tool, char *path, const char *why_not)
+{
+  memset(tool, 0, sizeof(*tool));
+  if (why_not == none)
+    return;
+  tool->path = path;
+  tool->tried = tool->ran_tried = true;
+  tool->works = tool->ran = why_not == works;
+  if (why_not != works)
+    (void)snprintf(tool->why_not, sizeof(tool->why_not), "%s", why_not);
+}
+
+static void the_choice(void **state)
+{
+  static const struct {
+    int wish, is;
+    const char *bwrap, *podman, *docker; /* why they do not work */
+    enum pai__at_hand in_podman, in_docker;
+    const char *image;
+    int code;
+    const char *about;
+  } rows[] = {
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_BWRAP, works, none, none, 0, 0, NULL, 0,
+      "" },
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_BWRAP, works, works, none,
+      PAI__HAND_OTHERS, 0, "host", 0, "" },
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_PROCESS, no_rights, none, none, 0, 0,
+      "img", 0,
+      "runs as processes of this machine, not in its image img: podman is not "
+      "installed, docker is not installed" },
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_BWRAP, works, works, works,
+      PAI__HAND_OTHERS, PAI__HAND_NO, "img", 0,
+      "runs in a sandbox of this machine, not in its image img: podman does "
+      "not have it, docker has no images" },
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_BWRAP, works, none, no_daemon, 0, 0, "img",
+      0,
+      "runs in a sandbox of this machine, not in its image img: podman is not "
+      "installed, docker does not answer: no daemon" },
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_BWRAP, works, no_rights, none,
+      PAI__HAND_YES, 0, "img", 0,
+      "runs in a sandbox of this machine, not in its image img: podman cannot "
+      "run it: no rights, docker is not installed" },
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_PODMAN, works, works, works, PAI__HAND_YES,
+      PAI__HAND_YES, "img", 0, "runs in podman: the image img is at hand" },
+    { PAI_RUNTIME_AUTO, PAI_RUNTIME_DOCKER, works, no_rights, works,
+      PAI__HAND_YES, PAI__HAND_YES, "img", 0,
+      "runs in docker: the image img is at hand" },
+    { PAI_RUNTIME_PROCESS, PAI_RUNTIME_PROCESS, works, works, works,
+      PAI__HAND_YES, PAI__HAND_YES, "img", 0, "" },
+    { PAI_RUNTIME_BWRAP, PAI_RUNTIME_BWRAP, works, works, works, 0, 0, "img",
+      0, "" },
+    { PAI_RUNTIME_BWRAP, 0, no_rights, works, works, 0, 0, "img", PAI_ENOTSUP,
+      "bubblewrap does not work here: no rights" },
+    { PAI_RUNTIME_DOCKER, PAI_RUNTIME_DOCKER, works, works, works, 0, 0, "img",
+      0, "runs in docker: the image img was asked for" },
+    { PAI_RUNTIME_DOCKER, 0, works, works, no_daemon, 0, 0, "img", PAI_ENOTSUP,
+      "docker does not answer: no daemon" },
+    { PAI_RUNTIME_PODMAN, 0, works, none, works, 0, 0, "img", PAI_ENOTSUP,
+      "podman is not installed" },
+    { PAI_RUNTIME_DOCKER, PAI_RUNTIME_PROCESS, no_rights, works, works, 0, 0,
+      NULL, 0,
+      "runs as processes of this machine, not in docker: it has no image" },
+    { PAI_RUNTIME_PODMAN, PAI_RUNTIME_BWRAP, works, works, works, 0, 0, "host",
+      0, "runs in a sandbox of this machine, not in podman: it has no image" },
+    { 99, 0, works, works, works, 0, 0, "img", PAI_EINVAL, "99" },
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai__runtimes r = { .bash = bash };
+    pai__surroundings around = { .root = "/root",
+                                 .podman = rows[i].in_podman,
+                                 .docker = rows[i].in_docker };
+    pai_launch_plan plan = { .dir = "/jobs/1",
+                             .runtime = rows[i].wish,
+                             .image = rows[i].image };
+    pai_error *err = NULL;
+    pai__start s;
+
+    set_tool(&r.bwrap, bwrap, rows[i].bwrap);
+    set_tool(&r.podman, podman, rows[i].podman);
+    set_tool(&r.docker, docker, rows[i].docker);
+    pai__start_init(&s, &pai__libc_alloc);
+    assert_int_equal(pai__start_choose(&s, &plan, &r, &around, &err),
+                     rows[i].code);
+    print_message("%zu: %s\n", i, s.about);
+    if (rows[i].code != 0)
+      test_expect_error(err, rows[i].code, rows[i].about);
+    else
+      assert_string_equal(s.about, rows[i].about);
+    assert_int_equal(s.runtime, rows[i].is);
+    assert_string_equal(s.note, "");
+    pai__start_dispose(&s);
+  }
+}
+
+/* Where an engine has no driver to put into a container, `auto` runs a command
+ * with GPUs here; who asks for the engine is told. */
+static void gpus_want_a_driver(void **state)
+{
+  static const char *const nvidia[] = { "/dev/nvidia0", NULL };
+  static const char *const amd[] = { "/dev/kfd", NULL };
+  pai__surroundings around = { .devices = nvidia, .podman = PAI__HAND_YES };
+  pai_launch_plan plan = { .dir = "/jobs/1", .image = "img", .gpus = 1 };
+  pai__runtimes r = { .bash = bash };
+
+  (void)state;
+  for (int i = 0; i < 5; i++) {
+    pai__start s;
+
+    set_tool(&r.podman, podman, works);
+    r.podman.nvidia = i == 1;
+    around.devices = i == 2 ? amd : nvidia;
+    plan.gpus = i != 3;
+    plan.runtime = i == 4 ? PAI_RUNTIME_PODMAN : PAI_RUNTIME_AUTO;
+    pai__start_init(&s, &pai__libc_alloc);
+    assert_int_equal(pai__start_choose(&s, &plan, &r, &around, NULL), PAI_OK);
+    assert_int_equal(s.runtime,
+                     i == 0 ? PAI_RUNTIME_PROCESS : PAI_RUNTIME_PODMAN);
+    assert_int_equal(strstr(s.about, "podman has it but no NVIDIA") != NULL,
+                     i == 0);
+    assert_int_equal(strstr(s.note, "maybe no NVIDIA driver") != NULL, i == 4);
+    pai__start_dispose(&s);
+  }
+}
+
+/* Tasks of one job have a user name space in common, if there is one. */
+static void a_name_space_is_joined(void **state)
+{
+  pai__runtimes r = { .bash = "/bin/bash",
+                      .bwrap = { .path = bwrap, .works = true } };
+  pai__surroundings around = { .root = NULL };
+  pai_launch_plan plan = { .dir = "/jobs/1", .runtime = PAI_RUNTIME_AUTO };
+
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    const char *first = i == 2 ? "/bin/bash -c b=$1; " : "/bin/bwrap --die";
+    pai__start s;
+
+    plan.flags = i > 0 ? PAI_LAUNCH_SHARE_PIDS : 0;
+    (void)strcpy(r.shared, i == 1 ? "" : "/proc/7/fd/9");
+    pai__start_init(&s, &pai__libc_alloc);
+    assert_int_equal(pai__start_choose(&s, &plan, &r, &around, NULL), PAI_OK);
+    assert_memory_equal(joined(&s.argv), first, strlen(first));
+    if (i == 2)
+      assert_non_null(strstr(joined(&s.argv), "--userns 9 \"$@\"; }; exec "
+                                              "\"$b\" \"$@\" /proc/7/fd/9 "
+                                              "/bin/bwrap --die-with-parent"));
+    pai__start_dispose(&s);
+  }
+}
+
+static void without_bash_nothing_starts(void **state)
+{
+  pai__runtimes r = { .bash = NULL };
+  pai__surroundings around = { .root = NULL };
+  pai_launch_plan plan = { .dir = "/jobs/1" };
+  pai_error *err;
+  pai__start s;
+
+  (void)state;
+  pai__start_init(&s, &pai__libc_alloc);
+  assert_int_equal(pai__start_choose(&s, &plan, &r, &around, &err),
+                   PAI_ENOTFOUND);
+  test_expect_error(err, PAI_ENOTFOUND, "cannot start bash");
+  pai__start_dispose(&s);
+}
+
+static void the_sandbox(void **state)
+{
+  pai__surroundings around = { .root = "/tmp/root", .here = "/tmp/here" };
+  pai_launch_plan plan = { .dir = "/tmp/root/jobs/1",
+                           .workdir = "/tmp/code",
+                           .mounts = mounts,
+                           .nmounts = 1 };
+  pai__words w;
+
+  (void)state;
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, &plan, &around);
+  assert_string_equal(
+    joined(&w),
+    "/bin/bwrap --die-with-parent --dev-bind / / --unshare-pid --proc /proc "
+    "--bind /tmp/root/jobs/1/tmp /tmp --bind /tmp/root /tmp/root --bind "
+    "/tmp/here /tmp/here --bind /tmp/code /tmp/code --ro-bind /data/a /mnt/a "
+    "--chdir /tmp/code");
+  pai__words_dispose(&w);
+  /* Places for mounts are made before them. */
+  around.points = (const char *const[]){ "--tmpfs", "/mnt", NULL };
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, &plan, &around);
+  assert_non_null(strstr(joined(&w), "/tmp/code --tmpfs /mnt --ro-bind "
+                                     "/data/a /mnt/a --chdir"));
+  pai__words_dispose(&w);
+  /* Each once; a name that only begins alike is another's. */
+  around = (pai__surroundings){ .root = "/tmp/a", .here = "/tmp/a" };
+  plan = (pai_launch_plan){ .dir = "/tmp/ab/1", .workdir = "/tmp/a/b" };
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, &plan, &around);
+  assert_string_equal(joined(&w),
+                      "/bin/bwrap --die-with-parent --dev-bind / / "
+                      "--unshare-pid --proc /proc --bind /tmp/ab/1/tmp /tmp "
+                      "--bind /tmp/a /tmp/a --bind /tmp/ab/1 /tmp/ab/1 "
+                      "--chdir /tmp/a/b");
+  pai__words_dispose(&w);
+  /* What does not lie under /tmp is there anyway. */
+  around = (pai__surroundings){ .root = "/var/root", .here = "/tmp" };
+  plan = (pai_launch_plan){ .dir = "/var/root/1", .workdir = "/tmpfoo" };
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, &plan, &around);
+  assert_string_equal(joined(&w),
+                      "/bin/bwrap --die-with-parent --dev-bind / / "
+                      "--unshare-pid --proc /proc --bind /var/root/1/tmp /tmp "
+                      "--chdir /tmpfoo");
+  pai__words_dispose(&w);
+  plan.flags = PAI_LAUNCH_SHARE_PIDS | PAI_LAUNCH_SHARE_TMP;
+  plan.workdir = NULL;
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, &plan, &around);
+  assert_string_equal(joined(&w),
+                      "/bin/bwrap --die-with-parent --dev-bind / /");
+  pai__words_dispose(&w);
+}
+
+static void containers(void **state)
+{
+  static const char *const cuda[] = { "CUDA_VISIBLE_DEVICES=0,2",
+                                      "NVIDIA_VISIBLE_DEVICES=0,2", NULL };
+  static const char *const devices[] = { "/dev/nvidia0", "/dev/nvidiactl",
+                                         NULL };
+  pai__surroundings around = { .root = "/r", .devices = devices };
+  pai__tool tool = { .path = docker, .works = true, .nvidia = true };
+  pai_launch_plan plan = { .dir = "/jobs/1",
+                           .workdir = "/work",
+                           .env = env,
+                           .gpus = 0x5,
+                           .cpus = 2,
+                           .memory = 1000,
+                           .shm = 64,
+                           .runtime = PAI_RUNTIME_DOCKER,
+                           .image = "repo/img:1",
+                           .user = "1000:100",
+                           .mounts = mounts,
+                           .nmounts = 2 };
+  pai__start s;
+
+  (void)state;
+  pai__start_init(&s, &pai__libc_alloc);
+  s.runtime = PAI_RUNTIME_DOCKER;
+  pai__container_words(&s, &tool, &plan, &around);
+  s.argv.at[s.argv.len - 3] = "INSIDE";
+  assert_string_equal(
+    joined(&s.argv),
+    "/bin/docker run --rm --interactive --name=openpai-1c8e0c019d01e42e "
+    "--cidfile=/jobs/1/container.docker --network=host --log-driver=none "
+    "--security-opt=label=disable --init --shm-size=64 --memory=1000 --cpus=2 "
+    "--env=CUDA_VISIBLE_DEVICES=0,1 --gpus \"device=0,2\" --user=1000:100 "
+    "--mount "
+    "type=bind,\"source=/jobs/1\",\"target=/jobs/1\" --mount "
+    "type=bind,\"source=/data/a\",\"target=/mnt/a\",readonly --mount "
+    "type=bind,\"source=/odd,\"\"name\",\"target=/mnt/b\" --mount "
+    "type=bind,\"source=/work\",\"target=/work\" --workdir /work --env PAI_A "
+    "--env B --env=OPENPAI_CONTAINER=docker --entrypoint=bash -- repo/img:1 "
+    "-c INSIDE openpai /jobs/1");
+  assert_null(strstr(joined(&s.argv), "secret"));
+  assert_string_equal(joined(&s.cleanup),
+                      "/bin/docker rm --force openpai-1c8e0c019d01e42e");
+  assert_string_equal(joined(&s.enter), "/bin/docker exec --interactive "
+                                        "openpai-1c8e0c019d01e42e");
+  assert_string_equal(joined(&s.enter_tty),
+                      "/bin/docker exec --interactive --tty "
+                      "openpai-1c8e0c019d01e42e");
+  assert_true(s.script_stdin);
+  pai__start_dispose(&s);
+  /* podman names GPUs one by one, and inside they count from 0; without
+   * NVIDIA's part the files are given.  Tasks of a job that see each other's
+   * processes have no first one of their own. */
+  tool = (pai__tool){ .path = podman, .works = true, .nvidia = true };
+  plan = (pai_launch_plan){ .dir = "/jobs/1/0/a-0",
+                            .job_dir = "/jobs/1/0",
+                            .workdir = "/usr/share",
+                            .env = cuda,
+                            .gpus = 0x5,
+                            .cpu_list = "0-3",
+                            .flags = PAI_LAUNCH_SHARE_PIDS,
+                            .runtime = PAI_RUNTIME_PODMAN,
+                            .image = "img" };
+  pai__start_init(&s, &pai__libc_alloc);
+  s.runtime = PAI_RUNTIME_PODMAN;
+  pai__container_words(&s, &tool, &plan, &around);
+  assert_non_null(strstr(
+    joined(&s.argv),
+    "--pid=host --cpuset-cpus=0-3 --env=CUDA_VISIBLE_DEVICES=0,1 --device "
+    "nvidia.com/gpu=0 --device nvidia.com/gpu=2 --user=0:0 --mount "
+    "type=bind,\"source=/jobs/1/0\",\"target=/jobs/1/0\" --workdir "
+    "/usr/share --env NVIDIA_VISIBLE_DEVICES "
+    "--env=OPENPAI_CONTAINER=podman "));
+  assert_string_equal(joined(&s.cleanup),
+                      "/bin/podman rm --force --time=0 --ignore "
+                      "openpai-926578d3aa64f6e4");
+  pai__start_dispose(&s);
+  tool.nvidia = false;
+  pai__start_init(&s, &pai__libc_alloc);
+  pai__container_words(&s, &tool, &plan, &around);
+  assert_non_null(
+    strstr(joined(&s.argv),
+           " --device /dev/nvidia0 --device /dev/nvidiactl --user=0:0"));
+  pai__start_dispose(&s);
+}
+
+/* --- the inside of a container --------------------------------------------- */
+
+static void say(const char *command, char *out, size_t size)
+{
+  FILE *f = popen(command, "r");
+  size_t n;
+
+  assert_non_null(f);
+  n = fread(out, 1, size - 1, f);
+  out[n] = '\0';
+  assert_int_equal(pclose(f), 0);
+}
+
+/* Runs the piece of shell that a container begins with, here: with this
+ * script, and its task folder /tmp/... */
+static void run_inside(const char *script, const char *dir, char *out,
+                       size_t size)
+{
+  pai__surroundings around = { .root = NULL };
+  pai__tool tool = { .path = docker, .works = true };
+  pai_launch_plan plan = { .dir = dir, .image = "img" };
+  char command[2048];
+  pai__start s;
+
+  pai__start_init(&s, &pai__libc_alloc);
+  pai__container_words(&s, &tool, &plan, &around);
+  assert_int_equal(setenv("INSIDE", s.argv.at[s.argv.len - 3], 1), 0);
+  assert_int_equal(setenv("SCRIPT", script, 1), 0);
+  (void)snprintf(command, sizeof(command),
+                 "printf '%%s\n' \"$SCRIPT\" | "
+                 "bash -c \"$INSIDE\" openpai %s 3<&- 2>&1; echo code $?",
+                 dir);
+  say(command, out, size);
+  pai__start_dispose(&s);
+}
+
+/* The script's input is empty, and it has no descriptor more than others. */
+static void the_inside_of_a_container(void **state)
+{
+  char out[256], plain[128], want[256];
+
+  (void)state;
+  say("bash -c 'ls /proc/self/fd </dev/null; true' 3<&-", plain,
+      sizeof(plain));
+  run_inside("ls /proc/self/fd\nread x; echo $? $LINENO; exit 7", root, out,
+             sizeof(out));
+  (void)snprintf(want, sizeof(want), "%s1 2\ncode 7\n", plain);
+  assert_string_equal(out, want);
+  assert_string_not_equal(content("/" PAI__BEGUN_FILE), "missing");
+  run_inside("kill -SEGV $$", root, out, sizeof(out));
+  assert_string_equal(out, "code 139\n"); /* and nobody else says a word */
+}
+
+#define FIND_OUTER "read -r _ _ _ outer _ </proc/$PPID/stat; "
+
+/* What is asked to end is that shell: all of the script's group hears of it, and
+ * it ends with the script's own code. */
+static void it_is_asked_to_end(void **state)
+{
+  char out[256];
+
+  (void)state;
+  run_inside("trap 'echo heard; exit 9' TERM; " FIND_OUTER "kill $outer; "
+             "sleep 1000 & wait $!; exit 1",
+             root, out, sizeof(out));
+  assert_string_equal(out, "heard\ncode 9\n");
+  run_inside("trap '' TERM; " FIND_OUTER "kill $outer; kill -HUP $outer; "
+             "exit 3",
+             root, out, sizeof(out));
+  assert_string_equal(out, "code 3\n");
+}
+
+static int choose_body(const pai_alloc *alloc, void *user_data)
+{
+  pai__surroundings around = { .root = "/tmp/root", .here = "/tmp/here" };
+  pai_launch_plan plan = { .dir = "/tmp/root/jobs/1",
+                           .workdir = "/tmp/code",
+                           .image = "img",
+                           .gpus = 1,
+                           .env = env,
+                           .mounts = mounts,
+                           .nmounts = 2,
+                           .runtime = *(int *)user_data };
+  pai__runtimes r = { .bash = bash,
+                      .bwrap = { .path = bwrap, .tried = true, .works = true },
+                      .docker = {
+                        .path = docker, .works = true, .nvidia = true } };
+  pai_error *err = NULL;
+  pai__start s;
+  int rc;
+
+  pai__start_init(&s, alloc);
+  rc = pai__start_choose(&s, &plan, &r, &around, &err);
+  pai_error_free(err);
+  pai__start_dispose(&s);
+  return rc;
+}
+
+static void no_memory_is_survived(void **state)
+{
+  int runtimes[] = { PAI_RUNTIME_PROCESS, PAI_RUNTIME_BWRAP,
+                     PAI_RUNTIME_DOCKER };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(runtimes); i++)
+    test_faults(choose_body, &runtimes[i]);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_choice),
+    cmocka_unit_test(gpus_want_a_driver),
+    cmocka_unit_test(a_name_space_is_joined),
+    cmocka_unit_test(without_bash_nothing_starts),
+    cmocka_unit_test(the_sandbox),
+    cmocka_unit_test(containers),
+    cmocka_unit_test_setup_teardown(the_inside_of_a_container, make_tree,
+                                    remove_tree),
+    cmocka_unit_test_setup_teardown(it_is_asked_to_end, make_tree,
+                                    remove_tree),
+    cmocka_unit_test(no_memory_is_survived),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* Tasks in the sandbox: what they see, and that nothing of them is left. */
+#define _XOPEN_SOURCE 700
+
+#include "stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool has_sandbox(stage *s)
+{
+  const char *said = pai__backend_local.runtime(s->backend);
+
+  print_message("%s\n", said);
+  if (strncmp(said, "bwrap: ", 7) == 0)
+    return true;
+  print_message("skipped: %s\n", said);
+  return false;
+}
+
+static void sandboxed(stage *s, uint64_t task, const char *script, int flags)
+{
+  pai_launch_plan plan = stage_plan(s, task, script);
+
+  plan.runtime = PAI_RUNTIME_BWRAP;
+  plan.flags = (uint32_t)flags;
+  plan.workdir = s->root;
+  stage_start(s, task, &plan);
+  stage_follow(s, task, PAI_FOLLOW_ALL);
+}
+
+static void facts_of_the_sandbox(void **state)
+{
+  char script[4096];
+  struct stat info;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  if (has_sandbox(&s)) {
+    (void)snprintf(script, sizeof(script),
+                   "pwd; ls /tmp; echo mine > /tmp/file; ls -d /tmp/file; "
+                   "[ $$ -lt 10 -a $(ls /proc | grep -c '^[0-9]') -lt 10 ] && "
+                   "echo few; "
+                   "echo kept > %s/kept; [ -w /dev/null ] && [ -e /dev/shm ] "
+                   "&& echo devices; echo x > /dev/shm/%s; stat -c %%a /tmp; "
+                   "ls -l /proc/self/fd | wc -l; exit 3",
+                   s.root, s.root + 5);
+    sandboxed(&s, 1, script, 0);
+    stage_wait(&s, 1);
+    (void)snprintf(script, sizeof(script),
+                   "%s\n%s\n/tmp/file\nfew\ndevices\n1777\n5\n", s.root,
+                   s.root + 5);
+    assert_string_equal(stage_out(&s, 1), script);
+    assert_int_equal(s.tasks[1].end.code, 3);
+    assert_int_equal(access("/tmp/file", F_OK), -1);
+    (void)snprintf(script, sizeof(script), "%s/kept", s.root);
+    assert_int_equal(stat(script, &info), 0);
+    (void)snprintf(script, sizeof(script), "%s/1/tmp", s.root);
+    while (access(script, F_OK) == 0) /* removed after the end was told */
+      stage_pause(1000);
+    /* Tasks meet in /dev/shm, and if they ask for it by their numbers. */
+    (void)snprintf(script, sizeof(script),
+                   "cat /dev/shm/%s; rm /dev/shm/%s; kill -0 %d && echo seen",
+                   s.root + 5, s.root + 5, (int)getpid());
+    sandboxed(&s, 2, script, PAI_LAUNCH_SHARE_PIDS | PAI_LAUNCH_SHARE_TMP);
+    stage_wait(&s, 2);
+    assert_string_equal(stage_out(&s, 2), "x\nseen\n");
+  }
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* A task that leaves folders so deep in its /tmp; removed after its end. */
+static void leave_folders(stage *s, uint64_t task, int deep)
+{
+  char script[4096];
+
+  (void)snprintf(script, sizeof(script),
+                 "echo kept > %s/kept; ln -s %s /tmp/link; cd /tmp; "
+                 "mkdir -p empty d/d d/e; touch file d/d/.hidden d/e/'a b'; "
+                 "mkfifo d/pipe; for i in {1..300}; do : > d/e/$i-%0100d; "
+                 "done; for ((i = 0; i < %d; i++)); do mkdir deep; cd deep; "
+                 "done",
+                 s->root, s->root, 0, deep);
+  sandboxed(s, task, script, 0);
+  stage_wait(s, (int)task);
+  assert_int_equal(s->tasks[task].end.code, 0);
+  (void)snprintf(script, sizeof(script), "%s/%d/tmp", s->root, (int)task);
+  while (access(script, F_OK) == 0)
+    stage_pause(1000);
+  (void)snprintf(script, sizeof(script), "%s/kept", s->root);
+  assert_int_equal(access(script, F_OK), 0);
+}
+
+/* What was left in it goes with it, but nothing that a link there leads to. */
+static void the_sandbox_leaves_nothing(void **state)
+{
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  if (has_sandbox(&s)) {
+    leave_folders(&s, 1, 5);
+    leave_folders(&s, 2, 50);
+  }
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* There is no engine where PATH has none: what only would like to be in its image
+ * runs here, and each task's log says so; who asks for one is refused. */
+static void without_an_engine(void **state)
+{
+  char path[4096], bin[128], bash[160];
+  pai_launch_plan plan;
+  pai_error *err;
+  stage s;
+
+  (void)state;
+  (void)snprintf(path, sizeof(path), "%s", getenv("PATH"));
+  stage_init(&s);
+  (void)snprintf(bin, sizeof(bin), "%s/bin", s.root);
+  (void)snprintf(bash, sizeof(bash), "%s/bash", bin);
+  assert_int_equal(mkdir(bin, 0700), 0);
+  assert_int_equal(symlink("/bin/bash", bash), 0);
+  assert_int_equal(setenv("PATH", bin, 1), 0);
+  stage_open(&s);
+  for (uint64_t i = 1; i <= 2; i++) {
+    plan = stage_plan(&s, i, "exit 3");
+    plan.runtime = PAI_RUNTIME_AUTO;
+    plan.image = "img";
+    stage_start(&s, i, &plan);
+    assert_non_null(strstr(pai__backend_local.task_runtime(s.backend, i),
+                           "not in its image img: podman is not installed"));
+  }
+  assert_null(pai__backend_local.task_runtime(s.backend, 3));
+  plan = stage_plan(&s, 3, "exit 3");
+  plan.runtime = PAI_RUNTIME_PODMAN;
+  plan.image = "img";
+  assert_int_equal(pai__backend_local.start(s.backend, 3, &plan, &err),
+                   PAI_ENOTSUP);
+  assert_non_null(strstr(pai_error_help(err), "the runtime auto"));
+  test_expect_error(err, PAI_ENOTSUP, "podman is not installed");
+  stage_wait(&s, 2);
+  assert_int_equal(setenv("PATH", path, 1), 0);
+  for (int i = 1; i <= 2; i++) {
+    assert_int_equal(s.tasks[i].end.code, 3);
+    assert_non_null(strstr(s.tasks[i].runtime, "docker is not installed\n"));
+  }
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* Numbers as this process sees them, of a sandbox with other numbers. */
+static void expect_none_left(const char *mark)
+{
+  char command[256];
+
+  (void)snprintf(command, sizeof(command),
+                 "for i in 1 2 3 4 5 6 7 8 9; do grep -lsz '^%s$' "
+                 "/proc/[0-9]*/cmdline | grep -q . || exit 0; sleep 0.05; "
+                 "done; exit 1",
+                 mark);
+  assert_int_equal(system(command), 0);
+}
+
+static void stops_in_the_sandbox(void **state)
+{
+  char script[256], mark[32]; /* for how long nobody else sleeps */
+  stage s;
+
+  (void)state;
+  (void)snprintf(mark, sizeof(mark), "7000.%d", (int)getpid());
+  stage_init(&s);
+  stage_open(&s);
+  if (has_sandbox(&s)) {
+    (void)snprintf(script, sizeof(script),
+                   "trap 'echo bye; exit 9' TERM; (setsid sleep %s &); echo "
+                   "up; while :; do sleep %s; done",
+                   mark, mark);
+    sandboxed(&s, 1, script, 0);
+    stage_wait_for(&s, 1, "up\n");
+    pai__backend_local.stop(s.backend, 1, PAI_STOP_ASK);
+    stage_wait(&s, 1);
+    assert_string_equal(stage_out(&s, 1), "up\nbye\n");
+    assert_int_equal(s.tasks[1].end.code, 9);
+    expect_none_left(mark);
+    (void)snprintf(script, sizeof(script),
+                   "(setsid sleep %s &); echo up; sleep %s", mark, mark);
+    sandboxed(&s, 2, script, 0);
+    stage_wait_for(&s, 2, "up\n");
+    assert_int_equal(
+      kill((pid_t)stage_status(&s, 2, "supervisor", 1), SIGKILL), 0);
+    stage_wait(&s, 2);
+    assert_int_equal(s.tasks[2].end.how, PAI_END_LOST);
+    expect_none_left(mark);
+    for (uint64_t i = 3; i < 23; i++) { /* whenever it comes */
+      (void)snprintf(script, sizeof(script), "sleep %s", mark);
+      sandboxed(&s, i, script, 0);
+      stage_pause((long)i * 500);
+      pai__backend_local.stop(s.backend, i,
+                              i % 2 ? PAI_STOP_ASK : PAI_STOP_NOW);
+      stage_wait(&s, (int)i);
+      assert_in_range(s.tasks[i].end.code, 137, 143);
+    }
+    expect_none_left(mark);
+  }
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(without_an_engine),
+    cmocka_unit_test(facts_of_the_sandbox),
+    cmocka_unit_test(the_sandbox_leaves_nothing),
+    cmocka_unit_test(stops_in_the_sandbox),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, stage_clean);
+}

@@ -1,0 +1,451 @@
+/* Sessions in a task that is played; frames; heads of answers. */
+#include "testing.h"
+
+#include "base/buf.h"
+#include "base/posix_socket.h"
+#include "base/prng.h"
+#include "http/http.h"
+#include "loop/loop.h"
+#include "task/frame.h"
+
+#include <openpai/client.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef struct scene {
+  pai_loop *loop;
+  pai_session *session;
+  int fd; /* the task's end */
+  int started, terminal, ends, status, rooms;
+  bool close_in_output;
+  pai_session_end end;
+  char text[256];
+  pai__buf out[2];
+} scene;
+
+static void on_started(void *user_data, int terminal)
+{
+  scene *s = user_data;
+
+  s->started++;
+  s->terminal = terminal;
+}
+
+static void on_output(void *user_data, int stream, const char *bytes,
+                      size_t len)
+{
+  scene *s = user_data;
+
+  pai__buf_add(&s->out[stream - 1], bytes, len);
+  if (s->close_in_output) {
+    pai_session_close(s->session);
+    s->session = NULL;
+  }
+}
+
+static void on_room(void *user_data)
+{
+  ((scene *)user_data)->rooms++;
+}
+
+static void on_end(void *user_data, int status, const pai_session_end *end)
+{
+  scene *s = user_data;
+
+  s->ends++;
+  s->status = status;
+  s->end = *end;
+  (void)snprintf(s->text, sizeof(s->text), "%s", end->text);
+  s->session = NULL;
+}
+
+static pai_session_options options_of(scene *s)
+{
+  pai_session_options o = PAI_SESSION_OPTIONS_INIT;
+
+  o.user_data = s;
+  o.on_started = on_started;
+  o.on_output = on_output;
+  o.on_room = on_room;
+  o.on_end = on_end;
+  return o;
+}
+
+static int begin_with(scene *s, const pai_alloc *alloc,
+                      const pai_session_options *o)
+{
+  int pair[2];
+
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  s->fd = pair[1];
+  return pai_session_new(&s->session, s->loop, alloc, pair[0], o, NULL);
+}
+
+static void open_scene(scene *s)
+{
+  *s = (scene){ .fd = -1 };
+  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  for (int i = 0; i < 2; i++)
+    pai__buf_init(&s->out[i], &pai__libc_alloc);
+}
+
+static void end(scene *s)
+{
+  pai_session_close(s->session);
+  while (pai_loop_run_once(s->loop) > 0)
+    ;
+  pai_loop_free(s->loop);
+  if (s->fd >= 0)
+    (void)close(s->fd);
+  for (int i = 0; i < 2; i++)
+    pai__buf_dispose(&s->out[i]);
+}
+
+static void say(scene *s, int type, const char *bytes, size_t len)
+{
+  char head[PAI_FRAME_HEAD];
+
+  pai_frame_head(head, type, len);
+  assert_int_equal(write(s->fd, head, sizeof(head)), sizeof(head));
+  assert_int_equal(write(s->fd, bytes, len), len);
+}
+
+/* The next frame that comes to the task. */
+static pai_frame hear(scene *s, char *bytes, size_t size)
+{
+  pai_frame f = { 0 };
+  size_t have = 0, want = PAI_FRAME_HEAD;
+
+  (void)fcntl(s->fd, F_SETFL, O_NONBLOCK);
+  while (have < want) {
+    ssize_t n = read(s->fd, bytes + have, want - have);
+    if (n > 0)
+      have += (size_t)n;
+    else
+      (void)!pai_loop_run_once(s->loop);
+    if (have == PAI_FRAME_HEAD)
+      want = PAI_FRAME_HEAD + pai_frame_pair(bytes + 2);
+    assert_true(want <= size);
+  }
+  assert_int_equal(pai_frame_read(&f, bytes, have), (long)have);
+  return f;
+}
+
+static void await_end(scene *s)
+{
+  while (s->ends == 0)
+    (void)!pai_loop_run_once(s->loop);
+}
+
+static void a_session(void **state)
+{
+  static const char *const words[] = { "echo", "a b", "", NULL };
+  static char bytes[PAI_FRAME_HEAD + PAI_FRAME_MOST];
+  pai_session_options o;
+  pai_begin b;
+  pai_frame f;
+  scene s;
+
+  (void)state;
+  open_scene(&s);
+  o = options_of(&s);
+  o.command = words;
+  o.terminal = "xterm";
+  o.tty = 1;
+  o.columns = 300;
+  o.rows = 7;
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  f = hear(&s, bytes, sizeof(bytes));
+  assert_true(pai_begin_read(&b, &f));
+  assert_int_equal(b.flags, PAI_BEGIN_TTY);
+  assert_int_equal(b.columns, 300);
+  assert_int_equal(b.rows, 7);
+  assert_string_equal(b.terminal, "xterm");
+  assert_int_equal(b.nwords, 3);
+  assert_memory_equal(b.words, "echo\0a b\0\0", 10);
+  assert_int_equal(pai_session_write(s.session, "in", 2), PAI_OK);
+  assert_int_equal(pai_session_resize(s.session, 80, 24), PAI_OK);
+  assert_int_equal(pai_session_signal(s.session, 15), PAI_OK);
+  assert_int_equal(pai_session_signal(s.session, 65), PAI_EINVAL);
+  assert_int_equal(pai_session_resize(s.session, 65536, 24), PAI_EINVAL);
+  assert_int_equal(pai_session_end_input(s.session), PAI_OK);
+  f = hear(&s, bytes, sizeof(bytes));
+  assert_int_equal(f.type, PAI_FRAME_INPUT);
+  assert_memory_equal(f.bytes, "in", 2);
+  f = hear(&s, bytes, sizeof(bytes));
+  assert_int_equal(f.type, PAI_FRAME_SIZE);
+  assert_memory_equal(f.bytes, "\0P\0\x18", 4);
+  f = hear(&s, bytes, sizeof(bytes));
+  assert_int_equal(f.type, PAI_FRAME_SIGNAL);
+  assert_int_equal(f.bytes[0], 15);
+  assert_int_equal(hear(&s, bytes, sizeof(bytes)).type, PAI_FRAME_INPUT_END);
+  assert_true(s.rooms > 0);
+  say(&s, PAI_FRAME_STARTED, "\1", 1);
+  say(&s, PAI_FRAME_OUTPUT, "out", 3);
+  say(&s, PAI_FRAME_ERRORS, "err", 3);
+  say(&s, PAI_FRAME_END, "\2\xf", 2);
+  await_end(&s);
+  assert_int_equal(s.started, 1);
+  assert_int_equal(s.terminal, 1);
+  assert_string_equal(pai__buf_text(&s.out[0]), "out");
+  assert_string_equal(pai__buf_text(&s.out[1]), "err");
+  assert_int_equal(s.end.how, PAI_SESSION_SIGNAL);
+  assert_int_equal(s.end.code, 143);
+  end(&s);
+}
+
+/* What the task says last, or instead. */
+static void ends(void **state)
+{
+  static const struct {
+    const char *said;
+    size_t len;
+    int status, how, code;
+    const char *text;
+  } rows[] = {
+    { "\x13\0\0\2\1\7", 6, PAI_OK, PAI_SESSION_EXIT, 7, "" },
+    { "\x13\0\0\4\3\x7fno", 8, PAI_OK, PAI_SESSION_FAILED, 127, "no" },
+    { "\x13\0\0\0", 4, PAI_OK, PAI_SESSION_FAILED, 0, "" },
+    { "", 0, PAI_OK, PAI_SESSION_LOST, 137, "the task has ended" },
+    { "\x11\0\0\5ab", 6, PAI_OK, PAI_SESSION_LOST, 137, "the task has ended" },
+    { "HTTP/1.1 200 OK", 15, PAI_EIO, 0, 0,
+      "the stream brought what is no frame" },
+    { "\x14\0\0\0", 4, PAI_EIO, 0, 0, "the stream brought what is no frame" },
+    { "\0\0\0\0", 4, PAI_EIO, 0, 0, "the stream brought what is no frame" },
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai_session_options o;
+    scene s;
+
+    open_scene(&s);
+    o = options_of(&s);
+    assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+    assert_int_equal(write(s.fd, rows[i].said, rows[i].len), rows[i].len);
+    (void)shutdown(s.fd, SHUT_WR);
+    await_end(&s);
+    assert_int_equal(s.ends, 1);
+    assert_int_equal(s.status, rows[i].status);
+    assert_int_equal(s.end.how, rows[i].how);
+    assert_int_equal(s.end.code, rows[i].code);
+    assert_string_equal(s.text, rows[i].text);
+    end(&s);
+  }
+}
+
+static void who_is_slow_makes_it_wait(void **state)
+{
+  static char some[4 << 20];
+  pai_session_options o;
+  size_t seen = 0, input = 0, all;
+  char head[PAI_FRAME_HEAD + PAI_FRAME_MOST];
+  scene s;
+
+  (void)state;
+  open_scene(&s);
+  o = options_of(&s);
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  assert_int_equal(pai_session_write(s.session, some, sizeof(some)), PAI_OK);
+  all = pai_session_pending(s.session);
+  while (pai_session_pending(s.session) == all)
+    (void)!pai_loop_run_once(s.loop);
+  assert_true(pai_session_pending(s.session) > sizeof(some) / 2);
+  assert_int_equal(s.rooms, 0);
+  while (input < sizeof(some)) {
+    pai_frame f = hear(&s, head, sizeof(head));
+    input += f.type == PAI_FRAME_INPUT ? f.len : 0;
+    seen++;
+  }
+  assert_int_equal(input, sizeof(some));
+  assert_true(seen > 60);
+  assert_int_equal(pai_session_pending(s.session), 0);
+  end(&s);
+}
+
+static void it_is_closed_in_its_callback(void **state)
+{
+  pai_session_options o;
+  char byte;
+  scene s;
+
+  (void)state;
+  open_scene(&s);
+  s.close_in_output = true;
+  o = options_of(&s);
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  say(&s, PAI_FRAME_OUTPUT, "a", 1);
+  say(&s, PAI_FRAME_OUTPUT, "b", 1);
+  while (s.session != NULL)
+    (void)!pai_loop_run_once(s.loop);
+  assert_string_equal(pai__buf_text(&s.out[0]), "a");
+  assert_int_equal(s.ends, 0);
+  while (read(s.fd, &byte, 1) > 0) /* BEGIN, and then its end */
+    ;
+  end(&s);
+}
+
+static void wrong_options(void **state)
+{
+  static char longest[70000];
+  const char *const words[] = { longest, NULL };
+  pai_session_options o;
+  scene s;
+
+  (void)state;
+  memset(longest, 'x', sizeof(longest) - 1);
+  open_scene(&s);
+  o = options_of(&s);
+  o.on_end = NULL;
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_EINVAL);
+  (void)close(s.fd);
+  o = options_of(&s);
+  o.command = words;
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_ELIMIT);
+  (void)close(s.fd);
+  o.attach = 1;
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_EINVAL);
+  (void)close(s.fd);
+  o = options_of(&s);
+  o.rows = 65536;
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_EINVAL);
+  (void)close(s.fd);
+  o.struct_size = 3;
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_EINVAL);
+  end(&s);
+}
+
+/* Each allocation fails: it cannot be made, or ends, or goes on. */
+static int without_memory(const pai_alloc *alloc, void *user_data)
+{
+  static const char *const words[] = { "a", NULL };
+  pai_session_options o;
+  scene s;
+  int rc;
+
+  (void)user_data;
+  open_scene(&s);
+  o = options_of(&s);
+  o.command = words;
+  rc = begin_with(&s, alloc, &o);
+  if (rc == PAI_OK) {
+    rc = pai_session_write(s.session, "abc", 3);
+    say(&s, PAI_FRAME_OUTPUT, "out", 3);
+    say(&s, PAI_FRAME_END, "\1\0", 2);
+    await_end(&s);
+    if (rc == PAI_OK)
+      rc = s.status;
+    if (rc == PAI_OK)
+      assert_string_equal(pai__buf_text(&s.out[0]), "out");
+  }
+  end(&s);
+  return rc;
+}
+
+static void no_memory_is_survived(void **state)
+{
+  (void)state;
+  test_faults(without_memory, NULL);
+}
+
+/* --- what is read ------------------------------------------------------------- */
+
+static void heads(void **state)
+{
+  static const struct {
+    const char *text;
+    long n;
+    int status, length;
+    bool upgraded;
+  } rows[] = {
+    { "HTTP/1.1 101 Switching\r\nUpgrade: P\r\n\r\nrest", 38, 101, -1, true },
+    { "HTTP/1.1 101\r\nuPGRADE:\t p \r\n\r\n", 30, 101, -1, true },
+    { "HTTP/1.1 101 S\r\nUpgrade: pp\r\n\r\n", 31, 101, -1, false },
+    { "HTTP/1.1 200 OK\r\nUpgrade: p\r\n\r\n", 31, 200, -1, false },
+    { "HTTP/1.0 404 No\nContent-Length: 12\n\n", 36, 404, 12, false },
+    { "HTTP/1.1 200 OK\r\n", 0, 0, 0, false },
+    { "HTTP/1.1 200 OK\r\n\r", 0, 0, 0, false },
+    { "", 0, 0, 0, false },
+    { "\r\n\r\n", -1, 0, 0, false },
+    { "HTTP/2 200\r\n\r\n", -1, 0, 0, false },
+    { "HTTP/1.1 20x OK\r\n\r\n", -1, 0, 0, false },
+    { "HTTP/1.1 2000 OK\r\n\r\n", -1, 0, 0, false },
+    { "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", -1, 0, 0, false },
+    { "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", -1, 0, 0,
+      false },
+    { "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", -1, 0, 0, false },
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai__http_head head;
+    long n =
+      pai__http_read_head(&head, rows[i].text, strlen(rows[i].text), "p");
+    print_message("%s\n", rows[i].text);
+    assert_int_equal(n, rows[i].n);
+    if (n <= 0)
+      continue;
+    assert_int_equal(head.status, rows[i].status);
+    assert_int_equal(head.length, rows[i].length);
+    assert_int_equal(head.upgraded, rows[i].upgraded);
+  }
+}
+
+/* Whatever comes, what is taken lies in it. */
+static void garbage_is_no_frame(void **state)
+{
+  pai__prng prng = { 5 };
+
+  (void)state;
+  for (int round = 0; round < 200000; round++) {
+    size_t len = pai__prng_below(&prng, 64);
+    char *bytes = malloc(len + 1); /* of just that size, for the sanitizer */
+    pai_begin b;
+    pai_frame f;
+    long n;
+
+    for (size_t i = 0; i < len; i++)
+      bytes[i] = (char)pai__prng_below(&prng, i < 2 ? 3 : 256);
+    if (len > 3 && round % 2 == 0) {
+      bytes[0] = PAI_FRAME_BEGIN;
+      bytes[1] = bytes[2] = 0;
+      bytes[3] = (char)(len - 4);
+      if (len > 4)
+        bytes[4] = 1;
+      bytes[len - 1] = 0;
+    }
+    n = pai_frame_read(&f, bytes, len);
+    assert_true(n >= -1 && n <= (long)len);
+    if (n > 0) {
+      assert_int_equal(f.len + PAI_FRAME_HEAD, n);
+      if (pai_begin_read(&b, &f)) {
+        const char *at = b.words;
+
+        for (size_t i = 0; i < b.nwords; i++)
+          at += strlen(at) + 1;
+        assert_true(at == bytes + n);
+      }
+    }
+    free(bytes);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_session),
+    cmocka_unit_test(ends),
+    cmocka_unit_test(who_is_slow_makes_it_wait),
+    cmocka_unit_test(it_is_closed_in_its_callback),
+    cmocka_unit_test(wrong_options),
+    cmocka_unit_test(no_memory_is_survived),
+    cmocka_unit_test(heads),
+    cmocka_unit_test(garbage_is_no_frame),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

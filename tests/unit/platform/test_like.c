@@ -1,0 +1,322 @@
+/* Jobs that are to be like another one: its folder, its code, its secrets. */
+#include "durable.h"
+
+#include <openpai/records.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_OF(name, secrets, command)                               \
+  "{protocolVersion: 2, name: " name ", type: job, " STORY_IMAGE      \
+  ", secrets: {key: " secrets                                         \
+  "}, taskRoles: {a: {dockerImage: x, resourcePerInstance: {cpu: 0, " \
+  "memoryMB: 64, gpu: 0}, commands: [\"" command "\"]}}}"
+
+static const char *path_of(const char *name)
+{
+  static char path[300];
+
+  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
+  return path;
+}
+
+/* The job's id, or what it is refused with; why is in d->code. */
+static int64_t submit(durable *d, const char *text, pai_submit_options *o)
+{
+  pai_spec *spec = story_parse(text);
+  pai_error *err = NULL;
+  pai_job_id id;
+  int rc;
+
+  o->struct_size = sizeof(*o);
+  o->text = text;
+  rc = pai_platform_submit_as(&id, d->platform, spec, o, &err);
+  if (rc < 0)
+    (void)snprintf(d->code, sizeof(d->code), "%s", pai_error_message(err));
+  pai_error_free(err);
+  pai_spec_unref(spec);
+  return rc < 0 ? rc : (int64_t)id;
+}
+
+static void refused(durable *d, int rc, const char *part, const char *text,
+                    pai_submit_options o)
+{
+  assert_int_equal(submit(d, text, &o), rc);
+  if (strstr(d->code, part) == NULL)
+    fail_msg("%s", d->code);
+}
+
+static const char *log_of(durable *d, pai_job_id id)
+{
+  pai_log_options o = PAI_LOG_OPTIONS_INIT;
+
+  o.follow = 1;
+  return durable_log(d, id, &o);
+}
+
+/* --- secrets -------------------------------------------------------------------- */
+
+static void secrets_of_one_that_lives(void **state)
+{
+  pai_submit_options o = { 0 };
+  durable d;
+  pai_job_id first, like;
+
+  (void)state;
+  durable_open(&d, path_of("secrets"));
+  first = (pai_job_id)submit(&d, FILE_OF("a", "plover", "sleep 1000"), &o);
+  refused(&d, PAI_EINVAL, "missing, of which there is only \"******\": key",
+          FILE_OF("b", "'******'", "true"), (pai_submit_options){ 0 });
+  refused(&d, PAI_ENOTFOUND, "", FILE_OF("b", "x", "true"),
+          (pai_submit_options){ .like = 99 });
+  o.like = first;
+  like = (pai_job_id)submit(
+    &d, FILE_OF("b", "'******'", "echo <% $secrets.key %>"), &o);
+  assert_string_equal(log_of(&d, like), "plover\n");
+  assert_int_equal(durable_wait(&d, like, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  /* What it is given itself counts, also what the first one lacks. */
+  refused(&d, PAI_EINVAL, "\"******\": other",
+          FILE_OF("c", "xyzzy, other: '******'", "true"),
+          (pai_submit_options){ .like = first });
+  like = (pai_job_id)submit(
+    &d, FILE_OF("c", "xyzzy", "echo <% $secrets.key %>"), &o);
+  assert_string_equal(log_of(&d, like), "xyzzy\n");
+  /* When it is over they are gone. */
+  assert_int_equal(pai_platform_stop(d.platform, first), PAI_OK);
+  assert_int_equal(durable_wait(&d, first, PAI_STATE_STOPPED),
+                   PAI_STATE_STOPPED);
+  refused(&d, PAI_EINVAL, "missing", FILE_OF("e", "'******'", "true"),
+          (pai_submit_options){ .like = first });
+  assert_int_equal(pai_platform_forget(d.platform, first), PAI_OK);
+  refused(&d, PAI_ENOTFOUND, "", FILE_OF("e", "x", "true"),
+          (pai_submit_options){ .like = first });
+  durable_close(&d);
+}
+
+static void without_records_there_is_no_such_job(void **state)
+{
+  pai_platform_options p = PAI_PLATFORM_OPTIONS_INIT;
+  pai_submit_options o = { .like = 1 };
+  durable d = { 0 };
+
+  (void)state;
+  p.root = story_root;
+  assert_int_equal(pai_loop_new(&d.loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_platform_new(&d.platform, d.loop, &p, NULL), PAI_OK);
+  assert_int_equal(submit(&d, FILE_OF("a", "x", "true"), &o), PAI_ENOTSUP);
+  assert_int_equal(
+    pai_platform_copy_code(d.platform, 1, (pai_copy_cb)abort, NULL, NULL),
+    PAI_ENOTSUP);
+  pai_platform_close(d.platform, NULL, NULL);
+  assert_int_equal(pai_loop_run(d.loop), PAI_OK);
+  pai_loop_free(d.loop);
+}
+
+/* --- folders ---------------------------------------------------------------------- */
+
+static void it_begins_in_the_same_folder(void **state)
+{
+  char dir[300];
+  durable d;
+  pai_submit_options o = { .work_dir = dir };
+  pai_job_id first, like;
+
+  (void)state;
+  (void)snprintf(dir, sizeof(dir), "%s", path_of("there"));
+  assert_int_equal(mkdir(dir, 0700), 0);
+  durable_open(&d, path_of("folder"));
+  first = (pai_job_id)submit(&d, FILE_OF("a", "x", "pwd"), &o);
+  /* Also before it is durable. */
+  like = (pai_job_id)submit(&d, FILE_OF("b", "x", "pwd"),
+                            &(pai_submit_options){ .like = first });
+  assert_non_null(strstr(log_of(&d, like), "/there\n"));
+  assert_int_equal(durable_wait(&d, first, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  durable_close(&d);
+  durable_open(&d, path_of("folder"));
+  like = (pai_job_id)submit(&d, FILE_OF("c", "x", "pwd"),
+                            &(pai_submit_options){ .like = first });
+  assert_non_null(strstr(log_of(&d, like), "/there\n"));
+  /* Another one that is named counts. */
+  like = (pai_job_id)submit(
+    &d, FILE_OF("e", "x", "pwd"),
+    &(pai_submit_options){ .like = first, .work_dir = "/" });
+  assert_string_equal(log_of(&d, like), "/\n");
+  assert_int_equal(durable_wait(&d, like, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  assert_int_equal(rmdir(dir), 0);
+  refused(&d, PAI_ENOTFOUND, "there", FILE_OF("f", "x", "pwd"),
+          (pai_submit_options){ .like = first });
+  durable_close(&d);
+}
+
+/* --- code ---------------------------------------------------------------------------- */
+
+typedef struct copied {
+  int status; /* 1: not yet */
+  char dir[300];
+  char why[300];
+} copied;
+
+static void on_copied(void *user_data, int status, const char *dir,
+                      const pai_error *err)
+{
+  copied *c = user_data;
+
+  c->status = status;
+  (void)snprintf(c->dir, sizeof(c->dir), "%s", dir != NULL ? dir : "");
+  (void)snprintf(c->why, sizeof(c->why), "%s", pai_error_message(err));
+}
+
+static copied copy(durable *d, pai_job_id job)
+{
+  copied c = { .status = 1 };
+
+  assert_int_equal(
+    pai_platform_copy_code(d->platform, job, on_copied, &c, NULL), PAI_OK);
+  while (c.status == 1)
+    durable_turn(d);
+  return c;
+}
+
+static void code_is_copied(void **state)
+{
+  char dir[320], command[1000];
+  durable d;
+  pai_submit_options o = { .code_dir = dir };
+  pai_job_id first, plain, like;
+  copied c;
+
+  (void)state;
+  durable_open(&d, path_of("code"));
+  (void)snprintf(dir, sizeof(dir), "%s/code/new-mine", path_of("code"));
+  (void)snprintf(command, sizeof(command),
+                 "mkdir -p %s/a/b; cd %s; echo echo hi >a/b/x; chmod 500 a/b "
+                 "a/b/x; ln -s a link; touch -d @5 a/y; mkfifo a/pipe",
+                 dir, dir);
+  assert_int_equal(system(command), 0);
+  first = (pai_job_id)submit(&d, FILE_OF("a", "x", "sh a/b/x"), &o);
+  assert_int_equal(durable_wait(&d, first, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  /* Two jobs have no folder in common. */
+  refused(&d, PAI_EINVAL, "has a copy of its code", FILE_OF("b", "x", "true"),
+          (pai_submit_options){ .like = first });
+  c = copy(&d, first);
+  assert_int_equal(c.status, PAI_OK);
+  (void)snprintf(command, sizeof(command),
+                 "cd %s && test -x a/b/x -a -h link -a ! -e a/pipe && "
+                 "test $(stat -c %%Y%%a a/y) = 5600",
+                 c.dir);
+  assert_int_equal(system(command), 0);
+  o = (pai_submit_options){ .like = first, .code_dir = c.dir };
+  like = (pai_job_id)submit(&d, FILE_OF("b", "x", "sh a/b/x"), &o);
+  assert_string_equal(log_of(&d, like), "hi\n");
+  assert_int_equal(access(c.dir, F_OK), -1); /* it is the job's now */
+  assert_int_equal(durable_wait(&d, like, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  /* The one goes, the other stays. */
+  assert_int_equal(pai_platform_forget(d.platform, first), PAI_OK);
+  assert_int_equal(
+    pai_platform_copy_code(d.platform, first, on_copied, &c, NULL),
+    PAI_ENOTFOUND);
+  assert_int_equal(copy(&d, like).status, PAI_OK);
+  plain = durable_accept(&d, "plain", "true");
+  assert_int_equal(
+    pai_platform_copy_code(d.platform, plain, on_copied, &c, NULL),
+    PAI_ENOTFOUND);
+  assert_int_equal(durable_wait(&d, plain, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  /* A platform that closes waits for it. */
+  c.status = 1;
+  assert_int_equal(
+    pai_platform_copy_code(d.platform, like, on_copied, &c, NULL), PAI_OK);
+  durable_close(&d);
+  assert_int_equal(c.status, PAI_OK);
+}
+
+static void code_that_cannot_be_copied(void **state)
+{
+  char dir[320], command[1000];
+  durable d;
+  pai_submit_options o = { .code_dir = dir };
+  pai_job_id first;
+  copied c;
+
+  (void)state;
+  durable_open(&d, path_of("lost"));
+  (void)snprintf(dir, sizeof(dir), "%s/code/new-mine", path_of("lost"));
+  (void)snprintf(command, sizeof(command),
+                 "mkdir -p %s; cd %s; for i in $(seq 70); do mkdir d; cd d; "
+                 "done",
+                 dir, dir);
+  assert_int_equal(system(command), 0);
+  first = (pai_job_id)submit(&d, FILE_OF("a", "x", "true"), &o);
+  assert_int_equal(durable_wait(&d, first, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  c = copy(&d, first);
+  assert_int_equal(c.status, PAI_EIO);
+  assert_non_null(strstr(c.why, "cannot copy the job's code: "));
+  (void)snprintf(command, sizeof(command),
+                 "test $(ls %s/code | wc -l) = 1 && rm -r %s/code/*~a",
+                 path_of("lost"), path_of("lost"));
+  assert_int_equal(system(command), 0); /* nothing of it is left */
+  c = copy(&d, first);
+  assert_int_equal(c.status, PAI_ENOTFOUND);
+  durable_close(&d);
+}
+
+/* --- memory ----------------------------------------------------------------------- */
+
+/* A platform whose memory is short only while a job is submitted. */
+static void memory_may_be_short(void **state)
+{
+  test_tally tally;
+  pai_platform_options p = PAI_PLATFORM_OPTIONS_INIT;
+  durable d = { 0 };
+  pai_submit_options o = { 0 };
+  int64_t first, rc = PAI_ENOMEM;
+  size_t n = 0;
+
+  (void)state;
+  test_tally_init(&tally);
+  p.root = path_of("memory");
+  p.durable = 1;
+  p.runtime = "process";
+  p.alloc = &tally.alloc;
+  assert_int_equal(pai_loop_new(&d.loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_platform_new(&d.platform, d.loop, &p, NULL), PAI_OK);
+  first = submit(&d, FILE_OF("a", "plover", "sleep 1000"), &o);
+  assert_true(first > 0);
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  o.like = (pai_job_id)first;
+  while (rc == PAI_ENOMEM) {
+    tally.fail_at = tally.calls + ++n;
+    rc = submit(&d, FILE_OF("b", "'******'", "true"), &o);
+    tally.fail_at = 0;
+  }
+  if (rc < 0)
+    fail_msg("allocation %zu: %s", n, d.code);
+  assert_true(n > 20);
+  pai_platform_close(d.platform, NULL, NULL);
+  assert_int_equal(pai_loop_run(d.loop), PAI_OK);
+  pai_loop_free(d.loop);
+  assert_int_equal(tally.live, 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(secrets_of_one_that_lives),
+    cmocka_unit_test(without_records_there_is_no_such_job),
+    cmocka_unit_test(it_begins_in_the_same_folder),
+    cmocka_unit_test(code_is_copied),
+    cmocka_unit_test(code_that_cannot_be_copied),
+    cmocka_unit_test(memory_may_be_short),
+  };
+
+  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
+}

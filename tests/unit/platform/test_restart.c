@@ -1,0 +1,323 @@
+/* A platform goes on where the one before it ended: retries, stops, clocks
+ * that jumped, machines that were restarted. */
+#include "durable.h"
+
+#include "loop/loop.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The wall's clock, as the linker was told, goes wrong by so much. */
+static pai_time wrong;
+
+pai_time __real_pai__loop_wall_time(void);
+pai_time __wrap_pai__loop_wall_time(void);
+
+pai_time __wrap_pai__loop_wall_time(void)
+{
+  return __real_pai__loop_wall_time() + wrong;
+}
+
+static const char *root(const char *name)
+{
+  static char path[300];
+
+  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
+  return path;
+}
+
+static void touch(const char *name)
+{
+  char path[400];
+
+  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
+  close(creat(path, 0600));
+}
+
+/* A job that is tried again, at once and then after a second, until a file is
+ * there, waits for its time when its platform is left. */
+static pai_job_id wait_for_retry(durable *d, const char *where)
+{
+  char command[500];
+  pai_job_id id;
+
+  (void)snprintf(command, sizeof(command),
+                 "test -e %s/%s-go || kill -9 $$; echo well", story_root,
+                 where);
+  durable_open(d, root(where));
+  id = durable_accept(d, "tries", command);
+  do
+    durable_turn(d);
+  while (strstr(durable_show(d, id, -1), "\"retryDelayTime\":null") != NULL);
+  return id;
+}
+
+static void expect_retry(const char *where, pai_time jump)
+{
+  char file[64];
+  durable d;
+  pai_job_id id = wait_for_retry(&d, where);
+
+  durable_leave(&d);
+  (void)snprintf(file, sizeof(file), "%s-go", where);
+  touch(file);
+  wrong += jump;
+  durable_open(&d, root(where));
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  assert_string_equal(durable_log(&d, id, NULL), "well\n");
+  /* Those before it have records of their own. */
+  (void)durable_show(&d, id, 0);
+  durable_has(&d, "\"attemptId\":0,\"attemptState\":\"FAILED\"");
+  durable_has(&d, "\"appExitCode\":137");
+  durable_has(&d, "\"appExitTriggerTaskRoleName\":\"a\"");
+  (void)durable_show(&d, id, 1); /* the one that the first platform left */
+  durable_has(&d, "\"attemptId\":1,\"attemptState\":\"FAILED\"");
+  durable_has(&d, "\"appExitTriggerTaskRoleName\":\"a\"");
+  durable_close(&d);
+}
+
+static void a_retry_waits_for_its_time(void **state)
+{
+  (void)state;
+  expect_retry("retry", 0);
+}
+
+static void clocks_may_jump(void **state)
+{
+  const pai_time year = (pai_time)365 * 24 * 3600 * 1000000;
+
+  (void)state;
+  expect_retry("future", year);
+  expect_retry("past", -2 * year);
+  wrong = 0;
+}
+
+static void a_stop_that_was_asked_is_carried_out(void **state)
+{
+  durable d;
+  pai_job_id id;
+
+  (void)state;
+  durable_open(&d, root("stop"));
+  id = durable_accept(&d, "runs", "trap '' TERM; while :; do sleep 1; done");
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_RUNNING), PAI_STATE_RUNNING);
+  assert_int_equal(pai_platform_stop(d.platform, id), PAI_OK);
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  durable_leave(&d);
+  durable_open(&d, root("stop"));
+  assert_int_equal(pai_platform_job_state(NULL, d.platform, id),
+                   PAI_STATE_STOPPING);
+  (void)pai_platform_stop(d.platform, id); /* no more patience */
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_STOPPED), PAI_STATE_STOPPED);
+  durable_close(&d);
+}
+
+/* --- the machine was restarted ----------------------------------------------------- */
+
+/* As the status of a task tells: its supervisor ran in another life of the
+ * machine. */
+static void forget_boot(const char *where)
+{
+  char path[400], text[400], *line;
+  pai_error *err = NULL;
+  pai__store *store;
+  pai__batch *batch;
+  FILE *file;
+  size_t n;
+  long pid;
+
+  (void)snprintf(path, sizeof(path), "%s/jobs/ann~runs/0/a-0/status",
+                 root(where));
+  file = fopen(path, "r+");
+  assert_non_null(file);
+  n = fread(text, 1, sizeof(text) - 1, file);
+  text[n] = '\0';
+  pid = strtol(text + strlen("supervisor "), NULL, 10);
+  assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+  line = strchr(text, '\n');
+  memset(line - 36, '0', 36);
+  rewind(file);
+  assert_int_equal(fwrite(text, 1, n, file), n);
+  (void)fclose(file);
+  if (pai__store_open(&store, &pai__libc_alloc, root(where), NULL, &err) < 0)
+    fail_msg("%s", pai_error_message(err));
+  assert_int_equal(pai__batch_new(&batch, store, NULL), PAI_OK);
+  assert_int_equal(pai__batch_put_meta(batch, "boot", "another"), PAI_OK);
+  assert_int_equal(pai__store_commit(store, batch, NULL), PAI_OK);
+  pai__batch_free(batch);
+  pai__store_close(store);
+}
+
+/* Its supervisor has written what it writes, for the command has begun. */
+static void wait_until_up(const char *fifo)
+{
+  FILE *file = fopen(fifo, "r");
+
+  assert_non_null(file);
+  assert_int_equal(fgetc(file), 'u');
+  (void)fclose(file);
+}
+
+static void what_a_restarted_machine_lost_is_run_again(void **state)
+{
+  char command[800], fifo[300];
+  durable d;
+  pai_job_id id;
+
+  (void)state;
+  (void)snprintf(fifo, sizeof(fifo), "%s/boot-up", story_root);
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  (void)snprintf(command, sizeof(command),
+                 "test -e %s/boot-go && exit 0; echo up > %s; exec sleep 1000",
+                 story_root, fifo);
+  durable_open(&d, root("boot"));
+  id = durable_accept(&d, "runs", command);
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_RUNNING), PAI_STATE_RUNNING);
+  wait_until_up(fifo);
+  durable_leave(&d);
+  forget_boot("boot");
+  touch("boot-go");
+  durable_open(&d, root("boot"));
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  (void)durable_show(&d, id, 0);
+  durable_has(&d, "\"appExitCode\":-1001");
+  (void)durable_show(&d, id, 1);
+  durable_has(&d, "\"attemptId\":1,\"attemptState\":\"SUCCEEDED\"");
+  (void)durable_events(&d, id);
+  durable_has(&d, "\"reason\":\"NodeLost\"");
+  durable_close(&d);
+}
+
+/* --- who waits ------------------------------------------------------------------------ */
+
+/* Jobs that wait keep their turn, and those that run their place. */
+static void the_queue_stays(void **state)
+{
+  char command[500], path[400], text[64] = "";
+  int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  pai_job_id runs, last = 0;
+  durable d;
+  FILE *file;
+
+  (void)state;
+  (void)snprintf(path, sizeof(path), "%s/order", story_root);
+  (void)snprintf(command, sizeof(command),
+                 "while ! test -e %s/queue-go; do sleep 0.01; done",
+                 story_root);
+  durable_open(&d, root("queue"));
+  d.cpus = cpus;
+  runs = durable_accept(&d, "runs", command);
+  assert_int_equal(durable_wait(&d, runs, PAI_STATE_RUNNING),
+                   PAI_STATE_RUNNING);
+  for (int i = 0; i < 4; i++) {
+    char name[16];
+    (void)snprintf(name, sizeof(name), "q%d", i);
+    (void)snprintf(command, sizeof(command), "echo %s >> %s", name, path);
+    last = durable_accept(&d, name, command);
+    durable_leave(&d);
+    durable_open(&d, root("queue"));
+    d.cpus = cpus;
+    assert_int_equal(pai_platform_job_state(NULL, d.platform, last),
+                     PAI_STATE_WAITING);
+  }
+  touch("queue-go");
+  assert_int_equal(durable_wait(&d, last, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  durable_close(&d);
+  file = fopen(path, "r");
+  (void)!fread(text, 1, sizeof(text) - 1, file);
+  (void)fclose(file);
+  assert_string_equal(text, "q0\nq1\nq2\nq3\n");
+}
+
+/* What it must have to start again, and nobody else may read. */
+static void secrets_live_as_long_as_their_job(void **state)
+{
+  char command[700], out[16] = "";
+  durable d;
+  pai_job_id id;
+  FILE *pipe;
+
+  (void)state;
+  durable_open(&d, root("secret"));
+  d.cpus = 0;
+  (void)snprintf(command, sizeof(command),
+                 "while ! test -e %s/secret-go; do sleep 0.01; done; "
+                 "word=<%% $secrets.word %%>; test ${#word} = 13",
+                 story_root);
+  id = durable_submit(&d, "secret", "secrets: {word: Xyzzy-Plugh-9},", "",
+                      command);
+  assert_int_not_equal(id, 0);
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  durable_leave(&d);
+  (void)snprintf(command, sizeof(command),
+                 "grep -rla Xyzzy-Plugh-9 %s | wc -l", root("secret"));
+  pipe = popen(command, "r");
+  assert_non_null(fgets(out, sizeof(out), pipe));
+  (void)pclose(pipe);
+  assert_int_equal(strtol(out, NULL, 10), 0);
+  touch("secret-go");
+  durable_open(&d, root("secret"));
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  d.len = 0;
+  assert_int_equal(pai_platform_config(d.platform, id, PAI_FORMAT_YAML,
+                                       durable_write, &d, NULL),
+                   PAI_OK);
+  durable_has(&d, "******");
+  assert_null(strstr(d.text, "Xyzzy"));
+  durable_close(&d);
+}
+
+/* Its row is not that of the next job, which has its number. */
+static void a_job_without_a_key_for_its_secrets_leaves_nothing(void **state)
+{
+  static const char secrets[] = "secrets: {word: Xyzzy-Plugh-9},";
+  pai_job_id id, next;
+  char key[400];
+  durable d;
+
+  (void)state;
+  (void)snprintf(key, sizeof(key), "%s/key", root("keyless"));
+  durable_open(&d, root("keyless"));
+  id = durable_submit(&d, "sealed", secrets, "", "echo <% $secrets.word %>");
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  durable_leave(&d);
+  assert_int_equal(chmod(key, 0644), 0); /* others may have read it */
+  durable_open(&d, root("keyless"));
+  assert_int_equal(
+    durable_submit(&d, "refused", secrets, "", "echo <% $secrets.word %>"), 0);
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_null(strstr(durable_list(&d, NULL), "refused"));
+  next = durable_submit(&d, "next", "", "", "true");
+  assert_int_equal(next, id + 1);
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  durable_leave(&d);
+  durable_open(&d, root("keyless"));
+  assert_non_null(strstr(durable_show(&d, next, -1), "\"name\":\"next\""));
+  assert_null(strstr(durable_list(&d, NULL), "refused"));
+  durable_close(&d);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_retry_waits_for_its_time),
+    cmocka_unit_test(clocks_may_jump),
+    cmocka_unit_test(a_stop_that_was_asked_is_carried_out),
+    cmocka_unit_test(what_a_restarted_machine_lost_is_run_again),
+    cmocka_unit_test(the_queue_stays),
+    cmocka_unit_test(secrets_live_as_long_as_their_job),
+    cmocka_unit_test(a_job_without_a_key_for_its_secrets_leaves_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
+}

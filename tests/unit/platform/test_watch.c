@@ -1,0 +1,366 @@
+/* What those are told who watch a platform: tasks, counts, when jobs start and
+ * end; attempts as the older route has them. */
+#include "durable.h"
+
+#include <openpai/sample.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *root(const char *name)
+{
+  static char path[300];
+
+  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
+  return path;
+}
+
+/* --- tasks ---------------------------------------------------------------------- */
+
+typedef struct seen {
+  pai_task_view at[8];
+  char framework[64], id[64], image[64];
+  int n, most;
+} seen;
+
+static int on_task(void *user_data, const pai_task_view *task)
+{
+  seen *s = user_data;
+
+  if (s->n == s->most)
+    return PAI_EUSER;
+  if (s->n == 0) {
+    (void)snprintf(s->framework, sizeof(s->framework), "%s", task->framework);
+    (void)snprintf(s->id, sizeof(s->id), "%s",
+                   task->id != NULL ? task->id : "");
+    (void)snprintf(s->image, sizeof(s->image), "%s", task->image);
+  }
+  s->at[s->n++] = *task;
+  return PAI_OK;
+}
+
+static void look(seen *s, durable *d)
+{
+  *s = (seen){ .most = 8 };
+  assert_int_equal(pai_platform_tasks(d->platform, on_task, s, NULL), PAI_OK);
+}
+
+static void tasks_that_there_are(void **state)
+{
+  pai_error *err = NULL;
+  pai_job_id first, second;
+  durable d;
+  seen s;
+
+  (void)state;
+  durable_open(&d, root("tasks"));
+  look(&s, &d);
+  assert_int_equal(s.n, 0);
+  d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  first = durable_accept(&d, "one", "sleep 600");
+  (void)durable_wait(&d, first, PAI_STATE_RUNNING);
+  second = durable_accept(&d, "two", "sleep 600");
+  look(&s, &d);
+  assert_int_equal(s.n, 2);
+  assert_true(s.at[0].job == first && s.at[1].job == second);
+  assert_int_equal(s.at[0].state, PAI_STATE_RUNNING);
+  assert_int_equal(s.at[0].cpus, d.cpus);
+  assert_true(s.at[0].memory > 0 && s.at[0].started > s.at[0].created);
+  assert_int_equal(strlen(s.framework), 32);
+  assert_int_equal(strlen(s.id), 36);
+  assert_true(s.image[0] != '\0');
+  /* Its first process leads a session, which its supervisor tells soon. */
+  for (; s.at[0].session == 0; look(&s, &d))
+    durable_turn(&d);
+  assert_int_equal(getsid((pid_t)s.at[0].session), s.at[0].session);
+  assert_int_equal(s.at[1].state, PAI_STATE_WAITING);
+  assert_true(s.at[1].session == 0 && s.at[1].id == NULL &&
+              s.at[1].node == NULL && s.at[1].started == 0);
+  /* Whoever has seen enough ends it. */
+  s = (seen){ .most = 1 };
+  assert_int_equal(pai_platform_tasks(d.platform, on_task, &s, &err),
+                   PAI_EUSER);
+  pai_error_free(err);
+  assert_int_equal(pai_platform_stop(d.platform, second), PAI_OK);
+  assert_int_equal(pai_platform_stop(d.platform, first), PAI_OK);
+  (void)durable_wait(&d, first, PAI_STATE_STOPPED);
+  (void)durable_wait(&d, second, PAI_STATE_STOPPED);
+  look(&s, &d);
+  assert_int_equal(s.n, 0);
+  durable_close(&d);
+}
+
+/* --- counts --------------------------------------------------------------------- */
+
+static pai_platform_counts count(const durable *d)
+{
+  pai_platform_counts c = { .struct_size = sizeof(c) };
+
+  assert_int_equal(pai_platform_count(d->platform, &c), PAI_OK);
+  return c;
+}
+
+static void what_was_counted(void **state)
+{
+  pai_platform_counts before, after;
+  pai_job_id good, bad, ended;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("counts"));
+  before = count(&d);
+  assert_true(before.submitted == 0 && before.waiting == 0);
+  good = durable_accept(&d, "good", "true");
+  (void)durable_wait(&d, good, PAI_STATE_SUCCEEDED);
+  bad = durable_accept(&d, "bad", "exit 3");
+  (void)durable_wait(&d, bad, PAI_STATE_FAILED);
+  ended = durable_accept(&d, "ended", "sleep 600");
+  (void)durable_wait(&d, ended, PAI_STATE_RUNNING);
+  after = count(&d);
+  assert_true(after.submitted == 3 && after.running == 1);
+  assert_int_equal(pai_platform_stop(d.platform, ended), PAI_OK);
+  (void)durable_wait(&d, ended, PAI_STATE_STOPPED);
+  after = count(&d);
+  assert_true(after.succeeded == 1 && after.failed == 1 &&
+              after.stopped == 1 && after.running == 0 && after.queued == 0);
+  assert_true(after.commits > before.commits && after.commit_us > 0);
+  assert_int_equal(after.commit_failures, 0);
+  after.struct_size = 1;
+  assert_int_equal(pai_platform_count(d.platform, &after), PAI_EINVAL);
+  durable_close(&d);
+}
+
+/* --- estimates ------------------------------------------------------------------ */
+
+static const char *estimate(durable *d, pai_job_id job)
+{
+  d->len = 0;
+  assert_int_equal(
+    pai_platform_estimate(d->platform, job, durable_write, d, NULL), PAI_OK);
+  d->text[d->len] = '\0';
+  return d->text;
+}
+
+/* A number of the answer, behind these names. */
+static long long number(const char *text, const char *in, const char *name)
+{
+  char key[64];
+  const char *at = strstr(text, in);
+
+  assert_non_null(at);
+  (void)snprintf(key, sizeof(key), "\"%s\":", name);
+  at = strstr(at, key);
+  assert_non_null(at);
+  return strtoll(at + strlen(key), NULL, 10);
+}
+
+static void when_it_starts_and_ends(void **state)
+{
+  pai_error *err = NULL;
+  pai_job_id first, second;
+  const char *text;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("estimates"));
+  d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  first = durable_accept(&d, "one", "sleep 600");
+  (void)durable_wait(&d, first, PAI_STATE_RUNNING);
+  second = durable_accept(&d, "two", "true");
+  text = estimate(&d, second);
+  assert_non_null(strstr(text, "\"state\":\"WAITING\""));
+  assert_true(number(text, "start", "p10") >= number(text, "state", "now"));
+  assert_true(number(text, "start", "p90") >= number(text, "start", "p10"));
+  assert_true(number(text, "start", "runs") > 0);
+  text = estimate(&d, first);
+  assert_non_null(strstr(text, "\"state\":\"RUNNING\""));
+  assert_true(number(text, "end", "p50") > number(text, "state", "startedAt"));
+  assert_int_equal(pai_platform_stop(d.platform, first), PAI_OK);
+  (void)durable_wait(&d, first, PAI_STATE_STOPPED);
+  (void)durable_wait(&d, second, PAI_STATE_SUCCEEDED);
+  text = estimate(&d, second);
+  assert_non_null(strstr(text, "{\"state\":\"SUCCEEDED\",\"now\":"));
+  assert_null(strstr(text, "start"));
+  assert_int_equal(
+    pai_platform_estimate(d.platform, 99, durable_write, &d, &err),
+    PAI_ENOTFOUND);
+  pai_error_free(err);
+  durable_close(&d);
+}
+
+/* --- beside the loop ------------------------------------------------------------ */
+
+enum { LINE = 64 }; /* that may wait */
+
+typedef struct told {
+  pai_estimate *e;
+  int status, calls, order;
+  char text[1024];
+} told;
+
+static int ntold;
+
+static void on_told(void *user_data, int status, const char *json, size_t len,
+                    const pai_error *err)
+{
+  told *t = user_data;
+
+  t->status = status;
+  t->calls++;
+  t->order = ++ntold;
+  assert_true((err != NULL) == (status < 0));
+  assert_true((json != NULL) == (status == PAI_OK));
+  if (json != NULL)
+    (void)snprintf(t->text, sizeof(t->text), "%.*s", (int)len, json);
+}
+
+static void ask(durable *d, pai_job_id job, told *t)
+{
+  *t = (told){ .status = 1 };
+  assert_int_equal(
+    pai_platform_estimate_beside(&t->e, d->platform, job, on_told, t, NULL),
+    PAI_OK);
+  assert_non_null(t->e);
+  assert_int_equal(t->calls, 0); /* never from within */
+}
+
+static void estimates_beside_the_loop(void **state)
+{
+  static told line[LINE];
+  pai_job_id first, second;
+  pai_estimate *none;
+  pai_error *err;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("beside"));
+  d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  first = durable_accept(&d, "one", "sleep 600");
+  (void)durable_wait(&d, first, PAI_STATE_RUNNING);
+  second = durable_accept(&d, "two", "true");
+  ntold = 0;
+  for (int i = 0; i < LINE; i++)
+    ask(&d, i == 2 ? first : i == 3 ? 99 : second, &line[i]);
+  assert_int_equal(pai_platform_estimate_beside(&none, d.platform, second,
+                                                on_told, NULL, &err),
+                   PAI_EBUSY);
+  assert_null(none);
+  test_expect_error(err, PAI_EBUSY, "ask again later");
+  pai_estimate_cancel(line[LINE - 1].e);
+  while (ntold < LINE)
+    durable_turn(&d);
+  assert_int_equal(line[LINE - 1].order, 1); /* it has not to wait */
+  assert_int_equal(line[LINE - 1].status, PAI_ECANCELED);
+  assert_int_equal(line[3].status, PAI_ENOTFOUND);
+  assert_non_null(strstr(line[2].text, "\"state\":\"RUNNING\""));
+  assert_true(number(line[2].text, "end", "p50") > 0);
+  for (int i = 0; i < LINE - 1; i++) {
+    assert_int_equal(line[i].calls, 1);
+    assert_int_equal(line[i].order, i + 2);
+    if (i == 2 || i == 3)
+      continue;
+    assert_int_equal(line[i].status, PAI_OK);
+    assert_non_null(strstr(line[i].text, "\"state\":\"WAITING\""));
+    assert_true(number(line[i].text, "start", "p90") >=
+                number(line[i].text, "start", "p10"));
+    assert_true(number(line[i].text, "start", "runs") > 0);
+  }
+  /* Who asks is told before the platform is gone. */
+  ntold = 0;
+  ask(&d, second, &line[0]);
+  ask(&d, second, &line[1]);
+  durable_turn(&d);
+  durable_close(&d);
+  assert_int_equal(ntold, 2);
+  assert_int_equal(line[1].status, PAI_ECANCELED);
+}
+
+/* --- attempts ------------------------------------------------------------------- */
+
+static const char *attempts(durable *d, pai_job_id job, int attempt)
+{
+  d->len = 0;
+  assert_int_equal(
+    pai_platform_attempts(d->platform, job, attempt, durable_write, d, NULL),
+    PAI_OK);
+  d->text[d->len] = '\0';
+  return d->text;
+}
+
+static void attempts_in_their_order(void **state)
+{
+  pai_error *err = NULL;
+  pai_job_id job;
+  const char *text, *at;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("attempts"));
+  job = durable_submit(&d, "job", "jobRetryCount: 3,", "", "exit 7");
+  (void)durable_wait(&d, job, PAI_STATE_FAILED);
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  text = attempts(&d, job, -1);
+  /* The latest, then the oldest first. */
+  at = text;
+  for (int i = 0; i < 4; i++) {
+    char part[64];
+    (void)snprintf(part, sizeof(part), "\"attemptIndex\":%d,",
+                   i == 0 ? 3 : i - 1);
+    at = strstr(at, part);
+    assert_non_null(at);
+    at = strstr(at, "\"isLatest\":");
+    assert_non_null(at);
+    assert_int_equal(strncmp(at + 11, i == 0 ? "true" : "false", 4 + (i > 0)),
+                     0);
+  }
+  text = attempts(&d, job, 1);
+  assert_int_equal(text[0], '{');
+  assert_non_null(strstr(text, "\"attemptIndex\":1,"));
+  assert_non_null(
+    strstr(text, "\"exitDiagnostics\":{\"diagnosticsSummary\":"));
+  assert_non_null(strstr(text, "\"exitPhrase\":\""));
+  assert_non_null(strstr(text, "\"isLatest\":true"));
+  assert_int_equal(
+    pai_platform_attempts(d.platform, job, 4, durable_write, &d, &err),
+    PAI_ENOTFOUND);
+  pai_error_free(err);
+  durable_close(&d);
+}
+
+/* Its class is on record, and lists are narrowed by it. */
+static void classes_of_priority(void **state)
+{
+  pai_job_query q = PAI_JOB_QUERY_INIT;
+  pai_job_id job;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("classes"));
+  job = durable_submit(&d, "prod",
+                       "extras: {hivedScheduler: {jobPriorityClass: prod}},",
+                       "", "true");
+  (void)durable_accept(&d, "none", "true");
+  (void)durable_wait(&d, job, PAI_STATE_SUCCEEDED);
+  assert_non_null(
+    strstr(durable_show(&d, job, -1), "\"jobPriority\":\"prod\""));
+  q.priorities = "prod";
+  assert_non_null(strstr(durable_list(&d, &q), "\"name\":\"prod\""));
+  assert_null(strstr(durable_list(&d, &q), "\"name\":\"none\""));
+  q.priorities = "default";
+  assert_null(strstr(durable_list(&d, &q), "\"name\":\"prod\""));
+  durable_close(&d);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(tasks_that_there_are),
+    cmocka_unit_test(what_was_counted),
+    cmocka_unit_test(when_it_starts_and_ends),
+    cmocka_unit_test(estimates_beside_the_loop),
+    cmocka_unit_test(attempts_in_their_order),
+    cmocka_unit_test(classes_of_priority),
+  };
+  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
+}

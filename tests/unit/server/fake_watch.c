@@ -1,0 +1,111 @@
+/* fake_watch.c - what a played platform tells those who watch it */
+#include "fake.h"
+
+#include <stdlib.h>
+
+int pai_platform_tasks(pai_platform *p, pai_task_cb cb, void *user_data,
+                       pai_error **err)
+{
+  if (err != NULL)
+    *err = NULL;
+  if (p->fail < 0)
+    return pai__fail(err, p->fail, "as the test wants");
+  for (size_t i = 0; i < p->ntasks; i++) {
+    int rc = cb(user_data, &p->tasks[i]);
+    if (rc < 0)
+      return pai__fail(err, rc, "whoever is told has ended it");
+  }
+  return PAI_OK;
+}
+
+int pai_platform_count(const pai_platform *p, pai_platform_counts *counts)
+{
+  (void)p;
+  *counts = (pai_platform_counts){ .struct_size = sizeof(*counts),
+                                   .waiting = 4,
+                                   .running = 5,
+                                   .queued = 6,
+                                   .submitted = 70,
+                                   .failed = 8,
+                                   .commits = 9,
+                                   .commit_failures = 1,
+                                   .commit_us = 2500000 };
+  return PAI_OK;
+}
+
+struct pai_estimate {
+  pai_platform *p;
+  pai__turn *turn;
+  pai_estimate_cb cb;
+  void *user_data;
+  int status;
+};
+
+static int drop(void *user_data, const char *text, size_t len)
+{
+  (void)user_data;
+  (void)text;
+  (void)len;
+  return PAI_OK;
+}
+
+static void on_estimate(void *user_data)
+{
+  static const char said[] = "{\"start\":null}";
+  pai_estimate *e = user_data;
+  pai_error *err = NULL;
+
+  if (e->status < 0)
+    (void)pai__fail(&err, e->status, "as the test wants");
+  else
+    (void)fake_write(drop, NULL, said); /* not to be held against tables */
+  e->p->estimates--;
+  pai__turn_close(e->turn);
+  e->cb(e->user_data, e->status, e->status < 0 ? NULL : said,
+        e->status < 0 ? 0 : sizeof(said) - 1, err);
+  pai_error_free(err);
+  pai__free(&pai__libc_alloc, e, sizeof(*e));
+}
+
+int pai_platform_estimate_beside(pai_estimate **out, pai_platform *p,
+                                 pai_job_id job, pai_estimate_cb cb,
+                                 void *user_data, pai_error **err)
+{
+  pai_estimate *e = pai__zalloc(&pai__libc_alloc, sizeof(*e));
+
+  (void)job;
+  *out = e;
+  if (err != NULL)
+    *err = NULL;
+  if (e == NULL ||
+      pai__turn_new(&e->turn, &pai__libc_alloc, p->loop, on_estimate, e) < 0)
+    abort();
+  e->p = p;
+  e->cb = cb;
+  e->user_data = user_data;
+  e->status = p->fail < 0 ? p->fail : PAI_OK;
+  p->estimates++;
+  if (!p->slow)
+    pai__turn_ask(e->turn);
+  return PAI_OK;
+}
+
+void pai_estimate_cancel(pai_estimate *e)
+{
+  e->status = PAI_ECANCELED;
+  pai__turn_ask(e->turn);
+}
+
+int pai_platform_attempts(pai_platform *p, pai_job_id job, int attempt,
+                          pai_write_cb write, void *user_data, pai_error **err)
+{
+  (void)job;
+  if (err != NULL)
+    *err = NULL;
+  if (p->fail < 0)
+    return pai__fail(err, p->fail, "as the test wants");
+  if (attempt > p->last_attempt)
+    return pai__fail(err, PAI_ENOTFOUND, "no such attempt");
+  return attempt < 0 ? fake_write(write, user_data, "[{\"a\":0}]")
+                     : fake_write(write, user_data, "{\"a\":1}");
+}

@@ -1,0 +1,442 @@
+/* Users, groups and tokens over HTTP: what becomes of what is sent, and of what
+ * went wrong. */
+#define _GNU_SOURCE
+#include "asked.h"
+
+#include <sys/socket.h>
+
+#include <stdio.h>
+
+/* At one's own socket, where one may do all. */
+static void begin_here(scene *s)
+{
+  begin_empty(s);
+  s->obliging = true;
+  assert_int_equal(new_server(s, NULL), PAI_OK);
+}
+
+#define SEND_AS(s, method, path, type, body)                               \
+  ask(s,                                                                   \
+      "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: %s" \
+      "\r\nContent-Length: %zu\r\n\r\n%s",                                 \
+      method, path, type, strlen(body), body)
+#define SEND_BY(s, token, method, path, body)                             \
+  ask(s,                                                                  \
+      "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: " \
+      "Bearer %s\r\nContent-Length: %zu\r\n\r\n%s",                       \
+      method, path, token, strlen(body), body)
+#define FORM "application/x-www-form-urlencoded"
+
+/* --- what is done --------------------------------------------------------------- */
+
+static void changes_arrive(void **state)
+{
+  static const struct {
+    const char *method, *path, *body;
+    int status;
+    const char *said, *did;
+  } rows[] = {
+    { "POST", "/api/v2/users",
+      "{\"username\":\"eve\",\"password\":\"secret1\",\"email\":\"\"}", 201,
+      "{\"message\":\"User is created successfully\"}",
+      "put user 1 {\"username\":\"eve\",\"password\":\"secret1\","
+      "\"email\":\"\",\"virtualCluster\":[],\"admin\":false,"
+      "\"extension\":{}}" },
+    { "PUT", "/api/v2/user",
+      "{\"data\":{\"username\":\"bob\",\"email\":\"a@b.c\","
+      "\"virtualCluster\":[\"x\"],\"admin\":\"true\","
+      "\"password\":\"secret2\",\"extension\":{\"a\":[1]}}}",
+      201, "{\"message\":\"Update user data successfully.\"}",
+      "put user 0 {\"username\":\"bob\",\"email\":\"a@b.c\","
+      "\"virtualCluster\":[\"x\"],\"admin\":true,"
+      "\"password\":\"secret2\",\"extension\":{\"a\":[1]}}" },
+    { "PUT", "/api/v2/users",
+      "{\"patch\":true,\"data\":{\"username\":\"bob\",\"admin\":false}}", 201,
+      "Update user data successfully.",
+      "put user 0 {\"username\":\"bob\",\"admin\":false}" },
+    { "PUT", "/api/v2/users/bob/extension", "{\"extension\":{\"a\":1}}", 201,
+      "Update user extension data successfully.",
+      "put user 0 {\"username\":\"bob\",\"extension\":{\"a\":1}}" },
+    { "PUT", "/api/v2/users/b%22ob/grouplist", "{\"grouplist\":[\"g\"]}", 201,
+      "Update user grouplist data successfully.",
+      "put user 0 {\"username\":\"b\\\"ob\",\"grouplist\":[\"g\"]}" },
+    { "PUT", "/api/v2/users/bob/group", "{\"groupname\":\"g\"}", 201,
+      "successfully", "member bob g 1" },
+    { "DELETE", "/api/v2/users/bob/group", "{\"groupname\":\"g\"}", 201,
+      "successfully", "member bob g 0" },
+    { "PUT", "/api/v2/users/bob/virtualcluster",
+      "{\"virtualCluster\":[\"x\",\"y\"]}", 201,
+      "{\"message\":\"Update user virtualCluster data successfully.\"}",
+      "put user 4 {\"username\":\"bob\",\"virtualCluster\":[\"x\",\"y\"]}" },
+    { "PUT", "/api/v2/users/bob/password", "{\"newPassword\":\"secret2\"}",
+      201, "{\"message\":\"update user password successfully.\"}",
+      "put user 0 {\"username\":\"bob\",\"password\":\"secret2\"}" },
+    { "PUT", "/api/v2/users/bob/email", "{\"email\":\"\"}", 201,
+      "Update user email data successfully.",
+      "put user 0 {\"username\":\"bob\",\"email\":\"\"}" },
+    { "PUT", "/api/v2/users/bob/admin", "{\"admin\":true}", 201,
+      "{\"message\":\"Update user admin permission successfully.\"}",
+      "put user 0 {\"username\":\"bob\",\"admin\":true}" },
+    { "DELETE", "/api/v2/users/bob", "", 200, "user is removed successfully",
+      "remove user bob" },
+
+    { "POST", "/api/v2/groups",
+      "{\"groupname\":\"g\",\"extension\":{\"acls\":{\"admin\":false}}}", 201,
+      "group is created successfully",
+      "put group 1 {\"groupname\":\"g\",\"extension\":{\"acls\":"
+      "{\"admin\":false}}}" },
+    { "PUT", "/api/v2/group",
+      "{\"data\":{\"groupname\":\"g\",\"description\":\"d\","
+      "\"externalName\":\"\",\"extension\":{}}}",
+      201, "update group data successfully.",
+      "put group 0 {\"groupname\":\"g\",\"description\":\"d\","
+      "\"externalName\":\"\",\"extension\":{}}" },
+    { "PUT", "/api/v2/groups",
+      "{\"patch\":\"true\",\"data\":{\"groupname\":\"g\"}}", 201,
+      "successfully", "put group 2 {\"groupname\":\"g\"}" },
+    { "PUT", "/api/v2/groups/g/extension", "{\"extension\":{\"a\":1}}", 201,
+      "successfully",
+      "put group 2 {\"groupname\":\"g\",\"extension\":{\"a\":1}}" },
+    { "PUT", "/api/v2/groups/g/extension/acls/x%20y/z", "{\"data\":[null]}",
+      201, "{\"message\":\"Update group extension data successfully.\"}",
+      "set g acls/x y/z [null]" },
+    { "PUT", "/api/v2/groups/g/description", "{\"description\":\"d\"}", 201,
+      "successfully",
+      "put group 2 {\"groupname\":\"g\",\"description\":\"d\"}" },
+    { "PUT", "/api/v2/groups/g/externalname", "{\"externalName\":\"e\"}", 201,
+      "successfully",
+      "put group 2 {\"groupname\":\"g\",\"externalName\":\"e\"}" },
+    { "PUT", "/api/v2/storages/s",
+      "{\"type\":\"nfs\",\"data\":{\"server\":\"x\"},\"share\":\"false\"}",
+      201, "successfully",
+      "put storage {\"name\":\"s\",\"type\":\"nfs\",\"data\":"
+      "{\"server\":\"x\"},\"share\":false}" },
+    { "DELETE", "/api/v2/storages/s", "", 200, "successfully",
+      "remove storage s" },
+    { "DELETE", "/api/v2/groups/g", "", 200, "group is removed successfully",
+      "remove group g" },
+  };
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    s.platform.accounts.did[0] = '\0';
+    expect(
+      SEND_AS(&s, rows[i].method, rows[i].path, "text/plain", rows[i].body),
+      rows[i].status, rows[i].said);
+    assert_string_equal(s.platform.accounts.did, rows[i].did);
+  }
+  end(&s);
+}
+
+static void one_changes_oneself(void **state)
+{
+  static const char both[] =
+    "{\"data\":{\"username\":\"alice\",\"email\":\"a@b.c\",\"newPassword\":"
+    "\"secret2\",\"oldPassword\":\"secret1\"},\"patch\":false}";
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/me", both), 201,
+         "Update user data successfully.");
+  assert_string_equal(s.platform.accounts.did,
+                      "put user 0 {\"username\":\"alice\",\"email\":\"a@b.c\","
+                      "\"password\":\"secret2\",\"oldPassword\":\"secret1\"}");
+  expect(SEND_BY(&s, "bob", "PUT", "/api/v2/users/me", both), 403,
+         "ForbiddenUserError");
+  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/me", "{}"), 400,
+         "child \\\"data\\\" fails because [\\\"data\\\" is required]");
+  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/alice/password",
+                 "{\"oldPassword\":\"secret1\",\"newPassword\":\"secret2\"}"),
+         201, "update user password successfully.");
+  assert_string_equal(s.platform.accounts.did,
+                      "put user 0 {\"username\":\"alice\",\"password\":"
+                      "\"secret2\",\"oldPassword\":\"secret1\"}");
+  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/alice/password",
+                 "{\"newPassword\":\"secret2\"}"),
+         201, "");
+  assert_non_null(strstr(s.platform.accounts.did, "\"defaultpai\""));
+  end(&s);
+}
+
+/* Who waits for a password is told by address, and whether he still waits. */
+static void passwords_wait_for_who_is_there(void **state)
+{
+  static const char login[] =
+    "POST /api/v2/authn/basic/login HTTP/1.1\r\nHost: x\r\n"
+    "Content-Type: application/json\r\nContent-Length: 42\r\n\r\n"
+    "{\"username\":\"alice\",\"password\":\"secret-1\"}";
+  pai_accounts *a;
+  peer p;
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  s.options.listen = "127.0.0.1:0";
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  a = &s.platform.accounts;
+  come_far(&p, &s);
+  say(&p, login);
+  while (a->nwaiting == 0)
+    turn(&s);
+  assert_string_equal(a->asker, "00000000000000000000ffff7f000001");
+  assert_int_equal(a->is_gone(a->waiting[0].user_data), 0);
+  assert_int_equal(shutdown(p.fd, SHUT_WR), 0);
+  while (!a->is_gone(a->waiting[0].user_data))
+    ;
+  a->fail = PAI_ECANCELED;
+  fake_accounts_done(&s.platform);
+  a->fail = 0;
+  hear_all(&p); /* no failure of ours is told, as there is none */
+  assert_int_equal(p.seen.len, 0);
+  leave(&p);
+  come(&p, &s); /* and at the socket by the user */
+  say(&p, login);
+  while (a->nwaiting == 0)
+    turn(&s);
+  assert_memory_equal(a->asker, "user ", 5);
+  a->fail = PAI_EBUSY;
+  a->status = 429;
+  a->code = "UnknownError";
+  fake_accounts_done(&s.platform);
+  hear(&p, "HTTP/1.1 429 ");
+  hear(&p, "Retry-After: 2\r\n");
+  a->fail = 0;
+  leave(&p);
+  end(&s);
+}
+
+static void what_is_read(void **state)
+{
+  static const struct {
+    const char *path, *body;
+  } rows[] = {
+    { "/api/v2/users/", "[{\"viewer\":\"alice\"}]" },
+    { "/api/v2/users/bob", "{\"username\":\"bob\",\"viewer\":\"alice\"}" },
+    { "/api/v1/user/bob", "{\"username\":\"bob\",\"viewer\":\"alice\"}" },
+    { "/api/v2/groups", "[{\"groupname\":\"default\"}]" },
+    { "/api/v2/group/g", "{\"groupname\":\"g\"}" },
+    { "/api/v2/storages", "[\"0 alice - - 0\"]" },
+    { "/api/v2/storages?default=true", "[\"0 alice - - 1\"]" },
+    { "/api/v2/storages/s", "[\"1 alice s - 0\"]" },
+    { "/api/v2/storage/config?names=a,b", "[\"2 alice - a,b 0\"]" },
+    { "/api/v2/storage/config/s", "[\"2 alice s - 0\"]" },
+    { "/api/v2/storage/server", "[\"3 alice - - 0\"]" },
+    { "/api/v2/tokens", "{\"tokens\":[\"alice\"]}" },
+    { "/api/v2/tokens/check",
+      "{\"username\":\"alice\",\"application\":false,\"jobSpecific\":false,"
+      "\"encodedFrameworkName\":\"\",\"iat\":5,\"exp\":9,\"admin\":false}" },
+    { "/api/v1/authn/info",
+      "{\"authn_type\":\"basic\",\"loginURI\":\"/api/v1/authn/basic/login\","
+      "\"loginURIMethod\":\"post\"}" },
+  };
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    expect(SEND_BY(&s, "alice", "GET", rows[i].path, ""), 200, rows[i].body);
+  expect(SEND_BY(&s, "alice", "GET", "/api/v2/users/me", ""), 400,
+         "{\"code\":\"NoUserError\",\"message\":\"User me is not found.\"}");
+  expect(GET(&s, "/api/v2/groups/g/userlist"), 200,
+         "[{\"username\":\"in g\"}]");
+  expect(GET(&s, "/api/v2/tokens/check"), 200, "\"admin\":true}");
+  end(&s);
+}
+
+static void tokens_are_made_and_end(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  expect(SEND_AS(&s, "POST", "/api/v2/authn/basic/login", FORM,
+                 "expiration=4000&password=secret1&username=alice"),
+         200, "{\"user\":\"alice\",\"token\":\"alice\",\"admin\":false}");
+  assert_string_equal(s.platform.accounts.did, "login alice secret1");
+  assert_string_equal(s.platform.accounts.keys, "alice");
+  expect(SEND_BY(&s, "alice", "POST", "/api/v2/tokens/application", "{}"), 200,
+         "{\"token\":\"new\",\"application\":true}");
+  assert_string_equal(s.platform.accounts.did, "new token alice 1");
+  expect(SEND(&s, "POST", "/api/v2/tokens/application?username=bob", ""), 200,
+         "new");
+  assert_string_equal(s.platform.accounts.did, "new token bob 1");
+  assert_string_equal(s.platform.accounts.keys, "bob");
+  expect(SEND_BY(&s, "alice", "POST",
+                 "/api/v2/tokens/application?username=bob", ""),
+         403, "ForbiddenUserError");
+  expect(SEND_BY(&s, "alice", "DELETE", "/api/v2/tokens/a.b.c", ""), 200,
+         "{\"message\":");
+  assert_string_equal(s.platform.accounts.did, "revoke alice a.b.c");
+  expect(SEND_BY(&s, "alice", "DELETE", "/api/v2/authn/basic/logout", ""), 200,
+         "{\"message\":\"Logout successfully\"}");
+  assert_string_equal(s.platform.accounts.did, "revoke alice alice");
+  expect(SEND(&s, "DELETE", "/api/v2/authn/basic/logout", ""), 200, "");
+  end(&s);
+}
+
+/* --- what goes wrong ------------------------------------------------------------------ */
+
+static void failures_have_their_names(void **state)
+{
+  static const struct {
+    const char *method, *path, *body;
+    int rc, status;
+    const char *code;
+    int told;
+  } rows[] = {
+    { "POST", "/api/v2/users",
+      "{\"username\":\"eve\",\"password\":\"secret1\"}", PAI_EEXISTS, 409,
+      "ConflictUserError", 409 },
+    { "DELETE", "/api/v2/users/eve", "", PAI_EPERM, 403, "RemoveAdminError",
+      403 },
+    { "PUT", "/api/v2/users/eve/group", "{\"groupname\":\"g\"}", PAI_ENOTFOUND,
+      404, "NoGroupError", 404 },
+    { "POST", "/api/v2/groups", "{\"groupname\":\"g\"}", PAI_EEXISTS, 409,
+      "UnknownError", 409 },
+    { "PUT", "/api/v2/groups",
+      "{\"patch\":true,\"data\":{\"groupname\":\"g\"}}", PAI_ENOTFOUND, 400,
+      "NoGroupError", 400 },
+    { "PUT", "/api/v2/groups/g/extension/a", "{\"data\":1}", PAI_ENOTFOUND,
+      400, "NoGroupError", 400 },
+    /* OpenPAI has 500 here. */
+    { "PUT", "/api/v2/groups/g/description", "{\"description\":\"\"}",
+      PAI_ENOTFOUND, 400, "NoGroupError", 404 },
+    { "DELETE", "/api/v2/tokens/x", "", PAI_EINVAL, 500, "UnknownError", 500 },
+    { "GET", "/api/v2/users", "", PAI_EBUSY, 0, NULL, 503 },
+    { "POST", "/api/v2/authn/basic/login",
+      "{\"username\":\"eve\",\"password\":\"secret1\"}", PAI_ENOTFOUND, 404,
+      "NoUserError", 400 },
+    { "POST", "/api/v2/authn/basic/login",
+      "{\"username\":\"eve\",\"password\":\"secret1\"}", PAI_EPERM, 403,
+      "IncorrectPasswordError", 400 },
+    { "POST", "/api/v2/authn/basic/login",
+      "{\"username\":\"eve\",\"password\":\"secret1\"}", PAI_EBUSY, 0, NULL,
+      503 },
+  };
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    s.platform.accounts.fail = rows[i].rc;
+    s.platform.accounts.status = rows[i].status;
+    s.platform.accounts.code = rows[i].code;
+    expect(SEND_AS(&s, rows[i].method, rows[i].path, "application/json",
+                   rows[i].body),
+           rows[i].told, "\"message\":\"as the test wants\"");
+  }
+  end(&s);
+}
+
+static void nothing_is_said_before_it_is_safe(void **state)
+{
+  peer p;
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  come(&p, &s);
+  say(&p, "PUT /api/v2/users/bob/admin HTTP/1.1\r\nHost: x\r\n"
+          "Connection: close\r\nContent-Length: 14\r\n\r\n{\"admin\":true}");
+  while (s.platform.accounts.nwaiting == 0)
+    turn(&s);
+  fake_accounts_done(&s.platform);
+  assert_int_equal(s.platform.nsyncs, 1);
+  assert_int_equal(p.seen.len, 0);
+  fake_synced(&s.platform, PAI_EIO);
+  hear_all(&p);
+  expect(pai__buf_text(&p.seen), 500, "the disk is full");
+  leave(&p);
+  /* Nobody waits any more: it is forgotten. */
+  come(&p, &s);
+  say(&p, "PUT /api/v2/users/bob/admin HTTP/1.1\r\nHost: x\r\n"
+          "Content-Length: 14\r\n\r\n{\"admin\":true}");
+  while (s.platform.accounts.nwaiting == 0)
+    turn(&s);
+  close_server(&s);
+  fake_accounts_done(&s.platform);
+  leave(&p);
+  end(&s);
+}
+
+static void bodies_that_cannot_be_read(void **state)
+{
+  static const struct {
+    const char *type, *body;
+    int status;
+    const char *said;
+  } rows[] = {
+    { "application/json", "{", 400, "{\"message\":" },
+    { "application/json", "{\"username\":\"a\"", 400, "{\"message\":" },
+    { "application/json", "\"x\"", 400, "\\\"value\\\" must be an object" },
+    { "text/plain", "hello", 400, "\\\"value\\\" must be an object" },
+    { "text/plain;charset=UTF-8", "{}", 400,
+      "child \\\"username\\\" fails because [\\\"username\\\" is required]" },
+    { "text/plain; charset=\"utf-8\"", "{}", 400, "InvalidParametersError" },
+    { "application/json; charset=latin1", "{}", 415,
+      "{\"message\":\"unsupported charset \\\"latin1\\\"\"}" },
+    { FORM "; charset=utf-16", "a=1", 415, "utf-16" },
+    { FORM, "a[b][c][d][e][f][g][h]=1", 413, "too many parameters" },
+    { FORM, "a=1", 400, "is required" },
+    { FORM, " {\"username\":\"a\",\"password\":\"x\"}", 400,
+      "length must be at least 6 characters long" },
+    { "multipart/form-data; boundary=x", "--x\r\n", 400, "{\"message\":" },
+    { "application/json", "", 400, "is required" },
+    { "application/json",
+      "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+      400, "{\"message\":" },
+    { "application/json", "{\"username\":\"\xff\"}", 400, "{\"message\":" },
+  };
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    expect(SEND_AS(&s, "POST", "/api/v2/authn/basic/login", rows[i].type,
+                   rows[i].body),
+           rows[i].status, rows[i].said);
+  expect(ask(&s, "POST /api/v2/tokens HTTP/1.1\r\nHost: x\r\nConnection: close"
+                 "\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"),
+         415, "unsupported content encoding \\\"gzip\\\"");
+  expect(ask(&s, "POST /api/v2/users HTTP/1.1\r\nHost: x\r\nConnection: close"
+                 "\r\nContent-Length: 102401\r\n\r\n"),
+         413, "too large");
+  end(&s);
+}
+
+static void authn_is_an_option(void **state)
+{
+  pai_server_options o = PAI_SERVER_OPTIONS_INIT;
+  pai_server *server;
+  pai_error *err;
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  o.socket = s.path;
+  o.authn = "magic";
+  assert_int_equal(pai_server_new(&server, s.loop, &s.platform, &o, &err),
+                   PAI_ENOTSUP);
+  test_expect_error(err, PAI_ENOTSUP, "magic");
+  end(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(changes_arrive),
+    cmocka_unit_test(one_changes_oneself),
+    cmocka_unit_test(passwords_wait_for_who_is_there),
+    cmocka_unit_test(what_is_read),
+    cmocka_unit_test(tokens_are_made_and_end),
+    cmocka_unit_test(failures_have_their_names),
+    cmocka_unit_test(nothing_is_said_before_it_is_safe),
+    cmocka_unit_test(bodies_that_cannot_be_read),
+    cmocka_unit_test(authn_is_an_option),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

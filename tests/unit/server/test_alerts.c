@@ -1,0 +1,336 @@
+/*
+ * GET /alerts over time: since when something is the case, when it was over,
+ * and who is told; a clock that the test moves, and GPUs that are as busy as it
+ * says.
+ */
+#include "asked.h"
+
+#include "server/alarms.h"
+
+#include <openpai/sample.h>
+
+#include <stdio.h>
+
+#define SECOND INT64_C(1000000)
+#define HOUR (3600 * SECOND)
+#define BEGINNING INT64_C(1767323045000000) /* 2026-01-02T03:04:05Z */
+
+/* --- the clock, GPUs ---------------------------------------------------------------- */
+
+static pai_time now;
+static int32_t busy[2];
+static int lost, looks;
+static bool hurry, blind;
+
+pai_time __wrap_pai__loop_wall_time(void);
+int __wrap_pai_sample_get_gpu(const pai_sample *sample, size_t i,
+                              pai_sample_gpu *gpu);
+int __real_pai_sampler_take(const pai_sample **out, pai_sampler *sampler,
+                            pai_time now, pai_error **err);
+int __wrap_pai_sampler_take(const pai_sample **out, pai_sampler *sampler,
+                            pai_time when, pai_error **err);
+int __wrap_pai__meter_gpu(const pai_server *s, size_t i);
+void __real_pai__timer_start(pai__timer *timer, pai_time delay);
+void __wrap_pai__timer_start(pai__timer *timer, pai_time delay);
+
+pai_time __wrap_pai__loop_wall_time(void)
+{
+  return now;
+}
+
+int __wrap_pai_sample_get_gpu(const pai_sample *sample, size_t i,
+                              pai_sample_gpu *gpu)
+{
+  (void)sample;
+  looks++;
+  if (i >= 2)
+    return PAI_ENOTFOUND;
+  gpu->busy_percent = busy[i];
+  gpu->lost = lost;
+  return PAI_OK;
+}
+
+int __wrap_pai__meter_gpu(const pai_server *s, size_t i)
+{
+  (void)s;
+  return (int)i;
+}
+
+int __wrap_pai_sampler_take(const pai_sample **out, pai_sampler *sampler,
+                            pai_time when, pai_error **err)
+{
+  return blind ? PAI_EIO : __real_pai_sampler_take(out, sampler, when, err);
+}
+
+/* A minute is over soon. */
+void __wrap_pai__timer_start(pai__timer *timer, pai_time delay)
+{
+  __real_pai__timer_start(timer, hurry && delay == 60 * SECOND ? 1000 : delay);
+}
+
+/* --- the scene ------------------------------------------------------------------------ */
+
+static pai_task_view tasks[2];
+
+static pai_task_view task(pai_job_id job, const char *user, const char *name,
+                          int state)
+{
+  return (pai_task_view){ .struct_size = sizeof(pai_task_view),
+                          .job = job,
+                          .user = user,
+                          .name = name,
+                          .framework = "f",
+                          .role = "w",
+                          .attempt_id = "a",
+                          .state = state,
+                          .created = BEGINNING };
+}
+
+static void begin_watched(scene *s)
+{
+  now = BEGINNING;
+  busy[0] = busy[1] = 0;
+  lost = looks = 0;
+  begin(s);
+  s->platform.tasks = tasks;
+  s->platform.ntasks = 2;
+  s->platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":null}";
+  tasks[0] = task(7, "alice", "mnist", PAI_STATE_RUNNING);
+  tasks[0].gpus = 3;
+  tasks[1] = task(8, "bob", "old", PAI_STATE_RUNNING);
+}
+
+static const char *ask_after(scene *s, pai_time later)
+{
+  now += later;
+  return GET(s, "/api/v2/alerts");
+}
+
+/* --- tests ---------------------------------------------------------------------------- */
+
+#define IDLE "PAIJobGpuPercentLowerThan0_3For1h"
+
+static void gpus_that_do_nothing(void **state)
+{
+  const char *answer;
+  scene s;
+
+  (void)state;
+  begin_watched(&s);
+  assert_null(strstr(ask_after(&s, 0), IDLE));
+  assert_null(strstr(ask_after(&s, HOUR - SECOND), IDLE));
+  answer = ask_after(&s, 60 * SECOND);
+  expect(answer, 200,
+         "\"alertname\":\"" IDLE "\",\"severity\":\"warn\","
+         "\"node_name\":\"box\",\"job_name\":\"alice~mnist\"");
+  expect(answer, 200, "\"startsAt\":\"2026-01-02T04:04:05.000Z\"");
+  assert_null(strstr(answer, "bob~old")); /* which has no GPUs */
+  /* One that works is enough, and then the hour begins anew. */
+  busy[1] = 1;
+  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
+  busy[1] = 0;
+  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
+  assert_null(strstr(ask_after(&s, HOUR - SECOND), IDLE));
+  expect(ask_after(&s, 10 * SECOND), 200, IDLE);
+  /* What is not known is not idle. */
+  busy[0] = -1;
+  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
+  busy[0] = 0;
+  lost = 1;
+  assert_null(strstr(ask_after(&s, 2 * HOUR), IDLE));
+  end(&s);
+}
+
+/* What a sample would say lasts when there is none; not of a job that has
+ * ended. */
+static void samples_that_fail(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_watched(&s);
+  (void)ask_after(&s, 0);
+  blind = true;
+  assert_null(strstr(ask_after(&s, HOUR - SECOND), IDLE));
+  expect(ask_after(&s, 60 * SECOND), 200, IDLE);
+  blind = false;
+  expect(ask_after(&s, 60 * SECOND), 200,
+         "\"startsAt\":\"2026-01-02T04:04:05.000Z\"");
+  blind = true;
+  s.platform.ntasks = 0;
+  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
+  blind = false;
+  end(&s);
+}
+
+static void since_when_and_until_when(void **state)
+{
+  const char *answer;
+  scene s;
+
+  (void)state;
+  begin_watched(&s);
+  tasks[1].attempt = 4;
+  s.platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":\"x\"}";
+  expect(ask_after(&s, 0), 200, "\"alertname\":\"PaiJobRetried\"");
+  tasks[1].attempt = 5;
+  answer = ask_after(&s, HOUR);
+  expect(answer, 200, "5th time");
+  expect(answer, 200,
+         "\"startsAt\":\"2026-01-02T03:04:05.000Z\",\"endsAt\":"
+         "\"2026-01-02T04:09:05.000Z\"");
+  expect(GET(&s, "/api/v2/alerts?resolved=true"), 200, "\r\n\r\n[]");
+  s.platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":null}";
+  answer = ask_after(&s, HOUR);
+  assert_null(strstr(answer, "NodeDiskPressure"));
+  expect(answer, 200, "PaiJobRetried");
+  answer = GET(&s, "/api/v2/alerts?resolved=true");
+  expect(answer, 200, "\"alertname\":\"NodeDiskPressure\"");
+  expect(answer, 200,
+         "\"startsAt\":\"2026-01-02T03:04:05.000Z\",\"endsAt\":"
+         "\"2026-01-02T05:04:05.000Z\"");
+  expect(answer, 200, "\"state\":\"resolved\"");
+  assert_null(strstr(answer, "PaiJobRetried"));
+  (void)ask_after(&s, 24 * HOUR);
+  assert_null(
+    strstr(GET(&s, "/api/v2/alerts?resolved=true"), "NodeDiskPressure"));
+  /* What cannot be seen is no news. */
+  s.platform.fail = PAI_EIO;
+  expect(ask_after(&s, HOUR), 500, "UnknownError");
+  s.platform.fail = 0;
+  expect(ask_after(&s, 0), 200, "PaiJobRetried");
+  end(&s);
+}
+
+static void a_look_each_minute(void **state)
+{
+  scene s;
+
+  (void)state;
+  hurry = true;
+  begin_watched(&s);
+  while (looks == 0)
+    turn(&s);
+  hurry = false;
+  expect(ask_after(&s, HOUR + SECOND), 200,
+         "\"startsAt\":\"2026-01-02T04:04:05.000Z\"");
+  end(&s);
+}
+
+/* --- what is kept ------------------------------------------------------------------- */
+
+static void as_many_as_are_kept(void **state)
+{
+  pai__alarms a;
+  char job[32];
+
+  (void)state;
+  pai__alarms_init(&a, &pai__libc_alloc);
+  for (int round = 1; round <= 3; round++) {
+    pai__alarms_begin(&a);
+    for (int i = 0; i < 2 * PAI__ALARMS; i++) {
+      pai__alert x = { .name = "x", .severity = "warn", .user = "u" };
+
+      (void)snprintf(job, sizeof(job), "%d.%d", round, i);
+      x.job = job;
+      assert_int_equal(pai__alarms_see(&a, &x, round), PAI_OK);
+    }
+    pai__alarms_end(&a, round);
+    assert_true(a.n <= PAI__ALARMS);
+  }
+  /* Those that were over have made room. */
+  assert_true(pai__alarm_fires(a.list[a.n - 1], 3));
+  pai__alarms_dispose(&a);
+}
+
+static int see(pai__alarms *a, const char *user, int from, int to)
+{
+  char job[32];
+  int kept = 0;
+
+  for (int i = from; i < to; i++) {
+    pai__alert x = { .name = "x", .severity = "warn", .user = user };
+
+    (void)snprintf(job, sizeof(job), "%d", i);
+    x.job = user != NULL ? job : NULL;
+    kept += pai__alarms_have_room(a, &x);
+    assert_int_equal(pai__alarms_see(a, &x, 1), PAI_OK);
+  }
+  return kept;
+}
+
+/* Who has very many jobs that wait hides no others. */
+static void nobody_fills_the_list(void **state)
+{
+  static const char *const users[] = { "b", "c", "d", "e", "f",
+                                       "g", "h", "i", "j", "k" };
+  pai__alarms a;
+
+  (void)state;
+  pai__alarms_init(&a, &pai__libc_alloc);
+  pai__alarms_begin(&a);
+  assert_int_equal(see(&a, "a", 0, 5000), PAI__ALARMS_OF_USER);
+  assert_int_equal(see(&a, "b", 0, 1), 1);
+  for (size_t i = 0; i < PAI__LEN(users); i++)
+    (void)see(&a, users[i], 0, 5000);
+  assert_int_equal(a.n, PAI__ALARMS);
+  /* The machine's are told even then, */
+  assert_int_equal(see(&a, NULL, 0, 1), 1);
+  assert_int_equal(a.n, PAI__ALARMS + 1);
+  pai__alarms_end(&a, 2);
+  /* and those that are over make room at once. */
+  pai__alarms_begin(&a);
+  assert_int_equal(see(&a, "a", 0, 50), 50);
+  for (size_t i = 0; i + 1 < PAI__LEN(users); i++)
+    (void)see(&a, users[i], 0, 5000);
+  assert_int_equal(see(&a, NULL, 0, 1), 1);
+  pai__alarms_end(&a, 3);
+  assert_int_equal(see(&a, "k", 0, 5000), 50);
+  assert_int_equal(see(&a, "a", 50, 5000), 0);
+  pai__alarms_dispose(&a);
+}
+
+static int see_some(const pai_alloc *alloc, void *user_data)
+{
+  static const char *const jobs[] = { "a", "b", NULL };
+  pai__alarms a;
+  int rc = PAI_OK;
+
+  (void)user_data;
+  pai__alarms_init(&a, alloc);
+  for (int round = 0; round < 2 && rc == PAI_OK; round++) {
+    pai__alarms_begin(&a);
+    for (size_t i = (size_t)round; i < PAI__LEN(jobs) && rc == PAI_OK; i++)
+      rc = pai__alarms_see(
+        &a, &(pai__alert){ .name = "x", .user = jobs[i], .job = jobs[i] }, 5);
+    pai__alarms_end(&a, 6);
+  }
+  if (rc == PAI_OK) {
+    assert_int_equal(a.n, 3);
+    assert_int_equal(a.list[0]->ended, 6);
+    assert_int_equal(a.list[1]->ended, 0);
+  }
+  pai__alarms_dispose(&a);
+  return rc;
+}
+
+static void memory_may_lack(void **state)
+{
+  (void)state;
+  test_faults(see_some, NULL);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests_of_it[] = {
+    cmocka_unit_test(gpus_that_do_nothing),
+    cmocka_unit_test(samples_that_fail),
+    cmocka_unit_test(since_when_and_until_when),
+    cmocka_unit_test(a_look_each_minute),
+    cmocka_unit_test(as_many_as_are_kept),
+    cmocka_unit_test(nobody_fills_the_list),
+    cmocka_unit_test(memory_may_lack),
+  };
+
+  return cmocka_run_group_tests(tests_of_it, NULL, NULL);
+}

@@ -1,0 +1,686 @@
+/*
+ * Who may ask for what: every route, every one who asks.
+ *
+ * The table is written by hand from OpenPAI's contract, not from the server's
+ * own; a route that is not in it fails the test.
+ */
+#define _GNU_SOURCE
+#include "answers.h"
+
+#include "json/json.h"
+#include "server/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* --- the table ------------------------------------------------------------------- */
+
+enum {
+  NONE,
+  USER,  /* alice, whose job it is */
+  OTHER, /* bob */
+  PROGRAM,
+  ADMIN,
+  ADMIN_PROGRAM,
+  REVOKED,
+  EXPIRED,
+  FORGED,
+  CASTS
+};
+
+static const struct {
+  const char *name, *header;
+} casts[CASTS] = {
+  [NONE] = { "none", "" },
+  [USER] = { "user", "Authorization: Bearer alice\r\n" },
+  [OTHER] = { "other", "Authorization: Bearer bob\r\n" },
+  [PROGRAM] = { "program", "Authorization: Bearer alice.app\r\n" },
+  [ADMIN] = { "admin", "Authorization: Bearer admin\r\n" },
+  [ADMIN_PROGRAM] = { "admin's program",
+                      "Authorization: Bearer admin.app\r\n" },
+  [REVOKED] = { "revoked", "Authorization: Bearer revoked\r\n" },
+  [EXPIRED] = { "expired", "Authorization: Bearer expired\r\n" },
+  [FORGED] = { "forged", "Authorization: Digest alice\r\n" },
+};
+
+/* Who gets something else than 401 or 403, in the order above. */
+#define ALL "ooooooooo"
+#define USERS "-ooooo---"
+#define PERSONS "-ooxox---"
+#define OWNERS "-oxooo---"
+#define SELF "-oxxox---" /* persons, for themselves; or an administrator */
+#define ADMINS "-xxxoo---"
+#define ADMIN_PERSONS "-xxxox---"
+
+/* The two of a user, and of groups. */
+#define AU(rest) "/api/v2/users" rest " /api/v2/user" rest
+#define AG(rest) "/api/v2/groups" rest " /api/v2/group" rest
+#define JOB "/api/v2/jobs/:job"
+#define TASK JOB "/attempts/:attempt/taskRoles/:role/taskIndex/:index"
+#define DATA(of) "{\"patch\":true,\"data\":{" of "}}"
+
+typedef struct row {
+  const char *method, *path, *who;
+  int status; /* when they may */
+  const char *body;
+} row;
+
+static const row rows[] = {
+  { "GET", "/healthz", ALL, 200, NULL },
+  { "GET", "/api/v2", ALL, 200, NULL },
+  { "GET", "/api/v2/info", ALL, 200, NULL },
+  { "GET", "/api/v1", ALL, 200, NULL },
+  { "GET", "/api/v2/openapi.json", ALL, 200, NULL },
+  { "GET", "/api/v2/authn/info /api/v1/authn/info", ALL, 200, NULL },
+  { "POST", "/api/v2/authn/basic/login /api/v1/authn/basic/login", ALL, 200,
+    "username=alice&password=secret1&expiration=4000" },
+  { "DELETE", "/api/v2/authn/basic/logout /api/v1/authn/basic/logout", PERSONS,
+    200, NULL },
+  { "GET", "/api/v2/tokens /api/v1/token", PERSONS, 200, NULL },
+  { "POST", "/api/v2/tokens /api/v1/token", ALL, 200,
+    "{\"username\":\"alice\",\"password\":\"secret1\"}" },
+  { "POST", "/api/v2/tokens/application /api/v1/token/application", PERSONS,
+    200, "{}" },
+  { "DELETE", "/api/v2/tokens/:token /api/v1/token/:token", PERSONS, 200,
+    NULL },
+  { "GET", "/api/v2/tokens/check /api/v1/token/check", USERS, 200, NULL },
+
+  { "GET", AU(""), USERS, 200, NULL },
+  { "POST", AU(""), ADMIN_PERSONS, 201,
+    "{\"username\":\"eve\",\"password\":\"secret1\"}" },
+  { "PUT", AU(""), ADMIN_PERSONS, 201, DATA("\"username\":\"alice\"") },
+  { "PUT", AU("/me"), SELF, 201, DATA("\"username\":\":caller\"") },
+  { "GET", AU("/:username") " /api/v1/user/:username", USERS, 200, NULL },
+  { "DELETE", AU("/:username"), ADMIN_PERSONS, 200, NULL },
+  { "PUT", AU("/:username/extension"), SELF, 201, "{\"extension\":{}}" },
+  { "PUT", AU("/:username/grouplist"), ADMIN_PERSONS, 201,
+    "{\"grouplist\":[]}" },
+  { "PUT", AU("/:username/group"), ADMIN_PERSONS, 201,
+    "{\"groupname\":\"default\"}" },
+  { "DELETE", AU("/:username/group"), ADMIN_PERSONS, 201,
+    "{\"groupname\":\"default\"}" },
+  { "PUT", AU("/:username/virtualcluster"), ADMIN_PERSONS, 201,
+    "{\"virtualCluster\":[\"default\"]}" },
+  /* Who knows the old password may change it. */
+  { "PUT", AU("/:username/password"), PERSONS, 201,
+    "{\"oldPassword\":\"secret1\",\"newPassword\":\"secret2\"}" },
+  { "PUT", AU("/:username/email"), SELF, 201, "{\"email\":\"a@b.c\"}" },
+  { "PUT", AU("/:username/admin"), ADMIN_PERSONS, 201, "{\"admin\":true}" },
+
+  { "GET", AG(""), USERS, 200, NULL },
+  { "POST", AG(""), ADMIN_PERSONS, 201, "{\"groupname\":\"g\"}" },
+  { "PUT", AG(""), ADMIN_PERSONS, 201, DATA("\"groupname\":\"g\"") },
+  { "GET", AG("/:groupname"), USERS, 200, NULL },
+  { "DELETE", AG("/:groupname"), ADMIN_PERSONS, 200, NULL },
+  { "GET", AG("/:groupname/userlist"), ADMINS, 200, NULL },
+  { "PUT", AG("/:groupname/extension"), ADMIN_PERSONS, 201,
+    "{\"extension\":{}}" },
+  { "PUT", AG("/:groupname/extension/*path"), ADMIN_PERSONS, 201,
+    "{\"data\":true}" },
+  { "PUT", AG("/:groupname/description"), ADMIN_PERSONS, 201,
+    "{\"description\":\"\"}" },
+  { "PUT", AG("/:groupname/externalname"), ADMIN_PERSONS, 201,
+    "{\"externalName\":\"x\"}" },
+  { "GET", "/api/v2/audit", ADMINS, 200, NULL },
+  { "GET", "/api/v2/storages", USERS, 200, NULL },
+  { "GET", "/api/v2/storages/:name", USERS, 200, NULL },
+  { "PUT", "/api/v2/storages/:name", ADMIN_PERSONS, 201,
+    "{\"type\":\"other\"}" },
+  { "DELETE", "/api/v2/storages/:name", ADMIN_PERSONS, 200, NULL },
+  { "GET", "/api/v2/storage/config", USERS, 200, NULL },
+  { "GET", "/api/v2/storage/config/:name", USERS, 200, NULL },
+  { "GET", "/api/v2/storage/server", USERS, 200, NULL },
+  { "GET", "/api/v2/storage/server/:name", USERS, 200, NULL },
+
+  { "GET", "/api/v2/status", USERS, 200, NULL },
+  { "GET", "/api/v2/events", USERS, 200, NULL },
+  { "GET", "/api/v2/jobs", USERS, 200, NULL },
+  { "POST", "/api/v2/jobs", USERS, 400, "a: 1" },
+  { "GET", JOB, USERS, 200, NULL },
+  { "GET", JOB "/attempts/:attempt", USERS, 200, NULL },
+  { "GET", TASK "/attempts", USERS, 200, NULL },
+  { "GET", TASK "/attempts/:retry/logs", USERS, 200, NULL },
+  { "GET", TASK "/attempts/:retry/logs/:name", USERS, 200, NULL },
+  { "GET", JOB "/config", USERS, 200, NULL },
+  { "GET", JOB "/events", USERS, 200, NULL },
+  { "GET", JOB "/why", USERS, 200, NULL },
+  { "GET", JOB "/follow", USERS, 200, NULL },
+  { "GET", JOB "/estimate", USERS, 200, NULL },
+  { "GET", JOB "/ssh", USERS, 404, NULL },
+  { "GET", JOB "/job-attempts/healthz", USERS, 200, NULL },
+  { "GET", JOB "/job-attempts", USERS, 200, NULL },
+  { "GET", JOB "/job-attempts/:attempt", USERS, 200, NULL },
+  { "GET", "/api/v1/jobs", USERS, 200, NULL },
+  { "GET", "/api/v1/user/:username/jobs/:v1job", USERS, 200, NULL },
+  { "GET", "/api/v1/user/:username/jobs/:v1job/config", USERS, 200, NULL },
+  { "GET", "/api/v1/user/:username/jobs/:v1job/ssh", USERS, 404, NULL },
+  { "GET", "/api/v2/alerts", USERS, 200, NULL },
+  { "GET", "/api/v2/kubernetes/nodes /api/v1/kubernetes/nodes", ADMINS, 200,
+    NULL },
+  { "GET", "/api/v2/kubernetes/pods /api/v1/kubernetes/pods", ADMINS, 200,
+    NULL },
+  { "GET", "/metrics", USERS, 200, NULL },
+  { "GET", "/api/v2/virtual-clusters", USERS, 200, NULL },
+  { "GET", "/api/v2/virtual-clusters/:vc", USERS, 200, NULL },
+  { "PUT", "/api/v2/virtual-clusters/:vc", ADMIN_PERSONS, 201,
+    "{\"vcCapacity\":\"5\"}" },
+  { "DELETE", "/api/v2/virtual-clusters/:vc", ADMIN_PERSONS, 201, NULL },
+  { "PUT", "/api/v2/virtual-clusters/:vc/status", ADMIN_PERSONS, 201,
+    "{\"vcStatus\":\"stopped\"}" },
+  { "GET", "/api/v2/cluster/sku-types", USERS, 200, NULL },
+  { "GET", "/api/v2/nodes", USERS, 200, NULL },
+  { "GET", "/api/v2/nodes/:node", USERS, 200, NULL },
+  { "PUT", "/api/v2/nodes/:node/status", ADMIN_PERSONS, 201,
+    "{\"state\":\"up\"}" },
+  { "GET", "/api/internal/tail-logs/:log", ALL, 500, NULL },
+  { "GET", JOB "/taskRoles/:role/taskIndex/:index/stream", OWNERS, 426, NULL },
+  { "PUT", JOB "/executionType", OWNERS, 202, "{\"value\":\"STOP\"}" },
+  { "PUT", JOB "/tag", OWNERS, 200, "{\"value\":\"t\"}" },
+  { "DELETE", JOB "/tag", OWNERS, 200, "{\"value\":\"t\"}" },
+  { "DELETE", JOB, OWNERS, 200, NULL },
+  { "PUT", JOB "/code", OWNERS, 400, NULL },
+  { "GET", "/api/v2/backup", ADMINS, 200, NULL },
+  { "GET", "/api/v2/export", ADMINS, 200, NULL },
+  { "POST", "/api/v2/shutdown", ADMINS, 202, "{}" },
+};
+
+/* --- asking ------------------------------------------------------------------------- */
+
+/* What stands for what in a path. */
+static const char *stand_in(const char *name, size_t len)
+{
+  static const char *const texts[][2] = {
+    { "job", "alice~mnist" }, { "attempt", "0" },      { "role", "w" },
+    { "index", "0" },         { "retry", "0" },        { "name", "stdout" },
+    { "token", "some" },      { "username", "alice" }, { "groupname", "g" },
+    { "path", "a/b" },        { "log", "x" },          { "v1job", "mnist" },
+    { "vc", "research" },     { "node", "box" },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(texts); i++)
+    if (strlen(texts[i][0]) == len && memcmp(texts[i][0], name, len) == 0)
+      return texts[i][1];
+  fail_msg("nothing stands for :%.*s", (int)len, name);
+  return "";
+}
+
+static void fill_path(char *out, size_t size, const char *pattern)
+{
+  size_t n = 0;
+
+  while (*pattern == '/' && n < size) {
+    size_t len = strcspn(++pattern, "/ ");
+    bool open = *pattern == ':' || *pattern == '*';
+    n += (size_t)snprintf(out + n, size - n, "/%.*s", open ? 999 : (int)len,
+                          open ? stand_in(pattern + 1, len - 1) : pattern);
+    pattern += len;
+  }
+}
+
+/* The status of the answer; what has no length is not waited for. */
+static int ask_status(scene *s, const row *r, const char *path, int cast)
+{
+  static const char *const names[CASTS] = { [USER] = "alice",
+                                            [PROGRAM] = "alice",
+                                            [OTHER] = "alice",
+                                            [ADMIN] = "admin",
+                                            [ADMIN_PROGRAM] = "admin" };
+  const char *body = r->body != NULL ? r->body : "", *at;
+  char text[256], *request = NULL;
+  int status;
+  peer p;
+
+  at = strstr(body, ":caller");
+  if (at != NULL) {
+    (void)snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - body), body,
+                   names[cast] != NULL ? names[cast] : "alice", at + 7);
+    body = text;
+  }
+  s->platform.entrance = -1;
+  (void)snprintf(s->platform.tag, sizeof(s->platform.tag), "t");
+  assert_true(asprintf(&request,
+                       "%s %s HTTP/1.1\r\nHost: x\r\n%s"
+                       "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
+                       r->method, path, casts[cast].header,
+                       strchr(body, '=') != NULL
+                         ? "application/x-www-form-urlencoded"
+                         : "text/plain",
+                       strlen(body), body) > 0);
+  come(&p, s);
+  say(&p, request);
+  hear_body(&p);
+  check_answer(s, request, pai__buf_text(&p.seen));
+  assert_int_equal(sscanf(pai__buf_text(&p.seen), "HTTP/1.1 %d", &status), 1);
+  if (status == 401 && cast == NONE)
+    hear(&p, "Guest is not allowed to do this operation.");
+  else if (status == 401)
+    hear(&p, "{\"code\":\"UnauthorizedUserError\",\"message\":"
+             "\"Your token is invalid.\"}");
+  else if (status == 403)
+    hear(&p, "\"code\":\"ForbiddenUserError\"");
+  leave(&p);
+  free(request);
+  while (s->platform.readers != NULL || s->platform.listeners != NULL)
+    turn(s); /* it sees that nobody listens */
+  return status;
+}
+
+static int expected(const row *r, int cast)
+{
+  return r->who[cast] == 'o' ? r->status : r->who[cast] == '-' ? 401 : 403;
+}
+
+/* --- the document ------------------------------------------------------------------- */
+
+static pai__tree *read_document(scene *s)
+{
+  const char *answer = GET(s, "/api/v2/openapi.json");
+  const char *body = strstr(answer, "\r\n\r\n");
+  pai__tree *tree = NULL;
+
+  assert_non_null(body);
+  assert_int_equal(
+    pai__json_parse(&tree, body + 4, strlen(body + 4), NULL, NULL), PAI_OK);
+  return tree;
+}
+
+static pai__node member(const pai__tree *t, pai__node of, const char *name)
+{
+  pai__node n = pai__tree_get(t, of, name);
+
+  if (n == PAI__NO_NODE)
+    print_error("the document has no %s\n", name);
+  assert_int_not_equal(n, PAI__NO_NODE);
+  return n;
+}
+
+/* Its operation of a route. */
+static pai__node find_operation(const pai__tree *t, const row *r)
+{
+  char path[256] = "", method[16] = "";
+  size_t n = 0;
+
+  for (const char *p = r->path; *p != ' ' && *p != '\0'; p++) {
+    if (*p == ':' || *p == '*') {
+      size_t len = strcspn(p, "/ ");
+      n += (size_t)snprintf(path + n, sizeof(path) - n, "{%.*s}", (int)len - 1,
+                            p + 1);
+      p += len - 1;
+    } else {
+      path[n++] = *p;
+    }
+  }
+  for (size_t i = 0; r->method[i] != '\0'; i++)
+    method[i] = (char)(r->method[i] | 32);
+  return member(t, member(t, member(t, 0, "paths"), path), method);
+}
+
+static void check_document(const pai__tree *t, const row *r, int status)
+{
+  pai__node operation = find_operation(t, r);
+  char name[16];
+
+  (void)snprintf(name, sizeof(name), "%d", status);
+  if (pai__tree_get(t, member(t, operation, "responses"), name) ==
+      PAI__NO_NODE)
+    print_error("%s %s: the document does not know %d\n", r->method, r->path,
+                status);
+  (void)member(t, member(t, operation, "responses"), name);
+  assert_int_equal(pai__tree_get(t, operation, "security") != PAI__NO_NODE,
+                   strcmp(r->who, ALL) == 0);
+  assert_true(pai__tree_str(t, member(t, operation, "summary"), NULL)[0] !=
+              '\0');
+}
+
+/* --- the tests ----------------------------------------------------------------------- */
+
+static void begin_with_tokens(scene *s)
+{
+  begin_empty(s);
+  s->obliging = true;
+  s->tokens = true;
+  assert_int_equal(new_server(s, NULL), PAI_OK);
+}
+
+static void end_with_code(scene *s)
+{
+  char code[128];
+
+  (void)snprintf(code, sizeof(code), "%s/code", s->dir);
+  close_server(s);
+  (void)rmdir(code);
+  end(s);
+}
+
+static void check_row(scene *s, const pai__tree *document, const row *r)
+{
+  for (const char *p = r->path; p != NULL; p = strchr(p, ' ')) {
+    char path[256];
+
+    p += *p == ' ' ? 1 : 0;
+    fill_path(path, sizeof(path), p);
+    for (int cast = 0; cast < CASTS; cast++) {
+      int status = ask_status(s, r, path, cast);
+      if (status != expected(r, cast))
+        print_error("%s %s as %s: %d\n", r->method, path, casts[cast].name,
+                    status);
+      assert_int_equal(status, expected(r, cast));
+      check_document(document, r, status);
+    }
+  }
+}
+
+static void everybody_asks_for_everything(void **state)
+{
+  pai__tree *document;
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  document = read_document(&s);
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    check_row(&s, document, &rows[i]);
+  pai__tree_free(document);
+  end_with_code(&s);
+}
+
+static bool is_in_table(const pai__route *route)
+{
+  const char *method = route->method != NULL ? route->method : "GET";
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    if (strcmp(rows[i].method, method) == 0 &&
+        strcmp(rows[i].path, route->path) == 0)
+      return true;
+  print_error("%s %s is not in this table\n", method, route->path);
+  return false;
+}
+
+static void every_route_is_here(void **state)
+{
+  const pai__routes *table;
+  size_t n = 0;
+  bool all = true;
+
+  (void)state;
+  for (size_t t = 0; (table = pai__routes_at(t)) != NULL; t++)
+    for (size_t i = 0; i < table->n; i++) {
+      if (table->at[i].mode == PAI__WITH_OIDC)
+        continue; /* not of this server: below */
+      n++;
+      all = is_in_table(&table->at[i]) && all;
+      assert_non_null(table->at[i].summary);
+    }
+  assert_true(all);
+  assert_int_equal(n, PAI__LEN(rows));
+}
+
+/* Those of a server whose users log in at a provider. */
+static void routes_of_oidc(void **state)
+{
+  static const struct {
+    const char *method, *path;
+    enum pai__right right;
+  } want[] = {
+    { "GET", "/api/v2/authn/oidc/login", PAI__OF_ALL },
+    { "GET", "/api/v2/authn/oidc/return", PAI__OF_ALL },
+    { "POST", "/api/v2/authn/oidc/return", PAI__OF_ALL },
+    { "GET", "/api/v2/authn/oidc/logout", PAI__OF_ALL },
+    { "POST", "/api/v2/authn/oidc/confirm", PAI__OF_ALL },
+    { "POST", "/api/v2/authn/oidc/token", PAI__OF_ALL },
+    { "PUT", "/api/v2/users", PAI__OF_ADMIN_PERSONS },
+    { "PUT", "/api/v2/users/me", PAI__OF_PERSONS },
+  };
+  const pai__routes *table;
+  size_t found = 0, n = 0;
+
+  (void)state;
+  for (size_t t = 0; (table = pai__routes_at(t)) != NULL; t++)
+    for (size_t i = 0; i < table->n; i++) {
+      const pai__route *route = &table->at[i];
+      if (route->mode != PAI__WITH_OIDC)
+        continue;
+      n++;
+      for (size_t k = 0; k < PAI__LEN(want); k++)
+        if (strcmp(want[k].method, route->method) == 0 &&
+            strcspn(route->path, " ") == strlen(want[k].path) &&
+            strncmp(want[k].path, route->path, strlen(want[k].path)) == 0 &&
+            want[k].right == route->right)
+          found++;
+    }
+  assert_int_equal(found, PAI__LEN(want));
+  assert_int_equal(n, PAI__LEN(want));
+}
+
+/* What is needed of a body is in the document, and without it nothing is done:
+ * that is seen before whether the caller is an administrator. */
+static void bodies_come_first(void **state)
+{
+  pai__tree *document;
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  document = read_document(&s);
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    row r = rows[i];
+    pai__node body =
+      pai__tree_get(document, find_operation(document, &r), "requestBody");
+    char path[256];
+
+    if (body == PAI__NO_NODE)
+      continue;
+    body = member(document, body, "content");
+    body = member(document, body, "application/json");
+    body = member(document, body, "schema");
+    fill_path(path, sizeof(path), r.path);
+    r.body = "{}";
+    if (pai__tree_get(document, body, "required") != PAI__NO_NODE)
+      assert_int_equal(ask_status(&s, &r, path, USER), 400);
+    r.body = "{\"no such\":1}";
+    assert_int_equal(ask_status(&s, &r, path, ADMIN), 400);
+    assert_int_equal(ask_status(&s, &r, path, PROGRAM),
+                     expected(&r, PROGRAM) == 403 ? 403 : 400);
+  }
+  pai__tree_free(document);
+  end_with_code(&s);
+}
+
+#define AS(s, token, method, path, body)                                    \
+  ask(s,                                                                    \
+      "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: %s" \
+      "\r\nContent-Length: %zu\r\n\r\n%s",                                  \
+      method, path, token, strlen(body), body)
+
+static void texts_are_openpais(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  expect(GET(&s, "/api/v2/jobs"), 401,
+         "{\"code\":\"UnauthorizedUserError\",\"message\":"
+         "\"Guest is not allowed to do this operation.\"}");
+  expect(AS(&s, "Bearer x", "GET", "/api/v2/jobs", ""), 401,
+         "{\"code\":\"UnauthorizedUserError\",\"message\":"
+         "\"Your token is invalid.\"}");
+  expect(AS(&s, "Bearer alice.app", "GET", "/api/v2/tokens", ""), 403,
+         "{\"code\":\"ForbiddenUserError\",\"message\":"
+         "\"Applications are not allowed to do this operation.\"}");
+  expect(AS(&s, "Bearer alice", "GET", "/api/v2/audit", ""), 403,
+         "{\"code\":\"ForbiddenUserError\",\"message\":"
+         "\"Non-admin is not allow to do this operation.\",\"help\":");
+  expect(
+    AS(&s, "Basic YWxpY2U6YWxpY2UuYXBw", "GET", "/api/v2/tokens/check", ""),
+    200,
+    "{\"username\":\"alice\",\"application\":true,"
+    "\"jobSpecific\":false,\"encodedFrameworkName\":\"\",\"iat\":5,"
+    "\"admin\":false}");
+  end_with_code(&s);
+}
+
+/* Jobs of those with tokens are theirs. */
+static void users_have_jobs(void **state)
+{
+  static const char yaml[] =
+    "protocolVersion: 2\nname: mnist\ntype: job\nprerequisites: [{name: x, "
+    "type: dockerimage, uri: x}]\ntaskRoles: {w: {dockerImage: x, "
+    "resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}, commands: [x]}}\n";
+  static const char other[] =
+    "protocolVersion: 2\nname: mnist\ntype: job\nprerequisites: [{name: x, "
+    "type: dockerimage, uri: x}]\ntaskRoles: {w: {dockerImage: x, "
+    "resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}, commands: [x]}}\n"
+    "defaults: {virtualCluster: vip}\n";
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  expect(AS(&s, "Bearer bob", "POST", "/api/v2/jobs", yaml), 202, "mnist");
+  assert_string_equal(s.platform.submitted_by, "bob");
+  expect(AS(&s, "Bearer admin", "POST", "/api/v2/jobs", yaml), 202, "mnist");
+  assert_string_equal(s.platform.submitted_by, "admin");
+  /* In virtual clusters that are theirs. */
+  expect(AS(&s, "Bearer bob", "POST", "/api/v2/jobs", other), 403,
+         "{\"code\":\"ForbiddenUserError\"");
+  expect(AS(&s, "Bearer admin", "POST", "/api/v2/jobs", other), 202, "mnist");
+  /* One's own name goes without saying; another's code and secrets do not. */
+  expect(AS(&s, "Bearer alice", "GET", "/api/v2/jobs/mnist", ""), 200, "");
+  expect(AS(&s, "Bearer bob", "GET", "/api/v2/jobs/mnist", ""), 404,
+         "bob~mnist");
+  expect(AS(&s, "Bearer bob", "POST", "/api/v2/jobs?like=alice~mnist", yaml),
+         403, "another user's");
+  expect(AS(&s, "Bearer bob", "PUT",
+            "/api/v2/jobs/bob~x/code?from=alice~mnist", ""),
+         403, "own user");
+  /* Whether there is such a job is said first, or last. */
+  expect(AS(&s, "Bearer bob", "PUT", "/api/v2/jobs/alice~x/executionType",
+            "{\"value\":\"STOP\"}"),
+         404, "NoJobError");
+  expect(AS(&s, "Bearer bob", "PUT", "/api/v2/jobs/alice~x/tag",
+            "{\"value\":\"t\"}"),
+         403, "ForbiddenUserError");
+  end_with_code(&s);
+}
+
+/* Without a token at the socket one is who the kernel says; with one, who it
+ * says. */
+static void the_kernel_is_believed(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  s.obliging = true;
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  expect(GET(&s, "/api/v2/audit"), 200, "");
+  expect(GET(&s, "/api/v2/tokens?username=bob"), 200, "bob");
+  expect(SEND(&s, "DELETE", "/api/v2/tokens/x", ""), 200, "revoke");
+  assert_string_equal(s.platform.accounts.did, "revoke - x");
+  expect(AS(&s, "Bearer alice", "GET", "/api/v2/audit", ""), 403, "");
+  expect(AS(&s, "Bearer x", "GET", "/api/v2/jobs", ""), 401, "");
+  expect(AS(&s, "Bearer admin", "GET", "/api/v2/tokens?username=bob", ""), 403,
+         "own user");
+  end_with_code(&s);
+}
+
+/* Where all users of a machine are served, what is done is done as one of them,
+ * and details are their owner's. */
+static void tokens_of_machine_users(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  s.obliging = true;
+  s.system = true;
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  expect(GET(&s, "/api/v2/audit"), 200, "");
+  expect(AS(&s, "Bearer bob", "GET", "/api/v2/jobs", ""), 200, "");
+  expect(AS(&s, "Bearer bob", "GET", "/api/v2/jobs/alice~mnist", ""), 403,
+         "Job alice~mnist is another user's");
+  expect(AS(&s, "Bearer admin", "GET", "/api/v2/jobs/alice~mnist", ""), 200,
+         "");
+  expect(AS(&s, "Bearer bob", "PUT", "/api/v2/jobs/alice~mnist/tag", "{}"),
+         403, "Job alice~mnist is another user's");
+  expect(AS(&s, "Bearer alice", "GET", "/api/v2/jobs/mnist", ""), 200, "");
+  expect(AS(&s, "Bearer alice", "POST", "/api/v2/jobs", "a: 1"), 403,
+         "This machine has no user alice");
+  expect(AS(&s, "Bearer admin", "PUT", "/api/v2/jobs/x/code", ""), 403,
+         "This machine has no user admin");
+  end_with_code(&s);
+}
+
+static void changes_are_noted(void **state)
+{
+  const char *noted;
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  noted = s.platform.accounts.noted;
+  (void)AS(&s, "Bearer bob", "PUT", "/api/v2/jobs/alice~mnist/tag?a=b",
+           "{\"value\":\"t\"}");
+  assert_string_equal(noted, "bob||PUT /api/v2/jobs/alice~mnist/tag|403");
+  (void)AS(&s, "Bearer alice", "DELETE", "/api/v2/tokens/a.secret.one", "");
+  assert_string_equal(noted, "alice||DELETE /api/v2/tokens/:token|200");
+  (void)SEND(&s, "POST", "/api/v2/tokens", "username=bob&password=secret1");
+  assert_string_equal(noted, "bob||POST /api/v2/tokens|200");
+  /* Not what only reads, nor what nobody known did. */
+  (void)AS(&s, "Bearer alice", "GET", "/api/v2/jobs", "");
+  (void)AS(&s, "Bearer x", "DELETE", "/api/v2/jobs/alice~mnist", "");
+  (void)AS(&s, "Bearer alice", "DELETE", "/api/v2/nothing", "");
+  assert_int_equal(s.platform.accounts.notes, 3);
+  expect(AS(&s, "Bearer admin", "GET",
+            "/api/v2/audit?username=bob&since=5&until=7&before=9&limit=3", ""),
+         200, "[\"bob 5000 7000 9 3\"]");
+  expect(AS(&s, "Bearer admin", "GET", "/api/v2/audit?limit=1001", ""), 400,
+         "InvalidParametersError");
+  expect(AS(&s, "Bearer admin", "GET", "/api/v2/audit?since=x", ""), 400,
+         "InvalidParametersError");
+  end_with_code(&s);
+}
+
+/* Nobody can say what became of it: that it was asked for is noted. */
+static void unanswered_changes_are_noted(void **state)
+{
+  char path[128];
+  peer p;
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  s.obliging = false; /* the database says nothing */
+  come(&p, &s);
+  say(&p, "DELETE /api/v2/jobs/alice~mnist HTTP/1.1\r\nHost: x\r\n"
+          "Authorization: Bearer alice\r\n\r\n");
+  while (s.platform.nsyncs == 0)
+    turn(&s);
+  close_server(&s);
+  hear_all(&p);
+  assert_int_equal(p.seen.len, 0);
+  assert_string_equal(s.platform.accounts.noted,
+                      "alice||DELETE /api/v2/jobs/alice~mnist|0");
+  fake_synced(&s.platform, PAI_OK);
+  leave(&p);
+  (void)snprintf(path, sizeof(path), "%s/code", s.dir);
+  (void)rmdir(path);
+  end(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(everybody_asks_for_everything),
+    cmocka_unit_test(every_route_is_here),
+    cmocka_unit_test(routes_of_oidc),
+    cmocka_unit_test(bodies_come_first),
+    cmocka_unit_test(texts_are_openpais),
+    cmocka_unit_test(users_have_jobs),
+    cmocka_unit_test(the_kernel_is_believed),
+    cmocka_unit_test(tokens_of_machine_users),
+    cmocka_unit_test(changes_are_noted),
+    cmocka_unit_test(unanswered_changes_are_noted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+/* Logs and events as they come, over a platform that is played. */
+#define _GNU_SOURCE
+#include "asked.h"
+
+#include <stdio.h>
+
+/* --- streams ------------------------------------------------------------------------------ */
+
+static void logs_and_where_they_are(void **state)
+{
+  pai_log_reader *r;
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  expect(GET(&s, LOG), 200,
+         "{\"locations\":[{\"name\":\"stdout\",\"uri\":\"" LOG "/stdout\"}");
+  expect(GET(&s, LOG "?tail-mode=true"), 200, "/stderr?tail-mode=true\"");
+  expect(GET(&s, LOG "/core"), 404, "NoTaskLogError");
+  expect(GET(&s, "/api/v2/jobs/alice~mnist/attempts/1/taskRoles/w/taskIndex/0"
+                 "/attempts/0/logs"),
+         404, "NoTaskLogError");
+  come(&p, &s);
+  say(&p,
+      "GET " LOG "/stderr?offset=-5&follow=true HTTP/1.1\r\nHost: x\r\n\r\n");
+  while ((r = fake_reader(&s.platform, "stderr")) == NULL)
+    turn(&s);
+  assert_int_equal(r->offset, -5);
+  assert_int_equal(r->follow, 1);
+  r->cb(r->user_data, PAI_OK, 0, "some", 4);
+  hear(&p, "some");
+  r->cb(r->user_data, PAI_OK, 4, "more\0", 5);
+  hear(&p, "more");
+  r->cb(r->user_data, PAI_OK, 9, NULL, 0);
+  hear(&p, "0\r\n\r\n");
+  /* The connection may be used again. */
+  say(&p, "GET /api/v2/info HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&p, "launcherType");
+  leave(&p);
+  end(&s);
+}
+
+static void a_log_that_breaks_off(void **state)
+{
+  pai_log_reader *r;
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  come(&p, &s);
+  say(&p, "GET " LOG "/all HTTP/1.1\r\nHost: x\r\n\r\n");
+  while ((r = fake_reader(&s.platform, "all")) == NULL)
+    turn(&s);
+  r->cb(r->user_data, PAI_OK, 0, "some", 4);
+  hear(&p, "some");
+  r->cb(r->user_data, PAI_EIO, 4, NULL, 0);
+  hear_all(&p); /* and no end of chunks */
+  assert_null(strstr(pai__buf_text(&p.seen), "0\r\n\r\n"));
+  leave(&p);
+  end(&s);
+}
+
+/* Nobody reads a quiet log any more: that is noticed. */
+static void a_reader_that_goes_away(void **state)
+{
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  come(&p, &s);
+  say(&p, "GET " LOG "/all?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&p, "\r\n\r\n");
+  assert_non_null(s.platform.readers);
+  leave(&p);
+  while (s.platform.readers != NULL)
+    turn(&s);
+  end(&s);
+}
+
+static void a_slow_reader_slows_the_log(void **state)
+{
+  static char block[64 << 10];
+  size_t told = 0;
+  pai_log_reader *r;
+  peer p;
+  scene s;
+
+  (void)state;
+  memset(block, 'x', sizeof(block));
+  begin(&s);
+  come(&p, &s);
+  say(&p, "GET " LOG "/all?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&p, "\r\n\r\n");
+  pai__poll_set(p.watch, 0);
+  r = s.platform.readers;
+  for (int i = 0; i < 1000 && !r->paused; i++) {
+    r->cb(r->user_data, PAI_OK, told, block, sizeof(block));
+    told += sizeof(block);
+    assert_int_equal(pai_loop_dispatch(s.loop), 1);
+  }
+  assert_true(r->paused);
+  assert_in_range(told, 256 << 10, 4 << 20);
+  pai__poll_set(p.watch, PAI__READABLE);
+  while (r->paused)
+    turn(&s);
+  r->cb(r->user_data, PAI_OK, told, NULL, 0);
+  hear(&p, "0\r\n\r\n");
+  assert_true(p.seen.len > told);
+  leave(&p);
+  end(&s);
+}
+
+static void events_as_they_come(void **state)
+{
+  peer p, q;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  expect(GET(&s, "/api/v2/events?job=nobody~x"), 404, "NoJobError");
+  come(&p, &s);
+  say(&p, "GET /api/v2/events?job=alice~mnist HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&p, ": begins");
+  assert_non_null(
+    strstr(pai__buf_text(&p.seen), "Content-Type: text/event-stream"));
+  assert_int_equal(s.platform.listeners->job, 7);
+  come(&q, &s);
+  say(&q, "GET /api/v2/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&q, ": begins");
+  assert_int_equal(s.platform.listeners->job, 0);
+  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_FAILED, "w", 1);
+  hear(&p, "event: task\ndata: {\"event\":\"task\",\"name\":\"alice~mnist\","
+           "\"time_us\":1000,\"attempt\":0,\"role\":\"w\",\"index\":1,"
+           "\"state\":\"failed\",\"code\":3}\n\n");
+  hear(&q, "\"failed\"");
+  leave(&p);
+  for (int i = 0; i < 100 * 1000 && s.platform.listeners->next != NULL; i++)
+    turn(&s);
+  close_server(&s); /* ends the other one */
+  hear_all(&q);
+  assert_non_null(strstr(pai__buf_text(&q.seen), "0\r\n\r\n"));
+  leave(&q);
+  end(&s);
+}
+
+static void one_that_reads_no_events_is_cut_off(void **state)
+{
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  come(&p, &s);
+  say(&p, "GET /api/v2/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&p, ": begins");
+  pai__poll_set(p.watch, 0);
+  for (int i = 0; i < 200000 && s.platform.listeners != NULL; i++) {
+    fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
+    if (i % 1000 == 0)
+      assert_int_equal(pai_loop_dispatch(s.loop), 1);
+  }
+  pai__poll_set(p.watch, PAI__READABLE);
+  hear_all(&p);
+  assert_in_range(p.seen.len, 1, 8 << 20);
+  leave(&p);
+  end(&s);
+}
+
+/* All that are not over come first; then what happens. */
+static void states_before_events(void **state)
+{
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  s.platform.list =
+    "[{\"name\":\"o\\\"ne\",\"username\":\"ann\",\"state\":\"RUNNING\"},"
+    "{\"name\":\"two\",\"username\":\"bob\",\"state\":\"WAITING\"}]";
+  expect(GET(&s, "/api/v2/events?job=alice~mnist&states=true"), 400,
+         "InvalidParametersError");
+  come(&p, &s);
+  say(&p, "GET /api/v2/events?states=true HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&p, ": begins\n\nevent: job\ndata: {\"event\":\"job\",\"name\":"
+           "\"ann~o\\\"ne\",\"state\":\"running\"}\n\n"
+           "event: job\ndata: {\"event\":\"job\",\"name\":\"bob~two\","
+           "\"state\":\"waiting\"}\n\nevent: all\ndata: {}\n\n");
+  assert_string_equal(s.platform.query_text, "states=WAITING,RUNNING,STOPPING;"
+                                             "order=submissionTime,ASC;");
+  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
+  hear(&p, "\"name\":\"alice~mnist\"");
+  s.platform.show =
+    "{\"name\":\"mnist\",\"jobStatus\":{\"username\":\"alice\","
+    "\"appExitCode\":255}}";
+  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_FAILED, NULL, 0);
+  hear(&p, "\"name\":\"alice~mnist\",\"time_us\":1000,\"attempt\":0,"
+           "\"state\":\"failed\",\"code\":3,\"appExitCode\":255}\n\n");
+  leave(&p);
+  while (s.platform.listeners != NULL)
+    turn(&s);
+  s.platform.list = NULL;
+  s.platform.fail = PAI_EIO;
+  expect(GET(&s, "/api/v2/events?states=true"), 500, "UnknownError");
+  assert_null(s.platform.listeners);
+  end(&s);
+}
+
+/* Where all users of a machine are served each sees his own. */
+static void states_of_ones_own(void **state)
+{
+  peer p;
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  s.system = true;
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  s.platform.list =
+    "[{\"name\":\"one\",\"username\":\"alice\",\"state\":\"RUNNING\"},"
+    "{\"name\":\"two\",\"username\":\"bob\",\"state\":\"WAITING\"},"
+    "{\"name\":\"six\",\"username\":\"bobby\",\"state\":\"WAITING\"},"
+    "{\"state\":\"WAITING\"}]";
+  come(&p, &s);
+  say(&p, "GET /api/v2/events?states=true HTTP/1.1\r\nHost: x\r\n"
+          "Authorization: Bearer bob\r\n\r\n");
+  hear(&p, ": begins\n\nevent: job\ndata: {\"event\":\"job\",\"name\":"
+           "\"bob~two\",\"state\":\"waiting\"}\n\nevent: all\n");
+  /* What a job that is over was called is forgotten, also of others' jobs. */
+  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
+  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_FAILED, NULL, 0);
+  s.platform.show = "{\"name\":\"new\",\"jobStatus\":{\"username\":\"bob\"}}";
+  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
+  hear(&p, "bob~new");
+  assert_null(strstr(pai__buf_text(&p.seen), "alice"));
+  leave(&p);
+  come(&p, &s);
+  say(&p, "GET /api/v2/events?states=true HTTP/1.1\r\nHost: x\r\n"
+          "Authorization: Bearer admin\r\n\r\n");
+  hear(&p, "alice~one");
+  hear(&p, "event: all\n");
+  leave(&p);
+  end(&s);
+}
+
+/* As many as there may be: they do not count as what nobody has read. */
+static void states_of_many(void **state)
+{
+  static char list[5 << 20];
+  size_t len = 1;
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  list[0] = '[';
+  for (int i = 0; len < sizeof(list) - 200; i++)
+    len += (size_t)snprintf(list + len, 200,
+                            "%s{\"name\":\"a-rather-long-name-of-a-job-%d\","
+                            "\"username\":\"ann\",\"state\":\"RUNNING\"}",
+                            i > 0 ? "," : "", i);
+  list[len] = ']';
+  s.platform.list = list;
+  come(&p, &s);
+  say(&p, "GET /api/v2/events?states=true HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (memmem(pai__buf_text(&p.seen), p.seen.len, "event: all", 10) == NULL)
+    turn(&s);
+  assert_in_range(p.seen.len, 5 << 20, 16 << 20);
+  /* All was read: from now on there is no more room than for others. */
+  len = p.seen.len;
+  pai__poll_set(p.watch, 0);
+  for (int i = 0; i < 200000 && s.platform.listeners != NULL; i++) {
+    fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
+    if (i % 1000 == 0)
+      assert_int_equal(pai_loop_dispatch(s.loop), 1);
+  }
+  pai__poll_set(p.watch, PAI__READABLE);
+  hear_all(&p);
+  assert_in_range(p.seen.len - len, 1, 6 << 20);
+  leave(&p);
+  end(&s);
+}
+
+/* Are all logs of a task that are read paused? */
+static bool are_paused(const scene *s, uint32_t index)
+{
+  for (const pai_log_reader *r = s->platform.readers; r != NULL; r = r->next)
+    if (r->index == index && !r->paused)
+      return false;
+  return true;
+}
+
+static void following_a_job(void **state)
+{
+  const char *seen;
+  pai_log_reader *r;
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  come(&p, &s);
+  say(&p, "GET /api/v2/jobs/alice~mnist/follow HTTP/1.1\r\nHost: x\r\n\r\n");
+  hear(&p, "{\"event\":\"job\",\"time_us\":5000,\"attempt\":0,\"state\":"
+           "\"running\"}\n");
+  hear(&p, "{\"event\":\"task\",\"time_us\":6000,\"attempt\":0,\"role\":\"w\","
+           "\"index\":0,\"state\":\"running\"}\n");
+  assert_int_equal(s.platform.opened, 4); /* two of each task */
+  /* What one prints waits until it was told that it has begun. */
+  assert_false(are_paused(&s, 0));
+  assert_true(are_paused(&s, 1));
+  r = s.platform.readers;
+  r->cb(r->user_data, PAI_OK, 0, "a\0b\n", 4);
+  while (memmem(p.seen.data, p.seen.len, "\"len\":4}\na\0b\n", 13) == NULL)
+    turn(&s);
+  hear(&p,
+       "\"role\":\"w\",\"index\":0,\"stream\":1,\"offset\":0,\"len\":4}\n");
+  /* Told when all was printed. */
+  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_SUCCEEDED, "w", 0);
+  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 1);
+  assert_int_equal(s.platform.opened, 4); /* its logs are open already */
+  assert_false(are_paused(&s, 1));
+  r->cb(r->user_data, PAI_OK, 4, "late\n", 5);
+  hear(&p, "late\n");
+  assert_null(memmem(p.seen.data, p.seen.len, "succeeded", 9));
+  r->cb(r->user_data, PAI_OK, 9, NULL, 0);
+  r = s.platform.readers;
+  r->cb(r->user_data, PAI_OK, 0, NULL, 0);
+  hear(&p, "\"index\":0,\"state\":\"succeeded\",\"code\":0}\n");
+  hear(&p, "\"index\":1,\"state\":\"running\"}\n");
+  seen = pai__buf_text(&p.seen);
+  assert_true((char *)memmem(seen, p.seen.len, "succeeded", 9) <
+              (char *)memmem(seen, p.seen.len, "\"index\":1", 9));
+  /* It is tried again: other logs. */
+  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_WAITING, "w", 1);
+  while ((r = s.platform.readers) != NULL)
+    r->cb(r->user_data, PAI_OK, 0, NULL, 0);
+  assert_int_equal(s.platform.opened, 4);
+  s.platform.last_retry = 1;
+  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 1);
+  assert_int_equal(s.platform.opened, 6);
+  assert_int_equal(s.platform.readers->retry, 1);
+  r = s.platform.readers;
+  r->cb(r->user_data, PAI_OK, 0, "again\n", 6);
+  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_FAILED, "w", 1);
+  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_FAILED, NULL, 0);
+  while ((r = s.platform.readers) != NULL)
+    r->cb(r->user_data, PAI_OK, 0, NULL, 0);
+  hear(&p, "{\"event\":\"job\",\"time_us\":1000,\"attempt\":0,\"state\":"
+           "\"failed\",\"code\":3}\n");
+  hear(&p, "\r\n0\r\n\r\n");
+  leave(&p);
+  end(&s);
+}
+
+static void following_what_is_over(void **state)
+{
+  pai_log_reader *r;
+  peer p;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  s.platform.last_attempt = 2;
+  s.platform.show =
+    "{\"name\":\"mnist\",\"jobStatus\":{\"state\":\"FAILED\",\"attemptId\":2,"
+    "\"completedTime\":9,\"appExitCode\":7},\"taskRoles\":{\"w\":{"
+    "\"taskStatuses\":[{\"taskIndex\":0,\"taskState\":\"FAILED\","
+    "\"completedTime\":8,\"containerExitCode\":7}]}}}";
+  come(&p, &s);
+  say(&p, "GET /api/v2/jobs/alice~mnist/follow HTTP/1.1\r\nHost: x\r\n\r\n");
+  while ((r = s.platform.readers) == NULL)
+    turn(&s);
+  r->cb(r->user_data, PAI_OK, 0, "oh\n", 3);
+  while ((r = s.platform.readers) != NULL)
+    r->cb(r->user_data, PAI_OK, 0, NULL, 0);
+  hear(&p, "oh\n");
+  hear(&p, "{\"event\":\"task\",\"time_us\":8000,\"attempt\":2,\"role\":\"w\","
+           "\"index\":0,\"state\":\"failed\",\"code\":7}\n"
+           "{\"event\":\"job\",\"time_us\":9000,\"attempt\":2,\"state\":"
+           "\"failed\",\"code\":7}\n");
+  hear(&p, "\r\n0\r\n\r\n");
+  leave(&p);
+  end(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(logs_and_where_they_are),
+    cmocka_unit_test(a_log_that_breaks_off),
+    cmocka_unit_test(a_reader_that_goes_away),
+    cmocka_unit_test(a_slow_reader_slows_the_log),
+    cmocka_unit_test(events_as_they_come),
+    cmocka_unit_test(one_that_reads_no_events_is_cut_off),
+    cmocka_unit_test(states_before_events),
+    cmocka_unit_test(states_of_ones_own),
+    cmocka_unit_test(states_of_many),
+    cmocka_unit_test(following_a_job),
+    cmocka_unit_test(following_what_is_over),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* test_history_text.c - what a history writes and reads, and what logs teach it */
+#include "learned.h"
+
+#include "base/buf.h"
+#include "sched/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECOND INT64_C(1000000)
+
+/* --- text ----------------------------------------------------------------- */
+
+static int collect(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
+}
+
+static int fill(pai_history *h)
+{
+  pai_want want = scene_want(2, 4);
+  pai_request q = { .struct_size = sizeof(q),
+                    .id = 7,
+                    .user = "ann",
+                    .name = "a \"quoted\" name",
+                    .within = "node",
+                    .wants = &want,
+                    .nwants = 1 };
+  int rc = PAI_OK;
+
+  want.type = "t4";
+  for (int i = 0; i < 9 && rc == PAI_OK; i++)
+    rc = learned_add(h, i % 2 != 0 ? "ann" : "b\303\266b", "job 12", 8, i);
+  for (int i = 0; i < 3 && rc == PAI_OK; i++)
+    rc = pai_history_came(h, &q, i * SECOND, NULL);
+  for (int i = 0; i < 3; i++)
+    pai__history_score(h, 500 * i);
+  pai__history_level(h, PAI__P50, true);
+  return rc;
+}
+
+static void what_was_written_is_read_again(void **state)
+{
+  pai_history *h = learned_new(), *again;
+  pai__buf one, two;
+
+  (void)state;
+  pai__buf_init(&one, &pai__libc_alloc);
+  pai__buf_init(&two, &pai__libc_alloc);
+  assert_int_equal(fill(h), PAI_OK);
+  assert_int_equal(pai_history_write(h, collect, &one, NULL), PAI_OK);
+  assert_int_equal(pai_history_read(&again, one.data, one.len, NULL, NULL),
+                   PAI_OK);
+  assert_int_equal(pai_history_write(again, collect, &two, NULL), PAI_OK);
+  assert_string_equal(one.data, two.data);
+  assert_non_null(strstr(one.data, "\"of\":[\"6\",\"ann\",\"job #\",\"0\"]"));
+  assert_non_null(strstr(one.data, "\"scores\":[0,500,1000],"
+                                   "\"levels\":[0,500,0]"));
+  assert_int_equal(learned_guess(again, "ann", "job 4", 8, 0).p50,
+                   learned_guess(h, "ann", "job 4", 8, 0).p50);
+  pai_history_free(h);
+  pai_history_free(again);
+  pai__buf_dispose(&one);
+  pai__buf_dispose(&two);
+}
+
+/* Once more than is kept, of each list: it still goes on alike. */
+static void what_was_read_goes_on_alike(void **state)
+{
+  pai_history *h = learned_new(), *again;
+  pai__buf text[2];
+
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    pai__buf_init(&text[i], &pai__libc_alloc);
+  for (int i = 0; i < 100; i++)
+    assert_int_equal(learned_add(h, "ann", "a", 1, i), PAI_OK);
+  for (int i = 0; i < PAI__SCORES + 5; i++)
+    pai__history_score(h, i);
+  for (int i = 0; i < PAI__CAME / 3 + 3; i++)
+    assert_int_equal(fill(h), PAI_OK);
+  assert_int_equal(pai_history_write(h, collect, &text[0], NULL), PAI_OK);
+  assert_int_equal(
+    pai_history_read(&again, text[0].data, text[0].len, NULL, NULL), PAI_OK);
+  assert_int_equal(fill(h), PAI_OK);
+  assert_int_equal(fill(again), PAI_OK);
+  pai__buf_clear(&text[0]);
+  assert_int_equal(pai_history_write(h, collect, &text[0], NULL), PAI_OK);
+  assert_int_equal(pai_history_write(again, collect, &text[1], NULL), PAI_OK);
+  assert_string_equal(text[0].data, text[1].data);
+  pai_history_free(h);
+  pai_history_free(again);
+  pai__buf_dispose(&text[0]);
+  pai__buf_dispose(&text[1]);
+}
+
+static void broken_texts_are_refused(void **state)
+{
+  static const char *const rows[][2] = {
+    { "", "" },
+    { "[]", "a history is an object" },
+    { "{}", "needs \"history\"" },
+    { "{\"history\":2}", "\"history\" is from 1 to 1" },
+    { "{\"history\":1,\"tales\":[]}", "tales" },
+    { "{\"history\":1,\"alike\":{}}", "alike" },
+    { "{\"history\":1,\"alike\":[{\"of\":[],\"took\":[]}]}", "one to 4" },
+    { "{\"history\":1,\"alike\":[{\"of\":[1],\"took\":[]}]}", "a string" },
+    { "{\"history\":1,\"alike\":[{\"of\":[\"1\"],\"took\":[-1]}]}",
+      "\"took\" is from 0" },
+    { "{\"history\":1,\"came\":[{\"time\":0,\"request\":{}}]}", "\"id\"" },
+    { "{\"history\":1,\"came\":[{\"time\":0,\"request\":{\"id\":1,"
+      "\"wants\":[]}}]}",
+      "wants" },
+    { "{\"history\":1,\"scores\":[-1001]}", "\"scores\" is from -1000" },
+    { "{\"history\":1,\"levels\":[1,2]}", "\"levels\" has 3" },
+    { "{\"history\":1,\"levels\":[1,2,100001]}", "\"levels\" is from" },
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai_history *h;
+    pai_error *err;
+
+    assert_int_equal(
+      pai_history_read(&h, rows[i][0], strlen(rows[i][0]), NULL, &err),
+      PAI_EINVAL);
+    assert_null(h);
+    test_expect_error(err, PAI_EINVAL, rows[i][1]);
+  }
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+  pai_history *h = learned_new();
+  pai_past p = { .struct_size = 3 };
+  pai_request q = { .struct_size = sizeof(q) };
+  pai_guess g = { .struct_size = sizeof(g) };
+
+  (void)state;
+  assert_int_equal(pai_history_add(h, &p, NULL), PAI_EINVAL);
+  assert_int_equal(pai_history_add(NULL, &p, NULL), PAI_EINVAL);
+  assert_int_equal(pai_history_guess(h, &p, 0, &g), PAI_EINVAL);
+  assert_int_equal(pai_history_came(h, &q, 0, NULL), PAI_EINVAL);
+  q.struct_size = 1;
+  assert_int_equal(pai_history_came(h, &q, 0, NULL), PAI_EINVAL);
+  assert_int_equal(pai_history_write(h, NULL, NULL, NULL), PAI_EINVAL);
+  pai_history_free(NULL);
+  pai_history_free(h);
+}
+
+/* --- logs ----------------------------------------------------------------- */
+
+static const char *const log_lines[] = {
+  ("{\"time\":1000000,\"event\":\"submit\",\"request\":{\"id\":1,\"name\":"
+   "\"a-1\",\"user\":\"ann\",\"wants\":[{\"gpus\":2}]}}"),
+  "{\"time\":2000000,\"event\":\"decide\"}",
+  "{\"time\":3000000,\"event\":\"started\",\"id\":1}",
+  "{\"time\":4000000,\"event\":\"finished\",\"id\":99}",
+  "{\"time\":13000000,\"event\":\"finished\",\"id\":1}",
+};
+
+static int read_log(pai_history *h, const pai_alloc *alloc)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4 cpus:8 mem:1G", "fifo", NULL, alloc);
+  int rc = s != NULL ? PAI_OK : PAI_ENOMEM;
+
+  for (size_t i = 0; i < PAI__LEN(log_lines) && rc >= 0; i++) {
+    size_t len = strlen(log_lines[i]);
+
+    rc = pai_history_line(h, s, log_lines[i], len, NULL);
+    if (rc >= 0)
+      rc = pai_sched_send_json(s, log_lines[i], len, NULL);
+    rc = rc == PAI_ENOTFOUND ? PAI_OK : rc;
+  }
+  pai_sched_free(s);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+static void a_log_teaches(void **state)
+{
+  pai_history *h = learned_new();
+
+  (void)state;
+  assert_int_equal(read_log(h, NULL), PAI_OK);
+  assert_int_equal(h->ncame, 1);
+  assert_string_equal(h->came[0]->request.user, "ann");
+  assert_int_equal(h->came[0]->request.wants[0].gpus, 2);
+  assert_int_equal(learned_guess(h, "ann", "a-2", 2, 0).samples, 1);
+  assert_int_equal(learned_guess(h, "ann", "a-2", 2, 0).p50, 10 * SECOND);
+  pai_history_free(h);
+}
+
+static void other_lines_teach_nothing(void **state)
+{
+  static const char *const lines[] = { "",
+                                       "{",
+                                       "{\"event\":\"finished\"",
+                                       "{\"event\":\"finished\",\"id\":1}",
+                                       "{\"snapshot\":1,\"finished\":[}",
+                                       "[\"submit\"]" };
+  pai_history *h = learned_new();
+  pai_sched *s = scene_new("nodes:2 gpu:4", "fifo", NULL, NULL);
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(lines); i++)
+    assert_int_equal(pai_history_line(h, s, lines[i], strlen(lines[i]), NULL),
+                     PAI_OK);
+  assert_int_equal(h->ncame, 0);
+  assert_int_equal(h->rings.live, 0);
+  pai_sched_free(s);
+  pai_history_free(h);
+}
+
+/* --- faults --------------------------------------------------------------- */
+
+static int learn_and_write(const pai_alloc *alloc, void *user_data)
+{
+  pai_history *h = NULL, *again = NULL;
+  pai_error *err = NULL;
+  pai__buf text;
+  int rc = pai_history_new(&h, alloc, &err);
+
+  (void)user_data;
+  pai__buf_init(&text, alloc);
+  if (rc == PAI_OK)
+    rc = fill(h);
+  if (rc == PAI_OK)
+    rc = read_log(h, alloc);
+  if (rc == PAI_OK)
+    rc = pai_history_write(h, collect, &text, &err);
+  if (rc == PAI_OK) {
+    assert_null(err);
+    rc = pai_history_read(&again, text.data, text.len, alloc, &err);
+  }
+  if (rc == PAI_OK)
+    assert_int_equal(again->ncame, 4);
+  else if (h != NULL) /* it can still be asked */
+    (void)learned_guess(h, "ann", "a", 1, 0);
+  pai_error_free(err);
+  pai__buf_dispose(&text);
+  pai_history_free(h);
+  pai_history_free(again);
+  return rc;
+}
+
+static void no_memory_is_survived(void **state)
+{
+  (void)state;
+  test_faults(learn_and_write, NULL);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_was_written_is_read_again),
+    cmocka_unit_test(what_was_read_goes_on_alike),
+    cmocka_unit_test(broken_texts_are_refused),
+    cmocka_unit_test(bad_arguments_are_refused),
+    cmocka_unit_test(a_log_teaches),
+    cmocka_unit_test(other_lines_teach_nothing),
+    cmocka_unit_test(no_memory_is_survived),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

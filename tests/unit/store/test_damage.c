@@ -1,0 +1,370 @@
+/* What damage does to a store, and its repair. */
+#include "folder.h"
+
+#include "base/posix_fs.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- damage ------------------------------------------------------------------------- */
+
+static void read_file(pai__buf *out, const char *name)
+{
+  pai__buf_init(out, &pai__libc_alloc);
+  assert_int_equal(pai__fs_read(out, in_folder(name), 1 << 28, NULL), PAI_OK);
+}
+
+/* Overwrites what is in some of the file's pages. */
+static void damage(unsigned from, unsigned to)
+{
+  int fd = open(in_folder(PAI__STORE_FILE), O_WRONLY);
+  char junk[3000];
+
+  assert_true(fd >= 0);
+  memset(junk, 0xa7, sizeof(junk));
+  for (unsigned page = from; page < to; page++)
+    assert_int_equal(pwrite(fd, junk, sizeof(junk), (off_t)page * 4096 + 8),
+                     sizeof(junk));
+  assert_int_equal(close(fd), 0);
+}
+
+static void put_many(uint64_t jobs)
+{
+  pai__store *store = open_folder();
+  pai__batch *batch = new_batch(store);
+
+  for (uint64_t id = 1; id <= jobs; id++) {
+    pai__job_row row = job_of(id);
+    pai__task_row task = { .job = id, .role = "worker", .state = "RUNNING" };
+    assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+    assert_int_equal(pai__batch_put_task(batch, &task), PAI_OK);
+    assert_int_equal(pai__batch_put_tag(batch, id, "mine"), PAI_OK);
+  }
+  assert_int_equal(pai__batch_put_log(batch, "line", 4), PAI_OK);
+  assert_int_equal(pai__batch_put_default(batch, "ann", "vc", "a"), PAI_OK);
+  commit_all(store, batch);
+  pai__store_close(store);
+}
+
+static void damage_is_refused_and_kept(void **state)
+{
+  pai__buf before, after;
+
+  (void)state;
+  put_many(500);
+  damage(40, 60);
+  read_file(&before, PAI__STORE_FILE);
+  expect_no_store(PAI_EIO, "the database is damaged", true);
+  read_file(&after, PAI__STORE_FILE);
+  assert_int_equal(before.len, after.len);
+  assert_memory_equal(before.data, after.data, before.len);
+  pai__buf_dispose(&before);
+  pai__buf_dispose(&after);
+}
+
+static void after_a_kill_all_pages_are_looked_at(void **state)
+{
+  pai__buf before, after;
+  struct stat st;
+
+  (void)state;
+  put_many(500);
+  leave_open(501, 501);
+  damage(40, 60);
+  assert_int_equal(stat(in_folder("openpai.db-wal"), &st), 0);
+  read_file(&before, "openpai.db-wal");
+  expect_no_store(PAI_EIO, "the database is damaged", false);
+  read_file(&after, "openpai.db-wal"); /* nor was that put into the file */
+  assert_int_equal(before.len, after.len);
+  assert_memory_equal(before.data, after.data, before.len);
+  pai__buf_dispose(&before);
+  pai__buf_dispose(&after);
+}
+
+static void damage_that_is_met_is_told(void **state)
+{
+  pai__store *store;
+  pai__job_query all = { .limit = 2000, .order = PAI__BY_GPUS };
+  found jobs = { .n = 0 };
+  pai_error *err;
+
+  (void)state;
+  put_many(2000);
+  damage(100, 200);
+  store = open_folder(); /* as it was closed well, nobody looks */
+  assert_int_equal(pai__store_list(store, &all, find_job, &jobs, NULL, &err),
+                   PAI_EIO);
+  assert_non_null(strstr(pai_error_help(err), "openpai doctor --repair"));
+  assert_false(pai_error_retriable(err));
+  test_expect_error(err, PAI_EIO, "damaged");
+  pai__store_close(store);
+}
+
+/* --- repair --------------------------------------------------------------------------- */
+
+static pai__repaired repair_all(void)
+{
+  pai__repaired result;
+  pai_error *err;
+
+  if (pai__store_repair(&result, &pai__libc_alloc, folder, &err) < 0)
+    fail_msg("cannot repair: %s", pai_error_message(err));
+  assert_non_null(result.aside);
+  return result;
+}
+
+static void a_repair_keeps_what_can_be_read(void **state)
+{
+  pai__store *store;
+  pai__repaired result;
+  pai__buf before, after;
+  found jobs = { .n = 0 }, one = { .n = 0 };
+  uint64_t total, last;
+  pai__job_query all = { .limit = 0 };
+  pai__store_options look = { .check = true }; /* is it whole? */
+
+  (void)state;
+  put_many(2000);
+  damage(100, 104);
+  damage(300, 302);
+  read_file(&before, PAI__STORE_FILE);
+  result = repair_all();
+  assert_true(result.holes);
+  assert_true(result.jobs > 1800);
+  assert_true(result.jobs < 2000 || result.rows < 10000);
+  read_file(&after, "openpai.db.damaged");
+  assert_memory_equal(before.data, after.data, before.len);
+  assert_string_equal(result.aside, in_folder("openpai.db.damaged"));
+  pai__strfree(&pai__libc_alloc, result.aside);
+  pai__buf_dispose(&before);
+  pai__buf_dispose(&after);
+
+  assert_int_equal(
+    pai__store_open(&store, &pai__libc_alloc, folder, &look, NULL), PAI_OK);
+  assert_int_equal(pai__store_list(store, &all, find_job, &jobs, &total, NULL),
+                   PAI_OK);
+  assert_int_equal(total, result.jobs);
+  assert_int_equal(pai__store_last_id(store, &last, NULL), PAI_OK);
+  assert_int_equal(last, 2000);
+  put_jobs(store, 2001, 2001);
+  assert_int_equal(pai__store_job(store, 2001, find_job, &one, NULL), PAI_OK);
+  pai__store_close(store);
+}
+
+/* A page of a table's rows, behind so many quarters of them; 0: this SQLite does
+ * not say. */
+static unsigned page_of(const char *table, int quarters)
+{
+  sqlite3_stmt *stmt = NULL;
+  unsigned page = 0;
+  sqlite3 *db;
+
+  assert_int_equal(sqlite3_open(in_folder(PAI__STORE_FILE), &db), SQLITE_OK);
+  if (sqlite3_prepare_v2(db,
+                         "SELECT pageno FROM dbstat WHERE name=?1 AND "
+                         "pagetype='leaf' ORDER BY path LIMIT 1 OFFSET "
+                         "(SELECT count(*)*?2/4 FROM dbstat WHERE name=?1 AND "
+                         "pagetype='leaf')",
+                         -1, &stmt, NULL) == SQLITE_OK) {
+    (void)sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_int(stmt, 2, quarters);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    page = (unsigned)sqlite3_column_int(stmt, 0);
+  }
+  assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
+  assert_int_equal(sqlite3_close(db), SQLITE_OK);
+  return page;
+}
+
+static void a_repair_loses_one_page_of_one_table(void **state)
+{
+  static const char *const tables[] = { "job", "job_detail", "config", "task",
+                                        "tag", "log",        "meta" };
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(tables); i++) {
+    const uint64_t jobs = 1000, rows = 5 * jobs + 3; /* log, default, meta */
+    bool is_job = strcmp(tables[i], "job") == 0;
+    pai__repaired result;
+    pai__store *store;
+    uint64_t last;
+    unsigned page;
+    put_many(jobs);
+    page = page_of(tables[i], 2);
+    if (page == 0)
+      skip();
+    damage(page - 1, page);
+    result = repair_all();
+    pai__strfree(&pai__libc_alloc, result.aside);
+    assert_true(result.holes);
+    assert_int_equal(result.scheduler, strcmp(tables[i], "log") != 0);
+    assert_true(is_job ? result.jobs < jobs && result.jobs > jobs - 100
+                       : result.jobs == jobs);
+    assert_true(result.rows < rows && result.rows > rows - 500);
+    store = open_folder();
+    assert_int_equal(pai__store_last_id(store, &last, NULL), PAI_OK);
+    assert_int_equal(last, jobs);
+    pai__store_close(store);
+    assert_int_equal(unlink(in_folder(PAI__STORE_FILE)), 0);
+  }
+}
+
+static void what_is_between_two_holes_is_found(void **state)
+{
+  pai__repaired result;
+  unsigned first, second;
+
+  (void)state;
+  put_many(3000);
+  first = page_of("job", 1);
+  second = page_of("job", 3);
+  if (first == 0)
+    skip();
+  damage(first - 1, first);
+  damage(second - 1, second);
+  result = repair_all();
+  pai__strfree(&pai__libc_alloc, result.aside);
+  assert_true(result.jobs > 2850 && result.jobs < 3000);
+}
+
+/* It says where all others are, and loses nobody's rows. */
+static void a_repair_does_without_the_first_page(void **state)
+{
+  const uint64_t jobs = 1000, rows = 5 * jobs + 3; /* log, default, meta */
+  pai__repaired result;
+  pai__store *store;
+  found one = { .n = 0 };
+
+  (void)state;
+  put_many(jobs);
+  damage(0, 1);
+  expect_no_store(PAI_EIO, "damaged", false);
+  result = repair_all();
+  pai__strfree(&pai__libc_alloc, result.aside);
+  assert_int_equal(result.jobs, jobs);
+  assert_int_equal(result.rows, rows);
+  assert_int_equal(result.refused, 0);
+  assert_true(result.scheduler);
+  assert_true(result.holes);
+  assert_int_equal(access(in_folder("openpai.db.grafted"), F_OK), -1);
+  store = open_folder();
+  assert_int_equal(pai__store_job(store, 500, find_job, &one, NULL), PAI_OK);
+  assert_int_equal(one.n, 1);
+  pai__store_close(store);
+}
+
+static void a_repair_reads_the_log_of_changes_too(void **state)
+{
+  pai__store *store;
+  pai__repaired result;
+  found jobs = { .n = 0 };
+
+  (void)state;
+  put_many(100);
+  leave_open(101, 101);
+  result = repair_all();
+  assert_false(result.holes);
+  assert_true(result.scheduler);
+  assert_int_equal(result.jobs, 101);
+  assert_int_equal(result.refused, 0);
+  pai__strfree(&pai__libc_alloc, result.aside);
+  assert_int_equal(access(in_folder("openpai.db.damaged-wal"), F_OK), 0);
+  store = open_folder();
+  assert_int_equal(pai__store_job(store, 101, find_job, &jobs, NULL), PAI_OK);
+  assert_int_equal(pai__store_tags(store, 100, find_text, &jobs, NULL),
+                   PAI_OK);
+  assert_int_equal(pai__store_config(store, 100, find_text, &jobs, NULL),
+                   PAI_OK);
+  assert_string_equal(jobs.text, "101 mine protocolVersion: 2\n ");
+  pai__store_close(store);
+  result = repair_all(); /* another name */
+  assert_string_equal(result.aside, in_folder("openpai.db.damaged.1"));
+  pai__strfree(&pai__libc_alloc, result.aside);
+}
+
+static void an_interrupted_repair_goes_on(void **state)
+{
+  pai__store *store;
+  pai__repaired result;
+  found jobs = { .n = 0 };
+
+  (void)state;
+  put_many(50);
+  assert_int_equal(
+    rename(in_folder(PAI__STORE_FILE), in_folder("openpai.db.repaired")), 0);
+  put_many(1);
+  damage(0, 1);
+  result = repair_all();
+  pai__strfree(&pai__libc_alloc, result.aside);
+  assert_int_equal(access(in_folder("openpai.db.repaired"), F_OK), -1);
+  store = open_folder();
+  assert_int_equal(pai__store_job(store, 50, find_job, &jobs, NULL), PAI_OK);
+  pai__store_close(store);
+}
+
+static void where_nothing_is_left_nothing_changes(void **state)
+{
+  pai__repaired result;
+  pai__buf before, after;
+  pai_error *err;
+
+  (void)state;
+  assert_int_equal(pai__store_repair(&result, &pai__libc_alloc, folder, &err),
+                   PAI_ENOTFOUND);
+  test_expect_error(err, PAI_ENOTFOUND, "there is no");
+  put_many(10);
+  read_file(&before, PAI__STORE_FILE);
+  damage(0, (unsigned)(before.len / 4096));
+  pai__buf_dispose(&before);
+  read_file(&before, PAI__STORE_FILE);
+  assert_int_equal(pai__store_repair(&result, &pai__libc_alloc, folder, &err),
+                   PAI_EIO);
+  assert_null(result.aside);
+  test_expect_error(err, PAI_EIO, "nothing can be read");
+  read_file(&after, PAI__STORE_FILE);
+  assert_memory_equal(before.data, after.data, before.len);
+  assert_int_equal(access(in_folder("openpai.db.repairing"), F_OK), -1);
+  pai__buf_dispose(&before);
+  pai__buf_dispose(&after);
+}
+
+static int repair_in(const pai_alloc *alloc, void *user_data)
+{
+  pai__repaired result;
+  int rc = pai__store_repair(&result, alloc, folder, NULL);
+
+  (void)user_data;
+  if (rc == PAI_OK)
+    pai__strfree(alloc, result.aside);
+  return rc;
+}
+
+static void no_memory_is_survived(void **state)
+{
+  (void)state;
+  put_many(3);
+  test_faults(repair_in, NULL);
+}
+
+#define HERE(test) \
+  cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    HERE(damage_is_refused_and_kept),
+    HERE(after_a_kill_all_pages_are_looked_at),
+    HERE(damage_that_is_met_is_told),
+    HERE(a_repair_keeps_what_can_be_read),
+    HERE(a_repair_loses_one_page_of_one_table),
+    HERE(a_repair_does_without_the_first_page),
+    HERE(what_is_between_two_holes_is_found),
+    HERE(a_repair_reads_the_log_of_changes_too),
+    HERE(an_interrupted_repair_goes_on),
+    HERE(where_nothing_is_left_nothing_changes),
+    HERE(no_memory_is_survived),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
