@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "asked.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STATUS                                                          \
@@ -11,7 +13,38 @@
   "\"cpus\":8,\"freeCpus\":3,\"gpus\":2,\"freeGpus\":1,\"sickGpus\":0," \
   "\"memory\":1048576,\"freeMemory\":4096},\"trouble\":null}"
 
-/* This process plays a task. */
+/* Plays a task.  It has a session of its own: the test's has no number where
+ * who began it lives outside of the container. */
+static pid_t player;
+
+static int play(void **state)
+{
+  int ready[2];
+  char byte = 0;
+
+  (void)state;
+  if (pipe(ready) != 0 || (player = fork()) < 0)
+    return -1;
+  if (player == 0) {
+    if (setsid() < 0 || write(ready[1], &byte, 1) != 1)
+      _exit(1);
+    for (;;)
+      pause();
+  }
+  close(ready[1]);
+  if (read(ready[0], &byte, 1) != 1)
+    return -1;
+  return close(ready[0]);
+}
+
+static int played(void **state)
+{
+  (void)state;
+  if (kill(player, SIGKILL) != 0)
+    return -1;
+  return waitpid(player, NULL, 0) == player ? 0 : -1;
+}
+
 static pai_task_view task(void)
 {
   return (pai_task_view){ .struct_size = sizeof(pai_task_view),
@@ -26,7 +59,7 @@ static pai_task_view task(void)
                           .ip = "10.0.0.1",
                           .memory = 64 << 20,
                           .started = 1,
-                          .session = getsid(0) };
+                          .session = player };
 }
 
 /* Each line is a comment, or a name, labels and a number. */
@@ -176,5 +209,5 @@ int main(void)
     cmocka_unit_test(tasks_that_have_gone),
     cmocka_unit_test(no_memory_is_survived),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, play, played);
 }
