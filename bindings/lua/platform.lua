@@ -231,6 +231,12 @@ function platform:jobs(query)
 end
 
 function platform:status() return self.core:status() end
+-- A copy of the scheduler as it is now, to ask, to fork and to drive on.
+function platform:scheduler()
+  local text, message, code, detail = self.core:snapshot()
+  if not text then return nil, message, code, detail end
+  return openpai.scheduler.load(text)
+end
 function platform:backup(path) return self.core:backup(path) end
 function platform:export(path) return self.core:save_all(path) end
 

@@ -134,6 +134,17 @@ listing records_status(Platform *p, failure *f)
   return listed(t, f);
 }
 
+job_text records_snapshot(Platform *p, failure *f)
+{
+  job_text t = { NULL, 0 };
+
+  if (!platform_take(p, f))
+    return t;
+  f->code = pai_platform_snapshot(p->platform, facade_collect, &t, &f->err);
+  platform_give(p);
+  return facade_finished(t, f);
+}
+
 /* --- changes ----------------------------------------------------------------- */
 
 void records_tag(Platform *p, pai_job_id job, const char *tag, bool has,

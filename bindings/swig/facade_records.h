@@ -34,6 +34,7 @@ listing records_events(Platform *p, pai_job_id job, const char *type,
                        failure *f);
 listing records_why(Platform *p, pai_job_id job, failure *f);
 listing records_status(Platform *p, failure *f);
+job_text records_snapshot(Platform *p, failure *f);
 
 /* These wait for the database, so they are not for callbacks. */
 void records_tag(Platform *p, pai_job_id job, const char *tag, bool has,

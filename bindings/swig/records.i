@@ -37,6 +37,7 @@ typedef struct {} LogReader;
     return records_why($self, job, f);
   }
   listing status(failure *f) { return records_status($self, f); }
+  job_text snapshot(failure *f) { return records_snapshot($self, f); }
   void tag(pai_job_id job, const char *kind, bool has, failure *f) {
     records_tag($self, job, kind, has, f);
   }

@@ -127,6 +127,20 @@ PAI_API PAI_NODISCARD int pai_platform_status(pai_platform *platform,
                                               pai_error **err);
 
 /**
+ * Writes the platform's scheduler as it is now, as pai_sched_save() does: for
+ * pai_sched_load(), and so for forecasts and what-ifs that cost the platform
+ * nothing.  Its requests have their jobs' ids or names, its times are
+ * microseconds of a clock of the platform's own.
+ * @return PAI_OK; PAI_ENOTSUP: its policy cannot be copied or saved;
+ *         PAI_ENOMEM; what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_platform_snapshot(pai_platform *platform,
+                                                pai_write_cb write,
+                                                void *user_data,
+                                                pai_error **err);
+
+/**
  * Gives a job a tag, or takes it away.  Told durable by pai_platform_sync().
  * @return PAI_OK; PAI_EINVAL: a tag is 1 to 512 bytes without a comma;
  *         PAI_ENOTFOUND: no such job, or it has no such tag; PAI_ENOMEM

@@ -128,9 +128,9 @@ _openpai()
     'sched story') options='--json --policy --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     sim) options="$sim_verbs --help" ;;
-    when) options='--history --arrivals --no-arrivals --runs --seed --quick --json --help' ;;
-    what-if) options='--submit --kill --drain --add --vc --policy --config --force --history --arrivals --no-arrivals --runs --seed --quick --json --help' ;;
-    fit) options='--vc --history --arrivals --no-arrivals --runs --seed --quick --json --help' ;;
+    when) options='--history --arrivals --no-arrivals --runs --seed --quick --root --json --help' ;;
+    what-if) options='--submit --kill --drain --add --vc --policy --config --force --history --arrivals --no-arrivals --runs --seed --quick --root --json --help' ;;
+    fit) options='--vc --history --arrivals --no-arrivals --runs --seed --quick --root --json --help' ;;
     'sim run') options='--cluster --trace --policy --as --model --sort --strict --verbose --seed --until --estimates --start-cost --restart-cost --stop-cost --checkpoint --mtbf --mttr --fail --patience --stretch --spread --json --csv --html --log --events --jobs-csv --help' ;;
     'sim generate') options='--jobs --seed --like --load --gpus --cluster
       --most-gpus --gpus-per-node --users --vcs --model --faults --help' ;;

@@ -549,6 +549,7 @@ complete -c openpai -n '__fish_seen_subcommand_from when' -l no-arrivals -d 'No 
 complete -c openpai -n '__fish_seen_subcommand_from when' -l runs -x -d 'So many futures'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l quick -d 'Compare no forecasts within the log'
+complete -c openpai -n '__fish_seen_subcommand_from when' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from when' -l json -d 'One JSON object'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l help -d 'Explain when'
 complete -c openpai -n __fish_use_subcommand -f -a what-if -d 'Tell what changes would do'
@@ -566,6 +567,7 @@ complete -c openpai -n '__fish_seen_subcommand_from what-if' -l no-arrivals -d '
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l runs -x -d 'So many futures'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l quick -d 'Compare no forecasts within the log'
+complete -c openpai -n '__fish_seen_subcommand_from what-if' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l json -d 'One JSON object'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l help -d 'Explain what-if'
 complete -c openpai -n __fish_use_subcommand -f -a fit -d 'Find shapes in which a job would start sooner'
@@ -576,6 +578,7 @@ complete -c openpai -n '__fish_seen_subcommand_from fit' -l no-arrivals -d 'No n
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l runs -x -d 'So many futures'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l quick -d 'Compare no forecasts within the log'
+complete -c openpai -n '__fish_seen_subcommand_from fit' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l json -d 'One JSON object'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l help -d 'Explain fit'
 complete -c openpai -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run login logout remote compat user group token storage doctor at spec cluster sched sim trace when what-if fit' -f -a 'run login logout remote compat user group token storage doctor at spec cluster sched sim trace when what-if fit help'

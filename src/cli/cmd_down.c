@@ -202,7 +202,7 @@ static int show_status(cli_remote *r, bool json)
   int code = CLI_NO;
 
   cli_remote_ask(r, &a, "GET", "/api/v2/status", NULL, NULL, 0);
-  if (a.status == PAI_ENOTFOUND && a.http == 0) {
+  if (a.status == PAI_ENOTFOUND && a.http == 0 && r->root != NULL) {
     if (json)
       (void)printf("null\n");
     else

@@ -478,6 +478,7 @@ static int what_if(int argc, char **argv)
   static changes c = { .next_id = 1 };
   future f = { .log = NULL };
   bool force = false;
+  const char *job;
   const cli_option options[] = { { "force", 0, &force, NULL },
                                  FUTURE_OPTIONS(f) };
   int words, code = take_changes(&c, &argc, argv);
@@ -488,19 +489,19 @@ static int what_if(int argc, char **argv)
                       sizeof(options) / sizeof(*options), argc, argv);
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
-  if (words != 1)
-    return misused(words < 1 ? "this verb needs" : "too many words",
-                   words < 1 ? "LOG" : argv[1]);
+  code = future_words(&cli_what_if, &f, words, argv, FUTURE_NO_JOB, &job);
+  if (code != CLI_OK)
+    return code;
   if (c.n == 0)
-    return misused("nothing is to be changed in", argv[0]);
-  f.log = argv[0];
+    return misused("nothing is to be changed in",
+                   f.log != NULL ? f.log : "the platform");
   return answer(&c, &f, force);
 }
 
 const cli_verb cli_what_if = {
   .name = "what-if",
   .brief = "Tell what changes would do to those that run and wait",
-  .usage = "CHANGE... [--force] [OPTION]... LOG",
+  .usage = "CHANGE... [--force] [OPTION]... [LOG]",
   .help =
     "LOG is as for when.  Compares the future as it is with one after the\n"
     "changes: jobs take as long in both.  Tells who starts, stops or moves "
@@ -521,7 +522,7 @@ const cli_verb cli_what_if = {
     "lost\n" FUTURE_HELP
     "\nExits with 0 when it was told, 1 when something that runs would be "
     "lost, or\n"
-    "a change cannot be made, and 2 when LOG cannot be read or the verb was "
-    "called\nwrongly.\n",
+    "a change cannot be made, or no platform answers, and 2 when LOG cannot "
+    "be\nread or the verb was called wrongly.\n",
   .run = what_if,
 };

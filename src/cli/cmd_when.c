@@ -34,18 +34,16 @@ static int when(int argc, char **argv)
   int words = cli_options(&cli_when, options,
                           sizeof(options) / sizeof(*options), argc, argv),
       code;
+  const char *job;
 
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
-  if (words < 1 || words > 2) {
-    cli_misused(&cli_when, words < 1 ? "this verb needs" : "too many words",
-                words < 1 ? "LOG" : argv[2]);
-    return CLI_USAGE;
-  }
-  f.log = argv[0];
+  code = future_words(&cli_when, &f, words, argv, FUTURE_MAY_JOB, &job);
+  if (code != CLI_OK)
+    return code;
   code = future_open(&cli_when, &f);
-  if (code == CLI_OK && words == 2)
-    code = future_find(&f, argv[1], &f.options.only);
+  if (code == CLI_OK && job != NULL)
+    code = future_find(&f, job, &f.options.only);
   if (code == CLI_OK)
     code = tell(&f);
   future_close(&f);
@@ -55,18 +53,19 @@ static int when(int argc, char **argv)
 const cli_verb cli_when = {
   .name = "when",
   .brief = "Tell when what waits will start",
-  .usage = "[OPTION]... LOG [JOB]",
+  .usage = "[OPTION]... [LOG] [JOB]",
   .help =
     "LOG is the log of a scheduler, or a snapshot alone, or - for standard\n"
-    "input; its end is now.  JOB is a request's number or name; else all "
-    "that\n"
-    "wait are told.  The scheduler is driven into many futures, in which "
-    "jobs\n"
-    "take as long as others like them did; eight of ten requests start "
-    "within\n"
-    "the times told.\n\n" FUTURE_HELP
+    "input; its end is now.  Without it the platform is asked for its\n"
+    "scheduler as it is; a single word that is no file is a JOB.  That is a\n"
+    "request's number or name, which of the platform are the job's; else all\n"
+    "that wait are told.  The scheduler is driven into many futures, in "
+    "which\n"
+    "jobs take as long as others like them did; eight of ten requests start\n"
+    "within the times told.\n\n" FUTURE_HELP
     "\nExits with 0 when it was told, 1 when a line is wrong or JOB does not\n"
-    "wait, and 2 when LOG cannot be read or the verb was called wrongly.\n",
+    "wait, or no platform answers, and 2 when LOG cannot be read or the verb "
+    "was\ncalled wrongly.\n",
   .run = when,
 };
 
@@ -95,19 +94,17 @@ static int fit(int argc, char **argv)
   int words = cli_options(&cli_fit, options,
                           sizeof(options) / sizeof(*options), argc, argv),
       code;
+  const char *job;
   uint64_t id;
 
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
-  if (words != 2) {
-    cli_misused(&cli_fit, words < 2 ? "this verb needs" : "too many words",
-                words < 2 ? "LOG JOB" : argv[2]);
-    return CLI_USAGE;
-  }
-  f.log = argv[0];
+  code = future_words(&cli_fit, &f, words, argv, FUTURE_NEEDS_JOB, &job);
+  if (code != CLI_OK)
+    return code;
   code = future_open(&cli_fit, &f);
   if (code == CLI_OK)
-    code = future_find(&f, argv[1], &id);
+    code = future_find(&f, job, &id);
   if (code == CLI_OK)
     code = tell_shapes(&f, id);
   future_close(&f);
@@ -117,7 +114,7 @@ static int fit(int argc, char **argv)
 const cli_verb cli_fit = {
   .name = "fit",
   .brief = "Find shapes in which a waiting job would start sooner",
-  .usage = "[--vc NAME]... [OPTION]... LOG JOB",
+  .usage = "[--vc NAME]... [OPTION]... [LOG] JOB",
   .help =
     "LOG is as for when, JOB the number or name of a request that waits.\n"
     "Fewer GPUs for each task, fewer tasks, more and smaller ones, other "
@@ -128,6 +125,7 @@ const cli_verb cli_fit = {
     "  --vc NAME        a virtual cluster that its user may use "
     "besides\n" FUTURE_HELP
     "\nExits with 0 when it was told, 1 when a line is wrong or JOB does not\n"
-    "wait, and 2 when LOG cannot be read or the verb was called wrongly.\n",
+    "wait, or no platform answers, and 2 when LOG cannot be read or the verb "
+    "was\ncalled wrongly.\n",
   .run = fit,
 };

@@ -189,24 +189,36 @@ static int read_lines(reading *r, const char *text, size_t len)
   return CLI_OK;
 }
 
+static int read_file(const future *f, char **text, size_t *len)
+{
+  int error = cli_read_file(text, len, f->log, (size_t)1 << 30);
+  char why[1024];
+
+  if (error == 0)
+    return CLI_OK;
+  cli_read_why(why, sizeof(why), f->log, error);
+  cli_fail("%s", why);
+  return CLI_USAGE;
+}
+
 static int read_log(future *f)
 {
   reading r = { .f = f };
-  char *text = NULL, why[1024];
+  char *text = NULL;
   size_t len = 0;
-  int error = cli_read_file(&text, &len, f->log, (size_t)1 << 30), code;
+  int code =
+    f->log != NULL ? read_file(f, &text, &len) : future_fetch(f, &text, &len);
 
-  if (error != 0) {
-    cli_read_why(why, sizeof(why), f->log, error);
-    cli_fail("%s", why);
-    return CLI_USAGE;
+  if (code != CLI_OK) {
+    free(text);
+    return code;
   }
   /* Beginnings teach nothing yet. */
   r.step = f->quick || len < SHORT ? 0 : len / (ASKED + ASKED / 4);
   r.next = len / 5;
   r.len = len;
   f->text = text;
-  f->read.name = f->log;
+  f->read.name = f->log != NULL ? f->log : "the platform's scheduler";
   code = sched_log_open_text(&f->read, text, len);
   if (code == CLI_OK)
     code = read_lines(&r, text, len);
@@ -236,15 +248,25 @@ static int learn(pai_history *h, const pai_trace_record *r, pai_error **err)
   return pai_history_add(h, &p, err);
 }
 
-static int read_trace(future *f)
+int future_learn(future *f, pai_trace *trace, pai_error **err)
 {
   pai_trace_record r = { .struct_size = sizeof(r) };
+  int rc;
+
+  while ((rc = pai_trace_next(trace, &r, err)) > 0)
+    if ((rc = learn(f->learned, &r, err)) < 0)
+      break;
+  return rc;
+}
+
+static int read_trace(future *f)
+{
   pai_error *err = NULL;
   pai_trace *t = NULL;
   int rc = pai_trace_load(&t, f->history, NULL, &err);
 
-  while (rc >= 0 && (rc = pai_trace_next(t, &r, &err)) > 0)
-    rc = learn(f->learned, &r, &err);
+  if (rc == PAI_OK)
+    rc = future_learn(f, t, &err);
   pai_trace_free(t);
   if (rc >= 0)
     return CLI_OK;
@@ -327,8 +349,9 @@ int future_find(const future *f, const char *word, uint64_t *id)
     found = i;
   }
   if (found == 0)
-    cli_fail("there is no request '%s' at the end of %s", word,
-             cli_shown_name(f->log));
+    cli_fail("there is no request '%s' %s%s", word,
+             f->log != NULL ? "at the end of " : "in ",
+             cli_shown_name(f->read.name));
   *id = found;
   return found != 0 ? CLI_OK : CLI_NO;
 }

@@ -4,10 +4,12 @@
 #define PAI_SRC_CLI_FUTURE_H
 
 #include "file.h"
+#include "remote.h"
 #include "sched_log.h"
 
 typedef struct future {
-  const char *log;                   /* a log, or a snapshot alone; "-" */
+  const char *log; /* a log, or a snapshot alone; "-"; NULL: the platform's
+                      scheduler as it is now */
   const char *history, *runs, *seed; /* as they were given, or NULL */
   bool json, arrivals, no_arrivals, quick;
   sched_log read;
@@ -22,15 +24,19 @@ typedef struct future {
   { "json", 0, &(f).json, NULL }, { "arrivals", 0, &(f).arrivals, NULL },   \
     { "no-arrivals", 0, &(f).no_arrivals, NULL },                           \
     { "quick", 0, &(f).quick, NULL }, { "history", 0, NULL, &(f).history }, \
-    { "runs", 0, NULL, &(f).runs },                                         \
+    { "runs", 0, NULL, &(f).runs }, { "root", 0, NULL, &cli_root },         \
   {                                                                         \
     "seed", 0, NULL, &(f).seed                                              \
   }
 
 /* The end of their help. */
 #define FUTURE_HELP                                                          \
+  "  --root DIR       the platform's root (default: $OPENPAI_ROOT, or\n"     \
+  "                   $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n" \
   "  --history TRACE  learn how long jobs take from a trace, too, of any\n"  \
-  "                   form; else only from those that end in the log\n"      \
+  "                   form; else only from those that end in the log, or "   \
+  "of\n"                                                                     \
+  "                   a platform from the last 1,000 that ended\n"           \
   "  --arrivals       jobs go on coming as the last ones did, however few\n" \
   "                   came; else if 64 did in a day or more\n"               \
   "  --no-arrivals    no new jobs come\n"                                    \
@@ -39,6 +45,24 @@ typedef struct future {
   "  --quick          do not compare forecasts within the log with what\n"   \
   "                   came true\n"                                           \
   "  --json           one JSON object; times are the log's, microseconds\n"
+
+/* Whether a job is among a verb's words. */
+typedef enum future_job {
+  FUTURE_NO_JOB,
+  FUTURE_MAY_JOB,
+  FUTURE_NEEDS_JOB
+} future_job;
+
+/* Takes the words [LOG] and JOB, which is NULL where there is none.  CLI_OK;
+ * CLI_USAGE, and told why. */
+int future_words(const cli_verb *verb, future *f, int words, char **argv,
+                 future_job takes, const char **job);
+
+/* Asks the platform for its scheduler, as text for free(), and learns from its
+ * jobs.  CLI_OK; CLI_NO, and told why. */
+int future_fetch(future *f, char **text, size_t *len);
+/* Learns from all of a trace. */
+int future_learn(future *f, pai_trace *trace, pai_error **err);
 
 /* Reads it all.  CLI_OK; CLI_NO: a line is wrong; CLI_USAGE; and told why.  Goes
  * with future_close() whatever came of it. */

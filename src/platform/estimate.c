@@ -144,19 +144,39 @@ static void write_start(pai__reply *a, const pai_forecast *forecast,
   }
 }
 
+int pai__estimate_fork(pai_sched **out, const pai_platform *p, pai_error **err)
+{
+  pai_sched_event e = { .struct_size = sizeof(e),
+                        .kind = PAI_SCHED_TIME,
+                        .time = pai__platform_now(p) };
+  int rc = pai_sched_fork(out, p->sched, err);
+
+  if (rc == PAI_OK)
+    rc = pai_sched_send(*out, &e, err);
+  if (rc < 0) {
+    pai_sched_free(*out);
+    *out = NULL;
+  }
+  return rc;
+}
+
 /* Here and now. */
 static int look_ahead(pai__reply *a, uint64_t request)
 {
   pai_forecast_options o = pai__estimate_options(a->p, request);
   pai_forecast *forecast = NULL;
+  pai_sched *now = NULL;
   pai_history *learnt;
   int rc = pai__estimate_learn(&learnt, a->p, a->err);
 
   if (rc == PAI_OK)
-    rc = pai_forecast_new(&forecast, a->p->sched, learnt, &o, a->err);
+    rc = pai__estimate_fork(&now, a->p, a->err);
+  if (rc == PAI_OK)
+    rc = pai_forecast_new(&forecast, now, learnt, &o, a->err);
   if (rc == PAI_OK)
     write_start(a, forecast, request);
   pai_forecast_free(forecast);
+  pai_sched_free(now);
   pai_history_free(learnt);
   return rc;
 }
@@ -248,6 +268,23 @@ int pai__estimate_write(pai_platform *p, pai_job_id job,
     rc = write_live(&a, j, forecast, request);
   pai__json_end_object(&a.w);
   return pai__reply_end(&a, rc);
+}
+
+int pai_platform_snapshot(pai_platform *p, pai_write_cb write, void *user_data,
+                          pai_error **err)
+{
+  pai_sched *now = NULL;
+  int rc;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_ARG_ERR(write != NULL, err);
+  rc = pai__estimate_fork(&now, p, err);
+  if (rc == PAI_OK)
+    rc = pai_sched_save(now, write, user_data, err);
+  pai_sched_free(now);
+  return rc;
 }
 
 int pai_platform_estimate(pai_platform *p, pai_job_id job, pai_write_cb write,

@@ -10,6 +10,11 @@
 int pai__estimate_learn(pai_history **out, const pai_platform *p,
                         pai_error **err);
 
+/* The scheduler as it is, with the time that it is: it knows that of the last
+ * event, and so not for how long jobs have run since. */
+int pai__estimate_fork(pai_sched **out, const pai_platform *p,
+                       pai_error **err);
+
 /* What is asked of a forecast for a request. */
 pai_forecast_options pai__estimate_options(const pai_platform *p,
                                            uint64_t request);

@@ -144,7 +144,7 @@ static void begin(pai_estimate *e)
   }
   e->rc = pai__estimate_learn(&e->learnt, p, &e->err);
   if (e->rc == PAI_OK)
-    e->rc = pai_sched_fork(&e->fork, p->sched, &e->err);
+    e->rc = pai__estimate_fork(&e->fork, p, &e->err);
   if (e->rc < 0) {
     tell(e);
     return;

@@ -105,7 +105,9 @@ static int queue_gang(pai__pjob *j, pai_error **err)
   pai_want *wants = pai__zalloc(&p->alloc, nroles * sizeof(*wants));
   pai_request request = { .struct_size = sizeof(request),
                           .id = j->id,
+                          .name = j->name,
                           .vc = pai__vcs_of(j),
+                          .user = j->user,
                           .priority = pai__placing_priority(j),
                           .held = j->share != 0,
                           .wants = wants,

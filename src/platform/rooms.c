@@ -96,6 +96,7 @@ int pai__room_queue(pai__pjob *j, uint32_t task, pai_error **err)
                           .id = pai__room_id(j, task),
                           .name = name,
                           .vc = pai__vcs_of(j),
+                          .user = j->user,
                           .priority = pai__placing_priority(j),
                           .held = shares(j, task),
                           .wants = &want,

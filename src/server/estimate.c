@@ -136,6 +136,25 @@ static void do_estimate(pai__request *r)
   begin(r, job, a);
 }
 
+/* --- all of it --- */
+
+/* For who looks ahead himself. */
+static void do_snapshot(pai__request *r)
+{
+  pai_error *err = NULL;
+  int rc = pai_platform_snapshot(r->server->platform, pai__answer_write,
+                                 &r->answer, &err);
+
+  if (rc != PAI_ENOTSUP) {
+    pai__answer_written(r, rc, err);
+    return;
+  }
+  fail(r, rc, err);
+  pai_error_free(err);
+}
+
+static const pai__result snapshot = { .kind = PAI__IS_MAP };
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -146,6 +165,14 @@ static const pai__route routes[] = {
     .result = &pai__job_estimate_result,
     .summary = "When a job that waits will start",
     .errors = "404 NoJobError, 501 NotImplementedError, 503 UnknownError" },
+  { .method = "GET",
+    .path = "/api/v2/scheduler",
+    .packs = true,
+    .handle = do_snapshot,
+    .right = PAI__OF_USERS,
+    .result = &snapshot,
+    .summary = "The scheduler as it is now: what waits, runs, and is free",
+    .errors = "501 NotImplementedError" },
 };
 
 const pai__routes pai__estimate_routes = { routes, PAI__LEN(routes) };

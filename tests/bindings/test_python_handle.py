@@ -272,6 +272,8 @@ class Handles(unittest.TestCase):
             self.platform.export(self.root / "no" / "such")
         self.assertIn("such", caught.exception.filename)
         self.assertEqual(self.platform.status["root"], str(self.root))
+        self.assertEqual(json.loads(
+            self.platform.scheduler().save())["policy"]["name"], "fifo")
         with self.assertRaises(openpai.BusyError):
             openpai.repair(self.root)
 

@@ -315,7 +315,7 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
         done = self.ask("fit", self.log, "12", code=1)
         self.assertIn("request 12 does not wait", done.stderr)
         done = self.ask("fit", self.log, code=2)
-        self.assertIn("this verb needs: LOG JOB", done.stderr)
+        self.assertIn("this verb needs: JOB", done.stderr)
 
     def test_fit_less(self):
         head = list(lines())[0]

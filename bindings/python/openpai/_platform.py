@@ -15,6 +15,7 @@ from ._errors import ExistsError
 from ._handle import Handle, Jobs, JobSummary, Result
 from ._job import Job, Path
 from ._loop import Ends, Pump, tell_end
+from ._sched import Scheduler
 from ._values import fields as as_words, listed
 
 
@@ -269,6 +270,11 @@ class Platform:
         and what of it is free, how limits are held, where tasks run."""
         result: Dict[str, Any] = json.loads(self._platform.status())
         return result
+
+    def scheduler(self) -> Scheduler:
+        """A copy of the platform's scheduler as it is now: to ask, to fork, and
+        to drive on without any effect on the platform."""
+        return Scheduler.load(self._platform.snapshot())
 
     @property
     def accounts(self) -> Accounts:

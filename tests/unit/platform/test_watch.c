@@ -278,6 +278,45 @@ static void estimates_beside_the_loop(void **state)
   assert_int_equal(line[1].status, PAI_ECANCELED);
 }
 
+/* Whoever looks ahead himself has all that the platform's own forecasts have:
+ * who asks, for what, and for how long what runs has run. */
+static void the_scheduler_as_it_is(void **state)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  pai_sched_view sums = { .struct_size = sizeof(sums) };
+  pai_request_view v = { .struct_size = sizeof(v) };
+  uint32_t instance = PAI_SCHED_ALL;
+  pai_job_id first, second;
+  pai_sched *copy;
+  pai_time since;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("copy"));
+  d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  first = durable_accept(&d, "one", "sleep 600");
+  (void)durable_wait(&d, first, PAI_STATE_RUNNING);
+  second = durable_accept(&d, "two", "true");
+  durable_turn(&d);
+  d.len = 0;
+  assert_int_equal(pai_platform_snapshot(d.platform, durable_write, &d, NULL),
+                   PAI_OK);
+  assert_int_equal(pai_sched_load(&copy, d.text, d.len, &o, NULL), PAI_OK);
+  assert_int_equal(pai_sched_view_sums(copy, &sums), PAI_OK);
+  assert_int_equal(sums.running, 1);
+  assert_int_equal(sums.waiting, 1);
+  assert_int_equal(pai_sched_next_running(copy, first, &instance, &since),
+                   PAI_OK);
+  assert_true(sums.now > since);
+  assert_int_equal(pai_sched_view_request(copy, second, &v), PAI_OK);
+  assert_string_equal(v.name, "two");
+  assert_string_equal(v.user, "ann");
+  pai_sched_free(copy);
+  assert_int_equal(pai_platform_snapshot(d.platform, NULL, NULL, NULL),
+                   PAI_EINVAL);
+  durable_close(&d);
+}
+
 /* --- attempts ------------------------------------------------------------------- */
 
 static const char *attempts(durable *d, pai_job_id job, int attempt)
@@ -361,6 +400,7 @@ int main(void)
     cmocka_unit_test(what_was_counted),
     cmocka_unit_test(when_it_starts_and_ends),
     cmocka_unit_test(estimates_beside_the_loop),
+    cmocka_unit_test(the_scheduler_as_it_is),
     cmocka_unit_test(attempts_in_their_order),
     cmocka_unit_test(classes_of_priority),
   };

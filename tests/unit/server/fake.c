@@ -118,6 +118,12 @@ int pai_platform_status(pai_platform *p, pai_write_cb write, void *user_data,
              p->status != NULL ? p->status : "{\"pid\":1}", err);
 }
 
+int pai_platform_snapshot(pai_platform *p, pai_write_cb write, void *user_data,
+                          pai_error **err)
+{
+  return say(p, write, user_data, "{\"snapshot\":1}\n", err);
+}
+
 int pai_platform_tag(pai_platform *p, pai_job_id job, const char *tag,
                      pai_error **err)
 {

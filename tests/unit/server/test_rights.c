@@ -147,6 +147,7 @@ static const row rows[] = {
   { "GET", JOB "/why", USERS, 200, NULL },
   { "GET", JOB "/follow", USERS, 200, NULL },
   { "GET", JOB "/estimate", USERS, 200, NULL },
+  { "GET", "/api/v2/scheduler", USERS, 200, NULL },
   { "GET", JOB "/ssh", USERS, 404, NULL },
   { "GET", JOB "/job-attempts/healthz", USERS, 200, NULL },
   { "GET", JOB "/job-attempts", USERS, 200, NULL },

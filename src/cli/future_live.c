@@ -1,0 +1,123 @@
+/* future_live.c - a platform's scheduler as it is now, and what its jobs took */
+#include "future.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- of a log, or live ----------------------------------------------------- */
+
+static bool is_named(void)
+{
+  return cli_root != NULL || cli_cluster != NULL;
+}
+
+/* A word alone is a log if it is a file, or no name of a job. */
+static bool is_log(const char *word)
+{
+  return strcmp(word, "-") == 0 || strpbrk(word, "./") != NULL ||
+         (!is_named() && access(word, F_OK) == 0);
+}
+
+int future_words(const cli_verb *verb, future *f, int words, char **argv,
+                 future_job takes, const char **job)
+{
+  bool logged =
+    words > 1 || (words == 1 && (takes == FUTURE_NO_JOB || is_log(argv[0])));
+  int left = words - logged;
+
+  *job = NULL;
+  if (left > (takes != FUTURE_NO_JOB)) {
+    cli_misused(verb, "too many words", argv[words - 1]);
+    return CLI_USAGE;
+  }
+  if (takes == FUTURE_NEEDS_JOB && left == 0) {
+    cli_misused(verb, "this verb needs", "JOB");
+    return CLI_USAGE;
+  }
+  if (logged && is_named()) {
+    cli_misused(verb, "a platform has no log beside it", argv[0]);
+    return CLI_USAGE;
+  }
+  if (logged)
+    f->log = argv[0];
+  if (left > 0)
+    *job = argv[words - 1];
+  return CLI_OK;
+}
+
+/* --- what jobs took ---------------------------------------------------------- */
+
+static ptrdiff_t read_some(void *user_data, char *buffer, size_t size)
+{
+  cli_answer *a = user_data;
+
+  if (size > a->len)
+    size = a->len;
+  memcpy(buffer, a->body, size);
+  memmove(a->body, a->body + size, a->len - size);
+  a->len -= size;
+  return (ptrdiff_t)size;
+}
+
+/* A platform that has none yet is no mistake. */
+static bool learn_of(cli_remote *r, future *f)
+{
+  pai_error *err = NULL;
+  pai_trace *t = NULL;
+  cli_answer a;
+  int rc = PAI_OK;
+
+  cli_remote_ask(r, &a, "GET",
+                 "/api/v2/jobs?state=SUCCEEDED,FAILED&limit=1000", NULL, NULL,
+                 0);
+  if (a.status != PAI_OK) {
+    cli_answer_tell(&a);
+  } else if (a.len > 2) {
+    pai_trace_options o = PAI_TRACE_OPTIONS_INIT;
+
+    o.form = PAI_TRACE_OPENPAI;
+    rc = pai_trace_new(&t, read_some, &a, &o, &err);
+    if (rc == PAI_OK)
+      rc = future_learn(f, t, &err);
+    pai_trace_free(t);
+  }
+  if (rc < 0)
+    (void)future_fail(err);
+  rc = rc < 0 ? rc : a.status;
+  cli_answer_free(&a);
+  return rc == PAI_OK;
+}
+
+/* --- as it is now ------------------------------------------------------------- */
+
+static bool ask(cli_remote *r, future *f, char **text, size_t *len)
+{
+  cli_answer a;
+  bool good;
+
+  cli_remote_ask(r, &a, "GET", "/api/v2/scheduler", NULL, NULL, 0);
+  good = a.status == PAI_OK;
+  if (good) {
+    *text = a.body;
+    *len = a.len;
+    a.body = NULL;
+  } else {
+    cli_answer_tell(&a);
+  }
+  cli_answer_free(&a);
+  return good && (f->history != NULL || learn_of(r, f));
+}
+
+int future_fetch(future *f, char **text, size_t *len)
+{
+  cli_remote r;
+  bool good;
+
+  *text = NULL;
+  if (!cli_remote_open(&r, false))
+    return CLI_NO;
+  good = ask(&r, f, text, len);
+  cli_remote_close(&r);
+  return good ? CLI_OK : CLI_NO;
+}

@@ -1,0 +1,156 @@
+"""openpai when, what-if and fit of a platform that runs; and what else of it is
+told from afar."""
+
+import http.server
+import json
+import os
+import sqlite3
+import threading
+
+import program
+import served
+
+JOB = """protocolVersion: 2
+name: %s
+type: job
+prerequisites:
+  - {name: image, type: dockerimage, uri: debian}
+taskRoles:
+  work:
+    dockerImage: image
+    resourcePerInstance: {cpu: %d, memoryMB: 64, gpu: 0}
+    commands:
+      - "%s"
+"""
+
+
+class LiveTest(served.ServedTest):
+    def setUp(self):
+        super().setUp()
+        server = self.serve()
+        self.addCleanup(self.end, server)
+        self.env["OPENPAI_TOKEN"] = self.login()
+        self.env["OPENPAI_CLUSTER"] = self.url
+        cpus = len(os.sched_getaffinity(0))
+        for name, command in (("first", "echo up; sleep 600"),
+                              ("second", ":"), ("third", ":")):
+            self.good("submit", self.write(
+                name + ".yaml", JOB % (name, cpus, command)))
+        with self.start("logs", "-f", "first") as log:
+            self.assertEqual(log.stdout.readline(), "up\n")
+            log.kill()
+        self.addCleanup(self.run_cli, "stop", "first", "second", "third")
+
+    def good(self, *words):
+        done = self.run_cli(*words)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def bad(self, *words, code=1):
+        done = self.run_cli(*words)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stderr
+
+    def test_when(self):
+        told = json.loads(self.good("when", "--json"))
+        self.assertEqual([(r["name"], r["user"]) for r in told["requests"]],
+                         [("second", "admin"), ("third", "admin")])
+        self.assertEqual(told["requests"][0]["alike"], "none")
+        second = self.good("when", "second")
+        self.assertRegex(second, r"^second \(request \d+\) of admin: ")
+        self.assertEqual(len(second.splitlines()), 2)
+        self.assertIn("no request 'fourth' in the platform's scheduler",
+                      self.bad("when", "fourth"))
+        self.assertIn("a platform has no log beside it",
+                      self.bad("when", "--cluster", self.url, "a", "b", code=2))
+        # A word that is a file is a log, unless a platform is named.
+        self.env["OPENPAI_CLUSTER"] = self.url
+        self.write("second", "")
+        self.assertIn("empty", self.bad("when", str(self.folder / "second")))
+
+    def test_what_jobs_took(self):
+        """Two hours each, of those that ended, as a played server has it."""
+        self.good("stop", "first")
+        self.good("wait", "second", "third")
+        for name, command in (("fourth_1", "sleep 600"), ("fourth_2", ":")):
+            self.good("submit", self.write("x.yaml", JOB % (
+                name, len(os.sched_getaffinity(0)), command)))
+            self.addCleanup(self.run_cli, "stop", name)
+        token = self.env["OPENPAI_TOKEN"]
+        ended = json.loads(self.ask("GET", "/api/v2/jobs?state=SUCCEEDED",
+                                    token=token)[2])
+        for job in ended:
+            job["launchedTime"] -= 7200000
+            job["submissionTime"] -= 7200000
+        answers = {
+            "/api/v2/jobs": json.dumps(ended * 8),
+            "/api/v2/scheduler": self.ask("GET", "/api/v2/scheduler",
+                                          token=token)[2]}
+        self.env["OPENPAI_CLUSTER"] = self.play(answers)
+        told = json.loads(self.good("when", "--json", "fourth_2"))
+        self.assertEqual(told["requests"][0]["alike"], "user_size")
+        wait = told["requests"][0]["p50"] - told["now"]
+        self.assertTrue(3600e6 < wait <= 7200e6, wait)
+
+    def play(self, answers):
+        """A server that knows these only; its URL."""
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                text = answers.get(self.path.partition("?")[0], "{}").encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *args):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    def test_what_if(self):
+        told = self.good("what-if", "--kill", "first")
+        self.assertIn("  stops at once: first (request ", told)
+        self.assertIn("  starts at once: second (request ", told)
+        node = json.loads(self.good("node", "list", "--json"))[0]["name"]
+        self.assertIn("2 never any more",
+                      self.good("what-if", "--drain", node))
+        self.assertIn("nothing is to be changed in: the platform",
+                      self.bad("what-if", code=2))
+        # Nothing of it has happened.
+        self.assertEqual(
+            {job["name"]: job["state"]
+             for job in json.loads(self.good("list", "--json"))},
+            {"first": "RUNNING", "second": "WAITING", "third": "WAITING"})
+
+    def test_fit(self):
+        self.assertIn("second (request ", self.good("fit", "second"))
+        self.assertIn("this verb needs: JOB", self.bad("fit", code=2))
+
+    def test_status_and_copies(self):
+        self.assertIn("1 running, 2 waiting", self.good("status"))
+        self.good("backup", str(self.folder / "copy.db"))
+        with sqlite3.connect(self.folder / "copy.db") as db:
+            self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(),
+                             ("ok",))
+        self.assertEqual(
+            [json.loads(line)["name"]
+             for line in self.good("export").splitlines()],
+            ["first", "second", "third"])
+        self.assertIn("up is done on this machine",
+                      self.bad("up", "--cluster", self.url, code=2))
+
+
+class NoPlatformTest(program.RootTest):
+    def test_none(self):
+        done = self.run_cli("when")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("help: no platform runs there", done.stderr)
+
+
+if __name__ == "__main__":
+    program.main()
