@@ -107,7 +107,7 @@ _openpai()
     'storage add') options='--type --path --server --data-file --mounted-at --own --read-only --root --help' ;;
     'storage remove') options='--root --help' ;;
     doctor) options='--json --repair --root --help' ;;
-    at) options='--log --json --since --help queue nodes vcs why decisions' ;;
+    at) options='--log --json --since --root --help queue nodes vcs why decisions' ;;
     spec) options="$spec_verbs --help" ;;
     'spec check') options='--json --sarif --quiet --strict --hived --help' ;;
     'spec render') options='--json --role --param --help' ;;
@@ -125,7 +125,7 @@ _openpai()
     'sched replay') options='--json --check --options --policy --until --help' ;;
     'sched show') options='--json --until --help' ;;
     'sched explain') options='--json --until --help' ;;
-    'sched story') options='--json --policy --help' ;;
+    'sched story') options='--json --policy --root --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     sim) options="$sim_verbs --help" ;;
     when) options='--history --arrivals --no-arrivals --runs --seed --quick --root --json --help' ;;

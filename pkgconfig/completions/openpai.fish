@@ -455,6 +455,7 @@ complete -c openpai -n __fish_use_subcommand -f -a at -d 'Show a scheduler as it
 complete -c openpai -n '__fish_seen_subcommand_from at' -l log -r -d 'Read this log'
 complete -c openpai -n '__fish_seen_subcommand_from at' -f -l json -d 'Write JSON'
 complete -c openpai -n '__fish_seen_subcommand_from at' -f -l since -x -d 'Decisions of so long before'
+complete -c openpai -n '__fish_seen_subcommand_from at' -f -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from at' -f -l help -d 'Explain at'
 complete -c openpai -n '__fish_seen_subcommand_from at' -f -a 'queue nodes vcs why decisions'
 
@@ -477,6 +478,7 @@ complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subco
 complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain story hived-replay' -f -a story -d 'Tell how a job waited'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from story' -l json -d 'Write JSON'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from story' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Ask this one, too'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from story' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from story' -l help -d 'Explain sched story'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain story hived-replay' -f -a hived-replay -d 'Repeat recorded decisions of HiveD, and compare'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from hived-replay' -l config-dir -r -d 'Where configurations are'

@@ -1,4 +1,5 @@
 /* cmd_at.c - a scheduler as it was at any second of its log */
+#include "remote.h"
 #include "sched_tables.h"
 
 #include <stdlib.h>
@@ -189,13 +190,9 @@ static int find_view(int words, char **argv, size_t *view)
 
 static int find_log(moment *m)
 {
-  if (m->log.name == NULL)
-    m->log.name = getenv("OPENPAI_LOG");
-  if (m->log.name != NULL && m->log.name[0] != '\0')
-    return CLI_OK;
-  cli_fail("which log?");
-  cli_help(stderr, "name it with --log LOG, or in OPENPAI_LOG");
-  return CLI_USAGE;
+  return m->log.name != NULL && m->log.name[0] != '\0'
+           ? CLI_OK
+           : sched_log_own(&m->log);
 }
 
 static int read_moment(moment *m, const char *text)
@@ -215,8 +212,9 @@ static int at(int argc, char **argv)
   moment m = { .json = false };
   const cli_option options[] = { { "json", 0, &m.json, NULL },
                                  { "log", 0, NULL, &m.log.name },
-                                 { "since", 0, NULL, &m.since } };
-  int words = cli_options(&cli_at, options, 3, argc, argv), code;
+                                 { "since", 0, NULL, &m.since },
+                                 { "root", 0, NULL, &cli_root } };
+  int words = cli_options(&cli_at, options, 4, argc, argv), code;
   size_t view = 0;
 
   if (words < 0)
@@ -242,7 +240,7 @@ static int at(int argc, char **argv)
 const cli_verb cli_at = {
   .name = "at",
   .brief = "Show a scheduler as it was at any time of its log",
-  .usage = "[--log LOG] [--json] [--since D] TIME WHAT [JOB]",
+  .usage = "[--log LOG|--root DIR] [--json] [--since D] TIME WHAT [JOB]",
   .help =
     "TIME is 2026-05-01 14:05, also with seconds and with a zone (without "
     "one\n"
@@ -257,7 +255,11 @@ const cli_verb cli_at = {
     "  decisions   what was decided in the hour before\n\n"
     "  --log LOG   a scheduler's log, or - for standard input; else the one "
     "that\n"
-    "              OPENPAI_LOG names in the environment\n"
+    "              OPENPAI_LOG names in the environment, else that of the\n"
+    "              platform, ROOT/scheduler.log; what came before that is in\n"
+    "              ROOT/scheduler.log.1\n"
+    "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
+    "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
     "  --json      JSON\n"
     "  --since D   decisions of so long before TIME, as 30m or 2h\n\n"
     "Exits with 0 when it was shown, 1 when there was no such time or job, or "

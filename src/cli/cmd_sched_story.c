@@ -1,4 +1,5 @@
 /* cmd_sched_story.c - how a job waited, as its log tells it */
+#include "remote.h"
 #include "sched_log.h"
 
 #include <string.h>
@@ -11,10 +12,11 @@ static int story(int argc, char **argv)
   pai_story_options o = { .struct_size = sizeof(o) };
   sched_log log = { .name = NULL };
   const cli_option options[] = { { "json", 0, &json, NULL },
-                                 { "policy", 0, NULL, &policy } };
+                                 { "policy", 0, NULL, &policy },
+                                 { "root", 0, NULL, &cli_root } };
   pai_error *err = NULL;
   uint64_t id = 0;
-  int words = cli_options(&cli_sched_story, options, 2, argc, argv), code;
+  int words = cli_options(&cli_sched_story, options, 3, argc, argv), code;
 
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
@@ -24,9 +26,11 @@ static int story(int argc, char **argv)
     o.policy_options = colon + 1;
   }
   o.policy = policy;
-  code = sched_log_words(&cli_sched_story, words, argv, 2, NULL, &log);
+  code = words == 1 && !sched_log_is(argv[0])
+           ? sched_log_own(&log)
+           : sched_log_words(&cli_sched_story, words, argv, 2, NULL, &log);
   if (code == CLI_OK)
-    code = sched_log_request(&cli_sched_story, &log, argv[1], &id);
+    code = sched_log_request(&cli_sched_story, &log, argv[words - 1], &id);
   if (code == CLI_OK)
     code = sched_log_open(&log);
   if (code == CLI_OK &&
@@ -41,11 +45,12 @@ static int story(int argc, char **argv)
 const cli_verb cli_sched_story = {
   .name = "sched story",
   .brief = "Tell how a job waited, and what another policy would have done",
-  .usage = "[--json] [--policy P] LOG ID",
+  .usage = "[--json] [--policy P] [--root DIR] [LOG] JOB",
   .help =
-    "LOG, or - for standard input, is a scheduler's log: see sched replay.\n"
-    "Tells of request ID when it came, what it lacked from when to when, who\n"
-    "had it meanwhile, when it started and when it ended.\n\n"
+    "LOG, or - for standard input, is a scheduler's log: see sched replay;\n"
+    "without it, it is that of the platform, ROOT/scheduler.log.  Tells of\n"
+    "request JOB, a number or a name, when it came, what it lacked from when\n"
+    "to when, who had it meanwhile, when it started and when it ended.\n\n"
     "  --json       one JSON object; reasons hour by hour, also of long "
     "waits\n"
     "  --policy P   also when it would have started under another policy, a\n"
@@ -53,7 +58,9 @@ const cli_verb cli_sched_story = {
     "else\n"
     "               had come as it did: who ran in the log runs as long as "
     "it\n"
-    "               did there\n\n"
+    "               did there\n"
+    "  --root DIR   the platform's root (default: $OPENPAI_ROOT, or\n"
+    "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
     "Exits with 0 when it was told, 1 when a line is wrong or there is no "
     "such\n"
     "request, and 2 when LOG cannot be read or the verb was called wrongly.\n",

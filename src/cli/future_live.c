@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- of a log, or live ----------------------------------------------------- */
 
@@ -12,11 +11,10 @@ static bool is_named(void)
   return cli_root != NULL || cli_cluster != NULL;
 }
 
-/* A word alone is a log if it is a file, or no name of a job. */
+/* A word alone is a log if it looks so, unless a platform is named. */
 static bool is_log(const char *word)
 {
-  return strcmp(word, "-") == 0 || strpbrk(word, "./") != NULL ||
-         (!is_named() && access(word, F_OK) == 0);
+  return !is_named() && sched_log_is(word);
 }
 
 int future_words(const cli_verb *verb, future *f, int words, char **argv,

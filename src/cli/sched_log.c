@@ -52,6 +52,8 @@ int sched_log_fail(const sched_log *log, pai_error *err)
 void sched_log_close(sched_log *log)
 {
   pai_replay_free(log->replay);
+  free(log->own);
+  log->own = NULL;
   log->replay = NULL;
   log->sched = NULL;
 }
@@ -75,8 +77,11 @@ int sched_log_request(const cli_verb *verb, const sched_log *log,
 
   if (read_id(word, id))
     return CLI_OK;
+  if (log->sched == NULL && strcmp(log->name, "-") != 0)
+    return sched_log_named(log, word, id);
   if (log->sched == NULL) {
-    cli_misused(verb, "this is no request's number", word);
+    cli_misused(verb, "of standard input this must be a request's number",
+                word);
     return CLI_USAGE;
   }
   for (uint64_t i = 0; (i = pai_sched_next(log->sched, i)) != 0;) {

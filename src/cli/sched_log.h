@@ -6,6 +6,7 @@
 
 typedef struct sched_log {
   const char *name;    /* of the file, "-" for standard input */
+  char *own;           /* the name, if it is that of a platform's own log */
   const char *policy;  /* to decide with instead, or NULL */
   const char *options; /* of that, as JSON, or NULL */
   bool check;          /* snapshots in the middle are compared */
@@ -21,6 +22,16 @@ typedef struct sched_log {
  * or CLI_USAGE and told why. */
 int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
                     const char *until, sched_log *log);
+/* Where a job may stand alone, too: whether a word names a log, being a file or no
+ * name of a job (own_log.c). */
+bool sched_log_is(const char *word);
+/* Where none is among the words: the one that OPENPAI_LOG names, else that of this
+ * machine's platform (own_log.c).  CLI_OK, or CLI_USAGE: there is none, and told
+ * why. */
+int sched_log_own(sched_log *log);
+/* The only request of that name in all of a file (own_log.c).  CLI_OK;
+ * CLI_USAGE, CLI_NO, and told why. */
+int sched_log_named(const sched_log *log, const char *name, uint64_t *id);
 /* Opens it.  CLI_OK; CLI_USAGE: it cannot be read, and told why. */
 int sched_log_open(sched_log *log);
 /* Likewise, of a text that stays as long. */

@@ -7,6 +7,7 @@
  * to be durable: no job is taken, none is started, and nothing is told.  Jobs
  * that were not durable before are withdrawn.
  */
+#include "platform/history.h"
 #include "platform/record.h"
 #include "platform/vcs.h"
 
@@ -118,20 +119,26 @@ static int take_lines(pai_platform *p)
   size_t most = p->snapshot > SNAPSHOT / 2 ? 2 * p->snapshot : SNAPSHOT;
   int rc = PAI_OK;
 
-  p->unlogged |= !pai__buf_ok(&p->lines);
+  if (!pai__buf_ok(&p->lines))
+    p->unlogged = p->history_gap = true;
   if (p->unlogged || p->logged + p->lines.len > most) {
+    pai__history_add(p, p->lines.data, p->lines.len);
     rc = begin_log(p);
+    p->history_gap |= rc < 0;
     if (rc == PAI_OK)
       rc = pai__batch_put_snapshot(p->batch, p->lines.data, p->lines.len);
     p->unlogged = rc < 0;
     if (rc == PAI_OK) {
+      pai__history_snapshot(p, p->lines.data, p->lines.len);
       p->snapshot = p->lines.len;
       p->logged = 0;
     }
   } else if (p->lines.len != 0) {
     rc = pai__batch_put_log(p->batch, p->lines.data, p->lines.len);
-    if (rc == PAI_OK)
+    if (rc == PAI_OK) {
+      pai__history_add(p, p->lines.data, p->lines.len);
       p->logged += p->lines.len;
+    }
   }
   if (rc == PAI_OK)
     pai__buf_clear(&p->lines);
@@ -345,11 +352,13 @@ int pai__commit_open(pai_platform *p, pai_error **err)
       put_metas(p) < 0 || begin_log(p) < 0)
     return pai__oom(err);
   p->unlogged = true; /* the first lines are a snapshot */
+  pai__history_open(p);
   return PAI_OK;
 }
 
 void pai__commit_close(pai_platform *p)
 {
+  pai__history_close(p);
   call_syncs(p, UINT64_MAX, PAI_ECANCELED);
   pai__work_close(p->commit);
   pai__timer_close(p->again);

@@ -226,7 +226,10 @@ struct pai_platform {
   unsigned backups;               /* that are being made */
   struct pai_estimate *estimates; /* likewise, or wait for it */
   unsigned nestimates;
+  int history_fd; /* the scheduler's log for who looks back, or -1 */
+  uint64_t history_size;
   /* Facts. */
+  bool history_gap;  /* lines of that are missing, until its next snapshot */
   bool sharing;      /* there was a job that shares GPUs */
   bool schedule_due; /* something may be placed, or not be any more */
   bool turning;      /* a turn is under way, or something is told */

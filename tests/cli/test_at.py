@@ -202,6 +202,10 @@ class AtTest(program.ProgramTest):
         answer = json.loads(done.stdout)
         self.assertEqual(answer["waited"], 3 * HOUR + 55 * MINUTE)
         self.assertEqual(answer["other"]["earlier"], 0)
+        self.assertEqual(self.run_cli("sched", "story", self.log,
+                                      "mine").stdout,
+                         self.run_cli("sched", "story", self.log,
+                                      "31").stdout)
         done = self.run_cli("sched", "story", "--policy",
                             'backfill:{"mode":"conservative"}', self.log, "31")
         self.assertIn("Under backfill it would have started at ", done.stdout)
@@ -209,8 +213,8 @@ class AtTest(program.ProgramTest):
                 (["99"], 1, "there is no request 99 in this log"),
                 (["31", "--policy", "fifo:{"], 1, "expected a key"),
                 (["31", "--policy", "best"], 1, "there is no policy 'best'"),
-                (["mine"], 2, "this is no request's number"),
-                ([], 2, "this verb needs: LOG ID")):
+                (["theirs"], 1, "there was no request 'theirs' in it"),
+                ([], 2, "this verb needs: JOB")):
             done = self.run_cli("sched", "story", self.log, *words)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(what, done.stderr)

@@ -145,6 +145,42 @@ class LiveTest(served.ServedTest):
                       self.bad("up", "--cluster", self.url, code=2))
 
 
+class HistoryTest(program.RootTest):
+    def good(self, *words):
+        done = self.run_cli(*words)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_history(self):
+        cpus, fifo = len(os.sched_getaffinity(0)), self.fifo()
+        for name, command in (("first", f"read x < {fifo}"),
+                              ("second", ":")):
+            self.good("submit", self.write(name + ".yaml",
+                                           JOB % (name, cpus, command)))
+        self.release(fifo)
+        self.good("wait", "first", "second")
+        told = self.good("sched", "story", "second")
+        self.assertRegex(told, r"^second \(request \d+\) of ")
+        self.assertIn("held ", told)
+        self.assertIn("  it finished well\n", told)
+        self.assertRegex(self.good("at", "end", "queue"), "requests: 0,")
+        told = self.good("at", "end", "decisions", "--json")
+        self.assertEqual([json.loads(line)["decision"]
+                          for line in told.splitlines()], ["start"] * 2)
+        # Another job of that name is another request.
+        self.good("rm", "second")
+        self.good("submit", self.write("x.yaml", JOB % ("second", 1, ":")))
+        done = self.run_cli("sched", "story", "second")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"requests \d+ and \d+ were both called")
+        done = self.run_cli("sched", "story", "nobody")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there was no request 'nobody' in it", done.stderr)
+        done = self.run_cli("at", "end", "queue", "--root", "elsewhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "which log\\?  There is none in .*/else")
+
+
 class NoPlatformTest(program.RootTest):
     def test_none(self):
         done = self.run_cli("when")

@@ -1,0 +1,137 @@
+/* own_log.c - the log that a platform of this machine keeps of its scheduler */
+#include "file.h"
+#include "json.h"
+#include "remote.h"
+#include "sched_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool sched_log_is(const char *word)
+{
+  return strpbrk(word, "./") != NULL || strcmp(word, "-") == 0 ||
+         access(word, F_OK) == 0;
+}
+
+int sched_log_own(sched_log *log)
+{
+  const char *named = cli_root == NULL ? getenv("OPENPAI_LOG") : NULL;
+  char *root, *path;
+
+  if (named != NULL && named[0] != '\0') {
+    log->name = named;
+    return CLI_OK;
+  }
+  root = cli_find_root();
+  path = root != NULL ? cli_join(root, "scheduler.log") : NULL;
+  if (path != NULL && access(path, R_OK) == 0) {
+    log->name = log->own = path;
+    path = NULL;
+  } else if (root != NULL) {
+    cli_fail("which log?  There is none in %s", root);
+    cli_help(stderr, "name one, here or in OPENPAI_LOG; a platform keeps one "
+                     "from its start on");
+  }
+  free(path);
+  free(root);
+  return log->own != NULL ? CLI_OK : CLI_USAGE;
+}
+
+/* --- by a name --------------------------------------------------------------- */
+
+/* The request that a line submits by that name, or 0. */
+static uint64_t submitted(const char *line, size_t len, const char *name)
+{
+  uint64_t id = 0;
+  cli_json j;
+  size_t request;
+
+  if (!cli_json_read(&j, line, len))
+    return 0;
+  request = cli_json_get(&j, 0, "request");
+  if (request != 0 && strcmp(cli_json_text(&j, request, "name"), name) == 0)
+    id = (uint64_t)cli_json_number(&j, request, "id", 0);
+  cli_json_free(&j);
+  return id;
+}
+
+/* Those of a snapshot, which has them in a list. */
+static uint64_t kept(const char *line, size_t len, const char *name)
+{
+  uint64_t id = 0;
+  cli_json j;
+  size_t list;
+
+  if (!cli_json_read(&j, line, len))
+    return 0;
+  list = cli_json_get(&j, 0, "requests");
+  for (size_t i = list != 0 ? cli_json_first(&j, list) : 0; i != 0 && id == 0;
+       i = cli_json_next(&j, list, i)) {
+    size_t request = cli_json_get(&j, i, "request");
+
+    if (request != 0 && strcmp(cli_json_text(&j, request, "name"), name) == 0)
+      id = (uint64_t)cli_json_number(&j, request, "id", 0);
+  }
+  cli_json_free(&j);
+  return id;
+}
+
+/* Some lines at least can have it. */
+static bool may_have(const char *line, size_t len, const char *quoted)
+{
+  size_t want = strlen(quoted);
+
+  for (const char *at = line, *end = line + len;
+       (at = memchr(at, '"', (size_t)(end - at))) != NULL; at++)
+    if ((size_t)(end - at) >= want && memcmp(at, quoted, want) == 0)
+      return true;
+  return false;
+}
+
+static int search(const char *text, size_t len, const char *name, uint64_t *id)
+{
+  static const char snapshot[] = "{\"snapshot\":";
+  char quoted[300];
+
+  *id = 0;
+  (void)snprintf(quoted, sizeof(quoted), "\"%s\"", name);
+  for (const char *at = text, *end = text + len, *next; at < end; at = next) {
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    size_t n = (size_t)((newline != NULL ? newline : end) - at);
+    uint64_t found = 0;
+
+    next = newline != NULL ? newline + 1 : end;
+    if (may_have(at, n, quoted))
+      found =
+        n > sizeof(snapshot) && memcmp(at, snapshot, sizeof(snapshot) - 1) == 0
+          ? kept(at, n, name)
+          : submitted(at, n, name);
+    if (found != 0 && *id != 0 && found != *id) {
+      cli_fail("requests %llu and %llu were both called '%s'",
+               (unsigned long long)*id, (unsigned long long)found, name);
+      cli_help(stderr, "name one by its number");
+      return CLI_NO;
+    }
+    *id = found != 0 ? found : *id;
+  }
+  if (*id == 0)
+    cli_fail("there was no request '%s' in it", name);
+  return *id != 0 ? CLI_OK : CLI_NO;
+}
+
+int sched_log_named(const sched_log *log, const char *name, uint64_t *id)
+{
+  char *text = NULL, why[1024];
+  size_t len = 0;
+  int error = cli_read_file(&text, &len, log->name, (size_t)1 << 30), code;
+
+  if (error != 0) {
+    cli_read_why(why, sizeof(why), log->name, error);
+    cli_fail("%s", why);
+    return CLI_USAGE;
+  }
+  code = search(text, len, name, id);
+  free(text);
+  return code;
+}

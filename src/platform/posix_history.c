@@ -1,0 +1,151 @@
+/*
+ * posix_history.c - the scheduler's log as files of the root
+ *
+ * ROOT/scheduler.log, and the one before it as ROOT/scheduler.log.1.  Each begins
+ * with a snapshot, and so does what follows a gap: where nothing could be
+ * written, or a platform ended and another began.  Nothing waits for the disk.
+ */
+#include "platform/history.h"
+
+#include "base/posix_fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST = 64 << 20 }; /* bytes of a file, and then to its next snapshot */
+
+static void fail(pai_platform *p, const char *what)
+{
+  pai__log_line(&p->log, PAI_LOG_WARNING,
+                "cannot %s %s/scheduler.log: %s; nobody can look back at what "
+                "is decided now",
+                what, p->root, strerror(errno));
+}
+
+static char *path_of(const pai_platform *p, const char *name)
+{
+  return pai__fs_join(p->root, name, &p->alloc);
+}
+
+/* A line that was being written when its platform died is none. */
+static off_t whole_lines(int fd, off_t size)
+{
+  char some[4096];
+
+  while (size > 0) {
+    size_t want = size < (off_t)sizeof(some) ? (size_t)size : sizeof(some);
+    ssize_t got = pread(fd, some, want, size - (off_t)want);
+    const char *newline = NULL;
+
+    if (got != (ssize_t)want)
+      return -1;
+    for (size_t i = want; i > 0 && newline == NULL; i--)
+      if (some[i - 1] == '\n')
+        newline = &some[i - 1];
+    size -= (off_t)want;
+    if (newline != NULL)
+      return size + (newline - some) + 1;
+  }
+  return 0;
+}
+
+static int open_file(pai_platform *p, const char *path)
+{
+  struct stat st;
+  off_t end;
+
+  p->history_fd =
+    open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (p->history_fd < 0 || fstat(p->history_fd, &st) < 0)
+    return -1;
+  end = whole_lines(p->history_fd, st.st_size);
+  if (end < 0 || (end != st.st_size && ftruncate(p->history_fd, end) < 0))
+    return -1;
+  p->history_size = (uint64_t)end;
+  return 0;
+}
+
+static void close_file(pai_platform *p)
+{
+  if (p->history_fd >= 0)
+    (void)close(p->history_fd);
+  p->history_fd = -1;
+}
+
+void pai__history_open(pai_platform *p)
+{
+  char *path = path_of(p, "scheduler.log");
+
+  if (path == NULL || open_file(p, path) < 0) {
+    fail(p, "open");
+    close_file(p);
+  }
+  pai__strfree(&p->alloc, path);
+}
+
+void pai__history_close(pai_platform *p)
+{
+  close_file(p);
+}
+
+static void turn_over(pai_platform *p)
+{
+  char *path = path_of(p, "scheduler.log"),
+       *before = path_of(p, "scheduler.log.1");
+
+  close_file(p);
+  if (path == NULL || before == NULL || rename(path, before) < 0 ||
+      open_file(p, path) < 0) {
+    fail(p, "begin a new");
+    close_file(p);
+  }
+  pai__strfree(&p->alloc, path);
+  pai__strfree(&p->alloc, before);
+}
+
+/* All of it or nothing: half of a line would spoil those behind it.  What goes
+ * wrong is told once, until it goes well again. */
+static void append(pai_platform *p, const char *text, size_t len, bool first)
+{
+  size_t done = 0;
+
+  while (done < len) {
+    ssize_t n = write(p->history_fd, text + done, len - done);
+
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      if (first)
+        fail(p, "write");
+      if (ftruncate(p->history_fd, (off_t)p->history_size) < 0)
+        close_file(p);
+      p->history_gap = true;
+      return;
+    }
+    done += (size_t)n;
+  }
+  p->history_size += len;
+}
+
+void pai__history_add(pai_platform *p, const char *lines, size_t len)
+{
+  if (p->history_fd >= 0 && !p->history_gap && len > 0)
+    append(p, lines, len, true);
+}
+
+void pai__history_snapshot(pai_platform *p, const char *line, size_t len)
+{
+  bool gap;
+
+  if (p->history_fd >= 0 && p->history_size > MOST)
+    turn_over(p);
+  if (p->history_fd < 0)
+    return;
+  gap = p->history_gap;
+  p->history_gap = false;
+  append(p, line, len, !gap);
+}
