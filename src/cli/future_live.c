@@ -22,10 +22,10 @@ int future_words(const cli_verb *verb, future *f, int words, char **argv,
 {
   bool logged =
     words > 1 || (words == 1 && (takes == FUTURE_NO_JOB || is_log(argv[0])));
-  int left = words - logged;
+  int left = words - logged, most = takes == FUTURE_NO_JOB ? 0 : 1;
 
   *job = NULL;
-  if (left > (takes != FUTURE_NO_JOB)) {
+  if (left > most) {
     cli_misused(verb, "too many words", argv[words - 1]);
     return CLI_USAGE;
   }
