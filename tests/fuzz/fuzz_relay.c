@@ -390,6 +390,16 @@ static bool begins(const speech *whole, const speech *part, size_t from)
           memcmp(whole->bytes, part->bytes + from, part->len - from) == 0);
 }
 
+/* Whether the task has said whole frames, whatever they are. */
+static bool is_whole(void)
+{
+  size_t at = 0;
+
+  while (at + PAI_FRAME_HEAD <= task_says.at)
+    at += PAI_FRAME_HEAD + pai_frame_pair(task_says.bytes + at + 2);
+  return at == task_says.at;
+}
+
 /* What the server has added is a frame, which says that the task is gone; or
  * some of it, where the client was gone, or the server, before it left. */
 static void check_added(const char *bytes, size_t len)
@@ -398,6 +408,7 @@ static void check_added(const char *bytes, size_t len)
 
   long n = pai_frame_read(&f, bytes, len);
 
+  CHECK(is_whole());
   CHECK(n == (long)len || (n == 0 && !said_bye));
   CHECK(n == 0 ||
         (f.type == PAI_FRAME_END && f.bytes[0] == PAI_FRAME_BY_LOSS));
