@@ -52,7 +52,8 @@ def clean_environment():
     env = {name: value for name, value in os.environ.items() if
            not name.startswith(("PIP_", "PYTHON", "LUA_"))}
     return {**env, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull,
-            "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "CMAKE_TOOLCHAIN_FILE": str(HERE / "quick.cmake")}
 
 
 def skip(reason):

@@ -1,129 +1,24 @@
 """Into a task: exec, attach, ssh, run -i."""
 
-import contextlib
-import fcntl
 import json
 import os
 import pathlib
-import pty
 import re
-import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 import unittest
 
 import program
-
-JOB = """\
-protocolVersion: 2
-name: {name}
-type: job
-prerequisites: [{{name: x, type: dockerimage, uri: x}}]
-taskRoles:
-  a:
-    instances: {instances}
-    dockerImage: x
-    resourcePerInstance: {{cpu: 1, memoryMB: {memory}, gpu: 0}}
-    commands:
-      - {command}
-{rest}
-"""
+from entered import JOB, Entered, Terminal
 
 
-class Terminal:
-    """An openpai on a terminal of its own."""
-
-    def __init__(self, test, *args, rows=33, columns=101):
-        self.shown = b""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ,
-                        struct.pack("HHHH", rows, columns, 0, 0))
-            os.execve(program.OPENPAI, [program.OPENPAI, *args],
-                      dict(test.env, TERM="vt220"))
-        test.addCleanup(self.end)
-
-    def end(self):
-        if self.pid:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-            os.close(self.fd)
-
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", rows, columns, 0, 0))
-
-    def type(self, text):
-        os.write(self.fd, text.encode())
-
-    def until(self, pattern):
-        """What it has shown, up to this; from there on next time."""
-        end = time.monotonic() + 30
-        while not (found := re.search(pattern.encode(), self.shown)):
-            left = end - time.monotonic()
-            if left < 0 or not select.select([self.fd], [], [], left)[0]:
-                raise AssertionError((pattern, self.shown))
-            try:
-                self.shown += os.read(self.fd, 65536)
-            except OSError:
-                raise AssertionError((pattern, self.shown)) from None
-        self.shown = self.shown[found.end():]
-        return found
-
-    def code(self):
-        with contextlib.suppress(OSError):
-            while select.select([self.fd], [], [], 30)[0]:
-                self.shown += os.read(self.fd, 65536)
-            os.kill(self.pid, signal.SIGKILL)
-        os.close(self.fd)
-        status = os.waitpid(self.pid, 0)[1]
-        self.pid = 0
-        return os.waitstatus_to_exitcode(status)
-
-
-class Exec(program.RootTest):
+class Exec(Entered, program.RootTest):
     def setUp(self):
         super().setUp()
         self.env["SHELL"] = "/bin/bash"
-
-    def refused(self, code, part, *args):
-        done = self.run_cli(*args, stdin=subprocess.DEVNULL)
-        self.assertEqual((done.returncode, done.stdout), (code, ""),
-                         (args, done.stderr))
-        self.assertIn(part, done.stderr)
-        return done.stderr
-
-    def submit(self, command, name="j", instances=1, memory=200, rest=""):
-        path = self.write(name + ".yaml", JOB.format(
-            name=name, command=json.dumps(command), instances=instances,
-            memory=memory, rest=rest))
-        self.ok("submit", path)
-        return name
-
-    def waits(self, name="j", **kwargs):
-        """A job that has printed "up" and waits."""
-        self.submit("echo up; sleep 1000", name, **kwargs)
-        self.until_up(name)
-
-    def until_up(self, name="j"):
-        super().until_up(name)
-
-    def dir(self, name="j", task="a-0"):
-        return next((self.root / "jobs").glob(f"*~{name}/0/{task}"))
-
-    def gone(self, pid):
-        """Waits until a process is no more."""
-        try:
-            fd = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return
-        self.assertTrue(select.select([fd], [], [], 30)[0], pid)
-        os.close(fd)
 
     # --- a command -------------------------------------------------------------
 
@@ -144,62 +39,42 @@ class Exec(program.RootTest):
         cpus = os.sched_getaffinity(int(pid))
         self.assertEqual(int(lines[-1], 16), sum(1 << c for c in cpus))
 
-    def test_streams_and_codes(self):
+    def test_what_cannot_be_a_command(self):
         self.waits()
-        done = self.run_cli("exec", "j", "--", "sh", "-c",
-                            "cat; echo err >&2; exit 7", input="in\n")
-        self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (7, "in\n", "err\n"))
-        big = bytes(range(256)) * 20000
-        done = self.run_cli("exec", "j", "--", "cat", input=big, text=False)
-        self.assertEqual(done.stdout, big)
-        done = self.run_cli("exec", "j", "--", "true", input=big, text=False)
-        self.assertEqual(done.returncode, 0)  # nobody reads it
-        for words, code in (["sh", "-c", "kill -9 $$"], 137), \
-                           (["sh", "-c", "kill -TERM $$"], 143), \
-                           (["false"], 1):
-            done = self.run_cli("exec", "j", "--", *words,
-                                stdin=subprocess.DEVNULL)
-            self.assertEqual(done.returncode, code, words)
-        self.refused(127, "cannot start no-such: No such file", "exec", "j",
-                     "--", "no-such")
-        self.refused(126, "cannot start /etc: Permission denied", "exec", "j",
-                     "--", "/etc")
-        self.refused(125, "longer than", "exec", "j", "--", "echo", "x" * 70000)
+        self.refused("cannot start /etc: Permission denied", "exec", "j",
+                     "--", "/etc", code=126)
+        self.refused("longer than", "exec", "j", "--", "echo", "x" * 70000)
+
+    def test_without_words_it_is_a_shell(self):
+        self.waits()
         done = self.run_cli("exec", "j", input="echo $0; exit 3\n")
         self.assertEqual((done.returncode, done.stdout), (3, "/bin/bash\n"))
-        done = self.run_cli("exec", "--json", "j", "--", "sh", "-c",
-                            "echo a; exit 2", stdin=subprocess.DEVNULL)
-        self.assertEqual(
-            [json.loads(line) for line in done.stdout.splitlines()],
-            [{"event": "output", "stream": "stdout", "text": "a\n"},
-             {"event": "end", "how": "exit", "code": 2, "text": ""}])
 
     def test_what_is_wrong(self):
-        self.refused(125, "nothing listens at", "exec", "j", "--", "true")
+        self.refused("nothing listens at", "exec", "j", "--", "true")
         self.assertFalse(self.root.exists())  # it starts no platform
         self.waits(instances=2)
-        self.refused(125, "Job", "exec", "nope", "--", "true")
-        text = self.refused(125, "has several tasks", "exec", "j", "--", "true")
+        self.refused("Job", "exec", "nope", "--", "true")
+        text = self.refused("has several tasks", "exec", "j", "--", "true")
         self.assertIn("--task a/1  RUNNING", text)
-        text = self.refused(125, "has no task a/2", "exec", "--task", "a/2",
+        text = self.refused("has no task a/2", "exec", "--task", "a/2",
                             "j", "--", "true")
         self.assertIn("--task a/1  RUNNING", text)
-        self.refused(125, "a task is ROLE/INDEX", "exec", "--task", "a/x", "j")
-        self.refused(125, "stands behind --", "exec", "j", "ls")
-        self.refused(125, "one stream only", "exec", "-t", "-i", "j")
+        self.refused("a task is ROLE/INDEX", "exec", "--task", "a/x", "j")
+        self.refused("stands behind --", "exec", "j", "ls")
+        self.refused("one stream only", "exec", "-t", "-i", "j")
         for index in "0", "1":
             self.assertEqual(
                 self.ok("exec", "--task", f"a/{index}", "j", "--", "printenv",
                         "PAI_TASK_INDEX", stdin=subprocess.DEVNULL),
                 index + "\n")
-        self.refused(125, "no sshd", "ssh", "--task", "a/0", "j")
+        self.refused("no sshd", "ssh", "--task", "a/0", "j")
         self.ok("stop", "j")
         self.run_cli("wait", "j")
         self.submit("true", "over")
         self.ok("wait", "over")
         for verb in "exec", "attach", "ssh":
-            self.refused(125, "", verb, "over")
+            self.refused("", verb, "over")
         self.assertIn("is over", self.run_cli(
             "exec", "over", stdin=subprocess.DEVNULL).stderr)
 
@@ -226,29 +101,6 @@ class Exec(program.RootTest):
                 pass
         self.assertEqual((self.folder / "hup").read_text(), "hup\n")
         self.assertIn("RUNNING", self.ok("list"))
-
-    def test_ctrl_c_without_a_terminal(self):
-        self.waits()
-        process = self.start("exec", "j", "--", "sh", "-c",
-                             "trap 'echo int; exit 5' INT; echo up; "
-                             "while :; do sleep 0.01; done",
-                             stdin=subprocess.DEVNULL)
-        self.assertEqual(process.stdout.readline(), "up\n")
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.communicate()[0], "int\n")
-        self.assertEqual(process.returncode, 5)
-
-    def test_it_ends_with_the_task(self):
-        self.waits()
-        process = self.start("exec", "j", "--", "sh", "-c",
-                             "trap '' TERM; echo up; while :; do sleep 1; done",
-                             stdin=subprocess.DEVNULL)
-        self.assertEqual(process.stdout.readline(), "up\n")
-        self.ok("stop", "j")
-        process.communicate()
-        self.assertEqual(process.returncode, 137)
-        self.run_cli("wait", "j")
-        self.assertFalse((self.dir() / "enter").exists())
 
     def test_it_outlives_the_platform(self):
         self.waits()
@@ -408,20 +260,18 @@ class Exec(program.RootTest):
         path = self.write("bad.yaml", JOB.format(
             name="j", command="x", instances=1, memory=200,
             rest="extras: {openpai: {stdin: 3}}"))
-        self.refused(1, "extras.openpai.stdin is true or false", "submit", path)
+        self.refused("extras.openpai.stdin is true or false", "submit", path,
+                     code=1)
 
     def test_run_interactive(self):
-        done = self.run_cli("run", "-i", "--", "sh", "-c", "sort; exit 3",
-                            input="b\na\n")
-        self.assertEqual((done.returncode, done.stdout), (3, "a\nb\n"))
         t = Terminal(self, "run", "-t", "--name", "t", "--", "bash", "--norc")
         t.until("detaches")
         t.type("stty size; exit 4\n")
         t.until("33 101")
         self.assertEqual(t.code(), 4)
-        self.refused(125, "jobs with one task", "run", "-i",
+        self.refused("jobs with one task", "run", "-i",
                      self.job("true", instances=2))
-        self.refused(125, "no lines of JSON", "run", "-i", "--json", "x")
+        self.refused("no lines of JSON", "run", "-i", "--json", "x")
         self.ok("submit", "--stdin", self.job("echo up; cat"))
         self.until_up("test")
         done = self.run_cli("attach", "test", input="x\n")

@@ -1,9 +1,6 @@
 """Into a task of a server elsewhere: by HTTP, by HTTPS, behind a prefix."""
 
-import hashlib
 import json
-import os
-import select
 import signal
 import socket
 import subprocess
@@ -11,7 +8,7 @@ import threading
 
 import program
 import served
-from test_exec import JOB, Terminal
+from entered import Entered, Terminal
 
 
 class Relay:
@@ -74,7 +71,7 @@ class Relay:
         self.cut()
 
 
-class Far(served.ServedTest):
+class Far(Entered, served.ServedTest):
     tls = False
 
     def setUp(self):
@@ -95,56 +92,10 @@ class Far(served.ServedTest):
         self.ok("login", url, "--alias", alias, "--user", user,
                 "--password-stdin", *self.trust, input=password + "\n")
 
-    def waits(self, command="echo up; sleep 1000", rest="", name="j"):
-        path = self.write(name + ".yaml", JOB.format(
-            name=name, command=json.dumps(command), instances=1, memory=200,
-            rest=rest))
-        self.ok("submit", path)
-        self.until_up(name)
-
-    def refused(self, part, *args):
-        done = self.run_cli(*args, stdin=subprocess.DEVNULL)
-        self.assertEqual((done.returncode, done.stdout), (125, ""),
-                         (args, done.stderr))
-        self.assertIn(part, done.stderr)
-
-    def gone(self, pid):
-        try:
-            fd = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return
-        self.assertTrue(select.select([fd], [], [], 30)[0], pid)
-        os.close(fd)
-
     # --- a command ---
 
-    def test_streams_and_codes(self):
+    def test_more_than_anybody_holds(self):
         self.waits()
-        done = self.run_cli("exec", "j", "--", "sh", "-c",
-                            "cat; echo err >&2; exit 7", input="in\n")
-        self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (7, "in\n", "err\n"))
-        for words, code in (["sh", "-c", "kill -9 $$"], 137), (["false"], 1), \
-                           (["no-such"], 127):
-            done = self.run_cli("exec", "j", "--", *words,
-                                stdin=subprocess.DEVNULL)
-            self.assertEqual(done.returncode, code, words)
-        done = self.run_cli("exec", "--json", "j", "--", "sh", "-c",
-                            "echo a; exit 2", stdin=subprocess.DEVNULL)
-        self.assertEqual(
-            [json.loads(line) for line in done.stdout.splitlines()],
-            [{"event": "output", "stream": "stdout", "text": "a\n"},
-             {"event": "end", "how": "exit", "code": 2, "text": ""}])
-
-    def test_much(self):
-        """Through it and back; and more than anybody holds, from it."""
-        self.waits()
-        big = bytes(range(256)) * 40000
-        done = self.run_cli("exec", "j", "--", "cat", input=big, text=False)
-        self.assertEqual((done.returncode, len(done.stdout)), (0, len(big)))
-        self.assertEqual(done.stdout, big)
-        done = self.run_cli("exec", "j", "--", "true", input=big, text=False)
-        self.assertEqual(done.returncode, 0)  # nobody reads it
         size = 50 << 20
         process = self.start("exec", "j", "--", "sh", "-c",
                              f"head -c {size} /dev/zero; echo end; exit 3",
@@ -188,28 +139,6 @@ class Far(served.ServedTest):
                             "%s.", "a", "b", stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stdout), (0, "a.b."),
                          done.stderr)
-
-    def test_signals(self):
-        self.waits()
-        process = self.start("exec", "j", "--", "sh", "-c",
-                             "trap 'echo int; exit 5' INT; echo up; "
-                             "while :; do sleep 0.01; done",
-                             stdin=subprocess.DEVNULL)
-        self.assertEqual(process.stdout.readline(), "up\n")
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.communicate()[0], "int\n")
-        self.assertEqual(process.returncode, 5)
-
-    def test_it_ends_with_the_task(self):
-        self.waits()
-        process = self.start("exec", "j", "--", "sh", "-c",
-                             "trap '' TERM; echo up; while :; do sleep 1; done",
-                             stdin=subprocess.DEVNULL)
-        self.assertEqual(process.stdout.readline(), "up\n")
-        self.ok("stop", "j")
-        said = process.communicate()[1]
-        self.assertEqual(process.returncode, 137, said)
-        self.assertIn("has ended", said)
 
     def test_the_connection_breaks(self):
         """Nothing is known of the command then; and it is hung up."""
@@ -298,12 +227,6 @@ class Far(served.ServedTest):
             self.assertEqual(text, "".join(
                 line["text"] for line in lines[:-1]
                 if line["stream"] == stream))
-
-    def test_run_interactive(self):
-        done = self.run_cli("run", "-i", "--", "sh", "-c", "sort; exit 3",
-                            input="b\na\n")
-        self.assertEqual((done.returncode, done.stdout), (3, "a\nb\n"),
-                         done.stderr)
 
     def test_attach_and_detach(self):
         self.waits("echo up; exec bash --norc",

@@ -55,6 +55,7 @@ class SystemTest(program.ProgramTest):
     def as_user(self, uid, *args, text=None):
         env = dict(self.env, HOME="/nonexistent",
                    XDG_STATE_HOME="/nonexistent")
+        env.pop("TMPDIR", None)  # it may be root's alone
         return subprocess.run([program.OPENPAI, *args], env=env, user=uid,
                               group=65534, extra_groups=[], input=text,
                               cwd=self.folder, capture_output=True, text=True,
@@ -376,7 +377,8 @@ class System(SystemTest):
 
     def test_a_planted_socket(self):
         """Somebody else's in the place of the platform's."""
-        self.root.mkdir(mode=0o755)
+        self.root.mkdir()
+        self.root.chmod(0o755)  # whatever the umask
         planted = socket.socket(socket.AF_UNIX)
         self.addCleanup(planted.close)
         planted.bind(str(self.root / "socket"))

@@ -168,7 +168,7 @@ def cmake(args, project, *options, **env):
     flags = " ".join(args.flag + STRICT)
     run("cmake", "-G", "Ninja", "-S", args.here / project, "-B", build,
         "-DCMAKE_C_COMPILER=" + args.cc, "-DCMAKE_C_FLAGS=" + flags,
-        "-DCMAKE_BUILD_TYPE=Debug", *options, **env)
+        "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=", *options, **env)
     run("cmake", "--build", build)
     for app in ("app", "app_static"):
         if (build / app).exists():

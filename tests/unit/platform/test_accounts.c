@@ -213,13 +213,15 @@ static void jobs_have_what_is_granted_to_their_user(void **state)
 
 static void others_have_none(void **state)
 {
+  pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
   pai_platform *p;
   pai_loop *loop;
 
   (void)state;
+  o.root = story_root; /* not one in HOME, which may have none */
   assert_null(pai_platform_accounts(NULL));
   assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
-  assert_int_equal(pai_platform_new(&p, loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_platform_new(&p, loop, &o, NULL), PAI_OK);
   assert_null(pai_platform_accounts(p));
   pai_platform_close(p, NULL, NULL);
   assert_int_equal(pai_loop_run(loop), PAI_OK);
