@@ -122,6 +122,32 @@ done:
   return rc;
 }
 
+/* What was needed once is not asked for again, unless that is a lot. */
+static void arena_again(void **state)
+{
+  test_tally tally;
+  pai__arena a;
+  size_t calls = 0;
+
+  (void)state;
+  test_tally_init(&tally);
+  pai__arena_init(&a, &tally.alloc);
+  pai__arena_clear(&a);
+  for (int round = 0; round < 4; round++) {
+    for (int i = 0; i < 100; i++)
+      assert_non_null(pai__arena_zalloc(&a, 100, 1));
+    pai__arena_clear(&a);
+    if (round == 1) /* the first one's last block was not for all */
+      calls = tally.calls;
+  }
+  assert_int_equal(tally.calls, calls);
+  assert_true(tally.live > 0 && tally.live <= 20000);
+  assert_non_null(pai__arena_zalloc(&a, 1 << 20, 1));
+  pai__arena_clear(&a);
+  assert_int_equal(tally.live, 0);
+  pai__arena_dispose(&a);
+}
+
 static int vector_body(const pai_alloc *alloc, void *user_data)
 {
   int *v = NULL;
@@ -207,6 +233,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(containers_survive_failing_memory),
+    cmocka_unit_test(arena_again),
     cmocka_unit_test(map_replaces_and_tells_keys_apart),
     cmocka_unit_test(printing_of_any_length),
     cmocka_unit_test(huge_requests_fail_cleanly),
