@@ -143,32 +143,14 @@ static int count_lazy(pai_sched *s)
   return PAI_OK;
 }
 
-/* The least that a request takes of a share, wherever it is. */
-static uint64_t least_of(const pai_sched *s, const pai__req *r, uint32_t share)
-{
-  const pai__want *w = pai__wants_of(s, r);
-  uint32_t nkinds = s->park->nkinds;
-  uint64_t sum = 0;
-
-  for (uint32_t i = 0; i < r->nwants; i++) {
-    uint64_t each = share == nkinds + PAI__SHARE_CPUS     ? w[i].cpus
-                    : share == nkinds + PAI__SHARE_MEMORY ? w[i].memory
-                    : w[i].type == share || nkinds == 1   ? w[i].gpus
-                                                          : 0;
-
-    sum += w[i].min_tasks * each;
-  }
-  return sum;
-}
-
-static bool keeps_to_part(const pai_sched *s, const pai__req *r)
+bool pai__keeps_to_part(const pai_sched *s, const pai__req *r)
 {
   const pai__tenant *t = pai__tenant_at(s, r->tenant);
   const uint64_t *used = pai__shares_of(s, &s->shares_used, r->tenant);
   const uint64_t *lazy = pai__shares_of(s, &s->lazily, r->tenant);
 
   for (uint32_t k = 0; k < t->nshares; k++) {
-    uint64_t least = least_of(s, r, k);
+    uint64_t least = pai__share_least(s, r, k);
 
     if (least != 0 && least + used[k] - lazy[k] > t->own[k])
       return false;
@@ -250,7 +232,7 @@ static int ask_for(asking *a, uint32_t req)
 
   while (rc == PAI_OK && pai__req_waiting(pai__req_at(s, req)) != 0 &&
          pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING &&
-         keeps_to_part(s, pai__req_at(s, req))) {
+         pai__keeps_to_part(s, pai__req_at(s, req))) {
     uint32_t active = pai__req_at(s, req)->active;
 
     rc = find_borrowed(a);
@@ -278,8 +260,9 @@ static int ask_for_all(asking *a)
     const pai__req *r = pai__req_at(s, req);
 
     next = pai__next_waiting(s, req);
-    if (pai__tenant_at(s, r->tenant)->parted && found_no_room(s, req) &&
-        pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE)
+    if (pai__tenant_at(s, r->tenant)->parted && pai__keeps_to_part(s, r) &&
+        pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE &&
+        found_no_room(s, req))
       rc = ask_for(a, req);
   }
   return rc;
@@ -328,7 +311,7 @@ static int is_owed(pai_sched *s)
   for (; rc == PAI_OK && req != PAI__NONE; req = pai__next_waiting(s, req)) {
     const pai__req *r = pai__req_at(s, req);
 
-    if (r->priority >= 0 && keeps_to_part(s, r))
+    if (r->priority >= 0 && pai__keeps_to_part(s, r))
       return 1;
   }
   return rc;

@@ -20,6 +20,10 @@ int pai__decide_all(pai_sched *s);
  * PAI_ENOMEM. */
 int pai__guarantee_mark(pai_sched *s);
 
+/* While only what is guaranteed starts: may an instance of a request, as far as
+ * its virtual cluster's part goes? */
+bool pai__keeps_to_part(const pai_sched *s, const pai__req *r);
+
 /* Are marks to be looked at: has anybody a part, and is it asked back? */
 static inline bool pai__guarantee_counts(const pai_sched *s)
 {
