@@ -5,29 +5,6 @@
 
 #include <stdlib.h>
 
-static void add_shares(const pai_sched *s, const pai__run *run, uint64_t *sums)
-{
-  const pai__want *wants = pai__wants_of(s, pai__req_at(s, run->req));
-  const pai__slot *slots = pai__slots_of(s, run);
-
-  for (uint32_t i = 0; i < run->tasks; i++)
-    for (uint32_t k = 0; k < pai__park_shares(s->park); k++)
-      sums[k] += pai__slot_share(s, &slots[i], &wants[slots[i].want], k);
-}
-
-/* One amount of each share of each tenant, and one more such list. */
-static int make_sums(const pai_sched *s, pai__flat *sums)
-{
-  uint32_t n = (s->park->ntenants + 1) * pai__park_shares(s->park);
-
-  sums->len = 0;
-  if (pai__flat_reserve(sums, &s->alloc, n) < 0)
-    return PAI_ENOMEM;
-  (void)pai__flat_push(sums, n);
-  memset(sums->data, 0, (size_t)n * sums->size);
-  return PAI_OK;
-}
-
 /* --- marks ---------------------------------------------------------------- */
 
 typedef struct holder {
@@ -89,7 +66,7 @@ static bool goes_beyond(const pai_sched *s, const holder *h, uint64_t *held,
   if (!t->parted || h->priority < 0)
     return t->parted;
   memset(takes, 0, n * sizeof(*takes));
-  add_shares(s, pai__run_at(s, h->run), takes);
+  pai__part_add(s, pai__run_at(s, h->run), takes);
   for (uint32_t k = 0; k < n; k++)
     if (takes[k] != 0 && takes[k] + held[k] > t->own[k])
       return true;
@@ -106,7 +83,7 @@ int pai__guarantee_mark(pai_sched *s)
 
   pai__flat_init(&list, sizeof(holder));
   pai__flat_init(&sums, sizeof(uint64_t));
-  rc = make_sums(s, &sums);
+  rc = pai__part_sums(s, &sums);
   if (rc == PAI_OK)
     rc = list_holders(s, &list);
   for (uint32_t i = 0; i < list.len && rc == PAI_OK; i++) {
@@ -119,43 +96,6 @@ int pai__guarantee_mark(pai_sched *s)
   pai__flat_dispose(&list, &s->alloc);
   pai__flat_dispose(&sums, &s->alloc);
   return rc;
-}
-
-/* --- what keeps to a part ------------------------------------------------- */
-
-/* Opportunistic runs are guaranteed nothing, so they leave the part to others. */
-static int count_lazy(pai_sched *s)
-{
-  uint32_t n = pai__park_shares(s->park);
-
-  if (make_sums(s, &s->lazily) < 0)
-    return PAI_ENOMEM;
-  for (uint32_t i = 0; i < s->runs.len; i++) {
-    const pai__run *run = pai__run_at(s, i);
-    const pai__req *r;
-
-    if (!pai__run_holds(run))
-      continue;
-    r = pai__req_at(s, run->req);
-    if (r->priority < 0)
-      add_shares(s, run, (uint64_t *)s->lazily.data + (size_t)r->tenant * n);
-  }
-  return PAI_OK;
-}
-
-bool pai__keeps_to_part(const pai_sched *s, const pai__req *r)
-{
-  const pai__tenant *t = pai__tenant_at(s, r->tenant);
-  const uint64_t *used = pai__shares_of(s, &s->shares_used, r->tenant);
-  const uint64_t *lazy = pai__shares_of(s, &s->lazily, r->tenant);
-
-  for (uint32_t k = 0; k < t->nshares; k++) {
-    uint64_t least = pai__share_least(s, r, k);
-
-    if (least != 0 && least + used[k] - lazy[k] > t->own[k])
-      return false;
-  }
-  return true;
 }
 
 /* --- asking back ---------------------------------------------------------- */
@@ -253,14 +193,14 @@ static int ask_for(asking *a, uint32_t req)
 static int ask_for_all(asking *a)
 {
   pai_sched *s = a->s;
-  uint32_t req = pai__next_waiting(s, PAI__NONE), next;
+  uint32_t req = s->m.first, next;
   int rc = find_borrowed(a);
 
   for (; rc == PAI_OK && req != PAI__NONE && a->some; req = next) {
     const pai__req *r = pai__req_at(s, req);
 
-    next = pai__next_waiting(s, req);
-    if (pai__tenant_at(s, r->tenant)->parted && pai__keeps_to_part(s, r) &&
+    next = r->behind;
+    if (pai__tenant_at(s, r->tenant)->parted && pai__is_owed(s, req) &&
         pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE &&
         found_no_room(s, req))
       rc = ask_for(a, req);
@@ -298,25 +238,6 @@ static int decide_once(pai_sched *s)
   return s->policy->decide(s->policy_state, s->policy->data, &s->host);
 }
 
-/* Does anybody wait who keeps to his part?  1; 0, which is usual where all have
- * more to do than there is room for; or PAI_ENOMEM. */
-static int is_owed(pai_sched *s)
-{
-  uint32_t req = pai__next_waiting(s, PAI__NONE);
-  int rc;
-
-  if (!pai__guarantee_counts(s) || req == PAI__NONE)
-    return 0;
-  rc = count_lazy(s);
-  for (; rc == PAI_OK && req != PAI__NONE; req = pai__next_waiting(s, req)) {
-    const pai__req *r = pai__req_at(s, req);
-
-    if (r->priority >= 0 && pai__keeps_to_part(s, r))
-      return 1;
-  }
-  return rc;
-}
-
 /* What is guaranteed, and what is asked back for it. */
 static int decide_guaranteed(pai_sched *s)
 {
@@ -334,7 +255,7 @@ static int decide_guaranteed(pai_sched *s)
 /* Who is important may have taken from his own what others were not to have. */
 static int ask_again(pai_sched *s)
 {
-  int rc = is_owed(s);
+  int rc = pai__is_any_owed(s);
 
   if (rc <= 0)
     return rc;
@@ -346,7 +267,7 @@ static int ask_again(pai_sched *s)
 
 int pai__decide_all(pai_sched *s)
 {
-  int rc = is_owed(s);
+  int rc = pai__is_any_owed(s);
 
   if (rc > 0)
     rc = decide_guaranteed(s);
