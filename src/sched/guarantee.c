@@ -1,7 +1,7 @@
 /* guarantee.c - parts that are guaranteed, and what is borrowed of them */
 #include "sched/guarantee.h"
 
-#include "sched/policy.h"
+#include "sched/shrink.h"
 
 #include <stdlib.h>
 
@@ -105,6 +105,7 @@ typedef struct asking {
   pai__flat list, victims;
   pai__lookup hopeless; /* shapes for which there is no room at all */
   bool some;            /* somebody may be stopped, or stops already */
+  bool elastic;         /* and may do with fewer tasks */
 } asking;
 
 /* What is borrowed: the least important first, and of these the youngest. */
@@ -116,7 +117,7 @@ static int find_borrowed(asking *a)
   if (rc == PAI_OK)
     rc = list_holders(s, &a->list);
   a->victims.len = 0;
-  a->some = false;
+  a->some = a->elastic = false;
   for (uint32_t i = 0; i < s->runs.len && !a->some; i++)
     a->some = pai__run_at(s, i)->state == PAI__RUN_STOPPING;
   if (rc == PAI_OK)
@@ -124,8 +125,11 @@ static int find_borrowed(asking *a)
   for (uint32_t i = a->list.len; i-- > 0 && rc == PAI_OK;) {
     uint32_t run = ((const holder *)a->list.data)[i].run;
 
-    if (pai__run_at(s, run)->beyond)
-      ((uint32_t *)a->victims.data)[pai__flat_push(&a->victims, 1)] = run;
+    if (!pai__run_at(s, run)->beyond)
+      continue;
+    ((uint32_t *)a->victims.data)[pai__flat_push(&a->victims, 1)] = run;
+    a->elastic = a->elastic || pai__req_is_elastic(
+                                 s, pai__req_at(s, pai__run_at(s, run)->req));
   }
   a->some = a->some || a->victims.len != 0;
   return rc;
@@ -162,6 +166,21 @@ static bool found_no_room(const pai_sched *s, uint32_t req)
          (why.lack == PAI_LACK_QUOTA && why.text == PAI__NONE);
 }
 
+/* Who stops already may be enough; then gangs give up tasks that they can do
+ * without; and then others stop.  As pai__try_without(). */
+static int make_room(const asking *a, const pai__ask *ask)
+{
+  uint32_t active = pai__req_at(a->s, ask->req)->active;
+  bool claimed = false;
+  int rc = a->elastic ? pai__try_without(a->s, ask, NULL, 0) : 0;
+
+  if (rc == 0 && a->elastic && pai__req_at(a->s, ask->req)->active == active)
+    rc = pai__shrink_for(a->s, ask, PAI__GIVERS_BORROWED, &claimed);
+  return rc != 0 || pai__req_at(a->s, ask->req)->active != active
+           ? rc
+           : pai__try_without(a->s, ask, a->victims.data, a->victims.len);
+}
+
 /* All instances of it that keep to its part.  PAI_OK or a code. */
 static int ask_for(asking *a, uint32_t req)
 {
@@ -178,7 +197,7 @@ static int ask_for(asking *a, uint32_t req)
     rc = find_borrowed(a);
     if (rc < 0 || !a->some)
       return rc;
-    rc = pai__try_without(s, &ask, a->victims.data, a->victims.len);
+    rc = make_room(a, &ask);
     if (rc >= 0 && pai__req_at(s, req)->active == active) {
       rc = pai__lookup_reserve(&a->hopeless, &s->alloc);
       if (rc == PAI_OK)
