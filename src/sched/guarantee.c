@@ -209,12 +209,14 @@ static int ask_for(asking *a, uint32_t req)
   return rc;
 }
 
+/* What is borrowed is looked for with the first who asks: mostly nobody does. */
 static int ask_for_all(asking *a)
 {
   pai_sched *s = a->s;
   uint32_t req = s->m.first, next;
-  int rc = find_borrowed(a);
+  int rc = PAI_OK;
 
+  a->some = true;
   for (; rc == PAI_OK && req != PAI__NONE && a->some; req = next) {
     const pai__req *r = pai__req_at(s, req);
 
