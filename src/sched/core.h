@@ -239,6 +239,7 @@ typedef struct pai__marks {
                            so at that time at the latest */
   pai__shaped shaped;
   bool unchecked;
+  bool lazy; /* some request is opportunistic, or was */
 } pai__marks;
 
 struct pai_sched {
@@ -302,7 +303,9 @@ struct pai_sched {
   pai__terms terms, shadow_terms;
   pai__flat lazily; /* while `keeping`: of each tenant, of each of its shares,
                        what its opportunistic runs hold */
-  bool keeping;     /* only what is guaranteed starts: guarantee.h */
+  pai__flat needs;  /* likewise: nobody who waits wants less, */
+  uint64_t needs_known; /* of those with a turn below; 0: not known */
+  bool keeping;         /* only what is guaranteed starts: guarantee.h */
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)

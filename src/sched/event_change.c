@@ -320,6 +320,7 @@ int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err)
     rc = change(&c, key);
   if (c.r->tenant != tenant)
     pai__queue_recount(s);
+  s->needs_known = 0;
   if (rc == PAI_OK)
     pai__req_update(s, req);
   return rc;

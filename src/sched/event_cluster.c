@@ -263,6 +263,7 @@ static void swap_in(moving *m)
   s->queued.len = 0;
   (void)pai__flat_push(&s->queued, s->park->ntenants);
   pai__queue_recount(s);
+  s->needs_known = 0;
   pai__lookup_clear(&s->possible);
   count_borrowed(s);
   pai__tally_again(s);

@@ -60,6 +60,24 @@ uint64_t pai__share_taken(const pai_sched *s, const pai__req *r, uint32_t n,
   return taken;
 }
 
+uint64_t pai__share_least(const pai_sched *s, const pai__req *r,
+                          uint32_t share)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t nkinds = s->park->nkinds;
+  uint64_t sum = 0;
+
+  for (uint32_t i = 0; i < r->nwants; i++) {
+    uint64_t each = share == nkinds + PAI__SHARE_CPUS     ? w[i].cpus
+                    : share == nkinds + PAI__SHARE_MEMORY ? w[i].memory
+                    : w[i].type == share || nkinds == 1   ? w[i].gpus
+                                                          : 0;
+
+    sum += w[i].min_tasks * each;
+  }
+  return sum;
+}
+
 /* What lacks when a share is used up; of GPUs nothing is said, as these are what
  * a quota mostly is of. */
 static uint32_t share_lack(const pai_sched *s, uint32_t share)

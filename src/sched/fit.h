@@ -64,6 +64,9 @@ uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t share);
 /* What the first n of s->slots take of it. */
 uint64_t pai__share_taken(const pai_sched *s, const pai__req *r, uint32_t n,
                           uint32_t share);
+/* The least that a request takes of it, wherever it is. */
+uint64_t pai__share_least(const pai_sched *s, const pai__req *r,
+                          uint32_t share);
 /* Has a tenant with a part enough left for all of a request, as far as that is
  * known before it has a place?  Else what of it lacks is told. */
 bool pai__share_suffices(const pai_sched *s, const pai__req *r, pai__why *why);

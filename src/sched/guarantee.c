@@ -1,32 +1,9 @@
 /* guarantee.c - parts that are guaranteed, and what is borrowed of them */
 #include "sched/guarantee.h"
 
-#include "sched/policy.h"
+#include "sched/shrink.h"
 
 #include <stdlib.h>
-
-static void add_shares(const pai_sched *s, const pai__run *run, uint64_t *sums)
-{
-  const pai__want *wants = pai__wants_of(s, pai__req_at(s, run->req));
-  const pai__slot *slots = pai__slots_of(s, run);
-
-  for (uint32_t i = 0; i < run->tasks; i++)
-    for (uint32_t k = 0; k < pai__park_shares(s->park); k++)
-      sums[k] += pai__slot_share(s, &slots[i], &wants[slots[i].want], k);
-}
-
-/* One amount of each share of each tenant, and one more such list. */
-static int make_sums(const pai_sched *s, pai__flat *sums)
-{
-  uint32_t n = (s->park->ntenants + 1) * pai__park_shares(s->park);
-
-  sums->len = 0;
-  if (pai__flat_reserve(sums, &s->alloc, n) < 0)
-    return PAI_ENOMEM;
-  (void)pai__flat_push(sums, n);
-  memset(sums->data, 0, (size_t)n * sums->size);
-  return PAI_OK;
-}
 
 /* --- marks ---------------------------------------------------------------- */
 
@@ -89,7 +66,7 @@ static bool goes_beyond(const pai_sched *s, const holder *h, uint64_t *held,
   if (!t->parted || h->priority < 0)
     return t->parted;
   memset(takes, 0, n * sizeof(*takes));
-  add_shares(s, pai__run_at(s, h->run), takes);
+  pai__part_add(s, pai__run_at(s, h->run), takes);
   for (uint32_t k = 0; k < n; k++)
     if (takes[k] != 0 && takes[k] + held[k] > t->own[k])
       return true;
@@ -106,7 +83,7 @@ int pai__guarantee_mark(pai_sched *s)
 
   pai__flat_init(&list, sizeof(holder));
   pai__flat_init(&sums, sizeof(uint64_t));
-  rc = make_sums(s, &sums);
+  rc = pai__part_sums(s, &sums);
   if (rc == PAI_OK)
     rc = list_holders(s, &list);
   for (uint32_t i = 0; i < list.len && rc == PAI_OK; i++) {
@@ -121,61 +98,6 @@ int pai__guarantee_mark(pai_sched *s)
   return rc;
 }
 
-/* --- what keeps to a part ------------------------------------------------- */
-
-/* Opportunistic runs are guaranteed nothing, so they leave the part to others. */
-static int count_lazy(pai_sched *s)
-{
-  uint32_t n = pai__park_shares(s->park);
-
-  if (make_sums(s, &s->lazily) < 0)
-    return PAI_ENOMEM;
-  for (uint32_t i = 0; i < s->runs.len; i++) {
-    const pai__run *run = pai__run_at(s, i);
-    const pai__req *r;
-
-    if (!pai__run_holds(run))
-      continue;
-    r = pai__req_at(s, run->req);
-    if (r->priority < 0)
-      add_shares(s, run, (uint64_t *)s->lazily.data + (size_t)r->tenant * n);
-  }
-  return PAI_OK;
-}
-
-/* The least that a request takes of a share, wherever it is. */
-static uint64_t least_of(const pai_sched *s, const pai__req *r, uint32_t share)
-{
-  const pai__want *w = pai__wants_of(s, r);
-  uint32_t nkinds = s->park->nkinds;
-  uint64_t sum = 0;
-
-  for (uint32_t i = 0; i < r->nwants; i++) {
-    uint64_t each = share == nkinds + PAI__SHARE_CPUS     ? w[i].cpus
-                    : share == nkinds + PAI__SHARE_MEMORY ? w[i].memory
-                    : w[i].type == share || nkinds == 1   ? w[i].gpus
-                                                          : 0;
-
-    sum += w[i].min_tasks * each;
-  }
-  return sum;
-}
-
-static bool keeps_to_part(const pai_sched *s, const pai__req *r)
-{
-  const pai__tenant *t = pai__tenant_at(s, r->tenant);
-  const uint64_t *used = pai__shares_of(s, &s->shares_used, r->tenant);
-  const uint64_t *lazy = pai__shares_of(s, &s->lazily, r->tenant);
-
-  for (uint32_t k = 0; k < t->nshares; k++) {
-    uint64_t least = least_of(s, r, k);
-
-    if (least != 0 && least + used[k] - lazy[k] > t->own[k])
-      return false;
-  }
-  return true;
-}
-
 /* --- asking back ---------------------------------------------------------- */
 
 typedef struct asking {
@@ -183,6 +105,7 @@ typedef struct asking {
   pai__flat list, victims;
   pai__lookup hopeless; /* shapes for which there is no room at all */
   bool some;            /* somebody may be stopped, or stops already */
+  bool elastic;         /* and may do with fewer tasks */
 } asking;
 
 /* What is borrowed: the least important first, and of these the youngest. */
@@ -194,7 +117,7 @@ static int find_borrowed(asking *a)
   if (rc == PAI_OK)
     rc = list_holders(s, &a->list);
   a->victims.len = 0;
-  a->some = false;
+  a->some = a->elastic = false;
   for (uint32_t i = 0; i < s->runs.len && !a->some; i++)
     a->some = pai__run_at(s, i)->state == PAI__RUN_STOPPING;
   if (rc == PAI_OK)
@@ -202,8 +125,11 @@ static int find_borrowed(asking *a)
   for (uint32_t i = a->list.len; i-- > 0 && rc == PAI_OK;) {
     uint32_t run = ((const holder *)a->list.data)[i].run;
 
-    if (pai__run_at(s, run)->beyond)
-      ((uint32_t *)a->victims.data)[pai__flat_push(&a->victims, 1)] = run;
+    if (!pai__run_at(s, run)->beyond)
+      continue;
+    ((uint32_t *)a->victims.data)[pai__flat_push(&a->victims, 1)] = run;
+    a->elastic = a->elastic || pai__req_is_elastic(
+                                 s, pai__req_at(s, pai__run_at(s, run)->req));
   }
   a->some = a->some || a->victims.len != 0;
   return rc;
@@ -240,6 +166,21 @@ static bool found_no_room(const pai_sched *s, uint32_t req)
          (why.lack == PAI_LACK_QUOTA && why.text == PAI__NONE);
 }
 
+/* Who stops already may be enough; then gangs give up tasks that they can do
+ * without; and then others stop.  As pai__try_without(). */
+static int make_room(const asking *a, const pai__ask *ask)
+{
+  uint32_t active = pai__req_at(a->s, ask->req)->active;
+  bool claimed = false;
+  int rc = a->elastic ? pai__try_without(a->s, ask, NULL, 0) : 0;
+
+  if (rc == 0 && a->elastic && pai__req_at(a->s, ask->req)->active == active)
+    rc = pai__shrink_for(a->s, ask, PAI__GIVERS_BORROWED, &claimed);
+  return rc != 0 || pai__req_at(a->s, ask->req)->active != active
+           ? rc
+           : pai__try_without(a->s, ask, a->victims.data, a->victims.len);
+}
+
 /* All instances of it that keep to its part.  PAI_OK or a code. */
 static int ask_for(asking *a, uint32_t req)
 {
@@ -250,13 +191,13 @@ static int ask_for(asking *a, uint32_t req)
 
   while (rc == PAI_OK && pai__req_waiting(pai__req_at(s, req)) != 0 &&
          pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING &&
-         keeps_to_part(s, pai__req_at(s, req))) {
+         pai__keeps_to_part(s, pai__req_at(s, req))) {
     uint32_t active = pai__req_at(s, req)->active;
 
     rc = find_borrowed(a);
     if (rc < 0 || !a->some)
       return rc;
-    rc = pai__try_without(s, &ask, a->victims.data, a->victims.len);
+    rc = make_room(a, &ask);
     if (rc >= 0 && pai__req_at(s, req)->active == active) {
       rc = pai__lookup_reserve(&a->hopeless, &s->alloc);
       if (rc == PAI_OK)
@@ -268,18 +209,21 @@ static int ask_for(asking *a, uint32_t req)
   return rc;
 }
 
+/* What is borrowed is looked for with the first who asks: mostly nobody does. */
 static int ask_for_all(asking *a)
 {
   pai_sched *s = a->s;
-  uint32_t req = pai__next_waiting(s, PAI__NONE), next;
-  int rc = find_borrowed(a);
+  uint32_t req = s->m.first, next;
+  int rc = PAI_OK;
 
+  a->some = true;
   for (; rc == PAI_OK && req != PAI__NONE && a->some; req = next) {
     const pai__req *r = pai__req_at(s, req);
 
-    next = pai__next_waiting(s, req);
-    if (pai__tenant_at(s, r->tenant)->parted && found_no_room(s, req) &&
-        pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE)
+    next = r->behind;
+    if (pai__tenant_at(s, r->tenant)->parted && pai__is_owed(s, req) &&
+        pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE &&
+        found_no_room(s, req))
       rc = ask_for(a, req);
   }
   return rc;
@@ -315,25 +259,6 @@ static int decide_once(pai_sched *s)
   return s->policy->decide(s->policy_state, s->policy->data, &s->host);
 }
 
-/* Does anybody wait who keeps to his part?  1; 0, which is usual where all have
- * more to do than there is room for; or PAI_ENOMEM. */
-static int is_owed(pai_sched *s)
-{
-  uint32_t req = pai__next_waiting(s, PAI__NONE);
-  int rc;
-
-  if (!pai__guarantee_counts(s) || req == PAI__NONE)
-    return 0;
-  rc = count_lazy(s);
-  for (; rc == PAI_OK && req != PAI__NONE; req = pai__next_waiting(s, req)) {
-    const pai__req *r = pai__req_at(s, req);
-
-    if (r->priority >= 0 && keeps_to_part(s, r))
-      return 1;
-  }
-  return rc;
-}
-
 /* What is guaranteed, and what is asked back for it. */
 static int decide_guaranteed(pai_sched *s)
 {
@@ -351,7 +276,7 @@ static int decide_guaranteed(pai_sched *s)
 /* Who is important may have taken from his own what others were not to have. */
 static int ask_again(pai_sched *s)
 {
-  int rc = is_owed(s);
+  int rc = pai__is_any_owed(s);
 
   if (rc <= 0)
     return rc;
@@ -363,7 +288,7 @@ static int ask_again(pai_sched *s)
 
 int pai__decide_all(pai_sched *s)
 {
-  int rc = is_owed(s);
+  int rc = pai__is_any_owed(s);
 
   if (rc > 0)
     rc = decide_guaranteed(s);

@@ -20,6 +20,23 @@ int pai__decide_all(pai_sched *s);
  * PAI_ENOMEM. */
 int pai__guarantee_mark(pai_sched *s);
 
+/* --- owed.c --------------------------------------------------------------- */
+
+/* Does anybody wait who keeps to his part?  1; 0, which is usual where all have
+ * more to do than there is room for; or PAI_ENOMEM. */
+int pai__is_any_owed(pai_sched *s);
+/* Likewise of one, with what was counted then. */
+bool pai__is_owed(const pai_sched *s, uint32_t req);
+/* And as far as the part goes. */
+bool pai__keeps_to_part(const pai_sched *s, const pai__req *r);
+
+/* What a run takes of shares; an amount of each share of each tenant, and one
+ * more such list, all 0: PAI_OK or PAI_ENOMEM. */
+void pai__part_add(const pai_sched *s, const pai__run *run, uint64_t *sums);
+int pai__part_sums(const pai_sched *s, pai__flat *sums);
+
+/* -------------------------------------------------------------------------- */
+
 /* Are marks to be looked at: has anybody a part, and is it asked back? */
 static inline bool pai__guarantee_counts(const pai_sched *s)
 {

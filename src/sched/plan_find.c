@@ -61,6 +61,10 @@ typedef struct looking {
   pai__amount need;
   pai_time length, shortest;
   pai_time *row;
+  pai_time floor; /* the shares have no room before */
+  uint32_t floor_row;
+  bool raised; /* to the first time at which they have, as long as it takes */
+  bool alike;  /* what it takes of them is the same on each node */
   int strategy;
   /* The best so far. */
   pai_time at;
@@ -98,23 +102,74 @@ static pai_time one_share_from(const looking *k, uint32_t share,
                             from, k->length, &need, 0, 0);
 }
 
-static pai_time share_from(const looking *k, uint32_t node, pai_time from)
+/* When there is the least of each share that it takes, for so long. */
+static pai_time all_shares_from(const looking *k, pai_time length,
+                                pai_time from)
+{
+  looking x = *k;
+  pai_time before;
+
+  x.length = length;
+  do {
+    before = from;
+    for (uint32_t i = 0; i < pai__tenant_at(k->s, k->r->tenant)->nshares; i++)
+      from = one_share_from(&x, i, pai__share_least(k->s, k->r, i), from);
+  } while (from != before && from != PAI__NEVER);
+  return from;
+}
+
+/* What is known of its like: before, there is too little of a share for all that
+ * are of its shape and take as long, or longer. */
+static int find_floor(pai__plan *p, looking *k)
+{
+  const pai__park *park = k->s->park;
+
+  k->floor = p->now;
+  if (!pai__req_keeps_share(k->s, k->r))
+    return PAI_OK;
+  k->floor_row =
+    find_row(p, pai__mix(pai__mix((uint64_t)k->shortest, k->r->shape), 1), 1);
+  if (k->floor_row == PAI__NONE)
+    return PAI_ENOMEM;
+  k->floor = *row_at(p, k->floor_row);
+  k->alike = park->nkinds == 1 || k->w->type != PAI__NONE || k->w->gpus == 0;
+  return PAI_OK;
+}
+
+/* Looked for when a node has room, and not before. */
+static void raise_floor(looking *k)
+{
+  pai_time *row;
+
+  if (k->raised || !pai__req_keeps_share(k->s, k->r))
+    return;
+  row = row_at(k->p, k->floor_row);
+  *row = all_shares_from(k, k->shortest, *row);
+  k->floor = *row <= k->at ? all_shares_from(k, k->length, *row) : *row;
+  k->raised = true;
+}
+
+static pai_time share_from(looking *k, uint32_t node, pai_time from)
 {
   uint32_t kind = pai__lots_of(k->p, node)->kind, beside = k->s->park->nkinds;
 
   if (!pai__req_keeps_share(k->s, k->r))
     return from;
+  raise_floor(k);
+  if (from <= k->floor && (k->alike || k->floor > k->at))
+    return k->floor;
   if (kind != PAI__NONE)
     from = one_share_from(k, kind, k->w->gpus, from);
   from = one_share_from(k, beside + PAI__SHARE_CPUS, k->w->cpus, from);
   return one_share_from(k, beside + PAI__SHARE_MEMORY, k->w->memory, from);
 }
 
-/* The node, the share and the reservations have to agree. */
-static pai_time earliest_on(const looking *k, uint32_t node, uint64_t some)
+/* The node, the share and the reservations have to agree.  What is later than
+ * the best so far is of no use, whenever it is. */
+static pai_time earliest_on(looking *k, uint32_t node, uint64_t some)
 {
   const pai__room *room = pai__room_at(k->s, node);
-  pai_time at = k->row[node], before;
+  pai_time at = k->row[node] > k->floor ? k->row[node] : k->floor, before;
 
   do {
     before = at;
@@ -128,7 +183,7 @@ static pai_time earliest_on(const looking *k, uint32_t node, uint64_t some)
 
       at = kept != 0 ? kept : at;
     }
-  } while (at != before && at != PAI__NEVER);
+  } while (at != before && at <= k->at && at != PAI__NEVER);
   return at;
 }
 
@@ -167,6 +222,8 @@ static void look_at(looking *k, uint32_t node)
   uint64_t some, points;
   pai_time at;
 
+  if (k->floor > k->at)
+    return;
   if (bound_of(k, node, &some) > k->at || k->row[node] == PAI__NEVER)
     return;
   at = earliest_on(k, node, some);
@@ -222,7 +279,6 @@ static int set_row(pai__plan *p, looking *k)
   uint64_t h = pai__mix(pai__mix(1, w->gpus), w->cpus);
   uint32_t row;
 
-  k->shortest = shortest_alike(k->length);
   h = pai__mix(pai__mix(pai__mix(h, w->ports), w->memory), w->type);
   h = pai__mix(pai__mix(h, k->pin), (uint64_t)k->shortest);
   row = find_row(p, h, k->s->park->nspots);
@@ -431,6 +487,9 @@ static int find_gang(pai__plan *p, pai_sched *s, looking *k,
       gang_from(p, k, w->min_tasks, &from) < 0)
     return PAI_ENOMEM;
   from = from > *row_at(p, row) ? from : *row_at(p, row);
+  if (from <= latest)
+    raise_floor(k);
+  from = from > k->floor ? from : k->floor;
   for (at = from; at <= latest && at != PAI__NEVER && rc == 0;
        at = next_time(p, s, r, at)) {
     *row_at(p, row) = at;
@@ -468,6 +527,7 @@ static int search(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
                 .need = { 0, (int64_t)w->memory, (int32_t)w->cpus,
                           (int32_t)w->ports },
                 .length = pai__plan_length(p, r),
+                .shortest = shortest_alike(pai__plan_length(p, r)),
                 .strategy = strategy,
                 .at = latest,
                 .node = PAI__NONE };
@@ -479,6 +539,10 @@ static int search(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
     if (k.pin == PAI__NONE)
       return 0;
   }
+  if (find_floor(p, &k) < 0)
+    return PAI_ENOMEM;
+  if (k.floor > latest)
+    return 0;
   return is_single(p, s, r, strategy) ? find_task(p, &k)
                                       : find_gang(p, s, &k, &ask, latest);
 }

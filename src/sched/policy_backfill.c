@@ -8,6 +8,7 @@
  * what is promised, and who finds the same time again gets the same place.
  */
 #include "sched/easy.h"
+#include "sched/guarantee.h"
 #include "sched/walk.h"
 
 #define SECOND INT64_C(1000000) /* of pai_time */
@@ -313,6 +314,13 @@ static int try_all(backfill *b, pai_sched *s, uint32_t req)
   return has_more(s, pai__req_at(s, req), 0) ? tell(b, s, req, until) : PAI_OK;
 }
 
+/* While only what is guaranteed starts: would it go beyond its part now, so that
+ * it cannot? */
+static bool goes_beyond(const pai_sched *s, uint32_t req)
+{
+  return s->keeping && !pai__keeps_to_part(s, pai__req_at(s, req));
+}
+
 /* All that may be promised comes before those that only may start. */
 static int consider(backfill *b, pai_sched *s, pai__entry *e, bool promises)
 {
@@ -320,7 +328,40 @@ static int consider(backfill *b, pai_sched *s, pai__entry *e, bool promises)
     e->group = 1;
     return PAI_OK;
   }
+  if (!promises && e->group == 1 && goes_beyond(s, e->req))
+    return tell(b, s, e->req, PAI__NEVER);
   return promises || e->group == 1 ? try_all(b, s, e->req) : PAI_OK;
+}
+
+/* Where all are promised a place, what is planned behind the last one that may
+ * start keeps nobody from it. */
+static uint32_t find_last(const backfill *b, const pai_sched *s)
+{
+  uint32_t n = b->queue.len;
+
+  if (b->mode == EASY || b->depth != 0)
+    return n;
+  for (; n != 0; n--) {
+    uint32_t req = pai__entry_at(&b->queue, n - 1)->req;
+
+    /* Of an array a reason is kept for later. */
+    if (!goes_beyond(s, req) || pai__req_at(s, req)->instances != 1)
+      break;
+  }
+  return n;
+}
+
+static int consider_all(backfill *b, pai_sched *s)
+{
+  uint32_t n = find_last(b, s);
+  int rc = PAI_OK;
+
+  for (int promises = 1; promises >= 0; promises--)
+    for (uint32_t i = 0; i < n && rc == PAI_OK; i++)
+      rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
+  for (uint32_t i = n; i < b->queue.len && rc == PAI_OK; i++)
+    rc = tell(b, s, pai__entry_at(&b->queue, i)->req, PAI__NEVER);
+  return rc;
 }
 
 static bool is_sorted(const pai__flat *queue)
@@ -391,9 +432,8 @@ static int decide(void *state, void *data, const pai_policy_host *host)
     return pai__easy_decide(&b->easy, s, &b->queue, b->place, &b->old);
   s->effort += PLANNED * (uint64_t)b->queue.len;
   rc = begin(b, s);
-  for (int promises = 1; promises >= 0; promises--)
-    for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++)
-      rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
+  if (rc == PAI_OK)
+    rc = consider_all(b, s);
   if (rc < 0)
     return rc;
   /* What is planned for the guaranteed alone is planned anew with the rest. */

@@ -67,7 +67,7 @@ static int try_one(pai_sched *s, uint32_t req, turn *t)
   if (rc != 0 || !t->p->preempt)
     return rc;
   if (t->gives)
-    rc = pai__shrink_for(s, &ask, &claimed);
+    rc = pai__shrink_for(s, &ask, PAI__GIVERS_LOWER, &claimed);
   if (rc != 0 || claimed ||
       (!t->stops && pai__req_at(s, req)->priority <= t->lowest))
     t->stops |= claimed;

@@ -34,6 +34,7 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
     h = pai__mix(h, w[i].min_tasks);
   }
   r->shape = h | 1;
+  s->m.lazy = s->m.lazy || r->priority < 0;
 }
 
 /* A task that no node has room for, by itself or beside those before it. */

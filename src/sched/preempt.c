@@ -330,6 +330,19 @@ static int make_room(making_room *m)
   return rc;
 }
 
+/* For whom nobody can make room: until something is placed, claimed or stopped
+ * that holds for all of the same shape and importance. */
+static uint64_t over_key(const pai_sched *s, const making_room *m)
+{
+  const pai__req *r = pai__req_at(s, m->req);
+  uint64_t key =
+    pai__mix(pai__mix(r->shape, (uint64_t)r->priority), s->m.orders);
+
+  key = pai__mix(pai__mix(key, s->decisions.len), s->claims.len);
+  return pai__mix(key, (uint64_t)m->ask.strategy << 1 | m->ask.beyond_share) |
+         1;
+}
+
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
 {
   making_room m = {
@@ -338,8 +351,16 @@ int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
     .ask = { .req = req, .strategy = strategy, .beyond_share = beyond_share }
   };
   int rc = pai__try(s, req, strategy, beyond_share);
+  uint64_t key = over_key(s, &m), orders = s->m.orders;
 
-  return rc != 0 ? rc : make_room(&m);
+  /* Reservations tell those of a shape apart. */
+  if (rc != 0 || pai__lookup_get(&s->refused, key) != PAI__NONE)
+    return rc;
+  rc = make_room(&m);
+  if (rc == 0 && s->m.orders == orders && s->kept.len == 0 &&
+      pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
+    pai__lookup_add(&s->refused, key, req);
+  return rc;
 }
 
 int pai__try_without(pai_sched *s, const pai__ask *ask, const uint32_t *runs,

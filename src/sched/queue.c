@@ -127,6 +127,8 @@ static void link_req(pai_sched *s, uint32_t req)
   *(r->before != PAI__NONE ? &pai__req_at(s, r->before)->behind
                            : &s->m.first) = req;
   *(behind != PAI__NONE ? &pai__req_at(s, behind)->before : &s->m.last) = req;
+  if (r->turn < s->needs_known) /* it has come back */
+    s->needs_known = 0;
   r->queued = 1;
   s->m.nqueued++;
   ++*queued_of(s, r->tenant);

@@ -20,6 +20,7 @@ static void init_flats(pai_sched *s)
   pai__flat_init(&s->queued, sizeof(uint32_t));
   pai__flat_init(&s->rules, sizeof(pai__rule));
   pai__flat_init(&s->lazily, sizeof(uint64_t));
+  pai__flat_init(&s->needs, sizeof(uint64_t));
   pai__flat_init(&s->shape_whys, sizeof(pai__shape_why));
   pai__lookup_init(&s->shape_why_at);
   pai__flat_init(&s->held, sizeof(uint64_t));
@@ -174,6 +175,7 @@ static void dispose_flats(pai_sched *s)
                         &s->queued,
                         &s->rules,
                         &s->lazily,
+                        &s->needs,
                         &s->shape_whys,
                         &s->shape_why_at.slots,
                         &s->held,

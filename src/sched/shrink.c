@@ -7,6 +7,7 @@
  */
 #include "sched/shrink.h"
 
+#include "sched/guarantee.h"
 #include "sched/trial.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ typedef struct giver {
 typedef struct shrinking {
   pai_sched *s;
   const pai__ask *ask;
+  enum pai__givers who;
   pai__flat givers;
   pai__trial trial;
 } shrinking;
@@ -83,19 +85,33 @@ static int add_want(shrinking *x, uint32_t i)
 }
 
 /* Those of the same importance, too: they do not stop, and what they give is
- * more than they asked for at least. */
+ * more than they asked for at least.  But not what another virtual cluster is
+ * guaranteed. */
+static bool may_be_asked(const shrinking *x, const pai__run *run)
+{
+  const pai_sched *s = x->s;
+  const pai__req *r = pai__req_at(s, x->ask->req);
+
+  return x->who == PAI__GIVERS_BORROWED
+           ? run->beyond != 0
+           : pai__req_at(s, run->req)->priority <= r->priority &&
+               !pai__guarantee_binds(s, r, run);
+}
+
 static int find_givers(shrinking *x)
 {
   pai_sched *s = x->s;
   uint32_t req = x->ask->req;
-  int32_t priority = pai__req_at(s, req)->priority;
 
+  if (pai__guarantee_counts(s) && x->who == PAI__GIVERS_LOWER &&
+      pai__guarantee_mark(s) < 0)
+    return PAI_ENOMEM;
   for (uint32_t i = 0; i < s->runs.len; i++) {
     const pai__run *run = pai__run_at(s, i);
 
     if (run->req == PAI__NONE || run->req == req || run->leaving != 0 ||
         (run->state != PAI__RUN_PLACED && run->state != PAI__RUN_STARTED) ||
-        pai__req_at(s, run->req)->priority > priority)
+        !may_be_asked(x, run))
       continue;
     if (add_want(x, i) < 0)
       return PAI_ENOMEM;
@@ -161,6 +177,18 @@ static bool is_in_the_way(const shrinking *x, const giver *g, uint32_t n)
 
 /* --- claiming ------------------------------------------------------------- */
 
+/* May what it gives be of use, though it is nowhere near?  The share may be
+ * what is waited for; not so by those who have not their part of it. */
+static bool gives_share(const shrinking *x, const giver *g)
+{
+  const pai_sched *s = x->s;
+  uint32_t tenant = pai__req_at(s, x->ask->req)->tenant;
+
+  return pai__tenant_at(s, tenant)->nshares != 0 &&
+         (x->who != PAI__GIVERS_BORROWED ||
+          pai__req_at(s, pai__run_at(s, g->run)->req)->tenant == tenant);
+}
+
 static int claim(shrinking *x, uint32_t n)
 {
   pai_sched *s = x->s;
@@ -175,8 +203,7 @@ static int claim(shrinking *x, uint32_t n)
   for (uint32_t i = 0; i < x->givers.len; i++) {
     giver *g = giver_at(x, i);
 
-    /* The share may be what it waits for. */
-    if (pai__tenant_at(s, r->tenant)->nshares == 0 && !is_in_the_way(x, g, n))
+    if (!gives_share(x, g) && !is_in_the_way(x, g, n))
       g->gives = 0;
     gives += g->gives;
   }
@@ -199,9 +226,10 @@ static int claim(shrinking *x, uint32_t n)
   return rc < 0 ? rc : 0;
 }
 
-int pai__shrink_for(pai_sched *s, const pai__ask *ask, bool *claimed)
+int pai__shrink_for(pai_sched *s, const pai__ask *ask, enum pai__givers who,
+                    bool *claimed)
 {
-  shrinking x = { .s = s, .ask = ask };
+  shrinking x = { .s = s, .ask = ask, .who = who };
   uint32_t n = 0;
   int rc;
 

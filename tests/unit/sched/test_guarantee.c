@@ -180,6 +180,45 @@ static void a_shadow_and_a_copy_ask_back_too(void **state)
   pai_sched_free(s);
 }
 
+/* Who wanted more than his part is looked at again when he wants less, and when
+ * the part is larger. */
+static void wishes_and_parts_change(void **state)
+{
+  static const char larger[] =
+    "skus: {box: {gpu: a100, gpus: 16, cpus: 64, memory: 64G}}\n"
+    "nodes: [{name: n1, sku: box}]\n"
+    "virtualClusters: {default: {part: rest}, also: {part: 1%},\n"
+    "  left: {part: 25%}, right: {part: 50%}}\n";
+  pai_cluster *c;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(asking); i++) {
+    pai_sched *s = scene_new(box, asking[i], NULL, NULL);
+
+    assert_non_null(s);
+    assert_int_equal(submit(s, 1, "left", 16, 0), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 1");
+    assert_int_equal(submit(s, 2, "right", 8, 0), PAI_OK);
+    assert_string_equal(scene_decide(s), "");
+    assert_int_equal(scene_change(s, 2, "gpus", 6), PAI_OK);
+    assert_string_equal(scene_decide(s), "");
+    if (i % 2 == 0) {
+      assert_int_equal(scene_change(s, 2, "gpus", 4), PAI_OK);
+    } else {
+      assert_int_equal(
+        pai_cluster_parse(&c, larger, strlen(larger), NULL, NULL), PAI_OK);
+      assert_int_equal(
+        scene_event(
+          s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c },
+          NULL),
+        PAI_OK);
+      pai_cluster_free(c);
+    }
+    assert_string_equal(scene_decide(s), "stop 1 preempted");
+    pai_sched_free(s);
+  }
+}
+
 /* --- whatever comes ------------------------------------------------------- */
 
 enum { VCS = 3, MOST = 48, STEPS = 300 };
@@ -435,6 +474,7 @@ int main(void)
     cmocka_unit_test(opportunistic_ones_make_room),
     cmocka_unit_test(importance_ends_at_the_part),
     cmocka_unit_test(a_shadow_and_a_copy_ask_back_too),
+    cmocka_unit_test(wishes_and_parts_change),
     cmocka_unit_test(nobody_within_his_part_waits_for_what_is_borrowed),
     cmocka_unit_test(memory_may_lack),
   };

@@ -1,0 +1,146 @@
+/*
+ * owed.c - who waits though his virtual cluster has not its part
+ *
+ * Asked in each decision, also where thousands wait who have more than their
+ * part.  So of each virtual cluster it is known how much of each share they all
+ * want at least: where less is left of the part, none of them is looked at.
+ */
+#include "sched/guarantee.h"
+
+#include "sched/policy.h"
+
+void pai__part_add(const pai_sched *s, const pai__run *run, uint64_t *sums)
+{
+  const pai__want *wants = pai__wants_of(s, pai__req_at(s, run->req));
+  const pai__slot *slots = pai__slots_of(s, run);
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    for (uint32_t k = 0; k < pai__park_shares(s->park); k++)
+      sums[k] += pai__slot_share(s, &slots[i], &wants[slots[i].want], k);
+}
+
+int pai__part_sums(const pai_sched *s, pai__flat *sums)
+{
+  uint32_t n = (s->park->ntenants + 1) * pai__park_shares(s->park);
+
+  sums->len = 0;
+  if (pai__flat_reserve(sums, &s->alloc, n) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(sums, n);
+  memset(sums->data, 0, (size_t)n * sums->size);
+  return PAI_OK;
+}
+
+/* --- what is left of a part ----------------------------------------------- */
+
+/* Opportunistic runs are guaranteed nothing, so they leave the part to others. */
+static int count_lazy(pai_sched *s)
+{
+  uint32_t n = pai__park_shares(s->park);
+
+  if (pai__part_sums(s, &s->lazily) < 0)
+    return PAI_ENOMEM;
+  for (uint32_t i = 0; i < s->runs.len && s->m.lazy; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    const pai__req *r;
+
+    if (!pai__run_holds(run))
+      continue;
+    r = pai__req_at(s, run->req);
+    if (r->priority < 0)
+      pai__part_add(s, run,
+                    (uint64_t *)s->lazily.data + (size_t)r->tenant * n);
+  }
+  return PAI_OK;
+}
+
+/* Is so much left of a tenant's part of a share? */
+static bool is_left(const pai_sched *s, uint32_t tenant, uint32_t share,
+                    uint64_t amount)
+{
+  const uint64_t *used = pai__shares_of(s, &s->shares_used, tenant);
+  const uint64_t *lazy = pai__shares_of(s, &s->lazily, tenant);
+
+  return amount == 0 || amount + used[share] - lazy[share] <=
+                          pai__tenant_at(s, tenant)->own[share];
+}
+
+bool pai__keeps_to_part(const pai_sched *s, const pai__req *r)
+{
+  uint32_t n = pai__tenant_at(s, r->tenant)->nshares, k = 0;
+
+  while (k < n && is_left(s, r->tenant, k, pai__share_least(s, r, k)))
+    k++;
+  return k == n;
+}
+
+bool pai__is_owed(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+
+  return r->priority >= 0 && pai__keeps_to_part(s, r) &&
+         pai__req_lack(s, r) == PAI_LACK_NOTHING;
+}
+
+/* --- what they all want --------------------------------------------------- */
+
+static void lower(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  uint64_t *needs = pai__shares_of(s, &s->needs, r->tenant);
+
+  for (uint32_t k = 0; k < pai__park_shares(s->park); k++) {
+    uint64_t least = pai__share_least(s, r, k);
+
+    needs[k] = least < needs[k] ? least : needs[k];
+  }
+}
+
+/* Of all that wait, or of those that have come since.  Who has gone may have
+ * wanted less than the rest: then some are looked at in vain. */
+static int learn_needs(pai_sched *s)
+{
+  uint32_t req = s->m.last;
+
+  if (s->needs_known == 0) {
+    if (pai__part_sums(s, &s->needs) < 0)
+      return PAI_ENOMEM;
+    memset(s->needs.data, 0xff, (size_t)s->needs.len * s->needs.size);
+  }
+  for (; req != PAI__NONE && pai__req_at(s, req)->turn >= s->needs_known;
+       req = pai__req_at(s, req)->before)
+    lower(s, req);
+  s->needs_known = s->m.turns + 1;
+  return PAI_OK;
+}
+
+/* May anybody of a tenant keep to its part? */
+static bool may_keep(const pai_sched *s, uint32_t tenant)
+{
+  const uint64_t *needs = pai__shares_of(s, &s->needs, tenant);
+  uint32_t n = pai__tenant_at(s, tenant)->nshares, k = 0;
+
+  while (k < n && needs[k] != UINT64_MAX && is_left(s, tenant, k, needs[k]))
+    k++;
+  return k == n;
+}
+
+int pai__is_any_owed(pai_sched *s)
+{
+  uint32_t req = s->m.first, t = 0;
+
+  if (!pai__guarantee_counts(s) || req == PAI__NONE)
+    return 0;
+  if (count_lazy(s) < 0 || learn_needs(s) < 0)
+    return PAI_ENOMEM;
+  while (t < s->park->ntenants && !may_keep(s, t))
+    t++;
+  if (t == s->park->ntenants)
+    return 0;
+  while (req != PAI__NONE && !pai__is_owed(s, req))
+    req = pai__req_at(s, req)->behind;
+  /* They are learnt anew, as those that were content with less have gone. */
+  if (req == PAI__NONE)
+    s->needs_known = 0;
+  return req != PAI__NONE;
+}
