@@ -89,6 +89,14 @@ static bool hides(const local *l)
          pai__files_are_real(l->host.root);
 }
 
+static int fail_link(const char *path, const char *root, pai_error **err)
+{
+  return pai__fail(err, PAI_EPERM,
+                   "%.400s leads by a link into the platform's own folder "
+                   "%.400s, which tasks do not see",
+                   path, root);
+}
+
 /* Whoever may make links in a folder that is to be shown would see by one what
  * is hidden. */
 static int check_links(const launch *k, const pai__surroundings *around,
@@ -101,16 +109,10 @@ static int check_links(const launch *k, const pai__surroundings *around,
     return PAI_OK;
   if (plan->workdir != NULL && pai__files_lead(plan->workdir, around->root))
     bad = plan->workdir;
-  else if (pai__files_lead(plan->dir, around->root))
-    bad = plan->dir;
   for (size_t i = 0; i < plan->nmounts && bad == NULL; i++)
     if (pai__files_lead(plan->mounts[i].source, around->root))
       bad = plan->mounts[i].source;
-  return bad == NULL ? PAI_OK
-                     : pai__fail(err, PAI_EPERM,
-                                 "%.400s leads into the platform's own folder "
-                                 "%.400s, which tasks do not see",
-                                 bad, around->root);
+  return bad == NULL ? PAI_OK : fail_link(bad, around->root, err);
 }
 
 /* In what it runs; a container is held to its limits by its engine. */
@@ -292,6 +294,9 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
   if (rc == PAI_OK && k->start.tmp)
     rc = pai__files_make_tmp(k->plan->dir, err);
   pai__as_self(k->who);
+  if (rc == PAI_OK && hides(l) && /* it lies where earlier tasks could write */
+      pai__files_lead(k->plan->dir, l->host.root))
+    rc = fail_link(k->plan->dir, l->host.root, err);
   return rc;
 }
 
