@@ -47,6 +47,8 @@ void pai__accounts_stop(pai_accounts *a);
 bool pai__accounts_is_idle(const pai_accounts *a); /* nothing goes on */
 void pai__accounts_close(pai_accounts *a);         /* when it is idle */
 
+size_t pai__accounts_count(const pai_accounts *a); /* of users */
+
 /* A storage that this machine has somewhere, as a job of `user` finds it.  Who
  * has no account may use all. */
 typedef struct pai__mounted {
