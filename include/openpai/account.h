@@ -93,8 +93,11 @@ typedef void (*pai_account_cb)(void *user_data, int status, const char *json,
  * @param user      NULL: "admin"; "": none is made, as where users log in
  *                  elsewhere
  * @param password  NULL: one is made.  It is told once, here, and kept nowhere
- * @param cb        called with {} if there was a user; else with
- *                  {"username"}, and "password" if that was made
+ * @param cb        called with {} if there was a user; else, as soon as the
+ *                  database has that user, with {"username"}, and "password" if
+ *                  that was made.  If it cannot be written: with why not, and
+ *                  no password.  One that was never told, as the process ended
+ *                  before, is made and told anew
  * @return PAI_OK: it will call; PAI_EINVAL: no user can be called that, or a
  *         password of less than 6 bytes; PAI_ENOMEM
  * @since 0.1

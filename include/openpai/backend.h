@@ -132,8 +132,11 @@ typedef struct pai_backend_host {
   void *user_data; /**< for the functions below */
   const pai_alloc *alloc;
   pai_loop *loop;
-  const char *root;    /**< where the owner keeps its files: tasks go on seeing
-                            it; NULL: nowhere */
+  const char *root;    /**< where the owner keeps its files; NULL: nowhere.
+                            Tasks in a sandbox or a container see what lies
+                            there of the folders of their plan, and of the rest
+                            nothing; unless owner is set, or there are links in
+                            this path */
   const char *program; /**< the supervisor of tasks; NULL: OPENPAI_TASK of the
                             environment, else the one installed with the
                             library */

@@ -152,6 +152,8 @@ int pai__accounts_open(pai_accounts **out, const pai_alloc *alloc,
   rc = pai_accounts_configure(a, &usual, err);
   if (rc == PAI_OK)
     rc = read_all(a, err);
+  if (rc == PAI_OK)
+    rc = pai__first_read(a, err);
   if (rc < 0)
     pai__accounts_close(a);
   else
@@ -183,6 +185,7 @@ void pai__accounts_close(pai_accounts *a)
   free_table(a, &a->groups);
   free_table(a, &a->depots);
   pai__map_dispose(&a->tokens);
+  pai__strfree(&alloc, a->untold);
   sodium_memzero(a->key, sizeof(a->key));
   pai__free(&alloc, a, sizeof(*a));
 }

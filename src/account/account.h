@@ -15,6 +15,8 @@
 
 /* What goes on beside the loop: `run` there, then `done` on the loop. */
 typedef void (*pai__beside_cb)(void *user_data);
+typedef void (*pai__safe_cb)(void *user_data, int status,
+                             const pai_error *err);
 typedef int (*pai__name_cb)(void *user_data, const char *name);
 
 /* All but `store` and `log` are called on the loop's thread, with `ctx`. */
@@ -28,6 +30,8 @@ typedef struct pai__accounts_host {
    * `secret` that something is to be overwritten. */
   void (*changed)(void *ctx, bool urgent, bool secret);
   void (*soon)(void *ctx); /* pai__accounts_turn() in the loop's next turn */
+  /* Calls when what was put there is durable, or cannot be now; later. */
+  int (*sync)(void *ctx, pai__safe_cb cb, void *user_data);
   int (*beside_new)(void **out, void *ctx, pai__beside_cb run,
                     pai__beside_cb done, void *user_data);
   void (*beside_start)(void *beside);
@@ -46,6 +50,8 @@ void pai__accounts_turn(pai_accounts *a);
 void pai__accounts_stop(pai_accounts *a);
 bool pai__accounts_is_idle(const pai_accounts *a); /* nothing goes on */
 void pai__accounts_close(pai_accounts *a);         /* when it is idle */
+
+size_t pai__accounts_count(const pai_accounts *a); /* of users */
 
 /* A storage that this machine has somewhere, as a job of `user` finds it.  Who
  * has no account may use all. */

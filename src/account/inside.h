@@ -134,6 +134,8 @@ struct pai_accounts {
   size_t nqueue;
   uint64_t round;   /* of the last one whose turn came */
   pai__asker asker; /* of the next call */
+  size_t unsafe;    /* ops that wait for a commit */
+  char *untold; /* hash of a password that was made and not told, or NULL */
   bool stopped;
 };
 
@@ -327,6 +329,7 @@ struct pai__op {
   char *user, *stored, *given, *fresh;
   pai__user_put put; /* if it is about one */
   bool tell_fresh;   /* it was made here */
+  bool safe;         /* is told when the database has it */
   /* Of the other thread. */
   uint64_t passes;
   size_t memory;
@@ -337,6 +340,15 @@ struct pai__op {
   pai_error *err;
   pai__buf answer;
 };
+
+/* first.c: what the store knows of a password that was not told. */
+int pai__first_read(pai_accounts *a, pai_error **err);
+/* It is told now; or could not be written: says so, returns rc. */
+void pai__first_told(const pai__op *op);
+int pai__first_lost(const pai_error *why, int rc, pai_error **err);
+/* login.c: its hash becomes that of the op. */
+int pai__renew_password(pai__amend *e, const pai__op *op,
+                        const pai__account *account, pai_error **err);
 
 /* What pai_accounts_ask_as() said is of one call. */
 void pai__forget_asker(pai_accounts *a);

@@ -130,6 +130,35 @@ static void finish(pai__op *op)
     op->rc = pai__oom(&op->err);
 }
 
+/* In the database now; or why not. */
+static void on_safe(void *user_data, int status, const pai_error *why)
+{
+  pai__op *op = user_data;
+  pai_accounts *a = op->a;
+
+  a->unsafe--;
+  if (status < 0)
+    op->rc = pai__first_lost(why, status, &op->err);
+  else
+    pai__first_told(op);
+  a->host.soon(a->host.ctx);
+  call(op);
+}
+
+/* Who begins while another waits for that finds a user. */
+static void tell(pai__op *op)
+{
+  pai_accounts *a = op->a;
+
+  if (op->rc < 0 || !op->safe) {
+    call(op);
+    return;
+  }
+  a->unsafe++;
+  if (a->host.sync(a->host.ctx, on_safe, op) < 0)
+    on_safe(op, PAI_ENOMEM, NULL);
+}
+
 static void on_done(void *user_data)
 {
   pai__slot *slot = user_data;
@@ -140,7 +169,7 @@ static void on_done(void *user_data)
   finish(op);
   pump(a);
   a->host.soon(a->host.ctx); /* it may be what the end waits for */
-  call(op);
+  tell(op);
 }
 
 static bool begin(pai_accounts *a, pai__slot *slot)
@@ -349,5 +378,5 @@ bool pai__accounts_is_idle(const pai_accounts *a)
   for (size_t i = 0; i < PAI__MOST_WORKERS; i++)
     if (a->slots[i].op != NULL)
       return false;
-  return a->queue == NULL && a->ready == NULL;
+  return a->queue == NULL && a->ready == NULL && a->unsafe == 0;
 }

@@ -125,6 +125,11 @@ bool pai__user_is_admin(const pai_accounts *a, const pai__user *user)
   return false;
 }
 
+size_t pai__accounts_count(const pai_accounts *a)
+{
+  return a->accounts.n;
+}
+
 int pai_accounts_has_user(const pai_accounts *a, const char *user)
 {
   return a != NULL && user != NULL && pai__find_account(a, user) != NULL;

@@ -30,7 +30,8 @@ static const part parts[] = {
     .gives = "GPU models, memory and health" },
   { .name = "bubblewrap",
     .program = "bwrap",
-    .gives = "tasks that do not see each other's files in /tmp" },
+    .gives = "tasks that see neither each other's files in /tmp nor the "
+             "platform's own" },
   { .name = "podman",
     .program = "podman",
     .gives = "containers without root" },

@@ -166,7 +166,8 @@ static void print_status(const cli_json *s)
 {
   size_t jobs = cli_json_get(s, 0, "jobs"),
          machine = cli_json_get(s, 0, "machine");
-  const char *trouble = cli_json_text(s, 0, "trouble");
+  const char *trouble = cli_json_text(s, 0, "trouble"),
+             *warning = cli_json_text(s, 0, "warning");
 
   (void)printf("platform  process %lld, version %s\n",
                (long long)cli_json_number(s, 0, "pid", 0),
@@ -191,6 +192,8 @@ static void print_status(const cli_json *s)
     (void)printf("runtime   %s\n", cli_json_text(s, 0, "runtime"));
   if (cli_json_text(s, 0, "limits")[0] != '\0')
     (void)printf("limits    %s\n", cli_json_text(s, 0, "limits"));
+  if (warning[0] != '\0')
+    cli_say(PAI_LOG_WARNING, warning);
   if (trouble[0] != '\0')
     cli_say(PAI_LOG_WARNING, trouble);
 }

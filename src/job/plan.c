@@ -325,7 +325,7 @@ int pai__plan_make(pai_launch_plan *out, pai__arena *arena,
     .image = alike->image,
     .mounts = alike->mounts,
     .nmounts = alike->nmounts,
-    .job_dir = job_dir
+    .job_dir = c.job_dir
   };
   return out->script != NULL && out->env != NULL ? PAI_OK : PAI_ENOMEM;
 }

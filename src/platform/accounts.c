@@ -30,6 +30,11 @@ static void on_soon(void *ctx)
   pai__turn_ask(((pai_platform *)ctx)->kick);
 }
 
+static int on_sync(void *ctx, pai__safe_cb cb, void *user_data)
+{
+  return pai_platform_sync(ctx, cb, user_data);
+}
+
 static int beside_new(void **out, void *ctx, pai__beside_cb run,
                       pai__beside_cb done, void *user_data)
 {
@@ -71,6 +76,7 @@ int pai__platform_open_accounts(pai_platform *p, pai_error **err)
                               .batch = on_batch,
                               .changed = on_changed,
                               .soon = on_soon,
+                              .sync = on_sync,
                               .beside_new = beside_new,
                               .beside_start = beside_start,
                               .beside_close = beside_close,

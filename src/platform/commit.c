@@ -95,7 +95,10 @@ void pai__commit_told(pai_platform *p)
   bool nothing_left =
     p->store == NULL || ((!p->committing || p->tidying) && !is_dirty(p));
 
-  call_syncs(p, nothing_left ? UINT64_MAX : p->commits, PAI_OK);
+  if (p->lost)
+    call_syncs(p, UINT64_MAX, p->trouble_rc < 0 ? p->trouble_rc : PAI_ENOMEM);
+  else
+    call_syncs(p, nothing_left ? UINT64_MAX : p->commits, PAI_OK);
 }
 
 void pai__commit_refuse(pai_platform *p)

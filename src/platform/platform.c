@@ -6,6 +6,7 @@
  * the public API change state and ask for a turn.
  */
 #include "platform/accounts.h"
+#include "platform/apart.h"
 #include "platform/code.h"
 #include "platform/cores.h"
 #include "platform/gpus.h"
@@ -245,6 +246,8 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
     pai__restore_jobs(p);
   if (rc == PAI_OK)
     pai__gpus_begin(p);
+  if (rc == PAI_OK)
+    pai__apart_begin(p);
   return rc;
 }
 

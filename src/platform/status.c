@@ -1,4 +1,5 @@
 /* status.c - what the platform is and does, and why a job waits */
+#include "platform/apart.h"
 #include "platform/gpus.h"
 #include "platform/records.h"
 #include "platform/rooms.h"
@@ -80,6 +81,7 @@ int pai_platform_status(pai_platform *p, pai_write_cb write, void *user_data,
   pai__member_text(&a, "policy", sums.policy);
   pai__member_text(&a, "limits", p->ops->limits(p->backend));
   member_runtime(&a, p);
+  pai__member_text(&a, "warning", pai__apart_hole(p));
   pai__member_text(&a, "trouble",
                    p->failing ? pai_error_message(p->trouble) : NULL);
   pai__json_end_object(&a.w);

@@ -1,4 +1,5 @@
 /* submit.c - jobs are taken, or refused with the reason */
+#include "platform/apart.h"
 #include "platform/like.h"
 #include "platform/record.h"
 #include "platform/shares.h"
@@ -294,6 +295,8 @@ static int take(pai__pjob *j, const submission *s, pai_error **err)
     return pai__oom(err);
   rc = pai__vcs_check(j, err);
   if (rc == PAI_OK)
+    rc = pai__apart_check_runtime(j, err);
+  if (rc == PAI_OK)
     rc = pai__share_read(j, err);
   if (rc == PAI_OK)
     rc = pai__platform_make_tasks(j, err);
@@ -305,6 +308,8 @@ static int take(pai__pjob *j, const submission *s, pai_error **err)
     rc = p->store != NULL ? clear_own_dir(j, err) : make_new_dir(j, err);
   if (rc == PAI_OK)
     rc = find_work_dir(j, s, err);
+  if (rc == PAI_OK && s->o.code_dir == NULL)
+    rc = pai__apart_check_work_dir(j, err);
   if (rc == PAI_OK && p->store != NULL)
     rc = record_file(j, s, err);
   return rc;

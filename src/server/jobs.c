@@ -258,6 +258,7 @@ static const pai__field status_fields[] = {
   PAI__HAS_OR_NULL(TEXT, "policy"),
   PAI__HAS_OR_NULL(TEXT, "limits"),
   PAI__HAS_OR_NULL(TEXT, "runtime"),
+  PAI__HAS_OR_NULL(TEXT, "warning"),
   PAI__HAS_OR_NULL(TEXT, "trouble"),
   { 0 }
 };

@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import sys
+import tempfile
 
 import program
 
@@ -282,9 +283,9 @@ class Version1(Jobs):
 
     def large_machine(self):
         """8 GPUs, 64 CPUs, 256 GiB; and programs of the image."""
-        # In the root, which is all of /tmp that tasks are sure to see.
-        self.image = self.folder / "state/openpai/image"
-        self.image.mkdir(parents=True, mode=0o700)
+        # Not in /tmp, of which tasks see only where they begin.
+        self.image = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, self.image)
         shutil.copy(FAKE_NVML, self.image / "libnvidia-ml.so.1")
         shutil.copy(FAKE_MACHINE, self.image / "fake_machine.so")
         self.env.update(LD_LIBRARY_PATH=str(self.image), FAKE_NVML="8 idle",

@@ -43,68 +43,96 @@ static void add_quoted(pai__buf *b, const char *key, const char *value)
   pai__buf_char(b, '"');
 }
 
-static void add_mount(pai__words *w, const char *source, const char *target,
-                      int readonly)
+typedef struct container {
+  pai__words *w;
+  const pai_launch_plan *plan;
+  const pai__surroundings *around;
+  bool docker;
+} container;
+
+static void end_mount(pai__words *w, pai__buf *b)
+{
+  pai__words_add(w, "--mount");
+  if (pai__buf_ok(b))
+    pai__words_printf(w, "%s", pai__buf_text(b));
+  else
+    w->failed = true;
+  pai__buf_dispose(b);
+}
+
+/* Nothing of the platform's root, if that is in it.  podman would put into the
+ * empty folder what it hides. */
+static void hide_root(const container *c, const char *source,
+                      const char *target)
+{
+  const char *root = pai__root_in(source, c->around);
+  pai__buf path, b;
+
+  if (root == NULL)
+    return;
+  pai__buf_init(&path, c->w->arena.alloc);
+  pai__buf_init(&b, c->w->arena.alloc);
+  pai__buf_printf(&path, "%s%s", target, root);
+  pai__buf_str(&b, "type=tmpfs");
+  add_quoted(&b, "target", pai__buf_text(&path));
+  if (!c->docker)
+    pai__buf_str(&b, ",notmpcopyup");
+  c->w->failed |= !pai__buf_ok(&path);
+  end_mount(c->w, &b);
+  pai__buf_dispose(&path);
+}
+
+static void add_mount(const container *c, const char *source,
+                      const char *target, int readonly)
 {
   pai__buf b;
 
-  pai__buf_init(&b, w->arena.alloc);
+  pai__buf_init(&b, c->w->arena.alloc);
   pai__buf_str(&b, "type=bind");
   add_quoted(&b, "source", source);
   add_quoted(&b, "target", target);
   if (readonly)
     pai__buf_str(&b, ",readonly");
-  pai__words_add(w, "--mount");
-  if (pai__buf_ok(&b))
-    pai__words_printf(w, "%s", pai__buf_text(&b));
-  else
-    w->failed = true;
-  pai__buf_dispose(&b);
-}
-
-/* Is it that folder, or in it? */
-static bool is_within(const char *path, const char *folder)
-{
-  size_t n = strlen(folder);
-
-  return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/' ||
-                                           (n > 0 && folder[n - 1] == '/'));
+  end_mount(c->w, &b);
+  hide_root(c, source, target);
 }
 
 /* The folder where it begins is the machine's; but of the whole machine, or
  * what would hide the image's own programs, nothing is shown. */
-static bool may_show(const char *folder)
+static bool may_show(const container *c, const char *folder)
 {
   static const char *const own[] = { "/bin",  "/dev",   "/etc",
                                      "/lib",  "/lib64", "/proc",
                                      "/sbin", "/sys",   "/usr" };
+  const char *root = pai__root_in(folder, c->around);
 
   for (size_t i = 0; i < PAI__LEN(own); i++)
-    if (is_within(folder, own[i]))
+    if (pai__is_within(folder, own[i]))
       return false;
-  return strcmp(folder, "/") != 0;
+  return strcmp(folder, "/") != 0 && (root == NULL || *root != '\0');
 }
 
-static void add_mounts(pai__words *w, const pai_launch_plan *plan)
+static void add_mounts(const container *c)
 {
-  bool has_workdir = plan->workdir == NULL || !may_show(plan->workdir) ||
-                     is_within(plan->workdir, plan->dir);
+  const pai_launch_plan *plan = c->plan;
+  bool has_workdir = plan->workdir == NULL || !may_show(c, plan->workdir) ||
+                     pai__is_within(plan->workdir, plan->dir);
 
   if (plan->job_dir != NULL)
-    add_mount(w, plan->job_dir, plan->job_dir, 0);
-  if (plan->job_dir == NULL || !is_within(plan->dir, plan->job_dir))
-    add_mount(w, plan->dir, plan->dir, 0);
+    add_mount(c, plan->job_dir, plan->job_dir, 0);
+  if (plan->job_dir == NULL || !pai__is_within(plan->dir, plan->job_dir))
+    add_mount(c, plan->dir, plan->dir, 0);
   for (size_t i = 0; i < plan->nmounts; i++) {
     const pai_launch_mount *m = &plan->mounts[i];
-    add_mount(w, m->source, m->target, m->readonly);
+    add_mount(c, m->source, m->target, m->readonly);
     has_workdir |=
-      plan->workdir != NULL && is_within(plan->workdir, m->target);
+      plan->workdir != NULL && pai__is_within(plan->workdir, m->target);
   }
   if (!has_workdir)
-    add_mount(w, plan->workdir, plan->workdir, 0);
+    add_mount(c, plan->workdir, plan->workdir, 0);
   if (plan->workdir != NULL) {
-    pai__words_add(w, "--workdir");
-    pai__words_add(w, plan->workdir);
+    pai__words_add(c->w, "--workdir");
+    pai__words_add(c->w, plan->workdir);
   }
 }
 
@@ -241,7 +269,7 @@ void pai__container_words(pai__start *s, const pai__tool *engine,
   add_limits(w, plan);
   add_gpus(w, plan, docker, engine->nvidia, around);
   pai__words_printf(w, "--user=%s", plan->user != NULL ? plan->user : "0:0");
-  add_mounts(w, plan);
+  add_mounts(&(container){ w, plan, around, docker });
   add_env(w, plan);
   pai__words_printf(w, "--env=OPENPAI_CONTAINER=%s",
                     docker ? "docker" : "podman");

@@ -82,10 +82,43 @@ static int no_docker(const pai__user *who, pai_error **err)
   return rc;
 }
 
+/* Where tasks are other users', what belongs to whom keeps them out. */
+static bool hides(const local *l)
+{
+  return l->host.owner == NULL && l->host.root != NULL &&
+         pai__files_are_real(l->host.root);
+}
+
+static int fail_link(const char *path, const char *root, pai_error **err)
+{
+  return pai__fail(err, PAI_EPERM,
+                   "%.400s leads by a link into the platform's own folder "
+                   "%.400s, which tasks do not see",
+                   path, root);
+}
+
+/* Whoever may make links in a folder that is to be shown would see by one what
+ * is hidden. */
+static int check_links(const launch *k, const pai__surroundings *around,
+                       pai_error **err)
+{
+  const pai_launch_plan *plan = k->plan;
+  const char *bad = NULL;
+
+  if (!pai__root_is_hidden(around))
+    return PAI_OK;
+  if (plan->workdir != NULL && pai__files_lead(plan->workdir, around->root))
+    bad = plan->workdir;
+  for (size_t i = 0; i < plan->nmounts && bad == NULL; i++)
+    if (pai__files_lead(plan->mounts[i].source, around->root))
+      bad = plan->mounts[i].source;
+  return bad == NULL ? PAI_OK : fail_link(bad, around->root, err);
+}
+
 /* In what it runs; a container is held to its limits by its engine. */
 static int choose(launch *k, local *l, pai_error **err)
 {
-  pai__surroundings around = { .root = l->host.root };
+  pai__surroundings around = { .root = l->host.root, .hide = hides(l) };
   int rc;
 
   if (k->plan->runtime == PAI_RUNTIME_DOCKER &&
@@ -107,6 +140,8 @@ static int choose(launch *k, local *l, pai_error **err)
        pai__runtimes_share(&l->runtimes, &l->alloc) < 0))
     return pai__oom(err);
   rc = pai__start_choose(&k->start, k->plan, &l->runtimes, &around, err);
+  if (rc == PAI_OK && k->start.runtime != PAI_RUNTIME_PROCESS)
+    rc = check_links(k, &around, err);
   if (rc < 0)
     return rc;
   if (k->start.script_stdin)
@@ -259,6 +294,9 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
   if (rc == PAI_OK && k->start.tmp)
     rc = pai__files_make_tmp(k->plan->dir, err);
   pai__as_self(k->who);
+  if (rc == PAI_OK && hides(l) && /* it lies where earlier tasks could write */
+      pai__files_lead(k->plan->dir, l->host.root))
+    rc = fail_link(k->plan->dir, l->host.root, err);
   return rc;
 }
 

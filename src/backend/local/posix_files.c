@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,13 +197,37 @@ void pai__files_close(int fd)
 int pai__files_make_tmp(const char *dir, pai_error **err)
 {
   char path[PATH_SIZE];
+  struct stat st;
 
   if (!join(path, dir, "tmp"))
     return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
-  if ((mkdir(path, 0700) < 0 && errno != EEXIST) ||
-      chmod(path, S_ISVTX | 0777) < 0)
+  if (mkdir(path, 0700) < 0 &&
+      (errno != EEXIST || lstat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
     return sys_fail(err, errno, "cannot make folder", path);
+  if (chmod(path, S_ISVTX | 0777) < 0)
+    return sys_fail(err, errno, "cannot open folder", path);
   return PAI_OK;
+}
+
+bool pai__files_are_real(const char *path)
+{
+  char *real = realpath(path, NULL);
+  bool same = real != NULL && strcmp(real, path) == 0;
+
+  free(real); /* libc's own */
+  return same;
+}
+
+bool pai__files_lead(const char *path, const char *folder)
+{
+  size_t n = strlen(folder);
+  char *real = realpath(path, NULL);
+  bool leads = real != NULL && strcmp(real, path) != 0 &&
+               strncmp(real, folder, n) == 0 &&
+               (real[n] == '\0' || real[n] == '/');
+
+  free(real);
+  return leads;
 }
 
 bool pai__files_here(char *out, size_t size)

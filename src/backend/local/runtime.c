@@ -1,11 +1,4 @@
-/*
- * runtime.c - which runtime a task gets, and bubblewrap's words; pure
- *
- * The sandbox is the machine as the user sees it, with devices, but for /tmp,
- * which is a folder of the task, and for process numbers, which begin anew.
- * /dev/shm stays the machine's: tasks of a job meet there.  Whatever of the
- * platform or of the task lies under /tmp is shown in its place.
- */
+/* runtime.c - which runtime a task gets; pure */
 #include "backend/local/runtime.h"
 
 #include <stdio.h>
@@ -25,95 +18,6 @@ void pai__start_dispose(pai__start *s)
   pai__words_dispose(&s->cleanup);
   pai__words_dispose(&s->enter);
   pai__words_dispose(&s->enter_tty);
-}
-
-/* --- the sandbox ------------------------------------------------------------- */
-
-static bool is_under_tmp(const char *path)
-{
-  return path != NULL && strncmp(path, "/tmp/", 5) == 0 && path[5] != '\0';
-}
-
-/* Is it that folder, or in it? */
-static bool is_within(const char *path, const char *folder)
-{
-  size_t n = folder != NULL ? strlen(folder) : 0;
-
-  return n > 0 && strncmp(path, folder, n) == 0 &&
-         (path[n] == '\0' || path[n] == '/');
-}
-
-static void show(pai__words *w, const char *path, const char *const shown[3])
-{
-  if (!is_under_tmp(path))
-    return;
-  for (int i = 0; i < 3; i++)
-    if (is_under_tmp(shown[i]) && is_within(path, shown[i]))
-      return;
-  pai__words_add(w, "--bind");
-  pai__words_add(w, path);
-  pai__words_add(w, path);
-}
-
-/* Of one folder in another only the outer, if that comes first. */
-static void show_all(pai__words *w, const pai_launch_plan *plan,
-                     const pai__surroundings *around)
-{
-  const char *const paths[] = { around->root, around->here, plan->workdir,
-                                plan->dir };
-  const char *shown[3] = { NULL, NULL, NULL };
-
-  for (size_t i = 0; i < PAI__LEN(paths); i++) {
-    show(w, paths[i], shown);
-    if (i < PAI__LEN(shown))
-      shown[i] = paths[i];
-  }
-}
-
-void pai__bwrap_words(pai__words *w, const char *bwrap,
-                      const pai_launch_plan *plan,
-                      const pai__surroundings *around)
-{
-  pai__words_add(w, bwrap);
-  pai__words_add(w, "--die-with-parent");
-  pai__words_add(w, "--dev-bind");
-  pai__words_add(w, "/");
-  pai__words_add(w, "/");
-  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) == 0) {
-    pai__words_add(w, "--unshare-pid");
-    pai__words_add(w, "--proc");
-    pai__words_add(w, "/proc");
-  }
-  if ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0) {
-    pai__words_add(w, "--bind");
-    pai__words_printf(w, "%s/tmp", plan->dir);
-    pai__words_add(w, "/tmp");
-    show_all(w, plan, around);
-  }
-  for (const char *const *p = around->points; p != NULL && *p != NULL; p++)
-    pai__words_add(w, *p);
-  for (size_t i = 0; i < plan->nmounts; i++) {
-    pai__words_add(w, plan->mounts[i].readonly ? "--ro-bind" : "--bind");
-    pai__words_add(w, plan->mounts[i].source);
-    pai__words_add(w, plan->mounts[i].target);
-  }
-  if (plan->workdir != NULL) {
-    pai__words_add(w, "--chdir");
-    pai__words_add(w, plan->workdir);
-  }
-}
-
-/* The descriptor is closed by the script's first words (src/task/child.c). */
-void pai__join_words(pai__words *w, const char *bash, const char *path)
-{
-  static const char join[] =
-    "b=$1; shift; ! true 2> /dev/null 9< \"$0\" || { exec 9< \"$0\"; "
-    "exec \"$b\" --userns 9 \"$@\"; }; exec \"$b\" \"$@\"";
-
-  pai__words_add(w, bash);
-  pai__words_add(w, "-c");
-  pai__words_add(w, join);
-  pai__words_add(w, path);
 }
 
 /* --- the choice ----------------------------------------------------------------- */

@@ -53,8 +53,9 @@ enum pai__at_hand {
 
 /* What of the machine counts, beside the plan. */
 typedef struct pai__surroundings {
-  const char *root; /* folders that a sandbox goes on showing; or NULL */
-  const char *here;
+  const char *root; /* the platform's, or NULL; of which a task sees, */
+  bool hide;        /* with this, what is its own: else all */
+  const char *here; /* a folder that a sandbox goes on showing, or NULL */
   const char *const *devices; /* files of GPUs that there are, or NULL */
   const char *const *points;  /* words that make places for mounts, or NULL */
   enum pai__at_hand podman, docker; /* of `auto` */
@@ -90,6 +91,13 @@ void pai__start_dispose(pai__start *s);
 int pai__start_choose(pai__start *s, const pai_launch_plan *plan,
                       const pai__runtimes *r, const pai__surroundings *around,
                       pai_error **err);
+
+/* sandbox.c: is it that folder, or in it? */
+bool pai__is_within(const char *path, const char *folder);
+bool pai__root_is_hidden(const pai__surroundings *around);
+/* Where in a folder that is shown the root would be seen: "/...", or "" if it is
+ * that folder; NULL: nowhere, or it may be. */
+const char *pai__root_in(const char *source, const pai__surroundings *around);
 /* Words before bubblewrap's that have it join the user name space at `path`,
  * if that can be opened. */
 void pai__join_words(pai__words *w, const char *bash, const char *path);

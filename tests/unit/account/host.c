@@ -27,6 +27,13 @@ static void on_soon(void *ctx)
   ((host *)ctx)->soon = true;
 }
 
+/* At once: nobody is in a call of these tests then. */
+static int on_sync(void *ctx, pai__safe_cb cb, void *user_data)
+{
+  cb(user_data, ((host *)ctx)->full ? PAI_EIO : PAI_OK, NULL);
+  return PAI_OK;
+}
+
 static int beside_new(void **out, void *ctx, pai__beside_cb run,
                       pai__beside_cb done, void *user_data)
 {
@@ -95,6 +102,7 @@ static int open_accounts(host *h, pai_error **err)
                               .batch = on_batch,
                               .changed = on_changed,
                               .soon = on_soon,
+                              .sync = on_sync,
                               .beside_new = beside_new,
                               .beside_start = beside_start,
                               .beside_close = beside_close,

@@ -28,6 +28,7 @@ typedef struct host {
   const char *vcs[8]; /* NULL ends them */
   size_t most;        /* hashes that went on at a time */
   bool soon, secret;
+  bool full; /* nothing that is waited for becomes durable */
   char log[1024];
   /* What was told last. */
   int calls, status;

@@ -257,6 +257,116 @@ static void the_sandbox(void **state)
   pai__words_dispose(&w);
 }
 
+static void expect_sandbox(const pai_launch_plan *plan,
+                           const pai__surroundings *around, const char *text)
+{
+  static const char first[] = "/bin/bwrap --die-with-parent --dev-bind / / ";
+  pai__words w;
+
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, plan, around);
+  assert_memory_equal(joined(&w), first, strlen(first));
+  assert_string_equal(joined(&w) + strlen(first), text);
+  pai__words_dispose(&w);
+}
+
+/* Of the root nothing but what is the task's own, wherever it would be seen. */
+static void the_root_is_hidden(void **state)
+{
+  static const pai_launch_mount wide[] = { { "/var", "/mnt/a", 1 },
+                                           { "/var/root", "/mnt/b", 0 },
+                                           { "/", "/mnt/c", 0 },
+                                           { "/var/roots", "/mnt/d", 0 } };
+  static const pai_launch_mount over[] = { { "/data", "/var", 0 } };
+  pai__surroundings around = { .root = "/tmp/root",
+                               .hide = true,
+                               .here = "/tmp/here" };
+  pai_launch_plan plan = { .dir = "/tmp/root/jobs/1/0/a-0",
+                           .job_dir = "/tmp/root/jobs/1/0",
+                           .workdir = "/tmp/root/code/1" };
+
+  (void)state;
+  expect_sandbox(
+    &plan, &around,
+    "--unshare-pid --proc /proc --bind /tmp/root/jobs/1/0/a-0/tmp /tmp --bind "
+    "/tmp/here /tmp/here --tmpfs /tmp/root --bind /tmp/root/code/1 "
+    "/tmp/root/code/1 --bind /tmp/root/jobs/1/0 /tmp/root/jobs/1/0 "
+    "--remount-ro /tmp/root --chdir /tmp/root/code/1");
+  /* A task that begins in the root, or above, sees no more. */
+  around.root = "/var/root";
+  plan =
+    (pai_launch_plan){ .dir = "/var/root/1",
+                       .workdir = "/var/root",
+                       .flags = PAI_LAUNCH_SHARE_PIDS | PAI_LAUNCH_SHARE_TMP,
+                       .mounts = wide,
+                       .nmounts = 4 };
+  expect_sandbox(&plan, &around,
+                 "--tmpfs /var/root --bind /var/root/1 /var/root/1 --ro-bind "
+                 "/var /mnt/a --tmpfs /mnt/a/root --bind /var/root /mnt/b "
+                 "--tmpfs /mnt/b --bind / /mnt/c --tmpfs /mnt/c/var/root "
+                 "--bind /var/roots /mnt/d --remount-ro /var/root --chdir "
+                 "/var/root");
+  /* Where something else is in its place, that is. */
+  plan.mounts = over;
+  plan.nmounts = 1;
+  plan.workdir = NULL;
+  expect_sandbox(&plan, &around,
+                 "--tmpfs /var/root --bind /var/root/1 /var/root/1 --bind "
+                 "/data /var");
+  around.root = "/tmp"; /* as the task's own /tmp does */
+  plan.nmounts = 0;
+  plan.workdir = "/";
+  expect_sandbox(&plan, &around, "--chdir /");
+}
+
+/* A container sees of the machine what it is shown, and there no root. */
+static void containers_see_no_root(void **state)
+{
+  static const struct {
+    const char *workdir, *source, *sees;
+    int runtime;
+  } rows[] = {
+    { "/home", "/data",
+      "target=/home\" --mount type=tmpfs,\"target=/home/r\",notmpcopyup "
+      "--workdir /home",
+      PAI_RUNTIME_PODMAN },
+    { "/home", "/data",
+      "target=/home\" --mount type=tmpfs,\"target=/home/r\" --workdir /home",
+      PAI_RUNTIME_DOCKER },
+    { "/home/r", "/data", "target=/mnt\" --workdir /home/r",
+      PAI_RUNTIME_DOCKER },
+    { "/home/rest", "/data", "target=/home/rest\" --workdir /home/rest",
+      PAI_RUNTIME_DOCKER },
+    { "/home/r/code/1", "/data",
+      "target=/home/r/code/1\" --workdir /home/r/code/1", PAI_RUNTIME_DOCKER },
+    { NULL, "/home",
+      "target=/mnt\" --mount type=tmpfs,\"target=/mnt/r\" --env",
+      PAI_RUNTIME_DOCKER },
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    const pai_launch_mount mount = { rows[i].source, "/mnt", 0 };
+    pai__surroundings around = { .root = "/home/r", .hide = true };
+    pai__tool tool = { .path = podman, .works = true };
+    pai_launch_plan plan = { .dir = "/home/r/jobs/1/a-0",
+                             .job_dir = "/home/r/jobs/1",
+                             .workdir = rows[i].workdir,
+                             .image = "img",
+                             .mounts = &mount,
+                             .nmounts = 1 };
+    pai__start s;
+
+    pai__start_init(&s, &pai__libc_alloc);
+    s.runtime = rows[i].runtime;
+    pai__container_words(&s, &tool, &plan, &around);
+    if (strstr(joined(&s.argv), rows[i].sees) == NULL)
+      fail_msg("%zu: %s", i, joined(&s.argv));
+    assert_non_null(strstr(joined(&s.argv), "source=/home/r/jobs/1\""));
+    pai__start_dispose(&s);
+  }
+}
+
 static void containers(void **state)
 {
   static const char *const cuda[] = { "CUDA_VISIBLE_DEVICES=0,2",
@@ -459,7 +569,9 @@ int main(void)
     cmocka_unit_test(a_name_space_is_joined),
     cmocka_unit_test(without_bash_nothing_starts),
     cmocka_unit_test(the_sandbox),
+    cmocka_unit_test(the_root_is_hidden),
     cmocka_unit_test(containers),
+    cmocka_unit_test(containers_see_no_root),
     cmocka_unit_test_setup_teardown(the_inside_of_a_container, make_tree,
                                     remove_tree),
     cmocka_unit_test_setup_teardown(it_is_asked_to_end, make_tree,

@@ -22,13 +22,17 @@ static bool has_sandbox(stage *s)
   return false;
 }
 
+/* In ROOT/work. */
 static void sandboxed(stage *s, uint64_t task, const char *script, int flags)
 {
   pai_launch_plan plan = stage_plan(s, task, script);
+  char work[96];
 
+  (void)snprintf(work, sizeof(work), "%s/work", s->root);
+  (void)mkdir(work, 0700);
   plan.runtime = PAI_RUNTIME_BWRAP;
   plan.flags = (uint32_t)flags;
-  plan.workdir = s->root;
+  plan.workdir = work;
   stage_start(s, task, &plan);
   stage_follow(s, task, PAI_FOLLOW_ALL);
 }
@@ -43,23 +47,24 @@ static void facts_of_the_sandbox(void **state)
   stage_init(&s);
   stage_open(&s);
   if (has_sandbox(&s)) {
-    (void)snprintf(script, sizeof(script),
-                   "pwd; ls /tmp; echo mine > /tmp/file; ls -d /tmp/file; "
-                   "[ $$ -lt 10 -a $(ls /proc | grep -c '^[0-9]') -lt 10 ] && "
-                   "echo few; "
-                   "echo kept > %s/kept; [ -w /dev/null ] && [ -e /dev/shm ] "
-                   "&& echo devices; echo x > /dev/shm/%s; stat -c %%a /tmp; "
-                   "ls -l /proc/self/fd | wc -l; exit 3",
-                   s.root, s.root + 5);
+    (void)snprintf(
+      script, sizeof(script),
+      "pwd; ls /tmp; echo mine > /tmp/file; ls -d /tmp/file; "
+      "[ $$ -lt 10 -a $(ls /proc | grep -c '^[0-9]') -lt 10 ] && "
+      "echo few; "
+      "echo kept > %s/work/kept; [ -w /dev/null ] && [ -e /dev/shm ] "
+      "&& echo devices; echo x > /dev/shm/%s; stat -c %%a /tmp; "
+      "ls -l /proc/self/fd | wc -l; exit 3",
+      s.root, s.root + 5);
     sandboxed(&s, 1, script, 0);
     stage_wait(&s, 1);
     (void)snprintf(script, sizeof(script),
-                   "%s\n%s\n/tmp/file\nfew\ndevices\n1777\n5\n", s.root,
+                   "%s/work\n%s\n/tmp/file\nfew\ndevices\n1777\n5\n", s.root,
                    s.root + 5);
     assert_string_equal(stage_out(&s, 1), script);
     assert_int_equal(s.tasks[1].end.code, 3);
     assert_int_equal(access("/tmp/file", F_OK), -1);
-    (void)snprintf(script, sizeof(script), "%s/kept", s.root);
+    (void)snprintf(script, sizeof(script), "%s/work/kept", s.root);
     assert_int_equal(stat(script, &info), 0);
     (void)snprintf(script, sizeof(script), "%s/1/tmp", s.root);
     while (access(script, F_OK) == 0) /* removed after the end was told */
@@ -75,13 +80,142 @@ static void facts_of_the_sandbox(void **state)
   stage_close(&s, PAI_CLOSE_STOP);
 }
 
+/* --- the root ------------------------------------------------------------------ */
+
+static void put_file(const stage *s, const char *name)
+{
+  char path[128];
+  int fd;
+
+  (void)snprintf(path, sizeof(path), "%s/%s", s->root, name);
+  fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  assert_true(fd >= 0);
+  assert_int_equal(close(fd), 0);
+}
+
+static void make_folder(const stage *s, const char *name)
+{
+  char path[128];
+
+  (void)snprintf(path, sizeof(path), "%s/%s", s->root, name);
+  assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* What a task finds out: each line is a way that leads to something. */
+static const char look[] =
+  "cd ROOT; for f in key other/log work/all/NAME/key data/key; do "
+  "! cat $f || echo \"sees $f\"; done 2> /dev/null; "
+  "! { : > ROOT/new; } 2> /dev/null || echo writes; "
+  "[ $UID = 0 ] || ! unshare -Urm umount ROOT 2> /dev/null || echo uncovers; "
+  "[ $UID = 0 ] || ! unshare -Urm mount --bind / /mnt 2> /dev/null || "
+  "echo turns; "
+  "echo x > ROOT/work/made && echo y > ROOT/data/made && echo z > 1/made && "
+  "echo *";
+
+/* The text with ROOT and NAME of the stage's. */
+static const char *of_root(const stage *s, const char *text)
+{
+  static char out[4096];
+  size_t n = 0;
+
+  while (*text != '\0') {
+    bool root = strncmp(text, "ROOT", 4) == 0;
+
+    if (root || strncmp(text, "NAME", 4) == 0) {
+      n += (size_t)snprintf(out + n, sizeof(out) - n, "%s",
+                            root ? s->root : s->root + 5);
+      text += 4;
+    } else {
+      out[n++] = *text++;
+    }
+    assert_true(n < sizeof(out));
+  }
+  out[n] = '\0';
+  return out;
+}
+
+/* Only what is the task's own: its folder, where it begins, what is mounted;
+ * also where the root comes with another folder. */
+static void the_root_is_hidden(void **state)
+{
+  char work[96], all[128], data[96];
+  const pai_launch_mount mounts[] = { { "/tmp", all, 0 }, { data, data, 0 } };
+  pai_launch_plan plan;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  if (has_sandbox(&s)) {
+    (void)snprintf(work, sizeof(work), "%s/work", s.root);
+    (void)snprintf(all, sizeof(all), "%s/all", work);
+    (void)snprintf(data, sizeof(data), "%s/data", s.root);
+    make_folder(&s, "work");
+    make_folder(&s, "work/all");
+    make_folder(&s, "data");
+    make_folder(&s, "other");
+    put_file(&s, "key");
+    put_file(&s, "other/log");
+    plan = stage_plan(&s, 1, of_root(&s, look));
+    plan.runtime = PAI_RUNTIME_BWRAP;
+    plan.workdir = work;
+    plan.mounts = mounts;
+    plan.nmounts = 2;
+    stage_start(&s, 1, &plan);
+    stage_follow(&s, 1, PAI_FOLLOW_ALL);
+    stage_wait(&s, 1);
+    assert_string_equal(stage_out(&s, 1), "1 data work\n");
+    assert_string_equal(stage_file(&s, 1, "made"), "z\n");
+  }
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* A link that was put in the place of what is shown. */
+static void no_link_leads_to_the_root(void **state)
+{
+  char link[96], key[96];
+  const pai_launch_mount mount = { link, "/mnt", 0 };
+  pai_error *err = NULL;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  (void)snprintf(link, sizeof(link), "%s-link", s.root);
+  (void)snprintf(key, sizeof(key), "%s/other", s.root);
+  make_folder(&s, "other");
+  assert_int_equal(symlink(key, link), 0);
+  for (uint64_t i = 1; i <= 3 && has_sandbox(&s); i++) {
+    pai_launch_plan plan = stage_plan(&s, i, "ls");
+
+    plan.runtime = PAI_RUNTIME_BWRAP;
+    if (i == 1) {
+      plan.workdir = link;
+    } else if (i == 2) {
+      plan.mounts = &mount;
+      plan.nmounts = 1;
+    } else {
+      make_folder(&s, "3");
+      (void)snprintf(key, sizeof(key), "%s/3/tmp", s.root);
+      assert_int_equal(symlink(s.root, key), 0);
+    }
+    assert_true(pai__backend_local.start(s.backend, i, &plan, &err) < 0);
+    print_message("%s\n", pai_error_message(err));
+    pai_error_free(err);
+  }
+  assert_int_equal(unlink(link), 0);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* --- its end ------------------------------------------------------------------- */
+
 /* A task that leaves folders so deep in its /tmp; removed after its end. */
 static void leave_folders(stage *s, uint64_t task, int deep)
 {
   char script[4096];
 
   (void)snprintf(script, sizeof(script),
-                 "echo kept > %s/kept; ln -s %s /tmp/link; cd /tmp; "
+                 "echo kept > %s/work/kept; ln -s %s/work /tmp/link; cd /tmp; "
                  "mkdir -p empty d/d d/e; touch file d/d/.hidden d/e/'a b'; "
                  "mkfifo d/pipe; for i in {1..300}; do : > d/e/$i-%0100d; "
                  "done; for ((i = 0; i < %d; i++)); do mkdir deep; cd deep; "
@@ -93,7 +227,7 @@ static void leave_folders(stage *s, uint64_t task, int deep)
   (void)snprintf(script, sizeof(script), "%s/%d/tmp", s->root, (int)task);
   while (access(script, F_OK) == 0)
     stage_pause(1000);
-  (void)snprintf(script, sizeof(script), "%s/kept", s->root);
+  (void)snprintf(script, sizeof(script), "%s/work/kept", s->root);
   assert_int_equal(access(script, F_OK), 0);
 }
 
@@ -217,6 +351,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(without_an_engine),
     cmocka_unit_test(facts_of_the_sandbox),
+    cmocka_unit_test(the_root_is_hidden),
+    cmocka_unit_test(no_link_leads_to_the_root),
     cmocka_unit_test(the_sandbox_leaves_nothing),
     cmocka_unit_test(stops_in_the_sandbox),
   };

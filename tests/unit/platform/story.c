@@ -148,6 +148,7 @@ pai_platform_options story_options(story *s)
     s->alloc = pai__libc_alloc;
   o.alloc = &s->alloc;
   o.root = story_root;
+  o.runtime = s->runtime;
   o.on_event = on_event;
   o.on_log = on_log;
   o.user_data = s;

@@ -30,6 +30,7 @@ typedef struct story {
   char log[2048];     /* all lines */
   int stopped;        /* tasks that ran and were asked to end */
   bool closed;
+  const char *runtime; /* NULL: as is usual here, where tasks see no root */
 } story;
 
 /* The folder that every platform of this program has as its root. */

@@ -191,7 +191,7 @@ static void without_bash_the_reason_is_told(void **state)
 static void a_failed_job_is_tried_again(void **state)
 {
   char command[1024];
-  story s = { 0 };
+  story s = { .runtime = "process" };
 
   (void)state;
   (void)snprintf(command, sizeof(command),

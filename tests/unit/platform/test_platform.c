@@ -32,7 +32,7 @@ static void expect_order(const char *fields, int code, int times,
                          const char *want)
 {
   char command[512];
-  story s = { 0 };
+  story s = { .runtime = "process" };
   pai_loop *loop = story_open(&s);
   pai_spec *specs[2];
 
@@ -307,7 +307,7 @@ static void on_check(uv_check_t *check)
 static void a_busy_host_misses_no_output(void **state)
 {
   char command[512];
-  story s = { .slow = true };
+  story s = { .slow = true, .runtime = "process" };
   pai_loop *loop;
   uv_check_t check;
   pai_spec *spec;

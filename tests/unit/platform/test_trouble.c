@@ -2,6 +2,8 @@
  * the root another's, the clock wrong; and when it has kept enough. */
 #include "durable.h"
 
+#include <openpai/account.h>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,10 +40,11 @@ static void a_root_has_one_platform(void **state)
 
 /* --- a disk that takes no more -------------------------------------------------- */
 
-/* No file grows any more but by a little. */
-static void limit_files(const char *in)
+enum { LITTLE = 100000 };
+
+/* No file grows any more but by so much. */
+static void limit_files(const char *in, unsigned more)
 {
-  enum { LITTLE = 100000 };
   struct rlimit limit;
   char path[400];
   struct stat st;
@@ -49,7 +52,7 @@ static void limit_files(const char *in)
   (void)snprintf(path, sizeof(path), "%s/openpai.db-wal", in);
   assert_int_equal(stat(path, &st), 0);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  limit.rlim_cur = (rlim_t)st.st_size + LITTLE;
+  limit.rlim_cur = (rlim_t)st.st_size + more;
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
@@ -89,7 +92,7 @@ static void a_full_disk_loses_nothing_that_was_taken(void **state)
   runs = durable_accept(&d, "runs", command);
   assert_int_equal(durable_wait(&d, runs, PAI_STATE_RUNNING),
                    PAI_STATE_RUNNING);
-  limit_files(root("full"));
+  limit_files(root("full"), LITTLE);
   last = fill_disk(&d);
   assert_true(last > runs);
   /* Now nothing is taken, with the reason; and what ran, runs. */
@@ -151,7 +154,7 @@ static void a_full_disk_does_not_keep_jobs_from_being_stopped(void **state)
   runs = durable_accept(&d, "runs", "exec sleep 1000");
   assert_int_equal(durable_wait(&d, runs, PAI_STATE_RUNNING),
                    PAI_STATE_RUNNING);
-  limit_files(root("stop"));
+  limit_files(root("stop"), LITTLE);
   (void)fill_disk(&d);
   assert_int_equal(pai_platform_stop(d.platform, runs), PAI_OK);
   assert_true(durable_sync(&d) < 0);
@@ -281,12 +284,159 @@ static void a_root_that_cannot_be_written_is_refused(void **state)
   pai_error_free(err);
 }
 
+/* --- the first user ----------------------------------------------------------- */
+
+typedef struct told {
+  int calls, status;
+  char text[256], why[512];
+} told;
+
+static void on_told(void *user_data, int status, const char *json, size_t len,
+                    const pai_error *err)
+{
+  told *t = user_data;
+
+  t->calls++;
+  t->status = status;
+  (void)snprintf(t->text, sizeof(t->text), "%.*s", (int)len,
+                 json != NULL ? json : "");
+  (void)snprintf(t->why, sizeof(t->why), "%s",
+                 err != NULL ? pai_error_message(err) : "");
+}
+
+/* How that ended, by its call. */
+static void setup(told *t, durable *d, const char *password)
+{
+  pai_accounts_options o = PAI_ACCOUNTS_OPTIONS_INIT;
+  pai_accounts *a = pai_platform_accounts(d->platform);
+
+  *t = (told){ 0 };
+  o.hash_kib = 8;
+  o.hash_passes = 1;
+  assert_int_equal(pai_accounts_configure(a, &o, NULL), PAI_OK);
+  assert_int_equal(pai_accounts_setup(a, NULL, password, on_told, t, NULL),
+                   PAI_OK);
+  while (t->calls == 0)
+    durable_turn(d);
+  assert_int_equal(t->calls, 1);
+}
+
+/* The password that was told is that of the user. */
+static void expect_login(const told *t, durable *d)
+{
+  static const char before[] = "{\"username\":\"admin\",\"password\":\"";
+  char password[21];
+  told login = { 0 };
+
+  assert_int_equal(t->status, PAI_OK);
+  assert_memory_equal(t->text, before, sizeof(before) - 1);
+  (void)snprintf(password, sizeof(password), "%s",
+                 t->text + sizeof(before) - 1);
+  assert_int_equal(pai_accounts_login(pai_platform_accounts(d->platform),
+                                      "admin", password, on_told, &login,
+                                      NULL),
+                   PAI_OK);
+  while (login.calls == 0)
+    durable_turn(d);
+  assert_int_equal(login.status, PAI_OK);
+}
+
+/* A platform that ends while the disk is full, or just then is not any more. */
+static void expect_told_next_time(const char *in, bool until_the_end)
+{
+  struct rlimit before;
+  durable d;
+  told t;
+
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  durable_open(&d, in);
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  limit_files(in, 0);
+  setup(&t, &d, NULL);
+  assert_int_equal(t.status, PAI_EIO);
+  assert_string_equal(t.text, "");
+  assert_non_null(strstr(t.why, "no password is told"));
+  if (!until_the_end)
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  durable_close(&d);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  durable_open(&d, in);
+  assert_int_equal(
+    pai_accounts_has_user(pai_platform_accounts(d.platform), "admin"),
+    !until_the_end);
+  setup(&t, &d, NULL);
+  expect_login(&t, &d);
+  setup(&t, &d, NULL); /* which is told once */
+  assert_string_equal(t.text, "{}");
+  durable_close(&d);
+  durable_open(&d, in);
+  setup(&t, &d, NULL);
+  assert_string_equal(t.text, "{}");
+  durable_close(&d);
+}
+
+static void a_password_is_told_when_the_database_has_it(void **state)
+{
+  (void)state;
+  (void)signal(SIGXFSZ, SIG_IGN);
+  expect_told_next_time(root("told"), true);
+  expect_told_next_time(root("told-late"), false);
+  (void)signal(SIGXFSZ, SIG_DFL);
+}
+
+/* Whoever says one, or has changed it, has it. */
+static void a_password_that_is_known_is_not_made_anew(void **state)
+{
+  static const char changed[] =
+    "{\"username\":\"admin\",\"password\":\"changed-1\"}";
+  struct rlimit before;
+  durable d;
+  told t;
+
+  (void)state;
+  (void)signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  for (int i = 0; i < 2; i++) {
+    const char *in = root(i == 0 ? "said" : "changed");
+
+    durable_open(&d, in);
+    assert_int_equal(durable_sync(&d), PAI_OK);
+    limit_files(in, 0);
+    setup(&t, &d, NULL);
+    assert_int_equal(t.status, PAI_EIO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    while (durable_sync(&d) < 0)
+      durable_turn(&d);
+    if (i == 0) {
+      setup(&t, &d, "said-by-me");
+      assert_string_equal(t.text, "{\"username\":\"admin\"}");
+    } else {
+      t.calls = 0;
+      assert_int_equal(pai_accounts_put_user(pai_platform_accounts(d.platform),
+                                             changed, sizeof(changed) - 1, 0,
+                                             on_told, &t, NULL),
+                       PAI_OK);
+      while (t.calls == 0)
+        durable_turn(&d);
+      assert_int_equal(t.status, PAI_OK);
+    }
+    durable_close(&d);
+    durable_open(&d, in);
+    setup(&t, &d, NULL);
+    assert_string_equal(t.text, "{}");
+    durable_close(&d);
+  }
+  (void)signal(SIGXFSZ, SIG_DFL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_root_has_one_platform),
     cmocka_unit_test(a_full_disk_loses_nothing_that_was_taken),
     cmocka_unit_test(a_full_disk_does_not_keep_jobs_from_being_stopped),
+    cmocka_unit_test(a_password_is_told_when_the_database_has_it),
+    cmocka_unit_test(a_password_that_is_known_is_not_made_anew),
     cmocka_unit_test(a_broken_database_is_refused_and_kept),
     cmocka_unit_test(what_can_be_read_is_repaired),
     cmocka_unit_test(a_root_that_cannot_be_written_is_refused),

@@ -1,0 +1,160 @@
+/*
+ * sandbox.c - bubblewrap's words; pure
+ *
+ * The sandbox is the machine as the user sees it, with devices, but for /tmp,
+ * which is a folder of the task, for process numbers, which begin anew, and for
+ * the platform's root, of which the task sees what is its own.  /dev/shm stays
+ * the machine's: tasks of a job meet there.  Where the task begins is shown in
+ * its place if that lies under /tmp.
+ */
+#include "backend/local/runtime.h"
+
+bool pai__is_within(const char *path, const char *folder)
+{
+  size_t n = folder != NULL ? strlen(folder) : 0;
+
+  return n > 0 && strncmp(path, folder, n) == 0 &&
+         (path[n] == '\0' || path[n] == '/' || folder[n - 1] == '/');
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+  return path != NULL && pai__is_within(path, folder) &&
+         strcmp(path, folder) != 0;
+}
+
+/* --- the root ------------------------------------------------------------------ */
+
+/* What is all of the machine, or the task's own in any case, is not hidden. */
+bool pai__root_is_hidden(const pai__surroundings *around)
+{
+  return around->hide && around->root != NULL &&
+         strcmp(around->root, "/") != 0 && strcmp(around->root, "/tmp") != 0;
+}
+
+const char *pai__root_in(const char *source, const pai__surroundings *around)
+{
+  if (!pai__root_is_hidden(around) || !pai__is_within(around->root, source))
+    return NULL;
+  return around->root + (strcmp(source, "/") != 0 ? strlen(source) : 0);
+}
+
+/* Those that are in `folder`; of one in another only the outer, if that comes
+ * first. */
+static void show_all(pai__words *w, const char *folder,
+                     const char *const paths[], size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    bool shown = !is_below(paths[i], folder);
+
+    for (size_t k = 0; k < i && !shown; k++)
+      shown = is_below(paths[k], folder) && pai__is_within(paths[i], paths[k]);
+    if (shown)
+      continue;
+    pai__words_add(w, "--bind");
+    pai__words_add(w, paths[i]);
+    pai__words_add(w, paths[i]);
+  }
+}
+
+static void hide(pai__words *w, const pai_launch_plan *plan,
+                 const pai__surroundings *around)
+{
+  const char *const own[] = { plan->workdir != NULL ? plan->workdir
+                                                    : around->here,
+                              plan->job_dir, plan->dir };
+
+  pai__words_add(w, "--tmpfs");
+  pai__words_add(w, around->root);
+  show_all(w, around->root, own, PAI__LEN(own));
+}
+
+/* Last, for before it there are places to be made.  So nothing is written there
+ * that would be in memory, and gone with the task. */
+static void close_root(pai__words *w, const pai_launch_plan *plan,
+                       const pai__surroundings *around)
+{
+  for (size_t i = 0; i < plan->nmounts; i++)
+    if (pai__is_within(around->root, plan->mounts[i].target))
+      return; /* which has another one in its place */
+  pai__words_add(w, "--remount-ro");
+  pai__words_add(w, around->root);
+}
+
+/* --- all of it ------------------------------------------------------------------- */
+
+/* A root that is hidden is shown later, as far as it is. */
+static void add_tmp(pai__words *w, const pai_launch_plan *plan,
+                    const pai__surroundings *around)
+{
+  const char *const paths[] = { around->root, around->here, plan->workdir,
+                                plan->dir };
+  const char *open[PAI__LEN(paths)];
+  size_t n = 0;
+
+  for (size_t i = 0; i < PAI__LEN(paths); i++)
+    if (paths[i] != NULL && (!pai__root_is_hidden(around) ||
+                             !pai__is_within(paths[i], around->root)))
+      open[n++] = paths[i];
+  pai__words_add(w, "--bind");
+  pai__words_printf(w, "%s/tmp", plan->dir);
+  pai__words_add(w, "/tmp");
+  show_all(w, "/tmp", open, n);
+}
+
+static void add_mount(pai__words *w, const pai_launch_mount *m,
+                      const pai__surroundings *around)
+{
+  const char *root = pai__root_in(m->source, around);
+
+  pai__words_add(w, m->readonly ? "--ro-bind" : "--bind");
+  pai__words_add(w, m->source);
+  pai__words_add(w, m->target);
+  if (root == NULL)
+    return;
+  pai__words_add(w, "--tmpfs");
+  pai__words_printf(w, "%s%s", m->target, root);
+}
+
+void pai__bwrap_words(pai__words *w, const char *bwrap,
+                      const pai_launch_plan *plan,
+                      const pai__surroundings *around)
+{
+  pai__words_add(w, bwrap);
+  pai__words_add(w, "--die-with-parent");
+  pai__words_add(w, "--dev-bind");
+  pai__words_add(w, "/");
+  pai__words_add(w, "/");
+  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) == 0) {
+    pai__words_add(w, "--unshare-pid");
+    pai__words_add(w, "--proc");
+    pai__words_add(w, "/proc");
+  }
+  if ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0)
+    add_tmp(w, plan, around);
+  for (const char *const *p = around->points; p != NULL && *p != NULL; p++)
+    pai__words_add(w, *p);
+  if (pai__root_is_hidden(around))
+    hide(w, plan, around);
+  for (size_t i = 0; i < plan->nmounts; i++)
+    add_mount(w, &plan->mounts[i], around);
+  if (pai__root_is_hidden(around))
+    close_root(w, plan, around);
+  if (plan->workdir != NULL) {
+    pai__words_add(w, "--chdir");
+    pai__words_add(w, plan->workdir);
+  }
+}
+
+/* The descriptor is closed by the script's first words (src/task/child.c). */
+void pai__join_words(pai__words *w, const char *bash, const char *path)
+{
+  static const char join[] =
+    "b=$1; shift; ! true 2> /dev/null 9< \"$0\" || { exec 9< \"$0\"; "
+    "exec \"$b\" --userns 9 \"$@\"; }; exec \"$b\" \"$@\"";
+
+  pai__words_add(w, bash);
+  pai__words_add(w, "-c");
+  pai__words_add(w, join);
+  pai__words_add(w, path);
+}

@@ -1,0 +1,89 @@
+/*
+ * apart.c - what keeps jobs of several accounts apart on a platform of one user
+ *
+ * All of them run as that user.  The back end hides the root from tasks in a
+ * sandbox or a container, with the key, the database, the socket and other
+ * jobs' folders in it.  What a job asks for must not undo that; and where there
+ * is no sandbox, or nothing holds it, that is said.
+ */
+#include "platform/apart.h"
+
+#include "account/account.h"
+#include "job/plan.h"
+
+/* What the back end says of `auto` begins with what it is. */
+static bool has_sandbox(const pai_platform *p)
+{
+  static const char name[] = "bwrap";
+
+  return p->runtime == PAI_RUNTIME_BWRAP ||
+         (p->runtime != PAI_RUNTIME_PROCESS &&
+          strncmp(p->ops->runtime(p->backend), name, sizeof(name) - 1) == 0);
+}
+
+const char *pai__apart_hole(const pai_platform *p)
+{
+  if (p->system || p->accounts == NULL || pai__accounts_count(p->accounts) < 2)
+    return NULL;
+  if (pai__user_is_root())
+    return "jobs of all accounts run as root, from whom nothing is hidden: "
+           "serve as another user, or with --system";
+  if (!has_sandbox(p))
+    return "jobs of all accounts run as plain processes of this user, and can "
+           "read the platform's key and ask at its socket: install "
+           "bubblewrap, or let root serve with --system";
+  return NULL;
+}
+
+void pai__apart_begin(const pai_platform *p)
+{
+  const char *hole = pai__apart_hole(p);
+
+  if (hole != NULL)
+    pai__log_line(&p->log, PAI_LOG_WARNING, "%s", hole);
+}
+
+/* Who has an account, and is neither an administrator nor whose platform it
+ * is. */
+static bool is_another(const pai__pjob *j)
+{
+  const pai_platform *p = j->platform;
+
+  return p->accounts != NULL && strcmp(j->user, p->user) != 0 &&
+         pai_accounts_has_user(p->accounts, j->user) &&
+         !pai_accounts_is_admin(p->accounts, j->user);
+}
+
+int pai__apart_check_runtime(const pai__pjob *j, pai_error **err)
+{
+  if (j->platform->system || j->runtime != PAI_RUNTIME_PROCESS ||
+      !is_another(j))
+    return PAI_OK;
+  (void)pai__fail(err, PAI_EPERM,
+                  "the runtime \"process\" is for administrators here: such "
+                  "jobs can read the platform's own files");
+  pai__error_help(err, "leave extras.openpai.runtime out, or say bwrap");
+  return PAI_EPERM;
+}
+
+/* Where a task begins it is shown the folder; the job's own code lies there,
+ * too, and is not asked for by its path. */
+int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err)
+{
+  static const char open[] = "/storages/";
+  const char *root = j->platform->root, *in;
+  size_t n = strlen(root);
+
+  if (j->platform->system || j->work_dir == NULL ||
+      strncmp(j->work_dir, root, n) != 0 || j->work_dir[n] != '/')
+    return PAI_OK;
+  in = j->work_dir + n;
+  if (strncmp(in, open, sizeof(open) - 1) == 0)
+    return PAI_OK;
+  (void)pai__fail(err, PAI_EINVAL,
+                  "commands cannot begin in %.400s: what lies in the "
+                  "platform's root is hidden from jobs",
+                  j->work_dir);
+  pai__error_help(err, "choose a folder elsewhere, or send it as code");
+  return PAI_EINVAL;
+}

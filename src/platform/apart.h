@@ -1,0 +1,19 @@
+/* apart.h - internal to the room: what keeps jobs of several accounts apart on
+ * a platform of one user */
+#ifndef PAI_SRC_PLATFORM_APART_H
+#define PAI_SRC_PLATFORM_APART_H
+
+#include "platform/platform.h"
+
+/* Why jobs of other accounts can reach the root, and what helps; NULL: they
+ * cannot, or there are no others. */
+const char *pai__apart_hole(const pai_platform *p);
+/* Says so, when the platform begins. */
+void pai__apart_begin(const pai_platform *p);
+
+/* A job that asks for what would lead to the root, by its runtime or by where it
+ * begins: PAI_EPERM, PAI_EINVAL. */
+int pai__apart_check_runtime(const pai__pjob *j, pai_error **err);
+int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err);
+
+#endif
