@@ -302,6 +302,17 @@ static void do_watch(pai__request *r)
 
 static const pai__result events = { .type = "text/event-stream" };
 
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  PAI__TAKES(TEXT, "job", "of this job alone"),
+  { .name = "states",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what = "first how all stand that are not over, and then \"all\"" },
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -310,6 +321,7 @@ static const pai__route routes[] = {
     .handle = do_watch,
     .right = PAI__OF_USERS,
     .result = &events,
+    .queries = queries,
     .summary = "What happens to jobs, as server-sent events",
     .errors = "400 InvalidParametersError, 404 NoJobError" },
 };
