@@ -69,7 +69,7 @@ static void ask_one(scene *s, const asked *a)
   say(&p, a->body);
   hear_body(&p);
   leave(&p);
-  while (s->platform.readers != NULL || s->platform.listeners != NULL)
+  while (is_heard(s))
     turn(s); /* it sees that nobody listens */
 }
 
