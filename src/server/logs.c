@@ -280,6 +280,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_READERS,
     .result = &text,
     .queries = log_queries,
+    .resumes = true,
     .summary = "A task's log",
     .errors = "404 NoJobError, 404 NoTaskLogError" },
 };

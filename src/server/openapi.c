@@ -137,6 +137,14 @@ static void add_path(pai__buf *out, const char *path)
   }
 }
 
+static void end_text(writer *w)
+{
+  pai__openapi_begin(w, "schema");
+  pai__openapi_text(w, "type", "string");
+  pai__json_end_object(w);
+  pai__json_end_object(w);
+}
+
 static void put_part(writer *w, const char *name, size_t len)
 {
   pai__json_begin_object(w);
@@ -145,13 +153,21 @@ static void put_part(writer *w, const char *name, size_t len)
   pai__openapi_text(w, "in", "path");
   pai__json_key(w, "required", 8);
   pai__json_bool(w, true);
-  pai__openapi_begin(w, "schema");
-  pai__openapi_text(w, "type", "string");
-  pai__json_end_object(w);
-  pai__json_end_object(w);
+  end_text(w);
 }
 
-/* Those of the path, and of the query. */
+static void put_last_event(writer *w)
+{
+  pai__json_begin_object(w);
+  pai__openapi_text(w, "name", "Last-Event-ID");
+  pai__openapi_text(w, "in", "header");
+  pai__openapi_text(w, "description",
+                    "of the last event that was read: what came behind it is "
+                    "told, as far as it is still known");
+  end_text(w);
+}
+
+/* Those of the path, of the query, and where a stream goes on. */
 static void put_parameters(writer *w, const pai__route *route)
 {
   const char *path = route->path;
@@ -170,6 +186,8 @@ static void put_parameters(writer *w, const pai__route *route)
     pai__openapi_query(w, f);
     pai__json_end_object(w);
   }
+  if (route->resumes)
+    put_last_event(w);
   pai__json_end_array(w);
 }
 

@@ -1,4 +1,7 @@
-/* query.c - what the query of a request says, as the table of its route has it */
+/*
+ * query.c - what the query of a request says, as the table of its route has it;
+ * and where a stream goes on
+ */
 #include "server/server.h"
 
 #include <stdio.h>
@@ -22,6 +25,13 @@ bool pai__request_flag(const pai__request *r, const char *name)
 
   return value != NULL && (value[0] == '\0' || strcmp(value, "true") == 0 ||
                            strcmp(value, "1") == 0);
+}
+
+const char *pai__request_last_event(const pai__request *r)
+{
+  return r->route->resumes ? MHD_lookup_connection_value(
+                               r->connection, MHD_HEADER_KIND, "Last-Event-ID")
+                           : NULL;
 }
 
 /* --- numbers ----------------------------------------------------------------- */

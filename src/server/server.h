@@ -158,6 +158,9 @@ bool pai__request_flag(const pai__request *r, const char *name);
 /* A whole number of that name, as the table wants it; what it says is missing,
  * or 0. */
 int64_t pai__request_number(const pai__request *r, const char *name);
+/* The id of the event behind which a stream is to go on, or NULL; where the
+ * route has such streams. */
+const char *pai__request_last_event(const pai__request *r);
 /* Whether the numbers of the query are as the table wants them; if not, that is
  * the answer. */
 bool pai__query_check(pai__request *r);
@@ -324,7 +327,8 @@ struct pai__route {
                                handler sees to it, or there is none */
   /* What it takes in the query; NULL: nothing.  Numbers are checked before. */
   const pai__field *queries;
-  bool packs; /* what it answers may be compressed: it has no secrets */
+  bool resumes; /* its stream goes on behind a Last-Event-ID */
+  bool packs;   /* what it answers may be compressed: it has no secrets */
   bool acts;  /* it is done as a user of this machine, where all are served */
   int status; /* when it is done; 0: 200 */
   const pai__result *result; /* what it answers then; NULL: that it is done */

@@ -127,8 +127,7 @@ static int add_states(pai__buf *out, const pai__request *r, pai_error **err)
 static bool resume(const pai__reader *reader, pai__buf *out)
 {
   const pai__request *r = reader->request;
-  const char *id = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND,
-                                               "Last-Event-ID");
+  const char *id = pai__request_last_event(r);
   uint64_t event;
 
   if (id == NULL || !pai__feed_find(r->server->feed, id, &event))
@@ -230,6 +229,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_USERS,
     .result = &events,
     .queries = queries,
+    .resumes = true,
     .summary = "What happens to jobs, as server-sent events",
     .errors = "400 InvalidParametersError, 404 NoJobError" },
 };

@@ -244,8 +244,9 @@ static void check_parameter(const pai__tree *t, pai__node n)
   assert_true(choices == PAI__NO_NODE || strcmp(type, "string") == 0);
 }
 
-/* How often a query is among an operation's parameters. */
-static int count(const pai__tree *t, pai__node operation, const char *name)
+/* How often one is among an operation's parameters; NULL: whatever its name. */
+static int count(const pai__tree *t, pai__node operation, const char *in,
+                 const char *name)
 {
   pai__tree_walk walk =
     pai__tree_iter(t, pai__tree_get(t, operation, "parameters"));
@@ -253,7 +254,7 @@ static int count(const pai__tree *t, pai__node operation, const char *name)
   int found = 0;
 
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    if (strcmp(text_at(t, n, "in"), "query") != 0)
+    if (strcmp(text_at(t, n, "in"), in) != 0)
       continue;
     check_parameter(t, n);
     found += name == NULL || strcmp(text_at(t, n, "name"), name) == 0;
@@ -269,8 +270,11 @@ static void check_route(const pai__tree *t, const pai__route *route)
   assert_int_not_equal(operation, PAI__NO_NODE);
   for (const pai__field *f = route->queries; f != NULL && f->kind != PAI__END;
        f++, n++)
-    assert_int_equal(count(t, operation, f->name), 1);
-  assert_int_equal(count(t, operation, NULL), n);
+    assert_int_equal(count(t, operation, "query", f->name), 1);
+  assert_int_equal(count(t, operation, "query", NULL), n);
+  assert_int_equal(count(t, operation, "header", NULL), route->resumes);
+  assert_int_equal(count(t, operation, "header", "Last-Event-ID"),
+                   route->resumes);
 }
 
 static int check_document(scene *s)
