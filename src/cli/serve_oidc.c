@@ -16,6 +16,27 @@ static bool is_cut(const char *rule)
   return equals != NULL && strchr(equals + 1, '=') != NULL;
 }
 
+/* Whether it is what its commas have left whole; if not, that is told. */
+static bool is_whole(const char *rule)
+{
+  if (strchr(rule, '=') == NULL) {
+    cli_fail("--oidc-admins has a part that is no CLAIM=VALUE: %.128s", rule);
+    cli_help(stderr, "a value that has commas is said in oidc.yaml, as "
+                     "admins: [\"groups=a,b\"]; of several values each is a "
+                     "rule: groups=a,groups=b");
+    return false;
+  }
+  if (is_cut(rule)) {
+    cli_fail("--oidc-admins has a value with =, which may have commas, too: "
+             "%.128s",
+             rule);
+    cli_help(stderr, "such a value is said in oidc.yaml, as "
+                     "admins: [\"groups=CN=a,OU=b\"]");
+    return false;
+  }
+  return true;
+}
+
 /* "a=b,c=d" as a list.  False, and told. */
 static bool split_rules(cli_oidc *o)
 {
@@ -27,14 +48,8 @@ static bool split_rules(cli_oidc *o)
   o->rules = strdup(o->admins);
   rule = o->rules != NULL ? strtok_r(o->rules, ",", &more) : NULL;
   for (; rule != NULL && n < CLI_RULES; rule = strtok_r(NULL, ",", &more)) {
-    if (is_cut(rule)) {
-      cli_fail("--oidc-admins has a value with =, which may have commas, too: "
-               "%.128s",
-               rule);
-      cli_help(stderr, "such a value is said in oidc.yaml, as "
-                       "admins: [\"groups=CN=a,OU=b\"]");
+    if (!is_whole(rule))
       return false;
-    }
     o->list[n++] = rule;
   }
   o->options.admins = o->list;

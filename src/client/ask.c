@@ -279,6 +279,7 @@ static void fill(pai__http_want *want, pai__ask *ask, const char *url)
     .accept = call->accept,
     .authorization = ask->whole || call->nobody ? NULL : client->authorization,
     .range = call->range,
+    .last_event = call->last_event,
     .body = call->body,
     .body_len = call->body_len,
     .total_time = call->total_time > 0 ? (left > 0 ? left : 1) : 0,
@@ -341,8 +342,8 @@ static pai__ask *make(pai_client *client, const pai__call *call)
 {
   size_t size = sizeof(pai__ask) + size_of(call->method) +
                 size_of(call->path) + size_of(call->type) +
-                size_of(call->accept) + size_of(call->range) + call->body_len +
-                1;
+                size_of(call->accept) + size_of(call->range) +
+                size_of(call->last_event) + call->body_len + 1;
   pai__ask *ask = pai__zalloc(&client->alloc, size);
   char *at;
 
@@ -356,6 +357,7 @@ static pai__ask *make(pai_client *client, const pai__call *call)
   ask->call.type = put(&at, call->type);
   ask->call.accept = put(&at, call->accept);
   ask->call.range = put(&at, call->range);
+  ask->call.last_event = put(&at, call->last_event);
   if (call->body != NULL) { /* one of no bytes is one, too */
     if (call->body_len > 0)
       memcpy(at, call->body, call->body_len);

@@ -79,7 +79,8 @@ typedef struct pai__call {
                        asks */
   const char *type;
   const char *accept;
-  const char *range; /* or NULL */
+  const char *range;      /* or NULL */
+  const char *last_event; /* or NULL */
   const void *body;
   size_t body_len;
   pai_time idle_time, total_time; /* 0: none */

@@ -175,6 +175,7 @@ int pai__watch_stream(pai__watcher *w, const char *path, const char *accept,
   call.accept = accept;
   call.idle_time = 0;
   call.total_time = total_time;
+  call.last_event = w->id.len > 0 ? pai__buf_text(&w->id) : NULL;
   call.most_tries = 1;
   call.stream = true;
   call.on_body = on_stream;
@@ -294,6 +295,8 @@ static void dispose_watch(pai__course *c)
   pai__map_dispose(&w->known);
   pai__map_dispose(&w->now);
   pai__buf_dispose(&w->line);
+  pai__buf_dispose(&w->id);
+  pai__buf_dispose(&w->next_id);
 }
 
 static int watch_new(pai_op **op, pai_client *client, const char *job,
@@ -313,6 +316,8 @@ static int watch_new(pai_op **op, pai_client *client, const char *job,
   pai__map_init(&w->known, &client->alloc);
   pai__map_init(&w->now, &client->alloc);
   pai__buf_init(&w->line, &client->alloc);
+  pai__buf_init(&w->id, &client->alloc);
+  pai__buf_init(&w->next_id, &client->alloc);
   w->job = job != NULL ? pai__strdup(&client->alloc, job) : NULL;
   rc = job != NULL && w->job == NULL ? pai__oom(err) : begin(w, err);
   if (rc < 0)

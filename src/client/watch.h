@@ -26,7 +26,9 @@ typedef struct pai__watcher {
   const char *gone; /* the one that is asked for */
   bool asks;        /* again and again: the server has no such stream */
   bool opening;     /* nothing of the stream has come yet */
-  bool whole;       /* it has told how all stand */
+  bool whole;       /* it has told how all stand, or goes on where one ended */
+  pai__buf id;      /* of the last event that was taken, */
+  pai__buf next_id; /* and of the one whose lines come; "": it has none */
   bool missed;      /* and some that were known are not among them */
   int misses;       /* so often, one after the other */
   int silent;       /* streams that have not told it, one after the other */

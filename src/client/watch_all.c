@@ -1,10 +1,12 @@
 /*
  * watch_all.c - the states of all jobs that are not over
  *
- * A server of ours has a stream, which begins with how all stand.  One that was
- * known and is missing there ended when there was no stream: it is asked for by
- * its name, and then a stream begins anew.  Of others the list is asked for
- * again and again, with the same for those that are missing in it.
+ * A server of ours has a stream, which begins with how all stand, or goes on
+ * where the one before was cut off, if the server still knows what happened
+ * since.  One that was known and is missing where all are told ended when there
+ * was no stream: it is asked for by its name, and then a stream begins anew.  Of
+ * other servers the list is asked for again and again, with the same for those
+ * that are missing in it.
  */
 #include "client/watch.h"
 
@@ -14,11 +16,12 @@ enum {
   MOST_MISSES = 3,
   /* One stream that tells nothing may be a short disturbance. */
   MOST_SILENT = 3,
-  SHORT_TIME = 10 * 1000 * 1000
+  SHORT_TIME = 10 * 1000 * 1000,
+  MOST_ID = 128
 };
 
 /* What a line of the stream is about. */
-enum { OTHER, JOB, ALL };
+enum { OTHER, JOB, ALL, RESUMED };
 
 static void look_for_gone(pai__course *c);
 
@@ -62,28 +65,71 @@ static void take_job(pai__watcher *w, const char *json, size_t len)
   pai__tree_free(tree);
 }
 
+/* All that comes is told from here on: of all at first, or where it goes on. */
+static void begin_whole(pai__watcher *w)
+{
+  w->whole = true;
+  w->silent = 0;
+  w->missed = w->kind == ALL && has_missed(w);
+  w->misses = w->missed ? w->misses + 1 : 0;
+  if (!w->missed)
+    forget(&w->now);
+}
+
+/* What would be no header is no id: nothing goes on from there. */
+static bool is_id(const char *id, size_t len)
+{
+  for (size_t i = 0; i < len; i++)
+    if (id[i] <= ' ' || id[i] > '~')
+      return false;
+  return len <= MOST_ID;
+}
+
+static void take_id(pai__watcher *w, const char *id, size_t len)
+{
+  pai__buf_cut(&w->next_id, 0);
+  if (!is_id(id, len))
+    pai__buf_cut(&w->id, 0);
+  else
+    pai__buf_add(&w->next_id, id, len);
+  if (!pai__buf_ok(&w->next_id))
+    w->course.stopped = PAI_ENOMEM;
+}
+
+/* The event was taken: a stream may go on behind it. */
+static void keep_id(pai__watcher *w)
+{
+  if (w->next_id.len == 0)
+    return;
+  pai__buf_cut(&w->id, 0);
+  pai__buf_add(&w->id, w->next_id.data, w->next_id.len);
+  pai__buf_cut(&w->next_id, 0);
+  if (!pai__buf_ok(&w->id))
+    w->course.stopped = PAI_ENOMEM;
+}
+
 int pai__watch_all_line(pai__watcher *w)
 {
-  static const char event[] = "event: ", data[] = "data: ";
+  static const char event[] = "event: ", data[] = "data: ", id[] = "id: ";
   const char *line = pai__buf_text(&w->line);
   size_t len = w->line.len;
 
   if (len == 0) {
     w->kind = OTHER;
+    keep_id(w);
+  } else if (strncmp(line, id, sizeof(id) - 1) == 0) {
+    take_id(w, line + sizeof(id) - 1, len - (sizeof(id) - 1));
   } else if (strncmp(line, event, sizeof(event) - 1) == 0) {
     line += sizeof(event) - 1;
-    w->kind = strcmp(line, "job") == 0   ? JOB
-              : strcmp(line, "all") == 0 ? ALL
-                                         : OTHER;
+    w->kind = strcmp(line, "job") == 0       ? JOB
+              : strcmp(line, "all") == 0     ? ALL
+              : strcmp(line, "resumed") == 0 ? RESUMED
+                                             : OTHER;
   } else if (strncmp(line, data, sizeof(data) - 1) == 0 && w->kind == JOB) {
     take_job(w, line + sizeof(data) - 1, len - (sizeof(data) - 1));
-  } else if (w->kind == ALL && !w->whole) {
-    w->whole = true;
-    w->silent = 0;
-    w->missed = has_missed(w);
-    w->misses = w->missed ? w->misses + 1 : 0;
-    if (!w->missed)
-      forget(&w->now);
+    keep_id(w); /* what was told is not told again */
+  } else if ((w->kind == ALL || w->kind == RESUMED) && !w->whole) {
+    begin_whole(w);
   }
   pai__buf_cut(&w->line, 0);
   if (w->course.stopped < 0)
@@ -161,6 +207,7 @@ static int ask_stream(pai__watcher *w, pai_error **err)
     return rc;
   forget(&w->now);
   w->whole = w->missed = false;
+  pai__buf_cut(&w->next_id, 0); /* of an event that was cut off */
   w->opening = true;
   w->kind = OTHER;
   rc = pai__watch_stream(

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 
 /* The headers that differ, in order; NULL: none of that name. */
-enum { LINES = 5 };
+enum { LINES = 6 };
 
 typedef struct header {
   const char *name, *value;
@@ -17,8 +17,9 @@ static void list_headers(header of[LINES], const pai__http_want *want)
   of[0] = (header){ "Accept: ", want->accept };
   of[1] = (header){ "Authorization: ", want->authorization };
   of[2] = (header){ "Range: ", want->range };
-  of[3] = (header){ "Content-Type: ", body ? want->type : NULL };
-  of[4] = (header){ "Expect:", body ? "" : NULL }; /* it is not sent */
+  of[3] = (header){ "Last-Event-ID: ", want->last_event };
+  of[4] = (header){ "Content-Type: ", body ? want->type : NULL };
+  of[5] = (header){ "Expect:", body ? "" : NULL }; /* it is not sent */
 }
 
 /* What the text begins with is passed over. */

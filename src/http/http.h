@@ -37,7 +37,8 @@ typedef struct pai__http_want {
   const char *authorization; /* NULL: none.  Another server, to which this one
                                 leads, is not told */
   const char *range;         /* "bytes=N-", or NULL */
-  const void *body;          /* NULL: none */
+  const char *last_event; /* of a stream: the last id that it told, or NULL */
+  const void *body;       /* NULL: none */
   size_t body_len;
   pai_time total_time; /* after so long it fails; 0: no limit */
   pai_time idle_time;  /* the same, of which nothing came; whole seconds */

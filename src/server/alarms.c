@@ -76,28 +76,53 @@ static size_t count_of(const pai__alarms *a, const char *user)
   return (uintptr_t)pai__map_get(&a->users, user, strlen(user));
 }
 
+static size_t find_most(const pai__alarms *a)
+{
+  const pai__map_entry *e;
+  size_t most = 0;
+
+  for (size_t i = 0; (e = pai__map_next(&a->users, &i)) != NULL;)
+    if ((uintptr_t)e->value > most)
+      most = (uintptr_t)e->value;
+  return most;
+}
+
 /* Fails only where a user's first is counted.  The machine's are not. */
 static int count(pai__alarms *a, const char *user, bool more)
 {
-  uintptr_t n;
+  uintptr_t had, n;
+  int rc = PAI_OK;
 
   if (user == NULL)
     return PAI_OK;
-  n = more ? count_of(a, user) + 1 : count_of(a, user) - 1;
+  had = count_of(a, user);
+  n = more ? had + 1 : had - 1;
   if (n > 0)
-    return pai__map_set(&a->users, user, strlen(user), (void *)n);
-  (void)pai__map_remove(&a->users, user, strlen(user));
-  return PAI_OK;
+    rc = pai__map_set(&a->users, user, strlen(user), (void *)n);
+  else
+    (void)pai__map_remove(&a->users, user, strlen(user));
+  if (rc == PAI_OK && n > a->most)
+    a->most = n;
+  else if (!more && had == a->most)
+    a->most = find_most(a);
+  return rc;
 }
 
-/* One user's many leave room for others', and always for the machine's, which
- * are few. */
+static bool is_full(const pai__alarms *a)
+{
+  return a->n >= PAI__ALARMS && a->over == 0;
+}
+
+/* One user's many leave room for others', and those of many users for one who
+ * has fewer; there is always room for the machine's, which are few. */
 bool pai__alarms_have_room(const pai__alarms *a, const pai__alert *alert)
 {
+  size_t n;
+
   if (alert->user == NULL || find(a, alert) != NULL)
     return true;
-  return (a->n < PAI__ALARMS || a->over > 0) &&
-         count_of(a, alert->user) < PAI__ALARMS_OF_USER;
+  n = count_of(a, alert->user);
+  return n < PAI__ALARMS_OF_USER && (!is_full(a) || n + 1 < a->most);
 }
 
 static bool copy(const pai__alarms *a, const char **text)
@@ -108,19 +133,53 @@ static bool copy(const pai__alarms *a, const char **text)
   return *text != NULL;
 }
 
-/* The oldest that is over is forgotten for one that is there. */
-static void make_room(pai__alarms *a)
+static void forget(pai__alarms *a, size_t i)
+{
+  free_alarm(a, a->list[i]);
+  a->n--;
+  memmove(a->list + i, a->list + i + 1, (a->n - i) * sizeof(*a->list));
+}
+
+/* It is not the case any more, or has no room. */
+static void discount(pai__alarms *a, const pai__alarm *x)
+{
+  alarm_key key = key_of(&x->alert);
+
+  (void)pai__map_remove(&a->live, key.text, key.len);
+  (void)count(a, x->alert.user, false);
+}
+
+/* The latest of a user who has the most is forgotten. */
+static void take_share(pai__alarms *a)
+{
+  size_t i = a->n;
+
+  while (i > 0) {
+    const pai__alert *alert = &a->list[--i]->alert;
+
+    if (a->list[i]->ended == 0 && alert->user != NULL &&
+        count_of(a, alert->user) == a->most) {
+      discount(a, a->list[i]);
+      forget(a, i);
+      return;
+    }
+  }
+}
+
+/* The oldest that is over is forgotten for one that is there; if none is, a
+ * user's has a share of the others'. */
+static void make_room(pai__alarms *a, const pai__alert *alert)
 {
   size_t i = 0;
 
+  if (is_full(a) && alert->user != NULL)
+    take_share(a);
   if (a->n < PAI__ALARMS || a->over == 0)
     return;
   while (a->list[i]->ended == 0)
     i++;
-  free_alarm(a, a->list[i]);
-  a->n--;
+  forget(a, i);
   a->over--;
-  memmove(a->list + i, a->list + i + 1, (a->n - i) * sizeof(*a->list));
 }
 
 static pai__alarm *add(pai__alarms *a, const pai__alert *alert, pai_time now)
@@ -129,7 +188,7 @@ static pai__alarm *add(pai__alarms *a, const pai__alert *alert, pai_time now)
   pai__alarm *x;
   bool ok;
 
-  make_room(a);
+  make_room(a, alert);
   if (PAI__VEC_ROOM(&a->alloc, a->list, a->n, a->cap) < 0)
     return NULL;
   x = pai__zalloc(&a->alloc, sizeof(*x));
@@ -199,12 +258,8 @@ void pai__alarms_end(pai__alarms *a, pai_time now)
     pai__alarm *x = a->list[i];
     bool was_over = x->ended != 0 || x->look != a->look;
 
-    if (x->ended == 0 && was_over) {
-      alarm_key key = key_of(&x->alert);
-
-      (void)pai__map_remove(&a->live, key.text, key.len);
-      (void)count(a, x->alert.user, false);
-    }
+    if (x->ended == 0 && was_over)
+      discount(a, x);
     if (is_kept(x, a->look, now, over)) {
       a->list[n++] = x;
       a->over += was_over;

@@ -33,13 +33,15 @@ typedef struct pai__alarms {
   size_t n, cap;
   size_t over;    /* of them */
   pai__map live;  /* those that are not over, by what they are about */
-  pai__map users; /* and how many of each user they are */
+  pai__map users; /* and how many of each user they are, */
+  size_t most;    /* the largest of these numbers */
   uint64_t look;
 } pai__alarms;
 
 enum {
   PAI__ALARMS = 1000,        /* of users: further ones are not kept, */
-  PAI__ALARMS_OF_USER = 100, /* nor of one user, while they last */
+  PAI__ALARMS_OF_USER = 100, /* nor of one user, while they last; of many users
+                                each has the same share */
   PAI__ALARMS_OVER = 500
 };
 /* How long one that is over is kept. */

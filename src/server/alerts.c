@@ -174,6 +174,17 @@ static const pai__shape alert_shape = { "Alert", alert_fields };
 static const pai__result alerts = { .kind = PAI__IS_LIST,
                                     .shape = &alert_shape };
 
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  { .name = "resolved",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what = "those that were over in the last day, in place of those that "
+            "are not" },
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -183,6 +194,7 @@ static const pai__route routes[] = {
     .handle = do_alerts,
     .right = PAI__OF_USERS,
     .result = &alerts,
+    .queries = queries,
     .summary = "What an administrator, or the caller, should look at" },
 };
 

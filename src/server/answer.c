@@ -14,22 +14,6 @@ struct pai__waiting {
 
 /* --- what was asked ----------------------------------------------------------------- */
 
-const char *pai__request_query(const pai__request *r, const char *name)
-{
-  for (size_t i = r->nquery; i > 0; i--) /* the last one counts */
-    if (strcmp(r->query[i - 1].name, name) == 0)
-      return r->query[i - 1].value;
-  return NULL;
-}
-
-bool pai__request_flag(const pai__request *r, const char *name)
-{
-  const char *value = pai__request_query(r, name);
-
-  return value != NULL && (value[0] == '\0' || strcmp(value, "true") == 0 ||
-                           strcmp(value, "1") == 0);
-}
-
 int pai__param_number(const char *text, int64_t *out)
 {
   int64_t n = 0;
@@ -43,13 +27,6 @@ int pai__param_number(const char *text, int64_t *out)
   }
   *out = n;
   return *text == '\0' ? PAI_OK : PAI_EINVAL;
-}
-
-int pai__request_number(const pai__request *r, const char *name, int64_t *out)
-{
-  const char *value = pai__request_query(r, name);
-
-  return value != NULL ? pai__param_number(value, out) : PAI_ENOTFOUND;
 }
 
 pai_job_id pai__request_job(pai__request *r)

@@ -42,53 +42,30 @@ void pai__request_note(pai__request *r)
   pai__buf_dispose(&what);
 }
 
-/* A time in ms, as those of jobs; false: that is refused. */
-static bool read_time(pai__request *r, const char *name, pai_time *out)
+static pai_audit_query read_query(const pai__request *r)
 {
-  int64_t ms = 0;
+  pai_audit_query q = PAI_AUDIT_QUERY_INIT;
 
-  if (pai__request_number(r, name, &ms) == PAI_EINVAL ||
-      ms > INT64_MAX / 1000) {
-    pai__answer_error(r, 400, "InvalidParametersError",
-                      "%s must be a time in milliseconds, not '%s'.", name,
-                      pai__request_query(r, name));
-    return false;
-  }
-  *out = ms * 1000;
-  return true;
-}
-
-static bool read_query(pai__request *r, pai_audit_query *q)
-{
-  int64_t before = 0, limit = 0;
-
-  if (!read_time(r, "since", &q->since) || !read_time(r, "until", &q->until))
-    return false;
-  if (pai__request_number(r, "before", &before) == PAI_EINVAL ||
-      pai__request_number(r, "limit", &limit) == PAI_EINVAL ||
-      limit > MOST_NOTES) {
-    pai__answer_error(r, 400, "InvalidParametersError",
-                      "before is the id of a note, and limit at most %d.",
-                      (int)MOST_NOTES);
-    return false;
-  }
-  q->user = pai__request_query(r, "username");
-  q->before = (uint64_t)before;
-  q->limit = (uint64_t)limit;
-  return true;
+  q.user = pai__request_query(r, "username");
+  q.since = pai__request_number(r, "since") * 1000;
+  q.until = pai__request_number(r, "until") * 1000;
+  q.before = (uint64_t)pai__request_number(r, "before");
+  q.limit = (uint64_t)pai__request_number(r, "limit");
+  return q;
 }
 
 static void on_safe(void *user_data, int status, const pai_error *err)
 {
   pai__request *r = pai__answer_now(user_data);
-  pai_audit_query q = PAI_AUDIT_QUERY_INIT;
+  pai_audit_query q;
   pai_error *trouble = NULL;
   int rc;
 
   (void)status; /* what the database has can be read */
   (void)err;
-  if (r == NULL || !read_query(r, &q))
+  if (r == NULL)
     return;
+  q = read_query(r);
   rc = pai_accounts_write_audit(r->server->accounts, &q, pai__answer_write,
                                 &r->answer, &trouble);
   pai__answer_written(r, rc, trouble);
@@ -97,10 +74,9 @@ static void on_safe(void *user_data, int status, const pai_error *err)
 /* What was answered before this was asked is in it. */
 static void do_audit(pai__request *r)
 {
-  pai_audit_query q = PAI_AUDIT_QUERY_INIT;
-  struct pai__waiting *w;
+  struct pai__waiting *w = pai__answer_later(r);
 
-  if (!read_query(r, &q) || (w = pai__answer_later(r)) == NULL)
+  if (w == NULL)
     return;
   if (pai_platform_sync(r->server->platform, on_safe, w) == PAI_OK)
     return;
@@ -123,6 +99,30 @@ static const pai__shape note_shape = { "AuditNote", note_fields };
 static const pai__result notes = { .kind = PAI__IS_LIST,
                                    .shape = &note_shape };
 
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  PAI__TAKES(TEXT, "username", "of this user"),
+  { .name = "since",
+    .kind = PAI__IS_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .what = "not before this time, in milliseconds since 1970" },
+  { .name = "until",
+    .kind = PAI__IS_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .what = "and before this one" },
+  { .name = "before",
+    .kind = PAI__IS_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .what = "behind the note of this id, the last one of the page before" },
+  { .name = "limit",
+    .kind = PAI__IS_WHOLE,
+    .most = MOST_NOTES,
+    .missing = "100",
+    .what = "at most so many" },
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -131,8 +131,8 @@ static const pai__route routes[] = {
     .handle = do_audit,
     .right = PAI__OF_ADMIN,
     .result = &notes,
-    .summary = "Who changed what, the newest first",
-    .errors = "400 InvalidParametersError" },
+    .queries = queries,
+    .summary = "Who changed what, the newest first" },
 };
 
 const pai__routes pai__audit_routes = { routes, PAI__LEN(routes) };

@@ -6,7 +6,8 @@
  * words (those of Joi 13).  The handler sees JSON in which every text that
  * stands for a number, a truth or an object is one, and what may be missing
  * has its value.  The document of the API is written from the same tables, and
- * from those of answers (shapes.h), which have kinds of their own.
+ * from those of answers (shapes.h), which have kinds of their own, and of
+ * queries (query.c), which have no objects.
  */
 #ifndef PAI_SRC_SERVER_BODY_H
 #define PAI_SRC_SERVER_BODY_H
@@ -62,7 +63,14 @@ typedef struct pai__field {
   const char *not_below;      /* that number beside it */
   const struct pai__field *fields; /* of an object, and an end; NULL: any */
   const struct pai__shape *shape; /* of an answer: what it is, or each in it */
+  const char *what;               /* of a query: what it is for */
 } pai__field;
+
+/* A row of a table of queries; lists are texts with commas between. */
+#define PAI__TAKES(k, n, w)                       \
+  {                                               \
+    .name = (n), .kind = PAI__IS_##k, .what = (w) \
+  }
 
 /*
  * Checks a value: an object of these fields and no others, and adds it to

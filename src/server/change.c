@@ -125,6 +125,16 @@ static const pai__field shutdown_fields[] = {
   { .name = "kill", .kind = PAI__IS_FLAG, .missing = "false" }, { 0 }
 };
 
+/* --- queries --- */
+
+static const pai__field execution_queries[] = {
+  { .name = "now",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what = "stop it without a grace time" },
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -147,6 +157,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_READERS,
     .fields = execution_fields,
     .status = 202,
+    .queries = execution_queries,
     .summary = "Stop a job",
     .errors = "403 ForbiddenUserError, 404 NoJobError" },
   { .method = "PUT",

@@ -130,6 +130,13 @@ static const pai__shape code_shape = { "Code", code_fields };
 static const pai__result code = { .kind = PAI__IS_OBJECT,
                                   .shape = &code_shape };
 
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  PAI__TAKES(TEXT, "from", "the job whose code is copied, in place of a body"),
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -142,6 +149,7 @@ static const pai__route routes[] = {
     .acts = true,
     .status = 201,
     .result = &code,
+    .queries = queries,
     .summary = "A copy of code for a job to come",
     .errors = "400 InvalidParametersError, 404 NoJobError, 404 NoCodeError" },
 };

@@ -505,6 +505,14 @@ static void do_follow(pai__request *r)
 
 static const pai__result events = { .type = "application/x-openpai-follow" };
 
+/* --- queries --- */
+
+static const pai__field queries[] = { { .name = "output",
+                                        .kind = PAI__IS_FLAG,
+                                        .missing = "true",
+                                        .what = "what its tasks print, too" },
+                                      { 0 } };
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -513,6 +521,7 @@ static const pai__route routes[] = {
     .handle = do_follow,
     .right = PAI__OF_READERS,
     .result = &events,
+    .queries = queries,
     .summary = "The states of a job and what its tasks print",
     .errors = "404 NoJobError" },
 };

@@ -40,22 +40,6 @@ static void do_status(pai__request *r)
 
 /* --- the list --------------------------------------------------------------------------- */
 
-/* A number of the query, or `missing`.  False: that is refused. */
-static bool read_number(pai__request *r, const char *name, int64_t missing,
-                        uint64_t *out)
-{
-  int64_t n = missing;
-  int rc = pai__request_number(r, name, &n);
-
-  *out = (uint64_t)n;
-  if (rc != PAI_EINVAL)
-    return true;
-  pai__answer_error(r, 400, "InvalidParametersError",
-                    "%s must be a whole number of 0 or more, not '%s'.", name,
-                    pai__request_query(r, name));
-  return false;
-}
-
 /* {"totalCount", "data": []}, of an answer with one row at most. */
 static void keep_total(pai__request *r)
 {
@@ -105,14 +89,8 @@ void pai__jobs_list(pai__request *r)
   q.keyword = pai__request_query(r, "keyword");
   q.order = pai__request_query(r, "order");
   q.with_total = total != NULL && strcmp(total, "true") == 0;
-  if (!read_number(r, "offset", 0, &q.offset) ||
-      !read_number(r, "limit", 5000, &q.limit))
-    return;
-  if (q.limit > MOST_ROWS) {
-    pai__answer_error(r, 400, "InvalidParametersError",
-                      "Limit exceeds max number %d.", MOST_ROWS);
-    return;
-  }
+  q.offset = (uint64_t)pai__request_number(r, "offset");
+  q.limit = (uint64_t)pai__request_number(r, "limit");
   none = q.limit == 0; /* which stands for the default here */
   if (none)
     q.limit = 1;
@@ -268,6 +246,65 @@ static const pai__shape status_shape = { "Status", status_fields };
 static const pai__result status = { .kind = PAI__IS_OBJECT,
                                     .shape = &status_shape };
 
+/* --- queries --- */
+
+static const char *const states[] = { "WAITING", "RUNNING",   "STOPPING",
+                                      "STOPPED", "SUCCEEDED", "FAILED",
+                                      NULL };
+
+const pai__field pai__jobs_queries[] = {
+  PAI__TAKES(TEXTS, "username", "of these users"),
+  PAI__TAKES(TEXTS, "vc", "in these virtual clusters"),
+  { .name = "state",
+    .kind = PAI__IS_TEXTS,
+    .choices = states,
+    .what = "in these states" },
+  PAI__TAKES(TEXTS, "jobPriority",
+             "of these priorities; \"default\": those without one"),
+  PAI__TAKES(TEXTS, "tagsContain", "with any of these tags"),
+  PAI__TAKES(TEXTS, "tagsNotContain", "with none of these tags"),
+  PAI__TAKES(TEXT, "keyword", "in the user, the name or the virtual cluster"),
+  { .name = "order",
+    .kind = PAI__IS_TEXT,
+    .missing = "\"submissionTime,DESC\"",
+    .what = "a field and ASC or DESC: jobName, submissionTime, username, vc, "
+            "retries, totalTaskNumber, totalGpuNumber, state, completionTime "
+            "or jobPriority; what is none is as if it was missing" },
+  { .name = "offset",
+    .kind = PAI__IS_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .missing = "0",
+    .what = "so many are passed over" },
+  { .name = "limit",
+    .kind = PAI__IS_WHOLE,
+    .most = MOST_ROWS,
+    .missing = "5000",
+    .what = "at most so many" },
+  { .name = "withTotalCount",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what = "how many there are, too, whatever offset and limit" },
+  { 0 }
+};
+
+static const char *const formats[] = { "json", "yaml", NULL };
+
+const pai__field pai__config_queries[] = { { .name = "format",
+                                             .kind = PAI__IS_TEXT,
+                                             .choices = formats,
+                                             .missing = "\"json\"",
+                                             .what =
+                                               "yaml: as it was written" },
+                                           { 0 } };
+
+static const char *const event_types[] = { "Normal", "Warning", NULL };
+
+static const pai__field event_queries[] = { { .name = "type",
+                                              .kind = PAI__IS_TEXT,
+                                              .choices = event_types,
+                                              .what = "of this type alone" },
+                                            { 0 } };
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -293,8 +330,8 @@ static const pai__route routes[] = {
     .handle = pai__jobs_list,
     .right = PAI__OF_USERS,
     .result = &pai__jobs_result,
-    .summary = "Jobs, filtered and sorted",
-    .errors = "400 InvalidParametersError" },
+    .queries = pai__jobs_queries,
+    .summary = "Jobs, filtered and sorted" },
   { .method = "GET",
     .path = "/api/v2/jobs/:job",
     .packs = true,
@@ -324,6 +361,7 @@ static const pai__route routes[] = {
     .handle = pai__jobs_config,
     .right = PAI__OF_READERS,
     .result = &pai__job_config_result,
+    .queries = pai__config_queries,
     .summary = "A job's file, secrets masked",
     .errors = "404 NoJobError, 404 NoJobConfigError" },
   { .method = "GET",
@@ -332,6 +370,7 @@ static const pai__route routes[] = {
     .handle = do_events,
     .right = PAI__OF_READERS,
     .result = &pai__job_events_result,
+    .queries = event_queries,
     .summary = "What happened to a job",
     .errors = "404 NoJobError" },
   { .method = "GET",

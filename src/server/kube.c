@@ -359,6 +359,19 @@ static const pai__result nodes = { .kind = PAI__IS_OBJECT,
 static const pai__result pods = { .kind = PAI__IS_OBJECT,
                                   .shape = &list_shape };
 
+/* --- queries --- */
+
+static const pai__field pod_queries[] = {
+  PAI__TAKES(TEXT, "namespace", "of this namespace: all are in \"default\""),
+  PAI__TAKES(TEXT, "labelSelector",
+             "as Kubernetes has it: \"a=b,c!=d,e in "
+             "(f,g),h,!i\""),
+  PAI__TAKES(TEXT, "fieldSelector",
+             "\"a=b,c!=d\" of metadata.name and namespace, spec.nodeName and "
+             "restartPolicy, status.phase and podIP"),
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -375,6 +388,7 @@ static const pai__route routes[] = {
     .handle = do_pods,
     .right = PAI__OF_ADMIN,
     .result = &pods,
+    .queries = pod_queries,
     .summary = "The tasks, as a list of Kubernetes' pods",
     .errors = "400 InvalidParametersError" },
 };

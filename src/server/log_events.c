@@ -97,8 +97,7 @@ bool pai__log_events_wanted(const pai__request *r)
 
 bool pai__log_events_resume(const pai__request *r, int64_t *offset)
 {
-  const char *id = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND,
-                                               "Last-Event-ID");
+  const char *id = pai__request_last_event(r);
 
   return id != NULL && pai__param_number(id, offset) == PAI_OK;
 }

@@ -158,24 +158,16 @@ static const pai__source log_source = { pause_log, free_log };
 
 /* ?offset= from which byte on; -N: so many before the end.  Where a reader of
  * events was is more than where he began. */
-static bool read_offset(pai__request *r, int64_t *offset)
+static int64_t read_offset(const pai__request *r)
 {
   const char *value = pai__request_query(r, "offset");
-  bool negative = value != NULL && value[0] == '-';
+  int64_t offset = pai__request_number(r, "offset"), resumed;
 
-  *offset = wants_tail(r) ? -TAIL : 0;
-  if (pai__log_events_wanted(r) && pai__log_events_resume(r, offset))
-    return true;
+  if (pai__log_events_wanted(r) && pai__log_events_resume(r, &resumed))
+    return resumed;
   if (value == NULL)
-    return true;
-  if (pai__param_number(value + negative, offset) < 0) {
-    pai__answer_error(r, 400, "InvalidParametersError",
-                      "offset must be a whole number, not '%s'.", value);
-    return false;
-  }
-  if (negative)
-    *offset = *offset > 0 ? -*offset : INT64_MAX;
-  return true;
+    return wants_tail(r) ? -TAIL : 0;
+  return value[0] == '-' && offset == 0 ? INT64_MAX : offset;
 }
 
 static bool is_log_name(const char *name)
@@ -195,8 +187,9 @@ static void do_log(pai__request *r)
   tasklog *l;
   int rc;
 
-  if (!read_place(r, &o, &job) || !read_offset(r, &o.offset))
+  if (!read_place(r, &o, &job))
     return;
+  o.offset = read_offset(r);
   o.name = r->params[5];
   o.follow = pai__request_flag(r, "follow") || pai__log_events_wanted(r);
   if (!is_log_name(o.name)) {
@@ -246,6 +239,30 @@ static const pai__result as_events = { .type = "text/event-stream" };
 
 static const pai__result text = { .type = "text/plain", .other = &as_events };
 
+/* --- queries --- */
+
+#define TAIL_MODE                                                  \
+  {                                                                \
+    .name = "tail-mode", .kind = PAI__IS_FLAG, .missing = "false", \
+    .what = "its last 16 KiB alone"                                \
+  }
+
+static const pai__field place_queries[] = { TAIL_MODE, { 0 } };
+
+static const pai__field log_queries[] = {
+  TAIL_MODE,
+  { .name = "offset",
+    .kind = PAI__IS_WHOLE,
+    .least = -PAI__MOST_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .what = "from this byte on; -N: the last N bytes" },
+  { .name = "follow",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what = "until the task ends" },
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -254,6 +271,7 @@ static const pai__route routes[] = {
     .handle = do_log_list,
     .right = PAI__OF_READERS,
     .result = &places,
+    .queries = place_queries,
     .summary = "Where a task's logs are",
     .errors = "404 NoJobError, 404 NoTaskLogError" },
   { .method = "GET",
@@ -261,6 +279,8 @@ static const pai__route routes[] = {
     .handle = do_log,
     .right = PAI__OF_READERS,
     .result = &text,
+    .queries = log_queries,
+    .resumes = true,
     .summary = "A task's log",
     .errors = "404 NoJobError, 404 NoTaskLogError" },
 };

@@ -315,6 +315,33 @@ static void do_logout(pai__request *r)
     pai__visit_fail(v, 500, "UnknownError", "There is no memory for it.");
 }
 
+/* --- queries --- */
+
+static const char *const methods[] = { "S256", NULL };
+
+static const pai__field login_queries[] = {
+  PAI__TAKES(TEXT, "redirect_uri",
+             "the page that it leads to: one that the administrator allows"),
+  PAI__TAKES(TEXT, "from", "what that page is told"),
+  PAI__TAKES(TEXT, "code_challenge",
+             "of a program, which gets a code in place of a token"),
+  { .name = "code_challenge_method",
+    .kind = PAI__IS_TEXT,
+    .choices = methods,
+    .what = "of what the challenge is a hash" },
+  PAI__TAKES(TEXT, "home", "the browser was led to this name of the server"),
+  { 0 }
+};
+
+/* Also of a form that has none. */
+static const pai__field return_queries[] = {
+  PAI__TAKES(TEXT, "code", "for which the provider gives a token"),
+  PAI__TAKES(TEXT, "state", "as the login has sent it"),
+  PAI__TAKES(TEXT, "iss", "the provider"),
+  PAI__TAKES(TEXT, "error", "why there is no code"),
+  { 0 }
+};
+
 /* --- routes --- */
 
 #define OIDC(rest) "/api/v2/authn/oidc/" rest " /api/v1/authn/oidc/" rest
@@ -327,6 +354,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_OIDC,
     .status = 302,
     .result = &pai__no_result,
+    .queries = login_queries,
     .summary = "Lead a browser to the provider of logins",
     .errors = "400 InvalidParametersError" },
   { .method = "GET",
@@ -336,6 +364,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_OIDC,
     .status = 302,
     .result = &pai__no_result,
+    .queries = return_queries,
     .summary = "Make a token for who comes from the provider of logins",
     .errors = "400 InvalidParametersError, 403 ForbiddenUserError" },
   { .method = "POST",
@@ -345,6 +374,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_OIDC,
     .status = 302,
     .result = &pai__no_result,
+    .queries = return_queries,
     .summary = "The same, of a provider that sends a form",
     .errors = "400 InvalidParametersError, 403 ForbiddenUserError" },
   { .method = "GET",

@@ -81,6 +81,16 @@ static void put_answer(writer *w, int status, const char *what,
   pai__json_end_object(w);
 }
 
+/* Which are refused where they are none. */
+static bool takes_numbers(const pai__route *route)
+{
+  const pai__field *f = route->queries;
+
+  while (f != NULL && f->kind != PAI__END && f->kind != PAI__IS_WHOLE)
+    f++;
+  return f != NULL && f->kind != PAI__END;
+}
+
 static void put_answers(writer *w, const pai__route *route)
 {
   /* What may be wrong with any body. */
@@ -88,7 +98,9 @@ static void put_answers(writer *w, const pai__route *route)
                        ? "400 InvalidParametersError, 413, 415"
                      : route->most_body != 0 ? "413, 415"
                                              : "";
-  const char *lists[] = { body, right_errors[route->right], route->errors };
+  const char *query = takes_numbers(route) ? "400 InvalidParametersError" : "";
+  const char *lists[] = { body, query, right_errors[route->right],
+                          route->errors };
 
   pai__openapi_begin(w, "responses");
   put_answer(w, route->status != 0 ? route->status : 200, "done",
@@ -125,33 +137,58 @@ static void add_path(pai__buf *out, const char *path)
   }
 }
 
-static void put_parameters(writer *w, const char *path)
+static void end_text(writer *w)
 {
-  bool any = false;
+  pai__openapi_begin(w, "schema");
+  pai__openapi_text(w, "type", "string");
+  pai__json_end_object(w);
+  pai__json_end_object(w);
+}
 
+static void put_part(writer *w, const char *name, size_t len)
+{
+  pai__json_begin_object(w);
+  pai__json_key(w, "name", 4);
+  pai__json_text(w, name, len);
+  pai__openapi_text(w, "in", "path");
+  pai__json_key(w, "required", 8);
+  pai__json_bool(w, true);
+  end_text(w);
+}
+
+static void put_last_event(writer *w)
+{
+  pai__json_begin_object(w);
+  pai__openapi_text(w, "name", "Last-Event-ID");
+  pai__openapi_text(w, "in", "header");
+  pai__openapi_text(w, "description",
+                    "of the last event that was read: what came behind it is "
+                    "told, as far as it is still known");
+  end_text(w);
+}
+
+/* Those of the path, of the query, and where a stream goes on. */
+static void put_parameters(writer *w, const pai__route *route)
+{
+  const char *path = route->path;
+  const pai__field *f = route->queries;
+
+  pai__json_key(w, "parameters", 10);
+  pai__json_begin_array(w);
   while (*path == '/') {
     size_t len = strcspn(++path, "/ ");
-    if (*path == ':' || *path == '*') {
-      if (!any) {
-        pai__json_key(w, "parameters", 10);
-        pai__json_begin_array(w);
-      }
-      any = true;
-      pai__json_begin_object(w);
-      pai__json_key(w, "name", 4);
-      pai__json_text(w, path + 1, len - 1);
-      pai__openapi_text(w, "in", "path");
-      pai__json_key(w, "required", 8);
-      pai__json_bool(w, true);
-      pai__openapi_begin(w, "schema");
-      pai__openapi_text(w, "type", "string");
-      pai__json_end_object(w);
-      pai__json_end_object(w);
-    }
+    if (*path == ':' || *path == '*')
+      put_part(w, path + 1, len - 1);
     path += len;
   }
-  if (any)
-    pai__json_end_array(w);
+  for (; f != NULL && f->kind != PAI__END; f++) {
+    pai__json_begin_object(w);
+    pai__openapi_query(w, f);
+    pai__json_end_object(w);
+  }
+  if (route->resumes)
+    put_last_event(w);
+  pai__json_end_array(w);
 }
 
 static void put_lower(writer *w, const char *method)
@@ -175,7 +212,7 @@ static void put_operation(writer *w, const pai__route *route)
     pai__json_begin_array(w);
     pai__json_end_array(w);
   }
-  put_parameters(w, route->path);
+  put_parameters(w, route);
   put_body(w, route);
   put_answers(w, route);
   pai__json_end_object(w);

@@ -8,6 +8,8 @@
 void pai__openapi_text(pai__json_writer *w, const char *key, const char *text);
 void pai__openapi_begin(pai__json_writer *w, const char *key);
 
+/* What a parameter says of one of a route's queries, in its object. */
+void pai__openapi_query(pai__json_writer *w, const pai__field *f);
 /* "schema":{...} of a body that has these fields. */
 void pai__openapi_body(pai__json_writer *w, const pai__field *fields);
 /* "content":{...} of what is answered; nothing where there is no body. */

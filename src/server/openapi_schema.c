@@ -44,6 +44,24 @@ static void put_each(writer *w, const char *key, const char *type,
   pai__json_end_object(w);
 }
 
+static void put_choices(writer *w, const char *const *choices)
+{
+  pai__json_key(w, "enum", 4);
+  pai__json_begin_array(w);
+  for (; *choices != NULL; choices++)
+    pai__json_text(w, *choices, strlen(*choices));
+  pai__json_end_array(w);
+}
+
+static void put_texts(writer *w, const char *const *choices)
+{
+  pai__openapi_begin(w, "items");
+  pai__openapi_text(w, "type", "string");
+  if (choices != NULL)
+    put_choices(w, choices);
+  pai__json_end_object(w);
+}
+
 static void put_nullable(writer *w)
 {
   pai__json_key(w, "nullable", 8);
@@ -68,7 +86,7 @@ static void put_named(writer *w, const pai__shape *shape, bool nullable)
 
 /* In the object of its schema. */
 static void put_kind(writer *w, enum pai__kind kind, const pai__shape *shape,
-                     bool nullable)
+                     bool nullable, const char *const *choices)
 {
   static const char *const types[PAI__KINDS] = {
     [PAI__IS_TEXT] = "string",   [PAI__IS_FLAG] = "boolean",
@@ -92,7 +110,9 @@ static void put_kind(writer *w, enum pai__kind kind, const pai__shape *shape,
     pai__openapi_text(w, "description", "milliseconds since 1970");
   }
   if (kind == PAI__IS_TEXTS)
-    put_each(w, "items", "string", NULL);
+    put_texts(w, choices);
+  else if (choices != NULL)
+    put_choices(w, choices);
   if (kind == PAI__IS_LIST)
     put_each(w, "items", NULL, shape);
   if (kind == PAI__IS_MAP)
@@ -124,26 +144,16 @@ static void put_range(writer *w, const pai__field *f)
   }
 }
 
-static void put_choices(writer *w, const char *const *choices)
+static void put_field(writer *w, const char *key, const pai__field *f)
 {
-  pai__json_key(w, "enum", 4);
-  pai__json_begin_array(w);
-  for (; *choices != NULL; choices++)
-    pai__json_text(w, *choices, strlen(*choices));
-  pai__json_end_array(w);
-}
-
-static void put_field(writer *w, const pai__field *f)
-{
-  pai__openapi_begin(w, f->name);
-  put_kind(w, f->kind, f->shape, (f->flags & PAI__MAY_BE_NULL) != 0);
+  pai__openapi_begin(w, key);
+  put_kind(w, f->kind, f->shape, (f->flags & PAI__MAY_BE_NULL) != 0,
+           f->choices);
   put_range(w, f);
   if (f->pattern != NULL)
     pai__openapi_text(w, "pattern", f->pattern->regex);
   if ((f->flags & PAI__IS_MAIL) != 0)
     pai__openapi_text(w, "format", "email");
-  if (f->choices != NULL)
-    put_choices(w, f->choices);
   if (f->missing != NULL) {
     pai__json_key(w, "default", 7);
     pai__json_ready(w, f->missing, strlen(f->missing));
@@ -160,7 +170,7 @@ static void put_fields(writer *w, const pai__field *fields, bool closed)
 
   pai__openapi_begin(w, "properties");
   for (const pai__field *f = fields; f->kind != PAI__END; f++) {
-    put_field(w, f);
+    put_field(w, f->name, f);
     any = any || (f->flags & PAI__NEEDED) != 0;
   }
   pai__json_end_object(w);
@@ -187,6 +197,24 @@ static void put_object(writer *w, const char *key, const pai__field *fields,
   pai__json_end_object(w);
 }
 
+/* A flag may stand there alone. */
+void pai__openapi_query(writer *w, const pai__field *f)
+{
+  pai__openapi_text(w, "name", f->name);
+  pai__openapi_text(w, "in", "query");
+  pai__openapi_text(w, "description", f->what);
+  if (f->kind == PAI__IS_FLAG) {
+    pai__json_key(w, "allowEmptyValue", 15);
+    pai__json_bool(w, true);
+  }
+  if (f->kind == PAI__IS_TEXTS) { /* with commas between */
+    pai__openapi_text(w, "style", "form");
+    pai__json_key(w, "explode", 7);
+    pai__json_bool(w, false);
+  }
+  put_field(w, "schema", f);
+}
+
 void pai__openapi_body(writer *w, const pai__field *fields)
 {
   put_object(w, "schema", fields, true);
@@ -196,7 +224,7 @@ void pai__openapi_body(writer *w, const pai__field *fields)
 
 static void put_result(writer *w, const pai__result *result)
 {
-  put_kind(w, result->kind, result->shape, false);
+  put_kind(w, result->kind, result->shape, false, NULL);
 }
 
 static void put_json(writer *w, const pai__result *result)

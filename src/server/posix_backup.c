@@ -129,18 +129,11 @@ void pai__file_close(pai__request *r)
 /* Some jobs at a time: who wants all asks for those behind the last one. */
 static void do_export(pai__request *r)
 {
-  enum { SOME = 100, MOST = 1000 };
-  int64_t after = 0, limit = SOME;
+  int64_t after = pai__request_number(r, "after");
+  int64_t limit = pai__request_number(r, "limit");
   pai_error *err = NULL;
   int rc;
 
-  if (pai__request_number(r, "after", &after) == PAI_EINVAL ||
-      pai__request_number(r, "limit", &limit) == PAI_EINVAL || limit < 1 ||
-      limit > MOST) {
-    pai__answer_error(r, 400, "InvalidParametersError",
-                      "after is a job's id, and limit 1 to %d", (int)MOST);
-    return;
-  }
   r->type = "application/x-ndjson";
   rc =
     pai_platform_export(r->server->platform, (uint64_t)after, (uint64_t)limit,
@@ -153,6 +146,23 @@ static void do_export(pai__request *r)
 static const pai__result database = { .type = "application/vnd.sqlite3" };
 
 static const pai__result lines = { .type = "application/x-ndjson" };
+
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  { .name = "after",
+    .kind = PAI__IS_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .missing = "0",
+    .what = "behind the job of this id, the last one of the page before" },
+  { .name = "limit",
+    .kind = PAI__IS_WHOLE,
+    .least = 1,
+    .most = 1000,
+    .missing = "100",
+    .what = "at most so many" },
+  { 0 }
+};
 
 /* --- routes --- */
 
@@ -169,8 +179,8 @@ static const pai__route routes[] = {
     .handle = do_export,
     .right = PAI__OF_ADMIN,
     .result = &lines,
-    .summary = "Jobs as lines of JSON",
-    .errors = "400 InvalidParametersError" },
+    .queries = queries,
+    .summary = "Jobs as lines of JSON" },
 };
 
 const pai__routes pai__backup_routes = { routes, PAI__LEN(routes) };

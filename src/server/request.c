@@ -313,7 +313,7 @@ static void handle(pai__request *r)
     pai__answer_failure(r, PAI_ENOMEM, NULL);
   else if (pai__body_is_known(r) &&
            (r->route->fields == NULL || pai__body_read(r)) &&
-           pai__request_may_do(r))
+           pai__request_may_do(r) && pai__query_check(r))
     r->route->handle(r);
 }
 

@@ -87,3 +87,12 @@ const pai__route *pai__route_find(const char *method, char *path,
     }
   return NULL;
 }
+
+const pai__field *pai__query_find(const pai__route *route, const char *name)
+{
+  const pai__field *f = route->queries;
+
+  while (f != NULL && f->kind != PAI__END && strcmp(f->name, name) != 0)
+    f++;
+  return f != NULL && f->kind != PAI__END ? f : NULL;
+}

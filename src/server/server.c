@@ -3,6 +3,7 @@
  */
 #include "server/alerts.h"
 #include "server/door.h"
+#include "server/feed.h"
 #include "server/oidc.h"
 #include "server/peer.h"
 #include "server/seen.h"
@@ -45,6 +46,7 @@ static void free_server(pai_server *server)
   pai__alerts_free(server);
   pai__meter_free(server);
   pai__count_free(server);
+  pai__feed_free(server);
   pai__free(&alloc, server, sizeof(*server));
   if (closed != NULL)
     closed(closed_data);

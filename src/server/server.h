@@ -79,6 +79,7 @@ struct pai_server {
   struct pai__watched *watched; /* alerts_look.c's, or NULL */
   struct pai__asked *asked;     /* estimate.c's that are being made */
   struct pai__counts *counts;   /* count.c's, or NULL */
+  struct pai__feed *feed;       /* feed.c's; NULL: nobody has watched yet */
   struct pai__oidc *oidc; /* where users log in; NULL: with passwords, here */
 };
 
@@ -149,12 +150,20 @@ struct pai__request {
   bool gone;         /* and it was: the connection is to be closed */
 };
 
-/* The value of a name in the query, or NULL; "" if it has none. */
+/* The value of a name in the query, or NULL; "" if it has none.  What is not in
+ * the table of the route was not said. */
 const char *pai__request_query(const pai__request *r, const char *name);
 /* Whether that is "true" or "1", or stands there alone. */
 bool pai__request_flag(const pai__request *r, const char *name);
-/* A number of that name: PAI_ENOTFOUND if there is none, PAI_EINVAL. */
-int pai__request_number(const pai__request *r, const char *name, int64_t *out);
+/* A whole number of that name, as the table wants it; what it says is missing,
+ * or 0. */
+int64_t pai__request_number(const pai__request *r, const char *name);
+/* The id of the event behind which a stream is to go on, or NULL; where the
+ * route has such streams. */
+const char *pai__request_last_event(const pai__request *r);
+/* Whether the numbers of the query are as the table wants them; if not, that is
+ * the answer. */
+bool pai__query_check(pai__request *r);
 /* Digits, and no more of them than fit. */
 int pai__param_number(const char *text, int64_t *out);
 
@@ -316,7 +325,10 @@ struct pai__route {
   void (*take)(pai__request *r, const char *bytes, size_t len);
   const pai__field *fields; /* of its body, which is checked before; NULL: the
                                handler sees to it, or there is none */
-  bool packs; /* what it answers may be compressed: it has no secrets */
+  /* What it takes in the query; NULL: nothing.  Numbers are checked before. */
+  const pai__field *queries;
+  bool resumes; /* its stream goes on behind a Last-Event-ID */
+  bool packs;   /* what it answers may be compressed: it has no secrets */
   bool acts;  /* it is done as a user of this machine, where all are served */
   int status; /* when it is done; 0: 200 */
   const pai__result *result; /* what it answers then; NULL: that it is done */
@@ -332,7 +344,11 @@ typedef struct pai__routes {
   size_t n;
 } pai__routes;
 
+/* Of numbers that have no other: what a reader in JavaScript can tell apart. */
+#define PAI__MOST_WHOLE ((INT64_C(1) << 53) - 1)
+
 /* jobs.c: handlers that older paths lead to, too (v1.c). */
+extern const pai__field pai__jobs_queries[], pai__config_queries[];
 void pai__jobs_list(pai__request *r);
 void pai__jobs_show(pai__request *r);
 void pai__jobs_config(pai__request *r);
@@ -355,6 +371,8 @@ const pai__routes *pai__routes_at(size_t i);
 const pai__route *pai__route_find(const char *method, char *path,
                                   enum pai__mode mode,
                                   const char *params[PAI__PARAMS]);
+/* What the route takes of that name in the query, or NULL. */
+const pai__field *pai__query_find(const pai__route *route, const char *name);
 
 /* authn.c: who gets a token has all that a user of OpenPAI has. */
 void pai__accounts_complete(pai_server *server, const char *user);

@@ -47,7 +47,8 @@ static void do_storage_config(pai__request *r)
 
   q.form = PAI_STORAGE_CONFIG;
   q.name = r->params[0];
-  q.names = pai__request_query(r, "names");
+  if (q.name == NULL)
+    q.names = pai__request_query(r, "names");
   write_storages(r, &q);
 }
 
@@ -57,7 +58,8 @@ static void do_storage_server(pai__request *r)
 
   q.form = PAI_STORAGE_SERVER;
   q.name = r->params[0];
-  q.names = pai__request_query(r, "names");
+  if (q.name == NULL)
+    q.names = pai__request_query(r, "names");
   write_storages(r, &q);
 }
 
@@ -189,6 +191,19 @@ static const pai__result server = { .kind = PAI__IS_OBJECT,
 static const pai__result servers = { .kind = PAI__IS_LIST,
                                      .shape = &server_shape };
 
+/* --- queries --- */
+
+static const pai__field usual_queries[] = { { .name = "default",
+                                              .kind = PAI__IS_FLAG,
+                                              .missing = "false",
+                                              .what =
+                                                "the default ones alone" },
+                                            { 0 } };
+
+static const pai__field name_queries[] = {
+  PAI__TAKES(TEXTS, "names", "of these names alone"), { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -197,6 +212,7 @@ static const pai__route routes[] = {
     .handle = do_list_storages,
     .right = PAI__OF_USERS,
     .result = &storages,
+    .queries = usual_queries,
     .summary = "The storages that the caller may use" },
   { .method = "GET",
     .path = "/api/v2/storages/:name",
@@ -223,6 +239,7 @@ static const pai__route routes[] = {
     .handle = do_storage_config,
     .right = PAI__OF_USERS,
     .result = &configs,
+    .queries = name_queries,
     .summary = "Storages as older clients want them" },
   { .method = "GET",
     .path = "/api/v2/storage/config/:name",
@@ -236,6 +253,7 @@ static const pai__route routes[] = {
     .handle = do_storage_server,
     .right = PAI__OF_USERS,
     .result = &servers,
+    .queries = name_queries,
     .summary = "Where storages are, as older clients want it" },
   { .method = "GET",
     .path = "/api/v2/storage/server/:name",

@@ -230,6 +230,18 @@ static const pai__shape submitted_shape = { "Submitted", submitted_fields };
 static const pai__result submitted = { .kind = PAI__IS_OBJECT,
                                        .shape = &submitted_shape };
 
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  PAI__TAKES(TEXT, "name", "its name, whatever the file says"),
+  PAI__TAKES(TEXT, "workDir", "where its tasks work that have no code"),
+  PAI__TAKES(TEXT, "codeDir", "the folder that PUT of its code answered"),
+  PAI__TAKES(TEXT, "like",
+             "a job whose folder it gets, and whose secrets if "
+             "that is not over"),
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -241,6 +253,7 @@ static const pai__route routes[] = {
     .acts = true,
     .status = 202,
     .result = &submitted,
+    .queries = queries,
     .summary = "Submit a job",
     .errors = "400 InvalidProtocolError, 400 InvalidParametersError, 403 "
               "ForbiddenUserError, 404 NoJobError, 404 NoStorageError, 409 "

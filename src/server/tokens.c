@@ -137,6 +137,14 @@ static const pai__shape known_shape = { "TokenInfo", known_fields };
 static const pai__result known = { .kind = PAI__IS_OBJECT,
                                    .shape = &known_shape };
 
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  PAI__TAKES(TEXT, "username",
+             "whose, where the platform's own user asks at its socket"),
+  { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -145,6 +153,7 @@ static const pai__route routes[] = {
     .handle = do_list_tokens,
     .right = PAI__OF_PERSONS,
     .result = &tokens,
+    .queries = queries,
     .summary = "The caller's tokens",
     .errors = "404 NoUserError" },
   { .method = "GET",
@@ -158,6 +167,7 @@ static const pai__route routes[] = {
     .handle = do_new_token,
     .right = PAI__OF_PERSONS,
     .result = &made,
+    .queries = queries,
     .summary = "Make a token for a program, good until it is revoked",
     .errors = "404 NoUserError, 500 UnknownError" },
   { .method = "DELETE",

@@ -353,6 +353,20 @@ static const pai__result node = { .kind = PAI__IS_OBJECT,
 static const pai__result nodes = { .kind = PAI__IS_LIST,
                                    .shape = &node_shape };
 
+/* --- queries --- */
+
+static const pai__field node_queries[] = {
+  { .name = "nodes",
+    .kind = PAI__IS_FLAG,
+    .what = "the GPUs of each node, in place of the virtual clusters; "
+            "whatever its value" },
+  { 0 }
+};
+
+static const pai__field sku_queries[] = {
+  PAI__TAKES(TEXT, "vc", "what this virtual cluster has"), { 0 }
+};
+
 /* --- routes --- */
 
 static const pai__route routes[] = {
@@ -362,6 +376,7 @@ static const pai__route routes[] = {
     .handle = do_list,
     .right = PAI__OF_USERS,
     .result = &clusters,
+    .queries = node_queries,
     .summary = "Virtual clusters and their use; with ?nodes, nodes' GPUs" },
   { .method = "GET",
     .path = "/api/v2/virtual-clusters/:vc",
@@ -400,6 +415,7 @@ static const pai__route routes[] = {
     .handle = do_skus,
     .right = PAI__OF_USERS,
     .result = &skus,
+    .queries = sku_queries,
     .summary = "What comes with a GPU of each kind",
     .errors = "404 NoVirtualClusterError" },
   { .method = "GET",

@@ -2,147 +2,26 @@
  * watch.c - GET /events: what happens to jobs, as server-sent events
  *
  * Of all jobs, or with ?job= of one.  With ?states=true all that are not over
- * are told first, as they are, and then "all": nothing comes between both.  A
- * reader that is too slow is cut off: it comes again and asks how things stand.
+ * are told first, as they are, and then "all": nothing comes between both.
+ * Whoever comes again with the id of an event that is still kept is told
+ * "resumed" instead, and what has happened since.  A reader that is too slow is
+ * cut off.
  */
-#include "server/server.h"
-
-#include "base/map.h"
+#include "server/feed.h"
 
 typedef struct watcher {
   pai_alloc alloc;
-  pai__request *request;
-  pai_listener *listener;
-  pai__map names; /* of jobs, by id; as their files in JSON */
+  pai__reader reader;
+  bool joined;
 } watcher;
-
-/* What is known of a job, or NULL. */
-static pai__tree *show(const watcher *w, pai_job_id job)
-{
-  pai__json_options options = { .alloc = &w->alloc };
-  pai__tree *tree = NULL;
-  pai__buf json;
-
-  pai__buf_init(&json, &w->alloc);
-  if (pai_platform_show(w->request->server->platform, job, -1,
-                        pai__answer_write, &json, NULL) == PAI_OK)
-    (void)pai__json_parse(&tree, pai__buf_text(&json), json.len, &options,
-                          NULL);
-  pai__buf_dispose(&json);
-  return tree;
-}
-
-/* Its "user~name", as a new string. */
-static char *read_name(const watcher *w, const pai__tree *t)
-{
-  pai__node name = PAI__NO_NODE, status = PAI__NO_NODE, user = PAI__NO_NODE;
-  pai__buf b;
-
-  pai__buf_init(&b, &w->alloc);
-  if (t != NULL) {
-    name = pai__tree_get(t, 0, "name");
-    status = pai__tree_get(t, 0, "jobStatus");
-  }
-  if (status != PAI__NO_NODE)
-    user = pai__tree_get(t, status, "username");
-  if (name != PAI__NO_NODE && user != PAI__NO_NODE)
-    pai__buf_printf(&b, "%s~%s", pai__tree_str(t, user, NULL),
-                    pai__tree_str(t, name, NULL));
-  if (b.len > 0)
-    return pai__buf_take(&b);
-  pai__buf_dispose(&b);
-  return NULL;
-}
-
-/* NULL: it is not known any more. */
-static const char *name_of(watcher *w, pai_job_id job)
-{
-  char *name = pai__map_get(&w->names, &job, sizeof(job));
-  pai__tree *tree;
-
-  if (name != NULL)
-    return name;
-  tree = show(w, job);
-  name = read_name(w, tree);
-  pai__tree_free(tree);
-  if (name != NULL && pai__map_set(&w->names, &job, sizeof(job), name) < 0) {
-    pai__strfree(&w->alloc, name);
-    name = NULL;
-  }
-  return name;
-}
-
-/* With which code OpenPAI says that it is over.  False: that is not known. */
-static bool read_code(const watcher *w, pai_job_id job, int64_t *code)
-{
-  pai__tree *tree = show(w, job);
-  pai__node n = PAI__NO_NODE;
-  bool known;
-
-  if (tree != NULL)
-    n = pai__tree_get(tree, 0, "jobStatus");
-  if (n != PAI__NO_NODE)
-    n = pai__tree_get(tree, n, "appExitCode");
-  *code = 0;
-  known = n != PAI__NO_NODE && pai__tree_whole(tree, n, code);
-  pai__tree_free(tree);
-  return known;
-}
-
-/* Of one that is over nothing more is told. */
-static void forget_name(watcher *w, pai_job_id job)
-{
-  pai__strfree(&w->alloc, pai__map_remove(&w->names, &job, sizeof(job)));
-}
-
-static int on_event(void *user_data, const pai_event *event)
-{
-  watcher *w = user_data;
-  int type = pai_event_type(event);
-  bool over =
-    type == PAI_EVENT_JOB && pai_event_state(event) >= PAI_STATE_SUCCEEDED;
-  pai__json_writer json;
-  const char *name;
-  int64_t code;
-  pai__buf b;
-
-  if (type != PAI_EVENT_JOB && type != PAI_EVENT_TASK)
-    return 0;
-  name = name_of(w, pai_event_job(event));
-  if (w->request->server->system &&
-      (name == NULL || !pai__request_may_see(w->request, name))) {
-    if (over)
-      forget_name(w, pai_event_job(event));
-    return 0;
-  }
-  pai__buf_init(&b, &w->alloc);
-  pai__buf_printf(&b,
-                  "event: %s\ndata: ", type == PAI_EVENT_JOB ? "job" : "task");
-  pai__json_writer_init(&json, &b, false);
-  pai__event_json(&json, name, event,
-                  over && read_code(w, pai_event_job(event), &code) ? &code
-                                                                    : NULL);
-  pai__buf_str(&b, "\n\n");
-  if (pai__json_finish(&json) == PAI_OK && pai__buf_ok(&b))
-    pai__stream_add(w->request->stream, pai__buf_text(&b), b.len);
-  else
-    pai__stream_over(w->request->stream, true);
-  pai__buf_dispose(&b);
-  if (over)
-    forget_name(w, pai_event_job(event));
-  return 0;
-}
 
 static void free_watcher(void *source)
 {
   watcher *w = source;
   pai_alloc alloc = w->alloc;
-  const pai__map_entry *e;
 
-  pai_platform_unlisten(w->listener);
-  for (size_t i = 0; (e = pai__map_next(&w->names, &i)) != NULL;)
-    pai__strfree(&alloc, e->value);
-  pai__map_dispose(&w->names);
+  if (w->joined)
+    pai__feed_leave(&w->reader);
   pai__free(&alloc, w, sizeof(*w));
 }
 
@@ -237,7 +116,6 @@ static int add_states(pai__buf *out, const pai__request *r, pai_error **err)
       n = add_page(out, r, &json, err);
   }
   pai__buf_dispose(&json);
-  pai__buf_str(out, "event: all\ndata: {}\n\n");
   if (n >= 0 && !pai__buf_ok(out))
     n = pai__oom(err);
   return n < 0 ? n : PAI_OK;
@@ -245,25 +123,74 @@ static int add_states(pai__buf *out, const pai__request *r, pai_error **err)
 
 /* --- its beginning ------------------------------------------------------------ */
 
-static void begin(pai__request *r, watcher *w, const pai__buf *states)
+/* What was told before: goes on there, if that is known. */
+static bool resume(const pai__reader *reader, pai__buf *out)
+{
+  const pai__request *r = reader->request;
+  const char *id = pai__request_last_event(r);
+  uint64_t event;
+
+  if (id == NULL || !pai__feed_find(r->server->feed, id, &event))
+    return false;
+  pai__buf_str(out, "event: resumed\ndata: {}\n\n");
+  pai__feed_add_since(reader, event, out);
+  return true;
+}
+
+/* What comes before the first event, with an id to go on from. */
+static int write_beginning(watcher *w, pai__buf *out, pai_error **err)
+{
+  const pai__request *r = w->reader.request;
+  const pai__feed *feed = r->server->feed;
+  bool all = !resume(&w->reader, out) && pai__request_flag(r, "states");
+  int rc = all ? add_states(out, r, err) : PAI_OK;
+
+  pai__feed_add_id(feed, out); /* of what nothing has come of yet */
+  pai__buf_str(out, all ? "event: all\ndata: {}\n\n" : "\n");
+  return rc < 0 || pai__buf_ok(out) ? rc : pai__oom(err);
+}
+
+static void begin(pai__request *r, watcher *w, const pai__buf *beginning)
 {
   if (!pai__stream_begin(r, "text/event-stream", &watch_source, w))
     return;
-  r->stream->most = states->len; /* they are not what a slow reader left */
-  pai__stream_add(r->stream, ": begins\n\n", 10);
-  if (states->len > 0)
-    pai__stream_add(r->stream, states->data, states->len);
+  r->stream->most = beginning->len; /* it is not what a slow reader left */
+  pai__stream_add(r->stream, beginning->data, beginning->len);
+}
+
+static void watch(pai__request *r, pai_job_id job)
+{
+  pai_alloc *alloc = &r->server->alloc;
+  watcher *w = pai__zalloc(alloc, sizeof(*w));
+  pai_error *err = NULL;
+  pai__buf beginning;
+  int rc;
+
+  if (w == NULL) {
+    pai__answer_failure(r, PAI_ENOMEM, NULL);
+    return;
+  }
+  w->alloc = *alloc;
+  w->reader = (pai__reader){ .request = r, .job = job };
+  pai__buf_init(&beginning, alloc);
+  pai__buf_str(&beginning, ": begins\n\n");
+  rc = pai__feed_join(&w->reader, &err);
+  w->joined = rc == PAI_OK;
+  if (rc == PAI_OK)
+    rc = write_beginning(w, &beginning, &err);
+  if (rc < 0) {
+    free_watcher(w);
+    pai__answer_failure(r, rc, err);
+  } else {
+    begin(r, w, &beginning);
+  }
+  pai__buf_dispose(&beginning);
 }
 
 static void do_watch(pai__request *r)
 {
   const char *name = pai__request_query(r, "job");
-  pai_alloc *alloc = &r->server->alloc;
-  pai_error *err = NULL;
   pai_job_id job = 0;
-  pai__buf states;
-  watcher *w;
-  int rc;
 
   if (name != NULL && pai__request_flag(r, "states")) {
     pai__answer_error(r, 400, "InvalidParametersError",
@@ -273,34 +200,25 @@ static void do_watch(pai__request *r)
     return;
   }
   r->params[0] = name;
-  if (name != NULL &&
-      (!pai__request_may_read(r) || (job = pai__request_job(r)) == 0))
-    return;
-  w = pai__zalloc(alloc, sizeof(*w));
-  if (w == NULL) {
-    pai__answer_failure(r, PAI_ENOMEM, NULL);
-    return;
-  }
-  w->alloc = *alloc;
-  w->request = r;
-  pai__map_init(&w->names, &w->alloc);
-  pai__buf_init(&states, alloc);
-  rc = pai_platform_listen(&w->listener, r->server->platform, job, on_event, w,
-                           &err);
-  if (rc == PAI_OK && pai__request_flag(r, "states"))
-    rc = add_states(&states, r, &err);
-  if (rc < 0) {
-    free_watcher(w);
-    pai__answer_failure(r, rc, err);
-  } else {
-    begin(r, w, &states);
-  }
-  pai__buf_dispose(&states);
+  if (name == NULL ||
+      (pai__request_may_read(r) && (job = pai__request_job(r)) != 0))
+    watch(r, job);
 }
 
 /* --- answers --- */
 
 static const pai__result events = { .type = "text/event-stream" };
+
+/* --- queries --- */
+
+static const pai__field queries[] = {
+  PAI__TAKES(TEXT, "job", "of this job alone"),
+  { .name = "states",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what = "first how all stand that are not over, and then \"all\"" },
+  { 0 }
+};
 
 /* --- routes --- */
 
@@ -310,6 +228,8 @@ static const pai__route routes[] = {
     .handle = do_watch,
     .right = PAI__OF_USERS,
     .result = &events,
+    .queries = queries,
+    .resumes = true,
     .summary = "What happens to jobs, as server-sent events",
     .errors = "400 InvalidParametersError, 404 NoJobError" },
 };

@@ -75,6 +75,9 @@ class SettingsTest(ProviderTest):
         error = self.refused("--oidc-admins", "groups=CN=a,OU=b")
         self.assertIn("--oidc-admins has a value with =", error)
         self.assertIn("oidc.yaml", error)
+        error = self.refused("--oidc-admins", "groups=a,b")
+        self.assertIn("is no CLAIM=VALUE: b", error)
+        self.assertIn('admins: ["groups=a,b"]', error)
         self.serve_as("--oidc-admins", "sub=b",
                       "--oidc-client-secret-file", self.secret())
         self.assertEqual(self.entered("b")["admin"], "true")

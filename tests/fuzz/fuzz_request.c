@@ -12,6 +12,7 @@
 
 #include "json/json.h"
 #include "server/fake.h"
+#include "server/feed.h"
 #include "server/peer.h"
 #include "server/alerts.h"
 #include "server/seen.h"
@@ -474,6 +475,9 @@ static void ask(scene *s)
   pai__request_end(&s->door, &s->connection, &s->request,
                    MHD_REQUEST_TERMINATED_COMPLETED_OK);
   CHECK(s->request == NULL && s->server.first == NULL);
+  /* The feed lasts longer than who reads it. */
+  CHECK(s->server.feed == NULL || s->server.feed->readers == NULL);
+  pai__feed_free(&s->server);
   CHECK(s->platform.readers == NULL && s->platform.listeners == NULL);
   free(s->connection.response);
 }

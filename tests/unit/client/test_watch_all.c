@@ -26,9 +26,21 @@ typedef struct world {
   bool whole;         /* streams come to their end, and are not cut */
   const char *list, *job, *job_status;
   int begun, lists, asked;
+  char ids[256];  /* that streams were asked to go on from, in order */
   char told[512]; /* changes, in order */
   int enough;     /* changes that the caller wants */
 } world;
+
+/* "-": none. */
+static void note_id(world *w, const char *request)
+{
+  const char *at = strstr(request, "Last-Event-ID: ");
+  size_t len = strlen(w->ids);
+
+  at = at != NULL ? at + 15 : "-";
+  (void)snprintf(w->ids + len, sizeof(w->ids) - len, "%s%.*s",
+                 len > 0 ? " " : "", (int)strcspn(at, "\r"), at);
+}
 
 static void answer(played *p, const char *request, pai__buf *out)
 {
@@ -39,6 +51,7 @@ static void answer(played *p, const char *request, pai__buf *out)
     say(out, "200 OK", "{\"server\":\"libopenpai\"}");
   } else if (asks_for(request, "GET /api/v2/events?states=true ")) {
     w->begun++;
+    note_id(w, request);
     if (w->kept)
       return; /* nothing is said */
     if (w->status != NULL) {
@@ -172,6 +185,65 @@ static void ends_between_streams(void **state)
   assert_string_equal(w.told,
                       "ann~one RUNNING, ann~one FAILED!, bob~two WAITING");
   assert_int_equal(w.asked, 1);
+  end(&w);
+}
+
+#define ID(id) "id: " id "\n"
+#define RESUMED "event: resumed\ndata: {}\n\n"
+
+/* Where the server knows the last event, nobody is asked for. */
+static void goes_on_where_it_ended(void **state)
+{
+  static const char *const streams[] = {
+    EVENT("ann~one", "running") EVENT("bob~two", "waiting") ID("s-1") ALL,
+    RESUMED ID("s-2") EVENT("bob~two", "running") ID("s-3") "\n",
+    /* What was told is not told again, though it was cut off behind it. */
+    RESUMED ID("s-4") "event: job\ndata: {\"name\":\"ann~one\",\"state\":"
+                      "\"failed\",\"appExitCode\":3}\n",
+    RESUMED ID("s-5") "event: job\n", /* this one was not told yet */
+    "",                               /* it says nothing at all */
+    RESUMED ID("s-5") EVENT("bob~two", "stopping"),
+    /* The server does not know it any more. */
+    EVENT("cy~new", "waiting") ID("t-1") ALL,
+    EVENT("cy~new", "running") ID("t-2") ALL,
+    NULL,
+  };
+  static world w;
+
+  (void)state;
+  begin(&w, streams);
+  w.job = JOB("FAILED");
+  watch(&w, 8, PAI_EUSER);
+  assert_string_equal(w.told,
+                      "ann~one RUNNING, bob~two WAITING, bob~two RUNNING, "
+                      "ann~one FAILED!, bob~two STOPPING, cy~new WAITING, "
+                      "bob~two FAILED!, cy~new RUNNING");
+  assert_string_equal(w.ids, "- s-1 s-3 s-4 s-4 s-4 s-5 s-5");
+  assert_int_equal(w.asked, 1); /* bob~two, which the last one lacks */
+  end(&w);
+}
+
+/* They would be no headers, or no end of them is known. */
+static void ids_that_are_none(void **state)
+{
+  static const char *const streams[] = {
+    ID("good") EVENT("a~b", "waiting") ALL,
+    ID("of two words") EVENT("a~b", "running") ALL,
+    ID("good") EVENT("a~b", "waiting") ALL,
+    ID("a\rb") EVENT("a~b", "running") ALL,
+    ID("good") EVENT("a~b", "waiting") ALL,
+    ID("0123456789012345678901234567890123456789012345678901234567890123456789"
+       "01234567890123456789012345678901234567890123456789012345678")
+      EVENT("a~b", "running") ALL,
+    EVENT("a~b", "waiting") ALL,
+    NULL,
+  };
+  static world w;
+
+  (void)state;
+  begin(&w, streams);
+  watch(&w, 7, PAI_EUSER);
+  assert_string_equal(w.ids, "- good - good - good -");
   end(&w);
 }
 
@@ -373,9 +445,10 @@ static void cancelled_and_paused(void **state)
 static int use(const pai_alloc *alloc, void *user_data)
 {
   static const char *const streams[] = {
-    EVENT("ann~one", "running") ALL,
+    ID("s-1") EVENT("ann~one", "running") ALL,
     ALL,
-    EVENT("ann~two", "running") ALL OVER("ann~two", "failed"),
+    EVENT("ann~two", "running") ID("s-2") ALL,
+    RESUMED ID("s-3") OVER("ann~two", "failed"),
     NULL,
   };
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
@@ -421,6 +494,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(told_as_it_comes),
     cmocka_unit_test(ends_between_streams),
+    cmocka_unit_test(goes_on_where_it_ended),
+    cmocka_unit_test(ids_that_are_none),
     cmocka_unit_test(gone_without_a_word),
     cmocka_unit_test(missing_again_and_again),
     cmocka_unit_test(no_such_stream),

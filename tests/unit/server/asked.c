@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "answers.h"
 
+#include "server/feed.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -93,6 +95,17 @@ void end(scene *s)
   assert_null(s->platform.listeners);
   assert_int_equal(access(s->path, F_OK), -1); /* it was taken away */
   assert_int_equal(rmdir(s->dir), 0);
+}
+
+/* The server listens itself from the first one who watches all on. */
+bool is_heard(const scene *s)
+{
+  const pai__feed *feed = s->server != NULL ? s->server->feed : NULL;
+
+  for (const pai_listener *l = s->platform.listeners; l != NULL; l = l->next)
+    if (feed == NULL || l != feed->listener || feed->readers != NULL)
+      return true;
+  return s->platform.readers != NULL;
 }
 
 /* --- asking ------------------------------------------------------------------------ */

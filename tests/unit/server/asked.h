@@ -53,6 +53,8 @@ void hear(peer *p, const char *part);
 void hear_body(peer *p);
 /* Until it hangs up. */
 void hear_all(peer *p);
+/* Does anybody follow a log, a job, or what happens to all? */
+bool is_heard(const scene *s);
 /* Asks once; the answer is there until the next one. */
 const char *ask(scene *s, const char *fmt, ...) PAI__PRINTF(2, 3);
 const char *ask_far(scene *s, const char *fmt, ...) PAI__PRINTF(2, 3);

@@ -71,6 +71,7 @@ int pai_platform_show(pai_platform *p, pai_job_id job, int attempt,
                       pai_write_cb write, void *user_data, pai_error **err)
 {
   (void)job;
+  p->shows++;
   if (attempt > 0)
     return pai__fail(err, PAI_ENOTFOUND, "no such attempt");
   return say(p, write, user_data, p->show, err);

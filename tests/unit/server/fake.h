@@ -71,6 +71,7 @@ struct pai_platform {
   pai_loop *loop;
   pai_accounts accounts;
   const char *show; /* what is written of the job */
+  int shows;        /* how often it was wanted */
   int state;        /* of the job */
   int last_attempt;
   int last_retry;       /* of the tasks: there are no logs of later ones */

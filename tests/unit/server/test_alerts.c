@@ -259,11 +259,22 @@ static int see(pai__alarms *a, const char *user, int from, int to)
   return kept;
 }
 
+/* How many of a user's last. */
+static size_t count_lasting(const pai__alarms *a, const char *user)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < a->n; i++)
+    n += a->list[i]->ended == 0 && a->list[i]->alert.user != NULL &&
+         strcmp(a->list[i]->alert.user, user) == 0;
+  return n;
+}
+
 /* Who has very many jobs that wait hides no others. */
 static void nobody_fills_the_list(void **state)
 {
   static const char *const users[] = { "b", "c", "d", "e", "f",
-                                       "g", "h", "i", "j", "k" };
+                                       "g", "h", "i", "j" };
   pai__alarms a;
 
   (void)state;
@@ -281,12 +292,55 @@ static void nobody_fills_the_list(void **state)
   /* and those that are over make room at once. */
   pai__alarms_begin(&a);
   assert_int_equal(see(&a, "a", 0, 50), 50);
-  for (size_t i = 0; i + 1 < PAI__LEN(users); i++)
+  for (size_t i = 0; i < PAI__LEN(users); i++)
     (void)see(&a, users[i], 0, 5000);
   assert_int_equal(see(&a, NULL, 0, 1), 1);
   pai__alarms_end(&a, 3);
-  assert_int_equal(see(&a, "k", 0, 5000), 50);
-  assert_int_equal(see(&a, "a", 50, 5000), 0);
+  assert_int_equal(see(&a, "k", 0, 50), 50);
+  for (size_t i = 0; i < PAI__LEN(users); i++)
+    assert_int_equal(count_lasting(&a, users[i]), PAI__ALARMS_OF_USER);
+  assert_int_equal(a.n, PAI__ALARMS + 1);
+  pai__alarms_dispose(&a);
+}
+
+/* Nor do ten of them: those who come later have as much as those before. */
+static void many_users_have_a_share(void **state)
+{
+  static const char *const users[] = { "a", "b", "c", "d", "e", "f",
+                                       "g", "h", "i", "j", "k", "l" };
+  const size_t share = PAI__ALARMS / PAI__LEN(users);
+  const pai__alarm *first[PAI__ALARMS];
+  pai__alarms a;
+
+  (void)state;
+  pai__alarms_init(&a, &pai__libc_alloc);
+  for (int round = 1; round <= 3; round++) {
+    pai__alarms_begin(&a);
+    for (size_t i = 0; i < PAI__LEN(users); i++)
+      (void)see(&a, users[i], 0, 5000);
+    assert_int_equal(see(&a, "poor", 0, 5), 5);
+    assert_int_equal(a.n, PAI__ALARMS);
+    pai__alarms_end(&a, round);
+    for (size_t i = 0; i < PAI__LEN(users); i++)
+      assert_in_range(count_lasting(&a, users[i]), share - 1, share + 1);
+    assert_int_equal(count_lasting(&a, "poor"), 5);
+    /* Who has his share keeps it, and what he has of it. */
+    assert_int_equal(a.over, 0);
+    if (round == 1)
+      memcpy(first, a.list, sizeof(first));
+    assert_memory_equal(first, a.list, sizeof(first));
+  }
+  /* The first ones stay: since when something is so is not forgotten. */
+  assert_string_equal(a.list[0]->alert.user, "a");
+  assert_string_equal(a.list[0]->alert.job, "0");
+  /* What others leave is there for all. */
+  pai__alarms_begin(&a);
+  (void)see(&a, "a", 0, 5000);
+  pai__alarms_end(&a, 4);
+  pai__alarms_begin(&a);
+  assert_int_equal(see(&a, "a", 0, 5000), PAI__ALARMS_OF_USER);
+  pai__alarms_end(&a, 5);
+  assert_int_equal(count_lasting(&a, "a"), PAI__ALARMS_OF_USER);
   pai__alarms_dispose(&a);
 }
 
@@ -329,6 +383,7 @@ int main(void)
     cmocka_unit_test(a_look_each_minute),
     cmocka_unit_test(as_many_as_are_kept),
     cmocka_unit_test(nobody_fills_the_list),
+    cmocka_unit_test(many_users_have_a_share),
     cmocka_unit_test(memory_may_lack),
   };
 

@@ -139,9 +139,12 @@ static void jobs_as_lines(void **state)
   expect(GET(&s, "/api/v2/export"), 200, "{\"after\":0,\"limit\":100}\n");
   expect(GET(&s, "/api/v2/export?after=41&limit=1000"), 200,
          "{\"after\":41,\"limit\":1000}\n");
-  expect(GET(&s, "/api/v2/export?limit=0"), 400, "limit 1 to 1000");
-  expect(GET(&s, "/api/v2/export?limit=1001"), 400, "limit 1 to 1000");
-  expect(GET(&s, "/api/v2/export?after=x"), 400, "a job's id");
+  expect(GET(&s, "/api/v2/export?limit=0"), 400,
+         "limit must be a whole number of 1 to 1000");
+  expect(GET(&s, "/api/v2/export?limit=1001"), 400,
+         "limit must be a whole number of 1 to 1000");
+  expect(GET(&s, "/api/v2/export?after=x"), 400,
+         "after must be a whole number of 0 or more");
   finish(&s);
 }
 

@@ -262,7 +262,7 @@ static int ask_status(scene *s, const row *r, const char *path, int cast)
     hear(&p, "\"code\":\"ForbiddenUserError\"");
   leave(&p);
   free(request);
-  while (s->platform.readers != NULL || s->platform.listeners != NULL)
+  while (is_heard(s))
     turn(s); /* it sees that nobody listens */
   return status;
 }
