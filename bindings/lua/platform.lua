@@ -289,6 +289,18 @@ function handle:events(kind)
 end
 
 function handle:why() return self.platform.core:why(self.id) end
+-- How its running tasks are reached by ssh: containers, publicKey.
+function handle:ssh() return self.platform.core:ssh(self.id) end
+
+-- The private key that opens them, if the job has made one.
+function handle:ssh_key()
+  local told, message, code, detail = self.platform.core:ssh_key(self.id)
+  if not told then
+    return nil, message, code, detail
+  end
+  return told.privateKey
+end
+
 function handle:state() return self.platform:state(self.id) end
 function handle:dir() return self.platform:dir(self.id) end
 function handle:wait() return self.platform:wait(self.id) end

@@ -123,6 +123,29 @@ listing records_why(Platform *p, pai_job_id job, failure *f)
   return listed(t, f);
 }
 
+listing records_ssh(Platform *p, pai_job_id job, failure *f)
+{
+  job_text t = { NULL, 0 };
+
+  if (!platform_take(p, f))
+    return listed(t, f);
+  f->code = pai_platform_ssh(p->platform, job, facade_collect, &t, &f->err);
+  platform_give(p);
+  return listed(t, f);
+}
+
+listing records_ssh_key(Platform *p, pai_job_id job, failure *f)
+{
+  job_text t = { NULL, 0 };
+
+  if (!platform_take(p, f))
+    return listed(t, f);
+  f->code =
+    pai_platform_ssh_key(p->platform, job, facade_collect, &t, &f->err);
+  platform_give(p);
+  return listed(t, f);
+}
+
 listing records_status(Platform *p, failure *f)
 {
   job_text t = { NULL, 0 };

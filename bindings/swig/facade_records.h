@@ -33,6 +33,8 @@ job_text records_config(Platform *p, pai_job_id job, const char *format,
 listing records_events(Platform *p, pai_job_id job, const char *type,
                        failure *f);
 listing records_why(Platform *p, pai_job_id job, failure *f);
+listing records_ssh(Platform *p, pai_job_id job, failure *f);
+listing records_ssh_key(Platform *p, pai_job_id job, failure *f);
 listing records_status(Platform *p, failure *f);
 job_text records_snapshot(Platform *p, failure *f);
 

@@ -36,6 +36,12 @@ typedef struct {} LogReader;
   listing why(pai_job_id job, failure *f) {
     return records_why($self, job, f);
   }
+  listing ssh(pai_job_id job, failure *f) {
+    return records_ssh($self, job, f);
+  }
+  listing ssh_key(pai_job_id job, failure *f) {
+    return records_ssh_key($self, job, f);
+  }
   listing status(failure *f) { return records_status($self, f); }
   job_text snapshot(failure *f) { return records_snapshot($self, f); }
   void tag(pai_job_id job, const char *kind, bool has, failure *f) {

@@ -424,6 +424,33 @@ PAI_API PAI_NODISCARD int pai_platform_enter(int *fd, pai_platform *platform,
                                              pai_job_id job, const char *role,
                                              uint32_t index, pai_error **err);
 
+/**
+ * Writes how the running tasks of a job are reached by ssh, if it has the
+ * runtime plugin ssh: {"containers": [{"taskRole", "taskIndex", "sshUser",
+ * "sshIp", "sshPort", "hostKey"}], "publicKey"}.  The host key is a line as of
+ * ssh_known_hosts, without names; the public key is the job's own, or null: it
+ * has none.  Nothing in it is secret.
+ * @return PAI_OK; PAI_ENOTFOUND: no such job, it is over, or no task of it has
+ *         a sshd yet; else as pai_platform_list()
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_platform_ssh(pai_platform *platform,
+                                           pai_job_id job, pai_write_cb write,
+                                           void *user_data, pai_error **err);
+
+/**
+ * Writes the private key that opens the tasks of a job with `jobssh`, as
+ * OpenSSH has it: {"privateKey"}.  It is good as long as the attempt runs.
+ * Who asks is the caller's to know: it is for the job's user alone.
+ * @return as pai_platform_ssh(); PAI_ENOTFOUND also if it has no such key
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_platform_ssh_key(pai_platform *platform,
+                                               pai_job_id job,
+                                               pai_write_cb write,
+                                               void *user_data,
+                                               pai_error **err);
+
 PAI_END_DECLS
 
 #endif /* OPENPAI_RECORDS_H */

@@ -56,11 +56,11 @@ static int no_sshd(const cli_task *t)
 }
 
 /* How one gets there, for who has another ssh(1); `w` NULL: without a key. */
-static int print_way(const cli_task *t, const ssh_words *w)
+static int print_way(const char *host, const char *port, const ssh_words *w)
 {
   (void)printf("{\"host\":");
-  cli_json_string(stdout, t->ip, strlen(t->ip));
-  (void)printf(",\"port\":%ld,\"command\":", strtol(t->ssh_port, NULL, 10));
+  cli_json_string(stdout, host, strlen(host));
+  (void)printf(",\"port\":%ld,\"command\":", strtol(port, NULL, 10));
   for (size_t i = 0; w != NULL && i < w->n; i++) {
     (void)printf("%s", i == 0 ? "[" : ",");
     cli_json_string(stdout, w->words[i], strlen(w->words[i]));
@@ -69,66 +69,111 @@ static int print_way(const cli_task *t, const ssh_words *w)
   return CLI_OK;
 }
 
-/* Of a server elsewhere the keys are there, too. */
-static int tell_address(const cli_task *t, bool json)
+/* Where one goes, and what is to be done there. */
+typedef struct trip {
+  const char *host, *port;
+  char **command;
+  int ncommand;
+  ssh_words words;
+} trip;
+
+static void add_words(trip *t, const cli_ssh_files *files)
+{
+  ssh_words *w = &t->words;
+
+  add(w, "ssh");
+  add(w, "-p");
+  add(w, t->port);
+  add(w, "-l");
+  add(w, files->user);
+  if (files->key[0] != '\0') { /* else the user's own */
+    add(w, "-i");
+    add(w, files->key);
+    add(w, "-o");
+    add(w, "IdentitiesOnly yes");
+  }
+  if (files->folder[0] != '\0') { /* what goes is kept by nobody */
+    add(w, "-o");
+    add(w, "AddKeysToAgent no");
+  }
+  add_option(w, "UserKnownHostsFile", files->known_hosts);
+  add(w, "-o");
+  add(w, "GlobalKnownHostsFile /dev/null");
+  add(w, "-o");
+  add(w, "StrictHostKeyChecking yes");
+  add(w, "-o");
+  add(w, "LogLevel ERROR");
+  add(w, t->host);
+  if (t->ncommand > 0)
+    add(w, "--");
+  for (int i = 0; i < t->ncommand; i++)
+    add(w, t->command[i]);
+}
+
+/* NULL, and told: there is no memory, or there are too many. */
+static char **make_words(void *data, const cli_ssh_files *files)
+{
+  trip *t = data;
+
+  add_words(t, files);
+  if (!t->words.failed)
+    return t->words.words;
+  cli_fail("the command has too many words");
+  return NULL;
+}
+
+static int go_here(const cli_remote *r, const cli_task *t, trip *to, bool json)
+{
+  cli_ssh_files files = { 0 };
+  char **words;
+
+  if (t->ssh_port[0] == '\0' || !cli_ssh_find(&files, r->root, t))
+    return no_sshd(t);
+  to->host = t->ip;
+  to->port = t->ssh_port;
+  words = make_words(to, &files);
+  if (words == NULL)
+    return CLI_BROKEN;
+  return json ? print_way(t->ip, t->ssh_port, &to->words)
+              : cli_ssh_become(words);
+}
+
+/* Of an original OpenPAI keys are nobody's to ask for. */
+static int tell_original(const cli_task *t)
 {
   char help[sizeof(t->ip) + sizeof(t->ssh_port) + 64];
 
-  if (t->ssh_port[0] == '\0')
-    return no_sshd(t);
-  if (json)
-    return print_way(t, NULL);
+  cli_fail("this server is an original OpenPAI: it gives nobody the keys of "
+           "task %s/%u of %s",
+           t->role, t->index, t->job);
   (void)snprintf(help, sizeof(help),
-                 "ssh -p %s root@%s, with the key that the "
-                 "job was given",
+                 "ssh -p %s root@%s, with the key that the job was given",
                  t->ssh_port, t->ip);
-  cli_fail("the keys of task %s/%u of %s are at its server", t->role, t->index,
-           t->job);
   cli_help(stderr, help);
   return CLI_BROKEN;
 }
 
-static int go(const cli_remote *r, const cli_task *t, char **command,
-              int ncommand, bool json)
+static int go_far(cli_remote *r, const cli_task *t, trip *to, bool json)
 {
-  static ssh_words w;
-  cli_ssh_files files;
+  cli_ssh_way way;
   int code;
 
-  if (r->root == NULL)
-    return tell_address(t, json);
-  if (t->ssh_port[0] == '\0' || !cli_ssh_find(&files, r->root, t))
+  if (!cli_is_address(t->ip, t->ssh_port))
     return no_sshd(t);
-  add(&w, "ssh");
-  add(&w, "-p");
-  add(&w, t->ssh_port);
-  add(&w, "-l");
-  add(&w, files.user);
-  if (files.key[0] != '\0') { /* else the user's own */
-    add(&w, "-i");
-    add(&w, files.key);
-    add(&w, "-o");
-    add(&w, "IdentitiesOnly yes");
+  if (json)
+    return cli_ssh_host(way.host, sizeof(way.host), r, t->ip)
+             ? print_way(way.host, t->ssh_port, NULL)
+             : no_sshd(t);
+  if (cli_remote_is_original(r))
+    return tell_original(t);
+  code = cli_ssh_ask(&way, r, t);
+  cli_remote_close(r); /* a session may take days */
+  if (code == CLI_OK) {
+    to->host = way.host;
+    to->port = way.port;
+    code = cli_ssh_go(&way, make_words, to);
   }
-  add_option(&w, "UserKnownHostsFile", files.known_hosts);
-  add(&w, "-o");
-  add(&w, "GlobalKnownHostsFile /dev/null");
-  add(&w, "-o");
-  add(&w, "StrictHostKeyChecking yes");
-  add(&w, "-o");
-  add(&w, "LogLevel ERROR");
-  add(&w, t->ip);
-  if (ncommand > 0)
-    add(&w, "--");
-  for (int i = 0; i < ncommand; i++)
-    add(&w, command[i]);
-  if (w.failed) {
-    cli_fail("the command has too many words");
-    code = CLI_BROKEN;
-  } else {
-    code = json ? print_way(t, &w) : cli_ssh_become(w.words);
-  }
-  free_words(&w);
+  cli_ssh_forget(&way);
   return code;
 }
 
@@ -142,10 +187,12 @@ static int run(int argc, char **argv)
     { "root", 0, NULL, &cli_root },
   };
   int behind = cli_cut_command(&argc, argv), words, code = CLI_BROKEN;
-  char **command = argv + argc + 1;
+  static trip to;
   cli_remote r;
   cli_task t;
 
+  to.command = argv + argc + 1;
+  to.ncommand = behind;
   words = cli_options(&cli_ssh, options, 3, argc, argv);
   if (words == -2)
     return CLI_OK;
@@ -157,11 +204,13 @@ static int run(int argc, char **argv)
       !cli_task_word(&cli_ssh, task) || !cli_remote_open(&r, false))
     return CLI_BROKEN;
   if (cli_task_find(&t, &r, argv[0], task)) {
-    if (strcmp(t.state, "RUNNING") == 0)
-      code = go(&r, &t, command, behind, json);
-    else
+    if (strcmp(t.state, "RUNNING") != 0)
       cli_fail("task %s/%u of %s does not run: it is %s", t.role, t.index,
                t.job, t.state);
+    else
+      code = r.root != NULL ? go_here(&r, &t, &to, json)
+                            : go_far(&r, &t, &to, json);
+    free_words(&to.words);
     cli_task_free(&t);
   }
   cli_remote_close(&r);
@@ -179,13 +228,18 @@ const cli_verb cli_ssh = {
     "user's own.  A job has an sshd if it has the runtime plugin ssh; "
     "openpai\n"
     "exec needs none.\n\n"
+    "Of a server elsewhere the job's key is asked for, which it gives to the\n"
+    "job's user alone; it lies in a folder of $XDG_RUNTIME_DIR or $TMPDIR "
+    "that\n"
+    "nobody else can read, as long as ssh runs.  The task's port has to be\n"
+    "reached from here.\n\n"
     "  --task ROLE/INDEX\n"
     "                   to this task; needed if the job has several\n"
     "  --json           starts no ssh, but prints how it would: {\"host\", "
     "\"port\",\n"
-    "                   \"command\"}; of a server elsewhere command is null, "
-    "since\n"
-    "                   the keys are there\n" JOBS_ROOT_HELP
+    "                   \"command\"}; of a server elsewhere command is null: "
+    "the\n"
+    "                   key is here only while ssh runs\n" JOBS_ROOT_HELP
     "\nExit code: ssh's, which is the command's, "
     "or 255; 125 there is no such\n"
     "job or task, it does not run or has no sshd, no platform runs, or wrong\n"

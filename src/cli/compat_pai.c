@@ -5,6 +5,7 @@
 #include "cells.h"
 #include "job_file.h"
 #include "jobs.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,16 +246,6 @@ static void put_word(const char *word)
   (void)fputc('\'', stdout);
 }
 
-/* The line is made to be run: what a server says goes into it only if it is an
- * address. */
-static bool is_address(const char *ip, const char *port)
-{
-  static const char good[] = "0123456789abcdefABCDEF.:";
-
-  return ip[0] != '\0' && ip[strspn(ip, good)] == '\0' && port[0] != '\0' &&
-         strlen(port) <= 5 && port[strspn(port, "0123456789")] == '\0';
-}
-
 /* The task that words name: its first role's first one without them. */
 static size_t find_task(const cli_json *j, const char *role, const char *index)
 {
@@ -289,7 +280,9 @@ static int print_ssh(const cli_old *old, const cli_json *j)
   ports = cli_json_get(j, task, "containerPorts");
   port = ports != 0 ? cli_json_text(j, ports, "ssh") : "";
   ip = cli_json_text(j, task, "containerIp");
-  if (!is_address(ip, port)) {
+  /* The line is made to be run: what a server says goes into it only if it is
+   * an address. */
+  if (!cli_is_address(ip, port)) {
     cli_fail("the task has no port named ssh%s",
              port[0] == '\0' ? "" : " that can be one");
     cli_help(stderr, "it runs, and its job has the plugin ssh or declares the "

@@ -55,12 +55,33 @@ void cli_task_free(cli_task *t);
 
 typedef struct cli_ssh_files {
   char user[256], key[4096], known_hosts[4200]; /* key "": there is none */
+  char folder[2048]; /* that goes with them, or "" */
 } cli_ssh_files;
 
 /* What it has left in the root.  False: there is none. */
 bool cli_ssh_find(cli_ssh_files *out, const char *root, const cli_task *t);
 /* Becomes ssh(1); if not, that is told. */
 int cli_ssh_become(char **words);
+
+/* --- the same on a server elsewhere (ssh_far.c) --- */
+
+typedef struct cli_ssh_way {
+  char host[256], port[16], user[256], host_key[4096];
+  char *key; /* the job's own, for cli_ssh_forget(); NULL: it has none */
+} cli_ssh_way;
+
+/* Asks the server.  An exit code; if it is not CLI_OK, that was told. */
+int cli_ssh_ask(cli_ssh_way *out, cli_remote *r, const cli_task *t);
+void cli_ssh_forget(cli_ssh_way *way);
+/* Where a task with that address is: "127.0.0.1" is the server's own machine. */
+bool cli_ssh_host(char *out, size_t size, const cli_remote *r, const char *ip);
+/* Whether what a server says is an address and a port. */
+bool cli_is_address(const char *ip, const char *port);
+/* posix_ssh_far.c: runs ssh(1) with these keys, which lie in files while it
+ * does.  Its exit code; or what went wrong was told. */
+int cli_ssh_go(const cli_ssh_way *way,
+               char **(*words)(void *data, const cli_ssh_files *files),
+               void *data);
 
 /* --- a session --- */
 

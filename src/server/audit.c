@@ -26,8 +26,8 @@ void pai__request_note(pai__request *r)
 {
   pai__buf what;
 
-  if (r->route == NULL || r->caller.name == NULL || !changes(r->method) ||
-      r->server->accounts == NULL)
+  if (r->route == NULL || r->caller.name == NULL ||
+      (!changes(r->method) && !r->route->noted) || r->server->accounts == NULL)
     return;
   pai__buf_init(&what, &r->server->alloc);
   pai__buf_printf(&what, "%s ", r->method);

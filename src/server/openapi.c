@@ -38,6 +38,7 @@ static const char *const right_errors[PAI__RIGHTS] = {
   [PAI__OF_PERSONS] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_READERS] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_OWNER] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
+  [PAI__OF_OWNER_ALONE] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_ADMIN] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_ADMIN_PERSONS] =
     "401 UnauthorizedUserError, 403 ForbiddenUserError",

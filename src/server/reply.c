@@ -128,9 +128,13 @@ static void put_allowance(const pai__allowance *a, struct MHD_Response *m)
 /* Whether nobody should keep it: it has tokens and keys. */
 static bool is_secret(const pai__request *r)
 {
-  static const char *const of[] = { "/api/v2/token", "/api/v2/user",
-                                    "/api/v2/authn", "/api/v1/token",
-                                    "/api/v1/user",  "/api/v1/authn" };
+  static const char *const of[] = { "/api/v2/token",
+                                    "/api/v2/user",
+                                    "/api/v2/authn",
+                                    "/api/v1/token",
+                                    "/api/v1/user",
+                                    "/api/v1/authn",
+                                    "/api/v2/jobs/:job/ssh/key" };
 
   for (size_t i = 0; r->route != NULL && i < PAI__LEN(of); i++)
     if (strncmp(r->route->path, of[i], strlen(of[i])) == 0)

@@ -294,11 +294,12 @@ void pai__stream_suspended(pai__stream *s);
 
 /* Who may ask (who.c). */
 enum pai__right {
-  PAI__OF_ALL = 1, /* whoever is there */
-  PAI__OF_USERS,   /* who is known; the handler sees to what is theirs */
-  PAI__OF_PERSONS, /* likewise, and no program */
-  PAI__OF_READERS, /* who may see the job that the path names */
-  PAI__OF_OWNER,   /* the owner of the job that the path names */
+  PAI__OF_ALL = 1,     /* whoever is there */
+  PAI__OF_USERS,       /* who is known; the handler sees to what is theirs */
+  PAI__OF_PERSONS,     /* likewise, and no program */
+  PAI__OF_READERS,     /* who may see the job that the path names */
+  PAI__OF_OWNER,       /* the owner of the job that the path names */
+  PAI__OF_OWNER_ALONE, /* and no administrator in his place */
   PAI__OF_ADMIN,
   PAI__OF_ADMIN_PERSONS, /* and no program */
   PAI__RIGHTS
@@ -329,6 +330,7 @@ struct pai__route {
   const pai__field *queries;
   bool resumes; /* its stream goes on behind a Last-Event-ID */
   bool packs;   /* what it answers may be compressed: it has no secrets */
+  bool noted;   /* in the audit log, though it changes nothing */
   bool acts;  /* it is done as a user of this machine, where all are served */
   int status; /* when it is done; 0: 200 */
   const pai__result *result; /* what it answers then; NULL: that it is done */
@@ -352,8 +354,8 @@ extern const pai__field pai__jobs_queries[], pai__config_queries[];
 void pai__jobs_list(pai__request *r);
 void pai__jobs_show(pai__request *r);
 void pai__jobs_config(pai__request *r);
-/* absent.c: likewise. */
-void pai__absent_ssh(pai__request *r);
+/* ssh.c: likewise. */
+void pai__ssh_show(pai__request *r);
 
 extern const pai__routes pai__attempts_routes, pai__absent_routes,
   pai__v1_routes, pai__alerts_routes, pai__kube_routes, pai__metrics_routes;
@@ -363,7 +365,7 @@ extern const pai__routes pai__jobs_routes, pai__change_routes,
   pai__authn_routes, pai__groups_routes, pai__openapi_routes,
   pai__storages_routes, pai__tokens_routes, pai__users_routes,
   pai__front_routes, pai__vcs_routes, pai__oidc_routes, pai__consent_routes,
-  pai__estimate_routes;
+  pai__estimate_routes, pai__ssh_routes;
 
 /* Table `i` of all; NULL: there is none. */
 const pai__routes *pai__routes_at(size_t i);

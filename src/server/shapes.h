@@ -33,6 +33,8 @@ extern const pai__result pai__jobs_result, pai__job_result,
   pai__job_config_result, pai__job_attempts_result, pai__job_attempt_result,
   pai__job_task_result, pai__job_events_result, pai__job_why_result,
   pai__job_estimate_result;
+/* ssh.c: v1.c answers it, too. */
+extern const pai__result pai__ssh_result;
 
 /* Rows of tables. */
 #define PAI__HAS(k, n)                                     \

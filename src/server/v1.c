@@ -37,7 +37,7 @@ static void do_config(pai__request *r)
 static void do_ssh(pai__request *r)
 {
   if (join_name(r))
-    pai__absent_ssh(r);
+    pai__ssh_show(r);
 }
 
 /* --- routes --- */
@@ -70,7 +70,8 @@ static const pai__route routes[] = {
     .path = "/api/v1/user/:username/jobs/:v1job/ssh",
     .handle = do_ssh,
     .right = PAI__OF_USERS,
-    .summary = "How to reach a job by SSH: nothing is known of that",
+    .result = &pai__ssh_result,
+    .summary = "How the tasks of a job are reached by SSH",
     .errors =
       "403 ForbiddenUserError, 404 NoJobSshInfoError, 404 NoJobError" },
 };

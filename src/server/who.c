@@ -129,13 +129,17 @@ static bool complete_name(pai__request *r)
   return r->job_name != NULL;
 }
 
-bool pai__request_is_own(const pai__request *r, const char *name)
+static bool is_owner(const pai__request *r, const char *name)
 {
   size_t len = strcspn(name, "~");
 
-  return r->caller.admin ||
-         (strlen(r->caller.name) == len && name[len] == '~' &&
-          strncmp(r->caller.name, name, len) == 0);
+  return strlen(r->caller.name) == len && name[len] == '~' &&
+         strncmp(r->caller.name, name, len) == 0;
+}
+
+bool pai__request_is_own(const pai__request *r, const char *name)
+{
+  return r->caller.admin || is_owner(r, name);
 }
 
 /* On a platform of one user all whom it knows see all, as with OpenPAI. */
@@ -164,6 +168,20 @@ bool pai__request_may_job(pai__request *r)
     return true;
   pai__answer_error(r, 403, "ForbiddenUserError",
                     "Job %s is another user's: %s may only look at it.",
+                    r->params[0], r->caller.name);
+  return false;
+}
+
+/* What is the owner's secret is no administrator's. */
+static bool may_alone(pai__request *r)
+{
+  if (!pai__request_may_read(r))
+    return false;
+  if (is_owner(r, r->params[0]) || strchr(r->params[0], '~') == NULL)
+    return true;
+  pai__answer_error(r, 403, "ForbiddenUserError",
+                    "Job %s is another user's: this is for its owner alone, "
+                    "not for %s.",
                     r->params[0], r->caller.name);
   return false;
 }
@@ -209,7 +227,8 @@ static bool is_told_by_head(const pai__request *r)
 
   return r->route->fields == NULL || right == PAI__OF_ADMIN ||
          (r->server->system &&
-          (right == PAI__OF_OWNER || right == PAI__OF_READERS));
+          (right == PAI__OF_OWNER || right == PAI__OF_OWNER_ALONE ||
+           right == PAI__OF_READERS));
 }
 
 static bool may(pai__request *r)
@@ -217,6 +236,7 @@ static bool may(pai__request *r)
   switch (r->route->right) {
   case PAI__OF_READERS: return pai__request_may_read(r);
   case PAI__OF_OWNER: return pai__request_may_job(r);
+  case PAI__OF_OWNER_ALONE: return may_alone(r);
   case PAI__OF_ALL:
   case PAI__OF_USERS:
   case PAI__OF_PERSONS: return true;

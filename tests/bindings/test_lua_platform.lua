@@ -45,11 +45,16 @@ end
 function tests.life()
   local p, root = open()
   assert(os.execute("mkfifo '" .. root .. "/gate'"))
-  local h = assert(p:submit(job("echo one; read x < " .. root ..
-                                "/gate; exit 3", "life")))
+  local h = assert(p:submit(job(
+    "d=$(dirname $RUNTIME_LOG_PIPE); mkdir $d/ssh $d/../ssh; " ..
+    "echo ssh-ed25519 AAAA > $d/ssh/host_key.pub; " ..
+    "echo secret > $d/../ssh/key; echo one; read x < " .. root ..
+    "/gate; exit 3", "life")))
   local log = assert(h:logs { follow = true })
   assert(log:line() == "one")
   assert(h:state() == "running" and select(2, h:state()) == nil)
+  assert(h:ssh().containers[1].hostKey == "ssh-ed25519 AAAA")
+  assert(h:ssh_key() == "secret\n")
   assert(tostring(h):find("running"))
   local gate = assert(io.open(root .. "/gate", "w"))
   gate:write("go\n")
@@ -57,6 +62,8 @@ function tests.life()
   assert(log:line() == nil)
   local state, code = h:wait()
   assert(state == "failed" and code == 3)
+  assert(select(3, h:ssh()) == "PAI_ENOTFOUND")
+  assert(select(3, h:ssh_key()) == "PAI_ENOTFOUND")
   assert(h:show().jobStatus.state == "FAILED" and h:why().state == "FAILED")
   assert(#h:events() >= 3 and #h:events("Warning") >= 1)
   assert(h:config():find("life"))

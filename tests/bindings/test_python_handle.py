@@ -47,10 +47,17 @@ class Handles(unittest.TestCase):
 
     def test_life(self):
         path, waits = gate(self.root)
-        handle = self.platform.submit(job("echo one; echo two >&2", waits,
-                                          "exit 3", name="life"))
+        handle = self.platform.submit(job(
+            "d=$(dirname $RUNTIME_LOG_PIPE)", "mkdir $d/ssh $d/../ssh",
+            "echo ssh-ed25519 AAAA > $d/ssh/host_key.pub",
+            "echo secret > $d/../ssh/key", "echo one; echo two >&2", waits,
+            "exit 3", name="life"))
         lines = handle.logs(follow=True)
         self.assertEqual(sorted([next(lines), next(lines)]), ["one", "two"])
+        told = handle.ssh()
+        self.assertEqual(told["containers"][0]["hostKey"], "ssh-ed25519 AAAA")
+        self.assertIsNone(told["publicKey"])
+        self.assertEqual(handle.ssh_key(), "secret\n")
         self.assertEqual((handle.state, handle.code), ("running", None))
         self.assertFalse(handle.is_over)
         self.assertEqual(handle.name.split("~")[1], "life")
@@ -64,6 +71,8 @@ class Handles(unittest.TestCase):
         self.assertEqual((status.code, status.attempt, status.retries),
                          (255, 0, 0))
         self.assertIn("MinFailed", str(handle.why()))
+        for ask in handle.ssh, handle.ssh_key:
+            self.assertRaises(openpai.NotFoundError, ask)
         self.assertEqual(handle.why().state, "failed")
         self.assertIn("Warning", {event.type for event in handle.events()})
         self.assertEqual(handle.logs(name="stderr").read(), "two\n")

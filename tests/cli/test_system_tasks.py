@@ -224,6 +224,32 @@ taskRoles:
                                  "another user listens|ermission")
             self.ok(NOBODY, "stop", f"mine{i}")  # for its place
 
+    KEYS = ("d=$(dirname $RUNTIME_LOG_PIPE); mkdir $d/ssh; "
+            "echo ssh-ed25519 AAAA > $d/ssh/host_key.pub; ")
+
+    def test_a_key_of_another(self):
+        """It is its user's alone, and found by no link."""
+        self.up()
+        self.begin(DAEMON, "theirs", self.KEYS + "mkdir $d/../ssh; echo their "
+                   "secret > $d/../ssh/key; echo up; sleep 1000")
+        path = "/api/v2/jobs/daemon~theirs/ssh"
+        status, told = self.ask(DAEMON, "GET", path)
+        self.assertEqual((status, json.loads(told)["containers"][0]["sshUser"]),
+                         (200, "daemon"))
+        self.assertEqual(self.ask(DAEMON, "GET", path + "/key"),
+                         (200, b'{"privateKey":"their secret\\n"}'))
+        for uid in NOBODY, 0:
+            status, told = self.ask(uid, "GET", path + "/key")
+            self.assertEqual(status, 403, told)
+        attempt = self.root / "jobs" / "daemon~theirs" / "0"
+        self.begin(NOBODY, "mine", self.KEYS + f"ln -s {attempt}/ssh "
+                   "$d/../ssh; echo up; sleep 1000")
+        status, told = self.ask(NOBODY, "GET", "/api/v2/jobs/nobody~mine/ssh")
+        self.assertEqual((status, json.loads(told)["publicKey"]), (200, None))
+        status, told = self.ask(NOBODY, "GET",
+                                "/api/v2/jobs/nobody~mine/ssh/key")
+        self.assertEqual(status, 404, told)
+
     SPY = """
 import os
 def say(pid):

@@ -355,6 +355,17 @@ class Handle:
         """Its file as it was submitted, with secrets masked."""
         return self._core().config(self._id, "yaml")
 
+    def ssh(self) -> Dict[str, Any]:
+        """How its running tasks are reached by ssh: "containers", each with
+        taskRole, taskIndex, sshUser, sshIp, sshPort and hostKey, and
+        "publicKey".  NotFoundError without the runtime plugin ssh."""
+        told: Dict[str, Any] = json.loads(self._core().ssh(self._id))
+        return told
+
+    def ssh_key(self) -> str:
+        """The private key that opens them, if the job has made one."""
+        return str(json.loads(self._core().ssh_key(self._id))["privateKey"])
+
     # --- what it is told
 
     def stop(self, *, now: bool = False) -> None:

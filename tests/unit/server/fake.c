@@ -112,6 +112,24 @@ int pai_platform_why(pai_platform *p, pai_job_id job, pai_write_cb write,
   return say(p, write, user_data, "{\"reasons\":[]}", err);
 }
 
+int pai_platform_ssh(pai_platform *p, pai_job_id job, pai_write_cb write,
+                     void *user_data, pai_error **err)
+{
+  (void)job;
+  return say(p, write, user_data,
+             "{\"containers\":[{\"taskRole\":\"w\",\"taskIndex\":0,"
+             "\"sshUser\":\"u\",\"sshIp\":\"127.0.0.1\",\"sshPort\":\"22\","
+             "\"hostKey\":\"ssh-ed25519 AAAA\"}],\"publicKey\":null}",
+             err);
+}
+
+int pai_platform_ssh_key(pai_platform *p, pai_job_id job, pai_write_cb write,
+                         void *user_data, pai_error **err)
+{
+  (void)job;
+  return say(p, write, user_data, "{\"privateKey\":\"PRIVATE KEY\"}", err);
+}
+
 int pai_platform_status(pai_platform *p, pai_write_cb write, void *user_data,
                         pai_error **err)
 {

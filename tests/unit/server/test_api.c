@@ -22,9 +22,11 @@ static void older_routes(void **state)
     { "/api/v1/user/alice/jobs/nist", 404,
       "{\"code\":\"NoJobError\",\"message\":\"Job alice~nist is not "
       "found.\"}" },
-    { "/api/v1/user/alice/jobs/mnist/ssh", 404, "NoJobSshInfoError" },
+    { "/api/v1/user/alice/jobs/mnist/ssh", 200, "\"sshPort\":\"22\"" },
+    { "/api/v1/user/alice/jobs/nist/ssh", 404, "NoJobError" },
     { "/api/v2/jobs/protocolversion/config", 404, "NoJobError" },
-    { JOB "/ssh", 404, "NoJobSshInfoError" },
+    { JOB "/ssh", 200, "\"sshPort\":\"22\"" },
+    { JOB "/ssh/key", 403, "owner alone" }, /* whoever the platform is */
     { "/api/internal/tail-logs/x?sv=1", 500, "\"code\":\"UnknownError\"" },
     { JOB "/job-attempts/healthz", 200, "ok" },
     { JOB "/job-attempts", 200, "[{\"a\":0}]" },
@@ -42,6 +44,10 @@ static void older_routes(void **state)
   begin(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     expect(GET(&s, rows[i].path), rows[i].status, rows[i].body);
+  s.platform.fail = PAI_ENOTFOUND; /* the job has no sshd */
+  expect(GET(&s, JOB "/ssh"), 404,
+         "{\"code\":\"NoJobSshInfoError\",\"message\":\"SSH info of job "
+         "alice~mnist is not found.\"}");
   s.platform.fail = PAI_ENOTSUP;
   expect(GET(&s, JOB "/estimate"), 501, "NotImplementedError");
   s.platform.fail = PAI_EIO;

@@ -49,7 +49,8 @@ static const struct {
 #define USERS "-ooooo---"
 #define PERSONS "-ooxox---"
 #define OWNERS "-oxooo---"
-#define SELF "-oxxox---" /* persons, for themselves; or an administrator */
+#define ALONE "-oxoxx---" /* the owner, and no administrator in his place */
+#define SELF "-oxxox---"  /* persons, for themselves; or an administrator */
 #define ADMINS "-xxxoo---"
 #define ADMIN_PERSONS "-xxxox---"
 
@@ -148,14 +149,15 @@ static const row rows[] = {
   { "GET", JOB "/follow", USERS, 200, NULL },
   { "GET", JOB "/estimate", USERS, 200, NULL },
   { "GET", "/api/v2/scheduler", USERS, 200, NULL },
-  { "GET", JOB "/ssh", USERS, 404, NULL },
+  { "GET", JOB "/ssh", USERS, 200, NULL },
+  { "GET", JOB "/ssh/key", ALONE, 200, NULL },
   { "GET", JOB "/job-attempts/healthz", USERS, 200, NULL },
   { "GET", JOB "/job-attempts", USERS, 200, NULL },
   { "GET", JOB "/job-attempts/:attempt", USERS, 200, NULL },
   { "GET", "/api/v1/jobs", USERS, 200, NULL },
   { "GET", "/api/v1/user/:username/jobs/:v1job", USERS, 200, NULL },
   { "GET", "/api/v1/user/:username/jobs/:v1job/config", USERS, 200, NULL },
-  { "GET", "/api/v1/user/:username/jobs/:v1job/ssh", USERS, 404, NULL },
+  { "GET", "/api/v1/user/:username/jobs/:v1job/ssh", USERS, 200, NULL },
   { "GET", "/api/v2/alerts", USERS, 200, NULL },
   { "GET", "/api/v2/kubernetes/nodes /api/v1/kubernetes/nodes", ADMINS, 200,
     NULL },
@@ -604,11 +606,46 @@ static void tokens_of_machine_users(void **state)
          "");
   expect(AS(&s, "Bearer bob", "PUT", "/api/v2/jobs/alice~mnist/tag", "{}"),
          403, "Job alice~mnist is another user's");
+  expect(AS(&s, "Bearer bob", "GET", "/api/v2/jobs/alice~mnist/ssh", ""), 403,
+         "Job alice~mnist is another user's");
   expect(AS(&s, "Bearer alice", "GET", "/api/v2/jobs/mnist", ""), 200, "");
   expect(AS(&s, "Bearer alice", "POST", "/api/v2/jobs", "a: 1"), 403,
          "This machine has no user alice");
   expect(AS(&s, "Bearer admin", "PUT", "/api/v2/jobs/x/code", ""), 403,
          "This machine has no user admin");
+  end_with_code(&s);
+}
+
+/* The key of a job is its user's alone, whatever token he has; that it was asked
+ * for is noted. */
+static void keys_are_their_owners(void **state)
+{
+  static const char path[] = "/api/v2/jobs/alice~mnist/ssh/key";
+  const char *noted;
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  noted = s.platform.accounts.noted;
+  expect(AS(&s, "Bearer alice", "GET", path, ""), 200,
+         "{\"privateKey\":\"PRIVATE KEY\"}");
+  assert_string_equal(noted,
+                      "alice||GET /api/v2/jobs/alice~mnist/ssh/key|200");
+  expect(AS(&s, "Bearer alice.app", "GET", path, ""), 200, "PRIVATE KEY");
+  expect(AS(&s, "Bearer admin", "GET", path, ""), 403,
+         "Job alice~mnist is another user's: this is for its owner alone, "
+         "not for admin.");
+  assert_string_equal(noted,
+                      "admin||GET /api/v2/jobs/alice~mnist/ssh/key|403");
+  expect(AS(&s, "Bearer bob", "GET", path, ""), 403, "owner alone");
+  assert_int_equal(s.platform.accounts.notes, 4);
+  expect(AS(&s, "Bearer bob", "GET", "/api/v2/jobs/alice~mnist/ssh", ""), 200,
+         "hostKey");
+  assert_int_equal(s.platform.accounts.notes, 4);
+  s.platform.fail = PAI_ENOTFOUND;
+  expect(AS(&s, "Bearer alice", "GET", path, ""), 404,
+         "{\"code\":\"NoJobSshInfoError\",\"message\":\"SSH info of job "
+         "alice~mnist is not found.\"}");
   end_with_code(&s);
 }
 
@@ -680,6 +717,7 @@ int main(void)
     cmocka_unit_test(users_have_jobs),
     cmocka_unit_test(the_kernel_is_believed),
     cmocka_unit_test(tokens_of_machine_users),
+    cmocka_unit_test(keys_are_their_owners),
     cmocka_unit_test(changes_are_noted),
     cmocka_unit_test(unanswered_changes_are_noted),
   };
