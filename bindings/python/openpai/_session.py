@@ -127,7 +127,8 @@ class _Live:
         chunk = Chunk(self._call.take())
         if state == 2:
             chunk.stream = "stderr"
-        self._told()  # more may come now
+        if not self._host.closed:
+            self._host._pump.poke()  # more may come now
         return chunk
 
     def __repr__(self) -> str:
@@ -177,7 +178,6 @@ class Session(_Live):
             if self._call.full():
                 raise _unread()
             self._host._step(-1)
-        self._told()
         while self._call.pending() and not self._call.full():
             self._host._step(-1)
 
