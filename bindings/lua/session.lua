@@ -130,7 +130,7 @@ end
 function session:read()
   local exec = self.exec
   local good, message, code, detail = waiting.wait_until(self.host, function()
-    return self.closed or exec:state() ~= 0
+    return exec:state() ~= 0 -- as of one that was closed
   end)
   local stream = self.closed and -1 or exec:state()
   if good and stream < 0 and not self.closed then
