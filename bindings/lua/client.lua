@@ -228,20 +228,20 @@ function client:wait(name)
   return answer.state:lower(), answer.code
 end
 
--- Runs a command in a task that runs: as handle:exec().
-function client:exec(job, command, options)
-  local role = options and options.role
-  if not role then
-    local status, message, code, detail = self:job(job)
-    if not status then
-      return nil, message, code, detail
-    end
-    role = next(status.taskRoles)
+-- Those of `does` on this client, of a job.
+local function commands(does)
+  return function(self, job, command, options)
+    return does(self, function(...)
+      return self.core:enter(...)
+    end, command, options, { job = job }, function()
+      return self:job(job)
+    end)
   end
-  return shared.execute(self, function(...)
-    return self.core:enter(...)
-  end, command, options, { job = job, role = role })
 end
+
+-- Commands in a task that runs: as handle:exec() and handle:session().
+client.exec = commands(shared.execute)
+client.session = commands(shared.converse)
 
 -- --- what comes piece by piece ---------------------------------------------------------
 

@@ -41,13 +41,18 @@ local function wake(self)
   end
 end
 
+-- The coroutine that runs, if what waits in it lets others go on.
+local function yields(self)
+  local thread, is_main = coroutine.running()
+  return thread and not is_main and
+    (self.attached or self.spawned[thread]) and thread
+end
+
 -- Until ready() is true; what a step fails with.
 local function wait_until(self, ready)
-  local thread, is_main = coroutine.running()
-  local yields = thread and not is_main and
-    (self.attached or self.spawned[thread])
+  local thread = yields(self)
   while not ready() do
-    if yields then
+    if thread then
       local one = { thread = thread, ready = ready }
       self.waiting[#self.waiting + 1] = one
       coroutine.yield()
@@ -133,7 +138,7 @@ local function done(self, ...)
 end
 
 shared.waiting = { wake = wake, wait_until = wait_until, done = done,
-                   spawn = platform.spawn, run = platform.run,
+                   yields = yields, spawn = platform.spawn, run = platform.run,
                    attach = platform.attach }
 
 -- --- platforms -------------------------------------------------------------------
@@ -251,9 +256,7 @@ function platform:dir(job) return self.core:dir(id_of(job)) end
 -- Waits until a job is over: its state and its code.
 function platform:wait(job)
   local id = id_of(job)
-  local thread, is_main = coroutine.running()
-  if not (thread and not is_main and
-          (self.attached or self.spawned[thread])) then
+  if not yields(self) then
     return self.core:wait(id)
   end
   local good, message, code, detail = wait_until(self, function()
@@ -356,78 +359,6 @@ function handle:logs(options)
                         rest = "", at = 1 }, log_class)
 end
 
--- --- commands ----------------------------------------------------------------------------
-
-local exec_options = {
-  job = "text", role = "text", index = "number", terminal = "text",
-  columns = "number", rows = "number", tty = "flag",
-}
-
--- One that has begun, until it is over.
-local function executed(self, exec)
-  if self.attached then
-    self.attached.arm()
-  end
-  local good, message, code, detail = wait_until(self, function()
-    return exec:state() ~= 0
-  end)
-  if good then
-    good, message, code, detail = exec:answer()
-  end
-  if not good then
-    return nil, message, code, detail
-  end
-  return { code = good.code, how = good.how, text = good.text or "",
-           output = exec:take(1), errors = exec:take(2) }
-end
-
--- Runs a command in a task until it ends: `enter` begins it on `self`, a
--- platform or a client.  A task that has just begun is not ready for a moment:
--- a platform tells that at once, and a client when its server has answered.
-local function execute(self, enter, command, options, more)
-  options = checked(options, exec_options, { input = true })
-  local given = {}
-  for name in pairs(exec_options) do
-    given[name] = more[name] or options[name]
-  end
-  if type(command) == "string" then
-    command = { "sh", "-c", command }
-  end
-  local tries = 0
-  while true do
-    local done, message, code, detail =
-      enter(words(given, exec_options), command or {}, options.input or "")
-    if done then
-      done, message, code, detail = executed(self, done)
-    end
-    tries = tries + 1
-    if done or code ~= "PAI_EBUSY" or not detail.retriable or
-      tries >= 100 then
-      return done, message, code, detail
-    end
-    self.core:step(40)
-  end
-end
-
--- Runs a command in a task that runs until it ends: { code =, output =,
--- errors =, how =, text = }.  It is a list of words, a line for sh(1), or nil:
--- the user's shell.  Options: role =, index =, input = "bytes", tty = true.
-function handle:exec(command, options)
-  local role = options and options.role
-  if not role then
-    local status, message, code, detail = self:show()
-    if not status then
-      return nil, message, code, detail
-    end
-    role = next(status.taskRoles)
-  end
-  return execute(self.platform, function(...)
-    return self.platform.core:enter(self.id, ...)
-  end, command, options, { role = role })
-end
-
-shared.execute = execute
-
 -- Ends it early.
 function log:close()
   self.reader, self.rest, self.at = nil, "", 1
@@ -493,7 +424,7 @@ function log:read()
   end
 end
 
-shared.log, shared.platform = log, platform
+shared.log, shared.platform, shared.handle = log, platform, handle
 rawset(openpai, "Platform", nil)
 rawset(openpai, "LogReader", nil)
 rawset(openpai, "platform", {

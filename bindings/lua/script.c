@@ -7,6 +7,7 @@
 #include "life_lua.h"
 #include "platform_lua.h"
 #include "scheduler_lua.h"
+#include "session_lua.h"
 #include "trace_lua.h"
 
 #include <stdlib.h>
@@ -238,6 +239,7 @@ void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
   run_half(L, life_lua, sizeof(life_lua));
   run_half(L, trace_lua, sizeof(trace_lua));
   run_half(L, platform_lua, sizeof(platform_lua));
+  run_half(L, session_lua, sizeof(session_lua));
   run_half(L, client_lua, sizeof(client_lua));
   run_half(L, accounts_lua, sizeof(accounts_lua));
   run_half(L, forecast_lua, sizeof(forecast_lua));

@@ -11,8 +11,21 @@ typedef struct {} Exec;
 %extend Exec {
   ~Exec() { exec_free($self); }
   void cancel() { exec_cancel($self); }
+  void live(failure *f) { exec_live($self, f); }
+  bool begun() { return exec_has_begun($self); }
+  bool over() { return exec_is_over($self); }
   int state() { return exec_state($self); }
-  log_bytes take(uint32_t stream) { return exec_take($self, stream); }
+  log_bytes take(failure *f) { return exec_take($self, f); }
+  bool full() { return exec_is_full($self); }
+  bool write(const char *text, size_t len, failure *f) {
+    return exec_write($self, text, len, f);
+  }
+  bool pending(failure *f) { return exec_pending($self, f); }
+  void end_input(failure *f) { exec_end_input($self, f); }
+  void resize(uint32_t columns, uint32_t rows, failure *f) {
+    exec_resize($self, columns, rows, f);
+  }
+  void signal(int number, failure *f) { exec_signal($self, number, f); }
   listing answer(failure *f) { return exec_answer($self, f); }
 }
 

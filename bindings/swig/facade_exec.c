@@ -1,22 +1,9 @@
 /* facade_exec.c - commands in tasks that run, of a client and of a platform */
-#include "client_shared.h"
-#include "facade_platform.h"
+#include "exec_shared.h"
+#include "options.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct Exec {
-  Client *client;     /* whose loop it is on, and which it holds; or */
-  Platform *platform; /* which the script holds until it is over */
-  Exec **list, *next; /* of that one's, until it is over */
-  pai_session *session;
-  job_text said[2];
-  bool broken;      /* there was no memory for that */
-  atomic_bool over; /* set last: what follows does not change any more */
-  int status, how, code, signal, http_status;
-  char *text, *api_code, *help;
-  bool retriable;
-};
 
 typedef struct exec_wish {
   const char *job, *role, *terminal;
@@ -40,8 +27,9 @@ static void dispose(Exec *e)
 {
   if (e->client != NULL)
     client_leave(e->client);
-  free(e->said[0].bytes);
-  free(e->said[1].bytes);
+  while (e->said != NULL)
+    free(exec_pop(e).bytes);
+  free(e->input.bytes);
   free(e->text);
   free(e->api_code);
   free(e->help);
@@ -66,19 +54,21 @@ static void unlist(Exec *e)
   atomic_store(&e->over, true);
 }
 
-static void hang_up(Exec *e)
+static void hang_up(Exec *e, int status, const char *why)
 {
   pai_session_close(e->session);
   e->session = NULL;
-  e->status = PAI_ECANCELED;
-  e->text = strdup("it was ended before the command was over");
+  e->status = status;
+  e->text = strdup(why);
   unlist(e);
 }
+
+static const char early[] = "it was ended before the command was over";
 
 void execs_close(Exec **list)
 {
   while (*list != NULL)
-    hang_up(*list);
+    hang_up(*list, PAI_ECANCELED, early);
 }
 
 /* What it is on has one thread at a time; a script may forget it in any. */
@@ -93,7 +83,7 @@ void exec_cancel(Exec *e)
     return; /* what it was on may be gone */
   (void)pthread_mutex_lock(owner_of(e));
   if (!atomic_load(&e->over))
-    hang_up(e);
+    hang_up(e, PAI_ECANCELED, early);
   (void)pthread_mutex_unlock(owner_of(e));
 }
 
@@ -105,13 +95,22 @@ void exec_free(Exec *e)
 
 /* --- what it says ---------------------------------------------------------------- */
 
-static void on_output(void *user_data, int stream, const char *bytes,
-                      size_t len)
+/* What it is told at once leaves only now, for until then it may become live. */
+static void on_started(void *user_data, int terminal)
 {
   Exec *e = user_data;
+  int rc = PAI_OK;
 
-  if (!e->broken)
-    e->broken = facade_collect(&e->said[stream == 2], bytes, len) < 0;
+  (void)terminal;
+  if (e->input.len > 0)
+    rc = pai_session_write(e->session, e->input.bytes, e->input.len);
+  if (rc == PAI_OK && !atomic_load(&e->live))
+    rc = pai_session_end_input(e->session);
+  free(e->input.bytes);
+  e->input = (job_text){ NULL, 0 };
+  atomic_store(&e->begun, true);
+  if (rc < 0)
+    hang_up(e, rc, "out of memory");
 }
 
 static char *copy(const char *text)
@@ -163,7 +162,8 @@ static void fill(pai_session_options *o, Exec *e, const exec_wish *w,
   o->rows = w->rows;
   o->tty = w->tty;
   o->user_data = e;
-  o->on_output = on_output;
+  o->on_started = on_started;
+  o->on_output = exec_output;
   o->on_end = on_end;
 }
 
@@ -182,18 +182,6 @@ static int open_session(Exec *e, pai_job_id job, const exec_wish *w,
   return pai_session_new(&e->session, e->platform->loop, NULL, fd, o, &f->err);
 }
 
-/* All of its input, and its end. */
-static int put_input(Exec *e, const char *text, size_t len)
-{
-  int rc = pai_session_write(e->session, text, len);
-
-  if (rc == PAI_OK)
-    rc = pai_session_end_input(e->session);
-  if (rc < 0)
-    pai_session_close(e->session);
-  return rc;
-}
-
 static Exec *begin(Client *c, Platform *p, pai_job_id job, const exec_wish *w,
                    const words *names, const char *text, size_t len,
                    failure *f)
@@ -202,7 +190,8 @@ static Exec *begin(Client *c, Platform *p, pai_job_id job, const exec_wish *w,
   const char **command = words_of(names);
   Exec *e = calloc(1, sizeof(*e));
 
-  if (e == NULL || command == NULL) {
+  if (e == NULL || command == NULL ||
+      facade_collect(&e->input, text, len) < 0) {
     facade_fail(f, PAI_ENOMEM, "out of memory");
   } else {
     e->client = c;
@@ -211,8 +200,6 @@ static Exec *begin(Client *c, Platform *p, pai_job_id job, const exec_wish *w,
       atomic_fetch_add(&c->users, 1);
     fill(&o, e, w, command);
     f->code = open_session(e, job, w, &o, f);
-    if (f->code == PAI_OK && put_input(e, text, len) < 0)
-      facade_fail(f, PAI_ENOMEM, "out of memory");
   }
   free(command);
   if (f->code == PAI_OK && e != NULL) {
@@ -258,20 +245,6 @@ Exec *platform_exec(Platform *p, pai_job_id job, words fields, words names,
 }
 
 /* --- its end ------------------------------------------------------------------------ */
-
-int exec_state(const Exec *e)
-{
-  return atomic_load(&e->over) ? -1 : 0;
-}
-
-log_bytes exec_take(Exec *e, uint32_t stream)
-{
-  job_text *said = &e->said[stream == 2];
-  log_bytes taken = { said->bytes, said->len };
-
-  *said = (job_text){ NULL, 0 };
-  return taken;
-}
 
 listing exec_answer(const Exec *e, failure *f)
 {

@@ -170,10 +170,10 @@ static bool take_frames(pai_session *s)
 {
   size_t at = 0;
   pai_frame f;
-  long n;
+  long n = 0;
 
-  while ((n = pai_frame_read(&f, pai__buf_text(&s->in) + at, s->in.len - at)) >
-         0) {
+  while (!s->paused && (n = pai_frame_read(&f, pai__buf_text(&s->in) + at,
+                                           s->in.len - at)) > 0) {
     if (!take_frame(s, &f))
       return false;
     at += (size_t)n;
@@ -223,8 +223,8 @@ static void receive(pai_session *s)
 static void watch(pai_session *s)
 {
   if (s->poll != NULL)
-    pai__poll_set(s->poll,
-                  PAI__READABLE | (s->sent < s->out.len ? PAI__WRITABLE : 0));
+    pai__poll_set(s->poll, (s->paused ? 0 : PAI__READABLE) |
+                             (s->sent < s->out.len ? PAI__WRITABLE : 0));
 }
 
 /* False: the session is gone. */
@@ -260,7 +260,7 @@ static void on_ready(void *user_data, int fd, int events)
   (void)fd;
   if ((events & PAI__WRITABLE) != 0 && !send_some(s))
     return;
-  if ((events & PAI__READABLE) != 0)
+  if ((events & PAI__READABLE) != 0 && !s->paused)
     receive(s);
 }
 
@@ -268,8 +268,19 @@ static void on_turn(void *user_data)
 {
   pai_session *s = user_data;
 
-  if (s->stream != NULL && take_frames(s) && send_some(s) && s->more)
+  if (s->stream != NULL && take_frames(s) && send_some(s) && s->more &&
+      !s->paused)
     receive(s);
+}
+
+void pai_session_pause(pai_session *s, int paused)
+{
+  if (s == NULL)
+    return;
+  s->paused = paused != 0;
+  watch(s);
+  if (!s->paused)
+    pai__turn_ask(s->turn); /* for what has come already */
 }
 
 static int put(pai_session *s, int type, const char *bytes, size_t len)

@@ -25,6 +25,7 @@ struct pai_session {
   bool secure;  /* with TLS */
   bool more;    /* may have come, which the descriptor does not say */
   bool failed;  /* the stream broke */
+  bool paused;  /* nothing is read, nor told of what was */
   bool in_callback, closed;
 };
 

@@ -100,14 +100,25 @@ static void *forget(void *user_data)
   return NULL;
 }
 
+/* Every other one is live, and is told something. */
 static void *begin_command(Client *c)
 {
+  static int number;
   static const char fields[] = "job\0alice~x\0role\0w", names[] = "true";
   failure f = { 0 };
   Exec *e = client_exec(c, (words){ fields, sizeof(fields) },
                         (words){ names, sizeof(names) }, "x", 1, &f);
 
   CHECK(e != NULL);
+  if (number++ % 2 != 0) {
+    exec_live(e, &f);
+    CHECK(f.code == PAI_OK && exec_write(e, "y", 1, &f));
+    CHECK(!exec_has_begun(e) && exec_state(e) == 0 && exec_pending(e, &f));
+    CHECK(exec_take(e, &f).bytes == NULL && !exec_is_full(e));
+    exec_end_input(e, &f);
+    CHECK(!exec_write(e, "z", 1, &f) && f.code == PAI_EINVAL);
+    facade_failure_dispose(&f);
+  }
   return e;
 }
 

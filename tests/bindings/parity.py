@@ -78,7 +78,8 @@ name: j
 type: job
 prerequisites: [ { name: n, type: dockerimage, uri: n } ]
 taskRoles: { m: { instances: 1, dockerImage: n,
-  resourcePerInstance: { cpu: 1, memoryMB: 64, gpu: 0 }, commands: [ "true" ] } }
+  resourcePerInstance: { cpu: 1, memoryMB: 64, gpu: 0 },
+  commands: [ "echo up; exec sleep 1000" ] } }
 ]]
 local config = openpai.cluster.synthetic("nodes:1 gpu:8")
 local s = openpai.scheduler(config, { policy = "fifo" })
@@ -86,6 +87,7 @@ local trace = openpai.trace.generate { jobs = 3, gpus = 8 }
 local report = openpai.simulate(config, trace, { policy = "fifo" })
 local p = openpai.platform.open { root = arg[1] }
 local h = p:submit(openpai.job.parse(job))
+assert(h:logs { follow = true }:line())
 s:submit { id = 1, tasks = 1, gpus = 8 }
 s:decide()
 s:started(1, 0)
@@ -97,7 +99,7 @@ local objects = {
   client = c, watch = c:watch(), client_log = c:logs("a~b", { role = "r" }),
   accounts = p:accounts(), virtual_clusters = p:virtual_clusters(),
   allocation = openpai.allocation.new(), cluster = config, platform = p,
-  handle = h, log = h:logs { follow = true }, job = openpai.job.parse(job),
+  handle = h, session = assert(h:session { "cat" }), log = h:logs { follow = true }, job = openpai.job.parse(job),
   draft = openpai.draft.new(job), life = openpai.life.new(
     openpai.job.parse(job)), scheduler = s, trace = trace, report = report,
   topology = openpai.topology.synthetic("pack:1 core:1 pu:1"),

@@ -22,18 +22,30 @@ def platform(root):
         run(root, "down", "--kill")
 
 
+def certificate(folder):
+    """One for this machine, and its key."""
+    cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+                    "-keyout", key, "-out", cert, "-days", "2", "-subj",
+                    "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
+                   check=True, capture_output=True, timeout=60)
+    return cert, key
+
+
 @contextlib.contextmanager
-def served(root, password):
+def served(root, password, *options):
     """`openpai serve` of a root at some port: its URL.  The administrator is
     admin."""
     with subprocess.Popen(
-            [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--root", str(root)],
+            [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--root", str(root),
+             *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "OPENPAI_ADMIN_PASSWORD": password}) as process:
         try:
-            yield next(re.search(r"http://\S+", line)[0]
-                       for line in process.stdout if "http://" in line)
+            yield next(found[0] for found in
+                       (re.search(r"https?://\S+", line)
+                        for line in process.stdout) if found)
         finally:
             process.terminate()
             process.stdout.read()

@@ -2,13 +2,14 @@
 
 Usage: test_python_leaks.py ROOT [unittest's arguments]
 """
+import asyncio
 import gc
 import os
 import pathlib
 import weakref
 
 import openpai
-from python_leaks import Checked
+from python_leaks import Checked, allocated
 from python_jobs import ROOT, job, main, text
 
 
@@ -165,6 +166,68 @@ class Leaks(Checked):
                     except LookupError:
                         pass
             self.check(work, 1000)
+
+    def test_sessions(self):
+        def work():
+            with handle.exec("cat; echo x >&2") as session:
+                session.write(b"in")
+                session.close_input()
+                list(session), session.wait(), session.text
+            with handle.exec(["cat", "/dev/zero"]) as session:
+                session.read()  # left early, with much that nobody read
+            handle.exec("cat", input=b"x")  # merely dropped
+
+        with openpai.Platform(root=ROOT / "sessions") as platform:
+            handle = platform.submit(job("echo up; exec sleep 1000"))
+            next(handle.logs(follow=True))
+            work()
+            before = len(os.listdir("/proc/self/fd"))
+            self.check(work, 200)
+            self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_sessions_that_fail(self):
+        """Objects and blocks are counted; of names Python keeps some itself."""
+        async def speak():
+            async with handle.exec("echo up; cat") as session:
+                await session.read()
+                read.set()
+                await session.read()
+
+        async def scene():
+            speaks = asyncio.ensure_future(speak())
+            await read.wait()
+            read.clear()
+            speaks.cancel()
+            await asyncio.gather(speaks, return_exceptions=True)
+
+        def work():
+            loop.run_until_complete(scene())
+            try:
+                with handle.exec(["true"]) as session:
+                    session.wait()
+                    session.write(b"late")
+            except OSError:
+                pass
+
+        def held():
+            gc.collect()
+            return (len(gc.get_objects()), len(os.listdir("/proc/self/fd")),
+                    allocated() or 0)
+
+        loop, read = asyncio.new_event_loop(), asyncio.Event()
+        self.addCleanup(loop.close)
+        with openpai.Platform(root=ROOT / "failing") as platform:
+            handle = platform.submit(job("echo up; exec sleep 1000"))
+            next(handle.logs(follow=True))
+            for _ in range(20):
+                work()
+            before = held()
+            for _ in range(200):
+                work()
+            after = held()
+            self.assertLess(after[0], before[0] + 20)
+            self.assertEqual(after[1], before[1])
+            self.assertLess(after[2], before[2] + 16 * 200)
 
     def test_durable_platforms(self):
         root = ROOT / "again"

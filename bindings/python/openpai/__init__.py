@@ -19,7 +19,7 @@ What fails raises openpai.Error, or a subclass of it per code.
 from . import facade as _facade
 from ._accounts import Accounts, Identity, VirtualClusters
 from ._allocation import Allocation, Item, NodeAllocation
-from ._client import BlockingClient, Client
+from ._client import BlockingClient, Client, Executing
 from ._client_base import Answer, Changes, ClientLogs, JobChange, JobPages
 from ._cluster import (
     Cluster, Machine, Near, Node, NodeGpu, Nodes, Share, Sku, Sums,
@@ -51,6 +51,7 @@ from ._sampler import (
     CpuSample, DiskSample, FileSystemSample, GpuSample, GroupSample,
     MemorySample, NetworkSample, Sample, Sampler)
 from ._sched import Log, Scheduler, SchedulerView, policies
+from ._session import AsyncSession, Chunk, Session
 from ._ship import JobFailed
 from ._sim import (
     Comparison, SimJob, SimReport, Simulation, compare, simulate)
@@ -59,11 +60,12 @@ from ._topology import (
 from ._trace import Attempt, Trace, TraceNote, TraceRecord
 
 __all__ = [
-    "Accounts", "Action", "Affinity", "Allocation", "Answer", "Attempt",
-    "BlockingClient", "BusyError", "CanceledError", "Change", "Changes",
+    "Accounts", "Action", "Affinity", "Allocation", "Answer", "AsyncSession",
+    "Attempt",
+    "BlockingClient", "BusyError", "CanceledError", "Change", "Changes", "Chunk",
     "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "FileSystemSample",
-    "Executed", "Execution", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
+    "Executed", "Executing", "Execution", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
     "GroupSample", "Guess", "Handle", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
     "Identity", "InternalError", "InvalidError", "IoError", "Item", "Job", "JobEvent",
     "JobChange", "JobFailed", "JobPages", "JobStatus", "JobSummary", "Jobs", "Life",
@@ -74,7 +76,7 @@ __all__ = [
     "Picture", "Place", "Platform", "Policy", "PolicyHost", "Prerequisite", "Queue",
     "Reason", "Replay", "Report", "Request", "Result", "Role", "Running",
     "Sample", "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster",
-    "Scheduler", "SchedulerView", "SchedulingPolicy", "Shape", "Shapes",
+    "Scheduler", "SchedulerView", "SchedulingPolicy", "Session", "Shape", "Shapes",
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
     "Sums", "TaskStatus", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",

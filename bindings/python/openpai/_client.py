@@ -1,17 +1,18 @@
 """Clients of a server: of a platform on this machine, or of any at a URL."""
 import asyncio
-import time
 import warnings
 from types import TracebackType
-from typing import Any, Dict, Iterable, List, NoReturn, Optional, Type, Union
+from typing import (
+    Any, Coroutine, Dict, Generator, Iterable, List, NoReturn, Optional, Type,
+    Union)
 
 from ._client_base import (
     Answer, AsyncJobPages, BlockingJobPages, Changes, ClientBase, ClientLogs,
     job_query, open_changes, open_logs)
-from ._errors import BusyError
-from ._exec import PAUSE, Command, Executed, again
+from ._exec import Command, Executed
 from ._handle import JobStatus, Result, TaskName
 from ._job import Job, Path
+from ._session import AsyncSession, Session
 
 _Filter = Union[None, str, Iterable[str]]
 
@@ -130,21 +131,19 @@ class Client(ClientBase):
             pass
         raise TimeoutError("the job is not over after %g s" % timeout)
 
-    async def exec(self, job: str, command: Command = None,
-                   task: Optional[TaskName] = None, *, input: bytes = b"",
-                   tty: bool = False) -> Executed:
-        """Runs a command in a task that runs, until it ends: a list of words,
-        or a line for sh(1); None is the user's shell, which reads `input`.
-        With `tty` it has a terminal.  Cancelled, it is hung up on."""
-        tries = 0
-        while True:
-            try:
-                return await self._await(self._exec(job, command, task, input,
-                                                    tty))
-            except BusyError as error:
-                tries += 1
-                again(error, tries)
-            await asyncio.sleep(PAUSE)
+    def exec(self, job: str, command: Command = None,
+             task: Optional[TaskName] = None, *, input: bytes = b"",
+             tty: bool = False) -> "Executing":
+        """Runs a command in a task that runs: a list of words, or a line for
+        sh(1); None is the user's shell.  With `tty` it has a terminal.
+
+            done = await client.exec(job, "tar x", input=data)
+            async with client.exec(job, ["bash"], tty=True) as session: ...
+
+        Awaited it reads `input` and no more, and comes back when it is over; in
+        a block one speaks with it while it runs.  Cancelled, it is hung up on.
+        """
+        return Executing(self, job, command, task, input, tty)
 
     def watch(self, job: Optional[str] = None) -> Changes:
         """States: as they are, then what changes, through cuts and restarts;
@@ -157,6 +156,48 @@ class Client(ClientBase):
         """Lines of what a task's latest start has printed, from byte `offset`
         on; else as Handle.logs()."""
         return open_logs(self, job, task, follow, name, offset)
+
+
+class Executing(Coroutine[Any, Any, Executed]):
+    """What Client.exec() has made: to be awaited, or entered."""
+    __slots__ = ("_client", "_asked", "_running", "_session")
+
+    def __init__(self, client: Client, *asked: Any) -> None:
+        self._client, self._asked = client, asked
+        self._running: Optional[Coroutine[Any, Any, Executed]] = None
+        self._session: Optional[AsyncSession] = None
+
+    def _run(self) -> Coroutine[Any, Any, Executed]:
+        if self._running is None:
+            self._running = self._client._await(
+                self._client._exec(*self._asked))
+        return self._running
+
+    def __await__(self) -> Generator[Any, None, Executed]:
+        return self._run().__await__()
+
+    # For create_task(), which takes coroutines only.
+
+    def send(self, value: Any) -> Any:
+        return self._run().send(value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._run().throw(*error)
+
+    def close(self) -> None:
+        if self._running is not None:
+            self._running.close()
+
+    async def __aenter__(self) -> AsyncSession:
+        self._session = AsyncSession(self._client, await self._client._await(
+            self._client._speak(*self._asked)))
+        return self._session
+
+    async def __aexit__(self, exc_type: Optional[Type[BaseException]],
+                        exc: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        if self._session is not None:
+            self._session.close()
 
 
 class BlockingClient(ClientBase):
@@ -242,14 +283,18 @@ class BlockingClient(ClientBase):
     def exec(self, job: str, command: Command = None,
              task: Optional[TaskName] = None, *, input: bytes = b"",
              tty: bool = False) -> Executed:
-        tries = 0
-        while True:
-            try:
-                return self._block(self._exec(job, command, task, input, tty))
-            except BusyError as error:
-                tries += 1
-                again(error, tries)
-            time.sleep(PAUSE)
+        """As one that is awaited of Client.exec(): until it is over."""
+        return self._block(self._exec(job, command, task, input, tty))
+
+    def session(self, job: str, command: Command = None,
+                task: Optional[TaskName] = None, *, input: bytes = b"",
+                tty: bool = False) -> Session:
+        """As the block of Client.exec(): one speaks with it while it runs.
+
+            with client.session(job, ["bash"], tty=True) as session: ...
+        """
+        return Session(self, self._block(self._speak(job, command, task,
+                                                     input, tty)))
 
     def watch(self, job: Optional[str] = None) -> Changes:
         return open_changes(self, job)

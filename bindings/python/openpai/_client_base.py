@@ -4,26 +4,22 @@ import io
 import json
 import os
 import tarfile
-import time
 from dataclasses import dataclass
 from typing import (
-    Any, AsyncIterator, Callable, Dict, Generator, Iterable, Iterator, List,
-    NamedTuple, Optional, Set, Tuple, TypeVar, Union)
+    Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
+    Optional, Set, Tuple, Union)
 
 from . import facade as _facade
-from ._exec import Command, Executed, command_words, exec_fields, executed
+from ._exec import (
+    Command, Executed, command_words, exec_fields, executed, tried)
 from ._handle import (
     FINAL, Jobs, JobStatus, JobSummary, Result, TaskName, make_status,
     task_name)
 from ._job import Job, Path
-from ._loop import Pump
+from ._loop import Asked, Pump, Steps, Waits
+from ._session import begun
 from ._values import fields as as_words, listed
 
-_T = TypeVar("_T")
-#: Yields what is to be waited for.  Each thing that can be asked is written
-#: down so once, for the client that awaits and for the one that blocks.
-_Asked = Union["_facade.Call", "_facade.Exec"]
-Steps = Generator[_Asked, None, _T]
 _Filter = Union[None, str, Iterable[str]]
 
 
@@ -78,7 +74,7 @@ def _job_text(job: Union[Job, Path]) -> bytes:
         return file.read()
 
 
-class ClientBase:
+class ClientBase(Waits):
     """What both clients have: what needs no answer."""
     __slots__ = ("_client", "_pump", "__weakref__")
     _client: "_facade.Client"
@@ -145,54 +141,15 @@ class ClientBase:
         return "<openpai.%s%s>" % (type(self).__name__,
                                    ": closed" if self.closed else "")
 
-    # --- waiting, in both ways
-
-    def _block(self, steps: Steps[_T], timeout: Optional[float] = None) -> _T:
-        until = None if timeout is None else time.monotonic() + timeout
-        while True:
-            try:
-                call = next(steps)
-            except StopIteration as end:
-                result: _T = end.value
-                return result
-            try:
-                self._step_until(call, until)
-            except BaseException:  # Ctrl-C, or no more time
-                self._drop(call)
-                raise
-
-    def _step_until(self, call: _Asked, until: Optional[float]
-                    ) -> None:
-        while call.state() == 0:
-            most = -1
-            if until is not None:
-                most = min(int((until - time.monotonic()) * 1000) + 1, 250)
-                if most <= 0:
-                    raise TimeoutError("there is no answer yet")
-            self._step(most)
+    # --- waiting
 
     def _step(self, most_ms: int = -1) -> None:
         self._client.step(most_ms)
         self._pump.wake()
         self._pump.poke()
 
-    async def _await(self, steps: Steps[_T]) -> _T:
-        while True:
-            try:
-                call = next(steps)
-            except StopIteration as end:
-                result: _T = end.value
-                return result
-            try:
-                while call.state() == 0:
-                    await self._pump.tick()
-            except BaseException:  # asyncio has cancelled it
-                self._drop(call)
-                raise
-
-    def _drop(self, call: _Asked) -> None:
-        """Nobody wants it any more."""
-        call.cancel()
+    def _drop(self, asked: Asked) -> None:
+        asked.cancel()
         if not self.closed:
             self._step(0)
 
@@ -252,8 +209,8 @@ class ClientBase:
         told = yield from self._told("job", {"job": name})
         return make_status(told)
 
-    def _exec(self, job: str, command: Command, task: Optional[TaskName],
-              input: bytes, tty: bool) -> Steps[Executed]:
+    def _enter(self, job: str, command: Command, task: Optional[TaskName],
+               input: bytes, tty: bool) -> Steps["_facade.Exec"]:
         role, index = task_name(task) if task is not None else (None, 0)
         if role is None:
             status = yield from self._job(job)
@@ -261,8 +218,23 @@ class ClientBase:
         call = self._client.enter(exec_fields(role, index, tty, job=job),
                                   command_words(command), input)
         self._pump.poke()
-        yield call
-        return executed(call)
+        return call
+
+    def _exec(self, *asked: Any) -> Steps[Executed]:
+        """Of one that begins, and is told all at once."""
+        def work() -> Steps[Executed]:
+            call = yield from self._enter(*asked)
+            yield call
+            return executed(call)
+        return tried(work)
+
+    def _speak(self, *asked: Any) -> Steps["_facade.Exec"]:
+        """Of one that is live."""
+        def work() -> Steps["_facade.Exec"]:
+            call = yield from self._enter(*asked)
+            call.live()
+            return (yield from begun(call))
+        return tried(work)
 
     def _wait(self, name: str) -> Steps[Result]:
         call = self._begin("wait", {"job": name})

@@ -2,17 +2,21 @@
 import asyncio
 import json
 import time
+from types import TracebackType
 from typing import (
-    TYPE_CHECKING, Any, Dict, Generator, Iterable, List, NamedTuple, Optional,
-    Union)
+    TYPE_CHECKING, Any, Callable, Dict, Generator, Iterable, List, NamedTuple,
+    Optional, Type, TypeVar, Union)
 
 from . import facade as _facade
 from ._errors import BusyError, CanceledError, InvalidError
+from ._loop import Steps
+from ._session import AsyncSession, Session, begun
 from ._values import fields as as_words, words
 
 if TYPE_CHECKING:
     from ._platform import Platform
 
+_T = TypeVar("_T")
 #: Words, or a line for sh(1); None: the user's shell, which reads its input.
 Command = Union[None, str, Iterable[str]]
 
@@ -62,8 +66,14 @@ def exec_fields(role: Optional[str], index: int, tty: bool, **more: Any
 def executed(call: "_facade.Exec") -> Executed:
     """Of one that is over; raises what went wrong."""
     told = json.loads(call.answer())
-    return Executed(told["code"], call.take(1), call.take(2), told["how"],
-                    told.get("text") or "")
+    said: Dict[int, List[bytes]] = {1: [], 2: []}
+    while True:
+        stream = call.state()
+        if stream < 0:
+            return Executed(told["code"], b"".join(said[1]),
+                            b"".join(said[2]), told["how"],
+                            told.get("text") or "")
+        said[stream].append(call.take())
 
 
 def again(error: BusyError, tries: int) -> None:
@@ -72,11 +82,25 @@ def again(error: BusyError, tries: int) -> None:
         raise error
 
 
+def tried(work: Callable[[], Steps[_T]]) -> Steps[_T]:
+    """Until the task is ready for it."""
+    tries = 0
+    while True:
+        try:
+            return (yield from work())
+        except BusyError as error:
+            tries += 1
+            again(error, tries)
+        yield PAUSE
+
+
 class Execution:
-    """A command in a task of a platform's job: wait() for it, or await it.
-    close() ends it early, and so does what cancels who awaits it."""
+    """A command in a task of a platform's job: wait() for it, or await it;
+    or speak with it while it runs, in the block of a `with` or `async with`
+    that begins it.  close() ends it early, and so does what cancels who awaits
+    it."""
     __slots__ = ("_platform", "_job", "_asked", "_call", "_tries", "_came",
-                 "_closed")
+                 "_closed", "_session", "_loop")
 
     def __init__(self, platform: "Platform", job: int, fields: bytes,
                  command: bytes, input: bytes) -> None:
@@ -86,6 +110,7 @@ class Execution:
         self._tries = 0
         self._came: Optional[Executed] = None
         self._closed = False
+        self._session: Union[None, Session, AsyncSession] = None
         self._begun()
 
     def _begun(self) -> bool:
@@ -149,3 +174,41 @@ class Execution:
 
     def __await__(self) -> Generator[Any, None, Executed]:
         return self._ended().__await__()
+
+    # --- live
+
+    def _live(self) -> Steps["_facade.Exec"]:
+        while not self._begun():
+            yield PAUSE
+        assert self._call is not None
+        self._call.live()
+        return (yield from begun(self._call))
+
+    def __enter__(self) -> Session:
+        self._session = session = Session(
+            self._platform, self._platform._block(self._live()))
+        return session
+
+    def __exit__(self, exc_type: Optional[Type[BaseException]],
+                 exc: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    async def __aenter__(self) -> AsyncSession:
+        pump = self._platform._pump
+        self._loop = pump.hold()
+        try:
+            self._session = session = AsyncSession(
+                self._platform, await self._platform._await(self._live()))
+        except BaseException:
+            pump.release(self._loop)
+            raise
+        return session
+
+    async def __aexit__(self, exc_type: Optional[Type[BaseException]],
+                        exc: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        if self._session is not None:
+            self._session.close()
+        self._platform._pump.release(self._loop)

@@ -433,13 +433,16 @@ class Handle:
     def exec(self, command: Command = None, task: Optional[TaskName] = None,
              *, input: bytes = b"", tty: bool = False) -> Execution:
         """Begins a command in a task that runs: a list of words, or a line for
-        sh(1); None is the user's shell, which reads `input`.
+        sh(1); None is the user's shell.
 
             print(handle.exec("nvidia-smi").wait().stdout)
             done = await handle.exec(["tar", "x"], "worker/1", input=data)
+            with handle.exec(["bash"], tty=True) as session: ...
 
         Of the job's first task, or of "role/index".  With `tty` it has a
-        terminal."""
+        terminal.  It reads `input` and no more; but in a block, `with` or
+        `async with`, one speaks with it while it runs: a Session, or an
+        AsyncSession."""
         role, index = task_name(task) if task is not None else (None, 0)
         if role is None:
             role = next(iter(self.show().detail["taskRoles"]))

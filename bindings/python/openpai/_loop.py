@@ -1,6 +1,7 @@
 """Runs a platform on the asyncio loop of whoever awaits one of its jobs."""
 import asyncio
-from typing import Dict, List, Optional, Protocol
+import time
+from typing import Dict, Generator, List, Optional, Protocol, TypeVar, Union
 
 
 class Core(Protocol):
@@ -10,6 +11,18 @@ class Core(Protocol):
     def timeout_ms(self) -> int: ...
     def dispatch(self) -> bool: ...
 
+
+class Asked(Protocol):
+    """What was asked of one: a call, or a command in a task."""
+
+    def state(self) -> int: ...  # 0: wait
+    def cancel(self) -> None: ...
+
+
+_T = TypeVar("_T")
+#: Yields what is to be waited for, or a number of seconds.  Each thing that can
+#: be asked is written down so once, for who awaits and for who blocks.
+Steps = Generator[Union[Asked, float], None, _T]
 
 #: Who waits for the end of which job.  Apart from the pump, for the platform's
 #: listener has it: so the two do not keep each other.
@@ -156,3 +169,66 @@ class Pump:
             await asyncio.shield(self._tick)
         finally:
             self.release(loop)
+
+
+class Waits:
+    """What platforms and clients have in common: both ways to wait."""
+    __slots__ = ()
+    _pump: Pump
+
+    @property
+    def closed(self) -> bool:
+        raise NotImplementedError
+
+    def _step(self, most_ms: int) -> None:
+        """Runs the loop once, waiting for at most so long; -1: for a while."""
+        raise NotImplementedError
+
+    def _block(self, steps: Steps[_T], timeout: Optional[float] = None) -> _T:
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            try:
+                asked = next(steps)
+            except StopIteration as end:
+                result: _T = end.value
+                return result
+            if isinstance(asked, float):
+                time.sleep(asked)
+                continue
+            try:
+                self._step_until(asked, until)
+            except BaseException:  # Ctrl-C, or no more time
+                self._drop(asked)
+                raise
+
+    def _step_until(self, asked: Asked, until: Optional[float]) -> None:
+        while asked.state() == 0:
+            most = -1
+            if until is not None:
+                most = min(int((until - time.monotonic()) * 1000) + 1, 250)
+                if most <= 0:
+                    raise TimeoutError("there is no answer yet")
+            self._step(most)
+
+    async def _await(self, steps: Steps[_T]) -> _T:
+        while True:
+            try:
+                asked = next(steps)
+            except StopIteration as end:
+                result: _T = end.value
+                return result
+            if isinstance(asked, float):
+                await asyncio.sleep(asked)
+                continue
+            try:
+                while asked.state() == 0:
+                    await self._pump.tick()
+            except BaseException:  # asyncio has cancelled it
+                self._drop(asked)
+                raise
+
+    def _drop(self, asked: Asked) -> None:
+        """Nobody wants it any more."""
+        asked.cancel()
+        if not self.closed:
+            self._pump.poke()

@@ -14,7 +14,7 @@ from ._accounts import Accounts, VirtualClusters
 from ._errors import ExistsError
 from ._handle import Handle, Jobs, JobSummary, Result
 from ._job import Job, Path
-from ._loop import Ends, Pump, tell_end
+from ._loop import Ends, Pump, Waits, tell_end
 from ._sched import Scheduler
 from ._values import fields as as_words, listed
 
@@ -99,7 +99,7 @@ def run(job: Union[Job, Path], *, root: Optional[Path] = None,
     return Result(*_facade.run(spec, root, _teller(on_event)))
 
 
-class Platform:
+class Platform(Waits):
     """Runs jobs on this machine, as many at a time as there is room for.
 
         with openpai.Platform() as platform:

@@ -21,7 +21,7 @@ typedef struct scene {
   pai_session *session;
   int fd; /* the task's end */
   int started, terminal, ends, status, rooms;
-  bool close_in_output;
+  bool close_in_output, pause_in_output;
   pai_session_end end;
   char text[256];
   pai__buf out[2];
@@ -45,6 +45,8 @@ static void on_output(void *user_data, int stream, const char *bytes,
     pai_session_close(s->session);
     s->session = NULL;
   }
+  if (s->pause_in_output)
+    pai_session_pause(s->session, 1);
 }
 
 static void on_room(void *user_data)
@@ -267,6 +269,61 @@ static void who_is_slow_makes_it_wait(void **state)
   end(&s);
 }
 
+/* As much as its socket takes. */
+static size_t say_all(scene *s)
+{
+  static char frame[PAI_FRAME_HEAD + 1];
+  size_t said = 0;
+  ssize_t n;
+
+  (void)fcntl(s->fd, F_SETFL, O_NONBLOCK);
+  pai_frame_head(frame, PAI_FRAME_OUTPUT, 1);
+  while ((n = write(s->fd, frame, sizeof(frame))) > 0)
+    said += (size_t)n;
+  return said / sizeof(frame);
+}
+
+static void who_pauses_makes_it_wait(void **state)
+{
+  static char bytes[PAI_FRAME_HEAD + PAI_FRAME_MOST];
+  pai_session_options o;
+  size_t said = 0, more;
+  scene s;
+
+  (void)state;
+  open_scene(&s);
+  s.pause_in_output = true;
+  o = options_of(&s);
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  (void)hear(&s, bytes, sizeof(bytes));
+  say(&s, PAI_FRAME_OUTPUT, "a", 1);
+  say(&s, PAI_FRAME_OUTPUT, "b", 1);
+  while (s.out[0].len == 0)
+    (void)!pai_loop_run_once(s.loop);
+  do { /* until nobody takes it */
+    more = say_all(&s);
+    said += more;
+    for (int i = 0; i < 9; i++)
+      (void)!pai_loop_dispatch(s.loop);
+  } while (more > 0);
+  assert_int_equal(s.out[0].len, 1);
+  assert_int_equal(pai_session_write(s.session, "in", 2), PAI_OK);
+  assert_memory_equal(hear(&s, bytes, sizeof(bytes)).bytes, "in", 2);
+  pai_session_pause(s.session, 0);
+  while (s.out[0].len < 2)
+    (void)!pai_loop_run_once(s.loop);
+  assert_string_equal(pai__buf_text(&s.out[0]), "ab");
+  (void)shutdown(s.fd, SHUT_WR); /* it is over, which waits, too */
+  for (int i = 0; i < 9; i++)
+    (void)!pai_loop_dispatch(s.loop);
+  assert_int_equal(s.ends, 0);
+  s.pause_in_output = false;
+  pai_session_pause(s.session, 0);
+  await_end(&s);
+  assert_int_equal(s.out[0].len, 2 + said);
+  end(&s);
+}
+
 static void it_is_closed_in_its_callback(void **state)
 {
   pai_session_options o;
@@ -440,6 +497,7 @@ int main(void)
     cmocka_unit_test(a_session),
     cmocka_unit_test(ends),
     cmocka_unit_test(who_is_slow_makes_it_wait),
+    cmocka_unit_test(who_pauses_makes_it_wait),
     cmocka_unit_test(it_is_closed_in_its_callback),
     cmocka_unit_test(wrong_options),
     cmocka_unit_test(no_memory_is_survived),
