@@ -109,7 +109,13 @@ PAI_API PAI_NODISCARD int pai_platform_events(pai_platform *platform,
 
 /**
  * Writes why a job waits: {"state", "reasons": [{"code", "text", "nodes"}],
- * "change"}, or, of one that does not wait, its state and what ended it.
+ * "line", "change"}, or, of one that does not wait, its state and what ended
+ * it.  "line" is {"virtualCluster", "order", "place", "waiting"}: of so many
+ * jobs of that virtual cluster that wait, this one is the place-th that the
+ * policy looks at, by "arrival" or by "priority" and then arrival.  Another may
+ * still start first, if there is room for it only.  Order and place are null
+ * under a policy that has no such order ("fair", and those that are not built
+ * in); "line" is, where the job is not to begin yet.
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_why(pai_platform *platform,

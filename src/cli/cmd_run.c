@@ -10,10 +10,12 @@
 #include "jobs.h"
 #include "one_command.h"
 #include "output.h"
+#include "progress.h"
+#include "requests.h"
 #include "secrets.h"
 #include "session.h"
+#include "standing.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +27,7 @@ typedef struct run {
   char *name; /* that the job was given */
   cli_output out;
   cli_follower follower;
+  cli_standing at;  /* of the job, while it waits */
   char (*told)[2];  /* of the job, then of its tasks: what was told last */
   const char *time; /* --time, or NULL */
   bool json;
@@ -32,6 +35,7 @@ typedef struct run {
   bool interactive; /* its task is attached to: nothing else is printed */
   bool running;     /* a task does; */
   bool begun;       /* and it was attached to */
+  bool waits;       /* the job: how it stands is shown */
   bool over;
   char state[16]; /* the final one */
   char why[512];  /* and what ended it */
@@ -83,6 +87,8 @@ static bool is_final(const char *state)
 
 static void on_job(run_state *r, const cli_followed *line)
 {
+  r->waits = strcmp(line->state, "waiting") == 0;
+  r->at.changed = true;
   if (is_final(line->state)) {
     (void)snprintf(r->state, sizeof(r->state), "%s", line->state);
     (void)snprintf(r->why, sizeof(r->why), "%s", line->text);
@@ -137,6 +143,7 @@ static void on_line(void *user_data, const cli_followed *line,
 
   if (r->started == 0)
     r->started = line->time_us;
+  cli_progress_over(); /* before anything else is said */
   if (line->is_output) {
     cli_output_add(&r->out, piece);
     return;
@@ -167,51 +174,39 @@ static int on_bytes(void *user_data, const char *bytes, size_t len)
 
 /* --- signals: requests to stop ------------------------------------------ */
 
-/* Written by the signal handler alone, so that no request is lost. */
-static volatile sig_atomic_t requests;
-static volatile sig_atomic_t last_signal;
-static pai_loop *volatile loop_to_wake; /* for the signal handler alone */
-
-static void on_signal(int number)
-{
-  /* Each write to a reader that has gone raises it: no further request. */
-  if (number == SIGPIPE && requests > 0)
-    return;
-  last_signal = number;
-  requests = requests + (number == SIGQUIT ? 2 : 1);
-  if (loop_to_wake != NULL)
-    pai_loop_wake(loop_to_wake);
-}
-
-static void catch_signals(pai_loop *loop)
-{
-  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
-  struct sigaction old, action = { .sa_handler = on_signal };
-
-  loop_to_wake = loop;
-  (void)signal(SIGXFSZ, SIG_IGN);    /* then the write says what is wrong */
-  (void)sigfillset(&action.sa_mask); /* one at a time may count */
-  action.sa_flags = SA_RESTART;      /* a write cut short loses output */
-  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-    /* What nohup or a shell's & has ignored stays ignored. */
-    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-      (void)sigaction(numbers[i], &action, NULL);
-}
-
 /* The first request stops the job, the second kills it. */
 static void pass_requests_on(void *user_data)
 {
   run_state *r = user_data;
 
-  if (r->requests == requests || r->over)
+  if (r->requests == cli_requests() || r->over)
     return;
-  r->requests = requests;
-  r->stopped_by = last_signal;
+  cli_progress_over();
+  r->waits = false;
+  r->requests = cli_requests();
+  r->stopped_by = cli_request_last();
   if (!r->quiet)
     (void)fprintf(stderr, "%s\n",
                   r->requests == 1 ? "stopping; once more to kill"
                                    : "killing");
   (void)cli_stop_job(&r->remote, r->name, r->requests > 1);
+}
+
+static bool shows_standing(const run_state *r)
+{
+  return shows_progress(r) && cli_progress_wanted();
+}
+
+static void tick(void *user_data)
+{
+  run_state *r = user_data;
+
+  pass_requests_on(r);
+  if (!r->waits || r->over || !shows_standing(r))
+    return;
+  cli_standing_tell(&r->at);
+  if (!r->waits) /* it was told while that was asked for */
+    cli_progress_over();
 }
 
 /* --- the verb ----------------------------------------------------------- */
@@ -267,13 +262,15 @@ static int finish(run_state *r)
 /* Shows what the job does until it is over. */
 static int follow(run_state *r)
 {
-  const cli_stream stream = { on_bytes, pass_requests_on, r, 0 };
+  const cli_stream stream = { on_bytes, tick, r,
+                              shows_standing(r) ? CLI_STANDING_EVERY : 0 };
   char *path =
     cli_job_path(r->name, r->interactive ? "/follow?output=false" : "/follow");
   cli_answer a;
 
   r->follower = (cli_follower){ .on_line = on_line, .user_data = r };
   cli_remote_stream(&r->remote, &a, path, &stream);
+  cli_progress_over();
   cli_follow_end(&r->follower);
   free(path);
   if (!r->over && r->interactive && a.status == PAI_EUSER) {
@@ -307,6 +304,7 @@ static int on_change(void *user_data, const pai_client_change *change)
   line.time_us = cli_now() * 1000;
   if (r->started == 0)
     r->started = line.time_us;
+  cli_progress_over();
   if (r->json) {
     (void)printf("{\"event\":\"job\",\"state\":\"%s\"}\n", state);
     (void)cli_written();
@@ -317,13 +315,15 @@ static int on_change(void *user_data, const pai_client_change *change)
 
 static int watch(run_state *r)
 {
-  const cli_watch w = { r->name, on_change, pass_requests_on, r, 0 };
+  const cli_watch w = { r->name, on_change, tick, r,
+                        shows_standing(r) ? CLI_STANDING_EVERY : 0 };
   cli_answer a;
 
   if (shows_progress(r))
     cli_say(PAI_LOG_INFO, "this server is an original OpenPAI: openpai logs "
                           "shows what the tasks print");
   cli_remote_watch(&r->remote, &a, &w);
+  cli_progress_over();
   if (!r->over)
     cli_answer_tell(&a);
   cli_answer_free(&a);
@@ -347,10 +347,9 @@ static int interact(run_state *r)
   cli_task_free(&task);
   if (a.detached)
     return CLI_OK;
-  catch_signals(r->remote.loop);
+  cli_requests_hear(r->remote.loop);
   if (a.killed != 0) { /* as if it had come here */
-    requests = 1;
-    last_signal = a.killed;
+    cli_request_make(a.killed);
     pass_requests_on(r);
   }
   return follow(r);
@@ -388,12 +387,15 @@ static int run_spec(run_state *r, cli_submission *s)
   }
   print_notes(r);
   if (cli_remote_open(&r->remote, true)) {
-    catch_signals(r->remote.loop);
-    if (cli_submit(&r->remote, s, &r->name) == CLI_OK)
+    cli_requests_hear(r->remote.loop);
+    if (cli_submit(&r->remote, s, &r->name) == CLI_OK) {
+      r->at = (cli_standing){ .r = &r->remote, .name = r->name };
       code = r->interactive                       ? interact(r)
              : cli_remote_is_original(&r->remote) ? watch(r)
                                                   : follow(r);
-    loop_to_wake = NULL; /* a signal may still come */
+      cli_standing_free(&r->at);
+    }
+    cli_requests_hear(NULL); /* a signal may still come */
     cli_remote_close(&r->remote);
   }
   free(r->name);

@@ -1,6 +1,7 @@
 /* cmd_show.c - all about one job, and why it waits */
 #include "cells.h"
 #include "jobs.h"
+#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,7 @@ static void print_start(const cli_answer *estimate)
 static bool print_why(const cli_json *j, const cli_answer *more)
 {
   const char *state = cli_json_text(j, 0, "state");
+  char line[160];
   size_t reasons = cli_json_get(j, 0, "reasons");
 
   if (cli_is_over(state))
@@ -259,6 +261,12 @@ static bool print_why(const cli_json *j, const cli_answer *more)
        i = cli_json_next(j, reasons, i)) {
     (void)printf("  ");
     cli_print(stdout, cli_json_text(j, i, "text"));
+    (void)printf("\n");
+  }
+  cli_in_line(line, sizeof(line), j);
+  if (line[0] != '\0') {
+    (void)printf("  it is ");
+    cli_print(stdout, line);
     (void)printf("\n");
   }
   if (cli_json_text(j, 0, "explanation")[0] != '\0') {

@@ -1,100 +1,37 @@
 /* cmd_wait.c - waits until jobs are over */
 #include "jobs.h"
 #include "progress.h"
+#include "standing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  TICK = 1000,          /* ms between two lines that tell how it stands */
-  LOOK = 500,           /* the least between two looks at the job */
-  ESTIMATE = 30 * 1000, /* and between two guesses, which cost more */
-};
-
 typedef struct waiting {
-  cli_remote *r;
-  const char *name;
-  cli_json job; /* as it was last shown */
+  cli_standing at; /* its job: as it was last shown */
   bool over, failed;
-  /* where somebody looks */
-  bool shown;
-  bool changed;      /* since it was last looked at */
-  cli_json estimate; /* empty: none is known */
-  int64_t looked, guessed;
+  bool shown; /* somebody looks */
 } waiting;
 
 /* Whether the job is over.  It is in `job` then. */
 static bool look(waiting *w)
 {
-  char *path = cli_job_path(w->name, "");
+  char *path = cli_job_path(w->at.name, "");
+  cli_json *job = &w->at.job;
   const char *state;
 
-  cli_json_free(&w->job);
-  w->failed = !cli_remote_get(w->r, &w->job, path);
+  cli_json_free(job);
+  w->failed = !cli_remote_get(w->at.r, job, path);
   free(path);
   if (w->failed)
     return false;
-  state =
-    cli_json_text(&w->job, cli_json_get(&w->job, 0, "jobStatus"), "state");
+  state = cli_json_text(job, cli_json_get(job, 0, "jobStatus"), "state");
   return cli_is_over(state);
-}
-
-/* --- how it stands, on the terminal ------------------------------------------ */
-
-/* False: there is no answer that is any good, and the old one stays. */
-static bool read_quietly(const waiting *w, cli_json *out, const char *rest)
-{
-  char *path = cli_job_path(w->name, rest);
-  cli_json fresh = { 0 };
-  cli_answer a;
-  bool good;
-
-  cli_remote_ask(w->r, &a, "GET", path, NULL, NULL, 0);
-  good = a.status == PAI_OK && cli_json_read(&fresh, a.body, a.len);
-  if (good) {
-    cli_json_free(out);
-    *out = fresh;
-  }
-  cli_answer_free(&a);
-  free(path);
-  return good;
-}
-
-static void guess(waiting *w, int64_t now)
-{
-  if (w->guessed != 0 && now - w->guessed < ESTIMATE)
-    return;
-  w->guessed = now;
-  if (!cli_remote_is_original(w->r) &&
-      !read_quietly(w, &w->estimate, "/estimate"))
-    cli_json_free(&w->estimate);
-}
-
-static void show(const waiting *w, int64_t now)
-{
-  char line[512];
-
-  cli_progress_job(line, sizeof(line), w->name, &w->job, &w->estimate, now,
-                   now - w->guessed);
-  cli_progress(line);
 }
 
 static void tick(void *user_data)
 {
-  waiting *w = user_data;
-  int64_t now = cli_now();
-
-  if (w->changed && now - w->looked >= LOOK) {
-    w->changed = false;
-    w->looked = now;
-    w->guessed = 0; /* another state has another time to be guessed */
-    (void)read_quietly(w, &w->job, "");
-  }
-  guess(w, now);
-  show(w, now);
+  cli_standing_tell(&((waiting *)user_data)->at);
 }
-
-/* --- until it is over ------------------------------------------------------------ */
 
 static int on_bytes(void *user_data, const char *bytes, size_t len)
 {
@@ -102,7 +39,7 @@ static int on_bytes(void *user_data, const char *bytes, size_t len)
 
   (void)bytes;
   (void)len;
-  w->changed = true;
+  w->at.changed = true;
   return PAI_OK;
 }
 
@@ -111,23 +48,23 @@ static int on_change(void *user_data, const pai_client_change *change)
   waiting *w = user_data;
 
   (void)change;
-  w->changed = true;
+  w->at.changed = true;
   return PAI_OK;
 }
 
 /* Until something was told that ends the stream: mostly the job's end. */
 static void listen(waiting *w, const char *path)
 {
-  int every = w->shown ? TICK : 0;
+  int every = w->shown ? CLI_STANDING_EVERY : 0;
   const cli_stream stream = { on_bytes, w->shown ? tick : NULL, w, every };
-  const cli_watch asked = { w->name, on_change, w->shown ? tick : NULL, w,
+  const cli_watch asked = { w->at.name, on_change, w->shown ? tick : NULL, w,
                             every };
   cli_answer a;
 
-  if (cli_remote_is_original(w->r))
-    cli_remote_watch(w->r, &a, &asked);
+  if (cli_remote_is_original(w->at.r))
+    cli_remote_watch(w->at.r, &a, &asked);
   else
-    cli_remote_stream(w->r, &a, path, &stream);
+    cli_remote_stream(w->at.r, &a, path, &stream);
   cli_progress_over();
   w->failed = a.status < 0;
   if (w->failed)
@@ -137,8 +74,7 @@ static void listen(waiting *w, const char *path)
 
 static int wait_for(cli_remote *r, const char *name, bool json, bool quiet)
 {
-  waiting w = { .r = r,
-                .name = name,
+  waiting w = { .at = { .r = r, .name = name },
                 .shown = !quiet && !json && cli_progress_wanted() };
   char *path = cli_job_path(name, "/follow?output=false");
   size_t s;
@@ -146,20 +82,19 @@ static int wait_for(cli_remote *r, const char *name, bool json, bool quiet)
 
   while (path != NULL && !(w.over = look(&w)) && !w.failed)
     listen(&w, path);
-  s = cli_json_get(&w.job, 0, "jobStatus");
+  s = cli_json_get(&w.at.job, 0, "jobStatus");
   if (w.over && json) {
     (void)printf("{\"name\":");
     cli_json_string(stdout, name, strlen(name));
     (void)printf(",\"state\":\"%s\",\"code\":%lld}\n",
-                 cli_json_text(&w.job, s, "state"),
-                 (long long)cli_told_code(&w.job));
+                 cli_json_text(&w.at.job, s, "state"),
+                 (long long)cli_told_code(&w.at.job));
   } else if (w.over && !quiet) {
-    (void)printf("%s %s\n", name, cli_json_text(&w.job, s, "state"));
+    (void)printf("%s %s\n", name, cli_json_text(&w.at.job, s, "state"));
   }
   if (w.over)
-    code = cli_exit_code(&w.job);
-  cli_json_free(&w.job);
-  cli_json_free(&w.estimate);
+    code = cli_exit_code(&w.at.job);
+  cli_standing_free(&w.at);
   free(path);
   return code;
 }

@@ -147,8 +147,33 @@ static void add_guess(char *out, size_t size, const cli_json *estimate,
   add(out, size, left, "");
 }
 
+void cli_in_line(char *out, size_t size, const cli_json *why)
+{
+  size_t line = why->count > 0 ? cli_json_get(why, 0, "line") : 0;
+  int64_t place, waiting;
+  const char *vc;
+
+  out[0] = '\0';
+  if (line == 0 || why->values[line].type != '{')
+    return;
+  place = cli_json_number(why, line, "place", 0);
+  waiting = cli_json_number(why, line, "waiting", 0);
+  vc = cli_json_text(why, line, "virtualCluster");
+  if (place > 0)
+    (void)snprintf(out, size, "%lld%s of %lld in line of %s", (long long)place,
+                   place % 100 / 10 == 1 ? "th"
+                   : place % 10 == 1     ? "st"
+                   : place % 10 == 2     ? "nd"
+                   : place % 10 == 3     ? "rd"
+                                         : "th",
+                   (long long)waiting, vc);
+  else if (waiting > 0) /* its policy has no line */
+    (void)snprintf(out, size, "one of %lld that wait in %s",
+                   (long long)waiting, vc);
+}
+
 void cli_progress_job(char *out, size_t size, const char *name,
-                      const cli_json *job, const cli_json *estimate,
+                      const cli_json *job, const cli_known *known,
                       int64_t now_ms, int64_t age_ms)
 {
   size_t s = job->count > 0 ? cli_json_get(job, 0, "jobStatus") : 0;
@@ -158,7 +183,8 @@ void cli_progress_job(char *out, size_t size, const char *name,
     s == 0
       ? 0
       : cli_json_number(job, s, runs ? "launchedTime" : "submissionTime", 0);
-  char text[64];
+  const cli_json *estimate = known->estimate;
+  char text[160];
   counts c;
 
   (void)snprintf(out, size, "%s %s", name, state);
@@ -175,6 +201,9 @@ void cli_progress_job(char *out, size_t size, const char *name,
     if (c.over > 0)
       add(out, size, ", ", text);
   }
+  cli_in_line(text, sizeof(text), known->why);
+  if (text[0] != '\0' && strcmp(state, "WAITING") == 0)
+    add(out, size, ", ", text);
   if (estimate->count == 0)
     return;
   if (runs)

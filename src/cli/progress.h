@@ -17,11 +17,19 @@ void cli_progress_over(void);
 void cli_progress_bar(char *out, size_t size, const char *what, uint64_t done,
                       uint64_t total, int64_t took_ms);
 
-/* A job that is waited for, as GET /jobs/NAME has it: its state, for how long,
- * how many of its tasks run, and what GET /jobs/NAME/estimate said `age_ms` ago; both
- * may be empty.  Pure. */
+/* What GET /jobs/NAME/estimate and .../why said; each may be empty. */
+typedef struct cli_known {
+  const cli_json *estimate, *why;
+} cli_known;
+
+/* A job that is waited for, as GET /jobs/NAME has it, or empty: its state, for
+ * how long, how many of its tasks run; its place in line, and when it starts or
+ * ends, as was said `age_ms` ago.  Pure. */
 void cli_progress_job(char *out, size_t size, const char *name,
-                      const cli_json *job, const cli_json *estimate,
+                      const cli_json *job, const cli_known *known,
                       int64_t now_ms, int64_t age_ms);
+/* "3rd of 7 in line of default"; "one of 7 that wait in default", where there is
+ * no line; or "".  Pure. */
+void cli_in_line(char *out, size_t size, const cli_json *why);
 
 #endif

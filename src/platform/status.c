@@ -1,6 +1,7 @@
 /* status.c - what the platform is and does, and why a job waits */
 #include "platform/apart.h"
 #include "platform/gpus.h"
+#include "platform/line.h"
 #include "platform/records.h"
 #include "platform/rooms.h"
 
@@ -177,6 +178,24 @@ static void write_gpus(pai__reply *a, const pai__pjob *j)
   }
 }
 
+/* Null where it does not stand in one. */
+static void write_line(pai__reply *a, const pai__pjob *j)
+{
+  pai__in_line line;
+
+  pai__member(a, "line");
+  if (!pai__platform_line(&line, j)) {
+    pai__json_null(&a->w);
+    return;
+  }
+  pai__json_begin_object(&a->w);
+  pai__member_text(a, "virtualCluster", line.vc);
+  pai__member_text(a, "order", line.order);
+  pai__member_maybe(a, "place", (pai__maybe){ line.place != 0, line.place });
+  pai__member_int(a, "waiting", line.waiting);
+  pai__json_end_object(&a->w);
+}
+
 static void write_waiting(pai__reply *a, const pai__pjob *j)
 {
   pai_reason r = { .struct_size = sizeof(r) };
@@ -200,6 +219,7 @@ static void write_waiting(pai__reply *a, const pai__pjob *j)
   if (a->p->failing)
     write_reason(a, "database", pai_error_message(a->p->trouble), 0);
   pai__json_end_array(&a->w);
+  write_line(a, j);
   pai__member(a, "explanation");
   write_explanation(a, j, PAI_FORMAT_TEXT);
   pai__member(a, "change");

@@ -270,12 +270,24 @@ static const pai__field reason_fields[] = { PAI__HAS(TEXT, "code"),
 
 static const pai__shape reason = { "WaitReason", reason_fields };
 
+static const pai__field line_fields[] = { PAI__HAS(TEXT, "virtualCluster"),
+                                          PAI__HAS_OR_NULL(TEXT, "order"),
+                                          PAI__HAS_OR_NULL(WHOLE, "place"),
+                                          PAI__HAS(WHOLE, "waiting"),
+                                          { 0 } };
+
+static const pai__shape line = { "WaitLine", line_fields };
+
 static const pai__field why_fields[] = {
   PAI__HAS(TEXT, "state"),
   PAI__HAS_OF(LIST, "reasons", &reason),
   /* of a job that waits, or some of whose tasks do */
   PAI__MAY_HAVE(WHOLE, "tasksRunning"),
   PAI__MAY_HAVE(WHOLE, "tasksWaiting"),
+  { .name = "line",
+    .kind = PAI__IS_OBJECT,
+    .flags = PAI__MAY_BE_NULL,
+    .shape = &line },
   { .name = "explanation", .kind = PAI__IS_TEXT, .flags = PAI__MAY_BE_NULL },
   { .name = "change", .kind = PAI__IS_OBJECT, .flags = PAI__MAY_BE_NULL },
   /* of one that does not */

@@ -74,6 +74,7 @@ class Handles(unittest.TestCase):
         for ask in handle.ssh, handle.ssh_key:
             self.assertRaises(openpai.NotFoundError, ask)
         self.assertEqual(handle.why().state, "failed")
+        self.assertIsNone(handle.why().line)  # it waits for nothing
         self.assertIn("Warning", {event.type for event in handle.events()})
         self.assertEqual(handle.logs(name="stderr").read(), "two\n")
         self.assertIn("name: life", handle.config().replace('"', ""))

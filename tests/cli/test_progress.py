@@ -1,6 +1,7 @@
 """What a terminal shows meanwhile: uploads, and jobs that are waited for."""
 
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -80,6 +81,64 @@ class Waits(program.RootTest):
         self.assertEqual(screen(shown.text), ["test SUCCEEDED", ""])
         self.assertNotIn("\033", shown.text)
 
+    def wait_in_line(self):
+        """Two jobs behind one that takes all CPUs, and is let go."""
+        fifo = self.fifo()
+        self.ok("submit", "--name", "first",
+                self.job(f"read x < {fifo}", cpu=os.cpu_count()))
+        for name in "second", "third":
+            self.ok("submit", "--name", name,
+                    self.job("true", cpu=os.cpu_count()))
+        return fifo
+
+    def test_a_place_in_line(self):
+        fifo = self.wait_in_line()
+        line = {"virtualCluster": "default", "order": "arrival", "place": 2,
+                "waiting": 2}
+        self.assertEqual(json.loads(self.ok("why", "--json", "third"))["line"],
+                         line)
+        self.assertIn("it is 2nd of 2 in line of default\n",
+                      self.ok("why", "third"))
+        shown = Shown(self.env, "wait", "third")
+        shown.until("third WAITING for ")
+        shown.until(", 2nd of 2 in line of default")
+        self.release(fifo)
+        self.assertEqual(shown.end(), 0)
+        self.assertEqual(screen(shown.text), ["third SUCCEEDED", ""])
+
+    def test_who_runs_waits_in_line(self):
+        fifo = self.wait_in_line()
+        job = self.job("echo done", cpu=os.cpu_count())
+        shown = Shown(self.env, "run", "--name", "fourth", job)
+        shown.until("fourth WAITING for ")
+        shown.until(", 3rd of 3 in line of default")
+        for args in ["--quiet"], ["--json"]:
+            other = Shown(self.env, "run", *args, job)
+            while self.run_cli("show", "test").returncode != 0:
+                continue  # it is not there yet
+            self.ok("stop", "test")
+            self.assertNotEqual(other.end(), 0)
+            self.assertNotIn("WAITING", other.text)
+            self.ok("rm", "test")
+        self.release(fifo)
+        self.assertEqual(shown.end(), 0)
+        left = screen(shown.text)
+        self.assertNotIn("WAITING", "".join(left))
+        self.assertIn("done", "".join(left))
+
+    def test_who_runs_may_go(self):
+        """Ctrl-C is heard, and the line is gone."""
+        self.wait_in_line()
+        shown = Shown(self.env, "run", "--name", "fourth",
+                      self.job("true", cpu=os.cpu_count()))
+        shown.until("fourth WAITING for ")
+        os.write(shown.fd, b"\x03")
+        self.assertEqual(shown.end(), 130)
+        left = screen(shown.text)
+        self.assertTrue(any(line.startswith(("^Cstopping", "stopping"))
+                            for line in left), left)
+        self.assertNotIn("WAITING", "".join(left))
+
     def test_it_fits(self):
         fifo = self.begin(instances=2)
         shown = Shown(self.env, "wait", "test", columns=20)
@@ -105,6 +164,24 @@ class Waits(program.RootTest):
             self.assertEqual(shown.end(), 0)
             self.assertNotIn("RUNNING", shown.text)
             self.assertNotIn("WAITING", shown.text)
+
+
+class Elsewhere(served.ServedTest):
+    def test_who_runs_waits_in_line(self):
+        process = self.serve()
+        self.env["OPENPAI_TOKEN"] = self.login()
+        self.env["OPENPAI_CLUSTER"] = self.url
+        fifo = self.fifo()
+        self.ok("submit", "--name", "first",
+                self.job(f"read x < {fifo}", cpu=os.cpu_count()))
+        shown = Shown(self.env, "run", self.job("echo done",
+                                                cpu=os.cpu_count()))
+        shown.until("test WAITING for ")
+        shown.until(", 1st of 1 in line of default")
+        self.release(fifo)
+        self.assertEqual(shown.end(), 0)
+        self.assertNotIn("WAITING", "".join(screen(shown.text)))
+        self.end(process)
 
 
 class Uploads(served.ServedTest):

@@ -146,6 +146,11 @@ class Why:
     #: The object of the API, whole.
     detail: Dict[str, Any] = field(repr=False, compare=False)
 
+    @property
+    def line(self) -> Optional[Dict[str, Any]]:
+        """Where it stands in line: virtualCluster, order, place, waiting."""
+        return self.detail.get("line")
+
     def __str__(self) -> str:
         lines = [reason.text for reason in self.reasons]
         if self.change:
