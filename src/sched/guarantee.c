@@ -221,7 +221,10 @@ static int ask_for_all(asking *a)
     const pai__req *r = pai__req_at(s, req);
 
     next = r->behind;
-    if (pai__tenant_at(s, r->tenant)->parted && pai__is_owed(s, req) &&
+    /* Those behind one that waits for its turn are the most, and ask for
+     * nothing. */
+    if (!pai__is_refused(s, req) && pai__tenant_at(s, r->tenant)->parted &&
+        pai__is_owed(s, req) &&
         pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE &&
         found_no_room(s, req))
       rc = ask_for(a, req);

@@ -74,12 +74,23 @@ bool pai__keeps_to_part(const pai_sched *s, const pai__req *r)
   return k == n;
 }
 
+/* May anybody of a tenant keep to its part? */
+static bool may_keep(const pai_sched *s, uint32_t tenant)
+{
+  const uint64_t *needs = pai__shares_of(s, &s->needs, tenant);
+  uint32_t n = pai__tenant_at(s, tenant)->nshares, k = 0;
+
+  while (k < n && needs[k] != UINT64_MAX && is_left(s, tenant, k, needs[k]))
+    k++;
+  return k == n;
+}
+
 bool pai__is_owed(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
 
-  return r->priority >= 0 && pai__keeps_to_part(s, r) &&
-         pai__req_lack(s, r) == PAI_LACK_NOTHING;
+  return r->priority >= 0 && (s->needs_known == 0 || may_keep(s, r->tenant)) &&
+         pai__keeps_to_part(s, r) && pai__req_lack(s, r) == PAI_LACK_NOTHING;
 }
 
 /* --- what they all want --------------------------------------------------- */
@@ -112,17 +123,6 @@ static int learn_needs(pai_sched *s)
     lower(s, req);
   s->needs_known = s->m.turns + 1;
   return PAI_OK;
-}
-
-/* May anybody of a tenant keep to its part? */
-static bool may_keep(const pai_sched *s, uint32_t tenant)
-{
-  const uint64_t *needs = pai__shares_of(s, &s->needs, tenant);
-  uint32_t n = pai__tenant_at(s, tenant)->nshares, k = 0;
-
-  while (k < n && needs[k] != UINT64_MAX && is_left(s, tenant, k, needs[k]))
-    k++;
-  return k == n;
 }
 
 int pai__is_any_owed(pai_sched *s)
