@@ -2,6 +2,7 @@
 #ifndef PAI_TESTS_FUZZ_CHECK_H
 #define PAI_TESTS_FUZZ_CHECK_H
 
+#include "collect.h"
 #include "trees.h"
 
 #include <openpai/sched.h>

@@ -74,12 +74,6 @@ static void on_told(void *user_data, int status, const char *json, size_t len,
   CHECK((status == PAI_OK) == (err == NULL));
 }
 
-static int take(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 /* In a folder that is gone by then. */
 static void open_store(void)
 {
@@ -122,7 +116,8 @@ static void open_accounts(void)
   CHECK(pai_accounts_put_group(w.a, group, sizeof(group) - 1, PAI_PUT_CREATE,
                                NULL) == PAI_OK);
   pai__buf_init(&b, &pai__libc_alloc);
-  CHECK(pai_accounts_new_token(w.a, "ada", 1, take, &b, NULL) == PAI_OK);
+  CHECK(pai_accounts_new_token(w.a, "ada", 1, test_collect, &b, NULL) ==
+        PAI_OK);
   memcpy(w.token, b.data, b.len + 1);
   pai__buf_dispose(&b);
 }
@@ -144,10 +139,10 @@ static void check_all(void)
   pai__buf b;
 
   pai__buf_init(&b, &pai__libc_alloc);
-  check_json(pai_accounts_write_users(w.a, "ada", take, &b, NULL), &b);
-  check_json(pai_accounts_write_users(w.a, NULL, take, &b, NULL), &b);
-  check_json(pai_accounts_write_groups(w.a, take, &b, NULL), &b);
-  check_json(pai_accounts_write_storages(w.a, &q, take, &b, NULL), &b);
+  check_json(pai_accounts_write_users(w.a, "ada", test_collect, &b, NULL), &b);
+  check_json(pai_accounts_write_users(w.a, NULL, test_collect, &b, NULL), &b);
+  check_json(pai_accounts_write_groups(w.a, test_collect, &b, NULL), &b);
+  check_json(pai_accounts_write_storages(w.a, &q, test_collect, &b, NULL), &b);
   pai__buf_dispose(&b);
 }
 

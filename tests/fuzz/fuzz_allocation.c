@@ -6,12 +6,6 @@
 
 #include "base/buf.h"
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 /* NULL for a text that is refused, rightly as far as can be seen. */
 static pai_allocation *read_set(const char *data, size_t size)
 {
@@ -44,11 +38,11 @@ static void check_text(const pai_allocation *set)
 
   pai__buf_init(&out, &pai__libc_alloc);
   pai__buf_init(&again, &pai__libc_alloc);
-  CHECK(pai_allocation_write(set, collect, &out, NULL) == PAI_OK);
+  CHECK(pai_allocation_write(set, test_collect, &out, NULL) == PAI_OK);
   back = read_set(pai__buf_text(&out), out.len);
   CHECK(back != NULL && pai_allocation_equal(set, back));
   CHECK(pai_allocation_hash(set) == pai_allocation_hash(back));
-  CHECK(pai_allocation_write(back, collect, &again, NULL) == PAI_OK);
+  CHECK(pai_allocation_write(back, test_collect, &again, NULL) == PAI_OK);
   CHECK(out.len == again.len &&
         memcmp(pai__buf_text(&out), pai__buf_text(&again), out.len) == 0);
   pai_allocation_free(back);

@@ -28,16 +28,10 @@ static pai_cluster *parse(const char *text, size_t len, const char *form)
   return c;
 }
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static int write_as(pai_cluster *c, bool hived, int format, pai__buf *out)
 {
-  return hived ? pai_cluster_write_hived(c, format, collect, out, NULL)
-               : pai_cluster_write(c, format, collect, out, NULL);
+  return hived ? pai_cluster_write_hived(c, format, test_collect, out, NULL)
+               : pai_cluster_write(c, format, test_collect, out, NULL);
 }
 
 static void same_cells(const pai_cluster *a, const pai_cluster *b)

@@ -58,12 +58,6 @@ static void drive(pai_job *job, const uint8_t *data, size_t size)
   CHECK(pai_job_look(job, &s) == PAI_OK && s.state >= PAI_STATE_SUCCEEDED);
 }
 
-static int add(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return 0;
-}
-
 static void check_saved(const char *text, size_t size)
 {
   pai_error *err;
@@ -77,7 +71,7 @@ static void check_saved(const char *text, size_t size)
   if (rc < 0)
     return;
   pai__buf_init(&b, &pai__libc_alloc);
-  CHECK(pai_job_save(job, add, &b, NULL) == PAI_OK);
+  CHECK(pai_job_save(job, test_collect, &b, NULL) == PAI_OK);
   CHECK(pai_job_load(&again, pai__buf_text(&b), b.len, NULL, NULL) == PAI_OK);
   pai__buf_dispose(&b);
   drive(again, (const uint8_t *)text, size);

@@ -18,12 +18,6 @@ static const char begin[] =
   "\"8Gi\"}},\"nodes\":[{\"name\":\"n[1-2]\",\"sku\":\"a\"}]},\"policy\":{"
   "\"name\":\"priority\",\"options\":{},\"state\":null}}\n";
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 /* Not more than a few bytes at a time are there. */
 static ptrdiff_t read_at(void *user_data, uint64_t offset, char *buffer,
                          size_t size)
@@ -81,7 +75,8 @@ static bool fold(pai__buf *log, pai_time time, pai__buf *out)
   while (rc == 1);
   pai__buf_init(out, &pai__libc_alloc);
   if (rc == 0)
-    CHECK(pai_sched_save(pai_replay_sched(r), collect, out, NULL) == PAI_OK);
+    CHECK(pai_sched_save(pai_replay_sched(r), test_collect, out, NULL) ==
+          PAI_OK);
   pai_replay_free(r);
   return rc == 0;
 }
@@ -96,7 +91,8 @@ static void go(pai_replay *r, pai__buf *log, pai_time time, bool same)
   if (rc < 0 || !same)
     return;
   pai__buf_init(&got, &pai__libc_alloc);
-  CHECK(pai_sched_save(pai_replay_sched(r), collect, &got, NULL) == PAI_OK);
+  CHECK(pai_sched_save(pai_replay_sched(r), test_collect, &got, NULL) ==
+        PAI_OK);
   if (fold(log, time, &want))
     CHECK(want.len == got.len &&
           memcmp(pai__buf_text(&want), pai__buf_text(&got), got.len) == 0);
@@ -112,8 +108,8 @@ static void tell(pai_replay *r, uint64_t id, int format)
   int rc;
 
   pai__buf_init(&out, &pai__libc_alloc);
-  rc = pai_replay_story(r, id, id % 2 != 0 ? &o : NULL, format, collect, &out,
-                        &err);
+  rc = pai_replay_story(r, id, id % 2 != 0 ? &o : NULL, format, test_collect,
+                        &out, &err);
   check_failed(rc, err);
   CHECK((rc < 0) == (out.len == 0));
   pai__buf_dispose(&out);

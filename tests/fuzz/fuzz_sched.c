@@ -12,12 +12,6 @@
 #include "base/buf.h"
 #include "sched/sched.h"
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static pai_sched *small_one(void)
 {
   static const char text[] =
@@ -96,7 +90,7 @@ static void read_line(pai_sched *s, const char *line, size_t len)
     pai__buf out;
 
     pai__buf_init(&out, &pai__libc_alloc);
-    CHECK(pai_sched_write_decision(s, (size_t)i, collect, &out, NULL) ==
+    CHECK(pai_sched_write_decision(s, (size_t)i, test_collect, &out, NULL) ==
           PAI_OK);
     pai__buf_dispose(&out);
   }

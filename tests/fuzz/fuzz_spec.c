@@ -63,12 +63,6 @@ static void check_spec(const pai_spec *spec)
   CHECK(pai_spec_role_name(spec, roles) == NULL);
 }
 
-static int on_text(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void write_out(pai__buf *out, const pai_spec *spec, int format,
                       int version, int secrets)
 {
@@ -78,7 +72,7 @@ static void write_out(pai__buf *out, const pai_spec *spec, int format,
   o.version = version;
   o.secrets = secrets;
   pai__buf_clear(out);
-  CHECK(pai_spec_write(spec, &o, on_text, out, NULL) == PAI_OK);
+  CHECK(pai_spec_write(spec, &o, test_collect, out, NULL) == PAI_OK);
   CHECK(pai__buf_ok(out));
 }
 
@@ -114,9 +108,9 @@ static void check_outputs(const pai_spec *spec)
   write_out(&out, spec, PAI_FORMAT_YAML, 2, 0);
   write_out(&out, spec, PAI_FORMAT_JSON, 2, 1);
   write_out(&out, spec, PAI_FORMAT_JSON, 1, 0);
-  CHECK(pai_spec_explain(spec, PAI_FORMAT_TEXT, on_text, &out, NULL) ==
+  CHECK(pai_spec_explain(spec, PAI_FORMAT_TEXT, test_collect, &out, NULL) ==
         PAI_OK);
-  CHECK(pai_spec_explain(spec, PAI_FORMAT_JSON, on_text, &out, NULL) ==
+  CHECK(pai_spec_explain(spec, PAI_FORMAT_JSON, test_collect, &out, NULL) ==
         PAI_OK);
   pai__buf_dispose(&out);
   CHECK(pai_spec_masked(&masked, spec, NULL) == PAI_OK);

@@ -39,12 +39,6 @@ static void count_line(void *user_data, uint64_t line, int used,
   *skipped += used == 0;
 }
 
-static int keep(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void check_record(const pai_trace_record *r, pai_time last)
 {
   CHECK(r->time >= last);
@@ -80,7 +74,7 @@ static int read_all(const uint8_t *data, size_t size,
   while (rc >= 0 && (rc = pai_trace_next(trace, &record, &err)) > 0) {
     check_record(&record, last);
     last = record.time;
-    CHECK(pai_trace_write(&record, keep, out, NULL) == PAI_OK);
+    CHECK(pai_trace_write(&record, test_collect, out, NULL) == PAI_OK);
   }
   CHECK((rc < 0) == (err != NULL));
   if (trace != NULL) {

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "collect.h"
 
 /* Counts allocations and live bytes; may fail the n-th one. */
 typedef struct test_tally {

@@ -192,12 +192,6 @@ static void expect_nothing(pai_job *job)
   assert_int_equal(pai_job_next(job, 1, &a), 0);
 }
 
-static int add(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return 0;
-}
-
 /* The job is replaced by what its bytes give. */
 static int round_trip(pai_job **job, const pai_alloc *alloc)
 {
@@ -207,13 +201,13 @@ static int round_trip(pai_job **job, const pai_alloc *alloc)
 
   pai__buf_init(&b, &pai__libc_alloc);
   pai__buf_init(&again, &pai__libc_alloc);
-  rc = pai_job_save(*job, add, &b, NULL);
+  rc = pai_job_save(*job, test_collect, &b, NULL);
   if (rc == PAI_OK)
     rc = pai_job_load(&back, pai__buf_text(&b), b.len, alloc, NULL);
   if (rc == PAI_OK) {
     pai_job_free(*job);
     *job = back;
-    rc = pai_job_save(back, add, &again, NULL);
+    rc = pai_job_save(back, test_collect, &again, NULL);
   }
   if (rc == PAI_OK) {
     assert_int_equal(b.len, again.len);
@@ -383,7 +377,7 @@ static void broken_bytes_do_no_harm(void **state)
       (void)!send(job, 1 + (int)(8 - n) % 7, 0, (uint32_t)(n % 3), (int)n % 2);
     }
     pai__buf_init(&b, &pai__libc_alloc);
-    assert_int_equal(pai_job_save(job, add, &b, NULL), PAI_OK);
+    assert_int_equal(pai_job_save(job, test_collect, &b, NULL), PAI_OK);
     pai_job_free(job);
     len =
       pai__prng_below(&rng, 10) == 0 ? pai__prng_below(&rng, b.len) : b.len;
@@ -435,7 +429,7 @@ static void exits(void **state)
   v.struct_size = 3;
   assert_int_equal(pai_exit_at(&v, 0), PAI_EINVAL);
   pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_exit_write(77, add, &b, NULL), PAI_OK);
+  assert_int_equal(pai_exit_write(77, test_collect, &b, NULL), PAI_OK);
   assert_int_equal(
     strncmp(pai__buf_text(&b), "{\"code\":77,\"phrase\":\"PAIRuntimeExit", 35),
     0);

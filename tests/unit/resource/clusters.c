@@ -38,12 +38,6 @@ pai_cluster *test_synthetic(const char *description)
   return must(c, rc, err);
 }
 
-int test_collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 char *test_cluster_text(const pai_cluster *c, int format)
 {
   pai__buf b;

@@ -14,9 +14,6 @@ pai_cluster *test_synthetic(const char *description);
 char *test_cluster_text(const pai_cluster *c, int format);
 char *test_hived_text(pai_cluster *c, int format);
 
-/* A pai_write_cb to a pai__buf. */
-int test_collect(void *user_data, const char *bytes, size_t len);
-
 /* What is found in a text: "CODE POINTER LINE:COLUMN" for each, a line each,
  * with a ? before the code of warnings; `says` and `help` are parts of the
  * first one's (NULL: any, and none). */

@@ -122,12 +122,6 @@ static pai_allocation *build(const model *m)
   return set;
 }
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void check_text(const pai_allocation *set)
 {
   pai_allocation *back;
@@ -135,13 +129,15 @@ static void check_text(const pai_allocation *set)
 
   pai__buf_init(&out, &pai__libc_alloc);
   pai__buf_init(&again, &pai__libc_alloc);
-  assert_int_equal(pai_allocation_write(set, collect, &out, NULL), PAI_OK);
+  assert_int_equal(pai_allocation_write(set, test_collect, &out, NULL),
+                   PAI_OK);
   assert_int_equal(
     pai_allocation_parse(&back, pai__buf_text(&out), out.len, NULL, NULL),
     PAI_OK);
   assert_true(pai_allocation_equal(set, back));
   assert_int_equal(pai_allocation_hash(set), pai_allocation_hash(back));
-  assert_int_equal(pai_allocation_write(back, collect, &again, NULL), PAI_OK);
+  assert_int_equal(pai_allocation_write(back, test_collect, &again, NULL),
+                   PAI_OK);
   assert_string_equal(pai__buf_text(&out), pai__buf_text(&again));
   pai_allocation_free(back);
   pai__buf_dispose(&out);

@@ -17,12 +17,6 @@ static const char lab[] =
 
 enum { GPUS = 22 };
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static char *draw(const pai_cluster *c, int format, int colour,
                   const pai_gpu_mark *marks)
 {
@@ -34,7 +28,7 @@ static char *draw(const pai_cluster *c, int format, int colour,
   o.marks = marks;
   o.mark_count = marks != NULL ? GPUS : 0;
   pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_cluster_draw(c, &o, collect, &b, NULL), PAI_OK);
+  assert_int_equal(pai_cluster_draw(c, &o, test_collect, &b, NULL), PAI_OK);
   return pai__buf_take(&b);
 }
 
@@ -253,10 +247,10 @@ static int draw_both(const pai_alloc *alloc, void *user_data)
   if (rc < 0)
     return rc;
   pai__buf_init(&b, &pai__libc_alloc);
-  rc = pai_cluster_draw(c, &o, collect, &b, NULL);
+  rc = pai_cluster_draw(c, &o, test_collect, &b, NULL);
   o.format = PAI_FORMAT_SVG;
   if (rc == PAI_OK)
-    rc = pai_cluster_draw(c, &o, collect, &b, NULL);
+    rc = pai_cluster_draw(c, &o, test_collect, &b, NULL);
   if (rc == PAI_OK)
     assert_non_null(strstr(pai__buf_text(&b), "</svg>"));
   pai__buf_dispose(&b);

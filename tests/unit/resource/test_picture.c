@@ -6,12 +6,6 @@
 
 #include <stdio.h>
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void write_as(pai__buf *out, const pai_topology *t, int format,
                      const pai_gpu_mark *marks, size_t count)
 {
@@ -22,7 +16,7 @@ static void write_as(pai__buf *out, const pai_topology *t, int format,
   o.marks = marks;
   o.mark_count = count;
   pai__buf_init(out, &pai__libc_alloc);
-  if (pai_topology_write(t, &o, collect, out, &err) < 0)
+  if (pai_topology_write(t, &o, test_collect, out, &err) < 0)
     fail_msg("%s", pai_error_message(err));
   assert_null(err);
 }
@@ -370,7 +364,7 @@ static int write_all(const pai_alloc *alloc, void *user_data)
     pai__buf out;
     pai__buf_init(&out, &pai__libc_alloc);
     o.format = f;
-    rc = pai_topology_write(t, &o, collect, &out, NULL);
+    rc = pai_topology_write(t, &o, test_collect, &out, NULL);
     assert_true(rc == PAI_OK || out.len == 0);
     assert_true(rc < 0 || strstr(pai__buf_text(&out), "alice") != NULL);
     pai__buf_dispose(&out);

@@ -447,12 +447,6 @@ static void compare(const world *w, const char *decisions, pai_sched *copy)
   pai_sched_free(copy);
 }
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void decide_thrice(const world *w)
 {
   pai_sched *fork, *loaded;
@@ -461,7 +455,7 @@ static void decide_thrice(const world *w)
 
   pai__buf_init(&text, &pai__libc_alloc);
   assert_int_equal(pai_sched_fork(&fork, w->s, NULL), PAI_OK);
-  assert_int_equal(pai_sched_save(w->s, collect, &text, NULL), PAI_OK);
+  assert_int_equal(pai_sched_save(w->s, test_collect, &text, NULL), PAI_OK);
   assert_int_equal(pai_sched_load(&loaded, text.data, text.len, NULL, NULL),
                    PAI_OK);
   pai__buf_dispose(&text);

@@ -220,12 +220,6 @@ static void who_used_much_lately_comes_later(void **state)
   pai_sched_free(s);
 }
 
-static int keep(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void usage_is_saved(void **state)
 {
   pai_sched *s = scene_new(BOX, "fair", DECAY, NULL), *again;
@@ -238,12 +232,12 @@ static void usage_is_saved(void **state)
   assert_int_equal(ask(s, 2, NULL, 1), PAI_OK);
   assert_string_equal(scene_decide(s), "start 1, start 2");
   assert_int_equal(at(s, PAI_SCHED_FINISHED, 1, HOUR), PAI_OK);
-  assert_int_equal(pai_sched_save(s, keep, &first, NULL), PAI_OK);
+  assert_int_equal(pai_sched_save(s, test_collect, &first, NULL), PAI_OK);
   assert_non_null(strstr(pai__buf_text(&first), "\"usage\":"));
   assert_int_equal(
     pai_sched_load(&again, pai__buf_text(&first), first.len, NULL, NULL),
     PAI_OK);
-  assert_int_equal(pai_sched_save(again, keep, &second, NULL), PAI_OK);
+  assert_int_equal(pai_sched_save(again, test_collect, &second, NULL), PAI_OK);
   assert_string_equal(pai__buf_text(&first), pai__buf_text(&second));
   for (int i = 0; i < 2; i++) {
     pai_sched *x = i == 0 ? s : again;
@@ -256,8 +250,9 @@ static void usage_is_saved(void **state)
     assert_string_equal(scene_decide(x), "start 13, start 14, start 15, "
                                          "start 3");
     pai__buf_clear(i == 0 ? &first : &second);
-    assert_int_equal(pai_sched_save(x, keep, i == 0 ? &first : &second, NULL),
-                     PAI_OK);
+    assert_int_equal(
+      pai_sched_save(x, test_collect, i == 0 ? &first : &second, NULL),
+      PAI_OK);
   }
   assert_string_equal(pai__buf_text(&first), pai__buf_text(&second));
   pai__buf_dispose(&first);

@@ -372,12 +372,6 @@ static void forecasts_learn(void **state)
 
 /* --- text ----------------------------------------------------------------- */
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
-}
-
 static void texts_tell_what_was_assumed(void **state)
 {
   pai_sched *s = queue(NULL);
@@ -387,8 +381,8 @@ static void texts_tell_what_was_assumed(void **state)
 
   (void)state;
   pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai_forecast_write(f, PAI_FORMAT_TEXT, collect, &out, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_forecast_write(f, PAI_FORMAT_TEXT, test_collect, &out, NULL), PAI_OK);
   assert_string_equal(
     out.data,
     "train-1 (request 2) of bob: in 100 s\n"
@@ -396,8 +390,8 @@ static void texts_tell_what_was_assumed(void **state)
     "Assumed: that jobs take as long as their owners told; that no new jobs "
     "come (100 futures). Eight of ten start within the times told.\n");
   pai__buf_clear(&out);
-  assert_int_equal(pai_forecast_write(f, PAI_FORMAT_JSON, collect, &out, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_forecast_write(f, PAI_FORMAT_JSON, test_collect, &out, NULL), PAI_OK);
   assert_string_equal(
     out.data,
     "{\"now\":0,\"runs\":100,\"horizon\":7776000000000,\"arrivals\":false,"
@@ -408,16 +402,17 @@ static void texts_tell_what_was_assumed(void **state)
     "\"user\":\"ann\",\"vc\":\"default\",\"p10\":150000000,"
     "\"p50\":150000000,\"p90\":150000000,\"started\":100,"
     "\"alike\":\"name\",\"guessed\":0}]}\n");
-  assert_int_equal(pai_forecast_write(f, PAI_FORMAT_SVG, collect, &out, NULL),
-                   PAI_EINVAL);
+  assert_int_equal(
+    pai_forecast_write(f, PAI_FORMAT_SVG, test_collect, &out, NULL),
+    PAI_EINVAL);
   pai_forecast_free(f);
   assert_int_equal(scene_change(s, 1, "duration", 0), PAI_OK);
   f = forecast(s, h,
                &(pai_forecast_options){
                  .struct_size = sizeof(pai_forecast_options), .only = 2 });
   pai__buf_clear(&out);
-  assert_int_equal(pai_forecast_write(f, PAI_FORMAT_TEXT, collect, &out, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_forecast_write(f, PAI_FORMAT_TEXT, test_collect, &out, NULL), PAI_OK);
   assert_non_null(
     strstr(out.data, "in 3 min to 4 min, most likely in about 4 min"));
   assert_non_null(strstr(out.data, "that 1 job before it takes as long as the "
@@ -438,8 +433,8 @@ static void names_do_nothing_to_terminals(void **state)
   assert_int_equal(request(s, 1, "\033[31mann", 1, 10), PAI_OK);
   f = forecast(s, NULL, NULL);
   pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai_forecast_write(f, PAI_FORMAT_TEXT, collect, &out, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_forecast_write(f, PAI_FORMAT_TEXT, test_collect, &out, NULL), PAI_OK);
   assert_non_null(strstr(out.data, "train-1 (request 1) of ?[31mann: now\n"));
   pai__buf_dispose(&out);
   pai_forecast_free(f);
@@ -488,9 +483,9 @@ static int foresee(const pai_alloc *alloc, void *user_data)
   if (s != NULL)
     rc = pai_forecast_new(&f, s, user_data, &o, &err);
   if (rc == PAI_OK)
-    rc = pai_forecast_write(f, PAI_FORMAT_TEXT, collect, &out, &err);
+    rc = pai_forecast_write(f, PAI_FORMAT_TEXT, test_collect, &out, &err);
   if (rc == PAI_OK)
-    rc = pai_forecast_write(f, PAI_FORMAT_JSON, collect, &out, &err);
+    rc = pai_forecast_write(f, PAI_FORMAT_JSON, test_collect, &out, &err);
   pai_error_free(err);
   pai_forecast_free(f);
   pai__buf_dispose(&out);

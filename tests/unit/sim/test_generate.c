@@ -149,12 +149,6 @@ static void weeks_have_a_rhythm(void **state)
   pai_trace_free(trace);
 }
 
-static int keep(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void write_out(pai__buf *out, const pai_generate_options *opts)
 {
   pai_trace_record record = { .struct_size = sizeof(record) };
@@ -163,7 +157,8 @@ static void write_out(pai__buf *out, const pai_generate_options *opts)
   pai__buf_init(out, &pai__libc_alloc);
   assert_int_equal(pai_trace_generate(&trace, opts, NULL), PAI_OK);
   while (pai_trace_next(trace, &record, NULL) > 0)
-    assert_int_equal(pai_trace_write(&record, keep, out, NULL), PAI_OK);
+    assert_int_equal(pai_trace_write(&record, test_collect, out, NULL),
+                     PAI_OK);
   pai_trace_free(trace);
 }
 

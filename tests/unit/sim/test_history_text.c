@@ -11,12 +11,6 @@
 
 /* --- text ----------------------------------------------------------------- */
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
-}
-
 static int fill(pai_history *h)
 {
   pai_want want = scene_want(2, 4);
@@ -49,10 +43,10 @@ static void what_was_written_is_read_again(void **state)
   pai__buf_init(&one, &pai__libc_alloc);
   pai__buf_init(&two, &pai__libc_alloc);
   assert_int_equal(fill(h), PAI_OK);
-  assert_int_equal(pai_history_write(h, collect, &one, NULL), PAI_OK);
+  assert_int_equal(pai_history_write(h, test_collect, &one, NULL), PAI_OK);
   assert_int_equal(pai_history_read(&again, one.data, one.len, NULL, NULL),
                    PAI_OK);
-  assert_int_equal(pai_history_write(again, collect, &two, NULL), PAI_OK);
+  assert_int_equal(pai_history_write(again, test_collect, &two, NULL), PAI_OK);
   assert_string_equal(one.data, two.data);
   assert_non_null(strstr(one.data, "\"of\":[\"6\",\"ann\",\"job #\",\"0\"]"));
   assert_non_null(strstr(one.data, "\"scores\":[0,500,1000],"
@@ -80,14 +74,15 @@ static void what_was_read_goes_on_alike(void **state)
     pai__history_score(h, i);
   for (int i = 0; i < PAI__CAME / 3 + 3; i++)
     assert_int_equal(fill(h), PAI_OK);
-  assert_int_equal(pai_history_write(h, collect, &text[0], NULL), PAI_OK);
+  assert_int_equal(pai_history_write(h, test_collect, &text[0], NULL), PAI_OK);
   assert_int_equal(
     pai_history_read(&again, text[0].data, text[0].len, NULL, NULL), PAI_OK);
   assert_int_equal(fill(h), PAI_OK);
   assert_int_equal(fill(again), PAI_OK);
   pai__buf_clear(&text[0]);
-  assert_int_equal(pai_history_write(h, collect, &text[0], NULL), PAI_OK);
-  assert_int_equal(pai_history_write(again, collect, &text[1], NULL), PAI_OK);
+  assert_int_equal(pai_history_write(h, test_collect, &text[0], NULL), PAI_OK);
+  assert_int_equal(pai_history_write(again, test_collect, &text[1], NULL),
+                   PAI_OK);
   assert_string_equal(text[0].data, text[1].data);
   pai_history_free(h);
   pai_history_free(again);
@@ -228,7 +223,7 @@ static int learn_and_write(const pai_alloc *alloc, void *user_data)
   if (rc == PAI_OK)
     rc = read_log(h, alloc);
   if (rc == PAI_OK)
-    rc = pai_history_write(h, collect, &text, &err);
+    rc = pai_history_write(h, test_collect, &text, &err);
   if (rc == PAI_OK) {
     assert_null(err);
     rc = pai_history_read(&again, text.data, text.len, alloc, &err);

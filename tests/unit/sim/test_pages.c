@@ -23,14 +23,6 @@ static const writer writers[] = { pai__report_text, pai__report_csv,
 static const char *const sets[] = { "empty", "one",     "large", "few",
                                     "cpus",  "strange", "huge",  "compared" };
 
-static int keep(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf *out = user_data;
-
-  pai__buf_add(out, bytes, len);
-  return out->failed ? PAI_ENOMEM : PAI_OK;
-}
-
 /* Freed with pai__strfree(&pai__libc_alloc, ...). */
 static char *page_of(const char *name, writer write)
 {
@@ -44,7 +36,7 @@ static char *page_of(const char *name, writer write)
   for (size_t i = 0; i < n; i++)
     reports[i] = made[i];
   pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(write(reports, n, keep, &out, &err), PAI_OK);
+  assert_int_equal(write(reports, n, test_collect, &out, &err), PAI_OK);
   assert_null(err);
   for (size_t i = 0; i < n; i++)
     test_report_free(made[i]);
@@ -279,7 +271,7 @@ static int write_all(const pai_alloc *alloc, void *user_data)
       pai__buf out;
 
       pai__buf_init(&out, &pai__libc_alloc);
-      rc = writers[k](reports, n, keep, &out, &err);
+      rc = writers[k](reports, n, test_collect, &out, &err);
       if (rc == PAI_OK)
         assert_true(out.len > 0);
       else

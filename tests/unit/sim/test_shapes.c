@@ -231,12 +231,6 @@ static void nothing_helps_who_is_held(void **state)
 
 /* --- text ----------------------------------------------------------------- */
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
-}
-
 static void texts_rank_shapes(void **state)
 {
   pai_sched *s = crowded(NULL);
@@ -245,8 +239,8 @@ static void texts_rank_shapes(void **state)
 
   (void)state;
   pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai_shapes_write(x, PAI_FORMAT_TEXT, collect, &out, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_shapes_write(x, PAI_FORMAT_TEXT, test_collect, &out, NULL), PAI_OK);
   assert_non_null(
     strstr(out.data, "bert (request 2): in 100 s\n"
                      "It would start\n"
@@ -254,8 +248,8 @@ static void texts_rank_shapes(void **state)
                      "GPUs)\n"
                      "How much longer it then runs is not known.\n"));
   pai__buf_clear(&out);
-  assert_int_equal(pai_shapes_write(x, PAI_FORMAT_JSON, collect, &out, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_shapes_write(x, PAI_FORMAT_JSON, test_collect, &out, NULL), PAI_OK);
   assert_non_null(
     strstr(out.data, "\"tasks\":1,\"gpus\":6,\"p50\":0,\"p90\":0,"
                      "\"share\":750,\"changes\":[{\"event\":\"change\","
@@ -282,7 +276,7 @@ static int ask(const pai_alloc *alloc, void *user_data)
   if (s != NULL)
     rc = pai_shapes_new(&x, s, NULL, 2, NULL, 0, &o, &err);
   if (rc == PAI_OK)
-    rc = pai_shapes_write(x, PAI_FORMAT_TEXT, collect, &out, &err);
+    rc = pai_shapes_write(x, PAI_FORMAT_TEXT, test_collect, &out, &err);
   if (rc == PAI_OK)
     assert_int_equal(count(x), 2);
   pai_error_free(err);

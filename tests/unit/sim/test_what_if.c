@@ -77,19 +77,13 @@ static int64_t p50(const pai_forecast *f, uint64_t id)
   return when.p50 == INT64_MAX ? -1 : when.p50 / SECOND;
 }
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
-}
-
 static void expect_text(const pai_what_if *w, const char *part)
 {
   pai__buf out;
 
   pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai_what_if_write(w, PAI_FORMAT_TEXT, collect, &out, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_what_if_write(w, PAI_FORMAT_TEXT, test_collect, &out, NULL), PAI_OK);
   if (strstr(out.data, part) == NULL)
     fail_msg("no \"%s\" in:\n%s", part, out.data);
   pai__buf_dispose(&out);
@@ -480,12 +474,12 @@ static void changes_may_be_lines(void **state)
   assert_int_equal(
     pai_what_if_json(&w, s, NULL, two_lines, strlen(two_lines), NULL, NULL),
     PAI_OK);
-  assert_int_equal(pai_what_if_write(w, PAI_FORMAT_JSON, collect, &told, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_what_if_write(w, PAI_FORMAT_JSON, test_collect, &told, NULL), PAI_OK);
   pai_what_if_free(w);
   assert_int_equal(pai_what_if_new(&w, s, NULL, e, 2, NULL, NULL), PAI_OK);
-  assert_int_equal(pai_what_if_write(w, PAI_FORMAT_JSON, collect, &made, NULL),
-                   PAI_OK);
+  assert_int_equal(
+    pai_what_if_write(w, PAI_FORMAT_JSON, test_collect, &made, NULL), PAI_OK);
   pai_what_if_free(w);
   assert_string_equal(told.data, made.data);
   assert_non_null(strstr(told.data, "\"stop_now\":1"));
@@ -544,9 +538,9 @@ static int ask(const pai_alloc *alloc, void *user_data)
   if (s != NULL)
     rc = pai_what_if_new(&w, s, NULL, &e, 1, &o, &err);
   if (rc == PAI_OK)
-    rc = pai_what_if_write(w, PAI_FORMAT_TEXT, collect, &out, &err);
+    rc = pai_what_if_write(w, PAI_FORMAT_TEXT, test_collect, &out, &err);
   if (rc == PAI_OK)
-    rc = pai_what_if_write(w, PAI_FORMAT_JSON, collect, &out, &err);
+    rc = pai_what_if_write(w, PAI_FORMAT_JSON, test_collect, &out, &err);
   if (rc == PAI_OK)
     assert_non_null(strstr(out.data, "\"unsafe\":true"));
   pai_what_if_free(w);

@@ -25,19 +25,13 @@ static void on_line(void *user_data, uint64_t line, int used, const char *why)
                   (unsigned long long)line, why);
 }
 
-static int keep(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static int read_records(test_told *told, pai_trace *trace, pai_error **err)
 {
   pai_trace_record record = { .struct_size = sizeof(record) };
   int rc;
 
   while ((rc = pai_trace_next(trace, &record, err)) > 0) {
-    int written = pai_trace_write(&record, keep, &told->records, err);
+    int written = pai_trace_write(&record, test_collect, &told->records, err);
 
     if (written < 0)
       return written;

@@ -13,18 +13,12 @@ static void set(pai_draft *d, const char *path, const char *value)
     fail_msg("%s: %s", path, pai_error_message(err));
 }
 
-static int on_text(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static void expect_at(const pai_draft *d, const char *path, const char *want)
 {
   pai__buf out;
 
   pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai_draft_get(d, path, on_text, &out, NULL), PAI_OK);
+  assert_int_equal(pai_draft_get(d, path, test_collect, &out, NULL), PAI_OK);
   assert_string_equal(pai__buf_text(&out), want);
   pai__buf_dispose(&out);
 }
@@ -140,7 +134,7 @@ static void failures_change_nothing(void **state)
     test_expect_error(err, rows[i].code, rows[i].says);
     assert_string_equal(pai_draft_text(d, NULL), text);
   }
-  assert_int_equal(pai_draft_get(d, "a.x", on_text, NULL, &err),
+  assert_int_equal(pai_draft_get(d, "a.x", test_collect, NULL, &err),
                    PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "'a.x'");
   expect_at(d, "b[1]", "2"); /* looking goes through aliases */

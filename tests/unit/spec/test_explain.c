@@ -7,14 +7,6 @@
 
 #define SIZES "resourcePerInstance: {cpu: 2, memoryMB: 1536, gpu: 1}"
 
-static int keep(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf *b = user_data;
-
-  pai__buf_add(b, bytes, len);
-  return pai__buf_ok(b) ? PAI_OK : PAI_ENOMEM;
-}
-
 static pai_spec *parse(const char *text)
 {
   pai_error *err;
@@ -30,7 +22,8 @@ static void explain(pai__buf *b, const char *text, int format)
   pai_spec *spec = parse(text);
 
   pai__buf_init(b, &pai__libc_alloc);
-  assert_int_equal(pai_spec_explain(spec, format, keep, b, NULL), PAI_OK);
+  assert_int_equal(pai_spec_explain(spec, format, test_collect, b, NULL),
+                   PAI_OK);
   pai_spec_unref(spec);
 }
 
@@ -320,7 +313,7 @@ static int explain_one(const pai_alloc *alloc, void *user_data)
   if (rc < 0)
     return rc;
   pai__buf_init(&b, &pai__libc_alloc);
-  rc = pai_spec_explain(spec, *format, keep, &b, &err);
+  rc = pai_spec_explain(spec, *format, test_collect, &b, &err);
   if (rc < 0)
     test_expect_error(err, PAI_ENOMEM, "memory");
   else

@@ -11,12 +11,6 @@
 #define HEAD "protocolVersion: 2\nname: a\ntype: job\n"
 #define IMAGE "prerequisites: [{name: i, type: dockerimage, uri: x}]\n"
 
-static int on_text(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static pai_spec *parse(const char *text)
 {
   pai_error *err;
@@ -35,7 +29,7 @@ static pai__buf put(const pai_spec *spec, pai_spec_write_options o)
 
   pai__buf_init(&out, &pai__libc_alloc);
   o.struct_size = sizeof(o);
-  if (pai_spec_write(spec, &o, on_text, &out, &err) < 0)
+  if (pai_spec_write(spec, &o, test_collect, &out, &err) < 0)
     fail_msg("%s", pai_error_message(err));
   return out;
 }
@@ -259,16 +253,17 @@ static void any_place_can_be_asked_for(void **state)
 
   (void)state;
   pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai_spec_get(spec, "parameters.x[1]", on_text, &out, NULL),
-                   PAI_OK);
-  assert_int_equal(pai_spec_get(spec, "/secrets", on_text, &out, NULL),
+  assert_int_equal(
+    pai_spec_get(spec, "parameters.x[1]", test_collect, &out, NULL), PAI_OK);
+  assert_int_equal(pai_spec_get(spec, "/secrets", test_collect, &out, NULL),
                    PAI_OK);
   assert_string_equal(pai__buf_text(&out), "{\"y\":2}\"******\"");
-  assert_int_equal(pai_spec_get(spec, "secrets.a", on_text, &out, &err),
+  assert_int_equal(pai_spec_get(spec, "secrets.a", test_collect, &out, &err),
                    PAI_ENOTFOUND);
   test_expect_error(err, PAI_ENOTFOUND, "'secrets.a'");
   pai__buf_clear(&out);
-  assert_int_equal(pai_spec_docker_config(spec, on_text, &out, NULL), PAI_OK);
+  assert_int_equal(pai_spec_docker_config(spec, test_collect, &out, NULL),
+                   PAI_OK);
   assert_string_equal(pai__buf_text(&out),
                       "{\"auths\":{\"r\":{\"auth\":\"djo=\"},"
                       "\"https://index.docker.io/v1/\":{\"auth\":\"OnA=\"}"
@@ -300,8 +295,8 @@ static void a_place_costs_what_it_holds(void **state)
                    PAI_OK);
   t.peak = t.live;
   assert_int_equal(
-    pai_spec_get(spec, "extras.key9999[0]", on_text, &out, NULL), PAI_OK);
-  assert_int_equal(pai_spec_get(spec, "extras.x", on_text, &out, NULL),
+    pai_spec_get(spec, "extras.key9999[0]", test_collect, &out, NULL), PAI_OK);
+  assert_int_equal(pai_spec_get(spec, "extras.x", test_collect, &out, NULL),
                    PAI_OK);
   assert_string_equal(pai__buf_text(&out),
                       "\"value 9999\"[{\"s\":\"******\"}]");

@@ -6,21 +6,13 @@
 
 #include <openpai/spec.h>
 
-static int keep(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf *b = user_data;
-
-  pai__buf_add(b, bytes, len);
-  return pai__buf_ok(b) ? PAI_OK : PAI_ENOMEM;
-}
-
 static pai__tree *schema_of(int version)
 {
   pai__buf b;
   pai__tree *t;
 
   pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_spec_schema(version, keep, &b, NULL), PAI_OK);
+  assert_int_equal(pai_spec_schema(version, test_collect, &b, NULL), PAI_OK);
   assert_true(b.len > 0 && b.data[b.len - 1] == '\n');
   t = test_json_parse(pai__buf_text(&b), NULL);
   pai__buf_dispose(&b);
@@ -250,7 +242,7 @@ static void failures_are_told(void **state)
 
   (void)state;
   pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_spec_schema(3, keep, &b, &err), PAI_EINVAL);
+  assert_int_equal(pai_spec_schema(3, test_collect, &b, &err), PAI_EINVAL);
   test_expect_error(err, PAI_EINVAL, "version 3");
   assert_int_equal(pai_spec_schema(2, NULL, &b, &err), PAI_EINVAL);
   test_expect_error(err, PAI_EINVAL, "write");
@@ -268,7 +260,7 @@ static int write_one(const pai_alloc *alloc, void *user_data)
 
   (void)user_data;
   pai__buf_init(&b, &pai__libc_alloc);
-  rc = pai__spec_schema(alloc, 2, keep, &b, &err);
+  rc = pai__spec_schema(alloc, 2, test_collect, &b, &err);
   if (rc < 0)
     test_expect_error(err, PAI_ENOMEM, "memory");
   pai__buf_dispose(&b);

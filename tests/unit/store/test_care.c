@@ -74,12 +74,6 @@ static void a_backup_is_of_one_moment(void **state)
 
 /* --- export ---------------------------------------------------------------------- */
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
-
 static int refuse(void *user_data, const char *bytes, size_t len)
 {
   (void)user_data, (void)bytes, (void)len;
@@ -116,7 +110,7 @@ static void an_export_is_lines_of_json(void **state)
   put_jobs(store, 1, 3);
   put_one_of_each(store);
   pai__buf_init(&text, &pai__libc_alloc);
-  assert_int_equal(pai__store_export(store, 0, 0, collect, &text, NULL),
+  assert_int_equal(pai__store_export(store, 0, 0, test_collect, &text, NULL),
                    PAI_OK);
   for (line = text.data; *line != '\0'; lines++) {
     const char *end = strchr(line, '\n');
@@ -153,7 +147,7 @@ static int export_all(const pai_alloc *alloc, void *user_data)
   (void)user_data;
   pai__buf_init(&text, &pai__libc_alloc);
   if (rc == PAI_OK)
-    rc = pai__store_export(store, 0, 0, collect, &text, &err);
+    rc = pai__store_export(store, 0, 0, test_collect, &text, &err);
   assert_true(rc == PAI_OK || store == NULL || err != NULL);
   pai_error_free(err);
   pai__buf_dispose(&text);
