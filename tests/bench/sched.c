@@ -49,13 +49,14 @@ static void close_yard(void *data)
   *y = (yard){ 0 };
 }
 
-static int submit(yard *y, uint32_t gpus, pai_time duration)
+static int submit_to(yard *y, const char *vc, uint32_t gpus, pai_time duration)
 {
   pai_want want = {
     .struct_size = sizeof(want), .tasks = 1, .gpus = gpus, .cpus = gpus * 4
   };
   pai_request q = { .struct_size = sizeof(q),
                     .id = ++y->ids,
+                    .vc = vc,
                     .wants = &want,
                     .nwants = 1,
                     .duration = duration };
@@ -65,6 +66,11 @@ static int submit(yard *y, uint32_t gpus, pai_time duration)
                         .request = &q };
 
   return pai_sched_send(y->s, &e, NULL);
+}
+
+static int submit(yard *y, uint32_t gpus, pai_time duration)
+{
+  return submit_to(y, NULL, gpus, duration);
 }
 
 static int tell(yard *y, int kind, uint64_t id)
@@ -195,6 +201,69 @@ static int backfill(void *data)
   yard *y = data;
 
   return pai_sched_decide(y->s, 0, NULL);
+}
+
+/* --- parts ---------------------------------------------------------------- */
+
+/* 125 nodes of 8 GPUs, of which two virtual clusters have 40 % each. */
+static int open_parted(yard *y, const char *options)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  pai__buf text;
+  int rc;
+
+  *y = (yard){ .random = { 1 }, .first = 1 };
+  o.policy = "backfill";
+  o.policy_options = options;
+  pai__buf_init(&text, &pai__libc_alloc);
+  pai__buf_printf(&text,
+                  "skus: {box: {gpu: a100, gpus: 8, cpus: 64}}\nnodes:\n");
+  for (int i = 0; i < 125; i++)
+    pai__buf_printf(&text, "- {name: n%03d, sku: box}\n", i);
+  pai__buf_printf(&text, "virtualClusters: {default: {part: rest},\n"
+                         "  left: {part: 40%%, max: 100%%},\n"
+                         "  right: {part: 40%%, max: 100%%}}\n");
+  rc =
+    pai_cluster_parse(&y->cluster, pai__buf_text(&text), text.len, NULL, NULL);
+  pai__buf_dispose(&text);
+  return rc < 0 ? rc : pai_sched_new(&y->s, y->cluster, &o, NULL);
+}
+
+/* Each node has guaranteed ones, so that the last one of the queue, who keeps to
+ * his part, finds none that he could have to himself. */
+static int fill_parted(yard *y, const char *options)
+{
+  static const char *const names[] = { "left", "right", NULL };
+  int rc = open_parted(y, options);
+
+  for (int i = 0; i < 125 * 5 && rc >= 0; i++)
+    rc = submit_to(y, names[i % 5 / 2], 1 + (uint32_t)(i % 5 % 2),
+                   any_duration(y));
+  if (rc >= 0)
+    rc = pai_sched_decide(y->s, 0, NULL);
+  for (int i = 0; i < QUEUE && rc >= 0; i++)
+    rc = submit_to(y, names[pai__prng_below(&y->random, 2)],
+                   1u << pai__prng_below(&y->random, 4), any_duration(y));
+  return rc >= 0 ? submit_to(y, NULL, 8, HOUR) : rc;
+}
+
+static void *setup_parts(void)
+{
+  static const char *const options[] = {
+    "{\"mode\":\"conservative\",\"place\":\"spread\"}",
+    "{\"mode\":\"conservative\",\"place\":\"spread\",\"reclaim\":false}"
+  };
+
+  return fill_parted(&one, options[0]) >= 0 &&
+             fill_parted(&other, options[1]) >= 0
+           ? &one
+           : NULL;
+}
+
+static int without_parts(void *data)
+{
+  (void)data;
+  return backfill(&other);
 }
 
 /* --- forks ---------------------------------------------------------------- */
@@ -348,6 +417,10 @@ const bench bench_sched[] = {
   { "sched-easy",
     "backfill where 20,000 wait, against looking at each of them", "job", 8,
     setup_easy, close_easy, easy, easy_by_each },
+  { "sched-parts",
+    "10,000 wait, one of them for his part, against nobody being guaranteed "
+    "it",
+    "plan", 0.4, setup_parts, close_easy, backfill, without_parts },
   { "sched-fork", "10,000 jobs on 1,000 nodes, against building by events",
     "fork", 20, setup_fork, close_yard, fork_it, build_it },
   { "sched-fifo", "a job ends, one comes and starts: 3 events, a decision",
