@@ -289,6 +289,9 @@ bool cli_start_platform(const char *root)
   if (rc != 0) {
     cli_fail("cannot start the platform, with its log in %s: %s", log,
              strerror(rc));
+    if (rc == EROFS) /* as a job sees the root of its platform */
+      cli_help(stderr, "a job does not see its platform: let it ask a server "
+                       "with --cluster, or run as --runtime process");
   } else {
     good = judge(said, log);
     if (!good)

@@ -137,7 +137,7 @@ static int choose(launch *k, local *l, pai_error **err)
   if (k->devices.failed || k->points.failed ||
       pai__runtimes_probe(&l->runtimes, &l->alloc, k->plan, &around) < 0 ||
       ((k->plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0 &&
-       pai__runtimes_share(&l->runtimes, &l->alloc) < 0))
+       pai__runtimes_share(&l->runtimes, &l->alloc, k->plan) < 0))
     return pai__oom(err);
   rc = pai__start_choose(&k->start, k->plan, &l->runtimes, &around, err);
   if (rc == PAI_OK && k->start.runtime != PAI_RUNTIME_PROCESS)

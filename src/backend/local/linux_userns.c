@@ -3,8 +3,8 @@
  *
  * bubblewrap makes one for each sandbox of who is not root, and a process of
  * one may not read the memory of another's: MPI's ranks in two tasks of a job
- * would find each other and fail.  So there is one for all tasks that share
- * more than the machine.  It lives as long as somebody is in it or has it
+ * would find each other and fail.  So there is one for the tasks of a job that
+ * share more than the machine.  It lives as long as somebody is in it or has it
  * open.
  */
 #define _GNU_SOURCE /* clone() */

@@ -67,8 +67,9 @@ void pai__runtimes_dispose(pai__runtimes *r, const pai_alloc *alloc)
   pai__strfree(alloc, r->bwrap.path);
   pai__strfree(alloc, r->podman.path);
   pai__strfree(alloc, r->docker.path);
-  if (r->userns > 0)
-    (void)close(r->userns);
+  for (size_t i = 0; i < PAI__USERNS; i++)
+    if (r->userns[i].fd > 0)
+      (void)close(r->userns[i].fd);
   memset(r, 0, sizeof(*r));
 }
 
@@ -239,30 +240,63 @@ static int try_bwrap(pai__runtimes *r, const pai_alloc *alloc)
   return rc;
 }
 
-int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc)
+/* Can a sandbox join the one at r->shared?  PAI_OK or PAI_ENOMEM. */
+static int try_join(pai__runtimes *r, const pai_alloc *alloc)
 {
   char text[256];
   pai__words w;
   int rc;
 
-  if (r->userns != 0 || !r->bwrap.works || geteuid() == 0)
-    return PAI_OK;
-  r->userns = pai__userns_make(alloc);
-  if (r->userns < 0)
-    return PAI_OK;
-  (void)snprintf(r->shared, sizeof(r->shared), "/proc/%d/fd/%d", (int)getpid(),
-                 r->userns);
   pai__words_init(&w, alloc);
   pai__join_words(&w, r->bash, r->shared);
   add_try(&w, r);
   rc = w.failed ? PAI_ENOMEM : PAI_OK;
-  if (rc < 0 || !run(w.at, false, text, sizeof(text))) {
-    r->shared[0] = '\0';
-    (void)close(r->userns);
-    r->userns = rc < 0 ? 0 : -1;
-  }
+  if (rc == PAI_OK)
+    r->joins = run(w.at, false, text, sizeof(text)) ? 1 : -1;
   pai__words_dispose(&w);
   return rc;
+}
+
+static void name_shared(pai__runtimes *r, int fd)
+{
+  (void)snprintf(r->shared, sizeof(r->shared), "/proc/%d/fd/%d", (int)getpid(),
+                 fd);
+}
+
+/* Of another job's it would see the folders, by its processes.  The oldest one
+ * is forgotten: tasks of that job that come later have another. */
+int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
+                        const pai_launch_plan *plan)
+{
+  uint64_t job =
+    pai__text_hash(plan->job_dir != NULL ? plan->job_dir : plan->dir);
+  pai__userns *u = &r->userns[r->next_userns % PAI__USERNS];
+  int fd, rc = PAI_OK;
+
+  r->shared[0] = '\0';
+  if (r->joins < 0 || !r->bwrap.works || geteuid() == 0)
+    return PAI_OK;
+  for (size_t i = 0; i < PAI__USERNS; i++)
+    if (r->userns[i].fd > 0 && r->userns[i].job == job) {
+      name_shared(r, r->userns[i].fd);
+      return PAI_OK;
+    }
+  fd = pai__userns_make(alloc);
+  if (fd < 0)
+    return PAI_OK;
+  name_shared(r, fd);
+  if (r->joins == 0)
+    rc = try_join(r, alloc);
+  if (rc < 0 || r->joins < 0) {
+    r->shared[0] = '\0';
+    (void)close(fd);
+    return rc;
+  }
+  if (u->fd > 0)
+    (void)close(u->fd);
+  *u = (pai__userns){ job, fd };
+  r->next_userns++;
+  return PAI_OK;
 }
 
 static void try_podman(pai__tool *tool)

@@ -30,16 +30,24 @@ typedef struct pai__image {
   bool here;
 } pai__image;
 
-enum { PAI__IMAGES = 16 };
+enum { PAI__IMAGES = 16, PAI__USERNS = 64 };
+
+/* A user name space that sandboxes of a job have in common. */
+typedef struct pai__userns {
+  uint64_t job; /* hash of its folder */
+  int fd;       /* 0: none */
+} pai__userns;
 
 typedef struct pai__runtimes {
   pai__tool bwrap, podman, docker;
-  char *bash;      /* NULL: there is none */
-  bool others;     /* tasks are other users': what is tried for them is tried
+  char *bash;     /* NULL: there is none */
+  bool others;    /* tasks are other users': what is tried for them is tried
                       without root's rights */
-  char said[384];  /* what `auto` is here without an image, and why */
-  int userns;      /* a user name space; 0: not tried; -1: there is none */
-  char shared[64]; /* and its path; "" */
+  char said[384]; /* what `auto` is here without an image, and why */
+  pai__userns userns[PAI__USERNS]; /* of the jobs that began last */
+  unsigned next_userns;
+  int joins;       /* 1: they can be joined; 0: not tried; -1: not here */
+  char shared[64]; /* path of that of the present plan, or "" */
   pai__image images[PAI__IMAGES];
   unsigned next_image;
 } pai__runtimes;
@@ -106,9 +114,10 @@ void pai__bwrap_words(pai__words *w, const char *bwrap,
                       const pai_launch_plan *plan,
                       const pai__surroundings *around);
 
-/* posix_probe.c: a user name space for sandboxes that have it in common, unless
- * this is root, who needs none. */
-int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc);
+/* posix_probe.c: a user name space for sandboxes of the plan's job, unless this
+ * is root, who needs none. */
+int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
+                        const pai_launch_plan *plan);
 /* linux_userns.c: a descriptor, or -1. */
 int pai__userns_make(const pai_alloc *alloc);
 

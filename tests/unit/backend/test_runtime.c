@@ -326,31 +326,30 @@ static void containers_see_no_root(void **state)
     const char *workdir, *source, *sees;
     int runtime;
   } rows[] = {
-    { "/home", "/data",
-      "target=/home\" --mount type=tmpfs,\"target=/home/r\",notmpcopyup "
-      "--workdir /home",
+    { "/box", "/data",
+      "target=/box\" --mount type=tmpfs,\"target=/box/r\",notmpcopyup "
+      "--workdir /box",
       PAI_RUNTIME_PODMAN },
-    { "/home", "/data",
-      "target=/home\" --mount type=tmpfs,\"target=/home/r\" --workdir /home",
+    { "/box", "/data",
+      "target=/box\" --mount type=tmpfs,\"target=/box/r\" --workdir /box",
       PAI_RUNTIME_DOCKER },
-    { "/home/r", "/data", "target=/mnt\" --workdir /home/r",
+    { "/box/r", "/data", "target=/mnt\" --workdir /box/r",
       PAI_RUNTIME_DOCKER },
-    { "/home/rest", "/data", "target=/home/rest\" --workdir /home/rest",
+    { "/box/rest", "/data", "target=/box/rest\" --workdir /box/rest",
       PAI_RUNTIME_DOCKER },
-    { "/home/r/code/1", "/data",
-      "target=/home/r/code/1\" --workdir /home/r/code/1", PAI_RUNTIME_DOCKER },
-    { NULL, "/home",
-      "target=/mnt\" --mount type=tmpfs,\"target=/mnt/r\" --env",
+    { "/box/r/code/1", "/data",
+      "target=/box/r/code/1\" --workdir /box/r/code/1", PAI_RUNTIME_DOCKER },
+    { NULL, "/box", "target=/mnt\" --mount type=tmpfs,\"target=/mnt/r\" --env",
       PAI_RUNTIME_DOCKER },
   };
 
   (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     const pai_launch_mount mount = { rows[i].source, "/mnt", 0 };
-    pai__surroundings around = { .root = "/home/r", .hide = true };
+    pai__surroundings around = { .root = "/box/r", .hide = true };
     pai__tool tool = { .path = podman, .works = true };
-    pai_launch_plan plan = { .dir = "/home/r/jobs/1/a-0",
-                             .job_dir = "/home/r/jobs/1",
+    pai_launch_plan plan = { .dir = "/box/r/jobs/1/a-0",
+                             .job_dir = "/box/r/jobs/1",
                              .workdir = rows[i].workdir,
                              .image = "img",
                              .mounts = &mount,
@@ -362,7 +361,7 @@ static void containers_see_no_root(void **state)
     pai__container_words(&s, &tool, &plan, &around);
     if (strstr(joined(&s.argv), rows[i].sees) == NULL)
       fail_msg("%zu: %s", i, joined(&s.argv));
-    assert_non_null(strstr(joined(&s.argv), "source=/home/r/jobs/1\""));
+    assert_non_null(strstr(joined(&s.argv), "source=/box/r/jobs/1\""));
     pai__start_dispose(&s);
   }
 }

@@ -207,6 +207,41 @@ static void no_link_leads_to_the_root(void **state)
   stage_close(&s, PAI_CLOSE_STOP);
 }
 
+/* Tasks of a job with several have the machine's process numbers, and a user name
+ * space of their own, in which no other job's processes are: of those nothing is
+ * seen in /proc.  Root has no such thing. */
+static void jobs_share_no_name_space(void **state)
+{
+  static const char *const jobs[] = { "a", "a", "b" };
+  pai_launch_plan plan;
+  char job[96];
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  for (uint64_t i = 1; i <= 3 && has_sandbox(&s) && geteuid() != 0; i++) {
+    plan = stage_plan(&s, i, "readlink /proc/self/ns/user");
+    (void)snprintf(job, sizeof(job), "%s/%s", s.root, jobs[i - 1]);
+    (void)mkdir(job, 0700);
+    plan.runtime = PAI_RUNTIME_BWRAP;
+    plan.flags = PAI_LAUNCH_SHARE_PIDS;
+    plan.job_dir = job;
+    stage_start(&s, i, &plan);
+    stage_follow(&s, i, PAI_FOLLOW_ALL);
+    stage_wait(&s, (int)i);
+  }
+  if (s.ended == 3) {
+    char first[64];
+
+    (void)snprintf(first, sizeof(first), "%s", stage_out(&s, 1));
+    assert_memory_equal(first, "user:", 5);
+    assert_string_equal(stage_out(&s, 2), first);
+    assert_string_not_equal(stage_out(&s, 3), first);
+  }
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
 /* --- its end ------------------------------------------------------------------- */
 
 /* A task that leaves folders so deep in its /tmp; removed after its end. */
@@ -353,6 +388,7 @@ int main(void)
     cmocka_unit_test(facts_of_the_sandbox),
     cmocka_unit_test(the_root_is_hidden),
     cmocka_unit_test(no_link_leads_to_the_root),
+    cmocka_unit_test(jobs_share_no_name_space),
     cmocka_unit_test(the_sandbox_leaves_nothing),
     cmocka_unit_test(stops_in_the_sandbox),
   };
