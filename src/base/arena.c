@@ -25,6 +25,22 @@ void pai__arena_dispose(pai__arena *a)
   }
 }
 
+void pai__arena_clear(pai__arena *a)
+{
+  pai__arena rest = { .alloc = a->alloc };
+
+  if (a->block == NULL)
+    return;
+  if (a->block->size > LARGEST_BLOCK) {
+    pai__arena_dispose(a);
+    return;
+  }
+  rest.block = a->block->next;
+  pai__arena_dispose(&rest);
+  a->block->next = NULL;
+  a->block->used = 0;
+}
+
 static pai__arena_block *add_block(pai__arena *a, size_t bytes)
 {
   size_t size = a->block == NULL ? FIRST_BLOCK : a->block->size * 2;

@@ -18,6 +18,8 @@ typedef struct pai__arena {
 
 void pai__arena_init(pai__arena *a, const pai_alloc *alloc);
 void pai__arena_dispose(pai__arena *a);
+/* Likewise, but one block of up to 256 KiB is kept: for who fills it again. */
+void pai__arena_clear(pai__arena *a);
 
 /* n zeroed elements, aligned for any type; NULL when memory is short. */
 void *pai__arena_zalloc(pai__arena *a, size_t n, size_t size);

@@ -29,8 +29,7 @@ void pai__batch_free(pai__batch *batch)
 
 void pai__batch_clear(pai__batch *batch)
 {
-  pai__arena_dispose(&batch->arena);
-  pai__arena_init(&batch->arena, &batch->store->alloc);
+  pai__arena_clear(&batch->arena);
   pai__map_dispose(&batch->jobs);
   batch->first = NULL;
   batch->end = &batch->first;

@@ -43,16 +43,18 @@ static int buf_body(const pai_alloc *alloc, void *user_data)
 /* Whether it fits or not: from an empty one, and behind some text. */
 static void printing_of_any_length(void **state)
 {
-  static const char text[] =
-    "0123456789abcdef0123456789abcdef0123456789abcdef"
-    "0123456789abcdef0123456789abcdef0123456789abcdef";
+  char text[600];
   pai__buf b;
 
   (void)state;
+  for (size_t i = 0; i < sizeof(text); i++)
+    text[i] = (char)('a' + i % 26);
   for (int before = 0; before < 2; before++)
     for (int n = 0; n < (int)sizeof(text); n++) {
       pai__buf_init(&b, &pai__libc_alloc);
       pai__buf_str(&b, before ? "ab" : "");
+      if (n % 3 == 0) /* into what is there, or beside it */
+        assert_true(pai__buf_reserve(&b, 400));
       pai__buf_printf(&b, "%.*s", n, text);
       assert_true(pai__buf_ok(&b));
       assert_int_equal(b.len, 2 * before + n);
@@ -120,6 +122,32 @@ static int arena_body(const pai_alloc *alloc, void *user_data)
 done:
   pai__arena_dispose(&a);
   return rc;
+}
+
+/* What was needed once is not asked for again, unless that is a lot. */
+static void arena_again(void **state)
+{
+  test_tally tally;
+  pai__arena a;
+  size_t calls = 0;
+
+  (void)state;
+  test_tally_init(&tally);
+  pai__arena_init(&a, &tally.alloc);
+  pai__arena_clear(&a);
+  for (int round = 0; round < 4; round++) {
+    for (int i = 0; i < 100; i++)
+      assert_non_null(pai__arena_zalloc(&a, 100, 1));
+    pai__arena_clear(&a);
+    if (round == 1) /* the first one's last block was not for all */
+      calls = tally.calls;
+  }
+  assert_int_equal(tally.calls, calls);
+  assert_true(tally.live > 0 && tally.live <= 20000);
+  assert_non_null(pai__arena_zalloc(&a, 1 << 20, 1));
+  pai__arena_clear(&a);
+  assert_int_equal(tally.live, 0);
+  pai__arena_dispose(&a);
 }
 
 static int vector_body(const pai_alloc *alloc, void *user_data)
@@ -207,6 +235,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(containers_survive_failing_memory),
+    cmocka_unit_test(arena_again),
     cmocka_unit_test(map_replaces_and_tells_keys_apart),
     cmocka_unit_test(printing_of_any_length),
     cmocka_unit_test(huge_requests_fail_cleanly),
