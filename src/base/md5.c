@@ -16,16 +16,16 @@ static const uint32_t sines[64] = {
   0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391
 };
 
-static const uint8_t turns[4][4] = {
-  { 7, 12, 17, 22 }, { 5, 9, 14, 20 }, { 4, 11, 16, 23 }, { 6, 10, 15, 21 }
-};
-
 static uint32_t turn(uint32_t x, unsigned n)
 {
   return x << n | x >> (32 - n);
 }
 
-/* Sixty-four steps over one block. */
+/* One step: x gets the place of the next one's y. */
+#define STEP(f, x, y, word, sine, n) \
+  ((x) = (y) + turn((x) + (f) + words[word] + sines[sine], n))
+
+/* Sixty-four steps over one block, four to a line of the RFC. */
 static void mix(uint32_t state[4], const uint8_t *block)
 {
   uint32_t a = state[0], b = state[1], c = state[2], d = state[3], words[16];
@@ -33,38 +33,36 @@ static void mix(uint32_t state[4], const uint8_t *block)
   for (int i = 0; i < 16; i++, block += 4)
     words[i] = block[0] | (uint32_t)block[1] << 8 | (uint32_t)block[2] << 16 |
                (uint32_t)block[3] << 24;
-  for (unsigned i = 0; i < 64; i++) {
-    uint32_t f, next = d;
-    unsigned word;
-
-    switch (i / 16) {
-    case 0:
-      f = (b & c) | (~b & d);
-      word = i;
-      break;
-    case 1:
-      f = (d & b) | (~d & c);
-      word = (5 * i + 1) % 16;
-      break;
-    case 2:
-      f = b ^ c ^ d;
-      word = (3 * i + 5) % 16;
-      break;
-    default:
-      f = c ^ (b | ~d);
-      word = 7 * i % 16;
-      break;
-    }
-    d = c;
-    c = b;
-    b += turn(a + f + sines[i] + words[word], turns[i / 16][i % 4]);
-    a = next;
+  for (unsigned i = 0; i < 16; i += 4) {
+    STEP((b & c) | (~b & d), a, b, i, i, 7);
+    STEP((a & b) | (~a & c), d, a, i + 1, i + 1, 12);
+    STEP((d & a) | (~d & b), c, d, i + 2, i + 2, 17);
+    STEP((c & d) | (~c & a), b, c, i + 3, i + 3, 22);
+  }
+  for (unsigned i = 0; i < 16; i += 4) {
+    STEP((d & b) | (~d & c), a, b, (5 * i + 1) % 16, 16 + i, 5);
+    STEP((c & a) | (~c & b), d, a, (5 * i + 6) % 16, 17 + i, 9);
+    STEP((b & d) | (~b & a), c, d, (5 * i + 11) % 16, 18 + i, 14);
+    STEP((a & c) | (~a & d), b, c, 5 * i % 16, 19 + i, 20);
+  }
+  for (unsigned i = 0; i < 16; i += 4) {
+    STEP(b ^ c ^ d, a, b, (3 * i + 5) % 16, 32 + i, 4);
+    STEP(a ^ b ^ c, d, a, (3 * i + 8) % 16, 33 + i, 11);
+    STEP(d ^ a ^ b, c, d, (3 * i + 11) % 16, 34 + i, 16);
+    STEP(c ^ d ^ a, b, c, (3 * i + 14) % 16, 35 + i, 23);
+  }
+  for (unsigned i = 0; i < 16; i += 4) {
+    STEP(c ^ (b | ~d), a, b, 7 * i % 16, 48 + i, 6);
+    STEP(b ^ (a | ~c), d, a, (7 * i + 7) % 16, 49 + i, 10);
+    STEP(a ^ (d | ~b), c, d, (7 * i + 14) % 16, 50 + i, 15);
+    STEP(d ^ (c | ~a), b, c, (7 * i + 5) % 16, 51 + i, 21);
   }
   state[0] += a;
   state[1] += b;
   state[2] += c;
   state[3] += d;
 }
+#undef STEP
 
 static void md5(uint8_t out[16], const void *bytes, size_t len)
 {

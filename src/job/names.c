@@ -1,6 +1,8 @@
 /* names.c - what OpenPAI calls a job, its roles and its tasks */
 #include "job/names.h"
 
+#include "base/number.h"
+
 /* Letters and digits in lower case; nothing for all else. */
 static void put_plain(pai__buf *out, const char *name)
 {
@@ -43,6 +45,22 @@ static void put_dashes(char out[PAI__UID], const char *hex)
   out[-1] = '\0';
 }
 
+/* "[value]" */
+static void put_part(pai__buf *out, const char *value)
+{
+  pai__buf_char(out, '[');
+  pai__buf_str(out, value);
+  pai__buf_char(out, ']');
+}
+
+static void put_number(pai__buf *out, uint32_t value)
+{
+  char text[PAI__DOUBLE_TEXT];
+
+  (void)pai__format_int(text, value);
+  put_part(out, text);
+}
+
 const char *pai__uid(char out[PAI__UID], const pai_alloc *alloc,
                      const pai__uid_of *of)
 {
@@ -50,9 +68,12 @@ const char *pai__uid(char out[PAI__UID], const pai_alloc *alloc,
   pai__buf b;
 
   pai__buf_init(&b, alloc);
-  pai__buf_printf(&b, "[%s][%s][%u][%s][%u][%u]", of->job, of->kind,
-                  of->attempt, of->role != NULL ? of->role : "", of->index,
-                  of->retry);
+  put_part(&b, of->job);
+  put_part(&b, of->kind);
+  put_number(&b, of->attempt);
+  put_part(&b, of->role != NULL ? of->role : "");
+  put_number(&b, of->index);
+  put_number(&b, of->retry);
   out[0] = '\0';
   if (pai__buf_ok(&b)) {
     (void)pai__md5_hex(hex, pai__buf_text(&b), b.len);

@@ -14,7 +14,8 @@
 #include <stdio.h>
 
 enum {
-  MANY = 32,          /* who wait: then a commit need not wait for the turn */
+  MANY = 32, /* who wait: then a commit need not wait for the turn, */
+  SOME = 8,  /* nor, behind another one, for the answers to those before */
   SNAPSHOT = 1 << 16, /* bytes of log before there is another one */
   FIRST_DELAY = 100000,
   LAST_DELAY = 30000000,
@@ -34,6 +35,16 @@ static bool is_dirty(const pai_platform *p)
 {
   return p->lists[PAI__CHANGED].first != NULL || p->lines.len != 0 ||
          p->incomplete || p->vcs->changed || !pai__batch_is_empty(p->batch);
+}
+
+/* Whoever waits for a commit that has not begun, if those are so many. */
+static bool some_wait(const pai_platform *p)
+{
+  size_t n = 0;
+
+  for (const pai__sync *s = p->syncs; s != NULL && n < SOME; s = s->next)
+    n++;
+  return n >= SOME;
 }
 
 int pai_platform_sync(pai_platform *p, pai_sync_cb cb, void *user_data)
@@ -295,6 +306,8 @@ static void on_committed(void *user_data)
     pai__map_dispose(&p->dropped); /* they are gone; it is empty and usable */
   pai__platform_durable(p);
   pai__turn_ask(p->kick);
+  if (some_wait(p)) /* who was answered is sent that while it is under way */
+    pai__platform_record_now(p);
 }
 
 static void on_again(void *user_data)

@@ -163,6 +163,8 @@ static void fill_attempt(pai__attempt_row *row, char *text, size_t size,
     (pai__maybe){ true, pai__job_tasks(&j->job)[a->trigger].index };
 }
 
+/* `config`: of one that is new.  That is put as a whole before it is committed
+ * with what it is by then (pai__record_job()), so here it has no attempt. */
 static int put_job(pai__pjob *j, const char *config)
 {
   const pai__job *job = &j->job;
@@ -199,9 +201,11 @@ static int put_job(pai__pjob *j, const char *config)
     row.retry_delay =
       (pai__maybe){ true,
                     (job->due - pai__platform_now(j->platform)) / 1000000 };
-  fill_attempt(&row.now, text, sizeof(text), uid, j, sub_state);
   pai__buf_init(&fold, &j->platform->alloc);
-  pai__fold_save_job(&fold, j);
+  if (config == NULL) {
+    fill_attempt(&row.now, text, sizeof(text), uid, j, sub_state);
+    pai__fold_save_job(&fold, j);
+  }
   row.fold = (pai__bytes){ fold.data, fold.len };
   rc = pai__buf_ok(&fold) ? pai__batch_put_job(j->platform->batch, &row)
                           : PAI_ENOMEM;

@@ -18,7 +18,7 @@ enum {
   MOST_REMOTE = 16384,
   /* Memory of each connection that has asked once: its head, and what is sent
    * at a time. */
-  POOL_LOCAL = 64 << 10,
+  POOL_LOCAL = 32 << 10,
   POOL_REMOTE = 16 << 10,
   LOCAL_IDLE = 60, /* seconds without any bytes */
   AT_ONCE = 256,   /* that are taken before others have their turn */

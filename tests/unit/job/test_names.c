@@ -76,6 +76,21 @@ static void identifiers(void **state)
   assert_string_equal(pai__uid(again, &pai__libc_alloc, &rows[0]), uids[0]);
 }
 
+/* Those that a database holds are made anew: they never change. */
+static void identifiers_stay(void **state)
+{
+  char uid[PAI__UID];
+
+  (void)state;
+  assert_string_equal(
+    pai__uid(uid, &pai__libc_alloc, &(pai__uid_of){ "j", "k", 0, NULL, 0, 0 }),
+    "5838f1cb-9a91-fc0d-d56f-c541d3a981b4");
+  assert_string_equal(
+    pai__uid(uid, &pai__libc_alloc,
+             &(pai__uid_of){ "1a-7", "pod", UINT32_MAX, "worker", 31, 2 }),
+    "af74abbb-7e49-e14e-aa21-e3a5b9481ee0");
+}
+
 /* --- ports --------------------------------------------------------------------- */
 
 static int faults_body(const pai_alloc *alloc, void *user_data)
@@ -98,9 +113,8 @@ static void failing_memory(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sums),
-    cmocka_unit_test(names),
-    cmocka_unit_test(identifiers),
+    cmocka_unit_test(sums),           cmocka_unit_test(names),
+    cmocka_unit_test(identifiers),    cmocka_unit_test(identifiers_stay),
     cmocka_unit_test(failing_memory),
   };
 
