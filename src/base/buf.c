@@ -84,24 +84,35 @@ void pai__buf_char(pai__buf *b, char c)
 }
 
 /* Mostly it fits into what is there. */
+/* Where little room is left it is printed beside it first: to ask how long it
+ * is would take as long as to print it. */
 void pai__buf_vprintf(pai__buf *b, const char *fmt, va_list ap)
 {
   size_t room = b->data != NULL ? b->cap - b->len : 0;
+  char beside[256], *to = room > 0 ? b->data + b->len : NULL;
   va_list again;
   int n;
 
   if (b->failed)
     return;
+  if (room < sizeof(beside)) {
+    to = beside;
+    room = sizeof(beside);
+  }
   va_copy(again, ap);
-  n = vsnprintf(room > 0 ? b->data + b->len : NULL, room, fmt, ap);
-  if (room > 0 && (n < 0 || (size_t)n >= room))
-    b->data[b->len] = '\0';
-  if (n < 0)
+  n = vsnprintf(to, room, fmt, ap);
+  if (to != beside && (n < 0 || (size_t)n >= room))
+    *to = '\0';
+  if (n < 0) {
     b->failed = true;
-  else if ((size_t)n < room)
-    b->len += (size_t)n;
-  else if (pai__buf_reserve(b, (size_t)n)) {
-    (void)vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+  } else if ((size_t)n >= room) {
+    if (pai__buf_reserve(b, (size_t)n)) {
+      (void)vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+      b->len += (size_t)n;
+    }
+  } else if (to == beside) {
+    pai__buf_add(b, beside, (size_t)n);
+  } else {
     b->len += (size_t)n;
   }
   va_end(again);

@@ -206,8 +206,12 @@ static void do_submit(pai__request *r)
     return;
   }
   options.alloc = &r->server->alloc;
-  rc = pai_spec_check(&report, &spec, pai__buf_text(&r->body), r->body.len,
-                      &options, &err);
+  /* All that is wrong with it is looked for only if something is. */
+  rc = pai_spec_parse(&spec, pai__buf_text(&r->body), r->body.len, &options,
+                      NULL);
+  if (rc < 0)
+    rc = pai_spec_check(&report, &spec, pai__buf_text(&r->body), r->body.len,
+                        &options, &err);
   if (rc < 0)
     pai__answer_failure(r, rc, err);
   else if (spec == NULL)

@@ -8,7 +8,7 @@
 #include "spec/syntax.h"
 #include "yaml/yaml.h"
 
-static void find_v2(pai__findings *f, const pai_spec_options *o)
+static void find_v2(pai__findings *f, const pai_spec_options *o, bool hints)
 {
   pai__index index = { .tree = NULL };
 
@@ -18,12 +18,14 @@ static void find_v2(pai__findings *f, const pai_spec_options *o)
   pai__check_limits(f, 2, o);
   if (f->errors == 0 && !f->failed)
     pai__check_templates(f, &index);
-  if (f->errors == 0 && !f->failed)
+  if (hints && f->errors == 0 && !f->failed)
     pai__lint(f, &index);
   pai__index_dispose(&index);
 }
 
-static void find_all(pai__findings *f, int version, const pai_spec_options *o)
+/* `hints`: also what is legal, and surely not meant. */
+static void find_all(pai__findings *f, int version, const pai_spec_options *o,
+                     bool hints)
 {
   pai__check(f, version == 1 ? &pai__rules_v1 : &pai__rules_v2, 0, 0);
   if (pai__tree_type(f->tree, 0) != PAI__MAPPING)
@@ -32,7 +34,7 @@ static void find_all(pai__findings *f, int version, const pai_spec_options *o)
                              ? PAI_SEVERITY_WARNING
                              : PAI_SEVERITY_ERROR);
   if (version != 1) {
-    find_v2(f, o);
+    find_v2(f, o, hints);
     return;
   }
   pai__check_v1(f);
@@ -103,7 +105,8 @@ static int import(pai__findings *f, pai__tree **tree,
 }
 
 /* Fills the report of a tree, and makes it v2. */
-static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o)
+static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o,
+                bool hints)
 {
   pai__tree *read = *tree;
   pai__findings f;
@@ -111,7 +114,7 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o)
 
   pai__findings_init(&f, &r->arena, read);
   f.find_secrets = pai__secrets_suspect;
-  find_all(&f, r->version, o);
+  find_all(&f, r->version, o, hints);
   if (r->version == 1 && f.errors == 0)
     rc = import(&f, tree, o);
   if (rc == PAI_OK)
@@ -150,7 +153,7 @@ static int read_again(pai__tree **tree, int *version, const char *text,
 }
 
 static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
-                 const pai_spec_options *o, pai_error **err)
+                 const pai_spec_options *o, bool hints, pai_error **err)
 {
   pai__tree *tree;
   pai_error *why = NULL;
@@ -165,7 +168,7 @@ static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
     if (rc == PAI_OK && show)
       rc = pai__report_show(r, text, len);
   } else if (rc == PAI_OK)
-    rc = look(r, &tree, o);
+    rc = look(r, &tree, o, hints);
   pai_error_free(why);
   if (rc == PAI_OK && spec != NULL && r->errors == 0) {
     rc = pai__spec_make(spec, tree, r->version == 1, o->alloc);
@@ -177,8 +180,9 @@ static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
   return rc == PAI_ENOMEM ? pai__oom(err) : rc;
 }
 
-int pai_spec_check(pai_report **out, pai_spec **spec, const char *text,
-                   size_t len, const pai_spec_options *opts, pai_error **err)
+static int check_text(pai_report **out, pai_spec **spec, const char *text,
+                      size_t len, const pai_spec_options *opts, bool hints,
+                      pai_error **err)
 {
   pai_spec_options o;
   pai_report *r;
@@ -194,13 +198,19 @@ int pai_spec_check(pai_report **out, pai_spec **spec, const char *text,
   rc = pai__report_new(&r, o.alloc);
   if (rc < 0)
     return pai__oom(err);
-  rc = check(r, spec, text, len, &o, err);
+  rc = check(r, spec, text, len, &o, hints, err);
   if (rc < 0) {
     pai_report_free(r);
     return rc;
   }
   *out = r;
   return PAI_OK;
+}
+
+int pai_spec_check(pai_report **out, pai_spec **spec, const char *text,
+                   size_t len, const pai_spec_options *opts, pai_error **err)
+{
+  return check_text(out, spec, text, len, opts, true, err);
 }
 
 int pai_spec_parse(pai_spec **out, const char *text, size_t len,
@@ -211,7 +221,7 @@ int pai_spec_parse(pai_spec **out, const char *text, size_t len,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(text != NULL, err);
-  rc = pai_spec_check(&r, out, text, len, opts, err);
+  rc = check_text(&r, out, text, len, opts, false, err);
   if (r != NULL && r->errors > 0)
     rc = pai__report_raise(r, err);
   pai_report_free(r);

@@ -43,16 +43,18 @@ static int buf_body(const pai_alloc *alloc, void *user_data)
 /* Whether it fits or not: from an empty one, and behind some text. */
 static void printing_of_any_length(void **state)
 {
-  static const char text[] =
-    "0123456789abcdef0123456789abcdef0123456789abcdef"
-    "0123456789abcdef0123456789abcdef0123456789abcdef";
+  char text[600];
   pai__buf b;
 
   (void)state;
+  for (size_t i = 0; i < sizeof(text); i++)
+    text[i] = (char)('a' + i % 26);
   for (int before = 0; before < 2; before++)
     for (int n = 0; n < (int)sizeof(text); n++) {
       pai__buf_init(&b, &pai__libc_alloc);
       pai__buf_str(&b, before ? "ab" : "");
+      if (n % 3 == 0) /* into what is there, or beside it */
+        assert_true(pai__buf_reserve(&b, 400));
       pai__buf_printf(&b, "%.*s", n, text);
       assert_true(pai__buf_ok(&b));
       assert_int_equal(b.len, 2 * before + n);
