@@ -112,6 +112,18 @@ class SshFar(served.ServedTest):
         self.assertEqual(t.code(), 9)
         self.none_left()
 
+    def test_the_servers_own_machine(self):
+        """Its tasks are at 127.0.0.1 for it, and for others where it is."""
+        self.waits()
+        self.enlist("name", self.url.replace("127.0.0.1", "localhost"))
+        self.env["OPENPAI_CLUSTER"] = "name"
+        way = json.loads(self.ok("ssh", "--json", "j"))
+        self.assertEqual(way["host"], "localhost")
+        done = self.run_cli("ssh", "j", "--", "echo in",
+                            stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stdout), (0, "in\n"),
+                         done.stderr)
+
     def test_one_of_several(self):
         self.waits(instances=2)
         self.refused("has several tasks", "j")
