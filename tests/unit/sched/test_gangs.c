@@ -89,6 +89,16 @@ static int claim_last(const pai_policy_host *host)
   return host->claim_at(host, last, todo.places, todo.nplaces);
 }
 
+/* Nobody makes room for 2, until 1 is told to stop. */
+static int stop_between(const pai_policy_host *host)
+{
+  int rc = host->start_over(host, 2, NULL);
+
+  if (rc >= 0)
+    rc = host->preempt(host, 1, 0, 2);
+  return rc >= 0 ? host->start_over(host, 2, NULL) : rc;
+}
+
 static const char *decide_by(pai_sched *s,
                              int (*how)(const pai_policy_host *host))
 {
@@ -544,6 +554,19 @@ static int story(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
+static void who_found_nobody_may_find_somebody(void **state)
+{
+  pai_sched *s = scene_of("nodes:1 gpu:8 cpus:8", NULL);
+
+  (void)state;
+  assert_int_equal(submit_with(s, 1, NULL, 8, 9), PAI_OK);
+  assert_string_equal(decide_by(s, start_all), "start 1");
+  assert_int_equal(submit_with(s, 2, NULL, 8, 5), PAI_OK);
+  assert_string_equal(decide_by(s, stop_between), "stop 1 preempted");
+  assert_string_equal(scene_lack(s, 2), "victims");
+  pai_sched_free(s);
+}
+
 static void failing_memory_is_survived(void **state)
 {
   (void)state;
@@ -563,6 +586,7 @@ int main(void)
     cmocka_unit_test(claims_that_could_never_be),
     cmocka_unit_test(claims_keep_to_shares),
     cmocka_unit_test(places_are_of_the_kind_that_is_wanted),
+    cmocka_unit_test(who_found_nobody_may_find_somebody),
     cmocka_unit_test(failing_memory_is_survived),
   };
 
