@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h> /* renameat() */
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -30,14 +31,19 @@ int serve_open(void)
   /* The folder's own path may be longer than an address. */
   line_add(&path, "/proc/self/fd/");
   line_number(&path, PAI_ORDER_DIR_FD);
-  line_add(&path, "/" PAI_ORDER_SOCKET);
+  line_add(&path, "/" PAI_ORDER_SOCKET ".new");
   memcpy(address.sun_path, path.text, path.len);
   mask = umask(0177);
   rc = bind(fd, (struct sockaddr *)&address, sizeof(address));
   (void)umask(mask);
-  if (rc == 0 && listen(fd, BACKLOG) == 0)
+  /* Whoever finds it may come: one that does not listen yet would be taken for
+   * one that is over. */
+  if (rc == 0 && listen(fd, BACKLOG) == 0 &&
+      renameat(PAI_ORDER_DIR_FD, PAI_ORDER_SOCKET ".new", PAI_ORDER_DIR_FD,
+               PAI_ORDER_SOCKET) == 0)
     return fd;
   rc = errno;
+  (void)unlinkat(PAI_ORDER_DIR_FD, PAI_ORDER_SOCKET ".new", 0);
   (void)close(fd);
   errno = rc;
   return -1;
