@@ -225,10 +225,10 @@ PAI_API PAI_NODISCARD int pai_platform_count(const pai_platform *platform,
  * jobs took that ended here: {"state", "now", "start": {"p10", "p50", "p90"},
  * "runs", "started", "guessed", "alike"}; of one that runs "startedAt" and
  * "end", of one that is over its state alone.  Times are milliseconds, null if
- * not within 90 days; "alike" says whom guesses were made of, null: an hour
- * each, for nothing is known.  The loop stands still for it: for hundredths of
- * a second, and longer where thousands wait; pai_platform_estimate_beside()
- * lets it go on.
+ * not within 90 days; "alike" says whom guesses were made of, null: nothing is
+ * known, so they take as long again as they have run, or an hour.  The loop
+ * stands still for it: for hundredths of a second, and longer where thousands
+ * wait; pai_platform_estimate_beside() lets it go on.
  * @return PAI_OK; PAI_ENOTFOUND: no such job; PAI_ENOTSUP: the scheduler's
  *         policy cannot be asked; else as pai_platform_list()
  * @since 0.1

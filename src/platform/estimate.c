@@ -84,7 +84,7 @@ static void member_band(pai__reply *a, const char *key, const pai_time at[3],
 static const char *alike_text(int alike)
 {
   static const char *const words[] = {
-    NULL, /* nothing is known: an hour each */
+    NULL, /* nothing is known: as long again, or an hour */
     "any that ended",
     "jobs of the same size",
     "jobs of the same size and virtual cluster",
