@@ -243,8 +243,9 @@ static void print_start(const cli_answer *estimate)
     if (alike[0] != '\0')
       (void)printf("jobs take\nas long as %s did.\n", alike);
     else
-      (void)printf("jobs take\nas long again as they have run, or an hour: none has "
-                   "ended that tells more.\n");
+      (void)printf(
+        "jobs take\nas long again as they have run, or an hour: none has "
+        "ended that tells more.\n");
   }
   cli_json_free(&j);
 }
