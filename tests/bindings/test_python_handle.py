@@ -170,7 +170,8 @@ class Handles(unittest.TestCase):
         lost = handle.exec("sleep 1000")
         del lost
         handle.stop()
-        self.assertIn(left.wait().code, (137, 143))
+        # It may be so early that there is no way in any more.
+        self.assertIn(left.wait().code, (126, 137, 143))
         handle.wait()
         with self.assertRaises(openpai.NotFoundError):
             handle.exec("true")

@@ -289,7 +289,7 @@ class LoginTest(program.RootTest):
         self.assertIn("did you mean 'lab'", self.fails("list", "--cluster",
                                                        "lav"))
         self.assertIn("openpai login", self.fails("list", "--cluster", "q"))
-        for verb in ("up", "down", "doctor", "status"):
+        for verb in ("up", "down", "doctor"):
             self.assertIn("help:", self.fails(verb, "--cluster", "lab",
                                               code=2))
         self.assertIn("--root", self.fails("list", "--cluster", "lab",
