@@ -4,7 +4,7 @@
  * The plugin ssh leaves files in the folder of the attempt (job/plugin_ssh.c):
  * the key that all its tasks share, and of each task the key by which its sshd
  * is known.  That folder is the job's user's, who may have put anything there:
- * it is read with that user's rights, and no link at its end is followed.
+ * it is read with that user's rights, and no link in it is followed.
  */
 #include "platform/records.h"
 
@@ -51,16 +51,34 @@ static void reader_end(reader *r)
   pai__free(alloc, r->who, sizeof(*r->who));
   pai__strfree(alloc, r->user);
   pai__buf_dispose(&r->path);
-  pai__buf_dispose(&r->text);
+  pai__buf_wipe(&r->text);
 }
 
-static int open_as(const pai__user *who, const char *path)
+/* From one folder into the next; the one before is closed. */
+static int step(int folder, const char *name, int flags)
 {
+  int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags);
+
+  (void)close(folder);
+  return fd;
+}
+
+/* A path in the job's folder, which is taken apart.  No part of it may be a link:
+ * it might lead to what is another job's, or the platform's. */
+static int open_as(const pai__user *who, const char *base, char *path)
+{
+  char *slash;
   int fd;
 
   if (!pai__as_user(who))
     return -1;
-  fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  fd = open(base, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  for (; fd >= 0 && (slash = strchr(path, '/')) != NULL; path = slash + 1) {
+    *slash = '\0';
+    fd = step(fd, path, O_DIRECTORY);
+  }
+  if (fd >= 0)
+    fd = step(fd, path, O_NONBLOCK);
   pai__as_self(who);
   return fd;
 }
@@ -76,7 +94,7 @@ static int read_path(reader *r)
   pai__buf_cut(&r->text, 0);
   if (!pai__buf_ok(&r->path) || !pai__buf_reserve(&r->text, MOST_KEY + 1))
     return PAI_ENOMEM;
-  fd = open_as(r->who, r->path.data);
+  fd = open_as(r->who, r->j->dir, r->path.data);
   if (fd < 0)
     return PAI_ENOTFOUND;
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
@@ -97,7 +115,7 @@ static int read_of_task(reader *r, uint32_t task, const char *name)
   if (dir == NULL)
     return PAI_ENOTFOUND;
   pai__buf_cut(&r->path, 0);
-  pai__buf_printf(&r->path, "%s/%s/ssh/%s", r->j->dir, dir, name);
+  pai__buf_printf(&r->path, "%s/ssh/%s", dir, name);
   return read_path(r);
 }
 
@@ -109,8 +127,7 @@ static int read_shared(reader *r, uint32_t task, const char *name)
   if (dir == NULL)
     return PAI_ENOTFOUND;
   pai__buf_cut(&r->path, 0);
-  pai__buf_printf(&r->path, "%s/%.*s/ssh/%s", r->j->dir,
-                  (int)strcspn(dir, "/"), dir, name);
+  pai__buf_printf(&r->path, "%.*s/ssh/%s", (int)strcspn(dir, "/"), dir, name);
   return read_path(r);
 }
 
