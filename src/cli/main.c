@@ -330,6 +330,7 @@ static bool asks_platform(const cli_verb *verb)
     &cli_stop,   &cli_retry,       &cli_clone,   &cli_rm,    &cli_events,
     &cli_top,    &cli_backup,      &cli_export,  &cli_login, &cli_logout,
     &cli_compat, &cli_when,        &cli_what_if, &cli_fit,   &cli_status,
+    &cli_at,     &cli_sched_story,
   };
   static const char *const of[] = { "vc",    "node",    "user",  "group",
                                     "token", "storage", "remote" };

@@ -6,12 +6,29 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool sched_log_is(const char *word)
 {
+  struct stat st;
+
   return strpbrk(word, "./") != NULL || strcmp(word, "-") == 0 ||
-         access(word, F_OK) == 0;
+         (stat(word, &st) == 0 && !S_ISDIR(st.st_mode));
+}
+
+/* False, and told: what is asked usually is elsewhere, and keeps its log. */
+static bool is_here(void)
+{
+  cli_site far;
+  int elsewhere = cli_site_choose(&far);
+
+  if (elsewhere > 0) {
+    cli_fail("the log of %s is on its own machine", far.url);
+    cli_help(stderr, "name a log, or --root DIR for the platform here");
+    cli_site_free(&far);
+  }
+  return elsewhere == 0;
 }
 
 int sched_log_own(sched_log *log)
@@ -23,6 +40,8 @@ int sched_log_own(sched_log *log)
     log->name = named;
     return CLI_OK;
   }
+  if (!is_here())
+    return CLI_USAGE;
   root = cli_find_root();
   path = root != NULL ? cli_join(root, "scheduler.log") : NULL;
   if (path != NULL && access(path, R_OK) == 0) {

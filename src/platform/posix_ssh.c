@@ -6,6 +6,7 @@
  * is known.  That folder is the job's user's, who may have put anything there:
  * it is read with that user's rights, and no link in it is followed.
  */
+#define _GNU_SOURCE /* O_PATH */
 #include "platform/records.h"
 
 #include "base/posix_fs.h"
@@ -57,7 +58,7 @@ static void reader_end(reader *r)
 /* From one folder into the next; the one before is closed. */
 static int step(int folder, const char *name, int flags)
 {
-  int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags);
+  int fd = openat(folder, name, O_CLOEXEC | O_NOFOLLOW | flags);
 
   (void)close(folder);
   return fd;
@@ -72,13 +73,14 @@ static int open_as(const pai__user *who, const char *base, char *path)
 
   if (!pai__as_user(who))
     return -1;
-  fd = open(base, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  fd =
+    open(base, O_PATH | O_CLOEXEC | O_DIRECTORY); /* it may be searched only */
   for (; fd >= 0 && (slash = strchr(path, '/')) != NULL; path = slash + 1) {
     *slash = '\0';
-    fd = step(fd, path, O_DIRECTORY);
+    fd = step(fd, path, O_PATH | O_DIRECTORY);
   }
   if (fd >= 0)
-    fd = step(fd, path, O_NONBLOCK);
+    fd = step(fd, path, O_RDONLY | O_NONBLOCK);
   pai__as_self(who);
   return fd;
 }

@@ -36,7 +36,7 @@ bool pai__reply_may_go_on(pai__request *r)
   return count(r, &r->server->all, key, pai__peer_key(key, r->peer));
 }
 
-/* What takes as much as a list: guesses look at all that wait. */
+/* What takes as much as a list: guesses, and snapshots, look at all that wait. */
 static bool is_counted(const pai__request *r)
 {
   const char *path = r->route->path;
@@ -45,6 +45,7 @@ static bool is_counted(const pai__request *r)
           pai__request_flag(r, "states")) ||
          strcmp(path, "/api/v2/jobs") == 0 ||
          strcmp(path, "/api/v1/jobs") == 0 ||
+         strcmp(path, "/api/v2/scheduler") == 0 ||
          strcmp(path, "/api/v2/jobs/:job/estimate") == 0;
 }
 

@@ -164,9 +164,18 @@ class HistoryTest(program.RootTest):
         self.assertIn("held ", told)
         self.assertIn("  it finished well\n", told)
         self.assertRegex(self.good("at", "end", "queue"), "requests: 0,")
-        told = self.good("at", "end", "decisions", "--json")
+        decided = self.good("at", "end", "decisions", "--json")
         self.assertEqual([json.loads(line)["decision"]
-                          for line in told.splitlines()], ["start"] * 2)
+                          for line in decided.splitlines()], ["start"] * 2)
+        # A folder of that name is no log; nor is the usual server's log here.
+        (self.folder / "second").mkdir()
+        self.assertEqual(self.good("sched", "story", "second"), told)
+        self.env["OPENPAI_CLUSTER"] = "http://127.0.0.1:1"
+        for words in (("sched", "story", "second"), ("at", "end", "queue")):
+            done = self.run_cli(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("the log of http://127.0.0.1:1", done.stderr)
+        del self.env["OPENPAI_CLUSTER"]
         # Another job of that name is another request.
         self.good("rm", "second")
         self.good("submit", self.write("x.yaml", JOB % ("second", 1, ":")))

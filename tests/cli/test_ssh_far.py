@@ -14,6 +14,12 @@ import program
 import served
 from test_exec import JOB, Terminal
 
+
+def heeds_signals():
+    """Whoever began the tests may have had them ignored."""
+    for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+        signal.signal(number, signal.SIG_DFL)
+
 PLUGIN = """\
 extras:
   com.microsoft.pai.runtimeplugin:
@@ -87,7 +93,8 @@ class SshFar(served.ServedTest):
         self.waits()
         for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
             process = self.start("ssh", "j", "--", "echo in; sleep 1000",
-                                 stdin=subprocess.DEVNULL)
+                                 stdin=subprocess.DEVNULL,
+                                 preexec_fn=heeds_signals)
             self.assertEqual(process.stdout.readline(), "in\n")
             self.assertEqual(len(list(self.keys.iterdir())), 1)
             process.send_signal(number)
