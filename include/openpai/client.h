@@ -473,9 +473,9 @@ PAI_API PAI_NODISCARD int pai_session_resize(pai_session *session,
                                              uint32_t columns, uint32_t rows);
 
 /** Stops reading what it says for a while, or goes on; allowed in callbacks.
- *  While it is paused neither on_output nor on_end comes, what is written leaves
- *  as ever, and a command that says more than sockets hold waits.  NULL is allowed.
- *  @since 0.1 */
+ *  While it is paused neither on_output nor on_end comes, unless it could not
+ *  begin; what is written leaves as ever, and a command that says more than
+ *  sockets hold waits.  NULL is allowed.  @since 0.1 */
 PAI_API void pai_session_pause(pai_session *session, int paused);
 
 /** Sends a signal to its processes.  @since 0.1 */

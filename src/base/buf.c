@@ -83,7 +83,6 @@ void pai__buf_char(pai__buf *b, char c)
   pai__buf_add(b, &c, 1);
 }
 
-/* Mostly it fits into what is there. */
 /* Where little room is left it is printed beside it first: to ask how long it
  * is would take as long as to print it. */
 void pai__buf_vprintf(pai__buf *b, const char *fmt, va_list ap)

@@ -127,6 +127,10 @@ static int find_borrowed(asking *a)
 
     if (!pai__run_at(s, run)->beyond)
       continue;
+    if (pai__run_at(s, run)->leaving != 0) {
+      a->some = true; /* some of it stops already: no more for now */
+      continue;
+    }
     ((uint32_t *)a->victims.data)[pai__flat_push(&a->victims, 1)] = run;
     a->elastic = a->elastic || pai__req_is_elastic(
                                  s, pai__req_at(s, pai__run_at(s, run)->req));

@@ -10,15 +10,11 @@ enum { BUSY_MS = 5000, CACHE_BYTES = 1 << 20 };
 /* --- connections ------------------------------------------------------------------ */
 
 /* None of these writes to the file.  Dropped rows are overwritten, nothing is
- * sorted on disk, and a schema that somebody prepared runs no functions.  The
- * log is put into the file when it has 4,000 pages, which is as many as its
- * index has in its first table: SQLite's 1,000 came so often that it was half
- * of all time of short commits. */
+ * sorted on disk, and a schema that somebody prepared runs no functions. */
 static const char settings[] =
   "PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON; PRAGMA synchronous=FULL;"
   "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
-  "PRAGMA cell_size_check=ON; PRAGMA journal_size_limit=16777216;"
-  "PRAGMA wal_autocheckpoint=4000;";
+  "PRAGMA cell_size_check=ON; PRAGMA journal_size_limit=16777216;";
 
 int pai__store_connect(sqlite3 **out, const char *path, int flags,
                        const pai__store *store, pai_error **err)

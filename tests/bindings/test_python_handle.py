@@ -28,8 +28,7 @@ def new_root():
 
 
 def gate(root):
-    """A FIFO, and a command that waits until open_gate() was called on it.
-    Of /tmp, tasks see no more than their platform's root."""
+    """A FIFO, and a command that waits until open_gate() was called on it."""
     path = root / "gate"
     os.mkfifo(path)
     return path, "read word < %s" % path

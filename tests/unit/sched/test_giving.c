@@ -67,6 +67,38 @@ static void a_gang_gives_back_what_it_can_do_without(void **state)
   }
 }
 
+/* Who asks while tasks of it leave is next: nobody is stopped for him. */
+static void many_ask_one_gang(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(asking); i++) {
+    pai_sched *s = scene_new(box, asking[i], NULL, NULL);
+    pai_want want = scene_want(1, 1);
+
+    assert_int_equal(submit_gang(s, 1, "left", 16, 10), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 1");
+    assert_int_equal(scene_request(s,
+                                   &(pai_request){ .id = 2,
+                                                   .vc = "right",
+                                                   .wants = &want,
+                                                   .nwants = 1,
+                                                   .instances = 2 },
+                                   NULL),
+                     PAI_OK);
+    assert_string_equal(scene_decide(s), "shrink 1 to 15");
+    assert_int_equal(submit(s, 3, "right", 1), PAI_OK);
+    assert_string_equal(scene_decide(s), "");
+    for (int left = 14; left >= 13; left--) {
+      assert_int_equal(resized(s, 1), PAI_OK);
+      assert_non_null(strstr(scene_decide(s), left == 14 ? "shrink 1 to 14"
+                                                         : "shrink 1 to 13"));
+    }
+    assert_int_equal(resized(s, 1), PAI_OK);
+    assert_null(strstr(scene_decide(s), "stop"));
+    pai_sched_free(s);
+  }
+}
+
 static void who_stops_already_may_be_enough(void **state)
 {
   (void)state;
@@ -167,6 +199,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_gang_gives_back_what_it_can_do_without),
+    cmocka_unit_test(many_ask_one_gang),
     cmocka_unit_test(who_stops_already_may_be_enough),
     cmocka_unit_test(only_what_borrows_and_is_in_the_way_gives),
     cmocka_unit_test(memory_may_lack),
