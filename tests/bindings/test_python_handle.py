@@ -115,12 +115,13 @@ class Handles(unittest.TestCase):
         again = json.loads(text("echo run; test -e %s || { touch %s; exit 1; }"
                                 % (mark, mark), name="again"))
         again["taskRoles"]["main"]["taskRetryCount"] = 1
-        again["extras"] = {"gangAllocation": False}
+        again["extras"]["gangAllocation"] = False
         handle = self.platform.submit(openpai.Job.parse(json.dumps(again)))
         self.assertEqual(list(handle.logs(follow=True)), ["run", "run"])
         self.assertTrue(handle.wait().succeeded)
         mark.unlink()
-        del again["extras"], again["taskRoles"]["main"]["taskRetryCount"]
+        del again["extras"]["gangAllocation"]
+        del again["taskRoles"]["main"]["taskRetryCount"]
         again["jobRetryCount"] = 1
         handle = self.platform.submit(openpai.Job.parse(json.dumps(again)))
         self.assertEqual(list(handle.logs(follow=True)), ["run", "run"])
