@@ -83,7 +83,7 @@ static int no_docker(const pai__user *who, pai_error **err)
 }
 
 /* Where tasks are other users', what belongs to whom keeps them out. */
-static bool hides(const local *l)
+bool pai__local_hides(const local *l)
 {
   return l->host.owner == NULL && l->host.root != NULL &&
          pai__files_are_real(l->host.root);
@@ -92,9 +92,21 @@ static bool hides(const local *l)
 static int fail_link(const char *path, const char *root, pai_error **err)
 {
   return pai__fail(err, PAI_EPERM,
-                   "%.400s leads by a link into the platform's own folder "
+                   "%.400s leads by a link to the platform's own folder "
                    "%.400s, which tasks do not see",
                    path, root);
+}
+
+/* Else its commands only begin there, in what they see anyhow. */
+static bool shows_workdir(const launch *k, const pai__surroundings *around)
+{
+  const pai_launch_plan *plan = k->plan;
+
+  return plan->workdir != NULL &&
+         (k->start.runtime != PAI_RUNTIME_BWRAP ||
+          pai__is_within(plan->workdir, around->root) ||
+          ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0 &&
+           pai__is_within(plan->workdir, "/tmp")));
 }
 
 /* Whoever may make links in a folder that is to be shown would see by one what
@@ -107,7 +119,7 @@ static int check_links(const launch *k, const pai__surroundings *around,
 
   if (!pai__root_is_hidden(around))
     return PAI_OK;
-  if (plan->workdir != NULL && pai__files_lead(plan->workdir, around->root))
+  if (shows_workdir(k, around) && pai__files_lead(plan->workdir, around->root))
     bad = plan->workdir;
   for (size_t i = 0; i < plan->nmounts && bad == NULL; i++)
     if (pai__files_lead(plan->mounts[i].source, around->root))
@@ -118,7 +130,8 @@ static int check_links(const launch *k, const pai__surroundings *around,
 /* In what it runs; a container is held to its limits by its engine. */
 static int choose(launch *k, local *l, pai_error **err)
 {
-  pai__surroundings around = { .root = l->host.root, .hide = hides(l) };
+  pai__surroundings around = { .root = l->host.root,
+                               .hide = pai__local_hides(l) };
   int rc;
 
   if (k->plan->runtime == PAI_RUNTIME_DOCKER &&
@@ -294,7 +307,8 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
   if (rc == PAI_OK && k->start.tmp)
     rc = pai__files_make_tmp(k->plan->dir, err);
   pai__as_self(k->who);
-  if (rc == PAI_OK && hides(l) && /* it lies where earlier tasks could write */
+  if (rc == PAI_OK &&
+      pai__local_hides(l) && /* it lies where earlier tasks could write */
       pai__files_lead(k->plan->dir, l->host.root))
     rc = fail_link(k->plan->dir, l->host.root, err);
   return rc;

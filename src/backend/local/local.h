@@ -104,6 +104,9 @@ void pai__local_task_freed(local *l);
 int pai__local_launch(local_task *t, const pai_launch_plan *given,
                       pai_error **err);
 
+/* Is the root hidden from tasks that have a sandbox? */
+bool pai__local_hides(const local *l);
+
 /* posix_host.c */
 bool pai__local_port_is_free(uint32_t port);
 /* An environment (NULL: the host's) with the plan's variables over it, and

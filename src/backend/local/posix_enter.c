@@ -61,6 +61,13 @@ int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
   *fd = -1;
   if (path == NULL)
     return pai__oom(err);
+  if (pai__local_hides(t->owner) && pai__files_lead(path, "/")) {
+    pai__strfree(alloc, path);
+    return pai__fail(err, PAI_EPERM,
+                     "the task has put a link in the place of its folder %s "
+                     "or of what is in it: nobody enters by that",
+                     t->dir);
+  }
   rc = -1;
   error = EACCES;
   if (pai__as_user(t->who)) { /* whose folder it is may lead elsewhere */

@@ -3,6 +3,7 @@
 
 #include "backend/local/posix_files.h"
 
+#include "backend/local/runtime.h"
 #include "base/posix_fs.h"
 
 #include <errno.h>
@@ -220,11 +221,9 @@ bool pai__files_are_real(const char *path)
 
 bool pai__files_lead(const char *path, const char *folder)
 {
-  size_t n = strlen(folder);
   char *real = realpath(path, NULL);
   bool leads = real != NULL && strcmp(real, path) != 0 &&
-               strncmp(real, folder, n) == 0 &&
-               (real[n] == '\0' || real[n] == '/');
+               (pai__is_within(real, folder) || pai__is_within(folder, real));
 
   free(real);
   return leads;

@@ -69,14 +69,30 @@ static void hide(pai__words *w, const pai_launch_plan *plan,
   show_all(w, around->root, own, PAI__LEN(own));
 }
 
+/* Has it the root in it, and just where the root is? */
+static bool shows_root_in_place(const pai_launch_mount *m,
+                                const pai__surroundings *around)
+{
+  const char *in = pai__root_in(m->source, around), *at;
+
+  if (in == NULL || !pai__is_within(around->root, m->target))
+    return false;
+  at = around->root + strlen(m->target);
+  return strcmp(at + strspn(at, "/"), in + strspn(in, "/")) == 0;
+}
+
 /* Last, for before it there are places to be made.  So nothing is written there
  * that would be in memory, and gone with the task. */
 static void close_root(pai__words *w, const pai_launch_plan *plan,
                        const pai__surroundings *around)
 {
+  bool covered = false; /* by the last that has something else there */
+
   for (size_t i = 0; i < plan->nmounts; i++)
     if (pai__is_within(around->root, plan->mounts[i].target))
-      return; /* which has another one in its place */
+      covered = !shows_root_in_place(&plan->mounts[i], around);
+  if (covered)
+    return;
   pai__words_add(w, "--remount-ro");
   pai__words_add(w, around->root);
 }
@@ -102,7 +118,8 @@ static void add_tmp(pai__words *w, const pai_launch_plan *plan,
   show_all(w, "/tmp", open, n);
 }
 
-static void add_mount(pai__words *w, const pai_launch_mount *m,
+static void add_mount(pai__words *w, const pai_launch_plan *plan,
+                      const pai_launch_mount *m,
                       const pai__surroundings *around)
 {
   const char *root = pai__root_in(m->source, around);
@@ -110,10 +127,12 @@ static void add_mount(pai__words *w, const pai_launch_mount *m,
   pai__words_add(w, m->readonly ? "--ro-bind" : "--bind");
   pai__words_add(w, m->source);
   pai__words_add(w, m->target);
-  if (root == NULL)
-    return;
-  pai__words_add(w, "--tmpfs");
-  pai__words_printf(w, "%s%s", m->target, root);
+  if (shows_root_in_place(m, around)) { /* over what was shown in it */
+    hide(w, plan, around);
+  } else if (root != NULL) {
+    pai__words_add(w, "--tmpfs");
+    pai__words_printf(w, "%s%s", m->target, root);
+  }
 }
 
 void pai__bwrap_words(pai__words *w, const char *bwrap,
@@ -137,7 +156,7 @@ void pai__bwrap_words(pai__words *w, const char *bwrap,
   if (pai__root_is_hidden(around))
     hide(w, plan, around);
   for (size_t i = 0; i < plan->nmounts; i++)
-    add_mount(w, &plan->mounts[i], around);
+    add_mount(w, plan, &plan->mounts[i], around);
   if (pai__root_is_hidden(around))
     close_root(w, plan, around);
   if (plan->workdir != NULL) {

@@ -278,6 +278,7 @@ static void the_root_is_hidden(void **state)
                                            { "/", "/mnt/c", 0 },
                                            { "/var/roots", "/mnt/d", 0 } };
   static const pai_launch_mount over[] = { { "/data", "/var", 0 } };
+  static const pai_launch_mount same[] = { { "/var", "/var", 0 } };
   pai__surroundings around = { .root = "/tmp/root",
                                .hide = true,
                                .here = "/tmp/here" };
@@ -313,6 +314,12 @@ static void the_root_is_hidden(void **state)
   expect_sandbox(&plan, &around,
                  "--tmpfs /var/root --bind /var/root/1 /var/root/1 --bind "
                  "/data /var");
+  /* What has it in its own place is hidden there, and the rest shown, again. */
+  plan.mounts = same;
+  expect_sandbox(&plan, &around,
+                 "--tmpfs /var/root --bind /var/root/1 /var/root/1 --bind "
+                 "/var /var --tmpfs /var/root --bind /var/root/1 /var/root/1 "
+                 "--remount-ro /var/root");
   around.root = "/tmp"; /* as the task's own /tmp does */
   plan.nmounts = 0;
   plan.workdir = "/";

@@ -170,29 +170,122 @@ static void the_root_is_hidden(void **state)
   stage_close(&s, PAI_CLOSE_STOP);
 }
 
-/* A link that was put in the place of what is shown. */
-static void no_link_leads_to_the_root(void **state)
+/* With the stage's root in a folder of the test's own, whose path is in `above`. */
+static void nest(stage *s, char above[64])
 {
-  char link[96], key[96];
-  const pai_launch_mount mount = { link, "/mnt", 0 };
-  pai_error *err = NULL;
+  stage_init(s);
+  (void)snprintf(above, 64, "%s", s->root);
+  (void)strcat(s->root, "/in");
+  assert_int_equal(mkdir(s->root, 0700), 0);
+}
+
+/* Where the folder that has the root in it is shown in its own place. */
+static void the_root_is_hidden_in_what_is_shown(void **state)
+{
+  char above[64], work[96], file[128];
+  const pai_launch_mount mount = { above, above, 0 };
+  pai_launch_plan plan;
+  stage s;
+
+  (void)state;
+  nest(&s, above);
+  stage_open(&s);
+  if (has_sandbox(&s)) {
+    (void)snprintf(work, sizeof(work), "%s/work", s.root);
+    (void)snprintf(file, sizeof(file), "%s/beside", above);
+    make_folder(&s, "work");
+    put_file(&s, "key");
+    plan = stage_plan(&s, 1,
+                      "echo y > ../../beside; echo z > ../1/made; pwd; "
+                      "! { : > ../new; } 2> /dev/null || echo writes; "
+                      "cd ..; echo *");
+    plan.runtime = PAI_RUNTIME_BWRAP;
+    plan.workdir = work;
+    plan.mounts = &mount;
+    plan.nmounts = 1;
+    stage_start(&s, 1, &plan);
+    stage_follow(&s, 1, PAI_FOLLOW_ALL);
+    stage_wait(&s, 1);
+    assert_string_equal(stage_out(&s, 1), of_root(&s, "ROOT/work\n1 work\n"));
+    assert_string_equal(stage_file(&s, 1, "made"), "z\n");
+    assert_int_equal(unlink(file), 0);
+  }
+  stage_close(&s, PAI_CLOSE_STOP);
+  assert_int_equal(rmdir(above), 0);
+}
+
+/* A task that is asked for by a link that it, or another, has put there leads
+ * into another task. */
+static void no_link_is_entered(void **state)
+{
+  char own[96], other[96], moved[104];
+  pai_error *err;
+  pai_launch_plan plan;
+  int fd;
   stage s;
 
   (void)state;
   stage_init(&s);
   stage_open(&s);
+  for (uint64_t i = 1; i <= 2; i++) {
+    plan = stage_plan(&s, i, "echo up; read x");
+    plan.flags = PAI_LAUNCH_INPUT;
+    stage_start(&s, i, &plan);
+    stage_follow(&s, i, PAI_FOLLOW_ALL);
+    stage_wait_for(&s, i, "up\n");
+  }
+  (void)snprintf(own, sizeof(own), "%s/1", s.root);
+  (void)snprintf(moved, sizeof(moved), "%s.moved", own);
+  (void)snprintf(other, sizeof(other), "%s/2", s.root);
+  assert_int_equal(pai__backend_local.enter(s.backend, 1, &fd, &err), PAI_OK);
+  assert_int_equal(close(fd), 0);
+  assert_int_equal(rename(own, moved), 0);
+  assert_int_equal(symlink(other, own), 0);
+  assert_int_equal(pai__backend_local.enter(s.backend, 1, &fd, &err),
+                   PAI_EPERM);
+  test_expect_error(err, PAI_EPERM, "a link in the place of its folder");
+  assert_int_equal(unlink(own), 0);
+  assert_int_equal(rename(moved, own), 0);
+  (void)strcat(own, "/enter");
+  (void)strcat(other, "/enter");
+  assert_int_equal(unlink(own), 0);
+  assert_int_equal(symlink(other, own), 0);
+  assert_int_equal(pai__backend_local.enter(s.backend, 1, &fd, &err),
+                   PAI_EPERM);
+  test_expect_error(err, PAI_EPERM, "a link in the place of its folder");
+  for (uint64_t i = 1; i <= 2; i++)
+    pai__backend_local.stop(s.backend, i, PAI_STOP_NOW);
+  stage_wait(&s, 2);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* A link that was put in the place of what is shown: to what is hidden, or to
+ * what has it in it. */
+static void no_link_leads_to_the_root(void **state)
+{
+  char above[64], link[96], wide[96], key[96];
+  const pai_launch_mount mounts[] = { { link, "/mnt", 0 },
+                                      { wide, "/mnt", 0 } };
+  pai_error *err = NULL;
+  stage s;
+
+  (void)state;
+  nest(&s, above);
+  stage_open(&s);
   (void)snprintf(link, sizeof(link), "%s-link", s.root);
+  (void)snprintf(wide, sizeof(wide), "%s-wide", s.root);
   (void)snprintf(key, sizeof(key), "%s/other", s.root);
   make_folder(&s, "other");
+  assert_int_equal(symlink(above, wide), 0);
   assert_int_equal(symlink(key, link), 0);
-  for (uint64_t i = 1; i <= 3 && has_sandbox(&s); i++) {
+  for (uint64_t i = 1; i <= 5 && has_sandbox(&s); i++) {
     pai_launch_plan plan = stage_plan(&s, i, "ls");
 
     plan.runtime = PAI_RUNTIME_BWRAP;
-    if (i == 1) {
-      plan.workdir = link;
-    } else if (i == 2) {
-      plan.mounts = &mount;
+    if (i == 1 || i == 4) {
+      plan.workdir = i == 1 ? link : wide;
+    } else if (i == 2 || i == 5) {
+      plan.mounts = i == 2 ? &mounts[0] : &mounts[1];
       plan.nmounts = 1;
     } else {
       make_folder(&s, "3");
@@ -204,7 +297,9 @@ static void no_link_leads_to_the_root(void **state)
     pai_error_free(err);
   }
   assert_int_equal(unlink(link), 0);
+  assert_int_equal(unlink(wide), 0);
   stage_close(&s, PAI_CLOSE_STOP);
+  assert_int_equal(rmdir(above), 0);
 }
 
 /* Tasks of a job with several have the machine's process numbers, and a user name
@@ -387,7 +482,9 @@ int main(void)
     cmocka_unit_test(without_an_engine),
     cmocka_unit_test(facts_of_the_sandbox),
     cmocka_unit_test(the_root_is_hidden),
+    cmocka_unit_test(the_root_is_hidden_in_what_is_shown),
     cmocka_unit_test(no_link_leads_to_the_root),
+    cmocka_unit_test(no_link_is_entered),
     cmocka_unit_test(jobs_share_no_name_space),
     cmocka_unit_test(the_sandbox_leaves_nothing),
     cmocka_unit_test(stops_in_the_sandbox),
