@@ -13,7 +13,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -263,17 +262,6 @@ static void name_shared(pai__runtimes *r, int fd)
                  fd);
 }
 
-/* Each is a descriptor, of which others want some, too. */
-static size_t most_userns(void)
-{
-  struct rlimit limit;
-  rlim_t most = PAI__USERNS;
-
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < most)
-    most = limit.rlim_cur / 4;
-  return most > 0 ? (size_t)most : 1;
-}
-
 static pai__userns take_userns(pai__runtimes *r, size_t i)
 {
   pai__userns it = r->userns[i];
@@ -316,7 +304,7 @@ int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
     (void)close(fd);
     return rc;
   }
-  while (r->nuserns >= most_userns())
+  while (r->nuserns >= pai__userns_most())
     (void)close(take_userns(r, 0).fd);
   r->userns[r->nuserns++] = (pai__userns){ job, fd };
   return PAI_OK;

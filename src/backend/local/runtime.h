@@ -120,6 +120,8 @@ int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
                         const pai_launch_plan *plan);
 /* linux_userns.c: a descriptor, or -1. */
 int pai__userns_make(const pai_alloc *alloc);
+/* How many of them are kept. */
+size_t pai__userns_most(void);
 
 /* posix_mounts.c: bubblewrap's words for places that mounts of the plan lack. */
 void pai__mount_points(pai__words *out, const pai_launch_plan *plan);
