@@ -4,7 +4,8 @@
  * Where that one's password is made here it is told once, and so not before the
  * database has it: what is told is good after any crash.  Until it was told the
  * database says so, too (`untold` is the hash of it): if it never was, for the
- * process ended before, the next one makes and tells another.
+ * process ended before, the next one makes and tells another, in the place also
+ * of one told in the moment of a crash.
  */
 #include "account/inside.h"
 

@@ -21,6 +21,12 @@ static bool has_sandbox(const pai_platform *p)
           strncmp(p->ops->runtime(p->backend), name, sizeof(name) - 1) == 0);
 }
 
+/* In which run those that have an image. */
+static bool is_engine(int runtime)
+{
+  return runtime == PAI_RUNTIME_PODMAN || runtime == PAI_RUNTIME_DOCKER;
+}
+
 const char *pai__apart_hole(const pai_platform *p)
 {
   if (p->system || p->accounts == NULL || pai__accounts_count(p->accounts) < 2)
@@ -28,6 +34,11 @@ const char *pai__apart_hole(const pai_platform *p)
   if (pai__user_is_root())
     return "jobs of all accounts run as root, from whom nothing is hidden: "
            "serve as another user, or with --system";
+  if (!has_sandbox(p) && is_engine(p->runtime))
+    return "jobs without an image run as plain processes of this user, "
+           "whatever their account, and can read the platform's key and ask "
+           "at its socket: install bubblewrap, or let root serve with "
+           "--system";
   if (!has_sandbox(p))
     return "jobs of all accounts run as plain processes of this user, and can "
            "read the platform's key and ask at its socket: install "

@@ -159,6 +159,17 @@ static void skip_to(pai_log_reader *r, uint64_t kept, uint64_t gone)
   r->offset = gone + (uint64_t)r->skip;
 }
 
+/* What a task has put in its folder's place may lead to what is hidden from
+ * it; the way to the root is whoever's it is. */
+static bool is_hidden(const pai_log_reader *r)
+{
+  const char *root = r->platform->root;
+  size_t n = strlen(root);
+
+  return r->place.who == NULL && strncmp(r->place.dir, root, n) == 0 &&
+         r->place.dir[n] == '/' && !pai__log_has_link(root);
+}
+
 /* PAI_ENOTFOUND: it is not there yet. */
 static int open_file(pai_log_reader *r, pai_error **err)
 {
@@ -176,6 +187,7 @@ static int open_file(pai_log_reader *r, pai_error **err)
     return pai__fail(err, PAI_EPERM, "this process cannot act for %s",
                      r->place.who->name);
   watch(r);
+  r->file.no_links = is_hidden(r);
   rc = pai__log_file_open(&r->file, r->path, &kept, &gone, &p->alloc, err);
   pai__as_self(r->place.who);
   if (rc == PAI_OK)

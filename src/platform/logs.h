@@ -12,6 +12,7 @@ typedef struct pai__log_file {
   int fd;                 /* -1: not open */
   uint64_t device, inode; /* which file it is, */
   uint64_t at;            /* and the next byte of it */
+  bool no_links;          /* none is followed; to be set before it is opened */
 } pai__log_file;
 
 /* Whether both come to the same byte next. */
@@ -22,6 +23,8 @@ static inline bool pai__log_files_meet(const pai__log_file *a,
          a->device == b->device;
 }
 
+/* Is it there, and a link in its path? */
+bool pai__log_has_link(const char *path);
 /* Opens its first file.  *kept is how many bytes there are in both, *gone how
  * many there were before them.  PAI_ENOTFOUND: there is none; PAI_EIO;
  * PAI_EPERM. */

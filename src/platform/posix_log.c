@@ -5,6 +5,8 @@
  * reader holds the file that it reads open, so that renaming takes nothing
  * from it, and finds the next one by what its own is called now.
  */
+#define _XOPEN_SOURCE 700 /* realpath() */
+
 #include "platform/logs.h"
 
 #include "base/buf.h"
@@ -24,13 +26,23 @@ static char *older(const char *path, const pai_alloc *alloc)
   return pai__buf_take(&b);
 }
 
-/* A file, whatever the task has put there. */
-static int open_log(const char *path)
+bool pai__log_has_link(const char *path)
+{
+  char *real = realpath(path, NULL);
+  bool has = real != NULL && strcmp(real, path) != 0;
+
+  free(real); /* libc's own */
+  return has;
+}
+
+/* A file, whatever the task has put there, or in its folder's place. */
+static int open_log(const char *path, bool no_links)
 {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat st;
 
-  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                 !(no_links && pai__log_has_link(path))))
     return fd;
   (void)close(fd);
   errno = ELOOP;
@@ -59,7 +71,8 @@ static int fail(pai_error **err, const char *path)
 
 /* Which byte of all a file begins with, as its writer said; one that it says
  * nothing of was never renamed, and begins with the first. */
-static uint64_t begin_of(int file, const char *path, const pai_alloc *alloc)
+static uint64_t begin_of(const pai__log_file *f, const char *path,
+                         const pai_alloc *alloc)
 {
   char text[512], *at = text;
   const char *slash = strrchr(path, '/');
@@ -72,8 +85,8 @@ static uint64_t begin_of(int file, const char *path, const pai_alloc *alloc)
   pai__buf_init(&b, alloc);
   pai__buf_add(&b, path, slash != NULL ? (size_t)(slash - path) : 0);
   pai__buf_str(&b, "/begins");
-  if (slash != NULL && pai__buf_ok(&b) && fstat(file, &st) == 0)
-    fd = open_log(pai__buf_text(&b));
+  if (slash != NULL && pai__buf_ok(&b) && fstat(f->fd, &st) == 0)
+    fd = open_log(pai__buf_text(&b), f->no_links);
   pai__buf_dispose(&b);
   if (fd < 0)
     return 0;
@@ -96,7 +109,7 @@ static void take(pai__log_file *f, int fd)
 {
   struct stat st;
 
-  *f = (pai__log_file){ .fd = fd };
+  *f = (pai__log_file){ .fd = fd, .no_links = f->no_links };
   if (fd < 0 || fstat(fd, &st) < 0)
     return;
   f->device = (uint64_t)st.st_dev;
@@ -113,9 +126,9 @@ int pai__log_file_open(pai__log_file *f, const char *path, uint64_t *kept,
   *kept = *gone = 0;
   if (first == NULL)
     return pai__oom(err);
-  f->fd = open_log(first);
+  f->fd = open_log(first, f->no_links);
   pai__strfree(alloc, first);
-  fd = open_log(path);
+  fd = open_log(path, f->no_links);
   *kept = size_of(f->fd) + size_of(fd);
   if (f->fd < 0)
     f->fd = fd;
@@ -124,7 +137,7 @@ int pai__log_file_open(pai__log_file *f, const char *path, uint64_t *kept,
   if (f->fd < 0)
     return fail(err, path);
   take(f, f->fd);
-  *gone = begin_of(f->fd, path, alloc);
+  *gone = begin_of(f, path, alloc);
   return PAI_OK;
 }
 
@@ -149,9 +162,9 @@ static int open_next(const pai__log_file *f, const char *path,
   if (first == NULL)
     return -1;
   if (is_same(f, first))
-    fd = open_log(path);
-  else if ((fd = open_log(first)) < 0)
-    fd = open_log(path);
+    fd = open_log(path, f->no_links);
+  else if ((fd = open_log(first, f->no_links)) < 0)
+    fd = open_log(path, f->no_links);
   pai__strfree(alloc, first);
   return fd;
 }

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,4 +87,15 @@ int pai__userns_make(const pai_alloc *alloc)
   }
   pai__free(alloc, stack, STACK);
   return fd;
+}
+
+/* Each is a descriptor, of which others want some, too. */
+size_t pai__userns_most(void)
+{
+  struct rlimit limit;
+  rlim_t most = PAI__USERNS;
+
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < most)
+    most = limit.rlim_cur / 4;
+  return most > 0 ? (size_t)most : 1;
 }

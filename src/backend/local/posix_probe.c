@@ -67,9 +67,8 @@ void pai__runtimes_dispose(pai__runtimes *r, const pai_alloc *alloc)
   pai__strfree(alloc, r->bwrap.path);
   pai__strfree(alloc, r->podman.path);
   pai__strfree(alloc, r->docker.path);
-  for (size_t i = 0; i < PAI__USERNS; i++)
-    if (r->userns[i].fd > 0)
-      (void)close(r->userns[i].fd);
+  for (size_t i = 0; i < r->nuserns; i++)
+    (void)close(r->userns[i].fd);
   memset(r, 0, sizeof(*r));
 }
 
@@ -263,22 +262,35 @@ static void name_shared(pai__runtimes *r, int fd)
                  fd);
 }
 
-/* Of another job's it would see the folders, by its processes.  The oldest one
- * is forgotten: tasks of that job that come later have another. */
+static pai__userns take_userns(pai__runtimes *r, size_t i)
+{
+  pai__userns it = r->userns[i];
+
+  r->nuserns--;
+  memmove(&r->userns[i], &r->userns[i + 1],
+          (r->nuserns - i) * sizeof(r->userns[0]));
+  return it;
+}
+
+/* Of another job's it would see the folders, by its processes.  That of the job
+ * whose last start is the longest ago is forgotten: tasks of it that come later
+ * have another. */
 int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
                         const pai_launch_plan *plan)
 {
   uint64_t job =
     pai__text_hash(plan->job_dir != NULL ? plan->job_dir : plan->dir);
-  pai__userns *u = &r->userns[r->next_userns % PAI__USERNS];
   int fd, rc = PAI_OK;
 
   r->shared[0] = '\0';
   if (r->joins < 0 || !r->bwrap.works || geteuid() == 0)
     return PAI_OK;
-  for (size_t i = 0; i < PAI__USERNS; i++)
-    if (r->userns[i].fd > 0 && r->userns[i].job == job) {
-      name_shared(r, r->userns[i].fd);
+  for (size_t i = 0; i < r->nuserns; i++)
+    if (r->userns[i].job == job) {
+      pai__userns it = take_userns(r, i);
+
+      r->userns[r->nuserns++] = it;
+      name_shared(r, it.fd);
       return PAI_OK;
     }
   fd = pai__userns_make(alloc);
@@ -292,10 +304,9 @@ int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
     (void)close(fd);
     return rc;
   }
-  if (u->fd > 0)
-    (void)close(u->fd);
-  *u = (pai__userns){ job, fd };
-  r->next_userns++;
+  while (r->nuserns >= pai__userns_most())
+    (void)close(take_userns(r, 0).fd);
+  r->userns[r->nuserns++] = (pai__userns){ job, fd };
   return PAI_OK;
 }
 

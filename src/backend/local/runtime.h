@@ -30,12 +30,12 @@ typedef struct pai__image {
   bool here;
 } pai__image;
 
-enum { PAI__IMAGES = 16, PAI__USERNS = 64 };
+enum { PAI__IMAGES = 16, PAI__USERNS = 1024 };
 
 /* A user name space that sandboxes of a job have in common. */
 typedef struct pai__userns {
   uint64_t job; /* hash of its folder */
-  int fd;       /* 0: none */
+  int fd;
 } pai__userns;
 
 typedef struct pai__runtimes {
@@ -44,8 +44,8 @@ typedef struct pai__runtimes {
   bool others;    /* tasks are other users': what is tried for them is tried
                       without root's rights */
   char said[384]; /* what `auto` is here without an image, and why */
-  pai__userns userns[PAI__USERNS]; /* of the jobs that began last */
-  unsigned next_userns;
+  pai__userns userns[PAI__USERNS]; /* of the jobs that began a task last, */
+  size_t nuserns;                  /* the one that did so last at the end */
   int joins;       /* 1: they can be joined; 0: not tried; -1: not here */
   char shared[64]; /* path of that of the present plan, or "" */
   pai__image images[PAI__IMAGES];
@@ -120,6 +120,8 @@ int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
                         const pai_launch_plan *plan);
 /* linux_userns.c: a descriptor, or -1. */
 int pai__userns_make(const pai_alloc *alloc);
+/* How many of them are kept. */
+size_t pai__userns_most(void);
 
 /* posix_mounts.c: bubblewrap's words for places that mounts of the plan lack. */
 void pai__mount_points(pai__words *out, const pai_launch_plan *plan);

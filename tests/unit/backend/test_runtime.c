@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static char bash[] = "/bin/bash", bwrap[] = "/bin/bwrap",
             podman[] = "/bin/podman", docker[] = "/bin/docker";
@@ -183,6 +186,65 @@ static void a_name_space_is_joined(void **state)
                                               "/bin/bwrap --die-with-parent"));
     pai__start_dispose(&s);
   }
+}
+
+/* Which name space that of a job is; "": there are none here. */
+static const char *share(pai__runtimes *r, int job)
+{
+  static char text[64];
+  char dir[32];
+  pai_launch_plan plan = { .dir = dir };
+  ssize_t n;
+
+  (void)snprintf(dir, sizeof(dir), "/jobs/%d", job);
+  assert_int_equal(pai__runtimes_share(r, &pai__libc_alloc, &plan), PAI_OK);
+  n = r->shared[0] != '\0' ? readlink(r->shared, text, sizeof(text) - 1) : 0;
+  assert_true(n >= 0);
+  text[n] = '\0';
+  return text;
+}
+
+/* A job that goes on starting tasks keeps its own, however many others come; of
+ * the others as many are kept as descriptors are to spare. */
+static void a_job_keeps_its_name_space(void **state)
+{
+  static pai__runtimes r = { .joins = 1, .bwrap = { .works = true } };
+  static const rlim_t limits[] = { 1024, 64 };
+  struct rlimit before, now;
+  char first[64];
+  uid_t me = geteuid();
+
+  (void)state;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  if (me == 0) { /* who needs none */
+    assert_int_equal(seteuid(65534), 0);
+    (void)prctl(PR_SET_DUMPABLE, 1);
+  }
+  for (size_t i = 0; i < PAI__LEN(limits) && *share(&r, 0) != '\0'; i++) {
+    int most = (int)limits[i] / 4;
+
+    now = (struct rlimit){ limits[i], before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+    (void)share(&r, 1);
+    (void)snprintf(first, sizeof(first), "%s", share(&r, 0));
+    assert_memory_equal(first, "user:", 5);
+    for (int job = 2; job < most; job++)
+      assert_string_not_equal(share(&r, job), first);
+    assert_string_equal(share(&r, 0), first);
+    assert_int_equal(r.nuserns, most);
+    (void)share(&r,
+                most); /* one too many: of the job that was still longest */
+    assert_int_equal(r.nuserns, most);
+    assert_string_equal(share(&r, 0), first);
+    assert_int_not_equal(r.userns[0].job, pai__text_hash("/jobs/1"));
+    pai__runtimes_dispose(&r, &pai__libc_alloc);
+    r.joins = 1;
+    r.bwrap.works = true;
+  }
+  pai__runtimes_dispose(&r, &pai__libc_alloc);
+  assert_int_equal(seteuid(me), 0);
+  (void)prctl(PR_SET_DUMPABLE, 1);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 static void without_bash_nothing_starts(void **state)
@@ -573,6 +635,7 @@ int main(void)
     cmocka_unit_test(the_choice),
     cmocka_unit_test(gpus_want_a_driver),
     cmocka_unit_test(a_name_space_is_joined),
+    cmocka_unit_test(a_job_keeps_its_name_space),
     cmocka_unit_test(without_bash_nothing_starts),
     cmocka_unit_test(the_sandbox),
     cmocka_unit_test(the_root_is_hidden),

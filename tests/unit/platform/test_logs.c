@@ -104,6 +104,51 @@ static void a_log_is_followed_to_its_end(void **state)
   durable_close(&d);
 }
 
+/* Neither at its beginning, nor where it goes on, is a log another task's that
+ * this one has put a link to in the place of its folder. */
+static void no_link_to_a_log_is_followed(void **state)
+{
+  char mine[400], moved[410], other[400], all[420];
+  reading r = { .len = 0 }, late = { .len = 0 };
+  pai_log_options o = PAI_LOG_OPTIONS_INIT;
+  pai_error *err;
+  durable d;
+  pai_job_id id, second;
+
+  (void)state;
+  durable_open(&d, root("link"));
+  id = durable_accept(&d, "job", "exec sleep 1000");
+  second = durable_accept(&d, "other", "echo theirs; exec sleep 1000");
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_RUNNING), PAI_STATE_RUNNING);
+  (void)follow(&d, second, &late);
+  wait_for(&d, &late, "theirs");
+  pai_log_close(late.reader);
+  (void)snprintf(mine, sizeof(mine), "%s", root("link/jobs/ann~job/0/a-0"));
+  (void)snprintf(moved, sizeof(moved), "%s.moved", mine);
+  (void)snprintf(other, sizeof(other), "%s",
+                 root("link/jobs/ann~other/0/a-0"));
+  (void)snprintf(all, sizeof(all), "%s/all", mine);
+  append(all, "a1 ");
+  (void)follow(&d, id, &r);
+  wait_for(&d, &r, "a1 ");
+  assert_int_equal(rename(mine, moved), 0);
+  assert_int_equal(symlink(other, mine), 0);
+  (void)snprintf(all, sizeof(all), "%s/all", moved);
+  append(all, "a2 "); /* in the file that it has open */
+  wait_for(&d, &r, "a2 ");
+  for (int i = 0; i < 5; i++)
+    durable_turn(&d);
+  assert_null(strstr(r.text, "theirs"));
+  assert_int_equal(
+    pai_log_open(&late.reader, d.platform, id, &o, on_data, &late, &err),
+    PAI_EPERM);
+  test_expect_error(err, PAI_EPERM, "cannot read");
+  pai_log_close(r.reader);
+  assert_int_equal(unlink(mine), 0);
+  assert_int_equal(rename(moved, mine), 0);
+  durable_close(&d);
+}
+
 /* Somebody who writes as a supervisor does, so that the moments are ours. */
 static void no_byte_is_lost_where_a_log_is_renamed(void **state)
 {
@@ -354,6 +399,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_log_is_followed_to_its_end),
+    cmocka_unit_test(no_link_to_a_log_is_followed),
     cmocka_unit_test(no_byte_is_lost_where_a_log_is_renamed),
     cmocka_unit_test(offsets_outlive_what_was_dropped),
     cmocka_unit_test(logs_that_are_not_there),
