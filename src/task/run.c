@@ -216,6 +216,7 @@ static void kill_now(void)
     return;
   s.killing = true;
   s.ask_due = false;
+  s.tries = 0;
   if (s.order->cleanup.texts != NULL)
     run_and_wait(s.order->cleanup.texts, s.order->env.texts, CLEANUP_SECONDS);
   kill_all();
@@ -285,13 +286,18 @@ static void look_at_memory(int64_t *due)
   }
 }
 
-/* Of a process that was just made nobody may have heard yet, and what is
- * killed may just have forked. */
+/* Of a process that was just made nobody may have heard yet, and a sandbox may
+ * take long to be made; what is killed may just have forked. */
+static bool is_due(void)
+{
+  return s.killing ? s.tries < TRIES : s.ask_due;
+}
+
 static void try_again(void)
 {
   int64_t now = monotonic_ms();
 
-  if ((!s.ask_due && !s.killing) || s.tries >= TRIES || now < s.again)
+  if (!is_due() || now < s.again)
     return;
   s.tries++;
   s.again = now + AGAIN_MS;
@@ -305,7 +311,7 @@ static int wait_ms(int64_t look)
 {
   int64_t due = s.order->memory > 0 ? look : INT64_MAX, now = monotonic_ms();
 
-  if ((s.ask_due || s.killing) && s.tries < TRIES && s.again < due)
+  if (is_due() && s.again < due)
     due = s.again;
   if (due == INT64_MAX)
     return -1;

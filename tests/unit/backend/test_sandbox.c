@@ -444,7 +444,7 @@ static void stops_in_the_sandbox(void **state)
   if (has_sandbox(&s)) {
     (void)snprintf(script, sizeof(script),
                    "trap 'echo bye; exit 9' TERM; (setsid sleep %s &); echo "
-                   "up; while :; do sleep %s; done",
+                   "up; while :; do sleep %s & wait; done",
                    mark, mark);
     sandboxed(&s, 1, script, 0);
     stage_wait_for(&s, 1, "up\n");
