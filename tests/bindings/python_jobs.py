@@ -20,7 +20,7 @@ def text(*commands, name="t", instances=1, cpus=1):
     a platform's root is seen but what is the job's."""
     plain = any(str(ROOT) in command for command in commands)
     return json.dumps({
-        "extras": {"openpai": {"runtime": "process" if plain else "auto"}},
+        **({"extras": {"openpai": {"runtime": "process"}}} if plain else {}),
         "protocolVersion": 2, "name": name, "type": "job",
         "prerequisites": [
             {"name": "none", "type": "dockerimage", "uri": "none"}],

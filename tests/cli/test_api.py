@@ -513,8 +513,8 @@ class Api(program.RootTest):
         self.assertGreater(waiting["runs"], 0)
         self.assertRegex(self.ok("why", "test"),
                          r"It starts in about \S+, and with nine chances of "
-                         r"ten within \S+, if jobs take\nas long as any that "
-                         r"ended did\.|if a job takes\nan hour")
+                         r"ten within \S+, if jobs take\nas long (as any that "
+                         r"ended did\.|again as they have run, or an hour: )")
         self.release(gate)
         self.wait("test")
 
