@@ -122,8 +122,8 @@ static void what_is_no_key(void **state)
   static const char *const commands[] = {
     "ln -s /etc/passwd $d/../ssh/key; ",
     "mkfifo $d/../ssh/key; ",
-    "mv $d/../ssh $d/../keys; echo A > $d/../keys/key; "
-    "ln -s keys $d/../ssh; ",
+    ("mv $d/../ssh $d/../keys; echo A > $d/../keys/key; "
+     "ln -s keys $d/../ssh; "),
     "mkdir $d/../ssh/key; ",
     "head -c 16385 /dev/zero | tr '\\\\000' x > $d/../ssh/key; ",
     "printf 'A\\\\000B' > $d/../ssh/key; ",
