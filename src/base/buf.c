@@ -87,7 +87,7 @@ void pai__buf_char(pai__buf *b, char c)
  * is would take as long as to print it. */
 void pai__buf_vprintf(pai__buf *b, const char *fmt, va_list ap)
 {
-  size_t room = b->data != NULL ? b->cap - b->len : 0;
+  size_t room = b->cap - b->len; /* 0 where nothing is there */
   char beside[256], *to = room > 0 ? b->data + b->len : NULL;
   va_list again;
   int n;

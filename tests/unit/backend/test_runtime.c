@@ -204,6 +204,17 @@ static const char *share(pai__runtimes *r, int job)
   return text;
 }
 
+/* The same where it is known that there can be one: a machine that is busy, or a
+ * sanitizer, may lose the process for which it is made. */
+static const char *get(pai__runtimes *r, int job)
+{
+  const char *text = share(r, job);
+
+  for (int i = 0; i < 100 && *text == '\0'; i++)
+    text = share(r, job);
+  return text;
+}
+
 /* A job that goes on starting tasks keeps its own, however many others come; of
  * the others as many are kept as descriptors are to spare. */
 static void a_job_keeps_its_name_space(void **state)
@@ -225,15 +236,14 @@ static void a_job_keeps_its_name_space(void **state)
 
     now = (struct rlimit){ limits[i], before.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
-    (void)share(&r, 1);
-    (void)snprintf(first, sizeof(first), "%s", share(&r, 0));
+    (void)get(&r, 1);
+    (void)snprintf(first, sizeof(first), "%s", get(&r, 0));
     assert_memory_equal(first, "user:", 5);
     for (int job = 2; job < most; job++)
-      assert_string_not_equal(share(&r, job), first);
+      assert_string_not_equal(get(&r, job), first);
     assert_string_equal(share(&r, 0), first);
     assert_int_equal(r.nuserns, most);
-    (void)share(&r,
-                most); /* one too many: of the job that was still longest */
+    (void)get(&r, most); /* the one that was still for longest has to go */
     assert_int_equal(r.nuserns, most);
     assert_string_equal(share(&r, 0), first);
     assert_int_not_equal(r.userns[0].job, pai__text_hash("/jobs/1"));
