@@ -348,10 +348,11 @@ int future_find(const future *f, const char *word, uint64_t *id)
     }
     found = i;
   }
-  if (found == 0)
-    cli_fail("there is no request '%s' %s%s", word,
-             f->log != NULL ? "at the end of " : "in ",
-             cli_shown_name(f->read.name));
+  if (found == 0 && f->log == NULL)
+    cli_fail("no job '%s' waits or runs", word);
+  else if (found == 0)
+    cli_fail("there is no request '%s' at the end of %s", word,
+             cli_shown_name(f->log));
   *id = found;
   return found != 0 ? CLI_OK : CLI_NO;
 }

@@ -46,15 +46,20 @@ int future_words(const cli_verb *verb, future *f, int words, char **argv,
 
 /* --- what jobs took ---------------------------------------------------------- */
 
+typedef struct rest {
+  const char *text;
+  size_t len;
+} rest;
+
 static ptrdiff_t read_some(void *user_data, char *buffer, size_t size)
 {
-  cli_answer *a = user_data;
+  rest *r = user_data;
 
-  if (size > a->len)
-    size = a->len;
-  memcpy(buffer, a->body, size);
-  memmove(a->body, a->body + size, a->len - size);
-  a->len -= size;
+  if (size > r->len)
+    size = r->len;
+  memcpy(buffer, r->text, size);
+  r->text += size;
+  r->len -= size;
   return (ptrdiff_t)size;
 }
 
@@ -73,9 +78,10 @@ static bool learn_of(cli_remote *r, future *f)
     cli_answer_tell(&a);
   } else if (a.len > 2) {
     pai_trace_options o = PAI_TRACE_OPTIONS_INIT;
+    rest jobs = { a.body, a.len };
 
     o.form = PAI_TRACE_OPENPAI;
-    rc = pai_trace_new(&t, read_some, &a, &o, &err);
+    rc = pai_trace_new(&t, read_some, &jobs, &o, &err);
     if (rc == PAI_OK)
       rc = future_learn(f, t, &err);
     pai_trace_free(t);

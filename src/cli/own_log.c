@@ -59,44 +59,43 @@ int sched_log_own(sched_log *log)
 
 /* --- by a name --------------------------------------------------------------- */
 
-/* The request that a line submits by that name, or 0. */
-static uint64_t submitted(const char *line, size_t len, const char *name)
-{
-  uint64_t id = 0;
-  cli_json j;
-  size_t request;
+/* Requests of that name: two at most need be known. */
+typedef struct search {
+  const char *name;
+  uint64_t id, other;
+} search;
 
-  if (!cli_json_read(&j, line, len))
-    return 0;
-  request = cli_json_get(&j, 0, "request");
-  if (request != 0 && strcmp(cli_json_text(&j, request, "name"), name) == 0)
-    id = (uint64_t)cli_json_number(&j, request, "id", 0);
-  cli_json_free(&j);
-  return id;
+/* What a line submits, or a snapshot has in its list. */
+static void look_at(search *s, const cli_json *j, size_t of)
+{
+  size_t request = cli_json_get(j, of, "request");
+  uint64_t id;
+
+  if (request == 0 || strcmp(cli_json_text(j, request, "name"), s->name) != 0)
+    return;
+  id = (uint64_t)cli_json_number(j, request, "id", 0);
+  if (s->id == 0)
+    s->id = id;
+  else if (id != s->id)
+    s->other = id;
 }
 
-/* Those of a snapshot, which has them in a list. */
-static uint64_t kept(const char *line, size_t len, const char *name)
+static void look_at_line(search *s, const char *line, size_t len)
 {
-  uint64_t id = 0;
   cli_json j;
   size_t list;
 
   if (!cli_json_read(&j, line, len))
-    return 0;
+    return;
+  look_at(s, &j, 0);
   list = cli_json_get(&j, 0, "requests");
-  for (size_t i = list != 0 ? cli_json_first(&j, list) : 0; i != 0 && id == 0;
-       i = cli_json_next(&j, list, i)) {
-    size_t request = cli_json_get(&j, i, "request");
-
-    if (request != 0 && strcmp(cli_json_text(&j, request, "name"), name) == 0)
-      id = (uint64_t)cli_json_number(&j, request, "id", 0);
-  }
+  for (size_t i = list != 0 ? cli_json_first(&j, list) : 0; i != 0;
+       i = cli_json_next(&j, list, i))
+    look_at(s, &j, i);
   cli_json_free(&j);
-  return id;
 }
 
-/* Some lines at least can have it. */
+/* Few lines have a name, and only these need be taken apart. */
 static bool may_have(const char *line, size_t len, const char *quoted)
 {
   size_t want = strlen(quoted);
@@ -108,35 +107,31 @@ static bool may_have(const char *line, size_t len, const char *quoted)
   return false;
 }
 
-static int search(const char *text, size_t len, const char *name, uint64_t *id)
+static int search_in(const char *text, size_t len, const char *name,
+                     uint64_t *id)
 {
-  static const char snapshot[] = "{\"snapshot\":";
+  search s = { .name = name };
   char quoted[300];
 
-  *id = 0;
   (void)snprintf(quoted, sizeof(quoted), "\"%s\"", name);
-  for (const char *at = text, *end = text + len, *next; at < end; at = next) {
+  for (const char *at = text, *end = text + len, *next;
+       at < end && s.other == 0; at = next) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
     size_t n = (size_t)((newline != NULL ? newline : end) - at);
-    uint64_t found = 0;
 
     next = newline != NULL ? newline + 1 : end;
     if (may_have(at, n, quoted))
-      found =
-        n > sizeof(snapshot) && memcmp(at, snapshot, sizeof(snapshot) - 1) == 0
-          ? kept(at, n, name)
-          : submitted(at, n, name);
-    if (found != 0 && *id != 0 && found != *id) {
-      cli_fail("requests %llu and %llu were both called '%s'",
-               (unsigned long long)*id, (unsigned long long)found, name);
-      cli_help(stderr, "name one by its number");
-      return CLI_NO;
-    }
-    *id = found != 0 ? found : *id;
+      look_at_line(&s, at, n);
   }
-  if (*id == 0)
+  *id = s.id;
+  if (s.other != 0) {
+    cli_fail("requests %llu and %llu were both called '%s'",
+             (unsigned long long)s.id, (unsigned long long)s.other, name);
+    cli_help(stderr, "name one by its number");
+  } else if (s.id == 0) {
     cli_fail("there was no request '%s' in it", name);
-  return *id != 0 ? CLI_OK : CLI_NO;
+  }
+  return s.id != 0 && s.other == 0 ? CLI_OK : CLI_NO;
 }
 
 int sched_log_named(const sched_log *log, const char *name, uint64_t *id)
@@ -150,7 +145,7 @@ int sched_log_named(const sched_log *log, const char *name, uint64_t *id)
     cli_fail("%s", why);
     return CLI_USAGE;
   }
-  code = search(text, len, name, id);
+  code = search_in(text, len, name, id);
   free(text);
   return code;
 }

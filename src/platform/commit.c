@@ -7,8 +7,9 @@
  * to be durable: no job is taken, none is started, and nothing is told.  Jobs
  * that were not durable before are withdrawn.
  */
-#include "platform/history.h"
+#include "platform/placing.h"
 #include "platform/record.h"
+#include "platform/sched_file.h"
 #include "platform/vcs.h"
 
 #include <inttypes.h>
@@ -134,23 +135,23 @@ static int take_lines(pai_platform *p)
   int rc = PAI_OK;
 
   if (!pai__buf_ok(&p->lines))
-    p->unlogged = p->history_gap = true;
+    p->unlogged = p->sched_file_gap = true;
   if (p->unlogged || p->logged + p->lines.len > most) {
-    pai__history_add(p, p->lines.data, p->lines.len);
+    pai__sched_file_add(p, p->lines.data, p->lines.len);
     rc = begin_log(p);
-    p->history_gap |= rc < 0;
+    p->sched_file_gap |= rc < 0;
     if (rc == PAI_OK)
       rc = pai__batch_put_snapshot(p->batch, p->lines.data, p->lines.len);
     p->unlogged = rc < 0;
     if (rc == PAI_OK) {
-      pai__history_snapshot(p, p->lines.data, p->lines.len);
+      pai__sched_file_snapshot(p, p->lines.data, p->lines.len);
       p->snapshot = p->lines.len;
       p->logged = 0;
     }
   } else if (p->lines.len != 0) {
     rc = pai__batch_put_log(p->batch, p->lines.data, p->lines.len);
     if (rc == PAI_OK) {
-      pai__history_add(p, p->lines.data, p->lines.len);
+      pai__sched_file_add(p, p->lines.data, p->lines.len);
       p->logged += p->lines.len;
     }
   }
@@ -365,16 +366,22 @@ int pai__commit_open(pai_platform *p, pai_error **err)
                     p) < 0 ||
       pai__timer_new(&p->again, &p->alloc, p->loop, on_again, p) < 0 ||
       pai__timer_new(&p->lazy, &p->alloc, p->loop, on_lazy, p) < 0 ||
-      put_metas(p) < 0 || begin_log(p) < 0)
+      put_metas(p) < 0)
+    return pai__oom(err);
+  /* A new scheduler has no time yet, and its log is to begin now. */
+  rc = pai__placing_tell(p, &(pai_sched_event){ .kind = PAI_SCHED_TIME }, err);
+  if (rc < 0)
+    return rc;
+  if (begin_log(p) < 0)
     return pai__oom(err);
   p->unlogged = true; /* the first lines are a snapshot */
-  pai__history_open(p);
+  pai__sched_file_open(p);
   return PAI_OK;
 }
 
 void pai__commit_close(pai_platform *p)
 {
-  pai__history_close(p);
+  pai__sched_file_close(p);
   call_syncs(p, UINT64_MAX, PAI_ECANCELED);
   pai__work_close(p->commit);
   pai__timer_close(p->again);

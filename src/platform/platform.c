@@ -273,7 +273,7 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
     return pai__oom(err);
   p->alloc = *o.alloc;
   p->loop = loop;
-  p->lock = p->history_fd = -1;
+  p->lock = p->sched_file_fd = -1;
   p->system = o.system != 0;
   p->on_gone = o.on_gone;
   p->log = (pai__log){ o.on_log, o.user_data, PAI_LOG_INFO };

@@ -226,17 +226,17 @@ struct pai_platform {
   unsigned backups;               /* that are being made */
   struct pai_estimate *estimates; /* likewise, or wait for it */
   unsigned nestimates;
-  int history_fd; /* the scheduler's log for who looks back, or -1 */
-  uint64_t history_size;
+  int sched_file_fd; /* the scheduler's log for who looks back, or -1 */
+  uint64_t sched_file_size;
   /* Facts. */
-  bool history_gap;  /* lines of that are missing, until its next snapshot */
-  bool sharing;      /* there was a job that shares GPUs */
-  bool schedule_due; /* something may be placed, or not be any more */
-  bool turning;      /* a turn is under way, or something is told */
-  bool urgent;       /* something was changed that is not to wait for others */
-  bool waiting;      /* something was that may: `lazy` runs */
-  bool closing;      /* it was asked to close, */
-  bool leaving;      /* and tasks are to go on */
+  bool sched_file_gap; /* lines of that are missing, until its next snapshot */
+  bool sharing;        /* there was a job that shares GPUs */
+  bool schedule_due;   /* something may be placed, or not be any more */
+  bool turning;        /* a turn is under way, or something is told */
+  bool urgent;  /* something was changed that is not to wait for others */
+  bool waiting; /* something was that may: `lazy` runs */
+  bool closing; /* it was asked to close, */
+  bool leaving; /* and tasks are to go on */
   bool backend_closing; /* which its back end has begun, */
   bool backend_closed;  /* and done */
   bool unlogged;   /* lines of the scheduler are missing: a snapshot is next */

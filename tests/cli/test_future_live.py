@@ -59,7 +59,7 @@ class LiveTest(served.ServedTest):
         second = self.good("when", "second")
         self.assertRegex(second, r"^second \(request \d+\) of admin: ")
         self.assertEqual(len(second.splitlines()), 2)
-        self.assertIn("no request 'fourth' in the platform's scheduler",
+        self.assertIn("no job 'fourth' waits or runs",
                       self.bad("when", "fourth"))
         self.assertIn("a platform has no log beside it",
                       self.bad("when", "--cluster", self.url, "a", "b", code=2))
@@ -164,6 +164,10 @@ class HistoryTest(program.RootTest):
         self.assertIn("held ", told)
         self.assertIn("  it finished well\n", told)
         self.assertRegex(self.good("at", "end", "queue"), "requests: 0,")
+        # It begins when its platform did.
+        done = self.run_cli("at", "2020-01-01", "queue")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("it goes from ", done.stderr)
         decided = self.good("at", "end", "decisions", "--json")
         self.assertEqual([json.loads(line)["decision"]
                           for line in decided.splitlines()], ["start"] * 2)

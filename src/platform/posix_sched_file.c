@@ -1,11 +1,11 @@
 /*
- * posix_history.c - the scheduler's log as files of the root
+ * posix_sched_file.c - the scheduler's log as files of the root
  *
  * ROOT/scheduler.log, and the one before it as ROOT/scheduler.log.1.  Each begins
  * with a snapshot, and so does what follows a gap: where nothing could be
  * written, or a platform ended and another began.  Nothing waits for the disk.
  */
-#include "platform/history.h"
+#include "platform/sched_file.h"
 
 #include "base/posix_fs.h"
 
@@ -58,25 +58,25 @@ static int open_file(pai_platform *p, const char *path)
   struct stat st;
   off_t end;
 
-  p->history_fd =
+  p->sched_file_fd =
     open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (p->history_fd < 0 || fstat(p->history_fd, &st) < 0)
+  if (p->sched_file_fd < 0 || fstat(p->sched_file_fd, &st) < 0)
     return -1;
-  end = whole_lines(p->history_fd, st.st_size);
-  if (end < 0 || (end != st.st_size && ftruncate(p->history_fd, end) < 0))
+  end = whole_lines(p->sched_file_fd, st.st_size);
+  if (end < 0 || (end != st.st_size && ftruncate(p->sched_file_fd, end) < 0))
     return -1;
-  p->history_size = (uint64_t)end;
+  p->sched_file_size = (uint64_t)end;
   return 0;
 }
 
 static void close_file(pai_platform *p)
 {
-  if (p->history_fd >= 0)
-    (void)close(p->history_fd);
-  p->history_fd = -1;
+  if (p->sched_file_fd >= 0)
+    (void)close(p->sched_file_fd);
+  p->sched_file_fd = -1;
 }
 
-void pai__history_open(pai_platform *p)
+void pai__sched_file_open(pai_platform *p)
 {
   char *path = path_of(p, "scheduler.log");
 
@@ -87,7 +87,7 @@ void pai__history_open(pai_platform *p)
   pai__strfree(&p->alloc, path);
 }
 
-void pai__history_close(pai_platform *p)
+void pai__sched_file_close(pai_platform *p)
 {
   close_file(p);
 }
@@ -114,38 +114,38 @@ static void append(pai_platform *p, const char *text, size_t len, bool first)
   size_t done = 0;
 
   while (done < len) {
-    ssize_t n = write(p->history_fd, text + done, len - done);
+    ssize_t n = write(p->sched_file_fd, text + done, len - done);
 
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0) {
       if (first)
         fail(p, "write");
-      if (ftruncate(p->history_fd, (off_t)p->history_size) < 0)
+      if (ftruncate(p->sched_file_fd, (off_t)p->sched_file_size) < 0)
         close_file(p);
-      p->history_gap = true;
+      p->sched_file_gap = true;
       return;
     }
     done += (size_t)n;
   }
-  p->history_size += len;
+  p->sched_file_size += len;
 }
 
-void pai__history_add(pai_platform *p, const char *lines, size_t len)
+void pai__sched_file_add(pai_platform *p, const char *lines, size_t len)
 {
-  if (p->history_fd >= 0 && !p->history_gap && len > 0)
+  if (p->sched_file_fd >= 0 && !p->sched_file_gap && len > 0)
     append(p, lines, len, true);
 }
 
-void pai__history_snapshot(pai_platform *p, const char *line, size_t len)
+void pai__sched_file_snapshot(pai_platform *p, const char *line, size_t len)
 {
   bool gap;
 
-  if (p->history_fd >= 0 && p->history_size > MOST)
+  if (p->sched_file_fd >= 0 && p->sched_file_size > MOST)
     turn_over(p);
-  if (p->history_fd < 0)
+  if (p->sched_file_fd < 0)
     return;
-  gap = p->history_gap;
-  p->history_gap = false;
+  gap = p->sched_file_gap;
+  p->sched_file_gap = false;
   append(p, line, len, !gap);
 }
