@@ -112,38 +112,34 @@ listing records_events(Platform *p, pai_job_id job, const char *type,
   return listed(t, f);
 }
 
-listing records_why(Platform *p, pai_job_id job, failure *f)
+/* What is told of a job. */
+static listing told(Platform *p, pai_job_id job,
+                    int (*what)(pai_platform *, pai_job_id, pai_write_cb,
+                                void *, pai_error **),
+                    failure *f)
 {
   job_text t = { NULL, 0 };
 
   if (!platform_take(p, f))
     return listed(t, f);
-  f->code = pai_platform_why(p->platform, job, facade_collect, &t, &f->err);
+  f->code = what(p->platform, job, facade_collect, &t, &f->err);
   platform_give(p);
   return listed(t, f);
+}
+
+listing records_why(Platform *p, pai_job_id job, failure *f)
+{
+  return told(p, job, pai_platform_why, f);
 }
 
 listing records_ssh(Platform *p, pai_job_id job, failure *f)
 {
-  job_text t = { NULL, 0 };
-
-  if (!platform_take(p, f))
-    return listed(t, f);
-  f->code = pai_platform_ssh(p->platform, job, facade_collect, &t, &f->err);
-  platform_give(p);
-  return listed(t, f);
+  return told(p, job, pai_platform_ssh, f);
 }
 
 listing records_ssh_key(Platform *p, pai_job_id job, failure *f)
 {
-  job_text t = { NULL, 0 };
-
-  if (!platform_take(p, f))
-    return listed(t, f);
-  f->code =
-    pai_platform_ssh_key(p->platform, job, facade_collect, &t, &f->err);
-  platform_give(p);
-  return listed(t, f);
+  return told(p, job, pai_platform_ssh_key, f);
 }
 
 listing records_status(Platform *p, failure *f)

@@ -200,7 +200,9 @@ int pai__first_lost(const pai_error *why, int rc, pai_error **err)
   (void)pai__fail(err, rc,
                   "the first user cannot be written, and no password is told: "
                   "%s",
-                  why != NULL ? pai_error_message(why) : "the platform ends");
+                  why != NULL        ? pai_error_message(why)
+                  : rc == PAI_ENOMEM ? "out of memory"
+                                     : "the platform ends");
   pai__error_help(err, "mend that and begin the platform again, which tells "
                        "a password then");
   return rc;

@@ -1,5 +1,5 @@
 /* posix_fs.c - folders and whole files, with errors that name the path */
-#define _XOPEN_SOURCE 700 /* realpath() */
+#define _GNU_SOURCE /* realpath(), O_PATH */
 
 #include "base/posix_fs.h"
 
@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -194,6 +195,37 @@ int pai__fs_absolute(char **out, const char *path, const pai_alloc *alloc,
   *out = pai__strdup(alloc, full);
   free(full); /* libc's own */
   return *out != NULL ? PAI_OK : pai__oom(err);
+}
+
+bool pai__fs_has_link(const char *path)
+{
+  char *real = realpath(path, NULL);
+  bool has = real != NULL && strcmp(real, path) != 0;
+
+  free(real); /* libc's own */
+  return has;
+}
+
+/* From one folder into the next; the one before is closed. */
+static int step(int folder, const char *name, int flags)
+{
+  int fd = openat(folder, name, O_CLOEXEC | O_NOFOLLOW | flags), error = errno;
+
+  (void)close(folder);
+  errno = error;
+  return fd;
+}
+
+int pai__fs_open_plain(int folder, char *path)
+{
+  char *slash;
+
+  for (; folder >= 0 && (slash = strchr(path, '/')) != NULL;
+       path = slash + 1) {
+    *slash = '\0';
+    folder = step(folder, path, O_PATH | O_DIRECTORY);
+  }
+  return folder >= 0 ? step(folder, path, O_RDONLY | O_NONBLOCK) : -1;
 }
 
 /* --- files --------------------------------------------------------------- */

@@ -18,6 +18,11 @@ int pai__fs_make_new_dir(char **out, const char *path, const pai_alloc *alloc,
  * pai__strfree(). */
 int pai__fs_absolute(char **out, const char *path, const pai_alloc *alloc,
                      pai_error **err);
+/* Is it there, and a link in its path? */
+bool pai__fs_has_link(const char *path);
+/* A file to be read, by its path from an open folder, which is closed.  No part
+ * of the path, which is taken apart, may be a link.  -1, with errno. */
+int pai__fs_open_plain(int folder, char *path);
 int pai__fs_write(int fd, const char *data, size_t len, const char *path,
                   pai_error **err);
 /* Appends a file to `out`, or standard input for "-"; more than `limit` bytes

@@ -347,11 +347,10 @@ static int interact(run_state *r)
   cli_task_free(&task);
   if (a.detached)
     return CLI_OK;
-  cli_requests_hear(r->remote.loop);
-  if (a.killed != 0) { /* as if it had come here */
+  if (a.killed != 0) /* as if it had come here */
     cli_request_make(a.killed);
-    pass_requests_on(r);
-  }
+  cli_requests_hear(r->remote.loop);
+  pass_requests_on(r); /* of none it does nothing */
   return follow(r);
 }
 

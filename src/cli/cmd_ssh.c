@@ -46,15 +46,6 @@ static void free_words(ssh_words *w)
   w->n = 0;
 }
 
-static int no_sshd(const cli_task *t)
-{
-  cli_fail("task %s/%u of %s has no sshd: its job does not have the plugin "
-           "ssh, or it has not started it yet",
-           t->role, t->index, t->job);
-  cli_help(stderr, "openpai exec reaches any task");
-  return CLI_BROKEN;
-}
-
 /* How one gets there, for who has another ssh(1); `w` NULL: without a key. */
 static int print_way(const char *host, const char *port, const ssh_words *w)
 {
@@ -128,7 +119,7 @@ static int go_here(const cli_remote *r, const cli_task *t, trip *to, bool json)
   char **words;
 
   if (t->ssh_port[0] == '\0' || !cli_ssh_find(&files, r->root, t))
-    return no_sshd(t);
+    return cli_no_sshd(t);
   to->host = t->ip;
   to->port = t->ssh_port;
   words = make_words(to, &files);
@@ -159,11 +150,11 @@ static int go_far(cli_remote *r, const cli_task *t, trip *to, bool json)
   int code;
 
   if (!cli_is_address(t->ip, t->ssh_port))
-    return no_sshd(t);
+    return cli_no_sshd(t);
   if (json)
     return cli_ssh_host(way.host, sizeof(way.host), r, t->ip)
              ? print_way(way.host, t->ssh_port, NULL)
-             : no_sshd(t);
+             : cli_no_sshd(t);
   if (cli_remote_is_original(r))
     return tell_original(t);
   code = cli_ssh_ask(&way, r, t);

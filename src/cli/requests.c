@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Written by the signal handler alone, so that no request is lost. */
+/* Written by the signal handler alone, once it hears: no request is lost. */
 static volatile sig_atomic_t requests;
 static volatile sig_atomic_t last_signal;
 static pai_loop *volatile loop_to_wake; /* for the signal handler alone */

@@ -65,6 +65,9 @@ int cli_ssh_become(char **words);
 
 /* --- the same on a server elsewhere (ssh_far.c) --- */
 
+/* Tells that a task has none.  CLI_BROKEN. */
+int cli_no_sshd(const cli_task *t);
+
 typedef struct cli_ssh_way {
   char host[256], port[16], user[256], host_key[4096];
   char *key; /* the job's own, for cli_ssh_forget(); NULL: it has none */

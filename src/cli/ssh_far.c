@@ -75,7 +75,7 @@ bool cli_ssh_host(char *out, size_t size, const cli_remote *r, const char *ip)
 
 /* --- asked for -------------------------------------------------------------------- */
 
-static int no_sshd(const cli_task *t)
+int cli_no_sshd(const cli_task *t)
 {
   cli_fail("task %s/%u of %s has no sshd: its job does not have the plugin "
            "ssh, or it has not started it yet",
@@ -145,10 +145,10 @@ int cli_ssh_ask(cli_ssh_way *out, cli_remote *r, const cli_task *t)
 
   *out = (cli_ssh_way){ 0 };
   if (!ask(r, &j, t, "/ssh", &code))
-    return code != CLI_OK ? code : no_sshd(t);
+    return code != CLI_OK ? code : cli_no_sshd(t);
   at = find(&j, t);
   if (at == 0) {
-    code = no_sshd(t);
+    code = cli_no_sshd(t);
   } else if (!take_way(out, r, &j, at)) {
     cli_fail("what the server says of the sshd of task %s/%u cannot be: an "
              "address, a user or a key is none",

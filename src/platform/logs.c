@@ -167,7 +167,7 @@ static bool is_hidden(const pai_log_reader *r)
   size_t n = strlen(root);
 
   return r->place.who == NULL && strncmp(r->place.dir, root, n) == 0 &&
-         r->place.dir[n] == '/' && !pai__log_has_link(root);
+         r->place.dir[n] == '/' && !pai__fs_has_link(root);
 }
 
 /* PAI_ENOTFOUND: it is not there yet. */

@@ -23,8 +23,6 @@ static inline bool pai__log_files_meet(const pai__log_file *a,
          a->device == b->device;
 }
 
-/* Is it there, and a link in its path? */
-bool pai__log_has_link(const char *path);
 /* Opens its first file.  *kept is how many bytes there are in both, *gone how
  * many there were before them.  PAI_ENOTFOUND: there is none; PAI_EIO;
  * PAI_EPERM. */

@@ -55,32 +55,17 @@ static void reader_end(reader *r)
   pai__buf_wipe(&r->text);
 }
 
-/* From one folder into the next; the one before is closed. */
-static int step(int folder, const char *name, int flags)
-{
-  int fd = openat(folder, name, O_CLOEXEC | O_NOFOLLOW | flags);
-
-  (void)close(folder);
-  return fd;
-}
-
 /* A path in the job's folder, which is taken apart.  No part of it may be a link:
  * it might lead to what is another job's, or the platform's. */
 static int open_as(const pai__user *who, const char *base, char *path)
 {
-  char *slash;
   int fd;
 
   if (!pai__as_user(who))
     return -1;
   fd =
     open(base, O_PATH | O_CLOEXEC | O_DIRECTORY); /* it may be searched only */
-  for (; fd >= 0 && (slash = strchr(path, '/')) != NULL; path = slash + 1) {
-    *slash = '\0';
-    fd = step(fd, path, O_PATH | O_DIRECTORY);
-  }
-  if (fd >= 0)
-    fd = step(fd, path, O_RDONLY | O_NONBLOCK);
+  fd = pai__fs_open_plain(fd, path);
   pai__as_self(who);
   return fd;
 }

@@ -15,21 +15,22 @@ typedef struct pai__note {
 
 /* --- jobs ---------------------------------------------------------------------- */
 
-/* What is known of a job, or NULL. */
-static pai__tree *show(const pai__feed *f, pai_job_id job)
+/* What is known of a job, or *out is NULL. */
+static int show(pai__tree **out, const pai__feed *f, pai_job_id job)
 {
   const pai_alloc *alloc = &f->server->alloc;
   pai__json_options options = { .alloc = alloc };
-  pai__tree *tree = NULL;
   pai__buf json;
+  int rc;
 
+  *out = NULL;
   pai__buf_init(&json, alloc);
-  if (pai_platform_show(f->server->platform, job, -1, pai__answer_write, &json,
-                        NULL) == PAI_OK)
-    (void)pai__json_parse(&tree, pai__buf_text(&json), json.len, &options,
-                          NULL);
+  rc = pai_platform_show(f->server->platform, job, -1, pai__answer_write,
+                         &json, NULL);
+  if (rc == PAI_OK)
+    rc = pai__json_parse(out, pai__buf_text(&json), json.len, &options, NULL);
   pai__buf_dispose(&json);
-  return tree;
+  return rc;
 }
 
 /* Its "user~name", as a new string. */
@@ -54,31 +55,37 @@ static char *read_name(const pai__feed *f, const pai__tree *t)
   return NULL;
 }
 
-/* NULL: it is not known any more. */
-static const char *name_of(pai__feed *f, pai_job_id job)
+/* *name NULL: it is not known any more.  False: there is no memory. */
+static bool find_name(const char **name, pai__feed *f, pai_job_id job)
 {
-  char *name = pai__map_get(&f->names, &job, sizeof(job));
   pai__tree *tree;
+  char *fresh;
+  int rc;
 
-  if (name != NULL)
-    return name;
-  tree = show(f, job);
-  name = read_name(f, tree);
+  *name = pai__map_get(&f->names, &job, sizeof(job));
+  if (*name != NULL)
+    return true;
+  rc = show(&tree, f, job);
+  fresh = read_name(f, tree);
   pai__tree_free(tree);
-  if (name != NULL && pai__map_set(&f->names, &job, sizeof(job), name) < 0) {
-    pai__strfree(&f->server->alloc, name);
-    name = NULL;
+  if (fresh == NULL) /* what is shown has a name */
+    return rc < 0 && rc != PAI_ENOMEM;
+  if (pai__map_set(&f->names, &job, sizeof(job), fresh) < 0) {
+    pai__strfree(&f->server->alloc, fresh);
+    return false;
   }
-  return name;
+  *name = fresh;
+  return true;
 }
 
 /* With which code OpenPAI says that it is over.  False: that is not known. */
 static bool read_code(const pai__feed *f, pai_job_id job, int64_t *code)
 {
-  pai__tree *tree = show(f, job);
   pai__node n = PAI__NO_NODE;
+  pai__tree *tree;
   bool known;
 
+  (void)show(&tree, f, job);
   if (tree != NULL)
     n = pai__tree_get(tree, 0, "jobStatus");
   if (n != PAI__NO_NODE)
@@ -133,7 +140,8 @@ static note *make_note(pai__feed *f, const pai_event *event)
   n->id = f->last;
   n->job = pai_event_job(event);
   pai__buf_init(&n->text, alloc);
-  name = name_of(f, n->job);
+  if (!find_name(&name, f, n->job))
+    n->text.failed = true; /* it is lost, and not told without a name */
   n->name = name != NULL ? pai__strdup(alloc, name) : NULL;
   write_note(f, n, event);
   if (pai__buf_ok(&n->text) && (name == NULL || n->name != NULL))

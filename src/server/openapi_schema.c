@@ -197,16 +197,11 @@ static void put_object(writer *w, const char *key, const pai__field *fields,
   pai__json_end_object(w);
 }
 
-/* A flag may stand there alone. */
 void pai__openapi_query(writer *w, const pai__field *f)
 {
   pai__openapi_text(w, "name", f->name);
   pai__openapi_text(w, "in", "query");
   pai__openapi_text(w, "description", f->what);
-  if (f->kind == PAI__IS_FLAG) {
-    pai__json_key(w, "allowEmptyValue", 15);
-    pai__json_bool(w, true);
-  }
   if (f->kind == PAI__IS_TEXTS) { /* with commas between */
     pai__openapi_text(w, "style", "form");
     pai__json_key(w, "explode", 7);

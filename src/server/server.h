@@ -79,7 +79,7 @@ struct pai_server {
   struct pai__watched *watched; /* alerts_look.c's, or NULL */
   struct pai__asked *asked;     /* estimate.c's that are being made */
   struct pai__counts *counts;   /* count.c's, or NULL */
-  struct pai__feed *feed;       /* feed.c's; NULL: nobody has watched yet */
+  struct pai__feed *feed; /* feed.c's; NULL: nobody watches, nor has lately */
   struct pai__oidc *oidc; /* where users log in; NULL: with passwords, here */
 };
 

@@ -8,47 +8,35 @@
  */
 #include "server/server.h"
 
-/* As OpenPAI says that there is none. */
-static void refuse(pai__request *r)
-{
-  pai__answer_error(r, 404, "NoJobSshInfoError",
-                    "SSH info of job %s is not found.", r->params[0]);
-}
+typedef int teller(pai_platform *platform, pai_job_id job, pai_write_cb write,
+                   void *user_data, pai_error **err);
 
-static void answer(pai__request *r, int rc, pai_error *err)
+static void tell(pai__request *r, teller *of)
 {
+  pai_job_id job = pai__request_job(r);
+  pai_error *err = NULL;
+  int rc;
+
+  if (job == 0)
+    return;
+  rc = of(r->server->platform, job, pai__answer_write, &r->answer, &err);
   if (rc != PAI_ENOTFOUND) {
     pai__answer_written(r, rc, err);
     return;
   }
   pai_error_free(err);
-  refuse(r);
+  pai__answer_error(r, 404, "NoJobSshInfoError", /* as OpenPAI says it */
+                    "SSH info of job %s is not found.", r->params[0]);
 }
 
 void pai__ssh_show(pai__request *r)
 {
-  pai_job_id job = pai__request_job(r);
-  pai_error *err = NULL;
-  int rc;
-
-  if (job == 0)
-    return;
-  rc = pai_platform_ssh(r->server->platform, job, pai__answer_write,
-                        &r->answer, &err);
-  answer(r, rc, err);
+  tell(r, pai_platform_ssh);
 }
 
 static void do_key(pai__request *r)
 {
-  pai_job_id job = pai__request_job(r);
-  pai_error *err = NULL;
-  int rc;
-
-  if (job == 0)
-    return;
-  rc = pai_platform_ssh_key(r->server->platform, job, pai__answer_write,
-                            &r->answer, &err);
-  answer(r, rc, err);
+  tell(r, pai_platform_ssh_key);
 }
 
 /* --- answers --- */

@@ -145,7 +145,7 @@ static int write_beginning(watcher *w, pai__buf *out, pai_error **err)
   bool all = !resume(&w->reader, out) && pai__request_flag(r, "states");
   int rc = all ? add_states(out, r, err) : PAI_OK;
 
-  pai__feed_add_id(feed, out); /* of what nothing has come of yet */
+  pai__feed_add_id(feed, out); /* to go on from, also if no event comes */
   pai__buf_str(out, all ? "event: all\ndata: {}\n\n" : "\n");
   return rc < 0 || pai__buf_ok(out) ? rc : pai__oom(err);
 }

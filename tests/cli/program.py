@@ -28,6 +28,16 @@ taskRoles:
 """
 
 
+def bubblewrap_works():
+    """Whether tasks can have a sandbox here."""
+    try:
+        return subprocess.run(
+            ["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "true"],
+            capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
 class ProgramTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -10,19 +10,6 @@ import threading
 import program
 import served
 
-JOB = """protocolVersion: 2
-name: %s
-type: job
-prerequisites:
-  - {name: image, type: dockerimage, uri: debian}
-taskRoles:
-  work:
-    dockerImage: image
-    resourcePerInstance: {cpu: %d, memoryMB: 64, gpu: 0}
-    commands:
-      - "%s"
-"""
-
 
 class LiveTest(served.ServedTest):
     def setUp(self):
@@ -34,17 +21,9 @@ class LiveTest(served.ServedTest):
         cpus = len(os.sched_getaffinity(0))
         for name, command in (("first", "echo up; sleep 600"),
                               ("second", ":"), ("third", ":")):
-            self.good("submit", self.write(
-                name + ".yaml", JOB % (name, cpus, command)))
-        with self.start("logs", "-f", "first") as log:
-            self.assertEqual(log.stdout.readline(), "up\n")
-            log.kill()
+            self.ok("submit", "--name", name, self.job(command, cpu=cpus))
+        self.until_up("first")
         self.addCleanup(self.run_cli, "stop", "first", "second", "third")
-
-    def good(self, *words):
-        done = self.run_cli(*words)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
 
     def bad(self, *words, code=1):
         done = self.run_cli(*words)
@@ -52,11 +31,11 @@ class LiveTest(served.ServedTest):
         return done.stderr
 
     def test_when(self):
-        told = json.loads(self.good("when", "--json"))
+        told = json.loads(self.ok("when", "--json"))
         self.assertEqual([(r["name"], r["user"]) for r in told["requests"]],
                          [("second", "admin"), ("third", "admin")])
         self.assertEqual(told["requests"][0]["alike"], "none")
-        second = self.good("when", "second")
+        second = self.ok("when", "second")
         self.assertRegex(second, r"^second \(request \d+\) of admin: ")
         self.assertEqual(len(second.splitlines()), 2)
         self.assertIn("no job 'fourth' waits or runs",
@@ -64,17 +43,18 @@ class LiveTest(served.ServedTest):
         self.assertIn("a platform has no log beside it",
                       self.bad("when", "--cluster", self.url, "a", "b", code=2))
         # A word that is a file is a log, unless a platform is named.
-        self.env["OPENPAI_CLUSTER"] = self.url
         self.write("second", "")
-        self.assertIn("empty", self.bad("when", str(self.folder / "second")))
+        self.assertIn("empty", self.bad("when", "second"))
+        self.assertIn("second (request ",
+                      self.ok("when", "--cluster", self.url, "second"))
 
     def test_what_jobs_took(self):
         """Two hours each, of those that ended, as a played server has it."""
-        self.good("stop", "first")
-        self.good("wait", "second", "third")
+        self.ok("stop", "first")
+        self.ok("wait", "second", "third")
         for name, command in (("fourth_1", "sleep 600"), ("fourth_2", ":")):
-            self.good("submit", self.write("x.yaml", JOB % (
-                name, len(os.sched_getaffinity(0)), command)))
+            self.ok("submit", "--name", name, self.job(
+                command, cpu=len(os.sched_getaffinity(0))))
             self.addCleanup(self.run_cli, "stop", name)
         token = self.env["OPENPAI_TOKEN"]
         ended = json.loads(self.ask("GET", "/api/v2/jobs?state=SUCCEEDED",
@@ -87,7 +67,7 @@ class LiveTest(served.ServedTest):
             "/api/v2/scheduler": self.ask("GET", "/api/v2/scheduler",
                                           token=token)[2]}
         self.env["OPENPAI_CLUSTER"] = self.play(answers)
-        told = json.loads(self.good("when", "--json", "fourth_2"))
+        told = json.loads(self.ok("when", "--json", "fourth_2"))
         self.assertEqual(told["requests"][0]["alike"], "user_size")
         wait = told["requests"][0]["p50"] - told["now"]
         self.assertTrue(3600e6 < wait <= 7200e6, wait)
@@ -113,67 +93,61 @@ class LiveTest(served.ServedTest):
         return f"http://127.0.0.1:{server.server_port}"
 
     def test_what_if(self):
-        told = self.good("what-if", "--kill", "first")
+        told = self.ok("what-if", "--kill", "first")
         self.assertIn("  stops at once: first (request ", told)
         self.assertIn("  starts at once: second (request ", told)
-        node = json.loads(self.good("node", "list", "--json"))[0]["name"]
+        node = json.loads(self.ok("node", "list", "--json"))[0]["name"]
         self.assertIn("2 never any more",
-                      self.good("what-if", "--drain", node))
+                      self.ok("what-if", "--drain", node))
         self.assertIn("nothing is to be changed in: the platform",
                       self.bad("what-if", code=2))
         # Nothing of it has happened.
         self.assertEqual(
             {job["name"]: job["state"]
-             for job in json.loads(self.good("list", "--json"))},
+             for job in json.loads(self.ok("list", "--json"))},
             {"first": "RUNNING", "second": "WAITING", "third": "WAITING"})
 
     def test_fit(self):
-        self.assertIn("second (request ", self.good("fit", "second"))
+        self.assertIn("second (request ", self.ok("fit", "second"))
         self.assertIn("this verb needs: JOB", self.bad("fit", code=2))
 
     def test_status_and_copies(self):
-        self.assertIn("1 running, 2 waiting", self.good("status"))
-        self.good("backup", str(self.folder / "copy.db"))
+        self.assertIn("1 running, 2 waiting", self.ok("status"))
+        self.ok("backup", str(self.folder / "copy.db"))
         with sqlite3.connect(self.folder / "copy.db") as db:
             self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(),
                              ("ok",))
         self.assertEqual(
             [json.loads(line)["name"]
-             for line in self.good("export").splitlines()],
+             for line in self.ok("export").splitlines()],
             ["first", "second", "third"])
         self.assertIn("up is done on this machine",
                       self.bad("up", "--cluster", self.url, code=2))
 
 
 class HistoryTest(program.RootTest):
-    def good(self, *words):
-        done = self.run_cli(*words)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
     def test_history(self):
         cpus, fifo = len(os.sched_getaffinity(0)), self.fifo()
         for name, command in (("first", f"read x < {fifo}"),
                               ("second", ":")):
-            self.good("submit", self.write(name + ".yaml",
-                                           JOB % (name, cpus, command)))
+            self.ok("submit", "--name", name, self.job(command, cpu=cpus))
         self.release(fifo)
-        self.good("wait", "first", "second")
-        told = self.good("sched", "story", "second")
+        self.ok("wait", "first", "second")
+        told = self.ok("sched", "story", "second")
         self.assertRegex(told, r"^second \(request \d+\) of ")
         self.assertIn("held ", told)
         self.assertIn("  it finished well\n", told)
-        self.assertRegex(self.good("at", "end", "queue"), "requests: 0,")
+        self.assertRegex(self.ok("at", "end", "queue"), "requests: 0,")
         # It begins when its platform did.
         done = self.run_cli("at", "2020-01-01", "queue")
         self.assertEqual(done.returncode, 1)
         self.assertIn("it goes from ", done.stderr)
-        decided = self.good("at", "end", "decisions", "--json")
+        decided = self.ok("at", "end", "decisions", "--json")
         self.assertEqual([json.loads(line)["decision"]
                           for line in decided.splitlines()], ["start"] * 2)
         # A folder of that name is no log; nor is the usual server's log here.
         (self.folder / "second").mkdir()
-        self.assertEqual(self.good("sched", "story", "second"), told)
+        self.assertEqual(self.ok("sched", "story", "second"), told)
         self.env["OPENPAI_CLUSTER"] = "http://127.0.0.1:1"
         for words in (("sched", "story", "second"), ("at", "end", "queue")):
             done = self.run_cli(*words)
@@ -181,8 +155,8 @@ class HistoryTest(program.RootTest):
             self.assertIn("the log of http://127.0.0.1:1", done.stderr)
         del self.env["OPENPAI_CLUSTER"]
         # Another job of that name is another request.
-        self.good("rm", "second")
-        self.good("submit", self.write("x.yaml", JOB % ("second", 1, ":")))
+        self.ok("rm", "second")
+        self.ok("submit", "--name", "second", self.job(":"))
         done = self.run_cli("sched", "story", "second")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"requests \d+ and \d+ were both called")

@@ -12,7 +12,7 @@ import unittest
 
 import program
 import served
-from test_exec import JOB, Terminal
+from entered import JOB, Terminal
 
 
 def heeds_signals():

@@ -304,13 +304,13 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
     return pai__fail(err, PAI_EPERM, "this process cannot act for %s",
                      k->who->name);
   rc = pai__fs_make_dirs(k->plan->dir, &l->alloc, err);
-  if (rc == PAI_OK && k->start.tmp)
-    rc = pai__files_make_tmp(k->plan->dir, err);
-  pai__as_self(k->who);
   if (rc == PAI_OK &&
       pai__local_hides(l) && /* it lies where earlier tasks could write */
       pai__files_lead(k->plan->dir, l->host.root))
     rc = fail_link(k->plan->dir, l->host.root, err);
+  if (rc == PAI_OK && k->start.tmp)
+    rc = pai__files_make_tmp(k->plan->dir, err);
+  pai__as_self(k->who);
   return rc;
 }
 

@@ -61,7 +61,7 @@ int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
   *fd = -1;
   if (path == NULL)
     return pai__oom(err);
-  if (pai__local_hides(t->owner) && pai__files_lead(path, "/")) {
+  if (pai__local_hides(t->owner) && pai__fs_has_link(path)) {
     pai__strfree(alloc, path);
     return pai__fail(err, PAI_EPERM,
                      "the task has put a link in the place of its folder %s "

@@ -28,7 +28,7 @@ int pai__files_make_tmp(const char *dir, pai_error **err);
 /* Is it there, and its path without links? */
 bool pai__files_are_real(const char *path);
 /* Is there a link in the path, by which it leads to that folder, into it, or to
- * one that it is in?  To "/" leads each that is there. */
+ * one that it is in? */
 bool pai__files_lead(const char *path, const char *folder);
 /* The folder of this process; false: it cannot be told. */
 bool pai__files_here(char *out, size_t size);

@@ -61,6 +61,12 @@ int pai__runtimes_find(pai__runtimes *r, const pai_alloc *alloc)
   return PAI_OK;
 }
 
+static void close_userns(pai__userns it, const pai_alloc *alloc)
+{
+  pai__strfree(alloc, it.job);
+  (void)close(it.fd);
+}
+
 void pai__runtimes_dispose(pai__runtimes *r, const pai_alloc *alloc)
 {
   pai__strfree(alloc, r->bash);
@@ -68,7 +74,7 @@ void pai__runtimes_dispose(pai__runtimes *r, const pai_alloc *alloc)
   pai__strfree(alloc, r->podman.path);
   pai__strfree(alloc, r->docker.path);
   for (size_t i = 0; i < r->nuserns; i++)
-    (void)close(r->userns[i].fd);
+    close_userns(r->userns[i], alloc);
   memset(r, 0, sizeof(*r));
 }
 
@@ -278,35 +284,38 @@ static pai__userns take_userns(pai__runtimes *r, size_t i)
 int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
                         const pai_launch_plan *plan)
 {
-  uint64_t job =
-    pai__text_hash(plan->job_dir != NULL ? plan->job_dir : plan->dir);
-  int fd, rc = PAI_OK;
+  const char *job = plan->job_dir != NULL ? plan->job_dir : plan->dir;
+  pai__userns made;
+  int rc = PAI_OK;
 
   r->shared[0] = '\0';
   if (r->joins < 0 || !r->bwrap.works || geteuid() == 0)
     return PAI_OK;
   for (size_t i = 0; i < r->nuserns; i++)
-    if (r->userns[i].job == job) {
+    if (strcmp(r->userns[i].job, job) == 0) {
       pai__userns it = take_userns(r, i);
 
       r->userns[r->nuserns++] = it;
       name_shared(r, it.fd);
       return PAI_OK;
     }
-  fd = pai__userns_make(alloc);
-  if (fd < 0)
+  made.fd = pai__userns_make(alloc);
+  if (made.fd < 0)
     return PAI_OK;
-  name_shared(r, fd);
-  if (r->joins == 0)
+  made.job = pai__strdup(alloc, job);
+  name_shared(r, made.fd);
+  if (made.job == NULL)
+    rc = PAI_ENOMEM;
+  else if (r->joins == 0)
     rc = try_join(r, alloc);
   if (rc < 0 || r->joins < 0) {
     r->shared[0] = '\0';
-    (void)close(fd);
+    close_userns(made, alloc);
     return rc;
   }
   while (r->nuserns >= pai__userns_most())
-    (void)close(take_userns(r, 0).fd);
-  r->userns[r->nuserns++] = (pai__userns){ job, fd };
+    close_userns(take_userns(r, 0), alloc);
+  r->userns[r->nuserns++] = made;
   return PAI_OK;
 }
 

@@ -34,7 +34,7 @@ enum { PAI__IMAGES = 16, PAI__USERNS = 1024 };
 
 /* A user name space that sandboxes of a job have in common. */
 typedef struct pai__userns {
-  uint64_t job; /* hash of its folder */
+  char *job; /* its folder: for a hash of it names could be chosen */
   int fd;
 } pai__userns;
 

@@ -17,7 +17,7 @@ void pai__words_dispose(pai__words *w);
 void pai__words_add(pai__words *w, const char *word); /* which is not copied */
 void pai__words_printf(pai__words *w, const char *fmt, ...) PAI__PRINTF(2, 3);
 
-/* A number for a text, as a task's folder, of which no other has the same. */
+/* A number for a text, as a task's folder: no other has the same by accident. */
 uint64_t pai__text_hash(const char *text);
 
 #endif

@@ -293,8 +293,8 @@ static void no_link_leads_to_the_root(void **state)
       assert_int_equal(symlink(s.root, key), 0);
     }
     assert_true(pai__backend_local.start(s.backend, i, &plan, &err) < 0);
-    print_message("%s\n", pai_error_message(err));
-    pai_error_free(err);
+    test_expect_error(err, i == 3 ? PAI_EIO : PAI_EPERM,
+                      i == 3 ? "cannot make folder" : " by a link to ");
   }
   assert_int_equal(unlink(link), 0);
   assert_int_equal(unlink(wide), 0);

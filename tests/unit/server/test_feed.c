@@ -343,6 +343,8 @@ static bool watch_and_come_again(scene *s)
     fake_event(&s->platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
     fake_event(&s->platform, PAI_EVENT_JOB, PAI_STATE_FAILED, NULL, 0);
     ok = hear_or_not(&p, "\"failed\"") && has_seen(&p, "alice~mnist");
+    /* Whose it is, is told with it, or the stream ends. */
+    assert_false(has_seen(&p, "\"event\":\"job\",\"time_us\""));
   }
   leave(&p);
   if (!ok)
