@@ -15,6 +15,16 @@ os.makedirs(sys.argv[1], exist_ok=True)
 ROOT = pathlib.Path(tempfile.mkdtemp(dir=sys.argv.pop(1))).resolve()
 
 
+ROOTS = iter(range(1000))
+
+
+def new_root():
+    """A folder for a platform of its own."""
+    path = ROOT / ("root%d" % next(ROOTS))
+    path.mkdir()
+    return path
+
+
 def text(*commands, name="t", instances=1, cpus=1):
     """A job whose files lie with the tests' sees them: in a sandbox nothing of
     a platform's root is seen but what is the job's."""

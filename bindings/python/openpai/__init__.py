@@ -37,14 +37,14 @@ from ._hived import HiveD, HiveDAnswer, HiveDBinding
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
-from ._handle import (
-    Handle, JobEvent, Jobs, JobStatus, JobSummary, Logs, Result, TaskStatus,
-    Why, WhyReason)
+from ._handle import Handle, Logs
 from ._platform import Event, Platform, repair, run
 from ._policy import PolicyHost, SchedulingPolicy, policy
 from ._queue import (
     Decision, Place, Policy, Queue, Reason, Request, Running, SchedNode,
     SchedSums, SchedVirtualCluster, Want)
+from ._records import (
+    JobEvent, Jobs, JobStatus, JobSummary, Result, TaskStatus, Why, WhyReason)
 from ._replay import Replay, Step
 from ._report import Diagnostic, Picture, Report
 from ._sampler import (

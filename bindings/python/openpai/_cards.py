@@ -4,7 +4,8 @@ import html
 from typing import TYPE_CHECKING, Iterable, List, Optional, Sequence, Tuple
 
 if TYPE_CHECKING:
-    from ._handle import Handle, JobStatus, JobSummary
+    from ._handle import Handle
+    from ._records import JobStatus, JobSummary
 
 #: Legible on light and on dark pages.
 _COLOURS = {"waiting": "#b08800", "running": "#1f7ae0", "stopping": "#b05c00",

@@ -10,7 +10,7 @@ from ._client_base import (
     Answer, AsyncJobPages, BlockingJobPages, Changes, ClientBase, ClientLogs,
     job_query, open_changes, open_logs)
 from ._exec import Command, Executed
-from ._handle import JobStatus, Result, TaskName
+from ._records import JobStatus, Result, TaskName
 from ._job import Job, Path
 from ._session import AsyncSession, Session
 

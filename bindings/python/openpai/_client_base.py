@@ -12,7 +12,7 @@ from typing import (
 from . import facade as _facade
 from ._exec import (
     Command, Executed, command_words, exec_fields, executed, tried)
-from ._handle import (
+from ._records import (
     FINAL, Jobs, JobStatus, JobSummary, Result, TaskName, make_status,
     task_name)
 from ._job import Job, Path

@@ -12,9 +12,10 @@ from . import _ship
 from . import facade as _facade
 from ._accounts import Accounts, VirtualClusters
 from ._errors import ExistsError
-from ._handle import Handle, Jobs, JobSummary, Result
+from ._handle import Handle
 from ._job import Job, Path
 from ._loop import Ends, Pump, Waits, tell_end
+from ._records import Jobs, JobSummary, Result
 from ._sched import Scheduler
 from ._values import fields as as_words, listed
 

@@ -1,0 +1,263 @@
+"""What is known of a job, of its tasks, and of jobs in a list."""
+import datetime
+from dataclasses import dataclass, field
+from typing import (
+    TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union)
+
+from . import _cards
+from ._errors import InvalidError
+
+if TYPE_CHECKING:
+    from ._handle import Handle
+    from ._platform import Platform
+
+FINAL = frozenset(("succeeded", "failed", "stopped"))
+
+
+class Result(NamedTuple):
+    """How a job ended."""
+    state: str
+    #: 0 success, 1..255 the deciding task's exit code, negative the platform's.
+    code: int
+
+    @property
+    def succeeded(self) -> bool:
+        return self.state == "succeeded"
+
+
+def _time(milliseconds: Optional[int]) -> Optional[datetime.datetime]:
+    if not milliseconds:
+        return None
+    return datetime.datetime.fromtimestamp(milliseconds / 1000,
+                                           datetime.timezone.utc)
+
+
+@dataclass(frozen=True)
+class TaskStatus:
+    """What is known of a task."""
+    role: str
+    index: int
+    state: str
+    code: Optional[int]
+    retries: int
+    node: Optional[str]
+    ports: Dict[str, str]
+    gpus: Tuple[Dict[str, Any], ...]
+    started: Optional[datetime.datetime]
+    ended: Optional[datetime.datetime]
+    #: What its code means, and how it ended, or None.
+    reason: Optional[str]
+    diagnostics: Optional[str] = field(repr=False, default=None)
+
+    @property
+    def name(self) -> str:
+        return "%s/%d" % (self.role, self.index)
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """What is known of a job."""
+    name: str
+    user: str
+    state: str
+    code: Optional[int]
+    #: Which attempt this is, from 0, and how many there were before it.
+    attempt: int
+    retries: int
+    virtual_cluster: str
+    submitted: Optional[datetime.datetime]
+    started: Optional[datetime.datetime]
+    ended: Optional[datetime.datetime]
+    tags: Tuple[str, ...]
+    tasks: Tuple[TaskStatus, ...]
+    #: Why it ended, in a line, or None.
+    reason: Optional[str]
+    #: The object of OpenPAI's REST API, whole.
+    detail: Dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in FINAL
+
+    @property
+    def seconds(self) -> Optional[float]:
+        """How long it ran, or has run by now; None before its start."""
+        if self.started is None:
+            return None
+        end = self.ended or datetime.datetime.now(datetime.timezone.utc)
+        return max((end - self.started).total_seconds(), 0.0)
+
+    def _repr_html_(self) -> str:
+        return _cards.job_card(self)
+
+
+def _make_task(role: str, told: Dict[str, Any]) -> TaskStatus:
+    spec = told.get("containerExitSpec") or {}
+    return TaskStatus(
+        role=role, index=told["taskIndex"], state=told["taskState"].lower(),
+        code=told.get("containerExitCode"), retries=told.get("retries") or 0,
+        node=told.get("containerNodeName"),
+        ports=dict(told.get("containerPorts") or {}),
+        gpus=tuple(told.get("containerGpus") or ()),
+        started=_time(told.get("launchedTime")),
+        ended=_time(told.get("completedTime")), reason=spec.get("reason"),
+        diagnostics=told.get("containerExitDiagnostics"))
+
+
+def make_status(told: Dict[str, Any]) -> JobStatus:
+    """Of the detail object of the REST API."""
+    job = told["jobStatus"]
+    return JobStatus(
+        name=told["name"], user=job["username"], state=job["state"].lower(),
+        code=job.get("appExitCode"), attempt=job.get("attemptId") or 0,
+        retries=job.get("retries") or 0,
+        virtual_cluster=job.get("virtualCluster") or "default",
+        submitted=_time(job.get("submissionTime")),
+        started=_time(job.get("launchedTime")),
+        ended=_time(job.get("completedTime")),
+        tags=tuple(told.get("tags") or ()),
+        tasks=tuple(_make_task(role, task)
+                    for role, tasks in told["taskRoles"].items()
+                    for task in tasks["taskStatuses"]),
+        reason=(job.get("appExitSpec") or {}).get("reason"), detail=told)
+
+
+@dataclass(frozen=True)
+class WhyReason:
+    """One reason why a job waits."""
+    code: str
+    text: str
+    nodes: int = 0
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a job waits; or, of one that does not, what ended it."""
+    state: str
+    reasons: Tuple[WhyReason, ...]
+    #: What would change it, or None.
+    change: Optional[str]
+    #: The object of the API, whole.
+    detail: Dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def line(self) -> Optional[Dict[str, Any]]:
+        """Where it stands in line: virtualCluster, order, place, waiting."""
+        return self.detail.get("line")
+
+    def __str__(self) -> str:
+        lines = [reason.text for reason in self.reasons]
+        if self.change:
+            lines.append(self.change)
+        if not lines:
+            spec = self.detail.get("exitSpec") or {}
+            lines = [text for text in (self.detail.get("trigger"),
+                                       spec.get("reason")) if text]
+        return "\n".join([self.state, *lines])
+
+
+def make_why(told: Dict[str, Any]) -> Why:
+    return Why(told["state"].lower(), tuple(
+        WhyReason(str(reason.get("code") or ""), str(reason.get("text") or ""),
+                  reason.get("nodes") or 0)
+        for reason in told.get("reasons") or ()),
+        told.get("change") or None, told)
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """Something that happened to a job, as it is on record."""
+    time: datetime.datetime
+    #: "Normal" or "Warning".
+    type: str
+    reason: str
+    message: str
+    #: "role/index", or None in an event of the job.
+    task: Optional[str]
+
+
+def make_event(told: Dict[str, Any]) -> JobEvent:
+    stamp = told["lastTimestamp"].replace("Z", "+00:00")
+    role = told.get("taskroleName")
+    return JobEvent(
+        datetime.datetime.fromisoformat(stamp), told["type"], told["reason"],
+        told["message"],
+        "%s/%s" % (role, told.get("taskIndex")) if role else None)
+
+
+@dataclass(frozen=True)
+class JobSummary:
+    """A job in a list."""
+    name: str
+    user: str
+    state: str
+    code: Optional[int]
+    retries: int
+    tasks: int
+    gpus: int
+    virtual_cluster: str
+    priority: Optional[str]
+    tags: Tuple[str, ...]
+    submitted: Optional[datetime.datetime]
+    started: Optional[datetime.datetime]
+    ended: Optional[datetime.datetime]
+    #: None in a list of a client's.
+    platform: "Optional[Platform]" = field(repr=False, compare=False)
+
+    @property
+    def full_name(self) -> str:
+        """"user~name", which platforms and clients take."""
+        return "%s~%s" % (self.user, self.name)
+
+    @property
+    def handle(self) -> "Handle":
+        if self.platform is None:
+            raise InvalidError("a client's jobs have no handle: ask the client "
+                               "for %s" % self.full_name)
+        return self.platform.job(self.full_name)
+
+    @staticmethod
+    def made(platform: "Optional[Platform]", told: Dict[str, Any]) -> "JobSummary":
+        """Of an item of the API's list."""
+        return JobSummary(
+            name=told["name"], user=told["username"],
+            state=told["state"].lower(), code=told.get("appExitCode"),
+            retries=told.get("retries") or 0,
+            tasks=told.get("totalTaskNumber") or 0,
+            gpus=told.get("totalGpuNumber") or 0,
+            virtual_cluster=told.get("virtualCluster") or "default",
+            priority=told.get("jobPriority"),
+            tags=tuple(told.get("tags") or ()),
+            submitted=_time(told.get("submissionTime")),
+            started=_time(told.get("launchedTime")),
+            ended=_time(told.get("completedTime")), platform=platform)
+
+
+class Jobs(Tuple[JobSummary, ...]):
+    """Jobs of a platform, which show themselves as a table."""
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return _cards.jobs_text(self)
+
+    def _repr_html_(self) -> str:
+        return _cards.jobs_table(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))  # IPython on a terminal
+
+
+TaskName = Union[str, Tuple[str, int]]
+
+
+def task_name(name: TaskName) -> Tuple[str, int]:
+    """("worker", 1) of "worker/1", or of itself; of a role its first."""
+    if not isinstance(name, str):
+        role, index = name
+        return role, index
+    role, slash, number = name.rpartition("/")
+    if not slash:
+        return name, 0
+    if not number.isdecimal():
+        raise ValueError("a task is ROLE/INDEX, not %r" % name)
+    return role, int(number)

@@ -1,0 +1,217 @@
+"""What the Python module promises of functions and notebooks' cells as jobs.
+
+Usage: test_python_calls.py ROOT [unittest's arguments]
+"""
+import asyncio
+import collections
+import functools
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import openpai
+from python_jobs import ROOT, job, main, new_root, text
+
+HELPER = 7
+
+
+def twice(value):
+    return value * HELPER
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+def shifted(point, by):
+    return Point(twice(point.x) + by)
+
+
+def fails(key):
+    raise KeyError(key)
+
+
+def made(value=1):
+    def inner():
+        return value
+    return inner
+
+
+def deco(function):
+    @functools.wraps(function)
+    def around(*args):
+        return "around", function(*args)
+    return around
+
+
+@deco
+def decorated(x):
+    return x + HELPER
+
+
+@functools.lru_cache(maxsize=None)
+def cached(x):
+    return 2 * x
+
+
+SIZES = [1, 2]
+
+
+def defaults(sizes=SIZES, *, by=HELPER):
+    return sizes, by
+
+
+class Shape:
+    def area(self):
+        return HELPER
+
+
+class Square(Shape):
+    factory = collections.OrderedDict
+
+    def area(self):
+        return super().area() + twice(1)
+
+    @staticmethod
+    def name():
+        return "square"
+
+
+SQUARE = Square()
+Pair = collections.namedtuple("Pair", "a b", defaults=[5])
+
+
+def swapped(pair):
+    return Pair(pair.b, SQUARE.area())
+
+
+def apply(function, *args):
+    return function(*args)
+
+
+# What the runner calls its own functions; and a builtin's name.
+def run(x, space=None):
+    return "mine", x
+
+
+tell, id = run, 3
+
+
+def named_as_others():
+    return run(1), tell(id)
+
+
+loaded = open(os.devnull)  # cannot be pickled, and nobody asks for it
+unittest.addModuleCleanup(loaded.close)
+
+
+def local(loaded):
+    return loaded + sum(loaded for loaded in SIZES)
+
+
+class Calls(unittest.TestCase):
+    def setUp(self):
+        self.platform = openpai.Platform(root=new_root())
+        self.addCleanup(self.platform.close)
+
+    def call(self, *args, **more):
+        return self.platform.call(*args, memory="128M", **more)
+
+    def test_value(self):
+        handle = self.call(shifted, Point(3), by=1)
+        value = handle.result()
+        self.assertIsInstance(value, Point)
+        self.assertEqual(value.x, 22)
+        self.assertEqual(self.call(os.path.join, "a", "b").result(), "a/b")
+
+    def test_all_kinds(self):
+        """What is only named by what goes along goes along, too."""
+        wanted = [
+            (("around", 8), decorated, 1), (4, cached, 2),
+            (([1, 2], 7), defaults), (14, Square().area), (14, SQUARE.area),
+            ("square", Square.name), (Pair(5, 14), swapped, Pair(1)),
+            (14, apply, twice, 2), (14, functools.partial(twice, 2)),
+            ((("mine", 1), ("mine", 3)), named_as_others), (4, local, 1)]
+        handles = [self.call(*given) for _, *given in wanted]
+        for handle, (result, *given) in zip(handles, wanted):
+            self.assertEqual(handle.result(), result, given)
+
+    def test_errors(self):
+        with self.assertRaises(KeyError) as caught:
+            self.call(fails, "key").result()
+        self.assertEqual(caught.exception.args, ("key",))
+        self.assertIn("raise KeyError", str(caught.exception.__cause__))
+        for function, what in ((lambda: 1, "lambda"), (made(), "refers")):
+            with self.assertRaises(openpai.InvalidError) as caught:
+                self.call(function)
+            self.assertIn(what, str(caught.exception))
+        with self.assertRaises(openpai.InvalidError) as caught:
+            with open(os.devnull) as file:
+                self.call(twice, file)
+        self.assertIn("_args", str(caught.exception))
+        with self.assertRaises(TypeError):
+            self.call(3)
+        with self.assertRaises(ValueError):
+            self.platform.call(twice, 1, memory="much")
+        with self.assertRaises(openpai.NoRoomError):
+            self.call(twice, 1, gpu=1000)
+        self.assertEqual(list((ROOT / self.platform.status["root"] /
+                               "code").glob("new-*")), [])
+
+    def test_no_result(self):
+        handle = self.platform.submit(job("true"))
+        with self.assertRaises(LookupError) as caught:
+            handle.result()
+        self.assertIn("call()", str(caught.exception))
+
+
+class Notebooks(unittest.TestCase):
+    def test_cells(self):
+        """The magics, in a shell of IPython's own."""
+        try:
+            import IPython  # noqa: F401
+        except ImportError:
+            self.skipTest("no IPython")
+        script = textwrap.dedent("""
+            import sys
+            from IPython.core.interactiveshell import InteractiveShell
+            shell = InteractiveShell()
+            def run(cell):
+                return shell.run_cell(cell, store_history=True)
+            run("%load_ext openpai")
+            run("%pai root " + sys.argv[1])
+            run("def f(x):\\n    return x * k\\nk = 6")
+            run("%%pai memory=128M\\nprint('in the job')\\nf(7)")
+            run("print(pai_job.result())")
+            run("%reload_ext openpai")
+            run("%pai list")
+            run("%pai show")
+            run("%pai logs")
+            run("%%pai memory=128M\\nimport asyncio\\n"
+                "await asyncio.sleep(0, 'awai' + 'ted')")
+            run("print(pai_job.result())")
+            run("%%pai memory=128M\\nraise KeyError('mine')")
+            run("try:\\n    %pai result\\nexcept KeyError as e: print('got', e)")
+            run("%%pai memory=128M\\nclass Own: pass\\nOwn()")
+            run("%pai result")
+            run("%pai nonsense")
+            answer = run("%%pai gpus=1\\n1")
+            print(type(answer.error_in_exec).__name__, answer.error_in_exec)
+            """)
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(new_root())], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        for part in ("in the job\n", "\n42\n", "NAME  ", "got 'mine'",
+                     "<openpai.Handle", "awaited\n",
+                     "cannot be read here", "help: define or import",
+                     "%%pai [gpu=N]", "ValueError"):
+            self.assertIn(part, done.stdout)
+        self.assertNotIn("HTML object", done.stdout)
+        self.assertNotIn("text/html", done.stdout)
+
+
+if __name__ == "__main__":
+    main()
