@@ -3,6 +3,8 @@
 
 #include "base/posix_fs.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +20,7 @@ static int sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
 
 static int sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
 {
-  char what[4096], why[128];
+  char what[4096];
   int code = PAI_EIO;
   va_list ap;
 
@@ -31,9 +33,7 @@ static int sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
   va_start(ap, fmt);
   (void)vsnprintf(what, sizeof(what), fmt, ap);
   va_end(ap);
-  if (strerror_r(sys_errno, why, sizeof(why)) != 0)
-    (void)snprintf(why, sizeof(why), "error %d", sys_errno);
-  return pai__fail(err, code, "%s: %s", what, why);
+  return pai__fail(err, code, "%s: %s", what, PAI__ERRNO_TEXT(sys_errno));
 }
 
 char *pai__fs_join(const char *dir, const char *name, const pai_alloc *alloc)

@@ -8,6 +8,7 @@
  */
 
 #include "base/posix_socket.h"
+#include "base/posix_errno.h"
 #include "http/http.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static int check_file(const char *path, pai_error **err)
     if (errno == ENOENT || errno == ENOTDIR)
       return pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
     return pai__fail(err, errno == EACCES ? PAI_EPERM : PAI_EIO,
-                     "cannot look at %s: %s", path, strerror(errno));
+                     "cannot look at %s: %s", path, PAI__ERRNO_TEXT(errno));
   }
   if (!is_trusted(st.st_uid)) {
     (void)pai__fail(err, PAI_EPERM, "%s belongs to another user: %lu", path,
@@ -46,7 +47,7 @@ int pai__http_check_unix(int fd, const char *path, pai_error **err)
 
   if (pai__socket_peer(&user, fd) < 0)
     return pai__fail(err, PAI_EPERM, "cannot tell who listens at %s: %s", path,
-                     strerror(errno));
+                     PAI__ERRNO_TEXT(errno));
   if (is_trusted(user))
     return PAI_OK;
   (void)pai__fail(err, PAI_EPERM, "another user listens at %s: %lu", path,
@@ -61,7 +62,7 @@ int pai__http_fail_unix(int error, const char *path, pai_error **err)
     return pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
   if (error != EAGAIN)
     return pai__fail(err, error == EACCES ? PAI_EPERM : PAI_EIO,
-                     "cannot connect to %s: %s", path, strerror(error));
+                     "cannot connect to %s: %s", path, PAI__ERRNO_TEXT(error));
   (void)pai__fail(err, PAI_EBUSY, "too many wait for an answer at %s", path);
   pai__error_retriable(err);
   return PAI_EBUSY;

@@ -7,6 +7,8 @@
 #define _DEFAULT_SOURCE /* mkdtemp(), d_type */
 #include "platform/code.h"
 
+#include "base/posix_errno.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -184,7 +186,6 @@ int pai__code_copy(char **out, const pai_alloc *alloc, const char *from,
                    const char *folder, pai_error **err)
 {
   copying c = { .block = pai__zalloc(alloc, BLOCK) };
-  char why[128];
   pai__buf to;
   int rc;
 
@@ -197,11 +198,9 @@ int pai__code_copy(char **out, const pai_alloc *alloc, const char *from,
     rc = pai__fail(err, PAI_EIO, "cannot make a folder in %s", folder);
   } else {
     rc = copy_tree(&c, from, *out);
-    if (rc < 0 && strerror_r(c.why, why, sizeof(why)) != 0)
-      (void)snprintf(why, sizeof(why), "error %d", c.why);
     if (rc < 0)
       (void)pai__fail(err, rc, "cannot copy the job's code: %s: %s", c.text,
-                      why);
+                      PAI__ERRNO_TEXT(c.why));
     if (rc < 0)
       pai__platform_remove_tree(*out);
   }

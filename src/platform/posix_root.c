@@ -4,6 +4,7 @@
 
 #include "platform/record.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
 #include <errno.h>
@@ -55,13 +56,9 @@ char *pai__platform_user_name(const pai_alloc *alloc)
 
 static int lock_fail(pai_error **err, const char *path)
 {
-  char why[128];
-
-  if (strerror_r(errno, why, sizeof(why)) != 0)
-    (void)snprintf(why, sizeof(why), "error %d", errno);
   return pai__fail(err,
                    errno == EACCES || errno == EROFS ? PAI_EPERM : PAI_EIO,
-                   "cannot lock %s: %s", path, why);
+                   "cannot lock %s: %s", path, PAI__ERRNO_TEXT(errno));
 }
 
 /* Who has it, as it wrote itself; 0: it did not. */

@@ -7,6 +7,7 @@
  */
 #include "platform/sched_file.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static void fail(pai_platform *p, const char *what)
   pai__log_line(&p->log, PAI_LOG_WARNING,
                 "cannot %s %s/scheduler.log: %s; nobody can look back at what "
                 "is decided now",
-                what, p->root, strerror(errno));
+                what, p->root, PAI__ERRNO_TEXT(errno));
 }
 
 static char *path_of(const pai_platform *p, const char *name)

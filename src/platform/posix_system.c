@@ -10,6 +10,7 @@
 #define _XOPEN_SOURCE 700
 #include "platform/record.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 #include "base/posix_user.h"
 
@@ -28,7 +29,7 @@ static int sys_fail(pai_error **err, const char *what, const char *path)
 {
   return pai__fail(err,
                    errno == EACCES || errno == EPERM ? PAI_EPERM : PAI_EIO,
-                   "cannot %s %s: %s", what, path, strerror(errno));
+                   "cannot %s %s: %s", what, path, PAI__ERRNO_TEXT(errno));
 }
 
 static bool is_there(const pai_platform *p, const char *name)

@@ -9,6 +9,7 @@
 #define _XOPEN_SOURCE 700
 #include "platform/platform.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
 #include <dirent.h>
@@ -136,7 +137,7 @@ int pai__platform_set_aside(const pai_platform *p, const char *path,
     rc = pai__fs_make_new_dir(&lost, to, &p->alloc, err);
   if (rc == PAI_OK && rename(path, lost) != 0)
     rc = pai__fail(err, PAI_EIO, "cannot move %s to %s: %s", path, lost,
-                   strerror(errno));
+                   PAI__ERRNO_TEXT(errno));
   if (rc == PAI_OK)
     pai__log_line(&p->log, PAI_LOG_WARNING,
                   "%s is of no job that the database knows: it is %s now",

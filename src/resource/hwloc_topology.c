@@ -8,6 +8,7 @@
  */
 #include "resource/topology.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 #include "resource/machine.h"
 
@@ -416,7 +417,7 @@ static int refuse(const source *src, int why, pai_error **err)
     return pai__oom(err);
   if (is_here(src))
     return pai__fail(err, PAI_EIO, "hwloc cannot read this machine: %s",
-                     strerror(why));
+                     PAI__ERRNO_TEXT(why));
   (void)pai__fail(err, PAI_EINVAL, "hwloc does not understand %s", src->what);
   if (src->xml != NULL)
     pai__error_help(err, "write it again with `lstopo FILE.xml`; XML that "

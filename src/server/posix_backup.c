@@ -6,6 +6,8 @@
  */
 #include "server/server.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +38,7 @@ static void answer(pai__request *r, const char *path)
   r->file = open(path, O_RDONLY | O_CLOEXEC);
   if (r->file < 0 || fstat(r->file, &st) != 0) {
     pai__answer_error(r, 500, "UnknownError", "cannot read %s: %s", path,
-                      strerror(errno));
+                      PAI__ERRNO_TEXT(errno));
     pai__file_close(r);
     return;
   }

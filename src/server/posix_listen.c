@@ -5,6 +5,7 @@
  * listens at is not: whoever connects to it is told which of both it is.
  */
 #include "base/posix_socket.h"
+#include "base/posix_errno.h"
 #include "server/door.h"
 #include "server/request.h"
 
@@ -20,7 +21,7 @@ static int fail(const char *path, int error, const char *what, pai_error **err)
 {
   return pai__fail(err,
                    error == EACCES || error == EPERM ? PAI_EPERM : PAI_EIO,
-                   "cannot %s %s: %s", what, path, strerror(error));
+                   "cannot %s %s: %s", what, path, PAI__ERRNO_TEXT(error));
 }
 
 /* PAI_OK: there is nothing, or it was taken away. */
@@ -146,7 +147,8 @@ int pai__unix_accept(pai__door *door)
   if (pai__socket_accept(&fd, door->listener) < 0) {
     if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)
       return PAI__NONE_LEFT;
-    pai__log_line(log, PAI_LOG_WARNING, "cannot accept: %s", strerror(errno));
+    pai__log_line(log, PAI_LOG_WARNING, "cannot accept: %s",
+                  PAI__ERRNO_TEXT(errno));
     return PAI__NO_ROOM;
   }
   if (pai__socket_peer(&user, fd) == 0 && may_connect(door, user)) {

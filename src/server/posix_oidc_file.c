@@ -1,6 +1,8 @@
 /* posix_oidc_file.c - files with settings and secrets, and who may read them */
 #include "server/oidc_settings.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,7 +17,7 @@ static int fail(const char *path, int error, pai_error **err)
                    error == ENOENT   ? PAI_ENOTFOUND
                    : error == EACCES ? PAI_EPERM
                                      : PAI_EIO,
-                   "cannot read %s: %s", path, strerror(error));
+                   "cannot read %s: %s", path, PAI__ERRNO_TEXT(error));
 }
 
 static int refuse(const char *path, pai_error **err)

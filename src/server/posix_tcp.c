@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* accept4() */
 #include "server/door.h"
 
+#include "base/posix_errno.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -98,7 +100,7 @@ static int fail(int error, const char *text, size_t len, pai_error **err)
                     text);
   else
     (void)pai__fail(err, rc, "cannot listen at %.*s: %s", (int)len, text,
-                    strerror(error));
+                    PAI__ERRNO_TEXT(error));
   if (error == EADDRINUSE)
     pai__error_help(err, "take another port, or 0 for any that is free; "
                          "'ss -ltnp' says whose it is");
@@ -245,7 +247,7 @@ int pai__tcp_accept(pai__door *door)
   if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
                  errno == ENOMEM)) {
     pai__log_line(&server->log, PAI_LOG_WARNING, "cannot accept: %s",
-                  strerror(errno));
+                  PAI__ERRNO_TEXT(errno));
     return PAI__NO_ROOM;
   }
   if (fd < 0) /* what went wrong with one is no matter of the next */

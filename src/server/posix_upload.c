@@ -8,6 +8,8 @@
 #define _XOPEN_SOURCE 700 /* nftw(), mkdtemp() */
 #include "server/upload.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -52,7 +54,7 @@ static int wrong(pai_error **err, const char *what)
 static int failed(pai_error **err, const char *what, const char *name)
 {
   return pai__fail(err, PAI_EIO, "cannot %s %s: %s", what, name,
-                   strerror(errno));
+                   PAI__ERRNO_TEXT(errno));
 }
 
 /* --- names ------------------------------------------------------------------------ */

@@ -1,6 +1,8 @@
 /* tls.c - the files of a certificate and its key */
 #include "server/door.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -35,7 +37,7 @@ int pai__tls_read(char **out, const pai_alloc *alloc, const char *path,
 
   *out = NULL;
   if (file == NULL)
-    return fail(path, what, strerror(errno),
+    return fail(path, what, PAI__ERRNO_TEXT(errno),
                 errno == EACCES ? PAI_EPERM : PAI_ENOTFOUND, err);
   pai__buf_init(&b, alloc);
   rc = read_all(&b, file);

@@ -1,6 +1,8 @@
 /* posix_trace.c - a trace from disk, or from standard input */
 #include "sim/trace.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,15 +37,13 @@ static void close_file(void *user_data)
 static int sys_fail(pai_error **err, int sys_errno, const char *path)
 {
   int code = PAI_EIO;
-  char why[128];
 
   if (sys_errno == ENOENT || sys_errno == ENOTDIR)
     code = PAI_ENOTFOUND;
   else if (sys_errno == EACCES || sys_errno == EPERM)
     code = PAI_EPERM;
-  if (strerror_r(sys_errno, why, sizeof(why)) != 0)
-    (void)snprintf(why, sizeof(why), "error %d", sys_errno);
-  return pai__fail(err, code, "cannot read %s: %s", path, why);
+  return pai__fail(err, code, "cannot read %s: %s", path,
+                   PAI__ERRNO_TEXT(sys_errno));
 }
 
 int pai_trace_load(pai_trace **out, const char *path,

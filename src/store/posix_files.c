@@ -1,5 +1,6 @@
 /* posix_files.c - whose the root's files are, and which file is which */
 #include "base/posix_fs.h"
+#include "base/posix_errno.h"
 #include "store/inside.h"
 
 #include <errno.h>
@@ -11,13 +12,11 @@
 
 static int sys_fail(pai_error **err, const char *what, const char *path)
 {
-  char why[128];
   int code = errno == EACCES || errno == EPERM ? PAI_EPERM : PAI_EIO;
   bool full = errno == ENOSPC || errno == EDQUOT;
 
-  if (strerror_r(errno, why, sizeof(why)) != 0)
-    (void)snprintf(why, sizeof(why), "error %d", errno);
-  code = pai__fail(err, code, "cannot %s %s: %s", what, path, why);
+  code = pai__fail(err, code, "cannot %s %s: %s", what, path,
+                   PAI__ERRNO_TEXT(errno));
   if (full)
     pai__error_retriable(err);
   return code;

@@ -1,6 +1,8 @@
 /* sql.c - statements that are prepared once, and SQLite's errors as ours */
 #include "store/inside.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -206,9 +208,8 @@ static bool is_full(int rc, int sys_errno)
 
 static const char *system_says(int sys_errno, char *buf, size_t size)
 {
-  if (sys_errno == 0 || strerror_r(sys_errno, buf, size) != 0)
-    (void)snprintf(buf, size, "the file system refuses");
-  return buf;
+  return sys_errno == 0 ? "the file system refuses"
+                        : pai__errno_text(sys_errno, buf, size);
 }
 
 static int fail_constraint(pai_error **err, sqlite3 *db, int rc,

@@ -121,10 +121,12 @@ class Style(Planted):
     def test_banned(self):
         for call in ("sprintf(b, f)", "strcpy(a, b)", "strtok(a, b)",
                      "printf(f)", "abort()", "exit(1)", "signal(2, f)",
-                     "getenv(n)"):
+                     "getenv(n)", "strerror(n)", "strerror_r(n, b, s)"):
             self.bad("src/base/a.c", "int a = %s;\n" % call, "is banned")
         self.bad("src/cli/c.c", "int a = printf(f), b = signal(2, f);\n")
         self.bad("src/cli/c.c", "int a = strcat(a, b);\n", "strcat()")
+        self.bad("src/cli/c.c", "const char *a = strerror(n);\n")
+        self.bad("src/base/posix_errno.c", "int a = strerror_r(n, b, s);\n")
         self.bad("src/base/a.c", "int a = fprintf(stderr, f);\n", "stderr")
         # Not calls of these: a longer name, a member, text.
         self.bad("src/base/a.c", 'int a = snprintf(b), c = o.exit(1);\n'

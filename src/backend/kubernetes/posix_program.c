@@ -9,6 +9,7 @@
 #include "backend/kubernetes/program.h"
 
 #include "backend/local/posix_launch.h"
+#include "base/posix_errno.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -312,7 +313,7 @@ static int start(pai__program *p, const pai__program_want *want,
   if (failed == ENOMEM)
     return pai__oom(err);
   return pai__fail(err, failed == ENOENT ? PAI_ENOTFOUND : PAI_EIO,
-                   "cannot start %s: %s", p->name, strerror(failed));
+                   "cannot start %s: %s", p->name, PAI__ERRNO_TEXT(failed));
 }
 
 /* In the words of errno. */
@@ -325,7 +326,7 @@ static int fail_to_watch(const pai__program *p, int why, pai_error **err)
                      p->name);
   return pai__fail(err, PAI_EIO, "cannot watch %s: %s", p->name,
                    why == EMFILE || why == ENFILE ? "no more descriptors"
-                                                  : strerror(why));
+                                                  : PAI__ERRNO_TEXT(why));
 }
 
 static int watch(pai__program *p, pai_loop *loop, pai_time most,

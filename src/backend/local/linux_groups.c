@@ -1,6 +1,7 @@
 /* linux_groups.c - control groups, versions 1 and 2, by their files */
 #include "backend/local/groups.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
 #include <errno.h>
@@ -371,12 +372,8 @@ static const char *make_dir(pai__group *out, const pai__groups *g, int kind,
 
 static void tell_failure(pai__buf *failed, int kind)
 {
-  char why[128];
-
-  if (strerror_r(errno, why, sizeof(why)) != 0)
-    why[0] = '\0';
   pai__buf_printf(failed, "%s%s: %s", failed->len > 0 ? "; " : "", names[kind],
-                  why);
+                  PAI__ERRNO_TEXT(errno));
 }
 
 static bool make_one(pai__group *out, const pai__groups *g, int kind,

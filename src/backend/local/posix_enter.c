@@ -2,6 +2,7 @@
 #include "backend/local/local.h"
 
 #include "backend/local/posix_files.h"
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 #include "base/posix_socket.h"
 #include "base/posix_user.h"
@@ -33,7 +34,6 @@ static int fail_absent(const local_task *t, pai_error **err)
 
 static int fail(const local_task *t, int error, pai_error **err)
 {
-  char why[128];
   int rc;
 
   switch (error) {
@@ -44,10 +44,8 @@ static int fail(const local_task *t, int error, pai_error **err)
     pai__error_retriable(err);
     return rc;
   default:
-    if (strerror_r(error, why, sizeof(why)) != 0)
-      (void)snprintf(why, sizeof(why), "error %d", error);
     return pai__fail(err, error == EACCES ? PAI_EPERM : PAI_EIO,
-                     "cannot enter the task: %s", why);
+                     "cannot enter the task: %s", PAI__ERRNO_TEXT(error));
   }
 }
 

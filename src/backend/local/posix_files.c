@@ -4,6 +4,7 @@
 #include "backend/local/posix_files.h"
 
 #include "backend/local/runtime.h"
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
 #include <errno.h>
@@ -25,13 +26,11 @@ static int sys_fail(pai_error **err, int number, const char *what,
                     const char *path)
 {
   int code = number == ENOENT || number == ENOTDIR ? PAI_ENOTFOUND : PAI_EIO;
-  char why[128];
 
   if (number == EACCES || number == EPERM || number == EROFS)
     code = PAI_EPERM;
-  if (strerror_r(number, why, sizeof(why)) != 0)
-    (void)snprintf(why, sizeof(why), "error %d", number);
-  return pai__fail(err, code, "%s %s: %s", what, path, why);
+  return pai__fail(err, code, "%s %s: %s", what, path,
+                   PAI__ERRNO_TEXT(number));
 }
 
 /* Whatever a task made of it: neither is a link followed, nor does a pipe hold

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "backend/local/posix_launch.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 #include "task/order.h"
 
@@ -102,7 +103,6 @@ int pai__local_find_program(char **out, const char *wished,
 
 static int sys_fail(pai_error **err, int number, const char *what)
 {
-  char why[128];
   int code = PAI_EIO, rc;
 
   if (number == ENOMEM)
@@ -111,9 +111,7 @@ static int sys_fail(pai_error **err, int number, const char *what)
     code = PAI_EPERM;
   if (number == ENOSYS)
     code = PAI_ENOTSUP;
-  if (strerror_r(number, why, sizeof(why)) != 0)
-    (void)snprintf(why, sizeof(why), "error %d", number);
-  rc = pai__fail(err, code, "%s: %s", what, why);
+  rc = pai__fail(err, code, "%s: %s", what, PAI__ERRNO_TEXT(number));
   if (number == EAGAIN || number == EMFILE || number == ENFILE)
     pai__error_retriable(err);
   if (number == EMFILE)

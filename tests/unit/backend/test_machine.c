@@ -72,6 +72,7 @@ static void the_supervisor_cannot_begin(void **state)
   stage_open(&s);
   assert_true(pai__backend_local.start(s.backend, 2, &plan, &err) < 0);
   assert_non_null(strstr(pai_error_message(err), "cannot start the superv"));
+  assert_non_null(strstr(pai_error_message(err), "Permission denied"));
   pai_error_free(err);
   stage_close(&s, PAI_CLOSE_STOP);
 }

@@ -3,8 +3,10 @@
 
 #include "testing.h"
 
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -160,7 +162,7 @@ static void names_are_not_cut_inside_a_character(void **state)
   expect_new(name, wanted);
 }
 
-static void errors_name_the_path(void **state)
+static void errors_name_the_path_and_why(void **state)
 {
   char path[64], *out = path;
   pai_error *err;
@@ -176,6 +178,21 @@ static void errors_name_the_path(void **state)
                    PAI_ENOTFOUND);
   assert_null(out);
   test_expect_error(err, PAI_ENOTFOUND, path);
+  assert_int_equal(pai__fs_absolute(&out, path, &pai__libc_alloc, &err),
+                   PAI_ENOTFOUND);
+  test_expect_error(err, PAI_ENOTFOUND, "No such file or directory");
+}
+
+/* The libc's words end with the room there is. */
+static void numbers_have_words(void **state)
+{
+  char few[8];
+
+  (void)state;
+  assert_string_equal(PAI__ERRNO_TEXT(EACCES), "Permission denied");
+  assert_non_null(strstr(PAI__ERRNO_TEXT(7777), "7777"));
+  assert_ptr_equal(pai__errno_text(EACCES, few, sizeof(few)), few);
+  assert_string_equal(few, "error 1");
 }
 
 static void a_folder_has_one_absolute_path(void **state)
@@ -229,7 +246,8 @@ int main(void)
     IN_A_NEW_FOLDER(who_comes_second_gets_the_next),
     IN_A_NEW_FOLDER(long_names_are_cut),
     IN_A_NEW_FOLDER(names_are_not_cut_inside_a_character),
-    IN_A_NEW_FOLDER(errors_name_the_path),
+    IN_A_NEW_FOLDER(errors_name_the_path_and_why),
+    cmocka_unit_test(numbers_have_words),
     IN_A_NEW_FOLDER(a_folder_has_one_absolute_path),
     IN_A_NEW_FOLDER(failing_memory),
   };
