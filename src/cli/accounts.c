@@ -1,7 +1,6 @@
 /* accounts.c - see accounts.h */
 #include "accounts.h"
 
-#include "cells.h"
 #include "file.h"
 #include "secrets.h"
 
@@ -166,77 +165,28 @@ int cli_run_list(const cli_verb *verb, int argc, char **argv, const char *path,
   return code;
 }
 
-/* --- tables ------------------------------------------------------------------- */
-
-void cli_table_add(cli_table *t, const char *cell)
+int cli_run_change(const cli_verb *verb, int argc, char **argv,
+                   const cli_change_of *change)
 {
-  char **more =
-    (char **)realloc((void *)t->cells, (t->count + 1) * sizeof(char *));
+  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
+  int words = cli_options(verb, options, 1, argc, argv), code = CLI_OK;
+  cli_remote r;
 
-  if (more != NULL) {
-    t->cells = more;
-    more[t->count] = strdup(cell);
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(verb, words, argv, 1, argc, change->what))
+    return CLI_USAGE;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  for (int i = 0; i < words; i++) {
+    char *body = change->body != NULL ? strdup(change->body) : NULL;
+
+    if (!cli_change(&r, change->method, change->start, argv[i], change->rest,
+                    body, change->body != NULL))
+      code = CLI_NO;
   }
-  if (more == NULL || more[t->count] == NULL)
-    t->failed = true;
-  else
-    t->count++;
-}
-
-void cli_table_add_list(cli_table *t, const cli_json *j, size_t of,
-                        const char *key)
-{
-  size_t list = cli_json_get(j, of, key), n = 0;
-  cli_text text;
-  char *joined;
-
-  if (!cli_text_begin(&text)) {
-    t->failed = true;
-    return;
-  }
-  for (size_t i = list != 0 ? cli_json_first(j, list) : 0; i != 0;
-       i = cli_json_next(j, list, i))
-    (void)fprintf(text.out, "%s%s", n++ > 0 ? "," : "",
-                  j->values[i].text != NULL ? j->values[i].text : "");
-  joined = cli_text_end(&text);
-  cli_table_add(t, joined != NULL && joined[0] != '\0' ? joined : "-");
-  free(joined);
-}
-
-static int width_of(const cli_table *t, size_t column)
-{
-  size_t width = 0;
-
-  for (size_t i = column; i < t->count; i += t->columns)
-    if (strlen(t->cells[i]) > width)
-      width = strlen(t->cells[i]);
-  return (int)width;
-}
-
-void cli_table_free(cli_table *t)
-{
-  if (t->failed)
-    cli_fail("out of memory");
-  for (size_t i = 0; i < t->count; i++)
-    free(t->cells[i]);
-  free((void *)t->cells);
-  *t = (cli_table){ 0 };
-}
-
-void cli_table_end(cli_table *t, FILE *out)
-{
-  for (size_t i = 0; i < t->count && !t->failed; i++) {
-    bool last = i % t->columns == t->columns - 1;
-
-    cli_print(out, t->cells[i]); /* nothing of it acts on the terminal */
-    if (last)
-      (void)fputc('\n', out);
-    else
-      (void)fprintf(out, "%*s",
-                    width_of(t, i % t->columns) - (int)strlen(t->cells[i]) + 2,
-                    "");
-  }
-  cli_table_free(t);
+  cli_remote_close(&r);
+  return code;
 }
 
 /* --- passwords ---------------------------------------------------------------- */

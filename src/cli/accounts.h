@@ -3,6 +3,16 @@
 #define PAI_SRC_CLI_ACCOUNTS_H
 
 #include "remote.h"
+#include "table.h"
+
+/* Of a verb that asks a platform: what is last in its help. */
+#define CLI_ROOT_HELP                                               \
+  "  --root DIR     the platform's root (default: $OPENPAI_ROOT,\n" \
+  "                 or $XDG_STATE_HOME/openpai, or\n"               \
+  "                 ~/.local/state/openpai)\n"                      \
+  "  -h, --help\n\n"
+#define CLI_DONE_HELP \
+  "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
 
 /* JSON that grows: an object, and what is in it. */
 typedef struct cli_text {
@@ -45,21 +55,14 @@ char *cli_token_user(const char *token);
 int cli_run_list(const cli_verb *verb, int argc, char **argv, const char *path,
                  int (*list)(cli_remote *r));
 
-/* A table: rows of as many cells as it has columns, headings first. */
-typedef struct cli_table {
-  size_t columns, count;
-  char **cells;
-  bool failed; /* no memory */
-} cli_table;
+/* A verb "... remove NAME...": what is done to each of them at START/NAME/REST.
+ * `what` says what words it takes. */
+typedef struct cli_change_of {
+  const char *what, *method, *start, *rest, *body;
+} cli_change_of;
 
-void cli_table_add(cli_table *t, const char *cell);
-/* The texts of a list in JSON, with commas. */
-void cli_table_add_list(cli_table *t, const cli_json *j, size_t of,
-                        const char *key);
-/* Prints it, and frees it. */
-void cli_table_end(cli_table *t, FILE *out);
-/* Frees one that was printed in another way; that memory was short is told. */
-void cli_table_free(cli_table *t);
+int cli_run_change(const cli_verb *verb, int argc, char **argv,
+                   const cli_change_of *change);
 
 /* A password for somebody: of a file, or asked for twice, for free().  NULL,
  * and told. */

@@ -68,6 +68,15 @@ bool cli_next_cell(cli_cell *c)
   return true;
 }
 
+int cli_width(const char *text)
+{
+  cli_cell c = { .next = text, .left = strlen(text) };
+
+  while (cli_next_cell(&c))
+    ;
+  return (int)c.column;
+}
+
 static void print(FILE *out, const char *text, size_t len)
 {
   cli_cell c = { .next = text, .left = len };

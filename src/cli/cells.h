@@ -18,6 +18,8 @@ typedef struct cli_cell {
 
 /* False at the end of the line. */
 bool cli_next_cell(cli_cell *c);
+/* How many columns a line takes. */
+int cli_width(const char *text);
 /* A line without what would act on the terminal. */
 void cli_print(FILE *out, const char *text);
 /* The same for lines. */

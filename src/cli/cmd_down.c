@@ -173,9 +173,7 @@ static void print_status(const cli_json *s)
                (long long)cli_json_number(s, 0, "pid", 0),
                cli_json_text(s, 0, "version"));
   (void)printf("root      %s%s\n", cli_json_text(s, 0, "root"),
-               s->values[cli_json_get(s, 0, "system")].type == 't'
-                 ? ", of all users"
-                 : "");
+               cli_json_true(s, 0, "system") ? ", of all users" : "");
   (void)printf("jobs      %lld running, %lld waiting, %lld stopping\n",
                (long long)cli_json_number(s, jobs, "running", 0),
                (long long)cli_json_number(s, jobs, "waiting", 0),

@@ -7,13 +7,6 @@
 #define GROUPS "/api/v2/groups"
 #define OPTIONS(of) (sizeof(of) / sizeof((of)[0]))
 
-#define ROOT_HELP                                                   \
-  "  --root DIR     the platform's root (default: $OPENPAI_ROOT,\n" \
-  "                 or $XDG_STATE_HOME/openpai, or\n"               \
-  "                 ~/.local/state/openpai)\n"                      \
-  "  -h, --help\n\n"                                                \
-  "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
-
 /* --- list, show ------------------------------------------------------------------ */
 
 static size_t acls_of(const cli_json *j, size_t group)
@@ -35,11 +28,11 @@ static void add_list(cli_table *t, const cli_json *j, size_t acls,
 static void add_group(cli_table *t, const cli_json *j, size_t i)
 {
   const char *what = cli_json_text(j, i, "description");
-  size_t acls = acls_of(j, i),
-         admin = acls != 0 ? cli_json_get(j, acls, "admin") : 0;
+  size_t acls = acls_of(j, i);
 
   cli_table_add(t, cli_json_text(j, i, "groupname"));
-  cli_table_add(t, admin != 0 && j->values[admin].type == 't' ? "yes" : "no");
+  cli_table_add(t,
+                acls != 0 && cli_json_true(j, acls, "admin") ? "yes" : "no");
   add_list(t, j, acls, "virtualClusters");
   add_list(t, j, acls, "storageConfigs");
   cli_table_add(t, what[0] != '\0' ? what : "-");
@@ -50,9 +43,7 @@ static void begin_table(cli_table *t)
   static const char *const heads[] = { "NAME", "ADMIN", "CLUSTERS", "STORAGES",
                                        "DESCRIPTION" };
 
-  *t = (cli_table){ .columns = OPTIONS(heads) };
-  for (size_t i = 0; i < t->columns; i++)
-    cli_table_add(t, heads[i]);
+  cli_table_begin(t, OPTIONS(heads), heads);
 }
 
 static int list(cli_remote *r)
@@ -143,7 +134,8 @@ const cli_verb cli_group_list = {
   .name = "group list",
   .brief = "List groups of users, and what they may",
   .usage = "[--json] [--root DIR]",
-  .help = "  --json         the answer of GET /api/v2/groups\n" ROOT_HELP,
+  .help = "  --json         the answer of GET /api/v2/groups\n" CLI_ROOT_HELP
+    CLI_DONE_HELP,
   .run = run_list,
 };
 
@@ -151,7 +143,9 @@ const cli_verb cli_group_show = {
   .name = "group show",
   .brief = "Show a group and its members",
   .usage = "[--json] [--root DIR] NAME",
-  .help = "  --json         the answer of GET /api/v2/groups/NAME\n" ROOT_HELP,
+  .help =
+    "  --json         the answer of GET /api/v2/groups/NAME\n" CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_show,
 };
 
@@ -312,24 +306,14 @@ static int run_set(int argc, char **argv)
 
 static int run_remove(int argc, char **argv)
 {
-  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
-  int words =
-        cli_options(&cli_group_remove, options, OPTIONS(options), argc, argv),
-      code = CLI_OK;
-  cli_remote r;
+  static const cli_change_of gone = {
+    .what = "this takes groups' names",
+    .method = "DELETE",
+    .start = GROUPS,
+    .rest = "",
+  };
 
-  if (words == -2)
-    return CLI_OK;
-  if (!cli_want_words(&cli_group_remove, words, argv, 1, argc,
-                      "this takes groups' names"))
-    return CLI_USAGE;
-  if (!cli_remote_open(&r, true))
-    return CLI_NO;
-  for (int i = 0; i < words; i++)
-    if (!cli_change(&r, "DELETE", GROUPS, argv[i], "", NULL, false))
-      code = CLI_NO;
-  cli_remote_close(&r);
-  return code;
+  return cli_run_change(&cli_group_remove, argc, argv, &gone);
 }
 
 #define GROUP_HELP                                                        \
@@ -347,7 +331,8 @@ const cli_verb cli_group_add = {
   .usage = "[--description TEXT] [--external-name NAME] [--vc NAMES]\n"
            "             [--storage NAMES] [--admin] [--root DIR] NAME",
   .help = GROUP_HELP
-  "  --admin        members may see to all of the platform\n" ROOT_HELP,
+  "  --admin        members may see to all of the platform\n" CLI_ROOT_HELP
+    CLI_DONE_HELP,
   .run = run_add,
 };
 
@@ -359,7 +344,7 @@ const cli_verb cli_group_set = {
            "             [--root DIR] NAME",
   .help =
     GROUP_HELP "  --admin        members may see to all of the platform\n"
-               "  --no-admin     or no longer\n" ROOT_HELP,
+               "  --no-admin     or no longer\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_set,
 };
 
@@ -367,6 +352,6 @@ const cli_verb cli_group_remove = {
   .name = "group remove",
   .brief = "Remove groups, also from their users",
   .usage = "[--root DIR] NAME...",
-  .help = ROOT_HELP,
+  .help = CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_remove,
 };

@@ -61,10 +61,9 @@ static void print_json(const cli_sites *sites)
 static void print_table(const cli_sites *sites)
 {
   static const char *const heads[] = { "ALIAS", "USER", "URL", "" };
-  cli_table t = { .columns = 4 };
+  cli_table t;
 
-  for (size_t i = 0; i < t.columns; i++)
-    cli_table_add(&t, heads[i]);
+  cli_table_begin(&t, sizeof(heads) / sizeof(heads[0]), heads);
   for (size_t i = 0; i < sites->count; i++) {
     const cli_site *s = &sites->items[i];
     cli_table_add(&t, s->alias);

@@ -11,37 +11,23 @@
 
 enum { MOST_DATA = 64 << 10 };
 
-#define ROOT_HELP                                                   \
-  "  --root DIR     the platform's root (default: $OPENPAI_ROOT,\n" \
-  "                 or $XDG_STATE_HOME/openpai, or\n"               \
-  "                 ~/.local/state/openpai)\n"                      \
-  "  -h, --help\n\n"                                                \
-  "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
-
 /* --- list, show ------------------------------------------------------------------ */
-
-static const char *yes_or_no(const cli_json *j, size_t of, const char *key)
-{
-  size_t n = cli_json_get(j, of, key);
-
-  return n != 0 && j->values[n].type == 't' ? "yes" : "no";
-}
 
 static int list(cli_remote *r)
 {
-  cli_table t = { .columns = 2 };
+  static const char *const heads[] = { "NAME", "SHARED" };
+  cli_table t;
   size_t storages;
   cli_json j;
 
   if (!cli_remote_get(r, &j, STORAGES))
     return CLI_NO;
-  cli_table_add(&t, "NAME");
-  cli_table_add(&t, "SHARED");
+  cli_table_begin(&t, OPTIONS(heads), heads);
   storages = cli_json_get(&j, 0, "storages");
   for (size_t i = storages != 0 ? cli_json_first(&j, storages) : 0; i != 0;
        i = cli_json_next(&j, storages, i)) {
     cli_table_add(&t, cli_json_text(&j, i, "name"));
-    cli_table_add(&t, yes_or_no(&j, i, "share"));
+    cli_table_add(&t, cli_json_true(&j, i, "share") ? "yes" : "no");
   }
   cli_table_end(&t, stdout);
   cli_json_free(&j);
@@ -80,7 +66,8 @@ const cli_verb cli_storage_list = {
   .name = "storage list",
   .brief = "List storages that jobs may use",
   .usage = "[--json] [--root DIR]",
-  .help = "  --json         the answer of GET /api/v2/storages\n" ROOT_HELP,
+  .help = "  --json         the answer of GET /api/v2/storages\n" CLI_ROOT_HELP
+    CLI_DONE_HELP,
   .run = run_list,
 };
 
@@ -89,7 +76,8 @@ const cli_verb cli_storage_show = {
   .brief = "Show a storage, as JSON",
   .usage = "[--root DIR] NAME",
   .help =
-    "What it is opened with is shown, too: keys, passwords.\n\n" ROOT_HELP,
+    "What it is opened with is shown, too: keys, passwords.\n\n" CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_show,
 };
 
@@ -199,24 +187,14 @@ static int run_add(int argc, char **argv)
 
 static int run_remove(int argc, char **argv)
 {
-  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
-  int words = cli_options(&cli_storage_remove, options, OPTIONS(options), argc,
-                          argv),
-      code = CLI_OK;
-  cli_remote r;
+  static const cli_change_of gone = {
+    .what = "this takes storages' names",
+    .method = "DELETE",
+    .start = STORAGES,
+    .rest = "",
+  };
 
-  if (words == -2)
-    return CLI_OK;
-  if (!cli_want_words(&cli_storage_remove, words, argv, 1, argc,
-                      "this takes storages' names"))
-    return CLI_USAGE;
-  if (!cli_remote_open(&r, true))
-    return CLI_NO;
-  for (int i = 0; i < words; i++)
-    if (!cli_change(&r, "DELETE", STORAGES, argv[i], "", NULL, false))
-      code = CLI_NO;
-  cli_remote_close(&r);
-  return code;
+  return cli_run_change(&cli_storage_remove, argc, argv, &gone);
 }
 
 const cli_verb cli_storage_add = {
@@ -237,7 +215,7 @@ const cli_verb cli_storage_add = {
     "  --mounted-at DIR\n"
     "                 the folder where this machine has it\n"
     "  --own          each user has an own folder in it\n"
-    "  --read-only    jobs only read it\n" ROOT_HELP,
+    "  --read-only    jobs only read it\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_add,
 };
 
@@ -245,6 +223,6 @@ const cli_verb cli_storage_remove = {
   .name = "storage remove",
   .brief = "Forget storages; what is in them stays",
   .usage = "[--root DIR] NAME...",
-  .help = ROOT_HELP,
+  .help = CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_remove,
 };

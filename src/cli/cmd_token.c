@@ -14,14 +14,7 @@
 
 enum { ID = 8 }; /* characters of a token's id that are shown */
 
-#define ROOT_HELP                                                   \
-  "  --root DIR     the platform's root (default: $OPENPAI_ROOT,\n" \
-  "                 or $XDG_STATE_HOME/openpai, or\n"               \
-  "                 ~/.local/state/openpai)\n"                      \
-  "  -h, --help\n\n"
-
 #define USER_HELP "  --user NAME    of this user, not of one's own name\n"
-#define END_HELP "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
 
 /* "/api/v2/tokens/REST?username=NAME", for free(). */
 static char *tokens_path(const char *rest, const char *user)
@@ -106,17 +99,15 @@ static void add_time(cli_table *t, const cli_json *j, const char *key,
 static void add_token(cli_table *t, const char *token)
 {
   char id[ID + 1];
-  size_t program;
   cli_json j;
 
   if (!read_token(token, &j))
     return;
   (void)snprintf(id, sizeof(id), "%s", cli_json_text(&j, 0, "jti"));
-  program = cli_json_get(&j, 0, "application");
   cli_table_add(t, id);
   cli_table_add(t, cli_json_text(&j, 0, "username"));
-  cli_table_add(t, program != 0 && j.values[program].type == 't' ? "program"
-                                                                 : "browser");
+  cli_table_add(t,
+                cli_json_true(&j, 0, "application") ? "program" : "browser");
   add_time(t, &j, "iat", -1, "-");
   add_time(t, &j, "exp", 1, "never");
   cli_json_free(&j);
@@ -126,7 +117,7 @@ static int list(cli_remote *r, const char *user)
 {
   static const char *const heads[] = { "ID", "USER", "KIND", "AGE",
                                        "EXPIRES IN" };
-  cli_table t = { .columns = OPTIONS(heads) };
+  cli_table t;
   char *path = tokens_path("", user);
   size_t tokens;
   cli_json j;
@@ -136,8 +127,7 @@ static int list(cli_remote *r, const char *user)
   if (!good)
     return CLI_NO;
   tokens = cli_json_get(&j, 0, "tokens");
-  for (size_t i = 0; i < t.columns; i++)
-    cli_table_add(&t, heads[i]);
+  cli_table_begin(&t, OPTIONS(heads), heads);
   for (size_t i = tokens != 0 ? cli_json_first(&j, tokens) : 0; i != 0;
        i = cli_json_next(&j, tokens, i))
     add_token(&t, j.values[i].text);
@@ -179,8 +169,8 @@ const cli_verb cli_token_list = {
   .usage = "[--json] [--user NAME] [--root DIR]",
   .help =
     "What is shown opens nothing; --json shows the tokens themselves.\n\n"
-    "  --json         the answer of GET /api/v2/tokens\n" USER_HELP ROOT_HELP
-      END_HELP,
+    "  --json         the answer of GET /api/v2/tokens\n" USER_HELP
+      CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_list,
 };
 
@@ -227,8 +217,8 @@ const cli_verb cli_token_create = {
   .usage = "[--user NAME] [--root DIR]",
   .help =
     "It is good until it is revoked, for all that its user may but what\n"
-    "persons alone may: as to see to users and tokens.\n\n" USER_HELP ROOT_HELP
-      END_HELP,
+    "persons alone may: as to see to users and tokens.\n\n" USER_HELP
+      CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_create,
 };
 
@@ -308,7 +298,8 @@ const cli_verb cli_token_revoke = {
   .name = "token revoke",
   .brief = "Make tokens worthless",
   .usage = "[--user NAME] [--root DIR] ID|TOKEN...",
-  .help = "An id is what 'openpai token list' shows.\n\n" USER_HELP ROOT_HELP
-    END_HELP,
+  .help =
+    "An id is what 'openpai token list' shows.\n\n" USER_HELP CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_revoke,
 };

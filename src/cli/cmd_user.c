@@ -7,28 +7,14 @@
 #define USERS "/api/v2/users"
 #define OPTIONS(of) (sizeof(of) / sizeof((of)[0]))
 
-#define ROOT_HELP                                                   \
-  "  --root DIR     the platform's root (default: $OPENPAI_ROOT,\n" \
-  "                 or $XDG_STATE_HOME/openpai, or\n"               \
-  "                 ~/.local/state/openpai)\n"                      \
-  "  -h, --help\n\n"                                                \
-  "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
-
 /* --- list, show --------------------------------------------------------------- */
-
-static bool is_true(const cli_json *j, size_t of, const char *key)
-{
-  size_t n = cli_json_get(j, of, key);
-
-  return n != 0 && j->values[n].type == 't';
-}
 
 static void add_user(cli_table *t, const cli_json *j, size_t i)
 {
   const char *mail = cli_json_text(j, i, "email");
 
   cli_table_add(t, cli_json_text(j, i, "username"));
-  cli_table_add(t, is_true(j, i, "admin") ? "yes" : "no");
+  cli_table_add(t, cli_json_true(j, i, "admin") ? "yes" : "no");
   cli_table_add_list(t, j, i, "virtualCluster");
   cli_table_add_list(t, j, i, "grouplist");
   cli_table_add(t, mail[0] != '\0' ? mail : "-");
@@ -39,9 +25,7 @@ static void begin_table(cli_table *t)
   static const char *const heads[] = { "NAME", "ADMIN", "CLUSTERS", "GROUPS",
                                        "EMAIL" };
 
-  *t = (cli_table){ .columns = OPTIONS(heads) };
-  for (size_t i = 0; i < t->columns; i++)
-    cli_table_add(t, heads[i]);
+  cli_table_begin(t, OPTIONS(heads), heads);
 }
 
 /* All of them, or with a name one. */
@@ -105,7 +89,8 @@ const cli_verb cli_user_list = {
   .name = "user list",
   .brief = "List the platform's users",
   .usage = "[--json] [--root DIR]",
-  .help = "  --json         the answer of GET /api/v2/users\n" ROOT_HELP,
+  .help = "  --json         the answer of GET /api/v2/users\n" CLI_ROOT_HELP
+    CLI_DONE_HELP,
   .run = run_list,
 };
 
@@ -113,7 +98,9 @@ const cli_verb cli_user_show = {
   .name = "user show",
   .brief = "Show a user",
   .usage = "[--json] [--root DIR] NAME",
-  .help = "  --json         the answer of GET /api/v2/users/NAME\n" ROOT_HELP,
+  .help =
+    "  --json         the answer of GET /api/v2/users/NAME\n" CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_show,
 };
 
@@ -258,13 +245,15 @@ const cli_verb cli_user_add = {
   .brief = "Add a user",
   .usage = "[--admin] [--email ADDRESS] [--vc NAMES] [--password-file FILE]\n"
            "             [--root DIR] NAME",
-  .help = "A user may ask the platform over TCP, with a password or a token.\n"
-          "The password is asked for, unless a file has it.\n\n"
-          "  --admin        may see to all of the platform\n"
-          "  --email ADDRESS\n"
-          "  --vc NAMES     virtual clusters, with commas; all have default\n"
-          "  --password-file FILE\n"
-          "                 its first line; - is standard input\n" ROOT_HELP,
+  .help =
+    "A user may ask the platform over TCP, with a password or a token.\n"
+    "The password is asked for, unless a file has it.\n\n"
+    "  --admin        may see to all of the platform\n"
+    "  --email ADDRESS\n"
+    "  --vc NAMES     virtual clusters, with commas; all have default\n"
+    "  --password-file FILE\n"
+    "                 its first line; - is standard input\n" CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_add,
 };
 
@@ -278,7 +267,7 @@ const cli_verb cli_user_set = {
           "  --groups NAMES\n"
           "                 these groups, and no others\n"
           "  --admin        may see to all of the platform\n"
-          "  --no-admin     or no longer\n" ROOT_HELP,
+          "  --no-admin     or no longer\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_set,
 };
 
@@ -325,34 +314,26 @@ static int run_passwd(int argc, char **argv)
 
 static int run_remove(int argc, char **argv)
 {
-  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
-  int words =
-        cli_options(&cli_user_remove, options, OPTIONS(options), argc, argv),
-      code = CLI_OK;
-  cli_remote r;
+  static const cli_change_of gone = {
+    .what = "this takes users' names",
+    .method = "DELETE",
+    .start = USERS,
+    .rest = "",
+  };
 
-  if (words == -2)
-    return CLI_OK;
-  if (!cli_want_words(&cli_user_remove, words, argv, 1, argc,
-                      "this takes users' names"))
-    return CLI_USAGE;
-  if (!cli_remote_open(&r, true))
-    return CLI_NO;
-  for (int i = 0; i < words; i++)
-    if (!cli_change(&r, "DELETE", USERS, argv[i], "", NULL, false))
-      code = CLI_NO;
-  cli_remote_close(&r);
-  return code;
+  return cli_run_change(&cli_user_remove, argc, argv, &gone);
 }
 
 const cli_verb cli_user_passwd = {
   .name = "user passwd",
   .brief = "Give a user another password",
   .usage = "[--password-file FILE] [--root DIR] NAME",
-  .help = "The tokens that the user got with the old one are good no more;\n"
-          "those of programs are.\n\n"
-          "  --password-file FILE\n"
-          "                 its first line; - is standard input\n" ROOT_HELP,
+  .help =
+    "The tokens that the user got with the old one are good no more;\n"
+    "those of programs are.\n\n"
+    "  --password-file FILE\n"
+    "                 its first line; - is standard input\n" CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_passwd,
 };
 
@@ -361,6 +342,6 @@ const cli_verb cli_user_remove = {
   .brief = "Remove users with their tokens",
   .usage = "[--root DIR] NAME...",
   .help = "Their jobs stay.  An administrator is refused: 'openpai user set\n"
-          "--no-admin' first.\n\n" ROOT_HELP,
+          "--no-admin' first.\n\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_remove,
 };

@@ -235,38 +235,17 @@ const cli_verb cli_vc_set = {
 
 /* --- stopping and removing ---------------------------------------------------- */
 
-/* Of one or several, the same. */
-static int change_all(const cli_verb *verb, int argc, char **argv,
-                      const char *method, const char *rest, const char *body)
-{
-  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
-  int words = cli_options(verb, options, 1, argc, argv), code = CLI_OK;
-  cli_remote r;
-
-  if (words == -2)
-    return CLI_OK;
-  if (words <= 0) {
-    if (words == 0)
-      cli_misused(verb, "which virtual cluster?", verb->name);
-    return CLI_USAGE;
-  }
-  if (!cli_remote_open(&r, true))
-    return CLI_NO;
-  for (int i = 0; i < words; i++) {
-    char *path = path_of(argv[i], rest);
-
-    if (path == NULL || !cli_remote_do(&r, method, path, body))
-      code = CLI_NO;
-    free(path);
-  }
-  cli_remote_close(&r);
-  return code;
-}
-
 static int run_stop(int argc, char **argv)
 {
-  return change_all(&cli_vc_stop, argc, argv, "PUT", "/status",
-                    "{\"vcStatus\":\"stopped\"}");
+  static const cli_change_of stopped = {
+    .what = "which virtual cluster?",
+    .method = "PUT",
+    .start = VCS,
+    .rest = "/status",
+    .body = "{\"vcStatus\":\"stopped\"}",
+  };
+
+  return cli_run_change(&cli_vc_stop, argc, argv, &stopped);
 }
 
 const cli_verb cli_vc_stop = {
@@ -281,8 +260,15 @@ const cli_verb cli_vc_stop = {
 
 static int run_start(int argc, char **argv)
 {
-  return change_all(&cli_vc_start, argc, argv, "PUT", "/status",
-                    "{\"vcStatus\":\"running\"}");
+  static const cli_change_of started = {
+    .what = "which virtual cluster?",
+    .method = "PUT",
+    .start = VCS,
+    .rest = "/status",
+    .body = "{\"vcStatus\":\"running\"}",
+  };
+
+  return cli_run_change(&cli_vc_start, argc, argv, &started);
 }
 
 const cli_verb cli_vc_start = {
@@ -297,7 +283,14 @@ const cli_verb cli_vc_start = {
 
 static int run_remove(int argc, char **argv)
 {
-  return change_all(&cli_vc_remove, argc, argv, "DELETE", "", NULL);
+  static const cli_change_of gone = {
+    .what = "which virtual cluster?",
+    .method = "DELETE",
+    .start = VCS,
+    .rest = "",
+  };
+
+  return cli_run_change(&cli_vc_remove, argc, argv, &gone);
 }
 
 const cli_verb cli_vc_remove = {

@@ -77,9 +77,7 @@ static void add_heads(cli_table *t)
                                        "virtual-cluster", "GPUs", "vCores",
                                        "memory" };
 
-  t->columns = sizeof(heads) / sizeof(heads[0]);
-  for (size_t i = 0; i < t->columns; i++)
-    cli_table_add(t, heads[i]);
+  cli_table_begin(t, sizeof(heads) / sizeof(heads[0]), heads);
 }
 
 static void add_site(cli_table *t, const cli_site *s, const char *vc,

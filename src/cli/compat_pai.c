@@ -24,14 +24,13 @@ static int print_nothing(bool good)
 int cli_pai_listc(cli_old *old)
 {
   static const char *const heads[] = { "alias", "uri", "user", "https" };
-  cli_table t = { .columns = 4 };
+  cli_table t;
   cli_sites sites;
 
   (void)old;
   if (!cli_sites_load(&sites))
     return CLI_NO;
-  for (size_t i = 0; i < t.columns; i++)
-    cli_table_add(&t, heads[i]);
+  cli_table_begin(&t, sizeof(heads) / sizeof(heads[0]), heads);
   for (size_t i = 0; i < sites.count; i++) {
     const cli_site *s = &sites.items[i];
     cli_table_add(&t, s->alias);
@@ -101,10 +100,9 @@ static void print_jobs(const cli_json *j)
   static const char *const keys[] = { "name",           "username",
                                       "state",          "virtualCluster",
                                       "totalGpuNumber", "totalTaskNumber" };
-  cli_table t = { .columns = 8 };
+  cli_table t;
 
-  for (size_t i = 0; i < t.columns; i++)
-    cli_table_add(&t, heads[i]);
+  cli_table_begin(&t, sizeof(heads) / sizeof(heads[0]), heads);
   for (size_t i = cli_json_first(j, 0); i != 0; i = cli_json_next(j, 0, i)) {
     for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
       add_cell(&t, j, i, keys[k]);

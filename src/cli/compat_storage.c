@@ -76,13 +76,6 @@ static char *usual_folder(const cli_remote *r, const char *name)
   return path;
 }
 
-static bool is_flag(const cli_json *j, const char *key)
-{
-  size_t n = cli_json_get(j, 0, key);
-
-  return n != 0 && j->values[n].type == 't';
-}
-
 /* The folder of a storage whose record is there, for free(); NULL, and told. */
 static char *recorded_folder(const cli_json *j, const char *name)
 {
@@ -99,7 +92,8 @@ static char *recorded_folder(const cli_json *j, const char *name)
     cli_help(stderr, advice(type));
     return NULL;
   }
-  return is_flag(j, "share") ? strdup(path) : cli_join(path, cli_user());
+  return cli_json_true(j, 0, "share") ? strdup(path)
+                                      : cli_join(path, cli_user());
 }
 
 /* Its folder, for free(); NULL, and told. */

@@ -7,27 +7,6 @@
 
 /* --- tables ------------------------------------------------------------------------ */
 
-static int width_of(const char *text)
-{
-  cli_cell c = { .next = text, .left = strlen(text) };
-
-  while (cli_next_cell(&c))
-    ;
-  return (int)c.column;
-}
-
-/* Of the widest cell; headings have so much around them. */
-static int column_width(const cli_table *t, size_t column, int around)
-{
-  int width = 0;
-
-  for (size_t i = column; i < t->count; i += t->columns) {
-    int w = width_of(t->cells[i]) + (i < t->columns ? around : 0);
-    width = w > width ? w : width;
-  }
-  return width;
-}
-
 static void repeat(char c, int times)
 {
   for (int i = 0; i < times; i++)
@@ -38,7 +17,7 @@ static void put_line(const cli_table *t, const char *ends, char between)
 {
   for (size_t i = 0; i < t->columns; i++) {
     (void)fputc(i == 0 ? ends[0] : between, stdout);
-    repeat('-', column_width(t, i, 0) + 2);
+    repeat('-', cli_table_width(t, i, 0) + 2);
   }
   (void)printf("%c\n", ends[0]);
 }
@@ -54,7 +33,7 @@ void cli_old_boxes(cli_table *t)
       put_line(t, "|", '|');
     (void)printf("| ");
     cli_print(stdout, t->cells[i]);
-    repeat(' ', column_width(t, column, 0) - width_of(t->cells[i]) + 1);
+    repeat(' ', cli_table_width(t, column, 0) - cli_width(t->cells[i]) + 1);
     if (column + 1 == t->columns)
       (void)printf("|\n");
   }
@@ -90,7 +69,7 @@ static void put_cells(const cli_table *t, size_t row)
 
   for (size_t i = 0; i < t->columns; i++) {
     const char *text = t->cells[row * t->columns + i];
-    int left = column_width(t, i, 2) - width_of(text);
+    int left = cli_table_width(t, i, 2) - cli_width(text);
     bool right = is_numeric(t, i);
 
     if (*text != '\0') {
@@ -109,7 +88,7 @@ void cli_old_columns(cli_table *t)
   for (size_t row = 0; !t->failed && row * t->columns < t->count; row++) {
     put_cells(t, row);
     for (size_t i = 0; row == 0 && i < t->columns; i++) {
-      repeat('-', column_width(t, i, 2));
+      repeat('-', cli_table_width(t, i, 2));
       (void)printf(i + 1 < t->columns ? "  " : "\n");
     }
   }

@@ -242,6 +242,13 @@ const char *cli_json_text(const cli_json *json, size_t of, const char *key)
   return i != 0 && json->values[i].type == '"' ? json->values[i].text : "";
 }
 
+bool cli_json_true(const cli_json *json, size_t of, const char *key)
+{
+  size_t i = cli_json_get(json, of, key);
+
+  return i != 0 && json->values[i].type == 't';
+}
+
 int64_t cli_json_number(const cli_json *json, size_t of, const char *key,
                         int64_t missing)
 {

@@ -31,6 +31,9 @@ const char *cli_json_text(const cli_json *json, size_t of, const char *key);
 int64_t cli_json_number(const cli_json *json, size_t of, const char *key,
                         int64_t missing);
 
+/* Whether it is true; one that is not there is not. */
+bool cli_json_true(const cli_json *json, size_t of, const char *key);
+
 /* A key below a place, as a JSON pointer.  False: there is no room for it. */
 bool cli_json_pointer(char *out, size_t size, const char *below,
                       const char *key, size_t len);
