@@ -7,53 +7,6 @@
  */
 #include "account/inside.h"
 
-/* --- nodes --------------------------------------------------------------------- */
-
-static void write_children(pai__json_writer *w, const pai__tree *t,
-                           pai__node n, bool keys)
-{
-  pai__tree_walk walk = pai__tree_iter(t, n);
-  pai__node child;
-
-  while ((child = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    if (keys) {
-      size_t len;
-      const char *key = pai__tree_str(t, child, &len);
-      pai__json_key(w, key, len);
-      child = pai__tree_value(t, child);
-    }
-    pai__write_node(w, t, child);
-  }
-}
-
-/* As deep as the reader lets it be. */
-void pai__write_node(pai__json_writer *w, const pai__tree *t, pai__node n)
-{
-  const char *text;
-  size_t len;
-
-  switch (pai__tree_type(t, n)) {
-  case PAI__BOOL: pai__json_bool(w, pai__tree_bool(t, n)); break;
-  case PAI__INT: pai__json_int(w, pai__tree_int(t, n)); break;
-  case PAI__FLOAT: pai__json_double(w, pai__tree_float(t, n)); break;
-  case PAI__STRING:
-    text = pai__tree_str(t, n, &len);
-    pai__json_text(w, text, len);
-    break;
-  case PAI__SEQUENCE:
-    pai__json_begin_array(w);
-    write_children(w, t, n, false);
-    pai__json_end_array(w);
-    break;
-  case PAI__MAPPING:
-    pai__json_begin_object(w);
-    write_children(w, t, n, true);
-    pai__json_end_object(w);
-    break;
-  default: pai__json_null(w); break;
-  }
-}
-
 /* --- a text that becomes another ------------------------------------------------- */
 
 typedef struct rewrite {
@@ -121,7 +74,7 @@ static void write_over(pai__json_writer *w, const pai__tree *t, pai__node n,
 
   if (old == PAI__NO_NODE || pai__tree_type(t, n) != PAI__MAPPING ||
       pai__tree_type(of, old) != PAI__MAPPING) {
-    pai__write_node(w, t, n);
+    pai__json_node(w, t, n);
     return;
   }
   pai__json_begin_object(w);
@@ -134,12 +87,12 @@ static void write_over(pai__json_writer *w, const pai__tree *t, pai__node n,
       write_over(w, t, pai__tree_value(t, key), of,
                  pai__tree_get(of, old, name), member, false);
     else
-      pai__write_node(w, t, pai__tree_value(t, key));
+      pai__json_node(w, t, pai__tree_value(t, key));
   }
   old = each ? PAI__NO_NODE : pai__tree_get(of, old, member);
   if (old != PAI__NO_NODE && pai__tree_get(t, n, member) == PAI__NO_NODE) {
     pai__json_key(w, member, strlen(member));
-    pai__write_node(w, of, old);
+    pai__json_node(w, of, old);
   }
   pai__json_end_object(w);
 }
@@ -154,7 +107,7 @@ static void write_other(rewrite *r, const char *name, const pai__tree *t,
   if (i < PAI__LEN(secrets) && secrets[i].member != NULL)
     write_over(&r->w, t, n, r->t, old, secrets[i].member, secrets[i].each);
   else
-    pai__write_node(&r->w, t, n);
+    pai__json_node(&r->w, t, n);
 }
 
 int pai__extension_merge(const pai_alloc *alloc, char **text,
@@ -177,7 +130,7 @@ int pai__extension_merge(const pai_alloc *alloc, char **text,
         write_other(&r, name, t, pai__tree_value(t, other),
                     pai__tree_value(r.t, key));
       else
-        pai__write_node(&r.w, r.t, pai__tree_value(r.t, key));
+        pai__json_node(&r.w, r.t, pai__tree_value(r.t, key));
     }
     walk = pai__tree_iter(t, n);
     while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
@@ -186,7 +139,7 @@ int pai__extension_merge(const pai_alloc *alloc, char **text,
       if (pai__tree_find(r.t, 0, name, len) != PAI__NO_NODE)
         continue;
       pai__json_key(&r.w, name, len);
-      pai__write_node(&r.w, t, pai__tree_value(t, key));
+      pai__json_node(&r.w, t, pai__tree_value(t, key));
     }
   }
   pai__json_end_object(&r.w);
@@ -216,12 +169,12 @@ static void write_set(rewrite *r, pai__node n, const char *path,
       if (key == found)
         continue;
       pai__json_key(&r->w, name, key_len);
-      pai__write_node(&r->w, r->t, pai__tree_value(r->t, key));
+      pai__json_node(&r->w, r->t, pai__tree_value(r->t, key));
     }
   }
   pai__json_key(&r->w, path, len);
   if (slash == NULL)
-    pai__write_node(&r->w, value, 0);
+    pai__json_node(&r->w, value, 0);
   else
     write_set(
       r, found != PAI__NO_NODE ? pai__tree_value(r->t, found) : PAI__NO_NODE,
@@ -287,7 +240,7 @@ static void write_without(pai__json_writer *w, const pai__tree *t, pai__node n,
     if (each)
       write_without(w, t, pai__tree_value(t, key), member, false);
     else
-      pai__write_node(w, t, pai__tree_value(t, key));
+      pai__json_node(w, t, pai__tree_value(t, key));
   }
   pai__json_end_object(w);
 }
@@ -307,7 +260,7 @@ static void write_member(pai__json_writer *w, const pai__tree *t,
     write_without(w, t, pai__tree_value(t, key), secrets[i].member,
                   secrets[i].each);
   else
-    pai__write_node(w, t, pai__tree_value(t, key));
+    pai__json_node(w, t, pai__tree_value(t, key));
 }
 
 int pai__extension_write(const pai_alloc *alloc, pai__json_writer *w,

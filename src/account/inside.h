@@ -5,6 +5,7 @@
 #include "account/account.h"
 #include "base/map.h"
 #include "json/json.h"
+#include "json/node.h"
 #include "json/writer.h"
 
 #include <sodium.h>
@@ -171,7 +172,6 @@ int pai__input_names(const pai_alloc *alloc, const pai__tree *t,
 
 enum { PAI__MOST_EXTENSION = 1 << 20 };
 
-void pai__write_node(pai__json_writer *w, const pai__tree *t, pai__node n);
 /* An object with the members of both, the later ones' counting, replaces
  * *text; PAI_OK, PAI_ELIMIT or PAI_ENOMEM. */
 int pai__extension_merge(const pai_alloc *alloc, char **text,

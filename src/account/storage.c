@@ -159,7 +159,7 @@ static char *data_text(pai_accounts *a, const depot_put *put)
     return pai__strdup(&a->alloc, "{}");
   pai__buf_init(&b, &a->alloc);
   pai__json_writer_init(&w, &b, false);
-  pai__write_node(&w, put->tree, put->data);
+  pai__json_node(&w, put->tree, put->data);
   if (pai__json_finish(&w) == PAI_OK)
     text = pai__buf_take(&b);
   pai__buf_dispose(&b);

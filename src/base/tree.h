@@ -210,6 +210,16 @@ pai__node pai__tree_find(const pai__tree *t, pai__node n, const char *key,
                          size_t len);
 pai__node pai__tree_get(const pai__tree *t, pai__node n, const char *key);
 
+/* Of what others wrote, whatever it is: n may be PAI__NO_NODE, and null is as
+ * if it were not there.  A text that is none is `missing`, a number 0. */
+bool pai__tree_is(const pai__tree *t, pai__node n, int type);
+const char *pai__tree_text(const pai__tree *t, pai__node n,
+                           const char *missing);
+pai__node pai__tree_look(const pai__tree *t, pai__node n, const char *key);
+const char *pai__tree_look_text(const pai__tree *t, pai__node n,
+                                const char *key, const char *missing);
+int64_t pai__tree_look_int(const pai__tree *t, pai__node n, const char *key);
+
 /* The first child as written, or PAI__NO_NODE; the next is nodes[].skip. */
 static inline pai__node pai__tree_written(const pai__tree *t, pai__node n)
 {

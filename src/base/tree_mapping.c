@@ -353,3 +353,34 @@ pai__node pai__tree_get(const pai__tree *t, pai__node n, const char *key)
 
   return k == PAI__NO_NODE ? k : pai__tree_value(t, k);
 }
+
+bool pai__tree_is(const pai__tree *t, pai__node n, int type)
+{
+  return n != PAI__NO_NODE && pai__tree_type(t, n) == type;
+}
+
+const char *pai__tree_text(const pai__tree *t, pai__node n,
+                           const char *missing)
+{
+  return pai__tree_is(t, n, PAI__STRING) ? pai__tree_str(t, n, NULL) : missing;
+}
+
+pai__node pai__tree_look(const pai__tree *t, pai__node n, const char *key)
+{
+  n = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
+  return pai__tree_is(t, n, PAI__NULL) ? PAI__NO_NODE : n;
+}
+
+const char *pai__tree_look_text(const pai__tree *t, pai__node n,
+                                const char *key, const char *missing)
+{
+  return pai__tree_text(t, pai__tree_look(t, n, key), missing);
+}
+
+int64_t pai__tree_look_int(const pai__tree *t, pai__node n, const char *key)
+{
+  int64_t value = 0;
+
+  n = pai__tree_look(t, n, key);
+  return n != PAI__NO_NODE && pai__tree_whole(t, n, &value) ? value : 0;
+}

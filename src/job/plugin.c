@@ -20,30 +20,11 @@ static const pai__tree *tree_of(const pai__plugin *p)
   return p->context->spec->tree;
 }
 
-static pai__node get(const pai__tree *t, pai__node n, const char *key)
-{
-  n = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__NULL ? PAI__NO_NODE
-                                                                : n;
-}
-
-static const char *text_of(const pai__tree *t, pai__node n)
-{
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
-           ? pai__tree_str(t, n, NULL)
-           : NULL;
-}
-
-static bool is_list(const pai__tree *t, pai__node n)
-{
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__SEQUENCE;
-}
-
 /* --- what plugins ask ---------------------------------------------------------- */
 
 pai__node pai__plugin_get(const pai__plugin *p, const char *key)
 {
-  return get(tree_of(p), p->params, key);
+  return pai__tree_look(tree_of(p), p->params, key);
 }
 
 bool pai__plugin_is(const pai__plugin *p, const char *key)
@@ -59,7 +40,7 @@ const char *pai__plugin_text(pai__piece *out, const pai__plugin *p,
                              pai__node n)
 {
   pai__template how = { .scopes = p->scopes, .nscopes = PAI__PLUGIN_SCOPES };
-  const char *text = n != PAI__NO_NODE ? text_of(tree_of(p), n) : NULL;
+  const char *text = pai__tree_text(tree_of(p), n, NULL);
   pai__buf b;
   int rc;
 
@@ -214,7 +195,7 @@ static void add(collector *c, const char *name, pai__node params, bool ignore)
 
 static bool is_ignored(const pai__tree *t, pai__node n)
 {
-  const char *policy = text_of(t, get(t, n, "failurePolicy"));
+  const char *policy = pai__tree_look_text(t, n, "failurePolicy", NULL);
 
   return policy != NULL && strcmp(policy, "ignore") == 0;
 }
@@ -223,15 +204,16 @@ static bool is_ignored(const pai__tree *t, pai__node n)
 static pai__node find_prerequisite(const pai__tree *t, const char *type,
                                    const char *name)
 {
-  pai__node list = get(t, 0, "prerequisites"), found = PAI__NO_NODE, item;
+  pai__node list = pai__tree_look(t, 0, "prerequisites"), found = PAI__NO_NODE,
+            item;
   pai__tree_walk walk;
 
-  if (name == NULL || !is_list(t, list))
+  if (name == NULL || !pai__tree_is(t, list, PAI__SEQUENCE))
     return PAI__NO_NODE;
   walk = pai__tree_iter(t, list);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    const char *its = text_of(t, get(t, item, "name"));
-    const char *kind = text_of(t, get(t, item, "type"));
+    const char *its = pai__tree_look_text(t, item, "name", NULL);
+    const char *kind = pai__tree_look_text(t, item, "type", NULL);
 
     if (its != NULL && strcmp(its, name) == 0 &&
         (type == NULL || (kind != NULL && strcmp(kind, type) == 0)))
@@ -246,16 +228,16 @@ static pai__node find_prerequisite(const pai__tree *t, const char *type,
 static const char *v1_folder(const collector *c, const char *type)
 {
   const pai__tree *t = tree_of(&c->plugin);
-  pai__node n =
-    find_prerequisite(t, type, text_of(t, get(t, c->plugin.role->node, type)));
-  pai__node uri = get(t, n, "uri");
+  pai__node n = find_prerequisite(
+    t, type, pai__tree_look_text(t, c->plugin.role->node, type, NULL));
+  pai__node uri = pai__tree_look(t, n, "uri");
 
-  if (is_list(t, uri)) {
+  if (pai__tree_is(t, uri, PAI__SEQUENCE)) {
     pai__tree_walk walk = pai__tree_iter(t, uri);
 
     uri = pai__tree_next(&walk);
   }
-  return text_of(t, uri);
+  return pai__tree_text(t, uri, NULL);
 }
 
 static void add_v1(const collector *c, pai__piece *piece)
@@ -284,24 +266,25 @@ const char *pai__plugin_image(const pai_spec *spec, uint32_t role)
 
   if (t == NULL)
     return NULL;
-  n = get(t, spec->roles[role].node, "dockerImage");
-  n = find_prerequisite(t, "dockerimage", text_of(t, n));
-  return text_of(t, get(t, n, "uri"));
+  n = pai__tree_look(t, spec->roles[role].node, "dockerImage");
+  n = find_prerequisite(t, "dockerimage", pai__tree_text(t, n, NULL));
+  return pai__tree_look_text(t, n, "uri", NULL);
 }
 
 /* Prerequisites of the role that are plugins. */
 static void add_prerequisites(collector *c)
 {
   const pai__tree *t = tree_of(&c->plugin);
-  pai__node list = get(t, c->plugin.role->node, "prerequisites"), item;
+  pai__node list = pai__tree_look(t, c->plugin.role->node, "prerequisites"),
+            item;
   pai__tree_walk walk;
 
-  if (!is_list(t, list))
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, list);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    pai__node n = find_prerequisite(t, NULL, text_of(t, item));
-    const char *plugin = text_of(t, get(t, n, "plugin"));
+    pai__node n = find_prerequisite(t, NULL, pai__tree_text(t, item, NULL));
+    const char *plugin = pai__tree_look_text(t, n, "plugin", NULL);
 
     if (plugin != NULL && strncmp(plugin, PREFIX, sizeof(PREFIX) - 1) == 0)
       add(c, plugin + sizeof(PREFIX) - 1, n, is_ignored(t, n));
@@ -318,13 +301,13 @@ static bool is_for(collector *c, pai__node roles)
   pai__node item;
   pai__buf old;
 
-  if (!is_list(t, roles))
+  if (!pai__tree_is(t, roles, PAI__SEQUENCE))
     return true;
   pai__buf_init(&old, c->plugin.arena->alloc);
   pai__name_role(&old, name);
   walk = pai__tree_iter(t, roles);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    const char *its = text_of(t, item);
+    const char *its = pai__tree_text(t, item, NULL);
 
     found |= its != NULL &&
              (strcmp(its, name) == 0 || strcmp(its, pai__buf_text(&old)) == 0);
@@ -337,19 +320,20 @@ static bool is_for(collector *c, pai__node roles)
 static void add_extras(collector *c)
 {
   const pai__tree *t = tree_of(&c->plugin);
-  pai__node list =
-              get(t, get(t, 0, "extras"), "com.microsoft.pai.runtimeplugin"),
+  pai__node list = pai__tree_look(t, pai__tree_look(t, 0, "extras"),
+                                  "com.microsoft.pai.runtimeplugin"),
             item;
   pai__tree_walk walk;
 
-  if (!is_list(t, list))
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, list);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    const char *plugin = text_of(t, get(t, item, "plugin"));
+    const char *plugin = pai__tree_look_text(t, item, "plugin", NULL);
 
-    if (plugin != NULL && is_for(c, get(t, item, "taskroles")))
-      add(c, plugin, get(t, item, "parameters"), is_ignored(t, item));
+    if (plugin != NULL && is_for(c, pai__tree_look(t, item, "taskroles")))
+      add(c, plugin, pai__tree_look(t, item, "parameters"),
+          is_ignored(t, item));
   }
 }
 
@@ -363,11 +347,11 @@ static void init_scopes(collector *c)
 
   for (size_t i = 0; i < PAI__LEN(roots); i++) {
     const char *field = roots[i] + 1;
-    pai__node n = get(t, 0, field);
+    pai__node n = pai__tree_look(t, 0, field);
 
     if (i >= 2) /* the prerequisite that the role names */
-      n = find_prerequisite(t, field,
-                            text_of(t, get(t, c->plugin.role->node, field)));
+      n = find_prerequisite(
+        t, field, pai__tree_look_text(t, c->plugin.role->node, field, NULL));
     c->scopes[i] = (pai__template_scope){ roots[i], t, n };
   }
   c->plugin.scopes = c->scopes;

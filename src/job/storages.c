@@ -21,42 +21,24 @@ typedef struct asker {
   pai__tree_walk walk;
 } asker;
 
-static pai__node get(const pai__tree *t, pai__node n, const char *key)
-{
-  n = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__NULL ? PAI__NO_NODE
-                                                                : n;
-}
-
-static const char *text_of(const pai__tree *t, pai__node n)
-{
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
-           ? pai__tree_str(t, n, NULL)
-           : NULL;
-}
-
-static bool is_list(const pai__tree *t, pai__node n)
-{
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__SEQUENCE;
-}
-
 /* The list of the old plugin; without one it means those of everybody. */
 static void ask_plugin(asker *a, pai__node extras)
 {
   const pai__tree *t = a->tree;
-  pai__node list = get(t, extras, PLUGINS), item;
+  pai__node list = pai__tree_look(t, extras, PLUGINS), item;
   pai__tree_walk walk;
 
-  if (!is_list(t, list))
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, list);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    const char *name = text_of(t, get(t, item, "plugin"));
+    const char *name = pai__tree_look_text(t, item, "plugin", NULL);
 
     if (name == NULL || strcmp(name, "teamwise_storage") != 0)
       continue;
-    a->list = get(t, get(t, item, "parameters"), "storageConfigNames");
-    a->usual = !is_list(t, a->list);
+    a->list = pai__tree_look(t, pai__tree_look(t, item, "parameters"),
+                             "storageConfigNames");
+    a->usual = !pai__tree_is(t, a->list, PAI__SEQUENCE);
     return;
   }
 }
@@ -68,11 +50,11 @@ static asker ask(const pai_spec *spec)
 
   if (spec->tree == NULL)
     return a;
-  extras = get(a.tree, 0, "extras");
-  a.list = get(a.tree, extras, "storages");
+  extras = pai__tree_look(a.tree, 0, "extras");
+  a.list = pai__tree_look(a.tree, extras, "storages");
   if (a.list == PAI__NO_NODE)
     ask_plugin(&a, extras);
-  if (is_list(a.tree, a.list)) {
+  if (pai__tree_is(a.tree, a.list, PAI__SEQUENCE)) {
     a.usual = pai__tree_count(a.tree, a.list) == 0;
     a.walk = pai__tree_iter(a.tree, a.list);
   } else {
@@ -88,11 +70,11 @@ static bool next(asker *a, asked *out)
 
   while (a->list != PAI__NO_NODE &&
          (item = pai__tree_next(&a->walk)) != PAI__NO_NODE) {
-    out->name = text_of(a->tree, item);
+    out->name = pai__tree_text(a->tree, item, NULL);
     out->at = NULL;
     if (pai__tree_type(a->tree, item) == PAI__MAPPING) {
-      out->name = text_of(a->tree, get(a->tree, item, "name"));
-      out->at = text_of(a->tree, get(a->tree, item, "mountPath"));
+      out->name = pai__tree_look_text(a->tree, item, "name", NULL);
+      out->at = pai__tree_look_text(a->tree, item, "mountPath", NULL);
     }
     if (out->name != NULL)
       return true;

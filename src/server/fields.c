@@ -7,6 +7,7 @@
 #include "server/body.h"
 
 #include "json/json.h"
+#include "json/node.h"
 #include "json/writer.h"
 
 enum { MOST_DEPTH = 8, MOST_NESTED = 64 };
@@ -181,40 +182,6 @@ static int check_flag(checker *c, const pai__field *f, const pai__tree *t,
 
 /* --- what has others in it ---------------------------------------------------- */
 
-static void write_any(pai__json_writer *w, const pai__tree *t, pai__node n)
-{
-  pai__tree_walk walk = pai__tree_iter(t, n);
-  pai__node k;
-  size_t len;
-  const char *text;
-
-  switch (pai__tree_type(t, n)) {
-  case PAI__BOOL: pai__json_bool(w, pai__tree_bool(t, n)); break;
-  case PAI__INT: pai__json_int(w, pai__tree_int(t, n)); break;
-  case PAI__FLOAT: pai__json_double(w, pai__tree_float(t, n)); break;
-  case PAI__STRING:
-    text = pai__tree_str(t, n, &len);
-    pai__json_text(w, text, len);
-    break;
-  case PAI__SEQUENCE:
-    pai__json_begin_array(w);
-    while ((k = pai__tree_next(&walk)) != PAI__NO_NODE)
-      write_any(w, t, k); /* as deep as the reader takes it */
-    pai__json_end_array(w);
-    break;
-  case PAI__MAPPING:
-    pai__json_begin_object(w);
-    while ((k = pai__tree_next(&walk)) != PAI__NO_NODE) {
-      text = pai__tree_str(t, k, &len);
-      pai__json_key(w, text, len);
-      write_any(w, t, pai__tree_value(t, k));
-    }
-    pai__json_end_object(w);
-    break;
-  default: pai__json_null(w);
-  }
-}
-
 static int check_members(checker *c, const pai__field *fields,
                          const char *name, const pai__tree *t, pai__node n);
 
@@ -273,7 +240,7 @@ static int check_object(checker *c, const pai__field *f, const pai__tree *t,
     return check_members(c, f->fields, f->name, t, n);
   if (pai__tree_type(t, n) != PAI__MAPPING)
     return refuse_field(c, f, "must be an object");
-  write_any(&c->json, t, n);
+  pai__json_node(&c->json, t, n);
   return PAI_OK;
 }
 
@@ -305,7 +272,7 @@ static int check_value(checker *c, const pai__field *f, const pai__tree *t,
   case PAI__IS_WHOLE: return check_number(c, f, t, n);
   case PAI__IS_OBJECT:
   case PAI__IS_TEXTS: return check_nested(c, f, t, n);
-  default: write_any(&c->json, t, n); return PAI_OK;
+  default: pai__json_node(&c->json, t, n); return PAI_OK;
   }
 }
 

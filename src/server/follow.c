@@ -286,25 +286,6 @@ static int on_event(void *user_data, const pai_event *event)
 
 /* --- how things stand --------------------------------------------------------------------------------- */
 
-static const char *text_of(const pai__tree *t, pai__node n, const char *key)
-{
-  pai__node v = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
-
-  return v != PAI__NO_NODE && pai__tree_type(t, v) == PAI__STRING
-           ? pai__tree_str(t, v, NULL)
-           : "";
-}
-
-static int64_t number_of(const pai__tree *t, pai__node n, const char *key)
-{
-  pai__node v = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
-  int64_t value = 0;
-
-  if (v != PAI__NO_NODE)
-    (void)pai__tree_whole(t, v, &value);
-  return value;
-}
-
 /* The library's name and number of a state that the API names. */
 static int state_of(const char *name, char lower[32])
 {
@@ -326,17 +307,18 @@ static void tell_state(follower *f, const pai__tree *t, pai__node n,
                        followed_task *task)
 {
   char name[32];
-  int state = state_of(text_of(t, n, state_key), name);
-  pai_time ms = number_of(t, n, "completedTime");
+  int state = state_of(pai__tree_look_text(t, n, state_key, ""), name);
+  pai_time ms = pai__tree_look_int(t, n, "completedTime");
   pai__json_writer w;
   pai__buf b;
 
   if (state == 0 || (task != NULL && state == PAI_STATE_WAITING))
     return;
   if (ms == 0)
-    ms = number_of(t, n, "launchedTime");
+    ms = pai__tree_look_int(t, n, "launchedTime");
   if (ms == 0)
-    ms = number_of(t, n, task != NULL ? "createdTime" : "submissionTime");
+    ms = pai__tree_look_int(t, n,
+                            task != NULL ? "createdTime" : "submissionTime");
   pai__buf_init(&b, &f->alloc);
   pai__json_writer_init(&w, &b, false);
   pai__json_begin_object(&w);
@@ -356,7 +338,7 @@ static void tell_state(follower *f, const pai__tree *t, pai__node n,
   pai__json_text(&w, name, strlen(name));
   if (state >= PAI_STATE_SUCCEEDED) {
     pai__json_key(&w, "code", 4);
-    pai__json_int(&w, number_of(t, n, code_key));
+    pai__json_int(&w, pai__tree_look_int(t, n, code_key));
   }
   pai__json_end_object(&w);
   if (pai__json_finish(&w) < 0)
@@ -376,12 +358,13 @@ static bool read_tasks(follower *f, const pai__tree *t, pai__node role,
   walk = pai__tree_iter(t, list);
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
     followed_task *task =
-      add_task(f, name, (uint32_t)number_of(t, n, "taskIndex"));
+      add_task(f, name, (uint32_t)pai__tree_look_int(t, n, "taskIndex"));
     if (task == NULL)
       return false;
     task->attempt = f->attempt;
-    task->retry = (uint32_t)number_of(t, n, "attemptId");
-    task->begun = strcmp(text_of(t, n, "taskState"), "WAITING") != 0;
+    task->retry = (uint32_t)pai__tree_look_int(t, n, "attemptId");
+    task->begun =
+      strcmp(pai__tree_look_text(t, n, "taskState", ""), "WAITING") != 0;
     read_on(f, task);
     tell_state(f, t, n, "taskState", "containerExitCode", task);
   }
@@ -394,10 +377,10 @@ static bool read_job(follower *f, const pai__tree *t)
   pai__node status = pai__tree_get(t, 0, "jobStatus"),
             roles = pai__tree_get(t, 0, "taskRoles"), key;
   char name[32];
-  int state = state_of(text_of(t, status, "state"), name);
+  int state = state_of(pai__tree_look_text(t, status, "state", ""), name);
   pai__tree_walk walk;
 
-  f->attempt = (uint32_t)number_of(t, status, "attemptId");
+  f->attempt = (uint32_t)pai__tree_look_int(t, status, "attemptId");
   if (state < PAI_STATE_SUCCEEDED)
     tell_state(f, t, status, "state", "appExitCode", NULL);
   if (roles != PAI__NO_NODE) {

@@ -3,25 +3,6 @@
 
 /* --- the machine ------------------------------------------------------------------ */
 
-static const char *text(const pai__tree *t, pai__node in, const char *name)
-{
-  pai__node n = in != PAI__NO_NODE ? pai__tree_get(t, in, name) : PAI__NO_NODE;
-
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
-           ? pai__tree_str(t, n, NULL)
-           : NULL;
-}
-
-static int64_t number(const pai__tree *t, pai__node in, const char *name)
-{
-  pai__node n = in != PAI__NO_NODE ? pai__tree_get(t, in, name) : PAI__NO_NODE;
-  int64_t value = 0;
-
-  if (n != PAI__NO_NODE)
-    (void)pai__tree_whole(t, n, &value);
-  return value;
-}
-
 int pai__seen_machine_read(pai__seen_machine *out, pai_server *s,
                            pai_error **err)
 {
@@ -40,18 +21,18 @@ int pai__seen_machine_read(pai__seen_machine *out, pai_server *s,
     return rc;
   t = out->tree;
   m = pai__tree_get(t, 0, "machine");
-  out->name = text(t, m, "name");
-  out->ip = text(t, m, "ip");
+  out->name = pai__tree_look_text(t, m, "name", NULL);
+  out->ip = pai__tree_look_text(t, m, "ip", NULL);
   out->name = out->name != NULL ? out->name : "";
   out->ip = out->ip != NULL ? out->ip : "";
-  out->trouble = text(t, 0, "trouble");
-  out->cpus = number(t, m, "cpus");
-  out->free_cpus = number(t, m, "freeCpus");
-  out->gpus = number(t, m, "gpus");
-  out->free_gpus = number(t, m, "freeGpus");
-  out->sick_gpus = number(t, m, "sickGpus");
-  out->memory = number(t, m, "memory");
-  out->free_memory = number(t, m, "freeMemory");
+  out->trouble = pai__tree_look_text(t, 0, "trouble", NULL);
+  out->cpus = pai__tree_look_int(t, m, "cpus");
+  out->free_cpus = pai__tree_look_int(t, m, "freeCpus");
+  out->gpus = pai__tree_look_int(t, m, "gpus");
+  out->free_gpus = pai__tree_look_int(t, m, "freeGpus");
+  out->sick_gpus = pai__tree_look_int(t, m, "sickGpus");
+  out->memory = pai__tree_look_int(t, m, "memory");
+  out->free_memory = pai__tree_look_int(t, m, "freeMemory");
   return PAI_OK;
 }
 

@@ -31,15 +31,6 @@ static const pai__source watch_source = { NULL, free_watcher };
 
 enum { MOST_ROWS = 50000 }; /* of a list */
 
-static const char *text_of(const pai__tree *t, pai__node n, const char *key)
-{
-  pai__node v = pai__tree_get(t, n, key);
-
-  return v != PAI__NO_NODE && pai__tree_type(t, v) == PAI__STRING
-           ? pai__tree_str(t, v, NULL)
-           : "";
-}
-
 static void put_text(pai__json_writer *w, const char *key, const char *value)
 {
   pai__json_key(w, key, strlen(key));
@@ -50,7 +41,7 @@ static void put_text(pai__json_writer *w, const char *key, const char *value)
 static void add_state(pai__buf *out, const pai__request *r, const pai__tree *t,
                       pai__node item)
 {
-  const char *state = text_of(t, item, "state");
+  const char *state = pai__tree_look_text(t, item, "state", "");
   char lower[16] = "";
   pai__json_writer w;
   pai__buf name;
@@ -58,8 +49,8 @@ static void add_state(pai__buf *out, const pai__request *r, const pai__tree *t,
   for (size_t i = 0; state[i] != '\0' && i + 1 < sizeof(lower); i++)
     lower[i] = (char)(state[i] | 0x20);
   pai__buf_init(&name, out->alloc);
-  pai__buf_printf(&name, "%s~%s", text_of(t, item, "username"),
-                  text_of(t, item, "name"));
+  pai__buf_printf(&name, "%s~%s", pai__tree_look_text(t, item, "username", ""),
+                  pai__tree_look_text(t, item, "name", ""));
   if (!pai__buf_ok(&name)) {
     out->failed = true;
   } else if (pai__request_may_see(r, name.data)) {

@@ -142,9 +142,12 @@ class HistoryTest(program.RootTest):
         done = self.run_cli("at", "2020-01-01", "queue")
         self.assertEqual(done.returncode, 1)
         self.assertIn("it goes from ", done.stderr)
-        decided = self.ok("at", "end", "decisions", "--json")
-        self.assertEqual([json.loads(line)["decision"]
-                          for line in decided.splitlines()], ["start"] * 2)
+        decided = [json.loads(line) for line in
+                   self.ok("at", "end", "decisions", "--json").splitlines()]
+        self.assertEqual({one["decision"] for one in decided}, {"start"})
+        # Twice where another program had just taken a port of the first try.
+        self.assertEqual(list(dict.fromkeys(one["id"] for one in decided)),
+                         [1, 2])
         # A folder of that name is no log; nor is the usual server's log here.
         (self.folder / "second").mkdir()
         self.assertEqual(self.ok("sched", "story", "second"), told)

@@ -139,14 +139,8 @@ static bool read_date(const char *at, pai_time *out)
 /* A text that is there and not empty, or NULL. */
 static const char *text_of(const pai__tree *t, pai__node n, const char *key)
 {
-  const char *text;
+  const char *text = pai__tree_look_text(t, n, key, "");
 
-  n = n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__MAPPING
-        ? pai__tree_get(t, n, key)
-        : PAI__NO_NODE;
-  if (n == PAI__NO_NODE || pai__tree_type(t, n) != PAI__STRING)
-    return NULL;
-  text = pai__tree_str(t, n, NULL);
   return text[0] != '\0' ? text : NULL;
 }
 

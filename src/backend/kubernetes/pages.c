@@ -25,21 +25,14 @@ const char *pai__kube_pages_next(const pai__kube_pages *p)
   return p->rest.len > 0 ? pai__buf_text(&p->rest) : NULL;
 }
 
-/* A member of an object that may be none. */
-static pai__node get(const pai__tree *t, pai__node n, const char *key)
-{
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__MAPPING
-           ? pai__tree_get(t, n, key)
-           : PAI__NO_NODE;
-}
-
 /* An object without the notes of who manages which of its fields: they are
  * large, and nobody reads them. */
 static void add_object(pai__buf *out, const pai__tree *t, pai__node n,
                        const char *json)
 {
   const pai__tree_node *object = &t->nodes[n];
-  pai__node notes = get(t, get(t, n, "metadata"), "managedFields");
+  pai__node notes =
+    pai__tree_look(t, pai__tree_look(t, n, "metadata"), "managedFields");
   uint32_t from = object->start;
 
   if (notes != PAI__NO_NODE) {
@@ -52,7 +45,7 @@ static void add_object(pai__buf *out, const pai__tree *t, pai__node n,
 
 static void add_objects(pai__buf *out, const pai__tree *t, const char *json)
 {
-  pai__node items = get(t, 0, "items"), item;
+  pai__node items = pai__tree_look(t, 0, "items"), item;
   pai__tree_walk walk;
 
   if (items == PAI__NO_NODE || pai__tree_type(t, items) != PAI__SEQUENCE)
@@ -68,7 +61,8 @@ static void add_objects(pai__buf *out, const pai__tree *t, const char *json)
 /* As a value in a query. */
 static void add_rest(pai__buf *out, const pai__tree *t)
 {
-  pai__node n = get(t, get(t, 0, "metadata"), "continue");
+  pai__node n =
+    pai__tree_look(t, pai__tree_look(t, 0, "metadata"), "continue");
   const char *at = n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
                      ? pai__tree_str(t, n, NULL)
                      : "";

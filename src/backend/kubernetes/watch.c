@@ -111,14 +111,6 @@ static int miss(pai__kube_watch *w, const char *why)
 
 /* --- what is said ----------------------------------------------------------------- */
 
-static const char *text_of(const pai__tree *t, pai__node n, const char *key)
-{
-  n = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
-           ? pai__tree_str(t, n, NULL)
-           : "";
-}
-
 static bool is_version(const char *text)
 {
   size_t len = strlen(text);
@@ -134,7 +126,7 @@ static bool take_version(pai__kube_watch *w, const pai__tree *t, pai__node n)
   const char *version;
 
   n = n != PAI__NO_NODE ? pai__tree_get(t, n, "metadata") : PAI__NO_NODE;
-  version = text_of(t, n, "resourceVersion");
+  version = pai__tree_look_text(t, n, "resourceVersion", "");
   if (!is_version(version))
     return false;
   memcpy(w->version, version, strlen(version) + 1);
@@ -158,10 +150,10 @@ static int judge_line(pai__kube_watch *w, const pai__tree *t, const char *line,
                       size_t len)
 {
   pai__node object = pai__tree_get(t, 0, "object");
-  const char *type = text_of(t, 0, "type");
+  const char *type = pai__tree_look_text(t, 0, "type", "");
 
   if (strcmp(type, "ERROR") == 0) {
-    const char *message = text_of(t, object, "message");
+    const char *message = pai__tree_look_text(t, object, "message", "");
     return miss(w, message[0] != '\0' ? message : "the watch has ended");
   }
   if (type[0] == '\0' || object == PAI__NO_NODE)
@@ -246,8 +238,10 @@ static const char *take_list(pai__kube_watch *w, bool *more)
 {
   const char *json = pai__buf_text(&w->body);
   pai__tree *t = parse(w, json, w->body.len, MOST_LIST);
-  bool good = t != NULL && strcmp(text_of(t, 0, "kind"), w->want.kind) == 0 &&
-              take_version(w, t, 0);
+  bool good =
+    t != NULL &&
+    strcmp(pai__tree_look_text(t, 0, "kind", ""), w->want.kind) == 0 &&
+    take_version(w, t, 0);
   int rc =
     good ? pai__kube_pages_add(&w->pages, t, json, w->want.kind, w->version)
          : PAI_EINVAL;

@@ -64,7 +64,7 @@ static void pages_become_one_list(void **state)
       "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{"
       "\"resourceVersion\":\"7\"},\"items\":[{\"metadata\":{\"name\":\"a\","
       "\"managedFields\":[]},\"s\":[1]},{\"metadata\":null},{\"metadata\":{"
-      "\"managedFields\":[]}}]}");
+      "\"managedFields\":null}}]}");
     pai__kube_pages_clear(&p);
   }
 }

@@ -171,6 +171,30 @@ static void lookup_works_in_small_and_large_mappings(void **state)
   }
 }
 
+static void looks_take_what_there_is(void **state)
+{
+  pai__tree *t = test_json_parse(
+    "{\"s\": \"x\", \"e\": \"\", \"n\": 7.0, \"z\": null, \"l\": []}", NULL);
+  pai__node list = pai__tree_look(t, 0, "l");
+
+  (void)state;
+  assert_string_equal(pai__tree_look_text(t, 0, "s", "-"), "x");
+  assert_string_equal(pai__tree_look_text(t, 0, "e", "-"), "");
+  assert_string_equal(pai__tree_look_text(t, 0, "n", "-"), "-");
+  assert_null(pai__tree_look_text(t, 0, "none", NULL));
+  assert_int_equal(pai__tree_look_int(t, 0, "n"), 7);
+  assert_int_equal(pai__tree_look_int(t, 0, "s"), 0);
+  assert_int_equal(pai__tree_look(t, 0, "z"), PAI__NO_NODE);
+  assert_true(pai__tree_is(t, list, PAI__SEQUENCE));
+  assert_false(pai__tree_is(t, list, PAI__MAPPING));
+  /* What is no mapping, or nothing, has no members. */
+  assert_int_equal(pai__tree_look(t, list, "s"), PAI__NO_NODE);
+  assert_int_equal(pai__tree_look(t, PAI__NO_NODE, "s"), PAI__NO_NODE);
+  assert_false(pai__tree_is(t, PAI__NO_NODE, PAI__NULL));
+  assert_string_equal(pai__tree_text(t, PAI__NO_NODE, "-"), "-");
+  pai__tree_free(t);
+}
+
 static void last_duplicate_counts_where_asked(void **state)
 {
   pai__json_options opts = { .flags = PAI__JSON_DUPLICATES };
@@ -263,6 +287,7 @@ int main(void)
     cmocka_unit_test(pointers_lead_there_and_back),
     cmocka_unit_test(keys_have_their_values_pointer),
     cmocka_unit_test(lookup_works_in_small_and_large_mappings),
+    cmocka_unit_test(looks_take_what_there_is),
     cmocka_unit_test(last_duplicate_counts_where_asked),
     cmocka_unit_test(whole_numbers_are_recognized),
     cmocka_unit_test(trees_survive_failing_memory),
