@@ -152,7 +152,7 @@ class TraceTest(program.ProgramTest):
     def test_a_closed_pipe_ends_it(self):
         read, write = os.pipe()
         os.close(read)
-        done = self.run_cli("sim", "generate", "--jobs", "100000000",
+        done = self.run_cli("sim", "generate", "--jobs", "1000000",
                             stdout=write)
         os.close(write)
         self.assertNotEqual(done.returncode, 0)
