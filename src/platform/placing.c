@@ -218,7 +218,9 @@ void pai__platform_unqueue(pai__pjob *j)
   pai_sched_event gone = { .kind = PAI_SCHED_CANCEL,
                            .id = j->id,
                            .instance = PAI_SCHED_ALL };
-  pai_sched_event over = { .kind = PAI_SCHED_FINISHED, .id = j->id };
+  pai_sched_event over = { .kind = PAI_SCHED_FINISHED,
+                           .id = j->id,
+                           .number = j->job.code };
 
   if (!j->form.partial)
     (void)!pai__placing_tell(j->platform,

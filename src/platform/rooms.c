@@ -181,6 +181,8 @@ void pai__room_release(pai__pjob *j, uint32_t task)
                         .instance =
                           pt->room == PAI__ROOM_ASKED ? PAI_SCHED_ALL : 0 };
 
+  if (pt->room != PAI__ROOM_ASKED)
+    e.number = pai__job_tasks(&j->job)[task].code;
   if (pt->room == PAI__ROOM_NONE)
     return;
   if (pai__room_is_alone(j, task)) {

@@ -2,9 +2,11 @@
 #include "sim/story.h"
 
 #include "base/utf8.h"
+#include "job/exit.h"
 #include "sched/queue.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 #define SECOND INT64_C(1000000)
 
@@ -274,6 +276,20 @@ static void say_stop(const telling *t, const pai__mark *m)
     say(t, " for request %" PRIu64, m->by);
 }
 
+/* Codes below 0 are the platform's own, and have words. */
+static void say_finish(const telling *t, int64_t code)
+{
+  const pai__exit *e =
+    code < 0 && code >= INT_MIN ? pai__exit_find((int)code) : NULL;
+
+  if (code == 0)
+    say(t, "it finished well");
+  else
+    say(t, "it finished with code %" PRId64, code);
+  if (e != NULL && e->code == code)
+    say(t, ": %s", e->phrase);
+}
+
 static void say_mark(const telling *t, const pai__mark *m)
 {
   say_time(t, m->time);
@@ -290,12 +306,7 @@ static void say_mark(const telling *t, const pai__mark *m)
     say(t, "it was given another number of tasks: %u", m->tasks);
     break;
   case PAI__MARK_RETURN: say(t, "it had left its place, to wait again"); break;
-  case PAI__MARK_FINISH:
-    if (m->code == 0)
-      say(t, "it finished well");
-    else
-      say(t, "it finished with code %" PRId64, m->code);
-    break;
+  case PAI__MARK_FINISH: say_finish(t, m->code); break;
   default: say(t, "it was cancelled"); break;
   }
   say(t, "\n");
