@@ -46,6 +46,7 @@ static bool is_counted(const pai__request *r)
          strcmp(path, "/api/v2/jobs") == 0 ||
          strcmp(path, "/api/v1/jobs") == 0 ||
          strcmp(path, "/api/v2/scheduler") == 0 ||
+         strcmp(path, "/api/v2/scheduler/log") == 0 ||
          strcmp(path, "/api/v2/jobs/:job/estimate") == 0;
 }
 
@@ -185,8 +186,8 @@ static bool is_kept(const pai__request *r)
   bool read = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
 
   return r->remote && read && r->stream == NULL && r->entered < 0 &&
-         r->file < 0 && r->status == 200 && pai__buf_ok(&r->answer) &&
-         !is_secret(r);
+         r->file < 0 && r->files == NULL && r->status == 200 &&
+         pai__buf_ok(&r->answer) && !is_secret(r);
 }
 
 /* What was asked for may be what the client has already. */
@@ -236,6 +237,8 @@ static struct MHD_Response *make_response(pai__request *r)
     return pai__enter_response(r);
   if (r->file >= 0)
     return pai__file_response(r);
+  if (r->files != NULL)
+    return pai__files_response(r);
   if (!pai__buf_ok(&r->answer))
     return NULL;
   return MHD_create_response_from_buffer(
