@@ -152,7 +152,7 @@ class HistoryTest(program.RootTest):
         for words in (("sched", "story", "second"), ("at", "end", "queue")):
             done = self.run_cli(*words)
             self.assertEqual(done.returncode, 2)
-            self.assertIn("the log of http://127.0.0.1:1", done.stderr)
+            self.assertIn("cannot connect to http://127.0.0.1:1", done.stderr)
         del self.env["OPENPAI_CLUSTER"]
         # Another job of that name is another request.
         self.ok("rm", "second")
