@@ -5,6 +5,21 @@
 
 /* --- replay --------------------------------------------------------------- */
 
+static int check_policy(const sched_log *log)
+{
+  if (log->options != NULL && log->policy == NULL) {
+    cli_misused(&cli_sched_replay, "--options are those of --policy",
+                log->options);
+    return CLI_USAGE;
+  }
+  if (log->check && log->policy != NULL) {
+    cli_misused(&cli_sched_replay, "snapshots are of the log's own policy",
+                "--check");
+    return CLI_USAGE;
+  }
+  return CLI_OK;
+}
+
 static int replay(int argc, char **argv)
 {
   bool json = false;
@@ -20,19 +35,13 @@ static int replay(int argc, char **argv)
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
   code = sched_log_words(&cli_sched_replay, words, argv, 1, until, &log);
+  if (code == CLI_OK)
+    code = check_policy(&log);
   if (code == CLI_OK && log.name == NULL)
     code = sched_log_own(&log, false);
-  if (code != CLI_OK)
+  if (code != CLI_OK) {
+    sched_log_close(&log);
     return code;
-  if (log.options != NULL && log.policy == NULL) {
-    cli_misused(&cli_sched_replay, "--options are those of --policy",
-                log.options);
-    return CLI_USAGE;
-  }
-  if (log.check && log.policy != NULL) {
-    cli_misused(&cli_sched_replay, "snapshots are of the log's own policy",
-                "--check");
-    return CLI_USAGE;
   }
   json = json || !cli_is_terminal(stdout);
   log.decided = json ? sched_json_decisions : sched_show_decisions;

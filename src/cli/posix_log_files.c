@@ -58,7 +58,7 @@ static bool open_one(log_files *f, size_t i, const char *root,
 
 static bool open_both(log_files *f, const char *root, bool all, bool *same)
 {
-  struct stat last, before;
+  struct stat last = { 0 }, before = { 0 };
 
   *same = false;
   if (!open_one(f, 1, root, "scheduler.log", &last))
