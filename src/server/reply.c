@@ -36,7 +36,8 @@ bool pai__reply_may_go_on(pai__request *r)
   return count(r, &r->server->all, key, pai__peer_key(key, r->peer));
 }
 
-/* What takes as much as a list: guesses, and snapshots, look at all that wait. */
+/* What takes as much as a list: guesses, and snapshots, look at all that wait; a
+ * log is long. */
 static bool is_counted(const pai__request *r)
 {
   const char *path = r->route->path;

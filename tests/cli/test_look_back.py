@@ -6,6 +6,7 @@ import errno
 import http.server
 import json
 import os
+import pathlib
 import resource
 import signal
 import threading
@@ -182,6 +183,21 @@ class TwoFilesTest(served.ServedTest):
         self.end(self.server)
         self.assertIn("no server answers at",
                       self.asked("sched", "story", "first", code=2))
+
+    def test_a_disk_that_fails(self):
+        """A file that ends before its length is like that."""
+        short = pathlib.Path("/sys/kernel/uevent_seqnum")
+        if not short.exists() or short.stat().st_size < 100:
+            self.skipTest("there is no file that says it is longer")
+        self.last.unlink()
+        self.last.symlink_to(short)
+        self.assertIn("the log cannot be read at byte", self.asked(
+            "at", "-0", "queue", far=False, code=2))
+        self.assertIn("the log cannot be read at byte", self.asked(
+            "sched", "show", far=False, code=1))
+        self.assertIn(f"cannot read {self.last}: ", self.asked(
+            "sched", "story", "first", far=False, code=2))
+        self.last.unlink()  # or it would be written to
 
     def none(self, env):
         for path in (self.last, self.before):
