@@ -122,9 +122,9 @@ _openpai()
     'cluster hived') options='--from --as --json --output --help' ;;
     'cluster top') options='--once --count --interval --json --help' ;;
     sched) options="$sched_verbs --help" ;;
-    'sched replay') options='--json --check --options --policy --until --help' ;;
-    'sched show') options='--json --until --help' ;;
-    'sched explain') options='--json --until --help' ;;
+    'sched replay') options='--json --check --options --policy --until --root --help' ;;
+    'sched show') options='--json --until --root --help' ;;
+    'sched explain') options='--json --until --root --help' ;;
     'sched story') options='--json --policy --root --help' ;;
     'sched hived-replay') options='--config-dir --json --help' ;;
     sim) options="$sim_verbs --help" ;;

@@ -466,14 +466,17 @@ complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subco
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Decide with this one'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l options -x -d 'Options of that policy, as JSON'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l until -x -d 'No further than this line'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from replay' -l help -d 'Explain sched replay'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain story hived-replay' -f -a show -d 'Show the state at the end of a log'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from show' -l json -d 'Write a snapshot'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from show' -l until -x -d 'No further than this line'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from show' -l help -d 'Explain sched show'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain story hived-replay' -f -a explain -d 'Say why a request waits'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from explain' -l json -d 'Write JSON'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from explain' -l until -x -d 'No further than this line'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from explain' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from explain' -l help -d 'Explain sched explain'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain story hived-replay' -f -a story -d 'Tell how a job waited'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from story' -l json -d 'Write JSON'

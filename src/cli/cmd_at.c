@@ -10,7 +10,7 @@ typedef struct moment {
   const char *since; /* how much of what was before counts, for decisions */
   const char *job;
   bool json;
-  pai_time time;
+  pai_time time, before; /* and so much of what was before it */
 } moment;
 
 /* --- what can be seen ----------------------------------------------------- */
@@ -89,7 +89,7 @@ static int why(moment *m)
 }
 
 /* How much before it: --since is read as a time of the log is. */
-static int read_since(const moment *m, pai_time *since)
+static int read_since(moment *m)
 {
   char text[64];
   pai_time begin, end;
@@ -97,9 +97,9 @@ static int read_since(const moment *m, pai_time *since)
     snprintf(text, sizeof(text), "+%s", m->since != NULL ? m->since : "1h");
 
   if (n > 0 && (size_t)n < sizeof(text) &&
-      pai_replay_time(m->log.replay, text, since, NULL) == PAI_OK &&
+      pai_replay_time(m->log.replay, text, &m->before, NULL) == PAI_OK &&
       pai_replay_range(m->log.replay, &begin, &end, NULL) == PAI_OK) {
-    *since -= begin;
+    m->before -= begin;
     return CLI_OK;
   }
   cli_misused(&cli_at, "--since is how long, as 30m or 2h", m->since);
@@ -125,18 +125,16 @@ static int show_until(moment *m, pai_time time)
  * beginning all counts: then it is read from its first line. */
 static int decisions(moment *m)
 {
-  pai_time begin, end, since = 0;
+  pai_time begin, end;
   bool inside;
-  int code = read_since(m, &since);
+  int code = CLI_OK;
 
-  if (code != CLI_OK)
-    return code;
   inside = pai_replay_range(m->log.replay, &begin, &end, NULL) == PAI_OK &&
            m->time >= begin && m->time <= end;
   if (!inside)
     code = go(m, m->time);
-  else if (since < m->time - begin)
-    code = go(m, m->time - since);
+  else if (m->before < m->time - begin)
+    code = go(m, m->time - m->before);
   if (code == CLI_OK && !m->json)
     sched_show_head();
   return code == CLI_OK ? show_until(m, m->time) : code;
@@ -188,14 +186,23 @@ static int find_view(int words, char **argv, size_t *view)
   return CLI_USAGE;
 }
 
-static int find_log(moment *m)
+/* What counts from the beginning needs all of it. */
+static bool is_from_beginning(const char *text)
 {
-  return m->log.name != NULL && m->log.name[0] != '\0'
-           ? CLI_OK
-           : sched_log_own(&m->log);
+  return text[0] == '+' || strcmp(text, "begin") == 0;
 }
 
-static int read_moment(moment *m, const char *text)
+static int find_log(moment *m, const char *text)
+{
+  if (m->log.name == NULL || m->log.name[0] == '\0')
+    return sched_log_own(&m->log, !is_from_beginning(text));
+  if (!cli_is_named())
+    return CLI_OK;
+  cli_misused(&cli_at, "a platform has no log beside it", m->log.name);
+  return CLI_USAGE;
+}
+
+static int read_time(moment *m, const char *text)
 {
   pai_error *err = NULL;
   int rc;
@@ -205,6 +212,30 @@ static int read_moment(moment *m, const char *text)
   rc = pai_error_line(err) == 0 ? CLI_USAGE : CLI_NO;
   (void)sched_log_fail(&m->log, err);
   return rc;
+}
+
+/* Whether it was before the file that the log now ends with began. */
+static bool is_older(const moment *m)
+{
+  pai_time begin, end;
+
+  return m->log.late &&
+         pai_replay_range(m->log.replay, &begin, &end, NULL) == PAI_OK &&
+         (m->time < begin || m->time - begin < m->before);
+}
+
+static int read_moment(moment *m, const char *text, bool with_before)
+{
+  int code = sched_log_open(&m->log);
+
+  if (code == CLI_OK)
+    code = read_time(m, text);
+  if (code == CLI_OK && with_before)
+    code = read_since(m);
+  if (code != CLI_OK || !is_older(m))
+    return code;
+  code = sched_log_whole(&m->log);
+  return code == CLI_OK ? sched_log_open(&m->log) : code;
 }
 
 static int at(int argc, char **argv)
@@ -225,11 +256,9 @@ static int at(int argc, char **argv)
     code = CLI_USAGE;
   }
   if (code == CLI_OK)
-    code = find_log(&m);
+    code = find_log(&m, argv[0]);
   if (code == CLI_OK)
-    code = sched_log_open(&m.log);
-  if (code == CLI_OK)
-    code = read_moment(&m, argv[0]);
+    code = read_moment(&m, argv[0], views[view].show == decisions);
   m.job = words > 2 ? argv[2] : NULL;
   if (code == CLI_OK)
     code = views[view].show(&m);
@@ -256,8 +285,8 @@ const cli_verb cli_at = {
     "  --log LOG   a scheduler's log, or - for standard input; else the one "
     "that\n"
     "              OPENPAI_LOG names in the environment, else that of the\n"
-    "              platform, ROOT/scheduler.log; what came before that is in\n"
-    "              ROOT/scheduler.log.1\n"
+    "              platform, here ROOT/scheduler.log.1 and scheduler.log, or\n"
+    "              fetched from the server that --cluster names\n"
     "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
     "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
     "  --json      JSON\n"

@@ -26,9 +26,9 @@ static int story(int argc, char **argv)
     o.policy_options = colon + 1;
   }
   o.policy = policy;
-  code = words == 1 && !sched_log_is(argv[0])
-           ? sched_log_own(&log)
-           : sched_log_words(&cli_sched_story, words, argv, 2, NULL, &log);
+  code = sched_log_words(&cli_sched_story, words, argv, 2, NULL, &log);
+  if (code == CLI_OK && log.name == NULL)
+    code = sched_log_own(&log, false);
   if (code == CLI_OK)
     code = sched_log_request(&cli_sched_story, &log, argv[words - 1], &id);
   if (code == CLI_OK)
@@ -48,9 +48,11 @@ const cli_verb cli_sched_story = {
   .usage = "[--json] [--policy P] [--root DIR] [LOG] JOB",
   .help =
     "LOG, or - for standard input, is a scheduler's log: see sched replay;\n"
-    "without it, it is that of the platform, ROOT/scheduler.log.  Tells of\n"
-    "request JOB, a number or a name, when it came, what it lacked from when\n"
-    "to when, who had it meanwhile, when it started and when it ended.\n\n"
+    "without it, it is the platform's own, ROOT/scheduler.log.1 and\n"
+    "scheduler.log, or fetched from the server that --cluster names.  Tells\n"
+    "of request JOB, a number or a name, when it came, what it lacked from\n"
+    "when to when, who had it meanwhile, when it started and when it ended.\n"
+    "\n"
     "  --json       one JSON object; reasons hour by hour, also of long "
     "waits\n"
     "  --policy P   also when it would have started under another policy, a\n"

@@ -6,22 +6,12 @@
 
 /* --- of a log, or live ----------------------------------------------------- */
 
-static bool is_named(void)
-{
-  return cli_root != NULL || cli_cluster != NULL;
-}
-
-/* A word alone is a log if it looks so, unless a platform is named. */
-static bool is_log(const char *word)
-{
-  return !is_named() && sched_log_is(word);
-}
-
 int future_words(const cli_verb *verb, future *f, int words, char **argv,
                  future_job takes, const char **job)
 {
   bool logged =
-    words > 1 || (words == 1 && (takes == FUTURE_NO_JOB || is_log(argv[0])));
+    words > 1 ||
+    (words == 1 && (takes == FUTURE_NO_JOB || sched_log_is(argv[0])));
   int left = words - logged, most = takes == FUTURE_NO_JOB ? 0 : 1;
 
   *job = NULL;
@@ -33,7 +23,7 @@ int future_words(const cli_verb *verb, future *f, int words, char **argv,
     cli_misused(verb, "this verb needs", "JOB");
     return CLI_USAGE;
   }
-  if (logged && is_named()) {
+  if (logged && cli_is_named()) {
     cli_misused(verb, "a platform has no log beside it", argv[0]);
     return CLI_USAGE;
   }

@@ -325,12 +325,14 @@ static void take_cluster(int *count, char **words)
 static bool asks_platform(const cli_verb *verb)
 {
   static const cli_verb *const asking[] = {
-    &cli_run,    &cli_submit_verb, &cli_list,    &cli_show,  &cli_logs,
-    &cli_exec,   &cli_attach,      &cli_ssh,     &cli_why,   &cli_wait,
-    &cli_stop,   &cli_retry,       &cli_clone,   &cli_rm,    &cli_events,
-    &cli_top,    &cli_backup,      &cli_export,  &cli_login, &cli_logout,
-    &cli_compat, &cli_when,        &cli_what_if, &cli_fit,   &cli_status,
-    &cli_at,     &cli_sched_story,
+    &cli_run,           &cli_submit_verb,  &cli_list,        &cli_show,
+    &cli_logs,          &cli_exec,         &cli_attach,      &cli_ssh,
+    &cli_why,           &cli_wait,         &cli_stop,        &cli_retry,
+    &cli_clone,         &cli_rm,           &cli_events,      &cli_top,
+    &cli_backup,        &cli_export,       &cli_login,       &cli_logout,
+    &cli_compat,        &cli_when,         &cli_what_if,     &cli_fit,
+    &cli_status,        &cli_at,           &cli_sched_story, &cli_sched_show,
+    &cli_sched_explain, &cli_sched_replay,
   };
   static const char *const of[] = { "vc",    "node",    "user",  "group",
                                     "token", "storage", "remote" };

@@ -10,14 +10,19 @@
 int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
                     const char *until, sched_log *log)
 {
+  bool own = words == want - 1 && (words == 0 || !sched_log_is(argv[0]));
   char *end;
 
-  if (words != want) {
+  if (words != want && !own) {
     cli_misused(verb, words < want ? "this verb needs" : "too many words",
-                words < want ? strrchr(verb->usage, ']') + 2 : argv[want]);
+                words < want ? strrchr(verb->usage, ' ') + 1 : argv[want]);
     return CLI_USAGE;
   }
-  log->name = argv[0];
+  if (!own && cli_is_named()) {
+    cli_misused(verb, "a platform has no log beside it", argv[0]);
+    return CLI_USAGE;
+  }
+  log->name = own ? NULL : argv[0];
   if (until == NULL)
     return CLI_OK;
   errno = 0;
@@ -32,9 +37,10 @@ int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
 int sched_log_fail(const sched_log *log, pai_error *err)
 {
   uint32_t line = pai_error_line(err), column = pai_error_column(err);
-  const char *help = pai_error_help(err);
+  const char *help = pai_error_help(err), *name;
 
-  cli_print(stderr, cli_shown_name(log->name));
+  line = sched_log_place(log, line, &name);
+  cli_print(stderr, cli_shown_name(name));
   (void)fputc(':', stderr);
   if (line != 0)
     (void)fprintf(stderr, "%u:", line);
@@ -52,8 +58,11 @@ int sched_log_fail(const sched_log *log, pai_error *err)
 void sched_log_close(sched_log *log)
 {
   pai_replay_free(log->replay);
+  if (log->own != NULL)
+    log_files_close(&log->files);
   free(log->own);
-  log->own = NULL;
+  free(log->own_before);
+  log->own = log->own_before = NULL;
   log->replay = NULL;
   log->sched = NULL;
 }
@@ -67,6 +76,16 @@ static bool read_id(const char *word, uint64_t *id)
   errno = 0;
   *id = strtoull(word, &end, 10);
   return word[0] >= '1' && word[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+bool sched_log_is_called(const char *name, const char *user, const char *word)
+{
+  const char *tilde = strchr(word, '~');
+  size_t len = tilde != NULL ? (size_t)(tilde - word) : 0;
+
+  return strcmp(name, word) == 0 ||
+         (tilde != NULL && user != NULL && strlen(user) == len &&
+          memcmp(user, word, len) == 0 && strcmp(name, tilde + 1) == 0);
 }
 
 int sched_log_request(const cli_verb *verb, const sched_log *log,
@@ -86,7 +105,7 @@ int sched_log_request(const cli_verb *verb, const sched_log *log,
   }
   for (uint64_t i = 0; (i = pai_sched_next(log->sched, i)) != 0;) {
     if (pai_sched_view_request(log->sched, i, &v) < 0 || v.name == NULL ||
-        strcmp(v.name, word) != 0)
+        !sched_log_is_called(v.name, v.user, word))
       continue;
     if (found != 0) {
       cli_fail("requests %llu and %llu are both called '%s'",
@@ -103,6 +122,15 @@ int sched_log_request(const cli_verb *verb, const sched_log *log,
 
 /* --- reading -------------------------------------------------------------- */
 
+static int open_it(pai_replay **out, const sched_log *log,
+                   const pai_replay_options *o, pai_error **err)
+{
+  if (log->own == NULL)
+    return pai_replay_open(out, log->name, o, err);
+  return pai_replay_new(out, log_files_read, (void *)&log->files,
+                        log->files.size[0] + log->files.size[1], o, err);
+}
+
 int sched_log_open(sched_log *log)
 {
   pai_replay_options o = PAI_REPLAY_OPTIONS_INIT;
@@ -111,7 +139,7 @@ int sched_log_open(sched_log *log)
   o.policy = log->policy;
   o.policy_options = log->options;
   o.check = log->check;
-  if (pai_replay_open(&log->replay, log->name, &o, &err) == PAI_OK)
+  if (open_it(&log->replay, log, &o, &err) == PAI_OK)
     return CLI_OK;
   cli_fail("%s", pai_error_message(err));
   pai_error_free(err);
@@ -152,7 +180,7 @@ static bool blame_policy(const sched_log *log, const pai_error *err)
   bool good;
 
   if (log->sched != NULL || log->policy == NULL ||
-      pai_replay_open(&r, log->name, NULL, NULL) < 0)
+      open_it(&r, log, NULL, NULL) < 0)
     return false;
   good = pai_replay_step(r, NULL) == 1;
   pai_replay_free(r);

@@ -36,7 +36,8 @@ bool pai__reply_may_go_on(pai__request *r)
   return count(r, &r->server->all, key, pai__peer_key(key, r->peer));
 }
 
-/* What takes as much as a list: guesses, and snapshots, look at all that wait. */
+/* What takes as much as a list: guesses, and snapshots, look at all that wait; a
+ * log is long. */
 static bool is_counted(const pai__request *r)
 {
   const char *path = r->route->path;
@@ -46,6 +47,7 @@ static bool is_counted(const pai__request *r)
          strcmp(path, "/api/v2/jobs") == 0 ||
          strcmp(path, "/api/v1/jobs") == 0 ||
          strcmp(path, "/api/v2/scheduler") == 0 ||
+         strcmp(path, "/api/v2/scheduler/log") == 0 ||
          strcmp(path, "/api/v2/jobs/:job/estimate") == 0;
 }
 
@@ -185,8 +187,8 @@ static bool is_kept(const pai__request *r)
   bool read = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
 
   return r->remote && read && r->stream == NULL && r->entered < 0 &&
-         r->file < 0 && r->status == 200 && pai__buf_ok(&r->answer) &&
-         !is_secret(r);
+         r->file < 0 && r->files == NULL && r->status == 200 &&
+         pai__buf_ok(&r->answer) && !is_secret(r);
 }
 
 /* What was asked for may be what the client has already. */
@@ -236,6 +238,8 @@ static struct MHD_Response *make_response(pai__request *r)
     return pai__enter_response(r);
   if (r->file >= 0)
     return pai__file_response(r);
+  if (r->files != NULL)
+    return pai__files_response(r);
   if (!pai__buf_ok(&r->answer))
     return NULL;
   return MHD_create_response_from_buffer(

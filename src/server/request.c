@@ -179,6 +179,7 @@ static void free_request(pai__request *r)
   pai__waiting_forget(r);
   pai__stream_free(r->stream);
   pai__file_close(r);
+  pai__files_free(r->files);
   pai__upload_free(r->upload);
   pai__relay_free(r->relay);
   pai__enter_forget(r);

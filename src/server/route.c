@@ -2,16 +2,16 @@
 #include "server/server.h"
 
 static const pai__routes *const tables[] = {
-  &pai__jobs_routes,     &pai__change_routes,  &pai__code_routes,
-  &pai__enter_routes,    &pai__follow_routes,  &pai__logs_routes,
-  &pai__backup_routes,   &pai__submit_routes,  &pai__watch_routes,
-  &pai__authn_routes,    &pai__tokens_routes,  &pai__users_routes,
-  &pai__groups_routes,   &pai__audit_routes,   &pai__openapi_routes,
-  &pai__storages_routes, &pai__front_routes,   &pai__attempts_routes,
-  &pai__absent_routes,   &pai__v1_routes,      &pai__alerts_routes,
-  &pai__kube_routes,     &pai__metrics_routes, &pai__vcs_routes,
-  &pai__oidc_routes,     &pai__consent_routes, &pai__estimate_routes,
-  &pai__ssh_routes,
+  &pai__jobs_routes,     &pai__change_routes,    &pai__code_routes,
+  &pai__enter_routes,    &pai__follow_routes,    &pai__logs_routes,
+  &pai__backup_routes,   &pai__sched_log_routes, &pai__submit_routes,
+  &pai__watch_routes,    &pai__authn_routes,     &pai__tokens_routes,
+  &pai__users_routes,    &pai__groups_routes,    &pai__audit_routes,
+  &pai__openapi_routes,  &pai__storages_routes,  &pai__front_routes,
+  &pai__attempts_routes, &pai__absent_routes,    &pai__v1_routes,
+  &pai__alerts_routes,   &pai__kube_routes,      &pai__metrics_routes,
+  &pai__vcs_routes,      &pai__oidc_routes,      &pai__consent_routes,
+  &pai__estimate_routes, &pai__ssh_routes,
 };
 
 const pai__routes *pai__routes_at(size_t i)

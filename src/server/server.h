@@ -144,6 +144,7 @@ struct pai__request {
   bool packed;                  /* it is gzip */
   int file;                     /* that is the answer's body, or -1, */
   uint64_t file_size;           /* and its length */
+  struct pai__files *files;     /* posix_sched_log.c's that are, or NULL */
   pai__stream *stream;
   int entered; /* a stream into a task, which the connection becomes; or -1 */
   pai__relay *relay; /* between both, where it is TLS's; */
@@ -255,6 +256,9 @@ void pai__request_give_up(pai__request *r);
 /* posix_backup.c: the file as the answer's body; it is the response's then. */
 struct MHD_Response *pai__file_response(pai__request *r);
 void pai__file_close(pai__request *r);
+/* posix_sched_log.c: likewise of several; NULL is allowed. */
+struct MHD_Response *pai__files_response(pai__request *r);
+void pai__files_free(struct pai__files *files);
 
 /* --- streams (stream.c) ----------------------------------------------------------- */
 
@@ -361,11 +365,11 @@ extern const pai__routes pai__attempts_routes, pai__absent_routes,
   pai__v1_routes, pai__alerts_routes, pai__kube_routes, pai__metrics_routes;
 extern const pai__routes pai__jobs_routes, pai__change_routes,
   pai__code_routes, pai__enter_routes, pai__follow_routes, pai__logs_routes,
-  pai__backup_routes, pai__submit_routes, pai__watch_routes, pai__audit_routes,
-  pai__authn_routes, pai__groups_routes, pai__openapi_routes,
-  pai__storages_routes, pai__tokens_routes, pai__users_routes,
-  pai__front_routes, pai__vcs_routes, pai__oidc_routes, pai__consent_routes,
-  pai__estimate_routes, pai__ssh_routes;
+  pai__backup_routes, pai__sched_log_routes, pai__submit_routes,
+  pai__watch_routes, pai__audit_routes, pai__authn_routes, pai__groups_routes,
+  pai__openapi_routes, pai__storages_routes, pai__tokens_routes,
+  pai__users_routes, pai__front_routes, pai__vcs_routes, pai__oidc_routes,
+  pai__consent_routes, pai__estimate_routes, pai__ssh_routes;
 
 /* Table `i` of all; NULL: there is none. */
 const pai__routes *pai__routes_at(size_t i);

@@ -241,6 +241,23 @@ class System(SystemTest):
         for path in ("/api/v2/backup", "/api/v2/export"):
             self.assertEqual(self.ask(NOBODY, "GET", path)[0], 403)
 
+    def test_all_look_back(self):
+        """What was decided is in files of root's; who may see all jobs that
+        wait and run may see it, and asks the platform."""
+        self.up()
+        self.bash(DAEMON, "mine", "true")
+        self.assertEqual((self.root / "scheduler.log").stat().st_mode & 0o77, 0)
+        for words in (("sched", "story", "mine"), ("at", "-0", "nodes"),
+                      ("sched", "replay")):
+            told = self.ok(NOBODY, *words)
+            self.assertNotEqual(told, "")
+            self.assertEqual(self.run_cli(*words).stdout, told)
+        self.assertIn("(request 1) of daemon ",
+                      self.ok(NOBODY, "sched", "story", "daemon~mine"))
+        self.assertEqual(self.run_cli("down", "--kill").returncode, 0)
+        self.refused(NOBODY, "no platform runs there", "sched", "show",
+                     "--root", str(self.root))
+
     def test_a_name_says_nothing_of_who_asks(self):
         self.up()
         body = self.read_job("true").replace("name: test", "name: root~x")

@@ -116,6 +116,7 @@ static void all_that_is_taken_is_read(void **state)
     { "GET", "/api/v2/events", "" },
     { "GET", "/api/v2/audit", "" },
     { "GET", "/api/v2/export", "" },
+    { "GET", "/api/v2/scheduler/log", "" },
     { "GET", "/api/v2/alerts", "" },
     { "GET", "/api/v2/storages", "" },
     { "GET", "/api/v2/storage/config", "" },
@@ -309,7 +310,7 @@ static void the_document_has_them(void **state)
 
   (void)state;
   begin_obliging(&s);
-  assert_int_equal(check_document(&s), 23);
+  assert_int_equal(check_document(&s), 24);
   expect(GET(&s, "/api/v2/openapi.json"), 200,
          "{\"name\":\"state\",\"in\":\"query\",\"description\":\"in these "
          "states\",\"style\":\"form\",\"explode\":false,\"schema\":{\"type\":"
@@ -319,7 +320,7 @@ static void the_document_has_them(void **state)
          "\"default\":5000}");
   end_with_code(&s);
   begin_with_oidc(&s, &o);
-  assert_int_equal(check_document(&s), 26);
+  assert_int_equal(check_document(&s), 27);
   end_with_code(&s);
 }
 

@@ -149,6 +149,7 @@ static const row rows[] = {
   { "GET", JOB "/follow", USERS, 200, NULL },
   { "GET", JOB "/estimate", USERS, 200, NULL },
   { "GET", "/api/v2/scheduler", USERS, 200, NULL },
+  { "GET", "/api/v2/scheduler/log", USERS, 404, NULL },
   { "GET", JOB "/ssh", USERS, 200, NULL },
   { "GET", JOB "/ssh/key", ALONE, 200, NULL },
   { "GET", JOB "/job-attempts/healthz", USERS, 200, NULL },
