@@ -209,12 +209,15 @@ static int compare(pai_replay *r, const pai__line_text *line, pai_error **err)
 }
 
 /* Does it say what is known already?  One that does not is where another log
- * was put behind this one, or where lines are missing. */
-static bool repeats(const pai_replay *r, const pai__line_head *head)
+ * was put behind this one, or where lines are missing.  *anew: of the two it is
+ * the first, as after a restart, for it has seen less. */
+static bool repeats(const pai_replay *r, const pai__line_head *head,
+                    bool *anew)
 {
   pai_sched_view view = { .struct_size = sizeof(view) };
 
   (void)pai_sched_view_sums(r->s, &view);
+  *anew = head->events >= 0 && (uint64_t)head->events < view.events;
   return head->events >= 0 && (uint64_t)head->events == view.events &&
          head->time == view.now;
 }
@@ -222,16 +225,17 @@ static bool repeats(const pai_replay *r, const pai__line_head *head)
 static int take_snapshot(pai_replay *r, const pai__line_text *line,
                          const pai__line_head *head, pai_error **err)
 {
-  bool failed = r->failed;
+  bool failed = r->failed, anew, known;
 
   r->failed = false;
   if (r->s == NULL)
     return load(r, line, err);
   if (r->policy != NULL)
     return PAI_OK; /* it goes on with what it did itself */
-  if (!failed && r->check)
+  known = repeats(r, head, &anew);
+  if (!failed && !anew && r->check)
     return compare(r, line, err);
-  return failed || !repeats(r, head) ? load(r, line, err) : PAI_OK;
+  return failed || !known ? load(r, line, err) : PAI_OK;
 }
 
 /* --- events --------------------------------------------------------------- */

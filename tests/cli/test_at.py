@@ -176,6 +176,10 @@ class AtTest(program.ProgramTest):
             done = self.run_cli("sched", "replay", *words, log)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout, plain.stdout)
+        # Behind it a log that began anew, as a platform's after a restart.
+        twice = self.write("twice.log", "".join(lines * 2))
+        self.assertEqual(self.run_cli("sched", "replay", "--check",
+                                      twice).returncode, 0)
         wrong = self.write("wrong.log", "".join(
             lines[:10] + [middle.replace('"orders":2', '"orders":3')] +
             lines[10:]))
