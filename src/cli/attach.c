@@ -68,9 +68,14 @@ static bool follow(cli_remote *r, const cli_task *t, const char *log,
   return asked;
 }
 
+/* What was told of the session. */
+typedef struct notes {
+  bool begun, none;
+} notes;
+
 /* What the session came to: without one there is still the output. */
 static void look_at_session(cli_session *s, const cli_task *t, bool quiet,
-                            bool *told)
+                            notes *told)
 {
   if (s->started && s->over)
     cli_terminal_close(); /* nobody reads keys: Ctrl-C is a signal again */
@@ -78,10 +83,10 @@ static void look_at_session(cli_session *s, const cli_task *t, bool quiet,
     cli_session_tell(s);
     s->status = PAI_OK;
   }
-  if (*told || (quiet && s->status == PAI_OK))
+  if (quiet && s->status == PAI_OK)
     return;
-  if (s->started) {
-    *told = true;
+  if (s->started && !told->begun) {
+    told->begun = true;
     if (!cli_is_terminal(stderr))
       return;
     (void)fprintf(stderr,
@@ -91,8 +96,8 @@ static void look_at_session(cli_session *s, const cli_task *t, bool quiet,
                     : "attached to the standard input of %s/%u; Ctrl-D "
                       "ends it, Ctrl-C leaves the task alone\n",
                   t->role, t->index);
-  } else if (s->over) {
-    *told = true;
+  } else if (s->over && !s->started && !told->none) {
+    told->none = true;
     cli_say(PAI_LOG_INFO, s->text);
     if (s->how == PAI_SESSION_FAILED)
       (void)fprintf(stderr, "its output is followed; openpai run -i, or "
@@ -167,16 +172,19 @@ static int finish(const cli_attached *a, cli_remote *r, const cli_task *t,
 int cli_attach_to(cli_attached *a, cli_remote *r, const cli_task *t,
                   const char *offset, int how)
 {
-  bool told = false, begun, quiet = how != CLI_ATTACH_TOLD,
-       json = how == CLI_ATTACH_JSON;
+  bool begun, quiet = how != CLI_ATTACH_TOLD, json = how == CLI_ATTACH_JSON;
   followed logs[2] = { { .out = stdout, .json = json },
                        { .out = stderr, .json = json } };
-  cli_session s = { .remote = r, .detachable = true };
+  cli_session s = {
+    .remote = r, .task = t, .attach = true, .detachable = true
+  };
+  notes told = { 0 };
 
   *a = (cli_attached){ 0 };
   begun = cli_terminal_open() && follow(r, t, "stdout", offset, &logs[0]) &&
-          follow(r, t, "stderr", offset, &logs[1]) && await_both(r) &&
-          cli_session_begin(&s, t, NULL, false, true);
+          follow(r, t, "stderr", offset, &logs[1]) && await_both(r);
+  if (begun)
+    cli_session_begin(&s);
   a->killed = s.killed;
   while (begun && !(logs[0].over && logs[1].over) && a->killed == 0 &&
          !s.detached) {

@@ -115,14 +115,18 @@ static void take_signals(cli_happened *out)
     }
 }
 
-void cli_terminal_wait(pai_loop *loop, bool want_input, cli_happened *out)
+void cli_terminal_wait(pai_loop *loop, int most_ms, bool want_input,
+                       cli_happened *out)
 {
   struct pollfd at[] = { { pai_loop_fd(loop), POLLIN, 0 },
                          { heard[0], POLLIN, 0 },
                          { want_input ? STDIN_FILENO : -1, POLLIN, 0 } };
+  int timeout = pai_loop_timeout_ms(loop);
 
   *out = (cli_happened){ 0 };
-  (void)poll(at, 3, pai_loop_timeout_ms(loop));
+  if (most_ms >= 0 && (timeout < 0 || timeout > most_ms))
+    timeout = most_ms;
+  (void)poll(at, 3, timeout);
   take_signals(out);
   out->input = at[2].revents != 0;
   (void)!pai_loop_dispatch(loop);
