@@ -81,7 +81,7 @@ static int execute(cli_remote *r, const cli_task *t, const exec_options *o)
       s.killed = 13;
     }
   }
-  cli_terminal_close();
+  (void)cli_terminal_close(); /* how the command ended counts more */
   return finish(&s, t);
 }
 

@@ -18,9 +18,12 @@ typedef struct cli_happened {
 
 /* Signals and changes of size are heard from now on.  False, and told. */
 bool cli_terminal_open(void);
-void cli_terminal_close(void); /* and as it was before */
+/* All is as it was before, but for SIGPIPE, which stays ignored.  A signal that
+ * nobody was told of, or 0. */
+int cli_terminal_close(void);
 /* Keys come as they are pressed, and are not shown. */
 void cli_terminal_raw(void);
+void cli_terminal_cooked(void);   /* not any more */
 bool cli_terminal_is_input(void); /* standard input is a terminal */
 /* Its columns and rows; 80 and 24 if nobody knows. */
 void cli_terminal_size(uint32_t *columns, uint32_t *rows);
@@ -123,6 +126,7 @@ void cli_session_tell(const cli_session *s);
 /* --- a task's own input and output (attach.c) --- */
 
 typedef struct cli_attached {
+  int requests;  /* to stop, that were dealt with before */
   bool detached; /* by keys: the task goes on */
   int killed;    /* by this signal, or 0: likewise */
 } cli_attached;
