@@ -330,24 +330,21 @@ class Early(Tasks, program.RootTest):
         self.door, self.away = self.dir() / "enter", self.dir() / "away"
         self.door.rename(self.away)
 
-    def attach(self):
-        """One who has come too early, and was told so."""
-        process = self.start("attach", "j", stdin=subprocess.PIPE)
-        self.assertEqual(process.stdout.readline(), "up\n")
-        self.assertIn("has just begun", process.stderr.readline())
-        return process
-
     def test_the_input_comes_late(self):
-        process = self.attach()
+        """Who leaves before is not kept."""
+        both = [self.start("attach", "j", stdin=subprocess.PIPE)
+                for _ in range(2)]
+        for process in both:
+            self.assertEqual(process.stdout.readline(), "up\n")
+            self.assertIn("has just begun", process.stderr.readline())
+        both[0].send_signal(signal.SIGINT)
+        self.assertEqual(both[0].wait(60), 130)
         self.away.rename(self.door)
-        self.assertEqual(process.communicate("late\n", timeout=60),
+        self.assertEqual(both[1].communicate("late\n", timeout=60),
                          ("late\n", ""))
-        self.assertEqual(process.returncode, 4)
+        self.assertEqual(both[1].returncode, 4)
 
-    def test_who_leaves_before(self):
-        process = self.attach()
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(60), 130)
+    def test_ctrl_c_between_two_tries(self):
         process = self.start("exec", "j", "--", "true",
                              stdin=subprocess.DEVNULL)
         self.until_heeded(process.pid, signal.SIGINT)
