@@ -1,11 +1,17 @@
 /* attach.c - a task's output is followed, and what is typed goes to it */
+#include "requests.h"
 #include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { TRIES = 300 };
+enum {
+  TRIES = 300,
+  PAUSE_MS = 10,
+  FAR_TRIES = 30, /* of a server elsewhere, which counts them */
+  FAR_PAUSE_MS = 100
+};
 
 /* One of the two logs that are followed. */
 typedef struct followed {
@@ -68,20 +74,25 @@ static bool follow(cli_remote *r, const cli_task *t, const char *log,
   return asked;
 }
 
+/* What was told of the session. */
+typedef struct notes {
+  bool begun, none;
+} notes;
+
 /* What the session came to: without one there is still the output. */
 static void look_at_session(cli_session *s, const cli_task *t, bool quiet,
-                            bool *told)
+                            notes *told)
 {
   if (s->started && s->over)
-    cli_terminal_close(); /* nobody reads keys: Ctrl-C is a signal again */
+    cli_terminal_cooked(); /* nobody reads keys: Ctrl-C is a signal again */
   if (s->started && s->over && s->status < 0) { /* its input is out of reach */
     cli_session_tell(s);
     s->status = PAI_OK;
   }
-  if (*told || (quiet && s->status == PAI_OK))
+  if (quiet && s->status == PAI_OK)
     return;
-  if (s->started) {
-    *told = true;
+  if (s->started && !told->begun) {
+    told->begun = true;
     if (!cli_is_terminal(stderr))
       return;
     (void)fprintf(stderr,
@@ -91,8 +102,8 @@ static void look_at_session(cli_session *s, const cli_task *t, bool quiet,
                     : "attached to the standard input of %s/%u; Ctrl-D "
                       "ends it, Ctrl-C leaves the task alone\n",
                   t->role, t->index);
-  } else if (s->over) {
-    *told = true;
+  } else if (s->over && !s->started && !told->none) {
+    told->none = true;
     cli_say(PAI_LOG_INFO, s->text);
     if (s->how == PAI_SESSION_FAILED)
       (void)fprintf(stderr, "its output is followed; openpai run -i, or "
@@ -105,12 +116,14 @@ static void look_at_session(cli_session *s, const cli_task *t, bool quiet,
  * INT64_MIN: it is not. */
 static int64_t recorded_code(cli_remote *r, const cli_task *t)
 {
-  const struct timespec pause = { 0, 10 * 1000000L };
+  bool far = r->root == NULL;
+  const struct timespec pause = { 0,
+                                  (far ? FAR_PAUSE_MS : PAUSE_MS) * 1000000L };
   int64_t code = INT64_MIN;
   char word[512];
 
   (void)snprintf(word, sizeof(word), "%s/%u", t->role, t->index);
-  for (int i = 0; i < TRIES && code == INT64_MIN; i++) {
+  for (int i = 0; i < (far ? FAR_TRIES : TRIES) && code == INT64_MIN; i++) {
     cli_task now;
 
     if (!cli_task_find(&now, r, t->job, word))
@@ -131,18 +144,40 @@ static void end_following(cli_remote *r, followed *f)
 }
 
 /* Both are being read when what was asked for after them is answered: then what
- * is typed now is answered in what will be read. */
-static bool await_both(cli_remote *r)
+ * is typed now is answered in what will be read.  False, and told. */
+static bool await_both(cli_remote *r, int *killed)
 {
-  cli_answer a;
-  bool good;
+  pai_client_request what = PAI_CLIENT_REQUEST_INIT;
+  followed asked = { 0 };
+  pai_error *err = NULL;
 
-  cli_remote_ask(r, &a, "GET", "/api/v2/info", NULL, NULL, 0);
-  good = a.status == PAI_OK;
-  if (!good)
-    cli_answer_tell(&a);
-  cli_answer_free(&a);
-  return good;
+  what.path = "/api/v2/info";
+  if (pai_client_ask(&asked.op, r->client, &what, on_over, &asked, &err) < 0)
+    on_over(&asked, PAI_ENOMEM, &(pai_client_answer){ .err = err });
+  while (!asked.over && *killed == 0) {
+    cli_happened happened;
+
+    cli_terminal_wait(r->loop, -1, false, &happened);
+    *killed = happened.signal;
+  }
+  if (asked.over && asked.status < 0)
+    cli_say(PAI_LOG_ERROR, asked.text);
+  end_following(r, &asked);
+  pai_error_free(err);
+  return *killed != 0 || asked.status == PAI_OK;
+}
+
+/* Whether one of the logs could not be read to its end; then it is told. */
+static bool is_lost(const followed logs[2], bool json)
+{
+  for (int i = 0; i < 2; i++)
+    if (logs[i].status < 0) {
+      cli_say(PAI_LOG_ERROR, logs[i].text);
+      if (json)
+        cli_json_end("lost", CLI_BROKEN, logs[i].text);
+      return true;
+    }
+  return false;
 }
 
 /* The last line; the exit code. */
@@ -167,17 +202,26 @@ static int finish(const cli_attached *a, cli_remote *r, const cli_task *t,
 int cli_attach_to(cli_attached *a, cli_remote *r, const cli_task *t,
                   const char *offset, int how)
 {
-  bool told = false, begun, quiet = how != CLI_ATTACH_TOLD,
-       json = how == CLI_ATTACH_JSON;
+  bool begun, quiet = how != CLI_ATTACH_TOLD, json = how == CLI_ATTACH_JSON;
   followed logs[2] = { { .out = stdout, .json = json },
                        { .out = stderr, .json = json } };
-  cli_session s = { .remote = r, .detachable = true };
+  cli_session s = {
+    .remote = r, .task = t, .attach = true, .detachable = true
+  };
+  notes told = { 0 };
+  int left;
 
-  *a = (cli_attached){ 0 };
-  begun = cli_terminal_open() && follow(r, t, "stdout", offset, &logs[0]) &&
-          follow(r, t, "stderr", offset, &logs[1]) && await_both(r) &&
-          cli_session_begin(&s, t, NULL, false, true);
-  a->killed = s.killed;
+  *a = (cli_attached){ .requests = a->requests };
+  begun = cli_terminal_open();
+  if (cli_requests() != a->requests) /* before this terminal heard of it */
+    a->killed = cli_request_last();
+  begun = begun && follow(r, t, "stdout", offset, &logs[0]) &&
+          follow(r, t, "stderr", offset, &logs[1]) &&
+          await_both(r, &a->killed);
+  if (begun && a->killed == 0) {
+    cli_session_begin(&s);
+    a->killed = s.killed;
+  }
   while (begun && !(logs[0].over && logs[1].over) && a->killed == 0 &&
          !s.detached) {
     cli_happened happened;
@@ -186,7 +230,9 @@ int cli_attach_to(cli_attached *a, cli_remote *r, const cli_task *t,
     look_at_session(&s, t, quiet, &told);
     a->killed = happened.signal;
   }
-  cli_terminal_close();
+  left = cli_terminal_close();
+  if (a->killed == 0)
+    a->killed = left;
   pai_session_close(s.session);
   for (int i = 0; i < 2; i++)
     end_following(r, &logs[i]);
@@ -195,12 +241,7 @@ int cli_attach_to(cli_attached *a, cli_remote *r, const cli_task *t,
   a->detached = s.detached;
   if (s.detached && !quiet)
     (void)fprintf(stderr, "detached; task %s/%u goes on\n", t->role, t->index);
-  for (int i = 0; i < 2 && a->killed == 0 && !s.detached; i++)
-    if (logs[i].status < 0) {
-      cli_say(PAI_LOG_ERROR, logs[i].text);
-      if (json)
-        cli_json_end("lost", CLI_BROKEN, logs[i].text);
-      return CLI_BROKEN;
-    }
+  if (a->killed == 0 && !s.detached && is_lost(logs, json))
+    return CLI_BROKEN;
   return finish(a, r, t, how);
 }

@@ -13,7 +13,7 @@ typedef struct attach_options {
 static int attach(cli_remote *r, const cli_task *t, const attach_options *o)
 {
   char offset[32];
-  cli_attached a;
+  cli_attached a = { 0 };
 
   (void)snprintf(offset, sizeof(offset), "-%s", o->tail);
   return cli_attach_to(&a, r, t, offset,

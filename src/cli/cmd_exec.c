@@ -58,12 +58,14 @@ static int execute(cli_remote *r, const cli_task *t, const exec_options *o)
 {
   bool tty = o->tty || (!o->plain && !o->json && cli_terminal_is_input() &&
                         cli_is_terminal(stdout));
-  cli_session s = { .remote = r, .json = o->json };
+  cli_session s = {
+    .remote = r, .task = t, .command = o->command, .tty = tty, .json = o->json
+  };
   int asked = 0;
 
-  if (!cli_terminal_open() ||
-      !cli_session_begin(&s, t, o->command, tty, false))
+  if (!cli_terminal_open())
     return CLI_BROKEN;
+  cli_session_begin(&s);
   if (tty && o->command == NULL && cli_is_terminal(stderr))
     (void)fprintf(stderr, "a shell with a terminal in %s/%u of %s\n", t->role,
                   t->index, t->job);
@@ -79,7 +81,7 @@ static int execute(cli_remote *r, const cli_task *t, const exec_options *o)
       s.killed = 13;
     }
   }
-  cli_terminal_close();
+  (void)cli_terminal_close(); /* how the command ended counts more */
   return finish(&s, t);
 }
 

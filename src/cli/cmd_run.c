@@ -333,7 +333,7 @@ static int watch(run_state *r)
 /* Its one task has this terminal; then the job's end is awaited. */
 static int interact(run_state *r)
 {
-  cli_attached a = { 0 };
+  cli_attached a = { .requests = r->requests };
   cli_task task;
   int code;
 
@@ -347,10 +347,10 @@ static int interact(run_state *r)
   cli_task_free(&task);
   if (a.detached)
     return CLI_OK;
-  if (a.killed != 0) /* as if it had come here */
-    cli_request_make(a.killed);
   cli_requests_hear(r->remote.loop);
-  pass_requests_on(r); /* of none it does nothing */
+  if (a.killed != 0 && cli_requests() == r->requests)
+    cli_request_make(a.killed); /* it did not come here */
+  pass_requests_on(r);          /* of none it does nothing */
   return follow(r);
 }
 

@@ -18,6 +18,9 @@
 
 static const int numbers[] = { SIGWINCH, SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
+enum { COUNT = sizeof(numbers) / sizeof(numbers[0]) };
+
+static struct sigaction others[COUNT]; /* handlers, that were there before */
 static int heard[2] = { -1, -1 };
 static struct termios before;
 static bool raw;
@@ -33,7 +36,7 @@ static void on_signal(int number)
 
 bool cli_terminal_open(void)
 {
-  struct sigaction action, old;
+  struct sigaction action;
 
   if (pipe(heard) < 0) {
     cli_fail("cannot make a pipe: %s", strerror(errno));
@@ -47,15 +50,46 @@ bool cli_terminal_open(void)
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   (void)sigfillset(&action.sa_mask);
-  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+  for (int i = 0; i < COUNT; i++)
+    if (sigaction(numbers[i], NULL, &others[i]) == 0 &&
+        others[i].sa_handler != SIG_IGN)
       (void)sigaction(numbers[i], &action, NULL);
   action.sa_handler = SIG_IGN; /* a reader that went away is an error */
   (void)sigaction(SIGPIPE, &action, NULL);
   return true;
 }
 
-void cli_terminal_close(void)
+static void take_signals(cli_happened *out)
+{
+  unsigned char byte;
+
+  while (read(heard[0], &byte, 1) == 1)
+    if (byte == SIGWINCH) {
+      out->resized = true;
+    } else {
+      out->signal = byte;
+      out->asked = byte == SIGINT || byte == SIGQUIT;
+    }
+}
+
+int cli_terminal_close(void)
+{
+  cli_happened left = { 0 };
+
+  if (heard[0] < 0)
+    return 0;
+  cli_terminal_cooked();
+  for (int i = 0; i < COUNT; i++)
+    (void)sigaction(numbers[i], &others[i], NULL);
+  take_signals(&left);
+  for (int i = 0; i < 2; i++) {
+    (void)close(heard[i]);
+    heard[i] = -1;
+  }
+  return left.signal;
+}
+
+void cli_terminal_cooked(void)
 {
   if (raw)
     (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
@@ -102,27 +136,18 @@ void cli_loop_turn(pai_loop *loop, int most_ms)
   (void)!pai_loop_dispatch(loop);
 }
 
-static void take_signals(cli_happened *out)
-{
-  unsigned char byte;
-
-  while (read(heard[0], &byte, 1) == 1)
-    if (byte == SIGWINCH) {
-      out->resized = true;
-    } else {
-      out->signal = byte;
-      out->asked = byte == SIGINT || byte == SIGQUIT;
-    }
-}
-
-void cli_terminal_wait(pai_loop *loop, bool want_input, cli_happened *out)
+void cli_terminal_wait(pai_loop *loop, int most_ms, bool want_input,
+                       cli_happened *out)
 {
   struct pollfd at[] = { { pai_loop_fd(loop), POLLIN, 0 },
                          { heard[0], POLLIN, 0 },
                          { want_input ? STDIN_FILENO : -1, POLLIN, 0 } };
+  int timeout = pai_loop_timeout_ms(loop);
 
   *out = (cli_happened){ 0 };
-  (void)poll(at, 3, pai_loop_timeout_ms(loop));
+  if (most_ms >= 0 && (timeout < 0 || timeout > most_ms))
+    timeout = most_ms;
+  (void)poll(at, 3, timeout);
   take_signals(out);
   out->input = at[2].revents != 0;
   (void)!pai_loop_dispatch(loop);

@@ -49,6 +49,5 @@ int cli_request_last(void)
 
 void cli_request_make(int number)
 {
-  requests = 1;
-  last_signal = number;
+  (void)raise(number);
 }

@@ -9,7 +9,7 @@ void cli_requests_hear(pai_loop *loop);
 /* How many came so far, SIGQUIT as two; and the last signal. */
 int cli_requests(void);
 int cli_request_last(void);
-/* As if that signal had come, the first; before they are heard. */
+/* As if that signal had come. */
 void cli_request_make(int number);
 
 #endif

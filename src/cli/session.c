@@ -8,11 +8,12 @@
 #include <time.h>
 
 enum {
-  TRIES = 200,
+  TRIES = 200, /* so soon after each other; */
   PAUSE_MS = 20,
   FAR_TRIES =
     40, /* of a server elsewhere, which counts how often it is asked */
   FAR_PAUSE_MS = 100,
+  AGAIN_MS = 1000,          /* and then, where one goes on trying */
   MOST_PENDING = 256 << 10, /* input that has not left: then one waits */
   KEY_P = 0x10,             /* with Ctrl */
   KEY_Q = 0x11
@@ -272,55 +273,69 @@ static void on_end(void *user_data, int status, const pai_session_end *end)
   keep(s->help, sizeof(s->help), help != NULL ? help : "");
 }
 
-static bool begin(cli_session *s, const cli_task *task,
-                  const char *const *command, bool tty, bool attach)
+static int64_t now_ms(void)
+{
+  struct timespec now;
+
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int tries_of(const cli_session *s)
+{
+  return s->remote->root == NULL ? FAR_TRIES : TRIES;
+}
+
+static void begin(cli_session *s)
 {
   pai_session_options o = PAI_SESSION_OPTIONS_INIT;
   pai_error *err = NULL;
+  const char *help;
 
-  o.command = command;
+  o.command = s->command;
   o.terminal = getenv("TERM");
-  o.tty = tty;
-  o.attach = attach;
+  o.tty = s->tty;
+  o.attach = s->attach;
   cli_terminal_size(&o.columns, &o.rows);
   o.user_data = s;
   o.on_started = on_started;
   o.on_output = on_output;
   o.on_end = on_end;
   s->started = s->over = false;
-  if (pai_client_enter(&s->session, s->remote->client, task->job, task->role,
-                       task->index, &o, &err) == PAI_OK)
-    return true;
-  cli_error(NULL, err);
+  s->again = now_ms() + (s->tries++ >= tries_of(s) ? AGAIN_MS
+                         : s->remote->root == NULL ? FAR_PAUSE_MS
+                                                   : PAUSE_MS);
+  s->status = pai_client_enter(&s->session, s->remote->client, s->task->job,
+                               s->task->role, s->task->index, &o, &err);
+  if (s->status < 0) {
+    s->over = true;
+    keep(s->text, sizeof(s->text), pai_error_message(err));
+    help = pai_error_help(err);
+    keep(s->help, sizeof(s->help), help != NULL ? help : "");
+  }
   pai_error_free(err);
-  return false;
 }
 
-/* A task that has just begun is not ready for it for a moment. */
-bool cli_session_begin(cli_session *s, const cli_task *task,
-                       const char *const *command, bool tty, bool attach)
+/* The task is not ready for it, and may come to be. */
+static bool is_early(const cli_session *s)
 {
-  bool far = s->remote->root == NULL;
-  const struct timespec pause = { 0,
-                                  (far ? FAR_PAUSE_MS : PAUSE_MS) * 1000000L };
+  return s->over && !s->started && s->killed == 0 && s->status == PAI_EBUSY;
+}
 
-  for (int i = 0;; i++) {
-    if (!begin(s, task, command, tty, attach))
-      return false;
-    while (!s->over && !s->started) {
-      cli_happened happened;
+void cli_session_begin(cli_session *s)
+{
+  begin(s);
+  while ((!s->over && !s->started) ||
+         (is_early(s) && s->tries <= tries_of(s))) {
+    cli_happened happened;
 
-      cli_terminal_wait(s->remote->loop, false, &happened);
-      s->killed = happened.signal;
-      if (s->killed != 0) {
-        pai_session_close(s->session);
-        s->session = NULL;
-        s->over = true;
-      }
-    }
-    if (!s->over || s->status != PAI_EBUSY || i >= (far ? FAR_TRIES : TRIES))
-      return true;
-    (void)nanosleep(&pause, NULL);
+    cli_session_turn(s, &happened);
+    if (happened.signal == 0)
+      continue;
+    s->killed = happened.signal;
+    pai_session_close(s->session);
+    s->session = NULL;
+    s->over = true;
   }
 }
 
@@ -365,13 +380,28 @@ static void take_input(cli_session *s)
     s->input_over = true;
 }
 
+/* What comes meanwhile is dealt with. */
+static void begin_again(cli_session *s, cli_happened *happened)
+{
+  int64_t left = s->again - now_ms();
+
+  cli_terminal_wait(s->remote->loop, left > 0 ? (int)left : 0, false,
+                    happened);
+  if (happened->signal == 0 && now_ms() >= s->again)
+    begin(s);
+}
+
 void cli_session_turn(cli_session *s, cli_happened *happened)
 {
   bool want = s->session != NULL && s->started && !s->input_over &&
               pai_session_pending(s->session) < MOST_PENDING;
   uint32_t columns, rows;
 
-  cli_terminal_wait(s->remote->loop, want, happened);
+  if (is_early(s)) {
+    begin_again(s, happened);
+    return;
+  }
+  cli_terminal_wait(s->remote->loop, -1, want, happened);
   if (s->session == NULL)
     return;
   if (happened->resized && s->terminal) {

@@ -18,14 +18,19 @@ typedef struct cli_happened {
 
 /* Signals and changes of size are heard from now on.  False, and told. */
 bool cli_terminal_open(void);
-void cli_terminal_close(void); /* and as it was before */
+/* All is as it was before, but for SIGPIPE, which stays ignored.  A signal that
+ * nobody was told of, or 0. */
+int cli_terminal_close(void);
 /* Keys come as they are pressed, and are not shown. */
 void cli_terminal_raw(void);
+void cli_terminal_cooked(void);   /* not any more */
 bool cli_terminal_is_input(void); /* standard input is a terminal */
 /* Its columns and rows; 80 and 24 if nobody knows. */
 void cli_terminal_size(uint32_t *columns, uint32_t *rows);
-/* Waits for the loop, whose callbacks it calls, and for the rest. */
-void cli_terminal_wait(pai_loop *loop, bool want_input, cli_happened *out);
+/* Waits for the loop, whose callbacks it calls, and for the rest; for so long
+ * at most, or -1. */
+void cli_terminal_wait(pai_loop *loop, int most_ms, bool want_input,
+                       cli_happened *out);
 /* Waits for the loop alone, for so long at most, and calls its callbacks. */
 void cli_loop_turn(pai_loop *loop, int most_ms);
 /* Bytes of standard input; 0: no more come. */
@@ -90,9 +95,15 @@ int cli_ssh_go(const cli_ssh_way *way,
 
 typedef struct cli_session {
   cli_remote *remote;
-  pai_session *session; /* NULL: it has not begun, or is over */
-  bool json;            /* what comes is told as lines of JSON */
-  bool detachable;      /* by keys */
+  const cli_task *task;
+  const char *const *command; /* NULL: a shell */
+  bool tty;                   /* it has a terminal */
+  bool attach;                /* no command: the task's own input */
+  pai_session *session;       /* NULL: it has not begun, or is over */
+  int tries;                  /* to begin it; */
+  int64_t again;              /* when the next one is due */
+  bool json;                  /* what comes is told as lines of JSON */
+  bool detachable;            /* by keys */
   bool started, terminal;
   bool input_over;
   bool over, detached;
@@ -103,10 +114,11 @@ typedef struct cli_session {
   int killed; /* by this signal, or 0 */
 } cli_session;
 
-/* False, and told. */
-bool cli_session_begin(cli_session *s, const cli_task *task,
-                       const char *const *command, bool tty, bool attach);
-/* One turn: what was typed goes to it, what it says comes out. */
+/* Until it has begun, or is over: a task that has just begun is not ready for it
+ * for a moment, on a busy machine for longer. */
+void cli_session_begin(cli_session *s);
+/* One turn: what was typed goes to it, what it says comes out; one that came
+ * too early is begun anew. */
 void cli_session_turn(cli_session *s, cli_happened *happened);
 /* It has not begun, or broke: told. */
 void cli_session_tell(const cli_session *s);
@@ -114,6 +126,7 @@ void cli_session_tell(const cli_session *s);
 /* --- a task's own input and output (attach.c) --- */
 
 typedef struct cli_attached {
+  int requests;  /* to stop, that were dealt with before */
   bool detached; /* by keys: the task goes on */
   int killed;    /* by this signal, or 0: likewise */
 } cli_attached;

@@ -82,8 +82,8 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
 
-class Entered:
-    """For a program.RootTest: what holds wherever the task is."""
+class Tasks:
+    """For a program.RootTest: tasks that can be entered."""
 
     def refused(self, part, *args, code=125):
         done = self.run_cli(*args, stdin=subprocess.DEVNULL)
@@ -117,6 +117,10 @@ class Entered:
             return
         self.assertTrue(select.select([fd], [], [], 30)[0], pid)
         os.close(fd)
+
+
+class Entered(Tasks):
+    """What holds wherever the task is."""
 
     def test_streams_and_codes(self):
         self.waits()

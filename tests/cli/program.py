@@ -93,6 +93,8 @@ class ProgramTest(unittest.TestCase):
                                    **kwargs)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
+        if args[0] in ("serve", "up"):  # killed, it leaves its tasks
+            self.addCleanup(self.end_platforms)
         return process
 
     document = None  # of the API, when a server was asked

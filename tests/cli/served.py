@@ -17,6 +17,7 @@ PASSWORD = "correct horse"
 class ServedTest(program.RootTest):
     """The user admin has the password above."""
     context = None  # of TLS
+    trust = ()  # who vouches for the server, as options of a login
 
     def setUp(self):
         super().setUp()
@@ -41,13 +42,19 @@ class ServedTest(program.RootTest):
     def certificate(self):
         """One for this machine, and its key; it is trusted from now on."""
         cert, key = self.folder / "cert.pem", self.folder / "key.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048",
-                        "-nodes", "-keyout", key, "-out", cert, "-days", "2",
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec",
+                        "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-keyout", key, "-out", cert, "-days", "2",
                         "-subj", "/CN=localhost", "-addext",
                         "subjectAltName=DNS:localhost,IP:127.0.0.1"],
                        check=True, capture_output=True, timeout=60)
         self.context = ssl.create_default_context(cafile=str(cert))
         return str(cert), str(key)
+
+    def enlist(self, alias, url, user="admin", password=PASSWORD):
+        """Logs in there; the cluster has this name from now on."""
+        self.ok("login", url, "--alias", alias, "--user", user,
+                "--password-stdin", *self.trust, input=password + "\n")
 
     def ask(self, method, path, body=None, token=None, **headers):
         """Status, headers and text of an answer.  A dict goes as JSON."""

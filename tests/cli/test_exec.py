@@ -12,7 +12,7 @@ import time
 import unittest
 
 import program
-from entered import JOB, Entered, Terminal
+from entered import JOB, Entered, Tasks, Terminal
 
 
 class Exec(Entered, program.RootTest):
@@ -317,6 +317,50 @@ case $1 in
   *) echo 4.3.1 ;;
 esac
 """
+
+
+class Early(Tasks, program.RootTest):
+    """A task runs, and its supervisor does not listen yet: on a machine that is
+    busy that may last for long."""
+
+    def setUp(self):
+        super().setUp()
+        self.waits("echo up; cat; exit 4",
+                   rest="extras: {openpai: {stdin: true}}")
+        self.door, self.away = self.dir() / "enter", self.dir() / "away"
+        self.door.rename(self.away)
+
+    def test_the_input_comes_late(self):
+        """Who leaves before is not kept."""
+        both = [self.start("attach", "j", stdin=subprocess.PIPE)
+                for _ in range(2)]
+        for process in both:
+            self.assertEqual(process.stdout.readline(), "up\n")
+            self.assertIn("has just begun", process.stderr.readline())
+        both[0].send_signal(signal.SIGINT)
+        self.assertEqual(both[0].wait(60), 130)
+        self.away.rename(self.door)
+        self.assertEqual(both[1].communicate("late\n", timeout=60),
+                         ("late\n", ""))
+        self.assertEqual(both[1].returncode, 4)
+
+    def test_ctrl_c_between_two_tries(self):
+        process = self.start("exec", "j", "--", "true",
+                             stdin=subprocess.DEVNULL)
+        self.until_heeded(process.pid, signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(60), 130)
+
+    def until_heeded(self, pid, number):
+        """Waits until a process has a handler for a signal."""
+        end = time.monotonic() + 60
+        while True:
+            status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
+            if caught & 1 << number - 1:
+                return
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
 
 
 class Container(Exec):

@@ -79,7 +79,7 @@ class Far(Entered, served.ServedTest):
         self.env["SHELL"] = "/bin/bash"
         self.env["XDG_CONFIG_HOME"] = str(self.folder / "config")
         self.env["PATH"] = "/usr/bin:/bin"  # without a keyring
-        self.trust, args = [], []
+        args = []
         if self.tls:
             cert, key = self.certificate()
             args = ["--tls-cert", cert, "--tls-key", key]
@@ -87,10 +87,6 @@ class Far(Entered, served.ServedTest):
         self.server = self.serve("--prefix", "/team", *args)
         self.enlist("lab", self.url + "/team")
         self.env["OPENPAI_CLUSTER"] = "lab"
-
-    def enlist(self, alias, url, user="admin", password=served.PASSWORD):
-        self.ok("login", url, "--alias", alias, "--user", user,
-                "--password-stdin", *self.trust, input=password + "\n")
 
     # --- a command ---
 

@@ -40,10 +40,6 @@ class SshFar(served.ServedTest):
         self.enlist("lab", self.url)
         self.env["OPENPAI_CLUSTER"] = "lab"
 
-    def enlist(self, alias, url, user="admin", password=served.PASSWORD):
-        self.ok("login", url, "--alias", alias, "--user", user,
-                "--password-stdin", input=password + "\n")
-
     def waits(self, name="j", plugin="jobssh: true", instances=1):
         path = self.write(name + ".yaml", JOB.format(
             name=name, command=json.dumps("echo up; sleep 1000"),

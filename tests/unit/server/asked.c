@@ -97,6 +97,16 @@ void end(scene *s)
   assert_int_equal(rmdir(s->dir), 0);
 }
 
+void end_with_code(scene *s)
+{
+  char code[128];
+
+  (void)snprintf(code, sizeof(code), "%s/code", s->dir);
+  close_server(s);
+  (void)rmdir(code);
+  end(s);
+}
+
 /* The server listens itself from the first one who watches all on. */
 bool is_heard(const scene *s)
 {

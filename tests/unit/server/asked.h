@@ -41,6 +41,8 @@ void turn(scene *s);
 void on_closed(void *user_data);
 void close_server(scene *s);
 void end(scene *s);
+/* All of it, where code has been sent. */
+void end_with_code(scene *s);
 /* Connects; leave() closes. */
 void come(peer *p, scene *s);
 /* The same by TCP, to the first address. */

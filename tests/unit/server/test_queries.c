@@ -37,16 +37,6 @@ static void begin_with_oidc(scene *s, pai_oidc_options *o)
   assert_int_equal(new_server(s, NULL), PAI_OK);
 }
 
-static void end_with_code(scene *s)
-{
-  char code[128];
-
-  (void)snprintf(code, sizeof(code), "%s/code", s->dir);
-  close_server(s);
-  (void)rmdir(code);
-  end(s);
-}
-
 /* --- what is read -------------------------------------------------------------- */
 
 typedef struct asked {

@@ -347,16 +347,6 @@ static void begin_with_tokens(scene *s)
   assert_int_equal(new_server(s, NULL), PAI_OK);
 }
 
-static void end_with_code(scene *s)
-{
-  char code[128];
-
-  (void)snprintf(code, sizeof(code), "%s/code", s->dir);
-  close_server(s);
-  (void)rmdir(code);
-  end(s);
-}
-
 static void check_row(scene *s, const pai__tree *document, const row *r)
 {
   for (const char *p = r->path; p != NULL; p = strchr(p, ' ')) {
