@@ -2,13 +2,14 @@
 #include "standing.h"
 
 #include "jobs.h"
-#include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  LOOK = 500,           /* ms at least between two looks at the job */
+  LOOK = 500,           /* ms at least between two looks at the job, */
+  SHARE = 10,           /* and so many times as long as one takes */
+  USAGE = 2 * 1000,     /* between two at what its tasks use */
   ESTIMATE = 30 * 1000, /* and between two guesses, which cost more */
 };
 
@@ -52,26 +53,85 @@ static void guess(cli_standing *s, int64_t now)
     cli_json_free(&s->why);
 }
 
-void cli_standing_tell(cli_standing *s)
+/* What its tasks use, while they run; before, whether it asks for GPUs. */
+static bool measure(cli_standing *s, int64_t now)
+{
+  size_t at = s->job.count > 0 ? cli_json_get(&s->job, 0, "jobStatus") : 0;
+  const char *state = at != 0 ? cli_json_text(&s->job, at, "state") : "";
+
+  if (now - s->used < USAGE ||
+      (s->usage.asked && strcmp(state, "RUNNING") != 0 &&
+       strcmp(state, "STOPPING") != 0))
+    return false;
+  s->used = now;
+  s->usage.r = s->r;
+  s->usage.job = s->name;
+  cli_usage_ask(&s->usage);
+  return true;
+}
+
+bool cli_standing_look(cli_standing *s, bool usage)
 {
   int64_t now = cli_now();
-  char line[512];
+  bool looks = s->changed && now - s->looked >= s->pause;
 
-  if (s->changed && now - s->looked >= LOOK) {
+  if (looks) {
     s->changed = false;
-    s->looked = now;
     s->guessed = 0; /* another state has another time to be guessed */
     (void)read_quietly(s, &s->job, "");
+    s->looked = cli_now();
+    s->pause = (s->looked - now) * SHARE;
+    if (s->pause < LOOK)
+      s->pause = LOOK;
   }
   guess(s, now);
-  cli_progress_job(line, sizeof(line), s->name, &s->job,
-                   &(cli_known){ &s->estimate, &s->why }, now,
-                   now - s->guessed);
+  return (usage && measure(s, now)) || looks;
+}
+
+bool cli_standing_ask(cli_standing *s)
+{
+  char *path = cli_job_path(s->name, "");
+  cli_json fresh;
+  bool good = path != NULL && cli_remote_get(s->r, &fresh, path);
+
+  free(path);
+  if (!good)
+    return false;
+  cli_json_free(&s->job);
+  s->job = fresh;
+  s->used = 0;
+  guess(s, cli_now());
+  (void)measure(s, cli_now());
+  return true;
+}
+
+cli_job_view cli_standing_view(const cli_standing *s)
+{
+  int64_t now = cli_now();
+
+  return (cli_job_view){ .name = s->name,
+                         .job = &s->job,
+                         .known = { .estimate = &s->estimate, .why = &s->why },
+                         .usage = &s->usage,
+                         .now_ms = now,
+                         .age_ms = now - s->guessed };
+}
+
+void cli_standing_tell(cli_standing *s)
+{
+  char line[512];
+  cli_job_view v;
+
+  (void)cli_standing_look(s, false);
+  v = cli_standing_view(s);
+  cli_progress_job(line, sizeof(line), s->name, &s->job, &v.known, v.now_ms,
+                   v.age_ms);
   cli_progress(line);
 }
 
 void cli_standing_free(cli_standing *s)
 {
+  cli_usage_free(&s->usage);
   cli_json_free(&s->job);
   cli_json_free(&s->estimate);
   cli_json_free(&s->why);
