@@ -14,7 +14,8 @@ typedef struct cli_standing {
   cli_json estimate, why; /* empty: none is known */
   cli_usage usage;        /* of its tasks */
   int64_t looked, guessed, used;
-  int64_t pause; /* ms until the next look: a large job's takes longer */
+  int64_t pause, usage_pause; /* ms until the next look: where that takes long,
+                                 more */
 } cli_standing;
 
 /* Writes the line on the terminal anew, and asks for what has changed, not too

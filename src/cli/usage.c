@@ -230,7 +230,6 @@ static void add_memory(cli_gpu_use *out, const cli_usage *u)
 void cli_usage_of(cli_task_use *out, const cli_usage *u, const char *role,
                   uint32_t index)
 {
-  *out = (cli_task_use){ .cpu = -1, .memory = -1 };
   for (size_t i = 0; i < u->count; i++) {
     const cli_used *row = &u->rows[i];
 

@@ -44,6 +44,7 @@ typedef struct cli_task_use {
   cli_gpu_use gpus[CLI_TASK_GPUS];
 } cli_task_use;
 
+/* Puts in what is told of a task. */
 void cli_usage_of(cli_task_use *out, const cli_usage *u, const char *role,
                   uint32_t index);
 
