@@ -1,12 +1,14 @@
 """A job's tasks on a terminal: below what they print, or as `openpai top JOB`;
 argv[2] is a library that plays NVML, argv[3] one that makes a machine large."""
 
+import http.server
 import json
 import os
 import re
 import shutil
 import signal
 import sys
+import threading
 import time
 
 import program
@@ -428,6 +430,63 @@ class Top(LiveTest):
         done = self.run_cli("top", "none")
         self.assertEqual(done.returncode, 1)
         self.assertIn("none is not found", done.stderr)
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """Of a server whose roles are called what no job file may call them."""
+    roles = ["工人", "a\033[2Jb", 'quo"te\\']
+
+    def do_GET(self):
+        path = self.path.partition("?")[0]
+        if path == "/metrics":
+            body = "".join(self.figures(role) for role in self.roles)
+        else:
+            body = json.dumps({
+                "/api/v2/info": {"server": "libopenpai"},
+                "/api/v2/jobs": [{"name": "test", "totalGpuNumber": 3}],
+                "/api/v2/jobs/me~test": self.job()}.get(path, {}))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def job(self):
+        return {"name": "test", "jobStatus": {"state": "RUNNING"},
+                "taskRoles": {role: {"taskStatuses": [
+                    {"taskIndex": 0, "taskState": "RUNNING"}]}
+                              for role in self.roles}}
+
+    def figures(self, role):
+        name = role.replace("\\", "\\\\").replace('"', '\\"')
+        labels = f'job_name="me~test",role_name="{name}",task_index="0"'
+        return (f"task_cpu_percent{{{labels}}} 12.6\n"
+                f'task_gpu_percent{{{labels},minor_number="5"}} 7\n'
+                f"task_gpu_percent{{{labels},minor_number=\"7\"}} nan\n"
+                'task_cpu_percent{job_name="me~other",role_name="x"} 1\n')
+
+    def log_message(self, format, *args):
+        pass
+
+
+class Far(LiveTest):
+    def test_names_of_others(self):
+        """Two cells are two cells, and nothing acts on the terminal."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_port}"
+        shown = self.open("top", "--cluster", url, "me~test", columns=100)
+        shown.until_shown("quo")
+        shown.type(b"q")
+        lines = shown.screen.shown
+        self.assertEqual(shown.end(), 0)
+        ends = [len(line) + sum(c > "\u1100" and c != "\ufffd" for c in line)
+                for line in lines[-4:]]
+        self.assertEqual(len(set(ends)), 1, lines)
+        for line, name in zip(lines[-3:], ("工人/0", "a\ufffd[2Jb/0",
+                                           'quo"te\\/0'), strict=True):
+            self.assertTrue(line.startswith(name + " "), line)
+            self.assertRegex(line, r"RUNNING +- +5 +7% +- +13% +-$")
 
 
 if __name__ == "__main__":
