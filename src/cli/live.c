@@ -9,14 +9,15 @@
 
 enum {
   FIRST = 300,     /* ms: of what is over sooner nothing is shown */
-  OFTEN = 100,     /* between two pictures */
+  OFTEN = 100,     /* between two pictures, */
+  SHARE = 10,      /* and so many times as long as one takes */
   LEAST = 10,      /* between two turns that nothing asks for */
   MOST = 256 << 10 /* bytes that wait for the next one */
 };
 
 bool cli_live_open(cli_live *l, cli_standing *at)
 {
-  *l = (cli_live){ .began = cli_now() };
+  *l = (cli_live){ .began = cli_now(), .pause = OFTEN };
   if (!cli_block_possible())
     return false;
   l->at = at;
@@ -40,6 +41,7 @@ static void show(cli_live *l, const char *block)
 
 static void draw(cli_live *l)
 {
+  int64_t began = cli_now();
   cli_job_view v = cli_standing_view(l->at);
   unsigned width, height;
   char *text = NULL;
@@ -54,6 +56,11 @@ static void draw(cli_live *l)
   show(l, text);
   free(text);
   l->drawn = cli_now();
+  l->pause = (l->drawn - began) * SHARE;
+  if (l->pause < OFTEN)
+    l->pause = OFTEN;
+  if (l->pause > CLI_STANDING_EVERY) /* output waits for it */
+    l->pause = CLI_STANDING_EVERY;
   l->fresh = false;
 }
 
@@ -72,12 +79,13 @@ void cli_live_turn(cli_live *l, bool asks)
   l->fresh |= asks && cli_standing_look(l->at, true);
   l->fresh |= cli_block_is_stale() || l->held != NULL;
   since = cli_now() - l->drawn;
-  if (since < 0 || since >= (l->fresh ? OFTEN : CLI_STANDING_EVERY)) {
+  if (since < 0 || since >= (l->fresh ? l->pause : CLI_STANDING_EVERY)) {
     draw(l);
     since = 0;
   }
   l->every_ms =
-    (int)((l->fresh || l->at->changed ? OFTEN : CLI_STANDING_EVERY) - since);
+    (int)((l->fresh || l->at->changed ? l->pause : CLI_STANDING_EVERY) -
+          since);
   if (l->every_ms < LEAST)
     l->every_ms = LEAST;
 }

@@ -11,6 +11,7 @@ typedef struct cli_live {
   size_t len;
   bool fresh;           /* there is something that was not drawn */
   int64_t began, drawn; /* ms */
+  int64_t pause;        /* until the next picture */
   int every_ms;         /* until the next turn */
 } cli_live;
 

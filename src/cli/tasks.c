@@ -424,11 +424,13 @@ void cli_print_tasks(FILE *to, const cli_job_view *v, unsigned width,
   left = t.all <= rows ? t.all : rows > 0 ? rows - 1 : 0;
   for (size_t state = 0; state <= STATES && left > 0; state++) {
     row r = { .v = v };
+    unsigned more = t.of[state];
 
-    while (left > 0 && cli_next_task(&r))
+    while (left > 0 && more > 0 && cli_next_task(&r))
       if (state_of(r.state) == state) {
         print_row(to, &t, &r, width);
         t.of[state]--;
+        more--;
         left--;
       }
   }
