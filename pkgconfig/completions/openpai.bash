@@ -51,10 +51,10 @@ _openpai()
     wait) options='--json --quiet --root --help' ;;
     stop) options='--now --root --help' ;;
     retry) options='--json --name --code --param --secrets --secret-file --root --help' ;;
-    clone) options='--json --name --code --param --secrets --secret-file --root --help' ;;
+    clone) options='--edit --json --name --code --param --secrets --secret-file --root --help' ;;
     rm) options='--root --help' ;;
     events) options='--follow --json --root --help' ;;
-    top) options='--once --all --root --help' ;;
+    top) options='--once --all --json --root --help' ;;
     up) options='--foreground --verbose --enable --system --listen --tls-cert --tls-key --runtime --policy --json --root --help' ;;
     serve) options='--listen --tls-cert --tls-key --prefix --cors --trusted-proxies --rate-limit --connections --most-per-address --system --runtime --policy --root --extender --kube-url --kube-token-file --kube-ca-file --kube-config --oidc-issuer --oidc-client-id --oidc-client-secret-file --oidc-redirect --oidc-scope --oidc-pages --oidc-groups-claim --oidc-ca-file --oidc-admins --oidc --verbose --help' ;;
     down) options='--kill --leave --quiet --disable --system --root --help' ;;

@@ -112,6 +112,7 @@ complete -c openpai -n '__fish_seen_subcommand_from retry' -l root -r -d "The pl
 complete -c openpai -n '__fish_seen_subcommand_from retry' -f -l help -d 'Explain retry'
 
 complete -c openpai -n __fish_use_subcommand -f -a clone -d 'Submit a job once more, beside itself'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -f -s e -l edit -d 'Edit its file first'
 complete -c openpai -n '__fish_seen_subcommand_from clone' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from clone' -l name -x -d 'Call the job so'
 complete -c openpai -n '__fish_seen_subcommand_from clone' -l code -r -d 'A copy of this folder for it'
@@ -131,9 +132,10 @@ complete -c openpai -n '__fish_seen_subcommand_from events' -f -l json -d 'Print
 complete -c openpai -n '__fish_seen_subcommand_from events' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from events' -f -l help -d 'Explain events'
 
-complete -c openpai -n __fish_use_subcommand -f -a top -d "Show the platform's jobs, live"
+complete -c openpai -n __fish_use_subcommand -f -a top -d "Show the platform's jobs, or one job's tasks, live"
 complete -c openpai -n '__fish_seen_subcommand_from top' -f -l once -d 'Once, as plain lines'
 complete -c openpai -n '__fish_seen_subcommand_from top' -f -s a -l all -d 'Those that are over, too'
+complete -c openpai -n '__fish_seen_subcommand_from top' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from top' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from top' -f -l help -d 'Explain top'
 

@@ -4,105 +4,16 @@
  * On a terminal it has a screen of its own, which it gives back however it
  * ends; else it prints plain lines, or JSON.
  */
+#include "screen.h"
 #include "top.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/select.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { FIRST_MS = 250, LEAST_MS = 50, MOST_MS = 3600 * 1000 };
-
-/* --- the terminal ------------------------------------------------------------ */
-
-static volatile sig_atomic_t ended_by; /* a signal, or 0 */
-static volatile sig_atomic_t stopped;  /* Ctrl-Z */
-static volatile sig_atomic_t resized;
-static struct termios before; /* the terminal as it was */
-static bool raw;
-
-static void on_signal(int sig)
-{
-  if (sig == SIGWINCH)
-    resized = 1;
-  else if (sig == SIGTSTP)
-    stopped = 1;
-  else
-    ended_by = sig;
-}
-
-static void enter_screen(void)
-{
-  struct termios now;
-
-  if (tcgetattr(STDIN_FILENO, &before) == 0) {
-    now = before;
-    now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    now.c_cc[VMIN] = 0;
-    now.c_cc[VTIME] = 0;
-    raw = tcsetattr(STDIN_FILENO, TCSANOW, &now) == 0;
-  }
-  (void)fputs("\033[?1049h\033[?25l\033[2J", stdout);
-  (void)fflush(stdout);
-}
-
-static void leave_screen(void)
-{
-  (void)fputs("\033[?25h\033[?1049l", stdout);
-  (void)fflush(stdout);
-  if (raw)
-    (void)tcsetattr(STDIN_FILENO, TCSANOW, &before);
-  raw = false;
-}
-
-static void measure(top *t)
-{
-  struct winsize size;
-
-  t->width = 80;
-  t->height = 24;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
-      size.ws_row > 0) {
-    t->width = size.ws_col;
-    t->height = size.ws_row;
-  }
-}
-
-/* Signals come only while one waits: `open` is the mask for that. */
-static void catch_signals(sigset_t *open)
-{
-  static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP };
-  struct sigaction act, was;
-  sigset_t shut;
-
-  memset(&act, 0, sizeof(act));
-  act.sa_handler = on_signal;
-  (void)sigemptyset(&act.sa_mask);
-  (void)sigemptyset(&shut);
-  for (size_t i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++) {
-    if (sigaction(sigs[i], NULL, &was) == 0 && was.sa_handler == SIG_IGN)
-      continue; /* as under nohup */
-    (void)sigaction(sigs[i], &act, NULL);
-    (void)sigaddset(&shut, sigs[i]);
-  }
-  (void)sigprocmask(SIG_BLOCK, &shut, open);
-}
-
-static void stop_here(top *t)
-{
-  stopped = 0;
-  leave_screen();
-  (void)raise(SIGSTOP);
-  enter_screen();
-  measure(t);
-}
-
-/* --- waiting ----------------------------------------------------------------- */
 
 static pai_time clock_us(clockid_t clock)
 {
@@ -110,63 +21,6 @@ static pai_time clock_us(clockid_t clock)
 
   (void)clock_gettime(clock, &now);
   return (pai_time)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-/* Whether what was typed says that it is enough. */
-static bool typed_quit(bool *readable)
-{
-  char keys[64];
-  ssize_t n = read(STDIN_FILENO, keys, sizeof(keys));
-
-  if (n <= 0)
-    *readable = false;
-  for (ssize_t i = 0; i < n; i++)
-    if (keys[i] == 'q' || keys[i] == 'Q')
-      return true;
-  return false;
-}
-
-/* What signals have asked for meanwhile. */
-static void heed_signals(top *t)
-{
-  if (stopped && t->screen)
-    stop_here(t);
-  else if (stopped) {
-    stopped = 0;
-    (void)raise(SIGSTOP);
-  }
-  if (resized && t->screen) {
-    resized = 0;
-    measure(t);
-    if (t->sample != NULL && t->machine.elapsed > 0)
-      top_print(t);
-  }
-}
-
-/* False: it is over.  A screen is drawn anew when its size changes. */
-static bool wait_until(top *t, pai_time until, const sigset_t *open)
-{
-  bool readable = t->screen && raw;
-
-  while (ended_by == 0) {
-    fd_set in;
-    pai_time left = until - clock_us(CLOCK_MONOTONIC);
-    struct timespec span = { .tv_sec = left / 1000000,
-                             .tv_nsec = left % 1000000 * 1000 };
-
-    /* Right before it waits: a sanitizer delivers signals when it likes. */
-    heed_signals(t);
-    if (left <= 0)
-      return true;
-    FD_ZERO(&in);
-    if (readable)
-      FD_SET(STDIN_FILENO, &in);
-    if (pselect(readable ? STDIN_FILENO + 1 : 0, &in, NULL, NULL, &span,
-                open) > 0 &&
-        typed_quit(&readable))
-      return false;
-  }
-  return false;
 }
 
 /* --- samples ----------------------------------------------------------------- */
@@ -227,17 +81,24 @@ static bool take(top *t)
   return true;
 }
 
-/* A first sample without rates, then `count` of them; 0: until it ends. */
-static bool show(top *t, unsigned long count, int interval_ms, bool json,
-                 const sigset_t *open)
+static void on_size(void *user_data)
 {
-  pai_time next = clock_us(CLOCK_MONOTONIC);
+  top *t = user_data;
+
+  cli_screen_size(&t->width, &t->height);
+  if (t->sample != NULL && t->machine.elapsed > 0)
+    top_print(t);
+}
+
+/* A first sample without rates, then `count` of them; 0: until it ends. */
+static bool show(top *t, unsigned long count, int interval_ms, bool json)
+{
+  int wait_ms = interval_ms < FIRST_MS ? interval_ms : FIRST_MS;
 
   if (!take(t))
     return false;
-  next += (interval_ms < FIRST_MS ? interval_ms : FIRST_MS) * (pai_time)1000;
   for (unsigned long shown = 0; count == 0 || shown < count; shown++) {
-    if (!wait_until(t, next, open))
+    if (!cli_screen_wait(wait_ms, on_size, t))
       break;
     if (!take(t))
       return false;
@@ -250,7 +111,7 @@ static bool show(top *t, unsigned long count, int interval_ms, bool json,
     }
     if (ferror(stdout))
       break; /* said at the end */
-    next = clock_us(CLOCK_MONOTONIC) + (pai_time)interval_ms * 1000;
+    wait_ms = interval_ms;
   }
   return true;
 }
@@ -313,26 +174,19 @@ static bool open_sampler(top *t)
 static int watch(unsigned long count, int interval_ms, bool json)
 {
   static top t;
-  sigset_t open;
   bool good;
 
   if (!open_sampler(&t))
     return CLI_NO;
-  measure(&t);
+  cli_screen_size(&t.width, &t.height);
   t.screen = !json && count == 0 && cli_is_terminal(stdout);
-  catch_signals(&open);
+  cli_screen_catch();
   if (t.screen)
-    enter_screen();
-  good = show(&t, count, interval_ms, json, &open);
-  if (t.screen)
-    leave_screen();
+    cli_screen_enter();
+  good = show(&t, count, interval_ms, json);
+  cli_screen_leave();
   pai_sampler_free(t.sampler);
-  if (ended_by != 0 && ended_by != SIGINT) {
-    (void)cli_written();
-    (void)signal(ended_by, SIG_DFL);
-    (void)sigprocmask(SIG_SETMASK, &open, NULL);
-    (void)raise(ended_by);
-  }
+  cli_screen_over();
   return good ? CLI_OK : CLI_NO;
 }
 

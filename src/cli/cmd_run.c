@@ -3,11 +3,13 @@
  *
  * Task output goes to stdout, line by line, with the task's name before it;
  * what happens goes to stderr, and only on a terminal; what went wrong always.
+ * Where both are a terminal, how its tasks stand is below that.
  * The job goes on if this is killed.
  */
 #include "follow.h"
 #include "job_file.h"
 #include "jobs.h"
+#include "live.h"
 #include "one_command.h"
 #include "output.h"
 #include "progress.h"
@@ -27,7 +29,9 @@ typedef struct run {
   char *name; /* that the job was given */
   cli_output out;
   cli_follower follower;
-  cli_standing at;  /* of the job, while it waits */
+  cli_standing at; /* of the job, while it waits */
+  cli_live live;   /* and its tasks, on a terminal that can show them */
+  cli_stream stream;
   char (*told)[2];  /* of the job, then of its tasks: what was told last */
   const char *time; /* --time, or NULL */
   bool json;
@@ -47,6 +51,18 @@ typedef struct run {
 static bool shows_progress(const run_state *r)
 {
   return !r->quiet && !r->json;
+}
+
+static bool is_live(const run_state *r)
+{
+  return r->live.at != NULL;
+}
+
+/* What happens is told among what the tasks print where both are above the
+ * table. */
+static FILE *told_on(run_state *r)
+{
+  return is_live(r) ? cli_live_output(&r->live) : stderr;
 }
 
 /* --- what happens ------------------------------------------------------- */
@@ -95,21 +111,27 @@ static void on_job(run_state *r, const cli_followed *line)
     r->over = true;
     r->ended = line->time_us;
   } else if (shows_progress(r) && strcmp(line->state, "stopping") != 0) {
-    (void)fprintf(stderr, "%s %s%s%s\n", r->name, line->state,
+    (void)fprintf(told_on(r), "%s %s%s%s\n", r->name, line->state,
                   line->text[0] != '\0' ? ": " : "", line->text);
   }
 }
 
-static void on_task(const run_state *r, const cli_followed *line)
+/* In the table is how it stands: there remains what went wrong. */
+static void on_task(run_state *r, const cli_followed *line)
 {
-  if (!shows_progress(r))
+  bool failed = strcmp(line->state, "failed") == 0;
+  FILE *to;
+
+  r->at.changed = true;
+  if (!shows_progress(r) || (is_live(r) && !failed && line->text[0] == '\0'))
     return;
-  (void)fprintf(stderr, "  %s[%u] %s", line->role, line->index, line->state);
-  if (strcmp(line->state, "failed") == 0)
-    (void)fprintf(stderr, " with code %lld", (long long)line->code);
+  to = told_on(r);
+  (void)fprintf(to, "  %s[%u] %s", line->role, line->index, line->state);
+  if (failed)
+    (void)fprintf(to, " with code %lld", (long long)line->code);
   if (line->text[0] != '\0')
-    (void)fprintf(stderr, ": %s", line->text);
-  (void)fputc('\n', stderr);
+    (void)fprintf(to, ": %s", line->text);
+  (void)fputc('\n', to);
 }
 
 /* What is told first is how things stand: it may come twice. */
@@ -143,7 +165,10 @@ static void on_line(void *user_data, const cli_followed *line,
 
   if (r->started == 0)
     r->started = line->time_us;
-  cli_progress_over(); /* before anything else is said */
+  if (is_live(r))
+    r->out.to = cli_live_output(&r->live);
+  else
+    cli_progress_over(); /* before anything else is said */
   if (line->is_output) {
     cli_output_add(&r->out, piece);
     return;
@@ -181,6 +206,7 @@ static void pass_requests_on(void *user_data)
 
   if (r->requests == cli_requests() || r->over)
     return;
+  cli_live_clear(&r->live);
   cli_progress_over();
   r->waits = false;
   r->requests = cli_requests();
@@ -202,6 +228,11 @@ static void tick(void *user_data)
   run_state *r = user_data;
 
   pass_requests_on(r);
+  if (is_live(r)) {
+    cli_live_turn(&r->live, !r->over);
+    r->stream.every_ms = r->live.every_ms;
+    return;
+  }
   if (!r->waits || r->over || !shows_standing(r))
     return;
   cli_standing_tell(&r->at);
@@ -210,29 +241,6 @@ static void tick(void *user_data)
 }
 
 /* --- the verb ----------------------------------------------------------- */
-
-/* Why it failed, if it was over before its events were followed: of what could
- * not even be started that is a line, or the message in FrameworkController's
- * words, which are YAML. */
-static void take_why(run_state *r, const cli_json *job)
-{
-  static const char key[] = "\n    message: ";
-  const char *why = cli_json_text(job, cli_json_get(job, 0, "jobStatus"),
-                                  "appExitDiagnostics");
-  const char *message = strstr(why, key);
-  size_t len;
-
-  if (r->why[0] != '\0' || (strchr(why, '\n') != NULL && message == NULL))
-    return;
-  why = message != NULL ? message + sizeof(key) - 1 : why;
-  len = strcspn(why, "\n");
-  if (*why == '\'' && len > 1 && why[len - 1] == '\'') {
-    why++;
-    len -= 2;
-  }
-  if (*why != '|') /* several lines, which are in the log */
-    (void)snprintf(r->why, sizeof(r->why), "%.*s", (int)len, why);
-}
 
 /* Of a job that is over: asks for what its events do not tell. */
 static int finish(run_state *r)
@@ -244,8 +252,8 @@ static int finish(run_state *r)
 
   if (!good)
     found = cli_remote_get(&r->remote, &job, path);
-  if (found)
-    take_why(r, &job);
+  if (found && r->why[0] == '\0')
+    cli_end_why(r->why, sizeof(r->why), &job);
   free(path);
   /* A failure is told also when nobody watches. */
   if (!r->json && (!r->quiet || !good))
@@ -262,14 +270,18 @@ static int finish(run_state *r)
 /* Shows what the job does until it is over. */
 static int follow(run_state *r)
 {
-  const cli_stream stream = { on_bytes, tick, r,
-                              shows_standing(r) ? CLI_STANDING_EVERY : 0 };
   char *path =
     cli_job_path(r->name, r->interactive ? "/follow?output=false" : "/follow");
   cli_answer a;
 
   r->follower = (cli_follower){ .on_line = on_line, .user_data = r };
-  cli_remote_stream(&r->remote, &a, path, &stream);
+  r->stream = (cli_stream){ on_bytes, tick, r,
+                            shows_standing(r) ? CLI_STANDING_EVERY : 0 };
+  if (shows_standing(r) && !r->interactive && cli_live_open(&r->live, &r->at))
+    r->stream.every_ms = r->live.every_ms;
+  cli_remote_stream(&r->remote, &a, path, &r->stream);
+  cli_live_close(&r->live);
+  r->out.to = stdout;
   cli_progress_over();
   cli_follow_end(&r->follower);
   free(path);
@@ -538,8 +550,8 @@ const cli_verb cli_run = {
     "config v1; - reads standard input.  The platform of this user runs it,\n"
     "and is started if need be.  What its tasks print is shown with the "
     "task's\n"
-    "name before each line and kept in files.  The first Ctrl-C stops the "
-    "job,\n"
+    "name before each line and kept in files; on a terminal a table of the\n"
+    "tasks stands below it.  The first Ctrl-C stops the job,\n"
     "the second kills it; Ctrl-\\ kills it at once.  A reader of its output\n"
     "that goes away stops it, too.  If this is killed, the job goes on.\n\n"
     "  --json         print every event as one line of JSON\n"

@@ -1,135 +1,204 @@
 /*
- * cmd_top.c - the platform's jobs, live
+ * cmd_top.c - the platform's jobs, or the tasks of one, live
  *
  * On a terminal the picture is drawn over itself every second; else it is
  * printed once.
  */
 #include "jobs.h"
+#include "screen.h"
+#include "standing.h"
+#include "tasks.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
-static volatile sig_atomic_t ended_by; /* a signal, or 0 */
+enum { EVERY = 1000 };
 
-static void on_signal(int number)
-{
-  ended_by = number;
-}
+typedef struct picture {
+  cli_remote *r;
+  const char *name; /* of the job, or NULL: all */
+  bool screen, json, all;
+  cli_json status, jobs; /* of all */
+  cli_standing at;       /* of one */
+} picture;
 
-/* How many jobs fit. */
-static size_t rows(void)
-{
-  struct winsize size;
+/* --- all jobs ------------------------------------------------------------------- */
 
-  if (!cli_is_terminal(stdout))
-    return SIZE_MAX;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 5)
-    return (size_t)size.ws_row - 4;
-  return 20;
-}
-
-static void print_head(const cli_json *s)
+static void print_head(FILE *to, const cli_json *s)
 {
   size_t jobs = cli_json_get(s, 0, "jobs"),
          machine = cli_json_get(s, 0, "machine");
 
-  (void)printf("%lld running, %lld waiting; free: %lld of %lld GPUs, %lld of "
-               "%lld CPUs\n\n",
-               (long long)cli_json_number(s, jobs, "running", 0),
-               (long long)cli_json_number(s, jobs, "waiting", 0),
-               (long long)cli_json_number(s, machine, "freeGpus", 0),
-               (long long)cli_json_number(s, machine, "gpus", 0),
-               (long long)cli_json_number(s, machine, "freeCpus", 0),
-               (long long)cli_json_number(s, machine, "cpus", 0));
+  (void)fprintf(to,
+                "%lld running, %lld waiting; free: %lld of %lld GPUs, %lld of "
+                "%lld CPUs\n\n",
+                (long long)cli_json_number(s, jobs, "running", 0),
+                (long long)cli_json_number(s, jobs, "waiting", 0),
+                (long long)cli_json_number(s, machine, "freeGpus", 0),
+                (long long)cli_json_number(s, machine, "gpus", 0),
+                (long long)cli_json_number(s, machine, "freeCpus", 0),
+                (long long)cli_json_number(s, machine, "cpus", 0));
 }
+
+static const char *list_path(const picture *p)
+{
+  return p->all ? "/api/v2/jobs?limit=200"
+                : "/api/v2/jobs?limit=200&state=RUNNING,STOPPING,WAITING";
+}
+
+/* What was answered, as it is. */
+static bool print_answers(const picture *p)
+{
+  cli_answer status, jobs = { 0 };
+  bool good;
+
+  cli_remote_ask(p->r, &status, "GET", "/api/v2/status", NULL, NULL, 0);
+  if (status.status == PAI_OK)
+    cli_remote_ask(p->r, &jobs, "GET", list_path(p), NULL, NULL, 0);
+  good = status.status == PAI_OK && jobs.status == PAI_OK;
+  if (good)
+    (void)printf("{\"status\":%s,\"jobs\":%s}\n", status.body, jobs.body);
+  else
+    cli_answer_tell(status.status == PAI_OK ? &jobs : &status);
+  cli_answer_free(&status);
+  cli_answer_free(&jobs);
+  return good;
+}
+
+/* --- either ---------------------------------------------------------------------- */
 
 /* False, and told: it cannot be asked. */
-static bool draw(cli_remote *r, bool live, bool all)
+static bool ask(picture *p)
 {
-  cli_json status, list;
-  bool good = cli_remote_get(r, &status, "/api/v2/status");
-
-  if (good &&
-      !cli_remote_get(
-        r, &list,
-        all ? "/api/v2/jobs?limit=200"
-            : "/api/v2/jobs?limit=200&state=RUNNING,STOPPING,WAITING")) {
-    cli_json_free(&status);
-    good = false;
-  }
-  if (!good)
-    return false;
-  if (live)
-    (void)fputs("\033[H\033[2J", stdout);
-  print_head(&status);
-  cli_print_jobs(stdout, &list, 0, rows());
-  cli_json_free(&list);
-  cli_json_free(&status);
-  return cli_written();
+  if (p->name != NULL)
+    return cli_standing_ask(&p->at);
+  cli_json_free(&p->jobs);
+  cli_json_free(&p->status);
+  return cli_remote_get(p->r, &p->status, "/api/v2/status") &&
+         cli_remote_get(p->r, &p->jobs, list_path(p));
 }
 
-static int show(cli_remote *r, bool once, bool all)
+static void print(const picture *p, FILE *to, unsigned width, unsigned rows)
 {
-  const struct timespec second = { 1, 0 };
-  struct sigaction action = { .sa_handler = on_signal };
-  int code = CLI_OK;
+  cli_job_view v;
 
-  if (once)
-    return draw(r, false, all) ? CLI_OK : CLI_NO;
-  (void)sigaction(SIGINT, &action, NULL);
-  (void)sigaction(SIGTERM, &action, NULL);
-  (void)sigaction(SIGHUP, &action, NULL);
-  (void)fputs("\033[?1049h\033[?25l", stdout);
-  while (ended_by == 0 && code == CLI_OK) {
-    if (!draw(r, true, all))
-      code = CLI_NO;
-    else
-      (void)nanosleep(&second, NULL); /* a signal ends it */
+  if (p->name == NULL) {
+    print_head(to, &p->status);
+    cli_print_jobs(to, &p->jobs, 0, rows > 4 ? rows - 3 : 1);
+    return;
   }
-  (void)fputs("\033[?25h\033[?1049l", stdout);
-  (void)fflush(stdout);
-  if (code != CLI_OK) /* what was said of it went with the screen */
-    cli_fail("the platform in %s cannot be asked any more",
-             r->root != NULL ? r->root : r->site.url);
+  v = cli_standing_view(&p->at);
+  if (p->json)
+    cli_print_tasks_json(to, &v);
+  else
+    cli_print_tasks(to, &v, width, rows);
+}
+
+static void draw(void *user_data)
+{
+  const picture *p = user_data;
+  unsigned width, height;
+  char *text = NULL;
+  size_t len;
+  FILE *to = open_memstream(&text, &len);
+
+  if (to == NULL)
+    return; /* until there is memory again */
+  cli_screen_size(&width, &height);
+  print(p, to, width, height);
+  (void)fclose(to);
+  (void)fputs("\033[H", stdout);
+  if (text != NULL)
+    (void)cli_draw_lines(stdout, text, width, height);
+  free(text);
+  (void)cli_written();
+}
+
+static int show_live(picture *p)
+{
+  bool good = ask(p); /* before signals wait: it may start a platform */
+
+  if (!good)
+    return CLI_NO;
+  cli_screen_catch();
+  cli_screen_enter();
+  do
+    draw(p);
+  while (cli_screen_wait(EVERY, draw, p) && (good = ask(p)));
+  cli_screen_leave();
+  if (!good) /* what was said of it went with the screen */
+    cli_fail("%s%s in %s cannot be asked any more",
+             p->name != NULL ? "job " : "the platform",
+             p->name != NULL ? p->name : "",
+             p->r->root != NULL ? p->r->root : p->r->site.url);
+  return good ? CLI_OK : CLI_NO;
+}
+
+static int show(picture *p)
+{
+  int code = CLI_NO;
+
+  if (p->name == NULL && p->json)
+    code = print_answers(p) ? CLI_OK : CLI_NO;
+  else if (p->screen)
+    code = show_live(p);
+  else if (ask(p)) {
+    print(p, stdout, UINT32_MAX, UINT32_MAX);
+    code = CLI_OK;
+  }
+  cli_json_free(&p->jobs);
+  cli_json_free(&p->status);
+  cli_standing_free(&p->at);
   return code;
 }
 
 static int run(int argc, char **argv)
 {
-  bool once = false, all = false;
+  bool once = false;
+  picture p = { 0 };
   const cli_option options[] = { { "once", 0, &once, NULL },
-                                 { "all", 'a', &all, NULL },
+                                 { "all", 'a', &p.all, NULL },
+                                 { "json", 0, &p.json, NULL },
                                  { "root", 0, NULL, &cli_root } };
-  int words = cli_options(&cli_top, options, 3, argc, argv), code = CLI_NO;
+  int words = cli_options(&cli_top, options, 4, argc, argv), code = CLI_NO;
   cli_remote r;
 
   if (words == -2)
     return CLI_OK;
-  if (words != 0) {
-    if (words > 0)
-      cli_misused(&cli_top, "top takes no argument", argv[0]);
+  if (words < 0 || (words > 0 && !cli_want_jobs(&cli_top, words, argv, 1)))
+    return CLI_USAGE;
+  if (words > 0 && p.all) {
+    cli_misused(&cli_top, "of one job all tasks are shown", "--all");
     return CLI_USAGE;
   }
+  p.name = words > 0 ? argv[0] : NULL;
+  p.screen = !once && !p.json && cli_is_terminal(stdout);
+  p.r = &r;
+  p.at = (cli_standing){ .r = &r, .name = p.name };
   if (cli_remote_open(&r, true)) {
-    code = show(&r, once || !cli_is_terminal(stdout), all);
+    code = show(&p);
     cli_remote_close(&r);
+    cli_screen_over();
   }
   return code;
 }
 
 const cli_verb cli_top = {
   .name = "top",
-  .brief = "Show the platform's jobs, live",
-  .usage = "[--once] [--all] [--root DIR]",
+  .brief = "Show the platform's jobs, or one job's tasks, live",
+  .usage = "[--once] [--all] [--json] [--root DIR] [JOB]",
   .help =
-    "Every second, until Ctrl-C; once when it is not shown on a terminal.\n"
-    "What the machine itself is doing shows 'openpai cluster top'.\n\n"
+    "Every second, until q or Ctrl-C; once when it is not shown on a "
+    "terminal.\n"
+    "Of JOB: how it stands, and of each task its state, for how long, and "
+    "what\n"
+    "it uses: processors, memory, GPUs, as far as its server knows.  What "
+    "the\n"
+    "machine itself is doing shows 'openpai cluster top'.\n\n"
     "  --once           once, as plain lines\n"
-    "  -a, --all        those that are over, too\n" JOBS_ROOT_HELP
-    "\nExit code: 0, or 1 when the platform cannot be asked, 2 wrong usage.\n",
+    "  -a, --all        those that are over, too\n"
+    "  --json           once, as one JSON object\n" JOBS_ROOT_HELP
+    "\nExit code: 0, or 1 when it cannot be asked or there is no such job, 2\n"
+    "wrong usage.\n",
   .run = run,
 };

@@ -1,15 +1,20 @@
 /* cmd_wait.c - waits until jobs are over */
 #include "jobs.h"
+#include "live.h"
 #include "progress.h"
 #include "standing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { ORIGINAL_EVERY = 250 }; /* ms: it is not told how soon */
+
 typedef struct waiting {
   cli_standing at; /* its job: as it was last shown */
   bool over, failed;
-  bool shown; /* somebody looks */
+  bool shown;    /* somebody looks: at a line, */
+  cli_live live; /* or at a table of the tasks */
+  cli_stream stream;
 } waiting;
 
 /* Whether the job is over.  It is in `job` then. */
@@ -30,7 +35,14 @@ static bool look(waiting *w)
 
 static void tick(void *user_data)
 {
-  cli_standing_tell(&((waiting *)user_data)->at);
+  waiting *w = user_data;
+
+  if (w->live.at == NULL) {
+    cli_standing_tell(&w->at);
+    return;
+  }
+  cli_live_turn(&w->live, true);
+  w->stream.every_ms = w->live.every_ms;
 }
 
 static int on_bytes(void *user_data, const char *bytes, size_t len)
@@ -55,16 +67,20 @@ static int on_change(void *user_data, const pai_client_change *change)
 /* Until something was told that ends the stream: mostly the job's end. */
 static void listen(waiting *w, const char *path)
 {
-  int every = w->shown ? CLI_STANDING_EVERY : 0;
-  const cli_stream stream = { on_bytes, w->shown ? tick : NULL, w, every };
+  bool original = cli_remote_is_original(w->at.r);
+  int every = !w->shown ? 0 : original ? ORIGINAL_EVERY : CLI_STANDING_EVERY;
   const cli_watch asked = { w->at.name, on_change, w->shown ? tick : NULL, w,
                             every };
   cli_answer a;
 
-  if (cli_remote_is_original(w->at.r))
+  w->stream = (cli_stream){ on_bytes, w->shown ? tick : NULL, w, every };
+  if (w->shown && cli_live_open(&w->live, &w->at))
+    w->stream.every_ms = w->live.every_ms;
+  if (original)
     cli_remote_watch(w->at.r, &a, &asked);
   else
-    cli_remote_stream(w->at.r, &a, path, &stream);
+    cli_remote_stream(w->at.r, &a, path, &w->stream);
+  cli_live_close(&w->live);
   cli_progress_over();
   w->failed = a.status < 0;
   if (w->failed)
@@ -128,8 +144,8 @@ const cli_verb cli_wait = {
   .brief = "Wait until jobs are over",
   .usage = "[--json] [--quiet] [--root DIR] JOB...",
   .help =
-    "Prints each job with the state that it ended in.  On a terminal a line "
-    "tells\nmeanwhile how it stands.\n\n"
+    "Prints each job with the state that it ended in.  On a terminal a table "
+    "tells\nmeanwhile how it and its tasks stand.\n\n"
     "  --json           a line of JSON for each: name, state, code\n"
     "  -q, --quiet      print nothing, and tell nothing "
     "meanwhile\n" JOBS_ROOT_HELP

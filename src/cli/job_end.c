@@ -155,3 +155,23 @@ void cli_print_end(FILE *out, const char *name, const cli_json *job)
   if (*task != '\0')
     (void)fprintf(out, "logs       openpai logs %s --task %s\n", name, task);
 }
+
+void cli_end_why(char *out, size_t size, const cli_json *job)
+{
+  static const char key[] = "\n    message: ";
+  const char *why = cli_json_text(job, status_of(job), "appExitDiagnostics");
+  const char *message = strstr(why, key);
+  size_t len;
+
+  out[0] = '\0';
+  if (strchr(why, '\n') != NULL && message == NULL)
+    return;
+  why = message != NULL ? message + sizeof(key) - 1 : why;
+  len = strcspn(why, "\n");
+  if (*why == '\'' && len > 1 && why[len - 1] == '\'') {
+    why++;
+    len -= 2;
+  }
+  if (*why != '|') /* several lines, which are in the log */
+    (void)snprintf(out, size, "%.*s", (int)len, why);
+}

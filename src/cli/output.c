@@ -25,6 +25,7 @@ bool cli_output_init(cli_output *out, const pai_spec *spec, bool json)
 {
   *out = (cli_output){ .spec = spec,
                        .json = json,
+                       .to = stdout,
                        .ntasks = pai_spec_task_count(spec) };
   out->lines = calloc(out->ntasks * 2, sizeof(*out->lines));
   for (size_t r = 0; r < pai_spec_role_count(spec); r++) {
@@ -78,13 +79,13 @@ static void print_line(const cli_output *out, cli_line *kept,
   char name[300];
 
   (void)snprintf(name, sizeof(name), "%s[%u]", p->role, p->index);
-  (void)fprintf(stdout, "%s%-*s |%s ", cli_style(stdout, color), out->width,
+  (void)fprintf(out->to, "%s%-*s |%s ", cli_style(stdout, color), out->width,
                 name, cli_style(stdout, "\033[0m"));
   if (kept->len > 0)
-    (void)fwrite(kept->text, 1, kept->len, stdout);
+    (void)fwrite(kept->text, 1, kept->len, out->to);
   if (len > 0)
-    (void)fwrite(p->text, 1, len, stdout);
-  (void)fputc('\n', stdout);
+    (void)fwrite(p->text, 1, len, out->to);
+  (void)fputc('\n', out->to);
   kept->len = 0;
 }
 
@@ -147,7 +148,8 @@ void cli_output_add(cli_output *out, cli_piece p)
     add_json(kept, p);
   else
     add_lines(out, kept, p);
-  (void)cli_written();
+  if (out->to == stdout)
+    (void)cli_written();
 }
 
 static void end_task(const cli_output *out, cli_piece p)
@@ -181,5 +183,6 @@ void cli_output_end(cli_output *out, const cli_piece *of)
       p.role = pai_spec_role_name(out->spec, r);
       end_task(out, p);
     }
-  (void)cli_written();
+  if (out->to == stdout)
+    (void)cli_written();
 }

@@ -14,6 +14,7 @@ typedef struct cli_line {
 typedef struct cli_output {
   const pai_spec *spec;
   bool json;
+  FILE *to;        /* where lines go: stdout, or what is shown there later */
   cli_line *lines; /* two per task: stdout, stderr */
   size_t ntasks;
   int width; /* of the longest task name */

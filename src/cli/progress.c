@@ -6,6 +6,7 @@
  */
 #include "progress.h"
 
+#include "block.h"
 #include "jobs.h"
 #include "session.h"
 
@@ -65,6 +66,7 @@ void cli_progress(const char *text)
 
 void cli_progress_over(void)
 {
+  cli_block_erase();
   if (stands[0] == '\0')
     return;
   put("");
@@ -192,7 +194,7 @@ void cli_progress_job(char *out, size_t size, const char *name,
     cli_duration(text, sizeof(text), now_ms > since ? now_ms - since : 0);
     add(out, size, " for ", text);
   }
-  if (runs) {
+  if (runs && !known->brief) {
     c = count_tasks(job);
     (void)snprintf(text, sizeof(text), "%d of %d tasks run", c.run, c.all);
     if (c.all > 1)

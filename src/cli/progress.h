@@ -20,6 +20,7 @@ void cli_progress_bar(char *out, size_t size, const char *what, uint64_t done,
 /* What GET /jobs/NAME/estimate and .../why said; each may be empty. */
 typedef struct cli_known {
   const cli_json *estimate, *why;
+  bool brief; /* how many of its tasks run stands elsewhere */
 } cli_known;
 
 /* A job that is waited for, as GET /jobs/NAME has it, or empty: its state, for

@@ -1,14 +1,17 @@
 /* top_text.c - a sample for people: bars, as wide as there is room */
 #include "top.h"
 
+#include "screen.h"
+
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LABEL = 9, BAR_LEAST = 10, BAR_MOST = 50, LINE = 4096, CELL = 64 };
 
 typedef struct screen {
   const top *t;
-  unsigned rows; /* that are printed */
+  FILE *out;
   char line[LINE];
   size_t len;
 } screen;
@@ -63,50 +66,20 @@ static const char *clean(char *out, size_t size, const char *text)
   return out;
 }
 
-/* Prints the line, cut at the right edge, and begins the next. */
+/* Prints the line, and begins the next. */
 static void end_line(screen *s)
 {
-  unsigned column = 0;
-  const top *t = s->t;
-  bool cut = false;
-
-  s->rows++;
   while (s->len > 0 && s->line[s->len - 1] == ' ')
     s->len--;
-  if (t->screen && s->rows > t->height) {
-    s->len = 0;
-    s->line[0] = '\0';
-    return;
-  }
-  if (t->screen && s->rows > 1)
-    (void)fputc('\n', stdout);
-  for (size_t i = 0; i < s->len;) {
-    size_t n = 1;
-
-    if (s->line[i] == '\033') { /* a style: takes no room */
-      n += strcspn(s->line + i, "m");
-    } else {
-      n = cli_utf8_len(s->line + i, s->len - i);
-      n = n == 0 ? 1 : n;
-      cut = t->screen && column == t->width;
-      if (cut)
-        break;
-      column++;
-    }
-    (void)fwrite(s->line + i, 1, n, stdout);
-    i += n;
-  }
-  if (cut)
-    (void)fputs(style("\033[0m"), stdout);
-  (void)fputs(t->screen ? (column < t->width ? "\033[K" : "") : "\n", stdout);
+  (void)fwrite(s->line, 1, s->len, s->out);
+  (void)fputc('\n', s->out);
   s->len = 0;
   s->line[0] = '\0';
 }
 
 /* --- figures ---------------------------------------------------------------- */
 
-/* "12.3 GiB"; "?" for what nobody knows. */
-static const char *bytes(char out[CELL], int64_t n)
+const char *top_bytes(char *out, size_t size, int64_t n)
 {
   static const char *const units[] = {
     "B", "KiB", "MiB", "GiB", "TiB", "PiB"
@@ -119,11 +92,16 @@ static const char *bytes(char out[CELL], int64_t n)
   for (; tenths >= 10240 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
     tenths = (tenths + 512) / 1024;
   if (u == 0)
-    (void)snprintf(out, CELL, "%lld B", (long long)n);
+    (void)snprintf(out, size, "%lld B", (long long)n);
   else
-    (void)snprintf(out, CELL, "%lld.%lld %s", (long long)(tenths / 10),
+    (void)snprintf(out, size, "%lld.%lld %s", (long long)(tenths / 10),
                    (long long)(tenths % 10), units[u]);
   return out;
+}
+
+static const char *bytes(char out[CELL], int64_t n)
+{
+  return top_bytes(out, CELL, n);
 }
 
 static const char *rate(char out[CELL], int64_t n)
@@ -372,12 +350,10 @@ static void print_groups(screen *s)
   }
 }
 
-void top_print(const top *t)
+static void print(const top *t, FILE *out)
 {
-  screen s = { .t = t };
+  screen s = { .t = t, .out = out };
 
-  if (t->screen)
-    (void)fputs("\033[H", stdout);
   print_head(&s);
   print_cpu(&s);
   print_memory(&s);
@@ -392,7 +368,23 @@ void top_print(const top *t)
   print_devices(&s);
   print_file_systems(&s);
   print_groups(&s);
-  if (t->screen)
-    (void)fputs("\033[J", stdout);
+}
+
+void top_print(const top *t)
+{
+  char *text = NULL;
+  size_t len;
+  FILE *out = t->screen ? open_memstream(&text, &len) : stdout;
+
+  if (out == NULL)
+    return; /* until there is memory again */
+  print(t, out);
+  if (t->screen) {
+    (void)fclose(out);
+    (void)fputs("\033[H", stdout);
+    if (text != NULL)
+      (void)cli_draw_lines(stdout, text, t->width, t->height);
+    free(text);
+  }
   (void)cli_written();
 }

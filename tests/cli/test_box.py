@@ -349,7 +349,7 @@ taskRoles:
             self.refused(2, "cannot be the name of a job", verb, "a~b~c")
         self.refused(125, "which job?", "wait")
         self.refused(2, "this is one job too many: b", "show", "a", "b")
-        for verb in ("up", "down", "status", "list", "top"):
+        for verb in ("up", "down", "status", "list"):
             self.refused(2, "takes no argument", verb, "x")
 
     def test_logs(self):

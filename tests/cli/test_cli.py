@@ -209,7 +209,7 @@ class Cli(program.ProgramTest):
         self.assertIn("test running", shown)
         self.env["NO_COLOR"] = "1"
         shown = self.on_terminal("run", self.job("echo hi"))
-        self.assertNotIn("\033[", shown)
+        self.assertNotRegex(shown, "\033\\[[0-9;]*m")
         self.assertIn("a[0] | hi", shown)
 
     def test_doctor(self):

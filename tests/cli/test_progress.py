@@ -63,6 +63,10 @@ def screen(text):
 
 
 class Waits(program.RootTest):
+    def setUp(self):
+        super().setUp()
+        self.env.pop("TERM", None)  # one of which nobody knows what it can
+
     def begin(self, instances=1):
         fifo = self.fifo()
         self.ok("submit", self.job(f"read x < {fifo}", instances=instances,
@@ -167,6 +171,10 @@ class Waits(program.RootTest):
 
 
 class Elsewhere(served.ServedTest):
+    def setUp(self):
+        super().setUp()
+        self.env.pop("TERM", None)
+
     def test_who_runs_waits_in_line(self):
         process = self.serve()
         self.env["OPENPAI_TOKEN"] = self.login()

@@ -1,0 +1,119 @@
+/* live.c - a job that one waits for, live below what its tasks print */
+#include "live.h"
+
+#include "block.h"
+#include "jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  FIRST = 300,     /* ms: of what is over sooner nothing is shown */
+  OFTEN = 100,     /* between two pictures, */
+  SHARE = 10,      /* and so many times as long as one takes */
+  LEAST = 10,      /* between two turns that nothing asks for */
+  MOST = 256 << 10 /* bytes that wait for the next one */
+};
+
+bool cli_live_open(cli_live *l, cli_standing *at)
+{
+  *l = (cli_live){ .began = cli_now(), .pause = OFTEN };
+  if (!cli_block_possible())
+    return false;
+  l->at = at;
+  l->every_ms = FIRST;
+  at->changed = true;
+  cli_block_open(at->r->loop);
+  return true;
+}
+
+/* What is printed from now on is held anew. */
+static void show(cli_live *l, const char *block)
+{
+  bool held = l->held != NULL && fclose(l->held) == 0;
+
+  l->held = NULL;
+  cli_block_draw(held ? l->text : NULL, held ? l->len : 0, block);
+  free(l->text);
+  l->text = NULL;
+  l->len = 0;
+}
+
+static void draw(cli_live *l)
+{
+  int64_t began = cli_now();
+  cli_job_view v = cli_standing_view(l->at);
+  unsigned width, height;
+  char *text = NULL;
+  size_t len;
+  FILE *to = open_memstream(&text, &len);
+
+  cli_block_size(&width, &height);
+  if (to != NULL) {
+    cli_print_tasks(to, &v, width, height);
+    (void)fclose(to);
+  }
+  show(l, text);
+  free(text);
+  l->drawn = cli_now();
+  l->pause = (l->drawn - began) * SHARE;
+  if (l->pause < OFTEN)
+    l->pause = OFTEN;
+  if (l->pause > CLI_STANDING_EVERY) /* output waits for it */
+    l->pause = CLI_STANDING_EVERY;
+  l->fresh = false;
+}
+
+void cli_live_turn(cli_live *l, bool asks)
+{
+  int64_t now, since;
+
+  if (l->at == NULL)
+    return;
+  now = cli_now();
+  if (now - l->began < FIRST) {
+    show(l, NULL);
+    l->every_ms = (int)(FIRST - (now - l->began));
+    return;
+  }
+  l->fresh |= asks && cli_standing_look(l->at, true);
+  l->fresh |= cli_block_is_stale() || l->held != NULL;
+  since = cli_now() - l->drawn;
+  if (since < 0 || since >= (l->fresh ? l->pause : CLI_STANDING_EVERY)) {
+    draw(l);
+    since = 0;
+  }
+  l->every_ms =
+    (int)((l->fresh || l->at->changed ? l->pause : CLI_STANDING_EVERY) -
+          since);
+  if (l->every_ms < LEAST)
+    l->every_ms = LEAST;
+}
+
+FILE *cli_live_output(cli_live *l)
+{
+  if (l->at == NULL)
+    return stdout;
+  if (l->held != NULL && ftell(l->held) > MOST)
+    show(l, NULL);
+  if (l->held == NULL)
+    l->held = open_memstream(&l->text, &l->len);
+  if (l->held == NULL) /* it is shown at once, then */
+    cli_block_erase();
+  return l->held != NULL ? l->held : stdout;
+}
+
+void cli_live_clear(cli_live *l)
+{
+  if (l->at != NULL)
+    show(l, NULL);
+}
+
+void cli_live_close(cli_live *l)
+{
+  if (l->at == NULL)
+    return;
+  show(l, NULL);
+  cli_block_close();
+  l->at = NULL;
+}
