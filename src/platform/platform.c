@@ -9,6 +9,7 @@
 #include "platform/apart.h"
 #include "platform/code.h"
 #include "platform/cores.h"
+#include "platform/folders.h"
 #include "platform/gpus.h"
 #include "platform/items.h"
 #include "platform/keep.h"
@@ -37,6 +38,7 @@ void pai__platform_free(pai_platform *p)
   if (p->store != NULL)
     pai__commit_close(p);
   pai__keep_close(p);
+  pai__folders_close(p);
   pai__gone_close(p);
   pai__code_close(p);
   if (p->vcs != NULL)

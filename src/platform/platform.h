@@ -199,6 +199,7 @@ struct pai_platform {
   uint64_t kept_bytes; /* as counted last */
   pai__timer *keep_timer;
   pai__work *keep_work;
+  struct pai__folders *folders; /* NULL: they were not asked for */
   pai__map dropped;  /* jobs that are forgotten in the batches, by id */
   pai__turn *gather; /* then the next jobs come into memory, for lists */
   pai__items *items; /* of lists, as they were written last; NULL: none */

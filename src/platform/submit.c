@@ -1,5 +1,6 @@
 /* submit.c - jobs are taken, or refused with the reason */
 #include "platform/apart.h"
+#include "platform/folders.h"
 #include "platform/like.h"
 #include "platform/record.h"
 #include "platform/shares.h"
@@ -65,6 +66,8 @@ static int check_free(const submission *s, pai_error **err)
   pai_job_id id = j != NULL ? j->id : 0;
   int rc;
 
+  if (id == 0 && pai__store_is_new_name(p->store, s->o.user, s->name))
+    return PAI_OK;
   rc = id != 0 ? PAI_OK
                : pai__store_job_named(p->store, s->o.user, s->name, on_taken,
                                       &id, err);
@@ -143,11 +146,13 @@ static int clear_own_dir(pai__pjob *j, pai_error **err)
 {
   pai_platform *p = j->platform;
   char *dir = pai__platform_path(p, "jobs", j->user, j->name);
-  int rc;
+  int rc = PAI_OK;
 
   if (dir == NULL)
     return pai__oom(err);
-  rc = pai__platform_set_aside(p, dir, strrchr(dir, '/') + 1, err);
+  if (!pai__folders_are_known(p) ||
+      !pai__store_is_new_name(p->store, j->user, j->name))
+    rc = pai__platform_set_aside(p, dir, strrchr(dir, '/') + 1, err);
   if (rc < 0) {
     pai__strfree(&p->alloc, dir);
     return rc;

@@ -152,6 +152,10 @@ int pai__batch_put_job(pai__batch *batch, const pai__job_row *row)
       pai__map_set(&batch->jobs, &row->id, sizeof(row->id), change) < 0)
     return PAI_ENOMEM;
   change->row = copy;
+  if (row->id >= batch->store->used.newest) { /* else it was there before */
+    batch->store->used.newest = row->id;
+    pai__store_use_name(batch->store, row->user, row->name);
+  }
   return pai__batch_add(batch, change);
 }
 

@@ -70,6 +70,7 @@ enum pai__sql {
   PAI__SQL_ALL_JOBS,
   PAI__SQL_GATHER,
   PAI__SQL_GATHER_TAGS,
+  PAI__SQL_NAMES,
   PAI__SQL_ENDED,
   PAI__SQL_COUNT_ENDED,
   PAI__SQL_PAGES,
@@ -93,6 +94,17 @@ enum { PAI__LIST_SQLS = 24 };
 
 typedef struct pai__roll pai__roll; /* roll.h */
 
+/* used.c: the names that jobs have, or had, as hashes. */
+typedef struct pai__used {
+  uint32_t *at; /* 0: nothing is there */
+  size_t n, cap;
+  uint64_t read_to; /* ids up to it are in it, */
+  uint64_t newest;  /* and from this one on those that were put */
+  bool whole;       /* so are all others */
+  bool lost;        /* there was no memory: it is empty from then on */
+  unsigned char key[16];
+} pai__used;
+
 struct pai__store {
   pai_alloc alloc;
   char *folder, *path;
@@ -110,7 +122,11 @@ struct pai__store {
   pai__roll *roll;    /* NULL: lists come from the database */
   uint64_t versions;  /* of jobs in the rolls before this one */
   unsigned char *key; /* in libsodium's guarded memory, or NULL */
+  pai__used used;
 };
+
+void pai__used_open(pai__used *u); /* of memory that is zero */
+void pai__used_dispose(pai__used *u, const pai_alloc *alloc);
 
 /* --- SQLite's errors and statements (sql.c) ---------------------------------- */
 

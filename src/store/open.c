@@ -149,6 +149,7 @@ static int open_all(pai__store *store, const pai__store_options *opts,
     return pai__fail(err, PAI_ENOTSUP, "this SQLite knows no threads");
   if (sodium_init() < 0)
     return pai__fail(err, PAI_EIO, "there is no good randomness here");
+  pai__used_open(&store->used);
   store->folder = pai__strdup(&store->alloc, folder);
   store->path = pai__fs_join(folder, PAI__STORE_FILE, &store->alloc);
   if (store->folder == NULL || store->path == NULL)
@@ -247,6 +248,7 @@ void pai__store_close(pai__store *store)
     pai__strfree(&alloc, store->lists[i].text);
   }
   pai__roll_free(store->roll);
+  pai__used_dispose(&store->used, &alloc);
   (void)sqlite3_close(store->reader);
   (void)sqlite3_close(store->writer);
   if (store->key != NULL)

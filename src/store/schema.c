@@ -114,11 +114,20 @@ static const char *const version_2[] = {
   accounts,
   NULL,
 };
+
+/* A job has few events, and of notes there are not many: to sort the ones, and
+ * to walk over the others, is rare, and each that comes was put there twice. */
+static const char *const version_3[] = {
+  "DROP INDEX event_last;"
+  "DROP INDEX audit_user;",
+  NULL,
+};
 /* clang-format on */
 
 static const pai__migration migrations[] = {
   { 1, version_1 },
   { 2, version_2 },
+  { 3, version_3 },
   { 0, NULL },
 };
 

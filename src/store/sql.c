@@ -149,6 +149,8 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                         pai__job_fields, NULL },
   [PAI__SQL_GATHER_TAGS] = { .text = "SELECT job, name FROM tag "
                                      "WHERE job>? AND job<=?" },
+  [PAI__SQL_NAMES] = { .text = "SELECT id, user, name FROM job WHERE id>? "
+                               "ORDER BY id LIMIT ?" },
   /* Those that are not over come last, by their `completed`. */
   [PAI__SQL_ENDED] = { "SELECT @ FROM job WHERE completed<"
                        "9223372036854775807 AND NOT live "

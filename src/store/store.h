@@ -160,6 +160,14 @@ int pai__store_job(pai__store *store, uint64_t id, pai__job_cb cb,
                    void *user_data, pai_error **err);
 int pai__store_job_named(pai__store *store, const char *user, const char *name,
                          pai__job_cb cb, void *user_data, pai_error **err);
+/* True if no job has this name, nor had since the store was opened, nor will by
+ * a batch, and nothing else uses it.  False says nothing.  The first calls read
+ * some of the database, until all of it is known. */
+bool pai__store_is_new_name(pai__store *store, const char *user,
+                            const char *name);
+/* Something else uses it. */
+void pai__store_use_name(pai__store *store, const char *user,
+                         const char *name);
 /* Those that are not over, by id. */
 int pai__store_live(pai__store *store, pai__job_cb cb, void *user_data,
                     pai_error **err);

@@ -2,7 +2,7 @@
  * one goes on. */
 #include "durable.h"
 
-#include "platform/platform.h"
+#include "platform/folders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +151,42 @@ static void what_another_platform_left_is_set_aside(void **state)
   durable_close(&d);
 }
 
+/* Also once it is known which folders there are. */
+static void what_lies_there_is_known(void **state)
+{
+  char command[700];
+  durable d;
+  pai_job_id id;
+
+  (void)state;
+  durable_open(&d, root("known"));
+  (void)snprintf(command, sizeof(command),
+                 "cd %s && mkdir -p jobs/ann~mine/0/a-0 jobs/ann~other && "
+                 "echo old > jobs/ann~mine/0/a-0/all && touch jobs/nobody",
+                 root("known"));
+  assert_int_equal(system(command), 0);
+  id = durable_accept(&d, "first", "true");
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  while (!pai__folders_are_known(d.platform) && pai_loop_run_once(d.loop) > 0)
+    ;
+  assert_true(pai__folders_are_known(d.platform));
+  assert_true(pai__store_is_new_name(d.platform->store, "ann", "new"));
+  assert_false(pai__store_is_new_name(d.platform->store, "ann", "other"));
+  id = durable_accept(&d, "mine", "echo new");
+  assert_true(is_there(root("known"), "/lost/ann~mine/0/a-0/all"));
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  assert_string_equal(durable_log(&d, id, NULL), "new\n");
+  /* One of a job that was, too. */
+  assert_int_equal(pai_platform_forget(d.platform, id), 0);
+  id = durable_accept(&d, "mine", "echo third");
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  assert_string_equal(durable_log(&d, id, NULL), "third\n");
+  durable_close(&d);
+}
+
 /* --- many who wait ------------------------------------------------------------ */
 
 enum { MANY = 100 };
@@ -256,6 +292,7 @@ int main(void)
     cmocka_unit_test(a_platform_that_is_left_goes_on),
     cmocka_unit_test(a_folder_is_made_with_the_first_task),
     cmocka_unit_test(what_another_platform_left_is_set_aside),
+    cmocka_unit_test(what_lies_there_is_known),
     cmocka_unit_test(many_who_wait_are_told_once_each),
     cmocka_unit_test(what_is_forgotten_is_overwritten_soon),
   };
