@@ -75,8 +75,8 @@ class Beside(unittest.TestCase):
         with openpai.Platform(root=new_root()) as platform:
             with platform.shadow("fifo") as shadow:
                 self.assertTrue(platform.submit(job("true")).wait().succeeded)
-                self.assertEqual(shadow.differences, ())
-                self.assertGreaterEqual(shadow.sums.shadow_agreed, 1)
+            self.assertEqual(shadow.differences, ())
+            self.assertGreaterEqual(shadow.sums.shadow_agreed, 1)
             platform.submit(job("true")).wait()
             self.assertEqual(len(shadow.starts), 1)  # ended with that
 

@@ -170,10 +170,13 @@ class Shadow:
 
     # --- following
 
-    def _look(self) -> None:
-        """Does what has come since the last time."""
+    def _fetch(self) -> None:
         if self._source is not None:
             self._lines.extend(self._source.read().splitlines())
+
+    def _look(self) -> None:
+        """Does what has come since the last time."""
+        self._fetch()
         while self._lines:
             self._take(self._lines.popleft())
         if self._raised:
@@ -282,7 +285,8 @@ class Shadow:
         return self._sched.fork()
 
     def close(self) -> None:
-        """Follows no more; what it knows stays."""
+        """Follows no more; up to now all stays known."""
+        self._fetch()
         if isinstance(self._source, _Tail):
             self._source.close()
         self._source = self._owner = None
