@@ -251,8 +251,8 @@ struct pai_platform {
   bool system;     /* it is all users', and their jobs run as them */
   bool rebooted;   /* the machine, since the last platform of this root */
   bool lost;       /* it closes without its last changes */
-  bool beginning;  /* the line of the scheduler is a snapshot, between others */
-  bool unheard;    /* the scheduler writes no log, for want of memory */
+  bool beginning; /* the line of the scheduler is a snapshot, between others */
+  bool unheard;   /* the scheduler writes no log, for want of memory */
 };
 
 struct pai_event {
