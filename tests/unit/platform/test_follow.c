@@ -208,6 +208,76 @@ static void memory_may_be_short(void **state)
   assert_in_range(at, 30, 999);
 }
 
+/* Lends memory, but once does not let a large text grow. */
+typedef struct miser {
+  int grown, fail_at;
+} miser;
+
+static void *lend(void *ctx, void *block, size_t old_size, size_t new_size)
+{
+  miser *m = ctx;
+
+  if (block != NULL && old_size >= 2048 && new_size == 2 * old_size &&
+      ++m->grown == m->fail_at)
+    return NULL;
+  return pai__libc_alloc.realloc_fn(pai__libc_alloc.ctx, block, old_size,
+                                    new_size);
+}
+
+/* The platform's own log breaks off, and begins anew; or a follower's lines do
+ * not fit.  Who reads then has what the platform has. */
+static bool grow(int fail_at)
+{
+  miser memory = { .fail_at = fail_at };
+  pai_alloc alloc = { .ctx = &memory, .realloc_fn = lend };
+  pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
+  pai_spec *spec = story_job("", "", "sleep 600");
+  durable d = { 0 };
+  mirror often, seldom;
+
+  o.root = root("grow");
+  o.durable = 1;
+  o.user = "ann";
+  o.runtime = "process";
+  o.alloc = &alloc;
+  assert_int_equal(pai_loop_new(&d.loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_platform_new(&d.platform, d.loop, &o, NULL), PAI_OK);
+  assert_int_equal(mirror_follow(&seldom, d.platform), PAI_OK);
+  assert_int_equal(mirror_follow(&often, d.platform), PAI_OK);
+  for (int i = 0; i < 40; i++) {
+    pai_submit_options so = { .struct_size = sizeof(so) };
+    char name[32];
+    pai_job_id id;
+
+    (void)snprintf(name, sizeof(name), "%d-%d", fail_at, i);
+    so.name = name;
+    (void)!pai_platform_submit_as(&id, d.platform, spec, &so, NULL);
+    assert_true(mirror_look(&often) >= 0);
+  }
+  memory.fail_at = 0;
+  (void)durable_sync(&d);
+  assert_true(mirror_look(&often) >= 0);
+  mirror_expect_same(&often, d.platform);
+  assert_true(mirror_look(&seldom) >= 0);
+  mirror_expect_same(&seldom, d.platform);
+  durable_close(&d);
+  mirror_leave(&often);
+  mirror_leave(&seldom);
+  pai_spec_unref(spec);
+  return memory.grown >= fail_at;
+}
+
+static void texts_do_not_grow(void **state)
+{
+  int at = 1;
+
+  (void)state;
+  while (at < 40 && grow(at))
+    at++;
+  print_message("%d texts did not grow\n", at - 1);
+  assert_in_range(at, 4, 39);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -216,6 +286,7 @@ int main(void)
     cmocka_unit_test(lines_are_missed),
     cmocka_unit_test(without_a_database),
     cmocka_unit_test(memory_may_be_short),
+    cmocka_unit_test(texts_do_not_grow),
   };
   return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
 }
