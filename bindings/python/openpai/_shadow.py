@@ -22,7 +22,7 @@ _Key = Tuple[str, int, int]
 
 class ShadowStart(NamedTuple):
     """When an instance was started, and when the shadow first would have;
-    None: not so far."""
+    None: not so far.  `id` is the request's: of a gang that of its job."""
     id: int
     instance: int
     live: Optional[int]
