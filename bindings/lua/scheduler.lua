@@ -432,6 +432,16 @@ function scheduler:decisions()
   return shape(self.core:decisions())
 end
 
+-- What the shadow would have decided in the last decide(), until something
+-- changes; nil: there is none, or it has failed.
+function scheduler:shadow_decisions()
+  local told, message, code, detail = self.core:beside()
+  if type(told) ~= "table" then -- or JSON's null
+    return nil, message, code, detail
+  end
+  return shape(told)
+end
+
 -- Or nil: never.
 function scheduler:next_time()
   local time, message, code, detail = self.core:next_time()

@@ -8,6 +8,7 @@
 #include "platform_lua.h"
 #include "scheduler_lua.h"
 #include "session_lua.h"
+#include "shadow_lua.h"
 #include "trace_lua.h"
 
 #include <stdlib.h>
@@ -239,6 +240,7 @@ void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
   run_half(L, life_lua, sizeof(life_lua));
   run_half(L, trace_lua, sizeof(trace_lua));
   run_half(L, platform_lua, sizeof(platform_lua));
+  run_half(L, shadow_lua, sizeof(shadow_lua));
   run_half(L, session_lua, sizeof(session_lua));
   run_half(L, client_lua, sizeof(client_lua));
   run_half(L, accounts_lua, sizeof(accounts_lua));

@@ -69,11 +69,14 @@ static void on_closed(void *user_data)
   p->platform = NULL;
 }
 
-/* Asks what still runs to end; asked a second time, it is killed. */
+/* Asks what still runs to end; asked a second time, it is killed.  A job that
+ * could not be made durable is none, and nobody will tell its end. */
 static void stop_all(Platform *p)
 {
-  for (size_t i = 0; i < p->nlive; i++)
-    (void)pai_platform_stop(p->platform, p->live[i]);
+  for (size_t i = p->nlive; i-- > 0;)
+    if (pai_platform_stop(p->platform, p->live[i]) < 0 &&
+        pai_platform_job_state(NULL, p->platform, p->live[i]) < 0)
+      p->live[i] = p->live[--p->nlive];
 }
 
 int platform_step(Platform *p, int most_ms)
@@ -246,6 +249,7 @@ void facade_free(Platform *p)
   drop_listener(p);
   if (p->platform != NULL)
     close_platform(p, p->durable);
+  followers_leave(p);
   pai_loop_free(p->loop);
   (void)pthread_mutex_destroy(&p->owner);
   free(p->live);
@@ -350,6 +354,17 @@ pai_job_id facade_submit(Platform *p, Job *job, words fields, failure *f)
     platform_leave(p, f);
   else
     platform_give(p);
+  return f->code == PAI_OK ? id : 0;
+}
+
+pai_job_id facade_submit_soon(Platform *p, Job *job, words fields, failure *f)
+{
+  pai_job_id id;
+
+  if (!platform_take(p, f))
+    return 0;
+  id = submit(p, job, &fields, f);
+  platform_give(p);
   return f->code == PAI_OK ? id : 0;
 }
 

@@ -95,6 +95,8 @@ void facade_free(Platform *p);
 /* Fields: name, user, code_dir, work_dir.  Of a durable platform the job is in
  * the database when this returns, but for a call from a callback. */
 pai_job_id facade_submit(Platform *p, Job *job, words fields, failure *f);
+/* The same, which waits for nothing: see facade_promise(). */
+pai_job_id facade_submit_soon(Platform *p, Job *job, words fields, failure *f);
 void facade_stop(Platform *p, pai_job_id job, failure *f);
 void facade_forget(Platform *p, pai_job_id job, failure *f);
 void facade_rescale(Platform *p, pai_job_id job, const char *role,
@@ -180,6 +182,7 @@ bool facade_is_final(int state);
 #include "facade_accounts.h"
 #include "facade_client.h"
 #include "facade_exec.h"
+#include "facade_follow.h"
 #include "facade_hived.h"
 #include "facade_life.h"
 #include "facade_records.h"

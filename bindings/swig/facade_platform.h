@@ -21,10 +21,11 @@ struct Platform {
   bool closing;
   bool durable;
   struct LogReader *logs; /* that are open */
-  struct Exec *execs;     /* commands that are not over */
-  bool waiting;           /* in a call that calls back */
-  pthread_mutex_t owner;  /* recursive: a callback calls from its thread */
-  atomic_int held;        /* calls that have it; not who forgets a command */
+  struct Follower *followers;
+  struct Exec *execs;    /* commands that are not over */
+  bool waiting;          /* in a call that calls back */
+  pthread_mutex_t owner; /* recursive: a callback calls from its thread */
+  atomic_int held;       /* calls that have it; not who forgets a command */
 };
 
 /* One thread at a time.  False: a failure. */
@@ -62,5 +63,8 @@ void platform_sync(Platform *p, failure *f);
 
 /* Ends all readers of logs (facade_logs.c). */
 void logs_close(Platform *p);
+
+/* The platform is freed; they keep what they have (facade_follow.c). */
+void followers_leave(Platform *p);
 
 #endif /* OPENPAI_BINDINGS_FACADE_PLATFORM_H */

@@ -338,8 +338,24 @@ void facade_sched_policy(Scheduler *s, int64_t time, bool beside,
 
 /* --- decisions ------------------------------------------------------------- */
 
-/* A list of what the library writes, one object each. */
-listing sched_put_decisions(const pai_sched *sched, bool all, failure *f)
+/* What the library writes, and, where two decide, whether they agree. */
+static int put_decision(job_text *t, const pai_sched *sched, size_t i,
+                        const int *agreed, failure *f)
+{
+  int rc = pai_sched_write_decision(sched, i, facade_collect, t, &f->err);
+
+  if (rc < 0)
+    return rc;
+  t->len -= 2; /* the end of the object, and of the line */
+  if (agreed != NULL)
+    rc = *agreed ? facade_collect(t, ",\"agreed\":true", 14)
+                 : facade_collect(t, ",\"agreed\":false", 15);
+  return rc == PAI_OK ? facade_collect(t, "}", 1) : rc;
+}
+
+/* A list, one object each. */
+static listing put_decisions(const pai_sched *sched, bool all, bool beside,
+                             failure *f)
 {
   job_text t = { NULL, 0 };
   pai_decision d = { .struct_size = sizeof(d) };
@@ -351,14 +367,16 @@ listing sched_put_decisions(const pai_sched *sched, bool all, failure *f)
     if (i > 0)
       f->code = facade_collect(&t, ",", 1);
     if (f->code == PAI_OK)
-      f->code =
-        pai_sched_write_decision(sched, i, facade_collect, &t, &f->err);
-    if (f->code == PAI_OK)
-      t.len--; /* the line's end */
+      f->code = put_decision(&t, sched, i, beside ? &d.agreed : NULL, f);
   }
   if (f->code == PAI_OK)
     f->code = facade_collect(&t, "]", 1);
   return (listing){ facade_finished(t, f) };
+}
+
+listing sched_put_decisions(const pai_sched *sched, bool all, failure *f)
+{
+  return put_decisions(sched, all, pai_sched_shadow(sched) != NULL, f);
 }
 
 listing facade_sched_decide(Scheduler *s, int64_t now, failure *f)
@@ -386,6 +404,22 @@ listing facade_sched_decisions(Scheduler *s, failure *f)
     made = sched_put_decisions(s->sched, true, f);
     sched_give(s);
   }
+  return made;
+}
+
+listing facade_sched_beside(Scheduler *s, failure *f)
+{
+  const pai_sched *shadow;
+  listing made = { { NULL, 0 } };
+
+  if (!sched_take(s, f))
+    return made;
+  shadow = pai_sched_shadow(s->sched);
+  if (shadow != NULL)
+    made = put_decisions(shadow, true, true, f);
+  else
+    f->code = facade_collect(&made.json, "null", 4);
+  sched_give(s);
   return made;
 }
 

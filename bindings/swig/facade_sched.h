@@ -70,6 +70,9 @@ void facade_sched_policy(Scheduler *s, int64_t time, bool beside,
                          const char *options, policy_ref policy, failure *f);
 listing facade_sched_decide(Scheduler *s, int64_t now, failure *f);
 listing facade_sched_decisions(Scheduler *s, failure *f);
+/* What the shadow would have decided; "null": there is none, it has failed, or
+ * something was sent since. */
+listing facade_sched_beside(Scheduler *s, failure *f);
 job_text facade_sched_save(Scheduler *s, failure *f);
 void facade_sched_log(Scheduler *s, log_ref log, failure *f);
 void facade_sched_log_options(Scheduler *s, bool snapshots, uint64_t every,

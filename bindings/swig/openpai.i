@@ -227,6 +227,7 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
 %include "hived.i"
 %include "life.i"
 %include "records.i"
+%include "follow.i"
 %include "client.i"
 %include "exec.i"
 %include "accounts.i"

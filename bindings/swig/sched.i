@@ -46,6 +46,7 @@ typedef struct {} Scheduler;
     return facade_sched_decide($self, time, f);
   }
   listing decisions(failure *f) { return facade_sched_decisions($self, f); }
+  listing beside(failure *f) { return facade_sched_beside($self, f); }
   job_text save(failure *f) { return facade_sched_save($self, f); }
   void log(log_ref log, failure *f) { facade_sched_log($self, log, f); }
   void log_options(bool snapshots, uint64_t every, failure *f) {

@@ -124,6 +124,9 @@ typedef void (*pai_sync_cb)(void *user_data, int status, const pai_error *err);
 /** A listener of pai_platform_listen(). */
 typedef struct pai_listener pai_listener;
 
+/** A follower of pai_platform_follow(). */
+typedef struct pai_follower pai_follower;
+
 /**
  * Starts a platform on @p loop.
  *
@@ -220,6 +223,39 @@ PAI_API PAI_NODISCARD int pai_platform_listen(pai_listener **out,
 
 /** Ends it.  NULL is allowed.  @since 0.1 */
 PAI_API void pai_platform_unlisten(pai_listener *listener);
+
+/**
+ * Follows the platform's scheduler: what it is told and when it decides is kept
+ * for the follower, as lines of its log (docs/internals/sched-log.md).  The first
+ * one is the scheduler as it is now.  So a scheduler of pai_sched_load() that is
+ * told the others by pai_sched_send_json() decides as this one does, and another
+ * policy may decide beside it (PAI_SCHED_SHADOW, pai_sched_shadow()): the
+ * platform knows nothing of that.
+ *
+ * @param[out] out  owned by the caller, who may keep it longer than the platform;
+ *                  NULL on failure
+ * @return PAI_OK; PAI_ENOTSUP: the policy has no log; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_platform_follow(pai_follower **out,
+                                              pai_platform *platform,
+                                              pai_error **err);
+
+/**
+ * Writes the lines that have come since the last time, at once and whole.  Of
+ * 64 MiB that nobody reads, and without memory, lines are missed: then comes the
+ * scheduler as it is by now, and lines from there on.
+ * @param write  must not end the follower; if it fails, the lines are missed
+ * @return 1: more may come; 0: the platform is gone, and these were the last
+ *         ones; PAI_ENOMEM; what @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_follower_read(pai_follower *follower,
+                                            pai_write_cb write,
+                                            void *user_data, pai_error **err);
+
+/** Ends it.  NULL is allowed.  @since 0.1 */
+PAI_API void pai_platform_unfollow(pai_follower *follower);
 
 /**
  * Asks a job to end: its tasks get SIGTERM, and SIGKILL after a grace time of

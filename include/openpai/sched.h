@@ -362,6 +362,10 @@ typedef struct pai_decision {
                        new, or to be stopped */
   uint32_t tasks; /**< how many tasks it has now, of that want or of all */
   uint64_t by;    /**< the request for which it is stopped, or 0 */
+  int agreed;     /**< 1: the shadow has decided the same, or it is none of a
+                       policy, as a stop of what was cancelled; and of a
+                       shadow's own: it was decided.  0: else, or there is no
+                       shadow */
 } pai_decision;
 
 /**
@@ -382,6 +386,15 @@ PAI_API PAI_NODISCARD int pai_sched_decide(pai_sched *sched, pai_time now,
  *  @return PAI_OK; PAI_ENOTFOUND: there are fewer; PAI_EINVAL  @since 0.1 */
 PAI_API int pai_sched_decision(const pai_sched *sched, size_t i,
                                pai_decision *decision);
+
+/**
+ * The scheduler as the shadow (PAI_SCHED_SHADOW) would have left it in the last
+ * pai_sched_decide(), to look at: its decisions, their places, its reasons.
+ * @return NULL: there is no shadow, it has failed, or something was sent since;
+ *         else good until the next call that changes the scheduler
+ * @since 0.1
+ */
+PAI_API const pai_sched *pai_sched_shadow(const pai_sched *sched);
 
 /** Writes decision @p i as one line of JSON, with all its tasks' places.
  *  @return PAI_OK; PAI_ENOTFOUND; PAI_ENOMEM; or what @p write answered

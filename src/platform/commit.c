@@ -7,6 +7,7 @@
  * to be durable: no job is taken, none is started, and nothing is told.  Jobs
  * that were not durable before are withdrawn.
  */
+#include "platform/follow.h"
 #include "platform/placing.h"
 #include "platform/record.h"
 #include "platform/sched_file.h"
@@ -115,7 +116,10 @@ static int on_line(void *user_data, const char *bytes, size_t len)
   pai_platform *p = user_data;
 
   pai__buf_add(&p->lines, bytes, len);
-  return pai__buf_ok(&p->lines) ? PAI_OK : PAI_ENOMEM;
+  if (!p->beginning)
+    pai__followers_line(p, bytes, len);
+  p->unheard = !pai__buf_ok(&p->lines);
+  return p->unheard ? PAI_ENOMEM : PAI_OK;
 }
 
 /* From its present state on; the lines are then its snapshot. */
@@ -124,8 +128,12 @@ static int begin_log(pai_platform *p)
   int rc;
 
   pai__buf_clear(&p->lines);
+  if (p->unheard)
+    pai__followers_miss(p);
+  p->beginning = true;
   rc = pai_sched_set_log(p->sched, on_line, p, NULL);
-  p->unlogged = rc < 0;
+  p->beginning = false;
+  p->unlogged = p->unheard = rc < 0;
   return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "platform/code.h"
 #include "platform/cores.h"
 #include "platform/folders.h"
+#include "platform/follow.h"
 #include "platform/gpus.h"
 #include "platform/items.h"
 #include "platform/keep.h"
@@ -50,6 +51,7 @@ void pai__platform_free(pai_platform *p)
   pai__items_free(p);
   pai__store_close(p->store);
   pai__listeners_free(p);
+  pai__followers_leave(p);
   pai__logs_free(p);
   pai__turn_close(p->kick);
   pai__timer_close(p->ports);

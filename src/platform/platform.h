@@ -169,6 +169,7 @@ struct pai_platform {
   uint64_t seed;
   pai__pjob_list lists[PAI__LISTS];
   pai_listener *listeners; /* the latest first */
+  pai_follower *followers; /* likewise */
   struct pai_log_reader *readers;
   struct pai_log_reader *next_reader; /* that a piece is handed to */
   void (*on_gone)(void *user_data);
@@ -251,6 +252,8 @@ struct pai_platform {
   bool system;     /* it is all users', and their jobs run as them */
   bool rebooted;   /* the machine, since the last platform of this root */
   bool lost;       /* it closes without its last changes */
+  bool beginning; /* the line of the scheduler is a snapshot, between others */
+  bool unheard;   /* the scheduler writes no log, for want of memory */
 };
 
 struct pai_event {

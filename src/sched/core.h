@@ -193,6 +193,7 @@ typedef struct pai__decision {
   uint32_t instance;
   uint32_t want, tasks;
   uint8_t kind, cause;
+  bool agreed; /* with the shadow, or the shadow with it */
 } pai__decision;
 
 /* Nodes that no task can tell apart; see shelf.h. */
@@ -293,6 +294,7 @@ struct pai_sched {
   const pai_policy *shadow;
   void *shadow_state;
   char *shadow_options;
+  pai_sched *beside; /* as it would have left this, or NULL */
   uint64_t shadow_live, shadow_decisions, shadow_agreed, shadow_failed;
 
   bool ends_known;

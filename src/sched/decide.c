@@ -98,7 +98,10 @@ static int let_decide(pai_sched *s, pai_error **err)
 {
   pai_sched *shadow = NULL;
   uint32_t first;
-  int rc = stop_overdue(s);
+  int rc;
+
+  pai__shadow_forget(s);
+  rc = stop_overdue(s);
 
   if (rc == PAI_OK)
     rc = pai__start_claimed(s);
@@ -161,7 +164,8 @@ int pai_sched_decision(const pai_sched *s, size_t i, pai_decision *decision)
   full.want = d->want;
   full.tasks = d->tasks;
   full.by = d->by;
-  return PAI__FILL_VIEW(decision, full, pai_decision, by);
+  full.agreed = d->agreed;
+  return PAI__FILL_VIEW(decision, full, pai_decision, agreed);
 }
 
 static const pai__run *find_placed(const pai_sched *s, uint64_t id,

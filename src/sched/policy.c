@@ -199,6 +199,7 @@ int pai__policy_open(pai_sched *s, const pai_cluster *cluster,
 
 void pai__policy_close(pai_sched *s)
 {
+  pai__shadow_forget(s);
   close_one(s, s->policy, s->policy_state, s->policy_options);
   close_one(s, s->shadow, s->shadow_state, s->shadow_options);
   pai__strfree(&s->alloc, s->failure);
@@ -331,6 +332,7 @@ int pai__event_taken(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
   int rc = PAI_OK;
 
+  pai__shadow_forget(s);
   s->m.events++;
   s->m.now = e->time;
   if (s->policy != NULL && PAI__POLICY_HAS(s->policy, event)) {

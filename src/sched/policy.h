@@ -50,8 +50,10 @@ int pai__policy_restore(pai_sched *s, bool shadow, const pai_cluster *cluster,
  * could not.  PAI_OK or PAI_ENOMEM. */
 int pai__shadow_decide(pai_sched **out, pai_sched *s);
 /* Its decisions are counted, and those that are among the scheduler's own from
- * the one numbered `first` on.  The fork is freed. */
+ * the one numbered `first` on.  Takes the fork. */
 void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first);
+/* What it would have done is of the past. */
+void pai__shadow_forget(pai_sched *s);
 
 /* Is the one that decides ours, so that forks may be driven in any thread? */
 bool pai__policy_is_builtin(const pai_sched *s);

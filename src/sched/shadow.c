@@ -22,6 +22,10 @@ int pai__shadow_decide(pai_sched **out, pai_sched *s)
   if (rc == PAI_OK) {
     fork->policy = p;
     fork->terms = s->shadow_terms;
+    fork->policy_options = pai__strdup(&fork->alloc, s->shadow_options);
+    rc = fork->policy_options != NULL ? PAI_OK : PAI_ENOMEM;
+  }
+  if (rc == PAI_OK) {
     fork->deciding = true;
     rc = pai__decide_all(fork);
     fork->deciding = false;
@@ -74,16 +78,30 @@ static bool is_same(const pai_sched *s, const pai__decision *a,
 
 void pai__shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first)
 {
-  const pai__decision *live = s->decisions.data;
-  const pai__decision *other = fork->decisions.data;
+  pai__decision *live = s->decisions.data, *other = fork->decisions.data;
 
+  for (uint32_t k = 0; k < first; k++)
+    live[k].agreed = true;
   s->shadow_live += s->decisions.len - first;
   s->shadow_decisions += fork->decisions.len;
   for (uint32_t i = 0; i < fork->decisions.len; i++)
     for (uint32_t k = first; k < s->decisions.len; k++)
       if (is_same(s, &live[k], fork, &other[i])) {
         s->shadow_agreed++;
+        live[k].agreed = other[i].agreed = true;
         break;
       }
-  pai_sched_free(fork);
+  fork->told = fork->decisions.len;
+  s->beside = fork;
+}
+
+void pai__shadow_forget(pai_sched *s)
+{
+  pai_sched_free(s->beside);
+  s->beside = NULL;
+}
+
+const pai_sched *pai_sched_shadow(const pai_sched *s)
+{
+  return s != NULL ? s->beside : NULL;
 }

@@ -1,11 +1,12 @@
 /*
- * forgotten.c - calls, commands and clients that a script forgets in one thread while
- * another one runs the client; and streams that nobody reads
+ * forgotten.c - calls, commands, clients and followers that a script forgets in one
+ * thread while another one runs what they are of; and streams that nobody reads
  *
  * Python frees an object in whichever thread drops it last.
  */
 #include "client_shared.h"
 #include "facade_exec.h"
+#include "facade_follow.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -253,8 +254,71 @@ static void little_is_held(int door, const char *url)
   client_free(c);
 }
 
+/* --- of a platform ------------------------------------------------------------- */
+
+typedef struct followed {
+  Follower *follower;
+  Promise *promise;
+  atomic_bool gone;
+} followed;
+
+static void *forget_followed(void *data)
+{
+  followed *it = data;
+
+  facade_follow_free(it->follower);
+  facade_promise_free(it->promise);
+  atomic_store(&it->gone, true);
+  return NULL;
+}
+
+static int all_is_well(listener *l)
+{
+  (void)l;
+  return 0;
+}
+
+static void nothing_is_kept(listener *l)
+{
+  (void)l;
+}
+
+/* While the platform's own thread runs it, and keeps promises. */
+static void followers_are_forgotten(const char *root)
+{
+  listener deaf = { .check = all_is_well,
+                    .rethrow = nothing_is_kept,
+                    .free = nothing_is_kept };
+  failure f = { 0 };
+  Platform *p = facade_open(root, false, "process", NULL, &deaf, &f);
+  Follower *last;
+  job_text text;
+
+  CHECK(p != NULL);
+  for (int i = 0; i < ROUNDS / 10; i++) {
+    followed it = { facade_follow(p, &f), facade_promise(p, &f), false };
+    pthread_t thread;
+
+    CHECK(it.follower != NULL && it.promise != NULL);
+    CHECK(pthread_create(&thread, NULL, forget_followed, &it) == 0);
+    do {
+      (void)facade_step(p, 0, &f);
+      CHECK(f.code == PAI_OK);
+    } while (!atomic_load(&it.gone));
+    CHECK(pthread_join(thread, NULL) == 0);
+  }
+  last = facade_follow(p, &f);
+  CHECK(last != NULL);
+  facade_free(p);
+  text = facade_follow_read(last, &f); /* what it had */
+  CHECK(text.len > 0 && f.code == PAI_OK);
+  free(text.bytes);
+  facade_follow_free(last);
+}
+
 int main(void)
 {
+  char root[] = "/tmp/openpai-test-XXXXXX", remove[64];
   struct sockaddr_in a = { .sin_family = AF_INET,
                            .sin_addr = { htonl(INADDR_LOOPBACK) } };
   socklen_t len = sizeof(a);
@@ -274,5 +338,9 @@ int main(void)
   CHECK(listen(door, 8) == 0);
   little_is_held(door, url);
   (void)close(door);
+  CHECK(mkdtemp(root) != NULL);
+  followers_are_forgotten(root);
+  (void)snprintf(remove, sizeof(remove), "rm -rf '%s'", root);
+  CHECK(system(remove) == 0);
   return 0;
 }

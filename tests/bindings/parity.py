@@ -108,7 +108,7 @@ local objects = {
   forecast = s:forecast(), what_if = s:what_if {}, shapes = s:shapes(2),
   sampler = openpai.sampler.new(),
   hived = openpai.hived.parse(config:to_hived()),
-  replay = openpai.replay.parse(s:save()),
+  replay = openpai.replay.parse(s:save()), shadow = p:shadow("fifo"),
 }
 local function has(object, name)
   local meta = getmetatable(object)

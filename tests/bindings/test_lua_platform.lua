@@ -35,9 +35,10 @@ taskRoles:
   main:
     instances: 1
     dockerImage: none
-    resourcePerInstance: { cpu: 1, memoryMB: 64, gpu: 0 }
+    resourcePerInstance: { cpu: %d, memoryMB: 64, gpu: 0 }
     commands: [ %q ]
-]]):format(name or "t", plain and "process" or "auto", more and more.retries or 0, command)))
+]]):format(name or "t", plain and "process" or "auto", more and more.retries or 0,
+           more and more.cpus or 1, command)))
 end
 
 local function open(options)
@@ -251,6 +252,90 @@ function tests.attached()
   assert(state == "succeeded" and refused == "PAI_EBUSY")
   assert(uv.opened == 2) -- a close that was refused leaves it attached
   assert(p:close() and uv.opened == 0)
+end
+
+-- Passes by who has no room, as fifo does not.
+local function greedy()
+  local policy = { name = "greedy" }
+  function policy:decide(host)
+    for id in host:waiting() do
+      host:start(id)
+    end
+  end
+  return policy
+end
+
+function tests.shadow()
+  local p = open()
+  local cpus = assert(p:status()).machine.cpus
+  local s = assert(p:shadow(greedy()))
+  local same = assert(p:shadow("fifo"))
+  local first = assert(p:submit(job("sleep 1000", "first")))
+  local wide = assert(p:submit(job("true", "wide", { cpus = cpus })))
+  local small = assert(p:submit(job("true", "small")))
+  while first:state() ~= "running" do
+    p:dispatch()
+  end
+  if cpus > 1 then -- else there is no room left
+    local starts, others = assert(s:starts()), assert(s:differences())
+    assert(#starts == 2 and starts[1].id == first.id)
+    assert(starts[1].live == starts[1].shadow)
+    assert(starts[2].id == small.id and not starts[2].live)
+    assert(#others == 1 and others[1].time == starts[2].shadow)
+    assert(#others[1].live == 0 and #others[1].shadow == 1)
+    local only = others[1].shadow[1]
+    assert(only.kind == "start" and only.id == small.id)
+    assert(only.agreed == false and #only.tasks == 1)
+    assert(s:sums().shadow_decisions > s:sums().live_decisions)
+  end
+  assert(s:sums().policy == "fifo" and s:sums().shadow == "greedy")
+  assert(#s:scheduler():queue() == 2 and s:gaps() == 0)
+  assert(p:scheduler():sums().shadow == nil)
+  assert(same:close())
+  assert(first:stop(true) and wide:wait() == "succeeded")
+  assert(small:wait() == "succeeded")
+  assert(p:close())
+  assert(#s:starts() == 3 and #s:differences() <= 1)
+  for _, start in ipairs(s:starts()) do
+    assert(start.live >= start.shadow)
+  end
+  assert(#same:starts() == 1 or cpus == 1) -- it has ended before
+  assert(#same:differences() == 0)
+end
+
+-- What it raises comes out of the look, as it is; the platform goes on.
+function tests.shadow_that_raises()
+  local p = open()
+  local mine, where = { "mine" }, "decide"
+  local bad = {}
+  local function raise(name)
+    return function(self)
+      if where == name then
+        error(mine, 0)
+      end
+      return self
+    end
+  end
+  bad.decide, bad.event, bad.clone =
+    raise("decide"), raise("event"), raise("clone")
+  local s = assert(p:shadow(bad))
+  for _, name in ipairs { "decide", "event", "clone" } do
+    where = name
+    local failed = s:sums().shadow_failed
+    assert(p:submit(job("true", "is_" .. name)):wait() == "succeeded")
+    local good, raised = pcall(s.starts, s)
+    assert(not good and raised == mine)
+    where = nil
+    assert(s:sums().shadow_failed > failed)
+  end
+  assert(#s:starts() == 3)
+  assert(not pcall(p.shadow, p) and not pcall(p.shadow, p, 3))
+  assert(not pcall(p.shadow, p, greedy(), { depth = 3 }))
+  assert(select(3, p:shadow("no")) == "PAI_ENOTFOUND")
+  assert(select(3, p:shadow("fifo", { depth = 3 })) == "PAI_EINVAL")
+  assert(p:submit(job("true")):wait() == "succeeded")
+  assert(p:close())
+  assert(select(3, p:shadow("fifo")) == "PAI_EINVAL")
 end
 
 function tests.many_lines()

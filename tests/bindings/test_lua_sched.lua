@@ -123,6 +123,12 @@ function tests.nodes()
     end
   end
   assert(s:set_shadow(mine) and s:sums().shadow == "mine")
+  local fork = assert(s:fork())
+  assert(fork:shadow_decisions() == nil and fork:set_shadow(mine))
+  assert(fork:submit { id = 90, gpus = 1 } and fork:shadow_decisions() == nil)
+  assert(fork:decide()[1].agreed == true)
+  assert(fork:shadow_decisions()[1].id == 90)
+  assert(fork:shadow_decisions()[1].agreed == true)
   local saved = assert(s:save())
   fails("PAI_ENOTFOUND", openpai.scheduler.load(saved))
   assert(openpai.scheduler.load(saved, nil, mine):save() == saved)

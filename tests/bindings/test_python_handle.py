@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import resource
 import threading
 import unittest
 from unittest import mock
@@ -441,6 +442,50 @@ class Loops(unittest.TestCase):
         self.assertFalse(asyncio.run(one("exit 1")).succeeded)
         platform.close()
 
+    def test_submit(self):
+        """The loop goes on while the disk writes."""
+        async def everything():
+            turns = []
+            asyncio.get_running_loop().call_soon(turns.append, 1)
+            first = await platform.submit_async(job("exit 3", name="a"))
+            self.assertTrue(turns)
+            self.assertEqual(platform.job("a"), first)
+            with self.assertRaises(openpai.ExistsError):
+                await platform.submit_async(job("true"), name="a")
+            more = await asyncio.gather(*[
+                platform.submit_async(job("true", name="a"))
+                for _ in range(20)])
+            self.assertEqual(
+                {handle.name.split("~")[1] for handle in more},
+                {"a_%d" % number for number in range(2, 22)})
+            self.assertEqual(await first, ("failed", 3))
+            self.assertTrue(all([(await h).succeeded for h in more]))
+
+        for durable in True, False:
+            with openpai.Platform(root=new_root(), durable=durable
+                                  ) as platform:
+                if durable:
+                    asyncio.run(everything())
+                else:
+                    self.assertTrue(asyncio.run(
+                        platform.submit_async(job("true"))).wait().succeeded)
+
+    def test_submit_to_a_full_disk(self):
+        """It is not taken, and does not keep close() from ending."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        for submit in (lambda p: p.submit(job("true")),
+                       lambda p: asyncio.run(p.submit_async(job("true")))):
+            with openpai.Platform(root=new_root()) as platform:
+                self.assertTrue(platform.submit(job("true")).wait().succeeded)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+                try:  # in which nothing may be printed
+                    submit(platform)
+                except openpai.IoError as error:
+                    told = str(error)
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                self.assertIn("the disk is full", told)
+                self.assertEqual(len(platform.jobs()), 1)
 
     def test_loop_closed_while_awaited(self):
         """Who waited on it is forgotten; others are not disturbed."""

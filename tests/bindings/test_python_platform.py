@@ -17,6 +17,37 @@ from python_jobs import (
     NUMBER, ROOT, SLEEP, STAY, is_alive, job, main, text, until_alive)
 
 
+class Sender:
+    """A thread that sends this process a signal once it is told to.
+
+    Whatever happens meanwhile, it is over at the end of its `with` block: the
+    interpreter would wait for it for ever otherwise.
+    """
+
+    def __init__(self, number):
+        self.number = number
+        self.due = threading.Event()
+        self.over = False
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        self.due.wait()
+        if not self.over:
+            os.kill(os.getpid(), self.number)
+
+    def on_event(self, event):
+        self.due.set()
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.over = True
+        self.due.set()
+        self.thread.join()
+
+
 class Signals(unittest.TestCase):
     def setUp(self):
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(
@@ -26,7 +57,9 @@ class Signals(unittest.TestCase):
         """Runs `body` in a child, interrupts it once it says a number, and
         again once it says `again_at`."""
         script = (
-            "import signal, sys, openpai\n"
+            "import faulthandler, signal, sys, openpai\n"
+            # Before whoever waits for it is ended, who could not tell why.
+            "faulthandler.dump_traceback_later(200, exit=True)\n"
             # A shell may have started the tests with this signal ignored.
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "def show(event):\n"  # other events have a text, too: a reason
@@ -93,31 +126,25 @@ class Signals(unittest.TestCase):
         self.assertEqual((rest, code), ("killed\n", 0))
 
     def test_same_process(self):
-        running = threading.Event()
-        thread = threading.Thread(target=lambda: (
-            running.wait(), os.kill(os.getpid(), signal.SIGINT)))
-        thread.start()
-        with self.assertRaises(KeyboardInterrupt):
-            openpai.run(job(*SLEEP), root=ROOT,
-                        on_event=lambda event: running.set())
-        thread.join()
+        with Sender(signal.SIGINT) as sender, \
+                self.assertRaises(KeyboardInterrupt):
+            openpai.run(job(*SLEEP), root=ROOT, on_event=sender.on_event)
 
     def test_handler_that_does_not_raise(self):
         fifo = ROOT / "signal-fifo"
         os.mkfifo(fifo)
+        # Its own end for reading, too: so it waits for nobody who reads.
+        gate = os.open(fifo, os.O_RDWR)
         # The handler lets the job end, so it must run while run() waits.
         before = signal.signal(signal.SIGUSR1, lambda number, frame: (
-            fifo.write_text("go\n")))
+            os.write(gate, b"go\n")))
         try:
-            running = threading.Event()
-            thread = threading.Thread(target=lambda: (
-                running.wait(), os.kill(os.getpid(), signal.SIGUSR1)))
-            thread.start()
-            result = openpai.run(job("read word < %s" % fifo), root=ROOT,
-                                 on_event=lambda event: running.set())
-            thread.join()
+            with Sender(signal.SIGUSR1) as sender:
+                result = openpai.run(job("read word < %s" % fifo), root=ROOT,
+                                     on_event=sender.on_event)
         finally:
             signal.signal(signal.SIGUSR1, before)
+            os.close(gate)
         self.assertTrue(result.succeeded)
 
 

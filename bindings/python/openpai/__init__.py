@@ -52,6 +52,7 @@ from ._sampler import (
     MemorySample, NetworkSample, Sample, Sampler)
 from ._sched import Log, Scheduler, SchedulerView, policies
 from ._session import AsyncSession, Chunk, Session
+from ._shadow import Difference, Shadow, ShadowStart
 from ._ship import JobFailed
 from ._sim import (
     Comparison, SimJob, SimReport, Simulation, compare, simulate)
@@ -64,6 +65,7 @@ __all__ = [
     "Attempt",
     "BlockingClient", "BusyError", "CanceledError", "Change", "Changes", "Chunk",
     "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
+    "Difference",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "FileSystemSample",
     "Executed", "Executing", "Execution", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
     "GroupSample", "Guess", "Handle", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
@@ -76,7 +78,7 @@ __all__ = [
     "Picture", "Place", "Platform", "Policy", "PolicyHost", "Prerequisite", "Queue",
     "Reason", "Replay", "Report", "Request", "Result", "Role", "Running",
     "Sample", "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster",
-    "Scheduler", "SchedulerView", "SchedulingPolicy", "Session", "Shape", "Shapes",
+    "Scheduler", "SchedulerView", "SchedulingPolicy", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
     "Sums", "TaskStatus", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",

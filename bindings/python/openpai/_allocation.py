@@ -99,18 +99,16 @@ class Allocation:
     def give(self, other: "Allocation") -> None:
         """Adds what must not be there: ExistsError."""
         try:  # dearer than the call itself: a function that looks at its type
-            theirs = other._set
+            self._set.give(other._set)
         except AttributeError:
-            theirs = _wanted(other)._set
-        self._set.give(theirs)
+            self._set.give(_wanted(other)._set)
 
     def take(self, other: "Allocation") -> None:
         """Removes what must be there: NotFoundError."""
         try:  # dearer than the call itself: a function that looks at its type
-            theirs = other._set
+            self._set.take(other._set)
         except AttributeError:
-            theirs = _wanted(other)._set
-        self._set.take(theirs)
+            self._set.take(_wanted(other)._set)
 
     def __ior__(self, other: "Allocation") -> "Allocation":
         if not isinstance(other, Allocation):

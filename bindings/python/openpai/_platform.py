@@ -15,8 +15,10 @@ from ._errors import ExistsError
 from ._handle import Handle
 from ._job import Job, Path
 from ._loop import Ends, Pump, Waits, tell_end
+from ._policy import PolicyLike
 from ._records import Jobs, JobSummary, Result
 from ._sched import Scheduler
+from ._shadow import Shadow
 from ._values import fields as as_words, listed
 
 
@@ -98,6 +100,18 @@ def run(job: Union[Job, Path], *, root: Optional[Path] = None,
     """
     spec = _wanted(job if isinstance(job, Job) else Job.load(job))
     return Result(*_facade.run(spec, root, _teller(on_event)))
+
+
+def _submit_anew(submit: Callable[["_facade.Job", bytes], int],
+                 spec: "_facade.Job", fields: Dict[str, Any]) -> int:
+    """By the first name that is free."""
+    for number in range(2, 10000):
+        fields["name"] = "%s_%d" % (spec.name(), number)
+        try:
+            return submit(spec, as_words(fields))
+        except ExistsError:
+            pass
+    raise ExistsError("there are too many jobs named %s" % spec.name())
 
 
 class Platform(Waits):
@@ -189,27 +203,41 @@ class Platform(Waits):
         `work_dir`, by default the working folder; or in `code`, which becomes
         the platform's own: it is moved if it lies in the root.
         """
+        return self._submit(self._platform.submit, job, {
+            "name": name, "user": user, "code_dir": code,
+            "work_dir": work_dir})
+
+    async def submit_async(self, job: Union[Job, Path], *,
+                           name: Optional[str] = None,
+                           user: Optional[str] = None,
+                           code: Optional[Path] = None,
+                           work_dir: Optional[Path] = None) -> Handle:
+        """The same on asyncio's loop, which goes on while the disk writes.
+
+        Many at once share what is written: asyncio.gather().  The job is taken
+        also if nobody waits for this any more.
+        """
+        handle = self._submit(self._platform.submit_soon, job, {
+            "name": name, "user": user, "code_dir": code,
+            "work_dir": work_dir})
+        promise = self._platform.promise()
+        self._pump.poke()
+        while promise.state() == 0:
+            await self._pump.tick()
+        promise.take()
+        return handle
+
+    def _submit(self, submit: Callable[["_facade.Job", bytes], int],
+                job: Union[Job, Path], fields: Dict[str, Any]) -> Handle:
         spec = _wanted(job if isinstance(job, Job) else Job.load(job))
-        fields = {"name": name, "user": user, "code_dir": code,
-                  "work_dir": work_dir}
         try:
-            id = self._platform.submit(spec, as_words(fields))
+            id = submit(spec, as_words(fields))
         except ExistsError:
-            if name is not None:
+            if fields["name"] is not None:
                 raise
-            id = self._submit_anew(spec, fields)
+            id = _submit_anew(submit, spec, fields)
         self._pump.poke()
         return Handle(self, id)
-
-    def _submit_anew(self, spec: "_facade.Job", fields: Dict[str, Any]) -> int:
-        """By the first name that is free."""
-        for number in range(2, 10000):
-            fields["name"] = "%s_%d" % (spec.name(), number)
-            try:
-                return self._platform.submit(spec, as_words(fields))
-            except ExistsError:
-                pass
-        raise ExistsError("there are too many jobs named %s" % spec.name())
 
     def call(self, function: Callable[..., Any], *args: Any, name: str = "",
              gpu: int = 0, cpu: int = 1, memory: Optional[str] = None,
@@ -276,6 +304,13 @@ class Platform(Waits):
         """A copy of the platform's scheduler as it is now: to ask, to fork, and
         to drive on without any effect on the platform."""
         return Scheduler.load(self._platform.snapshot())
+
+    def shadow(self, policy: PolicyLike, **options: object) -> Shadow:
+        """A policy, of yours or a built-in one, that decides beside the
+        platform's own from now on, without any effect on the platform: what it
+        would have started, when, and where they differ."""
+        return Shadow._of(self._platform.follow(), self._platform, policy,
+                          options)
 
     @property
     def accounts(self) -> Accounts:

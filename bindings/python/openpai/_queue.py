@@ -47,6 +47,8 @@ class Decision:
     by: Optional[int] = None
     #: Of "grow" and "shrink": which want.
     want: Optional[int] = None
+    #: Whether the scheduler and its shadow both decided that; None: it has none.
+    agreed: Optional[bool] = None
 
 
 class Want(NamedTuple):
@@ -272,7 +274,8 @@ def _decision(told: Dict[str, Any]) -> Decision:
     return Decision(
         told["decision"], int(told["id"]), told["instance"], told["tasks"],
         told["time"], make_places(told.get("places", ())), told.get("cause"),
-        int(by) if by is not None else None, told.get("want"))
+        int(by) if by is not None else None, told.get("want"),
+        told.get("agreed"))
 
 
 def _request(told: Dict[str, Any]) -> Request:

@@ -277,8 +277,8 @@ class Scheduler(SchedulerView):
 
     def set_shadow(self, policy: Optional[PolicyLike], *,
                    time: Optional[int] = None, **options: object) -> None:
-        """It decides beside the one that counts, without effect: see sums.
-        None: no more.
+        """It decides beside the one that counts, without effect: see sums, and
+        shadow_decisions.  None: no more.
 
         One of yours is told of events, and a copy of it is asked each time.
         """
@@ -302,6 +302,13 @@ class Scheduler(SchedulerView):
     def decisions(self) -> List[Decision]:
         """Those of the last decide(), until something changes."""
         return make_decisions(self._sched.decisions())
+
+    @property
+    def shadow_decisions(self) -> Optional[List[Decision]]:
+        """What the shadow would have decided in the last decide(), until
+        something changes; None: there is none, or it has failed."""
+        told = self._sched.beside()
+        return make_decisions(told) if told != "null" else None
 
     @property
     def next_time(self) -> Optional[int]:

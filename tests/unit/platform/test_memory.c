@@ -1,6 +1,7 @@
 /* A durable platform for which memory is short, at this moment or that, once or
  * for good: it ends in order, and the next one finds what was accepted. */
 #include "durable.h"
+#include "mirror.h"
 
 #include <openpai/vc.h>
 
@@ -13,6 +14,7 @@ typedef struct short_of {
   test_tally tally;
   pai_loop *loop;
   pai_platform *platform;
+  mirror follower;
   int synced;   /* 1: not yet */
   bool partial; /* its tasks are placed one by one, and become more */
   bool closed;
@@ -73,6 +75,14 @@ static void use_parts(const short_of *s)
   assert_true(rc == PAI_OK || rc == PAI_ENOMEM || rc == PAI_ENOTFOUND);
 }
 
+/* Lines are whole and none lacks between them, or it begins anew. */
+static void look(short_of *s)
+{
+  int rc = s->follower.follower != NULL ? mirror_look(&s->follower) : PAI_OK;
+
+  assert_true(rc >= 0 || rc == PAI_ENOMEM);
+}
+
 /* PAI_OK, or PAI_ENOMEM: then the platform was not made, or has not taken the
  * job.  A job that is taken ends, however, unless memory is short for good. */
 static int run(short_of *s, const char *root)
@@ -89,6 +99,8 @@ static int run(short_of *s, const char *root)
   rc = pai_platform_new(&s->platform, s->loop, &o, NULL);
   if (rc < 0)
     return rc;
+  rc = mirror_follow(&s->follower, s->platform);
+  assert_true(rc == PAI_OK || rc == PAI_ENOMEM);
   use_parts(s);
   rc = submit(s, &id);
   for (int i = 0;
@@ -101,11 +113,13 @@ static int run(short_of *s, const char *root)
     if (s->tally.for_ever && i > 20)
       s->tally.fail_at = 0; /* there is memory again */
   }
+  look(s);
   if (rc == PAI_OK && s->synced < 0)
     rc = s->synced;
   pai_platform_close(s->platform, on_closed, s);
   while (!s->closed)
     turn(s);
+  look(s); /* as after it, what was missed is not there for good */
   return rc;
 }
 
@@ -140,6 +154,7 @@ static bool fail_one(size_t at, bool for_ever)
   assert_int_equal(pai_loop_new(&s.loop, NULL, NULL), PAI_OK);
   rc = run(&s, root);
   failed = s.tally.calls >= at;
+  mirror_leave(&s.follower);
   assert_int_equal(pai_loop_run(s.loop), PAI_OK);
   pai_loop_free(s.loop);
   if (rc != PAI_OK && rc != PAI_ENOMEM)

@@ -272,6 +272,60 @@ static void a_shadow_is_counted_and_changes_nothing(void **state)
   pai_sched_free(s);
 }
 
+/* What it would have done, where, and where they differ. */
+static void a_shadow_shows_its_decisions(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4", "fifo", NULL, NULL);
+  pai_decision d = { .struct_size = sizeof(d) };
+  pai_task_place place = { .struct_size = sizeof(place) };
+  pai_sched_view v = { .struct_size = sizeof(v) };
+  const pai_sched *beside;
+
+  (void)state;
+  assert_null(pai_sched_shadow(NULL));
+  assert_int_equal(scene_submit(s, 9, 1, 4), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 9");
+  assert_null(pai_sched_shadow(s));
+  assert_int_equal(pai_sched_decision(s, 0, &d), PAI_OK);
+  assert_int_equal(d.agreed, 0); /* with nobody */
+  assert_int_equal(shadow(s, "fifo", "{\"greedy\": true}"), PAI_OK);
+  assert_int_equal(scene_submit(s, 1, 1, 3), PAI_OK);
+  assert_int_equal(scene_submit(s, 2, 1, 4), PAI_OK);
+  assert_int_equal(scene_submit(s, 3, 1, 1), PAI_OK);
+  assert_int_equal(scene_event(s,
+                               (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
+                                                  .id = 9,
+                                                  .instance = PAI_SCHED_ALL },
+                               NULL),
+                   PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 9 cancelled, start 1");
+  for (size_t i = 0; i < 2; i++) { /* it is none of a policy; both did it */
+    assert_int_equal(pai_sched_decision(s, i, &d), PAI_OK);
+    assert_int_equal(d.agreed, 1);
+  }
+  beside = pai_sched_shadow(s);
+  assert_non_null(beside);
+  assert_int_equal(pai_sched_decision(beside, 0, &d), PAI_OK);
+  assert_int_equal(d.id, 1);
+  assert_int_equal(d.agreed, 1);
+  assert_int_equal(pai_sched_decision(beside, 1, &d), PAI_OK);
+  assert_int_equal(d.id, 3);
+  assert_int_equal(d.kind, PAI_DECISION_START);
+  assert_int_equal(d.agreed, 0);
+  assert_int_equal(pai_sched_decision(beside, 2, &d), PAI_ENOTFOUND);
+  assert_int_equal(pai_sched_task(beside, 3, 0, 0, &place), PAI_OK);
+  assert_int_equal(pai_sched_task(s, 3, 0, 0, &place), PAI_ENOTFOUND);
+  assert_int_equal(pai_sched_view_sums(beside, &v), PAI_OK);
+  assert_int_equal(v.now, scene_now(s));
+  assert_int_equal(scene_submit(s, 4, 1, 1), PAI_OK);
+  assert_null(pai_sched_shadow(s)); /* that is the past */
+  (void)scene_decide(s);
+  assert_non_null(pai_sched_shadow(s));
+  assert_int_equal(shadow(s, NULL, NULL), PAI_OK);
+  assert_null(pai_sched_shadow(s));
+  pai_sched_free(s);
+}
+
 static int start_all(const pai_policy_host *host)
 {
   uint64_t id = 0;
@@ -453,6 +507,7 @@ int main(void)
     cmocka_unit_test(it_cannot_send_events),
     cmocka_unit_test(the_least_important_and_youngest_make_room),
     cmocka_unit_test(a_claim_that_is_cancelled_sets_free),
+    cmocka_unit_test(a_shadow_shows_its_decisions),
     cmocka_unit_test(a_shadow_is_counted_and_changes_nothing),
     cmocka_unit_test(a_table_may_be_a_shadow_and_be_swapped_in),
     cmocka_unit_test(a_swap_keeps_what_runs),

@@ -1,0 +1,222 @@
+-- shadow.lua - policies that decide beside a platform's own; in the module
+--
+-- It is called as scheduler.lua is.
+--
+--   shadow = platform:shadow(policy)
+--   for _, one in ipairs(shadow:differences()) do
+--
+-- A copy of the scheduler is told what the platform's is told, when somebody
+-- looks; its shadow is then asked each time.  What that raises is raised by the
+-- look, and the platform knows nothing of it.
+local openpai, encode = ...
+local shared = openpai._shared -- of scheduler.lua and platform.lua
+local shadow = {}
+local shadow_class = { __index = shadow, __name = "openpai.shadow" }
+local most = 1000 -- differences, and ten times as many starts, are kept
+
+-- --- following -------------------------------------------------------------------
+
+-- Keeps what a policy raises: schedulers count that, and go on.
+local function watched(adapter, raised)
+  if type(adapter) ~= "table" then
+    return adapter
+  end
+  local function keep(call)
+    return function(...)
+      local good, answer = pcall(call, ...)
+      if not good then
+        raised[1] = raised[1] or { answer }
+        error(answer, 0)
+      end
+      return answer
+    end
+  end
+  local clone = adapter.clone
+  adapter.decide, adapter.event = keep(adapter.decide), keep(adapter.event)
+  adapter.clone = keep(function() return watched(clone(), raised) end)
+  return adapter
+end
+
+-- A snapshot: where it begins, or again behind a gap.
+local function load(self, line)
+  local before = self.sched and assert(self.sched:sums())
+  for name in pairs(self.before) do
+    self.before[name] = self.before[name] + (before and before[name] or 0)
+  end
+  self.missed = self.missed + 1
+  self.sched = assert(openpai.scheduler.load(line))
+  return self.sched.core:policy(self.sched:now(), true, self.options,
+                                self.adapter)
+end
+
+local function key_of(decision)
+  return ("%s %s %d"):format(decision.kind, decision.id, decision.instance)
+end
+
+local function started(self, decision, by)
+  local key = key_of(decision)
+  local start = self.by_key[key]
+  if decision.kind ~= "start" then
+    return
+  end
+  if not start then
+    start = { id = decision.id, instance = decision.instance }
+    self.by_key[key] = start
+    self.list[#self.list + 1] = start
+    if #self.list > 10 * most then
+      local oldest = table.remove(self.list, 1)
+      self.by_key[key_of { kind = "start", id = oldest.id,
+                           instance = oldest.instance }] = nil
+    end
+  end
+  start[by] = start[by] or decision.time
+end
+
+local function compare(self, live, beside)
+  local refused, alone = {}, {}
+  for _, decision in ipairs(beside) do
+    local key = key_of(decision)
+    started(self, decision, "shadow")
+    if not decision.agreed and not self.told[key] then
+      alone[#alone + 1], self.told[key] = decision, true
+    end
+  end
+  for _, decision in ipairs(live) do
+    if not decision.agreed then
+      refused[#refused + 1] = decision
+    end
+  end
+  if #refused + #alone > 0 then
+    self.others[#self.others + 1] = {
+      time = (live[1] or beside[1]).time, live = refused, shadow = alone,
+    }
+    if #self.others > most then
+      table.remove(self.others, 1)
+    end
+  end
+end
+
+local function take(self, line)
+  local count = assert(self.sched.core:send(line))
+  local live = count > 0 and assert(self.sched:decisions()) or {}
+  for _, decision in ipairs(live) do
+    self.told[key_of(decision)] = nil
+    started(self, decision, "live")
+  end
+  local beside = self.sched:shadow_decisions()
+  if beside then
+    compare(self, live, beside)
+  end
+end
+
+local function fetch(self)
+  if self.follower then
+    local text, message, code, detail = self.follower:read()
+    if not text then
+      return nil, message, code, detail
+    end
+    self.text, self.at = self.text:sub(self.at) .. text, 1
+  end
+  return true
+end
+
+-- Does what has come since the last time; or why not.
+local function look(self)
+  local fetched, why, number, more = fetch(self)
+  if not fetched then
+    return nil, why, number, more
+  end
+  while self.at <= #self.text do
+    local stop = self.text:find("\n", self.at, true)
+    local line = self.text:sub(self.at, stop - 1)
+    self.at = stop + 1
+    if line:sub(1, 11) == '{"snapshot"' then
+      local good, message, code, detail = load(self, line)
+      if not good then
+        return nil, message, code, detail
+      end
+    else
+      take(self, line)
+    end
+  end
+  local raised = table.remove(self.raised)
+  if raised then
+    error(raised[1], 0)
+  end
+  return true
+end
+
+rawset(openpai, "Follower", nil)
+rawset(openpai, "Promise", nil)
+
+-- --- looking ---------------------------------------------------------------------
+
+local function looks(name, answer)
+  shadow[name] = function(self)
+    local good, message, code, detail = look(self)
+    if not good then
+      return nil, message, code, detail
+    end
+    return answer(self)
+  end
+end
+
+-- The scheduler in numbers; of decisions those since it began.
+looks("sums", function(self)
+  local sums, message, code, detail = self.sched:sums()
+  for name, before in pairs(sums and self.before or {}) do
+    sums[name] = sums[name] + before
+  end
+  return sums, message, code, detail
+end)
+
+-- What was started, or would have been: { id =, instance =, live =, shadow = },
+-- each with the time, or without it.
+looks("starts", function(self) return self.list end)
+
+-- { time =, live = {}, shadow = {} }: what was decided, and not by the shadow, and
+-- what only the shadow decided, once.
+looks("differences", function(self) return self.others end)
+
+-- How often something was missed, and it has begun anew.
+looks("gaps", function(self) return self.missed end)
+
+-- A copy of the scheduler, to ask and to drive on.
+looks("scheduler", function(self) return self.sched:fork() end)
+
+-- Follows no more; up to now all stays known.
+function shadow:close()
+  local good, message, code, detail = fetch(self)
+  self.follower, self.platform = nil, nil
+  return good, message, code, detail
+end
+
+-- A policy, of yours or a built-in one, decides beside the platform's own from
+-- now on, without any effect on the platform.
+function shared.platform:shadow(policy, options)
+  if policy == nil then
+    error("a policy is wanted, not nil", 2)
+  end
+  local raised = {}
+  local self = {
+    adapter = watched(shared.adapted(policy), raised), raised = raised,
+    options = options and encode(options),
+    missed = -1, -- none, as soon as it has begun
+    text = "", at = 1, by_key = {}, list = {}, others = {}, told = {},
+    before = { live_decisions = 0, shadow_decisions = 0, shadow_agreed = 0,
+               shadow_failed = 0 },
+    platform = self, -- lives as long
+  }
+  local message, code, detail
+  self.follower, message, code, detail = self.platform.core:follow()
+  if not self.follower then
+    return nil, message, code, detail
+  end
+  setmetatable(self, shadow_class)
+  local good
+  good, message, code, detail = look(self)
+  if not good then
+    return nil, message, code, detail
+  end
+  return self
+end
