@@ -1,6 +1,8 @@
 /* Jobs that are to be like another one: its folder, its code, its secrets. */
 #include "durable.h"
 
+#include "platform/code.h"
+
 #include <openpai/records.h>
 
 #include <fcntl.h>
@@ -307,6 +309,41 @@ static void memory_may_be_short(void **state)
   assert_int_equal(tally.live, 0);
 }
 
+/* Whoever is in folders below for long has not left it: see pai__code_sweep(). */
+static void a_copy_is_in_use_to_its_end(void **state)
+{
+  enum { FILES = 3000 };
+  char from[300], folder[300], path[400], *to;
+  struct stat top, last = { 0 }, st;
+
+  (void)state;
+  (void)snprintf(from, sizeof(from), "%s", path_of("large"));
+  (void)snprintf(folder, sizeof(folder), "%s", path_of("copies"));
+  (void)snprintf(path, sizeof(path), "%s/below", from);
+  assert_int_equal(mkdir(from, 0700), 0);
+  assert_int_equal(mkdir(folder, 0700), 0);
+  assert_int_equal(mkdir(path, 0700), 0);
+  for (int i = 0; i < FILES; i++) {
+    (void)snprintf(path, sizeof(path), "%s/below/%d", from, i);
+    assert_int_equal(close(open(path, O_WRONLY | O_CREAT, 0600)), 0);
+  }
+  assert_int_equal(pai__code_copy(&to, &pai__libc_alloc, from, folder, NULL),
+                   PAI_OK);
+  for (int i = 0; i < FILES; i++) {
+    (void)snprintf(path, sizeof(path), "%s/below/%d", to, i);
+    assert_int_equal(stat(path, &st), 0);
+    if (last.st_ctim.tv_sec < st.st_ctim.tv_sec ||
+        (last.st_ctim.tv_sec == st.st_ctim.tv_sec &&
+         last.st_ctim.tv_nsec < st.st_ctim.tv_nsec))
+      last = st;
+  }
+  assert_int_equal(stat(to, &top), 0);
+  assert_true(top.st_mtim.tv_sec > last.st_ctim.tv_sec ||
+              (top.st_mtim.tv_sec == last.st_ctim.tv_sec &&
+               top.st_mtim.tv_nsec >= last.st_ctim.tv_nsec));
+  pai__strfree(&pai__libc_alloc, to);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -315,6 +352,7 @@ int main(void)
     cmocka_unit_test(it_begins_in_the_same_folder),
     cmocka_unit_test(code_is_copied),
     cmocka_unit_test(code_that_cannot_be_copied),
+    cmocka_unit_test(a_copy_is_in_use_to_its_end),
     cmocka_unit_test(memory_may_be_short),
   };
 
