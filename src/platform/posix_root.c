@@ -215,3 +215,24 @@ int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err)
     pai__strfree(&p->alloc, to);
   return rc;
 }
+
+/* Whether its folder was moved there; asked where memory may be short. */
+static bool has_own_code(const pai__pjob *j)
+{
+  static const char folder[] = "/code/";
+  size_t root = strlen(j->platform->root), user = strlen(j->user);
+  const char *dir = j->work_dir;
+
+  if (dir == NULL || strncmp(dir, j->platform->root, root) != 0 ||
+      strncmp(dir + root, folder, sizeof(folder) - 1) != 0)
+    return false;
+  dir += root + sizeof(folder) - 1;
+  return strncmp(dir, j->user, user) == 0 && dir[user] == '~' &&
+         strcmp(dir + user + 1, j->name) == 0;
+}
+
+void pai__platform_give_code_back(const pai__pjob *j, const char *dir)
+{
+  if (has_own_code(j) && (dir == NULL || rename(j->work_dir, dir) != 0))
+    pai__platform_remove_tree(j->work_dir);
+}
