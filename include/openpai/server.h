@@ -97,7 +97,8 @@ typedef struct pai_server_options {
   unsigned most_connections; /**< of each address of `listen`; 0: 16,384, or as
                                   the descriptors of this process allow.  One
                                   more takes the place of one that is idle */
-  unsigned most_per_address; /**< of those, by one address; 0: any number */
+  unsigned most_per_address; /**< of those, by one address, or one /64 of
+                                  IPv6; 0: any number */
   pai_time idle_timeout;     /**< an idle connection is closed after that; 0: a
                                   minute */
   pai_time request_timeout;  /**< as long may a head take, and each 64 KiB of a

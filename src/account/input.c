@@ -45,10 +45,11 @@ int pai__input_parse(pai__tree **out, const pai_alloc *alloc, const char *json,
 /* A text without NULs: it goes on as one of C. */
 static bool is_text(const pai__tree *t, pai__node n)
 {
-  size_t len;
+  size_t len = 0;
+  const char *text =
+    pai__tree_type(t, n) == PAI__STRING ? pai__tree_str(t, n, &len) : NULL;
 
-  return pai__tree_type(t, n) == PAI__STRING &&
-         strlen(pai__tree_str(t, n, &len)) == len;
+  return text != NULL && strlen(text) == len;
 }
 
 int pai__input_text(const pai__tree *t, const char *key, const char **out,

@@ -9,6 +9,8 @@
  */
 #include "account/inside.h"
 
+#include <errno.h>
+
 enum { LONGEST_QUEUE = 1000, MOST_OF_ONE = 64 };
 
 /* --- life -------------------------------------------------------------------------- */
@@ -92,6 +94,15 @@ static void check_old(pai__op *op)
   sodium_memzero(text, sizeof(text));
 }
 
+/* It does not tell a wrong password and no memory apart, but by errno. */
+static void check_own(pai__op *op)
+{
+  errno = 0;
+  op->right =
+    crypto_pwhash_str_verify(op->stored, op->given, strlen(op->given)) == 0;
+  op->failed = !op->right && errno == ENOMEM;
+}
+
 static void run(void *user_data)
 {
   pai__op *op = ((pai__slot *)user_data)->op;
@@ -101,8 +112,7 @@ static void run(void *user_data)
   else if (op->given != NULL && pai__is_old_hash(op->stored))
     check_old(op);
   else if (op->given != NULL)
-    op->right =
-      crypto_pwhash_str_verify(op->stored, op->given, strlen(op->given)) == 0;
+    check_own(op);
   if (op->fresh != NULL && (op->given == NULL || op->right))
     hash(op, op->fresh);
 }

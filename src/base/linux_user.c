@@ -9,6 +9,8 @@
 
 #include "base/posix_user.h"
 
+#include "base/posix_errno.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -20,7 +22,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ENTRY = 16384 };
+enum { NO_GROUP = 65534 }; /* nobody's, as user 65534 is nobody */
+
+typedef struct entry {
+  struct passwd user;
+  char text[16384];
+} entry;
 
 /* --- who they are -------------------------------------------------------------- */
 
@@ -29,20 +36,20 @@ static bool copy(char *to, size_t size, const char *text)
   return snprintf(to, size, "%s", text != NULL ? text : "") < (int)size;
 }
 
-static int fill(pai__user *out, const struct passwd *entry)
+static int fill(pai__user *out, const struct passwd *user)
 {
   gid_t groups[PAI__GROUPS_MOST];
   int n = PAI__GROUPS_MOST;
 
-  if (!copy(out->name, sizeof(out->name), entry->pw_name))
+  if (!copy(out->name, sizeof(out->name), user->pw_name))
     return PAI_EINVAL;
-  out->uid = entry->pw_uid;
-  out->gid = entry->pw_gid;
-  if (!copy(out->home, sizeof(out->home), entry->pw_dir))
+  out->uid = user->pw_uid;
+  out->gid = user->pw_gid;
+  if (!copy(out->home, sizeof(out->home), user->pw_dir))
     out->home[0] = '\0';
-  if (!copy(out->shell, sizeof(out->shell), entry->pw_shell))
+  if (!copy(out->shell, sizeof(out->shell), user->pw_shell))
     out->shell[0] = '\0';
-  if (getgrouplist(entry->pw_name, entry->pw_gid, groups, &n) < 0)
+  if (getgrouplist(user->pw_name, user->pw_gid, groups, &n) < 0)
     n = PAI__GROUPS_MOST; /* those that had room */
   out->ngroups = (size_t)n;
   for (int i = 0; i < n; i++)
@@ -50,55 +57,110 @@ static int fill(pai__user *out, const struct passwd *entry)
   return PAI_OK;
 }
 
-/* One that no list of users has. */
-static int fill_number(pai__user *out, unsigned long uid)
+/* One that no list of users has; nor has it a group. */
+static void fill_number(pai__user *out, unsigned long uid)
 {
   (void)snprintf(out->name, sizeof(out->name), "%lu", uid);
-  out->uid = out->gid = (uint32_t)uid;
-  return PAI_OK;
+  out->uid = (uint32_t)uid;
+  out->gid = NO_GROUP;
+}
+
+/* What getpw...() told.  Whether there is such a user is not known when the
+ * list, which may be another machine's, could not be read. */
+static int told(int error, const struct passwd *found)
+{
+  if (error != 0 && error != ENOENT && error != ESRCH) {
+    errno = error;
+    return PAI_EIO;
+  }
+  return found != NULL ? PAI_OK : PAI_ENOTFOUND;
+}
+
+static int find_id(entry *e, unsigned long uid)
+{
+  struct passwd *found = NULL;
+  int error =
+    getpwuid_r((uid_t)uid, &e->user, e->text, sizeof(e->text), &found);
+
+  return told(error, found);
+}
+
+static int find_name(entry *e, const char *name)
+{
+  struct passwd *found = NULL;
+  int error = getpwnam_r(name, &e->user, e->text, sizeof(e->text), &found);
+
+  return told(error, found);
 }
 
 int pai__user_by_id(pai__user *out, unsigned long uid)
 {
-  struct passwd entry, *found = NULL;
-  char text[ENTRY];
+  entry e;
+  int rc;
 
   memset(out, 0, sizeof(*out));
-  if (getpwuid_r((uid_t)uid, &entry, text, sizeof(text), &found) == 0 &&
-      found != NULL) {
-    int rc = fill(out, found);
-    /* And is that name the number's? */
-    return rc == PAI_OK && (getpwnam_r(out->name, &entry, text, sizeof(text),
-                                       &found) != 0 ||
-                            found == NULL || found->pw_uid != (uid_t)uid)
-             ? PAI_EPERM
-             : rc;
+  rc = find_id(&e, uid);
+  if (rc == PAI_OK) {
+    rc = fill(out, &e.user);
+    if (rc < 0)
+      return rc;
+    rc = find_name(&e, out->name); /* and is that name the number's? */
+    return rc == PAI_EIO                                 ? PAI_EIO
+           : rc == PAI_OK && e.user.pw_uid == (uid_t)uid ? PAI_OK
+                                                         : PAI_EPERM;
   }
-  (void)fill_number(out, uid);
-  if (getpwnam_r(out->name, &entry, text, sizeof(text), &found) == 0 &&
-      found != NULL)
-    return PAI_EPERM;
-  return PAI_OK;
+  if (rc != PAI_ENOTFOUND)
+    return rc;
+  fill_number(out, uid);
+  rc = find_name(&e, out->name);
+  return rc == PAI_OK ? PAI_EPERM : rc == PAI_ENOTFOUND ? PAI_OK : rc;
 }
 
-int pai__user_by_name(pai__user *out, const char *name)
+/* The number that a name is, if nobody has that name; 0: none. */
+static unsigned long read_number(const char *name)
 {
-  struct passwd entry, *found = NULL;
-  char text[ENTRY], *end;
+  char *end;
   unsigned long uid;
 
-  memset(out, 0, sizeof(*out));
-  if (getpwnam_r(name, &entry, text, sizeof(text), &found) == 0 &&
-      found != NULL)
-    return fill(out, found);
   errno = 0;
   uid = strtoul(name, &end, 10);
-  if (name[0] < '1' || name[0] > '9' || *end != '\0' || errno != 0 ||
-      uid >= UINT32_MAX ||
-      (getpwuid_r((uid_t)uid, &entry, text, sizeof(text), &found) == 0 &&
-       found != NULL))
-    return PAI_ENOTFOUND;
-  return fill_number(out, uid);
+  return name[0] >= '1' && name[0] <= '9' && *end == '\0' && errno == 0 &&
+             uid < UINT32_MAX
+           ? uid
+           : 0;
+}
+
+int pai__user_by_name(pai__user *out, const char *name, pai_error **err)
+{
+  unsigned long uid = read_number(name);
+  entry e;
+  int rc;
+
+  memset(out, 0, sizeof(*out));
+  rc = find_name(&e, name);
+  if (rc == PAI_OK) {
+    rc = fill(out, &e.user);
+    return rc < 0 ? pai__fail(err, rc, "the name of user %s is too long", name)
+                  : rc;
+  }
+  if (rc == PAI_ENOTFOUND && uid != 0) {
+    rc = find_id(&e, uid);
+    if (rc == PAI_ENOTFOUND) {
+      fill_number(out, uid);
+      return PAI_OK;
+    }
+    if (rc == PAI_OK) /* who has another name */
+      rc = PAI_ENOTFOUND;
+  }
+  if (rc == PAI_ENOTFOUND)
+    return pai__fail(err, rc, "this machine has no user %s", name);
+  rc = pai__fail(err, rc, "cannot look for user %s of this machine: %s", name,
+                 PAI__ERRNO_TEXT(errno));
+  pai__error_help(err,
+                  "see whether its list of users can be read (getent "
+                  "passwd %s)",
+                  name);
+  return rc;
 }
 
 /* --- in their name ---------------------------------------------------------------- */

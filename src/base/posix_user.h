@@ -20,12 +20,14 @@ typedef struct pai__user {
   size_t ngroups;
 } pai__user;
 
-/* A user by number.  One without an entry is called by the number, has its
- * group and no home.  PAI_OK; PAI_EPERM: the name that the number would be
- * called by is somebody else's; PAI_EINVAL: the name is too long. */
+/* A user by number.  One without an entry is called by the number, has no group
+ * (65534) and no home.  PAI_OK; PAI_EPERM: the name that the number would be
+ * called by is somebody else's; PAI_EINVAL: the name is too long; PAI_EIO: the
+ * list of users could not be read, as when it is another machine's. */
 int pai__user_by_id(pai__user *out, unsigned long uid);
-/* The other way round: PAI_OK; PAI_ENOTFOUND: there is no such user. */
-int pai__user_by_name(pai__user *out, const char *name);
+/* The other way round: PAI_OK; PAI_ENOTFOUND: there is no such user; PAI_EINVAL
+ * and PAI_EIO as above. */
+int pai__user_by_name(pai__user *out, const char *name, pai_error **err);
 
 /* Whether this process may become others, as root may. */
 bool pai__user_is_root(void);

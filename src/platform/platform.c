@@ -290,9 +290,12 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
   pai__buf_init(&p->lines, &p->alloc);
   pai__buf_init(&p->path_buf, &p->alloc);
   p->path = &p->path_buf;
-  p->user = o.user != NULL ? pai__strdup(&p->alloc, o.user)
-                           : pai__platform_user_name(&p->alloc);
-  rc = p->user != NULL ? open_parts(p, &o, err) : pai__oom(err);
+  if (o.user == NULL)
+    rc = pai__platform_user_name(&p->user, &p->alloc, err);
+  else if ((p->user = pai__strdup(&p->alloc, o.user)) == NULL)
+    rc = pai__oom(err);
+  if (rc == PAI_OK)
+    rc = open_parts(p, &o, err);
   if (rc < 0) {
     pai__platform_free(p);
     return rc;

@@ -361,7 +361,9 @@ static inline uint64_t pai__platform_task_id(const pai__pjob *j, uint32_t task)
 /* posix_root.c */
 int pai__platform_default_root(char **out, const pai_alloc *alloc,
                                pai_error **err);
-char *pai__platform_user_name(const pai_alloc *alloc);
+/* Of this process' user.  PAI_EIO: the list of users cannot be read. */
+int pai__platform_user_name(char **out, const pai_alloc *alloc,
+                            pai_error **err);
 /* PAI_EBUSY: another process has the root, and which. */
 int pai__platform_lock(int *fd, const char *root, const pai_alloc *alloc,
                        pai_error **err);

@@ -27,6 +27,7 @@ enum { BLOCK = 128 << 10, MOST_DEPTH = 64, LINK = 4096 };
 
 typedef struct copying {
   char *block;
+  int top; /* the copy's folder */
   unsigned depth;
   int why;        /* an errno, */
   char text[256]; /* and of what */
@@ -158,8 +159,10 @@ static bool copy_folder(copying *c, int from, int to)
     if (dir == NULL && again >= 0)
       (void)close(again);
   }
-  while (good && (e = readdir(dir)) != NULL)
+  while (good && (e = readdir(dir)) != NULL) {
     good = is_dot(e->d_name) || copy_one(c, from, to, e->d_name);
+    (void)!futimens(c->top, NULL); /* it is in use: see pai__code_sweep() */
+  }
   c->depth--;
   if (dir != NULL)
     (void)closedir(dir);
@@ -171,6 +174,7 @@ static int copy_tree(copying *c, const char *from, const char *to)
   const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   int in = open(from, how), out = open(to, how);
 
+  c->top = out;
   if (in < 0 || out < 0)
     (void)fail(c, in < 0 ? from : to);
   else

@@ -40,16 +40,29 @@ int pai__platform_default_root(char **out, const pai_alloc *alloc,
   return *out != NULL ? PAI_OK : pai__oom(err);
 }
 
-char *pai__platform_user_name(const pai_alloc *alloc)
+int pai__platform_user_name(char **out, const pai_alloc *alloc,
+                            pai_error **err)
 {
   struct passwd entry, *found = NULL;
+  unsigned long uid = getuid();
   char text[4096];
+  int error = getpwuid_r(getuid(), &entry, text, sizeof(text), &found);
 
-  if (getpwuid_r(getuid(), &entry, text, sizeof(text), &found) == 0 &&
-      found != NULL)
-    return pai__strdup(alloc, found->pw_name);
-  (void)snprintf(text, sizeof(text), "%lu", (unsigned long)getuid());
-  return pai__strdup(alloc, text);
+  *out = NULL;
+  if (found == NULL && error != 0 && error != ENOENT && error != ESRCH) {
+    int rc =
+      pai__fail(err, PAI_EIO, "cannot look for the name of user %lu: %s", uid,
+                PAI__ERRNO_TEXT(error));
+    pai__error_help(err,
+                    "see whether this machine's list of users can be read "
+                    "(getent passwd %lu)",
+                    uid);
+    return rc;
+  }
+  if (found == NULL) /* whom no list has */
+    (void)snprintf(text, sizeof(text), "%lu", uid);
+  *out = pai__strdup(alloc, found != NULL ? found->pw_name : text);
+  return *out != NULL ? PAI_OK : pai__oom(err);
 }
 
 /* --- the lock ----------------------------------------------------------------- */
@@ -201,4 +214,25 @@ int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err)
   else
     pai__strfree(&p->alloc, to);
   return rc;
+}
+
+/* Whether its folder was moved there; asked where memory may be short. */
+static bool has_own_code(const pai__pjob *j)
+{
+  static const char folder[] = "/code/";
+  size_t root = strlen(j->platform->root), user = strlen(j->user);
+  const char *dir = j->work_dir;
+
+  if (dir == NULL || strncmp(dir, j->platform->root, root) != 0 ||
+      strncmp(dir + root, folder, sizeof(folder) - 1) != 0)
+    return false;
+  dir += root + sizeof(folder) - 1;
+  return strncmp(dir, j->user, user) == 0 && dir[user] == '~' &&
+         strcmp(dir + user + 1, j->name) == 0;
+}
+
+void pai__platform_give_code_back(const pai__pjob *j, const char *dir)
+{
+  if (has_own_code(j) && (dir == NULL || rename(j->work_dir, dir) != 0))
+    pai__platform_remove_tree(j->work_dir);
 }

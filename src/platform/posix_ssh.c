@@ -40,8 +40,9 @@ static int reader_begin(reader *r, const pai__pjob *j, pai_error **err)
   rc = pai__system_find(&r->who, j->platform, j->user, err);
   if (rc < 0)
     return rc;
-  r->user = r->who != NULL ? pai__strdup(alloc, r->who->name)
-                           : pai__platform_user_name(alloc);
+  if (r->who == NULL)
+    return pai__platform_user_name(&r->user, alloc, err);
+  r->user = pai__strdup(alloc, r->who->name);
   return r->user != NULL ? PAI_OK : pai__oom(err);
 }
 

@@ -148,12 +148,12 @@ int pai__system_find(pai__user **out, const pai_platform *p, const char *name,
   *out = pai__zalloc(&p->alloc, sizeof(**out));
   if (*out == NULL)
     return pai__oom(err);
-  rc = pai__user_by_name(*out, name);
+  rc = pai__user_by_name(*out, name, err);
   if (rc == PAI_OK)
     return PAI_OK;
   pai__free(&p->alloc, *out, sizeof(**out));
   *out = NULL;
-  return pai__fail(err, rc, "this machine has no user %s", name);
+  return rc;
 }
 
 /* Also when it is there: whoever made it may have been killed before it was

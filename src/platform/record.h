@@ -70,5 +70,8 @@ int pai__past_state(int *code, const pai_platform *p, pai_job_id id);
 const char *pai__past_dir(const pai_platform *p, pai_job_id id);
 /* The folder becomes the job's, and where its commands begin. */
 int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err);
+/* The job is not taken after all: back to where it was, or, with NULL, nobody
+ * has it any more. */
+void pai__platform_give_code_back(const pai__pjob *j, const char *dir);
 
 #endif

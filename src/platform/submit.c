@@ -333,8 +333,11 @@ static int fill(submission *s, pai_error **err)
   return rc;
 }
 
-static void undo(pai__pjob *j)
+/* Whoever submitted it may try again, with the same code. */
+static void undo(pai__pjob *j, const submission *s)
 {
+  if (s->o.code_dir != NULL)
+    pai__platform_give_code_back(j, s->o.code_dir);
   pai__platform_unqueue(j);
   pai__platform_remove(j);
   pai__platform_free_job(j);
@@ -365,7 +368,7 @@ int pai_platform_submit_as(pai_job_id *job, pai_platform *p, pai_spec *spec,
   pai__strfree(&p->alloc, s.text);
   if (rc < 0) {
     if (j != NULL)
-      undo(j);
+      undo(j, &s);
     return rc;
   }
   p->last_id = j->id;
@@ -385,6 +388,7 @@ int pai_platform_submit(pai_job_id *job, pai_platform *p, pai_spec *spec,
 void pai__platform_withdraw(pai__pjob *j)
 {
   pai__platform_unqueue(j);
+  pai__platform_give_code_back(j, NULL);
   pai__log_line(&j->platform->log, PAI_LOG_WARNING,
                 "job %s~%s is not taken after all", j->user, j->name);
   pai__platform_let_go(j);

@@ -9,7 +9,7 @@
  * events its own loop waits once more, although there is work.
  */
 #include "base/posix_socket.h"
-#include "server/door.h"
+#include "server/peer.h"
 
 #include <stdio.h>
 
@@ -50,11 +50,12 @@ static void count_peer(pai__door *door, const void *who, size_t len, bool more)
 static void count_line(const pai__line *l, bool more)
 {
   pai__door *d = l->door;
+  unsigned char key[16];
 
   if (!d->remote && d->server->system)
     count_peer(d, &l->user, sizeof(l->user), more);
   else if (d->remote && d->server->most_per_address > 0)
-    count_peer(d, l->peer, strlen(l->peer), more);
+    count_peer(d, key, pai__peer_key(key, l->peer), more);
 }
 
 static pai__line *begin_line(pai__door *d, struct MHD_Connection *c)

@@ -81,6 +81,8 @@ static void do_enter(pai__request *r)
   int64_t index;
   int rc;
 
+  if (!pai__request_may_enter(r))
+    return;
   job = pai__request_job(r);
   if (job == 0)
     return;
@@ -152,6 +154,7 @@ static const pai__route routes[] = {
     .path = "/api/v2/jobs/:job/taskRoles/:role/taskIndex/:index/stream",
     .handle = do_enter,
     .right = PAI__OF_OWNER,
+    .noted = true,
     .status = 101,
     .result = &pai__no_result,
     .summary = "A stream into a task",

@@ -245,10 +245,14 @@ static followed_task *add_task(follower *f, const char *role, uint32_t index)
   if (t == NULL)
     return NULL;
   t->role = pai__strdup(&f->alloc, role);
+  if (t->role == NULL) {
+    pai__free(&f->alloc, t, sizeof(*t));
+    return NULL;
+  }
   t->index = index;
   *f->end = t;
   f->end = &t->next;
-  return t->role != NULL ? t : NULL;
+  return t;
 }
 
 static int on_event(void *user_data, const pai_event *event)

@@ -3,14 +3,22 @@
 
 #include <unistd.h>
 
-char *pai__self_name(const pai_alloc *alloc)
+int pai__self_name(char **out, const pai_alloc *alloc, pai_error **err)
 {
   pai__user *user = pai__zalloc(alloc, sizeof(*user));
-  char *name = NULL;
+  unsigned long uid = geteuid();
+  int rc = user != NULL ? pai__user_by_id(user, uid) : PAI_ENOMEM;
 
-  if (user != NULL)
-    name = pai__strdup(
-      alloc, pai__user_by_id(user, geteuid()) == PAI_OK ? user->name : "");
+  if (rc == PAI_EIO) {
+    (void)pai__fail(err, rc, "cannot look for the name of user %lu", uid);
+    pai__error_help(err,
+                    "see whether this machine's list of users can be read "
+                    "(getent passwd %lu)",
+                    uid);
+  } else if (rc != PAI_ENOMEM) { /* without a name all goes on */
+    *out = pai__strdup(alloc, rc == PAI_OK ? user->name : "");
+    rc = *out != NULL ? PAI_OK : PAI_ENOMEM;
+  }
   pai__free(alloc, user, sizeof(*user));
-  return name;
+  return rc == PAI_ENOMEM ? pai__oom(err) : rc;
 }

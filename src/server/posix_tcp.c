@@ -1,6 +1,6 @@
 /* posix_tcp.c - an address of TCP where a server listens */
 #define _GNU_SOURCE /* accept4() */
-#include "server/door.h"
+#include "server/peer.h"
 
 #include "base/posix_errno.h"
 
@@ -240,6 +240,7 @@ int pai__tcp_accept(pai__door *door)
   const pai_server *server = door->server;
   struct sockaddr_storage a = { 0 };
   socklen_t size = sizeof(a);
+  unsigned char key[16];
   char peer[PAI__PEER];
   int fd = accept4(door->listener, (struct sockaddr *)&a, &size,
                    SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -256,7 +257,8 @@ int pai__tcp_accept(pai__door *door)
     pai__certs_look(server->certs);
   write_address(peer, &a);
   if (server->most_per_address > 0 &&
-      pai__door_count(door, peer, strlen(peer)) >= server->most_per_address) {
+      pai__door_count(door, key, pai__peer_key(key, peer)) >=
+        server->most_per_address) {
     (void)close(fd);
     return PAI__TAKEN;
   }

@@ -90,7 +90,8 @@ static int read_pax(pai__upload *u, pai_error **err)
   while (p < end) {
     char *key;
     long len = strtol(p, &key, 10);
-    if (len <= 0 || len > end - p || *key != ' ' || p[len - 1] != '\n')
+    if (*p < '0' || *p > '9' || len <= 0 || len > end - p || *key != ' ' ||
+        p[len - 1] != '\n')
       return wrong(err, "a header of pax is broken");
     key++;
     if (strncmp(key, "path=", 5) == 0) {
@@ -170,6 +171,7 @@ static int make(pai__upload *u, int folder, const char *name, mode_t mode)
 
 static int begin_entry(pai__upload *u, mode_t mode, pai_error **err)
 {
+  size_t size = u->name.len + 1; /* it is taken to pieces */
   char *name = pai__buf_take(&u->name);
   const char *last;
   int folder, rc = PAI_OK;
@@ -186,7 +188,7 @@ static int begin_entry(pai__upload *u, mode_t mode, pai_error **err)
            : failed(err, "make", name);
   if (folder >= 0)
     (void)close(folder);
-  pai__strfree(&u->alloc, name);
+  pai__free(&u->alloc, name, size);
   pai__buf_cut(&u->link, 0);
   return rc;
 }
@@ -278,7 +280,7 @@ static int take_rest(pai__upload *u, const char *bytes, size_t len,
 
   if (u->file >= 0)
     rc = write_file(u, bytes, len, err);
-  else if (u->type != 'g')
+  else if (strchr("xLK", u->type) != NULL) /* a file without a name is none */
     pai__buf_add(&u->text, bytes, len);
   u->rest -= len;
   if (rc == PAI_OK && !pai__buf_ok(&u->text))
@@ -333,6 +335,9 @@ int pai__upload_add(pai__upload *u, const char *bytes, size_t len,
     return pai__fail(err, PAI_EPERM, "this process cannot act for %s",
                      u->who->name);
   rc = add(u, bytes, len, err);
+  /* That it is in use what is made deeper in it does not tell: else it would be
+   * swept away like one that no job came for. */
+  (void)!utimensat(AT_FDCWD, u->dir, NULL, AT_SYMLINK_NOFOLLOW);
   pai__as_self(u->who);
   return rc;
 }

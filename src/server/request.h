@@ -21,7 +21,8 @@ bool pai__body_read(pai__request *r);
 /* audit.c: notes what was changed, and how it was answered. */
 void pai__request_note(pai__request *r);
 /* posix_listen.c: fills in `caller` and `who` by the kernel's word.  PAI_OK;
- * PAI_EPERM: it cannot be told; PAI_ENOMEM. */
+ * PAI_EPERM: it cannot be told; PAI_EIO: who has that number cannot be told now;
+ * PAI_ENOMEM. */
 int pai__request_find_user(pai__request *r);
 
 /* count.c: its answer is being sent. */

@@ -273,14 +273,15 @@ static int begin(pai_server *server, const pai_server_options *o,
   server->log = (pai__log){ o->on_log, o->user_data, PAI_LOG_DEBUG };
   server->system = o->system != 0;
   server->tokens = o->tokens != 0;
-  server->self = pai__self_name(&server->alloc);
+  rc = pai__self_name(&server->self, &server->alloc, err);
+  if (rc < 0)
+    return rc;
   server->most = o->most_connections;
   server->most_per_address = o->most_per_address;
   server->idle_timeout = o->idle_timeout > 0 ? o->idle_timeout : MINUTE;
   server->request_timeout =
     o->request_timeout > 0 ? o->request_timeout : MINUTE / 2;
-  if (server->self == NULL || !copy_texts(server, o) ||
-      make_limits(server, o) < 0 ||
+  if (!copy_texts(server, o) || make_limits(server, o) < 0 ||
       pai__timer_new(&server->grace, &server->alloc, server->loop,
                      on_grace_over, server) < 0 ||
       pai__turn_new(&server->turn, &server->alloc, server->loop, on_turn,

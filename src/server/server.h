@@ -91,6 +91,7 @@ typedef struct pai__caller {
   char *name; /* NULL: nobody who is known */
   bool self;  /* this process' user, who may do all */
   bool admin;
+  bool owns;                /* jobs of that name are his */
   bool token;               /* by one, not by the kernel's word */
   bool application;         /* and it is a program's */
   pai_time issued, expires; /* of the token; 0: never, or there is none */
@@ -225,6 +226,8 @@ bool pai__request_may_see(const pai__request *r, const char *name);
  * not, that is the answer. */
 bool pai__request_may_job(pai__request *r);
 bool pai__request_may_read(pai__request *r);
+/* Who may do with it what he will: whether he may begin commands in it, too. */
+bool pai__request_may_enter(pai__request *r);
 /* Refuses: he is not who may do that. */
 void pai__answer_forbidden(pai__request *r, const char *why);
 /* The job that the path names; 0: there is none, and that is the answer. */
@@ -387,8 +390,9 @@ int pai__groups_begin(pai_accounts *accounts, pai_error **err);
 /* enter.c: its part of the answer and of the end. */
 struct MHD_Response *pai__enter_response(pai__request *r);
 void pai__enter_forget(pai__request *r);
-/* posix_self.c: the name of this process' user, for pai__strfree(). */
-char *pai__self_name(const pai_alloc *alloc);
+/* posix_self.c: the name of this process' user, for pai__strfree().  PAI_EIO:
+ * the list of users cannot be read. */
+int pai__self_name(char **out, const pai_alloc *alloc, pai_error **err);
 /* posix_hand.c: gives the socket `fd`, and the bytes that came on it already,
  * to whoever is at the end of `to`. */
 bool pai__hand_over(int to, int fd, const char *bytes, size_t len);

@@ -35,33 +35,79 @@ static bool ask_kernel(pai__request *r)
   }
   if (rc == PAI_OK && r->caller.name == NULL)
     rc = PAI_ENOMEM;
+  r->caller.owns = true;
   r->caller.admin =
     r->caller.self || (rc == PAI_OK && s->accounts != NULL &&
                        pai_accounts_is_admin(s->accounts, r->caller.name));
   if (rc == PAI_ENOMEM)
     pai__answer_failure(r, rc, NULL);
+  else if (rc == PAI_EIO)
+    pai__answer_error(r, 500, "UnknownError",
+                      "This machine cannot read its list of users.");
   else if (rc < 0)
     pai__answer_error(r, 403, "ForbiddenUserError",
                       "This machine cannot tell who asks.");
   return rc == PAI_OK;
 }
 
+static bool is_number(const char *name)
+{
+  return name[strspn(name, "0123456789")] == '\0';
+}
+
+/* Not one of the machine's own users, as root and those of its services, and
+ * none that is but a number. */
+static bool is_person(const pai__user *who)
+{
+  return who->uid >= LEAST_PERSON && !is_number(who->name);
+}
+
+/* Who comes with a token is this machine's user of that name, if there is one.
+ * But what is done as root, as a service or as a number is the kernel's to
+ * say: a token of such a name owns nothing. */
+static int find_machine_user(pai__request *r, pai_error **err)
+{
+  const pai_alloc *alloc = &r->server->alloc;
+  int rc;
+
+  r->who = pai__zalloc(alloc, sizeof(*r->who));
+  if (r->who == NULL)
+    return pai__oom(err);
+  rc = pai__user_by_name(r->who, r->caller.name, err);
+  r->caller.owns =
+    rc == PAI_OK ? is_person(r->who) : !is_number(r->caller.name);
+  if (rc == PAI_OK)
+    return PAI_OK;
+  pai__free(alloc, r->who, sizeof(*r->who));
+  r->who = NULL;
+  return rc;
+}
+
 static bool read_token(pai__request *r, const char *header)
 {
   pai_identity id = PAI_IDENTITY_INIT;
+  pai_error *err = NULL;
+  int rc = PAI_OK;
 
   if (r->server->accounts == NULL ||
       pai_accounts_authorize(&id, r->server->accounts, header) < 0)
     return refuse_unknown(r, INVALID);
   r->caller.name = pai__strdup(&r->server->alloc, id.user);
-  r->caller.token = true;
+  r->caller.token = r->caller.owns = true;
   r->caller.admin = id.admin != 0;
   r->caller.application = id.application != 0;
   r->caller.issued = id.issued;
   r->caller.expires = id.expires;
   if (r->caller.name == NULL)
-    pai__answer_failure(r, PAI_ENOMEM, NULL);
-  return r->caller.name != NULL;
+    rc = pai__oom(&err);
+  else if (r->server->system)
+    rc = find_machine_user(r, &err);
+  if (rc == PAI_ENOMEM || rc == PAI_EIO) {
+    pai__answer_failure(r, rc, err);
+    return false;
+  }
+  pai_error_free(err); /* whom the machine does not know may look */
+  return true;
 }
 
 static bool identify(pai__request *r)
@@ -75,38 +121,26 @@ static bool identify(pai__request *r)
                                         : ask_kernel(r);
 }
 
-/* A name of somebody's: not one of the machine's own users, as root and those
- * of its services, and no number. */
-static bool is_person(const pai__user *who, const char *name)
+static bool refuse_to_act(pai__request *r, const char *name, bool is_there)
 {
-  return who->uid >= LEAST_PERSON && name[strspn(name, "0123456789")] != '\0';
-}
-
-/* Who came with a token does what is done on this machine as its user of that
- * name. */
-static bool find_machine_user(pai__request *r)
-{
-  int rc;
-
-  if (!r->server->system || r->who != NULL)
-    return true;
-  r->who = pai__zalloc(&r->server->alloc, sizeof(*r->who));
-  rc = r->who != NULL ? pai__user_by_name(r->who, r->caller.name) : PAI_ENOMEM;
-  if (rc == PAI_ENOMEM)
-    pai__answer_failure(r, rc, NULL);
-  else if (rc < 0)
-    pai__answer_error(r, 403, "ForbiddenUserError",
-                      "This machine has no user %s, as whom this would be "
-                      "done: its administrator can make one.",
-                      r->caller.name);
-  else if (r->caller.token && !is_person(r->who, r->caller.name)) {
+  if (is_there)
     pai__answer_error(r, 403, "ForbiddenUserError",
                       "User %s of this machine is no person's: nobody may do "
                       "anything as that user with a token.",
-                      r->caller.name);
-    rc = PAI_EPERM;
-  }
-  return rc == PAI_OK;
+                      name);
+  else
+    pai__answer_error(r, 403, "ForbiddenUserError",
+                      "This machine has no user %s, as whom this would be "
+                      "done: its administrator can make one.",
+                      name);
+  return false;
+}
+
+/* What is done on this machine is done as its user of the caller's name. */
+static bool may_act(pai__request *r)
+{
+  return !r->server->system || (r->who != NULL && r->caller.owns) ||
+         refuse_to_act(r, r->caller.name, r->who != NULL);
 }
 
 /* --- whose job it is ------------------------------------------------------------ */
@@ -133,7 +167,7 @@ static bool is_owner(const pai__request *r, const char *name)
 {
   size_t len = strcspn(name, "~");
 
-  return strlen(r->caller.name) == len && name[len] == '~' &&
+  return r->caller.owns && strlen(r->caller.name) == len && name[len] == '~' &&
          strncmp(r->caller.name, name, len) == 0;
 }
 
@@ -184,6 +218,32 @@ static bool may_alone(pai__request *r)
                     "not for %s.",
                     r->params[0], r->caller.name);
   return false;
+}
+
+/* No token begins anything as one of the machine's own users, not an
+ * administrator's either. */
+bool pai__request_may_enter(pai__request *r)
+{
+  const char *name = r->params[0];
+  char owner[PAI__USER_NAME] = "";
+  size_t len = strcspn(name, "~");
+  pai_error *err = NULL;
+  pai__user user;
+  int rc;
+
+  if (!r->server->system || !r->caller.token ||
+      (r->who != NULL && is_owner(r, name)))
+    return true;
+  if (len < sizeof(owner))
+    memcpy(owner, name, len);
+  rc = pai__user_by_name(&user, owner, &err);
+  if (rc == PAI_EIO) {
+    pai__answer_failure(r, rc, err);
+    return false;
+  }
+  pai_error_free(err);
+  return (rc == PAI_OK && is_person(&user)) ||
+         refuse_to_act(r, owner, rc == PAI_OK);
 }
 
 /* To be sent on to the platform, which has names for this process' user. */
@@ -257,8 +317,7 @@ bool pai__request_may(pai__request *r)
     pai__answer_forbidden(r, PROGRAM);
     return false;
   }
-  return (!route->acts || find_machine_user(r)) &&
-         (!is_told_by_head(r) || may(r));
+  return (!route->acts || may_act(r)) && (!is_told_by_head(r) || may(r));
 }
 
 bool pai__request_may_do(pai__request *r)

@@ -191,6 +191,9 @@ int pai__store_look(pai__store **out, const pai_alloc *alloc,
 /* Makes the file for this user only, or makes it so if it is looser. */
 int pai__store_own_file(const char *path, pai_error **err);
 bool pai__store_is_there(const char *path);
+/* Whether a rebuilt file is there, and nothing was written to the database
+ * since. */
+bool pai__store_is_newest(const char *rebuilt, const char *path);
 /* Bytes of a file, 0 if it is not there. */
 uint64_t pai__store_file_size(const char *path);
 /* Reads the key.  `make`: one that is missing is made of what `key` holds. */

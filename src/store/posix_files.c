@@ -86,6 +86,31 @@ bool pai__store_is_there(const char *path)
   return lstat(path, &st) == 0; /* a dangling link, too */
 }
 
+/* Or it is not there. */
+static bool is_no_newer(const struct stat *than, const char *path)
+{
+  struct stat st;
+
+  return lstat(path, &st) != 0 ||
+         (st.st_mtim.tv_sec != than->st_mtim.tv_sec
+            ? st.st_mtim.tv_sec < than->st_mtim.tv_sec
+            : st.st_mtim.tv_nsec <= than->st_mtim.tv_nsec);
+}
+
+bool pai__store_is_newest(const char *rebuilt, const char *path)
+{
+  pai__buf wal;
+  struct stat st;
+  bool newest;
+
+  pai__buf_init(&wal, &pai__libc_alloc);
+  pai__buf_printf(&wal, "%s-wal", path);
+  newest = pai__buf_ok(&wal) && lstat(rebuilt, &st) == 0 &&
+           is_no_newer(&st, path) && is_no_newer(&st, wal.data);
+  pai__buf_dispose(&wal);
+  return newest;
+}
+
 int pai__store_rename(const char *from, const char *to, pai_error **err)
 {
   if (rename(from, to) != 0)

@@ -390,7 +390,8 @@ static int repair_file(repair *r, const char *path, const char *draft,
 
   if (!pai__store_is_there(path))
     return pai__fail(r->err, PAI_ENOTFOUND, "there is no %s", path);
-  if (!pai__store_is_there(whole)) { /* else one was interrupted */
+  /* Else a repair was interrupted, and nothing was written since. */
+  if (!pai__store_is_newest(whole, path)) {
     rc = rebuild(r, path, draft, grafted);
     (void)sqlite3_close(r->from);
     (void)sqlite3_close(r->to);

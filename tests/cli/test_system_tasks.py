@@ -174,7 +174,7 @@ taskRoles:
             self.assertEqual((done.returncode, done.stderr), (3, ""))
             none = "".join(f"Cap{kind}:\t0000000000000000\n"
                            for kind in ("Prm", "Eff", "Amb"))
-            self.assertEqual(done.stdout, f"{STRANGER}\n{STRANGER}\nUid:" +
+            self.assertEqual(done.stdout, f"{STRANGER}\n{NOBODY}\nUid:" +
                              f"\t{STRANGER}" * 4 + f"\n{none}{groups}input\n")
         # By its folder's socket nobody else comes, and by the API neither.
         path = self.root / "jobs" / f"{STRANGER}~mine" / "0" / "a-0" / "enter"

@@ -75,9 +75,9 @@ static int find_owner(local_task *t, pai_error **err)
   t->who = pai__zalloc(&t->owner->alloc, sizeof(*t->who));
   if (t->who == NULL)
     return pai__oom(err);
-  rc = pai__user_by_name(t->who, name);
+  rc = pai__user_by_name(t->who, name, err);
   if (rc < 0)
-    return pai__fail(err, rc, "this machine has no user %s", name);
+    return rc;
   if (t->who->uid == 0) { /* as this process is */
     pai__free(&t->owner->alloc, t->who, sizeof(*t->who));
     t->who = NULL;

@@ -1,5 +1,7 @@
 /* Users: what may become of them, and what is said of them to whom. */
 #include "host.h"
+
+#include <errno.h>
 /* Of the user admin, with admin-password: the original's own. */
 #define HASH                                                         \
   "822330e44ace9eba338341d3d6830ac5cd60661b12b8ea9a5fa62aa40bd23944" \
@@ -265,6 +267,36 @@ static void a_user_becomes_what_is_asked_for(void **state)
   host_close(&h);
 }
 
+static bool short_of_memory;
+
+int __real_crypto_pwhash_str_verify(const char *hash, const char *password,
+                                    unsigned long long len);
+int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password,
+                                    unsigned long long len);
+int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password,
+                                    unsigned long long len)
+{
+  if (!short_of_memory)
+    return __real_crypto_pwhash_str_verify(hash, password, len);
+  errno = ENOMEM;
+  return -1;
+}
+
+/* Nobody is told that his password is wrong when it could not be looked at. */
+static void a_password_is_not_wrong_for_lack_of_memory(void **state)
+{
+  static host h;
+
+  (void)state;
+  host_open(&h);
+  set_up(&h);
+  short_of_memory = true;
+  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_ENOMEM);
+  short_of_memory = false;
+  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_OK);
+  host_close(&h);
+}
+
 static void login_wants_the_password(void **state)
 {
   static host h;
@@ -422,6 +454,7 @@ int main(void)
     TEST(what_makes_no_sense_is_refused),
     TEST(a_user_becomes_what_is_asked_for),
     TEST(login_wants_the_password),
+    TEST(a_password_is_not_wrong_for_lack_of_memory),
     TEST(an_old_hash_becomes_a_new_one_at_login),
     TEST(what_changes_meanwhile_counts),
     TEST(users_go_but_administrators),

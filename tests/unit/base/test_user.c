@@ -8,12 +8,43 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { NOBODY = 65534, STRANGER = 54321 };
+
+/* --- the list of users, which may be another machine's ------------------------- */
+
+static int broken; /* an error number: it cannot be read */
+
+int __real_getpwnam_r(const char *name, struct passwd *user, char *text,
+                      size_t size, struct passwd **found);
+int __wrap_getpwnam_r(const char *name, struct passwd *user, char *text,
+                      size_t size, struct passwd **found);
+int __wrap_getpwnam_r(const char *name, struct passwd *user, char *text,
+                      size_t size, struct passwd **found)
+{
+  *found = NULL;
+  return broken != 0 ? broken
+                     : __real_getpwnam_r(name, user, text, size, found);
+}
+
+int __real_getpwuid_r(uid_t uid, struct passwd *user, char *text, size_t size,
+                      struct passwd **found);
+int __wrap_getpwuid_r(uid_t uid, struct passwd *user, char *text, size_t size,
+                      struct passwd **found);
+int __wrap_getpwuid_r(uid_t uid, struct passwd *user, char *text, size_t size,
+                      struct passwd **found)
+{
+  *found = NULL;
+  return broken != 0 ? broken
+                     : __real_getpwuid_r(uid, user, text, size, found);
+}
+
+/* --- who they are --------------------------------------------------------------- */
 
 static void users_are_found_both_ways(void **state)
 {
@@ -22,7 +53,7 @@ static void users_are_found_both_ways(void **state)
   (void)state;
   assert_int_equal(pai__user_by_id(&user, 0), PAI_OK);
   assert_string_equal(user.name, "root");
-  assert_int_equal(pai__user_by_name(&same, "root"), PAI_OK);
+  assert_int_equal(pai__user_by_name(&same, "root", NULL), PAI_OK);
   assert_int_equal(same.uid, 0);
   assert_string_equal(same.home, user.home);
   assert_true(same.ngroups >= 1);
@@ -36,10 +67,10 @@ static void one_that_no_list_has_is_a_number(void **state)
   if (pai__user_by_id(&user, STRANGER) != PAI_OK ||
       strcmp(user.name, "54321") != 0)
     skip(); /* here it is somebody */
-  assert_int_equal(user.gid, STRANGER);
+  assert_int_equal(user.gid, NOBODY);
   assert_string_equal(user.home, "");
   assert_int_equal(user.ngroups, 0);
-  assert_int_equal(pai__user_by_name(&user, "54321"), PAI_OK);
+  assert_int_equal(pai__user_by_name(&user, "54321", NULL), PAI_OK);
   assert_int_equal(user.uid, STRANGER);
 }
 
@@ -53,7 +84,41 @@ static void what_is_nobodys_name(void **state)
 
   (void)state;
   for (size_t i = 0; i < PAI__LEN(names); i++)
-    assert_int_equal(pai__user_by_name(&user, names[i]), PAI_ENOTFOUND);
+    assert_int_equal(pai__user_by_name(&user, names[i], NULL), PAI_ENOTFOUND);
+}
+
+/* Who cannot be looked for is not taken for nobody, nor for a number. */
+static void a_list_that_cannot_be_read_is_an_error(void **state)
+{
+  static const int none[] = { ENOENT, ESRCH },
+                   errors[] = { EIO, EMFILE, ERANGE, ETIMEDOUT };
+  pai_error *err = NULL;
+  pai__user user;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(errors); i++) {
+    broken = errors[i];
+    assert_int_equal(pai__user_by_id(&user, 0), PAI_EIO);
+    assert_int_equal(pai__user_by_name(&user, "root", NULL), PAI_EIO);
+    assert_int_equal(pai__user_by_name(&user, "54321", NULL), PAI_EIO);
+  }
+  broken = EIO;
+  assert_int_equal(pai__user_by_name(&user, "root", &err), PAI_EIO);
+  broken = 0;
+  assert_string_equal(pai_error_message(err),
+                      "cannot look for user root of this machine: "
+                      "Input/output error");
+  assert_string_equal(pai_error_help(err),
+                      "see whether its list of users can be read (getent "
+                      "passwd root)");
+  pai_error_free(err);
+  for (size_t i = 0; i < PAI__LEN(none); i++) {
+    broken = none[i];
+    assert_int_equal(pai__user_by_id(&user, STRANGER), PAI_OK);
+    assert_string_equal(user.name, "54321");
+    assert_int_equal(pai__user_by_name(&user, "root", NULL), PAI_ENOTFOUND);
+  }
+  broken = 0;
 }
 
 static bool can_read(const char *path)
@@ -153,6 +218,7 @@ int main(void)
     cmocka_unit_test(users_are_found_both_ways),
     cmocka_unit_test(one_that_no_list_has_is_a_number),
     cmocka_unit_test(what_is_nobodys_name),
+    cmocka_unit_test(a_list_that_cannot_be_read_is_an_error),
     cmocka_unit_test(rights_are_taken_and_given_back),
     cmocka_unit_test(groups_go_with_them),
     cmocka_unit_test(a_closed_folder_is_named),

@@ -1,11 +1,15 @@
 /* Jobs that are to be like another one: its folder, its code, its secrets. */
 #include "durable.h"
 
+#include "platform/code.h"
+
 #include <openpai/records.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -307,6 +311,124 @@ static void memory_may_be_short(void **state)
   assert_int_equal(tally.live, 0);
 }
 
+/* --- jobs that are not taken ---------------------------------------------------- */
+
+static void make_code(char dir[700], const char *root, const char *name)
+{
+  (void)snprintf(dir, 700, "%s/code", path_of(root));
+  (void)mkdir(dir, 0700);
+  (void)snprintf(dir, 700, "%s/code/%s", path_of(root), name);
+  assert_int_equal(mkdir(dir, 0700), 0);
+}
+
+/* Who is refused has the code that was sent, and may try again with it. */
+static void a_refused_job_leaves_its_code(void **state)
+{
+  pai_platform_options p = PAI_PLATFORM_OPTIONS_INIT;
+  pai_submit_options o = { 0 };
+  int64_t rc = PAI_ENOMEM;
+  durable d = { 0 };
+  test_tally tally;
+  char dir[700];
+
+  (void)state;
+  test_tally_init(&tally);
+  p.root = path_of("refused");
+  p.durable = 1;
+  p.runtime = "process";
+  p.alloc = &tally.alloc;
+  assert_int_equal(pai_loop_new(&d.loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_platform_new(&d.platform, d.loop, &p, NULL), PAI_OK);
+  make_code(dir, "refused", "new-one");
+  o.code_dir = dir;
+  for (size_t n = 1; rc == PAI_ENOMEM; n++) {
+    assert_int_equal(access(dir, F_OK), 0);
+    tally.fail_at = tally.calls + n;
+    rc = submit(&d, FILE_OF("a", "plover", "true"), &o);
+    tally.fail_at = 0;
+  }
+  if (rc < 0)
+    fail_msg("%s", d.code);
+  assert_int_equal(access(dir, F_OK), -1); /* it is the job's */
+  pai_platform_close(d.platform, NULL, NULL);
+  assert_int_equal(pai_loop_run(d.loop), PAI_OK);
+  pai_loop_free(d.loop);
+  assert_int_equal(tally.live, 0);
+}
+
+/* Nor does one leave it for ever that was accepted, and could not be kept. */
+static void a_withdrawn_job_leaves_no_code(void **state)
+{
+  char dir[700], name[400], wal[400], text[600];
+  struct rlimit before, little;
+  pai_submit_options o = { .code_dir = dir };
+  struct stat st;
+  durable d;
+
+  (void)state;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  (void)signal(SIGXFSZ, SIG_IGN);
+  durable_open(&d, path_of("withdrawn"));
+  (void)snprintf(wal, sizeof(wal), "%s/openpai.db-wal", path_of("withdrawn"));
+  assert_int_equal(stat(wal, &st), 0);
+  little = before;
+  little.rlim_cur = (rlim_t)st.st_size + 20000;
+  for (int i = 0;; i++) {
+    (void)snprintf(name, sizeof(name), "new-%d", i);
+    make_code(dir, "withdrawn", name);
+    (void)snprintf(text, sizeof(text), FILE_OF("a%d", "x", "sleep 1000"), i);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    assert_true(submit(&d, text, &o) > 0);
+    (void)snprintf(name, sizeof(name), "%s/code/ann~a%d", path_of("withdrawn"),
+                   i);
+    assert_int_equal(access(name, F_OK), 0);
+    if (durable_sync(&d) < 0)
+      break;
+    assert_true(i < 1000);
+  }
+  assert_int_equal(access(name, F_OK), -1);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  while (durable_sync(&d) < 0)
+    durable_turn(&d);
+  durable_close(&d);
+  (void)signal(SIGXFSZ, SIG_DFL);
+}
+
+/* Whoever is in folders below for long has not left it: see pai__code_sweep(). */
+static void a_copy_is_in_use_to_its_end(void **state)
+{
+  enum { FILES = 3000 };
+  char from[300], folder[300], path[400], *to;
+  struct stat top, last = { 0 }, st;
+
+  (void)state;
+  (void)snprintf(from, sizeof(from), "%s", path_of("large"));
+  (void)snprintf(folder, sizeof(folder), "%s", path_of("copies"));
+  (void)snprintf(path, sizeof(path), "%s/below", from);
+  assert_int_equal(mkdir(from, 0700), 0);
+  assert_int_equal(mkdir(folder, 0700), 0);
+  assert_int_equal(mkdir(path, 0700), 0);
+  for (int i = 0; i < FILES; i++) {
+    (void)snprintf(path, sizeof(path), "%s/below/%d", from, i);
+    assert_int_equal(close(open(path, O_WRONLY | O_CREAT, 0600)), 0);
+  }
+  assert_int_equal(pai__code_copy(&to, &pai__libc_alloc, from, folder, NULL),
+                   PAI_OK);
+  for (int i = 0; i < FILES; i++) {
+    (void)snprintf(path, sizeof(path), "%s/below/%d", to, i);
+    assert_int_equal(stat(path, &st), 0);
+    if (last.st_ctim.tv_sec < st.st_ctim.tv_sec ||
+        (last.st_ctim.tv_sec == st.st_ctim.tv_sec &&
+         last.st_ctim.tv_nsec < st.st_ctim.tv_nsec))
+      last = st;
+  }
+  assert_int_equal(stat(to, &top), 0);
+  assert_true(top.st_mtim.tv_sec > last.st_ctim.tv_sec ||
+              (top.st_mtim.tv_sec == last.st_ctim.tv_sec &&
+               top.st_mtim.tv_nsec >= last.st_ctim.tv_nsec));
+  pai__strfree(&pai__libc_alloc, to);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -315,6 +437,9 @@ int main(void)
     cmocka_unit_test(it_begins_in_the_same_folder),
     cmocka_unit_test(code_is_copied),
     cmocka_unit_test(code_that_cannot_be_copied),
+    cmocka_unit_test(a_copy_is_in_use_to_its_end),
+    cmocka_unit_test(a_refused_job_leaves_its_code),
+    cmocka_unit_test(a_withdrawn_job_leaves_no_code),
     cmocka_unit_test(memory_may_be_short),
   };
 

@@ -4,7 +4,9 @@
 
 #include <openpai/account.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,43 @@ static void a_root_has_one_platform(void **state)
   durable_close(&d);
   durable_open(&d, root("one"));
   durable_close(&d);
+}
+
+/* --- a list of users that cannot be read ---------------------------------------- */
+
+static int broken; /* an error number, or 0 */
+
+int __real_getpwuid_r(uid_t uid, struct passwd *user, char *text, size_t size,
+                      struct passwd **found);
+int __wrap_getpwuid_r(uid_t uid, struct passwd *user, char *text, size_t size,
+                      struct passwd **found);
+int __wrap_getpwuid_r(uid_t uid, struct passwd *user, char *text, size_t size,
+                      struct passwd **found)
+{
+  *found = NULL;
+  return broken != 0 ? broken
+                     : __real_getpwuid_r(uid, user, text, size, found);
+}
+
+/* Else its jobs would be another user's, and those that were his nobody's. */
+static void who_runs_it_is_known_or_it_does_not_begin(void **state)
+{
+  pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
+  pai_error *err = NULL;
+  pai_platform *p;
+  pai_loop *loop;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  o.root = root("nameless");
+  o.durable = 1;
+  broken = EIO;
+  assert_int_equal(pai_platform_new(&p, loop, &o, &err), PAI_EIO);
+  broken = 0;
+  assert_non_null(strstr(pai_error_message(err), "cannot look for the name"));
+  pai_error_free(err);
+  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  pai_loop_free(loop);
 }
 
 /* --- a disk that takes no more -------------------------------------------------- */
@@ -433,6 +472,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_root_has_one_platform),
+    cmocka_unit_test(who_runs_it_is_known_or_it_does_not_begin),
     cmocka_unit_test(a_full_disk_loses_nothing_that_was_taken),
     cmocka_unit_test(a_full_disk_does_not_keep_jobs_from_being_stopped),
     cmocka_unit_test(a_password_is_told_when_the_database_has_it),

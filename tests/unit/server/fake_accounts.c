@@ -94,8 +94,8 @@ static int know(pai_identity *id, const char *token)
     int admin, application;
   } rows[] = {
     { "alice", "alice", 0, 0 },     { "bob", "bob", 0, 0 },
-    { "admin", "admin", 1, 0 },     { "alice.app", "alice", 0, 1 },
-    { "admin.app", "admin", 1, 1 },
+    { "admin", "admin", 1, 0 },     { "root", "root", 0, 0 },
+    { "alice.app", "alice", 0, 1 }, { "admin.app", "admin", 1, 1 },
   };
 
   id->why = PAI_TOKEN_FORGED;

@@ -296,6 +296,52 @@ static void one_address_has_so_many(void **state)
   end(&s);
 }
 
+static const char *played; /* the address of whoever comes; NULL: as it is */
+
+const char *__real_inet_ntop(int family, const void *address, char *text,
+                             socklen_t size);
+const char *__wrap_inet_ntop(int family, const void *address, char *text,
+                             socklen_t size);
+const char *__wrap_inet_ntop(int family, const void *address, char *text,
+                             socklen_t size)
+{
+  if (played == NULL)
+    return __real_inet_ntop(family, address, text, size);
+  (void)snprintf(text, size, "%s", played);
+  return text;
+}
+
+/* Who has one address of IPv6 has 2^64 of them. */
+static void one_network_has_so_many(void **state)
+{
+  static const char *const addresses[] = { "2001:db8:0:1::1",
+                                           "2001:db8:0:1::2",
+                                           "2001:db8:0:2::1" };
+  peer peers[3], late;
+  scene s;
+
+  (void)state;
+  begin_far(&s);
+  s.options.most_per_address = 2;
+  start(&s);
+  for (size_t i = 0; i < PAI__LEN(peers); i++) {
+    played = addresses[i];
+    come_far(&peers[i], &s);
+    say(&peers[i], "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    hear(&peers[i], "ok\n");
+  }
+  played = "2001:db8:0:1:ffff::3";
+  come_far(&late, &s);
+  say(&late, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  hear_all(&late);
+  assert_int_equal(late.seen.len, 0);
+  played = NULL;
+  leave(&late);
+  for (size_t i = 0; i < PAI__LEN(peers); i++)
+    leave(&peers[i]);
+  end(&s);
+}
+
 /* The process has no descriptor left: who comes waits until it has. */
 static void no_descriptors(void **state)
 {
@@ -446,6 +492,7 @@ int main(void)
     cmocka_unit_test(the_idle_make_room),
     cmocka_unit_test(the_unfinished_make_room),
     cmocka_unit_test(one_address_has_so_many),
+    cmocka_unit_test(one_network_has_so_many),
     cmocka_unit_test(no_descriptors),
     cmocka_unit_test(ten_thousand_idle),
   };

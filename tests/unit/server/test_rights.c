@@ -10,6 +10,8 @@
 #include "json/json.h"
 #include "server/server.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -604,6 +606,78 @@ static void tokens_of_machine_users(void **state)
          "This machine has no user alice");
   expect(AS(&s, "Bearer admin", "PUT", "/api/v2/jobs/x/code", ""), 403,
          "This machine has no user admin");
+  /* Nobody becomes root with a token: not whose account has that name, and no
+   * administrator. */
+  expect(AS(&s, "Bearer root", "GET", "/api/v2/jobs/root~x/ssh/key", ""), 403,
+         "another user's");
+  expect(AS(&s, "Bearer root", "GET",
+            "/api/v2/jobs/root~x/taskRoles/w/taskIndex/0/stream", ""),
+         403, "another user's");
+  expect(AS(&s, "Bearer admin", "GET",
+            "/api/v2/jobs/root~x/taskRoles/w/taskIndex/0/stream", ""),
+         403, "User root of this machine is no person's");
+  expect(AS(&s, "Bearer admin", "GET",
+            "/api/v2/jobs/987654~x/taskRoles/w/taskIndex/0/stream", ""),
+         403, "User 987654 of this machine is no person's");
+  /* What that user does is seen, and ended, by administrators. */
+  expect(AS(&s, "Bearer root", "GET", "/api/v2/jobs/root~mnist", ""), 403,
+         "another user's");
+  expect(AS(&s, "Bearer admin", "GET", "/api/v2/jobs/root~mnist", ""), 404,
+         "NoJobError");
+  end_with_code(&s);
+}
+
+static bool broken; /* the machine's list of users cannot be read */
+
+int __real_getpwnam_r(const char *name, struct passwd *user, char *text,
+                      size_t size, struct passwd **found);
+int __wrap_getpwnam_r(const char *name, struct passwd *user, char *text,
+                      size_t size, struct passwd **found);
+int __wrap_getpwnam_r(const char *name, struct passwd *user, char *text,
+                      size_t size, struct passwd **found)
+{
+  *found = NULL;
+  return broken ? EIO : __real_getpwnam_r(name, user, text, size, found);
+}
+
+/* Whoever asks is nobody else meanwhile, and nothing is told of whose a job is. */
+static void a_list_of_users_that_cannot_be_read(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  s.obliging = true;
+  s.system = true;
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  broken = true;
+  expect(GET(&s, "/api/v2/jobs"), 500, "cannot read its list of users");
+  expect(AS(&s, "Bearer alice", "GET", "/api/v2/jobs/mnist", ""), 500,
+         "cannot look for user alice");
+  expect(GET(&s, "/healthz"), 200, "");
+  broken = false;
+  expect(AS(&s, "Bearer alice", "GET", "/api/v2/jobs/mnist", ""), 200, "");
+  end_with_code(&s);
+}
+
+/* Commands in a task are no less than its key: that somebody began one is
+ * noted, or that he might not. */
+static void entering_is_noted(void **state)
+{
+  static const char path[] =
+    "/api/v2/jobs/alice~mnist/taskRoles/w/taskIndex/0/stream";
+  const char *noted;
+  scene s;
+
+  (void)state;
+  begin_with_tokens(&s);
+  noted = s.platform.accounts.noted;
+  expect(AS(&s, "Bearer bob", "GET", path, ""), 403, "another user's");
+  assert_string_equal(noted, "bob||GET /api/v2/jobs/alice~mnist/taskRoles/w/"
+                             "taskIndex/0/stream|403");
+  expect(AS(&s, "Bearer alice", "GET", path, ""), 426, "");
+  assert_string_equal(noted, "alice||GET /api/v2/jobs/alice~mnist/taskRoles/w/"
+                             "taskIndex/0/stream|426");
   end_with_code(&s);
 }
 
@@ -708,7 +782,9 @@ int main(void)
     cmocka_unit_test(users_have_jobs),
     cmocka_unit_test(the_kernel_is_believed),
     cmocka_unit_test(tokens_of_machine_users),
+    cmocka_unit_test(a_list_of_users_that_cannot_be_read),
     cmocka_unit_test(keys_are_their_owners),
+    cmocka_unit_test(entering_is_noted),
     cmocka_unit_test(changes_are_noted),
     cmocka_unit_test(unanswered_changes_are_noted),
   };

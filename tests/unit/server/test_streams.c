@@ -389,6 +389,35 @@ static void following_what_is_over(void **state)
   end(&s);
 }
 
+/* The stream ends, whatever there was no memory for; what comes before it is
+ * closed finds all as it was. */
+static void following_without_memory(void **state)
+{
+  test_tally tally;
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  test_tally_init(&tally);
+  s.options.alloc = &tally.alloc;
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  for (size_t n = 1; n <= 12; n++) {
+    peer p;
+
+    come(&p, &s);
+    say(&p, "GET /api/v2/jobs/alice~mnist/follow HTTP/1.1\r\nHost: x\r\n\r\n");
+    hear(&p, "\"index\":0,\"state\":\"running\"}\n");
+    tally.fail_at = tally.calls + n;
+    fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 9);
+    tally.fail_at = 0;
+    fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 9);
+    leave(&p);
+    turn(&s);
+  }
+  end(&s);
+  assert_int_equal(tally.live, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -403,6 +432,7 @@ int main(void)
     cmocka_unit_test(states_of_many),
     cmocka_unit_test(following_a_job),
     cmocka_unit_test(following_what_is_over),
+    cmocka_unit_test(following_without_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "base/posix_fs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -284,6 +285,75 @@ static void a_repair_reads_the_log_of_changes_too(void **state)
   pai__strfree(&pai__libc_alloc, result.aside);
 }
 
+static void touch(const char *name, time_t when)
+{
+  const struct timespec times[2] = { { when, 0 }, { when, 0 } };
+
+  assert_int_equal(utimensat(AT_FDCWD, in_folder(name), times, 0), 0);
+}
+
+/* What was left over takes no place of what was written since. */
+static void an_old_repair_does_not_go_on(void **state)
+{
+  pai__store *store;
+  pai__repaired result;
+  found jobs = { .n = 0 };
+
+  (void)state;
+  put_many(1);
+  assert_int_equal(
+    rename(in_folder(PAI__STORE_FILE), in_folder("openpai.db.repaired")), 0);
+  put_many(50);
+  touch("openpai.db.repaired", 1);
+  result = repair_all();
+  pai__strfree(&pai__libc_alloc, result.aside);
+  assert_int_equal(result.jobs, 50);
+  assert_int_equal(access(in_folder("openpai.db.repaired"), F_OK), -1);
+  /* What was written may be in the log alone. */
+  leave_open(51, 60);
+  assert_int_equal(
+    close(open(in_folder("openpai.db.repaired"), O_WRONLY | O_CREAT, 0600)),
+    0);
+  touch(PAI__STORE_FILE, 1);
+  touch("openpai.db.repaired", 2);
+  result = repair_all();
+  pai__strfree(&pai__libc_alloc, result.aside);
+  assert_int_equal(result.jobs, 60);
+  store = open_folder();
+  assert_int_equal(pai__store_job(store, 60, find_job, &jobs, NULL), PAI_OK);
+  pai__store_close(store);
+}
+
+static bool interrupted;
+
+int __real_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to)
+{
+  errno = EIO;
+  return interrupted ? -1 : __real_link(from, to);
+}
+
+/* A repair itself writes nothing to the damaged one. */
+static void what_was_rebuilt_is_the_newest(void **state)
+{
+  pai__repaired result;
+  pai_error *err;
+
+  (void)state;
+  put_many(50);
+  leave_open(51, 60);
+  interrupted = true;
+  assert_int_equal(pai__store_repair(&result, &pai__libc_alloc, folder, &err),
+                   PAI_EIO);
+  interrupted = false;
+  test_expect_error(err, PAI_EIO, "cannot keep aside");
+  assert_int_equal(access(in_folder("openpai.db.repaired"), F_OK), 0);
+  result = repair_all();
+  pai__strfree(&pai__libc_alloc, result.aside);
+  assert_int_equal(result.jobs, 0); /* it counted them before */
+}
+
 static void an_interrupted_repair_goes_on(void **state)
 {
   pai__store *store;
@@ -296,6 +366,7 @@ static void an_interrupted_repair_goes_on(void **state)
     rename(in_folder(PAI__STORE_FILE), in_folder("openpai.db.repaired")), 0);
   put_many(1);
   damage(0, 1);
+  touch(PAI__STORE_FILE, 1);
   result = repair_all();
   pai__strfree(&pai__libc_alloc, result.aside);
   assert_int_equal(access(in_folder("openpai.db.repaired"), F_OK), -1);
@@ -362,7 +433,9 @@ int main(void)
     HERE(a_repair_does_without_the_first_page),
     HERE(what_is_between_two_holes_is_found),
     HERE(a_repair_reads_the_log_of_changes_too),
+    HERE(what_was_rebuilt_is_the_newest),
     HERE(an_interrupted_repair_goes_on),
+    HERE(an_old_repair_does_not_go_on),
     HERE(where_nothing_is_left_nothing_changes),
     HERE(no_memory_is_survived),
   };

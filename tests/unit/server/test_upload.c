@@ -1,0 +1,211 @@
+/* A user's code as it comes: an archive, made here byte by byte. */
+#define _XOPEN_SOURCE 700 /* mkdtemp(), nftw() */
+#include "testing.h"
+
+#include "server/upload.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 512, MIB = 1 << 20 };
+
+static char folder[64];
+
+static int begin(void **state)
+{
+  (void)state;
+  (void)snprintf(folder, sizeof(folder), "/tmp/test-upload-XXXXXX");
+  return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int on_left(const char *path, const struct stat *st, int what,
+                   struct FTW *where)
+{
+  (void)st;
+  (void)what;
+  (void)where;
+  return remove(path);
+}
+
+static int end(void **state)
+{
+  (void)state;
+  return nftw(folder, on_left, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* --- archives -------------------------------------------------------------------- */
+
+static int add_head(pai__upload *u, char type, const char *name, unsigned size,
+                    pai_error **err)
+{
+  char b[BLOCK] = "";
+  unsigned sum = 0;
+
+  (void)snprintf(b, 100, "%s", name);
+  (void)snprintf(b + 100, 8, "0000644");
+  (void)snprintf(b + 124, 12, "%011o", size);
+  memset(b + 148, ' ', 8);
+  b[156] = type;
+  memcpy(b + 257,
+         "ustar\0"
+         "00",
+         8);
+  for (size_t i = 0; i < BLOCK; i++)
+    sum += (unsigned char)b[i];
+  (void)snprintf(b + 148, 8, "%06o", sum);
+  return pai__upload_add(u, b, BLOCK, err);
+}
+
+/* A whole entry of a text. */
+static int add_entry(pai__upload *u, char type, const char *name,
+                     const char *text, pai_error **err)
+{
+  unsigned len = (unsigned)strlen(text);
+  char b[BLOCK] = "";
+  int rc = add_head(u, type, name, len, err);
+
+  assert_true(len <= BLOCK);
+  memcpy(b, text, len);
+  return rc == PAI_OK && len > 0 ? pai__upload_add(u, b, BLOCK, err) : rc;
+}
+
+static int add_end(pai__upload *u, pai_error **err)
+{
+  static const char zeros[2 * BLOCK];
+
+  return pai__upload_add(u, zeros, sizeof(zeros), err);
+}
+
+static pai__upload *new_upload(const pai_alloc *alloc, uint64_t most)
+{
+  pai__upload *u;
+
+  assert_int_equal(pai__upload_new(&u, alloc, folder, NULL, most, NULL),
+                   PAI_OK);
+  return u;
+}
+
+static const char *path_in(const pai__upload *u, const char *name)
+{
+  static char path[200];
+
+  (void)snprintf(path, sizeof(path), "%s/%s", pai__upload_dir(u), name);
+  return path;
+}
+
+/* --- tests ------------------------------------------------------------------------ */
+
+static void files_are_written(void **state)
+{
+  pai__upload *u = new_upload(&pai__libc_alloc, MIB);
+  char text[8] = "";
+  int fd;
+
+  (void)state;
+  assert_int_equal(add_entry(u, '5', "a/", "", NULL), PAI_OK);
+  assert_int_equal(add_entry(u, 'x', "", "15 path=a/long\n", NULL), PAI_OK);
+  assert_int_equal(add_entry(u, '0', "short", "words", NULL), PAI_OK);
+  assert_int_equal(add_end(u, NULL), PAI_OK);
+  assert_int_equal(pai__upload_end(u, NULL), PAI_OK);
+  fd = open(path_in(u, "a/long"), O_RDONLY);
+  assert_int_equal(read(fd, text, sizeof(text)), 5);
+  assert_string_equal(text, "words");
+  (void)close(fd);
+  assert_int_equal(access(path_in(u, "short"), F_OK), -1);
+  pai__upload_free(u);
+}
+
+/* A file that is called as the folder itself is none: what it has is nowhere. */
+static void what_has_no_name_is_not_kept(void **state)
+{
+  static const char *const names[] = { "./", ".", "././/", "" };
+  static char bytes[64 << 10];
+  test_tally tally;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(names); i++) {
+    pai__upload *u;
+
+    test_tally_init(&tally);
+    u = new_upload(&tally.alloc, 8 * MIB);
+    assert_int_equal(add_head(u, '0', names[i], 4 * MIB, NULL), PAI_OK);
+    for (size_t n = 0; n < 4 * MIB; n += sizeof(bytes))
+      assert_int_equal(pai__upload_add(u, bytes, sizeof(bytes), NULL), PAI_OK);
+    assert_int_equal(add_entry(u, '0', "behind", "it", NULL), PAI_OK);
+    assert_int_equal(add_end(u, NULL), PAI_OK);
+    assert_int_equal(pai__upload_end(u, NULL), PAI_OK);
+    assert_int_equal(access(path_in(u, "behind"), F_OK), 0);
+    pai__upload_free(u);
+    assert_in_range(tally.peak, 1, 64 << 10);
+    assert_int_equal(tally.live, 0);
+  }
+}
+
+static void headers_are_short(void **state)
+{
+  static const char types[] = "xgLK";
+
+  (void)state;
+  for (size_t i = 0; types[i] != '\0'; i++) {
+    pai__upload *u = new_upload(&pai__libc_alloc, MIB);
+    pai_error *err = NULL;
+
+    assert_int_equal(add_head(u, types[i], "", 8193, &err), PAI_EINVAL);
+    test_expect_error(err, PAI_EINVAL, "a name is too long");
+    pai__upload_free(u);
+  }
+}
+
+static void a_record_begins_with_its_length(void **state)
+{
+  /* The right lengths, if they began where they should. */
+  static const char *const records[] = { "\n11 path=a\n", " 11 path=a\n",
+                                         "+11 path=a\n",  "-11 path=a\n",
+                                         "0 path=a\n",    "9path=a\n",
+                                         "99 path=a\n",   "8 path=a\n",
+                                         "path=a\n" };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(records); i++) {
+    pai_error *err = NULL;
+    pai__upload *u = new_upload(&pai__libc_alloc, MIB);
+
+    assert_int_equal(add_entry(u, 'x', "", records[i], &err), PAI_EINVAL);
+    test_expect_error(err, PAI_EINVAL, "a header of pax is broken");
+    pai__upload_free(u);
+  }
+}
+
+/* What goes on for long in folders below is not taken for what was left. */
+static void a_folder_that_fills_is_in_use(void **state)
+{
+  static const struct timespec long_ago[2] = { { 1, 0 }, { 1, 0 } };
+  pai__upload *u = new_upload(&pai__libc_alloc, MIB);
+  struct stat st;
+
+  (void)state;
+  assert_int_equal(add_entry(u, '5', "below/", "", NULL), PAI_OK);
+  assert_int_equal(add_head(u, '0', "below/file", 4, NULL), PAI_OK);
+  assert_int_equal(utimensat(AT_FDCWD, pai__upload_dir(u), long_ago, 0), 0);
+  assert_int_equal(pai__upload_add(u, "by", 2, NULL), PAI_OK);
+  assert_int_equal(stat(pai__upload_dir(u), &st), 0);
+  assert_true(st.st_mtim.tv_sec > 1);
+  pai__upload_free(u);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(files_are_written),
+    cmocka_unit_test(what_has_no_name_is_not_kept),
+    cmocka_unit_test(headers_are_short),
+    cmocka_unit_test(a_record_begins_with_its_length),
+    cmocka_unit_test(a_folder_that_fills_is_in_use),
+  };
+
+  return cmocka_run_group_tests(tests, begin, end);
+}
