@@ -62,5 +62,7 @@ void platform_sync(Platform *p, failure *f);
 
 /* Ends all readers of logs (facade_logs.c). */
 void logs_close(Platform *p);
+/* Those that their scripts have forgotten in other threads. */
+void logs_forget(Platform *p);
 
 #endif /* OPENPAI_BINDINGS_FACADE_PLATFORM_H */
