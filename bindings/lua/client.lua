@@ -86,13 +86,24 @@ local function asked(self, kind, fields, text, code)
   return answer, call:body()
 end
 
+-- What a server has answered may be no JSON.
+local function read(body)
+  local good, value = pcall(decode, body)
+  if good then
+    return value
+  end
+  local message = "what the server has answered cannot be read: " .. value
+  return nil, message, "PAI_EIO",
+         { code = "PAI_EIO", message = message, retriable = false }
+end
+
 -- The JSON of the body.
 local function told(self, kind, fields)
   local answer, body, code, detail = asked(self, kind, fields)
   if not answer then
     return nil, body, code, detail
   end
-  return decode(body ~= "" and body or "true")
+  return read(body ~= "" and body or "true")
 end
 
 -- Whether it was done.
@@ -153,7 +164,7 @@ function client:request(options)
   local made = { http_status = answer.status, type = answer.type,
                  tries = answer.tries, body = bytes }
   if (answer.type or ""):find("^application/json") then
-    made.json = decode(bytes)
+    made.json = read(bytes)
   end
   return made
 end
@@ -179,7 +190,8 @@ function client:submit(job, options)
   if not answer then
     return nil, body, code, detail
   end
-  local made = body:find("^%s*{") and decode(body).name or options.name or
+  local said = body:find("^%s*{") and read(body) or {}
+  local made = said.name or options.name or
     assert(openpai.job.parse(text)):name()
   if made:find("~", 1, true) then
     return made

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 100 /* more than a draft may be; a cycle has no end */ };
+/* More than a draft may be.  A cycle has no end, and what is read takes some of
+ * C's stack. */
+enum { DEEPEST = 100 };
 
 /* --- to JSON ------------------------------------------------------------ */
 
@@ -216,11 +218,27 @@ void pai_lua_encode(lua_State *L, int arg)
 
 /* --- from JSON ---------------------------------------------------------- */
 
-/* The library has read it, or has written it, so it is right. */
+/* What the library has written is right; what a server has answered may be
+ * anything. */
 typedef struct reader {
   lua_State *L;
-  const char *at;
+  const char *at; /* ends with a zero */
+  int depth;
 } reader;
+
+static void refuse(const reader *r)
+{
+  luaL_error(r->L, "this is no JSON");
+}
+
+static void want(reader *r, const char *text)
+{
+  size_t len = strlen(text);
+
+  if (strncmp(r->at, text, len) != 0)
+    refuse(r);
+  r->at += len;
+}
 
 static void skip_space(reader *r)
 {
@@ -243,6 +261,8 @@ static unsigned long read_unit(reader *r)
   char digits[5] = "";
 
   (void)strncat(digits, r->at + 1, 4);
+  if (strspn(digits, "0123456789abcdefABCDEF") != 4)
+    refuse(r);
   r->at += 5;
   return strtoul(digits, NULL, 16);
 }
@@ -255,13 +275,16 @@ static void read_escape(reader *r, luaL_Buffer *text)
 
   if (*r->at == 'u') {
     unit = read_unit(r);
-    if (unit >= 0xd800 && unit < 0xdc00 && r->at[0] == '\\') {
+    if (unit >= 0xd800 && unit < 0xdc00 && r->at[0] == '\\' &&
+        r->at[1] == 'u') {
       r->at++;
       unit = 0x10000 + ((unit - 0xd800) << 10) + (read_unit(r) - 0xdc00);
     }
     add_utf8(text, unit);
     return;
   }
+  if (*r->at == '\0')
+    refuse(r);
   name = strchr(names, *r->at);
   luaL_addchar(text, name != NULL ? means[name - names] : *r->at);
   r->at++;
@@ -272,7 +295,10 @@ static void read_string(reader *r)
   luaL_Buffer text;
 
   luaL_buffinit(r->L, &text);
-  for (r->at++; *r->at != '"';) {
+  want(r, "\"");
+  while (*r->at != '"') {
+    if (*r->at == '\0')
+      refuse(r);
     if (*r->at == '\\') {
       r->at++;
       read_escape(r, &text);
@@ -290,9 +316,10 @@ static void read_number(reader *r)
   size_t len = strspn(r->at, "+-.0123456789eE");
 
   lua_pushlstring(r->L, r->at, len);
+  if (!lua_isnumber(r->L, -1))
+    refuse(r);
 #if LUA_VERSION_NUM >= 503
-  if (lua_stringtonumber(r->L, lua_tostring(r->L, -1)) == 0)
-    lua_pushnil(r->L);
+  (void)lua_stringtonumber(r->L, lua_tostring(r->L, -1));
 #else
   lua_pushnumber(r->L, lua_tonumber(r->L, -1));
 #endif
@@ -302,25 +329,26 @@ static void read_number(reader *r)
 
 static void read_value(reader *r);
 
-/* Steps over what opens the list, or a comma, or what closes it. */
-static bool more_items(reader *r, char close)
+/* Behind what opens a list, or behind one of its items: whether one more is
+ * there. */
+static bool more_items(reader *r, char close, bool first)
 {
-  bool over;
-
   skip_space(r);
-  over = *r->at == close;
-  r->at++;
+  if (*r->at == close) {
+    r->at++;
+    return false;
+  }
+  if (!first)
+    want(r, ",");
   skip_space(r);
-  if (over || *r->at != close)
-    return !over;
-  r->at++; /* of an empty one */
-  return false;
+  return true;
 }
 
 static void read_list(reader *r)
 {
   lua_newtable(r->L);
-  for (int i = 1; more_items(r, ']'); i++) {
+  r->at++;
+  for (int i = 1; more_items(r, ']', i == 1); i++) {
     read_value(r);
     lua_rawseti(r->L, -2, i);
   }
@@ -329,10 +357,11 @@ static void read_list(reader *r)
 static void read_mapping(reader *r)
 {
   lua_newtable(r->L);
-  while (more_items(r, '}')) {
+  r->at++;
+  for (bool first = true; more_items(r, '}', first); first = false) {
     read_string(r);
     skip_space(r);
-    r->at++; /* the colon */
+    want(r, ":");
     read_value(r);
     lua_rawset(r->L, -3);
   }
@@ -340,34 +369,41 @@ static void read_mapping(reader *r)
 
 static void read_value(reader *r)
 {
+  if (++r->depth > DEEPEST)
+    luaL_error(r->L, "the value is nested too deep");
   luaL_checkstack(r->L, 10, "the value is nested too deep");
   skip_space(r);
   switch (*r->at) {
-  case '{': read_mapping(r); return;
-  case '[': read_list(r); return;
-  case '"': read_string(r); return;
+  case '{': read_mapping(r); break;
+  case '[': read_list(r); break;
+  case '"': read_string(r); break;
   case 't':
+    want(r, "true");
     lua_pushboolean(r->L, 1);
-    r->at += 4;
-    return;
+    break;
   case 'f':
+    want(r, "false");
     lua_pushboolean(r->L, 0);
-    r->at += 5;
-    return;
+    break;
   case 'n':
+    want(r, "null");
     lua_pushlightuserdata(r->L, NULL);
-    r->at += 4;
-    return;
+    break;
   default: read_number(r);
   }
+  r->depth--;
 }
 
 void pai_lua_decode(lua_State *L, const char *json)
 {
-  reader r = { L, json };
+  reader r = { L, json, 0 };
 
-  if (json == NULL) /* the call failed */
+  if (json == NULL) { /* the call failed */
     lua_pushnil(L);
-  else
-    read_value(&r);
+    return;
+  }
+  read_value(&r);
+  skip_space(&r);
+  if (*r.at != '\0')
+    refuse(&r);
 }

@@ -3,6 +3,9 @@
  *
  * What comes waits here until it is taken.  With much of it a reader is
  * paused, so that a log that nobody reads costs little.
+ *
+ * A script may forget a reader in any thread, and must not wait there for the
+ * one that has the platform: then that one closes it.
  */
 #include "facade_platform.h"
 #include "options.h"
@@ -13,7 +16,9 @@
 enum { MUCH = 256 << 10, LITTLE = 64 << 10 };
 
 struct LogReader {
-  Platform *platform; /* NULL: the reader was closed with it */
+  _Atomic(Platform *) platform; /* NULL: the reader was closed with it; the
+                                   rest is changed by who has that */
+  atomic_int users;             /* its platform and its script */
   LogReader *next;
   pai_log_reader *reader;
   char *bytes;
@@ -112,7 +117,8 @@ LogReader *facade_log(Platform *p, pai_job_id job, words fields, failure *f)
     free(r);
     r = NULL;
   } else {
-    r->platform = p;
+    atomic_store(&r->platform, p);
+    atomic_store(&r->users, 2);
     r->next = p->logs;
     p->logs = r;
   }
@@ -120,19 +126,28 @@ LogReader *facade_log(Platform *p, pai_job_id job, words fields, failure *f)
   return r;
 }
 
+static void leave(LogReader *r)
+{
+  if (atomic_fetch_sub(&r->users, 1) > 1)
+    return;
+  free(r->bytes);
+  free(r);
+}
+
 static void detach(LogReader *r)
 {
-  LogReader **at = &r->platform->logs;
+  LogReader **at = &atomic_load(&r->platform)->logs;
 
   while (*at != r)
     at = &(*at)->next;
   *at = r->next;
   pai_log_close(r->reader);
   r->reader = NULL;
-  r->platform = NULL;
   if (!r->over)
     r->status = PAI_ECANCELED;
   r->over = true;
+  atomic_store(&r->platform, NULL);
+  leave(r);
 }
 
 void logs_close(Platform *p)
@@ -141,15 +156,28 @@ void logs_close(Platform *p)
     detach(p->logs);
 }
 
-void facade_log_free(LogReader *r)
+void logs_forget(Platform *p)
 {
-  if (r->platform != NULL)
-    detach(r);
-  free(r->bytes);
-  free(r);
+  for (LogReader *r = p->logs, *next; r != NULL; r = next) {
+    next = r->next;
+    if (atomic_load(&r->users) == 1)
+      detach(r);
+  }
 }
 
-log_bytes facade_log_take(LogReader *r, failure *f)
+void facade_log_free(LogReader *r)
+{
+  Platform *p = atomic_load(&r->platform);
+
+  if (p != NULL && pthread_mutex_trylock(&p->owner) == 0) {
+    if (atomic_load(&r->platform) != NULL)
+      detach(r);
+    (void)pthread_mutex_unlock(&p->owner);
+  }
+  leave(r);
+}
+
+static log_bytes take(LogReader *r, failure *f)
 {
   log_bytes taken = { r->bytes, r->len };
 
@@ -170,9 +198,35 @@ log_bytes facade_log_take(LogReader *r, failure *f)
   return taken;
 }
 
-int facade_log_state(const LogReader *r)
+log_bytes facade_log_take(LogReader *r, failure *f)
+{
+  Platform *p = atomic_load(&r->platform);
+  log_bytes taken = { NULL, 0 };
+
+  if (p != NULL && !platform_take(p, f))
+    return taken;
+  taken = take(r, f);
+  if (p != NULL)
+    platform_give(p);
+  return taken;
+}
+
+static int state_of(const LogReader *r)
 {
   if (r->len > 0 || r->status < 0)
     return 1;
   return r->over ? -1 : 0;
+}
+
+int facade_log_state(LogReader *r)
+{
+  Platform *p = atomic_load(&r->platform);
+  int state;
+
+  if (p != NULL && pthread_mutex_trylock(&p->owner) != 0)
+    return 0; /* who waits for more is told why not where he waits */
+  state = state_of(r);
+  if (p != NULL)
+    (void)pthread_mutex_unlock(&p->owner);
+  return state;
 }

@@ -63,6 +63,8 @@ void platform_sync(Platform *p, failure *f);
 
 /* Ends all readers of logs (facade_logs.c). */
 void logs_close(Platform *p);
+/* Those that their scripts have forgotten in other threads. */
+void logs_forget(Platform *p);
 
 /* The platform is freed; they keep what they have (facade_follow.c). */
 void followers_leave(Platform *p);

@@ -56,6 +56,6 @@ void facade_log_free(LogReader *r);
 /* What has come since; fails, once, if the log broke off. */
 log_bytes facade_log_take(LogReader *r, failure *f);
 /* 1: there is something to take; 0: not yet; -1: it is over. */
-int facade_log_state(const LogReader *r);
+int facade_log_state(LogReader *r);
 
 #endif /* OPENPAI_BINDINGS_FACADE_RECORDS_H */

@@ -235,9 +235,12 @@ static int take_place(pai_client *client, const pai_client_options *o,
                          o->url, err);
   client->server = PAI__OURS;
   client->socket = pai__strdup(&client->alloc, o->socket);
+  client->origin = pai__strdup(&client->alloc, "http://localhost");
   client->base = pai__strdup(&client->alloc, "http://localhost");
-  return client->socket != NULL && client->base != NULL ? PAI_OK
-                                                        : pai__oom(err);
+  return client->socket != NULL && client->origin != NULL &&
+             client->base != NULL
+           ? PAI_OK
+           : pai__oom(err);
 }
 
 static int take_who(pai_client *client, const pai_client_options *o,

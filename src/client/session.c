@@ -192,6 +192,13 @@ static bool take_frames(pai_session *s)
   return true;
 }
 
+static void watch(pai_session *s)
+{
+  if (s->poll != NULL)
+    pai__poll_set(s->poll, (s->paused ? 0 : PAI__READABLE) |
+                             (s->sent < s->out.len ? PAI__WRITABLE : 0));
+}
+
 /* One piece at a time: others on the loop have their turn. */
 static void receive(pai_session *s)
 {
@@ -203,7 +210,7 @@ static void receive(pai_session *s)
     pai__session_fail(s, PAI_ENOMEM, NULL);
     return;
   }
-  if (n == -2 ? s->far : n < 0 && s->secure) {
+  if (n == -2 ? s->far : n < 0 && (s->secure || (s->far && s->failed))) {
     break_off(s);
     return;
   }
@@ -215,17 +222,11 @@ static void receive(pai_session *s)
   s->more = n > 0 && pai__http_stream_holds(s->stream);
   if (s->more)
     pai__turn_ask(s->turn);
+  watch(s); /* an error has stopped it, and more may be there */
   (void)take_frames(s);
 }
 
 /* --- what it is told ----------------------------------------------------------------- */
-
-static void watch(pai_session *s)
-{
-  if (s->poll != NULL)
-    pai__poll_set(s->poll, (s->paused ? 0 : PAI__READABLE) |
-                             (s->sent < s->out.len ? PAI__WRITABLE : 0));
-}
 
 /* False: the session is gone. */
 static bool send_some(pai_session *s)
@@ -283,13 +284,25 @@ void pai_session_pause(pai_session *s, int paused)
     pai__turn_ask(s->turn); /* for what has come already */
 }
 
+/* What has left makes room, but not for every byte of it. */
+static void forget_sent(pai_session *s)
+{
+  if (s->sent == 0 || s->sent < s->out.len - s->sent)
+    return;
+  memmove(s->out.data, s->out.data + s->sent, s->out.len - s->sent);
+  pai__buf_cut(&s->out, s->out.len - s->sent);
+  s->sent = 0;
+}
+
 static int put(pai_session *s, int type, const char *bytes, size_t len)
 {
   char head[PAI_FRAME_HEAD];
-  size_t before = s->out.len;
+  size_t before;
 
   if (s->failed)
     return PAI_OK; /* nobody hears it; its end is told */
+  forget_sent(s);
+  before = s->out.len;
   pai_frame_head(head, type, len);
   if (!pai__buf_reserve(&s->out, len + sizeof(head))) {
     s->out.failed = false; /* nothing was added */

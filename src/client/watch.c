@@ -158,9 +158,9 @@ static void on_stream_end(pai__course *c, int status,
     pai__watch_all_end(w, status, a);
   else if (status == PAI_ENOMEM || status == PAI_EPERM)
     pai__course_end(c, status, a);
-  else if (status == PAI_OK)
+  else if (status == PAI_OK && !w->opening)
     pai__watch_ask_on(c);
-  else {
+  else { /* also if nothing came: that is no server of ours */
     w->fails++;
     pai__watch_stream_later(w);
   }
@@ -189,6 +189,7 @@ static void open_stream(pai__watcher *w)
   pai__buf path;
   int rc = PAI_ENOMEM;
 
+  w->opening = true;
   pai__buf_init(&path, &w->course.op.client->alloc);
   (void)pai__job_path(&path, w->job, "/follow?output=false", NULL);
   if (pai__buf_ok(&path))

@@ -209,6 +209,34 @@ static bool has_room(const pai__http *http)
          (http->fresh->want.stream || http->under_way < MOST_CONNECTIONS);
 }
 
+static bool set_up(pai__http *http)
+{
+  CURLM *multi = http->multi;
+
+  return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket) ==
+           CURLM_OK &&
+         curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
+         curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_time) ==
+           CURLM_OK &&
+         curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
+         curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+                           (long)(MOST_CONNECTIONS + http->streams)) ==
+           CURLM_OK;
+}
+
+/* Whether curl is there: it is made if it is not, or no more. */
+static bool open_multi(pai__http *http)
+{
+  if (http->multi != NULL)
+    return true;
+  http->multi = curl_multi_init();
+  if (http->multi != NULL && !set_up(http)) {
+    (void)curl_multi_cleanup(http->multi);
+    http->multi = NULL;
+  }
+  return http->multi != NULL;
+}
+
 /* Those that curl does not have yet; what callbacks of these ask for is left
  * for the next turn. */
 static void add_fresh(pai__http *http)
@@ -220,7 +248,7 @@ static void add_fresh(pai__http *http)
     http->fresh = r->after;
     if (r->want.stream)
       allow_connections(http);
-    r->added = pai__http_request_limit(r) && http->multi != NULL &&
+    r->added = pai__http_request_limit(r) && open_multi(http) &&
                curl_multi_add_handle(http->multi, r->easy) == CURLM_OK;
     http->under_way += r->added && !r->want.stream;
     if (r->added)
@@ -266,9 +294,8 @@ static void release(pai__http *http)
   }
 }
 
-static bool set_up(pai__http *http);
-
-/* Ends what is under way, and begins anew: curl does not go on after that. */
+/* Ends what is under way, and forgets curl, which does not go on after that: who
+ * asks next begins anew, as often as it takes until there is memory. */
 static void mend(pai__http *http)
 {
   pai__http_request *after;
@@ -285,11 +312,7 @@ static void mend(pai__http *http)
     end_request(r);
   }
   (void)curl_multi_cleanup(http->multi);
-  http->multi = curl_multi_init();
-  if (http->multi != NULL && !set_up(http)) {
-    (void)curl_multi_cleanup(http->multi);
-    http->multi = NULL; /* then nothing can be added */
-  }
+  http->multi = NULL;
 }
 
 static void on_turn(void *user_data)
@@ -352,21 +375,6 @@ void pai__http_hold(pai__http_request *request, bool hold)
 
 /* --- its life ----------------------------------------------------------------- */
 
-static bool set_up(pai__http *http)
-{
-  CURLM *multi = http->multi;
-
-  return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket) ==
-           CURLM_OK &&
-         curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
-         curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_time) ==
-           CURLM_OK &&
-         curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
-         curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
-                           (long)(MOST_CONNECTIONS + http->streams)) ==
-           CURLM_OK;
-}
-
 static bool keep_text(const pai_alloc *alloc, char **to, const char *text)
 {
   *to = text != NULL ? pai__strdup(alloc, text) : NULL;
@@ -400,8 +408,7 @@ int pai__http_new(pai__http **out, const pai_alloc *alloc, pai_loop *loop,
   http->alloc = *alloc;
   http->loop = loop;
   http->connect_time = options->connect_time;
-  http->multi = curl_multi_init();
-  if (!keep(http, options) || http->multi == NULL || !set_up(http) ||
+  if (!keep(http, options) || !open_multi(http) ||
       pai__timer_new(&http->timer, alloc, loop, on_timer, http) < 0 ||
       pai__turn_new(&http->turn, alloc, loop, on_turn, http) < 0) {
     free_http(http);

@@ -452,7 +452,8 @@ static void free_follower(void *source)
   pai__free(&alloc, f, sizeof(*f));
 }
 
-static const pai__source follow_source = { pause_follower, free_follower };
+static const pai__source follow_source = { pause_follower, free_follower,
+                                           true };
 
 static void do_follow(pai__request *r)
 {

@@ -154,7 +154,7 @@ static void free_log(void *source)
   pai__free(&alloc, l, sizeof(*l));
 }
 
-static const pai__source log_source = { pause_log, free_log };
+static const pai__source log_source = { pause_log, free_log, true };
 
 /* ?offset= from which byte on; -N: so many before the end.  Where a reader of
  * events was is more than where he began. */

@@ -73,7 +73,7 @@ static void end_streams(pai_server *server)
 {
   for (pai__request *r = server->first; r != NULL; r = r->after) {
     if (r->stream != NULL)
-      pai__stream_over(r->stream, false);
+      pai__stream_over(r->stream, r->stream->ops->has_end);
     if (r->relay != NULL)
       pai__relay_end(r->relay);
   }

@@ -269,6 +269,7 @@ void pai__files_free(struct pai__files *files);
 typedef struct pai__source {
   void (*pause)(void *source, bool paused); /* NULL: it cannot wait */
   void (*free)(void *source);               /* last; the stream is gone */
+  bool has_end; /* which says that all has been told */
 } pai__source;
 
 struct pai__stream {
@@ -290,6 +291,7 @@ struct pai__stream {
 bool pai__stream_begin(pai__request *r, const char *type,
                        const pai__source *ops, void *source);
 void pai__stream_add(pai__stream *s, const char *bytes, size_t len);
+/* What has ended well is not broken any more: what waits still leaves. */
 void pai__stream_over(pai__stream *s, bool broken);
 /* Its part of the answer and of the end. */
 struct MHD_Response *pai__stream_response(pai__stream *s);

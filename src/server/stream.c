@@ -107,8 +107,8 @@ void pai__stream_add(pai__stream *s, const char *bytes, size_t len)
 
 void pai__stream_over(pai__stream *s, bool broken)
 {
+  s->broken = s->broken || (broken && !s->over);
   s->over = true;
-  s->broken = s->broken || broken;
   pai__request_resume(s->request);
 }
 

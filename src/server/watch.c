@@ -25,7 +25,7 @@ static void free_watcher(void *source)
   pai__free(&alloc, w, sizeof(*w));
 }
 
-static const pai__source watch_source = { NULL, free_watcher };
+static const pai__source watch_source = { NULL, free_watcher, false };
 
 /* --- how things stand --------------------------------------------------------- */
 

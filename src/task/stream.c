@@ -24,9 +24,10 @@
 #include <unistd.h>
 
 enum {
-  PIECE = 32768,  /* of output */
-  MOST_LEFT = 64, /* pieces that a command that has ended may have left */
-  GRACE_MS = 3000 /* from SIGHUP to SIGKILL */
+  PIECE = 32768,   /* of output */
+  MOST_LEFT = 64,  /* pieces that a command that has ended may have left */
+  GRACE_MS = 3000, /* from SIGHUP to SIGKILL */
+  PART_MS = 3000   /* a peer that says nothing more for so long */
 };
 
 enum { AT_PEER, AT_INPUT, AT_OUT, AT_ERR, AT_TELL, AT_COUNT };
@@ -88,6 +89,19 @@ static void say_started(void)
   put(PAI_FRAME_STARTED, &flags, 1);
 }
 
+/* Over TCP, who closes a socket with input that he has not read takes back what
+ * is still on its way: so the peer closes first. */
+static void part(void)
+{
+  struct pollfd peer = { t.at[AT_PEER].fd, POLLIN, 0 };
+  char unread[4096];
+
+  (void)shutdown(peer.fd, SHUT_WR);
+  while (!t.gone && poll(&peer, 1, PART_MS) > 0 &&
+         recv(peer.fd, unread, sizeof(unread), MSG_DONTWAIT) > 0)
+    continue;
+}
+
 /* The last word. */
 static void say_end(int by, int number, const char *why, int error)
 {
@@ -104,6 +118,7 @@ static void say_end(int by, int number, const char *why, int error)
   memcpy(t.out + PAI_FRAME_HEAD, head, sizeof(head));
   memcpy(t.out + PAI_FRAME_HEAD + sizeof(head), l.text, l.len);
   send_all();
+  part();
 }
 
 _Noreturn static void refuse(int code, const char *why, int error)

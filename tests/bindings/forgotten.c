@@ -1,12 +1,15 @@
 /*
- * forgotten.c - calls, commands, clients and followers that a script forgets in one
- * thread while another one runs what they are of; and streams that nobody reads
+ * forgotten.c - calls, commands, clients, logs and followers that a script forgets
+ * in one thread while another one runs what they are of; and streams that nobody
+ * reads
  *
  * Python frees an object in whichever thread drops it last.
  */
 #include "client_shared.h"
 #include "facade_exec.h"
 #include "facade_follow.h"
+#include "facade_platform.h"
+#include "facade_records.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -191,6 +194,157 @@ static void a_call_is_left(const char *url)
   call_free(call);
 }
 
+/* --- logs ----------------------------------------------------------------------------- */
+
+enum { LOGS = 400, SEEN = 30 };
+
+static const char talking[] =
+  "protocolVersion: 2\n"
+  "name: talking\n"
+  "type: job\n"
+  "prerequisites:\n"
+  "  - {name: none, type: dockerimage, uri: none}\n"
+  "taskRoles:\n"
+  "  main:\n"
+  "    instances: 1\n"
+  "    dockerImage: none\n"
+  "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0}\n"
+  "    commands: [\"while :; do head -c 20000 /dev/zero; sleep 0.01; "
+  "done\"]\n";
+
+static Platform *open_platform(const char *root, pai_job_id *job)
+{
+  failure f = { 0 };
+  Platform *p = facade_open(root, true, "process", NULL, NULL, &f);
+  pai_spec *spec;
+  char name[64];
+  int len = snprintf(name, sizeof(name), "name%ctalking%d", 0, (int)getpid());
+
+  CHECK(p != NULL);
+  CHECK(pai_spec_parse(&spec, talking, strlen(talking), NULL, NULL) == PAI_OK);
+  *job = facade_submit(p, spec, (words){ name, (size_t)len + 1 }, &f);
+  CHECK(*job != 0);
+  pai_spec_unref(spec);
+  while (facade_state(p, *job, &f).state != PAI_STATE_RUNNING)
+    CHECK(facade_step(p, 50, &f));
+  return p;
+}
+
+static LogReader *follow(Platform *p, pai_job_id job)
+{
+  static const char fields[] = "name\0all\0follow\0001";
+  failure f = { 0 };
+  LogReader *r;
+
+  do { /* a thread that takes from one may have it */
+    facade_failure_dispose(&f);
+    f = (failure){ 0 };
+    r = facade_log(p, job, (words){ fields, sizeof(fields) }, &f);
+  } while (r == NULL && f.code == PAI_EBUSY);
+  CHECK(r != NULL);
+  return r;
+}
+
+static void run(Platform *p)
+{
+  failure f = { 0 };
+
+  (void)facade_step(p, 1, &f);
+  CHECK(f.code == PAI_OK || f.code == PAI_EBUSY);
+  facade_failure_dispose(&f);
+}
+
+static void forget_log(void *log)
+{
+  facade_log_free(log);
+}
+
+static void logs_are_forgotten(Platform *p, pai_job_id job)
+{
+  other o = { NULL, forget_log, false };
+  pthread_t thread;
+
+  CHECK(pthread_create(&thread, NULL, forget, &o) == 0);
+  for (int i = 0; i < LOGS; i++) {
+    LogReader *r = follow(p, job);
+    for (int steps = i % 4; steps > 0; steps--)
+      run(p);
+    atomic_store(&o.thing, r);
+    while (atomic_load(&o.thing) != NULL)
+      run(p);
+  }
+  atomic_store(&o.over, true);
+  CHECK(pthread_join(thread, NULL) == 0);
+  run(p);
+  CHECK(p->logs == NULL); /* though their platform was in use all the time */
+}
+
+typedef struct taker {
+  LogReader *log;
+  atomic_bool over;
+} taker;
+
+/* Something, or that the platform is in use. */
+static void *take_all(void *user_data)
+{
+  taker *t = user_data;
+
+  for (int seen = 0; seen < SEEN;) {
+    failure f = { 0 };
+    log_bytes piece = { NULL, 0 };
+    if (facade_log_state(t->log) != 0)
+      piece = facade_log_take(t->log, &f);
+    CHECK(f.code == PAI_OK || f.code == PAI_EBUSY);
+    seen += piece.len > 0;
+    free(piece.bytes);
+    facade_failure_dispose(&f);
+    (void)sched_yield();
+  }
+  atomic_store(&t->over, true);
+  return NULL;
+}
+
+static void a_log_is_taken_elsewhere(Platform *p, pai_job_id job)
+{
+  taker t = { follow(p, job), false };
+  pthread_t thread;
+
+  CHECK(pthread_create(&thread, NULL, take_all, &t) == 0);
+  while (!atomic_load(&t.over))
+    run(p);
+  CHECK(pthread_join(thread, NULL) == 0);
+  facade_log_free(t.log);
+}
+
+/* It outlives its platform, and says how it ended. */
+static void a_log_is_left(Platform *p, pai_job_id job)
+{
+  failure f = { 0 };
+  LogReader *r = follow(p, job);
+
+  facade_stop(p, job, &f);
+  facade_close(p, false, &f);
+  CHECK(f.code == PAI_OK);
+  while (f.code == PAI_OK) {
+    CHECK(facade_log_state(r) == 1);
+    free(facade_log_take(r, &f).bytes);
+  }
+  CHECK(f.code == PAI_ECANCELED && facade_log_state(r) == -1);
+  facade_failure_dispose(&f);
+  facade_log_free(r);
+}
+
+static void logs(const char *root)
+{
+  pai_job_id job;
+  Platform *p = open_platform(root, &job);
+
+  logs_are_forgotten(p, job);
+  a_log_is_taken_elsewhere(p, job);
+  a_log_is_left(p, job);
+  facade_free(p);
+}
+
 /* --- read slowly --------------------------------------------------------------------- */
 
 typedef struct source {
@@ -316,7 +470,7 @@ static void followers_are_forgotten(const char *root)
   facade_follow_free(last);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   char root[] = "/tmp/openpai-test-XXXXXX", remove[64];
   struct sockaddr_in a = { .sin_family = AF_INET,
@@ -325,11 +479,13 @@ int main(void)
   int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   char url[64];
 
+  CHECK(argc == 2);
   (void)unsetenv("http_proxy");
   (void)unsetenv("all_proxy");
   CHECK(bind(door, (struct sockaddr *)&a, sizeof(a)) == 0);
   CHECK(getsockname(door, (struct sockaddr *)&a, &len) == 0);
   (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(a.sin_port));
+  logs(argv[1]);
   they_are_forgotten(url, begin_call, forget_call); /* nobody listens yet */
   they_are_forgotten(url, begin_command, forget_command);
   clients_are_forgotten(url, begin_call, forget_call);

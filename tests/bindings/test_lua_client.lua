@@ -129,6 +129,66 @@ function tests.errors()
   assert(none == nil and code == "PAI_ENOTFOUND")
 end
 
+-- Answers all with what is in a file, until nobody asks any more.
+local answering = [[
+import http.server, sys
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        with open(sys.argv[1], "rb") as file:
+            body = file.read()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.server.asked = self.path != "/end"
+
+    def log_message(self, *_):
+        pass
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+server.timeout, server.asked = 60, True
+server.handle_timeout = lambda: setattr(server, "asked", False)
+print(server.server_port, flush=True)
+while server.asked:
+    server.handle_request()
+]]
+
+-- Whatever a server answers is read, or refused with an error.
+function tests.no_json()
+  local path = arg[1] .. "/answer"
+  local server = io.popen(("'%s' -c '%s' '%s'"):format(
+    os.getenv("OPENPAI_PYTHON"), answering, path))
+  local c = assert(openpai.client { url = "http://127.0.0.1:" ..
+                                          server:read("*l") })
+  local function answer(body)
+    local file = assert(io.open(path, "wb"))
+    file:write(body)
+    file:close()
+  end
+  local deep = ("["):rep(100000)
+  for _, body in ipairs {
+    "[", "[1", "[1,", "[1,]", "[1 2]", "{", "{\"a\"", "{\"a\":", "{\"a\":1,}",
+    "{\"a\" 1}", "{a:1}", "\"abc", "\"\\", "\"\\u12", "\"\\ud800\\", "tru", "nul",
+    "false1", "-", "1e", "[] []", "<html>", " ", deep,
+    deep .. ("]"):rep(100000),
+  } do
+    answer(body)
+    for _, verb in ipairs { "info", "users", "jobs" } do
+      fails("PAI_EIO", nil, nil, c[verb](c))
+    end
+    assert(assert(c:request { path = "/" }).json == nil)
+  end
+  answer(" { \"a\" : [ ] , \"b\" : [ 1 , -2.5e1, { } ], \"c\": \"\\ud83d\\ude00\\n\"}\n")
+  local info = assert(c:request { path = "/" }).json
+  assert(#info.a == 0 and #info.b == 3 and info.b[2] == -25)
+  assert(info.c == "\240\159\152\128\n")
+  assert(c:request { path = "/end" })
+  c:close()
+  server:close()
+end
+
 -- What nobody takes is not kept, while the client does other things.
 function tests.slow_reader()
   local c, size = client(), 8000000

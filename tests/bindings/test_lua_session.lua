@@ -55,6 +55,7 @@ local function scenes(open, host)
   fails("PAI_EIO", "is over", s:write("late"))
   assert(s:resize(1, 1) and s:close())
 
+  assert(not pcall(s.exec.take, nil)) -- an error, not C's null pointer
   s = assert(open({ "no-such" }))
   code, how, text = s:wait()
   assert(code == 127 and how == "failed" and text ~= "")

@@ -6,10 +6,12 @@ import asyncio
 import collections
 import functools
 import os
+import pathlib
 import subprocess
 import sys
 import textwrap
 import unittest
+import unittest.mock
 
 import openpai
 from python_jobs import ROOT, job, main, new_root, text
@@ -166,6 +168,26 @@ class Calls(unittest.TestCase):
         with self.assertRaises(LookupError) as caught:
             handle.result()
         self.assertIn("call()", str(caught.exception))
+
+
+    def test_result_of_another(self):
+        """It may be anything, and is not read."""
+        handle = self.call(twice, 1)
+        self.assertEqual(handle.result(), 7)
+        status = handle.show()
+        path = (pathlib.Path(self.platform.status["root"]) / "code" /
+                ("%s~%s" % (status.user, status.name)) / "outcome.pickle")
+        own = path.with_name("own")
+        path.rename(own)
+        path.symlink_to(own)
+        with self.assertRaises(openpai.PermissionDenied):
+            handle.result()
+        own.replace(path)
+        self.assertEqual(handle.result(), 7)
+        with unittest.mock.patch("os.geteuid", return_value=os.geteuid() + 1):
+            with self.assertRaises(openpai.PermissionDenied) as caught:
+                handle.result()
+        self.assertIn("help: ", str(caught.exception))
 
 
 class Notebooks(unittest.TestCase):

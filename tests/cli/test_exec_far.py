@@ -116,6 +116,18 @@ class Far(Entered, served.ServedTest):
         self.assertEqual(slow.wait(60), 0)
         self.assertTrue((self.folder / "done").exists())
 
+    def test_input_that_nobody_reads(self):
+        """Takes nothing of the output back."""
+        self.waits()
+        for _ in range(20):
+            with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as more:
+                process = self.start("exec", "j", "--", "sh", "-c",
+                                     "head -c 300000 /dev/zero; exit 3",
+                                     stdin=more.stdout)
+                more.stdout.close()
+                self.assertEqual(len(process.stdout.read()), 300000)
+                self.assertEqual(process.wait(60), 3)
+
     def test_who_is_killed_ends_it(self):
         self.waits()
         process = self.start("exec", "j", "--", "sh", "-c",

@@ -166,7 +166,10 @@ class Handle:
 
     def result(self, timeout: Optional[float] = None) -> Any:
         """What the function of Platform.call(), or the last expression of a
-        %%pai cell, came to, once the job is over; what it raised is raised."""
+        %%pai cell, came to, once the job is over; what it raised is raised.
+
+        It is a pickle, so that of another user's job is refused with
+        PermissionDenied."""
         self.wait(timeout)
         status = self.show()
         return _ship.outcome(pathlib.Path(

@@ -23,7 +23,7 @@ import types
 from typing import (
     AbstractSet, Any, Callable, Dict, Iterable, List, Optional, Set, Tuple)
 
-from ._errors import InvalidError, NotFoundError
+from ._errors import InvalidError, NotFoundError, PermissionDenied
 
 #: What IPython has put into a notebook's namespace.
 _SHELLS = frozenset(("In", "Out", "get_ipython", "exit", "quit", "open"))
@@ -263,10 +263,25 @@ def job_file(name: str, *, gpus: int, cpus: int, memory_mb: int,
                          shlex.quote(sys.executable)]}}}
 
 
+def _own_bytes(path: pathlib.Path) -> bytes:
+    """Of a file of this user: to unpickle another's runs what he likes."""
+    if not path.is_symlink():
+        with open(path, "rb", opener=lambda name, flags: os.open(
+                name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
+            if os.fstat(file.fileno()).st_uid == os.geteuid():
+                return file.read()
+    raise PermissionDenied(
+        "the job's result is not a file of this user: it is not read, as that "
+        "may run another's code\nhelp: ask for it as the job's user, or have "
+        "the job write a file")
+
+
 def outcome(folder: pathlib.Path) -> Any:
     """What the code in a job's folder came to."""
     try:
-        told = (folder / "outcome.pickle").read_bytes()
+        told = _own_bytes(folder / "outcome.pickle")
+    except PermissionDenied:
+        raise
     except OSError:
         raise NotFoundError(
             "the job has told no result\nhelp: only a job of call() or %%pai "

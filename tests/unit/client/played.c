@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -227,28 +228,50 @@ static void on_connection(void *user_data, int fd, int events)
 
 /* --- its life ----------------------------------------------------------------------- */
 
+static void listen_at(played *p, int family, struct sockaddr *a, socklen_t len)
+{
+  p->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  assert_int_equal(bind(p->listener, a, len), 0);
+  assert_int_equal(listen(p->listener, 512), 0);
+  assert_int_equal(getsockname(p->listener, a, &len), 0);
+  assert_int_equal(pai__poll_new(&p->watch, &pai__libc_alloc, p->loop,
+                                 p->listener, on_connection, p, NULL),
+                   PAI_OK);
+  pai__poll_set(p->watch, PAI__READABLE);
+}
+
+static void prepare(played *p, pai_loop *loop,
+                    void (*answer)(played *p, const char *request,
+                                   pai__buf *out))
+{
+  memset(p, 0, sizeof(*p));
+  p->loop = loop;
+  p->answer = answer;
+  pai__buf_init(&p->seen, &pai__libc_alloc);
+}
+
 void played_open(played *p, pai_loop *loop,
                  void (*answer)(played *p, const char *request, pai__buf *out))
 {
   struct sockaddr_in a = { .sin_family = AF_INET,
                            .sin_addr = { htonl(INADDR_LOOPBACK) } };
-  socklen_t len = sizeof(a);
 
-  memset(p, 0, sizeof(*p));
-  p->loop = loop;
-  p->answer = answer;
-  pai__buf_init(&p->seen, &pai__libc_alloc);
-  p->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  assert_int_equal(bind(p->listener, (struct sockaddr *)&a, sizeof(a)), 0);
-  assert_int_equal(listen(p->listener, 512), 0);
-  assert_int_equal(getsockname(p->listener, (struct sockaddr *)&a, &len), 0);
+  prepare(p, loop, answer);
+  listen_at(p, AF_INET, (struct sockaddr *)&a, sizeof(a));
   p->port = ntohs(a.sin_port);
   (void)snprintf(p->url, sizeof(p->url), "http://127.0.0.1:%d/rest-server",
                  p->port);
-  assert_int_equal(pai__poll_new(&p->watch, &pai__libc_alloc, loop,
-                                 p->listener, on_connection, p, NULL),
-                   PAI_OK);
-  pai__poll_set(p->watch, PAI__READABLE);
+}
+
+void played_open_socket(played *p, pai_loop *loop, const char *path,
+                        void (*answer)(played *p, const char *request,
+                                       pai__buf *out))
+{
+  struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+  prepare(p, loop, answer);
+  (void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+  listen_at(p, AF_UNIX, (struct sockaddr *)&a, sizeof(a));
 }
 
 void played_close(played *p)

@@ -73,6 +73,10 @@ struct played {
 void played_open(played *p, pai_loop *loop,
                  void (*answer)(played *p, const char *request,
                                 pai__buf *out));
+/* At a socket of this name; its requests have no prefix. */
+void played_open_socket(played *p, pai_loop *loop, const char *path,
+                        void (*answer)(played *p, const char *request,
+                                       pai__buf *out));
 void played_close(played *p);
 /* "METHOD /path" begins the request? */
 bool asks_for(const char *request, const char *line);

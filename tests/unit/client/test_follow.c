@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *const text =
   "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
@@ -347,6 +348,94 @@ static void a_log_of_another_server(void **state)
   }
 }
 
+static bool begins(const char *request, const char *with)
+{
+  return strncmp(request, with, strlen(with)) == 0;
+}
+
+/* As one that `ssh -L` leads to. */
+static void locating_at_a_socket(played *p, const char *request, pai__buf *out)
+{
+  (void)p;
+  if (begins(request, "GET /api/v2/info "))
+    say(out, "200 OK", "{\"name\":\"PAI RESTful API\"}");
+  else if (begins(request, "GET /api/v2/jobs/ann~one "))
+    say_job(out, "SUCCEEDED", 0);
+  else if (begins(request, "GET /api/v2/jobs/ann~one/attempts/"))
+    say(out, "200 OK",
+        "{\"locations\":[{\"name\":\"stdout\",\"uri\":\"/log-manager/x\"},"
+        "{\"name\":\"all\",\"uri\":\"/api/v2/all\"}]}");
+  else if (begins(request, "GET /log-manager/x "))
+    say(out, "200 OK", "one");
+  else if (begins(request, "GET /api/v2/all "))
+    say(out, "200 OK", "all");
+  else
+    fail_msg("%s", request);
+}
+
+static void a_log_of_another_server_at_a_socket(void **state)
+{
+  static caller w;
+  char dir[] = "/tmp/test-follow-XXXXXX", path[64];
+  pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
+
+  (void)state;
+  memset(&w, 0, sizeof(w));
+  assert_non_null(mkdtemp(dir));
+  (void)snprintf(path, sizeof(path), "%s/s", dir);
+  w.loop = open_loop();
+  played_open_socket(&w.p, w.loop, path, locating_at_a_socket);
+  options.socket = path;
+  assert_int_equal(pai_client_new(&w.client, w.loop, &options, NULL), PAI_OK);
+  assert_int_equal(pai_client_info(NULL, w.client, on_outcome, &w.o, NULL),
+                   PAI_OK);
+  wait_for(w.loop, &w.o, 1);
+  read_log(&w, "stdout", 0, 0);
+  check_log(&w, "one");
+  read_log(&w, "all", 0, 0);
+  check_log(&w, "all");
+  caller_end(&w);
+  (void)unlink(path);
+  (void)rmdir(dir);
+}
+
+/* A stream that ends well, and in which nothing came. */
+static void silent(played *p, const char *request, pai__buf *out)
+{
+  caller *w = p->user_data;
+
+  if (caller_info(w, request, out))
+    return;
+  if (asks_for(request, "GET /api/v2/jobs/ann~one "))
+    say_job(out, "RUNNING", 0);
+  else
+    say(out, "200 OK", "");
+}
+
+static void a_stream_without_a_word(void **state)
+{
+  static caller w;
+  pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
+
+  (void)state;
+  if (loop_kind != OWN_LOOP) /* it is asked without waiting */
+    return;
+  caller_begin(&w, true, silent);
+  close_client(w.loop, w.client);
+  options.url = w.p.url;
+  options.first_wait = options.most_wait = (pai_time)3600 * 1000000;
+  assert_int_equal(pai_client_new(&w.client, w.loop, &options, NULL), PAI_OK);
+  assert_int_equal(
+    pai_client_wait(NULL, w.client, "ann~one", on_outcome, &w.o, NULL),
+    PAI_OK);
+  while (w.p.requests < 3) /* what it is, the job, the stream */
+    assert_true(turn_loop(w.loop));
+  for (int i = 0; i < 1000; i++)
+    (void)!pai_loop_dispatch(w.loop);
+  assert_int_equal(w.p.requests, 3);
+  caller_end(&w);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -356,6 +445,8 @@ int main(void)
     cmocka_unit_test(all_are_watched),
     cmocka_unit_test(a_log_goes_on_after_a_cut),
     cmocka_unit_test(a_log_of_another_server),
+    cmocka_unit_test(a_log_of_another_server_at_a_socket),
+    cmocka_unit_test(a_stream_without_a_word),
   };
   return run_on_all_loops(tests, PAI__LEN(tests));
 }

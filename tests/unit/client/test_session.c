@@ -269,6 +269,44 @@ static void who_is_slow_makes_it_wait(void **state)
   end(&s);
 }
 
+static void *counted(void *user_data, void *ptr, size_t old_size,
+                     size_t new_size)
+{
+  size_t *held = user_data;
+
+  *held += new_size - old_size;
+  return pai__libc_alloc.realloc_fn(NULL, ptr, old_size, new_size);
+}
+
+/* Who always has some more to write, for one who reads slowly. */
+static void what_has_left_is_not_kept(void **state)
+{
+  enum { PENDING = 256 << 10, ALL = 64 << 20 };
+  static char some[16 << 10];
+  size_t held = 0;
+  const pai_alloc alloc = { &held, counted };
+  pai_session_options o;
+  scene s;
+
+  (void)state;
+  open_scene(&s);
+  o = options_of(&s);
+  assert_int_equal(begin_with(&s, &alloc, &o), PAI_OK);
+  (void)fcntl(s.fd, F_SETFL, O_NONBLOCK);
+  for (size_t wrote = 0; wrote < ALL;) {
+    while (pai_session_pending(s.session) < PENDING) {
+      assert_int_equal(pai_session_write(s.session, some, sizeof(some)),
+                       PAI_OK);
+      wrote += sizeof(some);
+    }
+    (void)!pai_loop_dispatch(s.loop);
+    (void)!read(s.fd, some, sizeof(some));
+    assert_true(held < 4 * PENDING);
+  }
+  end(&s);
+  assert_int_equal(held, 0);
+}
+
 /* As much as its socket takes. */
 static size_t say_all(scene *s)
 {
@@ -321,6 +359,33 @@ static void who_pauses_makes_it_wait(void **state)
   pai_session_pause(s.session, 0);
   await_end(&s);
   assert_int_equal(s.out[0].len, 2 + said);
+  end(&s);
+}
+
+/* Of one who has gone with input that he has not read everything is taken
+ * that he has said. */
+static void who_has_gone_is_heard(void **state)
+{
+  static char bytes[20000];
+  pai_session_options o;
+  scene s;
+
+  (void)state;
+  open_scene(&s);
+  o = options_of(&s);
+  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  for (int i = 0; i < 9; i++) /* its beginning is there */
+    (void)!pai_loop_dispatch(s.loop);
+  for (int i = 0; i < 7; i++)
+    say(&s, PAI_FRAME_OUTPUT, bytes, sizeof(bytes));
+  say(&s, PAI_FRAME_END, "\1\7", 2);
+  (void)close(s.fd);
+  s.fd = -1;
+  for (int i = 0; i < 99 && s.ends == 0; i++)
+    (void)!pai_loop_dispatch(s.loop);
+  assert_int_equal(s.ends, 1);
+  assert_int_equal(s.end.code, 7);
+  assert_int_equal(s.out[0].len, 7 * sizeof(bytes));
   end(&s);
 }
 
@@ -497,7 +562,9 @@ int main(void)
     cmocka_unit_test(a_session),
     cmocka_unit_test(ends),
     cmocka_unit_test(who_is_slow_makes_it_wait),
+    cmocka_unit_test(what_has_left_is_not_kept),
     cmocka_unit_test(who_pauses_makes_it_wait),
+    cmocka_unit_test(who_has_gone_is_heard),
     cmocka_unit_test(it_is_closed_in_its_callback),
     cmocka_unit_test(wrong_options),
     cmocka_unit_test(no_memory_is_survived),

@@ -64,6 +64,38 @@ static void a_log_that_breaks_off(void **state)
   end(&s);
 }
 
+/* Who follows it must not take the server's end for that of the task; what the
+ * log has told, its end too, still reaches him. */
+static void a_log_when_the_server_ends(void **state)
+{
+  pai_log_reader *out, *err;
+  peer p, q;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  come(&p, &s);
+  say(&p, "GET " LOG "/stdout?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+  while ((out = fake_reader(&s.platform, "stdout")) == NULL)
+    turn(&s);
+  come(&q, &s);
+  say(&q, "GET " LOG "/stderr?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+  while ((err = fake_reader(&s.platform, "stderr")) == NULL)
+    turn(&s);
+  out->cb(out->user_data, PAI_OK, 0, "some", 4);
+  err->cb(err->user_data, PAI_OK, 0, "some", 4);
+  err->cb(err->user_data, PAI_OK, 4, NULL, 0);
+  close_server(&s);
+  hear_all(&p);
+  assert_non_null(strstr(pai__buf_text(&p.seen), "some"));
+  assert_null(strstr(pai__buf_text(&p.seen), "0\r\n\r\n"));
+  leave(&p);
+  hear_all(&q);
+  assert_non_null(strstr(pai__buf_text(&q.seen), "some\r\n0\r\n\r\n"));
+  leave(&q);
+  end(&s);
+}
+
 /* Nobody reads a quiet log any more: that is noticed. */
 static void a_reader_that_goes_away(void **state)
 {
@@ -423,6 +455,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(logs_and_where_they_are),
     cmocka_unit_test(a_log_that_breaks_off),
+    cmocka_unit_test(a_log_when_the_server_ends),
     cmocka_unit_test(a_reader_that_goes_away),
     cmocka_unit_test(a_slow_reader_slows_the_log),
     cmocka_unit_test(events_as_they_come),
