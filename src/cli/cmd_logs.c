@@ -139,6 +139,9 @@ static int print_log(cli_remote *r, const logs_options *o)
     code = CLI_OK;
   else
     cli_answer_tell(&a);
+  if (a.status == PAI_EIO && o->follow)
+    cli_help(stderr, "a job goes on without its platform: openpai up starts "
+                     "that again");
   if (a.status == PAI_ENOTFOUND && a.http != 0)
     tell_tasks(r, o->job);
   cli_answer_free(&a);

@@ -452,8 +452,9 @@ static void free_follower(void *source)
   pai__free(&alloc, f, sizeof(*f));
 }
 
+/* That the job is over is told before its end. */
 static const pai__source follow_source = { pause_follower, free_follower,
-                                           true };
+                                           false };
 
 static void do_follow(pai__request *r)
 {

@@ -497,10 +497,16 @@ taskRoles:
     def test_a_platform_that_ends_meanwhile(self):
         process = self.start("run", self.waits())
         self.assertEqual(process.stdout.readline(), "a[0] | up\n")
+        log = self.start("logs", "-f", "test")
+        self.assertEqual(log.stdout.readline(), "up\n")
         self.ok("down")
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 125)
         self.assertIn("job test goes on without it", err)
+        # A log that ends well is a whole one.
+        _, err = log.communicate(timeout=60)
+        self.assertEqual(log.returncode, 1)
+        self.assertIn("help: a job goes on without its platform", err)
         self.release(self.gate)
         self.assertEqual(self.run_cli("wait", "test").returncode, 3)
 
