@@ -146,12 +146,16 @@ class Terminal:
         return bool(some)
 
     def until(self, what):
-        """Until what is shown is right: a condition of the screen."""
+        """Until what is shown is right: a condition of the screen.  Half a
+        picture is not asked: lines are cut while one is drawn."""
+        def is_right():
+            return self.screen.modes[7] and what(self.screen)
+
         end = time.monotonic() + 100
-        while not what(self.screen):
+        while not is_right():
             if time.monotonic() > end or (
                     select.select([self.fd], [], [], 1)[0]
-                    and not self.read() and not what(self.screen)):
+                    and not self.read() and not is_right()):
                 raise AssertionError("\n".join(
                     [*self.screen.all, repr(self.text[-3000:])]))
 
