@@ -30,7 +30,10 @@ static void count(mirror *m)
   if (beside == NULL)
     return;
   for (size_t i = 0; pai_sched_decision(m->sched, i, &d) == PAI_OK; i++)
-    m->starts += d.kind == PAI_DECISION_START;
+    if (d.kind == PAI_DECISION_START && d.id > m->latest) {
+      m->starts++;
+      m->latest = d.id;
+    }
   for (size_t i = 0; pai_sched_decision(beside, i, &d) == PAI_OK; i++)
     m->differ += d.kind == PAI_DECISION_START && !d.agreed;
 }

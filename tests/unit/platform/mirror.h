@@ -13,7 +13,9 @@
 typedef struct mirror {
   pai_follower *follower;
   pai_sched *sched; /* NULL: nothing was read */
-  int snapshots, starts;
+  int snapshots;
+  int starts; /* of requests: one whose port was just taken starts twice */
+  uint64_t latest; /* of those */
   int
     differ; /* starts that its shadow, a greedy fifo, would have made alone */
 } mirror;
