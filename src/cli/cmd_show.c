@@ -40,9 +40,11 @@ static void print_task(const cli_json *j, const char *role, size_t t)
                  (long long)cli_json_number(j, t, "taskIndex", 0));
   cli_duration(ran, sizeof(ran),
                from < 0 ? -1 : (to >= 0 ? to : cli_now()) - from);
-  (void)printf("  %-20s %s%-9s%s  %8s  %lld retries", name,
-               cli_state_style(stdout, state), state,
-               cli_style(stdout, "\033[0m"), ran,
+  (void)fputs("  ", stdout);
+  cli_print_padded(stdout, name, 21);
+  cli_print_state(stdout, stdout, state);
+  cli_print_padded(stdout, "", 9 - cli_width(state));
+  (void)printf("  %8s  %lld retries", ran,
                (long long)cli_json_number(j, t, "retries", 0));
   if (code != INT64_MIN)
     (void)printf("  code %lld", (long long)code);
@@ -106,8 +108,8 @@ static bool print_job(const cli_json *j, const cli_answer *more)
 
   print_field("name", cli_json_text(j, 0, "name"));
   print_field("user", cli_json_text(j, s, "username"));
-  (void)printf("%-10s %s%s%s", "state", cli_state_style(stdout, state), state,
-               cli_style(stdout, "\033[0m"));
+  (void)printf("%-10s ", "state");
+  cli_print_state(stdout, stdout, state);
   if (code != INT64_MIN)
     (void)printf(", code %lld", (long long)cli_told_code(j));
   (void)printf("\n");
@@ -213,8 +215,8 @@ const cli_verb cli_show = {
 
 static void print_state(const char *state)
 {
-  (void)printf("%s%s%s\n", cli_state_style(stdout, state), state,
-               cli_style(stdout, "\033[0m"));
+  cli_print_state(stdout, stdout, state);
+  (void)putchar('\n');
 }
 
 /* When it starts, as far as that can be guessed. */

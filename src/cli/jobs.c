@@ -19,6 +19,21 @@ const char *cli_state_style(FILE *out, const char *state)
   return "";
 }
 
+void cli_print_state(FILE *to, FILE *terminal, const char *state)
+{
+  (void)fputs(cli_state_style(terminal, state), to);
+  cli_print(to, state);
+  (void)fputs(cli_style(terminal, "\033[0m"), to);
+}
+
+void cli_print_padded(FILE *to, const char *text, int width)
+{
+  int left = width - cli_width(text);
+
+  cli_print(to, text);
+  (void)fprintf(to, "%*s", left > 0 ? left : 0, "");
+}
+
 bool cli_is_over(const char *state)
 {
   return strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "FAILED") == 0 ||
@@ -85,7 +100,7 @@ static int name_width(const cli_json *list, size_t of, size_t rows)
 
   for (size_t i = cli_json_first(list, of); i != 0 && rows-- > 0;
        i = cli_json_next(list, of, i)) {
-    int len = (int)strlen(cli_json_text(list, i, "name"));
+    int len = cli_width(cli_json_text(list, i, "name"));
     if (len > width)
       width = len < 40 ? len : 40;
   }
@@ -106,12 +121,13 @@ void cli_print_jobs(FILE *out, const cli_json *list, size_t of, size_t rows)
     cli_duration(age, sizeof(age),
                  cli_now() - cli_json_number(list, i, "submissionTime", 0));
     run_time(ran, sizeof(ran), list, i);
-    (void)fprintf(
-      out, "%-*s  %-10s  %s%-9s%s  %8s  %8s  %4lld  %5lld  %7lld\n", width,
-      cli_json_text(list, i, "name"), cli_json_text(list, i, "username"),
-      cli_state_style(out, state), state, cli_style(out, "\033[0m"), age, ran,
-      (long long)cli_json_number(list, i, "totalGpuNumber", 0),
-      (long long)cli_json_number(list, i, "totalTaskNumber", 0),
-      (long long)cli_json_number(list, i, "retries", 0));
+    cli_print_padded(out, cli_json_text(list, i, "name"), width + 2);
+    cli_print_padded(out, cli_json_text(list, i, "username"), 12);
+    cli_print_state(out, out, state);
+    cli_print_padded(out, "", 9 - cli_width(state));
+    (void)fprintf(out, "  %8s  %8s  %4lld  %5lld  %7lld\n", age, ran,
+                  (long long)cli_json_number(list, i, "totalGpuNumber", 0),
+                  (long long)cli_json_number(list, i, "totalTaskNumber", 0),
+                  (long long)cli_json_number(list, i, "retries", 0));
   }
 }

@@ -36,6 +36,11 @@ bool cli_stop_job(cli_remote *r, const char *name, bool now);
 bool cli_is_over(const char *state);
 /* A state in its colour on that stream. */
 const char *cli_state_style(FILE *out, const char *state);
+/* The state itself in its colour, without what would act on the terminal; where
+ * it is held back for a terminal, `to` is not that. */
+void cli_print_state(FILE *to, FILE *terminal, const char *state);
+/* A text likewise, and spaces up to a width. */
+void cli_print_padded(FILE *to, const char *text, int width);
 /* "3s", "4m", "2h05m", "3d"; "-" for less than 0. */
 void cli_duration(char *out, size_t size, int64_t ms);
 /* Now, in ms since the epoch. */

@@ -128,7 +128,7 @@ static bool read_list(reader *r, size_t of, char end)
   skip_space(r);
   if (*r->p != end)
     for (;;) {
-      const char *key = NULL;
+      const char *key = "";
       if (end == '}') {
         skip_space(r);
         if (*r->p != '"' || (key = read_text(r)) == NULL)

@@ -9,7 +9,7 @@
 /* A value: '{', '[', '"', '0' for a number, 't', 'f', 'n'. */
 typedef struct cli_value {
   char type;
-  const char *key;  /* in an object, else NULL */
+  const char *key;  /* in an object, else "" */
   const char *text; /* of a text, without escapes; of a number, as written */
   size_t next;      /* the value behind this one and all in it */
 } cli_value;

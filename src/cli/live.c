@@ -30,10 +30,11 @@ bool cli_live_open(cli_live *l, cli_standing *at)
 /* What is printed from now on is held anew. */
 static void show(cli_live *l, const char *block)
 {
-  bool held = l->held != NULL && fclose(l->held) == 0;
-
+  /* Without memory for more, what there was is shown. */
+  if (l->held != NULL && fclose(l->held) != 0)
+    cli_fail("out of memory");
   l->held = NULL;
-  cli_block_draw(held ? l->text : NULL, held ? l->len : 0, block);
+  cli_block_draw(l->text, l->text != NULL ? l->len : 0, block);
   free(l->text);
   l->text = NULL;
   l->len = 0;

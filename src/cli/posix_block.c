@@ -91,8 +91,10 @@ static void on_signal(int number)
 
   if (number == SIGWINCH)
     wake();
+  else if (drawing && (came == 0 || came == SIGTSTP))
+    came = number; /* to stop may wait for nothing that ends this */
   else if (drawing)
-    came = number;
+    return;
   else
     give_way(number);
   errno = saved;

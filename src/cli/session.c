@@ -1,5 +1,6 @@
 /* session.c - a task is found; a session in it, with this terminal */
 #include "session.h"
+#include "cells.h"
 
 #include "jobs.h"
 
@@ -127,9 +128,12 @@ static bool print_task(void *data, const cli_json *j, size_t role, size_t task)
 {
   int *left = data;
 
-  (void)fprintf(stderr, "    --task %s/%lld  %s\n", j->values[role].key,
-                (long long)cli_json_number(j, task, "taskIndex", 0),
-                cli_json_text(j, task, "taskState"));
+  (void)fputs("    --task ", stderr);
+  cli_print(stderr, j->values[role].key);
+  (void)fprintf(stderr, "/%lld  ",
+                (long long)cli_json_number(j, task, "taskIndex", 0));
+  cli_print(stderr, cli_json_text(j, task, "taskState"));
+  (void)fputc('\n', stderr);
   return --*left > 0;
 }
 

@@ -382,8 +382,7 @@ static void print_job(FILE *to, const cli_job_view *v, bool brief)
   cli_print(to, v->name);
   (void)fprintf(to, "%s ", cli_style(stdout, "\033[0m"));
   if (strlen(line) >= len + 1 + state_len) { /* it was not cut */
-    (void)fprintf(to, "%s%s%s", cli_state_style(stdout, state), state,
-                  cli_style(stdout, "\033[0m"));
+    cli_print_state(to, stdout, state);
     cli_print(to, line + len + 1 + state_len);
   }
   if (attempt > 0)

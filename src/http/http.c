@@ -313,6 +313,8 @@ static void mend(pai__http *http)
   }
   (void)curl_multi_cleanup(http->multi);
   http->multi = NULL;
+  http->due = false;
+  pai__timer_stop(http->timer); /* curl, dead, does not ask for that */
 }
 
 static void on_turn(void *user_data)

@@ -45,7 +45,7 @@ int pai__platform_user_name(char **out, const pai_alloc *alloc,
 {
   struct passwd entry, *found = NULL;
   unsigned long uid = getuid();
-  char text[4096];
+  char text[16384];
   int error = getpwuid_r(getuid(), &entry, text, sizeof(text), &found);
 
   *out = NULL;

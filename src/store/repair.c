@@ -342,7 +342,9 @@ static int copy_from(repair *r, const char *path, const pai__store *settings)
 }
 
 /* The first page says where the others are, and that is the same in each
- * database that was made by this version: a new one's is taken. */
+ * database that was made by this version: a new one's is taken.  In one of an
+ * older schema some tables begin elsewhere; what is not theirs is not taken, so
+ * of version 2 the audit log is lost. */
 static int graft(repair *r, const char *path, const char *grafted)
 {
   sqlite3_int64 size = 0;

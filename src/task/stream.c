@@ -24,10 +24,11 @@
 #include <unistd.h>
 
 enum {
-  PIECE = 32768,   /* of output */
-  MOST_LEFT = 64,  /* pieces that a command that has ended may have left */
-  GRACE_MS = 3000, /* from SIGHUP to SIGKILL */
-  PART_MS = 3000   /* a peer that says nothing more for so long */
+  PIECE = 32768,       /* of output */
+  MOST_LEFT = 64,      /* pieces that a command that has ended may have left */
+  GRACE_MS = 3000,     /* from SIGHUP to SIGKILL */
+  PART_MS = 3000,      /* a peer that says nothing more for so long, */
+  PART_MOST_MS = 60000 /* or goes on saying something for so long */
 };
 
 enum { AT_PEER, AT_INPUT, AT_OUT, AT_ERR, AT_TELL, AT_COUNT };
@@ -94,10 +95,11 @@ static void say_started(void)
 static void part(void)
 {
   struct pollfd peer = { t.at[AT_PEER].fd, POLLIN, 0 };
+  int64_t end = monotonic_ms() + PART_MOST_MS;
   char unread[4096];
 
   (void)shutdown(peer.fd, SHUT_WR);
-  while (!t.gone && poll(&peer, 1, PART_MS) > 0 &&
+  while (!t.gone && monotonic_ms() < end && poll(&peer, 1, PART_MS) > 0 &&
          recv(peer.fd, unread, sizeof(unread), MSG_DONTWAIT) > 0)
     continue;
 }

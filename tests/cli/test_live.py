@@ -109,7 +109,8 @@ class Run(LiveTest):
     def test_a_table_below_what_is_printed(self):
         gate, job = self.waits("echo up")
         shown = self.open("run", job)
-        shown.until_shown(r"worker/1 +RUNNING +\d+s")
+        shown.until(lambda screen: "2 running" in "\n".join(screen.shown)
+                    and sum("| up" in line for line in screen.all) == 2)
         lines = shown.screen.shown
         table = next(i for i, line in enumerate(lines)
                      if line.startswith("test RUNNING for "))
@@ -240,7 +241,8 @@ class Run(LiveTest):
     def test_keys(self):
         gate, job = self.waits("echo up")
         shown = self.open("run", job)
-        shown.until_shown(r"worker/1 +RUNNING")
+        shown.until(lambda screen: "2 running" in "\n".join(screen.shown)
+                    and sum("| up" in line for line in screen.all) == 2)
         before = shown.screen.gone + shown.screen.shown
         shown.type(b"text\n\n\n")
         shown.until_shown(r"test RUNNING for [3-9]s")
@@ -465,13 +467,19 @@ class Answers(http.server.BaseHTTPRequestHandler):
             body = json.dumps({
                 "/api/v2/info": {"server": "libopenpai"},
                 "/api/v2/jobs": [{"name": "test", "totalGpuNumber": 3}],
-                "/api/v2/jobs/me~test": self.job()}.get(path, {}))
+                "/api/v2/jobs/me~test": self.job(),
+                # What no server of ours says.
+                "/api/v2/jobs/me~list": {"name": "list", "taskRoles": [
+                    {"taskStatuses": [{"taskIndex": 0,
+                                       "taskState": "RUNNING"}]}]},
+            }.get(path, {}))
         self.send_response(200)
         self.end_headers()
         self.wfile.write(body.encode())
 
     def job(self):
-        return {"name": "test", "jobStatus": {"state": "RUNNING"},
+        return {"name": "test", "jobStatus": {
+                    "state": "R\033]0;x\007NS"},
                 "taskRoles": {role: {"taskStatuses": [
                     {"taskIndex": 0, "taskState": "RUNNING"}]}
                               for role in self.roles}}
@@ -498,6 +506,14 @@ class Far(LiveTest):
         url = f"http://127.0.0.1:{server.server_port}"
         shown = self.open("top", "--cluster", url, "me~test", columns=100)
         shown.until_shown("quo")
+        self.assertNotIn("\033]", shown.text)
+        self.assertIn("test R\ufffd]0;x\ufffdNS", shown.screen.shown[0])
+        for words in ("top", "--once"), ("top", "--json"), ("show",):
+            told = self.ok(*words, "--cluster", url, "me~list")
+            self.assertIn("RUNNING", told)
+            self.assertNotIn("(null)", told)
+            told = self.ok(*words, "--cluster", url, "me~test")
+            self.assertNotIn("\033]", told)
         shown.type(b"q")
         lines = shown.screen.shown
         self.assertEqual(shown.end(), 0)
