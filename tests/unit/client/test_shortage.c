@@ -1,0 +1,60 @@
+/* What a client does when curl has had an end of its own, for want of memory. */
+#include "client/caller.h"
+
+#include "loop/loop.h"
+
+static int left; /* watches until one cannot be made; 0: none fails */
+
+int __real_pai__poll_new(pai__poll **out, const pai_alloc *alloc,
+                         pai_loop *loop, int fd, pai__poll_cb cb,
+                         void *user_data, pai_error **err);
+int __wrap_pai__poll_new(pai__poll **out, const pai_alloc *alloc,
+                         pai_loop *loop, int fd, pai__poll_cb cb,
+                         void *user_data, pai_error **err);
+
+int __wrap_pai__poll_new(pai__poll **out, const pai_alloc *alloc,
+                         pai_loop *loop, int fd, pai__poll_cb cb,
+                         void *user_data, pai_error **err)
+{
+  if (left > 0 && --left == 0)
+    return PAI_ENOMEM;
+  return __real_pai__poll_new(out, alloc, loop, fd, cb, user_data, err);
+}
+
+static void answer(played *p, const char *request, pai__buf *out)
+{
+  (void)caller_info(p->user_data, request, out);
+}
+
+/* What was under way ends; who asks next is answered. */
+static void it_begins_anew(void **state)
+{
+  static caller w;
+  pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
+
+  (void)state;
+  caller_begin(&w, true, answer);
+  close_client(w.loop, w.client);
+  options.url = w.p.url;
+  options.most_tries = 1;
+  assert_int_equal(pai_client_new(&w.client, w.loop, &options, NULL), PAI_OK);
+  left = 1;
+  assert_int_equal(pai_client_info(NULL, w.client, on_outcome, &w.o, NULL),
+                   PAI_OK);
+  wait_for(w.loop, &w.o, 1);
+  assert_int_equal(left, 0);
+  assert_int_equal(w.o.status, PAI_ENOMEM);
+  assert_int_equal(pai_client_info(NULL, w.client, on_outcome, &w.o, NULL),
+                   PAI_OK);
+  wait_for(w.loop, &w.o, 2);
+  assert_int_equal(w.o.status, PAI_OK);
+  caller_end(&w);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(it_begins_anew),
+  };
+  return run_on_all_loops(tests, PAI__LEN(tests));
+}
