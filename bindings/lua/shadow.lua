@@ -39,14 +39,24 @@ end
 
 -- A snapshot: where it begins, or again behind a gap.
 local function load(self, line)
-  local before = self.sched and assert(self.sched:sums())
-  for name in pairs(self.before) do
-    self.before[name] = self.before[name] + (before and before[name] or 0)
+  self.lost = true -- until that has gone well
+  local sched, message, code, detail = openpai.scheduler.load(line)
+  if not sched then
+    return nil, message, code, detail
+  end
+  local good
+  good, message, code, detail = sched.core:policy(sched:now(), true,
+                                                  self.options, self.adapter)
+  if not good then
+    return nil, message, code, detail
+  end
+  local sums = self.sched and assert(self.sched:sums())
+  for name, before in pairs(sums and self.before or {}) do
+    self.before[name] = before + sums[name]
   end
   self.missed = self.missed + 1
-  self.sched = assert(openpai.scheduler.load(line))
-  return self.sched.core:policy(self.sched:now(), true, self.options,
-                                self.adapter)
+  self.sched, self.lost = sched, false
+  return true
 end
 
 local function key_of(decision)
@@ -75,11 +85,16 @@ end
 local function compare(self, live, beside)
   local refused, alone = {}, {}
   for _, decision in ipairs(beside) do
-    local key = key_of(decision)
     started(self, decision, "shadow")
-    if not decision.agreed and not self.told[key] then
-      alone[#alone + 1], self.told[key] = decision, true
+    if not decision.agreed and not self.told[key_of(decision)] then
+      alone[#alone + 1] = decision
     end
+  end
+  if self.count > 10 * most then
+    self.told, self.count = {}, 0 -- of most of these nothing is left
+  end
+  for _, decision in ipairs(alone) do
+    self.told[key_of(decision)], self.count = true, self.count + 1
   end
   for _, decision in ipairs(live) do
     if not decision.agreed then
@@ -97,16 +112,27 @@ local function compare(self, live, beside)
 end
 
 local function take(self, line)
-  local count = assert(self.sched.core:send(line))
+  if self.lost then
+    return true
+  end
+  local count, message, code, detail = self.sched.core:send(line)
+  if not count then
+    self.lost = true -- until there is a snapshot again
+    return nil, message, code, detail
+  end
   local live = count > 0 and assert(self.sched:decisions()) or {}
   for _, decision in ipairs(live) do
-    self.told[key_of(decision)] = nil
+    local key = key_of(decision)
+    if self.told[key] then
+      self.told[key], self.count = nil, self.count - 1
+    end
     started(self, decision, "live")
   end
   local beside = self.sched:shadow_decisions()
   if beside then
     compare(self, live, beside)
   end
+  return true
 end
 
 local function fetch(self)
@@ -130,13 +156,10 @@ local function look(self)
     local stop = self.text:find("\n", self.at, true)
     local line = self.text:sub(self.at, stop - 1)
     self.at = stop + 1
-    if line:sub(1, 11) == '{"snapshot"' then
-      local good, message, code, detail = load(self, line)
-      if not good then
-        return nil, message, code, detail
-      end
-    else
-      take(self, line)
+    local done = line:sub(1, 11) == '{"snapshot"' and load or take
+    local good, message, code, detail = done(self, line)
+    if not good then
+      return nil, message, code, detail
     end
   end
   local raised = table.remove(self.raised)
@@ -202,7 +225,9 @@ function shared.platform:shadow(policy, options)
     adapter = watched(shared.adapted(policy), raised), raised = raised,
     options = options and encode(options),
     missed = -1, -- none, as soon as it has begun
-    text = "", at = 1, by_key = {}, list = {}, others = {}, told = {},
+    text = "", at = 1, by_key = {}, list = {}, others = {},
+    told = {}, count = 0, -- of those
+    lost = true, -- there is no scheduler, or it lacks something
     before = { live_decisions = 0, shadow_decisions = 0, shadow_agreed = 0,
                shadow_failed = 0 },
     platform = self, -- lives as long

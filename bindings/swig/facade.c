@@ -91,6 +91,7 @@ int platform_step(Platform *p, int most_ms)
   (void)poll(&fd, 1, timeout < 0 || timeout > most_ms ? most_ms : timeout);
   more = pai_loop_dispatch(p->loop);
   logs_forget(p);
+  followers_forget(p);
   if (more >= 0 && p->listener != NULL && p->listener->check(p->listener) != 0)
     p->failed = p->interrupted = true;
   return p->interrupted ? PAI_EUSER : more;

@@ -1,4 +1,9 @@
-/* facade_follow.c - who follows a platform's scheduler; what is to be durable */
+/*
+ * facade_follow.c - who follows a platform's scheduler; what is to be durable
+ *
+ * A script may forget a follower in any thread, and must not wait there for the
+ * one that has the platform: then that one takes it off.
+ */
 #include "facade_platform.h"
 
 #include <stdlib.h>
@@ -7,7 +12,8 @@
 /* --- followers ---------------------------------------------------------------- */
 
 struct Follower {
-  Platform *platform; /* NULL: it was freed */
+  _Atomic(Platform *) platform; /* NULL: it was freed */
+  atomic_int users;             /* its platform and its script */
   Follower *next;
   pai_follower *follower;
 };
@@ -27,7 +33,8 @@ Follower *facade_follow(Platform *p, failure *f)
     free(w);
     w = NULL;
   } else {
-    w->platform = p;
+    atomic_store(&w->platform, p);
+    atomic_store(&w->users, 2);
     w->next = p->followers;
     p->followers = w;
   }
@@ -35,42 +42,61 @@ Follower *facade_follow(Platform *p, failure *f)
   return w;
 }
 
+/* The last one has the platform, unless that is gone. */
+static void leave(Follower *w)
+{
+  if (atomic_fetch_sub(&w->users, 1) > 1)
+    return;
+  pai_platform_unfollow(w->follower);
+  free(w);
+}
+
+static void detach(Follower *w)
+{
+  Follower **at = &atomic_load(&w->platform)->followers;
+
+  while (*at != w)
+    at = &(*at)->next;
+  *at = w->next;
+  atomic_store(&w->platform, NULL);
+  leave(w);
+}
+
 void followers_leave(Platform *p)
 {
-  while (p->followers != NULL) {
-    Follower *w = p->followers;
+  while (p->followers != NULL)
+    detach(p->followers);
+}
 
-    p->followers = w->next;
-    w->platform = NULL;
+void followers_forget(Platform *p)
+{
+  for (Follower *w = p->followers, *next; w != NULL; w = next) {
+    next = w->next;
+    if (atomic_load(&w->users) == 1)
+      detach(w);
   }
 }
 
-/* A script may forget it in any thread. */
 void facade_follow_free(Follower *w)
 {
-  Platform *p = w->platform;
-  Follower **at;
+  Platform *p = atomic_load(&w->platform);
+  bool taken = p != NULL && pthread_mutex_trylock(&p->owner) == 0;
 
-  if (p == NULL) {
-    pai_platform_unfollow(w->follower);
-  } else {
-    (void)pthread_mutex_lock(&p->owner);
-    for (at = &p->followers; *at != w; at = &(*at)->next) {
-    }
-    *at = w->next;
-    pai_platform_unfollow(w->follower);
+  if (taken && atomic_load(&w->platform) != NULL)
+    detach(w);
+  leave(w);
+  if (taken)
     (void)pthread_mutex_unlock(&p->owner);
-  }
-  free(w);
 }
 
 job_text facade_follow_read(Follower *w, failure *f)
 {
   job_text t = { NULL, 0 };
-  bool open = w->platform != NULL && !facade_is_closed(w->platform);
+  Platform *p = atomic_load(&w->platform);
+  bool open = p != NULL && !facade_is_closed(p);
   int rc = facade_collect(&t, "", 0);
 
-  if (rc == PAI_OK && open && !platform_take(w->platform, f)) {
+  if (rc == PAI_OK && open && !platform_take(p, f)) {
     free(t.bytes);
     return (job_text){ NULL, 0 };
   }
@@ -80,7 +106,7 @@ job_text facade_follow_read(Follower *w, failure *f)
     facade_fail(f, rc, "out of memory");
   f->code = rc < 0 ? rc : PAI_OK;
   if (open)
-    platform_give(w->platform);
+    platform_give(p);
   return facade_finished(t, f);
 }
 

@@ -68,5 +68,7 @@ void logs_forget(Platform *p);
 
 /* The platform is freed; they keep what they have (facade_follow.c). */
 void followers_leave(Platform *p);
+/* Those that their scripts have forgotten in other threads. */
+void followers_forget(Platform *p);
 
 #endif /* OPENPAI_BINDINGS_FACADE_PLATFORM_H */

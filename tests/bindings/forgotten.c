@@ -470,6 +470,79 @@ static void followers_are_forgotten(const char *root)
   facade_follow_free(last);
 }
 
+typedef struct waiter {
+  Platform *platform;
+  pai_job_id job;
+} waiter;
+
+static void *wait_for_job(void *data)
+{
+  waiter *w = data;
+  failure f = { 0 };
+  job_state end = facade_wait(w->platform, w->job, &f);
+
+  CHECK(f.code == PAI_OK && end.state == PAI_STATE_SUCCEEDED);
+  return NULL;
+}
+
+/* It ends when there is such a file. */
+static pai_job_id submit_until(Platform *p, const char *file)
+{
+  failure f = { 0 };
+  char text[1024];
+  pai_spec *spec;
+  pai_job_id job;
+
+  (void)snprintf(text, sizeof(text),
+                 "protocolVersion: 2\n"
+                 "name: until\n"
+                 "type: job\n"
+                 "prerequisites:\n"
+                 "  - {name: none, type: dockerimage, uri: none}\n"
+                 "taskRoles:\n"
+                 "  main:\n"
+                 "    instances: 1\n"
+                 "    dockerImage: none\n"
+                 "    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0}\n"
+                 "    commands: [\"until test -e %s; do sleep 0.01; done\"]\n",
+                 file);
+  CHECK(pai_spec_parse(&spec, text, strlen(text), NULL, NULL) == PAI_OK);
+  job = facade_submit(p, spec, (words){ "", 0 }, &f);
+  CHECK(job != 0);
+  pai_spec_unref(spec);
+  return job;
+}
+
+/* The job ends only when that is done. */
+static void a_follower_is_forgotten_while_a_job_runs(const char *root)
+{
+  failure f = { 0 };
+  char file[128];
+  Platform *p = facade_open(root, false, "process", NULL, NULL, &f);
+  Follower *kept, *forgotten;
+  pthread_t thread;
+  waiter w;
+  FILE *end;
+
+  CHECK(p != NULL);
+  (void)snprintf(file, sizeof(file), "%s/end", root);
+  w = (waiter){ p, submit_until(p, file) };
+  kept = facade_follow(p, &f);
+  forgotten = facade_follow(p, &f);
+  CHECK(kept != NULL && forgotten != NULL);
+  CHECK(pthread_create(&thread, NULL, wait_for_job, &w) == 0);
+  while (atomic_load(&p->held) == 0)
+    (void)sched_yield();
+  facade_follow_free(forgotten);
+  end = fopen(file, "w");
+  CHECK(end != NULL && fclose(end) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK(p->followers == kept); /* the thread has taken the other one off */
+  facade_follow_free(kept);
+  CHECK(p->followers == NULL);
+  facade_free(p);
+}
+
 int main(int argc, char **argv)
 {
   char root[] = "/tmp/openpai-test-XXXXXX", remove[64];
@@ -496,6 +569,7 @@ int main(int argc, char **argv)
   (void)close(door);
   CHECK(mkdtemp(root) != NULL);
   followers_are_forgotten(root);
+  a_follower_is_forgotten_while_a_job_runs(root);
   (void)snprintf(remove, sizeof(remove), "rm -rf '%s'", root);
   CHECK(system(remove) == 0);
   return 0;

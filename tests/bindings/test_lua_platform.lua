@@ -338,6 +338,74 @@ function tests.shadow_that_raises()
   assert(select(3, p:shadow("fifo")) == "PAI_EINVAL")
 end
 
+-- A shadow that is told of another scheduler, and what else is said to it.
+local function shadow_of(other)
+  local lines = {}
+  local p = open { durable = false }
+  local s = assert(p:shadow(greedy()))
+  local function say(line)
+    lines[#lines + 1] = line
+  end
+  assert(s:close() and p:close())
+  s.follower = { read = function()
+    local text = table.concat(lines)
+    lines = {}
+    return text
+  end }
+  assert(other:log(say))
+  return s, say
+end
+
+local function small_scheduler()
+  return assert(openpai.scheduler(assert(
+    openpai.cluster.synthetic("nodes:1 gpu:4"))))
+end
+
+-- What does not fit is told once; then it waits for a snapshot.
+function tests.shadow_that_lost_something()
+  local other = small_scheduler()
+  local s, say = shadow_of(other)
+  assert(other:submit { id = 1, gpus = 1 } and #other:decide() == 1)
+  assert(#s:starts() == 1 and s:gaps() == 1)
+  say('{"event":"finished","time":0,"id":77}\n')
+  assert(other:submit { id = 2, gpus = 1 } and #other:decide() == 1)
+  local answer, message, code = s:starts()
+  assert(answer == nil and message:find("77") and code == "PAI_ENOTFOUND")
+  assert(#s:starts() == 1 and s:sums().live_decisions == 1)
+  assert(other:submit { id = 3, gpus = 1 } and #other:decide() == 1)
+  assert(#s:starts() == 1)
+  for _ = 1, 2 do
+    say('{"snapshot":1}\n')
+    assert(select(3, s:sums()) == "PAI_EINVAL")
+    assert(s:sums().live_decisions == 1 and s:gaps() == 1)
+  end
+  assert(other:log() and other:log(say))
+  assert(s:gaps() == 2 and s:sums().live_decisions == 1)
+  assert(other:submit { id = 4, gpus = 1 } and #other:decide() == 1)
+  assert(s:sums().live_decisions == 2 and s:starts()[2].id == 4)
+end
+
+-- Of what it alone would have done, not all is kept for ever.
+function tests.shadow_of_many()
+  local other = small_scheduler()
+  local s = shadow_of(other)
+  assert(other:submit { id = 1, gpus = 3 } and #other:decide() == 1)
+  assert(other:submit { id = 2, gpus = 4 }) -- fifo waits for that
+  local kept = 0
+  for id = 3, 10500 do
+    assert(other:submit { id = id, gpus = 1 } and #other:decide() == 0)
+    assert(other:cancel(id))
+    other:decide()
+    if id % 500 == 0 then
+      assert(#s:differences() == math.min(id - 2, 1000))
+    end
+  end
+  for _ in pairs(s.told) do
+    kept = kept + 1
+  end
+  assert(kept < 1000)
+end
+
 function tests.many_lines()
   local p = open()
   local h = assert(p:submit(job("seq 200000", "many")))

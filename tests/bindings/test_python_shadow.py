@@ -233,6 +233,28 @@ class Logs(unittest.TestCase):
             self.assertEqual(shadow.scheduler().running,
                              scheduler.running)
 
+    def test_no_log_for_a_moment(self):
+        """A look while it is turned over loses nothing, nor those after it."""
+        scheduler = self.scheduler()
+        with scheduler.log(self.path):
+            shadow = openpai.Shadow(self.path, Greedy)
+            self.addCleanup(shadow.close)
+            scheduler.decide(2)
+        for id in 2, 3:
+            os.rename(self.path, "%s.1" % self.path)
+            self.assertEqual(len(shadow.starts), id - 1)
+            self.assertEqual(len(shadow.starts), id - 1)
+            with scheduler.log(self.path):
+                scheduler.finished(id - 1, time=2 * id)
+                scheduler.submit(id, gpus=3)
+                scheduler.decide(2 * id)
+            self.assertEqual(len(shadow.starts), id)
+        self.assertEqual(shadow.starts, (
+            (1, 0, 2, 2), (2, 0, 4, 4), (3, 0, 6, 6)))
+        os.rename(self.path, "%s.1" % self.path)
+        shadow.close()
+        self.assertEqual(shadow.gaps, 0)
+
     def test_half_a_line(self):
         scheduler = self.scheduler()
         with scheduler.log(self.path):

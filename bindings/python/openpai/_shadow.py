@@ -71,11 +71,7 @@ class _Tail:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._open()
-
-    def _open(self) -> None:
-        self._file = open(self._path, "rb")
-        self._at = 0
+        self._file, self._at = open(path, "rb"), 0
 
     def close(self) -> None:
         self._file.close()
@@ -90,13 +86,17 @@ class _Tail:
 
     def read(self) -> str:
         text = self._whole_lines()
-        while not os.path.samestat(os.stat(self._path),
-                                   os.fstat(self._file.fileno())):
-            text += self._whole_lines()  # what came before it was turned over
-            self.close()
-            self._open()
-            text += self._whole_lines()
-        return text
+        try:
+            fresh = open(self._path, "rb")
+        except OSError:
+            return text  # it is being turned over: the next look finds it
+        if os.path.sameopenfile(fresh.fileno(), self._file.fileno()):
+            fresh.close()
+            return text
+        text += self._whole_lines()  # what came before it was turned over
+        self.close()
+        self._file, self._at = fresh, 0
+        return text + self._whole_lines()
 
 
 class Shadow:
