@@ -96,14 +96,15 @@ job_text facade_follow_read(Follower *w, failure *f)
   bool open = p != NULL && !facade_is_closed(p);
   int rc = facade_collect(&t, "", 0);
 
-  if (rc == PAI_OK && open && !platform_take(p, f)) {
+  if (rc < 0) {
+    facade_fail(f, rc, "out of memory");
+    return facade_finished(t, f);
+  }
+  if (open && !platform_take(p, f)) {
     free(t.bytes);
     return (job_text){ NULL, 0 };
   }
-  if (rc == PAI_OK)
-    rc = pai_follower_read(w->follower, facade_collect, &t, &f->err);
-  else
-    facade_fail(f, rc, "out of memory");
+  rc = pai_follower_read(w->follower, facade_collect, &t, &f->err);
   f->code = rc < 0 ? rc : PAI_OK;
   if (open)
     platform_give(p);
