@@ -255,6 +255,28 @@ class Logs(unittest.TestCase):
         shadow.close()
         self.assertEqual(shadow.gaps, 0)
 
+    def test_no_snapshot(self):
+        """One that cannot be read is told, and counts for nothing."""
+        scheduler = self.scheduler()
+        with scheduler.log(self.path):
+            shadow = openpai.Shadow(self.path, Greedy)
+            self.addCleanup(shadow.close)
+            scheduler.decide(2)
+        self.assertEqual(shadow.sums.live_decisions, 1)
+        with open(self.path, "a", 1) as end:
+            end.write('{"snapshot":1,"time":3,"events":99,"turns":0}\n')
+            with self.assertRaises(openpai.Error):
+                shadow.starts
+            end.write('{"time":3,"event":"decide"}\n')  # of what is not known
+            self.assertEqual(len(shadow.starts), 1)
+            scheduler.finished(1, time=4)
+            with scheduler.log(end):
+                scheduler.submit(2, gpus=3, time=5)
+                scheduler.decide(5)
+            self.assertEqual([start.id for start in shadow.starts], [1, 2])
+            self.assertEqual(shadow.sums.live_decisions, 2)
+            self.assertEqual(shadow.gaps, 1)
+
     def test_half_a_line(self):
         scheduler = self.scheduler()
         with scheduler.log(self.path):

@@ -209,14 +209,15 @@ class Shadow:
             if (head["time"], head["events"] + self._ahead) == (
                     sums.now, sums.events):
                 return
+        self._lost = True  # as long as nothing comes of it
+        sched = Scheduler.load(line)
+        sched._sched.policy(sched.now, True, self._options, self._ref)
         if self._gaps >= 0:
             sums = self._sums()
             self._before = (sums.live_decisions, sums.shadow_decisions,
                             sums.shadow_agreed, sums.shadow_failed)
         self._gaps += 1
-        self._sched = Scheduler.load(line)
-        self._sched._sched.policy(self._sched.now, True, self._options,
-                                  self._ref)
+        self._sched = sched
         self._ahead = 1  # the event that has named the shadow
         self._lost = self._failed = False
 
