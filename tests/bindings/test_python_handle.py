@@ -213,7 +213,8 @@ class Handles(unittest.TestCase):
         next(handle.logs(follow=True))
         running = handle.exec("sleep 1000")
         self.platform.close()
-        self.assertIn(running.wait().how, ("signal", "lost"))
+        # As above: it may be so early that there is no way in any more.
+        self.assertIn(running.wait().code, (126, 137, 143))
 
     def test_timeout(self):
         handle = self.platform.submit(job(*SLEEP))
