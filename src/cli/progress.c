@@ -178,7 +178,7 @@ void cli_progress_job(char *out, size_t size, const char *name,
                       const cli_json *job, const cli_known *known,
                       int64_t now_ms, int64_t age_ms)
 {
-  size_t s = job->count > 0 ? cli_json_get(job, 0, "jobStatus") : 0;
+  size_t s = job->count > 0 ? cli_json_get(job, 0, "jobStatus") : 0, like;
   const char *state = s != 0 ? cli_json_text(job, s, "state") : "";
   bool runs = strcmp(state, "RUNNING") == 0;
   int64_t since =
@@ -208,8 +208,10 @@ void cli_progress_job(char *out, size_t size, const char *name,
     add(out, size, ", ", text);
   if (estimate->count == 0)
     return;
-  if (runs)
+  /* Without jobs like it the guess is as long again as it has run: no news. */
+  like = cli_json_get(estimate, 0, "alike");
+  if (runs && like != 0 && estimate->values[like].type != 'n')
     add_guess(out, size, estimate, age_ms, "end", ", ends");
-  else if (strcmp(state, "WAITING") == 0)
+  if (strcmp(state, "WAITING") == 0)
     add_guess(out, size, estimate, age_ms, "start", ", starts");
 }
