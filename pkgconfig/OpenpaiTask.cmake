@@ -4,9 +4,8 @@
 include(CheckCSourceCompiles)
 
 set(task_program ${PROJECT_BINARY_DIR}/libexec/openpai/openpai-task)
-set(task_sources child.c end.c enter.c logs.c main.c order.c remove.c run.c serve.c
-  status.c stream.c
-  text.c tree.c)
+set(task_sources child.c end.c enter.c hold.c logs.c main.c order.c remove.c run.c
+  serve.c short.c status.c stream.c text.c tree.c)
 list(TRANSFORM task_sources PREPEND ${PROJECT_SOURCE_DIR}/src/task/)
 set(task_headers ${PROJECT_SOURCE_DIR}/src/task/frame.h
   ${PROJECT_SOURCE_DIR}/src/task/order.h

@@ -59,7 +59,8 @@ end
 
 -- token_time is in microseconds, as all times of audit() are.
 accounts.configure = with_options("configure", {
-  token_time = true, hash_kib = true, hash_passes = true, hash_workers = true })
+  token_time = true, hash_kib = true, hash_passes = true, hash_workers = true,
+  least_password = true, reveal_tokens = true })
 accounts.setup = method("setup", "user", "password")
 accounts.login = method("login", "user!", "password!")
 accounts.verify = method("verify", "token!")
@@ -74,14 +75,34 @@ function accounts:tokens(user)
   if not told then
     return nil, message, code, detail
   end
-  return told.tokens
+  for i, detail_of in ipairs(told.details) do
+    detail_of.token = told.tokens[i]
+  end
+  return told.details
+end
+
+-- For a program: { name =, scopes = "read,submit", lifetime = microseconds }.
+local make_token = with_options("make_token", {
+  user = true, name = true, scopes = true, lifetime = true })
+function accounts:make_token(user, options)
+  local given = { user = user }
+  for name, value in pairs(options or {}) do
+    given[name] = value
+  end
+  return make_token(self, given)
 end
 
 -- --- users and groups --------------------------------------------------------------
 
 accounts.users = method("write_users", "viewer")
 accounts.user = method("write_user", "user!", "viewer")
-accounts.remove_user = method("remove_user", "user!")
+accounts.remove_user = method("remove_user", "user!", "heir")
+accounts.owner = method("owner", "user!", "before!")
+accounts.act_as = method("act_as", "user", "from")
+accounts.quota = method("write_quota", "user")
+accounts.set_quota = method("set_quota", "quota!", "most!", "user")
+accounts.usage = method("usage", "user!")
+accounts.logins = method("logins")
 accounts.need_ssh = method("need_ssh", "user!")
 accounts.has_user = method("has_user", "user!")
 accounts.is_admin = method("is_admin", "user!")

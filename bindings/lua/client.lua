@@ -360,7 +360,7 @@ local client_options = {
   url = "text", socket = "text", root = "text", token = "text", user = "text",
   password = "text", ca_file = "text", cert_file = "text", key_file = "text",
   proxy = "text", most_tries = "number", connect_time = "number",
-  idle_time = "number", total_time = "number", first_wait = "number",
+  idle_time = "number", total_time = "number", first_wait = "number", stream_time = "number",
   most_wait = "number",
 }
 

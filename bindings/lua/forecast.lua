@@ -172,10 +172,19 @@ function looks:what_if(events, options)
 end
 
 -- As it is, or `of`, but for more nodes, as "2x dgx", or another share of a
--- virtual cluster, as "dgx:12": { nodes =, vc =, share =, of = }.
+-- virtual cluster, as "dgx:12": { nodes =, vc =, share =, shares = { a = "8" },
+-- of = }.  Only the cluster after all changes has to be valid.
 function looks:changed_cluster(change)
-  return core.changed_cluster(self.core, change.of, change.nodes, change.vc,
-                              change.share)
+  local list = {}
+  for vc, share in pairs(change.shares or {}) do
+    list[#list + 1] = vc
+    list[#list + 1] = share
+  end
+  if change.vc then
+    list[#list + 1] = change.vc
+    list[#list + 1] = change.share or ""
+  end
+  return core.changed_cluster(self.core, change.of, change.nodes, list)
 end
 
 -- --- other shapes ------------------------------------------------------------

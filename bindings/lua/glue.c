@@ -13,7 +13,7 @@ static void push_error(lua_State *L, const failure *f)
   failure cause;
 
   luaL_checkstack(L, 6, "too many causes");
-  lua_createtable(L, 0, 11);
+  lua_createtable(L, 0, 12);
   pai_lua_set_string(L, "code", pai_code_name(f->code));
   pai_lua_set_string(L, "message", facade_message(f));
   pai_lua_set_string(L, "help", facade_help(f));
@@ -24,6 +24,8 @@ static void push_error(lua_State *L, const failure *f)
     pai_lua_set_integer(L, "column", pai_error_column(f->err));
   }
   pai_lua_set_boolean(L, "retriable", facade_retriable(f));
+  if (facade_retry_after(f) != 0)
+    pai_lua_set_integer(L, "retry_after", facade_retry_after(f));
   pai_lua_set_string(L, "api_code", facade_api_code(f));
   if (facade_http_status(f) != 0)
     pai_lua_set_integer(L, "http_status", facade_http_status(f));

@@ -71,7 +71,8 @@ rawset(openpai, "life", {
     options = options or {}
     return wrapped(core.make(job, number(options.seed, 0, "seed"),
                              options.gang and true or false,
-                             options.raw and true or false))
+                             options.raw and true or false,
+                             options.own_signals and true or false))
   end,
   load = function(saved) return wrapped(core.load(saved)) end,
 })

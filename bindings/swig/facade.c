@@ -11,6 +11,9 @@
  * at least this often. */
 enum { LOOK_MS = 250 };
 
+static const char forked[] =
+  "this platform belongs to the parent process: it was made before fork()";
+
 /* --- events ------------------------------------------------------------- */
 
 static bool is_live(const Platform *p, pai_job_id job)
@@ -213,6 +216,8 @@ static void close_platform(Platform *p, bool leave)
     pai_platform_close(p->platform, on_closed, p);
   while (p->platform != NULL && (rc >= 0 || rc == PAI_EUSER))
     rc = platform_step(p, -1);
+  if (rc == PAI_EBUSY)
+    p->platform = NULL; /* this is a child of fork(): it is its parent's */
 }
 
 /* Ends the jobs, gently, and the platform.  One more Ctrl-C: less gently. */
@@ -374,8 +379,11 @@ void facade_stop(Platform *p, pai_job_id job, failure *f)
 {
   if (!platform_take(p, f))
     return;
-  if (pai_platform_stop(p->platform, job) < 0)
-    facade_fail(f, PAI_ENOTFOUND, "no such job, or it is over");
+  switch (pai_platform_stop(p->platform, job)) {
+  case PAI_OK: break;
+  case PAI_EBUSY: facade_fail(f, PAI_EBUSY, forked); break;
+  default: facade_fail(f, PAI_ENOTFOUND, "no such job, or it is over"); break;
+  }
   platform_give(p);
 }
 
@@ -512,6 +520,8 @@ static job_state wait_for(Platform *p, pai_job_id job, failure *f)
   }
   if (rc == PAI_EUSER)
     f->code = rc;
+  else if (is_live(p, job) && rc == PAI_EBUSY)
+    facade_fail(f, PAI_EBUSY, forked);
   else if (is_live(p, job))
     facade_fail(f, PAI_EINTERNAL,
                 "the job is not over, and nothing is left to do");

@@ -9,10 +9,13 @@
 typedef struct wish {
   const char *user, *viewer, *password, *group, *token, *header, *path;
   const char *name, *names, *vc, *description, *external_name;
-  const char *from, *what, *why;
+  const char *from, *what, *why, *heir, *scopes, *quota;
   int form, usual, flags, application, in, on, status;
   uint32_t capacity, max_capacity, hash_kib, hash_passes, hash_workers;
-  pai_time token_time, since, until;
+  uint32_t least_password;
+  int reveal_tokens;
+  pai_time token_time, since, until, lifetime;
+  const char *most; /* a number, which may be below 0 */
   uint64_t before, limit;
   const char *text;
   size_t len;
@@ -34,6 +37,13 @@ static const option wishes[] = {
   OPTION(wish, from, OPTION_TEXT),
   OPTION(wish, what, OPTION_TEXT),
   OPTION(wish, why, OPTION_TEXT),
+  OPTION(wish, heir, OPTION_TEXT),
+  OPTION(wish, scopes, OPTION_TEXT),
+  OPTION(wish, quota, OPTION_TEXT),
+  OPTION(wish, least_password, OPTION_U32),
+  OPTION(wish, reveal_tokens, OPTION_INT),
+  OPTION(wish, lifetime, OPTION_TIME),
+  OPTION(wish, most, OPTION_TEXT),
   OPTION(wish, form, OPTION_INT),
   OPTION(wish, usual, OPTION_INT),
   OPTION(wish, flags, OPTION_INT),
@@ -94,6 +104,7 @@ static void on_done(void *user_data, int status, const char *told, size_t len,
   a->f->api_code = copy(pai_error_api_code(err));
   a->f->http_status = pai_error_http_status(err);
   a->f->retriable = pai_error_retriable(err) != 0;
+  a->f->wait = pai_error_retry_after(err);
 }
 
 /* Until on_done() was called, if it will be. */
@@ -115,6 +126,8 @@ static int do_configure(act *a, pai_error **err)
   o.hash_kib = a->w->hash_kib;
   o.hash_passes = a->w->hash_passes;
   o.hash_workers = a->w->hash_workers;
+  o.least_password = a->w->least_password;
+  o.reveal_tokens = a->w->reveal_tokens;
   return pai_accounts_configure(a->accounts, &o, err);
 }
 
@@ -179,6 +192,43 @@ static int do_new_token(act *a, pai_error **err)
                                 facade_collect, a->out, err);
 }
 
+/* A list with commas, as bits; false: one of them is none. */
+static bool read_scopes(unsigned *out, const char *list)
+{
+  char name[16];
+
+  *out = 0;
+  for (; list != NULL && *list != '\0'; list += *list == ',') {
+    size_t len = strcspn(list, ",");
+    unsigned scope = 0;
+
+    if (len < sizeof(name)) {
+      memcpy(name, list, len);
+      name[len] = '\0';
+      scope = pai_scope_of(name);
+    }
+    if (scope == 0)
+      return false;
+    *out |= scope;
+    list += len;
+  }
+  return true;
+}
+
+static int do_make_token(act *a, pai_error **err)
+{
+  pai_token_request request = PAI_TOKEN_REQUEST_INIT;
+
+  request.name = a->w->name;
+  request.lifetime = a->w->lifetime;
+  if (!read_scopes(&request.scopes, a->w->scopes)) {
+    facade_fail(a->f, PAI_EINVAL, "scopes are read, submit and admin");
+    return PAI_EINVAL;
+  }
+  return pai_accounts_make_token(a->accounts, a->w->user, &request,
+                                 facade_collect, a->out, err);
+}
+
 static int do_write_tokens(act *a, pai_error **err)
 {
   return pai_accounts_write_tokens(a->accounts, a->w->user, facade_collect,
@@ -219,7 +269,92 @@ static int do_put_user(act *a, pai_error **err)
 
 static int do_remove_user(act *a, pai_error **err)
 {
-  return pai_accounts_remove_user(a->accounts, a->w->user, err);
+  return a->w->heir != NULL
+           ? pai_accounts_hand_over_user(a->accounts, a->w->user, a->w->heir,
+                                         err)
+           : pai_accounts_remove_user(a->accounts, a->w->user, err);
+}
+
+static int do_owner(act *a, pai_error **err)
+{
+  const char *owner =
+    pai_accounts_owner(a->accounts, a->w->user, a->w->before);
+
+  (void)err;
+  a->is_text = owner != NULL;
+  if (owner == NULL)
+    return facade_collect(a->out, "null", 4);
+  return facade_collect(a->out, owner, strlen(owner));
+}
+
+static int do_act_as(act *a, pai_error **err)
+{
+  (void)err;
+  return pai_accounts_act_as(a->accounts, a->w->user, a->w->from, 0);
+}
+
+/* --- limits ---------------------------------------------------------------------------- */
+
+static int do_write_quota(act *a, pai_error **err)
+{
+  return pai_accounts_write_quota(a->accounts, a->w->user, facade_collect,
+                                  a->out, err);
+}
+
+static int do_set_quota(act *a, pai_error **err)
+{
+  const char *name;
+
+  for (int i = 0; a->w->quota != NULL && (name = pai_quota_name(i)) != NULL;
+       i++)
+    if (strcmp(name, a->w->quota) == 0)
+      return pai_accounts_set_quota(
+        a->accounts, a->w->user, i,
+        a->w->most != NULL ? strtoll(a->w->most, NULL, 10) : PAI_QUOTA_USUAL,
+        err);
+  facade_fail(a->f, PAI_EINVAL, "there is no such limit");
+  return PAI_EINVAL;
+}
+
+static int put_amounts(act *a, const char *const *names,
+                       const uint64_t *amounts, size_t n)
+{
+  json j;
+
+  json_start(&j);
+  json_begin(&j, NULL, '{');
+  for (size_t i = 0; i < n; i++)
+    json_number(&j, names[i], (int64_t)amounts[i]);
+  json_end(&j, '}');
+  *a->out = json_finish(&j, a->f).json;
+  return a->f->code;
+}
+
+static int do_usage(act *a, pai_error **err)
+{
+  static const char *const names[] = { "jobs", "tasks" };
+  pai_usage u = { .struct_size = sizeof(u) };
+  int rc = pai_platform_usage(a->platform->platform, a->w->user, &u);
+
+  (void)err;
+  return rc < 0
+           ? rc
+           : put_amounts(a, names, (const uint64_t[]){ u.jobs, u.tasks }, 2);
+}
+
+static int do_logins(act *a, pai_error **err)
+{
+  static const char *const names[] = { "good", "wrong", "refused", "lockouts",
+                                       "waiting" };
+  pai_login_counts c = { .struct_size = sizeof(c) };
+  int rc = pai_accounts_count_logins(a->accounts, &c);
+
+  (void)err;
+  return rc < 0 ? rc
+                : put_amounts(a, names,
+                              (const uint64_t[]){ c.good, c.wrong, c.refused,
+                                                  c.lockouts, c.waiting },
+                              5);
 }
 
 static int do_set_member(act *a, pai_error **err)
@@ -420,7 +555,14 @@ static const struct deed {
   { "verify", do_verify, TELLS },
   { "authorize", do_authorize, TELLS },
   { "new_token", do_new_token, CHANGES },
+  { "make_token", do_make_token, CHANGES },
   { "write_tokens", do_write_tokens, TELLS },
+  { "owner", do_owner, TELLS },
+  { "act_as", do_act_as, TELLS },
+  { "write_quota", do_write_quota, TELLS },
+  { "set_quota", do_set_quota, CHANGES },
+  { "usage", do_usage, TELLS },
+  { "logins", do_logins, TELLS },
   { "write_token", do_write_token, TELLS },
   { "revoke", do_revoke, CHANGES },
   { "write_user", do_write_user, TELLS },

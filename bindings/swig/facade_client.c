@@ -62,6 +62,7 @@ static const option client_options[] = {
   OPTION(pai_client_options, idle_time, OPTION_TIME),
   OPTION(pai_client_options, total_time, OPTION_TIME),
   OPTION(pai_client_options, first_wait, OPTION_TIME),
+  OPTION(pai_client_options, stream_time, OPTION_TIME),
   OPTION(pai_client_options, most_wait, OPTION_TIME),
   OPTION(pai_client_options, most_tries, OPTION_U32),
   OPTION(pai_client_options, most_answer, OPTION_U64),
@@ -158,6 +159,8 @@ static void shut(Client *c)
     pai_client_close(c->client, on_closed, c);
   while (c->client != NULL && rc >= 0)
     rc = step(c, -1);
+  if (rc == PAI_EBUSY)
+    on_closed(c); /* this is a child of fork(): it is its parent's */
 }
 
 void client_shut(Client *c, failure *f)

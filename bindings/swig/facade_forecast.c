@@ -335,16 +335,29 @@ job_text facade_what_if_write(const WhatIf *w, const char *name, failure *f)
 }
 
 Cluster *facade_what_if_cluster(Scheduler *s, const Cluster *from,
-                                const char *nodes, const char *vc,
-                                const char *share, failure *f)
+                                const char *nodes, words shares, failure *f)
 {
+  pai_cluster_change *list = calloc(shares.len + 1, sizeof(*list));
   Cluster *made = NULL;
+  size_t n = 0, at = 0;
 
-  if (!sched_take(s, f))
+  if (list == NULL) {
+    facade_fail(f, PAI_ENOMEM, "out of memory");
     return NULL;
-  f->code =
-    pai_what_if_cluster(&made, s->sched, from, nodes, vc, share, &f->err);
-  sched_give(s);
+  }
+  list[n++] =
+    (pai_cluster_change){ .struct_size = sizeof(*list), .nodes = nodes };
+  while (at < shares.len) {
+    list[n] = (pai_cluster_change){ .struct_size = sizeof(*list) };
+    list[n].vc = facade_word(&shares, &at);
+    list[n++].share = facade_word(&shares, &at);
+  }
+  if (sched_take(s, f)) {
+    f->code =
+      pai_what_if_cluster_changes(&made, s->sched, from, list, n, &f->err);
+    sched_give(s);
+  }
+  free(list);
   return made;
 }
 

@@ -62,9 +62,9 @@ static Life *finish(Life *l, const failure *f)
 }
 
 Life *facade_life(const Job *job, uint64_t seed, bool gang, bool raw,
-                  failure *f)
+                  bool own_signals, failure *f)
 {
-  pai_job_options o = { sizeof(o), NULL, seed, gang, raw };
+  pai_job_options o = { sizeof(o), NULL, seed, gang, raw, own_signals };
   Life *l = make(f);
 
   if (l == NULL)

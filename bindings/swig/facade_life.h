@@ -12,7 +12,7 @@
 typedef struct Life Life;
 
 Life *facade_life(const Job *job, uint64_t seed, bool gang, bool raw,
-                  failure *f);
+                  bool own_signals, failure *f);
 Life *facade_life_load(const char *text, size_t len, failure *f);
 void facade_life_free(Life *l);
 /* Bytes in hexadecimal digits. */

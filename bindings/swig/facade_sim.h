@@ -92,10 +92,10 @@ WhatIf *facade_what_if(Scheduler *s, History *h, const char *text, size_t len,
                        words options, failure *f);
 listing facade_what_if_look(const WhatIf *w, failure *f);
 job_text facade_what_if_write(const WhatIf *w, const char *format, failure *f);
-/* `from` may be NULL, and so may the texts. */
+/* `from` may be NULL, and so may nodes.  Names of virtual clusters, each followed
+ * by its share. */
 Cluster *facade_what_if_cluster(Scheduler *s, const Cluster *from,
-                                const char *nodes, const char *vc,
-                                const char *share, failure *f);
+                                const char *nodes, words shares, failure *f);
 
 Shapes *facade_shapes(Scheduler *s, History *h, uint64_t id, words vcs,
                       words options, failure *f);

@@ -6,8 +6,8 @@
 typedef struct {} Life;
 %extend Life {
   static Life *make(Job *job, uint64_t seed, bool gang, bool raw,
-                    failure *f) {
-    return facade_life(job, seed, gang, raw, f);
+                    bool own_signals, failure *f) {
+    return facade_life(job, seed, gang, raw, own_signals, f);
   }
   static Life *load(const char *text, size_t len, failure *f) {
     return facade_life_load(text, len, f);

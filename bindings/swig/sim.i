@@ -200,9 +200,8 @@ typedef struct {} Replay;
 
 %inline %{
 static Cluster *changed_cluster(Scheduler *scheduler, Cluster *from,
-                                const char *nodes, const char *vc,
-                                const char *share, failure *f)
+                                const char *nodes, words names, failure *f)
 {
-  return facade_what_if_cluster(scheduler, from, nodes, vc, share, f);
+  return facade_what_if_cluster(scheduler, from, nodes, names, f);
 }
 %}

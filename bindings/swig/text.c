@@ -44,6 +44,11 @@ bool facade_retriable(const failure *f)
   return f->retriable || pai_error_retriable(f->err) != 0;
 }
 
+int64_t facade_retry_after(const failure *f)
+{
+  return f->wait != 0 ? f->wait : pai_error_retry_after(f->err);
+}
+
 bool facade_cause(failure *cause, const failure *f)
 {
   *cause = (failure){ .err = (pai_error *)pai_error_cause(f->err) };

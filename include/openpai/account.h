@@ -40,11 +40,16 @@ typedef struct pai_accounts_options {
                               less is for tests */
   uint32_t hash_passes;  /**< and how often it is gone through; 0: 2 */
   uint32_t hash_workers; /**< hashes at once, others wait; 0: 2; at most 8 */
+  uint32_t least_password; /**< fewest characters of a new password; 0: 8; at
+                                most 64.  From 8 on common passwords, and the
+                                user's own name, are refused */
+  int reveal_tokens; /**< 1: pai_accounts_write_tokens() shows tokens again,
+                          as OpenPAI does; 0: without their signature */
 } pai_accounts_options;
 
-#define PAI_ACCOUNTS_OPTIONS_INIT            \
-  {                                          \
-    sizeof(pai_accounts_options), 0, 0, 0, 0 \
+#define PAI_ACCOUNTS_OPTIONS_INIT                  \
+  {                                                \
+    sizeof(pai_accounts_options), 0, 0, 0, 0, 0, 0 \
   }
 
 /** For what begins after it.  @return PAI_OK; PAI_EINVAL; PAI_ENOTSUP
@@ -79,6 +84,28 @@ typedef struct pai_asker {
  */
 PAI_API PAI_NODISCARD int pai_accounts_ask_as(pai_accounts *accounts,
                                               const pai_asker *asker);
+
+/**
+ * Says who makes the changes that follow, until the next call says something
+ * else: the audit log has it.  What waits for a password to be hashed keeps who
+ * asked for it.
+ * @param user  NULL: nobody known
+ * @param from  an address, or NULL
+ * @param flags PAI_ACT_*
+ * @return PAI_OK; PAI_EINVAL
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_act_as(pai_accounts *accounts,
+                                              const char *user,
+                                              const char *from,
+                                              unsigned flags);
+
+/** Of who makes changes. */
+enum {
+  PAI_ACT_OWNER = 1 /**< the platform's own user, who may do all whatever
+                         accounts say: also take the last administrator away,
+                         which nobody else may */
+};
 
 /** Tells how something ended: PAI_OK, and what it has to say, as JSON (`{}` if
  *  that is nothing); or why not. */
@@ -123,6 +150,19 @@ enum {
                            and token came by Basic authentication */
 };
 
+/** What a token may be used for. */
+enum {
+  PAI_SCOPE_READ = 1,   /**< to see what its user may see */
+  PAI_SCOPE_SUBMIT = 2, /**< to submit jobs, and to change the user's own */
+  PAI_SCOPE_ADMIN =
+    4, /**< for an administrator's rights, if the user is one */
+  PAI_SCOPE_ALL = 7
+};
+
+/** The scope of a name, "read", "submit" or "admin"; 0: there is none.
+ *  @since 0.1 */
+PAI_API unsigned pai_scope_of(const char *name);
+
 /** Somebody whose token is good; texts are borrowed until accounts change. */
 typedef struct pai_identity {
   size_t struct_size;
@@ -132,16 +172,19 @@ typedef struct pai_identity {
   pai_time issued;  /**< when it was made; of whole seconds */
   pai_time expires; /**< 0: never */
   int why;          /**< PAI_TOKEN_*, also of those that are not let in */
+  unsigned scopes;  /**< PAI_SCOPE_*; of a browser's token all */
+  const char *name; /**< of the token, or NULL */
+  const char *id;   /**< of the token: 32 hex digits */
 } pai_identity;
 
-#define PAI_IDENTITY_INIT                  \
-  {                                        \
-    sizeof(pai_identity), 0, 0, 0, 0, 0, 0 \
+#define PAI_IDENTITY_INIT                           \
+  {                                                 \
+    sizeof(pai_identity), 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /**
- * Whose token it is.  Takes no memory, and does not tell by its time how much
- * of a wrong token is right.
+ * Whose token it is.  Does not tell by its time how much of a wrong token is
+ * right.  When a good one was used is kept, to the minute.
  * @param[out] id  filled in, as far as its struct_size goes
  * @return PAI_OK; PAI_EPERM: nobody's, id->why says why; PAI_EINVAL
  * @since 0.1
@@ -164,10 +207,16 @@ PAI_API PAI_NODISCARD int pai_accounts_authorize(pai_identity *id,
  * Makes a browser's token for who knows a password.  A hash of OpenPAI's own
  * becomes one of argon2id here.  It takes as long for a user that is none.
  *
+ * Wrong passwords are counted for the user, for who asks (see
+ * pai_accounts_ask_as()) and for both: after a few, the next one is refused for a
+ * time that doubles, from a second to 15 minutes.  A user who has logged in from
+ * an address before is held up only by wrong passwords from that address.
+ *
  * @param cb  called with {"user", "token", "admin"}, and "hasGitHubPAT" if one
- *            is kept; or NoUserError or IncorrectPasswordError
- * @return PAI_OK: it will call; PAI_EBUSY: too many wait, retriable;
- *         PAI_EINVAL; PAI_ENOMEM
+ *            is kept; or NoUserError or IncorrectPasswordError, with
+ *            pai_error_retry_after() if the next one has to wait
+ * @return PAI_OK: it will call; PAI_EBUSY: too many wait, or this user has to
+ *         wait (pai_error_retry_after()), retriable; PAI_EINVAL; PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_accounts_login(pai_accounts *accounts,
@@ -190,7 +239,38 @@ PAI_API PAI_NODISCARD int pai_accounts_new_token(
   pai_accounts *accounts, const char *user, int application,
   pai_write_cb write, void *user_data, pai_error **err);
 
-/** Writes {"tokens": [...]}, a user's good ones, the oldest first.
+/** What a token is to be like; or use PAI_TOKEN_REQUEST_INIT. */
+typedef struct pai_token_request {
+  size_t struct_size;
+  int application;   /**< 1: for a program; 0: as a login makes one, and then
+                          the members below do not count */
+  const char *name;  /**< at most 64 bytes of UTF-8 without control characters;
+                          NULL: none */
+  unsigned scopes;   /**< PAI_SCOPE_*; 0: all */
+  pai_time lifetime; /**< it expires after that; 0: never */
+} pai_token_request;
+
+#define PAI_TOKEN_REQUEST_INIT            \
+  {                                       \
+    sizeof(pai_token_request), 1, 0, 0, 0 \
+  }
+
+/**
+ * Makes a token, and writes it as {"token", "application", "id", "name",
+ * "scopes", "expires"}: lists show it without its signature from then on.
+ * @param request  NULL: an application's, as POST /tokens/application makes it
+ * @return as pai_accounts_new_token(); PAI_EINVAL: InvalidParametersError
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_accounts_make_token(
+  pai_accounts *accounts, const char *user, const pai_token_request *request,
+  pai_write_cb write, void *user_data, pai_error **err);
+
+/** Writes {"tokens": [...], "details": [{"id", "name", "application",
+ *  "scopes", "created", "expires", "lastUsed"}]} of a user's good ones, the
+ *  oldest first; times are in milliseconds.  `tokens` are without their
+ *  signature, so that they tell what they are and open nothing, unless the
+ *  option `reveal_tokens` shows them whole.
  *  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_accounts_write_tokens(pai_accounts *accounts,
                                                     const char *user,
@@ -207,10 +287,12 @@ PAI_API PAI_NODISCARD int pai_accounts_write_token(pai_accounts *accounts,
                                                    pai_error **err);
 
 /**
- * Makes a token worthless.  One that was revoked already is no failure.
- * @param user  whose it must be; NULL: anybody's
+ * Revokes a token.  One that was revoked already is no failure.
+ * @param user   whose it must be; NULL: anybody's
+ * @param token  whole, or as pai_accounts_write_tokens() shows it, or its id
  * @return PAI_OK; PAI_EPERM: another's (ForbiddenUserError); PAI_EINVAL: none
- *         of ours, or expired (UnknownError); PAI_ENOMEM
+ *         of ours, or expired (UnknownError); PAI_ENOTFOUND: no token of that
+ *         user has this id (UnknownError); PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_accounts_revoke(pai_accounts *accounts,
@@ -247,6 +329,9 @@ enum {
                            extension's members are merged */
   PAI_PUT_NO_ADMIN = 4, /**< of a user: an administrator is refused; virtual
                              clusters are looked at before the user is */
+  PAI_PUT_PROVIDED = 8, /**< of a user: a provider of logins says which groups
+                             the user is in, also if that takes the last
+                             administrator away */
 };
 
 /**
@@ -274,12 +359,35 @@ PAI_API PAI_NODISCARD int pai_accounts_put_user(
   pai_accounts *accounts, const char *json, size_t len, unsigned flags,
   pai_account_cb cb, void *user_data, pai_error **err);
 
-/** Removes a user with all tokens.
+/** Removes a user with all tokens, and stops the user's live jobs.  Jobs keep
+ *  their names, but are nobody's from then on, but administrators': also
+ *  not of a later user of that name.
  *  @return PAI_OK; PAI_ENOTFOUND: NoUserError; PAI_EPERM: RemoveAdminError;
  *          PAI_ENOMEM  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_accounts_remove_user(pai_accounts *accounts,
                                                    const char *user,
                                                    pai_error **err);
+
+/** Removes a user likewise, and another one has all of the jobs from then on:
+ *  they go on under their names.
+ *  @return as pai_accounts_remove_user(); PAI_ENOTFOUND: also where there is no
+ *          heir; PAI_EINVAL: the heir is the same user  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_hand_over_user(pai_accounts *accounts,
+                                                      const char *user,
+                                                      const char *heir,
+                                                      pai_error **err);
+
+/**
+ * Whose a job is: the user whose name it has or, where that user was removed
+ * since, the one it was handed to; NULL: nobody's.
+ * @param job  its id; 0: as of a job that is older than all others, so that
+ *             another answer than @p user means that one of that name was
+ *             removed
+ * @return @p user, or a name that is borrowed until accounts change
+ * @since 0.1
+ */
+PAI_API const char *pai_accounts_owner(const pai_accounts *accounts,
+                                       const char *user, uint64_t job);
 
 /** Puts a user into a group, or takes the user out; as it is already is no
  *  failure.
@@ -360,6 +468,52 @@ PAI_API PAI_NODISCARD int pai_accounts_set_group_value(
 PAI_API PAI_NODISCARD int pai_accounts_remove_group(pai_accounts *accounts,
                                                     const char *group,
                                                     pai_error **err);
+
+/* --- limits of users ------------------------------------------------------------ */
+
+/** What a user may have at a time. */
+enum {
+  PAI_QUOTA_JOBS,      /**< jobs that are not over */
+  PAI_QUOTA_TASKS,     /**< tasks of those */
+  PAI_QUOTA_STREAMS,   /**< streams of events and logs */
+  PAI_QUOTA_UPLOADS,   /**< bytes of code that was uploaded */
+  PAI_QUOTA_PROCESSES, /**< processes of each task */
+  PAI_QUOTAS
+};
+enum {
+  PAI_QUOTA_NONE = -1, /**< there is no limit */
+  PAI_QUOTA_USUAL = -2 /**< that of all users; of these: that of the library */
+};
+
+/** What a limit is called, as "jobs"; NULL: there is none of that number.
+ *  @since 0.1 */
+PAI_API const char *pai_quota_name(int quota);
+
+/** The limit of a user, or of all who have none of their own: a number, or
+ *  PAI_QUOTA_NONE.
+ *  @param user  NULL, or one that is none: the limit of all  @since 0.1 */
+PAI_API int64_t pai_accounts_quota(const pai_accounts *accounts,
+                                   const char *user, int quota);
+
+/** Sets a limit: of a user, or of all who have none of their own.
+ *  @param user  NULL: of all
+ *  @param most  a number, PAI_QUOTA_NONE or PAI_QUOTA_USUAL
+ *  @return PAI_OK; PAI_EINVAL; PAI_ENOTFOUND: NoUserError; PAI_ENOMEM
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_set_quota(pai_accounts *accounts,
+                                                 const char *user, int quota,
+                                                 int64_t most,
+                                                 pai_error **err);
+
+/** Writes the limits of a user, or of all: {"jobs", "tasks", "streams",
+ *  "uploads", "processes"}.
+ *  @return PAI_OK; PAI_ENOTFOUND: NoUserError; PAI_ENOMEM; what @p write
+ *          answered  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_write_quota(pai_accounts *accounts,
+                                                   const char *user,
+                                                   pai_write_cb write,
+                                                   void *user_data,
+                                                   pai_error **err);
 
 /* --- virtual clusters --------------------------------------------------------- */
 
@@ -490,6 +644,20 @@ typedef struct pai_audit_query {
 PAI_API PAI_NODISCARD int pai_accounts_write_audit(
   pai_accounts *accounts, const pai_audit_query *query, pai_write_cb write,
   void *user_data, pai_error **err);
+
+/** Logins since the platform began. */
+typedef struct pai_login_counts {
+  size_t struct_size;
+  uint64_t good, wrong; /**< passwords that were checked */
+  uint64_t refused;     /**< that were not, since too many had been wrong */
+  uint64_t lockouts;    /**< waits of half a minute and more that began */
+  uint64_t waiting;     /**< accounts, addresses and pairs that wait now */
+} pai_login_counts;
+
+/** Fills in as much as the caller's struct_size holds.
+ *  @return PAI_OK; PAI_EINVAL  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_accounts_count_logins(
+  const pai_accounts *accounts, pai_login_counts *counts);
 
 PAI_END_DECLS
 

@@ -83,20 +83,31 @@ typedef struct pai_launch_plan {
                            0: 256 MiB */
   const char *job_dir; /**< absolute; a folder that the tasks of a job share,
                             which containers see, too; NULL: none */
+  uint64_t processes; /**< that the task may have at a time, where the back end
+                           can count them; 0: any number */
 } pai_launch_plan;
 
 /* --- how it ended ----------------------------------------------------------- */
 
 /** In which way a task is over. */
 enum {
-  PAI_END_EXIT = 1,   /**< its first process exited: code */
-  PAI_END_SIGNAL = 2, /**< a signal ended its first process: signal, and code
+  PAI_END_EXIT = 1,     /**< its first process exited: code */
+  PAI_END_SIGNAL = 2,   /**< a signal ended its first process: signal, and code
                            is 128 + its number, as a shell says it */
-  PAI_END_LOST = 3,   /**< nobody saw its end, as after a restart of the
+  PAI_END_LOST = 3,     /**< nobody saw its end, as after a restart of the
                            machine; code is PAI_CODE_LOST.  None of its
                            processes runs any more */
-  PAI_END_FAILED = 4  /**< it could not be started after all: code is 126 or
+  PAI_END_FAILED = 4,   /**< it could not be started after all: code is 126 or
                            127, as a shell says it; see text */
+  PAI_END_PLATFORM = 5, /**< the platform ended it, and not its owner: text is
+                            Kubernetes' reason, as Evicted, NodeLost or
+                            Preempting.  Such a task is tried again.  A signal
+                            that ended a task otherwise is the task's failure */
+  PAI_END_SHORT = 6 /**< it could not be started, because this machine lacks
+                           disk space, inodes, memory, processes or
+                           descriptors: see text.  Nothing of it ran, and its
+                           folder may be used for another start.
+                           @since 0.1 */
 };
 
 /** What OpenPAI calls "the runtime exited abnormally". */
@@ -108,7 +119,9 @@ typedef struct pai_task_end {
   int how; /**< PAI_END_* */
   int code;
   int signal;
-  int oom;          /**< 1: it had more memory than its plan allows */
+  int oom;          /**< 1: it had more memory than its plan allows; 2: it
+                         was killed while memory was short, by which process is
+                         not known */
   int stopped;      /**< 1: stop() was called, in this process' time */
   pai_time started; /**< wall clock; 0: not known */
   pai_time ended;
@@ -121,6 +134,9 @@ typedef struct pai_task_end {
   const char *runtime; /**< the last bytes of what was said about running it */
   size_t runtime_len;
   const char *text; /**< why, in words, or "" */
+  int
+    output_lost; /**< 1: some of its output is in no log, because the disk was
+                         full.  @since 0.1 */
 } pai_task_end;
 
 /* --- the two tables ----------------------------------------------------------- */
@@ -155,6 +171,13 @@ typedef struct pai_backend_host {
    *  with that user's rights alone; its folder's parent is there and is his.
    *  Only a process of root's can do that.  NULL: all are this process's. */
   const char *(*owner)(void *user_data, uint64_t task);
+  /** Names of variables of this process that tasks get beside PATH, HOME, LANG
+   *  and the like, with commas or spaces; one that ends with * stands for all
+   *  that begin so.  NULL: $OPENPAI_PASS_ENV. */
+  const char *pass_env;
+  /** A start() that answered PAI_EBUSY may be tried again.  From the loop.  NULL:
+   *  start() waits for what it has to find out, for seconds if it must. */
+  void (*ready)(void *user_data);
 } pai_backend_host;
 
 /** What adopt() finds. */
@@ -195,10 +218,14 @@ typedef struct pai_backend_ops {
   int (*open)(void **state, void *data, const pai_backend_host *host,
               pai_error **err);
   /** Starts a task, whose folder no task was started in before.  On failure
-   *  ended() is not called. */
+   *  ended() is not called.  A failure that is retriable
+   *  (pai_error_retriable()) is a shortage of this machine, as PAI_END_SHORT:
+   *  nothing runs, and the start may be tried again in the same folder.
+   *  @return PAI_OK; PAI_EBUSY: not yet, host.ready() says when; a code */
   int (*start)(void *state, uint64_t task, const pai_launch_plan *plan,
                pai_error **err);
-  /** Finds again a task that another process started in a folder.
+  /** Finds again a task that another process started in a folder.  A failure
+   *  that is retriable says nothing about the task: ask again later.
    *  @return PAI_ADOPT_*; a code */
   int (*adopt)(void *state, uint64_t task, const char *dir, pai_error **err);
   /** Has its output told, or not.  @param from PAI_FOLLOW_*

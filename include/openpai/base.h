@@ -127,6 +127,10 @@ PAI_API int pai_error_http_status(const pai_error *err);
 /** 1 when the same call may succeed later, else 0.  @since 0.1 */
 PAI_API int pai_error_retriable(const pai_error *err);
 
+/** How long to wait before the same call, where that is known, in
+ *  microseconds; else 0.  @since 0.1 */
+PAI_API int64_t pai_error_retry_after(const pai_error *err);
+
 /** The error below this one, owned by it, or NULL.  @since 0.1 */
 PAI_API const pai_error *pai_error_cause(const pai_error *err);
 

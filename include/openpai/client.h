@@ -79,12 +79,16 @@ typedef struct pai_client_options {
   void *user_data;
   /** A request will be made again.  NULL is allowed. */
   void (*on_retry)(void *user_data, const pai_client_retry *retry);
+  pai_time stream_time; /**< a stream of events or of a log is asked for again
+                             after so long, from where it was: its connection
+                             may have gone silent.  0: 50 seconds with a URL,
+                             else 5 minutes.  @since 0.1 */
 } pai_client_options;
 
 #define PAI_CLIENT_OPTIONS_INIT                                              \
   {                                                                          \
     sizeof(pai_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0                                                          \
+      0, 0, 0, 0, 0, 0                                                       \
   }
 
 /** What to ask.  Texts are copied. */
@@ -240,11 +244,16 @@ typedef struct pai_client_job_file {
   /** So much of the code has been sent; from 0 again where it is sent again.
    *  With the callback's user_data.  NULL is allowed. */
   void (*on_progress)(void *user_data, uint64_t sent, uint64_t total);
+  const char *query; /**< more parameters of the address, encoded, as
+                          "workDir=%2Ftmp"; NULL: none.  Only for servers of
+                          this library */
+  int name_in_query; /**< 1: the name is a parameter of the address, and the
+                          file stays as it is.  Likewise */
 } pai_client_job_file;
 
-#define PAI_CLIENT_JOB_FILE_INIT                     \
-  {                                                  \
-    sizeof(pai_client_job_file), 0, 0, 0, 0, 0, 0, 0 \
+#define PAI_CLIENT_JOB_FILE_INIT                           \
+  {                                                        \
+    sizeof(pai_client_job_file), 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /**

@@ -32,6 +32,9 @@ typedef struct pai_past {
   pai_time estimate;            /**< what its owner believed; 0: nothing */
   pai_time limit;               /**< 0: none */
   pai_time duration;            /**< how long it ran */
+  pai_time ended; /**< when that was, by the scheduler's clock; 0: not known.
+                       Jobs that run count with those that ended since it began
+                       to be known of jobs alike */
 } pai_past;
 
 /** How a guess was made: from jobs that have this in common, and that their
@@ -253,6 +256,29 @@ PAI_API PAI_NODISCARD int pai_what_if_json(pai_what_if **out,
 PAI_API PAI_NODISCARD int pai_what_if_cluster(
   pai_cluster **out, const pai_sched *sched, const pai_cluster *from,
   const char *nodes, const char *vc, const char *share, pai_error **err);
+
+/** One change of a cluster; members that are NULL change nothing. */
+typedef struct pai_cluster_change {
+  size_t struct_size;
+  const char *nodes; /**< nodes that are added, as for pai_what_if_cluster() */
+  const char *vc;    /**< a virtual cluster that gets another share */
+  const char *share; /**< which one; not NULL where there is a vc */
+} pai_cluster_change;
+
+/**
+ * Makes a cluster with several changes, as pai_what_if_cluster() with one.  Only
+ * the cluster after the last change has to be valid: so a share can move from
+ * one virtual cluster to another, in any order.
+ *
+ * @param[out] out  owned by the caller
+ * @param from      one that was changed already; NULL: the scheduler's own
+ * @param changes   n of them, applied one after the other
+ * @return as pai_what_if_cluster()
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_what_if_cluster_changes(
+  pai_cluster **out, const pai_sched *sched, const pai_cluster *from,
+  const pai_cluster_change *changes, size_t n, pai_error **err);
 
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_what_if_free(pai_what_if *what_if);

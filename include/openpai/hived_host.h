@@ -119,6 +119,42 @@ PAI_API PAI_NODISCARD int pai_hived_host_ask(pai_hived_host *host,
                                              void *user_data, pai_error **err);
 
 /**
+ * Receives how pai_hived_host_reload() went, once, from the loop.
+ *
+ * @param status  PAI_OK: the new configuration counts, and the old cluster may
+ *                be freed.  Else the old one counts: PAI_EBUSY: groups that
+ *                run would lose cells or their guarantee; PAI_EIO: the API
+ *                server has not answered within 30 seconds; PAI_ECANCELED: the
+ *                host was closed; PAI_ENOMEM
+ * @param err     why it does not count; or NULL
+ */
+typedef void (*pai_hived_reload_cb)(void *user_data, int status,
+                                    const pai_error *err);
+
+/**
+ * Takes another configuration, if it is safe: bindings that are under way end,
+ * all nodes and pods are listed anew, and each group that runs must keep its
+ * cells and its guarantee.  Requests wait meanwhile.  The address of the API
+ * server stays.
+ *
+ * @param host      one that is ready
+ * @param cluster   of HiveD's configuration; borrowed until it is replaced, or
+ *                  @p cb says that it does not count
+ * @param cb        is told how it went
+ * @param user_data handed to it
+ * @param[out] err  NULL, or receives the error of a failure
+ * @return PAI_OK: @p cb will be called; PAI_EBUSY: the host is not ready, is
+ *         being closed, or tries another one; PAI_EINVAL: as
+ *         pai_hived_extender_new(); PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_hived_host_reload(pai_hived_host *host,
+                                                const pai_cluster *cluster,
+                                                pai_hived_reload_cb cb,
+                                                void *user_data,
+                                                pai_error **err);
+
+/**
  * Asks the API server no more, ends requests that have no answer, calls
  * @p closed from the loop, and frees itself.  NULL is allowed.
  * @since 0.1

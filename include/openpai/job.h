@@ -54,6 +54,11 @@ enum {
 
 enum { PAI_JOB_MAX_TASKS = 1 << 20 /**< of one task role */ };
 
+/** Retries that no retry count limits, of one job or of one task in an attempt:
+ *  those after a failure that OpenPAI calls transient, and those of the retry
+ *  counts -1 and -2.  After so many the failure is final. */
+enum { PAI_JOB_MAX_RETRIES = 100 };
+
 /** Number of no task. */
 #define PAI_NO_TASK UINT32_MAX
 
@@ -65,13 +70,18 @@ typedef struct pai_job_options {
   int gang; /**< 1: all tasks start together, whatever the file says */
   int raw;  /**< 1: codes above 0 are what commands ended with, and nobody has
                  looked into why (pai_exit_find()): they mean nothing but
-                 failure, so that none of them is tried again for ever, or
+                 failure, so that none of them is always tried again, or
                  never */
+  int
+    own_signals; /**< 1: a signal that ended a command (codes 130, 131, 137 and 143)
+                  was not the platform's, which reports what it ends itself by
+                  codes below 0: such a failure is retried as jobRetryCount
+                  says, and not as a transient one */
 } pai_job_options;
 
-#define PAI_JOB_OPTIONS_INIT               \
-  {                                        \
-    sizeof(pai_job_options), NULL, 0, 0, 0 \
+#define PAI_JOB_OPTIONS_INIT                  \
+  {                                           \
+    sizeof(pai_job_options), NULL, 0, 0, 0, 0 \
   }
 
 /**

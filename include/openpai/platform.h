@@ -81,12 +81,31 @@ typedef struct pai_platform_options {
                                  this process.  Called once, from the loop; who
                                  sets it keeps the loop alive.  NULL: nobody
                                  looks */
+  int wait_impossible;  /**< 1: a job that asks for more than the machine
+                                 has waits, with the reason, until the machine
+                                 or its virtual cluster has that much; 0: it is
+                                 refused with PAI_ENOROOM */
+  const char *address;  /**< where others reach the tasks of this machine,
+                                 as answers tell it (containerIp); at most 45
+                                 bytes.  NULL: 127.0.0.1 */
+  const char *pass_env; /**< names of variables of this process that tasks
+                                 get beside the usual ones, as
+                                 pai_backend_host.pass_env.  NULL:
+                                 $OPENPAI_PASS_ENV */
 } pai_platform_options;
 
-#define PAI_PLATFORM_OPTIONS_INIT                                             \
-  {                                                                           \
-    sizeof(pai_platform_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define PAI_PLATFORM_OPTIONS_INIT                                           \
+  {                                                                         \
+    sizeof(pai_platform_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+      0, 0, 0, 0                                                            \
   }
+
+/** What becomes of a job that asks for more than there is. */
+enum {
+  PAI_IMPOSSIBLE_AS_PLATFORM = 0, /**< as the platform's options say */
+  PAI_IMPOSSIBLE_REFUSED = 1,     /**< it is refused with PAI_ENOROOM */
+  PAI_IMPOSSIBLE_WAITS = 2        /**< it waits */
+};
 
 /** Options of pai_platform_submit_as(). */
 typedef struct pai_submit_options {
@@ -108,11 +127,12 @@ typedef struct pai_submit_options {
                              pai_platform_copy_code().  While that one is not
                              over, its secrets take the place of those that are
                              masked in this one's file.  0: none */
+  int impossible;       /**< PAI_IMPOSSIBLE_* */
 } pai_submit_options;
 
-#define PAI_SUBMIT_OPTIONS_INIT                  \
-  {                                              \
-    sizeof(pai_submit_options), 0, 0, 0, 0, 0, 0 \
+#define PAI_SUBMIT_OPTIONS_INIT                     \
+  {                                                 \
+    sizeof(pai_submit_options), 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /** Says that all that was asked for before is in the database: PAI_OK; or why

@@ -220,6 +220,20 @@ typedef struct pai_platform_counts {
 PAI_API PAI_NODISCARD int pai_platform_count(const pai_platform *platform,
                                              pai_platform_counts *counts);
 
+/** What a user has of what limits are on (openpai/account.h). */
+typedef struct pai_usage {
+  size_t struct_size;
+  uint64_t jobs;  /**< that are not over */
+  uint64_t tasks; /**< of those, also tasks that are over */
+} pai_usage;
+
+/** Fills in as much as the caller's struct_size holds.  Jobs that were handed
+ *  to the user count.
+ *  @return PAI_OK; PAI_EINVAL  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_platform_usage(const pai_platform *platform,
+                                             const char *user,
+                                             pai_usage *usage);
+
 /**
  * Writes when a job that waits will start, if others that run take as long as
  * jobs took that ended here: {"state", "now", "start": {"p10", "p50", "p90"},
@@ -251,6 +265,8 @@ typedef void (*pai_estimate_cb)(void *user_data, int status, const char *json,
 /**
  * As pai_platform_estimate(), beside the loop: a copy of the scheduler, as it
  * is when this one's turn comes, is looked at in another thread, one at a time.
+ * All that wait for their turn then share one look, and so does whoever asks
+ * within five seconds while nothing has happened since.
  * A policy that is not built in is asked in the loop's thread.  Calls back
  * once, from the loop, at the latest when the platform closes.
  * @return PAI_OK; PAI_EBUSY: 64 are being made or wait for it, or the platform

@@ -20,6 +20,17 @@ enum {
   PAI_SEVERITY_ERROR = 2
 };
 
+/** What a value may be; bits of pai_diagnostic.types. */
+enum {
+  PAI_VALUE_NULL = 1,
+  PAI_VALUE_BOOL = 2,
+  PAI_VALUE_WHOLE = 4, /**< a number without a fraction */
+  PAI_VALUE_NUMBER = 8,
+  PAI_VALUE_TEXT = 16,
+  PAI_VALUE_LIST = 32,
+  PAI_VALUE_MAPPING = 64
+};
+
 /** One thing that was found; belongs to its report. */
 typedef struct pai_diagnostic {
   size_t struct_size;
@@ -38,6 +49,18 @@ typedef struct pai_diagnostic {
   uint32_t source_end_column; /**< of `source`, behind its last character
                                    there; source_column + 1 for nothing, and
                                    for what ends on a later line */
+  /* What the file would have to say, as values; 0 or NULL where that is no part
+   * of what was found. */
+  const char *missing;        /**< missing-key: the name of the field */
+  unsigned types;             /**< wrong-type, not-allowed, too-few: what the
+                                   value may be, of PAI_VALUE_* */
+  int64_t limit;              /**< too-small: the least number; too-few: the
+                                   fewest entries; too-long: the most
+                                   characters */
+  const char *pattern;        /**< bad-name: a regular expression for a value;
+                                   NULL: it is a key */
+  const char *const *allowed; /**< not-allowed: the values, as texts, with a
+                                   NULL behind them */
 } pai_diagnostic;
 
 /** 1 when there is no error.  @since 0.1 */

@@ -224,7 +224,9 @@ typedef struct pai_reservation {
 typedef struct pai_sched_event {
   size_t struct_size;
   int kind;
-  pai_time time; /**< not before that of the event before */
+  pai_time time; /**< not before that of the event before, and from
+                      -INT64_MAX / 4 to INT64_MAX / 4, as all times here;
+                      durations are not longer than that */
   uint64_t id;
   uint32_t instance; /**< or PAI_SCHED_ALL for PAI_SCHED_CANCEL */
   uint32_t want;     /**< which, for PAI_SCHED_CHANGE */
@@ -498,9 +500,14 @@ PAI_API uint32_t pai_sched_failed(const pai_sched *sched, uint64_t id,
 PAI_API const char *pai_lack_name(int lack);
 
 /**
- * Tells a person why a request waits, and what is the smallest change with
- * which it would start now.  The change was tried on a copy: none is told
- * where none was found.
+ * Tells a person why a request waits, and changes with which it would start
+ * now: one of the request itself, and one of others or of nodes.  Each was tried
+ * on a copy: none is told where none was found.
+ *
+ * Changes of one thing are tried first, and of an amount the least that works
+ * is told.  Where none of them is enough, several are told that work together
+ * and of which none can be left out; the text says so then, as there may be
+ * smaller ones.  In large schedulers not all changes are tried.
  *
  * @param format  PAI_FORMAT_TEXT or 0: one paragraph; PAI_FORMAT_JSON: the
  *                reason's numbers, the change as events
@@ -581,6 +588,8 @@ typedef struct pai_sched_view {
   uint64_t shadow_decisions;           /**< its own, */
   uint64_t shadow_agreed;              /**< and those that were the same */
   uint64_t shadow_failed;              /**< times it has failed */
+  uint64_t set_aside; /**< times that deciding failed on one request, which
+                           waits with PAI_LACK_POLICY; the others went on */
 } pai_sched_view;
 
 /** @return PAI_OK; PAI_ENOTFOUND; PAI_EINVAL: bad struct_size  @since 0.1 */

@@ -51,11 +51,20 @@ typedef struct pai_oidc_options {
                          are lists, and paths as from its folder.  Others may
                          not be able to write it nor, with a client_secret, to
                          read it.  NULL: none */
+  const char
+    *domains; /**< who may log in: mail domains, with commas between, of
+                            addresses that the provider has verified; "*":
+                            everybody.  NULL: none */
+  const char *groups; /**< likewise: values of the claim `groups_claim` (or
+                            "groups"), with commas between.  With neither, only
+                            who has an account already, for whom a rule of
+                            `admins` is true, or whom `groups_claim` puts into a
+                            group of this platform */
 } pai_oidc_options;
 
-#define PAI_OIDC_OPTIONS_INIT                                 \
-  {                                                           \
-    sizeof(pai_oidc_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define PAI_OIDC_OPTIONS_INIT                                       \
+  {                                                                 \
+    sizeof(pai_oidc_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /** Options of pai_server_new(). */
@@ -88,7 +97,7 @@ typedef struct pai_server_options {
                                     all; "": none */
   const char *trusted_proxies; /**< addresses or networks, with commas between,
                                     whose X-Forwarded-For is believed; NULL:
-                                    those of this machine */
+                                    none */
   unsigned rate_requests; /**< a minute, of one address (of IPv6: of one /64);
                                0: any number.  Limits are of `listen` alone */
   unsigned rate_lists;    /**< lists of jobs a minute, of one user; 0: likewise
@@ -114,12 +123,16 @@ typedef struct pai_server_options {
                                   connections count, as do `tls_cert` and
                                   `tls_key` */
   const pai_oidc_options *oidc; /**< NULL: users log in with passwords */
+  unsigned most_streams;        /**< of events and logs, at one time; 0: 4,096.
+                              @since 0.1 */
+  unsigned most_streams_per_user; /**< of those, over TCP by one user; 0: 64.
+                                       @since 0.1 */
 } pai_server_options;
 
 #define PAI_SERVER_OPTIONS_INIT                                              \
   {                                                                          \
     sizeof(pai_server_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0, 0, 0, 0                                              \
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                        \
   }
 
 /**

@@ -120,7 +120,8 @@ PAI_API void pai_sim_free(pai_sim *sim);
  *
  * @param until  INT64_MAX: to the end
  * @return 1: there is more to come; 0: it is over; PAI_EINVAL: strict, and a
- *         job cannot be taken; or as pai_trace_next(), pai_sched_send(),
+ *         job cannot be taken; PAI_ELIMIT: the policy preempts runs at one time
+ *         without an end; or as pai_trace_next(), pai_sched_send(),
  *         pai_sched_decide() or a callback answered.  A failed simulation goes
  *         no further; what it has found can be reported.
  * @since 0.1

@@ -3,7 +3,7 @@
 _openpai()
 {
   local verbs='run submit list show logs exec attach ssh why wait stop retry clone rm events top up serve down status backup export login logout remote compat user group token storage vc node doctor at spec cluster sched sim trace when what-if fit help'
-  local user_verbs='list show add set passwd remove'
+  local user_verbs='list show add set passwd remove quota'
   local group_verbs='list show add set remove'
   local remote_verbs='list show add remove use import'
   local token_verbs='list create revoke'
@@ -39,8 +39,8 @@ _openpai()
     run | submit | backup | export | when | what-if | fit | 'spec '* | 'cluster '* | 'sched '* | 'sim run' | 'trace '*) files=yes ;;
   esac
   case $verb in
-    run) options='--json --quiet --verbose --name --code --interactive --tty --root --param --secrets --secret-file --runtime --gpus --cpus --memory --time --image --help' ;;
-    submit) options='--json --quiet --name --code --stdin --tty --param --secrets --secret-file --runtime --root --help' ;;
+    run) options='--json --quiet --verbose --name --code --interactive --tty --root --param --env --env-file --clean-env --secrets --secret-file --runtime --gpus --cpus --memory --time --image --help' ;;
+    submit) options='--json --quiet --name --code --stdin --tty --param --env --env-file --secrets --secret-file --runtime --refuse-impossible --root --help' ;;
     list) options='--json --live --state --keyword --tag --user --limit --order --root --help' ;;
     show) options='--json --root --help' ;;
     logs) options='--follow --task --log --tail --attempt --retry --root --help' ;;
@@ -55,8 +55,8 @@ _openpai()
     rm) options='--root --help' ;;
     events) options='--follow --json --root --help' ;;
     top) options='--once --all --json --root --help' ;;
-    up) options='--foreground --verbose --enable --system --listen --tls-cert --tls-key --runtime --policy --json --root --help' ;;
-    serve) options='--listen --tls-cert --tls-key --prefix --cors --trusted-proxies --rate-limit --connections --most-per-address --system --runtime --policy --root --extender --kube-url --kube-token-file --kube-ca-file --kube-config --oidc-issuer --oidc-client-id --oidc-client-secret-file --oidc-redirect --oidc-scope --oidc-pages --oidc-groups-claim --oidc-ca-file --oidc-admins --oidc --verbose --help' ;;
+    up) options='--foreground --verbose --enable --system --listen --tls-cert --tls-key --runtime --policy --refuse-impossible --pass-env --jobs-as-root --json --root --help' ;;
+    serve) options='--listen --tls-cert --tls-key --prefix --cors --trusted-proxies --rate-limit --connections --most-per-address --least-password --reveal-tokens --system --runtime --policy --refuse-impossible --pass-env --jobs-as-root --root --extender --kube-url --kube-token-file --kube-ca-file --kube-config --oidc-issuer --oidc-client-id --oidc-client-secret-file --oidc-redirect --oidc-scope --oidc-pages --oidc-groups-claim --oidc-ca-file --oidc-admins --oidc-domains --oidc-groups --oidc --verbose --help' ;;
     down) options='--kill --leave --quiet --disable --system --root --help' ;;
     status) options='--json --system --root --help' ;;
     backup) options='--force --root --help' ;;
@@ -80,7 +80,8 @@ _openpai()
     'user add') options='--admin --email --vc --password-file --root --help' ;;
     'user set') options='--email --vc --groups --admin --no-admin --root --help' ;;
     'user passwd') options='--password-file --root --help' ;;
-    'user remove') options='--root --help' ;;
+    'user remove') options='--give-jobs-to --root --help' ;;
+    'user quota') options='--set --json --root --help' ;;
     group) options="$group_verbs --help" ;;
     'group list') options='--json --root --help' ;;
     'group show') options='--json --root --help' ;;
@@ -99,7 +100,7 @@ _openpai()
     compat) options='--help pai opai' ;;
     token) options="$token_verbs --help" ;;
     'token list') options='--json --user --root --help' ;;
-    'token create') options='--user --root --help' ;;
+    'token create') options='--name --scope --expires --user --root --help' ;;
     'token revoke') options='--user --root --help' ;;
     storage) options="$storage_verbs --help" ;;
     'storage list') options='--json --root --help' ;;

@@ -14,6 +14,9 @@ complete -c openpai -n '__fish_seen_subcommand_from run' -l root -r -d "The plat
 complete -c openpai -n '__fish_seen_subcommand_from run' -s p -l param -x -d 'A parameter in the place of the file'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l runtime -x -a 'auto process bwrap podman docker' -d 'In what it runs'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l image -x -d 'Image of a command'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l clean-env -d "None of the caller's variables"
+complete -c openpai -n '__fish_seen_subcommand_from run' -s e -l env -x -d 'A variable that the commands get'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l env-file -r -d 'A file of such lines'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l secrets -r -d 'Secrets from this file'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l secret-file -x -d 'NAME=FILE, a secret that is a file'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l gpus -x -d 'GPUs of a command'
@@ -29,11 +32,14 @@ complete -c openpai -n '__fish_seen_subcommand_from submit' -l name -x -d 'Call 
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l code -r -d 'A copy of this folder for it'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -s p -l param -x -d 'A parameter in the place of the file'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l runtime -x -a 'auto process bwrap podman docker' -d 'In what it runs'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -s e -l env -x -d 'A variable that the commands get'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l env-file -r -d 'A file of such lines'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l secrets -r -d 'Secrets from this file'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l secret-file -x -d 'NAME=FILE, a secret that is a file'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l stdin -d 'Keep standard inputs open'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l tty -d 'The same, as terminals'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l refuse-impossible -d 'Refuse it if it asks for more than there is'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l help -d 'Explain submit'
 
 complete -c openpai -n __fish_use_subcommand -f -a list -d "List the platform's jobs"
@@ -149,6 +155,9 @@ complete -c openpai -n '__fish_seen_subcommand_from up' -l tls-cert -r -d 'Certi
 complete -c openpai -n '__fish_seen_subcommand_from up' -l tls-key -r -d 'Its key'
 complete -c openpai -n '__fish_seen_subcommand_from up' -l runtime -x -a 'auto process bwrap podman docker' -d 'What tasks run in'
 complete -c openpai -n '__fish_seen_subcommand_from up' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Who is next, and who gives way'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l refuse-impossible -d 'Refuse jobs that ask for more than there is'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l pass-env -x -d 'Variables of its own that tasks get'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l jobs-as-root -d 'Root serves several accounts'
 complete -c openpai -n '__fish_seen_subcommand_from up' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from up' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from up' -f -l help -d 'Explain up'
@@ -159,6 +168,8 @@ complete -c openpai -n '__fish_seen_subcommand_from serve' -l tls-cert -r -d 'Ce
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l tls-key -r -d 'Its key'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l prefix -x -d 'What paths may begin with'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l cors -x -d 'Pages of which origin may ask'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l least-password -x -d 'Fewest characters of a new password'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l reveal-tokens -d 'Show tokens whole in lists'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l trusted-proxies -x -d 'Whose X-Forwarded-For is believed'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l rate-limit -x -d 'Requests a minute of one address'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l connections -x -d 'Most connections of each address'
@@ -166,6 +177,9 @@ complete -c openpai -n '__fish_seen_subcommand_from serve' -l most-per-address -
 complete -c openpai -n '__fish_seen_subcommand_from serve' -f -l system -d 'One of all users'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l runtime -x -a 'auto process bwrap podman docker' -d 'What tasks run in'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Who is next, and who gives way'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l refuse-impossible -d 'Refuse jobs that ask for more than there is'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l pass-env -x -d 'Variables of its own that tasks get'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l jobs-as-root -d 'Root serves several accounts'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from serve' -f -s v -l verbose -d 'Say what happens'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l extender -r -d "HiveD's web server, of this configuration"
@@ -179,6 +193,8 @@ complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-scope -x -d '
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-pages -x -d 'URLs that a login may lead to'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-groups-claim -x -d 'The claim that names groups'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-ca-file -r -d 'Whom to trust that it is the provider'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-domains -x -d 'Mail domains whose users may log in'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-groups -x -d 'Groups whose members may log in'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc-admins -x -d 'Rules of who is an administrator'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l oidc -r -d 'File of settings of OpenID Connect'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l kube-ca-file -r -d 'Whom to trust that it is it'
@@ -258,22 +274,22 @@ complete -c openpai -n '__fish_seen_subcommand_from node; and not __fish_seen_su
 complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from resume' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from node; and __fish_seen_subcommand_from resume' -f -l help -d 'Explain node resume'
 complete -c openpai -n __fish_use_subcommand -f -a user -d 'See to who may ask the platform'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a list -d "List the platform's users"
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a list -d "List the platform's users"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from list' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from list' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from list' -f -l help -d 'Explain user list'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a show -d 'Show a user'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a show -d 'Show a user'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -f -l help -d 'Explain user show'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a add -d 'Add a user'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a add -d 'Add a user'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -f -l admin -d 'May see to all of the platform'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l email -x -d 'The address'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l vc -x -d 'Virtual clusters, with commas'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l password-file -r -d 'Its first line is the password'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -f -l help -d 'Explain user add'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a set -d 'Change a user'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a set -d 'Change a user'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l email -x -d 'The address'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l vc -x -d 'Virtual clusters, with commas'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l groups -x -d 'Groups, with commas'
@@ -281,13 +297,19 @@ complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcom
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l no-admin -d 'May no longer'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l help -d 'Explain user set'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a passwd -d 'Give a user another password'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a passwd -d 'Give a user another password'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -l password-file -r -d 'Its first line is the password'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -f -l help -d 'Explain user passwd'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove' -f -a remove -d 'Remove users with their tokens'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a remove -d 'Remove users with their tokens'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -l give-jobs-to -x -d 'The user who has the jobs from then on'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -f -l help -d 'Explain user remove'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a quota -d 'Show or set how much a user may have at a time'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from quota' -l set -x -d 'Limits, as jobs=5'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from quota' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from quota' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from quota' -f -l help -d 'Explain user quota'
 
 complete -c openpai -n __fish_use_subcommand -f -a group -d 'See to groups of users, and what they may'
 complete -c openpai -n '__fish_seen_subcommand_from group; and not __fish_seen_subcommand_from list show add set remove' -f -a list -d 'List groups of users, and what they may'
@@ -358,6 +380,9 @@ complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subco
 complete -c openpai -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from list create revoke' -f -a create -d 'Make a token for a program, and print it'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l user -x -d 'Of this user'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l name -x -d 'What it is for'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l scope -x -a 'read submit admin all' -d 'What it may be used for'
+complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l expires -x -d 'When it expires'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -f -l help -d 'Explain token create'
 complete -c openpai -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from list create revoke' -f -a revoke -d 'Make tokens worthless'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from revoke' -l user -x -d 'Of this user'

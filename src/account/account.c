@@ -56,6 +56,13 @@ static int on_token(void *user_data, const pai__token_row *row)
   return skip(r, pai__token_add(r->a, row, r->err), "token of", row->user);
 }
 
+static int on_gone(void *user_data, const pai__gone_row *row)
+{
+  reading *r = user_data;
+
+  return pai__gone_add(r->a, row) < 0 ? pai__oom(r->err) : PAI_OK;
+}
+
 /* Groups that are gone are no user's: else one that comes later, of the same
  * name, would have members. */
 static void drop_unknown(pai_accounts *a)
@@ -75,12 +82,13 @@ static int drop_expired(pai_accounts *a, pai_error **err)
   int rc = PAI_OK;
 
   pai__amend_begin(&e, a);
+  e.quiet = true;
   for (size_t i = 0; i < a->accounts.n; i++)
     for (pai__token *t = ((pai__account *)a->accounts.at[i])->tokens;
          t != NULL && rc == PAI_OK; t = t->next)
       if (pai__token_is_over(a, t))
         rc = pai__amend_drop_token(&e, t, err);
-  return pai__amend_end(&e, rc);
+  return pai__amend_end(&e, rc, err);
 }
 
 static bool has_tokens(const pai_accounts *a)
@@ -117,6 +125,8 @@ static int read_all(pai_accounts *a, pai_error **err)
     rc = pai__store_storages(store, on_storage, &r, err);
   if (rc == PAI_OK)
     rc = pai__store_tokens(store, on_token, &r, err);
+  if (rc == PAI_OK)
+    rc = pai__store_gone(store, on_gone, &r, err);
   if (rc < 0)
     return rc;
   if (r.lost > 0)
@@ -145,11 +155,14 @@ int pai__accounts_open(pai_accounts **out, const pai_alloc *alloc,
   if (a == NULL)
     return pai__oom(err);
   a->alloc = *alloc;
+  a->forks = pai__forks();
   a->host = *host;
   a->queue_end = &a->queue;
   a->ready_end = &a->ready;
   pai__map_init(&a->tokens, &a->alloc);
   rc = pai_accounts_configure(a, &usual, err);
+  if (rc == PAI_OK)
+    rc = pai__quota_open(a, err);
   if (rc == PAI_OK)
     rc = read_all(a, err);
   if (rc == PAI_OK)
@@ -185,6 +198,8 @@ void pai__accounts_close(pai_accounts *a)
   free_table(a, &a->groups);
   free_table(a, &a->depots);
   pai__map_dispose(&a->tokens);
+  pai__guard_free(a);
+  pai__gone_free(a);
   pai__strfree(&alloc, a->untold);
   sodium_memzero(a->key, sizeof(a->key));
   pai__free(&alloc, a, sizeof(*a));
@@ -199,13 +214,14 @@ int pai_accounts_configure(pai_accounts *a, const pai_accounts_options *opts,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   rc = PAI__COPY_IN(&o, opts, pai_accounts_options, hash_workers);
   if (rc < 0)
     return pai__fail(err, rc,
                      "pai_accounts_options: bad or newer struct_size");
   if (o.token_time < 0 || o.hash_workers > PAI__MOST_WORKERS ||
       (o.hash_kib != 0 && o.hash_kib < 8) || o.hash_kib > 1 << 20 ||
-      o.hash_passes > 100)
+      o.hash_passes > 100 || o.least_password > 64)
     return pai__fail(err, PAI_EINVAL,
                      "pai_accounts_options: a value out of its range");
   a->token_time = o.token_time != 0 ? o.token_time : WEEK;
@@ -214,5 +230,8 @@ int pai_accounts_configure(pai_accounts *a, const pai_accounts_options *opts,
   a->passes =
     o.hash_passes != 0 ? o.hash_passes : crypto_pwhash_OPSLIMIT_INTERACTIVE;
   a->workers = o.hash_workers != 0 ? o.hash_workers : 2;
+  a->reveals = o.reveal_tokens != 0;
+  a->least_password =
+    o.least_password != 0 ? o.least_password : PAI__LEAST_PASSWORD;
   return PAI_OK;
 }

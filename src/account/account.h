@@ -38,6 +38,10 @@ typedef struct pai__accounts_host {
   void (*beside_close)(void *beside); /* NULL is allowed */
   /* The names of all virtual clusters; a negative answer ends it. */
   int (*vcs)(void *ctx, pai__name_cb cb, void *user_data);
+  /* The largest id of a job so far. */
+  uint64_t (*last_job)(void *ctx);
+  /* A user was removed, and some jobs are nobody's now: they are to end. */
+  void (*orphaned)(void *ctx);
 } pai__accounts_host;
 
 /* Reads what the store has. */
@@ -54,14 +58,16 @@ void pai__accounts_close(pai_accounts *a);         /* when it is idle */
 size_t pai__accounts_count(const pai_accounts *a); /* of users */
 
 /* A storage that this machine has somewhere, as a job of `user` finds it.  Who
- * has no account may use all. */
+ * has no account may use all, but of who was removed the heir's are. */
 typedef struct pai__mounted {
   const char *name, *path; /* path NULL: it is mounted nowhere here */
   bool shared, readonly;
   bool granted, usual; /* to the user; the first of one of the user's groups */
+  unsigned before;     /* users of that name who were removed before */
 } pai__mounted;
 typedef int (*pai__mounted_cb)(void *user_data, const pai__mounted *m);
+#define PAI__NEW_JOB UINT64_MAX /* one that has no id yet */
 int pai__accounts_mounted(const pai_accounts *a, const char *user,
-                          pai__mounted_cb cb, void *user_data);
+                          uint64_t job, pai__mounted_cb cb, void *user_data);
 
 #endif

@@ -6,24 +6,6 @@
  */
 #include "account/inside.h"
 
-enum kind {
-  PUT_USER,
-  DROP_USER,
-  PUT_GROUP,
-  DROP_GROUP,
-  PUT_TOKEN,
-  DROP_TOKEN,
-  PUT_DEPOT,
-  DROP_DEPOT
-};
-
-struct pai__amend_item {
-  enum kind kind;
-  void *thing;           /* new, or to be dropped */
-  pai__account *account; /* of a new user: owned; of one that is there */
-  bool fresh;            /* the account is new */
-};
-
 static pai__batch *batch_of(const pai_accounts *a)
 {
   return a->host.batch(a->host.ctx);
@@ -37,19 +19,24 @@ void pai__amend_begin(pai__amend *e, pai_accounts *a)
 static void free_new(pai_accounts *a, const pai__amend_item *item)
 {
   switch (item->kind) {
-  case PUT_USER:
+  case PAI__PUT_USER:
     pai__user_free(a, item->thing);
     if (item->fresh)
       pai__free(&a->alloc, item->account, sizeof(*item->account));
     break;
-  case PUT_GROUP: pai__team_free(a, item->thing); break;
-  case PUT_TOKEN: {
+  case PAI__PUT_GROUP: pai__team_free(a, item->thing); break;
+  case PAI__PUT_TOKEN: {
     pai__token *token = item->thing;
     (void)pai__map_remove(&a->tokens, token->uid, strlen(token->uid));
-    pai__free(&a->alloc, token, sizeof(*token));
+    pai__token_dispose(a, token);
     break;
   }
-  case PUT_DEPOT: pai__depot_free(a, item->thing); break;
+  case PAI__PUT_DEPOT: pai__depot_free(a, item->thing); break;
+  case PAI__DROP_USER: {
+    pai__gone gone = item->gone;
+    pai__gone_drop(a, &gone);
+    break;
+  }
   default: break;
   }
 }
@@ -71,32 +58,37 @@ static int put_user_row(pai_accounts *a, const pai__user *user,
                         pai_error **err)
 {
   char *groups = pai__strings_json(&a->alloc, &user->groups);
+  char *quota = user->quota_set != 0
+                  ? pai__quota_json(&a->alloc, user->quota, user->quota_set)
+                  : NULL;
   pai__account_row row = { .name = user->name,
                            .password = user->password,
                            .email = user->email,
                            .groups = groups,
-                           .created = user->created };
+                           .created = user->created,
+                           .quota = quota };
   bool empty = strcmp(user->extension, "{}") == 0;
   int rc;
 
   if (user->closed.len > 0 && !empty) {
-    pai__strfree(&a->alloc, groups);
-    return pai__is_closed(err, "user", user->name);
+    rc = pai__is_closed(err, "user", user->name);
+  } else if (groups == NULL || (quota == NULL && user->quota_set != 0)) {
+    rc = pai__oom(err);
+  } else {
+    row.closed = user->closed;
+    if (!empty)
+      row.secret = (pai__bytes){ user->extension, strlen(user->extension) };
+    rc = pai__batch_put_account(batch_of(a), &row, err);
   }
-  if (groups == NULL)
-    return pai__oom(err);
-  row.closed = user->closed;
-  if (!empty)
-    row.secret = (pai__bytes){ user->extension, strlen(user->extension) };
-  rc = pai__batch_put_account(batch_of(a), &row, err);
   pai__strfree(&a->alloc, groups);
+  pai__strfree(&a->alloc, quota);
   return rc;
 }
 
 int pai__amend_user(pai__amend *e, pai__user *user, pai_error **err)
 {
   pai_accounts *a = e->a;
-  pai__amend_item item = { .kind = PUT_USER, .thing = user };
+  pai__amend_item item = { .kind = PAI__PUT_USER, .thing = user };
   int rc;
 
   item.account = pai__find_account(a, user->name);
@@ -115,11 +107,27 @@ int pai__amend_user(pai__amend *e, pai__user *user, pai_error **err)
   return rc == PAI_OK ? put_user_row(a, user, err) : rc;
 }
 
-int pai__amend_drop_user(pai__amend *e, pai__account *account, pai_error **err)
+static int put_gone(pai_accounts *a, const pai__gone *gone)
 {
-  int rc =
-    note(e, (pai__amend_item){ .kind = DROP_USER, .account = account }, err);
+  pai__gone_row row = { gone->name, gone->job, a->host.now(a->host.ctx),
+                        gone->heir };
 
+  return pai__batch_put_gone(batch_of(a), &row);
+}
+
+int pai__amend_drop_user(pai__amend *e, pai__account *account,
+                         const char *heir, pai_error **err)
+{
+  pai_accounts *a = e->a;
+  pai__amend_item item = { .kind = PAI__DROP_USER,
+                           .account = account,
+                           .heir = heir };
+  int rc = pai__gone_make(&item.gone, a, account->name,
+                          a->host.last_job(a->host.ctx), heir);
+
+  rc = rc == PAI_OK ? note(e, item, err) : pai__oom(err);
+  if (rc == PAI_OK && put_gone(a, &item.gone) < 0)
+    rc = pai__oom(err);
   for (const pai__token *t = account->tokens; t != NULL && rc == PAI_OK;
        t = t->next)
     if (pai__batch_drop(batch_of(e->a), PAI__TOKEN, t->uid) < 0)
@@ -155,7 +163,8 @@ int pai__amend_group(pai__amend *e, pai__team *group, pai_error **err)
     pai__team_free(a, group);
     return pai__oom(err);
   }
-  rc = note(e, (pai__amend_item){ .kind = PUT_GROUP, .thing = group }, err);
+  rc =
+    note(e, (pai__amend_item){ .kind = PAI__PUT_GROUP, .thing = group }, err);
   if (rc == PAI_OK && pai__batch_put_group(batch_of(a), &row) < 0)
     rc = pai__oom(err);
   return rc;
@@ -164,7 +173,7 @@ int pai__amend_group(pai__amend *e, pai__team *group, pai_error **err)
 int pai__amend_drop_group(pai__amend *e, pai__team *group, pai_error **err)
 {
   int rc =
-    note(e, (pai__amend_item){ .kind = DROP_GROUP, .thing = group }, err);
+    note(e, (pai__amend_item){ .kind = PAI__DROP_GROUP, .thing = group }, err);
 
   if (rc == PAI_OK &&
       pai__batch_drop(batch_of(e->a), PAI__GROUP, group->name) < 0)
@@ -189,16 +198,15 @@ static void apply_group(pai_accounts *a, pai__team *group)
 int pai__amend_token(pai__amend *e, pai__token *token, pai_error **err)
 {
   pai_accounts *a = e->a;
-  pai__token_row row = { token->uid, token->owner->name, token->application,
-                         token->issued, token->expires };
   int rc;
 
   if (pai__map_set(&a->tokens, token->uid, strlen(token->uid), token) < 0) {
-    pai__free(&a->alloc, token, sizeof(*token));
+    pai__token_dispose(a, token);
     return pai__oom(err);
   }
-  rc = note(e, (pai__amend_item){ .kind = PUT_TOKEN, .thing = token }, err);
-  if (rc == PAI_OK && pai__batch_put_token(batch_of(a), &row) < 0)
+  rc =
+    note(e, (pai__amend_item){ .kind = PAI__PUT_TOKEN, .thing = token }, err);
+  if (rc == PAI_OK && pai__token_put(a, token) < 0)
     rc = pai__oom(err);
   return rc;
 }
@@ -206,7 +214,7 @@ int pai__amend_token(pai__amend *e, pai__token *token, pai_error **err)
 int pai__amend_drop_token(pai__amend *e, pai__token *token, pai_error **err)
 {
   int rc =
-    note(e, (pai__amend_item){ .kind = DROP_TOKEN, .thing = token }, err);
+    note(e, (pai__amend_item){ .kind = PAI__DROP_TOKEN, .thing = token }, err);
 
   if (rc == PAI_OK &&
       pai__batch_drop(batch_of(e->a), PAI__TOKEN, token->uid) < 0)
@@ -257,14 +265,15 @@ int pai__amend_depot(pai__amend *e, pai__depot *depot, pai_error **err)
     return pai__oom(err);
   }
   e->secret = true;
-  rc = note(e, (pai__amend_item){ .kind = PUT_DEPOT, .thing = depot }, err);
+  rc =
+    note(e, (pai__amend_item){ .kind = PAI__PUT_DEPOT, .thing = depot }, err);
   return rc == PAI_OK ? put_depot_row(a, depot, err) : rc;
 }
 
 int pai__amend_drop_depot(pai__amend *e, pai__depot *depot, pai_error **err)
 {
   int rc =
-    note(e, (pai__amend_item){ .kind = DROP_DEPOT, .thing = depot }, err);
+    note(e, (pai__amend_item){ .kind = PAI__DROP_DEPOT, .thing = depot }, err);
 
   if (rc == PAI_OK &&
       pai__batch_drop(batch_of(e->a), PAI__STORAGE, depot->name) < 0)
@@ -290,30 +299,37 @@ static void apply_depot(pai_accounts *a, pai__depot *depot)
 static void apply(pai_accounts *a, const pai__amend_item *item)
 {
   switch (item->kind) {
-  case PUT_USER: apply_user(a, item); break;
-  case DROP_USER:
+  case PAI__PUT_USER: apply_user(a, item); break;
+  case PAI__DROP_USER:
     pai__table_drop(&a->accounts, item->account->name);
     pai__account_free(a, item->account);
+    a->gone[a->ngone++] = item->gone;
+    if (item->gone.heir == NULL)
+      a->host.orphaned(a->host.ctx);
     break;
-  case PUT_GROUP: apply_group(a, item->thing); break;
-  case DROP_GROUP:
+  case PAI__PUT_GROUP: apply_group(a, item->thing); break;
+  case PAI__DROP_GROUP:
     pai__table_drop(&a->groups, ((pai__team *)item->thing)->name);
     pai__team_free(a, item->thing);
     break;
-  case PUT_TOKEN: apply_token(item->thing); break;
-  case DROP_TOKEN: pai__token_free(a, item->thing); break;
-  case PUT_DEPOT: apply_depot(a, item->thing); break;
-  case DROP_DEPOT:
+  case PAI__PUT_TOKEN: apply_token(item->thing); break;
+  case PAI__DROP_TOKEN: pai__token_free(a, item->thing); break;
+  case PAI__PUT_DEPOT: apply_depot(a, item->thing); break;
+  case PAI__DROP_DEPOT:
     pai__table_drop(&a->depots, ((pai__depot *)item->thing)->name);
     pai__depot_free(a, item->thing);
     break;
   }
 }
 
-int pai__amend_end(pai__amend *e, int rc)
+int pai__amend_end(pai__amend *e, int rc, pai_error **err)
 {
   pai_accounts *a = e->a;
 
+  if (rc >= 0 && e->n > 0)
+    rc = pai__rights_check(e, err);
+  if (rc >= 0 && e->n > 0)
+    rc = pai__rights_tell(e, err);
   if (rc < 0)
     pai__batch_back(batch_of(a), e->mark);
   for (size_t i = 0; i < e->n; i++)

@@ -23,6 +23,7 @@ int pai_accounts_note(pai_accounts *a, const char *user, const char *from,
   int rc = PAI_ENOMEM;
 
   PAI__CHECK_ARG(a != NULL && what != NULL);
+  PAI__CHECK_PROCESS(a, NULL);
   row.user = who = cut(a, user);
   row.peer = peer = cut(a, from);
   row.what = path = cut(a, what);
@@ -69,6 +70,7 @@ int pai_accounts_write_audit(pai_accounts *a, const pai_audit_query *query,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   rc = PAI__COPY_IN(&o, query, pai_audit_query, limit);
   if (rc < 0)
     return pai__fail(err, rc, "pai_audit_query: bad or newer struct_size");

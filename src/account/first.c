@@ -64,6 +64,7 @@ static int add_groups(pai_accounts *a, pai_error **err)
   int rc;
 
   pai__amend_begin(&b.e, a);
+  b.e.quiet = true;
   rc = a->host.vcs(a->host.ctx, add_vc, &b);
   has_default = pai__strings_has(&b.vcs, PAI__DEFAULT_GROUP);
   if (rc == PAI_OK)
@@ -73,7 +74,7 @@ static int add_groups(pai_accounts *a, pai_error **err)
   for (size_t i = 0; i < b.vcs.n && rc == PAI_OK; i++)
     rc = add_vcs_group(&b, b.vcs.at[i]);
   pai__strings_free(&a->alloc, &b.vcs);
-  return pai__amend_end(&b.e, rc);
+  return pai__amend_end(&b.e, rc, err);
 }
 
 /* --- the first user ---------------------------------------------------------------- */
@@ -168,7 +169,7 @@ static int finish_again(pai__op *op, pai__buf *answer, pai_error **err)
   if (rc == PAI_OK &&
       pai__batch_put_meta(a->host.batch(a->host.ctx), UNTOLD, untold) < 0)
     rc = pai__oom(err);
-  rc = pai__amend_end(&e, rc);
+  rc = pai__amend_end(&e, rc, err);
   if (rc < 0) {
     pai__strfree(&a->alloc, untold);
     return rc;
@@ -267,14 +268,16 @@ int pai_accounts_setup(pai_accounts *a, const char *user, const char *password,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   if (user == NULL)
     user = "admin";
   if (user[0] != '\0' && !pai__is_user_name(user))
     return pai__invalid(err, "no user can be called \"%.64s\"", user);
-  if (password != NULL && (strlen(password) < PAI__LEAST_PASSWORD ||
-                           strlen(password) > PAI__MOST_PASSWORD))
-    return pai__invalid(err, "the password must have %d to %d characters",
-                        PAI__LEAST_PASSWORD, PAI__MOST_PASSWORD);
+  if (password != NULL) {
+    rc = pai__password_check(a, "password", user, password, err);
+    if (rc < 0)
+      return rc;
+  }
   rc = pai__op_new(&op, a, cb, user_data, err);
   if (rc < 0)
     return rc;

@@ -249,7 +249,7 @@ static int put_group(pai_accounts *a, const group_put *put, unsigned flags,
   if (rc < 0)
     return rc;
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_group(&e, group, err));
+  return pai__amend_end(&e, pai__amend_group(&e, group, err), err);
 }
 
 int pai_accounts_put_group(pai_accounts *a, const char *json, size_t len,
@@ -263,6 +263,7 @@ int pai_accounts_put_group(pai_accounts *a, const char *json, size_t len,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && json != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   PAI__CHECK_ARG_ERR(
     (flags & ~(unsigned)(PAI_PUT_CREATE | PAI_PUT_PATCH)) == 0, err);
   rc = pai__input_parse(&put.tree, &a->alloc, json, len, members, err);
@@ -286,6 +287,7 @@ int pai_accounts_set_group_value(pai_accounts *a, const char *group,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && group != NULL && path != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   PAI__CHECK_ARG_ERR(json != NULL, err);
   old = pai__find_group(a, group);
   if (old == NULL)
@@ -302,5 +304,5 @@ int pai_accounts_set_group_value(pai_accounts *a, const char *group,
     return rc;
   }
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_group(&e, changed, err));
+  return pai__amend_end(&e, pai__amend_group(&e, changed, err), err);
 }

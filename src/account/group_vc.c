@@ -32,6 +32,7 @@ int pai_accounts_remove_group(pai_accounts *a, const char *group,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && group != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   found = pai__find_group(a, group);
   if (found == NULL) {
     (void)pai__fail(err, PAI_ENOTFOUND, "NotFound: there is no group %.128s.",
@@ -44,7 +45,7 @@ int pai_accounts_remove_group(pai_accounts *a, const char *group,
     return pai__as(err, PAI_EPERM, 403, "ForbiddenUserError");
   }
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, drop_group(&e, found, err));
+  return pai__amend_end(&e, drop_group(&e, found, err), err);
 }
 
 /* --- virtual clusters ------------------------------------------------------------------- */
@@ -124,6 +125,7 @@ int pai_accounts_add_vc(pai_accounts *a, const char *vc,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && vc != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   if (!pai__is_group_name(vc))
     return pai__invalid(err, "\"%.64s\" cannot be the name of a group", vc);
   old = pai__find_group(a, vc);
@@ -140,7 +142,7 @@ int pai_accounts_add_vc(pai_accounts *a, const char *vc,
     if (group != old && group->admin && !pai__strings_has(&group->vcs, vc))
       rc = change_vcs(&e, group, vc, true, err);
   }
-  return pai__amend_end(&e, rc);
+  return pai__amend_end(&e, rc, err);
 }
 
 int pai_accounts_remove_vc(pai_accounts *a, const char *vc, pai_error **err)
@@ -152,6 +154,7 @@ int pai_accounts_remove_vc(pai_accounts *a, const char *vc, pai_error **err)
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && vc != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   if (strcmp(vc, PAI__ADMIN_GROUP) == 0 ||
       strcmp(vc, PAI__DEFAULT_GROUP) == 0) {
     (void)pai__fail(err, PAI_EPERM, "Group %s is the platform's own.", vc);
@@ -168,7 +171,7 @@ int pai_accounts_remove_vc(pai_accounts *a, const char *vc, pai_error **err)
   }
   if (rc == PAI_OK && own != NULL)
     rc = drop_group(&e, own, err);
-  return pai__amend_end(&e, rc);
+  return pai__amend_end(&e, rc, err);
 }
 
 /* --- writing ------------------------------------------------------------------------------- */
@@ -194,6 +197,7 @@ int pai_accounts_write_group(pai_accounts *a, const char *group,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && group != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   found = pai__find_group(a, group);
   if (found == NULL)
     return pai__no_group(err, 400, group);
@@ -210,6 +214,7 @@ int pai_accounts_write_groups(pai_accounts *a, pai_write_cb write,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   pai__wire_begin(&o, a, write, user_data);
   pai__json_begin_array(&o.w);
   for (size_t i = 0; i < a->groups.n; i++)
@@ -227,6 +232,7 @@ int pai_accounts_write_members(pai_accounts *a, const char *group,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && group != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   pai__wire_begin(&o, a, write, user_data);
   pai__json_begin_array(&o.w);
   for (size_t i = 0; i < a->accounts.n; i++) {

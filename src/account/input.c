@@ -113,10 +113,22 @@ int pai__input_names(const pai_alloc *alloc, const pai__tree *t,
                      pai__node list, pai__strings *out)
 {
   pai__tree_walk walk = pai__tree_iter(t, list);
+  pai__map seen; /* a list may have as many names as a request has room for */
   pai__node n;
   int rc = PAI_OK;
 
-  while (rc == PAI_OK && (n = pai__tree_next(&walk)) != PAI__NO_NODE)
-    rc = pai__strings_add(alloc, out, pai__tree_str(t, n, NULL));
+  pai__map_init(&seen, alloc);
+  for (size_t i = 0; rc == PAI_OK && i < out->n; i++)
+    rc = pai__map_set(&seen, out->at[i], strlen(out->at[i]), out);
+  while (rc == PAI_OK && (n = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    const char *name = pai__tree_str(t, n, NULL);
+
+    if (pai__map_get(&seen, name, strlen(name)) != NULL)
+      continue;
+    rc = pai__map_set(&seen, name, strlen(name), out);
+    if (rc == PAI_OK)
+      rc = pai__strings_push(alloc, out, name);
+  }
+  pai__map_dispose(&seen);
   return rc;
 }

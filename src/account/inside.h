@@ -3,6 +3,7 @@
 #define PAI_SRC_ACCOUNT_INSIDE_H
 
 #include "account/account.h"
+#include "base/fork.h"
 #include "base/map.h"
 #include "json/json.h"
 #include "json/node.h"
@@ -21,6 +22,9 @@ void pai__strings_free(const pai_alloc *alloc, pai__strings *s);
 int pai__strings_copy(const pai_alloc *alloc, pai__strings *to,
                       const pai__strings *from);
 bool pai__strings_has(const pai__strings *s, const char *name);
+/* Adds it, though it may be there. */
+int pai__strings_push(const pai_alloc *alloc, pai__strings *s,
+                      const char *name);
 /* Adds it, unless it is there. */
 int pai__strings_add(const pai_alloc *alloc, pai__strings *s,
                      const char *name);
@@ -65,6 +69,8 @@ typedef struct pai__user {
   pai__bytes closed;
   pai__strings groups;
   pai_time created;
+  int64_t quota[PAI_QUOTAS]; /* the user's own, */
+  unsigned quota_set;        /* of these kinds */
 } pai__user;
 
 typedef struct pai__team {
@@ -80,7 +86,10 @@ typedef struct pai__account pai__account;
 typedef struct pai__token {
   char uid[33];
   bool application;
+  char *name;               /* or NULL */
+  unsigned scopes;          /* PAI_SCOPE_* */
   pai_time issued, expires; /* 0: never */
+  pai_time used;            /* last; 0: never */
   pai__account *owner;
   struct pai__token *next;
 } pai__token;
@@ -101,7 +110,21 @@ typedef struct pai__depot {
   bool has_options, shared, readonly;
 } pai__depot;
 
+/* A user who was removed (gone.c). */
+typedef struct pai__gone {
+  char *name;
+  uint64_t job; /* the last one then */
+  char *heir;   /* or NULL */
+} pai__gone;
+
 typedef struct pai__op pai__op;
+typedef struct pai__guard pai__guard;
+
+/* Who changes something, for the audit log; "": nobody known. */
+typedef struct pai__actor {
+  char user[128], from[48];
+  bool owner; /* of the platform */
+} pai__actor;
 
 /* On whose behalf something is done; "": nobody's in particular. */
 typedef struct pai__asker {
@@ -124,20 +147,29 @@ struct pai_accounts {
   pai__table accounts, groups, depots;
   pai__map tokens; /* by uid */
   unsigned char key[PAI__DERIVED];
-  bool has_key;
   pai_time token_time;
   uint64_t passes;
   size_t memory;
   uint32_t workers;
+  uint32_t least_password;
+  unsigned forks; /* see base/fork.h */
+  bool has_key;
+  bool reveals; /* tokens are shown again */
+  bool stopped;
   pai__slot slots[PAI__MOST_WORKERS];
   pai__op *queue, **queue_end; /* wait for a slot */
   pai__op *ready, **ready_end; /* are done, and not told */
   size_t nqueue;
-  uint64_t round;   /* of the last one whose turn came */
-  pai__asker asker; /* of the next call */
-  size_t unsafe;    /* ops that wait for a commit */
+  uint64_t round;    /* of the last one whose turn came */
+  pai__asker asker;  /* of the next call */
+  pai__actor actor;  /* of what is changed now */
+  pai__guard *guard; /* guard.c's, or NULL */
+  pai_login_counts logins;
+  pai__gone *gone; /* the first one first */
+  size_t ngone, gone_cap;
+  int64_t quota[PAI_QUOTAS]; /* of users who have none of their own */
+  size_t unsafe;             /* ops that wait for a commit */
   char *untold; /* hash of a password that was made and not told, or NULL */
-  bool stopped;
 };
 
 /* --- errors (error.c) ------------------------------------------------------------------ */
@@ -204,7 +236,25 @@ void pai__wire_names(pai__json_writer *w, const char *key,
 
 /* --- changes that belong together (amend.c) ---------------------------------------------------- */
 
-typedef struct pai__amend_item pai__amend_item;
+enum pai__amend_kind {
+  PAI__PUT_USER,
+  PAI__DROP_USER,
+  PAI__PUT_GROUP,
+  PAI__DROP_GROUP,
+  PAI__PUT_TOKEN,
+  PAI__DROP_TOKEN,
+  PAI__PUT_DEPOT,
+  PAI__DROP_DEPOT
+};
+
+typedef struct pai__amend_item {
+  enum pai__amend_kind kind;
+  void *thing;           /* new, or to be dropped */
+  pai__account *account; /* of a new user: owned; of one that is there */
+  bool fresh;            /* the account is new */
+  const char *heir;      /* of a user who goes, or NULL: borrowed */
+  pai__gone gone;        /* likewise: owned */
+} pai__amend_item;
 
 /* Each call takes what it is given, also when it fails.  pai__amend_end() makes
  * all of it, or none if rc is negative, and returns rc. */
@@ -214,19 +264,61 @@ typedef struct pai__amend {
   pai__amend_item *items;
   size_t n, cap;
   bool secret;
+  bool quiet;    /* nothing of it is in the audit log */
+  bool provided; /* a provider of logins says who is an administrator */
+  bool rehashed; /* the password is the same */
 } pai__amend;
 
 void pai__amend_begin(pai__amend *e, pai_accounts *a);
 int pai__amend_user(pai__amend *e, pai__user *user, pai_error **err);
 int pai__amend_drop_user(pai__amend *e, pai__account *account,
-                         pai_error **err);
+                         const char *heir, pai_error **err);
 int pai__amend_group(pai__amend *e, pai__team *group, pai_error **err);
 int pai__amend_drop_group(pai__amend *e, pai__team *group, pai_error **err);
 int pai__amend_token(pai__amend *e, pai__token *token, pai_error **err);
 int pai__amend_drop_token(pai__amend *e, pai__token *token, pai_error **err);
 int pai__amend_depot(pai__amend *e, pai__depot *depot, pai_error **err);
 int pai__amend_drop_depot(pai__amend *e, pai__depot *depot, pai_error **err);
-int pai__amend_end(pai__amend *e, int rc);
+int pai__amend_end(pai__amend *e, int rc, pai_error **err);
+
+/* rights.c: whether somebody stays administrator; the notes of what changes. */
+int pai__rights_check(const pai__amend *e, pai_error **err);
+int pai__rights_tell(const pai__amend *e, pai_error **err);
+
+/* --- users who were removed (gone.c) ------------------------------------------------- */
+
+void pai__gone_free(pai_accounts *a);
+int pai__gone_add(pai_accounts *a, const pai__gone_row *row);
+/* Makes one, and room for it; PAI_OK or PAI_ENOMEM. */
+int pai__gone_make(pai__gone *out, pai_accounts *a, const char *name,
+                   uint64_t job, const char *heir);
+void pai__gone_drop(pai_accounts *a, pai__gone *gone);
+/* How many users of that name were removed before a job came. */
+unsigned pai__gone_before(const pai_accounts *a, const char *user,
+                          uint64_t job);
+
+/* --- wrong passwords (guard.c) ------------------------------------------------------- */
+
+void pai__guard_free(pai_accounts *a);
+/* How long the next password has to wait; 0: not at all. */
+pai_time pai__guard_wait(const pai_accounts *a, const char *user,
+                         const char *from);
+/* A password was wrong: the wait that this means; or it was right. */
+pai_time pai__guard_wrong(pai_accounts *a, const char *user, const char *from);
+void pai__guard_right(pai_accounts *a, const char *user, const char *from);
+/* Refuses one that has to wait; returns PAI_EBUSY. */
+int pai__guard_refuse(pai_accounts *a, const char *user, pai_time wait,
+                      pai_error **err);
+
+/* --- limits of users (quota.c) ------------------------------------------------------- */
+
+/* Reads what was written; what makes no sense is left out. */
+int pai__quota_read(const pai_alloc *alloc, int64_t quota[PAI_QUOTAS],
+                    unsigned *set, const char *json);
+/* NULL: no memory. */
+char *pai__quota_json(const pai_alloc *alloc, const int64_t quota[PAI_QUOTAS],
+                      unsigned set);
+int pai__quota_open(pai_accounts *a, pai_error **err);
 
 /* --- users (user.c, put_user.c) ------------------------------------------------------------------ */
 
@@ -293,14 +385,29 @@ bool pai__jwt_read(const pai_accounts *a, pai__claims *out, const char *token,
                    size_t len);
 /* The key that tokens are signed with, if there is one. */
 int pai__find_key(pai_accounts *a, pai_error **err);
-/* A new one, added to the edit. */
+/* What is said in a token, whoever signed it. */
+bool pai__jwt_peek(pai__claims *out, const char *token, size_t len);
+/* Without its signature: it tells what it is for, and opens nothing. */
+void pai__jwt_strip(char token[PAI__TOKEN_TEXT]);
+/* A new one, added to the edit; `request` may be NULL: a browser's. */
 int pai__token_new(pai__token **out, pai__amend *e, pai__account *account,
-                   bool application, pai_error **err);
+                   const pai_token_request *request, pai_error **err);
+/* Frees one that is in no list. */
+void pai__token_dispose(pai_accounts *a, pai__token *token);
+/* Puts it into the batch, as it is. */
+int pai__token_put(const pai_accounts *a, const pai__token *token);
 int pai__token_add(pai_accounts *a, const pai__token_row *row,
                    pai_error **err);
 /* Takes it out of its user's list. */
 void pai__token_free(pai_accounts *a, pai__token *token);
 bool pai__token_is_over(const pai_accounts *a, const pai__token *token);
+/* Those that are over go when their user's are looked at. */
+int pai__token_purge(pai_accounts *a, pai__account *account, pai_error **err);
+/* PAI_TOKEN_*. */
+int pai__token_look(pai__token **out, const pai_accounts *a, const char *text,
+                    size_t len);
+/* The key that tokens are signed with: the first token makes it. */
+int pai__need_key(pai_accounts *a, pai_error **err);
 
 /* --- passwords (password.c, op.c) -------------------------------------------------------------------------- */
 
@@ -312,7 +419,11 @@ enum { PAI__OLD_HASH = 129 };
 void pai__hash_old(char out[PAI__OLD_HASH], const char *user,
                    const char *password);
 
-enum { PAI__LEAST_PASSWORD = 6, PAI__MOST_PASSWORD = 1024 };
+enum { PAI__LEAST_PASSWORD = 8, PAI__MOST_PASSWORD = 1024 };
+
+/* strength.c: whether it may be a user's new password. */
+int pai__password_check(const pai_accounts *a, const char *what,
+                        const char *user, const char *text, pai_error **err);
 
 /* Something with passwords, beside the loop: `stored` is what `given` must be
  * (NULL: there is no such user), if `given` is not NULL; `fresh` gets a hash,
@@ -320,6 +431,7 @@ enum { PAI__LEAST_PASSWORD = 6, PAI__MOST_PASSWORD = 1024 };
 struct pai__op {
   pai__op *next;
   pai__asker asker;
+  pai__actor actor;
   uint64_t round; /* when its turn is, as of those who ask each has one */
   pai_accounts *a;
   pai_account_cb cb;

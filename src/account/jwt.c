@@ -84,11 +84,44 @@ static bool take_claims(pai__claims *out, const char *payload)
          take_text(out->uid, sizeof(out->uid), payload, "\"jti\":\"");
 }
 
+/* The last dot stays. */
+void pai__jwt_strip(char token[PAI__TOKEN_TEXT])
+{
+  char *dot = strrchr(token, '.');
+
+  sodium_memzero(dot + 1, strlen(dot + 1));
+}
+
+/* What is said in a token of this form. */
+static bool decode(pai__claims *out, const char *token, size_t body)
+{
+  char payload[PAYLOAD];
+  size_t n;
+
+  if (sodium_base642bin((unsigned char *)payload, sizeof(payload) - 1,
+                        token + HEADER, body - HEADER, NULL, &n, NULL,
+                        BASE64) != 0)
+    return false;
+  payload[n] = '\0';
+  return take_claims(out, payload);
+}
+
+bool pai__jwt_peek(pai__claims *out, const char *token, size_t len)
+{
+  const char *dot;
+
+  if (len >= PAI__TOKEN_TEXT || len <= HEADER ||
+      memcmp(token, header, HEADER) != 0)
+    return false;
+  dot = memchr(token + HEADER, '.', len - HEADER);
+  return dot != NULL && decode(out, token, (size_t)(dot - token));
+}
+
 bool pai__jwt_read(const pai_accounts *a, pai__claims *out, const char *token,
                    size_t len)
 {
-  char expected[SIGNATURE + 1], payload[PAYLOAD];
-  size_t body, n;
+  char expected[SIGNATURE + 1];
+  size_t body;
 
   if (!a->has_key || len >= PAI__TOKEN_TEXT || len <= HEADER + SIGNATURE + 1 ||
       memcmp(token, header, HEADER) != 0)
@@ -99,10 +132,5 @@ bool pai__jwt_read(const pai_accounts *a, pai__claims *out, const char *token,
   sign(a, token, body, expected);
   if (sodium_memcmp(expected, token + body + 1, SIGNATURE) != 0)
     return false;
-  if (sodium_base642bin((unsigned char *)payload, sizeof(payload) - 1,
-                        token + HEADER, body - HEADER, NULL, &n, NULL,
-                        BASE64) != 0)
-    return false;
-  payload[n] = '\0';
-  return take_claims(out, payload);
+  return decode(out, token, body);
 }

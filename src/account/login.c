@@ -45,6 +45,13 @@ static int write_login(const pai_accounts *a, const pai__token *token,
   return pai__json_finish(&w) < 0 ? pai__oom(err) : PAI_OK;
 }
 
+/* Also for a user that is none: nobody learns from it who there is. */
+static int count_wrong(pai__op *op, int rc, pai_error **err)
+{
+  pai__error_wait(err, pai__guard_wrong(op->a, op->user, op->asker.who));
+  return rc;
+}
+
 /* The user may have become another one meanwhile. */
 static int finish_login(pai__op *op, pai__buf *answer, pai_error **err)
 {
@@ -56,20 +63,22 @@ static int finish_login(pai__op *op, pai__buf *answer, pai_error **err)
   int rc = PAI_OK;
 
   if (account == NULL)
-    return pai__no_user(err, 400, op->user);
+    return count_wrong(op, pai__no_user(err, 400, op->user), err);
   if (!op->right || op->stored == NULL ||
       strcmp(op->stored, account->user->password) != 0)
-    return wrong(err);
+    return count_wrong(op, wrong(err), err);
+  pai__guard_right(a, op->user, op->asker.who);
   if (!pai__buf_reserve(answer, ANSWER) ||
       pai__extension_has(&a->alloc, account->user->extension, "githubPAT",
                          &pat) < 0)
     return pai__oom(err);
   pai__amend_begin(&e, a);
+  e.rehashed = true;
   if (op->old) /* a hash of OpenPAI's own becomes one of ours */
     rc = pai__renew_password(&e, op, account, err);
   if (rc == PAI_OK)
-    rc = pai__token_new(&token, &e, account, false, err);
-  rc = pai__amend_end(&e, rc);
+    rc = pai__token_new(&token, &e, account, NULL, err);
+  rc = pai__amend_end(&e, rc, err);
   return rc == PAI_OK && token != NULL
            ? write_login(a, token, pat, answer, err)
            : rc;
@@ -85,6 +94,7 @@ int pai_accounts_login(pai_accounts *a, const char *user, const char *password,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && user != NULL && password != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   if (strlen(password) > PAI__MOST_PASSWORD) {
     pai__forget_asker(a);

@@ -85,12 +85,11 @@ bool pai__strings_has(const pai__strings *s, const char *name)
   return false;
 }
 
-int pai__strings_add(const pai_alloc *alloc, pai__strings *s, const char *name)
+int pai__strings_push(const pai_alloc *alloc, pai__strings *s,
+                      const char *name)
 {
   char *copy;
 
-  if (pai__strings_has(s, name))
-    return PAI_OK;
   if (PAI__VEC_ROOM(alloc, s->at, s->n, s->cap) < 0)
     return PAI_ENOMEM;
   copy = pai__strdup(alloc, name);
@@ -98,6 +97,12 @@ int pai__strings_add(const pai_alloc *alloc, pai__strings *s, const char *name)
     return PAI_ENOMEM;
   s->at[s->n++] = copy;
   return PAI_OK;
+}
+
+int pai__strings_add(const pai_alloc *alloc, pai__strings *s, const char *name)
+{
+  return pai__strings_has(s, name) ? PAI_OK
+                                   : pai__strings_push(alloc, s, name);
 }
 
 void pai__strings_drop(const pai_alloc *alloc, pai__strings *s,
@@ -120,7 +125,7 @@ int pai__strings_copy(const pai_alloc *alloc, pai__strings *to,
 
   *to = (pai__strings){ 0 };
   for (size_t i = 0; i < from->n && rc == PAI_OK; i++)
-    rc = pai__strings_add(alloc, to, from->at[i]);
+    rc = pai__strings_push(alloc, to, from->at[i]);
   return rc;
 }
 

@@ -37,6 +37,7 @@ int pai__op_new(pai__op **out, pai_accounts *a, pai_account_cb cb,
   op->cb = cb;
   op->user_data = user_data;
   op->asker = asker;
+  op->actor = a->actor;
   op->passes = a->passes;
   op->memory = a->memory;
   pai__buf_init(&op->answer, &a->alloc);
@@ -132,10 +133,14 @@ static void pump(pai_accounts *a);
 
 static void finish(pai__op *op)
 {
+  const pai__actor actor = op->a->actor;
+
+  op->a->actor = op->actor; /* it is that one's change */
   if (op->failed)
     op->rc = pai__oom(&op->err);
   else
     op->rc = op->finish(op, &op->answer, &op->err);
+  op->a->actor = actor;
   if (op->rc == PAI_OK && !pai__buf_ok(&op->answer))
     op->rc = pai__oom(&op->err);
 }
@@ -228,13 +233,38 @@ static void drop_gone(pai_accounts *a)
       at = &(*at)->next;
 }
 
+/* How long its password has to wait, for others were wrong. */
+static pai_time wait_of(const pai__op *op)
+{
+  return op->given != NULL ? pai__guard_wait(op->a, op->user, op->asker.who)
+                           : 0;
+}
+
+/* Of those that waited with it some may have been wrong since. */
+static bool give_up_first(pai_accounts *a)
+{
+  pai_time wait = wait_of(a->queue);
+  pai__op *op;
+
+  if (is_gone(a->queue)) {
+    give_up(leave(a, &a->queue), PAI_ECANCELED, "nobody waits for it");
+    return true;
+  }
+  if (wait == 0)
+    return false;
+  op = leave(a, &a->queue);
+  op->rc = pai__guard_refuse(a, op->user, wait, &op->err);
+  pai__op_ready(op);
+  return true;
+}
+
 static void pump(pai_accounts *a)
 {
   for (size_t i = 0; i < a->workers && a->queue != NULL; i++) {
     pai__slot *slot = &a->slots[i];
 
-    while (a->queue != NULL && is_gone(a->queue))
-      give_up(leave(a, &a->queue), PAI_ECANCELED, "nobody waits for it");
+    while (a->queue != NULL && give_up_first(a))
+      ;
     if (a->queue == NULL || slot->op != NULL || !begin(a, slot))
       continue;
     slot->op = leave(a, &a->queue);
@@ -313,8 +343,11 @@ static int enter(pai_accounts *a, pai__op *op, pai_error **err)
 int pai__op_start(pai__op *op, pai_error **err)
 {
   pai_accounts *a = op->a;
+  pai_time wait = wait_of(op);
   int rc;
 
+  if (wait > 0)
+    return pai__guard_refuse(a, op->user, wait, err);
   if (!begin(a, &a->slots[0])) /* then there is one that comes to it */
     return pai__oom(err);
   rc = enter(a, op, err);
@@ -329,6 +362,7 @@ int pai_accounts_ask_as(pai_accounts *a, const pai_asker *asker)
   int rc;
 
   PAI__CHECK_ARG(a != NULL && asker != NULL);
+  PAI__CHECK_PROCESS(a, NULL);
   rc = PAI__COPY_IN(&o, asker, pai_asker, is_gone);
   if (rc < 0)
     return rc;

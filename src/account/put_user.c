@@ -8,6 +8,8 @@
  */
 #include "account/inside.h"
 
+#include "base/mail.h"
+
 /* --- what is asked for ------------------------------------------------------------- */
 
 void pai__user_put_free(pai__user_put *put)
@@ -16,34 +18,25 @@ void pai__user_put_free(pai__user_put *put)
   put->tree = NULL;
 }
 
-static int check_password(const char *what, const char *text, pai_error **err)
+/* An old password has only to be right: rules were weaker once. */
+static int check_passwords(const pai__user_put *put, const pai_accounts *a,
+                           pai_error **err)
 {
-  if (text == NULL)
-    return PAI_OK;
-  if (strlen(text) < PAI__LEAST_PASSWORD)
-    return pai__invalid(err, "\"%s\" must have at least %d characters", what,
-                        PAI__LEAST_PASSWORD);
-  if (strlen(text) > PAI__MOST_PASSWORD)
-    return pai__invalid(err, "\"%s\" must have at most %d characters", what,
-                        PAI__MOST_PASSWORD);
-  return PAI_OK;
+  int rc = PAI_OK;
+  bool same = put->password != NULL && put->old_password != NULL &&
+              strcmp(put->password, put->old_password) == 0;
+
+  if (put->password != NULL && !same) /* that is no new one */
+    rc = pai__password_check(a, "password", put->name, put->password, err);
+  if (rc == PAI_OK && put->old_password != NULL &&
+      strlen(put->old_password) > PAI__MOST_PASSWORD)
+    rc = pai__invalid(err, "\"oldPassword\" must have at most %d characters",
+                      PAI__MOST_PASSWORD);
+  return rc;
 }
 
-/* None, or something before and something behind an @. */
-static bool is_email(const char *text)
-{
-  const char *at = strchr(text, '@');
-
-  if (*text == '\0')
-    return true;
-  for (const char *s = text; *s != '\0'; s++)
-    if ((unsigned char)*s <= ' ' || *s == 0x7f)
-      return false;
-  return at != NULL && at != text && at[1] != '\0' &&
-         strchr(at + 1, '@') == NULL && strlen(text) <= 320;
-}
-
-static int read_texts(pai__user_put *put, pai_error **err)
+static int read_texts(pai__user_put *put, const pai_accounts *a,
+                      pai_error **err)
 {
   const pai__tree *t = put->tree;
   int rc;
@@ -60,21 +53,20 @@ static int read_texts(pai__user_put *put, pai_error **err)
     return pai__invalid(err,
                         "\"username\" must have 1 to 64 letters, digits, _, - "
                         "and ., and not begin with a dot");
-  if (put->email != NULL && !is_email(put->email))
+  if (put->email != NULL && put->email[0] != '\0' &&
+      !pai__is_mail(put->email, strlen(put->email)))
     return pai__invalid(err, "\"email\" must be a valid email");
   if (put->hash != NULL && (put->password != NULL || !pai__is_hash(put->hash)))
     return pai__invalid(err,
                         "\"passwordHash\" must be of argon2id or of OpenPAI, "
                         "and stand in the place of a password");
-  rc = check_password("password", put->password, err);
-  return rc == PAI_OK ? check_password("oldPassword", put->old_password, err)
-                      : rc;
+  return check_passwords(put, a, err);
 }
 
-static int read_all(pai__user_put *put, pai_error **err)
+static int read_all(pai__user_put *put, const pai_accounts *a, pai_error **err)
 {
   const pai__tree *t = put->tree;
-  int rc = read_texts(put, err);
+  int rc = read_texts(put, a, err);
 
   put->vcs = put->groups = put->extension = PAI__NO_NODE;
   put->has_admin = pai__tree_get(t, 0, "admin") != PAI__NO_NODE;
@@ -101,7 +93,7 @@ static int read_put(pai__user_put *put, pai_accounts *a, const char *json,
 
   *put = (pai__user_put){ .flags = flags };
   rc = pai__input_parse(&put->tree, &a->alloc, json, len, members, err);
-  return rc == PAI_OK ? read_all(put, err) : rc;
+  return rc == PAI_OK ? read_all(put, a, err) : rc;
 }
 
 /* --- what comes of it ---------------------------------------------------------------- */
@@ -291,13 +283,14 @@ int pai__user_put_do(pai_accounts *a, const pai__user_put *put,
     return rc;
   account = pai__find_account(a, put->name);
   pai__amend_begin(&e, a);
+  e.provided = (put->flags & PAI_PUT_PROVIDED) != 0;
   rc = pai__amend_user(&e, user, err);
   if (account != NULL && (hash != NULL || put->hash != NULL))
     for (pai__token *t = account->tokens; t != NULL && rc == PAI_OK;
          t = t->next)
       if (!t->application)
         rc = pai__amend_drop_token(&e, t, err);
-  return pai__amend_end(&e, rc);
+  return pai__amend_end(&e, rc, err);
 }
 
 /* --- the calls ------------------------------------------------------------------------- */
@@ -307,11 +300,15 @@ static int check_right(const pai__op *op, pai_error **err)
 {
   const pai__account *account = pai__find_account(op->a, op->user);
 
-  if (op->given == NULL ||
-      (op->right && account != NULL && op->stored != NULL &&
-       strcmp(account->user->password, op->stored) == 0))
+  if (op->given == NULL)
     return PAI_OK;
+  if (op->right && account != NULL && op->stored != NULL &&
+      strcmp(account->user->password, op->stored) == 0) {
+    pai__guard_right(op->a, op->user, op->asker.who);
+    return PAI_OK;
+  }
   (void)pai__fail(err, PAI_EPERM, "The old password is incorrect.");
+  pai__error_wait(err, pai__guard_wrong(op->a, op->user, op->asker.who));
   return pai__as(err, PAI_EPERM, 403, "ForbiddenUserError");
 }
 
@@ -378,13 +375,15 @@ int pai_accounts_put_user(pai_accounts *a, const char *json, size_t len,
                           unsigned flags, pai_account_cb cb, void *user_data,
                           pai_error **err)
 {
-  const unsigned all = PAI_PUT_CREATE | PAI_PUT_PATCH | PAI_PUT_NO_ADMIN;
+  const unsigned all =
+    PAI_PUT_CREATE | PAI_PUT_PATCH | PAI_PUT_NO_ADMIN | PAI_PUT_PROVIDED;
   pai__op *op;
   int rc;
 
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && json != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   PAI__CHECK_ARG_ERR((flags & ~all) == 0, err);
   rc = pai__op_new(&op, a, cb, user_data, err);
   if (rc < 0)
@@ -395,16 +394,12 @@ int pai_accounts_put_user(pai_accounts *a, const char *json, size_t len,
   return rc;
 }
 
-int pai_accounts_remove_user(pai_accounts *a, const char *user,
-                             pai_error **err)
+static int remove_user(pai_accounts *a, const char *user, const char *heir,
+                       pai_error **err)
 {
-  pai__account *account;
+  pai__account *account = pai__find_account(a, user);
   pai__amend e;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL, err);
-  account = pai__find_account(a, user);
   if (account == NULL)
     return pai__no_user(err, 404, user);
   if (pai__user_is_admin(a, account->user)) {
@@ -413,8 +408,32 @@ int pai_accounts_remove_user(pai_accounts *a, const char *user,
     pai__error_help(err, "take the administrator's right away first");
     return pai__as(err, PAI_EPERM, 403, "RemoveAdminError");
   }
+  if (heir != NULL && pai__find_account(a, heir) == NULL)
+    return pai__no_user(err, 404, heir);
+  if (heir != NULL && strcmp(heir, user) == 0)
+    return pai__invalid(err, "the jobs of %s are %s's already", user, heir);
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_drop_user(&e, account, err));
+  return pai__amend_end(&e, pai__amend_drop_user(&e, account, heir, err), err);
+}
+
+int pai_accounts_remove_user(pai_accounts *a, const char *user,
+                             pai_error **err)
+{
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(a != NULL && user != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
+  return remove_user(a, user, NULL, err);
+}
+
+int pai_accounts_hand_over_user(pai_accounts *a, const char *user,
+                                const char *heir, pai_error **err)
+{
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && heir != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
+  return remove_user(a, user, heir, err);
 }
 
 int pai_accounts_set_member(pai_accounts *a, const char *user,
@@ -428,6 +447,7 @@ int pai_accounts_set_member(pai_accounts *a, const char *user,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && user != NULL && group != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   account = pai__find_account(a, user);
   if (in != 0 && pai__find_group(a, group) == NULL)
     return pai__no_group(err, 404, group);
@@ -447,5 +467,5 @@ int pai_accounts_set_member(pai_accounts *a, const char *user,
     return pai__oom(err);
   }
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_user(&e, changed, err));
+  return pai__amend_end(&e, pai__amend_user(&e, changed, err), err);
 }

@@ -170,6 +170,7 @@ int pai_accounts_need_ssh(pai_accounts *a, const char *user, pai_error **err)
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && user != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   account = pai__find_account(a, user);
   if (account == NULL)
     return pai__no_user(err, 404, user);
@@ -190,5 +191,5 @@ int pai_accounts_need_ssh(pai_accounts *a, const char *user, pai_error **err)
     return rc;
   }
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_user(&e, changed, err));
+  return pai__amend_end(&e, pai__amend_user(&e, changed, err), err);
 }

@@ -217,6 +217,7 @@ int pai_accounts_put_storage(pai_accounts *a, const char *json, size_t len,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && json != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   rc = pai__input_parse(&put.tree, &a->alloc, json, len, members, err);
   if (rc == PAI_OK)
     rc = read_put(&put, err);
@@ -226,7 +227,7 @@ int pai_accounts_put_storage(pai_accounts *a, const char *json, size_t len,
   if (rc < 0)
     return rc;
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_depot(&e, depot, err));
+  return pai__amend_end(&e, pai__amend_depot(&e, depot, err), err);
 }
 
 static int no_storage(pai_error **err, const char *name, int status,
@@ -245,11 +246,12 @@ int pai_accounts_remove_storage(pai_accounts *a, const char *name,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && name != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   depot = pai__table_find(&a->depots, name);
   if (depot == NULL)
     return no_storage(err, name, 404, "NoStorageError");
   pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_drop_depot(&e, depot, err));
+  return pai__amend_end(&e, pai__amend_drop_depot(&e, depot, err), err);
 }
 
 /* --- to whom ------------------------------------------------------------------------------ */
@@ -283,9 +285,11 @@ int pai_accounts_may_use_storage(const pai_accounts *a, const char *user,
 }
 
 int pai__accounts_mounted(const pai_accounts *a, const char *user,
-                          pai__mounted_cb cb, void *user_data)
+                          uint64_t job, pai__mounted_cb cb, void *user_data)
 {
-  const pai__account *account = pai__find_account(a, user);
+  const char *owner = pai_accounts_owner(a, user, job);
+  const pai__account *account =
+    owner != NULL ? pai__find_account(a, owner) : NULL;
   int rc = PAI_OK;
 
   for (size_t i = 0; i < a->depots.n && rc >= 0; i++) {
@@ -294,7 +298,8 @@ int pai__accounts_mounted(const pai_accounts *a, const char *user,
                        .path = depot->mounted_at,
                        .shared = depot->shared,
                        .readonly = depot->readonly,
-                       .granted = true };
+                       .granted = owner != NULL,
+                       .before = pai__gone_before(a, user, job) };
     if (account != NULL)
       m.granted = is_granted(a, account->user, depot->name, &m.usual);
     rc = cb(user_data, &m);
@@ -447,6 +452,7 @@ int pai_accounts_write_storages(pai_accounts *a,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   rc = PAI__COPY_IN(&q, query, pai_storage_query, usual);
   if (rc < 0)
     return pai__fail(err, rc, "pai_storage_query: bad or newer struct_size");

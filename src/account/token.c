@@ -1,9 +1,9 @@
-/* token.c - tokens: made, kept, verified, revoked */
+/* token.c - tokens: made, kept, verified */
 #include "account/inside.h"
 
-#include <stdio.h>
-
 enum { MOST_TOKENS = 500 /* of a user's, of each kind */ };
+
+#define MINUTE INT64_C(60000000)
 
 static pai_time now(const pai_accounts *a)
 {
@@ -29,9 +29,31 @@ int pai__find_key(pai_accounts *a, pai_error **err)
 }
 
 /* A root has its first key with its first token. */
-static int need_key(pai_accounts *a, pai_error **err)
+int pai__need_key(pai_accounts *a, pai_error **err)
 {
   return take_key(a, true, err);
+}
+
+void pai__token_dispose(pai_accounts *a, pai__token *token)
+{
+  if (token == NULL)
+    return;
+  pai__strfree(&a->alloc, token->name);
+  pai__free(&a->alloc, token, sizeof(*token));
+}
+
+int pai__token_put(const pai_accounts *a, const pai__token *token)
+{
+  pai__token_row row = { .uid = token->uid,
+                         .user = token->owner->name,
+                         .application = token->application,
+                         .issued = token->issued,
+                         .expires = token->expires,
+                         .name = token->name,
+                         .scopes = token->scopes,
+                         .used = token->used };
+
+  return pai__batch_put_token(a->host.batch(a->host.ctx), &row);
 }
 
 void pai__token_free(pai_accounts *a, pai__token *token)
@@ -42,7 +64,7 @@ void pai__token_free(pai_accounts *a, pai__token *token)
     at = &(*at)->next;
   *at = token->next;
   (void)pai__map_remove(&a->tokens, token->uid, strlen(token->uid));
-  pai__free(&a->alloc, token, sizeof(*token));
+  pai__token_dispose(a, token);
 }
 
 bool pai__token_is_over(const pai_accounts *a, const pai__token *token)
@@ -58,15 +80,17 @@ int pai__token_add(pai_accounts *a, const pai__token_row *row, pai_error **err)
   if (owner == NULL || strlen(row->uid) >= sizeof(token->uid))
     return PAI_OK; /* nobody's */
   token = pai__zalloc(&a->alloc, sizeof(*token));
-  if (token == NULL ||
+  if (token == NULL || pai__set_text(&a->alloc, &token->name, row->name) < 0 ||
       pai__map_set(&a->tokens, row->uid, strlen(row->uid), token) < 0) {
-    pai__free(&a->alloc, token, sizeof(*token));
+    pai__token_dispose(a, token);
     return pai__oom(err);
   }
   memcpy(token->uid, row->uid, strlen(row->uid));
   token->application = row->application;
   token->issued = row->issued;
   token->expires = row->expires;
+  token->scopes = row->scopes != 0 ? row->scopes : PAI_SCOPE_ALL;
+  token->used = row->used;
   token->owner = owner;
   for (at = &owner->tokens; *at != NULL;)
     at = &(*at)->next;
@@ -100,12 +124,13 @@ static int make_room(pai__amend *e, const pai__account *account,
 }
 
 int pai__token_new(pai__token **out, pai__amend *e, pai__account *account,
-                   bool application, pai_error **err)
+                   const pai_token_request *request, pai_error **err)
 {
+  bool application = request != NULL && request->application != 0;
   pai_accounts *a = e->a;
   unsigned char uid[16];
   pai__token *token;
-  int rc = need_key(a, err);
+  int rc = pai__need_key(a, err);
 
   *out = NULL;
   if (rc == PAI_OK)
@@ -120,7 +145,18 @@ int pai__token_new(pai__token **out, pai__amend *e, pai__account *account,
   token->owner = account;
   token->application = application;
   token->issued = now(a) / 1000000 * 1000000;
-  token->expires = application ? 0 : token->issued + a->token_time;
+  token->scopes = PAI_SCOPE_ALL;
+  token->expires = token->issued + a->token_time;
+  if (application) {
+    if (request->scopes != 0)
+      token->scopes = request->scopes;
+    token->expires =
+      request->lifetime != 0 ? token->issued + request->lifetime : 0;
+    if (pai__set_text(&a->alloc, &token->name, request->name) < 0) {
+      pai__token_dispose(a, token);
+      return pai__oom(err);
+    }
+  }
   rc = pai__amend_token(e, token, err);
   if (rc == PAI_OK)
     *out = token;
@@ -128,23 +164,23 @@ int pai__token_new(pai__token **out, pai__amend *e, pai__account *account,
 }
 
 /* Those that are over go when their user's are looked at. */
-static int purge(pai_accounts *a, pai__account *account, pai_error **err)
+int pai__token_purge(pai_accounts *a, pai__account *account, pai_error **err)
 {
   pai__amend e;
   int rc = PAI_OK;
 
   pai__amend_begin(&e, a);
+  e.quiet = true;
   for (pai__token *t = account->tokens; t != NULL && rc == PAI_OK; t = t->next)
     if (pai__token_is_over(a, t))
       rc = pai__amend_drop_token(&e, t, err);
-  return pai__amend_end(&e, rc);
+  return pai__amend_end(&e, rc, err);
 }
 
 /* --- looking at one ---------------------------------------------------------------------- */
 
-/* PAI_TOKEN_*. */
-static int look(pai__token **out, const pai_accounts *a, const char *text,
-                size_t len)
+int pai__token_look(pai__token **out, const pai_accounts *a, const char *text,
+                    size_t len)
 {
   pai__claims claims;
   pai__token *token;
@@ -164,8 +200,21 @@ static int look(pai__token **out, const pai_accounts *a, const char *text,
   return PAI_TOKEN_GOOD;
 }
 
-static int tell(pai_identity *id, const pai_accounts *a, int why,
-                const pai__token *token)
+/* When it was used last, to the minute; without memory the next time. */
+static void use(pai_accounts *a, pai__token *token)
+{
+  pai_time before = token->used, at = now(a);
+
+  if (before != 0 && at - before < MINUTE && before - at < MINUTE)
+    return;
+  token->used = at;
+  if (pai__token_put(a, token) < 0)
+    token->used = before;
+  else
+    a->host.changed(a->host.ctx, false, false);
+}
+
+static int tell(pai_identity *id, pai_accounts *a, int why, pai__token *token)
 {
   pai_identity full = { .why = why };
   int rc;
@@ -176,6 +225,10 @@ static int tell(pai_identity *id, const pai_accounts *a, int why,
     full.application = token->application;
     full.issued = token->issued;
     full.expires = token->expires;
+    full.scopes = token->scopes;
+    full.name = token->name;
+    full.id = token->uid;
+    use(a, token);
   }
   rc = PAI__FILL_VIEW(id, full, pai_identity, why);
   return rc < 0 || why == PAI_TOKEN_GOOD ? rc : PAI_EPERM;
@@ -188,7 +241,8 @@ int pai_accounts_verify(pai_identity *id, pai_accounts *a, const char *token,
   int why;
 
   PAI__CHECK_ARG(id != NULL && a != NULL && token != NULL);
-  why = look(&found, a, token, len);
+  PAI__CHECK_PROCESS(a, NULL);
+  why = pai__token_look(&found, a, token, len);
   return tell(id, a, why, found);
 }
 
@@ -211,7 +265,7 @@ static int look_basic(pai__token **out, const pai_accounts *a,
   if (colon == NULL)
     return PAI_TOKEN_FORGED;
   user = (size_t)(colon - plain);
-  why = look(out, a, colon + 1, len - user - 1);
+  why = pai__token_look(out, a, colon + 1, len - user - 1);
   if (why == PAI_TOKEN_GOOD &&
       (!(*out)->application || strlen((*out)->owner->name) != user ||
        memcmp((*out)->owner->name, plain, user) != 0))
@@ -241,137 +295,12 @@ int pai_accounts_authorize(pai_identity *id, pai_accounts *a,
   int why = PAI_TOKEN_FORGED;
 
   PAI__CHECK_ARG(id != NULL && a != NULL);
+  PAI__CHECK_PROCESS(a, NULL);
   if (header == NULL)
     why = PAI_TOKEN_NONE;
   else if ((text = behind(header, "bearer")) != NULL)
-    why = look(&found, a, text, strlen(text));
+    why = pai__token_look(&found, a, text, strlen(text));
   else if ((text = behind(header, "basic")) != NULL)
     why = look_basic(&found, a, text);
   return tell(id, a, why, found);
-}
-
-/* --- the calls ----------------------------------------------------------------------------- */
-
-int pai_accounts_new_token(pai_accounts *a, const char *user, int application,
-                           pai_write_cb write, void *user_data,
-                           pai_error **err)
-{
-  pai__account *account;
-  char text[PAI__TOKEN_TEXT];
-  pai__token *token;
-  pai__amend e;
-  int rc;
-
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
-  account = pai__find_account(a, user);
-  if (account == NULL)
-    return pai__no_user(err, 404, user);
-  pai__amend_begin(&e, a);
-  rc = pai__amend_end(
-    &e, pai__token_new(&token, &e, account, application != 0, err));
-  if (rc < 0)
-    return rc;
-  pai__jwt_write(a, token, text);
-  rc = write(user_data, text, strlen(text));
-  sodium_memzero(text, sizeof(text));
-  return rc;
-}
-
-int pai_accounts_write_tokens(pai_accounts *a, const char *user,
-                              pai_write_cb write, void *user_data,
-                              pai_error **err)
-{
-  pai__account *account;
-  char text[PAI__TOKEN_TEXT];
-  pai__wire o;
-  int rc;
-
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
-  account = pai__find_account(a, user);
-  if (account == NULL)
-    return pai__no_user(err, 404, user);
-  rc = purge(a, account, err);
-  if (rc == PAI_OK)
-    rc = need_key(a, err);
-  if (rc < 0)
-    return rc;
-  pai__wire_begin(&o, a, write, user_data);
-  pai__json_begin_object(&o.w);
-  pai__wire_key(&o.w, "tokens");
-  pai__json_begin_array(&o.w);
-  for (const pai__token *t = account->tokens; t != NULL; t = t->next) {
-    pai__jwt_write(a, t, text);
-    pai__json_text(&o.w, text, strlen(text));
-  }
-  pai__json_end_array(&o.w);
-  pai__json_end_object(&o.w);
-  sodium_memzero(text, sizeof(text));
-  return pai__wire_end(&o, PAI_OK, err);
-}
-
-static int not_ours(pai_error **err)
-{
-  (void)pai__fail(err, PAI_EPERM, "Your token is invalid.");
-  return pai__as(err, PAI_EPERM, 401, "UnauthorizedUserError");
-}
-
-int pai_accounts_write_token(pai_accounts *a, const char *token,
-                             pai_write_cb write, void *user_data,
-                             pai_error **err)
-{
-  pai__token *found;
-  pai__wire o;
-
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && token != NULL && write != NULL, err);
-  if (look(&found, a, token, strlen(token)) != PAI_TOKEN_GOOD)
-    return not_ours(err);
-  pai__wire_begin(&o, a, write, user_data);
-  pai__json_begin_object(&o.w);
-  pai__wire_text(&o.w, "username", found->owner->name);
-  pai__wire_bool(&o.w, "application", found->application);
-  pai__wire_bool(&o.w, "jobSpecific", false);
-  pai__wire_text(&o.w, "encodedFrameworkName", "");
-  pai__wire_key(&o.w, "iat");
-  pai__json_int(&o.w, found->issued / 1000000);
-  if (found->expires != 0) {
-    pai__wire_key(&o.w, "exp");
-    pai__json_int(&o.w, found->expires / 1000000);
-  }
-  pai__wire_bool(&o.w, "admin", pai__user_is_admin(a, found->owner->user));
-  pai__json_end_object(&o.w);
-  return pai__wire_end(&o, PAI_OK, err);
-}
-
-int pai_accounts_revoke(pai_accounts *a, const char *user, const char *token,
-                        pai_error **err)
-{
-  pai__claims claims;
-  pai__token *found;
-  pai__amend e;
-
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && token != NULL, err);
-  if (!pai__jwt_read(a, &claims, token, strlen(token)) ||
-      (claims.expires != 0 && claims.expires <= now(a) / 1000000)) {
-    (void)pai__fail(err, PAI_EINVAL, "Your token is invalid.");
-    return pai__as(err, PAI_EINVAL, 500, "UnknownError");
-  }
-  if (user != NULL && strcmp(user, claims.user) != 0) {
-    (void)pai__fail(err, PAI_EPERM,
-                    "The token is another user's: only that user can revoke "
-                    "it.");
-    return pai__as(err, PAI_EPERM, 403, "ForbiddenUserError");
-  }
-  found = pai__map_get(&a->tokens, claims.uid, strlen(claims.uid));
-  if (found == NULL)
-    return PAI_OK;
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_drop_token(&e, found, err));
 }

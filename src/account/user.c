@@ -23,6 +23,8 @@ static pai__user *make(pai_accounts *a, const pai__user *from)
   if (user == NULL)
     return NULL;
   user->created = from->created;
+  memcpy(user->quota, from->quota, sizeof(user->quota));
+  user->quota_set = from->quota_set;
   if (pai__set_text(&a->alloc, &user->name, from->name) == PAI_OK &&
       pai__set_text(&a->alloc, &user->password, from->password) == PAI_OK &&
       pai__set_text(&a->alloc, &user->email, from->email) == PAI_OK &&
@@ -98,6 +100,10 @@ int pai__user_add(pai_accounts *a, const pai__account_row *row,
   else
     rc = pai__oom(err);
   pai__forget(&a->alloc, extension);
+  if (rc == PAI_OK &&
+      pai__quota_read(&a->alloc, account->user->quota,
+                      &account->user->quota_set, row->quota) < 0)
+    rc = pai__oom(err);
   if (rc < 0) {
     pai__account_free(a, account);
     return rc;
@@ -252,6 +258,7 @@ int pai_accounts_write_user(pai_accounts *a, const char *user,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   account = pai__find_account(a, user);
   if (account == NULL)
     return pai__no_user(err, 400, user);
@@ -269,6 +276,7 @@ int pai_accounts_write_users(pai_accounts *a, const char *viewer,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(a, err);
   pai__wire_begin(&o, a, write, user_data);
   pai__json_begin_array(&o.w);
   for (size_t i = 0; i < a->accounts.n && rc == PAI_OK; i++)

@@ -49,6 +49,16 @@
     *(out) = NULL;                          \
   } while (0)
 
+/* Times that are taken lie between -PAI__LAST_TIME and it, and durations are not
+ * longer: a time and a duration, and the distance of two times, can always be
+ * added up.  73,000 years in microseconds. */
+#define PAI__LAST_TIME (INT64_MAX / 4)
+
+static inline bool pai__is_time(pai_time t)
+{
+  return t >= -PAI__LAST_TIME && t <= PAI__LAST_TIME;
+}
+
 /* Bytes of somebody else's. */
 typedef struct pai__bytes {
   const void *data;
@@ -119,6 +129,8 @@ PAI__SHARED void pai__error_help(pai_error **err, const char *fmt, ...)
   PAI__PRINTF(2, 3);
 PAI__SHARED void pai__error_pointer(pai_error **err, const char *pointer);
 PAI__SHARED void pai__error_retriable(pai_error **err);
+/* Microseconds until the same call makes sense again. */
+void pai__error_wait(pai_error **err, int64_t us);
 /* What OpenPAI's API says of it; `api` is a literal. */
 PAI__SHARED void pai__error_api(pai_error **err, int status, const char *api);
 /* Puts a new error above the one in *err, which becomes its cause. */

@@ -14,6 +14,7 @@ struct pai_error {
   int code;
   pai__pos pos;
   bool retriable;
+  int64_t wait;    /* microseconds; 0: nothing is known */
   int status;      /* of HTTP, or 0 */
   const char *api; /* a literal, or NULL */
   char *message;   /* NULL: the code's own text */
@@ -167,6 +168,14 @@ void pai__error_retriable(pai_error **err)
     e->retriable = true;
 }
 
+void pai__error_wait(pai_error **err, int64_t us)
+{
+  pai_error *e = writable(err);
+
+  if (e != NULL)
+    e->wait = us;
+}
+
 void pai__error_api(pai_error **err, int status, const char *api)
 {
   pai_error *e = writable(err);
@@ -243,6 +252,11 @@ int pai_error_http_status(const pai_error *err)
 int pai_error_retriable(const pai_error *err)
 {
   return err != NULL && err->retriable;
+}
+
+int64_t pai_error_retry_after(const pai_error *err)
+{
+  return err != NULL ? err->wait : 0;
 }
 
 const pai_error *pai_error_cause(const pai_error *err)

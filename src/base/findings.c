@@ -36,7 +36,7 @@ const pai__secrets *pai__findings_shown(pai__findings *f)
   const char *text = f->tree->text; /* NULs are behind it */
   uint32_t from, to;
 
-  if (f->len == 0)
+  if (f->len == 0 || f->secrets_found)
     return &f->secrets;
   from = f->list[0].start;
   to = f->list[f->len - 1].start;
@@ -104,14 +104,21 @@ static void add_place(pai__buf *out, pai__findings *f, const pai__place *place)
   pai__pointer_add(out, s, len);
 }
 
+bool pai__findings_full(pai__findings *f, int severity)
+{
+  if (f->len < MOST_FOUND && f->bytes <= MOST_BYTES)
+    return false;
+  f->errors += severity == PAI_SEVERITY_ERROR;
+  f->left_out++;
+  return true;
+}
+
 /* Room for one more. */
 static bool make_room(pai__findings *f, int severity)
 {
-  f->errors += severity == PAI_SEVERITY_ERROR;
-  if (f->len >= MOST_FOUND || f->bytes > MOST_BYTES) {
-    f->left_out++;
+  if (pai__findings_full(f, severity))
     return false;
-  }
+  f->errors += severity == PAI_SEVERITY_ERROR;
   f->failed |= PAI__VEC_ROOM(f->arena->alloc, f->list, f->len, f->cap) < 0;
   return !f->failed;
 }
@@ -124,7 +131,7 @@ static void add(pai__findings *f, pai__finding finding, pai__node at)
   if (f->place != NULL)
     add_place(&pointer, f, f->place);
   else
-    pai__tree_pointer(f->tree, at, &pointer);
+    pai__tree_pointer_along(f->tree, at, &pointer, &f->trail);
   finding.pointer = keep(f, &pointer);
   f->list[f->len++] = finding;
 }
@@ -139,8 +146,11 @@ bool pai__find(pai__findings *f, int severity, const char *code, pai__node at,
     return false;
   va_start(ap, fmt);
   add(f,
-      (pai__finding){ severity, code, n->start, n->end, NULL,
-                      format(f, fmt, ap), NULL },
+      (pai__finding){ .severity = severity,
+                      .code = code,
+                      .start = n->start,
+                      .end = n->end,
+                      .message = format(f, fmt, ap) },
       at);
   va_end(ap);
   return true;
@@ -156,10 +166,19 @@ void pai__find_part(pai__findings *f, int severity, const char *code,
     return;
   va_start(ap, fmt);
   add(f,
-      (pai__finding){ severity, code, (uint32_t)start, (uint32_t)end, NULL,
-                      format(f, fmt, ap), NULL },
+      (pai__finding){ .severity = severity,
+                      .code = code,
+                      .start = (uint32_t)start,
+                      .end = (uint32_t)end,
+                      .message = format(f, fmt, ap) },
       at);
   va_end(ap);
+}
+
+void pai__find_wanted(pai__findings *f, const pai__demand *wanted)
+{
+  if (!f->failed && f->left_out == 0)
+    f->list[f->len - 1].wanted = *wanted;
 }
 
 void pai__find_help(pai__findings *f, const char *fmt, ...)
@@ -218,6 +237,7 @@ static void tell_left_out(pai__findings *f)
   more.severity = f->errors > 0 ? PAI_SEVERITY_ERROR : PAI_SEVERITY_WARNING;
   more.code = "more";
   more.pointer = "";
+  more.wanted = (pai__demand){ .limit = 0 };
   more.message = keep(f, &b);
   more.help = "mend what is told of first";
   f->list[f->len++] = more;

@@ -12,11 +12,21 @@
 
 #include <openpai/report.h>
 
+/* What the file would have to say: of pai_diagnostic.  Its texts are static, or
+ * of the arena. */
+typedef struct pai__demand {
+  const char *missing, *pattern;
+  const char *const *allowed;
+  unsigned types;
+  int64_t limit;
+} pai__demand;
+
 typedef struct pai__finding {
   int severity;     /* PAI_SEVERITY_* */
   const char *code; /* static */
   uint32_t start, end;
   const char *pointer, *message, *help; /* help: NULL for none */
+  pai__demand wanted;
 } pai__finding;
 
 /* The way to a value as a reader goes it: through an alias, not to where its
@@ -43,6 +53,7 @@ typedef struct pai__findings {
   size_t bytes;            /* of all pointers and messages */
   size_t left_out;         /* found when there was enough already */
   const pai__place *place; /* of what is found, or NULL: ask the tree */
+  pai__trail trail;        /* of the pointers that the tree was asked for */
   bool failed;
 } pai__findings;
 
@@ -54,10 +65,15 @@ void pai__findings_dispose(pai__findings *f);
  * already, and whatever helps with it need not be thought of. */
 bool pai__find(pai__findings *f, int severity, const char *code, pai__node at,
                const char *fmt, ...) PAI__PRINTF(5, 6);
+/* Whether there is no room for another one, which is counted then: nothing
+ * need be worked out for it. */
+bool pai__findings_full(pai__findings *f, int severity);
 /* The same for a part of the node's text: `at` gives the pointer. */
 void pai__find_part(pai__findings *f, int severity, const char *code,
                     pai__node at, size_t start, size_t end, const char *fmt,
                     ...) PAI__PRINTF(7, 8);
+/* What the file would have to say, of what was found last, if that was kept. */
+void pai__find_wanted(pai__findings *f, const pai__demand *wanted);
 /* How to mend what was found last, if that was kept. */
 void pai__find_help(pai__findings *f, const char *fmt, ...) PAI__PRINTF(2, 3);
 

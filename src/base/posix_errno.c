@@ -2,6 +2,7 @@
  * names the same call is another one, whose answer looks like a failure. */
 #include "base/posix_errno.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,4 +11,18 @@ const char *pai__errno_text(int number, char *text, size_t size)
   if (strerror_r(number, text, size) != 0)
     (void)snprintf(text, size, "error %d", number);
   return text;
+}
+
+bool pai__errno_is_shortage(int number)
+{
+  switch (number) {
+  case ENOSPC:
+  case EDQUOT:
+  case ENOMEM:
+  case ENOBUFS:
+  case EMFILE:
+  case ENFILE:
+  case EAGAIN: return true;
+  default: return false;
+  }
 }

@@ -33,7 +33,10 @@ static int sys_fail(pai_error **err, int sys_errno, const char *fmt, ...)
   va_start(ap, fmt);
   (void)vsnprintf(what, sizeof(what), fmt, ap);
   va_end(ap);
-  return pai__fail(err, code, "%s: %s", what, PAI__ERRNO_TEXT(sys_errno));
+  code = pai__fail(err, code, "%s: %s", what, PAI__ERRNO_TEXT(sys_errno));
+  if (pai__errno_is_shortage(sys_errno))
+    pai__error_retriable(err);
+  return code;
 }
 
 char *pai__fs_join(const char *dir, const char *name, const pai_alloc *alloc)

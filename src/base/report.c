@@ -132,7 +132,12 @@ int pai__report_take(pai_report *r, pai__findings *f)
                                 .end_line = end.line,
                                 .end_column = end.column,
                                 .message = x->message,
-                                .help = x->help };
+                                .help = x->help,
+                                .missing = x->wanted.missing,
+                                .types = x->wanted.types,
+                                .limit = x->wanted.limit,
+                                .pattern = x->wanted.pattern,
+                                .allowed = x->wanted.allowed };
     if (show_line(r, f, x, &list[i]) < 0)
       return PAI_ENOMEM;
   }

@@ -35,8 +35,9 @@ static uint32_t indent_of(const pai__tree *t, uint32_t at)
 }
 
 /* From `at` on, the end of comments: behind something on its line, and on
- * lines of their own that are indented by more than `indent`. */
-static uint32_t skip_comments(const pai__tree *t, uint32_t at, uint32_t indent)
+ * lines of their own that are indented by more than the line of `key`.  That is
+ * looked for only then: many keys may stand in one line. */
+static uint32_t skip_comments(const pai__tree *t, uint32_t at, uint32_t key)
 {
   const char *text = t->text; /* NULs are behind it */
   uint32_t end = at;
@@ -46,7 +47,7 @@ static uint32_t skip_comments(const pai__tree *t, uint32_t at, uint32_t indent)
 
     while (is_blank(text[at]))
       at++;
-    if (text[at] == '#' && (behind || indent_of(t, at) > indent)) {
+    if (text[at] == '#' && (behind || indent_of(t, at) > indent_of(t, key))) {
       while (at < t->len && !ends_line(text[at]))
         at++;
       end = at;
@@ -75,7 +76,7 @@ int pai__secrets_add_entry(pai__secrets *s, pai__node key)
       from++;
     added->start = from < added->start ? from : added->start;
   }
-  added->end = skip_comments(t, added->end, indent_of(t, k->start));
+  added->end = skip_comments(t, added->end, k->start);
   return PAI_OK;
 }
 

@@ -349,42 +349,75 @@ void pai__pointer_add(pai__buf *out, const char *token, size_t len)
   pai__buf_add(out, token + done, len - done);
 }
 
-void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out)
+/* An entry of a collection: its key, or the item, and its value. */
+typedef struct entry_at {
+  pai__node key, child;
+  uint64_t index;
+} entry_at;
+
+/* The entry of collection `at` that holds n, from one before it on. */
+static entry_at find_entry(const pai__tree *t, pai__node at, pai__node n,
+                           size_t level, pai__trail *trail)
+{
+  bool keys = t->nodes[at].type == PAI__MAPPING;
+  entry_at e = { at + 1, keys ? t->nodes[at + 1].skip : at + 1, 0 };
+
+  if (level < trail->depth && trail->levels[level].in == at &&
+      trail->levels[level].key <= n)
+    e = (entry_at){ trail->levels[level].key, trail->levels[level].child,
+                    trail->levels[level].index };
+  while (t->nodes[e.child].skip <= n) {
+    e.key = e.child = t->nodes[e.child].skip;
+    if (keys)
+      e.child = t->nodes[e.key].skip;
+    e.index++;
+  }
+  if (level < PAI__TRAIL) {
+    trail->levels[level].in = at;
+    trail->levels[level].key = e.key;
+    trail->levels[level].child = e.child;
+    trail->levels[level].index = e.index;
+    if (trail->depth <= level)
+      trail->depth = level + 1;
+  }
+  return e;
+}
+
+void pai__tree_pointer_along(const pai__tree *t, pai__node n, pai__buf *out,
+                             pai__trail *trail)
 {
   pai__node at = 0;
   bool merged = false; /* in the list of a merge key: no index */
 
-  while (at != n && t->nodes[at].skip > at + 1) {
-    bool keys = t->nodes[at].type == PAI__MAPPING;
-    pai__node child = at + 1, key = child;
-    uint64_t index = 0;
+  for (size_t level = 0; at != n && t->nodes[at].skip > at + 1; level++) {
+    entry_at e = find_entry(t, at, n, level, trail);
 
-    if (keys)
-      child = t->nodes[key].skip;
-    while (t->nodes[child].skip <= n) {
-      key = child = t->nodes[child].skip;
-      if (keys)
-        child = t->nodes[key].skip;
-      index++;
-    }
-    if (keys) {
+    if (t->nodes[at].type == PAI__MAPPING) {
       size_t len;
-      const char *text = pai__tree_str(t, key, &len);
-      bool merge = (t->nodes[key].flags & PAI__IS_MERGE) != 0;
+      const char *text = pai__tree_str(t, e.key, &len);
+      bool merge = (t->nodes[e.key].flags & PAI__IS_MERGE) != 0;
       if (!merge)
         pai__pointer_add(out, text, len);
-      merged = merge && t->nodes[child].type == PAI__SEQUENCE;
+      merged = merge && t->nodes[e.child].type == PAI__SEQUENCE;
     } else {
       char digits[PAI__DOUBLE_TEXT];
-      size_t len = pai__format_int(digits, (int64_t)index);
+      size_t len = pai__format_int(digits, (int64_t)e.index);
       if (!merged)
         pai__pointer_add(out, digits, len);
       merged = false;
     }
-    if (n < child) /* n is the key, or what the key was written as */
+    if (n < e.child) /* n is the key, or what the key was written as */
       return;
-    at = child;
+    at = e.child;
   }
+}
+
+void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out)
+{
+  pai__trail trail;
+
+  trail.depth = 0;
+  pai__tree_pointer_along(t, n, out, &trail);
 }
 
 /* The item of a sequence that a token names. */

@@ -249,6 +249,22 @@ size_t pai__tree_offset(const pai__tree *t, pai__pos pos);
 /* Adds the node's JSON pointer (RFC 6901); merge keys leave no trace in it.
  * A key has the pointer of its value. */
 void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out);
+
+/* The entries that the last pointer led through.  Pointers of nodes in the
+ * order of the text then cost one walk over the siblings in all, instead of
+ * one each.  Zeroed at first; of one tree. */
+enum { PAI__TRAIL = 80 }; /* levels; deeper ones are looked for each time */
+typedef struct pai__trail {
+  struct {
+    pai__node in, key, child; /* the collection, and its entry */
+    uint64_t index;
+  } levels[PAI__TRAIL];
+  size_t depth;
+} pai__trail;
+
+/* As pai__tree_pointer(). */
+void pai__tree_pointer_along(const pai__tree *t, pai__node n, pai__buf *out,
+                             pai__trail *trail);
 /* Adds "/token", escaped. */
 void pai__pointer_add(pai__buf *out, const char *token, size_t len);
 /* The node of a pointer, or PAI__NO_NODE. */

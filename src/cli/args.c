@@ -38,6 +38,25 @@ const char *cli_values[CLI_VALUES];
 size_t cli_value_count;
 const char *cli_secret_files[CLI_VALUES];
 size_t cli_secret_file_count;
+const char *cli_env_words[CLI_VALUES];
+size_t cli_env_count;
+
+/* What an option of several values adds to. */
+typedef struct list {
+  const char **words;
+  size_t *count;
+} list;
+
+static list find_list(const cli_option *o)
+{
+  if (o->value == cli_secret_files)
+    return (list){ cli_secret_files, &cli_secret_file_count };
+  if (o->value == cli_env_words)
+    return (list){ cli_env_words, &cli_env_count };
+  if (o->value == NULL || o->value == cli_values)
+    return (list){ cli_values, &cli_value_count };
+  return (list){ NULL, NULL };
+}
 
 /* False: it cannot be that, and that is said. */
 static bool take_value(const cli_verb *verb, const cli_option *o,
@@ -45,10 +64,10 @@ static bool take_value(const cli_verb *verb, const cli_option *o,
 {
   const char *equals = strchr(value, '=');
   bool files = o->value == cli_secret_files;
-  size_t *count = files ? &cli_secret_file_count : &cli_value_count;
+  list to = find_list(o);
   const char *what = NULL;
 
-  if (o->value != NULL && o->value != cli_values && !files) {
+  if (to.words == NULL) {
     *o->value = value;
     return true;
   }
@@ -56,13 +75,16 @@ static bool take_value(const cli_verb *verb, const cli_option *o,
     what = "this is not NAME=FILE";
   else if (o->value == NULL && (equals == NULL || equals == value))
     what = "this is not NAME=VALUE";
-  else if (*count == CLI_VALUES)
+  else if (*to.count == CLI_VALUES)
     what = "this option was given more than 256 times";
   /* A word that was meant as a secret is not repeated. */
   if (what != NULL)
-    (void)wrong(verb, what, files ? "--secret-file" : value);
+    (void)wrong(verb, what,
+                files                       ? "--secret-file"
+                : to.words == cli_env_words ? "--env"
+                                            : value);
   else
-    (files ? cli_secret_files : cli_values)[(*count)++] = value;
+    to.words[(*to.count)++] = value;
   return what == NULL;
 }
 

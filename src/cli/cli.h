@@ -56,7 +56,7 @@ extern const cli_verb cli_vc_list, cli_vc_show, cli_vc_add, cli_vc_set,
 extern const cli_verb cli_node_list, cli_node_show, cli_node_drain,
   cli_node_resume;
 extern const cli_verb cli_user_list, cli_user_show, cli_user_add, cli_user_set,
-  cli_user_passwd, cli_user_remove;
+  cli_user_passwd, cli_user_remove, cli_user_quota;
 extern const cli_verb cli_group_list, cli_group_show, cli_group_add,
   cli_group_set, cli_group_remove;
 extern const cli_verb cli_storage_list, cli_storage_show, cli_storage_add,
@@ -69,16 +69,18 @@ typedef struct cli_option {
   bool *flag;         /* set when given; NULL if it takes a value */
   const char **value; /* cli_values: any number of them; NULL, too: the same,
                          and each is NAME=VALUE; cli_secret_files: each is
-                         NAME=FILE */
+                         NAME=FILE; cli_env_words: each is any word */
 } cli_option;
 
 /* What the one option of a verb got that may be given several times. */
 enum { CLI_VALUES = 256 };
 extern const char *cli_values[CLI_VALUES];
 extern size_t cli_value_count;
-/* The same of NAME=FILE. */
+/* The same of NAME=FILE, and of NAME or NAME=VALUE. */
 extern const char *cli_secret_files[CLI_VALUES];
 extern size_t cli_secret_file_count;
+extern const char *cli_env_words[CLI_VALUES];
+extern size_t cli_env_count;
 
 /* Runs a verb that words name (main.c); a NULL stands behind them. */
 int cli_dispatch(int count, char **words);

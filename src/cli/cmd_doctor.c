@@ -238,6 +238,20 @@ static int take_text(void *user_data, const char *bytes, size_t len)
   return PAI_OK;
 }
 
+/* Names of jobs, under what is said about them. */
+static void print_names(const cli_json *j, const char *key, const char *what)
+{
+  size_t list = cli_json_get(j, 0, key);
+  size_t n = list != 0 ? cli_json_first(j, list) : 0;
+
+  if (n == 0)
+    return;
+  (void)printf("%s", what);
+  for (; n != 0; n = cli_json_next(j, list, n))
+    (void)printf(" %s", j->values[n].text);
+  (void)putchar('\n');
+}
+
 static void print_repaired(const char *root, const report *text)
 {
   cli_json j;
@@ -247,10 +261,13 @@ static void print_repaired(const char *root, const report *text)
   (void)printf("%s has a new database: %lld jobs, %lld rows", root,
                (long long)cli_json_number(&j, 0, "jobs", 0),
                (long long)cli_json_number(&j, 0, "rows", 0));
-  if (cli_json_number(&j, 0, "holes", 0) != 0)
-    (void)printf(", %lld holes where nothing could be read",
-                 (long long)cli_json_number(&j, 0, "holes", 0));
-  (void)printf("\nThe old one is kept as %s\n", cli_json_text(&j, 0, "aside"));
+  if (cli_json_true(&j, 0, "holes"))
+    (void)printf("; some of the old one could not be read");
+  (void)putchar('\n');
+  print_names(&j, "again",
+              "Made again from their folders, without their job files:");
+  print_names(&j, "lost", "Lost, submit again:");
+  (void)printf("The old one is kept as %s\n", cli_json_text(&j, 0, "aside"));
   cli_json_free(&j);
 }
 

@@ -36,6 +36,24 @@ static bool is_filtered(const list_options *o)
          o->keyword != NULL || o->tag != NULL;
 }
 
+/* What keeps this machine's platform from starting jobs, where it is short of
+ * something.  Of a server elsewhere that is its operator's to know. */
+static void warn_of_trouble(cli_remote *r)
+{
+  cli_answer a;
+  cli_json s;
+
+  if (r->root == NULL)
+    return;
+  cli_remote_ask(r, &a, "GET", "/api/v2/status", NULL, NULL, 0);
+  if (a.status == PAI_OK && cli_json_read(&s, a.body, a.len)) {
+    if (cli_json_text(&s, 0, "trouble")[0] != '\0')
+      cli_say(PAI_LOG_WARNING, cli_json_text(&s, 0, "trouble"));
+    cli_json_free(&s);
+  }
+  cli_answer_free(&a);
+}
+
 static int list(cli_remote *r, const list_options *o)
 {
   char *path = strdup("/api/v2/jobs?x");
@@ -61,6 +79,7 @@ static int list(cli_remote *r, const list_options *o)
     else
       (void)fprintf(stderr, is_filtered(o) ? "no such jobs\n" : "no jobs\n");
     cli_json_free(&j);
+    warn_of_trouble(r);
     code = CLI_OK;
   }
   cli_answer_free(&a);

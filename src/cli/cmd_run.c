@@ -1,6 +1,6 @@
 /* cmd_run.c - runs one job in the foreground */
+#include "environment.h"
 #include "foreground.h"
-#include "job_file.h"
 #include "one_command.h"
 #include "secrets.h"
 #include "session.h"
@@ -9,13 +9,14 @@
 #include <string.h>
 
 static int run_file(cli_foreground *r, cli_submission *s, const char *name,
-                    const char *secrets)
+                    const char *secrets, const cli_environment *env)
 {
   cli_job_file file;
   int code = CLI_BROKEN;
 
   if (cli_job_file_need(&file, name) == CLI_OK &&
-      cli_secrets_fill(&file, secrets, false) == CLI_OK) {
+      cli_secrets_fill(&file, secrets, false) == CLI_OK &&
+      cli_environment_fill(&file, env, false) == CLI_OK) {
     r->spec = file.spec;
     s->text = file.text;
     s->len = file.len;
@@ -27,23 +28,26 @@ static int run_file(cli_foreground *r, cli_submission *s, const char *name,
 
 /* The words behind "--" are a command. */
 static int run_command(cli_foreground *r, cli_submission *s,
-                       const cli_one_command *c)
+                       const cli_one_command *c, const cli_environment *env)
 {
+  cli_job_file job = { .text = cli_one_command_job(c) };
   pai_error *err = NULL;
-  char *text = cli_one_command_job(c);
   int code = CLI_BROKEN;
 
-  if (text == NULL)
+  if (job.text == NULL)
     return code;
-  s->text = text;
-  s->len = strlen(text);
-  if (pai_spec_parse(&r->spec, text, s->len, NULL, &err) == PAI_OK)
-    code = cli_run_job(r, s);
-  else
-    cli_error(NULL, err);
+  job.len = strlen(job.text);
+  if (cli_environment_fill(&job, env, true) == CLI_OK) {
+    s->text = job.text;
+    s->len = job.len;
+    if (pai_spec_parse(&r->spec, s->text, s->len, NULL, &err) == PAI_OK)
+      code = cli_run_job(r, s);
+    else
+      cli_error(NULL, err);
+  }
   pai_error_free(err);
   pai_spec_unref(r->spec);
-  free(text);
+  free(job.text);
   return code;
 }
 
@@ -67,6 +71,7 @@ static int run(int argc, char **argv)
   cli_foreground r = { 0 };
   cli_submission s = { 0 };
   cli_one_command c = { 0 };
+  cli_environment env = { 0 };
   const cli_option options[] = {
     { "json", 0, &r.json, NULL },
     { "quiet", 'q', &quiet, NULL },
@@ -83,6 +88,8 @@ static int run(int argc, char **argv)
     { "runtime", 0, NULL, &cli_job_runtime },
     { "interactive", 'i', &s.input, NULL },
     { "tty", 't', &s.tty, NULL },
+    { "clean-env", 0, &env.clean, NULL },
+    ENVIRONMENT_OPTIONS(env),
     SECRETS_OPTIONS(secrets),
   };
   int behind, words;
@@ -90,7 +97,8 @@ static int run(int argc, char **argv)
   c.nwords = cli_cut_command(&argc, argv);
   c.words = argv + argc + 1;
   behind = c.nwords;
-  words = cli_options(&cli_run, options, 17, argc, argv);
+  words = cli_options(&cli_run, options, sizeof(options) / sizeof(options[0]),
+                      argc, argv);
   if (words == -2)
     return CLI_OK;
   if (words < 0)
@@ -113,13 +121,13 @@ static int run(int argc, char **argv)
     return misused("a command has no secrets of a job file",
                    "--secrets, --secret-file");
   if (behind > 0)
-    return run_command(&r, &s, &c);
+    return run_command(&r, &s, &c, &env);
   if (c.gpus != NULL || c.cpus != NULL || c.memory != NULL || c.time != NULL ||
-      c.image != NULL)
+      c.image != NULL || env.clean)
     return misused("this is for a command behind --",
-                   "--gpus, --cpus, --memory, --time, --image");
+                   "--gpus, --cpus, --memory, --time, --image, --clean-env");
   if (words == 1)
-    return run_file(&r, &s, argv[0], secrets);
+    return run_file(&r, &s, argv[0], secrets, &env);
   cli_fail(words == 0 ? "run: which job file?"
                       : "run takes one job file, not %d",
            words);
@@ -130,14 +138,13 @@ static int run(int argc, char **argv)
 const cli_verb cli_run = {
   .name = "run",
   .brief = "Run a job file, or a command, and wait for its result",
-  .usage =
-    "[--json] [--quiet|--verbose] [-i|-t] [--name NAME] [--code DIR]\n"
-    "            [-p NAME=VALUE]... [--secrets FILE]\n"
-    "            [--secret-file NAME=FILE]... [--runtime NAME] [--root DIR] "
-    "FILE\n"
-    "       openpai run [--gpus N] [--cpus N] [--memory SIZE] "
-    "[--time TIME]\n"
-    "            [--image NAME] ... -- COMMAND...",
+  .usage = "[--json] [--quiet|--verbose] [-i|-t] [--name NAME] [--code DIR]\n"
+           "            [-p NAME=VALUE]... [--secrets FILE]\n"
+           "            [--secret-file NAME=FILE]... [-e NAME[=VALUE]]...\n"
+           "            [--env-file FILE] [--runtime NAME] [--root DIR] FILE\n"
+           "       openpai run [--gpus N] [--cpus N] [--memory SIZE] "
+           "[--time TIME]\n"
+           "            [--image NAME] [--clean-env] ... -- COMMAND...",
   .help =
     "FILE is a job of OpenPAI's job protocol v2, YAML or JSON, or a job\n"
     "config v1; - reads standard input.  The platform of this user runs it,\n"
@@ -170,6 +177,7 @@ const cli_verb cli_run = {
     "                 too; JSON's numbers, true, false, null, \"texts\", "
     "lists\n"
     "                 and objects are what they are there\n" SECRETS_HELP
+      ENVIRONMENT_HELP
     "  --runtime NAME in what it runs, in the place of what the file says in\n"
     "                 extras.openpai.runtime and the platform otherwise has:\n"
     "                 podman, docker: containers of its images; bwrap: in a\n"
@@ -177,12 +185,19 @@ const cli_verb cli_run = {
     "                 container if its image is at hand, else as bwrap where\n"
     "                 that works, else as process\n"
     "  -h, --help\n\n"
-    "Of a command, which has PATH and the other variables of its present\n"
-    "Python or Conda environment:\n\n"
+    "Of a command, which gets the variables of this environment, but for "
+    "those of\n"
+    "this session (HOME, TERM, DISPLAY, SSH_*, XDG_*, ...: see openpai(1)).  "
+    "Values\n"
+    "that look like secrets, as of *_TOKEN, are kept as secrets of the "
+    "job:\n\n"
     "  --gpus N       GPUs that it gets; 0 without it\n"
     "  --cpus N       CPUs; 1 without it\n"
     "  --memory SIZE  as 512M or 16G; 4G without it\n"
     "  --image NAME   its image, for containers\n"
+    "  --clean-env    without the variables of this environment, but for -e "
+    "and\n"
+    "                 --env-file\n"
     "  --time TIME    it is ended after that, with code 124: 90s, 30m, 2h, "
     "1d\n\n"
     "Exit code: 0 the job succeeded; 1..255 what OpenPAI's exit spec makes\n"

@@ -48,9 +48,14 @@ static const char *find_stray(const cli_serving *wish, const char *rate,
     { "--cors", o->cors_origin != NULL, false },
     { "--trusted-proxies", o->trusted_proxies != NULL, false },
     { "--rate-limit", rate != NULL, false },
+    { "--least-password", wish->accounts.least_password != 0, false },
+    { "--reveal-tokens", wish->accounts.reveal_tokens != 0, false },
     { "--system", wish->system, false },
+    { "--jobs-as-root", wish->jobs_as_root, false },
     { "--runtime", wish->runtime != NULL, false },
     { "--policy", wish->policy != NULL, false },
+    { "--refuse-impossible", wish->refuse_impossible, false },
+    { "--pass-env", wish->pass_env != NULL, false },
     { "--root", cli_root != NULL, false },
   };
 
@@ -115,11 +120,14 @@ static int serve_platform(cli_serving *wish, cli_oidc *login)
 static int run(int argc, char **argv)
 {
   cli_extender e = { .host = PAI_HIVED_HOST_OPTIONS_INIT };
-  cli_serving wish = { .server = PAI_SERVER_OPTIONS_INIT };
+  cli_serving wish = { .accounts = PAI_ACCOUNTS_OPTIONS_INIT,
+                       .server = PAI_SERVER_OPTIONS_INIT };
   pai_server_options *o = &wish.server;
   cli_oidc login = { .options = PAI_OIDC_OPTIONS_INIT };
   const char *rate = NULL, *connections = NULL, *each = NULL;
+  const char *password = NULL;
   unsigned requests = 600;
+  bool reveal = false;
   const cli_option options[] = {
     { "listen", 0, NULL, cli_values },
     { "tls-cert", 0, NULL, &o->tls_cert },
@@ -130,9 +138,14 @@ static int run(int argc, char **argv)
     { "rate-limit", 0, NULL, &rate },
     { "connections", 0, NULL, &connections },
     { "most-per-address", 0, NULL, &each },
+    { "least-password", 0, NULL, &password },
+    { "reveal-tokens", 0, &reveal, NULL },
     { "system", 0, &wish.system, NULL },
+    { "jobs-as-root", 0, &wish.jobs_as_root, NULL },
     { "runtime", 0, NULL, &wish.runtime },
     { "policy", 0, NULL, &wish.policy },
+    { "refuse-impossible", 0, &wish.refuse_impossible, NULL },
+    { "pass-env", 0, NULL, &wish.pass_env },
     { "root", 0, NULL, &cli_root },
     { "oidc-issuer", 0, NULL, &login.options.issuer },
     { "oidc-client-id", 0, NULL, &login.options.client_id },
@@ -143,6 +156,8 @@ static int run(int argc, char **argv)
     { "oidc-groups-claim", 0, NULL, &login.options.groups_claim },
     { "oidc-ca-file", 0, NULL, &login.options.ca_file },
     { "oidc-admins", 0, NULL, &login.admins },
+    { "oidc-domains", 0, NULL, &login.options.domains },
+    { "oidc-groups", 0, NULL, &login.options.groups },
     { "oidc", 0, NULL, &login.options.file },
     { "verbose", 'v', &wish.verbose, NULL },
     { "extender", 0, NULL, &e.config },
@@ -161,8 +176,11 @@ static int run(int argc, char **argv)
     cli_misused(&cli_serve_verb, "serve takes no argument", argv[0]);
   if (words != 0 || !read_number(rate, "--rate-limit", &requests) ||
       !read_number(connections, "--connections", &o->most_connections) ||
-      !read_number(each, "--most-per-address", &o->most_per_address))
+      !read_number(each, "--most-per-address", &o->most_per_address) ||
+      !read_number(password, "--least-password",
+                   &wish.accounts.least_password))
     return CLI_USAGE;
+  wish.accounts.reveal_tokens = reveal;
   stray = find_stray(&wish, rate, &e);
   if (stray != NULL) {
     cli_misused(&cli_serve_verb,
@@ -190,8 +208,9 @@ const cli_verb cli_serve_verb = {
     "[--trusted-proxies LIST]\n"
     "                     [--rate-limit N] [--connections N] "
     "[--most-per-address N]\n"
-    "                     [--system] [--runtime NAME] [--policy NAME] [--root "
-    "DIR] "
+    "                     [--least-password N] [--reveal-tokens]\n"
+    "                     [--system] [--jobs-as-root] [--runtime NAME]\n"
+    "                     [--policy NAME] [--pass-env NAMES] [--root DIR] "
     "[--verbose]\n"
     "                     [--oidc FILE] [--oidc-issuer URL] [--oidc-client-id "
     "ID]\n"
@@ -199,28 +218,26 @@ const cli_verb cli_serve_verb = {
     "FILE]\n"
     "                     [--oidc-scope SCOPES] [--oidc-pages LIST]\n"
     "                     [--oidc-groups-claim NAME] [--oidc-admins LIST]\n"
+    "                     [--oidc-domains LIST] [--oidc-groups LIST]\n"
     "                     [--oidc-ca-file FILE]",
   .help =
-    "The platform of its root, as 'openpai up --foreground' runs it, and "
+    "Serve the platform of a root, as 'openpai up --foreground' does, and "
     "OpenPAI's\n"
-    "REST API at addresses of TCP beside its socket.  Who comes so needs an\n"
-    "account.  The first user is admin, whose password is said once, or is "
-    "the "
-    "one\n"
-    "in $OPENPAI_ADMIN_PASSWORD.  A signal ends it, and its tasks go on.\n\n"
+    "REST API over TCP.  Users over TCP need an account.  The first one is "
+    "admin,\n"
+    "whose password is printed once, or is $OPENPAI_ADMIN_PASSWORD.  A "
+    "signal ends\n"
+    "the server; its tasks go on.\n\n"
     "  --listen HOST:PORT  where (default: 127.0.0.1:9186); [::1]:9186, or "
     ":9186\n"
     "                      for all addresses of this machine; port 0 is any\n"
-    "  --tls-cert FILE     speak TLS: the certificate, in PEM, and those "
-    "that\n"
-    "                      signed it; both are read again when they "
-    "change\n"
+    "  --tls-cert FILE     speak TLS: the certificate and its chain, in PEM\n"
     "  --tls-key FILE      its key\n"
     "  --prefix PATH       what paths may begin with, beside /rest-server\n"
-    "  --cors ORIGIN       pages of which origin may ask (default: *, all)\n"
+    "  --cors ORIGIN       pages of which origin may ask (default: *)\n"
     "  --trusted-proxies LIST\n"
     "                      whose X-Forwarded-For is believed: addresses and\n"
-    "                      networks (default: 127.0.0.0/8,::1)\n"
+    "                      networks, as 127.0.0.1,::1 (default: none)\n"
     "  --rate-limit N      requests a minute of one address (default: 600);\n"
     "                      0: no limits, nor of lists and submissions\n"
     "  --connections N     as many of each address of --listen (default: "
@@ -228,16 +245,23 @@ const cli_verb cli_serve_verb = {
     "  --most-per-address N\n"
     "                      as many of those by one address (default: any "
     "number)\n"
+    "  --least-password N  fewest characters of a new password (default: 8)\n"
+    "  --reveal-tokens     show tokens whole in GET /tokens, as OpenPAI "
+    "does\n"
     "  --system            a platform of all users of this machine, by root\n"
+    "  --jobs-as-root      root serves several accounts, all jobs run as "
+    "root\n"
     "  --runtime NAME      what tasks run in: auto, process, bwrap, podman "
     "or\n"
     "                      docker (default: $OPENPAI_RUNTIME, or auto)\n"
+    "  --refuse-impossible refuse a job that asks for more than the machine "
+    "has\n"
+    "                      (default: it waits)\n"
     "  --policy NAME       who is next, and who gives way: fifo, priority, "
     "...\n"
     "                      (default: $OPENPAI_POLICY, or fifo)\n"
-    "  --root DIR          the root (default: $OPENPAI_ROOT, or\n"
-    "                      $XDG_STATE_HOME/openpai, or "
-    "~/.local/state/openpai)\n"
+    "  --pass-env NAMES    variables of its own that tasks get\n"
+    "  --root DIR          the root (default: $OPENPAI_ROOT, or as of up)\n"
     "  -v, --verbose       say what happens\n"
     "  -h, --help\n\n"
     "With --oidc, or --oidc-issuer, users log in at a provider of OpenID "
@@ -246,8 +270,8 @@ const cli_verb cli_serve_verb = {
     "  --oidc FILE         all of this in YAML; what is said beside it goes "
     "before it\n"
     "                      (default: oidc.yaml in the root, if it is there)\n"
-    "  --oidc-issuer URL   what the provider calls itself\n"
-    "  --oidc-client-id ID as whom this platform is registered there\n"
+    "  --oidc-issuer URL   the provider's issuer\n"
+    "  --oidc-client-id ID client id of this platform there\n"
     "  --oidc-client-secret-file FILE\n"
     "                      its secret, which others cannot read (default:\n"
     "                      $OPENPAI_OIDC_CLIENT_SECRET, or a public client)\n"
@@ -255,28 +279,26 @@ const cli_verb cli_serve_verb = {
     "browsers\n"
     "                      reach it\n"
     "  --oidc-scope SCOPES (default: 'openid profile email')\n"
-    "  --oidc-pages LIST   URLs that a login may lead to with a token, with "
-    "commas; one\n"
-    "                      that ends with / stands for all below it, and\n"
-    "                      http://localhost/ for all ports of the browser's\n"
-    "                      machine\n"
+    "  --oidc-pages LIST   pages that a login may lead to with a token, with "
+    "commas;\n"
+    "                      URL/ is all below it\n"
     "  --oidc-groups-claim NAME\n"
     "                      the claim whose names are externalName of groups\n"
     "  --oidc-admins LIST  rules CLAIM=VALUE, with commas, of who is an\n"
-    "                      administrator; a value with commas or = is said "
-    "in\n"
-    "                      oidc.yaml\n"
-    "  --oidc-ca-file FILE whom to trust that it is it, in PEM\n\n"
-    "With --extender there is no platform: it is HiveD's web server, which "
-    "answers\n"
-    "Kubernetes' scheduler where pods go, and binds them.  It ends when its\n"
-    "configuration changes, to be begun anew.  Of the options above "
-    "--listen,\n"
-    "--tls-cert, --tls-key, --connections, --most-per-address and --verbose\n"
-    "count, and\n\n"
-    "  --extender CONFIG   HiveD's configuration, whose webServerAddress is "
-    "where it\n"
-    "                      listens by default\n"
+    "                      administrator\n"
+    "  --oidc-domains LIST mail domains whose users may log in; * is all "
+    "users\n"
+    "                      (default: users with an account)\n"
+    "  --oidc-groups LIST  groups that may log in\n"
+    "  --oidc-ca-file FILE trusted CA certificates of it, in PEM\n\n"
+    "With --extender it is HiveD's web server instead: it answers "
+    "Kubernetes'\n"
+    "scheduler and binds pods.  A changed CONFIG is applied if it is safe.  "
+    "Of the\n"
+    "options above --listen, --tls-cert, --tls-key, --connections,\n"
+    "--most-per-address and --verbose count, and\n\n"
+    "  --extender CONFIG   HiveD's configuration (--listen defaults to its\n"
+    "                      webServerAddress)\n"
     "  --kube-url URL      Kubernetes' API server (default: as CONFIG, "
     "$KUBECONFIG or\n"
     "                      ~/.kube/config say, or of the pod it is in)\n"
@@ -284,6 +306,6 @@ const cli_verb cli_serve_verb = {
     "                      a token for it, which may change\n"
     "  --kube-ca-file FILE whom to trust that it is it, in PEM\n"
     "  --kube-config FILE  a kubeconfig file, in the place of all these\n\n"
-    "Exit code: 0 it was ended, 1 it could not begin, 2 wrong usage.\n",
+    "Exit status: 0 ended, 1 cannot start, 2 usage error\n",
   .run = run,
 };

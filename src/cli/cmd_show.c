@@ -51,12 +51,11 @@ static void print_task(const cli_json *j, const char *role, size_t t)
   (void)printf("\n");
 }
 
-/* In what its tasks run, where that is not what is usual: the events tell when
- * each was started, the latest first, each in a clause of its own. */
+/* In what its tasks run, where that is not what is usual: events with the
+ * reason Runtime, the latest first. */
 static void print_runtimes(const cli_answer *events)
 {
-  static const char before[] = "the task runs ";
-  char said[512] = "";
+  const char *said = "";
   cli_json j;
   size_t list;
 
@@ -67,17 +66,12 @@ static void print_runtimes(const cli_answer *events)
   for (size_t i = list != 0 ? cli_json_first(&j, list) : 0; i != 0;
        i = cli_json_next(&j, list, i)) {
     const char *what = cli_json_text(&j, i, "message");
-    const char *end = strstr(what, "; its folder is ");
 
-    if (strcmp(cli_json_text(&j, i, "reason"), "Started") != 0 ||
-        strncmp(what, before, sizeof(before) - 1) != 0 || end == NULL)
+    if (strcmp(cli_json_text(&j, i, "reason"), "Runtime") != 0 ||
+        strcmp(said, what) == 0) /* as the one before */
       continue;
-    what += sizeof(before) - 1;
-    if (strncmp(said, what, (size_t)(end - what)) == 0 &&
-        said[end - what] == '\0')
-      continue; /* as the one before */
-    (void)snprintf(said, sizeof(said), "%.*s", (int)(end - what), what);
-    print_field("runs", said);
+    said = what;
+    print_field("runtime", said);
   }
   cli_json_free(&j);
 }
@@ -114,6 +108,7 @@ static bool print_job(const cli_json *j, const cli_answer *more)
     (void)printf(", code %lld", (long long)cli_told_code(j));
   (void)printf("\n");
   cli_print_end(stdout, cli_json_text(j, 0, "name"), j);
+  cli_print_lost_output(stdout, "warning    ", more);
   (void)snprintf(text, sizeof(text), "%lld",
                  (long long)cli_json_number(j, s, "retries", 0));
   print_field("retries", text);

@@ -1,5 +1,5 @@
 /* cmd_submit.c - gives a job to the platform, and does not wait for it */
-#include "job_file.h"
+#include "environment.h"
 #include "jobs.h"
 #include "secrets.h"
 
@@ -15,7 +15,7 @@ static void print_notes(const pai_spec *spec)
 }
 
 static int submit(const char *file_name, cli_submission *s,
-                  const char *secrets, bool json)
+                  const char *secrets, const cli_environment *env, bool json)
 {
   cli_job_file file;
   cli_remote r;
@@ -24,6 +24,8 @@ static int submit(const char *file_name, cli_submission *s,
 
   if (code == CLI_OK)
     code = cli_secrets_fill(&file, secrets, false);
+  if (code == CLI_OK)
+    code = cli_environment_fill(&file, env, false);
   if (code == CLI_OK) {
     code = CLI_NO;
     s->text = file.text;
@@ -53,6 +55,7 @@ static int run(int argc, char **argv)
   const char *secrets = NULL;
   bool json = false;
   cli_submission s = { 0 };
+  cli_environment env = { 0 };
   const cli_option options[] = {
     { "json", 0, &json, NULL },
     { "quiet", 'q', &s.quiet, NULL },
@@ -63,9 +66,12 @@ static int run(int argc, char **argv)
     { "stdin", 0, &s.input, NULL },
     { "tty", 0, &s.tty, NULL },
     { "runtime", 0, NULL, &cli_job_runtime },
+    { "refuse-impossible", 0, &s.refuse, NULL },
+    ENVIRONMENT_OPTIONS(env),
     SECRETS_OPTIONS(secrets),
   };
-  int words = cli_options(&cli_submit_verb, options, 11, argc, argv);
+  int words = cli_options(&cli_submit_verb, options,
+                          sizeof(options) / sizeof(options[0]), argc, argv);
 
   if (words == -2)
     return CLI_OK;
@@ -81,7 +87,7 @@ static int run(int argc, char **argv)
     s.quiet = true;
   if (s.name != NULL && (!cli_job_name(s.name) || strchr(s.name, '~') != NULL))
     return CLI_USAGE;
-  return submit(argv[0], &s, secrets, json);
+  return submit(argv[0], &s, secrets, &env, json);
 }
 
 const cli_verb cli_submit_verb = {
@@ -89,8 +95,9 @@ const cli_verb cli_submit_verb = {
   .brief = "Give a job file to the platform, and do not wait",
   .usage = "[--json] [--quiet] [--name NAME] [--code DIR] [--stdin] [--tty]\n"
            "               [-p NAME=VALUE]... [--secrets FILE]\n"
-           "               [--secret-file NAME=FILE]... [--runtime NAME]\n"
-           "               [--root DIR] FILE",
+           "               [--secret-file NAME=FILE]... [-e NAME[=VALUE]]...\n"
+           "               [--env-file FILE] [--runtime NAME]\n"
+           "               [--refuse-impossible] [--root DIR] FILE",
   .help =
     "FILE is a job file as of 'openpai run'; - reads standard input.  The\n"
     "platform is started if it does not run.  The job's name is printed when\n"
@@ -105,9 +112,12 @@ const cli_verb cli_submit_verb = {
     "  --stdin          keep its tasks' standard input open, for openpai "
     "attach\n"
     "  --tty            the same, and make it a terminal\n"
+    "  --refuse-impossible\n"
+    "                   refuse a job that asks for more than the machine has\n"
+    "                   (default: it waits)\n"
     "  -p, --param NAME=VALUE\n"
     "                   a parameter in the place of the file's, as of "
-    "run\n" SECRETS_HELP
+    "run\n" SECRETS_HELP ENVIRONMENT_HELP
     "  --runtime NAME   in what it runs: auto, process, bwrap, podman or\n"
     "                   docker, as of run\n" JOBS_ROOT_HELP
     "\nExit code: 0 it is accepted, 1 it is not, 2 wrong usage.\n",

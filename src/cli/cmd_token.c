@@ -14,7 +14,7 @@
 
 enum { ID = 8 }; /* characters of a token's id that are shown */
 
-#define USER_HELP "  --user NAME    of this user, not of one's own name\n"
+#define USER_HELP "  --user NAME    whose (default: your own user name)\n"
 
 /* "/api/v2/tokens/REST?username=NAME", for free(). */
 static char *tokens_path(const char *rest, const char *user)
@@ -82,41 +82,41 @@ char *cli_token_user(const char *token)
 
 /* --- list ------------------------------------------------------------------------ */
 
-static void add_time(cli_table *t, const cli_json *j, const char *key,
-                     int sign, const char *never)
+/* How long ago, or until then. */
+static void add_time(cli_table *t, const cli_json *j, size_t of,
+                     const char *key, int sign, const char *never)
 {
-  int64_t seconds = cli_json_number(j, 0, key, 0);
+  int64_t ms = cli_json_number(j, of, key, 0);
   char text[32];
 
-  if (seconds == 0) {
+  if (ms == 0) {
     cli_table_add(t, never);
     return;
   }
-  cli_duration(text, sizeof(text), sign * (seconds * 1000 - cli_now()));
+  cli_duration(text, sizeof(text), sign * (ms - cli_now()));
   cli_table_add(t, text);
 }
 
-static void add_token(cli_table *t, const char *token)
+static void add_token(cli_table *t, const cli_json *j, size_t i)
 {
+  const char *name = cli_json_text(j, i, "name");
   char id[ID + 1];
-  cli_json j;
 
-  if (!read_token(token, &j))
-    return;
-  (void)snprintf(id, sizeof(id), "%s", cli_json_text(&j, 0, "jti"));
+  (void)snprintf(id, sizeof(id), "%s", cli_json_text(j, i, "id"));
   cli_table_add(t, id);
-  cli_table_add(t, cli_json_text(&j, 0, "username"));
-  cli_table_add(t,
-                cli_json_true(&j, 0, "application") ? "program" : "browser");
-  add_time(t, &j, "iat", -1, "-");
-  add_time(t, &j, "exp", 1, "never");
-  cli_json_free(&j);
+  cli_table_add(t, name[0] != '\0' ? name : "-");
+  cli_table_add(t, cli_json_true(j, i, "application") ? "program" : "browser");
+  cli_table_add_list(t, j, i, "scopes");
+  add_time(t, j, i, "created", -1, "-");
+  add_time(t, j, i, "expires", 1, "never");
+  add_time(t, j, i, "lastUsed", -1, "never");
 }
 
 static int list(cli_remote *r, const char *user)
 {
-  static const char *const heads[] = { "ID", "USER", "KIND", "AGE",
-                                       "EXPIRES IN" };
+  static const char *const heads[] = { "ID",      "NAME", "KIND",
+                                       "SCOPES",  "AGE",  "EXPIRES IN",
+                                       "USED AGO" };
   cli_table t;
   char *path = tokens_path("", user);
   size_t tokens;
@@ -126,11 +126,11 @@ static int list(cli_remote *r, const char *user)
   free(path);
   if (!good)
     return CLI_NO;
-  tokens = cli_json_get(&j, 0, "tokens");
+  tokens = cli_json_get(&j, 0, "details");
   cli_table_begin(&t, OPTIONS(heads), heads);
   for (size_t i = tokens != 0 ? cli_json_first(&j, tokens) : 0; i != 0;
        i = cli_json_next(&j, tokens, i))
-    add_token(&t, j.values[i].text);
+    add_token(&t, &j, i);
   cli_table_end(&t, stdout);
   cli_json_free(&j);
   return CLI_OK;
@@ -167,37 +167,60 @@ const cli_verb cli_token_list = {
   .name = "token list",
   .brief = "List a user's tokens",
   .usage = "[--json] [--user NAME] [--root DIR]",
-  .help =
-    "What is shown opens nothing; --json shows the tokens themselves.\n\n"
-    "  --json         the answer of GET /api/v2/tokens\n" USER_HELP
-      CLI_ROOT_HELP CLI_DONE_HELP,
+  .help = "A token itself is shown once, when it is made.\n\n"
+          "  --json         the answer of GET /api/v2/tokens\n" USER_HELP
+            CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_list,
 };
 
 /* --- create ---------------------------------------------------------------------- */
 
-static int run_create(int argc, char **argv)
-{
-  const char *user = NULL;
-  const cli_option options[] = { { "user", 0, NULL, &user },
-                                 { "root", 0, NULL, &cli_root } };
-  int words =
-        cli_options(&cli_token_create, options, OPTIONS(options), argc, argv),
-      code = CLI_NO;
-  cli_answer a;
-  cli_remote r;
-  cli_json j;
-  char *path;
+typedef struct token_options {
+  const char *user, *name, *scopes, *expires;
+} token_options;
 
-  if (words == -2)
-    return CLI_OK;
-  if (!cli_want_words(&cli_token_create, words, argv, 0, 0,
-                      "create takes no argument"))
-    return CLI_USAGE;
-  if (!cli_remote_open(&r, true))
-    return CLI_NO;
-  path = tokens_path("/application", user);
-  cli_remote_ask(&r, &a, "POST", path, NULL, "{}", 2);
+/* "30d" in seconds; 0: it is none. */
+static long read_span(const char *text)
+{
+  static const char units[] = "smhdw";
+  static const long seconds[] = { 1, 60, 3600, 86400, 604800 };
+  char *end;
+  long n = strtol(text, &end, 10);
+  const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+
+  return text[0] >= '0' && text[0] <= '9' && unit != NULL && end[1] == '\0' &&
+             n > 0 && n < 100000
+           ? n * seconds[unit - units]
+           : 0;
+}
+
+static char *write_request(const token_options *o)
+{
+  cli_text t;
+
+  if (!cli_text_begin(&t))
+    return NULL;
+  cli_put_object(&t);
+  cli_put_text(&t, "name", o->name);
+  if (strcmp(o->scopes, "all") != 0)
+    cli_put_list(&t, "scopes", o->scopes);
+  if (o->expires != NULL) {
+    cli_put_key(&t, "expiration");
+    (void)fprintf(t.out, "%ld", read_span(o->expires));
+  }
+  cli_put_end(&t);
+  return cli_text_end(&t);
+}
+
+static int create(cli_remote *r, const token_options *o)
+{
+  char *path = tokens_path("/application", o->user), *body = write_request(o);
+  int code = CLI_NO;
+  cli_answer a;
+  cli_json j;
+
+  cli_remote_ask(r, &a, "POST", body != NULL ? path : NULL, NULL, body,
+                 body != NULL ? strlen(body) : 0);
   if (a.status != PAI_OK) {
     cli_answer_tell(&a);
   } else if (cli_json_read(&j, a.body, a.len)) {
@@ -206,42 +229,69 @@ static int run_create(int argc, char **argv)
     code = CLI_OK;
   }
   cli_answer_free(&a);
+  free(body);
   free(path);
+  return code;
+}
+
+static int run_create(int argc, char **argv)
+{
+  token_options o = { .scopes = "read,submit" };
+  const cli_option options[] = { { "user", 0, NULL, &o.user },
+                                 { "name", 0, NULL, &o.name },
+                                 { "scope", 0, NULL, &o.scopes },
+                                 { "expires", 0, NULL, &o.expires },
+                                 { "root", 0, NULL, &cli_root } };
+  int words =
+        cli_options(&cli_token_create, options, OPTIONS(options), argc, argv),
+      code;
+  cli_remote r;
+
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_token_create, words, argv, 0, 0,
+                      "create takes no argument"))
+    return CLI_USAGE;
+  if (o.expires != NULL && read_span(o.expires) == 0) {
+    cli_misused(&cli_token_create, "--expires needs a time, as 30d, not",
+                o.expires);
+    return CLI_USAGE;
+  }
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  code = create(&r, &o);
   cli_remote_close(&r);
   return code;
 }
 
 const cli_verb cli_token_create = {
   .name = "token create",
-  .brief = "Make a token for a program, and print it",
-  .usage = "[--user NAME] [--root DIR]",
+  .brief = "Create a token for a program, and print it",
+  .usage = "[--name NAME] [--scope SCOPES] [--expires TIME]\n"
+           "             [--user NAME] [--root DIR]",
   .help =
-    "It is good until it is revoked, for all that its user may but what\n"
-    "persons alone may: as to see to users and tokens.\n\n" USER_HELP
-      CLI_ROOT_HELP CLI_DONE_HELP,
+    "The token is printed once: keep it where secrets are.  It never manages\n"
+    "users, groups or tokens, and reads no backup.\n\n"
+    "  --name NAME    what it is for, shown by 'openpai token list'\n"
+    "  --scope SCOPES what it may be used for, with commas (default:\n"
+    "                 read,submit):\n"
+    "                   read    see what its user may see\n"
+    "                   submit  submit jobs, and change the user's own\n"
+    "                   admin   an administrator's rights over jobs\n"
+    "                 or all\n"
+    "  --expires TIME it expires after that, as 12h, 30d or 52w\n"
+    "                 (default: never)\n" USER_HELP CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_create,
 };
 
 /* --- revoke ---------------------------------------------------------------------- */
 
-/* Whether a token has an id that begins so, of no less than ID characters. */
-static bool has_id(const char *token, const char *id)
-{
-  bool has = false;
-  cli_json j;
-
-  if (strlen(id) < ID || !read_token(token, &j))
-    return false;
-  has = strncmp(cli_json_text(&j, 0, "jti"), id, strlen(id)) == 0;
-  cli_json_free(&j);
-  return has;
-}
-
-/* The token that is meant, for free(); NULL, and told. */
+/* The token that is meant, or its id, for free(); NULL, and told. */
 static char *find_token(cli_remote *r, const char *user, const char *word)
 {
   char *path, *found = NULL;
-  size_t tokens;
+  size_t tokens, len = strlen(word);
   cli_json j;
   bool good;
 
@@ -252,11 +302,11 @@ static char *find_token(cli_remote *r, const char *user, const char *word)
   free(path);
   if (!good)
     return NULL;
-  tokens = cli_json_get(&j, 0, "tokens");
+  tokens = cli_json_get(&j, 0, "details");
   for (size_t i = tokens != 0 ? cli_json_first(&j, tokens) : 0;
        i != 0 && found == NULL; i = cli_json_next(&j, tokens, i))
-    if (has_id(j.values[i].text, word))
-      found = strdup(j.values[i].text);
+    if (len >= ID && strncmp(cli_json_text(&j, i, "id"), word, len) == 0)
+      found = strdup(cli_json_text(&j, i, "id"));
   cli_json_free(&j);
   if (found == NULL) {
     cli_fail("there is no token %s", word);
@@ -296,7 +346,7 @@ static int run_revoke(int argc, char **argv)
 
 const cli_verb cli_token_revoke = {
   .name = "token revoke",
-  .brief = "Make tokens worthless",
+  .brief = "Revoke tokens",
   .usage = "[--user NAME] [--root DIR] ID|TOKEN...",
   .help =
     "An id is what 'openpai token list' shows.\n\n" USER_HELP CLI_ROOT_HELP

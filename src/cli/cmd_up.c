@@ -56,10 +56,10 @@ static int run_background(bool json)
     print_up(&r, &status, json, was);
     if (was && (cli_start_runtime != NULL || cli_start_policy != NULL ||
                 cli_start_more[0] != NULL))
-      (void)fputs(
-        "note: --runtime, --policy and --listen are of a platform that "
-        "begins; this one ran already\n",
-        stderr);
+      (void)fputs("note: --runtime, --policy, --pass-env and --listen are of "
+                  "a platform that "
+                  "begins; this one ran already\n",
+                  stderr);
     cli_json_free(&status);
     code = CLI_OK;
   }
@@ -95,8 +95,9 @@ typedef struct afar {
   char *listen, *cert, *key;
 } afar;
 
-static bool make_afar(afar *a, const pai_server_options *o)
+static bool make_afar(afar *a, const cli_serving *wish)
 {
+  const pai_server_options *o = &wish->server;
   size_t n = 0;
 
   a->listen = cli_join_addresses("");
@@ -107,6 +108,12 @@ static bool make_afar(afar *a, const pai_server_options *o)
     cli_fail("out of memory");
     return false;
   }
+  if (wish->pass_env != NULL) {
+    cli_start_more[n++] = "--pass-env";
+    cli_start_more[n++] = wish->pass_env;
+  }
+  if (wish->jobs_as_root)
+    cli_start_more[n++] = "--jobs-as-root";
   if (a->listen[0] != '\0') {
     cli_start_more[n++] = "--listen";
     cli_start_more[n++] = a->listen;
@@ -119,6 +126,8 @@ static bool make_afar(afar *a, const pai_server_options *o)
     cli_start_more[n++] = "--tls-key";
     cli_start_more[n++] = a->key;
   }
+  if (wish->refuse_impossible)
+    cli_start_more[n++] = "--refuse-impossible";
   return true;
 }
 
@@ -160,7 +169,7 @@ static int go(const cli_serving *wish, bool foreground, bool enable, bool json)
   afar a = { NULL, NULL, NULL };
   int code = CLI_NO;
 
-  if (!make_afar(&a, &wish->server)) {
+  if (!make_afar(&a, wish)) {
     code = CLI_NO;
   } else if (enable) {
     code = run_enable((cli_unit){ .runtime = wish->runtime,
@@ -194,8 +203,11 @@ static int run(int argc, char **argv)
     { "runtime", 0, NULL, &runtime },
     { "system", 0, &system, NULL },
     { "enable", 0, &enable, NULL },
+    { "jobs-as-root", 0, &wish.jobs_as_root, NULL },
     { "root", 0, NULL, &cli_root },
     { "policy", 0, NULL, &policy },
+    { "refuse-impossible", 0, &wish.refuse_impossible, NULL },
+    { "pass-env", 0, NULL, &wish.pass_env },
     { "listen", 0, NULL, cli_values },
     { "tls-cert", 0, NULL, &wish.server.tls_cert },
     { "tls-key", 0, NULL, &wish.server.tls_key },
@@ -239,7 +251,9 @@ const cli_verb cli_up = {
   .usage = "[--foreground [--verbose]] [--enable] [--system]\n"
            "                  [--listen HOST:PORT]... [--tls-cert FILE "
            "--tls-key FILE]\n"
-           "                  [--runtime NAME] [--policy NAME] [--json] "
+           "                  [--runtime NAME] [--policy NAME] "
+           "[--refuse-impossible]\n"
+           "                  [--pass-env NAMES] [--jobs-as-root] [--json] "
            "[--root DIR]",
   .help =
     "It keeps jobs and their logs in its root, goes on when the terminal is\n"
@@ -263,13 +277,25 @@ const cli_verb cli_up = {
     "                 password is said once, but of a service, which makes "
     "none;\n"
     "                 oidc.yaml in the root counts\n"
+    "  --jobs-as-root root may serve several accounts with --listen, though "
+    "all\n"
+    "                 their jobs run as root; --system runs each as its user\n"
     "  --tls-cert FILE\n"
     "                 speak TLS there: the certificate, in PEM\n"
     "  --tls-key FILE its key\n"
     "  --runtime NAME what tasks run in: auto, process, bwrap, podman or\n"
     "                 docker (default: $OPENPAI_RUNTIME, or auto)\n"
+    "  --refuse-impossible\n"
+    "                 refuse a job that asks for more than the machine has "
+    "(default:\n"
+    "                 it waits)\n"
     "  --policy NAME  who is next, and who gives way: fifo, priority, ...\n"
     "                 (default: $OPENPAI_POLICY, or fifo)\n"
+    "  --pass-env NAMES\n"
+    "                 variables of this environment that all tasks get, with\n"
+    "                 commas; one that ends with * names all that begin so\n"
+    "                 (default: $OPENPAI_PASS_ENV); see openpai(1) for those\n"
+    "                 that they get anyway\n"
     "  --json         print one JSON object: pid, root, started\n"
     "  --root DIR     the root (default: $OPENPAI_ROOT, or\n"
     "                 $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"

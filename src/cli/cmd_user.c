@@ -128,6 +128,23 @@ static char *write_new(const char *name, const user_options *o,
   return cli_text_end(&t);
 }
 
+/* What is open since there are several accounts. */
+static void tell_warning(cli_remote *r)
+{
+  const char *warning;
+  cli_answer a;
+  cli_json status;
+
+  cli_remote_ask(r, &a, "GET", "/api/v2/status", NULL, NULL, 0);
+  if (a.status == PAI_OK && cli_json_read(&status, a.body, a.len)) {
+    warning = cli_json_text(&status, 0, "warning");
+    if (warning[0] != '\0')
+      cli_say(PAI_LOG_WARNING, warning);
+    cli_json_free(&status);
+  }
+  cli_answer_free(&a);
+}
+
 static int add(const char *name, const user_options *o)
 {
   char *password = cli_new_password(name, o->password);
@@ -136,8 +153,10 @@ static int add(const char *name, const user_options *o)
 
   if (password != NULL && cli_remote_open(&r, true)) {
     if (cli_change(&r, "POST", USERS, "", "", write_new(name, o, password),
-                   true))
+                   true)) {
+      tell_warning(&r);
       code = CLI_OK;
+    }
     cli_remote_close(&r);
   }
   free(password);
@@ -312,16 +331,47 @@ static int run_passwd(int argc, char **argv)
   return code;
 }
 
+/* "/NAME?heir=HEIR" of the last word, for free(). */
+static char *heir_path(const char *heir)
+{
+  char *escaped = cli_escape(heir), *path = NULL;
+  size_t size = escaped != NULL ? strlen(escaped) + 8 : 0;
+
+  if (size > 0)
+    path = malloc(size);
+  if (path != NULL)
+    (void)snprintf(path, size, "?heir=%s", escaped);
+  free(escaped);
+  return path;
+}
+
 static int run_remove(int argc, char **argv)
 {
-  static const cli_change_of gone = {
-    .what = "this takes users' names",
-    .method = "DELETE",
-    .start = USERS,
-    .rest = "",
-  };
+  const char *heir = NULL;
+  const cli_option options[] = { { "give-jobs-to", 0, NULL, &heir },
+                                 { "root", 0, NULL, &cli_root } };
+  int words =
+        cli_options(&cli_user_remove, options, OPTIONS(options), argc, argv),
+      code = CLI_OK;
+  char *rest;
+  cli_remote r;
 
-  return cli_run_change(&cli_user_remove, argc, argv, &gone);
+  if (words == -2)
+    return CLI_OK;
+  if (!cli_want_words(&cli_user_remove, words, argv, 1, argc,
+                      "this takes users' names"))
+    return CLI_USAGE;
+  rest = heir != NULL ? heir_path(heir) : strdup("");
+  if (rest == NULL || !cli_remote_open(&r, true)) {
+    free(rest);
+    return CLI_NO;
+  }
+  for (int i = 0; i < words; i++)
+    if (!cli_change(&r, "DELETE", USERS, argv[i], rest, NULL, false))
+      code = CLI_NO;
+  cli_remote_close(&r);
+  free(rest);
+  return code;
 }
 
 const cli_verb cli_user_passwd = {
@@ -340,8 +390,14 @@ const cli_verb cli_user_passwd = {
 const cli_verb cli_user_remove = {
   .name = "user remove",
   .brief = "Remove users with their tokens",
-  .usage = "[--root DIR] NAME...",
-  .help = "Their jobs stay.  An administrator is refused: 'openpai user set\n"
-          "--no-admin' first.\n\n" CLI_ROOT_HELP CLI_DONE_HELP,
+  .usage = "[--give-jobs-to NAME] [--root DIR] NAME...",
+  .help =
+    "Jobs of the user that are not over are stopped.  All of the user's jobs\n"
+    "keep their names and belong to administrators: a later user of the same\n"
+    "name has none of them.  An administrator is refused: 'openpai user set\n"
+    "--no-admin' first.\n\n"
+    "  --give-jobs-to NAME\n"
+    "                 the jobs go on, and belong to this user\n" CLI_ROOT_HELP
+      CLI_DONE_HELP,
   .run = run_remove,
 };

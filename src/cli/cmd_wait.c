@@ -108,8 +108,10 @@ static int wait_for(cli_remote *r, const char *name, bool json, bool quiet)
   } else if (w.over && !quiet) {
     (void)printf("%s %s\n", name, cli_json_text(&w.at.job, s, "state"));
   }
-  if (w.over)
+  if (w.over) {
     code = cli_exit_code(&w.at.job);
+    cli_warn_of_lost_output(r, name);
+  }
   cli_standing_free(&w.at);
   free(path);
   return code;

@@ -29,6 +29,9 @@ typedef struct changes {
   asked asked[MOST];
   size_t nevents, events_cap, nnodes, nodes_cap, nasked;
   pai_cluster *cluster; /* as it is to be, or NULL */
+  pai_cluster_change cluster_changes[MOST];
+  char *vcs[MOST]; /* that they point at, for free() */
+  size_t ncluster_changes;
   uint64_t next_id;
 } changes;
 
@@ -277,35 +280,36 @@ static int take_policy(char *word, pai_sched_event *e)
   return CLI_OK;
 }
 
-/* The cluster is changed again. */
-static int take_cluster(changes *c, const future *f, const char *nodes,
-                        const char *vc)
+/* "research=dgx:12" */
+static int take_share(changes *c, const char *value,
+                      pai_cluster_change *change)
 {
-  const char *equals = vc != NULL ? strchr(vc, '=') : NULL;
-  pai_cluster *changed;
-  pai_error *err = NULL;
-  char *name = NULL;
-  int rc;
+  const char *equals = strchr(value, '=');
+  char *name;
 
-  if (vc != NULL && equals == NULL)
-    return misused("--vc needs NAME=SHARE, as research=dgx:12", vc);
-  if (vc != NULL) {
-    name = strndup(vc, (size_t)(equals - vc));
-    if (name == NULL) {
-      cli_fail("out of memory");
-      return CLI_NO;
-    }
+  if (equals == NULL)
+    return misused("--vc needs NAME=SHARE, as research=dgx:12", value);
+  name = strndup(value, (size_t)(equals - value));
+  if (name == NULL) {
+    cli_fail("out of memory");
+    return CLI_NO;
   }
-  rc = pai_what_if_cluster(&changed, f->sched, c->cluster, nodes, name,
-                           equals != NULL ? equals + 1 : NULL, &err);
-  free(name);
-  if (rc < 0)
-    return future_fail(err);
-  pai_cluster_free(c->cluster);
-  c->cluster = changed;
+  c->vcs[c->ncluster_changes] = name;
+  change->vc = name;
+  change->share = equals + 1;
   return CLI_OK;
 }
 
+static void forget_cluster_changes(changes *c)
+{
+  for (size_t i = 0; i < c->ncluster_changes; i++) {
+    free(c->vcs[i]);
+    c->vcs[i] = NULL;
+  }
+  c->ncluster_changes = 0;
+}
+
+/* What was changed before it counts no more. */
 static int take_config(changes *c, const char *name)
 {
   cli_source source;
@@ -314,12 +318,46 @@ static int take_config(changes *c, const char *name)
   if (code == CLI_OK && source.cluster == NULL)
     code = cli_source_to_cluster(&source, NULL);
   if (code == CLI_OK) {
+    forget_cluster_changes(c);
     pai_cluster_free(c->cluster);
     c->cluster = source.cluster;
     source.cluster = NULL;
   }
   cli_source_close(&source);
   return code;
+}
+
+static int take_cluster(changes *c, const given *g)
+{
+  pai_cluster_change *change = &c->cluster_changes[c->ncluster_changes];
+  int code = CLI_OK;
+
+  if (strcmp(g->option, "config") == 0)
+    return take_config(c, g->value);
+  *change = (pai_cluster_change){ .struct_size = sizeof(*change) };
+  if (strcmp(g->option, "vc") == 0)
+    code = take_share(c, g->value, change);
+  else
+    change->nodes = g->value;
+  c->ncluster_changes += code == CLI_OK;
+  return code;
+}
+
+/* All at once: a share may come from another virtual cluster's. */
+static int change_cluster(changes *c, const future *f)
+{
+  pai_cluster *changed;
+  pai_error *err = NULL;
+
+  if (c->ncluster_changes == 0)
+    return CLI_OK;
+  if (pai_what_if_cluster_changes(&changed, f->sched, c->cluster,
+                                  c->cluster_changes, c->ncluster_changes,
+                                  &err) < 0)
+    return future_fail(err);
+  pai_cluster_free(c->cluster);
+  c->cluster = changed;
+  return CLI_OK;
 }
 
 /* Room for one more. */
@@ -377,12 +415,6 @@ static int take_one(changes *c, const future *f, const given *g)
   pai_sched_event e = { .struct_size = sizeof(e), .gpu = -1 };
   int code = CLI_OK;
 
-  if (strcmp(g->option, "config") == 0)
-    return take_config(c, g->value);
-  if (strcmp(g->option, "add") == 0)
-    return take_cluster(c, f, g->value, NULL);
-  if (strcmp(g->option, "vc") == 0)
-    return take_cluster(c, f, NULL, g->value);
   if (strcmp(g->option, "drain") == 0)
     return cli_ranges(g->value, drain_one, c);
   if (strcmp(g->option, "submit") == 0) {
@@ -414,7 +446,9 @@ static int make_events(changes *c, const future *f)
       c->next_id = id + 1;
   for (size_t i = 0; i < c->n && code == CLI_OK; i++)
     if (is_of_cluster(&c->given[i]))
-      code = take_one(c, f, &c->given[i]);
+      code = take_cluster(c, &c->given[i]);
+  if (code == CLI_OK)
+    code = change_cluster(c, f);
   if (code == CLI_OK && c->cluster != NULL)
     code =
       add_event(c, &(pai_sched_event){ .struct_size = sizeof(c->events[0]),
@@ -468,6 +502,7 @@ static int answer(changes *c, future *f, bool force)
     free(c->nodes[i]);
   free(c->nodes);
   free(c->events);
+  forget_cluster_changes(c);
   pai_cluster_free(c->cluster);
   future_close(f);
   return code;

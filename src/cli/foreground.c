@@ -70,6 +70,13 @@ static bool is_final(const char *state)
          strcmp(state, "stopped") == 0;
 }
 
+/* A job or a task that ran and waits again has failed or lost its room: that is
+ * told also when nobody watches, for else a job could fail for hours unseen. */
+static void tell_again(cli_foreground *r, const cli_followed *line)
+{
+  (void)fprintf(told_on(r), "%s waits again: %s\n", r->name, line->text);
+}
+
 static void on_job(cli_foreground *r, const cli_followed *line)
 {
   r->waits = strcmp(line->state, "waiting") == 0;
@@ -79,6 +86,9 @@ static void on_job(cli_foreground *r, const cli_followed *line)
     (void)snprintf(r->why, sizeof(r->why), "%s", line->text);
     r->over = true;
     r->ended = line->time_us;
+  } else if (r->waits && r->running && line->text[0] != '\0') {
+    if (!r->json)
+      tell_again(r, line);
   } else if (shows_progress(r) && strcmp(line->state, "stopping") != 0) {
     (void)fprintf(told_on(r), "%s %s%s%s\n", r->name, line->state,
                   line->text[0] != '\0' ? ": " : "", line->text);
@@ -92,6 +102,11 @@ static void on_task(cli_foreground *r, const cli_followed *line)
   FILE *to;
 
   r->at.changed = true;
+  if (strcmp(line->state, "waiting") == 0 && line->text[0] != '\0') {
+    if (!r->json)
+      tell_again(r, line);
+    return;
+  }
   if (!shows_progress(r) || (is_live(r) && !failed && line->text[0] == '\0'))
     return;
   to = told_on(r);
@@ -227,6 +242,8 @@ static int finish(cli_foreground *r)
   /* A failure is told also when nobody watches. */
   if (!r->json && (!r->quiet || !good))
     print_result(r, found ? &job : NULL);
+  if (r->stopped_by == 0) /* else nobody wants to wait any more */
+    cli_warn_of_lost_output(&r->remote, r->name);
   if (strcmp(r->state, "stopped") == 0 && r->stopped_by > 0)
     code = 128 + r->stopped_by;
   else if (!good)
@@ -358,6 +375,8 @@ int cli_run_job(cli_foreground *r, cli_submission *s)
   }
   s->wanted = pai_spec_name(r->spec);
   s->quiet = r->quiet;
+  s->refuse =
+    true; /* who waits for its end hears at once that there is none */
   r->told = calloc(pai_spec_task_count(r->spec) + 1, sizeof(*r->told));
   if (r->told == NULL || !cli_output_init(&r->out, r->spec, r->json)) {
     cli_fail("out of memory");

@@ -22,6 +22,7 @@ typedef struct cli_submission {
                          there is no other, its secrets; or NULL */
   char **answer;      /* NULL, or gets what the server answered, for free() */
   bool quiet;
+  bool refuse;     /* if it asks for more than there is; else it may wait */
   bool input, tty; /* its tasks' standard input stays open, as a terminal */
 } cli_submission;
 
@@ -79,6 +80,13 @@ void cli_print_cures(FILE *out, const char *before, const cli_json *job);
  * needs: what, where, the last that it printed, what can be done.  Nothing of
  * others. */
 void cli_print_end(FILE *out, const char *name, const cli_json *job);
+
+/* Of which tasks output was lost, as the job's events tell (GET
+ * /jobs/NAME/events): a line for each, with such words before it. */
+void cli_print_lost_output(FILE *out, const char *before,
+                           const cli_answer *events);
+/* Asks for the events of a job that is over, and warns on standard error. */
+void cli_warn_of_lost_output(cli_remote *r, const char *name);
 
 /* Words of a verb that are jobs' names: none, or a wrong one, is told. */
 bool cli_want_jobs(const cli_verb *verb, int words, char **argv, int most);

@@ -56,6 +56,7 @@ static const cli_verb *const verbs[] = {
   &cli_user_set,
   &cli_user_passwd,
   &cli_user_remove,
+  &cli_user_quota,
   &cli_group_list,
   &cli_group_show,
   &cli_group_add,
@@ -436,6 +437,7 @@ int main(int argc, char **argv)
   const cli_verb *verb;
 
   fill_standard_streams();
+  cli_keep_owner();
   if (old == NULL)
     take_globals(&count, &words);
   verb = old == NULL ? find_verb(count, words, &used) : NULL;

@@ -1,6 +1,6 @@
 /* one_command.c - a job of one command, without a file */
 #include "one_command.h"
-#include "job_file.h"
+#include "environment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,28 +42,6 @@ static bool read_wish(long long *out, const char *name, const char *value,
 
 /* --- the job ------------------------------------------------------------------------ */
 
-/* What makes a Python or Conda environment of this machine the one that it
- * is. */
-static const char *const variables[] = {
-  "PATH",       "VIRTUAL_ENV",     "CONDA_PREFIX", "CONDA_DEFAULT_ENV",
-  "PYTHONPATH", "LD_LIBRARY_PATH",
-};
-
-/* For bash, in single quotes.  What would begin a template is cut in two: bash
- * puts it together again. */
-static void quote(FILE *out, const char *text)
-{
-  (void)fputc('\'', out);
-  for (const char *p = text; *p != '\0'; p++)
-    if (*p == '\'')
-      (void)fputs("'\\''", out);
-    else if (*p == '<' && p[1] == '%')
-      (void)fputs("<''", out);
-    else
-      (void)fputc(*p, out);
-  (void)fputc('\'', out);
-}
-
 /* The command as bash takes it, for free(). */
 static char *make_script(const cli_one_command *c, long long seconds)
 {
@@ -73,15 +51,6 @@ static char *make_script(const cli_one_command *c, long long seconds)
 
   if (out == NULL)
     return NULL;
-  for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-    const char *value = getenv(variables[i]);
-    if (value == NULL)
-      continue;
-    (void)fprintf(
-      out, "[ -n \"${OPENPAI_CONTAINER-}\" ] || export %s=", variables[i]);
-    quote(out, value);
-    (void)fputc('\n', out);
-  }
   /* In the shell's place, so that what is to end it reaches it alone. */
   (void)fputs("exec ", out);
   if (seconds > 0)
@@ -89,7 +58,7 @@ static char *make_script(const cli_one_command *c, long long seconds)
   for (int i = 0; i < c->nwords; i++) {
     if (i > 0)
       (void)fputc(' ', out);
-    quote(out, c->words[i]);
+    cli_quote(out, c->words[i]);
   }
   (void)fputc('\n', out);
   if (fclose(out) != 0) {

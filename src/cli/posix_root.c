@@ -174,3 +174,11 @@ const char *cli_user(void)
   (void)snprintf(number, sizeof(number), "%lu", (unsigned long)getuid());
   return entry != NULL ? entry->pw_name : number;
 }
+
+/* The shell's mask may keep a user out of what this program makes for that user. */
+void cli_keep_owner(void)
+{
+  mode_t mask = umask(077);
+
+  (void)umask(mask & 077);
+}

@@ -3,6 +3,7 @@
  */
 #include "serve.h"
 
+#include "json.h"
 #include "remote.h"
 
 #include <openpai/account.h>
@@ -183,6 +184,8 @@ static void say_failure(up *u, int rc, const pai_error *err)
   const char *help = pai_error_help(err);
   char text[2048];
 
+  if (err == NULL) /* it was said */
+    return;
   cli_error(NULL, err);
   if (!u->in_background)
     return;
@@ -192,10 +195,57 @@ static void say_failure(up *u, int rc, const pai_error *err)
   say_ready(u, rc == PAI_EBUSY ? "busy\n" : text);
 }
 
+/* How many accounts there are; the first of a platform is not yet one. */
+static size_t count_users(const up *u)
+{
+  cli_json users;
+  char *text = NULL;
+  size_t len = 0, n = 0;
+  FILE *out = open_memstream(&text, &len);
+  int rc;
+
+  if (out == NULL)
+    return 0;
+  rc = pai_accounts_write_users(pai_platform_accounts(u->platform), NULL,
+                                cli_write, out, NULL);
+  if (fclose(out) == 0 && rc == PAI_OK && cli_json_read(&users, text, len)) {
+    for (size_t i = cli_json_first(&users, 0); i != 0;
+         i = cli_json_next(&users, 0, i))
+      n++;
+    cli_json_free(&users);
+  }
+  free(text);
+  return n;
+}
+
+/* Each job would be root's, whoever submits it: that has to be asked for. */
+static bool may_serve(up *u)
+{
+  static const char why[] =
+    "root does not serve several accounts over TCP: jobs of all of them would "
+    "run as root";
+  static const char help[] =
+    "serve as another user, or --system, which runs each job as its user; "
+    "--jobs-as-root does it all the same";
+  char text[512];
+
+  if (u->wish->server.listen == NULL || u->wish->system || geteuid() != 0 ||
+      u->wish->jobs_as_root || count_users(u) < 2)
+    return true;
+  cli_fail("%s", why);
+  cli_help(stderr, help);
+  (void)snprintf(text, sizeof(text), "openpai: error: %s\n  help: %s\n", why,
+                 help);
+  if (u->in_background)
+    say_ready(u, text);
+  return false;
+}
+
 static int begin(up *u, pai_error **err)
 {
   pai_platform_options p = PAI_PLATFORM_OPTIONS_INIT;
   pai_server_options s = u->wish->server;
+  char address[46];
   int rc = pai_loop_new(&u->loop, NULL, err);
 
   if (rc < 0)
@@ -204,17 +254,29 @@ static int begin(up *u, pai_error **err)
   p.durable = 1;
   p.runtime = u->runtime;
   p.policy = u->policy;
+  p.pass_env = u->wish->pass_env;
   p.on_log = s.on_log = on_log;
   p.user_data = s.user_data = u;
   p.system = s.system = u->wish->system;
+  p.wait_impossible = !u->wish->refuse_impossible;
+  if (cli_find_address(address, sizeof(address), s.listen))
+    p.address = address;
   p.on_gone = on_gone;
   s.root = u->root;
   rc = pai_platform_new(&u->platform, u->loop, &p, err);
   if (rc < 0)
     return rc;
+  if (!may_serve(u)) {
+    pai_platform_leave(u->platform, NULL, NULL);
+    return PAI_EPERM;
+  }
+  if (u->wish->accounts.struct_size != 0)
+    rc = pai_accounts_configure(pai_platform_accounts(u->platform),
+                                &u->wish->accounts, err);
   s.socket = u->socket;
   s.on_shutdown = on_shutdown;
-  rc = pai_server_new(&u->server, u->loop, u->platform, &s, err);
+  if (rc == PAI_OK)
+    rc = pai_server_new(&u->server, u->loop, u->platform, &s, err);
   if (rc < 0)
     pai_platform_leave(u->platform, NULL, NULL);
   return rc;
@@ -233,17 +295,6 @@ static void raise_limits(void)
 
 /* --- who comes from elsewhere ---------------------------------------------------------- */
 
-/* The value of a name in a flat object, which has no escapes there. */
-static size_t find_text(const char *json, const char *name, const char **text)
-{
-  const char *at = strstr(json, name);
-
-  if (at == NULL)
-    return 0;
-  *text = at + strlen(name);
-  return strcspn(*text, "\"");
-}
-
 /* Whether standard output is kept by systemd: no password is made, then. */
 static bool is_in_journal(void)
 {
@@ -259,21 +310,23 @@ static bool is_in_journal(void)
 }
 
 /* The first user's password is told once, to who began this; it is in no log. */
-static void tell_password(const up *u, const char *json)
+static void tell_password(const up *u, const char *json, size_t len)
 {
-  const char *user = NULL, *password = NULL;
-  size_t user_len = find_text(json, "\"username\":\"", &user);
-  size_t len = find_text(json, "\"password\":\"", &password);
   char text[1024];
+  cli_json j;
 
-  if (user_len == 0 || len == 0)
+  if (!cli_json_read(&j, json, len))
     return;
-  (void)snprintf(text, sizeof(text),
-                 "the first user is %.*s, with the password %.*s\n"
-                 "  it is told only now: keep it, or change it with 'openpai "
-                 "user passwd'\n",
-                 (int)user_len, user, (int)len, password);
-  tell(u, text);
+  if (cli_json_get(&j, 0, "password") != 0) {
+    (void)snprintf(
+      text, sizeof(text),
+      "the first user is %s, with the password %s\n"
+      "  it is told only now: keep it, or change it with 'openpai "
+      "user passwd'\n",
+      cli_json_text(&j, 0, "username"), cli_json_text(&j, 0, "password"));
+    tell(u, text);
+  }
+  cli_json_free(&j);
 }
 
 static bool is_local(const char *address)
@@ -351,16 +404,14 @@ static void on_first_user(void *user_data, int status, const char *json,
                           size_t len, const pai_error *err)
 {
   up *u = user_data;
-  char text[512];
 
   if (status < 0) {
     fail_far(u, err);
     return;
   }
-  (void)snprintf(text, sizeof(text), "%.*s", (int)len, len > 0 ? json : "");
   if (u->in_background)
     tell(u, "ok\n");
-  tell_password(u, text);
+  tell_password(u, json, len);
   tell_of_nobody(u);
   if (!u->ending && u->wish->server.listen != NULL)
     tell_addresses(u);

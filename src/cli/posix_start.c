@@ -22,7 +22,7 @@
 enum { READY_FD = 3 };
 
 const char *cli_start_runtime, *cli_start_policy;
-const char *cli_start_more[8];
+const char *cli_start_more[12];
 bool cli_start_system;
 
 int cli_ready_fd(void)

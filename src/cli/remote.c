@@ -295,18 +295,28 @@ void cli_remote_call(cli_remote *r, cli_answer *out, cli_starter start,
   cli_remote_call_ticking(r, out, start, data, tick, 0);
 }
 
+/* What is asked for: a request, or a job is submitted. */
+typedef struct errand {
+  const pai_client_request *what;
+  const pai_client_job_file *job;
+  const cli_stream *stream;
+  const char *sending;
+} errand;
+
 /* Once. */
-static void ask(cli_remote *r, cli_answer *out, const pai_client_request *what,
-                const cli_stream *stream, const char *sending)
+static void ask(cli_remote *r, cli_answer *out, const errand *e)
 {
+  const cli_stream *stream = e->stream;
   asking q = {
-    .answer = out, .stream = stream, .sending = sending, .began = cli_now()
+    .answer = out, .stream = stream, .sending = e->sending, .began = cli_now()
   };
   pai_error *err = NULL;
   int rc;
 
   *out = (cli_answer){ 0 };
-  rc = pai_client_ask(NULL, r->client, what, on_answer, &q, &err);
+  rc = e->job != NULL
+         ? pai_client_submit(NULL, r->client, e->job, on_answer, &q, &err)
+         : pai_client_ask(NULL, r->client, e->what, on_answer, &q, &err);
   if (rc < 0) {
     out->status = rc;
     keep(out->message, sizeof(out->message), pai_error_message(err));
@@ -339,14 +349,12 @@ static void tell_holder(const cli_remote *r, cli_answer *out)
 
 /* Asks; if nobody is there, starts a platform and asks it.  One that somebody
  * else has just started may still take a moment. */
-static void insist(cli_remote *r, cli_answer *out,
-                   const pai_client_request *what, const cli_stream *stream,
-                   const char *sending)
+static void insist(cli_remote *r, cli_answer *out, const errand *e)
 {
   const struct timespec pause = { 0, PAUSE * 1000 * 1000 };
   bool start = r->start;
 
-  ask(r, out, what, stream, sending);
+  ask(r, out, e);
   r->start = false; /* one that ends meanwhile was meant to */
   for (int ms = 0; start && is_down(out); ms += PAUSE) {
     if (ms >= PATIENCE) {
@@ -361,8 +369,14 @@ static void insist(cli_remote *r, cli_answer *out,
     }
     if (ms > 0)
       (void)nanosleep(&pause, NULL);
-    ask(r, out, what, stream, sending);
+    ask(r, out, e);
   }
+}
+
+void cli_remote_submit(cli_remote *r, cli_answer *out,
+                       const pai_client_job_file *job)
+{
+  insist(r, out, &(errand){ .job = job });
 }
 
 static void ask_for(cli_remote *r, cli_answer *out, pai_client_request *what,
@@ -372,7 +386,7 @@ static void ask_for(cli_remote *r, cli_answer *out, pai_client_request *what,
 
   what->on_sent = shown ? on_sent : NULL;
   if (what->path != NULL) {
-    insist(r, out, what, NULL, sending);
+    insist(r, out, &(errand){ .what = what, .sending = sending });
     if (shown)
       cli_progress_over();
     return;
@@ -416,7 +430,7 @@ void cli_remote_stream(cli_remote *r, cli_answer *out, const char *path,
 
   what.path = path;
   what.on_body = on_body;
-  insist(r, out, &what, stream, NULL);
+  insist(r, out, &(errand){ .what = &what, .stream = stream });
 }
 
 bool cli_remote_is_original(cli_remote *r)

@@ -54,6 +54,9 @@ void cli_remote_call_ticking(cli_remote *r, cli_answer *out, cli_starter start,
 void cli_remote_ask(cli_remote *r, cli_answer *out, const char *method,
                     const char *path, const char *type, const char *body,
                     size_t len);
+/* Submits a job; an answer that was lost does not submit it twice. */
+void cli_remote_submit(cli_remote *r, cli_answer *out,
+                       const pai_client_job_file *job);
 /* The same with PUT, of what may be large: `what` it is, and how much of it has
  * left, is shown, or, NULL, not. */
 void cli_remote_send(cli_remote *r, cli_answer *out, const char *path,
@@ -117,6 +120,8 @@ extern const char *cli_root;
 /* The root, absolute, for free(): as it was given, or this user's own; NULL and
  * told. */
 char *cli_root_path(void);
+/* Whatever the shell's mask, this user may read and write what is made. */
+void cli_keep_owner(void);
 /* The same, but for the root of all users' platform where that runs and this
  * user's own does not. */
 char *cli_find_root(void);
@@ -146,7 +151,7 @@ bool cli_start_platform(const char *root);
  * of all users. */
 extern const char *cli_start_runtime, *cli_start_policy;
 /* More words of `up`; NULL ends them. */
-extern const char *cli_start_more[8];
+extern const char *cli_start_more[12];
 extern bool cli_start_system;
 /* Makes a folder and those above it, for this user only.  False, and told. */
 bool cli_make_folder(const char *path);

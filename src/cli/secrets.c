@@ -5,6 +5,7 @@
  * read.
  */
 #include "secrets.h"
+#include "environment.h"
 #include "json.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 enum { MOST = 1 << 20, PATH = 1024 };
 
 typedef struct filling {
+  const char *text; /* of the job */
   const pai_spec *spec;
   pai_draft *draft;
   bool changed;
@@ -35,8 +37,7 @@ static const char *shown(const char *pointer)
   return strncmp(pointer, "/secrets/", 9) == 0 ? pointer + 9 : pointer;
 }
 
-/* What stands at a place, as JSON, for free(); NULL: nothing. */
-static char *value_at(const pai_draft *draft, const char *pointer)
+char *cli_draft_value(const pai_draft *draft, const char *pointer)
 {
   char *text = NULL;
   size_t len;
@@ -54,7 +55,7 @@ static char *value_at(const pai_draft *draft, const char *pointer)
 
 static bool is_masked(const pai_draft *draft, const char *pointer)
 {
-  char *value = value_at(draft, pointer);
+  char *value = cli_draft_value(draft, pointer);
   bool masked = value != NULL && strcmp(value, MASK) == 0;
 
   free(value);
@@ -89,7 +90,7 @@ static int put(filling *f, const char *pointer, const char *value, size_t len,
                bool json)
 {
   pai_error *err = NULL;
-  char *there = value_at(f->draft, pointer);
+  char *there = cli_draft_value(f->draft, pointer);
   bool needed = there != NULL || is_needed(f, pointer);
 
   free(there);
@@ -121,7 +122,7 @@ static int put_all(filling *f, const pai_draft *secrets, const cli_json *names,
       cli_fail("%s: this name is too long: %.40s...", file, name);
       return CLI_NO;
     }
-    value = value_at(secrets, from);
+    value = cli_draft_value(secrets, from);
     rc = value != NULL ? put(f, pointer, value, strlen(value), true) : 0;
     free(value);
     if (rc < 0)
@@ -147,7 +148,7 @@ static int take_file(filling *f, const char *file)
     cli_fail("%s is neither YAML nor JSON, line %u", cli_shown_name(file),
              pai_error_line(err));
     cli_help(stderr, "it has lines as 'NAME: \"VALUE\"'");
-  } else if ((json = value_at(secrets, "")) == NULL || json[0] != '{' ||
+  } else if ((json = cli_draft_value(secrets, "")) == NULL || json[0] != '{' ||
              !cli_json_read(&names, json, strlen(json))) {
     cli_fail("%s has no names of secrets", cli_shown_name(file));
     cli_help(stderr, "it has lines as 'NAME: \"VALUE\"'");
@@ -236,7 +237,9 @@ static int ask(filling *f)
     if (!is_masked(f->draft, pointer))
       continue;
     (void)snprintf(what, sizeof(what), "secret %s", shown(pointer));
-    line = cli_prompt(what);
+    line = cli_environment_secret(f->text, shown(pointer));
+    if (line == NULL)
+      line = cli_prompt(what);
     if (line == NULL)
       return complain(f);
     rc = put(f, pointer, line, strlen(line), false);
@@ -268,7 +271,7 @@ static int fill(filling *f, const char *file, bool kept)
 
 int cli_secrets_fill(cli_job_file *job, const char *file, bool kept)
 {
-  filling f = { .spec = job->spec };
+  filling f = { .text = job->text, .spec = job->spec };
   pai_error *err = NULL;
   const char *made;
   char *text;

@@ -25,6 +25,9 @@
  * CLI_OK; CLI_NO, CLI_USAGE, and told. */
 int cli_secrets_fill(cli_job_file *job, const char *file, bool kept);
 
+/* The value at a place of a job's file, as JSON, for free(); NULL: none. */
+char *cli_draft_value(const pai_draft *draft, const char *pointer);
+
 /* Asks for a line that is not shown, at the terminal, for free(); NULL: there is
  * nobody (posix_prompt.c). */
 char *cli_prompt(const char *what);

@@ -1,9 +1,8 @@
 /*
  * serve_extender.c - HiveD's web server in Kubernetes, in the foreground
  *
- * As HiveD does, it ends well when its configuration has changed: whoever
- * looks after it begins it anew, and the annotations of pods tell the next one
- * what they have.
+ * A configuration that has changed is applied if no group of pods that runs
+ * loses anything by it; else the old one stays.
  */
 #include "serve_extender.h"
 
@@ -20,6 +19,7 @@ typedef struct extender {
   const cli_extender *o;
   pai_loop *loop;
   pai_cluster *cluster;
+  pai_cluster *tried; /* another configuration, until it counts or does not */
   pai_hived_host *host;
   pai_server *server;
   struct stat config; /* as it was when it was read, or looked at */
@@ -69,23 +69,56 @@ static bool is_same(const struct stat *a, const struct stat *b)
          a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Whether it is another one now that can be read: looked for whenever
- * something else happens, which it does each minute at least. */
-static bool has_new_config(extender *e)
+/* --- another configuration ------------------------------------------------------- */
+
+static void on_reloaded(void *user_data, int status, const pai_error *err)
 {
-  pai_cluster *cluster;
+  extender *e = user_data;
+  pai_cluster *old = status == PAI_OK ? e->cluster : e->tried;
+
+  if (status == PAI_OK) {
+    e->cluster = e->tried;
+    say(e, "the new configuration %s is applied", e->o->config);
+  } else if (status != PAI_ECANCELED) {
+    char line[1024];
+
+    (void)snprintf(line, sizeof(line),
+                   "the old configuration stays: %s; change %s again to try "
+                   "again",
+                   pai_error_message(err), e->o->config);
+    cli_say(PAI_LOG_WARNING, line);
+  }
+  e->tried = NULL;
+  pai_cluster_free(old);
+}
+
+/* Whether the file is another one than was read last. */
+static bool has_changed(extender *e)
+{
   struct stat st;
 
   if (stat(e->o->config, &st) != 0 || is_same(&st, &e->config))
     return false;
   e->config = st;
-  if (!read_config(&cluster, e->o->config)) {
-    cli_say(PAI_LOG_WARNING, "the new configuration is wrong: the old one "
-                             "counts");
-    return false;
-  }
-  pai_cluster_free(cluster);
   return true;
+}
+
+/* Looked for whenever something else happens, which it does each minute at
+ * least. */
+static void reload_if_changed(extender *e)
+{
+  pai_error *err = NULL;
+
+  if (e->tried != NULL || !pai_hived_host_ready(e->host) || !has_changed(e))
+    return;
+  if (!read_config(&e->tried, e->o->config)) {
+    cli_say(PAI_LOG_WARNING, "the old configuration stays: the new one is "
+                             "wrong");
+    return;
+  }
+  if (pai_hived_host_reload(e->host, e->tried, on_reloaded, e, &err) < 0)
+    on_reloaded(e, pai_error_code(err), err);
+  pai_error_free(err);
 }
 
 /* --- its life -------------------------------------------------------------------- */
@@ -181,12 +214,10 @@ static int serve(extender *e)
   while (e->loop != NULL && pai_loop_run_once(e->loop) > 0) {
     if (rc < 0 || e->ending)
       continue;
-    if (asked_to_end != 0) {
+    if (asked_to_end != 0)
       end(e);
-    } else if (has_new_config(e)) {
-      say(e, "%s has changed: to be begun anew", e->o->config);
-      end(e);
-    }
+    else
+      reload_if_changed(e);
   }
   loop_to_wake = NULL;
   pai_loop_free(e->loop);

@@ -122,6 +122,8 @@ const char *cli_oidc_stray(const cli_oidc *o)
          : p->pages != NULL                   ? "--oidc-pages"
          : p->groups_claim != NULL            ? "--oidc-groups-claim"
          : p->ca_file != NULL                 ? "--oidc-ca-file"
+         : p->domains != NULL                 ? "--oidc-domains"
+         : p->groups != NULL                  ? "--oidc-groups"
          : o->admins != NULL                  ? "--oidc-admins"
                                               : NULL;
 }

@@ -54,74 +54,59 @@ static char *name_in_query(const char *job)
   return name;
 }
 
-/* Of a job that is like another one, the folder is that one's; this machine's
- * folders are none of another's. */
-static char *make_path(const cli_remote *r, const cli_submission *s,
-                       const char *name, const char *code)
+/* What is told beside the file, for free().  Of a job that is like another one,
+ * the folder is that one's; this machine's folders are none of another's. */
+static char *make_query(const cli_remote *r, const cli_submission *s,
+                        const char *code)
 {
-  char *here = r->root != NULL ? cli_here() : NULL, *dir, *job, *folder,
-       *path = NULL;
+  const char *key = s->like != NULL   ? "like="
+                    : r->root != NULL ? "workDir="
+                                      : "";
+  char *here = r->root != NULL ? cli_here() : NULL, *folder, *copy,
+       *query = NULL;
   size_t size;
 
-  dir = s->like != NULL ? name_in_query(s->like)
-                        : cli_escape(here != NULL ? here : "/");
-  job = cli_escape(name != NULL ? name : "");
-  folder = cli_escape(code != NULL ? code : "");
-  if (dir != NULL && job != NULL && folder != NULL) {
-    size = strlen(dir) + strlen(job) + strlen(folder) + 64;
-    path = malloc(size);
-    if (path != NULL)
-      (void)snprintf(path, size, "/api/v2/jobs?%s%s%s%s%s%s",
-                     s->like != NULL   ? "like="
-                     : r->root != NULL ? "workDir="
-                                       : "x",
-                     s->like != NULL || r->root != NULL ? dir : "",
-                     name != NULL ? "&name=" : "", job,
-                     code != NULL ? "&codeDir=" : "", folder);
+  folder = s->like != NULL ? name_in_query(s->like)
+                           : cli_escape(here != NULL ? here : "/");
+  copy = cli_escape(code != NULL ? code : "");
+  if (folder != NULL && copy != NULL) {
+    size = strlen(folder) + strlen(copy) + 64;
+    query = malloc(size);
+    if (query != NULL)
+      (void)snprintf(
+        query, size, "%s%s%s%s%s%s", s->refuse ? "refuseImpossible=true" : "",
+        s->refuse && *key != '\0' ? "&" : "", key, *key != '\0' ? folder : "",
+        code == NULL                ? ""
+        : s->refuse || *key != '\0' ? "&codeDir="
+                                    : "codeDir=",
+        copy);
   }
+  free(copy);
   free(folder);
-  free(job);
-  free(dir);
   free(here);
-  return path;
+  return query;
 }
 
-/* The original knows a job by the name in its file only. */
-static void post_original(cli_remote *r, cli_answer *a,
-                          const cli_submission *s, const char *name)
-{
-  pai_draft *draft = NULL;
-  pai_error *err = NULL;
-  size_t len = 0;
-  int rc = pai_draft_new(&draft, s->text, s->len, NULL, &err);
-
-  if (rc == PAI_OK && name != NULL)
-    rc = pai_draft_set_text(draft, "/name", name, strlen(name), &err);
-  if (rc == PAI_OK) {
-    const char *text = pai_draft_text(draft, &len);
-    cli_remote_ask(r, a, "POST", "/api/v2/jobs", "text/yaml", text, len);
-  } else {
-    *a = (cli_answer){ .status = PAI_EUSER };
-    cli_error(NULL, err);
-  }
-  pai_error_free(err);
-  pai_draft_free(draft);
-}
-
-/* Once, by one name. */
+/* By one name.  The original knows a job by the name in its file only. */
 static void post(cli_remote *r, cli_answer *a, const cli_submission *s,
                  const char *name, const char *code)
 {
-  char *path;
+  bool original = cli_remote_is_original(r);
+  char *query = original ? NULL : make_query(r, s, code);
+  pai_client_job_file job = PAI_CLIENT_JOB_FILE_INIT;
 
-  if (cli_remote_is_original(r)) {
-    post_original(r, a, s, name);
-    return;
+  job.text = s->text;
+  job.len = s->len;
+  job.name = name;
+  job.query = query;
+  job.name_in_query = !original && name != NULL;
+  if (original || query != NULL)
+    cli_remote_submit(r, a, &job);
+  else {
+    *a = (cli_answer){ .status = PAI_EUSER };
+    cli_fail("out of memory");
   }
-  path = make_path(r, s, name, code);
-
-  cli_remote_ask(r, a, "POST", path, "text/yaml", s->text, s->len);
-  free(path);
+  free(query);
 }
 
 static void make_name(char *out, size_t size, const char *name, long n)

@@ -5,6 +5,8 @@ enum {
   MOST_ANSWER = 256 << 20, /* of an answer that is kept */
   CONNECT_TIME = 10 * 1000 * 1000,
   IDLE_TIME = 60 * 1000 * 1000,
+  STREAM_TIME = 50 * 1000 * 1000, /* less than a minute */
+  LOCAL_STREAM_TIME = 300 * 1000 * 1000,
   MOST_TRIES = 5,
   FIRST_WAIT = 250 * 1000,
   MOST_WAIT = 15 * 1000 * 1000
@@ -165,6 +167,7 @@ int pai_client_ask(pai_op **op, pai_client *client,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   rc = PAI__COPY_IN(&q, request, pai_client_request, on_body);
   if (rc < 0)
     return pai__fail(err, rc, "pai_client_request: bad or newer struct_size");
@@ -218,6 +221,9 @@ static void take_limits(pai_client *client, const pai_client_options *o)
   client->most_tries = o->most_tries > 0 ? o->most_tries
                        : far             ? MOST_TRIES
                                          : 1;
+  client->stream_time = o->stream_time > 0 ? o->stream_time
+                        : far              ? STREAM_TIME
+                                           : LOCAL_STREAM_TIME;
   client->connect_time = o->connect_time > 0 ? o->connect_time : CONNECT_TIME;
   client->first_wait = o->first_wait > 0 ? o->first_wait : FIRST_WAIT;
   client->most_wait = o->most_wait > 0 ? o->most_wait : MOST_WAIT;
@@ -325,6 +331,7 @@ int pai_client_new(pai_client **out, pai_loop *loop,
   if (client == NULL)
     return pai__oom(err);
   client->alloc = *o.alloc;
+  client->forks = pai__forks();
   client->loop = loop;
   take_limits(client, &o);
   rc = take_place(client, &o, err);
@@ -365,7 +372,7 @@ void pai__client_rest(pai_client *client)
 void pai_client_close(pai_client *client, void (*closed)(void *),
                       void *user_data)
 {
-  if (client == NULL || client->closing)
+  if (client == NULL || client->closing || PAI__IS_FORKED(client))
     return;
   client->closing = true;
   client->closed = closed;

@@ -178,6 +178,7 @@ int pai_client_enter(pai_session **out, pai_client *client, const char *job,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(client != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   PAI__CHECK_ARG_ERR(job != NULL && role != NULL && job[0] != '\0', err);
   if (client->closing)
     return pai__fail(err, PAI_EBUSY, "the client is being closed");

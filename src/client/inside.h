@@ -3,6 +3,7 @@
 #define PAI_SRC_CLIENT_INSIDE_H
 
 #include "base/buf.h"
+#include "base/fork.h"
 #include "base/prng.h"
 #include "http/http.h"
 #include "json/json.h"
@@ -31,6 +32,7 @@ enum pai__server { PAI__UNKNOWN, PAI__OURS, PAI__ORIGINAL };
 
 struct pai_client {
   pai_alloc alloc;
+  unsigned forks; /* see base/fork.h */
   pai_loop *loop;
   char *socket; /* or NULL, and then: */
   char *origin; /* "https://host:port" */
@@ -44,7 +46,7 @@ struct pai_client {
   void *closed_data;
   /* options */
   pai_time idle_time, total_time, first_wait, most_wait; /* 0: none */
-  pai_time connect_time;
+  pai_time connect_time, stream_time;
   uint32_t most_tries;
   uint64_t most_answer;
   pai__prng random;

@@ -270,6 +270,7 @@ int pai_client_login(pai_op **op, pai_client *client, const char *user,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   PAI__CHECK_ARG_ERR(user != NULL && password != NULL, err);
   rc =
     pai__course_new(&c, client, sizeof(*l), dispose_login, cb, user_data, err);
@@ -312,6 +313,7 @@ int pai_client_logout(pai_op **op, pai_client *client, pai_client_cb cb,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   if (client->token == NULL)
     return pai__fail(err, PAI_EINVAL, "the client is not logged in");
   rc = pai__course_new(&c, client, sizeof(*c), NULL, cb, user_data, err);

@@ -7,8 +7,6 @@
  */
 #include "client/inside.h"
 
-enum { STREAM_TIME = 300 * 1000 * 1000 };
-
 typedef struct reading {
   pai__course course;
   char *job, *role, *name;
@@ -107,7 +105,7 @@ static void read_from(reading *r, const char *path)
   if (c->op.client->server == PAI__OURS) {
     if (r->follow) { /* if the server is gone, what is asked next tells */
       call.idle_time = 0;
-      call.total_time = STREAM_TIME;
+      call.total_time = c->op.client->stream_time;
       call.most_tries = 1;
     }
   } else if (r->offset > 0) {
@@ -418,6 +416,7 @@ int pai_client_logs(pai_op **op, pai_client *client,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   rc = PAI__COPY_IN(&o, opts, pai_client_log_options, on_data);
   if (rc < 0)
     return pai__fail(err, rc,

@@ -40,7 +40,8 @@ void pai__op_gone(pai_op *op)
 
 static void hold(pai_op *op, bool held)
 {
-  if (op == NULL || op->ending || op->held == held)
+  if (op == NULL || PAI__IS_FORKED(op->client) || op->ending ||
+      op->held == held)
     return;
   op->held = held;
   op->hold(op, held);
@@ -58,6 +59,6 @@ void pai_op_resume(pai_op *op)
 
 void pai_op_cancel(pai_op *op)
 {
-  if (op != NULL && !op->ending)
+  if (op != NULL && !PAI__IS_FORKED(op->client) && !op->ending)
     op->cancel(op);
 }

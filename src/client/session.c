@@ -30,7 +30,7 @@ void pai__session_free(pai_session *s)
 /* One that the client knows goes when the client's list is not walked along. */
 void pai_session_close(pai_session *s)
 {
-  if (s == NULL)
+  if (s == NULL || PAI__IS_FORKED(s))
     return;
   if (s->in_callback) {
     s->closed = true;
@@ -276,7 +276,7 @@ static void on_turn(void *user_data)
 
 void pai_session_pause(pai_session *s, int paused)
 {
-  if (s == NULL)
+  if (s == NULL || PAI__IS_FORKED(s))
     return;
   s->paused = paused != 0;
   watch(s);
@@ -322,6 +322,7 @@ int pai_session_write(pai_session *s, const void *bytes, size_t len)
   int rc = PAI_OK;
 
   PAI__CHECK_ARG(s != NULL && (bytes != NULL || len == 0));
+  PAI__CHECK_PROCESS(s, NULL);
   while (len > 0 && rc == PAI_OK) {
     size_t n = len < PAI_FRAME_MOST ? len : PAI_FRAME_MOST;
 
@@ -340,6 +341,7 @@ size_t pai_session_pending(const pai_session *s)
 int pai_session_end_input(pai_session *s)
 {
   PAI__CHECK_ARG(s != NULL);
+  PAI__CHECK_PROCESS(s, NULL);
   return put(s, PAI_FRAME_INPUT_END, "", 0);
 }
 
@@ -348,6 +350,7 @@ int pai_session_resize(pai_session *s, uint32_t columns, uint32_t rows)
   char size[4];
 
   PAI__CHECK_ARG(s != NULL && columns <= UINT16_MAX && rows <= UINT16_MAX);
+  PAI__CHECK_PROCESS(s, NULL);
   pai_frame_put_pair(size, columns);
   pai_frame_put_pair(size + 2, rows);
   return put(s, PAI_FRAME_SIZE, size, sizeof(size));
@@ -358,6 +361,7 @@ int pai_session_signal(pai_session *s, int number)
   char byte = (char)number;
 
   PAI__CHECK_ARG(s != NULL && number > 0 && number < 65);
+  PAI__CHECK_PROCESS(s, NULL);
   return put(s, PAI_FRAME_SIGNAL, &byte, 1);
 }
 
@@ -427,6 +431,7 @@ int pai__session_make(pai_session **out, pai_loop *loop,
   if (s == NULL)
     return pai__oom(err);
   s->alloc = *alloc;
+  s->forks = pai__forks();
   s->loop = loop;
   s->o = o;
   pai__buf_init(&s->out, &s->alloc);

@@ -9,6 +9,7 @@ struct pai_session {
   pai_op
     op; /* of its client, until its stream is there, where that has a URL */
   pai_alloc alloc;
+  unsigned forks; /* see base/fork.h */
   pai_loop *loop;
   pai_session_options o; /* without its texts */
   char *path;            /* to be asked for */

@@ -10,6 +10,8 @@
 #include <openpai/draft.h>
 #include <openpai/spec.h>
 
+enum { LEAST_TRIES = 2 }; /* an answer may be lost at a socket, too */
+
 typedef struct submission {
   pai__course course;
   pai__buf text; /* of its file */
@@ -20,14 +22,6 @@ typedef struct submission {
   pai__buf path;     /* where it is submitted */
   pai__buf conflict; /* the answer that there is one */
 } submission;
-
-static int to_buf(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf *b = user_data;
-
-  pai__buf_add(b, bytes, len);
-  return pai__buf_ok(b) ? 0 : PAI_ENOMEM;
-}
 
 static void dispose(pai__course *c)
 {
@@ -62,6 +56,47 @@ static void refuse(submission *s)
   pai__tree_free(tree);
 }
 
+static int to_buf(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf *b = user_data;
+
+  pai__buf_add(b, bytes, len);
+  return pai__buf_ok(b) ? 0 : PAI_ENOMEM;
+}
+
+static int write_spec(pai__buf *out, const pai_spec *spec, pai_error **err)
+{
+  pai_spec_write_options o = PAI_SPEC_WRITE_OPTIONS_INIT;
+
+  o.format = PAI_FORMAT_YAML;
+  o.secrets = 1;
+  return pai_spec_write(spec, &o, to_buf, out, err);
+}
+
+/* A job config v1 comes back as a job of the job protocol. */
+static bool is_ours(const submission *s, const pai_client_answer *a)
+{
+  const pai_alloc *alloc = &s->course.op.client->alloc;
+  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
+  pai_spec *spec = NULL;
+  pai__buf text;
+  bool ours = pai__alike(alloc, a->body, a->body_len, pai__buf_text(&s->text),
+                         s->text.len);
+
+  if (ours)
+    return true;
+  o.alloc = alloc;
+  pai__buf_init(&text, alloc);
+  ours =
+    pai_spec_parse(&spec, pai__buf_text(&s->text), s->text.len, &o, NULL) ==
+      PAI_OK &&
+    write_spec(&text, spec, NULL) == PAI_OK &&
+    pai__alike(alloc, a->body, a->body_len, pai__buf_text(&text), text.len);
+  pai_spec_unref(spec);
+  pai__buf_wipe(&text); /* it may have secrets */
+  return ours;
+}
+
 static void on_config(pai__course *c, int status, const pai_client_answer *a)
 {
   submission *s = (submission *)c;
@@ -71,8 +106,7 @@ static void on_config(pai__course *c, int status, const pai_client_answer *a)
     pai__course_end(c, status, a); /* nobody knows */
     return;
   }
-  if (status < 0 || !pai__alike(&c->op.client->alloc, a->body, a->body_len,
-                                pai__buf_text(&s->text), s->text.len)) {
+  if (status < 0 || !is_ours(s, a)) {
     refuse(s);
     return;
   }
@@ -132,6 +166,8 @@ static int send_file(submission *s, pai_error **err)
   call.body = pai__buf_text(&s->text);
   call.body_len = s->text.len;
   call.again = s->name != NULL;
+  if (call.again && call.most_tries < LEAST_TRIES)
+    call.most_tries = LEAST_TRIES;
   call.secret = true;
   return pai__course_ask(&s->course, &call, on_submitted, err);
 }
@@ -199,16 +235,12 @@ static int send_code(submission *s, pai_error **err)
 static int take_text(submission *s, const pai_client_job_file *job,
                      pai_error **err)
 {
-  pai_spec_write_options o = PAI_SPEC_WRITE_OPTIONS_INIT;
-
   if (job->text != NULL) {
     pai__buf_add(&s->text, job->text,
                  job->len > 0 ? job->len : strlen(job->text));
     return pai__buf_ok(&s->text) ? PAI_OK : pai__oom(err);
   }
-  o.format = PAI_FORMAT_YAML;
-  o.secrets = 1;
-  return pai_spec_write(job->spec, &o, to_buf, &s->text, err);
+  return write_spec(&s->text, job->spec, err);
 }
 
 /* The file with another name: the server of v1.8 knows no other way. */
@@ -236,7 +268,7 @@ static int rename_text(submission *s, const char *name, pai_error **err)
 }
 
 /* What is wrong with a file the server says best. */
-static int read_name(submission *s, pai_error **err)
+static int read_name(submission *s, const char *given, pai_error **err)
 {
   const pai_alloc *alloc = &s->course.op.client->alloc;
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
@@ -246,7 +278,7 @@ static int read_name(submission *s, pai_error **err)
   o.alloc = alloc;
   rc = pai_spec_parse(&spec, pai__buf_text(&s->text), s->text.len, &o, NULL);
   if (rc == PAI_OK)
-    s->name = pai__strdup(alloc, pai_spec_name(spec));
+    s->name = pai__strdup(alloc, given != NULL ? given : pai_spec_name(spec));
   pai_spec_unref(spec);
   return rc == PAI_ENOMEM || (rc == PAI_OK && s->name == NULL) ? pai__oom(err)
                                                                : PAI_OK;
@@ -282,11 +314,15 @@ static int begin(submission *s, const pai_client_job_file *job,
   pai__buf_init(&s->path, alloc);
   pai__buf_init(&s->conflict, alloc);
   pai__buf_str(&s->path, "/api/v2/jobs");
+  if (job->query != NULL && job->query[0] != '\0')
+    pai__buf_printf(&s->path, "?%s", job->query);
+  if (job->name_in_query)
+    pai__url_query(&s->path, "name", job->name);
   rc = take_text(s, job, err);
-  if (rc == PAI_OK && job->name != NULL)
+  if (rc == PAI_OK && job->name != NULL && !job->name_in_query)
     rc = rename_text(s, job->name, err);
   if (rc == PAI_OK)
-    rc = read_name(s, err);
+    rc = read_name(s, job->name_in_query ? job->name : NULL, err);
   if (rc == PAI_OK)
     rc = take_code(s, job, err);
   if (rc < 0)
@@ -307,6 +343,7 @@ int pai_client_submit(pai_op **op, pai_client *client,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   rc = PAI__COPY_IN(&j, job, pai_client_job_file, on_progress);
   if (rc < 0)
     return pai__fail(err, rc, "pai_client_job_file: bad or newer struct_size");

@@ -194,8 +194,8 @@ static void open_stream(pai__watcher *w)
   (void)pai__job_path(&path, w->job, "/follow?output=false", NULL);
   if (pai__buf_ok(&path))
     rc = pai__watch_stream(w, pai__buf_text(&path),
-                           "application/x-openpai-follow", PAI__STREAM_TIME,
-                           &err);
+                           "application/x-openpai-follow",
+                           w->course.op.client->stream_time, &err);
   if (rc < 0)
     pai__course_fail(&w->course,
                      w->course.op.client->closing ? PAI_ECANCELED : rc, err);
@@ -340,6 +340,7 @@ int pai_client_watch(pai_op **op, pai_client *client, const char *job,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL && on_change != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   return watch_new(op, client, job, on_change, false, cb, user_data, err);
 }
 
@@ -351,6 +352,7 @@ int pai_client_wait(pai_op **op, pai_client *client, const char *job,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL && job != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   return watch_new(op, client, job, NULL, false, cb, user_data, err);
 }
 
@@ -362,5 +364,6 @@ int pai_client_job(pai_op **op, pai_client *client, const char *job,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL && job != NULL, err);
+  PAI__CHECK_PROCESS(client, err);
   return watch_new(op, client, job, NULL, true, cb, user_data, err);
 }

@@ -6,9 +6,6 @@
 
 #include "base/map.h"
 
-/* A stream on which nothing comes may be of a server that is gone. */
-enum { PAI__STREAM_TIME = 300 * 1000 * 1000 };
-
 typedef int (*pai__change_cb)(void *user_data,
                               const pai_client_change *change);
 

@@ -212,7 +212,8 @@ static int ask_stream(pai__watcher *w, pai_error **err)
   w->kind = OTHER;
   rc = pai__watch_stream(
     w, "/api/v2/events?states=true", "text/event-stream",
-    w->misses < MOST_MISSES ? PAI__STREAM_TIME : SHORT_TIME, err);
+    w->misses < MOST_MISSES ? w->course.op.client->stream_time : SHORT_TIME,
+    err);
   if (rc < 0)
     return rc;
   pai__course_wait(c, c->op.client->connect_time, on_open_time);

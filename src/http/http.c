@@ -88,6 +88,11 @@ static void on_timer(void *user_data)
   end_requests(http);
 }
 
+void pai__http_suspect(pai__http *http)
+{
+  http->suspected = pai__loop_time();
+}
+
 /* --- requests that are over -------------------------------------------------- */
 
 /* The texts are curl's: they are used before the request is. */
@@ -159,6 +164,8 @@ static void end_requests(pai__http *http)
                             (char **)&r);
     r->done = true;
     r->result = result;
+    if (result == CURLE_OPERATION_TIMEDOUT)
+      pai__http_suspect(http);
     if (result == CURLE_OK && r->want.on_connected != NULL)
       r->want.on_connected(r->want.user_data, r); /* curl keeps it */
     else

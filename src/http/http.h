@@ -82,6 +82,10 @@ int pai__http_alike(pai__http **out, const pai__http *http, pai_error **err);
 int pai__http_ask(pai__http_request **out, pai__http *http,
                   const pai__http_want *want, pai_error **err);
 void pai__http_cancel(pai__http_request *request);
+/* The connections that are there may lead nowhere, though nobody has hung up:
+ * what is asked from now on gets others.  So it is after a request that took
+ * too long, too. */
+void pai__http_suspect(pai__http *http);
 /* From now on nothing of its answer's body is handed on, until it is told
  * otherwise: what comes waits in the connection, and so whoever sends it.
  * idle_time stands still meanwhile, total_time does not. */
@@ -151,6 +155,10 @@ int pai__http_upgrade_new(pai__http_upgrade **out, const pai_alloc *alloc,
                           pai_error **err);
 /* Ends it early, without a word.  NULL is allowed. */
 void pai__http_upgrade_close(pai__http_upgrade *upgrade);
+
+/* posix_keepalive.c: TCP looks whether the other end is there: what is silent,
+ * or takes nothing, for half a minute is given up. */
+void pai__http_watch_socket(int fd);
 
 /* posix_stream.c: the same of a socket, which does not block. */
 long pai__http_send(int fd, const char *bytes, size_t len);

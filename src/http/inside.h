@@ -16,10 +16,11 @@ struct pai__http {
   pai__timer *timer;
   pai__turn *turn; /* all that is done to `multi` begins there or in a watch */
   bool due;        /* curl's time has come */
-  bool broken;     /* a descriptor is not waited for, and so what is under way
+  pai_time suspected; /* when a connection was found silent; 0: none was */
+  bool broken;   /* a descriptor is not waited for, and so what is under way
                       would wait for ever */
-  bool canceled;   /* a request is to be ended */
-  bool released;   /* one is to go on that was held */
+  bool canceled; /* a request is to be ended */
+  bool released; /* one is to go on that was held */
   bool closing;
   size_t streams;   /* that have connections beside the others' */
   size_t under_way; /* of the others */

@@ -176,6 +176,15 @@ static bool set_unix(pai__http_request *r)
          set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
 }
 
+/* One that leads nowhere is given up by the system itself, soon. */
+static int on_socket(void *user_data, curl_socket_t fd, curlsocktype purpose)
+{
+  (void)user_data;
+  (void)purpose;
+  pai__http_watch_socket((int)fd);
+  return CURL_SOCKOPT_OK;
+}
+
 /* Certificates are looked at: that is curl's default, and nothing changes it. */
 static bool set_tcp(pai__http_request *r)
 {
@@ -188,7 +197,8 @@ static bool set_tcp(pai__http_request *r)
          set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS) &&
          /* rather a stream of a connection to come than one of its own */
          set_number(easy, CURLOPT_PIPEWAIT, secure) &&
-         set_number(easy, CURLOPT_TCP_KEEPALIVE, 1) &&
+         curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket) ==
+           CURLE_OK &&
          set_number(easy, CURLOPT_MAXREDIRS, MOST_REDIRECTS) &&
          set_protocols(easy, secure);
 }
@@ -267,6 +277,18 @@ static bool set_connection(pai__http_request *r)
           set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1));
 }
 
+/* Connections that are older than the last one that was found silent are not
+ * used again; in seconds, as curl counts. */
+static bool set_age(pai__http_request *r)
+{
+  pai_time since = r->http->suspected;
+  long seconds = 0;
+
+  if (since > 0)
+    seconds = 1 + (long)((pai__loop_time() - since) / 1000000);
+  return set_number(r->easy, CURLOPT_MAXLIFETIME_CONN, seconds);
+}
+
 static bool set_request(pai__http_request *r)
 {
   const pai__http_want *want = &r->want;
@@ -280,7 +302,7 @@ static bool set_request(pai__http_request *r)
          set_number(easy, CURLOPT_NOPROGRESS, want->on_sent == NULL) &&
          set_number(easy, CURLOPT_LOW_SPEED_TIME,
                     (long)((want->idle_time + 999999) / 1000000)) &&
-         set_connection(r) && pai__http_set_headers(r);
+         set_age(r) && set_connection(r) && pai__http_set_headers(r);
 }
 
 /* --- their life --------------------------------------------------------------------- */

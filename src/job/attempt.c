@@ -110,12 +110,15 @@ static void finish(pai__job *job)
 
 void pai__job_attempt_over(pai__job *job, pai_time time)
 {
-  pai__tries tries = { job->counted, &job->hasty, time - job->began };
+  const pai__task *t = pai__job_trigger(job);
+  uint32_t of_task = t != NULL ? t->retries - t->counted : 0;
+  pai__tries tries = { job->counted, job->retries - job->counted + of_task,
+                       &job->hasty, time - job->began };
   pai__retry retry = { 0 };
 
   if (!job->stop_asked)
-    retry = pai__retry_decide(job->form->retry, job->form->raw, job->code,
-                              &tries, &job->prng);
+    retry = pai__retry_decide(job->form->retry, job->form, job->code, &tries,
+                              &job->prng);
   if (!job->form->partial)
     drop_rooms(job);
   pai__job_do_not(job, PAI__DO_QUEUE);

@@ -192,12 +192,14 @@ pai__end_facts pai__end_told(const pai_task_end *end)
                        .runtime = { end->runtime, end->runtime_len },
                        .why = end->text };
 
-  if (end->oom)
+  if (end->oom == 1)
     f.how = PAI__END_OOM;
   else if (end->how == PAI_END_EXIT || end->how == PAI_END_SIGNAL)
     f.how = PAI__END_EXITED;
-  else if (end->how == PAI_END_FAILED)
+  else if (end->how == PAI_END_FAILED || end->how == PAI_END_SHORT)
     f.how = PAI__END_FAILED;
+  else if (end->how == PAI_END_PLATFORM)
+    f.how = PAI__END_PLATFORM;
   return f;
 }
 
@@ -212,9 +214,10 @@ int pai__end_judge(int *code, pai__buf *out, const pai__end_facts *facts)
   case PAI__END_OOM: return judge_run(code, out, &s);
   case PAI__END_FAILED: return judge_start(code, out, &s);
   case PAI__END_NODE_LOST:
-    s.pod = "NodeLost";
+  case PAI__END_PLATFORM:
+    s.pod = facts->how == PAI__END_NODE_LOST ? "NodeLost" : facts->why;
     *code = look_at_pod(&s, PAI__CODE_ABNORMAL);
-    return put_diagnostics(out, &s, true, NULL);
+    return put_diagnostics(out, &s, *code != PAI__CODE_ABNORMAL, NULL);
   case PAI__END_NEVER:
     *code = -111; /* what was to be started was never seen */
     return put_diagnostics(out, &s, false, NULL);

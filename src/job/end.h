@@ -25,6 +25,7 @@ enum pai__end_how {
   PAI__END_FAILED,     /* it could not be started */
   PAI__END_LOST,       /* its supervisor ended before it could say how */
   PAI__END_NODE_LOST,  /* its machine was restarted */
+  PAI__END_PLATFORM,   /* the platform ended it: `why` is Kubernetes' reason */
   PAI__END_NEVER       /* it was to be started, and never was */
 };
 

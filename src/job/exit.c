@@ -21,6 +21,14 @@ const pai__exit *pai__exit_find(int code)
   return row;
 }
 
+const pai__exit *pai__exit_find_own(int code)
+{
+  for (size_t i = 0; i < pai__exit_own_count; i++)
+    if (pai__exit_own_rows[i].code == code)
+      return &pai__exit_own_rows[i];
+  return pai__exit_find(code);
+}
+
 const char *pai__exit_behavior(const pai__exit *e)
 {
   static const char *const names[] = {
@@ -47,7 +55,7 @@ const char *pai__exit_reaction(const pai__exit *e)
 
 /* The codes that containers may end with to say so themselves, which are in
  * no row, come first, as FrameworkController's own. */
-enum pai__exit_class pai__exit_class(int code, bool raw)
+enum pai__exit_class pai__exit_class(int code, bool raw, bool own_signals)
 {
   switch (code) {
   case 200: return PAI__EXIT_TRANSIENT;
@@ -55,7 +63,10 @@ enum pai__exit_class pai__exit_class(int code, bool raw)
   case 210: return PAI__EXIT_PERMANENT;
   default: break;
   }
-  return raw && code > 0 ? PAI__EXIT_UNKNOWN : pai__exit_find(code)->class;
+  if (raw && code > 0)
+    return PAI__EXIT_UNKNOWN;
+  return (own_signals ? pai__exit_find_own(code) : pai__exit_find(code))
+    ->class;
 }
 
 /* --- as the API shows them -------------------------------------------------- */
@@ -141,10 +152,8 @@ static void put_patterns(pai__json_writer *w, const pai__exit *e)
   pai__json_end_object(w);
 }
 
-void pai__exit_write(pai__json_writer *w, int code)
+void pai__exit_write(pai__json_writer *w, const pai__exit *e, int code)
 {
-  const pai__exit *e = pai__exit_find(code);
-
   pai__json_begin_object(w);
   put_key(w, "code");
   pai__json_int(w, code);

@@ -46,21 +46,28 @@ typedef struct pai__exit {
 /* All of them, in the order in which their patterns are tried. */
 extern const pai__exit pai__exit_rows[];
 extern const size_t pai__exit_count;
+/* Rows in the place of those of the same codes: pai__exit_find_own(). */
+extern const pai__exit pai__exit_own_rows[];
+extern const size_t pai__exit_own_count;
 
 /* The row of a code.  One that has none gets that of its sign, whose code is
  * another; never NULL. */
 const pai__exit *pai__exit_find(int code);
 
+/* The same where a signal that ended a command was not the platform's
+ * (pai__job_form.own_signals). */
+const pai__exit *pai__exit_find_own(int code);
+
 /* As it stands in the exit spec. */
 const char *pai__exit_behavior(const pai__exit *e);
 const char *pai__exit_reaction(const pai__exit *e);
 
-/* The entry of a code as the API shows it; with the code that was asked for,
- * whichever row is its. */
-void pai__exit_write(pai__json_writer *w, int code);
+/* A row as the API shows it; with the code that was asked for. */
+void pai__exit_write(pai__json_writer *w, const pai__exit *e, int code);
 
 /* Of a failure.  Raw: a code above 0 is what a command ended with, and only
- * those that FrameworkController itself knows mean something. */
-enum pai__exit_class pai__exit_class(int code, bool raw);
+ * those that FrameworkController itself knows mean something.  Own signals: as for
+ * pai__exit_find_own(). */
+enum pai__exit_class pai__exit_class(int code, bool raw, bool own_signals);
 
 #endif

@@ -11,7 +11,8 @@
 
 /* --- what is done about it ------------------------------------------------ */
 
-static const char to_wait[] = "Nothing: it is tried again by itself.";
+static const char to_wait[] =
+  "Nothing: the task is tried again by itself, a limited number of times.";
 static const char to_mend[] =
   "Mend the job as the message says and submit it again.";
 static const char to_admin[] =
@@ -36,6 +37,11 @@ static const char to_data[] =
   "See whether the files are there, whole, and what the program expects.";
 static const char to_module[] =
   "Install the module in the image, or before the program starts.";
+static const char to_short_memory[] =
+  "If memory was short, ask for more (resourcePerInstance.memoryMB) or use "
+  "less. For another attempt set jobRetryCount.";
+static const char to_sender[] =
+  "See what sent the signal. For another attempt set jobRetryCount.";
 static const char to_ssh[] =
   "See why a task did not come up, or give sshbarrierTimeout more minutes.";
 
@@ -405,3 +411,33 @@ const pai__exit pai__exit_rows[] = {
 };
 
 const size_t pai__exit_count = PAI__LEN(pai__exit_rows);
+
+/* The exit spec takes these signals for the platform's and tries again without
+ * a limit.  Where the platform sent none, they are a failure as any other. */
+#define OWN_SIGNAL(code, phrase, why, cure, patterns)                        \
+  {                                                                          \
+    code, PAI__EXIT_UNKNOWN, phrase, "PAI_OS", "UNKNOWN", "UNKNOWN_FAILURE", \
+      "RUNNING", why, cure, patterns                                         \
+  }
+
+const pai__exit pai__exit_own_rows[] = {
+  OWN_SIGNAL(130, "ContainerSigIntReceived",
+             "The command was ended by SIGINT, which the platform did not "
+             "send.",
+             to_sender, of_130),
+  OWN_SIGNAL(131, "ContainerSigQuitReceived",
+             "The command was ended by SIGQUIT, which the platform did not "
+             "send.",
+             to_sender, of_131),
+  OWN_SIGNAL(137, "ContainerSigKillReceived",
+             "The command was killed by SIGKILL, which the platform did not "
+             "send: by a process of the user, or by the kernel when memory "
+             "was short.",
+             to_short_memory, of_137),
+  OWN_SIGNAL(143, "ContainerSigTermReceived",
+             "The command was ended by SIGTERM, which the platform did not "
+             "send.",
+             to_sender, of_143),
+};
+
+const size_t pai__exit_own_count = PAI__LEN(pai__exit_own_rows);

@@ -50,7 +50,8 @@ int pai__form_make(pai__job_form *out, const pai_alloc *alloc,
     .nroles = (uint32_t)spec->nroles,
     .retry = { true, retries < INT32_MAX ? (int32_t)retries : INT32_MAX },
     .partial = partial,
-    .raw = (flags & PAI__FORM_RAW) != 0
+    .raw = (flags & PAI__FORM_RAW) != 0,
+    .own_signals = (flags & PAI__FORM_OWN_SIGNALS) != 0
   };
   return PAI_OK;
 }

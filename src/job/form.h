@@ -8,8 +8,10 @@
 /* What the spec does not say. */
 enum {
   PAI__FORM_GANG =
-    1,              /* all tasks start together, although it says otherwise */
-  PAI__FORM_RAW = 2 /* nobody looks into why commands end */
+    1,               /* all tasks start together, although it says otherwise */
+  PAI__FORM_RAW = 2, /* nobody looks into why commands end */
+  PAI__FORM_OWN_SIGNALS =
+    4 /* signals that end commands are not the platform's */
 };
 
 /* Owned by the caller, and independent of the spec.  PAI_OK or PAI_ENOMEM. */

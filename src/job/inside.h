@@ -105,6 +105,7 @@ bool pai__job_decide(const pai__job *job, uint32_t *trigger, int *code);
 /* What was tried before. */
 typedef struct pai__tries {
   uint32_t counted; /* against the limit */
+  uint32_t free;    /* not against it */
   uint8_t *hasty;   /* changed when it is tried again */
   pai_time lasted;  /* this time */
 } pai__tries;
@@ -117,7 +118,8 @@ typedef struct pai__retry {
 
 /* The retry table.  A prng: conflicts wait for a time drawn from it; NULL:
  * they do not wait. */
-pai__retry pai__retry_decide(pai__retry_policy policy, bool raw, int code,
+pai__retry pai__retry_decide(pai__retry_policy policy,
+                             const pai__job_form *form, int code,
                              const pai__tries *tries, pai__prng *prng);
 
 #endif

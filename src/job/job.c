@@ -100,6 +100,30 @@ static int on_started(pai__job *job, const pai__job_event *e)
   return PAI_OK;
 }
 
+/* Nothing has come of the attempt yet. */
+static bool is_untouched(pai__job *job)
+{
+  bool is = job->done == 0;
+
+  for (uint32_t i = 0; is && i < job->ntasks; i++) {
+    const pai__task *t = pai__job_task_at(job, i);
+
+    is = t->state <= PAI__TASK_STARTING && t->retries == 0;
+  }
+  return is;
+}
+
+static int on_undone(pai__job *job, const pai__job_event *e)
+{
+  if (!tasks_are(job, e, RUNNING))
+    return PAI_EINVAL;
+  for (uint32_t i = e->task; i < e->task + e->count; i++)
+    pai__job_task_at(job, i)->state = PAI__TASK_STARTING;
+  if (job->state == PAI__JOB_RUNNING && is_untouched(job))
+    job->state = PAI__JOB_STARTING;
+  return PAI_OK;
+}
+
 /* It was asked to end because its role has fewer tasks; or has it that many
  * again? */
 static void removed_ended(pai__job *job, uint32_t task, pai_time time)
@@ -126,9 +150,10 @@ static void removed_ended(pai__job *job, uint32_t task, pai_time time)
 static bool task_over(pai__job *job, uint32_t task, pai_time time)
 {
   pai__task *t = pai__job_task_at(job, task);
-  pai__tries tries = { t->counted, &t->hasty, time - t->time };
+  pai__tries tries = { t->counted, t->retries - t->counted, &t->hasty,
+                       time - t->time };
   pai__retry retry = pai__retry_decide(job->form->roles[t->role].retry,
-                                       job->form->raw, t->code, &tries, NULL);
+                                       job->form, t->code, &tries, NULL);
   bool partial = job->form->partial;
 
   t->flags &= (uint8_t)~PAI__TASK_RETURNS;
@@ -366,6 +391,7 @@ int pai__job_handle(pai__job *job, const pai__job_event *event)
   case PAI__EV_STOP: return on_stop(job, event);
   case PAI__EV_IMPATIENT: kill_tasks(job, false); return PAI_OK;
   case PAI__EV_DUE: return on_due(job, event->time);
+  case PAI__EV_TASK_UNDONE: return on_undone(job, event);
   }
   return PAI_EINVAL;
 }

@@ -31,7 +31,8 @@ enum { PAI__RETRY_FAILED = -1, PAI__RETRY_ALWAYS = -2 }; /* of `max` */
 typedef struct pai__retry_policy {
   bool fancy;  /* what is transient is tried again and does not count, what is
                   permanent is not */
-  int32_t max; /* retries that count; or PAI__RETRY_FAILED, _ALWAYS: no end */
+  int32_t max; /* retries that count; or PAI__RETRY_FAILED, _ALWAYS: up to
+                  PAI_JOB_MAX_RETRIES */
 } pai__retry_policy;
 
 typedef struct pai__form_role {
@@ -50,6 +51,9 @@ typedef struct pai__job_form {
   bool raw;     /* codes above 0 are what commands ended with, and nobody has
                    looked into why: of them only FrameworkController's own
                    mean something */
+  bool
+    own_signals; /* a signal that ended a command was not the platform's, which
+                   reports what it ends itself by codes of its own */
 } pai__job_form;
 
 /* --- states ----------------------------------------------------------------- */
@@ -105,7 +109,7 @@ typedef struct pai__task {
   uint8_t state; /* enum pai__task_state */
   uint8_t todo;  /* enum pai__action_kind */
   uint8_t flags; /* the room's own */
-  uint8_t hasty; /* endless retries in a row that soon ended */
+  uint8_t hasty; /* unlimited retries in a row that soon ended */
   uint32_t role;
   uint32_t index;   /* in the role */
   int code;         /* of the last time it ended */
@@ -169,17 +173,10 @@ enum pai__event_kind {
   PAI__EV_STOP,         /* the user asked; a second time: at once.  code: what
                            the job is to end with; 0: PAI__CODE_STOPPED */
   PAI__EV_IMPATIENT,    /* what was asked to stop took too long */
-  PAI__EV_DUE           /* the time of PAI__DO_WAIT has come */
+  PAI__EV_DUE,          /* the time of PAI__DO_WAIT has come */
+  PAI__EV_TASK_UNDONE   /* tasks that were told to have started did not: the
+                           host starts them again by itself */
 };
-
-/* Times are between -PAI__LAST_TIME and PAI__LAST_TIME, so that their
- * differences and sums are numbers, too. */
-#define PAI__LAST_TIME (INT64_MAX / 4)
-
-static inline bool pai__job_time_is(pai_time time)
-{
-  return time >= -PAI__LAST_TIME && time <= PAI__LAST_TIME;
-}
 
 typedef struct pai__job_event {
   enum pai__event_kind kind;
@@ -251,6 +248,15 @@ const char *pai__job_task_contract_state(const pai__job *job, uint32_t task);
  * (rest-api 4.1); of a job or task, and of an attempt of it.  Static. */
 const char *pai__api_state(const char *contract_state, int code);
 const char *pai__api_attempt_state(const char *contract_state, int code);
+
+/* Retries of what ended last with `code`: how many there were of its kind, and
+ * how many there may be.  Of the job; of a task of it. */
+typedef struct pai__retries {
+  uint32_t done, most;
+} pai__retries;
+
+pai__retries pai__job_retries(const pai__job *job);
+pai__retries pai__job_task_retries(const pai__job *job, uint32_t task);
 
 /* Adds why the attempt was decided, in FrameworkController's way; nothing if no
  * task did it. */

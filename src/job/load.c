@@ -175,7 +175,7 @@ static int check_task(loader *l, const pai__task *t)
   if (t->index != s->tasks++)
     return refuse(l, "tasks of a role are not in their order");
   if (t->state < PAI__TASK_WAITING || t->state > PAI__TASK_GONE || !fits(t) ||
-      t->flags > 15 || t->counted > t->retries || !pai__job_time_is(t->time))
+      t->flags > 15 || t->counted > t->retries || !pai__is_time(t->time))
     return refuse(l, "the state of a task");
   role = pai__job_role_at(l->job, t->role);
   extra = t->index >= role->tasks;
@@ -253,7 +253,7 @@ static int check_job(loader *l)
 
   if (!fits_state(l) || (job->todo & ~0x7eu) != 0 ||
       job->counted > job->retries || (job->stop_asked && !job->decided) ||
-      !pai__job_time_is(job->began) || (waits && !pai__job_time_is(job->due)))
+      !pai__is_time(job->began) || (waits && !pai__is_time(job->due)))
     return refuse(l, "its state");
   if (job->trigger != PAI__NO_TASK && job->trigger >= job->ntasks)
     return refuse(l, "it was decided by a task that it has not");

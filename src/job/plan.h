@@ -26,8 +26,9 @@ typedef struct pai__storage {
   const char *name;
   const char *path; /* absolute */
   bool readonly;
-  bool shared; /* by all users; else each has a folder of it */
-  bool usual;  /* also of jobs that ask for none by name */
+  bool shared;        /* by all users; else each has a folder of it, */
+  const char *folder; /* of this name; NULL: the user's */
+  bool usual;         /* also of jobs that ask for none by name */
 } pai__storage;
 
 /* Of the whole job, for all its tasks. */

@@ -45,7 +45,8 @@ int pai_job_new(pai_job **out, const pai_spec *spec,
     return PAI_ENOMEM;
   if (pai__form_make(&job->form, &job->alloc, spec,
                      (o.gang ? PAI__FORM_GANG : 0u) |
-                       (o.raw ? PAI__FORM_RAW : 0u)) < 0 ||
+                       (o.raw ? PAI__FORM_RAW : 0u) |
+                       (o.own_signals ? PAI__FORM_OWN_SIGNALS : 0u)) < 0 ||
       pai__job_init(&job->job, &job->alloc, &job->form, o.seed) < 0) {
     pai_job_free(job);
     return pai__oom(err);
@@ -81,7 +82,7 @@ int pai_job_send(pai_job *job, const pai_job_event *event, pai_error **err)
     return pai__fail(err, rc, "pai_job_event: bad or newer struct_size");
   if (e.kind < PAI_JOB_PLACED || e.kind > PAI_JOB_DUE)
     return pai__fail(err, PAI_EINVAL, "there is no event %d", e.kind);
-  if (!pai__job_time_is(e.time))
+  if (!pai__is_time(e.time))
     return pai__fail(err, PAI_EINVAL, "there is no time %lld",
                      (long long)e.time);
   rc = pai__job_handle(&job->job,
@@ -103,7 +104,7 @@ int pai_job_rescale(pai_job *job, uint32_t role, uint32_t tasks, pai_time time,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(job != NULL, err);
-  if (!pai__job_time_is(time))
+  if (!pai__is_time(time))
     return pai__fail(err, PAI_EINVAL, "there is no time %lld",
                      (long long)time);
   if (tasks > PAI_JOB_MAX_TASKS)

@@ -45,7 +45,7 @@ int pai_exit_write(int code, pai_write_cb write, void *user_data,
   PAI__CHECK_ARG_ERR(write != NULL, err);
   pai__buf_init(&out, &pai__libc_alloc);
   pai__json_writer_init(&w, &out, false);
-  pai__exit_write(&w, code);
+  pai__exit_write(&w, pai__exit_find(code), code);
   rc = pai__json_finish(&w) < 0
          ? pai__oom(err)
          : write(user_data, pai__buf_text(&out), out.len);

@@ -8,7 +8,7 @@ static const char magic[] = "PAI job"; /* and its NUL */
 static void save_form(pai__buf *out, const pai__job_form *form)
 {
   pai__put_u8(out, form->partial);
-  pai__put_u8(out, form->raw);
+  pai__put_u8(out, (uint8_t)(form->raw | form->own_signals << 1));
   pai__put_u8(out, form->retry.fancy);
   pai__put_u32(out, (uint32_t)form->retry.max);
   pai__put_u32(out, form->nroles);
@@ -29,9 +29,12 @@ static int load_form(pai__job_form *out, const pai_alloc *alloc,
                      pai__taker *from, pai_error **err)
 {
   pai__form_role *roles;
+  uint8_t bits;
 
   out->partial = pai__take_u8(from) != 0;
-  out->raw = pai__take_u8(from) != 0;
+  bits = pai__take_u8(from);
+  out->raw = (bits & 1) != 0;
+  out->own_signals = (bits & 2) != 0;
   out->retry.fancy = pai__take_u8(from) != 0;
   out->retry.max = (int32_t)pai__take_u32(from);
   out->nroles = pai__take_u32(from);

@@ -139,7 +139,9 @@ static const char *join(pai__arena *arena, const char *a, const char *b)
 static bool mount(pai_launch_mount *out, pai__arena *arena, const char *user,
                   const pai__storage *s, const char *at)
 {
-  out->source = s->shared ? s->path : join(arena, s->path, user);
+  out->source = s->shared
+                  ? s->path
+                  : join(arena, s->path, s->folder != NULL ? s->folder : user);
   out->target = at != NULL ? at : join(arena, "/mnt", s->name);
   out->readonly = s->readonly;
   return out->source != NULL && out->target != NULL;

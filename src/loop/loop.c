@@ -6,6 +6,8 @@
  */
 #include "loop/loop.h"
 
+#include "base/fork.h"
+
 #include <openpai/uv.h>
 
 #include <stdio.h>
@@ -16,6 +18,7 @@ struct pai_loop {
   uv_loop_t own; /* used when uv == &own */
   uv_loop_t *uv;
   uv_async_t wake;
+  unsigned forks;
   bool running; /* in pai_loop_run() and the like: refuse re-entry */
   bool freed;   /* meanwhile: the memory goes when that returns */
 };
@@ -66,6 +69,7 @@ static int loop_new(pai_loop **out, uv_loop_t *host,
     goto fail;
   }
   loop->wake.data = loop;
+  loop->forks = pai__forks();
   uv_unref((uv_handle_t *)&loop->wake);
   *out = loop;
   return PAI_OK;
@@ -110,7 +114,7 @@ static void free_own(pai_loop *loop)
 
 void pai_loop_free(pai_loop *loop)
 {
-  if (loop == NULL)
+  if (loop == NULL || PAI__IS_FORKED(loop))
     return;
   if (loop->uv != &loop->own) { /* the host's loop calls back */
     uv_close((uv_handle_t *)&loop->wake, free_memory);
@@ -127,6 +131,7 @@ static int run(pai_loop *loop, uv_run_mode mode)
   int more;
 
   PAI__CHECK_ARG(loop != NULL && loop->uv == &loop->own);
+  PAI__CHECK_PROCESS(loop, NULL);
   if (loop->running)
     return PAI_EBUSY;
   loop->running = true;
@@ -162,17 +167,19 @@ void pai_loop_stop(pai_loop *loop)
 
 void pai_loop_wake(pai_loop *loop)
 {
-  (void)uv_async_send(&loop->wake);
+  if (!PAI__IS_FORKED(loop))
+    (void)uv_async_send(&loop->wake);
 }
 
 int pai_loop_fd(const pai_loop *loop)
 {
-  return uv_backend_fd(loop->uv);
+  return PAI__IS_FORKED(loop) ? -1 : uv_backend_fd(loop->uv);
 }
 
 int pai_loop_timeout_ms(const pai_loop *loop)
 {
-  if (!uv_loop_alive(loop->uv)) /* libuv's own loop would return */
+  if (PAI__IS_FORKED(loop) ||
+      !uv_loop_alive(loop->uv)) /* libuv's own loop would return */
     return -1;
   uv_update_time(loop->uv); /* the host may have been busy */
   return uv_backend_timeout(loop->uv);

@@ -65,10 +65,11 @@ PAI__SHARED void pai__poll_close(pai__poll *poll); /* NULL is allowed */
  * not told then. */
 typedef struct pai__work pai__work;
 
-int pai__work_new(pai__work **out, const pai_alloc *alloc, pai_loop *loop,
-                  pai__timer_cb run, pai__timer_cb done, void *user_data);
-void pai__work_start(pai__work *work);
-void pai__work_close(pai__work *work); /* NULL is allowed */
+PAI__SHARED int pai__work_new(pai__work **out, const pai_alloc *alloc,
+                              pai_loop *loop, pai__timer_cb run,
+                              pai__timer_cb done, void *user_data);
+PAI__SHARED void pai__work_start(pai__work *work);
+PAI__SHARED void pai__work_close(pai__work *work); /* NULL is allowed */
 
 /* Calls back when files of a folder have changed, once for many changes at
  * times.  Closed like a timer.  PAI_EIO: the system has no more such watches,

@@ -1,11 +1,14 @@
 /* poll.c - a descriptor that is waited for on the loop */
 #include "loop/loop.h"
 
+#include "base/fork.h"
+
 #include <uv.h>
 
 struct pai__poll {
   uv_poll_t handle;
   pai_alloc alloc;
+  unsigned forks;
   int fd;
   int events; /* that are waited for */
   pai__poll_cb cb;
@@ -17,6 +20,8 @@ static void on_poll(uv_poll_t *handle, int status, int events)
   pai__poll *poll = handle->data;
   int seen = 0;
 
+  if (PAI__IS_FORKED(poll))
+    return;
   if (status < 0) { /* whoever asks the descriptor will be told what it is */
     seen = poll->events;
     poll->events = 0; /* libuv has stopped it: it may be begun again */
@@ -48,6 +53,7 @@ int pai__poll_new(pai__poll **out, const pai_alloc *alloc, pai_loop *loop,
   if (poll == NULL)
     return pai__oom(err);
   poll->alloc = *alloc;
+  poll->forks = pai__forks();
   poll->fd = fd;
   poll->cb = cb;
   poll->user_data = user_data;
@@ -67,7 +73,7 @@ void pai__poll_set(pai__poll *poll, int events)
               ((events & PAI__WRITABLE) != 0 ? UV_WRITABLE : 0) |
               ((events & PAI__HUNG_UP) != 0 ? UV_DISCONNECT : 0);
 
-  if (events == poll->events)
+  if (events == poll->events || PAI__IS_FORKED(poll))
     return;
   poll->events = events;
   if (events == 0)
@@ -78,6 +84,6 @@ void pai__poll_set(pai__poll *poll, int events)
 
 void pai__poll_close(pai__poll *poll)
 {
-  if (poll != NULL)
+  if (poll != NULL && !PAI__IS_FORKED(poll))
     uv_close((uv_handle_t *)&poll->handle, on_close);
 }

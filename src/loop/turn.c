@@ -6,11 +6,14 @@
  */
 #include "loop/loop.h"
 
+#include "base/fork.h"
+
 #include <uv.h>
 
 struct pai__turn {
   uv_idle_t handle;
   pai_alloc alloc;
+  unsigned forks;
   pai__timer_cb cb;
   void *user_data;
 };
@@ -20,7 +23,8 @@ static void on_turn(uv_idle_t *handle)
   pai__turn *turn = handle->data;
 
   (void)uv_idle_stop(handle);
-  turn->cb(turn->user_data);
+  if (!PAI__IS_FORKED(turn))
+    turn->cb(turn->user_data);
 }
 
 static void on_close(uv_handle_t *handle)
@@ -40,6 +44,7 @@ int pai__turn_new(pai__turn **out, const pai_alloc *alloc, pai_loop *loop,
   if (turn == NULL)
     return PAI_ENOMEM;
   turn->alloc = *alloc;
+  turn->forks = pai__forks();
   turn->cb = cb;
   turn->user_data = user_data;
   (void)uv_idle_init(pai__loop_uv(loop), &turn->handle); /* cannot fail */
@@ -50,11 +55,12 @@ int pai__turn_new(pai__turn **out, const pai_alloc *alloc, pai_loop *loop,
 
 void pai__turn_ask(pai__turn *turn)
 {
-  (void)uv_idle_start(&turn->handle, on_turn);
+  if (!PAI__IS_FORKED(turn))
+    (void)uv_idle_start(&turn->handle, on_turn);
 }
 
 void pai__turn_close(pai__turn *turn)
 {
-  if (turn != NULL)
+  if (turn != NULL && !PAI__IS_FORKED(turn))
     uv_close((uv_handle_t *)&turn->handle, on_close);
 }

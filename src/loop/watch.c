@@ -1,11 +1,14 @@
 /* watch.c - a folder in which files are changed by others */
 #include "loop/loop.h"
 
+#include "base/fork.h"
+
 #include <uv.h>
 
 struct pai__watch {
   uv_fs_event_t handle;
   pai_alloc alloc;
+  unsigned forks;
   pai__timer_cb cb;
   void *user_data;
 };
@@ -18,7 +21,8 @@ static void on_change(uv_fs_event_t *handle, const char *name, int events,
   (void)name;
   (void)events;
   (void)status;
-  watch->cb(watch->user_data);
+  if (!PAI__IS_FORKED(watch))
+    watch->cb(watch->user_data);
 }
 
 static void on_close(uv_handle_t *handle)
@@ -38,6 +42,7 @@ int pai__watch_new(pai__watch **out, const pai_alloc *alloc, pai_loop *loop,
   if (watch == NULL)
     return PAI_ENOMEM;
   watch->alloc = *alloc;
+  watch->forks = pai__forks();
   watch->cb = cb;
   watch->user_data = user_data;
   (void)uv_fs_event_init(pai__loop_uv(loop), &watch->handle); /* cannot fail */
@@ -52,6 +57,6 @@ int pai__watch_new(pai__watch **out, const pai_alloc *alloc, pai_loop *loop,
 
 void pai__watch_close(pai__watch *watch)
 {
-  if (watch != NULL)
+  if (watch != NULL && !PAI__IS_FORKED(watch))
     uv_close((uv_handle_t *)&watch->handle, on_close);
 }

@@ -1,11 +1,15 @@
 /* work.c - what takes long is done beside the loop, by libuv's threads */
 #include "loop/loop.h"
 
+#include "base/fork.h"
+
+#include <stdatomic.h>
 #include <uv.h>
 
 struct pai__work {
   uv_work_t request;
   pai_alloc alloc;
+  unsigned forks;
   uv_loop_t *uv;
   pai__timer_cb run;
   pai__timer_cb done;
@@ -30,6 +34,7 @@ int pai__work_new(pai__work **out, const pai_alloc *alloc, pai_loop *loop,
   if (work == NULL)
     return PAI_ENOMEM;
   work->alloc = *alloc;
+  work->forks = pai__forks();
   work->uv = pai__loop_uv(loop);
   work->run = run;
   work->done = done;
@@ -56,8 +61,37 @@ static void on_done(uv_work_t *request, int status)
     work->done(work->user_data);
 }
 
+/* --- the end of a child ------------------------------------------------------ */
+
+/* libuv 1.44 waits for its threads when the process exits, also in a child of
+ * fork(), which has none of them, and crashes.  It makes new ones when they are
+ * asked for something.  This library's destructors run before libuv's. */
+static atomic_uint
+  pool; /* pai__forks() of the process that has them, plus 1 */
+
+static void nothing(uv_work_t *request)
+{
+  (void)request;
+}
+
+__attribute__((destructor)) static void renew_threads(void)
+{
+  uv_loop_t loop;
+  uv_work_t request;
+  unsigned has = atomic_load_explicit(&pool, memory_order_relaxed);
+
+  if (has == 0 || has == pai__forks() + 1 || uv_loop_init(&loop) < 0)
+    return;
+  if (uv_queue_work(&loop, &request, nothing, NULL) == 0)
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+  (void)uv_loop_close(&loop);
+}
+
 void pai__work_start(pai__work *work)
 {
+  if (PAI__IS_FORKED(work))
+    return;
+  atomic_store_explicit(&pool, work->forks + 1, memory_order_relaxed);
   work->busy = true;
   work->request.data = work;
   (void)uv_queue_work(work->uv, &work->request, on_run, on_done);
@@ -65,7 +99,7 @@ void pai__work_start(pai__work *work)
 
 void pai__work_close(pai__work *work)
 {
-  if (work == NULL)
+  if (work == NULL || PAI__IS_FORKED(work))
     return;
   work->closed = true;
   if (!work->busy)

@@ -1,6 +1,9 @@
 /* accounts.c - lends accounts the clock, the batch and the threads */
 #include "platform/accounts.h"
 
+#include "platform/apart.h"
+
+#include <openpai/records.h>
 #include <openpai/vc.h>
 
 static pai_time on_now(void *ctx)
@@ -19,6 +22,7 @@ static void on_changed(void *ctx, bool urgent, bool secret)
   pai_platform *p = ctx;
 
   p->untidy |= secret;
+  pai__apart_tell(p);
   if (urgent)
     pai__platform_hurry(p);
   else
@@ -67,6 +71,61 @@ static int on_vcs(void *ctx, pai__name_cb cb, void *user_data)
   return rc;
 }
 
+static uint64_t on_last_job(void *ctx)
+{
+  return ((const pai_platform *)ctx)->last_id;
+}
+
+static bool is_over(const pai__pjob *j)
+{
+  return pai__job_public_state(&j->job) >= PAI_STATE_SUCCEEDED;
+}
+
+/* Nobody could stop them but administrators. */
+static void on_orphaned(void *ctx)
+{
+  pai_platform *p = ctx;
+  const pai__map_entry *e;
+
+  for (size_t i = 0; (e = pai__map_next(&p->jobs, &i)) != NULL;) {
+    const pai__pjob *j = e->value;
+
+    if (!is_over(j) && pai_accounts_owner(p->accounts, j->user, j->id) == NULL)
+      (void)pai_platform_stop(p, j->id);
+  }
+}
+
+int pai_platform_usage(const pai_platform *p, const char *user, pai_usage *out)
+{
+  pai_usage sum = { .struct_size = sizeof(sum) };
+  const pai__map_entry *e;
+
+  PAI__CHECK_ARG(p != NULL && user != NULL && out != NULL);
+  for (size_t i = 0; (e = pai__map_next(&p->jobs, &i)) != NULL;) {
+    const pai__pjob *j = e->value;
+    const char *owner = pai_accounts_owner(p->accounts, j->user, j->id);
+
+    if (owner == NULL || strcmp(owner, user) != 0 || is_over(j))
+      continue;
+    sum.jobs++;
+    sum.tasks += j->job.ntasks;
+  }
+  return PAI__FILL_VIEW(out, sum, pai_usage, tasks);
+}
+
+/* Where users are told apart: not of who has the platform alone. */
+uint64_t pai__platform_processes(const pai__pjob *j)
+{
+  const pai_platform *p = j->platform;
+  const char *owner = pai_accounts_owner(p->accounts, j->user, j->id);
+  int64_t most = pai_accounts_quota(p->accounts, owner, PAI_QUOTA_PROCESSES);
+
+  return owner != NULL && most > 0 &&
+             (p->system || pai_accounts_has_user(p->accounts, owner))
+           ? (uint64_t)most
+           : 0;
+}
+
 int pai__platform_open_accounts(pai_platform *p, pai_error **err)
 {
   pai__accounts_host host = { .ctx = p,
@@ -80,7 +139,9 @@ int pai__platform_open_accounts(pai_platform *p, pai_error **err)
                               .beside_new = beside_new,
                               .beside_start = beside_start,
                               .beside_close = beside_close,
-                              .vcs = on_vcs };
+                              .vcs = on_vcs,
+                              .last_job = on_last_job,
+                              .orphaned = on_orphaned };
 
   return pai__accounts_open(&p->accounts, &p->alloc, &host, err);
 }

@@ -8,4 +8,7 @@
 /* Those of a durable platform that can commit. */
 int pai__platform_open_accounts(pai_platform *p, pai_error **err);
 
+/* How many processes each of a job's tasks may have; 0: any number. */
+uint64_t pai__platform_processes(const pai__pjob *j);
+
 #endif

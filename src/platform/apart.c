@@ -46,11 +46,12 @@ const char *pai__apart_hole(const pai_platform *p)
   return NULL;
 }
 
-void pai__apart_begin(const pai_platform *p)
+void pai__apart_tell(pai_platform *p)
 {
-  const char *hole = pai__apart_hole(p);
+  const char *hole = pai__apart_hole(p), *before = p->hole;
 
-  if (hole != NULL)
+  p->hole = hole;
+  if (hole != NULL && hole != before)
     pai__log_line(&p->log, PAI_LOG_WARNING, "%s", hole);
 }
 

@@ -8,8 +8,9 @@
 /* Why jobs of other accounts can reach the root, and what helps; NULL: they
  * cannot, or there are no others. */
 const char *pai__apart_hole(const pai_platform *p);
-/* Says so, when the platform begins. */
-void pai__apart_begin(const pai_platform *p);
+/* Says so, unless that was said last: when the platform begins, and when its
+ * accounts have changed. */
+void pai__apart_tell(pai_platform *p);
 
 /* A job that asks for what would lead to the root, by its runtime or by where it
  * begins: PAI_EPERM, PAI_EINVAL. */

@@ -1,6 +1,7 @@
 /* care.c - copies of a root's database, and a broken one made whole */
 #include "platform/care.h"
 #include "platform/records.h"
+#include "platform/salvage.h"
 
 #include "base/posix_fs.h"
 
@@ -56,6 +57,7 @@ int pai_platform_backup(pai_platform *p, const char *path, pai_sync_cb cb,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(path != NULL, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   if (p->store == NULL)
@@ -83,6 +85,7 @@ int pai_platform_export(pai_platform *p, pai_job_id after, uint64_t limit,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(write != NULL, err);
   if (p->store == NULL)
     return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
@@ -91,8 +94,18 @@ int pai_platform_export(pai_platform *p, pai_job_id after, uint64_t limit,
 
 /* --- repairing ----------------------------------------------------------------- */
 
-static int write_repaired(const pai__repaired *r, pai_write_cb write,
-                          void *user_data, pai_error **err)
+static void write_names(pai__json_writer *w, const char *key,
+                        const pai__buf *names)
+{
+  pai__json_key(w, key, strlen(key));
+  pai__json_begin_array(w);
+  for (size_t at = 0; at < names->len; at += strlen(names->data + at) + 1)
+    pai__json_text(w, names->data + at, strlen(names->data + at));
+  pai__json_end_array(w);
+}
+
+static int write_repaired(const pai__repaired *r, const pai__salvaged *s,
+                          pai_write_cb write, void *user_data, pai_error **err)
 {
   pai__json_writer w;
   pai__buf b;
@@ -111,6 +124,8 @@ static int write_repaired(const pai__repaired *r, pai_write_cb write,
   pai__json_bool(&w, r->holes);
   pai__json_key(&w, "scheduler", 9);
   pai__json_bool(&w, r->scheduler);
+  write_names(&w, "again", &s->again);
+  write_names(&w, "lost", &s->lost);
   pai__json_key(&w, "aside", 5);
   pai__json_text(&w, r->aside, strlen(r->aside));
   pai__json_end_object(&w);
@@ -128,12 +143,15 @@ int pai_platform_repair(const char *root, pai_write_cb write, void *user_data,
 {
   const pai_alloc *alloc = &pai__libc_alloc;
   pai__repaired repaired = { 0 };
+  pai__salvaged salvaged;
   char *own = NULL, *path = NULL;
   int lock = -1, rc = PAI_OK;
 
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(write != NULL, err);
+  pai__buf_init(&salvaged.again, alloc);
+  pai__buf_init(&salvaged.lost, alloc);
   if (root == NULL)
     rc = pai__platform_default_root(&own, alloc, err);
   if (rc == PAI_OK)
@@ -143,7 +161,11 @@ int pai_platform_repair(const char *root, pai_write_cb write, void *user_data,
   if (rc == PAI_OK)
     rc = pai__store_repair(&repaired, alloc, path, err);
   if (rc == PAI_OK)
-    rc = write_repaired(&repaired, write, user_data, err);
+    rc = pai__salvage(&salvaged, path, alloc, err);
+  if (rc == PAI_OK)
+    rc = write_repaired(&repaired, &salvaged, write, user_data, err);
+  pai__buf_dispose(&salvaged.again);
+  pai__buf_dispose(&salvaged.lost);
   pai__strfree(alloc, repaired.aside);
   pai__platform_unlock(lock);
   pai__strfree(alloc, path);

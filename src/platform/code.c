@@ -77,6 +77,7 @@ int pai_platform_copy_code(pai_platform *p, pai_job_id job, pai_copy_cb cb,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   if (p->store == NULL)
     return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
   if (p->closing)

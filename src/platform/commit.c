@@ -56,6 +56,7 @@ int pai_platform_sync(pai_platform *p, pai_sync_cb cb, void *user_data)
   size_t n = 0;
 
   PAI__CHECK_ARG(p != NULL && cb != NULL);
+  PAI__CHECK_PROCESS(p, NULL);
   s = pai__zalloc(&p->alloc, sizeof(*s));
   if (s == NULL)
     return PAI_ENOMEM;
@@ -179,6 +180,7 @@ static void run_commit(void *user_data)
     p->commit_rc = pai__store_tidy(p->store, &p->commit_err);
   else
     p->commit_rc = pai__store_commit(p->store, p->flight, &p->commit_err);
+  p->reserve_fell = !pai__store_reserve(p->store);
   p->commit_took = pai__loop_time() - begun;
 }
 
@@ -301,6 +303,28 @@ static void on_tidied(pai_platform *p)
   pai__turn_ask(p->kick);
 }
 
+/* A full disk still takes what was kept for the end of jobs and their removal;
+ * new ones would use that up. */
+static void note_reserve(pai_platform *p, bool full)
+{
+  if (full && !p->full)
+    pai__log_line(&p->log, PAI_LOG_ERROR,
+                  "the disk of %s is full: no job is taken or started until "
+                  "there is room; openpai stop and openpai rm work",
+                  p->root);
+  else if (!full && p->full)
+    pai__log_line(&p->log, PAI_LOG_INFO, "the disk of %s has room again",
+                  p->root);
+  p->full = full;
+}
+
+bool pai__commit_disk_is_full(pai_platform *p)
+{
+  if (p->full && !p->committing)
+    note_reserve(p, !pai__store_reserve(p->store));
+  return p->full;
+}
+
 static void on_committed(void *user_data)
 {
   pai_platform *p = user_data;
@@ -318,6 +342,7 @@ static void on_committed(void *user_data)
   p->counts.commits++;
   if (p->failing)
     pai__log_line(&p->log, PAI_LOG_INFO, "the database can be written again");
+  note_reserve(p, p->reserve_fell);
   pai__store_committed(p->store, p->flight);
   pai__batch_clear(p->flight);
   p->committing = p->failing = false;
@@ -382,8 +407,10 @@ int pai__commit_open(pai_platform *p, pai_error **err)
     return rc;
   if (begin_log(p) < 0)
     return pai__oom(err);
-  p->unlogged = true; /* the first lines are a snapshot */
   pai__sched_file_open(p);
+  pai__sched_file_snapshot(p, p->lines.data, p->lines.len);
+  pai__buf_clear(&p->lines);
+  p->unlogged = true; /* the first lines in the database are a snapshot */
   return PAI_OK;
 }
 

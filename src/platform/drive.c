@@ -43,7 +43,8 @@ void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
   feed(j, kind, task, code);
   if (kind == PAI__EV_TASK_ENDED)
     pai__cores_give(j, task);
-  if (kind == PAI__EV_TASK_STARTED || kind == PAI__EV_TASK_ENDED) {
+  if (kind == PAI__EV_TASK_STARTED || kind == PAI__EV_TASK_ENDED ||
+      kind == PAI__EV_TASK_UNDONE) {
     j->tasks[task].changed = true;
     pai__logs_wake(j->platform, j->id);
   }
@@ -146,8 +147,26 @@ static void do_whole(pai__pjob *j, const pai__action *a)
     pai__timer_start(j->retry, a->until - pai__platform_now(j->platform));
     break;
   case PAI__DO_FINISH: end_attempt(j); break;
-  default: break; /* that it is queued was done before it was accepted */
+  default: break; /* QUEUE: pai__platform_ask() took it */
   }
+}
+
+/* A job is refused if the scheduler refuses it, so its first request is sent
+ * before the job is accepted.  The actions are taken from the fold here: it
+ * releases only what it has handed out. */
+int pai__platform_ask(pai__pjob *j, pai_error **err)
+{
+  pai__action a;
+  int rc = PAI_OK;
+
+  while (rc == PAI_OK && pai__job_next(&j->job, j->job.ntasks, &a)) {
+    if (a.whole)
+      rc = pai__platform_queue(j, err);
+    for (uint32_t t = a.task; !a.whole && rc == PAI_OK && t < a.task + a.count;
+         t++)
+      rc = pai__room_queue(j, t, err);
+  }
+  return rc;
 }
 
 void pai__platform_drive(pai__pjob *j)

@@ -34,6 +34,7 @@ int pai_platform_enter(int *fd, pai_platform *p, pai_job_id job,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(fd != NULL && p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   *fd = -1;
   j = pai__platform_find_job(p, job);
   if (j == NULL || j->job.state == PAI__JOB_DONE)

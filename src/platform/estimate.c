@@ -8,6 +8,8 @@
 #include "platform/records.h"
 #include "platform/rooms.h"
 
+#include "base/arena.h"
+
 enum {
   LEARNT = 1000,
   WORK = 20000, /* requests that wait, times futures */
@@ -16,43 +18,83 @@ enum {
 };
 
 typedef struct learning {
-  pai_history *history;
-  pai_error **err;
+  pai__arena arena;
+  pai_past list[LEARNT]; /* the last one first */
+  size_t n;
+  pai_time wall; /* of the scheduler's time 0 */
 } learning;
 
 /* --- what is known ---------------------------------------------------------------- */
 
+static const char *keep(learning *l, const char *text, bool *ok)
+{
+  const char *copy =
+    text != NULL ? pai__arena_strndup(&l->arena, text, strlen(text)) : NULL;
+
+  *ok = *ok && (text == NULL || copy != NULL);
+  return copy;
+}
+
 static int on_ended(void *user_data, const pai__job_row *row)
 {
   learning *l = user_data;
-  pai_past past = { .struct_size = sizeof(past),
-                    .user = row->user,
-                    .vc = row->vc,
-                    .name = row->name,
-                    .gpus = row->gpus,
-                    .duration = row->completed - row->launched };
+  bool ok = true;
 
-  if (row->launched == 0 || row->completed < row->launched)
+  if (row->launched == 0 || row->completed < row->launched || l->n == LEARNT)
     return PAI_OK;
-  return pai_history_add(l->history, &past, l->err);
+  l->list[l->n++] = (pai_past){ .struct_size = sizeof(*l->list),
+                                .user = keep(l, row->user, &ok),
+                                .vc = keep(l, row->vc, &ok),
+                                .name = keep(l, row->name, &ok),
+                                .gpus = row->gpus,
+                                .duration = row->completed - row->launched,
+                                .ended = row->completed - l->wall };
+  return ok ? PAI_OK : PAI_ENOMEM;
+}
+
+/* From the scheduler's time to the wall's, as all that is told here. */
+static pai_time to_wall(const pai_platform *p)
+{
+  return pai__loop_wall_time() - pai__platform_now(p);
+}
+
+/* The last ones count most, so they come last. */
+static int learn(pai_history *history, const pai_platform *p, learning *l,
+                 pai_error **err)
+{
+  static const char *const ended[] = { "SUCCEEDED", "FAILED" };
+  const pai__job_query query = { .states = { ended, PAI__LEN(ended) },
+                                 .order = PAI__BY_COMPLETED,
+                                 .limit = LEARNT };
+  int rc = pai__store_list(p->store, &query, on_ended, l, NULL, err);
+
+  if (rc == PAI_ENOMEM && err != NULL && *err == NULL)
+    rc = pai__oom(err);
+  while (rc == PAI_OK && l->n > 0)
+    rc = pai_history_add(history, &l->list[--l->n], err);
+  return rc;
 }
 
 int pai__estimate_learn(pai_history **out, const pai_platform *p,
                         pai_error **err)
 {
-  static const char *const ended[] = { "SUCCEEDED", "FAILED" };
-  const pai__job_query query = { .states = { ended, PAI__LEN(ended) },
-                                 .limit = LEARNT };
-  learning l = { .err = err };
-  int rc = pai_history_new(&l.history, &p->alloc, err);
+  learning *l = pai__zalloc(&p->alloc, sizeof(*l));
+  int rc;
 
+  *out = NULL;
+  if (l == NULL)
+    return pai__oom(err);
+  pai__arena_init(&l->arena, &p->alloc);
+  l->wall = to_wall(p);
+  rc = pai_history_new(out, &p->alloc, err);
   if (rc == PAI_OK)
-    rc = pai__store_list(p->store, &query, on_ended, &l, NULL, err);
+    rc = learn(*out, p, l, err);
+  pai__arena_dispose(&l->arena);
+  pai__free(&p->alloc, l, sizeof(*l));
   if (rc < 0) {
-    pai_history_free(l.history);
-    l.history = NULL;
+    pai_history_free(*out);
+    *out = NULL;
   }
-  *out = l.history;
   return rc;
 }
 
@@ -94,12 +136,6 @@ static const char *alike_text(int alike)
   };
 
   return alike >= 0 && alike < (int)PAI__LEN(words) ? words[alike] : NULL;
-}
-
-/* From the scheduler's time to the wall's, as all that is told here. */
-static pai_time to_wall(const pai_platform *p)
-{
-  return pai__loop_wall_time() - pai__platform_now(p);
 }
 
 /* The more wait, the fewer futures. */
@@ -279,6 +315,7 @@ int pai_platform_snapshot(pai_platform *p, pai_write_cb write, void *user_data,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(write != NULL, err);
   rc = pai__estimate_fork(&now, p, err);
   if (rc == PAI_OK)

@@ -6,6 +6,8 @@
 
 #include <openpai/forecast.h>
 
+typedef struct pai__look pai__look;
+
 /* What jobs that ended here took.  PAI_OK or a code. */
 int pai__estimate_learn(pai_history **out, const pai_platform *p,
                         pai_error **err);
@@ -32,5 +34,7 @@ int pai__estimate_write(pai_platform *p, pai_job_id job,
  * told.  A platform that closes gives all up. */
 void pai__estimates_turn(pai_platform *p);
 bool pai__estimates_are_idle(const pai_platform *p);
+/* Of a platform on which they are idle. */
+void pai__estimates_close(pai_platform *p);
 
 #endif

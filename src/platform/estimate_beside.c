@@ -2,9 +2,10 @@
  * estimate_beside.c - estimates that are made beside the loop
  *
  * The loop only makes a fork of the scheduler, and learns from what ended; into
- * the futures another thread drives it.  One at a time, for the threads are the
- * database's, too; the others wait in a line.  Policies that are not built in
- * may have to be in the loop's thread: these are asked there.
+ * the futures another thread drives it.  One look ahead at a time, for the threads
+ * are the database's, too.  All that wait for an estimate when it begins share
+ * it, and so does whoever asks while nothing has happened since.  Policies that
+ * are not built in may have to be in the loop's thread: these are asked there.
  */
 #include "platform/estimate.h"
 
@@ -14,7 +15,10 @@
 
 #include <stdatomic.h>
 
-enum { MOST = 64 }; /* that are asked for at a time */
+enum {
+  MOST = 64,      /* that are asked for at a time */
+  FRESH = 5000000 /* microseconds for which a look ahead is not repeated */
+};
 
 struct pai_estimate {
   pai_platform *p;
@@ -22,12 +26,21 @@ struct pai_estimate {
   pai_job_id job;
   pai_estimate_cb cb;
   void *user_data;
-  atomic_bool cancelled;
-  bool running;
-
-  /* While it is made beside the loop. */
-  pai__work *work;
+  bool cancelled;
+  bool looked_for; /* it shares the look that is made */
   uint64_t request;
+};
+
+/* A look ahead: while it is made it belongs to the other thread; then its
+ * forecast is kept, until there is a next one. */
+struct pai__look {
+  pai_platform *p;
+  pai__work *work;
+  atomic_bool stopped; /* nobody wants to know any more */
+  bool running;
+  bool all;        /* it is of all that wait, */
+  uint64_t events; /* as they were after so many of the scheduler's, */
+  pai_time made;   /* at that time of the loop */
   pai_sched *fork;
   pai_history *learnt;
   pai_forecast_options options;
@@ -36,32 +49,32 @@ struct pai_estimate {
   pai_error *err;
 };
 
-static void free_estimate(pai_estimate *e)
-{
-  pai_alloc alloc = e->p->alloc;
-
-  pai__work_close(e->work);
-  pai_forecast_free(e->forecast);
-  pai_history_free(e->learnt);
-  pai_sched_free(e->fork);
-  pai_error_free(e->err);
-  pai__free(&alloc, e, sizeof(*e));
-}
-
 /* --- beside the loop ------------------------------------------------------------ */
 
-static int is_cancelled(void *user_data)
+static int is_stopped(void *user_data)
 {
-  return atomic_load_explicit(&((pai_estimate *)user_data)->cancelled,
+  return atomic_load_explicit(&((pai__look *)user_data)->stopped,
                               memory_order_relaxed);
 }
 
 static void look_ahead(void *user_data)
 {
-  pai_estimate *e = user_data;
+  pai__look *l = user_data;
 
-  e->rc =
-    pai_forecast_new(&e->forecast, e->fork, e->learnt, &e->options, &e->err);
+  l->rc =
+    pai_forecast_new(&l->forecast, l->fork, l->learnt, &l->options, &l->err);
+}
+
+static void forget_look(pai__look *l)
+{
+  pai_forecast_free(l->forecast);
+  pai_history_free(l->learnt);
+  pai_sched_free(l->fork);
+  pai_error_free(l->err);
+  l->forecast = NULL;
+  l->learnt = NULL;
+  l->fork = NULL;
+  l->err = NULL;
 }
 
 /* --- the end ---------------------------------------------------------------------- */
@@ -82,109 +95,186 @@ static int add(void *user_data, const char *bytes, size_t len)
   return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
 }
 
-/* Calls back, and there it ends. */
-static void tell(pai_estimate *e)
+/* It is nobody's mistake that there is no look ahead. */
+static int why_not(const pai__look *l, pai_error **err)
+{
+  if (l->rc == PAI_EINVAL || l->rc == PAI_ENOTSUP)
+    return pai__fail(err, PAI_ENOTSUP,
+                     "the scheduler's policy cannot tell when a job starts");
+  return pai__fail(err, l->rc, "%s", pai_error_message(l->err));
+}
+
+/* Calls back, and there it ends.  Without a look the job does not wait, or the
+ * loop's thread is to look. */
+static void tell(pai_estimate *e, const pai__look *look)
 {
   pai_platform *p = e->p;
+  pai_error *err = NULL;
   pai__buf text;
-  int rc = e->rc;
+  int rc = PAI_OK;
 
   pai__buf_init(&text, &p->alloc);
-  if (is_cancelled(e) && rc != PAI_ECANCELED) {
-    pai_error_free(e->err);
-    rc = pai__fail(&e->err, PAI_ECANCELED, "nobody wants to know any more");
-  }
-  if (rc == PAI_EINVAL || rc == PAI_ENOTSUP) {
-    /* It is nobody's mistake. */
-    pai_error_free(e->err);
-    rc = pai__fail(&e->err, PAI_ENOTSUP,
-                   "the scheduler's policy cannot tell when a job starts");
-  }
+  if (e->cancelled)
+    rc = pai__fail(&err, PAI_ECANCELED, "nobody wants to know any more");
+  else if (look != NULL && look->rc < 0)
+    rc = why_not(look, &err);
   if (rc == PAI_OK)
-    rc = pai__estimate_write(p, e->job, e->forecast, e->request, add, &text,
-                             &e->err);
+    rc = pai__estimate_write(p, e->job, look != NULL ? look->forecast : NULL,
+                             e->request, add, &text, &err);
   take_out(e);
   e->cb(e->user_data, rc, rc == PAI_OK ? text.data : NULL,
-        rc == PAI_OK ? text.len : 0, e->err);
+        rc == PAI_OK ? text.len : 0, err);
   pai__buf_dispose(&text);
-  free_estimate(e);
+  pai_error_free(err);
+  pai__free(&p->alloc, e, sizeof(*e));
   pai__turn_ask(p->kick);
 }
 
-/* Has it another request by now, it is looked at again in its turn. */
-static void on_looked(void *user_data)
-{
-  pai_estimate *e = user_data;
-  uint64_t request = pai__estimate_request(e->p, e->job);
-
-  e->running = false;
-  if (e->rc < 0 || request == 0 || request == e->request || is_cancelled(e)) {
-    tell(e);
-    return;
-  }
-  pai_forecast_free(e->forecast);
-  pai_history_free(e->learnt);
-  pai_sched_free(e->fork);
-  e->forecast = NULL;
-  e->learnt = NULL;
-  e->fork = NULL;
-  pai__turn_ask(e->p->kick);
-}
-
-/* --- the line --------------------------------------------------------------------- */
-
-static void begin(pai_estimate *e)
-{
-  const pai_platform *p = e->p;
-
-  e->request = pai__estimate_request(p, e->job);
-  if (e->request == 0 || !pai__policy_is_builtin(p->sched)) {
-    tell(e);
-    return;
-  }
-  e->rc = pai__estimate_learn(&e->learnt, p, &e->err);
-  if (e->rc == PAI_OK)
-    e->rc = pai__estimate_fork(&e->fork, p, &e->err);
-  if (e->rc < 0) {
-    tell(e);
-    return;
-  }
-  e->options = pai__estimate_options(p, e->request);
-  e->options.stop = is_cancelled;
-  e->options.user_data = e;
-  e->running = true;
-  pai__work_start(e->work);
-}
-
-/* The one that is first and does not run, of those that nobody wants any more or
- * of all; or NULL. */
-static pai_estimate *first(const pai_platform *p, bool cancelled)
+/* One that shares the look; or NULL. */
+static pai_estimate *find_shared(const pai_platform *p)
 {
   pai_estimate *e = p->estimates;
 
-  while (e != NULL && (e->running || (cancelled && !is_cancelled(e))))
+  while (e != NULL && !e->looked_for)
     e = e->next;
   return e;
 }
 
+/* Who has another request by now is looked at again in its turn. */
+static void on_looked(void *user_data)
+{
+  pai__look *l = user_data;
+  pai_platform *p = l->p;
+  pai_estimate *e;
+
+  l->running = false;
+  while ((e = find_shared(p)) != NULL) {
+    uint64_t request = pai__estimate_request(p, e->job);
+
+    e->looked_for = false;
+    if (l->rc < 0 || request == 0 || request == e->request || e->cancelled)
+      tell(e, l);
+  }
+  pai_history_free(l->learnt);
+  pai_sched_free(l->fork);
+  l->learnt = NULL;
+  l->fork = NULL;
+  pai__turn_ask(p->kick);
+}
+
+/* --- the line --------------------------------------------------------------------- */
+
+static uint64_t events_of(const pai_platform *p)
+{
+  pai_sched_view sums = { .struct_size = sizeof(sums) };
+
+  (void)pai_sched_view_sums(p->sched, &sums);
+  return sums.events;
+}
+
+/* Has nothing happened since, and is the request in it? */
+static bool still_holds(const pai_platform *p, uint64_t request)
+{
+  const pai__look *l = p->look;
+  pai_when when = { .struct_size = sizeof(when) };
+
+  return l != NULL && l->rc == PAI_OK && l->forecast != NULL &&
+         l->events == events_of(p) && pai__loop_time() - l->made < FRESH &&
+         pai_forecast_when(l->forecast, request, &when) == PAI_OK;
+}
+
+/* Tells whoever need not wait for a look; how many are left. */
+static size_t tell_others(pai_platform *p)
+{
+  bool builtin = pai__policy_is_builtin(p->sched);
+  pai_estimate *e = p->estimates, *next;
+  size_t left = 0;
+
+  for (; e != NULL; e = next) {
+    next = e->next;
+    e->request = pai__estimate_request(p, e->job);
+    if (e->cancelled || e->request == 0 || !builtin)
+      tell(e, NULL);
+    else if (still_holds(p, e->request))
+      tell(e, p->look);
+    else
+      left++;
+  }
+  return left;
+}
+
+/* A look for all that ask. */
+static int begin(pai__look *l, size_t count)
+{
+  pai_platform *p = l->p;
+  uint64_t request = 0;
+  int rc;
+
+  forget_look(l);
+  for (pai_estimate *e = p->estimates; e != NULL; e = e->next) {
+    e->looked_for = true;
+    request = e->request;
+  }
+  l->events = events_of(p);
+  l->made = pai__loop_time();
+  rc = pai__estimate_learn(&l->learnt, p, &l->err);
+  if (rc == PAI_OK)
+    rc = pai__estimate_fork(&l->fork, p, &l->err);
+  l->options = pai__estimate_options(p, count == 1 ? request : 0);
+  l->options.stop = is_stopped;
+  l->options.user_data = l;
+  atomic_store_explicit(&l->stopped, false, memory_order_relaxed);
+  return rc;
+}
+
+/* Does anybody want to know what is looked for? */
+static bool is_wanted(const pai_platform *p)
+{
+  const pai_estimate *e = p->estimates;
+
+  while (e != NULL && (e->cancelled || !e->looked_for))
+    e = e->next;
+  return e != NULL;
+}
+
 void pai__estimates_turn(pai_platform *p)
 {
-  pai_estimate *e = p->estimates;
+  size_t left;
 
-  for (; p->closing && e != NULL; e = e->next)
-    atomic_store_explicit(&e->cancelled, true, memory_order_relaxed);
-  while ((e = first(p, true)) != NULL)
-    tell(e);
-  e = p->estimates;
-  while (e != NULL && !e->running)
-    e = e->next;
-  if (e == NULL && (e = first(p, false)) != NULL)
-    begin(e);
+  for (pai_estimate *e = p->estimates; p->closing && e != NULL; e = e->next)
+    e->cancelled = true;
+  if (p->look != NULL && p->look->running) {
+    if (!is_wanted(p))
+      atomic_store_explicit(&p->look->stopped, true, memory_order_relaxed);
+    return;
+  }
+  if (p->estimates == NULL)
+    return;
+  left = tell_others(p);
+  if (left == 0)
+    return;
+  p->look->rc = begin(p->look, left);
+  if (p->look->rc < 0) {
+    on_looked(p->look);
+    return;
+  }
+  p->look->running = true;
+  pai__work_start(p->look->work);
 }
 
 bool pai__estimates_are_idle(const pai_platform *p)
 {
-  return p->estimates == NULL;
+  return p->estimates == NULL && (p->look == NULL || !p->look->running);
+}
+
+void pai__estimates_close(pai_platform *p)
+{
+  if (p->look == NULL)
+    return;
+  pai__work_close(p->look->work);
+  forget_look(p->look);
+  pai__free(&p->alloc, p->look, sizeof(*p->look));
+  p->look = NULL;
 }
 
 /* --- for callers ------------------------------------------------------------------ */
@@ -201,6 +291,26 @@ static int check(const pai_platform *p, pai_error **err)
   return PAI_OK;
 }
 
+/* The first time that somebody asks. */
+static int make_look(pai_platform *p)
+{
+  pai__look *l;
+
+  if (p->look != NULL)
+    return PAI_OK;
+  l = pai__zalloc(&p->alloc, sizeof(*l));
+  if (l == NULL)
+    return PAI_ENOMEM;
+  l->p = p;
+  if (pai__work_new(&l->work, &p->alloc, p->loop, look_ahead, on_looked, l) <
+      0) {
+    pai__free(&p->alloc, l, sizeof(*l));
+    return PAI_ENOMEM;
+  }
+  p->look = l;
+  return PAI_OK;
+}
+
 int pai_platform_estimate_beside(pai_estimate **out, pai_platform *p,
                                  pai_job_id job, pai_estimate_cb cb,
                                  void *user_data, pai_error **err)
@@ -210,19 +320,15 @@ int pai_platform_estimate_beside(pai_estimate **out, pai_platform *p,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   rc = check(p, err);
   if (rc < 0)
     return rc;
-  e = pai__zalloc(&p->alloc, sizeof(*e));
+  e = make_look(p) == PAI_OK ? pai__zalloc(&p->alloc, sizeof(*e)) : NULL;
   if (e == NULL)
     return pai__oom(err);
   e->p = p;
-  if (pai__work_new(&e->work, &p->alloc, p->loop, look_ahead, on_looked, e) <
-      0) {
-    free_estimate(e);
-    return pai__oom(err);
-  }
   e->job = job;
   e->cb = cb;
   e->user_data = user_data;
@@ -239,6 +345,6 @@ void pai_estimate_cancel(pai_estimate *e)
 {
   if (e == NULL)
     return;
-  atomic_store_explicit(&e->cancelled, true, memory_order_relaxed);
+  e->cancelled = true;
   pai__turn_ask(e->p->kick);
 }

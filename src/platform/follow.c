@@ -81,6 +81,7 @@ int pai_platform_follow(pai_follower **out, pai_platform *p, pai_error **err)
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   f = pai__zalloc(&p->alloc, sizeof(*f));
   if (f == NULL)
     return pai__oom(err);

@@ -154,8 +154,8 @@ static void unbind(pai__hived_ask *a, const char *why)
     free_ask(a);
     return;
   }
-  rc =
-    pai_hived_extender_unbound(a->host->extender, a->uid, why, &answer, &err);
+  rc = pai_hived_extender_unbound(a->host->view->extender, a->uid, why,
+                                  &answer, &err);
   if (rc == PAI_OK)
     give(a, &answer);
   else
@@ -169,6 +169,8 @@ static void on_bound(void *user_data, int status, const char *why)
   pai_hived_host *h = a->host;
 
   take(&h->binding, a);
+  if (h->reloaded != NULL)
+    pai__turn_ask(h->turn);
   if (h->closing) {
     cancel(a);
   } else if (status < 0) {
@@ -260,7 +262,8 @@ static void respond(pai__hived_ask *a)
                           .now = pai__loop_wall_time() };
   pai_hived_answer answer = { .struct_size = sizeof(answer) };
   pai_error *err = NULL;
-  int rc = pai_hived_extender_request(a->host->extender, &q, &answer, &err);
+  int rc =
+    pai_hived_extender_request(a->host->view->extender, &q, &answer, &err);
 
   release_body(a);
   if (rc == PAI_OK)
@@ -274,12 +277,12 @@ void pai__hived_answer_next(pai_hived_host *h)
 {
   pai__hived_ask *a = h->waiting.first;
 
-  if (a == NULL || h->held != NULL)
+  if (a == NULL || h->held != NULL || h->reloaded != NULL)
     return;
   take(&h->waiting, a);
   if (h->waiting.first != NULL)
     pai__turn_ask(h->turn);
-  if (h->ready)
+  if (h->view->known)
     respond(a);
   else
     put_off(a);
@@ -290,7 +293,7 @@ void pai__hived_release(pai_hived_host *h)
   pai__hived_ask *a = h->held;
 
   h->held = NULL;
-  if (h->waiting.first != NULL)
+  if (h->waiting.first != NULL || h->reloaded != NULL)
     pai__turn_ask(h->turn);
   if (a != NULL)
     give_kept(a);
@@ -344,6 +347,7 @@ int pai_hived_host_ask(pai_hived_host *host, const pai_hived_request *request,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(host != NULL && request != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(host, err);
   rc = PAI__COPY_IN(&q, request, pai_hived_request, body_data);
   if (rc < 0)
     return pai__fail(err, rc, "pai_hived_request: bad or newer struct_size");

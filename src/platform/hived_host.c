@@ -13,18 +13,23 @@
 
 /* What is wrong with a pod is told and stops nothing, as for HiveD.  What
  * cannot be read at all, which has a line, is asked for again. */
-static int tell(pai_hived_host *h, const char *json, size_t len)
+static int tell(pai__hived_view *v, const char *json, size_t len)
 {
   pai_error *err = NULL;
-  int rc = pai_hived_extender_event(h->extender, json, len,
+  int rc = pai_hived_extender_event(v->extender, json, len,
                                     pai__loop_wall_time(), &err);
-  bool done =
+  const bool done =
     rc == PAI_EEXISTS || (rc == PAI_EINVAL && pai_error_line(err) == 0);
 
+  if ((done || rc == PAI_OK) && v->before != NULL &&
+      pai_hived_extender_event(v->before, json, len, pai__loop_wall_time(),
+                               NULL) == PAI_ENOMEM)
+    rc = PAI_ENOMEM; /* it is listed again */
   if (rc < 0)
-    pai__log_line(&h->log, PAI_LOG_WARNING, "%s", pai_error_message(err));
+    pai__log_line(&v->host->log, PAI_LOG_WARNING, "%s",
+                  pai_error_message(err));
   pai_error_free(err);
-  return done ? PAI_OK : rc;
+  return done && rc != PAI_ENOMEM ? PAI_OK : rc;
 }
 
 static int on_event(void *user_data, const char *json, size_t len)
@@ -32,18 +37,27 @@ static int on_event(void *user_data, const char *json, size_t len)
   return tell(user_data, json, len);
 }
 
+static void become_ready(pai_hived_host *h)
+{
+  pai__log_line(&h->log, PAI_LOG_INFO, "all nodes and pods are known");
+  if (h->on_ready != NULL)
+    h->on_ready(h->user_data);
+}
+
 static int on_pods(void *user_data, const char *json, size_t len)
 {
-  pai_hived_host *h = user_data;
-  int rc = tell(h, json, len);
+  pai__hived_view *v = user_data;
+  pai_hived_host *h = v->host;
+  int rc = tell(v, json, len);
 
-  if (rc == PAI_OK && !h->ready) {
-    h->ready = true;
-    pai__log_line(&h->log, PAI_LOG_INFO, "all nodes and pods are known");
-    if (h->on_ready != NULL)
-      h->on_ready(h->user_data);
-  }
-  return rc;
+  if (rc < 0 || v->known)
+    return rc;
+  v->known = true;
+  if (v == h->next)
+    pai__turn_ask(h->turn); /* a watch is not closed in its callback */
+  else
+    become_ready(h);
+  return PAI_OK;
 }
 
 /* Those that have ended have no cells, and there may be very many. */
@@ -52,18 +66,69 @@ static const char living[] =
 
 static int on_nodes(void *user_data, const char *json, size_t len)
 {
-  pai_hived_host *h = user_data;
+  pai__hived_view *v = user_data;
   pai__kube_watch_want pods = { .path = "/api/v1/pods",
                                 .kind = "PodList",
                                 .selector = living,
                                 .on_list = on_pods,
                                 .on_event = on_event,
-                                .user_data = h };
-  int rc = tell(h, json, len);
+                                .user_data = v };
+  int rc = tell(v, json, len);
 
-  if (rc < 0 || h->pods != NULL || h->closing)
+  if (rc < 0 || v->pods != NULL || v->host->closing)
     return rc;
-  return pai__kube_watch_new(&h->pods, h->kube, &pods, NULL);
+  return pai__kube_watch_new(&v->pods, v->host->kube, &pods, NULL);
+}
+
+/* --- views -------------------------------------------------------------------------- */
+
+int pai__hived_view_new(pai__hived_view **out, pai_hived_host *h,
+                        const pai_cluster *cluster, pai_error **err)
+{
+  pai_hived_extender_options o = PAI_HIVED_EXTENDER_OPTIONS_INIT;
+  pai__hived_view *v = pai__zalloc(&h->alloc, sizeof(*v));
+  int rc;
+
+  *out = NULL;
+  if (v == NULL)
+    return pai__oom(err);
+  v->host = h;
+  v->cluster = cluster;
+  o.alloc = &h->alloc;
+  rc = pai_hived_extender_new(&v->extender, cluster, &o, err);
+  if (rc == PAI_OK && h->view != NULL)
+    rc = pai_hived_extender_new(&v->before, h->cluster, &o, err);
+  if (rc < 0)
+    pai__hived_view_free(v);
+  else
+    *out = v;
+  return rc;
+}
+
+int pai__hived_view_begin(pai__hived_view *v, pai_error **err)
+{
+  pai__kube_watch_want nodes = { .path = "/api/v1/nodes",
+                                 .kind = "NodeList",
+                                 .on_list = on_nodes,
+                                 .on_event = on_event,
+                                 .user_data = v };
+
+  v->begun = true;
+  return pai__kube_watch_new(&v->nodes, v->host->kube, &nodes, err);
+}
+
+void pai__hived_view_free(pai__hived_view *v)
+{
+  pai_alloc alloc;
+
+  if (v == NULL)
+    return;
+  alloc = v->host->alloc;
+  pai__kube_watch_close(v->pods);
+  pai__kube_watch_close(v->nodes);
+  pai_hived_extender_free(v->extender);
+  pai_hived_extender_free(v->before);
+  pai__free(&alloc, v, sizeof(*v));
 }
 
 /* --- its end ------------------------------------------------------------------------ */
@@ -76,7 +141,8 @@ static void free_host(pai_hived_host *h)
 
   pai__turn_close(h->turn);
   pai__timer_close(h->timer);
-  pai_hived_extender_free(h->extender);
+  pai__timer_close(h->patience);
+  pai__hived_view_free(h->view);
   pai__free(&alloc, h, sizeof(*h));
   if (closed != NULL)
     closed(closed_data);
@@ -92,12 +158,15 @@ static void on_turn(void *user_data)
   pai_hived_host *h = user_data;
 
   if (!h->closing) {
+    pai__hived_reload_step(h);
     pai__hived_answer_next(h);
     return;
   }
+  pai__hived_reload_cancel(h);
   pai__hived_cancel_asks(h);
-  pai__kube_watch_close(h->pods);
-  pai__kube_watch_close(h->nodes);
+  pai__kube_watch_close(h->view->pods);
+  pai__kube_watch_close(h->view->nodes);
+  h->view->pods = h->view->nodes = NULL;
   pai__kube_close(h->kube, on_kube_closed, h);
 }
 
@@ -109,7 +178,7 @@ static void on_timer(void *user_data)
 void pai_hived_host_close(pai_hived_host *host,
                           void (*closed)(void *user_data), void *user_data)
 {
-  if (host == NULL || host->closing)
+  if (host == NULL || host->closing || PAI__IS_FORKED(host))
     return;
   host->closing = true;
   host->closed = closed;
@@ -158,11 +227,8 @@ static int open_kube(pai_hived_host *h, const pai_hived_host_options *o,
 static int begin(pai_hived_host *h, const pai_hived_host_options *o,
                  pai_error **err)
 {
-  pai_hived_extender_options extender = PAI_HIVED_EXTENDER_OPTIONS_INIT;
-  int rc;
+  int rc = pai__hived_view_new(&h->view, h, h->cluster, err);
 
-  extender.alloc = &h->alloc;
-  rc = pai_hived_extender_new(&h->extender, h->cluster, &extender, err);
   if (rc < 0)
     return rc;
   if (pai__turn_new(&h->turn, &h->alloc, h->loop, on_turn, h) < 0 ||
@@ -175,10 +241,6 @@ int pai_hived_host_new(pai_hived_host **out, pai_loop *loop,
                        const pai_cluster *cluster,
                        const pai_hived_host_options *opts, pai_error **err)
 {
-  pai__kube_watch_want nodes = { .path = "/api/v1/nodes",
-                                 .kind = "NodeList",
-                                 .on_list = on_nodes,
-                                 .on_event = on_event };
   pai_hived_host_options o;
   pai_hived_host *h;
   int rc;
@@ -193,6 +255,7 @@ int pai_hived_host_new(pai_hived_host **out, pai_loop *loop,
   if (h == NULL)
     return pai__oom(err);
   h->alloc = *pai__alloc_or_libc(o.alloc);
+  h->forks = pai__forks();
   h->loop = loop;
   h->cluster = cluster;
   h->log = (pai__log){ o.on_log, o.user_data, PAI_LOG_DEBUG };
@@ -203,8 +266,7 @@ int pai_hived_host_new(pai_hived_host **out, pai_loop *loop,
     free_host(h); /* with `kube` all is there */
     return rc;
   }
-  nodes.user_data = h;
-  rc = pai__kube_watch_new(&h->nodes, h->kube, &nodes, err);
+  rc = pai__hived_view_begin(h->view, err);
   if (rc < 0) {
     pai_hived_host_close(h, NULL, NULL);
     return rc;
@@ -215,7 +277,7 @@ int pai_hived_host_new(pai_hived_host **out, pai_loop *loop,
 
 int pai_hived_host_ready(const pai_hived_host *host)
 {
-  return host->ready;
+  return host->view->known;
 }
 
 const char *pai_hived_host_address(const pai_hived_host *host)

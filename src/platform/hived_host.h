@@ -8,6 +8,7 @@
 #define PAI_SRC_PLATFORM_HIVED_HOST_H
 
 #include "backend/kubernetes/kube.h"
+#include "base/fork.h"
 
 #include <openpai/hived_host.h>
 
@@ -33,20 +34,34 @@ typedef struct pai__hived_asks {
   pai__hived_ask *first, *last;
 } pai__hived_asks;
 
+/* What one configuration makes of the nodes and pods. */
+typedef struct pai__hived_view {
+  pai_hived_host *host;
+  const pai_cluster *cluster;
+  pai_hived_extender *extender;
+  pai_hived_extender *before; /* of one that is tried: what the configuration
+                                 that counts makes of the same pods */
+  pai__kube_watch *nodes, *pods;
+  bool begun, known; /* asks for nodes and pods; has heard of all */
+} pai__hived_view;
+
 struct pai_hived_host {
   pai_alloc alloc;
+  unsigned forks; /* see base/fork.h */
   pai_loop *loop;
   pai__log log;
   const pai_cluster *cluster;
-  pai_hived_extender *extender;
   pai__kube *kube;
-  pai__kube_watch *nodes, *pods;
+  pai__hived_view *view;
+  pai__hived_view *next;        /* of another configuration, that is tried */
+  pai__timer *patience;         /* so long; NULL: none was */
+  pai_hived_reload_cb reloaded; /* NULL: none is */
+  void *reloaded_data;
   pai__turn *turn;         /* in which the next request is answered, */
   pai__timer *timer;       /* if none is held: then after this */
   pai__hived_asks waiting; /* to be answered */
   pai__hived_asks binding; /* until the API server has done it */
   pai__hived_ask *held;    /* this one's answer holds up the others */
-  bool ready;              /* all nodes and pods are known */
   bool closing, closed_kube;
   void (*on_ready)(void *user_data);
   void *user_data;
@@ -60,5 +75,16 @@ void pai__hived_answer_next(pai_hived_host *h);
 void pai__hived_release(pai_hived_host *h);
 /* All that wait, but those whose binding is under way. */
 void pai__hived_cancel_asks(pai_hived_host *h);
+
+/* A view makes its extender, and asks for nodes and pods when it begins.
+ * hived_host.c */
+int pai__hived_view_new(pai__hived_view **out, pai_hived_host *h,
+                        const pai_cluster *cluster, pai_error **err);
+int pai__hived_view_begin(pai__hived_view *v, pai_error **err);
+void pai__hived_view_free(pai__hived_view *v); /* NULL is allowed */
+
+/* Whatever can be done now for another configuration (hived_reload.c). */
+void pai__hived_reload_step(pai_hived_host *h);
+void pai__hived_reload_cancel(pai_hived_host *h);
 
 #endif

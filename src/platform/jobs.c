@@ -6,6 +6,7 @@
  */
 #include "platform/logs.h"
 #include "platform/record.h"
+#include "platform/shortage.h"
 
 #include "base/posix_fs.h"
 
@@ -84,7 +85,10 @@ void pai__platform_free_job(pai__pjob *j)
   pai__arena_dispose(&j->attempt);
   free_tasks(j);
   pai__strfree(alloc, j->latest.diagnostics);
+  pai__strfree(alloc, j->latest.message);
   pai__strfree(alloc, j->why);
+  pai__strfree(alloc, j->impossible);
+  pai__shortage_end(j);
   pai__strfree(alloc, j->dir);
   pai__strfree(alloc, j->work_dir);
   pai__strfree(alloc, j->user);
@@ -176,7 +180,8 @@ int pai__platform_make_job(pai__pjob **out, pai_platform *p, pai_spec *spec,
   j->vc = vc_of(spec, &p->alloc);
   if (j->user == NULL || j->name == NULL || j->vc == NULL ||
       pai__form_make(&j->form, &p->alloc, spec,
-                     p->store != NULL ? 0 : PAI__FORM_RAW) < 0 ||
+                     p->store != NULL ? PAI__FORM_OWN_SIGNALS
+                                      : PAI__FORM_RAW) < 0 ||
       make_gang(j) < 0 ||
       pai__timer_new(&j->grace, &p->alloc, p->loop, on_grace_over, j) < 0 ||
       pai__timer_new(&j->retry, &p->alloc, p->loop, on_retry_due, j) < 0)
@@ -200,8 +205,10 @@ static void stop_now(pai__pjob *j)
 
 int pai_platform_stop(pai_platform *p, pai_job_id job)
 {
-  pai__pjob *j = pai__platform_find_job(p, job);
+  pai__pjob *j;
 
+  PAI__CHECK_PROCESS(p, NULL);
+  j = pai__platform_find_job(p, job);
   if (j == NULL || j->job.state == PAI__JOB_DONE)
     return PAI_ENOTFOUND;
   pai__platform_event(j, PAI__EV_STOP, 0, 0);
@@ -223,8 +230,10 @@ void pai__platform_let_go(pai__pjob *j)
 
 int pai_platform_forget(pai_platform *p, pai_job_id job)
 {
-  pai__pjob *j = pai__platform_find_job(p, job);
+  pai__pjob *j;
 
+  PAI__CHECK_PROCESS(p, NULL);
+  j = pai__platform_find_job(p, job);
   if (j != NULL && j->told < PAI_STATE_SUCCEEDED)
     return PAI_EBUSY;
   if (p->store != NULL)

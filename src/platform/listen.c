@@ -17,6 +17,7 @@ int pai_platform_listen(pai_listener **out, pai_platform *p, pai_job_id job,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   l = pai__zalloc(&p->alloc, sizeof(*l));
   if (l == NULL)

@@ -212,13 +212,26 @@ static void wait(pai_log_reader *r)
     pai__timer_start(r->timer, LOOK_AGAIN);
 }
 
-/* Bytes that were read, 0 or a code. */
+/* Without a timer its next change wakes it. */
+static void look_later(pai_log_reader *r)
+{
+  pai_platform *p = r->platform;
+
+  stop_leading(r);
+  if (r->timer == NULL)
+    (void)pai__timer_new(&r->timer, &p->alloc, p->loop, on_change, r);
+  if (r->timer != NULL)
+    pai__timer_start(r->timer, LOOK_AGAIN);
+}
+
+/* Bytes that were read, 0 or a code; PAI_EBUSY: this machine is short of what it
+ * takes to look. */
 static int read_piece(pai_log_reader *r, char bytes[PIECE])
 {
   int n = 0;
 
-  if (r->file.fd < 0)
-    (void)open_file(r, NULL);
+  if (r->file.fd < 0 && (n = open_file(r, NULL)) < 0)
+    return n == PAI_ENOTFOUND ? 0 : n == PAI_ENOMEM ? PAI_EBUSY : n;
   if (r->file.fd >= 0 && pai__as_user(r->place.who)) {
     n =
       pai__log_file_read(&r->file, r->path, bytes, PIECE, &r->platform->alloc);
@@ -272,6 +285,10 @@ static void on_turn(void *user_data)
     over = r->place.over; /* before it is read: then nothing comes later */
   }
   n = read_piece(r, bytes);
+  if (n == PAI_EBUSY) { /* it may have an end, but not yet */
+    look_later(r);
+    return;
+  }
   r->changed = n > 0;
   if (!share_or_stop(r, &from, bytes, n, over))
     return;
@@ -310,8 +327,14 @@ static int begin(pai_log_reader *r, const pai_log_options *o, pai_error **err)
   if (r->name == NULL ||
       pai__turn_new(&r->turn, &p->alloc, p->loop, on_turn, r) < 0)
     return pai__oom(err);
-  rc = open_file(r, r->follow ? NULL : err);
-  return r->follow ? PAI_OK : rc;
+  rc = open_file(r, err);
+  if (!r->follow || rc != PAI_ENOTFOUND)
+    return rc;
+  if (err != NULL) { /* it is to come */
+    pai_error_free(*err);
+    *err = NULL;
+  }
+  return PAI_OK;
 }
 
 int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
@@ -324,6 +347,7 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   if (opts != NULL)
     rc = PAI__COPY_IN(&o, opts, pai_log_options, follow);
@@ -357,6 +381,8 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
 
 void pai_log_pause(pai_log_reader *r, int paused)
 {
+  if (PAI__IS_FORKED(r->platform))
+    return;
   r->paused = paused != 0;
   if (r->paused)
     stop_leading(r);
@@ -366,7 +392,7 @@ void pai_log_pause(pai_log_reader *r, int paused)
 
 void pai_log_close(pai_log_reader *r)
 {
-  if (r == NULL)
+  if (r == NULL || PAI__IS_FORKED(r->platform))
     return;
   stop_leading(r);
   unlink_reader(r);

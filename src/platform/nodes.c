@@ -71,6 +71,7 @@ int pai_platform_drain(pai_platform *p, const char *node, int drain,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL && node != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   if (p->store == NULL)
     return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
   if (p->closing)

@@ -1,8 +1,10 @@
 /* perform.c - between the folds and the back end: tasks are started and
  * stopped, and end */
+#include "platform/accounts.h"
 #include "platform/cores.h"
 #include "platform/record.h"
 #include "platform/restore.h"
+#include "platform/shortage.h"
 #include "platform/storages.h"
 
 #include "base/posix_fs.h"
@@ -33,7 +35,7 @@ static int share_plan(pai__pjob *j, const pai__plan_context *context)
   shared = pai__arena_zalloc(&j->attempt, 1, sizeof(*shared));
   if (shared == NULL ||
       pai__storages_find(&c.storages, &c.nstorages, &j->attempt, j->platform,
-                         j->spec, j->user) < 0 ||
+                         j->spec, j->user, j->id) < 0 ||
       pai__plan_share(shared, &j->attempt, &c) < 0)
     return PAI_ENOMEM;
   j->shared = shared;
@@ -87,6 +89,7 @@ static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
     rc = pai__oom(err);
   else if ((rc = pai__system_make_attempt(j, err)) == PAI_OK) {
     plan.cpu_list = j->tasks[task].cpus;
+    plan.processes = pai__platform_processes(j);
     plan.numa_nodes = nodes.len > 0 ? pai__buf_text(&nodes) : NULL;
     rc = p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, err);
   }
@@ -109,7 +112,8 @@ void pai__platform_ran(pai__pjob *j, uint32_t task, pai_time since)
     j->latest.launched = since;
 }
 
-/* In what it runs is told with its state, if it is not what is usual. */
+/* In what it runs is told with its state, if it is not what is usual; and by an
+ * event whose message is that alone. */
 static void note_start(pai__pjob *j, uint32_t task)
 {
   pai_platform *p = j->platform;
@@ -119,21 +123,65 @@ static void note_start(pai__pjob *j, uint32_t task)
     about = p->ops->task_runtime(p->backend, pai__platform_task_id(j, task));
   if (about != NULL)
     j->tasks[task].about = pai__strdup(&p->alloc, about);
-  pai__happened(j, task, "Normal", "Started", "the task %s%sits folder is %s",
-                about != NULL ? about : "", about != NULL ? "; " : "runs; ",
-                j->tasks[task].dir);
+  if (about != NULL)
+    pai__happened(j, task, "Normal", "Runtime", "%s", about);
+  pai__happened(j, task, "Normal", "Started",
+                "the task runs; its folder is %s", j->tasks[task].dir);
+}
+
+/* It stays as it is, to be started. */
+static void delay_start(pai__pjob *j, uint32_t task, const char *text)
+{
+  j->tasks[task].todo |= PAI__TODO_START;
+  j->starting++;
+  pai__shortage_begin(j, task, text);
+}
+
+/* The back end is to find something out first. */
+static void hold(pai__pjob *j, uint32_t task)
+{
+  j->tasks[task].todo |= PAI__TODO_START;
+  j->starting++;
+  j->held = true;
+}
+
+void pai__platform_ready(void *user_data)
+{
+  pai_platform *p = user_data;
+  const pai__map_entry *e;
+
+  for (size_t i = 0; (e = pai__map_next(&p->jobs, &i)) != NULL;) {
+    pai__pjob *j = e->value;
+
+    if (j->held)
+      pai__platform_put(j, PAI__READY);
+    j->held = false;
+  }
 }
 
 static void start(pai__pjob *j, uint32_t task)
 {
   pai_error *err = NULL;
+  int rc = start_task(j, task, &err);
 
-  if (start_task(j, task, &err) == PAI_OK) {
+  if (rc == PAI_EBUSY) {
+    pai_error_free(err);
+    hold(j, task);
+    return;
+  }
+  if (pai__shortage_is(j->platform, rc, err)) {
+    delay_start(j, task, pai_error_message(err));
+    pai_error_free(err);
+    return;
+  }
+  if (rc == PAI_OK) {
+    pai__shortage_started(j);
     pai__platform_ran(j, task, pai__loop_wall_time());
     note_start(j, task);
     pai__platform_event(j, PAI__EV_TASK_STARTED, task, 0);
     return;
   }
+  pai__shortage_end(j);
   j->tasks[task].ended = pai__loop_wall_time();
   pai__happened(j, task, "Warning", "Failed", "cannot start the task: %s",
                 pai_error_message(err));
@@ -171,6 +219,14 @@ static void perform_task(pai__pjob *j, uint32_t task, unsigned todo)
     pai__timer_start(j->grace, GRACE);
 }
 
+/* Of one that was stopped meanwhile only that is to be told. */
+static bool is_delayed(const pai__pjob *j, uint32_t task, unsigned todo)
+{
+  return (todo & PAI__TODO_START) != 0 && pai__shortage_delays(j) &&
+         !j->platform->closing &&
+         pai__job_tasks(&j->job)[task].state == PAI__TASK_STARTING;
+}
+
 void pai__platform_perform(pai__pjob *j)
 {
   uint32_t started = 0;
@@ -179,7 +235,10 @@ void pai__platform_perform(pai__pjob *j)
   for (uint32_t t = 0; t < j->job.ntasks; t++) {
     unsigned todo = j->tasks[t].todo & PAI__TODO_ALL;
 
-    if (todo == 0)
+    if (j->tasks[t].adopt &&
+        (j->platform->closing || !pai__shortage_delays(j)))
+      pai__restore_task(j, t);
+    if (todo == 0 || is_delayed(j, t, todo))
       continue;
     if ((todo & PAI__TODO_START) != 0 && started++ >= AT_ONCE) {
       more = true;
@@ -194,27 +253,16 @@ void pai__platform_perform(pai__pjob *j)
 
 /* --- ends ----------------------------------------------------------------------- */
 
-static enum pai__end_how how_it_ended(const pai_platform *p,
-                                      const pai_task_end *end)
-{
-  switch (end->how) {
-  case PAI_END_LOST: return p->rebooted ? PAI__END_NODE_LOST : PAI__END_LOST;
-  case PAI_END_FAILED: return PAI__END_FAILED;
-  default: return end->oom != 0 ? PAI__END_OOM : PAI__END_EXITED;
-  }
-}
-
 /* The completion code, and what is kept of why. */
 static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
 {
   const pai_alloc *alloc = &j->platform->alloc;
-  pai__end_facts facts = { .how = how_it_ended(j->platform, end),
-                           .code = end->code,
-                           .user = { end->log, end->log_len },
-                           .runtime = { end->runtime, end->runtime_len },
-                           .why = end->text };
+  pai__end_facts facts = pai__end_told(end);
   pai__buf text;
   int code = end->code;
+
+  if (facts.how == PAI__END_LOST && j->platform->rebooted)
+    facts.how = PAI__END_NODE_LOST;
 
   pai__buf_init(&text, alloc);
   if (pai__end_judge(&code, &text, &facts) < 0)
@@ -229,9 +277,16 @@ static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
 static void tell_end(pai__pjob *j, uint32_t task, const pai_task_end *end,
                      int code)
 {
-  if (end->oom != 0)
+  if (end->output_lost != 0)
+    pai__happened(j, task, "Warning", "OutputLost",
+                  "some of the task's output is in no log, because the disk "
+                  "was full");
+  if (end->oom == 1)
     pai__happened(j, task, "Warning", "OOMKilling",
                   "the task had more memory than it asked for");
+  else if (end->oom == 2)
+    pai__happened(j, task, "Warning", "OOMKilling",
+                  "the task was killed while memory was short");
   if (end->how == PAI_END_LOST)
     pai__happened(j, task, "Warning", "NodeLost",
                   "nobody saw how the task ended");
@@ -243,6 +298,33 @@ static void tell_end(pai__pjob *j, uint32_t task, const pai_task_end *end,
                   pai__exit_find(code)->phrase);
 }
 
+static void reset_time(pai_time *time, pai_time since)
+{
+  if (*time == since)
+    *time = 0;
+}
+
+/* Its supervisor could not start it: it is to be started again, in the same
+ * folder. */
+static bool was_short(pai__pjob *j, uint32_t task, const pai_task_end *end)
+{
+  pai__ptask *t = &j->tasks[task];
+
+  if (end->how != PAI_END_SHORT || j->platform->store == NULL ||
+      j->platform->closing ||
+      pai__job_tasks(&j->job)[task].state != PAI__TASK_RUNNING)
+    return false;
+  reset_time(&j->launched, t->ran);
+  reset_time(&j->latest.launched, t->ran);
+  reset_time(&t->launched, t->ran);
+  t->ran = t->ended = 0;
+  pai__platform_event(j, PAI__EV_TASK_UNDONE, task, 0);
+  t->todo |= PAI__TODO_START << PAI__TODO_NEXT;
+  j->starting++;
+  pai__shortage_begin(j, task, end->text);
+  return true;
+}
+
 void pai__platform_task_ended(void *user_data, uint64_t id,
                               const pai_task_end *end)
 {
@@ -250,9 +332,12 @@ void pai__platform_task_ended(void *user_data, uint64_t id,
   pai__pjob *j = pai__platform_find_task(user_data, id, &task);
   int code = end->code;
 
+  if (was_short(j, task, end))
+    return;
   if (end->started != 0)
     j->tasks[task].ran = end->started;
   j->tasks[task].ended = end->ended;
+  j->tasks[task].short_of_memory = end->oom != 0;
   if (end->how == PAI_END_FAILED && end->text[0] != '\0') {
     pai__strfree(&j->platform->alloc, j->why);
     j->why = pai__strdup(&j->platform->alloc, end->text);
@@ -274,7 +359,10 @@ int pai__platform_adopt(pai__pjob *j, uint32_t task)
 
   if (rc == PAI_OK)
     rc = p->ops->adopt(p->backend, pai__platform_task_id(j, task), path, &err);
-  if (rc < 0)
+  j->tasks[task].adopt = pai__shortage_is(p, rc, err) && !p->closing;
+  if (j->tasks[task].adopt)
+    pai__shortage_begin(j, task, pai_error_message(err));
+  else if (rc < 0)
     pai__log_line(&p->log, PAI_LOG_ERROR,
                   "what became of task %u of %s~%s is not known: %s", task,
                   j->user, j->name, pai_error_message(err));

@@ -10,6 +10,7 @@
 #include "platform/placing.h"
 
 #include "platform/gpus.h"
+#include "platform/restore.h"
 #include "platform/rooms.h"
 #include "platform/shares.h"
 #include "platform/skus.h"
@@ -22,6 +23,21 @@ int pai__placing_tell(pai_platform *p, pai_sched_event *event, pai_error **err)
   event->struct_size = sizeof(*event);
   event->time = pai__platform_now(p);
   return pai_sched_send(p->sched, event, err);
+}
+
+/* The scheduler knows best whether it waits. */
+void pai__placing_remove(pai_platform *p, uint64_t id, int code)
+{
+  pai_request_view view = { .struct_size = sizeof(view) };
+  uint32_t instance = PAI_SCHED_ALL;
+  bool waits = pai_sched_next_running(p->sched, id, &instance, NULL) < 0;
+  pai_sched_event e = { .kind = waits ? PAI_SCHED_CANCEL : PAI_SCHED_FINISHED,
+                        .id = id,
+                        .instance = waits ? PAI_SCHED_ALL : instance,
+                        .number = waits ? 0 : code };
+
+  if (pai_sched_view_request(p->sched, id, &view) == PAI_OK)
+    p->strays |= pai__placing_tell(p, &e, NULL) == PAI_ENOMEM;
 }
 
 /* --- asking --------------------------------------------------------------- */
@@ -98,7 +114,7 @@ int pai__placing_priority(const pai__pjob *j)
   return j->platform->ranks || priority < 0 ? priority : 0;
 }
 
-static int queue_gang(pai__pjob *j, pai_error **err)
+int pai__platform_queue(pai__pjob *j, pai_error **err)
 {
   pai_platform *p = j->platform;
   size_t nroles = j->spec->nroles;
@@ -128,17 +144,6 @@ static int queue_gang(pai__pjob *j, pai_error **err)
   return rc < 0 ? pai__placing_refused(rc, err) : PAI_OK;
 }
 
-int pai__platform_queue(pai__pjob *j, pai_error **err)
-{
-  int rc = PAI_OK;
-
-  if (!j->form.partial)
-    return queue_gang(j, err);
-  for (uint32_t t = 0; rc == PAI_OK && t < j->job.ntasks; t++)
-    rc = pai__room_queue(j, t, err);
-  return rc;
-}
-
 int pai__placing_resize(pai__pjob *j, uint32_t role, uint32_t tasks,
                         pai_error **err)
 {
@@ -151,6 +156,10 @@ int pai__placing_resize(pai__pjob *j, uint32_t role, uint32_t tasks,
 
   if (j->gang[role] == tasks)
     return PAI_OK;
+  if (j->impossible != NULL) { /* it has no request */
+    j->gang[role] = tasks;
+    return PAI_OK;
+  }
   rc = pai__placing_tell(j->platform, &e, err);
   if (rc < 0)
     return pai__placing_refused(rc, err);
@@ -215,16 +224,8 @@ int pai__platform_resume(pai__pjob *j)
 
 void pai__platform_unqueue(pai__pjob *j)
 {
-  pai_sched_event gone = { .kind = PAI_SCHED_CANCEL,
-                           .id = j->id,
-                           .instance = PAI_SCHED_ALL };
-  pai_sched_event over = { .kind = PAI_SCHED_FINISHED,
-                           .id = j->id,
-                           .number = j->job.code };
-
   if (!j->form.partial)
-    (void)!pai__placing_tell(j->platform,
-                             j->placed || j->decided ? &over : &gone, NULL);
+    pai__placing_remove(j->platform, j->id, j->job.code);
   j->decided = false;
   if (j->placed)
     pai__gpus_give(j);
@@ -443,6 +444,8 @@ void pai__platform_schedule(pai_platform *p)
     return;
   while (p->schedule_due && rc >= 0) {
     p->schedule_due = false;
+    if (p->strays)
+      pai__platform_drop_strays(p);
     pai__shares_settle(p);
     rc = place_once(p);
     lost |= rc != 0;

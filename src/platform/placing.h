@@ -8,6 +8,8 @@
 /* Something happened just now; size and time of the event are filled in. */
 int pai__placing_tell(pai_platform *p, pai_sched_event *event,
                       pai_error **err);
+/* Removes a request, which ends with this code if it has a place. */
+void pai__placing_remove(pai_platform *p, uint64_t id, int code);
 /* The user knows of no events: what is said is the error below. */
 int pai__placing_refused(int rc, pai_error **err);
 /* So many tasks of a role. */

@@ -9,6 +9,7 @@
 #include "platform/apart.h"
 #include "platform/code.h"
 #include "platform/cores.h"
+#include "platform/estimate.h"
 #include "platform/folders.h"
 #include "platform/follow.h"
 #include "platform/gpus.h"
@@ -18,9 +19,12 @@
 #include "platform/logs.h"
 #include "platform/record.h"
 #include "platform/restore.h"
+#include "platform/shortage.h"
 #include "platform/vcs.h"
 
 #include "base/posix_fs.h"
+
+#include <stdio.h>
 
 void pai__platform_free(pai_platform *p)
 {
@@ -39,6 +43,7 @@ void pai__platform_free(pai_platform *p)
   if (p->store != NULL)
     pai__commit_close(p);
   pai__keep_close(p);
+  pai__estimates_close(p);
   pai__folders_close(p);
   pai__gone_close(p);
   pai__code_close(p);
@@ -55,11 +60,13 @@ void pai__platform_free(pai_platform *p)
   pai__logs_free(p);
   pai__turn_close(p->kick);
   pai__timer_close(p->ports);
+  pai__shortage_close(p);
   pai_sched_free(p->sched);
   pai__buf_dispose(&p->path_buf);
   pai__strfree(&alloc, p->jobs_dir);
   pai__strfree(&alloc, p->root);
   pai__strfree(&alloc, p->user);
+  pai__fork_keep(&p->lock_fork);
   pai__platform_unlock(p->lock);
   pai__free(&alloc, p, sizeof(*p));
 }
@@ -177,7 +184,9 @@ static int open_backend(pai_platform *p, const pai_platform_options *o,
                             .output = pai__platform_output,
                             .ended = pai__platform_task_ended,
                             .log = on_backend_log,
-                            .owner = p->system ? pai__system_owner : NULL };
+                            .owner = p->system ? pai__system_owner : NULL,
+                            .pass_env = o->pass_env,
+                            .ready = pai__platform_ready };
 
   p->ops = &pai__backend_local;
   return p->ops->open(&p->backend, NULL, &host, err);
@@ -199,6 +208,8 @@ static int open_records(pai_platform *p, pai_error **err)
 {
   int rc = pai__platform_lock(&p->lock, p->root, &p->alloc, err);
 
+  if (rc == PAI_OK)
+    pai__fork_close(&p->lock_fork, p->lock);
   if (rc == PAI_OK)
     rc = pai__system_open(p, err);
   if (rc == PAI_OK)
@@ -227,6 +238,8 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
          0 ||
        pai__timer_new(&p->ports, &p->alloc, p->loop, on_ports_due, p) < 0))
     rc = pai__oom(err);
+  if (rc == PAI_OK)
+    rc = pai__shortage_open(p, err);
   if (rc == PAI_OK && p->store != NULL)
     rc = pai__commit_open(p, err);
   if (rc == PAI_OK && p->store != NULL)
@@ -251,7 +264,7 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
   if (rc == PAI_OK)
     pai__gpus_begin(p);
   if (rc == PAI_OK)
-    pai__apart_begin(p);
+    pai__apart_tell(p);
   return rc;
 }
 
@@ -276,9 +289,13 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
   if (p == NULL)
     return pai__oom(err);
   p->alloc = *o.alloc;
+  p->forks = pai__forks();
   p->loop = loop;
   p->lock = p->sched_file_fd = -1;
   p->system = o.system != 0;
+  p->wait_impossible = o.wait_impossible != 0;
+  if (o.address != NULL)
+    (void)snprintf(p->address, sizeof(p->address), "%s", o.address);
   p->on_gone = o.on_gone;
   p->log = (pai__log){ o.on_log, o.user_data, PAI_LOG_INFO };
   p->on_event = o.on_event;
@@ -320,12 +337,12 @@ static void close_once(pai_platform *p, bool leave, pai_closed_cb closed,
 
 void pai_platform_close(pai_platform *p, pai_closed_cb closed, void *user_data)
 {
-  if (p != NULL)
+  if (p != NULL && !PAI__IS_FORKED(p))
     close_once(p, false, closed, user_data);
 }
 
 void pai_platform_leave(pai_platform *p, pai_closed_cb closed, void *user_data)
 {
-  if (p != NULL)
+  if (p != NULL && !PAI__IS_FORKED(p))
     close_once(p, p->store != NULL, closed, user_data);
 }

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/buf.h"
+#include "base/fork.h"
 #include "base/map.h"
 #include "base/posix_user.h"
 #include "job/form.h"
@@ -51,16 +52,19 @@ enum {
 /* What the platform knows of a task beside its fold; times are the wall's, 0
  * if it was not yet. */
 typedef struct pai__ptask {
-  uint8_t told;                          /* the state last told, */
-  uint8_t recorded;                      /* and the one that is told next, */
-  uint8_t todo;                          /* PAI__TODO_* */
-  uint8_t written;                       /* the fold's state in its row, */
-  bool changed;                          /* or it is to be written anyway */
-  int code;                              /* told with `recorded` */
-  int8_t share;                          /* GPU that it has a part of, or -1 */
-  uint8_t room;                          /* PAI__ROOM_*; */
-  bool held;                             /* and whether it is held, */
+  uint8_t told;     /* the state last told, */
+  uint8_t recorded; /* and the one that is told next, */
+  uint8_t todo;     /* PAI__TODO_* */
+  uint8_t written;  /* the fold's state in its row, */
+  bool changed;     /* or it is to be written anyway */
+  bool adopt;   /* the back end is to be asked once more what became of it */
+  int code;     /* told with `recorded` */
+  int8_t share; /* GPU that it has a part of, or -1 */
+  uint8_t room; /* PAI__ROOM_*; */
+  bool held;    /* and whether it is held, */
   bool share_wanted;                     /* as it waits for a share */
+  bool short_of_memory;                  /* as it ended last */
+  uint32_t retries_told;                 /* of its fold's */
   uint32_t port;                         /* its first in the job's */
   uint32_t starts;                       /* of it in this attempt of the job */
   pai_time created, launched, completed; /* of all its starts, */
@@ -78,6 +82,7 @@ typedef struct pai__pattempt {
   bool over; /* and then: */
   int code;
   uint32_t trigger; /* task that decided, or PAI__NO_TASK */
+  char *message;    /* and why; or NULL */
   char *diagnostics;
 } pai__pattempt;
 
@@ -103,7 +108,11 @@ struct pai__pjob {
   uint32_t starting;      /* tasks that are to be started */
   pai_time submitted, created, launched, completed;
   pai__pattempt latest;
-  char *why;         /* text of the last task that did not start */
+  char *impossible; /* why there cannot be room for it, or NULL */
+  char *why;        /* text of the last task that did not start */
+  char *short_of;   /* what the machine lacks for its next start, or NULL */
+  pai_time short_until; /* loop's time of the next try; 0: none is due */
+  pai_time short_delay;
   pai__timer *grace; /* from SIGTERM to SIGKILL */
   pai__timer *retry;
   uint64_t share;    /* bytes of a GPU's memory that each task with a GPU has;
@@ -113,10 +122,14 @@ struct pai__pjob {
   bool placed;       /* the gang holds what is in `places` */
   bool decided;      /* that it is to, as soon as its GPUs were looked at */
   bool preempted;    /* since it was placed last */
+  bool held;         /* starts wait until the back end knows more */
   bool replan;       /* places were changed since `shared` was made */
   bool secret;       /* its file is kept with its secrets */
   bool fresh;        /* not in the database yet, */
   uint64_t commit;   /* but in this commit */
+  bool is_short;     /* its starts wait for what the machine lacks, */
+  bool short_news;   /* which is to be told */
+  bool short_trial;  /* one was made just now, and may have been good */
   bool stop_now;     /* it was stopped while nothing could be written */
   bool forgotten;    /* freed when it stands in no list any more */
   bool in[PAI__LISTS];
@@ -137,6 +150,7 @@ typedef struct pai__vcs pai__vcs;
 
 struct pai_platform {
   pai_alloc alloc;
+  pai__fork_fd lock_fork; /* children do not keep its lock */
   pai_loop *loop;
   pai__log log;
   pai_event_cb on_event;
@@ -161,10 +175,12 @@ struct pai_platform {
   pai_time clock; /* the scheduler's time is the loop's, and so much more */
   const pai_backend_ops *ops;
   void *backend;
-  pai__turn *kick;   /* everything that calls back happens in it */
-  pai__timer *ports; /* then ports that others used are looked at again */
-  pai__map jobs;     /* by id; those that were forgotten are not in it */
-  pai__map names;    /* the same by user~name, of a durable one */
+  pai__turn *kick;      /* everything that calls back happens in it */
+  pai__timer *shortage; /* then starts that failed for want of something are
+                           tried again */
+  pai__timer *ports;    /* then ports that others used are looked at again */
+  pai__map jobs;        /* by id; those that were forgotten are not in it */
+  pai__map names;       /* the same by user~name, of a durable one */
   pai_job_id last_id;
   uint64_t seed;
   pai__pjob_list lists[PAI__LISTS];
@@ -193,6 +209,7 @@ struct pai_platform {
   pai_error *trouble;    /* of the last one that failed */
   pai_time delay;        /* of `again` */
   pai__sync *syncs;      /* the first that asked first */
+  char address[46];      /* where others reach its tasks; "": as here.ip */
   char boot[40];         /* what this run of the machine is called */
   uint64_t uid_seed;     /* of what things are called for ever */
   pai_time keep_time;  /* how long jobs that are over are kept; 0: for ever */
@@ -212,10 +229,12 @@ struct pai_platform {
     pai_time commit_us, begun; /* of all of them; of the one under way */
   } counts;                    /* for whoever watches (running.c) */
   /* Numbers. */
+  unsigned forks;        /* see base/fork.h */
   int runtime;           /* PAI_RUNTIME_* of jobs that do not say */
-  bool ranks;            /* the scheduler is told priorities */
   int lock;              /* descriptor of the root's lock, or -1 */
+  uint32_t short_jobs;   /* whose starts wait for what this machine lacks */
   uint32_t shares_asked; /* GPUs to be shared that wait for their turn */
+  uint32_t impossible;   /* jobs that are, or more */
   uint32_t nshare_ids;   /* decided shares that were not begun yet */
   uint32_t nshare_looking;
   unsigned hearing; /* depth of calls of listeners */
@@ -228,13 +247,18 @@ struct pai_platform {
   unsigned backups;               /* that are being made */
   struct pai_estimate *estimates; /* likewise, or wait for it */
   unsigned nestimates;
-  int sched_file_fd; /* the scheduler's log for who looks back, or -1 */
+  struct pai__look *look; /* that they share; NULL: nobody has asked yet */
+  int sched_file_fd;      /* the scheduler's log for who looks back, or -1 */
   uint64_t sched_file_size;
   /* Facts. */
   bool sched_file_gap; /* lines of that are missing, until its next snapshot */
   bool sharing;        /* there was a job that shares GPUs */
+  bool ranks;          /* the scheduler is told priorities */
   bool schedule_due;   /* something may be placed, or not be any more */
-  bool turning;        /* a turn is under way, or something is told */
+  bool wait_impossible; /* jobs that ask for more than there is */
+  bool sched_file_told; /* that it cannot be written was logged */
+  bool strays;  /* memory was short to remove a request from the scheduler */
+  bool turning; /* a turn is under way, or something is told */
   bool urgent;  /* something was changed that is not to wait for others */
   bool waiting; /* something was that may: `lazy` runs */
   bool closing; /* it was asked to close, */
@@ -245,13 +269,16 @@ struct pai_platform {
   bool incomplete; /* memory was short for something to be committed */
   bool committing; /* a commit is under way, or to be tried again, */
   bool failing;    /* because it failed */
-  bool untidy;     /* secrets or jobs were dropped; */
-  bool tidying;    /* that is what `commit` tidies up now */
-  bool counting;   /* bytes of logs are being counted */
-  bool gone;       /* its root was deleted */
-  bool system;     /* it is all users', and their jobs run as them */
-  bool rebooted;   /* the machine, since the last platform of this root */
-  bool lost;       /* it closes without its last changes */
+  bool full;       /* the disk has room for the end of jobs alone, */
+  bool reserve_fell; /* as the last commit has seen */
+  bool untidy;       /* secrets or jobs were dropped; */
+  bool tidying;      /* that is what `commit` tidies up now */
+  bool counting;     /* bytes of logs are being counted */
+  bool gone;         /* its root was deleted */
+  bool system;       /* it is all users', and their jobs run as them */
+  bool rebooted;     /* the machine, since the last platform of this root */
+  bool lost;         /* it closes without its last changes */
+  const char *hole;  /* that was told last (apart.c) */
   bool beginning; /* the line of the scheduler is a snapshot, between others */
   bool unheard;   /* the scheduler writes no log, for want of memory */
 };
@@ -299,18 +326,22 @@ void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
 /* Takes what the fold asks for: what is the scheduler's is done now, what is
  * the tasks' when that is durable. */
 void pai__platform_drive(pai__pjob *j);
-/* Asks for a place for it.  The codes of pai_sched_send(). */
-int pai__platform_queue(pai__pjob *j, pai_error **err);
+/* Sends the requests of a new job.  The codes of pai_sched_send(). */
+int pai__platform_ask(pai__pjob *j, pai_error **err);
 
 /* perform.c: what plans of tasks have alike is made anew. */
 void pai__platform_forget_plan(pai__pjob *j);
 /* Does to tasks some of what is durable. */
 void pai__platform_perform(pai__pjob *j);
+/* As pai_backend_host.ready(). */
+void pai__platform_ready(void *user_data);
 void pai__platform_task_ended(void *user_data, uint64_t id,
                               const pai_task_end *end);
 
 /* placing.c: lets the scheduler decide, and starts what it placed. */
 void pai__platform_schedule(pai_platform *p);
+/* Sends the request of a gang.  As pai__platform_ask(). */
+int pai__platform_queue(pai__pjob *j, pai_error **err);
 /* It holds nothing any more and waits again, in its old turn; or, until that
  * is resumed, does not. */
 int pai__platform_return(pai__pjob *j, bool held);
@@ -326,6 +357,10 @@ void pai__platform_take_places(pai__pjob *j);
 void pai__platform_note(pai__pjob *j);
 bool pai__platform_is_noted(const pai__pjob *j); /* and not yet told */
 void pai__platform_tell(pai__pjob *j);
+/* How what failed ended, and which retry that is; of a task, or by PAI__NO_TASK
+ * of the job. */
+void pai__platform_retry_text(const pai__pjob *j, uint32_t task,
+                              pai__buf *out);
 /* What the scheduler says it waits for; or nothing. */
 void pai__platform_waiting_text(const pai__pjob *j, pai__buf *out);
 void pai__platform_output(void *user_data, uint64_t id, int stream,

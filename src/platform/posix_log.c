@@ -10,6 +10,7 @@
 #include "platform/logs.h"
 
 #include "base/buf.h"
+#include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
 #include <errno.h>
@@ -73,36 +74,51 @@ static uint64_t size_of(int fd)
 
 static int fail(pai_error **err, const char *path)
 {
-  int code = errno == ENOENT                     ? PAI_ENOTFOUND
-             : errno == EACCES || errno == ELOOP ? PAI_EPERM
-                                                 : PAI_EIO;
+  int number = errno;
+  int code = number == ENOENT                      ? PAI_ENOTFOUND
+             : number == EACCES || number == ELOOP ? PAI_EPERM
+                                                   : PAI_EIO;
 
-  return pai__fail(
-    err, code, code == PAI_ENOTFOUND ? "there is no log %s" : "cannot read %s",
-    path);
+  if (code == PAI_ENOTFOUND)
+    return pai__fail(err, code, "there is no log %s", path);
+  if (pai__errno_is_shortage(number))
+    code = PAI_EBUSY;
+  (void)pai__fail(err, code, "cannot read %s: %s", path,
+                  PAI__ERRNO_TEXT(number));
+  if (code == PAI_EBUSY)
+    pai__error_retriable(err);
+  return code;
 }
 
 /* Which byte of all a file begins with, as its writer said; one that it says
- * nothing of was never renamed, and begins with the first. */
-static uint64_t begin_of(const pai__log_file *f, const char *path,
-                         const pai_alloc *alloc)
+ * nothing of was never renamed, and begins with the first.  False: a shortage,
+ * in errno. */
+static bool begin_of(uint64_t *out, const pai__log_file *f, const char *path,
+                     const pai_alloc *alloc)
 {
   char text[512], *at = text;
   const char *slash = strrchr(path, '/');
   struct stat st;
-  uint64_t begin = 0;
   ssize_t n = -1;
   pai__buf b;
   int fd = -1;
 
+  *out = 0;
+  errno = 0;
   pai__buf_init(&b, alloc);
   pai__buf_add(&b, path, slash != NULL ? (size_t)(slash - path) : 0);
   pai__buf_str(&b, "/begins");
   if (slash != NULL && pai__buf_ok(&b) && fstat(f->fd, &st) == 0)
     fd = open_log(pai__buf_text(&b), f->no_links);
+  if (fd < 0) {
+    bool lacks = !pai__buf_ok(&b) || pai__errno_is_shortage(errno);
+
+    if (!pai__buf_ok(&b))
+      errno = ENOMEM;
+    pai__buf_dispose(&b);
+    return !lacks;
+  }
   pai__buf_dispose(&b);
-  if (fd < 0)
-    return 0;
   n = read(fd, text, sizeof(text) - 1);
   (void)close(fd);
   text[n > 0 ? n : 0] = '\0';
@@ -110,11 +126,11 @@ static uint64_t begin_of(const pai__log_file *f, const char *path,
     uint64_t inode = strtoull(at, &at, 10), offset = strtoull(at, &at, 10);
 
     if (inode == (uint64_t)st.st_ino && offset <= INT64_MAX)
-      begin = offset;
+      *out = offset;
     if (*at++ != '\n')
       break;
   }
-  return begin;
+  return true;
 }
 
 /* From its first byte on. */
@@ -133,7 +149,7 @@ int pai__log_file_open(pai__log_file *f, const char *path, uint64_t *kept,
                        uint64_t *gone, const pai_alloc *alloc, pai_error **err)
 {
   char *first = older(path, alloc);
-  int fd;
+  int fd, rc;
 
   f->fd = -1;
   *kept = *gone = 0;
@@ -141,6 +157,8 @@ int pai__log_file_open(pai__log_file *f, const char *path, uint64_t *kept,
     return pai__oom(err);
   f->fd = open_log(first, f->no_links);
   pai__strfree(alloc, first);
+  if (f->fd < 0 && pai__errno_is_shortage(errno))
+    return fail(err, path);
   fd = open_log(path, f->no_links);
   *kept = size_of(f->fd) + size_of(fd);
   if (f->fd < 0)
@@ -150,8 +168,11 @@ int pai__log_file_open(pai__log_file *f, const char *path, uint64_t *kept,
   if (f->fd < 0)
     return fail(err, path);
   take(f, f->fd);
-  *gone = begin_of(f, path, alloc);
-  return PAI_OK;
+  if (begin_of(gone, f, path, alloc))
+    return PAI_OK;
+  rc = fail(err, path);
+  pai__log_file_close(f);
+  return rc;
 }
 
 static bool is_same(const pai__log_file *f, const char *path)
@@ -162,21 +183,24 @@ static bool is_same(const pai__log_file *f, const char *path)
          f->device == (uint64_t)st.st_dev;
 }
 
-/* The file behind this one, or -1. */
+/* The file behind this one, or -1; errno is 0 where there is none. */
 static int open_next(const pai__log_file *f, const char *path,
                      const pai_alloc *alloc)
 {
   char *first;
   int fd = -1;
 
+  errno = 0;
   if (is_same(f, path))
     return -1;
+  errno = ENOMEM;
   first = older(path, alloc);
   if (first == NULL)
     return -1;
   if (is_same(f, first))
     fd = open_log(path, f->no_links);
-  else if ((fd = open_log(first, f->no_links)) < 0)
+  else if ((fd = open_log(first, f->no_links)) < 0 &&
+           !pai__errno_is_shortage(errno))
     fd = open_log(path, f->no_links);
   pai__strfree(alloc, first);
   return fd;
@@ -196,7 +220,10 @@ int pai__log_file_read(pai__log_file *f, const char *path, char *bytes,
   ssize_t n = read_on(f, bytes, size);
   int next;
 
-  while (n == 0 && (next = open_next(f, path, alloc)) >= 0) {
+  while (n == 0) {
+    next = open_next(f, path, alloc);
+    if (next < 0)
+      return pai__errno_is_shortage(errno) ? PAI_EBUSY : 0;
     n = read_on(f, bytes, size); /* written before it was renamed */
     if (n != 0) {
       (void)close(next);

@@ -88,7 +88,10 @@ static int lock_taken(pai_error **err, int fd, const char *root)
 {
   (void)pai__fail(err, PAI_EBUSY, "another platform has %s: process %ld", root,
                   read_pid(fd));
-  pai__error_help(err, "ask that one, or end it first");
+  pai__error_help(err,
+                  "end it first: openpai down; or kill %ld, if that does "
+                  "not help",
+                  read_pid(fd));
   pai__error_retriable(err);
   return PAI_EBUSY;
 }

@@ -3,12 +3,14 @@
  *
  * ROOT/scheduler.log, and the one before it as ROOT/scheduler.log.1.  Each begins
  * with a snapshot, and so does what follows a gap: where nothing could be
- * written, or a platform ended and another began.  Nothing waits for the disk.
+ * written, or a platform ended and another began.  A snapshot behind a gap says
+ * so, since it is not what the lines before it make.  Nothing waits for the disk.
  */
 #include "platform/sched_file.h"
 
 #include "base/posix_errno.h"
 #include "base/posix_fs.h"
+#include "sched/sched.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,6 +87,7 @@ void pai__sched_file_open(pai_platform *p)
     fail(p, "open");
     close_file(p);
   }
+  p->sched_file_gap = true; /* what was done while no log was open */
   pai__strfree(&p->alloc, path);
 }
 
@@ -108,9 +111,9 @@ static void turn_over(pai_platform *p)
   pai__strfree(&p->alloc, before);
 }
 
-/* All of it or nothing: half of a line would spoil those behind it.  What goes
- * wrong is told once, until it goes well again. */
-static void append(pai_platform *p, const char *text, size_t len, bool first)
+/* All of it or nothing: half of a line would spoil those behind it.  A failure
+ * is logged once, until a write succeeds again. */
+static void append(pai_platform *p, const char *text, size_t len)
 {
   size_t done = 0;
 
@@ -120,8 +123,9 @@ static void append(pai_platform *p, const char *text, size_t len, bool first)
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0) {
-      if (first)
+      if (!p->sched_file_told)
         fail(p, "write");
+      p->sched_file_told = true;
       if (ftruncate(p->sched_file_fd, (off_t)p->sched_file_size) < 0)
         close_file(p);
       p->sched_file_gap = true;
@@ -130,23 +134,40 @@ static void append(pai_platform *p, const char *text, size_t len, bool first)
     done += (size_t)n;
   }
   p->sched_file_size += len;
+  p->sched_file_told = false;
 }
 
 void pai__sched_file_add(pai_platform *p, const char *lines, size_t len)
 {
   if (p->sched_file_fd >= 0 && !p->sched_file_gap && len > 0)
-    append(p, lines, len, true);
+    append(p, lines, len);
+}
+
+/* A snapshot as it stands behind a gap. */
+static void append_behind_gap(pai_platform *p, const char *line, size_t len)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, &p->alloc);
+  pai__buf_add(&b, line, len - 2); /* its last brace, and the newline */
+  pai__buf_str(&b, PAI__SNAPSHOT_GAP "\n");
+  if (pai__buf_ok(&b))
+    append(p, b.data, b.len);
+  else
+    p->sched_file_gap = true;
+  pai__buf_dispose(&b);
 }
 
 void pai__sched_file_snapshot(pai_platform *p, const char *line, size_t len)
 {
-  bool gap;
-
   if (p->sched_file_fd >= 0 && p->sched_file_size > MOST)
     turn_over(p);
   if (p->sched_file_fd < 0)
     return;
-  gap = p->sched_file_gap;
+  if (!p->sched_file_gap) {
+    append(p, line, len);
+    return;
+  }
   p->sched_file_gap = false;
-  append(p, line, len, !gap);
+  append_behind_gap(p, line, len);
 }

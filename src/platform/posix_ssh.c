@@ -180,7 +180,7 @@ static void write_task(pai__reply *a, const reader *r, uint32_t task)
   pai__member_role(a, "taskRole", r->j->spec->roles[t->role].name);
   pai__member_int(a, "taskIndex", t->index);
   pai__member_text(a, "sshUser", r->user);
-  pai__member_text(a, "sshIp", r->j->places[task].ip);
+  pai__member_text(a, "sshIp", pai__shown_ip(a->p, r->j->places[task].ip));
   pai__member_text(a, "sshPort", port);
   pai__member_text(a, "hostKey", r->text.data);
   pai__json_end_object(&a->w);

@@ -14,6 +14,7 @@
 #include "base/posix_fs.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ static int by_name(const void *a, const void *b)
 }
 
 typedef struct storages {
+  const char *user;
   pai__arena *arena;
   pai__storage *list;
   size_t n;
@@ -102,6 +104,23 @@ static void drop(storages *all, const char *name)
     }
 }
 
+/* Who has the name of somebody who was removed has a folder of another name,
+ * which is no user's: "ann~2". */
+static int name_folder(const storages *all, pai__storage *s, unsigned before)
+{
+  size_t size = strlen(all->user) + 16;
+  char *name;
+
+  if (before == 0 || s->shared)
+    return PAI_OK;
+  name = pai__arena_zalloc(all->arena, size, 1);
+  if (name == NULL)
+    return PAI_ENOMEM;
+  (void)snprintf(name, size, "%s~%u", all->user, before + 1);
+  s->folder = name;
+  return PAI_OK;
+}
+
 static int take_one(void *user_data, const pai__mounted *m)
 {
   storages *all = user_data;
@@ -117,13 +136,14 @@ static int take_one(void *user_data, const pai__mounted *m)
     all->list[before].readonly |= m->readonly;
     all->list[before].shared = m->shared;
     all->list[before].usual = m->usual;
+    rc = name_folder(all, &all->list[before], m->before);
   }
   return rc;
 }
 
 /* --- both ----------------------------------------------------------------------- */
 
-static int find_all(storages *all, const pai_platform *p, const char *user,
+static int find_all(storages *all, const pai_platform *p, pai_job_id job,
                     const char *folder)
 {
   DIR *dir = opendir(folder);
@@ -131,7 +151,8 @@ static int find_all(storages *all, const pai_platform *p, const char *user,
   int rc = PAI_OK;
 
   if (p->accounts != NULL)
-    (void)pai__accounts_mounted(p->accounts, user, count_one, &granted);
+    (void)pai__accounts_mounted(p->accounts, all->user, job, count_one,
+                                &granted);
   all->list =
     pai__arena_zalloc(all->arena, most + granted + 1, sizeof(*all->list));
   if (all->list == NULL)
@@ -141,15 +162,15 @@ static int find_all(storages *all, const pai_platform *p, const char *user,
   if (dir != NULL)
     (void)closedir(dir);
   if (rc == PAI_OK && p->accounts != NULL)
-    rc = pai__accounts_mounted(p->accounts, user, take_one, all);
+    rc = pai__accounts_mounted(p->accounts, all->user, job, take_one, all);
   return rc;
 }
 
 int pai__storages_find(const pai__storage **out, size_t *n, pai__arena *arena,
                        const pai_platform *p, const pai_spec *spec,
-                       const char *user)
+                       const char *user, pai_job_id job)
 {
-  storages all = { .arena = arena };
+  storages all = { .user = user, .arena = arena };
   char *folder;
   int rc;
 
@@ -160,7 +181,7 @@ int pai__storages_find(const pai__storage **out, size_t *n, pai__arena *arena,
   folder = pai__fs_join(p->root, "storages", arena->alloc);
   if (folder == NULL)
     return PAI_ENOMEM;
-  rc = find_all(&all, p, user, folder);
+  rc = find_all(&all, p, job, folder);
   pai__strfree(arena->alloc, folder);
   if (rc < 0)
     return rc;
@@ -180,7 +201,7 @@ int pai__storages_are_there(const pai_platform *p, const pai_spec *spec,
   int rc;
 
   pai__arena_init(&arena, &p->alloc);
-  rc = pai__storages_find(&list, &n, &arena, p, spec, user) < 0
+  rc = pai__storages_find(&list, &n, &arena, p, spec, user, PAI__NEW_JOB) < 0
          ? pai__oom(err)
          : pai__storages_check(spec, list, n, err);
   if (rc == PAI_ENOTFOUND) {

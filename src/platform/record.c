@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *pai__platform_job_uid(char *out, const pai_platform *p,
                                   pai_job_id job)
@@ -21,23 +22,6 @@ const char *pai__platform_uid(char out[PAI__UID], const pai_platform *p,
 
   of.job = pai__platform_job_uid(own, p, job);
   return pai__uid(out, &p->alloc, &of);
-}
-
-static bool is_stop(int code)
-{
-  return code == PAI__CODE_STOPPED || code == PAI__CODE_JOB_OVER;
-}
-
-const char *pai__state_word(const char *sub_state, int code)
-{
-  if (strcmp(sub_state, "Completed") == 0)
-    return is_stop(code) ? "STOPPED" : code == 0 ? "SUCCEEDED" : "FAILED";
-  if (strcmp(sub_state, "AttemptRunning") == 0)
-    return "RUNNING";
-  if (strncmp(sub_state, "AttemptDelet", 12) == 0 ||
-      strcmp(sub_state, "AttemptCompleted") == 0)
-    return is_stop(code) ? "STOPPING" : "RUNNING";
-  return "WAITING";
 }
 
 /* --- times ------------------------------------------------------------------ */
@@ -70,6 +54,19 @@ enum {
   PREEMPTED = -1003
 }; /* PodPreemptedForCriticalPod, which is not counted */
 
+/* Why the attempt was decided; NULL if no task did it, or without memory. */
+static char *trigger_message(const pai__pjob *j)
+{
+  pai__buf text;
+
+  pai__buf_init(&text, &j->platform->alloc);
+  pai__job_trigger_message(&text, &j->job);
+  if (text.len > 0)
+    return pai__buf_take(&text);
+  pai__buf_dispose(&text);
+  return NULL;
+}
+
 /* What the attempt came to stands in the fold only until the next one. */
 static void stamp_attempt(pai__pjob *j, pai_time now)
 {
@@ -88,6 +85,7 @@ static void stamp_attempt(pai__pjob *j, pai_time now)
               ? PREEMPTED
               : job->code;
   a->trigger = job->trigger;
+  a->message = trigger_message(j);
   if (a->trigger != PAI__NO_TASK && j->tasks[a->trigger].diagnostics != NULL)
     a->diagnostics =
       pai__strdup(&j->platform->alloc, j->tasks[a->trigger].diagnostics);
@@ -112,32 +110,8 @@ static void stamp(pai__pjob *j)
 
 /* --- rows ------------------------------------------------------------------- */
 
-static const char *trigger_text(char *out, size_t size, const pai__pjob *j)
-{
-  const pai__pattempt *a = &j->latest;
-  const pai__task *t = &pai__job_tasks(&j->job)[a->trigger];
-  const pai__form_role *role = &j->form.roles[t->role];
-  const pai__job_role *sums = &pai__job_roles(&j->job)[t->role];
-
-  if (a->code != 0)
-    (void)snprintf(out, size,
-                   "FailedTaskCount %u has reached MinFailedTaskCount %d in "
-                   "the TaskRole",
-                   sums->badly, (int)role->min_failed);
-  else if (role->min_succeeded > 0)
-    (void)snprintf(out, size,
-                   "SucceededTaskCount %u has reached MinSucceededTaskCount "
-                   "%d in the TaskRole",
-                   sums->well, (int)role->min_succeeded);
-  else
-    (void)snprintf(out, size,
-                   "CompletedTaskCount %u has reached TotalTaskCount %u",
-                   j->job.done, j->job.wanted);
-  return out;
-}
-
-static void fill_attempt(pai__attempt_row *row, char *text, size_t size,
-                         char *uid, const pai__pjob *j, const char *state)
+static void fill_attempt(pai__attempt_row *row, char *uid, const pai__pjob *j,
+                         const char *state)
 {
   const pai__pattempt *a = &j->latest;
 
@@ -156,7 +130,7 @@ static void fill_attempt(pai__attempt_row *row, char *text, size_t size,
   row->diagnostics = a->diagnostics;
   if (a->trigger == PAI__NO_TASK)
     return;
-  row->trigger = trigger_text(text, size, j);
+  row->trigger = a->message;
   row->trigger_role =
     j->spec->roles[pai__job_tasks(&j->job)[a->trigger].role].name;
   row->trigger_index =
@@ -170,7 +144,7 @@ static int put_job(pai__pjob *j, const char *config)
   const pai__job *job = &j->job;
   const char *sub_state = pai__job_contract_state(job);
   bool decided = job->decided || job->state == PAI__JOB_DONE;
-  char text[160], uid[PAI__UID];
+  char uid[PAI__UID];
   pai__job_row row = { .id = j->id,
                        .user = j->user,
                        .name = j->name,
@@ -178,7 +152,7 @@ static int put_job(pai__pjob *j, const char *config)
                        .vc = j->vc,
                        .priority = pai__placing_class(j),
                        .state =
-                         pai__state_word(sub_state, decided ? job->code : 0),
+                         pai__api_state(sub_state, decided ? job->code : 0),
                        .sub_state = sub_state,
                        .execution = job->stop_asked ? "STOP" : "START",
                        .live = job->state != PAI__JOB_DONE,
@@ -203,7 +177,7 @@ static int put_job(pai__pjob *j, const char *config)
                     (job->due - pai__platform_now(j->platform)) / 1000000 };
   pai__buf_init(&fold, &j->platform->alloc);
   if (config == NULL) {
-    fill_attempt(&row.now, text, sizeof(text), uid, j, sub_state);
+    fill_attempt(&row.now, uid, j, sub_state);
     pai__fold_save_job(&fold, j);
   }
   row.fold = (pai__bytes){ fold.data, fold.len };
@@ -281,7 +255,7 @@ static void fill_task(pai__task_row *row, task_texts *texts,
                           .role = j->spec->roles[t->role].name,
                           .index = t->index,
                           .sub_state = sub_state,
-                          .state = pai__state_word(sub_state, t->code),
+                          .state = pai__api_state(sub_state, t->code),
                           .retries = t->retries,
                           .counted = t->counted,
                           .created = pt->created,
@@ -335,10 +309,10 @@ static void lost(const pai__pjob *j, int rc)
 
 static void put_latest(pai__pjob *j)
 {
-  char text[160], uid[PAI__UID];
+  char uid[PAI__UID];
   pai__attempt_row row;
 
-  fill_attempt(&row, text, sizeof(text), uid, j, "AttemptCompleted");
+  fill_attempt(&row, uid, j, "AttemptCompleted");
   lost(j, pai__batch_put_attempt(j->platform->batch, j->id, &row));
 }
 
@@ -364,6 +338,7 @@ static void record_attempt(pai__pjob *j)
   if (j->platform->store != NULL)
     put_latest(j);
   pai__strfree(&j->platform->alloc, j->latest.diagnostics);
+  pai__strfree(&j->platform->alloc, j->latest.message);
   j->latest = (pai__pattempt){ .number = number,
                                .created = pai__loop_wall_time(),
                                .trigger = PAI__NO_TASK };
@@ -416,6 +391,26 @@ void pai__record_start(pai__pjob *j, uint32_t task)
   pai__happened(j, task, "Normal", "Scheduled", "%s[%u] has a place on %s",
                 j->spec->roles[t->role].name, t->index,
                 j->platform->here.name);
+}
+
+void pai__record_restart(pai__pjob *j, uint32_t task)
+{
+  pai__ptask *pt = &j->tasks[task];
+  const char *was = pt->dir != NULL ? pt->dir : "";
+  const char *plus = strrchr(was, '+'); /* no name of a role has one */
+  size_t len = plus != NULL ? (size_t)(plus - was) : strlen(was);
+  unsigned long n = plus != NULL ? strtoul(plus + 1, NULL, 10) + 1 : 1;
+  pai__buf dir;
+
+  pai__buf_init(&dir, &j->platform->alloc);
+  if (len > 0) {
+    pai__buf_add(&dir, was, len);
+    pai__buf_printf(&dir, "+%lu", n);
+  }
+  pai__strfree(&j->platform->alloc, pt->dir);
+  pt->dir = len > 0 ? pai__buf_take(&dir) : NULL;
+  pai__buf_dispose(&dir);
+  pt->ran = pt->ended = 0;
 }
 
 int pai__record_job(pai__pjob *j)

@@ -20,9 +20,9 @@ int pai__record_new_job(pai__pjob *j, const char *text, size_t len,
 void pai__record_past(pai__pjob *j, uint32_t task);
 /* A task is about to be started once more: its folder is named. */
 void pai__record_start(pai__pjob *j, uint32_t task);
-
-/* The platform's word for a state of FrameworkController (rest-api 4.1). */
-const char *pai__state_word(const char *sub_state, int code);
+/* That start was recorded and never happened: it keeps its number and gets
+ * another folder, because a supervisor that comes late may not run in it. */
+void pai__record_restart(pai__pjob *j, uint32_t task);
 
 /* Unlike any other job's; in `out`, of PAI__JOB_UID bytes.  Returns out. */
 enum { PAI__JOB_UID = 40 };
@@ -73,5 +73,8 @@ int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err);
 /* The job is not taken after all: back to where it was, or, with NULL, nobody
  * has it any more. */
 void pai__platform_give_code_back(const pai__pjob *j, const char *dir);
+
+/* commit.c: has the disk no room but what is kept for the end of jobs? */
+bool pai__commit_disk_is_full(pai_platform *p);
 
 #endif

@@ -15,6 +15,7 @@ int pai__reply_open(pai__reply *a, pai_platform *p, pai_write_cb write,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(write != NULL, err);
   if (p->store == NULL) {
     (void)pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
@@ -108,7 +109,7 @@ static bool make_exit(pai__reply *a, int64_t code)
     return true;
   pai__buf_cut(&a->exit, 0);
   pai__json_writer_init(&w, &a->exit, false);
-  pai__exit_write(&w, (int)code);
+  pai__exit_write(&w, pai__exit_find_own((int)code), (int)code);
   a->exit_code = code;
   if (pai__json_finish(&w) == PAI_OK)
     return true;
@@ -188,15 +189,6 @@ void pai__member_messages(pai__reply *a, const char *key,
   pai__buf_dispose(&text);
 }
 
-const char *pai__attempt_word(const char *sub_state, pai__maybe code)
-{
-  const char *word = pai__state_word(sub_state, (int)code.value);
-
-  if (strcmp(sub_state, "AttemptCompleted") == 0)
-    return pai__state_word("Completed", (int)code.value);
-  return word;
-}
-
 void pai__member_debug_id(pai__reply *a, const char *key, const char *user,
                           const char *name)
 {
@@ -228,6 +220,13 @@ int pai__member_tags(pai__reply *a, uint64_t job)
   rc = pai__store_tags(a->p->store, job, on_tag, a, a->err);
   pai__json_end_array(&a->w);
   return rc;
+}
+
+const char *pai__shown_ip(const pai_platform *p, const char *ip)
+{
+  return ip != NULL && p->address[0] != '\0' && strcmp(ip, p->here.ip) == 0
+           ? p->address
+           : ip;
 }
 
 void pai__member_retries(pai__reply *a, const pai__job_row *row)
@@ -263,6 +262,7 @@ int pai_platform_find(pai_job_id *job, pai_platform *p, const char *name,
   PAI__CHECK_ARG_ERR(job != NULL, err);
   *job = 0;
   PAI__CHECK_ARG_ERR(p != NULL && name != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   if (p->store == NULL)
     return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
   tilde = strchr(name, '~');

@@ -51,6 +51,8 @@ void pai__member_messages(pai__reply *a, const char *key,
 void pai__member_debug_id(pai__reply *a, const char *key, const char *user,
                           const char *name);
 int pai__member_tags(pai__reply *a, uint64_t job);
+/* The address of a task as others reach it. */
+const char *pai__shown_ip(const pai_platform *p, const char *ip);
 void pai__member_retries(pai__reply *a, const pai__job_row *row);
 
 /* records_task.c: the tasks of an attempt, role by role. */
@@ -65,8 +67,5 @@ void pai__member_role(pai__reply *a, const char *key, const char *role);
 /* containerLog: where the logs of a start are. */
 void pai__member_log(pai__reply *a, const pai__job_part *job, const char *role,
                      uint32_t index, uint32_t start);
-
-/* The word for the state of an attempt (rest-api 4.1). */
-const char *pai__attempt_word(const char *sub_state, pai__maybe code);
 
 #endif

@@ -90,7 +90,7 @@ static int on_task(void *user_data, const pai__task_row *row)
   pai__member_int(a, "taskIndex", row->index);
   pai__member_text(a, "taskState", row->state);
   pai__member_text(a, "containerId", row->now.uid);
-  pai__member_text(a, "containerIp", row->now.ip);
+  pai__member_text(a, "containerIp", pai__shown_ip(a->p, row->now.ip));
   pai__member_text(a, "containerGpus", NULL);
   pai__member_log(a, &part, row->role, row->index, row->now.number);
   pai__member_maybe(a, "containerExitCode", row->now.exit_code);
@@ -131,7 +131,7 @@ static void write_head(history *h, const pai__attempt_row *row)
                       (pai__uid_of){ .kind = PAI__UID_FRAMEWORK }));
   pai__member_text(a, "userName", job->user);
   pai__member_text(a, "state",
-                   pai__state_word(row->state, (int)row->exit_code.value));
+                   pai__api_state(row->state, (int)row->exit_code.value));
   pai__member_text(a, "originState", row->state);
   pai__member_int(a, "attemptIndex", row->number);
   pai__member_time(a, "jobStartedTime", job->created);

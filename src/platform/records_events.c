@@ -116,6 +116,7 @@ static int check_tag(pai_platform *p, pai_job_id job, const char *tag,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL && tag != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   if (p->store == NULL)
     return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
   if (*tag == '\0' || strlen(tag) > LONGEST || strchr(tag, ',') != NULL)

@@ -11,8 +11,9 @@ typedef struct showing {
 static void write_attempt(pai__reply *a, const pai__attempt_row *row)
 {
   pai__member_int(a, "attemptId", row->number);
-  pai__member_text(a, "attemptState",
-                   pai__attempt_word(row->state, row->exit_code));
+  pai__member_text(
+    a, "attemptState",
+    pai__api_attempt_state(row->state, (int)row->exit_code.value));
   pai__member_text(a, "appId", row->uid);
   pai__member_int(a, "appProgress", row->exit_code.there);
   pai__member_text(a, "appTrackingUrl", "");
@@ -148,6 +149,7 @@ int pai_platform_config(pai_platform *p, pai_job_id job, int format,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   if (p->store == NULL)
     return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
   if (format != PAI_FORMAT_YAML && format != PAI_FORMAT_JSON)

@@ -71,7 +71,7 @@ static void write_place(pai__reply *a, pai__buf *logs,
                         const pai__task_row *task, const pai__start_row *row)
 {
   pai__member_text(a, "containerId", row->uid);
-  pai__member_text(a, "containerIp", row->ip);
+  pai__member_text(a, "containerIp", pai__shown_ip(a->p, row->ip));
   pai__member_text(a, "containerNodeName", row->node);
   pai__member(a, "containerPorts");
   if (row->ports != NULL)
@@ -90,8 +90,9 @@ static void write_place(pai__reply *a, pai__buf *logs,
 static void write_start(pai__reply *a, const pai__start_row *row)
 {
   pai__member_int(a, "attemptId", row->number);
-  pai__member_text(a, "attemptState",
-                   pai__attempt_word(row->state, row->exit_code));
+  pai__member_text(
+    a, "attemptState",
+    pai__api_attempt_state(row->state, (int)row->exit_code.value));
   pai__member_time(a, "currentAttemptCreatedTime", row->created);
   pai__member_time(a, "currentAttemptLaunchedTime", row->launched);
   pai__member_time(a, "currentAttemptCompletedTime", row->completed);

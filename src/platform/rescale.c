@@ -5,6 +5,7 @@
  * hangs on them.  A gang that waits asks for all it has now; tasks that one
  * gets while it runs have room of their own, until it waits again.
  */
+#include "platform/impossible.h"
 #include "platform/placing.h"
 #include "platform/record.h"
 
@@ -113,6 +114,7 @@ static int rescale(pai__pjob *j, uint32_t role, uint32_t tasks,
     return rc;
   }
   take(j, &l, old);
+  pai__impossible_try(j);
   return PAI_OK;
 }
 
@@ -153,6 +155,7 @@ int pai_platform_rescale(pai_platform *p, pai_job_id job, const char *role,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL && role != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   j = pai__platform_find_job(p, job);
   if (j == NULL || j->job.state == PAI__JOB_DONE)
     return pai__fail(err, PAI_ENOTFOUND,

@@ -7,6 +7,7 @@
  */
 #include "platform/restore.h"
 
+#include "platform/placing.h"
 #include "platform/record.h"
 #include "platform/rooms.h"
 #include "platform/shares.h"
@@ -59,6 +60,27 @@ static int read_log(pai_platform *p, const pai__buf *text, pai_error **err)
   return rc < 0 ? rc : PAI_OK;
 }
 
+/* Of what the scheduler knew only the order of the queue and its places are
+ * nowhere else: jobs are in the database, and wait anew.  So a damaged log, which
+ * no look at the database's pages finds, keeps nobody out. */
+static int begin_anew(pai_platform *p, int rc, pai_error **err)
+{
+  const pai_error *why = err != NULL ? *err : NULL;
+
+  pai__log_line(&p->log, PAI_LOG_ERROR,
+                "the scheduler's log in %s cannot be read (%s: %s); it begins "
+                "anew, and jobs wait in the order of their submission",
+                p->root, pai_code_name(rc),
+                why != NULL ? pai_error_message(why) : "");
+  pai_sched_free(p->sched);
+  p->sched = NULL;
+  if (err != NULL) {
+    pai_error_free(*err);
+    *err = NULL;
+  }
+  return PAI_OK;
+}
+
 static int load_sched(pai_platform *p, pai_error **err)
 {
   pai__buf text;
@@ -73,12 +95,7 @@ static int load_sched(pai_platform *p, pai_error **err)
   if (rc == PAI_OK && text.len != 0)
     rc = read_log(p, &text, err);
   pai__buf_dispose(&text);
-  if (rc < 0 && err != NULL && *err != NULL) {
-    (void)pai__fail_above(err, rc, "the scheduler's log in %s cannot be read",
-                          p->root);
-    pai__error_help(err, "openpai doctor --repair");
-  }
-  return rc;
+  return rc < 0 && rc != PAI_ENOMEM ? begin_anew(p, rc, err) : rc;
 }
 
 /* The scheduler knows places by the node's name, so in a root it stays the one
@@ -183,32 +200,20 @@ static bool is_known(pai_platform *p, uint64_t id)
   const pai__pjob *j = pai__room_find(p, id, &task);
 
   return j != NULL &&
-         (task == PAI__NO_TASK ? !j->form.partial
+         (task == PAI__NO_TASK ? j->job.asked
                                : j->tasks[task].room != PAI__ROOM_NONE);
 }
 
-/* What the scheduler knows and nobody else holds nothing. */
-static void drop_strays(pai_platform *p)
+void pai__platform_drop_strays(pai_platform *p)
 {
   uint64_t id = pai_sched_next(p->sched, 0);
 
+  p->strays = false;
   while (id != 0) {
     uint64_t next = pai_sched_next(p->sched, id);
-    uint32_t instance = PAI_SCHED_ALL;
-    pai_time started;
-    pai_sched_event e = { .struct_size = sizeof(e),
-                          .time = pai__platform_now(p),
-                          .id = id,
-                          .number = 1 };
 
-    if ((id & PAI__SHARE_ID) == 0 && !is_known(p, id)) {
-      e.kind =
-        pai_sched_next_running(p->sched, id, &instance, &started) == PAI_OK
-          ? PAI_SCHED_FINISHED
-          : PAI_SCHED_CANCEL;
-      e.instance = e.kind == PAI_SCHED_CANCEL ? PAI_SCHED_ALL : 0;
-      (void)!pai_sched_send(p->sched, &e, NULL);
-    }
+    if ((id & PAI__SHARE_ID) == 0 && !is_known(p, id))
+      pai__placing_remove(p, id, 1);
     id = next;
   }
 }
@@ -231,7 +236,7 @@ void pai__restore_jobs(pai_platform *p)
     pai__restore_job(p, id);
   }
   pai__shares_restored(p);
-  drop_strays(p);
+  pai__platform_drop_strays(p);
   p->schedule_due = true;
   pai__platform_hurry(p);
   pai__buf_dispose(&ids);

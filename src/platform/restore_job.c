@@ -8,9 +8,11 @@
 #include "platform/cores.h"
 #include "platform/fold.h"
 #include "platform/gpus.h"
+#include "platform/impossible.h"
 #include "platform/record.h"
 #include "platform/rooms.h"
 #include "platform/shares.h"
+#include "platform/shortage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,6 +113,7 @@ static int on_row(void *user_data, const pai__job_row *row)
                                .over = row->now.exit_code.there,
                                .code = (int)row->now.exit_code.value,
                                .trigger = PAI__NO_TASK,
+                               .message = dup(r, row->now.trigger),
                                .diagnostics = dup(r, row->now.diagnostics) };
   r->head = keep(r, row->fold);
   return r->head.data != NULL ? PAI_OK : pai__oom(r->err);
@@ -234,10 +237,10 @@ static void todo_next(pai__pjob *j, uint32_t task, unsigned todo)
   j->tasks[task].changed = true;
 }
 
-/* It was to be started and never was: another folder, and once more. */
+/* Its start was recorded and never happened: it is made now. */
 static void start_again(pai__pjob *j, uint32_t task)
 {
-  pai__record_start(j, task);
+  pai__record_restart(j, task);
   todo_next(j, task, PAI__TODO_START);
   j->starting++;
 }
@@ -250,12 +253,15 @@ static bool is_to_be_killed(const pai__pjob *j, uint32_t task)
                 "AttemptDeleting") == 0;
 }
 
-/* A task that was to be started, ran, or was asked to end. */
-static void take_up(pai__pjob *j, uint32_t task)
+void pai__restore_task(pai__pjob *j, uint32_t task)
 {
   const pai__task *t = &pai__job_tasks(&j->job)[task];
   int found = pai__platform_adopt(j, task);
 
+  if (j->tasks[task].adopt)
+    return; /* this process lacks what it takes to look: once more, later */
+  pai__shortage_started(j);
+  pai__platform_put(j, PAI__CHANGED);
   if (found == PAI_ADOPT_RUNNING || found == PAI_ADOPT_ENDED) {
     if (t->state == PAI__TASK_STARTING) {
       pai__platform_ran(j, task, pai__loop_wall_time());
@@ -284,11 +290,15 @@ static bool waits_for_time(const pai__job *job)
 static void queue_again(pai__pjob *j)
 {
   pai_error *err = NULL;
+  int rc = pai__platform_queue(j, &err);
 
-  pai__log_line(&j->platform->log, PAI_LOG_WARNING,
-                "%s~%s is unknown to the scheduler, and waits anew", j->user,
-                j->name);
-  if (pai__platform_queue(j, &err) < 0 || j->job.state != PAI__JOB_QUEUED)
+  if (rc == PAI_ENOROOM && j->job.state == PAI__JOB_QUEUED)
+    rc = pai__impossible_note(j, &err); /* as it was before, or is now */
+  else
+    pai__log_line(&j->platform->log, PAI_LOG_WARNING,
+                  "%s~%s is unknown to the scheduler, and waits anew", j->user,
+                  j->name);
+  if (rc < 0 || j->job.state != PAI__JOB_QUEUED)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
   pai_error_free(err);
 }
@@ -312,8 +322,10 @@ static void go_on(pai__pjob *j)
 
   pai__platform_note(j);
   j->told = j->recorded;
-  for (uint32_t t = 0; t < j->job.ntasks; t++)
+  for (uint32_t t = 0; t < j->job.ntasks; t++) {
     j->tasks[t].told = j->tasks[t].recorded;
+    j->tasks[t].retries_told = pai__job_tasks(&j->job)[t].retries;
+  }
   find_gang(j);
   j->preempted = j->job.preempting;
   if (!j->form.partial && pai_sched_view_request(p->sched, j->id, &view) < 0)
@@ -330,7 +342,7 @@ static void go_on(pai__pjob *j)
 
     if (state >= PAI__TASK_STARTING && state <= PAI__TASK_ENDING) {
       pai__cores_keep(j, t);
-      take_up(j, t);
+      pai__restore_task(j, t);
     }
   }
   if (waits_for_time(&j->job))

@@ -8,6 +8,7 @@
 #include "platform/rooms.h"
 
 #include "platform/gpus.h"
+#include "platform/impossible.h"
 #include "platform/placing.h"
 #include "platform/record.h"
 #include "platform/shares.h"
@@ -103,7 +104,7 @@ int pai__room_queue(pai__pjob *j, uint32_t task, pai_error **err)
                           .nwants = 1 };
   int rc;
 
-  if (pt->room != PAI__ROOM_NONE)
+  if (pt->room != PAI__ROOM_NONE || j->impossible != NULL)
     return PAI_OK;
   if (!pai__room_is_alone(j, task)) { /* it was removed, and its place kept */
     pt->room = PAI__ROOM_DECIDED;
@@ -174,19 +175,12 @@ int pai__room_resume(pai__pjob *j, uint32_t task)
 void pai__room_release(pai__pjob *j, uint32_t task)
 {
   pai__ptask *pt = &j->tasks[task];
-  pai_sched_event e = { .kind = pt->room == PAI__ROOM_ASKED
-                                  ? PAI_SCHED_CANCEL
-                                  : PAI_SCHED_FINISHED,
-                        .id = pai__room_id(j, task),
-                        .instance =
-                          pt->room == PAI__ROOM_ASKED ? PAI_SCHED_ALL : 0 };
 
-  if (pt->room != PAI__ROOM_ASKED)
-    e.number = pai__job_tasks(&j->job)[task].code;
   if (pt->room == PAI__ROOM_NONE)
     return;
   if (pai__room_is_alone(j, task)) {
-    (void)!pai__placing_tell(j->platform, &e, NULL);
+    pai__placing_remove(j->platform, pai__room_id(j, task),
+                        pai__job_tasks(&j->job)[task].code);
     give_back(j, task);
   }
   pt->room = PAI__ROOM_NONE;
@@ -317,6 +311,18 @@ void pai__room_preempted(pai__pjob *j, uint32_t task)
 
 /* --- a platform before -------------------------------------------------------- */
 
+static void queue_again(pai__pjob *j, uint32_t task)
+{
+  pai_error *err = NULL;
+  int rc = pai__room_queue(j, task, &err);
+
+  if (rc == PAI_ENOROOM && j->job.state == PAI__JOB_QUEUED)
+    rc = pai__impossible_note(j, &err);
+  if (rc < 0)
+    pai__platform_event(j, PAI__EV_STOP, 0, 0);
+  pai_error_free(err);
+}
+
 /* What its records say, the scheduler's may have lost. */
 static void find_again(pai__pjob *j, uint32_t task)
 {
@@ -325,9 +331,8 @@ static void find_again(pai__pjob *j, uint32_t task)
   if (state >= PAI__TASK_PLACED && state <= PAI__TASK_ENDING)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
   else if ((state == PAI__TASK_WAITING || state == PAI__TASK_BACKOFF) &&
-           pai__job_tasks(&j->job)[task].todo == PAI__DO_NOTHING &&
-           pai__room_queue(j, task, NULL) < 0)
-    pai__platform_event(j, PAI__EV_STOP, 0, 0);
+           pai__job_tasks(&j->job)[task].todo == PAI__DO_NOTHING)
+    queue_again(j, task);
 }
 
 /* It was decided, and its GPUs were looked at then: it waits in its old turn. */

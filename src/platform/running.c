@@ -139,6 +139,7 @@ int pai_platform_tasks(pai_platform *p, pai_task_cb cb, void *user_data,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL && cb != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   pai__buf_init(&t.framework, &p->alloc);
   pai__buf_init(&t.role, &p->alloc);
   for (size_t i = 0; rc >= 0 && (e = pai__map_next(&p->jobs, &i)) != NULL;) {

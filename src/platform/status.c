@@ -4,6 +4,7 @@
 #include "platform/line.h"
 #include "platform/records.h"
 #include "platform/rooms.h"
+#include "platform/shortage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,22 @@ static void member_runtime(pai__reply *a, const pai_platform *p)
   pai__buf_dispose(&text);
 }
 
+/* What keeps the platform from writing its database, or from starting jobs. */
+static void member_trouble(pai__reply *a, const pai_platform *p)
+{
+  pai__buf text;
+
+  pai__buf_init(&text, &p->alloc);
+  if (p->failing)
+    pai__buf_str(&text, pai_error_message(p->trouble));
+  else if (p->full)
+    pai__buf_printf(&text, "the disk of %s is full: no job is taken", p->root);
+  else
+    pai__shortage_tell(p, &text);
+  pai__member_text(a, "trouble", text.len > 0 ? pai__buf_text(&text) : NULL);
+  pai__buf_dispose(&text);
+}
+
 int pai_platform_status(pai_platform *p, pai_write_cb write, void *user_data,
                         pai_error **err)
 {
@@ -83,8 +100,7 @@ int pai_platform_status(pai_platform *p, pai_write_cb write, void *user_data,
   pai__member_text(&a, "limits", p->ops->limits(p->backend));
   member_runtime(&a, p);
   pai__member_text(&a, "warning", pai__apart_hole(p));
-  pai__member_text(&a, "trouble",
-                   p->failing ? pai_error_message(p->trouble) : NULL);
+  member_trouble(&a, p);
   pai__json_end_object(&a.w);
   return pai__reply_end(&a, PAI_OK);
 }
@@ -150,14 +166,30 @@ static void write_reason(pai__reply *a, const char *code, const char *text,
 }
 
 /* It failed before and waits for its time. */
-static void write_delay(pai__reply *a, const pai__pjob *j)
+static void write_delay(pai__reply *a, const pai__pjob *j, uint32_t task)
 {
-  char text[80];
-  pai_time left = j->job.due - pai__platform_now(a->p);
+  pai_time due =
+    task != PAI__NO_TASK ? pai__job_tasks(&j->job)[task].time : j->job.due;
+  pai_time left = due - pai__platform_now(a->p);
+  pai__buf text;
 
-  (void)snprintf(text, sizeof(text), "it is tried again in %d seconds",
-                 (int)(left > 0 ? (left + 999999) / 1000000 : 0));
-  write_reason(a, "retry", text, 0);
+  pai__buf_init(&text, &a->p->alloc);
+  pai__platform_retry_text(j, task, &text);
+  pai__buf_printf(&text, ", in %d s",
+                  (int)(left > 0 ? (left + 999999) / 1000000 : 0));
+  write_reason(a, "retry", pai__buf_text(&text), 0);
+  pai__buf_dispose(&text);
+}
+
+/* Of tasks in this state the first one is told of. */
+static bool write_task_delay(pai__reply *a, const pai__pjob *j)
+{
+  for (uint32_t t = 0; t < j->job.ntasks; t++)
+    if (pai__job_tasks(&j->job)[t].state == PAI__TASK_BACKOFF) {
+      write_delay(a, j, t);
+      return true;
+    }
+  return false;
 }
 
 /* GPUs that others have, if it wants any. */
@@ -204,8 +236,14 @@ static void write_waiting(pai__reply *a, const pai__pjob *j)
 
   pai__member(a, "reasons");
   pai__json_begin_array(&a->w);
-  if (j->job.state == PAI__JOB_BACKOFF)
-    write_delay(a, j);
+  if (j->impossible != NULL)
+    write_reason(a, "impossible", j->impossible, 0);
+  else if (pai__shortage_text(j) != NULL)
+    write_reason(a, "shortage", pai__shortage_text(j), 0);
+  else if (j->job.state == PAI__JOB_BACKOFF)
+    write_delay(a, j, PAI__NO_TASK);
+  else if (write_task_delay(a, j))
+    ;
   else if (pai_sched_reason(a->p->sched, id, &r) == PAI_OK) {
     pai__buf_init(&text, &a->p->alloc);
     pai__platform_waiting_text(j, &text);

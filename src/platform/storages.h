@@ -6,11 +6,11 @@
 
 #include "job/plan.h"
 
-/* All that a user's job may have, by name, in `arena`, if it asks for any.
- * PAI_OK or PAI_ENOMEM. */
+/* All that a user's job may have, by name, in `arena`, if it asks for any.  A
+ * job without an id yet is PAI__NEW_JOB.  PAI_OK or PAI_ENOMEM. */
 int pai__storages_find(const pai__storage **out, size_t *n, pai__arena *arena,
                        const pai_platform *p, const pai_spec *spec,
-                       const char *user);
+                       const char *user, pai_job_id job);
 /* Are all there that a job asks for?  PAI_OK, PAI_ENOTFOUND, PAI_EINVAL or
  * PAI_ENOMEM. */
 int pai__storages_are_there(const pai_platform *p, const pai_spec *spec,

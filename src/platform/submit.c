@@ -1,6 +1,7 @@
 /* submit.c - jobs are taken, or refused with the reason */
 #include "platform/apart.h"
 #include "platform/folders.h"
+#include "platform/impossible.h"
 #include "platform/like.h"
 #include "platform/record.h"
 #include "platform/shares.h"
@@ -117,6 +118,14 @@ static int check(submission *s, const pai_submit_options *opts,
     (void)pai__fail(err, PAI_EIO,
                     "no job is taken while the database cannot be written: %s",
                     pai_error_message(p->trouble));
+    pai__error_retriable(err);
+    return PAI_EIO;
+  }
+  if (pai__commit_disk_is_full(p)) {
+    (void)pai__fail(err, PAI_EIO,
+                    "no job is taken while the disk of %s is full", p->root);
+    pai__error_help(err,
+                    "remove files, or jobs that are over: openpai rm JOB");
     pai__error_retriable(err);
     return PAI_EIO;
   }
@@ -287,6 +296,20 @@ static int record_file(pai__pjob *j, const submission *s, pai_error **err)
 
 /* --- all together --------------------------------------------------------------- */
 
+static bool may_wait(const submission *s)
+{
+  return s->o.impossible == PAI_IMPOSSIBLE_WAITS ||
+         (s->o.impossible == PAI_IMPOSSIBLE_AS_PLATFORM &&
+          s->p->wait_impossible);
+}
+
+static int ask_for_room(pai__pjob *j, const submission *s, pai_error **err)
+{
+  int rc = pai__platform_ask(j, err);
+
+  return rc == PAI_ENOROOM && may_wait(s) ? pai__impossible_note(j, err) : rc;
+}
+
 /* Last what lasts: a refused job leaves nothing behind. */
 static int take(pai__pjob *j, const submission *s, pai_error **err)
 {
@@ -306,7 +329,7 @@ static int take(pai__pjob *j, const submission *s, pai_error **err)
   if (rc == PAI_OK)
     rc = pai__platform_make_tasks(j, err);
   if (rc == PAI_OK)
-    rc = pai__platform_queue(j, err);
+    rc = ask_for_room(j, s, err);
   if (rc == PAI_OK && pai__platform_add(j) < 0)
     rc = pai__oom(err);
   if (rc == PAI_OK)
@@ -355,6 +378,7 @@ int pai_platform_submit_as(pai_job_id *job, pai_platform *p, pai_spec *spec,
   PAI__CHECK_ARG_ERR(job != NULL, err);
   *job = 0;
   PAI__CHECK_ARG_ERR(p != NULL && spec != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   rc = check(&s, opts, err);
   if (rc == PAI_OK)
     rc = fill(&s, err);

@@ -7,6 +7,7 @@
 #include "platform/listen.h"
 #include "platform/record.h"
 #include "platform/rooms.h"
+#include "platform/shortage.h"
 #include "platform/vcs.h"
 
 #include "job/end.h"
@@ -50,7 +51,7 @@ static int told_job_code(const pai__pjob *j)
  * wait. */
 void pai__platform_note(pai__pjob *j)
 {
-  if (j->job.state != PAI__JOB_STARTING) {
+  if (j->job.state != PAI__JOB_STARTING || pai__shortage_text(j) != NULL) {
     j->recorded = (uint8_t)pai__job_public_state(&j->job);
     j->code = told_job_code(j);
   }
@@ -136,8 +137,17 @@ void pai__platform_waiting_text(const pai__pjob *j, pai__buf *out)
 {
   pai_reason r = { .struct_size = sizeof(r) };
   uint32_t lack;
+  const char *lacks = pai__shortage_text(j);
 
+  if (j->impossible != NULL) {
+    pai__buf_str(out, j->impossible);
+    return;
+  }
   put_counts(out, j);
+  if (lacks != NULL) {
+    pai__buf_printf(out, "this machine is short of resources: %s", lacks);
+    return;
+  }
   if (waits_for_share(j)) {
     pai__buf_printf(out, "waits for %" PRIu64 " MiB of a GPU", j->share >> 20);
     return;
@@ -162,39 +172,66 @@ void pai__platform_waiting_text(const pai__pjob *j, pai__buf *out)
                     pai__lack_amount(lack, r.found));
 }
 
+static void put_end(const pai__pjob *j, uint32_t task, pai__buf *out)
+{
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+
+  pai__buf_printf(out, "task %s[%u] ended with code %d%s",
+                  j->spec->roles[t->role].name, t->index, told_code(j, task),
+                  j->tasks[task].short_of_memory ? ": killed; out of memory?"
+                                                 : "");
+}
+
+void pai__platform_retry_text(const pai__pjob *j, uint32_t task, pai__buf *out)
+{
+  pai__retries r = task != PAI__NO_TASK ? pai__job_task_retries(&j->job, task)
+                                        : pai__job_retries(&j->job);
+  uint32_t trigger = task != PAI__NO_TASK ? task : j->job.trigger;
+
+  if (trigger != PAI__NO_TASK)
+    put_end(j, trigger, out);
+  pai__buf_printf(out, "%sretry %u of at most %u",
+                  trigger != PAI__NO_TASK ? "; " : "", r.done, r.most);
+}
+
 /* Why the job waits: it failed before, or what the scheduler says. */
 static void waiting_text(const pai__pjob *j, char *text, size_t size)
 {
-  const pai__task *t = pai__job_trigger(&j->job);
   pai__buf b;
 
-  if (t != NULL) {
-    (void)snprintf(text, size, "task %s[%u] ended with code %d; trying again",
-                   j->spec->roles[t->role].name, t->index,
-                   told_code(j, j->job.trigger));
-    return;
-  }
   pai__buf_init(&b, &j->platform->alloc);
-  pai__platform_waiting_text(j, &b);
+  if (pai__job_trigger(&j->job) != NULL && pai__shortage_text(j) == NULL)
+    pai__platform_retry_text(j, PAI__NO_TASK, &b);
+  else
+    pai__platform_waiting_text(j, &b);
+  (void)snprintf(text, size, "%s", pai__buf_text(&b));
+  pai__buf_dispose(&b);
+}
+
+/* Also how often it was tried, if that was more than once. */
+static void failed_text(const pai__pjob *j, char *text, size_t size)
+{
+  pai__buf b;
+
+  pai__buf_init(&b, &j->platform->alloc);
+  if (j->why != NULL)
+    pai__buf_str(&b, j->why);
+  else if (j->job.trigger != PAI__NO_TASK)
+    put_end(j, j->job.trigger, &b);
+  if (j->job.retries > 0 && b.len > 0)
+    pai__buf_printf(&b, ", after %u %s", j->job.retries,
+                    j->job.retries > 1 ? "retries" : "retry");
   (void)snprintf(text, size, "%s", pai__buf_text(&b));
   pai__buf_dispose(&b);
 }
 
 static void job_text(const pai__pjob *j, int state, char *text, size_t size)
 {
-  const pai__task *t = pai__job_trigger(&j->job);
-
   text[0] = '\0';
   if (state == PAI_STATE_WAITING)
     waiting_text(j, text, size);
-  else if (state != PAI_STATE_FAILED)
-    return;
-  else if (j->why != NULL)
-    (void)snprintf(text, size, "%s", j->why);
-  else if (t != NULL)
-    (void)snprintf(text, size, "task %s[%u] ended with code %d",
-                   j->spec->roles[t->role].name, t->index,
-                   told_code(j, j->job.trigger));
+  else if (state == PAI_STATE_FAILED)
+    failed_text(j, text, size);
 }
 
 /* It ran, and ended before that was told. */
@@ -209,9 +246,10 @@ static void tell_job(pai__pjob *j)
   int state = j->recorded;
   char text[512];
 
-  if (j->told == state)
+  if (j->told == state && !(j->short_news && state == PAI_STATE_WAITING))
     return;
   j->told = (uint8_t)state;
+  j->short_news = false;
   job_text(j, state, text, sizeof(text));
   if (state == PAI_STATE_WAITING && pai__job_trigger(&j->job) == NULL &&
       text[0] != '\0')
@@ -239,17 +277,38 @@ static void emit_task(pai__pjob *j, uint32_t task, int state, int code)
                         .len = strlen(about) });
 }
 
-/* That a task waits again goes without saying. */
+static void emit_retry(pai__pjob *j, uint32_t task)
+{
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+  pai__buf text;
+
+  pai__buf_init(&text, &j->platform->alloc);
+  pai__platform_retry_text(j, task, &text);
+  emit(j, &(pai_event){ .type = PAI_EVENT_TASK,
+                        .state = PAI_STATE_WAITING,
+                        .role = j->spec->roles[t->role].name,
+                        .index = t->index,
+                        .text = pai__buf_text(&text),
+                        .len = text.len });
+  pai__buf_dispose(&text);
+}
+
+/* That a task waits is told if it is tried again within its job's attempt. */
 static void tell_task(pai__pjob *j, uint32_t task)
 {
+  uint32_t retries = pai__job_tasks(&j->job)[task].retries;
   pai__ptask *pt = &j->tasks[task];
+  bool again = retries > pt->retries_told; /* less: in another attempt */
 
-  if (pt->told == pt->recorded)
+  pt->retries_told = retries;
+  if (pt->told == pt->recorded && !again)
     return;
   if (has_run(pt->told, pt->recorded, pt->ran))
     emit_task(j, task, PAI_STATE_RUNNING, 0);
   pt->told = pt->recorded;
-  if (pt->told != PAI_STATE_WAITING)
+  if (again && pt->told == PAI_STATE_WAITING)
+    emit_retry(j, task);
+  else if (pt->told != PAI_STATE_WAITING)
     emit_task(j, task, pt->told, pt->code);
 }
 

@@ -9,6 +9,7 @@
 #include "platform/vcs.h"
 
 #include "base/utf8.h"
+#include "platform/impossible.h"
 #include "platform/placing.h"
 #include "platform/shares.h"
 #include "resource/cluster.h"
@@ -162,6 +163,7 @@ static int apply(pai_platform *p, pai__vcs *vcs, pai_error **err)
   }
   pai__vcs_dispose(p->vcs, &p->alloc);
   *p->vcs = *vcs;
+  pai__impossible_try_all(p);
   p->schedule_due = true;
   pai__platform_hurry(p);
   return PAI_OK;
@@ -174,6 +176,7 @@ static int begin(pai_platform *p, const char *name, pai_error **err)
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(p != NULL && name != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
   if (p->vcs == NULL) {
     (void)pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
     pai__error_help(err, "make it with durable = 1");

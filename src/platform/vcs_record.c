@@ -137,6 +137,23 @@ static int read_all(pai__vcs *vcs, const pai_alloc *alloc, const char *text,
                 : PAI_OK;
 }
 
+/* What can be read of damaged ones is told, so that they can be made again; they
+ * keep nobody out. */
+static int begin_anew(pai_platform *p, const char *text, pai_error **err)
+{
+  pai__log_line(
+    &p->log, PAI_LOG_ERROR,
+    "the virtual clusters in %s cannot be read (%s): there is only "
+    "default now; make the others again, which were: %s",
+    p->root, err != NULL ? pai_error_message(*err) : "", text);
+  if (err != NULL) {
+    pai_error_free(*err);
+    *err = NULL;
+  }
+  pai__vcs_dispose(p->vcs, &p->alloc);
+  return PAI_OK;
+}
+
 int pai__vcs_load(pai_platform *p, pai_error **err)
 {
   char *text = NULL;
@@ -148,11 +165,8 @@ int pai__vcs_load(pai_platform *p, pai_error **err)
   rc = pai__store_meta(p->store, &text, key, err);
   if (rc == PAI_OK && text != NULL) {
     rc = read_all(p->vcs, &p->alloc, text, err);
-    if (rc < 0 && rc != PAI_ENOMEM && err != NULL && *err != NULL) {
-      (void)pai__fail_above(
-        err, rc, "the virtual clusters in %s cannot be read", p->root);
-      pai__error_help(err, "openpai doctor --repair");
-    }
+    if (rc < 0 && rc != PAI_ENOMEM)
+      rc = begin_anew(p, text, err);
   }
   pai__strfree(&p->alloc, text);
   return rc;

@@ -420,9 +420,7 @@ static int refuse(const source *src, int why, pai_error **err)
                      PAI__ERRNO_TEXT(why));
   (void)pai__fail(err, PAI_EINVAL, "hwloc does not understand %s", src->what);
   if (src->xml != NULL)
-    pai__error_help(err, "write it again with `lstopo FILE.xml`; XML that "
-                         "another program has laid out anew needs hwloc's "
-                         "plugins (libhwloc-plugins)");
+    pai__error_help(err, "write it again with `lstopo FILE.xml`");
   else
     pai__error_help(err, "levels are written TYPE:COUNT from the outside, as "
                          "in \"pack:2 core:8 pu:2\"");
@@ -471,22 +469,21 @@ int pai_topology_discover(pai_topology **out, const pai_topology_options *opts,
   return rc == PAI_OK ? read_source(out, &here, &o, err) : rc;
 }
 
-/* hwloc wants a NUL behind it. */
 static int read_xml(pai_topology **out, const char *text, size_t len,
                     const pai_topology_options *o, pai_error **err)
 {
-  source src = { .what = "this XML", .len = len };
-  char *copied;
-  int rc = pai__topo_guard_xml(text, len, err);
+  source src = { .what = "this XML" };
+  pai__buf checked;
+  int rc;
 
-  if (rc < 0)
-    return rc;
-  copied = pai__strndup(o->alloc, text, len);
-  if (copied == NULL)
-    return pai__oom(err);
-  src.xml = copied;
-  rc = read_source(out, &src, o, err);
-  pai__strfree(o->alloc, copied);
+  pai__buf_init(&checked, o->alloc);
+  rc = pai__topo_guard_xml(&checked, text, len, err);
+  if (rc == PAI_OK) {
+    src.xml = pai__buf_text(&checked);
+    src.len = checked.len;
+    rc = read_source(out, &src, o, err);
+  }
+  pai__buf_dispose(&checked);
   return rc;
 }
 

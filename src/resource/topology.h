@@ -149,9 +149,11 @@ int pai__topo_number_gpus(pai_topology *t);
 
 /* --- before hwloc reads it (topology_guard.c, topology_describe.c) ----------------------------- */
 
-/* Whether a text is well-formed XML without anything that could explode, or a
+/* Writes what is used of a well-formed XML document to `out`, in a form that
+ * hwloc reads without a crash and without allocating much.  Whether a
  * description is of a machine of bearable size. */
-int pai__topo_guard_xml(const char *text, size_t len, pai_error **err);
+int pai__topo_guard_xml(pai__buf *out, const char *text, size_t len,
+                        pai_error **err);
 int pai__topo_guard_synthetic(const char *text, pai_error **err);
 
 #endif

@@ -1,40 +1,18 @@
 /*
- * topology_guard.c - what hwloc is not given to read
+ * topology_guard.c - hwloc's XML, checked and written anew before hwloc reads
+ * it
  *
- * hwloc trusts its input: it recurses as deep as XML does, and allocates what
- * a number asks for.  So texts are read here first, as XML of the plainest
- * kind: elements, attributes, comments, no DTD of the document's own (whose
- * entities could explode), and no number that costs memory.
+ * hwloc trusts its input, and its two parsers understand one text differently.
+ * So texts are read here first, as XML of the plainest kind: elements,
+ * attributes, comments, no DTD of the document's own (whose entities could
+ * explode).  hwloc is given only the elements that are used here, in the form
+ * that both of its parsers read alike.
  */
-#include "resource/topology.h"
+#include "resource/topology_guard.h"
 
 #include "base/utf8.h"
 
-enum {
-  MOST_OBJECTS_IN_MATRIX = 1024,
-  MOST_INDEX = 1 << 20, /* of NUMA nodes and packages: firmware's numbers */
-  MOST_SET = 4096       /* characters of a set of 8,192 CPUs, with room */
-};
-
-typedef struct span {
-  const char *s;
-  size_t len;
-} span;
-
-typedef struct scan {
-  const char *text, *at, *end;
-  span open[PAI__TOPO_MAX_DEPTH]; /* names of elements */
-  size_t depth;
-  size_t objects;
-  unsigned sets; /* of this element: see check_attribute() */
-  bool machine;  /* it is one */
-  bool pu, numa; /* there is one */
-  bool v2;       /* and there must be a NUMA node */
-  bool done;     /* the outermost element has ended */
-  pai_error **err;
-} scan;
-
-static pai__pos place(const scan *s, const char *at)
+static pai__pos place(const pai__topo_scan *s, const char *at)
 {
   pai__pos pos = { 1, 1 };
 
@@ -47,13 +25,14 @@ static pai__pos place(const scan *s, const char *at)
   return pos;
 }
 
-static int wrong(const scan *s, int code, const char *at, const char *what)
+int pai__topo_wrong(const pai__topo_scan *s, int code, const char *at,
+                    const char *what)
 {
   return pai__fail_at(s->err, code, place(s, at),
                       "this XML cannot be read: %s", what);
 }
 
-static bool starts(const scan *s, const char *with)
+static bool starts(const pai__topo_scan *s, const char *with)
 {
   size_t len = strlen(with);
 
@@ -61,7 +40,7 @@ static bool starts(const scan *s, const char *with)
 }
 
 /* Goes behind the next `what`; false when there is none. */
-static bool pass(scan *s, const char *what)
+static bool pass(pai__topo_scan *s, const char *what)
 {
   for (; s->at < s->end; s->at++)
     if (starts(s, what)) {
@@ -76,7 +55,7 @@ static bool is_space(char c)
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static void skip_space(scan *s)
+static void skip_space(pai__topo_scan *s)
 {
   while (s->at < s->end && is_space(*s->at))
     s->at++;
@@ -89,9 +68,9 @@ static bool is_name(char c)
          c == ':' || (unsigned char)c >= 0x80;
 }
 
-static span take_name(scan *s)
+static pai__topo_span take_name(pai__topo_scan *s)
 {
-  span name = { s->at, 0 };
+  pai__topo_span name = { s->at, 0 };
 
   while (s->at < s->end && is_name(*s->at))
     s->at++;
@@ -99,63 +78,139 @@ static span take_name(scan *s)
   return name;
 }
 
-static bool is(span name, const char *text)
+/* --- what hwloc is given ------------------------------------------------------ */
+
+static bool is_given(const pai__topo_scan *s)
 {
-  return name.len == strlen(text) && memcmp(name.s, text, name.len) == 0;
+  return s->left_out == 0;
 }
 
-static bool ends(span name, const char *text)
+/* The length of an entity that both parsers of hwloc know, or 0. */
+static size_t entity(const char *at, size_t left)
 {
-  size_t len = strlen(text);
+  static const char *const known[] = { "&amp;", "&lt;",  "&gt;", "&quot;",
+                                       "&#10;", "&#13;", "&#9;" };
 
-  return name.len >= len && memcmp(name.s + name.len - len, text, len) == 0;
-}
-
-/* Digits up to `most`; hwloc reads what else begins with them. */
-static bool is_up_to(span value, uint64_t most)
-{
-  uint64_t n = 0;
-
-  for (size_t i = 0; i < value.len; i++) {
-    if (value.s[i] < '0' || value.s[i] > '9')
-      return i > 0;
-    n = n * 10 + (uint64_t)(value.s[i] - '0');
-    if (n > most)
-      return false;
+  for (size_t i = 0; i < PAI__LEN(known); i++) {
+    size_t len = strlen(known[i]);
+    if (left >= len && memcmp(at, known[i], len) == 0)
+      return len;
   }
-  return true;
+  return 0;
 }
 
-/* Where a set is, hwloc follows the complete one without looking. */
-static const char *const sets[] = { "cpuset", "complete_cpuset", "nodeset",
-                                    "complete_nodeset" };
-
-static int check_attribute(scan *s, span name, span value)
+static void put_char(pai__buf *out, char c)
 {
-  for (size_t i = 0; i < PAI__LEN(sets); i++)
-    s->sets |= (unsigned)is(name, sets[i]) << i;
-  s->v2 = s->v2 || is(name, "version");
-  s->machine = s->machine || (is(name, "type") &&
-                              (is(value, "Machine") || is(value, "System")));
-  s->pu = s->pu || (is(name, "type") && is(value, "PU"));
-  s->numa = s->numa || (is(name, "type") && is(value, "NUMANode"));
-  if (is(name, "os_index") && !is_up_to(value, MOST_INDEX) &&
-      !is(value, "4294967295") && !is(value, "-1"))
-    return wrong(s, PAI_ELIMIT, value.s, "an index beyond all machines");
-  if (is(name, "local_memory") && !is_up_to(value, PAI__TOPO_MAX_BYTES))
-    return wrong(s, PAI_ELIMIT, value.s, "more memory than any machine has");
-  if (is(name, "nbobjs") && !is_up_to(value, MOST_OBJECTS_IN_MATRIX))
-    return wrong(s, PAI_ELIMIT, value.s, "a matrix of too many objects");
-  if ((ends(name, "cpuset") || ends(name, "nodeset")) && value.len > MOST_SET)
-    return wrong(s, PAI_ELIMIT, value.s, "a set of too many CPUs");
+  switch (c) {
+  case '"': pai__buf_str(out, "&quot;"); break;
+  case '>': pai__buf_str(out, "&gt;"); break;
+  case '\n': pai__buf_str(out, "&#10;"); break;
+  case '\r': pai__buf_str(out, "&#13;"); break;
+  case '\t': pai__buf_str(out, "&#9;"); break;
+  default: pai__buf_char(out, c); break;
+  }
+}
+
+/* Between double quotes. */
+static int put_value(pai__topo_scan *s, pai__topo_span value)
+{
+  for (size_t i = 0; i < value.len;) {
+    size_t n = entity(value.s + i, value.len - i);
+    if (n > 0) {
+      pai__buf_add(s->out, value.s + i, n);
+    } else if (value.len - i >= 6 && memcmp(value.s + i, "&apos;", 6) == 0) {
+      pai__buf_char(s->out, '\'');
+      n = 6;
+    } else if (value.s[i] == '&') {
+      return pai__topo_wrong(s, PAI_EINVAL, value.s + i,
+                             "an entity that hwloc does not write");
+    } else {
+      put_char(s->out, value.s[i]);
+      n = 1;
+    }
+    i += n;
+  }
   return PAI_OK;
 }
 
+/* hwloc's own parser ends at a name with other letters, and leaves out the
+ * attributes behind it. */
+static bool is_attribute(pai__topo_span name)
+{
+  for (size_t i = 0; i < name.len; i++)
+    if ((name.s[i] < 'a' || name.s[i] > 'z') && name.s[i] != '_')
+      return false;
+  return true;
+}
+
+static int put_attribute(pai__topo_scan *s, pai__topo_span name,
+                         pai__topo_span value)
+{
+  int rc;
+
+  if (!is_given(s) || !is_attribute(name) ||
+      (s->depth == 0 && !pai__topo_is(name, "version")))
+    return PAI_OK;
+  pai__buf_char(s->out, ' ');
+  pai__buf_add(s->out, name.s, name.len);
+  pai__buf_str(s->out, "=\"");
+  rc = put_value(s, value);
+  pai__buf_char(s->out, '"');
+  return rc;
+}
+
+/* Elements that are not used are left out with all that is in them. */
+static void put_begin(pai__topo_scan *s, pai__topo_span name)
+{
+  if (is_given(s) && !pai__topo_is_given(name))
+    s->left_out = s->depth + 1;
+  if (!is_given(s))
+    return;
+  pai__buf_char(s->out, '<');
+  pai__buf_add(s->out, name.s, name.len);
+}
+
+static void put_end(pai__topo_scan *s, pai__topo_span name, bool empty)
+{
+  if (!is_given(s)) {
+    s->left_out = s->left_out == s->depth + 1 ? 0 : s->left_out;
+    return;
+  }
+  pai__buf_str(s->out, empty ? "/" : "</");
+  if (!empty)
+    pai__buf_add(s->out, name.s, name.len);
+  pai__buf_str(s->out, ">\n");
+}
+
+/* Up to the next <.  Only numbers of matrices stand in text. */
+static int scan_text(pai__topo_scan *s)
+{
+  const char *from = s->at;
+  const char *next = memchr(from, '<', (size_t)(s->end - from));
+  pai__topo_span name =
+    s->depth > 0 ? s->open[s->depth - 1] : (pai__topo_span){ "", 0 };
+
+  s->at = next != NULL ? next : s->end;
+  for (const char *c = from; s->depth == 0 && c < s->at; c++)
+    if (!is_space(*c) && (unsigned char)*c < 0x80)
+      return pai__topo_wrong(s, PAI_EINVAL, c, "text outside of all elements");
+  if (!is_given(s) ||
+      !(pai__topo_is(name, "indexes") || pai__topo_is(name, "u64values")))
+    return PAI_OK;
+  if (memchr(from, '&', (size_t)(s->at - from)) != NULL)
+    return pai__topo_wrong(s, PAI_EINVAL, from,
+                           "an entity that hwloc does not write");
+  pai__buf_add(s->out, from, (size_t)(s->at - from));
+  return PAI_OK;
+}
+
+/* --- elements ----------------------------------------------------------------- */
+
 /* Behind the name of an element: name="value" ... */
-static int scan_attributes(scan *s)
+static int scan_attributes(pai__topo_scan *s)
 {
   for (;;) {
-    span name, value;
+    pai__topo_span name, value;
     int rc;
 
     skip_space(s);
@@ -164,138 +219,158 @@ static int scan_attributes(scan *s)
     name = take_name(s);
     skip_space(s);
     if (name.len == 0 || !starts(s, "="))
-      return wrong(s, PAI_EINVAL, s->at, "an attribute is name=\"value\"");
+      return pai__topo_wrong(s, PAI_EINVAL, s->at,
+                             "an attribute is name=\"value\"");
     s->at++;
     skip_space(s);
     if (!starts(s, "\"") && !starts(s, "'"))
-      return wrong(s, PAI_EINVAL, s->at, "a value stands in quotes");
+      return pai__topo_wrong(s, PAI_EINVAL, s->at, "a value stands in quotes");
     value.s = s->at + 1;
     if (!pass((s->at++, s), value.s[-1] == '"' ? "\"" : "'"))
-      return wrong(s, PAI_EINVAL, value.s, "a quote that does not end");
+      return pai__topo_wrong(s, PAI_EINVAL, value.s,
+                             "a quote that does not end");
     value.len = (size_t)(s->at - 1 - value.s);
     if (memchr(value.s, '<', value.len) != NULL)
-      return wrong(s, PAI_EINVAL, value.s, "a quote that does not end");
-    rc = check_attribute(s, name, value);
+      return pai__topo_wrong(s, PAI_EINVAL, value.s,
+                             "a quote that does not end");
+    rc = is_given(s) ? pai__topo_check_attribute(s, name, value) : PAI_OK;
+    if (rc == PAI_OK)
+      rc = put_attribute(s, name, value);
     if (rc < 0)
       return rc;
   }
 }
 
-static int scan_begin(scan *s, const char *start)
+static int scan_begin(pai__topo_scan *s, const char *start)
 {
-  span name = take_name(s);
+  pai__topo_span name = take_name(s);
   int rc;
 
   if (name.len == 0)
-    return wrong(s, PAI_EINVAL, start, "a < that begins no element");
-  if (s->depth == 0 && (s->done || !is(name, "topology")))
-    return wrong(s, PAI_EINVAL, start,
-                 "it is not one element named topology, as hwloc writes it");
+    return pai__topo_wrong(s, PAI_EINVAL, start, "a < that begins no element");
+  if (s->depth == 0 && (s->done || !pai__topo_is(name, "topology")))
+    return pai__topo_wrong(
+      s, PAI_EINVAL, start,
+      "it is not one element named topology, as hwloc writes it");
   if (s->depth == PAI__TOPO_MAX_DEPTH)
-    return wrong(s, PAI_ELIMIT, start, "it is nested too deep");
-  if (is(name, "object") && ++s->objects > PAI__TOPO_MAX_OBJECTS)
-    return wrong(s, PAI_ELIMIT, start, "it has too many objects");
-  s->sets = 0;
-  s->machine = false;
+    return pai__topo_wrong(s, PAI_ELIMIT, start, "it is nested too deep");
+  if (pai__topo_is(name, "object") && ++s->objects > PAI__TOPO_MAX_OBJECTS)
+    return pai__topo_wrong(s, PAI_ELIMIT, start, "it has too many objects");
+  pai__topo_check_begin(s);
+  put_begin(s, name);
   rc = scan_attributes(s);
+  if (rc == PAI_OK && is_given(s) && pai__topo_is(name, "object"))
+    rc = pai__topo_check_object(s, start);
   if (rc < 0)
     return rc;
-  if (is(name, "object") && (s->sets & 5) != (s->sets >> 1 & 5))
-    return wrong(s, PAI_EINVAL, start,
-                 "an object has a set of CPUs or nodes without the complete "
-                 "one");
-  if (is(name, "object") && s->depth == 1 && !s->machine)
-    return wrong(s, PAI_EINVAL, start, "the outermost object is no Machine");
-  s->open[s->depth++] = name;
-  if (starts(s, "/>"))
-    s->depth--;
-  else if (!starts(s, ">"))
-    return wrong(s, PAI_EINVAL, start, "an element that does not end");
+  if (starts(s, "/>")) {
+    put_end(s, name, true);
+    s->done = s->depth == 0;
+  } else if (starts(s, ">")) {
+    s->open[s->depth++] = name;
+    if (is_given(s))
+      pai__buf_char(s->out, '>');
+  } else {
+    return pai__topo_wrong(s, PAI_EINVAL, start,
+                           "an element that does not end");
+  }
   (void)pass(s, ">");
-  s->done = s->depth == 0;
   return PAI_OK;
 }
 
-static int scan_end(scan *s, const char *start)
+static int scan_end(pai__topo_scan *s, const char *start)
 {
-  span name;
+  pai__topo_span name;
 
   s->at++;
   name = take_name(s);
   skip_space(s);
   if (s->depth == 0 || name.len != s->open[s->depth - 1].len ||
       memcmp(name.s, s->open[s->depth - 1].s, name.len) != 0)
-    return wrong(s, PAI_EINVAL, start, "an end of what did not begin");
+    return pai__topo_wrong(s, PAI_EINVAL, start,
+                           "an end of what did not begin");
   if (!starts(s, ">"))
-    return wrong(s, PAI_EINVAL, start, "an element that does not end");
+    return pai__topo_wrong(s, PAI_EINVAL, start,
+                           "an element that does not end");
   s->at++;
   s->done = --s->depth == 0;
+  put_end(s, name, false);
   return PAI_OK;
 }
 
 /* <?xml ...?>, comments, and a document type without a DTD in it. */
-static int scan_other(scan *s, const char *start)
+static int scan_other(pai__topo_scan *s, const char *start)
 {
   const char *from;
 
   if (starts(s, "?"))
-    return pass(s, "?>") ? PAI_OK
-                         : wrong(s, PAI_EINVAL, start, "a <? without ?>");
+    return pass(s, "?>")
+             ? PAI_OK
+             : pai__topo_wrong(s, PAI_EINVAL, start, "a <? without ?>");
   if (starts(s, "!--"))
-    return pass(s, "-->") ? PAI_OK
-                          : wrong(s, PAI_EINVAL, start, "a <!-- without -->");
+    return pass(s, "-->")
+             ? PAI_OK
+             : pai__topo_wrong(s, PAI_EINVAL, start, "a <!-- without -->");
   if (!starts(s, "!DOCTYPE"))
-    return wrong(s, PAI_EINVAL, start, "a <! that hwloc does not write");
+    return pai__topo_wrong(s, PAI_EINVAL, start,
+                           "a <! that hwloc does not write");
   from = s->at;
   if (!pass(s, ">"))
-    return wrong(s, PAI_EINVAL, start, "a <!DOCTYPE that does not end");
+    return pai__topo_wrong(s, PAI_EINVAL, start,
+                           "a <!DOCTYPE that does not end");
   if (memchr(from, '[', (size_t)(s->at - from)) != NULL)
-    return wrong(s, PAI_EINVAL, start, "it has a DTD of its own");
+    return pai__topo_wrong(s, PAI_EINVAL, start, "it has a DTD of its own");
   s->at = from;
   if (!pass(s, "topology SYSTEM \"hwloc") || !pass(s, "dtd\">"))
-    return wrong(s, PAI_EINVAL, start, "its document type is not hwloc's");
+    return pai__topo_wrong(s, PAI_EINVAL, start,
+                           "its document type is not hwloc's");
   return PAI_OK;
 }
 
 /* At the end of the text. */
-static int scan_whole(const scan *s)
+static int scan_whole(const pai__topo_scan *s)
 {
   if (!s->done) {
-    (void)wrong(s, PAI_EINVAL, s->end,
-                s->depth > 0 ? "it ends before its elements do"
-                             : "it is empty");
+    (void)pai__topo_wrong(s, PAI_EINVAL, s->end,
+                          s->depth > 0 ? "it ends before its elements do"
+                                       : "it is empty");
     pai__error_help(s->err, "write it with `lstopo FILE.xml`");
     return PAI_EINVAL;
   }
   if (!s->pu)
-    return wrong(s, PAI_EINVAL, s->end, "it has no object of type PU");
+    return pai__topo_wrong(s, PAI_EINVAL, s->end,
+                           "it has no object of type PU");
   if (s->v2 && !s->numa)
-    return wrong(s, PAI_EINVAL, s->end, "it has no object of type NUMANode");
+    return pai__topo_wrong(s, PAI_EINVAL, s->end,
+                           "it has no object of type NUMANode");
   return PAI_OK;
 }
 
-int pai__topo_guard_xml(const char *text, size_t len, pai_error **err)
+static int scan_element(pai__topo_scan *s)
 {
-  scan s = { .text = text, .at = text, .end = text + len, .err = err };
+  const char *start = s->at++;
+
+  return starts(s, "/")                     ? scan_end(s, start)
+         : starts(s, "?") || starts(s, "!") ? scan_other(s, start)
+                                            : scan_begin(s, start);
+}
+
+int pai__topo_guard_xml(pai__buf *out, const char *text, size_t len,
+                        pai_error **err)
+{
+  pai__topo_scan s = {
+    .text = text, .at = text, .end = text + len, .out = out, .err = err
+  };
   const char *nul = len > 0 ? memchr(text, '\0', len) : NULL;
+  int rc = PAI_OK;
 
   if (nul != NULL)
-    return wrong(&s, PAI_EINVAL, nul, "it has a NUL in it");
-  while (s.at < s.end) {
-    const char *start = s.at;
-    int rc = PAI_OK;
-    if (*s.at != '<') {
-      if (s.depth == 0 && !is_space(*s.at) && (unsigned char)*s.at < 0x80)
-        return wrong(&s, PAI_EINVAL, start, "text outside of all elements");
-      s.at++;
-      continue;
-    }
-    s.at++;
-    rc = starts(&s, "/")                      ? scan_end(&s, start)
-         : starts(&s, "?") || starts(&s, "!") ? scan_other(&s, start)
-                                              : scan_begin(&s, start);
-    if (rc < 0)
-      return rc;
-  }
-  return scan_whole(&s);
+    return pai__topo_wrong(&s, PAI_EINVAL, nul, "it has a NUL in it");
+  while (rc == PAI_OK && s.at < s.end)
+    rc = *s.at == '<' ? scan_element(&s) : scan_text(&s);
+  if (rc == PAI_OK)
+    rc = scan_whole(&s);
+  if (rc == PAI_OK && !pai__buf_ok(out))
+    return pai__oom(err);
+  return rc;
 }

@@ -40,6 +40,7 @@ typedef struct pai__queues {
   pai__arena arena;
   int place;
   bool reclaim, greedy;
+  int64_t reserve_after;
 } pai__queues;
 
 /* As the options have them.  `strict`: what cannot be is refused; else it is as

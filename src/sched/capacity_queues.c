@@ -387,7 +387,8 @@ static void check_amounts(making *m)
 /* --- the whole ------------------------------------------------------------ */
 
 static const pai__queues defaults = { .place = PAI_PLACE_TOPO,
-                                      .reclaim = true };
+                                      .reclaim = true,
+                                      .reserve_after = PAI__RESERVE_AFTER };
 
 static const pai__option options_of_it[] = {
   { .key = "queues", .kind = PAI__OPTION_OWN },
@@ -400,6 +401,7 @@ static const pai__option options_of_it[] = {
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(pai__queues, place) },
+  PAI__RESERVE_OPTION(pai__queues),
 };
 
 static const pai__plain_type type = { .options = options_of_it,

@@ -1,4 +1,5 @@
 /* claim.c - places that a policy has chosen, also where others are */
+#include "sched/check.h"
 #include "sched/victims.h"
 
 #include "resource/bits.h"
@@ -49,7 +50,7 @@ static int check_place(const pai_sched *s, const pai__req *r,
                        bool claimed)
 {
   const pai__room *room = pai__room_at(s, p->node);
-  uint64_t held = ((const uint64_t *)s->held.data)[p->node];
+  uint64_t held = pai__check_gpus(s, p->node);
 
   if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
       (p->gpus & (room->sick | room->promised)) != 0)

@@ -66,6 +66,11 @@ typedef struct pai__req {
   uint32_t why;            /* PAI__NONE: nothing is said of it */
 } pai__req;
 
+/* A request's neighbours among all requests, by turn; or PAI__NONE. */
+typedef struct pai__link {
+  uint32_t older, newer;
+} pai__link;
+
 /* How long an instance is expected to take; 0: nobody knows. */
 static inline pai_time pai__req_length(const pai__req *r)
 {
@@ -137,7 +142,20 @@ typedef struct pai__kept {
   uint32_t vc, user;
   uint32_t nodes; /* a bit of each, in the pool; PAI__NONE: all */
   uint32_t words;
+  /* reserve.h: for one request, for older ones like it, and for what is more
+   * important than `above`; 0: else.  It binds a tenant, or PAI__NONE: all. */
+  uint64_t only, shape, turn;
+  int32_t above;
+  uint32_t tenant;
 } pai__kept;
+
+/* May a request use what is kept for another one, which has waited for long? */
+static inline bool pai__kept_lets(const pai__kept *k, const pai__req *r)
+{
+  return r->id == k->only || r->priority > k->above ||
+         (k->tenant != PAI__NONE && r->tenant != k->tenant) ||
+         (r->shape == k->shape && r->turn < k->turn);
+}
 
 /* --- reasons -------------------------------------------------------------- */
 
@@ -220,15 +238,20 @@ typedef struct pai__terms {
   bool lends;      /* guaranteed requests may get more than their share */
   bool own_shares; /* it keeps shares in its own way */
   uint8_t
-    reclaim; /* what was borrowed of a part is asked back, and who gets it
+    reclaim;     /* what was borrowed of a part is asked back, and who gets it
                       is placed by this strategy; 0: it is not */
+  bool ranked;   /* the more important go first, whosoever they are */
+  bool promises; /* the first of a virtual cluster is promised a start */
+  uint8_t place; /* how requests are placed */
+  pai_time reserve_after; /* reserve.h; 0: never */
 } pai__terms;
 
 /* What a fork copies as it is. */
 typedef struct pai__marks {
   /* Lists through what is not in use. */
   uint32_t free_req, free_run, free_why;
-  uint32_t first, last; /* of the queue */
+  uint32_t first, last;    /* of the queue */
+  uint32_t oldest, newest; /* of all requests */
   uint32_t nreqs, nqueued, nrunning;
   uint32_t first_port, last_port, next_port;
   uint64_t turns, orders; /* given so far */
@@ -252,6 +275,7 @@ struct pai_sched {
 
   /* By index.  For whys there is memory for one of each request. */
   pai__flat reqs, runs, rooms, cpus, kept, whys;
+  pai__flat links;  /* pai__link, of each request */
   pai__flat claims; /* runs, the oldest first */
   /* Of each tenant, of each of its shares: what is held. */
   pai__flat shares_used, shares_lent;
@@ -259,13 +283,12 @@ struct pai_sched {
   pai__flat rules;      /* likewise; none, or one of each */
   pai__flat shape_whys; /* see m.shaped; by the shape: */
   pai__lookup shape_why_at;
-  pai__flat
-    held; /* masks of what runs have of each node: check.c's own book */
+  pai__flat held;  /* what runs have of each node: check.c's own book */
   pai__flat by_id; /* open addressing: a request + 1, by its id */
   pai__lookup by_instance;
   pai__lookup wanted;   /* lists of wants, by what they say: wants.h */
   pai__lookup followed; /* ids that others wait for, to how many */
-  pai__lookup possible; /* shapes that fit if all is free */
+  pai__lookup possible; /* shapes, to a request that fits if all is free */
   pai__texts names;
   pai__pool pool;
 
@@ -279,6 +302,7 @@ struct pai_sched {
                          says why */
   pai__flat slots, candidates; /* for fit.c while it looks */
   char *failure;               /* what a policy said of its failure */
+  uint64_t set_aside;          /* pai__set_aside(): so often */
   pai_write_cb log;
   void *log_data;
   uint64_t log_every; /* bytes of lines; 0: no snapshots in the middle */
@@ -306,8 +330,10 @@ struct pai_sched {
   pai__flat lazily; /* while `keeping`: of each tenant, of each of its shares,
                        what its opportunistic runs hold */
   pai__flat needs;  /* likewise: nobody who waits wants less, */
-  uint64_t needs_known; /* of those with a turn below; 0: not known */
-  bool keeping;         /* only what is guaranteed starts: guarantee.h */
+  uint64_t needs_known;  /* of those with a turn below; 0: not known */
+  bool keeping;          /* only what is guaranteed starts: guarantee.h */
+  uint64_t reserved_for; /* while it decides: a request for which the last */
+  uint32_t reserved;     /* so many of `kept` are; 0: none */
 };
 
 static inline pai__req *pai__req_at(const pai_sched *s, uint32_t i)
@@ -366,6 +392,13 @@ static inline const pai__tenant *pai__tenant_at(const pai_sched *s,
                                                 uint32_t tenant)
 {
   return &s->park->tenants[tenant];
+}
+
+/* Are there reservations of the caller's, which tell requests apart that are
+ * alike otherwise? */
+static inline bool pai__has_reservations(const pai_sched *s)
+{
+  return s->kept.len > s->reserved;
 }
 
 /* Is a request to keep to shares?  Opportunistic ones are not where these are

@@ -127,6 +127,11 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
   PAI__CHECK_ARG_ERR(s != NULL, err);
   if (s->deciding)
     return pai__fail(err, PAI_EBUSY, "a policy cannot have others decide");
+  if (!pai__is_time(now))
+    return pai__fail(
+      err, PAI_EINVAL,
+      "it is asked for %lld, which is no time from %lld to %lld",
+      (long long)now, (long long)-PAI__LAST_TIME, (long long)PAI__LAST_TIME);
   if (s->m.events != 0 && now < s->m.now)
     return pai__fail(err, PAI_EINVAL,
                      "it is asked for %lld, and the last event was at %lld",
@@ -136,7 +141,7 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
     return rc;
   s->m.now = now;
   s->m.decided = ++s->m.events;
-  s->effort += 1 + (uint64_t)s->m.nqueued;
+  s->effort++;
   forget_told(s);
   pai__lookup_clear(&s->refused);
   pai__kept_expire(s);

@@ -20,6 +20,9 @@ void pai__easy_init(pai__easy *e)
   *e = (pai__easy){ .known = false };
   pai__flat_init(&e->needs, sizeof(need));
   pai__flat_init(&e->at, sizeof(uint32_t));
+  pai__flat_init(&e->sides, 8 * sizeof(int64_t));
+  pai__flat_init(&e->costs, sizeof(uint64_t));
+  pai__flat_init(&e->choices, sizeof(uint32_t));
   pai__waiters_init(&e->waiters, PAI__ALIKE_SHAPE);
 }
 
@@ -27,6 +30,9 @@ void pai__easy_dispose(pai__easy *e, const pai_alloc *alloc)
 {
   pai__flat_dispose(&e->needs, alloc);
   pai__flat_dispose(&e->at, alloc);
+  pai__flat_dispose(&e->sides, alloc);
+  pai__flat_dispose(&e->costs, alloc);
+  pai__flat_dispose(&e->choices, alloc);
   pai__waiters_dispose(&e->waiters, alloc);
 }
 
@@ -285,12 +291,29 @@ static void refuse_later(pai_sched *s, uint32_t req, const pai__promise *p)
                                        .text = PAI__NONE };
 }
 
+/* Where the promise has to move to other nodes.  As pai__start_all(). */
+static int start_moving(pai__easy *e, pai_sched *s, uint32_t req,
+                        uint32_t head, int place, pai__promises *x)
+{
+  int rc = 1;
+
+  while (rc == 1 && x->list.len != 0 && pai__may_begin(s, req)) {
+    rc = pai__easy_start_moving(e, s, req, head, x->list.data);
+    if (rc <= 0)
+      return rc;
+    e->known = e->counted = false;
+    pai__promises_clear(x);
+    rc = promise(s, head, place, x);
+  }
+  return rc;
+}
+
 /* Somebody who will not have ended when the promise begins.  As
  * pai__start_all(). */
 static int start_beside(pai__easy *e, pai_sched *s, uint32_t req,
-                        uint32_t head, const pai__how *how,
-                        const pai__promises *x)
+                        uint32_t head, const pai__how *how, pai__promises *x)
 {
+  uint64_t orders = s->m.orders;
   int rc = pai__has_room(s, req, how->strategy, false);
 
   if (rc <= 0)
@@ -300,6 +323,9 @@ static int start_beside(pai__easy *e, pai_sched *s, uint32_t req,
   hold(e, s, true);
   rc = pai__start_all(s, req, how);
   hold(e, s, false);
+  e->counted = e->counted && s->m.orders == orders;
+  if (rc == 0)
+    rc = start_moving(e, s, req, head, how->strategy, x);
   if (rc == 0)
     refuse_later(s, req, x->list.data);
   return rc;
@@ -307,14 +333,13 @@ static int start_beside(pai__easy *e, pai_sched *s, uint32_t req,
 
 /* All behind the one that is promised its place. */
 static int start_others(pai__easy *e, pai_sched *s, const pai__flat *queue,
-                        uint32_t at, const pai__how *how,
-                        const pai__promises *x)
+                        uint32_t at, const pai__how *how, pai__promises *x)
 {
   const pai__promise *p = x->list.data;
   uint32_t head = pai__entry_at(queue, at)->req;
   int rc = PAI_OK;
 
-  e->known = false;
+  e->known = e->counted = false;
   for (uint32_t i = at + 1; i < queue->len && rc >= 0; i++) {
     uint32_t req = pai__entry_at(queue, i)->req;
     uint64_t orders = s->m.orders;
@@ -324,6 +349,7 @@ static int start_others(pai__easy *e, pai_sched *s, const pai__flat *queue,
       rc = pai__start_all(s, req, how);
       /* What it took it gives back in time. */
       e->known = e->known && s->m.orders == orders;
+      e->counted = e->counted && e->known;
     } else {
       rc = start_beside(e, s, req, head, how, x);
     }
@@ -398,6 +424,7 @@ static int try_short(const quick *q, const pai__waiter *w)
 
   /* What it took it gives back in time. */
   q->e->known = q->e->known && q->s->m.orders == orders;
+  q->e->counted = q->e->counted && q->e->known;
   return rc == 0 ? set_refused(q, w) : rc;
 }
 
@@ -428,7 +455,7 @@ static int start_quickly(const quick *q, uint32_t at)
   const pai__promise *p = q->x->list.data;
   int rc = PAI_OK;
 
-  q->e->known = false;
+  q->e->known = q->e->counted = false;
   for (uint32_t i = at + 1; i < all->list.len && rc >= 0; i++) {
     const pai__waiter *w = pai__waiter_at(all, i);
     const pai__shape *shape = pai__shape_of(all, w);

@@ -17,6 +17,9 @@ typedef struct pai__easy {
   pai__flat needs; /* of each promised node */
   pai__flat at;    /* of each node: its need and one, or 0; all 0 between */
   bool known;      /* needs are those of this moment */
+  pai__flat sides; /* easy_move.c: what is free of each node, now and then */
+  pai__flat costs, choices;
+  bool counted; /* sides are those of this moment */
   pai__waiters waiters;
 } pai__easy;
 
@@ -37,6 +40,12 @@ int pai__easy_decide(pai__easy *e, pai_sched *s, const pai__flat *queue,
  * a code. */
 int pai__easy_decide_quickly(pai__easy *e, pai_sched *s, int place,
                              pai__promises *x);
+/* A request that will not have ended when the promise begins, and found no room
+ * beside it: an instance starts where the promised one still has room at its
+ * time, maybe on other nodes.  1: the promise is to be made anew; 0; or a
+ * code. */
+int pai__easy_start_moving(pai__easy *e, pai_sched *s, uint32_t req,
+                           uint32_t head, const pai__promise *p);
 /* An event was taken. */
 void pai__easy_event(pai__easy *e, const pai_sched *s, pai__promises *x,
                      const pai_sched_event *event);

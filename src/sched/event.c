@@ -268,7 +268,11 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
                        pai__fail(err, PAI_EINVAL, "%d is no kind of event",
                                  e != NULL ? e->kind : 0),
                        err);
-  if (e->time < s->m.now && s->m.events != 0)
+  if (!pai__is_time(e->time))
+    rc = pai__fail(err, PAI_EINVAL,
+                   "its time is not from %" PRId64 " to %" PRId64 ": %" PRId64,
+                   -PAI__LAST_TIME, PAI__LAST_TIME, e->time);
+  else if (e->time < s->m.now && s->m.events != 0)
     rc = pai__fail(err, PAI_EINVAL,
                    "it is of %" PRId64 ", and the one before of %" PRId64,
                    e->time, s->m.now);

@@ -28,6 +28,10 @@ int pai__on_resized(pai_sched *s, const pai_sched_event *e, pai_error **err);
 
 /* A reservation, which is not looked at any more.  PAI_OK; PAI_EEXISTS;
  * PAI_ENOTFOUND: no such node; PAI_ENOMEM. */
+/* For the time of a decision; the bits of its nodes are given back with it.
+ * PAI_OK or PAI_ENOMEM. */
+int pai__kept_push(pai_sched *s, const pai__kept *k);
+void pai__kept_pop(pai_sched *s);
 int pai__kept_add(pai_sched *s, const pai_reservation *r, pai_error **err);
 /* How many reservations name each node, counted anew. */
 void pai__kept_recount(pai_sched *s);

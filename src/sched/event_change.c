@@ -47,8 +47,8 @@ static int set_held(const changing *c)
 
 static int set_time(const changing *c, pai_time *time)
 {
-  if (!in_range(c, 0, INT64_MAX))
-    return out_of_range(c, 0, INT64_MAX);
+  if (!in_range(c, 0, PAI__LAST_TIME))
+    return out_of_range(c, 0, PAI__LAST_TIME);
   *time = c->e->number;
   return PAI_OK;
 }

@@ -116,7 +116,8 @@ static int make(moving *m)
       pai__flat_reserve(&m->cpus, &s->alloc, m->park->cpu_words) < 0 ||
       pai__flat_reserve(&m->used, &s->alloc, sums) < 0 ||
       pai__flat_reserve(&m->lent, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&m->s->held, &s->alloc, m->park->nspots) < 0 ||
+      pai__flat_reserve(&m->s->held, &s->alloc, pai__check_words(m->park)) <
+        0 ||
       pai__flat_reserve(&m->s->queued, &s->alloc, m->park->ntenants) < 0)
     return pai__oom(m->err);
   (void)pai__flat_push(&m->nodes, m->park->nspots);
@@ -267,8 +268,6 @@ static void swap_in(moving *m)
   pai__lookup_clear(&s->possible);
   count_borrowed(s);
   pai__tally_again(s);
-  s->held.len = 0;
-  (void)pai__flat_push(&s->held, s->rooms.len);
   pai__check_again(s);
   pai__kept_recount(s);
 }

@@ -35,10 +35,10 @@ static const char *const states[] = { [PAI_NODE_UP] = "up",
                                       NULL };
 
 /* All begin with the same. */
-#define HEAD                                                      \
-  PAI__NUMBER(pai__line, e.time, INT64_MIN, INT64_MAX, "time",    \
-              .needed = true),                                    \
-    PAI__WORD(pai__line, e.kind, kinds, "event", .needed = true), \
+#define HEAD                                                              \
+  PAI__NUMBER(pai__line, e.time, -PAI__LAST_TIME, PAI__LAST_TIME, "time", \
+              .needed = true),                                            \
+    PAI__WORD(pai__line, e.kind, kinds, "event", .needed = true),         \
     PAI__FLAG(pai__line, failed, "failed")
 #define ID PAI__ID(pai__line, e.id, "id", .needed = true)
 #define INSTANCE PAI__NUMBER(pai__line, e.instance, 0, UINT32_MAX, "instance")
@@ -117,8 +117,10 @@ static const struct {
 
 static const pai__field kept[] = {
   PAI__TEXT(pai__line, reservation_read.name, "name", .needed = true),
-  PAI__NUMBER(pai__line, reservation_read.from, INT64_MIN, INT64_MAX, "from"),
-  PAI__NUMBER(pai__line, reservation_read.to, INT64_MIN, INT64_MAX, "to"),
+  PAI__NUMBER(pai__line, reservation_read.from, -PAI__LAST_TIME,
+              PAI__LAST_TIME, "from"),
+  PAI__NUMBER(pai__line, reservation_read.to, -PAI__LAST_TIME, PAI__LAST_TIME,
+              "to"),
   PAI__TEXT(pai__line, reservation_read.vc, "vc"),
   PAI__TEXT(pai__line, reservation_read.user, "user"),
   PAI__NODE(pai__line, nodes, "nodes"),

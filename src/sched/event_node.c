@@ -4,6 +4,8 @@
 
 #include "resource/bits.h"
 
+#include <inttypes.h>
+
 uint32_t pai__node_named(const pai_sched *s, const char *name, pai_error **err)
 {
   uint32_t node = name != NULL ? pai__park_node(s->park, name) : PAI__NONE;
@@ -100,6 +102,10 @@ int pai__kept_add(pai_sched *s, const pai_reservation *r, pai_error **err)
   if (find_kept(s, r->name) != PAI__NONE)
     return pai__fail(err, PAI_EEXISTS, "there is a reservation '%s' already",
                      r->name);
+  if (!pai__is_time(r->from) || !pai__is_time(r->to))
+    return pai__fail(err, PAI_EINVAL,
+                     "a reservation's times are from %" PRId64 " to %" PRId64,
+                     -PAI__LAST_TIME, PAI__LAST_TIME);
   k.from = r->from;
   k.to = r->to != 0 ? r->to : INT64_MAX;
   if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0 ||
@@ -125,6 +131,20 @@ static void drop_kept(pai_sched *s, uint32_t i)
     pai__pool_give(&s->pool, k->nodes, k->words);
   s->kept.len--;
   memmove(k, k + 1, (s->kept.len - i) * sizeof(*k));
+}
+
+int pai__kept_push(pai_sched *s, const pai__kept *k)
+{
+  if (pai__flat_reserve(&s->kept, &s->alloc, 1) < 0)
+    return PAI_ENOMEM;
+  *kept_at(s, pai__flat_push(&s->kept, 1)) = *k;
+  count_kept(s, k, 1);
+  return PAI_OK;
+}
+
+void pai__kept_pop(pai_sched *s)
+{
+  drop_kept(s, s->kept.len - 1);
 }
 
 static void expire(pai_sched *s, pai_time now)

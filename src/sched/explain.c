@@ -13,6 +13,7 @@ typedef struct telling {
   const pai__req *r;
   uint32_t req;
   pai_reason reason;
+  bool waits; /* also for those who have to leave its place */
   pai__remedy own, others;
   pai__buf *out;
 } telling;
@@ -167,7 +168,13 @@ static void say_lack(const telling *t)
         pai__texts_text(&t->s->names, t->r->pin));
     break;
   case PAI_LACK_RESERVATION:
-    say(t, "the nodes that could take it are kept for others");
+    say(t, "the nodes that could take it are kept for ");
+    if (r->behind == 0) {
+      say(t, "others");
+      break;
+    }
+    say_request(t, r->behind);
+    say(t, ", which has waited for long");
     break;
   case PAI_LACK_TOPOLOGY: say_topology(t); break;
   case PAI_LACK_GANG: say_gang(t); break;
@@ -348,6 +355,10 @@ static void say_remedy(const telling *t, const pai__remedy *m)
     say(t, ", and one more thing was so");
   else if (m->n > MOST_SAID)
     say(t, ", and %u more things were so", m->n - MOST_SAID);
+  if (m->n > 1)
+    say(t, " (these changes work together; others may be smaller)");
+  else if (!m->least)
+    say(t, " (this change works; another may be smaller)");
 }
 
 static void say_remedies(const telling *t)
@@ -381,7 +392,7 @@ static void explain_text(telling *t)
     say(t, "%s (request %" PRIu64 ")", pai__name_of(t->s, t->r), t->r->id);
   else
     say(t, "Request %" PRIu64, t->r->id);
-  if (pai__req_waiting(t->r) == 0) {
+  if (!t->waits) {
     say(t, " does not wait.\n");
     return;
   }
@@ -459,7 +470,7 @@ static int explain_json(const telling *t)
   pai__json_writer_init(&w, t->out, false);
   pai__json_begin_object(&w);
   put_number(&w, "id", t->r->id);
-  if (pai__req_waiting(t->r) != 0) {
+  if (t->waits) {
     put_text(&w, "lack", pai_lack_name(r->lack));
     put_text(&w, "of", pai_lack_name(r->of));
     put_number(&w, "want", r->want);
@@ -486,12 +497,19 @@ static int explain_json(const telling *t)
 
 /* --- the call ------------------------------------------------------------- */
 
+/* Keys are literals of two files, which need not be one text. */
+static bool is_same_key(const char *a, const char *b)
+{
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 static bool is_same(const pai__remedy *a, const pai__remedy *b)
 {
   uint32_t i = 0;
 
   while (i < a->n && i < b->n && a->list[i].kind == b->list[i].kind &&
-         a->list[i].id == b->list[i].id && a->list[i].key == b->list[i].key &&
+         a->list[i].id == b->list[i].id &&
+         is_same_key(a->list[i].key, b->list[i].key) &&
          a->list[i].number == b->list[i].number)
     i++;
   return i == a->n && i == b->n;
@@ -536,7 +554,8 @@ int pai_sched_explain(const pai_sched *s, uint64_t id, int format,
   *t = (telling){ .s = s, .r = pai__req_at(s, req), .req = req, .out = &out };
   t->reason.struct_size = sizeof(t->reason);
   rc = PAI_OK;
-  if (pai_sched_reason(s, id, &t->reason) == PAI_OK)
+  t->waits = pai_sched_reason(s, id, &t->reason) == PAI_OK;
+  if (t->waits)
     rc = find_remedies(t, err);
   if (rc == PAI_OK && format == PAI_FORMAT_JSON)
     rc = explain_json(t);

@@ -13,6 +13,7 @@ typedef struct pai__fair {
   const pai_sched *s;
   int place, mode;
   bool shares, greedy, reclaim;
+  int64_t reserve_after;
   int64_t half_life, user_max_gpus,
     user_max_jobs; /* 0: as many as there are */
   pai__usage usage;

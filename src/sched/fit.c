@@ -143,6 +143,8 @@ static bool keeps_share(pai__fitting *f)
       f->ask->ideal ? t->shares[k] : pai__share_left(s, f->req->tenant, k);
     uint64_t taken = pai__share_taken(s, f->req, f->placed, k);
 
+    if (f->ask->part != NULL && f->ask->part[k] < left)
+      left = f->ask->part[k];
     if (taken > left) {
       f->why->lack = PAI_LACK_QUOTA;
       f->why->of = share_lack(s, k);

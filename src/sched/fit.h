@@ -16,6 +16,7 @@ typedef struct pai__ask {
   bool beyond_share;
   const pai__run *beside; /* what it is for is there in part; or NULL */
   bool ideal;             /* as if each node was up, and kept for nobody */
+  const uint64_t *part;   /* it takes no more of each share; or NULL */
 } pai__ask;
 
 /*

@@ -7,6 +7,8 @@
 
 static bool may_use(const pai__kept *k, const pai__req *r)
 {
+  if (k->only != 0)
+    return pai__kept_lets(k, r);
   if (k->vc == PAI__NONE && k->user == PAI__NONE)
     return false;
   return (k->vc == PAI__NONE || k->vc == r->vc) &&

@@ -151,6 +151,7 @@ int pai__form_list(const pai__form *f, pai__node at, const char *key,
 
 /* --- members -------------------------------------------------------------- */
 
+/* Tables have no member of another size: form.h. */
 static void store(const pai__field *field, void *out, int64_t value)
 {
   char *to = (char *)out + field->offset;
@@ -158,7 +159,7 @@ static void store(const pai__field *field, void *out, int64_t value)
 
   if (field->size == sizeof(narrow))
     memcpy(to, &narrow, sizeof(narrow));
-  else
+  else if (field->size == sizeof(value))
     memcpy(to, &value, sizeof(value));
 }
 
@@ -167,12 +168,12 @@ static int64_t fetch(const pai__field *field, const void *in)
   const char *from = (const char *)in + field->offset;
   uint32_t narrow;
   int32_t with_sign;
-  int64_t value;
+  int64_t value = 0;
 
-  if (field->size != sizeof(narrow)) {
+  if (field->size == sizeof(value))
     memcpy(&value, from, sizeof(value));
+  if (field->size != sizeof(narrow))
     return value;
-  }
   memcpy(&narrow, from, sizeof(narrow));
   memcpy(&with_sign, from, sizeof(with_sign));
   return field->low < 0 ? (int64_t)with_sign : (int64_t)narrow;

@@ -10,10 +10,10 @@
 #include "json/writer.h"
 
 enum pai__field_kind {
-  PAI__FIELD_NUMBER = 1, /* an integer of `size` bytes, signed if low is */
+  PAI__FIELD_NUMBER = 1, /* an integer of 4 or 8 bytes, signed if low is */
   PAI__FIELD_ID, /* a uint64_t; a string of digits where JSON has no number */
   PAI__FIELD_FLAG, /* an int: true or false */
-  PAI__FIELD_WORD, /* an integer of `size` bytes: the index of a word */
+  PAI__FIELD_WORD, /* an integer of 4 or 8 bytes: the index of a word */
   PAI__FIELD_TEXT, /* a string, or NULL */
   PAI__FIELD_NODE  /* a pai__node, to be read by hand, and so written */
 };
@@ -27,35 +27,62 @@ typedef struct pai__field {
   bool needed; /* also written if it is the usual one */
 } pai__field;
 
+/* 0; it does not compile unless the condition holds. */
+#define PAI__FIELD_ASSERT(condition, text) \
+  (0 * sizeof(struct {                     \
+     _Static_assert(condition, text);      \
+     char unused;                          \
+   }))
+#define PAI__FIELD_SIZE(type, m) sizeof(((type *)0)->m)
+
 /* How tables say it: `m` is a member of `type`; behind it the key, and what
- * else there is to say of it. */
-#define PAI__SIZED(type, m) \
-  .offset = offsetof(type, m), .size = sizeof(((type *)0)->m)
-#define PAI__NUMBER(type, m, least, most, ...)                      \
-  {                                                                 \
-    .kind = PAI__FIELD_NUMBER, PAI__SIZED(type, m), .low = (least), \
-    .high = (most), .key = __VA_ARGS__                              \
+ * else there is to say of it.  A member of a size, or of a type, that form.c
+ * does not read and write is an error of the compiler. */
+#define PAI__SIZED(type, m, condition, text)   \
+  .offset = offsetof(type, m),                 \
+  .size = (uint8_t)(PAI__FIELD_SIZE(type, m) + \
+                    PAI__FIELD_ASSERT(condition, #m text))
+#define PAI__INTEGRAL(type, m)                                               \
+  PAI__SIZED(type, m,                                                        \
+             PAI__FIELD_SIZE(type, m) == 4 || PAI__FIELD_SIZE(type, m) == 8, \
+             " has neither 4 nor 8 bytes")
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */
+#define PAI__IS_OF(value, type) _Generic((value), type : 1, default : 0)
+#define PAI__TYPED(type, m, of) \
+  PAI__SIZED(type, m, PAI__IS_OF(((type *)0)->m, of) == 1, " is no " #of)
+#define PAI__NUMBER(type, m, least, most, ...)                              \
+  {                                                                         \
+    .kind = PAI__FIELD_NUMBER, PAI__INTEGRAL(type, m),                      \
+    .low = (least) +                                                        \
+           (int64_t)PAI__FIELD_ASSERT(                                      \
+             PAI__FIELD_SIZE(type, m) == 8 ||                               \
+               ((least) >= INT32_MIN &&                                     \
+                (most) <= ((least) < 0 ? INT32_MAX : (int64_t)UINT32_MAX)), \
+             #m " does not hold its range"),                                \
+    .high = (most), .key = __VA_ARGS__                                      \
   }
-#define PAI__ID(type, m, ...)                                      \
-  {                                                                \
-    .kind = PAI__FIELD_ID, PAI__SIZED(type, m), .key = __VA_ARGS__ \
+#define PAI__ID(type, m, ...)                                                \
+  {                                                                          \
+    .kind = PAI__FIELD_ID, PAI__TYPED(type, m, uint64_t), .key = __VA_ARGS__ \
   }
-#define PAI__FLAG(type, m, ...)                                      \
-  {                                                                  \
-    .kind = PAI__FIELD_FLAG, PAI__SIZED(type, m), .key = __VA_ARGS__ \
+#define PAI__FLAG(type, m, ...)                                           \
+  {                                                                       \
+    .kind = PAI__FIELD_FLAG, PAI__TYPED(type, m, int), .key = __VA_ARGS__ \
   }
-#define PAI__WORD(type, m, list, ...)                              \
-  {                                                                \
-    .kind = PAI__FIELD_WORD, PAI__SIZED(type, m), .words = (list), \
-    .key = __VA_ARGS__                                             \
+#define PAI__WORD(type, m, list, ...)                                 \
+  {                                                                   \
+    .kind = PAI__FIELD_WORD, PAI__INTEGRAL(type, m), .words = (list), \
+    .key = __VA_ARGS__                                                \
   }
-#define PAI__TEXT(type, m, ...)                                      \
-  {                                                                  \
-    .kind = PAI__FIELD_TEXT, PAI__SIZED(type, m), .key = __VA_ARGS__ \
+#define PAI__TEXT(type, m, ...)                                 \
+  {                                                             \
+    .kind = PAI__FIELD_TEXT, PAI__TYPED(type, m, const char *), \
+    .key = __VA_ARGS__                                          \
   }
-#define PAI__NODE(type, m, ...)                                      \
-  {                                                                  \
-    .kind = PAI__FIELD_NODE, PAI__SIZED(type, m), .key = __VA_ARGS__ \
+#define PAI__NODE(type, m, ...)                              \
+  {                                                          \
+    .kind = PAI__FIELD_NODE, PAI__TYPED(type, m, pai__node), \
+    .key = __VA_ARGS__                                       \
   }
 
 /* A text that is read. */

@@ -1,6 +1,7 @@
 /* guarantee.c - parts that are guaranteed, and what is borrowed of them */
 #include "sched/guarantee.h"
 
+#include "sched/reserve.h"
 #include "sched/shrink.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 /* --- marks ---------------------------------------------------------------- */
 
 typedef struct holder {
-  uint64_t order, id;
+  uint64_t order, id, turn;
   int32_t priority;
   uint32_t tenant;
   uint32_t run, instance;
@@ -29,8 +30,22 @@ static int by_weight(const void *a, const void *b)
   return x->instance < y->instance ? -1 : x->instance > y->instance;
 }
 
+/* The most important first, and then who came first: an order that no start and
+ * no stop changes.  That decisions come to an end rests on it. */
+static int by_rank(const void *a, const void *b)
+{
+  const holder *x = a, *y = b;
+
+  if (x->priority != y->priority)
+    return x->priority > y->priority ? -1 : 1;
+  if (x->turn != y->turn)
+    return x->turn < y->turn ? -1 : 1;
+  return x->instance < y->instance ? -1 : x->instance > y->instance;
+}
+
 /* Those that stop leave what they have to others. */
-static int list_holders(const pai_sched *s, pai__flat *list)
+static int list_holders(const pai_sched *s, pai__flat *list,
+                        int (*order)(const void *, const void *))
 {
   list->len = 0;
   if (pai__flat_reserve(list, &s->alloc, s->runs.len) < 0)
@@ -46,13 +61,14 @@ static int list_holders(const pai_sched *s, pai__flat *list)
       (holder){ .order =
                   run->state == PAI__RUN_CLAIMED ? UINT64_MAX : run->order,
                 .id = r->id,
+                .turn = r->turn,
                 .priority = r->priority,
                 .tenant = r->tenant,
                 .run = i,
                 .instance = run->instance };
   }
   if (list->len != 0)
-    qsort(list->data, list->len, list->size, by_weight);
+    qsort(list->data, list->len, list->size, order);
   return PAI_OK;
 }
 
@@ -64,7 +80,7 @@ static bool goes_beyond(const pai_sched *s, const holder *h, uint64_t *held,
   uint32_t n = pai__park_shares(s->park);
 
   if (!t->parted || h->priority < 0)
-    return t->parted;
+    return h->priority < 0;
   memset(takes, 0, n * sizeof(*takes));
   pai__part_add(s, pai__run_at(s, h->run), takes);
   for (uint32_t k = 0; k < n; k++)
@@ -85,7 +101,7 @@ int pai__guarantee_mark(pai_sched *s)
   pai__flat_init(&sums, sizeof(uint64_t));
   rc = pai__part_sums(s, &sums);
   if (rc == PAI_OK)
-    rc = list_holders(s, &list);
+    rc = list_holders(s, &list, by_rank);
   for (uint32_t i = 0; i < list.len && rc == PAI_OK; i++) {
     const holder *h = (const holder *)list.data + i;
     uint64_t *all = sums.data;
@@ -96,6 +112,39 @@ int pai__guarantee_mark(pai_sched *s)
   pai__flat_dispose(&list, &s->alloc);
   pai__flat_dispose(&sums, &s->alloc);
   return rc;
+}
+
+/* Does a run that is guaranteed go before a request, or is it one of its own? */
+static bool goes_before(const pai_sched *s, const pai__run *run,
+                        const pai__req *r)
+{
+  const pai__req *x = pai__req_at(s, run->req);
+
+  return pai__run_holds(run) && run->state != PAI__RUN_STOPPING &&
+         !run->beyond && x->tenant == r->tenant &&
+         (x->priority > r->priority ||
+          (x->priority == r->priority && x->turn <= r->turn));
+}
+
+int pai__guarantee_left(const pai_sched *s, uint32_t req, pai__flat *left)
+{
+  const pai__req *r = pai__req_at(s, req);
+  const uint64_t *own = pai__tenant_at(s, r->tenant)->own;
+  uint32_t n = pai__park_shares(s->park);
+  uint64_t *sums;
+
+  pai__flat_init(left, sizeof(uint64_t));
+  if (pai__flat_reserve(left, &s->alloc, n) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(left, n);
+  sums = left->data;
+  for (uint32_t i = 0; i < s->runs.len; i++)
+    if (pai__run_at(s, i)->req != PAI__NONE &&
+        goes_before(s, pai__run_at(s, i), r))
+      pai__part_add(s, pai__run_at(s, i), sums);
+  for (uint32_t k = 0; k < n; k++)
+    sums[k] = own[k] > sums[k] ? own[k] - sums[k] : 0;
+  return PAI_OK;
 }
 
 /* --- asking back ---------------------------------------------------------- */
@@ -115,7 +164,7 @@ static int find_borrowed(asking *a)
   int rc = pai__guarantee_mark(s);
 
   if (rc == PAI_OK)
-    rc = list_holders(s, &a->list);
+    rc = list_holders(s, &a->list, by_weight);
   a->victims.len = 0;
   a->some = a->elastic = false;
   for (uint32_t i = 0; i < s->runs.len && !a->some; i++)
@@ -139,8 +188,7 @@ static int find_borrowed(asking *a)
   return rc;
 }
 
-/* Does nobody wait who goes before it in its virtual cluster? */
-static bool is_first(const pai_sched *s, uint32_t req)
+bool pai__is_first(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
   uint32_t i = pai__next_waiting(s, PAI__NONE);
@@ -164,7 +212,7 @@ static bool found_no_room(const pai_sched *s, uint32_t req)
   pai__why why = pai__req_why(s, req);
 
   if (why.lack == PAI_LACK_LATER)
-    return is_first(s, req);
+    return pai__is_first(s, req);
   return (why.lack >= PAI_LACK_GPU && why.lack <= PAI_LACK_GANG) ||
          why.lack == PAI_LACK_PREEMPTION ||
          (why.lack == PAI_LACK_QUOTA && why.text == PAI__NONE);
@@ -197,20 +245,34 @@ static int ask_for(asking *a, uint32_t req)
          pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING &&
          pai__keeps_to_part(s, pai__req_at(s, req))) {
     uint32_t active = pai__req_at(s, req)->active;
+    pai__flat left;
 
     rc = find_borrowed(a);
     if (rc < 0 || !a->some)
       return rc;
-    rc = make_room(a, &ask);
+    rc = pai__guarantee_left(s, req, &left);
+    ask.part = left.data;
+    if (rc == PAI_OK)
+      rc = make_room(a, &ask);
+    pai__flat_dispose(&left, &s->alloc);
     if (rc >= 0 && pai__req_at(s, req)->active == active) {
       rc = pai__lookup_reserve(&a->hopeless, &s->alloc);
-      if (rc == PAI_OK)
+      if (rc == PAI_OK && pai__lookup_get(&a->hopeless, shape) == PAI__NONE)
         pai__lookup_add(&a->hopeless, shape, req);
       return rc;
     }
     rc = rc < 0 ? rc : PAI_OK;
   }
   return rc;
+}
+
+/* Was one like it looked at in vain? */
+static bool is_hopeless(const asking *a, const pai__req *r)
+{
+  uint32_t other = pai__lookup_get(&a->hopeless, r->shape);
+
+  return other != PAI__NONE &&
+         pai__req_fits_alike(a->s, r, pai__req_at(a->s, other));
 }
 
 /* What is borrowed is looked for with the first who asks: mostly nobody does. */
@@ -227,10 +289,9 @@ static int ask_for_all(asking *a)
     next = r->behind;
     /* Those behind one that waits for its turn are the most, and ask for
      * nothing. */
-    if (!pai__is_refused(s, req) && pai__tenant_at(s, r->tenant)->parted &&
-        pai__is_owed(s, req) &&
-        pai__lookup_get(&a->hopeless, r->shape) == PAI__NONE &&
-        found_no_room(s, req))
+    if (!pai__is_refused(s, req) &&
+        pai__tenant_at(s, r->tenant)->nshares != 0 && pai__is_owed(s, req) &&
+        !is_hopeless(a, r) && found_no_room(s, req))
       rc = ask_for(a, req);
   }
   return rc;
@@ -261,8 +322,10 @@ static void forget_reasons(pai_sched *s)
   s->m.shaped.made = 0;
 }
 
+/* A policy that need not look at each that waits takes off what it did not. */
 static int decide_once(pai_sched *s)
 {
+  s->effort += s->m.nqueued;
   return s->policy->decide(s->policy_state, s->policy->data, &s->host);
 }
 
@@ -272,7 +335,9 @@ static int decide_guaranteed(pai_sched *s)
   int rc;
 
   s->keeping = true;
-  rc = decide_once(s);
+  rc = pai__reserve_begin(s, true);
+  if (rc == PAI_OK)
+    rc = decide_once(s);
   if (rc == PAI_OK)
     rc = ask_back(s);
   s->keeping = false;
@@ -293,13 +358,18 @@ static int ask_again(pai_sched *s)
   return rc;
 }
 
+/* Where virtual clusters own cells their shares keep all but opportunistic runs
+ * from what is others': these are asked after the decision. */
 int pai__decide_all(pai_sched *s)
 {
-  int rc = pai__is_any_owed(s);
+  int rc = pai__guarantee_counts(s) ? pai__is_any_owed(s) : 0;
 
   if (rc > 0)
     rc = decide_guaranteed(s);
   if (rc == PAI_OK)
+    rc = pai__reserve_begin(s, false);
+  if (rc == PAI_OK)
     rc = decide_once(s);
+  pai__reserve_end(s);
   return rc == PAI_OK ? ask_again(s) : rc;
 }

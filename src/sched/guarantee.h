@@ -16,9 +16,17 @@
 /* The policy decides.  PAI_OK or its code. */
 int pai__decide_all(pai_sched *s);
 
+/* Does nobody wait who goes before it in its virtual cluster? */
+bool pai__is_first(const pai_sched *s, uint32_t req);
+
 /* Marks all runs that hold something: which are borrowed (`beyond`)?  PAI_OK or
  * PAI_ENOMEM. */
 int pai__guarantee_mark(pai_sched *s);
+/* What of its part a request can take so that it is guaranteed itself, of each
+ * share of its virtual cluster: what is left by those that go before it and are
+ * guaranteed, as they are marked.  For pai__ask; to be disposed of.  PAI_OK or
+ * PAI_ENOMEM. */
+int pai__guarantee_left(const pai_sched *s, uint32_t req, pai__flat *left);
 
 /* --- owed.c --------------------------------------------------------------- */
 

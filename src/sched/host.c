@@ -57,17 +57,38 @@ static uint64_t shape_key(const pai_sched *s, const pai__req *r, int strategy,
     pai__mix(r->shape, (uint64_t)strategy << 2 | (uint64_t)s->holding << 1 |
                          (beyond ? UINT64_C(1) : UINT64_C(0)));
 
-  if (s->kept.len != 0)
+  /* Who may use what is kept for an old one, and who may not. */
+  for (uint32_t i = s->kept.len - s->reserved; i < s->kept.len; i++)
+    key =
+      pai__mix(key, pai__kept_lets((const pai__kept *)s->kept.data + i, r));
+  if (pai__has_reservations(s))
     key = pai__mix(pai__mix(pai__mix(key, r->vc), r->user),
                    (uint64_t)pai__req_length(r));
   return key | 1;
+}
+
+/* Exactly what shape_key() is made of. */
+static bool has_same_key(const pai_sched *s, const pai__req *a,
+                         const pai__req *b)
+{
+  for (uint32_t i = s->kept.len - s->reserved; i < s->kept.len; i++) {
+    const pai__kept *k = (const pai__kept *)s->kept.data + i;
+
+    if (pai__kept_lets(k, a) != pai__kept_lets(k, b))
+      return false;
+  }
+  return pai__req_fits_alike(s, a, b) &&
+         (!pai__has_reservations(s) ||
+          (a->vc == b->vc && a->user == b->user &&
+           pai__req_length(a) == pai__req_length(b)));
 }
 
 static bool was_refused(pai_sched *s, uint32_t req, uint64_t key)
 {
   uint32_t other = pai__lookup_get(&s->refused, key);
 
-  if (other == PAI__NONE || pai__req_at(s, other)->why == PAI__NONE)
+  if (other == PAI__NONE || pai__req_at(s, other)->why == PAI__NONE ||
+      !has_same_key(s, pai__req_at(s, req), pai__req_at(s, other)))
     return false;
   if (other != req)
     *pai__why_make(s, req) = *pai__why_of(s, other);
@@ -104,6 +125,8 @@ static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
     return 0;
   rc = pai__fit(s, &ask, n, &why);
   if (rc == 0) {
+    if (why.lack == PAI_LACK_RESERVATION)
+      why.behind = s->reserved_for;
     *pai__why_make(s, req) = why;
     set_refused(s, req, key);
   }
@@ -118,7 +141,7 @@ int pai__try(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
   if (rc <= 0)
     return rc;
   rc = pai__start(s, req, n);
-  return rc < 0 ? rc : 1;
+  return rc < 0 ? pai__set_aside(s, req, rc) : 1;
 }
 
 int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share)

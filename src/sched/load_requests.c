@@ -177,7 +177,7 @@ static int load_request(pai__loading *l, pai__node item)
     return rc;
   if (x.has_why)
     *pai__why_make(s, req) = x.why;
-  if (r->active == 0 && (r->cancelled || pai__req_waiting(r) == 0))
+  if (r->active == 0 && pai__req_waiting(r) == 0)
     return pai__form_fail(
       &l->f, item, "request %" PRIu64 " is done: none of it waits or runs",
       r->id);

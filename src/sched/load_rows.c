@@ -119,6 +119,15 @@ static int end(row *x, const char *what)
   return x->rc;
 }
 
+static pai_time read_time(row *x, const char *what, pai_time from)
+{
+  pai_time time = time_of(step(x, what, (uint64_t)from));
+
+  if (x->rc == PAI_OK && !pai__is_time(time))
+    x->rc = pai__form_fail(x->f, x->at, "\"%s\" of a row is no time", what);
+  return x->rc == PAI_OK ? time : 0;
+}
+
 static const char *read_name(row *x, const char *before)
 {
   pai__node item = next(x);
@@ -143,16 +152,15 @@ int pai__load_row(pai__loading *l, pai__node item, pai__req_form *form,
                            .runs = PAI__NO_NODE,
                            .why = PAI__NO_NODE };
   form->turn = time_of(step(&x, "turn", (uint64_t)l->last.turn));
-  form->submitted =
-    time_of(step(&x, "submitted", (uint64_t)l->last.submitted));
+  form->submitted = read_time(&x, "submitted", l->last.submitted);
   l->last_id = step(&x, "id", l->last_id);
   l->last_name = read_name(&x, l->last_name);
   alike = number(&x, "alike", 0, (int64_t)l->nalike - 1);
   *q = l->nalike != 0 ? l->alike[alike] : (pai_request){ 0 };
   q->id = l->last_id;
   q->name = l->last_name;
-  q->duration = number(&x, "duration", 0, INT64_MAX);
-  q->limit = number(&x, "limit", 0, INT64_MAX);
+  q->duration = number(&x, "duration", 0, PAI__LAST_TIME);
+  q->limit = number(&x, "limit", 0, PAI__LAST_TIME);
   reason = number(&x, "why", 0, l->nwhys);
   *why = reason != 0 ? &l->whys[reason - 1] : NULL;
   form->runs = next(&x);
@@ -173,7 +181,7 @@ int pai__load_row_run(pai__loading *l, pai__node item, pai__run_form *form)
   form->instance = (uint32_t)number(&x, "instance", 0, UINT32_MAX);
   l->last_order = step(&x, "order", l->last_order);
   form->order = time_of(l->last_order);
-  form->since = time_of(step(&x, "since", (uint64_t)l->last.submitted));
+  form->since = read_time(&x, "since", l->last.submitted);
   form->tasks = next(&x);
   return end(&x, "a run");
 }

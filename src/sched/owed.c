@@ -44,8 +44,8 @@ static int count_lazy(pai_sched *s)
     const pai__run *run = pai__run_at(s, i);
     const pai__req *r;
 
-    if (!pai__run_holds(run))
-      continue;
+    if (!pai__run_holds(run) || run->borrowed)
+      continue; /* what is lent beside cells is not counted in shares */
     r = pai__req_at(s, run->req);
     if (r->priority < 0)
       pai__part_add(s, run,
@@ -125,11 +125,25 @@ static int learn_needs(pai_sched *s)
   return PAI_OK;
 }
 
+/* Is anything asked back: of a part, or, where virtual clusters own cells, from
+ * opportunistic runs? */
+static bool asks_back(const pai_sched *s)
+{
+  uint32_t i = 0;
+
+  if (s->terms.reclaim == 0 || s->park->tenants[0].parted || !s->m.lazy)
+    return pai__guarantee_counts(s);
+  while (i < s->runs.len &&
+         (!pai__run_holds(pai__run_at(s, i)) || !pai__run_at(s, i)->borrowed))
+    i++;
+  return i < s->runs.len;
+}
+
 int pai__is_any_owed(pai_sched *s)
 {
   uint32_t req = s->m.first, t = 0;
 
-  if (!pai__guarantee_counts(s) || req == PAI__NONE)
+  if (!asks_back(s) || req == PAI__NONE)
     return 0;
   if (count_lazy(s) < 0 || learn_needs(s) < 0)
     return PAI_ENOMEM;

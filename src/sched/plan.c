@@ -308,21 +308,27 @@ static int change(pai__plan *p, const pai_sched *s, const pai__req *r,
   return PAI_OK;
 }
 
-int pai__plan_take(pai__plan *p, const pai_sched *s, uint32_t req)
+/* All of them, and the shares. */
+static int change_all(pai__plan *p, const pai_sched *s, uint32_t req, int sign)
 {
   const pai__req *r = pai__req_at(s, req);
   pai_time end = pai__plan_end(p->start, pai__plan_length(p, r));
 
-  if (change(p, s, r, p->sites.len, -1) < 0)
+  if (change(p, s, r, p->sites.len, sign) < 0)
     return PAI_ENOMEM;
   for (uint32_t k = 0; k < shares_kept(s, r); k++) {
     pai__amount a = { .memory = sites_share(p, s, r, k) };
 
     if (a.memory != 0 && pai__line_change(p, pai__share_line(s, r->tenant, k),
-                                          p->start, end, &a, -1) < 0)
+                                          p->start, end, &a, sign) < 0)
       return PAI_ENOMEM;
   }
   return PAI_OK;
+}
+
+int pai__plan_take(pai__plan *p, const pai_sched *s, uint32_t req)
+{
+  return change_all(p, s, req, -1);
 }
 
 /* Is a site free at the start, for the whole length? */
@@ -371,18 +377,57 @@ static int are_free(pai__plan *p, const pai_sched *s, const pai__req *r)
   return rc < 0 ? rc : ok;
 }
 
-int pai__plan_holds(pai__plan *p, const pai_sched *s, uint32_t req,
-                    const pai__hint *hint)
+/* What it says is in p->spare and p->start.  PAI_OK or PAI_ENOMEM. */
+static int read_hint(pai__plan *p, const pai__hint *hint)
 {
-  pai__flat found = p->sites;
-  int rc;
-
   p->spare.len = 0;
   if (pai__flat_reserve(&p->spare, &p->alloc, hint->n) < 0)
     return PAI_ENOMEM;
   (void)pai__flat_push(&p->spare, hint->n);
   memcpy(p->spare.data, hint->sites, hint->n * sizeof(*hint->sites));
   p->start = hint->start > p->now ? hint->start : p->now;
+  return PAI_OK;
+}
+
+static int change_hint(pai__plan *p, const pai_sched *s, uint32_t req,
+                       int sign)
+{
+  pai__flat found = p->sites;
+  int rc;
+
+  p->sites = p->spare;
+  rc = change_all(p, s, req, sign);
+  p->sites = found;
+  return rc;
+}
+
+int pai__plan_take_hint(pai__plan *p, const pai_sched *s, uint32_t req,
+                        const pai__hint *hint)
+{
+  int rc = pai__plan_holds(p, s, req, hint);
+
+  if (rc <= 0)
+    return rc;
+  return change_hint(p, s, req, -1) < 0 ? PAI_ENOMEM : 1;
+}
+
+/* More is free now than rows of times tell. */
+int pai__plan_give_hint(pai__plan *p, const pai_sched *s, uint32_t req,
+                        const pai__hint *hint)
+{
+  p->rows.len = 0;
+  pai__lookup_clear(&p->row_of);
+  return read_hint(p, hint) < 0 ? PAI_ENOMEM : change_hint(p, s, req, 1);
+}
+
+int pai__plan_holds(pai__plan *p, const pai_sched *s, uint32_t req,
+                    const pai__hint *hint)
+{
+  pai__flat found = p->sites;
+  int rc;
+
+  if (read_hint(p, hint) < 0)
+    return PAI_ENOMEM;
   p->sites = p->spare;
   rc = are_free(p, s, pai__req_at(s, req));
   p->sites = found;
@@ -434,5 +479,5 @@ int pai__plan_start(const pai__plan *p, pai_sched *s, uint32_t req)
                     slot.gpus);
   }
   rc = pai__start(s, req, n);
-  return rc < 0 ? rc : 1;
+  return rc < 0 ? pai__set_aside(s, req, rc) : 1;
 }

@@ -97,6 +97,13 @@ int pai__plan_find(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
                    pai_time latest, const pai__hint *hint);
 /* What was found is the request's.  PAI_OK or PAI_ENOMEM. */
 int pai__plan_take(pai__plan *p, const pai_sched *s, uint32_t req);
+/* What the hint says, and not what is found, is taken, if it still holds: 1; 0:
+ * it does not; or PAI_ENOMEM. */
+int pai__plan_take_hint(pai__plan *p, const pai_sched *s, uint32_t req,
+                        const pai__hint *hint);
+/* And given back. */
+int pai__plan_give_hint(pai__plan *p, const pai_sched *s, uint32_t req,
+                        const pai__hint *hint);
 /* What was found is for now: it starts.  1; 0: it is not free; PAI_ENOMEM. */
 int pai__plan_start(const pai__plan *p, pai_sched *s, uint32_t req);
 
@@ -132,7 +139,7 @@ static inline uint32_t pai__share_line(const pai_sched *s, uint32_t tenant,
 /* The end of what begins at a time and has a length. */
 static inline pai_time pai__plan_end(pai_time at, pai_time length)
 {
-  return length > PAI__NEVER - at ? PAI__NEVER : at + length;
+  return at > 0 && length > PAI__NEVER - at ? PAI__NEVER : at + length;
 }
 
 /* A new line's only step.  PAI_OK or PAI_ENOMEM. */

@@ -132,7 +132,7 @@ static int find_floor(pai__plan *p, looking *k)
   if (k->floor_row == PAI__NONE)
     return PAI_ENOMEM;
   k->floor = *row_at(p, k->floor_row);
-  k->alike = park->nkinds == 1 || k->w->type != PAI__NONE || k->w->gpus == 0;
+  k->alike = park->nkinds == 1 || k->w->type < park->nkinds || k->w->gpus == 0;
   return PAI_OK;
 }
 

@@ -71,6 +71,28 @@ static inline void pai__policy_reclaims(pai_sched *s, bool reclaim, int place)
   s->terms.reclaim = reclaim ? (uint8_t)place : 0;
 }
 
+/* Seconds after which nodes are kept for a request that waits, where a policy
+ * is told nothing else. */
+#define PAI__RESERVE_AFTER INT64_C(604800)
+
+/* The entry of the option that says so, at a member of its state. */
+#define PAI__RESERVE_OPTION(type)                       \
+  {                                                     \
+    .key = "reserve_after", .kind = PAI__OPTION_NUMBER, \
+    .offset = offsetof(type, reserve_after), .low = 0,  \
+    .high = INT64_C(1) << 32                            \
+  }
+
+/* The policy that is being opened has nodes kept for who waits so many seconds;
+ * 0: never. */
+static inline void pai__policy_reserves(pai_sched *s, int64_t after, int place,
+                                        bool ranked)
+{
+  s->terms.reserve_after = after * INT64_C(1000000);
+  s->terms.place = (uint8_t)place;
+  s->terms.ranked = ranked;
+}
+
 /* --- what it may do (host.c) ---------------------------------------------- */
 
 void pai__host_init(pai_sched *s);

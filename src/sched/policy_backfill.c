@@ -7,13 +7,10 @@
  * ends when it was expected to: nothing that comes later in the order takes
  * what is promised, and who finds the same time again gets the same place.
  */
-#include "sched/easy.h"
+#include "sched/backfill.h"
 #include "sched/guarantee.h"
-#include "sched/walk.h"
 
 #define SECOND INT64_C(1000000) /* of pai_time */
-
-enum { EASY, CONSERVATIVE };
 
 /* So many instances of one request are promised a place at a time. */
 enum { INSTANCES = 1024 };
@@ -22,185 +19,10 @@ enum {
   PLANNED = 8
 }; /* a plan is so much more work than a look at what is free */
 
-typedef struct backfill {
-  pai_alloc alloc;
-  /* Options. */
-  int mode, place;
-  bool reclaim;
-  int64_t depth;  /* how many of a virtual cluster are planned; 0: all */
-  int64_t assume; /* seconds that what does not say it takes; 0: for ever */
-
-  pai__promises old, new;
-  pai__easy easy;
-  /* For the time of one decision. */
-  pai__plan plan;
-  pai__flat queue;    /* of pai__entry */
-  pai__flat first_of; /* of old promises */
-  pai__flat promised; /* requests of each tenant */
-  pai__lookup roomy;  /* shapes that would fit now */
-  uint32_t npromised; /* requests in all */
-  uint64_t head;      /* the first of them */
-} backfill;
-
-static const char *const modes[] = { "easy", "conservative", NULL };
-
-static const pai__option options[] = {
-  { .key = "mode",
-    .kind = PAI__OPTION_CHOICE,
-    .offset = offsetof(backfill, mode),
-    .choices = modes },
-  { .key = "depth",
-    .kind = PAI__OPTION_NUMBER,
-    .offset = offsetof(backfill, depth),
-    .low = 0,
-    .high = UINT32_MAX },
-  { .key = "assume",
-    .kind = PAI__OPTION_NUMBER,
-    .offset = offsetof(backfill, assume),
-    .low = 0,
-    .high = INT64_C(1) << 32 },
-  { .key = "reclaim",
-    .kind = PAI__OPTION_FLAG,
-    .offset = offsetof(backfill, reclaim) },
-  { .key = "place",
-    .kind = PAI__OPTION_PLACE,
-    .offset = offsetof(backfill, place) },
-};
-
-static const pai__plain_type type = { .options = options,
-                                      .noptions = PAI__LEN(options) };
-
-/* --- the state ------------------------------------------------------------ */
-
-static backfill *new_state(const pai_sched *s)
-{
-  backfill *b = pai__zalloc(&s->alloc, sizeof(*b));
-
-  if (b == NULL)
-    return NULL;
-  b->alloc = s->alloc;
-  b->mode = EASY;
-  b->place = PAI_PLACE_TOPO;
-  b->reclaim = true;
-  pai__plan_init(&b->plan, &s->alloc);
-  pai__easy_init(&b->easy);
-  pai__promises_init(&b->old);
-  pai__promises_init(&b->new);
-  pai__flat_init(&b->queue, sizeof(pai__entry));
-  pai__flat_init(&b->first_of, sizeof(uint32_t));
-  pai__flat_init(&b->promised, sizeof(uint32_t));
-  pai__lookup_init(&b->roomy);
-  return b;
-}
-
-static void close_state(void *state)
-{
-  backfill *b = state;
-  pai_alloc alloc;
-
-  if (b == NULL)
-    return;
-  alloc = b->alloc;
-  pai__plan_dispose(&b->plan);
-  pai__easy_dispose(&b->easy, &alloc);
-  pai__promises_dispose(&b->old, &alloc);
-  pai__promises_dispose(&b->new, &alloc);
-  pai__flat_dispose(&b->queue, &alloc);
-  pai__flat_dispose(&b->first_of, &alloc);
-  pai__flat_dispose(&b->promised, &alloc);
-  pai__flat_dispose(&b->roomy.slots, &alloc);
-  pai__free(&alloc, b, sizeof(*b));
-}
-
-static int open_state(void **state, void *data, const pai_policy_host *host,
-                      const pai_cluster *cluster, const char *text)
-{
-  backfill *b = new_state(host->sched);
-  pai__tree *tree;
-  int rc;
-
-  (void)data;
-  (void)cluster;
-  if (b == NULL)
-    return PAI_ENOMEM;
-  rc = pai__options_read(host, text, &type, b, &tree);
-  if (rc < 0) {
-    close_state(b);
-    return rc;
-  }
-  pai__tree_free(tree);
-  pai__policy_reclaims(host->sched, b->reclaim, b->place);
-  *state = b;
-  return PAI_OK;
-}
-
-static int clone_state(void **copy, const void *state, void *data,
-                       const pai_policy_host *host)
-{
-  const backfill *from = state;
-  backfill *b = new_state(host->sched);
-
-  (void)data;
-  if (b == NULL)
-    return PAI_ENOMEM;
-  b->mode = from->mode;
-  b->place = from->place;
-  b->reclaim = from->reclaim;
-  b->depth = from->depth;
-  b->assume = from->assume;
-  if (pai__promises_copy(&b->old, &from->old, &b->alloc) < 0) {
-    close_state(b);
-    return PAI_ENOMEM;
-  }
-  *copy = b;
-  return PAI_OK;
-}
-
-static int save_state(const void *state, void *data, pai_write_cb write,
-                      void *user_data)
-{
-  const backfill *b = state;
-
-  (void)data;
-  return pai__promises_write(&b->old, &b->alloc, write, user_data);
-}
-
-static int load_state(void **state, void *data, const pai_policy_host *host,
-                      const pai_cluster *cluster, const char *text,
-                      const char *saved, size_t len)
-{
-  int rc = open_state(state, data, host, cluster, text);
-
-  if (rc < 0)
-    return rc;
-  rc = pai__promises_read(&((backfill *)*state)->old, host->sched, saved, len);
-  if (rc == PAI_OK)
-    return PAI_OK;
-  close_state(*state);
-  *state = NULL;
-  return rc == PAI_ENOMEM
-           ? rc
-           : host->give_up(host, PAI_EINVAL,
-                           "what backfill has planned cannot be read");
-}
-
-/* In another cluster nodes have other numbers. */
-static int on_event(void *state, void *data, const pai_policy_host *host,
-                    const pai_sched_event *event)
-{
-  backfill *b = state;
-
-  (void)data;
-  if (event->kind == PAI_SCHED_CLUSTER)
-    pai__promises_clear(&b->old);
-  pai__easy_event(&b->easy, host->sched, &b->old, event);
-  return PAI_OK;
-}
-
 /* --- reasons -------------------------------------------------------------- */
 
 /* It waits though there is room, or for room: until when, if that is known. */
-static int tell(backfill *b, pai_sched *s, uint32_t req, pai_time until)
+static int tell(pai__backfill *b, pai_sched *s, uint32_t req, pai_time until)
 {
   uint64_t shape = pai__req_at(s, req)->shape;
   pai__why *why = pai__why_make(s, req);
@@ -227,16 +49,18 @@ static int tell(backfill *b, pai_sched *s, uint32_t req, pai_time until)
 
 /* --- deciding ------------------------------------------------------------- */
 
-static uint32_t *promised_to(const backfill *b, uint32_t tenant)
+static uint32_t *promised_to(const pai__backfill *b, uint32_t tenant)
 {
   return (uint32_t *)b->promised.data + tenant;
 }
 
-static bool may_promise(const backfill *b, uint32_t tenant)
+static bool may_promise(const pai__backfill *b, uint32_t tenant)
 {
   uint32_t n = *promised_to(b, tenant);
 
-  return b->mode == EASY ? n == 0 : b->depth == 0 || n < (uint64_t)b->depth;
+  return b->mode == PAI__BACKFILL_EASY
+           ? n == 0
+           : b->depth == 0 || n < (uint64_t)b->depth;
 }
 
 /* May another instance begin, besides those that are planned? */
@@ -247,8 +71,59 @@ static bool has_more(const pai_sched *s, const pai__req *r, uint32_t planned)
          (r->at_once == 0 || r->active + planned < r->at_once);
 }
 
+static uint8_t *fresh_mark(const pai__backfill *b, uint32_t req)
+{
+  return (uint8_t *)b->marks.data + req;
+}
+
+static uint8_t *later_mark(const pai__backfill *b, const pai_sched *s,
+                           uint32_t tenant)
+{
+  return (uint8_t *)b->marks.data + s->reqs.len + tenant;
+}
+
+static uint8_t *kept_mark(const pai__backfill *b, const pai_sched *s,
+                          uint32_t old)
+{
+  return (uint8_t *)b->marks.data + s->reqs.len + s->park->ntenants + old;
+}
+
+static pai__hint hint_of(const pai__backfill *b, const pai__promise *a)
+{
+  return (pai__hint){ (pai__site *)b->old.sites.data + a->first, a->count,
+                      a->start };
+}
+
+/* Is a promise kept?  Then it is not any more.  PAI_OK or PAI_ENOMEM. */
+static int give_back(pai__backfill *b, const pai_sched *s, uint32_t req,
+                     uint32_t old)
+{
+  const pai__promise *a =
+    pai__promise_for(&b->old, old, &b->plan, pai__req_at(s, req));
+  pai__hint hint;
+
+  if (a == NULL || b->marks.len == 0 || *kept_mark(b, s, old) == 0)
+    return PAI_OK;
+  *kept_mark(b, s, old) = 0;
+  hint = hint_of(b, a);
+  return pai__plan_give_hint(&b->plan, s, req, &hint);
+}
+
+/* All of a request from one on. */
+static int give_back_all(pai__backfill *b, const pai_sched *s, uint32_t req,
+                         uint32_t old)
+{
+  int rc = PAI_OK;
+
+  for (; rc == PAI_OK &&
+         pai__promise_for(&b->old, old, &b->plan, pai__req_at(s, req)) != NULL;
+       old++)
+    rc = give_back(b, s, req, old);
+  return rc;
+}
+
 /* Where it was promised to be, if nothing is sooner. */
-static int find(backfill *b, pai_sched *s, uint32_t req, pai_time latest,
+static int find(pai__backfill *b, pai_sched *s, uint32_t req, pai_time latest,
                 uint32_t *old)
 {
   const pai__promise *a =
@@ -257,14 +132,15 @@ static int find(backfill *b, pai_sched *s, uint32_t req, pai_time latest,
 
   if (a == NULL)
     return pai__plan_find(&b->plan, s, req, b->place, latest, NULL);
+  if (give_back(b, s, req, *old) < 0)
+    return PAI_ENOMEM;
   ++*old;
-  hint = (pai__hint){ (pai__site *)b->old.sites.data + a->first, a->count,
-                      a->start };
+  hint = hint_of(b, a);
   return pai__plan_find(&b->plan, s, req, b->place, latest, &hint);
 }
 
 /* What was found for now. */
-static int start(backfill *b, pai_sched *s, uint32_t req)
+static int start(pai__backfill *b, pai_sched *s, uint32_t req)
 {
   int rc = pai__plan_start(&b->plan, s, req);
 
@@ -274,7 +150,7 @@ static int start(backfill *b, pai_sched *s, uint32_t req)
   return pai__plan_take(&b->plan, s, req) < 0 ? PAI_ENOMEM : 1;
 }
 
-static int promise(backfill *b, const pai_sched *s, uint32_t req)
+static int promise(pai__backfill *b, const pai_sched *s, uint32_t req)
 {
   return pai__promises_add(&b->new, &b->plan, pai__req_at(s, req)) < 0
            ? PAI_ENOMEM
@@ -282,13 +158,13 @@ static int promise(backfill *b, const pai_sched *s, uint32_t req)
 }
 
 /* Its instances start, or are promised a place. */
-static int try_all(backfill *b, pai_sched *s, uint32_t req)
+static int try_all(pai__backfill *b, pai_sched *s, uint32_t req)
 {
   uint32_t tenant = pai__req_at(s, req)->tenant, planned = 0;
   uint32_t old = ((uint32_t *)b->first_of.data)[req];
-  uint32_t most = !may_promise(b, tenant) ? 0
-                  : b->mode == EASY       ? 1
-                                          : INSTANCES;
+  uint32_t most = !may_promise(b, tenant)         ? 0
+                  : b->mode == PAI__BACKFILL_EASY ? 1
+                                                  : INSTANCES;
   pai_time until = PAI__NEVER;
   int rc = 1;
 
@@ -305,8 +181,8 @@ static int try_all(backfill *b, pai_sched *s, uint32_t req)
     until = planned++ == 0 ? b->plan.start : until;
     rc = promise(b, s, req) < 0 ? PAI_ENOMEM : planned < most;
   }
-  if (rc < 0)
-    return rc;
+  if (rc < 0 || give_back_all(b, s, req, old) < 0)
+    return rc < 0 ? rc : PAI_ENOMEM;
   if (planned != 0) {
     ++*promised_to(b, tenant);
     b->head = b->npromised++ == 0 ? pai__req_at(s, req)->id : b->head;
@@ -322,11 +198,12 @@ static bool goes_beyond(const pai_sched *s, uint32_t req)
 }
 
 /* All that may be promised comes before those that only may start. */
-static int consider(backfill *b, pai_sched *s, pai__entry *e, bool promises)
+static int consider(pai__backfill *b, pai_sched *s, pai__entry *e,
+                    bool promises)
 {
   if (promises && !may_promise(b, pai__req_at(s, e->req)->tenant)) {
     e->group = 1;
-    return PAI_OK;
+    return give_back_all(b, s, e->req, ((uint32_t *)b->first_of.data)[e->req]);
   }
   if (!promises && e->group == 1 && goes_beyond(s, e->req))
     return tell(b, s, e->req, PAI__NEVER);
@@ -335,11 +212,11 @@ static int consider(backfill *b, pai_sched *s, pai__entry *e, bool promises)
 
 /* Where all are promised a place, what is planned behind the last one that may
  * start keeps nobody from it. */
-static uint32_t find_last(const backfill *b, const pai_sched *s)
+static uint32_t find_last(const pai__backfill *b, const pai_sched *s)
 {
   uint32_t n = b->queue.len;
 
-  if (b->mode == EASY || b->depth != 0)
+  if (b->mode == PAI__BACKFILL_EASY || b->depth != 0)
     return n;
   for (; n != 0; n--) {
     uint32_t req = pai__entry_at(&b->queue, n - 1)->req;
@@ -351,12 +228,57 @@ static uint32_t find_last(const backfill *b, const pai_sched *s)
   return n;
 }
 
-static int consider_all(backfill *b, pai_sched *s)
+/* Those that are promised a place follow each other from i on: nobody of them
+ * takes what another one was promised.  The index behind the last one, or a
+ * code. */
+static int keep_promises(pai__backfill *b, const pai_sched *s, uint32_t i,
+                         uint32_t *end)
 {
-  uint32_t n = find_last(b, s);
   int rc = PAI_OK;
 
-  for (int promises = 1; promises >= 0; promises--)
+  for (; i < b->queue.len && rc >= 0; i++) {
+    uint32_t req = pai__entry_at(&b->queue, i)->req;
+    uint32_t old = ((uint32_t *)b->first_of.data)[req];
+    const pai__promise *a;
+
+    if (old == PAI__NONE)
+      break;
+    while (rc >= 0 && (a = pai__promise_for(&b->old, old, &b->plan,
+                                            pai__req_at(s, req))) != NULL) {
+      pai__hint hint = hint_of(b, a);
+
+      rc = pai__plan_take_hint(&b->plan, s, req, &hint);
+      *kept_mark(b, s, old++) = rc > 0;
+    }
+  }
+  *end = i;
+  return rc < 0 ? rc : PAI_OK;
+}
+
+/* Likewise all of them, where not all are. */
+static int consider_promised(pai__backfill *b, pai_sched *s)
+{
+  uint32_t kept = 0;
+  int rc = PAI_OK;
+
+  for (uint32_t i = 0; i < b->queue.len && rc == PAI_OK; i++) {
+    if (i >= kept) {
+      rc = keep_promises(b, s, i, &kept);
+      kept = kept > i ? kept : i + 1;
+    }
+    if (rc == PAI_OK)
+      rc = consider(b, s, pai__entry_at(&b->queue, i), true);
+  }
+  return rc;
+}
+
+static int consider_all(pai__backfill *b, pai_sched *s)
+{
+  uint32_t n = find_last(b, s);
+  bool some = b->marks.len != 0;
+  int rc = some ? consider_promised(b, s) : PAI_OK;
+
+  for (int promises = some ? 0 : 1; promises >= 0; promises--)
     for (uint32_t i = 0; i < n && rc == PAI_OK; i++)
       rc = consider(b, s, pai__entry_at(&b->queue, i), promises != 0);
   for (uint32_t i = n; i < b->queue.len && rc == PAI_OK; i++)
@@ -373,6 +295,42 @@ static bool is_sorted(const pai__flat *queue)
   return true;
 }
 
+/* Where not all are promised a place, one that was not may come before one that
+ * was: as the next of its virtual cluster, whose first has started.  It must
+ * not take what is promised, so it is planned after those; but for those that
+ * came since, or were changed. */
+static int put_promised_first(pai__backfill *b, const pai_sched *s)
+{
+  uint32_t n = s->reqs.len + s->park->ntenants + b->old.list.len;
+
+  b->marks.len = 0;
+  if (b->old.list.len == 0 || (b->mode != PAI__BACKFILL_EASY && b->depth == 0))
+    return PAI_OK;
+  if (pai__flat_reserve(&b->marks, &b->alloc, n) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(&b->marks, n);
+  memset(b->marks.data, 0, n);
+  for (uint32_t i = 0; i < b->old.fresh.len; i++) {
+    uint32_t req = pai__req_find(s, ((uint64_t *)b->old.fresh.data)[i]);
+
+    if (req != PAI__NONE)
+      *fresh_mark(b, req) = 1;
+  }
+  for (uint32_t i = 0; i < b->queue.len; i++) {
+    pai__entry *e = pai__entry_at(&b->queue, i);
+    uint8_t *later = later_mark(b, s, pai__req_at(s, e->req)->tenant);
+
+    if (((uint32_t *)b->first_of.data)[e->req] != PAI__NONE)
+      continue;
+    *later = *later || *fresh_mark(b, e->req) == 0;
+    e->group = *later;
+  }
+  pai__sort_waiting(&b->queue);
+  for (uint32_t i = 0; i < b->queue.len; i++)
+    pai__entry_at(&b->queue, i)->group = 0;
+  return PAI_OK;
+}
+
 /* Does a request ask for GPUs that share something? */
 static bool asks_for_nearness(const pai_sched *s, const pai__flat *queue)
 {
@@ -387,7 +345,7 @@ static bool asks_for_nearness(const pai_sched *s, const pai__flat *queue)
   return false;
 }
 
-static int list_queue(backfill *b, const pai_sched *s)
+static int list_queue(pai__backfill *b, const pai_sched *s)
 {
   b->queue.len = 0;
   if (pai__list_waiting(s, &b->queue) < 0)
@@ -397,7 +355,7 @@ static int list_queue(backfill *b, const pai_sched *s)
   return PAI_OK;
 }
 
-static int begin(backfill *b, const pai_sched *s)
+static int begin(pai__backfill *b, const pai_sched *s)
 {
   pai_time assumed = b->assume * SECOND;
   uint32_t n = s->park->ntenants;
@@ -406,7 +364,8 @@ static int begin(backfill *b, const pai_sched *s)
   pai__lookup_clear(&b->roomy);
   b->promised.len = b->npromised = 0;
   if (pai__flat_reserve(&b->promised, &b->alloc, n) < 0 ||
-      pai__promises_index(&b->old, s, &b->first_of) < 0)
+      pai__promises_index(&b->old, s, &b->first_of) < 0 ||
+      put_promised_first(b, s) < 0)
     return PAI_ENOMEM;
   (void)pai__flat_push(&b->promised, n);
   b->new.fine = b->old.fine || asks_for_nearness(s, &b->queue);
@@ -416,10 +375,11 @@ static int begin(backfill *b, const pai_sched *s)
 
 static int decide(void *state, void *data, const pai_policy_host *host)
 {
-  backfill *b = state;
+  pai__backfill *b = state;
   pai_sched *s = host->sched;
   pai__promises done;
-  bool easy = b->mode == EASY && b->assume == 0 && pai__easy_is_enough(s);
+  bool easy =
+    b->mode == PAI__BACKFILL_EASY && b->assume == 0 && pai__easy_is_enough(s);
   int rc = easy ? pai__easy_decide_quickly(&b->easy, s, b->place, &b->old) : 0;
 
   (void)data;
@@ -451,11 +411,11 @@ const pai_policy pai__policy_backfill = {
   .version = PAI_POLICY_VERSION,
   .name = "backfill",
   .about = "as soon as it does not delay what is planned before it",
-  .open = open_state,
-  .close = close_state,
+  .open = pai__backfill_open,
+  .close = pai__backfill_close,
   .decide = decide,
-  .event = on_event,
-  .clone = clone_state,
-  .save = save_state,
-  .load = load_state,
+  .event = pai__backfill_event,
+  .clone = pai__backfill_clone,
+  .save = pai__backfill_save,
+  .load = pai__backfill_load,
 };

@@ -404,12 +404,26 @@ static int open_as(void **state, const pai_policy_host *host,
   return rc;
 }
 
+/* And the scheduler's terms, which a fork has already. */
+static int open_new(void **state, const pai_policy_host *host,
+                    const char *options, bool strict)
+{
+  int rc = open_as(state, host, options, strict);
+  const pai__queues *q;
+
+  if (rc < 0)
+    return rc;
+  q = &((const pai__capacity *)*state)->q;
+  pai__policy_reserves(host->sched, q->reserve_after, q->place, false);
+  return PAI_OK;
+}
+
 static int open_it(void **state, void *data, const pai_policy_host *host,
                    const pai_cluster *cluster, const char *options)
 {
   (void)data;
   (void)cluster;
-  return open_as(state, host, options, true);
+  return open_new(state, host, options, true);
 }
 
 /* All of it follows from the options and the cluster. */
@@ -428,7 +442,7 @@ static int load(void **state, void *data, const pai_policy_host *host,
   (void)cluster;
   (void)saved;
   (void)len;
-  return open_as(state, host, options, false);
+  return open_new(state, host, options, false);
 }
 
 const pai_policy pai__policy_capacity = {

@@ -76,6 +76,7 @@ static int event(void *state, void *data, const pai_policy_host *host,
 static const pai__fair defaults = { .place = PAI_PLACE_TOPO,
                                     .shares = true,
                                     .reclaim = true,
+                                    .reserve_after = PAI__RESERVE_AFTER,
                                     .half_life = 7 * 24 * 3600 };
 
 static const char *const modes[] = { "drf", "decay", NULL };
@@ -103,6 +104,7 @@ static const pai__option options_of_it[] = {
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(pai__fair, place) },
+  PAI__RESERVE_OPTION(pai__fair),
   NUMBER(half_life, 1, 1000000000),
   NUMBER(user_max_gpus, 0, INT32_MAX),
   NUMBER(user_max_jobs, 0, INT32_MAX),
@@ -147,6 +149,7 @@ static int open_it(void **state, void *data, const pai_policy_host *host,
   f->s = s;
   s->terms.lends = !f->shares;
   pai__policy_reclaims(s, f->reclaim, f->place);
+  pai__policy_reserves(s, f->reserve_after, f->place, false);
   pai__usage_init(&f->usage, s->m.now, f->half_life);
   pai__waiters_init(&f->waiters, PAI__ALIKE_USER);
   if (f->mode == PAI__FAIR_DECAY)

@@ -10,9 +10,12 @@ typedef struct fifo {
   pai__plain plain;
   int place;
   bool greedy, reclaim;
+  int64_t reserve_after;
 } fifo;
 
-static const fifo defaults = { .place = PAI_PLACE_TOPO, .reclaim = true };
+static const fifo defaults = { .place = PAI_PLACE_TOPO,
+                               .reclaim = true,
+                               .reserve_after = PAI__RESERVE_AFTER };
 
 static const pai__option options[] = {
   { .key = "greedy",
@@ -24,6 +27,7 @@ static const pai__option options[] = {
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(fifo, place) },
+  PAI__RESERVE_OPTION(fifo),
 };
 
 static const pai__plain_type type = { &defaults, sizeof(defaults), options,
@@ -57,10 +61,13 @@ static int open_it(void **state, void *data, const pai_policy_host *host,
 {
   int rc = pai__plain_open(state, data, host, cluster, text);
 
-  if (rc == PAI_OK)
-    pai__policy_reclaims(host->sched, ((const fifo *)*state)->reclaim,
-                         ((const fifo *)*state)->place);
-  return rc;
+  const fifo *f = *state;
+
+  if (rc < 0)
+    return rc;
+  pai__policy_reclaims(host->sched, f->reclaim, f->place);
+  pai__policy_reserves(host->sched, f->reserve_after, f->place, false);
+  return PAI_OK;
 }
 
 static int load_it(void **state, void *data, const pai_policy_host *host,

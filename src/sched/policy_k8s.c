@@ -13,11 +13,14 @@ typedef struct k8s {
   pai__plain plain;
   int place;
   bool shares, preempt, reclaim;
+  int64_t reserve_after;
 } k8s;
 
-static const k8s defaults = {
-  .place = PAI_PLACE_SCORE, .shares = true, .preempt = true, .reclaim = true
-};
+static const k8s defaults = { .place = PAI_PLACE_SCORE,
+                              .shares = true,
+                              .preempt = true,
+                              .reclaim = true,
+                              .reserve_after = PAI__RESERVE_AFTER };
 
 static const pai__option options[] = {
   { .key = "shares",
@@ -32,6 +35,7 @@ static const pai__option options[] = {
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(k8s, place) },
+  PAI__RESERVE_OPTION(k8s),
 };
 
 static const pai__plain_type type = { .defaults = &defaults,
@@ -45,13 +49,15 @@ static int try_all(pai_sched *s, uint32_t req, pai__how how,
                    pai__lookup *hopeless)
 {
   uint64_t shape = pai__req_at(s, req)->shape;
+  uint32_t other = pai__lookup_get(hopeless, shape);
   int rc;
 
-  if (pai__lookup_get(hopeless, shape) != PAI__NONE)
+  if (other != PAI__NONE &&
+      pai__req_fits_alike(s, pai__req_at(s, req), pai__req_at(s, other)))
     how.over = false;
   rc = pai__start_all(s, req, &how);
   if (rc == 0 && how.over && pai__req_waiting(pai__req_at(s, req)) != 0 &&
-      pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
+      pai__why_of(s, req)->lack != PAI_LACK_VICTIMS && other == PAI__NONE &&
       pai__lookup_reserve(hopeless, &s->alloc) == PAI_OK)
     pai__lookup_add(hopeless, shape, req);
   return rc;
@@ -90,6 +96,7 @@ static int open_it(void **state, void *data, const pai_policy_host *host,
   if (rc == PAI_OK) {
     host->sched->terms.lends = !k->shares;
     pai__policy_reclaims(host->sched, k->reclaim, k->place);
+    pai__policy_reserves(host->sched, k->reserve_after, k->place, true);
   }
   return rc;
 }

@@ -16,6 +16,7 @@ typedef struct priority {
   bool preempt; /* the less important are stopped */
   bool strict;  /* nobody overtakes in a virtual cluster */
   bool reclaim;
+  int64_t reserve_after;
   pai__waiters waiters;
 } priority;
 
@@ -29,7 +30,8 @@ typedef struct turn {
 
 static const priority defaults = { .place = PAI_PLACE_TOPO,
                                    .preempt = true,
-                                   .reclaim = true };
+                                   .reclaim = true,
+                                   .reserve_after = PAI__RESERVE_AFTER };
 
 static const pai__option options[] = {
   { .key = "preempt",
@@ -44,6 +46,7 @@ static const pai__option options[] = {
   { .key = "place",
     .kind = PAI__OPTION_PLACE,
     .offset = offsetof(priority, place) },
+  PAI__RESERVE_OPTION(priority),
 };
 
 static const pai__plain_type type = { &defaults, sizeof(defaults), options,
@@ -195,7 +198,8 @@ static int line_up(priority *p, const pai_sched *s)
   pai__waiters *w = &p->waiters;
   uint32_t head;
   turn t;
-  int rc = p->strict || s->kept.len != 0 ? 0 : pai__waiters_ready(w, s);
+  int rc =
+    p->strict || pai__has_reservations(s) ? 0 : pai__waiters_ready(w, s);
 
   if (rc <= 0)
     return rc;
@@ -234,6 +238,7 @@ static void begin(priority *p, pai_sched *s)
 {
   pai__waiters_init(&p->waiters, PAI__ALIKE_SHAPE);
   pai__policy_reclaims(s, p->reclaim, p->place);
+  pai__policy_reserves(s, p->reserve_after, p->place, true);
 }
 
 static int open_it(void **state, void *data, const pai_policy_host *host,

@@ -37,6 +37,42 @@ void pai__req_set_shape(pai_sched *s, uint32_t req)
   s->m.lazy = s->m.lazy || r->priority < 0;
 }
 
+static bool wants_alike(const pai__want *a, const pai__want *b, uint32_t n)
+{
+  uint32_t i = 0;
+
+  while (i < n && a[i].tasks == b[i].tasks && a[i].gpus == b[i].gpus &&
+         a[i].cpus == b[i].cpus && a[i].ports == b[i].ports &&
+         a[i].memory == b[i].memory && a[i].type == b[i].type &&
+         a[i].min_tasks == b[i].min_tasks)
+    i++;
+  return i == n;
+}
+
+bool pai__req_fits_alike(const pai_sched *s, const pai__req *a,
+                         const pai__req *b)
+{
+  return a->tenant == b->tenant && (a->priority < 0) == (b->priority < 0) &&
+         a->pin == b->pin && a->within == b->within &&
+         a->nwants == b->nwants &&
+         (a->wants == b->wants ||
+          wants_alike(pai__wants_of(s, a), pai__wants_of(s, b), a->nwants));
+}
+
+bool pai__req_is_alike(const pai_sched *s, enum pai__alike alike,
+                       const pai__req *a, const pai__req *b)
+{
+  switch (alike) {
+  case PAI__ALIKE_RANK:
+    return a->priority == b->priority && a->lazy == b->lazy &&
+           pai__req_fits_alike(s, a, b);
+  case PAI__ALIKE_USER:
+    return a->tenant == b->tenant && a->user == b->user &&
+           (a->priority < 0) == (b->priority < 0);
+  default: return pai__req_fits_alike(s, a, b);
+  }
+}
+
 /* A task that no node has room for, by itself or beside those before it. */
 static int tell_too_much(const pai__why *why, uint32_t nodes, pai_error **err)
 {
@@ -114,6 +150,27 @@ static int tell_impossible(const pai_sched *s, uint32_t req,
   return tell_too_much(why, s->park->nspots, err);
 }
 
+/* Is a request there that fits alike, and was checked?  It is checked again when
+ * it changes.  In its own slot there may have been another one. */
+static bool is_known(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+  uint32_t other = pai__lookup_get(&s->possible, r->shape);
+
+  return other != PAI__NONE && other != req &&
+         pai__req_at(s, other)->id != 0 &&
+         pai__req_fits_alike(s, r, pai__req_at(s, other));
+}
+
+static void set_known(pai_sched *s, uint32_t req)
+{
+  uint64_t shape = pai__req_at(s, req)->shape;
+
+  pai__lookup_remove(&s->possible, shape);
+  if (pai__lookup_reserve(&s->possible, &s->alloc) == PAI_OK)
+    pai__lookup_add(&s->possible, shape, req);
+}
+
 /* If all nodes were empty, and up. */
 static int check_room(pai_sched *s, uint32_t req, pai_error **err)
 {
@@ -121,13 +178,12 @@ static int check_room(pai_sched *s, uint32_t req, pai_error **err)
                    .strategy = PAI_PLACE_PACK,
                    .beyond_share = s->terms.lends,
                    .ideal = true };
-  uint64_t shape = pai__req_at(s, req)->shape;
   pai__flat real = s->rooms;
   uint32_t n;
   pai__why why;
   int rc;
 
-  if (pai__lookup_get(&s->possible, shape) != PAI__NONE)
+  if (is_known(s, req))
     return PAI_OK;
   pai__shelves_leave(s);
   pai__flat_init(&s->rooms, real.size);
@@ -144,8 +200,7 @@ static int check_room(pai_sched *s, uint32_t req, pai_error **err)
     return pai__oom(err);
   if (rc == 0)
     return tell_impossible(s, req, &why, err);
-  if (pai__lookup_reserve(&s->possible, &s->alloc) == PAI_OK)
-    pai__lookup_add(&s->possible, shape, 1);
+  set_known(s, req);
   return PAI_OK;
 }
 

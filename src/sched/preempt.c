@@ -30,6 +30,8 @@ typedef struct making_room {
   uint32_t
     first; /* of those whose order counts; before it they stop already */
   pai__trial trial;
+  pai__flat part;  /* what it may take to be guaranteed: guarantee.h */
+  pai__flat found; /* slots: places with which it is known to fit */
 } making_room;
 
 static uint32_t gpus_of(const pai_sched *s, const pai__run *run)
@@ -154,8 +156,36 @@ static void spare(making_room *m, uint32_t fewest, uint32_t n)
   }
 }
 
+/* The places in s->slots are good with those who are spared now. */
+static int keep_found(making_room *m, uint32_t n)
+{
+  pai_sched *s = m->s;
+
+  m->found.len = 0;
+  if (pai__flat_reserve(&m->found, &s->alloc, n) < 0)
+    return PAI_ENOMEM;
+  (void)pai__flat_push(&m->found, n);
+  memcpy(m->found.data, s->slots.data, n * sizeof(pai__slot));
+  return PAI_OK;
+}
+
+/* These are so again. */
+static int take_found(making_room *m, uint32_t *n)
+{
+  pai_sched *s = m->s;
+
+  *n = m->found.len;
+  s->slots.len = 0;
+  if (pai__flat_reserve(&s->slots, &s->alloc, *n) < 0)
+    return PAI_ENOMEM;
+  memcpy(s->slots.data, m->found.data, *n * sizeof(pai__slot));
+  return 1;
+}
+
 /* It may fit elsewhere, too, without stopping all of them: tried one by one, of
- * very many the most important ones.  Finds the places anew; as fits_without(). */
+ * very many the most important ones.  Finds the places anew; as fits_without().
+ * Where a gang is looked for in another order of nodes it may find no place
+ * though one is known: then that one is taken. */
 static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
 {
   uint32_t left = 0, tried = 0;
@@ -165,14 +195,20 @@ static int spare_more(making_room *m, uint32_t fewest, uint32_t *n)
     left += !m->list[i].spared;
   if (left < 2)
     return 1;
+  if (keep_found(m, *n) < 0)
+    return PAI_ENOMEM;
   for (uint32_t i = fewest; i-- > m->first && rc >= 0 && tried < MOST_TRIED;)
     if (!m->list[i].spared) {
       tried++;
       m->list[i].spared = true;
       rc = fits_without(m, fewest, n);
       m->list[i].spared = rc > 0;
+      if (rc > 0)
+        rc = keep_found(m, *n);
     }
-  return rc < 0 ? rc : fits_without(m, fewest, n);
+  if (rc >= 0)
+    rc = fits_without(m, fewest, n);
+  return rc == 0 ? take_found(m, n) : rc;
 }
 
 /* --- claiming ------------------------------------------------------------- */
@@ -226,7 +262,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
   rc = pai__claim(s, m->req, n);
   pai__lookup_clear(&s->refused);
   if (rc != 0)
-    return rc;
+    return pai__set_aside(s, m->req, rc);
   for (uint32_t i = m->first; i < fewest; i++)
     victims += !m->list[i].spared;
   *pai__why_make(s, m->req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
@@ -304,6 +340,64 @@ static int find_best(making_room *m, uint32_t *fewest, uint32_t *n)
   return rc < 0 ? rc : find_victims(m, fewest, n);
 }
 
+/* --- what is guaranteed --------------------------------------------------- */
+
+/* Would it stop what is guaranteed, of its own virtual cluster, without being
+ * guaranteed itself? */
+static bool breaks_guarantee(const making_room *m, uint32_t fewest, uint32_t n)
+{
+  const pai_sched *s = m->s;
+  const pai__req *r = pai__req_at(s, m->req);
+  const uint64_t *part = m->part.data;
+  bool stops = false, goes_beyond = false;
+
+  for (uint32_t i = m->first; i < fewest; i++)
+    stops |= !m->list[i].spared && !pai__run_at(s, m->list[i].run)->beyond;
+  for (uint32_t k = 0; stops && k < m->part.len; k++) {
+    uint64_t taken = pai__share_taken(s, r, n, k);
+
+    goes_beyond |= taken != 0 && taken > part[k];
+  }
+  return goes_beyond;
+}
+
+/* Only those that stop already, and what is borrowed. */
+static void leave_guaranteed(making_room *m)
+{
+  uint32_t n = 0;
+
+  (void)sort(m, YOUNGEST);
+  for (uint32_t i = 0; i < m->n; i++)
+    if (i < m->first || pai__run_at(m->s, m->list[i].run)->beyond)
+      m->list[n++] = m->list[i];
+  m->n = n;
+}
+
+/* As find_best().  A borrower stops borrowers only: what is guaranteed makes
+ * room for what will be guaranteed itself.  Else two could stop each other for
+ * ever: docs/internals/sched-policies.md has the proof. */
+static int find_lawful(making_room *m, uint32_t *fewest, uint32_t *n)
+{
+  pai_sched *s = m->s;
+  int rc = find_best(m, fewest, n);
+
+  if (rc <= 0 || m->given != NULL || !pai__guarantee_counts(s))
+    return rc;
+  if (pai__guarantee_left(s, m->req, &m->part) < 0)
+    return PAI_ENOMEM;
+  if (!breaks_guarantee(m, *fewest, *n))
+    return rc;
+  m->ask.part = m->part.data;
+  rc = sort(m, YOUNGEST);
+  if (rc == PAI_OK)
+    rc = find_best(m, fewest, n);
+  if (rc != 0)
+    return rc;
+  m->ask.part = NULL;
+  leave_guaranteed(m);
+  return m->n != 0 ? find_best(m, fewest, n) : 0;
+}
+
 static int try_over(making_room *m)
 {
   uint32_t fewest = 0, n = 0;
@@ -313,18 +407,21 @@ static int try_over(making_room *m)
     return rc;
   rc = pai__trial_begin(&m->trial, m->s);
   if (rc == PAI_OK)
-    rc = find_best(m, &fewest, &n);
+    rc = find_lawful(m, &fewest, &n);
   pai__trial_end(&m->trial, m->s);
-  if (rc < 0 || fewest > m->n)
-    return rc;
-  return claim(m, fewest, n);
+  return rc <= 0 ? rc : claim(m, fewest, n);
 }
 
 static int make_room(making_room *m)
 {
   size_t most = m->s->runs.len + 1;
-  int rc = try_over(m);
+  int rc;
 
+  pai__flat_init(&m->part, sizeof(uint64_t));
+  pai__flat_init(&m->found, sizeof(pai__slot));
+  rc = try_over(m);
+  pai__flat_dispose(&m->part, &m->s->alloc);
+  pai__flat_dispose(&m->found, &m->s->alloc);
   if (m->list != NULL)
     pai__free(&m->s->alloc, m->list, most * sizeof(*m->list));
   return rc;
@@ -343,6 +440,13 @@ static uint64_t over_key(const pai_sched *s, const making_room *m)
          1;
 }
 
+static bool is_as_important(const pai_sched *s, uint32_t a, uint32_t b)
+{
+  const pai__req *x = pai__req_at(s, a), *y = pai__req_at(s, b);
+
+  return x->priority == y->priority && pai__req_fits_alike(s, x, y);
+}
+
 int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
 {
   making_room m = {
@@ -352,12 +456,14 @@ int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
   };
   int rc = pai__try(s, req, strategy, beyond_share);
   uint64_t key = over_key(s, &m), orders = s->m.orders;
+  uint32_t other = pai__lookup_get(&s->refused, key);
 
   /* Reservations tell those of a shape apart. */
-  if (rc != 0 || pai__lookup_get(&s->refused, key) != PAI__NONE)
+  if (rc != 0 || (other != PAI__NONE && is_as_important(s, req, other)))
     return rc;
   rc = make_room(&m);
   if (rc == 0 && s->m.orders == orders && s->kept.len == 0 &&
+      other == PAI__NONE &&
       pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
     pai__lookup_add(&s->refused, key, req);
   return rc;

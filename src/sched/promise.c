@@ -12,12 +12,14 @@ void pai__promises_init(pai__promises *x)
   *x = (pai__promises){ 0 };
   pai__flat_init(&x->list, sizeof(pai__promise));
   pai__flat_init(&x->sites, sizeof(pai__site));
+  pai__flat_init(&x->fresh, sizeof(uint64_t));
 }
 
 void pai__promises_dispose(pai__promises *x, const pai_alloc *alloc)
 {
   pai__flat_dispose(&x->list, alloc);
   pai__flat_dispose(&x->sites, alloc);
+  pai__flat_dispose(&x->fresh, alloc);
 }
 
 int pai__promises_copy(pai__promises *x, const pai__promises *from,
@@ -26,14 +28,35 @@ int pai__promises_copy(pai__promises *x, const pai__promises *from,
   x->layout = from->layout;
   x->fine = from->fine;
   return pai__flat_copy(&x->list, &from->list, alloc) < 0 ||
-             pai__flat_copy(&x->sites, &from->sites, alloc) < 0
+             pai__flat_copy(&x->sites, &from->sites, alloc) < 0 ||
+             pai__flat_copy(&x->fresh, &from->fresh, alloc) < 0
            ? PAI_ENOMEM
            : PAI_OK;
 }
 
 void pai__promises_clear(pai__promises *x)
 {
-  x->list.len = x->sites.len = 0;
+  x->list.len = x->sites.len = x->fresh.len = 0;
+}
+
+void pai__promises_event(pai__promises *x, const pai_alloc *alloc,
+                         const pai_sched_event *event)
+{
+  uint64_t id;
+
+  switch (event->kind) {
+  case PAI_SCHED_SUBMIT: id = event->request->id; break;
+  case PAI_SCHED_CHANGE:
+  case PAI_SCHED_RETURNED: id = event->id; break;
+  case PAI_SCHED_CLUSTER: pai__promises_clear(x); return;
+  default: return;
+  }
+  if (x->list.len == 0)
+    return;
+  if (pai__flat_reserve(&x->fresh, alloc, 1) < 0)
+    pai__promises_clear(x);
+  else
+    ((uint64_t *)x->fresh.data)[pai__flat_push(&x->fresh, 1)] = id;
 }
 
 static pai__promise *promise_at(const pai__promises *x, uint32_t i)
@@ -109,7 +132,8 @@ static void write_one(const pai__promises *x, const pai__promise *a,
   }
 }
 
-/* Numbers only, one behind the other. */
+/* Numbers only, one behind the other: of promises, and then 0 before what is
+ * fresh, for no request has that id. */
 int pai__promises_write(const pai__promises *x, const pai_alloc *alloc,
                         pai_write_cb write, void *user_data)
 {
@@ -120,6 +144,11 @@ int pai__promises_write(const pai__promises *x, const pai_alloc *alloc,
   pai__buf_printf(&b, "[%d,%" PRId64, x->fine, (int64_t)x->layout);
   for (uint32_t i = 0; i < x->list.len; i++)
     write_one(x, promise_at(x, i), &b);
+  if (x->fresh.len != 0)
+    pai__buf_printf(&b, ",0");
+  for (uint32_t i = 0; i < x->fresh.len; i++)
+    pai__buf_printf(&b, ",%" PRId64,
+                    (int64_t)((const uint64_t *)x->fresh.data)[i]);
   pai__buf_char(&b, ']');
   rc = pai__buf_ok(&b) ? write(user_data, b.data, b.len) : PAI_ENOMEM;
   pai__buf_dispose(&b);
@@ -161,6 +190,19 @@ static int read_sites(pai__promises *x, const pai_sched *s, reading *r,
   return PAI_OK;
 }
 
+static int read_fresh(pai__promises *x, const pai_sched *s, reading *r)
+{
+  for (;;) {
+    uint64_t id = (uint64_t)next(r);
+
+    if (r->end || r->bad)
+      return r->bad ? PAI_EINVAL : PAI_OK;
+    if (pai__flat_reserve(&x->fresh, &s->alloc, 1) < 0)
+      return PAI_ENOMEM;
+    ((uint64_t *)x->fresh.data)[pai__flat_push(&x->fresh, 1)] = id;
+  }
+}
+
 static int read_all(pai__promises *x, const pai_sched *s, reading *r)
 {
   int rc = PAI_OK;
@@ -173,6 +215,8 @@ static int read_all(pai__promises *x, const pai_sched *s, reading *r)
 
     if (r->end)
       return r->bad ? PAI_EINVAL : PAI_OK;
+    if (a.id == 0 && !r->bad)
+      return read_fresh(x, s, r);
     a.shape = (uint64_t)next(r);
     a.length = next(r);
     a.start = next(r);

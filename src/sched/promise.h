@@ -22,6 +22,8 @@ typedef struct pai__promise {
 typedef struct pai__promises {
   pai__flat list;  /* of pai__promise */
   pai__flat sites; /* of pai__site */
+  pai__flat fresh; /* ids of requests that came or were changed since: they may
+                      go before the promised ones */
   uint64_t layout; /* of the plan */
   bool fine;       /* it was, and will be: else promises would not be valid */
 } pai__promises;
@@ -32,6 +34,10 @@ void pai__promises_dispose(pai__promises *x, const pai_alloc *alloc);
 int pai__promises_copy(pai__promises *x, const pai__promises *from,
                        const pai_alloc *alloc);
 void pai__promises_clear(pai__promises *x);
+/* A request came, came back or was changed.  Without memory all promises are
+ * dropped. */
+void pai__promises_event(pai__promises *x, const pai_alloc *alloc,
+                         const pai_sched_event *event);
 
 /* What was found in the plan for an instance of a request.  PAI_OK or
  * PAI_ENOMEM. */

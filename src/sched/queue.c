@@ -314,7 +314,7 @@ pai__why pai__req_why(const pai_sched *s, uint32_t req)
 void pai__req_update(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
-  bool waits = !r->cancelled && pai__req_waiting(r) != 0;
+  bool waits = pai__req_waiting(r) != 0;
 
   if (waits && !r->queued)
     link_req(s, req);
@@ -472,10 +472,26 @@ void pai__req_drop(pai_sched *s, uint32_t req)
   s->m.free_req = req;
 }
 
+/* From the list of all requests. */
+static void unlink_from_all(pai_sched *s, uint32_t req)
+{
+  pai__link *links = s->links.data, at = links[req];
+
+  if (at.older != PAI__NONE)
+    links[at.older].newer = at.newer;
+  else
+    s->m.oldest = at.newer;
+  if (at.newer != PAI__NONE)
+    links[at.newer].older = at.older;
+  else
+    s->m.newest = at.older;
+}
+
 static void remove_req(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
 
+  unlink_from_all(s, req);
   while (r->runs != PAI__NONE)
     drop_run(s, r->runs);
   if (r->queued)
@@ -503,7 +519,7 @@ void pai__req_settle(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
 
-  if (r->active == 0 && (r->cancelled || pai__req_waiting(r) == 0))
+  if (r->active == 0 && pai__req_waiting(r) == 0)
     remove_req(s, req);
   else
     pai__req_update(s, req);

@@ -42,8 +42,15 @@ void pai__req_drop(pai_sched *s, uint32_t req);
 uint32_t pai__tenant_of(const pai_sched *s, const char *vc);
 /* Could it ever start?  PAI_OK, or PAI_ENOROOM with what lacks. */
 int pai__req_check_possible(pai_sched *s, uint32_t req, pai_error **err);
-/* What it has in common with others that fit alike, after a change. */
+/* What it has in common with others that fit alike, after a change: a hash,
+ * which others may have as well, by chance or by intent. */
 void pai__req_set_shape(pai_sched *s, uint32_t req);
+/* Do two requests fit alike?  Exactly: of equal hashes that has to be asked. */
+bool pai__req_fits_alike(const pai_sched *s, const pai__req *a,
+                         const pai__req *b);
+/* And are they alike to a policy? */
+bool pai__req_is_alike(const pai_sched *s, enum pai__alike alike,
+                       const pai__req *a, const pai__req *b);
 
 /* Tenants have other numbers, or a request another one. */
 void pai__queue_recount(pai_sched *s);
@@ -80,10 +87,12 @@ void pai__why_drop(pai_sched *s, uint32_t req);
 /* Why it waits, as it was found when it was last considered. */
 pai__why pai__req_why(const pai_sched *s, uint32_t req);
 
-/* Instances that have not begun or wait again. */
+/* Instances that have not begun or wait again; none of what is cancelled. */
 static inline uint32_t pai__req_waiting(const pai__req *r)
 {
-  return (uint32_t)r->instances - (uint32_t)r->next + (uint32_t)r->returned;
+  return r->cancelled ? 0
+                      : (uint32_t)r->instances - (uint32_t)r->next +
+                          (uint32_t)r->returned;
 }
 
 /* What keeps it from beginning, apart from room: PAI_LACK_RELEASE, _STOPPED,

@@ -1,8 +1,9 @@
 /*
  * remedy.c - a small change with which a request would start now
  *
- * On a fork, the lack that the policy told is mended by the event that belongs
- * to it; with it a new fork decides, and so on until the request starts.  Then
+ * First one thing is changed: remedy_single.c.  Where that is not enough, on a
+ * fork, the lack that the policy told is mended by the event that belongs to
+ * it; with it a new fork decides, and so on until the request starts.  Then
  * each event is left out once: those without which it starts too are dropped.
  */
 #include "sched/remedy.h"
@@ -36,22 +37,28 @@ static int send(pai_sched *fork, const pai_sched_event *e)
   return pai_sched_send(fork, e, NULL);
 }
 
-/* Does it start with all of these but one?  PAI__NONE: with all. */
-static int try_without(const seeking *k, uint32_t but, bool *starts)
+int pai__remedy_starts(const pai_sched *s, uint64_t id,
+                       const pai_sched_event *list, uint32_t n, uint32_t but,
+                       bool *starts)
 {
   pai_sched *fork;
-  int rc = pai_sched_fork(&fork, k->s, NULL);
+  int rc = pai_sched_fork(&fork, s, NULL);
 
   *starts = false;
   if (rc < 0)
     return rc;
-  for (uint32_t i = 0; i < k->out->n && rc == PAI_OK; i++)
+  for (uint32_t i = 0; i < n && rc == PAI_OK; i++)
     if (i != but)
-      rc = send(fork, &k->out->list[i]);
+      rc = send(fork, &list[i]);
   if (rc == PAI_OK)
-    rc = decide(fork, k->id, starts);
+    rc = decide(fork, id, starts);
   pai_sched_free(fork);
   return rc == PAI_ENOMEM ? rc : PAI_OK;
+}
+
+static int try_without(const seeking *k, uint32_t but, bool *starts)
+{
+  return pai__remedy_starts(k->s, k->id, k->out->list, k->out->n, but, starts);
 }
 
 /* One event more; the same one twice would go on for ever. */
@@ -86,9 +93,8 @@ static int add_change(seeking *k, const char *key, uint32_t want,
 
 /* --- others --------------------------------------------------------------- */
 
-/* What a run holds on a node of what lacks. */
-static uint64_t held_on(const pai_sched *s, const pai__run *run, uint32_t node,
-                        uint32_t lack)
+uint64_t pai__remedy_held(const pai_sched *s, const pai__run *run,
+                          uint32_t node, uint32_t lack)
 {
   const pai__slot *slots = pai__slots_of(s, run);
   const pai__want *wants = pai__wants_of(s, pai__req_at(s, run->req));
@@ -141,7 +147,7 @@ static uint32_t find_holder(const seeking *k, uint32_t node, uint32_t tenant,
         (tenant != PAI__NONE &&
          (pai__req_at(s, run->req)->tenant != tenant || run->borrowed)))
       continue;
-    c.held = held_on(s, run, node, lack);
+    c.held = pai__remedy_held(s, run, node, lack);
     if (c.held != 0 && is_better(s, c, best, missing))
       best = c;
   }
@@ -398,8 +404,7 @@ static int mend_others(seeking *k, const pai__req *r, const pai__why *why)
 
 /* --- the loop ------------------------------------------------------------- */
 
-/* The reason as it is now: what is known without a policy goes first. */
-static void reason_of(const pai_sched *s, uint32_t req, pai__why *why)
+void pai__remedy_reason(const pai_sched *s, uint32_t req, pai__why *why)
 {
   uint32_t lack = pai__req_lack(s, pai__req_at(s, req));
 
@@ -433,7 +438,9 @@ static int seek(seeking *k, enum pai__remedy_side side, bool *starts)
     if (rc < 0 || *starts)
       break;
     req = pai__req_find(k->fork, k->id);
-    reason_of(k->fork, req, &why);
+    if (req == PAI__NONE) /* with these it is over */
+      break;
+    pai__remedy_reason(k->fork, req, &why);
     rc = side == PAI__REMEDY_OWN
            ? mend_own(k, pai__req_at(k->fork, req), &why)
            : mend_others(k, pai__req_at(k->fork, req), &why);
@@ -461,41 +468,23 @@ static int thin_out(seeking *k)
   return rc;
 }
 
-/* A number that was made smaller than it had to be is made larger again. */
-static int stretch(seeking *k, int64_t most)
+/* Several events that start it together. */
+static int find_group(seeking *k, enum pai__remedy_side side)
 {
-  pai_sched_event *e = &k->out->list[0];
-  int64_t low = e->number, high = most;
-  int rc = PAI_OK;
+  bool starts;
+  int rc = seek(k, side, &starts);
 
-  while (low + 1 < high && rc == PAI_OK) {
-    bool starts;
-
-    e->number = low + (high - low) / 2;
+  if (rc == PAI_OK && !starts)
+    k->out->n = 0;
+  if (rc == PAI_OK)
+    rc = thin_out(k);
+  if (rc == PAI_OK && k->out->n != 0) {
+    /* Once more as a whole: this is what is told. */
     rc = try_without(k, PAI__NONE, &starts);
-    if (starts)
-      low = e->number;
-    else
-      high = e->number;
+    if (!starts)
+      k->out->n = 0;
   }
-  e->number = low;
   return rc;
-}
-
-static int64_t number_now(const pai_sched *s, const pai_sched_event *e)
-{
-  const pai__req *r;
-  const pai__want *w;
-
-  if (e->kind != PAI_SCHED_CHANGE)
-    return 0;
-  r = pai__req_at(s, pai__req_find(s, e->id));
-  w = pai__wants_of(s, r) + (e->want < r->nwants ? e->want : 0);
-  return strcmp(e->key, "tasks") == 0   ? w->tasks
-         : strcmp(e->key, "gpus") == 0  ? w->gpus
-         : strcmp(e->key, "cpus") == 0  ? w->cpus
-         : strcmp(e->key, "ports") == 0 ? w->ports
-                                        : 0;
 }
 
 int pai__remedy_find(const pai_sched *s, uint64_t id,
@@ -503,26 +492,17 @@ int pai__remedy_find(const pai_sched *s, uint64_t id,
                      pai_error **err)
 {
   seeking k = { .s = s, .id = id, .out = out };
-  bool starts;
   int rc;
 
   out->n = 0;
+  out->least = false;
   if (err != NULL)
     *err = NULL;
-  rc = seek(&k, side, &starts);
-  out->anyway = rc == PAI_OK && starts && out->n == 0;
-  if (rc == PAI_OK && !starts)
-    out->n = 0;
-  if (rc == PAI_OK)
-    rc = thin_out(&k);
-  if (rc == PAI_OK && out->n == 1 && number_now(s, &out->list[0]) != 0)
-    rc = stretch(&k, number_now(s, &out->list[0]));
-  if (rc == PAI_OK && out->n != 0) {
-    /* Once more as a whole: this is what is told. */
-    rc = try_without(&k, PAI__NONE, &starts);
-    if (!starts)
-      out->n = 0;
-  }
+  rc = try_without(&k, PAI__NONE, &out->anyway);
+  if (rc == PAI_OK && !out->anyway)
+    rc = pai__remedy_single(s, id, side, out);
+  if (rc == PAI_OK && !out->anyway)
+    rc = find_group(&k, side);
   pai_sched_free(k.fork);
   return rc == PAI_ENOTSUP ? pai__fail(err, rc, "the policy cannot be copied")
          : rc < 0          ? pai__oom(err)

@@ -33,13 +33,15 @@ static void say(pai_sched *s, const pai__run *run, int kind, uint32_t want,
 
 /* --- growing -------------------------------------------------------------- */
 
-/* The old slots and the n new ones of s->slots become one block. */
+/* The old slots and the n new ones of s->slots become one block.  PAI_OK;
+ * PAI_ENOMEM; or PAI_EINTERNAL: check.c has found something wrong. */
 static int join(pai_sched *s, pai__run *run, uint32_t at, uint32_t n)
 {
   pai__run old = *run, all = *run;
   pai__run more = { .req = run->req };
   const pai__req *r = pai__req_at(s, run->req);
   uint32_t words;
+  int rc = PAI_OK;
 
   if (pai__slots_keep(s, r, &more, n) < 0)
     return PAI_ENOMEM;
@@ -49,11 +51,15 @@ static int join(pai_sched *s, pai__run *run, uint32_t at, uint32_t n)
   }
   words = pai__slots_joined(s, &old, &more);
   all.slots = pai__pool_take(&s->pool, &s->alloc, words);
-  if (all.slots == PAI__NONE) {
+  if (all.slots != PAI__NONE && pai__check_more(s, &more) != NULL) {
+    pai__pool_give(&s->pool, all.slots, words);
+    rc = PAI_EINTERNAL;
+  }
+  if (all.slots == PAI__NONE || rc < 0) {
     /* Both kinds of numbers go back; the counts are the caller's. */
     pai__slots_unnumber(s, r, &more);
     pai__pool_give(&s->pool, more.slots, more.slot_words);
-    return PAI_ENOMEM;
+    return rc < 0 ? rc : PAI_ENOMEM;
   }
   all.slot_words = words;
   all.tasks = old.tasks + n;
@@ -92,9 +98,11 @@ static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
   rc = join(s, run, at, n);
   if (rc < 0)
     pai__unfit(s, r, n);
-  else
-    pai__check_taken(s, run);
   pai__tally(s, run, 1);
+  if (rc == PAI_EINTERNAL) { /* it stays as it is, and others go on */
+    s->set_aside++;
+    return 0;
+  }
   return rc < 0 ? rc : 1;
 }
 
@@ -110,9 +118,9 @@ static void drop_leaving(pai_sched *s, pai__run *run)
   pai__slot *slots = pai__slots_of(s, run);
 
   pai__tally(s, run, -1);
+  pai__check_given(s, run, from, end - from);
   for (uint32_t i = from; i < end; i++)
     pai__slot_give(s, r, slots, &slots[i]);
-  pai__check_given(s, slots + from, end - from);
   memmove(slots + from, slots + end, (run->tasks - end) * sizeof(*slots));
   run->tasks -= run->leaving;
   run->leaving = 0;

@@ -167,6 +167,15 @@ static bool is_in(const pai_sched *s, const pai__port_list *l, uint32_t port)
   return i < l->len && list_of(s, l)[i] == port;
 }
 
+bool pai__port_is_single(const pai_sched *s, uint32_t node, uint32_t port)
+{
+  const pai__port_list *l = &pai__room_at(s, node)->used;
+  uint32_t i = place_of(s, l, port);
+
+  return i < l->len && list_of(s, l)[i] == port &&
+         (i + 1 == l->len || list_of(s, l)[i + 1] != port);
+}
+
 /* There is room. */
 static void insert(pai_sched *s, pai__port_list *l, uint32_t port)
 {

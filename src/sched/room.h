@@ -82,6 +82,8 @@ uint32_t pai__slots_joined(const pai_sched *s, const pai__run *a,
 void pai__slots_join(pai_sched *s, const pai__req *r, const pai__run *all,
                      const pai__run *old, const pai__run *more, uint32_t at);
 
+/* Is a port in use on a node, and counted once? */
+bool pai__port_is_single(const pai_sched *s, uint32_t node, uint32_t port);
 /* Ports that are somebody else's.  PAI_OK or PAI_ENOMEM. */
 int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port);
 void pai__ports_regain(pai_sched *s);

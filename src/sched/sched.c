@@ -1,6 +1,7 @@
 /* sched.c - a scheduler is made, copied and freed */
 #include "sched/sched.h"
 
+#include "sched/check.h"
 #include "sched/ends.h"
 #include "sched/fit.h"
 #include "sched/policy.h"
@@ -9,6 +10,7 @@
 static void init_flats(pai_sched *s)
 {
   pai__flat_init(&s->reqs, sizeof(pai__req));
+  pai__flat_init(&s->links, sizeof(pai__link));
   pai__flat_init(&s->runs, sizeof(pai__run));
   pai__flat_init(&s->rooms, sizeof(pai__room));
   pai__flat_init(&s->cpus, sizeof(uint64_t));
@@ -67,14 +69,14 @@ static int fill(pai_sched *s, const pai_cluster *cluster, pai_error **err)
   int rc;
 
   if (pai__flat_reserve(&s->rooms, &s->alloc, s->park->nspots) < 0 ||
-      pai__flat_reserve(&s->held, &s->alloc, s->park->nspots) < 0 ||
+      pai__flat_reserve(&s->held, &s->alloc, pai__check_words(s->park)) < 0 ||
       pai__flat_reserve(&s->cpus, &s->alloc, s->park->cpu_words) < 0 ||
       pai__flat_reserve(&s->shares_used, &s->alloc, sums) < 0 ||
       pai__flat_reserve(&s->shares_lent, &s->alloc, sums) < 0 ||
       pai__flat_reserve(&s->queued, &s->alloc, s->park->ntenants) < 0)
     return pai__oom(err);
   (void)pai__flat_push(&s->rooms, s->park->nspots);
-  (void)pai__flat_push(&s->held, s->park->nspots);
+  (void)pai__flat_push(&s->held, pai__check_words(s->park));
   (void)pai__flat_push(&s->cpus, s->park->cpu_words);
   (void)pai__flat_push(&s->shares_used, sums);
   (void)pai__flat_push(&s->shares_lent, sums);
@@ -108,6 +110,7 @@ static pai_sched *new_state(const pai_alloc *alloc)
   s->alloc = *alloc;
   pai__buf_init(&s->line, &s->alloc);
   s->m.first = s->m.last = PAI__NONE;
+  s->m.oldest = s->m.newest = PAI__NONE;
   s->m.free_req = s->m.free_run = s->m.free_why = PAI__NONE;
   s->m.next_limit = INT64_MAX;
   init_flats(s);
@@ -164,6 +167,7 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 static void dispose_flats(pai_sched *s)
 {
   pai__flat *list[] = { &s->reqs,
+                        &s->links,
                         &s->runs,
                         &s->rooms,
                         &s->cpus,
@@ -218,6 +222,7 @@ void pai_sched_free(pai_sched *s)
 /* All that a fork takes over. */
 static const size_t copied[] = {
   offsetof(pai_sched, reqs),
+  offsetof(pai_sched, links),
   offsetof(pai_sched, runs),
   offsetof(pai_sched, rooms),
   offsetof(pai_sched, cpus),

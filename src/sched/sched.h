@@ -28,6 +28,9 @@ int pai__log_taken(pai_sched *s, int rc, pai_error **err);
 /* Snapshots (save.c), into `out`.  PAI_OK; PAI_ENOTSUP; PAI_ENOMEM; or what
  * the policy answered. */
 int pai__save(const pai_sched *s, pai__buf *out, pai_error **err);
+/* How a snapshot ends that stands behind a gap of its log: the lines before it
+ * do not make it. */
+#define PAI__SNAPSHOT_GAP ",\"gap\":true}"
 /* As it stands in the middle of a log: short, and quick to read. */
 int pai__save_lean(const pai_sched *s, pai__buf *out, pai_error **err);
 /* In the form of another one. */

@@ -212,7 +212,7 @@ static int claim(shrinking *x, uint32_t n)
                     &pai__wants_of(s, r)[slots[i].want], slots[i].gpus);
   rc = pai__claim(s, req, n);
   if (rc != 0)
-    return rc;
+    return pai__set_aside(s, req, rc);
   *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
                                        .found = gives,
                                        .node = PAI__NONE,
@@ -242,8 +242,10 @@ int pai__shrink_for(pai_sched *s, const pai__ask *ask, enum pai__givers who,
       rc = lift_until_it_fits(&x, &n);
     pai__trial_end(&x.trial, s);
     if (rc > 0) {
+      uint32_t active = pai__req_at(s, ask->req)->active;
+
       rc = claim(&x, n);
-      *claimed = rc >= 0;
+      *claimed = rc >= 0 && pai__req_at(s, ask->req)->active != active;
       pai__lookup_clear(&s->refused);
     }
   }

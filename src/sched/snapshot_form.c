@@ -32,7 +32,7 @@ static const char *const node_states[] = { [PAI_NODE_UP] = "up",
 
 #define COUNT(type, m, ...) PAI__NUMBER(type, m, 0, UINT32_MAX, __VA_ARGS__)
 #define TIME(type, m, ...) \
-  PAI__NUMBER(type, m, INT64_MIN, INT64_MAX, __VA_ARGS__)
+  PAI__NUMBER(type, m, -PAI__LAST_TIME, PAI__LAST_TIME, __VA_ARGS__)
 /* Counters that still go on for a while. */
 #define LONG(type, m, ...) PAI__NUMBER(type, m, 0, INT64_MAX / 2, __VA_ARGS__)
 
@@ -42,7 +42,8 @@ static const pai__field state[] = {
   LONG(pai__state_form, events, "events", .needed = true),
   LONG(pai__state_form, turns, "turns", .needed = true),
   LONG(pai__state_form, orders, "orders", .needed = true),
-  TIME(pai__state_form, next_limit, "next_limit", .usual = INT64_MAX),
+  PAI__NUMBER(pai__state_form, next_limit, INT64_MIN, INT64_MAX, "next_limit",
+              .usual = INT64_MAX),
   PAI__NUMBER(pai__state_form, first_port, 1, UINT16_MAX, "first_port",
               .needed = true),
   PAI__NUMBER(pai__state_form, last_port, 1, UINT16_MAX, "last_port",
@@ -50,6 +51,7 @@ static const pai__field state[] = {
   PAI__NUMBER(pai__state_form, next_port, 1, UINT16_MAX, "next_port",
               .needed = true),
   PAI__FLAG(pai__state_form, unchecked, "unchecked"),
+  PAI__FLAG(pai__state_form, gap, "gap"),
   PAI__NODE(pai__state_form, alike, "alike"),
   PAI__NODE(pai__state_form, cluster, "cluster", .needed = true),
   PAI__NODE(pai__state_form, policy, "policy", .needed = true),
@@ -121,7 +123,7 @@ static const pai__field why[] = {
   PAI__ID(pai__why_form, wanted, "wanted"),
   PAI__ID(pai__why_form, found, "found"),
   PAI__ID(pai__why_form, behind, "behind"),
-  TIME(pai__why_form, until, "until"),
+  PAI__NUMBER(pai__why_form, until, INT64_MIN, INT64_MAX, "until"),
   PAI__TEXT(pai__why_form, node, "node"),
   PAI__TEXT(pai__why_form, text, "text"),
   PAI__NODE(pai__why_form, failed, "failed"),

@@ -20,7 +20,7 @@ typedef struct pai__state_form {
   int64_t events, turns, orders;
   pai_time next_limit;
   uint32_t first_port, last_port, next_port;
-  int unchecked;
+  int unchecked, gap;
   pai__node alike, cluster, policy, shadow, nodes, reservations, requests,
     refused, decisions;
 } pai__state_form;

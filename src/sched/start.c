@@ -6,7 +6,6 @@
 #include "sched/check.h"
 #include "sched/ends.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 static void add(uint64_t *sum, uint64_t n, int sign)
@@ -100,29 +99,42 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
   return run;
 }
 
-static int complain(pai_sched *s, uint32_t run, const char *wrong)
-{
-  char text[160];
-
-  (void)snprintf(text, sizeof(text),
-                 "event %" PRIu64 ", request %" PRIu64 ": %s", s->m.events,
-                 pai__req_at(s, pai__run_at(s, run)->req)->id, wrong);
-  return s->host.give_up(&s->host, PAI_EINTERNAL, text);
-}
-
-/* PAI_OK, or PAI_EINTERNAL with what is wrong; here and below. */
+/* PAI_OK, and it is in the second book; or PAI_EINTERNAL with what is wrong. */
 static int pass(pai_sched *s, uint32_t run)
 {
   const char *wrong = pai__check_start(s, pai__run_at(s, run));
 
-  return PAI__UNLIKELY(wrong != NULL) ? complain(s, run, wrong) : PAI_OK;
+  return PAI__UNLIKELY(wrong != NULL)
+           ? s->host.give_up(&s->host, PAI_EINTERNAL, wrong)
+           : PAI_OK;
 }
 
 static int pass_share(pai_sched *s, uint32_t run)
 {
   return pai__check_share(s, pai__run_at(s, run))
            ? PAI_OK
-           : complain(s, run, "a virtual cluster has more than its share");
+           : s->host.give_up(&s->host, PAI_EINTERNAL,
+                             "a virtual cluster has more than its share");
+}
+
+int pai__set_aside(pai_sched *s, uint32_t req, int rc)
+{
+  pai__why why = { .lack = PAI_LACK_POLICY, .node = PAI__NONE };
+  char text[160];
+
+  if (rc >= 0 || rc == PAI_ENOMEM)
+    return rc;
+  s->set_aside++;
+  (void)snprintf(text, sizeof(text),
+                 "set aside: the scheduler failed on this request (%s); "
+                 "others are not held up",
+                 s->failure != NULL ? s->failure : pai_code_name(rc));
+  pai__strfree(&s->alloc, s->failure);
+  s->failure = NULL;
+  if (pai__texts_add(&s->names, &s->alloc, text, &why.text) < 0)
+    return PAI_ENOMEM;
+  *pai__why_make(s, req) = why;
+  return 0;
 }
 
 static void give(pai_sched *s, uint32_t run, bool numbered)
@@ -133,7 +145,7 @@ static void give(pai_sched *s, uint32_t run, bool numbered)
   if (x->state >= PAI__RUN_PLACED) {
     pai_time end = pai__run_expected(s, x);
 
-    pai__check_given(s, pai__slots_of(s, x), x->tasks);
+    pai__check_given(s, x, 0, x->tasks);
     pai__ends_remove(s, run);
     s->m.left_before = end > s->m.left_before ? end : s->m.left_before;
   }
@@ -154,7 +166,6 @@ static void begin(pai_sched *s, uint32_t run)
   x->state = PAI__RUN_PLACED;
   x->order = ++s->m.orders;
   x->since = s->m.now;
-  pai__check_taken(s, x);
   x->by = 0;
   s->m.nrunning++;
   pai__ends_add(s, run);
@@ -174,9 +185,9 @@ int pai__start(pai_sched *s, uint32_t req, uint32_t n)
     give(s, run, false);
     return PAI_ENOMEM;
   }
-  rc = pass(s, run);
+  rc = pass_share(s, run);
   if (rc == PAI_OK)
-    rc = pass_share(s, run);
+    rc = pass(s, run);
   if (rc < 0)
     give(s, run, true);
   else
@@ -288,6 +299,7 @@ static void drop_claim(pai_sched *s, uint32_t run, bool numbered)
 static int start_one(pai_sched *s, uint32_t run)
 {
   const pai__run *x = pai__run_at(s, run);
+  uint32_t req = x->req;
   int rc;
 
   if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0 ||
@@ -296,7 +308,7 @@ static int start_one(pai_sched *s, uint32_t run)
   rc = pass(s, run);
   if (rc < 0) {
     drop_claim(s, run, true);
-    return rc;
+    return pai__set_aside(s, req, rc);
   }
   unclaim(s, run);
   begin(s, run);

@@ -14,9 +14,16 @@ int pai__start(pai_sched *s, uint32_t req, uint32_t n);
  * did; 0: it waits for that; or PAI_ENOMEM. */
 int pai__claim(pai_sched *s, uint32_t req, uint32_t n);
 
-/* Starts what was claimed and is free by now.  PAI_OK; PAI_ENOMEM; or, as of
- * the two above, PAI_EINTERNAL with what check.c found. */
+/* Both answer PAI_EINTERNAL with what check.c found. */
+
+/* Starts what was claimed and is free by now; what check.c refuses is set
+ * aside.  PAI_OK or PAI_ENOMEM. */
 int pai__start_claimed(pai_sched *s);
+
+/* A code with which the scheduler, or a policy, failed on one request is no
+ * reason for the others to wait: the request waits, and its reason says so.
+ * 0; PAI_ENOMEM, which is nobody's failure; or `rc` if it is none. */
+int pai__set_aside(pai_sched *s, uint32_t req, int rc);
 
 /* An instance is asked to stop; nothing if it was before.  PAI_OK or
  * PAI_ENOMEM. */

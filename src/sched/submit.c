@@ -54,8 +54,11 @@ static int check_request(const pai_sched *s, const pai_request *q,
                      "priority %d is not from -1, which is opportunistic, to "
                      "%d",
                      q->priority, (int)PAI_SCHED_MAX_PRIORITY);
-  if (q->duration < 0 || q->limit < 0)
-    return pai__fail(err, PAI_EINVAL, "durations are not negative");
+  if (q->duration < 0 || q->limit < 0 || q->duration > PAI__LAST_TIME ||
+      q->limit > PAI__LAST_TIME)
+    return pai__fail(err, PAI_EINVAL,
+                     "a duration and a limit are from 0 to %" PRId64,
+                     PAI__LAST_TIME);
   if (q->instances > PAI_SCHED_INSTANCES || q->nwants > PAI_SCHED_TASKS)
     return pai__fail(err, PAI_ELIMIT, "a request has at most %d instances",
                      (int)PAI_SCHED_INSTANCES);
@@ -235,11 +238,26 @@ static uint32_t new_req(pai_sched *s)
   }
   if (pai__flat_reserve(&s->reqs, &s->alloc, 1) < 0 ||
       pai__flat_reserve(&s->whys, &s->alloc, s->reqs.len + 1 - s->whys.len) <
-        0)
+        0 ||
+      pai__flat_reserve(&s->links, &s->alloc, 1) < 0)
     return PAI__NONE;
   i = pai__flat_push(&s->reqs, 1);
+  (void)pai__flat_push(&s->links, 1);
   pai__req_at(s, i)->why = PAI__NONE;
   return i;
+}
+
+/* Turns only grow: it comes behind all others. */
+static void link_newest(pai_sched *s, uint32_t req)
+{
+  pai__link *links = s->links.data;
+
+  links[req] = (pai__link){ s->m.newest, PAI__NONE };
+  if (s->m.newest != PAI__NONE)
+    links[s->m.newest].newer = req;
+  else
+    s->m.oldest = req;
+  s->m.newest = req;
 }
 
 int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
@@ -274,6 +292,7 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
     return rc;
   }
   r->turn = ++s->m.turns & PAI__TURNS;
+  link_newest(s, req);
   s->m.nreqs++;
   pai__req_update(s, req);
   return PAI_OK;

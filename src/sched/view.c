@@ -176,25 +176,14 @@ int pai_sched_view_want(const pai_sched *s, uint64_t id, uint32_t want,
 
 uint64_t pai_sched_next(const pai_sched *s, uint64_t id)
 {
-  uint64_t turn = 0;
-  uint32_t req, next = PAI__NONE;
+  uint32_t req;
 
   if (s == NULL)
     return 0;
-  if (id != 0) {
-    req = pai__req_find(s, id);
-    if (req == PAI__NONE)
-      return 0;
-    turn = pai__req_at(s, req)->turn;
-  }
-  for (uint32_t i = 0; i < s->reqs.len; i++) {
-    const pai__req *r = pai__req_at(s, i);
-
-    if (r->id != 0 && r->turn > turn &&
-        (next == PAI__NONE || r->turn < pai__req_at(s, next)->turn))
-      next = i;
-  }
-  return next != PAI__NONE ? pai__req_at(s, next)->id : 0;
+  req = id != 0 ? pai__req_find(s, id) : s->m.oldest;
+  if (id != 0 && req != PAI__NONE)
+    req = ((const pai__link *)s->links.data)[req].newer;
+  return req != PAI__NONE ? pai__req_at(s, req)->id : 0;
 }
 
 int pai_sched_next_running(const pai_sched *s, uint64_t id, uint32_t *instance,
@@ -331,5 +320,6 @@ int pai_sched_view_sums(const pai_sched *s, pai_sched_view *view)
   full.shadow_decisions = s->shadow_decisions;
   full.shadow_agreed = s->shadow_agreed;
   full.shadow_failed = s->shadow_failed;
-  return PAI__FILL_VIEW(view, full, pai_sched_view, shadow_failed);
+  full.set_aside = s->set_aside;
+  return PAI__FILL_VIEW(view, full, pai_sched_view, set_aside);
 }

@@ -31,11 +31,43 @@ static bool is_odd(const pai_sched *s, const pai__req *r)
          pai__tenant_at(s, r->tenant)->stopped;
 }
 
+/* A request of a line that still waits, or PAI__NONE: nobody does. */
+static uint32_t one_of(const pai__waiters *w, const pai_sched *s,
+                       pai__shape *x)
+{
+  if (pai__req_at(s, x->req)->id == x->id && pai__req_at(s, x->req)->queued)
+    return x->req;
+  x->first = pai__waiters_first(w, s, x->first);
+  return x->first != PAI__NONE ? pai__waiter_at(w, x->first)->req : PAI__NONE;
+}
+
+/* The line of those that are alike, or PAI__NONE; *key is where it is, or is to
+ * be: others that are not alike may have the same hash. */
+static uint32_t find_line(const pai__waiters *w, const pai_sched *s,
+                          const pai__req *r, uint64_t *key)
+{
+  uint32_t shape;
+
+  *key = pai__alike_key(w->alike, r);
+  while ((shape = pai__lookup_get(&w->shape_at, *key)) != PAI__NONE) {
+    pai__shape *x = (pai__shape *)w->shapes.data + shape;
+    uint32_t other = one_of(w, s, x);
+
+    if (other == PAI__NONE) /* it may become that of others */
+      x->refused = x->later = x->looked_at = 0;
+    if (other == PAI__NONE ||
+        pai__req_is_alike(s, w->alike, r, pai__req_at(s, other)))
+      break;
+    *key = pai__mix(*key, 1) | 1;
+  }
+  return shape;
+}
+
 static int add(pai__waiters *w, const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  uint64_t key = pai__alike_key(w->alike, r);
-  uint32_t shape = pai__lookup_get(&w->shape_at, key);
+  uint64_t key;
+  uint32_t shape = find_line(w, s, r, &key);
   pai_time length = pai__req_length(r);
 
   if (pai__flat_reserve(&w->list, &s->alloc, 1) < 0 ||
@@ -48,6 +80,8 @@ static int add(pai__waiters *w, const pai_sched *s, uint32_t req)
       (pai__shape){ .first = PAI__NONE, .last = PAI__NONE };
     pai__lookup_add(&w->shape_at, key, shape);
   }
+  ((pai__shape *)w->shapes.data)[shape].req = req;
+  ((pai__shape *)w->shapes.data)[shape].id = r->id;
   w->odd += is_odd(s, r);
   w->elastic += pai__req_is_elastic(s, r);
   ((pai__waiter *)w->list.data)[pai__flat_push(&w->list, 1)] =

@@ -25,6 +25,8 @@ typedef struct pai__waiter {
 /* Those that are alike, and what became of them, each in the decision that was
  * this event. */
 typedef struct pai__shape {
+  uint64_t id;          /* of the request that was added last, */
+  uint32_t req;         /* which is there as long as it has that id */
   uint64_t refused;     /* there is no room for it, */
   uint64_t later;       /* or none that is not promised; */
   uint64_t looked_at;   /* room was found for it, after so many placements */

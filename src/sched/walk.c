@@ -1,6 +1,8 @@
 /* walk.c - whom policies try, in which order, and how much of each starts */
 #include "sched/walk.h"
 
+#include "sched/guarantee.h"
+
 #include <stdlib.h>
 
 int pai__start_all(pai_sched *s, uint32_t req, const pai__how *how)
@@ -134,12 +136,29 @@ static int grow(pai_sched *s, uint32_t run)
   return PAI_OK;
 }
 
+/* With more tasks a gang may go beyond what is guaranteed, and who stops for
+ * somebody will wait for what it took. */
+static bool may_all_grow(const pai_sched *s)
+{
+  if (s->keeping || pai__next_waiting(s, PAI__NONE) != PAI__NONE)
+    return false;
+  for (uint32_t i = 0; pai__guarantee_counts(s) && i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+
+    if (run->req != PAI__NONE &&
+        (run->state == PAI__RUN_CLAIMED || (run->state == PAI__RUN_STOPPING &&
+                                            run->cause == PAI_STOP_PREEMPTED)))
+      return false;
+  }
+  return true;
+}
+
 int pai__grow_all(pai_sched *s)
 {
   pai__flat list;
   int rc = PAI_OK;
 
-  if (pai__next_waiting(s, PAI__NONE) != PAI__NONE)
+  if (!may_all_grow(s))
     return PAI_OK;
   pai__flat_init(&list, sizeof(grower));
   for (uint32_t i = 0; i < s->runs.len && rc == PAI_OK; i++)

@@ -9,9 +9,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#define JOB "^[a-zA-Z0-9_-]+$"
 #define ROLE_IN_PATH "%5E%5Ba-zA-Z_%5D%5Ba-zA-Z0-9_%5D*%24"
 
 enum { MOST_PARTS = 16 };
@@ -155,15 +153,10 @@ static void add_param(finding *f, const char *name, const char *value)
   (void)pai__json_finish(&w);
 }
 
-/* "a job file lacks the field 'type'" */
 static void as_required(finding *f)
 {
-  const char *from = strchr(f->d->message, '\'');
-  char name[64] = "";
+  const char *name = f->d->missing != NULL ? f->d->missing : "";
 
-  if (from != NULL)
-    (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(from + 1, "'"),
-                   from + 1);
   f->keyword = "required";
   pai__buf_printf(&f->message, "should have required property '%s'", name);
   add_param(f, "missingProperty", name);
@@ -177,95 +170,96 @@ static void as_additional(finding *f)
   add_param(f, "additionalProperty", last_part(f));
 }
 
-/* A key that must be of a form is no property; a name must match it. */
+/* A key that must be of a form is no property; a value must match it. */
 static void as_pattern(finding *f)
 {
-  if (strcmp(last_part(f), "name") != 0) {
+  if (f->d->pattern == NULL) {
     as_additional(f);
     return;
   }
   f->keyword = "pattern";
-  pai__buf_str(&f->message, "should match pattern \"" JOB "\"");
-  add_param(f, "pattern", JOB);
+  pai__buf_printf(&f->message, "should match pattern \"%s\"", f->d->pattern);
+  add_param(f, "pattern", f->d->pattern);
+}
+
+/* A number where that may be one, and a text. */
+static void add_allowed(pai__json_writer *w, const char *value, unsigned types)
+{
+  bool number = (types & (PAI_VALUE_WHOLE | PAI_VALUE_NUMBER)) != 0;
+
+  if (number && is_index(value))
+    pai__json_ready(w, value, strlen(value));
+  if (!number || (types & PAI_VALUE_TEXT) != 0)
+    pai__json_text(w, value, strlen(value));
 }
 
 static void as_enum(finding *f)
 {
-  static const struct {
-    const char *name, *values;
-  } rows[] = { { "protocolVersion", "[2,\"2\"]" },
-               { "type", "[\"job\"]" },
-               { "jobPriorityClass", "[\"prod\",\"test\",\"oppo\"]" } };
-  const char *values = "[]";
+  const char *const *values = f->d->allowed;
+  pai__json_writer w;
 
-  for (size_t i = 0; i < PAI__LEN(rows); i++)
-    if (strcmp(last_part(f), rows[i].name) == 0)
-      values = rows[i].values;
   f->keyword = "enum";
   pai__buf_str(&f->message, "should be equal to one of the allowed values");
-  pai__buf_printf(&f->params, "{\"allowedValues\":%s}", values);
+  pai__json_writer_init(&w, &f->params, false);
+  pai__json_begin_object(&w);
+  pai__json_key(&w, "allowedValues", 13);
+  pai__json_begin_array(&w);
+  for (; values != NULL && *values != NULL; values++)
+    add_allowed(&w, *values, f->d->types);
+  pai__json_end_array(&w);
+  pai__json_end_object(&w);
+  (void)pai__json_finish(&w);
 }
 
-/* "instances must be a whole number or null, not 'x'" */
 static void as_type(finding *f)
 {
   static const struct {
-    const char *ours, *theirs;
-  } rows[] = { { "a mapping", "object" },
-               { "a list", "array" },
-               { "a text", "string" },
-               { "a number", "number" },
-               { "a whole number", "integer" },
-               { "true or false", "boolean" },
-               { "null", "null" } };
-  const char *from = strstr(f->d->message, " must be "), *end;
+    unsigned ours;
+    const char *theirs;
+  } rows[] = { { PAI_VALUE_MAPPING, "object" }, { PAI_VALUE_LIST, "array" },
+               { PAI_VALUE_TEXT, "string" },    { PAI_VALUE_NUMBER, "number" },
+               { PAI_VALUE_WHOLE, "integer" },  { PAI_VALUE_BOOL, "boolean" },
+               { PAI_VALUE_NULL, "null" } };
   pai__buf types;
 
   pai__buf_init(&types, f->message.alloc);
-  from = from != NULL ? from + 9 : "";
-  end = strstr(from, ", not ");
-  for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    const char *at = strstr(from, rows[i].ours);
-    if (at != NULL && (end == NULL || at < end))
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    if ((f->d->types & rows[i].ours) != 0)
       pai__buf_printf(&types, "%s%s", types.len > 0 ? "," : "",
                       rows[i].theirs);
-  }
-  if (types.len == 0) /* "the file is empty" */
-    pai__buf_str(&types, "object");
   f->keyword = "type";
   pai__buf_printf(&f->message, "should be %s", pai__buf_text(&types));
   add_param(f, "type", pai__buf_text(&types));
   pai__buf_dispose(&types);
 }
 
-/* "give 1 or more" */
 static void as_minimum(finding *f)
 {
-  const char *help = f->d->help != NULL ? f->d->help : "";
-  long least = strtol(help + strcspn(help, "-0123456789"), NULL, 10);
+  long long least = f->d->limit;
 
   f->keyword = "minimum";
-  pai__buf_printf(&f->message, "should be >= %ld", least);
+  pai__buf_printf(&f->message, "should be >= %lld", least);
   pai__buf_printf(&f->params,
-                  "{\"comparison\":\">=\",\"limit\":%ld,\"exclusive\":false}",
+                  "{\"comparison\":\">=\",\"limit\":%lld,\"exclusive\":false}",
                   least);
 }
 
 static void as_count(finding *f)
 {
-  bool list = is_list(last_part(f));
+  bool list = (f->d->types & PAI_VALUE_LIST) != 0;
 
   f->keyword = list ? "minItems" : "minProperties";
-  pai__buf_printf(&f->message, "should NOT have fewer than 1 %s",
-                  list ? "items" : "properties");
-  pai__buf_str(&f->params, "{\"limit\":1}");
+  pai__buf_printf(&f->message, "should NOT have fewer than %lld %s",
+                  (long long)f->d->limit, list ? "items" : "properties");
+  pai__buf_printf(&f->params, "{\"limit\":%lld}", (long long)f->d->limit);
 }
 
 static void as_length(finding *f)
 {
   f->keyword = "maxLength";
-  pai__buf_str(&f->message, "should NOT be longer than 255 characters");
-  pai__buf_str(&f->params, "{\"limit\":255}");
+  pai__buf_printf(&f->message, "should NOT be longer than %lld characters",
+                  (long long)f->d->limit);
+  pai__buf_printf(&f->params, "{\"limit\":%lld}", (long long)f->d->limit);
 }
 
 static void as_one_of(finding *f)

@@ -178,10 +178,23 @@ void pai__answer_cancelled(pai__request *r)
     drop(r);
 }
 
-void pai__answer_why(pai__request *r, int rc, const pai_error *err)
+/* What failed here, and is nobody's fault who asks, may name files of this
+ * machine: over TCP the log is told that, and not he. */
+static const char *message_of(pai__request *r, int status, int rc,
+                              const pai_error *err)
 {
   const char *message =
     err != NULL ? pai_error_message(err) : pai_code_name(rc);
+
+  if (!r->remote || status != 500)
+    return message;
+  pai__log_line(&r->server->log, PAI_LOG_WARNING, "%s %s: %s",
+                r->method != NULL ? r->method : "", r->uri, message);
+  return "The server failed to do that. Its log says why.";
+}
+
+void pai__answer_why(pai__request *r, int rc, const pai_error *err)
+{
   const char *code = pai_error_api_code(err);
   int status = pai_error_http_status(err);
   size_t i = 0;
@@ -193,8 +206,10 @@ void pai__answer_why(pai__request *r, int rc, const pai_error *err)
     status = i < PAI__LEN(failures) ? failures[i].status : 500;
   }
   if (begin(r, status)) {
-    write_error(r, code, message, pai_error_help(err));
+    write_error(r, code, message_of(r, status, rc, err),
+                status != 500 || !r->remote ? pai_error_help(err) : NULL);
     r->later = (status == 429 || status == 503) && rc == PAI_EBUSY;
+    r->wait = pai_error_retry_after(err);
     pai__request_resume(r);
   }
 }
@@ -353,7 +368,8 @@ static void on_safe(void *user_data, int status, const pai_error *err)
   if (r == NULL)
     return;
   if (status < 0)
-    pai__answer_error(r, 500, "UnknownError", "%s", pai_error_message(err));
+    pai__answer_error(r, 500, "UnknownError", "%s",
+                      message_of(r, 500, status, err));
   else
     send_it(r);
 }

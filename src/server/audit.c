@@ -26,20 +26,34 @@ void pai__request_note(pai__request *r)
 {
   pai__buf what;
 
-  if (r->route == NULL || r->caller.name == NULL ||
+  const char *who = r->caller.name != NULL ? r->caller.name : r->claimed;
+
+  if (r->route == NULL || who == NULL ||
       (!changes(r->method) && !r->route->noted) || r->server->accounts == NULL)
     return;
   pai__buf_init(&what, &r->server->alloc);
   pai__buf_printf(&what, "%s ", r->method);
   add_path(r, &what);
   if (!pai__buf_ok(&what) ||
-      pai_accounts_note(r->server->accounts, r->caller.name,
-                        r->remote ? r->peer : NULL, pai__buf_text(&what),
-                        r->status) < 0)
+      pai_accounts_note(r->server->accounts, who, r->remote ? r->peer : NULL,
+                        pai__buf_text(&what), r->status) < 0)
     pai__log_line(&r->server->log, PAI_LOG_WARNING,
-                  "what %s changed is not in the audit log: no memory",
-                  r->caller.name);
+                  "what %s changed is not in the audit log: no memory", who);
   pai__buf_dispose(&what);
+}
+
+void pai__request_act(const pai__request *r)
+{
+  if (r->server->accounts != NULL)
+    (void)!pai_accounts_act_as(r->server->accounts, r->caller.name,
+                               r->remote ? r->peer : NULL,
+                               r->caller.self ? PAI_ACT_OWNER : 0);
+}
+
+void pai__request_acted(const pai__request *r)
+{
+  if (r->server->accounts != NULL)
+    (void)!pai_accounts_act_as(r->server->accounts, NULL, NULL, 0);
 }
 
 static pai_audit_query read_query(const pai__request *r)

@@ -1,6 +1,11 @@
 /* authn.c - how users log in and out */
 #include "server/server.h"
 
+#include <stdio.h>
+
+/* Microseconds: shorter ones happen to whoever mistypes. */
+#define LONG_WAIT (INT64_C(30) * 1000000)
+
 static void put_text(pai__json_writer *w, const char *key, const char *value)
 {
   pai__json_key(w, key, strlen(key));
@@ -52,6 +57,29 @@ void pai__accounts_complete(pai_server *s, const char *user)
   pai_error_free(err);
 }
 
+/* That a password was wrong is noted, and that the next one has to wait; one that
+ * comes before is not: else whoever guesses could fill the log. */
+static void note_failure(pai__request *r, int status, const pai_error *err)
+{
+  pai_accounts *accounts = r->server->accounts;
+  const char *user = text_of(r, "username");
+  pai_time wait = pai_error_retry_after(err);
+  char what[64];
+
+  if (status != PAI_EPERM && status != PAI_ENOTFOUND)
+    return;
+  r->claimed = pai__strdup(&r->server->alloc, user);
+  if (wait < LONG_WAIT)
+    return;
+  (void)snprintf(what, sizeof(what), "logins are held up for %lld s",
+                 (long long)(wait / 1000000));
+  (void)!pai_accounts_note(accounts, user, r->remote ? r->peer : NULL, what,
+                           429);
+  pai__log_line(&r->server->log, PAI_LOG_WARNING,
+                "wrong passwords for %s from %s: %s", user,
+                r->remote ? r->peer : "this machine", what);
+}
+
 static void on_login(void *user_data, int status, const char *json, size_t len,
                      const pai_error *err)
 {
@@ -64,6 +92,7 @@ static void on_login(void *user_data, int status, const char *json, size_t len,
     return;
   }
   if (status < 0) {
+    note_failure(r, status, err);
     refuse_login(r, status, err);
     return;
   }

@@ -82,7 +82,6 @@ int pai__fields_check(const pai__field *fields, const pai__tree *tree,
 
 /* fields_text.c: whether a text is made of that, and not empty. */
 bool pai__pattern_fits(const pai__pattern *p, const char *text, size_t len);
-bool pai__is_mail(const char *text, size_t len);
 /* The length that JavaScript tells. */
 int64_t pai__count_utf16(const char *text, size_t len);
 /* The number that a text begins with; false: there is none. */

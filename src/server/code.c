@@ -6,6 +6,7 @@
  */
 #include "server/server.h"
 
+#include "server/quotas.h"
 #include "server/upload.h"
 
 /* What was unpacked goes before the answer leaves. */
@@ -22,9 +23,19 @@ static void take_code(pai__request *r, const char *bytes, size_t len)
   pai_error *err = NULL;
   int rc = PAI_OK;
 
-  if (r->upload == NULL)
-    rc = pai__upload_new(&r->upload, &s->alloc, s->uploads, r->who,
-                         PAI__MOST_CODE, &err);
+  if (r->upload == NULL) {
+    uint64_t most = pai__quota_code(r);
+
+    if (most == 0) {
+      pai__answer_error(r, 403, "NoEnoughQuotaError",
+                        "%s has uploaded as much code as the quota allows: "
+                        "submit jobs with it, or wait an hour.",
+                        r->caller.name);
+      return;
+    }
+    rc =
+      pai__upload_new(&r->upload, &s->alloc, s->uploads, r->who, most, &err);
+  }
   if (rc == PAI_OK)
     rc = pai__upload_add(r->upload, bytes, len, &err);
   if (rc < 0)
@@ -118,6 +129,8 @@ static void do_code(pai__request *r)
     refuse(r, rc, err);
     return;
   }
+  pai__quota_keep_code(r, pai__upload_dir(r->upload),
+                       pai__upload_size(r->upload));
   answer(r, pai__upload_dir(r->upload));
 }
 
@@ -151,7 +164,8 @@ static const pai__route routes[] = {
     .result = &code,
     .queries = queries,
     .summary = "A copy of code for a job to come",
-    .errors = "400 InvalidParametersError, 404 NoJobError, 404 NoCodeError" },
+    .errors = "400 InvalidParametersError, 403 NoEnoughQuotaError, 404 "
+              "NoJobError, 404 NoCodeError" },
 };
 
 const pai__routes pai__code_routes = { routes, PAI__LEN(routes) };

@@ -211,8 +211,7 @@ static void put_options(const pai__door *d, struct MHD_OptionItem *o)
                                   d->remote ? POOL_REMOTE : POOL_LOCAL, NULL };
   if (d->tls)
     *o++ = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
-                                    "NORMAL:-VERS-ALL:+VERS-TLS1.3:"
-                                    "+VERS-TLS1.2" };
+                                    PAI__TLS_PRIORITIES };
   *o = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
 }
 
@@ -260,6 +259,7 @@ int pai__door_new(pai__door **out, pai_server *server, int listener,
   }
   d->server = server;
   d->listener = listener;
+  pai__fork_close(&d->listener_fork, listener);
   d->remote = remote;
   d->most = MOST_LOCAL;
   if (remote)
@@ -302,6 +302,7 @@ void pai__door_shut(pai__door *d)
   d->listening = NULL;
   if (!d->remote)
     pai__unix_unlisten(d);
+  pai__fork_keep(&d->listener_fork);
   if (d->listener >= 0)
     pai__socket_end(d->listener);
   d->listener = -1;

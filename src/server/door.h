@@ -11,6 +11,12 @@
 
 #include <gnutls/abstract.h>
 
+/* No keys that the certificate's key can read later (static RSA), and only
+ * ciphers that authenticate what they encrypt (no CBC). */
+#define PAI__TLS_PRIORITIES                                            \
+  "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-DHE-RSA:-DHE-DSS:" \
+  "-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
+
 enum { PAI__PEER = 46 }; /* room for an address as text */
 
 /* What a line is at; in each of these it may be only for so long. */
@@ -42,7 +48,8 @@ struct pai__door {
   bool tls;
   char *name; /* the socket's path, or "http://127.0.0.1:9186" */
   int port;
-  int listener;   /* -1: closed */
+  int listener; /* -1: closed */
+  pai__fork_fd listener_fork;
   uint64_t inode; /* of the socket's file */
   pai__poll *listening;
   struct MHD_Daemon *http;

@@ -155,6 +155,7 @@ static const pai__route routes[] = {
     .handle = do_enter,
     .right = PAI__OF_OWNER,
     .noted = true,
+    .submits = true,
     .status = 101,
     .result = &pai__no_result,
     .summary = "A stream into a task",

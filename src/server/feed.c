@@ -4,10 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { PIECE = 32 << 10 }; /* that a reader is given at a time */
+
 /* An event that was told. */
 typedef struct pai__note {
   struct pai__note *next;
   uint64_t id;
+  unsigned readers; /* who are to be given it next */
   pai_job_id job;
   char *name; /* of the job; NULL: it was not known any more */
   pai__buf text;
@@ -114,7 +117,7 @@ static void write_note(pai__feed *f, note *n, const pai_event *event)
   pai__json_writer json;
   int64_t code;
 
-  pai__feed_add_id(f, &n->text);
+  pai__feed_add_id(f, f->last, &n->text);
   pai__buf_str(&n->text, job ? "event: job\ndata: " : "event: task\ndata: ");
   pai__json_writer_init(&json, &n->text, false);
   pai__event_json(&json, n->name, event,
@@ -155,24 +158,15 @@ static size_t size_of(const note *n)
   return sizeof(*n) + n->text.cap + (n->name != NULL ? strlen(n->name) : 0);
 }
 
-static void forget_first(pai__feed *f)
-{
-  note *n = f->first;
+/* --- readers ---------------------------------------------------------------------- */
 
-  f->first = n->next;
-  if (f->first == NULL)
-    f->end = &f->first;
-  f->kept -= size_of(n);
-  free_note(f, n);
-}
-
-static void keep(pai__feed *f, note *n)
+static void set_next(pai__reader *r, note *n)
 {
-  *f->end = n;
-  f->end = &n->next;
-  f->kept += size_of(n);
-  while (f->kept > PAI__FEED_KEPT && f->first->next != NULL)
-    forget_first(f);
+  if (r->next != NULL)
+    r->next->readers--;
+  r->next = n;
+  if (n != NULL)
+    n->readers++;
 }
 
 static bool may_see(const pai__reader *r, const note *n)
@@ -183,14 +177,76 @@ static bool may_see(const pai__reader *r, const note *n)
          (n->name != NULL && pai__request_may_see(r->request, n->name));
 }
 
+void pai__feed_give(pai__reader *r)
+{
+  const pai__stream *s = r->request->stream;
+  note *n = r->next;
+
+  for (; n != NULL && s->queue.len < PIECE; n = n->next)
+    if (may_see(r, n))
+      pai__stream_add(r->request->stream, n->text.data, n->text.len);
+  set_next(r, n);
+}
+
+/* What he has not taken is too much: he is cut off. */
+static void cut_off(pai__feed *f, const note *n)
+{
+  for (pai__reader *r = f->readers; n->readers > 0 && r != NULL; r = r->after)
+    if (r->next == n) {
+      set_next(r, NULL);
+      pai__stream_over(r->request->stream, true);
+    }
+}
+
+/* --- those that are kept ------------------------------------------------------------ */
+
+static void forget_first(pai__feed *f)
+{
+  note *n = f->first;
+
+  cut_off(f, n); /* who came again, and had much to take */
+  f->first = n->next;
+  if (f->first == NULL)
+    f->end = &f->first;
+  f->kept -= size_of(n);
+  free_note(f, n);
+}
+
+/* Each is given to all who have had those before. */
+static void keep(pai__feed *f, note *n)
+{
+  *f->end = n;
+  f->end = &n->next;
+  f->kept += size_of(n);
+  f->behind += size_of(n);
+  if (f->late == NULL)
+    f->late = n;
+  for (pai__reader *r = f->readers; r != NULL; r = r->after)
+    if (r->next == NULL && may_see(r, n) && !r->request->stream->over) {
+      set_next(r, n);
+      pai__stream_wake(r->request->stream);
+    }
+  while (f->behind > PAI__FEED_BEHIND && f->late != n) {
+    cut_off(f, f->late);
+    f->behind -= size_of(f->late);
+    f->late = f->late->next;
+  }
+  while (f->kept > PAI__FEED_KEPT && f->first != f->late)
+    forget_first(f);
+}
+
 /* One is lost: all are cut off, and what comes is of another series, so that
  * whoever comes again asks how things stand. */
 static void lose(pai__feed *f)
 {
-  for (pai__reader *r = f->readers; r != NULL; r = r->after)
+  for (pai__reader *r = f->readers; r != NULL; r = r->after) {
+    set_next(r, NULL);
     pai__stream_over(r->request->stream, true);
+  }
   while (f->first != NULL)
     forget_first(f);
+  f->late = NULL;
+  f->behind = 0;
   f->series = pai__loop_seed();
 }
 
@@ -211,9 +267,6 @@ static int on_event(void *user_data, const pai_event *event)
     lose(f);
     return 0;
   }
-  for (pai__reader *r = f->readers; r != NULL; r = r->after)
-    if (may_see(r, n))
-      pai__stream_add(r->request->stream, n->text.data, n->text.len);
   keep(f, n);
   return 0;
 }
@@ -227,12 +280,12 @@ static void write_series(const pai__feed *f, char text[SERIES + 1])
   (void)snprintf(text, SERIES + 1, "%016" PRIx64 "-", f->series);
 }
 
-void pai__feed_add_id(const pai__feed *f, pai__buf *out)
+void pai__feed_add_id(const pai__feed *f, uint64_t event, pai__buf *out)
 {
   char series[SERIES + 1];
 
   write_series(f, series);
-  pai__buf_printf(out, "id: %s%" PRIu64 "\n", series, f->last);
+  pai__buf_printf(out, "id: %s%" PRIu64 "\n", series, event);
 }
 
 bool pai__feed_find(const pai__feed *f, const char *id, uint64_t *event)
@@ -249,13 +302,13 @@ bool pai__feed_find(const pai__feed *f, const char *id, uint64_t *event)
   return *event <= f->last && *event + 1 >= oldest;
 }
 
-void pai__feed_add_since(const pai__reader *r, uint64_t event, pai__buf *out)
+void pai__feed_go_on(pai__reader *r, uint64_t event)
 {
-  const note *n = r->request->server->feed->first;
+  note *n = r->request->server->feed->first;
 
-  for (; n != NULL; n = n->next)
-    if (n->id > event && may_see(r, n))
-      pai__buf_add(out, n->text.data, n->text.len);
+  while (n != NULL && n->id <= event)
+    n = n->next;
+  set_next(r, n);
 }
 
 /* --- its life ------------------------------------------------------------------------- */
@@ -314,6 +367,7 @@ void pai__feed_leave(pai__reader *r)
 {
   pai__feed *f = r->request->server->feed;
 
+  set_next(r, NULL);
   if (r->before != NULL)
     r->before->after = r->after;
   else

@@ -6,6 +6,7 @@
  */
 #include "server/body.h"
 
+#include "base/mail.h"
 #include "json/json.h"
 #include "json/node.h"
 #include "json/writer.h"

@@ -453,7 +453,7 @@ static void free_follower(void *source)
 }
 
 /* That the job is over is told before its end. */
-static const pai__source follow_source = { pause_follower, free_follower,
+static const pai__source follow_source = { pause_follower, NULL, free_follower,
                                            false };
 
 static void do_follow(pai__request *r)

@@ -76,9 +76,12 @@ static void write_places(pai__request *r)
   for (size_t i = 0; i < PAI__LEN(names); i++) {
     pai__buf_cut(&uri, 0);
     pai__buf_add(&uri, r->uri, path);
-    pai__buf_printf(&uri, "%s%s%s",
-                    path > 0 && r->uri[path - 1] == '/' ? "" : "/", names[i],
-                    tail ? "?tail-mode=true" : "");
+    pai__buf_printf(&uri, "%s%s",
+                    path > 0 && r->uri[path - 1] == '/' ? "" : "/", names[i]);
+    pai__signed_add(&uri, r);
+    if (tail)
+      pai__buf_printf(&uri, "%stail-mode=true",
+                      strchr(pai__buf_text(&uri), '?') != NULL ? "&" : "?");
     pai__json_begin_object(w);
     pai__json_key(w, "name", 4);
     pai__json_text(w, names[i], strlen(names[i]));
@@ -154,7 +157,7 @@ static void free_log(void *source)
   pai__free(&alloc, l, sizeof(*l));
 }
 
-static const pai__source log_source = { pause_log, free_log, true };
+static const pai__source log_source = { pause_log, NULL, free_log, true };
 
 /* ?offset= from which byte on; -N: so many before the end.  Where a reader of
  * events was is more than where he began. */
@@ -251,6 +254,7 @@ static const pai__field place_queries[] = { TAIL_MODE, { 0 } };
 
 static const pai__field log_queries[] = {
   TAIL_MODE,
+  PAI__TAKES(TEXT, "token", "as in an address that the list of logs has"),
   { .name = "offset",
     .kind = PAI__IS_WHOLE,
     .least = -PAI__MOST_WHOLE,
@@ -281,6 +285,7 @@ static const pai__route routes[] = {
     .result = &text,
     .queries = log_queries,
     .resumes = true,
+    .is_signed = true,
     .summary = "A task's log",
     .errors = "404 NoJobError, 404 NoTaskLogError" },
 };

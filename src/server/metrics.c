@@ -79,6 +79,29 @@ static void write_store(pai__buf *out, const pai_platform_counts *c)
                   (unsigned long long)c->commit_failures);
 }
 
+static void write_logins(pai__buf *out, const pai_server *s)
+{
+  pai_login_counts c = { .struct_size = sizeof(c) };
+
+  if (s->accounts == NULL ||
+      pai_accounts_count_logins(s->accounts, &c) != PAI_OK)
+    return;
+  pai__metric_head(out, "openpai_logins_total", "counter",
+                   "Passwords: right, wrong, or refused after too many wrong "
+                   "ones.");
+  pai__buf_printf(out,
+                  "openpai_logins_total{result=\"right\"} %llu\n"
+                  "openpai_logins_total{result=\"wrong\"} %llu\n"
+                  "openpai_logins_total{result=\"refused\"} %llu\n",
+                  (unsigned long long)c.good, (unsigned long long)c.wrong,
+                  (unsigned long long)c.refused);
+  add_number(out, "openpai_login_lockouts_total", "counter",
+             "Waits of half a minute and more after wrong passwords.",
+             c.lockouts);
+  add_number(out, "openpai_logins_held_up", "gauge",
+             "Accounts and addresses that have to wait now.", c.waiting);
+}
+
 /* --- the machine ----------------------------------------------------------------------- */
 
 static void add_of_node(pai__buf *out, const pai__seen_machine *m,
@@ -210,6 +233,7 @@ static int write_all(pai__request *r, const pai__seen_tasks *tasks,
   if (rc == PAI_OK && pai_platform_count(s->platform, &counts) == PAI_OK) {
     write_jobs(out, &counts);
     write_store(out, &counts);
+    write_logins(out, s);
     write_node(out, &machine);
     write_pods(out, tasks);
     pai__metrics_gpus(out, s, sample, &machine);

@@ -83,6 +83,11 @@ bool pai__claims_have(const pai__tree *claims, const char *claim,
 /* Whether a rule "CLAIM=VALUE" can be one; and whether one of them, which may
  * be NULL, is true.  An address counts only if the provider has verified it. */
 bool pai__rule_is_one(const char *rule);
+/* Whether one of a list with commas is in the claim; or is the domain of the
+ * verified address.  NULL: none is. */
+bool pai__claims_have_any(const pai__tree *claims, const char *claim,
+                          const char *list);
+bool pai__claims_have_domain(const pai__tree *claims, const char *list);
 bool pai__claims_fit_any(const pai__tree *claims, char *const *rules);
 /* Adds "name=value" with its '?' or '&', escaped. */
 void pai__query_add(pai__buf *url, const char *name, const char *value);

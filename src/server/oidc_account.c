@@ -212,9 +212,9 @@ static void put_account(pai__visit *v, const char *mail, bool is_new)
                     pai__buf_text(&v->user));
   } else {
     if (rc == PAI_OK)
-      rc = pai_accounts_put_user(v->o->server->accounts, pai__buf_text(&json),
-                                 json.len, is_new ? PAI_PUT_CREATE : 0,
-                                 on_user, v, &err);
+      rc = pai_accounts_put_user(
+        v->o->server->accounts, pai__buf_text(&json), json.len,
+        PAI_PUT_PROVIDED | (is_new ? PAI_PUT_CREATE : 0), on_user, v, &err);
     if (rc < 0)
       pai__visit_fail(v, 500, "UnknownError", "There is no account for %s: %s",
                       pai__buf_text(&v->user),
@@ -224,12 +224,33 @@ static void put_account(pai__visit *v, const char *mail, bool is_new)
   pai__buf_dispose(&json);
 }
 
+/* Whom the lists name. */
+static bool is_listed(const pai__visit *v)
+{
+  const pai__oidc_settings *s = &v->o->said;
+  const char *claim = s->groups_claim != NULL ? s->groups_claim : "groups";
+
+  return v->admin || (s->domains != NULL && strcmp(s->domains, "*") == 0) ||
+         pai__claims_have_domain(v->claims, s->domains) ||
+         pai__claims_have_any(v->claims, claim, s->groups);
+}
+
+/* Without lists who has an account keeps it, and nobody new gets one; but where
+ * groups come from the provider, those of this platform are a list, too. */
+static bool may_enter(const pai__visit *v, bool is_new)
+{
+  const pai__oidc_settings *s = &v->o->said;
+  bool has_lists = s->domains != NULL || s->groups != NULL;
+
+  return is_listed(v) || (!has_lists && (!is_new || s->groups_claim != NULL));
+}
+
 void pai__visit_enter(pai__visit *v)
 {
   pai_server *s = v->o->server;
   const char *mail = NULL;
   pai__tree *user;
-  bool theirs;
+  bool theirs, is_new;
 
   if (!pai__claims_name(&v->user, &mail, v->claims)) {
     pai__visit_fail(v, 403, "ForbiddenUserError",
@@ -240,7 +261,19 @@ void pai__visit_enter(pai__visit *v)
   v->admin = pai__claims_fit_any(v->claims, v->o->said.admins);
   v->was_admin =
     pai_accounts_is_admin(s->accounts, pai__buf_text(&v->user)) > 0;
-  if (!pai_accounts_has_user(s->accounts, pai__buf_text(&v->user))) {
+  is_new = !pai_accounts_has_user(s->accounts, pai__buf_text(&v->user));
+  if (!may_enter(v, is_new)) {
+    pai__log_line(&s->log, PAI_LOG_WARNING,
+                  "%s has logged in at the provider and is on no list of who "
+                  "may: see the settings domains and groups",
+                  pai__buf_text(&v->user));
+    pai__visit_fail(v, 403, "ForbiddenUserError",
+                    "%s may not use this platform: its administrator says "
+                    "whose accounts of the provider may.",
+                    pai__buf_text(&v->user));
+    return;
+  }
+  if (is_new) {
     put_account(v, mail, true);
     return;
   }

@@ -1,6 +1,8 @@
 /* oidc_claims.c - what a provider says of itself, and of who logs in */
 #include "server/oidc.h"
 
+#include "base/mail.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -239,6 +241,46 @@ bool pai__claims_fit_any(const pai__tree *claims, char *const *rules)
         (strcmp(claim, "email") != 0 || is_true(claims, "email_verified")) &&
         pai__claims_have(claims, claim, strchr(*rules, '=') + 1))
       return true;
+  return false;
+}
+
+/* --- who may log in ------------------------------------------------------------------ */
+
+bool pai__claims_have_any(const pai__tree *claims, const char *claim,
+                          const char *list)
+{
+  char one[MOST_CLAIM];
+
+  for (; list != NULL && *list != '\0'; list += *list == ',' ? 1 : 0) {
+    size_t len = strcspn(list, ",");
+
+    if (len > 0 && len < sizeof(one)) {
+      memcpy(one, list, len);
+      one[len] = '\0';
+      if (pai__claims_have(claims, claim, one))
+        return true;
+    }
+    list += len;
+  }
+  return false;
+}
+
+/* An address that nobody has verified may have any domain. */
+bool pai__claims_have_domain(const pai__tree *claims, const char *list)
+{
+  const char *mail = pai__claim_text(claims, 0, "email");
+  const char *at = mail != NULL && is_true(claims, "email_verified")
+                     ? strrchr(mail, '@')
+                     : NULL;
+
+  for (; at != NULL && list != NULL && *list != '\0';
+       list += *list == ',' ? 1 : 0) {
+    size_t len = strcspn(list, ",");
+
+    if (strlen(at + 1) == len && strncasecmp(at + 1, list, len) == 0)
+      return true;
+    list += len;
+  }
   return false;
 }
 

@@ -27,7 +27,8 @@ static const struct name {
   NAME(client_secret, false), NAME(client_secret_file, false),
   NAME(redirect_uri, true),   NAME(scope, false),
   NAME(pages, false),         NAME(groups_claim, false),
-  NAME(ca_file, false),
+  NAME(ca_file, false),       NAME(domains, false),
+  NAME(groups, false),
 };
 
 static char **text_at(pai__oidc_settings *s, size_t at)
@@ -154,23 +155,46 @@ static int each_text(const reading *r, pai__node n, const char *name,
 }
 
 /* To the list with commas that they are outside. */
-static int add_page(const reading *r, pai__node n, const char *text)
+static int add_listed(const reading *r, char **list, const char *text)
 {
   pai__buf b;
 
+  pai__buf_init(&b, r->alloc);
+  if (*list != NULL)
+    pai__buf_printf(&b, "%s,", *list);
+  pai__buf_str(&b, text);
+  pai__strfree(r->alloc, *list);
+  *list = pai__buf_take(&b);
+  return *list != NULL ? PAI_OK : pai__oom(r->err);
+}
+
+static int refuse_comma(const reading *r, pai__node n, const char *what)
+{
+  (void)fail_at(r, n, " has no comma: a list has items", what);
+  return PAI_EINVAL;
+}
+
+static int add_domain(const reading *r, pai__node n, const char *text)
+{
+  return strchr(text, ',') != NULL ? refuse_comma(r, n, "a domain")
+                                   : add_listed(r, &r->out->domains, text);
+}
+
+static int add_group(const reading *r, pai__node n, const char *text)
+{
+  return strchr(text, ',') != NULL ? refuse_comma(r, n, "a group")
+                                   : add_listed(r, &r->out->groups, text);
+}
+
+static int add_page(const reading *r, pai__node n, const char *text)
+{
   if (!pai__url_is_safe(text) || strchr(text, ',') != NULL) {
     (void)fail_at(r, n, " begins with https://, and has no comma", "a page");
     pai__error_help(r->err, "http://localhost/ stands for all ports of the "
                             "machine of the browser");
     return PAI_EINVAL;
   }
-  pai__buf_init(&b, r->alloc);
-  if (r->out->pages != NULL)
-    pai__buf_printf(&b, "%s,", r->out->pages);
-  pai__buf_str(&b, text);
-  pai__strfree(r->alloc, r->out->pages);
-  r->out->pages = pai__buf_take(&b);
-  return r->out->pages != NULL ? PAI_OK : pai__oom(r->err);
+  return add_listed(r, &r->out->pages, text);
 }
 
 static int add_rule(const reading *r, pai__node n, const char *text)
@@ -191,6 +215,10 @@ static int set(const reading *r, pai__node key)
 
   if (strcmp(name, "pages") == 0)
     return each_text(r, value, name, add_page);
+  if (strcmp(name, "domains") == 0)
+    return each_text(r, value, name, add_domain);
+  if (strcmp(name, "groups") == 0)
+    return each_text(r, value, name, add_group);
   if (strcmp(name, "admins") == 0)
     return each_text(r, value, name, add_rule);
   for (size_t i = 0; i < PAI__LEN(names); i++)
@@ -199,7 +227,7 @@ static int set(const reading *r, pai__node key)
   (void)fail_at(r, key, " is no setting of OpenID Connect", name);
   pai__error_help(r->err, "there are issuer, client_id, client_secret_file, "
                           "client_secret, redirect_uri, scope, pages, "
-                          "groups_claim, admins and ca_file");
+                          "groups_claim, admins, domains, groups and ca_file");
   return PAI_EINVAL;
 }
 

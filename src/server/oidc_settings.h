@@ -9,7 +9,7 @@
 /* Named as the members of pai_oidc_options; texts are owned, NULL: not said. */
 typedef struct pai__oidc_settings {
   char *issuer, *client_id, *client_secret, *client_secret_file, *redirect_uri,
-    *scope, *pages, *groups_claim, *ca_file;
+    *scope, *pages, *groups_claim, *ca_file, *domains, *groups;
   char **admins; /* and NULL */
   size_t nadmins;
 } pai__oidc_settings;

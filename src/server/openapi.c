@@ -34,7 +34,7 @@ static void put_body(writer *w, const pai__route *route)
 /* What a right refuses with, beside its own route's. */
 static const char *const right_errors[PAI__RIGHTS] = {
   [PAI__OF_ALL] = "",
-  [PAI__OF_USERS] = "401 UnauthorizedUserError",
+  [PAI__OF_USERS] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_PERSONS] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_READERS] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_OWNER] = "401 UnauthorizedUserError, 403 ForbiddenUserError",

@@ -374,6 +374,18 @@ bool pai__upload_is_of(const char *dir, const pai__user *who)
                          st.st_uid == who->uid);
 }
 
+bool pai__upload_is_there(const char *dir)
+{
+  struct stat st;
+
+  return lstat(dir, &st) == 0;
+}
+
+uint64_t pai__upload_size(const pai__upload *u)
+{
+  return u->most - u->left;
+}
+
 int pai__upload_new(pai__upload **out, const pai_alloc *alloc,
                     const char *folder, const pai__user *who, uint64_t most,
                     pai_error **err)

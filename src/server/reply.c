@@ -209,6 +209,8 @@ static void put_for_browsers(pai__request *r, struct MHD_Response *m)
     put_cors(r, m);
   put_allowance(&r->allowance, m);
   put(m, "X-Content-Type-Options", "nosniff");
+  if (r->door->tls) /* a browser that was here speaks TLS with this name */
+    put(m, "Strict-Transport-Security", "max-age=31536000");
   put(m, MHD_HTTP_HEADER_CACHE_CONTROL,
       r->tag[0] != '\0' ? "private, no-cache" : "no-store");
   if (r->tag[0] != '\0')
@@ -266,6 +268,15 @@ static enum MHD_Result put_needed(const pai__request *r,
   return rc;
 }
 
+static void put_wait(const pai__request *r, struct MHD_Response *m)
+{
+  char text[32];
+
+  (void)snprintf(text, sizeof(text), "%lld",
+                 r->wait > 0 ? (long long)((r->wait + 999999) / 1000000) : 2);
+  put(m, MHD_HTTP_HEADER_RETRY_AFTER, text);
+}
+
 static void put_others(pai__request *r, struct MHD_Response *m, bool varies)
 {
   put_for_pages(r, m);
@@ -274,7 +285,7 @@ static void put_others(pai__request *r, struct MHD_Response *m, bool varies)
   if (r->last)
     put(m, MHD_HTTP_HEADER_CONNECTION, "close");
   if (r->later)
-    put(m, MHD_HTTP_HEADER_RETRY_AFTER, "2");
+    put_wait(r, m);
   if (r->remote && r->status != MHD_HTTP_SWITCHING_PROTOCOLS)
     put_for_browsers(r, m);
 }

@@ -152,6 +152,7 @@ void *pai__request_begin(void *door, const char *uri,
   r->file = -1;
   pai__buf_init(&r->body, &s->alloc);
   pai__buf_init(&r->answer, &s->alloc);
+  r->raw_uri = uri;
   /* Decoded it is no longer, but for a NUL after each part and name. */
   r->uri_size = strlen(uri) + 1;
   r->uri = pai__zalloc(&s->alloc, r->uri_size);
@@ -190,6 +191,7 @@ static void free_request(pai__request *r)
   pai__strfree(&s->alloc, r->location);
   pai__strfree(&s->alloc, r->cookie);
   pai__strfree(&s->alloc, r->stale);
+  pai__strfree(&s->alloc, r->claimed);
   pai__strfree(&s->alloc, r->caller.name);
   pai__free(&s->alloc, r->who, sizeof(*r->who));
   pai__free(&s->alloc, r->text, 2 * r->uri_size + 2);
@@ -314,8 +316,11 @@ static void handle(pai__request *r)
     pai__answer_failure(r, PAI_ENOMEM, NULL);
   else if (pai__body_is_known(r) &&
            (r->route->fields == NULL || pai__body_read(r)) &&
-           pai__request_may_do(r) && pai__query_check(r))
+           pai__request_may_do(r) && pai__query_check(r)) {
+    pai__request_act(r);
     r->route->handle(r);
+    pai__request_acted(r);
+  }
 }
 
 enum MHD_Result pai__request_go_on(void *door,
@@ -328,13 +333,13 @@ enum MHD_Result pai__request_go_on(void *door,
 
   (void)door;
   (void)url;
-  (void)version;
   if (r == NULL || r->uri == NULL || r->text == NULL)
     return MHD_NO; /* there was no memory for it */
   if (r->gone)
     return MHD_NO;
   r->connection = connection;
   r->method = method;
+  r->version = version;
   if (!r->begun) {
     pai__line_enter(r->line, PAI__BODY);
     begin(r);

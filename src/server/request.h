@@ -20,6 +20,9 @@ bool pai__body_is_known(pai__request *r);
 bool pai__body_read(pai__request *r);
 /* audit.c: notes what was changed, and how it was answered. */
 void pai__request_note(pai__request *r);
+/* What is changed from now on is the caller's doing; or nobody's. */
+void pai__request_act(const pai__request *r);
+void pai__request_acted(const pai__request *r);
 /* posix_listen.c: fills in `caller` and `who` by the kernel's word.  PAI_OK;
  * PAI_EPERM: it cannot be told; PAI_EIO: who has that number cannot be told now;
  * PAI_ENOMEM. */

@@ -8,10 +8,11 @@ static const pai__routes *const tables[] = {
   &pai__watch_routes,    &pai__authn_routes,     &pai__tokens_routes,
   &pai__users_routes,    &pai__groups_routes,    &pai__audit_routes,
   &pai__openapi_routes,  &pai__storages_routes,  &pai__front_routes,
-  &pai__attempts_routes, &pai__absent_routes,    &pai__v1_routes,
-  &pai__alerts_routes,   &pai__kube_routes,      &pai__metrics_routes,
-  &pai__vcs_routes,      &pai__oidc_routes,      &pai__consent_routes,
-  &pai__estimate_routes, &pai__ssh_routes,
+  &pai__attempts_routes, &pai__absent_routes,    &pai__pages_routes,
+  &pai__v1_routes,       &pai__alerts_routes,    &pai__kube_routes,
+  &pai__metrics_routes,  &pai__vcs_routes,       &pai__oidc_routes,
+  &pai__consent_routes,  &pai__estimate_routes,  &pai__ssh_routes,
+  &pai__quota_routes,
 };
 
 const pai__routes *pai__routes_at(size_t i)

@@ -1,6 +1,8 @@
 /*
  * server.c - a server: its doors, its beginning and its end
  */
+#include "server/quotas.h"
+#include "server/reading.h"
 #include "server/alerts.h"
 #include "server/door.h"
 #include "server/feed.h"
@@ -10,7 +12,12 @@
 
 #include <stdio.h>
 
-enum { GRACE = 5 * 1000 * 1000, MINUTE = 60 * 1000 * 1000 };
+enum {
+  GRACE = 5 * 1000 * 1000,
+  MINUTE = 60 * 1000 * 1000,
+  MOST_STREAMS = 4096,
+  MOST_STREAMS_PER_USER = 64
+};
 
 /* --- its end --------------------------------------------------------------------- */
 
@@ -46,7 +53,9 @@ static void free_server(pai_server *server)
   pai__alerts_free(server);
   pai__meter_free(server);
   pai__count_free(server);
+  pai__quota_forget_code(server);
   pai__feed_free(server);
+  pai__map_dispose(&server->streams_of);
   pai__free(&alloc, server, sizeof(*server));
   if (closed != NULL)
     closed(closed_data);
@@ -59,7 +68,7 @@ static bool is_idle(const pai_server *server)
   for (const pai__request *r = server->first; r != NULL; r = r->after)
     if (server->closing == 1 || r->suspended)
       return false;
-  return pai__oidc_is_over(server->oidc);
+  return pai__oidc_is_over(server->oidc) && pai__reading_is_over(server);
 }
 
 void pai__server_check_end(pai_server *server)
@@ -116,7 +125,7 @@ static void on_turn(void *user_data)
 void pai_server_close(pai_server *server, pai_closed_cb closed,
                       void *user_data)
 {
-  if (server == NULL)
+  if (server == NULL || PAI__IS_FORKED(server))
     return;
   if (server->closed == NULL) {
     server->closed = closed;
@@ -278,6 +287,10 @@ static int begin(pai_server *server, const pai_server_options *o,
     return rc;
   server->most = o->most_connections;
   server->most_per_address = o->most_per_address;
+  server->most_streams = o->most_streams > 0 ? o->most_streams : MOST_STREAMS;
+  server->most_streams_per_user = o->most_streams_per_user > 0
+                                    ? o->most_streams_per_user
+                                    : MOST_STREAMS_PER_USER;
   server->idle_timeout = o->idle_timeout > 0 ? o->idle_timeout : MINUTE;
   server->request_timeout =
     o->request_timeout > 0 ? o->request_timeout : MINUTE / 2;
@@ -288,9 +301,9 @@ static int begin(pai_server *server, const pai_server_options *o,
                     server) < 0 ||
       (server->platform != NULL && pai__alerts_begin(server) < 0))
     return pai__oom(err);
-  rc = pai__nets_new(
-    &server->nets, &server->alloc,
-    o->trusted_proxies != NULL ? o->trusted_proxies : "127.0.0.0/8,::1", err);
+  rc =
+    pai__nets_new(&server->nets, &server->alloc,
+                  o->trusted_proxies != NULL ? o->trusted_proxies : "", err);
   if (rc == PAI_OK && server->accounts != NULL)
     rc = pai__groups_begin(server->accounts, err);
   if (rc == PAI_OK && o->oidc != NULL)
@@ -356,9 +369,12 @@ int pai_server_new(pai_server **out, pai_loop *loop, pai_platform *platform,
   if (server == NULL)
     return pai__oom(err);
   server->alloc = *o.alloc;
+  pai__map_init(&server->streams_of, &server->alloc);
+  server->forks = pai__forks();
   server->loop = loop;
   server->platform = platform;
   server->hived = o.hived;
+  pai__signed_open(server);
   if (platform != NULL)
     server->accounts = pai_platform_accounts(platform);
   rc = begin(server, &o, err);

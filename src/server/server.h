@@ -10,6 +10,7 @@
 #define PAI_SRC_SERVER_SERVER_H
 
 #include "base/buf.h"
+#include "base/fork.h"
 #include "base/map.h"
 #include "base/posix_user.h"
 #include "json/json.h"
@@ -53,8 +54,6 @@ struct pai_server {
   void *user_data;
   char *uploads; /* folder where code waits for its job */
   char *self;    /* this process' user */
-  bool system;   /* all users of this machine are served */
-  bool tokens;   /* nobody is known by the kernel's word */
   pai__door *doors;
   pai__certs *certs;              /* of doors with TLS; or NULL */
   char *prefix;                   /* of paths, or NULL */
@@ -63,24 +62,36 @@ struct pai_server {
   pai__limit all, lists, submits; /* who asks how often, over TCP */
   size_t bodies; /* bytes of all requests that are kept until they are whole */
   pai_time idle_timeout, request_timeout;
-  size_t most;               /* connections of an address; 0: as usual */
-  unsigned most_per_address; /* 0: any number */
-  char complaint[256];       /* the last one of libmicrohttpd */
-  pai__timer *grace;         /* while it closes */
+  size_t most; /* connections of an address; 0: as usual */
+  size_t most_streams, most_streams_per_user;
+  size_t streams;
+  pai__map streams_of; /* how many each user has over TCP */
+  char complaint[256]; /* the last one of libmicrohttpd */
+  pai__timer *grace;   /* while it closes */
   pai__turn *turn;
   pai__request *first; /* those that are not over */
-  bool shutdown_due;
-  int shutdown_kill;
-  int closing; /* 0; 1: asked to; 2: the grace time is over */
   pai_closed_cb closed;
   void *closed_data;
-  struct pai__packer *packer;   /* pack.c's, or NULL */
-  struct pai__meter *meter;     /* meter.c's, or NULL */
-  struct pai__watched *watched; /* alerts_look.c's, or NULL */
-  struct pai__asked *asked;     /* estimate.c's that are being made */
-  struct pai__counts *counts;   /* count.c's, or NULL */
+  struct pai__packer *packer;      /* pack.c's, or NULL */
+  struct pai__meter *meter;        /* meter.c's, or NULL */
+  struct pai__watched *watched;    /* alerts_look.c's, or NULL */
+  struct pai__asked *asked;        /* estimate.c's that are being made */
+  struct pai__kept_code *codes;    /* quotas.c's uploads that wait for a job */
+  struct pai__reading *to_read;    /* reading.c's: those that wait, */
+  struct pai__reading *being_read; /* and those that are under way */
+  struct pai__counts *counts;      /* count.c's, or NULL */
   struct pai__feed *feed; /* feed.c's; NULL: nobody watches, nor has lately */
   struct pai__oidc *oidc; /* where users log in; NULL: with passwords, here */
+  unsigned forks;         /* see base/fork.h */
+  unsigned most_per_address; /* 0: any number */
+  unsigned nreading;
+  int shutdown_kill;
+  int closing; /* 0; 1: asked to; 2: the grace time is over */
+  bool shutdown_due;
+  bool system; /* all users of this machine are served */
+  bool tokens; /* nobody is known by the kernel's word */
+  bool signs;  /* addresses, with this key: */
+  unsigned char sign_key[32];
 };
 
 /* --- a request (request.c) ---------------------------------------------------- */
@@ -94,6 +105,8 @@ typedef struct pai__caller {
   bool owns;                /* jobs of that name are his */
   bool token;               /* by one, not by the kernel's word */
   bool application;         /* and it is a program's */
+  bool granted;             /* by the token of this one address (signed.c) */
+  unsigned scopes;          /* PAI_SCOPE_*: what it is good for */
   pai_time issued, expires; /* of the token; 0: never, or there is none */
 } pai__caller;
 
@@ -108,7 +121,9 @@ struct pai__request {
   struct MHD_Connection *connection; /* NULL before its head is read */
   char *uri;                         /* as it came */
   size_t uri_size;
-  char *text; /* of the path and the query, decoded; as large */
+  const char *raw_uri; /* where libmicrohttpd has it */
+  const char *version; /* likewise, "HTTP/1.1" */
+  char *text;          /* of the path and the query, decoded; as large */
   const char *method;
   pai_time since;          /* the loop's time when it began */
   const pai__route *route; /* NULL: none */
@@ -129,15 +144,19 @@ struct pai__request {
   bool begun, handled, suspended;
   bool dropped; /* its connection is closed without an answer */
   /* the answer */
-  bool ready;       /* to be sent */
+  bool ready; /* to be sent */
+  bool later; /* it may be asked again, a little later, or after `wait` */
+  bool last;  /* nothing behind it on this connection is read */
+  bool gone;  /* its relay was: the connection is to be closed */
   const char *said; /* what it says when it is done, if that takes time */
   int status;
   const char *type;
   char *location; /* where it leads to, or NULL */
   char *cookie;   /* that the browser is to keep, or NULL */
   char *stale;    /* one that it is to forget, or NULL */
-  bool later;     /* it may be asked again, a little later */
-  bool last;      /* nothing behind it on this connection is read */
+  int64_t
+    wait; /* microseconds after which it may be asked again; 0: unknown */
+  char *claimed; /* as whom somebody could not log in, or NULL */
   pai__buf answer;
   pai__json_writer json;        /* to `answer` */
   struct pai__waiting *waiting; /* for the database, or a copy */
@@ -149,7 +168,6 @@ struct pai__request {
   pai__stream *stream;
   int entered; /* a stream into a task, which the connection becomes; or -1 */
   pai__relay *relay; /* between both, where it is TLS's; */
-  bool gone;         /* and it was: the connection is to be closed */
 };
 
 /* The value of a name in the query, or NULL; "" if it has none.  What is not in
@@ -267,9 +285,11 @@ void pai__files_free(struct pai__files *files);
 
 /* What makes a stream's bytes, and wants to know how fast they leave. */
 typedef struct pai__source {
-  void (*pause)(void *source, bool paused); /* NULL: it cannot wait */
-  void (*free)(void *source);               /* last; the stream is gone */
-  bool has_end; /* which says that all has been told */
+  void (*pause)(void *source,
+                bool paused);   /* NULL: it adds what is asked for */
+  void (*refill)(void *source); /* the queue is empty: it may add more; NULL */
+  void (*free)(void *source);   /* last; the stream is gone */
+  bool has_end;                 /* which says that all has been told */
 } pai__source;
 
 struct pai__stream {
@@ -278,10 +298,10 @@ struct pai__stream {
   void *source;
   pai__buf queue; /* bytes that wait, after `sent` that have left */
   size_t sent;
-  size_t most;       /* it may have so many more than is usual */
   pai__poll *hangup; /* watched from its first sleep on */
   bool paused;       /* the source was told to */
   bool over, broken; /* nothing more comes; it did not end well */
+  bool counted;      /* as one of its user's */
   bool watched;      /* whether the reader hangs up, */
   bool hung_up;      /* which it did */
   bool gone;         /* nobody reads any more */
@@ -291,6 +311,8 @@ struct pai__stream {
 bool pai__stream_begin(pai__request *r, const char *type,
                        const pai__source *ops, void *source);
 void pai__stream_add(pai__stream *s, const char *bytes, size_t len);
+/* There is something to be asked for: the connection wakes. */
+void pai__stream_wake(pai__stream *s);
 /* What has ended well is not broken any more: what waits still leaves. */
 void pai__stream_over(pai__stream *s, bool broken);
 /* Its part of the answer and of the end. */
@@ -298,6 +320,16 @@ struct MHD_Response *pai__stream_response(pai__stream *s);
 void pai__stream_free(pai__stream *s);
 /* Its connection sleeps: who hangs up is noticed. */
 void pai__stream_suspended(pai__stream *s);
+
+/* --- addresses with a right of their own (signed.c) ------------------------------- */
+
+/* Makes the key. */
+void pai__signed_open(pai_server *s);
+/* Adds a token to a path, with which its caller's right to read holds there for
+ * an hour. */
+void pai__signed_add(pai__buf *address, const pai__request *r);
+/* Whether the request has such a token: then it is its user's. */
+bool pai__signed_holds(pai__request *r);
 
 /* --- routes ------------------------------------------------------------------------ */
 
@@ -337,11 +369,13 @@ struct pai__route {
                                handler sees to it, or there is none */
   /* What it takes in the query; NULL: nothing.  Numbers are checked before. */
   const pai__field *queries;
-  bool resumes; /* its stream goes on behind a Last-Event-ID */
-  bool packs;   /* what it answers may be compressed: it has no secrets */
-  bool noted;   /* in the audit log, though it changes nothing */
-  bool acts;  /* it is done as a user of this machine, where all are served */
-  int status; /* when it is done; 0: 200 */
+  bool is_signed; /* a token of its address suffices (signed.c) */
+  bool resumes;   /* its stream goes on behind a Last-Event-ID */
+  bool packs;     /* what it answers may be compressed: it has no secrets */
+  bool noted;     /* in the audit log, though it changes nothing */
+  bool acts; /* it is done as a user of this machine, where all are served */
+  bool submits; /* a GET that a token needs the scope "submit" for */
+  int status;   /* when it is done; 0: 200 */
   const pai__result *result; /* what it answers then; NULL: that it is done */
   const char *summary;
   const char
@@ -367,14 +401,16 @@ void pai__jobs_config(pai__request *r);
 void pai__ssh_show(pai__request *r);
 
 extern const pai__routes pai__attempts_routes, pai__absent_routes,
-  pai__v1_routes, pai__alerts_routes, pai__kube_routes, pai__metrics_routes;
+  pai__pages_routes, pai__v1_routes, pai__alerts_routes, pai__kube_routes,
+  pai__metrics_routes;
 extern const pai__routes pai__jobs_routes, pai__change_routes,
   pai__code_routes, pai__enter_routes, pai__follow_routes, pai__logs_routes,
   pai__backup_routes, pai__sched_log_routes, pai__submit_routes,
   pai__watch_routes, pai__audit_routes, pai__authn_routes, pai__groups_routes,
   pai__openapi_routes, pai__storages_routes, pai__tokens_routes,
   pai__users_routes, pai__front_routes, pai__vcs_routes, pai__oidc_routes,
-  pai__consent_routes, pai__estimate_routes, pai__ssh_routes;
+  pai__consent_routes, pai__estimate_routes, pai__ssh_routes,
+  pai__quota_routes;
 
 /* Table `i` of all; NULL: there is none. */
 const pai__routes *pai__routes_at(size_t i);

@@ -82,6 +82,7 @@ static const pai__route routes[] = {
     .handle = do_key,
     .right = PAI__OF_OWNER_ALONE,
     .noted = true,
+    .submits = true,
     .result = &key,
     .summary = "The private key of a job's tasks, for its user alone",
     .errors = "404 NoJobSshInfoError, 404 NoJobError" },

@@ -2,16 +2,16 @@
  * stream.c - answers whose end is not in sight: logs and events
  *
  * What the source brings waits in a queue until the reader takes it.  When
- * that is full the source is paused; when it is empty the connection sleeps,
- * and then somebody else has to notice that the reader hung up.
+ * that is full the source is paused; when it is empty the source is asked for
+ * more, or the connection sleeps, and then somebody else has to notice that the
+ * reader hung up.
  */
 #include "server/server.h"
 
 enum {
   BLOCK = 32 << 10,
   HIGH = 256 << 10, /* with more than that in the queue a source pauses */
-  LOW = 64 << 10,
-  MOST = 4 << 20 /* with more than that one that cannot is cut off */
+  LOW = 64 << 10
 };
 
 static void on_hangup(void *user_data, int fd, int events)
@@ -28,16 +28,67 @@ static void on_hangup(void *user_data, int fd, int events)
   pai__request_resume(s->request);
 }
 
+/* --- how many ------------------------------------------------------------------- */
+
+/* What a user has over TCP; NULL: it is not counted. */
+static const char *user_of(const pai__request *r)
+{
+  return r->remote ? r->caller.name : NULL;
+}
+
+static bool may_begin(pai__request *r)
+{
+  const pai_server *s = r->server;
+  const char *user = user_of(r);
+  const void *n =
+    user != NULL ? pai__map_get(&s->streams_of, user, strlen(user)) : NULL;
+
+  if (s->streams < s->most_streams && (uintptr_t)n < s->most_streams_per_user)
+    return true;
+  r->later = true;
+  pai__answer_error(r, s->streams < s->most_streams ? 429 : 503,
+                    "UnknownError",
+                    "There are too many streams of events and logs%s.",
+                    s->streams < s->most_streams ? " of yours" : "");
+  return false;
+}
+
+/* Without memory for it a user's is not counted. */
+static void count(pai__stream *s, bool more)
+{
+  pai_server *server = s->request->server;
+  const char *user = user_of(s->request);
+  uintptr_t n;
+
+  server->streams += more ? 1 : (size_t)-1;
+  if (user == NULL || (!more && !s->counted))
+    return;
+  n = (uintptr_t)pai__map_get(&server->streams_of, user, strlen(user));
+  n = more ? n + 1 : n - 1;
+  if (n == 0)
+    (void)pai__map_remove(&server->streams_of, user, strlen(user));
+  else
+    s->counted = pai__map_set(&server->streams_of, user, strlen(user),
+                              (void *)n) == PAI_OK;
+}
+
+/* --- its beginning ---------------------------------------------------------------- */
+
 bool pai__stream_begin(pai__request *r, const char *type,
                        const pai__source *ops, void *source)
 {
   const union MHD_ConnectionInfo *info =
     MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   pai_alloc *alloc = &r->server->alloc;
-  pai__stream *s = pai__zalloc(alloc, sizeof(*s));
   pai_error *err = NULL;
   int rc = PAI_ENOMEM;
+  pai__stream *s;
 
+  if (!may_begin(r)) {
+    ops->free(source);
+    return false;
+  }
+  s = pai__zalloc(alloc, sizeof(*s));
   if (s != NULL)
     rc = pai__poll_new(&s->hangup, alloc, r->server->loop, info->connect_fd,
                        on_hangup, s, &err);
@@ -52,6 +103,7 @@ bool pai__stream_begin(pai__request *r, const char *type,
   s->source = source;
   pai__buf_init(&s->queue, alloc);
   r->stream = s;
+  count(s, true);
   r->status = 200;
   r->type = type;
   /* A reader may take its time. */
@@ -96,12 +148,16 @@ void pai__stream_add(pai__stream *s, const char *bytes, size_t len)
     return;
   move_up(s);
   pai__buf_add(&s->queue, bytes, len);
-  if (!pai__buf_ok(&s->queue) ||
-      (s->ops->pause == NULL && s->queue.len - s->sent > MOST + s->most)) {
+  if (!pai__buf_ok(&s->queue)) {
     pai__stream_over(s, true);
     return;
   }
   pause_source(s, s->queue.len - s->sent > HIGH);
+  pai__request_resume(s->request);
+}
+
+void pai__stream_wake(pai__stream *s)
+{
   pai__request_resume(s->request);
 }
 
@@ -112,11 +168,9 @@ void pai__stream_over(pai__stream *s, bool broken)
   pai__request_resume(s->request);
 }
 
-/* All has left: what was there at first has no claim to room any more. */
 static void empty_queue(pai__stream *s)
 {
   s->sent = 0;
-  s->most = 0;
   if (s->queue.cap > 2 * (size_t)HIGH)
     pai__buf_dispose(&s->queue);
   else
@@ -130,6 +184,10 @@ static ssize_t on_room(void *user_data, uint64_t at, char *to, size_t max)
   size_t left = s->queue.len - s->sent;
 
   (void)at;
+  if (left == 0 && !s->over && !s->gone && s->ops->refill != NULL) {
+    s->ops->refill(s->source);
+    left = s->queue.len - s->sent;
+  }
   if (s->gone || (left == 0 && s->hung_up && !s->over) ||
       (s->broken && !pai__buf_ok(&s->queue)))
     return MHD_CONTENT_READER_END_WITH_ERROR;
@@ -165,6 +223,7 @@ void pai__stream_free(pai__stream *s)
   if (s == NULL)
     return;
   alloc = s->request->server->alloc;
+  count(s, false);
   s->ops->free(s->source);
   pai__poll_close(s->hangup);
   pai__buf_dispose(&s->queue);

@@ -6,26 +6,9 @@
  * gets as its own copy of the user's code, ?like= a job whose folder, and
  * secrets if it is not over, it gets.
  */
-#include "server/ajv.h"
+#include "server/quotas.h"
+#include "server/reading.h"
 #include "server/upload.h"
-
-#include <ctype.h>
-
-enum { MOST_COMPARED = 2000 }; /* roles */
-
-/* What is wrong with a file, as the list that OpenPAI's server answers. */
-static void refuse(pai__request *r, const pai_report *report)
-{
-  pai__buf list;
-
-  pai__buf_init(&list, &r->server->alloc);
-  if (pai__ajv_write(&list, report) < 0)
-    pai__answer_failure(r, PAI_ENOMEM, NULL);
-  else
-    pai__answer_error(r, 400, "InvalidProtocolError", "%s",
-                      pai__buf_text(&list));
-  pai__buf_dispose(&list);
-}
 
 /* A folder that was left for this job, whose path the platform gets. */
 static bool is_upload(const pai__request *r, const char *dir)
@@ -114,6 +97,17 @@ static bool may_use_cluster(pai__request *r, const pai_spec *spec,
   return false;
 }
 
+static uint64_t count_tasks(const pai_spec *spec)
+{
+  pai_role_view role = { .struct_size = sizeof(role) };
+  uint64_t n = 0;
+
+  for (size_t i = 0; i < pai_spec_role_count(spec); i++)
+    if (pai_spec_view_role(spec, i, &role) == PAI_OK)
+      n += role.instances;
+  return n;
+}
+
 static void submit(pai__request *r, pai_spec *spec)
 {
   pai_submit_options options = PAI_SUBMIT_OPTIONS_INIT;
@@ -130,12 +124,18 @@ static void submit(pai__request *r, pai_spec *spec)
       (!is_upload(r, options.code_dir) ||
        !pai__upload_is_of(options.code_dir, r->who))) {
     pai__answer_error(r, 400, "InvalidParametersError",
-                      "codeDir is no folder of %s.", r->server->uploads);
+                      "codeDir is none that the upload of its code answered.");
     return;
   }
   if (!may_use_cluster(
         r, spec, options.name != NULL ? options.name : pai_spec_name(spec)))
     return;
+  if (!pai__quota_has_job(r, count_tasks(spec)))
+    return;
+  if (pai__request_query(r, "refuseImpossible") != NULL)
+    options.impossible = pai__request_flag(r, "refuseImpossible")
+                           ? PAI_IMPOSSIBLE_REFUSED
+                           : PAI_IMPOSSIBLE_WAITS;
   rc = find_like(r, &options.like, &err);
   if (rc == PAI_OK)
     rc =
@@ -153,73 +153,33 @@ static void submit(pai__request *r, pai_spec *spec)
   pai_error_free(err);
 }
 
-/* A role's name as the API spells it is its letters and digits, in lower
- * case: whether two are the same. */
-static bool is_same_role(const char *a, const char *b)
+static void on_read(pai__request *r, pai__read *read)
 {
-  for (;;) {
-    while (*a != '\0' && !isalnum((unsigned char)*a))
-      a++;
-    while (*b != '\0' && !isalnum((unsigned char)*b))
-      b++;
-    if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-      return false;
-    if (*a == '\0')
-      return true;
-    a++;
-    b++;
+  if (read->rc < 0) {
+    pai__answer_failure(r, read->rc, read->err);
+    read->err = NULL;
+  } else if (read->spec == NULL) {
+    pai__answer_error(r, 400, "InvalidProtocolError", "%s",
+                      pai__buf_text(&read->wrong));
+  } else if (read->twin < pai_spec_role_count(read->spec)) {
+    /* answers about the job could not tell them apart */
+    pai__answer_error(r, 400, "InvalidProtocolError",
+                      "Task roles %s and %s have the same name without "
+                      "case and underscores: rename one.",
+                      pai_spec_role_name(read->spec, read->other),
+                      pai_spec_role_name(read->spec, read->twin));
+  } else {
+    submit(r, read->spec);
   }
-}
-
-/* Answers about the job could not tell them apart.  False: that is refused. */
-static bool has_own_names(pai__request *r, const pai_spec *spec)
-{
-  size_t n = pai_spec_role_count(spec);
-
-  for (size_t i = 1; i < n; i++)
-    for (size_t k = 0; k < i && n <= MOST_COMPARED; k++) {
-      const char *a = pai_spec_role_name(spec, k),
-                 *b = pai_spec_role_name(spec, i);
-
-      if (!is_same_role(a, b))
-        continue;
-      pai__answer_error(r, 400, "InvalidProtocolError",
-                        "Task roles %s and %s have the same name without "
-                        "case and underscores: rename one.",
-                        a, b);
-      return false;
-    }
-  return true;
 }
 
 static void do_submit(pai__request *r)
 {
-  pai_spec_options options = PAI_SPEC_OPTIONS_INIT;
-  pai_report *report = NULL;
-  pai_spec *spec = NULL;
-  pai_error *err = NULL;
-  int rc;
-
-  if (is_form(r)) {
+  if (is_form(r))
     pai__answer_error(r, 400, "InvalidProtocolError",
                       "A job is sent as YAML, with the type text/yaml.");
-    return;
-  }
-  options.alloc = &r->server->alloc;
-  /* All that is wrong with it is looked for only if something is. */
-  rc = pai_spec_parse(&spec, pai__buf_text(&r->body), r->body.len, &options,
-                      NULL);
-  if (rc < 0)
-    rc = pai_spec_check(&report, &spec, pai__buf_text(&r->body), r->body.len,
-                        &options, &err);
-  if (rc < 0)
-    pai__answer_failure(r, rc, err);
-  else if (spec == NULL)
-    refuse(r, report);
-  else if (has_own_names(r, spec))
-    submit(r, spec);
-  pai_spec_unref(spec);
-  pai_report_free(report);
+  else
+    pai__read_job(r, on_read);
 }
 
 /* --- answers --- */
@@ -243,6 +203,10 @@ static const pai__field queries[] = {
   PAI__TAKES(TEXT, "like",
              "a job whose folder it gets, and whose secrets if "
              "that is not over"),
+  { .name = "refuseImpossible",
+    .kind = PAI__IS_FLAG,
+    .what = "whether a job that asks for more than there is is refused; else "
+            "it waits (default: as the platform was told)" },
   { 0 }
 };
 
@@ -261,7 +225,7 @@ static const pai__route routes[] = {
     .summary = "Submit a job",
     .errors = "400 InvalidProtocolError, 400 InvalidParametersError, 403 "
               "ForbiddenUserError, 404 NoJobError, 404 NoStorageError, 409 "
-              "ConflictJobError, 503 UnknownError" },
+              "ConflictJobError, 429 NoEnoughQuotaError, 503 UnknownError" },
 };
 
 const pai__routes pai__submit_routes = { routes, PAI__LEN(routes) };

@@ -32,34 +32,65 @@ static void do_list_tokens(pai__request *r)
   pai__answer_written(r, rc, err);
 }
 
+static unsigned read_scopes(const pai__request *r)
+{
+  pai__node list = pai__tree_get(r->form, 0, "scopes"), n;
+  unsigned scopes = 0, one;
+  pai__tree_walk walk;
+
+  if (list == PAI__NO_NODE)
+    return 0;
+  walk = pai__tree_iter(r->form, list);
+  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+    if ((one = pai_scope_of(pai__tree_str(r->form, n, NULL))) == 0)
+      return 0;
+    else
+      scopes |= one;
+  return scopes;
+}
+
+static bool read_request(pai__request *r, pai_token_request *out)
+{
+  const pai__tree *form = r->form;
+  pai__node seconds = pai__tree_get(form, 0, "expiration");
+  pai__node name = pai__tree_get(form, 0, "name");
+
+  *out = (pai_token_request)PAI_TOKEN_REQUEST_INIT;
+  if (name != PAI__NO_NODE)
+    out->name = pai__tree_str(form, name, NULL);
+  out->scopes = read_scopes(r);
+  if (seconds != PAI__NO_NODE)
+    out->lifetime = pai__tree_int(form, seconds) * 1000000;
+  if (out->scopes != 0 || pai__tree_get(form, 0, "scopes") == PAI__NO_NODE)
+    return true;
+  pai__answer_error(r, 400, "InvalidParametersError",
+                    "\"scopes\" must be a list of read, submit and admin");
+  return false;
+}
+
 static void do_new_token(pai__request *r)
 {
   const char *user = find_user(r);
-  pai__json_writer *w = &r->json;
+  pai_token_request request;
   pai_error *err = NULL;
-  pai__buf token;
+  pai__buf made;
   int rc;
 
-  if (user == NULL)
+  if (user == NULL || !read_request(r, &request))
     return;
-  pai__buf_init(&token, &r->server->alloc);
-  rc = pai_accounts_new_token(r->server->accounts, user, 1, pai__answer_write,
-                              &token, &err);
+  pai__buf_init(&made, &r->server->alloc);
+  rc = pai_accounts_make_token(r->server->accounts, user, &request,
+                               pai__answer_write, &made, &err);
   if (rc < 0) {
     pai__answer_failure(r, rc, err);
   } else {
     pai__accounts_complete(r->server, user);
-    pai__json_writer_init(w, &r->answer, false);
-    pai__json_begin_object(w);
-    pai__json_key(w, "token", 5);
-    pai__json_text(w, pai__buf_text(&token), token.len);
-    pai__json_key(w, "application", 11);
-    pai__json_bool(w, true);
-    pai__json_end_object(w);
+    pai__json_writer_init(&r->json, &r->answer, false);
+    pai__json_ready(&r->json, pai__buf_text(&made), made.len);
     pai__answer_json(r, 200);
     pai__answer_when_safe(r);
   }
-  pai__buf_dispose(&token);
+  pai__buf_dispose(&made);
 }
 
 static void do_revoke(pai__request *r)
@@ -109,7 +140,20 @@ static void do_check_token(pai__request *r)
 
 /* --- answers --- */
 
-static const pai__field tokens_fields[] = { PAI__HAS(TEXTS, "tokens"), { 0 } };
+static const pai__field detail_fields[] = { PAI__HAS(TEXT, "id"),
+                                            PAI__HAS_OR_NULL(TEXT, "name"),
+                                            PAI__HAS(FLAG, "application"),
+                                            PAI__HAS(TEXTS, "scopes"),
+                                            PAI__HAS(TIME, "created"),
+                                            PAI__HAS_OR_NULL(TIME, "expires"),
+                                            PAI__HAS_OR_NULL(TIME, "lastUsed"),
+                                            { 0 } };
+
+static const pai__shape detail_shape = { "TokenDetail", detail_fields };
+
+static const pai__field tokens_fields[] = {
+  PAI__HAS(TEXTS, "tokens"), PAI__HAS_OF(LIST, "details", &detail_shape), { 0 }
+};
 
 static const pai__shape tokens_shape = { "Tokens", tokens_fields };
 
@@ -117,13 +161,17 @@ static const pai__result tokens = { .kind = PAI__IS_OBJECT,
                                     .shape = &tokens_shape };
 
 static const pai__field made_fields[] = { PAI__HAS(TEXT, "token"),
+                                          PAI__HAS(TEXT, "id"),
+                                          PAI__HAS_OR_NULL(TEXT, "name"),
                                           PAI__HAS(FLAG, "application"),
+                                          PAI__HAS(TEXTS, "scopes"),
+                                          PAI__HAS_OR_NULL(TIME, "expires"),
                                           { 0 } };
 
 static const pai__shape made_shape = { "ApplicationToken", made_fields };
 
-static const pai__result made = { .kind = PAI__IS_OBJECT,
-                                  .shape = &made_shape };
+static const pai__result new_token = { .kind = PAI__IS_OBJECT,
+                                       .shape = &made_shape };
 
 static const pai__field known_fields[] = {
   PAI__HAS(TEXT, "username"),    PAI__HAS(FLAG, "application"),
@@ -136,6 +184,21 @@ static const pai__shape known_shape = { "TokenInfo", known_fields };
 
 static const pai__result known = { .kind = PAI__IS_OBJECT,
                                    .shape = &known_shape };
+
+/* --- bodies --- */
+
+#define YEAR (INT64_C(366) * 24 * 3600)
+
+/* Nothing of it is as OpenPAI's: good for all, until it is revoked. */
+static const pai__field new_fields[] = {
+  { .name = "name", .kind = PAI__IS_TEXT, .least = 1, .most = 64 },
+  { .name = "scopes", .kind = PAI__IS_TEXTS },
+  { .name = "expiration",
+    .kind = PAI__IS_WHOLE,
+    .least = 60,
+    .most = 10 * YEAR },
+  { 0 }
+};
 
 /* --- queries --- */
 
@@ -154,7 +217,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_PERSONS,
     .result = &tokens,
     .queries = queries,
-    .summary = "The caller's tokens",
+    .summary = "List the tokens of the caller",
     .errors = "404 NoUserError" },
   { .method = "GET",
     .path = "/api/v2/tokens/check /api/v1/token/check",
@@ -166,16 +229,17 @@ static const pai__route routes[] = {
     .path = "/api/v2/tokens/application /api/v1/token/application",
     .handle = do_new_token,
     .right = PAI__OF_PERSONS,
-    .result = &made,
+    .fields = new_fields,
+    .result = &new_token,
     .queries = queries,
-    .summary = "Make a token for a program, good until it is revoked",
+    .summary = "Make a token for a program",
     .errors = "404 NoUserError, 500 UnknownError" },
   { .method = "DELETE",
     .path = "/api/v2/tokens/:token /api/v1/token/:token",
     .handle = do_revoke,
     .right = PAI__OF_PERSONS,
-    .summary = "Revoke a token of the caller's",
-    .errors = "500 UnknownError" },
+    .summary = "Revoke a token of the caller's, by its text or id",
+    .errors = "404 UnknownError, 500 UnknownError" },
 };
 
 const pai__routes pai__tokens_routes = { routes, PAI__LEN(routes) };

@@ -14,6 +14,9 @@ int pai__upload_new(pai__upload **out, const pai_alloc *alloc,
                     pai_error **err);
 /* Whether a folder was made for that user. */
 bool pai__upload_is_of(const char *dir, const pai__user *who);
+bool pai__upload_is_there(const char *dir);
+/* Bytes that have come. */
+uint64_t pai__upload_size(const pai__upload *u);
 /* The next bytes.  PAI_EINVAL: this is no such archive, or it would leave its
  * folder; PAI_ELIMIT; PAI_EIO. */
 int pai__upload_add(pai__upload *u, const char *bytes, size_t len,

@@ -143,8 +143,12 @@ static void do_update_self(pai__request *r)
 
 static void do_remove_user(pai__request *r)
 {
+  const char *heir = pai__request_query(r, "heir");
+  pai_accounts *accounts = r->server->accounts;
   pai_error *err = NULL;
-  int rc = pai_accounts_remove_user(r->server->accounts, r->params[0], &err);
+  int rc = heir != NULL
+             ? pai_accounts_hand_over_user(accounts, r->params[0], heir, &err)
+             : pai_accounts_remove_user(accounts, r->params[0], &err);
 
   r->said = "user is removed successfully";
   pai__answer_changed(r, rc, err);
@@ -269,7 +273,7 @@ static const pai__field create_fields[] = {
   MAIL(PAI__MAY_BE_EMPTY),
   { .name = "virtualCluster", .kind = PAI__IS_TEXTS, .missing = "[]" },
   { .name = "admin", .kind = PAI__IS_FLAG, .missing = "false" },
-  TEXT(.name = "password", .flags = PAI__NEEDED, .least = 6),
+  TEXT(.name = "password", .flags = PAI__NEEDED),
   { .name = "extension", .kind = PAI__IS_OBJECT, .missing = "{}" },
   { 0 }
 };
@@ -281,7 +285,7 @@ static const pai__field update_data[] = {
     .kind = PAI__IS_TEXTS,
     .flags = PAI__NEEDED_WHOLE },
   { .name = "admin", .kind = PAI__IS_FLAG, .flags = PAI__NEEDED_WHOLE },
-  TEXT(.name = "password", .flags = PAI__NEEDED_WHOLE, .least = 6),
+  TEXT(.name = "password", .flags = PAI__NEEDED_WHOLE),
   { .name = "extension", .kind = PAI__IS_OBJECT, .flags = PAI__NEEDED_WHOLE },
   { 0 }
 };
@@ -289,7 +293,7 @@ static const pai__field update_data[] = {
 static const pai__field self_data[] = {
   USERNAME,
   MAIL(PAI__NEEDED_WHOLE),
-  TEXT(.name = "newPassword", .flags = PAI__NEEDED_WHOLE, .least = 6),
+  TEXT(.name = "newPassword", .flags = PAI__NEEDED_WHOLE),
   TEXT(.name = "oldPassword", .with = "newPassword", .least = 6),
   { .name = "extension", .kind = PAI__IS_OBJECT },
   { 0 }
@@ -334,7 +338,7 @@ static const pai__field cluster_fields[] = {
 };
 static const pai__field password_fields[] = {
   TEXT(.name = "oldPassword", .least = 6, .missing = "\"defaultpai\""),
-  TEXT(.name = "newPassword", .flags = PAI__NEEDED, .least = 6),
+  TEXT(.name = "newPassword", .flags = PAI__NEEDED),
   { 0 }
 };
 static const pai__field email_fields[] = {
@@ -360,6 +364,15 @@ static const pai__result user = { .kind = PAI__IS_OBJECT,
 
 static const pai__result users = { .kind = PAI__IS_LIST,
                                    .shape = &user_shape };
+
+/* --- queries --- */
+
+static const pai__field remove_queries[] = {
+  PAI__TAKES(TEXT, "heir",
+             "the user who has the jobs from then on; without one those that "
+             "live are stopped"),
+  { 0 }
+};
 
 /* --- routes --- */
 
@@ -430,7 +443,7 @@ static const pai__route routes[] = {
     .path = USER(""),
     .handle = do_remove_user,
     .right = PAI__OF_ADMIN_PERSONS,
-    .mode = PAI__WITH_PASSWORDS,
+    .queries = remove_queries,
     .summary = "Remove a user who is no administrator",
     .errors = "403 RemoveAdminError, 404 NoUserError" },
   { .method = "PUT",

@@ -5,7 +5,7 @@
  * are told first, as they are, and then "all": nothing comes between both.
  * Whoever comes again with the id of an event that is still kept is told
  * "resumed" instead, and what has happened since.  A reader that is too slow is
- * cut off.
+ * cut off, and may come again so.
  */
 #include "server/feed.h"
 
@@ -25,7 +25,15 @@ static void free_watcher(void *source)
   pai__free(&alloc, w, sizeof(*w));
 }
 
-static const pai__source watch_source = { NULL, free_watcher, false };
+static void refill_watcher(void *source)
+{
+  watcher *w = source;
+
+  pai__feed_give(&w->reader);
+}
+
+static const pai__source watch_source = { NULL, refill_watcher, free_watcher,
+                                          false };
 
 /* --- how things stand --------------------------------------------------------- */
 
@@ -115,7 +123,7 @@ static int add_states(pai__buf *out, const pai__request *r, pai_error **err)
 /* --- its beginning ------------------------------------------------------------ */
 
 /* What was told before: goes on there, if that is known. */
-static bool resume(const pai__reader *reader, pai__buf *out)
+static bool resume(pai__reader *reader, pai__buf *out)
 {
   const pai__request *r = reader->request;
   const char *id = pai__request_last_event(r);
@@ -124,19 +132,26 @@ static bool resume(const pai__reader *reader, pai__buf *out)
   if (id == NULL || !pai__feed_find(r->server->feed, id, &event))
     return false;
   pai__buf_str(out, "event: resumed\ndata: {}\n\n");
-  pai__feed_add_since(reader, event, out);
+  pai__feed_add_id(r->server->feed, event, out);
+  pai__buf_char(out, '\n');
+  pai__feed_go_on(reader, event);
   return true;
 }
 
-/* What comes before the first event, with an id to go on from. */
+/* What comes before the first event, with an id to go on from, also if no event
+ * comes. */
 static int write_beginning(watcher *w, pai__buf *out, pai_error **err)
 {
   const pai__request *r = w->reader.request;
   const pai__feed *feed = r->server->feed;
-  bool all = !resume(&w->reader, out) && pai__request_flag(r, "states");
-  int rc = all ? add_states(out, r, err) : PAI_OK;
+  bool all = pai__request_flag(r, "states");
+  int rc = PAI_OK;
 
-  pai__feed_add_id(feed, out); /* to go on from, also if no event comes */
+  if (resume(&w->reader, out))
+    return pai__buf_ok(out) ? PAI_OK : pai__oom(err);
+  if (all)
+    rc = add_states(out, r, err);
+  pai__feed_add_id(feed, feed->last, out);
   pai__buf_str(out, all ? "event: all\ndata: {}\n\n" : "\n");
   return rc < 0 || pai__buf_ok(out) ? rc : pai__oom(err);
 }
@@ -145,7 +160,6 @@ static void begin(pai__request *r, watcher *w, const pai__buf *beginning)
 {
   if (!pai__stream_begin(r, "text/event-stream", &watch_source, w))
     return;
-  r->stream->most = beginning->len; /* it is not what a slow reader left */
   pai__stream_add(r->stream, beginning->data, beginning->len);
 }
 

@@ -12,7 +12,9 @@
 #define PROGRAM "Applications are not allowed to do this operation."
 #define NO_ADMIN "Non-admin is not allow to do this operation."
 
-enum { LEAST_PERSON = 1000 }; /* numbers below are of the machine itself */
+/* Numbers below are of the machine itself; and so are those of services that
+ * get one as they start (systemd), "nobody", and none at all. */
+enum { LEAST_PERSON = 1000, LEAST_SERVICE = 61184, MOST_SERVICE = 65535 };
 
 /* --- who asks ----------------------------------------------------------------- */
 
@@ -36,6 +38,7 @@ static bool ask_kernel(pai__request *r)
   if (rc == PAI_OK && r->caller.name == NULL)
     rc = PAI_ENOMEM;
   r->caller.owns = true;
+  r->caller.scopes = PAI_SCOPE_ALL;
   r->caller.admin =
     r->caller.self || (rc == PAI_OK && s->accounts != NULL &&
                        pai_accounts_is_admin(s->accounts, r->caller.name));
@@ -55,11 +58,18 @@ static bool is_number(const char *name)
   return name[strspn(name, "0123456789")] == '\0';
 }
 
+/* Who stands for nobody in particular, and for many at once. */
+static bool is_nobody(const pai__user *who)
+{
+  return (who->uid >= LEAST_SERVICE && who->uid <= MOST_SERVICE) ||
+         strcmp(who->name, "nobody") == 0;
+}
+
 /* Not one of the machine's own users, as root and those of its services, and
  * none that is but a number. */
 static bool is_person(const pai__user *who)
 {
-  return who->uid >= LEAST_PERSON && !is_number(who->name);
+  return who->uid >= LEAST_PERSON && !is_nobody(who) && !is_number(who->name);
 }
 
 /* Who comes with a token is this machine's user of that name, if there is one.
@@ -94,7 +104,8 @@ static bool read_token(pai__request *r, const char *header)
     return refuse_unknown(r, INVALID);
   r->caller.name = pai__strdup(&r->server->alloc, id.user);
   r->caller.token = r->caller.owns = true;
-  r->caller.admin = id.admin != 0;
+  r->caller.scopes = id.scopes;
+  r->caller.admin = id.admin != 0 && (id.scopes & PAI_SCOPE_ADMIN) != 0;
   r->caller.application = id.application != 0;
   r->caller.issued = id.issued;
   r->caller.expires = id.expires;
@@ -117,6 +128,8 @@ static bool identify(pai__request *r)
 
   if (header != NULL)
     return read_token(r, header);
+  if (r->route->is_signed && pai__request_query(r, "token") != NULL)
+    return pai__signed_holds(r) || refuse_unknown(r, INVALID);
   return r->server->tokens || r->remote ? refuse_unknown(r, GUEST)
                                         : ask_kernel(r);
 }
@@ -139,7 +152,8 @@ static bool refuse_to_act(pai__request *r, const char *name, bool is_there)
 /* What is done on this machine is done as its user of the caller's name. */
 static bool may_act(pai__request *r)
 {
-  return !r->server->system || (r->who != NULL && r->caller.owns) ||
+  return !r->server->system ||
+         (r->who != NULL && r->caller.owns && !is_nobody(r->who)) ||
          refuse_to_act(r, r->caller.name, r->who != NULL);
 }
 
@@ -163,12 +177,34 @@ static bool complete_name(pai__request *r)
   return r->job_name != NULL;
 }
 
+/* Whose a job is of whose user's name somebody was removed: so the job counts.
+ * What the kernel says of a user of this machine is another thing. */
+static const char *find_owner(const pai__request *r, const char *user,
+                              const char *name)
+{
+  const pai_accounts *accounts = r->server->accounts;
+  const char *owner = pai_accounts_owner(accounts, user, 0);
+  pai_job_id job = 0;
+
+  if (!r->caller.token || (owner != NULL && strcmp(owner, user) == 0))
+    return user;
+  if (pai_platform_find(&job, r->server->platform, name, NULL) < 0)
+    return user; /* that there is none is told later */
+  return pai_accounts_owner(accounts, user, job);
+}
+
 static bool is_owner(const pai__request *r, const char *name)
 {
+  char user[PAI__USER_NAME];
   size_t len = strcspn(name, "~");
+  const char *owner;
 
-  return r->caller.owns && strlen(r->caller.name) == len && name[len] == '~' &&
-         strncmp(r->caller.name, name, len) == 0;
+  if (!r->caller.owns || name[len] != '~' || len >= sizeof(user))
+    return false;
+  memcpy(user, name, len);
+  user[len] = '\0';
+  owner = find_owner(r, user, name);
+  return owner != NULL && strcmp(owner, r->caller.name) == 0;
 }
 
 bool pai__request_is_own(const pai__request *r, const char *name)
@@ -186,7 +222,7 @@ bool pai__request_may_read(pai__request *r)
 {
   if (!complete_name(r))
     return false;
-  if (pai__request_may_see(r, r->params[0]))
+  if (r->caller.granted || pai__request_may_see(r, r->params[0]))
     return true;
   pai__answer_error(r, 403, "ForbiddenUserError",
                     "Job %s is another user's: %s may only see it in lists.",
@@ -259,12 +295,21 @@ void pai__answer_forbidden(pai__request *r, const char *why)
   pai__answer_error(r, 403, "ForbiddenUserError", "%s", why);
 }
 
+static bool refuse_scope(pai__request *r, const char *scope)
+{
+  pai__answer_error(r, 403, "ForbiddenUserError",
+                    "This token lacks the scope \"%s\".", scope);
+  return false;
+}
+
 static bool want_admin(pai__request *r)
 {
   pai_error *err = NULL;
 
   if (r->caller.admin)
     return true;
+  if ((r->caller.scopes & PAI_SCOPE_ADMIN) == 0)
+    return refuse_scope(r, "admin");
   (void)pai__fail(&err, PAI_EPERM, "%s", NO_ADMIN);
   pai__error_help(&err,
                   "this is for an administrator of this platform, not "
@@ -272,6 +317,19 @@ static bool want_admin(pai__request *r)
                   r->caller.name);
   pai__answer_failure(r, PAI_EPERM, err);
   return false;
+}
+
+/* What a token may be used for, beside what its user may. */
+static bool has_scope(pai__request *r)
+{
+  const pai__route *route = r->route;
+  bool reads = route->method != NULL && strcmp(route->method, "GET") == 0 &&
+               !route->submits;
+
+  if ((r->caller.scopes & (reads ? PAI_SCOPE_READ : PAI_SCOPE_SUBMIT)) != 0 ||
+      route->right == PAI__OF_ADMIN)
+    return true;
+  return refuse_scope(r, reads ? "read" : "submit");
 }
 
 static bool is_for_persons(enum pai__right right)
@@ -317,6 +375,8 @@ bool pai__request_may(pai__request *r)
     pai__answer_forbidden(r, PROGRAM);
     return false;
   }
+  if (!has_scope(r))
+    return false;
   return (!route->acts || may_act(r)) && (!is_told_by_head(r) || may(r));
 }
 

@@ -15,9 +15,9 @@
 
 typedef struct changing {
   const pai_alloc *alloc;
-  pai__tree *tree; /* of the cluster as it is */
+  pai__tree *tree; /* of the cluster before this change */
   pai__json_writer w;
-  pai__buf out;
+  pai__buf out; /* and after it */
   pai_error **err;
   /* nodes that are added */
   unsigned long count;
@@ -303,42 +303,68 @@ static int read_share(changing *c, const char *vc, const char *share,
 
 /* --- all ------------------------------------------------------------------ */
 
-static int change(changing *c, const pai__park *park, const char *nodes,
-                  const char *vc, const char *share)
+/* The text of a cluster becomes that of the changed one. */
+static int change(const pai__park *park, const pai_cluster_change *by,
+                  pai__buf *text, const pai_alloc *alloc, pai_error **err)
 {
+  pai__json_options json = { .max_bytes = PAI__TREE_MAX_TEXT, .alloc = alloc };
+  changing c = { .alloc = alloc, .err = err };
   pai__buf type;
-  int rc = PAI_OK;
+  int rc;
 
-  pai__buf_init(&type, c->alloc);
-  pai__buf_init(&c->out, c->alloc);
-  if (nodes != NULL)
-    rc = read_nodes(c, park, nodes);
-  if (rc == PAI_OK && vc != NULL)
-    rc = read_share(c, vc, share, &type);
+  pai__buf_init(&type, alloc);
+  pai__buf_init(&c.out, alloc);
+  rc = pai__json_parse(&c.tree, pai__buf_text(text), text->len, &json, err);
+  if (rc == PAI_OK && by->nodes != NULL)
+    rc = read_nodes(&c, park, by->nodes);
+  if (rc == PAI_OK && by->vc != NULL)
+    rc = read_share(&c, by->vc, by->share, &type);
   if (rc == PAI_OK)
-    rc = put_all(c);
+    rc = put_all(&c);
   pai__buf_dispose(&type);
+  pai__tree_free(c.tree);
+  pai__tree_free(c.more);
+  pai__buf_dispose(text);
+  *text = c.out;
   return rc;
 }
 
-int pai_what_if_cluster(pai_cluster **out, const pai_sched *sched,
-                        const pai_cluster *from, const char *nodes,
-                        const char *vc, const char *share, pai_error **err)
+/* Changes of any age, as ours. */
+static int change_all(pai__buf *text, const pai_sched *sched,
+                      const pai_cluster_change *changes, size_t n,
+                      pai_error **err)
 {
-  pai__json_options json = { .max_bytes = PAI__TREE_MAX_TEXT };
+  int rc = PAI_OK;
+
+  for (size_t i = 0; i < n && rc == PAI_OK; i++) {
+    const char *at = (const char *)changes + i * changes->struct_size;
+    pai_cluster_change by = { 0 };
+
+    if (PAI__COPY_IN(&by, at, pai_cluster_change, share) < 0)
+      return pai__fail(err, PAI_EINVAL,
+                       "pai_cluster_change has a bad struct_size");
+    PAI__CHECK_ARG_ERR(by.vc == NULL || by.share != NULL, err);
+    rc = change(sched->park, &by, text, &sched->alloc, err);
+  }
+  return rc;
+}
+
+int pai_what_if_cluster_changes(pai_cluster **out, const pai_sched *sched,
+                                const pai_cluster *from,
+                                const pai_cluster_change *changes, size_t n,
+                                pai_error **err)
+{
   pai_cluster_options o = PAI_CLUSTER_OPTIONS_INIT;
-  changing c = { .err = err };
   pai__buf text;
   int rc = PAI_OK;
 
   PAI__CLEAR_OUT(out, err);
-  PAI__CHECK_ARG_ERR(sched != NULL && (vc == NULL || share != NULL), err);
-  c.alloc = o.alloc = json.alloc = &sched->alloc;
+  PAI__CHECK_ARG_ERR(sched != NULL && (changes != NULL || n == 0), err);
+  o.alloc = &sched->alloc;
   o.form = "openpai";
   o.max_bytes = PAI__TREE_MAX_TEXT;
   o.max_nodes = UINT32_MAX;
-  pai__buf_init(&text, c.alloc);
-  pai__buf_init(&c.out, c.alloc);
+  pai__buf_init(&text, o.alloc);
   if (from != NULL)
     rc = pai_cluster_write(from, PAI_FORMAT_JSON, collect, &text, err);
   else
@@ -346,14 +372,20 @@ int pai_what_if_cluster(pai_cluster **out, const pai_sched *sched,
   if (rc == PAI_OK && !pai__buf_ok(&text))
     rc = pai__oom(err);
   if (rc == PAI_OK)
-    rc = pai__json_parse(&c.tree, pai__buf_text(&text), text.len, &json, err);
-  if (rc == PAI_OK)
-    rc = change(&c, sched->park, nodes, vc, share);
-  if (rc == PAI_OK)
-    rc = pai_cluster_parse(out, pai__buf_text(&c.out), c.out.len, &o, err);
-  pai__tree_free(c.tree);
-  pai__tree_free(c.more);
-  pai__buf_dispose(&c.out);
+    rc = change_all(&text, sched, changes, n, err);
+  if (rc == PAI_OK) /* only after the last: shares may move between clusters */
+    rc = pai_cluster_parse(out, pai__buf_text(&text), text.len, &o, err);
   pai__buf_dispose(&text);
   return rc;
+}
+
+int pai_what_if_cluster(pai_cluster **out, const pai_sched *sched,
+                        const pai_cluster *from, const char *nodes,
+                        const char *vc, const char *share, pai_error **err)
+{
+  const pai_cluster_change change = {
+    .struct_size = sizeof(change), .nodes = nodes, .vc = vc, .share = share
+  };
+
+  return pai_what_if_cluster_changes(out, sched, from, &change, 1, err);
 }

@@ -71,7 +71,7 @@ static int work(pai__drive *d, pai__djob *job, pai_error **err)
   job->doing = PAI__WORKS;
   job->works = d->now;
   left = job->lasts > job->saved ? job->lasts - job->saved : 0;
-  end = left < INT64_MAX - d->now ? d->now + left : INT64_MAX;
+  end = d->now < 0 || left < INT64_MAX - d->now ? d->now + left : INT64_MAX;
   return pai__drive_timer(d, job, PAI__TIMER_END, end, err);
 }
 
@@ -316,6 +316,39 @@ static int read_decisions(pai__drive *d, int n, pai_error **err)
   return PAI_OK;
 }
 
+/* Preemptions of one time, of each request and each run; and some more. */
+enum { STOPS_OF_EACH = 100, STOPS_MORE = 1000 };
+
+/* Those of one time come to an end, unless a policy has two stop each other:
+ * then time would stand still. */
+static int count_stops(pai__drive *d, int n, pai_error **err)
+{
+  pai_sched_view view = { .struct_size = sizeof(view) };
+  uint64_t each;
+
+  if (d->stops_at != d->now)
+    d->stops = 0;
+  d->stops_at = d->now;
+  for (int i = 0; i < n; i++)
+    d->stops += d->decisions[i].kind == PAI_DECISION_STOP &&
+                d->decisions[i].cause == PAI_STOP_PREEMPTED;
+  if (d->stops <= STOPS_MORE)
+    return PAI_OK;
+  (void)pai_sched_view_sums(d->sched, &view);
+  each = (uint64_t)view.requests + view.running;
+  if (d->stops <= STOPS_MORE + STOPS_OF_EACH * each)
+    return PAI_OK;
+  (void)pai__fail(err, PAI_ELIMIT,
+                  "policy '%s' preempted %llu runs at one time (%lld us), of "
+                  "%u requests: some preempt each other without an end",
+                  view.policy, (unsigned long long)d->stops, (long long)d->now,
+                  view.requests);
+  pai__error_help(err, "a policy of your own has to preempt by an order that "
+                       "its preemptions do not change; of a built-in one it "
+                       "is a defect: report it with the trace");
+  return PAI_ELIMIT;
+}
+
 int pai__drive_end(pai__drive *d, pai_error **err)
 {
   int n, rc;
@@ -325,6 +358,8 @@ int pai__drive_end(pai__drive *d, pai_error **err)
   d->due = false;
   n = pai_sched_decide(d->sched, d->now, err);
   rc = n < 0 ? n : read_decisions(d, n, err);
+  if (rc >= 0)
+    rc = count_stops(d, n, err);
   for (int i = 0; i < n && rc >= 0; i++)
     rc = carry_out(d, &d->decisions[i], err);
   if (rc >= 0 && d->o.ops->decided != NULL)

@@ -122,7 +122,9 @@ typedef struct pai__drive {
   pai_sched *sched; /* borrowed */
   pai__drive_options o;
   pai_time now;
-  bool due; /* something has changed since the policy decided */
+  bool due;          /* something has changed since the policy decided */
+  pai_time stops_at; /* runs that were preempted at this time: */
+  uint64_t stops;
   pai__timers timers;
   pai_decision *decisions; /* of the last time */
   size_t decision_cap;

@@ -244,7 +244,9 @@ pai__dwait *pai__drive_each_wait(const pai__drive *d, uint32_t *slot)
 /* --- living --------------------------------------------------------------- */
 
 static const pai__form_role alone = { 1, 1, 0, { false, 0 } };
-static const pai__job_form as_found = { &alone, 1, { true, 0 }, false, true };
+static const pai__job_form as_found = {
+  .roles = &alone, .nroles = 1, .retry = { true, 0 }, .raw = true
+};
 
 pai_time pai__drive_submitted(const pai__drive *d, uint64_t id)
 {

@@ -41,6 +41,7 @@ static int make_empty(pai_forecast **out, const pai_sched *sched,
   f->alloc = o.alloc != NULL ? *o.alloc : sched->alloc;
   pai__arena_init(&f->arena, &f->alloc);
   pai__lookup_init(&f->index);
+  pai__curves_init(&f->curves, &f->alloc);
   (void)pai_sched_view_sums(sched, &view);
   f->now = view.now;
   f->gpus = view.gpus;
@@ -76,6 +77,7 @@ void pai_forecast_free(pai_forecast *forecast)
   pai__free(&alloc, forecast->first,
             forecast->first_cap * sizeof(*forecast->first));
   pai__flat_dispose(&forecast->index.slots, &alloc);
+  pai__curves_dispose(&forecast->curves);
   pai__arena_dispose(&forecast->arena);
   pai__free(&alloc, forecast, sizeof(*forecast));
 }
@@ -152,6 +154,20 @@ static int list_wait(pai_forecast *f, const pai_sched *s,
   return ok ? PAI_OK : PAI_ENOMEM;
 }
 
+/* All instances that run, and have started. */
+static int list_running(pai_forecast *f, const pai_sched *s, uint64_t id,
+                        const pai__levels *levels)
+{
+  uint32_t instance = PAI_SCHED_ALL;
+  pai_time since;
+  int rc = PAI_OK;
+
+  while (rc == PAI_OK &&
+         pai_sched_next_running(s, id, &instance, &since) == PAI_OK)
+    rc = pai__curves_add(&f->curves, levels, since, f->now);
+  return rc;
+}
+
 static int list(pai_forecast *f, const pai_sched *s, const pai_history *h)
 {
   pai_request_view v = { .struct_size = sizeof(v) };
@@ -173,7 +189,12 @@ static int list(pai_forecast *f, const pai_sched *s, const pai_history *h)
     pai__lookup_add(&f->index, id, i);
     if (f->jobs[i].wait != PAI__NONE)
       rc = list_wait(f, s, &v, waiting++);
+    if (rc == PAI_OK)
+      rc = list_running(f, s, id, &f->jobs[i].levels);
   }
+  pai__curves_make(&f->curves);
+  for (i = 0; i < f->njobs && rc == PAI_OK; i++)
+    pai__curves_find(&f->curves, &f->jobs[i].levels);
   return rc;
 }
 
@@ -191,7 +212,7 @@ static pai_time time_of(const pai_forecast *f, const pai__fwait *w,
 {
   pai_time wait = pai__score_wait(w->waits, f->runs, score);
 
-  return wait < INT64_MAX - f->now || f->now < 0 ? f->now + wait : INT64_MAX;
+  return f->now < 0 || wait < INT64_MAX - f->now ? f->now + wait : INT64_MAX;
 }
 
 static void count(pai_forecast *f, const pai_history *h)

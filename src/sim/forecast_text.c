@@ -126,6 +126,12 @@ void pai__say_assumed(pai__buf *out, const pai_forecast *f,
     pai__buf_str(out, " that came true");
   }
   pai__buf_str(out, "). Eight of ten start within the times told.\n");
+  if (pai__curves_unlike(&f->curves))
+    pai__buf_printf(out,
+                    "Warning: the present is unlike the past: %u of %u jobs "
+                    "that run have run for longer\nthan any like them that "
+                    "ended, so the times are less certain.\n",
+                    f->curves.outlast, f->curves.running);
 }
 
 static void say_forecast(pai__buf *out, const void *what)
@@ -199,6 +205,10 @@ void pai__put_forecast(pai__json_writer *w, const pai_forecast *f)
   pai__form_put_key(w, "arrivals");
   pai__json_bool(w, f->arrivals);
   pai__put_number(w, "calibrated", f->calibrated);
+  pai__put_number(w, "running", f->curves.running);
+  pai__put_number(w, "outlasting", f->curves.outlast);
+  pai__form_put_key(w, "unlike");
+  pai__json_bool(w, pai__curves_unlike(&f->curves));
   pai__form_put_key(w, "requests");
   pai__json_begin_array(w);
   for (uint32_t i = 0; i < f->nwaits; i++)

@@ -4,6 +4,9 @@
 #include "sched/queue.h"
 #include "sim/drive.h"
 
+/* No request has this id. */
+#define PAI__ALIKE_ID (UINT64_MAX - 1)
+
 typedef struct future {
   pai_forecast *f;
   const pai_history *h;
@@ -35,6 +38,20 @@ static pai__fjob *find_job(const pai_forecast *f, uint64_t id)
 
 /* --- what happens --------------------------------------------------------- */
 
+/* Jobs alike often take alike long: a sweep, or a new version of a program.  So
+ * in a future three of four of those that are drawn from the same past are drawn
+ * alike.  Each for itself is as likely to take a time as otherwise, but the sum
+ * over a queue is much less certain. */
+static uint64_t random_of(const future *u, const pai__djob *job,
+                          const pai__source *source)
+{
+  uint64_t own = pai__draw_random(u->f->seed, u->run, job->id, job->instance);
+
+  return own % 4 == 0
+           ? own
+           : pai__draw_random(u->f->seed, u->run, PAI__ALIKE_ID, source->mark);
+}
+
 static int lasts(void *data, pai__djob *job)
 {
   future *u = data;
@@ -51,13 +68,13 @@ static int lasts(void *data, pai__djob *job)
     (void)pai_sched_view_request(u->drive.sched, job->id, &v);
     pai__past_of(u->drive.sched, &v, &past);
     pai__history_levels(u->h, &past, &levels);
+    pai__curves_find(&u->f->curves, &levels);
   }
   pai__history_source(
     &levels, job->since < u->f->now ? u->f->now - job->since : 0, &source);
   x->alike = source.alike;
   x->guessed = source.guessed;
-  job->lasts = pai__source_draw(
-    &source, pai__draw_random(u->f->seed, u->run, job->id, job->instance));
+  job->lasts = pai__source_draw(&source, random_of(u, job, &source));
   return PAI_OK;
 }
 

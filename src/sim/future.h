@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "sched/flat.h"
 #include "sim/arrivals.h"
+#include "sim/censored.h"
 
 /* A request that is there. */
 typedef struct pai__fjob {
@@ -57,7 +58,8 @@ struct pai_forecast {
   uint32_t calibrated; /* by so many that came true */
   pai__fjob *jobs;
   uint32_t njobs;
-  pai__lookup index; /* of jobs, by id */
+  pai__lookup index;  /* of jobs, by id */
+  pai__curves curves; /* of those that run */
   pai__fwait *waits;
   uint32_t nwaits;
   pai_time *block; /* all waits' lists */

@@ -1,5 +1,5 @@
 /* history.c - how long jobs took, and guesses how long others will */
-#include "sim/history.h"
+#include "sim/censored.h"
 
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ int pai_history_new(pai_history **out, const pai_alloc *alloc, pai_error **err)
 
 static void free_ring(const pai_alloc *alloc, pai__ring *r)
 {
-  pai__free(alloc, r->took, 2 * (size_t)r->cap * sizeof(*r->took));
+  pai__free(alloc, r->took, 3 * (size_t)r->cap * sizeof(*r->took));
   pai__free(alloc, r, sizeof(*r));
 }
 
@@ -50,6 +50,8 @@ pai__ring *pai__history_ring(pai_history *h, const char *key, size_t len)
   if (r != NULL)
     return r;
   r = pai__zalloc(&h->alloc, sizeof(*r));
+  for (size_t i = 0; r != NULL && i < len; i++)
+    r->mark = (r->mark ^ (uint8_t)key[i]) * UINT64_C(0x100000001b3);
   if (r != NULL && pai__map_set(&h->rings, key, len, r) < 0) {
     pai__free(&h->alloc, r, sizeof(*r));
     return NULL;
@@ -64,14 +66,16 @@ int pai__ring_room(pai__ring *r, const pai_alloc *alloc)
 
   if (r->count < r->cap || r->cap == PAI__RING)
     return PAI_OK;
-  block = pai__realloc(alloc, r->took, 2 * (size_t)r->cap, 2 * (size_t)cap,
+  block = pai__realloc(alloc, r->took, 3 * (size_t)r->cap, 3 * (size_t)cap,
                        sizeof(*block));
   if (block == NULL)
     return PAI_ENOMEM;
-  /* What was sorted moves behind the longer list. */
+  /* The lists behind the first one move, as it is longer. */
+  memmove(block + 2 * cap, block + 2 * r->cap, r->count * sizeof(*block));
   memmove(block + cap, block + r->cap, r->count * sizeof(*block));
   r->took = block;
   r->sorted = block + cap;
+  r->ended = block + 2 * cap;
   r->cap = cap;
   return PAI_OK;
 }
@@ -92,7 +96,12 @@ static uint32_t beyond(const pai_time *sorted, uint32_t count, pai_time t)
   return low;
 }
 
-void pai__ring_push(pai__ring *r, pai_time took)
+uint32_t pai__ring_beyond(const pai__ring *r, pai_time t)
+{
+  return beyond(r->sorted, r->count, t);
+}
+
+void pai__ring_push(pai__ring *r, pai_time took, pai_time ended)
 {
   uint32_t at;
 
@@ -102,9 +111,11 @@ void pai__ring_push(pai__ring *r, pai_time took)
     memmove(r->sorted + at - 1, r->sorted + at,
             (r->count + 1 - at) * sizeof(*r->sorted));
     r->took[r->next] = took;
+    r->ended[r->next] = ended;
     r->next = (r->next + 1) % r->cap;
   } else {
     r->took[r->count] = took;
+    r->ended[r->count] = ended;
   }
   at = beyond(r->sorted, r->count, took);
   memmove(r->sorted + at + 1, r->sorted + at,
@@ -116,6 +127,11 @@ void pai__ring_push(pai__ring *r, pai_time took)
 pai_time pai__ring_at(const pai__ring *r, uint32_t i)
 {
   return r->took[r->count == r->cap ? (r->next + i) % r->cap : i];
+}
+
+pai_time pai__ring_ended(const pai__ring *r, uint32_t i)
+{
+  return r->ended[r->count == r->cap ? (r->next + i) % r->cap : i];
 }
 
 /* --- keys ----------------------------------------------------------------- */
@@ -213,7 +229,7 @@ static bool make_key(key *k, int alike, const pai_past *p)
 }
 
 /* What parts of estimates are counted in. */
-static pai_time part_of(pai_time t, pai_time estimate)
+pai_time pai__part_of(pai_time t, pai_time estimate)
 {
   while (t > PAI__LONGEST >> 16) {
     t >>= 1;
@@ -245,6 +261,8 @@ int pai_history_add(pai_history *history, const pai_past *past,
   PAI__CHECK_ARG_ERR(history != NULL, err);
   if (PAI__COPY_IN(&p, past, pai_past, duration) < 0)
     return pai__fail(err, PAI_EINVAL, "pai_past has a bad struct_size");
+  if (p.ended == 0)
+    p.ended = PAI__UNKNOWN;
   took = p.duration < 0              ? 0
          : p.duration > PAI__LONGEST ? PAI__LONGEST
                                      : p.duration;
@@ -257,9 +275,11 @@ int pai_history_add(pai_history *history, const pai_past *past,
   }
   for (int i = PAI_ALIKE_ANY; i <= PAI_ALIKE_NAME; i++)
     if (rings[i] != NULL)
-      pai__ring_push(rings[i], i == PAI_ALIKE_ANY && p.estimate > 0
-                                 ? part_of(took, p.estimate)
-                                 : took);
+      pai__ring_push(rings[i],
+                     i == PAI_ALIKE_ANY && p.estimate > 0
+                       ? pai__part_of(took, p.estimate)
+                       : took,
+                     p.ended);
   return PAI_OK;
 }
 
@@ -277,10 +297,11 @@ void pai__history_levels(const pai_history *h, const pai_past *like,
 }
 
 /* Those of a ring that are longer; a job that has not begun may take any. */
-static bool take_ring(pai__source *s, const pai__ring *r, int alike,
+static bool take_ring(pai__source *s, const pai__levels *levels, int alike,
                       pai_time unit, uint32_t enough)
 {
-  pai_time ran = s->ran > 0 && unit != 0 ? part_of(s->ran, unit) : s->ran;
+  const pai__ring *r = levels->rings[alike];
+  pai_time ran = s->ran > 0 && unit != 0 ? pai__part_of(s->ran, unit) : s->ran;
   uint32_t from;
 
   if (r == NULL || r->count < enough)
@@ -291,7 +312,9 @@ static bool take_ring(pai__source *s, const pai__ring *r, int alike,
     return false;
   s->list = r->sorted + from;
   s->count = r->count - from;
+  s->curve = levels->curves[alike];
   s->samples = r->count;
+  s->mark = r->mark;
   s->alike = alike;
   s->unit = unit;
   s->guessed = true;
@@ -317,12 +340,10 @@ void pai__history_source(const pai__levels *levels, pai_time ran,
   *out = s;
   unit = levels->estimate > 0 ? levels->estimate : 0;
   for (int i = PAI_ALIKE_NAME; i >= PAI_ALIKE_ANY; i--)
-    if (take_ring(out, levels->rings[i], i, i == PAI_ALIKE_ANY ? unit : 0,
-                  PAI__ENOUGH))
+    if (take_ring(out, levels, i, i == PAI_ALIKE_ANY ? unit : 0, PAI__ENOUGH))
       return;
   take_told(out, levels);
-  if (out->told != 0 ||
-      take_ring(out, levels->rings[PAI_ALIKE_ANY], PAI_ALIKE_ANY, unit, 1))
+  if (out->told != 0 || take_ring(out, levels, PAI_ALIKE_ANY, unit, 1))
     return;
   out->guessed = true;
   if (out->ran == 0)
@@ -331,7 +352,7 @@ void pai__history_source(const pai__levels *levels, pai_time ran,
 
 /* Longer than all that is known, by a factor that is seldom large: with a
  * chance of 1 in n it is more than n, up to 16. */
-static pai_time far_beyond(pai_time t, uint32_t fraction)
+pai_time pai__far_beyond(pai_time t, uint32_t fraction)
 {
   uint32_t left = (UINT32_MAX - fraction) >> 16; /* of 2^16 */
 
@@ -348,6 +369,8 @@ static pai_time pick(const pai__source *s, pai_time ran, uint32_t random)
   uint32_t i = (uint32_t)(at >> 32), fraction = (uint32_t)at;
   bool low = fraction < UINT32_C(0x80000000);
 
+  if (s->curve != NULL)
+    return pai__curve_pick(s->curve, s->list, s->count, ran, random);
   if (i == 0 && low) {
     pai_time span = s->list[0] - ran, half = fraction >> 15;
 
@@ -357,13 +380,13 @@ static pai_time pick(const pai__source *s, pai_time ran, uint32_t random)
     return s->list[i == 0 ? 0 : i - 1];
   if (i < s->count)
     return s->list[i];
-  return far_beyond(s->list[s->count - 1],
-                    (fraction - UINT32_C(0x80000000)) * 2);
+  return pai__far_beyond(s->list[s->count - 1],
+                         (fraction - UINT32_C(0x80000000)) * 2);
 }
 
 static pai_time pick_part(const pai__source *s, uint32_t random)
 {
-  pai_time ran = s->ran > 0 ? part_of(s->ran, s->unit) : 0;
+  pai_time ran = s->ran > 0 ? pai__part_of(s->ran, s->unit) : 0;
 
   return of_part(pick(s, ran, random), s->unit);
 }
@@ -372,7 +395,7 @@ pai_time pai__source_draw(const pai__source *source, uint64_t random)
 {
   uint32_t bits = (uint32_t)(random >> 32);
   pai_time t = source->told != 0      ? source->told
-               : source->list == NULL ? far_beyond(source->ran, bits)
+               : source->list == NULL ? pai__far_beyond(source->ran, bits)
                : source->unit != 0    ? pick_part(source, bits)
                                       : pick(source, source->ran, bits);
 

@@ -29,11 +29,16 @@ enum {
 
 /* The last durations of jobs alike. */
 typedef struct pai__ring {
+  uint64_t mark;       /* of its key */
   uint32_t count, cap; /* a power of two up to PAI__RING */
   uint32_t next;       /* where the next one goes, once it is full */
   pai_time *took;      /* as they ended, from `next` on when it is full */
   pai_time *sorted;    /* behind them, in the same block */
+  pai_time *ended;     /* likewise: when, PAI__UNKNOWN: nobody said */
 } pai__ring;
+
+/* A time that nobody said. */
+#define PAI__UNKNOWN INT64_MIN
 
 /* A request that came; it lies in one block. */
 typedef struct pai__came {
@@ -55,7 +60,8 @@ struct pai_history {
 
 /* The levels of one job, to be drawn from many times; the history's. */
 typedef struct pai__levels {
-  const pai__ring *rings[PAI__ALIKES]; /* or NULL */
+  const pai__ring *rings[PAI__ALIKES];          /* or NULL */
+  const struct pai__curve *curves[PAI__ALIKES]; /* of those rings, or NULL */
   pai_time estimate, limit;
 } pai__levels;
 
@@ -63,8 +69,11 @@ typedef struct pai__levels {
 typedef struct pai__source {
   const pai_time *list; /* ascending; NULL: `told`, or a multiple of `ran` */
   uint32_t count;
+  const struct pai__curve
+    *curve; /* how likely each of these is; NULL: alike */
   int alike;
-  uint32_t samples; /* of the ring */
+  uint64_t mark;    /* of the ring */
+  uint32_t samples; /* in it */
   bool guessed;     /* its end is told neither by its owner nor by a limit */
   pai_time ran, limit;
   pai_time unit; /* the list is of parts of so much, in 2^16ths; 0: of times */
@@ -101,8 +110,17 @@ void pai__history_score(pai_history *h, int32_t score);
 pai__ring *pai__history_ring(pai_history *h, const char *key, size_t len);
 /* Room for one more, and then one more. */
 int pai__ring_room(pai__ring *r, const pai_alloc *alloc);
-void pai__ring_push(pai__ring *r, pai_time took);
-/* The i-th, in the order in which they ended. */
+void pai__ring_push(pai__ring *r, pai_time took, pai_time ended);
+/* The i-th, in the order in which they ended; and when that was. */
 pai_time pai__ring_at(const pai__ring *r, uint32_t i);
+pai_time pai__ring_ended(const pai__ring *r, uint32_t i);
+/* How many of a ring are not longer. */
+uint32_t pai__ring_beyond(const pai__ring *r, pai_time t);
+
+/* Longer than all that is known, by a factor that is seldom large. */
+pai_time pai__far_beyond(pai_time t, uint32_t fraction);
+/* A time in the unit of the ring of PAI_ALIKE_ANY: of an estimate, if there is
+ * one. */
+pai_time pai__part_of(pai_time t, pai_time estimate);
 
 #endif

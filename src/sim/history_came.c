@@ -177,6 +177,7 @@ static int ended(pai_history *h, const pai_sched *s, const pai_sched_event *e,
   (void)pai_sched_view_request(s, e->id, &v);
   pai__past_of(s, &v, &p);
   p.duration = e->time - pai__run_at(s, run)->since;
+  p.ended = e->time;
   return pai_history_add(h, &p, err);
 }
 

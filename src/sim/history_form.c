@@ -1,12 +1,14 @@
 /*
  * history_form.c - a history as one line of JSON, and read again
  *
- *   {"history":1,"alike":[{"of":["6","ann","train-#","0"],"took":[60000000]}],
+ *   {"history":1,"alike":[{"of":["6","ann","train-#","0"],"took":[60000000],
+ *    "ended":[90000000]}],
  *    "came":[{"time":0,"request":{...}}],"hours":[12,3600,...],
  *    "scores":[912,1000],"levels":[0,-20,35]}
  *
  * Of each hour of the week is told how many came in it, and for how many
- * seconds somebody looked.  All other lists are in the order in which things
+ * seconds somebody looked.  When jobs ended is left out if it is not known of
+ * the oldest.  All other lists are in the order in which things
  * happened, so that what was read goes on as what was written.
  */
 #include "sim/history.h"
@@ -40,6 +42,15 @@ static void put_ring(pai__json_writer *w, const pai__map_entry *e)
   for (uint32_t i = 0; i < r->count; i++)
     pai__json_int(w, pai__ring_at(r, i));
   pai__json_end_array(w);
+  if (pai__ring_ended(r, 0) != PAI__UNKNOWN) {
+    pai__form_put_key(w, "ended");
+    pai__json_begin_array(w);
+    for (uint32_t i = 0; i < r->count; i++)
+      pai__json_int(w, pai__ring_ended(r, i) != PAI__UNKNOWN
+                         ? pai__ring_ended(r, i)
+                         : pai__ring_ended(r, 0));
+    pai__json_end_array(w);
+  }
   pai__json_end_object(w);
 }
 
@@ -127,7 +138,7 @@ typedef struct history_form {
   int version;
   pai__node alike, came, hours, scores, levels;
   /* of an item */
-  pai__node of, took, request;
+  pai__node of, took, ended, request;
   pai_time time;
 } history_form;
 
@@ -144,6 +155,7 @@ static const pai__field members[] = {
 static const pai__field ring_members[] = {
   PAI__NODE(history_form, of, "of", .needed = true),
   PAI__NODE(history_form, took, "took", .needed = true),
+  PAI__NODE(history_form, ended, "ended"),
 };
 
 static const pai__field came_members[] = {
@@ -190,10 +202,10 @@ static int read_ring(const reading *r, pai__node n)
   history_form form = { 0 };
   char key[PAI__KEY_BYTES];
   pai__ring *ring;
-  pai__tree_walk walk;
+  pai__tree_walk walk, ends;
   pai__node item;
-  uint32_t count;
-  int64_t took;
+  uint32_t count, nended = 0;
+  int64_t took, ended = PAI__UNKNOWN;
   size_t len = 0;
   int rc = pai__form_read(&r->f, n, "an item of \"alike\"", ring_members,
                           PAI__LEN(ring_members), &form);
@@ -202,18 +214,28 @@ static int read_ring(const reading *r, pai__node n)
     rc = read_key(r, form.of, key, &len);
   if (rc == PAI_OK)
     rc = pai__form_list(&r->f, form.took, "took", &count);
+  if (rc == PAI_OK)
+    rc = pai__form_list(&r->f, form.ended, "ended", &nended);
   if (rc < 0)
     return rc;
+  if (nended != 0 && nended != count)
+    return pai__form_fail(&r->f, form.ended,
+                          "\"ended\" has as many times as \"took\"");
   ring = pai__history_ring(r->h, key, len);
   if (ring == NULL)
     return pai__oom(r->f.err);
   walk = pai__tree_iter(r->f.tree, form.took);
+  if (nended != 0)
+    ends = pai__tree_iter(r->f.tree, form.ended);
   while (rc == PAI_OK && (item = pai__tree_next(&walk)) != PAI__NO_NODE) {
     rc = pai__form_number(&r->f, item, "took", 0, PAI__LONGEST, &took);
+    if (rc == PAI_OK && nended != 0)
+      rc = pai__form_number(&r->f, pai__tree_next(&ends), "ended",
+                            -PAI__LAST_TIME, PAI__LAST_TIME, &ended);
     if (rc == PAI_OK && pai__ring_room(ring, &r->h->alloc) < 0)
       rc = pai__oom(r->f.err);
     if (rc == PAI_OK)
-      pai__ring_push(ring, took);
+      pai__ring_push(ring, took, ended);
   }
   return rc;
 }

@@ -331,7 +331,7 @@ static int settle(pai_sim *sim, const pai_trace_record *r,
   if (rc == PAI_OK && wait->told.key != 0)
     rc = pai__ids_add(&sim->ids, &sim->alloc, wait->told.key,
                       (uint32_t)wait->d.id);
-  if (rc == PAI_OK && patience != 0 && patience < INT64_MAX - now)
+  if (rc == PAI_OK && patience != 0 && (now < 0 || patience < INT64_MAX - now))
     rc = pai__drive_patience(&sim->drive, &wait->d, now + patience);
   if (rc < 0)
     return pai__oom(sim->err);

@@ -13,7 +13,8 @@ static int set(pai_sim *sim, uint32_t node)
   pai_time now = sim->drive.now;
 
   return pai__drive_node_timer(&sim->drive, &o->timer, node,
-                               in < INT64_MAX - now ? now + in : INT64_MAX);
+                               now < 0 || in < INT64_MAX - now ? now + in
+                                                               : INT64_MAX);
 }
 
 int pai__outages_begin(pai_sim *sim)

@@ -222,6 +222,15 @@ static bool repeats(const pai_replay *r, const pai__line_head *head,
          head->time == view.now;
 }
 
+/* Does it say itself that lines before it are missing? */
+static bool is_behind_gap(const pai__line_text *line)
+{
+  static const char ending[] = PAI__SNAPSHOT_GAP;
+  size_t n = sizeof(ending) - 1;
+
+  return line->len > n && memcmp(line->text + line->len - n, ending, n) == 0;
+}
+
 static int take_snapshot(pai_replay *r, const pai__line_text *line,
                          const pai__line_head *head, pai_error **err)
 {
@@ -232,6 +241,8 @@ static int take_snapshot(pai_replay *r, const pai__line_text *line,
     return load(r, line, err);
   if (r->policy != NULL)
     return PAI_OK; /* it goes on with what it did itself */
+  if (is_behind_gap(line))
+    return load(r, line, err);
   known = repeats(r, head, &anew);
   if (!failed && !anew && r->check)
     return compare(r, line, err);

@@ -22,6 +22,8 @@ static void too_few(pai__findings *f, const pai__rule *rule, pai__node n,
 
   pai__check_name(f, rule, n, key, name);
   pai__find(f, PAI_SEVERITY_ERROR, "too-few", n, "%s is empty", name);
+  pai__find_wanted(
+    f, &(pai__demand){ .types = rule->types, .limit = rule->least });
   pai__find_help(f, list ? "add an item" : "add an entry");
 }
 
@@ -116,6 +118,7 @@ static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
     if (p->absent == PAI__NEEDED && (seen >> (p - rule->fields) & 1) == 0) {
       pai__find(f, PAI_SEVERITY_ERROR, "missing-key", key,
                 "%s lacks the field '%s'", rule->what, p->name);
+      pai__find_wanted(f, &(pai__demand){ .missing = p->name });
       pai__find_help(f, "add %s: %s", p->name, p->says);
     }
 }
@@ -162,13 +165,15 @@ static void check_shape(pai__findings *f, const pai__rule *rule, pai__node n,
       not_of_shape(f, rule, n, shape);
     return;
   }
-  if (type == PAI__NO_NODE)
+  if (type == PAI__NO_NODE) {
     pai__find(f, PAI_SEVERITY_ERROR, "missing-key", key,
               "%s lacks the field 'type'", rule->what);
-  else
+    pai__find_wanted(f, &(pai__demand){ .missing = "type" });
+  } else {
     pai__find(f, PAI_SEVERITY_ERROR, "not-allowed", key,
               "the type of %s cannot be %s", rule->what,
               pai__value_text(value, f, type));
+  }
   pai__names_init(&names, f->arena->alloc, s, len);
   for (shape = rule->shapes; shape->type != NULL; shape++)
     pai__names_add(&names, shape->type, strlen(shape->type));

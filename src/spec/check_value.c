@@ -239,10 +239,12 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
                      pai__node key)
 {
   char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT], types[128];
+  pai__demand wanted = { .types = rule->types };
   int type = pai__tree_type(f->tree, n);
 
   if (n == 0 && f->tree->nodes[n].start == f->tree->nodes[n].end) {
     pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n, "the file is empty");
+    pai__find_wanted(f, &wanted);
     return;
   }
   pai__check_name(f, rule, n, key, name);
@@ -250,6 +252,7 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
                  "%s must be %s, not %s", name, types_text(types, rule),
                  pai__value_text(value, f, n)))
     return;
+  pai__find_wanted(f, &wanted);
   if (rule->types == PAI__T_STRING)
     help_text(f, n);
   else if ((rule->types & ~(unsigned)PAI__T_NULL) == PAI__T_INT)
@@ -281,6 +284,8 @@ void pai__not_a_word(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__check_name(f, rule, n, key, name);
   pai__find(f, PAI_SEVERITY_ERROR, "not-allowed", n, "%s cannot be %s", name,
             pai__value_text(value, f, n));
+  pai__find_wanted(
+    f, &(pai__demand){ .types = rule->types, .allowed = rule->words });
   if (pai__tree_type(f->tree, n) == PAI__STRING)
     s = pai__tree_str(f->tree, n, &len);
   pai__names_init(&names, f->arena->alloc, s, len);
@@ -315,6 +320,8 @@ static void text_unfit(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__check_name(f, rule, n, key, name);
   pai__find(f, PAI_SEVERITY_ERROR, "bad-name", n, "%s cannot be %s", name,
             pai__value_text(value, f, n));
+  pai__find_wanted(f,
+                   &(pai__demand){ .pattern = pai__form_pattern(rule->form) });
   pai__find_help(f, "use %s", pai__form_says(rule->form));
 }
 
@@ -327,6 +334,7 @@ static void text_long(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__find(f, PAI_SEVERITY_ERROR, "too-long", n,
             "%s has %zu characters, %u are allowed", name, characters,
             rule->longest);
+  pai__find_wanted(f, &(pai__demand){ .limit = rule->longest });
   pai__find_help(f, "shorten it");
 }
 
@@ -365,5 +373,6 @@ void pai__check_min(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__check_name(f, rule, n, key, name);
   pai__find(f, PAI_SEVERITY_ERROR, "too-small", n, "%s cannot be %s", name,
             pai__value_text(shown, f, n));
+  pai__find_wanted(f, &(pai__demand){ .limit = rule->min });
   pai__find_help(f, "give %lld or more", (long long)rule->min);
 }

@@ -76,11 +76,17 @@ int pai__commands_join(pai__commands *c, const pai__index *index,
 
 pai__node pai__commands_at(const pai__commands *c, size_t at)
 {
-  size_t i = c->len;
+  size_t low = 0, high = c->len - 1; /* the last that is not behind it */
 
-  while (i > 1 && c->list[i - 1].at > at)
-    i--;
-  return c->list[i - 1].node;
+  while (low < high) {
+    size_t mid = (low + high + 1) / 2;
+
+    if (c->list[mid].at <= at)
+      low = mid;
+    else
+      high = mid - 1;
+  }
+  return c->list[low].node;
 }
 
 void pai__role_scopes(pai__template_scope scopes[PAI__ROLE_SCOPES],

@@ -11,11 +11,15 @@ static void find_twice(pai__findings *f, int severity, pai__node mapping,
                        pai__node first, pai__node again)
 {
   const pai__tree_node *n = &f->tree->nodes[again];
-  pai__pos at = pai__tree_where(f->tree, first);
   char piece[PAI__EXCERPT];
+  const char *name;
+  pai__pos at;
   size_t len;
-  const char *name = pai__key_shown(f, again, &len);
 
+  if (pai__findings_full(f, severity))
+    return;
+  at = pai__tree_where(f->tree, first);
+  name = pai__key_shown(f, again, &len);
   if (pai__secrets_has(pai__findings_secrets(f), n->start))
     pai__find_part(f, severity, "duplicate-key", mapping, n->start, n->end,
                    "this key is there already, at line %u, column %u", at.line,

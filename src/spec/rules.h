@@ -10,15 +10,17 @@
 
 #include "base/base.h"
 
+#include <openpai/report.h>
+
 /* What a value may be. */
 enum {
-  PAI__T_NULL = 1,
-  PAI__T_BOOL = 2,
-  PAI__T_INT = 4, /* a number without fraction, as 2, 2.0 and 1e3 */
-  PAI__T_NUMBER = 8,
-  PAI__T_STRING = 16,
-  PAI__T_LIST = 32,
-  PAI__T_MAPPING = 64,
+  PAI__T_NULL = PAI_VALUE_NULL,
+  PAI__T_BOOL = PAI_VALUE_BOOL,
+  PAI__T_INT = PAI_VALUE_WHOLE, /* as 2, 2.0 and 1e3 */
+  PAI__T_NUMBER = PAI_VALUE_NUMBER,
+  PAI__T_STRING = PAI_VALUE_TEXT,
+  PAI__T_LIST = PAI_VALUE_LIST,
+  PAI__T_MAPPING = PAI_VALUE_MAPPING,
   PAI__T_ANY = 127
 };
 

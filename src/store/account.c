@@ -49,6 +49,12 @@ int pai__batch_put_token(pai__batch *batch, const pai__token_row *row)
              false);
 }
 
+int pai__batch_put_gone(pai__batch *batch, const pai__gone_row *row)
+{
+  return put(batch, PAI__SQL_PUT_GONE, pai__gone_fields, row, sizeof(*row),
+             false);
+}
+
 int pai__batch_put_note(pai__batch *batch, const pai__audit_row *row)
 {
   pai__change *change = pai__batch_make(batch, PAI__PUT_NOTE, 0);
@@ -282,6 +288,22 @@ int pai__store_tokens(pai__store *store, pai__token_cb cb, void *user_data,
   while (pai__answer_next(&rows)) {
     pai__token_row row = { 0 };
     (void)pai__fields_read(pai__token_fields, rows.stmt, 0, &row);
+    rows.code = cb(user_data, &row);
+  }
+  return pai__answer_end(&rows, err);
+}
+
+int pai__store_gone(pai__store *store, pai__gone_cb cb, void *user_data,
+                    pai_error **err)
+{
+  pai__answer rows;
+
+  if (err != NULL)
+    *err = NULL;
+  pai__answer_begin(&rows, store, PAI__SQL_GONE, err);
+  while (pai__answer_next(&rows)) {
+    pai__gone_row row = { 0 };
+    (void)pai__fields_read(pai__gone_fields, rows.stmt, 0, &row);
     rows.code = cb(user_data, &row);
   }
   return pai__answer_end(&rows, err);

@@ -137,6 +137,7 @@ const pai__field pai__account_fields[] = {
   WORD(pai__account_row, email),
   WORD(pai__account_row, groups),
   TIME(pai__account_row, created),
+  TEXT(pai__account_row, quota),
   { "sealed", PAI__FIELD_BYTES, offsetof(pai__account_row, secret) },
   { NULL, PAI__FIELD_END, 0 },
 };
@@ -155,6 +156,17 @@ const pai__field pai__token_fields[] = {
   { "application", PAI__FIELD_BOOL, offsetof(pai__token_row, application) },
   TIME(pai__token_row, issued),
   TIME(pai__token_row, expires),
+  TEXT(pai__token_row, name),
+  NUMBER(pai__token_row, scopes),
+  TIME(pai__token_row, used),
+  { NULL, PAI__FIELD_END, 0 },
+};
+
+const pai__field pai__gone_fields[] = {
+  WORD(pai__gone_row, name),
+  { "job", PAI__FIELD_ID, offsetof(pai__gone_row, job) },
+  TIME(pai__gone_row, time),
+  TEXT(pai__gone_row, heir),
   { NULL, PAI__FIELD_END, 0 },
 };
 

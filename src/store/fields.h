@@ -42,6 +42,7 @@ extern const pai__field pai__event_fields[]; /* but its uid */
 extern const pai__field pai__account_fields[];
 extern const pai__field pai__group_fields[];
 extern const pai__field pai__token_fields[];
+extern const pai__field pai__gone_fields[];
 extern const pai__field pai__storage_fields[];
 extern const pai__field pai__audit_fields[]; /* but its id */
 

@@ -42,6 +42,7 @@ enum pai__sql {
   PAI__SQL_PUT_ACCOUNT,
   PAI__SQL_PUT_GROUP,
   PAI__SQL_PUT_TOKEN,
+  PAI__SQL_PUT_GONE,
   PAI__SQL_PUT_STORAGE,
   PAI__SQL_PUT_NOTE,
   PAI__SQL_DROP_ACCOUNT,
@@ -77,6 +78,7 @@ enum pai__sql {
   PAI__SQL_ACCOUNTS,
   PAI__SQL_GROUPS,
   PAI__SQL_TOKENS,
+  PAI__SQL_GONE,
   PAI__SQL_STORAGES,
   PAI__SQL_NOTES,
   PAI__SQL_USER_NOTES,
@@ -194,6 +196,8 @@ bool pai__store_is_there(const char *path);
 /* Whether a rebuilt file is there, and nothing was written to the database
  * since. */
 bool pai__store_is_newest(const char *rebuilt, const char *path);
+/* The database could not be locked: says why in place of *err.  PAI_EIO. */
+int pai__store_explain_lock(const char *database, pai_error **err);
 /* Bytes of a file, 0 if it is not there. */
 uint64_t pai__store_file_size(const char *path);
 /* Reads the key.  `make`: one that is missing is made of what `key` holds. */

@@ -176,6 +176,8 @@ int pai__store_open(pai__store **out, const pai_alloc *alloc,
     return pai__oom(err);
   store->alloc = *alloc;
   rc = open_all(store, opts != NULL ? opts : &none, folder, err);
+  if (rc == PAI_EBUSY)
+    rc = pai__store_explain_lock(store->path, err);
   if (rc < 0) {
     pai__store_close(store);
     return rc;

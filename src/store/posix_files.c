@@ -256,6 +256,36 @@ static void put_number(unsigned char *at, uint32_t n)
     at[i] = (unsigned char)(n & 0xff);
 }
 
+static uint32_t get_number(const unsigned char *at)
+{
+  return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
+         at[3];
+}
+
+/* The pages of the table of tables that are not the first: its leaves.  Where
+ * the file was cut off before one, it becomes longer. */
+static int put_schema(int fd, const unsigned char *image, size_t size,
+                      size_t page, const char *path, pai_error **err)
+{
+  enum { TYPE = 100, INTERIOR = 5, COUNT = 103, LAST = 108, CELLS = 112 };
+  uint32_t n = (uint32_t)image[COUNT] << 8 | image[COUNT + 1];
+
+  if (image[TYPE] != INTERIOR)
+    return PAI_OK;
+  for (uint32_t i = 0; i <= n && CELLS + 2 * i + 2 <= page; i++) {
+    const unsigned char *cell = image + CELLS + (size_t)2 * i;
+    size_t at = i < n ? (size_t)cell[0] << 8 | cell[1] : LAST;
+    uint64_t child = at + 4 <= page ? get_number(image + at) : 0;
+
+    if (child < 2 || child * page > size)
+      return pai__fail(err, PAI_EIO, "%s is no database", path);
+    if (pwrite(fd, image + (child - 1) * page, page,
+               (off_t)((child - 1) * page)) != (ssize_t)page)
+      return sys_fail(err, "write", path);
+  }
+  return PAI_OK;
+}
+
 static int put_first_page(int fd, const unsigned char *image, size_t size,
                           const char *path, pai_error **err)
 {
@@ -271,8 +301,11 @@ static int put_first_page(int fd, const unsigned char *image, size_t size,
   unsigned char first[MOST];
   struct stat st;
 
-  if (page < 512 || page > size || fstat(fd, &st) != 0)
-    return pai__fail(err, PAI_EIO, "%s is no database", path);
+  if (page < 512 || page > size ||
+      put_schema(fd, image, size, page, path, err) < 0 || fstat(fd, &st) != 0)
+    return err != NULL && *err != NULL
+             ? pai_error_code(*err)
+             : pai__fail(err, PAI_EIO, "%s is no database", path);
   memcpy(first, image, page);
   first[FORMAT_AT] = first[FORMAT_AT + 1] =
     2; /* there may be a log beside it */

@@ -2,13 +2,14 @@
  * repair.c - a new database of what can be read in a damaged one
  *
  * Rows are read with as little of the damaged file as they need: tables with
- * numbered rows from both ends towards the damage and then one by one, the
- * others job by job.  What SQLite cannot read is left out, and what it reads
- * must fit into the new database.
+ * numbered rows from both ends towards the damage, and then over each damage by
+ * steps that double; the others job by job.  Of jobs whose rows are lost the
+ * indexes tell most columns.  What SQLite cannot read is left out, and what it
+ * reads must fit into the new database.
  */
 #include "store/inside.h"
 
-enum { MOST_SINGLE = 1000000 /* rows that are looked for one by one */ };
+enum { MOST_TRIES = 2000 /* of a table, to get over damage */ };
 
 typedef struct repair {
   sqlite3 *from, *to;
@@ -75,7 +76,17 @@ static int pass(passage *p, bool *whole)
   return rc;
 }
 
-/* Columns as the new database has them: "a,b,c", or "?,?,?". */
+/* Whether a database of an older version has it, too.  Where not even the
+ * table is known, that is damage, and no reason to leave it out. */
+static bool has_column(const repair *r, const char *table, const char *column)
+{
+  return sqlite3_table_column_metadata(r->from, "main", table, NULL, NULL,
+                                       NULL, NULL, NULL, NULL) != SQLITE_OK ||
+         sqlite3_table_column_metadata(r->from, "main", table, column, NULL,
+                                       NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* Columns that both databases have: "a,b,c", or "?,?,?". */
 static int add_columns(const repair *r, pai__buf *b, const char *table,
                        bool marks)
 {
@@ -87,8 +98,11 @@ static int add_columns(const repair *r, pai__buf *b, const char *table,
   if (rc == SQLITE_OK)
     (void)sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
   while (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
-    pai__buf_printf(b, "%s%s", comma,
-                    marks ? "?" : (const char *)sqlite3_column_text(stmt, 0));
+    const char *name = (const char *)sqlite3_column_text(stmt, 0);
+
+    if (!has_column(r, table, name))
+      continue;
+    pai__buf_printf(b, "%s%s", comma, marks ? "?" : name);
     comma = ",";
   }
   (void)sqlite3_finalize(stmt);
@@ -156,22 +170,36 @@ static int pass_once(repair *r, const char *table, const char *where,
 
 /* --- tables ------------------------------------------------------------------------- */
 
-/* The rows between two damages, each looked for alone. */
-static int pass_single(repair *r, const char *table, int64_t after,
-                       int64_t before)
+/* The rows between two damages: over each by steps that double, and from where
+ * there are rows again back towards it. */
+static int pass_over(repair *r, const char *table, int64_t after,
+                     int64_t before)
 {
-  passage p;
-  bool whole;
-  int rc = begin(&p, r, table, "WHERE rowid=?");
+  static const char on[] = "WHERE rowid>?1 AND rowid<?2 ORDER BY rowid";
+  static const char back[] =
+    "WHERE rowid>?1 AND rowid<=?2 ORDER BY rowid DESC";
+  int64_t at = after, step = 1;
+  bool whole = false;
+  int rc = PAI_OK;
 
-  if (before - after > MOST_SINGLE)
-    before = after + MOST_SINGLE;
-  for (int64_t id = after + 1; id < before && rc == PAI_OK && p.get != NULL;
-       id++) {
-    (void)sqlite3_bind_int64(p.get, 1, id);
-    rc = pass(&p, &whole);
+  for (int i = 0; i < MOST_TRIES && rc == PAI_OK && !whole && at < before;
+       i++) {
+    int64_t last = at, low = INT64_MAX;
+    bool reached;
+
+    rc = pass_once(r, table, on, at, before, &last, &whole);
+    if (rc == PAI_OK && last > at && step > 1)
+      rc = pass_once(r, table, back, at - step, at, &low, &reached);
+    if (last > at) {
+      at = last;
+      step = 1;
+    } else {
+      step = step < before / 2 ? 2 * step : step;
+      if (at > before - step)
+        break;
+      at += step;
+    }
   }
-  end(&p);
   return rc;
 }
 
@@ -188,11 +216,109 @@ static int copy_numbered(repair *r, const char *table)
   r->holes = true;
   rc = pass_once(r, table, "WHERE rowid>?1 ORDER BY rowid DESC", low, 0, &high,
                  &whole);
-  if (rc == PAI_OK && !whole && high != INT64_MAX)
-    rc = pass_single(r, table, low, high);
-  else if (rc == PAI_OK && !whole)
-    rc = pass_single(r, table, low, low + MOST_SINGLE);
+  if (rc == PAI_OK && !whole)
+    rc = pass_over(r, table, low, high);
   return rc;
+}
+
+/* --- jobs whose rows are lost --------------------------------------------------------- */
+
+/* Runs `put` for each row of `get`, as far as it can be read; from both ends
+ * where `get` has an order that can be turned round. */
+static int pass_index(repair *r, const char *get, const char *put)
+{
+  static const char *const orders[] = { "ASC", "DESC" };
+  bool whole = false;
+  int rc = PAI_OK;
+
+  for (size_t i = 0; i < PAI__LEN(orders) && rc == PAI_OK && !whole; i++) {
+    passage p = { .r = r };
+    pai__buf b;
+
+    pai__buf_init(&b, &r->alloc);
+    pai__buf_printf(&b, get, orders[i]);
+    if (!pai__buf_ok(&b))
+      rc = pai__oom(r->err);
+    else if (sqlite3_prepare_v2(r->to, put, -1, &p.put, NULL) != SQLITE_OK)
+      rc = fail_new(r, sqlite3_extended_errcode(r->to));
+    else if (sqlite3_prepare_v2(r->from, b.data, -1, &p.get, NULL) ==
+             SQLITE_OK)
+      rc = pass(&p, &whole);
+    end(&p);
+    pai__buf_dispose(&b);
+  }
+  return rc;
+}
+
+/* Each index has some columns of all jobs, and no page in common with the table.
+ * What none has comes from the latest attempt, or is written anew while the job
+ * lives. */
+static int copy_from_indexes(repair *r)
+{
+  static const char insert[] =
+    "INSERT OR IGNORE INTO job(id, user, name, submitted, vc, priority, "
+    "state, "
+    "sub_state, execution, live, completed, user_retries, platform_retries, "
+    "gpus, tasks, roles) VALUES(?1, ?2, ?3, ?4, ?5, x'', 'FAILED', "
+    "'Completed', 'START', 0, ?4, 0, 0, 0, 1, 1)";
+  static const struct {
+    const char *get, *put;
+  } steps[] = {
+    { "SELECT id, user, name, submitted, vc FROM job INDEXED BY job_submitted "
+      "ORDER BY submitted %s",
+      insert },
+    { "SELECT id, user, name, 0, 'default' FROM job INDEXED BY job_name ORDER "
+      "BY user %s",
+      insert },
+    { "SELECT id, state FROM job INDEXED BY job_state ORDER BY state %s",
+      "UPDATE job SET state=?2 WHERE id=?1" },
+    { "SELECT id, priority FROM job INDEXED BY job_priority ORDER BY priority "
+      "%s",
+      "UPDATE job SET priority=?2 WHERE id=?1" },
+    { "SELECT id, completed FROM job INDEXED BY job_completed ORDER BY "
+      "completed %s",
+      "UPDATE job SET completed=?2 WHERE id=?1" },
+    { "SELECT id, tasks FROM job INDEXED BY job_tasks ORDER BY tasks %s",
+      "UPDATE job SET tasks=?2 WHERE id=?1" },
+    { "SELECT id, gpus FROM job INDEXED BY job_gpus ORDER BY gpus %s",
+      "UPDATE job SET gpus=?2 WHERE id=?1" },
+    { "SELECT id FROM job INDEXED BY job_live WHERE live ORDER BY id %s",
+      "UPDATE job SET live=1 WHERE id=?1" },
+    { "SELECT job, now_created, now_launched, now_exit_code, now_state FROM "
+      "job_detail ORDER BY job %s",
+      "UPDATE job SET created=?2, launched=?3, exit_code=?4, "
+      "sub_state=ifnull(?5, sub_state) WHERE id=?1" },
+  };
+  enum { INSERTS = 2 };
+  uint64_t rows = r->result->rows; /* which updates do not add to */
+  int rc = PAI_OK, sql_rc;
+
+  /* Rows that were read whole are not touched: the others come by way of a
+   * table of their own. */
+  sql_rc = pai__sql_exec(r->to, "CREATE TEMP TABLE read_job AS SELECT id FROM "
+                                "main.job; CREATE TEMP TRIGGER keep_read "
+                                "BEFORE UPDATE ON main.job WHEN old.id IN "
+                                "(SELECT id FROM temp.read_job) BEGIN SELECT "
+                                "RAISE(IGNORE); END;");
+  if (sql_rc != SQLITE_OK)
+    return fail_new(r, sql_rc);
+  for (size_t i = 0; i < PAI__LEN(steps) && rc == PAI_OK; i++) {
+    rc = pass_index(r, steps[i].get, steps[i].put);
+    rows = i < INSERTS ? r->result->rows : rows;
+  }
+  r->result->rows = rows;
+  sql_rc = pai__sql_exec(r->to, "DROP TRIGGER temp.keep_read; DROP TABLE "
+                                "temp.read_job;");
+  if (rc == PAI_OK && sql_rc != SQLITE_OK)
+    rc = fail_new(r, sql_rc);
+  return rc;
+}
+
+static int copy_jobs(repair *r, const char *table)
+{
+  int rc = copy_numbered(r, table);
+
+  return rc == PAI_OK && r->holes ? copy_from_indexes(r) : rc;
 }
 
 static int copy_whole(repair *r, const char *table)
@@ -235,7 +361,7 @@ static const struct {
   copy_fn copy;
   bool scheduler; /* worth something only as a whole */
 } tables[] = {
-  { "job", copy_numbered, false },
+  { "job", copy_jobs, false },
   { "job_detail", copy_numbered, false },
   { "config", copy_numbered, false },
   { "attempt", copy_by_job, false },
@@ -251,6 +377,7 @@ static const struct {
   { "account", copy_numbered, false },
   { "account_group", copy_numbered, false },
   { "account_token", copy_numbered, false },
+  { "account_gone", copy_numbered, false },
   { "storage", copy_numbered, false },
   { "audit", copy_numbered, false },
 };
@@ -296,16 +423,6 @@ static int count_jobs(repair *r)
   return rc;
 }
 
-static int nothing_left(const repair *r, const char *path)
-{
-  int code = pai__fail(r->err, PAI_EIO, "nothing can be read in %s", path);
-
-  pai__error_help(
-    r->err, "put a backup in its place; or move it away, and a new one is "
-            "begun: what jobs have printed stays in jobs/");
-  return code;
-}
-
 static int begin_new(repair *r, const char *draft, const pai__store *settings)
 {
   int rc;
@@ -341,6 +458,17 @@ static int copy_from(repair *r, const char *path, const pai__store *settings)
   return r->result->rows > 0 ? PAI_OK : PAI_EIO;
 }
 
+/* What is as good as empty is a new database: jobs' folders tell the rest. */
+static int begin_empty(repair *r, const char *draft,
+                       const pai__store *settings)
+{
+  (void)sqlite3_close(r->from);
+  (void)sqlite3_close(r->to);
+  r->from = r->to = NULL;
+  *r->result = (pai__repaired){ .holes = true };
+  return begin_new(r, draft, settings);
+}
+
 /* The first page says where the others are, and that is the same in each
  * database that was made by this version: a new one's is taken.  In one of an
  * older schema some tables begin elsewhere; what is not theirs is not taken, so
@@ -368,7 +496,9 @@ static int rebuild(repair *r, const char *path, const char *draft,
   if ((rc = begin_new(r, draft, &settings)) < 0)
     return rc;
   rc = copy_from(r, path, &settings);
-  if (rc != PAI_EIO || (r->err != NULL && *r->err != NULL))
+  if ((rc != PAI_EIO &&
+       (rc < 0 || r->result->jobs > 0 || !r->result->holes)) ||
+      (r->err != NULL && *r->err != NULL))
     return rc;
   /* Once more, with another first page. */
   (void)sqlite3_close(r->from);
@@ -381,7 +511,7 @@ static int rebuild(repair *r, const char *path, const char *draft,
   rc = copy_from(r, grafted, &settings);
   r->result->holes = true;
   return rc == PAI_EIO && (r->err == NULL || *r->err == NULL)
-           ? nothing_left(r, path)
+           ? begin_empty(r, draft, &settings)
            : rc;
 }
 

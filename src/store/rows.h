@@ -108,6 +108,7 @@ typedef struct pai__account_row {
   const char *email;
   const char *groups; /* as JSON: a list of names */
   pai_time created;
+  const char *quota; /* as JSON: the user's own limits; NULL: none */
   pai__bytes secret; /* the extension, as JSON */
   pai__bytes closed;
   bool lost;
@@ -124,7 +125,18 @@ typedef struct pai__token_row {
   const char *user;
   bool application;
   pai_time issued, expires; /* 0: never */
+  const char *name;         /* or NULL */
+  uint32_t scopes;          /* bits; 0: all, as before there were any */
+  pai_time used;            /* last; 0: never */
 } pai__token_row;
+
+/* A user who was removed: jobs of that name up to this one are the heir's. */
+typedef struct pai__gone_row {
+  const char *name;
+  uint64_t job;
+  pai_time time;
+  const char *heir; /* NULL: nobody's */
+} pai__gone_row;
 
 typedef struct pai__storage_row {
   const char *name, *type;

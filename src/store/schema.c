@@ -122,13 +122,24 @@ static const char *const version_3[] = {
   "DROP INDEX audit_user;",
   NULL,
 };
+
+/* Tokens have a name, a scope and a last use; a user may have limits of the
+ * user's own; of a user who was removed it stays whose the jobs are since. */
+static const char *const version_4[] = {
+  "ALTER TABLE account_token ADD COLUMN name TEXT;"
+  "ALTER TABLE account_token ADD COLUMN scopes INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE account_token ADD COLUMN used INTEGER;"
+  "ALTER TABLE account ADD COLUMN quota TEXT;"
+  "CREATE TABLE account_gone(id INTEGER PRIMARY KEY, name TEXT NOT NULL, "
+  "job INTEGER NOT NULL, time INTEGER, heir TEXT) STRICT;",
+  NULL,
+};
+
 /* clang-format on */
 
 static const pai__migration migrations[] = {
-  { 1, version_1 },
-  { 2, version_2 },
-  { 3, version_3 },
-  { 0, NULL },
+  { 1, version_1 }, { 2, version_2 }, { 3, version_3 },
+  { 4, version_4 }, { 0, NULL },
 };
 
 int pai__schema_version(void)

@@ -9,7 +9,8 @@
 /* --- texts -------------------------------------------------------------------- */
 
 /* In a text @ and $ are the columns of its first and second list of fields,
- * # is a value for each column of the first one. */
+ * # is a value for each column of the first one, and :name the value of the
+ * column of that name, wherever it stands in that list. */
 typedef struct sql_text {
   const char *text;
   const pai__field *fields, *more;
@@ -25,21 +26,26 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                          NULL },
   /* Three, since SQLite writes an index anew whenever one of its columns is
    * set, also to the same value. */
-  [PAI__SQL_SET_JOB] = { .text = "UPDATE job SET sub_state=?8, execution=?9, "
-                                 "created=?11, launched=?12, exit_code=?14, "
-                                 "retry_delay=?17, roles=?20 WHERE id=?1" },
-  [PAI__SQL_SET_JOB_STATE] = { .text = "UPDATE job SET state=?7, live=?10, "
-                                       "completed=?13 WHERE id=?1 AND "
-                                       "(state<>?7 OR live<>?10 OR "
-                                       "completed<>?13)" },
-  [PAI__SQL_SET_JOB_TOTALS] = { .text =
-                                  "UPDATE job SET vc=?5, priority=?6, "
-                                  "user_retries=?15, platform_retries=?16, "
-                                  "gpus=?18, tasks=?19 WHERE id=?1 AND "
-                                  "(vc<>?5 OR priority<>?6 OR "
-                                  "user_retries<>?15 OR "
-                                  "platform_retries<>?16 OR gpus<>?18 OR "
-                                  "tasks<>?19)" },
+  [PAI__SQL_SET_JOB] = { "UPDATE job SET sub_state=:sub_state, "
+                         "execution=:execution, created=:created, "
+                         "launched=:launched, exit_code=:exit_code, "
+                         "retry_delay=:retry_delay, roles=:roles WHERE "
+                         "id=:id",
+                         pai__job_fields, NULL },
+  [PAI__SQL_SET_JOB_STATE] = { "UPDATE job SET state=:state, live=:live, "
+                               "completed=:completed WHERE id=:id AND "
+                               "(state<>:state OR live<>:live OR "
+                               "completed<>:completed)",
+                               pai__job_fields, NULL },
+  [PAI__SQL_SET_JOB_TOTALS] = { "UPDATE job SET vc=:vc, priority=:priority, "
+                                "user_retries=:user_retries, "
+                                "platform_retries=:platform_retries, "
+                                "gpus=:gpus, tasks=:tasks WHERE id=:id AND "
+                                "(vc<>:vc OR priority<>:priority OR "
+                                "user_retries<>:user_retries OR "
+                                "platform_retries<>:platform_retries OR "
+                                "gpus<>:gpus OR tasks<>:tasks)",
+                                pai__job_fields, NULL },
   [PAI__SQL_PUT_DETAIL] = { "REPLACE INTO job_detail(@,job) VALUES(#,?)",
                             pai__detail_fields, NULL },
   [PAI__SQL_PUT_CONFIG] = { .text = "REPLACE INTO config(job,text) "
@@ -95,8 +101,12 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                              pai__account_fields, NULL },
   [PAI__SQL_PUT_GROUP] = { "REPLACE INTO account_group(@) VALUES(#)",
                            pai__group_fields, NULL },
-  [PAI__SQL_PUT_TOKEN] = { "REPLACE INTO account_token(@) VALUES(#)",
+  [PAI__SQL_PUT_TOKEN] = { "INSERT INTO account_token(@) VALUES(#) "
+                           "ON CONFLICT(uid) DO UPDATE SET "
+                           "used=excluded.used",
                            pai__token_fields, NULL },
+  [PAI__SQL_PUT_GONE] = { "INSERT INTO account_gone(@) VALUES(#)",
+                          pai__gone_fields, NULL },
   [PAI__SQL_PUT_STORAGE] = { "REPLACE INTO storage(@) VALUES(#)",
                              pai__storage_fields, NULL },
   [PAI__SQL_PUT_NOTE] = { "INSERT INTO audit(@) VALUES(#)", pai__audit_fields,
@@ -168,6 +178,8 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                         pai__group_fields, NULL },
   [PAI__SQL_TOKENS] = { "SELECT @ FROM account_token ORDER BY id",
                         pai__token_fields, NULL },
+  [PAI__SQL_GONE] = { "SELECT @ FROM account_gone ORDER BY id",
+                      pai__gone_fields, NULL },
   [PAI__SQL_STORAGES] = { "SELECT @ FROM storage ORDER BY name",
                           pai__storage_fields, NULL },
   [PAI__SQL_NOTES] = { "SELECT @, id FROM audit WHERE id<?1 AND time>=?2 AND "
@@ -186,6 +198,23 @@ static void add_columns(pai__buf *b, const pai__field *fields, bool marks)
                     marks ? "?" : f->column);
 }
 
+/* ?N, of a column that is the Nth; ?0 of one that there is not, which SQLite
+ * refuses when the store is opened. */
+static size_t add_value(pai__buf *b, const pai__field *fields,
+                        const char *name)
+{
+  size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+  unsigned n = 0, found = 0;
+
+  for (const pai__field *f = fields; f->kind != PAI__FIELD_END; f++) {
+    n++;
+    if (strlen(f->column) == len && memcmp(f->column, name, len) == 0)
+      found = n;
+  }
+  pai__buf_printf(b, "?%u", found);
+  return len;
+}
+
 static void write_text(pai__buf *b, const sql_text *sql)
 {
   for (const char *s = sql->text; *s != '\0'; s++) {
@@ -193,6 +222,8 @@ static void write_text(pai__buf *b, const sql_text *sql)
       add_columns(b, sql->fields, *s == '#');
     else if (*s == '$')
       add_columns(b, sql->more, false);
+    else if (*s == ':')
+      s += add_value(b, sql->fields, s + 1);
     else
       pai__buf_char(b, *s);
   }
@@ -258,6 +289,10 @@ static int fail_outside(pai_error **err, int rc, int sys_errno,
   if ((rc & 0xff) == SQLITE_READONLY || sys_errno == EACCES)
     pai__error_help(err, "this user must be able to write the folder, "
                          "and the file system must not be read-only");
+  else if (rc == SQLITE_IOERR_LOCK || rc == SQLITE_IOERR_RDLOCK ||
+           rc == SQLITE_IOERR_SHMLOCK)
+    pai__error_help(err, "the file system must support locks: use a folder on "
+                         "a local disk with --root");
   return code;
 }
 
@@ -276,9 +311,10 @@ int pai__sql_fail(pai_error **err, sqlite3 *db, int rc, const char *what,
   case SQLITE_NOTADB:
     code = pai__fail(err, PAI_EIO, "cannot %s %s: the database is damaged",
                      what, path);
-    pai__error_help(err,
-                    "no file was changed; `openpai doctor --repair` makes "
-                    "a new one of what can be read, and keeps this one");
+    pai__error_help(
+      err, "no file was changed; `openpai down`, then `openpai doctor "
+           "--repair` makes a new one of what can be read, and keeps "
+           "this one");
     return code;
   case SQLITE_BUSY:
   case SQLITE_LOCKED:

@@ -33,9 +33,10 @@ typedef struct pai__store_options {
  * brought up to date.  opts may be NULL.
  *
  * PAI_EIO: the disk, or the database is damaged: then no file is changed, and
- * the error's help says how to repair it.  PAI_ENOTSUP: a newer version wrote
- * it.  PAI_EINVAL: another program's database.  PAI_EBUSY: another process
- * has it, retriable.  PAI_EPERM: it is somebody else's.
+ * the error's help says how to repair it; the file system refuses locks, or
+ * another process has one, which is retriable.  PAI_ENOTSUP: a newer version
+ * wrote it.  PAI_EINVAL: another program's database.  PAI_EPERM: it is somebody
+ * else's.
  */
 int pai__store_open(pai__store **out, const pai_alloc *alloc,
                     const char *folder, const pai__store_options *opts,
@@ -102,6 +103,7 @@ int pai__batch_put_account(pai__batch *batch, const pai__account_row *row,
                            pai_error **err);
 int pai__batch_put_group(pai__batch *batch, const pai__group_row *row);
 int pai__batch_put_token(pai__batch *batch, const pai__token_row *row);
+int pai__batch_put_gone(pai__batch *batch, const pai__gone_row *row);
 int pai__batch_put_storage(pai__batch *batch, const pai__storage_row *row,
                            pai_error **err);
 /* Of notes the latest PAI__STORE_NOTES are kept, and some more. */
@@ -132,6 +134,10 @@ int pai__store_commit(pai__store *store, const pai__batch *batch,
 /* Tells the owner's thread that a commit is done: lists from memory have its
  * changes from now on.  To be called of each commit, in their order. */
 void pai__store_committed(pai__store *store, const pai__batch *batch);
+
+/* Keeps disk space for changes to come, beyond what was committed; by whoever
+ * commits.  False: the disk is full, and what is left of it is all there is. */
+bool pai__store_reserve(pai__store *store);
 
 /* To be called now and then, when nothing else is to be done: overwrites what
  * dropped secrets left in the log, and gives back disk space.  PAI_EBUSY while
@@ -211,6 +217,7 @@ int pai__store_secret(pai__store *store, uint64_t job, const char *name,
 typedef int (*pai__account_cb)(void *user_data, const pai__account_row *row);
 typedef int (*pai__group_cb)(void *user_data, const pai__group_row *row);
 typedef int (*pai__token_cb)(void *user_data, const pai__token_row *row);
+typedef int (*pai__gone_cb)(void *user_data, const pai__gone_row *row);
 typedef int (*pai__storage_cb)(void *user_data, const pai__storage_row *row);
 typedef int (*pai__audit_cb)(void *user_data, const pai__audit_row *row);
 
@@ -221,6 +228,8 @@ int pai__store_groups(pai__store *store, pai__group_cb cb, void *user_data,
 /* Those that came first first. */
 int pai__store_tokens(pai__store *store, pai__token_cb cb, void *user_data,
                       pai_error **err);
+int pai__store_gone(pai__store *store, pai__gone_cb cb, void *user_data,
+                    pai_error **err);
 int pai__store_storages(pai__store *store, pai__storage_cb cb, void *user_data,
                         pai_error **err);
 

@@ -120,18 +120,27 @@ void child_join(const pai_order *o)
 }
 
 /* In memory alone.  bash opens it by its number anew, so it closes this one:
- * what it starts shall not have it; nor 9, a name space that it may be in. */
-static int make_script(const pai_order *o)
+ * what it starts shall not have it; nor 6 and 7, the name spaces that it is in.
+ * In a sandbox it says first that there is one. */
+static int make_script(const pai_order *o, int begun)
 {
-  static const char head[] = "exec 3<&- 9<&-;";
+  line head = { .len = 0 };
   int fd = (int)syscall(SYS_memfd_create, "script", 0u);
   const char *at = o->script.text;
   size_t n = strlen(at);
 
   if (fd < 0)
     return -1;
+  if (begun >= 0) {
+    line_add(&head, "echo >&");
+    line_number(&head, begun);
+    line_add(&head, ";exec ");
+    line_number(&head, begun);
+    line_add(&head, ">&-;");
+  }
+  line_add(&head, "exec 3<&- 6<&- 7<&-;");
   if ((o->flags & PAI_ORDER_SCRIPT_STDIN) == 0)
-    (void)!write(fd, head, sizeof(head) - 1);
+    (void)!write(fd, head.text, head.len);
   while (n > 0) {
     ssize_t done = write(fd, at, n);
     if (done <= 0)
@@ -202,13 +211,20 @@ static pid_t fork_first(const pai_order *o, bool *joined)
 /* The order's descriptor is the script's from now on. */
 static bool place_fds(const pai_order *o, const task_files *files)
 {
-  int script = make_script(o);
+  int script = make_script(o, files->begun);
   int in = (o->flags & PAI_ORDER_SCRIPT_STDIN) != 0 ? STDIN_FILENO : SCRIPT_FD;
+  bool shared = (o->flags & PAI_ORDER_SHARED) != 0;
 
+  for (int fd = PAI_ORDER_USER_FD; shared && fd <= PAI_ORDER_PID_FD; fd++)
+    (void)fcntl(fd, F_SETFD, 0);
+  if (shared && (dup2(files->info, PAI_ORDER_INFO_FD) < 0 ||
+                 dup2(files->go, PAI_ORDER_GO_FD) < 0))
+    return false;
   return script >= 0 && (files->in < 0 || dup2(files->in, 0) == 0) &&
          dup2(script, in) == in && dup2(files->out, 1) == 1 &&
          dup2(files->err, 2) == 2 && (script == in || close(script) == 0) &&
-         (in == SCRIPT_FD || close(SCRIPT_FD) == 0);
+         (in == SCRIPT_FD || close(SCRIPT_FD) == 0) &&
+         (files->begun < 0 || fcntl(files->begun, F_SETFD, 0) == 0);
 }
 
 void child_take_terminal(int fd)
@@ -286,7 +302,7 @@ static void nobody(pid_t pid, int status)
 }
 
 /* With its end all that is left becomes the supervisor's. */
-static void keep(pid_t first, int tell_fd)
+static void keep(const pai_order *o, pid_t first, int tell_fd)
 {
   static tree left;
   sigset_t set;
@@ -300,6 +316,7 @@ static void keep(pid_t first, int tell_fd)
     siginfo_t info;
 
     if (sigwaitinfo(&set, &info) == SIGUSR2) { /* the supervisor was killed */
+      tree_learn((pid_t)o->holder, enter_inside(first));
       (void)tree_kill(&left, nobody);
       _exit(0);
     }
@@ -319,8 +336,20 @@ void child_bind_to_parent(pid_t parent, int signal)
     _exit(0);
 }
 
+bool order_is_sandbox(const pai_order *o)
+{
+  return (o->flags & PAI_ORDER_SPARE_FIRST) != 0 &&
+         (o->flags & PAI_ORDER_SCRIPT_STDIN) == 0;
+}
+
 void files_close(const task_files *files)
 {
+  if (files->info >= 0)
+    (void)close(files->info);
+  if (files->go >= 0)
+    (void)close(files->go);
+  if (files->begun >= 0)
+    (void)close(files->begun);
   (void)close(files->out);
   if (files->tty) /* which all three are */
     return;
@@ -351,7 +380,7 @@ static void be_keeper(const pai_order *o, const task_files *files, int tell_fd)
     _exit(0);
   }
   child_tell(tell_fd, NEWS_STARTED, first);
-  keep(first, tell_fd);
+  keep(o, first, tell_fd);
 }
 
 pid_t keeper_start(const pai_order *o, const task_files *files,

@@ -37,11 +37,12 @@ void end_open(const pai_order *o)
 {
   const char *path = o->oom_file.text;
 
+  short_note("");
   if (path != NULL && (o->flags & PAI_ORDER_SCRIPT_STDIN) == 0)
     oom_file = open_plain(AT_FDCWD, path);
 }
 
-static bool was_oom(const pai_order *o)
+static bool group_had_oom(const pai_order *o)
 {
   const char *path = o->oom_file.text;
   char text[1024], *at;
@@ -55,6 +56,28 @@ static bool was_oom(const pai_order *o)
   text[n] = '\0';
   at = strstr(text, "oom_kill ");
   return at != NULL && strtol(at + strlen("oom_kill "), NULL, 10) > 0;
+}
+
+/* A shell, a sandbox and a container tell of a signal by their exit code. */
+static bool was_killed(const ending *e)
+{
+  return e->failed == 0 && !e->asked &&
+         (!e->ended ||
+          (WIFSIGNALED(e->wait_status) &&
+           WTERMSIG(e->wait_status) == SIGKILL) ||
+          (WIFEXITED(e->wait_status) &&
+           WEXITSTATUS(e->wait_status) == 128 + SIGKILL));
+}
+
+static int look_at_memory(const pai_order *o, const ending *e)
+{
+  if (e->oom != 0 || group_had_oom(o))
+    return 1;
+  if (!was_killed(e) || !short_since(""))
+    return 0;
+  logs_say("the task was killed while memory was short; out of memory?", "",
+           0);
+  return 2;
 }
 
 /* --- what could not be started ------------------------------------------------------- */
@@ -73,15 +96,15 @@ static int engine_failure(const pai_order *o, const ending *e)
   return code > 0 && code < 125 ? 127 : code;
 }
 
-/* The last line that an engine has said tells why. */
-static void say_engine_failure(int code)
+/* The last line of stderr. */
+static const char *last_line(char *text, size_t size_of_text)
 {
-  char text[400], *last, *end;
+  char *last, *end;
   int fd = open_plain(PAI_ORDER_DIR_FD, "stderr");
+  off_t most = (off_t)size_of_text - 1;
   off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-  off_t from =
-    size > (off_t)sizeof(text) - 1 ? size - (off_t)sizeof(text) + 1 : 0;
-  ssize_t n = fd >= 0 ? pread(fd, text, sizeof(text) - 1, from) : 0;
+  off_t from = size > most ? size - most : 0;
+  ssize_t n = fd >= 0 ? pread(fd, text, (size_t)most, from) : 0;
 
   if (fd >= 0)
     (void)close(fd);
@@ -90,10 +113,52 @@ static void say_engine_failure(int code)
     end--;
   *end = '\0';
   last = strrchr(text, '\n');
+  return last != NULL ? last + 1 : text;
+}
+
+static void say_engine_failure(int code)
+{
+  char text[400];
+
   logs_say(code == 127
              ? "the container cannot be started; its image needs bash: "
              : "the container cannot be started: ",
-           last != NULL ? last + 1 : text, 0);
+           last_line(text, sizeof(text)), 0);
+}
+
+/* The sandbox's program failed before the script began. */
+static bool sandbox_failed(const pai_order *o, const ending *e)
+{
+  return order_is_sandbox(o) && e->failed == 0 && e->ended && !e->asked &&
+         !e->begun && WIFEXITED(e->wait_status) &&
+         WEXITSTATUS(e->wait_status) != 0;
+}
+
+/* What the machine was short of, as the C library says it at a line's end; or
+ * 0. */
+static int shortage_in(const char *text)
+{
+  static const int shortages[] = { EAGAIN, ENOSPC, ENOMEM,
+                                   EMFILE, ENFILE, EDQUOT };
+  size_t len = strlen(text);
+
+  for (size_t i = 0; i < sizeof(shortages) / sizeof(shortages[0]); i++) {
+    const char *words = strerror(shortages[i]);
+    size_t n = strlen(words);
+
+    if (len >= n && strcmp(text + len - n, words) == 0)
+      return shortages[i];
+  }
+  return 0;
+}
+
+static void tell_sandbox(const ending *e)
+{
+  char text[400];
+  const char *why = last_line(text, sizeof(text));
+
+  logs_say("the sandbox cannot be made: ", why, 0);
+  status_end("failed", 126, e->oom, shortage_in(why));
 }
 
 static void say_failure(const pai_order *o, const ending *e)
@@ -107,7 +172,7 @@ static void say_failure(const pai_order *o, const ending *e)
 
 /* --- the last line ---------------------------------------------------------------------- */
 
-void end_tell(const pai_order *o, const ending *e)
+static void tell_end(const pai_order *o, const ending *e)
 {
   int engine = engine_failure(o, e);
 
@@ -115,22 +180,24 @@ void end_tell(const pai_order *o, const ending *e)
     say_failure(o, e);
     status_end("failed",
                e->failure == ENOENT && e->failed == NEWS_EXEC ? 127 : 126,
-               e->oom);
+               e->oom, e->failure);
   } else if (engine != 0) {
     say_engine_failure(engine);
-    status_end("failed", engine, e->oom);
+    status_end("failed", engine, e->oom, 0);
+  } else if (sandbox_failed(o, e)) {
+    tell_sandbox(e);
   } else if (!e->ended) {
-    status_end("signal", SIGKILL, e->oom);
+    status_end("signal", SIGKILL, e->oom, 0);
   } else if (WIFSIGNALED(e->wait_status)) {
-    status_end("signal", WTERMSIG(e->wait_status), e->oom);
+    status_end("signal", WTERMSIG(e->wait_status), e->oom, 0);
   } else {
-    status_end("exit", WEXITSTATUS(e->wait_status), e->oom);
+    status_end("exit", WEXITSTATUS(e->wait_status), e->oom, 0);
   }
 }
 
 /* --- what is cleared away ------------------------------------------------------------------ */
 
-static void remove_groups(const pai_order *o)
+void end_remove_groups(const pai_order *o)
 {
   char **at = o->groups.texts;
 
@@ -152,8 +219,8 @@ static void remove_tmp(const pai_order *o)
 
 void end_clear(const pai_order *o, ending *e)
 {
-  e->oom = e->oom || was_oom(o);
-  remove_groups(o);
-  end_tell(o, e);
+  e->oom = look_at_memory(o, e);
+  end_remove_groups(o);
+  tell_end(o, e);
   remove_tmp(o);
 }

@@ -121,23 +121,31 @@ static bool is_same(pid_t a, pid_t b, const char *name)
          one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* The first of the sandbox's processes that is not of the program that makes
- * it: before there is one it is not made yet.  0: there is none. */
+pid_t enter_inside(pid_t first)
+{
+  pid_t pid = first;
+
+  for (int down = 0; pid != 0 && down < MOST_DOWN; down++) {
+    struct stat info;
+
+    if (pid != first && stat_of(pid, "/exe", &info) &&
+        !is_same(pid, first, "/exe"))
+      return pid;
+    pid = tree_child(pid);
+  }
+  return 0;
+}
+
+/* Before there is one the sandbox is not made yet.  0: there is none. */
 static pid_t find_inside(pid_t first)
 {
   const struct timespec pause = { 0, PAUSE_MS * 1000000L };
 
   for (int i = 0; i < TRIES; i++) {
-    pid_t pid = first;
+    pid_t pid = enter_inside(first);
 
-    for (int down = 0; pid != 0 && down < MOST_DOWN; down++) {
-      struct stat info;
-
-      if (pid != first && stat_of(pid, "/exe", &info) &&
-          !is_same(pid, first, "/exe"))
-        return pid;
-      pid = tree_child(pid);
-    }
+    if (pid != 0)
+      return pid;
     if (kill(first, 0) < 0)
       return 0;
     (void)nanosleep(&pause, NULL);

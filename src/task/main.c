@@ -8,8 +8,10 @@
 #include "task.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -22,14 +24,27 @@ enum {
 };
 
 /* All but what this program was started with; also before Linux 5.9. */
-static void close_others(void)
+static void close_others(int first)
 {
   int most = (int)sysconf(_SC_OPEN_MAX);
 
-  if (syscall(CLOSE_RANGE, PAI_ORDER_DIR_FD + 1, ~0u, 0u) == 0)
+  if (syscall(CLOSE_RANGE, first, ~0u, 0u) == 0)
     return;
-  for (int fd = PAI_ORDER_DIR_FD + 1; fd < most; fd++)
+  for (int fd = first; fd < most; fd++)
     (void)close(fd);
+}
+
+/* Of a task that shares a name space; the last two numbers are kept free. */
+static void take_shared(const pai_order *o)
+{
+  bool shared = (o->flags & PAI_ORDER_SHARED) != 0;
+
+  close_others(shared ? PAI_ORDER_INFO_FD : PAI_ORDER_DIR_FD + 1);
+  for (int fd = PAI_ORDER_LIFE_FD; shared && fd <= PAI_ORDER_GO_FD; fd++)
+    if (fd >= PAI_ORDER_INFO_FD)
+      (void)dup3(STDIN_FILENO, fd, O_CLOEXEC);
+    else
+      (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 static const pai_order *map_order(void)
@@ -50,7 +65,7 @@ static const pai_order *map_order(void)
  * leads back.  The files of its groups are open already, and with those one
  * could move any process of this machine: so nobody but root may trace this
  * program, or take a descriptor of it (PR_SET_DUMPABLE, see groups_give_up()). */
-static int be_user(const pai_order *o)
+int user_become(uid_t uid, gid_t gid, const char *more)
 {
   static gid_t gids[MOST_GIDS];
   static struct {
@@ -58,9 +73,7 @@ static int be_user(const pai_order *o)
     int pid;
   } head = { 0x20080522, 0 };
   static const uint32_t none[6]; /* capabilities of three kinds */
-  const char *at = o->gids.text;
-  gid_t gid = o->gid;
-  uid_t uid = o->uid;
+  const char *at = more;
   size_t n = 0;
 
   while (at != NULL && *at != '\0' && n < MOST_GIDS) {
@@ -86,7 +99,9 @@ static int prepare(const pai_order *o, ending *end)
   (void)setsid();
   groups_open(o);
   end_open(o);
-  rc = (o->flags & PAI_ORDER_BE_USER) != 0 ? be_user(o) : 0;
+  rc = (o->flags & PAI_ORDER_BE_USER) != 0
+         ? user_become(o->uid, o->gid, o->gids.text)
+         : 0;
   if (rc != 0)
     return rc;
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -94,19 +109,25 @@ static int prepare(const pai_order *o, ending *end)
   return rc != 0 ? rc : status_make();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   static ending end;
   const pai_order *o;
   int rc;
 
-  close_others();
+  if (argc > 1 && strcmp(argv[1], PAI_ORDER_HOLD) == 0) {
+    close_others(PAI_ORDER_DIR_FD + 1);
+    return hold_run(argv + 2);
+  }
   o = map_order();
   if (o == NULL)
     return EINVAL;
+  take_shared(o);
   rc = prepare(o, &end);
-  if (rc != 0)
+  if (rc != 0) {
+    end_remove_groups(o);
     return rc == EEXIST ? 0 : rc;
+  }
   rc = logs_open(o->log_limit);
   if (rc == 0 && o->note.text != NULL)
     logs_say(o->note.text, "", 0);
@@ -115,7 +136,7 @@ int main(void)
   if (rc != 0) {
     end.failed = NEWS_EXEC;
     end.failure = rc;
-    end_tell(o, &end);
+    end_clear(o, &end);
     return 0;
   }
   (void)close(PAI_ORDER_FD);

@@ -17,10 +17,21 @@
 
 enum {
   PAI_ORDER_MAGIC = 0x54494150, /* "PAIT" */
-  PAI_ORDER_VERSION = 3,
-  PAI_ORDER_FD = 3,    /* of the supervisor: the order, */
-  PAI_ORDER_DIR_FD = 4 /* and the task folder */
+  PAI_ORDER_VERSION = 4,
+  PAI_ORDER_FD = 3,     /* of the supervisor: the order, */
+  PAI_ORDER_DIR_FD = 4, /* and the task folder; */
+  /* with PAI_ORDER_SHARED: as long as it is open the job's processes live, */
+  PAI_ORDER_LIFE_FD = 5,
+  PAI_ORDER_USER_FD =
+    6,                  /* and the name spaces that the first process joins: */
+  PAI_ORDER_PID_FD = 7, /* of users (root: unused) and of processes; */
+  PAI_ORDER_INFO_FD = 8, /* where bubblewrap tells its child's number, */
+  PAI_ORDER_GO_FD = 9    /* and what that waits for */
 };
+
+/* This program's first argument when it is to hold a name space of processes
+ * (hold.c): 3 is the reading end of a pipe, and 4 takes a number. */
+#define PAI_ORDER_HOLD "hold"
 
 /* Of pai_order.flags. */
 enum {
@@ -33,7 +44,9 @@ enum {
   /* and that is a terminal, like the other two. */
   PAI_ORDER_TTY = 8,
   /* All is done as another user, whom this program becomes first of all. */
-  PAI_ORDER_BE_USER = 16
+  PAI_ORDER_BE_USER = 16,
+  /* Its processes live in a name space that `holder` is the first of. */
+  PAI_ORDER_SHARED = 32
 };
 
 /* Where the supervisor listens, in the task folder: see frame.h. */
@@ -57,8 +70,8 @@ typedef struct pai_order {
   uint32_t sample_ms; /* how often that is looked at */
   uint32_t flags;
   uint32_t nice;
-  uint32_t uid, gid; /* of that user */
-  uint32_t reserved;
+  uint32_t uid, gid;        /* of that user */
+  uint32_t holder;          /* as this process sees it */
   pai_order_list argv;      /* the first process; its file with a slash */
   pai_order_list env;       /* of it */
   pai_order_list cleanup;   /* to be run when it is to end now, and after its
@@ -70,7 +83,7 @@ typedef struct pai_order {
                              first process was */
   pai_order_list enter_tty; /* the same of one with a terminal */
   pai_order_text workdir;
-  pai_order_text script;   /* in front of it: "exec 3<&- 9<&-;" */
+  pai_order_text script;   /* in front of it: "exec 3<&- 6<&- 7<&-;" */
   pai_order_text oom_file; /* has a line "oom_kill N" */
   pai_order_text note;     /* for the log `runtime` */
   pai_order_text cpus;     /* hexadecimal, the highest CPU first */

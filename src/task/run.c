@@ -9,12 +9,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
+  HIGH_FD = 16,
   DRAIN_MS = 1000,
   AGAIN_MS = 20, /* what did not reach anybody is tried again */
   TRIES = 100,
@@ -22,7 +24,7 @@ enum {
   MOST_STREAMS = 64 /* at a time; who comes then waits */
 };
 
-enum { AT_OUT, AT_ERR, AT_TELL, AT_SIGNALS, AT_ENTER, AT_COUNT };
+enum { AT_OUT, AT_ERR, AT_TELL, AT_SIGNALS, AT_ENTER, AT_INFO, AT_COUNT };
 
 static struct running {
   const pai_order *order;
@@ -30,6 +32,10 @@ static struct running {
   struct pollfd at[AT_COUNT];
   pid_t keeper, first;
   task_input input;
+  int go;         /* a byte for the sandbox, which waits for it; or -1 */
+  char info[512]; /* what was said about it */
+  size_t info_len;
+  int begun; /* where the script says that it has begun; or -1 */
   pid_t stream_pids[MOST_STREAMS];
   int streams;
   int asked;    /* how often it was to end */
@@ -65,7 +71,7 @@ int run_open(const pai_order *o, ending *end)
 {
   s.order = o;
   s.end = end;
-  s.input.fd = -1;
+  s.input.fd = s.go = s.begun = -1;
   for (int i = 0; i < AT_COUNT; i++)
     s.at[i] = (struct pollfd){ -1, POLLIN, 0 };
   s.at[AT_SIGNALS].fd = open_signals();
@@ -81,15 +87,51 @@ static int open_terminal(task_files *theirs)
     return errno;
   s.input = (task_input){ fds[0], true };
   s.at[AT_OUT].fd = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
-  *theirs = (task_files){ fds[1], fds[1], fds[1], true, { -1, -1, -1 } };
+  theirs->in = theirs->out = theirs->err = fds[1];
+  theirs->tty = true;
   return s.at[AT_OUT].fd < 0 ? errno : 0;
+}
+
+/* It says which process is in the sandbox, and that waits until it is known. */
+static int open_info(task_files *theirs)
+{
+  int fds[2];
+
+  if (pipe2(fds, O_CLOEXEC) < 0)
+    return errno;
+  s.at[AT_INFO].fd = fds[0];
+  theirs->info = fds[1];
+  if (pipe2(fds, O_CLOEXEC) < 0)
+    return errno;
+  theirs->go = fds[0];
+  s.go = fds[1];
+  return 0;
 }
 
 static int open_files(task_files *theirs)
 {
   int fds[2];
 
-  *theirs = (task_files){ -1, -1, -1, false, { -1, -1, -1 } };
+  *theirs = (task_files){ .in = -1,
+                          .out = -1,
+                          .err = -1,
+                          .info = -1,
+                          .go = -1,
+                          .begun = -1,
+                          .ours = { -1, -1, -1, -1, -1, -1 } };
+  if ((s.order->flags & PAI_ORDER_SHARED) != 0 && open_info(theirs) != 0)
+    return errno;
+  if (order_is_sandbox(s.order)) {
+    if (pipe2(fds, O_CLOEXEC) < 0)
+      return errno;
+    s.begun = fds[0];
+    /* Far from the numbers that the first process has its own files at. */
+    theirs->begun = fcntl(fds[1], F_DUPFD_CLOEXEC, HIGH_FD);
+    (void)close(fds[1]);
+    if (theirs->begun < 0)
+      return errno;
+    (void)fcntl(s.begun, F_SETFL, O_NONBLOCK);
+  }
   if ((s.order->flags & PAI_ORDER_TTY) != 0)
     return open_terminal(theirs);
   if ((s.order->flags & PAI_ORDER_INPUT) != 0) {
@@ -122,6 +164,9 @@ int run_start(void)
   theirs.ours[0] = s.input.fd;
   theirs.ours[1] = s.at[AT_OUT].fd;
   theirs.ours[2] = s.at[AT_ERR].fd;
+  theirs.ours[3] = s.at[AT_INFO].fd;
+  theirs.ours[4] = s.go;
+  theirs.ours[5] = s.begun;
   s.keeper = keeper_start(s.order, &theirs, tell);
   if (s.keeper < 0)
     return errno;
@@ -130,6 +175,8 @@ int run_start(void)
   for (int i = AT_OUT; i <= AT_TELL; i++)
     if (s.at[i].fd >= 0)
       (void)fcntl(s.at[i].fd, F_SETFL, O_NONBLOCK);
+  if (s.at[AT_INFO].fd >= 0)
+    (void)fcntl(s.at[AT_INFO].fd, F_SETFL, O_NONBLOCK);
   s.at[AT_ENTER].fd = serve_open();
   if (s.at[AT_ENTER].fd < 0)
     logs_say("nobody can enter the task", "", errno);
@@ -185,6 +232,35 @@ static bool take_news(void)
     s.end->failure = n.value;
   }
   return true;
+}
+
+/* bubblewrap's words, which end when both its processes have said them:
+ * {"child-pid": N, ...}.  Nothing of the task has run before. */
+static void take_info(void)
+{
+  static const char name[] = "\"child-pid\":";
+  size_t room = sizeof(s.info) - 1 - s.info_len;
+  ssize_t n =
+    read(s.at[AT_INFO].fd,
+         s.info_len < sizeof(s.info) - 1 ? s.info + s.info_len : chunk,
+         room > 0 ? room : sizeof(chunk));
+  char *at;
+
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  if (n > 0) {
+    s.info_len += room > 0 ? (size_t)n : 0;
+    return;
+  }
+  s.info[s.info_len] = '\0';
+  at = strstr(s.info, name);
+  if (at != NULL)
+    tree_learn((pid_t)s.order->holder,
+               (pid_t)strtol(at + sizeof(name) - 1, NULL, 10));
+  (void)!write(s.go, "", 1);
+  (void)close(s.go);
+  (void)close(s.at[AT_INFO].fd);
+  s.go = s.at[AT_INFO].fd = -1;
 }
 
 /* --- who wants it to end, and why ----------------------------------------------------- */
@@ -279,8 +355,8 @@ static void look_at_memory(int64_t *due)
   if (now < *due)
     return;
   *due = now + s.order->sample_ms;
-  if (!s.end->oom && tree_exceeds(&found, s.order->memory)) {
-    s.end->oom = true;
+  if (s.end->oom == 0 && tree_exceeds(&found, s.order->memory)) {
+    s.end->oom = 1;
     logs_say("the task has more memory than it asked for: it is ended", "", 0);
     kill_now();
   }
@@ -337,6 +413,8 @@ static void supervise(void)
       (void)take_output(LOG_ERR);
     if (n > 0 && s.at[AT_TELL].revents != 0)
       going = take_news();
+    if (n > 0 && s.at[AT_INFO].fd >= 0 && s.at[AT_INFO].revents != 0)
+      take_info();
     if (n > 0 && s.at[AT_SIGNALS].revents != 0)
       take_signals();
     if (n > 0 && going && (s.at[AT_ENTER].revents & POLLIN) != 0)
@@ -372,9 +450,17 @@ static void drain(void)
   }
 }
 
+static bool has_begun(void)
+{
+  char byte;
+
+  return s.begun >= 0 && read(s.begun, &byte, 1) == 1;
+}
+
 void run_to_end(void)
 {
   supervise();
+  s.end->begun = has_begun();
   s.end->asked = s.asked > 0;
   serve_close(s.at[AT_ENTER].fd);
   (void)waitpid(s.keeper, NULL, 0);

@@ -93,12 +93,12 @@ static int64_t microseconds(struct timeval t)
   return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* KIND NUMBER TIME MAXRSS UTIME STIME OOM */
-void status_end(const char *kind, int number, bool oom)
+/* KIND NUMBER TIME MAXRSS UTIME STIME OOM ERRNO */
+void status_end(const char *kind, int number, int oom, int error)
 {
   struct rusage use;
   line l = { .len = 0 };
-  int64_t numbers[6];
+  int64_t numbers[7];
 
   memset(&use, 0, sizeof(use));
   (void)getrusage(RUSAGE_CHILDREN, &use);
@@ -108,6 +108,7 @@ void status_end(const char *kind, int number, bool oom)
   numbers[3] = microseconds(use.ru_utime);
   numbers[4] = microseconds(use.ru_stime);
   numbers[5] = oom;
+  numbers[6] = error;
   line_add(&l, kind);
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
     line_add(&l, " ");

@@ -537,6 +537,7 @@ _Noreturn void stream_run(int peer, const pai_order *o,
 {
   pai_begin begin;
 
+  tree_learn(0, 0); /* the supervisor's matter */
   for (int i = 0; i < AT_COUNT; i++)
     t.at[i].fd = -1;
   t.at[AT_PEER] = (struct pollfd){ peer, POLLIN, 0 };

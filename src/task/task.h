@@ -40,6 +40,10 @@ typedef struct tree {
   size_t len;
 } tree;
 
+/* From now on orphans of a sandbox count as descendants, too: `holder` is the
+ * first of its name space of processes, and `inside` a process in it.  0: no
+ * more. */
+void tree_learn(pid_t holder, pid_t inside);
 /* All descendants of this process. */
 void tree_find(tree *t);
 /* Sends SIGTERM, and SIGCONT to those that are stopped, to all descendants but
@@ -86,8 +90,9 @@ int status_make(void);
 void status_started(pid_t pid, pid_t keeper);
 /* A log lacks something. */
 void status_cut(const char *log);
-/* "exit", "signal" or "failed", and its number. */
-void status_end(const char *kind, int number, bool oom);
+/* "exit", "signal" or "failed", and its number; of "failed" also the errno, or
+ * 0. */
+void status_end(const char *kind, int number, int oom, int error);
 
 /* --- child.c: the keeper and the first process --------------------------------- */
 
@@ -108,14 +113,18 @@ typedef struct news {
 typedef struct task_files {
   int in; /* or -1: nothing to be read */
   int out, err;
-  bool tty;    /* and then all three are that terminal */
-  int ours[3]; /* other ends, which only the supervisor has; or -1 */
+  bool tty;     /* and then all three are that terminal */
+  int info, go; /* PAI_ORDER_INFO_FD and PAI_ORDER_GO_FD; or -1 */
+  int begun;    /* where bash says, in a sandbox, that it has begun; or -1 */
+  int ours[6];  /* other ends, which only the supervisor has; or -1 */
 } task_files;
 
 /* Starts the keeper, which starts the first process; -1: errno.  tell[0] is
  * for reading here. */
 pid_t keeper_start(const pai_order *o, const task_files *files,
                    const int tell[2]);
+/* Does its first process make a sandbox, in which bash begins? */
+bool order_is_sandbox(const pai_order *o);
 /* The task's own ends. */
 void files_close(const task_files *files);
 /* Opens the files that take the first process into groups, while this program
@@ -144,6 +153,9 @@ typedef struct enter_words {
   bool inside; /* whoever is started enters the task by itself */
 } enter_words;
 
+/* The first of the sandbox's processes that is not of the program that makes
+ * it; 0: there is none yet. */
+pid_t enter_inside(pid_t first);
 struct pai_begin;
 /* What is to be started; false: too many words. */
 bool enter_choose(enter_words *out, const pai_order *o,
@@ -181,14 +193,24 @@ void serve_close(int listener);
 pid_t serve_take(int listener, const pai_order *o, const task_input *input,
                  pid_t first);
 
+/* --- main.c, hold.c: without a task --------------------------------------------------- */
+
+/* All there is of this program belongs to that user from here on; 0 or an errno.
+ * `more`: other groups, as "4,24", or NULL. */
+int user_become(uid_t uid, gid_t gid, const char *more);
+/* Holds a name space of processes; 0 or an errno. */
+int hold_run(char **who);
+
 /* --- run.c: while it runs ------------------------------------------------------------ */
 
 typedef struct ending {
+  bool begun; /* the script, in a sandbox */
   bool ended; /* the first process; and how */
   int wait_status;
   int failed; /* enum news_kind, or 0; and why */
   int failure;
-  bool oom;   /* it had too much memory */
+  int oom;    /* 1: it had too much memory; 2: it was killed, and memory was
+                 short */
   bool asked; /* it was to end */
 } ending;
 
@@ -200,13 +222,22 @@ int run_start(void);
 /* Until the first process has ended, and nothing is left of the others. */
 void run_to_end(void);
 
+/* --- short.c: whether memory was short while it ran ------------------------------ */
+
+/* Notes how many processes were killed for want of memory so far.  `root`: "",
+ * or a folder in which the kernel's files are, of a test. */
+void short_note(const char *root);
+/* Were more killed since then, or is memory short now? */
+bool short_since(const char *root);
+
 /* --- end.c: how it has ended ----------------------------------------------------------- */
 
 /* Opens what its user may not, while this program may. */
 void end_open(const pai_order *o);
-/* Says what went wrong, and writes the last line of `status`. */
-void end_tell(const pai_order *o, const ending *e);
-/* The same, before and behind which what it had is removed. */
+/* Removes the task's control groups. */
+void end_remove_groups(const pai_order *o);
+/* Removes what the task had, says what went wrong, and writes the last line of
+ * `status`. */
 void end_clear(const pai_order *o, ending *e);
 
 #endif

@@ -2,7 +2,9 @@
  * tree.c - all processes that descend from this one
  *
  * Orphans are this process' children (PR_SET_CHILD_SUBREAPER), so whatever
- * lives is found from here.  The kernel lists the children of each thread;
+ * lives is found from here; but where tasks share a name space of processes,
+ * orphans are its first one's, and those of this task are known by the mounts
+ * that they see.  The kernel lists the children of each thread;
  * where it does not, the parents of all processes are read.
  */
 #define _GNU_SOURCE
@@ -13,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -155,9 +158,55 @@ static void find_by_parents(tree *t)
   } while (t->len > before);
 }
 
+/* --- orphans in a shared name space -------------------------------------------- */
+
+static struct {
+  pid_t holder;
+  dev_t device;
+  ino_t inode; /* of the task's mounts; 0: not known */
+} shared;
+
+static bool mounts_of(pid_t pid, struct stat *info)
+{
+  line path = { .len = 0 };
+
+  line_add(&path, "/proc/");
+  line_number(&path, pid);
+  line_add(&path, "/ns/mnt");
+  path.text[path.len] = '\0';
+  return stat(path.text, info) == 0;
+}
+
+void tree_learn(pid_t holder, pid_t inside)
+{
+  struct stat info;
+
+  shared.holder = 0;
+  if (holder <= 0 || inside <= 0 || !mounts_of(inside, &info))
+    return;
+  shared.holder = holder;
+  shared.device = info.st_dev;
+  shared.inode = info.st_ino;
+}
+
+static void find_orphans(tree *t)
+{
+  static tree all;
+  struct stat info;
+
+  all.len = 0;
+  if (shared.holder <= 0 || !find_children(&all, shared.holder))
+    return;
+  for (size_t i = 0; i < all.len; i++)
+    if (mounts_of(all.pids[i], &info) && info.st_ino == shared.inode &&
+        info.st_dev == shared.device)
+      add(t, all.pids[i]);
+}
+
 void tree_find(tree *t)
 {
   t->len = 0;
+  find_orphans(t);
   if (!find_children(t, getpid())) {
     find_by_parents(t);
     return;
@@ -258,10 +307,15 @@ bool tree_kill(tree *t, void (*on_end)(pid_t pid, int status))
 
   (void)sigemptyset(&child);
   (void)sigaddset(&child, SIGCHLD);
-  while (reap(on_end)) {
+  for (;;) {
+    bool children = reap(on_end);
+
+    if (children || shared.holder > 0)
+      tree_find(t);
+    if (!children && (shared.holder <= 0 || t->len == 0))
+      break;
     if (monotonic_ms() > end)
       return false;
-    tree_find(t);
     for (size_t i = 0; i < t->len; i++)
       (void)kill(t->pids[i], SIGKILL);
     (void)sigtimedwait(&child, NULL, &round);

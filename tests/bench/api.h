@@ -73,5 +73,6 @@ int api_pages(void);   /* api_pages.c: lists of 100,000 jobs, and memory */
 int api_express(void); /* likewise, against another server that runs */
 int api_submits(void); /* api_submits.c: jobs that become durable */
 int api_follow(void);  /* api_follow.c: a log with 1,000 readers */
+int api_worst(void);   /* api_worst.c: requests that are made to take long */
 
 #endif

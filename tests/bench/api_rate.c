@@ -103,11 +103,9 @@ int api_rates(void)
 static const struct {
   const char *name;
   int (*run)(void);
-} parts[] = { { "rates", api_rates },
-              { "pages", api_pages },
-              { "submits", api_submits },
-              { "follow", api_follow },
-              { "express", api_express } };
+} parts[] = { { "rates", api_rates },     { "pages", api_pages },
+              { "submits", api_submits }, { "follow", api_follow },
+              { "worst", api_worst },     { "express", api_express } };
 
 int main(int argc, char **argv)
 {

@@ -88,7 +88,7 @@ static int spawn_one(bare *b)
                  (unsigned long long)b->next++);
   if (mkdir(dir, 0700) < 0)
     return -1;
-  return pai__local_spawn(&pid, b->program, dir, NULL, b->order.data,
+  return pai__local_spawn(&pid, b->program, dir, NULL, NULL, b->order.data,
                           b->order.len, NULL);
 }
 
@@ -180,7 +180,7 @@ int bare_open(bare *b, int kind, const char *script)
   pai__buf_init(&b->order, &pai__libc_alloc);
   pai__words_init(&b->words, &pai__libc_alloc);
   if (bench_make_folder(b->root) < 0 ||
-      pai__runtimes_find(&b->tools, &pai__libc_alloc) < 0 ||
+      pai__runtimes_find(&b->tools, NULL, &pai__libc_alloc) < 0 ||
       b->tools.bash == NULL ||
       (kind != BARE_SUPERVISOR && b->tools.bwrap.path == NULL) ||
       pai__local_find_program(&b->program, NULL, &pai__libc_alloc, NULL) < 0 ||

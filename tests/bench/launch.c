@@ -31,6 +31,7 @@ static struct {
   bare bare;
   void *ballast;
   int runtime, at_once;
+  bool job; /* all are tasks of one job, which see each other's processes */
   uint64_t next;    /* of folders */
   int left, failed; /* of a run: not started yet; ended otherwise than well */
   int ended;
@@ -56,6 +57,10 @@ static void start_one(void)
   data.left--;
   next_dir(dir);
   plan.dir = dir;
+  if (data.job) {
+    plan.flags = PAI_LAUNCH_SHARE_PIDS;
+    plan.job_dir = data.root;
+  }
   if (pai__backend_local.start(data.backend, data.next, &plan, NULL) < 0)
     data.failed++;
 }
@@ -219,11 +224,13 @@ int bench_launch_rate(int argc, char **argv)
   int count = argc > 0 ? (int)strtol(argv[0], NULL, 10) : 1000;
   size_t ballast =
     argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) << 20 : (size_t)0;
-  bool sandbox = argc > 2 && strcmp(argv[2], "bwrap") == 0;
+  bool job = argc > 2 && strcmp(argv[2], "job") == 0;
+  bool sandbox = job || (argc > 2 && strcmp(argv[2], "bwrap") == 0);
 
   if (setup_with(sandbox ? PAI_RUNTIME_BWRAP : PAI_RUNTIME_PROCESS, ballast) ==
       NULL)
     return 1;
+  data.job = job;
   if (argc > 3)
     data.at_once = (int)strtol(argv[3], NULL, 10);
   for (int i = 0; i < 3; i++) {

@@ -140,6 +140,26 @@ function tests.stays()
   assert(select(3, h:why()) == "PAI_EINVAL")
 end
 
+-- What the server's answers have in each state.
+function tests.why()
+  local p = open()
+  local cpus = p:status().machine.cpus
+  local first = assert(p:submit(job("echo x; exec sleep 1000", "first",
+                                    { cpus = cpus })))
+  local second = assert(p:submit(job("true", "second", { cpus = cpus })))
+  assert(first:logs { follow = true }:line() == "x")
+  local why = assert(second:why())
+  assert(why.state == "WAITING" and #why.reasons == 1)
+  assert(type(why.reasons[1].text) == "string")
+  assert(why.explanation:find("would start now if first"))
+  assert(why.change.lack == why.reasons[1].code)
+  assert(first:why().state == "RUNNING" and #first:why().reasons == 0)
+  assert(second:stop() and second:wait() == "stopped")
+  assert(second:why().exitSpec.reason)
+  assert(first:stop(true) and first:wait() == "stopped")
+  assert(p:close())
+end
+
 function tests.without_records()
   local p = open { durable = false }
   local h = assert(p:submit(job("true")))

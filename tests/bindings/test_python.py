@@ -135,13 +135,13 @@ class Errors(unittest.TestCase):
             -999: Exception}
         cause = _errors.make(-8, "PAI_EIO", "below", "below", None, None,
                              None, None, False, None, None, None, None,
-                             404, "NoJobError")
+                             404, "NoJobError", 0)
         self.assertEqual((cause.http_status, cause.api_code),
                          (404, "NoJobError"))
         for code, base in bases.items():
             error = _errors.make(code, "PAI_E", "line 1: m\nhelp: h", "m",
                                  "h", 1, 2, "/p", True, cause,
-                                 (False, 2, []), "job.yaml", 2, None, None)
+                                 (False, 2, []), "job.yaml", 2, None, None, 0)
             with self.subTest(code), self.assertRaises(base) as caught:
                 raise error
             for same in caught.exception, pickle.loads(pickle.dumps(error)):

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import textwrap
+import time
 import unittest
 import unittest.mock
 
@@ -34,6 +35,11 @@ def shifted(point, by):
 
 def fails(key):
     raise KeyError(key)
+
+
+def exits(code):
+    print("first\nlast", flush=True)
+    os._exit(code)
 
 
 def made(value=1):
@@ -169,6 +175,23 @@ class Calls(unittest.TestCase):
             handle.result()
         self.assertIn("call()", str(caught.exception))
 
+    def test_failed_job(self):
+        """Code that ends its process, and a job that is stopped."""
+        handle = self.call(exits, 3)
+        with self.assertRaises(openpai.JobFailed) as caught:
+            handle.result()
+        failed = caught.exception
+        self.assertEqual((failed.state, failed.code, failed.lines),
+                         ("failed", 3, ("first", "last")))
+        self.assertTrue(failed.reason)
+        for part in ("failed with code 3", failed.reason, "\nlast"):
+            self.assertIn(part, str(failed))
+        handle = self.call(time.sleep, 1000)
+        handle.stop(now=True)
+        with self.assertRaises(openpai.JobFailed) as caught:
+            handle.result()
+        self.assertEqual(caught.exception.state, "stopped")
+        self.assertLess(caught.exception.code, 0)
 
     def test_result_of_another(self):
         """It may be anything, and is not read."""

@@ -113,6 +113,23 @@ class Forecasts(unittest.TestCase):
         self.assertEqual(s.what_if(cluster=larger).start_now, 1)
         twice = s.changed_cluster("1x gpu:8:v100", of=larger)
         self.assertEqual((len(larger.nodes), len(twice.nodes)), (2, 3))
+        # Only the cluster after both changes has to be valid.
+        text = json.loads(larger.to_json())
+        sku = next(iter(text["skus"]))
+        shared = openpai.Scheduler(openpai.Cluster.parse(json.dumps(
+            {**text, "nodes": text["nodes"][:1],
+             "virtualClusters": {"a": {"cells": {sku: 1}},
+                                 "b": {"cells": {}}}})))
+        for names in (("a", "b"), ("b", "a")):
+            moved = shared.changed_cluster(shares={
+                name: f"{sku}:{int(name == 'b')}" for name in names})
+            self.assertEqual(
+                json.loads(moved.to_json())["virtualClusters"]["b"],
+                {"cells": {sku: 1}})
+        with self.assertRaises(openpai.InvalidError):
+            shared.changed_cluster(shares={"b": f"{sku}:1"})
+        with self.assertRaises(ValueError):
+            shared.changed_cluster(vc="b")
         with self.assertRaises(openpai.NotFoundError) as caught:
             s.what_if([{"event": "time"}, {"event": "cancel", "id": 9}])
         self.assertIn("change 2", str(caught.exception))

@@ -14,7 +14,8 @@ import unittest
 
 import openpai
 from python_jobs import (
-    NUMBER, ROOT, SLEEP, STAY, is_alive, job, main, text, until_alive)
+    NUMBER, ROOT, SLEEP, STAY, is_alive, job, main, new_root, text,
+    until_alive)
 
 
 class Sender:
@@ -193,6 +194,18 @@ class Platforms(unittest.TestCase):
                     call(job_id)
             self.assertTrue(os.path.isdir(folder))
             self.assertTrue(platform.wait(platform.submit(job("true"))))
+
+    def test_stopped_at_once(self):
+        """A job that is stopped before its first turn leaves its CPUs."""
+        cpus = len(os.sched_getaffinity(0))
+        for durable in (False, True):
+            with openpai.Platform(durable=durable,
+                                  root=new_root()) as platform:
+                first = platform.submit(job("true", name="a", cpus=cpus))
+                platform.stop(first)
+                self.assertEqual(platform.wait(first).state, "stopped")
+                second = platform.submit(job("true", name="b", cpus=cpus))
+                self.assertEqual(platform.wait(second), ("succeeded", 0))
 
     def test_forgotten_by_its_last_event(self):
         def on_event(event):

@@ -140,13 +140,14 @@ class ProviderTest(program.RootTest):
         path.chmod(0o600)
         return str(path)
 
-    def serve(self, *args, issuer=None):
+    def serve(self, *args, issuer=None, who=("--oidc-domains", "*")):
+        """`who` may log in: everybody, if nothing else is said."""
         self.issuer = issuer or self.begin_provider()
         self.serve_as(
             "--oidc-issuer", self.issuer, "--oidc-client-id", "openpai",
             "--oidc-client-secret-file", self.secret(),
             "--oidc-redirect", BACK, "--oidc-scope", "openid email groups",
-            *args)
+            *who, *args)
 
     def serve_as(self, *args):
         with open(self.folder / "said", "w") as said:

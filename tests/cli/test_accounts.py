@@ -83,7 +83,7 @@ class Accounts(program.RootTest):
         self.add("alice")
         self.refused(1, "alice", "user", "add", "--password-file", "-",
                      "alice", input=PASSWORD)
-        self.refused(1, "at least 6 characters", "user", "add",
+        self.refused(1, "at least 8 characters", "user", "add",
                      "--password-file", "-", "bob", input="short")
         self.refused(1, "fails to match", "user", "add", "--password-file",
                      "-", "a b", input=PASSWORD)
@@ -252,13 +252,21 @@ class Accounts(program.RootTest):
         browser = self.login("alice")
         rows = [line.split() for line in
                 self.ok("token", "list", "--user", "alice").splitlines()]
-        self.assertEqual([row[1:3] for row in rows],
-                         [["USER", "KIND"], ["alice", "program"],
-                          ["alice", "browser"]])
+        self.assertEqual([row[1:4] for row in rows],
+                         [["NAME", "KIND", "SCOPES"],
+                          ["-", "program", "read,submit"],
+                          ["-", "browser", "read,submit,admin"]])
         self.assertNotIn(token.split(".")[2], str(rows))
+        # What was shown once is not shown again: only what it is for.
         shown = json.loads(self.ok("token", "list", "--json", "--user",
                                    "alice"))
-        self.assertEqual(shown, {"tokens": [token, browser]})
+        self.assertEqual(shown["tokens"],
+                         [one.rsplit(".", 1)[0] + "."
+                          for one in (token, browser)])
+        self.assertEqual([one["scopes"] for one in shown["details"]],
+                         [["read", "submit"], ["read", "submit", "admin"]])
+        self.assertEqual(self.ask("GET", "/jobs",
+                                  token=shown["tokens"][0])[0], 401)
         self.assertEqual(self.ok("token", "list", "--user", "bob").split()[0],
                          "ID")
         # By its id, by itself; and again, which is no failure.
@@ -277,6 +285,43 @@ class Accounts(program.RootTest):
         self.refused(2, "missing", "token", "revoke")
         self.refused(1, "nobody", "token", "create", "--user", "nobody")
         self.refused(2, "argument", "token", "create", "alice")
+
+    def test_tokens_have_scopes(self):
+        self.ok("up")
+        self.add("alice")
+        self.ok("user", "set", "--admin", "alice")
+        reader = self.ok("token", "create", "--user", "alice", "--name",
+                         "dashboard", "--scope", "read", "--expires",
+                         "2h").strip()
+        row = self.ok("token", "list", "--user",
+                      "alice").splitlines()[1].split()
+        self.assertEqual(row[1:4] + row[-1:],
+                         ["dashboard", "program", "read", "never"])
+        self.assertEqual(self.ask("GET", "/jobs", token=reader)[0], 200)
+        self.assertNotIn("never", self.ok("token", "list", "--user", "alice"))
+        for method, path, scope in (
+                ("POST", "/jobs", "submit"), ("GET", "/audit", "admin"),
+                ("GET", "/kubernetes/nodes", "admin")):
+            status, answer = self.ask(method, path, token=reader)
+            self.assertEqual((status, answer["message"]),
+                             (403, f'This token lacks the scope "{scope}".'))
+        all_of_it = self.ok("token", "create", "--user", "alice", "--scope",
+                            "all").strip()
+        self.assertEqual(self.ask("GET", "/audit", token=all_of_it)[0], 200)
+        # The database is for persons.
+        for path in ("/backup", "/export"):
+            self.assertEqual(self.ask("GET", path, token=all_of_it)[0], 403)
+        connection = answers.Connection(self.root / "socket")
+        connection.request("GET", "/api/v2/export", headers={
+            "Authorization": f"Bearer {self.login('alice')}"})
+        self.assertEqual(connection.getresponse().status, 200)
+        connection.close()
+        self.assertIn(("alice", "GET /api/v2/export", 200),
+                      [(note["user"], note["what"], note["status"])
+                       for note in self.ask("GET", "/audit")[1]])
+        self.refused(2, "as 30d", "token", "create", "--expires", "soon")
+        self.refused(1, "read, submit and admin", "token", "create", "--user",
+                     "alice", "--scope", "write")
 
     def test_a_program_asks(self):
         self.ok("up")

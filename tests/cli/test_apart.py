@@ -3,6 +3,7 @@ nothing of its root but what is theirs."""
 
 import json
 import os
+import pwd
 import subprocess
 import unittest
 
@@ -25,9 +26,95 @@ echo kept > jobs/OWN/note || echo "has no folder"
 """
 
 
+# What a hostile account tries from a job: each line is a door that is open.
+ATTACK = r"""
+import ctypes, os, socket
+ROOT, SERVER = "@ROOT@", @SERVER@
+SHARED = int(os.environ["PAI_TASK_ROLE_TASK_COUNT_a"]) > 1
+def door(name, attempt):
+    try:
+        found = attempt()
+    except (OSError, ValueError):
+        return
+    if found:
+        print(name, found if isinstance(found, str) else "", flush=True)
+def read(path):
+    with open(path, "rb") as file:
+        return len(file.read(1)) == 1
+def asks(path):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(path)
+    return True
+def attach(pid):
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.ptrace(16, pid, 0, 0) < 0:  # PTRACE_ATTACH
+        return False
+    os.waitpid(pid, 0)
+    return libc.ptrace(17, pid, 0, 0) == 0
+libc = ctypes.CDLL(None)
+libc.setns.argtypes = [ctypes.c_int, ctypes.c_int]
+def enter(pid):
+    with open(f"/proc/{pid}/ns/mnt") as ns:
+        other = os.stat("/proc/self/ns/mnt").st_ino != os.fstat(
+            ns.fileno()).st_ino
+        return other and libc.setns(ns.fileno(), 0) == 0
+door("signals the server", lambda: os.kill(SERVER, 0) is None and
+     "serve" in open(f"/proc/{SERVER}/cmdline").read())
+for name in "key", "openpai.db", "lock", "log":
+    door("reads " + name, lambda: read(ROOT + "/" + name))
+door("asks", lambda: asks(ROOT + "/socket"))
+for pid in sorted(int(p) for p in os.listdir("/proc") if p.isdigit()):
+    door(f"sees {pid}", lambda: pid > 1 and any(
+        w in open(f"/proc/{pid}/cmdline").read()
+        for w in ("\0serve\0", "/openpai", "bwrap")))
+    for name in "key", "openpai.db":
+        door(f"{pid}: reads {name}",
+             lambda: read(f"/proc/{pid}/root{ROOT}/{name}"))
+    door(f"{pid}: asks", lambda: asks(f"/proc/{pid}/root{ROOT}/socket"))
+    door(f"{pid}: enters", lambda: enter(pid))
+for fd in os.listdir("/proc/self/fd"):  # nothing is inherited
+    door(f"inherits {fd}", lambda: int(fd) > 2 and os.readlink(
+        f"/proc/self/fd/{fd}"))
+door("traces the first process", lambda: SHARED and attach(1))
+door("ends the first process", lambda: SHARED and (
+    os.kill(1, 9), os.kill(1, 19)) and not os.path.exists("/proc/1"))
+print("looked", flush=True)
+"""
+
+
 @unittest.skipUnless(program.bubblewrap_works(), "needs bubblewrap")
 class Apart(served.ServedTest):
     runtime = "auto"
+
+    def setUp(self):
+        """The platform is not root's, from whom nothing is hidden."""
+        super().setUp()
+        self.who = {}
+        if os.geteuid() == 0:
+            user = pwd.getpwnam("daemon")
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+            self.who = {"user": user.pw_uid, "group": user.pw_gid,
+                        "extra_groups": []}
+            self.env |= {"HOME": str(self.folder), "USER": user.pw_name,
+                         "LOGNAME": user.pw_name}
+
+    def run_cli(self, *args, **kwargs):
+        return super().run_cli(*args, **{**self.who, **kwargs})
+
+    def start(self, *args, **kwargs):
+        return super().start(*args, **{**self.who, **kwargs})
+
+    def made(self, path):
+        """A folder of the platform's user."""
+        path.mkdir(parents=True, exist_ok=True)
+        while self.who and path != self.folder:
+            os.chown(path, self.who["user"], self.who["group"])
+            path = path.parent
+        return path
+
+    def described(self, *args):
+        if not self.who:  # the socket hears its own user alone
+            super().described(*args)
 
     def account(self, name, admin=False):
         """A new one's token."""
@@ -88,6 +175,31 @@ class Apart(served.ServedTest):
         self.ok("wait", "amy~other")
         self.end(process)
 
+    def test_no_door_leads_to_the_administrator(self):
+        """Neither from a job of one task nor from one whose tasks share their
+        processes, at its start or by a command that enters it."""
+        process = self.serve()
+        bob = self.account("bob")
+        script = self.folder / "storages" / "attack.py"
+        self.made(script.parent)
+        script.write_text(ATTACK.replace("@ROOT@", str(self.root)).replace(
+            "@SERVER@", str(process.pid)))
+        command = f"python3 {script}; sleep 1; python3 {script}"
+        for instances in 1, 2:
+            name = f"attack{instances}"
+            job = program.JOB.format(command=json.dumps(command),
+                                     instances=instances, cpu=1)
+            status, _, text = self.ask(
+                "POST", f"{JOBS}?name={name}&workDir={script.parent}", job,
+                bob, content_type="text/yaml")
+            self.assertEqual(status, 202, text)
+            self.ok("wait", f"bob~{name}")
+            for i in range(instances):
+                said = self.ok("logs", f"bob~{name}", "--task",
+                               f"a/{i}")
+                self.assertEqual(said, "looked\nlooked\n", f"{name} {i}")
+        self.end(process)
+
     def test_nobody_asks_for_more(self):
         process = self.serve()
         bob, amy = self.account("bob"), self.account("amy", admin=True)
@@ -99,12 +211,12 @@ class Apart(served.ServedTest):
                          202)
         self.ok("run", "--runtime", "process", "--", "true")
         for folder in "jobs", "code", "jobs/amy~plain":
-            (self.root / folder).mkdir(exist_ok=True)
+            self.made(self.root / folder)
             status, text = self.submit(
                 bob, "there", "ls", f"&workDir={self.root}/{folder}")
             self.assertEqual(status, 400)
             self.assertIn("is hidden from jobs", text)
-        (self.root / "storages/data").mkdir(parents=True)
+        self.made(self.root / "storages/data")
         status, text = self.submit(
             bob, "data", "echo x > made", f"&workDir={self.root}/storages/data")
         self.assertEqual(status, 202, text)
@@ -125,20 +237,48 @@ class Apart(served.ServedTest):
         process = self.serve()
         self.assertIsNone(self.warning())
         self.account("bob")
-        want = ("jobs of all accounts run as root, from whom nothing is "
-                "hidden" if os.geteuid() == 0 else
-                "jobs of all accounts run as plain processes of this user")
+        want = "jobs of all accounts run as plain processes of this user"
         self.assertIn(want, self.warning())
-        process.terminate()
-        self.assertNotIn(want, process.communicate(timeout=60)[1])
+        process.terminate()  # it was said when there were two
+        self.assertEqual(process.communicate(timeout=60)[1].count(want), 1)
         process = self.serve()
         process.terminate()
         self.assertEqual(process.communicate(timeout=60)[1].count(want), 1)
         self.env["OPENPAI_RUNTIME"] = "auto"
         process = self.serve()
-        if os.geteuid() != 0:
-            self.assertIsNone(self.warning())
+        self.assertIsNone(self.warning())
         self.end(process)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class AsRoot(served.ServedTest):
+    def test_root_serves_one_account_or_is_told_to(self):
+        want = "jobs of all of them would run as root"
+        process = self.start("serve", "--listen", "127.0.0.1:0")
+        self.until_served(process)
+        password = self.write("password", "correct horse 2\n")
+        done = self.run_cli("user", "add", "--password-file", password, "bob")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: jobs of all accounts run as root", done.stderr)
+        process.terminate()
+        self.assertEqual(process.communicate(timeout=60)[1].count(
+            "jobs of all accounts run as root"), 1)
+        for verb in ("serve",), ("up",), ("up", "--foreground"):
+            done = self.run_cli(*verb, "--listen", "127.0.0.1:0")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(want, done.stderr)
+            self.assertIn("--system", done.stderr)
+        # Its socket is its own, and whoever insists may.
+        self.ok("up")
+        self.ok("down")
+        self.ok("up", "--listen", "127.0.0.1:0", "--jobs-as-root")
+        self.ok("down")
+
+    def until_served(self, process):
+        while line := process.stdout.readline():
+            if "serves at http" in line:
+                return
+        self.fail(process.communicate()[1])
 
 
 if __name__ == "__main__":

@@ -408,8 +408,9 @@ class Api(program.RootTest):
             self.assertEqual([p["name"] for p in places],
                              ["stdout", "stderr", "all", "runtime"])
             for place in places:
-                self.assertEqual(place["uri"],
-                                 f"{logs}/{place['name']}{mode}")
+                self.assertRegex(
+                    place["uri"], rf"^{re.escape(logs)}/{place['name']}\?"
+                    rf"token=[^&]+{mode.replace('?', '&')}$")
         whole = "".join(f"line {i}\n" for i in range(4000))
         self.assertEqual(self.ask(logs + "/all")[1], whole)
         tail = self.ask(logs + "/all?tail-mode=true")[1]

@@ -10,8 +10,23 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 
 import program
+
+
+TRANSIENT = """
+protocolVersion: 2
+name: {name}
+type: job
+prerequisites: [{{name: x, type: dockerimage, uri: x}}]
+extras: {{gangAllocation: {gang}}}
+taskRoles:
+  main:
+    dockerImage: x
+    resourcePerInstance: {{cpu: 1, memoryMB: 64, gpu: 0}}
+    commands: ["echo CUDA_ERROR_ECC_UNCORRECTABLE; exit 1"]
+"""
 
 
 class Box(program.RootTest):
@@ -35,6 +50,124 @@ class Box(program.RootTest):
         """A job that prints "up" and then waits for release(self.gate)."""
         self.gate = self.fifo()
         return self.job(f"echo up; read -r x <{self.gate}; echo $x; exit 3")
+
+    # --- ends ----------------------------------------------------------------
+
+    def test_signals_of_others(self):
+        """What the platform did not kill fails, and is not tried again."""
+        for sig, code in (("KILL", 137), ("TERM", 143)):
+            name = f"ends-{sig}"
+            done = self.run_cli("run", "--name", name, "--", "sh", "-c",
+                                f"kill -{sig} $$")
+            self.assertEqual(done.returncode, code, done)
+            self.assertIn("which the platform did not send", done.stderr)
+            status = json.loads(self.ok("show", "--json", name))["jobStatus"]
+            self.assertEqual(
+                (status["state"], status["appExitCode"], status["retries"]),
+                ("FAILED", code, 0))
+            self.assertEqual((status["appExitSpec"]["behavior"],
+                              status["appExitSpec"]["reaction"]),
+                             ("UNKNOWN", "RETRY_TO_MAX"))
+
+    def test_retries_are_told(self):
+        """A transient failure is tried again ever later, which is told also
+        when nobody watches."""
+        self.ok("up")
+        for gang in ("true", "false"):
+            name = f"transient-{gang}"
+            run = self.start("run", self.write(
+                "transient.yaml", TRANSIENT.format(name=name, gang=gang)))
+            told = ""
+            while "retry 3 of at most 100" not in told:
+                told = run.stderr.readline()
+                self.assertIn(f"{name} waits again: task main[0] ended with "
+                              "code 223; retry ", told)
+            while "retry 4 of at most 100, in " not in self.ok("why", name):
+                pass
+            self.ok("stop", name)
+            run.communicate(timeout=60)
+
+    def lose_an_answer(self):
+        """The platform answers; the first answer to a submission is lost."""
+        real = self.root / "real"
+        (self.root / "socket").rename(real)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(self.root / "socket"))
+        listener.listen()
+        self.addCleanup(listener.close)
+        self.lost = 0
+
+        def receive(source):
+            try:
+                return source.recv(1 << 16)
+            except OSError:
+                return b""
+
+        def forward(source, to, asked, is_answer):
+            while data := receive(source):
+                if not is_answer and data.startswith(b"POST /api/v2/jobs"):
+                    asked.append(1)
+                if is_answer and asked and not self.lost:
+                    self.lost += 1
+                    break
+                try:
+                    to.sendall(data)
+                except OSError:
+                    break
+            for end in (source, to):
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+                end.close()
+
+        def serve():
+            while True:
+                try:
+                    client, _ = listener.accept()
+                except OSError:
+                    return
+                server, asked = socket.socket(socket.AF_UNIX), []
+                server.connect(str(real))
+                for ends in ((client, server, asked, False),
+                             (server, client, asked, True)):
+                    threading.Thread(target=forward, args=ends,
+                                     daemon=True).start()
+        threading.Thread(target=serve, daemon=True).start()
+
+    def test_an_answer_that_is_lost(self):
+        """A job whose answer is lost is submitted once."""
+        self.ok("up")
+        self.lose_an_answer()
+        self.assertEqual(self.ok("submit", self.job("true")), "test\n")
+        self.assertEqual(self.lost, 1)
+        self.assertEqual([j["name"] for j in
+                          json.loads(self.ok("list", "--json"))], ["test"])
+
+    # --- more than there is --------------------------------------------------
+
+    def test_a_job_that_cannot_fit_waits(self):
+        """As with OpenPAI, also after a restart, and in nobody's way; unless
+        it is to be refused."""
+        for name, gang in (("big", "true"), ("parts", "false")):
+            file = self.write(f"{name}.yaml", TRANSIENT.format(
+                name=name, gang=gang).replace("gpu: 0", "gpu: 64"))
+            self.ok("submit", file)
+            self.refused(1, "cannot run here", "submit", "--name", "no",
+                         "--refuse-impossible", file)
+            self.refused(125, "cannot run here", "run", "--name", "no", file)
+        self.ok("run", "--", "true")  # it overtakes them
+        self.ok("down")
+        self.ok("up")
+        for name in ("big", "parts"):
+            why = json.loads(self.ok("why", "--json", name))
+            self.assertEqual(why["state"], "WAITING")
+            self.assertEqual(why["reasons"][0]["text"], "no node has 64 GPUs")
+            self.assertIn("no node has 64 GPUs", self.ok("events", name))
+            self.ok("stop", name)
+        self.ok("down")
+        self.ok("up", "--refuse-impossible")
+        self.refused(1, "cannot run here", "submit", "--name", "no", file)
 
     # --- the platform --------------------------------------------------------
 

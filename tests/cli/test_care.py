@@ -1,5 +1,6 @@
 """What a platform makes of a root to which something happened."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -53,20 +54,33 @@ class CareTest(program.RootTest):
         self.assertIn("SUCCEEDED", self.ok("show", "kept"))
         self.assertEqual(self.ok("logs", "kept"), "printed\n")
 
+    def test_a_database_that_another_process_has_locked(self):
+        self.ok("up")
+        self.ok("down")
+        with contextlib.closing(sqlite3.connect(self.root / "openpai.db",
+                                                isolation_level=None)) as db:
+            db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            db.execute("BEGIN EXCLUSIVE")
+            done = self.run_cli("up")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"openpai.db: process {os.getpid()} has locked it",
+                          done.stderr)
+            self.assertIn("end that process", done.stderr)
+            self.assertEqual(self.log().count("cannot open"), 1)  # one try
+        self.ok("up")
+
     def test_a_database_of_which_nothing_is_left(self):
         self.ok("run", "--name", "kept", "--", "echo", "printed")
         self.ok("down")
         path = self.root / "openpai.db"
         path.write_bytes(bytes(path.stat().st_size))
-        done = self.run_cli("doctor", "--repair")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("nothing can be read", done.stderr)
-        self.assertIn("what jobs have printed stays", done.stderr)
-        path.rename(self.root / "broken")
+        told = self.ok("doctor", "--repair")
+        self.assertIn("0 jobs", told)
+        self.assertIn("~kept", told)  # its folder tells of it
+        self.assertIn("SUCCEEDED", self.ok("list"))
+        self.assertEqual(self.ok("logs", "kept"), "printed\n")
+        self.ok("rm", "kept")
         self.ok("run", "--name", "kept", "--", "true")
-        found = [p.read_text() for p in
-                 (self.root / "lost").rglob("stdout")]
-        self.assertEqual(found, ["printed\n"])
 
     def test_a_key_that_is_gone(self):
         """It is told, none is made in its place, and back it is good again."""

@@ -472,6 +472,19 @@ class Shared(ClusterTest):
             self.write("h.yaml", self.cluster("hived", str(path)).stdout)
             self.assertEqual(self.answer("check", "h.yaml"), "")
 
+    def test_files_of_hwloc(self):
+        """OPENPAI_HWLOC names hwloc's unpacked source, which has the XML of
+        many machines and versions: `apt-get source hwloc`."""
+        data = pathlib.Path(os.environ.get("OPENPAI_HWLOC", "/nonexistent"),
+                            "tests/hwloc/xml")
+        if not data.is_dir():
+            self.skipTest("OPENPAI_HWLOC does not name the source of hwloc")
+        paths = sorted(data.glob("*.xml"))
+        self.assertGreater(len(paths), 30)
+        for path in paths:
+            with self.subTest(path.name):
+                self.answer("show", str(path))
+
 
 if __name__ == "__main__":
     program.main()

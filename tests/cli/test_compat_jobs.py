@@ -123,7 +123,8 @@ class Jobs(CompatTest):
         program_file.chmod(0o755)
         self.env.update(PATH=f"{bin_folder}:{self.env['PATH']}",
                         CALLS=str(self.folder / "calls"),
-                        FIFO=str(self.fifo()))
+                        FIFO=str(self.fifo()),
+                        OPENPAI_PASS_ENV="CALLS,FIFO")  # to its tasks
         self.lab()
         self.good("opai", "set", "image=x", "cluster-alias=lab", "mem=200m",
                   "cpu=1")

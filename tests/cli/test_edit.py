@@ -79,9 +79,9 @@ class Edited(program.RootTest):
 
     def test_what_is_refused(self):
         self.ok("run", "-q", self.job("true"))
-        self.editor('sed -i s/"gpu: 0"/"gpu: 99"/ "$1"')
-        told = self.refused(1, "it can never start", "clone", "--edit", "test")
-        self.assertIn("gpu: 99", self.kept(told))
+        self.editor("echo 'defaults: {virtualCluster: none}' >> \"$1\"")
+        told = self.refused(1, "none", "clone", "--edit", "test")
+        self.assertIn("virtualCluster: none", self.kept(told))
 
     def test_nothing_is_submitted(self):
         self.ok("run", "-q", self.job("true"))

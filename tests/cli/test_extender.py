@@ -438,15 +438,46 @@ class Configurations(ExtenderTest):
             self.refused(config=self.write("wrong.yaml", text), says=[words])
         self.refused(config="/no/such", says=["/no/such"])
 
+    def change(self, e, text, says):
+        """The file is looked at when something is heard of."""
+        self.write("hivedscheduler.yaml", text)
+        self.kube.put(node("n0"))
+        return e.hear(says)
+
     def test_a_changed_configuration(self):
+        """What is wrong, or takes from a group that runs, is refused; all else
+        counts at once, and requests are answered by it."""
         e = self.begin()
-        self.write("hivedscheduler.yaml", CONFIG + "a: [")
-        self.kube.put(node("n0"))
-        e.hear("the old one counts")
-        self.write("hivedscheduler.yaml", CONFIG + "forcePodBindThreshold: 4")
-        self.kube.put(node("n0"))
-        e.hear("has changed")
-        self.assertEqual(e.process.wait(), 0)
+        self.change(e, CONFIG + "a: [", "old configuration stays: .*is wrong")
+        one = pod("one", spec("default/one"))
+        self.kube.put(one)
+        where = e.filter(one, ["n0", "n1"])["NodeNames"][0]
+        self.assertEqual(e.bind(one, where), {"Error": ""})
+        other = {"n0": "n1", "n1": "n0"}[where]
+        groups = "/v1/inspect/affinitygroups/"
+        before = e.get(groups)["items"][0]["status"]["physicalPlacement"]
+        self.change(
+            e, CONFIG.replace("cellAddress: %s" % where, "cellAddress: n7"),
+            "old configuration stays: .*default/one loses its cells")
+        self.change(
+            e, CONFIG.replace("cellNumber: 2", "cellNumber: 0"),
+            "old configuration stays: .*default/one loses its guarantee")
+        two = pod("two", spec("default/two"))
+        self.kube.put(two)
+        self.assertEqual(e.filter(two, ["n0", "n1"])["NodeNames"], [other])
+        self.change(
+            e, CONFIG.replace("cellAddress: %s" % other, "cellAddress: n2"),
+            "the new configuration .* is applied")
+        self.assertEqual(
+            e.get(groups)["items"][0]["status"]["physicalPlacement"], before)
+        self.kube.put(node("n2"))
+        e.until("/v1/inspect/clusterstatus/physicalcluster", lambda cells: all(
+            cell["cellHealthiness"] == "Healthy" for cell in cells))
+        three = pod("three", spec("default/three"))
+        self.kube.put(three)
+        self.assertEqual(e.filter(three, ["n0", "n1", "n2"])["NodeNames"],
+                         ["n2"])
+        self.assertEqual(e.end()[0], 0)
 
 
 class Recovery(ExtenderTest):

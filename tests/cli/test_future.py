@@ -89,7 +89,7 @@ class FutureTest(program.ProgramTest):
         for job in ("13", "train-13"):
             done = self.ask("when", self.log, job)
             self.assertEqual(len(done.stdout.splitlines()), 2)
-            self.assertIn("that 1 job before it takes as long as the last "
+            self.assertIn("that 2 jobs before it take as long as the last "
                           "ones of their names did", done.stdout)
         done = self.ask("when", self.log, "11", code=1)
         self.assertEqual(done.stderr, "openpai: error: request 11 does not "
@@ -220,6 +220,19 @@ class FutureTest(program.ProgramTest):
         self.assertIn("no virtual cluster 'z'", done.stderr)
         done = self.ask("what-if", "--vc", "x", self.log, code=2)
         self.assertIn("--vc needs NAME=SHARE", done.stderr)
+
+    def test_shares_move_in_any_order(self):
+        """Only the cluster after all changes has to be valid."""
+        text = (self.folder / "a.log").read_text().replace(
+            '"y":{"cells":{"box":1}}', '"y":{"cells":{"box":1}},"z":{"cells":{}}')
+        log = self.write("z.log", text)
+        told = [self.ask("what-if", "--json", *words, log).stdout
+                for words in (("--vc", "x=box:0", "--vc", "z=box:1"),
+                              ("--vc", "z=box:1", "--vc", "x=box:0"),
+                              ("--vc", "z=box:1", "--vc=x=0"))]
+        self.assertEqual(set(told), {told[0]})
+        done = self.ask("what-if", "--vc", "z=box:1", log, code=1)
+        self.assertIn("box", done.stderr)
 
     def test_unsafe(self):
         config = self.write("new.yaml", """\

@@ -99,6 +99,22 @@ class TwoFilesTest(served.ServedTest):
             self.assertIn("it goes from " + whole[len("at "):len(
                 "at 2026-01-01 00:00:00")], told)
 
+    def test_snapshots_of_a_restarted_platform_are_checked(self):
+        """A restart changes the scheduler while no log is open."""
+        self.asked("sched", "replay", "--check", far=False)
+        self.end(self.server)
+        self.serve_here()
+        self.asked("sched", "replay", "--check", far=False)
+        with open(self.last, encoding="utf-8") as log:
+            text = log.read()
+        self.assertEqual(text.count('"gap":true}\n'), 2)
+        # One that does not say so is compared.
+        log = self.write("wrong.log", text.replace(',"gap":true}', "}"))
+        done = self.run_cli("sched", "replay", "--check", log)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("this snapshot is not what the lines before it make",
+                      done.stderr)
+
     def test_whose(self):
         """Jobs of two users may have one name."""
         self.assertEqual(

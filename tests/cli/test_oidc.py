@@ -93,6 +93,26 @@ class Oidc(ProviderTest):
         # What was begun is over once it is answered.
         self.assertEqual(browser.get(back)[0], 400)
 
+    def refused(self, user):
+        status, headers, text = Browser(self.server).login(user)
+        self.assertEqual(status, 302, text)
+        self.assertIn("may+not+use".replace("+", "%20"),
+                      headers["Location"])
+        self.assertNotIn("token=", headers["Location"])
+
+    def test_strangers_get_no_account(self):
+        self.serve(*PORTS, who=())
+        self.refused("a1")
+        self.assertIn("is on no list of who may", self.said())
+
+    def test_domains_and_groups(self):
+        self.serve(*PORTS, who=("--oidc-domains",
+                                "other.example,EXAMPLE.org"))
+        self.entered("a1")
+        self.end_server(self.process)
+        self.serve(*PORTS, who=("--oidc-domains", "example.org.evil"))
+        self.refused("a1")  # also who has an account
+
     def test_another_key(self):
         """It is asked for once; who makes it change again has to wait."""
         self.serve(*PORTS)

@@ -11,7 +11,7 @@ import program
 from provided import BACK, Browser, PAGE, ProviderTest, SECRET
 
 FILE = """\
-# Where users log in.
+domains: "*"  # of users who log in
 issuer: {issuer}
 client_id: openpai   # as it is registered
 {secret}

@@ -135,7 +135,7 @@ class QuirksTest(served.ServedTest):
         self.ok("user", "add", "--password-file", self.write("p", "secret-1"),
                 "eve")
         self.assertEqual(json.loads(self.ok(
-            "token", "list", "--json", "--user", "eve")), {"tokens": []})
+            "token", "list", "--json", "--user", "eve")), {"tokens": [], "details": []})
 
     # --- jobs -----------------------------------------------------------------
 

@@ -51,7 +51,9 @@ class SdkTest(served.ServedTest):
     def setUp(self):
         super().setUp()
         cert, key = self.certificate()
-        self.process = self.serve("--tls-cert", cert, "--tls-key", key)
+        self.process = self.serve("--reveal-tokens", "--least-password", "6",
+                                  "--tls-cert", cert,
+                                  "--tls-key", key)
         self.node_env = {**self.env, "NODE_EXTRA_CA_CERTS": cert}
         self.address = self.url.removeprefix("https://")
 
@@ -112,7 +114,7 @@ class SdkTest(served.ServedTest):
         result = json.loads(text)
         failed = {test["fullTitle"]: test["err"].get("message")
                   for test in result["failures"]}
-        self.assertEqual(failed, {}, done.stdout[:-len(text)])
+        self.assertEqual(failed, {}, "\n".join(f"{k}: {v}" for k, v in failed.items()))
         self.assertGreater(result["stats"]["passes"], 50)
         self.end(self.process)
 

@@ -17,7 +17,7 @@ import unittest
 
 import program
 
-DAEMON, NOBODY, STRANGER = 1, 65534, 54321
+DAEMON, BIN, STRANGER = 1, 2, 54321
 
 
 def can_run():
@@ -110,7 +110,7 @@ class SystemTest(program.ProgramTest):
 class System(SystemTest):
     def test_tasks_are_their_users(self):
         self.up()
-        for uid, name in ((DAEMON, "daemon"), (NOBODY, "nobody"),
+        for uid, name in ((DAEMON, "daemon"), (BIN, "bin"),
                           (STRANGER, str(STRANGER))):
             out = self.bash(uid, "who", "id -u; id -un; echo $USER; "
                             "grep -E '^(Uid|Cap(Prm|Eff|Amb)):' "
@@ -128,8 +128,9 @@ class System(SystemTest):
 
     def test_nothing_of_root_is_handed_on(self):
         self.up()
-        out = self.bash(DAEMON, "env", "env; cat /proc/$PPID/environ | "
-                        "tr '\\0' '\\n'")
+        out = self.ok(DAEMON, "run", "--clean-env", "--name", "env", "--",
+                      "bash", "-c", "env; cat /proc/$PPID/environ | "
+                      "tr '\\0' '\\n'")
         self.assertIn("LOGNAME=daemon", out)
         self.assertNotIn("of root alone", out)
         self.assertNotIn("OPENPAI_SYSTEM_ROOT", out)
@@ -157,7 +158,7 @@ class System(SystemTest):
                              (0, 0o711), path)
         for name in ("openpai.db", "lock", "log", "system"):
             self.assertEqual((self.root / name).stat().st_mode & 0o077, 0)
-        out = self.bash(NOBODY, "look", f"ls {self.root}/jobs; "
+        out = self.bash(BIN, "look", f"ls {self.root}/jobs; "
                         f"cat {attempt}/*/stdout", 1)
         self.assertNotIn("hidden", out)
 
@@ -167,42 +168,42 @@ class System(SystemTest):
         closed.mkdir(mode=0o700)
         # It is entered as the user, whatever root may.
         body = self.read_job("true")
-        code, _ = self.ask(NOBODY, "POST", f"/api/v2/jobs?workDir={closed}",
+        code, _ = self.ask(BIN, "POST", f"/api/v2/jobs?workDir={closed}",
                            body.encode())
         self.assertEqual(code, 202)
-        done = self.as_user(NOBODY, "wait", "test")
+        done = self.as_user(BIN, "wait", "test")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("closed", self.ok(NOBODY, "show", "test"))
+        self.assertIn("closed", self.ok(BIN, "show", "test"))
 
     # --- who may ------------------------------------------------------------------
 
     def test_others_see_the_list_alone(self):
         self.up()
         self.bash(DAEMON, "mine", "echo hidden")
-        self.bash(NOBODY, "mine", "echo of nobody")  # the same name
+        self.bash(BIN, "mine", "echo of bin")  # the same name
         users = {j["username"] for j in
-                 json.loads(self.ok(NOBODY, "list", "--json"))}
-        self.assertEqual(users, {"daemon", "nobody"})
+                 json.loads(self.ok(BIN, "list", "--json"))}
+        self.assertEqual(users, {"daemon", "bin"})
         self.assertIn("hidden", self.ok(DAEMON, "logs", "mine"))
-        self.assertIn("of nobody", self.ok(NOBODY, "logs", "mine"))
+        self.assertIn("of bin", self.ok(BIN, "logs", "mine"))
         for args in (("logs",), ("show",), ("stop",), ("rm",), ("events",),
                      ("why",), ("wait",), ("retry",), ("clone",)):
-            self.refused(NOBODY, "another user's", *args, "daemon~mine")
-        self.refused(NOBODY, "administrator", "down")
+            self.refused(BIN, "another user's", *args, "daemon~mine")
+        self.refused(BIN, "administrator", "down")
         self.assertIn("hidden", self.run_cli("logs", "daemon~mine").stdout)
         self.assertEqual(self.run_cli("rm", "daemon~mine").returncode, 0)
         self.assertEqual([p.name for p in (self.root / "jobs").iterdir()],
-                         ["nobody~mine"])
+                         ["bin~mine"])
 
     def test_once_more(self):
         """One's own job, in the folder where it was begun; by a short name,
         too.  Code is to be sent."""
         self.up()
-        self.bash(NOBODY, "mine", "pwd")
+        self.bash(BIN, "mine", "pwd")
         for verb in "retry", "clone":
-            name = self.ok(NOBODY, verb, "mine").strip()
-            self.ok(NOBODY, "wait", name)
-            self.assertEqual(self.ok(NOBODY, "logs", name), f"{self.folder}\n")
+            name = self.ok(BIN, verb, "mine").strip()
+            self.ok(BIN, "wait", name)
+            self.assertEqual(self.ok(BIN, "logs", name), f"{self.folder}\n")
 
     def test_all_paths_of_a_job_are_closed(self):
         self.up()
@@ -221,7 +222,7 @@ class System(SystemTest):
                              ("GET", "/api/v2/events?job=daemon~mine"),
                              ("GET", "/API//v2/Jobs/daemon%7Emine/follow"),
                              ("POST", "/api/v2/shutdown")):
-            code, body = self.ask(NOBODY, method, path, b"{}")
+            code, body = self.ask(BIN, method, path, b"{}")
             self.assertEqual(code, 403, (method, path, body))
             self.assertNotIn(b"hidden", body)
         self.assertEqual(self.ask(DAEMON, "GET", job)[0], 200)
@@ -232,14 +233,14 @@ class System(SystemTest):
         body = self.read_job("true").encode()
         # A short name is one's own, in paths as here; and there is none.
         for like, wanted in (("daemon~mine", 403), ("mine", 404)):
-            code, _ = self.ask(NOBODY, "POST", f"/api/v2/jobs?like={like}",
+            code, _ = self.ask(BIN, "POST", f"/api/v2/jobs?like={like}",
                                body)
             self.assertEqual(code, wanted, like)
-        code, _ = self.ask(NOBODY, "PUT",
+        code, _ = self.ask(BIN, "PUT",
                            "/api/v2/jobs/x/code?from=daemon~mine")
         self.assertEqual(code, 403)
         for path in ("/api/v2/backup", "/api/v2/export"):
-            self.assertEqual(self.ask(NOBODY, "GET", path)[0], 403)
+            self.assertEqual(self.ask(BIN, "GET", path)[0], 403)
 
     def test_all_look_back(self):
         """What was decided is in files of root's; who may see all jobs that
@@ -249,32 +250,32 @@ class System(SystemTest):
         self.assertEqual((self.root / "scheduler.log").stat().st_mode & 0o77, 0)
         for words in (("sched", "story", "mine"), ("at", "-0", "nodes"),
                       ("sched", "replay")):
-            told = self.ok(NOBODY, *words)
+            told = self.ok(BIN, *words)
             self.assertNotEqual(told, "")
             self.assertEqual(self.run_cli(*words).stdout, told)
         self.assertIn("(request 1) of daemon ",
-                      self.ok(NOBODY, "sched", "story", "daemon~mine"))
+                      self.ok(BIN, "sched", "story", "daemon~mine"))
         self.assertEqual(self.run_cli("down", "--kill").returncode, 0)
-        self.refused(NOBODY, "no platform runs there", "sched", "show",
+        self.refused(BIN, "no platform runs there", "sched", "show",
                      "--root", str(self.root))
 
     def test_a_name_says_nothing_of_who_asks(self):
         self.up()
         body = self.read_job("true").replace("name: test", "name: root~x")
-        self.assertEqual(self.ask(NOBODY, "POST", "/api/v2/jobs",
+        self.assertEqual(self.ask(BIN, "POST", "/api/v2/jobs",
                                   body.encode())[0], 400)
         body = self.read_job("id -u")
-        code, _ = self.ask(NOBODY, "POST",
+        code, _ = self.ask(BIN, "POST",
                            "/api/v2/jobs?user=root&username=root&name=x",
                            body.encode())
         self.assertEqual(code, 202)
-        self.assertEqual(self.as_user(NOBODY, "wait", "x").returncode, 0)
-        self.assertIn("65534", self.ok(NOBODY, "logs", "nobody~x"))
+        self.assertEqual(self.as_user(BIN, "wait", "x").returncode, 0)
+        self.assertEqual("2\n", self.ok(BIN, "logs", "bin~x"))
 
     def test_nobody_keeps_others_out(self):
         self.up()
         script = ("import os, select, socket, sys\n"
-                  "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+                  "os.setgroups([]); os.setgid(65534); os.setuid(2)\n"
                   "all = [socket.socket(socket.AF_UNIX) for i in range(900)]\n"
                   "p = select.poll()\n"
                   "for s in all:\n"
@@ -290,10 +291,10 @@ class System(SystemTest):
                               stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as p:
             self.assertEqual(p.stdout.readline(), b"650 0\n")
-            self.assertEqual(self.as_user(NOBODY, "list").returncode, 1)
+            self.assertEqual(self.as_user(BIN, "list").returncode, 1)
             self.ok(DAEMON, "list")
             p.stdin.close()
-        while self.as_user(NOBODY, "list").returncode != 0:
+        while self.as_user(BIN, "list").returncode != 0:
             pass  # until the platform has seen them go
 
     # --- code ---------------------------------------------------------------------
@@ -335,7 +336,7 @@ class System(SystemTest):
         self.assertEqual(os.lstat(folder).st_uid, DAEMON)
         body = self.read_job("bash go.sh").encode()
         path = f"/api/v2/jobs?codeDir={folder}"
-        self.assertEqual(self.ask(NOBODY, "POST", path, body)[0], 400)
+        self.assertEqual(self.ask(BIN, "POST", path, body)[0], 400)
         self.assertEqual(self.ask(DAEMON, "POST", path, body)[0], 202)
 
     # --- its life -----------------------------------------------------------------
@@ -374,7 +375,7 @@ class System(SystemTest):
         self.assertIn(f"{self.folder} is closed to them", done.stderr)
 
     def test_only_root_can(self):
-        self.refused(NOBODY, "only root", "up", "--system")
+        self.refused(BIN, "only root", "up", "--system")
 
     # --- which is asked -----------------------------------------------------------
 
@@ -401,11 +402,11 @@ class System(SystemTest):
         planted.bind(str(self.root / "socket"))
         planted.listen()
         os.chmod(self.root / "socket", 0o666)
-        os.chown(self.root / "socket", NOBODY, NOBODY)
+        os.chown(self.root / "socket", BIN, BIN)
         for uid in (0, DAEMON):
             done = self.as_user(uid, "list")
             self.assertEqual(done.returncode, 1, done.stdout)
-            self.assertIn("belongs to another user: 65534", done.stderr)
+            self.assertIn("belongs to another user: 2", done.stderr)
         # The file is root's, and who listens is not.
         os.chown(self.root / "socket", 0, 0)
         (self.root / "socket").unlink()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import program
-from test_system import DAEMON, NOBODY, STRANGER, SystemTest
+from test_system import DAEMON, BIN, STRANGER, SystemTest
 
 
 class SystemTasks(SystemTest):
@@ -24,19 +24,19 @@ class SystemTasks(SystemTest):
         self.bash(DAEMON, "mine", "echo hidden")
         theirs = self.root / "jobs" / "daemon~mine" / "0" / "main-0" / "stdout"
         for target in (secret, theirs):
-            self.bash(NOBODY, "link", "d=$(dirname $RUNTIME_LOG_PIPE); "
+            self.bash(BIN, "link", "d=$(dirname $RUNTIME_LOG_PIPE); "
                       f"rm $d/stdout $d/all; ln -s {target} $d/stdout; "
                       f"ln -s {target} $d/all; ln -sf {target} $d/runtime; "
                       "exit 1", 1)
             for log in ("stdout", "all", "runtime"):
                 code, body = self.ask(
-                    NOBODY, "GET", "/api/v2/jobs/nobody~link/attempts/0/"
+                    BIN, "GET", "/api/v2/jobs/bin~link/attempts/0/"
                     f"taskRoles/main/taskIndex/0/attempts/0/logs/{log}")
                 self.assertNotIn(b"of root", body)
                 self.assertNotIn(b"hidden", body)
-            shown = self.as_user(NOBODY, "show", "link")
+            shown = self.as_user(BIN, "show", "link")
             self.assertNotIn("of root", shown.stdout + shown.stderr)
-            self.ok(NOBODY, "rm", "link")
+            self.ok(BIN, "rm", "link")
         self.assertEqual(secret.read_text(), "of root alone\n")
 
     def test_a_folder_in_another_place(self):
@@ -52,36 +52,36 @@ class SystemTasks(SystemTest):
                        f"ln -s {theirs} $d; echo up > {up}; "
                        f"read -r x < {gate}; rm $d; mv $d.x $d")
         os.chmod(job, 0o644)
-        self.ok(NOBODY, "submit", job)
+        self.ok(BIN, "submit", job)
         self.assertEqual(up.read_text(), "up\n")
-        done = self.as_user(NOBODY, "logs", "test")
+        done = self.as_user(BIN, "logs", "test")
         self.assertNotIn("hidden", done.stdout + done.stderr)
         for log in ("stdout", "all"):
             _, body = self.ask(
-                NOBODY, "GET", "/api/v2/jobs/nobody~test/attempts/0/taskRoles/"
+                BIN, "GET", "/api/v2/jobs/bin~test/attempts/0/taskRoles/"
                 f"a/taskIndex/0/attempts/0/logs/{log}")
             self.assertNotIn(b"hidden", body)
         self.release(gate)
-        self.assertEqual(self.as_user(NOBODY, "wait", "test").returncode, 0)
+        self.assertEqual(self.as_user(BIN, "wait", "test").returncode, 0)
 
     def test_a_pipe_holds_nobody_up(self):
         self.up()
-        self.bash(NOBODY, "pipe", "d=$(dirname $RUNTIME_LOG_PIPE); "
+        self.bash(BIN, "pipe", "d=$(dirname $RUNTIME_LOG_PIPE); "
                   "rm $d/all; mkfifo $d/all; exit 1", 1)
-        self.assertNotEqual(self.as_user(NOBODY, "logs", "pipe").returncode, 2)
-        self.assertIn("pipe", self.ok(NOBODY, "list"))
+        self.assertNotEqual(self.as_user(BIN, "logs", "pipe").returncode, 2)
+        self.assertIn("pipe", self.ok(BIN, "list"))
 
     def test_removing_removes_nothing_else(self):
         self.up()
         beside = self.folder / "beside"
         beside.mkdir()
         (beside / "kept").write_text("kept")
-        self.bash(NOBODY, "tree",
+        self.bash(BIN, "tree",
                   "cd $(dirname $(dirname $RUNTIME_LOG_PIPE)); "
                   f"ln -s {beside} link; mkdir locked; touch locked/a; "
                   "chmod 0 locked; for i in $(seq 300); do mkdir d && cd d; "
                   f"done; touch f; ln -s {beside} link")
-        self.ok(NOBODY, "rm", "tree")
+        self.ok(BIN, "rm", "tree")
         self.assertEqual(list((self.root / "jobs").iterdir()), [])
         self.assertEqual((beside / "kept").read_text(), "kept")
 
@@ -104,11 +104,11 @@ class SystemTasks(SystemTest):
                        f"{boot.strip()}\\nstarted 1 1 {victim.pid}\\n' "
                        f"> $d/status; echo up; read -r x < {gate}")
         os.chmod(job, 0o644)
-        self.ok(NOBODY, "submit", job)
+        self.ok(BIN, "submit", job)
         env = dict(self.env, HOME="/nonexistent",
                    XDG_STATE_HOME="/nonexistent")
         with subprocess.Popen([program.OPENPAI, "logs", "-f", "test"],
-                              env=env, user=NOBODY, group=65534,
+                              env=env, user=BIN, group=65534,
                               extra_groups=[], stdout=subprocess.PIPE) as p:
             self.assertEqual(p.stdout.readline(), b"up\n")
             p.kill()
@@ -116,8 +116,8 @@ class SystemTasks(SystemTest):
         self.addCleanup(os.close, task)
         self.run_cli("down")
         self.assertEqual(self.run_cli("up", "--system").returncode, 0)
-        self.as_user(NOBODY, "stop", "test")
-        self.as_user(NOBODY, "stop", "--kill", "test")
+        self.as_user(BIN, "stop", "test")
+        self.as_user(BIN, "stop", "--kill", "test")
         self.assertIsNone(victim.poll())
         # Nor does it hide what runs: that was found by its group.
         if "hold memory" in self.run_cli("status").stdout:
@@ -174,7 +174,7 @@ taskRoles:
             self.assertEqual((done.returncode, done.stderr), (3, ""))
             none = "".join(f"Cap{kind}:\t0000000000000000\n"
                            for kind in ("Prm", "Eff", "Amb"))
-            self.assertEqual(done.stdout, f"{STRANGER}\n{NOBODY}\nUid:" +
+            self.assertEqual(done.stdout, f"{STRANGER}\n65534\nUid:" +
                              f"\t{STRANGER}" * 4 + f"\n{none}{groups}input\n")
         # By its folder's socket nobody else comes, and by the API neither.
         path = self.root / "jobs" / f"{STRANGER}~mine" / "0" / "a-0" / "enter"
@@ -182,12 +182,12 @@ taskRoles:
                          (STRANGER, 0o600))
         for verb in ("exec", "attach", "ssh"):
             words = ("--", "id") if verb == "exec" else ()
-            done = self.as_user(NOBODY, verb, f"{STRANGER}~mine", *words)
+            done = self.as_user(BIN, verb, f"{STRANGER}~mine", *words)
             self.assertEqual((done.returncode, done.stdout), (125, ""))
             self.assertIn("another user's", done.stderr)
         stream = (f"/api/v2/jobs/{STRANGER}~mine/taskRoles/a/taskIndex/0/"
                   "stream")
-        self.assertEqual(self.ask(NOBODY, "GET", stream)[0], 403)
+        self.assertEqual(self.ask(BIN, "GET", stream)[0], 403)
         self.assertEqual(self.ask(STRANGER, "GET", stream)[0], 426)
 
     def test_input_of_a_user(self):
@@ -215,14 +215,14 @@ taskRoles:
         self.begin(DAEMON, "theirs", "echo up; sleep 1000")
         theirs = self.root / "jobs" / "daemon~theirs" / "0" / "a-0" / "enter"
         for i, target in enumerate((self.folder / "planted", theirs)):
-            self.begin(NOBODY, f"mine{i}", "cd $(dirname $RUNTIME_LOG_PIPE); "
+            self.begin(BIN, f"mine{i}", "cd $(dirname $RUNTIME_LOG_PIPE); "
                        f"ln -sf {target} enter; echo up; sleep 1000")
-            for uid in (NOBODY, 0):
-                done = self.as_user(uid, "exec", f"nobody~mine{i}", "--", "id")
+            for uid in (BIN, 0):
+                done = self.as_user(uid, "exec", f"bin~mine{i}", "--", "id")
                 self.assertEqual((done.returncode, done.stdout), (125, ""))
                 self.assertRegex(done.stderr,
                                  "another user listens|ermission")
-            self.ok(NOBODY, "stop", f"mine{i}")  # for its place
+            self.ok(BIN, "stop", f"mine{i}")  # for its place
 
     KEYS = ("d=$(dirname $RUNTIME_LOG_PIPE); mkdir $d/ssh; "
             "echo ssh-ed25519 AAAA > $d/ssh/host_key.pub; ")
@@ -238,16 +238,16 @@ taskRoles:
                          (200, "daemon"))
         self.assertEqual(self.ask(DAEMON, "GET", path + "/key"),
                          (200, b'{"privateKey":"their secret\\n"}'))
-        for uid in NOBODY, 0:
+        for uid in BIN, 0:
             status, told = self.ask(uid, "GET", path + "/key")
             self.assertEqual(status, 403, told)
         attempt = self.root / "jobs" / "daemon~theirs" / "0"
-        self.begin(NOBODY, "mine", self.KEYS + f"ln -s {attempt}/ssh "
+        self.begin(BIN, "mine", self.KEYS + f"ln -s {attempt}/ssh "
                    "$d/../ssh; echo up; sleep 1000")
-        status, told = self.ask(NOBODY, "GET", "/api/v2/jobs/nobody~mine/ssh")
+        status, told = self.ask(BIN, "GET", "/api/v2/jobs/bin~mine/ssh")
         self.assertEqual((status, json.loads(told)["publicKey"]), (200, None))
-        status, told = self.ask(NOBODY, "GET",
-                                "/api/v2/jobs/nobody~mine/ssh/key")
+        status, told = self.ask(BIN, "GET",
+                                "/api/v2/jobs/bin~mine/ssh/key")
         self.assertEqual(status, 404, told)
 
     SPY = """
@@ -276,9 +276,9 @@ while is_task(pid):
         self.up()
         spy = self.write("spy.py", self.SPY)
         os.chmod(spy, 0o644)
-        self.begin(NOBODY, "spy", f"python3 {spy}; echo up; sleep 1000")
-        told = [self.ok(NOBODY, "logs", "spy"),
-                self.ok(NOBODY, "exec", "spy", "--", "python3", spy)]
+        self.begin(BIN, "spy", f"python3 {spy}; echo up; sleep 1000")
+        told = [self.ok(BIN, "logs", "spy"),
+                self.ok(BIN, "exec", "spy", "--", "python3", spy)]
         for out in told:
             lines = [l for l in out.splitlines() if l != "up"]
             self.assertGreaterEqual(len(lines), 2)

@@ -89,6 +89,17 @@ static void open_store(void)
   CHECK(system(command) == 0);
 }
 
+static uint64_t on_last_job(void *ctx)
+{
+  (void)ctx;
+  return 1;
+}
+
+static void on_orphaned(void *ctx)
+{
+  (void)ctx;
+}
+
 static void open_accounts(void)
 {
   static const pai__log log;
@@ -102,7 +113,9 @@ static void open_accounts(void)
                               .beside_new = beside_new,
                               .beside_start = beside_do,
                               .beside_close = beside_do,
-                              .vcs = on_vcs };
+                              .vcs = on_vcs,
+                              .last_job = on_last_job,
+                              .orphaned = on_orphaned };
   static const char user[] =
     "{\"username\":\"ada\",\"passwordHash\":"
     "\"822330e44ace9eba338341d3d6830ac5cd60661b12b8ea9a5fa62aa40bd23944818021"

@@ -105,6 +105,11 @@ static void finish(int status, int http_status)
   pai_error_free(err);
 }
 
+void pai__http_suspect(pai__http *http)
+{
+  (void)http;
+}
+
 void pai__http_cancel(pai__http_request *r)
 {
   r->there = true; /* it ends in a turn: the target's */

@@ -14,6 +14,7 @@
 #include "server/fake.h"
 #include "server/feed.h"
 #include "server/peer.h"
+#include "server/quotas.h"
 #include "server/alerts.h"
 #include "server/seen.h"
 
@@ -54,6 +55,12 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *c,
     if (strcasecmp(c->headers[i][0], key) == 0)
       return c->headers[i][1];
   return NULL;
+}
+
+/* None whose heads are laid out as head.c knows. */
+const char *MHD_get_version(void)
+{
+  return "played";
 }
 
 int MHD_get_connection_values(struct MHD_Connection *c,
@@ -305,6 +312,7 @@ static void end(scene *s)
   pai__alerts_free(&s->server);
   pai__meter_free(&s->server);
   pai__count_free(&s->server);
+  pai__quota_forget_code(&s->server);
   CHECK(pai_loop_run(s->server.loop) == PAI_OK);
   pai_loop_free(s->server.loop);
   (void)close(s->fds[0]);
@@ -356,7 +364,7 @@ static bool read_request(scene *s, char *text, size_t size)
 static void go_on(scene *s, const char *bytes, size_t len)
 {
   CHECK(pai__request_go_on(&s->door, &s->connection, s->uri, s->method,
-                           "HTTP/1.1", bytes, &len, &s->request) == MHD_YES);
+                           "HTTP/1.0", bytes, &len, &s->request) == MHD_YES);
   CHECK(len == 0);
 }
 

@@ -44,6 +44,27 @@ static void check_entries(const pai__tree *t, pai__node n)
   CHECK(count == pai__tree_count(t, n));
 }
 
+/* A pointer that goes on from another one is the same as one from the start. */
+static void check_pointers(const pai__tree *t)
+{
+  const pai_alloc *alloc = pai__alloc_or_libc(NULL);
+  pai__trail trail = { .depth = 0 };
+  uint32_t step = t->count > 2000 ? (uint32_t)t->count / 1000 : 1;
+
+  for (uint32_t i = 0; i < 2 * t->count; i += step) { /* there and back */
+    pai__node n = (pai__node)(i < t->count ? i : 2 * t->count - 1 - i);
+    pai__buf a, b;
+
+    pai__buf_init(&a, alloc);
+    pai__buf_init(&b, alloc);
+    pai__tree_pointer(t, n, &a);
+    pai__tree_pointer_along(t, n, &b, &trail);
+    CHECK(strcmp(pai__buf_text(&a), pai__buf_text(&b)) == 0);
+    pai__buf_dispose(&a);
+    pai__buf_dispose(&b);
+  }
+}
+
 void test_check_tree(const pai__tree *t)
 {
   CHECK(t->count > 0 && t->nodes[0].skip == t->count);
@@ -52,6 +73,7 @@ void test_check_tree(const pai__tree *t)
     if (t->nodes[n].type == PAI__MAPPING)
       check_entries(t, n);
   }
+  check_pointers(t);
 }
 
 /* --- both writers as tables --------------------------------------------- */

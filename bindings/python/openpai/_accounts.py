@@ -78,11 +78,15 @@ class Accounts(_Part):
     def configure(self, *, token_time: Optional[float] = None,
                   hash_kib: Optional[int] = None,
                   hash_passes: Optional[int] = None,
-                  hash_workers: Optional[int] = None) -> None:
-        """How long (in seconds) a browser's token is good, and what hashes of
-        passwords take."""
+                  hash_workers: Optional[int] = None,
+                  least_password: Optional[int] = None,
+                  reveal_tokens: bool = False) -> None:
+        """How long (in seconds) a browser's token is good, what hashes of
+        passwords take, the fewest characters of a new password, and whether
+        tokens() shows tokens whole."""
         self._do("configure", hash_kib=hash_kib, hash_passes=hash_passes,
-                 hash_workers=hash_workers, token_time=None
+                 hash_workers=hash_workers, least_password=least_password,
+                 reveal_tokens=int(reveal_tokens), token_time=None
                  if token_time is None else int(token_time * 1e6))
 
     def setup(self, user: Optional[str] = None, password: Optional[str] = None
@@ -117,9 +121,24 @@ class Accounts(_Part):
         return str(self._do("new_token", user=user,
                             application=int(application)))
 
-    def tokens(self, user: str) -> List[str]:
-        """A user's good ones, the oldest first."""
-        return list(self._do("write_tokens", user=user)["tokens"])
+    def make_token(self, user: str, *, name: Optional[str] = None,
+                   scopes: Union[None, str, Iterable[str]] = None,
+                   expires: Optional[float] = None) -> Table:
+        """One for a program: {"token", "id", "name", "scopes", "expires"}.
+        `scopes` are of "read", "submit" and "admin" (None: all); it `expires`
+        after so many seconds (None: never)."""
+        result: Table = self._do(
+            "make_token", user=user, name=name, scopes=listed(scopes),
+            lifetime=None if expires is None else int(expires * 1e6))
+        return result
+
+    def tokens(self, user: str) -> List[Table]:
+        """A user's good ones, the oldest first: {"id", "name", "application",
+        "scopes", "created", "expires", "lastUsed"}, and "token", which is
+        without its signature unless configure(reveal_tokens=True)."""
+        told = self._do("write_tokens", user=user)
+        return [{**detail, "token": token} for detail, token
+                in zip(told["details"], told["tokens"])]
 
     def token(self, token: str) -> Table:
         """What a good token says."""
@@ -127,7 +146,8 @@ class Accounts(_Part):
         return result
 
     def revoke(self, token: str, *, user: Optional[str] = None) -> None:
-        """Makes a token worthless, of this user if one is named."""
+        """Revokes a token, or the one of an id; of this user if one is
+        named."""
         self._do("revoke", token=token, user=user)
 
     # --- users
@@ -148,8 +168,47 @@ class Accounts(_Part):
         "extension"."""
         self._do("put_user", dict(user), flags=_flags(create))
 
-    def remove_user(self, user: str) -> None:
-        self._do("remove_user", user=user)
+    def remove_user(self, user: str, *, heir: Optional[str] = None) -> None:
+        """Removes a user.  Jobs that are not over are stopped; or all of them
+        are the heir's from then on."""
+        self._do("remove_user", user=user, heir=heir)
+
+    def owner(self, user: str, job: int) -> Optional[str]:
+        """Whose a job of that name and id is: None if the user was removed
+        since, and nobody has the jobs."""
+        result: Optional[str] = self._do("owner", user=user, before=job)
+        return result
+
+    def act_as(self, user: Optional[str] = None, *,
+               address: Optional[str] = None) -> None:
+        """Says for the audit log who makes the changes that follow."""
+        self._do("act_as", user=user, **{"from": address})
+
+    # --- limits
+
+    def quota(self, user: Optional[str] = None) -> Dict[str, int]:
+        """The limits of a user, or of all: "jobs", "tasks", "streams",
+        "uploads" (bytes) and "processes"; -1 is no limit."""
+        result: Dict[str, int] = self._do("write_quota", user=user)
+        return result
+
+    def set_quota(self, name: str, most: Optional[int], *,
+                  user: Optional[str] = None) -> None:
+        """Sets a limit of a user, or of all; -1 is no limit, None the usual
+        one."""
+        self._do("set_quota", quota=name, most=-2 if most is None else most,
+                 user=user)
+
+    def usage(self, user: str) -> Dict[str, int]:
+        """What a user has of it: "jobs" and "tasks"."""
+        result: Dict[str, int] = self._do("usage", user=user)
+        return result
+
+    def logins(self) -> Dict[str, int]:
+        """Passwords since the platform began: "good", "wrong", "refused",
+        "lockouts", and who is "waiting" now."""
+        result: Dict[str, int] = self._do("logins")
+        return result
 
     def add_member(self, group: str, user: str) -> None:
         self._do("set_member", group=group, user=user, **{"in": 1})

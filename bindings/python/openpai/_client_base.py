@@ -91,7 +91,8 @@ class ClientBase(Waits):
                  total_time: Optional[float] = None,
                  most_tries: Optional[int] = None,
                  first_wait: Optional[float] = None,
-                 most_wait: Optional[float] = None) -> None:
+                 most_wait: Optional[float] = None,
+                 stream_time: Optional[float] = None) -> None:
         """Nothing is connected yet.
 
         The server is at `url`, as "https://pai.example.org/rest-server"; or it
@@ -110,6 +111,7 @@ class ClientBase(Waits):
             "idle_time": _microseconds(idle_time),
             "total_time": _microseconds(total_time),
             "first_wait": _microseconds(first_wait),
+            "stream_time": _microseconds(stream_time),
             "most_wait": _microseconds(most_wait)}))
         self._pump = Pump(self._client, {})
 

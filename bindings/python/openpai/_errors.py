@@ -27,6 +27,8 @@ class Error(Exception):
     filename: Optional[str] = None
     #: Whether the same call may succeed later.
     retriable: bool = False
+    #: Seconds until it makes sense, where that is known.
+    retry_after: Optional[float] = None
     #: What a server answered: the status, and its API's name for the error,
     #: as "NoJobError"; accounts have them, too.
     http_status: Optional[int] = None
@@ -120,7 +122,8 @@ def make(code: int, name: str, text: str, message: str, help: Optional[str],
          report: Optional[Tuple[bool, Optional[int],
                                 Sequence[Tuple[object, ...]]]],
          filename: Optional[str], number: Optional[int],
-         http_status: Optional[int], api_code: Optional[str]) -> Error:
+         http_status: Optional[int], api_code: Optional[str], wait: int
+         ) -> Error:
     """The exception for a failure; a newer library's code is an Error."""
     error = _BY_CODE.get(code, Error)(text)
     error.__cause__ = cause
@@ -128,6 +131,7 @@ def make(code: int, name: str, text: str, message: str, help: Optional[str],
         code=code, name=name, message=message, help=help, line=line,
         column=column, pointer=pointer, retriable=retriable,
         filename=filename, http_status=http_status, api_code=api_code,
+        retry_after=wait / 1e6 if wait else None,
         report=make_report(*report) if report is not None else None)
     _number(error, number)
     return error

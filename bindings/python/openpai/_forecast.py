@@ -311,13 +311,20 @@ class Futures(Views):
 
     def changed_cluster(self, nodes: Optional[str] = None,
                         vc: Optional[str] = None, share: Optional[str] = None,
-                        *, of: Optional[Cluster] = None) -> Cluster:
+                        *, shares: Optional[Mapping[str, str]] = None,
+                        of: Optional[Cluster] = None) -> Cluster:
         """The cluster as it is, or another one, but for more nodes, as
         "2x gpu:8:h100" or "2x dgx", or another share of a virtual cluster, as
-        "dgx:12"."""
+        "dgx:12".  `shares` are those of several, by name: only the cluster
+        after all changes has to be valid."""
+        changed = dict(shares or {})
+        if vc is not None:
+            if share is None:
+                raise ValueError("a virtual cluster needs a share")
+            changed[vc] = share
         return Cluster._of(_facade.changed_cluster(
-            self._sched, of._cluster if of is not None else None, nodes, vc,
-            share))
+            self._sched, of._cluster if of is not None else None, nodes,
+            words(word for pair in changed.items() for word in pair)))
 
     def shapes(self, id: int, vcs: Iterable[str] = (),
                history: Optional[History] = None, runs: int = 100,

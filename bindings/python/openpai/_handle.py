@@ -8,15 +8,19 @@ from typing import (
     Optional, Tuple)
 
 from . import _cards, _ship
-from ._errors import InvalidError, NotFoundError
+from ._errors import Error, InvalidError, NotFoundError
 from ._exec import Command, Execution, command_words, exec_fields
 from ._records import (
     FINAL, JobEvent, JobStatus, Result, TaskName, Why, make_event, make_status,
     make_why, task_name)
+from ._ship import JobFailed
 
 if TYPE_CHECKING:
     from . import facade as _facade
     from ._platform import Platform
+
+#: Of what a job that failed has printed.
+LAST_LINES = 10
 
 
 class Handle:
@@ -166,15 +170,44 @@ class Handle:
 
     def result(self, timeout: Optional[float] = None) -> Any:
         """What the function of Platform.call(), or the last expression of a
-        %%pai cell, came to, once the job is over; what it raised is raised.
+        %%pai cell, returned, once the job is over.
 
-        It is a pickle, so that of another user's job is refused with
+        What it raised is raised.  JobFailed if the job failed in another way
+        or was stopped.  NotFoundError for a job of another kind.  The result
+        is a pickle: that of another user's job is refused with
         PermissionDenied."""
-        self.wait(timeout)
+        ended = self.wait(timeout)
         status = self.show()
-        return _ship.outcome(pathlib.Path(
-            self._platform.status["root"], "code",
-            "%s~%s" % (status.user, status.name)))
+        try:
+            value = _ship.outcome(pathlib.Path(
+                self._platform.status["root"], "code",
+                "%s~%s" % (status.user, status.name)))
+        except NotFoundError:
+            if ended.succeeded:
+                raise
+        else:
+            if ended.succeeded:
+                return value
+        raise self._failure(ended, status) from None
+
+    def _failure(self, ended: Result, status: JobStatus) -> JobFailed:
+        """With the last lines of the task that decided the end."""
+        why = self.why()
+        reason = status.reason or str(why).partition("\n")[2] or None
+        lines: Tuple[str, ...] = ()
+        role = why.detail.get("role")
+        try:
+            logs = self.logs((role, why.detail.get("index") or 0)
+                             if role else None, tail=4096)
+            lines = tuple(logs)[-LAST_LINES:]
+        except Error:
+            pass  # there is no task, or it has no logs
+        return JobFailed("\n".join(
+            ["the job %s %s with code %d%s" % (
+                status.name, "was stopped" if ended.state == "stopped"
+                else ended.state, ended.code,
+                ": " + reason if reason else ""), *lines]),
+            ended.state, ended.code, reason, lines)
 
     async def _ended(self) -> Result:
         while not self.is_over:

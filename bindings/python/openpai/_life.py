@@ -69,11 +69,13 @@ class Life:
     _life: "_facade.Life"
 
     def __init__(self, job: Job, *, seed: int = 0, gang: bool = False,
-                 raw: bool = False) -> None:
+                 raw: bool = False, own_signals: bool = False) -> None:
         """`seed` is that of delays; `gang`: all tasks start together, whatever
         the job says; `raw`: nobody looks into why commands fail, so that their
-        codes mean nothing but that."""
-        self._life = _facade.Life.make(job._spec, seed, gang, raw)
+        codes mean nothing but that; `own_signals`: a signal that ends a
+        command is not the platform's, so that it is no transient failure."""
+        self._life = _facade.Life.make(job._spec, seed, gang, raw,
+                                       own_signals)
 
     @classmethod
     def load(cls, saved: bytes) -> "Life":

@@ -187,8 +187,8 @@ class Reason:
     text: Optional[str] = None
     #: How many nodes failed, for each lack.
     nodes_failed: Dict[str, int] = field(default_factory=dict, hash=False)
-    #: The smallest change with which it would start now: events, of the
-    #: request itself, and of others.
+    #: Changes with which it would start now, of one thing where that is
+    #: enough: events, of the request itself, and of others.
     own_change: Tuple[Dict[str, Any], ...] = field(default=(), hash=False)
     other_change: Tuple[Dict[str, Any], ...] = field(default=(), hash=False)
     #: Something has changed since it was looked at: it starts at the next

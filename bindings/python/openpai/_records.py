@@ -135,20 +135,23 @@ class Why:
     """Why a job waits; or, of one that does not, what ended it."""
     state: str
     reasons: Tuple[WhyReason, ...]
-    #: What would change it, or None.
-    change: Optional[str]
+    #: All reasons in words, and what would let it start; None of a job that
+    #: does not wait.
+    explanation: Optional[str]
+    #: The same as the scheduler's object: "lack", "failed", "change" ...
+    change: Optional[Dict[str, Any]] = field(repr=False)
     #: The object of the API, whole.
     detail: Dict[str, Any] = field(repr=False, compare=False)
 
     @property
     def line(self) -> Optional[Dict[str, Any]]:
-        """Where it stands in line: virtualCluster, order, place, waiting."""
+        """Its place in the queue: virtualCluster, order, place, waiting."""
         return self.detail.get("line")
 
     def __str__(self) -> str:
         lines = [reason.text for reason in self.reasons]
-        if self.change:
-            lines.append(self.change)
+        if self.explanation:  # in its words, the first is the scheduler's
+            lines[:1] = [self.explanation]
         if not lines:
             spec = self.detail.get("exitSpec") or {}
             lines = [text for text in (self.detail.get("trigger"),
@@ -158,10 +161,9 @@ class Why:
 
 def make_why(told: Dict[str, Any]) -> Why:
     return Why(told["state"].lower(), tuple(
-        WhyReason(str(reason.get("code") or ""), str(reason.get("text") or ""),
-                  reason.get("nodes") or 0)
-        for reason in told.get("reasons") or ()),
-        told.get("change") or None, told)
+        WhyReason(reason["code"], reason["text"], reason["nodes"])
+        for reason in told["reasons"]),
+        told.get("explanation"), told.get("change"), told)
 
 
 @dataclass(frozen=True)

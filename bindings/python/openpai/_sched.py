@@ -42,8 +42,8 @@ class SchedulerView(Futures):
         return Allocation._of(self._sched.allocation(id, instance))
 
     def explain(self, id: int) -> str:
-        """Why a request waits, and the smallest change with which it would
-        start now, in words."""
+        """Why a request waits, and changes with which it would start now,
+        in words."""
         return self._sched.explain(id).rstrip("\n")
 
     def reason(self, id: int) -> Reason:

@@ -35,8 +35,27 @@ _SPOKEN = {"_function": "the function", "_args": "an argument (_args)",
 
 
 class JobFailed(Exception):
-    """A function or cell failed in its job, with an error that cannot be
-    brought here; str() is the traceback there."""
+    """A job of call() or %%pai has no result, because it failed or was
+    stopped; or its code raised what cannot be unpickled here.  str() says it
+    all, with the traceback or the last lines that it printed."""
+    #: "failed" or "stopped".
+    state: str
+    #: The exit code of the task that decided it, or a negative one of the
+    #: platform's; None if the code raised.
+    code: Optional[int]
+    #: Why it ended, in a line.
+    reason: Optional[str]
+    #: The last lines that it printed.
+    lines: Tuple[str, ...]
+
+    def __init__(self, text: str, state: str = "failed",
+                 code: Optional[int] = None, reason: Optional[str] = None,
+                 lines: Tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.state = state
+        self.code = code
+        self.reason = reason
+        self.lines = lines
 
 
 def _names(source: str) -> Tuple[Set[str], Set[str]]:

@@ -197,6 +197,11 @@ int pai__kube_ask(pai__kube_request **out, pai__kube *kube,
   return rc;
 }
 
+void pai__kube_suspect(pai__kube *kube)
+{
+  pai__http_suspect(kube->http);
+}
+
 void pai__kube_cancel(pai__kube_request *request)
 {
   if (request->request != NULL)
@@ -268,6 +273,7 @@ static void on_late(void *user_data)
   pai__kube_post *p = user_data;
 
   p->late = true;
+  pai__kube_suspect(p->kube);
   pai__kube_cancel(p->request);
 }
 

@@ -57,6 +57,9 @@ typedef struct pai__kube_watch_want {
   int (*on_event)(void *user_data, const char *json, size_t len);
   void *user_data;
   pai_time first_pause; /* after a failure; it doubles.  0: 200 ms */
+  /* A watch is asked for at most so long, and once more: one that says nothing
+   * beyond that, not even its end, is given up.  0: 40 seconds */
+  pai_time watch_time;
 } pai__kube_watch_want;
 
 /* Goes on until it is closed, whatever fails. */
@@ -97,6 +100,8 @@ typedef struct pai__kube_want {
   void *user_data;
 } pai__kube_want;
 
+/* Its connections may lead nowhere: what is asked from now on gets others. */
+void pai__kube_suspect(pai__kube *kube);
 int pai__kube_ask(pai__kube_request **out, pai__kube *kube,
                   const pai__kube_want *want, pai_error **err);
 void pai__kube_cancel(pai__kube_request *request);

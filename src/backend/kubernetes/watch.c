@@ -16,9 +16,11 @@ enum {
   PAGE = 500,          /* objects that the API server is asked for at a time */
   MOST_LINE = 64 << 20,
   MOST_ERROR = 64 << 10,
-  SILENCE = 60,      /* seconds that a list may stop for */
-  WATCH_TIME = 240,  /* seconds of a watch: so many, and up to twice that */
-  WATCH_LATE = 30,   /* after that it is no more heard of */
+  SILENCE = 60, /* seconds that a list may stop for, or take to begin */
+  /* Seconds of a watch: so many at most, and half of them at least.  With what
+   * may come late, a connection that has gone silent is noticed within 60. */
+  WATCH_TIME = 40,
+  WATCH_LATE = 10,   /* after that it is no more heard of; or a quarter */
   FIRST_PAUSE = 200, /* milliseconds */
   LAST_PAUSE = 30 * 1000
 };
@@ -332,6 +334,28 @@ static void on_done(void *user_data, int status, int http_status,
 
 /* --- asking ------------------------------------------------------------------------ */
 
+/* How long a watch is asked for.  The API server ends it then, and before that
+ * tells in a bookmark how far all is known. */
+static pai_time time_of(pai__kube_watch *w)
+{
+  pai_time most = w->want.watch_time > 0 ? w->want.watch_time
+                                         : (pai_time)WATCH_TIME * SECOND;
+
+  return most / 2 + (pai_time)pai__prng_below(&w->prng, (uint64_t)most / 2);
+}
+
+/* When it is given up. */
+static pai_time limit_of(const pai__kube_watch *w, pai_time time)
+{
+  pai_time late = (pai_time)WATCH_LATE * SECOND;
+
+  if (w->list)
+    return (pai_time)SILENCE * SECOND;
+  if (w->want.watch_time > 0)
+    late = w->want.watch_time / 4;
+  return time + late;
+}
+
 static int ask(pai__kube_watch *w, pai_error **err)
 {
   const char *selector = w->want.selector;
@@ -340,31 +364,28 @@ static int ask(pai__kube_watch *w, pai_error **err)
                           .on_body = on_body,
                           .on_done = on_done,
                           .user_data = w };
-  uint64_t seconds = WATCH_TIME + pai__prng_below(&w->prng, WATCH_TIME);
+  pai_time time = time_of(w);
   pai__buf path;
   int rc;
 
   pai__buf_init(&path, &w->alloc);
   pai__buf_str(&path, w->want.path);
-  if (w->list)
-    seconds = SILENCE - WATCH_LATE;
   if (w->list && !w->whole)
     pai__buf_printf(&path, "?limit=%d", PAGE);
   if (w->list && pai__kube_pages_next(&w->pages) != NULL)
     pai__buf_printf(&path, "&continue=%s", pai__kube_pages_next(&w->pages));
   if (!w->list)
     pai__buf_printf(&path,
-                    "?watch=1&allowWatchBookmarks=true&timeoutSeconds=%llu"
+                    "?watch=1&allowWatchBookmarks=true&timeoutSeconds=%lld"
                     "&resourceVersion=%s",
-                    (unsigned long long)seconds, w->version);
+                    (long long)((time + SECOND - 1) / SECOND), w->version);
   if (selector != NULL)
     pai__buf_printf(&path, "%s%s", w->list && w->whole ? "?" : "&", selector);
   want.path = pai__buf_text(&path);
   rc = pai__buf_ok(&path) ? pai__kube_ask(&w->request, w->kube, &want, err)
                           : pai__oom(err);
   pai__buf_dispose(&path);
-  pai__timer_start(w->timer,
-                   (pai_time)(seconds + WATCH_LATE) * (pai_time)SECOND);
+  pai__timer_start(w->timer, limit_of(w, time));
   return rc;
 }
 
@@ -392,6 +413,7 @@ static void on_timer(void *user_data)
     return;
   }
   w->late = true;
+  pai__kube_suspect(w->kube); /* the next one is not to go the same way */
   pai__kube_cancel(w->request);
 }
 

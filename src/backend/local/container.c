@@ -212,15 +212,6 @@ static void add_limits(pai__words *w, const pai_launch_plan *plan)
     pai__words_printf(w, "--cpuset-cpus=%s", plan->cpu_list);
 }
 
-/* Its first process hands signals on and is the parent of orphans, which the
- * machine's first process is already. */
-static void add_init(pai__words *w, const pai_launch_plan *plan)
-{
-  bool shared = (plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0;
-
-  pai__words_add(w, shared ? "--pid=host" : "--init");
-}
-
 static void add_cleanup(pai__words *w, const char *engine, bool docker,
                         unsigned long long name)
 {
@@ -265,7 +256,8 @@ void pai__container_words(pai__start *s, const pai__tool *engine,
   pai__words_add(w, "--network=host");
   pai__words_add(w, "--log-driver=none");
   pai__words_add(w, "--security-opt=label=disable");
-  add_init(w, plan);
+  /* Which hands signals on and is the parent of orphans. */
+  pai__words_add(w, "--init");
   add_limits(w, plan);
   add_gpus(w, plan, docker, engine->nvidia, around);
   pai__words_printf(w, "--user=%s", plan->user != NULL ? plan->user : "0:0");

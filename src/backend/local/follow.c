@@ -8,6 +8,7 @@
 #include "backend/local/local.h"
 
 #include "backend/local/posix_files.h"
+#include "backend/local/posix_launch.h"
 
 /* What one turn tells of a stream at most: the loop has more to do. */
 enum { CHUNKS = 4, LOOK_MS = 100 };
@@ -35,6 +36,7 @@ static bool open_next(local_task *t, int i)
   lost = !first && old != s->inode && old != 0;
   fd = pai__files_open(t->dir, names[i][old == 0 || old == s->inode ? 0 : 1],
                        &inode);
+  t->lacking |= fd < 0 && pai__local_is_short();
   if (fd < 0)
     return false;
   if (lost)
@@ -73,6 +75,7 @@ bool pai__local_follow_more(local_task *t)
 {
   bool more = may_tell(t);
 
+  t->lacking = false;
   for (int k = 0; k < CHUNKS && more; k++) {
     more = false;
     for (int i = 0; i < 2 && may_tell(t); i++)

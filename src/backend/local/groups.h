@@ -12,8 +12,13 @@
 #include "backend/local/words.h"
 #include "base/buf.h"
 
-enum { PAI__GROUPS_MEMORY, PAI__GROUPS_CPU, PAI__GROUPS_CPUSET };
-enum { PAI__GROUPS_COUNT = 3 };
+enum {
+  PAI__GROUPS_MEMORY,
+  PAI__GROUPS_CPU,
+  PAI__GROUPS_CPUSET,
+  PAI__GROUPS_PIDS,
+  PAI__GROUPS_COUNT
+};
 
 typedef struct pai__groups {
   int version;                   /* 1 or 2; 0: there are none to be used */

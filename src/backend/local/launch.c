@@ -21,6 +21,7 @@ typedef struct launch {
   pai__group group;
   pai__words devices, points;
   const pai__user *who; /* NULL: this process's own task */
+  pai__space *space;    /* of its job, or NULL */
   pai__words user_env;
   pai__buf gids;
   pai__buf failed; /* groups that could not be made */
@@ -37,6 +38,7 @@ static void init(launch *k, local *l, const pai_launch_plan *plan,
 
   k->plan = plan;
   k->who = who;
+  k->space = NULL;
   pai__words_init(&k->user_env, alloc);
   pai__buf_init(&k->gids, alloc);
   pai__start_init(&k->start, alloc);
@@ -127,6 +129,25 @@ static int check_links(const launch *k, const pai__surroundings *around,
   return bad == NULL ? PAI_OK : fail_link(bad, around->root, err);
 }
 
+static void give_space_back(launch *k, local *l)
+{
+  pai__space_give_back(&l->runtimes, &l->alloc, k->space);
+  k->space = NULL;
+}
+
+/* Tasks of a job that look for each other share what holds their processes. */
+static int find_space(launch *k, local *l, pai__surroundings *around)
+{
+  int rc;
+
+  if ((k->plan->flags & PAI_LAUNCH_SHARE_PIDS) == 0)
+    return PAI_OK;
+  rc = pai__space_take(&k->space, &l->runtimes, &l->alloc, k->plan, k->who);
+  around->join = around->join_told = k->space != NULL;
+  around->join_user = k->space != NULL && k->space->user >= 0;
+  return rc;
+}
+
 /* In what it runs; a container is held to its limits by its engine. */
 static int choose(launch *k, local *l, pai_error **err)
 {
@@ -147,12 +168,16 @@ static int choose(launch *k, local *l, pai_error **err)
     pai__as_self(k->who);
   }
   around.points = k->points.at;
-  if (k->devices.failed || k->points.failed ||
-      pai__runtimes_probe(&l->runtimes, &l->alloc, k->plan, &around) < 0 ||
-      ((k->plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0 &&
-       pai__runtimes_share(&l->runtimes, &l->alloc, k->plan) < 0))
+  if (k->devices.failed || k->points.failed)
+    return pai__oom(err);
+  rc = pai__local_look(l, k->plan, &around, err);
+  if (rc < 0)
+    return rc;
+  if (find_space(k, l, &around) < 0)
     return pai__oom(err);
   rc = pai__start_choose(&k->start, k->plan, &l->runtimes, &around, err);
+  if (k->start.runtime != PAI_RUNTIME_BWRAP)
+    give_space_back(k, l);
   if (rc == PAI_OK && k->start.runtime != PAI_RUNTIME_PROCESS)
     rc = check_links(k, &around, err);
   if (rc < 0)
@@ -256,6 +281,10 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
   }
   if (k->start.spare_first)
     order.flags |= PAI_ORDER_SPARE_FIRST;
+  if (k->space != NULL) {
+    order.flags |= PAI_ORDER_SHARED;
+    order.holder = (uint32_t)k->space->holder;
+  }
   order.flags |= input_flags(k);
   if (k->who != NULL) {
     order.flags |= PAI_ORDER_BE_USER;
@@ -325,8 +354,8 @@ static int start(launch *k, local *l, int *pid, pai_error **err)
   if (rc == PAI_OK)
     rc = make_dirs(k, l, err);
   if (rc == PAI_OK)
-    rc = pai__local_spawn(pid, l->program, k->plan->dir, k->who, order.data,
-                          order.len, err);
+    rc = pai__local_spawn(pid, l->program, k->plan->dir, k->who, k->space,
+                          order.data, order.len, err);
   dispose_order(&order);
   return rc;
 }
@@ -349,11 +378,11 @@ static int check_plan(const pai_launch_plan *plan, pai_error **err)
 static int make_env(launch *k, local *l, pai_error **err)
 {
   if (k->who != NULL)
-    pai__local_user_env(&k->user_env, k->who);
+    pai__local_user_env(&k->user_env, k->who, l->pass_env);
   if (k->user_env.failed)
     return pai__oom(err);
   k->env = pai__local_env(k->who != NULL ? k->user_env.at : NULL, k->plan,
-                          k->start.tmp, &l->alloc, &k->env_count);
+                          &k->start, l->pass_env, &l->alloc, &k->env_count);
   return k->env != NULL ? check_size(k, err) : pai__oom(err);
 }
 
@@ -381,6 +410,10 @@ int pai__local_launch(local_task *t, const pai_launch_plan *given,
     pai__group_remove(&k.group);
   else
     say_note(&k, l);
+  if (rc == PAI_OK)
+    t->space = k.space; /* until it has ended */
+  else
+    give_space_back(&k, l);
   if (rc == PAI_OK && k.start.about[0] != '\0') /* without memory unsaid */
     t->about = pai__strdup(&l->alloc, k.start.about);
   dispose(&k);

@@ -16,7 +16,7 @@
 enum { PERIOD_US = 100000, MOST_BYTES = 65536 };
 
 static const char *const names[PAI__GROUPS_COUNT] = { "memory", "cpu",
-                                                      "cpuset" };
+                                                      "cpuset", "pids" };
 static const char own_leaf[] = "openpai-self";
 
 /* --- files -------------------------------------------------------------------- */
@@ -303,6 +303,7 @@ static bool wants(const pai_launch_plan *plan, int kind)
   switch (kind) {
   case PAI__GROUPS_MEMORY: return plan->memory > 0;
   case PAI__GROUPS_CPU: return plan->cpus > 0;
+  case PAI__GROUPS_PIDS: return plan->processes > 0;
   default: return plan->cpu_list != NULL && plan->cpu_list[0] != '\0';
   }
 }
@@ -349,6 +350,7 @@ static bool limit(pai__buf *b, const char *base, const char *dir, int kind,
   switch (kind) {
   case PAI__GROUPS_MEMORY: return limit_memory(dir, plan, version);
   case PAI__GROUPS_CPU: return limit_cpu(dir, plan, version);
+  case PAI__GROUPS_PIDS: return write_number(dir, "pids.max", plan->processes);
   default: return limit_cpuset(b, base, dir, plan, version);
   }
 }

@@ -8,10 +8,12 @@ static void free_local(local *l)
 {
   pai_alloc alloc = l->alloc;
 
+  pai__work_close(l->look.work);
   pai__runtimes_dispose(&l->runtimes, &alloc);
   pai__groups_dispose(&l->groups, &alloc);
   pai__strfree(&alloc, l->program);
   pai__strfree(&alloc, l->limits);
+  pai__strfree(&alloc, l->pass_env);
   pai__map_dispose(&l->tasks);
   pai__free(&alloc, l, sizeof(*l));
 }
@@ -28,14 +30,21 @@ static int tell_limits(local *l, pai_error **err)
 
 static int find_all(local *l, pai_error **err)
 {
+  const char *pass = pai__local_pass_env(l->host.pass_env);
   int rc = pai__local_can_watch(err);
 
   if (rc < 0)
     return rc;
+  rc = pai__local_boot(l->boot, sizeof(l->boot), err);
+  if (rc < 0)
+    return rc;
+  l->pass_env = pass != NULL ? pai__strdup(&l->alloc, pass) : NULL;
+  if (pass != NULL && l->pass_env == NULL)
+    return pai__oom(err);
   rc = pai__local_find_program(&l->program, l->host.program, &l->alloc, err);
   if (rc < 0)
     return rc;
-  if (pai__runtimes_find(&l->runtimes, &l->alloc) < 0 ||
+  if (pai__runtimes_find(&l->runtimes, l->program, &l->alloc) < 0 ||
       pai__groups_find_here(&l->groups, &l->alloc) < 0)
     return pai__oom(err);
   l->runtimes.others = l->host.owner != NULL && pai__user_is_root();
@@ -185,6 +194,7 @@ static void local_close(void *state, int how, void (*closed)(void *user_data))
   const pai__map_entry *e;
 
   l->closed = closed;
+  pai__local_look_end(l);
   for (size_t i = 0; (e = pai__map_next(&l->tasks, &i)) != NULL;)
     if (how == PAI_CLOSE_DETACH)
       pai__local_task_close(e->value);

@@ -38,18 +38,22 @@ struct local_task {
   local *owner;
   uint64_t id;
   char *dir;
-  pai__user *who; /* whose it is; NULL: this process's */
-  char *about;    /* in what it runs, and why; NULL: nothing is to be said */
-  int child;      /* the supervisor, if this process is its parent; or 0 */
-  int exit_code;  /* then that of it */
+  pai__user *who;    /* whose it is; NULL: this process's */
+  pai__space *space; /* of its job, as long as it runs; or NULL */
+  char *about;   /* in what it runs, and why; NULL: nothing is to be said */
+  int child;     /* the supervisor, if this process is its parent; or 0 */
+  int exit_code; /* then that of it */
   local_watch watches[LOCAL_WATCHES];
   uv_idle_t turn; /* tells output, and in the end how it ended */
   int handles;    /* not yet closed; the memory goes with the last */
   bool over;      /* nobody writes any more: told as soon as its output is */
+  bool lacking;   /* this process lacks what it takes to look: looked again */
   bool stopped;
   bool closing;
 
   bool follow;
+  bool waiting; /* `later` is open: it looks again then */
+  uv_timer_t later;
   bool noticing; /* by `events`, or else by `look`, which are then open */
   bool looking;
   uv_fs_event_t events;
@@ -57,17 +61,30 @@ struct local_task {
   local_stream streams[2];
 };
 
+/* What is asked of an engine beside the loop. */
+typedef struct local_look {
+  pai__work *work; /* NULL: never yet */
+  pai__runtimes found;
+  pai_launch_plan plan;
+  char *image; /* the plan's */
+  bool busy;
+  atomic_bool stop; /* nobody waits for it any more */
+} local_look;
+
 struct local {
   pai_backend_host host;
   pai_alloc alloc;
   pai__log log;
   char *program; /* the supervisor */
   pai__runtimes runtimes;
+  local_look look;
   pai__groups groups;
   char *limits;
+  char boot[64];      /* id of the machine's present boot */
+  char *pass_env;     /* names of variables that tasks get, too; or NULL */
   uint64_t last_note; /* a hash of it: said once, not for each task */
   pai__map tasks;     /* id to local_task, until it is over */
-  size_t unfreed;     /* tasks whose handles are not all closed */
+  size_t unfreed;     /* tasks whose handles are not all closed, and a look */
   bool detached;      /* and no more is told */
   void (*closed)(void *user_data); /* set once closing */
   char chunk[65536]; /* every read goes here and is told at once */
@@ -104,20 +121,31 @@ void pai__local_task_freed(local *l);
 int pai__local_launch(local_task *t, const pai_launch_plan *given,
                       pai_error **err);
 
+/* look.c: as pai__runtimes_probe(), but PAI_EBUSY while that is done beside the
+ * loop, after which host.ready() is called. */
+int pai__local_look(local *l, const pai_launch_plan *plan,
+                    pai__surroundings *around, pai_error **err);
+/* The sooner it is over. */
+void pai__local_look_end(local *l);
+
 /* Is the root hidden from tasks that have a sandbox? */
 bool pai__local_hides(const local *l);
 
 /* posix_host.c */
 bool pai__local_port_is_free(uint32_t port);
-/* An environment (NULL: the host's) with the plan's variables over it, and
- * without names of folders in /tmp if the task has its own; NULL when memory
- * is short.  Only the array is to be freed, with its count. */
+/* An environment (NULL: of the host's what tasks get) with the plan's variables
+ * over it, and without names of folders in /tmp if the task has its own; NULL
+ * when memory is short.  Only the array is to be freed, with its count. */
 const char **pai__local_env(const char *const *from,
-                            const pai_launch_plan *plan, bool own_tmp,
+                            const pai_launch_plan *plan,
+                            const pai__start *start, const char *more,
                             const pai_alloc *alloc, size_t *count);
+/* The names of `more`: as is wished, or as this process's environment says. */
+const char *pai__local_pass_env(const char *wished);
 /* What another user's tasks have instead of the host's: nothing of its secrets.
  */
-void pai__local_user_env(pai__words *out, const pai__user *who);
+void pai__local_user_env(pai__words *out, const pai__user *who,
+                         const char *more);
 /* Bytes that arguments and environment of a program may be. */
 size_t pai__local_most_args(void);
 

@@ -99,7 +99,8 @@ int pai__order_write(pai__buf *out, const pai__order *order)
                   .flags = order->flags,
                   .nice = order->nice,
                   .uid = order->uid,
-                  .gid = order->gid };
+                  .gid = order->gid,
+                  .holder = order->holder };
 
   if (o.log_limit == 0)
     o.log_limit = LOG_LIMIT;

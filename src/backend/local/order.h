@@ -15,7 +15,7 @@ typedef struct pai__order {
     *gids; /* with PAI_ORDER_BE_USER: his other groups, and NULL none */
   uint32_t uid, gid;
   uint64_t log_limit, memory;
-  uint32_t nice, flags;
+  uint32_t nice, flags, holder;
 } pai__order;
 
 /* PAI_OK; PAI_ENOMEM; PAI_EINVAL: `cpus` or `nodes` is no list. */

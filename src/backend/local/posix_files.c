@@ -29,8 +29,11 @@ static int sys_fail(pai_error **err, int number, const char *what,
 
   if (number == EACCES || number == EPERM || number == EROFS)
     code = PAI_EPERM;
-  return pai__fail(err, code, "%s %s: %s", what, path,
-                   PAI__ERRNO_TEXT(number));
+  code =
+    pai__fail(err, code, "%s %s: %s", what, path, PAI__ERRNO_TEXT(number));
+  if (pai__errno_is_shortage(number))
+    pai__error_retriable(err);
+  return code;
 }
 
 /* Whatever a task made of it: neither is a link followed, nor does a pipe hold
@@ -109,6 +112,14 @@ int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
     rc = sys_fail(err, errno, "cannot make", path);
   (void)unlink(draft);
   return rc;
+}
+
+void pai__files_forget_start(const char *dir)
+{
+  char path[PATH_SIZE];
+
+  if (join(path, dir, "status"))
+    (void)unlink(path);
 }
 
 /* Adds the last bytes of a file, at most up to `most` in all. */

@@ -11,6 +11,9 @@ int pai__files_status(pai__status *out, const char *dir, pai_error **err);
  * code. */
 int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
                          pai_error **err);
+/* Removes the status of a start of which nothing runs or ever will: the task may
+ * be started again in the same folder. */
+void pai__files_forget_start(const char *dir);
 /* The last bytes of a log, with those of its predecessor when it is short; ""
  * when it cannot be read. */
 void pai__files_tail(pai__buf *out, const char *dir, const char *name,

@@ -50,10 +50,60 @@ static bool names_tmp(const char *var)
   return false;
 }
 
+/* What tasks get of this process's variables: what a login sets, and where
+ * programs and libraries are.  An operator's other variables may be secrets. */
+static const char *const passed[] = {
+  "PATH",        "HOME",         "USER",      "LOGNAME", "SHELL",
+  "LANG",        "LC_*",         "TZ",        "TERM",    "LD_LIBRARY_PATH",
+  "VIRTUAL_ENV", "CONDA_PREFIX", "TMPDIR",    "TMP",     "TEMP",
+  "CUDA_HOME",   "CUDA_PATH",    "ROCM_PATH", "LANGUAGE"
+};
+
+/* `pattern`: a name, or what it begins with before a *. */
+static bool is_like(const char *var, const char *pattern, size_t len)
+{
+  size_t name = strcspn(var, "=");
+
+  if (len > 0 && pattern[len - 1] == '*')
+    return name >= len - 1 && strncmp(var, pattern, len - 1) == 0;
+  return name == len && strncmp(var, pattern, len) == 0;
+}
+
+const char *pai__local_pass_env(const char *wished)
+{
+  return wished != NULL ? wished : getenv("OPENPAI_PASS_ENV");
+}
+
+/* Is it one that the operator names? */
+static bool is_named(const char *var, const char *more)
+{
+  static const char apart[] = ", \t\n";
+
+  while (more != NULL && *(more += strspn(more, apart)) != '\0') {
+    size_t len = strcspn(more, apart);
+
+    if (is_like(var, more, len))
+      return true;
+    more += len;
+  }
+  return false;
+}
+
+static bool is_passed(const char *var, const char *more)
+{
+  for (size_t i = 0; i < PAI__LEN(passed); i++)
+    if (is_like(var, passed[i], strlen(passed[i])))
+      return true;
+  return is_named(var, more);
+}
+
 const char **pai__local_env(const char *const *from,
-                            const pai_launch_plan *plan, bool own_tmp,
+                            const pai_launch_plan *plan,
+                            const pai__start *start, const char *more,
                             const pai_alloc *alloc, size_t *count)
 {
+  /* A container's engine is this process's own program, and hands on none. */
+  bool all = from != NULL || start->script_stdin;
   size_t host = 0, own = 0, n = 0;
   const char **env;
 
@@ -68,7 +118,8 @@ const char **pai__local_env(const char *const *from,
   if (env == NULL)
     return NULL;
   for (size_t i = 0; i < host; i++)
-    if (!plan_sets(plan, from[i]) && !(own_tmp && names_tmp(from[i])))
+    if ((all || is_passed(from[i], more)) && !plan_sets(plan, from[i]) &&
+        !(start->tmp && names_tmp(from[i])))
       env[n++] = from[i];
   for (size_t i = 0; i < own; i++)
     env[n++] = plan->env[i];
@@ -76,7 +127,8 @@ const char **pai__local_env(const char *const *from,
 }
 
 /* As a login gives them. */
-void pai__local_user_env(pai__words *out, const pai__user *who)
+void pai__local_user_env(pai__words *out, const pai__user *who,
+                         const char *more)
 {
   static const char *const kept[] = { "LANG", "LC_ALL", "TZ" };
   struct stat st;
@@ -92,6 +144,9 @@ void pai__local_user_env(pai__words *out, const pai__user *who)
   for (size_t i = 0; i < PAI__LEN(kept); i++)
     if (getenv(kept[i]) != NULL)
       pai__words_printf(out, "%s=%s", kept[i], getenv(kept[i]));
+  for (char **var = environ; *var != NULL; var++)
+    if (is_named(*var, more))
+      pai__words_add(out, *var);
   (void)snprintf(path, sizeof(path), "/run/user/%u", who->uid);
   if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == who->uid)
     pai__words_printf(out, "XDG_RUNTIME_DIR=%s", path);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -112,7 +113,7 @@ static int sys_fail(pai_error **err, int number, const char *what)
   if (number == ENOSYS)
     code = PAI_ENOTSUP;
   rc = pai__fail(err, code, "%s: %s", what, PAI__ERRNO_TEXT(number));
-  if (number == EAGAIN || number == EMFILE || number == ENFILE)
+  if (pai__errno_is_shortage(number))
     pai__error_retriable(err);
   if (number == EMFILE)
     pai__error_help(err, "each task takes one descriptor: see ulimit -n");
@@ -169,21 +170,43 @@ static int open_dir(int *fd, const char *dir, const pai__user *who,
                  : PAI_OK;
 }
 
-static int set_files(posix_spawn_file_actions_t *actions, int order, int dir)
+typedef struct files {
+  int order, dir;
+  const pai__space *space;
+} files;
+
+static int add_space(posix_spawn_file_actions_t *actions,
+                     const pai__space *space)
+{
+  int rc, user = space->user >= 0 ? space->user : space->pid;
+
+  rc =
+    posix_spawn_file_actions_adddup2(actions, space->life, PAI_ORDER_LIFE_FD);
+  if (rc == 0)
+    rc = posix_spawn_file_actions_adddup2(actions, user, PAI_ORDER_USER_FD);
+  if (rc == 0)
+    rc =
+      posix_spawn_file_actions_adddup2(actions, space->pid, PAI_ORDER_PID_FD);
+  return rc;
+}
+
+static int set_files(posix_spawn_file_actions_t *actions, const files *f)
 {
   int rc = 0;
 
   for (int i = 0; i < 3 && rc == 0; i++)
     rc = posix_spawn_file_actions_addopen(actions, i, "/dev/null", O_RDWR, 0);
   if (rc == 0)
-    rc = posix_spawn_file_actions_adddup2(actions, order, PAI_ORDER_FD);
+    rc = posix_spawn_file_actions_adddup2(actions, f->order, PAI_ORDER_FD);
   if (rc == 0)
-    rc = posix_spawn_file_actions_adddup2(actions, dir, PAI_ORDER_DIR_FD);
+    rc = posix_spawn_file_actions_adddup2(actions, f->dir, PAI_ORDER_DIR_FD);
+  if (rc == 0 && f->space != NULL)
+    rc = add_space(actions, f->space);
   return rc;
 }
 
 /* It begins with all signals held back, so that none comes too early. */
-static int spawn(pid_t *pid, const char *program, int order, int dir)
+static int spawn(pid_t *pid, const char *program, const files *f)
 {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attr;
@@ -200,7 +223,7 @@ static int spawn(pid_t *pid, const char *program, int order, int dir)
     if (rc == 0)
       rc = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
     if (rc == 0)
-      rc = set_files(&actions, order, dir);
+      rc = set_files(&actions, f);
     if (rc == 0)
       rc = posix_spawn(pid, program, &actions, &attr, argv, env);
     (void)posix_spawn_file_actions_destroy(&actions);
@@ -210,8 +233,8 @@ static int spawn(pid_t *pid, const char *program, int order, int dir)
 }
 
 int pai__local_spawn(int *pid, const char *program, const char *dir,
-                     const pai__user *who, const void *order, size_t size,
-                     pai_error **err)
+                     const pai__user *who, const pai__space *space,
+                     const void *order, size_t size, pai_error **err)
 {
   int order_fd = -1, dir_fd = -1, rc;
   pid_t started;
@@ -221,7 +244,8 @@ int pai__local_spawn(int *pid, const char *program, const char *dir,
     return rc;
   rc = open_dir(&dir_fd, dir, who, err);
   if (rc == PAI_OK) {
-    int failed = spawn(&started, program, order_fd, dir_fd);
+    const files f = { order_fd, dir_fd, space };
+    int failed = spawn(&started, program, &f);
     if (failed == ENOENT)
       rc = missing(err, program);
     else if (failed != 0)
@@ -266,12 +290,35 @@ bool pai__local_is_gone(void)
   return errno == ESRCH;
 }
 
+bool pai__local_is_short(void)
+{
+  return pai__errno_is_shortage(errno);
+}
+
+int pai__local_short(pai_error **err)
+{
+  return sys_fail(err, EMFILE, "cannot watch a task");
+}
+
+int pai__local_spare(void)
+{
+  return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 void pai__local_kill(int pid)
 {
   (void)kill((pid_t)pid, SIGKILL);
   while (waitpid((pid_t)pid, NULL, 0) < 0)
     if (errno != EINTR)
       break;
+}
+
+void pai__local_await_gone(int64_t pid)
+{
+  enum { TRIES = 1000 };
+
+  for (int i = 0; i < TRIES && kill((pid_t)pid, 0) == 0; i++)
+    (void)poll(NULL, 0, 1);
 }
 
 int pai__local_reap(int pid)
@@ -302,32 +349,34 @@ static int read_proc(char *text, size_t size, int64_t pid, const char *name)
   return 0;
 }
 
-/* Field `n`, from 3, of /proc/PID/stat; 0: there is none. */
+/* Field `n`, from 3, of /proc/PID/stat; 0: there is none; -1: a shortage. */
 static int64_t stat_field(int64_t pid, int n)
 {
   char text[1024], *at;
 
   if (read_proc(text, sizeof(text), pid, "stat") < 0)
-    return 0;
+    return pai__errno_is_shortage(errno) ? -1 : 0;
   at = strrchr(text, ')');
   for (int field = 2; at != NULL && field < n; field++)
     at = strchr(at + 1, ' ');
   return at != NULL ? strtoll(at + 1, NULL, 10) : 0;
 }
 
-bool pai__local_is_boot(const char *boot)
+int pai__local_boot(char *out, size_t size, pai_error **err)
 {
-  char text[64];
   ssize_t n;
   int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
+  out[0] = '\0';
   if (fd < 0)
-    return boot[0] == '\0';
-  n = read(fd, text, sizeof(text) - 1);
+    return pai__errno_is_shortage(errno)
+             ? sys_fail(err, errno, "cannot read the machine's boot id")
+             : PAI_OK;
+  n = read(fd, out, size - 1);
   (void)close(fd);
-  text[n > 0 ? n : 0] = '\0';
-  text[strcspn(text, "\n")] = '\0';
-  return strcmp(text, boot) == 0;
+  out[n > 0 ? n : 0] = '\0';
+  out[strcspn(out, "\n")] = '\0';
+  return PAI_OK;
 }
 
 int64_t pai__local_start_ticks(int64_t pid)
@@ -337,15 +386,15 @@ int64_t pai__local_start_ticks(int64_t pid)
 
 /* All its users, not whose its files in /proc are: a supervisor shows itself
  * to root alone. */
-bool pai__local_is_of(int64_t pid, const pai__user *who)
+int pai__local_is_of(int64_t pid, const pai__user *who)
 {
   char text[4096], *at;
-  bool is = false;
+  int is = 0;
 
   if (who == NULL)
-    return true;
+    return 1;
   if (read_proc(text, sizeof(text), pid, "status") < 0)
-    return false;
+    return pai__errno_is_shortage(errno) ? -1 : 0;
   at = strstr(text, "\nUid:");
   at = at != NULL ? at + strlen("\nUid:") : NULL;
   for (int i = 0; at != NULL && i < 4; i++) {

@@ -60,14 +60,23 @@ static void be_process(pai__start *s, const pai_launch_plan *plan,
   add_bash(s, r);
 }
 
+/* Which MPI between them needs. */
+static void note_alone(pai__start *s, const pai_launch_plan *plan,
+                       const pai__surroundings *around)
+{
+  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0 && !around->join)
+    (void)snprintf(s->note, sizeof(s->note),
+                   "the job's other tasks are not seen by their process "
+                   "numbers: bubblewrap cannot join name spaces here");
+}
+
 static void be_bwrap(pai__start *s, const pai_launch_plan *plan,
                      const pai__runtimes *r, const pai__surroundings *around)
 {
   s->runtime = PAI_RUNTIME_BWRAP;
   s->tmp = (plan->flags & PAI_LAUNCH_SHARE_TMP) == 0;
   s->spare_first = true;
-  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0 && r->shared[0] != '\0')
-    pai__join_words(&s->argv, r->bash, r->shared);
+  note_alone(s, plan, around);
   pai__bwrap_words(&s->argv, r->bwrap.path, plan, around);
   add_bash(s, r);
 }

@@ -11,6 +11,8 @@
 #include "backend/local/words.h"
 #include "base/posix_user.h"
 
+#include <stdatomic.h>
+
 /* A program, and what it said when it was tried. */
 typedef struct pai__tool {
   char *path; /* NULL: there is none */
@@ -30,13 +32,17 @@ typedef struct pai__image {
   bool here;
 } pai__image;
 
-enum { PAI__IMAGES = 16, PAI__USERNS = 1024 };
+enum { PAI__IMAGES = 16 };
 
-/* A user name space that sandboxes of a job have in common. */
-typedef struct pai__userns {
-  char *job; /* its folder: for a hash of it names could be chosen */
-  int fd;
-} pai__userns;
+/* Name spaces that the sandboxes of a job have in common. */
+typedef struct pai__space {
+  struct pai__space *next;
+  char *job;      /* its folder: for a hash of it names could be chosen */
+  size_t users;   /* tasks that hold it here */
+  int32_t holder; /* the number of its first process */
+  int life;       /* descriptors: while one has this open, that lives; */
+  int user, pid;  /* its name spaces; `user` -1: root needs none */
+} pai__space;
 
 typedef struct pai__runtimes {
   pai__tool bwrap, podman, docker;
@@ -44,10 +50,12 @@ typedef struct pai__runtimes {
   bool others;    /* tasks are other users': what is tried for them is tried
                       without root's rights */
   char said[384]; /* what `auto` is here without an image, and why */
-  pai__userns userns[PAI__USERNS]; /* of the jobs that began a task last, */
-  size_t nuserns;                  /* the one that did so last at the end */
-  int joins;       /* 1: they can be joined; 0: not tried; -1: not here */
-  char shared[64]; /* path of that of the present plan, or "" */
+  const char *program; /* the supervisor's */
+  pai__space *spaces;
+  int joins; /* 1: they can be joined; 0: not tried; -1: not here */
+  /* What an engine has to be asked for is not asked, but noted. */
+  bool dry, asks;
+  const atomic_bool *stop; /* ends what is asked; or NULL */
   pai__image images[PAI__IMAGES];
   unsigned next_image;
 } pai__runtimes;
@@ -66,6 +74,9 @@ typedef struct pai__surroundings {
   const char *here; /* a folder that a sandbox goes on showing, or NULL */
   const char *const *devices; /* files of GPUs that there are, or NULL */
   const char *const *points;  /* words that make places for mounts, or NULL */
+  bool join;      /* a name space of processes that its job has; with it, */
+  bool join_user; /* one of users; */
+  bool join_told; /* and its supervisor is told of it (src/task/order.h) */
   enum pai__at_hand podman, docker; /* of `auto` */
 } pai__surroundings;
 
@@ -106,22 +117,22 @@ bool pai__root_is_hidden(const pai__surroundings *around);
 /* Where in a folder that is shown the root would be seen: "/...", or "" if it is
  * that folder; NULL: nowhere, or it may be. */
 const char *pai__root_in(const char *source, const pai__surroundings *around);
-/* Words before bubblewrap's that have it join the user name space at `path`,
- * if that can be opened. */
-void pai__join_words(pai__words *w, const char *bash, const char *path);
 /* bubblewrap's words up to the command; also to try whether it works. */
 void pai__bwrap_words(pai__words *w, const char *bwrap,
                       const pai_launch_plan *plan,
                       const pai__surroundings *around);
 
-/* posix_probe.c: a user name space for sandboxes of the plan's job, unless this
- * is root, who needs none. */
-int pai__runtimes_share(pai__runtimes *r, const pai_alloc *alloc,
-                        const pai_launch_plan *plan);
-/* linux_userns.c: a descriptor, or -1. */
-int pai__userns_make(const pai_alloc *alloc);
-/* How many of them are kept. */
-size_t pai__userns_most(void);
+/* linux_space.c: those of the plan's job; *out is NULL where there can be none.
+ * To be given back (NULL: nothing is done) when the task has ended here.  PAI_OK
+ * or PAI_ENOMEM. */
+int pai__space_take(pai__space **out, pai__runtimes *r, const pai_alloc *alloc,
+                    const pai_launch_plan *plan, const pai__user *who);
+void pai__space_give_back(pai__runtimes *r, const pai_alloc *alloc,
+                          pai__space *it);
+void pai__spaces_dispose(pai__runtimes *r, const pai_alloc *alloc);
+/* posix_probe.c: sets r->joins.  PAI_OK or PAI_ENOMEM. */
+int pai__runtimes_try_join(pai__runtimes *r, const pai_alloc *alloc,
+                           const pai__space *space, const pai__user *who);
 
 /* posix_mounts.c: bubblewrap's words for places that mounts of the plan lack. */
 void pai__mount_points(pai__words *out, const pai_launch_plan *plan);
@@ -139,8 +150,17 @@ void pai__container_words(pai__start *s, const pai__tool *engine,
  * needs and nobody tried yet, which takes some milliseconds, of a container's
  * engine up to some seconds.  Of `auto` an engine is asked only if it has
  * images at all.  PAI_OK or PAI_ENOMEM. */
-int pai__runtimes_find(pai__runtimes *r, const pai_alloc *alloc);
+int pai__runtimes_find(pai__runtimes *r, const char *program,
+                       const pai_alloc *alloc);
 int pai__runtimes_probe(pai__runtimes *r, const pai_alloc *alloc,
+                        const pai_launch_plan *plan,
+                        pai__surroundings *around);
+/* posix_engine.c: must podman or docker be asked something for that plan?  Which
+ * may take half a minute. */
+bool pai__engines_ask(pai__runtimes *r, const pai_alloc *alloc,
+                      const pai_launch_plan *plan);
+/* What of pai__runtimes_probe() is theirs. */
+void pai__engines_probe(pai__runtimes *r, const pai_alloc *alloc,
                         const pai_launch_plan *plan,
                         pai__surroundings *around);
 /* May that user use docker?  NULL: this process. */

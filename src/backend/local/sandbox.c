@@ -2,12 +2,13 @@
  * sandbox.c - bubblewrap's words; pure
  *
  * The sandbox is the machine as the user sees it, with devices, but for /tmp,
- * which is a folder of the task, for process numbers, which begin anew, and for
+ * which is a folder of the task, for process numbers, which begin anew for each job, and for
  * the platform's root, of which the task sees what is its own.  /dev/shm stays
  * the machine's: tasks of a job meet there.  Where the task begins is shown in
  * its place if that lies under /tmp.
  */
 #include "backend/local/runtime.h"
+#include "task/order.h"
 
 bool pai__is_within(const char *path, const char *folder)
 {
@@ -135,6 +136,29 @@ static void add_mount(pai__words *w, const pai_launch_plan *plan,
   }
 }
 
+static void add_number(pai__words *w, const char *option, int number)
+{
+  pai__words_add(w, option);
+  pai__words_printf(w, "%d", number);
+}
+
+/* Of its own, or its job's. */
+static void add_processes(pai__words *w, const pai__surroundings *around)
+{
+  if (around->join_user)
+    add_number(w, "--userns", PAI_ORDER_USER_FD);
+  if (around->join)
+    add_number(w, "--pidns", PAI_ORDER_PID_FD);
+  else
+    pai__words_add(w, "--unshare-pid");
+  if (around->join_told) {
+    add_number(w, "--info-fd", PAI_ORDER_INFO_FD);
+    add_number(w, "--block-fd", PAI_ORDER_GO_FD);
+  }
+  pai__words_add(w, "--proc");
+  pai__words_add(w, "/proc");
+}
+
 void pai__bwrap_words(pai__words *w, const char *bwrap,
                       const pai_launch_plan *plan,
                       const pai__surroundings *around)
@@ -144,11 +168,7 @@ void pai__bwrap_words(pai__words *w, const char *bwrap,
   pai__words_add(w, "--dev-bind");
   pai__words_add(w, "/");
   pai__words_add(w, "/");
-  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) == 0) {
-    pai__words_add(w, "--unshare-pid");
-    pai__words_add(w, "--proc");
-    pai__words_add(w, "/proc");
-  }
+  add_processes(w, around);
   if ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0)
     add_tmp(w, plan, around);
   for (const char *const *p = around->points; p != NULL && *p != NULL; p++)
@@ -163,17 +183,4 @@ void pai__bwrap_words(pai__words *w, const char *bwrap,
     pai__words_add(w, "--chdir");
     pai__words_add(w, plan->workdir);
   }
-}
-
-/* The descriptor is closed by the script's first words (src/task/child.c). */
-void pai__join_words(pai__words *w, const char *bash, const char *path)
-{
-  static const char join[] =
-    "b=$1; shift; ! true 2> /dev/null 9< \"$0\" || { exec 9< \"$0\"; "
-    "exec \"$b\" --userns 9 \"$@\"; }; exec \"$b\" \"$@\"";
-
-  pai__words_add(w, bash);
-  pai__words_add(w, "-c");
-  pai__words_add(w, join);
-  pai__words_add(w, path);
 }

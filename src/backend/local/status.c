@@ -59,7 +59,8 @@ static void take_end(pai__status *s, enum pai__status_kind kind,
   s->max_rss = next_number(&at, end);
   s->user_time = next_number(&at, end);
   s->system_time = next_number(&at, end);
-  s->oom = next_number(&at, end) != 0;
+  s->oom = (int)next_number(&at, end);
+  s->error = (int)(next_number(&at, end) & 0xff);
 }
 
 static void take_line(pai__status *s, const char *at, const char *end)

@@ -22,10 +22,11 @@ typedef struct pai__status {
   int64_t first, keeper; /* numbers; 0: nothing was started yet */
   pai_time started;
   int number; /* exit code or signal */
+  int error;  /* PAI__STATUS_FAILED: the errno; 0: not known */
   pai_time ended, user_time, system_time;
   int64_t max_rss; /* KiB */
-  bool oom;
-  bool cut; /* something is missing in a log */
+  int oom;         /* pai_task_end.oom */
+  bool cut;        /* something is missing in a log */
 } pai__status;
 
 /* Lines that nobody knows, and a last one that was cut, are passed over. */

@@ -10,10 +10,14 @@
 #include "backend/local/posix_files.h"
 #include "backend/local/posix_launch.h"
 
+#include "base/posix_errno.h"
+
 #include <signal.h>
 #include <stdio.h>
 
-enum { TAIL = 65536 };
+enum { TAIL = 65536, LATER_MS = 100 };
+
+static void look_later(local_task *t);
 
 /* --- its memory ------------------------------------------------------------ */
 
@@ -55,10 +59,14 @@ static void close_watch(local_watch *w)
 void pai__local_task_close(local_task *t)
 {
   t->closing = true;
+  pai__space_give_back(&t->owner->runtimes, &t->owner->alloc, t->space);
+  t->space = NULL;
   (void)pai__map_remove(&t->owner->tasks, &t->id, sizeof(t->id));
   pai__local_follow_end(t);
   for (int i = 0; i < LOCAL_WATCHES; i++)
     close_watch(&t->watches[i]);
+  if (t->waiting)
+    uv_close((uv_handle_t *)&t->later, on_closed);
   uv_close((uv_handle_t *)&t->turn, on_closed);
 }
 
@@ -131,13 +139,14 @@ static int read_status(pai__status *out, const local_task *t, pai_error **err)
 
 /* --- its end ----------------------------------------------------------------- */
 
-static void tell_lost(pai_task_end *end, const pai__status *s)
+static void tell_lost(pai_task_end *end, const pai__status *s,
+                      const char *boot)
 {
   end->how = PAI_END_LOST;
   end->code = PAI_CODE_LOST;
   if (s->kind == PAI__STATUS_NEVER)
     end->text = "it was never started";
-  else if (s->kind == PAI__STATUS_RUNS && !pai__local_is_boot(s->boot))
+  else if (s->kind == PAI__STATUS_RUNS && strcmp(s->boot, boot) != 0)
     end->text = "the machine was started anew while it ran";
   else
     end->text = "its supervisor was killed, and it with that";
@@ -147,7 +156,8 @@ static void tell_lost(pai_task_end *end, const pai__status *s)
 static void tell_no_status(pai_task_end *end, const local_task *t, char *text,
                            size_t size)
 {
-  end->how = PAI_END_FAILED;
+  end->how =
+    pai__errno_is_shortage(t->exit_code) ? PAI_END_SHORT : PAI_END_FAILED;
   end->code = 126;
   end->text = text;
   if (t->exit_code > 0)
@@ -157,7 +167,7 @@ static void tell_no_status(pai_task_end *end, const local_task *t, char *text,
     (void)snprintf(text, size, "its supervisor could not begin");
 }
 
-static void fill_end(pai_task_end *end, const pai__status *s)
+static void fill_end(pai_task_end *end, const pai__status *s, const char *boot)
 {
   end->started = s->started;
   end->ended = s->ended;
@@ -174,15 +184,18 @@ static void fill_end(pai_task_end *end, const pai__status *s)
     end->code = 128 + s->number;
     break;
   case PAI__STATUS_FAILED:
-    end->how = PAI_END_FAILED;
+    end->how =
+      pai__errno_is_shortage(s->error) ? PAI_END_SHORT : PAI_END_FAILED;
     end->text = "it could not be started";
     break;
   case PAI__STATUS_EMPTY:
   case PAI__STATUS_NEVER:
-  case PAI__STATUS_RUNS: tell_lost(end, s); break;
+  case PAI__STATUS_RUNS: tell_lost(end, s, boot); break;
   }
-  if (s->oom)
+  if (s->oom == 1)
     end->text = "it had more memory than it asked for";
+  else if (s->oom == 2)
+    end->text = "killed; out of memory?";
 }
 
 /* The last line of the log `runtime` says why it did not start. */
@@ -205,6 +218,38 @@ static void tell_last_line(pai_task_end *end, char *text, size_t size)
   end->text = text;
 }
 
+/* How it ended, read once more later if this process lacks what that takes: a
+ * result is never lost to that. */
+static bool find_end(pai_task_end *end, pai__status *status,
+                     const local_task *t, char *text, size_t size)
+{
+  pai_error *err = NULL;
+  bool lacks;
+  int rc = read_status(status, t, &err);
+
+  lacks = rc < 0 && pai_error_retriable(err);
+  pai_error_free(err);
+  if (lacks)
+    return false;
+  if (rc < 0)
+    tell_no_status(end, t, text, size);
+  else
+    fill_end(end, status, t->owner->boot);
+  return true;
+}
+
+/* What a start leaves that its supervisor could not, or had no time to, clear
+ * away.  Its status stays until the next start: a platform that is killed before
+ * finds there that nothing ran. */
+static void clear(local_task *t, const pai_task_end *end, bool no_status)
+{
+  local *l = t->owner;
+
+  if (end->how == PAI_END_LOST || end->how == PAI_END_SHORT || no_status ||
+      t->who != NULL) /* who could not do it */
+    pai__groups_end(&l->groups, t->dir, &l->alloc);
+}
+
 static void report(local_task *t)
 {
   local *l = t->owner;
@@ -214,17 +259,17 @@ static void report(local_task *t)
   pai__status status = { .kind = PAI__STATUS_EMPTY };
   char text[512];
 
+  if (!find_end(&end, &status, t, text, sizeof(text))) {
+    look_later(t);
+    return;
+  }
   pai__buf_init(&log, &l->alloc);
   pai__buf_init(&runtime, &l->alloc);
-  if (read_status(&status, t, NULL) < 0)
-    tell_no_status(&end, t, text, sizeof(text));
-  else
-    fill_end(&end, &status);
   end.stopped = t->stopped;
-  if (end.how == PAI_END_LOST || t->who != NULL) /* who could not do it */
-    pai__groups_end(&l->groups, t->dir, &l->alloc);
+  clear(t, &end, status.kind == PAI__STATUS_EMPTY);
   if (end.how == PAI_END_LOST)
     pai__container_forget(&l->runtimes, t->dir);
+  end.output_lost = status.cut;
   if (status.cut) /* what is in no log was not told either */
     pai__log_line(&l->log, PAI_LOG_WARNING,
                   "output is missing in a log of %s, as on a full disk",
@@ -239,7 +284,7 @@ static void report(local_task *t)
   end.log_len = log.len;
   end.runtime = pai__buf_text(&runtime);
   end.runtime_len = runtime.len;
-  if (end.how == PAI_END_FAILED)
+  if (status.kind == PAI__STATUS_FAILED)
     tell_last_line(&end, text, sizeof(text));
   pai__local_task_close(t); /* before the owner does more; t stays for now */
   l->host.ended(l->host.user_data, t->id, &end);
@@ -255,7 +300,9 @@ static void on_turn(uv_idle_t *idle)
   if (t->closing || more)
     return;
   (void)uv_idle_stop(idle);
-  if (t->over)
+  if (t->over && t->lacking)
+    look_later(t);
+  else if (t->over)
     report(t);
 }
 
@@ -266,7 +313,42 @@ void pai__local_task_wake(local_task *t)
 
 /* --- to wait for it ------------------------------------------------------------ */
 
-static bool watch_keeper(local_task *t);
+static int watch_keeper(local_task *t);
+
+/* The supervisor has ended: so has the task, unless its keeper is left. */
+static void supervisor_ended(local_task *t)
+{
+  int rc = watch_keeper(t);
+
+  if (rc > 0)
+    return;
+  t->over = rc == 0;
+  if (t->over)
+    pai__local_task_wake(t);
+  else
+    look_later(t);
+}
+
+static void on_later(uv_timer_t *timer)
+{
+  local_task *t = timer->data;
+
+  if (t->over)
+    pai__local_task_wake(t);
+  else
+    supervisor_ended(t);
+}
+
+static void look_later(local_task *t)
+{
+  if (!t->waiting) {
+    (void)uv_timer_init(pai__loop_uv(t->owner->host.loop), &t->later);
+    t->later.data = t;
+    t->handles++;
+    t->waiting = true;
+  }
+  (void)uv_timer_start(&t->later, on_later, LATER_MS, 0);
+}
 
 static void on_ended(uv_poll_t *poll, int status, int events)
 {
@@ -279,8 +361,10 @@ static void on_ended(uv_poll_t *poll, int status, int events)
   if (supervisor && t->child != 0)
     t->exit_code = pai__local_reap(t->child);
   t->child = 0;
-  if (supervisor && watch_keeper(t))
+  if (supervisor) {
+    supervisor_ended(t);
     return;
+  }
   t->over = true;
   pai__local_task_wake(t);
 }
@@ -306,31 +390,66 @@ static int watch(local_task *t, int which, int pidfd)
 }
 
 /* The supervisor was killed: does its keeper still end what it left?  Its
- * session is the supervisor's own, so its number tells it from others. */
-static bool watch_keeper(local_task *t)
+ * session is the supervisor's own, so its number tells it from others.  1: it is
+ * watched; 0: there is none; -1: this process lacks what it takes to look. */
+static int watch_keeper(local_task *t)
 {
+  pai_error *err = NULL;
   pai__status s;
-  int pidfd;
+  int64_t session;
+  int pidfd, is_of;
+  int found = read_status(&s, t, &err);
+  int rc = found < 0 && pai_error_retriable(err) ? -1 : 0;
 
-  if (read_status(&s, t, NULL) < 0 || s.kind != PAI__STATUS_RUNS ||
-      s.keeper <= 0 || !pai__local_is_boot(s.boot))
-    return false;
+  pai_error_free(err);
+  if (found < 0 || s.kind != PAI__STATUS_RUNS || s.keeper <= 0 ||
+      strcmp(s.boot, t->owner->boot) != 0)
+    return rc;
   pidfd = pai__local_pidfd(s.keeper);
   if (pidfd < 0)
-    return false;
-  if (pai__local_session(s.keeper) != s.pid ||
-      !pai__local_is_of(s.keeper, t->who)) {
+    return pai__local_is_short() ? -1 : 0;
+  session = pai__local_session(s.keeper);
+  is_of = pai__local_is_of(s.keeper, t->who);
+  if (session != s.pid || is_of != 1) {
     pai__files_close(pidfd);
-    return false;
+    return session < 0 || is_of < 0 ? -1 : 0;
   }
-  return watch(t, LOCAL_KEEPER, pidfd) == 0;
+  return watch(t, LOCAL_KEEPER, pidfd) == 0 ? 1 : -1;
+}
+
+/* The supervisor cannot be watched: it ends, and the start is as if it had never
+ * been, so that it may be made again in the same folder. */
+static void take_back(local_task *t, int pid)
+{
+  pai__status s = { .kind = PAI__STATUS_EMPTY };
+
+  pai__local_kill(pid);
+  if (read_status(&s, t, NULL) == PAI_OK && s.keeper > 0)
+    pai__local_await_gone(s.keeper);
+  pai__groups_end(&t->owner->groups, t->dir, &t->owner->alloc);
+  if (pai__as_user(t->who)) {
+    pai__files_forget_start(t->dir);
+    pai__as_self(t->who);
+  }
+}
+
+/* The start before this one was a shortage, and may be made again. */
+static void forget_short(const local_task *t)
+{
+  pai__status s;
+
+  if (read_status(&s, t, NULL) == PAI_OK && s.kind == PAI__STATUS_FAILED &&
+      pai__errno_is_shortage(s.error) && pai__as_user(t->who)) {
+    pai__files_forget_start(t->dir);
+    pai__as_self(t->who);
+  }
 }
 
 int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
                           pai_error **err)
 {
   local_task *t;
-  int pid, pidfd, rc;
+  int pid, pidfd, spare, rc;
 
   if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
     return pai__fail(err, PAI_EEXISTS, "task %llu runs already",
@@ -338,7 +457,11 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   rc = new_task(&t, l, id, plan->dir, err);
   if (rc < 0)
     return rc;
-  pid = pai__local_launch(t, plan, err);
+  forget_short(t);
+  spare = pai__local_spare(); /* for the pidfd, before anything runs */
+  pid =
+    spare < 0 ? pai__local_pidfd_errno(err) : pai__local_launch(t, plan, err);
+  pai__files_close(spare);
   if (pid < 0) {
     pai__local_task_close(t);
     return pid;
@@ -350,7 +473,7 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   else if ((rc = watch(t, LOCAL_SUPERVISOR, pidfd)) < 0)
     rc = pai__uv_fail(err, rc, "cannot watch the supervisor of a task");
   if (rc < 0) {
-    pai__local_kill(pid);
+    take_back(t, pid);
     pai__local_task_close(t);
   }
   return rc;
@@ -361,15 +484,22 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
 /* 1: it is watched; 0: it is gone; a code. */
 static int watch_again(local_task *t, const pai__status *s, pai_error **err)
 {
-  int pidfd, rc;
+  int64_t ticks;
+  int pidfd, is_of, rc;
 
-  if (s->pid <= 0 || !pai__local_is_boot(s->boot))
+  if (s->pid <= 0 || strcmp(s->boot, t->owner->boot) != 0)
     return 0;
   pidfd = pai__local_pidfd(s->pid);
   if (pidfd < 0)
     return pai__local_is_gone() ? 0 : pai__local_pidfd_errno(err);
-  if (pai__local_start_ticks(s->pid) != s->ticks ||
-      !pai__local_is_of(s->pid, t->who)) {
+  ticks = pai__local_start_ticks(s->pid);
+  is_of = ticks == s->ticks ? pai__local_is_of(s->pid, t->who) : 0;
+  if (ticks < 0 || is_of < 0) {
+    rc = pai__local_pidfd_errno(err);
+    pai__files_close(pidfd);
+    return rc;
+  }
+  if (is_of == 0) {
     pai__files_close(pidfd); /* another process has its number now */
     return 0;
   }
@@ -385,7 +515,11 @@ static int find_again(local_task *t, const pai__status *s, pai_error **err)
     rc = watch_again(t, s, err);
   if (rc < 0)
     return rc;
-  if (rc == 1 || watch_keeper(t))
+  if (rc == 0)
+    rc = watch_keeper(t);
+  if (rc < 0)
+    return pai__local_short(err);
+  if (rc == 1)
     return PAI_ADOPT_RUNNING;
   t->over = true; /* told from what it wrote, maybe after `s` was read */
   pai__local_task_wake(t);

@@ -172,41 +172,74 @@ static void place_task(const placing *p, const uint32_t *leaves, uint32_t n,
     place->gpus |= UINT64_C(1) << places[leaves[i]].bit;
 }
 
-/* Tasks without GPUs have no cells: each is where the one before it was, or on
- * the next node with room, beside those with GPUs.  False: there is none. */
+/* May a task without GPUs be on a node, as far as what it asks for goes? */
+static bool may_be_on(const placing *p, const pai__want *w, uint32_t pin,
+                      uint32_t node)
+{
+  uint32_t lack;
+
+  (void)pai__want_gpus(p->s, w, PAI__NONE, pin, node, &lack);
+  return lack == PAI_LACK_NOTHING &&
+         pai__req_node_lack(p->s, pai__req_at(p->s, p->req), node) ==
+           PAI_LACK_NOTHING;
+}
+
+/* What is left of nodes beside the tasks with GPUs. */
+static void count_beside(const placing *p, const pai_task_place *tasks)
+{
+  const pai__req *r = pai__req_at(p->s, p->req);
+  const pai__want *w = pai__wants_of(p->s, r);
+  pai__beside *left = p->g->beside.data;
+
+  for (uint32_t i = 0; i < p->s->park->nspots; i++)
+    left[i] = beside_of(pai__room_at(p->s, i));
+  for (uint32_t i = 0; i < r->nwants; i++)
+    for (uint32_t k = 0; k < w[i].tasks; k++, tasks++)
+      if (w[i].gpus != 0)
+        take_beside(&left[tasks->node], &w[i], 1);
+}
+
+/* Tasks of a want without GPUs: each is where the one before it is, or on the
+ * next node with room.  False: there is none. */
+static bool place_want(const placing *p, const pai__want *w,
+                       pai_task_place *tasks)
+{
+  const char *name =
+    pai__texts_text(&p->s->names, pai__req_at(p->s, p->req)->pin);
+  uint32_t pin =
+    name != NULL ? pai__park_pin(p->s->park, name) : (uint32_t)PAI__NONE;
+  pai__beside *left = p->g->beside.data;
+  uint32_t node = 0, nodes = p->s->park->nspots;
+
+  for (uint32_t k = 0; k < w->tasks; k++) {
+    while (node < nodes &&
+           (!has_beside(&left[node], w) || !may_be_on(p, w, pin, node)))
+      node++;
+    if (node == nodes)
+      return false;
+    tasks[k].node = node;
+    take_beside(&left[node], w, 1);
+  }
+  return true;
+}
+
+/* Tasks without GPUs have no cells: those of each want are on the first nodes
+ * with room beside all others.  False: there is none. */
 static bool place_others(const placing *p, pai_task_place *tasks)
 {
   const pai__req *r = pai__req_at(p->s, p->req);
   const pai__want *w = pai__wants_of(p->s, r);
-  const pai_task_place *t = tasks;
-  pai__beside *left = p->g->beside.data;
-  uint32_t node = 0, nodes = p->s->park->nspots, others = 0;
+  uint32_t others = 0;
+  bool placed = true;
 
   for (uint32_t i = 0; i < r->nwants; i++)
     others += w[i].gpus == 0;
   if (others == 0)
     return true;
-  for (uint32_t i = 0; i < nodes; i++)
-    left[i] = beside_of(pai__room_at(p->s, i));
-  for (uint32_t i = 0; i < r->nwants; i++)
-    for (uint32_t k = 0; k < w[i].tasks; k++, t++)
-      if (w[i].gpus != 0)
-        take_beside(&left[t->node], &w[i], 1);
-  for (uint32_t i = 0; i < r->nwants; i++) {
-    if (w[i].gpus == 0)
-      for (uint32_t k = 0; k < w[i].tasks; k++) {
-        while (node < nodes &&
-               (!has_beside(&left[node], &w[i]) ||
-                pai__req_node_lack(p->s, r, node) != PAI_LACK_NOTHING))
-          node++;
-        if (node == nodes)
-          return false;
-        tasks[k].node = node;
-        take_beside(&left[node], &w[i], 1);
-      }
-    tasks += w[i].tasks;
-  }
-  return true;
+  count_beside(p, tasks);
+  for (uint32_t i = 0; i < r->nwants && placed; tasks += w[i++].tasks)
+    placed = w[i].gpus != 0 || place_want(p, &w[i], tasks);
+  return placed;
 }
 
 /* The gang's pods, which lie by ascending size, as tasks of wants.  PAI_OK;

@@ -6,6 +6,32 @@
 
 /* --- life ----------------------------------------------------------------- */
 
+typedef struct hived_options {
+  int64_t reserve_after;
+} hived_options;
+
+static const pai__option options_of_it[] = {
+  PAI__RESERVE_OPTION(hived_options),
+};
+
+static const pai__plain_type type = { .options = options_of_it,
+                                      .noptions = PAI__LEN(options_of_it) };
+
+/* Nodes that are kept for somebody are no decision of HiveD's: only where it is
+ * asked for. */
+static int read_options(const pai_policy_host *host, const char *text)
+{
+  hived_options o = { 0 };
+  pai__tree *tree;
+  int rc = pai__options_read(host, text, &type, &o, &tree);
+
+  if (rc < 0)
+    return rc;
+  pai__tree_free(tree);
+  pai__policy_reserves(host->sched, o.reserve_after, PAI_PLACE_PACK, true);
+  return PAI_OK;
+}
+
 static int open_hived(void **state, void *data, const pai_policy_host *host,
                       const pai_cluster *cluster, const char *options)
 {
@@ -14,8 +40,9 @@ static int open_hived(void **state, void *data, const pai_policy_host *host,
 
   (void)data;
   (void)cluster;
-  if (strcmp(options, "{}") != 0)
-    return host->give_up(host, PAI_EINVAL, "policy 'hived' has no options");
+  rc = read_options(host, options);
+  if (rc < 0)
+    return rc;
   rc = pai__bridge_new(&g, host, NULL);
   host->sched->terms.own_shares = true;
   *state = g;
@@ -60,11 +87,13 @@ static int load_hived(void **state, void *data, const pai_policy_host *host,
                       const char *saved, size_t len)
 {
   pai__bridge *g;
-  int rc = pai__bridge_load(&g, host, saved, len);
+  int rc = read_options(host, options);
 
   (void)data;
   (void)cluster;
-  (void)options;
+  if (rc < 0)
+    return rc;
+  rc = pai__bridge_load(&g, host, saved, len);
   host->sched->terms.own_shares = true;
   *state = g;
   return rc;
@@ -140,6 +169,11 @@ static int admit(void *state, void *data, const pai_policy_host *host,
 
 /* --- all ------------------------------------------------------------------ */
 
+static int place_one(pai__bridge *g, pai_sched *s, uint32_t req)
+{
+  return pai__set_aside(s, req, pai__bridge_place(g, s, req));
+}
+
 /* As pai__bridge_place(); who is like one that had no room this time, and for
  * whom nobody stops, has none either.  Reservations tell lengths apart. */
 static int place(pai__bridge *g, pai_sched *s, uint32_t req)
@@ -149,12 +183,14 @@ static int place(pai__bridge *g, pai_sched *s, uint32_t req)
     s->kept.len == 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
   int rc;
 
-  if (other != PAI__NONE && pai__req_at(s, other)->why != PAI__NONE) {
+  if (other != PAI__NONE && pai__req_at(s, other)->why != PAI__NONE &&
+      pai__req_is_alike(s, PAI__ALIKE_RANK, pai__req_at(s, req),
+                        pai__req_at(s, other))) {
     if (other != req)
       *pai__why_make(s, req) = *pai__why_of(s, other);
     return 0;
   }
-  rc = pai__bridge_place(g, s, req);
+  rc = place_one(g, s, req);
   if (rc == 0 && pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
       other == PAI__NONE &&
       pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
@@ -175,7 +211,7 @@ static int decide_in_lines(pai__bridge *g, pai_sched *s)
     uint32_t req = pai__waiter_at(w, head)->req;
 
     s->effort++;
-    rc = pai__bridge_place(g, s, req);
+    rc = place_one(g, s, req);
     if (rc != 0 || pai__why_of(s, req)->lack == PAI_LACK_VICTIMS) {
       pai__waiters_pass(w, s);
     } else {

@@ -82,6 +82,16 @@ static int on_vcs(void *ctx, pai__name_cb cb, void *user_data)
   return rc;
 }
 
+static uint64_t on_last_job(void *ctx)
+{
+  return ((host *)ctx)->last_job;
+}
+
+static void on_orphaned(void *ctx)
+{
+  ((host *)ctx)->orphaned++;
+}
+
 static void on_log(void *user_data, int level, const char *line)
 {
   host *h = user_data;
@@ -106,7 +116,9 @@ static int open_accounts(host *h, pai_error **err)
                               .beside_new = beside_new,
                               .beside_start = beside_start,
                               .beside_close = beside_close,
-                              .vcs = on_vcs };
+                              .vcs = on_vcs,
+                              .last_job = on_last_job,
+                              .orphaned = on_orphaned };
   pai_accounts_options o = PAI_ACCOUNTS_OPTIONS_INIT;
   int rc;
 
@@ -213,6 +225,7 @@ int host_take(host *h, int rc, pai_error **err)
   (void)snprintf(h->message, sizeof(h->message), "%s",
                  pai_error_message(*err));
   h->http = pai_error_http_status(*err);
+  h->wait = pai_error_retry_after(*err);
   pai_error_free(*err);
   return rc;
 }
@@ -260,6 +273,7 @@ void host_on_told(void *user_data, int status, const char *json, size_t len,
   (void)snprintf(h->api, sizeof(h->api), "%s", api != NULL ? api : "");
   (void)snprintf(h->message, sizeof(h->message), "%s", pai_error_message(err));
   h->http = pai_error_http_status(err);
+  h->wait = pai_error_retry_after(err);
 }
 
 /* Nothing calls before the loop runs, and then one thing does. */
@@ -307,7 +321,7 @@ int log_in(host *h, const char *user, const char *password)
 void set_up(host *h)
 {
   assert_int_equal(
-    pai_accounts_setup(h->a, NULL, "admin-password", host_on_told, h, NULL),
+    pai_accounts_setup(h->a, NULL, "admin-passphrase", host_on_told, h, NULL),
     PAI_OK);
   host_run(h);
   assert_int_equal(h->status, PAI_OK);

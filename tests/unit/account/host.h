@@ -28,6 +28,8 @@ typedef struct host {
   const char *vcs[8]; /* NULL ends them */
   size_t most;        /* hashes that went on at a time */
   bool soon, secret;
+  uint64_t last_job;
+  int orphaned;
   bool full; /* nothing that is waited for becomes durable */
   char log[1024];
   /* What was told last. */
@@ -36,6 +38,7 @@ typedef struct host {
   size_t len;
   char api[64], message[512];
   int http;
+  int64_t wait; /* until it makes sense again */
 } host;
 
 /* In the test's folder, with hashes that are quick.  `host_try` may fail. */

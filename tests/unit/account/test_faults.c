@@ -25,7 +25,7 @@ static int put(host *h, unsigned flags, const char *json)
 
 static int s_setup(host *h)
 {
-  return later(h, pai_accounts_setup(h->a, NULL, "admin-password",
+  return later(h, pai_accounts_setup(h->a, NULL, "admin-passphrase",
                                      host_on_told, h, NULL));
 }
 
@@ -370,7 +370,7 @@ static void few_hashes_go_on_at_a_time(void **state)
   set_up(&h);
   h.calls = 0;
   do {
-    rc = pai_accounts_login(h.a, "admin", "admin-password", host_on_told, &h,
+    rc = pai_accounts_login(h.a, "admin", "admin-passphrase", host_on_told, &h,
                             &err);
     asked += rc == PAI_OK;
   } while (rc == PAI_OK && asked < 5000);
@@ -417,7 +417,8 @@ static int log_in_as(host *h, caller *c, pai_error **err)
   pai_asker asker = { sizeof(asker), c->who, caller_is_gone };
 
   assert_int_equal(pai_accounts_ask_as(h->a, &asker), PAI_OK);
-  return pai_accounts_login(h->a, "admin", "admin-password", on_turn, c, err);
+  return pai_accounts_login(h->a, "admin", "admin-passphrase", on_turn, c,
+                            err);
 }
 
 /* However many passwords of one wait, another one's is the next but those that
@@ -524,15 +525,15 @@ static void closing_calls_all_who_wait(void **state)
   set_up(&h);
   h.calls = 0;
   for (int i = 0; i < 5; i++)
-    assert_int_equal(pai_accounts_login(h.a, "admin", "admin-password",
+    assert_int_equal(pai_accounts_login(h.a, "admin", "admin-passphrase",
                                         host_on_told, &h, &err),
                      PAI_OK);
   assert_false(pai__accounts_is_idle(h.a));
   pai__accounts_stop(h.a);
   assert_int_equal(h.calls, 0);
-  assert_int_equal(
-    pai_accounts_login(h.a, "admin", "admin-password", host_on_told, &h, &err),
-    PAI_EBUSY);
+  assert_int_equal(pai_accounts_login(h.a, "admin", "admin-passphrase",
+                                      host_on_told, &h, &err),
+                   PAI_EBUSY);
   pai_error_free(err);
   h.soon = false;
   pai__accounts_turn(h.a);
@@ -548,12 +549,12 @@ static void closing_calls_all_who_wait(void **state)
 static void settings_have_limits(void **state)
 {
   static const pai_accounts_options bad[] = {
-    { sizeof(pai_accounts_options), -1, 0, 0, 0 },
-    { sizeof(pai_accounts_options), 0, 7, 0, 0 },
-    { sizeof(pai_accounts_options), 0, (1 << 20) + 1, 0, 0 },
-    { sizeof(pai_accounts_options), 0, 0, 101, 0 },
-    { sizeof(pai_accounts_options), 0, 0, 0, 9 },
-    { 4, 0, 0, 0, 0 },
+    { sizeof(pai_accounts_options), -1, 0, 0, 0, 0, 0 },
+    { sizeof(pai_accounts_options), 0, 7, 0, 0, 0, 0 },
+    { sizeof(pai_accounts_options), 0, (1 << 20) + 1, 0, 0, 0, 0 },
+    { sizeof(pai_accounts_options), 0, 0, 101, 0, 0, 0 },
+    { sizeof(pai_accounts_options), 0, 0, 0, 9, 0, 0 },
+    { 4, 0, 0, 0, 0, 0, 0 },
   };
   static host h;
   pai_error *err;

@@ -130,7 +130,7 @@ static void what_was_sealed_outlives_its_key(void **state)
   assert_non_null(strstr(h.log, "secret of 1 users"));
   assert_int_equal(access(in_folder(PAI__STORE_KEY), F_OK), -1);
   assert_non_null(strstr(show_user(&h, "admin", "admin"), "\"extension\":{}"));
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_EIO);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_EIO);
   assert_non_null(strstr(h.message, "is gone"));
   assert_int_equal(
     put_user(&h, 0, "{\"username\":\"admin\",\"email\":\"a@b\"}"), PAI_OK);
@@ -146,7 +146,7 @@ static void what_was_sealed_outlives_its_key(void **state)
   assert_non_null(
     strstr(show_user(&h, "admin", "admin"), "\"extension\":{\"a\":1}"));
   assert_non_null(strstr(show_user(&h, "admin", "admin"), "a@b"));
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_OK);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_OK);
   host_close(&h);
 }
 
@@ -181,7 +181,7 @@ static void what_was_sealed_outlives_another_key(void **state)
   assert_int_equal(rename(in_folder(PAI__STORE_KEY), in_folder("kept")), 0);
   write_key();
   host_open(&h);
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_OK);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_OK);
   assert_int_equal(
     put_user(&h, 0, "{\"username\":\"admin\",\"extension\":{\"b\":2}}"),
     PAI_EIO);

@@ -167,6 +167,11 @@ static void tokens_expire_and_go(void **state)
   assert_int_equal(pai_accounts_configure(h.a, &o, NULL), PAI_OK);
   new_token(&h, hour, "ada", 0);
   assert_int_equal(count_tokens(&h, "ada"), 3);
+  assert_null(strstr(h.text, week)); /* they are shown once */
+  assert_null(strstr(h.text, app));
+  o.reveal_tokens = 1;
+  assert_int_equal(pai_accounts_configure(h.a, &o, NULL), PAI_OK);
+  assert_int_equal(count_tokens(&h, "ada"), 3);
   assert_non_null(strstr(h.text, week));
   assert_non_null(strstr(h.text, app));
   h.now += 3600 * SECOND - 1;
@@ -223,7 +228,7 @@ static void what_is_revoked_is_worth_nothing(void **state)
   assert_int_equal(why(&h, two), PAI_TOKEN_GOOD);
   /* A new password: browsers have to log in again, programs go on. */
   assert_int_equal(
-    put_user(&h, 0, "{\"username\":\"ada\",\"password\":\"another\"}"),
+    put_user(&h, 0, "{\"username\":\"ada\",\"password\":\"another-1\"}"),
     PAI_OK);
   assert_int_equal(why(&h, two), PAI_TOKEN_REVOKED);
   assert_int_equal(why(&h, app), PAI_TOKEN_GOOD);
@@ -401,6 +406,114 @@ static void what_was_done_is_noted(void **state)
   host_close(&h);
 }
 
+static const char *make_token(host *h, const pai_token_request *request)
+{
+  pai_error *err;
+
+  host_begin(h);
+  (void)host_take(
+    h, pai_accounts_make_token(h->a, "ada", request, host_write, h, &err),
+    &err);
+  return h->text;
+}
+
+static void tokens_have_a_name_and_scopes(void **state)
+{
+  pai_token_request request = PAI_TOKEN_REQUEST_INIT;
+  pai_identity id = PAI_IDENTITY_INIT;
+  char token[PAI__TOKEN_TEXT] = "", uid[33] = "", shown[PAI__TOKEN_TEXT];
+  static host h;
+
+  (void)state;
+  open_with_ada(&h);
+  request.name = "night build";
+  request.scopes = PAI_SCOPE_READ | PAI_SCOPE_SUBMIT;
+  request.lifetime = DAY;
+  assert_int_equal(sscanf(make_token(&h, &request),
+                          "{\"token\":\"%639[^\"]\",\"id\":\"%32[^\"]", token,
+                          uid),
+                   2);
+  assert_non_null(strstr(h.text,
+                         "\"name\":\"night build\",\"application\":true,"
+                         "\"scopes\":[\"read\",\"submit\"],"
+                         "\"expires\":1700086400000}"));
+  assert_int_equal(count_tokens(&h, "ada"), 1);
+  assert_non_null(strstr(h.text, "\"lastUsed\":null}]}"));
+  assert_int_equal(pai_accounts_verify(&id, h.a, token, strlen(token)),
+                   PAI_OK);
+  assert_int_equal(id.scopes, PAI_SCOPE_READ | PAI_SCOPE_SUBMIT);
+  assert_string_equal(id.name, "night build");
+  assert_string_equal(id.id, uid);
+  h.now += 59 * SECOND;
+  assert_int_equal(why(&h, token), PAI_TOKEN_GOOD);
+  host_reopen(&h); /* all of it is kept; of its use the minute */
+  assert_int_equal(count_tokens(&h, "ada"), 1);
+  assert_non_null(strstr(h.text, "\"name\":\"night build\""));
+  assert_non_null(strstr(h.text, "\"lastUsed\":1700000000000}]}"));
+  assert_int_equal(sscanf(h.text, "{\"tokens\":[\"%639[^\"]", shown), 1);
+  assert_int_equal(why(&h, shown), PAI_TOKEN_FORGED);
+  h.now += 60 * SECOND;
+  assert_int_equal(why(&h, token), PAI_TOKEN_GOOD);
+  (void)count_tokens(&h, "ada");
+  assert_non_null(strstr(h.text, "\"lastUsed\":1700000119000}]}"));
+  h.now += DAY;
+  assert_int_equal(why(&h, token), PAI_TOKEN_EXPIRED);
+  host_close(&h);
+}
+
+static void what_a_list_shows_can_be_revoked(void **state)
+{
+  char shown[PAI__TOKEN_TEXT], token[PAI__TOKEN_TEXT], uid[33] = "";
+  static host h;
+  pai_error *err;
+
+  (void)state;
+  open_with_ada(&h);
+  add_user(&h, "bob");
+  new_token(&h, token, "ada", 1);
+  (void)count_tokens(&h, "ada");
+  assert_int_equal(sscanf(h.text, "{\"tokens\":[\"%639[^\"]", shown), 1);
+  /* Only by its own user. */
+  expect(&h, host_take(&h, pai_accounts_revoke(h.a, "bob", shown, &err), &err),
+         PAI_ENOTFOUND, "UnknownError", 404);
+  assert_int_equal(pai_accounts_revoke(h.a, "ada", shown, &err), PAI_OK);
+  assert_int_equal(why(&h, token), PAI_TOKEN_REVOKED);
+  expect(&h, host_take(&h, pai_accounts_revoke(h.a, "ada", shown, &err), &err),
+         PAI_ENOTFOUND, "UnknownError", 404);
+  new_token(&h, token, "ada", 1);
+  (void)count_tokens(&h, "ada");
+  assert_int_equal(sscanf(strstr(h.text, "\"id\":"), "\"id\":\"%32[^\"]", uid),
+                   1);
+  expect(&h, host_take(&h, pai_accounts_revoke(h.a, "bob", uid, &err), &err),
+         PAI_ENOTFOUND, "UnknownError", 404);
+  assert_int_equal(pai_accounts_revoke(h.a, "ada", uid, &err), PAI_OK);
+  assert_int_equal(why(&h, token), PAI_TOKEN_REVOKED);
+  host_close(&h);
+}
+
+static void bad_requests_of_tokens_are_refused(void **state)
+{
+  char name[66];
+  const pai_token_request bad[] = {
+    { sizeof(*bad), 1, name, 0, 0 },
+    { sizeof(*bad), 1, "a\nb", 0, 0 },
+    { sizeof(*bad), 1, NULL, 8, 0 },
+    { sizeof(*bad), 1, NULL, 0, -1 },
+  };
+  static host h;
+
+  (void)state;
+  open_with_ada(&h);
+  memset(name, 'x', 65);
+  name[65] = '\0';
+  for (size_t i = 0; i < PAI__LEN(bad); i++) {
+    (void)make_token(&h, &bad[i]);
+    assert_string_equal(h.api, "InvalidParametersError");
+  }
+  assert_int_equal(count_tokens(&h, "ada"), 0);
+  host_close(&h);
+}
+
 int main(void)
 {
 #define TEST(name) \
@@ -416,6 +529,9 @@ int main(void)
     TEST(headers_bring_tokens),
     TEST(there_are_not_too_many),
     TEST(what_was_done_is_noted),
+    TEST(tokens_have_a_name_and_scopes),
+    TEST(what_a_list_shows_can_be_revoked),
+    TEST(bad_requests_of_tokens_are_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void setup_refuses(void **state)
   assert_int_equal(
     pai_accounts_setup(h.a, NULL, "short", host_on_told, &h, &err),
     PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "6 to 1024");
+  test_expect_error(err, PAI_EINVAL, "at least 8");
   assert_int_equal(
     pai_accounts_setup(NULL, NULL, NULL, host_on_told, &h, &err), PAI_EINVAL);
   pai_error_free(err);
@@ -118,7 +118,20 @@ static const struct {
   { PAI_PUT_CREATE, "{\"username\":\"ada\"}", PAI_EINVAL,
     "InvalidParametersError", 400, "\"password\" is required" },
   { PAI_PUT_CREATE, "{\"username\":\"ada\",\"password\":\"five5\"}",
-    PAI_EINVAL, "InvalidParametersError", 400, "at least 6" },
+    PAI_EINVAL, "InvalidParametersError", 400, "at least 8" },
+  { PAI_PUT_CREATE, "{\"username\":\"ada\",\"password\":\"PassWord123\"}",
+    PAI_EINVAL, "InvalidParametersError", 400, "common password" },
+  { PAI_PUT_CREATE,
+    "{\"username\":\"adalovelace\",\"password\":\"AdaLovelace\"}", PAI_EINVAL,
+    "InvalidParametersError", 400, "user name" },
+  { PAI_PUT_CREATE, "{\"username\":\"ada\",\"password\":\"abcdefghijkl\"}",
+    PAI_EINVAL, "InvalidParametersError", 400, "common password" },
+  { PAI_PUT_CREATE,
+    "{\"username\":\"ada\",\"password\":\"secret-1\",\"email\":\"a..b@c.d\"}",
+    PAI_EINVAL, "InvalidParametersError", 400, "\"email\"" },
+  { PAI_PUT_CREATE,
+    "{\"username\":\"ada\",\"password\":\"secret-1\",\"email\":\"a@-c-.d\"}",
+    PAI_EINVAL, "InvalidParametersError", 400, "\"email\"" },
   { PAI_PUT_CREATE, "{\"username\":\"a da\",\"password\":\"secret-1\"}",
     PAI_EINVAL, "InvalidParametersError", 400, "\"username\"" },
   { PAI_PUT_CREATE, "{\"username\":\"..\",\"password\":\"secret-1\"}",
@@ -203,7 +216,7 @@ static void what_makes_no_sense_is_refused(void **state)
       fail_msg("%s: %s", refused[i].json, h.message);
   }
   assert_int_equal(h.a->accounts.n, 1);
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_OK);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_OK);
   host_close(&h);
 }
 
@@ -291,9 +304,9 @@ static void a_password_is_not_wrong_for_lack_of_memory(void **state)
   host_open(&h);
   set_up(&h);
   short_of_memory = true;
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_ENOMEM);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_ENOMEM);
   short_of_memory = false;
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_OK);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_OK);
   host_close(&h);
 }
 
@@ -305,13 +318,13 @@ static void login_wants_the_password(void **state)
   (void)state;
   host_open(&h);
   set_up(&h);
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_OK);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_OK);
   assert_non_null(strstr(h.text, "{\"user\":\"admin\",\"token\":\"eyJ"));
   assert_non_null(strstr(h.text, "\",\"admin\":true}"));
-  expect(&h, log_in(&h, "admin", "admin-Password"), PAI_EPERM,
+  expect(&h, log_in(&h, "admin", "admin-Passphrase"), PAI_EPERM,
          "IncorrectPasswordError", 400);
   assert_string_equal(h.message, "Password is incorrect.");
-  expect(&h, log_in(&h, "nobody", "admin-password"), PAI_ENOTFOUND,
+  expect(&h, log_in(&h, "nobody", "admin-passphrase"), PAI_ENOTFOUND,
          "NoUserError", 400);
   assert_string_equal(h.message, "User nobody is not found.");
   expect(&h, log_in(&h, "admin", ""), PAI_EPERM, "IncorrectPasswordError",
@@ -320,29 +333,31 @@ static void login_wants_the_password(void **state)
                             "{\"username\":\"admin\",\"extension\":"
                             "{\"githubPAT\":\"ghp_1\"}}"),
                    PAI_OK);
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_OK);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_OK);
   assert_non_null(strstr(h.text, "\"admin\":true,\"hasGitHubPAT\":true}"));
   /* A new password, by who knows the old one. */
-  assert_int_equal(put_user(&h, 0,
-                            "{\"username\":\"admin\",\"password\":\"another\","
-                            "\"oldPassword\":\"admin-password\"}"),
-                   PAI_OK);
-  assert_int_equal(log_in(&h, "admin", "admin-password"), PAI_EPERM);
-  assert_int_equal(log_in(&h, "admin", "another"), PAI_OK);
+  assert_int_equal(
+    put_user(&h, 0,
+             "{\"username\":\"admin\",\"password\":\"another-1\","
+             "\"oldPassword\":\"admin-passphrase\"}"),
+    PAI_OK);
+  assert_int_equal(log_in(&h, "admin", "admin-passphrase"), PAI_EPERM);
+  assert_int_equal(log_in(&h, "admin", "another-1"), PAI_OK);
   /* The old one once more is none, and nobody is turned out. */
   new_token(&h, token, "admin", 0);
-  assert_int_equal(put_user(&h, 0,
-                            "{\"username\":\"admin\",\"password\":\"another\","
-                            "\"oldPassword\":\"another\"}"),
-                   PAI_OK);
+  assert_int_equal(
+    put_user(&h, 0,
+             "{\"username\":\"admin\",\"password\":\"another-1\","
+             "\"oldPassword\":\"another-1\"}"),
+    PAI_OK);
   assert_int_equal(why(&h, token), PAI_TOKEN_GOOD);
   assert_int_equal(
-    put_user(&h, 0, "{\"username\":\"admin\",\"password\":\"another\"}"),
+    put_user(&h, 0, "{\"username\":\"admin\",\"password\":\"another-1\"}"),
     PAI_OK);
   assert_int_equal(why(&h, token), PAI_TOKEN_REVOKED);
   host_reopen(&h);
-  assert_int_equal(log_in(&h, "admin", "another"), PAI_OK);
-  assert_int_equal(bytes_in_folder("another", 7), 0);
+  assert_int_equal(log_in(&h, "admin", "another-1"), PAI_OK);
+  assert_int_equal(bytes_in_folder("another-1", 9), 0);
   host_close(&h);
 }
 
@@ -401,17 +416,17 @@ static void what_changes_meanwhile_counts(void **state)
   expect(&h, h.status, PAI_EPERM, "IncorrectPasswordError", 400);
   assert_int_equal(log_in(&h, "ada", "ada-password"), PAI_EPERM);
   /* Two come for one name: the second finds the first. */
-  assert_int_equal(
-    pai_accounts_put_user(h.a, "{\"username\":\"b\",\"password\":\"bbbbbb\"}",
-                          36, PAI_PUT_CREATE, host_on_told, &h, &err),
-    PAI_OK);
-  assert_int_equal(
-    pai_accounts_put_user(h.a, "{\"username\":\"b\",\"password\":\"cccccc\"}",
-                          36, PAI_PUT_CREATE, host_on_told, &h, &err),
-    PAI_OK);
+  assert_int_equal(pai_accounts_put_user(
+                     h.a, "{\"username\":\"b\",\"password\":\"b-secret\"}", 38,
+                     PAI_PUT_CREATE, host_on_told, &h, &err),
+                   PAI_OK);
+  assert_int_equal(pai_accounts_put_user(
+                     h.a, "{\"username\":\"b\",\"password\":\"c-secret\"}", 38,
+                     PAI_PUT_CREATE, host_on_told, &h, &err),
+                   PAI_OK);
   host_run(&h);
   expect(&h, h.status, PAI_EEXISTS, "ConflictUserError", 409);
-  assert_int_equal(log_in(&h, "b", "bbbbbb"), PAI_OK);
+  assert_int_equal(log_in(&h, "b", "b-secret"), PAI_OK);
   host_close(&h);
 }
 

@@ -72,7 +72,8 @@ static void run(const char *const *procs, const char *const *groups, char *out,
   assert_int_equal(
     pai__local_find_program(&program, NULL, &pai__libc_alloc, NULL), PAI_OK);
   assert_int_equal(
-    pai__local_spawn(&pid, program, dir, NULL, b.data, b.len, NULL), PAI_OK);
+    pai__local_spawn(&pid, program, dir, NULL, NULL, b.data, b.len, NULL),
+    PAI_OK);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
   read_out(out, size, dir, "stdout");
   read_out(runtime, size, dir, "runtime");

@@ -16,6 +16,7 @@ typedef struct scene {
   fake_kube server;
   pai__kube *kube;
   pai__kube_watch *watch;
+  pai_time watch_time; /* 0: as usual */
   int lists, events, refuse_lists, refuse_events;
   pai__buf told; /* versions of events */
   int closed;
@@ -71,7 +72,8 @@ static void watch(scene *s)
                                 .on_list = on_list,
                                 .on_event = on_event,
                                 .user_data = s,
-                                .first_pause = 1000 };
+                                .first_pause = 1000,
+                                .watch_time = s->watch_time };
 
   assert_int_equal(pai__kube_watch_new(&s->watch, s->kube, &want, NULL),
                    PAI_OK);
@@ -112,6 +114,28 @@ static void until_told(scene *s, const char *what)
 }
 
 /* --- watches ------------------------------------------------------------------------ */
+
+/* The API server has gone without hanging up: nothing comes on the watch, and
+ * not its end, either. */
+static void a_watch_that_is_silent_is_given_up(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin(&s);
+  s.watch_time = 200 * 1000;
+  s.server.pods_watch = WATCH_HEAD;
+  watch(&s);
+  while (s.server.watches < 2)
+    assert_int_equal(pai_loop_run_once(s.loop), 1);
+  /* over another connection, from where all was known; nothing is listed */
+  s.server.pods_watch = fake_watch(EVENT("ADDED", "11"));
+  until_told(&s, "11 ");
+  assert_true(s.server.lines >= 3);
+  assert_int_equal(s.server.lists, 1);
+  assert_null(strstr(pai__buf_text(&s.server.asked), "timeoutSeconds=2"));
+  end(&s);
+}
 
 static void it_lists_and_watches_from_there(void **state)
 {
@@ -411,6 +435,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_lists_and_watches_from_there),
+    cmocka_unit_test(a_watch_that_is_silent_is_given_up),
     cmocka_unit_test(its_pieces_may_be_of_any_length),
     cmocka_unit_test(it_may_be_cut_anywhere),
     cmocka_unit_test(what_is_not_understood_is_listed_again),

@@ -69,13 +69,12 @@ static void facts_of_the_sandbox(void **state)
     (void)snprintf(script, sizeof(script), "%s/1/tmp", s.root);
     while (access(script, F_OK) == 0) /* removed after the end was told */
       stage_pause(1000);
-    /* Tasks meet in /dev/shm, and if they ask for it by their numbers. */
-    (void)snprintf(script, sizeof(script),
-                   "cat /dev/shm/%s; rm /dev/shm/%s; kill -0 %d && echo seen",
-                   s.root + 5, s.root + 5, (int)getpid());
+    /* Tasks meet in /dev/shm. */
+    (void)snprintf(script, sizeof(script), "cat /dev/shm/%s; rm /dev/shm/%s",
+                   s.root + 5, s.root + 5);
     sandboxed(&s, 2, script, PAI_LAUNCH_SHARE_PIDS | PAI_LAUNCH_SHARE_TMP);
     stage_wait(&s, 2);
-    assert_string_equal(stage_out(&s, 2), "x\nseen\n");
+    assert_string_equal(stage_out(&s, 2), "x\n");
   }
   stage_close(&s, PAI_CLOSE_STOP);
 }
@@ -302,37 +301,90 @@ static void no_link_leads_to_the_root(void **state)
   assert_int_equal(rmdir(above), 0);
 }
 
-/* Tasks of a job with several have the machine's process numbers, and a user name
- * space of their own, in which no other job's processes are: of those nothing is
- * seen in /proc.  Root has no such thing. */
-static void jobs_share_no_name_space(void **state)
+/* A task of that job, which has several. */
+static void start_of(stage *s, uint64_t task, const char *name,
+                     const char *script)
 {
-  static const char *const jobs[] = { "a", "a", "b" };
-  pai_launch_plan plan;
+  pai_launch_plan plan = stage_plan(s, task, script);
   char job[96];
+
+  (void)snprintf(job, sizeof(job), "%s/%s", s->root, name);
+  (void)mkdir(job, 0700);
+  plan.runtime = PAI_RUNTIME_BWRAP;
+  plan.flags = PAI_LAUNCH_SHARE_PIDS;
+  plan.job_dir = job;
+  stage_start(s, task, &plan);
+  stage_follow(s, task, PAI_FOLLOW_ALL);
+}
+
+/* Tasks of a job with several see each other's processes, and may look into
+ * them; of no other job's and of the machine's anything is seen. */
+static void a_job_sees_its_own_processes(void **state)
+{
+  static const char none[] =
+    "kill -0 %d 2> /dev/null && grep -q test_ /proc/%d/cmdline && echo host; "
+    "[ $(ls /proc | grep -c '^[0-9]') -lt 20 ] && echo few; ";
+  char script[1024];
   stage s;
 
   (void)state;
   stage_init(&s);
   stage_open(&s);
-  for (uint64_t i = 1; i <= 3 && has_sandbox(&s) && geteuid() != 0; i++) {
-    plan = stage_plan(&s, i, "readlink /proc/self/ns/user");
-    (void)snprintf(job, sizeof(job), "%s/%s", s.root, jobs[i - 1]);
-    (void)mkdir(job, 0700);
-    plan.runtime = PAI_RUNTIME_BWRAP;
-    plan.flags = PAI_LAUNCH_SHARE_PIDS;
-    plan.job_dir = job;
-    stage_start(&s, i, &plan);
-    stage_follow(&s, i, PAI_FOLLOW_ALL);
-    stage_wait(&s, (int)i);
+  if (has_sandbox(&s)) {
+    start_of(&s, 1, "job",
+             of_root(&s, "echo $$ > ROOT/job/number; echo up; "
+                         "while [ ! -e ROOT/job/over ]; do sleep .01; done"));
+    stage_wait_for(&s, 1, "up\n");
+    (void)snprintf(script, sizeof(script), none, (int)getpid(), (int)getpid());
+    (void)strcat(
+      script,
+      of_root(&s, "n=$(cat ROOT/job/number); kill -0 $n && "
+                  "readlink /proc/$n/root; [ $UID = 0 ] || "
+                  "! ls -d /proc/1/root/[a-z]* 2> /dev/null; kill -9 1; "
+                  "[ -e /proc/1 ] && : > ROOT/job/over"));
+    start_of(&s, 2, "job", script);
+    (void)snprintf(script, sizeof(script), none, (int)getpid(), (int)getpid());
+    (void)strcat(script, "cat /proc/*/cmdline | tr '\\0' ' ' | grep "
+                         "'sleep [.]01' || echo others");
+    start_of(&s, 3, "other", script);
+    stage_wait(&s, 3);
+    assert_string_equal(stage_out(&s, 2), "few\n/\n");
+    assert_string_equal(stage_out(&s, 3), "few\nothers\n");
   }
-  if (s.ended == 3) {
-    char first[64];
+  stage_close(&s, PAI_CLOSE_STOP);
+}
 
-    (void)snprintf(first, sizeof(first), "%s", stage_out(&s, 1));
-    assert_memory_equal(first, "user:", 5);
-    assert_string_equal(stage_out(&s, 2), first);
-    assert_string_not_equal(stage_out(&s, 3), first);
+/* What lost its parents ends with its own task, not with another of the job. */
+static void orphans_end_with_their_task(void **state)
+{
+  static const char leave[] =
+    "(setsid bash -c 'exec > /dev/null < /dev/null; echo $$ > ROOT/job/new; "
+    "mv ROOT/job/new ROOT/job/number; exec sleep 1000' &); "
+    "while [ ! -e ROOT/job/number ]; do sleep .01; done; echo up; "
+    "exec sleep 1000";
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  if (has_sandbox(&s)) {
+    start_of(&s, 1, "job", of_root(&s, leave));
+    stage_wait_for(&s, 1, "up\n");
+    start_of(&s, 2, "job",
+             of_root(&s, "(setsid bash -c 'exec > /dev/null < /dev/null; "
+                         "exec -a other sleep 1000' &); "
+                         "kill -0 $(cat ROOT/job/number) && echo there"));
+    stage_wait(&s, 1);
+    start_of(&s, 3, "job",
+             of_root(&s, "kill -0 $(cat ROOT/job/number) && echo there; "
+                         "! grep -l ^other /proc/[0-9]*/cmdline"));
+    stage_wait(&s, 2);
+    pai__backend_local.stop(s.backend, 1, PAI_STOP_ASK);
+    stage_wait(&s, 3);
+    assert_string_equal(stage_out(&s, 2), "there\n");
+    assert_string_equal(stage_out(&s, 3), "there\n");
+    assert_int_equal(s.tasks[3].end.code, 0);
+    assert_int_equal(s.tasks[1].end.code, 128 + SIGTERM);
   }
   stage_close(&s, PAI_CLOSE_STOP);
 }
@@ -485,7 +537,8 @@ int main(void)
     cmocka_unit_test(the_root_is_hidden_in_what_is_shown),
     cmocka_unit_test(no_link_leads_to_the_root),
     cmocka_unit_test(no_link_is_entered),
-    cmocka_unit_test(jobs_share_no_name_space),
+    cmocka_unit_test(a_job_sees_its_own_processes),
+    cmocka_unit_test(orphans_end_with_their_task),
     cmocka_unit_test(the_sandbox_leaves_nothing),
     cmocka_unit_test(stops_in_the_sandbox),
   };

@@ -59,7 +59,23 @@ static void the_sandbox(void **state)
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
   assert_string_equal(joined(&w),
-                      "/bin/bwrap --die-with-parent --dev-bind / /");
+                      "/bin/bwrap --die-with-parent --dev-bind / / "
+                      "--unshare-pid --proc /proc");
+  pai__words_dispose(&w);
+  around.join = true; /* root's; of others also who its users are */
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, &plan, &around);
+  assert_string_equal(joined(&w),
+                      "/bin/bwrap --die-with-parent --dev-bind / / "
+                      "--pidns 7 --proc /proc");
+  pai__words_dispose(&w);
+  around.join_user = around.join_told = true;
+  pai__words_init(&w, &pai__libc_alloc);
+  pai__bwrap_words(&w, bwrap, &plan, &around);
+  assert_string_equal(joined(&w),
+                      "/bin/bwrap --die-with-parent --dev-bind / / "
+                      "--userns 6 --pidns 7 --info-fd 8 --block-fd 9 "
+                      "--proc /proc");
   pai__words_dispose(&w);
 }
 
@@ -108,8 +124,9 @@ static void the_root_is_hidden(void **state)
                        .mounts = wide,
                        .nmounts = 4 };
   expect_sandbox(&plan, &around,
-                 "--tmpfs /var/root --bind /var/root/1 /var/root/1 --ro-bind "
-                 "/var /mnt/a --tmpfs /mnt/a/root --bind /var/root /mnt/b "
+                 "--unshare-pid --proc /proc --tmpfs /var/root --bind "
+                 "/var/root/1 /var/root/1 --ro-bind /var /mnt/a --tmpfs "
+                 "/mnt/a/root --bind /var/root /mnt/b "
                  "--tmpfs /mnt/b --bind / /mnt/c --tmpfs /mnt/c/var/root "
                  "--bind /var/roots /mnt/d --remount-ro /var/root --chdir "
                  "/var/root");
@@ -118,18 +135,19 @@ static void the_root_is_hidden(void **state)
   plan.nmounts = 1;
   plan.workdir = NULL;
   expect_sandbox(&plan, &around,
-                 "--tmpfs /var/root --bind /var/root/1 /var/root/1 --bind "
-                 "/data /var");
+                 "--unshare-pid --proc /proc --tmpfs /var/root --bind "
+                 "/var/root/1 /var/root/1 --bind /data /var");
   /* What has it in its own place is hidden there, and the rest shown, again. */
   plan.mounts = same;
   expect_sandbox(&plan, &around,
-                 "--tmpfs /var/root --bind /var/root/1 /var/root/1 --bind "
-                 "/var /var --tmpfs /var/root --bind /var/root/1 /var/root/1 "
+                 "--unshare-pid --proc /proc --tmpfs /var/root --bind "
+                 "/var/root/1 /var/root/1 --bind /var /var --tmpfs /var/root "
+                 "--bind /var/root/1 /var/root/1 "
                  "--remount-ro /var/root");
   around.root = "/tmp"; /* as the task's own /tmp does */
   plan.nmounts = 0;
   plan.workdir = "/";
-  expect_sandbox(&plan, &around, "--chdir /");
+  expect_sandbox(&plan, &around, "--unshare-pid --proc /proc --chdir /");
 }
 
 /* A container sees of the machine what it is shown, and there no root. */
@@ -230,8 +248,8 @@ static void containers(void **state)
   assert_true(s.script_stdin);
   pai__start_dispose(&s);
   /* podman names GPUs one by one, and inside they count from 0; without
-   * NVIDIA's part the files are given.  Tasks of a job that see each other's
-   * processes have no first one of their own. */
+   * NVIDIA's part the files are given.  Nor do tasks of a job with several
+   * see other processes of the machine. */
   tool = (pai__tool){ .path = podman, .works = true, .nvidia = true };
   plan = (pai_launch_plan){ .dir = "/jobs/1/0/a-0",
                             .job_dir = "/jobs/1/0",
@@ -245,13 +263,13 @@ static void containers(void **state)
   pai__start_init(&s, &pai__libc_alloc);
   s.runtime = PAI_RUNTIME_PODMAN;
   pai__container_words(&s, &tool, &plan, &around);
-  assert_non_null(strstr(
-    joined(&s.argv),
-    "--pid=host --cpuset-cpus=0-3 --env=CUDA_VISIBLE_DEVICES=0,1 --device "
-    "nvidia.com/gpu=0 --device nvidia.com/gpu=2 --user=0:0 --mount "
-    "type=bind,\"source=/jobs/1/0\",\"target=/jobs/1/0\" --workdir "
-    "/usr/share --env NVIDIA_VISIBLE_DEVICES "
-    "--env=OPENPAI_CONTAINER=podman "));
+  assert_non_null(
+    strstr(joined(&s.argv),
+           "--init --cpuset-cpus=0-3 --env=CUDA_VISIBLE_DEVICES=0,1 --device "
+           "nvidia.com/gpu=0 --device nvidia.com/gpu=2 --user=0:0 --mount "
+           "type=bind,\"source=/jobs/1/0\",\"target=/jobs/1/0\" --workdir "
+           "/usr/share --env NVIDIA_VISIBLE_DEVICES "
+           "--env=OPENPAI_CONTAINER=podman "));
   assert_string_equal(joined(&s.cleanup),
                       "/bin/podman rm --force --time=0 --ignore "
                       "openpai-926578d3aa64f6e4");

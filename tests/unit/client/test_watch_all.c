@@ -23,6 +23,7 @@ typedef struct world {
   const char *const *streams;
   const char *status; /* instead of a stream */
   bool kept;          /* nothing comes of it */
+  bool silent;        /* streams go on, and say nothing more */
   bool whole;         /* streams come to their end, and are not cut */
   const char *list, *job, *job_status;
   int begun, lists, asked;
@@ -65,7 +66,7 @@ static void answer(played *p, const char *request, pai__buf *out)
     }
     pai__buf_printf(out, HEAD_OK "Content-Length: %zu\r\n\r\n: begins\n\n%s",
                     strlen(*w->streams) + (w->whole ? 10 : 999), *w->streams);
-    p->hang_up = !w->whole;
+    p->hang_up = !w->whole && !w->silent;
     w->streams++;
   } else if (asks_for(request, "GET /api/v2/jobs?state=")) {
     w->lists++;
@@ -96,6 +97,8 @@ static void on_end(void *user_data, int status, const pai_client_answer *a)
   on_outcome(&w->o, status, a);
 }
 
+static pai_time stream_time; /* 0: as usual */
+
 static void begin(world *w, const char *const *streams)
 {
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
@@ -112,6 +115,7 @@ static void begin(world *w, const char *const *streams)
   options.most_wait = 1000;
   options.most_tries = 3;
   options.connect_time = 200 * 1000;
+  options.stream_time = stream_time;
   options.seed = 1;
   assert_int_equal(pai_client_new(&w->client, w->loop, &options, NULL),
                    PAI_OK);
@@ -163,6 +167,28 @@ static void told_as_it_comes(void **state)
   assert_int_equal(w.begun, 2);
   assert_int_equal(w.lists, 0); /* nobody asked again and again */
   assert_int_equal(w.asked, 0);
+  end(&w);
+}
+
+/* A relay on the way has lost the connection without a word: nothing comes, and
+ * nobody hangs up. */
+static void a_silent_stream_is_asked_for_anew(void **state)
+{
+  static const char *const streams[] = {
+    "id: s-1\n" EVENT("ann~one", "running") ALL,
+    EVENT("ann~one", "running") ALL OVER("ann~one", "failed"), NULL
+  };
+  static world w;
+
+  (void)state;
+  stream_time = 300 * 1000;
+  begin(&w, streams);
+  stream_time = 0;
+  w.silent = true;
+  watch(&w, 2, PAI_EUSER);
+  assert_string_equal(w.told, "ann~one RUNNING, ann~one FAILED!");
+  assert_int_equal(w.begun, 2);
+  assert_string_equal(w.ids, "- s-1");
   end(&w);
 }
 
@@ -493,6 +519,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(told_as_it_comes),
+    cmocka_unit_test(a_silent_stream_is_asked_for_anew),
     cmocka_unit_test(ends_between_streams),
     cmocka_unit_test(goes_on_where_it_ended),
     cmocka_unit_test(ids_that_are_none),

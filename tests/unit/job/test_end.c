@@ -152,6 +152,7 @@ static void what_a_back_end_tells(void **state)
     { PAI_END_LOST, PAI_CODE_LOST, 0, 256 },
     { PAI_END_FAILED, 126, 0, -1202 },
     { PAI_END_FAILED, 127, 0, -1203 },
+    { PAI_END_SIGNAL, 137, 2, 137 }, /* nobody knows who killed it */
     { 77, 0, 0, 256 },
   };
 
@@ -168,6 +169,32 @@ static void what_a_back_end_tells(void **state)
     pai__end_facts f = pai__end_told(&end);
 
     assert_int_equal(judge(&f), rows[i].wanted);
+  }
+}
+
+/* Of what the platform ended itself a back end says Kubernetes' reason. */
+static void ends_by_the_platform(void **state)
+{
+  static const struct {
+    const char *reason;
+    int code;
+  } rows[] = { { "Evicted", -1000 },
+               { "NodeLost", -1001 },
+               { "Preempting", -1003 },
+               { "DeadlineExceeded", -1004 },
+               { "Unheard", 256 } };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai_task_end end = { .struct_size = sizeof(end),
+                         .how = PAI_END_PLATFORM,
+                         .code = 137,
+                         .log = "",
+                         .runtime = "",
+                         .text = rows[i].reason };
+    pai__end_facts f = pai__end_told(&end);
+
+    assert_int_equal(judge(&f), rows[i].code);
   }
 }
 
@@ -562,6 +589,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(codes),
+    cmocka_unit_test(ends_by_the_platform),
     cmocka_unit_test(what_could_not_be_started),
     cmocka_unit_test(what_a_back_end_tells),
     cmocka_unit_test(the_last_lines_are_shown),

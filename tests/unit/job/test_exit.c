@@ -73,8 +73,9 @@ static void classes(void **state)
 
   (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    assert_int_equal(pai__exit_class(rows[i].code, false), rows[i].class);
-    assert_int_equal(pai__exit_class(rows[i].code, true), rows[i].raw);
+    assert_int_equal(pai__exit_class(rows[i].code, false, false),
+                     rows[i].class);
+    assert_int_equal(pai__exit_class(rows[i].code, true, false), rows[i].raw);
   }
 }
 
@@ -226,7 +227,7 @@ static void expect_json(int code, const char *wanted)
 
   pai__buf_init(&b, &pai__libc_alloc);
   pai__json_writer_init(&w, &b, false);
-  pai__exit_write(&w, code);
+  pai__exit_write(&w, pai__exit_find(code), code);
   assert_int_equal(pai__json_finish(&w), PAI_OK);
   assert_string_equal(pai__buf_text(&b), wanted);
   pai__buf_dispose(&b);
@@ -281,7 +282,7 @@ static void every_entry_is_json(void **state)
 
     pai__buf_init(&b, &pai__libc_alloc);
     pai__json_writer_init(&w, &b, false);
-    pai__exit_write(&w, pai__exit_rows[i].code);
+    pai__exit_write(&w, &pai__exit_rows[i], pai__exit_rows[i].code);
     assert_int_equal(pai__json_finish(&w), PAI_OK);
     assert_true(pai__exit_rows[i].why[0] != '\0');
     assert_int_equal(strstr(b.data, "controllerPodPatterns") != NULL,

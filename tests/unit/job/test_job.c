@@ -77,6 +77,30 @@ static void a_task_whose_turn_has_not_come_is_not_started(void **state)
   hand_dispose(&h);
 }
 
+/* Its host starts it again by itself. */
+static void a_start_that_was_none(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_start(&h, 2, 0, 0);
+  hand_bring_up(&h);
+  hand_take(&h, PAI__EV_TASK_UNDONE, 0, 1);
+  assert_int_equal(pai__job_public_state(&h.job), PAI_STATE_RUNNING);
+  assert_int_equal(task_state(&h, 0), PAI_STATE_WAITING);
+  assert_int_equal(hand_event(&h, PAI__EV_TASK_UNDONE, 0, 1, 0), PAI_EINVAL);
+  hand_take(&h, PAI__EV_TASK_UNDONE, 1, 1);
+  assert_int_equal(pai__job_public_state(&h.job), PAI_STATE_WAITING);
+  hand_expect_nothing(&h);
+  hand_take(&h, PAI__EV_TASK_STARTED, 0, 2);
+  assert_int_equal(pai__job_public_state(&h.job), PAI_STATE_RUNNING);
+  hand_end(&h, 0, 0);
+  hand_end(&h, 1, 0);
+  hand_expect_finish(&h);
+  assert_int_equal(pai__job_public_state(&h.job), PAI_STATE_SUCCEEDED);
+  hand_dispose(&h);
+}
+
 static void stop_once_then_at_once(void **state)
 {
   by_hand h;
@@ -447,6 +471,7 @@ int main(void)
     cmocka_unit_test(all_succeed),
     cmocka_unit_test(first_failure_decides_and_stops_the_rest),
     cmocka_unit_test(a_task_whose_turn_has_not_come_is_not_started),
+    cmocka_unit_test(a_start_that_was_none),
     cmocka_unit_test(stop_once_then_at_once),
     cmocka_unit_test(who_does_not_end_in_time_is_killed),
     cmocka_unit_test(stopped_with_a_code),

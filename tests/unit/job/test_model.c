@@ -223,7 +223,8 @@ static void drain(model *w)
       move(w);
     if (w->finished)
       break;
-    if (!help(w) || step == 300) { /* it may be meant to run for ever */
+    if ((!help(w) || step == 300) && /* it may be meant to run for long */
+        w->job->state != PAI__JOB_DONE) {
       assert_true(w->job->wanted == 0 || step == 300);
       assert_int_equal(model_tell(w, (pai__job_event){ .kind = PAI__EV_STOP,
                                                        .time = w->now }),

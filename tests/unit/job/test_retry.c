@@ -3,6 +3,7 @@
 
 #include "job/inside.h"
 
+#include <openpai/job.h>
 #include <openpai/platform.h>
 
 enum { AT_ONCE, SOME_TIME, DRAWN }; /* the delay of a second retry */
@@ -51,8 +52,9 @@ static void check_row(size_t i, pai__prng *prng)
 {
   pai__retry_policy policy = { rows[i].fancy, rows[i].max };
   uint8_t hasty = 1; /* it was tried again at once before */
-  pai__tries tries = { rows[i].counted, &hasty, 0 };
-  pai__retry r = pai__retry_decide(policy, false, rows[i].code, &tries, prng);
+  pai__tries tries = { rows[i].counted, 0, &hasty, 0 };
+  pai__job_form form = { .roles = NULL };
+  pai__retry r = pai__retry_decide(policy, &form, rows[i].code, &tries, prng);
   int delay =
     rows[i].delay == DRAWN && prng == NULL ? SOME_TIME : rows[i].delay;
 
@@ -89,7 +91,7 @@ static void the_table_of_jobs(void **state)
     hand_form(&h, 1, 0, rows[i].max);
     h.form.retry.fancy = rows[i].fancy;
     hand_begin(&h);
-    h.job.counted = rows[i].counted;
+    h.job.retries = h.job.counted = rows[i].counted;
     hand_bring_up(&h);
     hand_end(&h, 0, rows[i].code);
     if (!rows[i].again) {
@@ -100,7 +102,7 @@ static void the_table_of_jobs(void **state)
       if (rows[i].delay == DRAWN)
         hand_expect_whole(&h, PAI__DO_WAIT);
     }
-    assert_int_equal(h.job.retries, rows[i].again);
+    assert_int_equal(h.job.retries, rows[i].counted + rows[i].again);
     assert_int_equal(h.job.counted, rows[i].counted + rows[i].counts);
     hand_dispose(&h);
   }
@@ -121,9 +123,10 @@ static void the_table_of_tasks(void **state)
     hand_begin(&h);
     hand_bring_up(&h);
     h.job.at.many.tasks[1].counted = rows[i].counted;
+    h.job.at.many.tasks[1].retries = rows[i].counted;
     hand_end(&h, 1, rows[i].code);
     t = &pai__job_tasks(&h.job)[1];
-    assert_int_equal(t->retries, rows[i].again);
+    assert_int_equal(t->retries, rows[i].counted + rows[i].again);
     assert_int_equal(t->counted, rows[i].counted + rows[i].counts);
     if (rows[i].again) {
       hand_expect(&h, PAI__DO_START, 1, 1);
@@ -220,21 +223,110 @@ static void the_earlier_time_is_waited_for(void **state)
   hand_dispose(&h);
 }
 
+/* --- bounds --------------------------------------------------------------------- */
+
+/* Retries that no count of the job limits end after a number. */
+static void no_retry_is_without_a_limit(void **state)
+{
+  static const struct {
+    bool fancy;
+    int32_t max;
+    int code;
+  } kinds[] = { { true, 0, 200 },
+                { true, 3, -1000 },
+                { true, 0, 201 },
+                { false, PAI__RETRY_ALWAYS, 0 },
+                { false, PAI__RETRY_FAILED, 1 } };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(kinds); i++) {
+    int n = 0;
+    by_hand h;
+
+    hand_form(&h, 1, 0, kinds[i].max);
+    h.form.retry.fancy = kinds[i].fancy;
+    hand_begin(&h);
+    hand_expect_whole(&h, PAI__DO_QUEUE);
+    for (;; n++) {
+      hand_place(&h);
+      h.now += 3600000000;
+      hand_end(&h, 0, kinds[i].code);
+      if (h.job.state == PAI__JOB_DONE)
+        break;
+      hand_expect_whole(&h, PAI__DO_RETURN);
+      assert_int_equal(n + 1, pai__job_retries(&h.job).done);
+      assert_int_equal(pai__job_retries(&h.job).most, PAI_JOB_MAX_RETRIES);
+      if (h.job.state != PAI__JOB_BACKOFF)
+        continue;
+      h.now = hand_expect_whole(&h, PAI__DO_WAIT);
+      hand_take(&h, PAI__EV_DUE, 0, 0);
+      hand_expect_whole(&h, PAI__DO_RESUME);
+    }
+    assert_int_equal(n, PAI_JOB_MAX_RETRIES);
+    assert_int_equal(h.job.code, kinds[i].code);
+    hand_expect_finish(&h);
+    hand_dispose(&h);
+  }
+}
+
+/* What a task used up its job does not have once more. */
+static void a_task_and_its_job_have_one_limit(void **state)
+{
+  by_hand h;
+
+  (void)state;
+  hand_form(&h, 2, 0, 0);
+  h.roles[0].retry = (pai__retry_policy){ true, 0 };
+  hand_begin(&h);
+  hand_bring_up(&h);
+  h.job.at.many.tasks[1].retries = PAI_JOB_MAX_RETRIES;
+  hand_end(&h, 1, 200);
+  assert_int_equal(h.job.state, PAI__JOB_ENDING);
+  hand_expect(&h, PAI__DO_STOP, 0, 1);
+  hand_end(&h, 0, 0);
+  hand_expect_finish(&h);
+  assert_int_equal(h.job.code, 200);
+  assert_int_equal(h.job.retries, 0);
+  hand_dispose(&h);
+}
+
+/* A signal that the platform did not send is a failure as any other; what it
+ * ended itself is tried again. */
+static void own_signals_are_failures(void **state)
+{
+  static const int codes[] = { 130, 131, 137, 143 };
+  pai__job_form own = { .own_signals = true }, not_own = { .raw = false };
+  pai__retry_policy none = { true, 0 }, once = { true, 1 };
+  uint8_t hasty = 0;
+  pai__tries tries = { 0, 0, &hasty, 0 };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(codes); i++) {
+    assert_false(pai__retry_decide(none, &own, codes[i], &tries, NULL).again);
+    assert_true(pai__retry_decide(once, &own, codes[i], &tries, NULL).counts);
+    assert_true(
+      pai__retry_decide(none, &not_own, codes[i], &tries, NULL).again);
+  }
+  assert_true(pai__retry_decide(none, &own, -1000, &tries, NULL).again);
+  assert_true(pai__retry_decide(none, &own, -1001, &tries, NULL).again);
+}
+
 /* Delays are drawn, from one end to the other, the same for the same seed. */
 static void conflicts_wait_for_a_drawn_time(void **state)
 {
   pai__prng prng = { 7 }, same = { 7 };
   pai_time least = INT64_MAX, most = 0;
   uint8_t hasty = 0;
-  pai__tries tries = { 0, &hasty, 0 };
+  pai__tries tries = { 0, 0, &hasty, 0 };
+  pai__retry_policy policy = { true, 0 };
+  pai__job_form form = { .roles = NULL };
 
   (void)state;
   for (int i = 0; i < 20000; i++) {
-    pai__retry r = pai__retry_decide((pai__retry_policy){ true, 0 }, false,
-                                     201, &tries, &prng);
-    assert_int_equal(r.delay, pai__retry_decide((pai__retry_policy){ true, 0 },
-                                                false, 201, &tries, &same)
-                                .delay);
+    pai__retry r = pai__retry_decide(policy, &form, 201, &tries, &prng);
+
+    assert_int_equal(
+      r.delay, pai__retry_decide(policy, &form, 201, &tries, &same).delay);
     least = r.delay < least ? r.delay : least;
     most = r.delay > most ? r.delay : most;
   }
@@ -251,6 +343,9 @@ int main(void)
     cmocka_unit_test(endless_retries_come_ever_later),
     cmocka_unit_test(tasks_wait_for_their_own_times),
     cmocka_unit_test(the_earlier_time_is_waited_for),
+    cmocka_unit_test(no_retry_is_without_a_limit),
+    cmocka_unit_test(a_task_and_its_job_have_one_limit),
+    cmocka_unit_test(own_signals_are_failures),
     cmocka_unit_test(conflicts_wait_for_a_drawn_time),
   };
 

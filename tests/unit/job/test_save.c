@@ -419,7 +419,9 @@ static void exits(void **state)
   assert_string_equal(v.behavior, "TRANSIENT");
   assert_string_equal(v.reaction, "ALWAYS_RETRY");
   assert_string_equal(v.reason, "The command was ended by SIGKILL.");
-  assert_string_equal(v.solution, "Nothing: it is tried again by itself.");
+  assert_string_equal(v.solution,
+                      "Nothing: the task is tried again by itself, a limited "
+                      "number of times.");
   assert_int_equal(pai_exit_find(&v, 77), PAI_OK);
   assert_int_equal(v.code, 256);
   while (pai_exit_at(&v, n) == PAI_OK)

@@ -273,3 +273,24 @@ bool durable_has(const durable *d, const char *part)
     fail_msg("no %s in %s", part, d->text);
   return true;
 }
+
+/* --- the scheduler's ---------------------------------------------------------- */
+
+int durable_requests(pai_platform *p)
+{
+  static durable copy; /* for its text */
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  pai_sched *sched;
+  uint64_t id = 0;
+  int n = 0;
+
+  copy.len = 0;
+  assert_int_equal(pai_platform_snapshot(p, durable_write, &copy, NULL),
+                   PAI_OK);
+  assert_int_equal(pai_sched_load(&sched, copy.text, copy.len, &o, NULL),
+                   PAI_OK);
+  while ((id = pai_sched_next(sched, id)) != 0)
+    n++;
+  pai_sched_free(sched);
+  return n;
+}

@@ -53,6 +53,9 @@ const char *durable_events(durable *d, pai_job_id job);
 /* All of a log; the reader waits for the task's end if it is followed. */
 const char *durable_log(durable *d, pai_job_id job,
                         const pai_log_options *opts);
+/* How many requests the platform's scheduler has, also of one without a
+ * database. */
+int durable_requests(pai_platform *p);
 /* Is this in what was written last? */
 bool durable_has(const durable *d, const char *part);
 int durable_write(void *user_data, const char *bytes, size_t len);

@@ -78,12 +78,13 @@ static void who_logs_in_is_known_after_a_restart(void **state)
   durable_open(&d, root("one"));
   a = quick(&d);
   assert_int_equal(
-    pai_accounts_setup(a, NULL, "admin-password", on_told, &t, NULL), PAI_OK);
+    pai_accounts_setup(a, NULL, "admin-passphrase", on_told, &t, NULL),
+    PAI_OK);
   assert_int_equal(t.calls, 0);
   wait_told(&d, &t, 1);
   assert_string_equal(t.text, "{\"username\":\"admin\"}");
   assert_int_equal(
-    pai_accounts_login(a, "admin", "admin-password", on_told, &t, NULL),
+    pai_accounts_login(a, "admin", "admin-passphrase", on_told, &t, NULL),
     PAI_OK);
   assert_int_equal(pai_accounts_login(a, "admin", "not-it", on_told, &t, NULL),
                    PAI_OK);
@@ -103,7 +104,7 @@ static void who_logs_in_is_known_after_a_restart(void **state)
     pai_accounts_write_audit(a, &(pai_audit_query)PAI_AUDIT_QUERY_INIT,
                              take_text, token, NULL),
     PAI_OK);
-  assert_non_null(strstr(token, "\"what\":\"PUT /x\",\"status\":201}]"));
+  assert_non_null(strstr(token, "\"what\":\"PUT /x\",\"status\":201}"));
   durable_close(&d);
 }
 

@@ -227,10 +227,52 @@ static void policies_have_names(void **state)
   durable_policy = NULL;
 }
 
+/* Why each attempt was decided, also when the next one has begun, and after a
+ * restart; in FrameworkController's words. */
+static void why_attempts_were_decided(const char *name, const char *extras)
+{
+  static const char first[] = "FailedTaskCount 1 has reached "
+                              "MinFailedTaskCount 1 in the TaskRole",
+                    last[] = "SucceededTaskCount 2 has reached "
+                             "MinSucceededTaskCount 2 in the TaskRole";
+  char command[200];
+  durable d;
+  pai_job_id id;
+
+  (void)snprintf(command, sizeof(command),
+                 "test $FC_FRAMEWORK_ATTEMPT_ID = 1 || exit 3; %s", GANG_WAIT);
+  durable_open(&d, gang_root(name));
+  id = gang_submit(&d, name, 2, "jobRetryCount: 1,", extras, command);
+  while (strstr(durable_show(&d, id, -1),
+                "\"virtualCluster\":\"default\",\"attemptId\":1,") == NULL)
+    durable_turn(&d);
+  gang_wait(&d, id, "RUNNING", 2);
+  (void)durable_show(&d, id, 0);
+  durable_has(&d, first);
+  durable_leave(&d);
+  durable_open(&d, gang_root(name));
+  (void)durable_show(&d, id, 0);
+  durable_has(&d, first);
+  gang_go(name);
+  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  (void)durable_show(&d, id, -1);
+  durable_has(&d, last);
+  durable_close(&d);
+}
+
+static void why_each_attempt_was_decided(void **state)
+{
+  (void)state;
+  why_attempts_were_decided("decided", "");
+  why_attempts_were_decided("decided-alone", "gangAllocation: false");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(tasks_run_as_there_is_room),
+    cmocka_unit_test(why_each_attempt_was_decided),
     cmocka_unit_test(a_task_is_tried_again_alone),
     cmocka_unit_test(a_job_is_tried_again_task_by_task),
     cmocka_unit_test(what_runs_and_what_waits_goes_on),

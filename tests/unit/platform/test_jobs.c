@@ -203,7 +203,7 @@ static void a_failed_job_is_tried_again(void **state)
                       "job running; a[0] running; a[0] failed; job waiting; "
                       "job running; a[0] running; a[0] succeeded; "
                       "job succeeded; ");
-  assert_non_null(strstr(s.why, "code 3; trying again"));
+  assert_non_null(strstr(s.why, "code 3; retry 1 of at most 1"));
 }
 
 static void stopping_is_graceful_first(void **state)

@@ -17,6 +17,7 @@ typedef struct short_of {
   mirror follower;
   int synced;   /* 1: not yet */
   bool partial; /* its tasks are placed one by one, and become more */
+  bool stopped; /* in the turn of its submission */
   bool closed;
 } short_of;
 
@@ -103,6 +104,8 @@ static int run(short_of *s, const char *root)
   assert_true(rc == PAI_OK || rc == PAI_ENOMEM);
   use_parts(s);
   rc = submit(s, &id);
+  if (rc == PAI_OK && s->stopped)
+    assert_int_equal(pai_platform_stop(s->platform, id), PAI_OK);
   for (int i = 0;
        rc == PAI_OK && i < TURNS &&
        (s->synced == 1 ||
@@ -114,6 +117,10 @@ static int run(short_of *s, const char *root)
       s->tally.fail_at = 0; /* there is memory again */
   }
   look(s);
+  if (rc == PAI_OK && !s->tally.for_ever &&
+      s->tally.calls >= s->tally.fail_at &&
+      pai_platform_job_state(NULL, s->platform, id) >= PAI_STATE_SUCCEEDED)
+    assert_int_equal(durable_requests(s->platform), 0);
   if (rc == PAI_OK && s->synced < 0)
     rc = s->synced;
   pai_platform_close(s->platform, on_closed, s);
@@ -142,7 +149,9 @@ static void expect_rest(const char *root, bool accepted)
 /* False when no allocation was made to fail. */
 static bool fail_one(size_t at, bool for_ever)
 {
-  short_of s = { .synced = 1, .partial = at / 2 % 2 == 1 };
+  short_of s = { .synced = 1,
+                 .partial = at / 2 % 2 == 1,
+                 .stopped = at / 4 % 4 == 3 };
   char root[300], command[400];
   bool failed;
   int rc;

@@ -2,6 +2,7 @@
  * that jumped, machines that were restarted. */
 #include "durable.h"
 
+#include "backend/local/posix_launch.h"
 #include "loop/loop.h"
 #include "store/store.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The wall's clock, as the linker was told, goes wrong by so much. */
@@ -21,6 +23,26 @@ pai_time __wrap_pai__loop_wall_time(void);
 pai_time __wrap_pai__loop_wall_time(void)
 {
   return __real_pai__loop_wall_time() + wrong;
+}
+
+/* A process that is to be gone where it would start a supervisor. */
+static bool cut_off;
+
+int __real_pai__local_spawn(int *pid, const char *program, const char *dir,
+                            const pai__user *who, const pai__space *space,
+                            const void *order, size_t size, pai_error **err);
+int __wrap_pai__local_spawn(int *pid, const char *program, const char *dir,
+                            const pai__user *who, const pai__space *space,
+                            const void *order, size_t size, pai_error **err);
+
+int __wrap_pai__local_spawn(int *pid, const char *program, const char *dir,
+                            const pai__user *who, const pai__space *space,
+                            const void *order, size_t size, pai_error **err)
+{
+  if (cut_off)
+    _exit(9);
+  return __real_pai__local_spawn(pid, program, dir, who, space, order, size,
+                                 err);
 }
 
 static const char *root(const char *name)
@@ -47,8 +69,9 @@ static pai_job_id wait_for_retry(durable *d, const char *where)
   pai_job_id id;
 
   (void)snprintf(command, sizeof(command),
-                 "test -e %s/%s-go || kill -9 $$; echo well", story_root,
-                 where);
+                 "test -e %s/%s-go || { echo "
+                 "CUDA_ERROR_ECC_UNCORRECTABLE; exit 1; }; echo well",
+                 story_root, where);
   durable_open(d, root(where));
   id = durable_accept(d, "tries", command);
   do
@@ -74,7 +97,7 @@ static void expect_retry(const char *where, pai_time jump)
   /* Those before it have records of their own. */
   (void)durable_show(&d, id, 0);
   durable_has(&d, "\"attemptId\":0,\"attemptState\":\"FAILED\"");
-  durable_has(&d, "\"appExitCode\":137");
+  durable_has(&d, "\"appExitCode\":223");
   durable_has(&d, "\"appExitTriggerTaskRoleName\":\"a\"");
   (void)durable_show(&d, id, 1); /* the one that the first platform left */
   durable_has(&d, "\"attemptId\":1,\"attemptState\":\"FAILED\"");
@@ -193,6 +216,74 @@ static void what_a_restarted_machine_lost_is_run_again(void **state)
   (void)durable_events(&d, id);
   durable_has(&d, "\"reason\":\"NodeLost\"");
   durable_close(&d);
+}
+
+/* --- a start that was recorded and never was ----------------------------------- */
+
+/* The platform of a child is gone between the record of a start and it. */
+static void be_cut_off(const char *where, const char *command)
+{
+  pid_t child = fork();
+  int status;
+
+  assert_true(child >= 0);
+  if (child == 0) {
+    durable d;
+
+    cut_off = true;
+    durable_open(&d, root(where));
+    if (command != NULL)
+      (void)durable_accept(&d, "runs", command);
+    for (;;)
+      durable_turn(&d);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 9);
+}
+
+/* The database is gone, and what is known of the job is its folder. */
+static void expect_found_by_its_folder(const char *where,
+                                       const pai_log_options *first)
+{
+  pai_job_id id;
+  char path[400];
+  durable d;
+
+  (void)snprintf(path, sizeof(path), "%s/openpai.db", root(where));
+  assert_int_equal(truncate(path, 0), 0);
+  assert_int_equal(truncate(path, 8192), 0);
+  d.len = 0;
+  assert_int_equal(pai_platform_repair(root(where), durable_write, &d, NULL),
+                   PAI_OK);
+  durable_open(&d, root(where));
+  assert_int_equal(pai_platform_find(&id, d.platform, "ann~runs", NULL),
+                   PAI_OK);
+  assert_string_equal(durable_log(&d, id, first), "well\n");
+  durable_close(&d);
+}
+
+/* It has the number of the one that never was, and its output. */
+static void a_start_that_was_cut_off_keeps_its_number(void **state)
+{
+  const pai_log_options first = { .struct_size = sizeof(first),
+                                  .attempt = -1,
+                                  .role = "a" };
+  durable d;
+
+  (void)state;
+  be_cut_off("cut", "echo well");
+  be_cut_off("cut", NULL);
+  durable_open(&d, root("cut"));
+  assert_int_equal(durable_wait(&d, 1, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  assert_string_equal(durable_log(&d, 1, NULL), "well\n");
+  assert_string_equal(durable_log(&d, 1, &first), "well\n");
+  durable_leave(&d);
+  durable_open(&d, root("cut"));
+  assert_string_equal(durable_log(&d, 1, &first), "well\n");
+  durable_leave(&d);
+  expect_found_by_its_folder("cut", &first);
 }
 
 /* --- who waits ------------------------------------------------------------------------ */
@@ -314,6 +405,7 @@ int main(void)
     cmocka_unit_test(clocks_may_jump),
     cmocka_unit_test(a_stop_that_was_asked_is_carried_out),
     cmocka_unit_test(what_a_restarted_machine_lost_is_run_again),
+    cmocka_unit_test(a_start_that_was_cut_off_keeps_its_number),
     cmocka_unit_test(the_queue_stays),
     cmocka_unit_test(secrets_live_as_long_as_their_job),
     cmocka_unit_test(a_job_without_a_key_for_its_secrets_leaves_nothing),

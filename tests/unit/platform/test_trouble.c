@@ -81,6 +81,15 @@ static void who_runs_it_is_known_or_it_does_not_begin(void **state)
 
 enum { LITTLE = 100000 };
 
+static struct rlimit usual; /* of the size of files */
+
+/* A test that fails leaves no limit to the next one. */
+static int lift_limit(void **state)
+{
+  (void)state;
+  return setrlimit(RLIMIT_FSIZE, &usual);
+}
+
 /* No file grows any more but by so much. */
 static void limit_files(const char *in, unsigned more)
 {
@@ -126,7 +135,6 @@ static void a_full_disk_loses_nothing_that_was_taken(void **state)
   (void)snprintf(go, sizeof(go), "%s/full-go", story_root);
   (void)snprintf(command, sizeof(command),
                  "while ! test -e %s; do sleep 0.01; done", go);
-  (void)signal(SIGXFSZ, SIG_IGN);
   durable_open(&d, root("full"));
   runs = durable_accept(&d, "runs", command);
   assert_int_equal(durable_wait(&d, runs, PAI_STATE_RUNNING),
@@ -162,7 +170,6 @@ static void a_full_disk_loses_nothing_that_was_taken(void **state)
   assert_int_equal(pai_platform_find(&found, d.platform, "ann~refused", NULL),
                    PAI_ENOTFOUND);
   durable_close(&d);
-  (void)signal(SIGXFSZ, SIG_DFL);
 }
 
 /* Nobody is told, for that could not be written; its supervisor knows. */
@@ -188,7 +195,6 @@ static void a_full_disk_does_not_keep_jobs_from_being_stopped(void **state)
 
   (void)state;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-  (void)signal(SIGXFSZ, SIG_IGN);
   durable_open(&d, root("stop"));
   runs = durable_accept(&d, "runs", "exec sleep 1000");
   assert_int_equal(durable_wait(&d, runs, PAI_STATE_RUNNING),
@@ -207,7 +213,6 @@ static void a_full_disk_does_not_keep_jobs_from_being_stopped(void **state)
   assert_int_equal(durable_wait(&d, runs, PAI_STATE_STOPPED),
                    PAI_STATE_STOPPED);
   durable_close(&d);
-  (void)signal(SIGXFSZ, SIG_DFL);
 }
 
 /* --- roots that cannot be used ---------------------------------------------------- */
@@ -236,9 +241,12 @@ static void a_broken_database_is_refused_and_kept(void **state)
   assert_int_equal(read(fd, text, sizeof(text)), sizeof(junk));
   (void)close(fd);
   assert_string_equal(text, junk);
-  d.len = 0; /* of nothing nothing can be made */
+  d.len = 0; /* nothing of it is left, and nobody is kept out */
   assert_int_equal(
-    pai_platform_repair(root("broken"), durable_write, &d, NULL), PAI_EIO);
+    pai_platform_repair(root("broken"), durable_write, &d, NULL), PAI_OK);
+  durable_has(&d, "\"jobs\":0");
+  durable_open(&d, root("broken"));
+  durable_close(&d);
 }
 
 static void on_copied(void *user_data, int status, const pai_error *err)
@@ -417,10 +425,8 @@ static void expect_told_next_time(const char *in, bool until_the_end)
 static void a_password_is_told_when_the_database_has_it(void **state)
 {
   (void)state;
-  (void)signal(SIGXFSZ, SIG_IGN);
   expect_told_next_time(root("told"), true);
   expect_told_next_time(root("told-late"), false);
-  (void)signal(SIGXFSZ, SIG_DFL);
 }
 
 /* Whoever says one, or has changed it, has it. */
@@ -433,7 +439,6 @@ static void a_password_that_is_known_is_not_made_anew(void **state)
   told t;
 
   (void)state;
-  (void)signal(SIGXFSZ, SIG_IGN);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   for (int i = 0; i < 2; i++) {
     const char *in = root(i == 0 ? "said" : "changed");
@@ -465,7 +470,6 @@ static void a_password_that_is_known_is_not_made_anew(void **state)
     assert_string_equal(t.text, "{}");
     durable_close(&d);
   }
-  (void)signal(SIGXFSZ, SIG_DFL);
 }
 
 int main(void)
@@ -473,14 +477,21 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_root_has_one_platform),
     cmocka_unit_test(who_runs_it_is_known_or_it_does_not_begin),
-    cmocka_unit_test(a_full_disk_loses_nothing_that_was_taken),
-    cmocka_unit_test(a_full_disk_does_not_keep_jobs_from_being_stopped),
-    cmocka_unit_test(a_password_is_told_when_the_database_has_it),
-    cmocka_unit_test(a_password_that_is_known_is_not_made_anew),
+    cmocka_unit_test_teardown(a_full_disk_loses_nothing_that_was_taken,
+                              lift_limit),
+    cmocka_unit_test_teardown(
+      a_full_disk_does_not_keep_jobs_from_being_stopped, lift_limit),
+    cmocka_unit_test_teardown(a_password_is_told_when_the_database_has_it,
+                              lift_limit),
+    cmocka_unit_test_teardown(a_password_that_is_known_is_not_made_anew,
+                              lift_limit),
     cmocka_unit_test(a_broken_database_is_refused_and_kept),
     cmocka_unit_test(what_can_be_read_is_repaired),
     cmocka_unit_test(a_root_that_cannot_be_written_is_refused),
   };
 
+  (void)signal(SIGXFSZ, SIG_IGN); /* then the write says what is wrong */
+  if (getrlimit(RLIMIT_FSIZE, &usual) != 0)
+    return 1;
   return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
 }

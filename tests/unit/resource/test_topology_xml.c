@@ -123,6 +123,59 @@ static void shared_uuids_are_none(void **state)
   pai_topology_unref(t);
 }
 
+/* The os_index of a PCI device holds its domain, and may be any number; on
+ * POWER9 GPUs are in domains 4 and 53. */
+static void devices_in_any_domain_are_read(void **state)
+{
+  pai_topology *t = test_xml(
+    HEAD CPU BRIDGE
+    "<object type=\"PCIDev\" os_index=\"219152384\" gp_index=\"20\" "
+    "pci_busid=\"0035:04:00.0\" pci_type=\"0302 [10de:1db1] [0000:0000] 00\" "
+    "pci_link_speed=\"1.5\"/>\n" END TAIL);
+
+  (void)state;
+  assert_int_equal(test_sum(t).gpus, 1);
+  assert_string_equal(test_gpu(t, 0).pci, "0035:04:00.0");
+  pai_topology_unref(t);
+}
+
+/* hwloc 1 could write its only NUMA node as the outermost object. */
+static void a_numa_node_is_the_outermost_object(void **state)
+{
+  static const char whole[] =
+    "<topology><object type=\"NUMANode\" os_index=\"0\" " SETS(
+      "0x1") " local_memory=\"1073741824\"><object type=\"PU\" "
+             "os_index=\"0\" " SETS("0x1") "/></object></topology>";
+  pai_topology *t = test_xml(whole);
+
+  (void)state;
+  assert_int_equal(test_sum(t).pus, 1);
+  assert_int_equal(test_sum(t).numa_nodes, 1);
+  pai_topology_unref(t);
+}
+
+/* What another program has laid out anew, and elements that are not used. */
+static void other_layouts_are_read(void **state)
+{
+  pai_topology *t = test_xml(
+    "<?xml version='1.0'?><!-- a -->\n<topology\n version='2.0' ><object\n"
+    "type = 'Machine' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' "
+    "complete_nodeset='0x1' gp_index='1' é='1'><info name='HostName' "
+    "value='a&apos;&lt;&amp;>\"b'/><banana><object/></banana>"
+    "<object type='NUMANode' os_index='0' cpuset='0x1' complete_cpuset='0x1' "
+    "nodeset='0x1' complete_nodeset='0x1' gp_index='2'/>"
+    "<object type='PU' os_index='0' cpuset='0x1' complete_cpuset='0x1' "
+    "nodeset='0x1' complete_nodeset='0x1' gp_index='3' ></object >"
+    "<!-- b --></object></topology>");
+  pai_topology_object o = { .struct_size = sizeof(o) };
+
+  (void)state;
+  assert_int_equal(pai_topology_view_object(t, 0, &o), PAI_OK);
+  assert_string_equal(o.name, "a'<&>\"b");
+  assert_int_equal(test_sum(t).pus, 1);
+  pai_topology_unref(t);
+}
+
 /* --- bad input -------------------------------------------------------------------- */
 
 static void expect_wrong(const char *text, size_t len, int code, uint32_t line,
@@ -176,20 +229,36 @@ static void wrong_xml_is_told(void **state)
       "without the complete one" },
     { "<topology><![CDATA[x]]></topology>", PAI_EINVAL, 1, 11,
       "does not write" },
-    { "<topology><object type='System' os_index=\"4294967290\"/></topology>",
-      PAI_ELIMIT, 1, 43, "an index beyond" },
+    { "<topology><object type='PU' os_index=\"1048577\"/></topology>",
+      PAI_ELIMIT, 1, 39, "os_index of a PU or NUMA node" },
+    { "<topology><object type='node' os_index=\"-1\"/></topology>", PAI_ELIMIT,
+      1, 41, "os_index of a PU or NUMA node" },
     { HEAD "<object type=\"NUMANode\" local_memory=\"1125899906842625\">",
       PAI_ELIMIT, 5, 39, "more memory than any machine" },
     { "<topology>\n<distances2 nbobjs=\"99999999999999999999999\"/>",
       PAI_ELIMIT, 2, 21, "a matrix of too many" },
+    /* hwloc aborts on the first two, and leaves out the set of the third and
+     * all that stands behind it. */
+    { "<topology><object type=\"PU\" cpuset=\",0x2\"/></topology>", PAI_EINVAL,
+      1, 37, "a set is 0x" },
+    { "<topology><object type=\"PU\" cpuset=\"0xf...f,,\"/></topology>",
+      PAI_EINVAL, 1, 37, "a set is 0x" },
+    { "<topology><object type=\"Machine\" name=\"a&b;\"/></topology>",
+      PAI_EINVAL, 1, 41, "an entity" },
+    { "<topology><object type=\"Machine\" cpuset=\"0x1\" cpuset=\"0x1\"/>"
+      "</topology>",
+      PAI_EINVAL, 1, 55, "an attribute twice" },
     { "<topology></topology>", PAI_EINVAL, 1, 22, "no object of type PU" },
     { "<topology version=\"2.0\"><object type=\"Machine\"><object "
-      "type=\"PU\"/></object></topology>",
-      PAI_EINVAL, 1, 87, "no object of type NUMANode" },
+      "type=\"PU\" os_index=\"0\"/></object></topology>",
+      PAI_EINVAL, 1, 100, "no object of type NUMANode" },
     { "<topology><object type=\"PU\"/></topology>", PAI_EINVAL, 1, 11,
-      "the outermost object is no Machine" },
+      "the outermost object is not a Machine" },
     { "<topology><object type=\"Machine\"><object type=\"PU\"/></object>"
       "</topology>",
+      PAI_EINVAL, 1, 34, "has no os_index" },
+    { "<topology><object type=\"Machine\"><object type=\"PU\" "
+      "os_index=\"0\"/></object></topology>",
       PAI_EINVAL, 0, 0, "hwloc does not understand" },
     { HEAD CPU "<object type=\"Banana\"/>" TAIL, PAI_EINVAL, 0, 0,
       "hwloc does not understand" },
@@ -384,6 +453,9 @@ int main(void)
     cmocka_unit_test(the_pci_bus_is_enough),
     cmocka_unit_test(interfaces_are_enough),
     cmocka_unit_test(shared_uuids_are_none),
+    cmocka_unit_test(devices_in_any_domain_are_read),
+    cmocka_unit_test(a_numa_node_is_the_outermost_object),
+    cmocka_unit_test(other_layouts_are_read),
     cmocka_unit_test(wrong_xml_is_told),
     cmocka_unit_test(xml_that_explodes_is_refused),
     cmocka_unit_test(truncated_files_are_told),

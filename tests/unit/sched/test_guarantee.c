@@ -24,6 +24,14 @@ static const char box[] =
   "  left: {part: 25%, max: 100%}\n"
   "  right: {part: 25%, max: 100%}\n";
 
+/* Three nodes, of which left owns two. */
+static const char cells[] =
+  "skus: {box: {gpu: a100, gpus: 8, cpus: 64, memory: 64G}}\n"
+  "nodes: [{name: \"n[1-3]\", sku: box}]\n"
+  "virtualClusters:\n"
+  "  left: {cells: {box: 2}}\n"
+  "  right: {cells: {box: 1}}\n";
+
 static int submit(pai_sched *s, uint64_t id, const char *vc, uint32_t gpus,
                   int priority)
 {
@@ -40,6 +48,92 @@ static int returned(pai_sched *s, uint64_t id)
 {
   return scene_event(
     s, (pai_sched_event){ .kind = PAI_SCHED_RETURNED, .id = id }, NULL);
+}
+
+/* --- two that would stop each other --------------------------------------- */
+
+/* One node with GPUs of two kinds, of which `left` has a half of each. */
+static const char two_kinds[] =
+  "skus: {mixed: {gpu: {v: 2, t: 2}, cpus: 8, memory: 8G}}\n"
+  "nodes: [{name: n1, sku: mixed}]\n"
+  "virtualClusters: {left: {part: 50%, max: 100%}, default: {part: rest}}\n";
+
+/* All that was decided is done at once; the number of decisions. */
+static int obey(pai_sched *s)
+{
+  pai_decision all[8] = { { 0 } };
+  int n = pai_sched_decide(s, scene_now(s), NULL);
+
+  assert_in_range(n, 0, (int)PAI__LEN(all));
+  for (int i = 0; i < n; i++) {
+    all[i].struct_size = sizeof(all[i]);
+    assert_int_equal(pai_sched_decision(s, (size_t)i, &all[i]), PAI_OK);
+  }
+  for (int i = 0; i < n; i++)
+    assert_int_equal(
+      scene_event(s,
+                  (pai_sched_event){ .kind = all[i].kind == PAI_DECISION_START
+                                               ? PAI_SCHED_STARTED
+                                               : PAI_SCHED_RETURNED,
+                                     .id = all[i].id },
+                  NULL),
+      PAI_OK);
+  return n;
+}
+
+/* 1 keeps to the part; 2 is more important, and has to borrow. */
+static void two_do_not_stop_each_other_for_ever(void **state)
+{
+  static const char *const policies[] = { "priority", "k8s" };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(policies) * 2; i++) {
+    pai_sched *s = scene_new(two_kinds, policies[i / 2], NULL, NULL);
+    pai_want small = scene_want(1, 1);
+    pai_want large[] = { scene_want(1, 2), scene_want(1, 2) };
+    pai_request one = { .id = 1, .vc = "left", .wants = &small, .nwants = 1 };
+    pai_request two = {
+      .id = 2, .vc = "left", .priority = 9, .wants = large, .nwants = 2
+    };
+    int n = 0;
+
+    large[1].type = "t";
+    large[0].type = "v";
+    assert_non_null(s);
+    assert_int_equal(scene_request(s, i % 2 ? &two : &one, NULL), PAI_OK);
+    assert_int_equal(obey(s), 1);
+    assert_int_equal(scene_request(s, i % 2 ? &one : &two, NULL), PAI_OK);
+    while (obey(s) != 0)
+      assert_true(++n < 8);
+    /* The part is for who keeps to it, and who borrows waits. */
+    assert_string_equal(scene_lack(s, 1), "");
+    assert_string_not_equal(scene_lack(s, 2), "");
+    assert_int_equal(scene_finish(s, 1), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 2");
+    pai_sched_free(s);
+  }
+}
+
+/* Who is guaranteed himself goes before those who are less important. */
+static void who_keeps_to_the_part_goes_by_importance(void **state)
+{
+  pai_sched *s = scene_new(two_kinds, "priority", NULL, NULL);
+  pai_want want = scene_want(1, 1);
+  pai_request q = { .id = 1, .vc = "left", .wants = &want, .nwants = 1 };
+
+  (void)state;
+  want.type = "v";
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  q.id = 2;
+  q.vc = "default";
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(obey(s), 2);
+  q.id = 3;
+  q.vc = "left";
+  q.priority = 9;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 1 preempted");
+  pai_sched_free(s);
 }
 
 /* --- one after the other -------------------------------------------------- */
@@ -73,6 +167,44 @@ static void what_is_borrowed_is_asked_back(void **state)
                                              strcmp(asking[i], "k8s") == 0
                                            ? "stop 4 preempted"
                                            : "");
+    pai_sched_free(s);
+  }
+}
+
+/* Where virtual clusters own cells, opportunistic requests have what others
+ * leave: who keeps to its cells does not wait for them. */
+static void opportunistic_requests_leave_cells(void **state)
+{
+  static const char *const policies[] = { "fifo", "backfill", "fair",
+                                          "priority", "k8s" };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(policies); i++) {
+    pai_sched *s = scene_new(cells, policies[i], NULL, NULL);
+    pai_want gang = scene_want(2, 8);
+    pai_request q = { .id = 5, .vc = "left", .wants = &gang, .nwants = 1 };
+
+    assert_non_null(s);
+    assert_int_equal(submit(s, 1, "right", 8, 0), PAI_OK);
+    assert_int_equal(submit(s, 2, "right", 8, -1), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 1, start 2");
+    assert_int_equal(submit(s, 3, "left", 8, -1), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 3");
+    assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+    assert_string_equal(scene_decide(s), "stop 3 preempted, stop 2 preempted");
+    assert_int_equal(returned(s, 2), PAI_OK);
+    assert_int_equal(returned(s, 3), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 5");
+    /* Not of its cells: it is content with what is left, too. */
+    assert_int_equal(submit(s, 6, "left", 8, -1), PAI_OK);
+    assert_string_equal(scene_decide(s), "");
+    pai_sched_free(s);
+    s = scene_new(cells, policies[i], "{\"reclaim\":false}", NULL);
+    assert_int_equal(submit(s, 1, "right", 8, -1), PAI_OK);
+    assert_int_equal(submit(s, 2, "right", 8, -1), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 1, start 2");
+    assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+    assert_string_equal(scene_decide(s), i < 3 ? "" : "stop 2 preempted");
     pai_sched_free(s);
   }
 }
@@ -468,7 +600,10 @@ static void memory_may_lack(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(two_do_not_stop_each_other_for_ever),
+    cmocka_unit_test(who_keeps_to_the_part_goes_by_importance),
     cmocka_unit_test(what_is_borrowed_is_asked_back),
+    cmocka_unit_test(opportunistic_requests_leave_cells),
     cmocka_unit_test(it_can_be_left_to_them),
     cmocka_unit_test(what_is_guaranteed_goes_first),
     cmocka_unit_test(opportunistic_ones_make_room),

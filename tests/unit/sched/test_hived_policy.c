@@ -95,6 +95,42 @@ static void a_claim_that_is_cancelled_is_forgotten(void **state)
   pai_sched_free(s);
 }
 
+/* HiveD has no cells for tasks without GPUs: these go where what they name is,
+ * and nobody else is held up. */
+static void tasks_without_gpus_may_name_a_kind(void **state)
+{
+  static const char text[] = "skus:\n"
+                             "  plain: {cpus: 8, memory: 8G}\n"
+                             "  old: {gpu: v, gpus: 4, cpus: 8, memory: 8G}\n"
+                             "  big: {gpu: h, gpus: 4, cpus: 8, memory: 8G}\n"
+                             "nodes:\n"
+                             "  - {name: p1, sku: plain}\n"
+                             "  - {name: o1, sku: old}\n"
+                             "  - {name: b1, sku: big}\n";
+  pai_want wants[] = { scene_want(1, 1), scene_want(2, 0), scene_want(1, 0) };
+  pai_request q = { .id = 1, .wants = wants, .nwants = 3 };
+  pai_sched *s = scene_new(text, "hived", NULL, NULL);
+
+  (void)state;
+  assert_non_null(s);
+  wants[1].type = "h";
+  wants[2].type = "old";
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  q.id = 2;
+  wants[1].cpus = 6; /* of 8, there is room for one of them */
+  assert_int_equal(scene_request(s, &q, NULL), PAI_ENOROOM);
+  wants[1].tasks = 1;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(scene_submit(s, 3, 1, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 3");
+  assert_string_equal(scene_places(s, 1, 0), "2:1 2:0 2:0 1:0");
+  assert_string_equal(scene_lack(s, 2), "policy");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 2");
+  assert_string_equal(scene_places(s, 2, 0), "2:1 2:0 1:0");
+  pai_sched_free(s);
+}
+
 /* Half of it is a's. */
 static int set_parts(pai_sched *s, const char *more)
 {
@@ -492,6 +528,7 @@ int main(void)
     cmocka_unit_test(shares_are_cells),
     cmocka_unit_test(who_borrows_gives_way),
     cmocka_unit_test(a_claim_that_is_cancelled_is_forgotten),
+    cmocka_unit_test(tasks_without_gpus_may_name_a_kind),
     cmocka_unit_test(a_part_is_for_the_important),
     cmocka_unit_test(a_part_is_asked_back),
     cmocka_unit_test(who_frees_nothing_goes_on),

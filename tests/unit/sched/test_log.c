@@ -259,8 +259,8 @@ static void the_largest_numbers_stay_as_they_are(void **state)
   pai_request q = { .id = UINT64_MAX,
                     .wants = &want,
                     .nwants = 1,
-                    .duration = INT64_MAX,
-                    .limit = INT64_MAX };
+                    .duration = INT64_MAX / 4,
+                    .limit = INT64_MAX / 4 };
   pai_request_view v = { .struct_size = sizeof(v) };
   size_t line;
 
@@ -271,18 +271,56 @@ static void the_largest_numbers_stay_as_they_are(void **state)
   assert_int_equal(scene_event(s,
                                (pai_sched_event){ .kind = PAI_SCHED_STARTED,
                                                   .id = UINT64_MAX,
-                                                  .time = INT64_MAX },
+                                                  .time = INT64_MAX / 4 },
                                NULL),
                    PAI_OK);
   pai__buf_init(&got, &pai__libc_alloc);
   again = scribe_replay(pai__buf_text(&log), NULL, &got, &line, NULL);
   assert_non_null(again);
   assert_int_equal(pai_sched_view_request(again, UINT64_MAX, &v), PAI_OK);
-  assert_true(v.limit == INT64_MAX && v.duration == INT64_MAX);
+  assert_true(v.limit == INT64_MAX / 4 && v.duration == INT64_MAX / 4);
   pai_sched_free(s);
   pai_sched_free(again);
   pai__buf_dispose(&log);
   pai__buf_dispose(&got);
+}
+
+/* So a time and a duration can always be added up. */
+static void times_are_bounded(void **state)
+{
+  static const pai_time beyond[] = { INT64_MAX / 4 + 1, INT64_MAX };
+  pai_sched *s = scene_new("nodes:2 gpu:2", "backfill", NULL, NULL);
+  pai_want want = scene_want(1, 1);
+
+  (void)state;
+  assert_int_equal(scene_submit(s, 1, 1, 1), PAI_OK);
+  for (size_t i = 0; i < PAI__LEN(beyond); i++) {
+    const pai_request q[] = {
+      { .id = 2, .wants = &want, .nwants = 1, .duration = beyond[i] },
+      { .id = 2, .wants = &want, .nwants = 1, .limit = beyond[i] }
+    };
+    const pai_reservation r[] = { { sizeof(*r), .name = "r", .to = beyond[i] },
+                                  { sizeof(*r), .name = "r",
+                                    .from = -beyond[i] } };
+    pai_sched_event list[] = {
+      { .kind = PAI_SCHED_TIME, .time = beyond[i] },
+      { .kind = PAI_SCHED_TIME, .time = -beyond[i] },
+      { .kind = PAI_SCHED_CHANGE,
+        .id = 1,
+        .key = "limit",
+        .number = beyond[i] },
+      { .kind = PAI_SCHED_RESERVE, .reservation = &r[0] },
+      { .kind = PAI_SCHED_RESERVE, .reservation = &r[1] },
+    };
+
+    for (size_t k = 0; k < PAI__LEN(list); k++)
+      assert_int_equal(scene_event(s, list[k], NULL), PAI_EINVAL);
+    for (size_t k = 0; k < PAI__LEN(q); k++)
+      assert_int_equal(scene_request(s, &q[k], NULL), PAI_EINVAL);
+    assert_int_equal(pai_sched_decide(s, beyond[i], NULL), PAI_EINVAL);
+  }
+  assert_string_equal(scene_decide(s), "start 1");
+  pai_sched_free(s);
 }
 
 /* --- logs that end, policies that fail ------------------------------------- */
@@ -518,6 +556,7 @@ int main(void)
     cmocka_unit_test(bad_lines_are_told_where_and_change_nothing),
     cmocka_unit_test(each_key_of_a_change_keeps_its_value),
     cmocka_unit_test(the_largest_numbers_stay_as_they_are),
+    cmocka_unit_test(times_are_bounded),
     cmocka_unit_test(a_log_that_cannot_be_written_ends),
     cmocka_unit_test(what_stays_of_a_failing_policy_is_in_the_log),
     cmocka_unit_test(policies_are_found_by_their_names),

@@ -250,8 +250,8 @@ static void what_cannot_be_is_told_where(void **state)
   pai__buf_dispose(&text);
 }
 
-/* Steps may be as large as they like: they are not added as signed numbers. */
-static void no_step_is_too_large(void **state)
+/* Steps are not added as signed numbers: what comes out is no time, and refused. */
+static void a_step_may_not_lead_to_no_time(void **state)
 {
   static const char *const steps[] = { "9223372036854775807",
                                        "-9223372036854775808" };
@@ -268,9 +268,9 @@ static void no_step_is_too_large(void **state)
     (void)snprintf(to, sizeof(to), "[1,%s,8,0,0,0,900,0,[[0,1,%s,", steps[i],
                    steps[1 - i]);
     wild = changed(&text, "[1,0,8,0,0,0,900,0,[[0,1,100,", to);
-    assert_int_equal(load(&s, wild, NULL, &err), PAI_OK);
-    assert_null(err);
-    pai_sched_free(s);
+    assert_int_equal(load(&s, wild, NULL, &err), PAI_EINVAL);
+    assert_null(s);
+    test_expect_error(err, PAI_EINVAL, "\"submitted\" of a row is no time");
     free(wild);
   }
   pai__buf_dispose(&text);
@@ -310,7 +310,7 @@ int main(void)
     cmocka_unit_test(rows_tell_what_objects_tell),
     cmocka_unit_test(what_differs_is_not_alike),
     cmocka_unit_test(what_cannot_be_is_told_where),
-    cmocka_unit_test(no_step_is_too_large),
+    cmocka_unit_test(a_step_may_not_lead_to_no_time),
     cmocka_unit_test(no_memory_is_survived),
   };
 

@@ -1,6 +1,8 @@
 /* The scheduler core with fifo: gangs, reasons, what is given back. */
 #include "scene.h"
 
+#include "sched/flat.h"
+
 #include "sched/queue.h"
 
 #define BOX "nodes:1 gpu:4 cpus:8 mem:1G"
@@ -448,6 +450,44 @@ static void failing_memory_leaves_it_usable(void **state)
   test_faults(story, NULL);
 }
 
+/* --- hashes ---------------------------------------------------------------- */
+
+/* As possible.c begins to hash a request of the first virtual cluster, up to
+ * its memory: a test may know how, as anybody may. */
+static uint64_t hash_before_memory(const pai_want *w)
+{
+  uint64_t h = pai__mix(pai__mix(1, 0), 0);
+
+  h = pai__mix(pai__mix(h, 0), 0);
+  h = pai__mix(pai__mix(h, w->tasks), w->gpus);
+  return pai__mix(pai__mix(h, w->cpus), w->ports);
+}
+
+/* One that never fits, with the hash of one that does. */
+static void equal_hashes_are_no_equal_requests(void **state)
+{
+  pai_sched *s = scene_new("nodes:2 gpu:4 cpus:8 mem:16G", NULL, NULL, NULL);
+  pai_want small = scene_want(1, 1), large = scene_want(1, 1);
+  pai_request q = { .id = 1, .wants = &small, .nwants = 1 };
+  pai_error *err = NULL;
+
+  (void)state;
+  small.memory = UINT64_C(1) << 30;
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  do {
+    large.cpus += large.ports == 30000;
+    large.ports = large.ports == 30000 ? 1 : large.ports + 1;
+    large.memory =
+      small.memory ^ hash_before_memory(&small) ^ hash_before_memory(&large);
+  } while (large.memory > PAI_ALLOCATION_MAX_MEMORY);
+  q.id = 2;
+  q.wants = &large;
+  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
+  pai_error_free(err);
+  assert_string_equal(scene_decide(s), "start 1");
+  pai_sched_free(s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -465,6 +505,7 @@ int main(void)
     cmocka_unit_test(limits_stop_what_runs_too_long),
     cmocka_unit_test(some_begin_with_fewer_tasks),
     cmocka_unit_test(failing_memory_leaves_it_usable),
+    cmocka_unit_test(equal_hashes_are_no_equal_requests),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

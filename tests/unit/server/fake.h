@@ -54,6 +54,13 @@ struct pai_accounts {
   size_t notes;
   char keys[64]; /* whose keys were wanted */
   char asker[48];
+  char actor[256];   /* who made the last change; */
+  bool owner;        /* the platform's own user makes this one */
+  bool gone;         /* alice was removed, when this was the last job; */
+  uint64_t gone_job; /* all up to it are */
+  const char *heir;  /* this one's, or NULL */
+  int64_t quota[PAI_QUOTAS]; /* 0: none */
+  int64_t wait;              /* until a call that fails makes sense again */
   int (*is_gone)(void *user_data);
   /* what takes time */
   struct {

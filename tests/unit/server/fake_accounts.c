@@ -14,6 +14,7 @@ static int fails(const pai_accounts *a, pai_error **err)
   (void)pai__fail(err, a->fail, "as the test wants");
   if (a->code != NULL)
     pai__error_api(err, a->status, a->code);
+  pai__error_wait(err, a->wait);
   return a->fail;
 }
 
@@ -92,10 +93,18 @@ static int know(pai_identity *id, const char *token)
   static const struct {
     const char *token, *user;
     int admin, application;
+    unsigned scopes;
   } rows[] = {
-    { "alice", "alice", 0, 0 },     { "bob", "bob", 0, 0 },
-    { "admin", "admin", 1, 0 },     { "root", "root", 0, 0 },
-    { "alice.app", "alice", 0, 1 }, { "admin.app", "admin", 1, 1 },
+    { "alice", "alice", 0, 0, PAI_SCOPE_ALL },
+    { "bob", "bob", 0, 0, PAI_SCOPE_ALL },
+    { "admin", "admin", 1, 0, PAI_SCOPE_ALL },
+    { "root", "root", 0, 0, PAI_SCOPE_ALL },
+    { "nobody", "nobody", 0, 0, PAI_SCOPE_ALL },
+    { "alice.app", "alice", 0, 1, PAI_SCOPE_ALL },
+    { "alice.read", "alice", 0, 1, PAI_SCOPE_READ },
+    { "alice.submit", "alice", 0, 1, PAI_SCOPE_SUBMIT },
+    { "admin.app", "admin", 1, 1, PAI_SCOPE_ALL },
+    { "admin.job", "admin", 1, 1, PAI_SCOPE_READ | PAI_SCOPE_SUBMIT },
   };
 
   id->why = PAI_TOKEN_FORGED;
@@ -103,6 +112,7 @@ static int know(pai_identity *id, const char *token)
     if (strcmp(rows[i].token, token) == 0) {
       id->user = rows[i].user;
       id->admin = rows[i].admin;
+      id->scopes = rows[i].scopes;
       id->application = rows[i].application;
       id->issued = 5000000;
       id->expires = rows[i].application ? 0 : 9000000;
@@ -155,13 +165,35 @@ int pai_accounts_new_token(pai_accounts *a, const char *user, int application,
   return say(a, write, user_data, err, "new");
 }
 
+unsigned pai_scope_of(const char *name)
+{
+  return strcmp(name, "read") == 0     ? PAI_SCOPE_READ
+         : strcmp(name, "submit") == 0 ? PAI_SCOPE_SUBMIT
+         : strcmp(name, "admin") == 0  ? PAI_SCOPE_ADMIN
+                                       : 0;
+}
+
+int pai_accounts_make_token(pai_accounts *a, const char *user,
+                            const pai_token_request *request,
+                            pai_write_cb write, void *user_data,
+                            pai_error **err)
+{
+  did(a, "new token %s %s %u %lld", user,
+      request->name != NULL ? request->name : "-", request->scopes,
+      (long long)request->lifetime);
+  return say(a, write, user_data, err,
+             "{\"token\":\"new\",\"id\":\"1\",\"name\":null,"
+             "\"application\":true,\"scopes\":[],\"expires\":null}");
+}
+
 int pai_accounts_write_tokens(pai_accounts *a, const char *user,
                               pai_write_cb write, void *user_data,
                               pai_error **err)
 {
   char text[64];
 
-  (void)snprintf(text, sizeof(text), "{\"tokens\":[\"%s\"]}", user);
+  (void)snprintf(text, sizeof(text), "{\"tokens\":[\"%s\"],\"details\":[]}",
+                 user);
   return say(a, write, user_data, err, text);
 }
 
@@ -215,6 +247,83 @@ int pai_accounts_remove_user(pai_accounts *a, const char *user,
 {
   did(a, "remove user %s", user);
   return fails(a, err);
+}
+
+int pai_accounts_hand_over_user(pai_accounts *a, const char *user,
+                                const char *heir, pai_error **err)
+{
+  did(a, "hand over %s %s", user, heir);
+  return fails(a, err);
+}
+
+const char *pai_accounts_owner(const pai_accounts *a, const char *user,
+                               uint64_t job)
+{
+  return a != NULL && a->gone && strcmp(user, "alice") == 0 &&
+             job <= a->gone_job
+           ? a->heir
+           : user;
+}
+
+const char *pai_quota_name(int kind)
+{
+  static const char *const names[] = { "jobs", "tasks", "streams", "uploads",
+                                       "processes" };
+
+  return kind < PAI_QUOTAS ? names[kind] : NULL;
+}
+
+int64_t pai_accounts_quota(const pai_accounts *a, const char *user, int kind)
+{
+  (void)user;
+  return a->quota[kind] != 0 ? a->quota[kind] : PAI_QUOTA_NONE;
+}
+
+int pai_accounts_set_quota(pai_accounts *a, const char *user, int kind,
+                           int64_t most, pai_error **err)
+{
+  did(a, "quota %s %d %lld", user != NULL ? user : "-", kind, (long long)most);
+  return fails(a, err);
+}
+
+int pai_accounts_write_quota(pai_accounts *a, const char *user,
+                             pai_write_cb write, void *user_data,
+                             pai_error **err)
+{
+  (void)user;
+  return say(a, write, user_data, err,
+             "{\"jobs\":1,\"tasks\":2,\"streams\":3,\"uploads\":4,"
+             "\"processes\":-1}");
+}
+
+int pai_platform_usage(const pai_platform *p, const char *user, pai_usage *out)
+{
+  (void)p;
+  (void)user;
+  out->jobs = 2;
+  out->tasks = 5;
+  return PAI_OK;
+}
+
+int pai_accounts_act_as(pai_accounts *a, const char *user, const char *from,
+                        unsigned flags)
+{
+  a->owner = (flags & PAI_ACT_OWNER) != 0;
+  if (user != NULL)
+    (void)snprintf(a->actor, sizeof(a->actor), "%s|%s", user,
+                   from != NULL ? from : "");
+  return PAI_OK;
+}
+
+int pai_accounts_count_logins(const pai_accounts *a, pai_login_counts *c)
+{
+  (void)a;
+  c->good = 1;
+  c->wrong = 2;
+  c->refused = 3;
+  c->lockouts = 4;
+  c->waiting = 5;
+  return PAI_OK;
 }
 
 int pai_accounts_set_member(pai_accounts *a, const char *user,

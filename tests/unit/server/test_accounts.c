@@ -224,7 +224,7 @@ static void what_is_read(void **state)
     { "/api/v2/storage/config?names=a,b", "[\"2 alice - a,b 0\"]" },
     { "/api/v2/storage/config/s", "[\"2 alice s - 0\"]" },
     { "/api/v2/storage/server", "[\"3 alice - - 0\"]" },
-    { "/api/v2/tokens", "{\"tokens\":[\"alice\"]}" },
+    { "/api/v2/tokens", "{\"tokens\":[\"alice\"],\"details\":[]}" },
     { "/api/v2/tokens/check",
       "{\"username\":\"alice\",\"application\":false,\"jobSpecific\":false,"
       "\"encodedFrameworkName\":\"\",\"iat\":5,\"exp\":9,\"admin\":false}" },
@@ -258,11 +258,12 @@ static void tokens_are_made_and_end(void **state)
   assert_string_equal(s.platform.accounts.did, "login alice secret1");
   assert_string_equal(s.platform.accounts.keys, "alice");
   expect(SEND_BY(&s, "alice", "POST", "/api/v2/tokens/application", "{}"), 200,
-         "{\"token\":\"new\",\"application\":true}");
-  assert_string_equal(s.platform.accounts.did, "new token alice 1");
+         "{\"token\":\"new\",\"id\":\"1\",\"name\":null,\"application\":true,"
+         "\"scopes\":[],\"expires\":null}");
+  assert_string_equal(s.platform.accounts.did, "new token alice - 0 0");
   expect(SEND(&s, "POST", "/api/v2/tokens/application?username=bob", ""), 200,
          "new");
-  assert_string_equal(s.platform.accounts.did, "new token bob 1");
+  assert_string_equal(s.platform.accounts.did, "new token bob - 0 0");
   assert_string_equal(s.platform.accounts.keys, "bob");
   expect(SEND_BY(&s, "alice", "POST",
                  "/api/v2/tokens/application?username=bob", ""),
@@ -425,6 +426,103 @@ static void authn_is_an_option(void **state)
   end(&s);
 }
 
+/* The user has two jobs with five tasks. */
+static void quotas_are_held_to(void **state)
+{
+  static const char job[] =
+    "protocolVersion: 2\nname: x\ntype: job\nprerequisites: [{name: i, type: "
+    "dockerimage, uri: host}]\ntaskRoles:\n  w:\n    instances: 3\n    "
+    "dockerImage: i\n    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}\n"
+    "    commands: [a]\n";
+  int64_t *quota;
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  quota = s.platform.accounts.quota;
+  quota[PAI_QUOTA_JOBS] = 2;
+  expect(
+    SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 429,
+    "{\"code\":\"NoEnoughQuotaError\",\"message\":\"alice may have 2 jobs "
+    "at a time: wait until some are over.\"}");
+  quota[PAI_QUOTA_JOBS] = 3;
+  quota[PAI_QUOTA_TASKS] = 7;
+  expect(SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 429,
+         "alice may have 7 tasks at a time");
+  quota[PAI_QUOTA_TASKS] = 2;
+  expect(SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 403,
+         "this job alone has more");
+  /* The platform's own user has none. */
+  expect(SEND(&s, "POST", "/api/v2/jobs", job), 202, "\"status\":202");
+  quota[PAI_QUOTA_TASKS] = 8;
+  expect(SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 202,
+         "\"status\":202");
+  expect(SEND(&s, "PUT", "/api/v2/users/alice/quota", "{\"jobs\":9}"), 201,
+         "Update quota successfully.");
+  assert_string_equal(s.platform.accounts.did, "quota alice 0 9");
+  end(&s);
+}
+
+static int count_own(scene *s, const char *user)
+{
+  char head[128];
+
+  (void)snprintf(head, sizeof(head), "%s", user);
+  return strstr(SEND_BY(s, head, "PUT", "/api/v2/jobs/alice~mnist/tag",
+                        "{\"value\":\"t\"}"),
+                "403 ") == NULL;
+}
+
+/* A job of a user who was removed is the heir's, and not the namesake's. */
+static void jobs_have_no_new_owner(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  assert_true(count_own(&s, "alice"));
+  assert_false(count_own(&s, "bob"));
+  s.platform.accounts.gone = true;
+  s.platform.accounts.gone_job = 7;
+  assert_false(count_own(&s, "alice"));
+  assert_false(count_own(&s, "bob"));
+  s.platform.accounts.heir = "bob";
+  assert_false(count_own(&s, "alice"));
+  assert_true(count_own(&s, "bob"));
+  s.platform.accounts.gone_job = 6;
+  assert_true(count_own(&s, "alice"));
+  assert_false(count_own(&s, "bob"));
+  end(&s);
+}
+
+/* What failed is noted as whom somebody wanted to be; what has to wait says so. */
+static void failed_logins_are_noted(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_here(&s);
+  s.platform.accounts.fail = PAI_EPERM;
+  s.platform.accounts.status = 400;
+  s.platform.accounts.code = "IncorrectPasswordError";
+  expect(SEND(&s, "POST", "/api/v2/authn/basic/login",
+              "{\"username\":\"alice\",\"password\":\"secret1\"}"),
+         400, "IncorrectPasswordError");
+  assert_string_equal(s.platform.accounts.noted,
+                      "alice||POST /api/v2/authn/basic/login|400");
+  s.platform.accounts.fail = PAI_EBUSY;
+  s.platform.accounts.status = 429;
+  s.platform.accounts.code = "UnknownError";
+  s.platform.accounts.wait = 7500000;
+  s.platform.accounts.notes = 0;
+  assert_non_null(
+    strstr(SEND(&s, "POST", "/api/v2/authn/basic/login",
+                "{\"username\":\"alice\",\"password\":\"secret1\"}"),
+           "Retry-After: 8\r\n"));
+  assert_int_equal(s.platform.accounts.notes, 0);
+  end(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -437,6 +535,9 @@ int main(void)
     cmocka_unit_test(nothing_is_said_before_it_is_safe),
     cmocka_unit_test(bodies_that_cannot_be_read),
     cmocka_unit_test(authn_is_an_option),
+    cmocka_unit_test(quotas_are_held_to),
+    cmocka_unit_test(jobs_have_no_new_owner),
+    cmocka_unit_test(failed_logins_are_noted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

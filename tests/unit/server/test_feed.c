@@ -267,11 +267,11 @@ static void the_oldest_are_forgotten(void **state)
   (void)snprintf(first, sizeof(first), "%s", last_id(&p));
   end_watch(&p);
   feed = s.server->feed;
-  while (feed->last < 20000)
+  while (feed->last < 80000)
     fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
   assert_in_range(feed->kept, PAI__FEED_KEPT / 2, PAI__FEED_KEPT);
   begin_watch(&p, &s, "?states=true", first);
-  hear(&p, "-20000\nevent: all\n");
+  hear(&p, "-80000\nevent: all\n");
   (void)snprintf(last, sizeof(last), "%s", last_id(&p));
   end_watch(&p);
   begin_watch(&p, &s, "?states=true", last);

@@ -92,6 +92,8 @@ static void all_that_is_taken_is_read(void **state)
 {
   static const asked requests[] = {
     { "GET", "/api/v2/jobs", "" },
+    { "DELETE", "/api/v2/users/alice", "" },
+    { "GET", "/job-detail.html", "" },
     { "GET", "/api/v1/jobs", "" },
     { "POST", "/api/v2/jobs?like=alice~mnist", YAML },
     { "GET", "/api/v2/jobs/alice~mnist/config", "" },
@@ -300,7 +302,7 @@ static void the_document_has_them(void **state)
 
   (void)state;
   begin_obliging(&s);
-  assert_int_equal(check_document(&s), 24);
+  assert_int_equal(check_document(&s), 26);
   expect(GET(&s, "/api/v2/openapi.json"), 200,
          "{\"name\":\"state\",\"in\":\"query\",\"description\":\"in these "
          "states\",\"style\":\"form\",\"explode\":false,\"schema\":{\"type\":"
@@ -310,7 +312,7 @@ static void the_document_has_them(void **state)
          "\"default\":5000}");
   end_with_code(&s);
   begin_with_oidc(&s, &o);
-  assert_int_equal(check_document(&s), 27);
+  assert_int_equal(check_document(&s), 29);
   end_with_code(&s);
 }
 

@@ -25,6 +25,9 @@ enum {
   PROGRAM,
   ADMIN,
   ADMIN_PROGRAM,
+  READER,     /* alice's program, which may only look; */
+  SUBMITTER,  /* which may only do; */
+  ADMIN_JOBS, /* admin's, which may do both, but not as an administrator */
   REVOKED,
   EXPIRED,
   FORGED,
@@ -41,20 +44,26 @@ static const struct {
   [ADMIN] = { "admin", "Authorization: Bearer admin\r\n" },
   [ADMIN_PROGRAM] = { "admin's program",
                       "Authorization: Bearer admin.app\r\n" },
+  [READER] = { "reader", "Authorization: Bearer alice.read\r\n" },
+  [SUBMITTER] = { "submitter", "Authorization: Bearer alice.submit\r\n" },
+  [ADMIN_JOBS] = { "admin's program without the scope",
+                   "Authorization: Bearer admin.job\r\n" },
   [REVOKED] = { "revoked", "Authorization: Bearer revoked\r\n" },
   [EXPIRED] = { "expired", "Authorization: Bearer expired\r\n" },
   [FORGED] = { "forged", "Authorization: Digest alice\r\n" },
 };
 
 /* Who gets something else than 401 or 403, in the order above. */
-#define ALL "ooooooooo"
-#define USERS "-ooooo---"
-#define PERSONS "-ooxox---"
-#define OWNERS "-oxooo---"
-#define ALONE "-oxoxx---" /* the owner, and no administrator in his place */
-#define SELF "-oxxox---"  /* persons, for themselves; or an administrator */
-#define ADMINS "-xxxoo---"
-#define ADMIN_PERSONS "-xxxox---"
+#define ALL "oooooooooooo"
+#define USERS "-ooooooxo---" /* to look; */
+#define DOERS "-oooooxoo---" /* and to do something */
+#define PERSONS "-ooxoxxxx---"
+#define OWNERS "-oxoooxox---"
+#define ALONE "-oxoxxxox---" /* the owner, and no administrator in his place */
+#define SELF "-oxxoxxxx---"  /* persons, for themselves; or an administrator */
+#define OWN "-oxooooxx---"   /* of a user, to look */
+#define ADMINS "-xxxooxxx---"
+#define ADMIN_PERSONS "-xxxoxxxx---"
 
 /* The two of a user, and of groups. */
 #define AU(rest) "/api/v2/users" rest " /api/v2/user" rest
@@ -71,6 +80,12 @@ typedef struct row {
 
 static const row rows[] = {
   { "GET", "/healthz", ALL, 200, NULL },
+  { "GET", "/job-detail.html /job-event.html /task-attempt.html", ALL, 200,
+    NULL },
+  { "GET",
+    "/index.html /home.html /job-list.html /submit.html /plugin.html "
+    "/user-profile.html",
+    ALL, 200, NULL },
   { "GET", "/api/v2", ALL, 200, NULL },
   { "GET", "/api/v2/info", ALL, 200, NULL },
   { "GET", "/api/v1", ALL, 200, NULL },
@@ -111,6 +126,12 @@ static const row rows[] = {
   { "PUT", AU("/:username/email"), SELF, 201, "{\"email\":\"a@b.c\"}" },
   { "PUT", AU("/:username/admin"), ADMIN_PERSONS, 201, "{\"admin\":true}" },
 
+  { "GET", "/api/v2/quota", USERS, 200, NULL },
+  { "PUT", "/api/v2/quota", ADMIN_PERSONS, 201, "{\"jobs\":5}" },
+  { "GET", "/api/v2/users/:username/quota", OWN, 200, NULL },
+  { "PUT", "/api/v2/users/:username/quota", ADMIN_PERSONS, 201,
+    "{\"jobs\":5}" },
+
   { "GET", AG(""), USERS, 200, NULL },
   { "POST", AG(""), ADMIN_PERSONS, 201, "{\"groupname\":\"g\"}" },
   { "PUT", AG(""), ADMIN_PERSONS, 201, DATA("\"groupname\":\"g\"") },
@@ -139,7 +160,7 @@ static const row rows[] = {
   { "GET", "/api/v2/status", USERS, 200, NULL },
   { "GET", "/api/v2/events", USERS, 200, NULL },
   { "GET", "/api/v2/jobs", USERS, 200, NULL },
-  { "POST", "/api/v2/jobs", USERS, 400, "a: 1" },
+  { "POST", "/api/v2/jobs", DOERS, 400, "a: 1" },
   { "GET", JOB, USERS, 200, NULL },
   { "GET", JOB "/attempts/:attempt", USERS, 200, NULL },
   { "GET", TASK "/attempts", USERS, 200, NULL },
@@ -186,8 +207,8 @@ static const row rows[] = {
   { "DELETE", JOB "/tag", OWNERS, 200, "{\"value\":\"t\"}" },
   { "DELETE", JOB, OWNERS, 200, NULL },
   { "PUT", JOB "/code", OWNERS, 400, NULL },
-  { "GET", "/api/v2/backup", ADMINS, 200, NULL },
-  { "GET", "/api/v2/export", ADMINS, 200, NULL },
+  { "GET", "/api/v2/backup", ADMIN_PERSONS, 200, NULL },
+  { "GET", "/api/v2/export", ADMIN_PERSONS, 200, NULL },
   { "POST", "/api/v2/shutdown", ADMINS, 202, "{}" },
 };
 
@@ -227,11 +248,11 @@ static void fill_path(char *out, size_t size, const char *pattern)
 /* The status of the answer; what has no length is not waited for. */
 static int ask_status(scene *s, const row *r, const char *path, int cast)
 {
-  static const char *const names[CASTS] = { [USER] = "alice",
-                                            [PROGRAM] = "alice",
-                                            [OTHER] = "alice",
-                                            [ADMIN] = "admin",
-                                            [ADMIN_PROGRAM] = "admin" };
+  static const char *const names[CASTS] = {
+    [USER] = "alice",      [PROGRAM] = "alice",       [OTHER] = "alice",
+    [ADMIN] = "admin",     [ADMIN_PROGRAM] = "admin", [READER] = "alice",
+    [SUBMITTER] = "alice", [ADMIN_JOBS] = "admin"
+  };
   const char *body = r->body != NULL ? r->body : "", *at;
   char text[256], *request = NULL;
   int status;

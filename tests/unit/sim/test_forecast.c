@@ -395,7 +395,8 @@ static void texts_tell_what_was_assumed(void **state)
   assert_string_equal(
     out.data,
     "{\"now\":0,\"runs\":100,\"horizon\":7776000000000,\"arrivals\":false,"
-    "\"calibrated\":0,\"requests\":[{\"id\":2,\"name\":\"train-1\","
+    "\"calibrated\":0,\"running\":0,\"outlasting\":0,\"unlike\":false,"
+    "\"requests\":[{\"id\":2,\"name\":\"train-1\","
     "\"user\":\"bob\",\"vc\":\"default\",\"p10\":100000000,"
     "\"p50\":100000000,\"p90\":100000000,\"started\":100,"
     "\"alike\":\"name\",\"guessed\":0},{\"id\":3,\"name\":\"train-1\","

@@ -1,6 +1,8 @@
 /* test_history.c - how long jobs took, and guesses from it */
 #include "learned.h"
 
+#include "sim/censored.h"
+
 #include <stdio.h>
 
 #define SECOND INT64_C(1000000)
@@ -270,7 +272,7 @@ static void rings_keep_order(void **state)
 
     all[i] = (pai_time)(pai__draw_random(5, i, 0, 0) % 50);
     assert_int_equal(pai__ring_room(&r, &pai__libc_alloc), PAI_OK);
-    pai__ring_push(&r, all[i]);
+    pai__ring_push(&r, all[i], 0);
     assert_int_equal(r.count, n);
     for (uint32_t k = 0; k < n; k++) {
       pai_time t = all[i + 1 - n + k];
@@ -283,7 +285,88 @@ static void rings_keep_order(void **state)
     }
     assert_memory_equal(sorted, r.sorted, n * sizeof(*sorted));
   }
-  pai__free(&pai__libc_alloc, r.took, 2 * (size_t)r.cap * sizeof(*r.took));
+  pai__free(&pai__libc_alloc, r.took, 3 * (size_t)r.cap * sizeof(*r.took));
+}
+
+/* --- those that run --------------------------------------------------------- */
+
+/* How many of a hundred draws for a job of ann's that has not begun are longer. */
+static int longer(const pai_history *h, const pai__curves *c, pai_time than)
+{
+  pai_past like = { .struct_size = sizeof(like), .user = "ann", .gpus = 1 };
+  pai__levels levels;
+  pai__source source;
+  int n = 0;
+
+  pai__history_levels(h, &like, &levels);
+  if (c != NULL)
+    pai__curves_find(c, &levels);
+  pai__history_source(&levels, 0, &source);
+  for (uint64_t i = 0; i < 100; i++)
+    n += pai__source_draw(&source, (2 * i + 1) * (UINT64_MAX / 200)) > than;
+  return n;
+}
+
+/* So many of ann's run since a time. */
+static void run_some(pai__curves *c, const pai_history *h, int count,
+                     pai_time since, pai_time now)
+{
+  pai_past like = { .struct_size = sizeof(like), .user = "ann", .gpus = 1 };
+  pai__levels levels;
+
+  pai__history_levels(h, &like, &levels);
+  pai__curves_init(c, &pai__libc_alloc);
+  for (int i = 0; i < count; i++)
+    assert_int_equal(pai__curves_add(c, &levels, since, now), PAI_OK);
+  pai__curves_make(c);
+}
+
+/* The short ones of a crowd end first. */
+static void those_that_run_count(void **state)
+{
+  pai_history *h = learned_new();
+  pai__curves c;
+
+  (void)state;
+  for (int i = 0; i < 16; i++)
+    assert_int_equal(learned_add(h, "ann", NULL, 1, 10), PAI_OK);
+  assert_in_range(longer(h, NULL, 10 * SECOND), 1, 6);
+  /* Of 64 that began, 48 have run for 1,000 s: of 65, 48 take longer. */
+  run_some(&c, h, 48, 0, 1000 * SECOND);
+  assert_in_range(longer(h, &c, 1000 * SECOND), 70, 78);
+  assert_int_equal(c.outlast, 48);
+  assert_true(pai__curves_unlike(&c));
+  pai__curves_dispose(&c);
+  /* Younger than all that ended they tell nothing. */
+  run_some(&c, h, 48, 0, 5 * SECOND);
+  assert_in_range(longer(h, &c, 10 * SECOND), 1, 6);
+  assert_int_equal(c.outlast, 0);
+  assert_false(pai__curves_unlike(&c));
+  pai__curves_dispose(&c);
+  pai_history_free(h);
+}
+
+/* Of a crowd of which the short ones are forgotten, the long ones are none. */
+static void those_that_are_left_of_the_forgotten_do_not_count(void **state)
+{
+  pai_history *h = learned_new();
+  pai_past p = {
+    .struct_size = sizeof(p), .user = "ann", .gpus = 1, .duration = 10 * SECOND
+  };
+  pai__curves c;
+
+  (void)state;
+  for (int i = 1; i <= 100; i++) {
+    p.ended = i * 100 * SECOND;
+    assert_int_equal(pai_history_add(h, &p, NULL), PAI_OK);
+  }
+  run_some(&c, h, 48, 3600 * SECOND, 10000 * SECOND);
+  assert_in_range(longer(h, &c, 10 * SECOND), 0, 3);
+  pai__curves_dispose(&c);
+  run_some(&c, h, 48, 3800 * SECOND, 10000 * SECOND);
+  assert_in_range(longer(h, &c, 10 * SECOND), 30, 50);
+  pai__curves_dispose(&c);
+  pai_history_free(h);
 }
 
 int main(void)
@@ -301,6 +384,8 @@ int main(void)
     cmocka_unit_test(draws_depend_on_who_and_which_alone),
     cmocka_unit_test(only_the_last_ones_are_kept),
     cmocka_unit_test(rings_keep_order),
+    cmocka_unit_test(those_that_run_count),
+    cmocka_unit_test(those_that_are_left_of_the_forgotten_do_not_count),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

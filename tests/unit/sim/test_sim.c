@@ -258,20 +258,22 @@ static void outages_are_drawn(void **state)
   test_sim_done(&t, r);
 }
 
-static void nodes_that_fail_all_the_time_end_it(void **state)
+/* A job is tried again so many times, and no more. */
+static void nodes_that_fail_all_the_time_end_the_job(void **state)
 {
   const test_job job = { .tasks = 1, .gpus = 4, .duration = 100000 };
   pai_sim_options o = PAI_SIM_OPTIONS_INIT;
-  pai_error *err = NULL;
+  pai_sim_report *r;
+  pai_sim_view v = { .struct_size = sizeof(v) };
 
   (void)state;
   o.node_up = SECOND;
   o.node_down = SECOND;
-  assert_int_equal(test_sim_new(&t, ONE, &job, 1, &o, NULL), PAI_OK);
-  assert_int_equal(pai_sim_step(t.sim, INT64_MAX, &err), PAI_ELIMIT);
-  assert_non_null(strstr(pai_error_help(err), "--checkpoint"));
-  test_expect_error(err, PAI_ELIMIT, "each node has failed 4000 times");
-  test_sim_done(&t, NULL);
+  r = test_sim_all(&t, ONE, &job, 1, &o);
+  assert_int_equal(pai_sim_look(r, &v), PAI_OK);
+  assert_int_equal(v.retries, PAI_JOB_MAX_RETRIES);
+  assert_int_equal(v.failed, 1);
+  test_sim_done(&t, r);
 }
 
 static void what_is_to_come_after_itself_is_rejected(void **state)
@@ -375,6 +377,45 @@ static void it_ends_when_it_is_told_to(void **state)
   test_sim_done(&t, r);
 }
 
+/* --- a policy without an end ----------------------------------------------- */
+
+/* Whoever has a place loses it as long as somebody waits. */
+static int swap_all(void *state, void *data, const pai_policy_host *host)
+{
+  uint64_t id = 0;
+  uint32_t instance = 0;
+
+  (void)state;
+  (void)data;
+  if (host->next_waiting(host, 0) != 0)
+    (void)host->start(host, host->next_waiting(host, 0), NULL);
+  if (host->next_waiting(host, 0) != 0 &&
+      host->next_placed(host, &id, &instance) == 1)
+    (void)host->preempt(host, id, instance, 0);
+  return PAI_OK;
+}
+
+static void preemptions_without_an_end_are_an_error(void **state)
+{
+  static const pai_policy swapping = { .struct_size = sizeof(swapping),
+                                       .version = PAI_POLICY_VERSION,
+                                       .name = "swapping",
+                                       .decide = swap_all };
+  static const test_job jobs[] = { { .tasks = 1, .gpus = 4, .duration = 9 },
+                                   { .tasks = 1, .gpus = 4, .duration = 9 } };
+  pai_sim_options o = PAI_SIM_OPTIONS_INIT;
+  pai_sim_report *report = NULL;
+  pai_error *err = NULL;
+
+  (void)state;
+  o.table = &swapping;
+  assert_int_equal(test_sim_new(&t, ONE, jobs, PAI__LEN(jobs), &o, NULL),
+                   PAI_OK);
+  assert_int_equal(test_sim_run(&t, &report, &err), PAI_ELIMIT);
+  test_expect_error(err, PAI_ELIMIT, "policy 'swapping' preempted");
+  test_sim_done(&t, report);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -386,11 +427,12 @@ int main(void)
     cmocka_unit_test(who_would_be_done_anyway_is_not_stopped),
     cmocka_unit_test(nodes_that_fail_disturb_and_come_back),
     cmocka_unit_test(outages_are_drawn),
-    cmocka_unit_test(nodes_that_fail_all_the_time_end_it),
+    cmocka_unit_test(nodes_that_fail_all_the_time_end_the_job),
     cmocka_unit_test(what_is_to_come_after_itself_is_rejected),
     cmocka_unit_test(unknown_virtual_clusters_are_mapped_or_refused),
     cmocka_unit_test(options_are_checked),
     cmocka_unit_test(it_ends_when_it_is_told_to),
+    cmocka_unit_test(preemptions_without_an_end_are_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

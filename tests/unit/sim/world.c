@@ -104,7 +104,9 @@ pai_cluster *world_cluster(const pai_generate_options *made, uint32_t nodes)
 /* --- the world ------------------------------------------------------------ */
 
 static const pai__form_role alone = { 1, 1, 0, { false, 0 } };
-static const pai__job_form once = { &alone, 1, { false, 0 }, false, true };
+static const pai__job_form once = { .roles = &alone,
+                                    .nroles = 1,
+                                    .raw = true };
 
 static int begins(void *data, const pai__dwait *wait, pai__djob *job,
                   const pai__job_form **form)

@@ -287,8 +287,9 @@ void put_accounts(pai__store *store)
                             .created = 5,
                             .secret = { extension, sizeof(extension) - 1 } };
   pai__group_row group = { "team", "us", "them", "{}" };
-  pai__token_row token = { "0123456789abcdef0123456789abcdef", "ada", true, 7,
-                           0 };
+  pai__token_row token = {
+    "0123456789abcdef0123456789abcdef", "ada", true, 7, 0, NULL, 0, 0
+  };
   pai__storage_row storage = { .name = "data",
                                .type = "nfs",
                                .shared = true,

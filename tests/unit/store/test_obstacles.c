@@ -3,10 +3,12 @@
 
 #include "folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -24,7 +26,7 @@ static void a_newer_version_is_refused(void **state)
   run_sql(PAI__STORE_FILE, "PRAGMA user_version=99");
   expect_no_store(PAI_ENOTSUP, "its version is 99, this one knows up to",
                   false);
-  run_sql(PAI__STORE_FILE, "PRAGMA user_version=3");
+  run_sql(PAI__STORE_FILE, "PRAGMA user_version=4");
   pai__store_close(open_folder());
 }
 
@@ -92,6 +94,50 @@ static void a_lock_is_told_and_passes(void **state)
   assert_int_equal(sqlite3_close(other), SQLITE_OK);
   commit_all(store, batch);
   assert_int_equal(pai__store_job(store, 2, find_job, &jobs, NULL), PAI_OK);
+  pai__store_close(store);
+}
+
+static bool no_locks; /* as on a file system without them */
+
+int __real_fcntl(int fd, int command, ...);
+int __wrap_fcntl(int fd, int command, ...);
+
+int __wrap_fcntl(int fd, int command, ...)
+{
+  va_list args;
+  void *what;
+
+  va_start(args, command);
+  what = va_arg(args, void *);
+  va_end(args);
+  if (!no_locks || command != F_SETLK)
+    return __real_fcntl(fd, command, what);
+  errno = ENOLCK;
+  return -1;
+}
+
+/* SQLite says of that what it says of another process. */
+static void a_file_system_without_locks_is_told(void **state)
+{
+  pai__store_options opts = { .busy_ms = -1 };
+  sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+  pai__store *store;
+  pai_error *err;
+
+  (void)state;
+  assert_int_equal(
+    vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)__wrap_fcntl),
+    SQLITE_OK);
+  no_locks = true;
+  assert_int_equal(
+    pai__store_open(&store, &pai__libc_alloc, folder, &opts, &err), PAI_EIO);
+  no_locks = false;
+  assert_int_equal(vfs->xSetSystemCall(vfs, "fcntl", NULL), SQLITE_OK);
+  assert_false(pai_error_retriable(err));
+  assert_non_null(strstr(pai_error_help(err), "--root"));
+  test_expect_error(err, PAI_EIO,
+                    PAI__STORE_FILE ": its file system refuses locks");
+  store = open_folder();
   pai__store_close(store);
 }
 
@@ -269,6 +315,7 @@ int main(void)
     HERE(other_files_are_refused),
     HERE(a_missing_folder_is_told),
     HERE(a_lock_is_told_and_passes),
+    HERE(a_file_system_without_locks_is_told),
     HERE(a_full_disk_loses_nothing),
     HERE(what_cannot_be_written_is_told),
     HERE(small_and_read_only_disks_are_told),

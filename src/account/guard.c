@@ -1,0 +1,277 @@
+/*
+ * guard.c - wrong passwords: who has to wait before the next one, and how long
+ *
+ * Wrong passwords are counted for an account from one address, from an address
+ * for all accounts, and for an account from all addresses.  A user who has
+ * logged in from an address before is held up by the first count alone, so
+ * nobody elsewhere can lock that user out.  What is counted is a hash of names,
+ * in a table of fixed size, whether there is such a user or not.
+ */
+#include "account/inside.h"
+
+#define SECOND INT64_C(1000000)
+#define MINUTE (60 * SECOND)
+
+enum kind { PAIR, ADDRESS, ACCOUNT, KINDS };
+
+/* From `most_free` wrong ones on each means a wait, twice as long each time. */
+static const struct rule {
+  uint32_t most_free;
+  pai_time first, longest;
+  pai_time window; /* a count is forgotten after that */
+  bool resets;     /* a wait begins the count anew */
+} rules[KINDS] = {
+  [PAIR] = { 3, SECOND, 15 * MINUTE, 60 * MINUTE, false },
+  [ADDRESS] = { 20, 30 * SECOND, 15 * MINUTE, 60 * MINUTE, false },
+  [ACCOUNT] = { 100, MINUTE, MINUTE, 15 * MINUTE, true },
+};
+
+enum { SETS = 512, WAYS = 4 };
+
+typedef struct slot {
+  uint64_t key; /* 0: free */
+  uint32_t wrong;
+  pai_time last, until;
+} slot;
+
+struct pai__guard {
+  slot slots[KINDS][SETS * WAYS];
+  uint64_t
+    known[SETS * WAYS]; /* pairs that have logged in, the latest first */
+  unsigned char seed[crypto_shorthash_KEYBYTES];
+};
+
+/* --- the tables -------------------------------------------------------------------- */
+
+/* Without memory nothing is counted. */
+static pai__guard *guard_of(pai_accounts *a)
+{
+  if (a->guard == NULL) {
+    a->guard = pai__zalloc(&a->alloc, sizeof(*a->guard));
+    if (a->guard != NULL)
+      randombytes_buf(a->guard->seed, sizeof(a->guard->seed));
+  }
+  return a->guard;
+}
+
+void pai__guard_free(pai_accounts *a)
+{
+  if (a->guard != NULL)
+    pai__free(&a->alloc, a->guard, sizeof(*a->guard));
+  a->guard = NULL;
+}
+
+static uint64_t add_hash(const pai__guard *g, uint64_t h, const char *text)
+{
+  unsigned char out[crypto_shorthash_BYTES];
+  uint64_t more;
+
+  (void)crypto_shorthash(out, (const unsigned char *)text, strlen(text),
+                         g->seed);
+  memcpy(&more, out, sizeof(more));
+  return (h ^ more) * 0x9e3779b97f4a7c15u;
+}
+
+/* Never 0. */
+static uint64_t key_of(const pai__guard *g, enum kind kind, const char *user,
+                       const char *from)
+{
+  uint64_t h = (uint64_t)kind + 1;
+
+  if (kind != ADDRESS)
+    h = add_hash(g, h, user);
+  h ^= h >> 31;
+  if (kind != ACCOUNT)
+    h = add_hash(g, h, from);
+  return (h ^ (h >> 29)) | 1;
+}
+
+static size_t set_of(uint64_t key)
+{
+  return (size_t)(key >> 20) % SETS * WAYS;
+}
+
+/* Also where the clock was set back. */
+static bool is_over(const slot *s, const struct rule *rule, pai_time now)
+{
+  return s->key == 0 || now - s->last > rule->window ||
+         s->last - now > rule->window;
+}
+
+static slot *find(pai__guard *g, enum kind kind, uint64_t key)
+{
+  slot *set = &g->slots[kind][set_of(key)];
+
+  for (size_t i = 0; i < WAYS; i++)
+    if (set[i].key == key)
+      return &set[i];
+  return NULL;
+}
+
+/* The one with the fewest wrong passwords makes room. */
+static slot *take(pai__guard *g, enum kind kind, uint64_t key, pai_time now)
+{
+  slot *s = find(g, kind, key), *set = &g->slots[kind][set_of(key)];
+
+  if (s != NULL && !is_over(s, &rules[kind], now))
+    return s;
+  for (size_t i = 0; s == NULL && i < WAYS; i++)
+    if (is_over(&set[i], &rules[kind], now))
+      s = &set[i];
+  for (size_t i = 0; s == NULL || i < WAYS; i++)
+    if (s == NULL || (s->key != key && !is_over(s, &rules[kind], now) &&
+                      set[i].wrong < s->wrong))
+      s = &set[i];
+  *s = (slot){ .key = key };
+  return s;
+}
+
+static bool is_known(const pai__guard *g, uint64_t pair)
+{
+  const uint64_t *set = &g->known[set_of(pair)];
+
+  for (size_t i = 0; i < WAYS; i++)
+    if (set[i] == pair)
+      return true;
+  return false;
+}
+
+static void make_known(pai__guard *g, uint64_t pair)
+{
+  uint64_t *set = &g->known[set_of(pair)];
+  size_t i = 0;
+
+  while (i < WAYS - 1 && set[i] != pair)
+    i++;
+  memmove(set + 1, set, i * sizeof(*set));
+  set[0] = pair;
+}
+
+/* --- the rules ----------------------------------------------------------------------- */
+
+/* Whether a count of this kind holds this pair up. */
+static bool counts(const pai__guard *g, enum kind kind, uint64_t pair,
+                   const char *from)
+{
+  return kind == PAIR ||
+         (!is_known(g, pair) && (kind != ADDRESS || from[0] != '\0'));
+}
+
+static pai_time left(const slot *s, const struct rule *rule, pai_time now)
+{
+  pai_time wait = s != NULL && !is_over(s, rule, now) ? s->until - now : 0;
+
+  return wait > 0 && wait <= rule->longest ? wait : 0;
+}
+
+pai_time pai__guard_wait(const pai_accounts *a, const char *user,
+                         const char *from)
+{
+  pai__guard *g = a->guard;
+  pai_time now = a->host.now(a->host.ctx), longest = 0;
+  uint64_t pair;
+
+  if (g == NULL)
+    return 0;
+  pair = key_of(g, PAIR, user, from);
+  for (int kind = 0; kind < KINDS; kind++) {
+    pai_time wait =
+      left(find(g, (enum kind)kind, key_of(g, (enum kind)kind, user, from)),
+           &rules[kind], now);
+    if (wait > longest && counts(g, (enum kind)kind, pair, from))
+      longest = wait;
+  }
+  return longest;
+}
+
+/* The wait that it means. */
+static pai_time count(pai__guard *g, enum kind kind, uint64_t key,
+                      pai_time now)
+{
+  const struct rule *rule = &rules[kind];
+  slot *s = take(g, kind, key, now);
+  uint32_t over;
+  pai_time wait;
+
+  s->last = now;
+  if (++s->wrong < rule->most_free)
+    return 0;
+  over = s->wrong - rule->most_free;
+  wait = over < 20 ? rule->first << over : rule->longest;
+  if (wait > rule->longest)
+    wait = rule->longest;
+  s->until = now + wait;
+  if (rule->resets)
+    s->wrong = 0;
+  return wait;
+}
+
+pai_time pai__guard_wrong(pai_accounts *a, const char *user, const char *from)
+{
+  pai__guard *g = guard_of(a);
+  pai_time now = a->host.now(a->host.ctx), longest = 0;
+  uint64_t pair;
+
+  a->logins.wrong++;
+  if (g == NULL)
+    return 0;
+  pair = key_of(g, PAIR, user, from);
+  for (int kind = 0; kind < KINDS; kind++) {
+    pai_time wait;
+    if (!counts(g, (enum kind)kind, pair, from))
+      continue;
+    wait =
+      count(g, (enum kind)kind, key_of(g, (enum kind)kind, user, from), now);
+    if (wait > longest)
+      longest = wait;
+  }
+  a->logins.lockouts += longest >= 30 * SECOND;
+  return longest;
+}
+
+void pai__guard_right(pai_accounts *a, const char *user, const char *from)
+{
+  pai__guard *g = guard_of(a);
+  uint64_t pair;
+  slot *s;
+
+  a->logins.good++;
+  if (g == NULL)
+    return;
+  pair = key_of(g, PAIR, user, from);
+  make_known(g, pair);
+  s = find(g, PAIR, pair);
+  if (s != NULL)
+    *s = (slot){ 0 };
+}
+
+/* --- what is told ---------------------------------------------------------------------- */
+
+int pai__guard_refuse(pai_accounts *a, const char *user, pai_time wait,
+                      pai_error **err)
+{
+  long long seconds = (wait + SECOND - 1) / SECOND;
+
+  a->logins.refused++;
+  (void)pai__fail(err, PAI_EBUSY,
+                  "Too many wrong passwords for %.64s: try again in %lld s.",
+                  user, seconds);
+  pai__error_retriable(err);
+  pai__error_wait(err, wait);
+  return pai__as(err, PAI_EBUSY, 429, "UnknownError");
+}
+
+int pai_accounts_count_logins(const pai_accounts *a, pai_login_counts *out)
+{
+  pai_login_counts full;
+  pai_time now;
+
+  PAI__CHECK_ARG(a != NULL && out != NULL);
+  PAI__CHECK_PROCESS(a, NULL);
+  full = a->logins;
+  now = a->host.now(a->host.ctx);
+  for (int kind = 0; a->guard != NULL && kind < KINDS; kind++)
+    for (size_t i = 0; i < SETS * WAYS; i++)
+      full.waiting += left(&a->guard->slots[kind][i], &rules[kind], now) > 0;
+  return PAI__FILL_VIEW(out, full, pai_login_counts, waiting);
+}

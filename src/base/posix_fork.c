@@ -1,0 +1,79 @@
+/* posix_fork.c - which objects are a parent's: in the child of a fork() they
+ * share its descriptors and have none of its threads */
+#define _XOPEN_SOURCE 700
+
+#include "base/fork.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static atomic_uint forks;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pai__fork_fd *first;
+
+static void before(void)
+{
+  (void)pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void)
+{
+  (void)pthread_mutex_unlock(&lock);
+}
+
+/* What keeps a lock or a port for the parent must not outlive it here. */
+static void in_child(void)
+{
+  for (pai__fork_fd *f = first; f != NULL; f = f->next)
+    (void)close(f->fd);
+  first = NULL;
+  (void)atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+  (void)pthread_mutex_unlock(&lock);
+}
+
+static void listen_for_forks(void)
+{
+  (void)pthread_atfork(before, in_parent, in_child);
+}
+
+unsigned pai__forks(void)
+{
+  (void)pthread_once(&once, listen_for_forks);
+  return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+int pai__forked(pai_error **err)
+{
+  (void)pai__fail(err, PAI_EBUSY,
+                  "this object belongs to the parent process: it was made "
+                  "before fork()");
+  pai__error_help(err, "make a new one in the child, or start the child with "
+                       "exec (Python: multiprocessing's \"spawn\")");
+  return PAI_EBUSY;
+}
+
+void pai__fork_close(pai__fork_fd *f, int fd)
+{
+  (void)pai__forks();
+  (void)pthread_mutex_lock(&lock);
+  *f = (pai__fork_fd){ .fd = fd, .next = first };
+  if (first != NULL)
+    first->at = &f->next;
+  f->at = &first;
+  first = f;
+  (void)pthread_mutex_unlock(&lock);
+}
+
+void pai__fork_keep(pai__fork_fd *f)
+{
+  if (f->at == NULL)
+    return;
+  (void)pthread_mutex_lock(&lock);
+  *f->at = f->next;
+  if (f->next != NULL)
+    f->next->at = f->at;
+  f->at = NULL;
+  (void)pthread_mutex_unlock(&lock);
+}

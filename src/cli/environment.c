@@ -1,0 +1,547 @@
+/*
+ * environment.c - variables that a verb gives to a job's commands
+ *
+ * They are lines in front of the commands, so that every server knows what to
+ * do with them.  What looks like a secret is no part of a line: it is one of the
+ * job's secrets, which servers keep encrypted and show to nobody.
+ */
+#include "environment.h"
+#include "json.h"
+#include "secrets.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAME = 256, MOST_PATH = 1024 };
+
+typedef struct variable {
+  const char *name; /* up to `len`, then the value behind a = */
+  size_t len;
+  const char *value;
+} variable;
+
+typedef struct variables {
+  variable *at;
+  size_t len, cap;
+  bool failed;
+} variables;
+
+/* --- what is what ------------------------------------------------------------------- */
+
+/* Of this session: meaningless, or wrong, anywhere else.  One that ends with *
+ * stands for all that begin so.  docs/guide/single-box.md has this table. */
+static const char *const session[] = { "_",
+                                       "PWD",
+                                       "OLDPWD",
+                                       "SHLVL",
+                                       "HOME",
+                                       "USER",
+                                       "LOGNAME",
+                                       "SHELL",
+                                       "MAIL",
+                                       "HOSTNAME",
+                                       "HOST",
+                                       "TERM",
+                                       "TERM_*",
+                                       "TERMCAP",
+                                       "COLORTERM",
+                                       "LINES",
+                                       "COLUMNS",
+                                       "LS_COLORS",
+                                       "DISPLAY",
+                                       "WAYLAND_*",
+                                       "XAUTHORITY",
+                                       "WINDOWID",
+                                       "XDG_*",
+                                       "DBUS_*",
+                                       "DESKTOP_*",
+                                       "GNOME_*",
+                                       "KDE_*",
+                                       "GDM*",
+                                       "SESSION_*",
+                                       "VTE_*",
+                                       "STY",
+                                       "TMUX*",
+                                       "SSH_*",
+                                       "GPG_*",
+                                       "SUDO_*",
+                                       "TMPDIR",
+                                       "TMP",
+                                       "TEMP",
+                                       "PS1",
+                                       "PS2",
+                                       "PS4",
+                                       "PROMPT_COMMAND",
+                                       "HIST*",
+                                       "UID",
+                                       "EUID",
+                                       "PPID",
+                                       "SHELLOPTS",
+                                       "BASHOPTS",
+                                       "BASH_*",
+                                       "EDITOR",
+                                       "VISUAL",
+                                       "PAGER",
+                                       "LESS*",
+                                       "INVOCATION_ID",
+                                       "SYSTEMD_*",
+                                       "JOURNAL_STREAM",
+                                       "NOTIFY_SOCKET",
+                                       "LISTEN_*",
+                                       "MANAGERPID*",
+                                       "OPENPAI_*",
+                                       "PAI_*",
+                                       "FC_*",
+                                       "CUDA_VISIBLE_DEVICES",
+                                       "NVIDIA_VISIBLE_DEVICES",
+                                       "HIP_VISIBLE_DEVICES",
+                                       "ROCR_VISIBLE_DEVICES" };
+
+/* Where things lie on this machine: not said in a container, which has its own. */
+static const char *const machine[] = {
+  "PATH",         "VIRTUAL_ENV*", "CONDA_*",        "_CE_*",
+  "PYTHON*",      "PYENV_*",      "LD_*",           "LIBRARY_PATH",
+  "CPATH",        "MANPATH",      "INFOPATH",       "CUDA_HOME",
+  "CUDA_PATH",    "ROCM_PATH",    "JAVA_HOME",      "NVM_*",
+  "NODE_PATH",    "GOPATH",       "GOROOT",         "CARGO_HOME",
+  "RUSTUP_*",     "PERL5LIB",     "R_HOME",         "R_LIBS*",
+  "PKG_CONFIG_*", "SSL_CERT_*",   "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"
+};
+
+#define IS_IN(list, v) is_in(list, sizeof(list) / sizeof((list)[0]), v)
+
+static bool is_in(const char *const *list, size_t count, const variable *v)
+{
+  for (size_t i = 0; i < count; i++) {
+    size_t len = strlen(list[i]);
+
+    if (list[i][len - 1] == '*'
+          ? v->len >= len - 1 && strncmp(v->name, list[i], len - 1) == 0
+          : v->len == len && strncmp(v->name, list[i], len) == 0)
+      return true;
+  }
+  return false;
+}
+
+static bool ends_with(const char *word, size_t len, const char *end)
+{
+  size_t n = strlen(end);
+
+  return len >= n && strncmp(word + len - n, end, n) == 0;
+}
+
+/* A part of a name between underscores, in capitals. */
+static bool is_secret_word(const char *word, size_t len)
+{
+  static const char *const whole[] = { "KEY",    "KEYS",   "AUTH",   "PAT",
+                                       "PWD",    "JWT",    "TOKENS", "PASS",
+                                       "COOKIE", "COOKIES" };
+
+  for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+    if (len == strlen(whole[i]) && strncmp(word, whole[i], len) == 0)
+      return true;
+  return ends_with(word, len, "TOKEN") || ends_with(word, len, "KEY");
+}
+
+static bool has_secret_name(const variable *v)
+{
+  static const char *const inside[] = { "PASSWORD", "PASSWD", "PASSPHRASE",
+                                        "SECRET", "CREDENTIAL" };
+  char name[MOST_NAME];
+  size_t len = v->len < sizeof(name) ? v->len : sizeof(name) - 1;
+
+  for (size_t i = 0; i < len; i++)
+    name[i] = (char)toupper((unsigned char)v->name[i]);
+  name[len] = '\0';
+  for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+    if (strstr(name, inside[i]) != NULL)
+      return true;
+  for (const char *word = name;; word++) {
+    size_t n = strcspn(word, "_");
+
+    if (is_secret_word(word, n))
+      return true;
+    word += n;
+    if (*word == '\0')
+      return false;
+  }
+}
+
+/* A private key, or a URL with a password. */
+static bool has_secret_value(const char *value)
+{
+  if (strncmp(value, "-----BEGIN ", 11) == 0)
+    return true;
+  for (const char *at = value; (at = strstr(at, "://")) != NULL;) {
+    size_t host = strcspn(at += 3, "/ \t\n");
+    const char *sign = memchr(at, '@', host);
+
+    if (sign != NULL && memchr(at, ':', (size_t)(sign - at)) != NULL)
+      return true;
+  }
+  return false;
+}
+
+static bool is_secret(const variable *v)
+{
+  return has_secret_name(v) || has_secret_value(v->value);
+}
+
+/* --- the list ----------------------------------------------------------------------- */
+
+static bool is_name(const char *word, size_t len)
+{
+  for (size_t i = 0; i < len; i++)
+    if (!(isalpha((unsigned char)word[i]) || word[i] == '_' ||
+          (i > 0 && isdigit((unsigned char)word[i]))))
+      return false;
+  return len > 0 && len < MOST_NAME;
+}
+
+/* The last one counts. */
+static void put(variables *all, const char *word, size_t len,
+                const char *value)
+{
+  const variable v = { word, len, value };
+
+  for (size_t i = 0; i < all->len; i++)
+    if (all->at[i].len == len && strncmp(all->at[i].name, word, len) == 0) {
+      all->at[i] = v;
+      return;
+    }
+  if (all->len == all->cap) {
+    size_t cap = all->cap > 0 ? all->cap * 2 : 64;
+    variable *grown = realloc(all->at, cap * sizeof(*grown));
+
+    all->failed |= grown == NULL;
+    if (grown == NULL)
+      return;
+    all->at = grown;
+    all->cap = cap;
+  }
+  all->at[all->len++] = v;
+}
+
+static void inherit_all(variables *all)
+{
+  extern char **environ;
+
+  for (char **var = environ; *var != NULL; var++) {
+    size_t len = strcspn(*var, "=");
+    const variable v = { *var, len, *var + len + 1 };
+
+    if ((*var)[len] == '=' && is_name(*var, len) && !IS_IN(session, &v))
+      put(all, *var, len, v.value);
+  }
+}
+
+/* NAME=VALUE, or NAME as it is here.  A value is not repeated in what is said. */
+static bool take_word(variables *all, const char *word, const char *from)
+{
+  size_t len = strcspn(word, "=");
+  const char *value;
+  char name[MOST_NAME];
+
+  if (!is_name(word, len)) {
+    cli_fail("%s: this is no name of a variable: %.*s", from,
+             (int)(len < 80 ? len : 80), word);
+    cli_help(stderr,
+             "give NAME=VALUE, or NAME for the value that it has here");
+    return false;
+  }
+  if (word[len] == '=') {
+    put(all, word, len, word + len + 1);
+    return true;
+  }
+  (void)snprintf(name, sizeof(name), "%.*s", (int)len, word);
+  value = getenv(name);
+  if (value != NULL) {
+    put(all, word, len, value);
+    return true;
+  }
+  cli_fail("%s: %s is not set here", from, name);
+  return false;
+}
+
+/* In place: each line is a word.  Values are as they stand, without quotes. */
+static bool take_lines(variables *all, char *text, const char *file)
+{
+  for (char *line = text, *next; line != NULL; line = next) {
+    size_t len = strcspn(line, "\n");
+
+    next = line[len] == '\n' ? line + len + 1 : NULL;
+    line[len] = '\0';
+    if (len > 0 && line[len - 1] == '\r')
+      line[len - 1] = '\0';
+    line += strspn(line, " \t");
+    if (*line != '\0' && *line != '#' && !take_word(all, line, file))
+      return false;
+  }
+  return true;
+}
+
+/* With a NUL behind it. */
+static bool read_text(char **text, const char *file)
+{
+  size_t len = 0;
+  char *ended;
+
+  if (cli_read(text, &len, file) != CLI_OK)
+    return false;
+  ended = realloc(*text, len + 1);
+  if (ended == NULL) {
+    cli_fail("out of memory");
+    return false;
+  }
+  ended[len] = '\0';
+  *text = ended;
+  return true;
+}
+
+/* The text of the file is for free() when the list is no longer used. */
+static int take_all(variables *all, char **text, const cli_environment *e,
+                    bool inherit)
+{
+  if (inherit && !e->clean)
+    inherit_all(all);
+  if (e->file != NULL && (!read_text(text, e->file) ||
+                          !take_lines(all, *text, cli_shown_name(e->file))))
+    return CLI_USAGE;
+  for (size_t i = 0; i < cli_env_count; i++)
+    if (!take_word(all, cli_env_words[i], "--env"))
+      return CLI_USAGE;
+  if (!all->failed)
+    return CLI_OK;
+  cli_fail("out of memory");
+  return CLI_NO;
+}
+
+/* --- into the job ------------------------------------------------------------------------ */
+
+void cli_quote(FILE *out, const char *text)
+{
+  (void)fputc('\'', out);
+  for (const char *p = text; *p != '\0'; p++)
+    if (*p == '\'')
+      (void)fputs("'\\''", out);
+    else if (*p == '<' && p[1] == '%')
+      (void)fputs("<''", out);
+    else
+      (void)fputc(*p, out);
+  (void)fputc('\'', out);
+}
+
+/* A word for bash; a plain one is as it was. */
+static char *quoted(const char *value)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+=@%,";
+  char *text = NULL;
+  size_t size;
+  FILE *out;
+
+  if (value[0] != '\0' && value[strspn(value, plain)] == '\0')
+    return strdup(value);
+  out = open_memstream(&text, &size);
+
+  if (out == NULL)
+    return NULL;
+  cli_quote(out, value);
+  if (fclose(out) == 0)
+    return text;
+  free(text);
+  return NULL;
+}
+
+static void write_line(FILE *out, const variable *v)
+{
+  if (IS_IN(machine, v))
+    (void)fputs("[ -n \"${OPENPAI_CONTAINER-}\" ] || ", out);
+  (void)fprintf(out, "export %.*s=", (int)v->len, v->name);
+  if (is_secret(v))
+    (void)fprintf(out, "<%% $secrets.%.*s %%>", (int)v->len, v->name);
+  else
+    cli_quote(out, v->value);
+  (void)fputc('\n', out);
+}
+
+char *cli_environment_secret(const char *text, const char *name)
+{
+  const char *value = getenv(name);
+  char line[2 * MOST_NAME + 32];
+
+  (void)snprintf(line, sizeof(line), "export %.*s=<%% $secrets.%.*s %%>",
+                 MOST_NAME, name, MOST_NAME, name);
+  return value != NULL && strstr(text, line) != NULL ? quoted(value) : NULL;
+}
+
+/* For free(). */
+static char *write_lines(const variables *all)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+
+  if (out == NULL)
+    return NULL;
+  for (size_t i = 0; i < all->len; i++)
+    write_line(out, &all->at[i]);
+  if (fclose(out) == 0)
+    return text;
+  free(text);
+  return NULL;
+}
+
+static int set_secret(pai_draft *draft, const variable *v, pai_error **err)
+{
+  char pointer[MOST_PATH], *there, *value;
+  int rc = PAI_ENOMEM;
+
+  (void)snprintf(pointer, sizeof(pointer), "/secrets/%.*s", (int)v->len,
+                 v->name);
+  there = cli_draft_value(draft, pointer);
+  if (there != NULL) {
+    cli_fail("--env: the job has a secret %.*s already", (int)v->len, v->name);
+    cli_help(stderr, "give it with --secrets or --secret-file");
+    free(there);
+    return PAI_EEXISTS;
+  }
+  value = quoted(v->value);
+  if (value != NULL)
+    rc = pai_draft_set_text(draft, pointer, value, strlen(value), err);
+  free(value);
+  return rc;
+}
+
+/* `list` is a JSON list that is not empty. */
+static char *put_before(const char *list, const char *lines)
+{
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+
+  if (out == NULL)
+    return NULL;
+  (void)fputc('[', out);
+  cli_json_string(out, lines, strlen(lines));
+  (void)fprintf(out, ",%s", strchr(list, '[') + 1);
+  if (fclose(out) == 0)
+    return text;
+  free(text);
+  return NULL;
+}
+
+static int set_commands(pai_draft *draft, const char *role, const char *lines,
+                        pai_error **err)
+{
+  char pointer[MOST_PATH], *list, *text = NULL;
+  size_t used;
+  int rc = PAI_ENOMEM;
+
+  if (!cli_json_pointer(pointer, sizeof(pointer), "/taskRoles", role,
+                        strlen(role)))
+    return PAI_ELIMIT;
+  used = strlen(pointer);
+  (void)snprintf(pointer + used, sizeof(pointer) - used, "/commands");
+  list = cli_draft_value(draft, pointer);
+  if (list != NULL && list[0] == '[')
+    text = put_before(list, lines);
+  if (text != NULL)
+    rc = pai_draft_set(draft, pointer, text, err);
+  free(text);
+  free(list);
+  return rc;
+}
+
+static int set_all(pai_draft *draft, const variables *all, const char *lines,
+                   pai_error **err)
+{
+  char *roles = cli_draft_value(draft, "/taskRoles");
+  cli_json names = { 0 };
+  int rc = roles != NULL && cli_json_read(&names, roles, strlen(roles))
+             ? PAI_OK
+             : PAI_ENOMEM;
+
+  for (size_t i = 0; rc == PAI_OK && i < all->len; i++)
+    if (is_secret(&all->at[i]))
+      rc = set_secret(draft, &all->at[i], err);
+  for (size_t i = rc == PAI_OK ? cli_json_first(&names, 0) : 0;
+       rc == PAI_OK && i != 0; i = cli_json_next(&names, 0, i))
+    rc = set_commands(draft, names.values[i].key, lines, err);
+  cli_json_free(&names);
+  free(roles);
+  return rc;
+}
+
+/* Where places of the text share a part, its meaning takes its place. */
+static int change(pai_draft **out, const cli_job_file *job,
+                  const variables *all, const char *lines, pai_error **err)
+{
+  pai_draft *draft = NULL;
+  char *plain;
+  int rc = pai_draft_new(&draft, job->text, job->len, NULL, err);
+
+  if (rc == PAI_OK)
+    rc = set_all(draft, all, lines, err);
+  if (rc == PAI_ENOTSUP && (plain = cli_draft_value(draft, "")) != NULL) {
+    pai_error_free(*err);
+    *err = NULL;
+    pai_draft_free(draft);
+    rc = pai_draft_new(&draft, plain, strlen(plain), NULL, err);
+    free(plain);
+    if (rc == PAI_OK)
+      rc = set_all(draft, all, lines, err);
+  }
+  *out = draft;
+  return rc;
+}
+
+static int fill(cli_job_file *job, const variables *all)
+{
+  char *lines = write_lines(all), *text = NULL;
+  pai_draft *draft = NULL;
+  pai_error *err = NULL;
+  const char *made;
+  int rc = lines != NULL ? change(&draft, job, all, lines, &err) : PAI_ENOMEM;
+
+  if (rc == PAI_OK) {
+    made = pai_draft_text(draft, &job->len);
+    text = malloc(job->len + 1);
+    rc = text != NULL ? PAI_OK : PAI_ENOMEM;
+  }
+  if (rc == PAI_OK) {
+    memcpy(text, made, job->len + 1);
+    free(job->text);
+    job->text = text;
+  } else if (err != NULL) {
+    cli_error(NULL, err);
+  } else if (rc != PAI_EEXISTS) {
+    cli_fail("out of memory");
+  }
+  pai_error_free(err);
+  pai_draft_free(draft);
+  free(lines);
+  return rc == PAI_OK ? CLI_OK : CLI_NO;
+}
+
+int cli_environment_fill(cli_job_file *job, const cli_environment *e,
+                         bool inherit)
+{
+  variables all = { NULL, 0, 0, false };
+  char *text = NULL;
+  int code = take_all(&all, &text, e, inherit);
+
+  if (code == CLI_OK && all.len > 0 && job->file.report != NULL &&
+      pai_report_version(job->file.report) == 1) {
+    cli_fail("%s is a job config v1, whose commands get no variables",
+             cli_shown_name(job->file.name));
+    cli_help(stderr, "convert it: openpai spec convert");
+    code = CLI_USAGE;
+  }
+  if (code == CLI_OK && all.len > 0)
+    code = fill(job, &all);
+  free(all.at);
+  free(text);
+  return code;
+}

@@ -1,0 +1,494 @@
+/*
+ * remedy_single.c - one change with which a request would start now
+ *
+ * Each change of one thing is tried on a fork of its own.  Of an amount the
+ * values are tried from the one that is nearest to what it is: so the first
+ * that starts the request is the smallest change of it.  Where there are too
+ * many values it is halved between one that does and one that does not.
+ */
+#include "sched/remedy.h"
+
+#include <stdlib.h>
+
+/* What trials may cost together, in looks at a request, run or node; and how
+ * many they are at the least and the most. */
+enum { EFFORT = 1 << 17, LEAST_TRIALS = 12, MOST_TRIALS = 600 };
+
+enum { MOST_VALUES = 64, SECOND = 1000000, MEBIBYTE = 1 << 20 };
+
+typedef struct single {
+  const pai_sched *s;
+  uint64_t id;
+  uint32_t req;
+  pai__why why; /* as it was told */
+  pai__remedy *out;
+  uint32_t trials; /* that are left */
+  bool cut;        /* there were too few, so something was not tried */
+} single;
+
+static const pai__req *request(const single *x)
+{
+  return pai__req_at(x->s, x->req);
+}
+
+/* 1: with it the request starts, and it is x->out; 0; or a code. */
+static int try_event(single *x, pai_sched_event e)
+{
+  bool starts;
+  int rc;
+
+  if (x->trials == 0) {
+    x->cut = true;
+    return 0;
+  }
+  x->trials--;
+  e.struct_size = sizeof(e);
+  e.time = x->s->m.now;
+  rc = pai__remedy_starts(x->s, x->id, &e, 1, PAI__NONE, &starts);
+  if (rc < 0 || !starts)
+    return rc;
+  x->out->list[0] = e;
+  x->out->n = 1;
+  return 1;
+}
+
+static int try_change(single *x, uint64_t id, const char *key, uint32_t want,
+                      int64_t number)
+{
+  return try_event(x, (pai_sched_event){ .kind = PAI_SCHED_CHANGE,
+                                         .id = id,
+                                         .key = key,
+                                         .want = want,
+                                         .number = number });
+}
+
+/* --- amounts -------------------------------------------------------------- */
+
+/* Values of a change, the nearest first: list[0] to list[n - 1], or, without a
+ * list, near, near - step, ... */
+typedef struct values {
+  const char *key;
+  uint32_t want;
+  const int64_t *list;
+  int64_t near, step;
+  uint64_t n;
+} values;
+
+static int try_value(single *x, const values *v, uint64_t i)
+{
+  return try_change(x, x->id, v->key, v->want,
+                    v->list != NULL ? v->list[i]
+                                    : v->near - (int64_t)i * v->step);
+}
+
+/* The nearest that starts it.  Of very many the farthest first: if that does not
+ * none is expected to. */
+static int try_values(single *x, const values *v)
+{
+  uint64_t low = 0, high = v->n;
+  int rc = 0;
+
+  if (v->n <= MOST_VALUES) {
+    for (; low < high && rc == 0; low++)
+      rc = try_value(x, v, low);
+    return rc;
+  }
+  rc = try_value(x, v, --high);
+  while (rc > 0 && low < high && x->trials != 0) {
+    uint64_t middle = low + (high - low) / 2;
+
+    rc = try_value(x, v, middle);
+    if (rc < 0)
+      return rc;
+    *(rc > 0 ? &high : &low) = rc > 0 ? middle : middle + 1;
+    rc = 1; /* the last that did is kept */
+  }
+  x->cut = x->cut || (rc > 0 && low < high);
+  return rc;
+}
+
+/* From one less than it is down to the least. */
+static int try_less(single *x, const char *key, uint32_t want, uint64_t is,
+                    uint64_t least, int64_t step)
+{
+  uint64_t units = is / (uint64_t)step;
+
+  if (units * (uint64_t)step == is && units != 0)
+    units--;
+  if (units < least)
+    return 0;
+  return try_values(x, &(values){ .key = key,
+                                  .want = want,
+                                  .near = (int64_t)units * step,
+                                  .step = step,
+                                  .n = units - least + 1 });
+}
+
+static int up(const void *a, const void *b)
+{
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+  return x < y ? -1 : x > y;
+}
+
+static int down(const void *a, const void *b)
+{
+  return up(b, a);
+}
+
+/* Values from a list, which may say some of them several times. */
+static int try_list(single *x, const char *key, pai__flat *list, bool rising)
+{
+  int64_t *v = list->data;
+  uint32_t n = 0;
+
+  if (list->len == 0)
+    return 0;
+  qsort(v, list->len, sizeof(*v), rising ? up : down);
+  for (uint32_t i = 0; i < list->len; i++)
+    if (n == 0 || v[n - 1] != v[i])
+      v[n++] = v[i];
+  return try_values(x, &(values){ .key = key, .list = v, .n = n });
+}
+
+static int add_value(const single *x, pai__flat *list, int64_t value)
+{
+  if (pai__flat_reserve(list, &x->s->alloc, 1) < 0)
+    return PAI_ENOMEM;
+  ((int64_t *)list->data)[pai__flat_push(list, 1)] = value;
+  return PAI_OK;
+}
+
+/* Importance counts beside that of others: as important as one of them, or a
+ * little more. */
+static int try_priority(single *x)
+{
+  int32_t is = request(x)->priority;
+  pai__flat list;
+  int rc = PAI_OK;
+
+  pai__flat_init(&list, sizeof(int64_t));
+  if (is < PAI_SCHED_MAX_PRIORITY)
+    rc = add_value(x, &list, is + 1);
+  for (uint32_t i = 0; i < x->s->reqs.len && rc == PAI_OK; i++) {
+    const pai__req *r = pai__req_at(x->s, i);
+
+    if (r->id == 0 || i == x->req)
+      continue;
+    if (r->priority > is)
+      rc = add_value(x, &list, r->priority);
+    if (rc == PAI_OK && r->priority >= is &&
+        r->priority < PAI_SCHED_MAX_PRIORITY)
+      rc = add_value(x, &list, r->priority + 1);
+  }
+  if (rc == PAI_OK)
+    rc = try_list(x, "priority", &list, true);
+  pai__flat_dispose(&list, &x->s->alloc);
+  return rc;
+}
+
+/* What it must end before: starts that are planned, reservations. */
+static int try_limit(single *x)
+{
+  const pai_sched *s = x->s;
+  pai_time is = pai__req_length(request(x));
+  pai__flat list;
+  int rc = PAI_OK;
+
+  pai__flat_init(&list, sizeof(int64_t));
+  for (uint32_t i = 0; i < s->reqs.len + s->kept.len && rc == PAI_OK; i++) {
+    pai_time at =
+      i >= s->reqs.len ? ((pai__kept *)s->kept.data)[i - s->reqs.len].from
+      : pai__req_at(s, i)->id != 0 && pai__req_waiting(pai__req_at(s, i)) != 0
+        ? pai__req_said(s, i).until
+        : 0;
+
+    if (at >= s->m.now + SECOND && (is == 0 || at - s->m.now < is))
+      rc = add_value(x, &list, at - s->m.now);
+  }
+  if (rc == PAI_OK)
+    rc = try_list(x, "limit", &list, false);
+  pai__flat_dispose(&list, &s->alloc);
+  return rc;
+}
+
+/* --- the request itself --------------------------------------------------- */
+
+enum kind {
+  KIND_HELD,
+  KIND_AFTER,
+  KIND_AT_ONCE,
+  KIND_LIMIT,
+  KIND_WITHIN,
+  KIND_TYPE,
+  KIND_PIN,
+  KIND_GPUS,
+  KIND_CPUS,
+  KIND_MEMORY,
+  KIND_PORTS,
+  KIND_TASKS,
+  KIND_PRIORITY,
+  KIND_LAZY, /* opportunistic */
+  KINDS
+};
+
+static int try_after(single *x)
+{
+  const pai__req *r = request(x);
+  int rc = 0;
+
+  for (uint32_t i = 0; i < r->nafter && rc == 0; i++) {
+    const pai__after *after = pai__after_of(x->s, request(x));
+
+    if (after[i].kind != 0)
+      rc = try_change(x, x->id, "after", 0, (int64_t)after[i].id);
+  }
+  return rc;
+}
+
+static int try_text(single *x, const char *key, uint32_t want)
+{
+  return try_change(x, x->id, key, want, 0);
+}
+
+static int try_of_want(single *x, enum kind kind, uint32_t i)
+{
+  const pai__want *w = &pai__wants_of(x->s, request(x))[i];
+
+  switch (kind) {
+  case KIND_TYPE: return w->type != PAI__NONE ? try_text(x, "type", i) : 0;
+  case KIND_GPUS: return try_less(x, "gpus", i, w->gpus, 1, 1);
+  case KIND_CPUS: return try_less(x, "cpus", i, w->cpus, 1, 1);
+  case KIND_MEMORY: return try_less(x, "memory", i, w->memory, 1, MEBIBYTE);
+  case KIND_PORTS: return try_less(x, "ports", i, w->ports, 0, 1);
+  case KIND_TASKS: return try_less(x, "tasks", i, w->tasks, 1, 1);
+  default: return 0;
+  }
+}
+
+/* 1: it is x->out; 0; or a code. */
+static int try_kind(single *x, enum kind kind)
+{
+  const pai__req *r = request(x);
+  int rc = 0;
+
+  switch (kind) {
+  case KIND_HELD: return r->held ? try_change(x, x->id, "held", 0, 0) : 0;
+  case KIND_AFTER: return try_after(x);
+  case KIND_AT_ONCE:
+    return r->at_once != 0
+             ? try_change(x, x->id, "at_once", 0, (int64_t)r->active + 1)
+             : 0;
+  case KIND_LIMIT: return try_limit(x);
+  case KIND_WITHIN:
+    return r->within != PAI__NONE ? try_text(x, "within", 0) : 0;
+  case KIND_PIN: return r->pin != PAI__NONE ? try_text(x, "pin", 0) : 0;
+  case KIND_PRIORITY: return try_priority(x);
+  case KIND_LAZY:
+    return r->priority >= 0
+             ? try_change(x, x->id, "priority", 0, PAI_SCHED_OPPORTUNISTIC)
+             : 0;
+  default: break;
+  }
+  for (uint32_t i = 0; i < r->nwants && rc == 0; i++)
+    rc = try_of_want(x, kind, i);
+  return rc;
+}
+
+/* What is told first where several would do: that of which it lacks something. */
+static enum kind kind_of(const pai__why *why)
+{
+  switch (why->lack == PAI_LACK_QUOTA && why->of != 0 ? why->of : why->lack) {
+  case PAI_LACK_RELEASE: return KIND_HELD;
+  case PAI_LACK_AFTER: return KIND_AFTER;
+  case PAI_LACK_THROTTLE: return KIND_AT_ONCE;
+  case PAI_LACK_TURN:
+  case PAI_LACK_PREEMPTION: return KIND_PRIORITY;
+  case PAI_LACK_LATER:
+  case PAI_LACK_RESERVATION: return KIND_LIMIT;
+  case PAI_LACK_TYPE: return KIND_TYPE;
+  case PAI_LACK_PIN: return KIND_PIN;
+  case PAI_LACK_TOPOLOGY: return KIND_WITHIN;
+  case PAI_LACK_GANG: return KIND_TASKS;
+  case PAI_LACK_CPU: return KIND_CPUS;
+  case PAI_LACK_MEMORY: return KIND_MEMORY;
+  case PAI_LACK_PORT: return KIND_PORTS;
+  default: return KIND_GPUS;
+  }
+}
+
+static int find_own(single *x)
+{
+  enum kind first = kind_of(&x->why);
+  int rc = try_kind(x, first);
+
+  for (int kind = 0; kind < KINDS && rc == 0; kind++)
+    if (kind != (int)first)
+      rc = try_kind(x, (enum kind)kind);
+  return rc;
+}
+
+/* --- others --------------------------------------------------------------- */
+
+/* A run that could end. */
+typedef struct holder {
+  uint64_t id, order, held;
+  uint32_t instance;
+  bool near;   /* on the node that came nearest, or of its virtual cluster */
+  bool enough; /* as much as is missing */
+} holder;
+
+/* Those that hold enough first, the one that holds least of these; then who
+ * holds more; of equals the one that was placed last. */
+static int by_use(const void *a, const void *b)
+{
+  const holder *x = a, *y = b;
+
+  if (x->near != y->near)
+    return x->near ? -1 : 1;
+  if (x->enough != y->enough)
+    return x->enough ? -1 : 1;
+  if (x->held != y->held)
+    return (x->held < y->held) == x->enough ? -1 : 1;
+  return x->order > y->order ? -1 : x->order < y->order;
+}
+
+static void list_holders(const single *x, pai__flat *list)
+{
+  const pai_sched *s = x->s;
+  const pai__why *why = &x->why;
+  uint32_t lack = why->of != 0 ? why->of : why->lack;
+  bool share = why->lack == PAI_LACK_QUOTA;
+  uint64_t missing = why->wanted > why->found ? why->wanted - why->found : 1;
+
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    holder *h;
+
+    if (run->req == PAI__NONE || run->state < PAI__RUN_PLACED ||
+        pai__req_at(s, run->req)->id == x->id)
+      continue;
+    h = (holder *)list->data + pai__flat_push(list, 1);
+    *h = (holder){ .id = pai__req_at(s, run->req)->id,
+                   .order = run->order,
+                   .instance = run->instance,
+                   .held = pai__remedy_held(s, run, PAI__NONE, lack) };
+    h->near = share ? pai__req_at(s, run->req)->tenant == request(x)->tenant
+                    : pai__remedy_held(s, run, why->node, lack) != 0;
+    h->enough = h->held >= missing;
+  }
+  if (list->len != 0)
+    qsort(list->data, list->len, list->size, by_use);
+}
+
+/* Some run has finished. */
+static int try_ends(single *x)
+{
+  pai__flat list;
+  int rc;
+
+  pai__flat_init(&list, sizeof(holder));
+  rc = pai__flat_reserve(&list, &x->s->alloc, x->s->runs.len);
+  if (rc == PAI_OK)
+    list_holders(x, &list);
+  for (uint32_t i = 0; i < list.len && rc == 0; i++) {
+    const holder *h = (const holder *)list.data + i;
+
+    rc = try_event(x, (pai_sched_event){ .kind = PAI_SCHED_FINISHED,
+                                         .id = h->id,
+                                         .instance = h->instance });
+  }
+  pai__flat_dispose(&list, &x->s->alloc);
+  return rc;
+}
+
+/* Somebody who waits does not. */
+static int try_holds(single *x)
+{
+  const pai_sched *s = x->s;
+  int rc = x->why.behind != 0 && x->why.behind != x->id
+             ? try_change(x, x->why.behind, "held", 0, 1)
+             : 0;
+
+  for (uint32_t i = s->m.first; i != PAI__NONE && rc == 0;
+       i = pai__req_at(s, i)->behind) {
+    uint64_t id = pai__req_at(s, i)->id;
+
+    if (id != x->id && id != x->why.behind && !pai__req_at(s, i)->held)
+      rc = try_change(x, id, "held", 0, 1);
+  }
+  return rc;
+}
+
+static int try_node(single *x, uint32_t node, int32_t gpu)
+{
+  return try_event(x, (pai_sched_event){ .kind = PAI_SCHED_NODE,
+                                         .node = x->s->park->spots[node].name,
+                                         .number = PAI_NODE_UP,
+                                         .gpu = gpu });
+}
+
+/* A node that is not up is, or a GPU. */
+static int try_healing(single *x)
+{
+  const pai_sched *s = x->s;
+  int rc = 0;
+
+  for (uint32_t i = 0; i < s->rooms.len && rc == 0; i++)
+    if (pai__room_at(s, i)->state != PAI_NODE_UP)
+      rc = try_node(x, i, -1);
+  for (uint32_t i = 0; i < s->rooms.len && rc == 0; i++)
+    for (int32_t g = 0; g < 64 && rc == 0; g++)
+      if (pai__room_at(s, i)->sick >> g & 1)
+        rc = try_node(x, i, g);
+  return rc;
+}
+
+static int try_reservations(single *x)
+{
+  const pai_sched *s = x->s;
+  int rc = 0;
+
+  for (uint32_t i = 0; i < s->kept.len && rc == 0; i++)
+    rc = try_event(x, (pai_sched_event){
+                        .kind = PAI_SCHED_UNRESERVE,
+                        .text = pai__texts_text(
+                          &s->names, ((pai__kept *)s->kept.data)[i].name) });
+  return rc;
+}
+
+static int find_others(single *x)
+{
+  static int (*const all[])(single *) = { try_ends, try_holds, try_healing,
+                                          try_reservations };
+  int first = x->why.lack == PAI_LACK_TURN          ? 1
+              : x->why.lack == PAI_LACK_HEALTH      ? 2
+              : x->why.lack == PAI_LACK_RESERVATION ? 3
+                                                    : 0;
+  int rc = all[first](x);
+
+  for (int i = 0; i < (int)PAI__LEN(all) && rc == 0; i++)
+    if (i != first)
+      rc = all[i](x);
+  return rc;
+}
+
+/* -------------------------------------------------------------------------- */
+
+int pai__remedy_single(const pai_sched *s, uint64_t id,
+                       enum pai__remedy_side side, pai__remedy *out)
+{
+  uint32_t size = s->m.nreqs + s->park->nspots + s->m.nrunning + 1;
+  uint32_t trials = (uint32_t)EFFORT / size;
+  single x = { .s = s, .id = id, .req = pai__req_find(s, id), .out = out };
+  int rc;
+
+  x.trials = trials < LEAST_TRIALS  ? LEAST_TRIALS
+             : trials > MOST_TRIALS ? MOST_TRIALS
+                                    : trials;
+  pai__remedy_reason(s, x.req, &x.why);
+  out->n = 0;
+  rc = side == PAI__REMEDY_OWN ? find_own(&x) : find_others(&x);
+  out->least = rc > 0 && !x.cut;
+  return rc;
+}

@@ -1,0 +1,259 @@
+"""Requests that are made to hold a server up, or to be read in two ways."""
+
+import json
+import re
+import socket
+import ssl
+import threading
+
+import program
+import served
+
+
+class LongFilesTest(served.ServedTest):
+    """A long job file is read beside the loop."""
+
+    def send(self, body, token):
+        address = self.url.removeprefix("http://").rsplit(":", 1)
+        line = socket.create_connection((address[0], int(address[1])))
+        head = ("POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\n"
+                f"Authorization: Bearer {token}\r\nContent-Type: text/yaml\r\n"
+                f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n")
+        line.sendall(head.encode() + body)
+        return line
+
+    def answer(self, line):
+        with line, line.makefile("rb") as file:
+            return file.read()
+
+    def test_others_are_answered_meanwhile(self):
+        self.serve()
+        token = self.login()
+        body = b"{" + b"a," * ((4 << 20) // 2 - 8) + b"}"
+        line = self.send(body, token)
+        told = []
+        reader = threading.Thread(
+            target=lambda: told.append(self.answer(line)))
+        reader.start()
+        asked = 0
+        while reader.is_alive() and asked < 20:
+            status, _, _ = self.ask("GET", "/api/v2/info")
+            self.assertEqual(status, 200)
+            asked += 1
+        reader.join()
+        head, _, text = told[0].partition(b"\r\n\r\n")
+        self.assertIn(b" 400 ", head.split(b"\r\n")[0])
+        found = json.loads(json.loads(text)["message"])
+        self.assertEqual(len(found), 1001)
+        self.assertIn("more", found[-1]["text"])
+        # while the loop is held, one is answered, or two
+        self.assertGreater(asked, 10)
+
+    def test_what_is_valid_is_taken(self):
+        self.serve()
+        token = self.login()
+        role = ("  a%d:\n    dockerImage: d\n    resourcePerInstance: "
+                "{cpu: 1, memoryMB: 1, gpu: 0}\n    commands: ['true']\n")
+        file = ("protocolVersion: 2\nname: %s\ntype: job\nprerequisites: "
+                "[{type: dockerimage, uri: x, name: d}]\ntaskRoles:\n" % "long"
+                + role % 0 + "# " + "x" * 60000 + "\n")
+        head, _, text = self.answer(
+            self.send(file.encode(), token)).partition(b"\r\n\r\n")
+        self.assertIn(b" 202 ", head.split(b"\r\n")[0])
+        self.assertEqual(json.loads(text)["name"], "long")
+        twice = file.replace("name: long", "name: twice").replace(
+            "taskRoles:\n", "taskRoles:\n" + (role % 0).replace("a0", "A_0"))
+        text = self.answer(self.send(twice.encode(), token))
+        self.assertIn(b"Task roles A_0 and a0 have the same name", text)
+
+
+class StreamsTest(served.ServedTest):
+    """A user has so many streams, and others have theirs."""
+
+    def stream(self, token):
+        address = self.url.removeprefix("http://").rsplit(":", 1)
+        line = socket.create_connection((address[0], int(address[1])))
+        line.sendall((f"GET /api/v2/events HTTP/1.1\r\nHost: x\r\n"
+                      f"Authorization: Bearer {token}\r\n\r\n").encode())
+        with line.makefile("rb") as file:
+            return line, file.readline()
+
+    def test_a_user_has_so_many(self):
+        self.serve()
+        admin = self.login()
+        status, _, text = self.ask("POST", "/api/v2/users", {
+            "username": "ann", "password": "secret-1x",
+            "virtualCluster": ["default"]}, admin)
+        self.assertEqual(status, 201, text)
+        ann = self.login("ann", "secret-1x")
+        lines = [self.stream(ann) for _ in range(64)]
+        self.assertEqual({said for _, said in lines},
+                         {b"HTTP/1.1 200 OK\r\n"})
+        self.assertIn(b" 429 ", self.stream(ann)[1])
+        self.assertIn(b" 200 ", self.stream(admin)[1])
+        lines.pop()[0].close()
+        while b" 200 " not in (again := self.stream(ann))[1]:
+            self.assertIn(b" 429 ", again[1])  # it is not noticed yet
+            again[0].close()
+        for line, _ in lines + [again]:
+            line.close()
+
+
+GET = b"GET /api/v2/info HTTP/1.1\r\n"
+HOST = b"Host: x\r\n"
+POST = (b"POST /api/v2/authn/basic/login HTTP/1.1\r\nHost: x\r\n"
+        b"Content-Type: application/json\r\n")
+CHUNKS = b"Transfer-Encoding: chunked\r\n"
+BODY = b"\r\n2\r\n{}\r\n0\r\n\r\n"
+LAST = b"Connection: close\r\n"
+NEXT = GET + HOST + LAST + b"\r\n"
+
+# Two who read these may read them differently: refused in JSON, and nothing
+# behind them is read.
+REFUSED = {
+    "no Host": GET + b"\r\n",
+    "two Hosts": GET + HOST + b"Host: y\r\n\r\n",
+    "a Host with a space": GET + b"Host: x y\r\n\r\n",
+    "a Host with a path": GET + b"Host: x/y\r\n\r\n",
+    "folded Transfer-Encoding": POST + b"Transfer-Encoding:\r\n chunked\r\n"
+                                + BODY,
+    "a folded header": GET + HOST + b"X-A: b\r\n c\r\n\r\n",
+    "a folded header before others": GET + b"X-A: b\r\n\tc\r\n" + HOST
+                                     + b"\r\n",
+    "a first header that is folded": GET + b" X: y\r\n" + HOST + b"\r\n",
+    "a line that ends with LF": GET + b"X: y\n" + HOST + b"\r\n",
+    "a first line that ends with LF": GET.replace(b"\r", b"") + HOST
+                                      + b"\r\n",
+    "NUL in a value": GET + HOST + b"X-A: a\0b\r\nX: y\r\n\r\n",
+    "NUL in the last value": GET + HOST + b"X-A: a\0b\r\n\r\n",
+    "NUL in Host": GET + b"Host: x\0y\r\n\r\n",
+    "NUL in a path": GET.replace(b"info", b"in\0fo") + HOST + b"\r\n",
+    "a space in a path": GET.replace(b"info", b"in fo") + HOST + b"\r\n",
+    "a tab in a path": GET.replace(b"info", b"in\tfo") + HOST + b"\r\n",
+    "DEL in a path": GET.replace(b"info", b"in\x7ffo") + HOST + b"\r\n",
+    "a control character in a value": GET + HOST + b"X: a\x01b\r\n\r\n",
+    "two lengths": POST + b"Content-Length: 2\r\nContent-Length: 2\r\n"
+                   b"\r\n{}",
+    "a length and chunks": POST + b"Content-Length: 2\r\n" + CHUNKS + BODY,
+    "an unknown encoding": POST + b"Transfer-Encoding: xchunked\r\n" + BODY,
+    "two encodings": POST + CHUNKS + CHUNKS + BODY,
+    "an encoding behind a space": POST + b"Transfer-Encoding : chunked\r\n"
+                                  + BODY,
+    "chunks of HTTP/1.0": POST.replace(b"1.1", b"1.0") + CHUNKS + BODY,
+}
+# libmicrohttpd refuses these itself, in HTML.
+REFUSED_EARLY = {
+    "a length with a sign": POST + b"Content-Length: +2\r\n\r\n{}",
+    "a negative length": POST + b"Content-Length: -2\r\n\r\n{}",
+    "a hexadecimal length": POST + b"Content-Length: 0x2\r\n\r\n{}",
+    "a length of two words": POST + b"Content-Length: 2 2\r\n\r\n{}",
+    "a list of lengths": POST + b"Content-Length: 2, 2\r\n\r\n{}",
+    "an empty length": POST + b"Content-Length:\r\n\r\n{}",
+    "a huge length": POST + b"Content-Length: 99999999999999999999\r\n\r\n",
+    "NUL in a name": GET + HOST + b"X\0A: a\r\n\r\n",
+    "a header without a colon": GET + HOST + b"foo\r\n\r\n",
+    "no version": b"GET /api/v2/info\r\n\r\n",
+    "another version": GET.replace(b"1.1", b"2.0") + HOST + b"\r\n",
+}
+# One answer, whatever chunks are made of: what is behind is read by nobody.
+CHUNKED = {
+    "a size that ends with LF": b"2\n{}\r\n0\r\n\r\n",
+    "data that ends with LF": b"2\r\n{}\n0\r\n\r\n",
+    "an end with LF": b"2\r\n{}\r\n0\n\n",
+    "an extension with LF": b"2;a\nb\r\n{}\r\n0\r\n\r\n",
+    "a size in C": b"0x2\r\n{}\r\n0\r\n\r\n",
+    "a negative size": b"-2\r\n{}\r\n0\r\n\r\n",
+    "sound ones": b"2\r\n{}\r\n0\r\n\r\n",
+}
+SOUND = {
+    "a request": GET + HOST + LAST + b"\r\n",
+    "spaces around values": GET + b"Host:x\r\nX-A: \t y\r\nX-B:\r\n" + LAST
+                            + b"\r\n",
+    "a query": GET.replace(b"info", b"info?a=b&c") + HOST + LAST + b"\r\n",
+    "HTTP/1.0": GET.replace(b"1.1", b"1.0") + b"\r\n",
+    "an empty Host": GET + b"Host:\r\n" + LAST + b"\r\n",
+}
+
+
+class HeadsTest(served.ServedTest):
+    """What two who read it may read differently is refused."""
+    tls = False
+
+    def setUp(self):
+        super().setUp()
+        options = ["--rate-limit", "0"]
+        if self.tls:
+            cert, key = self.certificate()
+            options += ["--tls-cert", cert, "--tls-key", key]
+        self.serve(*options)
+
+    def said(self, raw, bytewise=False):
+        """All that is answered until the server hangs up."""
+        port = int(self.url.rsplit(":", 1)[1])
+        line = socket.create_connection(("127.0.0.1", port), timeout=60)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.tls:
+            line = self.context.wrap_socket(line, server_hostname="localhost")
+        answer = b""
+        with line:
+            try:
+                pieces = ([raw[i:i + 1] for i in range(len(raw))]
+                          if bytewise else [raw])
+                for piece in pieces:
+                    line.sendall(piece)
+            except OSError:
+                pass  # it has hung up: it was refused by its beginning
+            try:
+                while (piece := line.recv(65536)):
+                    answer += piece
+            except (ConnectionError, ssl.SSLError):
+                pass
+        return answer
+
+    def statuses(self, answer):
+        return [int(status)
+                for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", answer)]
+
+    def test_refused(self):
+        for name, raw in REFUSED.items():
+            for before in b"", GET + HOST + b"\r\n":
+                for bytewise in False, True:
+                    with self.subTest(name, before=before, bytewise=bytewise):
+                        answer = self.said(before + raw + NEXT, bytewise)
+                        self.assertEqual(
+                            self.statuses(answer),
+                            [200, 400] if before else [400], answer)
+                        text = answer.rsplit(b"\r\n\r\n", 1)[1]
+                        self.assertIn("no request of HTTP",
+                                      json.loads(text)["message"])
+
+    def test_refused_by_libmicrohttpd(self):
+        for name, raw in REFUSED_EARLY.items():
+            with self.subTest(name):
+                answer = self.said(raw + NEXT)
+                self.assertRegex(answer, rb"\AHTTP/1.1 (400|413|505) ")
+                self.assertNotIn(b" 200 ", answer)
+
+    def test_nothing_behind_chunks(self):
+        for name, chunks in CHUNKED.items():
+            for bytewise in False, True:
+                with self.subTest(name, bytewise=bytewise):
+                    answer = self.said(POST + CHUNKS + b"\r\n" + chunks + NEXT,
+                                       bytewise)
+                    self.assertRegex(answer, rb"\AHTTP/1.1 4")
+                    self.assertNotIn(b" 200 ", answer)
+
+    def test_sound(self):
+        for name, raw in SOUND.items():
+            for bytewise in False, True:
+                with self.subTest(name, bytewise=bytewise):
+                    self.assertEqual(
+                        self.statuses(self.said(raw, bytewise)), [200])
+
+
+class HeadsOverTlsTest(HeadsTest):
+    tls = True
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,195 @@
+"""A machine that lacks inodes, descriptors or processes: jobs that were accepted
+wait, and run when there is room."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import threading
+
+import program
+import shortage
+
+
+class InodesTest(shortage.ShortageTest):
+    def test_jobs_wait_for_inodes(self):
+        self.small_root("size=64m,nr_inodes=150")
+        self.ok("up")
+        job = self.job("echo hi", cpu=1)
+        taken = []
+        for i in range(40):  # the last may not be accepted
+            if self.run_cli("submit", "--name", f"j{i}", job).returncode == 0:
+                taken.append(f"j{i}")
+        self.until(lambda: "is short of resources" in self.log())
+        self.assertGreater(len(taken), 30)
+        self.assertNotIn("FAILED", self.states())
+        told = self.run_cli("list")
+        self.assertIn("short of resources", told.stderr)
+        self.assertIn("short of resources",
+                      json.loads(self.ok("status", "--json"))["trouble"])
+        waits = next(w for w in (self.ok("why", name) for name in taken)
+                     if "left on device" in w or "supervisor" in w)
+        self.assertIn("WAITING", waits)
+        self.resize("size=64m,nr_inodes=5000")
+        for name in taken:
+            self.ok("wait", name)
+        self.assertEqual(set(self.states()), {"SUCCEEDED"})
+        self.assertNotIn("short of", self.run_cli("list").stderr)
+
+    def test_what_waits_can_be_stopped(self):
+        self.small_root("size=64m,nr_inodes=60")
+        self.ok("up")
+        for i in range(200):  # so that nothing is left for a task's folder
+            try:
+                (self.root / f"fill{i}").mkdir()
+            except OSError:
+                break
+        self.ok("submit", self.job("echo hi"))
+        self.until(lambda: "is short of resources" in self.log())
+        self.ok("stop", "test")
+        self.until(lambda: self.states() == ["STOPPED"])
+
+    def test_what_waits_outlives_its_platform(self):
+        self.small_root("size=64m,nr_inodes=60")
+        self.ok("up")
+        for i in range(200):
+            try:
+                (self.root / f"fill{i}").mkdir()
+            except OSError:
+                break
+        self.ok("submit", self.job("echo hi"))
+        self.until(lambda: "is short of resources" in self.log())
+        self.ok("down")
+        for i in range(3):  # for the socket
+            (self.root / f"fill{i}").rmdir()
+        self.ok("up")
+        self.until(lambda: self.log().count("is short of resources") > 1)
+        self.assertEqual(self.states(), ["WAITING"])
+        self.resize("size=64m,nr_inodes=500")
+        self.ok("wait", "test")
+
+
+class DiskTest(shortage.ShortageTest):
+    def test_a_chatty_job_is_stopped_and_removed_on_a_full_disk(self):
+        self.small_root("size=32m")
+        self.ok("up")
+        self.ok("submit", self.job("yes to fill the disk with that"))
+        self.until(lambda: shutil.disk_usage(self.root).free < 8192)
+        refused = []
+
+        def is_refused():
+            done = self.run_cli("submit", "--name", f"more{len(refused)}",
+                                self.job("true"))
+            refused.append(done)
+            return done.returncode != 0
+
+        self.until(is_refused)
+        self.assertIn("disk", refused[-1].stderr)
+        self.assertIn("is full", self.run_cli("list").stderr)
+        self.ok("stop", "test")
+        self.until(lambda: "STOPPED" in self.states())
+        self.ok("rm", "test")
+        self.assertIn("room\n", self.ok("run", "--", "echo", "room"))
+
+    def test_output_that_is_lost_is_told(self):
+        self.small_root("size=32m")
+        self.ok("up")
+        self.ok("submit", self.job("head -c 40000000 /dev/zero; true"))
+        lost = "a/0: some of the task's output is in no log"
+        self.assertIn(lost, self.run_cli("wait", "test").stderr)
+        self.assertIn("OutputLost", self.ok("events", "test"))
+        self.assertIn(f"warning    {lost}", self.ok("show", "test"))
+        self.ok("rm", "test")
+        self.until(lambda: shutil.disk_usage(self.root).free > 16 << 20)
+        self.assertNotIn("in no log", self.run_cli(
+            "run", "--name", "small", "--", "echo", "hi").stderr)
+        ran = self.run_cli("run", "--name", "large", "--",
+                           "head", "-c", "40000000", "/dev/zero")
+        self.assertIn("/0: some of the task's output is in no log", ran.stderr)
+
+    def test_run_ends_with_an_interrupt_on_a_full_disk(self):
+        self.small_root("size=32m")
+        process = self.start("run", "--name", "test", "--", "yes", "fill")
+        read = threading.Thread(target=process.stdout.read)
+        read.start()
+        self.until(lambda: shutil.disk_usage(self.root).free < 8192)
+        process.send_signal(signal.SIGINT)
+        self.until(lambda: process.poll() is not None)
+        read.join()
+
+
+class MaskTest(shortage.ShortageTest):
+    def test_a_mask_that_keeps_its_own_user_out(self):
+        self.ok("up", preexec_fn=lambda: os.umask(0o377))
+        self.assertIn("hi\n", self.ok("run", "--", "echo", "hi",
+                                      preexec_fn=lambda: os.umask(0o377)))
+
+
+class DescriptorsTest(shortage.ShortageTest):
+    def limit(self, more):
+        pid = self.pid()
+        have = len(os.listdir(f"/proc/{pid}/fd"))
+        hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
+        resource.prlimit(pid, resource.RLIMIT_NOFILE,
+                         (have + more if more else hard, hard))
+
+    def test_jobs_and_readers_wait_for_descriptors(self):
+        self.ok("run", "--name", "before", "--", "echo", "printed")
+        self.limit(3)  # a connection, the task's order, not its folder
+        self.ok("submit", self.job("echo hi"))
+        self.until(lambda: "is short of resources" in self.log())
+        self.assertEqual(self.states()[0], "WAITING")
+        self.limit(1)  # a connection alone
+        read = self.run_cli("logs", "-f", "before")
+        self.assertEqual((read.returncode, read.stdout), (1, ""))
+        self.assertIn("Too many open files", read.stderr)
+        self.limit(0)
+        self.ok("wait", "test")
+        self.assertEqual(self.ok("logs", "-f", "before"), "printed\n")
+
+
+class SandboxTest(shortage.ShortageTest):
+    """bubblewrap that fails as where no process can be made."""
+    runtime = None
+
+    def setUp(self):
+        super().setUp()
+        if not program.bubblewrap_works():
+            self.skip("bubblewrap does not work here")
+        folder = self.folder / "bin"
+        folder.mkdir()
+        self.says = self.folder / "says"
+        (folder / "bwrap").write_text(
+            "#!/bin/bash\n"
+            f"test ! -e {self.says} || {{ cat {self.says} >&2; exit 1; }}\n"
+            f"exec {shutil.which('bwrap')} \"$@\"\n")
+        (folder / "bwrap").chmod(0o755)
+        self.env["PATH"] = f"{folder}:{self.env['PATH']}"
+        self.ok("run", "--name", "before", "--", "true")
+
+    def test_a_sandbox_for_which_there_is_no_process(self):
+        self.says.write_text("bwrap: Creating new namespace failed: "
+                             "Resource temporarily unavailable\n")
+        self.ok("submit", self.job("echo hi"))
+        self.until(lambda: "the sandbox cannot be made" in self.log())
+        self.until(lambda: self.states()[0] == "WAITING")
+        self.says.unlink()
+        self.ok("wait", "test")
+
+    def test_a_sandbox_that_cannot_be_made(self):
+        """That is no code of the program's."""
+        self.says.write_text("bwrap: Can't find source path /nowhere: "
+                             "No such file or directory\n")
+        self.assertNotEqual(
+            self.run_cli("run", "--name", "t", "--", "true").returncode, 0)
+        self.assertIn("sandbox cannot be made", self.ok("show", "t"))
+        self.assertNotIn("own", self.ok("why", "t").splitlines()[1])
+
+    def test_codes_of_programs_stay(self):
+        self.assertEqual(
+            self.run_cli("run", "--", "sh", "-c", "exit 1").returncode, 1)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,220 @@
+/* A host that forks: the child is told so by every call, and the parent goes
+ * on as if nothing had happened. */
+#include "durable.h"
+
+#include <openpai/account.h>
+#include <openpai/records.h>
+#include <openpai/vc.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *root(const char *name)
+{
+  static char path[300];
+
+  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
+  return path;
+}
+
+static int drop(void *user_data, const char *bytes, size_t len)
+{
+  (void)user_data;
+  (void)bytes;
+  (void)len;
+  return PAI_OK;
+}
+
+static void on_sync(void *user_data, int status, const pai_error *err)
+{
+  (void)status;
+  (void)err;
+  *(int *)user_data += 1;
+}
+
+static int on_event(void *user_data, const pai_event *event)
+{
+  (void)user_data;
+  (void)event;
+  return 0;
+}
+
+static void on_data(void *user_data, int status, uint64_t offset,
+                    const char *bytes, size_t len)
+{
+  (void)user_data;
+  (void)status;
+  (void)offset;
+  (void)bytes;
+  (void)len;
+}
+
+/* --- in the child ------------------------------------------------------------- */
+
+static void expect(bool holds, const char *what)
+{
+  if (holds)
+    return;
+  print_error("in the child: not %s\n", what);
+  _exit(1);
+}
+#define EXPECT(check) expect((check), #check)
+
+static void expect_busy(int rc, pai_error *err, const char *call)
+{
+  expect(rc == PAI_EBUSY && pai_error_code(err) == PAI_EBUSY, call);
+  EXPECT(strstr(pai_error_message(err), "fork()") != NULL);
+  EXPECT(pai_error_help(err) != NULL);
+  pai_error_free(err);
+}
+
+static void calls_are_busy(durable *d, pai_job_id job, pai_spec *spec)
+{
+  pai_platform *p = d->platform;
+  pai_accounts *a = pai_platform_accounts(p);
+  pai_log_reader *log;
+  pai_listener *listener;
+  pai_follower *follower;
+  pai_error *err = NULL;
+  pai_job_id id;
+  int calls = 0;
+
+#define BUSY(call)               \
+  do {                           \
+    int rc = call;               \
+    expect_busy(rc, err, #call); \
+  } while (0)
+  BUSY(pai_platform_submit(&id, p, spec, &err));
+  EXPECT(pai_platform_stop(p, job) == PAI_EBUSY);
+  EXPECT(pai_platform_forget(p, job) == PAI_EBUSY);
+  EXPECT(pai_platform_sync(p, on_sync, &calls) == PAI_EBUSY);
+  BUSY(pai_platform_rescale(p, job, "main", 2, &err));
+  BUSY(pai_platform_tag(p, job, "x", &err));
+  BUSY(pai_platform_show(p, job, -1, drop, NULL, &err));
+  BUSY(pai_platform_list(p, NULL, drop, NULL, &err));
+  BUSY(pai_platform_find(&id, p, "x~y", &err));
+  BUSY(pai_platform_drain(p, "n", 1, NULL, &err));
+  BUSY(pai_platform_put_vc(p, "vc", NULL, &err));
+  BUSY(pai_platform_backup(p, "/dev/null", on_sync, &calls, &err));
+  BUSY(pai_platform_listen(&listener, p, 0, on_event, NULL, &err));
+  BUSY(pai_platform_follow(&follower, p, &err));
+  BUSY(pai_log_open(&log, p, job, NULL, on_data, NULL, &err));
+  BUSY(pai_accounts_remove_user(a, "x", &err));
+  BUSY(pai_accounts_write_users(a, NULL, drop, NULL, &err));
+  EXPECT(pai_loop_run_once(d->loop) == PAI_EBUSY);
+  EXPECT(pai_loop_fd(d->loop) == -1);
+  pai_loop_wake(d->loop);
+  EXPECT(calls == 0);
+#undef BUSY
+}
+
+static void on_closed(void *user_data)
+{
+  (void)user_data;
+  _exit(99); /* nothing may call back here */
+}
+
+/* A platform of its own works, threads and all, and exit() returns. */
+static void own_platform_works(void)
+{
+  durable d;
+  pai_job_id job;
+
+  durable_open(&d, root("child"));
+  job = durable_accept(&d, "own", "true");
+  EXPECT(durable_wait(&d, job, PAI_STATE_SUCCEEDED) == PAI_STATE_SUCCEEDED);
+  durable_close(&d);
+}
+
+static int fork_child(durable *d, pai_job_id job, pai_spec *spec, bool own)
+{
+  int status;
+  pid_t child = fork();
+
+  if (child == 0) {
+    alarm(60);
+    calls_are_busy(d, job, spec);
+    pai_platform_close(d->platform, on_closed, NULL);
+    pai_loop_free(d->loop);
+    if (own)
+      own_platform_works();
+    exit(0); /* with all that is done at exit */
+  }
+  assert_true(child > 0);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+/* --- in the parent ------------------------------------------------------------ */
+
+static void the_parent_goes_on(void **state)
+{
+  char gate[320], command[400];
+  durable d;
+  pai_job_id first, second;
+  pai_spec *spec;
+  int fd;
+
+  (void)state;
+  (void)snprintf(gate, sizeof(gate), "%s", root("gate"));
+  (void)snprintf(command, sizeof(command), "read word < %s", gate);
+  (void)unlink(gate);
+  assert_int_equal(mkfifo(gate, 0600), 0);
+  durable_open(&d, root("parent"));
+  spec = story_job("", "", "true");
+  first = durable_accept(&d, "first", command);
+  assert_int_equal(durable_wait(&d, first, PAI_STATE_RUNNING),
+                   PAI_STATE_RUNNING);
+  assert_int_equal(fork_child(&d, first, spec, false), 0);
+  assert_int_equal(fork_child(&d, first, spec, true), 0);
+  second = durable_accept(&d, "second", "true");
+  assert_int_equal(durable_wait(&d, second, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  fd = open(gate, O_WRONLY);
+  assert_true(fd >= 0 && write(fd, "go\n", 3) == 3);
+  (void)close(fd);
+  assert_int_equal(durable_wait(&d, first, PAI_STATE_SUCCEEDED),
+                   PAI_STATE_SUCCEEDED);
+  pai_spec_unref(spec);
+  durable_close(&d);
+}
+
+/* A child that lives on does not keep the root's lock. */
+static void a_child_keeps_no_lock(void **state)
+{
+  int hold[2], status;
+  durable d;
+  pid_t child;
+  char byte;
+
+  (void)state;
+  assert_int_equal(pipe(hold), 0);
+  durable_open(&d, root("locked"));
+  child = fork();
+  if (child == 0) {
+    (void)close(hold[1]);
+    _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1); /* until the parent is done */
+  }
+  assert_true(child > 0);
+  (void)close(hold[0]);
+  durable_close(&d);
+  durable_open(&d, root("locked"));
+  durable_close(&d);
+  (void)close(hold[1]);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_parent_goes_on),
+    cmocka_unit_test(a_child_keeps_no_lock),
+  };
+
+  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
+}

@@ -1,0 +1,325 @@
+/*
+ * EASY backfill against a textbook.
+ *
+ * The textbook: the first request that waits gets the earliest time at which it
+ * fits as what runs ends.  Another one starts before it if, with it, the first
+ * still fits at that time.  The model below counts free GPUs of nodes and knows
+ * nothing of plans; runs end exactly when they are expected to.
+ */
+#include "scene.h"
+
+#include "base/prng.h"
+
+#include <stdio.h>
+
+enum { NODES = 5, KINDS = 2, MOST = 48, END = 4000, ROUNDS = 120 };
+
+typedef struct job {
+  uint32_t tasks, gpus;
+  int kind; /* -1: any, the same for all tasks */
+  pai_time length, end;
+  pai_time promised; /* 0: nothing */
+  int vc;
+  bool waits, runs;
+  uint32_t on[NODES]; /* GPUs of each node, while it runs */
+} job;
+
+typedef struct world {
+  pai_sched *s;
+  pai__prng random;
+  uint32_t n;
+  uint32_t gpus[NODES];
+  int kind[NODES];
+  uint32_t njobs;
+  job jobs[MOST + 1]; /* from 1 */
+  pai_time now;
+  const char *options; /* NULL: one virtual cluster */
+} world;
+
+static uint32_t any(world *w, uint32_t n)
+{
+  return (uint32_t)pai__prng_below(&w->random, n);
+}
+
+/* --- the textbook --------------------------------------------------------- */
+
+/* Free GPUs of each node at a time, if nothing more begins. */
+static void free_at(const world *w, pai_time at, uint32_t *free)
+{
+  for (uint32_t i = 0; i < w->n; i++) {
+    free[i] = w->gpus[i];
+    for (uint32_t k = 1; k <= w->njobs; k++)
+      if (w->jobs[k].runs && w->jobs[k].end > at)
+        free[i] -= w->jobs[k].on[i];
+  }
+}
+
+static bool fits_kind(const world *w, const job *j, const uint32_t *free,
+                      int kind)
+{
+  uint32_t tasks = 0;
+
+  for (uint32_t i = 0; i < w->n; i++)
+    if (w->kind[i] == kind)
+      tasks += free[i] / j->gpus;
+  return tasks >= j->tasks;
+}
+
+static bool fits(const world *w, const job *j, const uint32_t *free)
+{
+  for (int k = 0; k < KINDS; k++)
+    if ((j->kind < 0 || j->kind == k) && fits_kind(w, j, free, k))
+      return true;
+  return false;
+}
+
+static pai_time shadow_of(const world *w, const job *head)
+{
+  uint32_t free[NODES];
+  pai_time first = INT64_MAX;
+
+  free_at(w, w->now, free);
+  if (fits(w, head, free))
+    return w->now;
+  for (uint32_t k = 1; k <= w->njobs; k++) {
+    pai_time end = w->jobs[k].end;
+
+    if (!w->jobs[k].runs || end >= first)
+      continue;
+    free_at(w, end, free);
+    if (fits(w, head, free))
+      first = end;
+  }
+  return first;
+}
+
+/* Can tasks of a job be on nodes from i on, so that the head fits later? */
+static bool leaves_room(const world *w, const job *j, int kind, uint32_t i,
+                        uint32_t tasks, uint32_t *now, uint32_t *later,
+                        const job *head)
+{
+  bool ok = false;
+
+  if (tasks == 0)
+    return fits(w, head, later);
+  if (i == w->n)
+    return false;
+  for (uint32_t k = 0; k <= tasks && !ok; k++) {
+    uint32_t takes = k * j->gpus;
+
+    if (takes > now[i] || (k != 0 && w->kind[i] != kind))
+      break;
+    later[i] -= takes;
+    ok = leaves_room(w, j, kind, i + 1, tasks - k, now, later, head);
+    later[i] += takes;
+  }
+  return ok;
+}
+
+static bool could_start(const world *w, const job *j, const job *head)
+{
+  pai_time shadow = shadow_of(w, head);
+  uint32_t now[NODES], later[NODES];
+
+  free_at(w, w->now, now);
+  if (!fits(w, j, now))
+    return false;
+  if (shadow == INT64_MAX || w->now + j->length <= shadow)
+    return true;
+  free_at(w, shadow, later);
+  for (int k = 0; k < KINDS; k++)
+    if ((j->kind < 0 || j->kind == k) &&
+        leaves_room(w, j, k, 0, j->tasks, now, later, head))
+      return true;
+  return false;
+}
+
+/* --- the world ------------------------------------------------------------ */
+
+static void make_cluster(world *w, bool kinds)
+{
+  char text[1000];
+  size_t at = (size_t)snprintf(text, sizeof(text), "%s",
+                               "skus:\n"
+                               "  a: {gpu: v100, gpus: 4, cpus: 64}\n"
+                               "  b: {gpu: a100, gpus: 8, cpus: 64}\n"
+                               "  c: {gpu: v100, gpus: 8, cpus: 64}\n"
+                               "nodes:\n");
+
+  w->n = 1 + any(w, NODES);
+  for (uint32_t i = 0; i < w->n; i++) {
+    const char *sku = kinds && any(w, 2) != 0 ? "b"
+                      : any(w, 3) != 0        ? "a"
+                                              : "c";
+
+    w->gpus[i] = *sku == 'a' ? 4 : 8;
+    w->kind[i] = *sku == 'b';
+    at += (size_t)snprintf(text + at, sizeof(text) - at,
+                           "  - {name: n%u, sku: %s}\n", i, sku);
+  }
+  if (w->options != NULL)
+    (void)snprintf(text + at, sizeof(text) - at,
+                   "virtualClusters:\n"
+                   "  default: {part: rest}\n"
+                   "  other: {part: 40%%, max: %s%%}\n"
+                   "  third: {part: 20%%}\n",
+                   any(w, 2) ? "100" : "60");
+  w->s = scene_new(text, "backfill", w->options, NULL);
+  assert_non_null(w->s);
+}
+
+static void submit_any(world *w)
+{
+  job *j = &w->jobs[w->njobs + 1];
+  pai_want want = scene_want(1, 1 + any(w, any(w, 3) == 0 ? 8 : 4));
+  pai_request q = { .id = w->njobs + 1, .wants = &want, .nwants = 1 };
+
+  if (any(w, 4) == 0)
+    want.tasks = 2 + any(w, 2);
+  *j = (job){ .tasks = want.tasks, .gpus = want.gpus, .kind = -1 };
+  if (any(w, 2) == 0) {
+    j->kind = (int)any(w, KINDS);
+    want.type = j->kind != 0 ? "a100" : "v100";
+  }
+  j->length = q.duration = 1 + any(w, any(w, 2) != 0 ? 20 : 200);
+  if (w->options != NULL)
+    q.vc = (const char *[]){ "default", "other", "third" }[any(w, 3)];
+  if (scene_request(w->s, &q, NULL) == PAI_OK) {
+    j->waits = true;
+    w->njobs++;
+  }
+}
+
+/* A promise may become earlier. */
+static void note_promise(const world *w, job *j, pai_time until)
+{
+  assert_true(j->promised == 0 || w->now <= j->promised);
+  assert_true(j->promised == 0 || until <= j->promised);
+  if (until != 0)
+    j->promised = until;
+}
+
+static void see_starts(world *w)
+{
+  pai_decision d = { .struct_size = sizeof(d) };
+  int n = pai_sched_decide(w->s, w->now, NULL);
+
+  assert_true(n >= 0);
+  for (int i = 0; i < n; i++) {
+    pai_task_place p = { .struct_size = sizeof(p) };
+    job *j;
+
+    assert_int_equal(pai_sched_decision(w->s, (size_t)i, &d), PAI_OK);
+    assert_int_equal(d.kind, PAI_DECISION_START);
+    j = &w->jobs[d.id];
+    j->waits = false;
+    j->runs = true;
+    j->end = w->now + j->length;
+    memset(j->on, 0, sizeof(j->on));
+    for (uint32_t t = 0; pai_sched_task(w->s, d.id, 0, t, &p) == PAI_OK; t++)
+      j->on[p.node] += j->gpus;
+    assert_true(j->promised == 0 || w->now <= j->promised);
+  }
+}
+
+static void check(world *w)
+{
+  job *head = NULL;
+
+  for (uint32_t k = 1; k <= w->njobs; k++) {
+    job *j = &w->jobs[k];
+    pai_reason r = { .struct_size = sizeof(r) };
+
+    if (!j->waits)
+      continue;
+    assert_int_equal(pai_sched_reason(w->s, k, &r), PAI_OK);
+    note_promise(w, j, r.until);
+    if (w->options != NULL)
+      continue;
+    if (head == NULL) {
+      head = j;
+      assert_true(r.until == shadow_of(w, head));
+    } else {
+      assert_false(could_start(w, j, head));
+    }
+  }
+}
+
+static void end_some(world *w)
+{
+  for (uint32_t k = 1; k <= w->njobs; k++) {
+    job *j = &w->jobs[k];
+
+    if (!j->runs || j->end != w->now)
+      continue;
+    j->runs = false;
+    assert_int_equal(scene_event(w->s,
+                                 (pai_sched_event){ .kind = PAI_SCHED_FINISHED,
+                                                    .id = k,
+                                                    .time = w->now },
+                                 NULL),
+                     PAI_OK);
+  }
+}
+
+static void live(uint64_t seed, bool kinds, const char *options)
+{
+  world w = { .random = { seed }, .options = options };
+
+  make_cluster(&w, kinds);
+  for (w.now = 1; w.now < END; w.now++) {
+    bool busy = w.njobs < MOST && any(&w, 4) == 0;
+    uint32_t k = 1;
+
+    end_some(&w);
+    for (uint32_t n = busy ? any(&w, 4) : 0; n > 0 && w.njobs < MOST; n--)
+      submit_any(&w);
+    see_starts(&w);
+    check(&w);
+    while (k <= w.njobs && !w.jobs[k].waits && !w.jobs[k].runs)
+      k++;
+    if (k > w.njobs && w.njobs == MOST)
+      break;
+  }
+  pai_sched_free(w.s);
+}
+
+static void it_does_as_the_textbook(void **state)
+{
+  (void)state;
+  for (uint64_t i = 0; i < ROUNDS; i++)
+    live(i, false, NULL);
+}
+
+static void and_with_two_kinds_of_gpus(void **state)
+{
+  (void)state;
+  for (uint64_t i = 0; i < ROUNDS; i++)
+    live(i + ROUNDS, true, NULL);
+}
+
+/* Nobody starts later than promised, whichever virtual cluster the next one to
+ * be promised something belongs to. */
+static void promises_to_virtual_clusters_are_kept(void **state)
+{
+  static const char *const modes[] = {
+    "{\"reclaim\":false}", "{\"mode\":\"conservative\",\"reclaim\":false}",
+    "{\"mode\":\"conservative\",\"depth\":2,\"reclaim\":false}"
+  };
+
+  (void)state;
+  for (size_t m = 0; m < PAI__LEN(modes); m++)
+    for (uint64_t i = 0; i < ROUNDS; i++)
+      live(i + 2 * ROUNDS, i % 2 != 0, modes[m]);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(it_does_as_the_textbook),
+    cmocka_unit_test(and_with_two_kinds_of_gpus),
+    cmocka_unit_test(promises_to_virtual_clusters_are_kept),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
