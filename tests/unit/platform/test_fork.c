@@ -13,6 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The thread sanitizer starts no threads in a child of many threads; exit()
+ * does, for libuv. */
+#ifdef __SANITIZE_THREAD__
+#define CHILD_HAS_THREADS false
+#else
+#define CHILD_HAS_THREADS true
+#endif
+
 static const char *root(const char *name)
 {
   static char path[300];
@@ -142,7 +150,9 @@ static int fork_child(durable *d, pai_job_id job, pai_spec *spec, bool own)
     pai_loop_free(d->loop);
     if (own)
       own_platform_works();
-    exit(0); /* with all that is done at exit */
+    if (CHILD_HAS_THREADS)
+      exit(0); /* with all that is done at exit */
+    _exit(0);
   }
   assert_true(child > 0);
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -170,7 +180,7 @@ static void the_parent_goes_on(void **state)
   assert_int_equal(durable_wait(&d, first, PAI_STATE_RUNNING),
                    PAI_STATE_RUNNING);
   assert_int_equal(fork_child(&d, first, spec, false), 0);
-  assert_int_equal(fork_child(&d, first, spec, true), 0);
+  assert_int_equal(fork_child(&d, first, spec, CHILD_HAS_THREADS), 0);
   second = durable_accept(&d, "second", "true");
   assert_int_equal(durable_wait(&d, second, PAI_STATE_SUCCEEDED),
                    PAI_STATE_SUCCEEDED);
