@@ -9,6 +9,7 @@ set(task_sources child.c end.c enter.c hold.c logs.c main.c order.c remove.c run
 list(TRANSFORM task_sources PREPEND ${PROJECT_SOURCE_DIR}/src/task/)
 set(task_headers ${PROJECT_SOURCE_DIR}/src/task/frame.h
   ${PROJECT_SOURCE_DIR}/src/task/order.h
+  ${PROJECT_SOURCE_DIR}/src/task/streams.h
   ${PROJECT_SOURCE_DIR}/src/task/task.h)
 set(task_flags -std=c11 -Os -fPIE -ffunction-sections -fdata-sections
   -D_POSIX_C_SOURCE=200809L

@@ -20,8 +20,7 @@ struct pai_log_reader {
   pai_log_reader *next;
   pai_job_id job;
   pai__log_place place;
-  char *name, *path; /* of the file, once it has a folder */
-  pai__log_file file;
+  pai__task_log file;
   int64_t skip;    /* before the first byte that is wanted; */
   uint64_t offset; /* of the next one */
   pai_log_data_cb cb;
@@ -42,11 +41,9 @@ static void free_reader(pai_log_reader *r)
   pai__turn_close(r->turn);
   pai__watch_close(r->watch);
   pai__timer_close(r->timer);
-  pai__log_file_close(&r->file);
+  pai__task_log_close(&r->file);
   pai__strfree(&alloc, r->place.dir);
   pai__free(&alloc, r->place.who, sizeof(*r->place.who));
-  pai__strfree(&alloc, r->path);
-  pai__strfree(&alloc, r->name);
   pai__free(&alloc, r, sizeof(*r));
 }
 
@@ -108,7 +105,7 @@ static void stop_leading(pai_log_reader *r)
 
 /* To all that have waited for the byte at which `r`, which may be closed
  * behind this, has begun to read: so many bytes, or none. */
-static void share(pai_log_reader *r, const pai__log_file *from,
+static void share(pai_log_reader *r, const pai__task_log_at *from,
                   const char *bytes, size_t n)
 {
   pai_platform *p = r->platform;
@@ -119,10 +116,10 @@ static void share(pai_log_reader *r, const pai__log_file *from,
   for (p->next_reader = p->readers; (i = p->next_reader) != NULL;) {
     p->next_reader = i->next;
     if (i == r || i->job != r->job || !may_share(i) ||
-        !pai__log_files_meet(&i->file, from))
+        !pai__task_log_meets(&i->file, &r->file, from))
       continue;
     i->changed = false;
-    i->file.at += n;
+    i->file.at = r->file.at;
     r->leading |= n > 0;
     if (n > 0)
       (void)hand(i, PAI_OK, bytes, n);
@@ -173,22 +170,19 @@ static bool is_hidden(const pai_log_reader *r)
 /* PAI_ENOTFOUND: it is not there yet. */
 static int open_file(pai_log_reader *r, pai_error **err)
 {
-  pai_platform *p = r->platform;
-  uint64_t kept, gone;
+  bool from_end = r->skip < 0 || r->skip == INT64_MAX;
+  uint64_t kept = 0, gone;
   int rc;
 
   if (r->place.dir == NULL)
     return pai__fail(err, PAI_ENOTFOUND, "the task has not been started");
-  if (r->path == NULL)
-    r->path = pai__fs_join(r->place.dir, r->name, &p->alloc);
-  if (r->path == NULL)
-    return pai__oom(err);
   if (!pai__as_user(r->place.who))
     return pai__fail(err, PAI_EPERM, "this process cannot act for %s",
                      r->place.who->name);
   watch(r);
   r->file.no_links = is_hidden(r);
-  rc = pai__log_file_open(&r->file, r->path, &kept, &gone, &p->alloc, err);
+  rc = pai__task_log_open(&r->file, r->place.dir, from_end ? &kept : NULL,
+                          &gone, err);
   pai__as_self(r->place.who);
   if (rc == PAI_OK)
     skip_to(r, kept, gone);
@@ -233,23 +227,22 @@ static int read_piece(pai_log_reader *r, char bytes[PIECE])
   if (r->file.fd < 0 && (n = open_file(r, NULL)) < 0)
     return n == PAI_ENOTFOUND ? 0 : n == PAI_ENOMEM ? PAI_EBUSY : n;
   if (r->file.fd >= 0 && pai__as_user(r->place.who)) {
-    n =
-      pai__log_file_read(&r->file, r->path, bytes, PIECE, &r->platform->alloc);
+    n = pai__task_log_read(&r->file, r->place.dir, bytes, PIECE);
     pai__as_self(r->place.who);
   }
   return n;
 }
 
 /* In the file that it began with: else the others find the next one, too. */
-static bool is_for_all(const pai_log_reader *r, const pai__log_file *from,
+static bool is_for_all(const pai_log_reader *r, const pai__task_log_at *from,
                        int n)
 {
-  return from->fd >= 0 && n >= 0 && r->file.inode == from->inode &&
-         r->file.device == from->device && r->file.at == from->at + (size_t)n;
+  return from->inode != 0 && n >= 0 && r->file.at.inode == from->inode &&
+         r->file.at.device == from->device;
 }
 
 /* Nobody was in the way: it is its turn still. */
-static bool share_or_stop(pai_log_reader *r, const pai__log_file *from,
+static bool share_or_stop(pai_log_reader *r, const pai__task_log_at *from,
                           const char *bytes, int n, bool over)
 {
   /* Each is told of the end, and finds the next file, for himself. */
@@ -265,7 +258,7 @@ static bool share_or_stop(pai_log_reader *r, const pai__log_file *from,
     free_reader(r);
     return false;
   }
-  r->file.at = from->at; /* once more, when it may go on */
+  r->file.at = *from; /* once more, when it may go on */
   r->changed = true;
   return false;
 }
@@ -273,7 +266,7 @@ static bool share_or_stop(pai_log_reader *r, const pai__log_file *from,
 static void on_turn(void *user_data)
 {
   pai_log_reader *r = user_data;
-  pai__log_file from = r->file;
+  pai__task_log_at from = r->file.at;
   bool over = !r->follow;
   char bytes[PIECE]; /* here, since there may be thousands of readers */
   int n;
@@ -305,27 +298,14 @@ static void on_turn(void *user_data)
 
 /* --- public ---------------------------------------------------------------------- */
 
-static bool is_log_name(const char *name)
-{
-  static const char *const names[] = { "stdout", "stderr", "all", "runtime" };
-
-  for (size_t i = 0; i < PAI__LEN(names); i++)
-    if (strcmp(name, names[i]) == 0)
-      return true;
-  return false;
-}
-
 static int begin(pai_log_reader *r, const pai_log_options *o, pai_error **err)
 {
   pai_platform *p = r->platform;
   int rc = pai__log_find(&r->place, p, r->job, o, err);
 
-  r->file.fd = -1;
   if (rc < 0)
     return rc;
-  r->name = pai__strdup(&p->alloc, o->name != NULL ? o->name : "all");
-  if (r->name == NULL ||
-      pai__turn_new(&r->turn, &p->alloc, p->loop, on_turn, r) < 0)
+  if (pai__turn_new(&r->turn, &p->alloc, p->loop, on_turn, r) < 0)
     return pai__oom(err);
   rc = open_file(r, err);
   if (!r->follow || rc != PAI_ENOTFOUND)
@@ -342,6 +322,7 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
                  void *user_data, pai_error **err)
 {
   pai_log_options o = PAI_LOG_OPTIONS_INIT;
+  pai__task_log file;
   pai_log_reader *r;
   int rc = PAI_OK;
 
@@ -353,7 +334,7 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
     rc = PAI__COPY_IN(&o, opts, pai_log_options, follow);
   if (rc < 0)
     return pai__fail(err, rc, "pai_log_options: bad or newer struct_size");
-  if (o.name != NULL && !is_log_name(o.name)) {
+  if (!pai__task_log_init(&file, o.name != NULL ? o.name : "all")) {
     (void)pai__fail(err, PAI_ENOTFOUND, "there is no log \"%.64s\"", o.name);
     pai__error_help(err, "stdout, stderr, all or runtime");
     return PAI_ENOTFOUND;
@@ -362,6 +343,7 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
   if (r == NULL)
     return pai__oom(err);
   r->platform = p;
+  r->file = file;
   r->job = job;
   r->cb = cb;
   r->user_data = user_data;

@@ -4,36 +4,9 @@
 
 #include "platform/platform.h"
 
+#include "backend/task_log.h"
+
 #include <openpai/records.h>
-
-/* --- posix_log.c: a log that is two files, X.1 before X ------------------------ */
-
-typedef struct pai__log_file {
-  int fd;                 /* -1: not open */
-  uint64_t device, inode; /* which file it is, */
-  uint64_t at;            /* and the next byte of it */
-  bool no_links;          /* none is followed; to be set before it is opened */
-} pai__log_file;
-
-/* Whether both come to the same byte next. */
-static inline bool pai__log_files_meet(const pai__log_file *a,
-                                       const pai__log_file *b)
-{
-  return a->fd >= 0 && b->fd >= 0 && a->inode == b->inode && a->at == b->at &&
-         a->device == b->device;
-}
-
-/* Opens its first file.  *kept is how many bytes there are in both, *gone how
- * many there were before them.  PAI_ENOTFOUND: there is none; PAI_EIO;
- * PAI_EPERM. */
-int pai__log_file_open(pai__log_file *f, const char *path, uint64_t *kept,
-                       uint64_t *gone, const pai_alloc *alloc,
-                       pai_error **err);
-/* The next bytes, in the next file if there are no more in this one; 0: none
- * yet.  A code. */
-int pai__log_file_read(pai__log_file *f, const char *path, char *bytes,
-                       size_t size, const pai_alloc *alloc);
-void pai__log_file_close(pai__log_file *f);
 
 /* --- logs_find.c --------------------------------------------------------------- */
 

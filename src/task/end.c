@@ -96,26 +96,6 @@ static int engine_failure(const pai_order *o, const ending *e)
   return code > 0 && code < 125 ? 127 : code;
 }
 
-/* The last line of stderr. */
-static const char *last_line(char *text, size_t size_of_text)
-{
-  char *last, *end;
-  int fd = open_plain(PAI_ORDER_DIR_FD, "stderr");
-  off_t most = (off_t)size_of_text - 1;
-  off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-  off_t from = size > most ? size - most : 0;
-  ssize_t n = fd >= 0 ? pread(fd, text, (size_t)most, from) : 0;
-
-  if (fd >= 0)
-    (void)close(fd);
-  end = text + (n > 0 ? n : 0);
-  while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
-    end--;
-  *end = '\0';
-  last = strrchr(text, '\n');
-  return last != NULL ? last + 1 : text;
-}
-
 static void say_engine_failure(int code)
 {
   char text[400];
@@ -123,7 +103,7 @@ static void say_engine_failure(int code)
   logs_say(code == 127
              ? "the container cannot be started; its image needs bash: "
              : "the container cannot be started: ",
-           last_line(text, sizeof(text)), 0);
+           logs_last_line(text, sizeof(text)), 0);
 }
 
 /* The sandbox's program failed before the script began. */
@@ -155,7 +135,7 @@ static int shortage_in(const char *text)
 static void tell_sandbox(const ending *e)
 {
   char text[400];
-  const char *why = last_line(text, sizeof(text));
+  const char *why = logs_last_line(text, sizeof(text));
 
   logs_say("the sandbox cannot be made: ", why, 0);
   status_end("failed", 126, e->oom, shortage_in(why));

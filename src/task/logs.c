@@ -1,11 +1,16 @@
 /*
  * logs.c - the files of the task folder that the supervisor writes
  *
- * A log that is full becomes NAME.1, in the place of the one before, and a new
- * one begins.  A byte is in one file only; a cut may be anywhere in a line.
- * With which byte of all a file begins is in the file `begins`, by its inode,
- * before the file has its name: so nobody finds one of which that is not said.
+ * Output is stored once, in `all`; `streams` tells which of it is stderr's
+ * (streams.h).  When both are full they become all.1 and streams.1, in the
+ * place of the ones before, and new ones begin.  A byte is in one file only; a
+ * cut may be anywhere in a line.
+ *
+ * `all` is renamed first: a file that has bytes has its entries under one of
+ * the two names, wherever this process is killed.
  */
+#define _GNU_SOURCE
+#include "streams.h"
 #include "task.h"
 
 #include <errno.h>
@@ -15,126 +20,193 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct log {
-  const char *name, *old;
-  int fd;
-  uint64_t size;  /* towards the limit */
-  uint64_t total; /* bytes so far, in all of its files */
-  bool failed;    /* and that was said */
-  struct {
-    uint64_t inode, offset; /* of its first byte; inode 0: none */
-  } files[2];               /* the present one, and the one before */
-} log;
+static struct output {
+  int data, streams; /* files */
+  uint64_t entries;  /* bytes of `streams` */
+  uint64_t used;     /* towards the limit */
+  uint64_t size;     /* of `all` */
+  uint64_t total[2]; /* of each stream, so far */
+  int last;          /* stream; -1: none has an entry yet */
+  bool failed;       /* and that was said */
+} output = { .data = -1, .streams = -1, .last = -1 };
 
-static log logs[LOG_COUNT] = {
-  { .name = "stdout", .old = "stdout.1", .fd = -1 },
-  { .name = "stderr", .old = "stderr.1", .fd = -1 },
-  { .name = "all", .old = "all.1", .fd = -1 },
-};
 static uint64_t limit;
+static char words[400]; /* the last of stderr */
+static size_t words_len;
 
-static int make(const char *name)
+/* --- files ----------------------------------------------------------------------- */
+
+static int make(const char *name, int flags)
 {
   return openat(PAI_ORDER_DIR_FD, name,
-                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+                O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
+/* A head for `data`, of which nothing was written yet.  False: errno. */
+static bool begin_streams(int streams, int data)
+{
+  unsigned char head[PAI_STREAMS_HEAD];
+  struct stat info;
+
+  if (fstat(data, &info) < 0)
+    return false;
+  pai_streams_put(head, PAI_STREAMS_MAGIC);
+  pai_streams_put(head + 8, (uint64_t)info.st_ino);
+  pai_streams_put(head + 16, output.total[0] + output.total[1]);
+  pai_streams_put(head + 24, output.total[PAI_STREAMS_OUT]);
+  return pwrite(streams, head, sizeof(head), 0) == (ssize_t)sizeof(head);
+}
+
+/* A start before this one, of which nothing ran, may have left some: what it
+ * said stays, as stdout's. */
 int logs_open(uint64_t most)
 {
+  struct stat info;
+
   limit = most;
-  for (int i = 0; i < LOG_COUNT; i++) {
-    logs[i].fd = make(logs[i].name);
-    if (logs[i].fd < 0)
-      return errno;
-  }
+  output.data = make(PAI_STREAMS_LOG, O_WRONLY | O_APPEND);
+  output.streams = make(PAI_STREAMS_FILE, O_WRONLY | O_TRUNC);
+  if (output.data < 0 || output.streams < 0 || fstat(output.data, &info) < 0 ||
+      !begin_streams(output.streams, output.data))
+    return errno;
+  output.entries = PAI_STREAMS_HEAD;
+  output.size = output.used = output.total[PAI_STREAMS_OUT] =
+    (uint64_t)info.st_size;
   return 0;
 }
 
-static void tell_begins(void)
+/* Without new files the old ones go on. */
+static void rotate(void)
 {
-  int fd = openat(PAI_ORDER_DIR_FD, "begins.new",
-                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool good = fd >= 0;
+  int data, streams;
 
-  for (int i = 0; good && i < 2 * LOG_COUNT; i++) {
-    const log *l = &logs[i / 2];
-    line text = { .len = 0 };
-
-    line_number(&text, (int64_t)l->files[i % 2].inode);
-    line_add(&text, " ");
-    line_number(&text, (int64_t)l->files[i % 2].offset);
-    good = l->files[i % 2].inode == 0 || line_write(&text, fd);
-  }
-  if (fd >= 0)
-    (void)close(fd);
-  if (good)
-    (void)renameat(PAI_ORDER_DIR_FD, "begins.new", PAI_ORDER_DIR_FD, "begins");
-}
-
-/* Without a new file the old one goes on. */
-static void rotate(log *l)
-{
-  struct stat info;
-  int fd;
-
-  l->size = 0;
+  output.used = 0;
   (void)unlinkat(PAI_ORDER_DIR_FD, "log.new", 0);
-  fd = make("log.new");
-  if (fd < 0 || fstat(fd, &info) < 0) {
-    if (fd >= 0)
-      (void)close(fd);
+  data = make("log.new", O_WRONLY | O_APPEND);
+  streams = make("streams.new", O_WRONLY | O_TRUNC);
+  if (data < 0 || streams < 0 || !begin_streams(streams, data)) {
+    if (data >= 0)
+      (void)close(data);
+    if (streams >= 0)
+      (void)close(streams);
     return;
   }
-  l->files[1] = l->files[0];
-  l->files[0].inode = (uint64_t)info.st_ino;
-  l->files[0].offset = l->total;
-  tell_begins();
-  (void)renameat(PAI_ORDER_DIR_FD, l->name, PAI_ORDER_DIR_FD, l->old);
-  (void)renameat(PAI_ORDER_DIR_FD, "log.new", PAI_ORDER_DIR_FD, l->name);
-  (void)close(l->fd);
-  l->fd = fd;
+  (void)renameat(PAI_ORDER_DIR_FD, PAI_STREAMS_LOG, PAI_ORDER_DIR_FD,
+                 PAI_STREAMS_LOG ".1");
+  (void)renameat(PAI_ORDER_DIR_FD, "log.new", PAI_ORDER_DIR_FD,
+                 PAI_STREAMS_LOG);
+  (void)renameat(PAI_ORDER_DIR_FD, PAI_STREAMS_FILE, PAI_ORDER_DIR_FD,
+                 PAI_STREAMS_FILE ".1");
+  (void)renameat(PAI_ORDER_DIR_FD, "streams.new", PAI_ORDER_DIR_FD,
+                 PAI_STREAMS_FILE);
+  (void)close(output.data);
+  (void)close(output.streams);
+  output.data = data;
+  output.streams = streams;
+  output.entries = PAI_STREAMS_HEAD;
+  output.size = 0;
+  output.last = -1;
+}
+
+/* --- what the task says ------------------------------------------------------------ */
+
+static void keep_words(const char *bytes, size_t n)
+{
+  size_t left = n < sizeof(words) ? sizeof(words) - n : 0;
+
+  if (n > sizeof(words)) {
+    bytes += n - sizeof(words);
+    n = sizeof(words);
+  }
+  if (words_len > left) {
+    memmove(words, words + words_len - left, left);
+    words_len = left;
+  }
+  memcpy(words + words_len, bytes, n);
+  words_len += n;
+}
+
+/* The next byte is of that stream.  False: that cannot be stored; errno. */
+static bool mark(int which)
+{
+  unsigned char bytes[PAI_STREAMS_ENTRY];
+  ssize_t n;
+
+  if (output.last == which)
+    return true;
+  pai_streams_put(bytes, output.size << 1 | (unsigned)which);
+  do
+    n = pwrite(output.streams, bytes, sizeof(bytes), (off_t)output.entries);
+  while (n < 0 && errno == EINTR);
+  if (n != (ssize_t)sizeof(bytes)) {
+    if (n >= 0)
+      errno = ENOSPC;
+    return false;
+  }
+  output.used += output.last < 0 ? 0 : sizeof(bytes);
+  output.entries += sizeof(bytes);
+  output.last = which;
+  return true;
 }
 
 /* A full disk does not end the task, but it is said, once. */
-static void add(log *l, const char *bytes, size_t n)
+static void missing(int why)
 {
+  if (output.failed)
+    return;
+  output.failed = true;
+  status_cut(PAI_STREAMS_LOG);
+  logs_say("output is missing in the log", "", why);
+}
+
+void logs_add(int which, const char *bytes, size_t n)
+{
+  if (which == LOG_ERR)
+    keep_words(bytes, n);
   while (n > 0) {
-    size_t room = l->size < limit ? limit - l->size : 0;
+    size_t room = output.used < limit ? limit - output.used : 0;
     ssize_t done;
 
     if (room == 0) {
-      rotate(l);
+      rotate();
       room = limit;
     }
-    done = write(l->fd, bytes, n < room ? n : room);
+    if (!mark(which)) {
+      missing(errno);
+      return;
+    }
+    done = write(output.data, bytes, n < room ? n : room);
     if (done < 0 && errno == EINTR)
       continue;
     if (done <= 0) {
-      int why = errno;
-      if (!l->failed) {
-        l->failed = true;
-        status_cut(l->name);
-        logs_say("output is missing in the log ", l->name, why);
-      }
+      missing(errno);
       return;
     }
-    l->size += (uint64_t)done;
-    l->total += (uint64_t)done;
+    output.used += (uint64_t)done;
+    output.size += (uint64_t)done;
+    output.total[which] += (uint64_t)done;
     bytes += done;
     n -= (size_t)done;
   }
 }
 
-void logs_add(int which, const char *bytes, size_t n)
+const char *logs_last_line(char *text, size_t size)
 {
-  add(&logs[LOG_ALL], bytes, n);
-  add(&logs[which], bytes, n);
+  size_t from = words_len >= size ? words_len - size + 1 : 0;
+  char *last, *end = text + (words_len - from);
+
+  memcpy(text, words + from, words_len - from);
+  while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
+    end--;
+  *end = '\0';
+  last = strrchr(text, '\n');
+  return last != NULL ? last + 1 : text;
 }
 
 /* Opened each time: others, as the script, write there too. */
 void logs_say(const char *text, const char *more, int error)
 {
-  int fd = make("runtime");
+  int fd = make("runtime", O_WRONLY | O_APPEND);
   line l = { .len = 0 };
 
   if (fd < 0)

@@ -72,13 +72,14 @@ typedef struct entry {
  * monotonic_ms() has it.  False: something is left. */
 bool folder_remove(int dir, const char *name, int64_t end);
 
-/* --- logs.c: stdout, stderr, all, runtime -------------------------------------- */
+/* --- logs.c: all, streams, runtime --------------------------------------------- */
 
-enum { LOG_OUT, LOG_ERR, LOG_ALL, LOG_COUNT };
+enum { LOG_OUT, LOG_ERR };
 
 int logs_open(uint64_t most); /* 0; or errno */
-/* To its own log and to `all`. */
 void logs_add(int which, const char *bytes, size_t n);
+/* The last line of stderr, or the end of it. */
+const char *logs_last_line(char *text, size_t size);
 /* A line of the supervisor's own. */
 void logs_say(const char *text, const char *more, int error);
 

@@ -37,7 +37,7 @@ class CareTest(program.RootTest):
         self.release(gate)
         # Another one of that name does not remove them either.
         self.ok("run", "--name", "test", "--", "true")
-        lost = self.root / "lost" / kept.name / "0" / "a-0" / "stdout"
+        lost = self.root / "lost" / kept.name / "0" / "a-0" / "all"
         self.assertEqual(lost.read_text()[:3], "up\n")
         self.assertIn("is of no job that the database knows", self.log())
 

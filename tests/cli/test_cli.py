@@ -82,7 +82,7 @@ class Cli(program.ProgramTest):
         self.assertEqual(done.returncode, 7)
         self.assertIn("task a[0] ended with code 7", done.stderr)
         logs = re.search(r"logs: (.*)", done.stderr).group(1)
-        self.assertTrue(pathlib.Path(logs, "0", "a-0", "stdout").exists())
+        self.assertTrue(pathlib.Path(logs, "0", "a-0", "all").exists())
         self.assertEqual(
             self.run_cli("run", self.job("kill -ABRT $$")).returncode, 134)
 

@@ -22,11 +22,11 @@ class SystemTasks(SystemTest):
         secret.write_text("of root alone\n")
         secret.chmod(0o600)
         self.bash(DAEMON, "mine", "echo hidden")
-        theirs = self.root / "jobs" / "daemon~mine" / "0" / "main-0" / "stdout"
+        theirs = self.root / "jobs" / "daemon~mine" / "0" / "main-0" / "all"
         for target in (secret, theirs):
             self.bash(BIN, "link", "d=$(dirname $RUNTIME_LOG_PIPE); "
-                      f"rm $d/stdout $d/all; ln -s {target} $d/stdout; "
-                      f"ln -s {target} $d/all; ln -sf {target} $d/runtime; "
+                      f"for f in stdout all streams runtime; do "
+                      f"ln -sf {target} $d/$f; done; "
                       "exit 1", 1)
             for log in ("stdout", "all", "runtime"):
                 code, body = self.ask(

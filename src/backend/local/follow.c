@@ -1,73 +1,73 @@
 /*
- * follow.c - tells what a task writes, from its log files
+ * follow.c - tells what a task writes, from its log
  *
- * A log that was full is STREAM.1 now and another one is STREAM: a file is read
- * to its end before the next is begun.  Files know each other by their inodes.
- * When two were filled while one was read, the one between is gone.
+ * Of a task with a supervisor of an older version, stdout and stderr are logs
+ * of their own.
  */
 #include "backend/local/local.h"
 
-#include "backend/local/posix_files.h"
 #include "backend/local/posix_launch.h"
 
-/* What one turn tells of a stream at most: the loop has more to do. */
-enum { CHUNKS = 4, LOOK_MS = 100 };
+/* What one turn tells of a log at most: the loop has more to do. */
+enum { CHUNKS = 4, LOOK_MS = 100, LOGS = 2 };
 
-static const char *const names[2][2] = { { "stdout", "stdout.1" },
-                                         { "stderr", "stderr.1" } };
+void pai__local_follow_init(local_task *t)
+{
+  for (int i = 0; i < LOGS; i++)
+    pai__task_log_init_pieces(&t->logs[i]);
+}
 
 static bool may_tell(const local_task *t)
 {
   return t->follow && !t->closing;
 }
 
-/* Opens the file that comes after the one that is read; false: there is none
- * yet. */
-static bool open_next(local_task *t, int i)
+/* Those that are there and not yet open. */
+static void open_logs(local_task *t)
 {
-  local_stream *s = &t->streams[i];
-  uint64_t old = pai__files_inode(t->dir, names[i][1]), inode;
-  bool first = s->fd < 0, lost;
-  int fd;
+  bool old = t->logs[0].only == 0 || pai__task_log_is_old(t->dir);
+  uint64_t gone;
+  int rc;
 
-  if (!first && pai__files_inode(t->dir, names[i][0]) == s->inode)
-    return false;
-  /* After the one before: that is STREAM.1, unless it was removed. */
-  lost = !first && old != s->inode && old != 0;
-  fd = pai__files_open(t->dir, names[i][old == 0 || old == s->inode ? 0 : 1],
-                       &inode);
-  t->lacking |= fd < 0 && pai__local_is_short();
-  if (fd < 0)
-    return false;
-  if (lost)
-    pai__log_line(&t->owner->log, PAI_LOG_WARNING,
-                  "the %s of a task grows faster than it is told: some of it "
-                  "may be missing here and in %s",
-                  names[i][0], t->dir);
-  pai__files_close(s->fd);
-  s->fd = fd;
-  s->inode = inode;
-  return true;
+  if (old && t->logs[0].only < 0) {
+    (void)pai__task_log_init(&t->logs[0], "stdout");
+    (void)pai__task_log_init(&t->logs[1], "stderr");
+  }
+  for (int i = 0; i < (old ? LOGS : 1); i++) {
+    if (t->logs[i].fd >= 0)
+      continue;
+    rc = pai__task_log_open(&t->logs[i], t->dir, NULL, &gone, NULL);
+    t->lacking |= rc == PAI_EBUSY || rc == PAI_ENOMEM;
+  }
 }
 
-/* One piece; 1: told; 0: nothing new; -1: the file's successor is there. */
-static int tell_piece(local_task *t, int i)
+static bool tell(void *user_data, int stream, const char *piece, size_t len)
+{
+  local_task *t = user_data;
+  local *l = t->owner;
+
+  l->host.output(l->host.user_data, t->id, stream + 1, piece, len);
+  return may_tell(t);
+}
+
+/* True: there may be more. */
+static bool tell_piece(local_task *t, pai__task_log *log)
 {
   local *l = t->owner;
-  local_stream *s = &t->streams[i];
-  uint64_t now;
-  long n = 0;
+  int rc;
 
-  if (s->fd >= 0) {
-    now = pai__files_inode(t->dir, names[i][0]);
-    n = pai__files_read(s->fd, l->chunk, sizeof(l->chunk));
-    if (n <= 0 && now == s->inode)
-      return 0;
+  if (log->fd < 0)
+    return false;
+  rc = pai__task_log_pieces(log, t->dir, l->chunk, sizeof(l->chunk), tell, t);
+  t->lacking |= rc == PAI_EBUSY;
+  if (log->missed && !t->lost) {
+    t->lost = true;
+    pai__log_line(&l->log, PAI_LOG_WARNING,
+                  "the output of a task grows faster than it is told: some of "
+                  "it may be missing here and in %s",
+                  t->dir);
   }
-  if (n <= 0)
-    return open_next(t, i) ? -1 : 0;
-  l->host.output(l->host.user_data, t->id, i + 1, l->chunk, (size_t)n);
-  return 1;
+  return rc > 0;
 }
 
 /* By turns, as much of one as of the other. */
@@ -76,10 +76,12 @@ bool pai__local_follow_more(local_task *t)
   bool more = may_tell(t);
 
   t->lacking = false;
+  if (more)
+    open_logs(t);
   for (int k = 0; k < CHUNKS && more; k++) {
     more = false;
-    for (int i = 0; i < 2 && may_tell(t); i++)
-      more |= tell_piece(t, i) != 0;
+    for (int i = 0; i < LOGS && may_tell(t); i++)
+      more |= tell_piece(t, &t->logs[i]);
   }
   return more && may_tell(t);
 }
@@ -135,12 +137,10 @@ static void notice(local_task *t)
 /* Only what comes from now on. */
 static void pass_by(local_task *t)
 {
-  for (int i = 0; i < 2; i++) {
-    local_stream *s = &t->streams[i];
-    if (s->fd < 0)
-      s->fd = pai__files_open(t->dir, names[i][0], &s->inode);
-    pai__files_to_end(s->fd);
-  }
+  open_logs(t);
+  for (int i = 0; i < LOGS; i++)
+    if (t->logs[i].fd >= 0)
+      pai__task_log_to_end(&t->logs[i], t->dir);
 }
 
 int pai__local_follow(local_task *t, int from, pai_error **err)
@@ -166,8 +166,6 @@ void pai__local_follow_end(local_task *t)
   if (t->looking)
     uv_close((uv_handle_t *)&t->look, on_closed);
   t->looking = false;
-  for (int i = 0; i < 2; i++) {
-    pai__files_close(t->streams[i].fd);
-    t->streams[i].fd = -1;
-  }
+  for (int i = 0; i < LOGS; i++)
+    pai__task_log_close(&t->logs[i]);
 }

@@ -10,6 +10,7 @@
 #include "backend/local/order.h"
 #include "backend/local/runtime.h"
 #include "backend/local/status.h"
+#include "backend/task_log.h"
 #include "base/map.h"
 #include "base/posix_user.h"
 #include "loop/loop.h"
@@ -18,12 +19,6 @@
 
 typedef struct local local;
 typedef struct local_task local_task;
-
-/* One of the two streams of a task that is followed. */
-typedef struct local_stream {
-  int fd;         /* the file that is read; -1: none yet */
-  uint64_t inode; /* of it */
-} local_stream;
 
 /* Whose end is waited for: the supervisor's; if that was killed, the keeper's,
  * which ends all processes of the task first. */
@@ -58,7 +53,8 @@ struct local_task {
   bool looking;
   uv_fs_event_t events;
   uv_timer_t look; /* where inotify has no more to give */
-  local_stream streams[2];
+  bool lost; /* some of its output was gone before it could be told: said */
+  pai__task_log logs[2]; /* the second: stderr of an older supervisor */
 };
 
 /* What is asked of an engine beside the loop. */
@@ -108,6 +104,7 @@ void pai__local_task_wake(local_task *t);
 void pai__local_task_handle_closed(local_task *t);
 
 /* follow.c */
+void pai__local_follow_init(local_task *t);
 int pai__local_follow(local_task *t, int from, pai_error **err);
 /* Tells what there is, but not for ever; false: all of it was told. */
 bool pai__local_follow_more(local_task *t);

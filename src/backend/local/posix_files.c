@@ -163,42 +163,6 @@ void pai__files_tail(pai__buf *out, const char *dir, const char *name,
   add_tail(out, path, most - out->len);
 }
 
-uint64_t pai__files_inode(const char *dir, const char *name)
-{
-  char path[PATH_SIZE];
-  struct stat info;
-
-  return join(path, dir, name) && stat(path, &info) == 0
-           ? (uint64_t)info.st_ino
-           : 0;
-}
-
-int pai__files_open(const char *dir, const char *name, uint64_t *inode)
-{
-  char path[PATH_SIZE];
-  struct stat info;
-  int fd = join(path, dir, name) ? open_file(path) : -1;
-
-  *inode = fd >= 0 && fstat(fd, &info) == 0 ? (uint64_t)info.st_ino : 0;
-  return fd;
-}
-
-long pai__files_read(int fd, char *bytes, size_t size)
-{
-  ssize_t n;
-
-  do
-    n = read(fd, bytes, size);
-  while (n < 0 && errno == EINTR);
-  return (long)n;
-}
-
-void pai__files_to_end(int fd)
-{
-  if (fd >= 0)
-    (void)lseek(fd, 0, SEEK_END);
-}
-
 void pai__files_close(int fd)
 {
   if (fd >= 0)

@@ -19,12 +19,6 @@ void pai__files_forget_start(const char *dir);
 void pai__files_tail(pai__buf *out, const char *dir, const char *name,
                      size_t most);
 
-/* A log file to be read; -1: there is none.  Its inode, 0 for none. */
-int pai__files_open(const char *dir, const char *name, uint64_t *inode);
-uint64_t pai__files_inode(const char *dir, const char *name);
-/* Bytes read, 0 at its end, or -1. */
-long pai__files_read(int fd, char *bytes, size_t size);
-void pai__files_to_end(int fd);
 void pai__files_close(int fd); /* -1 is allowed */
 /* The folder DIR/tmp, for all to write as /tmp is. */
 int pai__files_make_tmp(const char *dir, pai_error **err);

@@ -117,7 +117,8 @@ static int new_task(local_task **out, local *l, uint64_t id, const char *dir,
     return rc;
   }
   for (int i = 0; i < LOCAL_WATCHES; i++)
-    t->watches[i].pidfd = t->streams[i].fd = -1;
+    t->watches[i].pidfd = -1;
+  pai__local_follow_init(t);
   (void)uv_idle_init(pai__loop_uv(l->host.loop), &t->turn); /* cannot fail */
   t->turn.data = t;
   t->handles = 1;

@@ -151,7 +151,7 @@ static void a_tombstone_is_for_ever(void **state)
   stage_start(&s, 2, &plan);
   stage_wait(&s, 3);
   assert_int_equal(s.tasks[2].end.code, 6);
-  assert_string_equal(stage_file(&s, 2, "stdout"), "ran\n");
+  assert_string_equal(stage_file(&s, 2, "all"), "ran\n");
   assert_int_equal(stat(plan.dir, &info), 0);
   assert_int_equal(info.st_mode & 0777, 0700);
   stage_close(&s, PAI_CLOSE_STOP);

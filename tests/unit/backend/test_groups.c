@@ -54,7 +54,7 @@ static void run(const char *const *procs, const char *const *groups, char *out,
 {
   static const char *const argv[] = { "/bin/bash", "/dev/fd/3", NULL };
   static const char *const env[] = { NULL };
-  static const char *const files[] = { "status", "stderr", "all" };
+  static const char *const files[] = { "status", "streams" };
   pai__order order = { .argv = argv,
                        .env = env,
                        .procs = procs,
@@ -75,7 +75,7 @@ static void run(const char *const *procs, const char *const *groups, char *out,
     pai__local_spawn(&pid, program, dir, NULL, NULL, b.data, b.len, NULL),
     PAI_OK);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
-  read_out(out, size, dir, "stdout");
+  read_out(out, size, dir, "all");
   read_out(runtime, size, dir, "runtime");
   for (size_t i = 0; i < PAI__LEN(files); i++)
     read_out((char[2]){ 0 }, 2, dir, files[i]);

@@ -3,6 +3,8 @@
 
 #include "stage.h"
 
+#include "task/streams.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -99,7 +101,7 @@ static void output_is_exact_and_in_order(void **state)
   assert_int_equal(at - pai__buf_text(&t->out[0]), t->out[0].len);
   assert_int_equal(t->out[1].len, 6 + 4);
   assert_memory_equal(pai__buf_text(&t->out[1]), "1\n2\n3\na\0b\n", 10);
-  assert_string_equal(stage_file(&s, 1, "stderr"), "1\n2\n3\na");
+  assert_string_equal(stage_file(&s, 1, "stderr"), ""); /* stored once */
   assert_non_null(strstr(t->end.code == 5 ? "5" : "", "5"));
   assert_int_equal(t->end.log_len, 65536); /* its last bytes */
   stage_close(&s, PAI_CLOSE_STOP);
@@ -179,19 +181,20 @@ static void ask_for_more(stage *s, uint64_t task)
     (void)close(go);
 }
 
-/* Which byte each file of a log begins with. */
-static const char *read_begins(const stage *s, int task)
+/* Which byte of all a file of the log begins with, and of which file that is
+ * said. */
+static void expect_begin(const char *streams, uint64_t inode, uint64_t begin)
 {
-  static char text[512];
-  char path[300];
-  FILE *file;
+  unsigned char head[PAI_STREAMS_HEAD];
+  FILE *file = fopen(streams, "r");
 
-  (void)snprintf(path, sizeof(path), "%s/%d/begins", s->root, task);
-  file = fopen(path, "r");
   assert_non_null(file);
-  text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+  assert_int_equal(fread(head, 1, sizeof(head), file), sizeof(head));
   (void)fclose(file);
-  return text;
+  assert_true(pai_streams_get(head) == PAI_STREAMS_MAGIC);
+  assert_int_equal(pai_streams_get(head + 8), inode);
+  assert_int_equal(pai_streams_get(head + 16), begin);
+  assert_int_equal(pai_streams_get(head + 24), begin);
 }
 
 static void full_logs_make_room(void **state)
@@ -199,7 +202,6 @@ static void full_logs_make_room(void **state)
   char script[256], path[128];
   pai_launch_plan plan;
   struct stat info;
-  char line[64];
   stage s;
 
   (void)state;
@@ -224,14 +226,14 @@ static void full_logs_make_room(void **state)
     assert_memory_equal(stage_out(&s, 1) + i * 3000 + 2998, end, 2);
   }
   for (int i = 0; i < 2; i++) {
-    (void)snprintf(path, sizeof(path), "%s/1/stdout%s", s.root,
+    (void)snprintf(path, sizeof(path), "%s/1/all%s", s.root,
                    i == 0 ? "" : ".1");
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_size, i == 0 ? 60000 % 4096 : 4096);
-    (void)snprintf(line, sizeof(line), "%llu %d\n",
-                   (unsigned long long)info.st_ino,
-                   60000 - 60000 % 4096 - 4096 * i);
-    assert_non_null(strstr(read_begins(&s, 1), line));
+    (void)snprintf(path, sizeof(path), "%s/1/streams%s", s.root,
+                   i == 0 ? "" : ".1");
+    expect_begin(path, (uint64_t)info.st_ino,
+                 (uint64_t)(60000 - 60000 % 4096 - 4096 * i));
   }
   assert_string_equal(s.said, "");
   stage_close(&s, PAI_CLOSE_STOP);
@@ -302,7 +304,7 @@ static void only_new_output(void **state)
                  path);
   plan = stage_plan(&s, 1, script);
   stage_start(&s, 1, &plan);
-  while (strcmp(stage_file(&s, 1, "stdout"), "old\n") != 0)
+  while (strcmp(stage_file(&s, 1, "all"), "old\n") != 0)
     stage_pause(1000);
   stage_follow(&s, 1, PAI_FOLLOW_NEW);
   go = open(path, O_WRONLY | O_CLOEXEC);

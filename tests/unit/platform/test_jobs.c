@@ -70,7 +70,7 @@ static void output_is_complete_and_kept(void **state)
                  "head -c %d /dev/zero | tr '\\\\0' x", BYTES);
   spec = story_job("", "", command);
   id = story_submit(&s, spec);
-  (void)snprintf(path, sizeof(path), "%s/0/a-0/stdout",
+  (void)snprintf(path, sizeof(path), "%s/0/a-0/all",
                  pai_platform_job_dir(s.platform, id));
   pai_spec_unref(spec);
   story_close(loop);
@@ -105,12 +105,12 @@ static void a_log_that_is_cut_is_told_of(void **state)
   story_close(loop);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
-  assert_int_equal(s.output_len, 65536 + 4);
+  assert_int_equal(s.output_len, 65536);
   log = fopen(path, "r");
   assert_non_null(log);
   (void)!fread(text, 1, sizeof(text) - 1, log);
   (void)fclose(log);
-  assert_non_null(strstr(text, "output is missing in the log stdout: File "));
+  assert_non_null(strstr(text, "output is missing in the log: File "));
   assert_int_equal(story_logged(&s, "output is missing in a log"), 1);
   assert_non_null(strstr(s.log, "/0/a-0"));
 }

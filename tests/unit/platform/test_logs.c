@@ -245,6 +245,51 @@ static void offsets_outlive_what_was_dropped(void **state)
   durable_close(&d);
 }
 
+static void read_all(durable *d, pai_job_id id, const char *name,
+                     int64_t offset, reading *r)
+{
+  pai_log_options o = PAI_LOG_OPTIONS_INIT;
+
+  o.name = name;
+  o.offset = offset;
+  assert_int_equal(
+    pai_log_open(&r->reader, d->platform, id, &o, on_data, r, NULL), PAI_OK);
+  while (!r->over)
+    durable_turn(d);
+  pai_log_close(r->reader);
+}
+
+/* Output is in one file, once; and it is all there when the supervisor is killed
+ * behind its last byte. */
+static void output_is_stored_once(void **state)
+{
+  static const char command[] =
+    "d=$(dirname $RUNTIME_LOG_PIPE); for i in 1 2 3; do echo o$i; "
+    "while ! grep -q o$i $d/all; do :; done; echo e$i >&2; "
+    "while ! grep -q e$i $d/all; do :; done; done; "
+    "read -r x pid x < $d/status; kill -KILL $pid; "
+    "sleep 1000";
+  reading out = { .next = 0 }, err = { .next = 0 }, end = { .next = 5 };
+  durable d;
+  pai_job_id id;
+
+  (void)state;
+  durable_open(&d, root("once"));
+  id = durable_accept(&d, "job", command);
+  assert_true(durable_wait(&d, id, PAI_STATE_SUCCEEDED) > PAI_STATE_SUCCEEDED);
+  read_all(&d, id, "stdout", 0, &out);
+  assert_string_equal(out.text, "o1\no2\no3\n");
+  read_all(&d, id, "stderr", 0, &err);
+  assert_string_equal(err.text, "e1\ne2\ne3\n");
+  read_all(&d, id, "stderr", -4, &end);
+  assert_string_equal(end.text, "\ne3\n");
+  assert_int_equal(access(in_root("once", "jobs/ann~job/0/a-0/stdout"), F_OK),
+                   -1);
+  assert_int_equal(access(in_root("once", "jobs/ann~job/0/a-0/stderr"), F_OK),
+                   -1);
+  durable_close(&d);
+}
+
 static void logs_that_are_not_there(void **state)
 {
   pai_log_options o = PAI_LOG_OPTIONS_INIT;
@@ -402,6 +447,7 @@ int main(void)
     cmocka_unit_test(no_link_to_a_log_is_followed),
     cmocka_unit_test(no_byte_is_lost_where_a_log_is_renamed),
     cmocka_unit_test(offsets_outlive_what_was_dropped),
+    cmocka_unit_test(output_is_stored_once),
     cmocka_unit_test(logs_that_are_not_there),
     cmocka_unit_test(what_is_forgotten_is_gone),
     cmocka_unit_test(what_is_old_is_forgotten),
