@@ -11,9 +11,9 @@ import tempfile
 import threading
 
 import program
+from extender import (CONFIG, TOKEN, Extender, ExtenderTest,
+                      make_certificates, spec)
 from kubernetes import node, pod
-from test_extender import (CONFIG, TOKEN, Extender, ExtenderTest,
-                           make_certificates, spec)
 
 V1 = "client.authentication.k8s.io/v1"
 

@@ -50,6 +50,14 @@ void begin_empty(scene *s)
   s->platform.loop = s->loop;
 }
 
+void begin_with_tokens(scene *s)
+{
+  begin_empty(s);
+  s->obliging = true;
+  s->tokens = true;
+  assert_int_equal(new_server(s, NULL), PAI_OK);
+}
+
 void begin(scene *s)
 {
   begin_empty(s);

@@ -33,6 +33,8 @@ typedef struct peer {
 int new_server(scene *s, pai_error **err);
 /* A platform with a job and no server yet. */
 void begin_empty(scene *s);
+/* As one that asks for tokens, of a platform that does all it is asked for. */
+void begin_with_tokens(scene *s);
 /* The same with its server. */
 void begin(scene *s);
 /* The loop runs once. */
