@@ -91,7 +91,7 @@ complete -c openpai -n '__fish_seen_subcommand_from ssh' -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from ssh' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from ssh' -f -l help -d 'Explain ssh'
 
-complete -c openpai -n __fish_use_subcommand -f -a why -d 'Say why a job waits, and until when, or what ended it'
+complete -c openpai -n __fish_use_subcommand -f -a why -d 'Explain why a job is waiting, when it may start, or why it ended'
 complete -c openpai -n '__fish_seen_subcommand_from why' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from why' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from why' -f -l help -d 'Explain why'
@@ -235,14 +235,14 @@ complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcomma
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from show' -f -l help -d 'Explain vc show'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a add -d "Make a virtual cluster, a part of the machine"
-complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -s c -l capacity -x -d 'So much of the machine'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -s c -l capacity -x -d 'Share of the machine'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -s m -l max -x -d 'The most that it may have'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -l description -x -d 'What it is for'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -l external-name -x -d 'What it is called elsewhere'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from add' -f -l help -d 'Explain vc add'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and not __fish_seen_subcommand_from list show add set stop start remove' -f -a set -d "Change a virtual cluster"
-complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -s c -l capacity -x -d 'So much of the machine'
+complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -s c -l capacity -x -d 'Share of the machine'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -s m -l max -x -d 'The most that it may have'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -l description -x -d 'What it is for'
 complete -c openpai -n '__fish_seen_subcommand_from vc; and __fish_seen_subcommand_from set' -f -l external-name -x -d 'What it is called elsewhere'
@@ -283,7 +283,7 @@ complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcom
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from show' -f -l help -d 'Explain user show'
 complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a add -d 'Add a user'
-complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -f -l admin -d 'May see to all of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -f -l admin -d 'Make the user an administrator'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l email -x -d 'The address'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l vc -x -d 'Virtual clusters, with commas'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from add' -l password-file -r -d 'Its first line is the password'
@@ -293,11 +293,11 @@ complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_su
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l email -x -d 'The address'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l vc -x -d 'Virtual clusters, with commas'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l groups -x -d 'Groups, with commas'
-complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l admin -d 'May see to all of the platform'
-complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l no-admin -d 'May no longer'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l admin -d 'Make the user an administrator'
+complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l no-admin -d 'Take that right away'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from set' -f -l help -d 'Explain user set'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a passwd -d 'Give a user another password'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a passwd -d 'Change a user password'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -l password-file -r -d 'Its first line is the password'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from passwd' -f -l help -d 'Explain user passwd'
@@ -305,7 +305,7 @@ complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_su
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -l give-jobs-to -x -d 'The user who has the jobs from then on'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from remove' -f -l help -d 'Explain user remove'
-complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a quota -d 'Show or set how much a user may have at a time'
+complete -c openpai -n '__fish_seen_subcommand_from user; and not __fish_seen_subcommand_from list show add set passwd remove quota' -f -a quota -d 'Show or set the limits of a user'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from quota' -l set -x -d 'Limits, as jobs=5'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from quota' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from user; and __fish_seen_subcommand_from quota' -l root -r -d "The platform's root"
@@ -325,7 +325,7 @@ complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subco
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l external-name -x -d 'What it is called elsewhere'
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l vc -x -d 'Virtual clusters, with commas'
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l storage -x -d 'Storages, with commas'
-complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -f -l admin -d 'Members may see to all of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -f -l admin -d 'Members are administrators'
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from add' -f -l help -d 'Explain group add'
 complete -c openpai -n '__fish_seen_subcommand_from group; and not __fish_seen_subcommand_from list show add set remove' -f -a set -d 'Change a group of users'
@@ -333,7 +333,7 @@ complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subco
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l external-name -x -d 'What it is called elsewhere'
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l vc -x -d 'Virtual clusters, with commas'
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l storage -x -d 'Storages, with commas'
-complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -f -l admin -d 'Members may see to all of the platform'
+complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -f -l admin -d 'Members are administrators'
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -f -l no-admin -d 'Members may no longer'
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subcommand_from set' -f -l help -d 'Explain group set'
@@ -344,7 +344,7 @@ complete -c openpai -n '__fish_seen_subcommand_from group; and __fish_seen_subco
 complete -c openpai -n __fish_use_subcommand -f -a remote -d 'See to servers elsewhere'
 complete -c openpai -n __fish_use_subcommand -f -a login -d 'Log in at a server elsewhere'
 complete -c openpai -n '__fish_seen_subcommand_from login' -l alias -x -d 'By which it is known'
-complete -c openpai -n '__fish_seen_subcommand_from login' -l user -x -d 'Who one is there'
+complete -c openpai -n '__fish_seen_subcommand_from login' -l user -x -d 'User name on the server'
 complete -c openpai -n '__fish_seen_subcommand_from login' -l ca-file -r -d 'Authorities that sign its certificate'
 complete -c openpai -n '__fish_seen_subcommand_from login' -f -l token-stdin -d 'Reads a token from standard input'
 complete -c openpai -n '__fish_seen_subcommand_from login' -f -l password-stdin -d 'Reads the password from there'
@@ -359,7 +359,7 @@ complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subc
 complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a show -d 'Show a server'
 complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from show' -f -l help -d 'Explain remote show'
 complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a add -d 'Give a server an alias'
-complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from add' -l user -x -d 'Who one is there'
+complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from add' -l user -x -d 'User name on the server'
 complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from add' -l ca-file -r -d 'Authorities that sign its certificate'
 complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from add' -f -l help -d 'Explain remote add'
 complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a remove -d 'Forget a server'
@@ -368,7 +368,7 @@ complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_
 complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from use' -f -l help -d 'Explain remote use'
 complete -c openpai -n '__fish_seen_subcommand_from remote; and not __fish_seen_subcommand_from list show add remove use import' -f -a import -d 'Take over the servers of opai'
 complete -c openpai -n '__fish_seen_subcommand_from remote; and __fish_seen_subcommand_from import' -f -l help -d 'Explain remote import'
-complete -c openpai -n __fish_use_subcommand -f -a compat -d 'Take the words of pai and opai'
+complete -c openpai -n __fish_use_subcommand -f -a compat -d 'Run a command of pai and opai'
 complete -c openpai -n '__fish_seen_subcommand_from compat' -f -l help -d 'Explain compat'
 complete -c openpai -n '__fish_seen_subcommand_from compat' -f -a 'pai opai'
 complete -c openpai -n __fish_use_subcommand -f -a token -d 'See to what programs ask the platform with'
@@ -384,7 +384,7 @@ complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subco
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l scope -x -a 'read submit admin all' -d 'What it may be used for'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -l expires -x -d 'When it expires'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from create' -f -l help -d 'Explain token create'
-complete -c openpai -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from list create revoke' -f -a revoke -d 'Make tokens worthless'
+complete -c openpai -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from list create revoke' -f -a revoke -d 'Revoke tokens'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from revoke' -l user -x -d 'Of this user'
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from revoke' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from token; and __fish_seen_subcommand_from revoke' -f -l help -d 'Explain token revoke'
@@ -500,7 +500,7 @@ complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subco
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from show' -l until -x -d 'No further than this line'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from show' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from show' -l help -d 'Explain sched show'
-complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain story hived-replay' -f -a explain -d 'Say why a request waits'
+complete -c openpai -n '__fish_seen_subcommand_from sched; and not __fish_seen_subcommand_from replay show explain story hived-replay' -f -a explain -d 'Explain why a request is waiting'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from explain' -l json -d 'Write JSON'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from explain' -l until -x -d 'No further than this line'
 complete -c openpai -n '__fish_seen_subcommand_from sched; and __fish_seen_subcommand_from explain' -l root -r -d "The platform's root"
@@ -578,7 +578,7 @@ complete -c openpai -n __fish_use_subcommand -f -a when -d 'Tell when what waits
 complete -c openpai -n '__fish_seen_subcommand_from when' -l history -r -d 'Learn how long jobs take from a trace, too'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l arrivals -d 'Jobs go on coming'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l no-arrivals -d 'No new jobs come'
-complete -c openpai -n '__fish_seen_subcommand_from when' -l runs -x -d 'So many futures'
+complete -c openpai -n '__fish_seen_subcommand_from when' -l runs -x -d 'Number of simulated futures'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l quick -d 'Compare no forecasts within the log'
 complete -c openpai -n '__fish_seen_subcommand_from when' -l root -r -d "The platform's root"
@@ -596,7 +596,7 @@ complete -c openpai -n '__fish_seen_subcommand_from what-if' -l force -d 'Also i
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l history -r -d 'Learn how long jobs take from a trace, too'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l arrivals -d 'Jobs go on coming'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l no-arrivals -d 'No new jobs come'
-complete -c openpai -n '__fish_seen_subcommand_from what-if' -l runs -x -d 'So many futures'
+complete -c openpai -n '__fish_seen_subcommand_from what-if' -l runs -x -d 'Number of simulated futures'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l quick -d 'Compare no forecasts within the log'
 complete -c openpai -n '__fish_seen_subcommand_from what-if' -l root -r -d "The platform's root"
@@ -607,7 +607,7 @@ complete -c openpai -n '__fish_seen_subcommand_from fit' -l vc -x -d 'A virtual 
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l history -r -d 'Learn how long jobs take from a trace, too'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l arrivals -d 'Jobs go on coming'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l no-arrivals -d 'No new jobs come'
-complete -c openpai -n '__fish_seen_subcommand_from fit' -l runs -x -d 'So many futures'
+complete -c openpai -n '__fish_seen_subcommand_from fit' -l runs -x -d 'Number of simulated futures'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l seed -x -d 'Of what is drawn'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l quick -d 'Compare no forecasts within the log'
 complete -c openpai -n '__fish_seen_subcommand_from fit' -l root -r -d "The platform's root"

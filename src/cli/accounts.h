@@ -12,7 +12,7 @@
   "                 ~/.local/state/openpai)\n"                      \
   "  -h, --help\n\n"
 #define CLI_DONE_HELP \
-  "Exit code: 0 it was done, 1 it was not, 2 wrong usage.\n"
+  "Exit status: 0 success, 1 refused or not found, 2 usage error\n"
 
 /* JSON that grows: an object, and what is in it. */
 typedef struct cli_text {

@@ -291,9 +291,7 @@ const cli_verb cli_at = {
     "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
     "  --json      JSON\n"
     "  --since D   decisions of so long before TIME, as 30m or 2h\n\n"
-    "Exits with 0 when it was shown, 1 when there was no such time or job, or "
-    "a\n"
-    "line of the log is wrong, and 2 when LOG cannot be read or the verb was\n"
-    "called wrongly.\n",
+    "Exit status: 0 success, 1 no such time or job or an invalid line in\n"
+    "the log, 2 the log cannot be read or usage error\n",
   .run = at,
 };

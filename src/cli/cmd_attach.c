@@ -88,10 +88,8 @@ const cli_verb cli_attach = {
     "\"text\"},\n"
     "                   and last of all {\"event\", \"how\", \"code\", "
     "\"text\"}\n" JOBS_ROOT_HELP
-    "\nExit code: the task's, when it has ended; 0 also after detaching; "
-    "128+n\n"
-    "signal n ended this; 125 there is no such job or task, it does not run, "
-    "no\n"
-    "platform runs, or wrong usage.\n",
+    "\nExit status: that of the task when it has ended; 0 after detaching;\n"
+    "128+n signal n ended attach; 125 no such job or task, the task does\n"
+    "not run, no platform runs, or usage error\n",
   .run = run,
 };

@@ -152,7 +152,7 @@ const cli_verb cli_backup = {
     "               or $XDG_STATE_HOME/openpai, or\n"
     "               ~/.local/state/openpai)\n"
     "  -h, --help\n\n"
-    "Exit code: 0 it was copied, 1 it was not, 2 wrong usage.\n",
+    "Exit status: 0 success, 1 failure, 2 usage error\n",
   .run = run_backup,
 };
 
@@ -240,6 +240,6 @@ const cli_verb cli_export = {
     "               or $XDG_STATE_HOME/openpai, or\n"
     "               ~/.local/state/openpai)\n"
     "  -h, --help\n\n"
-    "Exit code: 0 they were written, 1 they were not, 2 wrong usage.\n",
+    "Exit status: 0 success, 1 failure, 2 usage error\n",
   .run = run_export,
 };

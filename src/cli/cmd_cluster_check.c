@@ -51,7 +51,7 @@ const cli_verb cli_cluster_check = {
     "  -q, --quiet  print nothing: the exit code tells\n"
     "  --strict     warnings count as errors for the exit code\n"
     "  -h, --help\n\n"
-    "Exit code: 0 all are valid; 1 some are not, or output cannot be\n"
-    "written; 2 a file cannot be read, or usage.\n",
+    "Exit status: 0 all files valid, 1 a file is invalid or output cannot\n"
+    "be written, 2 a file cannot be read or usage error\n",
   .run = run,
 };

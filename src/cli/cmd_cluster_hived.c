@@ -104,7 +104,7 @@ const cli_verb cli_cluster_hived = {
     "  --json             write JSON, not YAML\n"
     "  -o, --output FILE  write this file, not standard output\n"
     "  -h, --help\n\n"
-    "Exit code: 0 it was written; 1 X is invalid or has no GPUs, or output\n"
-    "cannot be written; 2 X cannot be read, or usage.\n",
+    "Exit status: 0 success, 1 X is invalid or has no GPUs or output\n"
+    "cannot be written, 2 X cannot be read or usage error\n",
   .run = run,
 };

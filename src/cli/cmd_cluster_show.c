@@ -140,7 +140,7 @@ const cli_verb cli_cluster_show = {
     "  --yaml      write a cluster in our own form; one machine as a cluster\n"
     "  --name N    call that machine N\n"
     "  -h, --help\n\n"
-    "Exit code: 0 it was shown; 1 X is invalid, or output cannot be written;\n"
-    "2 X cannot be read, or usage.\n",
+    "Exit status: 0 success, 1 X is invalid or output cannot be written, 2\n"
+    "X cannot be read or usage error\n",
   .run = run,
 };

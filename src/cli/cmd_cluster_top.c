@@ -234,7 +234,7 @@ const cli_verb cli_cluster_top = {
     "  -h, --help\n\n"
     "On a terminal, without --once and --count, it has a screen of its own;\n"
     "q or Ctrl-C ends it.\n\n"
-    "Exit code: 0 it was ended; 1 this machine cannot be sampled, or output\n"
-    "cannot be written; 2 usage.\n",
+    "Exit status: 0 success, 1 this machine cannot be sampled or output\n"
+    "cannot be written, 2 usage error\n",
   .run = run,
 };

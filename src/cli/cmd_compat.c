@@ -267,7 +267,7 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_compat = {
   .name = "compat",
-  .brief = "Take the words of the old programs pai and opai",
+  .brief = "Run a command of the old programs pai and opai",
   .usage = "pai|opai COMMAND...",
   .help =
     "pai:  listc; addc URL USER TOKEN [-a ALIAS]; delc ALIAS;\n"
@@ -294,6 +294,6 @@ const cli_verb cli_compat = {
     "Options that are not theirs are refused.  A link to openpai that is\n"
     "called pai or opai needs no other word before these.\n\n"
     "  -h, --help\n\n"
-    "Exit code: 0 it was done, 1 it was not; 2 it is not understood.\n",
+    "Exit status: 0 success, 1 failure, 2 usage error\n",
   .run = run,
 };

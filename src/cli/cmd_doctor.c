@@ -390,8 +390,8 @@ const cli_verb cli_doctor = {
     "  -h, --help\n\n"
     "It also says when the root's key is gone, or does not open what is\n"
     "secret in its database.\n\n"
-    "Exit code: 0 jobs can run, or it is repaired; 1 something needed or\n"
-    "the key is missing, nothing could be repaired, or output cannot be\n"
-    "written; 2 usage.\n",
+    "Exit status: 0 jobs can run, or the repair succeeded; 1 a needed part\n"
+    "or the key is missing, the repair failed, or output cannot be\n"
+    "written; 2 usage error\n",
   .run = run,
 };

@@ -156,7 +156,8 @@ const cli_verb cli_down = {
     "  --root DIR   the root (default: $OPENPAI_ROOT, or\n"
     "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
     "  -h, --help\n\n"
-    "Exit code: 0 no platform runs, 1 it could not be ended, 2 wrong usage.\n",
+    "Exit status: 0 no platform runs, 1 the platform could not be ended, 2\n"
+    "usage error\n",
   .run = run_down,
 };
 
@@ -251,14 +252,15 @@ const cli_verb cli_status = {
   .name = "status",
   .brief = "Show whether a platform runs, and what it does",
   .usage = "[--json] [--system] [--root DIR]",
-  .help = "It starts none.\n\n"
-          "  --json      print one JSON object, or null if none runs: pid,\n"
-          "              root, jobs by their states, machine, policy, "
-          "runtime, limits\n"
-          "  --system    that of all users, also when this user's own runs\n"
-          "  --root DIR  the root (default: $OPENPAI_ROOT, or\n"
-          "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
-          "  -h, --help\n\n"
-          "Exit code: 0 a platform runs, 1 none does, 2 wrong usage.\n",
+  .help =
+    "It starts none.\n\n"
+    "  --json      print one JSON object, or null if none runs: pid,\n"
+    "              root, jobs by their states, machine, policy, "
+    "runtime, limits\n"
+    "  --system    that of all users, also when this user's own runs\n"
+    "  --root DIR  the root (default: $OPENPAI_ROOT, or\n"
+    "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
+    "  -h, --help\n\n"
+    "Exit status: 0 a platform runs, 1 no platform runs, 2 usage error\n",
   .run = run_status,
 };

@@ -178,6 +178,6 @@ const cli_verb cli_events = {
     "  --json           the object of GET /api/v2/jobs/USER~NAME/events; "
     "with\n"
     "                   -f a line of JSON for each event\n" JOBS_ROOT_HELP
-    "\nExit code: 0 it was told, 1 there is no such job, 2 wrong usage.\n",
+    "\nExit status: 0 success, 1 no such job, 2 usage error\n",
   .run = run,
 };

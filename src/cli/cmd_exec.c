@@ -156,10 +156,10 @@ const cli_verb cli_exec = {
     "                   \"text\"}, and last of all {\"event\", \"how\", "
     "\"code\",\n"
     "                   \"text\"}\n" JOBS_ROOT_HELP
-    "\nExit code: the command's; 128+n a signal ended it, or this; 126, 127\n"
-    "it could not be started, was not found; 137 also when the task ended;\n"
-    "125 the connection broke off, there is no such job or task, it does not "
-    "run,\n"
-    "no platform runs, or wrong usage.\n",
+    "\nExit status: that of the command; 128+n signal n ended the command or\n"
+    "exec; 126 the command could not be started; 127 the command was not\n"
+    "found; 137 also when the task ended; 125 the connection was lost, no\n"
+    "such job or task, the task does not run, no platform runs, or usage\n"
+    "error\n",
   .run = run,
 };

@@ -331,8 +331,7 @@ const cli_verb cli_group_add = {
   .usage = "[--description TEXT] [--external-name NAME] [--vc NAMES]\n"
            "             [--storage NAMES] [--admin] [--root DIR] NAME",
   .help = GROUP_HELP
-  "  --admin        members may see to all of the platform\n" CLI_ROOT_HELP
-    CLI_DONE_HELP,
+  "  --admin        members are administrators\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_add,
 };
 
@@ -343,7 +342,7 @@ const cli_verb cli_group_set = {
            "             [--storage NAMES] [--admin | --no-admin]\n"
            "             [--root DIR] NAME",
   .help =
-    GROUP_HELP "  --admin        members may see to all of the platform\n"
+    GROUP_HELP "  --admin        members are administrators\n"
                "  --no-admin     or no longer\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_set,
 };

@@ -210,6 +210,7 @@ const cli_verb cli_list = {
     "                   by jobName, submissionTime, completionTime, state,\n"
     "                   retries, totalGpuNumber or "
     "totalTaskNumber\n" JOBS_ROOT_HELP
-    "\nExit code: 0 they were listed, 1 they could not be, 2 wrong usage.\n",
+    "\nExit status: 0 success, 1 the platform cannot be asked, 2 usage "
+    "error\n",
   .run = run,
 };

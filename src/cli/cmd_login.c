@@ -385,7 +385,8 @@ const cli_verb cli_login = {
     "the\n"
     "usual one.  Without a word it logs in again at that.\n\n"
     "  --alias NAME     by which it is known; without it, its host\n"
-    "  --user NAME      who one is there; without it, as here\n"
+    "  --user NAME      user name on the server (default: your local user "
+    "name)\n"
     "  --ca-file FILE   authorities that sign its certificate, in PEM, in "
     "the\n"
     "                   place of the system's\n"
@@ -406,7 +407,7 @@ const cli_verb cli_login = {
     "else in ~/.config/openpai/credentials; aliases in clusters.yaml there.\n"
     "$OPENPAI_CLUSTER and $OPENPAI_TOKEN stand for --cluster and the "
     "token.\n\n"
-    "Exit code: 0 logged in, 1 not, 2 wrong usage.\n",
+    "Exit status: 0 logged in, 1 login failed, 2 usage error\n",
   .run = run_login,
 };
 

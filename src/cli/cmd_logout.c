@@ -53,7 +53,6 @@ const cli_verb cli_logout = {
   .help = "The server is asked to forget it, too.  The alias stays: openpai "
           "remote\nremove forgets that.\n\n"
           "  -h, --help\n\n"
-          "Exit code: 0 it is forgotten, 1 there is no such server, 2 wrong "
-          "usage.\n",
+          "Exit status: 0 success, 1 no such server, 2 usage error\n",
   .run = run_logout,
 };

@@ -221,6 +221,6 @@ const cli_verb cli_logs = {
     "                   latest\n"
     "  --retry N        of this start of the task in that attempt, from 0;\n"
     "                   without it the latest\n" JOBS_ROOT_HELP
-    "\nExit code: 0 it was printed, 1 there is none, 2 wrong usage.\n",
+    "\nExit status: 0 success, 1 no such job, task or log, 2 usage error\n",
   .run = run,
 };

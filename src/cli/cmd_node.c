@@ -67,8 +67,8 @@ const cli_verb cli_node_list = {
   .usage = "[--json] [--root DIR]",
   .help =
     "  --json                the list of GET /api/v2/nodes\n" VC_ROOT_HELP
-    "\nExit code: 0 they were listed, 1 they could not be, 2 wrong "
-    "usage.\n",
+    "\nExit status: 0 success, 1 the platform cannot be asked, 2 usage "
+    "error\n",
   .run = run_list,
 };
 
@@ -140,7 +140,7 @@ const cli_verb cli_node_show = {
   .usage = "[--json] [--root DIR] NODE",
   .help = "  --json                the object of GET "
           "/api/v2/nodes/NODE\n" VC_ROOT_HELP
-          "\nExit code: 0 it is shown, 1 it is not there, 2 wrong usage.\n",
+          "\nExit status: 0 success, 1 no such node, 2 usage error\n",
   .run = run_show,
 };
 
@@ -197,8 +197,7 @@ const cli_verb cli_node_drain = {
   .help = "What runs goes on.  Jobs are taken, and wait; that outlives the\n"
           "platform.\n\n"
           "  --reason TEXT         why, for those who wait\n" VC_ROOT_HELP
-          "\nExit code: 0 nothing starts there, 1 it is not there, 2 wrong "
-          "usage.\n",
+          "\nExit status: 0 success, 1 no such node, 2 usage error\n",
   .run = run_drain,
 };
 
@@ -223,7 +222,6 @@ const cli_verb cli_node_resume = {
   .brief = "Let tasks start on a machine again",
   .usage = "[--root DIR] NODE",
   .help = "After 'openpai node drain'.\n\n" VC_ROOT_HELP
-          "\nExit code: 0 it is in use again, 1 it is not there, 2 wrong "
-          "usage.\n",
+          "\nExit status: 0 success, 1 no such node, 2 usage error\n",
   .run = run_resume,
 };

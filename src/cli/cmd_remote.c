@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define END_HELP                                             \
-  "  -h, --help\n\nExit code: 0 it was done, 1 it was not, " \
-  "2 wrong usage.\n"
+#define END_HELP \
+  "  -h, --help\n\nExit status: 0 success, 1 failure, 2 usage error\n"
 
 enum { MOST = 1 << 20 };
 
@@ -197,7 +196,7 @@ const cli_verb cli_remote_add = {
   .brief = "Give a server an alias, without asking it",
   .usage = "[--user NAME] [--ca-file FILE] ALIAS URL",
   .help = "For $OPENPAI_TOKEN, or openpai login later.\n\n"
-          "  --user NAME    who one is there\n"
+          "  --user NAME    user name on the server\n"
           "  --ca-file FILE authorities that sign its certificate, in "
           "PEM\n" END_HELP,
   .run = run_add,

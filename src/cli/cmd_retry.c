@@ -254,7 +254,8 @@ static int run_clone(int argc, char **argv)
   "  -p, --param NAME=VALUE\n"                                               \
   "                   a parameter in the place of the job's, as of "         \
   "run\n" SECRETS_HELP more JOBS_ROOT_HELP                                   \
-  "\nExit code: 0 it is accepted, 1 it is not, 2 wrong usage.\n"
+  "\nExit status: 0 the job was accepted, 1 the job was refused, 2 usage "   \
+  "error\n"
 
 const cli_verb cli_retry = {
   .name = "retry",

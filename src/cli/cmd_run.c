@@ -200,10 +200,10 @@ const cli_verb cli_run = {
     "                 --env-file\n"
     "  --time TIME    it is ended after that, with code 124: 90s, 30m, 2h, "
     "1d\n\n"
-    "Exit code: 0 the job succeeded; 1..255 what OpenPAI's exit spec makes\n"
-    "of the task that decided its failure, or its own code where that knows\n"
-    "nothing; 125 also when openpai itself failed: a bad file,\n"
-    "no room, no folder, output that cannot be written; 128+n also when\n"
-    "signal n stopped the job.\n",
+    "Exit status: 0 the job succeeded; 1 to 255 the job failed: the code\n"
+    "that OpenPAI's exit spec gives the task that decided this, else that\n"
+    "task's own exit code; 125 also when openpai itself failed (invalid\n"
+    "file, impossible job, output that cannot be written); 128+n also when\n"
+    "signal n stopped the job\n",
   .run = run,
 };

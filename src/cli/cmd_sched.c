@@ -81,8 +81,8 @@ const cli_verb cli_sched_replay = {
     "  --until N    no further than line N\n"
     "  --root DIR   the platform's root (default: $OPENPAI_ROOT, or\n"
     "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
-    "Exits with 0 when all was read, 1 when a line is wrong, and 2 when LOG\n"
-    "cannot be read or the verb was called wrongly.\n",
+    "Exit status: 0 success, 1 an invalid line in the log, 2 the log\n"
+    "cannot be read or usage error\n",
   .run = replay,
 };
 
@@ -135,8 +135,8 @@ const cli_verb cli_sched_show = {
     "  --until N   no further than line N\n"
     "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
     "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
-    "Exits with 0 when all was read, 1 when a line is wrong, and 2 when LOG\n"
-    "cannot be read or the verb was called wrongly.\n",
+    "Exit status: 0 success, 1 an invalid line in the log, 2 the log\n"
+    "cannot be read or usage error\n",
   .run = show,
 };
 
@@ -174,7 +174,7 @@ static int explain(int argc, char **argv)
 
 const cli_verb cli_sched_explain = {
   .name = "sched explain",
-  .brief = "Say why a request waits at the end of a log",
+  .brief = "Explain why a request is waiting at the end of a log",
   .usage = "[--json] [--until N] [--root DIR] [LOG] ID",
   .help =
     "LOG, or - for standard input, is a scheduler's log: see sched replay;\n"
@@ -184,8 +184,7 @@ const cli_verb cli_sched_explain = {
     "  --until N   no further than line N\n"
     "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
     "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
-    "Exits with 0 when it was said, 1 when a line is wrong or there is no "
-    "such\n"
-    "request, and 2 when LOG cannot be read or the verb was called wrongly.\n",
+    "Exit status: 0 success, 1 no such request or an invalid line in the\n"
+    "log, 2 the log cannot be read or usage error\n",
   .run = explain,
 };

@@ -285,7 +285,7 @@ const cli_verb cli_sched_hived_replay = {
     "or beside its folder.\n\n"
     "  --config-dir DIR   where configurations are\n"
     "  --json             one JSON object a step\n\n"
-    "Exits with 0 when nothing differs, 1 when something does or cannot be\n"
-    "read, and 2 when called wrongly.\n",
+    "Exit status: 0 no difference, 1 a difference or an invalid record, 2\n"
+    "usage error\n",
   .run = run,
 };

@@ -63,8 +63,7 @@ const cli_verb cli_sched_story = {
     "               did there\n"
     "  --root DIR   the platform's root (default: $OPENPAI_ROOT, or\n"
     "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
-    "Exits with 0 when it was told, 1 when a line is wrong or there is no "
-    "such\n"
-    "request, and 2 when LOG cannot be read or the verb was called wrongly.\n",
+    "Exit status: 0 success, 1 no such request or an invalid line in the\n"
+    "log, 2 the log cannot be read or usage error\n",
   .run = story,
 };

@@ -434,7 +434,7 @@ const cli_verb cli_sim_run = {
     "  --jobs-csv FILE     a row for each job\n"
     "  -h, --help\n\n"
     "Times are as 90, 90s, 5m, 1.5h or 3d.  FILE - is standard output.\n\n"
-    "Exits with 0; with 1 when a simulation failed or a file is invalid, and\n"
-    "with 2 when a file cannot be read or the verb was called wrongly.\n",
+    "Exit status: 0 success, 1 a simulation failed or a file is invalid, 2\n"
+    "a file cannot be read or usage error\n",
   .run = run,
 };

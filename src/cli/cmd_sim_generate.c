@@ -224,6 +224,6 @@ const cli_verb cli_sim_generate = {
     "  --model M          the kind of GPU, or SKU, that jobs ask for\n"
     "  --faults           jobs fail and are killed as often as published\n"
     "  -h, --help\n\n"
-    "Exit code: 0 written; 1 it cannot be; 2 usage.\n",
+    "Exit status: 0 success, 1 output cannot be written, 2 usage error\n",
   .run = run,
 };

@@ -86,7 +86,7 @@ const cli_verb cli_spec_convert = {
     "  --json          v2 as JSON, not YAML; v1 always is\n"
     "  --show-secrets  write secrets as they are, not as asterisks\n"
     "  -h, --help\n\n"
-    "Exit code: 0; 1 the file is invalid, v1 cannot say it, or output cannot\n"
-    "be written; 2 it cannot be read, or usage.\n",
+    "Exit status: 0 success, 1 the file is invalid, v1 cannot express it,\n"
+    "or output cannot be written, 2 the file cannot be read or usage error\n",
   .run = run,
 };

@@ -121,7 +121,7 @@ const cli_verb cli_spec_diff = {
     "as asterisks.  - reads standard input.\n\n"
     "  --json      print one JSON array with an object for each difference\n"
     "  -h, --help\n\n"
-    "Exit code: 0 they mean the same; 1 they differ, or output cannot be\n"
-    "written; 2 a file is invalid or cannot be read, or usage.\n",
+    "Exit status: 0 no difference, 1 a difference or output cannot be\n"
+    "written, 2 a file is invalid or cannot be read, or usage error\n",
   .run = run,
 };

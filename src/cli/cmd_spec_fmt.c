@@ -153,8 +153,8 @@ const cli_verb cli_spec_fmt = {
     "  -w, --write  write the results to the files\n"
     "  --check      print the names of files that would change\n"
     "  -h, --help\n\n"
-    "Exit code: 0; 1 with --check a file would change, a file is no YAML or\n"
-    "JSON, or output cannot be written; 2 a file cannot be read or written,\n"
-    "or usage.\n",
+    "Exit status: 0 success, 1 a file would change (--check), a file is\n"
+    "neither YAML nor JSON, or output cannot be written, 2 a file cannot\n"
+    "be read or written, or usage error\n",
   .run = run,
 };

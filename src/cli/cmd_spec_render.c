@@ -138,7 +138,7 @@ const cli_verb cli_spec_render = {
     "               too; JSON's numbers, true, false, null, \"texts\", lists\n"
     "               and objects are what they are there\n"
     "  -h, --help\n\n"
-    "Exit code: 0; 1 the file is invalid, which is told on stderr, or output\n"
-    "cannot be written; 2 it cannot be read or has no such role, or usage.\n",
+    "Exit status: 0 success, 1 the file is invalid or output cannot be\n"
+    "written, 2 the file cannot be read, no such task role, or usage error\n",
   .run = run,
 };

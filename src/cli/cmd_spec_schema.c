@@ -35,6 +35,6 @@ const cli_verb cli_spec_schema = {
     "  --version VERSION  v1, the job config, or v2, the job protocol "
     "(default)\n"
     "  -h, --help\n\n"
-    "Exit code: 0; 1 output cannot be written; 2 usage.\n",
+    "Exit status: 0 success, 1 output cannot be written, 2 usage error\n",
   .run = run,
 };

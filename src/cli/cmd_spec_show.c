@@ -47,7 +47,7 @@ const cli_verb cli_spec_show = {
     "standard input.\n\n"
     "  --json      print one JSON object\n"
     "  -h, --help\n\n"
-    "Exit code: 0; 1 the file is invalid, which is told on stderr, or output\n"
-    "cannot be written; 2 it cannot be read, or usage.\n",
+    "Exit status: 0 success, 1 the file is invalid or output cannot be\n"
+    "written, 2 the file cannot be read or usage error\n",
   .run = run,
 };

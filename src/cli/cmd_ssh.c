@@ -231,9 +231,8 @@ const cli_verb cli_ssh = {
     "                   \"command\"}; of a server elsewhere command is null: "
     "the\n"
     "                   key is here only while ssh runs\n" JOBS_ROOT_HELP
-    "\nExit code: ssh's, which is the command's, "
-    "or 255; 125 there is no such\n"
-    "job or task, it does not run or has no sshd, no platform runs, or wrong\n"
-    "usage.\n",
+    "\nExit status: that of ssh, which is that of the command or 255; 125 no\n"
+    "such job or task, the task does not run or has no sshd, no platform\n"
+    "runs, or usage error\n",
   .run = run,
 };

@@ -120,6 +120,7 @@ const cli_verb cli_submit_verb = {
     "run\n" SECRETS_HELP ENVIRONMENT_HELP
     "  --runtime NAME   in what it runs: auto, process, bwrap, podman or\n"
     "                   docker, as of run\n" JOBS_ROOT_HELP
-    "\nExit code: 0 it is accepted, 1 it is not, 2 wrong usage.\n",
+    "\nExit status: 0 the job was accepted, 1 the job was refused, 2 usage\n"
+    "error\n",
   .run = run,
 };

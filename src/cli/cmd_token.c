@@ -14,7 +14,8 @@
 
 enum { ID = 8 }; /* characters of a token's id that are shown */
 
-#define USER_HELP "  --user NAME    whose (default: your own user name)\n"
+#define USER_HELP \
+  "  --user NAME    owner of the tokens (default: your user name)\n"
 
 /* "/api/v2/tokens/REST?username=NAME", for free(). */
 static char *tokens_path(const char *rest, const char *user)
@@ -167,7 +168,7 @@ const cli_verb cli_token_list = {
   .name = "token list",
   .brief = "List a user's tokens",
   .usage = "[--json] [--user NAME] [--root DIR]",
-  .help = "A token itself is shown once, when it is made.\n\n"
+  .help = "A token is shown only once, when it is created.\n\n"
           "  --json         the answer of GET /api/v2/tokens\n" USER_HELP
             CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_list,
@@ -270,16 +271,17 @@ const cli_verb cli_token_create = {
   .usage = "[--name NAME] [--scope SCOPES] [--expires TIME]\n"
            "             [--user NAME] [--root DIR]",
   .help =
-    "The token is printed once: keep it where secrets are.  It never manages\n"
-    "users, groups or tokens, and reads no backup.\n\n"
+    "The token is printed only once.  No token of this kind can manage "
+    "users,\n"
+    "groups or tokens, or read backups and exports.\n\n"
     "  --name NAME    what it is for, shown by 'openpai token list'\n"
-    "  --scope SCOPES what it may be used for, with commas (default:\n"
+    "  --scope SCOPES its rights, separated by commas (default:\n"
     "                 read,submit):\n"
-    "                   read    see what its user may see\n"
-    "                   submit  submit jobs, and change the user's own\n"
+    "                   read    read what the user may read\n"
+    "                   submit  submit jobs and change the user's own jobs\n"
     "                   admin   an administrator's rights over jobs\n"
     "                 or all\n"
-    "  --expires TIME it expires after that, as 12h, 30d or 52w\n"
+    "  --expires TIME lifetime, as 12h, 30d or 52w\n"
     "                 (default: never)\n" USER_HELP CLI_ROOT_HELP
       CLI_DONE_HELP,
   .run = run_create,
@@ -348,8 +350,7 @@ const cli_verb cli_token_revoke = {
   .name = "token revoke",
   .brief = "Revoke tokens",
   .usage = "[--user NAME] [--root DIR] ID|TOKEN...",
-  .help =
-    "An id is what 'openpai token list' shows.\n\n" USER_HELP CLI_ROOT_HELP
-      CLI_DONE_HELP,
+  .help = "ID is as shown by 'openpai token list'.\n\n" USER_HELP CLI_ROOT_HELP
+    CLI_DONE_HELP,
   .run = run_revoke,
 };

@@ -198,7 +198,7 @@ const cli_verb cli_top = {
     "  --once           once, as plain lines\n"
     "  -a, --all        those that are over, too\n"
     "  --json           once, as one JSON object\n" JOBS_ROOT_HELP
-    "\nExit code: 0, or 1 when it cannot be asked or there is no such job, 2\n"
-    "wrong usage.\n",
+    "\nExit status: 0 success, 1 no such job or the platform cannot be\n"
+    "asked, 2 usage error\n",
   .run = run,
 };

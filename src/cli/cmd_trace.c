@@ -299,12 +299,11 @@ const cli_verb cli_trace_show = {
   .name = "trace show",
   .brief = "Show what is in a trace of jobs",
   .usage = "[--json] [--as FORM] [--sort] [--strict] FILE",
-  .help =
-    FORMS "\n"
-          "  --json       print one JSON object\n" AS SORT "  -h, --help\n\n"
-          "Exit code: 0 shown, also if lines had to be skipped; 1 it is "
-          "no trace, or\nnot as --strict wants it; 2 FILE cannot be "
-          "read, or usage.\n",
+  .help = FORMS
+  "\n"
+  "  --json       print one JSON object\n" AS SORT "  -h, --help\n\n"
+  "Exit status: 0 success, also if lines were skipped; 1 not a trace, or\n"
+  "a line that --strict refuses; 2 FILE cannot be read or usage error\n",
   .run = show,
 };
 
@@ -339,12 +338,12 @@ const cli_verb cli_trace_convert = {
   .name = "trace convert",
   .brief = "Write a trace of jobs in our own form",
   .usage = "[--as FORM] [--model M] [--sort] [--strict] FILE",
-  .help = FORMS "Prints one JSON object a line, in the order of time; lines "
-                "that cannot be\nused are told on standard error.\n\n" AS
-                "  --model M    GPUs or SKU that jobs ask for where the trace "
-                "names none\n" SORT "  -h, --help\n\n"
-                "Exit code: 0 written, also if lines had to be skipped; 1 it "
-                "is no trace, or\nnot as --strict wants it; 2 FILE cannot be "
-                "read, or usage.\n",
+  .help = FORMS
+  "Prints one JSON object a line, in the order of time; lines "
+  "that cannot be\nused are told on standard error.\n\n" AS
+  "  --model M    GPUs or SKU that jobs ask for where the trace "
+  "names none\n" SORT "  -h, --help\n\n"
+  "Exit status: 0 success, also if lines were skipped; 1 not a trace, or\n"
+  "a line that --strict refuses; 2 FILE cannot be read or usage error\n",
   .run = convert,
 };

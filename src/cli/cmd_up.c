@@ -300,6 +300,7 @@ const cli_verb cli_up = {
     "  --root DIR     the root (default: $OPENPAI_ROOT, or\n"
     "                 $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
     "  -h, --help\n\n"
-    "Exit code: 0 it runs, 1 it does not, 2 wrong usage.\n",
+    "Exit status: 0 a platform runs, 1 it could not be started, 2 usage\n"
+    "error\n",
   .run = run,
 };

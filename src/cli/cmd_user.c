@@ -265,9 +265,9 @@ const cli_verb cli_user_add = {
   .usage = "[--admin] [--email ADDRESS] [--vc NAMES] [--password-file FILE]\n"
            "             [--root DIR] NAME",
   .help =
-    "A user may ask the platform over TCP, with a password or a token.\n"
-    "The password is asked for, unless a file has it.\n\n"
-    "  --admin        may see to all of the platform\n"
+    "The user can then log in over TCP.  The password is asked for, unless\n"
+    "--password-file is given.\n\n"
+    "  --admin        make the user an administrator\n"
     "  --email ADDRESS\n"
     "  --vc NAMES     virtual clusters, with commas; all have default\n"
     "  --password-file FILE\n"
@@ -281,12 +281,13 @@ const cli_verb cli_user_set = {
   .brief = "Change a user",
   .usage = "[--email ADDRESS] [--vc NAMES | --groups NAMES]\n"
            "             [--admin | --no-admin] [--root DIR] NAME",
-  .help = "  --email ADDRESS\n"
-          "  --vc NAMES     these virtual clusters, and no others\n"
-          "  --groups NAMES\n"
-          "                 these groups, and no others\n"
-          "  --admin        may see to all of the platform\n"
-          "  --no-admin     or no longer\n" CLI_ROOT_HELP CLI_DONE_HELP,
+  .help =
+    "  --email ADDRESS\n"
+    "  --vc NAMES     these virtual clusters, and no others\n"
+    "  --groups NAMES\n"
+    "                 these groups, and no others\n"
+    "  --admin        make the user an administrator\n"
+    "  --no-admin     take that right away\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_set,
 };
 
@@ -376,11 +377,11 @@ static int run_remove(int argc, char **argv)
 
 const cli_verb cli_user_passwd = {
   .name = "user passwd",
-  .brief = "Give a user another password",
+  .brief = "Change a user's password",
   .usage = "[--password-file FILE] [--root DIR] NAME",
   .help =
-    "The tokens that the user got with the old one are good no more;\n"
-    "those of programs are.\n\n"
+    "Tokens of the user's logins are revoked; tokens for programs stay\n"
+    "valid.\n\n"
     "  --password-file FILE\n"
     "                 its first line; - is standard input\n" CLI_ROOT_HELP
       CLI_DONE_HELP,
@@ -392,12 +393,11 @@ const cli_verb cli_user_remove = {
   .brief = "Remove users with their tokens",
   .usage = "[--give-jobs-to NAME] [--root DIR] NAME...",
   .help =
-    "Jobs of the user that are not over are stopped.  All of the user's jobs\n"
-    "keep their names and belong to administrators: a later user of the same\n"
-    "name has none of them.  An administrator is refused: 'openpai user set\n"
-    "--no-admin' first.\n\n"
+    "The user's jobs are stopped.  They keep their names and belong to the\n"
+    "administrators: a later user of the same name does not get them.  To\n"
+    "remove an administrator, run 'openpai user set --no-admin' first.\n\n"
     "  --give-jobs-to NAME\n"
-    "                 the jobs go on, and belong to this user\n" CLI_ROOT_HELP
-      CLI_DONE_HELP,
+    "                 new owner of the jobs, which then "
+    "continue\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_remove,
 };

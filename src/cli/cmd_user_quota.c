@@ -77,10 +77,14 @@ static int show(cli_remote *r, const char *path)
     return CLI_NO;
   cli_table_begin(&t, OPTIONS(heads), heads);
   for (size_t i = cli_json_first(&j, 0); i != 0; i = cli_json_next(&j, 0, i)) {
-    const char *most = j.values[i].text;
+    const char *name = j.values[i].key;
+    int64_t most = cli_json_number(&j, 0, name, -1);
+    char text[32] = "none";
 
-    cli_table_add(&t, j.values[i].key);
-    cli_table_add(&t, most[0] == '-' ? "none" : most);
+    if (most >= 0)
+      (void)snprintf(text, sizeof(text), "%lld", (long long)most);
+    cli_table_add(&t, name);
+    cli_table_add(&t, text);
   }
   cli_table_end(&t, stdout);
   cli_json_free(&j);
@@ -135,17 +139,16 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_user_quota = {
   .name = "user quota",
-  .brief = "Show or set how much a user may have at a time",
+  .brief = "Show or set the limits of a user",
   .usage = "[--set LIMITS] [--json] [--root DIR] [NAME]",
   .help =
-    "Without a name: the limits of users who have none of their own.  The "
-    "user\n"
-    "who runs the platform has no limits at its socket.\n\n"
-    "  --set LIMITS   NAME=NUMBER, with commas: jobs that are not over, "
-    "tasks\n"
-    "                 of those, streams, uploads (in bytes, or as 20G) and\n"
-    "                 processes of each task; none is no limit, default the\n"
-    "                 usual one\n"
+    "Without NAME: the default limits.  The user who runs the platform has "
+    "no\n"
+    "limits at its socket.\n\n"
+    "  --set LIMITS   list of NAME=NUMBER, separated by commas.  Names: jobs\n"
+    "                 (not over) and tasks of these; streams of events and\n"
+    "                 logs; uploads, as 20G; processes of each task.  The\n"
+    "                 number may be none, or default\n"
     "  --json         the answer of GET "
     "/api/v2/users/NAME/quota\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run,

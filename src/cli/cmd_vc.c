@@ -201,12 +201,12 @@ static int run_set(int argc, char **argv)
   return code;
 }
 
-#define PART_HELP                                                             \
-  "  -c, --capacity PART   so much of the GPUs, CPUs and memory, as 25% or\n" \
-  "                        33.33%\n"                                          \
-  "  -m, --max PART        so much it may have of what others leave idle;\n"  \
-  "                        without it no more than its part\n"                \
-  "  --description TEXT    what it is for\n"                                  \
+#define PART_HELP                                                            \
+  "  -c, --capacity PART   share of the GPUs, CPUs and memory, as 25% or\n"  \
+  "                        33.33%\n"                                         \
+  "  -m, --max PART        so much it may have of what others leave idle;\n" \
+  "                        without it no more than its part\n"               \
+  "  --description TEXT    what it is for\n"                                 \
   "  --external-name TEXT  what it is called elsewhere\n"
 
 const cli_verb cli_vc_add = {
@@ -214,10 +214,12 @@ const cli_verb cli_vc_add = {
   .brief = "Make a virtual cluster, a part of the machine",
   .usage = "--capacity PART [--max PART] [--description TEXT]\n"
            "             [--external-name TEXT] [--root DIR] NAME",
-  .help = "Jobs whose file has it as defaults.virtualCluster have that part "
-          "and no\nmore; `default` has what all others leave.  NAME has "
-          "letters, digits\nand _.\n\n" PART_HELP VC_ROOT_HELP
-          "\nExit code: 0 it is there, 1 it is not, 2 wrong usage.\n",
+  .help =
+    "Jobs whose file has it as defaults.virtualCluster have that part "
+    "and no\nmore; `default` has what all others leave.  NAME has "
+    "letters, digits\nand _.\n\n" PART_HELP VC_ROOT_HELP
+    "\nExit status: 0 success, 1 the virtual cluster was refused, 2 usage\n"
+    "error\n",
   .run = run_add,
 };
 
@@ -229,7 +231,8 @@ const cli_verb cli_vc_set = {
   .help =
     "What is not said stays.  What runs goes on, also where it is more\n"
     "than the new part; what waits is held to that.\n\n" PART_HELP VC_ROOT_HELP
-    "\nExit code: 0 it is changed, 1 it is not, 2 wrong usage.\n",
+    "\nExit status: 0 success, 1 no such virtual cluster or refused, 2 usage\n"
+    "error\n",
   .run = run_set,
 };
 
@@ -252,9 +255,9 @@ const cli_verb cli_vc_stop = {
   .name = "vc stop",
   .brief = "Keep the jobs of virtual clusters from starting",
   .usage = "[--root DIR] NAME...",
-  .help = "What runs goes on.  Jobs are taken, and wait.\n\n" VC_ROOT_HELP
-          "\nExit code: 0 they are stopped, 1 one of them is not, 2 wrong "
-          "usage.\n",
+  .help =
+    "What runs goes on.  Jobs are taken, and wait.\n\n" VC_ROOT_HELP
+    "\nExit status: 0 success, 1 no such virtual cluster, 2 usage error\n",
   .run = run_stop,
 };
 
@@ -275,9 +278,9 @@ const cli_verb cli_vc_start = {
   .name = "vc start",
   .brief = "Let the jobs of virtual clusters start again",
   .usage = "[--root DIR] NAME...",
-  .help = "After 'openpai vc stop'.\n\n" VC_ROOT_HELP
-          "\nExit code: 0 they are not stopped any more, 1 one of them is, 2 "
-          "wrong\nusage.\n",
+  .help =
+    "After 'openpai vc stop'.\n\n" VC_ROOT_HELP
+    "\nExit status: 0 success, 1 no such virtual cluster, 2 usage error\n",
   .run = run_start,
 };
 
@@ -297,9 +300,10 @@ const cli_verb cli_vc_remove = {
   .name = "vc remove",
   .brief = "Remove virtual clusters",
   .usage = "[--root DIR] NAME...",
-  .help = "One that has jobs which are not over is refused: stop them first.\n"
-          "`default` gets its part.\n\n" VC_ROOT_HELP
-          "\nExit code: 0 they are removed, 1 one of them is not, 2 wrong "
-          "usage.\n",
+  .help =
+    "One that has jobs which are not over is refused: stop them first.\n"
+    "`default` gets its part.\n\n" VC_ROOT_HELP
+    "\nExit status: 0 success, 1 no such virtual cluster or it has jobs, 2\n"
+    "usage error\n",
   .run = run_remove,
 };

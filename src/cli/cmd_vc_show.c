@@ -79,8 +79,8 @@ const cli_verb cli_vc_list = {
           "what others leave idle, what is in use: of GPUs, of CPUs.\n\n"
           "  --json                the object of GET "
           "/api/v2/virtual-clusters\n" VC_ROOT_HELP
-          "\nExit code: 0 they were listed, 1 they could not be, 2 wrong "
-          "usage.\n",
+          "\nExit status: 0 success, 1 the platform cannot be asked, 2 usage "
+          "error\n",
   .run = run_list,
 };
 
@@ -169,8 +169,9 @@ const cli_verb cli_vc_show = {
   .name = "vc show",
   .brief = "Show a virtual cluster",
   .usage = "[--json] [--root DIR] NAME",
-  .help = "  --json                the object of GET "
-          "/api/v2/virtual-clusters/NAME\n" VC_ROOT_HELP
-          "\nExit code: 0 it is shown, 1 it is not there, 2 wrong usage.\n",
+  .help =
+    "  --json                the object of GET "
+    "/api/v2/virtual-clusters/NAME\n" VC_ROOT_HELP
+    "\nExit status: 0 success, 1 no such virtual cluster, 2 usage error\n",
   .run = run_show,
 };

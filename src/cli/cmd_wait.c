@@ -151,8 +151,8 @@ const cli_verb cli_wait = {
     "  --json           a line of JSON for each: name, state, code\n"
     "  -q, --quiet      print nothing, and tell nothing "
     "meanwhile\n" JOBS_ROOT_HELP
-    "\nExit code: that of the first job that did not succeed, as of 'openpai\n"
-    "run': 0 all succeeded, 1..255 the code of the task that decided, 125\n"
-    "also when there is no such job, or openpai itself failed.\n",
+    "\nExit status: 0 all jobs succeeded, else that of the first job that\n"
+    "did not, as of 'openpai run'; 125 also when there is no such job or\n"
+    "openpai itself failed\n",
   .run = run,
 };

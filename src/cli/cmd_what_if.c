@@ -555,9 +555,8 @@ const cli_verb cli_what_if = {
     "  --config FILE    the cluster is the one in that file\n\n"
     "  --force          exit with 0 also if something that runs is "
     "lost\n" FUTURE_HELP
-    "\nExits with 0 when it was told, 1 when something that runs would be "
-    "lost, or\n"
-    "a change cannot be made, or no platform answers, and 2 when LOG cannot "
-    "be\nread or the verb was called wrongly.\n",
+    "\nExit status: 0 success, 1 running work would be lost, a change is\n"
+    "impossible, or no platform answers, 2 the log cannot be read or usage\n"
+    "error\n",
   .run = what_if,
 };

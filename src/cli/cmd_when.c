@@ -63,9 +63,8 @@ const cli_verb cli_when = {
     "which\n"
     "jobs take as long as others like them did; eight of ten requests start\n"
     "within the times told.\n\n" FUTURE_HELP
-    "\nExits with 0 when it was told, 1 when a line is wrong or JOB does not\n"
-    "wait, or no platform answers, and 2 when LOG cannot be read or the verb "
-    "was\ncalled wrongly.\n",
+    "\nExit status: 0 success, 1 an invalid line in the log, JOB does not\n"
+    "wait, or no platform answers, 2 the log cannot be read or usage error\n",
   .run = when,
 };
 
@@ -124,8 +123,7 @@ const cli_verb cli_fit = {
     "comes first: who starts sooner with more of what was wanted.\n\n"
     "  --vc NAME        a virtual cluster that its user may use "
     "besides\n" FUTURE_HELP
-    "\nExits with 0 when it was told, 1 when a line is wrong or JOB does not\n"
-    "wait, or no platform answers, and 2 when LOG cannot be read or the verb "
-    "was\ncalled wrongly.\n",
+    "\nExit status: 0 success, 1 an invalid line in the log, JOB does not\n"
+    "wait, or no platform answers, 2 the log cannot be read or usage error\n",
   .run = fit,
 };

@@ -40,7 +40,7 @@ typedef struct future {
   "  --arrivals       jobs go on coming as the last ones did, however few\n" \
   "                   came; else if 64 did in a day or more\n"               \
   "  --no-arrivals    no new jobs come\n"                                    \
-  "  --runs N         so many futures; 100 without it\n"                     \
+  "  --runs N         number of simulated futures (default: 100)\n"          \
   "  --seed N         of what is drawn; 0 without it\n"                      \
   "  --quick          do not compare forecasts within the log with what\n"   \
   "                   came true\n"                                           \

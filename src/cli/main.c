@@ -100,18 +100,18 @@ static const cli_verb *const verbs[] = {
 static const struct {
   const char *name, *what;
 } groups[] = {
-  { "remote", "Verbs for servers elsewhere, known by aliases." },
-  { "vc", "Verbs for virtual clusters, parts of the platform's machine." },
-  { "node", "Verbs for machines of the platform." },
-  { "user", "Verbs for who may ask the platform." },
-  { "group", "Verbs for groups of users, and what they may." },
-  { "token", "Verbs for what programs ask the platform with." },
-  { "storage", "Verbs for storages that jobs may use." },
-  { "spec", "Verbs for job files." },
-  { "cluster", "Verbs for machines: this one, and many together." },
-  { "sched", "Verbs for schedulers." },
-  { "sim", "Verbs for simulations; without one of them it is run." },
-  { "trace", "Verbs for traces of jobs." },
+  { "remote", "Manage the list of remote servers" },
+  { "vc", "Manage virtual clusters" },
+  { "node", "Manage the platform's nodes" },
+  { "user", "Manage users" },
+  { "group", "Manage groups of users and their rights" },
+  { "token", "Manage API tokens" },
+  { "storage", "Manage storages for jobs" },
+  { "spec", "Check, show and convert job files" },
+  { "cluster", "Show and check machines and clusters" },
+  { "sched", "Replay and explain scheduler logs" },
+  { "sim", "Simulate a cluster (without a verb: sim run)" },
+  { "trace", "Show and convert job traces" },
 };
 
 enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
@@ -180,8 +180,8 @@ static void print_overview(FILE *out, const char *group)
   if (group == NULL)
     (void)fprintf(out, "  %-19s %s\n\n%s\n", "help",
                   "Explain a verb: openpai help run",
-                  "--cluster ALIAS, before or after a verb, asks a server "
-                  "elsewhere: openpai help login.\n"
+                  "--cluster ALIAS, before or after a verb, uses a remote "
+                  "server: openpai help login.\n"
                   "openpai --version prints the version.");
 }
 

@@ -56,6 +56,17 @@ class Accounts(program.RootTest):
 
     # --- users ---------------------------------------------------------------
 
+    def test_quota_table(self):
+        self.ok("up")
+        self.add("alice")
+        self.ok("user", "quota", "--set", "jobs=none,uploads=5G", "alice")
+        self.assertEqual(
+            [line.split() for line in
+             self.ok("user", "quota", "alice").splitlines()],
+            [["LIMIT", "MOST"], ["jobs", "none"], ["tasks", "10000"],
+             ["streams", "64"], ["uploads", str(5 << 30)],
+             ["processes", "4096"]])
+
     def test_users(self):
         self.ok("up")
         self.assertEqual(self.ok("user", "list").split(),

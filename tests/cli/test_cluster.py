@@ -311,7 +311,7 @@ class Show(ClusterTest):
                           self.refuse(2, verb, "--as", "x", "good.yaml"))
             self.assertIn("unknown option: --jsn\n  help: did you mean --json?",
                           self.refuse(2, verb, "--jsn"))
-            self.assertIn("Exit code: 0", self.answer(verb, "--help"))
+            self.assertIn("Exit status: 0", self.answer(verb, "--help"))
         self.assertIn("did you mean 'openpai cluster'?",
                       self.run_cli("clustr", "show").stderr)
         self.assertIn("cluster check: which files?", self.refuse(2, "check"))

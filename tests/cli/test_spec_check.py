@@ -28,7 +28,7 @@ class Group(SpecTest):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(
                 done.stdout.startswith(f"usage: openpai spec {verb} "))
-            self.assertIn("Exit code: 0", done.stdout)
+            self.assertIn("Exit status: 0", done.stdout)
             self.assertEqual(self.run_cli("help", "spec", verb).stdout,
                              done.stdout)
 
