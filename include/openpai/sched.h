@@ -509,6 +509,9 @@ PAI_API const char *pai_lack_name(int lack);
  * and of which none can be left out; the text says so then, as there may be
  * smaller ones.  In large schedulers not all changes are tried.
  *
+ * Under a built-in policy the last explanations are kept until the next event
+ * or decision: who asks again, also in the other format, is told the same.
+ *
  * @param format  PAI_FORMAT_TEXT or 0: one paragraph; PAI_FORMAT_JSON: the
  *                reason's numbers, the change as events
  * @return PAI_OK; PAI_ENOTFOUND: no such request; PAI_ENOMEM; or what @p write

@@ -23,11 +23,13 @@ typedef struct pai__queue {
   uint64_t guaranteed, max;         /* GPUs */
   bool known_guaranteed, known_max; /* while they are found */
   /* While it is decided: */
-  uint64_t used;     /* GPUs, also those that are claimed or being left */
-  uint64_t own;      /* of them those that are not opportunistic */
-  uint64_t staying;  /* those whose runs were not asked to stop */
-  uint32_t at, end;  /* a leaf: what waits of it, in the list */
-  uint32_t pending;  /* in it and below it */
+  uint64_t used;    /* GPUs, also those that are claimed or being left */
+  uint64_t own;     /* of them those that are not opportunistic */
+  uint64_t staying; /* those whose runs were not asked to stop */
+  /* A leaf: what waits of it, in the list; or the first of its two lines, the
+     second being of those that are opportunistic. */
+  uint32_t at, end;
+  uint32_t pending;  /* requests, or lines, in it and below it */
   uint32_t next_run; /* a leaf: of its runs that may be stopped */
   uint32_t last_run;
   uint32_t text; /* its name for reasons; PAI__NONE: not needed yet */

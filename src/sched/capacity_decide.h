@@ -3,12 +3,14 @@
 #define PAI_SRC_SCHED_CAPACITY_DECIDE_H
 
 #include "sched/capacity.h"
+#include "sched/waiters.h"
 #include "sched/walk.h"
 
 typedef struct pai__capacity {
   pai_alloc alloc;
   char *options;
   pai__queues q;
+  pai__waiters waiters;
   bool stale; /* the cluster is another one than the queues were made for */
 } pai__capacity;
 
@@ -22,9 +24,10 @@ typedef struct pai__runner {
 typedef struct pai__deciding {
   pai__capacity *c;
   pai_sched *s;
-  pai__flat waiting; /* pai__entry, of which group is the leaf */
-  pai__flat runners; /* by leaf, who is stopped first first */
-  pai__flat victims; /* runs */
+  const pai__waiters *lines; /* of leaves; or NULL: all are listed */
+  pai__flat waiting;         /* pai__entry, of which group is the leaf */
+  pai__flat runners;         /* by leaf, who is stopped first first */
+  pai__flat victims;         /* runs */
 } pai__deciding;
 
 /* Is a used of b a smaller part than c used of d?  What is guaranteed nothing
@@ -37,11 +40,19 @@ static inline bool pai__is_less_used(uint64_t a, uint64_t b, uint64_t c,
   return a * d < c * b;
 }
 
-/* What is next of a leaf. */
-static inline const pai__entry *pai__head_of(const pai__deciding *d,
-                                             const pai__queue *leaf)
+/* In lines: which of a leaf's goes first. */
+static inline uint32_t *pai__line_of(pai__queue *leaf)
 {
-  return pai__entry_at(&d->waiting, leaf->at);
+  return leaf->at != PAI__NONE ? &leaf->at : &leaf->end;
+}
+
+/* The request that is next of a leaf. */
+static inline uint32_t pai__head_of(const pai__deciding *d, uint32_t leaf)
+{
+  pai__queue *x = &d->c->q.list[leaf];
+
+  return d->lines != NULL ? pai__waiter_at(d->lines, *pai__line_of(x))->req
+                          : pai__entry_at(&d->waiting, x->at)->req;
 }
 
 /* Has a queue as much of its own as is guaranteed to it, with the request? */

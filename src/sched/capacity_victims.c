@@ -101,7 +101,7 @@ static bool may_stop(const pai__deciding *d, uint32_t leaf, uint32_t victim,
                      uint32_t *side)
 {
   const pai__queue *list = d->c->q.list;
-  uint32_t req = pai__head_of(d, &list[leaf])->req, mine;
+  uint32_t req = pai__head_of(d, leaf), mine;
   const pai__runner *r;
 
   *side = victim;

@@ -182,8 +182,9 @@ typedef struct pai__rule {
 enum pai__alike {
   PAI__ALIKE_SHAPE, /* they fit alike */
   PAI__ALIKE_RANK,  /* and are as important, and as lazy */
-  PAI__ALIKE_USER   /* one user's of a virtual cluster; opportunistic ones are
+  PAI__ALIKE_USER,  /* one user's of a virtual cluster; opportunistic ones are
                        others */
+  PAI__ALIKE_TENANT /* one virtual cluster's, likewise */
 };
 
 /* Likewise of those that are alike and found no room: the first of them, before
@@ -300,9 +301,11 @@ struct pai_sched {
   uint64_t effort;     /* of all decisions: looks at a request, more or less */
   pai__lookup refused; /* shapes that found no room this time, to whose reason
                          says why */
-  pai__flat slots, candidates; /* for fit.c while it looks */
-  char *failure;               /* what a policy said of its failure */
-  uint64_t set_aside;          /* pai__set_aside(): so often */
+  pai__flat slots, candidates;      /* for fit.c while it looks */
+  char *failure;                    /* what a policy said of its failure */
+  uint64_t set_aside;               /* pai__set_aside(): so often */
+  struct pai__explained *explained; /* explained.h; or NULL */
+  uint64_t linked;                  /* requests came, or came back, so often */
   pai_write_cb log;
   void *log_data;
   uint64_t log_every; /* bytes of lines; 0: no snapshots in the middle */

@@ -1,5 +1,6 @@
 /* explain.c - why a request waits, in words and for programs */
 #include "sched/event_form.h"
+#include "sched/explained.h"
 #include "sched/remedy.h"
 #include "sched/sched.h"
 
@@ -531,13 +532,56 @@ static int find_remedies(telling *t, pai_error **err)
   return rc == PAI_ENOTSUP ? PAI_OK : rc;
 }
 
+/* Both forms, of which what was found out is kept. */
+static int explain(telling *t, pai__buf *text, pai__buf *json, pai_error **err)
+{
+  int rc = PAI_OK;
+
+  t->reason.struct_size = sizeof(t->reason);
+  t->waits = pai_sched_reason(t->s, t->r->id, &t->reason) == PAI_OK;
+  if (t->waits)
+    rc = find_remedies(t, err);
+  if (rc < 0)
+    return rc;
+  t->out = json;
+  rc = explain_json(t);
+  t->out = text;
+  if (rc == PAI_OK)
+    explain_text(t);
+  if (rc < 0 || !pai__buf_ok(text) || !pai__buf_ok(json))
+    return pai__oom(err);
+  pai__explained_keep(t->s, t->r->id, pai__buf_text(text),
+                      pai__buf_text(json));
+  return PAI_OK;
+}
+
+static int explain_anew(const pai_sched *s, uint32_t req, int format,
+                        pai_write_cb write, void *user_data, pai_error **err)
+{
+  telling *t = pai__zalloc(&s->alloc, sizeof(*t));
+  pai__buf text, json, *out = format == PAI_FORMAT_JSON ? &json : &text;
+  int rc;
+
+  if (t == NULL)
+    return pai__oom(err);
+  pai__buf_init(&text, &s->alloc);
+  pai__buf_init(&json, &s->alloc);
+  *t = (telling){ .s = s, .r = pai__req_at(s, req), .req = req };
+  rc = explain(t, &text, &json, err);
+  if (rc == PAI_OK)
+    rc = write(user_data, out->data, out->len);
+  pai__buf_dispose(&text);
+  pai__buf_dispose(&json);
+  pai__free(&s->alloc, t, sizeof(*t));
+  return rc;
+}
+
 int pai_sched_explain(const pai_sched *s, uint64_t id, int format,
                       pai_write_cb write, void *user_data, pai_error **err)
 {
-  telling *t;
-  pai__buf out;
+  const pai__explanation *kept;
+  const char *text;
   uint32_t req;
-  int rc;
 
   if (err != NULL)
     *err = NULL;
@@ -547,24 +591,9 @@ int pai_sched_explain(const pai_sched *s, uint64_t id, int format,
   req = pai__req_find(s, id);
   if (req == PAI__NONE)
     return pai__fail(err, PAI_ENOTFOUND, "there is no request %" PRIu64, id);
-  t = pai__zalloc(&s->alloc, sizeof(*t));
-  if (t == NULL)
-    return pai__oom(err);
-  pai__buf_init(&out, &s->alloc);
-  *t = (telling){ .s = s, .r = pai__req_at(s, req), .req = req, .out = &out };
-  t->reason.struct_size = sizeof(t->reason);
-  rc = PAI_OK;
-  t->waits = pai_sched_reason(s, id, &t->reason) == PAI_OK;
-  if (t->waits)
-    rc = find_remedies(t, err);
-  if (rc == PAI_OK && format == PAI_FORMAT_JSON)
-    rc = explain_json(t);
-  else if (rc == PAI_OK)
-    explain_text(t);
-  if (rc == PAI_OK)
-    rc =
-      pai__buf_ok(&out) ? write(user_data, out.data, out.len) : pai__oom(err);
-  pai__buf_dispose(&out);
-  pai__free(&s->alloc, t, sizeof(*t));
-  return rc;
+  kept = pai__explained_find(s, id);
+  if (kept == NULL)
+    return explain_anew(s, req, format, write, user_data, err);
+  text = format == PAI_FORMAT_JSON ? kept->json : kept->text;
+  return write(user_data, text, strlen(text));
 }

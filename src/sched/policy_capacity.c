@@ -70,8 +70,7 @@ static uint32_t next_leaf(const pai__deciding *d, uint32_t i)
     if (x->pending == 0)
       continue;
     leaf = next_leaf(d, c);
-    entitled =
-      pai__keeps_to_guaranteed(d, x, pai__head_of(d, &list[leaf])->req);
+    entitled = pai__keeps_to_guaranteed(d, x, pai__head_of(d, leaf));
     if (of_best != NULL &&
         (entitled != best_entitled
            ? best_entitled
@@ -85,14 +84,55 @@ static uint32_t next_leaf(const pai__deciding *d, uint32_t i)
   return best;
 }
 
-/* So many of a leaf's are not waiting for their turn any more. */
-static void pass(pai__deciding *d, uint32_t leaf, uint32_t n)
+static void add_pending(pai__deciding *d, uint32_t leaf, uint32_t n)
 {
   pai__queue *list = d->c->q.list;
 
-  list[leaf].at += n;
   for (uint32_t i = leaf; i != PAI__NONE; i = list[i].parent)
-    list[i].pending -= n;
+    list[i].pending += n;
+}
+
+static void leave_line(pai__deciding *d, uint32_t leaf, uint32_t next)
+{
+  *pai__line_of(&d->c->q.list[leaf]) = next;
+  if (next == PAI__NONE)
+    add_pending(d, leaf, (uint32_t)-1);
+}
+
+/* A leaf's head does not wait for its turn any more. */
+static void pass(pai__deciding *d, uint32_t leaf)
+{
+  pai__queue *x = &d->c->q.list[leaf];
+
+  if (d->lines != NULL) {
+    leave_line(
+      d, leaf,
+      pai__waiters_first(d->lines, d->s,
+                         pai__waiter_at(d->lines, *pai__line_of(x))->next));
+    return;
+  }
+  x->at++;
+  add_pending(d, leaf, (uint32_t)-1);
+}
+
+/* Its head could not start, and those behind it do not overtake it, but
+ * opportunistic ones. */
+static int pass_all(pai__deciding *d, uint32_t leaf)
+{
+  pai__queue *x = &d->c->q.list[leaf];
+  uint32_t req = pai__head_of(d, leaf), at = x->at;
+  const pai__why why = { .lack = PAI_LACK_TURN,
+                         .behind = pai__req_at(d->s, req)->id,
+                         .node = PAI__NONE,
+                         .text = PAI__NONE };
+
+  if (d->lines != NULL) {
+    leave_line(d, leaf, PAI__NONE);
+    return pai__alike_refuse(d->s, req, &why);
+  }
+  x->at = pai__refuse_behind(d->s, &d->waiting, at, x->end);
+  add_pending(d, leaf, at - x->at);
+  return PAI_OK;
 }
 
 static int list_waiting(pai__deciding *d)
@@ -106,8 +146,7 @@ static int list_waiting(pai__deciding *d)
     pai__entry *e = pai__entry_at(&d->waiting, i);
 
     e->group = 1 + pai__req_at(d->s, e->req)->tenant;
-    for (uint32_t q = e->group; q != PAI__NONE; q = list[q].parent)
-      list[q].pending++;
+    add_pending(d, e->group, 1);
   }
   pai__sort_waiting(&d->waiting);
   for (uint32_t i = d->waiting.len; i-- > 0;) {
@@ -116,6 +155,46 @@ static int list_waiting(pai__deciding *d)
     leaf->end = leaf->end != 0 ? leaf->end : i + 1;
     leaf->at = i;
   }
+  return rc;
+}
+
+/* Each leaf has two lines. */
+static void find_lines(pai__deciding *d)
+{
+  const pai__waiters *w = d->lines;
+  const uint32_t *heads = w->heads.data;
+  pai__queue *list = d->c->q.list;
+
+  for (uint32_t i = 0; i < d->c->q.n; i++) {
+    list[i].at = list[i].end = PAI__NONE;
+    list[i].pending = 0;
+  }
+  for (uint32_t i = 0; i < w->heads.len; i++) {
+    const pai__req *r = pai__req_at(d->s, pai__waiter_at(w, heads[i])->req);
+    uint32_t leaf = 1 + r->tenant;
+
+    *(r->priority < 0 ? &list[leaf].end : &list[leaf].at) = heads[i];
+    add_pending(d, leaf, 1);
+  }
+}
+
+/* In lines, unless each has to be looked at.  PAI_OK or PAI_ENOMEM. */
+static int line_up(pai__deciding *d)
+{
+  pai__waiters *w = &d->c->waiters;
+  int rc = d->c->q.greedy ? 0 : pai__waiters_ready(w, d->s);
+
+  if (rc < 0)
+    return rc;
+  if (rc == 0)
+    return list_waiting(d);
+  d->lines = w;
+  pai__alike_begin(d->s, PAI__ALIKE_TENANT);
+  d->s->effort -= d->s->m.nqueued;
+  rc = pai__waiters_line_up(w, d->s);
+  d->s->effort += w->heads.len;
+  if (rc == PAI_OK)
+    find_lines(d);
   return rc;
 }
 
@@ -275,23 +354,19 @@ static int serve(pai__deciding *d)
   int rc = PAI_OK;
 
   while (rc >= 0 && q->list[0].pending != 0) {
-    uint32_t leaf = next_leaf(d, 0);
-    uint32_t req = pai__head_of(d, &q->list[leaf])->req;
+    uint32_t leaf = next_leaf(d, 0), req = pai__head_of(d, leaf);
     uint32_t never = find_over(d, leaf, req, true);
 
     if (never != PAI__NONE) {
       rc = refuse_quota(d, req, never, 0);
-      pass(d, leaf, 1);
+      pass(d, leaf);
       continue;
     }
     rc = try_one(d, leaf, req);
     if (rc == 0 && !q->greedy)
-      pass(d, leaf,
-           pai__refuse_behind(d->s, &d->waiting, q->list[leaf].at,
-                              q->list[leaf].end) -
-             q->list[leaf].at);
+      rc = pass_all(d, leaf);
     else if (rc == 0 || (rc == 1 && !pai__may_begin(d->s, req)))
-      pass(d, leaf, 1);
+      pass(d, leaf);
   }
   return rc < 0 ? rc : PAI_OK;
 }
@@ -325,7 +400,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   pai__flat_init(&d.waiting, sizeof(pai__entry));
   pai__flat_init(&d.runners, sizeof(pai__runner));
   pai__flat_init(&d.victims, sizeof(uint32_t));
-  rc = list_waiting(&d);
+  rc = line_up(&d);
   if (rc == PAI_OK) {
     count_all(&d);
     rc = serve(&d);
@@ -365,9 +440,9 @@ static int event(void *state, void *data, const pai_policy_host *host,
   pai__capacity *c = state;
 
   (void)data;
-  (void)host;
   if (e->kind == PAI_SCHED_CLUSTER)
     c->stale = true;
+  pai__waiters_event(&c->waiters, host->sched, e);
   return PAI_OK;
 }
 
@@ -381,6 +456,7 @@ static void close_it(void *state)
   alloc = c->alloc;
   if (c->q.list != NULL)
     pai__queues_dispose(&c->q);
+  pai__waiters_dispose(&c->waiters, &alloc);
   pai__strfree(&alloc, c->options);
   pai__free(&alloc, c, sizeof(*c));
 }
@@ -394,6 +470,7 @@ static int open_as(void **state, const pai_policy_host *host,
   if (c == NULL)
     return PAI_ENOMEM;
   c->alloc = host->sched->alloc;
+  pai__waiters_init(&c->waiters, PAI__ALIKE_TENANT);
   c->options = pai__strdup(&c->alloc, options);
   if (c->options != NULL)
     rc = pai__queues_make(&c->q, host, options, strict);

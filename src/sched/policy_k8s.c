@@ -7,6 +7,7 @@
  * less important ones stop for more important ones.  There is no backoff, and
  * of nodes with equal scores the first is taken and not any one.
  */
+#include "sched/waiters.h"
 #include "sched/walk.h"
 
 typedef struct k8s {
@@ -14,6 +15,7 @@ typedef struct k8s {
   int place;
   bool shares, preempt, reclaim;
   int64_t reserve_after;
+  pai__waiters waiters;
 } k8s;
 
 static const k8s defaults = { .place = PAI_PLACE_SCORE,
@@ -63,10 +65,10 @@ static int try_all(pai_sched *s, uint32_t req, pai__how how,
   return rc;
 }
 
-static int decide(void *state, void *data, const pai_policy_host *host)
+/* Some may be stopped for others, or reservations tell those of a shape
+ * apart. */
+static int decide_each(const k8s *k, pai_sched *s)
 {
-  const k8s *k = state;
-  pai_sched *s = host->sched;
   pai__how how = { .strategy = k->place,
                    .beyond_share = !k->shares,
                    .over = k->preempt };
@@ -74,7 +76,6 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   pai__lookup hopeless; /* shapes for which nobody can be stopped */
   int rc;
 
-  (void)data;
   pai__lookup_init(&hopeless);
   pai__flat_init(&waiting, sizeof(pai__entry));
   rc = pai__list_waiting(s, &waiting);
@@ -86,14 +87,58 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   return rc < 0 ? rc : PAI_OK;
 }
 
+/* Can nobody be stopped for whoever waits?  Who starts in this decision is no
+ * less important than those behind it. */
+static bool is_calm(const k8s *k, const pai_sched *s)
+{
+  uint32_t head = pai__waiters_head(&k->waiters);
+
+  if (!k->preempt || head == PAI__NONE)
+    return true;
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+
+    if (run->req != PAI__NONE &&
+        (run->state == PAI__RUN_STOPPING ||
+         pai__req_at(s, run->req)->priority <
+           pai__waiter_at(&k->waiters, head)->priority))
+      return false;
+  }
+  return true;
+}
+
+static int decide(void *state, void *data, const pai_policy_host *host)
+{
+  k8s *k = state;
+  pai_sched *s = host->sched;
+  int rc = pai__has_reservations(s) ? 0 : pai__waiters_ready(&k->waiters, s);
+
+  (void)data;
+  if (rc > 0 && (rc = pai__waiters_line_up(&k->waiters, s)) == PAI_OK)
+    rc = is_calm(k, s);
+  if (rc < 0)
+    return rc;
+  return rc > 0 ? pai__try_lines(s, &k->waiters, k->place, !k->shares)
+                : decide_each(k, s);
+}
+
+static int on_event(void *state, void *data, const pai_policy_host *host,
+                    const pai_sched_event *event)
+{
+  (void)data;
+  pai__waiters_event(&((k8s *)state)->waiters, host->sched, event);
+  return PAI_OK;
+}
+
 static int open_it(void **state, void *data, const pai_policy_host *host,
                    const pai_cluster *cluster, const char *text)
 {
   int rc = pai__plain_open(state, data, host, cluster, text);
 
-  const k8s *k = *state;
+  k8s *k = *state;
 
   if (rc == PAI_OK) {
+    pai__waiters_init(&k->waiters, PAI__ALIKE_SHAPE);
     host->sched->terms.lends = !k->shares;
     pai__policy_reclaims(host->sched, k->reclaim, k->place);
     pai__policy_reserves(host->sched, k->reserve_after, k->place, true);
@@ -110,6 +155,25 @@ static int load(void **state, void *data, const pai_policy_host *host,
   return open_it(state, data, host, cluster, text);
 }
 
+static int clone_it(void **copy, const void *state, void *data,
+                    const pai_policy_host *host)
+{
+  int rc = pai__plain_clone(copy, state, data, host);
+
+  if (rc == PAI_OK)
+    pai__waiters_init(&((k8s *)*copy)->waiters, PAI__ALIKE_SHAPE);
+  return rc;
+}
+
+static void close_it(void *state)
+{
+  k8s *k = state;
+
+  if (k != NULL)
+    pai__waiters_dispose(&k->waiters, &k->plain.alloc);
+  pai__plain_close(state);
+}
+
 const pai_policy pai__policy_k8s = {
   .struct_size = sizeof(pai_policy),
   .version = PAI_POLICY_VERSION,
@@ -118,9 +182,10 @@ const pai_policy pai__policy_k8s = {
   .data = (void *)&type,
   .lends = 1,
   .open = open_it,
-  .close = pai__plain_close,
+  .close = close_it,
   .decide = decide,
-  .clone = pai__plain_clone,
+  .event = on_event,
+  .clone = clone_it,
   .save = pai__plain_save,
   .load = load,
 };

@@ -166,31 +166,6 @@ static int decide_each(const priority *p, pai_sched *s)
 
 /* --- in lines ------------------------------------------------------------- */
 
-/* Nobody can make room for anybody: who has no room sends away all that are
- * like it. */
-static int decide_in_lines(priority *p, pai_sched *s)
-{
-  pai__waiters *w = &p->waiters;
-  int rc = PAI_OK;
-  uint32_t head;
-
-  pai__alike_begin(s, PAI__ALIKE_SHAPE);
-  s->effort -= s->m.nqueued;
-  while (rc >= 0 && (head = pai__waiters_head(w)) != PAI__NONE) {
-    uint32_t req = pai__waiter_at(w, head)->req;
-
-    s->effort++;
-    rc = pai__try(s, req, p->place, false);
-    if (rc != 0) {
-      pai__waiters_pass(w, s);
-    } else {
-      rc = pai__shape_refuse(s, req);
-      pai__waiters_send_away(w);
-    }
-  }
-  return rc < 0 ? rc : pai__grow_all(s);
-}
-
 /* 1: nobody may be asked to make room, and all stand in lines; 0; or
  * PAI_ENOMEM. */
 static int line_up(priority *p, const pai_sched *s)
@@ -216,13 +191,16 @@ static int line_up(priority *p, const pai_sched *s)
 
 static int decide(void *state, void *data, const pai_policy_host *host)
 {
-  int rc = line_up(state, host->sched);
+  priority *p = state;
+  int rc = line_up(p, host->sched);
 
   (void)data;
   if (rc < 0)
     return rc;
-  return rc > 0 ? decide_in_lines(state, host->sched)
-                : decide_each(state, host->sched);
+  if (rc == 0)
+    return decide_each(p, host->sched);
+  rc = pai__try_lines(host->sched, &p->waiters, p->place, false);
+  return rc < 0 ? rc : pai__grow_all(host->sched);
 }
 
 static int on_event(void *state, void *data, const pai_policy_host *host,

@@ -69,6 +69,8 @@ bool pai__req_is_alike(const pai_sched *s, enum pai__alike alike,
   case PAI__ALIKE_USER:
     return a->tenant == b->tenant && a->user == b->user &&
            (a->priority < 0) == (b->priority < 0);
+  case PAI__ALIKE_TENANT:
+    return a->tenant == b->tenant && (a->priority < 0) == (b->priority < 0);
   default: return pai__req_fits_alike(s, a, b);
   }
 }

@@ -130,6 +130,7 @@ static void link_req(pai_sched *s, uint32_t req)
   if (r->turn < s->needs_known) /* it has come back */
     s->needs_known = 0;
   r->queued = 1;
+  s->linked++;
   s->m.nqueued++;
   ++*queued_of(s, r->tenant);
 }
@@ -218,6 +219,8 @@ uint64_t pai__alike_key(enum pai__alike alike, const pai__req *r)
     return pai__mix(pai__mix(1, (uint64_t)r->tenant << 32 | r->user),
                     r->priority < 0) |
            1;
+  case PAI__ALIKE_TENANT:
+    return pai__mix(pai__mix(2, r->tenant), r->priority < 0) | 1;
   default: return r->shape;
   }
 }

@@ -14,6 +14,7 @@ typedef struct seeking {
   const pai_sched *s; /* the real one */
   pai_sched *fork;    /* with the events so far, after it has decided */
   uint64_t id;
+  uint32_t most; /* events */
   pai__remedy *out;
 } seeking;
 
@@ -61,10 +62,22 @@ static int try_without(const seeking *k, uint32_t but, bool *starts)
   return pai__remedy_starts(k->s, k->id, k->out->list, k->out->n, but, starts);
 }
 
+/* What trials may cost together, in looks at a request, run or node; and how
+ * many they are at the least. */
+enum { EFFORT = 1 << 17, LEAST_TRIALS = 12 };
+
+uint32_t pai__remedy_trials(const pai_sched *s, uint32_t most)
+{
+  uint32_t size = s->m.nreqs + s->park->nspots + s->m.nrunning + 1;
+  uint32_t trials = (uint32_t)EFFORT / size;
+
+  return trials < LEAST_TRIALS ? LEAST_TRIALS : trials > most ? most : trials;
+}
+
 /* One event more; the same one twice would go on for ever. */
 static int add(seeking *k, pai_sched_event e)
 {
-  if (k->out->n == PAI__REMEDY_STEPS)
+  if (k->out->n == k->most)
     return PAI_ELIMIT;
   e.struct_size = sizeof(e);
   e.time = k->s->m.now;
@@ -491,7 +504,10 @@ int pai__remedy_find(const pai_sched *s, uint64_t id,
                      enum pai__remedy_side side, pai__remedy *out,
                      pai_error **err)
 {
-  seeking k = { .s = s, .id = id, .out = out };
+  seeking k = { .s = s,
+                .id = id,
+                .most = pai__remedy_trials(s, PAI__REMEDY_STEPS),
+                .out = out };
   int rc;
 
   out->n = 0;

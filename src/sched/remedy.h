@@ -42,6 +42,8 @@ int pai__remedy_single(const pai_sched *s, uint64_t id,
 int pai__remedy_starts(const pai_sched *s, uint64_t id,
                        const pai_sched_event *list, uint32_t n, uint32_t but,
                        bool *starts);
+/* So many changes may be tried: the fewer the more there is to look at. */
+uint32_t pai__remedy_trials(const pai_sched *s, uint32_t most);
 /* The reason as it is now: what is known without a policy goes first. */
 void pai__remedy_reason(const pai_sched *s, uint32_t req, pai__why *why);
 /* What a run holds on a node, or on all (PAI__NONE), of what lacks. */

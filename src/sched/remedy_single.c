@@ -10,9 +10,7 @@
 
 #include <stdlib.h>
 
-/* What trials may cost together, in looks at a request, run or node; and how
- * many they are at the least and the most. */
-enum { EFFORT = 1 << 17, LEAST_TRIALS = 12, MOST_TRIALS = 600 };
+enum { MOST_TRIALS = 600 };
 
 enum { MOST_VALUES = 64, SECOND = 1000000, MEBIBYTE = 1 << 20 };
 
@@ -478,14 +476,10 @@ static int find_others(single *x)
 int pai__remedy_single(const pai_sched *s, uint64_t id,
                        enum pai__remedy_side side, pai__remedy *out)
 {
-  uint32_t size = s->m.nreqs + s->park->nspots + s->m.nrunning + 1;
-  uint32_t trials = (uint32_t)EFFORT / size;
   single x = { .s = s, .id = id, .req = pai__req_find(s, id), .out = out };
   int rc;
 
-  x.trials = trials < LEAST_TRIALS  ? LEAST_TRIALS
-             : trials > MOST_TRIALS ? MOST_TRIALS
-                                    : trials;
+  x.trials = pai__remedy_trials(s, MOST_TRIALS);
   pai__remedy_reason(s, x.req, &x.why);
   out->n = 0;
   rc = side == PAI__REMEDY_OWN ? find_own(&x) : find_others(&x);

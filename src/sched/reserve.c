@@ -84,6 +84,7 @@ typedef struct choosing {
   uint64_t *best; /* of a kind of GPU before */
   uint32_t words;
   bool known; /* the ends of all that runs */
+  bool owed;  /* what is borrowed stops for it */
 } choosing;
 
 static int by_time(const void *a, const void *b)
@@ -95,12 +96,13 @@ static int by_time(const void *a, const void *b)
   return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* What nobody knows the end of goes on for as long as it has run. */
+/* What nobody knows the end of goes on for as long as it has run.  What is
+ * borrowed of a part is no obstacle to who is owed it. */
 static pai_time end_of(choosing *c, const pai__run *run)
 {
   pai_time now = c->s->m.now, end = pai__run_expected(c->s, run);
 
-  if (run->state == PAI__RUN_STOPPING)
+  if (run->state == PAI__RUN_STOPPING || (c->owed && run->beyond))
     return now;
   if (run->state == PAI__RUN_CLAIMED || end == INT64_MAX) {
     c->known = false;
@@ -378,6 +380,11 @@ static int keep_for(pai_sched *s, uint32_t req)
 
   if (block == NULL)
     return PAI_ENOMEM;
+  c.owed = is_owed_nodes(s, req);
+  if (c.owed && pai__guarantee_mark(s) < 0) {
+    pai__free(&s->alloc, block, size);
+    return PAI_ENOMEM;
+  }
   c.nodes = (ready *)(void *)block;
   c.bits = (uint64_t *)(void *)(block + nodes * sizeof(ready));
   c.best = c.bits + words;

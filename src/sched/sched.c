@@ -1,5 +1,6 @@
 /* sched.c - a scheduler is made, copied and freed */
 #include "sched/sched.h"
+#include "sched/explained.h"
 
 #include "sched/check.h"
 #include "sched/ends.h"
@@ -133,6 +134,8 @@ int pai__sched_make(pai_sched **out, const pai_cluster *cluster,
     rc = pai__park_new(&s->park, cluster, &s->alloc, err);
   if (rc == PAI_OK)
     rc = fill(s, cluster, err);
+  if (rc == PAI_OK && pai__explained_new(s) < 0)
+    rc = pai__oom(err);
   if (rc < 0)
     pai_sched_free(s);
   else
@@ -211,6 +214,7 @@ void pai_sched_free(pai_sched *s)
   if (s == NULL)
     return;
   pai__policy_close(s);
+  pai__explained_free(s);
   dispose_flats(s);
   pai__park_unref(s->park);
   alloc = s->alloc;

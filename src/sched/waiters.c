@@ -2,6 +2,7 @@
 #include "sched/waiters.h"
 
 #include "sched/plan.h"
+#include "sched/policy.h"
 #include "sched/queue.h"
 
 #include <stdlib.h>
@@ -131,6 +132,7 @@ static int read_queue(pai__waiters *w, const pai_sched *s)
   for (uint32_t i = 0; i < w->list.len; i++)
     queue_up(w, i);
   w->known = true;
+  w->linked = s->linked;
   return PAI_OK;
 }
 
@@ -159,6 +161,7 @@ void pai__waiters_event(pai__waiters *w, const pai_sched *s,
   w->known = w->known && !is_long(w, s);
   if (!w->known)
     return;
+  w->linked++;
   req = pai__req_find(s, event->request->id);
   w->known = req != PAI__NONE && add(w, s, req) == PAI_OK;
   if (w->known)
@@ -171,7 +174,8 @@ void pai__waiters_event(pai__waiters *w, const pai_sched *s,
 
 int pai__waiters_ready(pai__waiters *w, const pai_sched *s)
 {
-  if ((!w->known || is_long(w, s)) && read_queue(w, s) < 0)
+  if ((!w->known || w->linked != s->linked || is_long(w, s)) &&
+      read_queue(w, s) < 0)
     return PAI_ENOMEM;
   while (w->first < w->list.len &&
          !pai__waiter_is_there(s, pai__waiter_at(w, w->first)))
@@ -245,4 +249,27 @@ void pai__waiters_pass(pai__waiters *w, const pai_sched *s)
   }
   heads_of(w)[0] = next;
   sink(w, 0);
+}
+
+int pai__try_lines(pai_sched *s, pai__waiters *w, int strategy,
+                   bool beyond_share)
+{
+  int rc = PAI_OK;
+  uint32_t head;
+
+  pai__alike_begin(s, PAI__ALIKE_SHAPE);
+  s->effort -= s->m.nqueued;
+  while (rc >= 0 && (head = pai__waiters_head(w)) != PAI__NONE) {
+    uint32_t req = pai__waiter_at(w, head)->req;
+
+    s->effort++;
+    rc = pai__try(s, req, strategy, beyond_share);
+    if (rc != 0) {
+      pai__waiters_pass(w, s);
+    } else {
+      rc = pai__shape_refuse(s, req);
+      pai__waiters_send_away(w);
+    }
+  }
+  return rc < 0 ? rc : PAI_OK;
 }

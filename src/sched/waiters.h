@@ -41,6 +41,8 @@ typedef struct pai__waiters {
   uint32_t elastic; /* that are content with fewer tasks */
   enum pai__alike alike;
   bool known;
+  uint64_t linked; /* as the scheduler counts: else somebody has come back
+                       without an event, whose claim was taken back */
   pai__flat heads; /* of lines that are not sent away: a heap of waiters */
 } pai__waiters;
 
@@ -90,5 +92,11 @@ static inline uint32_t pai__waiters_head(const pai__waiters *w)
 /* The next of its line is to be looked at in its turn; or none of the line. */
 void pai__waiters_pass(pai__waiters *w, const pai_sched *s);
 void pai__waiters_send_away(pai__waiters *w);
+
+/* Nobody can make room for anybody, and lines are of those of one shape, lined
+ * up: each starts if it has room, and who has none sends away all that are like
+ * it.  PAI_OK or a code. */
+int pai__try_lines(pai_sched *s, pai__waiters *w, int strategy,
+                   bool beyond_share);
 
 #endif

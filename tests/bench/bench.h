@@ -31,6 +31,7 @@ extern const bench bench_cluster[];
 extern const bench bench_sample[];
 extern const bench bench_sched[];
 extern const bench bench_hived[];
+extern const bench bench_why[];
 extern const bench bench_sim[];
 extern const bench bench_replay[];
 extern const bench bench_store[];

@@ -21,12 +21,12 @@
 enum { ROUNDS = 9, ROUND_NS = 20000000 };
 
 static const bench *const groups[] = {
-  bench_yaml,       bench_spec,  bench_cluster, bench_sample,
+  bench_yaml,       bench_spec,   bench_cluster, bench_sample,
 #ifdef HAVE_JANSSON
   bench_json,
 #endif
-  bench_allocation, bench_hived, bench_sched,   bench_sim,
-  bench_replay,     bench_store, bench_launch,
+  bench_allocation, bench_hived,  bench_sched,   bench_sim,
+  bench_why,        bench_replay, bench_store,   bench_launch,
 };
 
 /* Another program beside this one: "openpai-bench-SUFFIX". */

@@ -161,6 +161,14 @@ static const char halves[] =
   "  default: {part: rest}\n"
   "  left: {part: 50%}\n";
 
+static const char lent[] =
+  "skus: {box: {gpu: a100, gpus: 8, cpus: 64, memory: 64G}}\n"
+  "nodes: [{name: \"n[1-2]\", sku: box}]\n"
+  "virtualClusters:\n"
+  "  default: {part: rest}\n"
+  "  left: {part: 50%}\n"
+  "  right: {part: 25%, max: 100%}\n";
+
 static void submit_to(pai_sched *s, uint64_t id, const char *vc, uint32_t gpus)
 {
   pai_want want = scene_want(1, gpus);
@@ -193,6 +201,55 @@ static void a_part_is_found_on_one_node(void **state)
   assert_int_equal(scene_finish(s, 3), PAI_OK);
   assert_string_equal(scene_decide(s), "start 5");
   pai_sched_free(s);
+}
+
+static void submit_long(pai_sched *s, uint64_t id, const char *vc,
+                        uint32_t gpus, pai_time hours)
+{
+  pai_want want = scene_want(1, gpus);
+
+  assert_int_equal(scene_request(s,
+                                 &(pai_request){ .id = id,
+                                                 .vc = vc,
+                                                 .duration = hours * HOUR,
+                                                 .wants = &want,
+                                                 .nwants = 1 },
+                                 NULL),
+                   PAI_OK);
+}
+
+/* 1 and 2 are guaranteed and have half of a node each; 3 has borrowed the other
+ * half beside 1, for long.  It can be stopped: so the node of 1, which ends
+ * first, is kept for 4, and 5 does not take what becomes free there. */
+static void find_whole_node(const char *policy)
+{
+  pai_sched *s = scene_new(lent, policy, "{\"place\":\"spread\"}", NULL);
+
+  assert_non_null(s);
+  submit_long(s, 1, "default", 4, 1);
+  submit_long(s, 2, "right", 4, 2);
+  assert_string_equal(scene_decide(s), "start 1, start 2");
+  submit_long(s, 3, "right", 4, 10);
+  assert_string_equal(scene_decide(s), "start 3");
+  assert_string_equal(scene_places(s, 3, 0), "0:f0");
+  submit_long(s, 4, "left", 8, 1);
+  assert_string_equal(scene_decide(s), "");
+  assert_int_equal(scene_finish(s, 1), PAI_OK);
+  submit_long(s, 5, "default", 4, 10);
+  assert_string_equal(scene_decide(s), "start 5, stop 3 preempted");
+  assert_string_equal(scene_places(s, 5, 0), "1:f0");
+  assert_int_equal(scene_finish(s, 3), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 4");
+  pai_sched_free(s);
+}
+
+static void whole_nodes_are_made_of_what_is_borrowed(void **state)
+{
+  static const char *const all[] = { "fifo", "priority", "fair", "k8s" };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(all); i++)
+    find_whole_node(all[i]);
 }
 
 /* One runs, a large one waits, and becomes old. */
@@ -234,6 +291,7 @@ int main(void)
     cmocka_unit_test(hived_does_so_if_it_is_told_to),
     cmocka_unit_test(importance_goes_before_age),
     cmocka_unit_test(a_part_is_found_on_one_node),
+    cmocka_unit_test(whole_nodes_are_made_of_what_is_borrowed),
     cmocka_unit_test(no_memory_is_survived),
   };
 

@@ -253,6 +253,11 @@ static void who_is_passed_cannot_tell(void **state)
     { "priority", NULL, shares },
     { "priority", "{\"preempt\":false}", NULL },
     { "priority", "{\"strict\":true}", shares },
+    { "k8s", NULL, shares },
+    { "k8s", "{\"preempt\":false,\"shares\":false}", shares },
+    { "capacity", NULL, shares },
+    { "capacity", "{\"reclaim\":false}", NULL },
+    { "capacity", "{\"greedy\":true}", shares },
   };
   const char *soak = getenv("OPENPAI_SOAK"), *from = getenv("OPENPAI_SEED");
   uint64_t first = from != NULL ? strtoull(from, NULL, 10) : 1;
@@ -264,9 +269,39 @@ static void who_is_passed_cannot_tell(void **state)
       live(&all[i], first + seed);
 }
 
+/* 2 has claimed the GPU of 1, and 3, which is more important, takes the claim
+ * back: so 2 waits again, without an event that says so. */
+static void who_lost_a_claim_waits_again(const char *policy)
+{
+  pai_sched *s = scene_new("nodes:1 gpu:1 cpus:8 mem:1G", policy, NULL, NULL);
+  pai_want want = scene_want(1, 1);
+
+  for (uint64_t id = 1; id <= 3; id++) {
+    pai_request q = {
+      .id = id, .priority = (int)id, .wants = &want, .nwants = 1
+    };
+
+    assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+    (void)scene_decide(s);
+  }
+  for (uint64_t id = 1; id <= 3; id += 2) {
+    assert_int_equal(scene_finish(s, id), PAI_OK);
+    assert_string_equal(scene_decide(s), id == 1 ? "start 3" : "start 2");
+  }
+  pai_sched_free(s);
+}
+
+static void lost_claims(void **state)
+{
+  (void)state;
+  who_lost_a_claim_waits_again("priority");
+  who_lost_a_claim_waits_again("k8s");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lost_claims),
     cmocka_unit_test(who_is_passed_cannot_tell),
   };
 
