@@ -8,7 +8,6 @@
 #include "cells.h"
 #include "jobs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { UNKNOWN_CODE = 255 }; /* the command failed, and nobody knows why */
@@ -18,35 +17,39 @@ static size_t status_of(const cli_json *job)
   return cli_json_get(job, 0, "jobStatus");
 }
 
-/* What the command itself ended with, or 0. */
-static int64_t own_code(const cli_json *job)
+/* What the command itself exited with, or 0.  OpenPAI's servers have it in the
+ * report of the job's end alone. */
+static int64_t own_code(const cli_json *job, size_t of)
 {
-  size_t messages = cli_json_get(job, status_of(job), "appExitMessages"),
+  size_t messages = cli_json_get(job, of, "appExitMessages"),
          runtime = messages != 0 ? cli_json_get(job, messages, "runtime") : 0;
-  int64_t code =
-    runtime != 0 ? cli_json_number(job, runtime, "originUserExitCode", 0) : 0;
+  int64_t code = cli_json_number(job, of, "originUserExitCode", 0);
 
+  if (code == 0 && runtime != 0)
+    code = cli_json_number(job, runtime, "originUserExitCode", 0);
   return code > 0 && code <= 255 ? code : 0;
+}
+
+/* Where a completion code says only that the command failed, its own one. */
+static int64_t told_code(const cli_json *job, size_t of, int64_t code)
+{
+  int64_t own = code == UNKNOWN_CODE ? own_code(job, of) : 0;
+
+  return own != 0 ? own : code;
 }
 
 int64_t cli_told_code(const cli_json *job)
 {
-  int64_t code = cli_json_number(job, status_of(job), "appExitCode", 0);
+  size_t status = status_of(job);
 
-  return code == UNKNOWN_CODE && own_code(job) != 0 ? own_code(job) : code;
+  return told_code(job, status,
+                   cli_json_number(job, status, "appExitCode", 0));
 }
 
 int64_t cli_told_task_code(const cli_json *job, size_t task)
 {
-  static const char key[] = "originUserExitCode: ";
-  int64_t code = cli_json_number(job, task, "containerExitCode", INT64_MIN);
-  const char *own =
-    strstr(cli_json_text(job, task, "containerExitDiagnostics"), key);
-  long number =
-    own != NULL ? strtol(own + sizeof(key) - 1, NULL, 10) : UNKNOWN_CODE;
-
-  return code == UNKNOWN_CODE && number > 0 && number < UNKNOWN_CODE ? number
-                                                                     : code;
+  return told_code(job, task,
+                   cli_json_number(job, task, "containerExitCode", INT64_MIN));
 }
 
 int cli_exit_code(const cli_json *job)
@@ -59,7 +62,7 @@ int cli_exit_code(const cli_json *job)
   if (code > 0 && code <= 255)
     return (int)code;
   /* One of the platform's, as for too much memory. */
-  code = strcmp(state, "FAILED") == 0 ? own_code(job) : 0;
+  code = strcmp(state, "FAILED") == 0 ? own_code(job, status_of(job)) : 0;
   return code != 0 ? (int)code : CLI_BROKEN;
 }
 
@@ -158,20 +161,7 @@ void cli_print_end(FILE *out, const char *name, const cli_json *job)
 
 void cli_end_why(char *out, size_t size, const cli_json *job)
 {
-  static const char key[] = "\n    message: ";
-  const char *why = cli_json_text(job, status_of(job), "appExitDiagnostics");
-  const char *message = strstr(why, key);
-  size_t len;
+  const char *why = cli_json_text(job, status_of(job), "exitReason");
 
-  out[0] = '\0';
-  if (strchr(why, '\n') != NULL && message == NULL)
-    return;
-  why = message != NULL ? message + sizeof(key) - 1 : why;
-  len = strcspn(why, "\n");
-  if (*why == '\'' && len > 1 && why[len - 1] == '\'') {
-    why++;
-    len -= 2;
-  }
-  if (*why != '|') /* several lines, which are in the log */
-    (void)snprintf(out, size, "%.*s", (int)len, why);
+  (void)snprintf(out, size, "%.*s", (int)strcspn(why, "\n"), why);
 }

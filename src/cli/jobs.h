@@ -71,8 +71,7 @@ int cli_exit_code(const cli_json *job);
 /* What its code means, or "".  Whether anything is known of it. */
 const char *cli_end_reason(const cli_json *job);
 bool cli_end_is_known(const cli_json *job);
-/* Why it failed, or "": of what could not even be started that is a line, or the
- * message in FrameworkController's words, which are YAML. */
+/* Why it could not be started, or "". */
 void cli_end_why(char *out, size_t size, const cli_json *job);
 /* What can be done about it: a line for each, with such words before it. */
 void cli_print_cures(FILE *out, const char *before, const cli_json *job);

@@ -4,8 +4,6 @@
 #include "job/exit.h"
 #include "job/pattern.h"
 
-#include <stdlib.h>
-
 /* What patterns are compared with. */
 typedef struct seen {
   const pai__end_facts *facts;
@@ -227,16 +225,17 @@ int pai__end_judge(int *code, pai__buf *out, const pai__end_facts *facts)
   return put_diagnostics(out, &s, false, NULL);
 }
 
-int pai__end_told_code(int code, const char *diagnostics)
+int pai__end_user_code(const pai__end_facts *facts)
 {
-  static const char key[] = "originUserExitCode: ";
-  const char *at = diagnostics;
-  long own;
+  return facts->how == PAI__END_EXITED || facts->how == PAI__END_OOM
+           ? facts->code
+           : 0;
+}
 
-  if (code != PAI__CODE_UNRECOGNIZED || at == NULL)
-    return code;
-  at = strstr(at, PAI__ERROR_START); /* before what the user wrote */
-  at = at != NULL ? strstr(at, key) : NULL;
-  own = at != NULL ? strtol(at + strlen(key), NULL, 10) : 0;
-  return own > 0 && own < PAI__CODE_UNRECOGNIZED ? (int)own : code;
+int pai__end_told_code(int code, int user_code)
+{
+  return code == PAI__CODE_UNRECOGNIZED && user_code > 0 &&
+             user_code < PAI__CODE_UNRECOGNIZED
+           ? user_code
+           : code;
 }

@@ -51,9 +51,12 @@ pai__end_facts pai__end_told(const pai_task_end *end);
  * added to `out`: a line, or nothing of a success.  PAI_OK or PAI_ENOMEM. */
 int pai__end_judge(int *code, pai__buf *out, const pai__end_facts *facts);
 
-/* What people are told of a completion code: where nothing is known of it, the
- * code that the command itself ended with, which the diagnostics have. */
-int pai__end_told_code(int code, const char *diagnostics);
+/* The code that the command itself exited with; 0: it did not, or with 0. */
+int pai__end_user_code(const pai__end_facts *facts);
+
+/* The code that people are told: where the completion code says only that the
+ * command failed, the command's own one, if that is known (not 0). */
+int pai__end_told_code(int code, int user_code);
 
 /* --- diagnostics, as the API shows them (rest-api 4.4) ------------------------- */
 

@@ -68,6 +68,7 @@ static void free_tasks(pai__pjob *j)
   for (size_t t = 0; j->tasks != NULL && t < ntasks; t++) {
     pai__strfree(alloc, j->tasks[t].dir);
     pai__strfree(alloc, j->tasks[t].diagnostics);
+    pai__strfree(alloc, j->tasks[t].why);
     pai__strfree(alloc, j->tasks[t].cpus);
     pai__strfree(alloc, j->tasks[t].about);
   }
@@ -85,6 +86,7 @@ void pai__platform_free_job(pai__pjob *j)
   pai__arena_dispose(&j->attempt);
   free_tasks(j);
   pai__strfree(alloc, j->latest.diagnostics);
+  pai__strfree(alloc, j->latest.why);
   pai__strfree(alloc, j->latest.message);
   pai__strfree(alloc, j->why);
   pai__strfree(alloc, j->impossible);

@@ -159,6 +159,19 @@ void pai__platform_ready(void *user_data)
   }
 }
 
+/* What is told of a task's end beside its code: what its command exited with,
+ * or why it did not run (NULL: it did). */
+static void keep_end(pai__pjob *j, uint32_t task, int user_code,
+                     const char *why)
+{
+  const pai_alloc *alloc = &j->platform->alloc;
+  pai__ptask *t = &j->tasks[task];
+
+  t->user_code = user_code;
+  pai__strfree(alloc, t->why);
+  t->why = why != NULL && *why != '\0' ? pai__strdup(alloc, why) : NULL;
+}
+
 static void start(pai__pjob *j, uint32_t task)
 {
   pai_error *err = NULL;
@@ -190,6 +203,7 @@ static void start(pai__pjob *j, uint32_t task)
   pai__strfree(&j->platform->alloc, j->tasks[task].diagnostics);
   j->tasks[task].diagnostics =
     pai__strdup(&j->platform->alloc, pai_error_message(err));
+  keep_end(j, task, 0, pai_error_message(err));
   pai_error_free(err);
   pai__platform_event(j, PAI__EV_TASK_ENDED, task, PAI__CODE_NOT_STARTED);
 }
@@ -268,6 +282,8 @@ static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
   if (pai__end_judge(&code, &text, &facts) < 0)
     pai__log_line(&j->platform->log, PAI_LOG_WARNING,
                   "no memory to say why a task of %s ended", j->name);
+  keep_end(j, task, pai__end_user_code(&facts),
+           facts.how == PAI__END_FAILED ? facts.why : NULL);
   pai__strfree(alloc, j->tasks[task].diagnostics);
   j->tasks[task].diagnostics = text.len != 0 ? pai__buf_take(&text) : NULL;
   pai__buf_dispose(&text);

@@ -57,11 +57,12 @@ typedef struct pai__ptask {
   uint8_t todo;     /* PAI__TODO_* */
   uint8_t written;  /* the fold's state in its row, */
   bool changed;     /* or it is to be written anyway */
-  bool adopt;   /* the back end is to be asked once more what became of it */
-  int code;     /* told with `recorded` */
-  int8_t share; /* GPU that it has a part of, or -1 */
-  uint8_t room; /* PAI__ROOM_*; */
-  bool held;    /* and whether it is held, */
+  bool adopt;    /* the back end is to be asked once more what became of it */
+  int code;      /* told with `recorded` */
+  int user_code; /* that its command exited with; 0: none */
+  int8_t share;  /* GPU that it has a part of, or -1 */
+  uint8_t room;  /* PAI__ROOM_*; */
+  bool held;     /* and whether it is held, */
   bool share_wanted;                     /* as it waits for a share */
   bool short_of_memory;                  /* as it ended last */
   uint32_t retries_told;                 /* of its fold's */
@@ -70,6 +71,7 @@ typedef struct pai__ptask {
   pai_time created, launched, completed; /* of all its starts, */
   pai_time begun, ran, ended;            /* and of the latest one */
   char *dir;         /* its folder, below the job's; NULL before it starts */
+  char *why;         /* it did not run, or NULL */
   char *diagnostics; /* of its end, or NULL */
   char *cpus;        /* that no other has, as "0-3,8", or NULL */
   char *about;       /* in what it runs, if that is to be said, or NULL */
@@ -81,8 +83,10 @@ typedef struct pai__pattempt {
   pai_time created, launched, completed;
   bool over; /* and then: */
   int code;
+  int user_code;    /* that the command exited with which decided; 0: none */
   uint32_t trigger; /* task that decided, or PAI__NO_TASK */
   char *message;    /* and why; or NULL */
+  char *why;        /* it did not run, or NULL */
   char *diagnostics;
 } pai__pattempt;
 

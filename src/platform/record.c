@@ -67,6 +67,17 @@ static char *trigger_message(const pai__pjob *j)
   return NULL;
 }
 
+static const char stopped[] = "User has requested to stop the Framework";
+
+/* How the task ended that decided. */
+static void stamp_trigger(pai__pattempt *a, const pai__ptask *t,
+                          const pai_alloc *alloc)
+{
+  a->user_code = t->user_code;
+  a->why = t->why != NULL ? pai__strdup(alloc, t->why) : NULL;
+  a->diagnostics = pai__strdup(alloc, t->diagnostics);
+}
+
 /* What the attempt came to stands in the fold only until the next one. */
 static void stamp_attempt(pai__pjob *j, pai_time now)
 {
@@ -87,11 +98,9 @@ static void stamp_attempt(pai__pjob *j, pai_time now)
   a->trigger = job->trigger;
   a->message = trigger_message(j);
   if (a->trigger != PAI__NO_TASK && j->tasks[a->trigger].diagnostics != NULL)
-    a->diagnostics =
-      pai__strdup(&j->platform->alloc, j->tasks[a->trigger].diagnostics);
+    stamp_trigger(a, &j->tasks[a->trigger], &j->platform->alloc);
   else if (a->code == PAI__CODE_STOPPED)
-    a->diagnostics = pai__strdup(&j->platform->alloc,
-                                 "User has requested to stop the Framework");
+    a->diagnostics = pai__strdup(&j->platform->alloc, stopped);
 }
 
 static void stamp(pai__pjob *j)
@@ -127,6 +136,8 @@ static void fill_attempt(pai__attempt_row *row, char *uid, const pai__pjob *j,
   if (!a->over)
     return;
   row->exit_code = (pai__maybe){ true, a->code };
+  row->user_code = (pai__maybe){ a->user_code != 0, a->user_code };
+  row->why = a->why;
   row->diagnostics = a->diagnostics;
   if (a->trigger == PAI__NO_TASK)
     return;
@@ -261,12 +272,15 @@ static void fill_task(pai__task_row *row, task_texts *texts,
                           .created = pt->created,
                           .launched = pt->launched,
                           .completed = pt->completed };
-  row->now = (pai__start_row){ .number = pt->starts - (pt->begun != 0),
-                               .state = sub_state,
-                               .created = pt->begun,
-                               .launched = pt->ran,
-                               .completed = pt->ended,
-                               .diagnostics = pt->diagnostics };
+  row->now =
+    (pai__start_row){ .number = pt->starts - (pt->begun != 0),
+                      .state = sub_state,
+                      .created = pt->begun,
+                      .launched = pt->ran,
+                      .completed = pt->ended,
+                      .user_code = { pt->user_code != 0, pt->user_code },
+                      .why = pt->why,
+                      .diagnostics = pt->diagnostics };
   if (pt->begun != 0)
     fill_place(row, texts, j, task);
   if (t->state >= PAI__TASK_DONE || pt->ended != 0)
@@ -324,8 +338,10 @@ static void forget_start(pai__pjob *j, uint32_t task)
   t->begun = t->ran = t->ended = 0;
   pai__strfree(alloc, t->dir);
   pai__strfree(alloc, t->diagnostics);
+  pai__strfree(alloc, t->why);
   pai__strfree(alloc, t->about);
-  t->dir = t->diagnostics = t->about = NULL;
+  t->dir = t->diagnostics = t->why = t->about = NULL;
+  t->user_code = 0;
 }
 
 /* If the job is about its next attempt, what came of the last one is kept. */
@@ -338,6 +354,7 @@ static void record_attempt(pai__pjob *j)
   if (j->platform->store != NULL)
     put_latest(j);
   pai__strfree(&j->platform->alloc, j->latest.diagnostics);
+  pai__strfree(&j->platform->alloc, j->latest.why);
   pai__strfree(&j->platform->alloc, j->latest.message);
   j->latest = (pai__pattempt){ .number = number,
                                .created = pai__loop_wall_time(),

@@ -24,6 +24,8 @@ static void write_attempt(pai__reply *a, const pai__attempt_row *row)
   pai__member_maybe(a, "appExitCode", row->exit_code);
   pai__member_exit(a, "appExitSpec", row->exit_code);
   pai__member_summary(a, "appExitDiagnostics", row->diagnostics);
+  pai__member_maybe(a, "originUserExitCode", row->user_code);
+  pai__member_text(a, "exitReason", row->why);
   pai__member_messages(a, "appExitMessages", row->diagnostics, false);
   pai__member_text(a, "appExitTriggerMessage", row->trigger);
   pai__member_text(a, "appExitTriggerTaskRoleName", row->trigger_role);

@@ -85,6 +85,8 @@ static void write_place(pai__reply *a, pai__buf *logs,
   pai__member_maybe(a, "containerExitCode", row->exit_code);
   pai__member_exit(a, "containerExitSpec", row->exit_code);
   pai__member_summary(a, "containerExitDiagnostics", row->diagnostics);
+  pai__member_maybe(a, "originUserExitCode", row->user_code);
+  pai__member_text(a, "exitReason", row->why);
 }
 
 static void write_start(pai__reply *a, const pai__start_row *row)

@@ -112,6 +112,8 @@ static int on_row(void *user_data, const pai__job_row *row)
                                .completed = row->now.completed,
                                .over = row->now.exit_code.there,
                                .code = (int)row->now.exit_code.value,
+                               .user_code = (int)row->now.user_code.value,
+                               .why = dup(r, row->now.why),
                                .trigger = PAI__NO_TASK,
                                .message = dup(r, row->now.trigger),
                                .diagnostics = dup(r, row->now.diagnostics) };
@@ -184,6 +186,8 @@ static int on_task(void *user_data, const pai__task_row *row)
                      .starts = row->now.number + (row->now.created != 0),
                      .share = -1,
                      .dir = dup(r, row->now.dir),
+                     .user_code = (int)row->now.user_code.value,
+                     .why = dup(r, row->now.why),
                      .diagnostics = dup(r, row->now.diagnostics),
                      .cpus = dup(r, pai__fold_cpus(&fold)) };
   r->j->places[task].gpus = read_gpus(row->now.gpus);

@@ -35,7 +35,7 @@ static void emit(pai__pjob *j, pai_event *event)
 static int told_code(const pai__pjob *j, uint32_t task)
 {
   return pai__end_told_code(pai__job_tasks(&j->job)[task].code,
-                            j->tasks[task].diagnostics);
+                            j->tasks[task].user_code);
 }
 
 /* A job ends with the code of the task that decided. */

@@ -35,6 +35,12 @@ static const pai__shape exit_spec = { "ExitSpec", exit_fields };
     EXIT_SPEC("appExitSpec"), PAI__HAS_OR_NULL(TEXT, "appExitDiagnostics"), \
     PAI__HAS_OR_NULL(OBJECT, "appExitMessages")
 
+/* Of a job and of a task: what the command itself exited with, and why it did
+ * not run.  OpenPAI has both in its diagnostics only. */
+#define HOW_IT_ENDED                             \
+  PAI__HAS_OR_NULL(WHOLE, "originUserExitCode"), \
+    PAI__HAS_OR_NULL(TEXT, "exitReason")
+
 /* Of a job, in lists and alone. */
 #define JOB_STATE                                                            \
   PAI__HAS(TEXT, "username"), PAI__HAS(TEXT, "state"),                       \
@@ -89,6 +95,7 @@ static const pai__field status_fields[] = {
   PAI__HAS_OR_NULL(TIME, "appLaunchedTime"),
   PAI__HAS_OR_NULL(TIME, "appCompletedTime"),
   EXIT_TRIGGER,
+  HOW_IT_ENDED,
   PAI__HAS_OR_NULL(TEXT, "appExitType"),
   { 0 }
 };
@@ -108,7 +115,7 @@ static const pai__shape status = { "JobStatus", status_fields };
     PAI__HAS(TEXT, "containerLog"),                                          \
     PAI__HAS_OR_NULL(WHOLE, "containerExitCode"),                            \
     EXIT_SPEC("containerExitSpec"),                                          \
-    PAI__HAS_OR_NULL(TEXT, "containerExitDiagnostics")
+    PAI__HAS_OR_NULL(TEXT, "containerExitDiagnostics"), HOW_IT_ENDED
 
 #define TASK                                                 \
   PAI__HAS(WHOLE, "taskIndex"), PAI__HAS(TEXT, "taskUid"),   \

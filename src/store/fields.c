@@ -33,6 +33,8 @@
   { prefix "launched", PAI__FIELD_TIME, offsetof(row, at launched) },         \
   { prefix "completed", PAI__FIELD_TIME, offsetof(row, at completed) },       \
   { prefix "exit_code", PAI__FIELD_MAYBE, offsetof(row, at exit_code) },      \
+  { prefix "user_code", PAI__FIELD_MAYBE, offsetof(row, at user_code) },      \
+  { prefix "why", PAI__FIELD_TEXT, offsetof(row, at why) },                   \
   { prefix "diagnostics", PAI__FIELD_TEXT, offsetof(row, at diagnostics) },   \
   { prefix "messages", PAI__FIELD_TEXT, offsetof(row, at messages) },         \
   { prefix "trigger", PAI__FIELD_TEXT, offsetof(row, at trigger) },           \
@@ -52,6 +54,8 @@
   { prefix "launched", PAI__FIELD_TIME, offsetof(row, at launched) },         \
   { prefix "completed", PAI__FIELD_TIME, offsetof(row, at completed) },       \
   { prefix "exit_code", PAI__FIELD_MAYBE, offsetof(row, at exit_code) },      \
+  { prefix "user_code", PAI__FIELD_MAYBE, offsetof(row, at user_code) },      \
+  { prefix "why", PAI__FIELD_TEXT, offsetof(row, at why) },                   \
   { prefix "diagnostics", PAI__FIELD_TEXT, offsetof(row, at diagnostics) },   \
   { prefix "messages", PAI__FIELD_TEXT, offsetof(row, at messages) }
 

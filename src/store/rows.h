@@ -23,6 +23,8 @@ typedef struct pai__attempt_row {
   const char *state; /* FrameworkController's: "AttemptRunning" */
   pai_time created, launched, completed;
   pai__maybe exit_code;
+  pai__maybe user_code;     /* that the command itself exited with */
+  const char *why;          /* it did not run, in words */
   const char *diagnostics;  /* as the controller would write them */
   const char *messages;     /* appExitMessages, as JSON */
   const char *trigger;      /* what decided it, in words, */
@@ -68,6 +70,8 @@ typedef struct pai__start_row {
   const char *dir;   /* its folder */
   pai_time created, launched, completed;
   pai__maybe exit_code;
+  pai__maybe user_code; /* that the command itself exited with */
+  const char *why;      /* it did not run, in words */
   const char *diagnostics;
   const char *messages; /* as JSON */
 } pai__start_row;

@@ -135,11 +135,25 @@ static const char *const version_4[] = {
   NULL,
 };
 
+/* What a command itself exited with, and why a task could not be started:
+ * values, where the diagnostics are text. */
+#define END_OF(table, p) \
+  "ALTER TABLE " table " ADD COLUMN " p "user_code INTEGER;" \
+  "ALTER TABLE " table " ADD COLUMN " p "why TEXT;"
+
+static const char *const version_5[] = {
+  END_OF("job_detail", "now_")
+  END_OF("attempt", "")
+  END_OF("task", "now_")
+  END_OF("task_attempt", ""),
+  NULL,
+};
+
 /* clang-format on */
 
 static const pai__migration migrations[] = {
   { 1, version_1 }, { 2, version_2 }, { 3, version_3 },
-  { 4, version_4 }, { 0, NULL },
+  { 4, version_4 }, { 5, version_5 }, { 0, NULL },
 };
 
 int pai__schema_version(void)

@@ -42,14 +42,16 @@ STATUS = {
     "appExitSpec": (MAP, NULL), "appExitDiagnostics": (STR, NULL),
     "appExitMessages": (MAP, NULL), "appExitTriggerMessage": (STR, NULL),
     "appExitTriggerTaskRoleName": (STR, NULL),
-    "appExitTriggerTaskIndex": (INT, NULL), "appExitType": (STR, NULL)}
+    "appExitTriggerTaskIndex": (INT, NULL), "appExitType": (STR, NULL),
+    "originUserExitCode": (INT, NULL), "exitReason": (STR, NULL)}
 
 PLACE = {
     "containerId": (STR, NULL), "containerIp": (STR, NULL),
     "containerNodeName": (STR, NULL), "containerPorts": MAP,
     "containerGpus": NULL, "containerLog": STR,
     "containerExitCode": (INT, NULL), "containerExitSpec": (MAP, NULL),
-    "containerExitDiagnostics": (STR, NULL)}
+    "containerExitDiagnostics": (STR, NULL),
+    "originUserExitCode": (INT, NULL), "exitReason": (STR, NULL)}
 
 START = {
     "attemptId": INT, "attemptState": STR,
@@ -270,6 +272,22 @@ class Api(program.RootTest):
                          (404, "null"))
         self.assertEqual(self.ask(self.path("again", "/job-attempts/healthz")),
                          (200, "ok"))
+
+    def test_how_a_task_ended_is_told_in_fields(self):
+        """What the program printed is not taken for it."""
+        self.submit("three", "echo 'originUserExitCode: 7'; exit 3")
+        self.wait("three")
+        detail = self.get(self.path("three"))
+        task = detail["taskRoles"]["worker"]["taskStatuses"][0]
+        for end in detail["jobStatus"], task:
+            self.assertEqual(end["originUserExitCode"], 3)
+            self.assertIsNone(end["exitReason"])
+        self.assertEqual(task["containerExitCode"], 255)
+        self.assertEqual(self.run_cli("wait", "three").returncode, 3)
+        self.submit("well", "true")
+        self.wait("well")
+        self.assertIsNone(
+            self.get(self.path("well"))["jobStatus"]["originUserExitCode"])
 
     def test_what_is_not_there(self):
         self.submit("one")
