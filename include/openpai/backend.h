@@ -43,7 +43,11 @@ enum {
   /** Its standard input stays open for those who attach to it; */
   PAI_LAUNCH_INPUT = 4,
   /** and that is a terminal, as are the other two. */
-  PAI_LAUNCH_TTY = 8
+  PAI_LAUNCH_TTY = 8,
+  /** Its job belongs to another account than the user whom it runs as.  A
+   *  sandbox shows nothing of that user's session, terminals and home folder,
+   *  and the machine read-only.  @since 0.1 */
+  PAI_LAUNCH_APART = 16
 };
 
 /** A folder or file that a task sees at another place.  FROZEN: this struct

@@ -55,21 +55,18 @@ void pai__apart_tell(pai_platform *p)
     pai__log_line(&p->log, PAI_LOG_WARNING, "%s", hole);
 }
 
-/* Who has an account, and is neither an administrator nor whose platform it
- * is. */
-static bool is_another(const pai__pjob *j)
+bool pai__apart_is_another(const pai__pjob *j)
 {
   const pai_platform *p = j->platform;
 
-  return p->accounts != NULL && strcmp(j->user, p->user) != 0 &&
+  return !p->system && p->accounts != NULL && strcmp(j->user, p->user) != 0 &&
          pai_accounts_has_user(p->accounts, j->user) &&
          !pai_accounts_is_admin(p->accounts, j->user);
 }
 
 int pai__apart_check_runtime(const pai__pjob *j, pai_error **err)
 {
-  if (j->platform->system || j->runtime != PAI_RUNTIME_PROCESS ||
-      !is_another(j))
+  if (j->runtime != PAI_RUNTIME_PROCESS || !pai__apart_is_another(j))
     return PAI_OK;
   (void)pai__fail(err, PAI_EPERM,
                   "the runtime \"process\" is for administrators here: such "

@@ -12,6 +12,10 @@ const char *pai__apart_hole(const pai_platform *p);
  * accounts have changed. */
 void pai__apart_tell(pai_platform *p);
 
+/* Is it a job of an account that is neither an administrator's nor its whose
+ * platform this is, and yet runs as that user? */
+bool pai__apart_is_another(const pai__pjob *j);
+
 /* A job that asks for what would lead to the root, by its runtime or by where it
  * begins: PAI_EPERM, PAI_EINVAL. */
 int pai__apart_check_runtime(const pai__pjob *j, pai_error **err);

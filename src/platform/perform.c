@@ -1,5 +1,6 @@
 /* perform.c - between the folds and the back end: tasks are started and
  * stopped, and end */
+#include "platform/apart.h"
 #include "platform/accounts.h"
 #include "platform/cores.h"
 #include "platform/record.h"
@@ -90,6 +91,7 @@ static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
   else if ((rc = pai__system_make_attempt(j, err)) == PAI_OK) {
     plan.cpu_list = j->tasks[task].cpus;
     plan.processes = pai__platform_processes(j);
+    plan.flags |= pai__apart_is_another(j) ? PAI_LAUNCH_APART : 0;
     plan.numa_nodes = nodes.len > 0 ? pai__buf_text(&nodes) : NULL;
     rc = p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, err);
   }

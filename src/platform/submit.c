@@ -210,8 +210,9 @@ static int find_work_dir(pai__pjob *j, const submission *s, pai_error **err)
     return pai__platform_take_code(j, s->o.code_dir, err);
   if (s->o.like != 0 && s->o.work_dir == NULL)
     return find_like(j, s, err);
-  if (s->o.work_dir == NULL && j->platform->store == NULL)
-    return PAI_OK;
+  if (s->o.work_dir == NULL &&
+      (j->platform->store == NULL || pai__apart_is_another(j)))
+    return PAI_OK; /* the latter in its own home */
   if (j->platform->system)
     return keep_work_dir(j, s->o.work_dir, err);
   return pai__fs_absolute(

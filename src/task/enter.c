@@ -274,6 +274,7 @@ int enter_start(const pai_order *o, pid_t first, const enter_words *w,
   pid = fork();
   if (pid == 0) {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* whose number is another there */
+    child_scope(o);
     run(folder, w, files);
   }
   for (int i = 0; i < 3; i++)

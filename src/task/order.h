@@ -46,7 +46,9 @@ enum {
   /* All is done as another user, whom this program becomes first of all. */
   PAI_ORDER_BE_USER = 16,
   /* Its processes live in a name space that `holder` is the first of. */
-  PAI_ORDER_SHARED = 32
+  PAI_ORDER_SHARED = 32,
+  /* It reaches no abstract socket of processes outside. */
+  PAI_ORDER_APART = 64
 };
 
 /* Where the supervisor listens, in the task folder: see frame.h. */

@@ -138,6 +138,9 @@ void child_join(const pai_order *o);  /* its groups, CPUs, memory */
 bool child_go_to(const char *folder); /* or errno */
 void child_bind_to_parent(pid_t parent, int signal);
 void child_tell(int fd, int kind, int value);
+/* Keeps this process, and what it starts, from abstract sockets of others, if
+ * the order says so. */
+void child_scope(const pai_order *o);
 /* This process, which leads a session, has it as its terminal. */
 void child_take_terminal(int fd);
 /* A terminal: its own end and the other; -1: errno. */

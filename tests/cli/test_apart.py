@@ -3,8 +3,12 @@ nothing of its root but what is theirs."""
 
 import json
 import os
+import pathlib
 import pwd
+import shutil
+import socket
 import subprocess
+import tempfile
 import unittest
 
 import program
@@ -63,6 +67,23 @@ door("signals the server", lambda: os.kill(SERVER, 0) is None and
 for name in "key", "openpai.db", "lock", "log":
     door("reads " + name, lambda: read(ROOT + "/" + name))
 door("asks", lambda: asks(ROOT + "/socket"))
+for path in "/run/user", "/run/docker.sock", "/var/run/docker.sock":
+    door("sees " + path, lambda: os.path.exists(path))
+for path in @HOME@ + "/secret", @HOME@ + "/.ssh/id":
+    door("reads " + path, lambda: read(path))
+for path in "/etc", "/usr":
+    door("writes " + path, lambda: open(path + "/x", "w") and True)
+try:  # what is there is its own
+    open("@MACHINE@/x", "w").close()
+except OSError:
+    pass
+for path in os.listdir("/dev/pts"):
+    door("has terminal " + path, lambda: path != "ptmx")
+for path in "/dev/kvm", "/dev/fuse":
+    door("has " + path, lambda: os.path.exists(path))
+door("asks an abstract socket", lambda: asks("\0@ABSTRACT@"))
+with open(os.environ["HOME"] + "/own", "w") as file:
+    file.write("what the job keeps at home\n")
 for pid in sorted(int(p) for p in os.listdir("/proc") if p.isdigit()):
     door(f"sees {pid}", lambda: pid > 1 and any(
         w in open(f"/proc/{pid}/cmdline").read()
@@ -139,7 +160,8 @@ class Apart(served.ServedTest):
             "OWN", own).replace("OTHER", other)
 
     def found(self, job):
-        self.ok("wait", job)
+        done = self.run_cli("wait", job)
+        self.assertEqual(done.returncode, 0, self.run_cli("show", job).stdout)
         self.assertEqual((self.root / "jobs" / job / "note").read_text(),
                          "kept\n")
         return self.ok("logs", job)
@@ -178,12 +200,32 @@ class Apart(served.ServedTest):
     def test_no_door_leads_to_the_administrator(self):
         """Neither from a job of one task nor from one whose tasks share their
         processes, at its start or by a command that enters it."""
+        machine = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, machine)
+        home = machine / "home"
+        (home / ".ssh").mkdir(parents=True)
+        for path in machine, home, home / ".ssh":
+            for name in "secret", "id":
+                (path / name).write_text("the operator's\n")
+            for path in path, path / "secret", path / "id":
+                if self.who:
+                    os.chown(path, self.who["user"], self.who["group"])
+        self.env["HOME"] = str(home)
         process = self.serve()
         bob = self.account("bob")
         script = self.folder / "storages" / "attack.py"
         self.made(script.parent)
-        script.write_text(ATTACK.replace("@ROOT@", str(self.root)).replace(
-            "@SERVER@", str(process.pid)))
+        # As the user's session has them: X11, D-Bus.
+        abstract = socket.socket(socket.AF_UNIX)
+        self.addCleanup(abstract.close)
+        abstract.bind("\0openpai-%d" % os.getpid())
+        abstract.listen(64)
+        text = ATTACK
+        for name, value in {"ROOT": self.root, "SERVER": process.pid,
+                            "HOME": repr(str(home)), "MACHINE": machine,
+                            "ABSTRACT": "openpai-%d" % os.getpid()}.items():
+            text = text.replace(f"@{name}@", str(value))
+        script.write_text(text)
         command = f"python3 {script}; sleep 1; python3 {script}"
         for instances in 1, 2:
             name = f"attack{instances}"
@@ -198,6 +240,8 @@ class Apart(served.ServedTest):
                 said = self.ok("logs", f"bob~{name}", "--task",
                                f"a/{i}")
                 self.assertEqual(said, "looked\nlooked\n", f"{name} {i}")
+            self.assertFalse((machine / "x").exists())
+            self.assertFalse((home / "own").exists())
         self.end(process)
 
     def test_nobody_asks_for_more(self):

@@ -91,18 +91,11 @@ class JobStatus:
         return _cards.job_card(self)
 
 
-def _told_code(told: Dict[str, Any], code: Optional[int]) -> Optional[int]:
-    """What the program itself exited with, where the completion code says only
-    that it failed."""
-    own = told.get("originUserExitCode")
-    return own if code == 255 and own is not None else code
-
-
 def _make_task(role: str, told: Dict[str, Any]) -> TaskStatus:
     spec = told.get("containerExitSpec") or {}
     return TaskStatus(
         role=role, index=told["taskIndex"], state=told["taskState"].lower(),
-        code=_told_code(told, told.get("containerExitCode")), retries=told.get("retries") or 0,
+        code=told.get("containerExitCode"), retries=told.get("retries") or 0,
         node=told.get("containerNodeName"),
         ports=dict(told.get("containerPorts") or {}),
         gpus=tuple(told.get("containerGpus") or ()),
@@ -116,7 +109,7 @@ def make_status(told: Dict[str, Any]) -> JobStatus:
     job = told["jobStatus"]
     return JobStatus(
         name=told["name"], user=job["username"], state=job["state"].lower(),
-        code=_told_code(job, job.get("appExitCode")), attempt=job.get("attemptId") or 0,
+        code=job.get("appExitCode"), attempt=job.get("attemptId") or 0,
         retries=job.get("retries") or 0,
         virtual_cluster=job.get("virtualCluster") or "default",
         submitted=_time(job.get("submissionTime")),

@@ -129,6 +129,26 @@ static int check_links(const launch *k, const pai__surroundings *around,
   return bad == NULL ? PAI_OK : fail_link(bad, around->root, err);
 }
 
+/* Of one apart: commands do not begin in what is not there. */
+static int check_home(const pai_launch_plan *plan,
+                      const pai__surroundings *around, pai_error **err)
+{
+  const char *const *home = around->homes;
+
+  while (plan->workdir != NULL && *home != NULL &&
+         !pai__is_within(plan->workdir, *home))
+    home++;
+  if (plan->workdir == NULL || *home == NULL ||
+      (pai__root_is_hidden(around) &&
+       pai__is_within(plan->workdir, around->root)))
+    return PAI_OK;
+  return pai__fail(
+    err, PAI_EPERM,
+    "commands cannot begin in %.400s: jobs of other accounts do "
+    "not see the home folder %.400s",
+    plan->workdir, *home);
+}
+
 static void give_space_back(launch *k, local *l)
 {
   pai__space_give_back(&l->runtimes, &l->alloc, k->space);
@@ -153,12 +173,19 @@ static int choose(launch *k, local *l, pai_error **err)
 {
   pai__surroundings around = { .root = l->host.root,
                                .hide = pai__local_hides(l) };
+  const char *homes[PAI__HOMES + 1];
+  bool apart = (k->plan->flags & PAI_LAUNCH_APART) != 0;
   int rc;
 
   if (k->plan->runtime == PAI_RUNTIME_DOCKER &&
       !pai__docker_lets(&l->runtimes, k->who))
     return no_docker(k->who, err);
-  if (k->plan->workdir == NULL && pai__files_here(k->here, sizeof(k->here)))
+  if (apart) {
+    pai__files_homes(homes, &l->self);
+    around.homes = homes;
+  }
+  if (!apart && k->plan->workdir == NULL &&
+      pai__files_here(k->here, sizeof(k->here)))
     around.here = k->here;
   if (k->plan->gpus != 0)
     pai__gpu_devices(&k->devices, k->plan->gpus);
@@ -178,6 +205,8 @@ static int choose(launch *k, local *l, pai_error **err)
   rc = pai__start_choose(&k->start, k->plan, &l->runtimes, &around, err);
   if (k->start.runtime != PAI_RUNTIME_BWRAP)
     give_space_back(k, l);
+  if (rc == PAI_OK && k->start.home)
+    rc = check_home(k->plan, &around, err);
   if (rc == PAI_OK && k->start.runtime != PAI_RUNTIME_PROCESS)
     rc = check_links(k, &around, err);
   if (rc < 0)
@@ -281,6 +310,8 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
   }
   if (k->start.spare_first)
     order.flags |= PAI_ORDER_SPARE_FIRST;
+  if (k->start.home)
+    order.flags |= PAI_ORDER_APART;
   if (k->space != NULL) {
     order.flags |= PAI_ORDER_SHARED;
     order.holder = (uint32_t)k->space->holder;
@@ -339,6 +370,8 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
     rc = fail_link(k->plan->dir, l->host.root, err);
   if (rc == PAI_OK && k->start.tmp)
     rc = pai__files_make_tmp(k->plan->dir, err);
+  if (rc == PAI_OK && k->start.home)
+    rc = pai__files_make_home(k->plan->dir, err);
   pai__as_self(k->who);
   return rc;
 }

@@ -82,6 +82,8 @@ struct local {
   pai__map tasks;     /* id to local_task, until it is over */
   size_t unfreed;     /* tasks whose handles are not all closed, and a look */
   bool detached;      /* and no more is told */
+  pai__user self; /* as whom this process runs; `name` is empty before it is
+                         asked for */
   void (*closed)(void *user_data); /* set once closing */
   char chunk[65536]; /* every read goes here and is told at once */
 };

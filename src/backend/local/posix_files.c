@@ -169,19 +169,65 @@ void pai__files_close(int fd)
     (void)close(fd);
 }
 
-int pai__files_make_tmp(const char *dir, pai_error **err)
+static int make_folder(char *path, const char *dir, const char *name,
+                       pai_error **err)
 {
-  char path[PATH_SIZE];
   struct stat st;
 
-  if (!join(path, dir, "tmp"))
+  if (!join(path, dir, name))
     return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
   if (mkdir(path, 0700) < 0 &&
       (errno != EEXIST || lstat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
     return sys_fail(err, errno, "cannot make folder", path);
+  return PAI_OK;
+}
+
+int pai__files_make_home(const char *dir, pai_error **err)
+{
+  char path[PATH_SIZE];
+
+  return make_folder(path, dir, "home", err);
+}
+
+int pai__files_make_tmp(const char *dir, pai_error **err)
+{
+  char path[PATH_SIZE];
+  int rc = make_folder(path, dir, "tmp", err);
+
+  if (rc < 0)
+    return rc;
   if (chmod(path, S_ISVTX | 0777) < 0)
     return sys_fail(err, errno, "cannot open folder", path);
   return PAI_OK;
+}
+
+/* Not of a user who has none of its own, as daemon's /usr/sbin. */
+static const char *own_home(const char *home)
+{
+  struct stat st;
+
+  return home != NULL && home[0] == '/' && strcmp(home, "/") != 0 &&
+             strcmp(home, "/tmp") != 0 && stat(home, &st) == 0 &&
+             S_ISDIR(st.st_mode) && st.st_uid == getuid()
+           ? home
+           : NULL;
+}
+
+void pai__files_homes(const char *homes[PAI__HOMES + 1], pai__user *self)
+{
+  const char *found[PAI__HOMES];
+  size_t n = 0;
+
+  if (self->name[0] == '\0' &&
+      pai__user_by_id(self, (unsigned long)geteuid()) < 0)
+    *self = (pai__user){ .name = "?" };
+  found[0] = own_home(getenv("HOME"));
+  found[1] = own_home(self->home);
+
+  for (size_t i = 0; i < PAI__HOMES; i++)
+    if (found[i] != NULL && (n == 0 || strcmp(homes[0], found[i]) != 0))
+      homes[n++] = found[i];
+  homes[n] = NULL;
 }
 
 bool pai__files_are_real(const char *path)

@@ -3,6 +3,7 @@
 #define PAI_SRC_BACKEND_LOCAL_POSIX_FILES_H
 
 #include "backend/local/status.h"
+#include "base/posix_user.h"
 #include "base/buf.h"
 
 /* PAI_OK; PAI_ENOTFOUND: there is no such file; PAI_EIO, PAI_EPERM. */
@@ -22,6 +23,12 @@ void pai__files_tail(pai__buf *out, const char *dir, const char *name,
 void pai__files_close(int fd); /* -1 is allowed */
 /* The folder DIR/tmp, for all to write as /tmp is. */
 int pai__files_make_tmp(const char *dir, pai_error **err);
+/* Makes DIR/home, likewise. */
+int pai__files_make_home(const char *dir, pai_error **err);
+enum { PAI__HOMES = 2 };
+/* The folders that are the home of this process' user, up to a NULL.  `self` is
+ * looked up once, while it has no name. */
+void pai__files_homes(const char *homes[PAI__HOMES + 1], pai__user *self);
 /* Is it there, and its path without links? */
 bool pai__files_are_real(const char *path);
 /* Is there a link in the path, by which it leads to that folder, into it, or to

@@ -36,7 +36,8 @@ static bool find_above(char *out, size_t size, const char *target)
   return true;
 }
 
-static void show_entry(pai__words *out, const char *folder, const char *name)
+static void show_entry(pai__words *out, const char *word, const char *folder,
+                       const char *name)
 {
   char path[LINK], link[LINK];
   ssize_t n;
@@ -46,7 +47,7 @@ static void show_entry(pai__words *out, const char *folder, const char *name)
     return;
   n = readlink(path, link, sizeof(link) - 1);
   if (n < 0) {
-    pai__words_add(out, "--dev-bind-try");
+    pai__words_add(out, word);
     pai__words_printf(out, "%s", path);
   } else {
     link[n] = '\0';
@@ -70,7 +71,7 @@ static bool is_small(const char *folder)
   return n <= MOST_SHOWN;
 }
 
-static void replace(pai__words *out, const char *folder)
+static void replace(pai__words *out, const char *word, const char *folder)
 {
   const struct dirent *e;
   DIR *dir = opendir(folder);
@@ -81,7 +82,7 @@ static void replace(pai__words *out, const char *folder)
   pai__words_printf(out, "%s", folder);
   while ((e = readdir(dir)) != NULL)
     if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-      show_entry(out, folder, e->d_name);
+      show_entry(out, word, folder, e->d_name);
   (void)closedir(dir);
 }
 
@@ -101,5 +102,5 @@ void pai__mount_points(pai__words *out, const pai_launch_plan *plan)
   for (size_t i = 0; i < plan->nmounts; i++)
     if (find_above(folder, sizeof(folder), plan->mounts[i].target) &&
         !is_replaced(out, folder) && is_small(folder))
-      replace(out, folder);
+      replace(out, pai__bind_word(plan), folder);
 }

@@ -75,6 +75,7 @@ static void be_bwrap(pai__start *s, const pai_launch_plan *plan,
 {
   s->runtime = PAI_RUNTIME_BWRAP;
   s->tmp = (plan->flags & PAI_LAUNCH_SHARE_TMP) == 0;
+  s->home = (plan->flags & PAI_LAUNCH_APART) != 0;
   s->spare_first = true;
   note_alone(s, plan, around);
   pai__bwrap_words(&s->argv, r->bwrap.path, plan, around);

@@ -74,6 +74,8 @@ typedef struct pai__surroundings {
   const char *here; /* a folder that a sandbox goes on showing, or NULL */
   const char *const *devices; /* files of GPUs that there are, or NULL */
   const char *const *points;  /* words that make places for mounts, or NULL */
+  /* Folders of the user's that one apart does not see, up to a NULL; or NULL. */
+  const char *const *homes;
   bool join;      /* a name space of processes that its job has; with it, */
   bool join_user; /* one of users; */
   bool join_told; /* and its supervisor is told of it (src/task/order.h) */
@@ -88,7 +90,8 @@ typedef struct pai__start {
   char note[384];              /* what it is not given; both for the log */
   pai__words argv, cleanup;    /* the latter of no words: none */
   pai__words enter, enter_tty; /* likewise: see pai_order */
-  bool tmp;                    /* needs a folder DIR/tmp */
+  bool tmp;                    /* needs a folder DIR/tmp, */
+  bool home;                   /* and DIR/home */
   bool script_stdin;           /* the script is read as standard input */
   bool spare_first;            /* its first process only waits */
 } pai__start;
@@ -136,6 +139,12 @@ int pai__runtimes_try_join(pai__runtimes *r, const pai_alloc *alloc,
 
 /* posix_mounts.c: bubblewrap's words for places that mounts of the plan lack. */
 void pai__mount_points(pai__words *out, const pai_launch_plan *plan);
+/* bubblewrap's word that shows a folder of the machine. */
+static inline const char *pai__bind_word(const pai_launch_plan *plan)
+{
+  return (plan->flags & PAI_LAUNCH_APART) != 0 ? "--ro-bind-try"
+                                               : "--dev-bind-try";
+}
 
 /* container.c: what is in a task folder of a container.  Its script was begun,
  * and at its end what its control group counted; */

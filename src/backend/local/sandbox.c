@@ -5,7 +5,8 @@
  * which is a folder of the task, for process numbers, which begin anew for each job, and for
  * the platform's root, of which the task sees what is its own.  /dev/shm stays
  * the machine's: tasks of a job meet there.  Where the task begins is shown in
- * its place if that lies under /tmp.
+ * its place if that lies under /tmp.  A task that is apart (its job is another
+ * account's) sees the machine as it is installed, and cannot write to it.
  */
 #include "backend/local/runtime.h"
 #include "task/order.h"
@@ -98,7 +99,7 @@ static void close_root(pai__words *w, const pai_launch_plan *plan,
   pai__words_add(w, around->root);
 }
 
-/* --- all of it ------------------------------------------------------------------- */
+/* --- what is in it ----------------------------------------------------------------- */
 
 /* A root that is hidden is shown later, as far as it is. */
 static void add_tmp(pai__words *w, const pai_launch_plan *plan,
@@ -159,28 +160,108 @@ static void add_processes(pai__words *w, const pai__surroundings *around)
   pai__words_add(w, "/proc");
 }
 
+/* --- apart ----------------------------------------------------------------------- */
+
+static bool is_apart(const pai_launch_plan *plan)
+{
+  return (plan->flags & PAI_LAUNCH_APART) != 0;
+}
+
+static void bind(pai__words *w, const char *word, const char *path)
+{
+  pai__words_add(w, word);
+  pai__words_add(w, path);
+  pai__words_add(w, path);
+}
+
+/* Terminals of its own, and of the machine its GPUs.  Tasks of a job meet in
+ * /dev/shm. */
+static void add_devices(pai__words *w, const pai_launch_plan *plan,
+                        const pai__surroundings *around)
+{
+  pai__words_add(w, "--dev");
+  pai__words_add(w, "/dev");
+  for (const char *const *d = around->devices; d != NULL && *d != NULL; d++)
+    bind(w, "--dev-bind-try", *d);
+  if (plan->gpus != 0)
+    bind(w, "--dev-bind-try", "/dev/infiniband");
+  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0)
+    bind(w, "--bind-try", "/dev/shm");
+}
+
+/* Of /run, where sockets of the user's session and of engines are, what is
+ * needed to find names, and NVIDIA's service. */
+static void hide_run(pai__words *w)
+{
+  static const char *const open[] = {
+    "/run/systemd/resolve", "/run/resolvconf",
+    "/run/NetworkManager/resolv.conf", "/run/nscd", "/run/nvidia-persistenced"
+  };
+
+  pai__words_add(w, "--tmpfs");
+  pai__words_add(w, "/run");
+  for (size_t i = 0; i < PAI__LEN(open); i++)
+    bind(w, "--ro-bind-try", open[i]);
+}
+
+/* What the user has outside is neither seen nor written to. */
+static void hide_user(pai__words *w, const pai_launch_plan *plan,
+                      const pai__surroundings *around)
+{
+  const char *const *home = around->homes;
+
+  hide_run(w);
+  pai__words_add(w, "--bind");
+  pai__words_printf(w, "%s/tmp", plan->dir);
+  pai__words_add(w, "/var/tmp");
+  for (; home != NULL && *home != NULL; home++) {
+    pai__words_add(w, "--bind");
+    pai__words_printf(w, "%s/home", plan->dir);
+    pai__words_add(w, *home);
+  }
+  if (!pai__root_is_hidden(around)) {
+    if (plan->job_dir != NULL)
+      bind(w, "--bind", plan->job_dir);
+    bind(w, "--bind", plan->dir);
+  }
+}
+
+/* --- all of it ------------------------------------------------------------------- */
+
+/* One apart in a home of its own. */
+static const char *begins_in(const pai_launch_plan *plan,
+                             const pai__surroundings *around)
+{
+  if (plan->workdir != NULL)
+    return plan->workdir;
+  return around->homes != NULL && around->homes[0] != NULL ? around->homes[0]
+                                                           : "/tmp";
+}
+
 void pai__bwrap_words(pai__words *w, const char *bwrap,
                       const pai_launch_plan *plan,
                       const pai__surroundings *around)
 {
   pai__words_add(w, bwrap);
   pai__words_add(w, "--die-with-parent");
-  pai__words_add(w, "--dev-bind");
-  pai__words_add(w, "/");
-  pai__words_add(w, "/");
+  bind(w, is_apart(plan) ? "--ro-bind" : "--dev-bind", "/");
+  if (is_apart(plan))
+    add_devices(w, plan, around);
   add_processes(w, around);
   if ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0)
     add_tmp(w, plan, around);
   for (const char *const *p = around->points; p != NULL && *p != NULL; p++)
     pai__words_add(w, *p);
+  if (is_apart(plan))
+    hide_user(w, plan, around);
   if (pai__root_is_hidden(around))
     hide(w, plan, around);
   for (size_t i = 0; i < plan->nmounts; i++)
     add_mount(w, plan, &plan->mounts[i], around);
   if (pai__root_is_hidden(around))
     close_root(w, plan, around);
-  if (plan->workdir != NULL) {
+  if (plan->workdir != NULL || is_apart(plan)) {
     pai__words_add(w, "--chdir");
-    pai__words_add(w, plan->workdir);
+    pai__words_add(w, begins_in(plan, around));
   }
 }
