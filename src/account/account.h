@@ -13,6 +13,10 @@
 
 #include <openpai/account.h>
 
+/* How many users of that name were removed before a job came. */
+unsigned pai__accounts_before(const pai_accounts *a, const char *user,
+                              uint64_t job);
+
 /* What goes on beside the loop: `run` there, then `done` on the loop. */
 typedef void (*pai__beside_cb)(void *user_data);
 typedef void (*pai__safe_cb)(void *user_data, int status,

@@ -63,12 +63,12 @@ const char *pai_accounts_owner(const pai_accounts *a, const char *user,
   return user;
 }
 
-unsigned pai__gone_before(const pai_accounts *a, const char *user,
-                          uint64_t job)
+unsigned pai__accounts_before(const pai_accounts *a, const char *user,
+                              uint64_t job)
 {
   unsigned n = 0;
 
-  for (size_t i = 0; i < a->ngone; i++)
+  for (size_t i = 0; a != NULL && i < a->ngone; i++)
     n += a->gone[i].job < job && strcmp(a->gone[i].name, user) == 0;
   return n;
 }

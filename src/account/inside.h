@@ -293,9 +293,6 @@ int pai__gone_add(pai_accounts *a, const pai__gone_row *row);
 int pai__gone_make(pai__gone *out, pai_accounts *a, const char *name,
                    uint64_t job, const char *heir);
 void pai__gone_drop(pai_accounts *a, pai__gone *gone);
-/* How many users of that name were removed before a job came. */
-unsigned pai__gone_before(const pai_accounts *a, const char *user,
-                          uint64_t job);
 
 /* --- wrong passwords (guard.c) ------------------------------------------------------- */
 

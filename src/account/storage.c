@@ -299,7 +299,7 @@ int pai__accounts_mounted(const pai_accounts *a, const char *user,
                        .shared = depot->shared,
                        .readonly = depot->readonly,
                        .granted = owner != NULL,
-                       .before = pai__gone_before(a, user, job) };
+                       .before = pai__accounts_before(a, user, job) };
     if (account != NULL)
       m.granted = is_granted(a, account->user, depot->name, &m.usual);
     rc = cb(user_data, &m);
@@ -316,10 +316,18 @@ static void write_summary(pai__json_writer *w, const pai__depot *depot)
   pai__wire_text(w, "volumeName", depot->name);
 }
 
+/* OpenPAI's portal shows nothing of a user where it does not know a type. */
+static const char *type_of(const pai__depot *depot)
+{
+  return strcmp(depot->type, "local") == 0 ? "unknown" : depot->type;
+}
+
 static void write_detail(pai__json_writer *w, const pai__depot *depot)
 {
   write_summary(w, depot);
-  pai__wire_text(w, "type", depot->type);
+  pai__wire_text(w, "type", type_of(depot));
+  if (strcmp(depot->type, "local") == 0)
+    pai__wire_bool(w, "local", true);
   pai__wire_key(w, "data");
   pai__json_ready(w, depot->data, strlen(depot->data));
   pai__wire_bool(w, "readOnly", depot->readonly);
@@ -354,12 +362,12 @@ static void write_config(pai__json_writer *w, const pai__depot *depot,
 
 static void write_server(pai__json_writer *w, const pai__depot *depot)
 {
+  const char *from = type_of(depot);
   char type[16] = "";
 
-  for (size_t i = 0; i < sizeof(type) - 1 && depot->type[i] != '\0'; i++)
-    type[i] = (char)(depot->type[i] >= 'A' && depot->type[i] <= 'Z'
-                       ? depot->type[i] + 32
-                       : depot->type[i]);
+  for (size_t i = 0; i < sizeof(type) - 1 && from[i] != '\0'; i++)
+    type[i] =
+      (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] + 32 : from[i]);
   pai__wire_text(w, "spn", depot->name);
   pai__wire_text(w, "type", type);
   pai__wire_key(w, "data");

@@ -83,7 +83,8 @@ static char *recorded_folder(const cli_json *j, const char *name)
   const char *path = cli_json_text(j, 0, "mountedAt");
   size_t data = cli_json_get(j, 0, "data");
 
-  if (path[0] == '\0' && strcmp(type, "local") == 0 && data != 0)
+  if (path[0] == '\0' && data != 0 &&
+      (cli_json_true(j, 0, "local") || strcmp(type, "local") == 0))
     path = cli_json_text(j, data, "path");
   if (path[0] != '/') {
     cli_fail("the storage %s is of type %s: its files are not reached from "

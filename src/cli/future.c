@@ -1,6 +1,7 @@
 /* future.c - a log is read, and what its jobs teach */
 #include "cells.h"
 #include "future.h"
+#include "jobs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -327,6 +328,33 @@ void future_close(future *f)
   free(f->text);
 }
 
+/* A job that the scheduler does not know: what its platform says of it. */
+static void tell_absent(const char *word)
+{
+  char *path = cli_job_path(word, "/why");
+  cli_remote r;
+  cli_json j;
+
+  if (!cli_remote_open(&r, false)) {
+    free(path);
+    return;
+  }
+  if (cli_remote_get(&r, &j, path)) {
+    const char *state = cli_json_text(&j, 0, "state");
+    size_t list = cli_json_get(&j, 0, "reasons"),
+           first = list != 0 ? cli_json_first(&j, list) : 0;
+
+    if (strcmp(state, "WAITING") == 0 && first != 0)
+      cli_fail("job '%s' waits, and nobody can tell when it starts: %s", word,
+               cli_json_text(&j, first, "text"));
+    else
+      cli_fail("job '%s' neither waits nor runs: it is %s", word, state);
+    cli_json_free(&j);
+  }
+  cli_remote_close(&r);
+  free(path);
+}
+
 int future_find(const future *f, const char *word, uint64_t *id)
 {
   pai_request_view v = { .struct_size = sizeof(v) };
@@ -349,7 +377,7 @@ int future_find(const future *f, const char *word, uint64_t *id)
     found = i;
   }
   if (found == 0 && f->log == NULL)
-    cli_fail("no job '%s' waits or runs", word);
+    tell_absent(word);
   else if (found == 0)
     cli_fail("there is no request '%s' at the end of %s", word,
              cli_shown_name(f->log));

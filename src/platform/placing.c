@@ -9,12 +9,15 @@
  */
 #include "platform/placing.h"
 
+#include "account/account.h"
 #include "platform/gpus.h"
 #include "platform/restore.h"
 #include "platform/rooms.h"
 #include "platform/shares.h"
 #include "platform/skus.h"
 #include "platform/vcs.h"
+
+#include <stdio.h>
 
 enum { LOOK_AGAIN = 1000000 }; /* microseconds */
 
@@ -114,16 +117,28 @@ int pai__placing_priority(const pai__pjob *j)
   return j->platform->ranks || priority < 0 ? priority : 0;
 }
 
+const char *pai__placing_user(char out[PAI__SCHED_USER], const pai__pjob *j)
+{
+  unsigned before =
+    pai__accounts_before(j->platform->accounts, j->user, j->id);
+
+  if (before == 0)
+    return j->user;
+  (void)snprintf(out, PAI__SCHED_USER, "%s~%u", j->user, before + 1);
+  return out;
+}
+
 int pai__platform_queue(pai__pjob *j, pai_error **err)
 {
   pai_platform *p = j->platform;
   size_t nroles = j->spec->nroles;
+  char user[PAI__SCHED_USER];
   pai_want *wants = pai__zalloc(&p->alloc, nroles * sizeof(*wants));
   pai_request request = { .struct_size = sizeof(request),
                           .id = j->id,
                           .name = j->name,
                           .vc = pai__vcs_of(j),
-                          .user = j->user,
+                          .user = pai__placing_user(user, j),
                           .priority = pai__placing_priority(j),
                           .held = j->share != 0,
                           .wants = wants,

@@ -32,4 +32,9 @@ void pai__placing_note(pai__pjob *j, uint32_t task,
  * a code. */
 int pai__placing_lose_ports(pai__pjob *j, uint32_t task);
 
+/* As whom the scheduler knows a job's user: one who has the name of a user who
+ * was removed is another one, "NAME~2". */
+enum { PAI__SCHED_USER = 320 };
+const char *pai__placing_user(char out[PAI__SCHED_USER], const pai__pjob *j);
+
 #endif

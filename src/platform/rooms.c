@@ -92,12 +92,12 @@ int pai__room_queue(pai__pjob *j, uint32_t task, pai_error **err)
   const pai__task *t = &pai__job_tasks(&j->job)[task];
   pai__ptask *pt = &j->tasks[task];
   pai_want want = pai__placing_want(j, t->role, 1);
-  char name[PAI__MAX_ROLE_NAME + 256];
+  char name[PAI__MAX_ROLE_NAME + 256], user[PAI__SCHED_USER];
   pai_request request = { .struct_size = sizeof(request),
                           .id = pai__room_id(j, task),
                           .name = name,
                           .vc = pai__vcs_of(j),
-                          .user = j->user,
+                          .user = pai__placing_user(user, j),
                           .priority = pai__placing_priority(j),
                           .held = shares(j, task),
                           .wants = &want,

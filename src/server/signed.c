@@ -3,7 +3,8 @@
  *
  * A web portal hands them to a browser, which asks without a header.  The token
  * names its end and its user, and is signed for this one path with a key that
- * lives as long as the server.
+ * lives until the server ends or a user is removed.  So nobody uses an address
+ * of a user who is gone, or who got the name again.
  */
 #include "server/request.h"
 
@@ -57,6 +58,14 @@ void pai__signed_add(pai__buf *address, const pai__request *r)
                     r->caller.name);
 }
 
+/* An account, or who needs none. */
+static bool is_there(const pai_server *s, const char *user)
+{
+  return s->accounts == NULL || s->system ||
+         (s->self != NULL && strcmp(user, s->self) == 0) ||
+         pai_accounts_has_user(s->accounts, user);
+}
+
 bool pai__signed_holds(pai__request *r)
 {
   const char *token = pai__request_query(r, "token");
@@ -69,7 +78,8 @@ bool pai__signed_holds(pai__request *r)
   if (until < SECONDS(pai__loop_wall_time()) || *end != '-' ||
       strlen(end) < HEX + 2 || end[HEX] != '-' ||
       !sign(mac, r, until, end + HEX + 1, r->uri, strcspn(r->uri, "?")) ||
-      gnutls_memcmp(mac, end + 1, HEX - 1) != 0)
+      gnutls_memcmp(mac, end + 1, HEX - 1) != 0 ||
+      !is_there(r->server, end + HEX + 1))
     return false;
   r->caller.name = pai__strdup(&r->server->alloc, end + HEX + 1);
   r->caller.token = r->caller.application = r->caller.granted = true;

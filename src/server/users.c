@@ -150,6 +150,8 @@ static void do_remove_user(pai__request *r)
              ? pai_accounts_hand_over_user(accounts, r->params[0], heir, &err)
              : pai_accounts_remove_user(accounts, r->params[0], &err);
 
+  if (rc == PAI_OK) /* addresses of logs with this user's right end */
+    pai__signed_open(r->server);
   r->said = "user is removed successfully";
   pai__answer_changed(r, rc, err);
 }

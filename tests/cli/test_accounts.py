@@ -228,6 +228,11 @@ class Accounts(program.RootTest):
         shown = json.loads(self.ok("storage", "show", "blob"))
         self.assertEqual((shown["data"]["accountKey"], shown["readOnly"]),
                          (PASSWORD, True))
+        # OpenPAI's portal knows no type "local", and shows nothing then.
+        shown = json.loads(self.ok("storage", "show", "data"))
+        self.assertEqual((shown["type"], shown["local"]), ("unknown", True))
+        self.assertEqual(self.ask("GET", "/storage/server/data")[1]["type"],
+                         "unknown")
         # Only those whose groups have one see it.
         self.add("alice", password=OTHER)
         alice = self.login("alice", OTHER)
@@ -410,6 +415,51 @@ class Accounts(program.RootTest):
             bob, yaml)
         self.assertEqual((status, answer["code"]),
                          (403, "ForbiddenUserError"))
+
+    def test_who_gets_the_name_of_a_removed_user(self):
+        """inherits nothing: no job, no secret, no log, no usage."""
+        self.ok("up")
+        self.add("alice")
+        alice = self.login("alice")
+        yaml = {"Content-Type": "text/yaml"}
+        text = pathlib.Path(self.job("echo up; sleep 1000")).read_text()
+        text = text.replace("name: test", "name: reg") + (
+            "secrets: {key: 'the old one'}\n")
+        self.assertEqual(self.ask("POST", "/jobs", text, alice, yaml)[0], 202)
+        self.until_up("alice~reg")
+        task, = self.ask("GET", "/jobs/alice~reg")[1]["taskRoles"][
+            "a"]["taskStatuses"]
+        logs = task["containerLog"][len("/api/v2"):]
+        place = self.ask("GET", logs, token=alice)[1]["locations"][0]["uri"]
+        place = place[len("/api/v2"):]
+        self.assertEqual(self.ask("GET", place), (200, "up\n"))
+        self.ok("user", "remove", "alice")
+        # Its job stops, and its addresses of logs end at once.
+        self.assertNotEqual(self.run_cli("wait", "alice~reg").returncode, 0)
+        self.assertEqual(self.ask("GET", "/jobs/alice~reg")[1][
+            "jobStatus"]["state"], "STOPPED")
+        self.assertEqual(self.ask("GET", place)[0], 401)
+        self.add("alice")
+        alice = self.login("alice")
+        self.assertEqual(self.ask("GET", place)[0], 401)
+        status, answer = self.ask("POST", "/jobs?like=alice~reg", text.replace(
+            "the old one", "******").replace("name: reg", "name: again"),
+            alice, yaml)
+        self.assertEqual((status, answer["code"]),
+                         (403, "ForbiddenUserError"))
+        for method, path in (("GET", "/jobs/alice~reg/ssh"),
+                             ("PUT", "/jobs/alice~reg/executionType"),
+                             ("PUT", "/jobs/alice~reg/tag")):
+            self.assertNotEqual(self.ask(method, path, {"value": "STOP"},
+                                         alice)[0], 200, path)
+        self.assertNotIn("the old one", json.dumps(
+            self.ask("GET", "/jobs/alice~reg/config", token=alice)[1]))
+        # The scheduler counts what it uses from nothing.
+        text = text.replace("name: reg", "name: new")
+        self.assertEqual(self.ask("POST", "/jobs", text, alice, yaml)[0], 202)
+        self.until_up("alice~new")
+        self.assertIn('"alice~2"', json.dumps(self.ask("GET", "/scheduler")))
+        self.ok("stop", "alice~new")
 
     def test_what_was_changed_is_noted(self):
         self.ok("up")

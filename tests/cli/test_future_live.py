@@ -38,8 +38,18 @@ class LiveTest(served.ServedTest):
         second = self.ok("when", "second")
         self.assertRegex(second, r"^second \(request \d+\) of admin: ")
         self.assertEqual(len(second.splitlines()), 2)
-        self.assertIn("no job 'fourth' waits or runs",
-                      self.bad("when", "fourth"))
+        self.assertIn("fourth", self.bad("when", "fourth"))
+        self.ok("submit", "--name", "huge", self.job("true", cpu=100000))
+        self.addCleanup(self.run_cli, "stop", "huge")
+        said = self.bad("when", "huge")
+        self.assertIn("job 'huge' waits, and nobody can tell when it starts: ",
+                      said)
+        self.assertIn("CPUs", said)
+        self.ok("submit", "--name", "over", self.job("true"))
+        self.ok("stop", "over")
+        self.run_cli("wait", "over")
+        self.assertIn("job 'over' neither waits nor runs: it is STOPPED",
+                      self.bad("when", "over"))
         self.assertIn("a platform has no log beside it",
                       self.bad("when", "--cluster", self.url, "a", "b", code=2))
         # A word that is a file is a log, unless a platform is named.

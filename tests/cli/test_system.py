@@ -126,6 +126,28 @@ class System(SystemTest):
             out = self.bash(uid, "parent", "stat -c %u /proc/$PPID")
             self.assertIn(str(uid), out)
 
+    def test_nobody_runs_no_jobs(self):
+        """User 65534 stands for many, who would read each other's jobs."""
+        self.up()
+        body = self.read_job("true").encode()
+        code, text = self.ask(65534, "POST", "/api/v2/jobs", body)
+        self.assertEqual(code, 403, text)
+        self.assertIn("nobody", json.loads(text)["message"])
+        self.assertEqual(self.ask(65534, "GET", "/api/v2/jobs")[0], 200)
+
+    def test_processes_of_a_task_are_limited(self):
+        """Where control groups can count them (pids.max)."""
+        self.up()
+        done = self.run_cli("user", "quota", "--set", "processes=20")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.as_user(DAEMON, "run", "--name", "many", "--", "bash",
+                            "-c", "for i in {1..60}; do sleep 60 & done; "
+                            "kill $(jobs -p); echo all")
+        if "not held to what it was given by" in done.stdout + done.stderr:
+            self.skipTest("there are no control groups here")
+        self.assertIn("Resource temporarily unavailable",
+                      done.stdout + done.stderr)
+
     def test_nothing_of_root_is_handed_on(self):
         self.up()
         out = self.ok(DAEMON, "run", "--clean-env", "--name", "env", "--",

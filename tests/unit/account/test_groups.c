@@ -338,7 +338,8 @@ static void storages_are_told_to_whom_they_are_granted(void **state)
   assert_string_equal(
     show_storages(&h, PAI_STORAGE_DETAIL, "ada", "data"),
     "{\"name\":\"data\",\"share\":true,\"volumeName\":\"data\",\"type\":"
-    "\"local\",\"data\":{\"path\":\"/srv/data\"},\"readOnly\":true}");
+    "\"unknown\",\"local\":true,\"data\":{\"path\":\"/srv/"
+    "data\"},\"readOnly\":true}");
   assert_string_equal(
     show_storages(&h, PAI_STORAGE_CONFIG, "ada", "files"),
     "{\"name\":\"files\",\"default\":true,\"servers\":[\"files\"],"
