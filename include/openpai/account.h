@@ -125,8 +125,9 @@ typedef void (*pai_account_cb)(void *user_data, int status, const char *json,
  *                  that was made.  If it cannot be written: with why not, and
  *                  no password.  One that was never told, as the process ended
  *                  before, is made and told anew
- * @return PAI_OK: it will call; PAI_EINVAL: no user can be called that, or a
- *         password of less than 6 bytes; PAI_ENOMEM
+ * @return PAI_OK: it will call; PAI_EINVAL: no user can be called that, or
+ *         the password is too short or a common one, as least_password of
+ *         pai_accounts_configure() says; PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_accounts_setup(pai_accounts *accounts,

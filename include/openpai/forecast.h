@@ -186,8 +186,9 @@ PAI_API uint64_t pai_forecast_next(const pai_forecast *forecast, uint64_t id);
 
 /**
  * One of those that waited has started: how good the forecast was is kept in
- * the history, and further ones are made wider or narrower by it, so that nine
- * of ten start before what is told as P90.
+ * the history, and further ones are made wider or narrower by it.  The goal is
+ * that nine of ten start before what is told as P90; docs/guide/forecasts.md
+ * has how often that holds.
  *
  * @param started  not before the forecast was made
  * @return PAI_OK; PAI_ENOTFOUND: it was not forecast; PAI_EINVAL

@@ -1,14 +1,15 @@
 /**
  * @file openpai/platform.h
- * The platform on one machine: takes job specs, finds each job its place,
- * runs its tasks as processes of this user, and tells what happens.
+ * The platform on one machine: takes job specs, finds each job its place, runs
+ * its tasks as processes, in a sandbox or in containers, and tells what happens.
  *
  * Tasks' ends are learnt through libuv, which handles SIGCHLD: a handler that
  * the host had is not called any more, one that it sets later keeps jobs from
  * ending, and so does blocking the signal in all threads.  Tasks have sessions
  * of their own: Ctrl-C on a terminal does not reach them, and they outlive a
- * host that dies without closing its platform.  Each takes three descriptors
- * of the host's.  A host that limits the size of files ignores SIGXFSZ.
+ * host that dies without closing its platform; the next platform of the same
+ * root adopts them if it is durable.  Each takes up to three descriptors of the
+ * host's.  A host that limits the size of files ignores SIGXFSZ.
  *
  * Threads: LOOP.  Callbacks come on the loop's thread, from the loop, never
  * from inside a call of this header; in them anything may be called here but
@@ -195,7 +196,7 @@ PAI_API void pai_platform_leave(pai_platform *platform, pai_closed_cb closed,
  * @param[out] err   NULL, or receives the error of a failure
  * @return PAI_OK; PAI_EINVAL: the job is valid and yet cannot be run, as one
  *         that asks for -1 GPUs; PAI_ENOROOM: it asks for more than this
- *         machine has;
+ *         machine has, and is not to wait for that (wait_impossible);
  *         PAI_EIO or PAI_EPERM: its folder cannot be made, or the database
  *         cannot be written now; PAI_ENOMEM; PAI_EBUSY: the platform is
  *         closing

@@ -95,8 +95,9 @@ struct pai_policy_host {
    *  @return 1: it was started, for there was nobody; 0: it will be; a code */
   int (*claim_at)(const pai_policy_host *host, uint64_t id,
                   const pai_task_place *places, size_t n);
-  /** As start(), and if there is no room, where fewest and least important
-   *  instances of lower priority have to stop for it; as claim_at().
+  /** As start(), and if there is no room, where few and the least important
+   *  instances of lower priority have to stop for it, none of which could stay;
+   *  as claim_at().
    *  @return 1: it was started; 0: it was not, and its reason says whether
    *  victims stop; a code */
   int (*start_over)(const pai_policy_host *host, uint64_t id,
