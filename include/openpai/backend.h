@@ -35,8 +35,9 @@ enum {
 
 /** Of pai_launch_plan.flags. */
 enum {
-  /** A sandbox keeps the machine's process numbers: tasks of one job that look
-   *  for each other by number, as MPI's do, need that. */
+  /** Sandboxes of tasks with the same job_dir share one PID namespace, and see
+   *  no process but each other's: tasks that look for each other by number, as
+   *  MPI's do, need that.  Without it each task has a namespace of its own. */
   PAI_LAUNCH_SHARE_PIDS = 1,
   /** A sandbox keeps the machine's /tmp. */
   PAI_LAUNCH_SHARE_TMP = 2,
@@ -67,8 +68,9 @@ typedef struct pai_launch_plan {
   const char *workdir; /**< where the script begins; NULL: where the back end
                                runs, in a container where its image says */
   const char *script;  /**< for bash */
-  const char *const *env; /**< "NAME=value", NULL-terminated; over the host's
-                               own; in a container over the image's */
+  const char *const *env; /**< "NAME=value", NULL-terminated; over the few that
+                               tasks get of this process's (pass_env); in a
+                               container over the image's */
   uint64_t gpus;          /**< a mask of the machine's GPUs */
   uint32_t cpus;          /**< how many it is held to */
   uint32_t nice;          /**< how much it gives way to others, 0 to 19 */
