@@ -39,6 +39,7 @@ struct pai__guard {
   uint64_t
     known[SETS * WAYS]; /* pairs that have logged in, the latest first */
   unsigned char seed[crypto_shorthash_KEYBYTES];
+  pai_time latest; /* wrong password, of any user from anywhere */
 };
 
 /* --- the tables -------------------------------------------------------------------- */
@@ -184,6 +185,32 @@ pai_time pai__guard_wait(const pai_accounts *a, const char *user,
   return longest;
 }
 
+uint32_t pai__guard_rank(const pai_accounts *a, const char *user,
+                         const char *from)
+{
+  pai__guard *g = a->guard;
+  pai_time now = a->host.now(a->host.ctx);
+  enum kind kind = from[0] != '\0' ? ADDRESS : PAIR;
+  const slot *s;
+  uint32_t wrong;
+
+  if (g == NULL)
+    return 1;
+  if (is_known(g, key_of(g, PAIR, user, from)))
+    return 0;
+  s = find(g, kind, key_of(g, kind, user, from));
+  wrong = s != NULL && !is_over(s, &rules[kind], now) ? s->wrong : 0;
+  return wrong < PAI__RANKS - 2 ? 1 + wrong : PAI__RANKS - 1;
+}
+
+bool pai__guard_is_attacked(const pai_accounts *a)
+{
+  pai_time now = a->host.now(a->host.ctx);
+
+  return a->guard != NULL && a->guard->latest != 0 &&
+         now >= a->guard->latest && now - a->guard->latest < 10 * SECOND;
+}
+
 /* The wait that it means. */
 static pai_time count(pai__guard *g, enum kind kind, uint64_t key,
                       pai_time now)
@@ -215,6 +242,7 @@ pai_time pai__guard_wrong(pai_accounts *a, const char *user, const char *from)
   a->logins.wrong++;
   if (g == NULL)
     return 0;
+  g->latest = now;
   pair = key_of(g, PAIR, user, from);
   for (int kind = 0; kind < KINDS; kind++) {
     pai_time wait;

@@ -118,6 +118,11 @@ typedef struct pai__gone {
 } pai__gone;
 
 typedef struct pai__op pai__op;
+/* Ranks of who asks for a password to be hashed: 0: this user has logged in from
+ * this address; else 1, and one more for each wrong password that came from
+ * there of late. */
+enum { PAI__RANKS = 10 };
+
 typedef struct pai__guard pai__guard;
 
 /* Who changes something, for the audit log; "": nobody known. */
@@ -160,10 +165,10 @@ struct pai_accounts {
   pai__op *queue, **queue_end; /* wait for a slot */
   pai__op *ready, **ready_end; /* are done, and not told */
   size_t nqueue;
-  uint64_t round;    /* of the last one whose turn came */
-  pai__asker asker;  /* of the next call */
-  pai__actor actor;  /* of what is changed now */
-  pai__guard *guard; /* guard.c's, or NULL */
+  uint64_t rounds[PAI__RANKS]; /* of the last one of each whose turn came */
+  pai__asker asker;            /* of the next call */
+  pai__actor actor;            /* of what is changed now */
+  pai__guard *guard;           /* guard.c's, or NULL */
   pai_login_counts logins;
   pai__gone *gone; /* the first one first */
   size_t ngone, gone_cap;
@@ -301,6 +306,10 @@ void pai__guard_free(pai_accounts *a);
 pai_time pai__guard_wait(const pai_accounts *a, const char *user,
                          const char *from);
 /* A password was wrong: the wait that this means; or it was right. */
+uint32_t pai__guard_rank(const pai_accounts *a, const char *user,
+                         const char *from);
+/* Were there wrong passwords in the last seconds? */
+bool pai__guard_is_attacked(const pai_accounts *a);
 pai_time pai__guard_wrong(pai_accounts *a, const char *user, const char *from);
 void pai__guard_right(pai_accounts *a, const char *user, const char *from);
 /* Refuses one that has to wait; returns PAI_EBUSY. */
@@ -429,6 +438,7 @@ struct pai__op {
   pai__op *next;
   pai__asker asker;
   pai__actor actor;
+  uint32_t rank;  /* guard.c's; who was not wrong comes first */
   uint64_t round; /* when its turn is, as of those who ask each has one */
   pai_accounts *a;
   pai_account_cb cb;

@@ -258,6 +258,18 @@ static bool give_up_first(pai_accounts *a)
   return true;
 }
 
+/* While somebody guesses, one worker is kept for users who are known where they
+ * are. */
+static bool may_begin(const pai_accounts *a, const pai__op *op)
+{
+  size_t busy = 0;
+
+  for (size_t i = 0; i < a->workers; i++)
+    busy += a->slots[i].op != NULL && a->slots[i].op->rank > 0;
+  return op->rank == 0 || busy + 1 < a->workers || a->workers == 1 ||
+         !pai__guard_is_attacked(a);
+}
+
 static void pump(pai_accounts *a)
 {
   for (size_t i = 0; i < a->workers && a->queue != NULL; i++) {
@@ -265,37 +277,45 @@ static void pump(pai_accounts *a)
 
     while (a->queue != NULL && give_up_first(a))
       ;
-    if (a->queue == NULL || slot->op != NULL || !begin(a, slot))
+    if (a->queue == NULL || slot->op != NULL || !may_begin(a, a->queue) ||
+        !begin(a, slot))
       continue;
     slot->op = leave(a, &a->queue);
-    a->round = slot->op->round;
+    a->rounds[slot->op->rank] = slot->op->round;
     a->host.beside_start(slot->beside);
   }
 }
 
-static bool is_of(const pai__op *op, const char *who)
+static bool is_alike(const pai__op *x, const pai__op *y)
 {
-  return strcmp(op->asker.who, who) == 0;
+  return x->rank == y->rank && strcmp(x->asker.who, y->asker.who) == 0;
 }
 
-static size_t count_of(const pai_accounts *a, const char *who)
+static size_t count_alike(const pai_accounts *a, const pai__op *as)
 {
   size_t n = 0;
 
   for (const pai__op *op = a->queue; op != NULL; op = op->next)
-    n += is_of(op, who);
+    n += is_alike(op, as);
   return n;
 }
 
 /* Whoever has none waiting comes behind those of this round. */
-static uint64_t round_of(const pai_accounts *a, const char *who)
+static uint64_t round_of(const pai_accounts *a, const pai__op *as)
 {
-  uint64_t round = a->round;
+  uint64_t round = a->rounds[as->rank];
 
   for (const pai__op *op = a->queue; op != NULL; op = op->next)
-    if (is_of(op, who) && op->round > round)
+    if (is_alike(op, as) && op->round > round)
       round = op->round;
   return round + 1;
+}
+
+/* So many guesses hold up nobody who makes none: who was wrong of late comes
+ * behind all who were not, and behind those in turn who were less often. */
+static bool is_before(const pai__op *x, const pai__op *y)
+{
+  return x->rank != y->rank ? x->rank < y->rank : x->round <= y->round;
 }
 
 static int refuse(int status, const char *why, pai_error **err)
@@ -306,13 +326,13 @@ static int refuse(int status, const char *why, pai_error **err)
 }
 
 /* The last one of all makes room for who has fewer. */
-static bool make_room(pai_accounts *a, uint64_t round)
+static bool make_room(pai_accounts *a, const pai__op *op)
 {
   pai__op **at = &a->queue;
 
   while (*at != NULL && (*at)->next != NULL)
     at = &(*at)->next;
-  if (*at == NULL || (*at)->round <= round)
+  if (*at == NULL || is_before(*at, op))
     return false;
   give_up(leave(a, at), PAI_EBUSY, "too many passwords are being checked");
   return true;
@@ -323,14 +343,15 @@ static int enter(pai_accounts *a, pai__op *op, pai_error **err)
   pai__op **at = &a->queue;
   const char *who = op->asker.who;
 
-  if (a->nqueue >= LONGEST_QUEUE || count_of(a, who) >= MOST_OF_ONE)
+  op->rank = op->given != NULL ? pai__guard_rank(a, op->user, who) : 0;
+  if (a->nqueue >= LONGEST_QUEUE || count_alike(a, op) >= MOST_OF_ONE)
     drop_gone(a);
-  if (who[0] != '\0' && count_of(a, who) >= MOST_OF_ONE)
+  if (who[0] != '\0' && count_alike(a, op) >= MOST_OF_ONE)
     return refuse(429, "too many of your passwords are being checked", err);
-  op->round = round_of(a, who);
-  if (a->nqueue >= LONGEST_QUEUE && !make_room(a, op->round))
+  op->round = round_of(a, op);
+  if (a->nqueue >= LONGEST_QUEUE && !make_room(a, op))
     return refuse(503, "too many passwords are being checked", err);
-  while (*at != NULL && (*at)->round <= op->round)
+  while (*at != NULL && is_before(*at, op))
     at = &(*at)->next;
   op->next = *at;
   if (op->next == NULL)

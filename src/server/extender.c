@@ -9,7 +9,10 @@
 
 #include "server/seen.h"
 
-enum { MOST_BODY = 32 << 20 }; /* names of nodes, and of victims on them */
+enum {
+  MOST_BODY = 32 << 20, /* names of nodes, and of victims on them; */
+  MOST_VALUES = 1 << 18 /* which are read on the loop: some 20 ms */
+};
 
 /* The texts that an answer may have as its type. */
 static const char *const types[] = { "application/json",
@@ -23,13 +26,14 @@ static const char *find_type(const char *type)
   return type != NULL ? types[0] : NULL;
 }
 
-/* As HiveD tells of its own failures. */
-static void answer_failure(pai__request *r, int status, const char *why)
+/* As HiveD tells of failures, of which `whose` is "User" or "Platform". */
+static void answer_failure(pai__request *r, int status, const char *whose,
+                           const char *why)
 {
   pai__buf text;
 
   pai__buf_init(&text, &r->server->alloc);
-  pai__buf_printf(&text, "hivedscheduler: Platform Error: %s", why);
+  pai__buf_printf(&text, "hivedscheduler: %s Error: %s", whose, why);
   pai__json_writer_init(&r->json, &r->answer, false);
   pai__json_text(&r->json, pai__buf_text(&text), text.len);
   pai__buf_dispose(&text);
@@ -45,7 +49,7 @@ static void on_answer(void *user_data, int status,
   if (r == NULL)
     return;
   if (status < 0) {
-    answer_failure(r, 500, pai_error_message(err));
+    answer_failure(r, 500, "Platform", pai_error_message(err));
     return;
   }
   pai__buf_add(&r->answer, answer->body, answer->body_len);
@@ -85,6 +89,18 @@ static lent *lend(pai__request *r)
   return l;
 }
 
+/* As many values as it can have at most, wherever these characters stand. */
+static size_t count_values(const pai__buf *body)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < body->len; i++) {
+    char c = body->data[i];
+    n += c == ',' || c == ':' || c == '[' || c == '{' ? 1U : 0U;
+  }
+  return n;
+}
+
 static void do_ask(pai__request *r)
 {
   pai_hived_request q = { .struct_size = sizeof(q),
@@ -92,11 +108,17 @@ static void do_ask(pai__request *r)
                           .target = r->uri,
                           .release = take_back };
   pai_error *err = NULL;
-  struct pai__waiting *w = pai__answer_later(r);
-  lent *l = w != NULL ? lend(r) : NULL;
+  struct pai__waiting *w;
+  lent *l;
 
+  if (count_values(&r->body) > MOST_VALUES) {
+    answer_failure(r, 413, "User", "The body has too many values");
+    return;
+  }
+  w = pai__answer_later(r);
   if (w == NULL)
     return;
+  l = lend(r);
   if (l != NULL) {
     q.body = pai__buf_text(&l->body);
     q.body_len = l->body.len;
@@ -108,7 +130,7 @@ static void do_ask(pai__request *r)
     (void)pai__oom(&err);
   }
   (void)pai__answer_now(w);
-  answer_failure(r, 500, pai_error_message(err));
+  answer_failure(r, 500, "Platform", pai_error_message(err));
   pai_error_free(err);
 }
 

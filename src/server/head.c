@@ -103,12 +103,17 @@ static bool is_target(const char *uri)
   return uri[0] != '\0';
 }
 
+bool pai__head_is_known(void)
+{
+  return strncmp(MHD_get_version(), "0.9.75", 6) == 0;
+}
+
 /* Whether the first line is whole, and then where the next one begins. */
 static bool begin_layout(head *h, const pai__request *r)
 {
   const char *version = r->raw_uri + r->uri_size; /* its NUL is a space */
 
-  h->laid_out = strncmp(MHD_get_version(), "0.9.75", 6) == 0;
+  h->laid_out = pai__head_is_known();
   if (!h->laid_out)
     return true;
   h->at = r->version == version ? skip_line(version) : NULL;

@@ -131,6 +131,18 @@ static pai__line *line_of(struct MHD_Connection *connection)
   return info != NULL ? info->socket_context : NULL;
 }
 
+/* The query is read here, from a copy.  libmicrohttpd 0.9.75 makes an entry of
+ * its own for each name, and where a connection's memory has no room for all of
+ * them it neither answers nor hangs up.  So it sees an empty query: the text is
+ * in the connection's own memory, and is told before it is read. */
+static void hide_query(const char *uri)
+{
+  char *query = strchr(uri, '?');
+
+  if (query != NULL && pai__head_is_known())
+    query[1] = '\0';
+}
+
 void *pai__request_begin(void *door, const char *uri,
                          struct MHD_Connection *connection)
 {
@@ -159,6 +171,7 @@ void *pai__request_begin(void *door, const char *uri,
   r->text = pai__zalloc(&s->alloc, 2 * r->uri_size + 2);
   if (r->uri != NULL)
     memcpy(r->uri, uri, r->uri_size);
+  hide_query(uri);
   r->after = s->first;
   if (s->first != NULL)
     s->first->before = r;

@@ -251,6 +251,15 @@ class HeadsTest(served.ServedTest):
                         self.statuses(self.said(raw, bytewise)), [200])
 
 
+    def test_a_query_of_many_names(self):
+        """libmicrohttpd had no room for them, and neither answered nor hung
+        up."""
+        query = b"&".join(b"%%6beyword%d=%%2b" % i for i in range(430))
+        raw = GET.replace(b"info", b"jobs?" + query) + HOST + LAST + b"\r\n"
+        for bytewise in False, True:
+            self.assertEqual(self.statuses(self.said(raw, bytewise)), [401])
+
+
 class HeadsOverTlsTest(HeadsTest):
     tls = True
 

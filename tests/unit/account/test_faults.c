@@ -453,6 +453,52 @@ static void each_has_a_turn(void **state)
   host_close(&h);
 }
 
+static void wrong_from(host *h, caller *c)
+{
+  pai_asker asker = { sizeof(asker), c->who, caller_is_gone };
+
+  assert_int_equal(pai_accounts_ask_as(h->a, &asker), PAI_OK);
+  assert_int_equal(
+    pai_accounts_login(h->a, "admin", "a-wrong-one", on_turn, c, NULL),
+    PAI_OK);
+}
+
+/* Addresses from which wrong passwords came do not hold up who guesses none; nor
+ * does one's own, where others guess, too. */
+static void guesses_come_last(void **state)
+{
+  static caller first[20], many[20], other, own;
+  static char who[20][4];
+  static host h;
+  int order = 0;
+
+  (void)state;
+  host_open(&h);
+  set_up(&h);
+  own = (caller){ .who = "0", .order = &order };
+  assert_int_equal(log_in_as(&h, &own, NULL), PAI_OK);
+  host_run(&h);
+  for (size_t i = 0; i < PAI__LEN(many); i++) {
+    (void)snprintf(who[i], sizeof(who[i]), "%zu", i);
+    first[i] = many[i] = (caller){ .who = who[i], .order = &order };
+    wrong_from(&h, &first[i]);
+  }
+  host_run(&h);
+  order = 0;
+  for (size_t i = 0; i < PAI__LEN(many); i++)
+    wrong_from(&h, &many[i]);
+  other = (caller){ .who = "another", .order = &order };
+  assert_int_equal(log_in_as(&h, &other, NULL), PAI_OK);
+  own = (caller){ .who = "19", .order = &order };
+  own.who = "0";
+  assert_int_equal(log_in_as(&h, &own, NULL), PAI_OK);
+  host_run(&h);
+  assert_int_equal(order, 22);
+  assert_true(other.turn <= 4); /* two go on */
+  assert_true(own.turn <= 4);
+  host_close(&h);
+}
+
 /* A full line has room for who has nothing in it, in the place of who has most;
  * nothing is hashed for who is gone. */
 static void a_full_line_makes_room(void **state)
@@ -576,6 +622,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     TEST(failing_changes_nothing), TEST(opening_fails_whole),
     TEST(ten_thousand_users),      TEST(few_hashes_go_on_at_a_time),
+    TEST(guesses_come_last),       TEST(a_full_line_makes_room),
     TEST(each_has_a_turn),         TEST(a_full_line_makes_room),
     TEST(askers_are_checked),      TEST(closing_calls_all_who_wait),
     TEST(settings_have_limits),
