@@ -25,7 +25,7 @@ complete -c openpai -n '__fish_seen_subcommand_from run' -l memory -x -d 'Memory
 complete -c openpai -n '__fish_seen_subcommand_from run' -l time -x -d 'End a command after that'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l help -d 'Explain run'
 
-complete -c openpai -n __fish_use_subcommand -f -a submit -d 'Give a job file to the platform, and do not wait'
+complete -c openpai -n __fish_use_subcommand -f -a submit -d 'Submit a job file, and do not wait'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -s q -l quiet -d 'Print less'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l name -x -d 'Call the job so'

@@ -92,7 +92,7 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_submit_verb = {
   .name = "submit",
-  .brief = "Give a job file to the platform, and do not wait",
+  .brief = "Submit a job file, and do not wait",
   .usage = "[--json] [--quiet] [--name NAME] [--code DIR] [--stdin] [--tty]\n"
            "               [-p NAME=VALUE]... [--secrets FILE]\n"
            "               [--secret-file NAME=FILE]... [-e NAME[=VALUE]]...\n"
@@ -100,27 +100,30 @@ const cli_verb cli_submit_verb = {
            "               [--refuse-impossible] [--root DIR] FILE",
   .help =
     "FILE is a job file as of 'openpai run'; - reads standard input.  The\n"
-    "platform is started if it does not run.  The job's name is printed when\n"
-    "it is in the platform's database: nothing but stopping it keeps it from\n"
-    "being run.  If this user has a job of that name, it gets _2, _3, ...\n"
-    "behind it, and that is said.  Commands begin in the present folder.\n\n"
+    "platform is started if needed.  The job's name is printed when the job\n"
+    "is in the platform's database: from then on it is run unless somebody\n"
+    "stops it.  Commands start in the current folder.\n"
+    "\n"
     "  --json           print {\"name\": NAME}\n"
-    "  -q, --quiet      no notes; the default when stderr is no terminal\n"
-    "  --name NAME      call it so; it is an error if there is such a job\n"
-    "  --code DIR       give it a copy of a folder, in which its commands\n"
-    "                   begin; what .openpaiignore there names stays out\n"
-    "  --stdin          keep its tasks' standard input open, for openpai "
+    "  -q, --quiet      print no notes (default if stderr is not a terminal)\n"
+    "  --name NAME      name of the job, refused if it is taken (default: "
+    "that\n"
+    "                   of the file, with _2, _3, ... if it is taken)\n"
+    "  --code DIR       folder that is copied for the job, without what its\n"
+    "                   .openpaiignore names; its commands start in the copy\n"
+    "  --stdin          keep the tasks' standard input open for openpai "
     "attach\n"
-    "  --tty            the same, and make it a terminal\n"
+    "  --tty            the same, with a terminal\n"
     "  --refuse-impossible\n"
     "                   refuse a job that asks for more than the machine has\n"
-    "                   (default: it waits)\n"
+    "                   (default: the job waits)\n"
     "  -p, --param NAME=VALUE\n"
-    "                   a parameter in the place of the file's, as of "
+    "                   parameter in place of the file's, as of "
     "run\n" SECRETS_HELP ENVIRONMENT_HELP
-    "  --runtime NAME   in what it runs: auto, process, bwrap, podman or\n"
+    "  --runtime NAME   what the job runs in: auto, process, bwrap, podman "
+    "or\n"
     "                   docker, as of run\n" JOBS_ROOT_HELP
-    "\nExit status: 0 the job was accepted, 1 the job was refused, 2 usage\n"
+    "\nExit status: 0 the job was accepted, 1 the job was refused, 2 usage "
     "error\n",
   .run = run,
 };

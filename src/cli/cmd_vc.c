@@ -201,12 +201,12 @@ static int run_set(int argc, char **argv)
   return code;
 }
 
-#define PART_HELP                                                            \
-  "  -c, --capacity PART   share of the GPUs, CPUs and memory, as 25% or\n"  \
-  "                        33.33%\n"                                         \
-  "  -m, --max PART        so much it may have of what others leave idle;\n" \
-  "                        without it no more than its part\n"               \
-  "  --description TEXT    what it is for\n"                                 \
+#define PART_HELP                                                           \
+  "  -c, --capacity PART   share of the GPUs, CPUs and memory, as 25% or\n" \
+  "                        33.33%\n"                                        \
+  "  -m, --max PART        most it may use, with idle capacity of other\n"  \
+  "                        virtual clusters (default: its own part)\n"      \
+  "  --description TEXT    what it is for\n"                                \
   "  --external-name TEXT  what it is called elsewhere\n"
 
 const cli_verb cli_vc_add = {
@@ -215,9 +215,10 @@ const cli_verb cli_vc_add = {
   .usage = "--capacity PART [--max PART] [--description TEXT]\n"
            "             [--external-name TEXT] [--root DIR] NAME",
   .help =
-    "Jobs whose file has it as defaults.virtualCluster have that part "
-    "and no\nmore; `default` has what all others leave.  NAME has "
-    "letters, digits\nand _.\n\n" PART_HELP VC_ROOT_HELP
+    "Jobs that name it in defaults.virtualCluster are held to its part, or "
+    "to\n"
+    "--max; `default` has what all others leave.  NAME has letters, digits\n"
+    "and _.\n\n" PART_HELP VC_ROOT_HELP
     "\nExit status: 0 success, 1 the virtual cluster was refused, 2 usage\n"
     "error\n",
   .run = run_add,

@@ -17,11 +17,12 @@ typedef struct cli_environment {
   }
 
 /* Their help. */
-#define ENVIRONMENT_HELP                                                      \
-  "  -e, --env NAME[=VALUE]\n"                                                \
-  "                   a variable that the commands get; NAME alone has the\n" \
-  "                   value that it has here; may be given several times\n"   \
-  "  --env-file FILE  a file of such lines, and of comments with #\n"
+#define ENVIRONMENT_HELP                                                \
+  "  -e, --env NAME[=VALUE]\n"                                          \
+  "                   variable for the commands; NAME alone takes its " \
+  "value\n"                                                             \
+  "                   from this environment; repeatable\n"              \
+  "  --env-file FILE  file with such lines; # begins a comment\n"
 
 /* Puts the variables into a job's text, before the commands of each role.  With
  * `inherit` those of this process, too, but for what is its session's.  A value
