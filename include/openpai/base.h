@@ -84,6 +84,12 @@ typedef void (*pai_log_cb)(void *user_data, int level, const char *line);
  *  writes, which returns it. */
 typedef int (*pai_write_cb)(void *user_data, const char *bytes, size_t len);
 
+/** Fills @p buffer with bytes from @p offset on.
+ *  @return how many, at least one; or a PAI_E* code, which the call that reads
+ *          returns */
+typedef ptrdiff_t (*pai_read_at_cb)(void *user_data, uint64_t offset,
+                                    char *buffer, size_t size);
+
 /** In what a thing, or what is said of it, is written. */
 enum {
   PAI_FORMAT_YAML = 1,

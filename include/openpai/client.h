@@ -22,8 +22,8 @@
 #ifndef OPENPAI_CLIENT_H
 #define OPENPAI_CLIENT_H
 
+#include <openpai/files.h>
 #include <openpai/loop.h>
-#include <openpai/records.h>
 
 PAI_BEGIN_DECLS
 
@@ -355,6 +355,71 @@ PAI_API PAI_NODISCARD int pai_client_logs(pai_op **op, pai_client *client,
                                           const pai_client_log_options *opts,
                                           pai_client_cb cb, void *user_data,
                                           pai_error **err);
+
+/* --- files of a job ---------------------------------------------------------- */
+
+/** A list of files of a job, as pai_platform_list_files() writes it; `own` is
+ *  of no effect.  `folder` is null for callers elsewhere.  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_client_files(pai_op **op, pai_client *client,
+                                           const char *job,
+                                           const pai_files_options *opts,
+                                           pai_client_cb cb, void *user_data,
+                                           pai_error **err);
+
+/** Which file to fetch.  Texts are copied. */
+typedef struct pai_client_get_file_options {
+  size_t struct_size;
+  const char *job;
+  const char *path; /**< as pai_client_files() lists it */
+  uint64_t offset;  /**< of the first byte to fetch */
+  /** Takes the bytes, each once and in order.  A negative answer ends the
+   *  operation with it. */
+  pai_write_cb on_data;
+} pai_client_get_file_options;
+
+#define PAI_CLIENT_GET_FILE_OPTIONS_INIT            \
+  {                                                 \
+    sizeof(pai_client_get_file_options), 0, 0, 0, 0 \
+  }
+
+/**
+ * Fetches a file of a job; after a cut it goes on with the next byte.
+ * PAI_EEXISTS: the file has changed meanwhile.
+ * @param user_data  of @p cb and of on_data
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_client_get_file(
+  pai_op **op, pai_client *client, const pai_client_get_file_options *opts,
+  pai_client_cb cb, void *user_data, pai_error **err);
+
+/** What to send.  Texts are copied. */
+typedef struct pai_client_put_file_options {
+  size_t struct_size;
+  const char *job;
+  const char *path;    /**< where it goes, from the job's folder */
+  const char *upload;  /**< its name, as in pai_file_write_options; NULL: the
+                            upload begins anew and does not go on later */
+  uint64_t size;       /**< of the file */
+  pai_read_at_cb read; /**< reads the file; called from the loop */
+  int executable;
+  /** So much of the file is there.  NULL is allowed. */
+  void (*on_progress)(void *user_data, uint64_t sent, uint64_t total);
+} pai_client_put_file_options;
+
+#define PAI_CLIENT_PUT_FILE_OPTIONS_INIT                     \
+  {                                                          \
+    sizeof(pai_client_put_file_options), 0, 0, 0, 0, 0, 0, 0 \
+  }
+
+/**
+ * Sends a file into a job's folder, in pieces of some MiB.  A piece that was
+ * cut is sent again; an upload with a name goes on behind what has arrived.
+ * @param user_data  of @p cb, read and on_progress
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_client_put_file(
+  pai_op **op, pai_client *client, const pai_client_put_file_options *opts,
+  pai_client_cb cb, void *user_data, pai_error **err);
 
 /* --- users ------------------------------------------------------------------------ */
 

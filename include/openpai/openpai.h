@@ -11,6 +11,7 @@
 #include <openpai/base.h>
 #include <openpai/client.h>
 #include <openpai/draft.h>
+#include <openpai/files.h>
 #include <openpai/forecast.h>
 #include <openpai/hived.h>
 #include <openpai/hived_host.h>

@@ -22,12 +22,6 @@ PAI_BEGIN_DECLS
 
 typedef struct pai_replay pai_replay; /**< opaque; pai_replay_free() */
 
-/** Fills @p buffer with bytes of the log from @p offset on.
- *  @return how many, at least one; or a PAI_E* code, which the call that reads
- *          returns */
-typedef ptrdiff_t (*pai_read_at_cb)(void *user_data, uint64_t offset,
-                                    char *buffer, size_t size);
-
 /** Options; zero-fill, or use PAI_REPLAY_OPTIONS_INIT. */
 typedef struct pai_replay_options {
   size_t struct_size;
