@@ -372,14 +372,16 @@ typedef struct pai_client_get_file_options {
   const char *job;
   const char *path; /**< as pai_client_files() lists it */
   uint64_t offset;  /**< of the first byte to fetch */
+  int64_t modified; /**< as the list says, with an offset that is not 0: if the
+                         file was changed since, PAI_EEXISTS.  0: any */
   /** Takes the bytes, each once and in order.  A negative answer ends the
    *  operation with it. */
   pai_write_cb on_data;
 } pai_client_get_file_options;
 
-#define PAI_CLIENT_GET_FILE_OPTIONS_INIT            \
-  {                                                 \
-    sizeof(pai_client_get_file_options), 0, 0, 0, 0 \
+#define PAI_CLIENT_GET_FILE_OPTIONS_INIT               \
+  {                                                    \
+    sizeof(pai_client_get_file_options), 0, 0, 0, 0, 0 \
   }
 
 /**
@@ -397,8 +399,8 @@ typedef struct pai_client_put_file_options {
   size_t struct_size;
   const char *job;
   const char *path;    /**< where it goes, from the job's folder */
-  const char *upload;  /**< its name, as in pai_file_write_options; NULL: the
-                            upload begins anew and does not go on later */
+  const char *upload;  /**< a name, as in pai_file_write_options, under which
+                            another operation may go on; NULL: none does */
   uint64_t size;       /**< of the file */
   pai_read_at_cb read; /**< reads the file; called from the loop */
   int executable;
@@ -414,6 +416,7 @@ typedef struct pai_client_put_file_options {
 /**
  * Sends a file into a job's folder, in pieces of some MiB.  A piece that was
  * cut is sent again; an upload with a name goes on behind what has arrived.
+ * The answer is {"path", "received", "size", "complete"}.
  * @param user_data  of @p cb, read and on_progress
  * @since 0.1
  */

@@ -103,3 +103,23 @@ void cli_print_lines(FILE *out, const char *text)
     }
   }
 }
+
+const char *cli_bytes(char *out, size_t size, int64_t n)
+{
+  static const char *const units[] = {
+    "B", "KiB", "MiB", "GiB", "TiB", "PiB"
+  };
+  size_t u = 0;
+  int64_t tenths = n < INT64_MAX / 10 ? n * 10 : INT64_MAX;
+
+  if (n < 0)
+    return "?";
+  for (; tenths >= 10240 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
+    tenths = (tenths + 512) / 1024;
+  if (u == 0)
+    (void)snprintf(out, size, "%lld B", (long long)n);
+  else
+    (void)snprintf(out, size, "%lld.%lld %s", (long long)(tenths / 10),
+                   (long long)(tenths % 10), units[u]);
+  return out;
+}

@@ -24,5 +24,7 @@ int cli_width(const char *text);
 void cli_print(FILE *out, const char *text);
 /* The same for lines. */
 void cli_print_lines(FILE *out, const char *text);
+/* "12.3 GiB"; "?" for what nobody knows. */
+const char *cli_bytes(char *out, size_t size, int64_t n);
 
 #endif

@@ -45,7 +45,7 @@ extern const cli_verb cli_up, cli_down, cli_status;
 extern const cli_verb cli_serve_verb;
 extern const cli_verb cli_submit_verb, cli_list, cli_show, cli_logs, cli_stop;
 extern const cli_verb cli_wait, cli_why, cli_top, cli_retry, cli_clone, cli_rm,
-  cli_events;
+  cli_files, cli_cp, cli_events;
 extern const cli_verb cli_exec, cli_attach, cli_ssh;
 extern const cli_verb cli_backup, cli_export;
 extern const cli_verb cli_login, cli_logout, cli_compat;

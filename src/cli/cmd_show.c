@@ -76,6 +76,71 @@ static void print_runtimes(const cli_answer *events)
   cli_json_free(&j);
 }
 
+/* --- what was submitted: GET /config, and where it runs: GET /files --------------- */
+
+static void print_scalar(const cli_json *j, size_t i)
+{
+  if (j->values[i].type == '"' || j->values[i].type == '0')
+    cli_print(stdout, j->values[i].text);
+  else
+    (void)printf("%s", j->values[i].type == 't'   ? "true"
+                       : j->values[i].type == 'f' ? "false"
+                                                  : "...");
+}
+
+/* "command" and, where there are several roles, the role. */
+static void print_commands(const cli_json *j)
+{
+  size_t roles = cli_json_get(j, 0, "taskRoles"), list;
+  bool several = roles != 0 && cli_json_first(j, roles) != 0 &&
+                 cli_json_next(j, roles, cli_json_first(j, roles)) != 0;
+
+  for (size_t r = roles != 0 ? cli_json_first(j, roles) : 0; r != 0;
+       r = cli_json_next(j, roles, r)) {
+    list = cli_json_get(j, r, "commands");
+    for (size_t i = list != 0 ? cli_json_first(j, list) : 0; i != 0;
+         i = cli_json_next(j, list, i)) {
+      (void)printf("%-10s ", "command");
+      if (several) {
+        cli_print(stdout, j->values[r].key);
+        (void)printf(": ");
+      }
+      cli_print(stdout, j->values[i].text);
+      (void)printf("\n");
+    }
+  }
+}
+
+static void print_parameters(const cli_json *j)
+{
+  size_t list = cli_json_get(j, 0, "parameters");
+
+  for (size_t i = list != 0 ? cli_json_first(j, list) : 0; i != 0;
+       i = cli_json_next(j, list, i)) {
+    (void)printf("%-10s ", "parameter");
+    cli_print(stdout, j->values[i].key);
+    (void)printf(" = ");
+    print_scalar(j, i);
+    (void)printf("\n");
+  }
+}
+
+static void print_config(const cli_answer *config, const cli_answer *files)
+{
+  cli_json j;
+
+  if (config->status == PAI_OK &&
+      cli_json_read(&j, config->body, config->len)) {
+    print_commands(&j);
+    print_parameters(&j);
+    cli_json_free(&j);
+  }
+  if (files->status == PAI_OK && cli_json_read(&j, files->body, files->len)) {
+    print_field("folder", cli_json_text(&j, 0, "folder"));
+    cli_json_free(&j);
+  }
+}
+
 /* What decided, as those know it who come from OpenPAI. */
 static void print_contract(const cli_json *j)
 {
@@ -91,6 +156,9 @@ static void print_contract(const cli_json *j)
   (void)printf("%s", trigger[0] != '\0' ? "\n" : "");
   cli_print_lines(stdout, diagnostics);
 }
+
+/* What is asked beside the job itself. */
+enum { EVENTS, CONFIG, FILES, MOST_MORE };
 
 static bool print_job(const cli_json *j, const cli_answer *more)
 {
@@ -108,7 +176,7 @@ static bool print_job(const cli_json *j, const cli_answer *more)
     (void)printf(", code %lld", (long long)cli_told_code(j));
   (void)printf("\n");
   cli_print_end(stdout, cli_json_text(j, 0, "name"), j);
-  cli_print_lost_output(stdout, "warning    ", more);
+  cli_print_lost_output(stdout, "warning    ", &more[EVENTS]);
   (void)snprintf(text, sizeof(text), "%lld",
                  (long long)cli_json_number(j, s, "retries", 0));
   print_field("retries", text);
@@ -116,7 +184,8 @@ static bool print_job(const cli_json *j, const cli_answer *more)
              " ago");
   print_span("ran", cli_json_number(j, s, "appLaunchedTime", 0),
              cli_json_number(j, s, "appCompletedTime", 0), ", and goes on");
-  print_runtimes(more);
+  print_config(&more[CONFIG], &more[FILES]);
+  print_runtimes(&more[EVENTS]);
   for (size_t r = roles != 0 ? cli_json_first(j, roles) : 0; r != 0;
        r = cli_json_next(j, roles, r)) {
     size_t list = cli_json_get(j, r, "taskStatuses");
@@ -133,16 +202,29 @@ static bool print_job(const cli_json *j, const cli_answer *more)
 typedef struct question {
   const char *rest;
   bool (*print)(const cli_json *, const cli_answer *more);
-  const char *more; /* for people, what is asked beside it; or NULL */
+  const char *more[MOST_MORE]; /* for people, what is asked beside it */
 } question;
+
+static void ask_more(cli_remote *r, const char *name, const question *q,
+                     cli_answer more[MOST_MORE])
+{
+  for (size_t i = 0; i < MOST_MORE; i++) {
+    more[i] = (cli_answer){ .status = PAI_ENOTFOUND };
+    if (q->more[i] != NULL) {
+      char *path = cli_job_path(name, q->more[i]);
+      cli_remote_ask(r, &more[i], "GET", path, NULL, NULL, 0);
+      free(path);
+    }
+  }
+}
 
 /* 1: printed; 0: not printed; -1: no answer, which is told. */
 static int print_answer(cli_remote *r, const char *name, const question *q,
                         bool json)
 {
   char *path = cli_job_path(name, q->rest);
+  cli_answer a, more[MOST_MORE];
   int printed = -1;
-  cli_answer a, more = { .status = PAI_ENOTFOUND };
   cli_json j;
 
   cli_remote_ask(r, &a, "GET", path, NULL, NULL, 0);
@@ -152,15 +234,12 @@ static int print_answer(cli_remote *r, const char *name, const question *q,
     (void)printf("%s\n", a.body);
     printed = 1;
   } else if (cli_json_read(&j, a.body, a.len)) {
-    if (q->more != NULL) {
-      free(path);
-      path = cli_job_path(name, q->more);
-      cli_remote_ask(r, &more, "GET", path, NULL, NULL, 0);
-    }
-    printed = q->print(&j, &more);
+    ask_more(r, name, q, more);
+    printed = q->print(&j, more);
+    for (size_t i = 0; i < MOST_MORE; i++)
+      cli_answer_free(&more[i]);
     cli_json_free(&j);
   }
-  cli_answer_free(&more);
   cli_answer_free(&a);
   free(path);
   return printed;
@@ -192,7 +271,9 @@ static int run_show(int argc, char **argv)
     return CLI_USAGE;
   return print_of(
     argv[0],
-    (question[]){ { "", print_job, "/events" }, { NULL, NULL, NULL } }, json);
+    (question[]){
+      { "", print_job, { "/events", "/config", "/files?limit=1" } }, { 0 } },
+    json);
 }
 
 const cli_verb cli_show = {
@@ -273,7 +354,7 @@ static bool print_why(const cli_json *j, const cli_answer *more)
     cli_print_lines(stdout, cli_json_text(j, 0, "explanation"));
     (void)printf("\n");
   }
-  print_start(more);
+  print_start(&more[0]);
   return true;
 }
 
@@ -301,9 +382,9 @@ static int run_why(int argc, char **argv)
   if (words < 0 || !cli_want_jobs(&cli_why, words, argv, 1))
     return CLI_USAGE;
   return print_of(argv[0],
-                  (question[]){ { "/why", print_why, "/estimate" },
-                                { "", print_end, NULL },
-                                { NULL, NULL, NULL } },
+                  (question[]){ { "/why", print_why, { "/estimate" } },
+                                { "", print_end, { NULL } },
+                                { 0 } },
                   json);
 }
 

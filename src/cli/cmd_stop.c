@@ -1,7 +1,5 @@
-/* cmd_stop.c - ends jobs, and forgets those that are over */
+/* cmd_stop.c - ends jobs */
 #include "jobs.h"
-
-#include <stdlib.h>
 
 static int run_stop(int argc, char **argv)
 {
@@ -37,49 +35,4 @@ const cli_verb cli_stop = {
     "\nExit code: 0 they are asked to, 1 one of them is not there, 2 wrong "
     "usage.\n",
   .run = run_stop,
-};
-
-static bool forget(cli_remote *r, const char *name)
-{
-  char *path = cli_job_path(name, "");
-  cli_answer a;
-  bool good;
-
-  cli_remote_ask(r, &a, "DELETE", path, NULL, NULL, 0);
-  good = a.status == PAI_OK;
-  if (!good)
-    cli_answer_tell(&a);
-  cli_answer_free(&a);
-  free(path);
-  return good;
-}
-
-static int run_rm(int argc, char **argv)
-{
-  const cli_option options[] = { { "root", 0, NULL, &cli_root } };
-  int words = cli_options(&cli_rm, options, 1, argc, argv), code = CLI_OK;
-  cli_remote r;
-
-  if (words == -2)
-    return CLI_OK;
-  if (words < 0 || !cli_want_jobs(&cli_rm, words, argv, argc))
-    return CLI_USAGE;
-  if (!cli_remote_open(&r, true))
-    return CLI_NO;
-  for (int i = 0; i < words; i++)
-    if (!forget(&r, argv[i]))
-      code = CLI_NO;
-  cli_remote_close(&r);
-  return code;
-}
-
-const cli_verb cli_rm = {
-  .name = "rm",
-  .brief = "Forget jobs that are over, with their logs and their code",
-  .usage = "[--root DIR] JOB...",
-  .help =
-    "A job that is not over is refused: stop it first.\n\n" JOBS_ROOT_HELP
-    "\nExit code: 0 they are forgotten, 1 one of them is not, 2 wrong "
-    "usage.\n",
-  .run = run_rm,
 };

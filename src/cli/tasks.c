@@ -179,7 +179,7 @@ static void put_memory(char out[CELL], const row *r)
   if (r->use.memory < 0)
     (void)snprintf(out, CELL, "-");
   else
-    (void)top_bytes(out, CELL, r->use.memory);
+    (void)cli_bytes(out, CELL, r->use.memory);
 }
 
 /* "0-3,6". */
@@ -236,8 +236,8 @@ static void put_gpu_memory(char out[CELL], const row *r)
     total += u->gpus[i].memory_total;
   }
   if (total > 0)
-    (void)snprintf(out, CELL, "%s of %s", top_bytes(a, sizeof(a), used),
-                   top_bytes(b, sizeof(b), total));
+    (void)snprintf(out, CELL, "%s of %s", cli_bytes(a, sizeof(a), used),
+                   cli_bytes(b, sizeof(b), total));
 }
 
 /* --- a line ------------------------------------------------------------------------------ */

@@ -23,7 +23,4 @@ void top_print(const top *t);
 /* One line, an object; time is microseconds since 1970 (top_json.c). */
 void top_print_json(const top *t, pai_time time);
 
-/* "12.3 GiB"; "?" for what nobody knows. */
-const char *top_bytes(char *out, size_t size, int64_t n);
-
 #endif
