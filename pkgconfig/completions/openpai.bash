@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run submit list show logs exec attach ssh why wait stop retry clone rm events top up serve down status backup export login logout remote compat user group token storage vc node doctor at spec cluster sched sim trace when what-if fit help'
+  local verbs='run submit list show logs exec attach ssh why wait stop retry clone rm files cp events top up serve down status backup export login logout remote compat user group token storage vc node doctor at spec cluster sched sim trace when what-if fit help'
   local user_verbs='list show add set passwd remove quota'
   local group_verbs='list show add set remove'
   local remote_verbs='list show add remove use import'
@@ -52,7 +52,9 @@ _openpai()
     stop) options='--now --root --help' ;;
     retry) options='--json --name --code --param --secrets --secret-file --root --help' ;;
     clone) options='--edit --json --name --code --param --secrets --secret-file --root --help' ;;
-    rm) options='--root --help' ;;
+    rm) options='--keep-files --dry-run --json --root --help' ;;
+    files) options='--recursive --json --root --help' ;;
+    cp) options='--json --root --help' files=yes ;;
     events) options='--follow --json --root --help' ;;
     top) options='--once --all --json --root --help' ;;
     up) options='--foreground --verbose --enable --system --listen --tls-cert --tls-key --runtime --policy --refuse-impossible --pass-env --jobs-as-root --json --root --help' ;;

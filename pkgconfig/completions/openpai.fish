@@ -128,9 +128,21 @@ complete -c openpai -n '__fish_seen_subcommand_from clone' -l secret-file -x -d 
 complete -c openpai -n '__fish_seen_subcommand_from clone' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from clone' -f -l help -d 'Explain clone'
 
-complete -c openpai -n __fish_use_subcommand -f -a rm -d 'Forget jobs that are over'
+complete -c openpai -n __fish_use_subcommand -f -a rm -d 'Remove jobs that are over, with their logs and files'
+complete -c openpai -n '__fish_seen_subcommand_from rm' -f -l keep-files -d 'Keep the folder of the job'
+complete -c openpai -n '__fish_seen_subcommand_from rm' -f -s n -l dry-run -d 'Tell what would be deleted'
+complete -c openpai -n '__fish_seen_subcommand_from rm' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from rm' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from rm' -f -l help -d 'Explain rm'
+complete -c openpai -n __fish_use_subcommand -f -a files -d 'List files of a job'
+complete -c openpai -n '__fish_seen_subcommand_from files' -f -s R -l recursive -d 'List folders with all that is in them'
+complete -c openpai -n '__fish_seen_subcommand_from files' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from files' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from files' -f -l help -d 'Explain files'
+complete -c openpai -n __fish_use_subcommand -f -a cp -d 'Copy files between a job and this machine'
+complete -c openpai -n '__fish_seen_subcommand_from cp' -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from cp' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from cp' -l help -d 'Explain cp'
 
 complete -c openpai -n __fish_use_subcommand -f -a events -d 'Tell what happened to a job, or what happens'
 complete -c openpai -n '__fish_seen_subcommand_from events' -f -s f -l follow -d 'Go on as it comes'
