@@ -20,7 +20,7 @@ static const char to_admin[] =
 static const char to_limit[] =
   "Ask for more time, or save what was reached and go on from there.";
 static const char to_memory[] =
-  "Ask for more memory: resourcePerInstance.memoryMB.";
+  "Ask for more memory: --memory, or resourcePerInstance.memoryMB in a file.";
 static const char to_image[] =
   "See whether the image is there, and whether the job may pull it: "
   "dockerimage.uri and dockerimage.auth.";
@@ -38,8 +38,9 @@ static const char to_data[] =
 static const char to_module[] =
   "Install the module in the image, or before the program starts.";
 static const char to_short_memory[] =
-  "If memory was short, ask for more (resourcePerInstance.memoryMB) or use "
-  "less. For another attempt set jobRetryCount.";
+  "If memory was short, ask for more (--memory, or in a file "
+  "resourcePerInstance.memoryMB) or use less. For another attempt set "
+  "jobRetryCount.";
 static const char to_sender[] =
   "See what sent the signal. For another attempt set jobRetryCount.";
 static const char to_ssh[] =
