@@ -1,8 +1,10 @@
 /* forget.c - jobs that are over: found in the database, and forgotten */
 #include "platform/record.h"
 
-#include "base/posix_fs.h"
 #include "job/end.h"
+#include "json/writer.h"
+
+#include <openpai/files.h>
 
 /* What is asked of the row of a job. */
 typedef struct past {
@@ -81,10 +83,40 @@ const char *pai__past_dir(const pai_platform *p, pai_job_id id)
   return rc == PAI_OK && pai__buf_ok(p->path) ? pai__buf_text(p->path) : NULL;
 }
 
-/* The row goes with the next commit, the folders at once: whoever asks to
- * forget a job does not want its logs back. */
-int pai__forget_job(pai_platform *p, pai_job_id id)
+/* The row goes with the next commit. */
+static int drop(pai_platform *p, pai_job_id id)
 {
+  int rc = pai__map_set(&p->dropped, &id, sizeof(id), p) < 0 ? PAI_ENOMEM
+                                                             : PAI_OK;
+
+  if (rc == PAI_OK) {
+    rc = pai__batch_drop_job(p->batch, id);
+    if (rc < 0)
+      (void)pai__map_remove(&p->dropped, &id, sizeof(id));
+  }
+  return rc;
+}
+
+static int fail(int rc, pai_error **err)
+{
+  return rc == PAI_ENOTFOUND ? pai__fail(err, rc, "there is no such job")
+         : rc == PAI_EBUSY   ? pai__fail(err, rc, "the job is not over")
+         : rc == PAI_ENOMEM  ? pai__oom(err)
+                             : pai__fail(err, rc, "cannot read the job");
+}
+
+/* Its folders go at once: whoever asks to forget a job does not want its logs
+ * back. */
+static void remove_folders(const past *found)
+{
+  pai__platform_remove_tree(found->dir);
+  pai__platform_remove_tree(found->code_dir);
+}
+
+int pai__forget_job(pai_platform *p, pai_job_id id, char **kept,
+                    pai_error **err)
+{
+  char *to = NULL;
   past found;
   int rc = look(&found, p, id);
 
@@ -96,21 +128,92 @@ int pai__forget_job(pai_platform *p, pai_job_id id)
                   "a job that could not be taken up is forgotten: what may "
                   "still run of it is left alone, and its files are in %s",
                   found.dir);
-  if (rc == PAI_OK && pai__map_set(&p->dropped, &id, sizeof(id), p) < 0)
-    rc = PAI_ENOMEM;
-  if (rc == PAI_OK) {
-    rc = pai__batch_drop_job(p->batch, id);
-    if (rc < 0)
-      (void)pai__map_remove(&p->dropped, &id, sizeof(id));
-  }
-  if (rc == PAI_OK) {
-    if (!found.live) {
-      pai__platform_remove_tree(found.dir);
-      pai__platform_remove_tree(found.code_dir);
-    }
+  if (rc < 0)
+    (void)fail(rc, err);
+  if (rc == PAI_OK && kept != NULL && !found.live)
+    rc = pai__platform_keep_tree(&to, p, found.code_dir, err);
+  if (rc == PAI_OK && (rc = drop(p, id)) < 0) {
+    if (to != NULL)
+      pai__platform_put_back(p, to, found.code_dir);
+    (void)fail(rc, err);
+  } else if (rc == PAI_OK) {
+    if (!found.live)
+      remove_folders(&found);
     p->untidy = true;
     pai__platform_hurry(p);
   }
   dispose(&found);
+  if (rc == PAI_OK && kept != NULL)
+    *kept = to;
+  else
+    pai__strfree(&p->alloc, to);
+  return rc;
+}
+
+/* --- public ---------------------------------------------------------------------- */
+
+static int forget(pai_platform *p, pai_job_id job, char **kept,
+                  pai_error **err)
+{
+  pai__pjob *j = pai__platform_find_job(p, job);
+
+  if (j != NULL && j->told < PAI_STATE_SUCCEEDED)
+    return fail(PAI_EBUSY, err);
+  if (p->store != NULL)
+    return pai__forget_job(p, job, kept, err);
+  if (j == NULL)
+    return fail(PAI_ENOTFOUND, err);
+  pai__platform_let_go(j);
+  return PAI_OK;
+}
+
+int pai_platform_forget(pai_platform *p, pai_job_id job)
+{
+  PAI__CHECK_PROCESS(p, NULL);
+  return forget(p, job, NULL, NULL);
+}
+
+static int write_kept(const pai_platform *p, const char *kept,
+                      pai_write_cb write, void *user_data, pai_error **err)
+{
+  pai__json_writer w;
+  pai__buf b;
+  int rc;
+
+  pai__buf_init(&b, &p->alloc);
+  pai__json_writer_init(&w, &b, false);
+  pai__json_begin_object(&w);
+  pai__json_key(&w, "kept", 4);
+  if (kept != NULL)
+    pai__json_text(&w, kept, strlen(kept));
+  else
+    pai__json_null(&w);
+  pai__json_end_object(&w);
+  rc = pai__json_finish(&w);
+  rc = rc < 0 ? pai__oom(err) : write(user_data, pai__buf_text(&b), b.len);
+  pai__buf_dispose(&b);
+  return rc;
+}
+
+int pai_platform_forget_as(pai_platform *p, pai_job_id job,
+                           const pai_forget_options *opts, pai_write_cb write,
+                           void *user_data, pai_error **err)
+{
+  pai_forget_options o = PAI_FORGET_OPTIONS_INIT;
+  char *kept = NULL;
+  int rc = PAI_OK;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(p != NULL && write != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
+  if (opts != NULL)
+    rc = PAI__COPY_IN(&o, opts, pai_forget_options, keep_files);
+  if (rc < 0)
+    return pai__fail(err, rc, "pai_forget_options: bad or newer struct_size");
+  rc = forget(p, job, o.keep_files != 0 ? &kept : NULL, err);
+  if (rc == PAI_OK)
+    rc = write_kept(p, kept, write, user_data, err);
+  pai__strfree(&p->alloc, kept);
   return rc;
 }

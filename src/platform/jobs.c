@@ -230,22 +230,6 @@ void pai__platform_let_go(pai__pjob *j)
   pai__logs_wake(p, j->id);
 }
 
-int pai_platform_forget(pai_platform *p, pai_job_id job)
-{
-  pai__pjob *j;
-
-  PAI__CHECK_PROCESS(p, NULL);
-  j = pai__platform_find_job(p, job);
-  if (j != NULL && j->told < PAI_STATE_SUCCEEDED)
-    return PAI_EBUSY;
-  if (p->store != NULL)
-    return pai__forget_job(p, job);
-  if (j == NULL)
-    return PAI_ENOTFOUND;
-  pai__platform_let_go(j);
-  return PAI_OK;
-}
-
 int pai_platform_job_state(int *code, const pai_platform *p, pai_job_id job)
 {
   const pai__pjob *j = pai__platform_find_job(p, job);

@@ -25,13 +25,16 @@ static int take(const finding *f, const char *user, const char *name,
   const pai_alloc *alloc = &f->p->alloc;
   char *code;
 
+  f->out->user = pai__strdup(alloc, user);
   if (work_dir == NULL)
-    return PAI_OK;
+    return f->out->user != NULL ? PAI_OK : PAI_ENOMEM;
   code = pai__platform_path(f->p, "code", user, name);
   f->out->work_dir = pai__strdup(alloc, work_dir);
   f->out->has_code = code != NULL && strcmp(code, work_dir) == 0;
   pai__strfree(alloc, code);
-  return code != NULL && f->out->work_dir != NULL ? PAI_OK : PAI_ENOMEM;
+  return code != NULL && f->out->user != NULL && f->out->work_dir != NULL
+           ? PAI_OK
+           : PAI_ENOMEM;
 }
 
 static int on_row(void *user_data, const pai__job_row *row)
@@ -56,6 +59,7 @@ int pai__like_find(pai__like *out, const pai_platform *p, pai_job_id job,
 
 void pai__like_dispose(pai__like *like, const pai_platform *p)
 {
+  pai__strfree(&p->alloc, like->user);
   pai__strfree(&p->alloc, like->work_dir);
   *like = (pai__like){ 0 };
 }

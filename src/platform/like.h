@@ -6,6 +6,7 @@
 
 /* What a job has beside its file. */
 typedef struct pai__like {
+  char *user;     /* whose it is */
   char *work_dir; /* where its commands begin, or NULL */
   bool has_code;  /* and that is its own copy of code */
 } pai__like;

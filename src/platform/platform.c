@@ -8,6 +8,7 @@
 #include "platform/accounts.h"
 #include "platform/apart.h"
 #include "platform/code.h"
+#include "platform/files.h"
 #include "platform/cores.h"
 #include "platform/estimate.h"
 #include "platform/folders.h"
@@ -47,6 +48,7 @@ void pai__platform_free(pai_platform *p)
   pai__folders_close(p);
   pai__gone_close(p);
   pai__code_close(p);
+  pai__listings_close(p);
   if (p->vcs != NULL)
     pai__vcs_dispose(p->vcs, &p->alloc);
   pai__free(&p->alloc, p->vcs, sizeof(*p->vcs));
@@ -254,6 +256,8 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
     rc = pai__keep_open(p, err);
   if (rc == PAI_OK && p->store != NULL)
     rc = pai__code_open(p, err);
+  if (rc == PAI_OK && p->store != NULL)
+    rc = pai__listings_open(p, err);
   if (rc == PAI_OK)
     rc = pai__gone_open(p, err);
   /* Once there is a back end nothing fails: its end would come later. */
@@ -332,6 +336,7 @@ static void close_once(pai_platform *p, bool leave, pai_closed_cb closed,
     return;
   p->closing = true;
   p->leaving = leave;
+  pai__listings_stop(p);
   pai__platform_hurry(p);
 }
 

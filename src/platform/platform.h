@@ -150,6 +150,7 @@ typedef struct pai__gpus pai__gpus;
 typedef struct pai__cores pai__cores;
 typedef struct pai__code pai__code;
 typedef struct pai__items pai__items;
+typedef struct pai__listings pai__listings;
 typedef struct pai__vcs pai__vcs;
 
 struct pai_platform {
@@ -175,6 +176,7 @@ struct pai_platform {
   pai__cores *cores;
   pai__code *code; /* NULL: it keeps no records */
   pai__vcs *vcs;   /* likewise */
+  pai__listings *listings; /* likewise */
   pai_sched *sched;
   pai_time clock; /* the scheduler's time is the loop's, and so much more */
   const pai_backend_ops *ops;
@@ -428,6 +430,12 @@ void pai__platform_remove_tree(const char *path);
  * nobody removes it. */
 int pai__platform_set_aside(const pai_platform *p, const char *path,
                             const char *name, pai_error **err);
+/* Moves a folder, if there is one, to ROOT/kept, for its user.  *out is where it
+ * is then, or NULL.  And back again. */
+int pai__platform_keep_tree(char **out, const pai_platform *p,
+                            const char *path, pai_error **err);
+void pai__platform_put_back(const pai_platform *p, const char *from,
+                            const char *to);
 
 /* posix_system.c */
 /* Whether the root is of this kind; and the folders of one of all users. */

@@ -117,35 +117,95 @@ void pai__platform_remove_tree(const char *path)
   }
 }
 
+/* --- moved --------------------------------------------------------------------- */
+
+/* A folder that is closed to its own user does not go elsewhere. */
+static bool move(const char *from, const char *to)
+{
+  return rename(from, to) == 0 ||
+         (errno == EACCES && fchmodat(AT_FDCWD, from, 0700, 0) == 0 &&
+          rename(from, to) == 0);
+}
+
+/* Where all users have their jobs, each comes to what is that user's. */
+static int make_folder(char **out, const pai_platform *p, const char *folder,
+                       pai_error **err)
+{
+  char *path = pai__fs_join(p->root, folder, &p->alloc);
+  int rc =
+    path != NULL ? pai__fs_make_dirs(path, &p->alloc, err) : pai__oom(err);
+
+  if (rc == PAI_OK && p->system && chmod(path, 0711) != 0)
+    rc = pai__fail(err, PAI_EIO, "cannot open %s: %s", path,
+                   PAI__ERRNO_TEXT(errno));
+  if (rc < 0)
+    pai__strfree(&p->alloc, path);
+  *out = rc == PAI_OK ? path : NULL;
+  return rc;
+}
+
+/* To ROOT/folder/name, or name.1 and so on: in the place of an empty folder. */
+static int move_to(char **out, const pai_platform *p, const char *folder,
+                   const char *path, const char *name, pai_error **err)
+{
+  char *in, *to;
+  int rc = make_folder(&in, p, folder, err);
+
+  *out = NULL;
+  if (rc < 0)
+    return rc;
+  to = pai__fs_join(in, name, &p->alloc);
+  pai__strfree(&p->alloc, in);
+  rc =
+    to != NULL ? pai__fs_make_new_dir(out, to, &p->alloc, err) : pai__oom(err);
+  pai__strfree(&p->alloc, to);
+  if (rc < 0 || move(path, *out))
+    return rc;
+  rc = pai__fail(err, PAI_EIO, "cannot move %s to %s: %s", path, *out,
+                 PAI__ERRNO_TEXT(errno));
+  (void)rmdir(*out);
+  pai__strfree(&p->alloc, *out);
+  *out = NULL;
+  return rc;
+}
+
 int pai__platform_set_aside(const pai_platform *p, const char *path,
                             const char *name, pai_error **err)
 {
-  char *lost, *to = NULL;
+  char *lost;
   int rc;
 
   if (rmdir(path) == 0 || errno == ENOENT)
     return PAI_OK;
-  lost = pai__fs_join(p->root, "lost", &p->alloc);
-  rc = lost != NULL ? pai__fs_make_dirs(lost, &p->alloc, err) : pai__oom(err);
-  if (rc == PAI_OK)
-    to = pai__fs_join(lost, name, &p->alloc);
-  pai__strfree(&p->alloc, lost);
-  if (rc == PAI_OK && to == NULL)
-    rc = pai__oom(err);
-  lost = NULL;
-  if (rc == PAI_OK) /* an empty folder, which the other takes the place of */
-    rc = pai__fs_make_new_dir(&lost, to, &p->alloc, err);
-  if (rc == PAI_OK && rename(path, lost) != 0)
-    rc = pai__fail(err, PAI_EIO, "cannot move %s to %s: %s", path, lost,
-                   PAI__ERRNO_TEXT(errno));
+  rc = move_to(&lost, p, "lost", path, name, err);
   if (rc == PAI_OK)
     pai__log_line(&p->log, PAI_LOG_WARNING,
                   "%s is of no job that the database knows: it is %s now",
                   path, lost);
   pai__strfree(&p->alloc, lost);
-  pai__strfree(&p->alloc, to);
   return rc;
 }
+
+int pai__platform_keep_tree(char **out, const pai_platform *p,
+                            const char *path, pai_error **err)
+{
+  struct stat st;
+
+  *out = NULL;
+  if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+    return PAI_OK;
+  return move_to(out, p, "kept", path, strrchr(path, '/') + 1, err);
+}
+
+void pai__platform_put_back(const pai_platform *p, const char *from,
+                            const char *to)
+{
+  if (rename(from, to) != 0)
+    pai__log_line(&p->log, PAI_LOG_WARNING, "cannot move %s back to %s: %s",
+                  from, to, PAI__ERRNO_TEXT(errno));
+}
+
+/* --- weighed --------------------------------------------------------------------- */
 
 static uint64_t bytes_below(DIR *dir, unsigned depth)
 {

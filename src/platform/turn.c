@@ -11,6 +11,7 @@
 #include "platform/care.h"
 #include "platform/code.h"
 #include "platform/estimate.h"
+#include "platform/files.h"
 #include "platform/folders.h"
 #include "platform/gpus.h"
 #include "platform/keep.h"
@@ -225,6 +226,7 @@ static bool is_over(const pai_platform *p)
          p->lists[PAI__RECORDED].first == NULL && pai__commit_is_idle(p) &&
          pai__gpus_is_idle(p) && pai__keep_is_idle(p) &&
          pai__care_is_idle(p) && pai__code_is_idle(p) &&
+         pai__listings_are_idle(p) &&
          pai__folders_are_idle(p) && pai__estimates_are_idle(p) &&
          pai__accounts_is_idle(p->accounts);
 }

@@ -70,22 +70,81 @@ static void do_untag(pai__request *r)
   change_tag(r, false);
 }
 
+/* Where its folder is: for whom this machine is not told from its root on. */
+static void add_kept(pai__request *r, const char *json, size_t len)
+{
+  pai__json_options options = { .alloc = &r->server->alloc };
+  bool whole = !r->caller.token || r->caller.admin;
+  const char *path = NULL, *part;
+  pai__tree *tree = NULL;
+
+  if (pai__json_parse(&tree, json, len, &options, NULL) == PAI_OK)
+    path = pai__tree_str(tree, pai__tree_get(tree, 0, "kept"), NULL);
+  else
+    r->answer.failed = true;
+  part = path != NULL && !whole ? strrchr(path, '/') : NULL;
+  pai__json_key(&r->json, "kept", 4);
+  if (part != NULL) {
+    pai__buf text;
+
+    pai__buf_init(&text, &r->server->alloc);
+    pai__buf_printf(&text, "kept%s", part);
+    pai__json_text(&r->json, pai__buf_text(&text), text.len);
+    r->answer.failed |= !pai__buf_ok(&text);
+    pai__buf_dispose(&text);
+  } else if (path != NULL) {
+    pai__json_text(&r->json, path, strlen(path));
+  } else {
+    pai__json_null(&r->json);
+  }
+  pai__tree_free(tree);
+}
+
+static void answer_removed(pai__request *r, const pai__buf *kept)
+{
+  pai__json_writer *w = &r->json;
+  pai__buf message;
+
+  pai__buf_init(&message, &r->server->alloc);
+  pai__buf_printf(&message, "Remove job %s successfully.", r->params[0]);
+  pai__json_writer_init(w, &r->answer, false);
+  pai__json_begin_object(w);
+  pai__json_key(w, "status", 6);
+  pai__json_int(w, 200);
+  pai__json_key(w, "message", 7);
+  pai__json_text(w, pai__buf_text(&message), message.len);
+  if (kept != NULL)
+    add_kept(r, pai__buf_text(kept), kept->len);
+  pai__json_end_object(w);
+  pai__buf_dispose(&message);
+  pai__answer_json(r, 200);
+}
+
 static void do_remove(pai__request *r)
 {
+  pai_forget_options o = PAI_FORGET_OPTIONS_INIT;
   pai_job_id job = pai__request_job(r);
-  int rc = job != 0 ? pai_platform_forget(r->server->platform, job) : PAI_OK;
+  pai_error *err = NULL;
+  pai__buf kept;
+  int rc;
 
   if (job == 0)
     return;
-  if (rc == PAI_EBUSY)
+  o.keep_files = pai__request_flag(r, "keepFiles");
+  pai__buf_init(&kept, &r->server->alloc);
+  rc = pai_platform_forget_as(r->server->platform, job, &o, pai__answer_write,
+                              &kept, &err);
+  if (rc == PAI_EBUSY) {
     pai__answer_error(r, 409, "ConflictJobError",
                       "Job %s is not over: stop it first.", r->params[0]);
-  else if (rc < 0)
-    pai__answer_failure(r, rc, NULL);
-  else {
-    pai__answer_done(r, 200, "Remove job %s successfully.", r->params[0]);
+    pai_error_free(err);
+  } else if (rc < 0) {
+    pai__answer_failure(r, rc, err);
+  } else {
+    answer_removed(r, o.keep_files ? &kept : NULL);
     pai__answer_when_safe(r);
   }
+  pai__buf_dispose(&kept);
 }
 
 /* --- of the platform --------------------------------------------------------------------------- */
@@ -125,7 +184,29 @@ static const pai__field shutdown_fields[] = {
   { .name = "kill", .kind = PAI__IS_FLAG, .missing = "false" }, { 0 }
 };
 
+/* --- answers --- */
+
+static const pai__field removed_fields[] = {
+  PAI__HAS(WHOLE, "status"),
+  PAI__HAS(TEXT, "message"),
+  { .name = "kept", .kind = PAI__IS_TEXT, .flags = PAI__MAY_BE_NULL },
+  { 0 }
+};
+
+static const pai__shape removed_shape = { "Removed", removed_fields };
+
+static const pai__result removed = { .kind = PAI__IS_OBJECT,
+                                     .shape = &removed_shape };
+
 /* --- queries --- */
+
+static const pai__field remove_queries[] = {
+  { .name = "keepFiles",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what = "the job's own folder stays: \"kept\" says where" },
+  { 0 }
+};
 
 static const pai__field execution_queries[] = {
   { .name = "now",
@@ -149,6 +230,8 @@ static const pai__route routes[] = {
     .path = "/api/v2/jobs/:job",
     .handle = do_remove,
     .right = PAI__OF_OWNER,
+    .result = &removed,
+    .queries = remove_queries,
     .summary = "Forget a job that is over",
     .errors = "404 NoJobError, 409 ConflictJobError" },
   { .method = "PUT",

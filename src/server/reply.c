@@ -280,6 +280,7 @@ static void put_wait(const pai__request *r, struct MHD_Response *m)
 static void put_others(pai__request *r, struct MHD_Response *m, bool varies)
 {
   put_for_pages(r, m);
+  pai__file_headers(r, m);
   if (varies)
     put(m, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
   if (r->last)

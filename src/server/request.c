@@ -195,6 +195,7 @@ static void free_request(pai__request *r)
   pai__file_close(r);
   pai__files_free(r->files);
   pai__upload_free(r->upload);
+  pai_file_writer_close(r->writer);
   pai__relay_free(r->relay);
   pai__enter_forget(r);
   pai__buf_dispose(&r->body);

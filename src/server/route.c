@@ -12,7 +12,7 @@ static const pai__routes *const tables[] = {
   &pai__v1_routes,       &pai__alerts_routes,    &pai__kube_routes,
   &pai__metrics_routes,  &pai__vcs_routes,       &pai__oidc_routes,
   &pai__consent_routes,  &pai__estimate_routes,  &pai__ssh_routes,
-  &pai__quota_routes,
+  &pai__quota_routes,    &pai__files_routes,
 };
 
 const pai__routes *pai__routes_at(size_t i)

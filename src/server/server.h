@@ -21,6 +21,7 @@
 #include "server/shapes.h"
 
 #include <openpai/account.h>
+#include <openpai/files.h>
 #include <openpai/records.h>
 #include <openpai/server.h>
 
@@ -140,6 +141,8 @@ struct pai__request {
   pai__buf body;   /* of a route with fields: JSON that was checked, */
   pai__tree *form; /* and read; else NULL */
   struct pai__upload *upload; /* code.c's */
+  pai_file_writer *writer;    /* files.c's, */
+  uint64_t came;              /* and so many bytes for it */
   size_t kept;                /* of its body, as the server counts it */
   bool begun, handled, suspended;
   bool dropped; /* its connection is closed without an answer */
@@ -163,7 +166,10 @@ struct pai__request {
   char tag[40];                 /* of the answer, or "" */
   bool packed;                  /* it is gzip */
   int file;                     /* that is the answer's body, or -1, */
+  uint64_t file_from;           /* from this byte on, */
   uint64_t file_size;           /* and its length */
+  char range[80];               /* what of it that is, or "" */
+  bool attached;                /* it is no part of a page */
   struct pai__files *files;     /* posix_sched_log.c's that are, or NULL */
   pai__stream *stream;
   int entered; /* a stream into a task, which the connection becomes; or -1 */
@@ -277,6 +283,8 @@ void pai__request_give_up(pai__request *r);
 /* posix_backup.c: the file as the answer's body; it is the response's then. */
 struct MHD_Response *pai__file_response(pai__request *r);
 void pai__file_close(pai__request *r);
+/* files.c: what is told of a file beside. */
+void pai__file_headers(const pai__request *r, struct MHD_Response *m);
 /* posix_sched_log.c: likewise of several; NULL is allowed. */
 struct MHD_Response *pai__files_response(pai__request *r);
 void pai__files_free(struct pai__files *files);
@@ -410,7 +418,7 @@ extern const pai__routes pai__jobs_routes, pai__change_routes,
   pai__openapi_routes, pai__storages_routes, pai__tokens_routes,
   pai__users_routes, pai__front_routes, pai__vcs_routes, pai__oidc_routes,
   pai__consent_routes, pai__estimate_routes, pai__ssh_routes,
-  pai__quota_routes;
+  pai__quota_routes, pai__files_routes;
 
 /* Table `i` of all; NULL: there is none. */
 const pai__routes *pai__routes_at(size_t i);
