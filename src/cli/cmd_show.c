@@ -80,34 +80,51 @@ static void print_runtimes(const cli_answer *events)
 
 static void print_scalar(const cli_json *j, size_t i)
 {
-  if (j->values[i].type == '"' || j->values[i].type == '0')
-    cli_print(stdout, j->values[i].text);
+  const char *text = j->values[i].text;
+
+  if (j->values[i].type == '"')
+    cli_print(stdout, text);
+  else if (j->values[i].type ==
+           '0') /* as written: the JSON goes on behind it */
+    (void)printf("%.*s", (int)strspn(text, "+-.0123456789eE"), text);
   else
     (void)printf("%s", j->values[i].type == 't'   ? "true"
                        : j->values[i].type == 'f' ? "false"
                                                   : "...");
 }
 
-/* "command" and, where there are several roles, the role. */
+/* The lines of a command. */
+static void print_command(const char *role, const char *text)
+{
+  while (*text != '\0') {
+    size_t len = strcspn(text, "\n");
+    char *line = strndup(text, len);
+
+    (void)printf("%-10s %s%s", "command", role, role[0] != '\0' ? ": " : "");
+    cli_print(stdout, line != NULL ? line : "");
+    (void)printf("\n");
+    free(line);
+    text += len + (text[len] == '\n' ? 1 : 0);
+  }
+}
+
+/* Without those that only set the variables of whoever submitted it. */
 static void print_commands(const cli_json *j)
 {
-  size_t roles = cli_json_get(j, 0, "taskRoles"), list;
+  size_t roles = cli_json_get(j, 0, "taskRoles"), list,
+         extras = cli_json_get(j, 0, "extras"),
+         own = extras != 0 ? cli_json_get(j, extras, "openpai") : 0;
   bool several = roles != 0 && cli_json_first(j, roles) != 0 &&
                  cli_json_next(j, roles, cli_json_first(j, roles)) != 0;
 
   for (size_t r = roles != 0 ? cli_json_first(j, roles) : 0; r != 0;
        r = cli_json_next(j, roles, r)) {
+    int64_t skip = own != 0 ? cli_json_number(j, own, "environment", 0) : 0;
     list = cli_json_get(j, r, "commands");
     for (size_t i = list != 0 ? cli_json_first(j, list) : 0; i != 0;
-         i = cli_json_next(j, list, i)) {
-      (void)printf("%-10s ", "command");
-      if (several) {
-        cli_print(stdout, j->values[r].key);
-        (void)printf(": ");
-      }
-      cli_print(stdout, j->values[i].text);
-      (void)printf("\n");
-    }
+         i = cli_json_next(j, list, i))
+      if (skip-- <= 0)
+        print_command(several ? j->values[r].key : "", j->values[i].text);
   }
 }
 

@@ -454,6 +454,21 @@ static int set_commands(pai_draft *draft, const char *role, const char *lines,
   return rc;
 }
 
+/* How many commands of each role only set variables: the first ones.  Whoever
+ * shows the job's commands leaves them out. */
+static int count_up(pai_draft *draft, pai_error **err)
+{
+  static const char pointer[] = "/extras/openpai/environment";
+  char *before = cli_draft_value(draft, pointer), number[16];
+  long count = before != NULL ? strtol(before, NULL, 10) : 0;
+
+  free(before);
+  if (count < 0 || count > 1000)
+    count = 0;
+  (void)snprintf(number, sizeof(number), "%ld", count + 1);
+  return pai_draft_set(draft, pointer, number, err);
+}
+
 static int set_all(pai_draft *draft, const variables *all, const char *lines,
                    pai_error **err)
 {
@@ -469,6 +484,8 @@ static int set_all(pai_draft *draft, const variables *all, const char *lines,
   for (size_t i = rc == PAI_OK ? cli_json_first(&names, 0) : 0;
        rc == PAI_OK && i != 0; i = cli_json_next(&names, 0, i))
     rc = set_commands(draft, names.values[i].key, lines, err);
+  if (rc == PAI_OK)
+    rc = count_up(draft, err);
   cli_json_free(&names);
   free(roles);
   return rc;

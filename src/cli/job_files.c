@@ -1,6 +1,7 @@
 /* job_files.c - files of a job: how they are named, listed and counted */
 #include "job_files.h"
 
+#include "jobs.h"
 #include "progress.h"
 
 #include <stdlib.h>
@@ -129,6 +130,7 @@ bool cli_total_files(cli_remote *r, const char *job, cli_total *out)
 
   *out = (cli_total){ 0 };
   p.options.total = 1;
+  p.options.recursive = 1;
   cli_remote_call(r, &a, start_page, &p, NULL);
   good = a.status == PAI_OK && cli_json_read(&j, a.body, a.len);
   if (good) {

@@ -26,7 +26,7 @@ class Files(program.RootTest):
 
     def test_list(self):
         self.assertEqual(
-            [line.split(None, 3)[-1] for line in self.ok("files", "test").splitlines()],
+            [line.rsplit(None, 1)[-1] for line in self.ok("files", "test").splitlines()],
             ["PATH", "main.sh", "out/"])
         entries = json.loads(self.ok("files", "--json", "-R", "test"))
         self.assertEqual([e["path"] for e in entries],
@@ -40,7 +40,7 @@ class Files(program.RootTest):
         self.assertIn("out/deep/", self.ok("files", "test:out"))
         self.refused("nowhere", "files", "test:nowhere")
         self.refused("out of", "files", "test:../..")
-        self.refused("no job", "files", "other")
+        self.refused("other is not found", "files", "other")
         self.refused("JOB", "files", "a/b:c", code=2)
 
     def test_show_names_folder_and_command(self):
@@ -48,6 +48,21 @@ class Files(program.RootTest):
         folder = re.search(r"^folder +(.*)$", shown, re.M).group(1)
         self.assertEqual((pathlib.Path(folder) / "out/model.pt").read_text(), "model\n")
         self.assertRegex(shown, r"(?m)^command +bash main\.sh$")
+
+    def test_show_names_command_and_parameters(self):
+        self.env["LR"] = "0.25"
+        self.ok("run", "--quiet", "--name", "words", "--", "echo", "a b")
+        shown = self.ok("show", "words")
+        self.assertRegex(shown, r"(?m)^command +exec 'echo' 'a b'$")
+        self.assertNotIn("LR", shown)  # variables are no part of the command
+        self.assertRegex(shown, r"(?m)^folder +" + re.escape(str(self.folder)) + "$")
+        job = self.folder / "parameters.yaml"
+        job.write_text(pathlib.Path(self.job("echo <% $parameters.lr %>")).read_text()
+                       + "parameters: {lr: 0.5, name: x y}\n")
+        self.ok("run", "--quiet", "--name", "with", str(job))
+        shown = self.ok("show", "with")
+        self.assertRegex(shown, r"(?m)^parameter +lr = 0\.5$")
+        self.assertRegex(shown, r"(?m)^parameter +name = x y$")
 
     def test_copy_from_a_job(self):
         self.ok("cp", "test:out/model.pt", "m")
@@ -66,7 +81,7 @@ class Files(program.RootTest):
             json.loads(self.ok("cp", "--json", "test:", "all")), {"files": 4, "bytes": self.size()})
         self.assertEqual(json.loads(self.ok("cp", "--json", "test:", "all"))["bytes"], 0)
         self.refused("folder cannot go to standard output", "cp", "test:out", "-")
-        self.refused("no such", "cp", "test:out/nothing", ".")
+        self.refused("there is no out/nothing", "cp", "test:out/nothing", ".")
 
     def size(self):
         return sum(p.stat().st_size for p in self.code.rglob("*") if p.is_file()) + 6 + 2 + 3
