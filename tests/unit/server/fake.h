@@ -11,6 +11,7 @@
 #include "loop/loop.h"
 
 #include <openpai/account.h>
+#include <openpai/files.h>
 #include <openpai/records.h>
 
 /* A log that is read. */
@@ -96,14 +97,22 @@ struct pai_platform {
     void *user_data;
   } syncs[256];
   size_t nsyncs;
-  /* copies that are being made: of the database, or of code */
+  /* copies that are being made: of the database, or of code; and lists of
+   * files */
   struct {
     pai_sync_cb backup;
     pai_copy_cb code;
+    pai_files_cb files;
     void *user_data;
     char path[256];
   } copies[8];
   size_t ncopies;
+  /* fake_files.c: */
+  char listed[256];  /* what list was wanted */
+  char writing[256]; /* and what file is written, */
+  char written[64];  /* with what */
+  uint64_t arrived;  /* bytes of an upload with a name */
+  int writers;       /* that are open */
   pai_log_reader *readers;
   pai_listener *listeners;
   size_t opened;

@@ -108,6 +108,10 @@ static void all_that_is_taken_is_read(void **state)
     { "GET", "/api/v2/events", "" },
     { "GET", "/api/v2/audit", "" },
     { "GET", "/api/v2/export", "" },
+    { "DELETE", "/api/v2/jobs/alice~mnist", "" },
+    { "GET", "/api/v2/jobs/alice~mnist/files", "" },
+    { "GET", "/api/v2/jobs/alice~mnist/file?path=elsewhere&modified=0", "" },
+    { "PUT", "/api/v2/jobs/alice~mnist/file?path=x&size=1&offset=0", "1" },
     { "GET", "/api/v2/scheduler/log", "" },
     { "GET", "/api/v2/alerts", "" },
     { "GET", "/api/v2/storages", "" },
@@ -302,7 +306,7 @@ static void the_document_has_them(void **state)
 
   (void)state;
   begin_obliging(&s);
-  assert_int_equal(check_document(&s), 26);
+  assert_int_equal(check_document(&s), 30);
   expect(GET(&s, "/api/v2/openapi.json"), 200,
          "{\"name\":\"state\",\"in\":\"query\",\"description\":\"in these "
          "states\",\"style\":\"form\",\"explode\":false,\"schema\":{\"type\":"
@@ -312,7 +316,7 @@ static void the_document_has_them(void **state)
          "\"default\":5000}");
   end_with_code(&s);
   begin_with_oidc(&s, &o);
-  assert_int_equal(check_document(&s), 29);
+  assert_int_equal(check_document(&s), 33);
   end_with_code(&s);
 }
 
