@@ -332,8 +332,10 @@ int pai__below_find(int *fd, int *in, char **name, const pai__below *b,
   } else if (error == 0) {
     *name = pai__strdup(b->alloc, last);
     error = *name != NULL ? 0 : ENOMEM;
-    *in = w.at;
-    w.at = -1;
+    if (error == 0) {
+      *in = w.at;
+      w.at = -1;
+    }
   }
   end(&w);
   return error == 0 ? PAI_OK : pai__below_fail(b, path, error, err);

@@ -46,6 +46,7 @@ typedef struct lister {
   const pai__below *b;
   const pai__below_ask *ask;
   pai__below_answer *out;
+  char *after; /* as a list shows it; or NULL */
   items waiting;
   size_t prefix;   /* of all paths: that of the folder that is listed */
   int top;         /* which is open, */
@@ -198,12 +199,10 @@ static bool is_above(const char *path, const char *other)
 /* Whether it is listed, or a folder on the way to what is. */
 static bool is_wanted(const lister *l, item *i)
 {
-  const char *after = l->ask->after;
-
-  if (after == NULL || compare(i->shown, after) > 0)
+  if (l->after == NULL || compare(i->shown, l->after) > 0)
     return true;
   i->passed = l->ask->recursive && i->type == PAI__BELOW_FOLDER &&
-              is_above(i->shown, after);
+              is_above(i->shown, l->after);
   return i->passed;
 }
 
@@ -412,6 +411,20 @@ static char *trim(const pai_alloc *alloc, const char *path)
   return pai__buf_take(&b);
 }
 
+static bool copy_after(lister *l)
+{
+  char *copy, *after;
+
+  if (l->ask->after == NULL)
+    return true;
+  copy = pai__strdup(l->b->alloc, l->ask->after);
+  after = copy != NULL ? show(l->b->alloc, copy) : NULL;
+  if (after != copy)
+    pai__strfree(l->b->alloc, copy);
+  l->after = after;
+  return after != NULL;
+}
+
 /* What is no folder is the only entry. */
 static void list_one(lister *l, int folder, const char *name,
                      const char *path)
@@ -437,32 +450,47 @@ static int fail(const lister *l, const char *path, pai_error **err)
   return pai__below_fail(l->b, path, l->why, err);
 }
 
+static void free_lister(lister *l)
+{
+  free_items(l, &l->waiting);
+  pai__strfree(l->b->alloc, l->after);
+  pai__strfree(l->b->alloc, l->last_path);
+  if (l->top >= 0)
+    (void)close(l->top);
+  if (l->last >= 0)
+    (void)close(l->last);
+}
+
+static int list(lister *l, const char *path, pai_error **err)
+{
+  char *name;
+  int in, rc;
+
+  rc = pai__below_find(&l->top, &in, &name, l->b, l->ask->path, err);
+  if (rc < 0)
+    return rc;
+  l->prefix = strlen(path);
+  if (l->top >= 0) {
+    read_folder(l, dup(l->top), path);
+    list_all(l);
+  } else {
+    list_one(l, in, name, path);
+    pai__strfree(l->b->alloc, name);
+    (void)close(in);
+  }
+  return l->why != 0 ? fail(l, l->ask->path, err) : PAI_OK;
+}
+
 int pai__below_list(pai__below_answer *out, const pai__below *b,
                     const pai__below_ask *ask, pai_error **err)
 {
   lister l = { .b = b, .ask = ask, .out = out, .top = -1, .last = -1 };
-  char *name, *path = trim(b->alloc, ask->path);
-  int in, rc;
+  char *path = trim(b->alloc, ask->path);
+  int rc;
 
   *out = (pai__below_answer){ 0 };
-  if (path == NULL)
-    return pai__oom(err);
-  rc = pai__below_find(&l.top, &in, &name, b, ask->path, err);
-  l.prefix = strlen(path);
-  if (rc == PAI_OK && l.top < 0)
-    list_one(&l, in, name, path);
-  if (rc == PAI_OK && l.top >= 0) {
-    read_folder(&l, dup(l.top), path);
-    list_all(&l);
-  }
-  if (rc == PAI_OK && l.why != 0)
-    rc = fail(&l, ask->path, err);
-  free_items(&l, &l.waiting);
-  pai__strfree(b->alloc, l.last_path);
+  rc = path != NULL && copy_after(&l) ? list(&l, path, err) : pai__oom(err);
+  free_lister(&l);
   pai__strfree(b->alloc, path);
-  pai__strfree(b->alloc, name);
-  for (int *fd = (int[]){ l.top, in, l.last, -2 }; *fd != -2; fd++)
-    if (*fd >= 0)
-      (void)close(*fd);
   return rc;
 }
