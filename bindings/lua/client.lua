@@ -223,6 +223,27 @@ function client:job(name) return told(self, "job", { job = name }) end
 function client:config(name) return told(self, "config", { job = name }) end
 function client:stop(name) return done(self, "stop", { job = name }) end
 
+-- Removes a job that is over; with `keep_files` its own folder is kept.  True,
+-- and the folder that was kept, or nil.
+function client:forget(name, keep_files)
+  local path = name:gsub("[^%w~._-]", function(c)
+    return ("%%%02X"):format(c:byte())
+  end)
+  local answer, body, code, detail = asked(self, "ask", {
+    method = "DELETE",
+    path = "/api/v2/jobs/" .. path .. (keep_files and "?keepFiles=true" or "")
+  })
+  if not answer then
+    return nil, body, code, detail
+  end
+  local said, message
+  said, message, code, detail = read(body)
+  if not said then
+    return nil, message, code, detail
+  end
+  return true, said.kept
+end
+
 function client:tag(name, tag)
   return done(self, "tag", { job = name, tag = tag })
 end
@@ -353,6 +374,8 @@ function watch:next()
 end
 
 watch_class.__call = watch.next
+
+shared.client, shared.asks = client, { told = told, done = done } -- files.lua
 
 -- --- the module --------------------------------------------------------------------------
 

@@ -249,7 +249,20 @@ function platform:stop(job)
   return done(self, self.core:stop(id_of(job)))
 end
 
-function platform:forget(job) return self.core:forget(id_of(job)) end
+
+-- With `keep_files` the job's own folder is kept: true, and where that is, or
+-- nil if the job has none.
+function platform:forget(job, keep_files)
+  if not keep_files then
+    return self.core:forget(id_of(job))
+  end
+  local told, message, code, detail = self.core:forget_keep(id_of(job))
+  if not told then
+    return nil, message, code, detail
+  end
+  return true, told.kept
+end
+
 function platform:state(job) return self.core:state(id_of(job)) end
 function platform:dir(job) return self.core:dir(id_of(job)) end
 
@@ -313,7 +326,9 @@ function handle:rescale(role, tasks)
               self.platform.core:rescale(self.id, role, tasks))
 end
 
-function handle:forget() return self.platform:forget(self.id) end
+function handle:forget(keep_files)
+  return self.platform:forget(self.id, keep_files)
+end
 
 -- Asks it to end; with `now` kills it.
 function handle:stop(now)

@@ -1,6 +1,7 @@
 /* script.c - tables of Lua that a scheduler calls: policies, and logs */
 #include "accounts_lua.h"
 #include "client_lua.h"
+#include "files_lua.h"
 #include "forecast_lua.h"
 #include "glue.h"
 #include "hived_lua.h"
@@ -243,6 +244,7 @@ void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
   run_half(L, shadow_lua, sizeof(shadow_lua));
   run_half(L, session_lua, sizeof(session_lua));
   run_half(L, client_lua, sizeof(client_lua));
+  run_half(L, files_lua, sizeof(files_lua));
   run_half(L, accounts_lua, sizeof(accounts_lua));
   run_half(L, forecast_lua, sizeof(forecast_lua));
 }

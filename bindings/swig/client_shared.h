@@ -2,6 +2,7 @@
 #ifndef OPENPAI_BINDINGS_CLIENT_SHARED_H
 #define OPENPAI_BINDINGS_CLIENT_SHARED_H
 
+#include "local_file.h"
 #include "options.h"
 #include "shared.h"
 
@@ -26,6 +27,8 @@ struct Call {
   bool dropped;       /* the script has forgotten it; freed when it is over */
   bool broken;        /* there was no memory for what came */
   bool paused;        /* so much waits to be taken */
+  LocalFile *local;   /* that is downloaded */
+  int upload;         /* what is uploaded, or -1 */
   job_text taken;     /* what came and was not taken yet */
   atomic_size_t held; /* bytes of that */
   atomic_bool over;   /* set last: what follows does not change any more */
@@ -49,6 +52,14 @@ void client_leave(Client *c);
 /* Keeps what came before the end; if that is much, nothing more comes before it
  * is taken.  A pai_write_cb. */
 int call_add(void *user_data, const char *bytes, size_t len);
+/* Writes what came into the file that is downloaded.  A pai_write_cb. */
+int call_write(void *user_data, const char *bytes, size_t len);
+/* Reads what is uploaded.  A pai_read_at_cb. */
+ptrdiff_t call_read(void *user_data, uint64_t offset, char *buffer,
+                    size_t size);
+/* The file that was downloaded is whole, or it is not. */
+void call_end_download(Call *call);
+void call_close_files(Call *call);
 /* Keeps what was answered, which is borrowed.  A pai_client_cb. */
 void call_over(void *user_data, int status, const pai_client_answer *answer);
 

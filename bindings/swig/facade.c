@@ -210,6 +210,7 @@ static void close_platform(Platform *p, bool leave)
 
   logs_close(p);          /* they end before their platform, */
   execs_close(&p->execs); /* and so do we */
+  copies_close(p);
   if (leave)
     pai_platform_leave(p->platform, on_closed, p);
   else

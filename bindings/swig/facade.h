@@ -184,6 +184,7 @@ bool facade_is_final(int state);
 #include "facade_accounts.h"
 #include "facade_client.h"
 #include "facade_exec.h"
+#include "facade_files.h"
 #include "facade_follow.h"
 #include "facade_hived.h"
 #include "facade_life.h"

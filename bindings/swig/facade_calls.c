@@ -4,15 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A larger file that is uploaded may be continued. */
+enum { MOST_AT_ONCE = 1 << 20 };
+
 /* What any of them may be told; each refuses what is not there itself. */
 typedef struct wish {
   pai_job_query query;
   const char *method, *path, *type, *accept;
   const char *job, *role, *name, *tag, *user, *password;
-  uint32_t index, most_tries;
-  uint64_t offset;
-  pai_time idle_time, total_time;
-  int follow, stream;
+  const char *after, *to, *local;
+  uint32_t index, most_tries, limit;
+  uint64_t offset, size;
+  pai_time idle_time, total_time, modified;
+  int follow, stream, recursive, executable;
 } wish;
 
 static const option wishes[] = {
@@ -24,7 +28,11 @@ static const option wishes[] = {
   OPTION(wish, index, OPTION_U32),       OPTION(wish, most_tries, OPTION_U32),
   OPTION(wish, offset, OPTION_U64),      OPTION(wish, idle_time, OPTION_TIME),
   OPTION(wish, total_time, OPTION_TIME), OPTION(wish, follow, OPTION_INT),
-  OPTION(wish, stream, OPTION_INT),
+  OPTION(wish, stream, OPTION_INT),      OPTION(wish, after, OPTION_TEXT),
+  OPTION(wish, to, OPTION_TEXT),         OPTION(wish, local, OPTION_TEXT),
+  OPTION(wish, limit, OPTION_U32),       OPTION(wish, size, OPTION_U64),
+  OPTION(wish, modified, OPTION_TIME),   OPTION(wish, recursive, OPTION_INT),
+  OPTION(wish, executable, OPTION_INT),
 };
 
 static const option queries[] = {
@@ -153,12 +161,61 @@ static int logs(Call *call, pai_client *c, const wish *w, const call_bodies *b,
   return pai_client_logs(&call->op, c, &o, call_over, call, err);
 }
 
+static int files(Call *call, pai_client *c, const wish *w,
+                 const call_bodies *b, pai_error **err)
+{
+  pai_files_options o = PAI_FILES_OPTIONS_INIT;
+
+  (void)b;
+  o.path = w->path;
+  o.after = w->after;
+  o.limit = w->limit;
+  o.recursive = w->recursive;
+  return pai_client_files(&call->op, c, w->job, &o, call_over, call, err);
+}
+
+static int get_file(Call *call, pai_client *c, const wish *w,
+                    const call_bodies *b, pai_error **err)
+{
+  pai_client_get_file_options o = PAI_CLIENT_GET_FILE_OPTIONS_INIT;
+
+  (void)b;
+  o.job = w->job;
+  o.path = w->path;
+  o.offset = local_received(call->local);
+  o.modified = w->modified;
+  o.on_data = call_write;
+  return pai_client_get_file(&call->op, c, &o, call_over, call, err);
+}
+
+/* A small file is sent at once, and need not be continued later. */
+static int put_file(Call *call, pai_client *c, const wish *w,
+                    const call_bodies *b, pai_error **err)
+{
+  pai_client_put_file_options o = PAI_CLIENT_PUT_FILE_OPTIONS_INIT;
+  char name[UPLOAD_NAME];
+
+  (void)b;
+  o.job = w->job;
+  o.path = w->path;
+  o.size = w->size;
+  o.executable = w->executable;
+  o.read = call_read;
+  if (w->size > MOST_AT_ONCE) {
+    local_upload_name(name, call->upload, w->job, w->path);
+    o.upload = name;
+  }
+  return pai_client_put_file(&call->op, c, &o, call_over, call, err);
+}
+
 static const struct {
   const char *name;
   asks begin;
 } kinds[] = {
-  { "ask", ask }, { "login", login }, { "submit", submit }, { "jobs", jobs },
-  { "tag", tag }, { "untag", untag }, { "watch", watch },   { "logs", logs },
+  { "ask", ask },           { "login", login },       { "submit", submit },
+  { "jobs", jobs },         { "tag", tag },           { "untag", untag },
+  { "watch", watch },       { "logs", logs },         { "files", files },
+  { "get_file", get_file }, { "put_file", put_file },
 };
 
 /* Those that are told nothing, or a job. */
@@ -203,13 +260,34 @@ static int begin(Call *call, const char *kind, const wish *w,
   return PAI_EINVAL;
 }
 
+/* The file of this machine that the call is about. */
+static bool open_local(Call *call, const char *kind, wish *w, failure *f)
+{
+  bool gets = strcmp(kind, "get_file") == 0;
+  bool puts = strcmp(kind, "put_file") == 0;
+  file_version v = { w->job, w->path, w->size, w->modified, w->executable };
+
+  if (!gets && !puts)
+    return true;
+  if (w->job == NULL || w->path == NULL || (gets ? w->to : w->local) == NULL) {
+    facade_fail(f, PAI_EINVAL, "a file has a job, a path and a local path");
+    return false;
+  }
+  if (gets)
+    call->local = local_open(w->to, &v, f);
+  else
+    call->upload = local_open_read(w->local, &w->size, &w->executable, f);
+  return f->code >= 0;
+}
+
 int call_begin(Call *call, const char *kind, const words *fields,
                const call_bodies *bodies, failure *f)
 {
   wish w = { .query = PAI_JOB_QUERY_INIT };
   bool good = strcmp(kind, "jobs") == 0
                 ? options_read(&w.query, queries, COUNT(queries), fields, f)
-                : options_read(&w, wishes, COUNT(wishes), fields, f);
+                : options_read(&w, wishes, COUNT(wishes), fields, f) &&
+                    open_local(call, kind, &w, f);
 
   return good ? begin(call, kind, &w, bodies, f) : f->code;
 }

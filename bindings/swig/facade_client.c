@@ -248,6 +248,7 @@ static void dispose(Call *call)
 {
   Client *c = call->client;
 
+  call_close_files(call);
   free(call->taken.bytes);
   free(call->body.bytes);
   free(call->type);
@@ -310,6 +311,7 @@ void call_over(void *user_data, int status, const pai_client_answer *answer)
     return;
   }
   keep_answer(call, status, answer);
+  call_end_download(call);
   atomic_store(&call->over, true);
 }
 
@@ -326,6 +328,7 @@ Call *client_call(Client *c, const char *kind, words fields, const char *text,
     facade_fail(f, PAI_ENOMEM, "out of memory");
   } else {
     call->client = c;
+    call->upload = -1;
     atomic_fetch_add(&c->users, 1);
     f->code = call_begin(call, kind, &fields, &bodies, f);
     if (f->code < 0) {
@@ -397,6 +400,10 @@ log_bytes call_body(Call *call)
 
 static void fail(const Call *call, failure *f)
 {
+  if (local_failed(call->local)) {
+    local_explain(call->local, f);
+    return;
+  }
   f->code = call->status;
   f->made = copy(call->message);
   f->help = copy(call->help);

@@ -31,8 +31,10 @@ listing client_who(Client *c, failure *f);
 
 /*
  * Begins to ask.  Kinds: ask, login, logout, info, submit, jobs, job, config,
- * stop, tag, untag, watch, wait, logs, users; fields as the function of C has
- * them, stream=1 of ask for a body that is taken as it comes.  `text` is the
+ * stop, tag, untag, watch, wait, logs, users, files, get_file, put_file; fields
+ * as the function of C has them, stream=1 of ask for a body that is taken as it
+ * comes.  A file is downloaded to the path `to`, a new version of one that is
+ * listed with `size`, `modified` and `executable`; that at `local` is uploaded.  `text` is the
  * body, or the job's file, `code` the archive that goes with that.
  */
 Call *client_call(Client *c, const char *kind, words fields, const char *text,

@@ -22,10 +22,11 @@ struct Platform {
   bool durable;
   struct LogReader *logs; /* that are open */
   struct Follower *followers;
-  struct Exec *execs;    /* commands that are not over */
-  bool waiting;          /* in a call that calls back */
-  pthread_mutex_t owner; /* recursive: a callback calls from its thread */
-  atomic_int held;       /* calls that have it; not who forgets a command */
+  struct Exec *execs;      /* commands that are not over */
+  struct FileCopy *copies; /* to files of jobs, that are not over */
+  bool waiting;            /* in a call that calls back */
+  pthread_mutex_t owner;   /* recursive: a callback calls from its thread */
+  atomic_int held;         /* calls that have it; not who forgets a command */
 };
 
 /* One thread at a time.  False: a failure. */
@@ -63,6 +64,8 @@ void platform_sync(Platform *p, failure *f);
 
 /* Ends all readers of logs (facade_logs.c). */
 void logs_close(Platform *p);
+/* Ends all copies to files of jobs (facade_files.c). */
+void copies_close(Platform *p);
 /* Those that their scripts have forgotten in other threads. */
 void logs_forget(Platform *p);
 

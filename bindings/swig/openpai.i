@@ -230,6 +230,7 @@ static job_state run(Job *job, const char *root, listener *l, failure *f)
 %include "follow.i"
 %include "client.i"
 %include "exec.i"
+%include "files.i"
 %include "accounts.i"
 %include "sim.i"
 

@@ -56,10 +56,12 @@ static int read_all(job_text *t, int fd, size_t most)
   return 0;
 }
 
-static void fail_to_read(failure *f, const char *name, int error)
+void facade_fail_file(failure *f, const char *verb, const char *name,
+                      int error)
 {
   const char *why = strerror(error);
-  size_t size = strlen("cannot read : ") + strlen(name) + strlen(why) + 1;
+  size_t size =
+    strlen("cannot  : ") + strlen(verb) + strlen(name) + strlen(why) + 1;
 
   f->error = error;
   f->code = PAI_EIO;
@@ -71,7 +73,9 @@ static void fail_to_read(failure *f, const char *name, int error)
     f->code = PAI_ENOMEM;
   f->made = malloc(size);
   if (f->made != NULL)
-    (void)snprintf(f->made, size, "cannot read %s: %s", name, why);
+    (void)snprintf(f->made, size, "cannot %s %s: %s", verb, name, why);
+  if (f->file == NULL)
+    f->file = strdup(name);
 }
 
 job_text facade_read_file(const char *path, size_t most, failure *f)
@@ -83,9 +87,9 @@ job_text facade_read_file(const char *path, size_t most, failure *f)
 
   if (error == 0)
     error = read_all(&t, fd, most);
-  if (error != 0)
-    fail_to_read(f, is_stdin ? "standard input" : path, error);
   f->file = strdup(is_stdin ? "<stdin>" : path); /* or it is not told */
+  if (error != 0)
+    facade_fail_file(f, "read", is_stdin ? "standard input" : path, error);
   if (fd >= 0 && !is_stdin)
     (void)close(fd);
   return facade_finished(t, f);

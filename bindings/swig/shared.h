@@ -21,6 +21,10 @@ job_text facade_finished(job_text t, const failure *f);
 job_text facade_read_file(const char *path, size_t most, failure *f);
 void facade_forget_file(failure *f);
 
+/* "cannot read x.yaml: Permission denied", of an errno. */
+void facade_fail_file(failure *f, const char *verb, const char *name,
+                      int error);
+
 /* "no such job": a failure with a text that never ends. */
 void facade_fail(failure *f, int code, const char *text);
 

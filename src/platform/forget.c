@@ -113,7 +113,7 @@ static void remove_folders(const past *found)
   pai__platform_remove_tree(found->code_dir);
 }
 
-int pai__forget_job(pai_platform *p, pai_job_id id, char **kept,
+static int pai__forget_job(pai_platform *p, pai_job_id id, char **kept,
                     pai_error **err)
 {
   char *to = NULL;

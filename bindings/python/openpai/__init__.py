@@ -34,6 +34,7 @@ from ._forecast import (
     Forecast, Guess, History, Shape, Shapes, WhatIf, When)
 from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
 from ._hived import HiveD, HiveDAnswer, HiveDBinding
+from ._job_files import File
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
@@ -67,7 +68,7 @@ __all__ = [
     "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "Difference",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "FileSystemSample",
-    "Executed", "Executing", "Execution", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
+    "Executed", "Executing", "Execution", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
     "GroupSample", "Guess", "Handle", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
     "Identity", "InternalError", "InvalidError", "IoError", "Item", "Job", "JobEvent",
     "JobChange", "JobFailed", "JobPages", "JobStatus", "JobSummary", "Jobs", "Life",

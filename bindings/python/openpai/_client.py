@@ -1,17 +1,20 @@
 """Clients of a server: of a platform on this machine, or of any at a URL."""
 import asyncio
+import pathlib
 import warnings
 from types import TracebackType
 from typing import (
     Any, Coroutine, Dict, Generator, Iterable, List, NoReturn, Optional, Type,
     Union)
 
+from . import _job_files
 from ._client_base import (
     Answer, AsyncJobPages, BlockingJobPages, Changes, ClientBase, ClientLogs,
     job_query, open_changes, open_logs)
 from ._exec import Command, Executed
 from ._records import JobStatus, Result, TaskName
 from ._job import Job, Path
+from ._job_files import File, OfServer
 from ._session import AsyncSession, Session
 
 _Filter = Union[None, str, Iterable[str]]
@@ -119,6 +122,45 @@ class Client(ClientBase):
 
     async def untag(self, job: str, tag: str) -> None:
         await self._await(self._done("untag", {"job": job, "tag": tag}))
+
+    async def forget(self, job: str, *, keep_files: bool = False
+                     ) -> Optional[str]:
+        """Removes a job that is over, with its logs, records and files.
+        `keep_files` keeps the job's own folder, in a folder of the server that
+        is returned; None if the job has none."""
+        return await self._await(self._forget(job, keep_files))
+
+    # --- files
+
+    async def files(self, job: str, path: Optional[str] = None,
+                    recursive: bool = False) -> List[File]:
+        """Files in the job's folder, or in a folder of it, sorted by path;
+        `recursive`: with all that is in its folders."""
+        return await self._await(_job_files.listed(
+            OfServer(self, job), path, recursive))
+
+    async def download(self, job: str, path: Optional[str], to: Path
+                       ) -> pathlib.Path:
+        """Downloads a file of the job to the path `to`, or into `to` if that is
+        a folder; of a folder, or with None of the job's, all files go below
+        `to`.  Returns where that is.
+
+        A download that was cut goes on where it was when it is called again,
+        and files that are there already, with the same size and time of
+        change, are not downloaded again.  Of links those are made that lead to
+        something in the same folder."""
+        return await self._await(_job_files.download(
+            OfServer(self, job), path, to))
+
+    async def upload(self, job: str, local: Path, path: Optional[str] = None
+                     ) -> None:
+        """Uploads a file to a path in the job's folder, or into a folder there
+        if the path ends with "/" or is None; of a local folder all files go
+        below the path.  Folders that are missing are made.
+
+        An upload of a large file that was cut goes on where it was when it is
+        called again."""
+        await self._await(_job_files.upload(OfServer(self, job), local, path))
 
     async def wait(self, job: str, timeout: Optional[float] = None) -> Result:
         """Until it is over.  TimeoutError after so many seconds."""
@@ -276,6 +318,24 @@ class BlockingClient(ClientBase):
 
     def untag(self, job: str, tag: str) -> None:
         self._block(self._done("untag", {"job": job, "tag": tag}))
+
+    def forget(self, job: str, *, keep_files: bool = False) -> Optional[str]:
+        return self._block(self._forget(job, keep_files))
+
+    # --- files
+
+    def files(self, job: str, path: Optional[str] = None,
+              recursive: bool = False) -> List[File]:
+        return self._block(_job_files.listed(OfServer(self, job), path,
+                                             recursive))
+
+    def download(self, job: str, path: Optional[str], to: Path
+                 ) -> pathlib.Path:
+        return self._block(_job_files.download(OfServer(self, job), path, to))
+
+    def upload(self, job: str, local: Path, path: Optional[str] = None
+               ) -> None:
+        self._block(_job_files.upload(OfServer(self, job), local, path))
 
     def wait(self, job: str, timeout: Optional[float] = None) -> Result:
         return self._block(self._wait(job), timeout)

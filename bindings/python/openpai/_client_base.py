@@ -4,6 +4,7 @@ import io
 import json
 import os
 import tarfile
+import urllib.parse
 from dataclasses import dataclass
 from typing import (
     Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
@@ -210,6 +211,15 @@ class ClientBase(Waits):
     def _job(self, name: str) -> Steps[JobStatus]:
         told = yield from self._told("job", {"job": name})
         return make_status(told)
+
+    def _forget(self, job: str, keep_files: bool) -> Steps[Optional[str]]:
+        answer = yield from self._request(
+            "DELETE", "/api/v2/jobs/%s%s" % (
+                urllib.parse.quote(job, safe="~"),
+                "?keepFiles=true" if keep_files else ""),
+            None, None, None, None)
+        kept: Optional[str] = answer.json().get("kept")
+        return kept
 
     def _enter(self, job: str, command: Command, task: Optional[TaskName],
                input: bytes, tty: bool) -> Steps["_facade.Exec"]:

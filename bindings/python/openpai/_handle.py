@@ -4,12 +4,14 @@ import json
 import pathlib
 import time
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterator, Dict, Generator, Iterator, List,
+    TYPE_CHECKING, Any, AsyncIterator, BinaryIO, Dict, Generator, Iterator, List,
     Optional, Tuple)
 
-from . import _cards, _ship
+from . import _cards, _job_files, _ship
 from ._errors import Error, InvalidError, NotFoundError
 from ._exec import Command, Execution, command_words, exec_fields
+from ._job import Path
+from ._job_files import File, OfPlatform
 from ._records import (
     FINAL, JobEvent, JobStatus, Result, TaskName, Why, make_event, make_status,
     make_why, task_name)
@@ -141,9 +143,11 @@ class Handle:
         self._core().rescale(self._id, role, tasks)
         self._platform._pump.poke()
 
-    def forget(self) -> None:
-        """Removes it, which is over, with its logs and its records."""
-        self._platform.forget(self._id)
+    def forget(self, *, keep_files: bool = False) -> Optional[str]:
+        """Removes the job, which is over, with its logs, records and files.
+        `keep_files` keeps the job's own folder, in a folder of the root that is
+        returned; None if the job has none."""
+        return self._platform.forget(self._id, keep_files=keep_files)
 
     def tag(self, tag: str) -> None:
         self._core().tag(self._id, tag, True)
@@ -255,6 +259,65 @@ class Handle:
         """
         role, index = task_name(task) if task is not None else (None, 0)
         return Logs(self, role, index, follow, name, tail, attempt)
+
+    # --- files
+
+    def files(self, path: Optional[str] = None, recursive: bool = False
+              ) -> List[File]:
+        """Files in the job's folder, or in a folder of it, sorted by path;
+        `recursive`: with all that is in its folders.
+
+            for file in handle.files("out"):
+                print(file.path, file.size, file.modified)
+        """
+        return self._platform._block(_job_files.listed(
+            self._source(), path, recursive))
+
+    async def files_async(self, path: Optional[str] = None,
+                          recursive: bool = False) -> List[File]:
+        """The same on asyncio's loop."""
+        return await self._platform._await(_job_files.listed(
+            self._source(), path, recursive))
+
+    def open_file(self, path: str) -> BinaryIO:
+        """Opens a file of the job for reading, as open(path, "rb").
+
+            with handle.open_file("out/metrics.json") as file:
+                metrics = json.load(file)
+        """
+        return open(self._core().open_file(self._id, path).detach(), "rb")
+
+    def download(self, path: Optional[str], to: Path) -> pathlib.Path:
+        """Copies a file of the job to the path `to`, or into `to` if that is a
+        folder; of a folder, or with None of the job's, all files go below `to`.
+        Returns where that is.
+
+        Files that are there already, with the same size and time of change,
+        are not copied again.  Of links those are made that lead to something
+        in the same folder."""
+        return self._platform._block(_job_files.download(
+            self._source(), path, to))
+
+    async def download_async(self, path: Optional[str], to: Path
+                             ) -> pathlib.Path:
+        """The same on asyncio's loop, which goes on between pieces."""
+        return await self._platform._await(_job_files.download(
+            self._source(), path, to))
+
+    def upload(self, local: Path, path: Optional[str] = None) -> None:
+        """Copies a file to a path in the job's folder, or into a folder there
+        if the path ends with "/" or is None; of a local folder all files go
+        below the path.  Folders that are missing are made."""
+        self._platform._block(_job_files.upload(self._source(), local, path))
+
+    async def upload_async(self, local: Path, path: Optional[str] = None
+                           ) -> None:
+        """The same on asyncio's loop, which goes on between pieces."""
+        await self._platform._await(_job_files.upload(
+            self._source(), local, path))
+
+    def _source(self) -> OfPlatform:
+        return OfPlatform(self._platform, self._id)
 
     def _core(self) -> "_facade.Platform":
         return self._platform._platform

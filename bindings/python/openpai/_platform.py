@@ -335,13 +335,22 @@ class Platform(Waits):
         self._platform.stop(operator.index(job))
         self._pump.poke()
 
-    def forget(self, job: Union[Handle, int]) -> None:
+    def forget(self, job: Union[Handle, int], *, keep_files: bool = False
+               ) -> Optional[str]:
         """Frees what is kept of a job that is over: of a durable platform all
         of it, with its logs; else its folder stays.
 
         For programs that run many jobs: a platform keeps them all otherwise.
+        `keep_files` keeps the job's own folder, in a folder of the root that is
+        returned; None if the job has none.
         """
-        self._platform.forget(operator.index(job))
+        id = operator.index(job)
+        if not keep_files:
+            self._platform.forget(id)
+            return None
+        told: Dict[str, Optional[str]] = json.loads(
+            self._platform.forget_keep(id))
+        return told["kept"]
 
     def wait(self, job: Union[Handle, int]) -> Result:
         """Waits until a job is over.
