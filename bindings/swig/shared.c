@@ -65,7 +65,7 @@ void facade_fail_file(failure *f, const char *verb, const char *name,
 
   f->error = error;
   f->code = PAI_EIO;
-  if (error == ENOENT || error == ENOTDIR)
+  if (strcmp(verb, "read") == 0 && (error == ENOENT || error == ENOTDIR))
     f->code = PAI_ENOTFOUND;
   else if (error == EACCES || error == EPERM)
     f->code = PAI_EPERM;

@@ -212,6 +212,15 @@ static bool has_sum(const char block[BLOCK])
   return sum == read_octal(block + SUM_AT, 8);
 }
 
+static void add_name(pai__buf *to, const char block[BLOCK])
+{
+  if (block[PREFIX_AT] != '\0' && memcmp(block + MAGIC_AT, "ustar", 6) == 0) {
+    add_field(to, block + PREFIX_AT, 155);
+    pai__buf_char(to, '/');
+  }
+  add_field(to, block + NAME_AT, 100);
+}
+
 /* A block that begins an entry. */
 static int read_head(pai__upload *u, pai_error **err)
 {
@@ -234,13 +243,8 @@ static int read_head(pai__upload *u, pai_error **err)
   pai__buf_cut(&u->text, 0);
   if (strchr("xgLK", u->type) != NULL)
     return u->rest <= MOST_NAME ? PAI_OK : wrong(err, "a name is too long");
-  if (u->name.len == 0 && b[PREFIX_AT] != '\0' &&
-      memcmp(b + MAGIC_AT, "ustar", 6) == 0) {
-    add_field(&u->name, b + PREFIX_AT, 155);
-    pai__buf_char(&u->name, '/');
-  }
-  if (u->name.len == 0 || u->name.data[u->name.len - 1] == '/')
-    add_field(&u->name, b + NAME_AT, 100);
+  if (u->name.len == 0) /* else an earlier header has said it all */
+    add_name(&u->name, b);
   if (u->link.len == 0)
     add_field(&u->link, b + LINK_AT, 100);
   mode = read_octal(b + MODE_AT, 8);

@@ -18,10 +18,10 @@ from python_serve import Played, platform, served
 NAME = "Übung/größe ☃.txt"
 
 
-def code():
+def code(folder=None):
     """A folder as the code of a job."""
-    folder = new_root()
-    (folder / "Übung").mkdir()
+    folder = folder or new_root()
+    (folder / "Übung").mkdir(parents=True)
     (folder / NAME).write_text("schnee\n", encoding="utf-8")
     (folder / "run.sh").write_text("#!/bin/sh\n")
     (folder / "run.sh").chmod(0o755)
@@ -141,7 +141,7 @@ class Handles(Checks):
         self.platform = openpai.Platform(root=self.root)
         self.addCleanup(self.platform.close)
         self.handle = self.platform.submit(job(*WRITES, name="files"),
-                                           code=code())
+                                           code=code(self.root / "given"))
         self.assertTrue(self.handle.wait().succeeded)
         for name in "files", "download", "upload":
             setattr(self, name, getattr(self.handle, name))
@@ -451,7 +451,7 @@ class With(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.to / "in/p/q")), ["d", "f"])
         # And nothing through one, the next time.
         self.played.files = {"good/evil": (b"evil", 1, {})}
-        with self.assertRaises(openpai.NotFoundError):
+        with self.assertRaises(openpai.IoError):
             self.client().download("ann~j", None, self.to / "in")
         self.assertEqual(sorted(os.listdir(self.to / "in/p/q")), ["d", "f"])
 
