@@ -241,7 +241,7 @@ function client:forget(name, keep_files)
   if not said then
     return nil, message, code, detail
   end
-  return true, said.kept
+  return true, type(said.kept) == "string" and said.kept or nil
 end
 
 function client:tag(name, tag)

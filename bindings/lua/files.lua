@@ -12,6 +12,11 @@ local make_folder, make_link = openpai.local_make_folder, openpai.local_link
 local place, list_local = openpai.local_place, openpai.local_list
 local tries = 3 -- of a file that changes while it is downloaded
 
+-- The null of JSON is no nil.
+local function text_or_nil(value)
+  return type(value) == "string" and value or nil
+end
+
 local function fields(given)
   local list = {}
   for name, value in pairs(given) do
@@ -117,7 +122,7 @@ local function each_page(source, path, recursive, work)
   repeat
     local page, message, code, detail = source:page(path, recursive, after)
     if page then
-      after = page.next
+      after = text_or_nil(page.next)
       page, message, code, detail = work(page)
     end
     if not page then
@@ -133,6 +138,7 @@ local function list(source, path, options)
   local good, message, code, detail =
     each_page(source, path, options.recursive, function(page)
       for _, entry in ipairs(page.entries) do
+        entry.target = text_or_nil(entry.target)
         files[#files + 1] = entry
       end
       return true
@@ -178,7 +184,7 @@ local function fetch_entry(source, entry, wanted, to, links)
   end
   local rest = entry.path:sub(#begins + 1)
   if entry.type == "link" then
-    links[#links + 1] = { rest, entry.target or "" }
+    links[#links + 1] = { rest, text_or_nil(entry.target) or "" }
     return true
   end
   local path, message, code, detail = place(to, rest)
@@ -231,10 +237,6 @@ local function download(source, path, to)
   end
   if is_folder(to) or to:find("/$") then
     to = to:gsub("/*$", "") .. "/" .. base_name(wanted)
-  end
-  if entry.type == "link" then -- what is told is of the link
-    entry = { path = entry.path, size = 0, modified = 0,
-              executable = entry.executable }
   end
   local good
   good, message, code, detail = fetch(source, entry, to)

@@ -260,7 +260,7 @@ function platform:forget(job, keep_files)
   if not told then
     return nil, message, code, detail
   end
-  return true, told.kept
+  return true, type(told.kept) == "string" and told.kept or nil
 end
 
 function platform:state(job) return self.core:state(id_of(job)) end

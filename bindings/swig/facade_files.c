@@ -346,7 +346,7 @@ void file_copy_free(FileCopy *c)
   }
   if (c->from >= 0)
     (void)close(c->from);
-  local_close(c->local);
+  local_free(c->local);
   free(c->buffer);
   free(c);
 }

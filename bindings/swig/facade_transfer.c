@@ -33,16 +33,16 @@ void call_end_download(Call *call)
     return;
   if (call->status == PAI_OK)
     call->status = local_finish(call->local);
-  if (call->status != PAI_EEXISTS)
-    return;
-  local_discard(call->local); /* these are bytes of an old version */
-  if (call->message == NULL)
+  if (call->status == PAI_EEXISTS) /* these are bytes of an old version */
+    local_discard(call->local);
+  if (call->status == PAI_EEXISTS && call->message == NULL)
     call->message = strdup("the file was changed while it was downloaded");
+  local_close(call->local);
 }
 
 void call_close_files(Call *call)
 {
-  local_close(call->local);
+  local_free(call->local);
   if (call->upload >= 0)
     (void)close(call->upload);
 }

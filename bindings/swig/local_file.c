@@ -294,10 +294,19 @@ void local_discard(LocalFile *l)
 
 void local_close(LocalFile *l)
 {
+  if (l->fd < 0)
+    return;
+  if (!l->keep || l->received == 0)
+    (void)unlink(l->part);
+  (void)close(l->fd);
+  l->fd = -1;
+}
+
+void local_free(LocalFile *l)
+{
   if (l == NULL)
     return;
-  if (l->fd >= 0 && (!l->keep || l->received == 0))
-    (void)unlink(l->part);
+  local_close(l);
   dispose(l);
 }
 

@@ -34,8 +34,9 @@ bool local_failed(const LocalFile *l); /* or it is NULL */
 void local_explain(const LocalFile *l, failure *f);
 /* Deletes what has come, when the file is closed. */
 void local_discard(LocalFile *l);
-/* Keeps a large file that is unfinished, to be continued.  NULL is allowed. */
+/* Closes the file.  A large one that is unfinished is kept, to be continued. */
 void local_close(LocalFile *l);
+void local_free(LocalFile *l); /* closes it; NULL is allowed */
 
 /* "a" of "a/b", "." of "b", "/" of "/b"; allocated. */
 char *local_folder_of(const char *path);

@@ -1,6 +1,7 @@
 """A server for the tests of files: a job's folder, in memory, that plays."""
 import json
 import re
+import sys
 import urllib.parse
 
 from python_serve import Played
@@ -108,9 +109,8 @@ class PlayedFiles:
 
 
 def main():
-    """One for the tests of Lua, until standard input ends: a line of standard
-    input is the path of a file with JSON of what it has from then on."""
-    import sys
+    """One for the tests of Lua, until standard input ends: each line of that is
+    JSON of what it has from then on.  Then it prints what was asked for."""
     with Played() as server:
         played = PlayedFiles(server)
         print(server.url, flush=True)
@@ -121,6 +121,7 @@ def main():
                 for path, (text, modified, more) in told["files"].items()}
             played.cuts = told["cuts"]
             print(flush=True)
+        print(*played.ranges, flush=True)
 
 
 if __name__ == "__main__":

@@ -155,10 +155,7 @@ def download(source: Source, path: Optional[str], to: Path
     if wanted and len(entries) == 1 and entries[0]["path"] == wanted:
         if os.path.isdir(local) or local.endswith(os.sep):
             local = os.path.join(local, posixpath.basename(wanted))
-        entry = entries[0]
-        if entry["type"] == "link":  # what is told is of the link
-            entry = {**entry, "size": 0, "modified": 0}
-        yield from _fetch(source, entry, local)
+        yield from _fetch(source, entries[0], local)
     else:
         yield from _download_folder(source, wanted, page, local)
     return pathlib.Path(local)
