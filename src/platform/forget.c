@@ -86,8 +86,8 @@ const char *pai__past_dir(const pai_platform *p, pai_job_id id)
 /* The row goes with the next commit. */
 static int drop(pai_platform *p, pai_job_id id)
 {
-  int rc = pai__map_set(&p->dropped, &id, sizeof(id), p) < 0 ? PAI_ENOMEM
-                                                             : PAI_OK;
+  int rc =
+    pai__map_set(&p->dropped, &id, sizeof(id), p) < 0 ? PAI_ENOMEM : PAI_OK;
 
   if (rc == PAI_OK) {
     rc = pai__batch_drop_job(p->batch, id);
@@ -113,8 +113,9 @@ static void remove_folders(const past *found)
   pai__platform_remove_tree(found->code_dir);
 }
 
-static int pai__forget_job(pai_platform *p, pai_job_id id, char **kept,
-                    pai_error **err)
+/* With `kept` the job's own folder stays, and is *kept, or NULL: it had none. */
+static int forget_job(pai_platform *p, pai_job_id id, char **kept,
+                      pai_error **err)
 {
   char *to = NULL;
   past found;
@@ -160,7 +161,7 @@ static int forget(pai_platform *p, pai_job_id job, char **kept,
   if (j != NULL && j->told < PAI_STATE_SUCCEEDED)
     return fail(PAI_EBUSY, err);
   if (p->store != NULL)
-    return pai__forget_job(p, job, kept, err);
+    return forget_job(p, job, kept, err);
   if (j == NULL)
     return fail(PAI_ENOTFOUND, err);
   pai__platform_let_go(j);

@@ -64,9 +64,6 @@ bool pai__is_dropped(const pai_platform *p, pai_job_id id);
 
 /* --- forget.c: jobs that are over ------------------------------------------- */
 
-/* With `kept` the job's own folder stays, and is *kept, or NULL: it had none. */
-int pai__forget_job(pai_platform *p, pai_job_id id, char **kept,
-                    pai_error **err);
 int pai__past_state(int *code, const pai_platform *p, pai_job_id id);
 /* Until the next call. */
 const char *pai__past_dir(const pai_platform *p, pai_job_id id);
