@@ -190,11 +190,16 @@ int pai__platform_keep_tree(char **out, const pai_platform *p,
                             const char *path, pai_error **err)
 {
   struct stat st;
+  int rc;
 
   *out = NULL;
   if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode))
     return PAI_OK;
-  return move_to(out, p, "kept", path, strrchr(path, '/') + 1, err);
+  rc = move_to(out, p, "kept", path, strrchr(path, '/') + 1, err);
+  return rc < 0 && rc != PAI_ENOMEM
+           ? pai__fail_above(err, PAI_EIO, "cannot move %s to %s/kept", path,
+                             p->root)
+           : rc;
 }
 
 void pai__platform_put_back(const pai_platform *p, const char *from,

@@ -61,6 +61,16 @@ static void on_data(void *user_data, int status, uint64_t offset,
   (void)len;
 }
 
+static void on_files(void *user_data, int status, const char *json, size_t len,
+                     const pai_error *err)
+{
+  (void)user_data;
+  (void)status;
+  (void)json;
+  (void)len;
+  (void)err;
+}
+
 /* --- in the child ------------------------------------------------------------- */
 
 static void expect(bool holds, const char *what)
@@ -88,8 +98,10 @@ static void calls_are_busy(durable *d, pai_job_id job, pai_spec *spec)
   pai_listener *listener;
   pai_follower *follower;
   pai_error *err = NULL;
+  pai_file_write_options write = PAI_FILE_WRITE_OPTIONS_INIT;
+  pai_file_writer *writer;
   pai_job_id id;
-  int calls = 0;
+  int calls = 0, fd;
 
 #define BUSY(call)               \
   do {                           \
@@ -110,6 +122,10 @@ static void calls_are_busy(durable *d, pai_job_id job, pai_spec *spec)
   BUSY(pai_platform_backup(p, "/dev/null", on_sync, &calls, &err));
   BUSY(pai_platform_listen(&listener, p, 0, on_event, NULL, &err));
   BUSY(pai_platform_follow(&follower, p, &err));
+  BUSY(pai_platform_list_files(p, job, NULL, on_files, NULL, &err));
+  BUSY(pai_platform_open_file(&fd, p, job, "x", 0, &err));
+  BUSY(pai_file_writer_open(&writer, p, job, &write, &err));
+  BUSY(pai_platform_forget_as(p, job, NULL, drop, NULL, &err));
   BUSY(pai_log_open(&log, p, job, NULL, on_data, NULL, &err));
   BUSY(pai_accounts_remove_user(a, "x", &err));
   BUSY(pai_accounts_write_users(a, NULL, drop, NULL, &err));
