@@ -182,7 +182,7 @@ static void a_jobs_own_files(void **state)
     PAI_EINVAL);
   assert_int_equal(refused(&d, job, &(pai_files_options){ .struct_size = 8 }, "struct_size"),
                    PAI_EINVAL);
-  assert_int_equal(refused(&d, 99, NULL, "there is no such job"),
+  assert_int_equal(refused(&d, 99, NULL, "there is no job 99"),
                    PAI_ENOTFOUND);
   durable_close(&d);
 }
