@@ -277,7 +277,7 @@ int local_finish(LocalFile *l)
     return keep_error(l);
   if (ms == 0)
     times[1].tv_nsec = UTIME_OMIT; /* it is not known */
-  if (l->version.executable) /* for those who may read it */
+  if (l->version.executable)       /* for those who may read it */
     st.st_mode |= (st.st_mode & 0444) >> 2;
   if (fchmod(l->fd, st.st_mode & 0777) != 0 || futimens(l->fd, times) != 0 ||
       rename(l->part, l->path) != 0)

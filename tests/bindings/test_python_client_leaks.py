@@ -4,14 +4,16 @@ Usage: test_python_client_leaks.py ROOT [unittest's arguments]
 """
 import asyncio
 import gc
+import json
 import os
 import subprocess
 import sys
 import weakref
 
 import openpai
+import python_files
 import python_serve
-from python_jobs import ROOT, main
+from python_jobs import ROOT, job, main
 from python_leaks import Checked
 
 
@@ -77,6 +79,62 @@ class Leaks(Checked):
             self.assertIsNone(gone())
         finally:
             gc.enable()
+
+    def test_files(self):
+        server = subprocess.Popen([sys.executable, python_files.__file__],
+                                  stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.communicate)
+        url = server.stdout.readline().strip()
+        server.stdin.write(json.dumps(
+            {"files": {"x": ["some", 1000, {}]}, "cuts": []}) + "\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        to = ROOT / "x"
+        with openpai.BlockingClient(url, most_tries=1) as client:
+            def work():
+                client.files("ann~j")
+                client.download("ann~j", "x", to)
+                to.unlink()
+                for wrong in (lambda: client.files("ann~j", "none"),
+                              lambda: client.download("ann~j", "x",
+                                                      "/dev/null/x")):
+                    try:
+                        wrong()
+                    except openpai.Error:
+                        pass
+            work()
+            fds = len(os.listdir("/proc/self/fd"))
+            self.check(work, 200)
+            self.assertEqual(len(os.listdir("/proc/self/fd")), fds)
+
+    def test_files_of_a_platform(self):
+        root = ROOT / "files"
+        (root / "given").mkdir(parents=True)
+        (root / "given/x").write_text("some")
+        to = ROOT / "y"
+        with openpai.Platform(root=root) as platform:
+            handle = platform.submit(job("true"), code=root / "given")
+            handle.wait()
+
+            def work():
+                handle.files()
+                handle.download("x", to)
+                to.unlink()
+                handle.upload(__file__, "new/y")
+                handle.open_file("x").close()
+                for wrong in (lambda: handle.files("none"),
+                              lambda: handle.open_file("none"),
+                              lambda: handle.upload(__file__, "../x"),
+                              lambda: handle.download("x", "/dev/null/x")):
+                    try:
+                        wrong()
+                    except openpai.Error:
+                        pass
+            work()
+            fds = len(os.listdir("/proc/self/fd"))
+            self.check(work, 200)
+            self.assertEqual(len(os.listdir("/proc/self/fd")), fds)
 
     def test_accounts(self):
         with openpai.Platform(root=ROOT / "root") as platform:

@@ -6,8 +6,9 @@ import asyncio
 import datetime
 import os
 import pathlib
+import queue
 import random
-import stat
+import threading
 import unittest
 
 import openpai
@@ -214,6 +215,27 @@ class Handles(Checks):
         for ask in self.handle.files, lambda: self.handle.open_file("x"):
             with self.assertRaises(openpai.InvalidError):
                 ask()
+
+    def test_dropped_elsewhere(self):
+        """Another thread forgets a copy while this one runs the platform."""
+        copies = queue.Queue(1)
+
+        def drop():
+            while copies.get() is not None:
+                pass
+        thread = threading.Thread(target=drop)
+        thread.start()
+        try:
+            for number in range(200):
+                copies.put(self.platform._platform.upload(
+                    self.handle.id, b"path\0n%d\0local\0%s\0" % (
+                        number, os.fsencode(__file__))))
+                self.platform.dispatch()
+        finally:
+            copies.put(None)
+            thread.join()
+        self.assertEqual([file.path for file in self.files()],
+                         ["broken", "out", "run.sh", "Übung"])
 
     def test_not_durable(self):
         with openpai.Platform(durable=False, root=new_root()) as other:

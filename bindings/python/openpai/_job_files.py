@@ -103,9 +103,10 @@ class OfServer:
     def fetch(self, entry: Dict[str, Any], to: str) -> Steps[None]:
         for left in range(TRIES)[::-1]:
             try:
-                return (yield from self._client._done("get_file", {
+                yield from self._client._done("get_file", {
                     "job": self._job, "path": entry["path"], "to": to,
-                    **_version(entry)}))
+                    **_version(entry)})
+                return
             except ExistsError:  # it has changed since
                 if not left:
                     raise

@@ -119,6 +119,31 @@ static void files_are_written(void **state)
   pai__upload_free(u);
 }
 
+/* Names of folders end with a slash there, as Python's tarfile writes them. */
+static void a_folder_has_its_name_from_pax(void **state)
+{
+  pai__upload *u = new_upload(&pai__libc_alloc, MIB);
+
+  (void)state;
+  assert_int_equal(add_entry(u, 'x', "",
+                             "16 path=\xc3\x9c"
+                             "bung/\n",
+                             NULL),
+                   PAI_OK);
+  assert_int_equal(add_entry(u, '5', "./?bung/", "", NULL), PAI_OK);
+  assert_int_equal(add_end(u, NULL), PAI_OK);
+  assert_int_equal(pai__upload_end(u, NULL), PAI_OK);
+  assert_int_equal(access(path_in(u, "\xc3\x9c"
+                                     "bung"),
+                          F_OK),
+                   0);
+  assert_int_equal(access(path_in(u, "\xc3\x9c"
+                                     "bung/?bung"),
+                          F_OK),
+                   -1);
+  pai__upload_free(u);
+}
+
 /* A file that is called as the folder itself is none: what it has is nowhere. */
 static void what_has_no_name_is_not_kept(void **state)
 {
@@ -201,6 +226,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(files_are_written),
+    cmocka_unit_test(a_folder_has_its_name_from_pax),
     cmocka_unit_test(what_has_no_name_is_not_kept),
     cmocka_unit_test(headers_are_short),
     cmocka_unit_test(a_record_begins_with_its_length),
