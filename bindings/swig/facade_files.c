@@ -170,8 +170,8 @@ static ssize_t read_some(int fd, char *buffer, size_t size)
 
 log_bytes file_reader_read(FileReader *r, uint32_t most, failure *f)
 {
-  size_t size = most < PIECE ? most : PIECE;
-  log_bytes piece = { malloc(size > 0 ? size : 1), 0 };
+  size_t size = most > 0 && most < PIECE ? most : PIECE;
+  log_bytes piece = { malloc(size), 0 };
   ssize_t n;
 
   if (piece.bytes == NULL) {

@@ -48,9 +48,9 @@ bool local_has(const char *path, uint64_t size, int64_t modified);
 void local_make_folder(const char *path, failure *f);
 /* The place of a file that is listed, from the folder that is downloaded; the
  * folders above it are made.  Allocated. */
-char *local_place(const char *path, const char *below, failure *f);
+char *local_place(const char *folder, const char *below, failure *f);
 /* Makes a link.  False: it would lead out of the folder, and is not made. */
-bool local_link(const char *path, const char *below, const char *target,
+bool local_link(const char *folder, const char *below, const char *target,
                 failure *f);
 /* Paths of the files in a folder, from there.  Links to files are followed. */
 listing local_list(const char *path, failure *f);

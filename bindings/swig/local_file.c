@@ -177,7 +177,9 @@ static int open_part(LocalFile *l)
                  0666);
     if (l->fd < 0)
       return errno;
-    if (flock(l->fd, LOCK_EX | LOCK_NB) != 0 || fstat(l->fd, &opened) != 0)
+    if (flock(l->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      return errno; /* some file systems have no locks */
+    if (fstat(l->fd, &opened) != 0)
       return errno;
     if (lstat(l->part, &named) == 0 && named.st_ino == opened.st_ino &&
         named.st_dev == opened.st_dev)
@@ -316,12 +318,14 @@ int local_open_read(const char *path, uint64_t *size, int *executable,
                     failure *f)
 {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  struct stat st;
-  int error = fd < 0 || fstat(fd, &st) != 0 ? errno : 0;
+  struct stat st = { 0 };
+  int error = 0;
 
-  if (error == 0 && S_ISDIR(st.st_mode))
+  if (fd < 0 || fstat(fd, &st) != 0)
+    error = errno;
+  else if (S_ISDIR(st.st_mode))
     error = EISDIR;
-  else if (error == 0 && !S_ISREG(st.st_mode))
+  else if (!S_ISREG(st.st_mode))
     error = EINVAL;
   if (error != 0) {
     fail(f, "read", path, error);
@@ -330,6 +334,6 @@ int local_open_read(const char *path, uint64_t *size, int *executable,
     return -1;
   }
   *size = (uint64_t)st.st_size;
-  *executable = (st.st_mode & 0111) != 0;
+  *executable = (st.st_mode & 0100) != 0;
   return fd;
 }

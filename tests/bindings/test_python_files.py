@@ -432,6 +432,21 @@ class With(unittest.TestCase):
         self.assertEqual(self.played.ranges[-1], "bytes=2000000-")
         self.assertEqual((self.to / "big").read_bytes(), data)
 
+    def test_twice_at_once(self):
+        data = random.Random(10).randbytes(3 << 20)
+        self.played.files["big"] = (data, 5000, {})
+
+        async def scene():
+            async with openpai.Client(self.url) as client:
+                return await asyncio.gather(*(
+                    client.download("ann~j", "big", self.to)
+                    for _ in range(2)), return_exceptions=True)
+        first, second = asyncio.run(scene())
+        self.assertEqual(first, self.to / "big")
+        self.assertIsInstance(second, openpai.BusyError)
+        self.assertEqual((self.to / "big").read_bytes(), data)
+        self.assertEqual(os.listdir(self.to), ["big"])
+
     def test_small(self):
         """A small one begins anew, and leaves nothing."""
         self.played.files["x"] = (b"small", 5000, {})
