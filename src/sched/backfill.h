@@ -20,15 +20,23 @@ typedef struct pai__backfill {
   pai__easy easy;
   /* For the time of one decision. */
   pai__plan plan;
-  pai__flat queue;    /* of pai__entry */
-  pai__flat first_of; /* of old promises */
-  pai__flat promised; /* requests of each tenant */
-  pai__flat marks;    /* of requests: 1, it is fresh; of tenants: 1, the next
+  pai__flat queue;     /* of pai__entry */
+  pai__flat first_of;  /* of old promises */
+  pai__flat promised;  /* requests of each tenant */
+  pai__flat marks;     /* of requests: 1, it is fresh; of tenants: 1, the next
                          of it come later; of old promises: 1, it is kept */
-  pai__lookup roomy;  /* shapes that would fit now */
-  uint32_t npromised; /* requests in all */
-  uint64_t head;      /* the first of them */
+  pai__lookup roomy;   /* shapes that would fit now, to a request */
+  pai__lookup unmoved; /* shapes for which no promise can move, likewise */
+  pai__promises moved; /* planned again: backfill_move.c */
+  uint32_t moves;      /* requests for which that was tried */
+  uint32_t npromised;  /* requests in all */
+  uint64_t head;       /* the first of them */
 } pai__backfill;
+
+/* Starts an instance of a request that finds no room beside what is promised, if
+ * the promises can be kept on other nodes.  1; 0, and what was found in the plan
+ * is there still; or PAI_ENOMEM. */
+int pai__backfill_move(pai__backfill *b, pai_sched *s, uint32_t req);
 
 /* Slots of the policy (backfill_state.c). */
 int pai__backfill_open(void **state, void *data, const pai_policy_host *host,

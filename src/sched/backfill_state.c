@@ -53,6 +53,8 @@ static pai__backfill *new_state(const pai_sched *s)
   pai__flat_init(&b->promised, sizeof(uint32_t));
   pai__flat_init(&b->marks, sizeof(uint8_t));
   pai__lookup_init(&b->roomy);
+  pai__lookup_init(&b->unmoved);
+  pai__promises_init(&b->moved);
   return b;
 }
 
@@ -73,6 +75,8 @@ void pai__backfill_close(void *state)
   pai__flat_dispose(&b->promised, &alloc);
   pai__flat_dispose(&b->marks, &alloc);
   pai__flat_dispose(&b->roomy.slots, &alloc);
+  pai__flat_dispose(&b->unmoved.slots, &alloc);
+  pai__promises_dispose(&b->moved, &alloc);
   pai__free(&alloc, b, sizeof(*b));
 }
 

@@ -9,6 +9,8 @@
 int pai__on_change(pai_sched *s, const pai_sched_event *e, pai_error **err);
 /* Is what a change sets by that key a text?  Else it is a number. */
 bool pai__change_is_text(const char *key);
+/* May a request, which does not run, be elsewhere after it? */
+bool pai__change_is_of_place(const char *key);
 int pai__on_node(pai_sched *s, const pai_sched_event *e, pai_error **err);
 int pai__on_cluster(pai_sched *s, const pai_sched_event *e, pai_error **err);
 /* Which nodes are in use that a cluster has not, or not as they are: a byte for

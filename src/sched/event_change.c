@@ -258,6 +258,13 @@ bool pai__change_is_text(const char *key)
   return i < PAI__LEN(keys) && (keys[i].flags & TEXT) != 0;
 }
 
+bool pai__change_is_of_place(const char *key)
+{
+  size_t i = find_key(key);
+
+  return i < PAI__LEN(keys) && (keys[i].flags & (PLACE | RUNS)) == PLACE;
+}
+
 /* What a want is for is read again when a run of it ends. */
 static int check(const changing *c, size_t key)
 {

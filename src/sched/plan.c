@@ -13,7 +13,9 @@ void pai__plan_init(pai__plan *p, const pai_alloc *alloc)
   pai__flat_init(&p->rooms, sizeof(pai__room));
   pai__flat_init(&p->used, sizeof(uint64_t));
   pai__flat_init(&p->rows, sizeof(pai_time));
+  pai__flat_init(&p->row_list, sizeof(pai__row));
   pai__lookup_init(&p->row_of);
+  p->only = PAI__NONE;
   pai__flat_init(&p->sites, sizeof(pai__site));
   pai__flat_init(&p->spare, sizeof(pai__site));
   pai__flat_init(&p->nodes, 2 * sizeof(uint64_t));
@@ -21,10 +23,10 @@ void pai__plan_init(pai__plan *p, const pai_alloc *alloc)
 
 void pai__plan_dispose(pai__plan *p)
 {
-  pai__flat *list[] = { &p->steps.words,  &p->lines, &p->lots,
-                        &p->rooms,        &p->used,  &p->rows,
-                        &p->row_of.slots, &p->sites, &p->spare,
-                        &p->nodes };
+  pai__flat *list[] = { &p->steps.words, &p->lines,        &p->lots,
+                        &p->rooms,       &p->used,         &p->rows,
+                        &p->row_list,    &p->row_of.slots, &p->sites,
+                        &p->spare,       &p->nodes };
 
   for (size_t i = 0; i < PAI__LEN(list); i++)
     pai__flat_dispose(list[i], &p->alloc);
@@ -237,9 +239,8 @@ int pai__plan_begin(pai__plan *p, const pai_sched *s, pai_time assumed,
 {
   p->now = s->m.now;
   p->assumed = assumed;
-  p->rows.len = 0;
   p->sites.len = 0;
-  pai__lookup_clear(&p->row_of);
+  pai__plan_forget_rows(p);
   if (make_lots(p, s, fine) < 0 || make_lines(p, s) < 0)
     return PAI_ENOMEM;
   p->layout = layout_of(p) | 1; /* 0 is that of easy.c */
@@ -411,12 +412,10 @@ int pai__plan_take_hint(pai__plan *p, const pai_sched *s, uint32_t req,
   return change_hint(p, s, req, -1) < 0 ? PAI_ENOMEM : 1;
 }
 
-/* More is free now than rows of times tell. */
 int pai__plan_give_hint(pai__plan *p, const pai_sched *s, uint32_t req,
                         const pai__hint *hint)
 {
-  p->rows.len = 0;
-  pai__lookup_clear(&p->row_of);
+  pai__plan_forget_rows(p);
   return read_hint(p, hint) < 0 ? PAI_ENOMEM : change_hint(p, s, req, 1);
 }
 

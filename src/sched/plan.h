@@ -51,15 +51,25 @@ typedef struct pai__lots {
   uint32_t kind; /* of its GPUs, if they are all of one, or PAI__NONE */
 } pai__lots;
 
+/* What a row of times is of: what a task takes, and for how long; or requests
+ * that fit alike. */
+typedef struct pai__row {
+  uint64_t like[7];
+  uint32_t req; /* one of these, or PAI__NONE */
+  uint32_t at;  /* in the rows */
+} pai__row;
+
 typedef struct pai__plan {
   pai_alloc alloc;
   pai__pool steps;
-  pai__flat lines; /* nodes, and then each share of each tenant */
-  pai__flat lots;  /* of nodes */
-  pai__flat rooms; /* as they are throughout a time that is tried */
-  pai__flat used;  /* likewise, the shares of tenants */
-  pai__flat rows;  /* times before which there is no place, of all nodes */
+  pai__flat lines;    /* nodes, and then each share of each tenant */
+  pai__flat lots;     /* of nodes */
+  pai__flat rooms;    /* as they are throughout a time that is tried */
+  pai__flat used;     /* likewise, the shares of tenants */
+  pai__flat rows;     /* times before which there is no place, of all nodes */
+  pai__flat row_list; /* of pai__row */
   pai__lookup row_of;
+  uint32_t only;   /* the node on which a single task is to be, or PAI__NONE */
   pai__flat nodes; /* of a gang, by the time at which they may have room */
   pai_time now;
   pai_time assumed; /* how long what does not say it takes; 0: for ever */
@@ -107,7 +117,19 @@ int pai__plan_give_hint(pai__plan *p, const pai_sched *s, uint32_t req,
 /* What was found is for now: it starts.  1; 0: it is not free; PAI_ENOMEM. */
 int pai__plan_start(const pai__plan *p, pai_sched *s, uint32_t req);
 
+/* More is free than rows of times tell. */
+void pai__plan_forget_rows(pai__plan *p);
+
 /* --- for the files of the plan -------------------------------------------- */
+
+/* The row of such, made anew with n times of now; PAI__NONE without memory. */
+uint32_t pai__plan_row(pai__plan *p, const pai_sched *s, pai__row row,
+                       uint32_t n);
+
+static inline pai_time *pai__row_at(const pai__plan *p, uint32_t at)
+{
+  return (pai_time *)p->rows.data + at;
+}
 
 /* Does what the hint says still hold?  Then it is in p->spare.  1, 0 or
  * PAI_ENOMEM. */

@@ -15,6 +15,8 @@
 
 /* --- rows ----------------------------------------------------------------- */
 
+enum { ROW_OF_TASKS, ROW_OF_SHARES, ROW_OF_GANGS };
+
 /* Lengths of one class differ by less than a quarter; the shortest of it. */
 static pai_time shortest_alike(pai_time length)
 {
@@ -27,29 +29,6 @@ static pai_time shortest_alike(pai_time length)
   return length >> bits << bits;
 }
 
-static pai_time *row_at(const pai__plan *p, uint32_t at)
-{
-  return (pai_time *)p->rows.data + at;
-}
-
-/* The row of that key, made anew with n times of now; PAI__NONE without
- * memory. */
-static uint32_t find_row(pai__plan *p, uint64_t key, uint32_t n)
-{
-  uint32_t at = pai__lookup_get(&p->row_of, key | 1);
-
-  if (at != PAI__NONE)
-    return at;
-  if (pai__lookup_reserve(&p->row_of, &p->alloc) < 0 ||
-      pai__flat_reserve(&p->rows, &p->alloc, n) < 0)
-    return PAI__NONE;
-  at = pai__flat_push(&p->rows, n);
-  for (uint32_t i = 0; i < n; i++)
-    row_at(p, at)[i] = p->now;
-  pai__lookup_add(&p->row_of, key | 1, at);
-  return at;
-}
-
 /* --- a single task -------------------------------------------------------- */
 
 typedef struct looking {
@@ -57,6 +36,7 @@ typedef struct looking {
   const pai_sched *s;
   const pai__req *r;
   const pai__want *w;
+  uint32_t req;
   uint32_t pin;
   pai__amount need;
   pai_time length, shortest;
@@ -82,7 +62,8 @@ static bool may_be_on(const looking *k, uint32_t node, uint64_t *some)
   uint32_t lack;
   uint64_t gpus;
 
-  if (pai__room_at(k->s, node)->state != PAI_NODE_UP)
+  if (pai__room_at(k->s, node)->state != PAI_NODE_UP ||
+      (k->p->only != PAI__NONE && k->p->only != node))
     return false;
   gpus = pai__want_gpus(k->s, k->w, kind, k->pin, node, &lack);
   *some = k->w->gpus != 0 ? pai__lots_within(k->p, node, gpus) : 0;
@@ -128,10 +109,13 @@ static int find_floor(pai__plan *p, looking *k)
   if (!pai__req_keeps_share(k->s, k->r))
     return PAI_OK;
   k->floor_row =
-    find_row(p, pai__mix(pai__mix((uint64_t)k->shortest, k->r->shape), 1), 1);
+    pai__plan_row(p, k->s,
+                  (pai__row){ .like = { ROW_OF_SHARES, (uint64_t)k->shortest },
+                              .req = k->req },
+                  1);
   if (k->floor_row == PAI__NONE)
     return PAI_ENOMEM;
-  k->floor = *row_at(p, k->floor_row);
+  k->floor = *pai__row_at(p, k->floor_row);
   k->alike = park->nkinds == 1 || k->w->type < park->nkinds || k->w->gpus == 0;
   return PAI_OK;
 }
@@ -143,7 +127,7 @@ static void raise_floor(looking *k)
 
   if (k->raised || !pai__req_keeps_share(k->s, k->r))
     return;
-  row = row_at(k->p, k->floor_row);
+  row = pai__row_at(k->p, k->floor_row);
   *row = all_shares_from(k, k->shortest, *row);
   k->floor = *row <= k->at ? all_shares_from(k, k->length, *row) : *row;
   k->raised = true;
@@ -276,15 +260,17 @@ static uint64_t take_lots(const pai__plan *p, uint32_t node, pai_time at,
 static int set_row(pai__plan *p, looking *k)
 {
   const pai__want *w = k->w;
-  uint64_t h = pai__mix(pai__mix(1, w->gpus), w->cpus);
-  uint32_t row;
+  uint32_t row = pai__plan_row(
+    p, k->s,
+    (pai__row){ .like = { ROW_OF_TASKS, (uint64_t)w->gpus << 32 | w->cpus,
+                          w->ports, w->memory, w->type, k->pin,
+                          (uint64_t)k->shortest },
+                .req = PAI__NONE },
+    k->s->park->nspots);
 
-  h = pai__mix(pai__mix(pai__mix(h, w->ports), w->memory), w->type);
-  h = pai__mix(pai__mix(h, k->pin), (uint64_t)k->shortest);
-  row = find_row(p, h, k->s->park->nspots);
   if (row == PAI__NONE)
     return PAI_ENOMEM;
-  k->row = row_at(p, row);
+  k->row = pai__row_at(p, row);
   return PAI_OK;
 }
 
@@ -477,27 +463,28 @@ static int find_gang(pai__plan *p, pai_sched *s, looking *k,
   for (uint32_t i = 0; i < r->nwants; i++)
     gpus += (uint64_t)w[i].min_tasks * w[i].gpus;
   /* Reservations tell requests apart that are of one shape. */
-  row = find_row(p,
-                 pai__mix(pai__mix(r->shape, (uint64_t)length),
-                          s->kept.len != 0 ? r->id : 0),
-                 1);
+  row = pai__plan_row(p, s,
+                      (pai__row){ .like = { ROW_OF_GANGS, (uint64_t)length,
+                                            s->kept.len != 0 ? r->id : 0 },
+                                  .req = ask->req },
+                      1);
   if (row == PAI__NONE || reserve_rooms(p, s) < 0)
     return PAI_ENOMEM;
   if (r->nwants == 1 && w->gpus != 0 && p->plain &&
       gang_from(p, k, w->min_tasks, &from) < 0)
     return PAI_ENOMEM;
-  from = from > *row_at(p, row) ? from : *row_at(p, row);
+  from = from > *pai__row_at(p, row) ? from : *pai__row_at(p, row);
   if (from <= latest)
     raise_floor(k);
   from = from > k->floor ? from : k->floor;
   for (at = from; at <= latest && at != PAI__NEVER && rc == 0;
        at = next_time(p, s, r, at)) {
-    *row_at(p, row) = at;
+    *pai__row_at(p, row) = at;
     if (has_enough(p, s, at, gpus))
       rc = fit_at(p, s, ask, at);
   }
   if (rc == 0)
-    *row_at(p, row) = at;
+    *pai__row_at(p, row) = at;
   return rc;
 }
 
@@ -523,6 +510,7 @@ static int search(pai__plan *p, pai_sched *s, uint32_t req, int strategy,
                 .s = s,
                 .r = r,
                 .w = w,
+                .req = req,
                 .pin = PAI__NONE,
                 .need = { 0, (int64_t)w->memory, (int32_t)w->cpus,
                           (int32_t)w->ports },

@@ -24,9 +24,11 @@ enum {
 /* It waits though there is room, or for room: until when, if that is known. */
 static int tell(pai__backfill *b, pai_sched *s, uint32_t req, pai_time until)
 {
-  uint64_t shape = pai__req_at(s, req)->shape;
+  const pai__req *r = pai__req_at(s, req);
   pai__why *why = pai__why_make(s, req);
-  bool roomy = pai__lookup_get(&b->roomy, shape) != PAI__NONE;
+  uint32_t other = pai__lookup_get(&b->roomy, r->shape);
+  bool roomy =
+    other != PAI__NONE && pai__req_fits_alike(s, r, pai__req_at(s, other));
   int rc = roomy ? 1 : pai__has_room(s, req, b->place, false);
 
   if (rc < 0)
@@ -36,12 +38,12 @@ static int tell(pai__backfill *b, pai_sched *s, uint32_t req, pai_time until)
                        .behind = b->npromised == 1 ? b->head : 0,
                        .node = PAI__NONE,
                        .text = PAI__NONE };
-    if (why->behind == pai__req_at(s, req)->id)
+    if (why->behind == r->id)
       why->behind = 0;
     /* Reservations tell requests of a shape apart. */
-    if (!roomy && s->kept.len == 0 &&
+    if (other == PAI__NONE && s->kept.len == 0 &&
         pai__lookup_reserve(&b->roomy, &b->alloc) == PAI_OK)
-      pai__lookup_add(&b->roomy, shape, 1);
+      pai__lookup_add(&b->roomy, r->shape, req);
   }
   why->until = until != PAI__NEVER ? until : 0;
   return PAI_OK;
@@ -139,6 +141,13 @@ static int find(pai__backfill *b, pai_sched *s, uint32_t req, pai_time latest,
   return pai__plan_find(&b->plan, s, req, b->place, latest, &hint);
 }
 
+/* Somebody starts: what was tried may be otherwise now. */
+static void forget_trials(pai__backfill *b)
+{
+  pai__lookup_clear(&b->roomy);
+  pai__lookup_clear(&b->unmoved);
+}
+
 /* What was found for now. */
 static int start(pai__backfill *b, pai_sched *s, uint32_t req)
 {
@@ -146,7 +155,7 @@ static int start(pai__backfill *b, pai_sched *s, uint32_t req)
 
   if (rc <= 0)
     return rc;
-  pai__lookup_clear(&b->roomy);
+  forget_trials(b);
   return pai__plan_take(&b->plan, s, req) < 0 ? PAI_ENOMEM : 1;
 }
 
@@ -172,6 +181,15 @@ static int try_all(pai__backfill *b, pai_sched *s, uint32_t req)
     pai_time latest = planned < most ? PAI__NEVER : s->m.now;
 
     rc = find(b, s, req, latest, &old);
+    if (rc == 0 || (rc > 0 && b->plan.start > s->m.now)) {
+      int moved = pai__backfill_move(b, s, req);
+
+      if (moved != 0) {
+        forget_trials(b);
+        rc = moved;
+        continue;
+      }
+    }
     if (rc <= 0)
       break;
     if (b->plan.start <= s->m.now) {
@@ -361,8 +379,8 @@ static int begin(pai__backfill *b, const pai_sched *s)
   uint32_t n = s->park->ntenants;
 
   pai__promises_clear(&b->new);
-  pai__lookup_clear(&b->roomy);
-  b->promised.len = b->npromised = 0;
+  forget_trials(b);
+  b->promised.len = b->npromised = b->moves = 0;
   if (pai__flat_reserve(&b->promised, &b->alloc, n) < 0 ||
       pai__promises_index(&b->old, s, &b->first_of) < 0 ||
       put_promised_first(b, s) < 0)

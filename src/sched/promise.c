@@ -1,6 +1,7 @@
 /* promise.c - the places that were planned for requests last time */
 #include "sched/promise.h"
 
+#include "sched/event.h"
 #include "sched/queue.h"
 
 #include "json/json.h"
@@ -39,6 +40,22 @@ void pai__promises_clear(pai__promises *x)
   x->list.len = x->sites.len = x->fresh.len = 0;
 }
 
+enum { NO_LENGTH = -1 }; /* that a request could have */
+
+static pai__promise *promise_at(const pai__promises *x, uint32_t i)
+{
+  return (pai__promise *)x->list.data + i;
+}
+
+/* They were for what the request was: a shape tells that too, but two may have
+ * the same one. */
+static void drop_of(pai__promises *x, uint64_t id)
+{
+  for (uint32_t i = 0; i < x->list.len; i++)
+    if (promise_at(x, i)->id == id)
+      promise_at(x, i)->length = NO_LENGTH;
+}
+
 void pai__promises_event(pai__promises *x, const pai_alloc *alloc,
                          const pai_sched_event *event)
 {
@@ -47,6 +64,10 @@ void pai__promises_event(pai__promises *x, const pai_alloc *alloc,
   switch (event->kind) {
   case PAI_SCHED_SUBMIT: id = event->request->id; break;
   case PAI_SCHED_CHANGE:
+    id = event->id;
+    if (pai__change_is_of_place(event->key))
+      drop_of(x, id);
+    break;
   case PAI_SCHED_RETURNED: id = event->id; break;
   case PAI_SCHED_CLUSTER: pai__promises_clear(x); return;
   default: return;
@@ -57,11 +78,6 @@ void pai__promises_event(pai__promises *x, const pai_alloc *alloc,
     pai__promises_clear(x);
   else
     ((uint64_t *)x->fresh.data)[pai__flat_push(&x->fresh, 1)] = id;
-}
-
-static pai__promise *promise_at(const pai__promises *x, uint32_t i)
-{
-  return (pai__promise *)x->list.data + i;
 }
 
 int pai__promises_add(pai__promises *x, const pai__plan *p, const pai__req *r)

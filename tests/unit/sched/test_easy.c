@@ -34,6 +34,7 @@ typedef struct world {
   job jobs[MOST + 1]; /* from 1 */
   pai_time now;
   const char *options; /* NULL: one virtual cluster */
+  bool lends;          /* no share keeps anybody from anything */
 } world;
 
 static uint32_t any(world *w, uint32_t n)
@@ -134,6 +135,104 @@ static bool could_start(const world *w, const job *j, const job *head)
   return false;
 }
 
+/* --- several promises ------------------------------------------------------ */
+
+enum { HEADS = 3 };
+
+/* What is placed one after the other, each at its time. */
+typedef struct placing {
+  const world *w;
+  const job *list[HEADS + 1];
+  pai_time at[HEADS + 1];
+  uint32_t on[HEADS + 1][NODES]; /* GPUs of those before */
+  uint32_t n;
+} placing;
+
+/* Free all the time from a to b, beside the first k; it is used least at the
+ * times at which something begins. */
+static uint32_t free_throughout(const placing *p, uint32_t k, uint32_t node,
+                                pai_time a, pai_time b)
+{
+  uint32_t least = UINT32_MAX;
+
+  for (uint32_t i = 0; i <= k; i++) {
+    pai_time at = i < k && p->at[i] > a ? p->at[i] : a;
+    uint32_t free[NODES];
+
+    if (at >= b)
+      continue;
+    free_at(p->w, at, free);
+    for (uint32_t x = 0; x < k; x++)
+      if (p->at[x] <= at && at < p->at[x] + p->list[x]->length)
+        free[node] -= p->on[x][node];
+    least = free[node] < least ? free[node] : least;
+  }
+  return least;
+}
+
+static bool place_from(placing *p, uint32_t k);
+
+static bool place_tasks(placing *p, uint32_t k, int kind, uint32_t node,
+                        uint32_t tasks)
+{
+  const world *w = p->w;
+  const job *j = p->list[k];
+  bool ok = false;
+  uint32_t most;
+
+  if (tasks == 0) {
+    memset(&p->on[k][node], 0, (NODES - node) * sizeof(uint32_t));
+    return place_from(p, k + 1);
+  }
+  if (node == w->n)
+    return false;
+  most =
+    w->kind[node] == kind
+      ? free_throughout(p, k, node, p->at[k], p->at[k] + j->length) / j->gpus
+      : 0;
+  for (uint32_t n = 0; n <= tasks && n <= most && !ok; n++) {
+    p->on[k][node] = n * j->gpus;
+    ok = place_tasks(p, k, kind, node + 1, tasks - n);
+  }
+  return ok;
+}
+
+static bool place_from(placing *p, uint32_t k)
+{
+  if (k == p->n)
+    return true;
+  for (int kind = 0; kind < KINDS; kind++)
+    if ((p->list[k]->kind < 0 || p->list[k]->kind == kind) &&
+        place_tasks(p, k, kind, 0, p->list[k]->tasks))
+      return true;
+  return false;
+}
+
+/* Could one start now, so that all who are promised a start have room then? */
+static bool delays_nobody(const world *w, const job *j)
+{
+  placing p = { .w = w, .list = { j }, .at = { w->now }, .n = 1 };
+
+  for (uint32_t k = 1; k <= w->njobs; k++)
+    if (w->jobs[k].waits && w->jobs[k].promised != 0 && &w->jobs[k] != j) {
+      assert_true(p.n <= HEADS);
+      p.at[p.n] = w->jobs[k].promised;
+      p.list[p.n++] = &w->jobs[k];
+    }
+  return place_from(&p, 0);
+}
+
+static void check_all(const world *w)
+{
+  for (uint32_t k = 1; k <= w->njobs; k++) {
+    pai_reason r = { .struct_size = sizeof(r) };
+
+    if (w->jobs[k].waits && w->jobs[k].promised == 0 &&
+        pai_sched_reason(w->s, k, &r) == PAI_OK && r.lack == PAI_LACK_LATER)
+      assert_false(delays_nobody(w, &w->jobs[k]));
+  }
+}
+
 /* --- the world ------------------------------------------------------------ */
 
 static void make_cluster(world *w, bool kinds)
@@ -157,7 +256,14 @@ static void make_cluster(world *w, bool kinds)
     at += (size_t)snprintf(text + at, sizeof(text) - at,
                            "  - {name: n%u, sku: %s}\n", i, sku);
   }
-  if (w->options != NULL)
+  if (w->lends)
+    (void)snprintf(text + at, sizeof(text) - at,
+                   "virtualClusters:\n"
+                   "  default: {part: rest}\n"
+                   "  one: {part: 30%%, max: 100%%}\n"
+                   "  other: {part: 30%%, max: 100%%}\n"
+                   "  third: {part: 20%%, max: 100%%}\n");
+  else if (w->options != NULL)
     (void)snprintf(text + at, sizeof(text) - at,
                    "virtualClusters:\n"
                    "  default: {part: rest}\n"
@@ -183,7 +289,8 @@ static void submit_any(world *w)
   }
   j->length = q.duration = 1 + any(w, any(w, 2) != 0 ? 20 : 200);
   if (w->options != NULL)
-    q.vc = (const char *[]){ "default", "other", "third" }[any(w, 3)];
+    q.vc = (const char *[]){ w->lends ? "one" : "default", "other",
+                             "third" }[any(w, 3)];
   if (scene_request(w->s, &q, NULL) == PAI_OK) {
     j->waits = true;
     w->njobs++;
@@ -243,6 +350,8 @@ static void check(world *w)
       assert_false(could_start(w, j, head));
     }
   }
+  if (w->lends)
+    check_all(w);
 }
 
 static void end_some(world *w)
@@ -262,9 +371,9 @@ static void end_some(world *w)
   }
 }
 
-static void live(uint64_t seed, bool kinds, const char *options)
+static void live(uint64_t seed, bool kinds, const char *options, bool lends)
 {
-  world w = { .random = { seed }, .options = options };
+  world w = { .random = { seed }, .options = options, .lends = lends };
 
   make_cluster(&w, kinds);
   for (w.now = 1; w.now < END; w.now++) {
@@ -288,14 +397,14 @@ static void it_does_as_the_textbook(void **state)
 {
   (void)state;
   for (uint64_t i = 0; i < ROUNDS; i++)
-    live(i, false, NULL);
+    live(i, false, NULL, false);
 }
 
 static void and_with_two_kinds_of_gpus(void **state)
 {
   (void)state;
   for (uint64_t i = 0; i < ROUNDS; i++)
-    live(i + ROUNDS, true, NULL);
+    live(i + ROUNDS, true, NULL, false);
 }
 
 /* Nobody starts later than promised, whichever virtual cluster the next one to
@@ -310,12 +419,22 @@ static void promises_to_virtual_clusters_are_kept(void **state)
   (void)state;
   for (size_t m = 0; m < PAI__LEN(modes); m++)
     for (uint64_t i = 0; i < ROUNDS; i++)
-      live(i + 2 * ROUNDS, i % 2 != 0, modes[m]);
+      live(i + 2 * ROUNDS, i % 2 != 0, modes[m], false);
+}
+
+/* With a promise to each of three virtual clusters nobody waits who would delay
+ * none of them. */
+static void promises_to_virtual_clusters_are_times(void **state)
+{
+  (void)state;
+  for (uint64_t i = 0; i < 2 * ROUNDS; i++)
+    live(i + 3 * ROUNDS, i % 2 != 0, "{\"reclaim\":false}", true);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(promises_to_virtual_clusters_are_times),
     cmocka_unit_test(it_does_as_the_textbook),
     cmocka_unit_test(and_with_two_kinds_of_gpus),
     cmocka_unit_test(promises_to_virtual_clusters_are_kept),
