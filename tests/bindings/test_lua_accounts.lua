@@ -83,7 +83,8 @@ function tests.groups()
   assert(a:remove_group("lab") and #a:groups() == 2)
   assert(a:put_storage { name = "disk", type = "local",
                          data = { path = "/srv" } })
-  assert(a:storages { form = "detail", name = "disk" }.type == "local")
+  local disk = a:storages { form = "detail", name = "disk" }
+  assert(disk.type == "unknown" and disk["local"])
   assert(#a:storages() == 1 and a:may_use_storage("root1", "disk") == false)
   assert(not pcall(a.storages, a, { form = "all" }))
   assert(a:remove_storage("disk"))
