@@ -74,8 +74,9 @@ typedef struct pai_asker {
 
 /**
  * Says on whose behalf the next call is made that may wait for a password to
- * be hashed.  Few are hashed at a time: of those who ask each has a turn, 64
- * passwords of one may wait, and what nobody waits for any more is left out
+ * be hashed.  Few are hashed at a time: users who have logged in from there
+ * before come first, then those with the fewest wrong passwords, each in its
+ * turn.  64 passwords of one may wait, and what nobody waits for any more is left out
  * and ends with PAI_ECANCELED.  Who does not say it is one among those who do,
  * without that limit.
  *
