@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4400 };
+enum { PATH_SIZE = 4400, MOST_FILES = 4 };
 
 /* --- files ----------------------------------------------------------------------- */
 
@@ -30,17 +30,6 @@ static bool join(char path[PATH_SIZE], const char *dir, const char *name,
   return fits;
 }
 
-/* Part by part: whoever looks afterwards may find the link gone. */
-static int open_plain(char path[PATH_SIZE])
-{
-  int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-  fd = pai__fs_open_plain(fd, path + 1); /* it is absolute */
-  if (fd < 0 && errno == ENOTDIR)
-    errno = ELOOP; /* so a link is told where a folder is wanted */
-  return fd;
-}
-
 int pai__task_log_file(const pai__task_log *f, const char *dir,
                        const char *name, const char *suffix)
 {
@@ -51,7 +40,7 @@ int pai__task_log_file(const pai__task_log *f, const char *dir,
   if (!join(path, dir, name, suffix))
     return -1;
   fd = f->no_links
-         ? open_plain(path)
+         ? pai__fs_open_unlinked(path, O_RDONLY | O_NONBLOCK)
          : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
     return fd;
@@ -137,7 +126,8 @@ bool pai__task_log_is_old(const char *dir)
   return join(path, dir, "stdout", "") && lstat(path, &st) == 0;
 }
 
-static int fail(pai_error **err, const pai__task_log *f, const char *dir)
+/* Servers tell it to others, so without paths of this machine. */
+static int fail(pai_error **err, const pai__task_log *f)
 {
   int number = errno;
   int code = number == ENOENT                      ? PAI_ENOTFOUND
@@ -145,10 +135,10 @@ static int fail(pai_error **err, const pai__task_log *f, const char *dir)
                                                    : PAI_EIO;
 
   if (code == PAI_ENOTFOUND)
-    return pai__fail(err, code, "there is no log %s in %s", f->name, dir);
+    return pai__fail(err, code, "there is no log %s", f->name);
   if (pai__errno_is_shortage(number))
     code = PAI_EBUSY;
-  (void)pai__fail(err, code, "cannot read the log %s in %s: %s", f->name, dir,
+  (void)pai__fail(err, code, "cannot read the log %s: %s", f->name,
                   PAI__ERRNO_TEXT(number));
   if (code == PAI_EBUSY)
     pai__error_retriable(err);
@@ -278,7 +268,7 @@ int pai__task_log_open(pai__task_log *f, const char *dir, uint64_t *kept,
   *gone = 0;
   fd = open_first(f, dir);
   if (fd < 0)
-    return fail(err, f, dir);
+    return fail(err, f);
   take(f, fd);
   rc = find_begin(gone, f, dir);
   if (rc == PAI_OK && kept != NULL && (n = count_both(f, dir)) < 0)
@@ -287,7 +277,7 @@ int pai__task_log_open(pai__task_log *f, const char *dir, uint64_t *kept,
     *kept = n > 0 ? (uint64_t)n : 0;
   if (rc == PAI_OK)
     return PAI_OK;
-  rc = fail(err, f, dir);
+  rc = fail(err, f);
   pai__task_log_close(f);
   return rc;
 }
@@ -391,7 +381,8 @@ static int read_any(pai__task_log *f, const char *dir, char *bytes,
   long n = read_on(f, dir, bytes, size, tell, user_data);
   int next;
 
-  while (n == 0) {
+  /* Twice is enough for two files; who renames them for ever holds up nobody. */
+  for (int i = 0; n == 0 && i < MOST_FILES; i++) {
     next = open_next(f, dir);
     if (next < 0)
       return pai__errno_is_shortage(errno) ? PAI_EBUSY : 0;

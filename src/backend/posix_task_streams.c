@@ -139,7 +139,7 @@ static bool peek(pai__task_log *f, uint64_t *from, int *stream)
   uint64_t entry = f->at.entry, value;
   ssize_t n;
 
-  if (f->entries < 0)
+  if (f->entries < 0 || entry + PAI_STREAMS_ENTRY > PAI_STREAMS_MOST)
     return false;
   if (entry < f->buffer_from ||
       entry + PAI_STREAMS_ENTRY > f->buffer_from + f->nbuffer) {

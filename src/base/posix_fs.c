@@ -219,7 +219,8 @@ static int step(int folder, const char *name, int flags)
   return fd;
 }
 
-int pai__fs_open_plain(int folder, char *path)
+/* Part by part: whoever looks afterwards may find a link gone. */
+static int walk(int folder, char *path, int flags)
 {
   char *slash;
 
@@ -228,7 +229,25 @@ int pai__fs_open_plain(int folder, char *path)
     *slash = '\0';
     folder = step(folder, path, O_PATH | O_DIRECTORY);
   }
-  return folder >= 0 ? step(folder, path, O_RDONLY | O_NONBLOCK) : -1;
+  return folder >= 0 ? step(folder, path, flags) : -1;
+}
+
+int pai__fs_open_plain(int folder, char *path)
+{
+  return walk(folder, path, O_RDONLY | O_NONBLOCK);
+}
+
+int pai__fs_open_unlinked(const char *path, int flags)
+{
+  char parts[PATH_MAX];
+  int fd = -1, n = snprintf(parts, sizeof(parts), "%s", path);
+
+  errno = n < (int)sizeof(parts) ? ENOENT : ENAMETOOLONG;
+  if (n < (int)sizeof(parts) && parts[0] == '/')
+    fd = walk(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), parts + 1, flags);
+  if (fd < 0 && errno == ENOTDIR)
+    errno = ELOOP; /* so a link is told where a folder is wanted */
+  return fd;
 }
 
 /* --- files --------------------------------------------------------------- */

@@ -23,6 +23,9 @@ bool pai__fs_has_link(const char *path);
 /* A file to be read, by its path from an open folder, which is closed.  No part
  * of the path, which is taken apart, may be a link.  -1, with errno. */
 int pai__fs_open_plain(int folder, char *path);
+/* By its absolute path, of which no part may be a link, with these flags of
+ * open().  -1, with errno: ELOOP for a link. */
+int pai__fs_open_unlinked(const char *path, int flags);
 int pai__fs_write(int fd, const char *data, size_t len, const char *path,
                   pai_error **err);
 /* Appends a file to `out`, or standard input for "-"; more than `limit` bytes

@@ -12,7 +12,7 @@ typedef struct past {
   bool live; /* it has not ended */
   int state;
   int code; /* as it was told */
-  char *dir, *code_dir;
+  char *dir, *code_dir, *own_dir;
 } past;
 
 static int state_of(const char *word)
@@ -42,7 +42,10 @@ static int on_job(void *user_data, const pai__job_row *row)
                                  (int)row->now.user_code.value);
   out->dir = pai__platform_path(out->p, "jobs", row->user, row->name);
   out->code_dir = pai__platform_path(out->p, "code", row->user, row->name);
-  return out->dir != NULL && out->code_dir != NULL ? PAI_OK : PAI_ENOMEM;
+  out->own_dir = pai__platform_path(out->p, "own/jobs", row->user, row->name);
+  return out->dir != NULL && out->code_dir != NULL && out->own_dir != NULL
+           ? PAI_OK
+           : PAI_ENOMEM;
 }
 
 static int look(past *out, const pai_platform *p, pai_job_id id)
@@ -57,6 +60,7 @@ static void dispose(past *found)
 {
   pai__strfree(&found->p->alloc, found->dir);
   pai__strfree(&found->p->alloc, found->code_dir);
+  pai__strfree(&found->p->alloc, found->own_dir);
 }
 
 int pai__past_state(int *code, const pai_platform *p, pai_job_id id)
@@ -111,6 +115,7 @@ static void remove_folders(const past *found)
 {
   pai__platform_remove_tree(found->dir);
   pai__platform_remove_tree(found->code_dir);
+  pai__platform_remove_tree(found->own_dir);
 }
 
 /* With `kept` the job's own folder stays, and is *kept, or NULL: it had none. */

@@ -140,7 +140,7 @@ static int put_task(salvage *s, const pai__job_row *job, const char *dir,
   (void)snprintf(below, sizeof(below), "%u/%s-%u%s%s", job->now.number,
                  t->role, t->index, number, again);
   if (snprintf(path, sizeof(path), "%s/%s", dir, below) < (int)sizeof(path))
-    (void)pai__files_status(&status, path, NULL);
+    (void)pai__files_status(&status, path, false, NULL);
   own = code_of(&status);
   if (*code == 0)
     *code = own;

@@ -167,7 +167,8 @@ void logs_add(int which, const char *bytes, size_t n)
     size_t room = output.used < limit ? limit - output.used : 0;
     ssize_t done;
 
-    if (room == 0) {
+    if (room == 0 || (output.last != which &&
+                      output.entries + PAI_STREAMS_ENTRY > PAI_STREAMS_MOST)) {
       rotate();
       room = limit;
     }

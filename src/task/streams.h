@@ -18,7 +18,10 @@ enum {
   PAI_STREAMS_HEAD = 32, /* PAI_STREAMS_MAGIC; the inode of the file that it is
                             about; bytes of all, and of standard output,
                             before that file's first */
-  PAI_STREAMS_ENTRY = 8  /* twice the first byte, plus PAI_STREAMS_ERR */
+  PAI_STREAMS_ENTRY = 8, /* twice the first byte, plus PAI_STREAMS_ERR */
+  /* Bytes of one file, head and entries: then the next files begin.  What is
+   * behind is not read: a task can write there what it likes. */
+  PAI_STREAMS_MOST = PAI_STREAMS_HEAD + (1 << 20)
 };
 
 enum { PAI_STREAMS_OUT = 0, PAI_STREAMS_ERR = 1 };

@@ -1,6 +1,7 @@
 """What jobs of several accounts see of a platform of one user: in a sandbox
 nothing of its root but what is theirs."""
 
+import base64
 import json
 import os
 import pathlib
@@ -100,6 +101,43 @@ door("traces the first process", lambda: SHARED and attach(1))
 door("ends the first process", lambda: SHARED and (
     os.kill(1, 9), os.kill(1, 19)) and not os.path.exists("/proc/1"))
 print("looked", flush=True)
+"""
+
+
+# Puts a link in the place of each /tmp of its siblings that it can reach, until
+# all of them were there.
+LEAD = r"""
+import os
+os.chdir(os.path.dirname(os.environ["RUNTIME_LOG_PIPE"]) + "/..")
+while not all(os.path.exists(str(i)) for i in range(4)):
+    for folder in os.listdir("."):
+        try:
+            if not os.path.islink(folder + "/tmp"):
+                os.rename(folder + "/tmp", folder + "/old")
+                os.symlink("@ROOT@", folder + "/tmp")
+        except OSError:
+            pass
+"""
+
+# With one CPU more than its first task has, the others begin one by one.
+TOGETHER = """\
+protocolVersion: 2
+name: race
+type: job
+prerequisites: [{{name: x, type: dockerimage, uri: x}}]
+taskRoles:
+  lead:
+    dockerImage: x
+    completion: {{minFailedInstances: 1, minSucceededInstances: 1}}
+    resourcePerInstance: {{cpu: 1, memoryMB: 100, gpu: 0}}
+    commands: [{lead}]
+  follow:
+    instances: 4
+    dockerImage: x
+    completion: {{minFailedInstances: 5}}
+    resourcePerInstance: {{cpu: 1, memoryMB: 100, gpu: 0}}
+    commands: [{follow}]
+extras: {{gangAllocation: false}}
 """
 
 
@@ -266,6 +304,48 @@ class Apart(served.ServedTest):
         self.assertEqual(status, 202, text)
         self.ok("wait", "bob~data")
         self.assertTrue((self.root / "storages/data/made").exists())
+        self.end(process)
+
+    def test_no_task_shows_another_what_is_hidden(self):
+        """One that begins later is not led elsewhere by a link that a sibling
+        has put in the place of a folder of its own."""
+        process = self.serve()
+        bob = self.account("bob")
+        script = base64.b64encode(
+            LEAD.replace("@ROOT@", str(self.root)).encode()).decode()
+        job = TOGETHER.format(
+            lead=json.dumps(f"echo {script} | base64 -d | python3 -"),
+            follow=json.dumps("ls /tmp; touch $(dirname "
+                              "$RUNTIME_LOG_PIPE)/../$PAI_TASK_INDEX"))
+        status, _, text = self.ask("POST", JOBS, job, bob,
+                                   content_type="text/yaml")
+        self.assertEqual(status, 202, text)
+        self.ok("wait", "bob~race")
+        for i in range(4):
+            said = self.ok("logs", "bob~race", "--task", f"follow/{i}")
+            for name in "key", "openpai.db", "socket":
+                self.assertNotIn(name, said.split(), i)
+        self.end(process)
+
+    def test_a_task_has_no_other_end_than_its_own(self):
+        """Not that of the task to whose folder it leads."""
+        process = self.serve()
+        bob, amy = self.account("bob"), self.account("amy", admin=True)
+        fifo = self.fifo()
+        self.submit(amy, "other", f"echo up; read line < {fifo}")
+        self.until_up("amy~other")
+        status, text = self.submit(
+            bob, "liar", "cd $(dirname $RUNTIME_LOG_PIPE)/..; mv a-0 b; "
+            f"ln -s {self.root}/jobs/amy~other/0/a-0 a-0; exit 3")
+        self.assertEqual(status, 202, text)
+        self.run_cli("wait", "bob~liar")
+        shown = json.loads(self.ok("show", "--json", "bob~liar"))
+        self.assertEqual(shown["jobStatus"]["state"], "FAILED")
+        self.assertNotIn(str(self.root), json.dumps(self.ask(
+            "GET", f"{JOBS}/bob~liar/attempts/0/taskRoles/a/taskIndex/0/"
+            "attempts/0/logs/all", token=bob)[2]))
+        self.release(fifo)
+        self.ok("wait", "amy~other")
         self.end(process)
 
     def warning(self):

@@ -99,6 +99,27 @@ class StreamsTest(served.ServedTest):
             line.close()
 
 
+class LogsTest(served.ServedTest):
+    """What a task has made of its own log holds nobody up."""
+
+    def test_an_index_without_end(self):
+        self.serve()
+        token = self.login()
+        job = program.JOB.format(instances=1, cpu=1, command=json.dumps(
+            "echo up; cd $(dirname $RUNTIME_LOG_PIPE); truncate -s 1T streams; "
+            "echo more"))
+        status, _, text = self.ask("POST", "/api/v2/jobs", job, token,
+                                   content_type="text/yaml")
+        self.assertEqual(status, 202, text)
+        self.ok("wait", "admin~test")
+        logs = ("/api/v2/jobs/admin~test/attempts/0/taskRoles/a/taskIndex/0/"
+                "attempts/0/logs/")
+        for path in "stdout?offset=-5", "stdout", "stderr", "all":
+            status, _, text = self.ask("GET", logs + path, token=token)
+            self.assertEqual(status, 200, text)
+        self.assertEqual(text, "up\nmore\n")
+
+
 GET = b"GET /api/v2/info HTTP/1.1\r\n"
 HOST = b"Host: x\r\n"
 POST = (b"POST /api/v2/authn/basic/login HTTP/1.1\r\nHost: x\r\n"

@@ -25,7 +25,9 @@ typedef struct launch {
   pai__words user_env;
   pai__buf gids;
   pai__buf failed; /* groups that could not be made */
-  pai__buf note, tmp, begun;
+  pai__buf note, begun;
+  pai__words own;         /* both of these: */
+  const char *tmp, *home; /* or NULL */
   const char **env;
   size_t env_count;
   char here[4096];
@@ -47,7 +49,8 @@ static void init(launch *k, local *l, const pai_launch_plan *plan,
   pai__words_init(&k->points, alloc);
   pai__buf_init(&k->failed, alloc);
   pai__buf_init(&k->note, alloc);
-  pai__buf_init(&k->tmp, alloc);
+  pai__words_init(&k->own, alloc);
+  k->tmp = k->home = NULL;
   pai__buf_init(&k->begun, alloc);
   k->env = NULL;
   k->env_count = 0;
@@ -66,7 +69,7 @@ static void dispose(launch *k)
   pai__words_dispose(&k->points);
   pai__buf_dispose(&k->failed);
   pai__buf_dispose(&k->note);
-  pai__buf_dispose(&k->tmp);
+  pai__words_dispose(&k->own);
   pai__buf_dispose(&k->begun);
   pai__free(alloc, k->env, k->env_count * sizeof(*k->env));
 }
@@ -207,6 +210,10 @@ static int choose(launch *k, local *l, pai_error **err)
     give_space_back(k, l);
   if (rc == PAI_OK && k->start.home)
     rc = check_home(k->plan, &around, err);
+  if (rc == PAI_OK && k->start.tmp)
+    k->tmp = pai__own_add(&k->own, k->plan, &around, "tmp");
+  if (rc == PAI_OK && k->start.home)
+    k->home = pai__own_add(&k->own, k->plan, &around, "home");
   if (rc == PAI_OK && k->start.runtime != PAI_RUNTIME_PROCESS)
     rc = check_links(k, &around, err);
   if (rc < 0)
@@ -329,10 +336,7 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
   write_note(k);
   if (k->note.len > 0)
     order.note = pai__buf_text(&k->note);
-  if (k->start.tmp) {
-    pai__buf_printf(&k->tmp, "%s/tmp", plan->dir);
-    order.tmp = pai__buf_text(&k->tmp);
-  }
+  order.tmp = k->tmp;
   rc = pai__order_write(out, &order);
   if (rc == PAI_EINVAL)
     return pai__fail(err, rc,
@@ -340,7 +344,7 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
                      "\"0-3,8\"",
                      plan->cpu_list != NULL ? plan->cpu_list : "",
                      plan->numa_nodes != NULL ? plan->numa_nodes : "");
-  return rc < 0 || !pai__buf_ok(&k->note) || !pai__buf_ok(&k->tmp) ||
+  return rc < 0 || !pai__buf_ok(&k->note) || k->own.failed ||
              !pai__buf_ok(&k->gids) || !pai__buf_ok(&k->begun)
            ? pai__oom(err)
            : PAI_OK;
@@ -368,10 +372,10 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
       pai__local_hides(l) && /* it lies where earlier tasks could write */
       pai__files_lead(k->plan->dir, l->host.root))
     rc = fail_link(k->plan->dir, l->host.root, err);
-  if (rc == PAI_OK && k->start.tmp)
-    rc = pai__files_make_tmp(k->plan->dir, err);
-  if (rc == PAI_OK && k->start.home)
-    rc = pai__files_make_home(k->plan->dir, err);
+  if (rc == PAI_OK && k->tmp != NULL)
+    rc = pai__files_make_tmp(k->tmp, &l->alloc, err);
+  if (rc == PAI_OK && k->home != NULL)
+    rc = pai__files_make_home(k->home, &l->alloc, err);
   pai__as_self(k->who);
   return rc;
 }

@@ -1,4 +1,6 @@
 /* posix_enter.c - a stream to a task's supervisor, which leads into the task */
+#define _GNU_SOURCE /* O_PATH */
+
 #include "backend/local/local.h"
 
 #include "backend/local/posix_files.h"
@@ -9,7 +11,9 @@
 #include "task/order.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* There is no socket yet, or no more, or never was: an older version has
@@ -20,7 +24,7 @@ static int fail_absent(const local_task *t, pai_error **err)
   int rc = PAI_EPERM;
 
   if (pai__as_user(t->who)) {
-    rc = pai__files_status(&status, t->dir, NULL);
+    rc = pai__files_status(&status, t->dir, pai__local_hides(t->owner), NULL);
     pai__as_self(t->who);
   }
   if (rc == PAI_OK && status.kind != PAI__STATUS_EMPTY &&
@@ -49,6 +53,27 @@ static int fail(const local_task *t, int error, pai_error **err)
   }
 }
 
+/* To what lies there itself: a path may lead elsewhere when it is looked at
+ * again. */
+static int connect_unlinked(int *fd, const char *path)
+{
+  int at = pai__fs_open_unlinked(path, O_PATH), rc, saved;
+  char itself[64];
+  struct stat st;
+
+  if (at < 0)
+    return -1;
+  (void)snprintf(itself, sizeof(itself), "/proc/self/fd/%d", at);
+  errno = ELOOP; /* for what is no socket */
+  rc = fstat(at, &st) == 0 && S_ISSOCK(st.st_mode)
+         ? pai__socket_connect(fd, itself)
+         : -1;
+  saved = errno;
+  (void)close(at);
+  errno = saved;
+  return rc;
+}
+
 int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
 {
   const pai_alloc *alloc = &t->owner->alloc;
@@ -59,21 +84,19 @@ int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
   *fd = -1;
   if (path == NULL)
     return pai__oom(err);
-  if (pai__local_hides(t->owner) && pai__fs_has_link(path)) {
-    pai__strfree(alloc, path);
-    return pai__fail(err, PAI_EPERM,
-                     "the task has put a link in the place of its folder %s "
-                     "or of what is in it: nobody enters by that",
-                     t->dir);
-  }
   rc = -1;
   error = EACCES;
   if (pai__as_user(t->who)) { /* whose folder it is may lead elsewhere */
-    rc = pai__socket_connect(fd, path);
+    rc = pai__local_hides(t->owner) ? connect_unlinked(fd, path)
+                                    : pai__socket_connect(fd, path);
     error = errno;
     pai__as_self(t->who);
   }
   pai__strfree(alloc, path);
+  if (rc < 0 && error == ELOOP)
+    return pai__fail(err, PAI_EPERM,
+                     "the task has put a link in the place of its folder or "
+                     "of what is in it: nobody enters by that");
   if (rc < 0)
     return fail(t, error, err);
   if (pai__socket_peer(&user, *fd) == 0 &&
@@ -96,7 +119,7 @@ int pai__local_task_processes(const local_task *t, int64_t *session,
   if (size > 0)
     cgroup[0] = '\0';
   if (pai__as_user(t->who)) {
-    rc = pai__files_status(&status, t->dir, NULL);
+    rc = pai__files_status(&status, t->dir, pai__local_hides(t->owner), NULL);
     pai__as_self(t->who);
   }
   if (rc < 0 || status.kind != PAI__STATUS_RUNS || status.first == 0)

@@ -38,9 +38,11 @@ static int sys_fail(pai_error **err, int number, const char *what,
 
 /* Whatever a task made of it: neither is a link followed, nor does a pipe hold
  * this process up. */
-static int open_file(const char *path)
+static int open_file(const char *path, bool no_links)
 {
-  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = no_links
+             ? pai__fs_open_unlinked(path, O_RDONLY | O_NONBLOCK)
+             : open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat info;
 
   if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)))
@@ -50,10 +52,11 @@ static int open_file(const char *path)
   return -1;
 }
 
-static int read_status(pai__status *out, const char *path, pai_error **err)
+static int read_status(pai__status *out, const char *path, bool no_links,
+                       pai_error **err)
 {
   char text[MOST_STATUS];
-  int fd = open_file(path), saved;
+  int fd = open_file(path, no_links), saved;
   ssize_t n;
 
   if (fd < 0)
@@ -69,18 +72,19 @@ static int read_status(pai__status *out, const char *path, pai_error **err)
 
 /* The first line follows the file's making at once; a reader may come between.
  */
-int pai__files_status(pai__status *out, const char *dir, pai_error **err)
+int pai__files_status(pai__status *out, const char *dir, bool no_links,
+                      pai_error **err)
 {
   char path[PATH_SIZE];
   int rc;
 
   if (!join(path, dir, "status"))
     return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
-  rc = read_status(out, path, err);
+  rc = read_status(out, path, no_links, err);
   for (int i = 0;
        i < EMPTY_MS && rc == PAI_OK && out->kind == PAI__STATUS_EMPTY; i++) {
     (void)poll(NULL, 0, 1);
-    rc = read_status(out, path, err);
+    rc = read_status(out, path, no_links, err);
   }
   return rc;
 }
@@ -123,9 +127,10 @@ void pai__files_forget_start(const char *dir)
 }
 
 /* Adds the last bytes of a file, at most up to `most` in all. */
-static void add_tail(pai__buf *out, const char *path, size_t most)
+static void add_tail(pai__buf *out, const char *path, size_t most,
+                     bool no_links)
 {
-  int fd = open_file(path);
+  int fd = open_file(path, no_links);
   off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : -1;
   ssize_t n = 1;
 
@@ -147,7 +152,7 @@ static void add_tail(pai__buf *out, const char *path, size_t most)
 }
 
 void pai__files_tail(pai__buf *out, const char *dir, const char *name,
-                     size_t most)
+                     size_t most, bool no_links)
 {
   char path[PATH_SIZE], old[PATH_SIZE + 2];
   struct stat now;
@@ -159,8 +164,8 @@ void pai__files_tail(pai__buf *out, const char *dir, const char *name,
   (void)snprintf(old, sizeof(old), "%s.1", path);
   have = stat(path, &now) == 0 && now.st_size > 0 ? (size_t)now.st_size : 0;
   if (have < most)
-    add_tail(out, old, most - have);
-  add_tail(out, path, most - out->len);
+    add_tail(out, old, most - have, no_links);
+  add_tail(out, path, most - out->len, no_links);
 }
 
 void pai__files_close(int fd)
@@ -169,30 +174,37 @@ void pai__files_close(int fd)
     (void)close(fd);
 }
 
-static int make_folder(char *path, const char *dir, const char *name,
+/* The folders that it lies in, too. */
+static int make_folder(const char *path, const pai_alloc *alloc,
                        pai_error **err)
 {
+  char above[PATH_SIZE];
+  int n = snprintf(above, sizeof(above), "%s", path), rc;
+  char *slash = strrchr(above, '/');
   struct stat st;
 
-  if (!join(path, dir, name))
-    return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
+  if (n >= (int)sizeof(above) || slash == NULL)
+    return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", path);
+  *slash = '\0';
+  rc = pai__fs_make_dirs(above, alloc, err);
+  if (rc < 0)
+    return rc;
   if (mkdir(path, 0700) < 0 &&
       (errno != EEXIST || lstat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
     return sys_fail(err, errno, "cannot make folder", path);
   return PAI_OK;
 }
 
-int pai__files_make_home(const char *dir, pai_error **err)
+int pai__files_make_home(const char *path, const pai_alloc *alloc,
+                         pai_error **err)
 {
-  char path[PATH_SIZE];
-
-  return make_folder(path, dir, "home", err);
+  return make_folder(path, alloc, err);
 }
 
-int pai__files_make_tmp(const char *dir, pai_error **err)
+int pai__files_make_tmp(const char *path, const pai_alloc *alloc,
+                        pai_error **err)
 {
-  char path[PATH_SIZE];
-  int rc = make_folder(path, dir, "tmp", err);
+  int rc = make_folder(path, alloc, err);
 
   if (rc < 0)
     return rc;

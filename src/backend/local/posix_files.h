@@ -6,8 +6,10 @@
 #include "base/posix_user.h"
 #include "base/buf.h"
 
-/* PAI_OK; PAI_ENOTFOUND: there is no such file; PAI_EIO, PAI_EPERM. */
-int pai__files_status(pai__status *out, const char *dir, pai_error **err);
+/* PAI_OK; PAI_ENOTFOUND: there is no such file; PAI_EIO, PAI_EPERM.  With
+ * `no_links` none is followed, wherever in the path. */
+int pai__files_status(pai__status *out, const char *dir, bool no_links,
+                      pai_error **err);
 /* Makes a status that says the task never runs.  1; 0: there is one already; a
  * code. */
 int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
@@ -18,13 +20,14 @@ void pai__files_forget_start(const char *dir);
 /* The last bytes of a log, with those of its predecessor when it is short; ""
  * when it cannot be read. */
 void pai__files_tail(pai__buf *out, const char *dir, const char *name,
-                     size_t most);
+                     size_t most, bool no_links);
 
 void pai__files_close(int fd); /* -1 is allowed */
-/* The folder DIR/tmp, for all to write as /tmp is. */
-int pai__files_make_tmp(const char *dir, pai_error **err);
-/* Makes DIR/home, likewise. */
-int pai__files_make_home(const char *dir, pai_error **err);
+/* A task's /tmp, for all to write as that is; and its home. */
+int pai__files_make_tmp(const char *path, const pai_alloc *alloc,
+                        pai_error **err);
+int pai__files_make_home(const char *path, const pai_alloc *alloc,
+                         pai_error **err);
 enum { PAI__HOMES = 2 };
 /* The folders that are the home of this process' user, up to a NULL.  `self` is
  * looked up once, while it has no name. */

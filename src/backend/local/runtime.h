@@ -90,8 +90,8 @@ typedef struct pai__start {
   char note[384];              /* what it is not given; both for the log */
   pai__words argv, cleanup;    /* the latter of no words: none */
   pai__words enter, enter_tty; /* likewise: see pai_order */
-  bool tmp;                    /* needs a folder DIR/tmp, */
-  bool home;                   /* and DIR/home */
+  bool tmp;                    /* needs a folder "tmp" of its own, */
+  bool home;                   /* and "home": pai__own_add() */
   bool script_stdin;           /* the script is read as standard input */
   bool spare_first;            /* its first process only waits */
 } pai__start;
@@ -120,6 +120,12 @@ bool pai__root_is_hidden(const pai__surroundings *around);
 /* Where in a folder that is shown the root would be seen: "/...", or "" if it is
  * that folder; NULL: nowhere, or it may be. */
 const char *pai__root_in(const char *source, const pai__surroundings *around);
+/* A folder that is shown to a task in the place of one of the machine, as a
+ * word: in a root that is hidden below PAI__OWN_FOLDER of that, at the path that
+ * its task folder has in the root; else in the task folder.  NULL: no memory. */
+#define PAI__OWN_FOLDER "own"
+const char *pai__own_add(pai__words *w, const pai_launch_plan *plan,
+                         const pai__surroundings *around, const char *name);
 /* bubblewrap's words up to the command; also to try whether it works. */
 void pai__bwrap_words(pai__words *w, const char *bwrap,
                       const pai_launch_plan *plan,

@@ -99,6 +99,22 @@ static void close_root(pai__words *w, const pai_launch_plan *plan,
   pai__words_add(w, around->root);
 }
 
+/* --- folders of its own ------------------------------------------------------------ */
+
+/* In a root that is hidden they lie where no task sees them: other tasks of the
+ * job could put a link in the place of one in the job's folder, just before it
+ * is shown. */
+const char *pai__own_add(pai__words *w, const pai_launch_plan *plan,
+                         const pai__surroundings *around, const char *name)
+{
+  if (pai__root_is_hidden(around) && is_below(plan->dir, around->root))
+    pai__words_printf(w, "%s/" PAI__OWN_FOLDER "%s/%s", around->root,
+                      plan->dir + strlen(around->root), name);
+  else
+    pai__words_printf(w, "%s/%s", plan->dir, name);
+  return w->failed ? NULL : w->at[w->len - 1];
+}
+
 /* --- what is in it ----------------------------------------------------------------- */
 
 /* A root that is hidden is shown later, as far as it is. */
@@ -115,7 +131,7 @@ static void add_tmp(pai__words *w, const pai_launch_plan *plan,
                              !pai__is_within(paths[i], around->root)))
       open[n++] = paths[i];
   pai__words_add(w, "--bind");
-  pai__words_printf(w, "%s/tmp", plan->dir);
+  (void)pai__own_add(w, plan, around, "tmp");
   pai__words_add(w, "/tmp");
   show_all(w, "/tmp", open, n);
 }
@@ -212,11 +228,11 @@ static void hide_user(pai__words *w, const pai_launch_plan *plan,
 
   hide_run(w);
   pai__words_add(w, "--bind");
-  pai__words_printf(w, "%s/tmp", plan->dir);
+  (void)pai__own_add(w, plan, around, "tmp");
   pai__words_add(w, "/var/tmp");
   for (; home != NULL && *home != NULL; home++) {
     pai__words_add(w, "--bind");
-    pai__words_printf(w, "%s/home", plan->dir);
+    (void)pai__own_add(w, plan, around, "home");
     pai__words_add(w, *home);
   }
   if (!pai__root_is_hidden(around)) {

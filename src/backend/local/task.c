@@ -132,7 +132,7 @@ static int read_status(pai__status *out, const local_task *t, pai_error **err)
   int rc = PAI_EPERM;
 
   if (pai__as_user(t->who)) {
-    rc = pai__files_status(out, t->dir, err);
+    rc = pai__files_status(out, t->dir, pai__local_hides(t->owner), err);
     pai__as_self(t->who);
   }
   return rc;
@@ -258,6 +258,7 @@ static void report(local_task *t)
   pai_task_end end = { .struct_size = sizeof(end), .text = "" };
   pai__buf log, runtime;
   pai__status status = { .kind = PAI__STATUS_EMPTY };
+  bool no_links = pai__local_hides(l);
   char text[512];
 
   if (!find_end(&end, &status, t, text, sizeof(text))) {
@@ -276,9 +277,9 @@ static void report(local_task *t)
                   "output is missing in a log of %s, as on a full disk",
                   t->dir);
   if (pai__as_user(t->who)) {
-    pai__files_tail(&runtime, t->dir, "runtime", most);
+    pai__files_tail(&runtime, t->dir, "runtime", most, no_links);
     if (end.code != 0)
-      pai__files_tail(&log, t->dir, "all", most);
+      pai__files_tail(&log, t->dir, "all", most, no_links);
     pai__as_self(t->who);
   }
   end.log = pai__buf_text(&log);
@@ -530,13 +531,14 @@ static int find_again(local_task *t, const pai__status *s, pai_error **err)
 /* 1: it never runs; else it is in *s; a code. */
 static int look_again(pai__status *s, const local_task *t, pai_error **err)
 {
+  bool no_links = pai__local_hides(t->owner);
   pai_error *why = NULL;
-  int rc = pai__files_status(s, t->dir, &why);
+  int rc = pai__files_status(s, t->dir, no_links, &why);
 
   if (rc == PAI_ENOTFOUND) {
     rc = pai__files_tombstone(t->dir, &t->owner->alloc, err);
     if (rc == 0) /* somebody was faster */
-      rc = pai__files_status(s, t->dir, err);
+      rc = pai__files_status(s, t->dir, no_links, err);
   } else if (rc < 0 && err != NULL) {
     *err = why;
     why = NULL;

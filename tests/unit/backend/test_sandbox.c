@@ -66,7 +66,7 @@ static void facts_of_the_sandbox(void **state)
     assert_int_equal(access("/tmp/file", F_OK), -1);
     (void)snprintf(script, sizeof(script), "%s/work/kept", s.root);
     assert_int_equal(stat(script, &info), 0);
-    (void)snprintf(script, sizeof(script), "%s/1/tmp", s.root);
+    (void)snprintf(script, sizeof(script), "%s/own/1/tmp", s.root);
     while (access(script, F_OK) == 0) /* removed after the end was told */
       stage_pause(1000);
     /* Tasks meet in /dev/shm. */
@@ -287,8 +287,9 @@ static void no_link_leads_to_the_root(void **state)
       plan.mounts = i == 2 ? &mounts[0] : &mounts[1];
       plan.nmounts = 1;
     } else {
-      make_folder(&s, "3");
-      (void)snprintf(key, sizeof(key), "%s/3/tmp", s.root);
+      make_folder(&s, "own");
+      make_folder(&s, "own/3");
+      (void)snprintf(key, sizeof(key), "%s/own/3/tmp", s.root);
       assert_int_equal(symlink(s.root, key), 0);
     }
     assert_true(pai__backend_local.start(s.backend, i, &plan, &err) < 0);
@@ -406,7 +407,7 @@ static void leave_folders(stage *s, uint64_t task, int deep)
   sandboxed(s, task, script, 0);
   stage_wait(s, (int)task);
   assert_int_equal(s->tasks[task].end.code, 0);
-  (void)snprintf(script, sizeof(script), "%s/%d/tmp", s->root, (int)task);
+  (void)snprintf(script, sizeof(script), "%s/own/%d/tmp", s->root, (int)task);
   while (access(script, F_OK) == 0)
     stage_pause(1000);
   (void)snprintf(script, sizeof(script), "%s/work/kept", s->root);

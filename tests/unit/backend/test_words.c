@@ -111,8 +111,8 @@ static void the_root_is_hidden(void **state)
   (void)state;
   expect_sandbox(
     &plan, &around,
-    "--unshare-pid --proc /proc --bind /tmp/root/jobs/1/0/a-0/tmp /tmp --bind "
-    "/tmp/here /tmp/here --tmpfs /tmp/root --bind /tmp/root/code/1 "
+    "--unshare-pid --proc /proc --bind /tmp/root/own/jobs/1/0/a-0/tmp /tmp "
+    "--bind /tmp/here /tmp/here --tmpfs /tmp/root --bind /tmp/root/code/1 "
     "/tmp/root/code/1 --bind /tmp/root/jobs/1/0 /tmp/root/jobs/1/0 "
     "--remount-ro /tmp/root --chdir /tmp/root/code/1");
   /* A task that begins in the root, or above, sees no more. */
