@@ -264,8 +264,13 @@ class Apart(served.ServedTest):
                             "ABSTRACT": "openpai-%d" % os.getpid()}.items():
             text = text.replace(f"@{name}@", str(value))
         script.write_text(text)
-        command = f"python3 {script}; sleep 1; python3 {script}"
         for instances in 1, 2:
+            # Before a sandbox is made, who makes it is seen by its siblings.
+            command = ("d=$(dirname $RUNTIME_LOG_PIPE)/..; "
+                       "touch $d/up-$PAI_TASK_INDEX; "
+                       f"until [ -e $d/up-0 -a -e $d/up-{instances - 1} ]; "
+                       f"do sleep 0.05; done; python3 {script}; sleep 1; "
+                       f"python3 {script}")
             name = f"attack{instances}"
             job = program.JOB.format(command=json.dumps(command),
                                      instances=instances, cpu=1)
