@@ -346,13 +346,8 @@ static void do_take(pai__request *r)
 
 /* --- answers --- */
 
-static const char *const types[] = { "file", "folder", "link", "other", NULL };
-
 static const pai__field entry_fields[] = { PAI__HAS(TEXT, "path"),
-                                           { .name = "type",
-                                             .kind = PAI__IS_TEXT,
-                                             .flags = PAI__NEEDED,
-                                             .choices = types },
+                                           PAI__HAS(TEXT, "type"),
                                            PAI__HAS(WHOLE, "size"),
                                            PAI__HAS(TIME, "modified"),
                                            PAI__HAS(FLAG, "executable"),

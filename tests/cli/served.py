@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pwd
 import re
 import signal
 import ssl
@@ -91,3 +92,46 @@ class ServedTest(program.RootTest):
             {"username": user, "password": password})
         self.assertEqual(status, 200, text)
         return json.loads(text)["token"]
+
+
+class ApartTest(ServedTest):
+    """Several accounts, whose jobs run in a sandbox."""
+    runtime = "auto"
+
+    def setUp(self):
+        """The platform is not root's, from whom nothing is hidden."""
+        super().setUp()
+        self.who = {}
+        if os.geteuid() == 0:
+            user = pwd.getpwnam("daemon")
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+            self.who = {"user": user.pw_uid, "group": user.pw_gid,
+                        "extra_groups": []}
+            self.env |= {"HOME": str(self.folder), "USER": user.pw_name,
+                         "LOGNAME": user.pw_name}
+
+    def run_cli(self, *args, **kwargs):
+        return super().run_cli(*args, **{**self.who, **kwargs})
+
+    def start(self, *args, **kwargs):
+        return super().start(*args, **{**self.who, **kwargs})
+
+    def made(self, path):
+        """A folder of the platform's user."""
+        path.mkdir(parents=True, exist_ok=True)
+        while self.who and path != self.folder:
+            os.chown(path, self.who["user"], self.who["group"])
+            path = path.parent
+        return path
+
+    def described(self, *args):
+        if not self.who:  # the socket hears its own user alone
+            super().described(*args)
+
+    def account(self, name, admin=False):
+        """A new one's token."""
+        status, _, text = self.ask("POST", "/api/v2/users", {
+            "username": name, "password": name * 3, "email": "",
+            "admin": admin, "virtualCluster": ["default"]}, self.login())
+        self.assertEqual(status, 201, text)
+        return self.login(name, name * 3)

@@ -184,6 +184,64 @@ class System(SystemTest):
                         f"cat {attempt}/*/stdout", 1)
         self.assertNotIn("hidden", out)
 
+    def test_files_of_jobs(self):
+        """They are used with the rights of the job's user, whoever asks."""
+        self.up()
+        code = self.folder / "code"
+        code.mkdir()
+        (code / "x").write_text("mine")
+        code.chmod(0o755)
+        self.ok(DAEMON, "run", "--name", "own", "--code", str(code), "--",
+                "bash", "-c", "mkdir shut; touch shut/f; chmod 0 shut; "
+                "echo hidden >dark; chmod 0 dark; ln -s /etc/shadow link")
+        path = "/api/v2/jobs/daemon~own"
+        for uid in DAEMON, 0:
+            status, text = self.ask(uid, "GET", path + "/files?recursive=1")
+            self.assertEqual(status, 200, text)
+            listed = json.loads(text)
+            self.assertEqual([e["path"] for e in listed["entries"]
+                              if e["path"][0] != "a"],
+                             ["dark", "link", "shut", "x"])
+            self.assertEqual(listed["folder"],
+                             str(self.root / "code" / "daemon~own"))
+            for what, want in (("x", 200), ("dark", 403), ("shut/f", 403),
+                               ("link", 400)):
+                status, text = self.ask(uid, "GET", f"{path}/file?path={what}")
+                self.assertEqual(status, want, text)
+            status, text = self.ask(uid, "PUT",
+                                    f"{path}/file?path=a/b{uid}&size=2", b"hi")
+            self.assertEqual(status, 200, text)
+            status, text = self.ask(uid, "PUT",
+                                    f"{path}/file?path=shut/b&size=2", b"hi")
+            self.assertEqual(status, 403, text)
+            made = self.root / "code/daemon~own/a" / f"b{uid}"
+            self.assertEqual((made.stat().st_uid, made.read_text()),
+                             (DAEMON, "hi"))
+        for method, what in (("GET", "/files"), ("GET", "/file?path=x"),
+                             ("PUT", "/file?path=y&size=0"),
+                             ("DELETE", "?keepFiles=1")):
+            status, text = self.ask(BIN, method, path + what)
+            self.assertEqual(status, 403, text)
+        # Where a job has no folder of its own, what its user may read.
+        self.bash(DAEMON, "bare", "cd /; true")
+        bare = self.ask(DAEMON, "GET", "/api/v2/jobs/daemon~bare/files")
+        self.assertEqual(bare[0], 200, bare)
+        folder = json.loads(bare[1])["folder"]
+        up = "../" * folder.count("/")
+        for uid in DAEMON, 0:
+            status, text = self.ask(uid, "GET", "/api/v2/jobs/daemon~bare/"
+                                    f"file?path={up}etc/shadow")
+            self.assertEqual(status, 400, text)
+        status, text = self.ask(DAEMON, "DELETE", path + "?keepFiles=1")
+        self.assertEqual(status, 200, text)
+        kept = self.root / "kept" / "daemon~own"
+        self.assertEqual(json.loads(text)["kept"], str(kept))
+        self.assertEqual((kept.parent.stat().st_mode & 0o777,
+                          kept.stat().st_uid), (0o711, DAEMON))
+        read = subprocess.run(["cat", kept / "x"], user=DAEMON, group=65534,
+                              extra_groups=[], capture_output=True, text=True)
+        self.assertEqual(read.stdout, "mine", read.stderr)
+
     def test_a_folder_that_is_closed_to_the_user(self):
         self.up()
         closed = self.folder / "closed"

@@ -294,7 +294,7 @@ static void ten_thousand(void **state)
 /* As deep as a path can tell, and deeper. */
 static void deep(void **state)
 {
-  enum { DEPTH = 3000 };
+  enum { DEPTH = 2200 };
   pai__below_answer answer;
   int at = open(".", O_PATH | O_DIRECTORY), next;
   seen s;
