@@ -321,9 +321,8 @@ int pai__below_find(int *fd, int *in, char **name, const pai__below *b,
   *name = NULL;
   if (error == 0)
     error = go(&w, last);
-  if (error == 0 &&
-      fstatat(w.at, last[0] != '\0' ? last : ".", &st, AT_SYMLINK_NOFOLLOW) !=
-        0)
+  if (error == 0 && fstatat(w.at, last[0] != '\0' ? last : ".", &st,
+                            AT_SYMLINK_NOFOLLOW) != 0)
     error = errno;
   if (error == 0 && S_ISDIR(st.st_mode)) {
     *fd = openat(w.at, last[0] != '\0' ? last : ".",

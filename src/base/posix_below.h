@@ -36,12 +36,7 @@ int pai__below_place(int *folder, char **name, const pai__below *b,
 
 /* --- posix_below_list.c ------------------------------------------------------ */
 
-enum {
-  PAI__BELOW_FILE,
-  PAI__BELOW_FOLDER,
-  PAI__BELOW_LINK,
-  PAI__BELOW_OTHER
-};
+enum { PAI__BELOW_FILE, PAI__BELOW_FOLDER, PAI__BELOW_LINK, PAI__BELOW_OTHER };
 
 typedef struct pai__below_entry {
   const char *path;   /* from the folder */

@@ -104,8 +104,12 @@ static int compare(const char *a, const char *b)
 {
   while (*a != '\0' && *a == *b)
     a++, b++;
-  return (*a == '/' ? 1 : *a == '\0' ? 0 : 1 + (unsigned char)*a) -
-         (*b == '/' ? 1 : *b == '\0' ? 0 : 1 + (unsigned char)*b);
+  return (*a == '/'    ? 1
+          : *a == '\0' ? 0
+                       : 1 + (unsigned char)*a) -
+         (*b == '/'    ? 1
+          : *b == '\0' ? 0
+                       : 1 + (unsigned char)*b);
 }
 
 static int by_path(const void *a, const void *b)
@@ -236,8 +240,7 @@ static void take_name(lister *l, items *found, int folder, const char *path,
     return;
   if (l->ask->total)
     count(l, &i);
-  if ((l->ask->total &&
-       (i.type != PAI__BELOW_FOLDER || !l->ask->recursive)) ||
+  if ((l->ask->total && (i.type != PAI__BELOW_FOLDER || !l->ask->recursive)) ||
       !make_path(l, &i, path, name) || !is_wanted(l, &i)) {
     free_item(l, &i);
     return;
@@ -316,8 +319,8 @@ static int pass_to(lister *l, const char *path)
 {
   const char *from = path + l->prefix;
   size_t len = l->last_path != NULL ? strlen(l->last_path) : 0;
-  bool below = len > 0 && strncmp(path, l->last_path, len) == 0 &&
-               path[len] == '/';
+  bool below =
+    len > 0 && strncmp(path, l->last_path, len) == 0 && path[len] == '/';
   int at = openat(below ? l->last : l->top, ".", PASS), next;
   char name[NAME_MAX + 1];
 
@@ -426,8 +429,7 @@ static bool copy_after(lister *l)
 }
 
 /* What is no folder is the only entry. */
-static void list_one(lister *l, int folder, const char *name,
-                     const char *path)
+static void list_one(lister *l, int folder, const char *name, const char *path)
 {
   item i = { 0 };
 

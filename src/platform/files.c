@@ -59,12 +59,10 @@ static int open_failed(const pai__job_folder *f, int number, pai_error **err)
 {
   if (number == ENOENT || number == ENOTDIR || number == ELOOP)
     return no_folder(err, "the job's folder is gone");
-  return pai__fail(err,
-                   number == EACCES || number == EPERM ? PAI_EPERM : PAI_EIO,
-                   "cannot open the job's folder%s%s: %s",
-                   f->who != NULL ? " as user " : "",
-                   f->who != NULL ? f->who->name : "",
-                   PAI__ERRNO_TEXT(number));
+  return pai__fail(
+    err, number == EACCES || number == EPERM ? PAI_EPERM : PAI_EIO,
+    "cannot open the job's folder%s%s: %s", f->who != NULL ? " as user " : "",
+    f->who != NULL ? f->who->name : "", PAI__ERRNO_TEXT(number));
 }
 
 /* In the place of its own folder there may be a link; another one is where
@@ -246,8 +244,7 @@ static void list(void *user_data)
   pai__below b;
 
   pai__json_writer_init(&l->w, &l->json, false);
-  l->rc =
-    pai__job_folder_enter(&b, &l->folder, &pai__libc_alloc, &l->err);
+  l->rc = pai__job_folder_enter(&b, &l->folder, &pai__libc_alloc, &l->err);
   if (l->rc < 0)
     return;
   write_list(l, &b);
@@ -291,8 +288,7 @@ static void on_listed(void *user_data)
     l->err = NULL;
     l->rc = is_closing(&l->err);
   }
-  l->cb(l->user_data, l->rc,
-        l->rc == PAI_OK ? pai__buf_text(&l->json) : NULL,
+  l->cb(l->user_data, l->rc, l->rc == PAI_OK ? pai__buf_text(&l->json) : NULL,
         l->rc == PAI_OK ? l->json.len : 0, l->err);
   free_listing(l);
 }

@@ -174,8 +174,8 @@ struct pai_platform {
   uint64_t share_looking[PAI__MAX_GPUS]; /* or wait for a look at theirs */
   pai__gpus *gpus;                       /* NULL: it has none */
   pai__cores *cores;
-  pai__code *code; /* NULL: it keeps no records */
-  pai__vcs *vcs;   /* likewise */
+  pai__code *code;         /* NULL: it keeps no records */
+  pai__vcs *vcs;           /* likewise */
   pai__listings *listings; /* likewise */
   pai_sched *sched;
   pai_time clock; /* the scheduler's time is the loop's, and so much more */

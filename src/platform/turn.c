@@ -226,9 +226,8 @@ static bool is_over(const pai_platform *p)
          p->lists[PAI__RECORDED].first == NULL && pai__commit_is_idle(p) &&
          pai__gpus_is_idle(p) && pai__keep_is_idle(p) &&
          pai__care_is_idle(p) && pai__code_is_idle(p) &&
-         pai__listings_are_idle(p) &&
-         pai__folders_are_idle(p) && pai__estimates_are_idle(p) &&
-         pai__accounts_is_idle(p->accounts);
+         pai__listings_are_idle(p) && pai__folders_are_idle(p) &&
+         pai__estimates_are_idle(p) && pai__accounts_is_idle(p->accounts);
 }
 
 static void end(pai_platform *p)

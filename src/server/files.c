@@ -128,9 +128,9 @@ static bool read_range(pai__request *r, uint64_t size)
       sscanf(text, "%18llu%c%n", &from, &dash, &n) != 2 || dash != '-')
     return true;
   text += n;
-  if (*text != '\0' && (*text < '0' || *text > '9' ||
-                        sscanf(text, "%18llu%n", &to, &n) != 1 ||
-                        text[n] != '\0' || to < from))
+  if (*text != '\0' &&
+      (*text < '0' || *text > '9' || sscanf(text, "%18llu%n", &to, &n) != 1 ||
+       text[n] != '\0' || to < from))
     return true;
   if (from >= size) {
     (void)snprintf(r->range, sizeof(r->range), "bytes */%llu",
@@ -356,15 +356,14 @@ static const pai__field entry_fields[] = { PAI__HAS(TEXT, "path"),
 
 static const pai__shape entry_shape = { "File", entry_fields };
 
-static const pai__field list_fields[] = {
-  PAI__HAS_OR_NULL(TEXT, "folder"),
-  PAI__HAS(FLAG, "own"),
-  PAI__HAS_OF(LIST, "entries", &entry_shape),
-  PAI__HAS_OR_NULL(TEXT, "next"),
-  PAI__HAS_OR_NULL(WHOLE, "files"),
-  PAI__HAS_OR_NULL(WHOLE, "bytes"),
-  { 0 }
-};
+static const pai__field list_fields[] = { PAI__HAS_OR_NULL(TEXT, "folder"),
+                                          PAI__HAS(FLAG, "own"),
+                                          PAI__HAS_OF(LIST, "entries",
+                                                      &entry_shape),
+                                          PAI__HAS_OR_NULL(TEXT, "next"),
+                                          PAI__HAS_OR_NULL(WHOLE, "files"),
+                                          PAI__HAS_OR_NULL(WHOLE, "bytes"),
+                                          { 0 } };
 
 static const pai__shape list_shape = { "Files", list_fields };
 
@@ -388,8 +387,9 @@ static const pai__result taken = { .kind = PAI__IS_OBJECT,
 
 static const pai__field list_queries[] = {
   PAI__TAKES(TEXT, "path", "a folder or a file; without it, the job's folder"),
-  PAI__TAKES(TEXT, "after", "what comes behind this path: \"next\" of the page "
-                            "before"),
+  PAI__TAKES(TEXT, "after",
+             "what comes behind this path: \"next\" of the page "
+             "before"),
   { .name = "limit",
     .kind = PAI__IS_WHOLE,
     .least = 1,

@@ -111,9 +111,8 @@ static void do_backup(pai__request *r)
 
 struct MHD_Response *pai__file_response(pai__request *r)
 {
-  struct MHD_Response *response =
-    MHD_create_response_from_fd_at_offset64(r->file_size, r->file,
-                                            r->file_from);
+  struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(
+    r->file_size, r->file, r->file_from);
 
   if (response != NULL)
     r->file = -1;

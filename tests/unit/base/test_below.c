@@ -46,7 +46,7 @@ int __wrap_fstatat(int folder, const char *path, struct stat *st, int how);
 int __wrap_openat(int folder, const char *path, int how, ...)
 {
   count_call();
-  assert_null(strchr(path, '/')); /* the kernel follows nothing, */
+  assert_null(strchr(path, '/'));      /* the kernel follows nothing, */
   assert_string_not_equal(path, ".."); /* and goes nowhere else */
   assert_true((how & O_NOFOLLOW) != 0 && (how & O_CLOEXEC) != 0);
   return __real_openat(folder, path, how, 0600);
@@ -195,8 +195,8 @@ static void links_that_stay(void **state)
 static void links_that_leave(void **state)
 {
   static const char *const paths[] = {
-    "x",       "y",       "z",  "a/w", "abs", "etc/passwd", "..",
-    "../in/g", "a/../..", "/g", "v/g", "a/../a/b/../../../out/g",
+    "x",  "y",       "z",       "a/w", "abs", "etc/passwd",
+    "..", "../in/g", "a/../..", "/g",  "v/g", "a/../a/b/../../../out/g",
   };
 
   (void)state;
@@ -367,10 +367,9 @@ static void on_any(void *user_data, const pai__below_entry *e)
 
 static void list_it(const pai__below *b)
 {
-  pai__below_ask ask = { .path = ".",
-                         .limit = 100,
-                         .recursive = true,
-                         .on_entry = on_any };
+  pai__below_ask ask = {
+    .path = ".", .limit = 100, .recursive = true, .on_entry = on_any
+  };
   pai__below_answer answer;
 
   (void)!pai__below_list(&answer, b, &ask, NULL);
@@ -399,9 +398,9 @@ static void place_it(const pai__below *b)
 
 static void whatever_happens_meanwhile(void **state)
 {
-  static void (*const changes[])(void) = {
-    folder_becomes_link, file_becomes_link, folder_moves_out, file_becomes_fifo
-  };
+  static void (*const changes[])(void) = { folder_becomes_link,
+                                           file_becomes_link, folder_moves_out,
+                                           file_becomes_fifo };
   static void (*const uses[])(const pai__below *b) = { open_it, list_it,
                                                        place_it };
   int most = 0;

@@ -181,10 +181,9 @@ static void facts(void **state)
   const struct timespec times[2] = { { 1, 0 }, { 1700000000, 123456789 } };
   pai__below b = { .folder = in, .alloc = &pai__libc_alloc };
   int n = 0;
-  pai__below_ask ask = { .path = "",
-                         .limit = 9,
-                         .on_entry = on_one,
-                         .user_data = &n };
+  pai__below_ask ask = {
+    .path = "", .limit = 9, .on_entry = on_one, .user_data = &n
+  };
   pai__below_answer answer;
 
   (void)state;
@@ -235,9 +234,8 @@ static void pages_by_what_is_shown(void **state)
     begin_seen(&s);
     assert_int_equal(
       list(&s, &answer,
-           (pai__below_ask){ .path = "",
-                             .after = i > 0 ? shown[i - 1] : NULL,
-                             .limit = 1 }),
+           (pai__below_ask){
+             .path = "", .after = i > 0 ? shown[i - 1] : NULL, .limit = 1 }),
       PAI_OK);
     assert_string_equal(pai__buf_text(&s.last), names[i]);
     assert_int_equal(answer.more, i + 1 < PAI__LEN(names));
@@ -267,23 +265,21 @@ static void ten_thousand(void **state)
   }
   begin_seen(&s);
   for (; answer.more; pages++) {
-    assert_int_equal(list(&s, &answer,
-                          (pai__below_ask){ .path = "",
-                                            .after = after,
-                                            .limit = PAGE,
-                                            .recursive = true }),
-                     PAI_OK);
+    assert_int_equal(
+      list(&s, &answer,
+           (pai__below_ask){
+             .path = "", .after = after, .limit = PAGE, .recursive = true }),
+      PAI_OK);
     assert_true(strcmp(after, pai__buf_text(&s.last)) < 0);
     (void)snprintf(after, sizeof(after), "%s", pai__buf_text(&s.last));
   }
   assert_int_equal(s.n, MANY + 10);
   assert_int_equal(pages, (MANY + 10 + PAGE - 1) / PAGE);
-  assert_int_equal(list(&s, &answer,
-                        (pai__below_ask){ .path = "",
-                                          .limit = 1,
-                                          .recursive = true,
-                                          .total = true }),
-                   PAI_OK);
+  assert_int_equal(
+    list(&s, &answer,
+         (pai__below_ask){
+           .path = "", .limit = 1, .recursive = true, .total = true }),
+    PAI_OK);
   assert_int_equal(s.n, MANY + 10);
   assert_int_equal(answer.files, MANY);
   assert_int_equal(answer.bytes, MANY);
@@ -308,18 +304,16 @@ static void deep(void **state)
   }
   (void)close(at);
   begin_seen(&s);
-  assert_int_equal(list(&s, &answer,
-                        (pai__below_ask){ .path = "",
-                                          .limit = 10000,
-                                          .recursive = true }),
-                   PAI_OK);
+  assert_int_equal(
+    list(&s, &answer,
+         (pai__below_ask){ .path = "", .limit = 10000, .recursive = true }),
+    PAI_OK);
   assert_int_equal(s.n, PAI__BELOW_PATH / 2 + 1);
-  assert_int_equal(list(&s, &answer,
-                        (pai__below_ask){ .path = "",
-                                          .limit = 1,
-                                          .recursive = true,
-                                          .total = true }),
-                   PAI_OK);
+  assert_int_equal(
+    list(&s, &answer,
+         (pai__below_ask){
+           .path = "", .limit = 1, .recursive = true, .total = true }),
+    PAI_OK);
   assert_int_equal(answer.files, 0);
   end_seen(&s);
   /* What removes the test's folder would not get there. */
@@ -339,10 +333,9 @@ static void what_is_hidden_and_given_up(void **state)
 {
   atomic_bool stopped;
   pai__below_answer answer;
-  pai__below_ask ask = { .path = "",
-                         .limit = 9,
-                         .is_hidden = is_dotted,
-                         .stopped = &stopped };
+  pai__below_ask ask = {
+    .path = "", .limit = 9, .is_hidden = is_dotted, .stopped = &stopped
+  };
   seen s;
 
   (void)state;

@@ -127,8 +127,7 @@ static int refused(durable *d, pai_job_id job, const pai_files_options *o,
 {
   pai_error *err = NULL;
   listed l = { .status = 1 };
-  int rc =
-    pai_platform_list_files(d->platform, job, o, on_listed, &l, &err);
+  int rc = pai_platform_list_files(d->platform, job, o, on_listed, &l, &err);
 
   test_expect_error(err, rc, part);
   assert_int_equal(l.status, 1);
@@ -161,9 +160,8 @@ static void a_jobs_own_files(void **state)
   has(list(&d, job, (pai_files_options){ .path = "out", .limit = 1 }, PAI_OK),
       "],\"next\":\"out/deep\",\"files\":null,\"bytes\":null}");
   has(list(&d, job,
-           (pai_files_options){ .path = "out",
-                                .after = "out/deep",
-                                .recursive = 1 },
+           (pai_files_options){
+             .path = "out", .after = "out/deep", .recursive = 1 },
            PAI_OK),
       "{\"path\":\"out/deep/f\",\"type\":\"file\",\"size\":1,");
   has(list(&d, job, (pai_files_options){ .total = 1, .recursive = 1 }, PAI_OK),
@@ -177,13 +175,13 @@ static void a_jobs_own_files(void **state)
   assert_int_equal(
     refused(&d, job,
             &(pai_files_options){ .struct_size = sizeof(pai_files_options),
-                              .limit = 10001 },
+                                  .limit = 10001 },
             "at most 10000"),
     PAI_EINVAL);
-  assert_int_equal(refused(&d, job, &(pai_files_options){ .struct_size = 8 }, "struct_size"),
-                   PAI_EINVAL);
-  assert_int_equal(refused(&d, 99, NULL, "there is no job 99"),
-                   PAI_ENOTFOUND);
+  assert_int_equal(
+    refused(&d, job, &(pai_files_options){ .struct_size = 8 }, "struct_size"),
+    PAI_EINVAL);
+  assert_int_equal(refused(&d, 99, NULL, "there is no job 99"), PAI_ENOTFOUND);
   durable_close(&d);
 }
 
@@ -207,9 +205,8 @@ static void the_folder_itself(void **state)
   has(list(&d, job, own, PAI_ENOTFOUND), "the job's folder is gone");
   assert_int_equal(symlink(was, dir), 0);
   has(list(&d, job, own, PAI_ENOTFOUND), "the job's folder is gone");
-  assert_int_equal(
-    pai_platform_open_file(&fd, d.platform, job, "f", 0, NULL),
-    PAI_ENOTFOUND);
+  assert_int_equal(pai_platform_open_file(&fd, d.platform, job, "f", 0, NULL),
+                   PAI_ENOTFOUND);
   assert_int_equal(fd, -1);
   plain = durable_accept(&d, "plain", "true");
   assert_int_equal(durable_wait(&d, plain, PAI_STATE_SUCCEEDED),
@@ -241,9 +238,9 @@ static void a_platform_that_closes_waits(void **state)
   }
   durable_close(&d);
   for (int i = 0; i < LISTS; i++)
-    assert_true(l[i].status == PAI_OK ||
-                (l[i].status == PAI_EBUSY &&
-                 strstr(l[i].text, "is closing") != NULL));
+    assert_true(
+      l[i].status == PAI_OK ||
+      (l[i].status == PAI_EBUSY && strstr(l[i].text, "is closing") != NULL));
 }
 
 static void too_many_lists(void **state)
@@ -434,8 +431,8 @@ static void one_is_written(void **state)
     write_file(&d, job, (pai_file_write_options){ .path = "dir" }, ""),
     PAI_EINVAL);
   assert_int_equal(
-    write_file(&d, job,
-               (pai_file_write_options){ .path = "f", .offset = 1 }, ""),
+    write_file(&d, job, (pai_file_write_options){ .path = "f", .offset = 1 },
+               ""),
     PAI_EINVAL);
   assert_int_equal(
     write_file(&d, job,
@@ -551,9 +548,9 @@ static const char *forget(durable *d, pai_job_id job, int keep, int status)
   o.keep_files = keep;
   d->len = 0;
   d->text[0] = '\0';
-  assert_int_equal(pai_platform_forget_as(d->platform, job, &o, durable_write,
-                                          d, NULL),
-                   status);
+  assert_int_equal(
+    pai_platform_forget_as(d->platform, job, &o, durable_write, d, NULL),
+    status);
   return d->text;
 }
 

@@ -9,10 +9,10 @@
 #define TIME "1700000000123"
 
 #define BY(who) "Authorization: Bearer " who "\r\n"
-#define SAY(s, method, path, head, body)                              \
-  ask(s,                                                              \
-      "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" head       \
-      "Content-Length: %zu\r\n\r\n%s",                                \
+#define SAY(s, method, path, head, body)                        \
+  ask(s,                                                        \
+      "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" head \
+      "Content-Length: %zu\r\n\r\n%s",                          \
       method, path, strlen(body), body)
 #define PUT(s, path, body) SAY(s, "PUT", path, BY("alice"), body)
 
@@ -69,9 +69,9 @@ static void who_has_a_token_sees_the_jobs_own(void **state)
   expect(SAY(&s, "PUT", ONE "&size=1", BY("bob"), "x"), 403,
          "ForbiddenUserError");
   assert_string_equal(s.platform.written, "");
-  expect(SAY(&s, "GET", "/api/v2/jobs/mnist/file?path=elsewhere", BY("alice"),
-             ""),
-         404, "NoFileError");
+  expect(
+    SAY(&s, "GET", "/api/v2/jobs/mnist/file?path=elsewhere", BY("alice"), ""),
+    404, "NoFileError");
   expect(GET(&s, "/api/v2/jobs/alice~mnist/file?path=elsewhere"), 200,
          "0123456789");
   end_with_code(&s);
@@ -238,9 +238,9 @@ static void files_of_a_forgotten_job(void **state)
   expect(SEND(&s, "DELETE", "/api/v2/jobs/alice~mnist", ""), 200,
          "{\"status\":200,\"message\":\"Remove job alice~mnist "
          "successfully.\"}");
-  expect(SAY(&s, "DELETE", "/api/v2/jobs/mnist?keepFiles=true", BY("alice"),
-             ""),
-         200, "\"kept\":\"kept/alice~mnist.1\"}");
+  expect(
+    SAY(&s, "DELETE", "/api/v2/jobs/mnist?keepFiles=true", BY("alice"), ""),
+    200, "\"kept\":\"kept/alice~mnist.1\"}");
   s.platform.fail = PAI_EBUSY;
   expect(SEND(&s, "DELETE", "/api/v2/jobs/alice~mnist?keepFiles", ""), 409,
          "is not over");
