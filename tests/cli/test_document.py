@@ -25,8 +25,11 @@ STANDS_FOR = {
 
 # Streams without an end, what is no text, and what there is not.
 PASSED_OVER = {
-    "/api/v2/events", "/api/v2/backup", "/api/internal/tail-logs/{log}",
+    "/api/v2/jobs/{job}/file", "/api/v2/events", "/api/v2/backup", "/api/internal/tail-logs/{log}",
     "/api/v2/jobs/{job}/taskRoles/{role}/taskIndex/{index}/stream"}
+
+# What the job has not, for want of code.
+REFUSED = {"files": 404}
 
 
 class Document(served.ServedTest):
@@ -44,7 +47,8 @@ class Document(served.ServedTest):
 
     def get(self, path):
         status, headers, text = self.ask("GET", path, token=self.token)
-        self.assertEqual(status, 404 if "/ssh" in path else 200,
+        self.assertEqual(status, REFUSED.get(path.partition("~one/")[2],
+                                             404 if "/ssh" in path else 200),
                          (path, text))
         return headers["Content-Type"], text
 
