@@ -54,7 +54,7 @@ complete -c openpai -n '__fish_seen_subcommand_from list' -l order -x -d 'In tha
 complete -c openpai -n '__fish_seen_subcommand_from list' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from list' -f -l help -d 'Explain list'
 
-complete -c openpai -n __fish_use_subcommand -f -a show -d 'Show all about a job'
+complete -c openpai -n __fish_use_subcommand -f -a show -d 'Show a job, its tasks and its folder'
 complete -c openpai -n '__fish_seen_subcommand_from show' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from show' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from show' -f -l help -d 'Explain show'
@@ -102,7 +102,7 @@ complete -c openpai -n '__fish_seen_subcommand_from wait' -f -s q -l quiet -d 'P
 complete -c openpai -n '__fish_seen_subcommand_from wait' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from wait' -f -l help -d 'Explain wait'
 
-complete -c openpai -n __fish_use_subcommand -f -a stop -d 'End jobs'
+complete -c openpai -n __fish_use_subcommand -f -a stop -d 'Stop jobs'
 complete -c openpai -n '__fish_seen_subcommand_from stop' -f -l now -d 'Kill at once'
 complete -c openpai -n '__fish_seen_subcommand_from stop' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from stop' -f -l help -d 'Explain stop'

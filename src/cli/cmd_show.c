@@ -172,6 +172,8 @@ static void print_contract(const cli_json *j)
     cli_print_lines(stdout, trigger);
   (void)printf("%s", trigger[0] != '\0' ? "\n" : "");
   cli_print_lines(stdout, diagnostics);
+  if (diagnostics[strlen(diagnostics) - 1] != '\n')
+    (void)printf("\n");
 }
 
 /* What is asked beside the job itself. */
@@ -295,12 +297,12 @@ static int run_show(int argc, char **argv)
 
 const cli_verb cli_show = {
   .name = "show",
-  .brief = "Show all about a job",
+  .brief = "Show a job, its tasks and its folder",
   .usage = "[--json] [--root DIR] JOB",
   .help = "JOB is a name, of a job of this user, or USER~NAME.\n\n"
           "  --json           the object of GET "
           "/api/v2/jobs/USER~NAME\n" JOBS_ROOT_HELP
-          "\nExit code: 0 it was shown, 1 there is none, 2 wrong usage.\n",
+          "\nExit status: 0 success, 1 no such job, 2 usage error\n",
   .run = run_show,
 };
 
@@ -407,10 +409,9 @@ static int run_why(int argc, char **argv)
 
 const cli_verb cli_why = {
   .name = "why",
-  .brief = "Say why a job waits, and until when, or what ended it",
+  .brief = "Explain why a job is waiting, when it may start, or why it ended",
   .usage = "[--json] [--root DIR] JOB",
-  .help =
-    "  --json           print one JSON object\n" JOBS_ROOT_HELP
-    "\nExit code: 0 it was told, 1 there is no such job, 2 wrong usage.\n",
+  .help = "  --json           print one JSON object\n" JOBS_ROOT_HELP
+          "\nExit status: 0 success, 1 no such job, 2 usage error\n",
   .run = run_why,
 };

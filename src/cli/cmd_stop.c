@@ -24,15 +24,14 @@ static int run_stop(int argc, char **argv)
 
 const cli_verb cli_stop = {
   .name = "stop",
-  .brief = "End jobs",
+  .brief = "Stop jobs",
   .usage = "[--now] [--root DIR] JOB...",
   .help =
-    "Their tasks get SIGTERM, and SIGKILL when they are there five seconds\n"
-    "later.  A job that waits never starts.  One that is over stays as it "
-    "is.\n"
-    "This does not wait for the end: 'openpai wait' does.\n\n"
-    "  --now            SIGKILL at once\n" JOBS_ROOT_HELP
-    "\nExit code: 0 they are asked to, 1 one of them is not there, 2 wrong "
-    "usage.\n",
+    "Send SIGTERM to the tasks of a job, and SIGKILL to those that are still\n"
+    "there five seconds later.  A waiting job never starts; a job that is "
+    "over\n"
+    "stays as it is.  This does not wait for the end: 'openpai wait' does.\n\n"
+    "  --now            send SIGKILL at once\n" JOBS_ROOT_HELP
+    "\nExit status: 0 the jobs are stopping, 1 no such job, 2 usage error\n",
   .run = run_stop,
 };
