@@ -54,13 +54,6 @@ void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
     j->platform->urgent = urgent;
 }
 
-/* Only memory can lack, and then the job ends rather than waits for ever. */
-static void waits_again(pai__pjob *j, int rc)
-{
-  if (rc < 0)
-    pai__platform_event(j, PAI__EV_STOP, 0, 0);
-}
-
 /* What the attempt had goes. */
 static void end_attempt(pai__pjob *j)
 {
@@ -116,22 +109,21 @@ static void return_whole(pai__pjob *j, const pai__action *a)
   tell_return(j, a);
   end_attempt(j);
   if (!j->form.partial) /* else each task follows alone */
-    waits_again(j, pai__platform_return(j, a->until != 0));
+    pai__tell_scheduler(j, PAI__NO_TASK, PAI__DO_RETURN, a->until != 0);
 }
 
 /* Rooms of some tasks. */
 static void do_rooms(pai__pjob *j, const pai__action *a)
 {
-  int rc = PAI_OK;
-
-  for (uint32_t t = a->task; rc == PAI_OK && t < a->task + a->count; t++)
+  for (uint32_t t = a->task; t < a->task + a->count; t++)
     switch (a->kind) {
-    case PAI__DO_QUEUE: rc = pai__room_queue(j, t, NULL); break;
-    case PAI__DO_RETURN: rc = pai__room_return(j, t, a->until != 0); break;
-    case PAI__DO_RESUME: rc = pai__room_resume(j, t); break;
+    case PAI__DO_QUEUE:
+    case PAI__DO_RETURN:
+    case PAI__DO_RESUME:
+      pai__tell_scheduler(j, t, a->kind, a->until != 0);
+      break;
     default: pai__room_release(j, t); break;
     }
-  waits_again(j, rc);
 }
 
 static void do_whole(pai__pjob *j, const pai__action *a)
@@ -142,7 +134,9 @@ static void do_whole(pai__pjob *j, const pai__action *a)
     pai__platform_unqueue(j);
     end_attempt(j);
     break;
-  case PAI__DO_RESUME: waits_again(j, pai__platform_resume(j)); break;
+  case PAI__DO_RESUME:
+    pai__tell_scheduler(j, PAI__NO_TASK, PAI__DO_RESUME, false);
+    break;
   case PAI__DO_WAIT:
     pai__timer_start(j->retry, a->until - pai__platform_now(j->platform));
     break;

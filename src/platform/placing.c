@@ -14,6 +14,7 @@
 #include "platform/restore.h"
 #include "platform/rooms.h"
 #include "platform/shares.h"
+#include "platform/shortage.h"
 #include "platform/skus.h"
 #include "platform/vcs.h"
 
@@ -39,8 +40,11 @@ void pai__placing_remove(pai_platform *p, uint64_t id, int code)
                         .instance = waits ? PAI_SCHED_ALL : instance,
                         .number = waits ? 0 : code };
 
-  if (pai_sched_view_request(p->sched, id, &view) == PAI_OK)
-    p->strays |= pai__placing_tell(p, &e, NULL) == PAI_ENOMEM;
+  if (pai_sched_view_request(p->sched, id, &view) == PAI_OK &&
+      pai__placing_tell(p, &e, NULL) == PAI_ENOMEM) {
+    p->strays = true; /* and nobody may come who would remove it */
+    pai__timer_start(p->ports, LOOK_AGAIN);
+  }
 }
 
 /* --- asking --------------------------------------------------------------- */
@@ -206,14 +210,20 @@ int pai__placing_hold(pai_platform *p, uint64_t id, bool held)
 int pai__platform_return(pai__pjob *j, bool held)
 {
   pai_sched_event e = { .kind = PAI_SCHED_RETURNED, .id = j->id };
+  uint32_t instance = PAI_SCHED_ALL;
   pai_error *err = NULL;
-  int rc = pai__placing_tell(j->platform, &e, NULL);
+  int rc = PAI_OK;
 
-  if (rc < 0)
-    return rc;
-  pai__gpus_give(j);
-  pai__rooms_release(j);
-  pai__share_give(j);
+  /* Unless it waits, and memory was short for the rest. */
+  if (pai_sched_next_running(j->platform->sched, j->id, &instance, NULL) ==
+      PAI_OK) {
+    rc = pai__placing_tell(j->platform, &e, NULL);
+    if (rc < 0)
+      return rc;
+    pai__gpus_give(j);
+    pai__rooms_release(j);
+    pai__share_give(j);
+  }
   j->share_wanted = j->share != 0 && !held;
   j->placed = false;
   j->platform->schedule_due = true;
@@ -239,6 +249,7 @@ int pai__platform_resume(pai__pjob *j)
 
 void pai__platform_unqueue(pai__pjob *j)
 {
+  pai__owe_nothing(j, PAI__NO_TASK);
   if (!j->form.partial)
     pai__placing_remove(j->platform, j->id, j->job.code);
   j->decided = false;
@@ -438,14 +449,19 @@ static int place_once(pai_platform *p)
   return rc < 0 ? rc : started;
 }
 
-/* Nothing could be placed for want of memory, and nothing runs that would give
- * some back: the first of those that wait ends rather than waits for ever. */
-static void give_up_one(pai_platform *p)
+/* Nothing could be placed, and nothing runs that would give something back: the
+ * first of those that wait is told of, and waits for memory; where no job was
+ * accepted for good, or for another reason, it ends rather than waits for ever. */
+static void tell_one(pai_platform *p, int rc)
 {
   uint32_t task;
   pai__pjob *j = pai__room_find(p, pai_sched_next(p->sched, 0), &task);
 
-  if (j != NULL)
+  if (j == NULL)
+    return;
+  if (rc == PAI_ENOMEM && p->store != NULL)
+    pai__shortage_begin(j, task == PAI__NO_TASK ? 0 : task, "memory");
+  else
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
 }
 
@@ -461,6 +477,11 @@ void pai__platform_schedule(pai_platform *p)
     p->schedule_due = false;
     if (p->strays)
       pai__platform_drop_strays(p);
+    if (!pai__owed_settle(p)) {
+      p->schedule_due = false;
+      pai__timer_start(p->ports, LOOK_AGAIN);
+      return;
+    }
     pai__shares_settle(p);
     rc = place_once(p);
     lost |= rc != 0;
@@ -471,8 +492,8 @@ void pai__platform_schedule(pai_platform *p)
       p, &(pai_sched_event){ .kind = PAI_SCHED_REGAIN_PORTS }, NULL);
   (void)pai_sched_view_sums(p->sched, &sums);
   if (rc < 0 && sums.running == 0)
-    give_up_one(p);
-  else if (sums.waiting == 0)
+    tell_one(p, rc);
+  if (sums.waiting == 0 && !p->strays)
     pai__timer_stop(p->ports);
   else if (lost)
     pai__timer_start(p->ports, LOOK_AGAIN);

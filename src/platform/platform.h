@@ -55,14 +55,16 @@ typedef struct pai__ptask {
   uint8_t told;     /* the state last told, */
   uint8_t recorded; /* and the one that is told next, */
   uint8_t todo;     /* PAI__TODO_* */
+  uint8_t owed;     /* PAI__DO_*, which the scheduler is yet to be told; 0 */
   uint8_t written;  /* the fold's state in its row, */
   bool changed;     /* or it is to be written anyway */
-  bool adopt;    /* the back end is to be asked once more what became of it */
-  int code;      /* told with `recorded` */
-  int user_code; /* that its command exited with; 0: none */
-  int8_t share;  /* GPU that it has a part of, or -1 */
-  uint8_t room;  /* PAI__ROOM_*; */
-  bool held;     /* and whether it is held, */
+  bool adopt;     /* the back end is to be asked once more what became of it */
+  int code;       /* told with `recorded` */
+  int user_code;  /* that its command exited with; 0: none */
+  int8_t share;   /* GPU that it has a part of, or -1 */
+  uint8_t room;   /* PAI__ROOM_*; */
+  bool held;      /* and whether it is held, */
+  bool owed_held; /* as in its job */
   bool share_wanted;                     /* as it waits for a share */
   bool short_of_memory;                  /* as it ended last */
   uint32_t retries_told;                 /* of its fold's */
@@ -126,6 +128,8 @@ struct pai__pjob {
   bool placed;       /* the gang holds what is in `places` */
   bool decided;      /* that it is to, as soon as its GPUs were looked at */
   bool preempted;    /* since it was placed last */
+  uint8_t owed;      /* as of a task: of the gang */
+  bool owed_held;    /* when that is told, it is held */
   bool held;         /* starts wait until the back end knows more */
   bool replan;       /* places were changed since `shared` was made */
   bool secret;       /* its file is kept with its secrets */
@@ -263,7 +267,8 @@ struct pai_platform {
   bool schedule_due;   /* something may be placed, or not be any more */
   bool wait_impossible; /* jobs that ask for more than there is */
   bool sched_file_told; /* that it cannot be written was logged */
-  bool strays;  /* memory was short to remove a request from the scheduler */
+  bool strays;  /* memory was short to remove a request from the scheduler, */
+  bool owing;   /* or to tell it of one that goes on */
   bool turning; /* a turn is under way, or something is told */
   bool urgent;  /* something was changed that is not to wait for others */
   bool waiting; /* something was that may: `lazy` runs */

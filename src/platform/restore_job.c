@@ -302,7 +302,9 @@ static void queue_again(pai__pjob *j)
     pai__log_line(&j->platform->log, PAI_LOG_WARNING,
                   "%s~%s is unknown to the scheduler, and waits anew", j->user,
                   j->name);
-  if (rc < 0 || j->job.state != PAI__JOB_QUEUED)
+  if (rc == PAI_ENOMEM && j->job.state == PAI__JOB_QUEUED)
+    pai__owe(j, PAI__NO_TASK, PAI__DO_QUEUE, false);
+  else if (rc < 0 || j->job.state != PAI__JOB_QUEUED)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
   pai_error_free(err);
 }

@@ -8,7 +8,6 @@
 #include "platform/rooms.h"
 
 #include "platform/gpus.h"
-#include "platform/impossible.h"
 #include "platform/placing.h"
 #include "platform/record.h"
 #include "platform/shares.h"
@@ -176,6 +175,7 @@ void pai__room_release(pai__pjob *j, uint32_t task)
 {
   pai__ptask *pt = &j->tasks[task];
 
+  pai__owe_nothing(j, task);
   if (pt->room == PAI__ROOM_NONE)
     return;
   if (pai__room_is_alone(j, task)) {
@@ -311,18 +311,6 @@ void pai__room_preempted(pai__pjob *j, uint32_t task)
 
 /* --- a platform before -------------------------------------------------------- */
 
-static void queue_again(pai__pjob *j, uint32_t task)
-{
-  pai_error *err = NULL;
-  int rc = pai__room_queue(j, task, &err);
-
-  if (rc == PAI_ENOROOM && j->job.state == PAI__JOB_QUEUED)
-    rc = pai__impossible_note(j, &err);
-  if (rc < 0)
-    pai__platform_event(j, PAI__EV_STOP, 0, 0);
-  pai_error_free(err);
-}
-
 /* What its records say, the scheduler's may have lost. */
 static void find_again(pai__pjob *j, uint32_t task)
 {
@@ -332,7 +320,7 @@ static void find_again(pai__pjob *j, uint32_t task)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
   else if ((state == PAI__TASK_WAITING || state == PAI__TASK_BACKOFF) &&
            pai__job_tasks(&j->job)[task].todo == PAI__DO_NOTHING)
-    queue_again(j, task);
+    pai__tell_scheduler(j, task, PAI__DO_QUEUE, false);
 }
 
 /* It was decided, and its GPUs were looked at then: it waits in its old turn. */

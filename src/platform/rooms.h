@@ -43,6 +43,17 @@ void pai__rooms_release(pai__pjob *j); /* of all */
 /* A held one may be placed. */
 int pai__room_hold(pai__pjob *j, uint32_t task, bool held);
 
+/* owed.c: has the scheduler do what the fold asks for (PAI__DO_QUEUE, RETURN or
+ * RESUME), of a task or, with PAI__NO_TASK, of the gang.  For want of memory that
+ * is done later, and nothing is placed before. */
+void pai__tell_scheduler(pai__pjob *j, uint32_t task, int what, bool held);
+/* It could not be told that. */
+void pai__owe(pai__pjob *j, uint32_t task, int what, bool held);
+/* It needs not be told any more. */
+void pai__owe_nothing(pai__pjob *j, uint32_t task);
+/* Tells all that is owed; false: memory is short still. */
+bool pai__owed_settle(pai_platform *p);
+
 /* It was decided: where it is to be is noted. */
 void pai__room_decided(pai__pjob *j, uint32_t task);
 /* Those that were decided have begun, or are to be placed anew: as
