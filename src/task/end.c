@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,16 +97,6 @@ static int engine_failure(const pai_order *o, const ending *e)
   return code > 0 && code < 125 ? 127 : code;
 }
 
-static void say_engine_failure(int code)
-{
-  char text[400];
-
-  logs_say(code == 127
-             ? "the container cannot be started; its image needs bash: "
-             : "the container cannot be started: ",
-           logs_last_line(text, sizeof(text)), 0);
-}
-
 /* The sandbox's program failed before the script began. */
 static bool sandbox_failed(const pai_order *o, const ending *e)
 {
@@ -114,22 +105,48 @@ static bool sandbox_failed(const pai_order *o, const ending *e)
          WEXITSTATUS(e->wait_status) != 0;
 }
 
-/* What the machine was short of, as the C library says it at a line's end; or
- * 0. */
+/* What the machine was short of, as its programs say it: those of C and of Go
+ * differ in case; or 0. */
 static int shortage_in(const char *text)
 {
-  static const int shortages[] = { EAGAIN, ENOSPC, ENOMEM,
-                                   EMFILE, ENFILE, EDQUOT };
-  size_t len = strlen(text);
+  static const struct {
+    const char *words;
+    int error;
+  } shortages[] = { { "no space left on device", ENOSPC },
+                    { "disk quota exceeded", EDQUOT },
+                    { "cannot allocate memory", ENOMEM },
+                    { "too many open files", EMFILE },
+                    { "resource temporarily unavailable", EAGAIN } };
 
-  for (size_t i = 0; i < sizeof(shortages) / sizeof(shortages[0]); i++) {
-    const char *words = strerror(shortages[i]);
-    size_t n = strlen(words);
-
-    if (len >= n && strcmp(text + len - n, words) == 0)
-      return shortages[i];
-  }
+  for (; *text != '\0'; text++)
+    for (size_t i = 0; i < sizeof(shortages) / sizeof(shortages[0]); i++)
+      if (strncasecmp(text, shortages[i].words, strlen(shortages[i].words)) ==
+          0)
+        return shortages[i].error;
   return 0;
+}
+
+/* docker's last line is where to find help: what it lacks is in one before. */
+static void tell_engine(const ending *e, int code)
+{
+  char text[400];
+  const char *last = logs_last_line(text, sizeof(text));
+  int lacks = 0;
+
+  for (char *next = text, *at; lacks == 0 && next != NULL;) {
+    at = next;
+    next = strchr(at, '\n');
+    if (next != NULL)
+      *next++ = '\0';
+    lacks = shortage_in(at);
+    last = lacks != 0 || next == NULL ? at : last;
+  }
+
+  logs_say(code == 127 && lacks == 0
+             ? "the container cannot be started; its image needs bash: "
+             : "the container cannot be started: ",
+           last, 0);
+  status_end("failed", code, e->oom, lacks);
 }
 
 static void tell_sandbox(const ending *e)
@@ -162,8 +179,7 @@ static void tell_end(const pai_order *o, const ending *e)
                e->failure == ENOENT && e->failed == NEWS_EXEC ? 127 : 126,
                e->oom, e->failure);
   } else if (engine != 0) {
-    say_engine_failure(engine);
-    status_end("failed", engine, e->oom, 0);
+    tell_engine(e, engine);
   } else if (sandbox_failed(o, e)) {
     tell_sandbox(e);
   } else if (!e->ended) {

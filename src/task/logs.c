@@ -57,21 +57,40 @@ static bool begin_streams(int streams, int data)
   return pwrite(streams, head, sizeof(head), 0) == (ssize_t)sizeof(head);
 }
 
-/* A start before this one, of which nothing ran, may have left some: what it
- * said stays, as stdout's. */
+/* What a start before this one has left, which was cut short: its entries are
+ * kept, and counted. */
+static void take_up(uint64_t size)
+{
+  uint64_t from = 0, next;
+  unsigned char bytes[PAI_STREAMS_ENTRY];
+  int stream = PAI_STREAMS_OUT;
+
+  while (pread(output.streams, bytes, sizeof(bytes), (off_t)output.entries) ==
+         (ssize_t)sizeof(bytes)) {
+    next = pai_streams_get(bytes) >> 1;
+    if (next < from || next > size)
+      break;
+    output.total[stream] += next - from;
+    from = next;
+    stream = (int)(pai_streams_get(bytes) & 1);
+    output.entries += sizeof(bytes);
+  }
+  output.total[stream] += size - from;
+  output.size = output.used = size;
+}
+
 int logs_open(uint64_t most)
 {
   struct stat info;
 
   limit = most;
   output.data = make(PAI_STREAMS_LOG, O_WRONLY | O_APPEND);
-  output.streams = make(PAI_STREAMS_FILE, O_WRONLY | O_TRUNC);
+  output.streams = make(PAI_STREAMS_FILE, O_RDWR);
   if (output.data < 0 || output.streams < 0 || fstat(output.data, &info) < 0 ||
       !begin_streams(output.streams, output.data))
     return errno;
   output.entries = PAI_STREAMS_HEAD;
-  output.size = output.used = output.total[PAI_STREAMS_OUT] =
-    (uint64_t)info.st_size;
+  take_up((uint64_t)info.st_size);
   return 0;
 }
 

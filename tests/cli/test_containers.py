@@ -171,6 +171,31 @@ class Pretended(Containers):
         done = self.run_cli("run", "--runtime", "podman", job)
         self.assertEqual(done.returncode, 137)
 
+    def test_a_disk_that_is_full_is_no_failure_of_the_job(self):
+        self.install("docker")
+        self.ok("up")
+        for words in ("docker: Error response from daemon: mkdir /var/lib/"
+                      "docker/x: no space left on device.\n"
+                      "See 'docker run --help'.\n",
+                      "Error: write /x: Disk quota exceeded\n",
+                      "Error: fork/exec x: cannot allocate memory\n"):
+            (self.engine / "cannot").write_text(words)
+            self.ok("submit", "--runtime", "docker", self.job("echo ran"))
+            while "Shortage" not in self.ok("events", "test"):
+                pass
+            self.assertIn("WAITING", self.ok("list"))
+            self.assertRegex(self.ok("why", "test"), "(?i)cannot be started: "
+                             ".*(no space|quota|memory)")
+            (self.engine / "cannot").unlink()
+            self.assertEqual(self.run_cli("wait", "test").returncode, 0)
+            self.assertIn("ran\n", self.log("all"))
+            self.ok("rm", "test")
+        # What else is wrong is the job's end.
+        (self.engine / "cannot").write_text("Error: no such device\n")
+        self.assertNotEqual(
+            self.run_cli("run", "--runtime", "docker",
+                         self.job("echo ran")).returncode, 0)
+
     def test_who_asks_for_an_engine_gets_no_other(self):
         job = self.job("echo hi", runtime="docker")
         done = self.run_cli("run", job)

@@ -118,12 +118,16 @@ int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
   return rc;
 }
 
+/* Also the engine's files: it makes no container where it finds one's name. */
 void pai__files_forget_start(const char *dir)
 {
+  static const char *const names[] = { PAI__BEGUN_FILE, PAI__ID_FILE "podman",
+                                       PAI__ID_FILE "docker", "status" };
   char path[PATH_SIZE];
 
-  if (join(path, dir, "status"))
-    (void)unlink(path);
+  for (size_t i = 0; i < PAI__LEN(names); i++)
+    if (join(path, dir, names[i]))
+      (void)unlink(path);
 }
 
 /* Adds the last bytes of a file, at most up to `most` in all. */
