@@ -115,6 +115,7 @@ int main(int argc, char **argv)
   const pai_order *o;
   int rc;
 
+  (void)prctl(PR_SET_NAME, "openpai-task"); /* it may be started by number */
   if (argc > 1 && strcmp(argv[1], PAI_ORDER_HOLD) == 0) {
     close_others(PAI_ORDER_DIR_FD + 1);
     return hold_run(argv + 2);

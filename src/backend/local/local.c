@@ -12,6 +12,7 @@ static void free_local(local *l)
   pai__runtimes_dispose(&l->runtimes, &alloc);
   pai__groups_dispose(&l->groups, &alloc);
   pai__strfree(&alloc, l->program);
+  pai__files_close(l->pinned);
   pai__strfree(&alloc, l->limits);
   pai__strfree(&alloc, l->pass_env);
   pai__map_dispose(&l->tasks);
@@ -44,6 +45,7 @@ static int find_all(local *l, pai_error **err)
   rc = pai__local_find_program(&l->program, l->host.program, &l->alloc, err);
   if (rc < 0)
     return rc;
+  l->pinned = pai__local_pin_program(&l->program, &l->alloc);
   if (pai__runtimes_find(&l->runtimes, l->program, &l->alloc) < 0 ||
       pai__groups_find_here(&l->groups, &l->alloc) < 0)
     return pai__oom(err);
@@ -71,6 +73,7 @@ static int local_open(void **state, void *data, const pai_backend_host *host,
   if (l == NULL)
     return pai__oom(err);
   l->host = h;
+  l->pinned = -1;
   l->alloc = *h.alloc;
   l->log = (pai__log){ h.log, h.user_data, PAI_LOG_DEBUG };
   pai__map_init(&l->tasks, &l->alloc);

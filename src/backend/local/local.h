@@ -71,7 +71,8 @@ struct local {
   pai_backend_host host;
   pai_alloc alloc;
   pai__log log;
-  char *program; /* the supervisor */
+  char *program; /* the supervisor, */
+  int pinned;    /* as it was when this was opened; -1: by its path */
   pai__runtimes runtimes;
   local_look look;
   pai__groups groups;

@@ -100,6 +100,30 @@ int pai__local_find_program(char **out, const char *wished,
   return *out != NULL ? PAI_OK : pai__oom(err);
 }
 
+/* Where there is no /proc its path is used. */
+int pai__local_pin_program(char **program, const pai_alloc *alloc)
+{
+  char path[64];
+  char *pinned;
+  int low = open(*program, O_PATH | O_CLOEXEC), fd;
+
+  if (low < 0)
+    return -1;
+  fd = fcntl(low, F_DUPFD_CLOEXEC, HIGH_FD);
+  (void)close(low);
+  (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  pinned =
+    fd >= 0 && access(path, X_OK) == 0 ? pai__strdup(alloc, path) : NULL;
+  if (pinned == NULL) {
+    if (fd >= 0)
+      (void)close(fd);
+    return -1;
+  }
+  pai__strfree(alloc, *program);
+  *program = pinned;
+  return fd;
+}
+
 /* --- to start it ------------------------------------------------------------------- */
 
 static int sys_fail(pai_error **err, int number, const char *what)

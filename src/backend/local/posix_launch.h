@@ -9,6 +9,11 @@
  * else as it lies from this library.  Freed with pai__strfree(). */
 int pai__local_find_program(char **out, const char *wished,
                             const pai_alloc *alloc, pai_error **err);
+/* Makes that a name of the file that is there now, whatever takes its place, as
+ * in an upgrade: this library and the supervisors that it starts are of one
+ * version.  A descriptor to be closed, as long as which it holds; or -1, and
+ * then the name stays. */
+int pai__local_pin_program(char **program, const pai_alloc *alloc);
 
 /* Starts it with an order, in a task folder that this user may enter; NULL: this
  * process may.  With what its job shares, or NULL. */

@@ -3,6 +3,7 @@
 
 #include "stage.h"
 
+#include "backend/local/posix_launch.h"
 #include "task/streams.h"
 
 #include <fcntl.h>
@@ -315,6 +316,35 @@ static void only_new_output(void **state)
   stage_close(&s, PAI_CLOSE_STOP);
 }
 
+/* What is installed meanwhile is of another version, and for another platform. */
+static void an_upgrade_leaves_the_platform_its_supervisor(void **state)
+{
+  char program[128], command[700];
+  char *own;
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  assert_int_equal(pai__local_find_program(&own, NULL, &pai__libc_alloc, NULL),
+                   PAI_OK);
+  (void)snprintf(program, sizeof(program), "%s/openpai-task", s.root);
+  (void)snprintf(command, sizeof(command), "cp '%s' '%s'", own, program);
+  assert_int_equal(system(command), 0);
+  s.host.program = program;
+  stage_open(&s);
+  assert_int_equal(stage_run(&s, 1, "exit 3")->end.code, 3);
+  (void)snprintf(command, sizeof(command),
+                 "printf '#!/bin/sh\\nexit 22\\n' > '%s.new' && chmod 755 "
+                 "'%s.new' && mv '%s.new' '%s'",
+                 program, program, program, program);
+  assert_int_equal(system(command), 0);
+  assert_int_equal(stage_run(&s, 2, "exit 4")->end.code, 4);
+  assert_int_equal(unlink(program), 0); /* as between two steps of one */
+  assert_int_equal(stage_run(&s, 3, "exit 5")->end.code, 5);
+  pai__strfree(&pai__libc_alloc, own);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
 static void start_another(stage *s, uint64_t task)
 {
   pai_launch_plan plan;
@@ -517,6 +547,7 @@ int main(void)
     cmocka_unit_test(what_is_lost_is_said),
     cmocka_unit_test(much_output_is_told_later),
     cmocka_unit_test(only_new_output),
+    cmocka_unit_test(an_upgrade_leaves_the_platform_its_supervisor),
     cmocka_unit_test(a_thousand_tasks),
     cmocka_unit_test(nothing_survives),
     cmocka_unit_test(stops),
