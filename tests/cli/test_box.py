@@ -63,6 +63,8 @@ class Platform(BoxTest):
                  pathlib.Path(f"/proc/{pid}/fd").iterdir()}
         self.assertNotIn("/dev/zero", links)
         for link in links:
+            if pathlib.Path(link).name == "openpai-task":
+                continue  # as it was at the start, whatever is installed later
             self.assertTrue(link.startswith((
                 str(self.root), "anon_inode:", "socket:", "pipe:",
                 "/dev/null", "/run/lock/openpai-", "/tmp/openpai-")), link)
