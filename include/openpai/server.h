@@ -125,7 +125,8 @@ typedef struct pai_server_options {
   const pai_oidc_options *oidc; /**< NULL: users log in with passwords */
   unsigned most_streams;        /**< of events and logs, at one time; 0: 4,096.
                               @since 0.1 */
-  unsigned most_streams_per_user; /**< of those, over TCP by one user; 0: 64.
+  unsigned most_streams_per_user; /**< of those, over TCP by one user, if his
+                                       quota is not smaller; 0: his quota.
                                        @since 0.1 */
 } pai_server_options;
 

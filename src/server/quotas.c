@@ -46,6 +46,15 @@ bool pai__quota_has_job(pai__request *r, uint64_t tasks)
   return true;
 }
 
+size_t pai__quota_streams(const pai__request *r)
+{
+  int64_t quota = quota_of(r, PAI_QUOTA_STREAMS);
+  size_t most = quota >= 0 ? (size_t)quota : SIZE_MAX,
+         all = r->server->most_streams_per_user;
+
+  return all > 0 && all < most ? all : most;
+}
+
 /* --- code that was uploaded --------------------------------------------------------- */
 
 struct pai__kept_code {

@@ -7,6 +7,8 @@
 /* Whether the caller may have one more job with so many tasks; if not, that is
  * the answer.  The platform's own user may have any number. */
 bool pai__quota_has_job(pai__request *r, uint64_t tasks);
+/* How many streams the caller may have over TCP. */
+size_t pai__quota_streams(const pai__request *r);
 /* How many bytes of code the caller may upload now, at most PAI__MOST_CODE. */
 uint64_t pai__quota_code(const pai__request *r);
 /* The caller has uploaded so many, which are in that folder until a job takes

@@ -15,8 +15,7 @@
 enum {
   GRACE = 5 * 1000 * 1000,
   MINUTE = 60 * 1000 * 1000,
-  MOST_STREAMS = 4096,
-  MOST_STREAMS_PER_USER = 64
+  MOST_STREAMS = 4096
 };
 
 /* --- its end --------------------------------------------------------------------- */
@@ -288,9 +287,7 @@ static int begin(pai_server *server, const pai_server_options *o,
   server->most = o->most_connections;
   server->most_per_address = o->most_per_address;
   server->most_streams = o->most_streams > 0 ? o->most_streams : MOST_STREAMS;
-  server->most_streams_per_user = o->most_streams_per_user > 0
-                                    ? o->most_streams_per_user
-                                    : MOST_STREAMS_PER_USER;
+  server->most_streams_per_user = o->most_streams_per_user;
   server->idle_timeout = o->idle_timeout > 0 ? o->idle_timeout : MINUTE;
   server->request_timeout =
     o->request_timeout > 0 ? o->request_timeout : MINUTE / 2;

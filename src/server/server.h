@@ -64,7 +64,8 @@ struct pai_server {
   size_t bodies; /* bytes of all requests that are kept until they are whole */
   pai_time idle_timeout, request_timeout;
   size_t most; /* connections of an address; 0: as usual */
-  size_t most_streams, most_streams_per_user;
+  size_t most_streams;
+  size_t most_streams_per_user; /* 0: as their quotas say */
   size_t streams;
   pai__map streams_of; /* how many each user has over TCP */
   char complaint[256]; /* the last one of libmicrohttpd */

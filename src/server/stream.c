@@ -6,7 +6,7 @@
  * more, or the connection sleeps, and then somebody else has to notice that the
  * reader hung up.
  */
-#include "server/server.h"
+#include "server/quotas.h"
 
 enum {
   BLOCK = 32 << 10,
@@ -43,7 +43,8 @@ static bool may_begin(pai__request *r)
   const void *n =
     user != NULL ? pai__map_get(&s->streams_of, user, strlen(user)) : NULL;
 
-  if (s->streams < s->most_streams && (uintptr_t)n < s->most_streams_per_user)
+  if (s->streams < s->most_streams &&
+      (user == NULL || (uintptr_t)n < pai__quota_streams(r)))
     return true;
   r->later = true;
   pai__answer_error(r, s->streams < s->most_streams ? 429 : 503,

@@ -98,6 +98,23 @@ class StreamsTest(served.ServedTest):
         for line, _ in lines + [again]:
             line.close()
 
+    def test_a_quota_counts(self):
+        self.serve()
+        admin = self.login()
+        for name in ("ann", "bob"):
+            status, _, text = self.ask("POST", "/api/v2/users", {
+                "username": name, "password": "secret-1x",
+                "virtualCluster": ["default"]}, admin)
+            self.assertEqual(status, 201, text)
+        status, _, text = self.ask("PUT", "/api/v2/users/ann/quota",
+                                   {"streams": 2}, admin)
+        self.assertEqual(status, 200, text)
+        ann, bob = self.login("ann", "secret-1x"), self.login("bob", "secret-1x")
+        lines = [self.stream(ann), self.stream(ann)]
+        self.assertEqual({said for _, said in lines}, {b"HTTP/1.1 200 OK\r\n"})
+        self.assertIn(b" 429 ", self.stream(ann)[1])
+        self.assertIn(b" 200 ", self.stream(bob)[1])
+
 
 class LogsTest(served.ServedTest):
     """What a task has made of its own log holds nobody up."""
