@@ -188,18 +188,25 @@ bool cli_task_find(cli_task *out, cli_remote *r, const char *job,
 
 /* --- what comes from it ------------------------------------------------------------ */
 
+static void send_size(cli_session *s)
+{
+  uint32_t columns, rows;
+
+  cli_terminal_size(&columns, &rows);
+  (void)!pai_session_resize(s->session, columns, rows);
+}
+
 static void on_started(void *user_data, int terminal)
 {
   cli_session *s = user_data;
-  uint32_t columns, rows;
 
   s->started = true;
   s->terminal = terminal != 0;
+  s->typed = false;
   if (!s->terminal || !cli_terminal_is_input())
     return;
   cli_terminal_raw();
-  cli_terminal_size(&columns, &rows);
-  (void)!pai_session_resize(s->session, columns, rows);
+  send_size(s);
 }
 
 /* What came last of each stream and is a part of a letter. */
@@ -380,6 +387,11 @@ static void take_input(cli_session *s)
     n = take_keys(s, keys, bytes, n);
     at = keys;
   }
+  /* Shells read a terminal's size and write it back just before they prompt,
+   * which undoes a change in between. */
+  if (n > 0 && s->terminal && !s->typed)
+    send_size(s);
+  s->typed = s->typed || n > 0;
   if (n > 0 && pai_session_write(s->session, at, n) < 0)
     s->input_over = true;
 }
@@ -399,7 +411,6 @@ void cli_session_turn(cli_session *s, cli_happened *happened)
 {
   bool want = s->session != NULL && s->started && !s->input_over &&
               pai_session_pending(s->session) < MOST_PENDING;
-  uint32_t columns, rows;
 
   if (is_early(s)) {
     begin_again(s, happened);
@@ -408,10 +419,8 @@ void cli_session_turn(cli_session *s, cli_happened *happened)
   cli_terminal_wait(s->remote->loop, -1, want, happened);
   if (s->session == NULL)
     return;
-  if (happened->resized && s->terminal) {
-    cli_terminal_size(&columns, &rows);
-    (void)!pai_session_resize(s->session, columns, rows);
-  }
+  if (happened->resized && s->terminal)
+    send_size(s);
   if (happened->input && s->started)
     take_input(s);
 }

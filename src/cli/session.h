@@ -105,6 +105,7 @@ typedef struct cli_session {
   bool json;                  /* what comes is told as lines of JSON */
   bool detachable;            /* by keys */
   bool started, terminal;
+  bool typed; /* something, since then */
   bool input_over;
   bool over, detached;
   int status; /* of its end: PAI_OK, and: */

@@ -263,9 +263,23 @@ class Exec(Entered, program.RootTest):
         self.refused("extras.openpai.stdin is true or false", "submit", path,
                      code=1)
 
+    def test_a_size_that_is_written_back(self):
+        """As shells do before they prompt: what they read may be old."""
+        fifo = self.fifo()
+        t = Terminal(self, "run", "-t", "--", "sh", "-c",
+                     f"read x <{fifo}; stty rows 24 columns 80; echo ready; "
+                     "read x; stty size; exit 4")
+        t.until("detaches")
+        self.release(fifo)
+        t.until("ready")
+        t.type("\n")
+        t.until("33 101")
+        self.assertEqual(t.code(), 4)
+
     def test_run_interactive(self):
         t = Terminal(self, "run", "-t", "--name", "t", "--", "bash", "--norc")
         t.until("detaches")
+        t.until("bash-")
         t.type("stty size; exit 4\n")
         t.until("33 101")
         self.assertEqual(t.code(), 4)
