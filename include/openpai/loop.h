@@ -12,10 +12,11 @@
  *
  * fork(): a loop, and what is on it (platforms, accounts, servers, clients,
  * sessions, hosts of HiveD), belongs to the process that made it.  In a child
- * its calls fail with PAI_EBUSY, what closes or frees it does nothing and
- * calls nobody back, and the parent does not notice.  The child may make loops
- * and platforms of its own.  Objects without a loop (specs, clusters,
- * schedulers, simulations) are copies there, and work.
+ * its calls, and those that would make something on it, fail with PAI_EBUSY,
+ * what closes or frees it does nothing and calls nobody back, and the parent
+ * does not notice.  The child may make loops and platforms of its own.  Objects
+ * without a loop (specs, clusters, schedulers, simulations) are copies there,
+ * and work.
  *
  * Descriptors 0 to 2 must be open, if on /dev/null: libuv takes one of them
  * that it gets for itself as a reason to abort.

@@ -324,6 +324,8 @@ int pai_client_new(pai_client **out, pai_loop *loop,
   if (rc < 0)
     return pai__fail(err, rc, "pai_client_options: bad or newer struct_size");
   rc = check_options(&o, err);
+  if (rc == PAI_OK)
+    rc = pai__loop_check(loop, err);
   if (rc < 0)
     return rc;
   o.alloc = pai__alloc_or_libc(o.alloc);

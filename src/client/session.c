@@ -478,6 +478,11 @@ int pai_session_new(pai_session **out, pai_loop *loop, const pai_alloc *alloc,
   alloc = pai__alloc_or_libc(alloc);
   if (pai__http_stream_new(&stream, alloc, fd) < 0)
     return pai__oom(err);
+  rc = pai__loop_check(loop, err);
+  if (rc < 0) {
+    pai__http_stream_close(stream);
+    return rc;
+  }
   rc = pai__session_make(&s, loop, alloc, opts, err);
   if (s != NULL)
     rc = pai__session_connect(s, stream, err);

@@ -126,6 +126,12 @@ void pai_loop_free(pai_loop *loop)
     free_own(loop);
 }
 
+int pai__loop_check(const pai_loop *loop, pai_error **err)
+{
+  PAI__CHECK_PROCESS(loop, err);
+  return PAI_OK;
+}
+
 static int run(pai_loop *loop, uv_run_mode mode)
 {
   int more;

@@ -13,6 +13,9 @@ struct uv_loop_s;
 
 struct uv_loop_s *pai__loop_uv(pai_loop *loop);
 
+/* PAI_EBUSY in a child of the process that made it: nothing is made on it. */
+PAI__SHARED int pai__loop_check(const pai_loop *loop, pai_error **err);
+
 /* The wall clock.  Only the loop's side of the house may ask. */
 PAI__SHARED pai_time pai__loop_wall_time(void);
 /* A clock that never goes back, in the same unit, from some beginning. */

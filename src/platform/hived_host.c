@@ -251,6 +251,9 @@ int pai_hived_host_new(pai_hived_host **out, pai_loop *loop,
   if (rc < 0)
     return pai__fail(err, rc,
                      "pai_hived_host_options: bad or newer struct_size");
+  rc = pai__loop_check(loop, err);
+  if (rc < 0)
+    return rc;
   h = pai__zalloc(pai__alloc_or_libc(o.alloc), sizeof(*h));
   if (h == NULL)
     return pai__oom(err);

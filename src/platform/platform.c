@@ -288,6 +288,9 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
   if (o.system != 0 && o.durable == 0)
     return pai__fail(err, PAI_EINVAL,
                      "pai_platform_options: system goes with durable");
+  rc = pai__loop_check(loop, err);
+  if (rc < 0)
+    return rc;
   o.alloc = pai__alloc_or_libc(o.alloc);
   p = pai__zalloc(o.alloc, sizeof(*p));
   if (p == NULL)

@@ -359,6 +359,8 @@ int pai_server_new(pai_server **out, pai_loop *loop, pai_platform *platform,
                      "pai_server_new() serves a platform or pai_server_options"
                      ".hived, one of both");
   rc = check(&o, err);
+  if (rc == PAI_OK)
+    rc = pai__loop_check(loop, err);
   if (rc < 0)
     return rc;
   o.alloc = pai__alloc_or_libc(o.alloc);

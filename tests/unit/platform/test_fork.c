@@ -3,6 +3,7 @@
 #include "durable.h"
 
 #include <openpai/account.h>
+#include <openpai/client.h>
 #include <openpai/records.h>
 #include <openpai/vc.h>
 
@@ -71,6 +72,14 @@ static void on_files(void *user_data, int status, const char *json, size_t len,
   (void)err;
 }
 
+static void on_session_end(void *user_data, int status,
+                           const pai_session_end *end)
+{
+  (void)user_data;
+  (void)status;
+  (void)end;
+}
+
 /* --- in the child ------------------------------------------------------------- */
 
 static void expect(bool holds, const char *what)
@@ -97,6 +106,11 @@ static void calls_are_busy(durable *d, pai_job_id job, pai_spec *spec)
   pai_log_reader *log;
   pai_listener *listener;
   pai_follower *follower;
+  pai_platform *other;
+  pai_client *client;
+  pai_session *session;
+  pai_client_options at = PAI_CLIENT_OPTIONS_INIT;
+  pai_session_options to = PAI_SESSION_OPTIONS_INIT;
   pai_error *err = NULL;
   pai_file_write_options write = PAI_FILE_WRITE_OPTIONS_INIT;
   pai_file_writer *writer;
@@ -129,6 +143,13 @@ static void calls_are_busy(durable *d, pai_job_id job, pai_spec *spec)
   BUSY(pai_log_open(&log, p, job, NULL, on_data, NULL, &err));
   BUSY(pai_accounts_remove_user(a, "x", &err));
   BUSY(pai_accounts_write_users(a, NULL, drop, NULL, &err));
+  /* Nor is anything made on the loop, which the parent would hear of. */
+  at.url = "http://127.0.0.1:1";
+  to.on_end = on_session_end;
+  BUSY(pai_platform_new(&other, d->loop, NULL, &err));
+  BUSY(pai_client_new(&client, d->loop, &at, &err));
+  BUSY(pai_session_new(&session, d->loop, NULL, open("/dev/null", O_RDWR), &to,
+                       &err));
   EXPECT(pai_loop_run_once(d->loop) == PAI_EBUSY);
   EXPECT(pai_loop_fd(d->loop) == -1);
   pai_loop_wake(d->loop);
@@ -212,25 +233,30 @@ static void the_parent_goes_on(void **state)
 /* A child that lives on does not keep the root's lock. */
 static void a_child_keeps_no_lock(void **state)
 {
-  int hold[2], status;
+  int hold[2], begun[2], status;
   durable d;
   pid_t child;
   char byte;
 
   (void)state;
   assert_int_equal(pipe(hold), 0);
+  assert_int_equal(pipe(begun), 0);
   durable_open(&d, root("locked"));
   child = fork();
   if (child == 0) {
     (void)close(hold[1]);
+    (void)!write(begun[1], "", 1); /* what is its parent's alone is closed */
     _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1); /* until the parent is done */
   }
   assert_true(child > 0);
   (void)close(hold[0]);
+  assert_int_equal(read(begun[0], &byte, 1), 1);
   durable_close(&d);
   durable_open(&d, root("locked"));
   durable_close(&d);
   (void)close(hold[1]);
+  (void)close(begun[0]);
+  (void)close(begun[1]);
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_int_equal(status, 0);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char config[] =
@@ -459,6 +460,74 @@ static int find_by_pod(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
+/* --- a host that forks ------------------------------------------------------ */
+
+static void want(bool holds, const char *what)
+{
+  if (holds)
+    return;
+  print_error("in the child: not %s\n", what);
+  _exit(1);
+}
+#define EXPECT(check) want((check), #check)
+
+static void on_reloaded(void *user_data, int status, const pai_error *err)
+{
+  (void)user_data;
+  (void)status;
+  (void)err;
+}
+
+static void child_does_nothing(scene *s)
+{
+  pai_hived_request q = { .struct_size = sizeof(q),
+                          .method = "GET",
+                          .target = "/v1/inspect/clusterstatus" };
+  pai_hived_host_options o = PAI_HIVED_HOST_OPTIONS_INIT;
+  pai_hived_host *other = NULL;
+  pai_error *err = NULL;
+  int closed = s->closed;
+
+  EXPECT(pai_hived_host_ask(s->host, &q, on_answer, NULL, &err) == PAI_EBUSY);
+  EXPECT(strstr(pai_error_message(err), "fork()") != NULL);
+  pai_error_free(err);
+  EXPECT(pai_hived_host_reload(s->host, s->cluster, on_reloaded, s, NULL) ==
+         PAI_EBUSY);
+  o.kube_url = s->server.url;
+  EXPECT(pai_hived_host_new(&other, s->loop, s->cluster, &o, NULL) ==
+         PAI_EBUSY);
+  EXPECT(other == NULL);
+  EXPECT(pai_loop_run_once(s->loop) == PAI_EBUSY);
+  pai_hived_host_close(s->host, on_closed, s);
+  pai_loop_free(s->loop);
+  EXPECT(s->closed == closed);
+}
+
+static void the_parent_of_a_fork_goes_on(void **state)
+{
+  int status;
+  pid_t child;
+  scene s;
+
+  (void)state;
+  begin(&s);
+  until(&s, &s.ready, 1);
+  child = fork();
+  if (child == 0) {
+    (void)alarm(60);
+    child_does_nothing(&s);
+    _exit(0);
+  }
+  assert_true(child > 0);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_int_equal(ask(&s, 1, "GET", "/v1/inspect/clusterstatus", NULL),
+                   PAI_OK);
+  until(&s, &s.n, 1);
+  assert_int_equal(s.came[0].http, 200);
+  end(&s);
+}
+
 static void the_api_server_is_found(void **state)
 {
   place at = { .path = "/tmp/test-host-XXXXXX" };
@@ -493,6 +562,7 @@ int main(void)
     cmocka_unit_test(calls_that_are_wrong),
     cmocka_unit_test(it_is_closed_at_any_time),
     cmocka_unit_test(memory_may_be_short),
+    cmocka_unit_test(the_parent_of_a_fork_goes_on),
     cmocka_unit_test(the_api_server_is_found),
   };
 
