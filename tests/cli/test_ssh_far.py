@@ -129,6 +129,9 @@ class SshFar(served.ServedTest):
 
     def test_one_of_several(self):
         self.waits(instances=2)
+        process = self.start("logs", "-f", "--task", "a/1", "j")
+        self.assertEqual(process.stdout.readline(), "up\n")
+        process.kill()
         self.refused("has several tasks", "j")
         done = self.run_cli("ssh", "--task", "a/1", "j", "--",
                             "echo $PAI_TASK_INDEX", stdin=subprocess.DEVNULL)
