@@ -108,7 +108,7 @@ class StreamsTest(served.ServedTest):
             self.assertEqual(status, 201, text)
         status, _, text = self.ask("PUT", "/api/v2/users/ann/quota",
                                    {"streams": 2}, admin)
-        self.assertEqual(status, 200, text)
+        self.assertEqual(status, 201, text)
         ann, bob = self.login("ann", "secret-1x"), self.login("bob", "secret-1x")
         lines = [self.stream(ann), self.stream(ann)]
         self.assertEqual({said for _, said in lines}, {b"HTTP/1.1 200 OK\r\n"})

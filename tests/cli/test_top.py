@@ -97,7 +97,7 @@ class TopTest(program.ProgramTest):
         done = self.run_cli("cluster")
         self.assertEqual(done.returncode, 2)
         self.assertIn("cluster top", done.stderr)
-        self.assertIn("this one, and many together",
+        self.assertIn("Show and check machines and clusters",
                       self.run_cli("help", "cluster").stdout)
 
     def test_a_full_disk_is_told(self):
