@@ -33,4 +33,10 @@ typedef struct pai__fork_fd {
 PAI__SHARED void pai__fork_close(pai__fork_fd *f, int fd);
 PAI__SHARED void pai__fork_keep(pai__fork_fd *f);
 
+/* Around what another thread than the loop's does in a library that has locks of
+ * its own, as SQLite: a fork() waits for its end, for in the child such a lock
+ * would stay locked for ever.  Threads that hold it do not fork(). */
+void pai__fork_hold(void);
+void pai__fork_release(void);
+
 #endif

@@ -291,7 +291,8 @@ static void read_folder(lister *l, int fd, const char *path)
   (void)closedir(dir);
   if (!l->ask->total) {
     keep_first(l, &found);
-    qsort(found.at, found.n, sizeof(*found.at), by_path);
+    if (found.n > 0)
+      qsort(found.at, found.n, sizeof(*found.at), by_path);
   }
   while (found.n > 0 && l->why == 0)
     (void)add_item(l, to, &found.at[--found.n]);

@@ -11,16 +11,19 @@
 static atomic_uint forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t held = PTHREAD_RWLOCK_INITIALIZER;
 static pai__fork_fd *first;
 
 static void before(void)
 {
+  (void)pthread_rwlock_wrlock(&held);
   (void)pthread_mutex_lock(&lock);
 }
 
 static void in_parent(void)
 {
   (void)pthread_mutex_unlock(&lock);
+  (void)pthread_rwlock_unlock(&held);
 }
 
 /* What keeps a lock or a port for the parent must not outlive it here. */
@@ -31,6 +34,8 @@ static void in_child(void)
   first = NULL;
   (void)atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
   (void)pthread_mutex_unlock(&lock);
+  /* It is locked by another thread's number: the parent's. */
+  (void)pthread_rwlock_init(&held, NULL);
 }
 
 static void listen_for_forks(void)
@@ -76,4 +81,15 @@ void pai__fork_keep(pai__fork_fd *f)
     f->next->at = f->at;
   f->at = NULL;
   (void)pthread_mutex_unlock(&lock);
+}
+
+void pai__fork_hold(void)
+{
+  (void)pai__forks();
+  (void)pthread_rwlock_rdlock(&held);
+}
+
+void pai__fork_release(void)
+{
+  (void)pthread_rwlock_unlock(&held);
 }

@@ -31,7 +31,9 @@ static void copy(void *user_data)
 {
   backup *b = user_data;
 
+  pai__fork_hold();
   b->rc = pai__store_backup(b->p->store, b->path, NULL, NULL, &b->err);
+  pai__fork_release();
 }
 
 static void on_copied(void *user_data)

@@ -176,11 +176,13 @@ static void run_commit(void *user_data)
   pai_platform *p = user_data;
   pai_time begun = pai__loop_time();
 
+  pai__fork_hold();
   if (p->tidying)
     p->commit_rc = pai__store_tidy(p->store, &p->commit_err);
   else
     p->commit_rc = pai__store_commit(p->store, p->flight, &p->commit_err);
   p->reserve_fell = !pai__store_reserve(p->store);
+  pai__fork_release();
   p->commit_took = pai__loop_time() - begun;
 }
 

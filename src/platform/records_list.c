@@ -208,7 +208,7 @@ int pai_platform_list(pai_platform *p, const pai_job_query *query,
 
   if (rc < 0)
     return pai__fail(err, rc, "pai_job_query: bad or newer struct_size");
-  if (p != NULL && p->store != NULL)
+  if (p != NULL && p->store != NULL && !PAI__IS_FORKED(p))
     gather(p);
   rc = pai__reply_open(&a, p, write, user_data, err);
   if (rc < 0)
