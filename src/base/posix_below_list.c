@@ -81,10 +81,9 @@ static void free_items(const lister *l, items *s)
 static bool add_item(lister *l, items *s, item *i)
 {
   size_t room = s->room > 0 ? 2 * s->room : 64;
-  item *at = s->at;
 
   if (s->n == s->room) {
-    at = pai__realloc(l->b->alloc, s->at, s->room, room, sizeof(*at));
+    item *at = pai__realloc(l->b->alloc, s->at, s->room, room, sizeof(*at));
     if (at == NULL) {
       free_item(l, i);
       l->why = ENOMEM;

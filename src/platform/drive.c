@@ -120,7 +120,7 @@ static void do_rooms(pai__pjob *j, const pai__action *a)
     case PAI__DO_QUEUE:
     case PAI__DO_RETURN:
     case PAI__DO_RESUME:
-      pai__tell_scheduler(j, t, a->kind, a->until != 0);
+      pai__tell_scheduler(j, t, (int)a->kind, a->until != 0);
       break;
     default: pai__room_release(j, t); break;
     }

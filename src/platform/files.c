@@ -73,6 +73,8 @@ int pai__job_folder_enter(pai__below *out, const pai__job_folder *f,
   const int how = O_PATH | O_DIRECTORY | O_CLOEXEC;
   int fd;
 
+  if (f->path == NULL)
+    return pai__fail(err, PAI_ENOTFOUND, "the job has no folder");
   if (!pai__as_user(f->who))
     return pai__fail(err, PAI_EPERM, "this process cannot act for %s",
                      f->who->name);

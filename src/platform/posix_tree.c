@@ -132,9 +132,12 @@ static int make_folder(char **out, const pai_platform *p, const char *folder,
                        pai_error **err)
 {
   char *path = pai__fs_join(p->root, folder, &p->alloc);
-  int rc =
-    path != NULL ? pai__fs_make_dirs(path, &p->alloc, err) : pai__oom(err);
+  int rc;
 
+  *out = NULL;
+  if (path == NULL)
+    return pai__oom(err);
+  rc = pai__fs_make_dirs(path, &p->alloc, err);
   if (rc == PAI_OK && p->system && chmod(path, 0711) != 0)
     rc = pai__fail(err, PAI_EIO, "cannot open %s: %s", path,
                    PAI__ERRNO_TEXT(errno));
@@ -156,10 +159,11 @@ static int move_to(char **out, const pai_platform *p, const char *folder,
     return rc;
   to = pai__fs_join(in, name, &p->alloc);
   pai__strfree(&p->alloc, in);
-  rc =
-    to != NULL ? pai__fs_make_new_dir(out, to, &p->alloc, err) : pai__oom(err);
+  if (to == NULL)
+    return pai__oom(err);
+  rc = pai__fs_make_new_dir(out, to, &p->alloc, err);
   pai__strfree(&p->alloc, to);
-  if (rc < 0 || move(path, *out))
+  if (rc < 0 || *out == NULL || move(path, *out))
     return rc;
   rc = pai__fail(err, PAI_EIO, "cannot move %s to %s: %s", path, *out,
                  PAI__ERRNO_TEXT(errno));

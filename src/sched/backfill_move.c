@@ -14,7 +14,7 @@
 enum {
   MOST_PROMISES = 16,
   MOST_MOVES = 16, /* requests that are tried in one decision, */
-  MOST_NODES = 8  /* and nodes of each */
+  MOST_NODES = 8   /* and nodes of each */
 };
 
 /* How promises are planned again, the one that begins first first: where they

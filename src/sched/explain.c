@@ -559,7 +559,7 @@ static int explain_anew(const pai_sched *s, uint32_t req, int format,
                         pai_write_cb write, void *user_data, pai_error **err)
 {
   telling *t = pai__zalloc(&s->alloc, sizeof(*t));
-  pai__buf text, json, *out = format == PAI_FORMAT_JSON ? &json : &text;
+  pai__buf text, json;
   int rc;
 
   if (t == NULL)
@@ -568,8 +568,10 @@ static int explain_anew(const pai_sched *s, uint32_t req, int format,
   pai__buf_init(&json, &s->alloc);
   *t = (telling){ .s = s, .r = pai__req_at(s, req), .req = req };
   rc = explain(t, &text, &json, err);
-  if (rc == PAI_OK)
-    rc = write(user_data, out->data, out->len);
+  if (rc == PAI_OK && format == PAI_FORMAT_JSON)
+    rc = write(user_data, json.data, json.len);
+  else if (rc == PAI_OK)
+    rc = write(user_data, text.data, text.len);
   pai__buf_dispose(&text);
   pai__buf_dispose(&json);
   pai__free(&s->alloc, t, sizeof(*t));

@@ -109,6 +109,18 @@ static void do_list(pai__request *r)
 
 /* --- sent --------------------------------------------------------------------- */
 
+/* Up to 18 digits; what stands behind them, or NULL: there are none. */
+static const char *read_digits(uint64_t *out, const char *text)
+{
+  size_t n = strspn(text, "0123456789");
+
+  if (n == 0 || n > 18)
+    return NULL;
+  for (*out = 0; n > 0; n--)
+    *out = *out * 10 + (uint64_t)(*text++ - '0');
+  return text;
+}
+
 /* "bytes=N-" or "bytes=N-M"; what is no such range is as if it was missing.
  * False: there is no such byte, and that is the answer. */
 static bool read_range(pai__request *r, uint64_t size)
@@ -116,22 +128,19 @@ static bool read_range(pai__request *r, uint64_t size)
   static const char unit[] = "bytes=";
   const char *text = MHD_lookup_connection_value(
     r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_RANGE);
-  unsigned long long from, to = size - 1;
-  char dash = '\0';
-  int n = 0;
+  uint64_t from, to = size - 1;
 
   r->file_size = size;
   if (text == NULL || strncmp(text, unit, sizeof(unit) - 1) != 0)
     return true;
-  text += sizeof(unit) - 1;
-  if (*text < '0' || *text > '9' ||
-      sscanf(text, "%18llu%c%n", &from, &dash, &n) != 2 || dash != '-')
+  text = read_digits(&from, text + sizeof(unit) - 1);
+  if (text == NULL || *text++ != '-')
     return true;
-  text += n;
-  if (*text != '\0' &&
-      (*text < '0' || *text > '9' || sscanf(text, "%18llu%n", &to, &n) != 1 ||
-       text[n] != '\0' || to < from))
-    return true;
+  if (*text != '\0') {
+    text = read_digits(&to, text);
+    if (text == NULL || *text != '\0' || to < from)
+      return true;
+  }
   if (from >= size) {
     (void)snprintf(r->range, sizeof(r->range), "bytes */%llu",
                    (unsigned long long)size);
@@ -141,7 +150,8 @@ static bool read_range(pai__request *r, uint64_t size)
   }
   if (to >= size)
     to = size - 1;
-  (void)snprintf(r->range, sizeof(r->range), "bytes %llu-%llu/%llu", from, to,
+  (void)snprintf(r->range, sizeof(r->range), "bytes %llu-%llu/%llu",
+                 (unsigned long long)from, (unsigned long long)to,
                  (unsigned long long)size);
   r->file_from = from;
   r->file_size = to - from + 1;
