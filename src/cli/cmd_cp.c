@@ -46,7 +46,7 @@ static bool check_sides(char **argv, int words, const cli_place *to)
       cli_misused(&cli_cp,
                   is_job ? "this copies between a job and this machine, not "
                            "from job to job"
-                         : "neither side is a job's: write JOB:PATH",
+                         : "neither the source nor the target is JOB:PATH",
                   argv[i]);
       return false;
     }

@@ -167,12 +167,12 @@ static int copy_once(cli_remote *r, fetching *f, const char *part,
 
   f->fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (f->fd < 0 || fstat(f->fd, &st) != 0) {
-    (void)fail("write", part);
+    (void)fail("write", to);
   } else {
     f->offset = st.st_size <= (off_t)f->entry->size ? (uint64_t)st.st_size : 0;
     if (ftruncate(f->fd, (off_t)f->offset) != 0 ||
         lseek(f->fd, 0, SEEK_END) < 0)
-      (void)fail("write", part);
+      (void)fail("write", to);
     else if (f->offset < (uint64_t)f->entry->size || f->entry->size == 0)
       rc = fetch(r, f, to);
     else

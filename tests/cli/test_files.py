@@ -80,6 +80,8 @@ class Files(program.RootTest):
         self.assertEqual(
             json.loads(self.ok("cp", "--json", "test:", "all")), {"files": 4, "bytes": self.size()})
         self.assertEqual(json.loads(self.ok("cp", "--json", "test:", "all"))["bytes"], 0)
+        missing = str(self.folder / "missing" / "x")
+        self.refused(f"cannot write {missing}: ", "cp", "test:main.sh", missing)
         self.refused("folder cannot go to standard output", "cp", "test:out", "-")
         self.refused("there is no out/nothing", "cp", "test:out/nothing", ".")
 
