@@ -231,11 +231,3 @@ int pai__end_user_code(const pai__end_facts *facts)
            ? facts->code
            : 0;
 }
-
-int pai__end_told_code(int code, int user_code)
-{
-  return code == PAI__CODE_UNRECOGNIZED && user_code > 0 &&
-             user_code < PAI__CODE_UNRECOGNIZED
-           ? user_code
-           : code;
-}

@@ -8,15 +8,13 @@
 #ifndef PAI_SRC_JOB_END_H
 #define PAI_SRC_JOB_END_H
 
+#include "base/exit_code.h"
 #include "json/writer.h"
 
 #include <openpai/backend.h>
 
-/* Completion codes that no pattern gives. */
-enum {
-  PAI__CODE_UNRECOGNIZED = 255, /* the command failed; why is not known */
-  PAI__CODE_ABNORMAL = 256      /* nobody knows how it ended */
-};
+/* A completion code that no pattern gives, beside PAI__CODE_UNRECOGNIZED. */
+enum { PAI__CODE_ABNORMAL = 256 }; /* nobody knows how it ended */
 
 /* How a task is over. */
 enum pai__end_how {
@@ -53,10 +51,6 @@ int pai__end_judge(int *code, pai__buf *out, const pai__end_facts *facts);
 
 /* The code that the command itself exited with; 0: it did not, or with 0. */
 int pai__end_user_code(const pai__end_facts *facts);
-
-/* The code that people are told: where the completion code says only that the
- * command failed, the command's own one, if that is known (not 0). */
-int pai__end_told_code(int code, int user_code);
 
 /* --- diagnostics, as the API shows them (rest-api 4.4) ------------------------- */
 

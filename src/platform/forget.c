@@ -38,8 +38,8 @@ static int on_job(void *user_data, const pai__job_row *row)
 
   out->live = row->live;
   out->state = state_of(row->state);
-  out->code = pai__end_told_code((int)row->exit_code.value,
-                                 (int)row->now.user_code.value);
+  out->code =
+    pai__told_code((int)row->exit_code.value, (int)row->now.user_code.value);
   out->dir = pai__platform_path(out->p, "jobs", row->user, row->name);
   out->code_dir = pai__platform_path(out->p, "code", row->user, row->name);
   out->own_dir = pai__platform_path(out->p, "own/jobs", row->user, row->name);

@@ -34,8 +34,8 @@ static void emit(pai__pjob *j, pai_event *event)
 /* What a task ended with, as it is told. */
 static int told_code(const pai__pjob *j, uint32_t task)
 {
-  return pai__end_told_code(pai__job_tasks(&j->job)[task].code,
-                            j->tasks[task].user_code);
+  return pai__told_code(pai__job_tasks(&j->job)[task].code,
+                        j->tasks[task].user_code);
 }
 
 /* A job ends with the code of the task that decided. */

@@ -9,6 +9,8 @@
  */
 #include "server/server.h"
 
+#include "base/exit_code.h"
+
 typedef struct follower follower;
 
 /* One of the two streams of a task. */
@@ -342,7 +344,9 @@ static void tell_state(follower *f, const pai__tree *t, pai__node n,
   pai__json_text(&w, name, strlen(name));
   if (state >= PAI_STATE_SUCCEEDED) {
     pai__json_key(&w, "code", 4);
-    pai__json_int(&w, pai__tree_look_int(t, n, code_key));
+    pai__json_int(
+      &w, pai__told_code((int)pai__tree_look_int(t, n, code_key),
+                         (int)pai__tree_look_int(t, n, "originUserExitCode")));
   }
   pai__json_end_object(&w);
   if (pai__json_finish(&w) < 0)

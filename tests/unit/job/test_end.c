@@ -479,9 +479,9 @@ static void the_code_that_is_told(void **state)
     pai__buf_init(&b, &pai__libc_alloc);
     assert_int_equal(pai__end_judge(&code, &b, &f), PAI_OK);
     assert_int_equal(code, rows[i].judged);
-    assert_int_equal(pai__end_told_code(code, pai__end_user_code(&f)),
+    assert_int_equal(pai__told_code(code, pai__end_user_code(&f)),
                      rows[i].told);
-    assert_int_equal(pai__end_told_code(code, 0), code);
+    assert_int_equal(pai__told_code(code, 0), code);
     pai__buf_dispose(&b);
   }
 }

@@ -413,6 +413,7 @@ static void following_a_job(void **state)
   end(&s);
 }
 
+/* Codes are told as in events: the command's own, where it is known. */
 static void following_what_is_over(void **state)
 {
   pai_log_reader *r;
@@ -424,9 +425,11 @@ static void following_what_is_over(void **state)
   s.platform.last_attempt = 2;
   s.platform.show =
     "{\"name\":\"mnist\",\"jobStatus\":{\"state\":\"FAILED\",\"attemptId\":2,"
-    "\"completedTime\":9,\"appExitCode\":7},\"taskRoles\":{\"w\":{"
+    "\"completedTime\":9,\"appExitCode\":255,\"originUserExitCode\":7},"
+    "\"taskRoles\":{\"w\":{"
     "\"taskStatuses\":[{\"taskIndex\":0,\"taskState\":\"FAILED\","
-    "\"completedTime\":8,\"containerExitCode\":7}]}}}";
+    "\"completedTime\":8,\"containerExitCode\":255,"
+    "\"originUserExitCode\":7}]}}}";
   come(&p, &s);
   say(&p, "GET /api/v2/jobs/alice~mnist/follow HTTP/1.1\r\nHost: x\r\n\r\n");
   while ((r = s.platform.readers) == NULL)
