@@ -475,8 +475,33 @@ void cli_answer_free(cli_answer *a)
   a->body = NULL;
 }
 
+/* What lists the things of which one was not found, or NULL. */
+static const char *help_to_find(const char *code)
+{
+  static const struct {
+    const char *code, *help;
+  } lists[] = {
+    { "NoJobError", "'openpai list' lists the jobs" },
+    { "NoTaskError", "'openpai show JOB' lists the job's tasks" },
+    { "NoTaskLogError", "'openpai show JOB' lists the job's tasks" },
+    { "NoUserError", "'openpai user list' lists the users" },
+    { "NoGroupError", "'openpai group list' lists the groups" },
+    { "NoTokenError", "'openpai token list' lists the tokens" },
+    { "NoStorageError", "'openpai storage list' lists the storages" },
+    { "NoVirtualClusterError",
+      "'openpai vc list' lists the virtual clusters" },
+  };
+
+  for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+    if (strcmp(code, lists[i].code) == 0)
+      return lists[i].help;
+  return NULL;
+}
+
 void cli_answer_tell(const cli_answer *a)
 {
+  const char *list = help_to_find(a->code);
+
   if (a->status == PAI_EUSER)
     return; /* it was told */
   cli_say(PAI_LOG_ERROR, a->message);
@@ -485,4 +510,6 @@ void cli_answer_tell(const cli_answer *a)
   else if (is_down(a))
     cli_help(stderr, "no platform runs there: openpai up starts one, and with "
                      "--system one of all users");
+  else if (list != NULL)
+    cli_help(stderr, list);
 }

@@ -355,7 +355,7 @@ void pai__platform_task_ended(void *user_data, uint64_t id,
   if (end->started != 0)
     j->tasks[task].ran = end->started;
   j->tasks[task].ended = end->ended;
-  j->tasks[task].short_of_memory = end->oom != 0;
+  j->tasks[task].oom = (uint8_t)end->oom;
   if (end->how == PAI_END_FAILED && end->text[0] != '\0') {
     pai__strfree(&j->platform->alloc, j->why);
     j->why = pai__strdup(&j->platform->alloc, end->text);

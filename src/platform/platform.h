@@ -65,11 +65,11 @@ typedef struct pai__ptask {
   uint8_t room;   /* PAI__ROOM_*; */
   bool held;      /* and whether it is held, */
   bool owed_held; /* as in its job */
-  bool share_wanted;                     /* as it waits for a share */
-  bool short_of_memory;                  /* as it ended last */
-  uint32_t retries_told;                 /* of its fold's */
-  uint32_t port;                         /* its first in the job's */
-  uint32_t starts;                       /* of it in this attempt of the job */
+  bool share_wanted;     /* as it waits for a share */
+  uint8_t oom;           /* of its last end, as pai_task_end's */
+  uint32_t retries_told; /* of its fold's */
+  uint32_t port;         /* its first in the job's */
+  uint32_t starts;       /* of it in this attempt of the job */
   pai_time created, launched, completed; /* of all its starts, */
   pai_time begun, ran, ended;            /* and of the latest one */
   char *dir;         /* its folder, below the job's; NULL before it starts */

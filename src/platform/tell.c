@@ -174,12 +174,14 @@ void pai__platform_waiting_text(const pai__pjob *j, pai__buf *out)
 
 static void put_end(const pai__pjob *j, uint32_t task, pai__buf *out)
 {
+  static const char *const memory[] = { "", ": out of memory",
+                                        ": killed; out of memory?" };
   const pai__task *t = &pai__job_tasks(&j->job)[task];
+  uint8_t oom = j->tasks[task].oom;
 
   pai__buf_printf(out, "task %s[%u] ended with code %d%s",
                   j->spec->roles[t->role].name, t->index, told_code(j, task),
-                  j->tasks[task].short_of_memory ? ": killed; out of memory?"
-                                                 : "");
+                  oom <= 2 ? memory[oom] : "");
 }
 
 void pai__platform_retry_text(const pai__pjob *j, uint32_t task, pai__buf *out)

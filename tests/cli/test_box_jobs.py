@@ -200,6 +200,9 @@ class Jobs(BoxTest):
                      ["events", "-f"]):
             self.refused(1, "~none is not found", *verb, "none")
         self.refused(125, "~none is not found", "wait", "none")
+        self.refused(1, "help: 'openpai list' lists the jobs", "show", "none")
+        self.refused(1, "help: 'openpai user list' lists the users",
+                     "user", "show", "none")
         for verb in ("show", "logs", "why", "stop", "rm", "retry", "clone",
                      "events"):
             self.refused(2, "which job?", verb)

@@ -441,9 +441,10 @@ class Failures(Jobs):
         self.assertRegex(self.run_cli("show", "unknown").stdout,
                          r"(?m)^  main/0 .*  code 42$")
         done = self.run_cli("run", "--json", str(JOBS / "failures/oom.yaml"))
-        self.assertEqual([json.loads(line).get("code")
-                          for line in done.stdout.splitlines()][-2:],
-                         [-1200, -1200])
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([e.get("code") for e in events][-2:], [-1200, -1200])
+        self.assertEqual(events[-1]["text"],
+                         "task main[0] ended with code -1200: out of memory")
         self.assertEqual(done.returncode, 137)
         self.assertEqual(self.run_cli("wait", "oom").returncode, 137)
 
