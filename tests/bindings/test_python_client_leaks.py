@@ -68,7 +68,7 @@ class Leaks(Checked):
             await asyncio.gather(task, return_exceptions=True)
         # So many that what libcurl keeps for one connection, which a request
         # may have opened before it was cancelled, is less than 16 bytes each.
-        self.check(lambda: loop.run_until_complete(scene()), 2000)
+        self.check(lambda: loop.run_until_complete(scene()), 1000)
 
     def test_no_cycle(self):
         client = openpai.BlockingClient(self.url)
