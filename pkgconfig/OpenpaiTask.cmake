@@ -4,13 +4,15 @@
 include(CheckCSourceCompiles)
 
 set(task_program ${PROJECT_BINARY_DIR}/libexec/openpai/openpai-task)
-set(task_sources child.c end.c enter.c hold.c logs.c main.c order.c remove.c run.c
-  serve.c short.c status.c stream.c text.c tree.c)
+set(task_sources check.c child.c end.c enter.c hold.c logs.c main.c order.c remove.c run.c shm.c
+  serve.c short.c status.c stream.c text.c times.c
+  tree.c)
 list(TRANSFORM task_sources PREPEND ${PROJECT_SOURCE_DIR}/src/task/)
 set(task_headers ${PROJECT_SOURCE_DIR}/src/task/frame.h
   ${PROJECT_SOURCE_DIR}/src/task/order.h
   ${PROJECT_SOURCE_DIR}/src/task/streams.h
-  ${PROJECT_SOURCE_DIR}/src/task/task.h)
+  ${PROJECT_SOURCE_DIR}/src/task/task.h
+  ${PROJECT_SOURCE_DIR}/src/task/times.h)
 set(task_flags -std=c11 -Os -fPIE -ffunction-sections -fdata-sections
   -D_POSIX_C_SOURCE=200809L
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes

@@ -36,6 +36,19 @@ end
 local of_platform, of_server = {}, {}
 of_platform.__index, of_server.__index = of_platform, of_server
 
+-- Names that are no UTF-8 come as a part of a URL.
+local function named(page, message, code, detail)
+  for _, entry in ipairs(page and page.entries or {}) do
+    if text_or_nil(entry.escaped) then
+      entry.path = entry.escaped:gsub("%%(%x%x)", function(digits)
+        return string.char(tonumber(digits, 16))
+      end)
+    end
+    entry.escaped = nil
+  end
+  return page, message, code, detail
+end
+
 function of_platform:page(path, recursive, after)
   local list, message, code, detail = self.core:list_files(self.job, fields {
     path = path, recursive = recursive, after = after })
@@ -46,7 +59,7 @@ function of_platform:page(path, recursive, after)
       return list:state() ~= 0
     end)
     if good then
-      return list:answer()
+      return named(list:answer())
     end
   end
   return nil, message, code, detail
@@ -75,9 +88,9 @@ function of_platform:send(from, path)
 end
 
 function of_server:page(path, recursive, after)
-  return asks.told(self.host, "files", { job = self.job, path = path,
-                                           recursive = recursive,
-                                           after = after })
+  return named(asks.told(self.host, "files", { job = self.job, path = path,
+                                               recursive = recursive,
+                                               after = after }))
 end
 
 function of_server:fetch(entry, to)

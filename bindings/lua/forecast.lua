@@ -88,6 +88,9 @@ local function new_forecast(raw, owner, ...)
   return setmetatable(list, forecast_class)
 end
 
+-- Its times; `unlike` is true where the present is unlike the past, so that
+-- they are less certain, and `unknown` where no job has ended yet by which those
+-- before it could be told.
 function forecast:when(id)
   return self.core:when(id)
 end

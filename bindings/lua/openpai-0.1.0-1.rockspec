@@ -23,7 +23,8 @@ build = {
       -DOPENPAI_BUILD_PYTHON=OFF -DOPENPAI_BUILD_CLI=OFF \
       -DOPENPAI_BUILD_TESTS=OFF -DOPENPAI_BUILD_BENCH=OFF \
       -DOPENPAI_BUILD_EXAMPLES=OFF -DOPENPAI_INSTALL=OFF &&
-    cmake --build build/luarocks --parallel --target openpai_lua openpai_task
+    cmake --build build/luarocks --target openpai_lua openpai_task \
+      --parallel `getconf _NPROCESSORS_ONLN`
   ]],
   install = { lib = {
     openpai = "build/luarocks/lua/openpai.so",

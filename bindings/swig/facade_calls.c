@@ -276,7 +276,8 @@ static bool open_local(Call *call, const char *kind, wish *w, failure *f)
   if (gets)
     call->local = local_open(w->to, &v, f);
   else
-    call->upload = local_open_read(w->local, &w->size, &w->executable, f);
+    call->upload =
+      local_open_read(w->local, w->path, &w->size, &w->executable, f);
   return f->code >= 0;
 }
 

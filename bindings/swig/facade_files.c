@@ -284,7 +284,7 @@ static void open_writer(FileCopy *c, pai_job_id job, const copy_wish *w,
   pai_file_write_options o = PAI_FILE_WRITE_OPTIONS_INIT;
   Platform *p = c->platform;
 
-  c->from = local_open_read(w->local, &o.size, &o.executable, f);
+  c->from = local_open_read(w->local, w->path, &o.size, &o.executable, f);
   if (c->from < 0 || !platform_take(p, f))
     return;
   o.path = w->path;

@@ -131,6 +131,7 @@ listing facade_history_guess(History *h, words list, int64_t ran, failure *f)
   json_begin(&j, NULL, '{');
   json_text(&j, "alike", alike_name(g.alike));
   json_number(&j, "samples", g.samples);
+  json_bool(&j, "unknown", g.unknown != 0);
   json_number(&j, "p10", g.p10);
   json_number(&j, "p50", g.p50);
   json_number(&j, "p90", g.p90);
@@ -222,6 +223,8 @@ static void put_when(json *j, const pai_when *w)
   json_number(j, "started", w->started);
   json_text(j, "alike", alike_name(w->alike));
   json_number(j, "guessed", w->guessed);
+  json_bool(j, "unlike", w->unlike != 0);
+  json_bool(j, "unknown", w->unknown != 0);
   json_end(j, '}');
 }
 
@@ -320,6 +323,7 @@ listing facade_what_if_look(const WhatIf *w, failure *f)
   json_part(&j, "used_before", v.used_before, 1000000);
   json_part(&j, "used_after", v.used_after, 1000000);
   json_bool(&j, "unsafe", v.unsafe != 0);
+  json_bool(&j, "unlike", v.unlike != 0);
   json_end(&j, '}');
   return json_finish(&j, f);
 }

@@ -54,7 +54,7 @@ bool local_is_folder(const char *path);
 bool local_has(const char *path, uint64_t size, int64_t modified);
 void local_make_folder(const char *path, failure *f);
 %newobject local_place;
-char *local_place(const char *path, const char *kind, failure *f);
-bool local_link(const char *path, const char *kind, const char *place,
+char *local_place(const char *path, const char *below, failure *f);
+bool local_link(const char *path, const char *below, const char *place,
                 failure *f);
 listing local_list(const char *path, failure *f);

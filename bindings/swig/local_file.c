@@ -314,8 +314,15 @@ void local_free(LocalFile *l)
 
 /* --- what is uploaded ------------------------------------------------------------- */
 
-int local_open_read(const char *path, uint64_t *size, int *executable,
-                    failure *f)
+static bool names_folder(const char *path)
+{
+  size_t len = strlen(path);
+
+  return len > 0 && path[len - 1] == '/';
+}
+
+int local_open_read(const char *path, const char *to, uint64_t *size,
+                    int *executable, failure *f)
 {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   struct stat st = { 0 };
@@ -323,9 +330,9 @@ int local_open_read(const char *path, uint64_t *size, int *executable,
 
   if (fd < 0 || fstat(fd, &st) != 0)
     error = errno;
-  else if (S_ISDIR(st.st_mode))
+  else if (S_ISDIR(st.st_mode) && !names_folder(to))
     error = EISDIR;
-  else if (!S_ISREG(st.st_mode))
+  else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
     error = EINVAL;
   if (error != 0) {
     fail(f, "read", path, error);
@@ -333,7 +340,7 @@ int local_open_read(const char *path, uint64_t *size, int *executable,
       (void)close(fd);
     return -1;
   }
-  *size = (uint64_t)st.st_size;
-  *executable = (st.st_mode & 0100) != 0;
+  *size = S_ISDIR(st.st_mode) ? 0 : (uint64_t)st.st_size;
+  *executable = S_ISREG(st.st_mode) && (st.st_mode & 0100) != 0;
   return fd;
 }

@@ -43,9 +43,10 @@ char *local_folder_of(const char *path);
 /* Makes a folder and those above it.  0, or an errno. */
 int local_make_folders(const char *path);
 
-/* Opens a regular file for reading; -1 after a failure. */
-int local_open_read(const char *path, uint64_t *size, int *executable,
-                    failure *f);
+/* Opens a regular file for reading, or a folder that goes to a path with a slash
+ * at its end; -1 after a failure. */
+int local_open_read(const char *path, const char *to, uint64_t *size,
+                    int *executable, failure *f);
 /* A name of an upload of that file to `job` and `path`: another one when the
  * file has changed.  `name` has room for UPLOAD_NAME bytes. */
 enum { UPLOAD_NAME = 40 };

@@ -1,8 +1,10 @@
-/* local_list.c - the files in a folder of this machine */
+/* local_list.c - the files in a folder of this machine, and folders that are
+ * empty, with a slash behind them */
 #include "shared.h"
 
 #include <errno.h>
 #include <fts.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +33,34 @@ static int by_name(const FTSENT **a, const FTSENT **b)
   return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
+/* Counted in the folder that it lies in. */
+static void count(FTSENT *entry)
+{
+  if (entry->fts_parent != NULL)
+    entry->fts_parent->fts_number++;
+}
+
+/* The folder itself has no name here. */
+static bool is_empty(const FTSENT *entry)
+{
+  return entry->fts_info == FTS_DP && entry->fts_number == 0 &&
+         entry->fts_level > 0;
+}
+
+static void add_folder(json *j, const char *path, failure *f)
+{
+  size_t size = strlen(path) + 2;
+  char *text = malloc(size);
+
+  if (text == NULL) {
+    facade_fail(f, PAI_ENOMEM, "out of memory");
+    return;
+  }
+  (void)snprintf(text, size, "%s/", path);
+  json_text(j, NULL, text);
+  free(text);
+}
+
 static void add_files(json *j, FTS *walk, size_t skip, failure *f)
 {
   FTSENT *entry;
@@ -41,7 +71,12 @@ static void add_files(json *j, FTS *walk, size_t skip, failure *f)
       facade_fail_file(f, "read", entry->fts_path, entry->fts_errno);
       return;
     } else if (is_file(entry)) {
+      count(entry);
       json_text(j, NULL, entry->fts_path + skip);
+    } else if (entry->fts_info == FTS_D) {
+      count(entry);
+    } else if (is_empty(entry)) {
+      add_folder(j, entry->fts_path + skip, f);
     }
 }
 

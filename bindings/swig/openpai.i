@@ -22,7 +22,7 @@ typedef uint64_t pai_job_id;
  * PAI_CALLS_BACK(decl): a call that may wait, or run script code.
  * <language>.swg has typemaps for
  *   failure *f                      raised, or returned
- *   const char *path                in: a file's name; and `root`
+ *   const char *path, *below        in: a file's name; and `root`
  *   const char *place               in: a place in a draft; and `yaml`
  *   (const char *text, size_t len)  in: bytes
  *   draft_value                     in: what a place is set to

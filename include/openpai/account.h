@@ -478,8 +478,8 @@ enum {
   PAI_QUOTA_JOBS,      /**< jobs that are not over */
   PAI_QUOTA_TASKS,     /**< tasks of those */
   PAI_QUOTA_STREAMS,   /**< streams of events and logs */
-  PAI_QUOTA_UPLOADS,   /**< bytes of code that was uploaded */
-  PAI_QUOTA_PROCESSES, /**< processes of each task */
+  PAI_QUOTA_UPLOADS,   /**< bytes of code and files that were uploaded */
+  PAI_QUOTA_PROCESSES, /**< processes and threads of all those tasks */
   PAI_QUOTAS
 };
 enum {

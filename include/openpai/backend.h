@@ -91,6 +91,18 @@ typedef struct pai_launch_plan {
                             which containers see, too; NULL: none */
   uint64_t processes; /**< that the task may have at a time, where the back end
                            can count them; 0: any number */
+  /** Variables that the script itself sets, as `env`, so that nothing obeys them
+   *  before the task is where it is confined; a command that enters the task
+   *  gets them, too.  NULL: none.  @since 0.1 */
+  const char *const *own_env;
+  /** The same, of a task that is in no container.  @since 0.1 */
+  const char *const *own_env_outside;
+  /** Owner of the task; tasks of one owner share the limit below.  NULL: none.
+   *  @since 0.1 */
+  const char *owner;
+  /** Most processes that all tasks of the owner may have at a time, where the
+   *  back end can count them; 0: any number.  @since 0.1 */
+  uint64_t owner_processes;
 } pai_launch_plan;
 
 /* --- how it ended ----------------------------------------------------------- */

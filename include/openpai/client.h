@@ -398,7 +398,8 @@ PAI_API PAI_NODISCARD int pai_client_get_file(
 typedef struct pai_client_put_file_options {
   size_t struct_size;
   const char *job;
-  const char *path;    /**< where it goes, from the job's folder */
+  const char *path;    /**< where it goes, from the job's folder; one that ends
+                            with "/" is a folder of size 0, which is made */
   const char *upload;  /**< a name, as in pai_file_write_options, under which
                             another operation may go on; NULL: none does */
   uint64_t size;       /**< of the file */

@@ -127,8 +127,8 @@ PAI_API PAI_NODISCARD int pai_cluster_from_machines(
   const pai_cluster_options *opts, pai_error **err);
 
 /**
- * Finds all that is wrong with the text of a cluster, and what is legal and
- * surely not meant, in the order of the text.
+ * Finds the problems of a cluster's text, in the order of the text; see
+ * <openpai/report.h>.
  *
  * @param[out] out      what was found, owned by the caller; NULL on failure
  * @param[out] cluster  NULL, or receives the cluster of a valid text

@@ -87,7 +87,9 @@ typedef struct pai_file_writer pai_file_writer; /**< pai_file_writer_close() */
 /** What to write.  Texts are copied. */
 typedef struct pai_file_write_options {
   size_t struct_size;
-  const char *path;   /**< of the file; folders that are missing are made */
+  const char *path;   /**< of the file; folders that are missing are made.
+                           One that ends with "/" is a folder, which is made
+                           unless it is there; its size is 0 */
   const char *upload; /**< a name for this upload, by which it goes on later:
                            1 to 64 letters, digits, "-" and "_".  NULL: what is
                            not whole when the writer is closed is deleted */

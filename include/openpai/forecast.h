@@ -56,6 +56,9 @@ typedef struct pai_guess {
   int alike;        /**< PAI_ALIKE_NAME, ... */
   uint32_t samples; /**< how many jobs */
   pai_time p10, p50, p90;
+  int
+    unknown; /**< 1: no job has ended yet that it could be told by, nor has it
+                    a limit, so the times are not worth telling.  @since 0.1 */
 } pai_guess;
 
 /** @param alloc  NULL: malloc; copied
@@ -155,6 +158,12 @@ typedef struct pai_when {
                          started */
   uint32_t guessed; /**< how many of these were guessed, and not told by their
                          owners or limits; mean */
+  int unlike;  /**< 1: the present is unlike the past, so these times are less
+                   certain: five jobs or more, and a third of those with a
+                   past, have run for longer than all like them that ended */
+  int unknown; /**< 1: no job has ended yet that those before it could be told
+                    by, nor have they limits, so the times are not worth telling.
+                    @since 0.1 */
 } pai_when;
 
 /**
@@ -297,11 +306,14 @@ typedef struct pai_what_if_view {
   uint32_t move;      /**< that are stopped and start elsewhere */
   uint32_t sooner, later, same; /**< waiting requests, by their median start */
   uint32_t never;               /**< that do not start any more */
-  pai_time wait_before, wait_after;           /**< mean of what waits */
+  /** Mean of what waits, a wait beyond the horizon as long as that; before the
+   *  change of the medians, and after it with what differs within the futures. */
+  pai_time wait_before, wait_after;
   uint32_t preempted_before, preempted_after; /**< mean, in hundredths */
   uint32_t used_before, used_after; /**< millionths of GPU time until all that
                                          waits has started */
   int unsafe;                       /**< 1: something that runs is lost */
+  int unlike;                       /**< 1: as in pai_when */
 } pai_what_if_view;
 
 /** @return PAI_OK; PAI_EINVAL  @since 0.1 */

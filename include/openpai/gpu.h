@@ -1,12 +1,12 @@
 /**
  * @file openpai/gpu.h
- * The GPUs of this machine as their drivers tell: NVIDIA's by NVML, which is
- * looked for at run time and never linked, AMD's by the kernel's files.
+ * The GPUs of this machine, as their drivers report them: NVIDIA's from NVML,
+ * which is loaded at run time and never linked, AMD's from the kernel's files.
  *
  * A machine without GPUs gives an empty list, not an error, and so does one
- * whose driver cannot be asked; then a note says why.
+ * whose driver cannot be queried; then a note says why.
  *
- * Numbers nobody could tell are -1, texts "".
+ * Unknown numbers are -1, unknown texts "".
  *
  * Threads: a pai_gpus is IMMUTABLE.
  */
@@ -19,18 +19,18 @@ PAI_BEGIN_DECLS
 
 typedef struct pai_gpus pai_gpus; /**< opaque; pai_gpus_free() */
 
-/** Who made a GPU. */
+/** Vendor of a GPU. */
 enum { PAI_GPU_NVIDIA = 1, PAI_GPU_AMD = 2 };
 
-/** How a GPU is. */
+/** Health of a GPU. */
 enum {
   PAI_GPU_HEALTHY = 1,
-  PAI_GPU_WORN = 2, /**< works, and wants a reset or repair; see `reason` */
-  PAI_GPU_SICK = 3, /**< no job should be given to it; see `reason` */
-  PAI_GPU_LOST = 4  /**< cannot be reached: fallen off the bus, mostly */
+  PAI_GPU_WORN = 2, /**< works, but needs a reset or repair; see `reason` */
+  PAI_GPU_SICK = 3, /**< should get no job; see `reason` */
+  PAI_GPU_LOST = 4  /**< cannot be reached; it has mostly left the bus */
 };
 
-/** Who may use a GPU at a time (NVIDIA's compute mode). */
+/** How many processes may use a GPU at a time (NVIDIA's compute mode). */
 enum {
   PAI_GPU_SHARED = 0,
   PAI_GPU_EXCLUSIVE_THREAD = 1, /**< of old drivers */
@@ -149,8 +149,8 @@ PAI_API PAI_NODISCARD int pai_gpus_link(const pai_gpus *gpus, size_t i,
 /** The version of NVIDIA's driver, "" when unknown.  @since 0.1 */
 PAI_API const char *pai_gpus_driver(const pai_gpus *gpus);
 
-/** The i-th thing that could not be asked, in one line, or NULL: why a list is
- *  empty though there are GPUs.  @since 0.1 */
+/** The i-th note, in one line, or NULL: what could not be queried, and so why a
+ *  list is empty though there are GPUs.  @since 0.1 */
 PAI_API const char *pai_gpus_note(const pai_gpus *gpus, size_t i);
 
 PAI_END_DECLS

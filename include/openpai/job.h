@@ -49,7 +49,10 @@ enum {
   PAI_CODE_NOT_STARTED = -200, /**< for callers: the task cannot be started */
   PAI_CODE_STOPPED = -210,     /**< the job was stopped */
   PAI_CODE_JOB_OVER = -220,    /**< it was decided without this task */
-  PAI_CODE_REMOVED = -230      /**< its role has fewer tasks now */
+  PAI_CODE_REMOVED = -230,     /**< its role has fewer tasks now */
+  PAI_CODE_TIME_LIMIT = -240,  /**< it ran for its time limit.  @since 0.1 */
+  PAI_CODE_DEPENDENCY = -250   /**< a job that it waited for ended in another
+                                    way than it wanted.  @since 0.1 */
 };
 
 enum { PAI_JOB_MAX_TASKS = 1 << 20 /**< of one task role */ };

@@ -1,14 +1,15 @@
 /**
  * @file openpai/policy.h
- * Policies: what decides who starts, where, and who has to stop for it.
+ * Policies: they decide which requests start, where, and which runs stop for
+ * them.
  *
  * A policy is a table of functions.  The scheduler calls decide() with a host,
- * which is all the policy may use: what waits, what runs, what is free, and to
- * start, refuse and preempt.  Whatever it asks for is checked: no device is
- * given twice and no gang in part, whichever policy decides.
+ * which is all the policy may use: to look at waiting requests, runs and free
+ * capacity, and to start, refuse and preempt.  Each of these calls is checked:
+ * no device is given twice and no gang in part, whichever policy decides.
  *
- * A policy must decide by what it is shown and by its own state alone: no
- * clock, no random numbers, no floating point, no order of addresses.
+ * A policy must decide from the host and its own state alone: no clock, no
+ * random numbers, no floating point, no order of addresses.
  *
  * A shared object with a policy exports one symbol, `pai_plugin`, and needs no
  * other of the library:
@@ -29,7 +30,7 @@ PAI_BEGIN_DECLS
 
 enum { PAI_POLICY_VERSION = 1 };
 
-/** Which node is taken of those with room. */
+/** Which of the nodes with enough free capacity is taken. */
 enum {
   PAI_PLACE_PACK = 1,   /**< the fullest: large gaps stay */
   PAI_PLACE_SPREAD = 2, /**< the emptiest, task by task */
@@ -132,7 +133,7 @@ struct pai_policy {
   int (*open)(void **state, void *data, const pai_policy_host *host,
               const pai_cluster *cluster, const char *options);
   void (*close)(void *state);
-  /** Who starts now?  */
+  /** Starts, refuses and preempts, by means of the host. */
   int (*decide)(void *state, void *data, const pai_policy_host *host);
   /** An event was taken.  A failure fails the event's call; the event stays. */
   int (*event)(void *state, void *data, const pai_policy_host *host,

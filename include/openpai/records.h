@@ -1,11 +1,11 @@
 /**
  * @file openpai/records.h
- * What a durable platform knows of its jobs, those that ended included: as
- * the JSON objects of OpenPAI's REST API, from its database alone, so that
- * nothing is told here that a crash could take back.
+ * What a durable platform knows of its jobs, including finished ones: as the
+ * JSON objects of OpenPAI's REST API, from its database alone, so that a crash
+ * cannot take back anything written here.
  *
- * A job is called "user~name"; every function here takes that, or its id.
- * They answer PAI_ENOTSUP on a platform that is not durable.
+ * A job is named "user~name"; every function here takes that, or the job's id.
+ * All functions return PAI_ENOTSUP on a platform that is not durable.
  *
  * Threads: LOOP.
  */
@@ -17,8 +17,8 @@
 PAI_BEGIN_DECLS
 
 /**
- * Which jobs, and in what order.  Texts are lists with commas, of which one
- * must match; NULL: any.
+ * Which jobs to list, and in what order.  Texts are lists, separated by commas,
+ * of which one entry must match; NULL: any.
  */
 typedef struct pai_job_query {
   size_t struct_size;
@@ -29,10 +29,10 @@ typedef struct pai_job_query {
   const char *tags;       /**< has any of them */
   const char *not_tags;   /**< has none of them */
   const char *keyword;    /**< in user, name or virtual cluster */
-  const char *order;      /**< "submissionTime,DESC"; what it cannot be
-                               sorted by counts as that */
-  uint64_t offset;        /**< so many are passed over */
-  uint64_t limit;         /**< at most so many; 0: 5000; at most 50000 */
+  const char *order;      /**< "submissionTime,DESC", which also replaces an
+                               unknown order */
+  uint64_t offset;        /**< number of jobs to skip */
+  uint64_t limit;         /**< most jobs; 0: 5000; at most 50000 */
   int with_total;         /**< 1: {"totalCount", "data"} instead of a list */
 } pai_job_query;
 
@@ -97,7 +97,7 @@ PAI_API PAI_NODISCARD int pai_platform_config(pai_platform *platform,
                                               pai_error **err);
 
 /**
- * Writes what happened to the job, newest first, as `GET /jobs/NAME/events`.
+ * Writes the events of a job, newest first, as `GET /jobs/NAME/events`.
  * @param type  "Normal", "Warning", or NULL for both
  * @since 0.1
  */
@@ -109,22 +109,50 @@ PAI_API PAI_NODISCARD int pai_platform_events(pai_platform *platform,
 
 /**
  * Writes why a job waits: {"state", "reasons": [{"code", "text", "nodes"}],
- * "line", "change"}, or, of one that does not wait, its state and what ended
- * it.  "line" is {"virtualCluster", "order", "place", "waiting"}: of so many
- * jobs of that virtual cluster that wait, this one is the place-th that the
- * policy looks at, by "arrival" or by "priority" and then arrival.  Another may
- * still start first, if there is room for it only.  Order and place are null
- * under a policy that has no such order ("fair", and those that are not built
- * in); "line" is, where the job is not to begin yet.
+ * "line", "change"}; for a job that does not wait, its state and the reason of
+ * its end.  "line" is {"virtualCluster", "order", "place", "waiting"}: the
+ * place of the job among the waiting jobs of its virtual cluster, in the order in
+ * which the policy considers them: by "arrival", or by "priority" and then
+ * arrival.  A later job may start first if only that job fits.  "order" and
+ * "place" are null under a policy without such an order ("fair", and policies
+ * that are not built in); "line" is null while the job may not start yet.
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_why(pai_platform *platform,
                                            pai_job_id job, pai_write_cb write,
                                            void *user_data, pai_error **err);
 
+/** One that is being made; borrowed until it has called back. */
+typedef struct pai_answer pai_answer;
+
+/** @param status  PAI_OK, and then @p json, of @p len bytes, is what
+ *                 pai_platform_why() writes; PAI_ECANCELED; or its codes
+ *  @param json, err  borrowed for the call */
+typedef void (*pai_answer_cb)(void *user_data, int status, const char *json,
+                              size_t len, const pai_error *err);
+
 /**
- * Writes what the platform is and does: pid, root, jobs by state, what of the
- * machine is in use, how resources are enforced, which runtime tasks have.
+ * As pai_platform_why(), for which the loop stands still for milliseconds where
+ * thousands wait, beside the loop: all who ask at a state share a copy of the
+ * scheduler, on which another thread explains one request after the other.
+ * Where few wait, or the policy is not built in, it is asked in the loop's
+ * thread.  Calls back once, from the loop, at the latest when the platform
+ * closes.
+ * @return PAI_OK; PAI_EBUSY: 256 are being made or wait for it, or the platform
+ *         is closing; PAI_ENOTSUP: it is not durable; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_platform_why_beside(
+  pai_answer **out, pai_platform *platform, pai_job_id job, pai_answer_cb cb,
+  void *user_data, pai_error **err);
+
+/** Nobody wants to know any more: it calls back soon, with PAI_ECANCELED unless
+ *  it is done.  NULL is allowed.  @since 0.1 */
+PAI_API void pai_answer_cancel(pai_answer *answer);
+
+/**
+ * Writes the status of the platform: pid, root, jobs by state, use of the
+ * machine, how limits are enforced, and the runtime of tasks.
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_status(pai_platform *platform,
@@ -204,12 +232,12 @@ PAI_API PAI_NODISCARD int pai_platform_tasks(pai_platform *platform,
                                              pai_task_cb cb, void *user_data,
                                              pai_error **err);
 
-/** What a platform has counted; since it was made, if nothing else is said. */
+/** Counters of a platform, since it was made unless stated otherwise. */
 typedef struct pai_platform_counts {
   size_t struct_size;
   uint64_t waiting, running, stopping; /**< jobs, now */
   uint64_t queued;    /**< requests that wait in the scheduler, now */
-  uint64_t submitted; /**< jobs that were taken */
+  uint64_t submitted; /**< jobs that were accepted */
   uint64_t succeeded, failed, stopped; /**< jobs that ended so */
   uint64_t commits;                    /**< of its database that succeeded, */
   uint64_t commit_failures;            /**< and that did not; */
@@ -220,7 +248,7 @@ typedef struct pai_platform_counts {
 PAI_API PAI_NODISCARD int pai_platform_count(const pai_platform *platform,
                                              pai_platform_counts *counts);
 
-/** What a user has of what limits are on (openpai/account.h). */
+/** Use of a user's quotas (openpai/account.h). */
 typedef struct pai_usage {
   size_t struct_size;
   uint64_t jobs;  /**< that are not over */
@@ -235,14 +263,15 @@ PAI_API PAI_NODISCARD int pai_platform_usage(const pai_platform *platform,
                                              pai_usage *usage);
 
 /**
- * Writes when a job that waits will start, if others that run take as long as
- * jobs took that ended here: {"state", "now", "start": {"p10", "p50", "p90"},
- * "runs", "started", "guessed", "alike"}; of one that runs "startedAt" and
- * "end", of one that is over its state alone.  Times are milliseconds, null if
- * not within 90 days; "alike" says whom guesses were made of, null: nothing is
- * known, so they take as long again as they have run, or an hour.  The loop
- * stands still for it: for hundredths of a second, and longer where thousands
- * wait; pai_platform_estimate_beside() lets it go on.
+ * Writes an estimate of the start of a waiting job, from the durations of jobs
+ * that ended here: {"state", "now", "start": {"p10", "p50", "p90"}, "runs",
+ * "started", "guessed", "alike", "unlike"}; for a running job "startedAt" and "end"; for a
+ * finished one only the state.  Times are milliseconds, or null if not within 90
+ * days.  "alike" names the jobs that the estimate is based on; null: no similar
+ * job has ended, so running jobs are assumed to take as long again as they have
+ * run, or an hour.  "unlike" is true if the present is unlike the past, as in
+ * pai_when.  The call blocks the loop: for hundredths of a second, and
+ * longer if thousands of jobs wait; pai_platform_estimate_beside() does not.
  * @return PAI_OK; PAI_ENOTFOUND: no such job; PAI_ENOTSUP: the scheduler's
  *         policy cannot be asked; else as pai_platform_list()
  * @since 0.1
@@ -277,8 +306,8 @@ PAI_API PAI_NODISCARD int pai_platform_estimate_beside(
   pai_estimate **out, pai_platform *platform, pai_job_id job,
   pai_estimate_cb cb, void *user_data, pai_error **err);
 
-/** Nobody wants to know any more: it calls back soon, with PAI_ECANCELED unless
- *  it is done.  NULL is allowed.  @since 0.1 */
+/** Cancels an estimate: it calls back soon, with PAI_ECANCELED unless it is
+ *  done.  NULL is allowed.  @since 0.1 */
 PAI_API void pai_estimate_cancel(pai_estimate *estimate);
 
 /**
@@ -377,6 +406,19 @@ PAI_API PAI_NODISCARD int pai_platform_copy_code(pai_platform *platform,
                                                  void *user_data,
                                                  pai_error **err);
 
+/**
+ * Removes a folder of code that no job is to get, as one that
+ * pai_platform_copy_code() has made or whose upload is given up.  It is gone
+ * at once; its files are removed in another thread, those that a stop leaves
+ * after the next start.
+ *
+ * @param dir  ROOT/code/new-*; one that is not there is allowed
+ * @return PAI_OK; PAI_EINVAL: another folder; PAI_ENOTSUP
+ * @since 0.1
+ */
+PAI_API int pai_platform_remove_code(pai_platform *platform, const char *dir,
+                                     pai_error **err);
+
 /* --- logs ------------------------------------------------------------------ */
 
 typedef struct pai_log_reader pai_log_reader; /**< pai_log_close() */
@@ -393,11 +435,17 @@ typedef struct pai_log_options {
                           first that is kept, if that one is gone; negative:
                           so many before the end; INT64_MAX: from its end on */
   int follow;       /**< 1: goes on until the task has ended */
+  int timed;        /**< 1: pai_log_time() tells when bytes were written */
+  uint64_t tail; /**< the last lines, so many; 0: all.  Of those, of offset and
+                         of since the latest counts; lines are searched in the
+                         last 256 MiB */
+  pai_time since; /**< what was written then or later, right to about a second;
+                         0: all */
 } pai_log_options;
 
-#define PAI_LOG_OPTIONS_INIT                       \
-  {                                                \
-    sizeof(pai_log_options), -1, 0, 0, -1, 0, 0, 0 \
+#define PAI_LOG_OPTIONS_INIT                                \
+  {                                                         \
+    sizeof(pai_log_options), -1, 0, 0, -1, 0, 0, 0, 0, 0, 0 \
   }
 
 /**
@@ -422,6 +470,14 @@ PAI_API PAI_NODISCARD int pai_log_open(pai_log_reader **out,
                                        const pai_log_options *opts,
                                        pai_log_data_cb cb, void *user_data,
                                        pai_error **err);
+
+/**
+ * In a callback of a reader with `timed`: when its bytes were written, up to a
+ * second before that; in logs of which more than three days are kept, up to a few
+ * seconds.  0: it is not known, as of the log "runtime".
+ * @since 0.1
+ */
+PAI_API pai_time pai_log_time(const pai_log_reader *reader);
 
 /** Stops reading for a while; or goes on.  @since 0.1 */
 PAI_API void pai_log_pause(pai_log_reader *reader, int paused);

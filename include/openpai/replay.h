@@ -1,7 +1,7 @@
 /**
  * @file openpai/replay.h
- * A scheduler's log, read again: its state at any second, step by step what
- * was decided, and the story of how a request waited.
+ * A scheduler's log, read again: the scheduler's state at any time, its
+ * decisions step by step, and the history of one request.
  *
  *   pai_replay_open(&r, "sched.log", NULL, &err);
  *   pai_replay_time(r, "2026-05-01 14:05", &time, &err);
@@ -28,12 +28,13 @@ typedef struct pai_replay_options {
   const pai_alloc *alloc;  /**< NULL: malloc; copied */
   const pai_policy *table; /**< where the log's policy is no built-in one; must
                                 outlive the replay */
-  const char *policy; /**< a built-in one decides instead, from the beginning;
-                           what tells of things that it did not do is left out;
-                           NULL: the log's own */
+  const char *policy; /**< a built-in policy that decides instead, from the
+                           beginning; events that do not fit its decisions are
+                           skipped; NULL: the log's own */
   const char *policy_options; /**< of it, a JSON object, or NULL */
-  int check; /**< 1: a snapshot in the middle that is not what the lines before
-                  it make is an error; else it is skipped */
+  int check; /**< 1: a later snapshot that differs from the state that the
+                  lines before it make is an error; 0: such snapshots are
+                  skipped */
 } pai_replay_options;
 
 #define PAI_REPLAY_OPTIONS_INIT                           \
@@ -42,8 +43,8 @@ typedef struct pai_replay_options {
   }
 
 /**
- * Begins to read a log from a file, which may grow meanwhile: what is written
- * later is not seen.
+ * Opens a log file, which may grow meanwhile: lines that are written later are
+ * not read.
  *
  * @param[out] out  stands before the first line; owned by the caller; NULL on
  *                  failure
@@ -141,8 +142,8 @@ PAI_API const char *pai_replay_show_time(pai_replay *replay, pai_time time,
 /** Options; zero-fill. */
 typedef struct pai_story_options {
   size_t struct_size;
-  const char *policy; /**< a built-in one: when would the request have started
-                           under it?  NULL: nobody asks */
+  const char *policy; /**< a built-in policy under which to find the start of
+                           the request, too; NULL: none */
   const char *policy_options; /**< of it, a JSON object, or NULL */
   pai_time
     grain; /**< how long the reasons of a time are told as one where they
@@ -150,13 +151,13 @@ typedef struct pai_story_options {
 } pai_story_options;
 
 /**
- * Tells how a request waited: what it lacked, since when, and who had it, from
- * its submission to its start and its end, as far as the log goes.  Afterwards
- * the replay stands somewhere behind that.
+ * Writes the history of a request from its submission to its start and end, as
+ * far as the log goes: what it lacked, since when, and which requests had the
+ * missing resources.  The position of the replay afterwards is unspecified.
  *
- * With another policy all that came after its submission is done again under
- * it: who ran in the log runs as long as it did there, others as they were
- * estimated, and who has no estimate runs on.
+ * With another policy, everything after the submission is replayed under it:
+ * requests that ran in the log run as long as they did there, others as long as
+ * estimated, and requests without an estimate do not end.
  *
  * @param format  PAI_FORMAT_TEXT or 0; PAI_FORMAT_JSON: one object
  * @param opts    or NULL

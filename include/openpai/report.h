@@ -1,7 +1,8 @@
 /**
  * @file openpai/report.h
- * What was found in a file: all that is wrong with it, each with its place and
- * how to mend it.
+ * The problems of a file, each with its place and how to correct it.  A report
+ * ends after 1,000 diagnostics or 1 MiB of text; a last one, of code "more",
+ * then says how many were left out.
  *
  * Threads: IMMUTABLE.
  */
@@ -16,7 +17,7 @@ typedef struct pai_report pai_report; /**< opaque; pai_report_free() */
 
 /** How bad it is: an error makes the file invalid. */
 enum {
-  PAI_SEVERITY_WARNING = 1, /**< legal, and surely not meant */
+  PAI_SEVERITY_WARNING = 1, /**< legal, but probably a mistake */
   PAI_SEVERITY_ERROR = 2
 };
 
@@ -31,7 +32,7 @@ enum {
   PAI_VALUE_MAPPING = 64
 };
 
-/** One thing that was found; belongs to its report. */
+/** A problem of the file; belongs to its report. */
 typedef struct pai_diagnostic {
   size_t struct_size;
   int severity;
@@ -41,7 +42,7 @@ typedef struct pai_diagnostic {
                                characters */
   uint32_t end_line, end_column; /**< where it has ended */
   const char *message;           /**< one line that names the wrong value */
-  const char *help;              /**< how to mend it, or NULL */
+  const char *help;              /**< how to correct it, or NULL */
   const char *source;     /**< the line it begins in, or a part of it with dots
                             before it; each secret is "******"; NULL when it
                             cannot be shown */
@@ -49,8 +50,7 @@ typedef struct pai_diagnostic {
   uint32_t source_end_column; /**< of `source`, behind its last character
                                    there; source_column + 1 for nothing, and
                                    for what ends on a later line */
-  /* What the file would have to say, as values; 0 or NULL where that is no part
-   * of what was found. */
+  /* What the file would have to say, as values; 0 or NULL for other codes. */
   const char *missing;        /**< missing-key: the name of the field */
   unsigned types;             /**< wrong-type, not-allowed, too-few: what the
                                    value may be, of PAI_VALUE_* */
@@ -66,11 +66,11 @@ typedef struct pai_diagnostic {
 /** 1 when there is no error.  @since 0.1 */
 PAI_API int pai_report_valid(const pai_report *report);
 
-/** Of a job file, 1: job config v1; 2: job protocol v2; 0: nobody can tell, or
- *  it is another file.  @since 0.1 */
+/** Of a job file, 1: job config v1; 2: job protocol v2; 0: unknown, or another
+ *  kind of file.  @since 0.1 */
 PAI_API int pai_report_version(const pai_report *report);
 
-/** How many diagnostics there are.  @since 0.1 */
+/** How many diagnostics there are; none of NULL.  @since 0.1 */
 PAI_API size_t pai_report_count(const pai_report *report);
 
 /** Diagnostic @p i, from 0; NULL beyond the last.  @since 0.1 */

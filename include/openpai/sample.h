@@ -3,9 +3,9 @@
  * What this machine is doing: processors, memory, disks, network, file
  * systems, GPUs and groups of processes, cheap enough to ask each second.
  *
- * Rates are since the sample before, so a first sample has none.  Numbers
- * nobody can tell are -1: so are rates of what is new, and of a counter that
- * went backwards.  A counter of 32 or 64 bits may wrap.
+ * Rates are means since the sample before, so a first sample has none.  Unknown
+ * numbers are -1, and so are rates of new objects and of counters that went
+ * backwards.  A counter of 32 or 64 bits may wrap.
  *
  * Threads: SERIAL.  A pai_sample belongs to its pai_sampler.
  */
@@ -22,7 +22,7 @@ typedef struct pai_sample pai_sample;   /**< opaque; until the next one */
 /** In the place of an index: all of them together. */
 #define PAI_SAMPLE_SUM SIZE_MAX
 
-/** What processes have in common that are sampled together. */
+/** Kinds of groups of processes that are sampled together. */
 enum {
   PAI_SAMPLE_GROUP = 1,   /**< a process group */
   PAI_SAMPLE_SESSION = 2, /**< a session */
@@ -76,8 +76,8 @@ typedef struct pai_sample_cpu {
 typedef struct pai_sample_disk {
   size_t struct_size;
   const char *name; /**< as "nvme0n1"; "" for the sum */
-  int counted;      /**< 1: in the sum; 0: what it moves, another one moves,
-                         too, as for "dm-0" and "md0" */
+  int counted;      /**< 1: in the sum; 0: its traffic is also that of another
+                         disk, as for "dm-0" and "md0" */
   uint64_t read_bytes, write_bytes, reads, writes;
   int64_t read_bytes_rate, write_bytes_rate; /**< a second, as all rates */
   int64_t reads_rate, writes_rate;

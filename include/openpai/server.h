@@ -1,7 +1,7 @@
 /**
  * @file openpai/server.h
- * OpenPAI's REST API over a platform.  Of libopenpai-server, which programs
- * that serve nothing need not load.
+ * OpenPAI's REST API over a platform.  Part of libopenpai-server, a library of
+ * its own, so that other programs need not load an HTTP server.
  *
  * Threads: LOOP, that of the platform.
  */
@@ -15,34 +15,35 @@ PAI_BEGIN_DECLS
 
 typedef struct pai_server pai_server; /**< opaque; pai_server_close() */
 
-/** A provider of OpenID Connect at which users log in, with the flow of codes
- *  and PKCE; or use PAI_OIDC_OPTIONS_INIT.  Texts are copied.  What is NULL is
- *  as `file` says, if there is one. */
+/** OpenID Connect provider with which users log in (authorization code flow
+ *  with PKCE); or use PAI_OIDC_OPTIONS_INIT.  Texts are copied.  A member that
+ *  is NULL is taken from `file`, if there is one. */
 typedef struct pai_oidc_options {
   size_t struct_size;
-  const char *issuer;        /**< "https://login.example.org/realm"; http only
-                                  of this machine */
-  const char *client_id;     /**< as whom this platform is registered there */
+  const char *issuer;        /**< "https://login.example.org/realm"; http is
+                                  allowed for this machine only */
+  const char *client_id;     /**< client id of this platform there */
   const char *client_secret; /**< NULL: a public client */
   const char *redirect_uri;  /**< this server's /api/v1/authn/oidc/return, as
                                   browsers reach it */
   const char *scope;         /**< NULL: "openid profile email" */
-  const char *pages; /**< that a login may lead to with its token, with commas
-                          between: a URL, or what it begins with if that ends
-                          with "/"; the first is where it leads if nobody says.
-                          "http://localhost/" is all ports of the machine that
-                          the browser runs on.  A program that shows a challenge
-                          (PKCE) gets a code at any port there, and no token */
-  const char *groups_claim; /**< of the ID token, whose names are externalName
-                                 of groups; NULL: administrators say who is in
-                                 which group */
-  const char *ca_file;      /**< authorities that the provider's certificate is
-                            signed by, in PEM; NULL: the system's */
-  const char *client_secret_file; /**< whose one line is the secret, and which
-                                       others cannot read; NULL: client_secret */
+  const char *pages; /**< pages to which a login may redirect with its token,
+                          separated by commas: URLs, or prefixes that end with
+                          "/"; the first is the default.  "http://localhost/"
+                          includes all ports of the browser's machine.  A
+                          program that sends a challenge (PKCE) gets a code at
+                          any port there, and no token */
+  const char *groups_claim; /**< claim of the ID token with the external names
+                                 of the user's groups; NULL: administrators
+                                 decide who is in which group */
+  const char *ca_file;      /**< certificate authorities to trust for the
+                            provider, in PEM; NULL: the system's */
+  const char *client_secret_file; /**< file with the secret in its only line,
+                                       not readable by others; NULL:
+                                       client_secret */
   const char *const *admins; /**< rules "CLAIM=VALUE", as "groups=pai-admins"
-                                  or "sub=8f3a", and NULL: for whom one is true
-                                  is an administrator from that login on; an
+                                  or "sub=8f3a", then NULL: a user who matches
+                                  one becomes an administrator at login; an
                                   "email" counts if "email_verified" is true.
                                   In addition to those of the file.  NULL: none
                                   */
@@ -51,15 +52,15 @@ typedef struct pai_oidc_options {
                          are lists, and paths as from its folder.  Others may
                          not be able to write it nor, with a client_secret, to
                          read it.  NULL: none */
-  const char
-    *domains; /**< who may log in: mail domains, with commas between, of
-                            addresses that the provider has verified; "*":
-                            everybody.  NULL: none */
-  const char *groups; /**< likewise: values of the claim `groups_claim` (or
-                            "groups"), with commas between.  With neither, only
-                            who has an account already, for whom a rule of
-                            `admins` is true, or whom `groups_claim` puts into a
-                            group of this platform */
+  const char *domains; /**< mail domains whose users may log in, separated by
+                            commas; the provider must have verified the address;
+                            "*": all users.  NULL: none */
+  const char *groups; /**< groups whose members may log in: values of the claim
+                            `groups_claim` (or "groups"), separated by commas.
+                            Without `domains` and `groups` only these users may
+                            log in: those with an account, those who match a
+                            rule of `admins`, and those whom `groups_claim` puts
+                            into a group of this platform */
 } pai_oidc_options;
 
 #define PAI_OIDC_OPTIONS_INIT                                       \
@@ -73,61 +74,64 @@ typedef struct pai_server_options {
   const pai_alloc *alloc; /**< NULL: malloc; copied */
   const char *socket;     /**< path of a UNIX socket, made with mode 0600;
                                only this user may connect, unless `system`;
-                               NULL: there is none, but `listen` and `root` */
+                               NULL: none; then `listen` and `root` are
+                               required */
   pai_log_cb on_log;      /**< NULL: no log lines */
-  /** Somebody asked the platform to end: with `kill` 1 its tasks, too; with 0
-   *  they go on and are adopted by the next one.  NULL: that is refused. */
+  /** A client asked to stop the platform: with `kill` 1 also its tasks; with 0
+   *  they continue, and the next platform adopts them.  NULL: such requests are
+   *  refused. */
   void (*on_shutdown)(void *user_data, int kill);
   void *user_data;
   const char *root; /**< the platform's root; NULL: the socket's folder */
-  int system;       /**< 1: all users of this machine may connect, and are who
-                         the kernel says: each submits as that user, sees the
-                         list of all jobs, and of no other's job more than
-                         that; this process's user may do all */
-  /** Where it listens beside the socket, with commas between: "HOST:PORT",
-   *  "[::1]:PORT", ":PORT" for all addresses of this machine; port 0 is any
-   *  that is free.  NULL: nowhere.  What comes so has to say who it is. */
+  int system;       /**< 1: all users of this machine may connect, as the user
+                         that the kernel reports: each submits as that user,
+                         sees the list of all jobs, but no details of other
+                         users' jobs; this process's user may do everything */
+  /** Addresses to listen at besides the socket, separated by commas:
+   *  "HOST:PORT", "[::1]:PORT", ":PORT" for all addresses of this machine; port
+   *  0 is any free port.  NULL: none.  Clients there must authenticate. */
   const char *listen;
-  const char *tls_cert; /**< file in PEM, with those that signed it: all of
-                             `listen` speak TLS 1.2 or later; NULL: none do */
-  const char *tls_key;  /**< its key's */
-  const char *prefix;   /**< that paths may begin with, as "/pai"; NULL: none
-                             but "/rest-server", which always may */
-  const char *cors_origin;     /**< pages of which origin may ask; NULL: "*",
-                                    all; "": none */
-  const char *trusted_proxies; /**< addresses or networks, with commas between,
-                                    whose X-Forwarded-For is believed; NULL:
-                                    none */
-  unsigned rate_requests; /**< a minute, of one address (of IPv6: of one /64);
-                               0: any number.  Limits are of `listen` alone */
-  unsigned rate_lists;    /**< lists of jobs a minute, of one user; 0: likewise
-                            */
-  unsigned rate_submits;  /**< jobs an hour, of one user; 0: likewise */
-  unsigned most_connections; /**< of each address of `listen`; 0: 16,384, or as
-                                  the descriptors of this process allow.  One
-                                  more takes the place of one that is idle */
-  unsigned most_per_address; /**< of those, by one address, or one /64 of
-                                  IPv6; 0: any number */
-  pai_time idle_timeout;     /**< an idle connection is closed after that; 0: a
-                                  minute */
-  pai_time request_timeout;  /**< as long may a head take, and each 64 KiB of a
-                                  body or an answer; 0: half a minute */
-  int tokens; /**< 1: at the socket, too, nobody is known without a token, as
-                         behind a proxy that passes on what others ask.  0: who
-                         comes without one is who the kernel says */
+  const char *tls_cert; /**< file of the certificate with its chain, in PEM:
+                             enables TLS 1.2 and later for all of `listen`;
+                             NULL: no TLS */
+  const char *tls_key;  /**< file of its key */
+  const char *prefix;   /**< prefix of paths to accept, as "/pai"; NULL: only
+                             "/rest-server", which is always accepted */
+  const char *cors_origin;     /**< origin of web pages that may use the API;
+                                    NULL: "*", all; "": none */
+  const char *trusted_proxies; /**< addresses or networks of proxies whose
+                                    X-Forwarded-For is trusted, separated by
+                                    commas; NULL: none */
+  unsigned rate_requests;    /**< requests a minute from one address (IPv6: one
+                               /64); 0: any number.  Rate limits hold for
+                               `listen` only */
+  unsigned rate_lists;       /**< lists of jobs a minute for one user; 0: any
+                               number */
+  unsigned rate_submits;     /**< jobs an hour for one user; 0: any number */
+  unsigned most_connections; /**< to each address of `listen`; 0: 16,384, or
+                                  what the limit of descriptors allows.  A
+                                  further connection replaces an idle one */
+  unsigned most_per_address; /**< connections from one client address (IPv6:
+                                  one /64); 0: any number */
+  pai_time idle_timeout;     /**< time after which an idle connection is
+                                  closed; 0: a minute */
+  pai_time request_timeout;  /**< most time for a head, and for each 64 KiB of
+                                  a body or an answer; 0: half a minute */
+  int tokens; /**< 1: clients need a token at the socket, too, as behind a
+                         proxy that passes on requests of others.  0: a client
+                         without a token is the user that the kernel reports */
   const char *authn; /**< how users log in: NULL or "basic", with passwords;
                           or "OIDC", as `oidc` says */
-  pai_hived_host *hived; /**< serves this in the place of a platform: its
-                                  routes and /healthz, to whoever asks; `root`
-                                  is not needed then, and of limits those of
-                                  connections count, as do `tls_cert` and
-                                  `tls_key` */
+  pai_hived_host *hived; /**< served instead of a platform: its routes and
+                                  /healthz, without authentication; `root` is
+                                  not needed then, and of the other options
+                                  those of connections and of TLS count */
   const pai_oidc_options *oidc; /**< NULL: users log in with passwords */
-  unsigned most_streams;        /**< of events and logs, at one time; 0: 4,096.
+  unsigned most_streams;        /**< open streams of events and logs; 0: 4,096.
                               @since 0.1 */
-  unsigned most_streams_per_user; /**< of those, over TCP by one user, if his
-                                       quota is not smaller; 0: his quota.
-                                       @since 0.1 */
+  unsigned most_streams_per_user; /**< of these, over TCP for one user, if the
+                                       user's quota is not smaller; 0: the
+                                       quota.  @since 0.1 */
 } pai_server_options;
 
 #define PAI_SERVER_OPTIONS_INIT                                              \
@@ -141,14 +145,15 @@ typedef struct pai_server_options {
  *
  * @param[out] out  the server, owned by the caller; NULL on failure
  * @param loop      the platform's
- * @param platform  a durable one; must outlive the server; NULL: options say
- *                  what is served
+ * @param platform  a durable one; must outlive the server; NULL: serve
+ *                  `opts->hived`
  * @param[out] err  NULL, or receives the error of a failure
  * @return PAI_OK; PAI_EINVAL: an option is wrong, or the certificate or key
- *         is none; PAI_ENOTSUP: no such way to log in; PAI_ENOTFOUND: there is no such file; PAI_EBUSY: somebody
- *         serves at the socket; PAI_EEXISTS: somebody listens at an address;
- *         PAI_EPERM: what lies there is not this user's, or not to be read or
- *         taken; PAI_EIO; PAI_ENOMEM
+ *         is none; PAI_ENOTSUP: unknown value of `authn`; PAI_ENOTFOUND: no such
+ *         file; PAI_EBUSY: another server listens at the socket; PAI_EEXISTS:
+ *         another program listens at an address; PAI_EPERM: a file belongs to
+ *         another user, or may not be read, or the address may not be used;
+ *         PAI_EIO; PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_server_new(pai_server **out, pai_loop *loop,
@@ -157,8 +162,8 @@ PAI_API PAI_NODISCARD int pai_server_new(pai_server **out, pai_loop *loop,
                                          pai_error **err);
 
 /**
- * The port of an address of `listen`, the first being 0; useful where it was
- * to be any.  0: there are fewer addresses.
+ * The port of the @p n-th address of `listen`, from 0; useful if any free port
+ * was asked for.  0: there are fewer addresses.
  * @since 0.1
  */
 PAI_API int pai_server_port(const pai_server *server, size_t n);
@@ -171,8 +176,8 @@ PAI_API int pai_server_port(const pai_server *server, size_t n);
 PAI_API const char *pai_server_address(const pai_server *server, size_t n);
 
 /**
- * Takes no new requests, answers those that are there (what follows a log is
- * ended), calls @p closed from the loop, and frees itself.  NULL is allowed.
+ * Accepts no new requests, answers pending ones, ends streams, calls @p closed
+ * from the loop, and frees the server.  NULL is allowed.
  * @since 0.1
  */
 PAI_API void pai_server_close(pai_server *server, pai_closed_cb closed,

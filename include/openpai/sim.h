@@ -5,9 +5,9 @@
  *   pai_sim_run(&report, cluster, trace, &options, &err);
  *   pai_sim_write(&report, 1, PAI_FORMAT_TEXT, write, NULL, &err);
  *
- * The scheduler is the one that decides live, and so is the life of each job;
- * only the machines are missing.  The same cluster, trace and options give the
- * same bytes on any machine.
+ * A simulation uses the scheduler and the job states of the live platform;
+ * only the machines are simulated.  The same cluster, trace and options give
+ * the same bytes on any machine.
  *
  * Threads: SERIAL for a simulation; IMMUTABLE for a report.
  */
@@ -23,7 +23,7 @@ typedef struct pai_sim pai_sim;               /**< opaque; pai_sim_free() */
 typedef struct pai_sim_report pai_sim_report; /**< opaque;
                                                    pai_sim_report_free() */
 
-/** A job that has ended, or that the trace's end found. */
+/** A job that has ended, or that had not ended at the end of the trace. */
 typedef struct pai_sim_job {
   size_t struct_size;
   uint64_t id;   /**< in the scheduler: the job's number in the trace,
@@ -37,7 +37,7 @@ typedef struct pai_sim_job {
   int code;             /**< its completion code */
   uint32_t tasks, gpus; /**< of all its tasks */
   uint32_t attempts, preemptions;
-  pai_time lost; /**< work that was done in vain: time, times GPUs */
+  pai_time lost; /**< lost work: time multiplied by GPUs */
 } pai_sim_job;
 
 typedef void (*pai_sim_job_cb)(void *user_data, const pai_sim_job *job);
@@ -60,34 +60,35 @@ typedef struct pai_sim_options {
   int strict;     /**< 1: a job of an unknown virtual cluster or SKU, or that
                       could never start, is an error; else the first two are
                       mapped, the last one is rejected, and both are counted */
-  int estimates;  /**< 1: the policy knows how long each job takes, where the
-                      trace does not tell what its owner believed */
-  pai_time until; /**< no further; 0: until all have ended */
+  int estimates;  /**< 1: tell the policy how long each job will take, for jobs
+                      without a user's estimate in the trace */
+  pai_time until; /**< time at which to stop; 0: when all jobs have ended */
 
-  pai_time start_cost; /**< from a place to work: images, data */
+  pai_time start_cost; /**< delay between placement and work: images, data */
   pai_time
-    restart_cost;      /**< likewise, when it has run before; 0: start_cost */
-  pai_time stop_cost;  /**< from being told to stop to having left */
-  pai_time checkpoint; /**< how often a job saves its work, in time that it
-                              ran; 0: never, so that who is preempted begins
-                              anew */
-  pai_time node_up;    /**< mean time until a node fails; 0: never */
-  pai_time node_down;  /**< mean time until it is repaired; 0: four hours */
-  uint32_t fail;       /**< of a thousand attempts so many fail, at any time of
-                           theirs, with code 1 */
-  pai_time patience;   /**< mean time after which who has not started is killed
-                           by its owner; 0: never */
-  uint32_t stretch; /**< durations times that, of a thousand; 0: as they are */
-  uint32_t spread;  /**< durations vary by so many of a thousand, to both
-                           sides */
+    restart_cost;     /**< the same for a job that ran before; 0: start_cost */
+  pai_time stop_cost; /**< delay between a stop request and the free node */
+  pai_time
+    checkpoint;       /**< interval at which a job saves its work, in time that
+                              it ran; 0: never: a preempted job starts from the
+                              beginning */
+  pai_time node_up;   /**< mean time between failures of a node; 0: never */
+  pai_time node_down; /**< mean time to repair it; 0: four hours */
+  uint32_t fail;      /**< attempts of a thousand that fail, at a random time,
+                           with code 1 */
+  pai_time patience;  /**< mean time after which the owner kills a job that has
+                           not started; 0: never */
+  uint32_t stretch;   /**< factor for durations, in thousandths; 0: 1000 */
+  uint32_t spread;    /**< variation of durations in both directions, in
+                           thousandths */
 
   pai_write_cb log;    /**< the scheduler's log, or NULL */
   pai_write_cb events; /**< what happens to jobs, as lines of JSON, or NULL */
   pai_sim_job_cb on_job; /**< each job as it has ended, or NULL */
   pai_sim_line_cb on_line;
   void *user_data; /**< of all callbacks */
-  uint32_t bars;   /**< so many runs at most are kept for a picture of who
-                              was where; 0: 4000 */
+  uint32_t bars;   /**< most runs that are kept for the chart of placements; 0:
+                              4000 */
 } pai_sim_options;
 
 #define PAI_SIM_OPTIONS_INIT                                                 \
@@ -97,7 +98,7 @@ typedef struct pai_sim_options {
   }
 
 /**
- * Makes a simulation that stands before the first record.
+ * Makes a simulation, before the first record of the trace.
  *
  * @param[out] out  owned by the caller; NULL on failure
  * @param cluster   copied
@@ -116,7 +117,7 @@ PAI_API PAI_NODISCARD int pai_sim_new(pai_sim **out,
 PAI_API void pai_sim_free(pai_sim *sim);
 
 /**
- * Goes on to @p until, and does all that happens then.
+ * Advances the simulation to the time @p until, inclusive.
  *
  * @param until  INT64_MAX: to the end
  * @return 1: there is more to come; 0: it is over; PAI_EINVAL: strict, and a
@@ -179,7 +180,7 @@ typedef struct pai_sim_view {
                                all of theirs wants; mean over time */
   uint32_t fairness; /**< millionths: Jain's index over users, of what they
                                got by what they were entitled to */
-  pai_time lost;     /**< work done in vain: time, times GPUs */
+  pai_time lost;     /**< lost work: time multiplied by GPUs */
 } pai_sim_view;
 
 /** @return PAI_OK; PAI_EINVAL: bad struct_size  @since 0.1 */

@@ -71,7 +71,8 @@ PAI_API PAI_NODISCARD int pai_spec_load(pai_spec **out, const char *path,
 /* --- checking ------------------------------------------------------------ */
 
 /**
- * Finds all that is wrong with a job file, in the order of the file.
+ * Finds the problems of a job file, in the order of the file; see
+ * <openpai/report.h>.
  *
  * @param[out] out   what was found, owned by the caller; NULL on failure
  * @param[out] spec  NULL, or receives the spec of a valid file, else NULL
@@ -96,7 +97,8 @@ PAI_API pai_spec *pai_spec_ref(pai_spec *spec);
 /** One owner less; the last one frees it.  NULL is allowed.  @since 0.1 */
 PAI_API void pai_spec_unref(pai_spec *spec);
 
-/** The job's name.  @since 0.1 */
+/** The job's name.  Of a spec that is NULL this and what follows tell 0 or NULL.
+ *  @since 0.1 */
 PAI_API const char *pai_spec_name(const pai_spec *spec);
 
 /** How often a failed job is tried again.  @since 0.1 */

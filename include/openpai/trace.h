@@ -1,7 +1,7 @@
 /**
  * @file openpai/trace.h
- * Traces: what jobs came to a cluster, when, and how they ended; read from the
- * forms in which the world publishes them, or made up after published numbers.
+ * Traces: which jobs came to a cluster, when, and how they ended; read from the
+ * formats of published traces, or generated from published statistics.
  *
  *   pai_trace_load(&t, "cluster_job_log", NULL, &err);
  *   while ((rc = pai_trace_next(t, &record, &err)) > 0)
@@ -9,8 +9,7 @@
  *   pai_trace_free(t);
  *
  * Records come in the order of their times, and none is kept: a trace may be
- * longer than memory.  What cannot be used is counted, told with its line, and
- * never dropped without a word.
+ * larger than memory.  Unusable lines are counted and reported.
  *
  * Threads: SERIAL.
  */
@@ -25,7 +24,7 @@ typedef struct pai_trace pai_trace; /**< opaque; pai_trace_free() */
 
 /** The forms of traces; docs/guide/traces.md describes each. */
 enum {
-  PAI_TRACE_AUTO = 0,         /**< as the first lines look */
+  PAI_TRACE_AUTO = 0,         /**< detected from the first lines */
   PAI_TRACE_JSONL = 1,        /**< our own */
   PAI_TRACE_SACCT = 2,        /**< Slurm, sacct --parsable2 */
   PAI_TRACE_SACCT_JSON = 3,   /**< Slurm, sacct --json */
@@ -95,8 +94,8 @@ typedef struct pai_trace_record {
  *  PAI_E* code, which the reader's call returns */
 typedef ptrdiff_t (*pai_read_cb)(void *user_data, char *buffer, size_t size);
 
-/** Told of each line, or part of the trace, that cannot be used, or not as it
- *  is.  @param line from 1  @param used 1: it is used all the same */
+/** Called for each line, or part of the trace, that is unusable or corrected.
+ *  @param line from 1  @param used 1: it was corrected and used */
 typedef void (*pai_trace_cb)(void *user_data, uint64_t line, int used,
                              const char *why);
 
@@ -104,14 +103,14 @@ typedef void (*pai_trace_cb)(void *user_data, uint64_t line, int used,
 typedef struct pai_trace_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: malloc; copied */
-  int form;               /**< PAI_TRACE_*; 0: as it looks */
-  int strict;        /**< 1: the first line that cannot be used is an error */
-  int sort;          /**< 1: all is read first, and sorted; else what is more
-                          than `window` records too late cannot be used */
+  int form;               /**< PAI_TRACE_*; 0: detected */
+  int strict;             /**< 1: the first unusable line is an error */
+  int sort;          /**< 1: read and sort the whole trace first; else a record
+                          that is more than `window` records late is unusable */
   uint32_t window;   /**< 0: 16384 */
-  const char *model; /**< the kind of GPU or SKU that each job asks for where
-                          the trace names none; NULL: any */
-  pai_trace_cb on_line; /**< NULL: nobody is told */
+  const char *model; /**< GPU model or SKU of jobs for which the trace names
+                          none; NULL: any */
+  pai_trace_cb on_line; /**< or NULL */
   void *user_data;
 } pai_trace_options;
 
@@ -163,8 +162,8 @@ typedef struct pai_trace_view {
   size_t struct_size;
   int form;
   uint64_t lines, jobs, skipped;
-  uint64_t altered; /**< lines that are used, but not as they stand: half of a
-                          GPU becomes one, a negative wait 0 */
+  uint64_t altered;     /**< lines that were corrected and used: half of a GPU
+                          becomes one, a negative wait 0 */
   pai_time first, last; /**< times of the first and the last job */
 } pai_trace_view;
 
@@ -178,33 +177,33 @@ PAI_API PAI_NODISCARD int pai_trace_write(const pai_trace_record *record,
                                           pai_write_cb write, void *user_data,
                                           pai_error **err);
 
-/* --- traces that are made up ----------------------------------------------- */
+/* --- generated traces ------------------------------------------------------ */
 
-/** After whose numbers; docs/guide/traces.md has them, with their sources. */
+/** Whose statistics to follow; docs/guide/traces.md has them, with sources. */
 enum {
   PAI_LIKE_PHILLY = 1, /**< Microsoft, 2017: jobs of 1 to 128 GPUs */
   PAI_LIKE_HELIOS = 2  /**< SenseTime, 2020 */
 };
 
-/** How; zero-fill, or use PAI_GENERATE_OPTIONS_INIT. */
+/** Options; zero-fill, or use PAI_GENERATE_OPTIONS_INIT. */
 typedef struct pai_generate_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: malloc; copied */
   int like;               /**< 0: PAI_LIKE_PHILLY */
-  uint64_t jobs;          /**< how many, 10^9 at most */
+  uint64_t jobs;          /**< number of jobs, at most 10^9 */
   uint64_t seed;
-  uint32_t gpus; /**< of the cluster that they come to; 0: 8000 */
-  uint32_t load; /**< of a thousand GPUs, how many they keep busy; 0: 800 */
-  uint32_t most_gpus;     /**< of one job; 0: as published, and no more than an
+  uint32_t gpus;      /**< number of GPUs of the cluster; 0: 8000 */
+  uint32_t load;      /**< mean share of GPUs in use, in thousandths; 0: 800 */
+  uint32_t most_gpus; /**< most GPUs of one job; 0: as published, at most an
                            eighth of all */
-  uint32_t gpus_per_node; /**< of a task at most; 0: 8 */
-  uint32_t users;         /**< 0: as published */
-  uint32_t virtual_clusters;   /**< how many; 0: as published */
-  const char *const *vc_names; /**< theirs, copied; NULL: "vc1", "vc2", ... */
-  const char *model; /**< the kind of GPU or SKU that jobs ask for, copied;
-                          NULL: any */
-  int faults; /**< 1: attempts fail as published, and are tried again; users
-                   kill jobs */
+  uint32_t gpus_per_node;      /**< most GPUs of a task; 0: 8 */
+  uint32_t users;              /**< 0: as published */
+  uint32_t virtual_clusters;   /**< number of them; 0: as published */
+  const char *const *vc_names; /**< names, copied; NULL: "vc1", "vc2", ... */
+  const char *model; /**< GPU model or SKU that jobs request, copied; NULL: any
+                        */
+  int faults; /**< 1: attempts fail as often as published, and are retried;
+                   users kill jobs */
 } pai_generate_options;
 
 #define PAI_GENERATE_OPTIONS_INIT                                       \
@@ -212,8 +211,8 @@ typedef struct pai_generate_options {
     sizeof(pai_generate_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
-/** Makes a trace up, record by record, as it is read: the same for the same
- *  options, on any machine.
+/** Generates a trace, record by record as it is read.  The same options give
+ *  the same trace on any machine.
  *  @return PAI_OK; PAI_EINVAL: bad options; PAI_ENOMEM  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_trace_generate(pai_trace **out,
                                              const pai_generate_options *opts,

@@ -1,14 +1,15 @@
 /**
  * @file openpai/vc.h
- * Virtual clusters of a durable platform: parts of its machine, of GPUs, CPUs
- * and memory alike, that jobs are held to by `defaults.virtualCluster` of
- * their file.  They are made, changed, stopped and removed while jobs run.
+ * Virtual clusters of a durable platform: shares of its GPUs, CPUs and memory.
+ * A job uses the one that `defaults.virtualCluster` of its file names, and is
+ * held to its capacity.  Virtual clusters can be created, changed, stopped and
+ * removed while jobs run.
  *
- * `default` is always there and has what the others leave.  As long as there
- * is no other, nothing is counted.
+ * The virtual cluster `default` always exists and has the capacity that no
+ * other has.  As long as there is no other, no use is counted.
  *
- * What is said here is done at once, and durable when pai_platform_sync() says
- * so.  All functions answer PAI_ENOTSUP on a platform that is not durable.
+ * Changes take effect at once, and are durable when pai_platform_sync() says
+ * so.  All functions return PAI_ENOTSUP on a platform that is not durable.
  *
  * Threads: LOOP.
  */
@@ -21,17 +22,17 @@ PAI_BEGIN_DECLS
 
 enum {
   PAI_VC_WHOLE = 10000, /**< all of the machine: hundredths of a percent */
-  PAI_VC_MOST = 256     /**< so many there may be, `default` counted */
+  PAI_VC_MOST = 256     /**< most virtual clusters, including `default` */
 };
 
-/** What a virtual cluster is to be; zero-fill, or use PAI_VC_OPTIONS_INIT. */
+/** Settings of a virtual cluster; zero-fill, or use PAI_VC_OPTIONS_INIT. */
 typedef struct pai_vc_options {
   size_t struct_size;
-  uint32_t capacity;       /**< its part, of PAI_VC_WHOLE */
-  uint32_t max_capacity;   /**< what it may have of what others leave idle; 0:
-                              its part alone */
-  const char *description; /**< up to 1024 bytes; NULL: as it was, or "" */
-  const char *external_name; /**< likewise; of no meaning here */
+  uint32_t capacity;       /**< its share, of PAI_VC_WHOLE */
+  uint32_t max_capacity;   /**< most it may use, with idle capacity of others;
+                              0: its own capacity */
+  const char *description; /**< up to 1024 bytes; NULL: unchanged, or "" */
+  const char *external_name; /**< likewise; only stored */
 } pai_vc_options;
 
 #define PAI_VC_OPTIONS_INIT            \
@@ -40,15 +41,15 @@ typedef struct pai_vc_options {
   }
 
 /**
- * Makes a virtual cluster, or changes one.  What runs goes on, also where it
- * is more than the new part; what waits is held to that.
+ * Creates a virtual cluster, or changes one.  Running jobs continue, even if
+ * they use more than the new capacity; it limits waiting jobs only.
  *
  * @param name  1 to 64 letters, digits and _
- * @return PAI_OK; PAI_EINVAL: not such a name, or no such part; PAI_ENOROOM:
- *         more than the others leave; PAI_EPERM: it is "default";
- *         PAI_ELIMIT: there are too many; PAI_EIO: the database cannot be
- *         written now; PAI_EBUSY: the platform is closing; PAI_ENOMEM.  Then
- *         nothing has changed
+ * @return PAI_OK; PAI_EINVAL: an invalid name or capacity; PAI_ENOROOM: more
+ *         than the other virtual clusters leave; PAI_EPERM: it is "default";
+ *         PAI_ELIMIT: too many virtual clusters; PAI_EIO: the database cannot
+ *         be written now; PAI_EBUSY: the platform is closing; PAI_ENOMEM.
+ *         After a failure nothing has changed
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_put_vc(pai_platform *platform,
@@ -57,9 +58,9 @@ PAI_API PAI_NODISCARD int pai_platform_put_vc(pai_platform *platform,
                                               pai_error **err);
 
 /**
- * From now on nothing of it starts, or with @p stopped 0 again.  What runs
- * goes on, and jobs are taken, which wait.
- * @return as pai_platform_put_vc(); PAI_ENOTFOUND: there is none of that name
+ * Keeps the jobs of a virtual cluster from starting; with @p stopped 0, lets
+ * them start again.  Running jobs continue; new jobs are accepted and wait.
+ * @return as pai_platform_put_vc(); PAI_ENOTFOUND: no such virtual cluster
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_stop_vc(pai_platform *platform,
@@ -67,9 +68,9 @@ PAI_API PAI_NODISCARD int pai_platform_stop_vc(pai_platform *platform,
                                                pai_error **err);
 
 /**
- * Removes one that no live job belongs to.
- * @return as pai_platform_stop_vc(); PAI_EBUSY: there are such jobs, of which
- *         the error names some
+ * Removes a virtual cluster without live jobs.
+ * @return as pai_platform_stop_vc(); PAI_EBUSY: it has live jobs; the error
+ *         names some of them
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_remove_vc(pai_platform *platform,
@@ -83,9 +84,9 @@ PAI_API const char *pai_platform_vc_name(const pai_platform *platform,
 
 /**
  * Writes virtual clusters as `GET /virtual-clusters` of OpenPAI's API does:
- * what each has, what of it is in use, and its state.
+ * the capacity, use and state of each.
  *
- * @param name  one, as an object; NULL: all, by their names
+ * @param name  write this one, as an object; NULL: all, by their names
  * @return PAI_OK; PAI_ENOTFOUND; PAI_ENOMEM; what @p write answered
  * @since 0.1
  */
@@ -104,9 +105,9 @@ PAI_API PAI_NODISCARD int pai_platform_write_vc_nodes(pai_platform *platform,
                                                       pai_error **err);
 
 /**
- * Writes what comes with a GPU of each kind, or without any with a CPU, as
- * `GET /cluster/sku-types`.
- * @param name  a virtual cluster: kinds of which it has something; NULL: all
+ * Writes the CPUs and memory that come with a GPU of each type (or, without
+ * GPUs, the memory that comes with a CPU), as `GET /cluster/sku-types`.
+ * @param name  only types of this virtual cluster; NULL: all
  * @return as pai_platform_write_vcs()
  * @since 0.1
  */
@@ -119,9 +120,9 @@ PAI_API PAI_NODISCARD int pai_platform_write_skus(pai_platform *platform,
 /* --- nodes ---------------------------------------------------------------- */
 
 /**
- * Writes the platform's machine: its name, state and why, what it has and what
- * of that is free.
- * @param name  that node, as an object; NULL: all, as a list
+ * Writes the platform's nodes: name, state and reason, total and free
+ * resources.
+ * @param name  write this node, as an object; NULL: all, as a list
  * @return as pai_platform_write_vcs()
  * @since 0.1
  */
@@ -132,11 +133,12 @@ PAI_API PAI_NODISCARD int pai_platform_write_nodes(pai_platform *platform,
                                                    pai_error **err);
 
 /**
- * From now on nothing starts on a node, or with @p drain 0 again.  What runs
- * goes on, and jobs are taken, which wait; that outlives the platform.
+ * Keeps tasks from starting on a node; with @p drain 0, lets them start again.
+ * Running tasks continue; new jobs are accepted and wait.  The setting survives
+ * a restart of the platform.
  *
- * @param why  a line for people, of which 253 bytes are kept; NULL: none
- * @return PAI_OK; PAI_ENOTFOUND: there is no such node; PAI_EBUSY; PAI_ENOMEM
+ * @param why  reason, one line, of which 253 bytes are kept; NULL: none
+ * @return PAI_OK; PAI_ENOTFOUND: no such node; PAI_EBUSY; PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_drain(pai_platform *platform,

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run submit list show logs exec attach ssh why wait stop retry clone rm files cp events top up serve down status backup export login logout remote compat user group token storage vc node doctor at spec cluster sched sim trace when what-if fit help'
+  local verbs='run submit list show logs exec attach ssh why wait stop retry clone rm files cp events top up serve down status backup export login logout remote compat user group token storage tag vc node doctor at spec cluster sched sim trace when what-if fit help'
   local user_verbs='list show add set passwd remove quota'
   local group_verbs='list show add set remove'
   local remote_verbs='list show add remove use import'
@@ -13,6 +13,7 @@ _openpai()
   local sched_verbs='replay show explain story hived-replay'
   local sim_verbs='run generate'
   local trace_verbs='show convert'
+  local tag_verbs='add remove'
   local vc_verbs='list show add set stop start remove'
   local node_verbs='list show drain resume'
   local forms='openpai hived layout kubernetes slurm alibaba'
@@ -26,7 +27,7 @@ _openpai()
   fi
   if [ "$COMP_CWORD" -gt 2 ]; then
     case $verb in
-      user | group | remote | token | storage | spec | cluster | sched | sim | trace | vc | node) verb="$verb ${COMP_WORDS[2]}" ;;
+      user | group | remote | token | storage | spec | cluster | sched | sim | trace | tag | vc | node) verb="$verb ${COMP_WORDS[2]}" ;;
       help) verb="help ${COMP_WORDS[*]:2:COMP_CWORD-2}" ;;
     esac
   fi
@@ -39,20 +40,20 @@ _openpai()
     run | submit | backup | export | when | what-if | fit | 'spec '* | 'cluster '* | 'sched '* | 'sim run' | 'trace '*) files=yes ;;
   esac
   case $verb in
-    run) options='--json --quiet --verbose --name --code --interactive --tty --root --param --env --env-file --clean-env --secrets --secret-file --runtime --gpus --cpus --memory --time --image --help' ;;
-    submit) options='--json --quiet --name --code --stdin --tty --param --env --env-file --secrets --secret-file --runtime --refuse-impossible --root --help' ;;
-    list) options='--json --live --state --keyword --tag --user --limit --order --root --help' ;;
+    run) options='--json --quiet --verbose --name --code --interactive --tty --root --param --env --env-file --clean-env --secrets --secret-file --runtime --detach --gpus --cpus --memory --image --time --vc --priority --after --tag --help' ;;
+    submit) options='--json --quiet --name --code --stdin --tty --param --env --env-file --clean-env --secrets --secret-file --runtime --gpus --cpus --memory --image --time --vc --priority --after --tag --refuse-impossible --root --help' ;;
+    list) options='--json --live --state --keyword --tag --user --since --limit --sort --columns --wide --root --help' ;;
     show) options='--json --root --help' ;;
-    logs) options='--follow --task --log --tail --attempt --retry --root --help' ;;
+    logs) options='--follow --task --log --tail --since --timestamps --no-prefix --attempt --retry --root --help' ;;
     exec) options='--task --tty --no-tty --json --root --help' ;;
     attach) options='--task --tail --quiet --json --root --help' ;;
     ssh) options='--task --json --root --help' ;;
     why) options='--json --root --help' ;;
-    wait) options='--json --quiet --root --help' ;;
-    stop) options='--now --root --help' ;;
-    retry) options='--json --name --code --param --secrets --secret-file --root --help' ;;
+    wait) options='--json --quiet --state --tag --all --root --help' ;;
+    stop) options='--now --state --tag --all --yes --root --help' ;;
+    retry) options='--json --name --code --param --secrets --secret-file --state --tag --all --yes --root --help' ;;
     clone) options='--edit --json --name --code --param --secrets --secret-file --root --help' ;;
-    rm) options='--keep-files --dry-run --json --root --help' ;;
+    rm) options='--keep-files --dry-run --json --state --tag --all --yes --root --help' ;;
     files) options='--recursive --json --root --help' ;;
     cp) options='--json --root --help' files=yes ;;
     events) options='--follow --json --root --help' ;;
@@ -63,6 +64,9 @@ _openpai()
     status) options='--json --system --root --help' ;;
     backup) options='--force --root --help' ;;
     export) options='--force --root --help' ;;
+    tag) options="$tag_verbs --help" ;;
+    'tag add') options='--state --tag --all --yes --root --help' ;;
+    'tag remove') options='--state --tag --all --yes --root --help' ;;
     vc) options="$vc_verbs --help" ;;
     'vc list') options='--json --root --help' ;;
     'vc show') options='--json --root --help' ;;
@@ -151,6 +155,7 @@ _openpai()
     'help sched') options=$sched_verbs ;;
     'help sim') options=$sim_verbs ;;
     'help trace') options=$trace_verbs ;;
+    'help tag') options=$tag_verbs ;;
     'help vc') options=$vc_verbs ;;
     'help node') options=$node_verbs ;;
   esac

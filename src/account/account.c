@@ -107,7 +107,7 @@ static int find_key(pai_accounts *a)
   int rc = a->accounts.n > 0 ? pai__find_key(a, &err) : PAI_OK;
 
   if (rc < 0 && rc != PAI_ENOMEM && has_tokens(a))
-    pai__log_line(a->host.log, PAI_LOG_WARNING, "tokens are worth nothing: %s",
+    pai__log_line(a->host.log, PAI_LOG_WARNING, "tokens are not accepted: %s",
                   pai_error_message(err));
   pai_error_free(err);
   return rc == PAI_ENOMEM ? rc : PAI_OK;
@@ -131,9 +131,9 @@ static int read_all(pai_accounts *a, pai_error **err)
     return rc;
   if (r.lost > 0)
     pai__log_line(a->host.log, PAI_LOG_WARNING,
-                  "what is secret of %zu users and storages does not open "
-                  "with the root's key, and is kept as it is; put the key "
-                  "back that the root had, and begin again",
+                  "secrets of %zu users and storages cannot be decrypted with "
+                  "the root's key, and are kept as they are; restore the "
+                  "root's former key, and start again",
                   r.lost);
   drop_unknown(a);
   if (find_key(a) < 0)

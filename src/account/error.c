@@ -36,12 +36,12 @@ int pai__invalid(pai_error **err, const char *fmt, ...)
 int pai__is_closed(pai_error **err, const char *kind, const char *name)
 {
   (void)pai__fail(err, PAI_EIO,
-                  "what is secret of %s %.128s does not open with the root's "
-                  "key, and is kept as it is",
+                  "the secrets of %s %.128s cannot be decrypted with the "
+                  "root's key, and are kept as they are",
                   kind, name);
   pai__error_help(err,
-                  "put the key back that the root had and begin again; if it "
-                  "is lost for good, remove the %s and make it anew",
+                  "restore the root's former key and start again; if it is "
+                  "lost for good, remove the %s and create it again",
                   kind);
   return PAI_EIO;
 }

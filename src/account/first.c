@@ -198,14 +198,15 @@ void pai__first_told(const pai__op *op)
 
 int pai__first_lost(const pai_error *why, int rc, pai_error **err)
 {
-  (void)pai__fail(err, rc,
-                  "the first user cannot be written, and no password is told: "
-                  "%s",
-                  why != NULL        ? pai_error_message(why)
-                  : rc == PAI_ENOMEM ? "out of memory"
-                                     : "the platform ends");
-  pai__error_help(err, "mend that and begin the platform again, which tells "
-                       "a password then");
+  (void)pai__fail(
+    err, rc,
+    "the first account cannot be stored, and no password was printed: %s",
+    why != NULL        ? pai_error_message(why)
+    : rc == PAI_ENOMEM ? "out of memory"
+                       : "the platform ends");
+  pai__error_help(
+    err,
+    "correct this and start the platform again, which then prints a password");
   return rc;
 }
 

@@ -239,8 +239,8 @@ static int put_group(pai_accounts *a, const group_put *put, unsigned flags,
   int rc;
 
   if ((flags & PAI_PUT_CREATE) != 0 && old != NULL) {
-    (void)pai__fail(err, PAI_EEXISTS, "AlreadyExists: there is a group %s.",
-                    put->name);
+    (void)pai__fail(err, PAI_EEXISTS,
+                    "AlreadyExists: the group %s already exists.", put->name);
     return pai__as(err, PAI_EEXISTS, 409, "UnknownError");
   }
   if ((flags & PAI_PUT_CREATE) == 0 && old == NULL)

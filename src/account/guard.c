@@ -185,6 +185,22 @@ pai_time pai__guard_wait(const pai_accounts *a, const char *user,
   return longest;
 }
 
+/* The slot of that kind, unless it counts no more. */
+static const slot *find_recent(pai__guard *g, enum kind kind, const char *user,
+                               const char *from, pai_time now)
+{
+  const slot *s = find(g, kind, key_of(g, kind, user, from));
+
+  return s != NULL && !is_over(s, &rules[kind], now) ? s : NULL;
+}
+
+/* Others guess at this account.  The count began anew where there was a wait. */
+static bool is_guessed_at(const slot *account)
+{
+  return account != NULL &&
+         (account->until != 0 || account->wrong >= rules[PAIR].most_free);
+}
+
 uint32_t pai__guard_rank(const pai_accounts *a, const char *user,
                          const char *from)
 {
@@ -198,8 +214,10 @@ uint32_t pai__guard_rank(const pai_accounts *a, const char *user,
     return 1;
   if (is_known(g, key_of(g, PAIR, user, from)))
     return 0;
-  s = find(g, kind, key_of(g, kind, user, from));
-  wrong = s != NULL && !is_over(s, &rules[kind], now) ? s->wrong : 0;
+  s = find_recent(g, kind, user, from, now);
+  wrong = s != NULL ? s->wrong : 0;
+  if (is_guessed_at(find_recent(g, ACCOUNT, user, from, now)))
+    wrong++;
   return wrong < PAI__RANKS - 2 ? 1 + wrong : PAI__RANKS - 1;
 }
 

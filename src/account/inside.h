@@ -120,7 +120,7 @@ typedef struct pai__gone {
 typedef struct pai__op pai__op;
 /* Ranks of who asks for a password to be hashed: 0: this user has logged in from
  * this address; else 1, and one more for each wrong password that came from
- * there of late. */
+ * there of late, and one where others guess at this account. */
 enum { PAI__RANKS = 10 };
 
 typedef struct pai__guard pai__guard;

@@ -228,7 +228,7 @@ static void drop_gone(pai_accounts *a)
 {
   for (pai__op **at = &a->queue; *at != NULL;)
     if (is_gone(*at))
-      give_up(leave(a, at), PAI_ECANCELED, "nobody waits for it");
+      give_up(leave(a, at), PAI_ECANCELED, "no caller waits for it");
     else
       at = &(*at)->next;
 }
@@ -247,7 +247,7 @@ static bool give_up_first(pai_accounts *a)
   pai__op *op;
 
   if (is_gone(a->queue)) {
-    give_up(leave(a, &a->queue), PAI_ECANCELED, "nobody waits for it");
+    give_up(leave(a, &a->queue), PAI_ECANCELED, "no caller waits for it");
     return true;
   }
   if (wait == 0)

@@ -17,7 +17,7 @@ static const struct {
   [PAI_QUOTA_TASKS] = { "tasks", 10000 },
   [PAI_QUOTA_STREAMS] = { "streams", 64 },
   [PAI_QUOTA_UPLOADS] = { "uploads", INT64_C(20) << 30 },
-  [PAI_QUOTA_PROCESSES] = { "processes", 4096 },
+  [PAI_QUOTA_PROCESSES] = { "processes", 16384 },
 };
 
 const char *pai_quota_name(int kind)

@@ -95,7 +95,7 @@ int pai__rights_check(const pai__amend *e, pai_error **err)
       !had_admin(e->a))
     return PAI_OK;
   (void)pai__fail(err, PAI_EPERM,
-                  "The last administrator has to stay one: nobody else could "
+                  "The last administrator must stay one: no other user could "
                   "manage this platform.");
   pai__error_help(err, "make another user an administrator first");
   return pai__as(err, PAI_EPERM, 403, "RemoveAdminError");

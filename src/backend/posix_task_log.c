@@ -301,6 +301,16 @@ static int open_next(pai__task_log *f, const char *dir)
   return fd;
 }
 
+int pai__task_log_next(pai__task_log *f, const char *dir)
+{
+  int fd = open_next(f, dir);
+
+  if (fd < 0)
+    return pai__errno_is_shortage(errno) ? PAI_EBUSY : 0;
+  take(f, fd);
+  return 1;
+}
+
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef bool (*tell_fn)(void *user_data, int stream, const char *piece,
@@ -333,13 +343,19 @@ static long divide(pai__task_log *f, const char *dir, char *bytes, size_t n,
   return (long)kept;
 }
 
-static long fetch(pai__task_log *f, char *bytes, size_t size)
+static long fetch(pai__task_log *f, const char *dir, char *bytes, size_t size)
 {
+  uint64_t until;
   ssize_t n;
 
   do
     n = pread(f->fd, bytes, size, (off_t)f->at.next);
   while (n < 0 && errno == EINTR);
+  if (n > 0 && f->timed) { /* not before: what came meanwhile is later */
+    f->time = pai__task_times_of(f, dir, f->at.next, &until);
+    if (until - f->at.next < (uint64_t)n)
+      n = (ssize_t)(until - f->at.next);
+  }
   return n >= 0 ? (long)n : errno == EAGAIN ? 0 : PAI_EIO;
 }
 
@@ -350,7 +366,7 @@ static long read_on(pai__task_log *f, const char *dir, char *bytes,
   long n;
 
   if (f->plain) {
-    n = fetch(f, bytes, size);
+    n = fetch(f, dir, bytes, size);
     f->at.next += n > 0 ? (uint64_t)n : 0;
     if (n > 0 && tell != NULL)
       (void)tell(user_data, f->only, bytes, (size_t)n);
@@ -366,7 +382,7 @@ static long read_on(pai__task_log *f, const char *dir, char *bytes,
       f->at.next = f->at.until;
       continue;
     }
-    n = fetch(f, bytes, size);
+    n = fetch(f, dir, bytes, size);
     if (n <= 0)
       return n;
     n = divide(f, dir, bytes, (size_t)n, tell, user_data);

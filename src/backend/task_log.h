@@ -35,6 +35,8 @@ typedef struct pai__task_log {
   int fd;           /* -1: not open */
   int entries;      /* the file of entries; -1: not open, or there is none */
   bool searched;    /* for that */
+  bool timed;       /* what is read at once was written at one time: */
+  pai_time time;    /* that; 0: it is not known */
   size_t nbuffer;   /* bytes of `buffer`, which is from here on: */
   uint64_t buffer_from;
   pai__task_log_at at;
@@ -69,6 +71,22 @@ int pai__task_log_pieces(pai__task_log *f, const char *dir, char *bytes,
 void pai__task_log_to_end(pai__task_log *f, const char *dir);
 void pai__task_log_close(pai__task_log *f);
 
+/* --- posix_task_from.c: where to begin ------------------------------------------- */
+
+/* From where on a log is read: the latest of these. */
+typedef struct pai__log_from {
+  int64_t offset; /* from this byte of all that were ever written; negative: so
+                     many before the end; INT64_MAX: from the end on */
+  uint64_t tail;  /* the last lines, so many; 0: all */
+  pai_time since; /* what was written then or later; 0: all */
+} pai__log_from;
+
+/* Opens a log there: *offset is the number of the first byte that is wanted, and
+ * *skip how many before it are still to be read.  As pai__task_log_open(). */
+int pai__task_log_open_from(pai__task_log *f, const char *dir,
+                            const pai__log_from *from, uint64_t *offset,
+                            uint64_t *skip, pai_error **err);
+
 /* --- posix_task_streams.c: which bytes of a file are whose ---------------------- */
 
 /* Brings `stream` and `until` to the next byte.  PAI_OK or PAI_EBUSY. */
@@ -78,7 +96,21 @@ int pai__task_streams_settle(pai__task_log *f, const char *dir);
 bool pai__task_streams_begin(pai__task_log *f, const char *dir,
                              uint64_t begin[2], int *rc);
 
+/* --- posix_task_times.c: when they were written ----------------------------------- */
+
+/* When the byte `at` of its file was written; 0: nobody knows.  *until is where
+ * bytes of another time begin, as far as known. */
+pai_time pai__task_times_of(const pai__task_log *f, const char *dir,
+                            uint64_t at, uint64_t *until);
+/* From which byte of its file on all may be as late as that; UINT64_MAX: none
+ * is.  False: nobody knows. */
+bool pai__task_times_since(const pai__task_log *f, const char *dir,
+                           pai_time since, uint64_t *at);
+
 /* --- posix_task_log.c ------------------------------------------------------------ */
+
+/* Goes on with the next file, if there is one.  1, 0, or PAI_EBUSY. */
+int pai__task_log_next(pai__task_log *f, const char *dir);
 
 /* A file, whatever the task has put there, or in its folder's place; -1:
  * errno. */

@@ -239,7 +239,7 @@ static void tell_left_out(pai__findings *f)
   more.pointer = "";
   more.wanted = (pai__demand){ .limit = 0 };
   more.message = keep(f, &b);
-  more.help = "mend what is told of first";
+  more.help = "correct the listed problems first";
   f->list[f->len++] = more;
 }
 

@@ -153,14 +153,27 @@ int pai__socket_accept(int *fd, int listener)
   return *fd < 0 ? -1 : 0;
 }
 
+static int find_peer(struct ucred *peer, int fd)
+{
+  socklen_t size = sizeof(*peer);
+
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size);
+}
+
 int pai__socket_peer(unsigned long *user, int fd)
 {
-  struct ucred peer;
-  socklen_t size = sizeof(peer);
+  struct ucred peer = { .uid = 0 };
+  int rc = find_peer(&peer, fd);
 
-  *user = 0;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-    return -1;
   *user = peer.uid;
-  return 0;
+  return rc;
+}
+
+int pai__socket_peer_process(long *pid, int fd)
+{
+  struct ucred peer = { .pid = 0 };
+  int rc = find_peer(&peer, fd);
+
+  *pid = peer.pid;
+  return rc;
 }

@@ -103,11 +103,12 @@ static int step_to_top(walk *w)
  * that then is nobody's to see. */
 static int step_up(walk *w)
 {
-  char *part = w->done.data, *end = part + w->done.len, *last = end;
+  char *part = w->done.data, *end, *last;
   int error;
 
   if (w->done.len == 0)
     return OUT;
+  last = part + w->done.len;
   while (last > part && last[-1] != '/')
     last--;
   pai__buf_cut(&w->done, (size_t)(last > part ? last - 1 - part : 0));
@@ -307,6 +308,18 @@ int pai__below_place(int *folder, char **name, const pai__below *b,
   }
   end(&w);
   return rc;
+}
+
+int pai__below_make(const pai__below *b, const char *path, pai_error **err)
+{
+  char last[PAI__BELOW_PATH];
+  walk w;
+  int error = begin(&w, b, path, true);
+
+  if (error == 0)
+    error = go(&w, last);
+  end(&w);
+  return error == 0 ? PAI_OK : pai__below_fail(b, path, error, err);
 }
 
 int pai__below_find(int *fd, int *in, char **name, const pai__below *b,

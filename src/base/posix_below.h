@@ -34,6 +34,10 @@ int pai__below_open(int *fd, const pai__below *b, const char *path,
 int pai__below_place(int *folder, char **name, const pai__below *b,
                      const char *path, pai_error **err);
 
+/* Makes a folder, with those above it, unless it is there.  `path` ends with a
+ * slash. */
+int pai__below_make(const pai__below *b, const char *path, pai_error **err);
+
 /* --- posix_below_list.c ------------------------------------------------------ */
 
 enum { PAI__BELOW_FILE, PAI__BELOW_FOLDER, PAI__BELOW_LINK, PAI__BELOW_OTHER };

@@ -48,11 +48,19 @@ char *pai__fs_join(const char *dir, const char *name, const pai_alloc *alloc)
   return pai__buf_take(&b);
 }
 
-static int make_dir(const char *path, pai_error **err)
+static bool make_new(const char *path, int *made)
+{
+  bool is_new = mkdir(path, 0700) == 0;
+
+  *made += is_new;
+  return is_new;
+}
+
+static int make_dir(const char *path, int *made, pai_error **err)
 {
   struct stat st;
 
-  if (mkdir(path, 0700) == 0)
+  if (make_new(path, made))
     return PAI_OK;
   if (errno != EEXIST)
     return sys_fail(err, errno, "cannot make folder %s", path);
@@ -64,43 +72,55 @@ static int make_dir(const char *path, pai_error **err)
 /* Mostly all but the last few are there. */
 enum { MOST_NEW = 3 };
 
-static bool make_last(char *path, int most)
+static bool make_last(char *path, int most, int *made)
 {
   char *slash = strrchr(path, '/');
-  bool made;
+  bool has_parent;
 
-  if (mkdir(path, 0700) == 0)
+  if (make_new(path, made))
     return true;
   if (errno != ENOENT || slash == NULL || slash == path || most == 1)
     return false;
   *slash = '\0';
-  made = make_last(path, most - 1);
+  has_parent = make_last(path, most - 1, made);
   *slash = '/';
-  return made && mkdir(path, 0700) == 0;
+  return has_parent && make_new(path, made);
+}
+
+/* Those above `path`, which cannot be made: where a disk has no room for all of
+ * them, what they took is free again. */
+static void remove_made(char *path, int made)
+{
+  char *slash;
+
+  for (; made > 0 && (slash = strrchr(path, '/')) != NULL; made--) {
+    *slash = '\0';
+    (void)rmdir(path);
+  }
 }
 
 int pai__fs_make_dirs(const char *path, const pai_alloc *alloc,
                       pai_error **err)
 {
-  char *part = pai__strdup(alloc, path);
-  int rc = PAI_OK;
+  char *part = pai__strdup(alloc, path), *slash = part;
+  int rc = PAI_OK, made = 0;
 
   if (part == NULL)
     return pai__oom(err);
-  if (make_last(part, MOST_NEW)) {
+  if (make_last(part, MOST_NEW, &made)) {
     pai__strfree(alloc, part);
     return PAI_OK;
   }
-  for (char *slash = part; rc == PAI_OK;) {
-    slash = strchr(slash + 1, '/');
-    if (slash == NULL)
-      break;
+  while (rc == PAI_OK && (slash = strchr(slash + 1, '/')) != NULL) {
     *slash = '\0';
-    rc = make_dir(part, err);
-    *slash = '/';
+    rc = make_dir(part, &made, err);
+    if (rc == PAI_OK)
+      *slash = '/';
   }
   if (rc == PAI_OK)
-    rc = make_dir(part, err);
+    rc = make_dir(part, &made, err);
+  if (rc < 0)
+    remove_made(part, made);
   pai__strfree(alloc, part);
   return rc;
 }

@@ -21,5 +21,7 @@ int pai__socket_listen(int *fd, const char *path, int backlog);
 int pai__socket_accept(int *fd, int listener);
 /* The user at the other end: the one who called listen(), or connect(). */
 int pai__socket_peer(unsigned long *user, int fd);
+/* The process that did; 0: in another name space. */
+int pai__socket_peer_process(long *pid, int fd);
 
 #endif

@@ -239,20 +239,20 @@ int pai__report_raise(const pai_report *r, pai_error **err)
 
 int pai_report_valid(const pai_report *r)
 {
-  return r->errors == 0;
+  return r != NULL && r->errors == 0;
 }
 
 int pai_report_version(const pai_report *r)
 {
-  return r->version;
+  return r != NULL ? r->version : 0;
 }
 
 size_t pai_report_count(const pai_report *r)
 {
-  return r->count;
+  return r != NULL ? r->count : 0;
 }
 
 const pai_diagnostic *pai_report_get(const pai_report *r, size_t i)
 {
-  return i < r->count ? &r->list[i] : NULL;
+  return r != NULL && i < r->count ? &r->list[i] : NULL;
 }

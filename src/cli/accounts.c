@@ -220,13 +220,13 @@ static char *ask_twice(const char *user)
   (void)snprintf(what, sizeof(what), "Password for %.64s", user);
   first = cli_prompt(what);
   if (first == NULL) {
-    cli_fail("there is nobody to ask for a password");
+    cli_fail("cannot ask for a password: standard input is not a terminal");
     cli_help(stderr, "--password-file FILE takes one; - is standard input");
     return NULL;
   }
   second = cli_prompt("Once more");
   if (second == NULL || strcmp(first, second) != 0) {
-    cli_fail("these are two passwords");
+    cli_fail("the passwords differ");
     free(first);
     first = NULL;
   }

@@ -34,58 +34,62 @@ static int wrong(const cli_verb *verb, const char *what, const char *word)
   return -1;
 }
 
-const char *cli_values[CLI_VALUES];
-size_t cli_value_count;
-const char *cli_secret_files[CLI_VALUES];
-size_t cli_secret_file_count;
-const char *cli_env_words[CLI_VALUES];
-size_t cli_env_count;
+cli_words cli_values;
+cli_words cli_parameters = { .form = "NAME=VALUE" };
+cli_words cli_secret_files = { .form = "NAME=FILE" };
+cli_words cli_env_words;
+cli_words cli_gpus, cli_cpus, cli_memory, cli_image;
+cli_words cli_after, cli_tags;
 
-/* What an option of several values adds to. */
-typedef struct list {
-  const char **words;
-  size_t *count;
-} list;
-
-static list find_list(const cli_option *o)
+static cli_words *find_list(const cli_option *o)
 {
-  if (o->value == cli_secret_files)
-    return (list){ cli_secret_files, &cli_secret_file_count };
-  if (o->value == cli_env_words)
-    return (list){ cli_env_words, &cli_env_count };
-  if (o->value == NULL || o->value == cli_values)
-    return (list){ cli_values, &cli_value_count };
-  return (list){ NULL, NULL };
+  static cli_words *const lists[] = {
+    &cli_values, &cli_parameters, &cli_secret_files, &cli_env_words, &cli_gpus,
+    &cli_cpus,   &cli_memory,     &cli_image,        &cli_after,     &cli_tags
+  };
+
+  for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+    if (o->value == lists[i]->words)
+      return lists[i];
+  return NULL;
 }
 
-/* False: it cannot be that, and that is said. */
+/* NAME=..., and something behind it where that is a file. */
+static bool fits(const cli_words *list, const char *value)
+{
+  const char *equals = strchr(value, '=');
+
+  return list->form == NULL ||
+         (equals != NULL && equals != value &&
+          (list != &cli_secret_files || equals[1] != '\0'));
+}
+
+/* False: it cannot be that, and that is said.  A word that may be a secret is
+ * not repeated. */
 static bool take_value(const cli_verb *verb, const cli_option *o,
                        const char *value)
 {
-  const char *equals = strchr(value, '=');
-  bool files = o->value == cli_secret_files;
-  list to = find_list(o);
-  const char *what = NULL;
+  cli_words *to = find_list(o);
+  char what[64];
 
-  if (to.words == NULL) {
+  if (to == NULL) {
     *o->value = value;
     return true;
   }
-  if (files && (equals == NULL || equals == value || equals[1] == '\0'))
-    what = "this is not NAME=FILE";
-  else if (o->value == NULL && (equals == NULL || equals == value))
-    what = "this is not NAME=VALUE";
-  else if (*to.count == CLI_VALUES)
-    what = "this option was given more than 256 times";
-  /* A word that was meant as a secret is not repeated. */
-  if (what != NULL)
-    (void)wrong(verb, what,
-                files                       ? "--secret-file"
-                : to.words == cli_env_words ? "--env"
-                                            : value);
-  else
-    to.words[(*to.count)++] = value;
-  return what == NULL;
+  if (!fits(to, value))
+    (void)snprintf(what, sizeof(what), "this is not %s", to->form);
+  else if (to->count == CLI_VALUES)
+    (void)snprintf(what, sizeof(what),
+                   "this option was given more than %d times", CLI_VALUES);
+  else {
+    to->words[to->count++] = value;
+    return true;
+  }
+  (void)wrong(verb, what,
+              to == &cli_secret_files ? "--secret-file"
+              : to == &cli_env_words  ? "--env"
+                                      : value);
+  return false;
 }
 
 /* What follows a letter or a long name in the same word; NULL for nothing. */
@@ -164,6 +168,7 @@ int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
 
 void cli_print_help(const cli_verb *verb, FILE *out)
 {
-  (void)fprintf(out, "usage: openpai %s %s\n\n%s\n\n%s", verb->name,
-                verb->usage, verb->brief, verb->help);
+  (void)fprintf(out, "usage: openpai %s %s\n\n%s\n\n%s%s", verb->name,
+                verb->usage, verb->brief, verb->help,
+                verb->more != NULL ? verb->more : "");
 }

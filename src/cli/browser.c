@@ -132,7 +132,7 @@ static char *take_told(course *c, const char *query)
   if (said == NULL && why != NULL)
     cli_fail("the server says: %s", why);
   else if (said == NULL)
-    cli_fail("the server told the browser nothing");
+    cli_fail("the server sent no answer to the browser");
   free(why);
   return token;
 }
@@ -147,7 +147,7 @@ static void show(const course *c, const char *first)
                      : "open this page in a browser on this machine:\n  %s\n",
                 first);
   if (!c->original)
-    (void)fprintf(stderr, "it has to show the code %s\n", c->words);
+    (void)fprintf(stderr, "check that it shows the code %s\n", c->words);
   (void)fflush(stderr);
 }
 
@@ -205,20 +205,22 @@ static char *log_in_far(course *c)
   if (!write_url(c, NULL))
     return NULL;
   (void)fprintf(stderr,
-                "open this page in any browser:\n  %s\n"
-                "it has to show the code %s, and then another one\n",
+                "open this page in any browser:\n"
+                "  %s\n"
+                "check that it shows the code %s, then type the other code "
+                "that it shows\n",
                 c->url, c->words);
   (void)fflush(stderr);
   code = cli_prompt_shown("that other code");
   if (code == NULL) {
-    cli_fail("nobody has typed the code");
+    cli_fail("no code was typed");
     return NULL;
   }
   clean(code);
   if (code[0] != '\0')
     token = redeem(c, code);
   else
-    cli_fail("nobody has typed the code");
+    cli_fail("no code was typed");
   free(code);
   return token;
 }

@@ -25,6 +25,7 @@ typedef struct cli_verb {
   const char *brief;                 /* one line */
   const char *usage;                 /* after "openpai NAME" */
   const char *help;                  /* options and exit codes */
+  const char *more;                  /* rest of a longer help, or NULL */
   int (*run)(int argc, char **argv); /* argv[0] is the last word of it */
 } cli_verb;
 
@@ -46,6 +47,7 @@ extern const cli_verb cli_serve_verb;
 extern const cli_verb cli_submit_verb, cli_list, cli_show, cli_logs, cli_stop;
 extern const cli_verb cli_wait, cli_why, cli_top, cli_retry, cli_clone, cli_rm,
   cli_files, cli_cp, cli_events;
+extern const cli_verb cli_tag_add, cli_tag_remove;
 extern const cli_verb cli_exec, cli_attach, cli_ssh;
 extern const cli_verb cli_backup, cli_export;
 extern const cli_verb cli_login, cli_logout, cli_compat;
@@ -63,24 +65,27 @@ extern const cli_verb cli_storage_list, cli_storage_show, cli_storage_add,
   cli_storage_remove;
 extern const cli_verb cli_token_list, cli_token_create, cli_token_revoke;
 
+/* What an option got that may be given several times. */
+enum { CLI_VALUES = 256 };
+typedef struct cli_words {
+  const char *form; /* "NAME=VALUE": what each must be; NULL: any word */
+  size_t count;
+  const char *words[CLI_VALUES];
+} cli_words;
+
 typedef struct cli_option {
   const char *name;   /* long, without dashes */
   char letter;        /* or 0 */
   bool *flag;         /* set when given; NULL if it takes a value */
-  const char **value; /* cli_values: any number of them; NULL, too: the same,
-                         and each is NAME=VALUE; cli_secret_files: each is
-                         NAME=FILE; cli_env_words: each is any word */
+  const char **value; /* the last one given, or `words` of a list below */
 } cli_option;
 
-/* What the one option of a verb got that may be given several times. */
-enum { CLI_VALUES = 256 };
-extern const char *cli_values[CLI_VALUES];
-extern size_t cli_value_count;
-/* The same of NAME=FILE, and of NAME or NAME=VALUE. */
-extern const char *cli_secret_files[CLI_VALUES];
-extern size_t cli_secret_file_count;
-extern const char *cli_env_words[CLI_VALUES];
-extern size_t cli_env_count;
+extern cli_words cli_values;       /* of the verb's own option */
+extern cli_words cli_parameters;   /* --param */
+extern cli_words cli_secret_files; /* --secret-file */
+extern cli_words cli_env_words;    /* --env */
+extern cli_words cli_gpus, cli_cpus, cli_memory, cli_image;
+extern cli_words cli_after, cli_tags;
 
 /* Runs a verb that words name (main.c); a NULL stands behind them. */
 int cli_dispatch(int count, char **words);

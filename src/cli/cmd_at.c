@@ -156,7 +156,7 @@ enum { VIEWS = sizeof(views) / sizeof(views[0]) };
 static int find_view(int words, char **argv, size_t *view)
 {
   if (words < 2) {
-    cli_misused(&cli_at, "this verb needs",
+    cli_misused(&cli_at, "this verb requires",
                 words == 0 ? "TIME, and what to show"
                            : "queue, nodes, vcs, why or decisions");
     return CLI_USAGE;
@@ -165,7 +165,7 @@ static int find_view(int words, char **argv, size_t *view)
     if (strcmp(views[*view].word, argv[1]) == 0)
       break;
   if (*view == VIEWS) {
-    cli_fail("nothing is called '%s'", argv[1]);
+    cli_fail("no such view: '%s'", argv[1]);
     for (size_t i = 0; i < VIEWS; i++)
       if (cli_is_slip(argv[1], strlen(argv[1]), views[i].word)) {
         (void)fprintf(stderr, "  help: did you mean %s?\n", views[i].word);
@@ -198,7 +198,7 @@ static int find_log(moment *m, const char *text)
     return sched_log_own(&m->log, !is_from_beginning(text));
   if (!cli_is_named())
     return CLI_OK;
-  cli_misused(&cli_at, "a platform has no log beside it", m->log.name);
+  cli_misused(&cli_at, "--root and a log exclude each other", m->log.name);
   return CLI_USAGE;
 }
 
@@ -252,7 +252,7 @@ static int at(int argc, char **argv)
     return words == -2 ? CLI_OK : CLI_USAGE;
   code = find_view(words, argv, &view);
   if (code == CLI_OK && m.since != NULL && views[view].show != decisions) {
-    cli_misused(&cli_at, "only decisions have", "--since");
+    cli_misused(&cli_at, "only the view decisions has", "--since");
     code = CLI_USAGE;
   }
   if (code == CLI_OK)
@@ -268,29 +268,39 @@ static int at(int argc, char **argv)
 
 const cli_verb cli_at = {
   .name = "at",
-  .brief = "Show a scheduler as it was at any time of its log",
+  .brief = "Show the state of a scheduler at any time of its log",
   .usage = "[--log LOG|--root DIR] [--json] [--since D] TIME WHAT [JOB]",
   .help =
-    "TIME is 2026-05-01 14:05, also with seconds and with a zone (without "
-    "one\n"
-    "it is UTC); @SECONDS of the log's clock; +2h behind the log's "
-    "beginning;\n"
-    "-30m before its end; or begin or end.  WHAT is one of\n\n"
-    "  queue       the requests there were, and what they lacked\n"
-    "  nodes       what was free of them\n"
-    "  vcs         what virtual clusters used\n"
-    "  why JOB     why it waited, and what would have helped: a number, or a "
-    "name\n"
-    "  decisions   what was decided in the hour before\n\n"
-    "  --log LOG   a scheduler's log, or - for standard input; else the one "
-    "that\n"
-    "              OPENPAI_LOG names in the environment, else that of the\n"
-    "              platform, here ROOT/scheduler.log.1 and scheduler.log, or\n"
-    "              fetched from the server that --cluster names\n"
+    "TIME is one of:\n"
+    "\n"
+    "  2026-05-01 14:05  date and time, with or without seconds and a time "
+    "zone\n"
+    "                    (default: UTC)\n"
+    "  @SECONDS          seconds of the log's clock\n"
+    "  +2h               time after the beginning of the log\n"
+    "  -30m              time before the end of the log\n"
+    "  begin, end        first and last moment of the log\n"
+    "\n"
+    "WHAT is one of:\n"
+    "\n"
+    "  queue       requests, and what each of them lacks\n"
+    "  nodes       free capacity of the nodes\n"
+    "  vcs         use of the virtual clusters\n"
+    "  why JOB     why the request JOB (number or name) waits, and what "
+    "would\n"
+    "              let it start\n"
+    "  decisions   decisions of the hour before TIME\n"
+    "\n"
+    "  --log LOG   scheduler log, - for standard input (default: "
+    "$OPENPAI_LOG,\n"
+    "              or the platform's own log: ROOT/scheduler.log.1 and\n"
+    "              ROOT/scheduler.log, or that of the server of --cluster)\n"
     "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
     "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
-    "  --json      JSON\n"
-    "  --since D   decisions of so long before TIME, as 30m or 2h\n\n"
+    "  --json      print JSON\n"
+    "  --since D   period before TIME for decisions, as 30m or 2h (default: "
+    "1h)\n"
+    "\n"
     "Exit status: 0 success, 1 no such time or job or an invalid line in\n"
     "the log, 2 the log cannot be read or usage error\n",
   .run = at,

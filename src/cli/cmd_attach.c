@@ -42,7 +42,7 @@ static int run(int argc, char **argv)
     return CLI_BROKEN;
   if (o.tail[0] == '\0' || strlen(o.tail) > 15 ||
       o.tail[strspn(o.tail, "0123456789")] != '\0') {
-    cli_misused(&cli_attach, "this is no number of bytes", o.tail);
+    cli_misused(&cli_attach, "not a number of bytes", o.tail);
     return CLI_BROKEN;
   }
   o.job = argv[0];
@@ -52,7 +52,7 @@ static int run(int argc, char **argv)
     if (strcmp(t.state, "RUNNING") == 0)
       code = attach(&r, &t, &o);
     else
-      cli_fail("task %s/%u of %s does not run: it is %s", t.role, t.index,
+      cli_fail("task %s/%u of %s is not running: it is %s", t.role, t.index,
                t.job, t.state);
     cli_task_free(&t);
   }
@@ -62,34 +62,39 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_attach = {
   .name = "attach",
-  .brief = "Follow a task's output, and type into it",
+  .brief = "Show a task's output and send it input",
   .usage =
-    "[--task ROLE/INDEX] [--tail BYTES] [--quiet] [--json] [--root DIR]\n"
+    "[--task ROLE[/INDEX]] [--tail BYTES] [--quiet] [--json] [--root DIR]\n"
     "               JOB",
   .help =
-    "What the task prints from now on is shown, after the last of what it "
-    "has\n"
-    "printed.  If its job was started with an open standard input (openpai "
-    "run\n"
-    "-i, or extras.openpai.stdin: true in its file) what is typed, or comes\n"
-    "from standard input, goes there; with a terminal (tty: true) keys go "
-    "there\n"
-    "as they are pressed.  The input stays the task's: it is there for who\n"
-    "attaches next, also after a restart of the platform.\n\n"
-    "Ctrl-P Ctrl-Q leaves a task with a terminal, Ctrl-C one without; both "
-    "go\n"
-    "on.\n\n"
-    "  --task ROLE/INDEX\n"
-    "                   to this task; needed if the job has several\n"
-    "  --tail BYTES     begin so far before the end of what there is; 4096\n"
-    "                   without it\n"
-    "  -q, --quiet      only what the task prints\n"
-    "  --json           that as lines of JSON, {\"event\", \"stream\", "
-    "\"text\"},\n"
-    "                   and last of all {\"event\", \"how\", \"code\", "
-    "\"text\"}\n" JOBS_ROOT_HELP
-    "\nExit status: that of the task when it has ended; 0 after detaching;\n"
-    "128+n signal n ended attach; 125 no such job or task, the task does\n"
-    "not run, no platform runs, or usage error\n",
+    "Print the last output of a task, then all further output as it comes.\n"
+    "Input is sent to the task if the job was started with an open standard\n"
+    "input: openpai run -i, openpai submit --stdin, or extras.openpai.stdin:\n"
+    "true in the job file.  A task with a terminal (tty: true) gets each key\n"
+    "as it is pressed.  The task's input stays open after attach ends: "
+    "others\n"
+    "can attach later, also after a restart of the platform.\n"
+    "\n"
+    "Detach with Ctrl-P Ctrl-Q from a task with a terminal, with Ctrl-C from\n"
+    "a task without one.  The task continues.\n"
+    "\n"
+    "  --task ROLE[/INDEX]\n"
+    "                   task (default: the only one, or the only one that "
+    "runs;\n"
+    "                   if several run, you are asked on a terminal)\n"
+    "  --tail BYTES     bytes of earlier output to print first (default: "
+    "4096)\n"
+    "  -q, --quiet      print nothing but the task's output\n"
+    "  --json           print lines of JSON, {\"event\", \"stream\", "
+    "\"text\"}, and\n"
+    "                   at the end {\"event\", \"how\", \"code\", "
+    "\"text\"}\n" JOBS_ROOT_HELP "\n"
+    "Exit status:\n"
+    "  0      detached\n"
+    "  0-255  exit status of the task, if the task ended\n"
+    "  128+n  signal n ended attach\n"
+    "  125    no such job or task, the task is not running, no platform "
+    "runs,\n"
+    "         or usage error\n",
   .run = run,
 };

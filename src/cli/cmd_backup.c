@@ -120,11 +120,12 @@ static int run_backup(int argc, char **argv)
   if (words != 1) {
     if (words >= 0)
       cli_misused(&cli_backup, "backup takes one file",
-                  words == 0 ? "there is none" : argv[1]);
+                  words == 0 ? "missing argument" : argv[1]);
     return CLI_USAGE;
   }
   if (strcmp(argv[0], "-") == 0 && cli_is_terminal(stdout)) {
-    cli_misused(&cli_backup, "a database is nothing for a terminal", "-");
+    cli_misused(&cli_backup, "refusing to write a database to a terminal",
+                "-");
     return CLI_USAGE;
   }
   if (!open_target(&t, argv[0], force))
@@ -141,17 +142,21 @@ const cli_verb cli_backup = {
   .brief = "Copy the platform's database while it works",
   .usage = "[--force] [--root DIR] FILE",
   .help =
-    "FILE gets all jobs with their events, as they are at one moment; - is\n"
-    "standard output.  Logs and code are not in it: they are files in\n"
-    "ROOT/jobs and ROOT/code.  To go back to it: 'openpai down --kill', put\n"
-    "it in the place of ROOT/openpai.db, remove openpai.db-wal and -shm\n"
-    "there, 'openpai up'.  Secrets of jobs that were not over are encrypted\n"
-    "in it with ROOT/key, which is to be kept elsewhere.\n\n"
-    "  -f, --force  replace a file\n"
+    "Write all jobs with their events, as of one moment, to FILE; - is\n"
+    "standard output.  Logs and code are not included: they are files in\n"
+    "ROOT/jobs and ROOT/code.  Secrets of unfinished jobs are encrypted with\n"
+    "ROOT/key: keep a copy of that file elsewhere.\n"
+    "\n"
+    "To restore a backup: run 'openpai down --kill', replace ROOT/openpai.db\n"
+    "with FILE, remove openpai.db-wal and openpai.db-shm in ROOT, and run\n"
+    "'openpai up'.\n"
+    "\n"
+    "  -f, --force  overwrite FILE\n"
     "  --root DIR   the platform's root (default: $OPENPAI_ROOT,\n"
     "               or $XDG_STATE_HOME/openpai, or\n"
     "               ~/.local/state/openpai)\n"
-    "  -h, --help\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 failure, 2 usage error\n",
   .run = run_backup,
 };
@@ -231,15 +236,17 @@ const cli_verb cli_export = {
   .brief = "Write all jobs with their events, as lines of JSON",
   .usage = "[--force] [--root DIR] [FILE]",
   .help =
-    "A line is a job: what it was and is, its file without secrets, its\n"
-    "attempts, tasks and their starts, tags and events; times are\n"
-    "microseconds since 1970.  Without FILE, or for -, they go to\n"
-    "standard output.\n\n"
-    "  -f, --force  replace a file\n"
+    "Each line is one job as JSON: its state, its file without secrets, its\n"
+    "attempts, tasks and their starts, tags and events.  Times are\n"
+    "microseconds since 1970.  Without FILE, or with -, write to standard\n"
+    "output.\n"
+    "\n"
+    "  -f, --force  overwrite FILE\n"
     "  --root DIR   the platform's root (default: $OPENPAI_ROOT,\n"
     "               or $XDG_STATE_HOME/openpai, or\n"
     "               ~/.local/state/openpai)\n"
-    "  -h, --help\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 failure, 2 usage error\n",
   .run = run_export,
 };

@@ -35,22 +35,25 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_cluster_check = {
   .name = "cluster check",
-  .brief = "Find all that is wrong with files of clusters",
+  .brief = "Check cluster files and list all problems",
   .usage = "[--json|--sarif|--quiet] [--strict] [--as FORM] FILE...",
   .help =
-    "Each FILE is a cluster: our own form, HiveD's configuration, OpenPAI's\n"
-    "layout.yaml, `kubectl get nodes -o json`, `scontrol show nodes --json`,\n"
-    "or a list of nodes of Alibaba's traces; - reads standard input.  Errors\n"
-    "make a file invalid; warnings tell of what is legal and surely not\n"
-    "meant.\n\n"
-    "  --as FORM    it is of this form: openpai, hived, layout, kubernetes, "
-    "slurm\n"
-    "               or alibaba; without it, told by what is in the file\n"
+    "Each FILE describes a cluster: in our own format, as HiveD's "
+    "configuration,\n"
+    "OpenPAI's layout.yaml, `kubectl get nodes -o json`,\n"
+    "`scontrol show nodes --json`, or a node list of Alibaba's traces; - "
+    "reads\n"
+    "standard input.  Errors make a file invalid.  Warnings report legal\n"
+    "settings that are probably mistakes.\n"
+    "\n"
+    "  --as FORM    format of the files: openpai, hived, layout, kubernetes,\n"
+    "               slurm or alibaba (default: detected from the content)\n"
     "  --json       print one JSON array with an object for each file\n"
     "  --sarif      print SARIF 2.1.0\n"
-    "  -q, --quiet  print nothing: the exit code tells\n"
-    "  --strict     warnings count as errors for the exit code\n"
-    "  -h, --help\n\n"
+    "  -q, --quiet  print nothing; see the exit status\n"
+    "  --strict     count warnings as errors for the exit status\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 all files valid, 1 a file is invalid or output cannot\n"
     "be written, 2 a file cannot be read or usage error\n",
   .run = run,

@@ -33,7 +33,7 @@ static void warn_of_reserves(const pai_cluster *cluster)
     (void)snprintf(what + strlen(what), sizeof(what) - strlen(what),
                    " and %zu more", found - 1);
   (void)snprintf(what + strlen(what), sizeof(what) - strlen(what),
-                 " leave%s nothing for what runs on each node anyway",
+                 " leave%s nothing for programs that run on each node anyway",
                  found > 1 ? "" : "s");
   cli_say(PAI_LOG_WARNING, what);
   cli_help(stderr,
@@ -68,7 +68,7 @@ static int run(int argc, char **argv)
 {
   bool json = false;
   const char *form = NULL, *file = "-", **names;
-  const cli_option options[] = { { "from", 0, NULL, cli_values },
+  const cli_option options[] = { { "from", 0, NULL, cli_values.words },
                                  { "as", 0, NULL, &form },
                                  { "json", 0, &json, NULL },
                                  { "output", 'o', NULL, &file } };
@@ -82,8 +82,8 @@ static int run(int argc, char **argv)
   names = cli_source_names(argv, words);
   if (names == NULL)
     return CLI_NO;
-  code = cli_source_open(&source, names, cli_value_count + (size_t)words, form,
-                         true);
+  code = cli_source_open(&source, names, cli_values.count + (size_t)words,
+                         form, true);
   if (code == CLI_OK)
     code = write_hived(&source, json, file);
   cli_source_close(&source);
@@ -93,17 +93,18 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_cluster_hived = {
   .name = "cluster hived",
-  .brief = "Write HiveD's configuration of machines, or of any cluster",
+  .brief = "Write a HiveD configuration for machines or a cluster",
   .usage = "[--from X]... [--as FORM] [--json] [-o FILE]",
   .help =
-    "X is as for `openpai cluster show`; without it, this machine.  What is\n"
-    "wrong with X, and what is legal and surely not meant, is told on\n"
-    "standard error.\n\n"
-    "  --from X           a machine, or a cluster; several are machines\n"
-    "  --as FORM          the file of a cluster is of this form\n"
-    "  --json             write JSON, not YAML\n"
-    "  -o, --output FILE  write this file, not standard output\n"
-    "  -h, --help\n\n"
+    "X is as for `openpai cluster show` (default: this machine).  Errors and\n"
+    "warnings about X are printed on standard error.\n"
+    "\n"
+    "  --from X           machine or cluster; repeatable for machines\n"
+    "  --as FORM          format of the cluster file\n"
+    "  --json             write JSON instead of YAML\n"
+    "  -o, --output FILE  file to write (default: standard output)\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 X is invalid or has no GPUs or output\n"
     "cannot be written, 2 X cannot be read or usage error\n",
   .run = run,

@@ -54,7 +54,8 @@ static int show(cli_source *s, const choice *c)
   int code = CLI_OK;
 
   if (c->name != NULL && s->machine == NULL) {
-    cli_misused(&cli_cluster_show, "--name is for one machine", c->name);
+    cli_misused(&cli_cluster_show, "--name is valid for one machine only",
+                c->name);
     return CLI_USAGE;
   }
   if (c->yaml)
@@ -88,9 +89,12 @@ static int run(int argc, char **argv)
 {
   choice c = { 0 };
   const cli_option options[] = {
-    { "from", 0, NULL, cli_values }, { "as", 0, NULL, &c.form },
-    { "svg", 0, NULL, &c.svg },      { "json", 0, &c.json, NULL },
-    { "yaml", 0, &c.yaml, NULL },    { "name", 0, NULL, &c.name },
+    { "from", 0, NULL, cli_values.words },
+    { "as", 0, NULL, &c.form },
+    { "svg", 0, NULL, &c.svg },
+    { "json", 0, &c.json, NULL },
+    { "yaml", 0, &c.yaml, NULL },
+    { "name", 0, NULL, &c.name },
   };
   const char **names;
   cli_source source;
@@ -103,7 +107,7 @@ static int run(int argc, char **argv)
   names = cli_source_names(argv, words);
   if (names == NULL)
     return CLI_NO;
-  code = cli_source_open(&source, names, cli_value_count + (size_t)words,
+  code = cli_source_open(&source, names, cli_values.count + (size_t)words,
                          c.form, false);
   if (code == CLI_OK)
     code = show(&source, &c);
@@ -114,32 +118,36 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_cluster_show = {
   .name = "cluster show",
-  .brief = "Draw this machine, another, or a cluster; or write it anew",
+  .brief = "Draw or convert a machine or a cluster",
   .usage = "[--from X]... [--as FORM] [--svg FILE|--json|--yaml]",
   .help =
-    "Without X: this machine, its sick GPUs marked.  X is, told by what is "
-    "in\n"
-    "it,\n\n"
-    "  - a file of a cluster: our own form, HiveD's configuration, OpenPAI's\n"
+    "Without X, draw this machine and mark its broken GPUs.  X is one of the\n"
+    "following, detected from its content:\n"
+    "\n"
+    "  - a file of a cluster: our own format, HiveD's configuration, "
+    "OpenPAI's\n"
     "    layout.yaml, `kubectl get nodes -o json`,\n"
     "    `scontrol show nodes --json`\n"
     "  - a machine as XML, from `lstopo machine.xml`\n"
-    "  - a cluster made up in a line: 'racks:2 nodes:16 gpu:8:h100'\n"
-    "  - a machine made up in a line: 'hwloc:pack:2 core:4 pu:2'\n"
-    "  - or -, standard input, for a file\n\n"
-    "Several are machines, which become a cluster; each is called as its\n"
-    "topology says, or else as its file.  `--from *.xml` takes all of "
-    "them.\n\n"
-    "  --from X    what to show; may be given several times\n"
-    "  --as FORM   the file of a cluster is of this form: openpai, hived,\n"
-    "              layout, kubernetes, slurm or alibaba\n"
+    "  - a description of a cluster: 'racks:2 nodes:16 gpu:8:h100'\n"
+    "  - a description of a machine: 'hwloc:pack:2 core:4 pu:2'\n"
+    "  - - for a file from standard input\n"
+    "\n"
+    "Several machines become one cluster.  Each has the name in its "
+    "topology,\n"
+    "or else that of its file.  `--from *.xml` takes all of them.\n"
+    "\n"
+    "  --from X    what to show; repeatable\n"
+    "  --as FORM   format of the cluster file: openpai, hived, layout,\n"
+    "              kubernetes, slurm or alibaba\n"
     "  --svg FILE  write a picture as SVG; - is standard output\n"
-    "  --json      write a cluster in our own form, as JSON; one machine "
-    "with\n"
-    "              all that is in it\n"
-    "  --yaml      write a cluster in our own form; one machine as a cluster\n"
-    "  --name N    call that machine N\n"
-    "  -h, --help\n\n"
+    "  --json      write a cluster in our own format, as JSON; write one\n"
+    "              machine with all its details\n"
+    "  --yaml      write a cluster in our own format; write one machine as a\n"
+    "              cluster\n"
+    "  --name N    name of the machine, with --yaml\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 X is invalid or output cannot be written, 2\n"
     "X cannot be read or usage error\n",
   .run = run,

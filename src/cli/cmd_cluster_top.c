@@ -224,16 +224,18 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_cluster_top = {
   .name = "cluster top",
-  .brief = "Show live what this machine is doing: CPUs, memory, GPUs, disks",
+  .brief = "Show live use of this machine: CPUs, memory, GPUs, disks",
   .usage = "[OPTION]...",
   .help =
-    "  --once            one sample, as plain lines\n"
-    "  -n, --count N     N samples, one below the other\n"
-    "  -i, --interval S  seconds between samples, 0.05 to 3600; 1 without it\n"
-    "  --json            one JSON object a line for each sample\n"
-    "  -h, --help\n\n"
-    "On a terminal, without --once and --count, it has a screen of its own;\n"
-    "q or Ctrl-C ends it.\n\n"
+    "On a terminal, without --once and --count, show a full screen; q or\n"
+    "Ctrl-C ends it.\n"
+    "\n"
+    "  --once            print one sample, as plain lines\n"
+    "  -n, --count N     number of samples to print, one below the other\n"
+    "  -i, --interval S  seconds between samples, 0.05 to 3600 (default: 1)\n"
+    "  --json            print one JSON object a line for each sample\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 this machine cannot be sampled or output\n"
     "cannot be written, 2 usage error\n",
   .run = run,

@@ -241,7 +241,7 @@ static int unknown(int argc, char **argv)
       cli_print_help(&cli_compat, stdout);
       return CLI_OK;
     }
-  cli_fail("no command of pai or opai that is understood: %s%s%s",
+  cli_fail("unknown command of pai or opai: %s%s%s",
            argc > 1 ? argv[1] : "nothing", argc > 2 ? " " : "",
            argc > 2 ? argv[2] : "");
   cli_help(stderr, "openpai help compat lists them");
@@ -289,10 +289,11 @@ const cli_verb cli_compat = {
     "      storage list-storage, list PATH, status PATH,\n"
     "      upload [--overwrite] LOCAL PATH, download PATH LOCAL,\n"
     "      delete [--recursive] PATH, of the storage -s NAME;\n"
-    "      -a ALIAS says at which cluster, else what opai set or select "
-    "did\n\n"
-    "Options that are not theirs are refused.  A link to openpai that is\n"
-    "called pai or opai needs no other word before these.\n\n"
+    "      -a ALIAS selects the cluster (default: that of opai set or "
+    "select)\n"
+    "\nOther options are refused.  A link to openpai that is named pai or "
+    "opai\n"
+    "runs these commands directly.\n\n"
     "  -h, --help\n\n"
     "Exit status: 0 success, 1 failure, 2 usage error\n",
   .run = run,

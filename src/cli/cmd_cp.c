@@ -43,11 +43,12 @@ static bool check_sides(char **argv, int words, const cli_place *to)
     is_job = from.job != NULL;
     cli_place_free(&from);
     if (is_job == (to->job != NULL)) {
-      cli_misused(&cli_cp,
-                  is_job ? "this copies between a job and this machine, not "
-                           "from job to job"
-                         : "neither the source nor the target is JOB:PATH",
-                  argv[i]);
+      cli_misused(
+        &cli_cp,
+        is_job
+          ? "cp copies between a job and this machine, not from job to job"
+          : "neither the source nor the target is JOB:PATH",
+        argv[i]);
       return false;
     }
   }
@@ -125,7 +126,7 @@ static int run_cp(int argc, char **argv)
   if (words == -2)
     return CLI_OK;
   if (words >= 0 && words < 2)
-    cli_misused(&cli_cp, "this takes what to copy, and where to", NULL);
+    cli_misused(&cli_cp, "cp requires a source and a target", NULL);
   if (words < 2)
     return CLI_USAGE;
   if (cli_place_read(&to, argv[words - 1]) && check_sides(argv, words, &to))
@@ -139,17 +140,22 @@ const cli_verb cli_cp = {
   .brief = "Copy files between a job and this machine",
   .usage = "[--json] [--root DIR] SOURCE... TARGET",
   .help =
-    "One side is JOB:PATH, the other a path of this machine:\n\n"
+    "One side is JOB:PATH, the other a path on this machine:\n"
+    "\n"
     "  openpai cp train:out/model.pt .      a file of the job\n"
-    "  openpai cp train:out results         a folder with all that is in it\n"
+    "  openpai cp train:out results         a folder with everything below "
+    "it\n"
     "  openpai cp train: results            all files of the job\n"
     "  openpai cp train:log.txt -           to standard output\n"
-    "  openpai cp data.bin train:data/      into the job's folder\n\n"
-    "PATH is relative to the folder in which the job's commands begin.  A\n"
-    "copy that was interrupted goes on where it ended when it is started\n"
-    "again.  Files that were copied before and have not changed are skipped.\n"
-    "A path with a colon is this machine's if a slash comes before: ./a:b\n\n"
-    "  --json           print {\"files\", \"bytes\"}\n" JOBS_ROOT_HELP
-    "\nExit status: 0 success, 1 something was not copied, 2 usage error\n",
+    "  openpai cp data.bin train:data/      into the job's folder\n"
+    "\n"
+    "PATH is relative to the folder in which the job's commands start.  To\n"
+    "resume an interrupted copy, run the same command again.  Files that "
+    "were\n"
+    "copied before and have not changed are skipped.  A path of this machine\n"
+    "that contains a colon needs a slash before the colon: ./a:b\n"
+    "\n"
+    "  --json           print {\"files\", \"bytes\"}\n" JOBS_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 something was not copied, 2 usage error\n",
   .run = run_cp,
 };

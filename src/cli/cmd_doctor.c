@@ -352,11 +352,12 @@ static int examine(bool json)
   if (json)
     (void)printf(",\"healthy\":%s}\n", healthy && root ? "true" : "false");
   else if (healthy && !root)
-    (void)printf("Jobs can run here, but what is secret cannot be read.\n");
+    (void)printf(
+      "Jobs can run here, but stored secrets cannot be decrypted.\n");
   else
-    (void)printf("%s\n", healthy ? "Jobs can run here."
-                                 : "Jobs cannot run here: install what is "
-                                   "needed.");
+    (void)printf("%s\n",
+                 healthy ? "Jobs can run here."
+                         : "Jobs cannot run here: install the missing parts.");
   return healthy && root ? CLI_OK : CLI_NO;
 }
 
@@ -379,17 +380,19 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_doctor = {
   .name = "doctor",
-  .brief = "Show what of the optional parts this machine has",
+  .brief = "Show which optional parts this machine has",
   .usage = "[--json] [--repair] [--root DIR]",
   .help =
-    "  --json      one JSON object\n"
-    "  --repair    make a new database of what can be read in a platform's\n"
-    "              broken one, which is kept beside it\n"
+    "Also check the key of the platform's root: whether it exists, and\n"
+    "whether it decrypts the secrets in the database.\n"
+    "\n"
+    "  --json      print one JSON object\n"
+    "  --repair    make a new database from the readable parts of a broken\n"
+    "              one; the broken one is kept beside it\n"
     "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
     "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
-    "  -h, --help\n\n"
-    "It also says when the root's key is gone, or does not open what is\n"
-    "secret in its database.\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 jobs can run, or the repair succeeded; 1 a needed part\n"
     "or the key is missing, the repair failed, or output cannot be\n"
     "written; 2 usage error\n",

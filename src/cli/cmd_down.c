@@ -51,7 +51,7 @@ static bool wait_for_end(cli_remote *r, long long pid)
       return true;
     (void)nanosleep(&pause, NULL);
   }
-  cli_fail("the platform does not end");
+  cli_fail("the platform does not stop");
   cli_help(stderr, "see ROOT/log");
   return false;
 }
@@ -99,7 +99,7 @@ int cli_end_platform(cli_remote *r, bool kill, bool quiet)
     return CLI_NO;
   if (quiet)
     return CLI_OK;
-  (void)printf("the platform is down\n");
+  (void)printf("the platform has stopped\n");
   if (jobs > 0 && !kill)
     (void)fprintf(stderr,
                   "note: %lld job%s go%s on; openpai up finds %s, and "
@@ -127,7 +127,8 @@ static int run_down(int argc, char **argv)
     if (words > 0)
       cli_misused(&cli_down, "down takes no argument", argv[0]);
     else if (words == 0)
-      cli_misused(&cli_down, "only one of both can be", "--kill --leave");
+      cli_misused(&cli_down, "these options exclude each other",
+                  "--kill --leave");
     return CLI_USAGE;
   }
   if (system && cli_root == NULL)
@@ -141,22 +142,23 @@ static int run_down(int argc, char **argv)
 
 const cli_verb cli_down = {
   .name = "down",
-  .brief = "End the platform of this user",
+  .brief = "Stop this user's platform",
   .usage = "[--kill|--leave] [--quiet] [--disable] [--system] [--root DIR]",
   .help =
-    "Jobs that run go on without it, and the next platform of the same root\n"
-    "finds them, with all that they have printed meanwhile and their "
-    "results;\n"
-    "those that wait, wait for it.\n\n"
-    "  --kill       end the tasks of all jobs at once\n"
-    "  --leave      let them go on; so it is without it, too\n"
+    "Running jobs continue without the platform.  The next platform of the\n"
+    "same root finds them, with their output and results.  Waiting jobs wait\n"
+    "until then.\n"
+    "\n"
+    "  --kill       kill the tasks of all jobs at once\n"
+    "  --leave      let running jobs continue (the default)\n"
     "  -q, --quiet  print nothing\n"
-    "  --disable    it is no service of systemd's any more: see up --enable\n"
-    "  --system     that of all users\n"
+    "  --disable    also remove the systemd service of 'up --enable'\n"
+    "  --system     stop the platform of all users\n"
     "  --root DIR   the root (default: $OPENPAI_ROOT, or\n"
     "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
-    "  -h, --help\n\n"
-    "Exit status: 0 no platform runs, 1 the platform could not be ended, 2\n"
+    "  -h, --help\n"
+    "\n"
+    "Exit status: 0 no platform runs, 1 the platform could not be stopped, 2\n"
     "usage error\n",
   .run = run_down,
 };
@@ -173,8 +175,9 @@ static void print_status(const cli_json *s)
   (void)printf("platform  process %lld, version %s\n",
                (long long)cli_json_number(s, 0, "pid", 0),
                cli_json_text(s, 0, "version"));
-  (void)printf("root      %s%s\n", cli_json_text(s, 0, "root"),
-               cli_json_true(s, 0, "system") ? ", of all users" : "");
+  if (cli_json_text(s, 0, "root")[0] != '\0') /* administrators are told */
+    (void)printf("root      %s%s\n", cli_json_text(s, 0, "root"),
+                 cli_json_true(s, 0, "system") ? ", of all users" : "");
   (void)printf("jobs      %lld running, %lld waiting, %lld stopping\n",
                (long long)cli_json_number(s, jobs, "running", 0),
                (long long)cli_json_number(s, jobs, "waiting", 0),
@@ -250,17 +253,19 @@ static int run_status(int argc, char **argv)
 
 const cli_verb cli_status = {
   .name = "status",
-  .brief = "Show whether a platform runs, and what it does",
+  .brief = "Show whether a platform runs, and its jobs and limits",
   .usage = "[--json] [--system] [--root DIR]",
   .help =
-    "It starts none.\n\n"
-    "  --json      print one JSON object, or null if none runs: pid,\n"
-    "              root, jobs by their states, machine, policy, "
-    "runtime, limits\n"
-    "  --system    that of all users, also when this user's own runs\n"
+    "This verb does not start a platform.\n"
+    "\n"
+    "  --json      print one JSON object: pid, root, jobs by state, machine,\n"
+    "              policy, runtime and limits; or null if no platform runs\n"
+    "  --system    show the platform of all users, even if this user's own\n"
+    "              platform runs\n"
     "  --root DIR  the root (default: $OPENPAI_ROOT, or\n"
     "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
-    "  -h, --help\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 a platform runs, 1 no platform runs, 2 usage error\n",
   .run = run_status,
 };

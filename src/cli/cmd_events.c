@@ -168,16 +168,17 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_events = {
   .name = "events",
-  .brief = "Tell what happened to a job, or what happens",
+  .brief = "List events of a job, or follow new events",
   .usage = "[-f] [--json] [--root DIR] [JOB]",
   .help =
-    "The newest first.  With -f, how the job and its tasks stand, and then a\n"
-    "line for each change as it comes, until the job is over; or without JOB\n"
-    "of all jobs, until the platform ends.\n\n"
-    "  -f, --follow     what happens from now on\n"
-    "  --json           the object of GET /api/v2/jobs/USER~NAME/events; "
-    "with\n"
-    "                   -f a line of JSON for each event\n" JOBS_ROOT_HELP
-    "\nExit status: 0 success, 1 no such job, 2 usage error\n",
+    "List events, the newest first.  With -f, print the state of the job and\n"
+    "its tasks, then a line for each change until the job is over; without\n"
+    "JOB, follow all jobs until the platform ends.\n"
+    "\n"
+    "  -f, --follow     print new events as they come\n"
+    "  --json           print the object of GET\n"
+    "                   /api/v2/jobs/USER~NAME/events; with -f, print a line\n"
+    "                   of JSON for each event\n" JOBS_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 no such job, 2 usage error\n",
   .run = run,
 };

@@ -49,7 +49,7 @@ static int finish(const cli_session *s, const cli_task *t)
   if (s->how == PAI_SESSION_FAILED && !s->json)
     cli_fail("task %s/%u: %s", t->role, t->index, s->text);
   if (s->how == PAI_SESSION_LOST && !s->json)
-    cli_fail("%s (%s/%u), and the command with it", s->text, t->role,
+    cli_fail("%s (%s/%u), and its command was killed", s->text, t->role,
              t->index);
   return s->code;
 }
@@ -66,9 +66,9 @@ static int execute(cli_remote *r, const cli_task *t, const exec_options *o)
   if (!cli_terminal_open())
     return CLI_BROKEN;
   cli_session_begin(&s);
-  if (tty && o->command == NULL && cli_is_terminal(stderr))
-    (void)fprintf(stderr, "a shell with a terminal in %s/%u of %s\n", t->role,
-                  t->index, t->job);
+  if (tty && o->command == NULL && cli_is_terminal(stderr) && s.started)
+    (void)fprintf(stderr, "a shell with a terminal in %s/%u of %s\r\n",
+                  t->role, t->index, t->job); /* keys come raw already */
   while (!s.over) {
     cli_happened happened;
 
@@ -91,6 +91,25 @@ static int misused(const char *what, const char *word)
   return CLI_BROKEN;
 }
 
+/* A word that is no option's, behind the job. */
+static int too_many(char *const *argv, int behind)
+{
+  const char *word = argv[1];
+
+  if (behind == 0) {
+    cli_fail("%s: put the command after --: %s", cli_exec.name, word);
+    (void)fprintf(stderr, "  help: openpai exec %s -- %s ...\n", argv[0],
+                  word);
+  } else {
+    cli_fail("%s: one job is allowed: %s", cli_exec.name, word);
+    if (word[strspn(word, "0123456789")] == '\0')
+      (void)fprintf(stderr, "  help: --task ROLE/%s chooses a task\n", word);
+    else
+      cli_help(stderr, "--task ROLE/INDEX chooses a task");
+  }
+  return CLI_BROKEN;
+}
+
 static int run(int argc, char **argv)
 {
   exec_options o = { 0 };
@@ -109,12 +128,12 @@ static int run(int argc, char **argv)
   if (words == -2)
     return CLI_OK;
   if (words > 1)
-    return misused("a command stands behind --", argv[1]);
+    return too_many(argv, behind);
   if (words < 0 || !cli_want_jobs(&cli_exec, words, argv, 1) ||
       !cli_task_word(&cli_exec, o.task))
     return CLI_BROKEN;
   if (o.tty && (o.plain || o.json))
-    return misused("with a terminal there is one stream only",
+    return misused("--json requires separate streams, without a terminal",
                    o.plain ? "-i" : "--json");
   o.job = argv[0];
   if (!cli_remote_open(&r, false))
@@ -129,37 +148,43 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_exec = {
   .name = "exec",
-  .brief = "Run a command, or a shell, in a task that runs",
-  .usage = "[-t|-i] [--task ROLE/INDEX] [--json] [--root DIR] JOB\n"
+  .brief = "Run a command or a shell in a running task",
+  .usage = "[-t|-i] [--task ROLE[/INDEX]] [--json] [--root DIR] JOB\n"
            "             [-- COMMAND...]",
   .help =
-    "The command gets what the task got: its variables, its GPUs and CPUs, "
-    "its\n"
-    "limits, its working folder, its sandbox or container.  Without a command "
-    "it\n"
-    "is the user's shell.  Standard input is handed on: < /dev/null for "
-    "none.\n"
-    "If this is killed the command gets SIGHUP, and is killed 3 s later; it\n"
-    "ends with the task, not with the platform.  --cluster ALIAS, or a URL: "
-    "in "
-    "a\n"
-    "task of that server; one that speaks TLS ends it when it ends.\n\n"
-    "  --task ROLE/INDEX\n"
-    "                   in this task; needed if the job has several\n"
-    "  -t, --tty        the command has a terminal; the default if standard\n"
-    "                   input and output are terminals\n"
-    "  -i, --no-tty     it has none: its output and its errors stay apart, "
-    "and\n"
-    "                   Ctrl-C is handed on; the second one ends it\n"
-    "  --json           what it prints as lines of JSON, {\"event\", "
+    "The command gets the task's variables, GPUs, CPUs, limits, working\n"
+    "folder, and sandbox or container.  Without a command, run the user's\n"
+    "shell.  Standard input is passed to the command; use < /dev/null to "
+    "pass\n"
+    "none.  If openpai is killed, the command gets SIGHUP, and SIGKILL 3 s\n"
+    "later.  The command is killed when the task ends; it survives the end "
+    "of\n"
+    "the platform.  With --cluster ALIAS or URL, run it in a task of that\n"
+    "server; if the server uses TLS, the command is killed when the server\n"
+    "ends.\n"
+    "\n"
+    "  --task ROLE[/INDEX]\n"
+    "                   task (default: the only one, or the only one that "
+    "runs;\n"
+    "                   if several run, you are asked on a terminal)\n"
+    "  -t, --tty        give the command a terminal (default if standard\n"
+    "                   input and output are terminals)\n"
+    "  -i, --no-tty     give it no terminal: output and errors stay "
+    "separate;\n"
+    "                   the first Ctrl-C is sent to the command, the second\n"
+    "                   kills it\n"
+    "  --json           print the output as lines of JSON, {\"event\", "
     "\"stream\",\n"
-    "                   \"text\"}, and last of all {\"event\", \"how\", "
+    "                   \"text\"}, and at the end {\"event\", \"how\", "
     "\"code\",\n"
-    "                   \"text\"}\n" JOBS_ROOT_HELP
-    "\nExit status: that of the command; 128+n signal n ended the command or\n"
-    "exec; 126 the command could not be started; 127 the command was not\n"
-    "found; 137 also when the task ended; 125 the connection was lost, no\n"
-    "such job or task, the task does not run, no platform runs, or usage\n"
-    "error\n",
+    "                   \"text\"}\n" JOBS_ROOT_HELP "\n"
+    "Exit status:\n"
+    "  0-255  exit status of the command\n"
+    "  125    the connection was lost, no such job or task, the task is not\n"
+    "         running, no platform runs, or usage error\n"
+    "  126    the command could not be started\n"
+    "  127    the command was not found\n"
+    "  128+n  signal n ended the command or exec\n"
+    "  137    also: the task ended\n",
   .run = run,
 };

@@ -108,7 +108,7 @@ static int run_files(int argc, char **argv)
     return CLI_OK;
   if (words != 1) {
     if (words >= 0)
-      cli_misused(&cli_files, "this takes one job: JOB, or JOB:PATH", NULL);
+      cli_misused(&cli_files, "files requires one JOB or JOB:PATH", NULL);
     return CLI_USAGE;
   }
   from = (cli_place){ .job = NULL };
@@ -119,7 +119,7 @@ static int run_files(int argc, char **argv)
     from.path = "";
   } else if (!cli_place_read(&from, argv[0]) || from.job == NULL) {
     cli_place_free(&from);
-    cli_misused(&cli_files, "this is not JOB:PATH", argv[0]);
+    cli_misused(&cli_files, "not JOB:PATH", argv[0]);
     return CLI_USAGE;
   }
   code = from.job != NULL ? list(&from, recursive, json) : CLI_NO;
@@ -132,11 +132,12 @@ const cli_verb cli_files = {
   .brief = "List files of a job",
   .usage = "[-R] [--json] [--root DIR] JOB[:PATH]",
   .help =
-    "PATH is relative to the folder in which the job's commands begin: its\n"
-    "copy of the code, if it was submitted with --code.  'openpai cp' copies\n"
-    "files from there and to it.\n\n"
-    "  -R, --recursive  list folders with all that is in them\n"
-    "  --json           print a JSON array\n" JOBS_ROOT_HELP
-    "\nExit status: 0 success, 1 no such job or path, 2 usage error\n",
+    "PATH is relative to the folder in which the job's commands start: its\n"
+    "copy of the code, if it was submitted with --code.  To copy files, use\n"
+    "'openpai cp'.\n"
+    "\n"
+    "  -R, --recursive  list folders with everything below them\n"
+    "  --json           print a JSON array\n" JOBS_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 no such job or path, 2 usage error\n",
   .run = run_files,
 };

@@ -132,7 +132,7 @@ static int run_show(int argc, char **argv)
 
 const cli_verb cli_group_list = {
   .name = "group list",
-  .brief = "List groups of users, and what they may",
+  .brief = "List groups of users and their rights",
   .usage = "[--json] [--root DIR]",
   .help = "  --json         the answer of GET /api/v2/groups\n" CLI_ROOT_HELP
     CLI_DONE_HELP,
@@ -292,7 +292,8 @@ static int run_set(int argc, char **argv)
     return CLI_USAGE;
   if (is_nothing(&o) || (o.admin && o.no_admin)) {
     cli_misused(&cli_group_set,
-                o.admin ? "it is one or the other" : "there is nothing to set",
+                o.admin ? "these options exclude each other"
+                        : "no setting is given",
                 o.admin ? "--admin --no-admin" : argv[0]);
     return CLI_USAGE;
   }
@@ -316,14 +317,17 @@ static int run_remove(int argc, char **argv)
   return cli_run_change(&cli_group_remove, argc, argv, &gone);
 }
 
-#define GROUP_HELP                                                        \
-  "  --description TEXT\n"                                                \
-  "  --external-name NAME\n"                                              \
-  "                 what it is called where users come from\n"            \
-  "  --vc NAMES     virtual clusters that members may use, with commas\n" \
-  "  --storage NAMES\n"                                                   \
-  "                 storages that they may use; the first is the usual\n" \
-  "                 one\n"
+#define GROUP_HELP                                                         \
+  "  --description TEXT\n"                                                 \
+  "                 purpose of the group\n"                                \
+  "  --external-name NAME\n"                                               \
+  "                 name of the group at the login provider\n"             \
+  "  --vc NAMES     virtual clusters that members may use, separated by\n" \
+  "                 commas\n"                                              \
+  "  --storage NAMES\n"                                                    \
+  "                 storages that members may use, separated by commas; "  \
+  "the\n"                                                                  \
+  "                 first is their default storage\n"
 
 const cli_verb cli_group_add = {
   .name = "group add",
@@ -341,15 +345,16 @@ const cli_verb cli_group_set = {
   .usage = "[--description TEXT] [--external-name NAME] [--vc NAMES]\n"
            "             [--storage NAMES] [--admin | --no-admin]\n"
            "             [--root DIR] NAME",
-  .help =
-    GROUP_HELP "  --admin        members are administrators\n"
-               "  --no-admin     or no longer\n" CLI_ROOT_HELP CLI_DONE_HELP,
+  .help = GROUP_HELP
+  "  --admin        members are administrators\n"
+  "  --no-admin     members are no longer administrators\n" CLI_ROOT_HELP
+    CLI_DONE_HELP,
   .run = run_set,
 };
 
 const cli_verb cli_group_remove = {
   .name = "group remove",
-  .brief = "Remove groups, also from their users",
+  .brief = "Remove groups, and take them from their members",
   .usage = "[--root DIR] NAME...",
   .help = CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_remove,

@@ -174,7 +174,7 @@ static char *need_password(const cli_site *site, const login_options *o)
                  site->user, site->url);
   password = cli_prompt(what);
   if (password == NULL) {
-    cli_fail("there is nobody to ask for a password");
+    cli_fail("cannot ask for a password: standard input is not a terminal");
     cli_help(stderr, "--password-stdin or --token-stdin reads it from a pipe");
   }
   return password;
@@ -206,8 +206,9 @@ static char *log_in(cli_site *site, const char *password)
     return NULL;
   cli_remote_call(&r, &a, start_login, &c, NULL);
   if (a.http == 401 || a.http == 400) /* "log in again" is no help here */
-    (void)snprintf(a.help, sizeof(a.help),
-                   "are user and password right?  --user NAME says who");
+    (void)snprintf(
+      a.help, sizeof(a.help),
+      "check user name and password; --user NAME sets the user name");
   if (a.status != PAI_OK) {
     cli_answer_tell(&a);
   } else if (cli_json_read(&j, a.body, a.len)) {
@@ -231,8 +232,9 @@ static bool is_taken(const cli_site *site, const char *token)
   cli_remote_ask(&r, &a, "GET", "/api/v2/tokens/check", NULL, NULL, 0);
   good = a.status == PAI_OK;
   if (!good && a.http == 401)
-    (void)snprintf(a.help, sizeof(a.help),
-                   "it has expired or was revoked, or is another server's");
+    (void)snprintf(
+      a.help, sizeof(a.help),
+      "it has expired, was revoked, or belongs to another server");
   if (!good)
     cli_answer_tell(&a);
   cli_answer_free(&a);
@@ -260,7 +262,7 @@ static char *get_browser_token(cli_site *site, const login_options *o)
   char *token, *user;
 
   if (!o->oidc && !(cli_is_terminal(stdin) && cli_is_terminal(stderr))) {
-    cli_fail("at %s one logs in with a browser", site->url);
+    cli_fail("users of %s log in with a browser", site->url);
     cli_help(stderr, "--oidc does, and --no-browser with one elsewhere; or "
                      "make an application token, and give it to openpai login "
                      "--token-stdin");
@@ -269,7 +271,8 @@ static char *get_browser_token(cli_site *site, const login_options *o)
   token = cli_browser_login(site, o->no_browser);
   user = token != NULL ? cli_token_user(token) : NULL;
   if (user != NULL && o->user != NULL && strcmp(user, o->user) != 0) {
-    cli_fail("%s has logged in, and not %s: nothing is kept", user, o->user);
+    cli_fail("user %s logged in instead of %s: no token is stored", user,
+             o->user);
     cli_site_leave(site, token);
     free(token);
     token = NULL;
@@ -296,7 +299,7 @@ static char *get_token(cli_site *site, const login_options *o, bool oidc)
   if (oidc)
     return get_browser_token(site, o);
   if (o->oidc) {
-    cli_fail("at %s one logs in with a password", site->url);
+    cli_fail("users of %s log in with a password", site->url);
     cli_help(stderr, "leave --oidc and --no-browser out");
     return NULL;
   }
@@ -313,7 +316,7 @@ static void warn_plain(const cli_site *site)
   if (strncmp(site->url, "http://", 7) == 0 &&
       strncmp(site->url + 7, "127.", 4) != 0 &&
       strncmp(site->url + 7, "localhost", 9) != 0)
-    cli_say(PAI_LOG_WARNING, "this is http, not https: others on the way can "
+    cli_say(PAI_LOG_WARNING, "the URL is http, not https: the network can "
                              "read the password and the token");
 }
 
@@ -329,7 +332,7 @@ static int login(const char *word, const login_options *o)
     good = token != NULL && keep_site(&site, token);
   }
   if (good)
-    (void)printf("logged in at %s as %s: --cluster %s asks it\n", site.url,
+    (void)printf("logged in to %s as %s: use it with --cluster %s\n", site.url,
                  site.user != NULL ? site.user : "somebody", site.alias);
   free(token);
   cli_site_free(&site);
@@ -354,17 +357,17 @@ static int run_login(int argc, char **argv)
   if (words == -2)
     return CLI_OK;
   if (words > 1)
-    cli_misused(&cli_login, "this is one server too many", argv[1]);
+    cli_misused(&cli_login, "only one server can be given", argv[1]);
   if (words < 0 || words > 1)
     return CLI_USAGE;
   if (o.token_in && o.password_in) {
-    cli_misused(&cli_login, "there is one standard input",
+    cli_misused(&cli_login, "only one of these can read standard input",
                 "--token-stdin with --password-stdin");
     return CLI_USAGE;
   }
   o.oidc = o.oidc || o.no_browser;
   if (o.oidc && (o.token_in || o.password_in)) {
-    cli_misused(&cli_login, "with a browser nothing is read",
+    cli_misused(&cli_login, "a login with a browser reads no standard input",
                 o.token_in ? "--token-stdin" : "--password-stdin");
     return CLI_USAGE;
   }
@@ -373,40 +376,43 @@ static int run_login(int argc, char **argv)
 
 const cli_verb cli_login = {
   .name = "login",
-  .brief = "Log in at a server elsewhere, and know it by an alias",
+  .brief = "Log in to a remote server and give it an alias",
   .usage = "[--alias NAME] [--user NAME] [--ca-file FILE]\n"
            "             [--token-stdin | --password-stdin | --oidc | "
            "--no-browser]\n"
            "             [URL|ALIAS]",
   .help =
-    "The server is one of openpai serve, or of OpenPAI itself.  --cluster "
-    "ALIAS,\n"
-    "before or after a verb, asks it then; openpai remote use ALIAS makes it "
-    "the\n"
-    "usual one.  Without a word it logs in again at that.\n\n"
-    "  --alias NAME     by which it is known; without it, its host\n"
+    "The server runs openpai serve, or is an original OpenPAI.  To use it, "
+    "put\n"
+    "--cluster ALIAS before or after a verb, or make it the default with\n"
+    "'openpai remote use ALIAS'.  Without URL and ALIAS, log in again to the\n"
+    "default server.\n"
+    "\n"
+    "  --alias NAME     alias of the server (default: its host name)\n"
     "  --user NAME      user name on the server (default: your local user "
     "name)\n"
-    "  --ca-file FILE   authorities that sign its certificate, in PEM, in "
-    "the\n"
-    "                   place of the system's\n"
-    "  --token-stdin    reads a token from standard input; one is made by\n"
-    "                   openpai token create, or in a portal\n"
-    "  --password-stdin reads the password from there; else it is asked for\n"
-    "  --oidc           logs in with a browser, where users log in so "
-    "(OpenID\n"
-    "                   Connect); at a terminal that needs no option.  Its "
-    "page\n"
-    "                   has to show the code that is shown here\n"
-    "  --no-browser     with one on any machine: its page shows a code, "
-    "which\n"
-    "                   is typed here.  So it is where there is no desktop\n"
-    "  -h, --help\n\n"
-    "The token is kept in the desktop's keyring, where secret-tool reaches "
-    "one,\n"
-    "else in ~/.config/openpai/credentials; aliases in clusters.yaml there.\n"
-    "$OPENPAI_CLUSTER and $OPENPAI_TOKEN stand for --cluster and the "
-    "token.\n\n"
+    "  --ca-file FILE   certificate authorities to trust, in PEM (default:\n"
+    "                   those of the system)\n"
+    "  --token-stdin    read a token from standard input; tokens are created\n"
+    "                   with 'openpai token create' or in a portal\n"
+    "  --password-stdin read the password from standard input (default: ask\n"
+    "                   for it)\n"
+    "  --oidc           log in with a browser, if the server uses OpenID\n"
+    "                   Connect (the default at a terminal).  Check that the\n"
+    "                   page shows the same code as this terminal\n"
+    "  --no-browser     log in with a browser on any machine: its page shows "
+    "a\n"
+    "                   code, which you type here (default without a "
+    "desktop)\n"
+    "  -h, --help\n"
+    "\n"
+    "The token is stored in the desktop's keyring if secret-tool works, else "
+    "in\n"
+    "~/.config/openpai/credentials; aliases are stored in clusters.yaml "
+    "there.\n"
+    "$OPENPAI_CLUSTER and $OPENPAI_TOKEN replace --cluster and the stored "
+    "token.\n"
+    "\n"
     "Exit status: 0 logged in, 1 login failed, 2 usage error\n",
   .run = run_login,
 };
@@ -424,7 +430,7 @@ static bool enter_given(cli_site *site, const cli_site_login *l)
   if (l->token != NULL)
     token = strdup(l->token);
   else if (oidc)
-    cli_fail("at %s one logs in with a browser: give a token", site->url);
+    cli_fail("users of %s log in with a browser: give a token", site->url);
   else
     token = log_in(site, l->password);
   good = token != NULL && keep_site(site, token);
@@ -441,8 +447,9 @@ bool cli_site_log_in(const cli_site_login *l)
   cli_site site;
   bool good = false;
 
-  cli_say(PAI_LOG_WARNING, "a token or password on a command line can be read "
-                           "by others: openpai login asks for it");
+  cli_say(PAI_LOG_WARNING,
+          "other users can read a token or password on a command line: use "
+          "openpai login, which asks for it");
   if (alias != NULL && cli_alias_ok(alias) && cli_site_copy(&site, &given)) {
     good = enter_given(&site, l);
     cli_site_free(&site);

@@ -13,8 +13,8 @@ void cli_site_leave(const cli_site *site, const char *token)
   cli_remote_ask(&r, &a, "DELETE", "/api/v2/authn/basic/logout", NULL, NULL,
                  0);
   if (a.status != PAI_OK && a.http != 401)
-    cli_say(PAI_LOG_WARNING, "the server was not told: it may take the token "
-                             "until it expires");
+    cli_say(PAI_LOG_WARNING, "the token could not be revoked on the server: "
+                             "it stays valid until it expires");
   cli_answer_free(&a);
   cli_remote_close(&r);
 }
@@ -48,11 +48,14 @@ static int run_logout(int argc, char **argv)
 
 const cli_verb cli_logout = {
   .name = "logout",
-  .brief = "Forget the token of a server elsewhere",
+  .brief = "Delete the token of a remote server",
   .usage = "[ALIAS]",
-  .help = "The server is asked to forget it, too.  The alias stays: openpai "
-          "remote\nremove forgets that.\n\n"
-          "  -h, --help\n\n"
+  .help = "The token is also revoked on the server.  The alias stays; to "
+          "delete it,\n"
+          "use 'openpai remote remove'.\n"
+          "\n"
+          "  -h, --help\n"
+          "\n"
           "Exit status: 0 success, 1 no such server, 2 usage error\n",
   .run = run_logout,
 };

@@ -194,10 +194,13 @@ const cli_verb cli_node_drain = {
   .name = "node drain",
   .brief = "Keep tasks from starting on a machine",
   .usage = "[--reason TEXT] [--root DIR] NODE",
-  .help = "What runs goes on.  Jobs are taken, and wait; that outlives the\n"
-          "platform.\n\n"
-          "  --reason TEXT         why, for those who wait\n" VC_ROOT_HELP
-          "\nExit status: 0 success, 1 no such node, 2 usage error\n",
+  .help =
+    "Running tasks continue.  New jobs are accepted and wait.  The setting\n"
+    "survives a restart of the platform.\n"
+    "\n"
+    "  --reason TEXT         reason that 'openpai why' shows for waiting "
+    "jobs\n" VC_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 no such node, 2 usage error\n",
   .run = run_drain,
 };
 
@@ -221,7 +224,8 @@ const cli_verb cli_node_resume = {
   .name = "node resume",
   .brief = "Let tasks start on a machine again",
   .usage = "[--root DIR] NODE",
-  .help = "After 'openpai node drain'.\n\n" VC_ROOT_HELP
-          "\nExit status: 0 success, 1 no such node, 2 usage error\n",
+  .help = "Undo 'openpai node drain'.\n"
+          "\n" VC_ROOT_HELP "\n"
+          "Exit status: 0 success, 1 no such node, 2 usage error\n",
   .run = run_resume,
 };

@@ -102,9 +102,9 @@ static int run_list(int argc, char **argv)
 
 const cli_verb cli_remote_list = {
   .name = "remote list",
-  .brief = "List the servers that are known by aliases",
+  .brief = "List remote servers and their aliases",
   .usage = "[--json]",
-  .help = "  --json         as a JSON array\n" END_HELP,
+  .help = "  --json         print a JSON array\n" END_HELP,
   .run = run_list,
 };
 
@@ -159,7 +159,7 @@ static int run_show(int argc, char **argv)
 
 const cli_verb cli_remote_show = {
   .name = "remote show",
-  .brief = "Show a server, and whether it answers",
+  .brief = "Show a remote server and whether it answers",
   .usage = "ALIAS",
   .help = END_HELP,
   .run = run_show,
@@ -193,12 +193,13 @@ static int run_add(int argc, char **argv)
 
 const cli_verb cli_remote_add = {
   .name = "remote add",
-  .brief = "Give a server an alias, without asking it",
+  .brief = "Add an alias for a server, without logging in",
   .usage = "[--user NAME] [--ca-file FILE] ALIAS URL",
-  .help = "For $OPENPAI_TOKEN, or openpai login later.\n\n"
-          "  --user NAME    user name on the server\n"
-          "  --ca-file FILE authorities that sign its certificate, in "
-          "PEM\n" END_HELP,
+  .help =
+    "To log in, use 'openpai login' or set $OPENPAI_TOKEN.\n"
+    "\n"
+    "  --user NAME    user name on the server\n"
+    "  --ca-file FILE certificate authorities to trust, in PEM\n" END_HELP,
   .run = run_add,
 };
 
@@ -229,7 +230,7 @@ static int run_remove(int argc, char **argv)
 
 const cli_verb cli_remote_remove = {
   .name = "remote remove",
-  .brief = "Forget a server and its token",
+  .brief = "Delete the alias and the token of a server",
   .usage = "ALIAS",
   .help = END_HELP,
   .run = run_remove,
@@ -255,11 +256,13 @@ static int run_use(int argc, char **argv)
 
 const cli_verb cli_remote_use = {
   .name = "remote use",
-  .brief = "Make a server the one that verbs ask without --cluster",
+  .brief = "Set the default server",
   .usage = "ALIAS|local",
-  .help = "--root, $OPENPAI_ROOT, --cluster and $OPENPAI_CLUSTER go before "
-          "it.\nlocal is this machine's own platform, as without this "
-          "verb.\n\n" END_HELP,
+  .help = "Verbs use this server unless --root, $OPENPAI_ROOT, --cluster or\n"
+          "$OPENPAI_CLUSTER is given.  The alias local stands for this "
+          "machine's own\n"
+          "platform (the default).\n"
+          "\n" END_HELP,
   .run = run_use,
 };
 
@@ -329,7 +332,7 @@ static int import(const char *path)
   if (cli_json_read(&j, json, len)) {
     code = CLI_OK;
     if (j.values[0].type != '[') {
-      cli_fail("%s is no list of clusters", path);
+      cli_fail("%s is not a list of clusters", path);
       code = CLI_NO;
     }
     for (size_t i = code == CLI_OK ? cli_json_first(&j, 0) : 0; i != 0;
@@ -365,10 +368,11 @@ static int run_import(int argc, char **argv)
 
 const cli_verb cli_remote_import = {
   .name = "remote import",
-  .brief = "Take over the servers of the old opai",
+  .brief = "Import the servers of the old program opai",
   .usage = "[FILE]",
-  .help = "FILE is ~/.openpai/clusters.yaml without it.  Tokens are taken, "
-          "too;\npasswords, which stand there for all to read, are "
-          "not.\n\n" END_HELP,
+  .help =
+    "Import aliases, URLs, user names and tokens, but no passwords.\n"
+    "FILE is the configuration of opai (default: ~/.openpai/clusters.yaml).\n"
+    "\n" END_HELP,
   .run = run_import,
 };

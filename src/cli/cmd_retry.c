@@ -5,7 +5,7 @@
  * still, all others have to be given again.
  */
 #include "edit.h"
-#include "jobs.h"
+#include "job_select.h"
 #include "secrets.h"
 #include "session.h"
 
@@ -73,7 +73,7 @@ static int take_edited(found *f)
   int code = cli_read(&text, &len, f->edited.path);
 
   if (code == CLI_OK && strspn(text, " \t\r\n") == len) {
-    cli_fail("the file is empty: nothing is submitted");
+    cli_fail("the edited file is empty: no job was submitted");
     cli_edit_end(&f->edited, false);
     code = CLI_NO;
   } else if (code == CLI_OK) {
@@ -187,103 +187,162 @@ static int submit_again(cli_remote *r, const again *a, bool kept)
   return code;
 }
 
-/* JOB, and of a clone NEW; as an option it is --name. */
-static bool read_words(const cli_verb *verb, again *a, int words, char **argv)
+static bool new_name_is_good(const cli_verb *verb, const again *a)
 {
-  if (!cli_want_jobs(verb, words, argv, a->retry ? 1 : 2))
-    return false;
-  a->job = argv[0];
-  if (words == 2 && a->name != NULL) {
-    cli_misused(verb, "two names are too many", argv[1]);
-    return false;
-  }
-  if (words == 2)
-    a->name = argv[1];
   if (a->name == NULL || !cli_job_name(a->name))
     return a->name == NULL;
   if (strchr(a->name, '~') == NULL)
     return true;
-  cli_misused(verb, "the new job is yours: its name has no user", a->name);
+  cli_misused(verb,
+              "the new name must not contain a user: the new job is yours",
+              a->name);
   return false;
 }
 
-static int run(const cli_verb *verb, int argc, char **argv, bool retry)
+/* JOB and NEW of a clone; as an option NEW is --name. */
+static bool read_words(again *a, int words, char **argv)
 {
-  again a = { .retry = retry };
-  const cli_option options[] = {
-    { "json", 0, &a.json, NULL },   { "name", 0, NULL, &a.name },
-    { "code", 0, NULL, &a.code },   { "param", 'p', NULL, NULL },
-    { "root", 0, NULL, &cli_root }, SECRETS_OPTIONS(a.secrets),
-    { "edit", 'e', &a.edit, NULL } /* of a clone */
-  };
-  int words = cli_options(verb, options, retry ? 7 : 8, argc, argv);
-  int code = CLI_NO;
+  const cli_verb *verb = &cli_clone;
+
+  if (!cli_want_jobs(verb, words, argv, 2))
+    return false;
+  a->job = argv[0];
+  if (words == 2 && a->name != NULL) {
+    cli_misused(verb, "the new name is given twice", argv[1]);
+    return false;
+  }
+  if (words == 2)
+    a->name = argv[1];
+  return new_name_is_good(verb, a);
+}
+
+static int one_again(cli_remote *r, const again *a)
+{
   bool over;
+
+  return look(r, a, &over) ? submit_again(r, a, !over) : CLI_NO;
+}
+
+static int run_clone(int argc, char **argv)
+{
+  again a = { 0 };
+  const cli_option options[] = { { "json", 0, &a.json, NULL },
+                                 { "name", 0, NULL, &a.name },
+                                 { "code", 0, NULL, &a.code },
+                                 { "param", 'p', NULL, cli_parameters.words },
+                                 { "root", 0, NULL, &cli_root },
+                                 SECRETS_OPTIONS(a.secrets),
+                                 { "edit", 'e', &a.edit, NULL } };
+  int words = cli_options(&cli_clone, options, 8, argc, argv), code;
   cli_remote r;
 
   if (words == -2)
     return CLI_OK;
-  if (words < 0 || !read_words(verb, &a, words, argv))
+  if (words < 0 || !read_words(&a, words, argv))
     return CLI_USAGE;
   if (!cli_remote_open(&r, true))
     return CLI_NO;
-  if (look(&r, &a, &over))
-    code = submit_again(&r, &a, !over);
+  code = one_again(&r, &a);
   cli_remote_close(&r);
   return code;
 }
 
 static int run_retry(int argc, char **argv)
 {
-  return run(&cli_retry, argc, argv, true);
+  again a = { .retry = true };
+  cli_selection s = { 0 };
+  const cli_option options[] = {
+    { "json", 0, &a.json, NULL },
+    { "name", 0, NULL, &a.name },
+    { "code", 0, NULL, &a.code },
+    { "param", 'p', NULL, cli_parameters.words },
+    { "root", 0, NULL, &cli_root },
+    SECRETS_OPTIONS(a.secrets),
+    SELECTION_OPTIONS(s),
+  };
+  int words = cli_options(&cli_retry, options,
+                          sizeof(options) / sizeof(options[0]), argc, argv);
+  bool refused = false;
+  cli_job_names jobs;
+  cli_remote r;
+  int code;
+
+  if (words == -2)
+    return CLI_OK;
+  if (words < 0 || !new_name_is_good(&cli_retry, &a))
+    return CLI_USAGE;
+  if (!cli_remote_open(&r, true))
+    return CLI_NO;
+  code =
+    cli_jobs_select(&jobs, &r, &cli_retry, &s, "FAILED", "retry", words, argv);
+  if (jobs.count > 1 && a.name != NULL) {
+    cli_misused(&cli_retry, "--name is for one job", a.name);
+    code = CLI_USAGE;
+    refused = true;
+  }
+  for (size_t i = 0; i < jobs.count && !refused; i++) {
+    int of_job;
+
+    a.job = jobs.list[i];
+    of_job = one_again(&r, &a);
+    if (of_job != CLI_OK)
+      code = of_job;
+  }
+  cli_job_names_free(&jobs);
+  cli_remote_close(&r);
+  return code;
 }
 
-static int run_clone(int argc, char **argv)
-{
-  return run(&cli_clone, argc, argv, false);
-}
-
-#define OPTIONS(more)                                                        \
-  "Its commands begin where those of the first one did; of a copy of code\n" \
-  "it gets a copy, as that is now, with all that the job has written "       \
-  "there.\n\n"                                                               \
-  "  --json           print {\"name\": NAME}\n"                              \
-  "  --name NAME      call it so; without it, it gets _2, _3, ... behind\n"  \
-  "                   its name\n"                                            \
-  "  --code DIR       give it a copy of this folder instead\n"               \
-  "  -p, --param NAME=VALUE\n"                                               \
-  "                   a parameter in the place of the job's, as of "         \
-  "run\n" SECRETS_HELP more JOBS_ROOT_HELP                                   \
-  "\nExit status: 0 the job was accepted, 1 the job was refused, 2 usage "   \
+#define OPTIONS(more)                                                         \
+  "Commands start in the same folder as those of the first job.  If that is " \
+  "a\n"                                                                       \
+  "copy of code, the new job gets a copy of it as it is now, with the "       \
+  "files\n"                                                                   \
+  "that the first job wrote there.\n"                                         \
+  "\n"                                                                        \
+  "  --json           print {\"name\": NAME}\n"                               \
+  "  --name NAME      name of the new job (default: the job's name with "     \
+  "_2,\n"                                                                     \
+  "                   _3, ...)\n"                                             \
+  "  --code DIR       folder that is copied instead\n"                        \
+  "  -p, --param NAME=VALUE\n"                                                \
+  "                   parameter in place of the job's, as of "                \
+  "run\n" SECRETS_HELP more JOBS_ROOT_HELP "\n"                               \
+  "Exit status: 0 the job was accepted, 1 the job was refused, 2 usage "      \
   "error\n"
+
+#define EDIT                                                              \
+  "  -e, --edit       edit the job's file first, in $VISUAL, $EDITOR or " \
+  "vi;\n"                                                                 \
+  "                   an empty file, or an editor that fails, submits\n"  \
+  "                   nothing; a refused file is kept\n"
 
 const cli_verb cli_retry = {
   .name = "retry",
-  .brief = "Submit a job that is over once more",
+  .brief = "Submit finished jobs again",
   .usage = "[--json] [--name NAME] [--code DIR] [-p NAME=VALUE]...\n"
            "              [--secrets FILE] [--secret-file NAME=FILE]... "
-           "[--root DIR] JOB",
+           "[--root DIR] JOB...\n"
+           "       openpai retry " SELECTION_USAGE " [JOB...]",
   .help =
-    "From the file that it was submitted with, under a new name: what\n"
-    "is known of the first one stays.  Its secrets were erased when it\n"
-    "ended: they are given anew, and asked for on a terminal.\n" OPTIONS(""),
+    "Submit the job's file again, under a new name; the finished job stays "
+    "as\n"
+    "it is.  Its secrets were erased when it ended: give them with --secrets\n"
+    "or --secret-file, or type them when asked on a terminal.\n" OPTIONS(""),
+  .more = "\n" SELECTION_HELP,
   .run = run_retry,
 };
 
 const cli_verb cli_clone = {
   .name = "clone",
-  .brief = "Submit a job once more, beside itself",
+  .brief = "Submit a copy of a job",
   .usage = "[--edit] [--json] [--name NAME] [--code DIR]\n"
            "              [-p NAME=VALUE]... [--secrets FILE]\n"
            "              [--secret-file NAME=FILE]... [--root DIR] JOB "
            "[NEW]",
-  .help = "As 'openpai retry', also while it runs or waits: then it has the\n"
-          "same secrets, unless others are given.  NEW is its name, as "
-          "--name.\n" OPTIONS(
-            "  -e, --edit       open its file in $VISUAL, $EDITOR or vi "
-            "first;\n"
-            "                   an empty one, or an editor that fails, "
-            "submits\n"
-            "                   nothing.  What is refused is kept\n"),
+  .help =
+    "Like 'openpai retry', but the job may still run or wait.  The copy then\n"
+    "has the same secrets, unless others are given.  NEW is the name of the\n"
+    "copy, as with --name.\n" OPTIONS(EDIT),
   .run = run_clone,
 };

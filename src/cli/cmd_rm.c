@@ -1,7 +1,7 @@
 /* cmd_rm.c - forgets jobs that are over, and tells what that deletes */
 #include "cells.h"
 #include "job_files.h"
-#include "jobs.h"
+#include "job_select.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,43 +106,50 @@ static bool remove_job(cli_remote *r, const char *name, removal *m)
 static int run_rm(int argc, char **argv)
 {
   removal m = { .comma = "" };
+  cli_selection s = { 0 };
   const cli_option options[] = { { "keep-files", 0, &m.keep, NULL },
                                  { "dry-run", 'n', &m.dry, NULL },
                                  { "json", 0, &m.json, NULL },
+                                 SELECTION_OPTIONS(s),
                                  { "root", 0, NULL, &cli_root } };
-  int words = cli_options(&cli_rm, options, 4, argc, argv), code = CLI_OK;
+  int words = cli_options(&cli_rm, options, 8, argc, argv), code;
+  cli_job_names jobs;
   cli_remote r;
 
   if (words == -2)
     return CLI_OK;
-  if (words < 0 || !cli_want_jobs(&cli_rm, words, argv, argc))
+  if (words < 0)
     return CLI_USAGE;
   if (!cli_remote_open(&r, true))
     return CLI_NO;
-  if (m.json)
+  code = cli_jobs_select(&jobs, &r, &cli_rm, &s, "SUCCEEDED,FAILED,STOPPED",
+                         m.dry ? NULL : "remove", words, argv);
+  if (m.json && code == CLI_OK)
     (void)printf("[");
-  for (int i = 0; i < words; i++)
-    if (!remove_job(&r, argv[i], &m))
+  for (size_t i = 0; i < jobs.count; i++)
+    if (!remove_job(&r, jobs.list[i], &m))
       code = CLI_NO;
-  if (m.json)
+  if (m.json && jobs.count > 0)
     (void)printf("%s]\n", m.comma[0] != '\0' ? "\n" : "");
+  cli_job_names_free(&jobs);
   cli_remote_close(&r);
   return code;
 }
 
 const cli_verb cli_rm = {
   .name = "rm",
-  .brief = "Remove jobs that are over, with their logs and files",
-  .usage = "[--keep-files] [-n] [--json] [--root DIR] JOB...",
+  .brief = "Remove finished jobs with their logs and files",
+  .usage = "[--keep-files] [-n] [--json] [--root DIR] JOB...\n"
+           "       openpai rm " SELECTION_USAGE " [JOB...]",
   .help =
-    "What a job wrote into its folder, its copy of the code, is deleted with\n"
-    "it: copy it before with 'openpai cp', or keep the folder.  A job that "
-    "is\n"
-    "not over is refused: stop it first.\n\n"
+    "Delete the job's logs and its folder (its copy of the code) with all\n"
+    "files in it.  To keep files, copy them before with 'openpai cp', or use\n"
+    "--keep-files.  A job that is not over is refused: stop it "
+    "first.\n" SELECTION_HELP
     "  --keep-files     move the job's folder to 'kept' in the platform's\n"
-    "                   root instead of deleting it, and tell where it is\n"
-    "  -n, --dry-run    tell what would be deleted\n"
-    "  --json           print a JSON array\n" JOBS_ROOT_HELP
-    "\nExit status: 0 success, 1 a job was not removed, 2 usage error\n",
+    "                   root instead of deleting it, and print its path\n"
+    "  -n, --dry-run    print what would be deleted\n"
+    "  --json           print a JSON array\n" JOBS_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 a job was not removed, 2 usage error\n",
   .run = run_rm,
 };

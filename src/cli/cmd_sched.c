@@ -8,12 +8,12 @@
 static int check_policy(const sched_log *log)
 {
   if (log->options != NULL && log->policy == NULL) {
-    cli_misused(&cli_sched_replay, "--options are those of --policy",
+    cli_misused(&cli_sched_replay, "--options requires --policy",
                 log->options);
     return CLI_USAGE;
   }
   if (log->check && log->policy != NULL) {
-    cli_misused(&cli_sched_replay, "snapshots are of the log's own policy",
+    cli_misused(&cli_sched_replay, "--check requires the log's own policy",
                 "--check");
     return CLI_USAGE;
   }
@@ -49,38 +49,41 @@ static int replay(int argc, char **argv)
     sched_show_head();
   code = sched_log_read(&log);
   if (pai_replay_skipped(log.replay) != 0)
-    (void)fprintf(stderr,
-                  "%llu events were left out: they tell of what policy %s did "
-                  "not do\n",
-                  (unsigned long long)pai_replay_skipped(log.replay),
-                  log.policy);
+    (void)fprintf(
+      stderr,
+      "%llu events were skipped: they do not fit the decisions of policy %s\n",
+      (unsigned long long)pai_replay_skipped(log.replay), log.policy);
   sched_log_close(&log);
   return code;
 }
 
 const cli_verb cli_sched_replay = {
   .name = "sched replay",
-  .brief = "Repeat the decisions of a scheduler's log",
+  .brief = "Repeat the decisions of a scheduler log",
   .usage = "[--json] [--check] [--policy P [--options O]] [--until N] "
            "[--root DIR] [LOG]",
   .help =
-    "LOG, or - for standard input, begins with a snapshot; each line behind "
-    "it\n"
-    "is an event, or says that the scheduler was to decide.  Prints the\n"
-    "decisions: the same as then, on any machine.  Without LOG it is the\n"
-    "platform's own, ROOT/scheduler.log.1 and scheduler.log, or fetched from\n"
-    "the server that --cluster names.\n\n"
-    "  --json       one JSON object for each decision; so it is also when\n"
-    "               standard output is no terminal\n"
-    "  --check      a snapshot in the middle has to be what the lines before "
-    "it\n"
-    "               make, byte for byte; else it is skipped\n"
-    "  --policy P   another policy decides, a built-in one; events that tell\n"
-    "               of what it did not do are left out\n"
-    "  --options O  its options, a JSON object\n"
-    "  --until N    no further than line N\n"
+    "LOG, or - for standard input, starts with a snapshot; each further line "
+    "is\n"
+    "an event or a request to decide.  Print the decisions, which are the "
+    "same\n"
+    "on any machine.  Without LOG, read the platform's own log:\n"
+    "ROOT/scheduler.log.1 and scheduler.log, or that of the server of\n"
+    "--cluster.\n"
+    "\n"
+    "  --json       print one JSON object for each decision (default if\n"
+    "               standard output is not a terminal)\n"
+    "  --check      fail if a later snapshot differs, in any byte, from the\n"
+    "               state that the lines before it make (default: skip these\n"
+    "               snapshots)\n"
+    "  --policy P   built-in policy that decides instead of the recorded "
+    "one;\n"
+    "               events that do not fit its decisions are skipped\n"
+    "  --options O  options of that policy, a JSON object\n"
+    "  --until N    last line to read\n"
     "  --root DIR   the platform's root (default: $OPENPAI_ROOT, or\n"
-    "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
+    "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
+    "\n"
     "Exit status: 0 success, 1 an invalid line in the log, 2 the log\n"
     "cannot be read or usage error\n",
   .run = replay,
@@ -127,14 +130,16 @@ const cli_verb cli_sched_show = {
   .brief = "Show the queue and the nodes at the end of a log",
   .usage = "[--json] [--until N] [--root DIR] [LOG]",
   .help =
-    "LOG, or - for standard input, is a scheduler's log: see sched replay;\n"
-    "without it, it is the platform's own, here or with --cluster elsewhere.\n"
-    "Of nodes it says what is free and what there is; of requests how many\n"
-    "instances wait and run, and what they lack.\n\n"
-    "  --json      a snapshot, with which another log may begin\n"
-    "  --until N   no further than line N\n"
+    "For each node, show free and total capacity; for each request, how many\n"
+    "instances wait and run, and what it lacks.  LOG is a scheduler log, - "
+    "for\n"
+    "standard input (default: the platform's own log, as for sched replay).\n"
+    "\n"
+    "  --json      print a snapshot, with which another log may start\n"
+    "  --until N   last line to read\n"
     "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
-    "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
+    "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
+    "\n"
     "Exit status: 0 success, 1 an invalid line in the log, 2 the log\n"
     "cannot be read or usage error\n",
   .run = show,
@@ -177,13 +182,16 @@ const cli_verb cli_sched_explain = {
   .brief = "Explain why a request is waiting at the end of a log",
   .usage = "[--json] [--until N] [--root DIR] [LOG] ID",
   .help =
-    "LOG, or - for standard input, is a scheduler's log: see sched replay;\n"
-    "without it, it is the platform's own, here or with --cluster elsewhere.\n"
-    "Says what request ID lacks, and which change would let it start.\n\n"
-    "  --json      the same as one JSON object\n"
-    "  --until N   no further than line N\n"
+    "Print what the request ID lacks, and which change would let it start.\n"
+    "LOG is a scheduler log, - for standard input (default: the platform's "
+    "own\n"
+    "log, as for sched replay).\n"
+    "\n"
+    "  --json      print one JSON object\n"
+    "  --until N   last line to read\n"
     "  --root DIR  the platform's root (default: $OPENPAI_ROOT, or\n"
-    "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
+    "              $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
+    "\n"
     "Exit status: 0 success, 1 no such request or an invalid line in the\n"
     "log, 2 the log cannot be read or usage error\n",
   .run = explain,

@@ -263,7 +263,7 @@ static int run(int argc, char **argv)
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
   if (words == 0) {
-    cli_misused(&cli_sched_hived_replay, "this verb needs", "FILE");
+    cli_misused(&cli_sched_hived_replay, "this verb requires", "FILE");
     return CLI_USAGE;
   }
   for (int i = 0; i < words && cli_written(); i++)
@@ -274,17 +274,24 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_sched_hived_replay = {
   .name = "sched hived-replay",
-  .brief = "Repeat recorded decisions of HiveD, and compare",
+  .brief = "Repeat and compare recorded decisions of HiveD",
   .usage = "[--config-dir DIR] [--json] FILE...",
   .help =
-    "Each FILE has one step a line: a configuration to begin with, events of\n"
-    "nodes and pods, and what HiveD decided.  Prints what came of each step:\n"
-    "done, agrees, alternative (as HiveD itself does in another run), fixed\n"
-    "(otherwise, by the defect of HiveD that is named), or differs.\n\n"
-    "Configurations are looked up in DIR; without it in config/, beside FILE\n"
-    "or beside its folder.\n\n"
-    "  --config-dir DIR   where configurations are\n"
-    "  --json             one JSON object a step\n\n"
+    "Each FILE holds one step a line: an initial configuration, events of "
+    "nodes\n"
+    "and pods, and HiveD's decisions.  Print a result for each step:\n"
+    "\n"
+    "  done         a step without a decision\n"
+    "  agrees       the same decision\n"
+    "  alternative  a decision that HiveD itself makes in another run\n"
+    "  fixed        another decision, because of the named defect of HiveD\n"
+    "  differs      another decision\n"
+    "\n"
+    "  --config-dir DIR   folder of the configurations (default: config, "
+    "beside\n"
+    "                     FILE or beside its folder)\n"
+    "  --json             print one JSON object a step\n"
+    "\n"
     "Exit status: 0 no difference, 1 a difference or an invalid record, 2\n"
     "usage error\n",
   .run = run,

@@ -44,25 +44,22 @@ static int story(int argc, char **argv)
 
 const cli_verb cli_sched_story = {
   .name = "sched story",
-  .brief = "Tell how a job waited, and what another policy would have done",
+  .brief = "Show the history of one request",
   .usage = "[--json] [--policy P] [--root DIR] [LOG] JOB",
   .help =
-    "LOG, or - for standard input, is a scheduler's log: see sched replay;\n"
-    "without it, it is the platform's own, ROOT/scheduler.log.1 and\n"
-    "scheduler.log, or fetched from the server that --cluster names.  Tells\n"
-    "of request JOB, a number or a name, when it came, what it lacked from\n"
-    "when to when, who had it meanwhile, when it started and when it ended.\n"
+    "Show when the request JOB (number or name) arrived, what it lacked from\n"
+    "when to when, which requests had the missing resources meanwhile, and\n"
+    "when it started and ended.  LOG is a scheduler log, - for standard "
+    "input\n"
+    "(default: the platform's own log, as for sched replay).\n"
     "\n"
-    "  --json       one JSON object; reasons hour by hour, also of long "
-    "waits\n"
-    "  --policy P   also when it would have started under another policy, a\n"
-    "               built-in one, or P:OPTIONS with a JSON object, if all "
-    "else\n"
-    "               had come as it did: who ran in the log runs as long as "
-    "it\n"
-    "               did there\n"
+    "  --json       print one JSON object, with reasons hour by hour\n"
+    "  --policy P   also show when the request would have started under\n"
+    "               another built-in policy, P or P:OPTIONS with a JSON\n"
+    "               object, if everything else had happened as recorded\n"
     "  --root DIR   the platform's root (default: $OPENPAI_ROOT, or\n"
-    "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n\n"
+    "               $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
+    "\n"
     "Exit status: 0 success, 1 no such request or an invalid line in the\n"
     "log, 2 the log cannot be read or usage error\n",
   .run = story,

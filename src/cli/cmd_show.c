@@ -51,29 +51,26 @@ static void print_task(const cli_json *j, const char *role, size_t t)
   (void)printf("\n");
 }
 
-/* In what its tasks run, where that is not what is usual: events with the
- * reason Runtime, the latest first. */
-static void print_runtimes(const cli_answer *events)
+/* In what its tasks run, where that is not what is usual. */
+static void print_runtimes(const cli_json *j)
 {
+  size_t roles = cli_json_get(j, 0, "taskRoles");
   const char *said = "";
-  cli_json j;
-  size_t list;
 
-  if (events->status != PAI_OK || events->body == NULL ||
-      !cli_json_read(&j, events->body, events->len))
-    return;
-  list = cli_json_get(&j, 0, "data");
-  for (size_t i = list != 0 ? cli_json_first(&j, list) : 0; i != 0;
-       i = cli_json_next(&j, list, i)) {
-    const char *what = cli_json_text(&j, i, "message");
+  for (size_t r = roles != 0 ? cli_json_first(j, roles) : 0; r != 0;
+       r = cli_json_next(j, roles, r)) {
+    size_t list = cli_json_get(j, r, "taskStatuses");
 
-    if (strcmp(cli_json_text(&j, i, "reason"), "Runtime") != 0 ||
-        strcmp(said, what) == 0) /* as the one before */
-      continue;
-    said = what;
-    print_field("runtime", said);
+    for (size_t t = list != 0 ? cli_json_first(j, list) : 0; t != 0;
+         t = cli_json_next(j, list, t)) {
+      const char *what = cli_json_text(j, t, "runtime");
+
+      if (strcmp(said, what) == 0) /* as the one before */
+        continue;
+      said = what;
+      print_field("runtime", said);
+    }
   }
-  cli_json_free(&j);
 }
 
 /* --- what was submitted: GET /config, and where it runs: GET /files --------------- */
@@ -177,7 +174,7 @@ static void print_contract(const cli_json *j)
 }
 
 /* What is asked beside the job itself. */
-enum { EVENTS, CONFIG, FILES, MOST_MORE };
+enum { CONFIG, FILES, MOST_MORE };
 
 static bool print_job(const cli_json *j, const cli_answer *more)
 {
@@ -195,7 +192,7 @@ static bool print_job(const cli_json *j, const cli_answer *more)
     (void)printf(", code %lld", (long long)cli_told_code(j));
   (void)printf("\n");
   cli_print_end(stdout, cli_json_text(j, 0, "name"), j);
-  cli_print_lost_output(stdout, "warning    ", &more[EVENTS]);
+  cli_print_lost_output(stdout, "warning    ", j);
   (void)snprintf(text, sizeof(text), "%lld",
                  (long long)cli_json_number(j, s, "retries", 0));
   print_field("retries", text);
@@ -204,7 +201,7 @@ static bool print_job(const cli_json *j, const cli_answer *more)
   print_span("ran", cli_json_number(j, s, "appLaunchedTime", 0),
              cli_json_number(j, s, "appCompletedTime", 0), ", and goes on");
   print_config(&more[CONFIG], &more[FILES]);
-  print_runtimes(&more[EVENTS]);
+  print_runtimes(j);
   for (size_t r = roles != 0 ? cli_json_first(j, roles) : 0; r != 0;
        r = cli_json_next(j, roles, r)) {
     size_t list = cli_json_get(j, r, "taskStatuses");
@@ -290,8 +287,7 @@ static int run_show(int argc, char **argv)
     return CLI_USAGE;
   return print_of(
     argv[0],
-    (question[]){
-      { "", print_job, { "/events", "/config", "/files?limit=1" } }, { 0 } },
+    (question[]){ { "", print_job, { "/config", "/files?limit=1" } }, { 0 } },
     json);
 }
 
@@ -299,10 +295,11 @@ const cli_verb cli_show = {
   .name = "show",
   .brief = "Show a job, its tasks and its folder",
   .usage = "[--json] [--root DIR] JOB",
-  .help = "JOB is a name, of a job of this user, or USER~NAME.\n\n"
-          "  --json           the object of GET "
-          "/api/v2/jobs/USER~NAME\n" JOBS_ROOT_HELP
-          "\nExit status: 0 success, 1 no such job, 2 usage error\n",
+  .help = "JOB is the name of one of your jobs, or USER~NAME.\n"
+          "\n"
+          "  --json           print the object of GET "
+          "/api/v2/jobs/USER~NAME\n" JOBS_ROOT_HELP "\n"
+          "Exit status: 0 success, 1 no such job, 2 usage error\n",
   .run = run_show,
 };
 
@@ -328,7 +325,11 @@ static void print_start(const cli_answer *estimate)
     return;
   start = cli_json_get(&j, 0, "start");
   now = cli_json_number(&j, 0, "now", 0);
-  if (start != 0 && cli_json_number(&j, start, "p90", 0) != 0) {
+  if (cli_json_true(&j, 0, "unknown"))
+    (void)printf("When it starts is unknown: no job has ended yet by which "
+                 "those before it could be\njudged.  --time of those jobs "
+                 "would bound it.\n");
+  else if (start != 0 && cli_json_number(&j, start, "p90", 0) != 0) {
     cli_duration(half, sizeof(half),
                  cli_json_number(&j, start, "p50", now) - now);
     cli_duration(most, sizeof(most),
@@ -340,9 +341,12 @@ static void print_start(const cli_answer *estimate)
     if (alike[0] != '\0')
       (void)printf("jobs take\nas long as %s did.\n", alike);
     else
-      (void)printf(
-        "jobs take\nas long again as they have run, or an hour: none has "
-        "ended that tells more.\n");
+      (void)printf("jobs take\nas long again as they have run, or all of "
+                   "their time limit.\n");
+    if (cli_json_true(&j, 0, "unlike"))
+      (void)printf("Many of the jobs that run have run for longer than any "
+                   "like them that ended, so\nthese times are less "
+                   "certain.\n");
   }
   cli_json_free(&j);
 }

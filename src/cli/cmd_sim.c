@@ -156,7 +156,7 @@ static int take_form(const words *w, sim_plan *p)
       return CLI_OK;
     }
   }
-  return misused("there is no such form of a trace", w->form);
+  return misused("unknown format of a trace", w->form);
 }
 
 /* --- policies ------------------------------------------------------------- */
@@ -166,19 +166,19 @@ static int take_policies(sim_case *cases, size_t *count)
 {
   static const char *const usual = "fifo";
 
-  if (cli_value_count == 0)
-    cli_values[cli_value_count++] = usual;
-  for (size_t i = 0; i < cli_value_count; i++) {
-    const char *colon = strchr(cli_values[i], ':');
-    size_t len =
-      colon != NULL ? (size_t)(colon - cli_values[i]) : strlen(cli_values[i]);
+  if (cli_values.count == 0)
+    cli_values.words[cli_values.count++] = usual;
+  for (size_t i = 0; i < cli_values.count; i++) {
+    const char *colon = strchr(cli_values.words[i], ':');
+    size_t len = colon != NULL ? (size_t)(colon - cli_values.words[i])
+                               : strlen(cli_values.words[i]);
 
     if (len == 0 || len >= sizeof(cases[i].name))
-      return misused("this is no policy", cli_values[i]);
-    memcpy(cases[i].name, cli_values[i], len);
+      return misused("this is no policy", cli_values.words[i]);
+    memcpy(cases[i].name, cli_values.words[i], len);
     cases[i].options = colon != NULL ? colon + 1 : NULL;
   }
-  *count = cli_value_count;
+  *count = cli_values.count;
   return CLI_OK;
 }
 
@@ -192,18 +192,20 @@ static int check_words(const words *w, int rest, char **argv, size_t policies)
   if (rest > 0)
     return misused("this verb takes no argument", argv[0]);
   if (w->cluster == NULL || w->trace == NULL)
-    return misused("it is not said what to run",
+    return misused("a required option is missing",
                    w->cluster == NULL ? "--cluster" : "--trace");
   if (w->json && w->csv != NULL && strcmp(w->csv, "-") == 0)
-    return misused("both would be on standard output", "--json and --csv -");
+    return misused("both would write to standard output",
+                   "--json and --csv -");
   if (policies > 1 && alone != NULL) {
-    cli_fail("%s is of one policy, and there are %zu", alone, policies);
+    cli_fail("%s requires one policy, and %zu are given", alone, policies);
     cli_help(stderr, "run that policy once more, alone");
     return CLI_USAGE;
   }
   if (policies > 1 && strcmp(w->trace, "-") == 0) {
-    cli_fail("standard input can be read once, and there are %zu policies",
-             policies);
+    cli_fail(
+      "standard input can be read only once, but %zu policies are given",
+      policies);
     cli_help(stderr, "write it to a file first, and name that");
     return CLI_USAGE;
   }
@@ -350,7 +352,7 @@ static int run(int argc, char **argv)
   const cli_option options[] = {
     { "cluster", 'c', NULL, &w.cluster },
     { "trace", 't', NULL, &w.trace },
-    { "policy", 'p', NULL, cli_values },
+    { "policy", 'p', NULL, cli_values.words },
     { "as", 0, NULL, &w.form },
     { "model", 0, NULL, &w.model },
     { "sort", 0, &w.sort, NULL },
@@ -391,49 +393,59 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_sim_run = {
   .name = "sim run",
-  .brief = "Run a trace of jobs through a cluster, in virtual time",
+  .brief = "Simulate a cluster with a trace of jobs",
   .usage = "--cluster C --trace T [--policy P]... [OPTION]...",
   .help =
-    "C is a file of a cluster, or a description as \"nodes:16 gpu:8:h100\"; "
-    "T\n"
-    "a trace, or - for standard input.  Prints a report, of several policies\n"
-    "side by side.  The word run may be left out.\n\n"
-    "  -c, --cluster C     the machines\n"
-    "  -t, --trace T       the jobs\n"
-    "  -p, --policy P      a policy, or P:OPTIONS with a JSON object; fifo\n"
-    "                      without it; several run at the same time\n"
-    "  --as FORM           of the trace, if it is not as it looks\n"
-    "  --model M           the GPUs that jobs ask for where it names none\n"
-    "  --sort              its lines are in no order\n"
-    "  --strict            a line that cannot be used, or a job that could\n"
-    "                      never start, or of an unknown virtual cluster or\n"
-    "                      SKU, is an error; else they are counted\n"
-    "  -v, --verbose       tell of each such job, and of lines that are used, "
-    "but\n"
-    "                      not as they stand\n"
-    "  --seed N            of what is drawn; 0 without it\n"
-    "  --until T           no further than that time of the trace\n"
-    "  --estimates         the policy knows how long jobs take\n"
-    "  --start-cost T      from a place to work; none without it\n"
-    "  --restart-cost T    the same of a job that has run before; as the "
-    "first\n"
-    "  --stop-cost T       from being told to stop to having left\n"
-    "  --checkpoint T      how often jobs save their work; never without it\n"
-    "  --mtbf T            mean time until a node fails; never without it\n"
-    "  --mttr T            mean time until it is repaired; 4h without it\n"
-    "  --fail P            that part of all attempts fails\n"
-    "  --patience T        mean time until an owner gives up a waiting job\n"
-    "  --stretch F         durations times that\n"
-    "  --spread P          durations vary by that part of them\n"
-    "  --json              one JSON object, of several policies with "
-    "\"runs\"\n"
-    "  --csv FILE          a row for each policy\n"
-    "  --html FILE         a page with pictures, that needs no other file\n"
-    "  --log FILE          the scheduler's log, for sched replay\n"
-    "  --events FILE       what happens to jobs, as lines of JSON\n"
-    "  --jobs-csv FILE     a row for each job\n"
-    "  -h, --help\n\n"
-    "Times are as 90, 90s, 5m, 1.5h or 3d.  FILE - is standard output.\n\n"
+    "C is a cluster file, or a description as \"nodes:16 gpu:8:h100\".  T is "
+    "a\n"
+    "trace, or - for standard input.  Print a report; several policies are\n"
+    "compared side by side.  The word run may be left out.\n"
+    "\n"
+    "  -c, --cluster C     the cluster\n"
+    "  -t, --trace T       the trace\n"
+    "  -p, --policy P      policy, or P:OPTIONS with a JSON object; "
+    "repeatable,\n"
+    "                      all run at the same time (default: fifo)\n"
+    "  --as FORM           format of the trace (default: detected)\n"
+    "  --model M           GPU model of jobs for which the trace names none\n"
+    "  --sort              sort the trace by time first\n"
+    "  --strict            fail at an unusable line, and at a job that could\n"
+    "                      never start or that names an unknown virtual "
+    "cluster\n"
+    "                      or SKU (default: skip and count them)\n"
+    "  -v, --verbose       report each such job, and lines that were "
+    "corrected\n"
+    "  --seed N            seed of random numbers (default: 0)\n"
+    "  --until T           time of the trace at which to stop\n"
+    "  --estimates         tell the policy how long jobs will take\n"
+    "  --start-cost T      delay between placement and work (default: 0)\n"
+    "  --restart-cost T    the same for a job that ran before (default: the\n"
+    "                      start cost)\n"
+    "  --stop-cost T       delay between a stop request and the free node\n"
+    "                      (default: 0)\n"
+    "  --checkpoint T      interval at which jobs save their work (default:\n"
+    "                      never)\n"
+    "  --mtbf T            mean time between failures of a node (default: no\n"
+    "                      failures)\n"
+    "  --mttr T            mean time to repair a node (default: 4h)\n"
+    "  --fail P            part of all attempts that fail (default: 0)\n"
+    "  --patience T        mean time until a user gives up a waiting job\n"
+    "                      (default: never)\n"
+    "  --stretch F         factor for all durations (default: 1)\n"
+    "  --spread P          random variation of durations (default: 0)\n"
+    "  --json              print one JSON object; several policies are in\n"
+    "                      \"runs\"\n"
+    "  --csv FILE          write a row for each policy\n"
+    "  --html FILE         write a self-contained page with charts\n"
+    "  --log FILE          write the scheduler log, for sched replay\n"
+    "  --events FILE       write the events of jobs, as lines of JSON\n"
+    "  --jobs-csv FILE     write a row for each job\n"
+    "  -h, --help\n"
+    "\n"
+    "T (times) are as 90, 90s, 5m, 1.5h or 3d; P (parts) from 0 to 1, as "
+    "0.05.\n"
+    "FILE - is standard output.\n"
+    "\n"
     "Exit status: 0 success, 1 a simulation failed or a file is invalid, 2\n"
     "a file cannot be read or usage error\n",
   .run = run,

@@ -96,8 +96,7 @@ static int ask_cluster(const char *name, cli_source *source,
       o->gpus_per_node = (uint32_t)node.gpus;
   }
   if (sums.gpus == 0) {
-    cli_fail("%s has no GPUs: jobs are made up for GPUs",
-             cli_shown_name(name));
+    cli_fail("%s has no GPUs: generated jobs need GPUs", cli_shown_name(name));
     return CLI_NO;
   }
   if (sums.virtual_clusters == 0)
@@ -174,11 +173,11 @@ static int run(int argc, char **argv)
   if (words < 0)
     return words == -2 ? CLI_OK : CLI_USAGE;
   if (words > 0) {
-    cli_misused(&cli_sim_generate, "too many words", argv[0]);
+    cli_misused(&cli_sim_generate, "too many arguments", argv[0]);
     return CLI_USAGE;
   }
   if (w.cluster != NULL && (w.gpus != NULL || w.vcs != NULL)) {
-    cli_misused(&cli_sim_generate, "--cluster tells how many there are, too",
+    cli_misused(&cli_sim_generate, "--cluster already sets this number",
                 w.gpus != NULL ? "--gpus" : "--vcs");
     return CLI_USAGE;
   }
@@ -197,33 +196,33 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_sim_generate = {
   .name = "sim generate",
-  .brief = "Make up a trace of jobs, like published ones",
+  .brief = "Generate a trace of jobs, modelled on published ones",
   .usage = "[--jobs N] [--seed S] [--like philly|helios] [--load F] "
            "[OPTION...]",
   .help =
-    "Prints a trace, one JSON object a job: how many GPUs, how long, when "
+    "Print a trace, one JSON object a job.  Sizes, durations, arrival times "
     "and\n"
-    "by whom are as published of two large clusters.  The same options make\n"
-    "the same bytes on any machine.\n\n"
-    "  --jobs N           how many; 10000\n"
-    "  --seed S           a number: another one, another trace\n"
-    "  --like philly|helios  after Microsoft's Philly (2017), which is "
-    "usual,\n"
-    "                     or SenseTime's Helios (2020)\n"
-    "  --load F           of all GPUs, how many are kept busy; 0.8\n"
-    "  --gpus N           of the cluster; 8000\n"
-    "  --cluster C        a file or description of the cluster: its GPUs, "
-    "its\n"
-    "                     nodes' size and its virtual clusters\n"
-    "  --most-gpus N      of one job; as published, and no more than an "
-    "eighth\n"
-    "                     of all\n"
-    "  --gpus-per-node N  of a task at most; 8\n"
-    "  --users N          how many; as published\n"
-    "  --vcs N            how many virtual clusters; as published\n"
-    "  --model M          the kind of GPU, or SKU, that jobs ask for\n"
-    "  --faults           jobs fail and are killed as often as published\n"
-    "  -h, --help\n\n"
+    "users follow the published statistics of two large clusters.  The same\n"
+    "options give the same bytes on any machine.\n"
+    "\n"
+    "  --jobs N           number of jobs (default: 10000)\n"
+    "  --seed S           seed of random numbers (default: 0)\n"
+    "  --like philly|helios  cluster to follow: Microsoft's Philly (2017) or\n"
+    "                     SenseTime's Helios (2020) (default: philly)\n"
+    "  --load F           mean share of the GPUs in use (default: 0.8)\n"
+    "  --gpus N           number of GPUs of the cluster (default: 8000)\n"
+    "  --cluster C        file or description of the cluster, for its number\n"
+    "                     of GPUs, node size and virtual clusters\n"
+    "  --most-gpus N      most GPUs of one job (default: as published, at "
+    "most\n"
+    "                     an eighth of all GPUs)\n"
+    "  --gpus-per-node N  most GPUs of one task (default: 8)\n"
+    "  --users N          number of users (default: as published)\n"
+    "  --vcs N            number of virtual clusters (default: as published)\n"
+    "  --model M          GPU model, or SKU, that jobs request\n"
+    "  --faults           let jobs fail or be killed as often as published\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 output cannot be written, 2 usage error\n",
   .run = run,
 };

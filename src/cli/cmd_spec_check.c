@@ -39,19 +39,23 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_spec_check = {
   .name = "spec check",
-  .brief = "Find all that is wrong with job files",
+  .brief = "Check job files and list all problems",
   .usage = "[--json|--sarif|--quiet] [--strict] [--hived] FILE...",
   .help =
-    "Each FILE is a job of protocol v2, YAML or JSON, or a job config v1;\n"
-    "- reads standard input.  Errors make a file invalid; warnings tell of\n"
-    "what is legal and surely not meant.  Values of secrets are not shown.\n\n"
+    "Each FILE is a job in protocol v2 (YAML or JSON) or a job config v1; -\n"
+    "reads standard input.  Errors make a file invalid.  Warnings report "
+    "legal\n"
+    "settings that are probably mistakes.  Values of secrets are not shown.\n"
+    "\n"
     "  --json       print one JSON array with an object for each file\n"
     "  --sarif      print SARIF 2.1.0\n"
-    "  -q, --quiet  print nothing: the exit code tells\n"
-    "  --strict     warnings count as errors for the exit code\n"
-    "  --hived      check extras.hivedScheduler too, as a cluster that has\n"
-    "               HiveD does\n"
-    "  -h, --help\n\n"
+    "  -q, --quiet  print nothing; see the exit status\n"
+    "  --strict     count warnings as errors for the exit status\n"
+    "  --hived      also check extras.hivedScheduler, as a cluster with "
+    "HiveD\n"
+    "               does\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 all files valid, 1 a file is invalid or output cannot\n"
     "be written, 2 a file cannot be read or usage error\n",
   .run = run,

@@ -76,16 +76,19 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_spec_convert = {
   .name = "spec convert",
-  .brief = "Write a job file in job protocol v2 or as a job config v1",
+  .brief = "Convert a job file to job protocol v2 or job config v1",
   .usage = "--to v1|v2 [--json] [--show-secrets] FILE",
   .help =
-    "The same job gives the same bytes, without comments.  What v1 cannot "
-    "say\n"
-    "is told on stderr.  - reads standard input.\n\n"
+    "Print the job without its comments; equal jobs give equal bytes.  "
+    "Settings\n"
+    "that v1 cannot express are reported on standard error.  FILE - is\n"
+    "standard input.\n"
+    "\n"
     "  --to VERSION    v1 or v2\n"
-    "  --json          v2 as JSON, not YAML; v1 always is\n"
-    "  --show-secrets  write secrets as they are, not as asterisks\n"
-    "  -h, --help\n\n"
+    "  --json          write v2 as JSON instead of YAML; v1 is always JSON\n"
+    "  --show-secrets  write the values of secrets instead of asterisks\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 the file is invalid, v1 cannot express it,\n"
     "or output cannot be written, 2 the file cannot be read or usage error\n",
   .run = run,

@@ -40,7 +40,7 @@ static void print_text(const pai_spec_change *c)
   if (c->new_value != NULL)
     cli_print(stdout, c->new_value);
   if (are_masks(c))
-    (void)printf(" (they differ and are not shown)");
+    (void)printf(" (secret values that differ)");
   (void)printf("\n");
 }
 
@@ -111,16 +111,17 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_spec_diff = {
   .name = "spec diff",
-  .brief = "Show what differs between two job files",
+  .brief = "Show the differences between two job files",
   .usage = "[--json] FILE FILE",
   .help =
-    "They are compared by what they mean: layout, comments, the order of "
-    "keys\n"
-    "and defaults that are written out make no difference.  Secrets are "
+    "Compare the meaning of the files, not their text: layout, comments, the\n"
+    "order of keys and written defaults make no difference.  Secrets are "
     "shown\n"
-    "as asterisks.  - reads standard input.\n\n"
+    "as asterisks.  FILE - is standard input.\n"
+    "\n"
     "  --json      print one JSON array with an object for each difference\n"
-    "  -h, --help\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 no difference, 1 a difference or output cannot be\n"
     "written, 2 a file is invalid or cannot be read, or usage error\n",
   .run = run,

@@ -142,17 +142,19 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_spec_fmt = {
   .name = "spec fmt",
-  .brief = "Bring job files into their canonical layout",
+  .brief = "Format job files",
   .usage = "[--write|--check] FILE...",
   .help =
-    "Comments, the order of keys, and what the file means stay; secrets, "
-    "too.\n"
-    "It need not be a valid job, but YAML or JSON.  The result of one FILE "
-    "is\n"
-    "printed; - reads standard input.\n\n"
+    "Comments, the order of keys, the meaning of the file and its secrets "
+    "are\n"
+    "kept.  FILE may be any YAML or JSON, not only a valid job.  The result "
+    "of\n"
+    "one FILE is printed; - reads standard input.\n"
+    "\n"
     "  -w, --write  write the results to the files\n"
     "  --check      print the names of files that would change\n"
-    "  -h, --help\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 a file would change (--check), a file is\n"
     "neither YAML nor JSON, or output cannot be written, 2 a file cannot\n"
     "be read or written, or usage error\n",

@@ -109,7 +109,8 @@ static int run(int argc, char **argv)
   bool json = false;
   const cli_option options[] = { { "json", 0, &json, NULL },
                                  { "role", 0, NULL, &role },
-                                 { "param", 'p', NULL, NULL } };
+                                 { "param", 'p', NULL,
+                                   cli_parameters.words } };
   int words = cli_options(&cli_spec_render, options, 3, argc, argv);
 
   if (words < 0)
@@ -127,17 +128,18 @@ const cli_verb cli_spec_render = {
   .brief = "Show the commands of each task role as they will run",
   .usage = "[--json] [--role ROLE] [-p NAME=VALUE]... FILE",
   .help =
-    "Templates are filled in, all but secrets.  A name that nothing stands\n"
-    "for stays as it is, and is told as a warning.  - reads standard "
-    "input.\n\n"
+    "Templates are filled in, except secrets.  A template whose name is "
+    "unknown\n"
+    "is printed unchanged, with a warning.  FILE - is standard input.\n"
+    "\n"
     "  --json       print one JSON object\n"
-    "  --role ROLE  of this task role only\n"
+    "  --role ROLE  task role to show (default: all)\n"
     "  -p, --param NAME=VALUE\n"
-    "               a parameter in the place of the file's; may be given\n"
-    "               several times.  VALUE is text as it stands, 007 and 1.10\n"
-    "               too; JSON's numbers, true, false, null, \"texts\", lists\n"
-    "               and objects are what they are there\n"
-    "  -h, --help\n\n"
+    "               parameter in place of the file's; repeatable.  VALUE is\n"
+    "               text, as 007 and 1.10; JSON numbers, true, false, null,\n"
+    "               \"texts\", lists and objects keep their type\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 the file is invalid or output cannot be\n"
     "written, 2 the file cannot be read, no such task role, or usage error\n",
   .run = run,

@@ -30,11 +30,14 @@ const cli_verb cli_spec_schema = {
   .brief = "Print the JSON Schema of job files, for editors",
   .usage = "[--version v1|v2]",
   .help =
-    "It tells all that `spec check` finds but wrong references, sums and\n"
-    "templates.\n\n"
+    "The schema finds every problem that `spec check` finds, except wrong\n"
+    "references, sums and templates.\n"
+    "\n"
     "  --version VERSION  v1, the job config, or v2, the job protocol "
-    "(default)\n"
-    "  -h, --help\n\n"
+    "(default:\n"
+    "                     v2)\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 output cannot be written, 2 usage error\n",
   .run = run,
 };

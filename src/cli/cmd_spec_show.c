@@ -41,12 +41,14 @@ const cli_verb cli_spec_show = {
   .brief = "Explain what a job file will do",
   .usage = "[--json] FILE",
   .help =
-    "Its task roles with what each task gets, sums, when the job is over, "
-    "and\n"
-    "what has no value or no effect.  Nothing of it is secret.  - reads\n"
-    "standard input.\n\n"
+    "Show the task roles and the resources of each task, totals, the "
+    "condition\n"
+    "under which the job is over, and settings without a value or an effect.\n"
+    "No secrets are shown.  FILE - is standard input.\n"
+    "\n"
     "  --json      print one JSON object\n"
-    "  -h, --help\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 success, 1 the file is invalid or output cannot be\n"
     "written, 2 the file cannot be read or usage error\n",
   .run = run,

@@ -134,12 +134,12 @@ static int tell_original(const cli_task *t)
 {
   char help[sizeof(t->ip) + sizeof(t->ssh_port) + 64];
 
-  cli_fail("this server is an original OpenPAI: it gives nobody the keys of "
-           "task %s/%u of %s",
+  cli_fail("this server is an original OpenPAI: it does not hand out the keys "
+           "of task %s/%u of %s",
            t->role, t->index, t->job);
   (void)snprintf(help, sizeof(help),
-                 "ssh -p %s root@%s, with the key that the job was given",
-                 t->ssh_port, t->ip);
+                 "ssh -p %s root@%s, with the job's private key", t->ssh_port,
+                 t->ip);
   cli_help(stderr, help);
   return CLI_BROKEN;
 }
@@ -188,7 +188,7 @@ static int run(int argc, char **argv)
   if (words == -2)
     return CLI_OK;
   if (words > 1) {
-    cli_misused(&cli_ssh, "a command stands behind --", argv[1]);
+    cli_misused(&cli_ssh, "put the command after --", argv[1]);
     return CLI_BROKEN;
   }
   if (words < 0 || !cli_want_jobs(&cli_ssh, words, argv, 1) ||
@@ -196,7 +196,7 @@ static int run(int argc, char **argv)
     return CLI_BROKEN;
   if (cli_task_find(&t, &r, argv[0], task)) {
     if (strcmp(t.state, "RUNNING") != 0)
-      cli_fail("task %s/%u of %s does not run: it is %s", t.role, t.index,
+      cli_fail("task %s/%u of %s is not running: it is %s", t.role, t.index,
                t.job, t.state);
     else
       code = r.root != NULL ? go_here(&r, &t, &to, json)
@@ -210,29 +210,32 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_ssh = {
   .name = "ssh",
-  .brief = "Go into a task by the sshd of its job's plugin ssh",
-  .usage = "[--task ROLE/INDEX] [--json] [--root DIR] JOB [-- COMMAND...]",
+  .brief = "Log in to a task with ssh",
+  .usage = "[--task ROLE[/INDEX]] [--json] [--root DIR] JOB [-- COMMAND...]",
   .help =
-    "Becomes ssh(1), with the task's address, port and host key, and the "
-    "key\n"
-    "that its job has made; of a job that has none (jobssh: false), with the\n"
-    "user's own.  A job has an sshd if it has the runtime plugin ssh; "
-    "openpai\n"
-    "exec needs none.\n\n"
-    "Of a server elsewhere the job's key is asked for, which it gives to the\n"
-    "job's user alone; it lies in a folder of $XDG_RUNTIME_DIR or $TMPDIR "
-    "that\n"
-    "nobody else can read, as long as ssh runs.  The task's port has to be\n"
-    "reached from here.\n\n"
-    "  --task ROLE/INDEX\n"
-    "                   to this task; needed if the job has several\n"
-    "  --json           starts no ssh, but prints how it would: {\"host\", "
-    "\"port\",\n"
-    "                   \"command\"}; of a server elsewhere command is null: "
-    "the\n"
-    "                   key is here only while ssh runs\n" JOBS_ROOT_HELP
-    "\nExit status: that of ssh, which is that of the command or 255; 125 no\n"
-    "such job or task, the task does not run or has no sshd, no platform\n"
-    "runs, or usage error\n",
+    "Replace this process with ssh(1), using the task's address, port and "
+    "host\n"
+    "key, and the job's private key; a job without one (jobssh: false) needs\n"
+    "your own key.  Only jobs with the runtime plugin ssh run an sshd; for\n"
+    "other jobs use 'openpai exec'.\n"
+    "\n"
+    "For a remote server, the job's key is fetched from it (only the job's\n"
+    "user may do that) and stored in a private folder in $XDG_RUNTIME_DIR or\n"
+    "$TMPDIR while ssh runs.  The task's port must be reachable from this\n"
+    "machine.\n"
+    "\n"
+    "  --task ROLE[/INDEX]\n"
+    "                   task (default: the only one, or the only one that "
+    "runs;\n"
+    "                   if several run, you are asked on a terminal)\n"
+    "  --json           print {\"host\", \"port\", \"command\"} instead of "
+    "running\n"
+    "                   ssh; command is null for a remote server, as the key\n"
+    "                   is present only while ssh runs\n" JOBS_ROOT_HELP "\n"
+    "Exit status:\n"
+    "  0-255  exit status of ssh: that of the command, or 255\n"
+    "  125    no such job or task, the task is not running or has no sshd, "
+    "no\n"
+    "         platform runs, or usage error\n",
   .run = run,
 };

@@ -75,9 +75,8 @@ const cli_verb cli_storage_show = {
   .name = "storage show",
   .brief = "Show a storage, as JSON",
   .usage = "[--root DIR] NAME",
-  .help =
-    "What it is opened with is shown, too: keys, passwords.\n\n" CLI_ROOT_HELP
-      CLI_DONE_HELP,
+  .help = "Credentials of the storage (keys, passwords) are shown, too.\n"
+          "\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_show,
 };
 
@@ -179,7 +178,8 @@ static int run_add(int argc, char **argv)
                       "this takes one storage's name"))
     return CLI_USAGE;
   if (o.data != NULL && (o.path != NULL || o.server != NULL)) {
-    cli_misused(&cli_storage_add, "the file says that", "--path, --server");
+    cli_misused(&cli_storage_add, "already set in the file",
+                "--path, --server");
     return CLI_USAGE;
   }
   return add(argv[0], &o);
@@ -205,23 +205,25 @@ const cli_verb cli_storage_add = {
     "             [--mounted-at DIR] [--own] [--read-only] [--root DIR]\n"
     "             NAME",
   .help =
-    "Who may use it says a group: openpai group set --storage.\n\n"
-    "  --type TYPE    local (if it is not said), nfs, azureFile, azureBlob,\n"
-    "                 samba, dshuttle or other\n"
-    "  --path DIR     where it is\n"
-    "  --server NAME  and on which machine\n"
+    "Groups decide which users may use a storage: openpai group set "
+    "--storage.\n"
+    "\n"
+    "  --type TYPE    local, nfs, azureFile, azureBlob, samba, dshuttle or\n"
+    "                 other (default: local)\n"
+    "  --path DIR     path of the storage, on its server\n"
+    "  --server NAME  host name of its server\n"
     "  --data-file FILE\n"
-    "                 what it is opened with, in JSON; - is standard input\n"
+    "                 file of its credentials, in JSON; - is standard input\n"
     "  --mounted-at DIR\n"
-    "                 the folder where this machine has it\n"
-    "  --own          each user has an own folder in it\n"
-    "  --read-only    jobs only read it\n" CLI_ROOT_HELP CLI_DONE_HELP,
+    "                 folder in which this machine has it mounted\n"
+    "  --own          give each user a folder of its own in it\n"
+    "  --read-only    let jobs only read it\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_add,
 };
 
 const cli_verb cli_storage_remove = {
   .name = "storage remove",
-  .brief = "Forget storages; what is in them stays",
+  .brief = "Remove storages, but not the files in them",
   .usage = "[--root DIR] NAME...",
   .help = CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_remove,

@@ -4,6 +4,7 @@
  * On a terminal the picture is drawn over itself every second; else it is
  * printed once.
  */
+#include "job_table.h"
 #include "jobs.h"
 #include "screen.h"
 #include "standing.h"
@@ -84,7 +85,7 @@ static void print(const picture *p, FILE *to, unsigned width, unsigned rows)
 
   if (p->name == NULL) {
     print_head(to, &p->status);
-    cli_print_jobs(to, &p->jobs, 0, rows > 4 ? rows - 3 : 1);
+    cli_print_jobs(to, &p->jobs, NULL, rows > 4 ? rows - 3 : 1, NULL);
     return;
   }
   v = cli_standing_view(&p->at);
@@ -127,7 +128,7 @@ static int show_live(picture *p)
   while (cli_screen_wait(EVERY, draw, p) && (good = ask(p)));
   cli_screen_leave();
   if (!good) /* what was said of it went with the screen */
-    cli_fail("%s%s in %s cannot be asked any more",
+    cli_fail("%s%s in %s does not answer any more",
              p->name != NULL ? "job " : "the platform",
              p->name != NULL ? p->name : "",
              p->r->root != NULL ? p->r->root : p->r->site.url);
@@ -168,7 +169,7 @@ static int run(int argc, char **argv)
   if (words < 0 || (words > 0 && !cli_want_jobs(&cli_top, words, argv, 1)))
     return CLI_USAGE;
   if (words > 0 && p.all) {
-    cli_misused(&cli_top, "of one job all tasks are shown", "--all");
+    cli_misused(&cli_top, "all tasks of a job are always shown", "--all");
     return CLI_USAGE;
   }
   p.name = words > 0 ? argv[0] : NULL;
@@ -185,20 +186,21 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_top = {
   .name = "top",
-  .brief = "Show the platform's jobs, or one job's tasks, live",
+  .brief = "Show the platform's jobs, or the tasks of one job, live",
   .usage = "[--once] [--all] [--json] [--root DIR] [JOB]",
   .help =
-    "Every second, until q or Ctrl-C; once when it is not shown on a "
-    "terminal.\n"
-    "Of JOB: how it stands, and of each task its state, for how long, and "
-    "what\n"
-    "it uses: processors, memory, GPUs, as far as its server knows.  What "
-    "the\n"
-    "machine itself is doing shows 'openpai cluster top'.\n\n"
-    "  --once           once, as plain lines\n"
-    "  -a, --all        those that are over, too\n"
-    "  --json           once, as one JSON object\n" JOBS_ROOT_HELP
-    "\nExit status: 0 success, 1 no such job or the platform cannot be\n"
+    "Refresh every second until q or Ctrl-C; if standard output is not a\n"
+    "terminal, print once.  For JOB, show its state and its tasks: the state\n"
+    "of each task, for how long, and its use of CPUs, memory and GPUs, as "
+    "far\n"
+    "as the server knows it.  For the use of this machine see 'openpai "
+    "cluster\n"
+    "top'.\n"
+    "\n"
+    "  --once           print once, as plain lines\n"
+    "  -a, --all        include finished jobs\n"
+    "  --json           print one JSON object, once\n" JOBS_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 no such job or the platform cannot be\n"
     "asked, 2 usage error\n",
   .run = run,
 };

@@ -79,7 +79,7 @@ static int form_of(const cli_verb *verb, const char *name, int *form)
       *form = i;
       return CLI_OK;
     }
-  cli_misused(verb, "there is no such form of a trace", name);
+  cli_misused(verb, "unknown format of a trace", name);
   return CLI_USAGE;
 }
 
@@ -165,7 +165,7 @@ static int only_word(const cli_verb *verb, int words, char **argv,
                      const char **name)
 {
   if (words != 1) {
-    cli_misused(verb, words == 0 ? "this verb needs" : "too many words",
+    cli_misused(verb, words == 0 ? "this verb requires" : "too many arguments",
                 words == 0 ? "FILE" : argv[1]);
     return CLI_USAGE;
   }
@@ -281,23 +281,27 @@ static int show(int argc, char **argv)
   return code;
 }
 
-#define FORMS                                                              \
-  "FILE, or - for standard input, is our own JSON lines, Slurm's sacct\n"  \
-  "(--parsable2 or --json), the Standard Workload Format, the published\n" \
-  "traces of Philly, Helios and Alibaba (2020, 2023), OpenPAI's list of\n" \
-  "jobs, jobs, pods or Kueue's workloads of Kubernetes, or a trace of\n"   \
-  "Gavel or Muri.\n"
-#define AS                                                              \
-  "  --as FORM    it is of this form: jsonl, sacct, sacct_json, swf,\n" \
-  "               philly, helios, alibaba2020, alibaba2023, openpai,\n" \
-  "               kubernetes, gavel or muri; without it, as it looks\n"
-#define SORT                                                \
-  "  --sort       read it all first, and sort it by time\n" \
-  "  --strict     a line that cannot be used is an error\n"
+#define FORMS                                                               \
+  "FILE, or - for standard input, is a trace in our own format (JSON "      \
+  "lines),\n"                                                               \
+  "of Slurm's sacct (--parsable2 or --json), in the Standard Workload "     \
+  "Format,\n"                                                               \
+  "of Philly, Helios or Alibaba (2020, 2023) as published, a list of jobs " \
+  "of\n"                                                                    \
+  "OpenPAI, jobs, pods or Kueue workloads of Kubernetes, or a trace of "    \
+  "Gavel\n"                                                                 \
+  "or Muri.\n"
+#define AS                                                                   \
+  "  --as FORM    format: jsonl, sacct, sacct_json, swf, philly, helios,\n"  \
+  "               alibaba2020, alibaba2023, openpai, kubernetes, gavel or\n" \
+  "               muri (default: detected from the content)\n"
+#define SORT                                                         \
+  "  --sort       read the whole trace first, and sort it by time\n" \
+  "  --strict     fail at an unusable line (default: skip it)\n"
 
 const cli_verb cli_trace_show = {
   .name = "trace show",
-  .brief = "Show what is in a trace of jobs",
+  .brief = "Show a summary of a trace of jobs",
   .usage = "[--json] [--as FORM] [--sort] [--strict] FILE",
   .help = FORMS
   "\n"
@@ -336,13 +340,12 @@ static int convert(int argc, char **argv)
 
 const cli_verb cli_trace_convert = {
   .name = "trace convert",
-  .brief = "Write a trace of jobs in our own form",
+  .brief = "Convert a trace of jobs to our own format",
   .usage = "[--as FORM] [--model M] [--sort] [--strict] FILE",
   .help = FORMS
-  "Prints one JSON object a line, in the order of time; lines "
-  "that cannot be\nused are told on standard error.\n\n" AS
-  "  --model M    GPUs or SKU that jobs ask for where the trace "
-  "names none\n" SORT "  -h, --help\n\n"
+  "Print one JSON object a line, ordered by time.  Report unusable lines\n"
+  "on standard error.\n\n" AS "  --model M    GPU model or SKU of jobs for "
+  "which the trace names none\n" SORT "  -h, --help\n\n"
   "Exit status: 0 success, also if lines were skipped; 1 not a trace, or\n"
   "a line that --strict refuses; 2 FILE cannot be read or usage error\n",
   .run = convert,

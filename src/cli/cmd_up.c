@@ -208,7 +208,7 @@ static int run(int argc, char **argv)
     { "policy", 0, NULL, &policy },
     { "refuse-impossible", 0, &wish.refuse_impossible, NULL },
     { "pass-env", 0, NULL, &wish.pass_env },
-    { "listen", 0, NULL, cli_values },
+    { "listen", 0, NULL, cli_values.words },
     { "tls-cert", 0, NULL, &wish.server.tls_cert },
     { "tls-key", 0, NULL, &wish.server.tls_key },
   };
@@ -227,10 +227,11 @@ static int run(int argc, char **argv)
   if (!foreground && policy != NULL)
     cli_start_policy = policy;
   if (foreground && enable) {
-    cli_misused(&cli_up, "only one of both can be", "--foreground --enable");
+    cli_misused(&cli_up, "these options exclude each other",
+                "--foreground --enable");
     return CLI_USAGE;
   }
-  if (cli_value_count == 0 &&
+  if (cli_values.count == 0 &&
       (wish.server.tls_cert != NULL || wish.server.tls_key != NULL)) {
     cli_misused(&cli_up, "without --listen",
                 wish.server.tls_cert != NULL ? "--tls-cert" : "--tls-key");
@@ -247,59 +248,58 @@ static int run(int argc, char **argv)
 
 const cli_verb cli_up = {
   .name = "up",
-  .brief = "Start the platform of this user in the background",
-  .usage = "[--foreground [--verbose]] [--enable] [--system]\n"
-           "                  [--listen HOST:PORT]... [--tls-cert FILE "
-           "--tls-key FILE]\n"
-           "                  [--runtime NAME] [--policy NAME] "
-           "[--refuse-impossible]\n"
-           "                  [--pass-env NAMES] [--jobs-as-root] [--json] "
-           "[--root DIR]",
+  .brief = "Start this user's platform in the background",
+  .usage =
+    "[--foreground [--verbose]] [--enable] [--system]\n"
+    "            [--listen HOST:PORT]... [--tls-cert FILE --tls-key FILE]\n"
+    "            [--runtime NAME] [--policy NAME] [--refuse-impossible]\n"
+    "            [--pass-env NAMES] [--jobs-as-root] [--json] [--root DIR]",
   .help =
-    "It keeps jobs and their logs in its root, goes on when the terminal is\n"
-    "closed, and ends with 'openpai down'.  Verbs that submit or list jobs\n"
-    "start it by themselves.  What it says is in ROOT/log.\n\n"
-    "  --foreground   serve in this process until a signal ends it; its "
-    "tasks\n"
-    "                 go on, and the next platform finds them\n"
-    "  -v, --verbose  with --foreground: say what happens\n"
-    "  --enable       it becomes a service of systemd's, which starts it "
+    "The platform keeps jobs and their logs in its root, continues after the\n"
+    "terminal is closed, and ends with 'openpai down'.  Verbs that submit or\n"
+    "list jobs start it automatically.  Its messages are in ROOT/log.\n"
+    "\n"
+    "  --foreground   run in this process until a signal ends it; tasks\n"
+    "                 continue, and the next platform finds them\n"
+    "  -v, --verbose  print what happens, with --foreground\n"
+    "  --enable       install a systemd service that starts the platform "
     "with\n"
-    "                 the machine, or at login: down --disable ends that\n"
-    "  --system       a platform of all users of this machine, by root: all "
-    "may\n"
-    "                 submit to it, and their jobs run as them; its root is\n"
-    "                 $OPENPAI_SYSTEM_ROOT or /var/lib/openpai\n"
+    "                 the machine, or at login; undo with 'down --disable'\n"
+    "  --system       run the platform of all users of this machine; needs\n"
+    "                 root.  Jobs run as the users who submit them.  Its "
+    "root\n"
+    "                 is $OPENPAI_SYSTEM_ROOT, or /var/lib/openpai\n"
     "  --listen HOST:PORT\n"
-    "                 serve others there, too, over TCP, as 'openpai serve' "
-    "does\n"
-    "                 with its usual limits; the first user is admin, whose\n"
-    "                 password is said once, but of a service, which makes "
-    "none;\n"
-    "                 oidc.yaml in the root counts\n"
-    "  --jobs-as-root root may serve several accounts with --listen, though "
-    "all\n"
-    "                 their jobs run as root; --system runs each as its user\n"
+    "                 also serve others over TCP, as 'openpai serve' does "
+    "with\n"
+    "                 its default limits.  The first account is admin; its\n"
+    "                 password is $OPENPAI_ADMIN_PASSWORD, or is printed "
+    "once.\n"
+    "                 A systemd service makes no account.  oidc.yaml in the\n"
+    "                 root is read\n"
+    "  --jobs-as-root let root serve several accounts with --listen, and run\n"
+    "                 all their jobs as root; --system runs each as its user\n"
     "  --tls-cert FILE\n"
-    "                 speak TLS there: the certificate, in PEM\n"
-    "  --tls-key FILE its key\n"
-    "  --runtime NAME what tasks run in: auto, process, bwrap, podman or\n"
-    "                 docker (default: $OPENPAI_RUNTIME, or auto)\n"
+    "                 certificate for --listen, in PEM; enables TLS\n"
+    "  --tls-key FILE key of the certificate\n"
+    "  --runtime NAME how tasks run: auto, process, bwrap, podman or docker\n"
+    "                 (default: $OPENPAI_RUNTIME, or auto)\n"
     "  --refuse-impossible\n"
-    "                 refuse a job that asks for more than the machine has "
-    "(default:\n"
-    "                 it waits)\n"
-    "  --policy NAME  who is next, and who gives way: fifo, priority, ...\n"
-    "                 (default: $OPENPAI_POLICY, or fifo)\n"
+    "                 refuse a job that asks for more than the machine has\n"
+    "                 (default: the job waits)\n"
+    "  --policy NAME  scheduling policy: fifo, backfill, priority, capacity,\n"
+    "                 fair, k8s or hived (default: $OPENPAI_POLICY, or fifo)\n"
     "  --pass-env NAMES\n"
-    "                 variables of this environment that all tasks get, with\n"
-    "                 commas; one that ends with * names all that begin so\n"
-    "                 (default: $OPENPAI_PASS_ENV); see openpai(1) for those\n"
-    "                 that they get anyway\n"
+    "                 variables of this environment that all tasks get,\n"
+    "                 separated by commas; a name that ends with * includes\n"
+    "                 all that start with it (default: $OPENPAI_PASS_ENV); "
+    "see\n"
+    "                 openpai(1) for the variables that tasks always get\n"
     "  --json         print one JSON object: pid, root, started\n"
     "  --root DIR     the root (default: $OPENPAI_ROOT, or\n"
     "                 $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"
-    "  -h, --help\n\n"
+    "  -h, --help\n"
+    "\n"
     "Exit status: 0 a platform runs, 1 it could not be started, 2 usage\n"
     "error\n",
   .run = run,

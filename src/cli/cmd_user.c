@@ -248,12 +248,13 @@ static int run_set(int argc, char **argv)
                       "this takes one user's name"))
     return CLI_USAGE;
   if (o.admin && o.no_admin) {
-    cli_misused(&cli_user_set, "it is one or the other", "--admin --no-admin");
+    cli_misused(&cli_user_set, "these options exclude each other",
+                "--admin --no-admin");
     return CLI_USAGE;
   }
   if (o.email == NULL && o.clusters == NULL && o.groups == NULL && !o.admin &&
       !o.no_admin) {
-    cli_misused(&cli_user_set, "there is nothing to set of", argv[0]);
+    cli_misused(&cli_user_set, "no setting is given for", argv[0]);
     return CLI_USAGE;
   }
   return set(argv[0], &o);
@@ -266,13 +267,17 @@ const cli_verb cli_user_add = {
            "             [--root DIR] NAME",
   .help =
     "The user can then log in over TCP.  The password is asked for, unless\n"
-    "--password-file is given.\n\n"
+    "--password-file is given.\n"
+    "\n"
     "  --admin        make the user an administrator\n"
     "  --email ADDRESS\n"
-    "  --vc NAMES     virtual clusters, with commas; all have default\n"
+    "                 mail address\n"
+    "  --vc NAMES     virtual clusters, separated by commas, in addition to\n"
+    "                 default, which all users have\n"
     "  --password-file FILE\n"
-    "                 its first line; - is standard input\n" CLI_ROOT_HELP
-      CLI_DONE_HELP,
+    "                 file with the password in its first line; - is "
+    "standard\n"
+    "                 input\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_add,
 };
 
@@ -283,9 +288,12 @@ const cli_verb cli_user_set = {
            "             [--admin | --no-admin] [--root DIR] NAME",
   .help =
     "  --email ADDRESS\n"
-    "  --vc NAMES     these virtual clusters, and no others\n"
-    "  --groups NAMES\n"
-    "                 these groups, and no others\n"
+    "                 new mail address\n"
+    "  --vc NAMES     list of virtual clusters, separated by commas; "
+    "replaces\n"
+    "                 the old list\n"
+    "  --groups NAMES list of groups, separated by commas; replaces the old\n"
+    "                 list\n"
     "  --admin        make the user an administrator\n"
     "  --no-admin     take that right away\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_set,
@@ -379,12 +387,13 @@ const cli_verb cli_user_passwd = {
   .name = "user passwd",
   .brief = "Change a user's password",
   .usage = "[--password-file FILE] [--root DIR] NAME",
-  .help =
-    "Tokens of the user's logins are revoked; tokens for programs stay\n"
-    "valid.\n\n"
-    "  --password-file FILE\n"
-    "                 its first line; - is standard input\n" CLI_ROOT_HELP
-      CLI_DONE_HELP,
+  .help = "Tokens of the user's logins are revoked; tokens for programs stay\n"
+          "valid.\n"
+          "\n"
+          "  --password-file FILE\n"
+          "                 file with the password in its first line; - is "
+          "standard\n"
+          "                 input\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run_passwd,
 };
 

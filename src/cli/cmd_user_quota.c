@@ -147,8 +147,8 @@ const cli_verb cli_user_quota = {
     "limits at its socket.\n\n"
     "  --set LIMITS   list of NAME=NUMBER, separated by commas.  Names: jobs\n"
     "                 (not over) and tasks of these; streams of events and\n"
-    "                 logs; uploads, as 20G; processes of each task.  The\n"
-    "                 number may be none, or default\n"
+    "                 logs; uploads, as 20G; processes and threads of all\n"
+    "                 tasks.  The number may be none, or default\n"
     "  --json         the answer of GET "
     "/api/v2/users/NAME/quota\n" CLI_ROOT_HELP CLI_DONE_HELP,
   .run = run,

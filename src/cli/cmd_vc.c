@@ -60,7 +60,7 @@ static bool read_percent(const cli_verb *verb, const char *option,
     if (n <= PAI_VC_WHOLE)
       return true;
   }
-  cli_fail("--%s: this is no part of the machine: %s", option, text);
+  cli_fail("--%s: not a share of the machine: %s", option, text);
   (void)fprintf(stderr,
                 "  help: as 25%% or 33.33%%, up to 100%%; openpai %s "
                 "--help\n",
@@ -127,7 +127,8 @@ static int run_add(int argc, char **argv)
   if (words < 0 || (name = want_name(&cli_vc_add, words, argv, argc)) == NULL)
     return CLI_USAGE;
   if (w.part == NULL) {
-    cli_misused(&cli_vc_add, "what part of the machine?", "--capacity 25%");
+    cli_misused(&cli_vc_add, "a share of the machine is required",
+                "--capacity 25%");
     return CLI_USAGE;
   }
   if (!read_wishes(&cli_vc_add, &w))
@@ -188,7 +189,7 @@ static int run_set(int argc, char **argv)
     return CLI_USAGE;
   if (w.part == NULL && w.most == NULL && w.description == NULL &&
       w.external == NULL) {
-    cli_misused(&cli_vc_set, "what is to be changed?", name);
+    cli_misused(&cli_vc_set, "no change is given", name);
     return CLI_USAGE;
   }
   if (!read_wishes(&cli_vc_set, &w))
@@ -205,21 +206,24 @@ static int run_set(int argc, char **argv)
   "  -c, --capacity PART   share of the GPUs, CPUs and memory, as 25% or\n" \
   "                        33.33%\n"                                        \
   "  -m, --max PART        most it may use, with idle capacity of other\n"  \
-  "                        virtual clusters (default: its own part)\n"      \
-  "  --description TEXT    what it is for\n"                                \
-  "  --external-name TEXT  what it is called elsewhere\n"
+  "                        virtual clusters (default: its own capacity)\n"  \
+  "  --description TEXT    purpose of the virtual cluster\n"                \
+  "  --external-name TEXT  its name in another system\n"
 
 const cli_verb cli_vc_add = {
   .name = "vc add",
-  .brief = "Make a virtual cluster, a part of the machine",
+  .brief = "Create a virtual cluster, a part of the machine",
   .usage = "--capacity PART [--max PART] [--description TEXT]\n"
            "             [--external-name TEXT] [--root DIR] NAME",
   .help =
-    "Jobs that name it in defaults.virtualCluster are held to its part, or "
-    "to\n"
-    "--max; `default` has what all others leave.  NAME has letters, digits\n"
-    "and _.\n\n" PART_HELP VC_ROOT_HELP
-    "\nExit status: 0 success, 1 the virtual cluster was refused, 2 usage\n"
+    "A job uses a virtual cluster by its name in defaults.virtualCluster, "
+    "and\n"
+    "is held to its capacity, or to --max.  The virtual cluster `default` "
+    "has\n"
+    "the capacity that no other has.  NAME consists of letters, digits and "
+    "_.\n"
+    "\n" PART_HELP VC_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 the virtual cluster was refused, 2 usage\n"
     "error\n",
   .run = run_add,
 };
@@ -230,9 +234,11 @@ const cli_verb cli_vc_set = {
   .usage = "[--capacity PART] [--max PART] [--description TEXT]\n"
            "             [--external-name TEXT] [--root DIR] NAME",
   .help =
-    "What is not said stays.  What runs goes on, also where it is more\n"
-    "than the new part; what waits is held to that.\n\n" PART_HELP VC_ROOT_HELP
-    "\nExit status: 0 success, 1 no such virtual cluster or refused, 2 usage\n"
+    "Settings without an option stay as they are.  Running jobs continue, "
+    "even\n"
+    "if they use more than the new capacity; it limits waiting jobs only.\n"
+    "\n" PART_HELP VC_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 no such virtual cluster or refused, 2 usage\n"
     "error\n",
   .run = run_set,
 };
@@ -256,9 +262,9 @@ const cli_verb cli_vc_stop = {
   .name = "vc stop",
   .brief = "Keep the jobs of virtual clusters from starting",
   .usage = "[--root DIR] NAME...",
-  .help =
-    "What runs goes on.  Jobs are taken, and wait.\n\n" VC_ROOT_HELP
-    "\nExit status: 0 success, 1 no such virtual cluster, 2 usage error\n",
+  .help = "Running jobs continue.  New jobs are accepted and wait.\n"
+          "\n" VC_ROOT_HELP "\n"
+          "Exit status: 0 success, 1 no such virtual cluster, 2 usage error\n",
   .run = run_stop,
 };
 
@@ -279,9 +285,9 @@ const cli_verb cli_vc_start = {
   .name = "vc start",
   .brief = "Let the jobs of virtual clusters start again",
   .usage = "[--root DIR] NAME...",
-  .help =
-    "After 'openpai vc stop'.\n\n" VC_ROOT_HELP
-    "\nExit status: 0 success, 1 no such virtual cluster, 2 usage error\n",
+  .help = "Undo 'openpai vc stop'.\n"
+          "\n" VC_ROOT_HELP "\n"
+          "Exit status: 0 success, 1 no such virtual cluster, 2 usage error\n",
   .run = run_start,
 };
 
@@ -302,9 +308,10 @@ const cli_verb cli_vc_remove = {
   .brief = "Remove virtual clusters",
   .usage = "[--root DIR] NAME...",
   .help =
-    "One that has jobs which are not over is refused: stop them first.\n"
-    "`default` gets its part.\n\n" VC_ROOT_HELP
-    "\nExit status: 0 success, 1 no such virtual cluster or it has jobs, 2\n"
+    "A virtual cluster with unfinished jobs is refused: stop the jobs first.\n"
+    "Its capacity goes to `default`.\n"
+    "\n" VC_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 no such virtual cluster or it has jobs, 2\n"
     "usage error\n",
   .run = run_remove,
 };

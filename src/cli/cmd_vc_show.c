@@ -75,12 +75,14 @@ const cli_verb cli_vc_list = {
   .name = "vc list",
   .brief = "List the platform's virtual clusters and their use",
   .usage = "[--json] [--root DIR]",
-  .help = "Beside its part of the machine, and the most that it may have of\n"
-          "what others leave idle, what is in use: of GPUs, of CPUs.\n\n"
-          "  --json                the object of GET "
-          "/api/v2/virtual-clusters\n" VC_ROOT_HELP
-          "\nExit status: 0 success, 1 the platform cannot be asked, 2 usage "
-          "error\n",
+  .help =
+    "Show the capacity of each virtual cluster, the most that it may use "
+    "with\n"
+    "idle capacity of others, and the GPUs and CPUs in use.\n"
+    "\n"
+    "  --json                print the object of GET "
+    "/api/v2/virtual-clusters\n" VC_ROOT_HELP "\n"
+    "Exit status: 0 success, 1 the platform cannot be asked, 2 usage error\n",
   .run = run_list,
 };
 

@@ -1,5 +1,5 @@
 /* cmd_wait.c - waits until jobs are over */
-#include "jobs.h"
+#include "job_select.h"
 #include "live.h"
 #include "progress.h"
 #include "standing.h"
@@ -37,7 +37,7 @@ static void tick(void *user_data)
 {
   waiting *w = user_data;
 
-  if (w->live.at == NULL) {
+  if (!w->live.open) {
     cli_standing_tell(&w->at);
     return;
   }
@@ -74,7 +74,7 @@ static void listen(waiting *w, const char *path)
   cli_answer a;
 
   w->stream = (cli_stream){ on_bytes, w->shown ? tick : NULL, w, every };
-  if (w->shown && cli_live_open(&w->live, &w->at))
+  if (w->shown && cli_live_open(&w->live, w->at.r->loop, &w->at))
     w->stream.every_ms = w->live.every_ms;
   if (original)
     cli_remote_watch(w->at.r, &a, &asked);
@@ -102,15 +102,23 @@ static int wait_for(cli_remote *r, const char *name, bool json, bool quiet)
   if (w.over && json) {
     (void)printf("{\"name\":");
     cli_json_string(stdout, name, strlen(name));
-    (void)printf(",\"state\":\"%s\",\"code\":%lld}\n",
+    (void)printf(",\"state\":\"%s\",\"code\":%lld,\"outputLost\":%s,"
+                 "\"failure\":",
                  cli_json_text(&w.at.job, s, "state"),
-                 (long long)cli_told_code(&w.at.job));
+                 (long long)cli_told_code(&w.at.job),
+                 cli_json_true(&w.at.job, s, "outputLost") ? "true" : "false");
+    cli_write_failure(stdout, &w.at.job);
+    (void)printf("}\n");
   } else if (w.over && !quiet) {
     (void)printf("%s %s\n", name, cli_json_text(&w.at.job, s, "state"));
+    (void)fflush(stdout); /* before why it failed */
   }
   if (w.over) {
     code = cli_exit_code(&w.at.job);
-    cli_warn_of_lost_output(r, name);
+    if (!json && !quiet &&
+        strcmp(cli_json_text(&w.at.job, s, "state"), "FAILED") == 0)
+      cli_print_reason(stderr, &w.at.job);
+    cli_print_lost_output(stderr, "warning: ", &w.at.job);
   }
   cli_standing_free(&w.at);
   free(path);
@@ -120,23 +128,31 @@ static int wait_for(cli_remote *r, const char *name, bool json, bool quiet)
 static int run(int argc, char **argv)
 {
   bool json = false, quiet = false;
+  cli_selection s = { 0 };
   const cli_option options[] = { { "json", 0, &json, NULL },
                                  { "quiet", 'q', &quiet, NULL },
+                                 FILTER_OPTIONS(s),
                                  { "root", 0, NULL, &cli_root } };
-  int words = cli_options(&cli_wait, options, 3, argc, argv), code = CLI_OK;
+  int words = cli_options(&cli_wait, options, 6, argc, argv), code;
+  cli_job_names jobs;
   cli_remote r;
 
   if (words == -2)
     return CLI_OK;
-  if (words < 0 || !cli_want_jobs(&cli_wait, words, argv, argc))
+  if (words < 0 || !cli_remote_open(&r, true))
     return CLI_BROKEN;
-  if (!cli_remote_open(&r, true))
-    return CLI_BROKEN;
-  for (int i = 0; i < words; i++) {
-    int of_job = wait_for(&r, argv[i], json, quiet);
+  /* Of those with a tag also what is over counts; of all what is not. */
+  code = cli_jobs_select(&jobs, &r, &cli_wait, &s,
+                         s.all ? "WAITING,RUNNING,STOPPING" : NULL, NULL,
+                         words, argv);
+  if (code != CLI_OK)
+    code = CLI_BROKEN;
+  for (size_t i = 0; i < jobs.count; i++) {
+    int of_job = wait_for(&r, jobs.list[i], json, quiet);
     if (code == CLI_OK)
       code = of_job;
   }
+  cli_job_names_free(&jobs);
   cli_remote_close(&r);
   return code;
 }
@@ -144,15 +160,20 @@ static int run(int argc, char **argv)
 const cli_verb cli_wait = {
   .name = "wait",
   .brief = "Wait until jobs are over",
-  .usage = "[--json] [--quiet] [--root DIR] JOB...",
+  .usage = "[--json] [--quiet] [--root DIR] JOB...\n"
+           "       openpai wait " FILTER_USAGE " [JOB...]",
   .help =
-    "Prints each job with the state that it ended in.  On a terminal a table "
-    "tells\nmeanwhile how it and its tasks stand.\n\n"
-    "  --json           a line of JSON for each: name, state, code\n"
-    "  -q, --quiet      print nothing, and tell nothing "
-    "meanwhile\n" JOBS_ROOT_HELP
-    "\nExit status: 0 all jobs succeeded, else that of the first job that\n"
-    "did not, as of 'openpai run'; 125 also when there is no such job or\n"
-    "openpai itself failed\n",
+    "Print each job with the state in which it ended, and why it failed if "
+    "that is\n"
+    "known.  On a terminal, a table shows the jobs' tasks "
+    "meanwhile.\n" FILTER_HELP
+    "  --json           print a line of JSON for each job: name, state, "
+    "code,\n"
+    "                   outputLost, failure\n"
+    "  -q, --quiet      print nothing\n" JOBS_ROOT_HELP "\n"
+    "Exit status:\n"
+    "  0      all jobs succeeded\n"
+    "  1-255  exit status of the first job that did not, as of 'openpai run'\n"
+    "  125    also: no such job, or openpai itself failed\n",
   .run = run,
 };

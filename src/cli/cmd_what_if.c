@@ -254,7 +254,7 @@ static int take_request(changes *c, const char *text, pai_sched_event *e)
     if (equals == NULL || !take_member(a, word, equals + 1)) {
       if (equals != NULL)
         *equals = '=';
-      (void)misused("this is nothing that a request has", word);
+      (void)misused("unknown property of a request", word);
       cli_help(stderr, "as \"gpus=8 tasks=2 user=ann duration=2h\"; also "
                        "name, vc, type, pin, within, priority, limit, cpus, "
                        "memory, ports, min_tasks, instances, at_once");
@@ -481,8 +481,8 @@ static int tell(const future *f, const changes *c, bool force)
   if (!view.unsafe || force)
     return CLI_OK;
   (void)fflush(stdout); /* what was told comes first */
-  cli_fail("this is not safe: %u that run would be stopped, %u would begin "
-           "anew elsewhere",
+  cli_fail("not safe: %u running requests would be stopped, and %u would "
+           "restart elsewhere",
            view.stop_now, view.move);
   cli_help(stderr, "--force if that is meant");
   return CLI_NO;
@@ -528,34 +528,37 @@ static int what_if(int argc, char **argv)
   if (code != CLI_OK)
     return code;
   if (c.n == 0)
-    return misused("nothing is to be changed in",
+    return misused("no change is given for",
                    f.log != NULL ? f.log : "the platform");
   return answer(&c, &f, force);
 }
 
 const cli_verb cli_what_if = {
   .name = "what-if",
-  .brief = "Tell what changes would do to those that run and wait",
+  .brief = "Forecast the effect of changes on running and waiting jobs",
   .usage = "CHANGE... [--force] [OPTION]... [LOG]",
   .help =
-    "LOG is as for when.  Compares the future as it is with one after the\n"
-    "changes: jobs take as long in both.  Tells who starts, stops or moves "
-    "at\n"
-    "once, and who of those that wait starts sooner or later.  Changes, any\n"
-    "number of each:\n\n"
-    "  --submit WORDS   a request comes, as \"gpus=8 tasks=2 user=ann "
-    "duration=2h\",\n"
-    "                   or the one in a file, as the log has it\n"
-    "  --kill JOB       the request of that number or name is cancelled\n"
-    "  --drain NODES    the nodes take nothing new, as n3 or n[1-8,10]\n"
-    "  --add NODES      nodes are added, as \"2x gpu:8:h100\" or \"2x SKU\"\n"
-    "  --vc NAME=SHARE  a virtual cluster has so many cells, as dgx:12\n"
-    "  --policy P       another policy decides, or P:OPTIONS with a JSON "
+    "Compare two forecasts: without and with the changes.  Each job takes\n"
+    "equally long in both.  Print which requests start, stop or move at "
+    "once,\n"
+    "and which waiting requests start sooner or later.  LOG is as for when.\n"
+    "Changes, each repeatable:\n"
+    "\n"
+    "  --submit WORDS   submit a request, as\n"
+    "                   \"gpus=8 tasks=2 user=ann duration=2h\", or that of "
+    "a\n"
+    "                   file, in the format of the log\n"
+    "  --kill JOB       cancel a request, by its number or name\n"
+    "  --drain NODES    place nothing new on these nodes, as n3 or n[1-8,10]\n"
+    "  --add NODES      add nodes, as \"2x gpu:8:h100\" or \"2x SKU\"\n"
+    "  --vc NAME=SHARE  set the cells of a virtual cluster, as dgx:12\n"
+    "  --policy P       change the policy, as P or P:OPTIONS with a JSON "
     "object\n"
-    "  --config FILE    the cluster is the one in that file\n\n"
-    "  --force          exit with 0 also if something that runs is "
-    "lost\n" FUTURE_HELP
-    "\nExit status: 0 success, 1 running work would be lost, a change is\n"
+    "  --config FILE    replace the cluster with that of a file\n"
+    "\n"
+    "  --force          exit with 0 even if running work would be "
+    "lost\n" FUTURE_HELP "\n"
+    "Exit status: 0 success, 1 running work would be lost, a change is\n"
     "impossible, or no platform answers, 2 the log cannot be read or usage\n"
     "error\n",
   .run = what_if,

@@ -15,7 +15,7 @@ static int tell(const future *f)
   if (rc < 0)
     return future_fail(err);
   if (f->options.only != 0 && pai_forecast_next(forecast, 0) == 0) {
-    cli_fail("request %llu does not wait",
+    cli_fail("request %llu is not waiting",
              (unsigned long long)f->options.only);
     pai_forecast_free(forecast);
     return CLI_NO;
@@ -52,18 +52,23 @@ static int when(int argc, char **argv)
 
 const cli_verb cli_when = {
   .name = "when",
-  .brief = "Tell when what waits will start",
+  .brief = "Forecast when waiting jobs will start",
   .usage = "[OPTION]... [LOG] [JOB]",
   .help =
-    "LOG is the log of a scheduler, or a snapshot alone, or - for standard\n"
-    "input; its end is now.  Without it the platform is asked for its\n"
-    "scheduler as it is; a single word that is no file is a JOB.  That is a\n"
-    "request's number or name, which of the platform are the job's; else all\n"
-    "that wait are told.  The scheduler is driven into many futures, in "
-    "which\n"
-    "jobs take as long as others like them did; eight of ten requests start\n"
-    "within the times told.\n\n" FUTURE_HELP
-    "\nExit status: 0 success, 1 an invalid line in the log, JOB does not\n"
+    "Print the time range in which each waiting request will start; eight of\n"
+    "ten requests start within it.  The scheduler is run through many "
+    "simulated\n"
+    "futures, in which jobs take as long as similar jobs did.\n"
+    "\n"
+    "LOG is a scheduler log or a snapshot, - for standard input; its end is\n"
+    "now.  Without LOG, the platform is asked for the present state of its\n"
+    "scheduler.  JOB is a request's number or name, in the platform that of "
+    "a\n"
+    "job (default: all waiting requests).  A single argument that is no file "
+    "is\n"
+    "a JOB.\n"
+    "\n" FUTURE_HELP "\n"
+    "Exit status: 0 success, 1 an invalid line in the log, JOB does not\n"
     "wait, or no platform answers, 2 the log cannot be read or usage error\n",
   .run = when,
 };
@@ -74,8 +79,8 @@ static int tell_shapes(const future *f, uint64_t id)
 {
   pai_shapes *shapes;
   pai_error *err = NULL;
-  int rc = pai_shapes_new(&shapes, f->sched, f->learned, id, cli_values,
-                          cli_value_count, &f->options, &err);
+  int rc = pai_shapes_new(&shapes, f->sched, f->learned, id, cli_values.words,
+                          cli_values.count, &f->options, &err);
 
   if (rc < 0)
     return future_fail(err);
@@ -88,7 +93,7 @@ static int tell_shapes(const future *f, uint64_t id)
 static int fit(int argc, char **argv)
 {
   future f = { .log = NULL };
-  const cli_option options[] = { { "vc", 0, NULL, cli_values },
+  const cli_option options[] = { { "vc", 0, NULL, cli_values.words },
                                  FUTURE_OPTIONS(f) };
   int words = cli_options(&cli_fit, options,
                           sizeof(options) / sizeof(*options), argc, argv),
@@ -112,18 +117,20 @@ static int fit(int argc, char **argv)
 
 const cli_verb cli_fit = {
   .name = "fit",
-  .brief = "Find shapes in which a waiting job would start sooner",
+  .brief = "Find requests with which a waiting job would start sooner",
   .usage = "[--vc NAME]... [OPTION]... [LOG] JOB",
   .help =
-    "LOG is as for when, JOB the number or name of a request that waits.\n"
-    "Fewer GPUs for each task, fewer tasks, more and smaller ones, other "
-    "GPUs\n"
-    "and other virtual clusters are tried on copies of the scheduler; the "
-    "best\n"
-    "comes first: who starts sooner with more of what was wanted.\n\n"
-    "  --vc NAME        a virtual cluster that its user may use "
-    "besides\n" FUTURE_HELP
-    "\nExit status: 0 success, 1 an invalid line in the log, JOB does not\n"
+    "JOB is the number or name of a waiting request; LOG is as for when.  On\n"
+    "copies of the scheduler, try fewer GPUs for each task, fewer tasks, "
+    "more\n"
+    "and smaller tasks, other GPUs and other virtual clusters.  The best\n"
+    "proposals come first: those that start sooner with more of the "
+    "requested\n"
+    "resources.\n"
+    "\n"
+    "  --vc NAME        further virtual cluster that the user may use;\n"
+    "                   repeatable\n" FUTURE_HELP "\n"
+    "Exit status: 0 success, 1 an invalid line in the log, JOB does not\n"
     "wait, or no platform answers, 2 the log cannot be read or usage error\n",
   .run = fit,
 };

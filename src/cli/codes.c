@@ -71,6 +71,7 @@ static const struct {
   { "too-few", "A list or mapping is empty and must not be" },
   { "too-large", "A number is too large" },
   { "too-long", "A text is too long" },
+  { "too-many", "A list has more entries than are allowed" },
   { "too-small", "A number is too small" },
   { "two-masters", "Two machines of a layout are the master" },
   { "two-nodes", "A node is in a node" },

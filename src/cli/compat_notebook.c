@@ -104,7 +104,7 @@ static char *fetch_page(cli_remote *r, const char *job, const char *notebook)
   page = cli_old_page(r, job, &len);
   (void)snprintf(name, sizeof(name), "%s.html", notebook);
   if (page == NULL)
-    cli_fail("the log of %s has no page in it", job);
+    cli_fail("the log of %s contains no page", job);
   else if (cli_save(name, page, len) == CLI_OK)
     path = cli_absolute(name);
   free(page);
@@ -144,7 +144,7 @@ static char *name_of(const char *file, char **folder)
       strchr(*folder, '\'') == NULL && strlen(*folder) < MOST_NAME &&
       strstr(*folder, "<%") == NULL)
     return base;
-  cli_fail("this cannot be a notebook: %s", file);
+  cli_fail("not a notebook: %s", file);
   cli_help(stderr, "its name ends in .ipynb, and has letters, digits, spaces "
                    "and . _ + - before that");
   free(base);
@@ -323,10 +323,10 @@ static int connect_as(cli_remote *r, const char *job, const pai_draft *draft)
   if (name != NULL && name[0] == '\0')
     name = NULL;
   if (!interactive && !has_tag(draft, TAG_BATCH)) {
-    cli_fail("%s is no notebook's job", job);
+    cli_fail("%s is not the job of a notebook", job);
     cli_help(stderr, "openpai attach, exec and logs reach any job");
   } else if (name != NULL ? !good_name(name) : !interactive) {
-    cli_fail("the job says no good name of its notebook");
+    cli_fail("the job has no valid name of its notebook");
   } else {
     cli_old_print_job(r, job);
     (void)fflush(stdout);

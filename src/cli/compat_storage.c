@@ -34,7 +34,7 @@ static char *choose(const cli_old *old, cli_remote *r)
   if (count == 1)
     return only;
   free(only);
-  cli_fail(count == 0 ? "there is no storage that you may use"
+  cli_fail(count == 0 ? "you have no access to any storage"
                       : "there are several storages");
   cli_help(stderr, count == 0
                      ? "openpai storage add makes one, and openpai group set "
@@ -87,8 +87,8 @@ static char *recorded_folder(const cli_json *j, const char *name)
       (cli_json_true(j, 0, "local") || strcmp(type, "local") == 0))
     path = cli_json_text(j, data, "path");
   if (path[0] != '/') {
-    cli_fail("the storage %s is of type %s: its files are not reached from "
-             "here",
+    cli_fail("the storage %s is of type %s: its files cannot be reached from "
+             "this machine",
              name, type);
     cli_help(stderr, advice(type));
     return NULL;
@@ -111,7 +111,7 @@ static char *find_folder(cli_remote *r, const char *name)
     cli_json_free(&j);
   } else if (a.http != 404 || (folder = usual_folder(r, name)) == NULL) {
     if (a.status == PAI_OK)
-      cli_fail("the platform answered what is no JSON");
+      cli_fail("the platform's answer is not valid JSON");
     else
       cli_answer_tell(&a);
   }
@@ -128,7 +128,8 @@ static char *open_storage(const cli_old *old)
   if (!cli_old_open(old, &r))
     return NULL;
   if (r.root == NULL) {
-    cli_fail("the files of a server's storages are not reached from here");
+    cli_fail("files of a remote server's storages cannot be reached from this "
+             "machine");
     cli_help(stderr, "submit a job that mounts the storage, or use what its "
                      "own service has: hdfs dfs, azcopy, scp");
   } else {

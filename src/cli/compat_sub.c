@@ -30,10 +30,9 @@ static bool read_number(const cli_old *old, int option, long long least,
   if (option == OLD_MEM && *unit != '\0' && strchr("gGmM", *unit) != NULL)
     unit += unit[1] == 'b' || unit[1] == 'B' ? 2 : 1;
   if (unit == text || *unit != '\0' || n < least || n > MOST_NUMBER / times) {
-    (void)cli_old_refuse(old,
-                         option == OLD_MEM ? "--mem is as 8g or 32GB"
-                                           : "this is no such number",
-                         text);
+    (void)cli_old_refuse(
+      old, option == OLD_MEM ? "--mem is as 8g or 32GB" : "not a valid number",
+      text);
     return false;
   }
   *out = n * times;

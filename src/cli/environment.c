@@ -1,10 +1,11 @@
 /*
  * environment.c - variables that a verb gives to a job's commands
  *
- * They are lines in front of the commands, so that every server knows what to
- * do with them.  What looks like a secret is no part of a line: it is one of the
- * job's secrets, which servers keep encrypted and show to nobody.
+ * They stand in the job's file, in extras.openpai.environment.  What looks like
+ * a secret is only named there: it is one of the job's secrets, which servers
+ * keep encrypted and show to nobody.
  */
+#include "draft.h"
 #include "environment.h"
 #include "json.h"
 #include "secrets.h"
@@ -244,7 +245,7 @@ static bool take_word(variables *all, const char *word, const char *from)
   char name[MOST_NAME];
 
   if (!is_name(word, len)) {
-    cli_fail("%s: this is no name of a variable: %.*s", from,
+    cli_fail("%s: not a valid name of a variable: %.*s", from,
              (int)(len < 80 ? len : 80), word);
     cli_help(stderr,
              "give NAME=VALUE, or NAME for the value that it has here");
@@ -260,7 +261,7 @@ static bool take_word(variables *all, const char *word, const char *from)
     put(all, word, len, value);
     return true;
   }
-  cli_fail("%s: %s is not set here", from, name);
+  cli_fail("%s: %s is not set in this environment", from, name);
   return false;
 }
 
@@ -308,8 +309,8 @@ static int take_all(variables *all, char **text, const cli_environment *e,
   if (e->file != NULL && (!read_text(text, e->file) ||
                           !take_lines(all, *text, cli_shown_name(e->file))))
     return CLI_USAGE;
-  for (size_t i = 0; i < cli_env_count; i++)
-    if (!take_word(all, cli_env_words[i], "--env"))
+  for (size_t i = 0; i < cli_env_words.count; i++)
+    if (!take_word(all, cli_env_words.words[i], "--env"))
       return CLI_USAGE;
   if (!all->failed)
     return CLI_OK;
@@ -317,76 +318,30 @@ static int take_all(variables *all, char **text, const cli_environment *e,
   return CLI_NO;
 }
 
-/* --- into the job ------------------------------------------------------------------------ */
+/* --- in the job: extras.openpai.environment ------------------------------------- */
 
-void cli_quote(FILE *out, const char *text)
+#define PLACE "/extras/openpai/environment"
+
+/* What the variable is there, for free(); NULL without memory. */
+static char *write_value(const variable *v)
 {
-  (void)fputc('\'', out);
-  for (const char *p = text; *p != '\0'; p++)
-    if (*p == '\'')
-      (void)fputs("'\\''", out);
-    else if (*p == '<' && p[1] == '%')
-      (void)fputs("<''", out);
-    else
-      (void)fputc(*p, out);
-  (void)fputc('\'', out);
-}
-
-/* A word for bash; a plain one is as it was. */
-static char *quoted(const char *value)
-{
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+=@%,";
-  char *text = NULL;
-  size_t size;
-  FILE *out;
-
-  if (value[0] != '\0' && value[strspn(value, plain)] == '\0')
-    return strdup(value);
-  out = open_memstream(&text, &size);
-
-  if (out == NULL)
-    return NULL;
-  cli_quote(out, value);
-  if (fclose(out) == 0)
-    return text;
-  free(text);
-  return NULL;
-}
-
-static void write_line(FILE *out, const variable *v)
-{
-  if (IS_IN(machine, v))
-    (void)fputs("[ -n \"${OPENPAI_CONTAINER-}\" ] || ", out);
-  (void)fprintf(out, "export %.*s=", (int)v->len, v->name);
-  if (is_secret(v))
-    (void)fprintf(out, "<%% $secrets.%.*s %%>", (int)v->len, v->name);
-  else
-    cli_quote(out, v->value);
-  (void)fputc('\n', out);
-}
-
-char *cli_environment_secret(const char *text, const char *name)
-{
-  const char *value = getenv(name);
-  char line[2 * MOST_NAME + 32];
-
-  (void)snprintf(line, sizeof(line), "export %.*s=<%% $secrets.%.*s %%>",
-                 MOST_NAME, name, MOST_NAME, name);
-  return value != NULL && strstr(text, line) != NULL ? quoted(value) : NULL;
-}
-
-/* For free(). */
-static char *write_lines(const variables *all)
-{
+  bool secret = is_secret(v), outside = IS_IN(machine, v);
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
 
   if (out == NULL)
     return NULL;
-  for (size_t i = 0; i < all->len; i++)
-    write_line(out, &all->at[i]);
+  if (secret)
+    (void)fprintf(out, "{\"secret\":\"%.*s\"", (int)v->len, v->name);
+  else if (outside)
+    (void)fputs("{\"value\":", out);
+  if (!secret)
+    cli_json_string(out, v->value, strlen(v->value));
+  if (outside)
+    (void)fputs(",\"container\":false", out);
+  if (secret || outside)
+    (void)fputc('}', out);
   if (fclose(out) == 0)
     return text;
   free(text);
@@ -395,8 +350,7 @@ static char *write_lines(const variables *all)
 
 static int set_secret(pai_draft *draft, const variable *v, pai_error **err)
 {
-  char pointer[MOST_PATH], *there, *value;
-  int rc = PAI_ENOMEM;
+  char pointer[MOST_PATH], *there;
 
   (void)snprintf(pointer, sizeof(pointer), "/secrets/%.*s", (int)v->len,
                  v->name);
@@ -407,120 +361,63 @@ static int set_secret(pai_draft *draft, const variable *v, pai_error **err)
     free(there);
     return PAI_EEXISTS;
   }
-  value = quoted(v->value);
-  if (value != NULL)
-    rc = pai_draft_set_text(draft, pointer, value, strlen(value), err);
+  return pai_draft_set_text(draft, pointer, v->value, strlen(v->value), err);
+}
+
+static int set_variable(pai_draft *draft, const variable *v, pai_error **err)
+{
+  char pointer[MOST_PATH], *value = write_value(v);
+  int rc = value != NULL ? PAI_OK : PAI_ENOMEM;
+
+  (void)snprintf(pointer, sizeof(pointer), PLACE "/%.*s", (int)v->len,
+                 v->name);
+  if (rc == PAI_OK && is_secret(v))
+    rc = set_secret(draft, v, err);
+  if (rc == PAI_OK)
+    rc = pai_draft_set(draft, pointer, value, err);
   free(value);
   return rc;
 }
 
-/* `list` is a JSON list that is not empty. */
-static char *put_before(const char *list, const char *lines)
+static int set_all(pai_draft *draft, void *data, pai_error **err)
+{
+  const variables *all = data;
+  char *there = cli_draft_value(draft, PLACE);
+  int rc = PAI_OK;
+
+  if (there != NULL &&
+      there[0] != '{') /* lines in front of commands stay so */
+    rc = pai_draft_set(draft, PLACE, "{}", err);
+  free(there);
+  for (size_t i = 0; rc == PAI_OK && i < all->len; i++)
+    rc = set_variable(draft, &all->at[i], err);
+  return rc;
+}
+
+char *cli_environment_secret(const pai_draft *draft, const char *name)
+{
+  const char *value = getenv(name);
+  char pointer[MOST_PATH], own[MOST_NAME + 3], *there;
+  bool same;
+
+  if (value == NULL || !is_name(name, strlen(name)))
+    return NULL;
+  (void)snprintf(pointer, sizeof(pointer), PLACE "/%s/secret", name);
+  (void)snprintf(own, sizeof(own), "\"%s\"", name);
+  there = cli_draft_value(draft, pointer);
+  same = there != NULL && strcmp(there, own) == 0;
+  free(there);
+  return same ? strdup(value) : NULL;
+}
+
+static int fill(cli_job_file *job, variables *all)
 {
   char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-
-  if (out == NULL)
-    return NULL;
-  (void)fputc('[', out);
-  cli_json_string(out, lines, strlen(lines));
-  (void)fprintf(out, ",%s", strchr(list, '[') + 1);
-  if (fclose(out) == 0)
-    return text;
-  free(text);
-  return NULL;
-}
-
-static int set_commands(pai_draft *draft, const char *role, const char *lines,
-                        pai_error **err)
-{
-  char pointer[MOST_PATH], *list, *text = NULL;
-  size_t used;
-  int rc = PAI_ENOMEM;
-
-  if (!cli_json_pointer(pointer, sizeof(pointer), "/taskRoles", role,
-                        strlen(role)))
-    return PAI_ELIMIT;
-  used = strlen(pointer);
-  (void)snprintf(pointer + used, sizeof(pointer) - used, "/commands");
-  list = cli_draft_value(draft, pointer);
-  if (list != NULL && list[0] == '[')
-    text = put_before(list, lines);
-  if (text != NULL)
-    rc = pai_draft_set(draft, pointer, text, err);
-  free(text);
-  free(list);
-  return rc;
-}
-
-/* How many commands of each role only set variables: the first ones.  Whoever
- * shows the job's commands leaves them out. */
-static int count_up(pai_draft *draft, pai_error **err)
-{
-  static const char pointer[] = "/extras/openpai/environment";
-  char *before = cli_draft_value(draft, pointer), number[16];
-  long count = before != NULL ? strtol(before, NULL, 10) : 0;
-
-  free(before);
-  if (count < 0 || count > 1000)
-    count = 0;
-  (void)snprintf(number, sizeof(number), "%ld", count + 1);
-  return pai_draft_set(draft, pointer, number, err);
-}
-
-static int set_all(pai_draft *draft, const variables *all, const char *lines,
-                   pai_error **err)
-{
-  char *roles = cli_draft_value(draft, "/taskRoles");
-  cli_json names = { 0 };
-  int rc = roles != NULL && cli_json_read(&names, roles, strlen(roles))
-             ? PAI_OK
-             : PAI_ENOMEM;
-
-  for (size_t i = 0; rc == PAI_OK && i < all->len; i++)
-    if (is_secret(&all->at[i]))
-      rc = set_secret(draft, &all->at[i], err);
-  for (size_t i = rc == PAI_OK ? cli_json_first(&names, 0) : 0;
-       rc == PAI_OK && i != 0; i = cli_json_next(&names, 0, i))
-    rc = set_commands(draft, names.values[i].key, lines, err);
-  if (rc == PAI_OK)
-    rc = count_up(draft, err);
-  cli_json_free(&names);
-  free(roles);
-  return rc;
-}
-
-/* Where places of the text share a part, its meaning takes its place. */
-static int change(pai_draft **out, const cli_job_file *job,
-                  const variables *all, const char *lines, pai_error **err)
-{
-  pai_draft *draft = NULL;
-  char *plain;
-  int rc = pai_draft_new(&draft, job->text, job->len, NULL, err);
-
-  if (rc == PAI_OK)
-    rc = set_all(draft, all, lines, err);
-  if (rc == PAI_ENOTSUP && (plain = cli_draft_value(draft, "")) != NULL) {
-    pai_error_free(*err);
-    *err = NULL;
-    pai_draft_free(draft);
-    rc = pai_draft_new(&draft, plain, strlen(plain), NULL, err);
-    free(plain);
-    if (rc == PAI_OK)
-      rc = set_all(draft, all, lines, err);
-  }
-  *out = draft;
-  return rc;
-}
-
-static int fill(cli_job_file *job, const variables *all)
-{
-  char *lines = write_lines(all), *text = NULL;
   pai_draft *draft = NULL;
   pai_error *err = NULL;
   const char *made;
-  int rc = lines != NULL ? change(&draft, job, all, lines, &err) : PAI_ENOMEM;
+  int rc =
+    cli_draft_change(&draft, job->text, job->len, NULL, set_all, all, &err);
 
   if (rc == PAI_OK) {
     made = pai_draft_text(draft, &job->len);
@@ -538,7 +435,6 @@ static int fill(cli_job_file *job, const variables *all)
   }
   pai_error_free(err);
   pai_draft_free(draft);
-  free(lines);
   return rc == PAI_OK ? CLI_OK : CLI_NO;
 }
 
@@ -551,7 +447,7 @@ int cli_environment_fill(cli_job_file *job, const cli_environment *e,
 
   if (code == CLI_OK && all.len > 0 && job->file.report != NULL &&
       pai_report_version(job->file.report) == 1) {
-    cli_fail("%s is a job config v1, whose commands get no variables",
+    cli_fail("%s is a job config v1, which cannot set variables",
              cli_shown_name(job->file.name));
     cli_help(stderr, "convert it: openpai spec convert");
     code = CLI_USAGE;

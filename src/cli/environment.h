@@ -10,10 +10,10 @@ typedef struct cli_environment {
 } cli_environment;
 
 /* Options of a verb; `e` is a cli_environment. */
-#define ENVIRONMENT_OPTIONS(e)         \
-  { "env", 'e', NULL, cli_env_words }, \
-  {                                    \
-    "env-file", 0, NULL, &(e).file     \
+#define ENVIRONMENT_OPTIONS(e)               \
+  { "env", 'e', NULL, cli_env_words.words }, \
+  {                                          \
+    "env-file", 0, NULL, &(e).file           \
   }
 
 /* Their help. */
@@ -22,9 +22,10 @@ typedef struct cli_environment {
   "                   variable for the commands; NAME alone takes its " \
   "value\n"                                                             \
   "                   from this environment; repeatable\n"              \
-  "  --env-file FILE  file with such lines; # begins a comment\n"
+  "  --env-file FILE  file of such variables, one a line; # begins a "  \
+  "comment\n"
 
-/* Puts the variables into a job's text, before the commands of each role.  With
+/* Puts the variables into a job's text: extras.openpai.environment.  With
  * `inherit` those of this process, too, but for what is its session's.  A value
  * that looks like a secret, by its name or as a URL with a password, becomes one
  * of the job's secrets.  CLI_OK; CLI_NO, CLI_USAGE, and told. */
@@ -32,9 +33,14 @@ int cli_environment_fill(cli_job_file *job, const cli_environment *e,
                          bool inherit);
 
 /* The value of a secret that cli_environment_fill() made of a variable, as this
- * process has that, for free(); NULL: the job's text has no such secret, or the
- * variable is not set here. */
-char *cli_environment_secret(const char *text, const char *name);
+ * process has that, for free(); NULL: the job has no such secret, or the variable
+ * is not set here. */
+char *cli_environment_secret(const pai_draft *draft, const char *name);
+
+/* Makes a job's variables lines in front of the commands of each role, for a
+ * server that knows no others (environment_lines.c).  PAI_OK, also without any;
+ * else an error, or PAI_ENOMEM without one. */
+int cli_environment_lines(pai_draft *draft, pai_error **err);
 
 /* For bash, in single quotes; what would begin a template is cut in two. */
 void cli_quote(FILE *out, const char *text);

@@ -1,6 +1,8 @@
 /* follow.c - GET /jobs/NAME/follow, taken apart as it comes */
 #include "follow.h"
 
+#include "jobs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,4 +85,26 @@ void cli_follow_end(cli_follower *f)
   cli_json_free(&f->json);
   free(f->kept);
   f->kept = NULL;
+}
+
+bool cli_follow_print(const cli_followed *line, bool last)
+{
+  size_t len = strlen(line->line);
+  bool open = last && len > 0;
+
+  (void)printf("%.*s%s", (int)(open ? len - 1 : len), line->line,
+               open ? "" : "\n");
+  if (!open)
+    (void)cli_written();
+  return open;
+}
+
+void cli_follow_print_end(const cli_json *job)
+{
+  if (job != NULL && cli_has_failure(job)) {
+    (void)printf(",\"failure\":");
+    cli_write_failure(stdout, job);
+  }
+  (void)printf("}\n");
+  (void)cli_written();
 }

@@ -30,4 +30,9 @@ typedef struct cli_follower {
 int cli_follow_add(cli_follower *f, const char *bytes, size_t len);
 void cli_follow_end(cli_follower *f);
 
+/* Prints a line as it came; the job's last one without its end, which is true. */
+bool cli_follow_print(const cli_followed *line, bool last);
+/* The end of that: what is known of the failure of the job, which may be NULL. */
+void cli_follow_print_end(const cli_json *job);
+
 #endif

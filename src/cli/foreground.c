@@ -8,14 +8,13 @@
  */
 #include "foreground.h"
 
+#include "job_options.h"
 #include "progress.h"
 #include "requests.h"
 #include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { TIME_OVER = 124 }; /* as timeout(1) has it */
 
 static bool shows_progress(const cli_foreground *r)
 {
@@ -24,7 +23,7 @@ static bool shows_progress(const cli_foreground *r)
 
 static bool is_live(const cli_foreground *r)
 {
-  return r->live.at != NULL;
+  return r->live.open;
 }
 
 /* What happens is told among what the tasks print where both are above the
@@ -50,13 +49,8 @@ static void print_result(const cli_foreground *r, const cli_json *job)
                 r->why);
   if (good)
     return;
-  if (r->time != NULL && job != NULL && cli_told_code(job) == TIME_OVER)
-    (void)fprintf(stderr, "  its time was over: --time %s\n", r->time);
-  if (job != NULL && strcmp(r->state, "failed") == 0 &&
-      cli_end_is_known(job)) {
-    (void)fprintf(stderr, "  %s\n", cli_end_reason(job));
-    cli_print_cures(stderr, "  help: ", job);
-  }
+  if (job != NULL && strcmp(r->state, "failed") == 0)
+    cli_print_reason(stderr, job);
   if (r->remote.root != NULL)
     (void)fprintf(stderr, "  logs: %s/jobs/%s~%s\n", r->remote.root,
                   cli_user(), r->name);
@@ -161,10 +155,8 @@ static void on_line(void *user_data, const cli_followed *line,
     return;
   if (is_final(line->state))
     cli_output_end(&r->out, &piece);
-  if (r->json) {
-    (void)printf("%s\n", line->line);
-    (void)cli_written();
-  }
+  if (r->json)
+    r->open = cli_follow_print(line, line->is_job && is_final(line->state));
   if (line->is_job)
     on_job(r, line);
   else
@@ -229,21 +221,22 @@ static void tick(void *user_data)
 /* Of a job that is over: asks for what its events do not tell. */
 static int finish(cli_foreground *r)
 {
-  bool good = strcmp(r->state, "succeeded") == 0, found = false;
+  bool good = strcmp(r->state, "succeeded") == 0, found;
   char *path = cli_job_path(r->name, "");
   int code = CLI_OK;
   cli_json job;
 
-  if (!good)
-    found = cli_remote_get(&r->remote, &job, path);
+  found = cli_remote_get(&r->remote, &job, path);
   if (found && r->why[0] == '\0')
     cli_end_why(r->why, sizeof(r->why), &job);
   free(path);
   /* A failure is told also when nobody watches. */
   if (!r->json && (!r->quiet || !good))
     print_result(r, found ? &job : NULL);
-  if (r->stopped_by == 0) /* else nobody wants to wait any more */
-    cli_warn_of_lost_output(&r->remote, r->name);
+  if (r->open)
+    cli_follow_print_end(found ? &job : NULL);
+  if (found)
+    cli_print_lost_output(stderr, "warning: ", &job);
   if (strcmp(r->state, "stopped") == 0 && r->stopped_by > 0)
     code = 128 + r->stopped_by;
   else if (!good)
@@ -251,6 +244,13 @@ static int finish(cli_foreground *r)
   if (found)
     cli_json_free(&job);
   return code;
+}
+
+/* What tasks are redrawing is shown above how they stand. */
+static unsigned paint(void *data, FILE *to, unsigned width, unsigned rows)
+{
+  return cli_output_paint(&((const cli_foreground *)data)->out, to, width,
+                          rows);
 }
 
 /* Shows what the job does until it is over. */
@@ -263,8 +263,12 @@ static int follow(cli_foreground *r)
   r->follower = (cli_follower){ .on_line = on_line, .user_data = r };
   r->stream = (cli_stream){ on_bytes, tick, r,
                             shows_standing(r) ? CLI_STANDING_EVERY : 0 };
-  if (shows_standing(r) && !r->interactive && cli_live_open(&r->live, &r->at))
+  if (shows_standing(r) && !r->interactive &&
+      cli_live_open(&r->live, r->remote.loop, &r->at)) {
+    r->live.paint = paint;
+    r->live.data = r;
     r->stream.every_ms = r->live.every_ms;
+  }
   cli_remote_stream(&r->remote, &a, path, &r->stream);
   cli_live_close(&r->live);
   r->out.to = stdout;
@@ -387,6 +391,9 @@ int cli_run_job(cli_foreground *r, cli_submission *s)
   if (cli_remote_open(&r->remote, true)) {
     cli_requests_hear(r->remote.loop);
     if (cli_submit(&r->remote, s, &r->name) == CLI_OK) {
+      if (!cli_job_tag(&r->remote, r->name))
+        cli_say(PAI_LOG_WARNING,
+                "the job was accepted without all of its tags");
       r->at = (cli_standing){ .r = &r->remote, .name = r->name };
       code = r->interactive                       ? interact(r)
              : cli_remote_is_original(&r->remote) ? watch(r)

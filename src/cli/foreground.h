@@ -18,14 +18,14 @@ typedef struct cli_foreground {
   cli_standing at; /* of the job, while it waits */
   cli_live live;   /* and its tasks, on a terminal that can show them */
   cli_stream stream;
-  char (*told)[2];  /* of the job, then of its tasks: what was told last */
-  const char *time; /* --time, or NULL */
+  char (*told)[2]; /* of the job, then of its tasks: what was told last */
   bool json;
   bool quiet;       /* no progress on stderr */
   bool interactive; /* its task is attached to: nothing else is printed */
   bool running;     /* a task does; */
   bool begun;       /* and it was attached to */
   bool waits;       /* the job: how it stands is shown */
+  bool open;        /* the line of its last event is not whole yet */
   bool over;
   char state[16]; /* the final one */
   char why[512];  /* and what ended it */

@@ -345,10 +345,11 @@ static void tell_absent(const char *word)
            first = list != 0 ? cli_json_first(&j, list) : 0;
 
     if (strcmp(state, "WAITING") == 0 && first != 0)
-      cli_fail("job '%s' waits, and nobody can tell when it starts: %s", word,
+      cli_fail("job '%s' waits, and its start cannot be predicted: %s", word,
                cli_json_text(&j, first, "text"));
     else
-      cli_fail("job '%s' neither waits nor runs: it is %s", word, state);
+      cli_fail("job '%s' is neither waiting nor running: it is %s", word,
+               state);
     cli_json_free(&j);
   }
   cli_remote_close(&r);
@@ -370,7 +371,7 @@ int future_find(const future *f, const char *word, uint64_t *id)
         strcmp(v.name, word) != 0)
       continue;
     if (found != 0) {
-      cli_fail("requests %llu and %llu are both called '%s'",
+      cli_fail("requests %llu and %llu both have the name '%s'",
                (unsigned long long)found, (unsigned long long)i, word);
       return CLI_NO;
     }

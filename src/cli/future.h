@@ -30,21 +30,26 @@ typedef struct future {
   }
 
 /* The end of their help. */
-#define FUTURE_HELP                                                          \
-  "  --root DIR       the platform's root (default: $OPENPAI_ROOT, or\n"     \
-  "                   $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n" \
-  "  --history TRACE  learn how long jobs take from a trace, too, of any\n"  \
-  "                   form; else only from those that end in the log, or "   \
-  "of\n"                                                                     \
-  "                   a platform from the last 1,000 that ended\n"           \
-  "  --arrivals       jobs go on coming as the last ones did, however few\n" \
-  "                   came; else if 64 did in a day or more\n"               \
-  "  --no-arrivals    no new jobs come\n"                                    \
-  "  --runs N         number of simulated futures (default: 100)\n"          \
-  "  --seed N         of what is drawn; 0 without it\n"                      \
-  "  --quick          do not compare forecasts within the log with what\n"   \
-  "                   came true\n"                                           \
-  "  --json           one JSON object; times are the log's, microseconds\n"
+#define FUTURE_HELP                                                           \
+  "  --root DIR       the platform's root (default: $OPENPAI_ROOT, or\n"      \
+  "                   $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"  \
+  "  --history TRACE  trace, of any format, from which to learn durations "   \
+  "of\n"                                                                      \
+  "                   jobs, in addition to the jobs that ended in the log, "  \
+  "or\n"                                                                      \
+  "                   to the last 1,000 that ended on the platform\n"         \
+  "  --arrivals       simulate further jobs, similar to the last ones,\n"     \
+  "                   however few there are (default: only if 64 jobs came\n" \
+  "                   in a day or more)\n"                                    \
+  "  --no-arrivals    simulate no further jobs\n"                             \
+  "  --runs N         number of simulated futures (default: 100)\n"           \
+  "  --seed N         seed of random numbers (default: 0)\n"                  \
+  "  --quick          do not compare forecasts for earlier times of the "     \
+  "log\n"                                                                     \
+  "                   with what happened then\n"                              \
+  "  --json           print one JSON object; times are those of the log, "    \
+  "in\n"                                                                      \
+  "                   microseconds\n"
 
 /* Whether a job is among a verb's words. */
 typedef enum future_job {

@@ -16,15 +16,15 @@ int future_words(const cli_verb *verb, future *f, int words, char **argv,
 
   *job = NULL;
   if (left > most) {
-    cli_misused(verb, "too many words", argv[words - 1]);
+    cli_misused(verb, "too many arguments", argv[words - 1]);
     return CLI_USAGE;
   }
   if (takes == FUTURE_NEEDS_JOB && left == 0) {
-    cli_misused(verb, "this verb needs", "JOB");
+    cli_misused(verb, "this verb requires", "JOB");
     return CLI_USAGE;
   }
   if (logged && cli_is_named()) {
-    cli_misused(verb, "a platform has no log beside it", argv[0]);
+    cli_misused(verb, "--root and a log exclude each other", argv[0]);
     return CLI_USAGE;
   }
   if (logged)

@@ -1,28 +1,14 @@
 /* job_file.c - reads a job file and has it checked */
 #include "job_file.h"
+
+#include "draft.h"
+#include "job_options.h"
 #include "parameters.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 4 << 20 }; /* what the library takes */
-
-const char *cli_job_runtime;
-
-bool cli_job_runtime_good(const cli_verb *verb)
-{
-  static const char *const names[] = { "auto", "process", "bwrap", "podman",
-                                       "docker" };
-
-  if (cli_job_runtime == NULL)
-    return true;
-  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-    if (strcmp(cli_job_runtime, names[i]) == 0)
-      return true;
-  cli_misused(verb, "--runtime is auto, process, bwrap, podman or docker",
-              cli_job_runtime);
-  return false;
-}
 
 int cli_version(const char *word)
 {
@@ -45,20 +31,18 @@ int cli_read(char **text, size_t *len, const char *name)
 
 /* --- checking ---------------------------------------------------------------- */
 
-/* The text with what the command line says in it, as a draft. */
-static int change(pai_draft **draft, char **names, const char *text,
-                  size_t len, const pai_spec_options *options, pai_error **err)
+/* What the command line says takes the place of what the file does. */
+static int change(pai_draft *draft, void *data, pai_error **err)
 {
-  int rc = pai_draft_new(draft, text, len, options, err);
+  char **names = data;
+  int rc = PAI_OK;
 
-  if (rc == PAI_OK && cli_value_count > 0) {
-    *names = cli_parameters_names(*draft);
-    rc = cli_parameters_set(draft, options, err);
+  if (cli_parameters.count > 0) {
+    free(*names);
+    *names = cli_parameters_names(draft);
+    rc = cli_parameters_set(draft, err);
   }
-  if (rc == PAI_OK && cli_job_runtime != NULL)
-    rc = pai_draft_set_text(*draft, "/extras/openpai/runtime", cli_job_runtime,
-                            strlen(cli_job_runtime), err);
-  return rc;
+  return rc == PAI_OK ? cli_job_options_set(draft, err) : rc;
 }
 
 static bool keep_text(cli_job_file *job, const char *text, size_t len)
@@ -79,7 +63,7 @@ static int check_changed(cli_job_file *job, const char *text, size_t len,
 {
   pai_draft *draft = NULL;
   char *names = NULL;
-  int rc = change(&draft, &names, text, len, options, err);
+  int rc = cli_draft_change(&draft, text, len, options, change, &names, err);
 
   pai_report_free(job->file.report);
   job->file.report = NULL;
@@ -101,7 +85,7 @@ static int check(cli_job_file *job, const char *text, size_t len,
                  const pai_spec_options *options, bool want_spec,
                  pai_error **err)
 {
-  bool change = cli_value_count > 0 || cli_job_runtime != NULL;
+  bool change = cli_parameters.count > 0 || cli_job_options_given();
   int rc;
 
   rc =
@@ -110,12 +94,16 @@ static int check(cli_job_file *job, const char *text, size_t len,
   /* What is wrong without them is told in the file's own words. */
   if (rc < 0 || !change || !pai_report_valid(job->file.report))
     return rc;
-  if (pai_report_version(job->file.report) != 1 || cli_value_count == 0)
+  if (pai_report_version(job->file.report) != 1 ||
+      (cli_parameters.count == 0 && !cli_job_options_need_v2()))
     return check_changed(job, text, len, options, want_spec, err);
   pai_report_free(job->file.report);
   job->file.report = NULL;
   (void)snprintf(job->file.why, sizeof(job->file.why),
-                 "%s is a job config v1, which has no parameters",
+                 cli_parameters.count > 0
+                   ? "%s is a job config v1, which has no parameters"
+                   : "%s is a job config v1, whose GPUs, CPUs, memory, image, "
+                     "time and order are only in the file",
                  cli_shown_name(job->file.name));
   return PAI_OK;
 }
@@ -125,9 +113,14 @@ void cli_job_file_take(cli_job_file *job, const char *name, const char *text,
                        bool want_spec)
 {
   pai_error *err = NULL;
+  int rc;
 
   *job = (cli_job_file){ .file = { .name = name } };
-  if (check(job, text, len, options, want_spec, &err) < 0)
+  rc = check(job, text, len, options, want_spec, &err);
+
+  if (rc == PAI_EUSER)
+    job->file.why[0] = '\0'; /* it was told */
+  else if (rc < 0)
     (void)snprintf(job->file.why, sizeof(job->file.why), "cannot check %s: %s",
                    cli_shown_name(name), pai_error_message(err));
   else if (job->spec != NULL && job->text == NULL &&
@@ -165,7 +158,8 @@ void cli_job_file_close(cli_job_file *job)
 int cli_job_file_judge(const cli_job_file *job, const char *name)
 {
   if (job->file.report == NULL) {
-    cli_say(PAI_LOG_ERROR, job->file.why);
+    if (job->file.why[0] != '\0')
+      cli_say(PAI_LOG_ERROR, job->file.why);
     return CLI_USAGE;
   }
   if (job->spec != NULL)

@@ -22,12 +22,6 @@ void cli_job_file_take(cli_job_file *job, const char *name, const char *text,
                        bool want_spec);
 void cli_job_file_close(cli_job_file *job);
 
-/* --runtime of a verb that submits: stands in the place of the file's; NULL:
- * as the file says. */
-extern const char *cli_job_runtime;
-/* False, and told: it is none. */
-bool cli_job_runtime_good(const cli_verb *verb);
-
 /* The same for a verb that can only go on with a valid file: tells on stderr
  * what is wrong.  Returns CLI_OK; CLI_NO: it is invalid; CLI_USAGE: it could
  * not be read. */

@@ -57,6 +57,36 @@ static int start_page(cli_remote *r, void *data, pai_client_cb cb,
   return rc;
 }
 
+static int hex(char c)
+{
+  const char *digits = "0123456789ABCDEF", *at = strchr(digits, c);
+
+  return c != '\0' && at != NULL ? (int)(at - digits) : -1;
+}
+
+/* The path of an entry, for free(): what is no UTF-8 is told as a part of a
+ * URL. */
+static char *path_of(const cli_json *j, size_t entry)
+{
+  const char *text = cli_json_text(j, entry, "escaped");
+  bool escaped = text[0] != '\0';
+  char *path = strdup(escaped ? text : cli_json_text(j, entry, "path")),
+       *to = path;
+
+  if (!escaped || path == NULL)
+    return path;
+  for (const char *p = text; *p != '\0'; p++)
+    if (p[0] == '%' && hex(p[1]) >= 0 && hex(p[2]) >= 0 &&
+        (p[1] != '0' || p[2] != '0')) {
+      *to++ = (char)(hex(p[1]) * 16 + hex(p[2]));
+      p += 2;
+    } else {
+      *to++ = *p;
+    }
+  *to = '\0';
+  return path;
+}
+
 /* The entries of a page; *next, for free(), is where the next one begins. */
 static bool read_page(cli_listing *l, const cli_answer *a, char **next)
 {
@@ -69,13 +99,15 @@ static bool read_page(cli_listing *l, const cli_answer *a, char **next)
   list = cli_json_get(&j, 0, "entries");
   for (size_t i = list != 0 ? cli_json_first(&j, list) : 0;
        i != 0 && !l->stopped; i = cli_json_next(&j, list, i)) {
-    const cli_entry e = { .path = cli_json_text(&j, i, "path"),
+    char *path = path_of(&j, i);
+    const cli_entry e = { .path = path != NULL ? path : "",
                           .type = cli_json_text(&j, i, "type"),
                           .target = cli_json_text(&j, i, "target"),
                           .size = cli_json_number(&j, i, "size", 0),
                           .modified = cli_json_number(&j, i, "modified", 0),
                           .executable = cli_json_true(&j, i, "executable") };
     l->stopped = !l->on_entry(l->user_data, &e) || l->one;
+    free(path);
   }
   if (cli_json_text(&j, 0, "next")[0] != '\0' && !l->stopped)
     *next = strdup(cli_json_text(&j, 0, "next"));

@@ -72,62 +72,11 @@ bool cli_want_jobs(const cli_verb *verb, int words, char **argv, int most)
     return false;
   }
   if (words > most) {
-    cli_misused(verb, "this is one job too many", argv[most]);
+    cli_misused(verb, "too many jobs are given", argv[most]);
     return false;
   }
   for (int i = 0; i < words; i++)
     if (!cli_job_name(argv[i]))
       return false;
   return true;
-}
-
-/* --- the table ------------------------------------------------------------------ */
-
-/* How long it ran, or has been running. */
-static void run_time(char *out, size_t size, const cli_json *j, size_t i)
-{
-  int64_t from = cli_json_number(j, i, "launchedTime", -1),
-          to = cli_json_number(j, i, "completedTime", -1);
-
-  if (to < 0)
-    to = cli_now();
-  cli_duration(out, size, from < 0 ? -1 : to > from ? to - from : 0);
-}
-
-static int name_width(const cli_json *list, size_t of, size_t rows)
-{
-  int width = 4;
-
-  for (size_t i = cli_json_first(list, of); i != 0 && rows-- > 0;
-       i = cli_json_next(list, of, i)) {
-    int len = cli_width(cli_json_text(list, i, "name"));
-    if (len > width)
-      width = len < 40 ? len : 40;
-  }
-  return width;
-}
-
-void cli_print_jobs(FILE *out, const cli_json *list, size_t of, size_t rows)
-{
-  int width = name_width(list, of, rows);
-
-  (void)fprintf(out, "%-*s  %-10s  %-9s  %8s  %8s  %4s  %5s  %7s\n", width,
-                "NAME", "USER", "STATE", "AGE", "RAN", "GPUS", "TASKS",
-                "RETRIES");
-  for (size_t i = cli_json_first(list, of); i != 0 && rows-- > 0;
-       i = cli_json_next(list, of, i)) {
-    const char *state = cli_json_text(list, i, "state");
-    char age[32], ran[32];
-    cli_duration(age, sizeof(age),
-                 cli_now() - cli_json_number(list, i, "submissionTime", 0));
-    run_time(ran, sizeof(ran), list, i);
-    cli_print_padded(out, cli_json_text(list, i, "name"), width + 2);
-    cli_print_padded(out, cli_json_text(list, i, "username"), 12);
-    cli_print_state(out, out, state);
-    cli_print_padded(out, "", 9 - cli_width(state));
-    (void)fprintf(out, "  %8s  %8s  %4lld  %5lld  %7lld\n", age, ran,
-                  (long long)cli_json_number(list, i, "totalGpuNumber", 0),
-                  (long long)cli_json_number(list, i, "totalTaskNumber", 0),
-                  (long long)cli_json_number(list, i, "retries", 0));
-  }
 }

@@ -30,6 +30,10 @@ typedef struct cli_submission {
  * it.  *name, for free(), is the one that it got.  CLI_OK; CLI_NO, and told. */
 int cli_submit(cli_remote *r, const cli_submission *s, char **name);
 
+/* Whether it can be the name of a job of this user, or is NULL; else that is
+ * told. */
+bool cli_own_job_name(const char *name);
+
 /* Asks a job to end: with `now` at once.  False, and told. */
 bool cli_stop_job(cli_remote *r, const char *name, bool now);
 
@@ -56,10 +60,6 @@ void cli_remove_code(const char *path);
 char *cli_send_code(cli_remote *r, const char *job, const char *from,
                     bool quiet);
 
-/* The list of jobs as a table; `live`: without a column that only the finished
- * have. */
-void cli_print_jobs(FILE *out, const cli_json *list, size_t of, size_t rows);
-
 /* The code that people are told of a job that is over, as of GET /jobs/NAME:
  * where the platform could make nothing of its end, the task's own. */
 int64_t cli_told_code(const cli_json *job);
@@ -68,24 +68,22 @@ int64_t cli_told_task_code(const cli_json *job, size_t task);
 /* The exit code of `run` and `wait` for it: CLI_BROKEN where there is none. */
 int cli_exit_code(const cli_json *job);
 
-/* What its code means, or "".  Whether anything is known of it. */
-const char *cli_end_reason(const cli_json *job);
-bool cli_end_is_known(const cli_json *job);
+/* What is known of its failure, as JSON: the API's object, or null. */
+void cli_write_failure(FILE *out, const cli_json *job);
+bool cli_has_failure(const cli_json *job);
 /* Why it could not be started, or "". */
 void cli_end_why(char *out, size_t size, const cli_json *job);
-/* What can be done about it: a line for each, with such words before it. */
-void cli_print_cures(FILE *out, const char *before, const cli_json *job);
+/* Why a job failed and what can be done, indented, if that is not for its user
+ * alone to know. */
+void cli_print_reason(FILE *out, const cli_json *job);
 /* What ended a job that failed or was stopped, in the words that its owner
  * needs: what, where, the last that it printed, what can be done.  Nothing of
  * others. */
 void cli_print_end(FILE *out, const char *name, const cli_json *job);
 
-/* Of which tasks output was lost, as the job's events tell (GET
- * /jobs/NAME/events): a line for each, with such words before it. */
-void cli_print_lost_output(FILE *out, const char *before,
-                           const cli_answer *events);
-/* Asks for the events of a job that is over, and warns on standard error. */
-void cli_warn_of_lost_output(cli_remote *r, const char *name);
+/* Of which tasks of a job (GET /jobs/NAME) output is in no log: a line for each,
+ * with such words before it. */
+void cli_print_lost_output(FILE *out, const char *before, const cli_json *job);
 
 /* Words of a verb that are jobs' names: none, or a wrong one, is told. */
 bool cli_want_jobs(const cli_verb *verb, int words, char **argv, int most);

@@ -9,15 +9,15 @@ char *cli_join_addresses(const char *usual)
   size_t size = strlen(usual) + 1, len = 0;
   char *list;
 
-  for (size_t i = 0; i < cli_value_count; i++)
-    size += strlen(cli_values[i]) + 1;
+  for (size_t i = 0; i < cli_values.count; i++)
+    size += strlen(cli_values.words[i]) + 1;
   list = malloc(size);
   if (list == NULL)
     return NULL;
-  (void)snprintf(list, size, "%s", cli_value_count == 0 ? usual : "");
-  for (size_t i = 0; i < cli_value_count; i++)
+  (void)snprintf(list, size, "%s", cli_values.count == 0 ? usual : "");
+  for (size_t i = 0; i < cli_values.count; i++)
     len += (size_t)snprintf(list + len, size - len, "%s%s", i > 0 ? "," : "",
-                            cli_values[i]);
+                            cli_values.words[i]);
   return list;
 }
 

@@ -1,4 +1,4 @@
-/* live.c - a job that one waits for, live below what its tasks print */
+/* live.c - what changes, below what tasks print */
 #include "live.h"
 
 #include "block.h"
@@ -15,15 +15,17 @@ enum {
   MOST = 256 << 10 /* bytes that wait for the next one */
 };
 
-bool cli_live_open(cli_live *l, cli_standing *at)
+bool cli_live_open(cli_live *l, pai_loop *loop, cli_standing *at)
 {
   *l = (cli_live){ .began = cli_now(), .pause = OFTEN };
   if (!cli_block_possible())
     return false;
+  l->open = true;
   l->at = at;
   l->every_ms = FIRST;
-  at->changed = true;
-  cli_block_open(at->r->loop);
+  if (at != NULL)
+    at->changed = true;
+  cli_block_open(loop);
   return true;
 }
 
@@ -40,21 +42,33 @@ static void show(cli_live *l, const char *block)
   l->len = 0;
 }
 
+/* The tasks keep half of the lines, and what they redraw has the rest. */
+static void print_block(const cli_live *l, FILE *to)
+{
+  unsigned width, height, used = 0;
+  cli_job_view v;
+
+  cli_block_size(&width, &height);
+  if (l->paint != NULL)
+    used = l->paint(l->data, to, width, l->at != NULL ? height / 2 : height);
+  if (l->at == NULL)
+    return;
+  v = cli_standing_view(l->at);
+  cli_print_tasks(to, &v, width, height - used);
+}
+
 static void draw(cli_live *l)
 {
   int64_t began = cli_now();
-  cli_job_view v = cli_standing_view(l->at);
-  unsigned width, height;
   char *text = NULL;
-  size_t len;
+  size_t len = 0;
   FILE *to = open_memstream(&text, &len);
 
-  cli_block_size(&width, &height);
   if (to != NULL) {
-    cli_print_tasks(to, &v, width, height);
+    print_block(l, to);
     (void)fclose(to);
   }
-  show(l, text);
+  show(l, len > 0 ? text : NULL);
   free(text);
   l->drawn = cli_now();
   l->pause = (l->drawn - began) * SHARE;
@@ -69,7 +83,7 @@ void cli_live_turn(cli_live *l, bool asks)
 {
   int64_t now, since;
 
-  if (l->at == NULL)
+  if (!l->open)
     return;
   now = cli_now();
   if (now - l->began < FIRST) {
@@ -77,23 +91,24 @@ void cli_live_turn(cli_live *l, bool asks)
     l->every_ms = (int)(FIRST - (now - l->began));
     return;
   }
-  l->fresh |= asks && cli_standing_look(l->at, true);
+  l->fresh |= asks && l->at != NULL && cli_standing_look(l->at, true);
   l->fresh |= cli_block_is_stale() || l->held != NULL;
   since = cli_now() - l->drawn;
   if (since < 0 || since >= (l->fresh ? l->pause : CLI_STANDING_EVERY)) {
     draw(l);
     since = 0;
   }
-  l->every_ms =
-    (int)((l->fresh || l->at->changed ? l->pause : CLI_STANDING_EVERY) -
-          since);
+  l->every_ms = (int)((l->fresh || (l->at != NULL && l->at->changed)
+                         ? l->pause
+                         : CLI_STANDING_EVERY) -
+                      since);
   if (l->every_ms < LEAST)
     l->every_ms = LEAST;
 }
 
 FILE *cli_live_output(cli_live *l)
 {
-  if (l->at == NULL)
+  if (!l->open)
     return stdout;
   if (l->held != NULL && ftell(l->held) > MOST)
     show(l, NULL);
@@ -106,15 +121,15 @@ FILE *cli_live_output(cli_live *l)
 
 void cli_live_clear(cli_live *l)
 {
-  if (l->at != NULL)
+  if (l->open)
     show(l, NULL);
 }
 
 void cli_live_close(cli_live *l)
 {
-  if (l->at == NULL)
+  if (!l->open)
     return;
   show(l, NULL);
   cli_block_close();
-  l->at = NULL;
+  l->open = false;
 }

@@ -1,12 +1,18 @@
-/* live.h - a job that one waits for, live below what its tasks print */
+/* live.h - what changes, below what tasks print: the tasks of a job that one
+ * waits for, and lines that tasks are redrawing */
 #ifndef PAI_SRC_CLI_LIVE_H
 #define PAI_SRC_CLI_LIVE_H
 
 #include "standing.h"
 
 typedef struct cli_live {
-  cli_standing *at; /* NULL: nothing is live */
-  FILE *held;       /* what is printed, until it is shown above */
+  bool open;
+  cli_standing *at; /* whose tasks are shown; NULL: nobody's */
+  /* Prints lines above them, of which there are so many; NULL: nothing.  How
+   * many it has printed. */
+  unsigned (*paint)(void *data, FILE *to, unsigned width, unsigned rows);
+  void *data;
+  FILE *held; /* what is printed, until it is shown above */
   char *text;
   size_t len;
   bool fresh;           /* there is something that was not drawn */
@@ -15,8 +21,8 @@ typedef struct cli_live {
   int every_ms;         /* until the next turn */
 } cli_live;
 
-/* False: the terminal is not one for that. */
-bool cli_live_open(cli_live *l, cli_standing *at);
+/* False: the terminal is not one for that.  `at` may be NULL. */
+bool cli_live_open(cli_live *l, pai_loop *loop, cli_standing *at);
 /* Draws it, if there is something new or a second has passed, and no more often
  * than the eye can follow; `asks`: also for what is new.  To be called again
  * within every_ms. */

@@ -6,96 +6,101 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cli_verb *const verbs[] = {
-  &cli_run,
-  &cli_submit_verb,
-  &cli_list,
-  &cli_show,
-  &cli_logs,
-  &cli_exec,
-  &cli_attach,
-  &cli_ssh,
-  &cli_why,
-  &cli_wait,
-  &cli_stop,
-  &cli_retry,
-  &cli_clone,
-  &cli_rm,
-  &cli_files,
-  &cli_cp,
-  &cli_events,
-  &cli_top,
-  &cli_up,
-  &cli_serve_verb,
-  &cli_down,
-  &cli_status,
-  &cli_backup,
-  &cli_export,
-  &cli_login,
-  &cli_logout,
-  &cli_remote_list,
-  &cli_remote_show,
-  &cli_remote_add,
-  &cli_remote_remove,
-  &cli_remote_use,
-  &cli_remote_import,
-  &cli_compat,
-
-  &cli_vc_list,
-  &cli_vc_show,
-  &cli_vc_add,
-  &cli_vc_set,
-  &cli_vc_stop,
-  &cli_vc_start,
-  &cli_vc_remove,
-  &cli_node_list,
-  &cli_node_show,
-  &cli_node_drain,
-  &cli_node_resume,
-  &cli_user_list,
-  &cli_user_show,
-  &cli_user_add,
-  &cli_user_set,
-  &cli_user_passwd,
-  &cli_user_remove,
-  &cli_user_quota,
-  &cli_group_list,
-  &cli_group_show,
-  &cli_group_add,
-  &cli_group_set,
-  &cli_group_remove,
-  &cli_token_list,
-  &cli_token_create,
-  &cli_token_revoke,
-  &cli_storage_list,
-  &cli_storage_show,
-  &cli_storage_add,
-  &cli_storage_remove,
-  &cli_doctor,
-  &cli_at,
-  &cli_spec_check,
-  &cli_spec_render,
-  &cli_spec_show,
-  &cli_spec_convert,
-  &cli_spec_fmt,
-  &cli_spec_diff,
-  &cli_spec_schema,
-  &cli_cluster_show,
-  &cli_cluster_check,
-  &cli_cluster_hived,
-  &cli_cluster_top,
-  &cli_sched_replay,
-  &cli_sched_show,
-  &cli_sched_explain,
-  &cli_sched_story,
-  &cli_sched_hived_replay,
-  &cli_sim_run,
-  &cli_sim_generate,
-  &cli_trace_show,
-  &cli_trace_convert,
-  &cli_when,
-  &cli_what_if,
-  &cli_fit,
+/* Whether a verb asks a platform, which may be another machine's. */
+static const struct {
+  const cli_verb *verb;
+  bool asks;
+} verbs[] = {
+  { &cli_run, true },
+  { &cli_submit_verb, true },
+  { &cli_list, true },
+  { &cli_show, true },
+  { &cli_logs, true },
+  { &cli_exec, true },
+  { &cli_attach, true },
+  { &cli_ssh, true },
+  { &cli_why, true },
+  { &cli_wait, true },
+  { &cli_stop, true },
+  { &cli_retry, true },
+  { &cli_clone, true },
+  { &cli_rm, true },
+  { &cli_tag_add, true },
+  { &cli_tag_remove, true },
+  { &cli_files, true },
+  { &cli_cp, true },
+  { &cli_events, true },
+  { &cli_top, true },
+  { &cli_up, false },
+  { &cli_serve_verb, false },
+  { &cli_down, false },
+  { &cli_status, true },
+  { &cli_backup, true },
+  { &cli_export, true },
+  { &cli_login, true },
+  { &cli_logout, true },
+  { &cli_remote_list, true },
+  { &cli_remote_show, true },
+  { &cli_remote_add, true },
+  { &cli_remote_remove, true },
+  { &cli_remote_use, true },
+  { &cli_remote_import, true },
+  { &cli_compat, true },
+  { &cli_vc_list, true },
+  { &cli_vc_show, true },
+  { &cli_vc_add, true },
+  { &cli_vc_set, true },
+  { &cli_vc_stop, true },
+  { &cli_vc_start, true },
+  { &cli_vc_remove, true },
+  { &cli_node_list, true },
+  { &cli_node_show, true },
+  { &cli_node_drain, true },
+  { &cli_node_resume, true },
+  { &cli_user_list, true },
+  { &cli_user_show, true },
+  { &cli_user_add, true },
+  { &cli_user_set, true },
+  { &cli_user_passwd, true },
+  { &cli_user_remove, true },
+  { &cli_user_quota, true },
+  { &cli_group_list, true },
+  { &cli_group_show, true },
+  { &cli_group_add, true },
+  { &cli_group_set, true },
+  { &cli_group_remove, true },
+  { &cli_token_list, true },
+  { &cli_token_create, true },
+  { &cli_token_revoke, true },
+  { &cli_storage_list, true },
+  { &cli_storage_show, true },
+  { &cli_storage_add, true },
+  { &cli_storage_remove, true },
+  { &cli_doctor, false },
+  { &cli_at, true },
+  { &cli_spec_check, false },
+  { &cli_spec_render, false },
+  { &cli_spec_show, false },
+  { &cli_spec_convert, false },
+  { &cli_spec_fmt, false },
+  { &cli_spec_diff, false },
+  { &cli_spec_schema, false },
+  { &cli_cluster_show, false },
+  { &cli_cluster_check, false },
+  { &cli_cluster_hived, false },
+  { &cli_cluster_top, false },
+  { &cli_sched_replay, true },
+  { &cli_sched_show, true },
+  { &cli_sched_explain, true },
+  { &cli_sched_story, true },
+  { &cli_sched_hived_replay, false },
+  { &cli_sim_run, false },
+  { &cli_sim_generate, false },
+  { &cli_trace_show, false },
+  { &cli_trace_convert, false },
+  { &cli_when, true },
+  { &cli_what_if, true },
+  { &cli_fit, true },
 };
 
 /* What the verbs of a group, the first word of their names, are for. */
@@ -103,6 +108,7 @@ static const struct {
   const char *name, *what;
 } groups[] = {
   { "remote", "Manage the list of remote servers" },
+  { "tag", "Manage tags of jobs" },
   { "vc", "Manage virtual clusters" },
   { "node", "Manage the platform's nodes" },
   { "user", "Manage users" },
@@ -137,7 +143,7 @@ static bool asks_for_help(const char *word)
 static bool is_group(const char *name)
 {
   for (size_t i = 0; i < VERBS; i++)
-    if (is_of(verbs[i], name))
+    if (is_of(verbs[i].verb, name))
       return true;
   return false;
 }
@@ -146,13 +152,13 @@ static bool is_group(const char *name)
 static const cli_verb *find_verb(int count, char **words, int *used)
 {
   for (size_t i = 0; count > 0 && i < VERBS; i++) {
-    const char *name = verbs[i]->name, *last = strrchr(name, ' ');
+    const char *name = verbs[i].verb->name, *last = strrchr(name, ' ');
 
     *used = last != NULL ? 2 : 1;
     if (last == NULL ? strcmp(name, words[0]) == 0
-                     : count > 1 && is_of(verbs[i], words[0]) &&
+                     : count > 1 && is_of(verbs[i].verb, words[0]) &&
                          strcmp(last + 1, words[1]) == 0)
-      return verbs[i];
+      return verbs[i].verb;
   }
   *used = 1;
   return count > 1 && strcmp(words[0], "sim") == 0 && words[1][0] == '-' &&
@@ -164,7 +170,7 @@ static const cli_verb *find_verb(int count, char **words, int *used)
 /* All verbs, or those of a group. */
 static void print_overview(FILE *out, const char *group)
 {
-  const char *what = "Runs AI jobs on this machine.";
+  const char *what = "Run AI jobs on this machine.";
 
   for (size_t i = 0; group != NULL && i < GROUPS; i++)
     if (strcmp(groups[i].name, group) == 0)
@@ -172,8 +178,9 @@ static void print_overview(FILE *out, const char *group)
   (void)fprintf(out, "usage: openpai %s%sVERB [OPTIONS] [ARGUMENTS]\n\n%s\n\n",
                 group != NULL ? group : "", group != NULL ? " " : "", what);
   for (size_t i = 0; i < VERBS; i++) {
-    if (group == NULL || is_of(verbs[i], group))
-      (void)fprintf(out, "  %-19s %s\n", verbs[i]->name, verbs[i]->brief);
+    if (group == NULL || is_of(verbs[i].verb, group))
+      (void)fprintf(out, "  %-19s %s\n", verbs[i].verb->name,
+                    verbs[i].verb->brief);
     /* It is longer than stdio's buffer: why it cannot be written is known only
      * by who writes that. */
     if (i % 16 == 15 && out == stdout && !cli_written())
@@ -183,7 +190,7 @@ static void print_overview(FILE *out, const char *group)
     (void)fprintf(out, "  %-19s %s\n\n%s\n", "help",
                   "Explain a verb: openpai help run",
                   "--cluster ALIAS, before or after a verb, uses a remote "
-                  "server: openpai help login.\n"
+                  "server: see openpai help login.\n"
                   "openpai --version prints the version.");
 }
 
@@ -194,13 +201,13 @@ static const char *guess(int count, char **words)
   const char *word = words[grouped && count > 1 ? 1 : 0];
 
   for (size_t i = 0; i < VERBS; i++) {
-    const char *last = strrchr(verbs[i]->name, ' ');
+    const char *last = strrchr(verbs[i].verb->name, ' ');
 
-    if (grouped ? !is_of(verbs[i], words[0]) : last != NULL)
+    if (grouped ? !is_of(verbs[i].verb, words[0]) : last != NULL)
       continue;
     if (cli_is_slip(word, strlen(word),
-                    last != NULL ? last + 1 : verbs[i]->name))
-      return verbs[i]->name;
+                    last != NULL ? last + 1 : verbs[i].verb->name))
+      return verbs[i].verb->name;
   }
   for (size_t i = 0; i < GROUPS && !grouped; i++)
     if (cli_is_slip(word, strlen(word), groups[i].name))
@@ -324,53 +331,13 @@ static void take_cluster(int *count, char **words)
   *count = kept;
 }
 
-/* Whether a verb asks a platform, which may be another machine's. */
 static bool asks_platform(const cli_verb *verb)
 {
-  static const cli_verb *const asking[] = {
-    &cli_run,
-    &cli_submit_verb,
-    &cli_list,
-    &cli_show,
-    &cli_logs,
-    &cli_exec,
-    &cli_attach,
-    &cli_ssh,
-    &cli_why,
-    &cli_wait,
-    &cli_stop,
-    &cli_retry,
-    &cli_clone,
-    &cli_rm,
-    &cli_cp,
-    &cli_files,
-    &cli_events,
-    &cli_top,
-    &cli_backup,
-    &cli_export,
-    &cli_login,
-    &cli_logout,
-    &cli_compat,
-    &cli_when,
-    &cli_what_if,
-    &cli_fit,
-    &cli_status,
-    &cli_at,
-    &cli_sched_story,
-    &cli_sched_show,
-    &cli_sched_explain,
-    &cli_sched_replay,
-  };
-  static const char *const of[] = { "vc",    "node",    "user",  "group",
-                                    "token", "storage", "remote" };
+  size_t i = 0;
 
-  for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
-    if (verb == asking[i])
-      return true;
-  for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-    if (is_of(verb, of[i]))
-      return true;
-  return false;
+  while (i < VERBS && verbs[i].verb != verb)
+    i++;
+  return i < VERBS && verbs[i].asks;
 }
 
 /* `sim` has a --cluster of its own: a file.  What the old programs' words have
@@ -393,14 +360,14 @@ static bool settle_cluster(const cli_verb *verb, int count, char **words)
     return false;
   }
   if (cli_cluster != NULL && cli_root != NULL) {
-    cli_misused(verb, "a server is elsewhere, not in a root",
+    cli_misused(verb, "--root and --cluster exclude each other",
                 "--root with --cluster");
     return false;
   }
   if (asks_platform(verb))
     return true;
   if (cli_cluster != NULL && strcmp(cli_cluster, CLI_HERE) != 0) {
-    cli_fail("%s is done on this machine, not at the server %s", verb->name,
+    cli_fail("%s works on this machine only, not on the server %s", verb->name,
              cli_cluster);
     cli_help(stderr, "leave out --cluster, or do it on that machine");
     return false;
@@ -457,12 +424,16 @@ static int run_old(const char *program, int count, char **words)
 
 int main(int argc, char **argv)
 {
+  static char room[1 << 16];
   int count = argc > 0 ? argc - 1 : 0, used = 0, code;
   const char *old = old_program(argc, argv);
   char **words = argv + argc - count;
   const cli_verb *verb;
 
   fill_standard_streams();
+  /* An answer in one piece: why it cannot be written is known then. */
+  if (!cli_is_terminal(stdout))
+    (void)setvbuf(stdout, room, _IOFBF, sizeof(room));
   cli_keep_owner();
   if (old == NULL)
     take_globals(&count, &words);

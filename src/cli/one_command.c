@@ -1,49 +1,103 @@
 /* one_command.c - a job of one command, without a file */
 #include "one_command.h"
+
 #include "environment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what was given --------------------------------------------------------------- */
+/* --- what it is called ------------------------------------------------------------ */
 
-/* A number with a unit behind it, of `units`, each so many times the first.
- * -1: it is none. */
-static long long read_number(const char *text, const char *units,
-                             const long long *times)
+static const char *base_name(const char *word)
 {
-  const char *unit;
-  char *end;
-  long long n = strtoll(text, &end, 10);
+  const char *slash = strrchr(word, '/');
 
-  if (end == text || n < 0 || n > 1000 * 1000 * 1000)
-    return -1;
-  if (*end == '\0')
-    return n * times[0];
-  unit = strchr(units, *end);
-  if (unit == NULL || end[1] != '\0')
-    return -1;
-  return n * times[unit - units];
+  return slash != NULL ? slash + 1 : word;
 }
 
-static bool read_wish(long long *out, const char *name, const char *value,
-                      long long missing, const char *units,
-                      const long long *times)
+/* Programs that run another one, or a script. */
+static bool is_launcher(const char *word)
 {
-  *out = value != NULL ? read_number(value, units, times) : missing;
-  if (*out >= 0)
-    return true;
-  cli_fail("--%s: this is no such number: %s", name, value);
-  if (*units != '\0')
-    cli_help(stderr, *units == 's' ? "give seconds, or 90s, 30m, 2h, 1d"
-                                   : "give MiB, or 512M, 16G, 1T");
+  static const char *const names[] = {
+    "python",     "pypy",      "bash",     "sh",         "zsh",
+    "dash",       "node",      "perl",     "ruby",       "Rscript",
+    "julia",      "lua",       "torchrun", "mpirun",     "mpiexec",
+    "accelerate", "deepspeed", "uv",       "poetry",     "conda",
+    "env",        "nice",      "time",     "horovodrun", "papermill"
+  };
+  const char *name = base_name(word);
+
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    size_t len = strlen(names[i]);
+
+    /* python3, lua5.4 */
+    if (strncmp(name, names[i], len) == 0 &&
+        name[len + strspn(name + len, "0123456789.")] == '\0')
+      return true;
+  }
   return false;
+}
+
+/* Length of "train" in "train.py", or 0: it is no script. */
+static size_t script_len(const char *name)
+{
+  static const char *const ends[] = {
+    ".py", ".sh", ".bash", ".R", ".jl", ".lua", ".js", ".pl", ".rb", ".ipynb"
+  };
+  size_t len = strlen(name);
+
+  for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+    size_t end = strlen(ends[i]);
+
+    if (len > end && strcmp(name + len - end, ends[i]) == 0)
+      return len - end;
+  }
+  return 0;
+}
+
+/* With what a name may have. */
+static void put_name(char *out, size_t size, const char *name, size_t len)
+{
+  size_t n = 0, i = 0;
+
+  while (i < len && name[i] == '-') /* a name is no option */
+    i++;
+  for (; i < len && n + 1 < size; i++)
+    if ((name[i] >= 'a' && name[i] <= 'z') ||
+        (name[i] >= 'A' && name[i] <= 'Z') ||
+        (name[i] >= '0' && name[i] <= '9') || name[i] == '_' || name[i] == '-')
+      out[n++] = name[i];
+  out[n] = '\0';
+  if (n == 0)
+    (void)snprintf(out, size, "job");
+}
+
+static void make_name(char *out, size_t size, char *const *words, int count)
+{
+  const char *name = base_name(words[0]);
+  size_t len = script_len(name);
+
+  if (is_launcher(words[0])) {
+    for (int i = 1; i < count && len == 0; i++) {
+      len = script_len(base_name(words[i]));
+      if (len != 0)
+        name = base_name(words[i]);
+    }
+    for (int i = 1; i + 1 < count && len == 0; i++)
+      if (strcmp(words[i], "-m") == 0) {
+        const char *dot = strrchr(words[i + 1], '.');
+
+        name = dot != NULL ? dot + 1 : words[i + 1];
+        len = strlen(name);
+      }
+  }
+  put_name(out, size, name, len != 0 ? len : strlen(name));
 }
 
 /* --- the job ------------------------------------------------------------------------ */
 
 /* The command as bash takes it, for free(). */
-static char *make_script(const cli_one_command *c, long long seconds)
+static char *make_script(char *const *words, int count)
 {
   char *script = NULL;
   size_t size = 0;
@@ -53,12 +107,10 @@ static char *make_script(const cli_one_command *c, long long seconds)
     return NULL;
   /* In the shell's place, so that what is to end it reaches it alone. */
   (void)fputs("exec ", out);
-  if (seconds > 0)
-    (void)fprintf(out, "timeout -k 10 %lld ", seconds);
-  for (int i = 0; i < c->nwords; i++) {
+  for (int i = 0; i < count; i++) {
     if (i > 0)
       (void)fputc(' ', out);
-    cli_quote(out, c->words[i]);
+    cli_quote(out, words[i]);
   }
   (void)fputc('\n', out);
   if (fclose(out) != 0) {
@@ -68,59 +120,25 @@ static char *make_script(const cli_one_command *c, long long seconds)
   return script;
 }
 
-/* After the command, with what a name may have. */
-static void make_name(char *out, size_t size, const char *word)
+char *cli_one_command_job(char *const *words, int count, long long memory)
 {
-  const char *slash = strrchr(word, '/');
-  size_t n = 0;
-
-  for (const char *p = slash != NULL ? slash + 1 : word;
-       *p != '\0' && n + 1 < size; p++)
-    if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-        (*p >= '0' && *p <= '9') || *p == '_' || *p == '-')
-      out[n++] = *p;
-  out[n] = '\0';
-  if (n == 0)
-    (void)snprintf(out, size, "job");
-}
-
-char *cli_one_command_job(const cli_one_command *c)
-{
-  static const long long ones[] = { 1 }, mega[] = { 1, 1024, 1024 * 1024 },
-                         times[] = { 1, 60, 3600, 86400 };
-  long long gpus, cpus, memory, seconds;
-  const char *image = c->image != NULL ? c->image : "host"; /* no image */
-  char name[64], *script, *job = NULL;
+  char name[64], *script = make_script(words, count), *job = NULL;
   size_t size = 0;
-  FILE *out;
+  FILE *out = script != NULL ? open_memstream(&job, &size) : NULL;
 
-  if (!read_wish(&gpus, "gpus", c->gpus, 0, "", ones) ||
-      !read_wish(&cpus, "cpus", c->cpus, 1, "", ones) ||
-      !read_wish(&memory, "memory", c->memory, 4096, "MGT", mega) ||
-      !read_wish(&seconds, "time", c->time, 0, "smhd", times))
-    return NULL;
-  script = make_script(c, seconds);
-  out = script != NULL ? open_memstream(&job, &size) : NULL;
   if (out == NULL) {
     cli_fail("out of memory");
     free(script);
     return NULL;
   }
-  make_name(name, sizeof(name), c->words[0]);
-  (void)fputs("{\"protocolVersion\":2,", out);
-  if (cli_job_runtime != NULL)
-    (void)fprintf(out, "\"extras\":{\"openpai\":{\"runtime\":\"%s\"}},",
-                  cli_job_runtime);
+  make_name(name, sizeof(name), words, count);
   (void)fprintf(out,
-                "\"name\":\"%s\",\"type\":\"job\",\"prerequisites\":"
-                "[{\"name\":\"host\",\"type\":\"dockerimage\",\"uri\":",
-                name);
-  cli_json_string(out, image, strlen(image));
-  (void)fprintf(out,
-                "}],\"taskRoles\":{\"main\":{\"dockerImage\":\"host\","
-                "\"resourcePerInstance\":{\"cpu\":"
-                "%lld,\"memoryMB\":%lld,\"gpu\":%lld},\"commands\":[",
-                cpus > 0 ? cpus : 1, memory > 0 ? memory : 1, gpus);
+                "{\"protocolVersion\":2,\"name\":\"%s\",\"type\":\"job\","
+                "\"prerequisites\":[{\"name\":\"host\",\"type\":"
+                "\"dockerimage\",\"uri\":\"host\"}],\"taskRoles\":{\"main\":{"
+                "\"dockerImage\":\"host\",\"resourcePerInstance\":{\"cpu\":1,"
+                "\"memoryMB\":%lld,\"gpu\":0},\"commands\":[",
+                name, memory);
   cli_json_string(out, script, strlen(script));
   (void)fputs("]}}}\n", out);
   free(script);

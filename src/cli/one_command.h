@@ -4,14 +4,9 @@
 
 #include "cli.h"
 
-typedef struct cli_one_command {
-  const char *gpus, *cpus, *memory, *time; /* as they were given, or NULL */
-  const char *image;                       /* of a container, or NULL */
-  char **words;
-  int nwords;
-} cli_one_command;
-
-/* Its job file, for free(); NULL, and told. */
-char *cli_one_command_job(const cli_one_command *c);
+/* Its job file, for free(), with so many MiB, one CPU and no GPU, called after
+ * the script or module that an interpreter runs, else after the program.  NULL,
+ * and told. */
+char *cli_one_command_job(char *const *words, int count, long long memory);
 
 #endif

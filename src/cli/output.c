@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_LINE = 1 << 20 }; /* longer ones are cut into several */
-
-static const char *const colors[] = { "\033[36m", "\033[33m", "\033[35m",
-                                      "\033[32m", "\033[34m", "\033[31m" };
-
 size_t cli_task_number(const pai_spec *spec, const char *role, uint32_t index)
 {
   size_t number = index;
@@ -40,7 +35,7 @@ bool cli_output_init(cli_output *out, const pai_spec *spec, bool json)
 void cli_output_dispose(cli_output *out)
 {
   for (size_t i = 0; out->lines != NULL && i < out->ntasks * 2; i++)
-    free(out->lines[i].text);
+    cli_line_free(&out->lines[i]);
   free(out->lines);
 }
 
@@ -51,57 +46,17 @@ static cli_line *find_line(const cli_output *out, const cli_piece *p)
   return &out->lines[number * 2 + (p->stream == 2)];
 }
 
-/* Keeps what cannot be shown yet; false when memory is short.  `text` may be
- * the end of what is kept already. */
-static bool keep(cli_line *line, const char *text, size_t len)
-{
-  if (line->len + len > line->cap) {
-    size_t cap = (line->len + len) * 2;
-    char *grown = realloc(line->text, cap);
-    if (grown == NULL)
-      return false;
-    line->text = grown;
-    line->cap = cap;
-  }
-  memmove(line->text + line->len, text, len);
-  line->len += len;
-  return true;
-}
-
 /* --- as lines ----------------------------------------------------------- */
 
-/* Prints what was kept and `len` bytes of the piece as one line. */
-static void print_line(const cli_output *out, cli_line *kept,
-                       const cli_piece *p, size_t len)
+/* The name of a task lies in `name`. */
+static cli_label label_of(const cli_output *out, const cli_piece *p,
+                          char name[300])
 {
-  size_t number = cli_task_number(out->spec, p->role, p->index);
-  const char *color = colors[number % (sizeof(colors) / sizeof(colors[0]))];
-  char name[300];
-
-  (void)snprintf(name, sizeof(name), "%s[%u]", p->role, p->index);
-  (void)fprintf(out->to, "%s%-*s |%s ", cli_style(stdout, color), out->width,
-                name, cli_style(stdout, "\033[0m"));
-  if (kept->len > 0)
-    (void)fwrite(kept->text, 1, kept->len, out->to);
-  if (len > 0)
-    (void)fwrite(p->text, 1, len, out->to);
-  (void)fputc('\n', out->to);
-  kept->len = 0;
-}
-
-static void add_lines(const cli_output *out, cli_line *kept, cli_piece p)
-{
-  const char *newline;
-
-  while ((newline = memchr(p.text, '\n', p.len)) != NULL) {
-    size_t n = (size_t)(newline - p.text);
-    print_line(out, kept, &p, n);
-    p.text += n + 1;
-    p.len -= n + 1;
-  }
-  if (p.len > 0 &&
-      (kept->len + p.len > LONGEST_LINE || !keep(kept, p.text, p.len)))
-    print_line(out, kept, &p, p.len);
+  (void)snprintf(name, 300, "%s[%u]", p->role, p->index);
+  return (cli_label){ .name = name,
+                      .width = out->width,
+                      .number = cli_task_number(out->spec, p->role, p->index),
+                      .to = out->to };
 }
 
 /* --- as JSON ------------------------------------------------------------ */
@@ -122,7 +77,7 @@ static void add_json(cli_line *kept, cli_piece p)
 {
   size_t cut;
 
-  if (kept->len > 0 && keep(kept, p.text, p.len)) {
+  if (kept->len > 0 && cli_line_keep(kept, p.text, p.len)) {
     p.text = kept->text;
     p.len = kept->len;
   }
@@ -131,41 +86,45 @@ static void add_json(cli_line *kept, cli_piece p)
     print_piece(&p, p.len - cut);
   kept->len = 0;
   if (cut > 0) /* it is lost when memory is short */
-    (void)keep(kept, p.text + p.len - cut, cut);
+    (void)cli_line_keep(kept, p.text + p.len - cut, cut);
 }
 
 /* --- either ------------------------------------------------------------- */
 
 void cli_output_add(cli_output *out, cli_piece p)
 {
+  char name[300];
+  cli_label label;
   cli_line *kept;
 
   /* A task that the file does not have: the job was made larger. */
   if (cli_task_number(out->spec, p.role, p.index) >= out->ntasks)
     return;
   kept = find_line(out, &p);
+  label = label_of(out, &p, name);
   if (out->json)
     add_json(kept, p);
   else
-    add_lines(out, kept, p);
+    cli_line_add(kept, &label, p.text, p.len);
   if (out->to == stdout)
     (void)cli_written();
 }
 
 static void end_task(const cli_output *out, cli_piece p)
 {
+  char name[300];
+  cli_label label = label_of(out, &p, name);
+
   for (p.stream = 1; p.stream <= 2; p.stream++) {
     cli_line *kept = find_line(out, &p);
 
-    if (kept->len == 0)
-      continue;
-    p.text = kept->text;
-    p.len = 0;
-    if (out->json)
+    if (!out->json) {
+      cli_line_end(kept, &label);
+    } else if (kept->len > 0) {
+      p.text = kept->text;
       print_piece(&p, kept->len);
-    else
-      print_line(out, kept, &p, 0);
-    kept->len = 0;
+      kept->len = 0;
+    }
   }
 }
 
@@ -185,4 +144,23 @@ void cli_output_end(cli_output *out, const cli_piece *of)
     }
   if (out->to == stdout)
     (void)cli_written();
+}
+
+unsigned cli_output_paint(const cli_output *out, FILE *to, unsigned width,
+                          unsigned rows)
+{
+  unsigned printed = 0;
+  char name[300];
+
+  for (size_t r = 0; r < pai_spec_role_count(out->spec); r++)
+    for (uint32_t i = 0; i < pai_spec_role_instances(out->spec, r); i++)
+      for (int stream = 1; stream <= 2 && printed < rows; stream++) {
+        cli_piece p = { .role = pai_spec_role_name(out->spec, r),
+                        .index = i,
+                        .stream = stream };
+        cli_label label = label_of(out, &p, name);
+
+        printed += cli_line_paint(to, find_line(out, &p), &label, width);
+      }
+  return printed;
 }

@@ -2,20 +2,15 @@
 #ifndef PAI_SRC_CLI_OUTPUT_H
 #define PAI_SRC_CLI_OUTPUT_H
 
-#include "cli.h"
-
-/* What a task wrote on one stream and is not shown yet: a line without its
- * newline, or with JSON a character without its last bytes. */
-typedef struct cli_line {
-  char *text;
-  size_t len, cap;
-} cli_line;
+#include "lines.h"
 
 typedef struct cli_output {
   const pai_spec *spec;
   bool json;
-  FILE *to;        /* where lines go: stdout, or what is shown there later */
-  cli_line *lines; /* two per task: stdout, stderr */
+  FILE *to; /* where lines go: stdout, or what is shown there later */
+  /* Two per task, of stdout and stderr: what is not shown yet.  A line without
+   * its newline, or with JSON a character without its last bytes. */
+  cli_line *lines;
   size_t ntasks;
   int width; /* of the longest task name */
 } cli_output;
@@ -39,5 +34,9 @@ void cli_output_add(cli_output *out, cli_piece piece);
 /* Shows what waits for more that will not come: of a task, or with a NULL role
  * of all. */
 void cli_output_end(cli_output *out, const cli_piece *of);
+/* Prints the lines that tasks are redrawing, in so many rows at most: how many
+ * it has printed. */
+unsigned cli_output_paint(const cli_output *out, FILE *to, unsigned width,
+                          unsigned rows);
 
 #endif

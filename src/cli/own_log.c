@@ -41,7 +41,7 @@ static bool here(sched_log *log, const char *root)
   if (log_files_open(&log->files, root, !log->late))
     return true;
   if (errno == ENOENT) {
-    cli_fail("which log?  There is none in %s", root);
+    cli_fail("no log is given, and there is none in %s", root);
     cli_help(stderr, "name one, here or in OPENPAI_LOG; a platform keeps one "
                      "from its start on");
   } else {
@@ -264,7 +264,7 @@ static int found(const search *s, uint64_t *id)
 {
   *id = s->id;
   if (s->other != 0) {
-    cli_fail("requests %llu and %llu were both called '%s'",
+    cli_fail("requests %llu and %llu both had the name '%s'",
              (unsigned long long)s->id, (unsigned long long)s->other, s->name);
     cli_help(stderr, "name one by its number, or of two users' as USER~NAME");
   } else if (s->id == 0) {

@@ -6,6 +6,8 @@
  * or "a: b" would be something else to YAML.
  */
 #include "parameters.h"
+
+#include "draft.h"
 #include "json.h"
 
 #include <stdlib.h>
@@ -77,55 +79,13 @@ static int set_parameter(pai_draft *draft, const char *word, pai_error **err)
   return pai_draft_set_text(draft, path, value, strlen(value), err);
 }
 
-static int set_all(pai_draft *draft, pai_error **err)
+int cli_parameters_set(pai_draft *draft, pai_error **err)
 {
   int rc = PAI_OK;
 
-  for (size_t i = 0; rc == PAI_OK && i < cli_value_count; i++)
-    rc = set_parameter(draft, cli_values[i], err);
+  for (size_t i = 0; rc == PAI_OK && i < cli_parameters.count; i++)
+    rc = set_parameter(draft, cli_parameters.words[i], err);
   return rc;
-}
-
-/* What a place of the draft means, as JSON, for free(); NULL: there is none,
- * or no memory. */
-static char *meaning(const pai_draft *draft, const char *path, size_t *len)
-{
-  char *text = NULL;
-  FILE *out = open_memstream(&text, len);
-  int rc;
-
-  if (out == NULL)
-    return NULL;
-  rc = pai_draft_get(draft, path, cli_write, out, NULL);
-  if (fclose(out) == 0 && rc == PAI_OK)
-    return text;
-  free(text);
-  return NULL;
-}
-
-int cli_parameters_set(pai_draft **draft, const pai_spec_options *options,
-                       pai_error **err)
-{
-  int rc = set_all(*draft, err);
-  pai_draft *plain;
-  char *text;
-  size_t len;
-
-  if (rc != PAI_ENOTSUP)
-    return rc;
-  text = meaning(*draft, "", &len);
-  if (text == NULL || pai_draft_new(&plain, text, len, options, NULL) < 0) {
-    free(text);
-    return rc; /* and the error stays */
-  }
-  free(text);
-  pai_draft_free(*draft);
-  *draft = plain;
-  if (err != NULL) {
-    pai_error_free(*err);
-    *err = NULL;
-  }
-  return set_all(*draft, err);
 }
 
 /* --- telling what is of no use ---------------------------------------------- */
@@ -173,8 +133,7 @@ static void keep_keys(char *json)
 
 char *cli_parameters_names(const pai_draft *draft)
 {
-  size_t len;
-  char *names = meaning(draft, "/parameters", &len);
+  char *names = cli_draft_value(draft, "/parameters");
 
   if (names != NULL && names[0] != '{') {
     free(names);
@@ -201,8 +160,8 @@ void cli_parameters_tell(const pai_report *report, const char *names)
   char path[1024], what[1100];
   bool told = false;
 
-  for (size_t i = 0; i < cli_value_count; i++) {
-    const char *word = cli_values[i];
+  for (size_t i = 0; i < cli_parameters.count; i++) {
+    const char *word = cli_parameters.words[i];
 
     parameter_path(path, sizeof(path), word);
     if (!is_unused(report, path))

@@ -4,11 +4,9 @@
 
 #include "cli.h"
 
-/* Puts all of cli_values into the draft, or into another one in its place:
- * where the text shares a parameter with another place, into its meaning,
- * written as JSON, for the file itself stays as it is. */
-int cli_parameters_set(pai_draft **draft, const pai_spec_options *options,
-                       pai_error **err);
+/* Puts all of cli_parameters into the draft.  PAI_OK; PAI_ENOTSUP: a place that
+ * others share; or another code. */
+int cli_parameters_set(pai_draft *draft, pai_error **err);
 
 /* The names of those that the file has, with commas between them, for free();
  * NULL for none. */

@@ -32,7 +32,7 @@ bool cli_secret_draw(char out[CLI_PROOF])
   if (good)
     cli_secret_text(out, bytes);
   else
-    cli_fail("this machine gives no random numbers");
+    cli_fail("no random numbers are available");
   explicit_bzero(bytes, sizeof(bytes));
   return good;
 }
@@ -268,7 +268,8 @@ char *cli_landing_wait(cli_landing *l, int seconds)
     hang_up(&guests[i]);
   free(guests);
   if (told == NULL) {
-    cli_fail("the browser did not come back within %d minutes", seconds / 60);
+    cli_fail("the login was not completed in the browser within %d minutes",
+             seconds / 60);
     cli_help(stderr, "--no-browser logs in with a browser anywhere");
   }
   return told;

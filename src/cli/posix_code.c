@@ -297,7 +297,7 @@ static bool is_folder(const char *path)
   if (stat(path, &st) != 0)
     return fail("look at", path);
   if (!S_ISDIR(st.st_mode))
-    cli_fail("--code: %s is no folder", path);
+    cli_fail("--code: %s is not a folder", path);
   return S_ISDIR(st.st_mode);
 }
 
@@ -313,7 +313,7 @@ char *cli_copy_code(const char *root, const char *from, bool quiet)
     ; /* it was told */
   else if (strncmp(root, whole, strlen(whole)) == 0 &&
            (root[strlen(whole)] == '/' || root[strlen(whole)] == '\0'))
-    cli_fail("the platform's root is in the folder %s", whole);
+    cli_fail("the folder %s contains the platform's root", whole);
   else if (read_patterns(&c, whole))
     to = new_place(root);
   if (to != NULL)

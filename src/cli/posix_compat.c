@@ -25,7 +25,7 @@ bool cli_old_random(char *out, size_t letters)
     if (getrandom(&byte, 1, 0) != 1) {
       if (errno == EINTR)
         continue;
-      cli_fail("this machine gives no random numbers: %s", strerror(errno));
+      cli_fail("no random numbers are available: %s", strerror(errno));
       return false;
     }
     if (byte < 208) /* 4 * 52: each letter is as likely */
@@ -98,9 +98,9 @@ static bool copy_file(const char *from, const char *to)
   }
   if (!S_ISREG(st.st_mode) || !lies_here(in)) {
     if (S_ISREG(st.st_mode))
-      cli_fail("%s leads out of the present folder", from);
+      cli_fail("%s is outside the present folder", from);
     else
-      cli_fail("file %s not found: it is no file", from);
+      cli_fail("%s is not a regular file", from);
     (void)close(in);
     return false;
   }
@@ -126,7 +126,7 @@ static bool is_below(const char *path)
   } while (p != NULL);
   if (path[0] != '\0' && path[0] != '/' && p == NULL)
     return true;
-  cli_fail("a source is below the present folder: %s", path);
+  cli_fail("sources must be below the present folder: %s", path);
   cli_help(stderr, "copy it there, or call this in the folder above it");
   return false;
 }

@@ -110,7 +110,7 @@ static bool to_stdout(cli_remote *r, const char *job, const cli_entry *e,
   int rc = fetch(r, &f, "standard output");
 
   if (rc == PAI_EEXISTS)
-    cli_fail("%s was changed while it was copied", e->path);
+    cli_fail("%s changed while it was copied", e->path);
   c->files += rc == PAI_OK;
   c->bytes += (int64_t)f.offset;
   return rc == PAI_OK;
@@ -230,7 +230,7 @@ bool cli_download_file(cli_remote *r, const char *job, const cli_entry *entry,
       break;
   }
   if (rc == PAI_EEXISTS)
-    cli_fail("%s is changed again and again while it is copied", e.path);
+    cli_fail("%s keeps changing while it is copied", e.path);
   c->files += rc == PAI_OK;
   c->bytes += rc == PAI_OK ? (int64_t)f.offset : 0;
   return rc == PAI_OK;

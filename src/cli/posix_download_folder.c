@@ -85,10 +85,10 @@ static bool keep_link(tree *t, const char *below, const char *target)
   char **more;
 
   if (!stays(below, target)) {
-    (void)fprintf(stderr,
-                  "openpai: note: a link that leads out is not "
-                  "copied: %s\n",
-                  below);
+    (void)fprintf(
+      stderr,
+      "openpai: note: not copied, as this link leads out of the folder: %s\n",
+      below);
     return true;
   }
   more = realloc(t->links, (t->nlinks + 2) * sizeof(*more));
@@ -112,7 +112,7 @@ static bool on_entry(void *user_data, const cli_entry *e)
   if ((skip > 0 &&
        (strncmp(e->path, t->path, skip) != 0 || e->path[skip] != '/')) ||
       !goes_down(below) || begin + strlen(below) + 2 > sizeof(to)) {
-    cli_fail("the server names a file that cannot be: %.200s", e->path);
+    cli_fail("the server sent an invalid file name: %.200s", e->path);
     t->failed = true;
     return false;
   }

@@ -93,7 +93,7 @@ bool cli_edit_open(const cli_edited *e)
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
     cli_fail("there is no editor %s", what);
   else
-    cli_fail("the editor, %s, has failed", what);
+    cli_fail("the editor %s failed", what);
   cli_help(stderr, "$VISUAL and $EDITOR name another one");
   return false;
 }

@@ -184,7 +184,7 @@ static char *read_lines(const char *path)
   if (stat(path, &st) != 0)
     return strdup("");
   if ((st.st_mode & 077) != 0 || st.st_uid != geteuid()) {
-    cli_fail("others can read or own %s: it is not used", path);
+    cli_fail("other users can read or own %s: it is not used", path);
     cli_help(stderr, "what is in it may be known: revoke the tokens, remove "
                      "the file, and log in again");
     return NULL;
@@ -263,7 +263,7 @@ bool cli_token_keep(const cli_site *s, const char *token)
   char *said;
 
   if (token[0] == '\0' || token[strcspn(token, " \t\r\n")] != '\0') {
-    cli_fail("this is no token: it is empty, or has spaces");
+    cli_fail("not a token: it is empty, or contains spaces");
     return false;
   }
   said = ask_tool("store", s, token);

@@ -71,12 +71,12 @@ char *cli_root_path(void)
   if (cli_root == NULL && named != NULL && named[0] == '\0')
     named = NULL;
   if (named != NULL && named[0] == '\0') {
-    cli_fail("--root names no folder");
+    cli_fail("--root requires a folder");
     return NULL;
   }
   path = named != NULL ? cli_absolute(named) : default_root();
   if (path == NULL && named != NULL)
-    cli_fail("cannot tell where %s is", named);
+    cli_fail("cannot determine the path of %s", named);
   /* So that it is written in one way. */
   for (size_t len = path != NULL ? strlen(path) : 0;
        len > 1 && path[len - 1] == '/'; len--)

@@ -318,12 +318,12 @@ static void tell_password(const up *u, const char *json, size_t len)
   if (!cli_json_read(&j, json, len))
     return;
   if (cli_json_get(&j, 0, "password") != 0) {
-    (void)snprintf(
-      text, sizeof(text),
-      "the first user is %s, with the password %s\n"
-      "  it is told only now: keep it, or change it with 'openpai "
-      "user passwd'\n",
-      cli_json_text(&j, 0, "username"), cli_json_text(&j, 0, "password"));
+    (void)snprintf(text, sizeof(text),
+                   "the first account is %s, with the password %s\n"
+                   "  it is shown only once: keep it, or change it with "
+                   "'openpai user passwd'\n",
+                   cli_json_text(&j, 0, "username"),
+                   cli_json_text(&j, 0, "password"));
     tell(u, text);
   }
   cli_json_free(&j);
@@ -356,7 +356,7 @@ static void tell_addresses(const up *u)
     if (is_local(address))
       continue;
     (void)snprintf(text, sizeof(text),
-                   "note: passwords and tokens can be read on their way to "
+                   "note: the network can read passwords and tokens sent to "
                    "%.128s: see --tls-cert\n",
                    address);
     if (u->in_background)
@@ -497,7 +497,7 @@ static bool make_socket_folder(const up *u)
     good = lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) &&
            st.st_uid == geteuid() && chmod(folder, 0755) == 0;
     if (!good)
-      cli_fail("%s cannot be made, or is not this user's", folder);
+      cli_fail("%s cannot be created, or belongs to another user", folder);
   }
   free(folder);
   return good;

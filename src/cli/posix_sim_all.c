@@ -228,7 +228,7 @@ int sim_run_all(const sim_plan *plan, sim_case *cases, size_t count,
   while (all.begun < count || all.running != 0) {
     while (all.begun < count && all.running < most) {
       if (!begin(&all, &all.list[all.begun])) {
-        cli_fail("cannot begin a process for policy %s: %s",
+        cli_fail("cannot start a process for policy %s: %s",
                  cases[all.begun].name, strerror(errno));
         worsen(&all, CLI_NO);
       }

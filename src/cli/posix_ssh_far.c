@@ -85,7 +85,7 @@ static void drop(const cli_ssh_files *f)
     (void)unlink(f->key);
   (void)unlink(f->known_hosts);
   if (rmdir(f->folder) < 0)
-    cli_fail("cannot remove %s, where the job's key was: %s", f->folder,
+    cli_fail("cannot remove %s, which held the job's key: %s", f->folder,
              strerror(errno));
 }
 
@@ -207,8 +207,8 @@ static void tell_unreached(const cli_ssh_way *way)
 
   if (why == NULL)
     return;
-  cli_fail("the task's sshd, at %s port %s, cannot be reached from here: %s",
-           way->host, way->port, why);
+  cli_fail("cannot connect to the task's sshd at %s port %s: %s", way->host,
+           way->port, why);
   cli_help(stderr, "openpai exec goes through the server; ssh needs the ports "
                    "of tasks to be open from here");
 }

@@ -233,7 +233,7 @@ static bool judge(const char *said, const char *log)
     return true;
   }
   if (said[0] == '\0') {
-    cli_fail("the platform ended before it served");
+    cli_fail("the platform ended before it was ready");
     (void)fprintf(stderr, "  help: see %s\n", log);
     return false;
   }

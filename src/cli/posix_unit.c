@@ -170,12 +170,12 @@ int cli_unit_enable(const cli_unit *wish)
   if (path != NULL && program != NULL && look_at(path) != PAI_EEXISTS &&
       make_folders(folder) && write_unit(path, &unit)) {
     if (reload(system) && systemctl(system, enable)) {
-      (void)printf("the platform is a service of systemd's: %s\n", path);
+      (void)printf("installed the systemd service %s\n", path);
       if (!system)
         tell_linger();
       code = CLI_OK;
     } else {
-      (void)fprintf(stderr, "note: %s is written, and not in use\n", path);
+      (void)fprintf(stderr, "note: %s is written, but not active\n", path);
     }
   }
   free(program);
@@ -196,13 +196,13 @@ int cli_unit_disable(bool system)
     path = cli_join(folder, NAME);
   rc = path != NULL ? look_at(path) : PAI_EEXISTS;
   if (rc == PAI_ENOTFOUND) {
-    (void)printf("the platform is no service of systemd's\n");
+    (void)printf("there is no systemd service of the platform\n");
     code = CLI_OK;
   } else if (rc == PAI_OK) {
     bool told = systemctl(system, disable);
 
     if (unlink(path) == 0) {
-      (void)printf("%s is removed\n", path);
+      (void)printf("removed the systemd service %s\n", path);
       code = CLI_OK;
     } else {
       cli_fail("cannot remove %s: %s", path, strerror(errno));

@@ -52,6 +52,22 @@ static void on_progress(void *user_data, uint64_t sent, uint64_t total)
   cli_copy_progress(s->copied, s->from, sent, total);
 }
 
+static int start_folder(cli_remote *r, void *data, pai_client_cb cb,
+                        void *user_data, pai_error **err)
+{
+  const sending *s = data;
+  pai_client_put_file_options o = PAI_CLIENT_PUT_FILE_OPTIONS_INIT;
+  char *job = cli_whole_name(s->job);
+  int rc;
+
+  o.job = job;
+  o.path = s->to;
+  o.read = read_at; /* of nothing */
+  rc = pai_client_put_file(NULL, r->client, &o, cb, user_data, err);
+  free(job);
+  return rc;
+}
+
 static int start(cli_remote *r, void *data, pai_client_cb cb, void *user_data,
                  pai_error **err)
 {
@@ -114,6 +130,25 @@ static bool send_file(cli_remote *r, const char *from, const char *job,
 
 /* --- a folder ------------------------------------------------------------------------- */
 
+/* One that has nothing: others are made with what they have. */
+static bool send_empty(cli_remote *r, const char *job, const char *to)
+{
+  char *path = cli_join(to, "");
+  sending s = { .job = job, .to = path, .fd = -1 };
+  cli_answer a;
+  bool good;
+
+  if (path == NULL)
+    return false;
+  cli_remote_call(r, &a, start_folder, &s, NULL);
+  good = a.status == PAI_OK;
+  if (!good)
+    cli_answer_tell(&a);
+  cli_answer_free(&a);
+  free(path);
+  return good;
+}
+
 static bool send_folder(cli_remote *r, const char *from, const char *job,
                         const char *to, int depth, cli_copied *c);
 
@@ -131,7 +166,8 @@ static bool send_one(cli_remote *r, const char *from, const char *job,
       (S_ISLNK(st.st_mode) && stat(from, &linked) == 0 &&
        S_ISREG(linked.st_mode)))
     return send_file(r, from, job, to, c);
-  (void)fprintf(stderr, "openpai: note: not copied, for it is no file: %s\n",
+  (void)fprintf(stderr,
+                "openpai: note: not copied, as it is not a regular file: %s\n",
                 from);
   return true;
 }
@@ -140,7 +176,7 @@ static bool send_folder(cli_remote *r, const char *from, const char *job,
                         const char *to, int depth, cli_copied *c)
 {
   DIR *dir = depth < DEPTH ? opendir(from) : NULL;
-  bool good = true;
+  bool good = true, empty = true;
   struct dirent *e;
 
   if (depth >= DEPTH)
@@ -151,6 +187,7 @@ static bool send_folder(cli_remote *r, const char *from, const char *job,
     char *a, *b;
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
       continue;
+    empty = false;
     a = cli_join(from, e->d_name);
     b = to[0] != '\0' ? cli_join(to, e->d_name) : strdup(e->d_name);
     if (a == NULL || b == NULL || !send_one(r, a, job, b, depth, c))
@@ -159,7 +196,7 @@ static bool send_folder(cli_remote *r, const char *from, const char *job,
     free(b);
   }
   (void)closedir(dir);
-  return good;
+  return empty && to[0] != '\0' ? send_empty(r, job, to) && good : good;
 }
 
 /* --- either ------------------------------------------------------------------------------ */

@@ -90,7 +90,8 @@ void cli_progress_bar(char *out, size_t size, const char *what, uint64_t done,
     bar[i] = i + 1 == filled && filled < BAR ? '>' : '=';
   bar[BAR] = '\0';
   if (done >= total)
-    (void)snprintf(out, size, "%s [%s] 100%%, the server takes it", what, bar);
+    (void)snprintf(out, size, "%s [%s] 100%%, the server is storing it", what,
+                   bar);
   else
     (void)snprintf(
       out, size, "%s [%s] %3d%%, %.1f of %.1f MB, %.1f MB/s", what, bar,
@@ -170,8 +171,8 @@ void cli_in_line(char *out, size_t size, const cli_json *why)
                                          : "th",
                    (long long)waiting, vc);
   else if (waiting > 0) /* its policy has no line */
-    (void)snprintf(out, size, "one of %lld that wait in %s",
-                   (long long)waiting, vc);
+    (void)snprintf(out, size, "one of %lld waiting in %s", (long long)waiting,
+                   vc);
 }
 
 void cli_progress_job(char *out, size_t size, const char *name,

@@ -88,7 +88,7 @@ static int expand(expansion *x, size_t len, const char *rest)
   if (len == 0)
     return wrong(x, "there is no name");
   if (++x->names > MOST)
-    return wrong(x, "these are more than a million names");
+    return wrong(x, "more than a million names");
   return x->each(x->user_data, x->name);
 }
 

@@ -58,7 +58,7 @@ bool cli_job_name(const char *name)
        (tilde[1] != '\0' && strchr(tilde + 1, '~') == NULL)) &&
       strchr(name, '/') == NULL)
     return true;
-  cli_fail("this cannot be the name of a job: '%s'", name);
+  cli_fail("invalid name of a job: '%s'", name);
   return false;
 }
 
@@ -229,16 +229,16 @@ static void advise(const cli_remote *r, cli_answer *out)
          "this server is an original OpenPAI, or an older one, and cannot "
          "do that");
   else if (out->http == 0 && strstr(out->help, "ca_file names") != NULL)
-    (void)snprintf(out->help, sizeof(out->help),
-                   "its certificate is of an authority that is not known "
-                   "here: name a file with that authority's by openpai login "
-                   "%.120s --ca-file FILE",
-                   r->site.url);
+    (void)snprintf(
+      out->help, sizeof(out->help),
+      "its certificate is signed by an unknown authority: give a file with "
+      "the authority's certificate with openpai login %.120s --ca-file FILE",
+      r->site.url);
   else if (out->http == 0 && out->status == PAI_ENOTFOUND)
-    (void)snprintf(out->help, sizeof(out->help),
-                   "no server answers at %.120s: is it up, and the URL "
-                   "right?",
-                   r->site.url);
+    (void)snprintf(
+      out->help, sizeof(out->help),
+      "no server answers at %.120s: check that it runs, and the URL",
+      r->site.url);
 }
 
 static void on_sent(void *user_data, uint64_t sent, uint64_t total)
@@ -342,9 +342,9 @@ static void tell_holder(const cli_remote *r, cli_answer *out)
 {
   out->status = PAI_EBUSY;
   (void)snprintf(out->message, sizeof(out->message),
-                 "a process has the root %s, and does not answer", r->root);
+                 "the process that uses the root %s does not answer", r->root);
   (void)snprintf(out->help, sizeof(out->help),
-                 "the number of the process is in the file lock there");
+                 "the process id is in the file lock of that folder");
 }
 
 /* Asks; if nobody is there, starts a platform and asks it.  One that somebody
@@ -462,7 +462,7 @@ bool cli_remote_get(cli_remote *r, cli_json *out, const char *path)
   if (!good)
     cli_answer_tell(&a);
   else if (!cli_json_read(out, a.body, a.len)) {
-    cli_fail("the platform answered what is no JSON");
+    cli_fail("the platform's answer is not valid JSON");
     good = false;
   }
   cli_answer_free(&a);

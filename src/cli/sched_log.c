@@ -14,12 +14,13 @@ int sched_log_words(const cli_verb *verb, int words, char **argv, int want,
   char *end;
 
   if (words != want && !own) {
-    cli_misused(verb, words < want ? "this verb needs" : "too many words",
+    cli_misused(verb,
+                words < want ? "this verb requires" : "too many arguments",
                 words < want ? strrchr(verb->usage, ' ') + 1 : argv[want]);
     return CLI_USAGE;
   }
   if (!own && cli_is_named()) {
-    cli_misused(verb, "a platform has no log beside it", argv[0]);
+    cli_misused(verb, "--root and a log exclude each other", argv[0]);
     return CLI_USAGE;
   }
   log->name = own ? NULL : argv[0];
@@ -99,8 +100,8 @@ int sched_log_request(const cli_verb *verb, const sched_log *log,
   if (log->sched == NULL && strcmp(log->name, "-") != 0)
     return sched_log_named(log, word, id);
   if (log->sched == NULL) {
-    cli_misused(verb, "of standard input this must be a request's number",
-                word);
+    cli_misused(
+      verb, "with a log from standard input, give the request's number", word);
     return CLI_USAGE;
   }
   for (uint64_t i = 0; (i = pai_sched_next(log->sched, i)) != 0;) {
@@ -108,7 +109,7 @@ int sched_log_request(const cli_verb *verb, const sched_log *log,
         !sched_log_is_called(v.name, v.user, word))
       continue;
     if (found != 0) {
-      cli_fail("requests %llu and %llu are both called '%s'",
+      cli_fail("requests %llu and %llu both have the name '%s'",
                (unsigned long long)found, (unsigned long long)i, word);
       return CLI_NO;
     }

@@ -4,6 +4,7 @@
  * They are never words of a command line, which all users of a machine can
  * read.
  */
+#include "draft.h"
 #include "secrets.h"
 #include "environment.h"
 #include "json.h"
@@ -15,7 +16,6 @@
 enum { MOST = 1 << 20, PATH = 1024 };
 
 typedef struct filling {
-  const char *text; /* of the job */
   const pai_spec *spec;
   pai_draft *draft;
   bool changed;
@@ -35,22 +35,6 @@ static bool find_place(char *out, size_t size, const char *name, size_t len)
 static const char *shown(const char *pointer)
 {
   return strncmp(pointer, "/secrets/", 9) == 0 ? pointer + 9 : pointer;
-}
-
-char *cli_draft_value(const pai_draft *draft, const char *pointer)
-{
-  char *text = NULL;
-  size_t len;
-  FILE *out = open_memstream(&text, &len);
-  int rc;
-
-  if (out == NULL)
-    return NULL;
-  rc = pai_draft_get(draft, pointer, cli_write, out, NULL);
-  if (fclose(out) == 0 && rc == PAI_OK)
-    return text;
-  free(text);
-  return NULL;
 }
 
 static bool is_masked(const pai_draft *draft, const char *pointer)
@@ -150,7 +134,7 @@ static int take_file(filling *f, const char *file)
     cli_help(stderr, "it has lines as 'NAME: \"VALUE\"'");
   } else if ((json = cli_draft_value(secrets, "")) == NULL || json[0] != '{' ||
              !cli_json_read(&names, json, strlen(json))) {
-    cli_fail("%s has no names of secrets", cli_shown_name(file));
+    cli_fail("%s is not a table of secrets by name", cli_shown_name(file));
     cli_help(stderr, "it has lines as 'NAME: \"VALUE\"'");
   } else {
     code = put_all(f, secrets, &names, cli_shown_name(file));
@@ -168,8 +152,8 @@ static int take_files(filling *f)
 {
   char pointer[PATH], why[1024];
 
-  for (size_t i = 0; i < cli_secret_file_count; i++) {
-    const char *word = cli_secret_files[i], *equals = strchr(word, '=');
+  for (size_t i = 0; i < cli_secret_files.count; i++) {
+    const char *word = cli_secret_files.words[i], *equals = strchr(word, '=');
     char *text = NULL;
     size_t len = 0;
     int error = cli_read_file(&text, &len, equals + 1, MOST), rc = 0;
@@ -237,7 +221,7 @@ static int ask(filling *f)
     if (!is_masked(f->draft, pointer))
       continue;
     (void)snprintf(what, sizeof(what), "secret %s", shown(pointer));
-    line = cli_environment_secret(f->text, shown(pointer));
+    line = cli_environment_secret(f->draft, shown(pointer));
     if (line == NULL)
       line = cli_prompt(what);
     if (line == NULL)
@@ -271,13 +255,13 @@ static int fill(filling *f, const char *file, bool kept)
 
 int cli_secrets_fill(cli_job_file *job, const char *file, bool kept)
 {
-  filling f = { .text = job->text, .spec = job->spec };
+  filling f = { .spec = job->spec };
   pai_error *err = NULL;
   const char *made;
   char *text;
   int code;
 
-  if (file == NULL && cli_secret_file_count == 0 && (kept || !any_masked(&f)))
+  if (file == NULL && cli_secret_files.count == 0 && (kept || !any_masked(&f)))
     return CLI_OK;
   if (pai_draft_new(&f.draft, job->text, job->len, NULL, &err) < 0) {
     (void)tell(err);

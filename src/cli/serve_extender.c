@@ -112,8 +112,8 @@ static void reload_if_changed(extender *e)
   if (e->tried != NULL || !pai_hived_host_ready(e->host) || !has_changed(e))
     return;
   if (!read_config(&e->tried, e->o->config)) {
-    cli_say(PAI_LOG_WARNING, "the old configuration stays: the new one is "
-                             "wrong");
+    cli_say(PAI_LOG_WARNING,
+            "the new configuration is invalid: the old one stays in use");
     return;
   }
   if (pai_hived_host_reload(e->host, e->tried, on_reloaded, e, &err) < 0)

@@ -36,7 +36,7 @@ void cli_loop_turn(pai_loop *loop, int most_ms);
 /* Bytes of standard input; 0: no more come. */
 size_t cli_terminal_read(char *bytes, size_t size);
 
-/* --- a task of a job --- */
+/* --- a task of a job (which_task.c) --- */
 
 typedef struct cli_task {
   char *job;  /* user~name */
@@ -48,8 +48,9 @@ typedef struct cli_task {
                                  INT64_MIN: it has none yet */
 } cli_task;
 
-/* Finds the one that `word`, "ROLE/INDEX" or NULL, means: without it there
- * must be one only.  False, and told. */
+/* Finds the one that `word` means: "ROLE/INDEX", or "ROLE" or NULL: the only task
+ * of those, else the only one that runs, else the one that the user chooses, if
+ * this is a terminal.  False, and told. */
 bool cli_task_find(cli_task *out, cli_remote *r, const char *job,
                    const char *word);
 /* Whether a word can mean a task; if not, that is told. */

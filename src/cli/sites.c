@@ -52,7 +52,7 @@ bool cli_alias_ok(const char *alias)
   if (len > 0 && len <= MOST_ALIAS && alias[strspn(alias, good)] == '\0' &&
       alias[0] != '-' && strcmp(alias, CLI_HERE) != 0)
     return true;
-  cli_fail("this cannot be the alias of a server: '%s'", alias);
+  cli_fail("invalid alias of a server: '%s'", alias);
   cli_help(stderr, "letters, digits, '.', '_' and '-', up to 64; " CLI_HERE
                    " is this machine");
   return false;
@@ -361,7 +361,7 @@ int cli_site_choose(cli_site *out)
 
   *out = (cli_site){ 0 };
   if (name != NULL && cli_root != NULL && strcmp(name, CLI_HERE) != 0) {
-    cli_fail("a server is elsewhere, not in a root: --cluster with --root");
+    cli_fail("--root and --cluster exclude each other: --cluster with --root");
     cli_help(stderr, "leave out one of them");
     return -1;
   }

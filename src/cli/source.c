@@ -276,7 +276,7 @@ static int all_are_machines(const given *all, size_t count)
 {
   for (size_t i = 0; i < count; i++)
     if (all[i].machine == NULL) {
-      cli_fail("%s is a cluster: only machines can be put together",
+      cli_fail("%s is a cluster: only machines can be combined",
                cli_shown_name(all[i].name));
       cli_help(stderr, "give it alone, or machines as hwloc's XML");
       return CLI_USAGE;
@@ -362,15 +362,15 @@ int cli_source_to_cluster(cli_source *s, const char *name)
 const char **cli_source_names(char **words, int count)
 {
   const char **names =
-    calloc(cli_value_count + (size_t)count + 1, sizeof(*names));
+    calloc(cli_values.count + (size_t)count + 1, sizeof(*names));
 
   if (names == NULL) {
     cli_fail("out of memory");
     return NULL;
   }
-  memcpy(names, cli_values, cli_value_count * sizeof(*names));
+  memcpy(names, cli_values.words, cli_values.count * sizeof(*names));
   for (int i = 0; i < count; i++)
-    names[cli_value_count + (size_t)i] = words[i];
+    names[cli_values.count + (size_t)i] = words[i];
   return names;
 }
 

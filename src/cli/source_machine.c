@@ -34,7 +34,7 @@ static void tell_of(const pai_gpu_view *gpu)
   char what[512];
 
   (void)snprintf(
-    what, sizeof(what), "GPU %u%s%s is sick, and not in sight: %s",
+    what, sizeof(what), "GPU %u%s%s is broken, and not visible: %s",
     (unsigned)gpu->number, pci[0] != '\0' ? ", " : "", pci, gpu->reason);
   cli_say(PAI_LOG_WARNING, what);
 }

@@ -99,7 +99,7 @@ static bool ask(cli_remote *r, cli_json *out, const cli_task *t,
     if (a.status != PAI_OK)
       cli_answer_tell(&a);
     else
-      cli_fail("the server's answer cannot be read");
+      cli_fail("the server's answer is invalid");
   }
   cli_answer_free(&a);
   free(path);
@@ -150,8 +150,8 @@ int cli_ssh_ask(cli_ssh_way *out, cli_remote *r, const cli_task *t)
   if (at == 0) {
     code = cli_no_sshd(t);
   } else if (!take_way(out, r, &j, at)) {
-    cli_fail("what the server says of the sshd of task %s/%u cannot be: an "
-             "address, a user or a key is none",
+    cli_fail("the server sent an invalid address, user or key for the sshd of "
+             "task %s/%u",
              t->role, t->index);
     code = CLI_BROKEN;
   }

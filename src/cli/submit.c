@@ -1,5 +1,9 @@
 /* submit.c - a job's file goes to the platform */
+#include "draft.h"
+#include "environment.h"
+#include "job_options.h"
 #include "jobs.h"
+#include "secrets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,14 +154,27 @@ static bool is_foreign(const cli_remote *r)
 /* What the original has no way to be told is not passed over. */
 static bool can_all(cli_remote *r, const cli_submission *s)
 {
-  if ((s->code == NULL && s->like == NULL) || !cli_remote_is_original(r))
-    return true;
-  cli_fail("this server is an original OpenPAI: it takes no %s",
-           s->code != NULL ? "code" : "job that is like another one");
-  cli_help(stderr, s->code != NULL
-                     ? "put the code on a storage that the job mounts"
-                     : "take its file from openpai show, and submit that");
-  return false;
+  const struct {
+    bool asked;
+    const char *what, *help;
+  } ours[] = {
+    { s->code != NULL, "code",
+      "put the code on a storage that the job mounts" },
+    { s->like != NULL, "job that is like another one",
+      "take its file from openpai show, and submit that" },
+    { cli_job.time != NULL, "time limit", "begin the command with timeout" },
+    { cli_after.count > 0, "jobs to wait for",
+      "submit this one when openpai wait has ended" },
+  };
+
+  for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+    if (ours[i].asked && cli_remote_is_original(r)) {
+      cli_fail("this server is an original OpenPAI: it takes no %s",
+               ours[i].what);
+      cli_help(stderr, ours[i].help);
+      return false;
+    }
+  return true;
 }
 
 static int submit(cli_remote *r, const cli_submission *s, char **name)
@@ -215,22 +232,43 @@ static int submit(cli_remote *r, const cli_submission *s, char **name)
   return *name != NULL ? CLI_OK : CLI_NO;
 }
 
-/* The file with what it lacks, for free(); NULL, and told. */
-static char *open_input(const cli_submission *s, size_t *len)
+/* What a submission needs beside the file. */
+typedef struct completion {
+  cli_remote *r;
+  const cli_submission *s;
+} completion;
+
+static int change(pai_draft *draft, void *data, pai_error **err)
 {
+  const completion *c = data;
+  const cli_submission *s = c->s;
+  int rc = PAI_OK;
+
+  if (s->input)
+    rc = pai_draft_set(draft, "/extras/openpai/stdin", "true", err);
+  if (rc == PAI_OK && s->tty)
+    rc = pai_draft_set(draft, "/extras/openpai/tty", "true", err);
+  if (rc == PAI_OK && cli_remote_is_original(c->r))
+    rc = cli_environment_lines(draft, err);
+  return rc;
+}
+
+/* The file with what it lacks, as that server understands it, for free(); NULL,
+ * and told. */
+static char *complete(cli_remote *r, const cli_submission *s, size_t *len)
+{
+  completion c = { r, s };
   pai_draft *draft = NULL;
   pai_error *err = NULL;
   char *text = NULL;
-  int rc = pai_draft_new(&draft, s->text, s->len, NULL, &err);
+  int rc = cli_draft_change(&draft, s->text, s->len, NULL, change, &c, &err);
 
-  if (rc == PAI_OK && s->input)
-    rc = pai_draft_set(draft, "/extras/openpai/stdin", "true", &err);
-  if (rc == PAI_OK && s->tty)
-    rc = pai_draft_set(draft, "/extras/openpai/tty", "true", &err);
-  if (rc == PAI_OK && (text = strdup(pai_draft_text(draft, len))) == NULL)
-    cli_fail("out of memory");
-  if (rc < 0)
+  if (rc == PAI_OK)
+    text = strdup(pai_draft_text(draft, len));
+  if (err != NULL)
     cli_error(NULL, err);
+  else if (text == NULL)
+    cli_fail("out of memory");
   pai_error_free(err);
   pai_draft_free(draft);
   return text;
@@ -243,13 +281,24 @@ int cli_submit(cli_remote *r, const cli_submission *s, char **name)
   int code;
 
   *name = NULL;
-  if (!s->input && !s->tty)
+  if (!s->input && !s->tty && !cli_remote_is_original(r))
     return submit(r, s, name);
-  text = open_input(s, &changed.len);
+  text = complete(r, s, &changed.len);
   changed.text = text;
   code = text != NULL ? submit(r, &changed, name) : CLI_NO;
   free(text);
   return code;
+}
+
+bool cli_own_job_name(const char *name)
+{
+  if (name == NULL)
+    return true;
+  if (!cli_job_name(name))
+    return false;
+  if (strchr(name, '~') != NULL)
+    cli_fail("--name: the job is yours, so its name has no user: %s", name);
+  return strchr(name, '~') == NULL;
 }
 
 bool cli_stop_job(cli_remote *r, const char *name, bool now)

@@ -150,8 +150,8 @@ static int take_token(pai_client *client, int status,
 
   if (status == PAI_EINVAL) { /* so the API says that one is not let in */
     rc = pai__fail(err, PAI_EPERM, "%s", pai_error_message(a->err));
-    pai__error_help(err, "the user's name and the password must be those of "
-                         "the server");
+    pai__error_help(
+      err, "user name and password must be those of an account on the server");
     return rc;
   }
   if (status < 0)

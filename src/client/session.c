@@ -180,7 +180,7 @@ static bool take_frames(pai_session *s)
   }
   if (n < 0) {
     pai_error *err = NULL;
-    int rc = pai__fail(&err, PAI_EIO, "the stream brought what is no frame");
+    int rc = pai__fail(&err, PAI_EIO, "the stream contains an invalid frame");
     pai__session_fail(s, rc, err);
     pai_error_free(err);
     return false;
@@ -389,7 +389,7 @@ static int put_begin(pai_session *s, pai_error **err)
     rc = pai__oom(err);
   else if (b.len > PAI_FRAME_MOST)
     rc = pai__fail(err, PAI_ELIMIT,
-                   "the command is longer than %d bytes: hand what is long to "
+                   "the command is longer than %d bytes: pass long data to "
                    "its standard input",
                    PAI_FRAME_MOST);
   else if (put(s, PAI_FRAME_BEGIN, pai__buf_text(&b), b.len) < 0)

@@ -60,8 +60,7 @@ static void on_piece(pai__course *c, int status, const pai_client_answer *a)
     pai__course_end(c, PAI_OK, a);
   } else if (s->piece != NULL && s->received <= before) {
     pai_error *err = NULL;
-    int rc =
-      pai__fail(&err, PAI_EIO, "the server keeps nothing of %s", s->path);
+    int rc = pai__fail(&err, PAI_EIO, "the server has nothing of %s", s->path);
     pai__course_fail(c, rc, err);
     pai_error_free(err);
   } else {

@@ -37,6 +37,13 @@ bool pai__state_is_final(const char *state)
   return false;
 }
 
+int pai__state_code(const pai__tree *tree, pai__node job, const char *state)
+{
+  return pai__state_is_final(state)
+           ? (int)pai__answer_number(tree, job, "appExitCode")
+           : 0;
+}
+
 const char *pai__state_read(const pai_alloc *alloc, const pai_client_answer *a,
                             int *code)
 {
@@ -49,9 +56,7 @@ const char *pai__state_read(const pai_alloc *alloc, const pai_client_answer *a,
     return NULL;
   n = tree != NULL ? pai__tree_get(tree, 0, "jobStatus") : PAI__NO_NODE;
   state = pai__state_of(pai__client_text(tree, n, "state"));
-  *code = pai__state_is_final(state)
-            ? (int)pai__answer_number(tree, n, "appExitCode")
-            : 0;
+  *code = pai__state_code(tree, n, state);
   pai__tree_free(tree);
   return state;
 }

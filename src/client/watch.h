@@ -35,6 +35,8 @@ typedef struct pai__watcher {
 /* As the API names a state, whatever its case; "" if it is none. */
 const char *pai__state_of(const char *text);
 bool pai__state_is_final(const char *state);
+/* The exit code that the server tells of a job; 0 unless it is over. */
+int pai__state_code(const pai__tree *tree, pai__node job, const char *state);
 /* What an answer about a job says of it; final ones with their code.  NULL: there
  * is no memory. */
 const char *pai__state_read(const pai_alloc *alloc, const pai_client_answer *a,

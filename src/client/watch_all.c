@@ -59,8 +59,7 @@ static void take_job(pai__watcher *w, const char *json, size_t len)
   if (job[0] != '\0') {
     if (!w->whole && pai__map_set(&w->now, job, strlen(job), w) < 0)
       w->course.stopped = PAI_ENOMEM;
-    pai__watch_tell(w, job, state,
-                    (int)pai__answer_number(tree, 0, "appExitCode"));
+    pai__watch_tell(w, job, state, pai__state_code(tree, 0, state));
   }
   pai__tree_free(tree);
 }

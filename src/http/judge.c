@@ -82,8 +82,8 @@ static int judge_result(pai__http_request *r)
     if (says(r, "HTTP/0.9")) /* what came is no head */
       return broke(r, PAI_EIO, "no answer from");
     return pai__fail(&r->error, PAI_EPERM,
-                     "%s leads to where nothing is sent: %s", r->http->place,
-                     r->why);
+                     "%s redirects to an address to which nothing is sent: %s",
+                     r->http->place, r->why);
   default: return broke(r, PAI_EIO, "no answer from");
   }
 }

@@ -33,11 +33,11 @@ static int check_file(const char *path, pai_error **err)
   if (!is_trusted(st.st_uid)) {
     (void)pai__fail(err, PAI_EPERM, "%s belongs to another user: %lu", path,
                     (unsigned long)st.st_uid);
-    pai__error_help(err, "somebody has put it there; nothing was sent to it");
+    pai__error_help(err, "another user created it; nothing was sent to it");
     return PAI_EPERM;
   }
   if (!S_ISSOCK(st.st_mode))
-    return pai__fail(err, PAI_EPERM, "%s is no socket", path);
+    return pai__fail(err, PAI_EPERM, "%s is not a socket", path);
   return PAI_OK;
 }
 
@@ -46,7 +46,8 @@ int pai__http_check_unix(int fd, const char *path, pai_error **err)
   unsigned long user;
 
   if (pai__socket_peer(&user, fd) < 0)
-    return pai__fail(err, PAI_EPERM, "cannot tell who listens at %s: %s", path,
+    return pai__fail(err, PAI_EPERM,
+                     "cannot determine which user listens at %s: %s", path,
                      PAI__ERRNO_TEXT(errno));
   if (is_trusted(user))
     return PAI_OK;

@@ -103,8 +103,9 @@ static bool look(pai__http_upgrade *u, bool over)
                                u->want.protocol);
 
   if (n < 0 || u->got.len > MOST) {
-    int rc = pai__fail(&err, PAI_EIO, "%s: what listens there speaks no HTTP",
-                       place_of(u));
+    int rc = pai__fail(
+      &err, PAI_EIO, "%s: the program that listens there does not speak HTTP",
+      place_of(u));
     give_up(u, rc, err);
     return true;
   }

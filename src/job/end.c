@@ -186,6 +186,7 @@ pai__end_facts pai__end_told(const pai_task_end *end)
 {
   pai__end_facts f = { .how = PAI__END_LOST,
                        .code = end->code,
+                       .memory_short = end->oom == 2,
                        .user = { end->log, end->log_len },
                        .runtime = { end->runtime, end->runtime_len },
                        .why = end->text };

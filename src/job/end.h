@@ -34,9 +34,10 @@ typedef struct pai__log_tail {
 
 typedef struct pai__end_facts {
   enum pai__end_how how;
-  int code;                    /* as a shell gives it */
-  bool ecc;                    /* the machine's GPUs have errors that cannot be
+  int code;          /* as a shell gives it */
+  bool ecc;          /* the machine's GPUs have errors that cannot be
                                   corrected */
+  bool memory_short; /* it was killed while its machine had no memory left */
   pai__log_tail user, runtime; /* the last of what it wrote, and of what was
                                   said about running it */
   const char *why;             /* of what did not exit; or NULL */

@@ -8,6 +8,7 @@
  */
 #include "job/env.h"
 #include "job/names.h"
+#include "job/own_env.h"
 #include "job/plan.h"
 #include "job/plugin.h"
 
@@ -338,5 +339,7 @@ int pai__plan_share(pai__plan_shared *out, pai__arena *arena,
   if (c.uid == NULL)
     return PAI_ENOMEM;
   rc = share_vars(out, arena, &c);
+  if (rc == PAI_OK)
+    rc = pai__plan_own_env(out, arena, c.spec);
   return rc == PAI_OK ? share_roles(out, arena, &c) : rc;
 }

@@ -12,10 +12,20 @@ static const pai__exit *find(int code)
   return NULL;
 }
 
+static const pai__exit *find_own(int code)
+{
+  for (size_t i = 0; i < pai__exit_own_count; i++)
+    if (pai__exit_own_rows[i].code == code)
+      return &pai__exit_own_rows[i];
+  return NULL;
+}
+
 const pai__exit *pai__exit_find(int code)
 {
   const pai__exit *row = find(code);
 
+  if (row == NULL)
+    row = find_own(code);
   if (row == NULL)
     row = find(code > 0 ? UNDEFINED_POSITIVE : UNDEFINED_NEGATIVE);
   return row;
@@ -23,10 +33,9 @@ const pai__exit *pai__exit_find(int code)
 
 const pai__exit *pai__exit_find_own(int code)
 {
-  for (size_t i = 0; i < pai__exit_own_count; i++)
-    if (pai__exit_own_rows[i].code == code)
-      return &pai__exit_own_rows[i];
-  return pai__exit_find(code);
+  const pai__exit *row = find_own(code);
+
+  return row != NULL ? row : pai__exit_find(code);
 }
 
 const char *pai__exit_behavior(const pai__exit *e)

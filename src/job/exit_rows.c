@@ -18,7 +18,7 @@ static const char to_mend[] =
 static const char to_admin[] =
   "Show the message to whoever looks after the machines.";
 static const char to_limit[] =
-  "Ask for more time, or save what was reached and go on from there.";
+  "Ask for more time, or save checkpoints and resume from them.";
 static const char to_memory[] =
   "Ask for more memory: --memory, or resourcePerInstance.memoryMB in a file.";
 static const char to_image[] =
@@ -32,7 +32,7 @@ static const char to_path[] = "Install the command in the image or on the "
 static const char to_batch[] =
   "Make batches smaller, or ask for GPUs with more memory.";
 static const char to_cuda[] =
-  "Take an image whose CUDA and cuDNN fit the machine's driver.";
+  "Use an image whose CUDA and cuDNN fit the machine's driver.";
 static const char to_data[] =
   "See whether the files are there, whole, and what the program expects.";
 static const char to_module[] =
@@ -41,8 +41,8 @@ static const char to_short_memory[] =
   "If memory was short, ask for more (--memory, or in a file "
   "resourcePerInstance.memoryMB) or use less. For another attempt set "
   "jobRetryCount.";
-static const char to_sender[] =
-  "See what sent the signal. For another attempt set jobRetryCount.";
+static const char to_sender[] = "Find out which process sent the signal. For "
+                                "another attempt set jobRetryCount.";
 static const char to_ssh[] =
   "See why a task did not come up, or give sshbarrierTimeout more minutes.";
 
@@ -200,15 +200,14 @@ const pai__exit pai__exit_rows[] = {
     "Somebody removed the ConfigMap of the attempt.", to_wait, NULL },
   { -101, PAI__EXIT_TRANSIENT, "PodExternalDeleted", "PAI_FC", "PAI_UNKNOWN",
     "PLATFORM_FAILURE", "UNKNOWN",
-    "Somebody removed the task's pod, or the task was gone when it was looked "
-    "for.",
-    to_wait, NULL },
+    "The task's pod was removed, or the task no longer existed.", to_wait,
+    NULL },
   { -110, PAI__EXIT_TRANSIENT, "ConfigMapLocalCacheCreationTimeout", "PAI_FC",
     "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING",
     "The attempt's ConfigMap was made and never seen.", to_wait, NULL },
   { -111, PAI__EXIT_TRANSIENT, "PodLocalCacheCreationTimeout", "PAI_FC",
     "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING",
-    "The task was told to start and never did.", to_wait, NULL },
+    "The task was asked to start, but never did.", to_wait, NULL },
   { -120, PAI__EXIT_TRANSIENT, "PodCreationTransientError", "PAI_FC",
     "PAI_UNKNOWN", "PLATFORM_FAILURE", "LAUNCHING",
     "The task could not be started this time.", to_wait, NULL },
@@ -230,7 +229,7 @@ const pai__exit pai__exit_rows[] = {
     NULL },
   { -310, PAI__EXIT_UNKNOWN, "PodCreationUnknownError", "PAI_FC", "UNKNOWN",
     "UNKNOWN_FAILURE", "LAUNCHING",
-    "The task could not be started; nobody knows why.", to_admin, NULL },
+    "The task could not be started, for an unknown reason.", to_admin, NULL },
   { -1000, PAI__EXIT_TRANSIENT, "PodEvicted", "PAI_K8S", "PAI_K8S",
     "PLATFORM_FAILURE", "RUNNING",
     "The machine was short of resources and gave the task up.", to_wait,
@@ -240,7 +239,7 @@ const pai__exit pai__exit_rows[] = {
     to_wait, of_minus_1001 },
   { -1002, PAI__EXIT_TRANSIENT, "PodScheduledToInsufficientResourceNode",
     "PAI_K8S", "PAI_K8S", "PLATFORM_FAILURE", "LAUNCHING",
-    "The machine had less room than it was thought to have.", to_wait,
+    "The machine had less free capacity than expected.", to_wait,
     of_minus_1002 },
   { -1003, PAI__EXIT_TRANSIENT, "PodPreemptedForCriticalPod", "PAI_K8S",
     "PAI_K8S", "PLATFORM_FAILURE", "RUNNING",
@@ -320,8 +319,8 @@ const pai__exit pai__exit_rows[] = {
     to_log, of_139 },
   { 141, PAI__EXIT_PERMANENT, "ContainerSigPipeReceived", "USER_CONTAINER",
     "USER_CONTAINER", "USER_FAILURE", "RUNNING",
-    "The command was ended by SIGPIPE: who read its output was gone.", to_log,
-    of_141 },
+    "The command was ended by SIGPIPE: the reader of its output was gone.",
+    to_log, of_141 },
   { 143, PAI__EXIT_TRANSIENT, "ContainerSigTermReceived", "PAI_OS", "PAI_OS",
     "PLATFORM_FAILURE", "RUNNING", "The command was ended by SIGTERM.",
     to_wait, of_143 },
@@ -384,14 +383,14 @@ const pai__exit pai__exit_rows[] = {
     "Waiting for the other tasks failed this time.", to_wait, NULL },
   { 251, PAI__EXIT_CONFLICT, "JobGangAllocationTimeout", "PAI_RUNTIME",
     "RESOURCE_ALLOCATION_TIMEOUT", "RESOURCE_ALLOCATION_TIMEOUT", "ALLOCATING",
-    "Not all tasks had room at the same time.", to_wait, NULL },
+    "There was not enough free capacity for all tasks at the same time.",
+    to_wait, NULL },
   { 252, PAI__EXIT_PERMANENT, "FrameworkBarrierPermanentFailed", "PAI_RUNTIME",
     "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
     "Waiting for the other tasks failed for good.", to_admin, NULL },
   { 253, PAI__EXIT_TRANSIENT, "ContainerPortConflict", "PAI_RUNTIME",
     "PAI_RUNTIME", "PLATFORM_FAILURE", "LAUNCHING",
-    "A port that the task was given is used by somebody else.", to_wait,
-    NULL },
+    "A port of the task is used by another program.", to_wait, NULL },
   { 254, PAI__EXIT_PERMANENT, "ContainerImageNotExists", "PAI_RUNTIME",
     "PAI_RUNTIME", "USER_FAILURE", "LAUNCHING",
     "The image is not there, or may not be pulled.", to_image, NULL },
@@ -439,6 +438,16 @@ const pai__exit pai__exit_own_rows[] = {
              "The command was ended by SIGTERM, which the platform did not "
              "send.",
              to_sender, of_143),
+  { -240, PAI__EXIT_PERMANENT, "TimeLimitReached", "PAI_FC", "USER_SUBMISSION",
+    "USER_FAILURE", "RUNNING",
+    "The job ran for its time limit, and was stopped.",
+    "Submit it again with a longer --time, or extras.openpai.timeLimit.",
+    NULL },
+  { -250, PAI__EXIT_PERMANENT, "DependencyNeverSatisfied", "PAI_FC",
+    "USER_SUBMISSION", "USER_FAILURE", "SUBMITTING",
+    "A job that it was to run after ended in another way.",
+    "Submit it again when that job has succeeded, or with --after JOB:ended.",
+    NULL },
 };
 
 const size_t pai__exit_own_count = PAI__LEN(pai__exit_own_rows);

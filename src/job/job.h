@@ -20,7 +20,10 @@ enum {
   PAI__CODE_NOT_STARTED = -200, /* the back end could not start the task */
   PAI__CODE_STOPPED = -210,     /* the user asked */
   PAI__CODE_JOB_OVER = -220,    /* the job was decided without this task */
-  PAI__CODE_REMOVED = -230      /* its role has fewer tasks now */
+  PAI__CODE_REMOVED = -230,     /* its role has fewer tasks now */
+  PAI__CODE_TIME_LIMIT = -240,  /* the job has run as long as it may */
+  PAI__CODE_DEPENDENCY = -250   /* a job before it ended otherwise than it
+                                   waited for */
 };
 
 /* --- what a job is to be ---------------------------------------------------- */

@@ -9,6 +9,7 @@ typedef struct maker {
   int depth;     /* of groups */
   int run, nrun; /* the text that is being read, outside groups */
   bool bad;
+  const char *mistake; /* the atom that is none; or NULL */
 } maker;
 
 static void put(maker *m, uint8_t op, uint8_t byte, int to)
@@ -60,7 +61,7 @@ static void read_either(maker *m);
 
 static void read_flags(maker *m)
 {
-  if (strncmp(m->at, "(?", 2) != 0)
+  if (strncmp(m->at, "(?", 2) != 0 || m->at[2] == ':')
     return;
   for (m->at += 2; *m->at == 'i' || *m->at == 'm'; m->at++)
     if (*m->at == 'i')
@@ -71,29 +72,125 @@ static void read_flags(maker *m)
   m->at += *m->at == ')';
 }
 
-static void read_set(maker *m)
+/* --- sets ------------------------------------------------------------------- */
+
+static void add_range(maker *m, uint8_t *set, char first, char last)
+{
+  m->bad |= first > last;
+  for (int c = (unsigned char)first; !m->bad && c <= (unsigned char)last;
+       c++) {
+    uint8_t byte = pai__pattern_fold(m->p, (char)c);
+
+    set[byte / 8] |= (uint8_t)(1 << byte % 8);
+  }
+}
+
+static void add_all(maker *m, uint8_t *set, const char *chars)
+{
+  for (; *chars != '\0'; chars++)
+    add_range(m, set, *chars, *chars);
+}
+
+static void invert(uint8_t *set)
+{
+  for (int i = 0; i < 256 / 8; i++)
+    set[i] = (uint8_t)~set[i];
+}
+
+/* What \d, \s or \w stands for; false: it is none of them. */
+static bool add_class(maker *m, uint8_t *set, char name)
+{
+  if (name == 's')
+    add_all(m, set, "\t\n\f\r ");
+  else if (name == 'd' || name == 'w')
+    add_range(m, set, '0', '9');
+  else
+    return false;
+  if (name == 'w') {
+    add_range(m, set, 'a', 'z');
+    add_range(m, set, 'A', 'Z');
+    add_range(m, set, '_', '_');
+  }
+  return true;
+}
+
+/* A set of its own, or NULL. */
+static uint8_t *put_set(maker *m)
 {
   pai__pattern *p = m->p;
-  int number = p->nsets;
 
-  m->bad |= number == PAI__PATTERN_SETS || *m->at == ']' || *m->at == '^';
-  for (; !m->bad && *m->at != ']'; m->at++) {
-    m->bad |= *m->at == '\0' || *m->at == '\\' || *m->at == '-';
-    p->sets[number][pai__pattern_fold(p, *m->at)] = 1;
+  m->bad |= p->nsets == PAI__PATTERN_SETS;
+  if (m->bad)
+    return NULL;
+  put(m, PAI__STEP_SET, (uint8_t)p->nsets, 0);
+  return p->sets[p->nsets++];
+}
+
+/* One character of a set, for itself; 0: there is none. */
+static char read_member(maker *m)
+{
+  bool escaped = *m->at == '\\';
+
+  m->at += escaped;
+  m->bad |= *m->at == '\0' || (unsigned char)*m->at >= 0x80 ||
+            (escaped && strchr("\\.+*?()|[]{}^$-/'\"", *m->at) == NULL);
+  return m->bad ? '\0' : *m->at++;
+}
+
+static void read_members(maker *m, uint8_t *set)
+{
+  char first, last;
+
+  if (*m->at == '\\' && add_class(m, set, m->at[1])) {
+    m->at += 2;
+    return;
   }
+  first = last = read_member(m);
+  if (!m->bad && *m->at == '-' && m->at[1] != ']') {
+    m->at++;
+    last = read_member(m);
+  }
+  if (!m->bad)
+    add_range(m, set, first, last);
+}
+
+static void read_set(maker *m)
+{
+  bool all_but = *m->at == '^';
+  uint8_t *set = put_set(m);
+
+  m->at += all_but;
+  m->bad |= *m->at == ']';
+  while (!m->bad && *m->at != ']')
+    read_members(m, set);
   if (m->bad)
     return;
   m->at++;
-  p->nsets++;
-  put(m, PAI__STEP_SET, (uint8_t)number, 0);
+  if (all_but)
+    invert(set);
 }
 
+/* --- groups and atoms ------------------------------------------------------- */
+
+/* What the first few groups match is told, but for (?:...). */
 static void read_group(maker *m)
 {
+  bool told = strncmp(m->at, "?:", 2) != 0;
+  int number = 2 * m->p->ngroups;
+
   m->depth++;
   m->bad |= m->depth > 4;
+  if (!told)
+    m->at += 2;
+  told = told && m->p->ngroups < PAI__PATTERN_GROUPS;
+  if (told) {
+    m->p->ngroups++;
+    put(m, PAI__STEP_MARK, (uint8_t)number, 0);
+  }
   if (!m->bad)
     read_either(m);
+  if (told)
+    put(m, PAI__STEP_MARK, (uint8_t)(number + 1), 0);
   m->bad |= *m->at != ')';
   m->at += *m->at == ')';
   m->depth--;
@@ -102,12 +199,17 @@ static void read_group(maker *m)
 static void read_escape(maker *m)
 {
   char c = *m->at;
+  uint8_t *set;
 
   m->bad |= c == '\0';
   m->at += c != '\0';
-  if (c == 'S')
-    put(m, PAI__STEP_NO_SPACE, 0, 0);
-  else if (strchr("\\.+*?()|[]{}^$", c) != NULL)
+  if (!m->bad && strchr("dsSw", c) != NULL) {
+    set = put_set(m);
+    if (set != NULL)
+      (void)add_class(m, set, c == 'S' ? 's' : c);
+    if (set != NULL && c == 'S')
+      invert(set);
+  } else if (strchr("\\.+*?()|[]{}^$-/'\"", c) != NULL)
     put_text(m, c);
   else
     m->bad = true;
@@ -135,11 +237,13 @@ static void read_repeat(maker *m, int atom)
 
 static void read_atom(maker *m)
 {
+  const char *start = m->at;
   int atom = m->p->len;
   char c = *m->at++;
 
   m->bad |= (unsigned char)c >= 0x80;
-  if (strchr(".[(^$", c) != NULL || (c == '\\' && *m->at == 'S'))
+  if (strchr(".[(^$", c) != NULL ||
+      (c == '\\' && *m->at != '\0' && strchr("dsSw", *m->at) != NULL))
     end_run(m);
   switch (c) {
   case '.': put(m, PAI__STEP_ANY, 0, 0); break;
@@ -155,6 +259,8 @@ static void read_atom(maker *m)
   }
   if (!m->bad)
     read_repeat(m, atom);
+  if (m->bad && m->mistake == NULL)
+    m->mistake = start;
 }
 
 static void read_either(maker *m)
@@ -187,5 +293,6 @@ bool pai__pattern_make(pai__pattern *p, const char *text)
     read_either(&m);
   end_run(&m);
   put(&m, PAI__STEP_DONE, 0, 0);
+  p->stop = (size_t)((m.mistake != NULL ? m.mistake : m.at) - text);
   return !m.bad && *m.at == '\0';
 }

@@ -40,8 +40,11 @@ static size_t find_needed(const pai__pattern *p, const char *text, size_t from,
 
 /* --- ways ----------------------------------------------------------------------- */
 
+enum { MARKS = 2 * PAI__PATTERN_GROUPS };
+
 typedef struct way {
   int step;
+  uint32_t marks[MARKS]; /* where groups began and ended, from `start` on */
   size_t start;
 } way;
 
@@ -64,31 +67,41 @@ static bool holds(const finder *f, uint8_t op, size_t at)
   return at == f->len || (f->p->lines && f->text[at] == '\n');
 }
 
-/* Goes on to where the next character is taken.  As deep as the pattern is
- * long. */
-static void go_to(const finder *f, ways *w, int step, size_t start, size_t at)
+/* A way goes on, from that step, to where the next character is taken.  As deep
+ * as the pattern is long. */
+static void go_to(const finder *f, ways *w, const way *from, int step,
+                  size_t at)
 {
   const pai__pattern_step *s = &f->p->steps[step];
+  way marked;
 
   if (w->has[step])
     return;
   w->has[step] = 1;
   switch (s->op) {
-  case PAI__STEP_GO: go_to(f, w, step + s->to, start, at); break;
+  case PAI__STEP_GO: go_to(f, w, from, step + s->to, at); break;
   case PAI__STEP_SPLIT:
-    go_to(f, w, step + 1, start, at);
-    go_to(f, w, step + s->to, start, at);
+    go_to(f, w, from, step + 1, at);
+    go_to(f, w, from, step + s->to, at);
     break;
   case PAI__STEP_AGAIN:
-    go_to(f, w, step + s->to, start, at);
-    go_to(f, w, step + 1, start, at);
+    go_to(f, w, from, step + s->to, at);
+    go_to(f, w, from, step + 1, at);
+    break;
+  case PAI__STEP_MARK:
+    marked = *from;
+    marked.marks[s->byte] = (uint32_t)(at - from->start);
+    go_to(f, w, &marked, step + 1, at);
     break;
   case PAI__STEP_START:
   case PAI__STEP_END:
     if (holds(f, s->op, at))
-      go_to(f, w, step + 1, start, at);
+      go_to(f, w, from, step + 1, at);
     break;
-  default: w->list[w->len++] = (way){ step, start }; break;
+  default:
+    w->list[w->len] = *from;
+    w->list[w->len++].step = step;
+    break;
   }
 }
 
@@ -99,10 +112,18 @@ static bool takes(const finder *f, const pai__pattern_step *s, const char *c)
 
   switch (s->op) {
   case PAI__STEP_BYTE: return byte == s->byte;
-  case PAI__STEP_SET: return f->p->sets[s->byte][byte] != 0;
-  case PAI__STEP_NO_SPACE: return strchr("\t\n\f\r ", *c) == NULL || *c == 0;
+  case PAI__STEP_SET:
+    return (f->p->sets[s->byte][byte / 8] >> byte % 8 & 1) != 0;
   default: return true;
   }
+}
+
+static void tell(pai__span *out, const way *w, size_t end)
+{
+  out[0] = (pai__span){ w->start, end };
+  for (int i = 0; i < PAI__PATTERN_GROUPS; i++)
+    out[1 + i] = (pai__span){ w->start + w->marks[2 * i],
+                              w->start + w->marks[2 * i + 1] };
 }
 
 /* All ways take the character at `at`, of n bytes.  True when one of them is a
@@ -117,11 +138,11 @@ static bool take(const finder *f, const ways *now, ways *next, size_t at,
     const pai__pattern_step *s = &f->p->steps[w->step];
 
     if (s->op == PAI__STEP_DONE) {
-      *out = (pai__span){ w->start, at };
+      tell(out, w, at);
       return true;
     }
     if (n != 0 && takes(f, s, &f->text[at]))
-      go_to(f, next, w->step + 1, w->start, at + n);
+      go_to(f, next, w, w->step + 1, at + n);
   }
   return false;
 }
@@ -138,7 +159,7 @@ static bool find_in(const finder *f, size_t from, size_t to, pai__span *out)
   memset(now->has, 0, sizeof(now->has));
   for (size_t at = from;; at += n) {
     if (!found)
-      go_to(f, now, 0, at, at);
+      go_to(f, now, &(way){ .start = at }, 0, at);
     if (now->len == 0 && found)
       break;
     n = at < to ? pai__utf8_len(&text[at], to - at) : 0;
@@ -154,8 +175,8 @@ static bool find_in(const finder *f, size_t from, size_t to, pai__span *out)
   return found;
 }
 
-bool pai__pattern_find(pai__span *out, const pai__pattern *p, const char *text,
-                       size_t len)
+bool pai__pattern_match(pai__span out[1 + PAI__PATTERN_GROUPS],
+                        const pai__pattern *p, const char *text, size_t len)
 {
   finder f = { p, text, len };
   size_t at = 0;
@@ -176,4 +197,15 @@ bool pai__pattern_find(pai__span *out, const pai__pattern *p, const char *text,
       return false;
     at = to + 1;
   }
+}
+
+bool pai__pattern_find(pai__span *out, const pai__pattern *p, const char *text,
+                       size_t len)
+{
+  pai__span all[1 + PAI__PATTERN_GROUPS];
+  bool found = pai__pattern_match(all, p, text, len);
+
+  if (found)
+    *out = all[0];
+  return found;
 }

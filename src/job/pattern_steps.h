@@ -5,15 +5,15 @@
 #include "job/pattern.h"
 
 enum {
-  PAI__STEP_BYTE,     /* takes this byte */
-  PAI__STEP_ANY,      /* any character of the line */
-  PAI__STEP_NO_SPACE, /* one that is no white space */
-  PAI__STEP_SET,      /* a byte of a set */
-  PAI__STEP_START,    /* takes nothing, at the start */
-  PAI__STEP_END,      /* or at the end */
-  PAI__STEP_GO,       /* on at `to` */
-  PAI__STEP_SPLIT,    /* on at the next, or else at `to` */
-  PAI__STEP_AGAIN,    /* on at `to`, or else at the next */
+  PAI__STEP_BYTE,  /* takes this byte */
+  PAI__STEP_ANY,   /* any character of the line */
+  PAI__STEP_SET,   /* a byte of a set */
+  PAI__STEP_MARK,  /* takes nothing: a group begins or ends here */
+  PAI__STEP_START, /* takes nothing, at the start */
+  PAI__STEP_END,   /* or at the end */
+  PAI__STEP_GO,    /* on at `to` */
+  PAI__STEP_SPLIT, /* on at the next, or else at `to` */
+  PAI__STEP_AGAIN, /* on at `to`, or else at the next */
   PAI__STEP_DONE
 };
 

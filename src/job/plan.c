@@ -26,30 +26,13 @@ const char *pai__plan_runtime_name(int runtime)
   return runtimes[runtime];
 }
 
-int pai__plan_runtime_of(int *runtime, const pai_spec *spec, pai_error **err)
+int pai__plan_runtime_of(const pai_spec *spec)
 {
-  static const char *const path[] = { "extras", "openpai", "runtime" };
-  const pai__tree *t = spec->tree;
-  const char *name = "a value that is no text";
-  pai__node n = 0;
+  pai__node n = pai__spec_own(spec->tree, "runtime");
 
-  *runtime = -1;
-  for (size_t i = 0; t != NULL && i < PAI__LEN(path); i++) {
-    n = pai__tree_get(t, n, path[i]);
-    if (n == PAI__NO_NODE || pai__tree_type(t, n) == PAI__NULL)
-      return PAI_OK;
-  }
-  if (t == NULL)
-    return PAI_OK;
-  if (pai__tree_type(t, n) == PAI__STRING)
-    name = pai__tree_str(t, n, NULL);
-  *runtime = pai__plan_runtime_named(name);
-  if (*runtime >= 0)
-    return PAI_OK;
-  return pai__fail(err, PAI_EINVAL,
-                   "extras.openpai.runtime is auto, process, bwrap, podman "
-                   "or docker, not \"%.64s\"",
-                   name);
+  return n != PAI__NO_NODE && pai__tree_type(spec->tree, n) == PAI__STRING
+           ? pai__plan_runtime_named(pai__tree_str(spec->tree, n, NULL))
+           : -1;
 }
 
 /* --- its variables ----------------------------------------------------------- */
@@ -301,19 +284,22 @@ int pai__plan_make(pai_launch_plan *out, pai__arena *arena,
   const pai__role *role = &c.spec->roles[t->role];
   const pai__plan_role *alike = &shared->roles[t->role];
   const char *job_dir = format(arena, "%s/%u", c.job_dir, c.attempt);
+  const char *command = format(arena, "%s%s", shared->exports, role->command);
   const char *dir = c.task_dir;
 
   if (dir == NULL && job_dir != NULL)
     dir = make_dir(arena, job_dir, role->name, t);
   c.uid = pai__plan_uid(arena, context);
-  if (dir == NULL || c.uid == NULL)
+  if (dir == NULL || c.uid == NULL || command == NULL)
     return PAI_ENOMEM;
   *out = (pai_launch_plan){
     .struct_size = sizeof(*out),
     .dir = dir,
     .workdir = c.workdir,
-    .script = make_script(arena, role->command, dir, job_dir, alike),
+    .script = make_script(arena, command, dir, job_dir, alike),
     .env = make_env(arena, &c, shared, task, dir),
+    .own_env = shared->own,
+    .own_env_outside = shared->own_outside,
     .gpus = c.places[task].gpus,
     .cpus = role->cpus,
     .memory = (uint64_t)role->memory_mb << 20,

@@ -95,6 +95,8 @@ typedef struct pai__plan_shared {
   const char *const *vars;
   size_t count;
   const pai__plan_role *roles;
+  const char *const *own, *const *own_outside; /* as of a pai_launch_plan; */
+  const char *exports;                         /* what sets them, for bash */
 } pai__plan_shared;
 
 /* In `arena`.  PAI_OK or PAI_ENOMEM. */
@@ -114,16 +116,13 @@ const char *pai__plan_uid(pai__arena *arena, const pai__plan_context *context);
 /* PAI_RUNTIME_* of this name, as "podman", or -1; and back. */
 int pai__plan_runtime_named(const char *name);
 const char *pai__plan_runtime_name(int runtime);
-/* Which runtime the job itself asks for, in extras.openpai.runtime; -1: none.
- * PAI_OK; PAI_EINVAL: there is no such. */
-int pai__plan_runtime_of(int *runtime, const pai_spec *spec, pai_error **err);
+/* Which runtime the job itself asks for, in extras.openpai.runtime; -1: none. */
+int pai__plan_runtime_of(const pai_spec *spec);
 
 /* --- input.c: extras.openpai.stdin and .tty ------------------------------------ */
 
 /* PAI_LAUNCH_INPUT and PAI_LAUNCH_TTY of the job's tasks. */
 uint32_t pai__input_flags(const pai_spec *spec);
-/* PAI_OK; PAI_EINVAL: they are no such values. */
-int pai__input_check(const pai_spec *spec, pai_error **err);
 
 /* --- storages.c --------------------------------------------------------------- */
 

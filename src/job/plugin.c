@@ -55,17 +55,6 @@ const char *pai__plugin_text(pai__piece *out, const pai__plugin *p,
   return text;
 }
 
-void pai__put_word(pai__buf *out, const char *text)
-{
-  pai__buf_char(out, '\'');
-  for (; *text != '\0'; text++)
-    if (*text == '\'')
-      pai__buf_str(out, "'\\''");
-    else
-      pai__buf_char(out, *text);
-  pai__buf_char(out, '\'');
-}
-
 void pai__plugin_refuse(pai__piece *out, const char *why)
 {
   pai__buf_str(&out->before, "pai__fail 1 ");

@@ -10,6 +10,7 @@
 #ifndef PAI_SRC_JOB_PLUGIN_H
 #define PAI_SRC_JOB_PLUGIN_H
 
+#include "base/shell_word.h"
 #include "job/plan.h"
 #include "spec/template.h"
 
@@ -42,8 +43,6 @@ const char *pai__plugin_text(pai__piece *out, const pai__plugin *p,
 /* Is it true? */
 bool pai__plugin_is(const pai__plugin *p, const char *key);
 
-/* Adds a text as one word of bash. */
-void pai__put_word(pai__buf *out, const char *text);
 /* Adds a command that says why a plugin cannot be, and fails. */
 void pai__plugin_refuse(pai__piece *out, const char *why);
 

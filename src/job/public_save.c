@@ -117,7 +117,7 @@ int pai_job_load(pai_job **out, const void *bytes, size_t len,
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(bytes != NULL, err);
   if (len < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)) != 0)
-    return pai__fail(err, PAI_EINVAL, "this is no saved job");
+    return pai__fail(err, PAI_EINVAL, "not a saved job");
   from.at += sizeof(magic);
   from.left -= sizeof(magic);
   version = pai__take_u8(&from);

@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <uv.h>
 
@@ -87,14 +88,36 @@ __attribute__((destructor)) static void renew_threads(void)
   (void)uv_loop_close(&loop);
 }
 
+/* Threads are made with the mask of who makes them.  The program's signals are its
+ * own threads' business, except those that a thread itself is the cause of. */
+static void block_signals(sigset_t *before)
+{
+  static const int own[] = { SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+                             SIGTRAP, SIGABRT, SIGSYS, SIGPROF };
+  sigset_t most;
+
+  (void)sigfillset(&most);
+  for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+    (void)sigdelset(&most, own[i]);
+  (void)pthread_sigmask(SIG_BLOCK, &most, before);
+}
+
 void pai__work_start(pai__work *work)
 {
+  bool first;
+  sigset_t before;
+
   if (PAI__IS_FORKED(work))
     return;
-  atomic_store_explicit(&pool, work->forks + 1, memory_order_relaxed);
+  first = atomic_exchange_explicit(&pool, work->forks + 1,
+                                   memory_order_relaxed) != work->forks + 1;
   work->busy = true;
   work->request.data = work;
+  if (first) /* libuv makes its threads now */
+    block_signals(&before);
   (void)uv_queue_work(work->uv, &work->request, on_run, on_done);
+  if (first)
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void pai__work_close(pai__work *work)

@@ -126,6 +126,16 @@ uint64_t pai__platform_processes(const pai__pjob *j)
            : 0;
 }
 
+void pai__platform_owner(pai__buf *out, const pai__pjob *j)
+{
+  const pai_platform *p = j->platform;
+  const char *owner = pai_accounts_owner(p->accounts, j->user, j->id);
+
+  pai__buf_clear(out);
+  pai__buf_printf(out, "%s~%s", p->root != NULL ? p->root : "",
+                  owner != NULL ? owner : j->user);
+}
+
 int pai__platform_open_accounts(pai_platform *p, pai_error **err)
 {
   pai__accounts_host host = { .ctx = p,

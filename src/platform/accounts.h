@@ -8,7 +8,9 @@
 /* Those of a durable platform that can commit. */
 int pai__platform_open_accounts(pai_platform *p, pai_error **err);
 
-/* How many processes each of a job's tasks may have; 0: any number. */
+/* How many processes all tasks of a job's owner may have; 0: any number. */
 uint64_t pai__platform_processes(const pai__pjob *j);
+/* What names that owner among those of all platforms of this machine. */
+void pai__platform_owner(pai__buf *out, const pai__pjob *j);
 
 #endif

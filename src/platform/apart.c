@@ -32,8 +32,8 @@ const char *pai__apart_hole(const pai_platform *p)
   if (p->system || p->accounts == NULL || pai__accounts_count(p->accounts) < 2)
     return NULL;
   if (pai__user_is_root())
-    return "jobs of all accounts run as root, from whom nothing is hidden: "
-           "serve as another user, or with --system";
+    return "jobs of all accounts run as root, who can read everything: serve "
+           "as another user, or with --system";
   if (!has_sandbox(p) && is_engine(p->runtime))
     return "jobs without an image run as plain processes of this user, "
            "whatever their account, and can read the platform's key and ask "
@@ -89,10 +89,10 @@ int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err)
   in = j->work_dir + n;
   if (strncmp(in, open, sizeof(open) - 1) == 0)
     return PAI_OK;
-  (void)pai__fail(err, PAI_EINVAL,
-                  "commands cannot begin in %.400s: what lies in the "
-                  "platform's root is hidden from jobs",
-                  j->work_dir);
+  (void)pai__fail(
+    err, PAI_EINVAL,
+    "commands cannot start in %.400s: jobs cannot see the platform's root",
+    j->work_dir);
   pai__error_help(err, "choose a folder elsewhere, or send it as code");
   return PAI_EINVAL;
 }

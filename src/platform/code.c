@@ -2,7 +2,10 @@
  * code.c - copies of users' code
  *
  * A job to come gets a copy of another one's.  What was copied or uploaded for
- * a job that never came is removed when nobody can want it any more.
+ * a job that never came is removed when nobody can want it any more.  Folders,
+ * which may have any number of files, are removed in another thread: they go to
+ * ROOT/trash first, so that a start removes what a stop has left.  What cannot
+ * go there is removed where it lies, and no new job gets that folder meanwhile.
  */
 #include "platform/code.h"
 
@@ -16,12 +19,22 @@
 #define SWEEP_EVERY (10 * MINUTE)
 #define STALE (60 * MINUTE)
 
+/* Removed where it lies. */
+typedef struct leaving {
+  struct leaving *next;
+  char *path;
+} leaving;
+
 struct pai__code {
   pai_platform *p;
   pai__timer *timer;
   pai__work *sweep;
-  char *folder;
+  char *folder, *trash;
+  leaving *to_leave; /* at the next sweep */
+  leaving *in_hand;  /* of this one, which the other thread reads, too */
   bool sweeping;
+  bool more; /* came to the trash since the sweep began */
+  atomic_bool stop;
   unsigned swept;
   unsigned copies; /* that are being made */
 };
@@ -113,7 +126,32 @@ static void sweep(void *user_data)
 {
   struct pai__code *c = user_data;
 
-  c->swept = pai__code_sweep(c->folder, &c->p->alloc, STALE);
+  for (const leaving *l = c->in_hand; l != NULL; l = l->next)
+    pai__platform_remove_tree(l->path, &c->stop);
+  pai__platform_empty_trash(c->trash, &c->p->alloc, &c->stop);
+  c->swept = pai__code_sweep(c->folder, &c->p->alloc, STALE, &c->stop);
+}
+
+static void start_sweep(struct pai__code *c)
+{
+  if (c->sweeping || c->p->closing)
+    return;
+  c->more = false;
+  c->sweeping = true;
+  c->in_hand = c->to_leave;
+  c->to_leave = NULL;
+  pai__work_start(c->sweep);
+}
+
+static void forget(struct pai__code *c, leaving **first)
+{
+  while (*first != NULL) {
+    leaving *one = *first;
+
+    *first = one->next;
+    pai__strfree(&c->p->alloc, one->path);
+    pai__free(&c->p->alloc, one, sizeof(*one));
+  }
 }
 
 static void on_swept(void *user_data)
@@ -121,22 +159,87 @@ static void on_swept(void *user_data)
   struct pai__code *c = user_data;
 
   c->sweeping = false;
+  forget(c, &c->in_hand);
   if (c->swept > 0)
     pai__log_line(&c->p->log, PAI_LOG_INFO,
                   "%u copies of code, of jobs that never came, are removed",
                   c->swept);
   pai__timer_start(c->timer, SWEEP_EVERY);
+  if (c->more)
+    start_sweep(c);
   pai__turn_ask(c->p->kick);
 }
 
 static void on_due(void *user_data)
 {
-  struct pai__code *c = user_data;
+  start_sweep(user_data);
+}
 
-  if (c->p->closing)
+static bool has_path(const leaving *l, const char *path)
+{
+  while (l != NULL && strcmp(l->path, path) != 0)
+    l = l->next;
+  return l != NULL;
+}
+
+bool pai__code_is_leaving(const pai_platform *p, const char *path)
+{
+  return p->code != NULL && (has_path(p->code->to_leave, path) ||
+                             has_path(p->code->in_hand, path));
+}
+
+/* False: there is no memory, or no time any more. */
+static bool leave_later(struct pai__code *c, const char *path)
+{
+  leaving *l = c->p->closing ? NULL : pai__zalloc(&c->p->alloc, sizeof(*l));
+
+  if (l == NULL)
+    return false;
+  l->path = pai__strdup(&c->p->alloc, path);
+  l->next = c->to_leave;
+  c->to_leave = l;
+  if (l->path != NULL)
+    return true;
+  c->to_leave = l->next;
+  pai__free(&c->p->alloc, l, sizeof(*l));
+  return false;
+}
+
+void pai__code_remove(pai_platform *p, const char *path)
+{
+  struct pai__code *c = p->code;
+
+  if (path == NULL || pai__code_is_leaving(p, path))
     return;
-  c->sweeping = true;
-  pai__work_start(c->sweep);
+  if (c == NULL || (!pai__platform_trash(c->trash, path, &p->alloc) &&
+                    !leave_later(c, path))) {
+    pai__platform_remove_tree(path, NULL);
+    return;
+  }
+  c->more = true;
+  start_sweep(c);
+}
+
+int pai_platform_remove_code(pai_platform *p, const char *dir, pai_error **err)
+{
+  size_t len;
+
+  if (err != NULL)
+    *err = NULL;
+  PAI__CHECK_ARG_ERR(p != NULL && dir != NULL, err);
+  PAI__CHECK_PROCESS(p, err);
+  if (p->code == NULL)
+    return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
+  len = strlen(p->code->folder);
+  if (strncmp(dir, p->code->folder, len) != 0 ||
+      strncmp(dir + len, "/new-", 5) != 0 ||
+      strchr(dir + len + 1, '/') != NULL)
+    return pai__fail(err, PAI_EINVAL,
+                     "%s is no copy of code for a job to come: those are "
+                     "%s/new-*",
+                     dir, p->code->folder);
+  pai__code_remove(p, dir);
+  return PAI_OK;
 }
 
 int pai__code_open(pai_platform *p, pai_error **err)
@@ -148,12 +251,20 @@ int pai__code_open(pai_platform *p, pai_error **err)
     return pai__oom(err);
   c->p = p;
   c->folder = pai__fs_join(p->root, "code", &p->alloc);
-  if (c->folder == NULL ||
+  c->trash = pai__fs_join(p->root, "trash", &p->alloc);
+  if (c->folder == NULL || c->trash == NULL ||
       pai__timer_new(&c->timer, &p->alloc, p->loop, on_due, c) < 0 ||
       pai__work_new(&c->sweep, &p->alloc, p->loop, sweep, on_swept, c) < 0)
     return pai__oom(err);
+  pai__platform_make_trash(c->trash);
   pai__timer_start(c->timer, 0);
   return PAI_OK;
+}
+
+void pai__code_stop(pai_platform *p)
+{
+  if (p->code != NULL)
+    atomic_store(&p->code->stop, true);
 }
 
 bool pai__code_is_idle(const pai_platform *p)
@@ -169,7 +280,10 @@ void pai__code_close(pai_platform *p)
     return;
   pai__timer_close(c->timer);
   pai__work_close(c->sweep);
+  forget(c, &c->to_leave);
+  forget(c, &c->in_hand);
   pai__strfree(&p->alloc, c->folder);
+  pai__strfree(&p->alloc, c->trash);
   pai__free(&p->alloc, c, sizeof(*c));
   p->code = NULL;
 }

@@ -310,10 +310,11 @@ static void on_tidied(pai_platform *p)
 static void note_reserve(pai_platform *p, bool full)
 {
   if (full && !p->full)
-    pai__log_line(&p->log, PAI_LOG_ERROR,
-                  "the disk of %s is full: no job is taken or started until "
-                  "there is room; openpai stop and openpai rm work",
-                  p->root);
+    pai__log_line(
+      &p->log, PAI_LOG_ERROR,
+      "the disk of %s is full: no job is accepted or started until there is "
+      "free space; openpai stop and openpai rm work",
+      p->root);
   else if (!full && p->full)
     pai__log_line(&p->log, PAI_LOG_INFO, "the disk of %s has room again",
                   p->root);

@@ -9,14 +9,22 @@
  */
 #include "platform/cores.h"
 
+#include "base/fork.h"
 #include "platform/gpus.h"
+
+#include <pthread.h>
 
 struct pai__cores {
   pai__cpus allowed, used;
   pai_topology *topology;      /* NULL: nobody knows */
   int8_t place[PAI__MAX_GPUS]; /* there, of each GPU, or -1 */
-  bool looked;                 /* for it */
+  bool placed;                 /* they are known */
   int fd;                      /* of the locks, or -1 */
+  pai__work *work; /* looks for the topology while nobody waits for it */
+  bool busy;
+  pthread_mutex_t lock; /* of both: */
+  pai_topology *found;
+  bool looked;
 };
 
 /* Where it is on the bus tells which it is there: numbers of device files and
@@ -61,23 +69,37 @@ static uint64_t in_topology(const pai__cores *c, uint64_t gpus)
   return places;
 }
 
-/* Without one all CPUs are alike. */
-static void look(pai_platform *p)
+/* Once, by whoever comes first: it takes 40 ms and more. */
+static void discover(pai__cores *c, const pai_gpus *gpus)
 {
   pai_topology_options o = PAI_TOPOLOGY_OPTIONS_INIT;
-  pai__cores *c = p->cores;
 
-  if (c->looked)
-    return;
+  o.gpus = gpus;
+  pai__fork_hold(); /* hwloc has a lock that a child would find held */
+  (void)pthread_mutex_lock(&c->lock);
+  if (!c->looked)
+    (void)!pai_topology_discover(&c->found, &o, NULL);
   c->looked = true;
-  o.gpus = pai__gpus_found(p);
-  memset(c->place, -1, sizeof(c->place));
-  if (pai_topology_discover(&c->topology, &o, NULL) == PAI_OK)
-    find_places(p, o.gpus);
+  (void)pthread_mutex_unlock(&c->lock);
+  pai__fork_release();
 }
 
-/* GPUs were just looked at, which tells their numbers; without any there is
- * time until the first task. */
+/* Without a topology all CPUs are alike. */
+static void look(pai_platform *p)
+{
+  pai__cores *c = p->cores;
+  const pai_gpus *gpus = pai__gpus_found(p);
+
+  if (c->placed)
+    return;
+  c->placed = true;
+  discover(c, gpus);
+  c->topology = c->found;
+  memset(c->place, -1, sizeof(c->place));
+  if (c->topology != NULL)
+    find_places(p, gpus);
+}
+
 int pai__cores_open(pai_platform *p, pai_error **err)
 {
   pai__cores *c = pai__zalloc(&p->alloc, sizeof(*c));
@@ -85,20 +107,56 @@ int pai__cores_open(pai_platform *p, pai_error **err)
   if (c == NULL)
     return pai__oom(err);
   p->cores = c;
+  (void)pthread_mutex_init(&c->lock, NULL);
   c->fd = pai__cpus_open();
   c->looked = !pai__cpus_allowed(&c->allowed);
-  if (p->gpus != NULL)
+  if (p->gpus != NULL) /* just looked at: their numbers are known */
     look(p);
   return PAI_OK;
 }
 
+static void on_look(void *user_data)
+{
+  discover(((pai_platform *)user_data)->cores, NULL);
+}
+
+static void on_looked(void *user_data)
+{
+  pai_platform *p = user_data;
+
+  p->cores->busy = false;
+  pai__turn_ask(p->kick);
+}
+
+/* Whoever starts a task before it is done waits for the rest of it. */
+void pai__cores_begin(pai_platform *p)
+{
+  pai__cores *c = p->cores;
+
+  if (c->placed || c->looked ||
+      pai__work_new(&c->work, &p->alloc, p->loop, on_look, on_looked, p) < 0)
+    return;
+  c->busy = true;
+  pai__work_start(c->work);
+}
+
+bool pai__cores_is_idle(const pai_platform *p)
+{
+  return !p->cores->busy;
+}
+
+/* The platform closes when nothing is looked for any more. */
 void pai__cores_close(pai_platform *p)
 {
-  if (p->cores == NULL)
+  pai__cores *c = p->cores;
+
+  if (c == NULL)
     return;
-  pai__cpus_close(p->cores->fd);
-  pai_topology_unref(p->cores->topology);
-  pai__free(&p->alloc, p->cores, sizeof(*p->cores));
+  pai__work_close(c->work);
+  pai__cpus_close(c->fd);
+  pai_topology_unref(c->found);
+  (void)pthread_mutex_destroy(&c->lock);
+  pai__free(&p->alloc, c, sizeof(*c));
   p->cores = NULL;
 }
 

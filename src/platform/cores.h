@@ -8,6 +8,9 @@
 
 int pai__cores_open(pai_platform *p, pai_error **err);
 void pai__cores_close(pai_platform *p);
+/* Looks how the machine is made, beside the loop; the platform's end waits. */
+void pai__cores_begin(pai_platform *p);
+bool pai__cores_is_idle(const pai_platform *p);
 
 /* A task that is to be started gets as many as it asks for and nobody has; if
  * there are not as many, or no memory, it has none of its own: all. */

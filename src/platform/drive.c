@@ -5,6 +5,7 @@
  * What is the scheduler's is done at once, for that is in the same commit;
  * what is the tasks' waits for it.
  */
+#include "platform/after.h"
 #include "platform/cores.h"
 #include "platform/logs.h"
 #include "platform/record.h"
@@ -140,7 +141,10 @@ static void do_whole(pai__pjob *j, const pai__action *a)
   case PAI__DO_WAIT:
     pai__timer_start(j->retry, a->until - pai__platform_now(j->platform));
     break;
-  case PAI__DO_FINISH: end_attempt(j); break;
+  case PAI__DO_FINISH:
+    end_attempt(j);
+    pai__after_ended(j);
+    break;
   default: break; /* QUEUE: pai__platform_ask() took it */
   }
 }

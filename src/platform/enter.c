@@ -14,7 +14,7 @@ static int not_running(const pai__pjob *j, uint32_t task, pai_error **err)
                      t->index, j->name);
   (void)pai__fail(err, PAI_EINVAL, "task %s/%u of %s waits, it does not run",
                   role, t->index, j->name);
-  pai__error_help(err, "openpai why tells what it waits for");
+  pai__error_help(err, "openpai why shows what it waits for");
   return PAI_EINVAL;
 }
 
@@ -51,7 +51,7 @@ int pai_platform_enter(int *fd, pai_platform *p, pai_job_id job,
         offsetof(pai_backend_ops, enter) + sizeof(p->ops->enter) ||
       p->ops->enter == NULL)
     return pai__fail(err, PAI_ENOTSUP,
-                     "the back end %s lets nobody enter its tasks",
+                     "the back end %s does not support entering tasks",
                      p->ops->name);
   return p->ops->enter(p->backend, pai__platform_task_id(j, task), fd, err);
 }

@@ -168,12 +168,21 @@ static void write_start(pai__reply *a, const pai_forecast *forecast,
   if (pai_forecast_when(forecast, request, &when) == PAI_OK) {
     const pai_time at[] = { when.p10, when.p50, when.p90 };
 
-    member_band(a, "start", at, to_wall(a->p));
+    pai__member(a, "unknown");
+    pai__json_bool(&a->w, when.unknown != 0);
+    if (when.unknown) {
+      pai__member(a, "start");
+      pai__json_null(&a->w);
+    } else {
+      member_band(a, "start", at, to_wall(a->p));
+    }
     pai__member_int(a, "runs", when.runs);
     pai__member_int(a, "started", when.started);
     pai__member_int(a, "guessed", when.guessed);
     pai__member_text(a, "alike",
                      when.started > 0 ? alike_text(when.alike) : NULL);
+    pai__member(a, "unlike");
+    pai__json_bool(&a->w, when.unlike != 0);
   } else {
     pai__member(a, "start");
     pai__json_null(&a->w);
@@ -219,9 +228,11 @@ static int look_ahead(pai__reply *a, uint64_t request)
 
 static int write_end(pai__reply *a, const pai__pjob *j)
 {
-  pai_past like = {
-    .struct_size = sizeof(like), .user = j->user, .vc = j->vc, .name = j->name
-  };
+  pai_past like = { .struct_size = sizeof(like),
+                    .user = j->user,
+                    .vc = j->vc,
+                    .name = j->name,
+                    .limit = j->spec->time_limit };
   pai_guess g = { .struct_size = sizeof(g) };
   pai_time ran = pai__loop_wall_time() - j->latest.launched;
   pai_history *learnt;
@@ -232,7 +243,8 @@ static int write_end(pai__reply *a, const pai__pjob *j)
       (uint64_t)j->spec->roles[r].gpus * pai__job_roles(&j->job)[r].tasks;
   pai__member_time(a, "startedAt", j->launched);
   if (rc == PAI_OK && j->latest.launched != 0 &&
-      pai_history_guess(learnt, &like, ran > 0 ? ran : 0, &g) == PAI_OK) {
+      pai_history_guess(learnt, &like, ran > 0 ? ran : 0, &g) == PAI_OK &&
+      !g.unknown) {
     const pai_time at[] = { g.p10, g.p50, g.p90 };
 
     member_band(a, "end", at, j->latest.launched);
@@ -280,8 +292,9 @@ static int write_live(pai__reply *a, const pai__pjob *j,
     /* It is nobody's mistake. */
     if (a->err != NULL)
       pai_error_free(*a->err);
-    return pai__fail(a->err, PAI_ENOTSUP,
-                     "the scheduler's policy cannot tell when a job starts");
+    return pai__fail(
+      a->err, PAI_ENOTSUP,
+      "the scheduler's policy cannot predict when a job starts");
   }
   return rc;
 }

@@ -99,8 +99,9 @@ static int add(void *user_data, const char *bytes, size_t len)
 static int why_not(const pai__look *l, pai_error **err)
 {
   if (l->rc == PAI_EINVAL || l->rc == PAI_ENOTSUP)
-    return pai__fail(err, PAI_ENOTSUP,
-                     "the scheduler's policy cannot tell when a job starts");
+    return pai__fail(
+      err, PAI_ENOTSUP,
+      "the scheduler's policy cannot predict when a job starts");
   return pai__fail(err, l->rc, "%s", pai_error_message(l->err));
 }
 

@@ -10,6 +10,7 @@
 #include "base/md5.h"
 #include "base/posix_errno.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +20,13 @@
 #define BEFORE ".openpai-"
 #define BEHIND ".part"
 
-enum { MOST_UPLOAD = 64, PART = 128 };
+enum {
+  MOST_UPLOAD = 64,
+  PART = 128,
+  A_DAY = 24 * 3600,
+  SWEEP_EVERY = 600, /* seconds */
+  MOST_SWEPT = 10000 /* entries of a folder */
+};
 
 struct pai_file_writer {
   pai_alloc alloc;
@@ -123,18 +130,78 @@ static int begin_part(pai_file_writer *w, const pai_file_write_options *o,
   return PAI_OK;
 }
 
-static int begin(pai_file_writer *w, const pai_file_write_options *o,
-                 pai_error **err)
+/* --- parts that were given up --------------------------------------------------- */
+
+/* Nobody has written to it for a day. */
+static bool is_given_up(int folder, const char *name, const char *own,
+                        time_t now)
+{
+  struct stat st;
+
+  return pai__file_is_part(name) && strcmp(name, own) != 0 &&
+         fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(st.st_mode) && st.st_mtime < now - A_DAY;
+}
+
+static void remove_parts(int folder, const char *own, time_t now)
+{
+  int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+  const struct dirent *e;
+
+  for (int i = 0; dir != NULL && i < MOST_SWEPT && (e = readdir(dir)) != NULL;
+       i++)
+    if (is_given_up(fd, e->d_name, own, now))
+      (void)unlinkat(fd, e->d_name, 0);
+  if (dir != NULL)
+    (void)closedir(dir);
+  else if (fd >= 0)
+    (void)close(fd);
+}
+
+/* Before something is written beside them, once for many files that come into
+ * one folder. */
+static void sweep(pai_platform *p, const pai_file_writer *w)
+{
+  time_t now = (time_t)(pai__loop_wall_time() / 1000000);
+  struct stat st;
+
+  if (fstat(w->folder, &st) != 0 ||
+      (p->swept.dev == st.st_dev && p->swept.ino == st.st_ino &&
+       now >= p->swept.at && now < p->swept.at + SWEEP_EVERY))
+    return;
+  p->swept.dev = st.st_dev;
+  p->swept.ino = st.st_ino;
+  p->swept.at = now;
+  remove_parts(w->folder, w->part, now);
+}
+
+/* --- its beginning ---------------------------------------------------------------- */
+
+static bool names_folder(const char *path)
+{
+  size_t len = strlen(path);
+
+  return len > 0 && path[len - 1] == '/';
+}
+
+static int begin(pai_file_writer *w, pai_platform *p,
+                 const pai_file_write_options *o, pai_error **err)
 {
   pai__below b;
   int rc = pai__job_folder_enter(&b, &w->of, &w->alloc, err);
 
   if (rc < 0)
     return rc;
-  rc = pai__below_place(&w->folder, &w->name, &b, o->path, err);
-  if (rc == PAI_OK) {
-    name_part(w, o->upload);
-    rc = begin_part(w, o, err);
+  if (names_folder(o->path)) {
+    rc = pai__below_make(&b, o->path, err);
+  } else {
+    rc = pai__below_place(&w->folder, &w->name, &b, o->path, err);
+    if (rc == PAI_OK) {
+      name_part(w, o->upload);
+      sweep(p, w);
+      rc = begin_part(w, o, err);
+    }
   }
   pai__job_folder_leave(&b, &w->of);
   return rc;
@@ -163,6 +230,8 @@ static int check(const pai_file_write_options *o, pai_error **err)
   if (o->upload == NULL && o->offset != 0 && o->offset != UINT64_MAX)
     return pai__fail(err, PAI_EINVAL,
                      "an upload without a name begins with its first byte");
+  if (names_folder(o->path) && o->size != 0)
+    return pai__fail(err, PAI_EINVAL, "a folder has no bytes of its own");
   if (o->size > INT64_MAX)
     return pai__fail(err, PAI_EINVAL, "no file is that large");
   return PAI_OK;
@@ -197,7 +266,7 @@ int pai_file_writer_open(pai_file_writer **out, pai_platform *p,
                           .named = o.upload != NULL };
   rc = pai__job_folder_find(&w->of, p, job, o.own != 0, err);
   if (rc == PAI_OK)
-    rc = begin(w, &o, err);
+    rc = begin(w, p, &o, err);
   if (rc == PAI_OK)
     *out = w;
   else

@@ -8,6 +8,7 @@
 #include "platform/files.h"
 
 #include "base/posix_errno.h"
+#include "base/utf8.h"
 #include "json/writer.h"
 #include "platform/like.h"
 
@@ -182,6 +183,31 @@ static void text(listing *l, const char *name, const char *value)
     pai__json_null(&l->w);
 }
 
+/* As a part of a URL, if it is no UTF-8: then "path" is not all of it. */
+static void escaped(listing *l, const char *path)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/";
+  size_t len = strlen(path), i = 0, n;
+  pai__buf b;
+
+  while (i < len && (n = pai__utf8_len(path + i, len - i)) > 0)
+    i += n;
+  if (i == len) {
+    text(l, "escaped", NULL);
+    return;
+  }
+  pai__buf_init(&b, l->json.alloc);
+  for (i = 0; i < len; i++)
+    if (strchr(plain, path[i]) != NULL)
+      pai__buf_char(&b, path[i]);
+    else
+      pai__buf_printf(&b, "%%%02X", (unsigned)(unsigned char)path[i]);
+  text(l, "escaped", pai__buf_text(&b));
+  l->last.failed |= !pai__buf_ok(&b);
+  pai__buf_dispose(&b);
+}
+
 static void number(listing *l, const char *name, bool known, uint64_t value)
 {
   key(l, name);
@@ -208,6 +234,7 @@ static void on_entry(void *user_data, const pai__below_entry *e)
   key(l, "executable");
   pai__json_bool(&l->w, e->executable);
   text(l, "target", e->target);
+  escaped(l, e->path);
   pai__json_end_object(&l->w);
   pai__buf_clear(&l->last);
   pai__buf_str(&l->last, e->path);

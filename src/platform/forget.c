@@ -1,4 +1,5 @@
 /* forget.c - jobs that are over: found in the database, and forgotten */
+#include "platform/code.h"
 #include "platform/record.h"
 
 #include "job/end.h"
@@ -111,11 +112,11 @@ static int fail(int rc, pai_error **err)
 
 /* Its folders go at once: whoever asks to forget a job does not want its logs
  * back. */
-static void remove_folders(const past *found)
+static void remove_folders(pai_platform *p, const past *found)
 {
-  pai__platform_remove_tree(found->dir);
-  pai__platform_remove_tree(found->code_dir);
-  pai__platform_remove_tree(found->own_dir);
+  pai__code_remove(p, found->dir);
+  pai__code_remove(p, found->code_dir);
+  pai__code_remove(p, found->own_dir);
 }
 
 /* With `kept` the job's own folder stays, and is *kept, or NULL: it had none. */
@@ -144,7 +145,7 @@ static int forget_job(pai_platform *p, pai_job_id id, char **kept,
     (void)fail(rc, err);
   } else if (rc == PAI_OK) {
     if (!found.live)
-      remove_folders(&found);
+      remove_folders(p, &found);
     p->untidy = true;
     pai__platform_hurry(p);
   }

@@ -23,8 +23,7 @@ static void on_change(void *user_data)
   }
   p->gone = true;
   pai__log_line(&p->log, PAI_LOG_ERROR,
-                "the root %s was deleted: nothing that happens from now on is "
-                "kept",
+                "the root %s was deleted: nothing is stored from now on",
                 p->root);
   p->on_gone(p->user_data);
 }

@@ -219,7 +219,7 @@ static int open_kube(pai_hived_host *h, const pai_hived_host_options *o,
       (c.token != NULL || c.token_file != NULL || c.user != NULL ||
        kube.program != NULL))
     pai__log_line(&h->log, PAI_LOG_WARNING,
-                  "it is told a token or a password without TLS");
+                  "a token or a password is sent to it without TLS");
   pai__kube_config_dispose(&c);
   return rc;
 }

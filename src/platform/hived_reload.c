@@ -199,7 +199,7 @@ static void on_patience(void *user_data)
 
   (void)pai__fail(&err, PAI_EIO,
                   h->next->begun
-                    ? "the API server has not told all nodes and pods in time"
+                    ? "the API server did not list all nodes and pods in time"
                     : "the API server has not answered all bindings in time");
   pai__error_retriable(&err);
   finish(h, PAI_EIO, err);

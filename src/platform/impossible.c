@@ -37,7 +37,7 @@ int pai__impossible_note(pai__pjob *j, pai_error **err)
   if (text.len == 0)
     pai__buf_str(&text, err != NULL && *err != NULL
                           ? pai_error_message(*err)
-                          : "it asks for more than there is");
+                          : "it asks for more than the platform has");
   if (err != NULL) {
     pai_error_free(*err);
     *err = NULL;

@@ -43,8 +43,10 @@ int pai__platform_add(pai__pjob *j)
 
   if (pai__map_set(&p->jobs, &j->id, sizeof(j->id), j) < 0)
     return PAI_ENOMEM;
-  if (p->store == NULL || pai__map_set(&p->names, key, len, j) == PAI_OK)
+  if (p->store == NULL || pai__map_set(&p->names, key, len, j) == PAI_OK) {
+    p->dependent += j->spec->nafter != 0;
     return PAI_OK;
+  }
   (void)pai__map_remove(&p->jobs, &j->id, sizeof(j->id));
   return PAI_ENOMEM;
 }
@@ -55,6 +57,8 @@ void pai__platform_remove(const pai__pjob *j)
   char key[KEY];
   size_t len = make_key(key, j->user, j->name);
 
+  if (pai__map_get(&p->jobs, &j->id, sizeof(j->id)) == j)
+    p->dependent -= j->spec->nafter != 0;
   (void)pai__map_remove(&p->jobs, &j->id, sizeof(j->id));
   if (pai__map_get(&p->names, key, len) == j)
     (void)pai__map_remove(&p->names, key, len);
@@ -68,6 +72,7 @@ static void free_tasks(pai__pjob *j)
   for (size_t t = 0; j->tasks != NULL && t < ntasks; t++) {
     pai__strfree(alloc, j->tasks[t].dir);
     pai__strfree(alloc, j->tasks[t].diagnostics);
+    pai__strfree(alloc, j->tasks[t].failure);
     pai__strfree(alloc, j->tasks[t].why);
     pai__strfree(alloc, j->tasks[t].cpus);
     pai__strfree(alloc, j->tasks[t].about);
@@ -86,6 +91,7 @@ void pai__platform_free_job(pai__pjob *j)
   pai__arena_dispose(&j->attempt);
   free_tasks(j);
   pai__strfree(alloc, j->latest.diagnostics);
+  pai__strfree(alloc, j->latest.failure);
   pai__strfree(alloc, j->latest.why);
   pai__strfree(alloc, j->latest.message);
   pai__strfree(alloc, j->why);
@@ -188,7 +194,8 @@ int pai__platform_make_job(pai__pjob **out, pai_platform *p, pai_spec *spec,
       pai__timer_new(&j->grace, &p->alloc, p->loop, on_grace_over, j) < 0 ||
       pai__timer_new(&j->retry, &p->alloc, p->loop, on_retry_due, j) < 0)
     return pai__oom(err);
-  return pai__plan_runtime_of(&j->runtime, spec, err);
+  j->runtime = pai__plan_runtime_of(spec);
+  return PAI_OK;
 }
 
 /* --- public ----------------------------------------------------------------- */

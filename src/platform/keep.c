@@ -45,8 +45,7 @@ static void forget(pai_platform *p, const pai__buf *ids)
       (void)pai_platform_forget(p, id);
   }
   if (ids->len != 0)
-    pai__log_line(&p->log, PAI_LOG_INFO,
-                  "%zu jobs that were over are forgotten",
+    pai__log_line(&p->log, PAI_LOG_INFO, "%zu finished jobs were removed",
                   ids->len / sizeof(pai_job_id));
 }
 

@@ -90,7 +90,7 @@ static int decode(const reader *r, char **to, const char *key,
   if (pai__base64(pem, &n, text, len) && memchr(pem, '\0', n) == NULL)
     *to = pai__strndup(&r->c->alloc, pem, n);
   else
-    rc = pai__fail(r->err, PAI_EINVAL, "%s: %s is no base 64 of a text",
+    rc = pai__fail(r->err, PAI_EINVAL, "%s: %s is not base64-encoded text",
                    r->path, key);
   pai__free(&r->c->alloc, pem, size);
   return rc == PAI_OK && *to == NULL ? pai__oom(r->err) : rc;
@@ -158,8 +158,8 @@ static int set_proxy(const reader *r, const char *url)
 static int read_cluster(const reader *r, pai__node n)
 {
   int rc = refuse(r, n, "insecure-skip-tls-verify",
-                  "who answers is always checked: name the CA that signed "
-                  "it, as certificate-authority");
+                  "the server's certificate is always checked: set "
+                  "certificate-authority to the CA that signed it");
 
   if (rc == PAI_OK)
     rc = refuse(r, n, "tls-server-name",

@@ -21,7 +21,8 @@ struct pai_log_reader {
   pai_job_id job;
   pai__log_place place;
   pai__task_log file;
-  int64_t skip;    /* before the first byte that is wanted; */
+  pai__log_from from;
+  uint64_t skip;   /* bytes before the first one that is wanted; */
   uint64_t offset; /* of the next one */
   pai_log_data_cb cb;
   void *user_data;
@@ -89,7 +90,8 @@ static void on_change(void *user_data)
 
 static bool may_share(const pai_log_reader *r)
 {
-  return r->follow && !r->paused && !r->ended && r->skip == 0;
+  return r->follow && !r->paused && !r->ended && r->skip == 0 &&
+         !r->file.timed;
 }
 
 /* It reads no further: who waits for it looks for himself. */
@@ -143,19 +145,6 @@ static void watch(pai_log_reader *r)
     (void)pai__timer_new(&r->timer, &p->alloc, p->loop, on_change, r);
 }
 
-/* What was asked for counts from the first byte there ever was, and what is
- * gone cannot be had. */
-static void skip_to(pai_log_reader *r, uint64_t kept, uint64_t gone)
-{
-  if (r->skip == INT64_MAX)
-    r->skip = (int64_t)kept;
-  else if (r->skip < 0)
-    r->skip = (uint64_t)-r->skip < kept ? (int64_t)kept + r->skip : 0;
-  else
-    r->skip = (uint64_t)r->skip > gone ? r->skip - (int64_t)gone : 0;
-  r->offset = gone + (uint64_t)r->skip;
-}
-
 /* What a task has put in its folder's place may lead to what is hidden from
  * it; the way to the root is whoever's it is. */
 static bool is_hidden(const pai_log_reader *r)
@@ -170,8 +159,6 @@ static bool is_hidden(const pai_log_reader *r)
 /* PAI_ENOTFOUND: it is not there yet. */
 static int open_file(pai_log_reader *r, pai_error **err)
 {
-  bool from_end = r->skip < 0 || r->skip == INT64_MAX;
-  uint64_t kept = 0, gone;
   int rc;
 
   if (r->place.dir == NULL)
@@ -181,11 +168,9 @@ static int open_file(pai_log_reader *r, pai_error **err)
                      r->place.who->name);
   watch(r);
   r->file.no_links = is_hidden(r);
-  rc = pai__task_log_open(&r->file, r->place.dir, from_end ? &kept : NULL,
-                          &gone, err);
+  rc = pai__task_log_open_from(&r->file, r->place.dir, &r->from, &r->offset,
+                               &r->skip, err);
   pai__as_self(r->place.who);
-  if (rc == PAI_OK)
-    skip_to(r, kept, gone);
   return rc;
 }
 
@@ -194,9 +179,9 @@ static int open_file(pai_log_reader *r, pai_error **err)
 /* What was read, without what is not wanted. */
 static bool hand_piece(pai_log_reader *r, const char *bytes, size_t n)
 {
-  size_t from = r->skip < (int64_t)n ? (size_t)r->skip : n;
+  size_t from = r->skip < n ? (size_t)r->skip : n;
 
-  r->skip -= (int64_t)from;
+  r->skip -= from;
   return from == n || hand(r, PAI_OK, bytes + from, n - from);
 }
 
@@ -314,6 +299,9 @@ static int begin(pai_log_reader *r, const pai_log_options *o, pai_error **err)
     pai_error_free(*err);
     *err = NULL;
   }
+  if (r->from.offset < 0 || r->from.offset == INT64_MAX)
+    r->from.offset = 0; /* nothing is before its end, */
+  r->from.tail = 0;     /* and all its lines are the last */
   return PAI_OK;
 }
 
@@ -331,7 +319,7 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
   PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   if (opts != NULL)
-    rc = PAI__COPY_IN(&o, opts, pai_log_options, follow);
+    rc = PAI__COPY_IN(&o, opts, pai_log_options, since);
   if (rc < 0)
     return pai__fail(err, rc, "pai_log_options: bad or newer struct_size");
   if (!pai__task_log_init(&file, o.name != NULL ? o.name : "all")) {
@@ -347,7 +335,8 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
   r->job = job;
   r->cb = cb;
   r->user_data = user_data;
-  r->skip = o.offset;
+  r->from = (pai__log_from){ o.offset, o.tail, o.since };
+  r->file.timed = o.timed != 0;
   r->follow = o.follow != 0;
   rc = begin(r, &o, err);
   if (rc < 0) {
@@ -359,6 +348,11 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
   on_change(r);
   *out = r;
   return PAI_OK;
+}
+
+pai_time pai_log_time(const pai_log_reader *r)
+{
+  return r->file.time;
 }
 
 void pai_log_pause(pai_log_reader *r, int paused)

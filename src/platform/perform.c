@@ -11,6 +11,7 @@
 #include "base/posix_fs.h"
 #include "job/end.h"
 #include "job/exit.h"
+#include "job/failure.h"
 
 enum { GRACE = 5000000, AT_ONCE = 4 /* starts of a job in a turn */ };
 
@@ -74,28 +75,34 @@ static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
     .runtime = j->runtime >= 0 ? j->runtime : p->runtime,
     .attempt = j->job.attempt
   };
-  char *dir = j->tasks[task].dir;
+  char *dir;
   pai__arena arena;
   pai_launch_plan plan;
-  pai__buf nodes;
+  pai__buf nodes, owner;
   int rc;
 
+  pai__record_name(j, task);
+  dir = j->tasks[task].dir;
   dir = dir != NULL ? pai__fs_join(j->dir, dir, &p->alloc) : NULL;
   context.task_dir = dir;
   pai__arena_init(&arena, &p->alloc);
   pai__buf_init(&nodes, &p->alloc);
+  pai__buf_init(&owner, &p->alloc);
   pai__cores_nodes(&nodes, j, task);
+  pai__platform_owner(&owner, j);
   if (dir == NULL || share_plan(j, &context) < 0 ||
       pai__plan_make(&plan, &arena, &context, j->shared, task) < 0)
     rc = pai__oom(err);
   else if ((rc = pai__system_make_attempt(j, err)) == PAI_OK) {
     plan.cpu_list = j->tasks[task].cpus;
-    plan.processes = pai__platform_processes(j);
+    plan.processes = plan.owner_processes = pai__platform_processes(j);
+    plan.owner = pai__buf_ok(&owner) ? pai__buf_text(&owner) : NULL;
     plan.flags |= pai__apart_is_another(j) ? PAI_LAUNCH_APART : 0;
     plan.numa_nodes = nodes.len > 0 ? pai__buf_text(&nodes) : NULL;
     rc = p->ops->start(p->backend, pai__platform_task_id(j, task), &plan, err);
   }
   pai__buf_dispose(&nodes);
+  pai__buf_dispose(&owner);
   pai__arena_dispose(&arena);
   pai__strfree(&p->alloc, dir);
   if (rc == PAI_OK && p->store == NULL &&
@@ -123,8 +130,8 @@ static void note_start(pai__pjob *j, uint32_t task)
 
   if (p->ops->task_runtime != NULL)
     about = p->ops->task_runtime(p->backend, pai__platform_task_id(j, task));
-  if (about != NULL)
-    j->tasks[task].about = pai__strdup(&p->alloc, about);
+  pai__strfree(&p->alloc, j->tasks[task].about);
+  j->tasks[task].about = about != NULL ? pai__strdup(&p->alloc, about) : NULL;
   if (about != NULL)
     pai__happened(j, task, "Normal", "Runtime", "%s", about);
   pai__happened(j, task, "Normal", "Started",
@@ -269,6 +276,22 @@ void pai__platform_perform(pai__pjob *j)
 
 /* --- ends ----------------------------------------------------------------------- */
 
+/* What is known of its failure; of one that was asked to end nothing, for what
+ * it says then is no cause. */
+static void explain(pai__pjob *j, uint32_t task, const pai__end_facts *facts,
+                    bool stopped)
+{
+  const pai_alloc *alloc = &j->platform->alloc;
+  pai__buf text;
+
+  pai__buf_init(&text, alloc);
+  if (!stopped)
+    (void)pai__failure_explain(&text, facts, j->platform->failures);
+  pai__strfree(alloc, j->tasks[task].failure);
+  j->tasks[task].failure = text.len != 0 ? pai__buf_take(&text) : NULL;
+  pai__buf_dispose(&text);
+}
+
 /* The completion code, and what is kept of why. */
 static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
 {
@@ -289,6 +312,7 @@ static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
   pai__strfree(alloc, j->tasks[task].diagnostics);
   j->tasks[task].diagnostics = text.len != 0 ? pai__buf_take(&text) : NULL;
   pai__buf_dispose(&text);
+  explain(j, task, &facts, end->stopped != 0);
   return code;
 }
 
@@ -301,13 +325,13 @@ static void tell_end(pai__pjob *j, uint32_t task, const pai_task_end *end,
                   "was full");
   if (end->oom == 1)
     pai__happened(j, task, "Warning", "OOMKilling",
-                  "the task had more memory than it asked for");
+                  "the task used more memory than it asked for");
   else if (end->oom == 2)
     pai__happened(j, task, "Warning", "OOMKilling",
                   "the task was killed while memory was short");
   if (end->how == PAI_END_LOST)
     pai__happened(j, task, "Warning", "NodeLost",
-                  "nobody saw how the task ended");
+                  "the end of the task was not observed");
   else if (code == 0)
     pai__happened(j, task, "Normal", "Completed", "the task ended well");
   else
@@ -356,6 +380,8 @@ void pai__platform_task_ended(void *user_data, uint64_t id,
     j->tasks[task].ran = end->started;
   j->tasks[task].ended = end->ended;
   j->tasks[task].oom = (uint8_t)end->oom;
+  j->tasks[task].output_lost = end->output_lost != 0;
+  j->output_lost |= end->output_lost != 0;
   if (end->how == PAI_END_FAILED && end->text[0] != '\0') {
     pai__strfree(&j->platform->alloc, j->why);
     j->why = pai__strdup(&j->platform->alloc, end->text);
@@ -382,7 +408,7 @@ int pai__platform_adopt(pai__pjob *j, uint32_t task)
     pai__shortage_begin(j, task, pai_error_message(err));
   else if (rc < 0)
     pai__log_line(&p->log, PAI_LOG_ERROR,
-                  "what became of task %u of %s~%s is not known: %s", task,
+                  "the result of task %u of %s~%s is unknown: %s", task,
                   j->user, j->name, pai_error_message(err));
   pai__strfree(&p->alloc, path);
   pai_error_free(err);

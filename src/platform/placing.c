@@ -10,6 +10,7 @@
 #include "platform/placing.h"
 
 #include "account/account.h"
+#include "platform/after.h"
 #include "platform/gpus.h"
 #include "platform/restore.h"
 #include "platform/rooms.h"
@@ -138,12 +139,15 @@ int pai__platform_queue(pai__pjob *j, pai_error **err)
   size_t nroles = j->spec->nroles;
   char user[PAI__SCHED_USER];
   pai_want *wants = pai__zalloc(&p->alloc, nroles * sizeof(*wants));
+  pai_after *after = NULL;
+  size_t nafter = 0;
   pai_request request = { .struct_size = sizeof(request),
                           .id = j->id,
                           .name = j->name,
                           .vc = pai__vcs_of(j),
                           .user = pai__placing_user(user, j),
                           .priority = pai__placing_priority(j),
+                          .limit = j->spec->time_limit,
                           .held = j->share != 0,
                           .wants = wants,
                           .nwants = nroles };
@@ -151,14 +155,20 @@ int pai__platform_queue(pai__pjob *j, pai_error **err)
 
   if (wants == NULL)
     return pai__oom(err);
-  for (uint32_t r = 0; r < nroles; r++)
-    wants[r] = pai__placing_want(j, r, j->gang[r]);
-  rc = pai__placing_tell(
-    p, &(pai_sched_event){ .kind = PAI_SCHED_SUBMIT, .request = &request },
-    err);
+  rc = pai__after_make(&after, &nafter, j, err);
+  if (rc == PAI_OK) {
+    request.after = after;
+    request.nafter = nafter;
+    for (uint32_t r = 0; r < nroles; r++)
+      wants[r] = pai__placing_want(j, r, j->gang[r]);
+    rc = pai__placing_tell(
+      p, &(pai_sched_event){ .kind = PAI_SCHED_SUBMIT, .request = &request },
+      err);
+  }
   p->schedule_due = true;
   j->share_wanted = j->share != 0;
   p->sharing |= j->share_wanted;
+  pai__free(&p->alloc, after, j->spec->nafter * sizeof(*after));
   pai__free(&p->alloc, wants, nroles * sizeof(*wants));
   return rc < 0 ? pai__placing_refused(rc, err) : PAI_OK;
 }
@@ -316,17 +326,19 @@ static void read_start(pai_platform *p, uint64_t id)
   pai__platform_put(j, PAI__PLACED);
 }
 
-/* What runs stops for another; nothing is ever cancelled here but what waits,
- * nor has it a limit. */
-static void read_stop(pai_platform *p, uint64_t id)
+/* What runs stops for another, or has run as long as it may; nothing is ever
+ * cancelled here but what waits. */
+static void read_stop(pai_platform *p, const pai_decision *d)
 {
   uint32_t task;
-  pai__pjob *j = pai__room_find(p, id, &task);
+  pai__pjob *j = pai__room_find(p, d->id, &task);
 
-  if (j != NULL)
-    pai__room_preempted(j, task);
+  if (j == NULL)
+    pai__shares_preempted(p, d->id);
+  else if (d->cause == PAI_STOP_LIMIT)
+    pai__time_is_over(j);
   else
-    pai__shares_preempted(p, id);
+    pai__room_preempted(j, task);
 }
 
 /* All that was decided, before anything is done about it. */
@@ -339,7 +351,7 @@ static void read_decisions(pai_platform *p)
       read_start(p, d.id);
   for (size_t i = 0; pai_sched_decision(p->sched, i, &d) == PAI_OK; i++)
     if (d.kind == PAI_DECISION_STOP)
-      read_stop(p, d.id);
+      read_stop(p, &d);
 }
 
 int pai__placing_lose_ports(pai__pjob *j, uint32_t task)
@@ -465,6 +477,19 @@ static void tell_one(pai_platform *p, int rc)
     pai__platform_event(j, PAI__EV_STOP, 0, 0);
 }
 
+/* The scheduler stops by itself what has run as long as it may. */
+static void await_limit(pai_platform *p)
+{
+  pai_time next = pai_sched_next_time(p->sched);
+
+  if (next == INT64_MAX)
+    pai__timer_stop(p->limits);
+  else {
+    next -= pai__platform_now(p);
+    pai__timer_start(p->limits, next > 0 ? next : 0);
+  }
+}
+
 void pai__platform_schedule(pai_platform *p)
 {
   pai_sched_view sums = { .struct_size = sizeof(sums) };
@@ -493,6 +518,7 @@ void pai__platform_schedule(pai_platform *p)
   (void)pai_sched_view_sums(p->sched, &sums);
   if (rc < 0 && sums.running == 0)
     tell_one(p, rc);
+  await_limit(p);
   if (sums.waiting == 0 && !p->strays)
     pai__timer_stop(p->ports);
   else if (lost)

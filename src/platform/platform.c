@@ -11,6 +11,7 @@
 #include "platform/files.h"
 #include "platform/cores.h"
 #include "platform/estimate.h"
+#include "platform/why.h"
 #include "platform/folders.h"
 #include "platform/follow.h"
 #include "platform/gpus.h"
@@ -45,6 +46,7 @@ void pai__platform_free(pai_platform *p)
     pai__commit_close(p);
   pai__keep_close(p);
   pai__estimates_close(p);
+  pai__answers_close(p);
   pai__folders_close(p);
   pai__gone_close(p);
   pai__code_close(p);
@@ -62,9 +64,11 @@ void pai__platform_free(pai_platform *p)
   pai__logs_free(p);
   pai__turn_close(p->kick);
   pai__timer_close(p->ports);
+  pai__timer_close(p->limits);
   pai__shortage_close(p);
   pai_sched_free(p->sched);
   pai__buf_dispose(&p->path_buf);
+  pai__failures_free(p->failures);
   pai__strfree(&alloc, p->jobs_dir);
   pai__strfree(&alloc, p->root);
   pai__strfree(&alloc, p->user);
@@ -73,7 +77,7 @@ void pai__platform_free(pai_platform *p)
   pai__free(&alloc, p, sizeof(*p));
 }
 
-static void on_ports_due(void *user_data)
+static void on_schedule_due(void *user_data)
 {
   pai_platform *p = user_data;
 
@@ -215,6 +219,8 @@ static int open_records(pai_platform *p, pai_error **err)
   if (rc == PAI_OK)
     rc = pai__system_open(p, err);
   if (rc == PAI_OK)
+    rc = pai__failures_open(p, err);
+  if (rc == PAI_OK)
     rc = pai__store_open(&p->store, &p->alloc, p->root, NULL, err);
   if (rc == PAI_OK)
     rc = pai__restore_begin(p, err);
@@ -238,7 +244,8 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
   if (rc == PAI_OK &&
       (pai__turn_new(&p->kick, &p->alloc, p->loop, pai__platform_turn, p) <
          0 ||
-       pai__timer_new(&p->ports, &p->alloc, p->loop, on_ports_due, p) < 0))
+       pai__timer_new(&p->ports, &p->alloc, p->loop, on_schedule_due, p) < 0 ||
+       pai__timer_new(&p->limits, &p->alloc, p->loop, on_schedule_due, p) < 0))
     rc = pai__oom(err);
   if (rc == PAI_OK)
     rc = pai__shortage_open(p, err);
@@ -265,8 +272,10 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
     rc = open_backend(p, o, err);
   if (rc == PAI_OK && p->store != NULL)
     pai__restore_jobs(p);
-  if (rc == PAI_OK)
+  if (rc == PAI_OK) {
     pai__gpus_begin(p);
+    pai__cores_begin(p);
+  }
   if (rc == PAI_OK)
     pai__apart_tell(p);
   return rc;
@@ -338,6 +347,7 @@ static void close_once(pai_platform *p, bool leave, pai_closed_cb closed,
   if (p->closing)
     return;
   p->closing = true;
+  pai__code_stop(p);
   p->leaving = leave;
   pai__listings_stop(p);
   pai__platform_hurry(p);

@@ -7,6 +7,7 @@
 #include "base/fork.h"
 #include "base/map.h"
 #include "base/posix_user.h"
+#include "job/failure.h"
 #include "job/form.h"
 #include "job/plan.h"
 #include "loop/loop.h"
@@ -16,6 +17,8 @@
 #include <openpai/account.h>
 #include <openpai/platform.h>
 #include <openpai/sched.h>
+
+#include <stdatomic.h>
 
 typedef struct pai__pjob pai__pjob;
 
@@ -67,6 +70,7 @@ typedef struct pai__ptask {
   bool owed_held; /* as in its job */
   bool share_wanted;     /* as it waits for a share */
   uint8_t oom;           /* of its last end, as pai_task_end's */
+  bool output_lost;      /* likewise */
   uint32_t retries_told; /* of its fold's */
   uint32_t port;         /* its first in the job's */
   uint32_t starts;       /* of it in this attempt of the job */
@@ -75,6 +79,7 @@ typedef struct pai__ptask {
   char *dir;         /* its folder, below the job's; NULL before it starts */
   char *why;         /* it did not run, or NULL */
   char *diagnostics; /* of its end, or NULL */
+  char *failure;     /* what is known of it (job/failure.h), or NULL */
   char *cpus;        /* that no other has, as "0-3,8", or NULL */
   char *about;       /* in what it runs, if that is to be said, or NULL */
 } pai__ptask;
@@ -90,6 +95,7 @@ typedef struct pai__pattempt {
   char *message;    /* and why; or NULL */
   char *why;        /* it did not run, or NULL */
   char *diagnostics;
+  char *failure; /* what is known of it, or NULL */
 } pai__pattempt;
 
 /* A job of the platform: the fold, and what hangs on it. */
@@ -139,6 +145,7 @@ struct pai__pjob {
   bool short_news;   /* which is to be told */
   bool short_trial;  /* one was made just now, and may have been good */
   bool stop_now;     /* it was stopped while nothing could be written */
+  bool output_lost;  /* of a start of one of its tasks */
   bool forgotten;    /* freed when it stands in no list any more */
   bool in[PAI__LISTS];
   pai__pjob *next[PAI__LISTS];
@@ -166,7 +173,8 @@ struct pai_platform {
   void *user_data;
   char *root, *jobs_dir;
   char *user;
-  pai__machine here; /* the one it runs jobs on */
+  pai__failures *failures; /* its own known ones, or NULL */
+  pai__machine here;       /* the one it runs jobs on */
   struct {
     uint64_t request; /* of the scheduler, that has this GPU to be shared; or
                          0 */
@@ -181,6 +189,10 @@ struct pai_platform {
   pai__code *code;         /* NULL: it keeps no records */
   pai__vcs *vcs;           /* likewise */
   pai__listings *listings; /* likewise */
+  struct {
+    uint64_t dev, ino;
+    int64_t at; /* seconds since 1970 */
+  } swept; /* folder of which parts of files were removed that nobody sends */
   pai_sched *sched;
   pai_time clock; /* the scheduler's time is the loop's, and so much more */
   const pai_backend_ops *ops;
@@ -189,6 +201,7 @@ struct pai_platform {
   pai__timer *shortage; /* then starts that failed for want of something are
                            tried again */
   pai__timer *ports;    /* then ports that others used are looked at again */
+  pai__timer *limits;   /* then the scheduler is to decide by itself */
   pai__map jobs;        /* by id; those that were forgotten are not in it */
   pai__map names;       /* the same by user~name, of a durable one */
   pai_job_id last_id;
@@ -257,8 +270,12 @@ struct pai_platform {
   unsigned backups;               /* that are being made */
   struct pai_estimate *estimates; /* likewise, or wait for it */
   unsigned nestimates;
-  struct pai__look *look; /* that they share; NULL: nobody has asked yet */
-  int sched_file_fd;      /* the scheduler's log for who looks back, or -1 */
+  uint32_t dependent;         /* jobs that name others to wait for */
+  struct pai__look *look;     /* that they share; NULL: nobody has asked yet */
+  struct pai_answer *answers; /* likewise, of why_beside.c */
+  unsigned nanswers;
+  struct pai__explainer *explainer; /* that makes them; likewise */
+  int sched_file_fd; /* the scheduler's log for who looks back, or -1 */
   uint64_t sched_file_size;
   /* Facts. */
   bool sched_file_gap; /* lines of that are missing, until its next snapshot */
@@ -429,8 +446,17 @@ void pai__gone_close(pai_platform *p);
 /* posix_tree.c */
 /* What is in a folder, in any thread. */
 uint64_t pai__platform_tree_bytes(const char *path);
-/* Removes a folder and all in it, as far as it can. */
-void pai__platform_remove_tree(const char *path);
+/* Removes a folder and all in it, as far as it can, in any thread; and no more
+ * of it once *stop is true.  `stop` may be NULL. */
+void pai__platform_remove_tree(const char *path, const atomic_bool *stop);
+void pai__platform_make_trash(const char *trash);
+/* Moves a folder, if there is one, to a new name in `trash`, which is made if
+ * it is not there.  False: it is still where it was. */
+bool pai__platform_trash(const char *trash, const char *path,
+                         const pai_alloc *alloc);
+/* Removes all that is in `trash`, in any thread. */
+void pai__platform_empty_trash(const char *trash, const pai_alloc *alloc,
+                               const atomic_bool *stop);
 /* Moves a folder, if there is one and it is not empty, to ROOT/lost, where
  * nobody removes it. */
 int pai__platform_set_aside(const pai_platform *p, const char *path,
@@ -441,6 +467,9 @@ int pai__platform_keep_tree(char **out, const pai_platform *p,
                             const char *path, pai_error **err);
 void pai__platform_put_back(const pai_platform *p, const char *from,
                             const char *to);
+
+/* posix_failures.c: its own known failures, if its root has a file of them. */
+int pai__failures_open(pai_platform *p, pai_error **err);
 
 /* posix_system.c */
 /* Whether the root is of this kind; and the folders of one of all users. */

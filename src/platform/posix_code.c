@@ -206,7 +206,7 @@ int pai__code_copy(char **out, const pai_alloc *alloc, const char *from,
       (void)pai__fail(err, rc, "cannot copy the job's code: %s: %s", c.text,
                       PAI__ERRNO_TEXT(c.why));
     if (rc < 0)
-      pai__platform_remove_tree(*out);
+      pai__platform_remove_tree(*out, NULL);
   }
   pai__free(alloc, c.block, BLOCK);
   if (rc < 0) {
@@ -217,7 +217,7 @@ int pai__code_copy(char **out, const pai_alloc *alloc, const char *from,
 }
 
 unsigned pai__code_sweep(const char *folder, const pai_alloc *alloc,
-                         pai_time age)
+                         pai_time age, const atomic_bool *stop)
 {
   DIR *dir = opendir(folder);
   struct dirent *e;
@@ -228,7 +228,7 @@ unsigned pai__code_sweep(const char *folder, const pai_alloc *alloc,
   if (dir == NULL)
     return 0;
   pai__buf_init(&path, alloc);
-  while ((e = readdir(dir)) != NULL) {
+  while (!atomic_load(stop) && (e = readdir(dir)) != NULL) {
     if (strncmp(e->d_name, "new-", 4) != 0 ||
         fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
         (pai_time)(time(NULL) - st.st_mtim.tv_sec) * 1000000 < age)
@@ -237,7 +237,7 @@ unsigned pai__code_sweep(const char *folder, const pai_alloc *alloc,
     pai__buf_printf(&path, "%s/%s", folder, e->d_name);
     if (!pai__buf_ok(&path))
       break;
-    pai__platform_remove_tree(pai__buf_text(&path));
+    pai__platform_remove_tree(pai__buf_text(&path), stop);
     swept++;
   }
   pai__buf_dispose(&path);

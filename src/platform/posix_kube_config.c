@@ -99,12 +99,13 @@ static int find_pod(pai__kube_config *c, const pai_hived_host_options *o,
   int rc;
 
   if (host == NULL || port == NULL) {
-    rc = pai__fail(err, PAI_ENOTFOUND,
-                   "nothing says where Kubernetes' API server is");
-    pai__error_help(err, "name it with --kube-url, with kubeApiServerAddress "
-                         "or kubeConfigFilePath of the configuration, or with "
-                         "a kubeconfig file in $KUBECONFIG; in a pod it is "
-                         "found by itself");
+    rc =
+      pai__fail(err, PAI_ENOTFOUND,
+                "the address of the Kubernetes API server is not configured");
+    pai__error_help(
+      err, "set it with --kube-url, with kubeApiServerAddress or "
+           "kubeConfigFilePath of the configuration, or with a kubeconfig "
+           "file in $KUBECONFIG; in a pod it is found automatically");
     return rc;
   }
   pai__buf_init(&url, &c->alloc);
@@ -186,7 +187,7 @@ static int check_url(pai__kube_config *c, pai_error **err)
       host = ""; /* nor is there room for a password */
   if (host[0] == '\0' || host[0] == '/') {
     rc = pai__fail(err, PAI_EINVAL,
-                   "the address of Kubernetes' API server is not one");
+                   "the address of the Kubernetes API server is invalid");
     pai__error_help(err, "write it as https://10.0.0.1:6443");
     return rc;
   }

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE /* flock() */
 
+#include "platform/code.h"
 #include "platform/record.h"
 
 #include "base/posix_errno.h"
@@ -207,7 +208,7 @@ int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err)
   if (rc == PAI_OK && to == NULL)
     rc = pai__oom(err);
   if (to != NULL && strcmp(from, to) != 0) {
-    pai__platform_remove_tree(to);
+    pai__code_remove(j->platform, to);
     if (rename(from, to) != 0)
       rc = pai__fail(err, PAI_EIO, "cannot move %s to %s", from, to);
   }
@@ -237,5 +238,5 @@ static bool has_own_code(const pai__pjob *j)
 void pai__platform_give_code_back(const pai__pjob *j, const char *dir)
 {
   if (has_own_code(j) && (dir == NULL || rename(j->work_dir, dir) != 0))
-    pai__platform_remove_tree(j->work_dir);
+    pai__code_remove(j->platform, j->work_dir);
 }

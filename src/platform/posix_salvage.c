@@ -10,6 +10,7 @@
 #include "platform/salvage.h"
 
 #include "backend/local/posix_files.h"
+#include "backend/local/runtime.h"
 #include "base/posix_fs.h"
 #include "json/json.h"
 
@@ -109,6 +110,16 @@ static bool list_tasks(pai__buf *out, const char *dir)
   return pai__buf_ok(out);
 }
 
+/* As its supervisor tells, or an older one did in the task's folder. */
+static void read_status(pai__status *out, const salvage *s, const char *dir)
+{
+  char own[PAI__OWN_PATH];
+
+  if (!pai__own_dir(own, s->root, dir) ||
+      pai__files_status(out, own, false, NULL) < 0)
+    (void)pai__files_status(out, dir, false, NULL);
+}
+
 static int code_of(const pai__status *s)
 {
   switch (s->kind) {
@@ -119,8 +130,9 @@ static int code_of(const pai__status *s)
   }
 }
 
-/* One task's row; *code is the job's until now. */
-static int put_task(salvage *s, const pai__job_row *job, const char *dir,
+/* One task's row; *code is the job's until now, as is what its row says of
+ * lost output. */
+static int put_task(salvage *s, pai__job_row *job, const char *dir,
                     const start *t, int *code, pai_time *ended)
 {
   char path[MOST_PATH + LONGEST + 80], below[LONGEST + 64], number[16] = "",
@@ -140,7 +152,7 @@ static int put_task(salvage *s, const pai__job_row *job, const char *dir,
   (void)snprintf(below, sizeof(below), "%u/%s-%u%s%s", job->now.number,
                  t->role, t->index, number, again);
   if (snprintf(path, sizeof(path), "%s/%s", dir, below) < (int)sizeof(path))
-    (void)pai__files_status(&status, path, false, NULL);
+    read_status(&status, s, path);
   own = code_of(&status);
   if (*code == 0)
     *code = own;
@@ -148,6 +160,7 @@ static int put_task(salvage *s, const pai__job_row *job, const char *dir,
     *ended = status.ended;
   row.state = own == 0 ? "SUCCEEDED" : "FAILED";
   row.exit_code = (pai__maybe){ true, own };
+  job->output_lost |= status.cut;
   row.created = row.launched = status.started;
   row.completed = status.ended;
   row.now = (pai__start_row){ .number = t->number,
@@ -156,7 +169,8 @@ static int put_task(salvage *s, const pai__job_row *job, const char *dir,
                               .created = status.started,
                               .launched = status.started,
                               .completed = status.ended,
-                              .exit_code = row.exit_code };
+                              .exit_code = row.exit_code,
+                              .output_lost = status.cut };
   return pai__batch_put_task(s->batch, &row) < 0 ? pai__oom(s->err) : PAI_OK;
 }
 

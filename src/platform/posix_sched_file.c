@@ -24,8 +24,8 @@ enum { MOST = 64 << 20 }; /* bytes of a file, and then to its next snapshot */
 static void fail(pai_platform *p, const char *what)
 {
   pai__log_line(&p->log, PAI_LOG_WARNING,
-                "cannot %s %s/scheduler.log: %s; nobody can look back at what "
-                "is decided now",
+                "cannot %s %s/scheduler.log: %s; the present decisions will "
+                "be missing from the log",
                 what, p->root, PAI__ERRNO_TEXT(errno));
 }
 

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,15 +74,20 @@ static void empty(DIR *dir, int top, unsigned *number)
       (void)move_up(dirfd(dir), e->d_name, top, number);
 }
 
+static bool is_stopped(const atomic_bool *stop)
+{
+  return stop != NULL && atomic_load(stop);
+}
+
 /* True if there is less than before, or other folders. */
-static bool remove_in(DIR *dir, unsigned *number)
+static bool remove_in(DIR *dir, unsigned *number, const atomic_bool *stop)
 {
   int top = dirfd(dir);
   bool some = false;
   struct dirent *e;
 
   rewinddir(dir);
-  while ((e = readdir(dir)) != NULL) {
+  while (!is_stopped(stop) && (e = readdir(dir)) != NULL) {
     DIR *below;
 
     if (is_dots(e->d_name))
@@ -98,17 +104,17 @@ static bool remove_in(DIR *dir, unsigned *number)
     (void)closedir(below);
     some |= unlinkat(top, e->d_name, AT_REMOVEDIR) == 0;
   }
-  return some;
+  return some && !is_stopped(stop);
 }
 
-void pai__platform_remove_tree(const char *path)
+void pai__platform_remove_tree(const char *path, const atomic_bool *stop)
 {
   unsigned number = 0;
   DIR *dir = open_in(AT_FDCWD, path);
 
   if (dir != NULL) {
     /* Whoever goes on filling it is not outrun for ever. */
-    for (int i = 0; i < MOST_ROUNDS && remove_in(dir, &number); i++)
+    for (int i = 0; i < MOST_ROUNDS && remove_in(dir, &number, stop); i++)
       ;
     (void)closedir(dir);
     (void)rmdir(path);
@@ -184,7 +190,7 @@ int pai__platform_set_aside(const pai_platform *p, const char *path,
   rc = move_to(&lost, p, "lost", path, name, err);
   if (rc == PAI_OK)
     pai__log_line(&p->log, PAI_LOG_WARNING,
-                  "%s is of no job that the database knows: it is %s now",
+                  "%s belongs to no job in the database: it was moved to %s",
                   path, lost);
   pai__strfree(&p->alloc, lost);
   return rc;
@@ -212,6 +218,56 @@ void pai__platform_put_back(const pai_platform *p, const char *from,
   if (rename(from, to) != 0)
     pai__log_line(&p->log, PAI_LOG_WARNING, "cannot move %s back to %s: %s",
                   from, to, PAI__ERRNO_TEXT(errno));
+}
+
+/* --- trash --------------------------------------------------------------------- */
+
+void pai__platform_make_trash(const char *trash)
+{
+  (void)mkdir(trash, 0700);
+}
+
+/* Nothing is made there for it but a name, which no other one there has: a full
+ * disk has no room for more. */
+bool pai__platform_trash(const char *trash, const char *path,
+                         const pai_alloc *alloc)
+{
+  struct stat st;
+  pai__buf to;
+  bool good;
+
+  if (lstat(path, &st) != 0)
+    return errno == ENOENT;
+  if (!S_ISDIR(st.st_mode))
+    return unlink(path) == 0;
+  pai__platform_make_trash(trash);
+  pai__buf_init(&to, alloc);
+  pai__buf_printf(&to, "%s/%llu", trash, (unsigned long long)st.st_ino);
+  good = pai__buf_ok(&to) && move(path, pai__buf_text(&to));
+  pai__buf_dispose(&to);
+  return good;
+}
+
+void pai__platform_empty_trash(const char *trash, const pai_alloc *alloc,
+                               const atomic_bool *stop)
+{
+  DIR *dir = opendir(trash);
+  struct dirent *e;
+  pai__buf path;
+
+  if (dir == NULL)
+    return;
+  pai__buf_init(&path, alloc);
+  while (!is_stopped(stop) && (e = readdir(dir)) != NULL) {
+    if (is_dots(e->d_name))
+      continue;
+    pai__buf_clear(&path);
+    pai__buf_printf(&path, "%s/%s", trash, e->d_name);
+    if (pai__buf_ok(&path))
+      pai__platform_remove_tree(pai__buf_text(&path), stop);
+  }
+  pai__buf_dispose(&path);
+  (void)closedir(dir);
 }
 
 /* --- weighed --------------------------------------------------------------------- */

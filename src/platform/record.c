@@ -76,6 +76,7 @@ static void stamp_trigger(pai__pattempt *a, const pai__ptask *t,
   a->user_code = t->user_code;
   a->why = t->why != NULL ? pai__strdup(alloc, t->why) : NULL;
   a->diagnostics = pai__strdup(alloc, t->diagnostics);
+  a->failure = t->failure != NULL ? pai__strdup(alloc, t->failure) : NULL;
 }
 
 /* What the attempt came to stands in the fold only until the next one. */
@@ -99,6 +100,8 @@ static void stamp_attempt(pai__pjob *j, pai_time now)
   a->message = trigger_message(j);
   if (a->trigger != PAI__NO_TASK && j->tasks[a->trigger].diagnostics != NULL)
     stamp_trigger(a, &j->tasks[a->trigger], &j->platform->alloc);
+  else if (a->code == PAI__CODE_DEPENDENCY && j->why != NULL)
+    a->why = pai__strdup(&j->platform->alloc, j->why);
   else if (a->code == PAI__CODE_STOPPED)
     a->diagnostics = pai__strdup(&j->platform->alloc, stopped);
 }
@@ -139,6 +142,7 @@ static void fill_attempt(pai__attempt_row *row, char *uid, const pai__pjob *j,
   row->user_code = (pai__maybe){ a->user_code != 0, a->user_code };
   row->why = a->why;
   row->diagnostics = a->diagnostics;
+  row->failure = a->failure;
   if (a->trigger == PAI__NO_TASK)
     return;
   row->trigger = a->message;
@@ -174,6 +178,7 @@ static int put_job(pai__pjob *j, const char *config)
                        .platform_retries = job->retries - job->counted,
                        .tasks = job->wanted,
                        .roles = job->form->nroles,
+                       .output_lost = j->output_lost,
                        .config = config };
   pai__buf fold;
   int rc;
@@ -279,8 +284,11 @@ static void fill_task(pai__task_row *row, task_texts *texts,
                       .launched = pt->ran,
                       .completed = pt->ended,
                       .user_code = { pt->user_code != 0, pt->user_code },
+                      .output_lost = pt->output_lost,
+                      .runtime = pt->about,
                       .why = pt->why,
-                      .diagnostics = pt->diagnostics };
+                      .diagnostics = pt->diagnostics,
+                      .failure = pt->failure };
   if (pt->begun != 0)
     fill_place(row, texts, j, task);
   if (t->state >= PAI__TASK_DONE || pt->ended != 0)
@@ -338,10 +346,12 @@ static void forget_start(pai__pjob *j, uint32_t task)
   t->begun = t->ran = t->ended = 0;
   pai__strfree(alloc, t->dir);
   pai__strfree(alloc, t->diagnostics);
+  pai__strfree(alloc, t->failure);
   pai__strfree(alloc, t->why);
   pai__strfree(alloc, t->about);
-  t->dir = t->diagnostics = t->why = t->about = NULL;
+  t->dir = t->diagnostics = t->failure = t->why = t->about = NULL;
   t->user_code = 0;
+  t->output_lost = false;
 }
 
 /* If the job is about its next attempt, what came of the last one is kept. */
@@ -354,6 +364,7 @@ static void record_attempt(pai__pjob *j)
   if (j->platform->store != NULL)
     put_latest(j);
   pai__strfree(&j->platform->alloc, j->latest.diagnostics);
+  pai__strfree(&j->platform->alloc, j->latest.failure);
   pai__strfree(&j->platform->alloc, j->latest.why);
   pai__strfree(&j->platform->alloc, j->latest.message);
   j->latest = (pai__pattempt){ .number = number,
@@ -390,20 +401,31 @@ void pai__record_past(pai__pjob *j, uint32_t task)
   forget_start(j, task);
 }
 
-void pai__record_start(pai__pjob *j, uint32_t task)
+void pai__record_name(pai__pjob *j, uint32_t task)
 {
   const pai__task *t = &pai__job_tasks(&j->job)[task];
   pai__ptask *pt = &j->tasks[task];
   pai__buf dir;
 
-  pai__record_past(j, task);
+  if (pt->dir != NULL)
+    return;
   pai__buf_init(&dir, &j->platform->alloc);
   pai__buf_printf(&dir, "%u/%s-%u", j->job.attempt,
                   j->spec->roles[t->role].name, t->index);
-  if (pt->starts > 0)
-    pai__buf_printf(&dir, ".%u", pt->starts);
-  pt->dir = pai__buf_take(&dir); /* without memory it will not start */
+  if (pt->starts > 1)
+    pai__buf_printf(&dir, ".%u", pt->starts - 1);
+  pt->dir = pai__buf_take(&dir);
+  pt->changed = true;
+}
+
+void pai__record_start(pai__pjob *j, uint32_t task)
+{
+  const pai__task *t = &pai__job_tasks(&j->job)[task];
+  pai__ptask *pt = &j->tasks[task];
+
+  pai__record_past(j, task);
   pt->starts++;
+  pai__record_name(j, task); /* without memory it starts when it has one */
   pt->begun = pai__loop_wall_time();
   pai__happened(j, task, "Normal", "Scheduled", "%s[%u] has a place on %s",
                 j->spec->roles[t->role].name, t->index,

@@ -18,6 +18,8 @@ int pai__record_new_job(pai__pjob *j, const char *text, size_t len,
 
 /* What it came to when it was started last goes to where it stays. */
 void pai__record_past(pai__pjob *j, uint32_t task);
+/* Names the folder of a task's start, if memory was short for that before. */
+void pai__record_name(pai__pjob *j, uint32_t task);
 /* A task is about to be started once more: its folder is named. */
 void pai__record_start(pai__pjob *j, uint32_t task);
 /* That start was recorded and never happened: it keeps its number and gets

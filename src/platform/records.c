@@ -87,6 +87,12 @@ void pai__member_int(pai__reply *a, const char *key, int64_t number)
   pai__json_int(&a->w, number);
 }
 
+void pai__member_bool(pai__reply *a, const char *key, bool value)
+{
+  pai__member(a, key);
+  pai__json_bool(&a->w, value);
+}
+
 void pai__member_maybe(pai__reply *a, const char *key, pai__maybe number)
 {
   pai__member(a, key);
@@ -122,6 +128,15 @@ void pai__member_exit(pai__reply *a, const char *key, pai__maybe code)
   pai__member(a, key);
   if (code.there && make_exit(a, code.value))
     pai__json_written(&a->w, a->exit.data, a->exit.len);
+  else
+    pai__json_null(&a->w);
+}
+
+void pai__member_failure(pai__reply *a, const char *json)
+{
+  pai__member(a, "failure");
+  if (json != NULL)
+    pai__json_ready(&a->w, json, strlen(json));
   else
     pai__json_null(&a->w);
 }

@@ -34,11 +34,14 @@ int pai__reply_end(pai__reply *a, int rc);
 void pai__member(pai__reply *a, const char *key);
 void pai__member_text(pai__reply *a, const char *key, const char *text);
 void pai__member_int(pai__reply *a, const char *key, int64_t number);
+void pai__member_bool(pai__reply *a, const char *key, bool value);
 void pai__member_maybe(pai__reply *a, const char *key, pai__maybe number);
 /* Milliseconds, or null. */
 void pai__member_time(pai__reply *a, const char *key, pai_time time);
 /* The entry of a code, or null. */
 void pai__member_exit(pai__reply *a, const char *key, pai__maybe code);
+/* failure: what is known of one, as it was kept (job/failure.h), or null. */
+void pai__member_failure(pai__reply *a, const char *json);
 /* What 4.4 makes of diagnostics, or null. */
 void pai__member_summary(pai__reply *a, const char *key,
                          const char *diagnostics);

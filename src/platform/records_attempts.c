@@ -152,8 +152,7 @@ static int write_one(history *h, const pai__attempt_row *row, bool latest)
   pai__member_int(a, "totalTaskRoleNumber", h->job->roles);
   pai__member_text(a, "jobPriority", h->job->priority);
   rc = write_roles(h, row->number);
-  pai__member(a, "isLatest");
-  pai__json_bool(&a->w, latest);
+  pai__member_bool(a, "isLatest", latest);
   pai__json_end_object(&a->w);
   return rc;
 }

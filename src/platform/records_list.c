@@ -110,6 +110,7 @@ static int write_item(pai__reply *a, const pai__job_row *row)
   pai__member_int(a, "totalTaskNumber", row->tasks);
   pai__member_int(a, "totalTaskRoleNumber", row->roles);
   pai__member_text(a, "jobPriority", row->priority);
+  pai__member_bool(a, "outputLost", row->output_lost);
   pai__json_end_object(&a->w);
   return rc;
 }

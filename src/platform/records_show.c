@@ -26,6 +26,7 @@ static void write_attempt(pai__reply *a, const pai__attempt_row *row)
   pai__member_summary(a, "appExitDiagnostics", row->diagnostics);
   pai__member_maybe(a, "originUserExitCode", row->user_code);
   pai__member_text(a, "exitReason", row->why);
+  pai__member_failure(a, row->failure);
   pai__member_messages(a, "appExitMessages", row->diagnostics, false);
   pai__member_text(a, "appExitTriggerMessage", row->trigger);
   pai__member_text(a, "appExitTriggerTaskRoleName", row->trigger_role);
@@ -51,6 +52,7 @@ static void write_status(pai__reply *a, const pai__job_row *row,
   pai__member_time(a, "launchedTime",
                    row->launched != 0 ? row->launched : row->completed);
   pai__member_time(a, "completedTime", row->completed);
+  pai__member_bool(a, "outputLost", row->output_lost);
   pai__member_text(a, "virtualCluster", row->vc);
   write_attempt(a, attempt);
   pai__json_end_object(&a->w);

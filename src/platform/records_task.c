@@ -87,6 +87,9 @@ static void write_place(pai__reply *a, pai__buf *logs,
   pai__member_summary(a, "containerExitDiagnostics", row->diagnostics);
   pai__member_maybe(a, "originUserExitCode", row->user_code);
   pai__member_text(a, "exitReason", row->why);
+  pai__member_failure(a, row->failure);
+  pai__member_bool(a, "outputLost", row->output_lost);
+  pai__member_text(a, "runtime", row->runtime);
 }
 
 static void write_start(pai__reply *a, const pai__start_row *row)

@@ -5,6 +5,7 @@
  * What the database has is of one moment: jobs and tasks as they were recorded
  * last, and the scheduler's snapshot with the lines behind it.
  */
+#include "platform/after.h"
 #include "platform/restore.h"
 
 #include "platform/placing.h"
@@ -68,8 +69,8 @@ static int begin_anew(pai_platform *p, int rc, pai_error **err)
   const pai_error *why = err != NULL ? *err : NULL;
 
   pai__log_line(&p->log, PAI_LOG_ERROR,
-                "the scheduler's log in %s cannot be read (%s: %s); it begins "
-                "anew, and jobs wait in the order of their submission",
+                "the scheduler's log in %s cannot be read (%s: %s); a new log "
+                "is started, and jobs wait in the order of their submission",
                 p->root, pai_code_name(rc),
                 why != NULL ? pai_error_message(why) : "");
   pai_sched_free(p->sched);
@@ -237,6 +238,7 @@ void pai__restore_jobs(pai_platform *p)
   }
   pai__shares_restored(p);
   pai__platform_drop_strays(p);
+  pai__after_restored(p);
   p->schedule_due = true;
   pai__platform_hurry(p);
   pai__buf_dispose(&ids);

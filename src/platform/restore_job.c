@@ -106,6 +106,7 @@ static int on_row(void *user_data, const pai__job_row *row)
   j->created = row->created;
   j->launched = row->launched;
   j->completed = row->completed;
+  j->output_lost = row->output_lost;
   j->latest = (pai__pattempt){ .number = row->now.number,
                                .created = row->now.created,
                                .launched = row->now.launched,
@@ -116,7 +117,8 @@ static int on_row(void *user_data, const pai__job_row *row)
                                .why = dup(r, row->now.why),
                                .trigger = PAI__NO_TASK,
                                .message = dup(r, row->now.trigger),
-                               .diagnostics = dup(r, row->now.diagnostics) };
+                               .diagnostics = dup(r, row->now.diagnostics),
+                               .failure = dup(r, row->now.failure) };
   r->head = keep(r, row->fold);
   return r->head.data != NULL ? PAI_OK : pai__oom(r->err);
 }
@@ -187,8 +189,11 @@ static int on_task(void *user_data, const pai__task_row *row)
                      .share = -1,
                      .dir = dup(r, row->now.dir),
                      .user_code = (int)row->now.user_code.value,
+                     .output_lost = row->now.output_lost,
+                     .about = dup(r, row->now.runtime),
                      .why = dup(r, row->now.why),
                      .diagnostics = dup(r, row->now.diagnostics),
+                     .failure = dup(r, row->now.failure),
                      .cpus = dup(r, pai__fold_cpus(&fold)) };
   r->j->places[task].gpus = read_gpus(row->now.gpus);
   if (r->j->share != 0 && row->now.gpus != NULL && *row->now.gpus != '\0')
@@ -300,8 +305,8 @@ static void queue_again(pai__pjob *j)
     rc = pai__impossible_note(j, &err); /* as it was before, or is now */
   else
     pai__log_line(&j->platform->log, PAI_LOG_WARNING,
-                  "%s~%s is unknown to the scheduler, and waits anew", j->user,
-                  j->name);
+                  "%s~%s is unknown to the scheduler, and waits again",
+                  j->user, j->name);
   if (rc == PAI_ENOMEM && j->job.state == PAI__JOB_QUEUED)
     pai__owe(j, PAI__NO_TASK, PAI__DO_QUEUE, false);
   else if (rc < 0 || j->job.state != PAI__JOB_QUEUED)

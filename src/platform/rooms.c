@@ -7,6 +7,7 @@
  */
 #include "platform/rooms.h"
 
+#include "platform/after.h"
 #include "platform/gpus.h"
 #include "platform/placing.h"
 #include "platform/record.h"
@@ -91,6 +92,7 @@ int pai__room_queue(pai__pjob *j, uint32_t task, pai_error **err)
   const pai__task *t = &pai__job_tasks(&j->job)[task];
   pai__ptask *pt = &j->tasks[task];
   pai_want want = pai__placing_want(j, t->role, 1);
+  pai_after *after = NULL;
   char name[PAI__MAX_ROLE_NAME + 256], user[PAI__SCHED_USER];
   pai_request request = { .struct_size = sizeof(request),
                           .id = pai__room_id(j, task),
@@ -98,6 +100,7 @@ int pai__room_queue(pai__pjob *j, uint32_t task, pai_error **err)
                           .vc = pai__vcs_of(j),
                           .user = pai__placing_user(user, j),
                           .priority = pai__placing_priority(j),
+                          .limit = j->spec->time_limit,
                           .held = shares(j, task),
                           .wants = &want,
                           .nwants = 1 };
@@ -113,9 +116,14 @@ int pai__room_queue(pai__pjob *j, uint32_t task, pai_error **err)
   }
   (void)snprintf(name, sizeof(name), "%s %s[%u]", j->name,
                  j->spec->roles[t->role].name, t->index);
-  rc = pai__placing_tell(
-    j->platform,
-    &(pai_sched_event){ .kind = PAI_SCHED_SUBMIT, .request = &request }, err);
+  rc = pai__after_make(&after, &request.nafter, j, err);
+  request.after = after;
+  if (rc == PAI_OK)
+    rc = pai__placing_tell(
+      j->platform,
+      &(pai_sched_event){ .kind = PAI_SCHED_SUBMIT, .request = &request },
+      err);
+  pai__free(&j->platform->alloc, after, j->spec->nafter * sizeof(*after));
   if (rc < 0)
     return pai__placing_refused(rc, err);
   pt->room = PAI__ROOM_ASKED;
@@ -305,7 +313,7 @@ void pai__room_preempted(pai__pjob *j, uint32_t task)
       return;
   }
   pai__happened(j, task, "Warning", "Preempted",
-                "its room is given to another job, and it waits for it again");
+                "its resources were given to another job, and it waits again");
   pai__platform_event(j, PAI__EV_PREEMPTED, task, 0);
 }
 

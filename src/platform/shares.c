@@ -10,6 +10,7 @@
  */
 #include "platform/shares.h"
 
+#include "platform/after.h"
 #include "platform/gpus.h"
 #include "platform/rooms.h"
 #include "platform/vcs.h"
@@ -33,16 +34,11 @@ static int tell(pai_platform *p, pai_sched_event *e)
 
 static int64_t declared(const pai_spec *spec)
 {
-  const pai__tree *t = spec->tree;
-  pai__node n = pai__tree_get(t, 0, "extras");
+  pai__node n = pai__spec_own(spec->tree, key);
 
-  if (n != PAI__NO_NODE)
-    n = pai__tree_get(t, n, "openpai");
-  if (n != PAI__NO_NODE)
-    n = pai__tree_get(t, n, key);
-  if (n == PAI__NO_NODE || pai__tree_type(t, n) == PAI__NULL)
-    return 0;
-  return pai__tree_type(t, n) == PAI__INT ? pai__tree_int(t, n) : -1;
+  return n != PAI__NO_NODE && pai__tree_type(spec->tree, n) == PAI__INT
+           ? pai__tree_int(spec->tree, n)
+           : 0;
 }
 
 static uint64_t largest_gpu(const pai_platform *p)
@@ -379,7 +375,7 @@ void pai__shares_settle(pai_platform *p)
     pai__pjob *j = e->value;
     size_t vc = vc_of(j);
 
-    if (j->share == 0 || missing[vc] || settle(j) == 0)
+    if (j->share == 0 || missing[vc] || pai__after_waits(j) || settle(j) == 0)
       continue;
     missing[vc] = true;
     if (!is_asked(p, vc)) /* one after the other */

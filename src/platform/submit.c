@@ -1,5 +1,6 @@
 /* submit.c - jobs are taken, or refused with the reason */
 #include "platform/apart.h"
+#include "platform/code.h"
 #include "platform/folders.h"
 #include "platform/impossible.h"
 #include "platform/like.h"
@@ -105,8 +106,6 @@ static int check(submission *s, const pai_submit_options *opts,
                      s->spec->obstacle);
   rc = pai__storages_are_there(p, s->spec, s->o.user, err);
   if (rc == PAI_OK)
-    rc = pai__input_check(s->spec, err);
-  if (rc == PAI_OK)
     rc = pai__skus_check(p, s->spec, err);
   if (rc < 0)
     return rc;
@@ -159,8 +158,14 @@ static int clear_own_dir(pai__pjob *j, pai_error **err)
 
   if (dir == NULL)
     return pai__oom(err);
-  if (!pai__folders_are_known(p) ||
-      !pai__store_is_new_name(p->store, j->user, j->name))
+  if (pai__code_is_leaving(p, dir)) {
+    rc = pai__fail(err, PAI_EBUSY,
+                   "the folder of the job of that name before is still being "
+                   "removed: %s",
+                   dir);
+    pai__error_retriable(err);
+  } else if (!pai__folders_are_known(p) ||
+             !pai__store_is_new_name(p->store, j->user, j->name))
     rc = pai__platform_set_aside(p, dir, strrchr(dir, '/') + 1, err);
   if (rc < 0) {
     pai__strfree(&p->alloc, dir);
@@ -176,9 +181,9 @@ static int keep_work_dir(pai__pjob *j, const char *path, pai_error **err)
   if (path == NULL)
     return PAI_OK;
   if (path[0] != '/')
-    return pai__fail(err, PAI_EINVAL,
-                     "the folder where commands begin is no absolute path: %s",
-                     path);
+    return pai__fail(
+      err, PAI_EINVAL,
+      "the folder in which commands start is not an absolute path: %s", path);
   j->work_dir = pai__strdup(&j->platform->alloc, path);
   return j->work_dir != NULL ? PAI_OK : pai__oom(err);
 }
@@ -259,39 +264,56 @@ static int mask_anew(pai__buf *out, const pai_spec *spec, pai_error **err)
   return rc;
 }
 
-/* Its lines stay as they were written, if it is the file of this spec. */
-static int mask(pai__buf *out, const submission *s, const pai__buf *text,
-                pai_error **err)
+/* Whether the text is the file that this spec was read from. */
+static bool is_own_file(const submission *s, const char *text, size_t len)
 {
   const pai__tree *own = s->spec->tree;
 
-  if (s->o.text != NULL && own->len == text->len &&
-      memcmp(own->text, text->data, text->len) == 0 &&
-      pai__spec_masked_text(out, s->spec))
+  return text == s->o.text && own->len == len &&
+         memcmp(own->text, text, len) == 0;
+}
+
+/* Its lines stay as they were written, if it is the file of this spec: what
+ * has no secrets is that text itself.  *out is `text`, or `into`'s. */
+static int mask(const char **out, pai__buf *into, const submission *s,
+                const char *text, size_t len, pai_error **err)
+{
+  int rc = PAI_OK;
+
+  *out = text;
+  if (!is_own_file(s, text, len))
+    rc = mask_anew(into, s->spec, err);
+  else if (s->spec->usual && s->spec->secrets.len == 0)
     return PAI_OK;
-  return pai__buf_ok(out) ? mask_anew(out, s->spec, err) : pai__oom(err);
+  else if (!pai__spec_masked_text(into, s->spec))
+    rc = pai__buf_ok(into) ? mask_anew(into, s->spec, err) : pai__oom(err);
+  if (rc == PAI_OK && !pai__buf_ok(into))
+    rc = pai__oom(err);
+  *out = rc == PAI_OK ? pai__buf_text(into) : NULL;
+  return rc;
 }
 
 static int record_file(pai__pjob *j, const submission *s, pai_error **err)
 {
-  pai__buf text, masked;
+  const char *text = s->o.text, *masked = NULL;
+  pai__buf written, into;
   int rc = PAI_OK;
 
-  pai__buf_init(&text, &j->platform->alloc);
-  pai__buf_init(&masked, &j->platform->alloc);
-  if (s->o.text != NULL)
-    pai__buf_str(&text, s->o.text);
-  else
-    rc = write_spec(&text, s->spec, 1, err);
+  pai__buf_init(&written, &j->platform->alloc);
+  pai__buf_init(&into, &j->platform->alloc);
+  if (text == NULL) {
+    rc = write_spec(&written, s->spec, 1, err);
+    if (rc == PAI_OK && !pai__buf_ok(&written))
+      rc = pai__oom(err);
+    if (rc == PAI_OK)
+      text = pai__buf_text(&written);
+  }
   if (rc == PAI_OK)
-    rc = mask(&masked, s, &text, err);
-  if (rc == PAI_OK && (!pai__buf_ok(&text) || !pai__buf_ok(&masked)))
-    rc = pai__oom(err);
+    rc = mask(&masked, &into, s, text, strlen(text), err);
   if (rc == PAI_OK)
-    rc =
-      pai__record_new_job(j, text.data, text.len, pai__buf_text(&masked), err);
-  pai__buf_dispose(&text);
-  pai__buf_dispose(&masked);
+    rc = pai__record_new_job(j, text, strlen(text), masked, err);
+  pai__buf_dispose(&written);
+  pai__buf_dispose(&into);
   return rc;
 }
 

@@ -11,8 +11,10 @@
 #include "platform/care.h"
 #include "platform/code.h"
 #include "platform/estimate.h"
+#include "platform/why.h"
 #include "platform/files.h"
 #include "platform/folders.h"
+#include "platform/cores.h"
 #include "platform/gpus.h"
 #include "platform/keep.h"
 #include "platform/record.h"
@@ -224,10 +226,11 @@ static bool is_over(const pai_platform *p)
          (p->leaving || p->lists[PAI__READY].first == NULL) &&
          p->lists[PAI__CHANGED].first == NULL &&
          p->lists[PAI__RECORDED].first == NULL && pai__commit_is_idle(p) &&
-         pai__gpus_is_idle(p) && pai__keep_is_idle(p) &&
-         pai__care_is_idle(p) && pai__code_is_idle(p) &&
-         pai__listings_are_idle(p) && pai__folders_are_idle(p) &&
-         pai__estimates_are_idle(p) && pai__accounts_is_idle(p->accounts);
+         pai__gpus_is_idle(p) && pai__cores_is_idle(p) &&
+         pai__keep_is_idle(p) && pai__care_is_idle(p) &&
+         pai__code_is_idle(p) && pai__listings_are_idle(p) &&
+         pai__folders_are_idle(p) && pai__estimates_are_idle(p) &&
+         pai__answers_are_idle(p) && pai__accounts_is_idle(p->accounts);
 }
 
 static void end(pai_platform *p)
@@ -267,6 +270,7 @@ void pai__platform_turn(void *user_data)
   }
   pai__commit_refuse(p);
   pai__estimates_turn(p);
+  pai__answers_turn(p);
   free_gone(p);
   if (p->closing && !p->backend_closing)
     close_backend(p);

@@ -184,8 +184,8 @@ static int begin(pai_platform *p, const char *name, pai_error **err)
   }
   if (strcmp(name, rest) == 0) {
     (void)pai__fail(err, PAI_EPERM,
-                    "virtual cluster '%s' has what the others leave, and "
-                    "cannot be changed",
+                    "virtual cluster '%s' has the capacity that no other has, "
+                    "and cannot be changed",
                     rest);
     pai__error_help(err, "change the others");
     return PAI_EPERM;
@@ -261,15 +261,16 @@ static int check_part(const pai_platform *p, const char *name,
                     "of the machine %s is left beside the other virtual "
                     "clusters",
                     text);
-    pai__error_help(err, "give others less first, or this one up to %s", text);
+    pai__error_help(err, "reduce others first, or give this one up to %s",
+                    text);
     return PAI_ENOROOM;
   }
   if (o->max_capacity == 0 ||
       (o->max_capacity >= o->capacity && o->max_capacity <= PAI_VC_WHOLE))
     return PAI_OK;
   return pai__fail(err, PAI_EINVAL,
-                   "the most that a virtual cluster may have is no less than "
-                   "its part, and no more than 100%%");
+                   "the most that a virtual cluster may use is at least its "
+                   "capacity, and at most 100%%");
 }
 
 static bool is_text(const char *s)

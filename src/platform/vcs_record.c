@@ -133,7 +133,7 @@ static int read_all(pai__vcs *vcs, const pai_alloc *alloc, const char *text,
     rc = check_sum(vcs);
   if (rc == PAI_ENOMEM)
     return pai__oom(err);
-  return rc < 0 ? pai__fail(err, rc, "this is no list of virtual clusters")
+  return rc < 0 ? pai__fail(err, rc, "not a list of virtual clusters")
                 : PAI_OK;
 }
 

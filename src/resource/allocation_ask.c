@@ -56,7 +56,7 @@ uint32_t pai_allocation_nodes(const pai_allocation *set)
 uint32_t pai_allocation_count(const pai_allocation *set, uint32_t node,
                               int kind)
 {
-  const pai__share *s = pai__allocation_at(set, node);
+  const pai__share *s = set != NULL ? pai__allocation_at(set, node) : NULL;
   unsigned k;
 
   if (s == NULL)

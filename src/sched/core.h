@@ -48,7 +48,7 @@ typedef struct pai__req {
   int16_t priority;
   pai_time submitted;
   pai_time duration, limit;
-  uint64_t shape; /* equal ones fit alike */
+  uint64_t shape; /* a hash of what it fits by: others may have the same */
   uint64_t instances : 21;
   uint64_t next : 21;     /* the first that never began */
   uint64_t active : 21;   /* runs that hold a place, or wait for
@@ -144,18 +144,11 @@ typedef struct pai__kept {
   uint32_t words;
   /* reserve.h: for one request, for older ones like it, and for what is more
    * important than `above`; 0: else.  It binds a tenant, or PAI__NONE: all. */
-  uint64_t only, shape, turn;
+  uint64_t only, turn;
   int32_t above;
   uint32_t tenant;
+  uint32_t req; /* that one */
 } pai__kept;
-
-/* May a request use what is kept for another one, which has waited for long? */
-static inline bool pai__kept_lets(const pai__kept *k, const pai__req *r)
-{
-  return r->id == k->only || r->priority > k->above ||
-         (k->tenant != PAI__NONE && r->tenant != k->tenant) ||
-         (r->shape == k->shape && r->turn < k->turn);
-}
 
 /* --- reasons -------------------------------------------------------------- */
 
@@ -175,6 +168,7 @@ typedef struct pai__rule {
   uint64_t made;        /* by the decision that was this event */
   uint64_t behind;      /* the request, */
   uint64_t first, last; /* and the turns it holds for: behind first, to last */
+  bool lazy;            /* for opportunistic ones only */
 } pai__rule;
 
 /* Which of those that wait are alike to a policy, so that what is said of one
@@ -188,11 +182,10 @@ enum pai__alike {
 };
 
 /* Likewise of those that are alike and found no room: the first of them, before
- * which there was some. */
+ * which there was some, as it was.  It may be gone; its wants are kept. */
 typedef struct pai__shape_why {
   pai__why why;
-  uint64_t turn;
-  int32_t priority;
+  pai__req first;
 } pai__shape_why;
 
 /* For which requests that holds: all who may begin, up to a turn, but one.  Who
@@ -281,8 +274,8 @@ struct pai_sched {
   /* Of each tenant, of each of its shares: what is held. */
   pai__flat shares_used, shares_lent;
   pai__flat queued;     /* of each tenant: requests in the queue */
-  pai__flat rules;      /* likewise; none, or one of each */
-  pai__flat shape_whys; /* see m.shaped; by the shape: */
+  pai__flat rules;      /* likewise; none, or two of each: for all, and lazy */
+  pai__flat shape_whys; /* see m.shaped; by a hash of what is alike: */
   pai__lookup shape_why_at;
   pai__flat held;  /* what runs have of each node: check.c's own book */
   pai__flat by_id; /* open addressing: a request + 1, by its id */
@@ -297,10 +290,10 @@ struct pai_sched {
   pai__shelves shelves;
   pai__flat ends; /* see ends.h */
   pai__flat decisions;
-  uint32_t told;       /* decisions of the last time */
-  uint64_t effort;     /* of all decisions: looks at a request, more or less */
-  pai__lookup refused; /* shapes that found no room this time, to whose reason
-                         says why */
+  uint32_t told;      /* decisions of the last time */
+  uint64_t effort;    /* of all decisions: looks at a request, more or less */
+  pai__flat refusals; /* refusal.h: who found no room this time; by a hash: */
+  pai__lookup refused;
   pai__flat slots, candidates;      /* for fit.c while it looks */
   char *failure;                    /* what a policy said of its failure */
   uint64_t set_aside;               /* pai__set_aside(): so often */

@@ -3,6 +3,7 @@
 #include "sched/event.h"
 #include "sched/guarantee.h"
 #include "sched/policy.h"
+#include "sched/refusal.h"
 #include "sched/sched.h"
 
 /* --- limits --------------------------------------------------------------- */
@@ -143,7 +144,7 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
   s->m.decided = ++s->m.events;
   s->effort++;
   forget_told(s);
-  pai__lookup_clear(&s->refused);
+  pai__refusals_forget(s);
   pai__kept_expire(s);
   rc = let_decide(s, err);
   s->told = s->decisions.len;

@@ -139,9 +139,8 @@ static bool holds(const pai_sched *s, uint32_t req, const pai__promises *x)
   const pai__promise *p = x->list.data;
   const pai__req *r = pai__req_at(s, req);
 
-  return x->list.len == 1 && x->layout == LAYOUT && p->id == r->id &&
-         p->shape == r->shape && p->length == length_of(r) &&
-         p->start > s->m.now &&
+  return x->list.len == 1 && x->layout == LAYOUT && p->start > s->m.now &&
+         pai__promise_is_of(x, p, r, length_of(r)) &&
          (s->ends.len == 0 || pai__end_at(s, 0)->at > s->m.now);
 }
 

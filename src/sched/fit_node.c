@@ -2,13 +2,14 @@
 #include "sched/fit_node.h"
 
 #include "resource/bits.h"
+#include "sched/reserve.h"
 
 /* --- one node ------------------------------------------------------------- */
 
-static bool may_use(const pai__kept *k, const pai__req *r)
+static bool may_use(const pai_sched *s, const pai__kept *k, const pai__req *r)
 {
   if (k->only != 0)
-    return pai__kept_lets(k, r);
+    return pai__kept_lets(s, k, r);
   if (k->vc == PAI__NONE && k->user == PAI__NONE)
     return false;
   return (k->vc == PAI__NONE || k->vc == r->vc) &&
@@ -32,7 +33,7 @@ pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
     const pai__kept *k = (pai__kept *)s->kept.data + i;
 
     if (k->name != PAI__NONE && k->to > from && k->from < to &&
-        is_kept(s, k, node) && !may_use(k, r))
+        is_kept(s, k, node) && !may_use(s, k, r))
       return k->to;
   }
   return 0;

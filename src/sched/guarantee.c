@@ -1,6 +1,7 @@
 /* guarantee.c - parts that are guaranteed, and what is borrowed of them */
 #include "sched/guarantee.h"
 
+#include "sched/refusal.h"
 #include "sched/reserve.h"
 #include "sched/shrink.h"
 
@@ -317,7 +318,7 @@ static int ask_back(pai_sched *s)
 /* What was said holds for what is guaranteed only. */
 static void forget_reasons(pai_sched *s)
 {
-  pai__lookup_clear(&s->refused);
+  pai__refusals_forget(s);
   s->rules.len = 0;
   s->m.shaped.made = 0;
 }

@@ -30,6 +30,9 @@ int pai__guarantee_left(const pai_sched *s, uint32_t req, pai__flat *left);
 
 /* --- owed.c --------------------------------------------------------------- */
 
+/* What opportunistic runs hold, in s->lazily, but for what is lent beside
+ * cells.  PAI_OK or PAI_ENOMEM. */
+int pai__count_lazy(pai_sched *s);
 /* Does anybody wait who keeps to his part?  1; 0, which is usual where all have
  * more to do than there is room for; or PAI_ENOMEM. */
 int pai__is_any_owed(pai_sched *s);

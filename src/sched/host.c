@@ -2,6 +2,8 @@
 #include "sched/policy.h"
 
 #include "resource/bits.h"
+#include "sched/refusal.h"
+#include "sched/reserve.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,49 +34,47 @@ void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind)
                                        .text = PAI__NONE };
 }
 
-int pai__refuse_rest(pai_sched *s, uint32_t behind)
+int pai__refuse_rest(pai_sched *s, uint32_t behind, bool lazy)
 {
   const pai__req *r = pai__req_at(s, behind);
 
   return pai__rule_keep(
-    s, r->tenant, &(pai__rule){ s->m.decided, r->id, r->turn, s->m.turns });
+    s, r->tenant,
+    &(pai__rule){ s->m.decided, r->id, r->turn, s->m.turns, lazy });
 }
 
 bool pai__is_refused(const pai_sched *s, uint32_t req)
 {
-  const pai__req *r = pai__req_at(s, req);
-  const pai__rule *rule = pai__rule_of(s, r->tenant);
-
-  return rule != NULL && r->turn > rule->first;
+  return pai__rule_for(s, pai__req_at(s, req)) != NULL;
 }
 
 /* Requests of one shape fit alike, so that one of them is looked at in each
  * round; reservations ask for more. */
-static uint64_t shape_key(const pai_sched *s, const pai__req *r, int strategy,
-                          bool beyond)
+static uint64_t shape_key(const pai_sched *s, const pai__refusal *how)
 {
-  uint64_t key =
-    pai__mix(r->shape, (uint64_t)strategy << 2 | (uint64_t)s->holding << 1 |
-                         (beyond ? UINT64_C(1) : UINT64_C(0)));
+  const pai__req *r = pai__req_at(s, how->req);
+  uint64_t key = pai__mix(r->shape, (uint64_t)how->strategy << 2 |
+                                      (how->holding ? 2U : 0U) |
+                                      (how->beyond_share ? 1U : 0U));
 
   /* Who may use what is kept for an old one, and who may not. */
   for (uint32_t i = s->kept.len - s->reserved; i < s->kept.len; i++)
     key =
-      pai__mix(key, pai__kept_lets((const pai__kept *)s->kept.data + i, r));
+      pai__mix(key, pai__kept_lets(s, (const pai__kept *)s->kept.data + i, r));
   if (pai__has_reservations(s))
     key = pai__mix(pai__mix(pai__mix(key, r->vc), r->user),
                    (uint64_t)pai__req_length(r));
   return key | 1;
 }
 
-/* Exactly what shape_key() is made of. */
+/* What shape_key() is made of beside how it is looked at. */
 static bool has_same_key(const pai_sched *s, const pai__req *a,
                          const pai__req *b)
 {
   for (uint32_t i = s->kept.len - s->reserved; i < s->kept.len; i++) {
     const pai__kept *k = (const pai__kept *)s->kept.data + i;
 
-    if (pai__kept_lets(k, a) != pai__kept_lets(k, b))
+    if (pai__kept_lets(s, k, a) != pai__kept_lets(s, k, b))
       return false;
   }
   return pai__req_fits_alike(s, a, b) &&
@@ -83,9 +83,9 @@ static bool has_same_key(const pai_sched *s, const pai__req *a,
            pai__req_length(a) == pai__req_length(b)));
 }
 
-static bool was_refused(pai_sched *s, uint32_t req, uint64_t key)
+static bool was_refused(pai_sched *s, const pai__refusal *how, uint64_t key)
 {
-  uint32_t other = pai__lookup_get(&s->refused, key);
+  uint32_t req = how->req, other = pai__refusal_find(s, key, how);
 
   if (other == PAI__NONE || pai__req_at(s, other)->why == PAI__NONE ||
       !has_same_key(s, pai__req_at(s, req), pai__req_at(s, other)))
@@ -93,14 +93,6 @@ static bool was_refused(pai_sched *s, uint32_t req, uint64_t key)
   if (other != req)
     *pai__why_make(s, req) = *pai__why_of(s, other);
   return true;
-}
-
-static void set_refused(pai_sched *s, uint32_t req, uint64_t key)
-{
-  if (pai__lookup_get(&s->refused, key) != PAI__NONE)
-    pai__lookup_remove(&s->refused, key);
-  if (pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
-    pai__lookup_add(&s->refused, key, req);
 }
 
 /* 1, and the places are counted: the first *n of s->slots; else as
@@ -111,7 +103,12 @@ static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
   pai__ask ask = { .req = req,
                    .strategy = strategy,
                    .beyond_share = beyond_share };
-  uint64_t key = shape_key(s, pai__req_at(s, req), strategy, beyond_share);
+  pai__refusal how = { .kind = PAI__REFUSAL_ROOM,
+                       .req = req,
+                       .strategy = (uint32_t)strategy,
+                       .beyond_share = beyond_share,
+                       .holding = s->holding };
+  uint64_t key = shape_key(s, &how);
   pai__why why;
   int rc;
 
@@ -121,14 +118,14 @@ static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
                                          .text = PAI__NONE };
     return 0;
   }
-  if (was_refused(s, req, key))
+  if (was_refused(s, &how, key))
     return 0;
   rc = pai__fit(s, &ask, n, &why);
   if (rc == 0) {
     if (why.lack == PAI_LACK_RESERVATION)
       why.behind = s->reserved_for;
     *pai__why_make(s, req) = why;
-    set_refused(s, req, key);
+    pai__refusal_keep(s, key, &how);
   }
   return rc;
 }

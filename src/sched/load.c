@@ -124,10 +124,10 @@ static int load_rule(pai__loading *l, pai__node item)
   if (tenant == PAI__NONE)
     return pai__form_fail(&l->f, item, "there is no virtual cluster '%s'",
                           form.vc);
-  rc =
-    pai__rule_keep(s, tenant,
-                   &(pai__rule){ s->m.decided, form.behind,
-                                 (uint64_t)form.first, (uint64_t)form.last });
+  rc = pai__rule_keep(s, tenant,
+                      &(pai__rule){ s->m.decided, form.behind,
+                                    (uint64_t)form.first, (uint64_t)form.last,
+                                    form.lazy != 0 });
   return rc < 0 ? pai__oom(l->f.err) : PAI_OK;
 }
 

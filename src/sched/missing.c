@@ -65,10 +65,11 @@ int pai__missing_pin(const pai_sched *s, const char *name, pai_error **err)
   begin(s, &names, name);
   for (uint32_t i = 0; i < s->park->npins; i++)
     add(&names, s->park->pins[i].name);
-  (void)pai__fail(err, PAI_ENOROOM,
-                  "it can never start: nothing in the cluster that it could "
-                  "use is pinned as '%s'",
-                  name);
+  (void)pai__fail(
+    err, PAI_ENOROOM,
+    "it does not fit the cluster: nothing in the cluster that it could "
+    "use is pinned as '%s'",
+    name);
   pai__names_tell(&names, err, "names of what is pinned");
   return PAI_ENOROOM;
 }
@@ -108,10 +109,11 @@ int pai__missing_group(const pai_sched *s, const char *name, pai_error **err)
     pai__buf_dispose(&names.list);
     return PAI_OK;
   }
-  (void)pai__fail(err, PAI_ENOROOM,
-                  "it can never start: nothing in the cluster is a \"%s\" "
-                  "that tasks could be within",
-                  name);
+  (void)pai__fail(
+    err, PAI_ENOROOM,
+    "it does not fit the cluster: nothing in the cluster is a \"%s\" "
+    "that tasks could be within",
+    name);
   pai__names_tell(&names, err, "there are");
   return PAI_ENOROOM;
 }

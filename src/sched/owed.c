@@ -34,7 +34,7 @@ int pai__part_sums(const pai_sched *s, pai__flat *sums)
 /* --- what is left of a part ----------------------------------------------- */
 
 /* Opportunistic runs are guaranteed nothing, so they leave the part to others. */
-static int count_lazy(pai_sched *s)
+int pai__count_lazy(pai_sched *s)
 {
   uint32_t n = pai__park_shares(s->park);
 
@@ -145,7 +145,7 @@ int pai__is_any_owed(pai_sched *s)
 
   if (!asks_back(s) || req == PAI__NONE)
     return 0;
-  if (count_lazy(s) < 0 || learn_needs(s) < 0)
+  if (pai__count_lazy(s) < 0 || learn_needs(s) < 0)
     return PAI_ENOMEM;
   while (t < s->park->ntenants && !may_keep(s, t))
     t++;

@@ -147,7 +147,7 @@ int pai__policy_admit(pai_sched *s, uint64_t id, pai_error **err)
     pai_error *cause = *err;
 
     *err = NULL;
-    (void)pai__fail(err, rc, "it can never start: %s",
+    (void)pai__fail(err, rc, "it does not fit the cluster: %s",
                     pai_error_message(cause));
     pai_error_free(cause);
   }

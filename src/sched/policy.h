@@ -129,8 +129,8 @@ int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks);
 /* It waits because another one goes first. */
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind);
 /* Nobody of its virtual cluster that came behind a request goes before it, this
- * time.  PAI_OK or PAI_ENOMEM. */
-int pai__refuse_rest(pai_sched *s, uint32_t behind);
+ * time; `lazy`: nobody who is opportunistic.  PAI_OK or PAI_ENOMEM. */
+int pai__refuse_rest(pai_sched *s, uint32_t behind, bool lazy);
 /* Is that so? */
 bool pai__is_refused(const pai_sched *s, uint32_t req);
 

@@ -8,6 +8,7 @@
  * to theirs.  All else is lent, and may be asked back.
  */
 #include "sched/capacity_decide.h"
+#include "sched/guarantee.h"
 
 #include <stdio.h>
 
@@ -24,13 +25,22 @@ static uint64_t tally_of(const pai_sched *s, const pai__flat *sums,
   return n;
 }
 
+/* Of a part opportunistic runs are counted with all others. */
+static bool counts_lazy(const pai_sched *s)
+{
+  return s->m.lazy && s->park->tenants[0].parted;
+}
+
 static void count_leaf(pai__deciding *d, uint32_t leaf)
 {
   pai__queue *list = d->c->q.list;
-  uint64_t own = tally_of(d->s, &d->s->shares_used, list[leaf].tenant);
-  uint64_t lent = tally_of(d->s, &d->s->shares_lent, list[leaf].tenant);
-  uint64_t more_own = own - list[leaf].own;
-  uint64_t more = own + lent - list[leaf].used;
+  uint32_t tenant = list[leaf].tenant;
+  uint64_t used = tally_of(d->s, &d->s->shares_used, tenant);
+  uint64_t lent = tally_of(d->s, &d->s->shares_lent, tenant);
+  uint64_t lazy =
+    counts_lazy(d->s) ? tally_of(d->s, &d->s->lazily, tenant) : 0;
+  uint64_t more_own = used - lazy - list[leaf].own;
+  uint64_t more = used + lent - list[leaf].used;
 
   for (uint32_t i = leaf; i != PAI__NONE; i = list[i].parent) {
     list[i].own += more_own;
@@ -38,14 +48,17 @@ static void count_leaf(pai__deciding *d, uint32_t leaf)
   }
 }
 
-static void count_all(pai__deciding *d)
+static int count_all(pai__deciding *d)
 {
   pai__queues *q = &d->c->q;
 
+  if (counts_lazy(d->s) && pai__count_lazy(d->s) < 0)
+    return PAI_ENOMEM;
   for (uint32_t i = 0; i < q->n; i++)
     q->list[i].own = q->list[i].used = 0;
   for (uint32_t i = 1; i <= d->s->park->ntenants; i++)
     count_leaf(d, i);
+  return PAI_OK;
 }
 
 /* --- who is next ---------------------------------------------------------- */
@@ -335,16 +348,20 @@ static int reclaim(pai__deciding *d, uint32_t leaf, uint32_t req)
  * kept; or a code. */
 static int try_one(pai__deciding *d, uint32_t leaf, uint32_t req)
 {
-  uint32_t over = find_over(d, leaf, req, false);
+  uint32_t over = find_over(d, leaf, req, false), claims = d->s->claims.len;
+  uint64_t orders = d->s->m.orders;
   int rc;
 
   if (over != PAI__NONE)
     return make_quota(d, leaf, req, over);
   rc = pai__try(d->s, req, d->c->q.place, true);
-  /* What its own virtual cluster lacks, others cannot give. */
-  if (rc == 0 && pai__why_of(d->s, req)->lack != PAI_LACK_QUOTA)
+  /* What its own virtual cluster lacks, only opportunistic ones of it give. */
+  if (rc == 0 && (pai__why_of(d->s, req)->lack != PAI_LACK_QUOTA ||
+                  (d->s->m.lazy && pai__req_at(d->s, req)->priority >= 0)))
     rc = reclaim(d, leaf, req);
-  count_all(d);
+  if ((d->s->m.orders != orders || d->s->claims.len != claims) &&
+      count_all(d) < 0)
+    return PAI_ENOMEM;
   return rc;
 }
 
@@ -401,10 +418,10 @@ static int decide(void *state, void *data, const pai_policy_host *host)
   pai__flat_init(&d.runners, sizeof(pai__runner));
   pai__flat_init(&d.victims, sizeof(uint32_t));
   rc = line_up(&d);
-  if (rc == PAI_OK) {
-    count_all(&d);
+  if (rc == PAI_OK)
+    rc = count_all(&d);
+  if (rc == PAI_OK)
     rc = serve(&d);
-  }
   pai__flat_dispose(&d.waiting, &d.s->alloc);
   pai__flat_dispose(&d.runners, &d.s->alloc);
   pai__flat_dispose(&d.victims, &d.s->alloc);

@@ -33,6 +33,15 @@ static const pai__option options[] = {
 static const pai__plain_type type = { &defaults, sizeof(defaults), options,
                                       PAI__LEN(options) };
 
+/* Where virtual clusters own something, who is guaranteed it does not wait for
+ * those who have what others leave. */
+static bool is_lazy(const pai_sched *s, uint32_t req)
+{
+  const pai__req *r = pai__req_at(s, req);
+
+  return r->priority < 0 && pai__tenant_at(s, r->tenant)->nshares != 0;
+}
+
 static int decide(void *state, void *data, const pai_policy_host *host)
 {
   const fifo *f = state;
@@ -49,8 +58,8 @@ static int decide(void *state, void *data, const pai_policy_host *host)
       continue;
     rc = pai__start_all(s, req, &how);
     if (rc == 0 && !f->greedy) {
-      rc = pai__refuse_rest(s, req);
-      tenants--;
+      rc = pai__refuse_rest(s, req, is_lazy(s, req));
+      tenants -= !is_lazy(s, req);
     }
   }
   return rc < 0 ? rc : PAI_OK;

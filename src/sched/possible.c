@@ -87,14 +87,14 @@ static int tell_too_much(const pai__why *why, uint32_t nodes, pai_error **err)
 
   if (why->placed == 0) {
     (void)pai__fail(err, PAI_ENOROOM,
-                    "it can never start: a task asks for %" PRIu64
+                    "it does not fit the cluster: a task asks for %" PRIu64
                     " %s, and %s has more than %" PRIu64,
                     wanted, things, none, found);
     pai__error_help(err, "ask for less per task");
     return PAI_ENOROOM;
   }
   (void)pai__fail(err, PAI_ENOROOM,
-                  "it can never start: a task asks for %" PRIu64
+                  "it does not fit the cluster: a task asks for %" PRIu64
                   " %s, and beside %u other%s of it %s has more than %" PRIu64,
                   wanted, things, why->placed, why->placed == 1 ? "" : "s",
                   none, found);
@@ -109,7 +109,7 @@ static int tell_type(const pai__park *park, pai_error **err)
 
   for (uint32_t b = 0; b < park->nbuilds; b++)
     any |= park->builds[b].gpus > 0;
-  rc = pai__fail(err, PAI_ENOROOM, "it can never start: %s",
+  rc = pai__fail(err, PAI_ENOROOM, "it does not fit the cluster: %s",
                  any ? "no node has such GPUs"
                      : "it asks for GPUs, and none are here");
   if (!any)
@@ -132,7 +132,7 @@ static int tell_impossible(const pai_sched *s, uint32_t req,
   switch (why->lack) {
   case PAI_LACK_QUOTA:
     return pai__fail(err, PAI_ENOROOM,
-                     "it can never start: it asks for %" PRIu64
+                     "it does not fit the cluster: it asks for %" PRIu64
                      " %s, and virtual cluster '%s' has %" PRIu64,
                      pai__lack_amount(why->of, why->wanted),
                      why->of != 0 ? pai__lack_things(why->of) : "GPUs",
@@ -143,8 +143,7 @@ static int tell_impossible(const pai_sched *s, uint32_t req,
   case PAI_LACK_TYPE: return tell_type(s->park, err);
   case PAI_LACK_TOPOLOGY:
     if (why->text != PAI__NONE)
-      return pai__fail(err, PAI_ENOROOM,
-                       "it can never start: it does not fit within one %s",
+      return pai__fail(err, PAI_ENOROOM, "it does not fit within one %s",
                        pai__texts_text(&s->names, why->text));
     break;
   default: break;

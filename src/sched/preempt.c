@@ -10,6 +10,7 @@
 
 #include "resource/bits.h"
 #include "sched/guarantee.h"
+#include "sched/refusal.h"
 
 #include <stdlib.h>
 
@@ -260,7 +261,7 @@ static int claim(making_room *m, uint32_t fewest, uint32_t n)
     pai__room_count(pai__room_touch(s, slots[i].node), &wants[slots[i].want],
                     slots[i].gpus);
   rc = pai__claim(s, m->req, n);
-  pai__lookup_clear(&s->refused);
+  pai__refusals_forget(s);
   if (rc != 0)
     return pai__set_aside(s, m->req, rc);
   for (uint32_t i = m->first; i < fewest; i++)
@@ -429,15 +430,14 @@ static int make_room(making_room *m)
 
 /* For whom nobody can make room: until something is placed, claimed or stopped
  * that holds for all of the same shape and importance. */
-static uint64_t over_key(const pai_sched *s, const making_room *m)
+static uint64_t over_key(const pai_sched *s, const pai__refusal *how)
 {
-  const pai__req *r = pai__req_at(s, m->req);
+  const pai__req *r = pai__req_at(s, how->req);
   uint64_t key =
-    pai__mix(pai__mix(r->shape, (uint64_t)r->priority), s->m.orders);
+    pai__mix(pai__mix(r->shape, (uint64_t)r->priority), how->orders);
 
-  key = pai__mix(pai__mix(key, s->decisions.len), s->claims.len);
-  return pai__mix(key, (uint64_t)m->ask.strategy << 1 | m->ask.beyond_share) |
-         1;
+  key = pai__mix(pai__mix(key, how->decisions), how->claims);
+  return pai__mix(key, (uint64_t)how->strategy << 1 | how->beyond_share) | 1;
 }
 
 static bool is_as_important(const pai_sched *s, uint32_t a, uint32_t b)
@@ -455,17 +455,23 @@ int pai__try_over(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
     .ask = { .req = req, .strategy = strategy, .beyond_share = beyond_share }
   };
   int rc = pai__try(s, req, strategy, beyond_share);
-  uint64_t key = over_key(s, &m), orders = s->m.orders;
-  uint32_t other = pai__lookup_get(&s->refused, key);
+  const pai__refusal how = { .kind = PAI__REFUSAL_VICTIMS,
+                             .orders = s->m.orders,
+                             .decisions = s->decisions.len,
+                             .claims = s->claims.len,
+                             .strategy = (uint32_t)strategy,
+                             .req = req,
+                             .beyond_share = beyond_share };
+  uint64_t key = over_key(s, &how);
+  uint32_t other = pai__refusal_find(s, key, &how);
 
   /* Reservations tell those of a shape apart. */
   if (rc != 0 || (other != PAI__NONE && is_as_important(s, req, other)))
     return rc;
   rc = make_room(&m);
-  if (rc == 0 && s->m.orders == orders && s->kept.len == 0 &&
-      other == PAI__NONE &&
-      pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
-    pai__lookup_add(&s->refused, key, req);
+  if (rc == 0 && s->m.orders == how.orders && s->kept.len == 0 &&
+      other == PAI__NONE)
+    pai__refusal_keep(s, key, &how);
   return rc;
 }
 

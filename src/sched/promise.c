@@ -47,8 +47,8 @@ static pai__promise *promise_at(const pai__promises *x, uint32_t i)
   return (pai__promise *)x->list.data + i;
 }
 
-/* They were for what the request was: a shape tells that too, but two may have
- * the same one. */
+/* They were for what the request was, or for an older one of that id: a shape
+ * tells that too, but two may have the same one. */
 static void drop_of(pai__promises *x, uint64_t id)
 {
   for (uint32_t i = 0; i < x->list.len; i++)
@@ -62,7 +62,10 @@ void pai__promises_event(pai__promises *x, const pai_alloc *alloc,
   uint64_t id;
 
   switch (event->kind) {
-  case PAI_SCHED_SUBMIT: id = event->request->id; break;
+  case PAI_SCHED_SUBMIT:
+    id = event->request->id;
+    drop_of(x, id);
+    break;
   case PAI_SCHED_CHANGE:
     id = event->id;
     if (pai__change_is_of_place(event->key))
@@ -96,6 +99,19 @@ int pai__promises_add(pai__promises *x, const pai__plan *p, const pai__req *r)
   return PAI_OK;
 }
 
+bool pai__promise_is_of(const pai__promises *x, const pai__promise *a,
+                        const pai__req *r, pai_time length)
+{
+  const pai__site *sites = (const pai__site *)x->sites.data + a->first;
+
+  if (a->id != r->id || a->shape != r->shape || a->length != length)
+    return false;
+  for (uint32_t i = 0; i < a->count; i++)
+    if (sites[i].want >= r->nwants)
+      return false;
+  return true;
+}
+
 const pai__promise *pai__promise_for(const pai__promises *x, uint32_t i,
                                      const pai__plan *p, const pai__req *r)
 {
@@ -104,10 +120,7 @@ const pai__promise *pai__promise_for(const pai__promises *x, uint32_t i,
   if (i >= x->list.len || x->layout != p->layout)
     return NULL;
   a = promise_at(x, i);
-  return a->id == r->id && a->shape == r->shape &&
-             a->length == pai__plan_length(p, r)
-           ? a
-           : NULL;
+  return pai__promise_is_of(x, a, r, pai__plan_length(p, r)) ? a : NULL;
 }
 
 int pai__promises_index(const pai__promises *x, const pai_sched *s,

@@ -42,6 +42,9 @@ void pai__promises_event(pai__promises *x, const pai_alloc *alloc,
 /* What was found in the plan for an instance of a request.  PAI_OK or
  * PAI_ENOMEM. */
 int pai__promises_add(pai__promises *x, const pai__plan *p, const pai__req *r);
+/* Is a promise for a request as it is now?  Its wants are those that it has. */
+bool pai__promise_is_of(const pai__promises *x, const pai__promise *a,
+                        const pai__req *r, pai_time length);
 /* The one at index i, if it is for the request as it is now; or NULL. */
 const pai__promise *pai__promise_for(const pai__promises *x, uint32_t i,
                                      const pai__plan *p, const pai__req *r);

@@ -192,20 +192,27 @@ void pai__why_drop(pai_sched *s, uint32_t req)
 int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule)
 {
   if (s->rules.len == 0) {
-    if (pai__flat_reserve(&s->rules, &s->alloc, s->park->ntenants) < 0)
+    if (pai__flat_reserve(&s->rules, &s->alloc, 2 * s->park->ntenants) < 0)
       return PAI_ENOMEM;
-    (void)pai__flat_push(&s->rules, s->park->ntenants);
+    (void)pai__flat_push(&s->rules, 2 * s->park->ntenants);
   }
-  ((pai__rule *)s->rules.data)[tenant] = *rule;
+  ((pai__rule *)s->rules.data)[2 * tenant + (rule->lazy ? 1 : 0)] = *rule;
   return PAI_OK;
 }
 
-const pai__rule *pai__rule_of(const pai_sched *s, uint32_t tenant)
+const pai__rule *pai__rule_for(const pai_sched *s, const pai__req *r)
 {
   const pai__rule *list = s->rules.data;
+  uint32_t n = r->priority < 0 ? 2 : 1;
 
-  return s->rules.len != 0 && list[tenant].made == s->m.decided ? &list[tenant]
-                                                                : NULL;
+  for (uint32_t i = 0; s->rules.len != 0 && i < n; i++) {
+    const pai__rule *rule = &list[2 * r->tenant + i];
+
+    if (rule->made == s->m.decided && r->turn > rule->first &&
+        r->turn <= rule->last)
+      return rule;
+  }
+  return NULL;
 }
 
 /* --- what is said of a shape ---------------------------------------------- */
@@ -225,10 +232,37 @@ uint64_t pai__alike_key(enum pai__alike alike, const pai__req *r)
   }
 }
 
-void pai__alike_begin(pai_sched *s, enum pai__alike alike)
+static pai__shape_why *shape_why(const pai_sched *s, uint32_t i)
 {
+  return (pai__shape_why *)s->shape_whys.data + i;
+}
+
+static void forget_shapes(pai_sched *s)
+{
+  for (uint32_t i = 0; i < s->shape_whys.len; i++)
+    pai__wants_drop(s, shape_why(s, i)->first.wants);
   s->shape_whys.len = 0;
   pai__lookup_clear(&s->shape_why_at);
+}
+
+/* What is said of those like a request, or PAI__NONE; *key is where it is, or is
+ * to be: others that are not alike may have the same hash. */
+static uint32_t find_shape(const pai_sched *s, const pai__req *r,
+                           uint64_t *key)
+{
+  enum pai__alike alike = s->m.shaped.alike;
+  uint32_t i;
+
+  *key = pai__alike_key(alike, r);
+  while ((i = pai__lookup_get(&s->shape_why_at, *key)) != PAI__NONE &&
+         !pai__req_is_alike(s, alike, r, &shape_why(s, i)->first))
+    *key = pai__mix(*key, 1) | 1;
+  return i;
+}
+
+void pai__alike_begin(pai_sched *s, enum pai__alike alike)
+{
+  forget_shapes(s);
   s->m.shaped =
     (pai__shaped){ .made = s->m.decided, .last = s->m.turns, .alike = alike };
 }
@@ -236,14 +270,17 @@ void pai__alike_begin(pai_sched *s, enum pai__alike alike)
 int pai__alike_refuse(pai_sched *s, uint32_t req, const pai__why *why)
 {
   const pai__req *r = pai__req_at(s, req);
+  uint64_t key;
 
+  if (find_shape(s, r, &key) != PAI__NONE)
+    return PAI_OK;
   if (pai__flat_reserve(&s->shape_whys, &s->alloc, 1) < 0 ||
       pai__lookup_reserve(&s->shape_why_at, &s->alloc) < 0)
     return PAI_ENOMEM;
-  pai__lookup_add(&s->shape_why_at, pai__alike_key(s->m.shaped.alike, r),
-                  s->shape_whys.len);
-  ((pai__shape_why *)s->shape_whys.data)[pai__flat_push(&s->shape_whys, 1)] =
-    (pai__shape_why){ *why, r->turn, r->priority };
+  pai__lookup_add(&s->shape_why_at, key, s->shape_whys.len);
+  *shape_why(s, pai__flat_push(&s->shape_whys, 1)) =
+    (pai__shape_why){ *why, *r };
+  pai__wants_share(s, r->wants);
   return PAI_OK;
 }
 
@@ -265,18 +302,20 @@ static bool is_told_by_shape(const pai_sched *s, const pai__req *r)
 pai__why pai__req_said(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  const pai__shape_why *w = s->shape_whys.data;
+  const pai__shape_why *w;
+  uint64_t key;
   uint32_t i;
 
   if (!is_told_by_shape(s, r))
     return *pai__why_of(s, req);
-  i = pai__lookup_get(&s->shape_why_at, pai__alike_key(s->m.shaped.alike, r));
-  if (i != PAI__NONE && r->turn == w[i].turn)
+  i = find_shape(s, r, &key);
+  w = i != PAI__NONE ? shape_why(s, i) : NULL;
+  if (w != NULL && r->turn == w->first.turn)
     return *pai__why_of(s, req);
-  if (i != PAI__NONE &&
-      (r->priority < w[i].priority ||
-       (r->priority == w[i].priority && r->turn > w[i].turn)))
-    return w[i].why;
+  if (w != NULL &&
+      (r->priority < w->first.priority ||
+       (r->priority == w->first.priority && r->turn > w->first.turn)))
+    return w->why;
   if (s->m.shaped.but == 0)
     return *pai__why_of(s, req);
   return (pai__why){ .lack = PAI_LACK_LATER,
@@ -295,6 +334,7 @@ void pai__shapes_settle(pai_sched *s)
       if (is_told_by_shape(s, pai__req_at(s, i)))
         *pai__why_make(s, i) = why;
     }
+  forget_shapes(s);
   s->m.shaped.made = 0;
 }
 
@@ -303,10 +343,9 @@ void pai__shapes_settle(pai_sched *s)
 pai__why pai__req_why(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  const pai__rule *rule = pai__rule_of(s, r->tenant);
+  const pai__rule *rule = pai__rule_for(s, r);
 
-  if (rule == NULL || !r->queued || r->turn <= rule->first ||
-      r->turn > rule->last || pai__req_lack(s, r) != PAI_LACK_NOTHING)
+  if (rule == NULL || !r->queued || pai__req_lack(s, r) != PAI_LACK_NOTHING)
     return pai__req_said(s, req);
   return (pai__why){ .lack = PAI_LACK_TURN,
                      .behind = rule->behind,

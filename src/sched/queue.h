@@ -65,8 +65,9 @@ uint64_t pai__lack_amount(uint32_t lack, uint64_t amount);
 
 /* What holds for a tenant from now on.  PAI_OK or PAI_ENOMEM. */
 int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule);
-/* What the last decision said of a tenant, or NULL. */
-const pai__rule *pai__rule_of(const pai_sched *s, uint32_t tenant);
+/* The one of the last decision that keeps a request behind another one, or
+ * NULL. */
+const pai__rule *pai__rule_for(const pai_sched *s, const pai__req *r);
 /* What is the same of those that are alike. */
 uint64_t pai__alike_key(enum pai__alike alike, const pai__req *r);
 /* A decision that will say of one what holds for others begins. */

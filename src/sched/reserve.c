@@ -73,6 +73,7 @@ static bool is_owed_nodes(const pai_sched *s, uint32_t req)
 typedef struct ready {
   pai_time at; /* everything that runs there has ended, as far as one knows */
   uint32_t node;
+  uint32_t counted; /* a run */
 } ready;
 
 typedef struct choosing {
@@ -120,7 +121,7 @@ static void order_by_ends(choosing *c)
 
   c->known = true;
   for (uint32_t i = 0; i < s->park->nspots; i++)
-    c->nodes[i] = (ready){ s->m.now, i };
+    c->nodes[i] = (ready){ s->m.now, i, PAI__NONE };
   for (uint32_t i = 0; i < s->runs.len; i++) {
     const pai__run *run = pai__run_at(s, i);
     const pai__slot *slots;
@@ -137,12 +138,38 @@ static void order_by_ends(choosing *c)
   qsort(c->nodes, s->park->nspots, sizeof(ready), by_time);
 }
 
+/* Those first on which fewest runs keep to a part.  On what is kept these only
+ * become fewer, so that as a rule the choice stays as it is; a guess of ends that
+ * nobody knows would change it again and again. */
+static void order_by_runs(choosing *c)
+{
+  const pai_sched *s = c->s;
+
+  for (uint32_t i = 0; i < s->park->nspots; i++)
+    c->nodes[i] = (ready){ 0, i, PAI__NONE };
+  for (uint32_t i = 0; i < s->runs.len; i++) {
+    const pai__run *run = pai__run_at(s, i);
+    const pai__slot *slots;
+
+    if (!pai__run_holds(run) || run->state == PAI__RUN_STOPPING || run->beyond)
+      continue;
+    slots = pai__slots_of(s, run);
+    for (uint32_t k = 0; k < run->tasks; k++) {
+      ready *x = &c->nodes[slots[k].node];
+
+      x->at += x->counted != i;
+      x->counted = i;
+    }
+  }
+  qsort(c->nodes, s->park->nspots, sizeof(ready), by_time);
+}
+
 /* As they are in the cluster: the same ones at each decision. */
 static void order_by_index(choosing *c)
 {
   c->known = false;
   for (uint32_t i = 0; i < c->s->park->nspots; i++)
-    c->nodes[i] = (ready){ c->s->m.now, i };
+    c->nodes[i] = (ready){ c->s->m.now, i, PAI__NONE };
 }
 
 static uint64_t least(uint64_t n, uint64_t all, uint64_t each)
@@ -177,7 +204,7 @@ static uint32_t tasks_on(const choosing *c, const pai__want *w, uint32_t kind,
 }
 
 /* Nodes for all its tasks, in their order; the time at which the last of them is
- * free; INT64_MAX: there are too few. */
+ * free, or how many runs there are; INT64_MAX: there are too few. */
 static pai_time choose_first(choosing *c, uint32_t kind)
 {
   const pai_sched *s = c->s;
@@ -309,6 +336,8 @@ static int choose(choosing *c, pai_time *from)
       needs_share(c->s, pai__req_at(c->s, c->req)))
     return 1;
   order_by_ends(c);
+  if (c->owed && !c->known)
+    order_by_runs(c);
   return choose_of_kinds(c, from);
 }
 
@@ -353,7 +382,7 @@ static int keep(const choosing *c, pai_time from)
                   .user = PAI__NONE,
                   .tenant = r->tenant,
                   .only = r->id,
-                  .shape = r->shape,
+                  .req = c->req,
                   .turn = r->turn,
                   .above = s->terms.ranked ? r->priority : INT32_MAX };
 
@@ -417,6 +446,14 @@ int pai__reserve_begin(pai_sched *s, bool owed)
     if (is_owed_nodes(s, req) || (!owed && is_due(s, req)))
       rc = keep_for(s, req);
   return rc < 0 ? rc : PAI_OK;
+}
+
+bool pai__kept_lets(const pai_sched *s, const pai__kept *k, const pai__req *r)
+{
+  return r->id == k->only || r->priority > k->above ||
+         (k->tenant != PAI__NONE && r->tenant != k->tenant) ||
+         (r->turn < k->turn &&
+          pai__req_fits_alike(s, r, pai__req_at(s, k->req)));
 }
 
 void pai__reserve_end(pai_sched *s)

@@ -20,6 +20,8 @@
 /* Keeps nodes for one request, unless some are kept; `owed`: only for one that
  * keeps to its part.  PAI_OK or PAI_ENOMEM. */
 int pai__reserve_begin(pai_sched *s, bool owed);
+/* May a request use what is kept for another one, which has waited for long? */
+bool pai__kept_lets(const pai_sched *s, const pai__kept *k, const pai__req *r);
 /* They are not kept any more. */
 void pai__reserve_end(pai_sched *s);
 

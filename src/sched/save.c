@@ -28,7 +28,8 @@ static void put_rules(pai__saving *x)
     begun = true;
     pai__json_begin_object(x->w);
     pai__saving_put(x, &pai__rule_table,
-                    &(pai__rule_form){ .vc = s->park->tenants[i].name,
+                    &(pai__rule_form){ .vc = s->park->tenants[i / 2].name,
+                                       .lazy = rule->lazy,
                                        .behind = rule->behind,
                                        .first = (int64_t)rule->first,
                                        .last = (int64_t)rule->last });

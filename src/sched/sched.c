@@ -6,6 +6,7 @@
 #include "sched/ends.h"
 #include "sched/fit.h"
 #include "sched/policy.h"
+#include "sched/refusal.h"
 #include "sched/shelf.h"
 
 static void init_flats(pai_sched *s)
@@ -38,6 +39,7 @@ static void init_flats(pai_sched *s)
   pai__lookup_init(&s->by_instance);
   pai__lookup_init(&s->followed);
   pai__lookup_init(&s->possible);
+  pai__flat_init(&s->refusals, sizeof(pai__refusal));
   pai__lookup_init(&s->refused);
   pai__texts_init(&s->names);
   pai__pool_init(&s->pool);
@@ -196,6 +198,7 @@ static void dispose_flats(pai_sched *s)
                         &s->by_instance.slots,
                         &s->followed.slots,
                         &s->possible.slots,
+                        &s->refusals,
                         &s->refused.slots,
                         &s->ends };
 
@@ -299,9 +302,10 @@ static int copy_pending(pai_sched *to, const pai_sched *s)
   return PAI_OK;
 }
 
-int pai__fork_without_policy(pai_sched **out, const pai_sched *s)
+int pai__fork_without_policy(pai_sched **out, const pai_sched *s,
+                             const pai_alloc *alloc)
 {
-  pai_sched *fork = new_state(&s->alloc);
+  pai_sched *fork = new_state(alloc);
 
   *out = NULL;
   if (fork == NULL)
@@ -316,14 +320,14 @@ int pai__fork_without_policy(pai_sched **out, const pai_sched *s)
   return PAI_OK;
 }
 
-int pai_sched_fork(pai_sched **out, const pai_sched *s, pai_error **err)
+int pai__fork_in(pai_sched **out, const pai_sched *s, const pai_alloc *alloc,
+                 pai_error **err)
 {
   pai_sched *fork;
   int rc;
 
-  PAI__CLEAR_OUT(out, err);
-  PAI__CHECK_ARG_ERR(s != NULL, err);
-  if (pai__fork_without_policy(&fork, s) < 0)
+  *out = NULL;
+  if (pai__fork_without_policy(&fork, s, alloc) < 0)
     return pai__oom(err);
   rc = copy_pending(fork, s);
   rc = rc < 0 ? pai__oom(err) : pai__policy_copy(fork, s, err);
@@ -332,4 +336,11 @@ int pai_sched_fork(pai_sched **out, const pai_sched *s, pai_error **err)
   else
     *out = fork;
   return rc;
+}
+
+int pai_sched_fork(pai_sched **out, const pai_sched *s, pai_error **err)
+{
+  PAI__CLEAR_OUT(out, err);
+  PAI__CHECK_ARG_ERR(s != NULL, err);
+  return pai__fork_in(out, s, &s->alloc, err);
 }

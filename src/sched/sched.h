@@ -11,7 +11,11 @@ int pai__rooms_of_cluster(pai_sched *s, const pai__park *park,
                           pai_error **err);
 
 /* A fork that nobody decides for yet.  PAI_OK or PAI_ENOMEM. */
-int pai__fork_without_policy(pai_sched **out, const pai_sched *s);
+int pai__fork_without_policy(pai_sched **out, const pai_sched *s,
+                             const pai_alloc *alloc);
+/* As pai_sched_fork(), in memory of which its own forks are made, too. */
+int pai__fork_in(pai_sched **out, const pai_sched *s, const pai_alloc *alloc,
+                 pai_error **err);
 
 /* An event was taken: the policy is told, and the log.  The codes of
  * pai_sched_send(). */

@@ -15,7 +15,7 @@ int pai__shadow_decide(pai_sched **out, pai_sched *s)
   int rc = PAI_OK;
 
   *out = NULL;
-  if (pai__fork_without_policy(&fork, s) < 0)
+  if (pai__fork_without_policy(&fork, s, &s->alloc) < 0)
     return PAI_ENOMEM;
   if (PAI__POLICY_HAS(p, clone))
     rc = p->clone(&fork->policy_state, s->shadow_state, p->data, &fork->host);

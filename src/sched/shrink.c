@@ -8,6 +8,7 @@
 #include "sched/shrink.h"
 
 #include "sched/guarantee.h"
+#include "sched/refusal.h"
 #include "sched/trial.h"
 
 #include <stdlib.h>
@@ -246,7 +247,7 @@ int pai__shrink_for(pai_sched *s, const pai__ask *ask, enum pai__givers who,
 
       rc = claim(&x, n);
       *claimed = rc >= 0 && pai__req_at(s, ask->req)->active != active;
-      pai__lookup_clear(&s->refused);
+      pai__refusals_forget(s);
     }
   }
   pai__flat_dispose(&x.givers, &s->alloc);

@@ -134,6 +134,7 @@ static const pai__field rule[] = {
   PAI__ID(pai__rule_form, behind, "behind", .needed = true),
   LONG(pai__rule_form, first, "from", .needed = true),
   LONG(pai__rule_form, last, "to", .needed = true),
+  PAI__FLAG(pai__rule_form, lazy, "opportunistic"),
 };
 
 static const pai__field pending[] = {

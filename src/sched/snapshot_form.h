@@ -78,6 +78,7 @@ typedef struct pai__rule_form {
   const char *vc;
   uint64_t behind;
   int64_t first, last;
+  int lazy;
 } pai__rule_form;
 
 typedef struct pai__pending_form {

@@ -121,6 +121,8 @@ static int read_queue(pai__waiters *w, const pai_sched *s)
   w->list.len = w->shapes.len = 0;
   w->first = w->odd = w->elastic = 0;
   pai__lookup_clear(&w->shape_at);
+  if (pai__flat_reserve(&w->list, &s->alloc, s->m.nqueued) < 0)
+    return PAI_ENOMEM;
   for (uint32_t i = s->m.first; i != PAI__NONE; i = pai__req_at(s, i)->behind)
     if (add(w, s, i) < 0)
       return PAI_ENOMEM;

@@ -70,6 +70,11 @@ int pai__wants_keep(pai_sched *s, const pai__want *list, uint32_t n,
   return PAI_OK;
 }
 
+void pai__wants_share(pai_sched *s, uint32_t at)
+{
+  head_of(s, at)->uses++;
+}
+
 /* Nobody finds it any more. */
 static void hide(pai_sched *s, uint32_t at)
 {

@@ -17,6 +17,8 @@ int pai__wants_keep(pai_sched *s, const pai__want *list, uint32_t n,
                     uint32_t *at);
 /* A new one of so many zeroed wants, that nobody shares. */
 int pai__wants_take(pai_sched *s, uint32_t n, uint32_t *at);
+/* Somebody else has a list, too, until it is dropped once more. */
+void pai__wants_share(pai_sched *s, uint32_t at);
 void pai__wants_drop(pai_sched *s, uint32_t at);
 /* They are to be changed: from now on they are the request's alone. */
 int pai__wants_own(pai_sched *s, pai__req *r);

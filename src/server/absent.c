@@ -17,7 +17,7 @@ static const pai__route routes[] = {
     .path = "/api/internal/tail-logs/:log",
     .handle = do_tail_logs,
     .right = PAI__OF_ALL,
-    .summary = "The end of a log that Azure has: there is none",
+    .summary = "Get the end of a log in Azure (not supported)",
     .errors = "500 UnknownError" },
 };
 

@@ -180,8 +180,7 @@ static const pai__field queries[] = {
   { .name = "resolved",
     .kind = PAI__IS_FLAG,
     .missing = "false",
-    .what = "those that were over in the last day, in place of those that "
-            "are not" },
+    .what = "jobs that ended in the last day, instead of unfinished ones" },
   { 0 }
 };
 
@@ -195,7 +194,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_USERS,
     .result = &alerts,
     .queries = queries,
-    .summary = "What an administrator, or the caller, should look at" },
+    .summary = "List alerts, for an administrator or the caller" },
 };
 
 const pai__routes pai__alerts_routes = { routes, PAI__LEN(routes) };

@@ -75,7 +75,7 @@ static bool begin(pai__request *r, int status)
   return true;
 }
 
-/* Lets libmicrohttpd ask for it. */
+/* Its connection asks for it. */
 static void send_it(pai__request *r)
 {
   r->ready = true;
@@ -284,7 +284,7 @@ static void stop_watching(struct pai__waiting *w)
   w->hangup = NULL;
 }
 
-/* The descriptor is libmicrohttpd's, and goes with the request. */
+/* The descriptor is the connection's. */
 void pai__waiting_forget(pai__request *r)
 {
   struct pai__waiting *w = r->waiting;
@@ -311,15 +311,12 @@ static void on_hangup(void *user_data, int fd, int events)
 void pai__waiting_watch(struct pai__waiting *w, void (*gone)(void *user_data),
                         void *user_data)
 {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-    w->request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-
   w->gone = gone;
   w->user_data = user_data;
   /* Without one it is only told when the server ends. */
-  if (info != NULL &&
-      pai__poll_new(&w->hangup, &w->alloc, w->request->server->loop,
-                    info->connect_fd, on_hangup, w, NULL) == PAI_OK)
+  if (pai__poll_new(&w->hangup, &w->alloc, w->request->server->loop,
+                    pai__conn_fd(w->request->conn), on_hangup, w,
+                    NULL) == PAI_OK)
     pai__poll_set(w->hangup, PAI__HUNG_UP);
 }
 
@@ -426,8 +423,8 @@ void pai__request_give_up(pai__request *r)
   pai__waiting_forget(r);
   if (r->stream != NULL)
     pai__stream_over(r->stream, true);
-  else if (r->connection != NULL && changes)
+  else if (changes)
     drop(r);
-  else if (r->connection != NULL)
+  else
     pai__answer_error(r, 503, "UnknownError", "The platform is ending.");
 }

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* libmicrohttpd does not look at a connection that sleeps. */
+/* A connection that sleeps is not looked at. */
 static int is_gone(void *waiting)
 {
   const pai__request *r = pai__waiting_request(waiting);

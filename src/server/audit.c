@@ -37,8 +37,9 @@ void pai__request_note(pai__request *r)
   if (!pai__buf_ok(&what) ||
       pai_accounts_note(r->server->accounts, who, r->remote ? r->peer : NULL,
                         pai__buf_text(&what), r->status) < 0)
-    pai__log_line(&r->server->log, PAI_LOG_WARNING,
-                  "what %s changed is not in the audit log: no memory", who);
+    pai__log_line(
+      &r->server->log, PAI_LOG_WARNING,
+      "out of memory: a change by %s is missing from the audit log", who);
   pai__buf_dispose(&what);
 }
 
@@ -128,7 +129,8 @@ static const pai__field queries[] = {
   { .name = "before",
     .kind = PAI__IS_WHOLE,
     .most = PAI__MOST_WHOLE,
-    .what = "behind the note of this id, the last one of the page before" },
+    .what =
+      "after the entry with this id, the last one of the previous page" },
   { .name = "limit",
     .kind = PAI__IS_WHOLE,
     .most = MOST_NOTES,
@@ -146,7 +148,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_ADMIN,
     .result = &notes,
     .queries = queries,
-    .summary = "Who changed what, the newest first" },
+    .summary = "List changes from the audit log, the newest first" },
 };
 
 const pai__routes pai__audit_routes = { routes, PAI__LEN(routes) };

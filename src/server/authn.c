@@ -128,8 +128,7 @@ static void do_login(pai__request *r)
 /* The token that was shown, or NULL: none was. */
 static const char *find_token(const pai__request *r)
 {
-  const char *header = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+  const char *header = pai__conn_field(r->conn, "Authorization");
   const char *space = header != NULL ? strchr(header, ' ') : NULL;
 
   return space != NULL ? space + strspn(space, " ") : NULL;
@@ -189,7 +188,7 @@ static const pai__route routes[] = {
     .handle = do_authn_info,
     .right = PAI__OF_ALL,
     .result = &authn,
-    .summary = "How users log in" },
+    .summary = "Get the way in which users log in" },
   { .method = "POST",
     .path = "/api/v2/authn/basic/login /api/v1/authn/basic/login",
     .handle = do_login,
@@ -197,14 +196,14 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = login_fields,
     .result = &pai__login_result,
-    .summary = "Make a token for who knows a password",
+    .summary = "Log in with a password, and create a token",
     .errors = LOGIN_ERRORS },
   { .method = "DELETE",
     .path = "/api/v2/authn/basic/logout /api/v1/authn/basic/logout",
     .handle = do_logout,
     .right = PAI__OF_PERSONS,
     .mode = PAI__WITH_PASSWORDS,
-    .summary = "Revoke the token that this is asked with" },
+    .summary = "Log out: revoke the token of this request" },
   { .method = "POST",
     .path = "/api/v2/tokens /api/v1/token",
     .handle = do_login,
@@ -212,7 +211,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = login_fields,
     .result = &pai__login_result,
-    .summary = "Make a token for who knows a password",
+    .summary = "Log in with a password, and create a token",
     .errors = LOGIN_ERRORS },
 };
 

@@ -10,7 +10,7 @@
 
 static const char *header(const pai__request *r, const char *name)
 {
-  return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+  return pai__conn_field(r->conn, name);
 }
 
 /* Whether both begin alike, whatever their case. */
@@ -46,7 +46,7 @@ static bool is_utf8(const char *name, size_t len)
 
 bool pai__body_is_known(pai__request *r)
 {
-  const char *encoding = header(r, MHD_HTTP_HEADER_CONTENT_ENCODING);
+  const char *encoding = header(r, "Content-Encoding");
   const char *charset;
   size_t len = 0;
 
@@ -57,7 +57,7 @@ bool pai__body_is_known(pai__request *r)
                       encoding);
     return false;
   }
-  charset = find_charset(header(r, MHD_HTTP_HEADER_CONTENT_TYPE), &len);
+  charset = find_charset(header(r, "Content-Type"), &len);
   if (charset == NULL || is_utf8(charset, len))
     return true;
   pai__answer_error(r, 415, NULL, "unsupported charset \"%.*s\"", (int)len,
@@ -68,7 +68,7 @@ bool pai__body_is_known(pai__request *r)
 /* curl calls everything a form; who says nothing may mean one. */
 static bool is_form(const pai__request *r)
 {
-  const char *type = header(r, MHD_HTTP_HEADER_CONTENT_TYPE);
+  const char *type = header(r, "Content-Type");
   const char *body = pai__buf_text(&r->body);
 
   body += strspn(body, " \t\r\n");
@@ -78,7 +78,7 @@ static bool is_form(const pai__request *r)
 
 static bool is_text(const pai__request *r)
 {
-  const char *type = header(r, MHD_HTTP_HEADER_CONTENT_TYPE);
+  const char *type = header(r, "Content-Type");
 
   return type != NULL && begins(type, "text/");
 }

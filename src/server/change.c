@@ -1,5 +1,5 @@
 /* change.c - what changes a job, or the platform */
-#include "server/server.h"
+#include "server/quotas.h"
 
 /* The text of a member of the body, which is there. */
 static const char *text_of(const pai__request *r, const char *name)
@@ -120,6 +120,21 @@ static void answer_removed(pai__request *r, const pai__buf *kept)
   pai__answer_json(r, 200);
 }
 
+/* What was sent into the folder lies there still. */
+static void move_sent(pai__request *r, pai_job_id job, const pai__buf *kept)
+{
+  pai__json_options options = { .alloc = &r->server->alloc };
+  pai__tree *t = NULL;
+  const char *dir = NULL;
+
+  if (pai__json_parse(&t, pai__buf_text(kept), kept->len, &options, NULL) ==
+      PAI_OK)
+    dir = pai__tree_look_text(t, 0, "kept", NULL);
+  if (dir != NULL)
+    pai__quota_move_sent(r->server, job, dir);
+  pai__tree_free(t);
+}
+
 static void do_remove(pai__request *r)
 {
   pai_forget_options o = PAI_FORGET_OPTIONS_INIT;
@@ -141,6 +156,7 @@ static void do_remove(pai__request *r)
   } else if (rc < 0) {
     pai__answer_failure(r, rc, err);
   } else {
+    move_sent(r, job, &kept);
     answer_removed(r, o.keep_files ? &kept : NULL);
     pai__answer_when_safe(r);
   }
@@ -225,14 +241,14 @@ static const pai__route routes[] = {
     .right = PAI__OF_ADMIN,
     .fields = shutdown_fields,
     .status = 202,
-    .summary = "End the platform" },
+    .summary = "Stop the platform" },
   { .method = "DELETE",
     .path = "/api/v2/jobs/:job",
     .handle = do_remove,
     .right = PAI__OF_OWNER,
     .result = &removed,
     .queries = remove_queries,
-    .summary = "Forget a job that is over",
+    .summary = "Remove a finished job",
     .errors = "404 NoJobError, 409 ConflictJobError" },
   { .method = "PUT",
     .path = "/api/v2/jobs/:job/executionType",
@@ -248,14 +264,14 @@ static const pai__route routes[] = {
     .handle = do_tag,
     .right = PAI__OF_OWNER,
     .fields = tag_fields,
-    .summary = "Give a job a tag",
+    .summary = "Add a tag to a job",
     .errors = "404 NoJobError" },
   { .method = "DELETE",
     .path = "/api/v2/jobs/:job/tag",
     .handle = do_untag,
     .right = PAI__OF_OWNER,
     .fields = tag_fields,
-    .summary = "Take a tag from a job",
+    .summary = "Remove a tag from a job",
     .errors = "404 NoJobError, 404 NoTagError" },
 };
 

@@ -1,28 +1,22 @@
 /*
- * door.c - a door: libmicrohttpd on the platform's loop
+ * door.c - a door: connections on the platform's loop
  *
- * We accept connections ourselves, so that who connects is looked at first,
- * and so that as many may wait at the socket as like.  libmicrohttpd's epoll
- * descriptor is readable when it has something to do, and it says how long it
- * may be left alone.  It never waits itself, and so does not fall into the trap
- * that 0.9.75 has at 128 and 256 busy connections: with a whole batch of 128
- * events its own loop waits once more, although there is work.
+ * One descriptor of the door's tells the loop that connections have something to
+ * do.  They do it one after the other, in turn with all else on the loop.
  */
+#include "base/posix_errno.h"
 #include "base/posix_socket.h"
+#include "server/conn.h"
 #include "server/peer.h"
 
-#include <stdio.h>
+#include <errno.h>
 
 enum {
   MOST_LOCAL = 1000,
   MOST_REMOTE = 16384,
-  /* Memory of each connection that has asked once: its head, and what is sent
-   * at a time. */
-  POOL_LOCAL = 32 << 10,
-  POOL_REMOTE = 16 << 10,
-  LOCAL_IDLE = 60, /* seconds without any bytes */
-  AT_ONCE = 256,   /* that are taken before others have their turn */
-  DROPPED = 16,    /* idle ones that make room */
+  AT_ONCE = 256,    /* that are taken before others have their turn */
+  DROPPED = 16,     /* idle ones that make room */
+  TURN = 10 * 1000, /* microseconds, before others on the loop have theirs */
   NO_DESCRIPTORS = 500 * 1000 /* until they are looked for again */
 };
 
@@ -58,19 +52,19 @@ static void count_line(const pai__line *l, bool more)
     count_peer(d, key, pai__peer_key(key, l->peer), more);
 }
 
-static pai__line *begin_line(pai__door *d, struct MHD_Connection *c)
+/* At a full door of TCP, too: there it is seen whether somebody is idle. */
+static void listen_again(pai__door *d)
 {
-  const union MHD_ConnectionInfo *info =
-    MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-  pai__line *l;
+  if (d->listening != NULL && (d->remote || d->lines < d->most))
+    pai__poll_set(d->listening, PAI__READABLE);
+}
 
-  if (info == NULL)
+pai__line *pai__door_line(pai__door *d, int fd)
+{
+  pai__line *l = pai__line_new(d, fd);
+
+  if (l == NULL)
     return NULL;
-  l = pai__line_new(d, info->connect_fd);
-  if (l == NULL) { /* it would be there for ever */
-    pai__tcp_hang_up(info->connect_fd, true);
-    return NULL;
-  }
   if (d->remote)
     pai__tcp_peer(l->peer, l->fd);
   else
@@ -79,30 +73,11 @@ static pai__line *begin_line(pai__door *d, struct MHD_Connection *c)
   return l;
 }
 
-/* At a full door of TCP, too: there it is seen whether somebody is idle. */
-static void listen_again(pai__door *d)
+void pai__door_line_gone(pai__door *d, pai__line *l)
 {
-  if (d->listening != NULL && (d->remote || d->lines < d->most))
-    pai__poll_set(d->listening, PAI__READABLE);
-}
-
-static void on_notice(void *user_data, struct MHD_Connection *c,
-                      void **socket_data,
-                      enum MHD_ConnectionNotificationCode what)
-{
-  pai__door *d = user_data;
-  pai__line *l;
-
-  if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-    *socket_data = begin_line(d, c);
-    d->lines++;
-    return;
-  }
-  l = *socket_data;
   if (l != NULL)
     count_line(l, false);
   pai__line_free(l);
-  *socket_data = NULL;
   d->lines--;
   listen_again(d);
 }
@@ -115,22 +90,38 @@ void pai__door_run_soon(pai__door *d)
   pai__turn_ask(d->server->turn);
 }
 
+/* What becomes due meanwhile has its turn in the next one, and so have the last
+ * of many: all else on the loop has its turn in between. */
+static void run_due(pai__door *d)
+{
+  for (size_t n = d->due; n > 0 && d->first_due != NULL; n--) {
+    pai__conn *c = d->first_due;
+
+    d->first_due = c->next_due;
+    if (d->first_due == NULL)
+      d->last_due = &d->first_due;
+    d->due--;
+    c->due = false;
+    pai__conn_run(c);
+    if (pai__door_is_late(d))
+      break;
+  }
+}
+
+bool pai__door_is_late(const pai__door *d)
+{
+  return pai__loop_time() - d->now > TURN;
+}
+
 void pai__door_run(pai__door *d)
 {
-  MHD_UNSIGNED_LONG_LONG ms = 0;
-  bool due;
-
   d->run_due = false;
   d->now = pai__loop_time();
   pai__certs_ask(d->tls ? d->server->certs : NULL);
-  (void)MHD_run(d->http);
+  pai__ready_look(d->ready_fd);
+  run_due(d);
   pai__certs_ask(NULL);
-  due = MHD_get_timeout(d->http, &ms) == MHD_YES;
-  if (!due)
-    pai__timer_stop(d->timer);
-  else if (ms > 0)
-    pai__timer_start(d->timer, (pai_time)ms * 1000);
-  else
+  if (d->first_due != NULL)
     pai__door_run_soon(d);
   if (d->server->closing > 0)
     pai__server_check_end(d->server);
@@ -140,11 +131,6 @@ static void on_ready(void *user_data, int fd, int events)
 {
   (void)fd;
   (void)events;
-  pai__door_run(user_data);
-}
-
-static void on_timer(void *user_data)
-{
   pai__door_run(user_data);
 }
 
@@ -191,60 +177,16 @@ static void on_connection(void *user_data, int listener, int events)
 
 /* --- its beginning ------------------------------------------------------------------ */
 
-static void on_log(void *user_data, const char *fmt, va_list ap)
+static int start(pai__door *d, pai_error **err)
 {
-  pai_server *s = ((pai__door *)user_data)->server;
-
-  (void)vsnprintf(s->complaint, sizeof(s->complaint), fmt, ap);
-  s->complaint[strcspn(s->complaint, "\n")] = '\0';
-  pai__log_line(&s->log, PAI_LOG_DEBUG, "%s", s->complaint);
-}
-
-/* Its options, but for those of the log, which come first. */
-static void put_options(const pai__door *d, struct MHD_OptionItem *o)
-{
-  *o++ = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_LIMIT,
-                                  (intptr_t)d->most, NULL };
-  *o++ = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_TIMEOUT,
-                                  d->remote ? 0 : LOCAL_IDLE, NULL };
-  *o++ = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                  d->remote ? POOL_REMOTE : POOL_LOCAL, NULL };
-  if (d->tls)
-    *o++ = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_PRIORITIES, 0,
-                                    PAI__TLS_PRIORITIES };
-  *o = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
-}
-
-static int start_http(pai__door *d, pai_error **err)
-{
-  const union MHD_DaemonInfo *info;
-  struct MHD_OptionItem options[8];
-  /* Of each request on a UNIX socket it says that this is not TCP. */
-  bool talks = d->tls || (d->server->log.cb != NULL &&
-                          d->server->log.level <= PAI_LOG_DEBUG);
-
-  d->server->complaint[0] = '\0';
-  put_options(d, options);
-  d->http = MHD_start_daemon(
-    MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
-      MHD_ALLOW_UPGRADE | (talks ? MHD_USE_ERROR_LOG : 0U) |
-      (d->tls ? MHD_USE_TLS : 0U),
-    0, NULL, NULL, pai__request_go_on, d,
-    /* first, so that what the others say is heard */
-    MHD_OPTION_EXTERNAL_LOGGER, on_log, d, MHD_OPTION_URI_LOG_CALLBACK,
-    pai__request_begin, d, MHD_OPTION_NOTIFY_COMPLETED, pai__request_end, d,
-    MHD_OPTION_NOTIFY_CONNECTION, on_notice, d, MHD_OPTION_ARRAY, options,
-    d->tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, pai__certs_give,
-    MHD_OPTION_END);
-  if (d->http == NULL)
-    return pai__fail(err, PAI_EIO, "cannot start libmicrohttpd: %s",
-                     d->server->complaint);
-  info = MHD_get_daemon_info(d->http, MHD_DAEMON_INFO_EPOLL_FD);
-  if (info == NULL || info->epoll_fd < 0)
-    return pai__fail(err, PAI_ENOTSUP,
-                     "this libmicrohttpd was built without epoll");
+  if (d->tls && !pai__transport_prepare(d))
+    return pai__fail(err, PAI_EIO, "cannot prepare TLS");
+  d->ready_fd = pai__ready_new();
+  if (d->ready_fd < 0)
+    return pai__fail(err, PAI_EIO, "cannot wait for connections: %s",
+                     PAI__ERRNO_TEXT(errno));
   return pai__poll_new(&d->ready, &d->server->alloc, d->server->loop,
-                       info->epoll_fd, on_ready, d, err);
+                       d->ready_fd, on_ready, d, err);
 }
 
 int pai__door_new(pai__door **out, pai_server *server, int listener,
@@ -259,6 +201,8 @@ int pai__door_new(pai__door **out, pai_server *server, int listener,
   }
   d->server = server;
   d->listener = listener;
+  d->ready_fd = -1;
+  d->last_due = &d->first_due;
   pai__fork_close(&d->listener_fork, listener);
   d->remote = remote;
   d->most = MOST_LOCAL;
@@ -280,10 +224,9 @@ int pai__door_open(pai__door *d, bool tls, pai_error **err)
 
   d->tls = tls;
   d->now = pai__loop_time();
-  if (pai__timer_new(&d->timer, &s->alloc, s->loop, on_timer, d) < 0 ||
-      pai__timer_new(&d->sweep, &s->alloc, s->loop, on_sweep, d) < 0)
+  if (pai__timer_new(&d->sweep, &s->alloc, s->loop, on_sweep, d) < 0)
     return pai__oom(err);
-  rc = start_http(d, err);
+  rc = start(d, err);
   if (rc == PAI_OK)
     rc = pai__poll_new(&d->listening, &s->alloc, s->loop, d->listener,
                        on_connection, d, err);
@@ -313,10 +256,11 @@ void pai__door_free(pai__door *d)
   pai_alloc alloc = d->server->alloc;
 
   pai__door_shut(d);
-  if (d->http != NULL)
-    MHD_stop_daemon(d->http);
+  while (d->conns != NULL)
+    pai__conn_free(d->conns);
   pai__poll_close(d->ready);
-  pai__timer_close(d->timer);
+  pai__hand_close(d->ready_fd);
+  pai__transport_forget(d);
   pai__timer_close(d->sweep);
   pai__map_dispose(&d->peers);
   pai__strfree(&alloc, d->name);

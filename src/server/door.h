@@ -1,8 +1,9 @@
 /*
  * door.h - internal to the room: where a server is come to, and who has come
  *
- * A door is a socket that is listened at, with a libmicrohttpd of its own: the
- * UNIX socket of the platform, or an address of TCP.  A line is a connection.
+ * A door is a socket that is listened at, with its connections: the UNIX socket
+ * of the platform, or an address of TCP.  A line is how long a connection may be
+ * at what.
  */
 #ifndef PAI_SRC_SERVER_DOOR_H
 #define PAI_SRC_SERVER_DOOR_H
@@ -35,7 +36,7 @@ struct pai__line {
   int fd;
   enum pai__phase phase;
   pai_time since;       /* when the phase began */
-  uint64_t moved;       /* bytes of a body that have come */
+  uint64_t moved;       /* bytes of a body that have come, or have left */
   uint64_t mark;        /* bytes that had been moved when it was looked at */
   unsigned long user;   /* at the other end of the UNIX socket */
   char peer[PAI__PEER]; /* the address at the other end of TCP, or "" */
@@ -52,13 +53,17 @@ struct pai__door {
   pai__fork_fd listener_fork;
   uint64_t inode; /* of the socket's file */
   pai__poll *listening;
-  struct MHD_Daemon *http;
+  int ready_fd; /* readable when connections have something to do */
   pai__poll *ready;
-  pai__timer *timer; /* libmicrohttpd's */
+  pai__conn *conns;                 /* all of them, */
+  pai__conn *first_due, **last_due; /* and those that run in the next turn, */
+  size_t due;                       /* which are so many */
+  gnutls_priority_t priorities;     /* TLS's */
+  gnutls_certificate_credentials_t papers;
   pai__timer *sweep; /* looks for lines whose time is over */
   bool sweeping;
   bool run_due;
-  pai_time now; /* when libmicrohttpd was last run */
+  pai_time now; /* when it was last run */
   size_t most, lines;
   pai__map peers; /* how many lines each has, where that has a limit */
   struct {
@@ -74,11 +79,16 @@ int pai__door_new(pai__door **out, pai_server *server, int listener,
                   bool remote, pai_error **err);
 /* Makes it serve; with `tls`, the server's certificate. */
 int pai__door_open(pai__door *door, bool tls, pai_error **err);
-/* libmicrohttpd does what it can, and is asked when to come again. */
+/* The connections that have something to do, do it. */
 void pai__door_run(pai__door *door);
+/* Whether its turn has been a long one. */
+bool pai__door_is_late(const pai__door *door);
 /* Nobody else comes in. */
 void pai__door_shut(pai__door *door);
 void pai__door_free(pai__door *door);
+/* The line of a connection that has begun, and its end; NULL is allowed. */
+pai__line *pai__door_line(pai__door *door, int fd);
+void pai__door_line_gone(pai__door *door, pai__line *line);
 /* How many lines somebody has. */
 size_t pai__door_count(const pai__door *door, const void *who, size_t len);
 
@@ -89,7 +99,7 @@ pai__line *pai__line_new(pai__door *door, int fd);
 void pai__line_free(pai__line *line);
 /* NULL is allowed. */
 void pai__line_enter(pai__line *line, enum pai__phase phase);
-/* So many bytes of a body have come. */
+/* So many bytes of a body have come, or of an answer have left. */
 void pai__line_moved(pai__line *line, size_t bytes);
 /* Hangs up on those whose time is over; whether any are left to be watched. */
 bool pai__lines_sweep(pai__door *door, pai_time now);
@@ -116,8 +126,6 @@ void pai__tcp_peer(char peer[PAI__PEER], int fd);
 bool pai__tcp_is_gone(int fd);
 /* Bytes that have arrived there. */
 uint64_t pai__tcp_sent(int fd);
-/* What is written there leaves at once: keys on a terminal do not wait. */
-void pai__tcp_at_once(int fd);
 /* With `drop` what was not sent yet is forgotten. */
 void pai__tcp_hang_up(int fd, bool drop);
 /* As many connections as the descriptors of this process allow. */
@@ -131,6 +139,9 @@ int pai__certs_new(pai__certs **out, pai_server *server, const char *cert,
 void pai__certs_free(pai__certs *certs);
 /* Reads files again that have changed.  NULL is allowed. */
 void pai__certs_look(pai__certs *certs);
+/* posix_transport.c: what connections of TLS have in common. */
+bool pai__transport_prepare(pai__door *door);
+void pai__transport_forget(pai__door *door);
 /* What pai__certs_give() gives from now on, on this thread. */
 void pai__certs_ask(const pai__certs *certs);
 /* A gnutls_certificate_retrieve_function2. */

@@ -53,7 +53,7 @@ static void answer_failure(pai__request *r, int rc, pai_error *err)
   pai__answer_failure(r, rc, err);
 }
 
-/* libmicrohttpd is told no answer: it sleeps until all is said. */
+/* The connection is told no answer: it sleeps until all is said. */
 static void begin_relay(pai__request *r)
 {
   static const char head[] = "HTTP/1.1 101 Switching Protocols\r\n"
@@ -73,8 +73,7 @@ static void begin_relay(pai__request *r)
 
 static void do_enter(pai__request *r)
 {
-  const char *upgrade = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
+  const char *upgrade = pai__conn_field(r->conn, "Upgrade");
   const char *role = r->params[1];
   pai_error *err = NULL;
   pai_job_id job;
@@ -88,7 +87,7 @@ static void do_enter(pai__request *r)
     return;
   if (!has_word(upgrade, protocol)) {
     pai__answer_error(r, 426, "UpgradeRequiredError",
-                      "Ask for 'Upgrade: %s': this is no document.", protocol);
+                      "This path requires 'Upgrade: %s'.", protocol);
     return;
   }
   if (pai__param_number(r->params[2], &index) < 0 || index > UINT32_MAX) {
@@ -102,43 +101,27 @@ static void do_enter(pai__request *r)
     answer_failure(r, rc, err);
     return;
   }
-  r->status = MHD_HTTP_SWITCHING_PROTOCOLS;
+  r->status = 101;
   if (r->door->tls)
     begin_relay(r);
   else
     r->ready = true;
 }
 
-static void on_upgrade(void *user_data, struct MHD_Connection *connection,
-                       void *request, const char *early, size_t len,
-                       MHD_socket fd, struct MHD_UpgradeResponseHandle *handle)
+static void on_upgrade(void *user_data, int fd, const char *early, size_t len)
 {
   pai__request *r = user_data;
-  pai__door *door = r->door;
 
-  (void)connection;
-  (void)request;
-  if (door->remote) /* libmicrohttpd has taken that back */
-    pai__tcp_at_once(fd);
   if (len > MOST_EARLY || !pai__hand_over(r->entered, fd, early, len))
     pai__log_line(&r->server->log, PAI_LOG_WARNING,
                   "a stream did not reach its task");
-  pai__enter_forget(r);
-  (void)MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
-  pai__door_run_soon(door); /* else it would keep the connection open */
 }
 
-struct MHD_Response *pai__enter_response(pai__request *r)
+pai__payload pai__enter_payload(pai__request *r)
 {
-  struct MHD_Response *response =
-    MHD_create_response_for_upgrade(on_upgrade, r);
-
-  if (response == NULL ||
-      MHD_add_response_header(response, MHD_HTTP_HEADER_UPGRADE, protocol) ==
-        MHD_YES)
-    return response;
-  MHD_destroy_response(response);
-  return NULL;
+  pai__conn_add_field(r->conn, "Connection", "Upgrade");
+  pai__conn_add_field(r->conn, "Upgrade", protocol);
+  return (pai__payload){ .upgrade = on_upgrade, .user_data = r };
 }
 
 void pai__enter_forget(pai__request *r)
@@ -158,7 +141,7 @@ static const pai__route routes[] = {
     .submits = true,
     .status = 101,
     .result = &pai__no_result,
-    .summary = "A stream into a task",
+    .summary = "Open a stream into a task",
     .errors = "400 TaskNotRunningError, 404 NoJobError, 404 NoTaskError, 426 "
               "UpgradeRequiredError, 503 UnknownError" },
 };

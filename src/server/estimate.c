@@ -1,8 +1,10 @@
-/* estimate.c - when a job starts, or ends, as far as can be told */
+/* estimate.c - what is found out beside the loop: why a job waits, and when it
+ * starts or ends, as far as can be told */
 #include "server/server.h"
 #include "server/shapes.h"
 
-enum { EACH = 4 /* at a time that one caller may ask for */ };
+/* At a time that one caller may ask for. */
+enum { ESTIMATES = 4, REASONS = 32 };
 
 /* One that is being made for a request, and is not in the server's list without
  * one. */
@@ -11,7 +13,8 @@ typedef struct pai__asked {
   struct pai__asked *next;
   pai__request *request; /* NULL: it is gone */
   struct pai__waiting *waiting;
-  pai_estimate *estimate;
+  pai_estimate *estimate; /* one of these */
+  pai_answer *answer;
 } asked;
 
 static void take_out(asked *a)
@@ -42,13 +45,14 @@ static bool is_same_caller(const pai__caller *a, const pai__caller *b)
 }
 
 /* There is one line for all: nobody fills it alone. */
-static bool has_enough(const pai__request *r)
+static bool has_enough(const pai__request *r, bool why)
 {
   int n = 0;
 
   for (const asked *a = r->server->asked; a != NULL; a = a->next)
-    n += is_same_caller(&a->request->caller, &r->caller);
-  return n >= EACH;
+    n += (a->answer != NULL) == why &&
+         is_same_caller(&a->request->caller, &r->caller);
+  return n >= (why ? REASONS : ESTIMATES);
 }
 
 static void fail(pai__request *r, int rc, const pai_error *err)
@@ -61,8 +65,8 @@ static void fail(pai__request *r, int rc, const pai_error *err)
     pai__answer_why(r, rc, err);
 }
 
-static void on_estimate(void *user_data, int status, const char *json,
-                        size_t len, const pai_error *err)
+static void on_told(void *user_data, int status, const char *json, size_t len,
+                    const pai_error *err)
 {
   asked *a = user_data;
   pai__request *r = pai__answer_now(a->waiting);
@@ -85,9 +89,10 @@ static void on_gone(void *user_data)
 
   take_out(a);
   pai_estimate_cancel(a->estimate);
+  pai_answer_cancel(a->answer);
 }
 
-static void begin(pai__request *r, pai_job_id job, asked *a)
+static void begin(pai__request *r, pai_job_id job, asked *a, bool why)
 {
   pai_error *err = NULL;
   int rc;
@@ -97,8 +102,10 @@ static void begin(pai__request *r, pai_job_id job, asked *a)
     free_asked(a);
     return;
   }
-  rc = pai_platform_estimate_beside(&a->estimate, r->server->platform, job,
-                                    on_estimate, a, &err);
+  rc = why ? pai_platform_why_beside(&a->answer, r->server->platform, job,
+                                     on_told, a, &err)
+           : pai_platform_estimate_beside(&a->estimate, r->server->platform,
+                                          job, on_told, a, &err);
   if (rc == PAI_OK) {
     a->request = r;
     a->next = r->server->asked;
@@ -112,19 +119,18 @@ static void begin(pai__request *r, pai_job_id job, asked *a)
   pai_error_free(err);
 }
 
-static void do_estimate(pai__request *r)
+static void ask(pai__request *r, bool why)
 {
   pai_job_id job = pai__request_job(r);
   asked *a;
 
   if (job == 0)
     return;
-  if (has_enough(r)) {
+  if (has_enough(r, why)) {
     pai__answer_error(
       r, 503, "UnknownError",
-      "You have asked for %d estimates that are not there yet: "
-      "ask again later.",
-      EACH);
+      "You have asked for %d %s that are not there yet: ask again later.",
+      why ? REASONS : ESTIMATES, why ? "explanations" : "estimates");
     return;
   }
   a = pai__zalloc(&r->server->alloc, sizeof(*a));
@@ -133,7 +139,17 @@ static void do_estimate(pai__request *r)
     return;
   }
   a->alloc = r->server->alloc;
-  begin(r, job, a);
+  begin(r, job, a, why);
+}
+
+static void do_estimate(pai__request *r)
+{
+  ask(r, false);
+}
+
+static void do_why(pai__request *r)
+{
+  ask(r, true);
 }
 
 /* --- all of it --- */
@@ -159,11 +175,19 @@ static const pai__result snapshot = { .kind = PAI__IS_MAP };
 
 static const pai__route routes[] = {
   { .method = "GET",
+    .path = "/api/v2/jobs/:job/why",
+    .packs = true,
+    .handle = do_why,
+    .right = PAI__OF_READERS,
+    .result = &pai__job_why_result,
+    .summary = "Explain why a job waits, or why it ended",
+    .errors = "404 NoJobError, 503 UnknownError" },
+  { .method = "GET",
     .path = "/api/v2/jobs/:job/estimate",
     .handle = do_estimate,
     .right = PAI__OF_READERS,
     .result = &pai__job_estimate_result,
-    .summary = "When a job that waits will start",
+    .summary = "Estimate when a waiting job will start",
     .errors = "404 NoJobError, 501 NotImplementedError, 503 UnknownError" },
   { .method = "GET",
     .path = "/api/v2/scheduler",
@@ -171,7 +195,7 @@ static const pai__route routes[] = {
     .handle = do_snapshot,
     .right = PAI__OF_USERS,
     .result = &snapshot,
-    .summary = "The scheduler as it is now: what waits, runs, and is free",
+    .summary = "Get a snapshot of the scheduler",
     .errors = "501 NotImplementedError" },
 };
 

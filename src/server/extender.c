@@ -10,7 +10,7 @@
 #include "server/seen.h"
 
 enum {
-  MOST_BODY = 32 << 20, /* names of nodes, and of victims on them; */
+  MOST_BODY = 4 << 20,  /* names of nodes, and of victims on them; */
   MOST_VALUES = 1 << 18 /* which are read on the loop: some 20 ms */
 };
 
@@ -89,16 +89,25 @@ static lent *lend(pai__request *r)
   return l;
 }
 
-/* As many values as it can have at most, wherever these characters stand. */
-static size_t count_values(const pai__buf *body)
+/* As many values as there can be at most, wherever these characters stand. */
+static size_t count_values(const char *bytes, size_t len)
 {
   size_t n = 0;
 
-  for (size_t i = 0; i < body->len; i++) {
-    char c = body->data[i];
+  for (size_t i = 0; i < len; i++) {
+    char c = bytes[i];
     n += c == ',' || c == ':' || c == '[' || c == '{' ? 1U : 0U;
   }
   return n;
+}
+
+static void take_ask(pai__request *r, const char *bytes, size_t len)
+{
+  r->came += count_values(bytes, len);
+  if (r->came > MOST_VALUES)
+    answer_failure(r, 413, "User", "The body has too many values");
+  else
+    pai__request_keep(r, bytes, len);
 }
 
 static void do_ask(pai__request *r)
@@ -111,10 +120,6 @@ static void do_ask(pai__request *r)
   struct pai__waiting *w;
   lent *l;
 
-  if (count_values(&r->body) > MOST_VALUES) {
-    answer_failure(r, 413, "User", "The body has too many values");
-    return;
-  }
   w = pai__answer_later(r);
   if (w == NULL)
     return;
@@ -156,10 +161,10 @@ static void do_metrics(pai__request *r)
 
 /* Who asks HiveD is answered by HiveD; its paths are told apart for the metrics
  * alone. */
-#define ASK(of)                                           \
-  {                                                       \
-    .path = (of), .handle = do_ask, .right = PAI__OF_ALL, \
-    .most_body = MOST_BODY                                \
+#define ASK(of)                                                             \
+  {                                                                         \
+    .path = (of), .handle = do_ask, .right = PAI__OF_ALL, .take = take_ask, \
+    .most_body = MOST_BODY                                                  \
   }
 
 static const pai__route hiveds[] = { ASK("/v1/extender/filter"),

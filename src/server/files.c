@@ -4,7 +4,7 @@
  * Who comes with a token is shown what lies in the job's own folder alone; what
  * the kernel says is a user of this machine, and may look for the rest himself.
  */
-#include "server/server.h"
+#include "server/quotas.h"
 
 #include "base/posix_errno.h"
 
@@ -126,8 +126,7 @@ static const char *read_digits(uint64_t *out, const char *text)
 static bool read_range(pai__request *r, uint64_t size)
 {
   static const char unit[] = "bytes=";
-  const char *text = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_RANGE);
+  const char *text = pai__conn_field(r->conn, "Range");
   uint64_t from, to = size - 1;
 
   r->file_size = size;
@@ -203,20 +202,20 @@ static void add_name(pai__buf *out, const char *path)
   }
 }
 
-void pai__file_headers(const pai__request *r, struct MHD_Response *m)
+void pai__file_headers(const pai__request *r)
 {
   pai__buf name;
 
   if (r->range[0] != '\0')
-    (void)MHD_add_response_header(m, MHD_HTTP_HEADER_CONTENT_RANGE, r->range);
+    pai__conn_add_field(r->conn, "Content-Range", r->range);
   if (!r->attached)
     return;
   pai__buf_init(&name, &r->server->alloc);
   add_name(&name, pai__request_query(r, "path"));
-  (void)MHD_add_response_header(m, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
-                                pai__buf_ok(&name) ? pai__buf_text(&name)
-                                                   : "attachment");
-  (void)MHD_add_response_header(m, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
+  pai__conn_add_field(r->conn, "Content-Disposition",
+                      pai__buf_ok(&name) ? pai__buf_text(&name)
+                                         : "attachment");
+  pai__conn_add_field(r->conn, "Accept-Ranges", "bytes");
   pai__buf_dispose(&name);
 }
 
@@ -250,11 +249,57 @@ static void do_send(pai__request *r)
 
 /* --- taken -------------------------------------------------------------------- */
 
-static void give_up(pai__request *r, int rc, pai_error *err)
+/* What lies in the job's folder now counts for whoever has sent it: all that
+ * has come, but for the file that was there, or nothing. */
+static void end_writer(pai__request *r, bool complete)
 {
+  uint64_t less = complete ? r->replaced : r->came;
+
+  if (r->writer == NULL)
+    return;
+  if (!complete && pai__request_query(r, "upload") != NULL)
+    less = 0;
+  (void)pai__quota_has_sent(r, r->written, -(int64_t)less);
   pai_file_writer_close(r->writer);
   r->writer = NULL;
+}
+
+void pai__files_give_up(pai__request *r)
+{
+  end_writer(r, false);
+}
+
+static void give_up(pai__request *r, int rc, pai_error *err)
+{
+  end_writer(r, false);
   refuse_and_free(r, rc, err);
+}
+
+/* The bytes of the file that is to be replaced, or 0. */
+static uint64_t size_of(pai__request *r, pai_job_id job, const char *path)
+{
+  struct stat st = { .st_size = 0 };
+  int fd;
+
+  if (pai_platform_open_file(&fd, r->server->platform, job, path,
+                             is_own_only(r), NULL) < 0)
+    return 0;
+  if (fstat(fd, &st) != 0)
+    st.st_size = 0;
+  (void)close(fd);
+  return (uint64_t)st.st_size;
+}
+
+/* Whether the caller may send what is missing of it. */
+static bool has_room(pai__request *r, uint64_t size)
+{
+  uint64_t have = pai_file_writer_received(r->writer);
+
+  if (pai__quota_may_upload(r, size > have ? size - have : 0))
+    return true;
+  end_writer(r, false);
+  pai__quota_refuse_upload(r);
+  return false;
 }
 
 /* False: that cannot be, and is the answer. */
@@ -284,10 +329,12 @@ static bool open_writer(pai__request *r)
                : UINT64_MAX;
   o.executable = pai__request_flag(r, "executable");
   o.own = is_own_only(r);
+  r->written = job;
+  r->replaced = size_of(r, job, o.path);
   rc = pai_file_writer_open(&r->writer, r->server->platform, job, &o, &err);
   if (rc < 0)
     refuse_and_free(r, rc, err);
-  return rc == PAI_OK;
+  return rc == PAI_OK && has_room(r, o.size);
 }
 
 static void take_file(pai__request *r, const char *bytes, size_t len)
@@ -298,6 +345,11 @@ static void take_file(pai__request *r, const char *bytes, size_t len)
   if (!open_writer(r))
     return;
   r->came += len;
+  if (!pai__quota_has_sent(r, r->written, (int64_t)len)) {
+    end_writer(r, false);
+    pai__quota_refuse_upload(r);
+    return;
+  }
   rc = r->came > PAI__MOST_CODE
          ? pai__fail(&err, PAI_ELIMIT, "a request has at most %d bytes",
                      (int)PAI__MOST_CODE)
@@ -350,19 +402,17 @@ static void do_take(pai__request *r)
                       (long long)pai__request_number(r, "size"));
   else
     answer_taken(r, rc == 1);
-  pai_file_writer_close(r->writer);
-  r->writer = NULL;
+  end_writer(r, rc == 1);
 }
 
 /* --- answers --- */
 
-static const pai__field entry_fields[] = { PAI__HAS(TEXT, "path"),
-                                           PAI__HAS(TEXT, "type"),
-                                           PAI__HAS(WHOLE, "size"),
-                                           PAI__HAS(TIME, "modified"),
-                                           PAI__HAS(FLAG, "executable"),
-                                           PAI__HAS_OR_NULL(TEXT, "target"),
-                                           { 0 } };
+static const pai__field entry_fields[] = {
+  PAI__HAS(TEXT, "path"),           PAI__HAS_OR_NULL(TEXT, "escaped"),
+  PAI__HAS(TEXT, "type"),           PAI__HAS(WHOLE, "size"),
+  PAI__HAS(TIME, "modified"),       PAI__HAS(FLAG, "executable"),
+  PAI__HAS_OR_NULL(TEXT, "target"), { 0 }
+};
 
 static const pai__shape entry_shape = { "File", entry_fields };
 
@@ -397,9 +447,7 @@ static const pai__result taken = { .kind = PAI__IS_OBJECT,
 
 static const pai__field list_queries[] = {
   PAI__TAKES(TEXT, "path", "a folder or a file; without it, the job's folder"),
-  PAI__TAKES(TEXT, "after",
-             "what comes behind this path: \"next\" of the page "
-             "before"),
+  PAI__TAKES(TEXT, "after", "after this path, \"next\" of the previous page"),
   { .name = "limit",
     .kind = PAI__IS_WHOLE,
     .least = 1,
@@ -430,7 +478,9 @@ static const pai__field send_queries[] = {
 };
 
 static const pai__field take_queries[] = {
-  PATH,
+  PAI__TAKES(TEXT, "path",
+             "of the file, from the job's folder; one that ends with / is a "
+             "folder, which is made: size is 0"),
   { .name = "size",
     .kind = PAI__IS_WHOLE,
     .most = PAI__MOST_WHOLE,
@@ -439,7 +489,8 @@ static const pai__field take_queries[] = {
   { .name = "offset",
     .kind = PAI__IS_WHOLE,
     .most = PAI__MOST_WHOLE,
-    .what = "of the body's first byte; without it, what has arrived goes on" },
+    .what = "offset of the body's first byte (default: the end of what has "
+            "arrived)" },
   { .name = "executable",
     .kind = PAI__IS_FLAG,
     .missing = "false",
@@ -457,7 +508,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_OWNER,
     .result = &files,
     .queries = list_queries,
-    .summary = "Files of a job",
+    .summary = "List files of a job",
     .errors = "400 InvalidParametersError, 404 NoJobError, 404 NoFileError" },
   { .method = "GET",
     .path = "/api/v2/jobs/:job/file",
@@ -465,7 +516,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_OWNER,
     .result = &bytes,
     .queries = send_queries,
-    .summary = "A file of a job",
+    .summary = "Get a file of a job",
     .errors = "400 InvalidParametersError, 404 NoJobError, 404 NoFileError, "
               "409 ConflictFileError, 416 InvalidParametersError" },
   { .method = "PUT",
@@ -478,8 +529,8 @@ static const pai__route routes[] = {
     .result = &taken,
     .queries = take_queries,
     .summary = "Write a file of a job",
-    .errors = "400 InvalidParametersError, 404 NoJobError, 404 NoFileError, "
-              "413 InvalidParametersError" },
+    .errors = "400 InvalidParametersError, 403 NoEnoughQuotaError, 404 "
+              "NoJobError, 404 NoFileError, 413 InvalidParametersError" },
 };
 
 const pai__routes pai__files_routes = { routes, PAI__LEN(routes) };

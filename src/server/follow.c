@@ -292,67 +292,97 @@ static int on_event(void *user_data, const pai_event *event)
 
 /* --- how things stand --------------------------------------------------------------------------------- */
 
-/* The library's name and number of a state that the API names. */
-static int state_of(const char *name, char lower[32])
+/* The library's number of a state that the API names; 0: it has none. */
+static int state_of(const char *name)
 {
-  size_t len = strlen(name);
+  for (int state = PAI_STATE_WAITING; state <= PAI_STATE_STOPPED; state++) {
+    const char *own = pai_state_name(state);
+    size_t i = 0;
 
-  for (size_t i = 0; i <= len && i < 31; i++)
-    lower[i] =
-      name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
-  lower[len < 31 ? len : 31] = '\0';
-  for (int state = PAI_STATE_WAITING; state <= PAI_STATE_STOPPED; state++)
-    if (strcmp(pai_state_name(state), lower) == 0)
+    while (own[i] != '\0' && (name[i] | 0x20) == own[i])
+      i++; /* the API's are capitals */
+    if (own[i] == name[i])
       return state;
+  }
   return 0;
 }
 
-/* Tells of the job, or of a task, as if it had just come to its state. */
-static void tell_state(follower *f, const pai__tree *t, pai__node n,
-                       const char *state_key, const char *code_key,
-                       followed_task *task)
+/* When the job, or a task of it, came to that state. */
+static pai_time time_of(const pai__tree *t, pai__node n, int state, bool task)
 {
-  char name[32];
-  int state = state_of(pai__tree_look_text(t, n, state_key, ""), name);
-  pai_time ms = pai__tree_look_int(t, n, "completedTime");
-  pai__json_writer w;
-  pai__buf b;
+  pai_time ms = state >= PAI_STATE_SUCCEEDED
+                  ? pai__tree_look_int(t, n, "completedTime")
+                  : 0;
 
-  if (state == 0 || (task != NULL && state == PAI_STATE_WAITING))
-    return;
   if (ms == 0)
     ms = pai__tree_look_int(t, n, "launchedTime");
   if (ms == 0)
-    ms = pai__tree_look_int(t, n,
-                            task != NULL ? "createdTime" : "submissionTime");
+    ms = pai__tree_look_int(t, n, task ? "createdTime" : "submissionTime");
+  return ms * 1000;
+}
+
+static void put_text(pai__json_writer *w, const char *key, const char *text)
+{
+  pai__json_key(w, key, strlen(key));
+  pai__json_text(w, text, strlen(text));
+}
+
+static void put_number(pai__json_writer *w, const char *key, int64_t number)
+{
+  pai__json_key(w, key, strlen(key));
+  pai__json_int(w, number);
+}
+
+/* Tells of the job, or of a task, as if it had just come to that state: as
+ * pai__event_json() does, from what pai_platform_show() wrote. */
+static void tell_as(follower *f, const pai__tree *t, pai__node n, int state,
+                    followed_task *task)
+{
+  const char *code = task != NULL ? "containerExitCode" : "appExitCode",
+             *text = task != NULL && state == PAI_STATE_RUNNING
+                       ? pai__tree_look_text(t, n, "runtime", "")
+                       : "";
+  pai__json_writer w;
+  pai__buf b;
+
   pai__buf_init(&b, &f->alloc);
   pai__json_writer_init(&w, &b, false);
   pai__json_begin_object(&w);
-  pai__json_key(&w, "event", 5);
-  pai__json_text(&w, task != NULL ? "task" : "job", task != NULL ? 4 : 3);
-  pai__json_key(&w, "time_us", 7);
-  pai__json_int(&w, ms * 1000);
-  pai__json_key(&w, "attempt", 7);
-  pai__json_int(&w, f->attempt);
+  put_text(&w, "event", task != NULL ? "task" : "job");
+  put_number(&w, "time_us", time_of(t, n, state, task != NULL));
+  put_number(&w, "attempt", f->attempt);
   if (task != NULL) {
-    pai__json_key(&w, "role", 4);
-    pai__json_text(&w, task->role, strlen(task->role));
-    pai__json_key(&w, "index", 5);
-    pai__json_int(&w, task->index);
+    put_text(&w, "role", task->role);
+    put_number(&w, "index", task->index);
   }
-  pai__json_key(&w, "state", 5);
-  pai__json_text(&w, name, strlen(name));
-  if (state >= PAI_STATE_SUCCEEDED) {
-    pai__json_key(&w, "code", 4);
-    pai__json_int(
-      &w, pai__told_code((int)pai__tree_look_int(t, n, code_key),
-                         (int)pai__tree_look_int(t, n, "originUserExitCode")));
-  }
+  put_text(&w, "state", pai_state_name(state));
+  if (state >= PAI_STATE_SUCCEEDED)
+    put_number(
+      &w, "code",
+      pai__told_code((int)pai__tree_look_int(t, n, code),
+                     (int)pai__tree_look_int(t, n, "originUserExitCode")));
+  if (*text != '\0')
+    put_text(&w, "text", text);
   pai__json_end_object(&w);
   if (pai__json_finish(&w) < 0)
     b.failed = true;
   add_line(f, &b, state >= PAI_STATE_SUCCEEDED ? task : NULL,
            task == NULL && state >= PAI_STATE_SUCCEEDED);
+}
+
+/* A task that is over is told to have run first where something is to be said of
+ * that, as its event said it. */
+static void tell_task(follower *f, const pai__tree *t, pai__node n,
+                      followed_task *task)
+{
+  int state = state_of(pai__tree_look_text(t, n, "taskState", ""));
+
+  if (state == 0 || state == PAI_STATE_WAITING)
+    return;
+  if (state >= PAI_STATE_SUCCEEDED &&
+      pai__tree_look_text(t, n, "runtime", "")[0] != '\0')
+    tell_as(f, t, n, PAI_STATE_RUNNING, task);
+  tell_as(f, t, n, state, task);
 }
 
 static bool read_tasks(follower *f, const pai__tree *t, pai__node role,
@@ -374,7 +404,7 @@ static bool read_tasks(follower *f, const pai__tree *t, pai__node role,
     task->begun =
       strcmp(pai__tree_look_text(t, n, "taskState", ""), "WAITING") != 0;
     read_on(f, task);
-    tell_state(f, t, n, "taskState", "containerExitCode", task);
+    tell_task(f, t, n, task);
   }
   return true;
 }
@@ -384,13 +414,12 @@ static bool read_job(follower *f, const pai__tree *t)
 {
   pai__node status = pai__tree_get(t, 0, "jobStatus"),
             roles = pai__tree_get(t, 0, "taskRoles"), key;
-  char name[32];
-  int state = state_of(pai__tree_look_text(t, status, "state", ""), name);
+  int state = state_of(pai__tree_look_text(t, status, "state", ""));
   pai__tree_walk walk;
 
   f->attempt = (uint32_t)pai__tree_look_int(t, status, "attemptId");
-  if (state < PAI_STATE_SUCCEEDED)
-    tell_state(f, t, status, "state", "appExitCode", NULL);
+  if (state != 0 && state < PAI_STATE_SUCCEEDED)
+    tell_as(f, t, status, state, NULL);
   if (roles != PAI__NO_NODE) {
     walk = pai__tree_iter(t, roles);
     while ((key = pai__tree_next(&walk)) != PAI__NO_NODE)
@@ -399,7 +428,7 @@ static bool read_job(follower *f, const pai__tree *t)
         return false;
   }
   if (state >= PAI_STATE_SUCCEEDED) /* last of all */
-    tell_state(f, t, status, "state", "appExitCode", NULL);
+    tell_as(f, t, status, state, NULL);
   begin_tasks(f, NULL, state);
   return true;
 }
@@ -503,7 +532,8 @@ static const pai__result events = { .type = "application/x-openpai-follow" };
 static const pai__field queries[] = { { .name = "output",
                                         .kind = PAI__IS_FLAG,
                                         .missing = "true",
-                                        .what = "what its tasks print, too" },
+                                        .what =
+                                          "also the output of its tasks" },
                                       { 0 } };
 
 /* --- routes --- */
@@ -515,7 +545,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_READERS,
     .result = &events,
     .queries = queries,
-    .summary = "The states of a job and what its tasks print",
+    .summary = "Stream the states and the output of a job",
     .errors = "404 NoJobError" },
 };
 

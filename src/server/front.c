@@ -20,12 +20,12 @@ static const pai__route routes[] = {
     .handle = do_health,
     .right = PAI__OF_ALL,
     .result = &pai__text_result,
-    .summary = "Whether anybody is there" },
+    .summary = "Check that the server answers" },
   { .path = "/api/v2",
     .handle = do_banner,
     .right = PAI__OF_ALL,
     .result = &pai__text_result,
-    .summary = "What this server is, as text" },
+    .summary = "Get information about this server, as text" },
 };
 
 const pai__routes pai__front_routes = { routes, PAI__LEN(routes) };

@@ -1,6 +1,8 @@
 /* jobs.c - what is asked of jobs, and of the platform, and changes nothing */
 #include "server/server.h"
 
+#include "json/node.h"
+
 #include <stdio.h>
 
 #define TASK \
@@ -29,12 +31,46 @@ static void do_info(pai__request *r)
   pai__answer_json(r, 200);
 }
 
+/* Where the platform's files lie is nobody's matter who cannot change them. */
+static void hide_root(pai__request *r)
+{
+  pai__json_options options = { .alloc = &r->server->alloc };
+  pai__json_writer *w = &r->json;
+  pai__tree *tree = NULL;
+  pai__tree_walk walk;
+  pai__node n;
+
+  if (pai__json_parse(&tree, pai__buf_text(&r->answer), r->answer.len,
+                      &options, NULL) < 0) {
+    r->answer.failed = true;
+    return;
+  }
+  pai__buf_cut(&r->answer, 0);
+  pai__json_writer_init(w, &r->answer, false);
+  pai__json_begin_object(w);
+  walk = pai__tree_iter(tree, 0);
+  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *key = pai__tree_str(tree, n, &len);
+
+    pai__json_key(w, key, len);
+    if (strcmp(key, "root") == 0)
+      pai__json_null(w);
+    else
+      pai__json_node(w, tree, pai__tree_value(tree, n));
+  }
+  pai__json_end_object(w);
+  pai__tree_free(tree);
+}
+
 static void do_status(pai__request *r)
 {
   pai_error *err = NULL;
   int rc = pai_platform_status(r->server->platform, pai__answer_write,
                                &r->answer, &err);
 
+  if (rc == PAI_OK && !r->caller.admin)
+    hide_root(r);
   pai__answer_written(r, rc, err);
 }
 
@@ -182,19 +218,6 @@ static void do_events(pai__request *r)
   pai__answer_written(r, rc, err);
 }
 
-static void do_why(pai__request *r)
-{
-  pai_job_id job = pai__request_job(r);
-  pai_error *err = NULL;
-  int rc;
-
-  if (job == 0)
-    return;
-  rc = pai_platform_why(r->server->platform, job, pai__answer_write,
-                        &r->answer, &err);
-  pai__answer_written(r, rc, err);
-}
-
 /* --- answers --- */
 
 static const pai__field info_fields[] = {
@@ -228,7 +251,7 @@ static const pai__shape machine_shape = { "Machine", machine_fields };
 static const pai__field status_fields[] = {
   PAI__HAS(WHOLE, "pid"),
   PAI__HAS(TEXT, "version"),
-  PAI__HAS(TEXT, "root"),
+  PAI__HAS_OR_NULL(TEXT, "root"), /* for administrators */
   PAI__HAS(TEXT, "user"),
   PAI__HAS(FLAG, "system"),
   PAI__HAS_OF(OBJECT, "jobs", &count_shape),
@@ -260,7 +283,7 @@ const pai__field pai__jobs_queries[] = {
     .choices = states,
     .what = "in these states" },
   PAI__TAKES(TEXTS, "jobPriority",
-             "of these priorities; \"default\": those without one"),
+             "jobs of these priorities; \"default\" is jobs without one"),
   PAI__TAKES(TEXTS, "tagsContain", "with any of these tags"),
   PAI__TAKES(TEXTS, "tagsNotContain", "with none of these tags"),
   PAI__TAKES(TEXT, "keyword", "in the user, the name or the virtual cluster"),
@@ -269,7 +292,7 @@ const pai__field pai__jobs_queries[] = {
     .missing = "\"submissionTime,DESC\"",
     .what = "a field and ASC or DESC: jobName, submissionTime, username, vc, "
             "retries, totalTaskNumber, totalGpuNumber, state, completionTime "
-            "or jobPriority; what is none is as if it was missing" },
+            "or jobPriority; an unknown field is ignored" },
   { .name = "offset",
     .kind = PAI__IS_WHOLE,
     .most = PAI__MOST_WHOLE,
@@ -312,18 +335,18 @@ static const pai__route routes[] = {
     .handle = do_info,
     .right = PAI__OF_ALL,
     .result = &info,
-    .summary = "What this server is" },
+    .summary = "Get information about this server" },
   { .path = "/api/v1",
     .handle = do_info,
     .right = PAI__OF_ALL,
     .result = &info,
-    .summary = "What this server is" },
+    .summary = "Get information about this server" },
   { .method = "GET",
     .path = "/api/v2/status",
     .handle = do_status,
     .right = PAI__OF_USERS,
     .result = &status,
-    .summary = "What the platform is and does" },
+    .summary = "Get the status of the platform" },
   { .method = "GET",
     .path = "/api/v2/jobs",
     .packs = true,
@@ -331,14 +354,14 @@ static const pai__route routes[] = {
     .right = PAI__OF_USERS,
     .result = &pai__jobs_result,
     .queries = pai__jobs_queries,
-    .summary = "Jobs, filtered and sorted" },
+    .summary = "List jobs, filtered and sorted" },
   { .method = "GET",
     .path = "/api/v2/jobs/:job",
     .packs = true,
     .handle = pai__jobs_show,
     .right = PAI__OF_READERS,
     .result = &pai__job_result,
-    .summary = "A job",
+    .summary = "Get a job",
     .errors = "404 NoJobError" },
   { .method = "GET",
     .path = "/api/v2/jobs/:job/attempts/:attempt",
@@ -346,7 +369,7 @@ static const pai__route routes[] = {
     .handle = pai__jobs_show,
     .right = PAI__OF_READERS,
     .result = &pai__job_result,
-    .summary = "A job",
+    .summary = "Get a job",
     .errors = "404 NoJobError" },
   { .method = "GET",
     .path = TASK "/attempts",
@@ -354,7 +377,7 @@ static const pai__route routes[] = {
     .handle = do_show_task,
     .right = PAI__OF_READERS,
     .result = &pai__job_task_result,
-    .summary = "The starts of a task",
+    .summary = "List the starts of a task",
     .errors = "404 NoJobError" },
   { .method = "GET",
     .path = "/api/v2/jobs/:job/config",
@@ -362,7 +385,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_READERS,
     .result = &pai__job_config_result,
     .queries = pai__config_queries,
-    .summary = "A job's file, secrets masked",
+    .summary = "Get a job's file, with masked secrets",
     .errors = "404 NoJobError, 404 NoJobConfigError" },
   { .method = "GET",
     .path = "/api/v2/jobs/:job/events",
@@ -371,15 +394,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_READERS,
     .result = &pai__job_events_result,
     .queries = event_queries,
-    .summary = "What happened to a job",
-    .errors = "404 NoJobError" },
-  { .method = "GET",
-    .path = "/api/v2/jobs/:job/why",
-    .packs = true,
-    .handle = do_why,
-    .right = PAI__OF_READERS,
-    .result = &pai__job_why_result,
-    .summary = "Why a job waits, or what ended it",
+    .summary = "List events of a job",
     .errors = "404 NoJobError" },
 };
 

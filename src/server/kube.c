@@ -381,7 +381,7 @@ static const pai__route routes[] = {
     .handle = do_nodes,
     .right = PAI__OF_ADMIN,
     .result = &nodes,
-    .summary = "The nodes, as a list of Kubernetes'" },
+    .summary = "List nodes, as a Kubernetes list" },
   { .method = "GET",
     .path = "/api/v2/kubernetes/pods /api/v1/kubernetes/pods",
     .packs = true,
@@ -389,7 +389,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_ADMIN,
     .result = &pods,
     .queries = pod_queries,
-    .summary = "The tasks, as a list of Kubernetes' pods",
+    .summary = "List tasks, as a Kubernetes list of pods",
     .errors = "400 InvalidParametersError" },
 };
 

@@ -1,9 +1,8 @@
 /*
  * line.c - how long a connection may be at what
  *
- * libmicrohttpd knows only whether anything at all was moved of late; who sends
- * a byte a minute would have his connection for ever.  So each phase has its
- * time.  Bodies and answers may take longer, as long as enough of them moves.
+ * Who sends a byte a minute would have his connection for ever, if that was
+ * enough.  So each phase has its time.  Bodies and answers may take longer, as long as enough of them moves.
  * All lines of a phase have equally long, so the oldest is the first to be
  * looked at.
  */
@@ -34,6 +33,13 @@ static pai_time limit_of(const pai_server *s, enum pai__phase phase)
   return phase == PAI__IDLE ? s->idle_timeout : s->request_timeout;
 }
 
+/* Whether its bytes are counted here: how many of an answer have arrived, only
+ * the kernel knows, but for a UNIX socket. */
+static bool is_counted(const pai__line *l, enum pai__phase phase)
+{
+  return phase == PAI__BODY || (phase == PAI__SEND && !l->door->remote);
+}
+
 /* Not too often, as it is for all lines of the door. */
 static void sweep_later(pai__door *d)
 {
@@ -55,7 +61,7 @@ void pai__line_enter(pai__line *l, enum pai__phase phase)
     return;
   d = l->door;
   if (phase != l->phase)
-    l->mark = phase == PAI__BODY ? l->moved : 0;
+    l->mark = is_counted(l, phase) ? l->moved : 0;
   unlist(l);
   l->phase = phase;
   if (phase == PAI__AWAITED)
@@ -97,7 +103,7 @@ void pai__line_free(pai__line *l)
   pai__free(&l->door->server->alloc, l, sizeof(*l));
 }
 
-/* libmicrohttpd sees that, and lets go of it. */
+/* Its connection sees that. */
 static void hang_up(pai__line *l)
 {
   /* What he does not read shall not wait in the kernel, either. */
@@ -107,18 +113,14 @@ static void hang_up(pai__line *l)
   pai__tcp_hang_up(l->fd, drop);
 }
 
-/* Whether enough was moved since it was last looked at.  How much of an answer
- * was, the kernel knows, but for a UNIX socket: there libmicrohttpd's own limit
- * is enough, for users whom we know. */
+/* Whether enough was moved since it was last looked at. */
 static bool has_moved(pai__line *l)
 {
   uint64_t moved;
 
-  if (l->phase == PAI__SEND && !l->door->remote)
-    return true;
   if (l->phase != PAI__BODY && l->phase != PAI__SEND)
     return false;
-  moved = l->phase == PAI__BODY ? l->moved : pai__tcp_sent(l->fd);
+  moved = is_counted(l, l->phase) ? l->moved : pai__tcp_sent(l->fd);
   if (moved - l->mark < PROGRESS)
     return false;
   l->mark = moved;

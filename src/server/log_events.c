@@ -89,8 +89,7 @@ void pai__log_events_end(pai__log_events *e, int status)
 
 bool pai__log_events_wanted(const pai__request *r)
 {
-  const char *accept = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+  const char *accept = pai__conn_field(r->conn, "Accept");
 
   return accept != NULL && strstr(accept, "text/event-stream") != NULL;
 }

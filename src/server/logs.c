@@ -124,8 +124,9 @@ typedef struct tasklog {
   pai_alloc alloc;
   pai__request *request;
   pai_log_reader *reader;
-  bool as_events;
+  bool as_events, stamped;
   pai__log_events events;
+  pai__log_stamps stamps;
 } tasklog;
 
 static void on_data(void *user_data, int status, uint64_t offset,
@@ -135,6 +136,9 @@ static void on_data(void *user_data, int status, uint64_t offset,
 
   if (len > 0 && l->as_events)
     pai__log_events_add(&l->events, offset, bytes, len);
+  else if (len > 0 && l->stamped)
+    pai__log_stamps_add(&l->stamps, l->request, pai_log_time(l->reader), bytes,
+                        len);
   else if (len > 0)
     pai__stream_add(l->request->stream, bytes, len);
   else if (l->as_events)
@@ -173,6 +177,22 @@ static int64_t read_offset(const pai__request *r)
   return value[0] == '-' && offset == 0 ? INT64_MAX : offset;
 }
 
+/* ?tail= and ?since=; below 0 that is so long ago. */
+static void read_parts(const pai__request *r, pai_log_options *o)
+{
+  int64_t tail = pai__request_number(r, "tail"),
+          since = pai__request_number(r, "since");
+
+  if (pai__request_query(r, "tail") != NULL && tail == 0)
+    o->offset = INT64_MAX;
+  o->tail = (uint64_t)tail;
+  if (since > INT64_MAX / 1000 || since < -INT64_MAX / 1000)
+    since = 0;
+  o->since = since * 1000;
+  if (since < 0)
+    o->since += pai__loop_wall_time();
+}
+
 static bool is_log_name(const char *name)
 {
   for (size_t i = 0; i < PAI__LEN(names); i++)
@@ -193,6 +213,7 @@ static void do_log(pai__request *r)
   if (!read_place(r, &o, &job))
     return;
   o.offset = read_offset(r);
+  read_parts(r, &o);
   o.name = r->params[5];
   o.follow = pai__request_flag(r, "follow") || pai__log_events_wanted(r);
   if (!is_log_name(o.name)) {
@@ -208,7 +229,9 @@ static void do_log(pai__request *r)
   *l = (tasklog){ .alloc = *alloc,
                   .request = r,
                   .as_events = pai__log_events_wanted(r),
+                  .stamped = pai__request_flag(r, "timestamps"),
                   .events = { .request = r } };
+  o.timed = l->stamped;
   rc =
     pai_log_open(&l->reader, r->server->platform, job, &o, on_data, l, &err);
   if (rc < 0) {
@@ -264,6 +287,22 @@ static const pai__field log_queries[] = {
     .kind = PAI__IS_FLAG,
     .missing = "false",
     .what = "until the task ends" },
+  { .name = "tail",
+    .kind = PAI__IS_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .what = "the last N lines; 0: only what comes" },
+  { .name = "since",
+    .kind = PAI__IS_WHOLE,
+    .least = -PAI__MOST_WHOLE,
+    .most = PAI__MOST_WHOLE,
+    .what = "what was written at this time, in milliseconds since 1970, or "
+            "later; -N: in the last N milliseconds" },
+  { .name = "timestamps",
+    .kind = PAI__IS_FLAG,
+    .missing = "false",
+    .what =
+      "before each line, when it was written, as 2026-05-01T10:30:00Z; - "
+      "if that is not known" },
   { 0 }
 };
 
@@ -276,7 +315,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_READERS,
     .result = &places,
     .queries = place_queries,
-    .summary = "Where a task's logs are",
+    .summary = "List the logs of a task",
     .errors = "404 NoJobError, 404 NoTaskLogError" },
   { .method = "GET",
     .path = LOGS "/:name",
@@ -286,7 +325,7 @@ static const pai__route routes[] = {
     .queries = log_queries,
     .resumes = true,
     .is_signed = true,
-    .summary = "A task's log",
+    .summary = "Get a task's log",
     .errors = "404 NoJobError, 404 NoTaskLogError" },
 };
 

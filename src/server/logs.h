@@ -20,4 +20,15 @@ void pai__log_events_add(pai__log_events *e, uint64_t offset,
                          const char *bytes, size_t len);
 void pai__log_events_end(pai__log_events *e, int status);
 
+/* --- log_stamps.c: a log with the time before each line ------------------------- */
+
+typedef struct pai__log_stamps {
+  bool inside; /* a line has begun */
+  bool back;   /* the last byte was a carriage return */
+} pai__log_stamps;
+
+/* Bytes that were written at that time; 0: nobody knows when. */
+void pai__log_stamps_add(pai__log_stamps *s, pai__request *r, pai_time time,
+                         const char *bytes, size_t len);
+
 #endif

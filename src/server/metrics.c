@@ -56,7 +56,8 @@ static void write_jobs(pai__buf *out, const pai_platform_counts *c)
     pai__buf_printf(out, "openpai_jobs_ended_total{state=\"%s\"} %llu\n",
                     rows[i].state, (unsigned long long)rows[i].ended);
   add_number(out, "openpai_jobs_submitted_total", "counter",
-             "Jobs that were taken since the platform began.", c->submitted);
+             "Jobs that were accepted since the platform started.",
+             c->submitted);
   add_number(out, "openpai_queue_length", "gauge",
              "Requests that wait in the scheduler.", c->queued);
 }
@@ -269,7 +270,7 @@ static const pai__route routes[] = {
     .handle = do_metrics,
     .right = PAI__OF_USERS,
     .result = &pai__text_result,
-    .summary = "Figures for Prometheus" },
+    .summary = "Get metrics for Prometheus" },
 };
 
 const pai__routes pai__metrics_routes = { routes, PAI__LEN(routes) };

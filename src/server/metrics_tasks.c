@@ -117,10 +117,11 @@ void pai__metrics_tasks(pai__buf *out, const pai_server *s,
     const char *name, *help;
     double (*value)(const pai_task_view *, const pai_sample_group *);
   } rows[] = {
-    { "task_cpu_percent", "Of one processor, since the last look.",
-      cpu_percent },
+    { "task_cpu_percent",
+      "CPU use since the last sample, in percent of one CPU.", cpu_percent },
     { "task_mem_usage_byte", "Memory that it has.", memory },
-    { "task_mem_usage_percent", "Of what it asked for.", memory_percent },
+    { "task_mem_usage_percent",
+      "Memory use in percent of the requested memory.", memory_percent },
     { "task_mem_limit_byte", "What it asked for.", limit },
     { "task_block_in_byte", "Read from disks.", block_in },
     { "task_block_out_byte", "Written to disks.", block_out },

@@ -15,17 +15,17 @@ static int refuse(pai_error **err, const char *why, const char *help)
 static int check(const pai__oidc_settings *s, pai_error **err)
 {
   if (s->issuer == NULL || !pai__url_is_safe(s->issuer))
-    return refuse(err, "the issuer is no URL that begins with https://",
-                  "it is what the provider's documents call its issuer");
+    return refuse(err, "the issuer is not a URL that begins with https://",
+                  "the provider's documentation gives its issuer");
   if (strchr(s->issuer, '?') != NULL)
     return refuse(err, "the issuer has a query", "leave it out");
   if (s->client_id == NULL)
     return refuse(err, "there is no client_id",
-                  "the provider tells it where this platform is registered");
+                  "the provider shows it where this platform is registered");
   if (s->redirect_uri == NULL || !pai__url_is_safe(s->redirect_uri))
-    return refuse(err, "redirect_uri is no URL that begins with https://",
-                  "it is this server's own /api/v1/authn/oidc/return, as "
-                  "browsers and the provider know it");
+    return refuse(err, "redirect_uri is not a URL that begins with https://",
+                  "it is the URL of /api/v1/authn/oidc/return on this server, "
+                  "as browsers and the provider know it");
   return PAI_OK;
 }
 
@@ -108,11 +108,12 @@ void pai__oidc_tell(const pai__oidc *o)
 
   pai__log_line(&s->log, PAI_LOG_INFO, "users log in at %s", o->said.issuer);
   if (o->said.admins == NULL && !has_admins(o))
-    pai__log_line(&s->log, PAI_LOG_WARNING,
-                  "nobody who logs in at %s is an administrator: say who is "
-                  "with admins of oidc.yaml, --oidc-admins, or 'openpai group "
-                  "set admingroup --external-name NAME' and a groups claim",
-                  o->said.issuer);
+    pai__log_line(
+      &s->log, PAI_LOG_WARNING,
+      "no user who logs in at %s is an administrator: name administrators "
+      "with admins of oidc.yaml, --oidc-admins, or 'openpai group set "
+      "admingroup --external-name NAME' and a groups claim",
+      o->said.issuer);
 }
 
 /* --- its end ---------------------------------------------------------------------- */

@@ -126,7 +126,8 @@ static void on_user(void *user_data, int status, const char *json, size_t len,
   (void)json;
   (void)len;
   if (status < 0) {
-    pai__visit_fail(v, 500, "UnknownError", "There is no account for %s: %s",
+    pai__visit_fail(v, 500, "UnknownError",
+                    "The account of %s could not be created: %s",
                     pai__buf_text(&v->user), pai_error_message(failure));
     return;
   }
@@ -216,7 +217,8 @@ static void put_account(pai__visit *v, const char *mail, bool is_new)
         v->o->server->accounts, pai__buf_text(&json), json.len,
         PAI_PUT_PROVIDED | (is_new ? PAI_PUT_CREATE : 0), on_user, v, &err);
     if (rc < 0)
-      pai__visit_fail(v, 500, "UnknownError", "There is no account for %s: %s",
+      pai__visit_fail(v, 500, "UnknownError",
+                      "The account of %s could not be created: %s",
                       pai__buf_text(&v->user),
                       err != NULL ? pai_error_message(err) : "no memory");
   }
@@ -254,8 +256,7 @@ void pai__visit_enter(pai__visit *v)
 
   if (!pai__claims_name(&v->user, &mail, v->claims)) {
     pai__visit_fail(v, 403, "ForbiddenUserError",
-                    "The provider of logins tells no name that an account "
-                    "may have.");
+                    "The login provider sent no valid user name.");
     return;
   }
   v->admin = pai__claims_fit_any(v->claims, v->o->said.admins);
@@ -264,12 +265,12 @@ void pai__visit_enter(pai__visit *v)
   is_new = !pai_accounts_has_user(s->accounts, pai__buf_text(&v->user));
   if (!may_enter(v, is_new)) {
     pai__log_line(&s->log, PAI_LOG_WARNING,
-                  "%s has logged in at the provider and is on no list of who "
-                  "may: see the settings domains and groups",
+                  "%s logged in at the provider, but is on no list of allowed "
+                  "users: see the settings domains and groups",
                   pai__buf_text(&v->user));
     pai__visit_fail(v, 403, "ForbiddenUserError",
-                    "%s may not use this platform: its administrator says "
-                    "whose accounts of the provider may.",
+                    "%s may not use this platform: its administrator decides "
+                    "which users of the provider may.",
                     pai__buf_text(&v->user));
     return;
   }
@@ -284,7 +285,6 @@ void pai__visit_enter(pai__visit *v)
     put_account(v, mail, false);
   else
     pai__visit_fail(v, 403, "ForbiddenUserError",
-                    "There is an account %s already, which is somebody "
-                    "else's.",
+                    "The account %s already belongs to another user.",
                     pai__buf_text(&v->user));
 }

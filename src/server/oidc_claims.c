@@ -136,7 +136,8 @@ int pai__provider_read(pai__tree **out, const pai_alloc *alloc,
     return rc;
   value = pai__claim_text(t, 0, "issuer");
   if (value == NULL || strcmp(value, issuer) != 0)
-    rc = pai__fail(err, PAI_EINVAL, "the provider says that it is not %s",
+    rc = pai__fail(err, PAI_EINVAL,
+                   "the provider's metadata names another issuer than %s",
                    issuer);
   for (size_t i = 0; rc == PAI_OK && i < PAI__LEN(needed); i++) {
     value = pai__claim_text(t, 0, needed[i]);

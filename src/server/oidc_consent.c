@@ -134,11 +134,11 @@ static void do_confirm(pai__request *r)
 
   if (!read_consent(&c, r)) {
     pai__answer_error(r, 400, "InvalidParametersError",
-                      "This login was not begun in this browser, or it took "
-                      "too long: begin it again.");
+                      "This login was not started in this browser, or it took "
+                      "too long: start again.");
   } else if (strcmp(text_of(r, "answer"), "yes") != 0) {
     pai__cookie_drop(r, text_of(r, "state"));
-    tell(r, &c, "errorMessage", "The user has said no.", NULL);
+    tell(r, &c, "errorMessage", "The user refused the login.", NULL);
   } else {
     /* The cookie stays: who presses the button twice gets two codes. */
     r->caller.name = pai__strdup(&r->server->alloc, c.user);
@@ -221,7 +221,7 @@ static const pai__route routes[] = {
     .fields = confirm_fields,
     .status = 303,
     .result = &pai__no_result,
-    .summary = "What the user says to a program that wants to log in",
+    .summary = "Confirm or refuse the login of a program",
     .errors = "400 InvalidParametersError, 503 UnknownError" },
   { .method = "POST",
     .path = OIDC("token"),
@@ -230,7 +230,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_OIDC,
     .fields = token_fields,
     .result = &pai__login_result,
-    .summary = "Make a token for a code, which is then used up",
+    .summary = "Create a token for a code, which can be used once",
     .errors = "400 InvalidParametersError" },
 };
 

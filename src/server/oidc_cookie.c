@@ -85,20 +85,40 @@ static bool is_good(pai__buf *text)
   return true;
 }
 
+/* The value of the browser's cookie, of *len bytes, or NULL. */
+static const char *find(const pai__request *r, const char *name, size_t *len)
+{
+  size_t at = 0, n = strlen(name);
+  const char *list;
+
+  while ((list = pai__conn_next_field(r->conn, "Cookie", &at)) != NULL)
+    while (*list != '\0') {
+      list += strspn(list, "; \t");
+      *len = strcspn(list, "; \t");
+      if (*len > n && list[n] == '=' && memcmp(list, name, n) == 0) {
+        *len -= n + 1;
+        return list + n + 1;
+      }
+      list += *len;
+    }
+  return NULL;
+}
+
 bool pai__cookie_get(pai__buf *out, pai__request *r, const char *purpose,
                      const char *state)
 {
   char name[COOKIE_NAME], seal[SEALED_NAME];
   const char *value;
+  size_t len;
 
   if (state == NULL || strlen(state) != PAI__RANDOM_TEXT - 1)
     return false;
   name_cookie(name, state);
   name_seal(seal, purpose, state);
-  value = MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, name);
+  value = find(r, name, &len);
   return value != NULL &&
-         pai__cookie_open(out, r->server->oidc->key, seal, value,
-                          strlen(value)) == PAI_OK &&
+         pai__cookie_open(out, r->server->oidc->key, seal, value, len) ==
+           PAI_OK &&
          is_good(out);
 }
 

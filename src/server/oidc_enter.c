@@ -105,7 +105,8 @@ void pai__visit_hand_over(pai__visit *v)
   pai__entry e;
 
   if (pai__entry_make(&e, v->o->server, pai__buf_text(&v->user), &err) < 0) {
-    pai__visit_fail(v, 500, "UnknownError", "There is no token for %s: %s",
+    pai__visit_fail(v, 500, "UnknownError",
+                    "The token for %s could not be created: %s",
                     pai__buf_text(&v->user), pai_error_message(err));
   } else {
     answer(v, &e);

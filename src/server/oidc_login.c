@@ -126,7 +126,7 @@ static const char *refuse(const pai__request *r, const char *page,
                           const char *from, const char *challenge)
 {
   if (!is_challenge(r, challenge))
-    return "code_challenge is no hash of S256.";
+    return "code_challenge is not a hash of method S256.";
   if (!may_lead(r, page, challenge))
     return "redirect_uri is none of the pages that a login may lead to: the "
            "administrator says which may be.";
@@ -139,8 +139,7 @@ static const char *refuse(const pai__request *r, const char *page,
 /* Whether the browser is led to another name of this server first. */
 static bool lead_home(pai__request *r)
 {
-  const char *host = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+  const char *host = pai__conn_field(r->conn, "Host");
   const char *query = strchr(r->uri, '?');
   pai__buf url;
   bool leads;
@@ -182,7 +181,7 @@ static void do_login(pai__request *r)
       choose_page(v, page, from))
     pai__visit_go_on(v);
   else
-    pai__visit_fail(v, 500, "UnknownError", "There is no memory for it.");
+    pai__visit_fail(v, 500, "UnknownError", "Out of memory.");
 }
 
 /* --- and back ------------------------------------------------------------------------ */
@@ -244,10 +243,9 @@ static void come_back(pai__request *r, pai__visit *v, const pai__tree *form)
 
   v->v1 = strstr(r->uri, "/api/v1/") != NULL;
   if (!read_cookie(v, r, value_of(r, form, "state"))) {
-    pai__visit_fail(
-      v, 400, "InvalidParametersError",
-      "This login was not begun in this browser at this address, "
-      "or it took too long: begin it again.");
+    pai__visit_fail(v, 400, "InvalidParametersError",
+                    "This login was not started in this browser at this "
+                    "address, or it took too long: start again.");
   } else if (error != NULL) {
     pai__visit_fail(v, 403, "ForbiddenUserError",
                     "The provider of logins says: %.200s", error);
@@ -260,7 +258,7 @@ static void come_back(pai__request *r, pai__visit *v, const pai__tree *form)
     if (v->code != NULL)
       pai__visit_go_on(v);
     else
-      pai__visit_fail(v, 500, "UnknownError", "There is no memory for it.");
+      pai__visit_fail(v, 500, "UnknownError", "Out of memory.");
   }
 }
 
@@ -312,7 +310,7 @@ static void do_logout(pai__request *r)
   if (choose_page(v, NULL, NULL))
     pai__visit_go_on(v);
   else
-    pai__visit_fail(v, 500, "UnknownError", "There is no memory for it.");
+    pai__visit_fail(v, 500, "UnknownError", "Out of memory.");
 }
 
 /* --- queries --- */
@@ -321,14 +319,14 @@ static const char *const methods[] = { "S256", NULL };
 
 static const pai__field login_queries[] = {
   PAI__TAKES(TEXT, "redirect_uri",
-             "the page that it leads to: one that the administrator allows"),
-  PAI__TAKES(TEXT, "from", "what that page is told"),
+             "page to redirect to; it must be allowed by the administrator"),
+  PAI__TAKES(TEXT, "from", "state that is passed to that page"),
   PAI__TAKES(TEXT, "code_challenge",
              "of a program, which gets a code in place of a token"),
   { .name = "code_challenge_method",
     .kind = PAI__IS_TEXT,
     .choices = methods,
-    .what = "of what the challenge is a hash" },
+    .what = "secret whose hash is the challenge" },
   PAI__TAKES(TEXT, "home", "the browser was led to this name of the server"),
   { 0 }
 };
@@ -338,7 +336,7 @@ static const pai__field return_queries[] = {
   PAI__TAKES(TEXT, "code", "for which the provider gives a token"),
   PAI__TAKES(TEXT, "state", "as the login has sent it"),
   PAI__TAKES(TEXT, "iss", "the provider"),
-  PAI__TAKES(TEXT, "error", "why there is no code"),
+  PAI__TAKES(TEXT, "error", "reason why there is no code"),
   { 0 }
 };
 
@@ -355,7 +353,7 @@ static const pai__route routes[] = {
     .status = 302,
     .result = &pai__no_result,
     .queries = login_queries,
-    .summary = "Lead a browser to the provider of logins",
+    .summary = "Redirect a browser to the login provider",
     .errors = "400 InvalidParametersError" },
   { .method = "GET",
     .path = OIDC("return"),
@@ -365,7 +363,7 @@ static const pai__route routes[] = {
     .status = 302,
     .result = &pai__no_result,
     .queries = return_queries,
-    .summary = "Make a token for who comes from the provider of logins",
+    .summary = "Create a token for a user who returns from the login provider",
     .errors = "400 InvalidParametersError, 403 ForbiddenUserError" },
   { .method = "POST",
     .path = OIDC("return"),
@@ -375,7 +373,7 @@ static const pai__route routes[] = {
     .status = 302,
     .result = &pai__no_result,
     .queries = return_queries,
-    .summary = "The same, of a provider that sends a form",
+    .summary = "Create a token, for a provider that posts a form",
     .errors = "400 InvalidParametersError, 403 ForbiddenUserError" },
   { .method = "GET",
     .path = OIDC("logout"),
@@ -384,7 +382,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_OIDC,
     .status = 302,
     .result = &pai__no_result,
-    .summary = "Lead a browser to where the provider logs out" },
+    .summary = "Redirect a browser to the provider's logout page" },
 };
 
 const pai__routes pai__oidc_routes = { routes, PAI__LEN(routes) };

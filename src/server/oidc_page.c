@@ -77,8 +77,9 @@ void pai__page_code(pai__buf *out, const char *code)
   if (code == NULL) {
     pai__buf_str(out, "<p>Nobody was logged in. This page can be closed.</p>");
   } else {
-    pai__buf_str(out, "<p>Type this where it is asked for, within five "
-                      "minutes, and tell it nobody:</p>\n<p><code>");
+    pai__buf_str(out, "<p>Type this code where it is asked for, within five "
+                      "minutes, and keep it secret:</p>\n"
+                      "<p><code>");
     pai__buf_printf(out, "%.4s-%.4s-%.4s", code, code + 4, code + 8);
     pai__buf_str(out, "</code></p>");
   }

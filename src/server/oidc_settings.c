@@ -104,7 +104,7 @@ static const char *need_text(const reading *r, pai__node n, const char *name)
   size_t len = 0;
 
   if (pai__tree_type(r->t, n) != PAI__STRING) {
-    (void)fail_at(r, n, " is no text", name);
+    (void)fail_at(r, n, " is not text", name);
     pai__error_help(r->err, "a number or a date is a text in quotes");
     return NULL;
   }
@@ -123,7 +123,7 @@ static int set_text(const reading *r, pai__node n, const struct name *name)
   if (text == NULL)
     return PAI_EINVAL;
   if (name->url && !pai__url_is_safe(text)) {
-    (void)fail_at(r, n, " is no URL that begins with https://", name->name);
+    (void)fail_at(r, n, " is not a URL that begins with https://", name->name);
     pai__error_help(r->err, "http:// is only for this machine, as "
                             "http://127.0.0.1:8080");
     return PAI_EINVAL;
@@ -224,7 +224,7 @@ static int set(const reading *r, pai__node key)
   for (size_t i = 0; i < PAI__LEN(names); i++)
     if (strcmp(name, names[i].name) == 0)
       return set_text(r, value, &names[i]);
-  (void)fail_at(r, key, " is no setting of OpenID Connect", name);
+  (void)fail_at(r, key, " is not a setting of OpenID Connect", name);
   pai__error_help(r->err, "there are issuer, client_id, client_secret_file, "
                           "client_secret, redirect_uri, scope, pages, "
                           "groups_claim, admins, domains, groups and ca_file");
@@ -246,8 +246,9 @@ static int set_all(const reading *r)
     rc = set(r, key);
   if (rc == PAI_OK && r->out->client_secret != NULL &&
       r->out->client_secret_file != NULL)
-    rc = fail_at(r, pai__tree_find(r->t, 0, "client_secret", 13),
-                 " is said, and client_secret_file, too", "client_secret");
+    rc =
+      fail_at(r, pai__tree_find(r->t, 0, "client_secret", 13),
+              " and client_secret_file exclude each other", "client_secret");
   return rc;
 }
 
@@ -312,13 +313,12 @@ static int read_file(pai__oidc_settings *out, const pai_alloc *alloc,
     rc = pai__settings_parse(out, alloc, path, text, strlen(text), err);
   wipe(text, alloc);
   if (rc == PAI_OK && out->client_secret != NULL && open) {
-    rc = pai__fail(err, PAI_EPERM,
-                   "others can read %s, or it is another user's, and it has "
-                   "a client_secret",
-                   path);
+    rc = pai__fail(
+      err, PAI_EPERM,
+      "%s has a client_secret, but other users can read it or own it", path);
     pai__error_help(err,
-                    "chmod 600 %s, or name a file of its own with "
-                    "client_secret_file",
+                    "chmod 600 %s, or put the secret into a separate file and "
+                    "name it with client_secret_file",
                     path);
   }
   if (rc == PAI_OK)

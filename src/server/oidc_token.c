@@ -79,7 +79,7 @@ int pai__keys_read(pai__tree **out, const pai_alloc *alloc, const char *text,
     return rc;
   keys = pai__tree_get(t, 0, "keys");
   if (keys == PAI__NO_NODE || pai__tree_type(t, keys) != PAI__SEQUENCE)
-    rc = pai__fail(err, PAI_EINVAL, "the provider's keys are no JWK set");
+    rc = pai__fail(err, PAI_EINVAL, "the provider's keys are not a JWK set");
   else if (pai__tree_count(t, keys) > PAI__MOST_KEYS)
     rc = pai__fail(err, PAI_ELIMIT, "the provider has more than %d keys",
                    PAI__MOST_KEYS);
@@ -200,7 +200,7 @@ static int read_part(pai__tree **out, const pai_alloc *alloc, const char *text,
   }
   return rc == PAI_OK       ? PAI_OK
          : rc == PAI_ENOMEM ? pai__oom(err)
-                            : distrust(err, "it is no JWT");
+                            : distrust(err, "it is not a JWT");
 }
 
 static const kind *find_kind(const pai__tree *head)
@@ -225,9 +225,10 @@ static int check_signature(const pai__tree *head, const pai__tree *keys,
   pai__node key;
 
   if (k == NULL)
-    return distrust(err, "it is signed in a way that is not taken");
+    return distrust(err,
+                    "it is signed with an algorithm that is not accepted");
   if (pai__tree_get(head, 0, "crit") != PAI__NO_NODE)
-    return distrust(err, "it needs what is not known here");
+    return distrust(err, "it requires an unknown extension");
   while ((key = pai__tree_next(&w)) != PAI__NO_NODE) {
     const char *name = pai__claim_text(keys, key, "kid");
     if ((kid != NULL && !is(name, kid)) || !may_sign(keys, key, k))
@@ -288,13 +289,13 @@ static int check_claims(const pai__tree *t, const pai__token_wish *wish,
     return distrust(err, "it has expired");
   if (pai__tree_get(t, 0, "nbf") != PAI__NO_NODE &&
       (!get_time(t, "nbf", &from) || from > wish->now + SKEW))
-    return distrust(err, "it is not good yet");
+    return distrust(err, "it is not valid yet");
   if (!get_time(t, "iat", &issued) || issued > wish->now + SKEW)
     return distrust(err, "it was made in the future, or says no time");
   if (!is(pai__claim_text(t, 0, "nonce"), wish->nonce))
     return distrust(err, "it is not the answer to this login");
   if (pai__claim_text(t, 0, "sub") == NULL)
-    return distrust(err, "it is nobody's");
+    return distrust(err, "it names no user");
   return PAI_OK;
 }
 
@@ -311,7 +312,7 @@ static int read_signed(pai__tree **claims, const pai_alloc *alloc,
   pai__buf_init(&signature, alloc);
   if (rc == PAI_OK &&
       !pai__base64url_read(&signature, token + size + 1, part[2]))
-    rc = distrust(err, "it is no JWT");
+    rc = distrust(err, "it is not a JWT");
   if (rc == PAI_OK && !pai__buf_ok(&signature))
     rc = pai__oom(err);
   if (rc == PAI_OK && head != NULL)
@@ -337,7 +338,7 @@ int pai__id_token_read(pai__tree **claims, const pai_alloc *alloc,
   second =
     dot != NULL ? memchr(dot + 1, '.', len - (size_t)(dot + 1 - token)) : NULL;
   if (second == NULL || len > PAI__MOST_TOKEN)
-    return distrust(err, "it is no JWT");
+    return distrust(err, "it is not a JWT");
   part[0] = (size_t)(dot - token);
   part[1] = (size_t)(second - dot - 1);
   part[2] = len - (size_t)(second + 1 - token);

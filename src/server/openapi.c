@@ -163,8 +163,8 @@ static void put_last_event(writer *w)
   pai__openapi_text(w, "name", "Last-Event-ID");
   pai__openapi_text(w, "in", "header");
   pai__openapi_text(w, "description",
-                    "of the last event that was read: what came behind it is "
-                    "told, as far as it is still known");
+                    "of the last event that was read; later events are sent, "
+                    "as far as they are still known");
   end_text(w);
 }
 
@@ -335,7 +335,7 @@ static const pai__route routes[] = {
     .handle = do_openapi,
     .right = PAI__OF_ALL,
     .result = &document,
-    .summary = "This document" },
+    .summary = "Get this document" },
 };
 
 const pai__routes pai__openapi_routes = { routes, PAI__LEN(routes) };

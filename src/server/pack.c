@@ -89,8 +89,7 @@ static int find_coding(const char *list, const char *coding)
 
 static bool wants_gzip(const pai__request *r)
 {
-  const char *list = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+  const char *list = pai__conn_field(r->conn, "Accept-Encoding");
   int gzip = list != NULL ? find_coding(list, "gzip") : 0;
 
   return gzip < 0 ? find_coding(list, "*") > 0 : gzip > 0;

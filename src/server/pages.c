@@ -88,14 +88,14 @@ static const pai__route routes[] = {
     .right = PAI__OF_ALL,
     .result = &page,
     .queries = job_queries,
-    .summary = "How to see a job, for browsers" },
+    .summary = "Show a page about a job, for browsers" },
   { .method = "GET",
     .path = "/index.html /home.html /job-list.html /submit.html /plugin.html "
             "/user-profile.html",
     .handle = do_jobs,
     .right = PAI__OF_ALL,
     .result = &page,
-    .summary = "How to see jobs, for browsers" },
+    .summary = "Show a page about jobs, for browsers" },
 };
 
 const pai__routes pai__pages_routes = { routes, PAI__LEN(routes) };

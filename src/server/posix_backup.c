@@ -109,14 +109,24 @@ static void do_backup(pai__request *r)
 
 /* --- a file as an answer ----------------------------------------------------------- */
 
-struct MHD_Response *pai__file_response(pai__request *r)
+static long read_file(void *request, uint64_t at, char *to, size_t max)
 {
-  struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(
-    r->file_size, r->file, r->file_from);
+  const pai__request *r = request;
+  uint64_t left = r->file_size - at;
+  ssize_t n;
 
-  if (response != NULL)
-    r->file = -1;
-  return response;
+  do
+    n = pread(r->file, to, left < max ? (size_t)left : max,
+              (off_t)(r->file_from + at));
+  while (n < 0 && errno == EINTR);
+  return n > 0 ? (long)n : PAI__READ_BROKEN; /* it was cut meanwhile */
+}
+
+pai__payload pai__file_payload(pai__request *r)
+{
+  return (pai__payload){ .size = (int64_t)r->file_size,
+                         .read = read_file,
+                         .user_data = r };
 }
 
 void pai__file_close(pai__request *r)
@@ -156,7 +166,7 @@ static const pai__field queries[] = {
     .kind = PAI__IS_WHOLE,
     .most = PAI__MOST_WHOLE,
     .missing = "0",
-    .what = "behind the job of this id, the last one of the page before" },
+    .what = "after the job with this id, the last one of the previous page" },
   { .name = "limit",
     .kind = PAI__IS_WHOLE,
     .least = 1,
@@ -175,7 +185,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_ADMIN_PERSONS,
     .noted = true,
     .result = &database,
-    .summary = "A copy of the database",
+    .summary = "Download a copy of the database",
     .errors = "503 UnknownError" },
   { .method = "GET",
     .path = "/api/v2/export",
@@ -184,7 +194,7 @@ static const pai__route routes[] = {
     .noted = true,
     .result = &lines,
     .queries = queries,
-    .summary = "Jobs as lines of JSON" },
+    .summary = "Export jobs as lines of JSON" },
 };
 
 const pai__routes pai__backup_routes = { routes, PAI__LEN(routes) };

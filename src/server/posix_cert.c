@@ -39,8 +39,8 @@ struct pai__certs {
   chain *now;      /* and those before */
 };
 
-/* GnuTLS asks without saying for whom; it does so while a door's libmicrohttpd
- * runs, on this thread. */
+/* GnuTLS asks without saying for whom; it does so while a door runs, on this
+ * thread. */
 static _Thread_local const pai__certs *asked;
 
 /* --- reading -------------------------------------------------------------------- */

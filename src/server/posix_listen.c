@@ -6,7 +6,7 @@
  */
 #include "base/posix_socket.h"
 #include "base/posix_errno.h"
-#include "server/door.h"
+#include "server/conn.h"
 #include "server/request.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int make_way(const char *path, pai_error **err)
   if (pai__socket_connect(&fd, path) == 0 || errno == EAGAIN) {
     if (fd >= 0)
       (void)close(fd);
-    return pai__fail(err, PAI_EBUSY, "somebody serves at %s", path);
+    return pai__fail(err, PAI_EBUSY, "another server listens at %s", path);
   }
   if (errno != ECONNREFUSED && errno != ENOENT)
     return fail(path, errno, "connect to", err);
@@ -89,7 +89,7 @@ int pai__unix_listen(pai_server *server, const char *path, pai_error **err)
   if (pai__socket_listen(&fd, path, BACKLOG) == 0)
     return make_door(server, path, fd, err);
   if (errno == EADDRINUSE) /* just now */
-    return pai__fail(err, PAI_EBUSY, "somebody serves at %s", path);
+    return pai__fail(err, PAI_EBUSY, "another server listens at %s", path);
   return fail(path, errno, "listen at", err);
 }
 
@@ -110,13 +110,10 @@ void pai__unix_peer(unsigned long *user, int fd)
 /* The kernel keeps for each connection who made it. */
 int pai__request_find_user(pai__request *r)
 {
-  const union MHD_ConnectionInfo *info =
-    MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   unsigned long uid;
   int rc;
 
-  if (info == NULL || r->remote ||
-      pai__socket_peer(&uid, info->connect_fd) < 0)
+  if (r->remote || pai__socket_peer(&uid, pai__conn_fd(r->conn)) < 0)
     return PAI_EPERM;
   r->who = pai__zalloc(&r->server->alloc, sizeof(*r->who));
   if (r->who == NULL)
@@ -139,7 +136,6 @@ static bool may_connect(const pai__door *door, unsigned long user)
 
 int pai__unix_accept(pai__door *door)
 {
-  static const struct sockaddr_un address = { .sun_family = AF_UNIX };
   const pai__log *log = &door->server->log;
   unsigned long user;
   int fd;
@@ -152,9 +148,7 @@ int pai__unix_accept(pai__door *door)
     return PAI__NO_ROOM;
   }
   if (pai__socket_peer(&user, fd) == 0 && may_connect(door, user)) {
-    /* What it does not take it closes. */
-    (void)MHD_add_connection(door->http, fd, (const void *)&address,
-                             sizeof(address));
+    (void)pai__conn_new(door, fd); /* without memory it is closed */
     return PAI__TAKEN;
   }
   pai__log_line(log, PAI_LOG_WARNING, "user %lu was refused a connection",

@@ -23,7 +23,8 @@ static int fail(const char *path, int error, pai_error **err)
 static int refuse(const char *path, pai_error **err)
 {
   (void)pai__fail(err, PAI_EPERM,
-                  "others can read %s, or it is another user's", path);
+                  "other users can read %s, or it belongs to another user",
+                  path);
   pai__error_help(err, "chmod 600 %s: it has a secret", path);
   return PAI_EPERM;
 }
@@ -32,8 +33,10 @@ static int refuse(const char *path, pai_error **err)
 static int refuse_open(const char *path, pai_error **err)
 {
   (void)pai__fail(err, PAI_EPERM,
-                  "others can write %s, or it is another user's", path);
-  pai__error_help(err, "chmod go-w %s: it says who may do all", path);
+                  "other users can write %s, or it belongs to another user",
+                  path);
+  pai__error_help(err, "chmod go-w %s: it decides who is an administrator",
+                  path);
   return PAI_EPERM;
 }
 
@@ -52,7 +55,7 @@ static int read_all(pai__buf *b, int fd, const char *path, pai_error **err)
   if (b->len > MOST)
     return pai__fail(err, PAI_EINVAL, "%s is too long", path);
   if (pai__buf_ok(b) && strlen(pai__buf_text(b)) != b->len)
-    return pai__fail(err, PAI_EINVAL, "%s is no text", path);
+    return pai__fail(err, PAI_EINVAL, "%s is not text", path);
   return pai__buf_ok(b) ? PAI_OK : pai__oom(err);
 }
 
@@ -70,7 +73,7 @@ int pai__settings_load(char **out, const pai_alloc *alloc, const char *path,
   if (fstat(fd, &st) != 0)
     rc = fail(path, errno, err);
   else if (!S_ISREG(st.st_mode))
-    rc = pai__fail(err, PAI_EINVAL, "%s is no file", path);
+    rc = pai__fail(err, PAI_EINVAL, "%s is not a file", path);
   else
     rc = PAI_OK;
   *open_to_all = rc == PAI_OK && ((st.st_mode & 077) != 0 ||

@@ -66,12 +66,12 @@ int pai__nets_new(pai__nets **out, const pai_alloc *alloc, const char *list,
   while (*list != '\0') {
     size_t len = strcspn(list, ", ");
     if (len > 0 && !add_net(nets, list, len)) {
-      (void)pai__fail(err, PAI_EINVAL, "'%.*s' is no address of a proxy",
+      (void)pai__fail(err, PAI_EINVAL, "'%.*s' is not an address of a proxy",
                       (int)(len < 64 ? len : 64), list);
-      pai__error_help(err,
-                      "they are said as 10.0.0.7 or 10.0.0.0/8, with "
-                      "commas between them, %d at most",
-                      (int)MOST);
+      pai__error_help(
+        err,
+        "examples: 10.0.0.7 or 10.0.0.0/8, separated by commas, at most %d",
+        (int)MOST);
       return PAI_EINVAL;
     }
     list += len + (list[len] != '\0' ? 1 : 0);

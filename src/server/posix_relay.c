@@ -1,12 +1,9 @@
 /*
  * posix_relay.c - a stream that leads into a task, over TLS
  *
- * The task's supervisor speaks no TLS, so what is said passes through here.
- * libmicrohttpd could hand it on after an upgrade, too, but in 0.9.75 it has
- * four bytes for that where a head has taken a connection's memory, and does
- * not tell when a client hangs up.  So its connection sleeps, as one does that
- * waits for an answer, and we speak on its TLS session until all is said; then
- * it wakes, and is closed.
+ * The task's supervisor speaks no TLS, so what is said passes through here.  The
+ * connection sleeps, as one does that waits for an answer, and the relay speaks
+ * on its TLS session until all is said; then it wakes, and is closed.
  *
  * The last word to the client is a frame, always: the task's, or one of ours
  * where the task has gone without a word.  So no side need guess what the end
@@ -37,7 +34,7 @@ typedef struct half {
 
 struct pai__relay {
   pai__request *request;
-  gnutls_session_t client; /* libmicrohttpd's */
+  gnutls_session_t client; /* the connection's */
   int line;                /* and its socket */
   int task;
   pai__poll *client_watch, *task_watch;
@@ -202,7 +199,7 @@ static void say_over(pai__relay *relay)
   relay->in.sent = relay->in.len; /* nobody takes it */
   (void)gnutls_bye(relay->client, GNUTLS_SHUT_WR);
   (void)shutdown(relay->line, SHUT_WR);
-  /* libmicrohttpd may not have run for hours: his time begins now. */
+  /* The door may not have run for hours: his time begins now. */
   relay->request->door->now = pai__loop_time();
   pai__line_enter(relay->request->line, PAI__SEND);
 }
@@ -218,6 +215,10 @@ static bool carry(pai__relay *relay)
   if (take_from_client(relay) && relay->said)
     in->sent = in->len;
   give_task(relay);
+  /* Of what TLS has read and not given the watch does not tell. */
+  if (gnutls_record_check_pending(relay->client) > 0 &&
+      take_from_client(relay))
+    give_task(relay);
   take_from_task(relay);
   if (in->over || (!relay->said && !give_client(relay))) {
     finish(relay);
@@ -276,21 +277,20 @@ static int watch(pai__relay *relay, pai_error **err)
 
 int pai__relay_begin(pai__request *r, const char *head, pai_error **err)
 {
-  const union MHD_ConnectionInfo *socket = MHD_get_connection_info(
-                                   r->connection,
-                                   MHD_CONNECTION_INFO_CONNECTION_FD),
-                                 *session = MHD_get_connection_info(
-                                   r->connection,
-                                   MHD_CONNECTION_INFO_GNUTLS_SESSION);
   pai__relay *relay = pai__zalloc(&r->server->alloc, sizeof(*relay));
+  const char *bytes;
+  size_t early;
   int rc;
 
   if (relay == NULL)
     return pai__oom(err);
   relay->request = r;
-  relay->client = session->tls_session;
-  relay->line = socket->connect_fd;
+  relay->client = pai__conn_tls(r->conn);
+  relay->line = pai__conn_fd(r->conn);
   relay->task = r->entered;
+  early = pai__conn_early(r->conn, &bytes);
+  relay->in.len = early < PIECE ? early : PIECE; /* it reads less at a time */
+  memcpy(relay->in.bytes, bytes, relay->in.len);
   relay->out.len = strlen(head);
   memcpy(relay->out.bytes, head, relay->out.len);
   r->relay = relay;

@@ -52,32 +52,25 @@ static ssize_t read_at(int fd, char *to, size_t size, uint64_t at)
   return n;
 }
 
-/* libmicrohttpd wants bytes.  A disk that has none any more ends the connection
+/* The connection wants bytes.  A disk that has none any more ends the connection
  * before its length: the client sees it. */
-static ssize_t on_room(void *user_data, uint64_t at, char *to, size_t max)
+static long on_room(void *user_data, uint64_t at, char *to, size_t max)
 {
   const struct pai__files *f = user_data;
   size_t i = at >= f->size[0];
   uint64_t from = i != 0 ? at - f->size[0] : at, left = f->size[i] - from;
   ssize_t n = read_at(f->fd[i], to, left < max ? (size_t)left : max, from);
 
-  return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
+  return n > 0 ? (long)n : PAI__READ_BROKEN;
 }
 
-static void on_sent(void *user_data)
-{
-  pai__files_free(user_data);
-}
-
-struct MHD_Response *pai__files_response(pai__request *r)
+pai__payload pai__files_payload(const pai__request *r)
 {
   const struct pai__files *f = r->files;
-  struct MHD_Response *response = MHD_create_response_from_callback(
-    f->size[0] + f->size[1], BLOCK, on_room, r->files, on_sent);
 
-  if (response != NULL)
-    r->files = NULL;
-  return response;
+  return (pai__payload){ .size = (int64_t)(f->size[0] + f->size[1]),
+                         .read = on_room,
+                         .user_data = r->files };
 }
 
 /* --- which files ----------------------------------------------------------------- */
@@ -165,8 +158,8 @@ static const pai__field queries[] = {
     .kind = PAI__IS_WHOLE,
     .most = PAI__MOST_WHOLE,
     .missing = "0",
-    .what = "from this time on, in milliseconds since 1970, and what comes "
-            "with it: files of the log that end before are left out" },
+    .what = "start time, in milliseconds since 1970; only files of the log "
+            "that end before it are left out" },
   { 0 }
 };
 
@@ -180,7 +173,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_USERS,
     .result = &lines,
     .queries = queries,
-    .summary = "The scheduler's log, as lines of JSON",
+    .summary = "Get the scheduler's log, as lines of JSON",
     .errors = "404 NoSchedulerLogError" },
 };
 

@@ -1,5 +1,6 @@
 /* posix_tcp.c - an address of TCP where a server listens */
 #define _GNU_SOURCE /* accept4() */
+#include "server/conn.h"
 #include "server/peer.h"
 
 #include "base/posix_errno.h"
@@ -36,10 +37,10 @@ typedef struct place {
 
 static int misunderstood(const char *text, size_t len, pai_error **err)
 {
-  (void)pai__fail(err, PAI_EINVAL, "'%.*s' is no address to listen at",
+  (void)pai__fail(err, PAI_EINVAL, "'%.*s' is not an address to listen at",
                   (int)(len < LONGEST ? len : LONGEST), text);
-  pai__error_help(err, "it is said as 127.0.0.1:9186, [::1]:9186, or :9186 "
-                       "for all addresses of this machine");
+  pai__error_help(err, "examples: 127.0.0.1:9186, [::1]:9186, or :9186 for "
+                       "all addresses of this machine");
   return PAI_EINVAL;
 }
 
@@ -96,20 +97,20 @@ static int fail(int error, const char *text, size_t len, pai_error **err)
                                  : PAI_EIO;
 
   if (error == EADDRINUSE)
-    (void)pai__fail(err, rc, "somebody listens at %.*s already", (int)len,
-                    text);
+    (void)pai__fail(err, rc, "another program already listens at %.*s",
+                    (int)len, text);
   else
     (void)pai__fail(err, rc, "cannot listen at %.*s: %s", (int)len, text,
                     PAI__ERRNO_TEXT(error));
   if (error == EADDRINUSE)
-    pai__error_help(err, "take another port, or 0 for any that is free; "
-                         "'ss -ltnp' says whose it is");
+    pai__error_help(err, "use another port, or 0 for any free port; 'ss "
+                         "-ltnp' shows which program uses it");
   else if (error == EACCES)
-    pai__error_help(err, "ports below 1024 are root's: take a higher one, and "
-                         "put a proxy before it");
+    pai__error_help(err, "ports below 1024 need root: use a higher one, and a "
+                         "proxy in front of it");
   else if (error == EADDRNOTAVAIL)
-    pai__error_help(err, "it is no address of this machine: 'ip address' "
-                         "shows them");
+    pai__error_help(
+      err, "it is not an address of this machine: 'ip address' lists them");
   return rc;
 }
 
@@ -216,19 +217,12 @@ void pai__tcp_peer(char peer[PAI__PEER], int fd)
     write_address(peer, &a);
 }
 
-void pai__tcp_at_once(int fd)
-{
-  const int on = 1;
-
-  (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
-
 /* One that is gone without a word is found out. */
 static void set_up(int fd)
 {
   const int on = 1, silent = SILENT, again = AGAIN, often = OFTEN;
 
-  pai__tcp_at_once(fd);
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
   (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &silent, sizeof(silent));
   (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &again, sizeof(again));
@@ -263,7 +257,7 @@ int pai__tcp_accept(pai__door *door)
     return PAI__TAKEN;
   }
   set_up(fd);
-  (void)MHD_add_connection(door->http, fd, (struct sockaddr *)&a, size);
+  (void)pai__conn_new(door, fd); /* without memory it is closed */
   return PAI__TAKEN;
 }
 

@@ -28,7 +28,8 @@ enum {
   TYPE_AT = 156,
   LINK_AT = 157,
   MAGIC_AT = 257,
-  PREFIX_AT = 345
+  PREFIX_AT = 345,
+  OF_ENTRY = 4096 /* bytes of a disk, at least */
 };
 
 struct pai__upload {
@@ -48,7 +49,7 @@ struct pai__upload {
 
 static int wrong(pai_error **err, const char *what)
 {
-  return pai__fail(err, PAI_EINVAL, "the code is no tar archive: %s", what);
+  return pai__fail(err, PAI_EINVAL, "the code is not a tar archive: %s", what);
 }
 
 static int failed(pai_error **err, const char *what, const char *name)
@@ -120,10 +121,28 @@ static int end_text(pai__upload *u, pai_error **err)
 
 /* --- entries ------------------------------------------------------------------------ */
 
-/* Opens the folder that `name` lies in, making what is not there; *last is the
- * rest of the name, NULL if that is the folder itself.  -1: see errno, EPERM
- * for a name that leads elsewhere. */
-static int open_folder(const pai__upload *u, char *name, const char **last)
+static bool take(pai__upload *u, uint64_t bytes)
+{
+  if (bytes > u->left)
+    return false;
+  u->left -= bytes;
+  return true;
+}
+
+static int too_large(const pai__upload *u, pai_error **err)
+{
+  return pai__fail(
+    err, PAI_ELIMIT,
+    "the code is larger than %llu bytes, of which each file and "
+    "folder takes 4096 or more",
+    (unsigned long long)u->most);
+}
+
+/* Opens the folder that `name` lies in, making what is not there, which counts
+ * like an entry; *last is the rest of the name, NULL if that is the folder
+ * itself.  -1: see errno, EPERM for a name that leads elsewhere, EDQUOT for
+ * more than may come. */
+static int open_folder(pai__upload *u, char *name, const char **last)
 {
   int folder = open(u->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), next;
   char *part = name, *slash;
@@ -143,7 +162,11 @@ static int open_folder(const pai__upload *u, char *name, const char **last)
         *last = part;
         return folder;
       }
-      (void)mkdirat(folder, part, 0700);
+      if (mkdirat(folder, part, 0700) == 0 && !take(u, OF_ENTRY)) {
+        (void)close(folder);
+        errno = EDQUOT;
+        return -1;
+      }
       next =
         openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       (void)close(folder);
@@ -181,7 +204,9 @@ static int begin_entry(pai__upload *u, mode_t mode, pai_error **err)
   folder = name[0] == '/' ? -1 : open_folder(u, name, &last);
   if (name[0] == '/')
     errno = EPERM;
-  if (folder < 0 || (last != NULL && make(u, folder, last, mode) < 0))
+  if (folder < 0 && errno == EDQUOT)
+    rc = too_large(u, err);
+  else if (folder < 0 || (last != NULL && make(u, folder, last, mode) < 0))
     rc = errno == EPERM || errno == ELOOP || errno == ENOTDIR
            ? pai__fail(err, PAI_EINVAL,
                        "the code would leave its folder: %.200s", name)
@@ -233,10 +258,13 @@ static int read_head(pai__upload *u, pai_error **err)
   }
   if (!has_sum(b) || size < 0)
     return wrong(err, "a header is broken");
+  if (!take(u, OF_ENTRY - BLOCK))
+    return too_large(u, err);
   u->type = b[TYPE_AT] == '\0' ? '0' : b[TYPE_AT];
   if (strchr("05xgLK2", u->type) == NULL)
     return pai__fail(err, PAI_EINVAL,
-                     "the code has what is no file, folder or link: %.100s",
+                     "the code contains something other than files, folders "
+                     "and links: %.100s",
                      b + NAME_AT);
   u->rest = u->type == '2' || u->type == '5' ? 0 : (uint64_t)size;
   u->padding = (BLOCK - u->rest % BLOCK) % BLOCK;
@@ -298,10 +326,8 @@ static int add(pai__upload *u, const char *bytes, size_t len, pai_error **err)
 {
   int rc = PAI_OK;
 
-  if (len > u->left)
-    return pai__fail(err, PAI_ELIMIT, "the code is larger than %llu bytes",
-                     (unsigned long long)u->most);
-  u->left -= len;
+  if (!take(u, len))
+    return too_large(u, err);
   while (len > 0 && rc == PAI_OK && !u->over) {
     size_t n = BLOCK - u->have;
     if (u->rest > 0 || u->padding > 0) {
@@ -421,6 +447,11 @@ int pai__upload_new(pai__upload **out, const pai_alloc *alloc,
   }
   *out = u;
   return PAI_OK;
+}
+
+bool pai__upload_is_whole(const pai__upload *u)
+{
+  return u->whole;
 }
 
 const char *pai__upload_dir(const pai__upload *u)

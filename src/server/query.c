@@ -29,9 +29,7 @@ bool pai__request_flag(const pai__request *r, const char *name)
 
 const char *pai__request_last_event(const pai__request *r)
 {
-  return r->route->resumes ? MHD_lookup_connection_value(
-                               r->connection, MHD_HEADER_KIND, "Last-Event-ID")
-                           : NULL;
+  return r->route->resumes ? pai__conn_field(r->conn, "Last-Event-ID") : NULL;
 }
 
 /* --- numbers ----------------------------------------------------------------- */

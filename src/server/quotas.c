@@ -55,17 +55,19 @@ size_t pai__quota_streams(const pai__request *r)
   return all > 0 && all < most ? all : most;
 }
 
-/* --- code that was uploaded --------------------------------------------------------- */
+/* --- what was uploaded --------------------------------------------------------- */
 
-struct pai__kept_code {
-  struct pai__kept_code *next;
-  char *user, *dir;
+/* A folder of code that no job has yet, or what was sent into one of a job. */
+struct pai__kept_upload {
+  struct pai__kept_upload *next;
+  char *user, *dir; /* dir: NULL: the job's */
+  pai_job_id job;
   uint64_t bytes;
 };
 
-static void drop(pai_server *s, struct pai__kept_code **at)
+static void drop(pai_server *s, struct pai__kept_upload **at)
 {
-  struct pai__kept_code *one = *at;
+  struct pai__kept_upload *one = *at;
 
   *at = one->next;
   pai__strfree(&s->alloc, one->user);
@@ -73,45 +75,151 @@ static void drop(pai_server *s, struct pai__kept_code **at)
   pai__free(&s->alloc, one, sizeof(*one));
 }
 
-void pai__quota_forget_code(pai_server *s)
+void pai__quota_forget_uploads(pai_server *s)
 {
-  while (s->codes != NULL)
-    drop(s, &s->codes);
+  while (s->uploaded != NULL)
+    drop(s, &s->uploaded);
 }
 
-uint64_t pai__quota_code(const pai__request *r)
+static bool is_there(const pai_server *s, const struct pai__kept_upload *one)
 {
-  int64_t most = quota_of(r, PAI_QUOTA_UPLOADS);
-  pai_server *s = r->server;
-  uint64_t used = 0;
+  return one->dir != NULL
+           ? pai__upload_is_there(one->dir)
+           : pai_platform_job_state(NULL, s->platform, one->job) >= 0;
+}
 
-  if (most < 0)
-    return PAI__MOST_CODE;
-  for (struct pai__kept_code **at = &s->codes; *at != NULL;)
-    if (!pai__upload_is_there((*at)->dir)) {
-      drop(s, at);
-    } else {
-      used += strcmp((*at)->user, r->caller.name) == 0 ? (*at)->bytes : 0;
+/* What a job has taken, or was swept away, and jobs that were removed. */
+static void drop_gone(pai_server *s)
+{
+  for (struct pai__kept_upload **at = &s->uploaded; *at != NULL;)
+    if (is_there(s, *at))
       at = &(*at)->next;
-    }
-  used = used < (uint64_t)most ? (uint64_t)most - used : 0;
-  return used < PAI__MOST_CODE ? used : PAI__MOST_CODE;
+    else
+      drop(s, at);
 }
 
-void pai__quota_keep_code(const pai__request *r, const char *dir,
-                          uint64_t bytes)
+/* The entry of that folder, or of what the user sent to that job; or NULL: then
+ * it is the end of the list. */
+static struct pai__kept_upload **find(pai_server *s, const char *user,
+                                      const char *dir, pai_job_id job)
+{
+  struct pai__kept_upload **at = &s->uploaded;
+
+  while (*at != NULL &&
+         (dir != NULL ? (*at)->dir == NULL || strcmp((*at)->dir, dir) != 0
+                      : (*at)->dir != NULL || (*at)->job != job ||
+                          user == NULL || strcmp((*at)->user, user) != 0))
+    at = &(*at)->next;
+  return at;
+}
+
+/* Those that are gone are looked for when the list has grown to twice its
+ * length. */
+static void keep_short(pai_server *s)
+{
+  size_t n = 0;
+
+  for (const struct pai__kept_upload *x = s->uploaded; x != NULL; x = x->next)
+    n++;
+  if (n >= 16 && (n & (n - 1)) == 0)
+    drop_gone(s);
+}
+
+static struct pai__kept_upload *add(const pai__request *r, const char *dir,
+                                    pai_job_id job)
 {
   pai_server *s = r->server;
-  struct pai__kept_code *one = pai__zalloc(&s->alloc, sizeof(*one));
+  struct pai__kept_upload *one = pai__zalloc(&s->alloc, sizeof(*one));
 
   if (one == NULL)
-    return;
-  *one = (struct pai__kept_code){ .next = s->codes, .bytes = bytes };
-  s->codes = one;
+    return NULL;
+  keep_short(s);
+  one->next = s->uploaded;
+  s->uploaded = one;
+  one->job = job;
   one->user = pai__strdup(&s->alloc, r->caller.name);
-  one->dir = pai__strdup(&s->alloc, dir);
-  if (one->user == NULL || one->dir == NULL)
-    drop(s, &s->codes);
+  one->dir = dir != NULL ? pai__strdup(&s->alloc, dir) : NULL;
+  if (one->user != NULL && (dir == NULL || one->dir != NULL))
+    return one;
+  drop(s, &s->uploaded);
+  return NULL;
+}
+
+static uint64_t used_by(const pai__request *r)
+{
+  uint64_t used = 0;
+
+  for (const struct pai__kept_upload *one = r->server->uploaded; one != NULL;
+       one = one->next)
+    used += strcmp(one->user, r->caller.name) == 0 ? one->bytes : 0;
+  return used;
+}
+
+bool pai__quota_may_upload(const pai__request *r, uint64_t bytes)
+{
+  int64_t most = quota_of(r, PAI_QUOTA_UPLOADS);
+  uint64_t used;
+
+  if (most < 0)
+    return true;
+  used = used_by(r);
+  if (used > (uint64_t)most || bytes > (uint64_t)most - used) {
+    drop_gone(r->server);
+    used = used_by(r);
+  }
+  return used <= (uint64_t)most && bytes <= (uint64_t)most - used;
+}
+
+bool pai__quota_has_code(const pai__request *r, const char *dir,
+                         uint64_t bytes)
+{
+  struct pai__kept_upload *one = *find(r->server, NULL, dir, 0);
+
+  if (one == NULL && (one = add(r, dir, 0)) == NULL)
+    return false;
+  one->bytes = bytes;
+  return pai__quota_may_upload(r, 0);
+}
+
+bool pai__quota_has_sent(const pai__request *r, pai_job_id job, int64_t bytes)
+{
+  struct pai__kept_upload *one = *find(r->server, r->caller.name, NULL, job);
+
+  if (one == NULL && bytes <= 0)
+    return true;
+  if (one == NULL && (one = add(r, NULL, job)) == NULL)
+    return false;
+  if (bytes < 0 && one->bytes <= (uint64_t)-bytes)
+    drop(r->server, find(r->server, r->caller.name, NULL, job));
+  else
+    one->bytes += (uint64_t)bytes;
+  return pai__quota_may_upload(r, 0);
+}
+
+/* Without memory for it they count no more. */
+void pai__quota_move_sent(pai_server *s, pai_job_id job, const char *dir)
+{
+  for (struct pai__kept_upload *one = s->uploaded; one != NULL;
+       one = one->next)
+    if (one->dir == NULL && one->job == job)
+      one->dir = pai__strdup(&s->alloc, dir);
+}
+
+void pai__quota_drop_code(pai_server *s, const char *dir)
+{
+  struct pai__kept_upload **at = find(s, NULL, dir, 0);
+
+  if (*at != NULL)
+    drop(s, at);
+}
+
+void pai__quota_refuse_upload(pai__request *r)
+{
+  pai__answer_error(r, 403, "NoEnoughQuotaError",
+                    "%s has uploaded as much as the quota allows: submit jobs "
+                    "with code that no job has yet, remove jobs that files "
+                    "were sent to, or wait an hour.",
+                    r->caller.name);
 }
 
 /* --- shown, set -------------------------------------------------------------------- */
@@ -129,7 +237,7 @@ static void do_show(pai__request *r)
   int rc;
 
   if (user != NULL && !r->caller.admin && strcmp(user, r->caller.name) != 0) {
-    pai__answer_forbidden(r, "This is for one's own account alone.");
+    pai__answer_forbidden(r, "You may do this only with your own account.");
     return;
   }
   rc = pai_accounts_write_quota(r->server->accounts, user, pai__answer_write,
@@ -194,20 +302,20 @@ static const pai__route routes[] = {
     .handle = do_show,
     .right = PAI__OF_USERS,
     .result = &quota,
-    .summary = "Limits of users who have none of their own" },
+    .summary = "Get the default limits of users" },
   { .method = "PUT",
     .path = "/api/v2/quota",
     .handle = do_set,
     .right = PAI__OF_ADMIN_PERSONS,
     .fields = limits,
     .status = 201,
-    .summary = "Set limits of users who have none of their own" },
+    .summary = "Set the default limits of users" },
   { .method = "GET",
     .path = "/api/v2/users/:username/quota",
     .handle = do_show,
     .right = PAI__OF_USERS,
     .result = &quota,
-    .summary = "Limits of a user: -1 is no limit",
+    .summary = "Get the limits of a user; -1 is no limit",
     .errors = "404 NoUserError" },
   { .method = "PUT",
     .path = "/api/v2/users/:username/quota",
@@ -215,7 +323,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_ADMIN_PERSONS,
     .fields = limits,
     .status = 201,
-    .summary = "Set limits of a user: -1 is no limit, -2 the one of all",
+    .summary = "Set the limits of a user; -1 is no limit, -2 the default",
     .errors = "404 NoUserError" },
 };
 

@@ -68,14 +68,12 @@ bool pai__reply_may_go_on_with_route(pai__request *r)
 
 static const char *header(const pai__request *r, const char *name)
 {
-  return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+  return pai__conn_field(r->conn, name);
 }
 
-/* What came with a head goes back with one: never as more than one line. */
-static void put(struct MHD_Response *m, const char *name, const char *value)
+static void put(const pai__request *r, const char *name, const char *value)
 {
-  if (strpbrk(value, "\r\n") == NULL)
-    (void)MHD_add_response_header(m, name, value); /* memory: it lacks that */
+  pai__conn_add_field(r->conn, name, value);
 }
 
 static bool has_cors(const pai__request *r)
@@ -91,39 +89,40 @@ bool pai__reply_to_preflight(pai__request *r)
   return true;
 }
 
-static void put_cors(const pai__request *r, struct MHD_Response *m)
+static void put_cors(const pai__request *r)
 {
   const char *asked;
 
-  put(m, "Access-Control-Allow-Origin", r->server->cors);
+  put(r, "Access-Control-Allow-Origin", r->server->cors);
   if (strcmp(r->server->cors, "*") != 0)
-    put(m, "Vary", "Origin");
+    put(r, "Vary", "Origin");
   if (r->status != 204 || strcmp(r->method, "OPTIONS") != 0)
     return;
-  put(m, "Access-Control-Allow-Methods", "GET,HEAD,PUT,PATCH,POST,DELETE");
+  put(r, "Access-Control-Allow-Methods", "GET,HEAD,PUT,PATCH,POST,DELETE");
   asked = header(r, "Access-Control-Request-Headers");
-  put(m, "Vary", "Access-Control-Request-Headers");
-  if (asked != NULL && strpbrk(asked, "\r\n") == NULL)
-    put(m, "Access-Control-Allow-Headers", asked);
+  put(r, "Vary", "Access-Control-Request-Headers");
+  if (asked != NULL)
+    put(r, "Access-Control-Allow-Headers", asked);
 }
 
-static void put_allowance(const pai__allowance *a, struct MHD_Response *m)
+static void put_allowance(const pai__request *r)
 {
+  const pai__allowance *a = &r->allowance;
   pai_time left = (a->end - pai__loop_wall_time() + 999999) / 1000000;
   char text[32];
 
   if (a->most == 0)
     return;
   (void)snprintf(text, sizeof(text), "%u", a->most);
-  put(m, "X-RateLimit-Limit", text);
+  put(r, "X-RateLimit-Limit", text);
   (void)snprintf(text, sizeof(text), "%u", a->left);
-  put(m, "X-RateLimit-Remaining", text);
+  put(r, "X-RateLimit-Remaining", text);
   (void)snprintf(text, sizeof(text), "%lld",
                  (long long)((a->end + 999999) / 1000000));
-  put(m, "X-RateLimit-Reset", text);
+  put(r, "X-RateLimit-Reset", text);
   (void)snprintf(text, sizeof(text), "%lld", (long long)(left > 0 ? left : 1));
   if (a->over)
-    put(m, "Retry-After", text);
+    put(r, "Retry-After", text);
 }
 
 /* --- tags ------------------------------------------------------------------------------ */
@@ -199,127 +198,112 @@ static void make_tag(pai__request *r)
   (void)snprintf(
     r->tag, sizeof(r->tag), "W/\"%zx-%016llx\"", r->answer.len,
     (unsigned long long)hash(pai__buf_text(&r->answer), r->answer.len));
-  if (has_tag(header(r, MHD_HTTP_HEADER_IF_NONE_MATCH), r->tag + 2))
+  if (has_tag(header(r, "If-None-Match"), r->tag + 2))
     r->status = 304;
 }
 
-static void put_for_browsers(pai__request *r, struct MHD_Response *m)
+static void put_for_browsers(const pai__request *r)
 {
   if (has_cors(r))
-    put_cors(r, m);
-  put_allowance(&r->allowance, m);
-  put(m, "X-Content-Type-Options", "nosniff");
+    put_cors(r);
+  put_allowance(r);
+  put(r, "X-Content-Type-Options", "nosniff");
   if (r->door->tls) /* a browser that was here speaks TLS with this name */
-    put(m, "Strict-Transport-Security", "max-age=31536000");
-  put(m, MHD_HTTP_HEADER_CACHE_CONTROL,
+    put(r, "Strict-Transport-Security", "max-age=31536000");
+  put(r, "Cache-Control",
       r->tag[0] != '\0' ? "private, no-cache" : "no-store");
   if (r->tag[0] != '\0')
-    put(m, MHD_HTTP_HEADER_ETAG, r->tag);
+    put(r, "ETag", r->tag);
 }
 
 /* A page of ours loads nothing, is shown in no other page, and tells nobody
  * where it was. */
-static void put_for_pages(const pai__request *r, struct MHD_Response *m)
+static void put_for_pages(const pai__request *r)
 {
   if (r->type == NULL || strncmp(r->type, "text/html", 9) != 0)
     return;
-  put(m, "Content-Security-Policy",
+  put(r, "Content-Security-Policy",
       "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; "
       "base-uri 'none'");
-  put(m, "X-Frame-Options", "DENY");
-  put(m, "Referrer-Policy", "no-referrer");
+  put(r, "X-Frame-Options", "DENY");
+  put(r, "Referrer-Policy", "no-referrer");
 }
 
 /* --- sending ------------------------------------------------------------------------------ */
 
-static struct MHD_Response *make_response(pai__request *r)
+static pai__payload make_payload(pai__request *r)
 {
   if (r->stream != NULL)
-    return pai__stream_response(r->stream);
+    return pai__stream_payload(r->stream);
   if (r->entered >= 0)
-    return pai__enter_response(r);
+    return pai__enter_payload(r);
   if (r->file >= 0)
-    return pai__file_response(r);
+    return pai__file_payload(r);
   if (r->files != NULL)
-    return pai__files_response(r);
-  if (!pai__buf_ok(&r->answer))
-    return NULL;
-  return MHD_create_response_from_buffer(
-    r->answer.len, (void *)pai__buf_text(&r->answer),
-    MHD_RESPMEM_PERSISTENT); /* it lives as long as the request */
+    return pai__files_payload(r);
+  return (pai__payload){ .size = (int64_t)r->answer.len,
+                         .bytes = pai__buf_text(&r->answer) };
 }
 
-/* Those that would be missed; MHD_NO: there is no memory. */
-static enum MHD_Result put_needed(const pai__request *r,
-                                  struct MHD_Response *m)
+static void put_own(const pai__request *r)
 {
-  enum MHD_Result rc = MHD_YES;
-
   if (r->type != NULL)
-    rc = MHD_add_response_header(m, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
-  if (r->location != NULL && rc == MHD_YES)
-    rc = MHD_add_response_header(m, MHD_HTTP_HEADER_LOCATION, r->location);
-  if (r->cookie != NULL && rc == MHD_YES)
-    rc = MHD_add_response_header(m, MHD_HTTP_HEADER_SET_COOKIE, r->cookie);
-  if (r->stale != NULL && rc == MHD_YES)
-    rc = MHD_add_response_header(m, MHD_HTTP_HEADER_SET_COOKIE, r->stale);
-  if (r->packed && rc == MHD_YES)
-    rc = MHD_add_response_header(m, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-  return rc;
+    put(r, "Content-Type", r->type);
+  if (r->location != NULL)
+    put(r, "Location", r->location);
+  if (r->cookie != NULL)
+    put(r, "Set-Cookie", r->cookie);
+  if (r->stale != NULL)
+    put(r, "Set-Cookie", r->stale);
+  if (r->packed)
+    put(r, "Content-Encoding", "gzip");
 }
 
-static void put_wait(const pai__request *r, struct MHD_Response *m)
+static void put_wait(const pai__request *r)
 {
   char text[32];
 
   (void)snprintf(text, sizeof(text), "%lld",
                  r->wait > 0 ? (long long)((r->wait + 999999) / 1000000) : 2);
-  put(m, MHD_HTTP_HEADER_RETRY_AFTER, text);
+  put(r, "Retry-After", text);
 }
 
-static void put_others(pai__request *r, struct MHD_Response *m, bool varies)
+static void put_others(const pai__request *r, bool varies)
 {
-  put_for_pages(r, m);
-  pai__file_headers(r, m);
+  put_for_pages(r);
+  pai__file_headers(r);
   if (varies)
-    put(m, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-  if (r->last)
-    put(m, MHD_HTTP_HEADER_CONNECTION, "close");
+    put(r, "Vary", "Accept-Encoding");
   if (r->later)
-    put_wait(r, m);
-  if (r->remote && r->status != MHD_HTTP_SWITCHING_PROTOCOLS)
-    put_for_browsers(r, m);
+    put_wait(r);
+  if (r->remote && r->status != 101)
+    put_for_browsers(r);
 }
 
-static enum MHD_Result queue(pai__request *r, bool varies)
+static bool answer(pai__request *r, bool varies)
 {
-  struct MHD_Response *response = make_response(r);
-  enum MHD_Result rc;
-
-  if (response == NULL)
-    return MHD_NO;
-  put_others(r, response, varies);
-  rc = put_needed(r, response);
-  if (rc == MHD_YES)
-    rc = MHD_queue_response(r->connection, (unsigned)r->status, response);
-  MHD_destroy_response(response);
-  return rc;
+  if (!pai__buf_ok(&r->answer))
+    return false;
+  pai__conn_begin_answer(r->conn, r->status);
+  put_others(r, varies);
+  put_own(r);
+  return pai__conn_answer(r->conn, make_payload(r));
 }
 
-enum MHD_Result pai__reply_send(pai__request *r)
+bool pai__reply_send(pai__request *r)
 {
   bool has_end = r->stream == NULL && r->entered < 0;
   bool varies = has_end && pai__pack_may(r);
-  enum MHD_Result rc;
+  bool sent;
 
   make_tag(r);
   r->packed = has_end && pai__pack(r);
-  rc = r->dropped ? MHD_NO : queue(r, varies);
-  if (rc == MHD_YES)
+  sent = !r->dropped && answer(r, varies);
+  if (sent)
     pai__count_answer(r);
   else /* the connection is closed without one */
     r->status = 0;
   pai__request_note(r);
   pai__line_enter(r->line, has_end ? PAI__SEND : PAI__AWAITED);
-  return rc;
+  return sent;
 }

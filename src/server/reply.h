@@ -15,7 +15,7 @@ bool pai__reply_to_preflight(pai__request *r);
  * does good. */
 bool pai__pack_may(const pai__request *r);
 bool pai__pack(pai__request *r);
-/* Sends the answer that is ready. */
-enum MHD_Result pai__reply_send(pai__request *r);
+/* Sends the answer that is ready; false: the connection is to be closed. */
+bool pai__reply_send(pai__request *r);
 
 #endif

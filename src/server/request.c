@@ -1,9 +1,8 @@
 /*
  * request.c - a request from its first line to its end
  *
- * libmicrohttpd asks again and again whether there is an answer.  A request
- * that has none is suspended, and nothing happens to it until it is resumed;
- * so it is there as long as something waits on its behalf.
+ * A request that has no answer yet is suspended, and nothing happens to it until
+ * it is resumed; so it is there as long as something waits on its behalf.
  */
 #include "server/reply.h"
 
@@ -123,30 +122,15 @@ static bool find_route(pai__request *r)
 
 /* --- its life --------------------------------------------------------------------- */
 
-static pai__line *line_of(struct MHD_Connection *connection)
+/* Where the head is; it moves when bytes come behind it. */
+static void look_again(pai__request *r)
 {
-  const union MHD_ConnectionInfo *info =
-    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-  return info != NULL ? info->socket_context : NULL;
+  r->method = pai__conn_method(r->conn);
+  r->uri = pai__conn_target(r->conn);
 }
 
-/* The query is read here, from a copy.  libmicrohttpd 0.9.75 makes an entry of
- * its own for each name, and where a connection's memory has no room for all of
- * them it neither answers nor hangs up.  So it sees an empty query: the text is
- * in the connection's own memory, and is told before it is read. */
-static void hide_query(const char *uri)
+pai__request *pai__request_begin(pai__door *d, pai__conn *conn)
 {
-  char *query = strchr(uri, '?');
-
-  if (query != NULL && pai__head_is_known())
-    query[1] = '\0';
-}
-
-void *pai__request_begin(void *door, const char *uri,
-                         struct MHD_Connection *connection)
-{
-  pai__door *d = door;
   pai_server *s = d->server;
   pai__request *r = pai__zalloc(&s->alloc, sizeof(*r));
 
@@ -155,23 +139,22 @@ void *pai__request_begin(void *door, const char *uri,
   r->server = s;
   r->door = d;
   r->remote = d->remote;
-  r->line = line_of(connection);
-  if (r->line != NULL)
-    memcpy(r->peer, r->line->peer, sizeof(r->peer));
-  pai__line_enter(r->line, PAI__HEAD);
+  r->conn = conn;
+  r->line = pai__conn_line(conn);
+  memcpy(r->peer, r->line->peer, sizeof(r->peer));
   r->since = pai__loop_time();
   r->entered = -1;
   r->file = -1;
   pai__buf_init(&r->body, &s->alloc);
   pai__buf_init(&r->answer, &s->alloc);
-  r->raw_uri = uri;
+  look_again(r);
   /* Decoded it is no longer, but for a NUL after each part and name. */
-  r->uri_size = strlen(uri) + 1;
-  r->uri = pai__zalloc(&s->alloc, r->uri_size);
-  r->text = pai__zalloc(&s->alloc, 2 * r->uri_size + 2);
-  if (r->uri != NULL)
-    memcpy(r->uri, uri, r->uri_size);
-  hide_query(uri);
+  r->text_size = 2 * strlen(r->uri) + 4;
+  r->text = pai__zalloc(&s->alloc, r->text_size);
+  if (r->text == NULL) {
+    pai__free(&s->alloc, r, sizeof(*r));
+    return NULL;
+  }
   r->after = s->first;
   if (s->first != NULL)
     s->first->before = r;
@@ -194,8 +177,8 @@ static void free_request(pai__request *r)
   pai__stream_free(r->stream);
   pai__file_close(r);
   pai__files_free(r->files);
-  pai__upload_free(r->upload);
-  pai_file_writer_close(r->writer);
+  pai__code_give_up(r);
+  pai__files_give_up(r);
   pai__relay_free(r->relay);
   pai__enter_forget(r);
   pai__buf_dispose(&r->body);
@@ -208,30 +191,19 @@ static void free_request(pai__request *r)
   pai__strfree(&s->alloc, r->claimed);
   pai__strfree(&s->alloc, r->caller.name);
   pai__free(&s->alloc, r->who, sizeof(*r->who));
-  pai__free(&s->alloc, r->text, 2 * r->uri_size + 2);
-  pai__free(&s->alloc, r->uri, r->uri_size);
+  pai__free(&s->alloc, r->text, r->text_size);
   pai__free(&s->alloc, r, sizeof(*r));
 }
 
-void pai__request_end(void *door, struct MHD_Connection *connection,
-                      void **request, enum MHD_RequestTerminationCode how)
+void pai__request_end(pai__request *r)
 {
-  pai__request *r = *request;
-
-  (void)door;
-  (void)connection;
-  (void)how;
-  if (r != NULL) {
-    pai__line_enter(r->line, PAI__IDLE);
-    free_request(r);
-  }
-  *request = NULL;
+  pai__line_enter(r->line, PAI__IDLE);
+  free_request(r);
 }
 
 void pai__request_suspend(pai__request *r)
 {
   r->suspended = true;
-  MHD_suspend_connection(r->connection);
   if (r->stream != NULL)
     pai__stream_suspended(r->stream);
 }
@@ -241,8 +213,7 @@ void pai__request_resume(pai__request *r)
   if (!r->suspended)
     return;
   r->suspended = false;
-  MHD_resume_connection(r->connection);
-  /* On a loop that is not its own libmicrohttpd does not wake itself. */
+  pai__conn_resume(r->conn);
   pai__door_run_soon(r->door);
 }
 
@@ -253,39 +224,43 @@ static size_t most_body(const pai__request *r)
   return r->route->most_body != 0 ? r->route->most_body : PAI__MOST_JSON;
 }
 
-static enum MHD_Result add_forwarded(void *buf, enum MHD_ValueKind kind,
-                                     const char *name, const char *value)
-{
-  (void)kind;
-  if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL)
-    pai__buf_printf(buf, "%s,", value);
-  return MHD_YES;
-}
-
 /* Each proxy adds who asked it, some of them with a line of their own behind
  * those that came: these are one list. */
 static void find_peer(pai__request *r)
 {
+  const char *value;
+  size_t at = 0;
   pai__buf list;
 
   pai__buf_init(&list, &r->server->alloc);
-  (void)MHD_get_connection_values(r->connection, MHD_HEADER_KIND,
-                                  add_forwarded, &list);
+  while ((value = pai__conn_next_field(r->conn, "X-Forwarded-For", &at)) !=
+         NULL)
+    pai__buf_printf(&list, "%s,", value);
   if (list.len > 0 && pai__buf_ok(&list))
     pai__peer_behind(r->server->nets, r->peer, sizeof(r->peer),
                      pai__buf_text(&list));
   pai__buf_dispose(&list);
 }
 
+/* Whether it is HTTP; if not, that is the answer. */
+static bool is_http(pai__request *r)
+{
+  const char *why;
+  int status = pai__conn_fault(r->conn, &why);
+
+  if (status != 0)
+    pai__answer_error(r, status, "InvalidParametersError",
+                      "This is not an HTTP request: %s.", why);
+  return status == 0;
+}
+
 /* The head is there: what it says may be enough to refuse it. */
 static void begin(pai__request *r)
 {
-  const char *length = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-  int64_t bytes = 0;
+  uint64_t bytes = 0;
 
   r->begun = true;
-  if (!pai__head_is_sound(r))
+  if (!is_http(r))
     return;
   if (r->remote)
     find_peer(r);
@@ -293,14 +268,22 @@ static void begin(pai__request *r)
     pai__answer_error(r, 503, "UnknownError", "The platform is ending.");
   else if (!pai__reply_to_preflight(r) && pai__reply_may_go_on(r) &&
            find_route(r) && pai__request_may(r) &&
-           pai__reply_may_go_on_with_route(r) && length != NULL &&
-           (pai__param_number(length, &bytes) < 0 ||
-            (uint64_t)bytes > most_body(r)))
+           pai__reply_may_go_on_with_route(r) &&
+           pai__conn_length(r->conn, &bytes) && bytes > most_body(r))
     pai__answer_error(r, 413, NULL, "request entity too large");
 }
 
-static void keep_body(pai__request *r, const char *bytes, size_t len)
+void pai__request_keep(pai__request *r, const char *bytes, size_t len)
 {
+  if (len > most_body(r) - r->body.len) {
+    pai__answer_error(r, 413, NULL, "request entity too large");
+    return;
+  }
+  if (len > MOST_BODIES - r->server->bodies) {
+    pai__answer_error(r, 503, "UnknownError",
+                      "The server has as many requests as it can hold.");
+    return;
+  }
   pai__buf_add(&r->body, bytes, len);
   r->kept += len;
   r->server->bodies += len;
@@ -309,17 +292,10 @@ static void keep_body(pai__request *r, const char *bytes, size_t len)
 static void take_body(pai__request *r, const char *bytes, size_t len)
 {
   pai__line_moved(r->line, len);
-  if (r->ready) /* it is refused already; the rest goes nowhere */
-    return;
   if (r->route->take != NULL)
     r->route->take(r, bytes, len);
-  else if (len > most_body(r) - r->body.len)
-    pai__answer_error(r, 413, NULL, "request entity too large");
-  else if (len > MOST_BODIES - r->server->bodies)
-    pai__answer_error(r, 503, "UnknownError",
-                      "The server has as many requests as it can hold.");
   else
-    keep_body(r, bytes, len);
+    pai__request_keep(r, bytes, len);
 }
 
 static void handle(pai__request *r)
@@ -337,38 +313,25 @@ static void handle(pai__request *r)
   }
 }
 
-enum MHD_Result pai__request_go_on(void *door,
-                                   struct MHD_Connection *connection,
-                                   const char *url, const char *method,
-                                   const char *version, const char *bytes,
-                                   size_t *len, void **request)
+bool pai__request_go_on(pai__request *r, const char *bytes, size_t len)
 {
-  pai__request *r = *request;
-
-  (void)door;
-  (void)url;
-  if (r == NULL || r->uri == NULL || r->text == NULL)
-    return MHD_NO; /* there was no memory for it */
   if (r->gone)
-    return MHD_NO;
-  r->connection = connection;
-  r->method = method;
-  r->version = version;
+    return false;
+  look_again(r);
   if (!r->begun) {
     pai__line_enter(r->line, PAI__BODY);
     begin(r);
     /* A refusal is sent at once, without the body. */
-    return r->ready ? pai__reply_send(r) : MHD_YES;
+    return !r->ready || pai__reply_send(r);
   }
-  if (*len > 0) {
-    take_body(r, bytes, *len);
-    *len = 0;
-    return MHD_YES;
+  if (len > 0) {
+    take_body(r, bytes, len);
+    return !r->ready || pai__reply_send(r);
   }
-  if (!r->ready && !r->handled)
+  if (!r->ready && !r->handled && is_http(r)) /* its chunks are, too */
     handle(r);
   if (r->ready || r->stream != NULL)
     return pai__reply_send(r);
   pai__request_suspend(r);
-  return MHD_YES;
+  return true;
 }

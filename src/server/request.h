@@ -7,12 +7,6 @@
 /* Its answer waits for the database no more. */
 void pai__waiting_forget(pai__request *r);
 
-/* Is it known how this libmicrohttpd keeps a head? */
-bool pai__head_is_known(void);
-
-/* head.c: whether all who read its head read the same; if not, that is the
- * answer. */
-bool pai__head_is_sound(pai__request *r);
 /* who.c: whether who asks may, as far as the head tells, and then with the body
  * that was checked; if not, that is the answer. */
 bool pai__request_may(pai__request *r);

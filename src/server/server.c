@@ -52,7 +52,7 @@ static void free_server(pai_server *server)
   pai__alerts_free(server);
   pai__meter_free(server);
   pai__count_free(server);
-  pai__quota_forget_code(server);
+  pai__quota_forget_uploads(server);
   pai__feed_free(server);
   pai__map_dispose(&server->streams_of);
   pai__free(&alloc, server, sizeof(*server));
@@ -60,8 +60,7 @@ static void free_server(pai_server *server)
     closed(closed_data);
 }
 
-/* Whether it may be stopped: libmicrohttpd does not stop while a connection
- * is suspended. */
+/* Whether it may be stopped: nothing waits on a request's behalf. */
 static bool is_idle(const pai_server *server)
 {
   for (const pai__request *r = server->first; r != NULL; r = r->after)
@@ -72,7 +71,7 @@ static bool is_idle(const pai_server *server)
 
 void pai__server_check_end(pai_server *server)
 {
-  /* Freed in a turn, when libmicrohttpd is not at work. */
+  /* Freed in a turn, when no door is at work. */
   if (is_idle(server))
     pai__turn_ask(server->turn);
 }
@@ -356,8 +355,8 @@ int pai_server_new(pai_server **out, pai_loop *loop, pai_platform *platform,
     return pai__fail(err, rc, "pai_server_options: bad or newer struct_size");
   if ((platform != NULL) == (o.hived != NULL))
     return pai__fail(err, PAI_EINVAL,
-                     "pai_server_new() serves a platform or pai_server_options"
-                     ".hived, one of both");
+                     "pai_server_new() requires either a platform or "
+                     "pai_server_options.hived");
   rc = check(&o, err);
   if (rc == PAI_OK)
     rc = pai__loop_check(loop, err);

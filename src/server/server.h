@@ -1,10 +1,9 @@
 /*
  * server.h - internal to the room: a server, its requests, and its streams
  *
- * libmicrohttpd reads and writes HTTP on the platform's loop: its epoll
- * descriptor is one that the loop waits for.  A request is handled when its
- * body is there.  Its handler answers at once, or waits (for the platform's
- * database), or begins a stream.
+ * Connections read and write HTTP on the platform's loop (conn.c).  A request
+ * is handled when its body is there.  Its handler answers at once, or waits (for
+ * the platform's database), or begins a stream.
  */
 #ifndef PAI_SRC_SERVER_SERVER_H
 #define PAI_SRC_SERVER_SERVER_H
@@ -25,13 +24,12 @@
 #include <openpai/records.h>
 #include <openpai/server.h>
 
-#include <microhttpd.h>
-
 typedef struct pai__request pai__request;
 typedef struct pai__stream pai__stream;
 typedef struct pai__route pai__route;
 typedef struct pai__door pai__door; /* door.h */
 typedef struct pai__line pai__line;
+typedef struct pai__conn pai__conn;   /* conn.h */
 typedef struct pai__nets pai__nets;   /* posix_peer.c */
 typedef struct pai__certs pai__certs; /* posix_cert.c */
 typedef struct pai__relay pai__relay; /* posix_relay.c */
@@ -68,20 +66,19 @@ struct pai_server {
   size_t most_streams_per_user; /* 0: as their quotas say */
   size_t streams;
   pai__map streams_of; /* how many each user has over TCP */
-  char complaint[256]; /* the last one of libmicrohttpd */
   pai__timer *grace;   /* while it closes */
   pai__turn *turn;
   pai__request *first; /* those that are not over */
   pai_closed_cb closed;
   void *closed_data;
-  struct pai__packer *packer;      /* pack.c's, or NULL */
-  struct pai__meter *meter;        /* meter.c's, or NULL */
-  struct pai__watched *watched;    /* alerts_look.c's, or NULL */
-  struct pai__asked *asked;        /* estimate.c's that are being made */
-  struct pai__kept_code *codes;    /* quotas.c's uploads that wait for a job */
-  struct pai__reading *to_read;    /* reading.c's: those that wait, */
-  struct pai__reading *being_read; /* and those that are under way */
-  struct pai__counts *counts;      /* count.c's, or NULL */
+  struct pai__packer *packer;        /* pack.c's, or NULL */
+  struct pai__meter *meter;          /* meter.c's, or NULL */
+  struct pai__watched *watched;      /* alerts_look.c's, or NULL */
+  struct pai__asked *asked;          /* estimate.c's that are being made */
+  struct pai__kept_upload *uploaded; /* quotas.c's: what users have uploaded */
+  struct pai__reading *to_read;      /* reading.c's: those that wait, */
+  struct pai__reading *being_read;   /* and those that are under way */
+  struct pai__counts *counts;        /* count.c's, or NULL */
   struct pai__feed *feed; /* feed.c's; NULL: nobody watches, nor has lately */
   struct pai__oidc *oidc; /* where users log in; NULL: with passwords, here */
   unsigned forks;         /* see base/fork.h */
@@ -120,12 +117,11 @@ struct pai__request {
   bool remote;     /* it came over TCP */
   char peer[46];   /* the address that asks, behind proxies, too; "": local */
   pai__allowance allowance;
-  struct MHD_Connection *connection; /* NULL before its head is read */
-  char *uri;                         /* as it came */
-  size_t uri_size;
-  const char *raw_uri; /* where libmicrohttpd has it */
-  const char *version; /* likewise, "HTTP/1.1" */
-  char *text;          /* of the path and the query, decoded; as large */
+  pai__conn *conn;
+  const char *uri; /* as it came; the connection's, as is the method; "" each
+                      where the head has a fault */
+  char *text;      /* of the path and the query, decoded, */
+  size_t text_size;
   const char *method;
   pai_time since;          /* the loop's time when it began */
   const pai__route *route; /* NULL: none */
@@ -143,14 +139,15 @@ struct pai__request {
   pai__tree *form; /* and read; else NULL */
   struct pai__upload *upload; /* code.c's */
   pai_file_writer *writer;    /* files.c's, */
-  uint64_t came;              /* and so many bytes for it */
-  size_t kept;                /* of its body, as the server counts it */
+  pai_job_id written;         /* into the folder of this job, */
+  uint64_t replaced; /* where a file of so many bytes is in its place now; */
+  uint64_t came;     /* so many bytes have come for it */
+  size_t kept;       /* of its body, as the server counts it */
   bool begun, handled, suspended;
   bool dropped; /* its connection is closed without an answer */
   /* the answer */
   bool ready; /* to be sent */
   bool later; /* it may be asked again, a little later, or after `wait` */
-  bool last;  /* nothing behind it on this connection is read */
   bool gone;  /* its relay was: the connection is to be closed */
   const char *said; /* what it says when it is done, if that takes time */
   int status;
@@ -265,30 +262,70 @@ bool pai__request_attempt(pai__request *r, const char *text, int *attempt);
 void pai__answer_text(pai__request *r, int status, const char *type,
                       const char *text);
 
-/* What libmicrohttpd calls. */
-void *pai__request_begin(void *door, const char *uri,
-                         struct MHD_Connection *connection);
-enum MHD_Result pai__request_go_on(void *door,
-                                   struct MHD_Connection *connection,
-                                   const char *url, const char *method,
-                                   const char *version, const char *bytes,
-                                   size_t *len, void **request);
-void pai__request_end(void *door, struct MHD_Connection *connection,
-                      void **request, enum MHD_RequestTerminationCode how);
+/* --- a connection (conn.c, conn_send.c) --- */
+
+/* What pai__payload.read() gives where it has no bytes. */
+enum { PAI__READ_END = -1, PAI__READ_BROKEN = -2 };
+
+/* The body of an answer. */
+typedef struct pai__payload {
+  int64_t size;      /* -1: unknown */
+  const char *bytes; /* all of it, or NULL: it is read piece by piece; 0: the
+                        request sleeps until there is more */
+  long (*read)(void *user_data, uint64_t at, char *to, size_t max);
+  /* Behind the head the connection is this one's, who may keep a copy of it;
+   * NULL: it is not. */
+  void (*upgrade)(void *user_data, int fd, const char *early, size_t len);
+  void *user_data;
+} pai__payload;
+
+/* A field of the request's head, or NULL; the next one at or behind *at. */
+const char *pai__conn_field(const pai__conn *c, const char *name);
+const char *pai__conn_next_field(const pai__conn *c, const char *name,
+                                 size_t *at);
+const char *pai__conn_method(const pai__conn *c);
+const char *pai__conn_target(const pai__conn *c);
+/* The status of what is wrong with the request, and the end of a sentence that
+ * says it; 0: nothing. */
+int pai__conn_fault(const pai__conn *c, const char **why);
+/* Whether it says how long its body is. */
+bool pai__conn_length(const pai__conn *c, uint64_t *length);
+pai__line *pai__conn_line(const pai__conn *c);
+int pai__conn_fd(const pai__conn *c);
+void *pai__conn_tls(const pai__conn *c); /* a gnutls_session_t, or NULL */
+/* Bytes that came behind its request. */
+size_t pai__conn_early(const pai__conn *c, const char **bytes);
+void pai__conn_resume(pai__conn *c);
+/* An answer: its status first, then its fields, then its body, which lives as
+ * long as the request.  False: there is no memory. */
+void pai__conn_begin_answer(pai__conn *c, int status);
+void pai__conn_add_field(pai__conn *c, const char *name, const char *value);
+bool pai__conn_answer(pai__conn *c, pai__payload payload);
+
+/* What a connection calls.  NULL: there is no memory. */
+pai__request *pai__request_begin(pai__door *door, pai__conn *conn);
+/* Its head is there; then bytes of its body, as often as any come; then it is
+ * whole, or was woken.  False: the connection is to be closed. */
+bool pai__request_go_on(pai__request *r, const char *bytes, size_t len);
+void pai__request_end(pai__request *r);
 void pai__request_suspend(pai__request *r);
 void pai__request_resume(pai__request *r);
 /* It has waited for long enough: it is answered that the platform ends, or not at
  * all if it may have changed something, which no answer could tell. */
 void pai__request_give_up(pai__request *r);
 
-/* posix_backup.c: the file as the answer's body; it is the response's then. */
-struct MHD_Response *pai__file_response(pai__request *r);
+/* posix_backup.c: the file as the answer's body. */
+pai__payload pai__file_payload(pai__request *r);
 void pai__file_close(pai__request *r);
 /* files.c: what is told of a file beside. */
-void pai__file_headers(const pai__request *r, struct MHD_Response *m);
+void pai__file_headers(const pai__request *r);
 /* posix_sched_log.c: likewise of several; NULL is allowed. */
-struct MHD_Response *pai__files_response(pai__request *r);
+pai__payload pai__files_payload(const pai__request *r);
 void pai__files_free(struct pai__files *files);
+/* code.c: of an upload that is not whole nothing stays. */
+void pai__code_give_up(pai__request *r);
+/* A file that is not whole is not written further. */
+void pai__files_give_up(pai__request *r);
 
 /* --- streams (stream.c) ----------------------------------------------------------- */
 
@@ -325,7 +362,7 @@ void pai__stream_wake(pai__stream *s);
 /* What has ended well is not broken any more: what waits still leaves. */
 void pai__stream_over(pai__stream *s, bool broken);
 /* Its part of the answer and of the end. */
-struct MHD_Response *pai__stream_response(pai__stream *s);
+pai__payload pai__stream_payload(pai__stream *s);
 void pai__stream_free(pai__stream *s);
 /* Its connection sleeps: who hangs up is noticed. */
 void pai__stream_suspended(pai__stream *s);
@@ -372,7 +409,7 @@ struct pai__route {
   enum pai__right right;
   enum pai__mode mode;
   size_t most_body; /* 0: PAI__MOST_JSON */
-  /* NULL: the body is kept until it is whole; else takes the next piece. */
+  /* NULL: pai__request_keep(); else takes the next piece. */
   void (*take)(pai__request *r, const char *bytes, size_t len);
   const pai__field *fields; /* of its body, which is checked before; NULL: the
                                handler sees to it, or there is none */
@@ -427,6 +464,8 @@ const pai__routes *pai__routes_at(size_t i);
 const pai__route *pai__route_find(const char *method, char *path,
                                   enum pai__mode mode,
                                   const char *params[PAI__PARAMS]);
+/* Keeps a piece of the body until that is whole, or refuses it. */
+void pai__request_keep(pai__request *r, const char *bytes, size_t len);
 /* What the route takes of that name in the query, or NULL. */
 const pai__field *pai__query_find(const pai__route *route, const char *name);
 
@@ -435,7 +474,7 @@ void pai__accounts_complete(pai_server *server, const char *user);
 /* groups.c: makes the groups that every platform has. */
 int pai__groups_begin(pai_accounts *accounts, pai_error **err);
 /* enter.c: its part of the answer and of the end. */
-struct MHD_Response *pai__enter_response(pai__request *r);
+pai__payload pai__enter_payload(pai__request *r);
 void pai__enter_forget(pai__request *r);
 /* posix_self.c: the name of this process' user, for pai__strfree().  PAI_EIO:
  * the list of users cannot be read. */
@@ -457,7 +496,7 @@ void pai__event_json(pai__json_writer *w, const char *name,
                      const pai_event *event, const int64_t *exit_code);
 
 void pai__packer_free(pai_server *server); /* pack.c's */
-/* The door's libmicrohttpd runs in the next turn (door.c). */
+/* The door's connections go on in the next turn (door.c). */
 void pai__door_run_soon(pai__door *door);
 /* Where the server's time to end it all has come, it does (server.c). */
 void pai__server_check_end(pai_server *server);

@@ -35,23 +35,37 @@ static const pai__shape exit_spec = { "ExitSpec", exit_fields };
     EXIT_SPEC("appExitSpec"), PAI__HAS_OR_NULL(TEXT, "appExitDiagnostics"), \
     PAI__HAS_OR_NULL(OBJECT, "appExitMessages")
 
-/* Of a job and of a task: what the command itself exited with, and why it did
- * not run.  OpenPAI has both in its diagnostics only. */
-#define HOW_IT_ENDED                             \
-  PAI__HAS_OR_NULL(WHOLE, "originUserExitCode"), \
-    PAI__HAS_OR_NULL(TEXT, "exitReason")
+static const pai__field failure_fields[] = { PAI__HAS(TEXT, "name"),
+                                             PAI__HAS(TEXT, "reason"),
+                                             PAI__HAS(TEXTS, "solution"),
+                                             PAI__HAS_OR_NULL(TEXT, "line"),
+                                             { 0 } };
+
+static const pai__shape failure = { "Failure", failure_fields };
+
+/* Of a job and of a task: what the command itself exited with, why it did not
+ * run, and what is known of its failure.  OpenPAI has the first two in its
+ * diagnostics only. */
+#define HOW_IT_ENDED                                           \
+  PAI__HAS_OR_NULL(WHOLE, "originUserExitCode"),               \
+    PAI__HAS_OR_NULL(TEXT, "exitReason"),                      \
+  {                                                            \
+    .name = "failure", .kind = PAI__IS_OBJECT,                 \
+    .flags = PAI__NEEDED | PAI__MAY_BE_NULL, .shape = &failure \
+  }
 
 /* Of a job, in lists and alone. */
-#define JOB_STATE                                                            \
-  PAI__HAS(TEXT, "username"), PAI__HAS(TEXT, "state"),                       \
-    PAI__HAS(TEXT, "subState"), PAI__HAS(TEXT, "executionType"),             \
-    PAI__HAS(WHOLE, "retries"),                                              \
-    PAI__HAS_OF(OBJECT, "retryDetails", &retries),                           \
-    PAI__HAS_OR_NULL(WHOLE, "retryDelayTime"),                               \
-    PAI__HAS(TIME, "submissionTime"), PAI__HAS_OR_NULL(TIME, "createdTime"), \
-    PAI__HAS_OR_NULL(TIME, "launchedTime"),                                  \
-    PAI__HAS_OR_NULL(TIME, "completedTime"),                                 \
-    PAI__HAS(TEXT, "virtualCluster"), PAI__HAS_OR_NULL(WHOLE, "appExitCode")
+#define JOB_STATE                                                             \
+  PAI__HAS(TEXT, "username"), PAI__HAS(TEXT, "state"),                        \
+    PAI__HAS(TEXT, "subState"), PAI__HAS(TEXT, "executionType"),              \
+    PAI__HAS(WHOLE, "retries"),                                               \
+    PAI__HAS_OF(OBJECT, "retryDetails", &retries),                            \
+    PAI__HAS_OR_NULL(WHOLE, "retryDelayTime"),                                \
+    PAI__HAS(TIME, "submissionTime"), PAI__HAS_OR_NULL(TIME, "createdTime"),  \
+    PAI__HAS_OR_NULL(TIME, "launchedTime"),                                   \
+    PAI__HAS_OR_NULL(TIME, "completedTime"),                                  \
+    PAI__HAS(TEXT, "virtualCluster"), PAI__HAS_OR_NULL(WHOLE, "appExitCode"), \
+    PAI__HAS(FLAG, "outputLost")
 
 /* --- the list --------------------------------------------------------------------- */
 
@@ -115,7 +129,8 @@ static const pai__shape status = { "JobStatus", status_fields };
     PAI__HAS(TEXT, "containerLog"),                                          \
     PAI__HAS_OR_NULL(WHOLE, "containerExitCode"),                            \
     EXIT_SPEC("containerExitSpec"),                                          \
-    PAI__HAS_OR_NULL(TEXT, "containerExitDiagnostics"), HOW_IT_ENDED
+    PAI__HAS_OR_NULL(TEXT, "containerExitDiagnostics"), HOW_IT_ENDED,        \
+    PAI__HAS(FLAG, "outputLost"), PAI__HAS_OR_NULL(TEXT, "runtime")
 
 #define TASK                                                 \
   PAI__HAS(WHOLE, "taskIndex"), PAI__HAS(TEXT, "taskUid"),   \
@@ -303,6 +318,10 @@ static const pai__field why_fields[] = {
     .kind = PAI__IS_OBJECT,
     .flags = PAI__MAY_BE_NULL,
     .shape = &exit_spec },
+  { .name = "failure",
+    .kind = PAI__IS_OBJECT,
+    .flags = PAI__MAY_BE_NULL,
+    .shape = &failure },
   { .name = "trigger", .kind = PAI__IS_TEXT, .flags = PAI__MAY_BE_NULL },
   { .name = "role", .kind = PAI__IS_TEXT, .flags = PAI__MAY_BE_NULL },
   { .name = "index", .kind = PAI__IS_WHOLE, .flags = PAI__MAY_BE_NULL },
@@ -334,6 +353,8 @@ static const pai__field estimate_fields[] = {
   PAI__MAY_HAVE(WHOLE, "started"),
   PAI__MAY_HAVE(WHOLE, "guessed"),
   { .name = "alike", .kind = PAI__IS_TEXT, .flags = PAI__MAY_BE_NULL },
+  PAI__MAY_HAVE(FLAG, "unlike"),
+  PAI__MAY_HAVE(FLAG, "unknown"),
   /* of one that runs */
   { .name = "startedAt", .kind = PAI__IS_TIME, .flags = PAI__MAY_BE_NULL },
   PAI__MAY_HAVE_OF(OBJECT, "end", &when),

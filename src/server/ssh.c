@@ -75,7 +75,7 @@ static const pai__route routes[] = {
     .handle = pai__ssh_show,
     .right = PAI__OF_READERS,
     .result = &pai__ssh_result,
-    .summary = "How the tasks of a job are reached by SSH",
+    .summary = "Get addresses for SSH into the tasks of a job",
     .errors = "404 NoJobSshInfoError, 404 NoJobError" },
   { .method = "GET",
     .path = "/api/v2/jobs/:job/ssh/key",
@@ -84,7 +84,7 @@ static const pai__route routes[] = {
     .noted = true,
     .submits = true,
     .result = &key,
-    .summary = "The private key of a job's tasks, for its user alone",
+    .summary = "Get the private SSH key of a job (only for its user)",
     .errors = "404 NoJobSshInfoError, 404 NoJobError" },
 };
 

@@ -9,7 +9,6 @@
 #include "server/quotas.h"
 
 enum {
-  BLOCK = 32 << 10,
   HIGH = 256 << 10, /* with more than that in the queue a source pauses */
   LOW = 64 << 10
 };
@@ -78,8 +77,6 @@ static void count(pai__stream *s, bool more)
 bool pai__stream_begin(pai__request *r, const char *type,
                        const pai__source *ops, void *source)
 {
-  const union MHD_ConnectionInfo *info =
-    MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   pai_alloc *alloc = &r->server->alloc;
   pai_error *err = NULL;
   int rc = PAI_ENOMEM;
@@ -91,8 +88,8 @@ bool pai__stream_begin(pai__request *r, const char *type,
   }
   s = pai__zalloc(alloc, sizeof(*s));
   if (s != NULL)
-    rc = pai__poll_new(&s->hangup, alloc, r->server->loop, info->connect_fd,
-                       on_hangup, s, &err);
+    rc = pai__poll_new(&s->hangup, alloc, r->server->loop,
+                       pai__conn_fd(r->conn), on_hangup, s, &err);
   if (rc < 0) {
     pai__free(alloc, s, sizeof(*s));
     ops->free(source);
@@ -107,9 +104,6 @@ bool pai__stream_begin(pai__request *r, const char *type,
   count(s, true);
   r->status = 200;
   r->type = type;
-  /* A reader may take its time. */
-  (void)MHD_set_connection_option(r->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                                  0U);
   return true;
 }
 
@@ -178,8 +172,8 @@ static void empty_queue(pai__stream *s)
     pai__buf_cut(&s->queue, 0);
 }
 
-/* libmicrohttpd wants bytes. */
-static ssize_t on_room(void *user_data, uint64_t at, char *to, size_t max)
+/* The connection wants bytes. */
+static long on_room(void *user_data, uint64_t at, char *to, size_t max)
 {
   pai__stream *s = user_data;
   size_t left = s->queue.len - s->sent;
@@ -191,10 +185,9 @@ static ssize_t on_room(void *user_data, uint64_t at, char *to, size_t max)
   }
   if (s->gone || (left == 0 && s->hung_up && !s->over) ||
       (s->broken && !pai__buf_ok(&s->queue)))
-    return MHD_CONTENT_READER_END_WITH_ERROR;
+    return PAI__READ_BROKEN;
   if (left == 0 && s->over)
-    return s->broken ? MHD_CONTENT_READER_END_WITH_ERROR
-                     : MHD_CONTENT_READER_END_OF_STREAM;
+    return s->broken ? PAI__READ_BROKEN : PAI__READ_END;
   if (left == 0) {
     pai__request_suspend(s->request);
     return 0;
@@ -206,15 +199,14 @@ static ssize_t on_room(void *user_data, uint64_t at, char *to, size_t max)
   if (s->sent == s->queue.len && pai__buf_ok(&s->queue))
     empty_queue(s);
   if (s->queue.len - s->sent > LOW)
-    return (ssize_t)left;
+    return (long)left;
   pause_source(s, false);
-  return (ssize_t)left;
+  return (long)left;
 }
 
-struct MHD_Response *pai__stream_response(pai__stream *s)
+pai__payload pai__stream_payload(pai__stream *s)
 {
-  return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, on_room, s,
-                                           NULL);
+  return (pai__payload){ .size = -1, .read = on_room, .user_data = s };
 }
 
 void pai__stream_free(pai__stream *s)

@@ -22,8 +22,7 @@ static bool is_upload(const pai__request *r, const char *dir)
 
 static bool is_form(const pai__request *r)
 {
-  const char *type = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE);
+  const char *type = pai__conn_field(r->conn, "Content-Type");
 
   return type != NULL &&
          strncmp(type, "application/x-www-form-urlencoded", 33) == 0;
@@ -200,13 +199,14 @@ static const pai__field queries[] = {
   PAI__TAKES(TEXT, "name", "its name, whatever the file says"),
   PAI__TAKES(TEXT, "workDir", "where its tasks work that have no code"),
   PAI__TAKES(TEXT, "codeDir", "the folder that PUT of its code answered"),
-  PAI__TAKES(TEXT, "like",
-             "a job whose folder it gets, and whose secrets if "
-             "that is not over"),
+  PAI__TAKES(
+    TEXT, "like",
+    "job whose folder is copied, and whose secrets if it is not over"),
   { .name = "refuseImpossible",
     .kind = PAI__IS_FLAG,
-    .what = "whether a job that asks for more than there is is refused; else "
-            "it waits (default: as the platform was told)" },
+    .what =
+      "whether to refuse a job that asks for more than the platform has, "
+      "instead of letting it wait (default: the platform's setting)" },
   { 0 }
 };
 

@@ -204,7 +204,8 @@ static const pai__field new_fields[] = {
 
 static const pai__field queries[] = {
   PAI__TAKES(TEXT, "username",
-             "whose, where the platform's own user asks at its socket"),
+             "owner of the tokens, for requests of the platform's own user at "
+             "its socket"),
   { 0 }
 };
 
@@ -224,7 +225,7 @@ static const pai__route routes[] = {
     .handle = do_check_token,
     .right = PAI__OF_USERS,
     .result = &known,
-    .summary = "What the caller's token says" },
+    .summary = "Get the claims of the caller's token" },
   { .method = "POST",
     .path = "/api/v2/tokens/application /api/v1/token/application",
     .handle = do_new_token,
@@ -232,13 +233,13 @@ static const pai__route routes[] = {
     .fields = new_fields,
     .result = &new_token,
     .queries = queries,
-    .summary = "Make a token for a program",
+    .summary = "Create a token for a program",
     .errors = "404 NoUserError, 500 UnknownError" },
   { .method = "DELETE",
     .path = "/api/v2/tokens/:token /api/v1/token/:token",
     .handle = do_revoke,
     .right = PAI__OF_PERSONS,
-    .summary = "Revoke a token of the caller's, by its text or id",
+    .summary = "Revoke a token of the caller, by its text or id",
     .errors = "404 UnknownError, 500 UnknownError" },
 };
 

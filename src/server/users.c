@@ -119,7 +119,7 @@ static bool begin_self(pai__json_writer *w, pai__buf *json, pai__request *r,
   name =
     pai__tree_str(r->form, pai__tree_get(r->form, *data, "username"), NULL);
   if (strcmp(name, r->caller.name) != 0) {
-    pai__answer_forbidden(r, "This is for one's own account alone.");
+    pai__answer_forbidden(r, "You may do this only with your own account.");
     return false;
   }
   begin_user(w, json, r, name);
@@ -193,7 +193,7 @@ static bool want_self(pai__request *r)
 {
   if (r->caller.admin || is_self(r))
     return true;
-  pai__answer_forbidden(r, "This is for one's own account alone.");
+  pai__answer_forbidden(r, "You may do this only with your own account.");
   return false;
 }
 
@@ -370,9 +370,9 @@ static const pai__result users = { .kind = PAI__IS_LIST,
 /* --- queries --- */
 
 static const pai__field remove_queries[] = {
-  PAI__TAKES(TEXT, "heir",
-             "the user who has the jobs from then on; without one those that "
-             "live are stopped"),
+  PAI__TAKES(
+    TEXT, "heir",
+    "new owner of the user's jobs; without it, live jobs are stopped"),
   { 0 }
 };
 
@@ -388,7 +388,7 @@ static const pai__route routes[] = {
     .handle = do_list_users,
     .right = PAI__OF_USERS,
     .result = &users,
-    .summary = "All users" },
+    .summary = "List users" },
   { .method = "POST",
     .path = USERS,
     .handle = do_create_user,
@@ -396,7 +396,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = create_fields,
     .status = 201,
-    .summary = "Make a user",
+    .summary = "Create a user",
     .errors = "400 NoVirtualClusterError, 404 NoGroupError, "
               "409 ConflictUserError, 429 UnknownError, 503 UnknownError" },
   { .method = "PUT",
@@ -416,7 +416,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = self_fields,
     .status = 201,
-    .summary = "Change one's own account",
+    .summary = "Change your account",
     .errors = "404 NoUserError, 429 UnknownError, 503 UnknownError" },
   { .method = "PUT",
     .path = USERS,
@@ -425,7 +425,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_OIDC,
     .fields = oidc_fields,
     .status = 201,
-    .summary = "Add to what one's own account has beside it all" },
+    .summary = "Update the extension data of your account" },
   { .method = "PUT",
     .path = "/api/v2/users/me /api/v2/user/me",
     .handle = do_update_extension,
@@ -433,20 +433,20 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_OIDC,
     .fields = oidc_fields,
     .status = 201,
-    .summary = "Add to what one's own account has beside it all" },
+    .summary = "Update the extension data of your account" },
   { .method = "GET",
     .path = USER("") " /api/v1/user/:username",
     .handle = do_show_user,
     .right = PAI__OF_USERS,
     .result = &user,
-    .summary = "A user",
+    .summary = "Get a user",
     .errors = "400 NoUserError" },
   { .method = "DELETE",
     .path = USER(""),
     .handle = do_remove_user,
     .right = PAI__OF_ADMIN_PERSONS,
     .queries = remove_queries,
-    .summary = "Remove a user who is no administrator",
+    .summary = "Remove a user (administrators are refused)",
     .errors = "403 RemoveAdminError, 404 NoUserError" },
   { .method = "PUT",
     .path = USER("/extension"),
@@ -454,7 +454,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_PERSONS,
     .fields = extension_fields,
     .status = 201,
-    .summary = "Add to what a user has beside it all",
+    .summary = "Update the extension data of a user",
     .errors = "404 NoUserError" },
   { .method = "PUT",
     .path = USER("/grouplist"),
@@ -463,7 +463,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = grouplist_fields,
     .status = 201,
-    .summary = "Say which groups a user is in",
+    .summary = "Set the groups of a user",
     .errors = "404 NoUserError, 404 NoGroupError" },
   { .method = "PUT",
     .path = USER("/group"),
@@ -472,7 +472,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = group_fields,
     .status = 201,
-    .summary = "Put a user into a group",
+    .summary = "Add a user to a group",
     .errors = "404 NoGroupError, 404 NoUserError" },
   { .method = "DELETE",
     .path = USER("/group"),
@@ -481,7 +481,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = group_fields,
     .status = 201,
-    .summary = "Take a user out of a group",
+    .summary = "Remove a user from a group",
     .errors = "404 NoUserError" },
   { .method = "PUT",
     .path = USER("/virtualcluster"),
@@ -490,7 +490,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = cluster_fields,
     .status = 201,
-    .summary = "Say which virtual clusters a user may use",
+    .summary = "Set the virtual clusters of a user",
     .errors = "400 NoVirtualClusterError, 404 NoUserError" },
   { .method = "PUT",
     .path = USER("/password"),
@@ -499,7 +499,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = password_fields,
     .status = 201,
-    .summary = "Change a password",
+    .summary = "Change a user's password",
     .errors = "404 NoUserError, 429 UnknownError, 503 UnknownError" },
   { .method = "PUT",
     .path = USER("/email"),
@@ -508,7 +508,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = email_fields,
     .status = 201,
-    .summary = "Change an address",
+    .summary = "Change a user's mail address",
     .errors = "404 NoUserError" },
   { .method = "PUT",
     .path = USER("/admin"),
@@ -517,7 +517,7 @@ static const pai__route routes[] = {
     .mode = PAI__WITH_PASSWORDS,
     .fields = admin_fields,
     .status = 201,
-    .summary = "Make a user an administrator, or no longer one",
+    .summary = "Give or take administrator rights",
     .errors = "404 NoUserError" },
 };
 

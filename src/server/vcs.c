@@ -36,8 +36,8 @@ static bool check_change(pai__request *r)
   if (strcmp(r->params[0], "default") != 0)
     return true;
   pai__answer_error(r, 403, "ForbiddenUserError",
-                    "Virtual cluster default has what the others leave, and "
-                    "cannot be changed.");
+                    "Virtual cluster default has the capacity that no other "
+                    "has, and cannot be changed.");
   return false;
 }
 
@@ -377,13 +377,14 @@ static const pai__route routes[] = {
     .right = PAI__OF_USERS,
     .result = &clusters,
     .queries = node_queries,
-    .summary = "Virtual clusters and their use; with ?nodes, nodes' GPUs" },
+    .summary =
+      "List virtual clusters and their use; with ?nodes, the GPUs of nodes" },
   { .method = "GET",
     .path = "/api/v2/virtual-clusters/:vc",
     .handle = do_show,
     .right = PAI__OF_USERS,
     .result = &cluster,
-    .summary = "A virtual cluster",
+    .summary = "Get a virtual cluster",
     .errors = "400 InvalidParametersError, 404 NoVirtualClusterError" },
   { .method = "PUT",
     .path = "/api/v2/virtual-clusters/:vc",
@@ -391,7 +392,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_ADMIN_PERSONS,
     .fields = part_fields,
     .status = 201,
-    .summary = "Make or change a virtual cluster",
+    .summary = "Create or change a virtual cluster",
     .errors = "403 NoEnoughQuotaError, 409 ConflictVcError" },
   { .method = "DELETE",
     .path = "/api/v2/virtual-clusters/:vc",
@@ -416,7 +417,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_USERS,
     .result = &skus,
     .queries = sku_queries,
-    .summary = "What comes with a GPU of each kind",
+    .summary = "Get the CPUs and memory that come with a GPU of each type",
     .errors = "404 NoVirtualClusterError" },
   { .method = "GET",
     .path = "/api/v2/nodes",
@@ -424,13 +425,13 @@ static const pai__route routes[] = {
     .handle = do_nodes,
     .right = PAI__OF_USERS,
     .result = &nodes,
-    .summary = "Machines" },
+    .summary = "List nodes" },
   { .method = "GET",
     .path = "/api/v2/nodes/:node",
     .handle = do_nodes,
     .right = PAI__OF_USERS,
     .result = &node,
-    .summary = "A machine",
+    .summary = "Get a node",
     .errors = "404 NoNodeError" },
   { .method = "PUT",
     .path = "/api/v2/nodes/:node/status",
@@ -438,7 +439,7 @@ static const pai__route routes[] = {
     .right = PAI__OF_ADMIN_PERSONS,
     .fields = node_status_fields,
     .status = 201,
-    .summary = "Drain a machine, or use it again",
+    .summary = "Drain or resume a node",
     .errors = "404 NoNodeError" },
 };
 

@@ -199,8 +199,8 @@ static void do_watch(pai__request *r)
 
   if (name != NULL && pai__request_flag(r, "states")) {
     pai__answer_error(r, 400, "InvalidParametersError",
-                      "states are of all jobs, not of one: "
-                      "GET /api/v2/jobs/%s says how that one stands.",
+                      "this stream is for all jobs: for the state of one job "
+                      "use GET /api/v2/jobs/%s.",
                       name);
     return;
   }
@@ -235,7 +235,7 @@ static const pai__route routes[] = {
     .result = &events,
     .queries = queries,
     .resumes = true,
-    .summary = "What happens to jobs, as server-sent events",
+    .summary = "Stream events of all jobs, as server-sent events",
     .errors = "400 InvalidParametersError, 404 NoJobError" },
 };
 

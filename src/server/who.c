@@ -49,7 +49,7 @@ static bool ask_kernel(pai__request *r)
                       "This machine cannot read its list of users.");
   else if (rc < 0)
     pai__answer_error(r, 403, "ForbiddenUserError",
-                      "This machine cannot tell who asks.");
+                      "The user behind this connection cannot be determined.");
   return rc == PAI_OK;
 }
 
@@ -123,8 +123,7 @@ static bool read_token(pai__request *r, const char *header)
 
 static bool identify(pai__request *r)
 {
-  const char *header = MHD_lookup_connection_value(
-    r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+  const char *header = pai__conn_field(r->conn, "Authorization");
 
   if (header != NULL)
     return read_token(r, header);
@@ -138,13 +137,13 @@ static bool refuse_to_act(pai__request *r, const char *name, bool is_there)
 {
   if (is_there)
     pai__answer_error(r, 403, "ForbiddenUserError",
-                      "User %s of this machine is no person's: nobody may do "
-                      "anything as that user with a token.",
+                      "User %s of this machine is a system user: tokens of "
+                      "that user are refused.",
                       name);
   else
     pai__answer_error(r, 403, "ForbiddenUserError",
-                      "This machine has no user %s, as whom this would be "
-                      "done: its administrator can make one.",
+                      "This machine has no user %s to run this as: its "
+                      "administrator can create one.",
                       name);
   return false;
 }
@@ -249,10 +248,10 @@ static bool may_alone(pai__request *r)
     return false;
   if (is_owner(r, r->params[0]) || strchr(r->params[0], '~') == NULL)
     return true;
-  pai__answer_error(r, 403, "ForbiddenUserError",
-                    "Job %s is another user's: this is for its owner alone, "
-                    "not for %s.",
-                    r->params[0], r->caller.name);
+  pai__answer_error(
+    r, 403, "ForbiddenUserError",
+    "Job %s belongs to another user: only its owner may do this, not %s.",
+    r->params[0], r->caller.name);
   return false;
 }
 
@@ -312,8 +311,7 @@ static bool want_admin(pai__request *r)
     return refuse_scope(r, "admin");
   (void)pai__fail(&err, PAI_EPERM, "%s", NO_ADMIN);
   pai__error_help(&err,
-                  "this is for an administrator of this platform, not "
-                  "for %s",
+                  "only an administrator of this platform may do this, not %s",
                   r->caller.name);
   pai__answer_failure(r, PAI_EPERM, err);
   return false;

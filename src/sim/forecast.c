@@ -215,7 +215,7 @@ static pai_time time_of(const pai_forecast *f, const pai__fwait *w,
   return f->now < 0 || wait < INT64_MAX - f->now ? f->now + wait : INT64_MAX;
 }
 
-static void count(pai_forecast *f, const pai_history *h)
+void pai__forecast_count(pai_forecast *f, const pai_history *h)
 {
   int32_t p10 = pai__score_for(h, PAI__P10), p50 = pai__score_for(h, PAI__P50),
           p90 = pai__score_for(h, PAI__P90);
@@ -249,10 +249,10 @@ static int run_all(pai_forecast *f, const pai_sched *sched,
   return rc;
 }
 
-int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
-                       const pai_history *history,
-                       const pai_forecast_options *opts,
-                       const pai__twist *twist, pai_error **err)
+int pai__forecast_run(pai_forecast **out, const pai_sched *sched,
+                      const pai_history *history,
+                      const pai_forecast_options *opts,
+                      const pai__twist *twist, pai_error **err)
 {
   pai_forecast *f = NULL;
   int rc = make_empty(&f, sched, history, opts, err);
@@ -264,12 +264,21 @@ int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
     rc = pai__oom(err);
   if (rc == PAI_OK)
     rc = run_all(f, sched, history, twist, err);
-  if (rc == PAI_OK) {
-    count(f, history);
+  if (rc == PAI_OK)
     *out = f;
-    return PAI_OK;
-  }
-  pai_forecast_free(f);
+  else
+    pai_forecast_free(f);
+  return rc;
+}
+
+int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
+                       const pai_history *history,
+                       const pai_forecast_options *opts, pai_error **err)
+{
+  int rc = pai__forecast_run(out, sched, history, opts, NULL, err);
+
+  if (rc == PAI_OK && *out != NULL)
+    pai__forecast_count(*out, history);
   return rc;
 }
 
@@ -279,7 +288,7 @@ int pai_forecast_new(pai_forecast **out, const pai_sched *sched,
 {
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(sched != NULL, err);
-  return pai__forecast_make(out, sched, history, opts, NULL, err);
+  return pai__forecast_make(out, sched, history, opts, err);
 }
 
 /* --- looking -------------------------------------------------------------- */
@@ -312,6 +321,8 @@ int pai_forecast_when(const pai_forecast *forecast, uint64_t id,
   v.guessed = w->started != 0
                 ? (uint32_t)((w->guessed + w->started / 2) / w->started)
                 : 0;
+  v.unlike = pai__curves_unlike(&forecast->curves);
+  v.unknown = w->blind;
   return PAI__FILL_VIEW(when, v, pai_when, guessed);
 }
 

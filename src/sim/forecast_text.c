@@ -76,6 +76,10 @@ void pai__say_band(pai__buf *out, const pai_forecast *f, const pai__fwait *w)
   if (w->stuck && w->started == 0) {
     pai__buf_str(out, "it cannot start as it is: it is held, or comes after "
                       "what cannot be any more");
+  } else if (w->blind) {
+    pai__buf_str(out,
+                 "unknown, for no job has ended yet by which those before "
+                 "it could be judged");
   } else if (w->p50 == INT64_MAX) {
     pai__buf_str(out, "it does not start within ");
     pai__spell_span(out, f->horizon);
@@ -189,6 +193,10 @@ static void put_wait(pai__json_writer *w, const pai__fwait *x)
   pai__put_time(w, "p50", x->p50);
   pai__put_time(w, "p90", x->p90);
   pai__put_number(w, "started", x->started);
+  if (x->blind) {
+    pai__form_put_key(w, "unknown");
+    pai__json_bool(w, true);
+  }
   put_text(w, "alike", alike_name(x->alike));
   pai__put_number(w, "guessed",
                   x->started != 0

@@ -15,6 +15,7 @@ typedef struct future {
   pai__arrivals arrivals;
   uint32_t left;    /* those that wait, and may start some day */
   int worst;        /* guess among those that have ended */
+  bool blind;       /* one of them was guessed of nothing */
   uint32_t guessed; /* how many were guesses */
   uint64_t busy;    /* GPUs */
   uint64_t used;    /* GPU time, in a unit that cannot overflow */
@@ -26,7 +27,7 @@ typedef struct fate {
   pai__djob job;
   uint64_t gpus;
   int alike;
-  bool guessed, counted;
+  bool guessed, blind, counted;
 } fate;
 
 static pai__fjob *find_job(const pai_forecast *f, uint64_t id)
@@ -74,6 +75,7 @@ static int lasts(void *data, pai__djob *job)
     &levels, job->since < u->f->now ? u->f->now - job->since : 0, &source);
   x->alike = source.alike;
   x->guessed = source.guessed;
+  x->blind = source.blind;
   job->lasts = pai__source_draw(&source, random_of(u, job, &source));
   return PAI_OK;
 }
@@ -137,6 +139,7 @@ static int started(void *data, pai__djob *job)
     w->waits[u->run] = u->drive.now - u->f->now;
     w->started++;
     w->guessed += u->guessed;
+    w->blind |= u->blind;
     if (u->worst < w->alike)
       w->alike = u->worst;
     u->left -= !w->stuck;
@@ -167,6 +170,7 @@ static int ended(void *data, pai__djob *job)
 
   if (x->guessed) {
     u->guessed++;
+    u->blind |= x->blind;
     if (x->alike < u->worst)
       u->worst = x->alike;
   }

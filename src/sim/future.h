@@ -28,8 +28,9 @@ typedef struct pai__fwait {
   uint32_t started;             /* futures */
   int alike;                    /* the worst that it waited for */
   uint64_t guessed;             /* sum over futures */
-  pai_time p10, p50, p90;       /* times, INT64_MAX: never */
-  pai_time *waits;              /* one for each future, ascending in the end */
+  bool blind;             /* one before it was guessed of nothing at all */
+  pai_time p10, p50, p90; /* times, INT64_MAX: never */
+  pai_time *waits;        /* one for each future, ascending in the end */
 } pai__fwait;
 
 /* What happens to an instance in the first moment, which is the same in all
@@ -76,11 +77,18 @@ typedef struct pai__twist {
   size_t nsick;
 } pai__twist;
 
-/* Lists what waits, and runs all futures.  The codes of pai_forecast_new(). */
+/* Lists what waits, and runs all futures: the i-th of a request's waits is of
+ * future i until pai__forecast_count() sorts them.  The codes of
+ * pai_forecast_new(). */
+int pai__forecast_run(pai_forecast **out, const pai_sched *sched,
+                      const pai_history *history,
+                      const pai_forecast_options *opts,
+                      const pai__twist *twist, pai_error **err);
+void pai__forecast_count(pai_forecast *f, const pai_history *h);
+/* Both of them. */
 int pai__forecast_make(pai_forecast **out, const pai_sched *sched,
                        const pai_history *history,
-                       const pai_forecast_options *opts,
-                       const pai__twist *twist, pai_error **err);
+                       const pai_forecast_options *opts, pai_error **err);
 
 /* One future. */
 int pai__future_run(pai_forecast *f, const pai_sched *sched,

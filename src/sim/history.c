@@ -346,6 +346,7 @@ void pai__history_source(const pai__levels *levels, pai_time ran,
   if (out->told != 0 || take_ring(out, levels, PAI_ALIKE_ANY, unit, 1))
     return;
   out->guessed = true;
+  out->blind = levels->rings[PAI_ALIKE_ANY] == NULL;
   if (out->ran == 0)
     out->told = INT64_C(3600) * 1000000;
 }
@@ -421,6 +422,7 @@ int pai_history_guess(const pai_history *history, const pai_past *like,
   pai__history_source(&levels, ran, &source);
   g.alike = source.alike;
   g.samples = source.samples;
+  g.unknown = source.blind;
   g.p10 = pai__source_draw(&source, UINT64_MAX / 10);
   g.p50 = pai__source_draw(&source, UINT64_MAX / 2);
   g.p90 = pai__source_draw(&source, UINT64_MAX / 10 * 9);

@@ -74,7 +74,8 @@ typedef struct pai__source {
   int alike;
   uint64_t mark;    /* of the ring */
   uint32_t samples; /* in it */
-  bool guessed;     /* its end is told neither by its owner nor by a limit */
+  bool guessed;     /* its end is told neither by its owner nor by a limit, */
+  bool blind;       /* and no job at all has ended that it could be told by */
   pai_time ran, limit;
   pai_time unit; /* the list is of parts of so much, in 2^16ths; 0: of times */
   pai_time told; /* what its owner believes, or usual; 0: nothing that is

@@ -1,4 +1,5 @@
 /* replay_time.c - times of a log as people write and read them */
+#include "base/duration.h"
 #include "sim/replay.h"
 
 #include <inttypes.h>
@@ -93,63 +94,6 @@ static const char *digits(const char *at, int n, int *out)
   return at;
 }
 
-/* Seconds with a fraction, at most 12 digits before the point. */
-static const char *seconds(const char *at, pai_time *out)
-{
-  int64_t whole = 0, part = 0, unit = SECOND;
-  const char *begin = at;
-
-  for (; *at >= '0' && *at <= '9' && at - begin < 12; at++)
-    whole = whole * 10 + (*at - '0');
-  if (at == begin)
-    return NULL;
-  if (*at == '.') {
-    at++;
-    if (*at < '0' || *at > '9')
-      return NULL;
-    for (; *at >= '0' && *at <= '9'; at++) {
-      unit /= 10;
-      part += unit * (*at - '0');
-    }
-  }
-  *out = whole * SECOND + part;
-  return at;
-}
-
-/* "2h30m", "90": seconds.  NULL: it is none. */
-static const char *length(const char *at, pai_time *out)
-{
-  static const struct {
-    char letter;
-    int64_t seconds;
-  } units[] = {
-    { 'w', 604800 }, { 'd', 86400 }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 }
-  };
-  pai_time part;
-
-  *out = 0;
-  do {
-    size_t i = 0;
-
-    at = seconds(at, &part);
-    if (at == NULL || part > INT64_C(100000000000) * SECOND)
-      return NULL;
-    if (*at != '\0') {
-      while (i < PAI__LEN(units) && units[i].letter != *at)
-        i++;
-      if (i == PAI__LEN(units) ||
-          part > INT64_C(10000000000) * SECOND / units[i].seconds)
-        return NULL;
-      part *= units[i].seconds;
-      at++;
-    }
-    if (*out > INT64_MAX / 4)
-      return NULL;
-    *out += part;
-  } while (*at != '\0');
-  return at;
-}
-
 /* "Z", "+02:00", "+0200", "+02" or nothing. */
 static const char *zone(const char *at, pai_time *out)
 {
@@ -185,7 +129,7 @@ static const char *clock_time(const char *at, pai_time *out)
   if (at != NULL && *at == ':') {
     const char *begin = at + 1;
 
-    at = seconds(begin, &rest);
+    at = pai__duration_seconds(begin, &rest);
     if (at != NULL && (at - begin < 2 || (begin[2] != '.' && at != begin + 2)))
       at = NULL;
   }
@@ -234,9 +178,9 @@ static bool read_time(const pai_replay *r, const char *text, pai_time *out)
   }
   minus = text[0] == '-' || (text[0] == '@' && text[1] == '-');
   if (text[0] == '@')
-    end = seconds(text + 1 + minus, out);
+    end = pai__duration_seconds(text + 1 + minus, out);
   else if (text[0] == '+' || minus)
-    end = length(text + 1, out);
+    end = pai__duration_read(text + 1, out);
   else
     return date(text, out);
   if (end == NULL || *end != '\0')

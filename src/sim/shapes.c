@@ -86,7 +86,7 @@ static uint64_t score_of(const seeking *k, const pai__trial *x)
 static int foresee(const seeking *k, const pai_sched *fork, pai__trial *x)
 {
   pai_forecast *f;
-  int rc = pai__forecast_make(&f, fork, k->history, &k->o, NULL, k->err);
+  int rc = pai__forecast_make(&f, fork, k->history, &k->o, k->err);
 
   if (rc < 0)
     return rc;
@@ -407,8 +407,7 @@ static int look_as_is(const seeking *k)
   pai__trial x = { .view = { .struct_size = sizeof(x.view),
                              .what = "as it is",
                              .share = 1000 } };
-  int rc =
-    pai__forecast_make(&s->as_is, k->sched, k->history, &k->o, NULL, k->err);
+  int rc = pai__forecast_make(&s->as_is, k->sched, k->history, &k->o, k->err);
 
   if (rc < 0)
     return rc;

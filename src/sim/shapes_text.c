@@ -108,6 +108,8 @@ static void put_shapes(pai__json_writer *j, const void *what)
   pai__form_put_id(j, s->as_is->waits[0].id);
   pai__put_time(j, "now", s->as_is->now);
   pai__put_number(j, "runs", s->as_is->runs);
+  pai__form_put_key(j, "unlike");
+  pai__json_bool(j, pai__curves_unlike(&s->as_is->curves));
   pai__form_put_key(j, "shapes");
   pai__json_begin_array(j);
   for (size_t i = 0; i < s->n; i++) {

@@ -236,18 +236,6 @@ static int compare_now(const trying *t)
   return PAI_OK;
 }
 
-int pai__compare_starts(const pai_what_if *w, const pai__fwait *before,
-                        const pai__fwait *after)
-{
-  pai_time a = before->p50, b = after->p50, least = 1000000;
-
-  if (a == INT64_MAX || b == INT64_MAX)
-    return (b == INT64_MAX) - (a == INT64_MAX);
-  if ((a - w->before->now) / 100 > least)
-    least = (a - w->before->now) / 100;
-  return b > a + least ? 1 : a > b + least ? -1 : 0;
-}
-
 static void count_turned(pai_what_if *w)
 {
   for (size_t i = 0; i < w->nturned; i++) {
@@ -261,56 +249,13 @@ static void count_turned(pai_what_if *w)
   }
 }
 
-/* A request that starts in both, by its median; or NULL. */
-static const pai__fwait *in_both(const pai_what_if *w, const pai__fwait *a)
-{
-  const pai__fwait *b = pai__forecast_find(w->after, a->id);
-
-  return b != NULL && a->p50 != INT64_MAX && b->p50 != INT64_MAX ? b : NULL;
-}
-
-/* Sums of waits cannot overflow: they are divided before. */
-static void count_waits(pai_what_if *w)
-{
-  pai_time now = w->before->now, rest[2] = { 0, 0 };
-  int64_t n = 0;
-
-  for (uint32_t i = 0; i < w->before->nwaits; i++)
-    n += in_both(w, &w->before->waits[i]) != NULL;
-  for (uint32_t i = 0; n > 0 && i < w->before->nwaits; i++) {
-    const pai__fwait *a = &w->before->waits[i], *b = in_both(w, a);
-
-    if (b == NULL)
-      continue;
-    w->view.wait_before += (a->p50 - now) / n;
-    w->view.wait_after += (b->p50 - now) / n;
-    rest[0] += (a->p50 - now) % n;
-    rest[1] += (b->p50 - now) % n;
-  }
-  if (n > 0) {
-    w->view.wait_before += rest[0] / n;
-    w->view.wait_after += rest[1] / n;
-  }
-}
-
 static void compare(pai_what_if *w)
 {
   pai_what_if_view *v = &w->view;
 
-  for (uint32_t i = 0; i < w->before->nwaits; i++) {
-    const pai__fwait *a = &w->before->waits[i];
-    const pai__fwait *b = pai__forecast_find(w->after, a->id);
-    int order = b != NULL ? pai__compare_starts(w, a, b) : 0;
-
-    if (b == NULL)
-      continue;
-    v->sooner += order < 0;
-    v->same += order == 0;
-    v->never += order > 0 && b->p50 == INT64_MAX;
-    v->later += order > 0 && b->p50 != INT64_MAX;
-  }
   count_turned(w);
-  count_waits(w);
+  pai__count_waits(w);
+  v->unlike = pai__curves_unlike(&w->before->curves);
   v->preempted_before =
     (uint32_t)(w->before->preempted * 100 / w->before->runs);
   v->preempted_after = (uint32_t)(w->after->preempted * 100 / w->after->runs);
@@ -332,16 +277,18 @@ static int look_both(trying *t, const pai_history *history,
     return pai__fail(t->err, PAI_EINVAL,
                      "pai_forecast_options has a bad struct_size");
   o.struct_size = sizeof(o);
-  rc = pai__forecast_make(&w->before, t->sched, history, &o, NULL, t->err);
-
+  rc = pai__forecast_run(&w->before, t->sched, history, &o, NULL, t->err);
   if (rc == PAI_OK) {
     o.runs = w->before->runs; /* the same jobs take the same time in both */
-    rc = pai__forecast_make(&w->after, t->fork, history, &o, &twist, t->err);
+    rc = pai__forecast_run(&w->after, t->fork, history, &o, &twist, t->err);
   }
   if (rc == PAI_OK)
-    rc = compare_now(t);
-  if (rc == PAI_OK)
+    rc = pai__pair_waits(w) < 0 ? pai__oom(t->err) : compare_now(t);
+  if (rc == PAI_OK) {
+    pai__forecast_count(w->before, history);
+    pai__forecast_count(w->after, history);
     compare(w);
+  }
   return rc;
 }
 
@@ -426,6 +373,9 @@ void pai_what_if_free(pai_what_if *what_if)
   if (what_if == NULL)
     return;
   alloc = what_if->alloc;
+  if (what_if->longer != NULL)
+    pai__free(&alloc, what_if->longer,
+              what_if->before->nwaits * sizeof(*what_if->longer));
   pai_forecast_free(what_if->before);
   pai_forecast_free(what_if->after);
   pai__free(&alloc, what_if->turned,

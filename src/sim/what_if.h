@@ -20,13 +20,21 @@ struct pai_what_if {
   pai_alloc alloc;
   pai__arena arena;
   pai_forecast *before, *after;
+  pai_time *longer; /* by how much each of those before waits longer */
   pai__turned *turned;
   size_t nturned, turned_cap;
   pai_what_if_view view;
 };
 
+/* By how much each request waits longer, before its waits are sorted.  PAI_OK
+ * or PAI_ENOMEM. */
+int pai__pair_waits(pai_what_if *w);
+/* Less than 0: it is sooner.  Both forecasts start it some day. */
+pai_time pai__waits_longer(const pai_what_if *w, const pai__fwait *before);
 /* Starts that are as good as equal: a second, or a hundredth of the wait. */
 int pai__compare_starts(const pai_what_if *w, const pai__fwait *before,
                         const pai__fwait *after);
+/* Those of the view that are of requests that wait. */
+void pai__count_waits(pai_what_if *w);
 
 #endif

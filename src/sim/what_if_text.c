@@ -38,6 +38,9 @@ static void say_start(pai__buf *out, const pai_forecast *f, pai_time t)
 static void say_difference(pai__buf *out, const pai_what_if *w,
                            const pai__fwait *a, const pai__fwait *b)
 {
+  pai_time longer;
+  bool both;
+
   pai__buf_str(out, "  ");
   pai__say_who(out, b->id, b->name, b->user);
   pai__buf_str(out, ": ");
@@ -46,13 +49,15 @@ static void say_difference(pai__buf *out, const pai_what_if *w,
     pai__buf_char(out, '\n');
     return;
   }
-  say_start(out, w->after, b->p50);
+  both = a->p50 != INT64_MAX && b->p50 != INT64_MAX;
+  longer = both ? pai__waits_longer(w, a) : 0;
+  say_start(out, w->after, both ? a->p50 + longer : b->p50);
   pai__buf_str(out, " rather than ");
   say_start(out, w->before, a->p50);
-  if (a->p50 != INT64_MAX && b->p50 != INT64_MAX) {
+  if (both) {
     pai__buf_str(out, ", ");
-    pai__spell_span(out, b->p50 < a->p50 ? a->p50 - b->p50 : b->p50 - a->p50);
-    pai__buf_str(out, b->p50 < a->p50 ? " sooner" : " later");
+    pai__spell_span(out, longer < 0 ? -longer : longer);
+    pai__buf_str(out, longer < 0 ? " sooner" : " later");
   }
   pai__buf_char(out, '\n');
 }
@@ -164,6 +169,8 @@ static void put_view(pai__json_writer *j, const pai_what_if_view *v)
   pai__put_number(j, "used_after", v->used_after);
   pai__form_put_key(j, "unsafe");
   pai__json_bool(j, v->unsafe != 0);
+  pai__form_put_key(j, "unlike");
+  pai__json_bool(j, v->unlike != 0);
 }
 
 static void put_what_if(pai__json_writer *j, const void *what)

@@ -24,4 +24,11 @@ void pai__check_duplicates(pai__findings *f, int severity);
 void pai__check_v1(pai__findings *f);    /* check_v1.c */
 void pai__check_hived(pai__findings *f); /* hived.c */
 
+/* extras.c: the part of extras of that name is what `rule` says; PAI__NO_NODE:
+ * there is none.  Else f->place is the way to it, in `places`. */
+enum { PAI__EXTRAS_PLACES = 3 };
+pai__node pai__check_extras(pai__findings *f, pai__place *places,
+                            const char *name, const pai__rule *rule);
+void pai__check_openpai(pai__findings *f);
+
 #endif

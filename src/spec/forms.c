@@ -1,4 +1,5 @@
 /* forms.c - what names may look like */
+#include "spec/dependency.h"
 #include "spec/rules.h"
 
 static bool is_letter(char c)
@@ -31,6 +32,8 @@ static bool has_word(const char *s, size_t len)
 
 bool pai__form_fits(enum pai__form form, const char *s, size_t len)
 {
+  pai__dependency dependency;
+
   switch (form) {
   case PAI__FORM_ANY: return true;
   case PAI__FORM_JOB: return all_of(s, len, "_-");
@@ -38,6 +41,8 @@ bool pai__form_fits(enum pai__form form, const char *s, size_t len)
   case PAI__FORM_SKU: return all_of(s, len, "._~");
   case PAI__FORM_V1_JOB: return all_of(s, len, "._-");
   case PAI__FORM_HAS_WORD: return has_word(s, len);
+  case PAI__FORM_TIME: return pai__time_limit_fits(s, len);
+  case PAI__FORM_AFTER: return pai__dependency_read(&dependency, s, len);
   }
   return false;
 }
@@ -50,6 +55,9 @@ const char *pai__form_says(enum pai__form form)
   case PAI__FORM_SKU: return "letters, digits, '.', _ and ~";
   case PAI__FORM_V1_JOB: return "letters, digits, '.', _ and -";
   case PAI__FORM_HAS_WORD: return "a name with a letter, a digit or _ in it";
+  case PAI__FORM_TIME: return "a time, as 90s, 30m, 2h or 1h30m";
+  case PAI__FORM_AFTER:
+    return "the name of a job, or NAME:ok, NAME:failed or NAME:ended";
   case PAI__FORM_ANY: break;
   }
   return "any text";
@@ -63,6 +71,8 @@ const char *pai__form_pattern(enum pai__form form)
   case PAI__FORM_SKU: return "^[A-Za-z0-9._~]+$";
   case PAI__FORM_V1_JOB: return "^[A-Za-z0-9._-]+$";
   case PAI__FORM_HAS_WORD: return "[A-Za-z0-9_]";
+  case PAI__FORM_TIME: return "^([0-9]+(\\.[0-9]+)?[wdhms]?)+$";
+  case PAI__FORM_AFTER: return "^[A-Za-z0-9._~-]+(:(ok|failed|ended))?$";
   case PAI__FORM_ANY: break;
   }
   return ".*";

@@ -137,19 +137,12 @@ static void lint_instances(pai__findings *f)
 
 void pai__check_hived(pai__findings *f)
 {
-  static const char *const path[] = { "extras", "hivedScheduler" };
-  pai__place places[PAI__LEN(path) + 1] = { { NULL, PAI__NO_NODE, 0 } };
-  pai__node n = 0, key = PAI__NO_NODE;
+  pai__place places[PAI__EXTRAS_PLACES];
+  pai__node n =
+    pai__check_extras(f, places, "hivedScheduler", &pai__rules_hived);
 
-  for (size_t i = 0; i < PAI__LEN(path); i++) {
-    key = pai__tree_find(f->tree, n, path[i], strlen(path[i]));
-    if (key == PAI__NO_NODE)
-      return;
-    places[i + 1] = (pai__place){ &places[i], key, 0 };
-    n = pai__tree_value(f->tree, key);
-  }
-  f->place = &places[PAI__LEN(path)];
-  pai__check(f, &pai__rules_hived, n, key);
+  if (n == PAI__NO_NODE)
+    return;
   check_roles(f, n);
   f->place = NULL;
   if (f->errors == 0)

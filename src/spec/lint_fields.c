@@ -36,7 +36,7 @@ static void lint_key(pai__findings *f, pai__node mapping, pai__node key,
         (!pai__word_within(&word, &name, 0) &&
          pai__tree_find(f->tree, mapping, name.s, name.len) != PAI__NO_NODE))
       continue;
-    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key, "nobody reads %s",
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key, "%s has no effect",
               pai__excerpt(piece, s, len));
     pai__find_help(f, "did you mean '%s'?", names[i]);
     return;
@@ -71,7 +71,7 @@ static void lint_uri(pai__findings *f, pai__node uri)
     return;
   pai__find(f, PAI_SEVERITY_WARNING, "no-effect", uri,
             "templates in a uri are not filled in");
-  pai__find_help(f, "write what they shall stand for");
+  pai__find_help(f, "write the text that they should produce");
 }
 
 static void lint_prerequisite(pai__findings *f, pai__node item)

@@ -46,6 +46,16 @@ static int keep(missing *m, bool masked)
                       masked ? m : NULL);
 }
 
+static int on_secret(void *user_data, const char *name, size_t len)
+{
+  missing *m = user_data;
+
+  pai__buf_clear(&m->pointer);
+  pai__buf_str(&m->pointer, "/secrets");
+  add_part(&m->pointer, name, len);
+  return keep(m, m->whole);
+}
+
 /* "$secrets.key[0]" and the like, of which the key is missing. */
 static int on_name(void *user_data, const char *name, size_t len, size_t at)
 {
@@ -59,10 +69,7 @@ static int on_name(void *user_data, const char *name, size_t len, size_t at)
     return PAI_OK;
   while (end < len && name[end] != '.' && name[end] != '[')
     end++;
-  pai__buf_clear(&m->pointer);
-  pai__buf_str(&m->pointer, "/secrets");
-  add_part(&m->pointer, name + skip, end - skip);
-  return keep(m, m->whole);
+  return on_secret(m, name + skip, end - skip);
 }
 
 static int find_masked_keys(missing *m)
@@ -147,6 +154,8 @@ static int find(missing *m)
   m->whole = secrets != PAI__NO_NODE && is_mask(spec->tree, secrets);
   for (size_t i = 0; rc == PAI_OK && i < spec->nunresolved; i++)
     rc = on_name(m, spec->unresolved[i], strlen(spec->unresolved[i]), 0);
+  if (rc == PAI_OK)
+    rc = pai__spec_environment_secrets(spec, on_secret, m);
   return rc == PAI_OK ? look_at_accounts(m) : rc;
 }
 

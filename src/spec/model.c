@@ -218,7 +218,8 @@ int pai__spec_make(pai_spec **out, pai__tree *tree, bool was_v1,
   spec->retry_count = read_retries(&m);
   read_roles(&m);
   if (m.failed || pai__secrets_find(&spec->secrets, tree) < 0 ||
-      pai__spec_scripts(spec) < 0 || pai__spec_missing(spec) < 0 ||
+      pai__spec_scripts(spec) < 0 || pai__spec_environment(spec) < 0 ||
+      pai__spec_extras(spec) < 0 || pai__spec_missing(spec) < 0 ||
       pai__spec_notes(spec) < 0) {
     pai_spec_unref(spec);
     return PAI_ENOMEM;

@@ -42,7 +42,7 @@ static const struct {
     "of hivedScheduler no more than jobPriorityClass is used, under "
     "--policy, and skuType, by a platform: there are no cells" },
   { "extras/jobStatusChangeNotification/*", is_true,
-    "nobody is notified of the job's changes" },
+    "no notifications of the job's changes are sent" },
   { "taskRoles/*/taskRetryCount", is_positive,
     "taskRetryCount is not used: a gang is tried again as a whole" },
   { "taskRoles/*/data", is_given, "data of task roles is not prepared" },

@@ -30,6 +30,8 @@ static void find_all(pai__findings *f, int version, const pai_spec_options *o,
   pai__check(f, version == 1 ? &pai__rules_v1 : &pai__rules_v2, 0, 0);
   if (pai__tree_type(f->tree, 0) != PAI__MAPPING)
     return;
+  if (hints) /* else it is an obstacle of the spec: pai__spec_extras() */
+    pai__check_openpai(f);
   pai__check_duplicates(f, version == 1 && f->tree->syntax == PAI__SYNTAX_JSON
                              ? PAI_SEVERITY_WARNING
                              : PAI_SEVERITY_ERROR);

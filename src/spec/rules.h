@@ -27,11 +27,13 @@ enum {
 /* What a text, or a key, must look like. */
 enum pai__form {
   PAI__FORM_ANY,
-  PAI__FORM_JOB,     /* ^[a-zA-Z0-9_-]+$ */
-  PAI__FORM_IDENT,   /* ^[a-zA-Z_][a-zA-Z0-9_]*$ */
-  PAI__FORM_SKU,     /* ^[A-Za-z0-9._~]+$; also names of v1 */
-  PAI__FORM_V1_JOB,  /* ^[A-Za-z0-9._-]+$ */
-  PAI__FORM_HAS_WORD /* a letter, a digit or _ somewhere in it */
+  PAI__FORM_JOB,      /* ^[a-zA-Z0-9_-]+$ */
+  PAI__FORM_IDENT,    /* ^[a-zA-Z_][a-zA-Z0-9_]*$ */
+  PAI__FORM_SKU,      /* ^[A-Za-z0-9._~]+$; also names of v1 */
+  PAI__FORM_V1_JOB,   /* ^[A-Za-z0-9._-]+$ */
+  PAI__FORM_HAS_WORD, /* a letter, a digit or _ somewhere in it */
+  PAI__FORM_TIME,     /* 90s, 30m, 2h, 1d, 1h30m */
+  PAI__FORM_AFTER     /* [USER~]JOB, JOB:ok, JOB:failed, JOB:ended */
 };
 
 typedef struct pai__rule pai__rule;
@@ -73,7 +75,8 @@ struct pai__rule {
   const pai__shape *shapes; /* instead of fields */
 };
 
-extern const pai__rule pai__rules_v1, pai__rules_v2, pai__rules_hived;
+extern const pai__rule pai__rules_v1, pai__rules_v2, pai__rules_hived,
+  pai__rules_openpai;
 
 /* Does a text have a form?  And how to say what that is. */
 bool pai__form_fits(enum pai__form form, const char *s, size_t len);

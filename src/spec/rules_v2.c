@@ -254,6 +254,55 @@ const pai__rule pai__rules_hived = { .what = "hivedScheduler",
                                      .open = true,
                                      .fields = hived_fields };
 
+/* --- extras.openpai: what other servers of OpenPAI pass over ----------------- */
+
+static const char *const runtime_words[] = { "auto",   "process", "bwrap",
+                                             "podman", "docker",  NULL };
+static const pai__rule boolean = { .what = "this",
+                                   .types = PAI__T_BOOL | PAI__T_NULL };
+static const pai__rule runtime = { .what = "a runtime",
+                                   .types = PAI__T_STRING | PAI__T_NULL,
+                                   .words = runtime_words };
+static const pai__rule variables = { .what = "variables",
+                                     .types = PAI__T_MAPPING | PAI__T_INT |
+                                              PAI__T_NULL,
+                                     .open = true };
+static const pai__rule gpu_memory = { .what = "an amount of memory",
+                                      .types = PAI__T_INT | PAI__T_NULL,
+                                      .has_min = true };
+static const pai__rule time_limit = { .what = "a time limit",
+                                      .types = PAI__T_STRING | PAI__T_INT |
+                                               PAI__T_NULL,
+                                      .form = PAI__FORM_TIME,
+                                      .has_min = true,
+                                      .min = 1 };
+static const pai__rule dependency = { .what = "a job to wait for",
+                                      .types = PAI__T_STRING,
+                                      .form = PAI__FORM_AFTER };
+static const pai__rule dependencies = { .what = "jobs to wait for",
+                                        .types = PAI__T_STRING | PAI__T_LIST |
+                                                 PAI__T_NULL,
+                                        .form = PAI__FORM_AFTER,
+                                        .values = &dependency };
+static const pai__field openpai_fields[] = {
+  { "runtime", &runtime, "the platform's setting",
+    "how tasks run: auto, process, bwrap, podman or docker" },
+  { "environment", &variables, NULL, "variables for the commands" },
+  { "timeLimit", &time_limit, NULL,
+    "how long an attempt may run, as 90s, 30m, 2h or 1d" },
+  { "after", &dependencies, NULL,
+    "jobs to wait for: NAME, NAME:ok, NAME:failed, NAME:ended" },
+  { "stdin", &boolean, "false", "keep standard input open for attach" },
+  { "tty", &boolean, "false", "the same, with a terminal" },
+  { "gpuMemoryMB", &gpu_memory, NULL,
+    "GPU memory of each task, which then shares a GPU" },
+  { 0 }
+};
+const pai__rule pai__rules_openpai = { .what = "openpai",
+                                       .types = PAI__T_MAPPING | PAI__T_NULL,
+                                       .open = true,
+                                       .fields = openpai_fields };
+
 /* --- the job --------------------------------------------------------------- */
 
 static const pai__rule job_type = { .what = "the type of a job file",

@@ -21,32 +21,41 @@ void pai_spec_unref(pai_spec *spec)
   pai__free(&alloc, spec, sizeof(*spec));
 }
 
+/* For NULL one of zeros and NULLs. */
+static const pai_spec *or_none(const pai_spec *spec)
+{
+  static const pai_spec none;
+
+  return spec != NULL ? spec : &none;
+}
+
 /* The role, or one of zeros and NULLs beyond the last. */
 static const pai__role *role_at(const pai_spec *spec, size_t role)
 {
   static const pai__role none;
 
+  spec = or_none(spec);
   return role < spec->nroles ? &spec->roles[role] : &none;
 }
 
 const char *pai_spec_name(const pai_spec *spec)
 {
-  return spec->name;
+  return or_none(spec)->name;
 }
 
 uint32_t pai_spec_retry_count(const pai_spec *spec)
 {
-  return spec->retry_count;
+  return or_none(spec)->retry_count;
 }
 
 size_t pai_spec_role_count(const pai_spec *spec)
 {
-  return spec->nroles;
+  return or_none(spec)->nroles;
 }
 
 size_t pai_spec_task_count(const pai_spec *spec)
 {
-  return spec->ntasks;
+  return or_none(spec)->ntasks;
 }
 
 const char *pai_spec_role_name(const pai_spec *spec, size_t role)
@@ -81,12 +90,14 @@ const char *pai_spec_role_script(const pai_spec *spec, size_t role)
 
 const char *pai_spec_unresolved(const pai_spec *spec, size_t i)
 {
+  spec = or_none(spec);
   return i < spec->nunresolved ? spec->unresolved[i] : NULL;
 }
 
 const char *pai_spec_missing_secret(const pai_spec *spec, size_t i,
                                     int *masked)
 {
+  spec = or_none(spec);
   if (masked != NULL)
     *masked = i < spec->nmissing && spec->missing[i].masked;
   return i < spec->nmissing ? spec->missing[i].pointer : NULL;
@@ -94,5 +105,6 @@ const char *pai_spec_missing_secret(const pai_spec *spec, size_t i,
 
 const char *pai_spec_note(const pai_spec *spec, size_t i)
 {
+  spec = or_none(spec);
   return i < spec->nnotes ? spec->notes[i] : NULL;
 }

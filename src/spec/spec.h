@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/secrets.h"
+#include "spec/dependency.h"
 
 #include <openpai/spec.h>
 
@@ -25,6 +26,13 @@ typedef struct pai__missing {
   const char *pointer; /* of its place */
   bool masked;         /* "******" stands there */
 } pai__missing;
+
+/* What a job sets for its commands: extras.openpai.environment. */
+typedef struct pai__variable {
+  const char *name;
+  const char *value; /* of a secret, too: for the launch plan alone */
+  bool outside;      /* not in a container, where things lie elsewhere */
+} pai__variable;
 
 typedef struct pai__role {
   const char *name;
@@ -56,6 +64,11 @@ struct pai_spec {
   pai__role *roles;
   size_t nroles;
   size_t ntasks;
+  pai__variable *variables;
+  size_t nvariables;
+  pai_time time_limit; /* of an attempt; 0: none */
+  pai__dependency *after;
+  size_t nafter;
   const char **notes;
   size_t nnotes;
   const char **unresolved; /* names in templates that nothing stands for */
@@ -64,6 +77,12 @@ struct pai_spec {
   size_t nmissing;
   const char *obstacle; /* why it is valid and yet cannot be run, or NULL */
 };
+
+/* extras.c: extras.openpai.NAME of a valid job; PAI__NO_NODE: absent or null.  The tree may be
+ * NULL. */
+pai__node pai__spec_own(const pai__tree *t, const char *name);
+/* Whether it is true. */
+bool pai__spec_own_flag(const pai__tree *t, const char *name);
 
 /* mask.c: adds its text with "******" in the place of each secret, whose names
  * stay, and all else as it was written.  False: nothing is added, for then it could not be read

@@ -352,6 +352,7 @@ static int render(renderer *r)
 int pai__template_render(pai__buf *out, const char *text, size_t len,
                          const pai__template *t, pai__template_fault *fault)
 {
+  const char *from = text != NULL ? text : "";
   size_t before = out->len;
   size_t most = t->max_bytes != 0 ? t->max_bytes : PAI__TEMPLATE_MAX_BYTES;
   renderer r = {
@@ -360,9 +361,9 @@ int pai__template_render(pai__buf *out, const char *text, size_t len,
     .out = out,
     .max_len = most < SIZE_MAX - before ? before + most : SIZE_MAX,
     .line = before,
-    .text = text,
-    .p = text,
-    .end = text + len,
+    .text = from,
+    .p = from,
+    .end = from + len,
     .open = { "<%", 2 },
     .closing = "}%>",
     .closing_len = 2,

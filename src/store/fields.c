@@ -35,6 +35,7 @@
   { prefix "exit_code", PAI__FIELD_MAYBE, offsetof(row, at exit_code) },      \
   { prefix "user_code", PAI__FIELD_MAYBE, offsetof(row, at user_code) },      \
   { prefix "why", PAI__FIELD_TEXT, offsetof(row, at why) },                   \
+  { prefix "failure", PAI__FIELD_TEXT, offsetof(row, at failure) },           \
   { prefix "diagnostics", PAI__FIELD_TEXT, offsetof(row, at diagnostics) },   \
   { prefix "messages", PAI__FIELD_TEXT, offsetof(row, at messages) },         \
   { prefix "trigger", PAI__FIELD_TEXT, offsetof(row, at trigger) },           \
@@ -55,7 +56,10 @@
   { prefix "completed", PAI__FIELD_TIME, offsetof(row, at completed) },       \
   { prefix "exit_code", PAI__FIELD_MAYBE, offsetof(row, at exit_code) },      \
   { prefix "user_code", PAI__FIELD_MAYBE, offsetof(row, at user_code) },      \
+  { prefix "output_lost", PAI__FIELD_BOOL, offsetof(row, at output_lost) },   \
+  { prefix "runtime", PAI__FIELD_TEXT, offsetof(row, at runtime) },           \
   { prefix "why", PAI__FIELD_TEXT, offsetof(row, at why) },                   \
+  { prefix "failure", PAI__FIELD_TEXT, offsetof(row, at failure) },           \
   { prefix "diagnostics", PAI__FIELD_TEXT, offsetof(row, at diagnostics) },   \
   { prefix "messages", PAI__FIELD_TEXT, offsetof(row, at messages) }
 
@@ -82,6 +86,7 @@ const pai__field pai__job_fields[] = {
   NUMBER(pai__job_row, gpus),
   NUMBER(pai__job_row, tasks),
   NUMBER(pai__job_row, roles),
+  { "output_lost", PAI__FIELD_BOOL, offsetof(pai__job_row, output_lost) },
   { NULL, PAI__FIELD_END, 0 },
 };
 

@@ -19,12 +19,11 @@ static const char secrets_text[] = "SELECT job, name, sealed FROM secret";
 
 static void help_with_key(pai_error **err, const char *path)
 {
-  pai__error_help(
-    err,
-    "put it back, as whoever backs up the root has it; if it is lost for "
-    "good, make another one: (umask 077; head -c 32 /dev/urandom >%s), and "
-    "what was sealed stays closed",
-    path);
+  pai__error_help(err,
+                  "restore it from a backup; if it is lost for good, create "
+                  "another one: (umask 077; head -c 32 /dev/urandom >%s); old "
+                  "secrets then stay unreadable",
+                  path);
 }
 
 /* Is there nothing that only a key which is gone opens? */
@@ -37,8 +36,8 @@ static int may_make(pai__store *store, const char *path, pai_error **err)
   if (rc < 0 || sealed == 0)
     return rc;
   (void)pai__fail(err, PAI_EIO,
-                  "the key %s is gone, and what is secret here opens with it "
-                  "alone",
+                  "the key %s is missing, and the secrets here can be "
+                  "decrypted only with it",
                   path);
   help_with_key(err, path);
   return PAI_EIO;
@@ -161,10 +160,10 @@ static int check_sealed(pai__store *store, const char *path, pai_error **err)
   if (rc < 0 || closed == 0)
     return rc;
   (void)pai__fail(err, PAI_EIO,
-                  "%s is another key than the one that %zu secrets of users, "
-                  "storages and jobs were sealed with",
+                  "%s is not the key with which %zu secrets of users, "
+                  "storages and jobs were encrypted",
                   path, closed);
-  pai__error_help(err, "put back the key that the root had");
+  pai__error_help(err, "restore the root's former key");
   return PAI_EIO;
 }
 

@@ -148,7 +148,7 @@ static int open_all(pai__store *store, const pai__store_options *opts,
   if (sqlite3_threadsafe() == 0)
     return pai__fail(err, PAI_ENOTSUP, "this SQLite knows no threads");
   if (sodium_init() < 0)
-    return pai__fail(err, PAI_EIO, "there is no good randomness here");
+    return pai__fail(err, PAI_EIO, "no secure random numbers are available");
   pai__used_open(&store->used);
   store->folder = pai__strdup(&store->alloc, folder);
   store->path = pai__fs_join(folder, PAI__STORE_FILE, &store->alloc);
@@ -224,7 +224,7 @@ int pai__store_look(pai__store **out, const pai_alloc *alloc,
   store->folder = pai__strdup(alloc, folder);
   store->path = pai__fs_join(folder, PAI__STORE_FILE, alloc);
   if (sodium_init() < 0)
-    rc = pai__fail(err, PAI_EIO, "there is no good randomness here");
+    rc = pai__fail(err, PAI_EIO, "no secure random numbers are available");
   else if (store->folder == NULL || store->path == NULL)
     rc = pai__oom(err);
   else
@@ -299,7 +299,7 @@ int pai__store_tidy(pai__store *store, pai_error **err)
                                  SQLITE_CHECKPOINT_TRUNCATE, &frames, &done);
   (void)sqlite3_busy_timeout(store->writer, store->busy_ms);
   if ((rc & 0xff) == SQLITE_BUSY) {
-    rc = pai__fail(err, PAI_EBUSY, "%s is being read; it is tidied later",
+    rc = pai__fail(err, PAI_EBUSY, "%s is being read; it is compacted later",
                    store->path);
     pai__error_retriable(err);
     return rc;

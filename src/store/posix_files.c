@@ -186,13 +186,13 @@ static int read_key(unsigned char *key, size_t len, const char *path,
   int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), rc;
 
   if (fd < 0 && errno == ENOENT) {
-    rc = pai__fail(err, PAI_EIO, "the key %s is gone", path);
+    rc = pai__fail(err, PAI_EIO, "the key %s is missing", path);
     pai__error_help(err, "put it back, or submit the jobs again that have "
                          "secrets");
     return rc;
   }
   if (fd < 0 && errno == ELOOP) {
-    rc = pai__fail(err, PAI_EPERM, "%s is a link, which nobody follows", path);
+    rc = pai__fail(err, PAI_EPERM, "%s is a link, which is refused", path);
     pai__error_help(err, "put the key itself there");
     return rc;
   }
@@ -278,7 +278,7 @@ static int put_schema(int fd, const unsigned char *image, size_t size,
     uint64_t child = at + 4 <= page ? get_number(image + at) : 0;
 
     if (child < 2 || child * page > size)
-      return pai__fail(err, PAI_EIO, "%s is no database", path);
+      return pai__fail(err, PAI_EIO, "%s is not a database", path);
     if (pwrite(fd, image + (child - 1) * page, page,
                (off_t)((child - 1) * page)) != (ssize_t)page)
       return sys_fail(err, "write", path);
@@ -305,7 +305,7 @@ static int put_first_page(int fd, const unsigned char *image, size_t size,
       put_schema(fd, image, size, page, path, err) < 0 || fstat(fd, &st) != 0)
     return err != NULL && *err != NULL
              ? pai_error_code(*err)
-             : pai__fail(err, PAI_EIO, "%s is no database", path);
+             : pai__fail(err, PAI_EIO, "%s is not a database", path);
   memcpy(first, image, page);
   first[FORMAT_AT] = first[FORMAT_AT + 1] =
     2; /* there may be a log beside it */

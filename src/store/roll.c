@@ -177,6 +177,7 @@ static int put_job(pai__roll *roll, const pai__job_row *from)
   row->tasks = from->tasks;
   row->roles = from->roles;
   row->live = from->live;
+  row->output_lost = from->output_lost;
   return PAI_OK;
 }
 
@@ -305,9 +306,14 @@ static int read_jobs(pai__store *store, uint64_t *last, unsigned *n,
     pai__job_row row = { 0 };
 
     (void)pai__fields_read(pai__job_fields, rows.stmt, 0, &row);
-    *last = row.id;
-    if (put_job(store->roll, &row) < 0)
+    /* SQLite reads such a damaged page without a word, and one job would be
+     * taken for another. */
+    if (row.id <= *last)
+      rows.code = pai__sql_fail(err, store->reader, SQLITE_CORRUPT,
+                                "read the jobs of", store->path);
+    else if (put_job(store->roll, &row) < 0)
       rows.code = pai__oom(err);
+    *last = row.id;
   }
   return pai__answer_end(&rows, err);
 }

@@ -60,7 +60,7 @@ struct pai__roll_row {
   pai_time submitted, created, launched, completed;
   pai__maybe exit_code, retry_delay;
   uint32_t user_retries, platform_retries, gpus, tasks, roles;
-  bool live;
+  bool live, output_lost;
   char name[];
 };
 

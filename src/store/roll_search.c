@@ -307,6 +307,7 @@ static void fill_row(pai__job_row *out, const pai__roll_row *row)
   out->sub_state = row->of[PAI__WORD_SUB_STATE]->text;
   out->execution = row->of[PAI__WORD_EXECUTION]->text;
   out->live = row->live;
+  out->output_lost = row->output_lost;
   out->created = row->created;
   out->launched = row->launched;
   out->completed = row->completed;

@@ -25,6 +25,7 @@ typedef struct pai__attempt_row {
   pai__maybe exit_code;
   pai__maybe user_code;     /* that the command itself exited with */
   const char *why;          /* it did not run, in words */
+  const char *failure;      /* what is known of it, as JSON */
   const char *diagnostics;  /* as the controller would write them */
   const char *messages;     /* appExitMessages, as JSON */
   const char *trigger;      /* what decided it, in words, */
@@ -46,6 +47,7 @@ typedef struct pai__job_row {
   uint32_t user_retries, platform_retries;
   pai__maybe retry_delay;      /* seconds */
   uint32_t gpus, tasks, roles; /* totals */
+  bool output_lost; /* of a start of one of its tasks, in any attempt */
   /* Read by pai__store_job() and pai__store_live() only, not by lists: */
   pai__attempt_row now;
   pai__bytes fold; /* what room job saved */
@@ -71,7 +73,10 @@ typedef struct pai__start_row {
   pai_time created, launched, completed;
   pai__maybe exit_code;
   pai__maybe user_code; /* that the command itself exited with */
+  bool output_lost;     /* some of its output is in no log */
+  const char *runtime;  /* in what it runs, if that is to be said */
   const char *why;      /* it did not run, in words */
+  const char *failure;  /* what is known of it, as JSON */
   const char *diagnostics;
   const char *messages; /* as JSON */
 } pai__start_row;

@@ -149,11 +149,38 @@ static const char *const version_5[] = {
   NULL,
 };
 
+/* Of which starts some output is in no log, and of which jobs; in what a start
+ * ran, where that is to be said. */
+#define OUTPUT_LOST(table, p) \
+  "ALTER TABLE " table " ADD COLUMN " p "output_lost INTEGER NOT NULL " \
+  "DEFAULT 0;"
+#define RUNTIME(table, p) \
+  "ALTER TABLE " table " ADD COLUMN " p "runtime TEXT;"
+
+static const char *const version_6[] = {
+  OUTPUT_LOST("job", "")
+  OUTPUT_LOST("task", "now_") RUNTIME("task", "now_")
+  OUTPUT_LOST("task_attempt", "") RUNTIME("task_attempt", ""),
+  NULL,
+};
+
+/* What is known of a failure. */
+#define FAILURE(table, p) \
+  "ALTER TABLE " table " ADD COLUMN " p "failure TEXT;"
+
+static const char *const version_7[] = {
+  FAILURE("job_detail", "now_")
+  FAILURE("attempt", "")
+  FAILURE("task", "now_")
+  FAILURE("task_attempt", ""),
+  NULL,
+};
+
 /* clang-format on */
 
 static const pai__migration migrations[] = {
-  { 1, version_1 }, { 2, version_2 }, { 3, version_3 },
-  { 4, version_4 }, { 5, version_5 }, { 0, NULL },
+  { 1, version_1 }, { 2, version_2 }, { 3, version_3 }, { 4, version_4 },
+  { 5, version_5 }, { 6, version_6 }, { 7, version_7 }, { 0, NULL },
 };
 
 int pai__schema_version(void)

@@ -86,8 +86,8 @@ static int hand_out(pai__store *store, uint64_t job, const char *name,
       pai__fail(err, PAI_EIO,
                 "secret \"%s\" of job %llu does not open with the key in %s",
                 name, (unsigned long long)job, store->folder);
-    pai__error_help(err, "put the key back that the root had when the job was "
-                         "submitted, or submit it again");
+    pai__error_help(err, "restore the key that the root had when the job was "
+                         "submitted, or submit the job again");
   }
   sodium_memzero(plain, room);
   pai__free(&store->alloc, plain, room);

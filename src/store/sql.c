@@ -29,8 +29,8 @@ static const sql_text texts[PAI__SQL_COUNT] = {
   [PAI__SQL_SET_JOB] = { "UPDATE job SET sub_state=:sub_state, "
                          "execution=:execution, created=:created, "
                          "launched=:launched, exit_code=:exit_code, "
-                         "retry_delay=:retry_delay, roles=:roles WHERE "
-                         "id=:id",
+                         "retry_delay=:retry_delay, roles=:roles, "
+                         "output_lost=:output_lost WHERE id=:id",
                          pai__job_fields, NULL },
   [PAI__SQL_SET_JOB_STATE] = { "UPDATE job SET state=:state, live=:live, "
                                "completed=:completed WHERE id=:id AND "
@@ -254,7 +254,7 @@ static int fail_constraint(pai_error **err, sqlite3 *db, int rc,
                      what, path);
   if (rc == SQLITE_CONSTRAINT_UNIQUE || rc == SQLITE_CONSTRAINT_PRIMARYKEY)
     return pai__fail(err, PAI_EEXISTS,
-                     "cannot %s %s: there is a job of this name already", what,
+                     "cannot %s %s: a job of this name already exists", what,
                      path);
   return pai__fail(err, PAI_EINVAL, "cannot %s %s: %s", what, path,
                    sqlite3_errmsg(db));
@@ -270,15 +270,16 @@ static int fail_outside(pai_error **err, int rc, int sys_errno,
   if ((rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED) {
     code = pai__fail(err, PAI_EBUSY,
                      "cannot %s %s: another process is using it", what, path);
-    pai__error_help(err, "is another platform running in this root? "
-                         "`openpai status` tells");
+    pai__error_help(err, "check with `openpai status` whether another "
+                         "platform runs in this root");
     pai__error_retriable(err);
     return code;
   }
   if (is_full(rc, sys_errno)) {
     code =
       pai__fail(err, PAI_EIO, "cannot %s %s: the disk is full", what, path);
-    pai__error_help(err, "nothing is lost: make room, then it goes on");
+    pai__error_help(err,
+                    "nothing is lost: free some space, then it continues");
     pai__error_retriable(err);
     return code;
   }
@@ -311,10 +312,10 @@ int pai__sql_fail(pai_error **err, sqlite3 *db, int rc, const char *what,
   case SQLITE_NOTADB:
     code = pai__fail(err, PAI_EIO, "cannot %s %s: the database is damaged",
                      what, path);
-    pai__error_help(
-      err, "no file was changed; `openpai down`, then `openpai doctor "
-           "--repair` makes a new one of what can be read, and keeps "
-           "this one");
+    pai__error_help(err,
+                    "no file was changed; run `openpai down`, then `openpai "
+                    "doctor --repair`, which makes a new database from the "
+                    "readable parts and keeps this one");
     return code;
   case SQLITE_BUSY:
   case SQLITE_LOCKED:

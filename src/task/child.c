@@ -97,6 +97,7 @@ void groups_give_up(const pai_order *o)
       (void)close(group_fds[i]);
       group_fds[i] = -1;
     }
+  status_close();
   /* As a program that was started by that user: /proc shows it so. */
   (void)prctl(PR_SET_DUMPABLE, 1);
 }
@@ -228,6 +229,18 @@ static bool place_fds(const pai_order *o, const task_files *files)
          (files->begun < 0 || fcntl(files->begun, F_SETFD, 0) == 0);
 }
 
+/* What looks round in the sandbox before the task begins there. */
+static bool place_self(const pai_order *o)
+{
+  int fd;
+
+  if ((o->flags & PAI_ORDER_CHECK) == 0)
+    return true;
+  fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+  return fd >= 0 && dup2(fd, PAI_ORDER_CHECK_FD) == PAI_ORDER_CHECK_FD &&
+         (fd == PAI_ORDER_CHECK_FD ? fcntl(fd, F_SETFD, 0) : close(fd)) == 0;
+}
+
 void child_take_terminal(int fd)
 {
   (void)ioctl(fd, TIOCSCTTY, 0);
@@ -320,7 +333,7 @@ static void run_first(const pai_order *o, bool joined, const task_files *files,
     child_tell(tell_fd, NEWS_WORKDIR, errno);
     _exit(126);
   }
-  if (!place_fds(o, files)) {
+  if (!place_fds(o, files) || !place_self(o)) {
     child_tell(tell_fd, NEWS_EXEC, errno);
     _exit(126);
   }

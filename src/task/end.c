@@ -153,7 +153,14 @@ static void tell_sandbox(const ending *e)
 {
   char text[400];
   const char *why = logs_last_line(text, sizeof(text));
+  line silent = { .len = 0 };
 
+  if (why[0] == '\0') {
+    line_add(&silent, "bubblewrap told no reason and ended with ");
+    line_number(&silent, WEXITSTATUS(e->wait_status));
+    silent.text[silent.len] = '\0';
+    why = silent.text;
+  }
   logs_say("the sandbox cannot be made: ", why, 0);
   status_end("failed", 126, e->oom, shortage_in(why));
 }

@@ -1,8 +1,8 @@
 /*
  * enter.c - a command that joins the task
  *
- * It gets what the first process got: its variables, groups and CPUs, from the
- * order.  If that runs in a sandbox the command goes there; a container's
+ * It gets what the first process got: its variables and those that the script
+ * sets, groups and CPUs, from the order.  If that runs in a sandbox the command goes there; a container's
  * engine has words for that.  A process waits for it and tells its end, as the
  * keeper does of the first one.
  */
@@ -26,11 +26,16 @@ enum { MOST_DOWN = 8, TRIES = 200, PAUSE_MS = 10 };
 
 /* --- what it is ------------------------------------------------------------------- */
 
+static char **env_of(const pai_order *o)
+{
+  return o->enter_env.texts != NULL ? o->enter_env.texts : o->env.texts;
+}
+
 static const char *find_env(const pai_order *o, const char *name)
 {
   size_t n = strlen(name);
 
-  for (char **at = o->env.texts; *at != NULL; at++)
+  for (char **at = env_of(o); *at != NULL; at++)
     if (strncmp(*at, name, n) == 0 && (*at)[n] == '=')
       return *at + n + 1;
   return NULL;
@@ -62,7 +67,7 @@ static bool choose_env(enter_words *out, const pai_order *o,
   bool own = (b->flags & PAI_BEGIN_TTY) != 0 && b->terminal[0] != '\0' &&
              strlen(b->terminal) <= room;
 
-  for (char **at = o->env.texts; *at != NULL; at++) {
+  for (char **at = env_of(o); *at != NULL; at++) {
     if (own && strncmp(*at, "TERM=", 5) == 0)
       continue;
     if (n + 2 >= ENTER_WORDS)
@@ -128,8 +133,9 @@ pid_t enter_inside(pid_t first)
   for (int down = 0; pid != 0 && down < MOST_DOWN; down++) {
     struct stat info;
 
+    /* Nor what looks round there first (check.c). */
     if (pid != first && stat_of(pid, "/exe", &info) &&
-        !is_same(pid, first, "/exe"))
+        !is_same(pid, first, "/exe") && !is_same(pid, getpid(), "/exe"))
       return pid;
     pid = tree_child(pid);
   }

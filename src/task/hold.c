@@ -9,7 +9,8 @@
  *
  * The job's processes are of the same user.  They can neither look into it (it
  * cannot be traced, and has rights in its name space that they lack) nor, by
- * /proc/1/root, at the machine: its root is an empty folder.
+ * /proc/1/root, at the machine: its root is an empty folder.  With it goes what
+ * the tasks had as /dev/shm: shm.c.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -75,6 +76,7 @@ _Noreturn static void be_first(void)
   (void)sigaction(SIGCHLD, &ignored, NULL);
   while (read(LIFE_FD, &none, 1) != 0)
     continue;
+  shm_remove();
   _exit(0);
 }
 
@@ -101,11 +103,13 @@ static pid_t start_first(void)
   return pid;
 }
 
-/* Argument: none, or a user's, a group's, and other groups' numbers. */
-int hold_run(char **who)
+/* Arguments: the name of the job's folder in /dev/shm, and of another user that
+ * one's, a group's, and other groups' numbers. */
+int hold_run(char **argv)
 {
+  char **who = argv + 1;
   struct pollfd reader = { READY_FD, 0, 0 };
-  bool other = who[0] != NULL && who[1] != NULL;
+  bool other = argv[0] != NULL && who[0] != NULL && who[1] != NULL;
   int rc = other ? user_become((uid_t)strtoul(who[0], NULL, 10),
                                (gid_t)strtoul(who[1], NULL, 10), who[2])
                  : 0;
@@ -115,6 +119,8 @@ int hold_run(char **who)
 
   if (rc != 0)
     return rc;
+  if (argv[0] == NULL || !shm_make(argv[0]))
+    return EINVAL;
   (void)setsid();
   (void)prctl(PR_SET_DUMPABLE, 1); /* or its maps could not be written */
   if (unshare(CLONE_NEWPID | CLONE_NEWNS | (uid != 0 ? CLONE_NEWUSER : 0)) <

@@ -2,8 +2,9 @@
  * logs.c - the files of the task folder that the supervisor writes
  *
  * Output is stored once, in `all`; `streams` tells which of it is stderr's
- * (streams.h).  When both are full they become all.1 and streams.1, in the
- * place of the ones before, and new ones begin.  A byte is in one file only; a
+ * (streams.h), and `times` when it came (times.h).  When one of the first two is
+ * full they become all.1, streams.1 and times.1, in the place of the ones before,
+ * and new ones begin.  A byte is in one file only; a
  * cut may be anywhere in a line.
  *
  * `all` is renamed first: a file that has bytes has its entries under one of
@@ -91,6 +92,7 @@ int logs_open(uint64_t most)
     return errno;
   output.entries = PAI_STREAMS_HEAD;
   take_up((uint64_t)info.st_size);
+  times_open(output.data);
   return 0;
 }
 
@@ -120,6 +122,7 @@ static void rotate(void)
                  PAI_STREAMS_FILE);
   (void)close(output.data);
   (void)close(output.streams);
+  times_rotate(data);
   output.data = data;
   output.streams = streams;
   output.entries = PAI_STREAMS_HEAD;
@@ -195,6 +198,7 @@ void logs_add(int which, const char *bytes, size_t n)
       missing(errno);
       return;
     }
+    times_note(output.size);
     done = write(output.data, bytes, n < room ? n : room);
     if (done < 0 && errno == EINTR)
       continue;

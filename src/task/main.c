@@ -91,6 +91,21 @@ int user_become(uid_t uid, gid_t gid, const char *more)
   return prctl(PR_SET_DUMPABLE, 0) < 0 ? errno : 0;
 }
 
+/* The status, as whoever may make it there, and the user whose task it is. */
+static int become(const pai_order *o)
+{
+  bool first = o->status.text != NULL;
+  int rc = first ? status_make(o) : 0;
+
+  if (rc != 0)
+    return rc;
+  if ((o->flags & PAI_ORDER_BE_USER) != 0)
+    rc = user_become(o->uid, o->gid, o->gids.text);
+  if (rc != 0 && first)
+    status_remove(o);
+  return rc != 0 || first ? rc : status_make(o);
+}
+
 /* What comes before the task.  0, or an errno: what there is no status for. */
 static int prepare(const pai_order *o, ending *end)
 {
@@ -99,14 +114,9 @@ static int prepare(const pai_order *o, ending *end)
   (void)setsid();
   groups_open(o);
   end_open(o);
-  rc = (o->flags & PAI_ORDER_BE_USER) != 0
-         ? user_become(o->uid, o->gid, o->gids.text)
-         : 0;
-  if (rc != 0)
-    return rc;
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
   rc = run_open(o, end);
-  return rc != 0 ? rc : status_make();
+  return rc != 0 ? rc : become(o);
 }
 
 int main(int argc, char **argv)
@@ -120,6 +130,8 @@ int main(int argc, char **argv)
     close_others(PAI_ORDER_DIR_FD + 1);
     return hold_run(argv + 2);
   }
+  if (argc > 1 && strcmp(argv[1], PAI_ORDER_LOOK) == 0)
+    return check_run(argv + 2);
   o = map_order();
   if (o == NULL)
     return EINVAL;

@@ -47,8 +47,9 @@ static int open_list(char *bytes, size_t size, pai_order_list *list)
 
 static int open_lists(char *bytes, size_t size, pai_order *o)
 {
-  pai_order_list *lists[] = { &o->argv,   &o->env,   &o->cleanup,  &o->procs,
-                              &o->groups, &o->enter, &o->enter_tty };
+  pai_order_list *lists[] = { &o->argv,      &o->env,      &o->cleanup,
+                              &o->procs,     &o->groups,   &o->enter,
+                              &o->enter_tty, &o->enter_env };
 
   for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
     if (open_list(bytes, size, lists[i]) < 0)
@@ -58,8 +59,9 @@ static int open_lists(char *bytes, size_t size, pai_order *o)
 
 static int open_texts(char *bytes, size_t size, pai_order *o)
 {
-  pai_order_text *texts[] = { &o->workdir, &o->script, &o->oom_file, &o->note,
-                              &o->cpus,    &o->nodes,  &o->gids,     &o->tmp };
+  pai_order_text *texts[] = { &o->workdir, &o->script, &o->oom_file,
+                              &o->note,    &o->cpus,   &o->nodes,
+                              &o->gids,    &o->tmp,    &o->status };
 
   for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
     if (open_text(bytes, size, texts[i]) < 0)

@@ -17,7 +17,7 @@
 
 enum {
   PAI_ORDER_MAGIC = 0x54494150, /* "PAIT" */
-  PAI_ORDER_VERSION = 4,
+  PAI_ORDER_VERSION = 5,
   PAI_ORDER_FD = 3,     /* of the supervisor: the order, */
   PAI_ORDER_DIR_FD = 4, /* and the task folder; */
   /* with PAI_ORDER_SHARED: as long as it is open the job's processes live, */
@@ -25,13 +25,23 @@ enum {
   PAI_ORDER_USER_FD =
     6,                  /* and the name spaces that the first process joins: */
   PAI_ORDER_PID_FD = 7, /* of users (root: unused) and of processes; */
-  PAI_ORDER_INFO_FD = 8, /* where bubblewrap tells its child's number, */
-  PAI_ORDER_GO_FD = 9    /* and what that waits for */
+  PAI_ORDER_INFO_FD = 8,  /* where bubblewrap tells its child's number, */
+  PAI_ORDER_GO_FD = 9,    /* and what that waits for; */
+  PAI_ORDER_CHECK_FD = 10 /* with PAI_ORDER_CHECK: this program */
 };
 
 /* This program's first argument when it is to hold a name space of processes
  * (hold.c): 3 is the reading end of a pipe, and 4 takes a number. */
 #define PAI_ORDER_HOLD "hold"
+/* Or when it is to look, in a sandbox, whether what is shown there is what was to
+ * be shown (check.c).  Then come an identity and a path for each, "--", and what
+ * is started then. */
+#define PAI_ORDER_LOOK "check"
+/* Where a sandbox finds it. */
+#define PAI_ORDER_LOOK_PATH "/proc/self/fd/10"
+/* Of PAI_ORDER_HOLD the next one is the name of the folder that the job's tasks have as /dev/shm. */
+#define PAI_ORDER_SHM "/dev/shm"
+#define PAI_ORDER_SHM_BEGIN "openpai-"
 
 /* Of pai_order.flags. */
 enum {
@@ -48,8 +58,13 @@ enum {
   /* Its processes live in a name space that `holder` is the first of. */
   PAI_ORDER_SHARED = 32,
   /* It reaches no abstract socket of processes outside. */
-  PAI_ORDER_APART = 64
+  PAI_ORDER_APART = 64,
+  /* The first process' words have PAI_ORDER_LOOK_PATH in them. */
+  PAI_ORDER_CHECK = 128
 };
+
+/* Names a file of this machine, by its device and inode. */
+enum { PAI_ORDER_IDENTITY = 44 };
 
 /* Where the supervisor listens, in the task folder: see frame.h. */
 #define PAI_ORDER_SOCKET "enter"
@@ -84,6 +99,7 @@ typedef struct pai_order {
                              where the task does; none: it is started as the
                              first process was */
   pai_order_list enter_tty; /* the same of one with a terminal */
+  pai_order_list enter_env; /* its variables; none: `env` */
   pai_order_text workdir;
   pai_order_text script;   /* in front of it: "exec 3<&- 6<&- 7<&-;" */
   pai_order_text oom_file; /* has a line "oom_kill N" */
@@ -93,6 +109,9 @@ typedef struct pai_order {
   pai_order_text gids;     /* his other groups: "4,24,1000" */
   pai_order_text tmp;      /* a folder to be removed at the end, with all it
                               has */
+  pai_order_text status;   /* the folder of the file `status`, which is made
+                              before this program becomes another user; none:
+                              the task folder, and after that */
 } pai_order;
 
 /* Turns offsets into pointers in place.  0; -1: it is no order, and then it

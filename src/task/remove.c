@@ -10,11 +10,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DEEPEST = 32 };
+enum { DEEPEST = 32, MOST_MOVED = 1 << 20 };
 enum { STUCK = -1, EMPTY, HAS_FOLDER };
 
 /* The folders from the first to the one that is being emptied. */
@@ -63,6 +65,38 @@ static int empty(int dir, char folder[256])
   return n < 0 ? STUCK : EMPTY;
 }
 
+/* One that lies too deep goes up into the first, where the name may be taken. */
+static bool move_up(int dir, const char *name)
+{
+  static int moved;
+  int rc = -1;
+
+  (void)fchmodat(dir, name, S_IRWXU, 0); /* its ".." is written to */
+  while (rc < 0 && moved < MOST_MOVED) {
+    line to = { .len = 0 };
+
+    line_add(&to, "moved-");
+    line_number(&to, moved++);
+    rc = renameat(dir, name, levels[1].fd, to.text);
+    if (rc < 0 && errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+      return false;
+  }
+  return rc == 0;
+}
+
+/* Whose owner took the right to look or to remove from himself gets it back. */
+static int open_folder(int dir, const char *name)
+{
+  const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int fd = openat(dir, name, how);
+
+  if (fd < 0 && errno == EACCES && fchmodat(dir, name, S_IRWXU, 0) == 0)
+    fd = openat(dir, name, how);
+  if (fd >= 0)
+    (void)fchmod(fd, S_IRWXU);
+  return fd;
+}
+
 /* Into a folder of this one, or out of it when it is empty. */
 static bool step(int *depth)
 {
@@ -76,10 +110,9 @@ static bool step(int *depth)
     return unlinkat(here[-1].fd, here->name, AT_REMOVEDIR) == 0;
   case HAS_FOLDER:
     if (*depth + 1 == DEEPEST)
-      return false;
+      return move_up(here->fd, name);
     memcpy(below->name, name, sizeof(name));
-    below->fd =
-      openat(here->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    below->fd = open_folder(here->fd, name);
     *depth += below->fd >= 0;
     return below->fd >= 0;
   default: return false;
@@ -93,8 +126,7 @@ bool folder_remove(int dir, const char *name, int64_t end)
 
   levels[0].fd = dir;
   (void)stpncpy(levels[1].name, name, sizeof(levels[1].name) - 1);
-  levels[1].fd =
-    openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  levels[1].fd = open_folder(dir, name);
   if (levels[1].fd < 0)
     return errno == ENOENT;
   while (goes && depth > 0 && monotonic_ms() < end)

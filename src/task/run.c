@@ -17,6 +17,7 @@
 
 enum {
   HIGH_FD = 16,
+  GO_MS = 5000, /* at most until a sandbox goes on */
   DRAIN_MS = 1000,
   AGAIN_MS = 20, /* what did not reach anybody is tried again */
   TRIES = 100,
@@ -35,6 +36,8 @@ static struct running {
   int go;         /* a byte for the sandbox, which waits for it; or -1 */
   char info[512]; /* what was said about it */
   size_t info_len;
+  pid_t inside; /* who waits for that byte; 0: nobody, or it is not known */
+  int64_t waits_since;
   int begun; /* where the script says that it has begun; or -1 */
   pid_t stream_pids[MOST_STREAMS];
   int streams;
@@ -179,7 +182,7 @@ int run_start(void)
     (void)fcntl(s.at[AT_INFO].fd, F_SETFL, O_NONBLOCK);
   s.at[AT_ENTER].fd = serve_open();
   if (s.at[AT_ENTER].fd < 0)
-    logs_say("nobody can enter the task", "", errno);
+    logs_say("the task cannot be entered", "", errno);
   return 0;
 }
 
@@ -255,12 +258,35 @@ static void take_info(void)
   s.info[s.info_len] = '\0';
   at = strstr(s.info, name);
   if (at != NULL)
-    tree_learn((pid_t)s.order->holder,
-               (pid_t)strtol(at + sizeof(name) - 1, NULL, 10));
+    s.inside = (pid_t)strtol(at + sizeof(name) - 1, NULL, 10);
+  s.waits_since = monotonic_ms();
+  (void)close(s.at[AT_INFO].fd);
+  s.at[AT_INFO].fd = -1;
+}
+
+static bool is_about_to_go(void)
+{
+  return s.go >= 0 && s.at[AT_INFO].fd < 0;
+}
+
+/* The process inside was made by one that ends at once, and is to die with its
+ * parent: it goes on when its parent is the one that stays, or the end of the
+ * other would kill it. */
+static void let_go(void)
+{
+  pid_t parent;
+
+  if (!is_about_to_go())
+    return;
+  parent = s.inside > 0 ? tree_parent(s.inside) : 0;
+  if (parent != 0 && parent != s.first &&
+      monotonic_ms() < s.waits_since + GO_MS)
+    return;
+  if (s.inside > 0)
+    tree_learn((pid_t)s.order->holder, s.inside);
   (void)!write(s.go, "", 1);
   (void)close(s.go);
-  (void)close(s.at[AT_INFO].fd);
-  s.go = s.at[AT_INFO].fd = -1;
+  s.go = -1;
 }
 
 /* --- who wants it to end, and why ----------------------------------------------------- */
@@ -357,7 +383,8 @@ static void look_at_memory(int64_t *due)
   *due = now + s.order->sample_ms;
   if (s.end->oom == 0 && tree_exceeds(&found, s.order->memory)) {
     s.end->oom = 1;
-    logs_say("the task has more memory than it asked for: it is ended", "", 0);
+    logs_say("the task uses more memory than it asked for: it is killed", "",
+             0);
     kill_now();
   }
 }
@@ -387,6 +414,8 @@ static int wait_ms(int64_t look)
 {
   int64_t due = s.order->memory > 0 ? look : INT64_MAX, now = monotonic_ms();
 
+  if (is_about_to_go())
+    return 1;
   if (is_due() && s.again < due)
     due = s.again;
   if (due == INT64_MAX)
@@ -415,6 +444,7 @@ static void supervise(void)
       going = take_news();
     if (n > 0 && s.at[AT_INFO].fd >= 0 && s.at[AT_INFO].revents != 0)
       take_info();
+    let_go();
     if (n > 0 && s.at[AT_SIGNALS].revents != 0)
       take_signals();
     if (n > 0 && going && (s.at[AT_ENTER].revents & POLLIN) != 0)

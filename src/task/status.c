@@ -1,5 +1,8 @@
 /*
- * status.c - the file `status` of the task folder: lines that are only added
+ * status.c - the file `status`: lines that are only added
+ *
+ * A platform that is started again believes what it says: so it lies in a folder
+ * of the platform's that the task can neither see nor write, if there is one.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -13,7 +16,8 @@
 
 enum { STATUS_BYTES = 1024 };
 
-static int status; /* the file */
+static const char name[] = "status";
+static int status = -1; /* the file */
 
 /* --- its beginning ------------------------------------------------------------- */
 
@@ -31,16 +35,24 @@ static int64_t start_ticks(void)
   return at != NULL ? strtoll(at + 1, NULL, 10) : 0;
 }
 
+/* Where it lies; -1: errno. */
+static int open_folder(const pai_order *o)
+{
+  return o->status.text != NULL
+           ? open(o->status.text, O_PATH | O_DIRECTORY | O_CLOEXEC)
+           : fcntl(PAI_ORDER_DIR_FD, F_DUPFD_CLOEXEC, 0);
+}
+
 /* It has its first line when it gets its name: nobody sees it empty, whenever
  * we are killed. */
-int status_make(void)
+static int make_in(int folder)
 {
   static const char draft[] = "status.new";
   line l = { .len = 0 };
   char boot[64];
   int rc = 0;
 
-  status = openat(PAI_ORDER_DIR_FD, draft,
+  status = openat(folder, draft,
                   O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (status < 0)
     return errno;
@@ -57,11 +69,36 @@ int status_make(void)
   /* Room on the disk for all lines to come: no end may be lost to a full one.
    * Where that cannot be had, the first line shows whether one can write. */
   (void)fallocate(status, FALLOC_FL_KEEP_SIZE, 0, STATUS_BYTES);
-  if (!line_write(&l, status) ||
-      linkat(PAI_ORDER_DIR_FD, draft, PAI_ORDER_DIR_FD, "status", 0) < 0)
+  if (!line_write(&l, status) || linkat(folder, draft, folder, name, 0) < 0)
     rc = errno;
-  (void)unlinkat(PAI_ORDER_DIR_FD, draft, 0);
+  (void)unlinkat(folder, draft, 0);
   return rc;
+}
+
+int status_make(const pai_order *o)
+{
+  int folder = open_folder(o), rc = folder < 0 ? errno : make_in(folder);
+
+  if (folder >= 0)
+    (void)close(folder);
+  return rc;
+}
+
+void status_remove(const pai_order *o)
+{
+  int folder = open_folder(o);
+
+  if (folder < 0)
+    return;
+  (void)unlinkat(folder, name, 0);
+  (void)close(folder);
+}
+
+void status_close(void)
+{
+  if (status >= 0)
+    (void)close(status);
+  status = -1;
 }
 
 /* --- more of it ------------------------------------------------------------------ */

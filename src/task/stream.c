@@ -529,7 +529,7 @@ static void await_begin(pai_begin *b)
   (void)pai_frame_read(&f, kept, (size_t)size);
   drop((size_t)size);
   if (!pai_begin_read(b, &f))
-    refuse(126, "this is no beginning that this version knows", 0);
+    refuse(126, "this version does not know this start of a stream", 0);
 }
 
 _Noreturn void stream_run(int peer, const pai_order *o,

@@ -49,6 +49,8 @@ void tree_find(tree *t);
 /* Sends SIGTERM, and SIGCONT to those that are stopped, to all descendants but
  * two; how many. */
 size_t tree_ask(tree *t, pid_t spare, pid_t spare_too);
+/* The parent of a process, or 0. */
+pid_t tree_parent(pid_t pid);
 /* The first child of a process, or 0. */
 pid_t tree_child(pid_t of);
 /* Ends all descendants and waits for them, but not for ever; `on_end` hears of
@@ -83,11 +85,22 @@ const char *logs_last_line(char *text, size_t size);
 /* A line of the supervisor's own. */
 void logs_say(const char *text, const char *more, int error);
 
+/* --- times.c: when output came ------------------------------------------------- */
+
+void times_open(int data); /* of that file, which is opened */
+/* Goes on with another file; the one before has another name. */
+void times_rotate(int data);
+/* The next byte of the file is written now, and is that one of it. */
+void times_note(uint64_t at);
+
 /* --- status.c: the file `status`, which has room for its lines on a full disk,
  * too ------------------------------------------------------------------------- */
 
 /* Whoever makes this file decides whether the task runs: 0; or errno. */
-int status_make(void);
+int status_make(const pai_order *o);
+void status_remove(const pai_order *o);
+/* In a process whose user may see what it has open, and that tells no end. */
+void status_close(void);
 void status_started(pid_t pid, pid_t keeper);
 /* A log lacks something. */
 void status_cut(const char *log);
@@ -131,7 +144,8 @@ void files_close(const task_files *files);
 /* Opens the files that take the first process into groups, while this program
  * may do so. */
 void groups_open(const pai_order *o);
-/* In whoever needs them no more: only then may its user see what it is. */
+/* In whoever needs them no more, nor the status: only then may its user see what
+ * it is. */
 void groups_give_up(const pai_order *o);
 /* Parts of it, for commands that join the task. */
 void child_join(const pai_order *o);  /* its groups, CPUs, memory */
@@ -203,7 +217,19 @@ pid_t serve_take(int listener, const pai_order *o, const task_input *input,
  * `more`: other groups, as "4,24", or NULL. */
 int user_become(uid_t uid, gid_t gid, const char *more);
 /* Holds a name space of processes; 0 or an errno. */
-int hold_run(char **who);
+int hold_run(char **argv);
+
+/* --- check.c: in a sandbox, before the task -------------------------------------------- */
+
+/* Looks, and becomes the task's program.  An exit code: it does not. */
+int check_run(char **argv);
+
+/* --- shm.c: what its tasks have as /dev/shm --------------------------------------------- */
+
+/* Makes the folder of that name, and removes those whose holders were killed. */
+bool shm_make(const char *name);
+/* Ends all other processes of the name space, and removes it. */
+void shm_remove(void);
 
 /* --- run.c: while it runs ------------------------------------------------------------ */
 

@@ -108,7 +108,7 @@ static bool find_children(tree *t, pid_t of)
 
 /* --- by everybody's parent ------------------------------------------------------ */
 
-static pid_t parent_of(pid_t pid)
+pid_t tree_parent(pid_t pid)
 {
   char text[512], *at;
   int fd = open_numbered("/proc/", pid, "/stat", 0);
@@ -136,7 +136,7 @@ static bool has(const tree *t, pid_t pid)
 static void add_if_ours(void *data, pid_t pid)
 {
   tree *t = data;
-  pid_t parent = parent_of(pid);
+  pid_t parent = tree_parent(pid);
 
   if ((parent == getpid() || has(t, parent)) && !has(t, pid))
     add(t, pid);
@@ -219,7 +219,7 @@ static void take_child(void *data, pid_t pid)
 {
   pid_t *found = data; /* [0] whose, [1] which */
 
-  if (found[1] == 0 && parent_of(pid) == found[0])
+  if (found[1] == 0 && tree_parent(pid) == found[0])
     found[1] = pid;
 }
 

@@ -68,11 +68,32 @@ int api_compare(const char *name, int connections, int status, size_t len,
 
 /* --- what is measured: negative on failure ------------------------------------------ */
 
-int api_rates(void);   /* api_rate.c: a few jobs */
-int api_pages(void);   /* api_pages.c: lists of 100,000 jobs, and memory */
-int api_express(void); /* likewise, against another server that runs */
-int api_submits(void); /* api_submits.c: jobs that become durable */
-int api_follow(void);  /* api_follow.c: a log with 1,000 readers */
-int api_worst(void);   /* api_worst.c: requests that are made to take long */
+int api_rates(void);    /* api_rate.c: a few jobs */
+int api_pages(void);    /* api_pages.c: lists of 100,000 jobs, and memory */
+int api_express(void);  /* likewise, against another server that runs */
+int api_submits(void);  /* api_submits.c: jobs that become durable */
+int api_follow(void);   /* api_follow.c: a log with 1,000 readers */
+int api_worst(void);    /* api_worst.c: requests that are made to take long, */
+int api_extender(void); /* and those of HiveD's extender */
+
+/* --- requests that are made to take long (api_worst_rows.c, api_extender.c) --------- */
+
+/* A body with `unit` as often as it fits between both; "%ld" in it is a number of
+ * its own.  With type API_TAR units are names of files.  A path that ends with
+ * "?" has as many names behind it as a head has room for, one that ends with "/"
+ * as many parts; with size 0 `unit` is a header that is there many times. */
+typedef struct api_worst_row {
+  const char *name, *method, *path, *type;
+  size_t size;
+  const char *before, *unit, *after;
+} api_worst_row;
+
+#define API_TAR "application/tar"
+
+extern const api_worst_row api_worst_rows[], api_extender_rows[];
+
+/* An extender with a server at api.socket, and an API server for it. */
+int api_extender_open(void);
+void api_extender_close(void);
 
 #endif

@@ -105,7 +105,8 @@ static const struct {
   int (*run)(void);
 } parts[] = { { "rates", api_rates },     { "pages", api_pages },
               { "submits", api_submits }, { "follow", api_follow },
-              { "worst", api_worst },     { "express", api_express } };
+              { "worst", api_worst },     { "extender", api_extender },
+              { "express", api_express } };
 
 int main(int argc, char **argv)
 {

@@ -5,6 +5,9 @@
  * loop is driven here, turn by turn, and the longest turn by this thread's
  * processor clock is what all other requests would have waited.  When it was
  * answered is told, too: a thread of libuv's was busy for so long.
+ *
+ * That process is made before the server: after a fork() each page that the
+ * server writes to would be copied first, in the time that is measured.
  */
 #define _GNU_SOURCE
 #include "api.h"
@@ -22,109 +25,44 @@
 enum {
   LIMIT_MS = 50,
   ANSWER_MS = 5000,
-  JOB = 4 << 20,
-  JSON = 100 << 10,
-  HEAD = 8 << 10
+  HEAD = 8 << 10,
+  FIELDS = 90, /* of a head */
+  BLOCK = 512  /* of an archive */
 };
 
-/* `unit` as often as it fits between both; "%ld" in it is a number of its own. */
-typedef struct worst {
-  const char *name, *method, *path, *type;
-  size_t size;
-  const char *before, *unit, *after;
-} worst;
+/* An empty file in an archive. */
+static void add_entry(pai__buf *out, const char *name)
+{
+  char block[BLOCK] = "";
+  unsigned sum = 0;
 
-#define YAML "POST", "/api/v2/jobs", "text/yaml", JOB
-#define TOP "protocolVersion: 2\nname: x\ntype: job\n"
-#define DOCKER "prerequisites: [{type: dockerimage, uri: x, name: d}]\n"
-#define ROLE                                                                 \
-  "    dockerImage: d\n    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: " \
-  "0}\n"                                                                     \
-  "    commands:\n"
-#define ROLES TOP DOCKER "taskRoles:\n"
-/* Tasks that wait alone, as all of the machine is in use. */
-#define WAITING "extras: {gangAllocation: false}\n"
+  (void)snprintf(block, 100, "%s", name);
+  memcpy(block + 100, "0000644", 8);
+  memcpy(block + 124, "00000000000", 12);
+  memset(block + 148, ' ', 8);
+  block[156] = '0';
+  memcpy(block + 257, "ustar", 6);
+  for (size_t i = 0; i < sizeof(block); i++)
+    sum += (unsigned char)block[i];
+  (void)snprintf(block + 148, 8, "%06o", sum);
+  pai__buf_add(out, block, sizeof(block));
+}
 
-static const worst all[] = {
-  { "flow-keys", YAML, "{", "a,", "}" },
-  { "same-keys", YAML, "", "a: 1\n", "" },
-  { "same-keys-json", YAML, "{", "\"a\":1,", "\"a\":1}" },
-  { "unknown-keys", YAML, "", "k%ld: 1\n", "" },
-  { "unknown-keys-json", YAML, "{", "\"k%ld\":1,", "\"z\":1}" },
-  { "same-keys-late", YAML, "[", "{a: 1, a: 1},", "]" },
-  { "question-keys", YAML, "", "? a\n", "" },
-  { "set", YAML, "!!set\n", "? a\n", "" },
-  { "carriage-returns", YAML, "", "a: 1\r", "" },
-  { "tabs", YAML, "a:\n", "\tb: 1\n", "" },
-  { "no-break-spaces", YAML, "",
-    "\xc2\xa0"
-    "a: 1\n",
-    "" },
-  { "anchors", YAML, "", "- &a%ld 1\n", "" },
-  { "aliases", YAML, "- &a [1,2,3]\n", "- *a\n", "" },
-  { "merges", YAML, "x: &a {a: 1}\ny:\n  <<: [", "*a,", "]\n" },
-  { "deep", YAML, "", "[", "" },
-  { "deep-json", YAML, "", "{\"a\":", "" },
-  { "digits", YAML, "a: 1", "0", "\n" },
-  { "fraction", YAML, "a: 0.", "1", "\n" },
-  { "floats", YAML, "[", "1.2345678901234567890123e300,", "]" },
-  { "long-text", YAML, "a: \"", "x", "\"\n" },
-  { "escapes", YAML, "a: \"", "\\u00e9", "\"\n" },
-  { "comments", YAML, "", "#\n", "" },
-  { "comments-json", YAML, "{", "/**/", "}" },
-  { "secrets", YAML, TOP "secrets: {", "a%ld: 'b',", "}\n" },
-  { "prerequisites", YAML, TOP "prerequisites:\n", "  - x\n", "" },
-  { "roles-unknown", YAML, TOP "taskRoles:\n", "  a%ld: {x: 1}\n", "" },
-  { "roles-same", YAML, TOP "taskRoles:\n", "  a: {}\n", "" },
-  { "templates", YAML, ROLES "  a:\n" ROLE, "    - '<%% $x.b %%>'\n", "" },
-  { "templates-one", YAML, ROLES "  a:\n" ROLE "    - '", "<%% $x.b %%>",
-    "'\n" },
-  { "templates-open", YAML, ROLES "  a:\n" ROLE "    - '", "<%%", "'\n" },
-  { "commands", YAML, ROLES "  a:\n" ROLE, "    - x\n", "" },
-  { "many-roles", "POST", "/api/v2/jobs?name=roles", "text/yaml", 900 << 10,
-    TOP WAITING DOCKER "taskRoles:\n", "  a%ld:\n" ROLE "    - x\n", "" },
-  { "many-tasks", "POST", "/api/v2/jobs?name=tasks", "text/yaml", 0,
-    TOP WAITING DOCKER "taskRoles:\n  a:\n    instances: 10000\n" ROLE
-                       "    - x\n",
-    "", "" },
-  { "old-roles", "POST", "/api/v2/jobs", "application/json", JOB,
-    "{\"jobName\":\"o\",\"image\":\"x\",\"taskRoles\":[",
-    "{\"name\":\"a%ld\",\"taskNumber\":1,\"command\":\"x\"},",
-    "{\"name\":\"z\",\"taskNumber\":1,\"command\":\"x\"}]}" },
-  { "estimate", "POST", "/api/v2/estimate", "text/yaml", JSON, "{", "a,",
-    "}" },
-  { "user-unknown", "POST", "/api/v2/users", "application/json", JSON, "{",
-    "\"k%ld\":1,", "\"z\":1}" },
-  { "user-same", "POST", "/api/v2/users", "application/json", JSON, "{",
-    "\"a\":1,", "\"a\":1}" },
-  { "user-deep", "POST", "/api/v2/users", "application/json", JSON, "",
-    "{\"a\":", "" },
-  { "user-number", "POST", "/api/v2/users", "application/json", JSON,
-    "{\"username\":", "9", "}" },
-  { "user-fraction", "POST", "/api/v2/users", "application/json", JSON,
-    "{\"username\":0.", "9", "}" },
-  { "user-text", "POST", "/api/v2/users", "application/json", JSON,
-    "{\"username\":\"", "\\ud83d\\ude00", "\"}" },
-  { "user-extension", "PUT", "/api/v2/users/me", "application/json", JSON,
-    "{\"data\":{\"username\":\"x\",\"extension\":{", "\"k%ld\":[],",
-    "\"z\":1}}}" },
-  { "form", "POST", "/api/v2/authn/basic/login",
-    "application/x-www-form-urlencoded", JSON, "", "a[b][c][d]=1&", "" },
-  { "form-names", "POST", "/api/v2/authn/basic/login",
-    "application/x-www-form-urlencoded", JSON, "", "k%ld=1&", "" },
-  { "form-brackets", "POST", "/api/v2/authn/basic/login",
-    "application/x-www-form-urlencoded", JSON, "a", "[", "=1" },
-  { "group", "POST", "/api/v2/groups", "application/json", JSON,
-    "{\"groupname\":\"g\",\"extension\":{\"acls\":{\"virtualClusters\":[",
-    "\"v%ld\",", "\"z\"]}}}" },
-  { "execution", "PUT", "/api/v2/jobs/x~y/executionType", "application/json",
-    JSON, "{\"value\":[", "1,", "1]}" },
-  { "tag", "PUT", "/api/v2/jobs/x~y/tag", "application/json", JSON,
-    "{\"value\":\"", "x", "\"}" },
-  { "query", "GET", "/api/v2/jobs?", "", 0, "", "", "" },
-};
+static void add_archive(pai__buf *out, const api_worst_row *w)
+{
+  const char *number = strstr(w->unit, "%ld");
+  char name[100];
 
-static void add_units(pai__buf *out, const worst *w)
+  for (long n = 0; out->len + 3 * BLOCK < w->size; n++) {
+    (void)snprintf(name, sizeof(name), "%.*s%ld%s", (int)(number - w->unit),
+                   w->unit, n, number + 3);
+    add_entry(out, name);
+  }
+  for (int i = 0; i < 2 * BLOCK; i++)
+    pai__buf_char(out, '\0');
+}
+
+static void add_units(pai__buf *out, const api_worst_row *w)
 {
   size_t rest = strlen(w->before) + strlen(w->after);
   bool numbered = strstr(w->unit, "%ld") != NULL;
@@ -142,12 +80,30 @@ static void add_units(pai__buf *out, const worst *w)
   pai__buf_str(out, w->after);
 }
 
-/* A query of as many names as a head has room for. */
-static void add_target(pai__buf *out, const worst *w)
+/* A query of as many names as a head has room for, or a path of as many
+ * parts. */
+static void add_target(pai__buf *out, const api_worst_row *w)
 {
+  char last = w->path[strlen(w->path) - 1];
+
   pai__buf_str(out, w->path);
-  for (int i = 0; w->path[strlen(w->path) - 1] == '?' && out->len < HEAD; i++)
+  for (int i = 0; last == '?' && out->len < HEAD; i++)
     pai__buf_printf(out, "%%6beyword%d=%%2b&", i);
+  while (last == '/' && out->len < HEAD)
+    pai__buf_str(out, strstr(w->path, "//") != NULL ? "/" : "%61/");
+}
+
+static void add_head(pai__buf *out, const api_worst_row *w, size_t body)
+{
+  pai__buf_printf(out, "%s ", w->method);
+  add_target(out, w);
+  pai__buf_printf(out,
+                  " HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n"
+                  "Content-Length: %zu\r\nConnection: close\r\n",
+                  w->type, body);
+  for (int i = 0; w->size == 0 && w->unit[0] != '\0' && i < FIELDS; i++)
+    pai__buf_printf(out, "%s\r\n", w->unit);
+  pai__buf_str(out, "\r\n");
 }
 
 static int say(int fd, const char *bytes, size_t len)
@@ -164,25 +120,24 @@ static int say(int fd, const char *bytes, size_t len)
 }
 
 /* The status of the answer, or 0. */
-static int ask(const worst *w)
+static int ask(const api_worst_row *w, const char *path)
 {
   struct sockaddr_un at = { .sun_family = AF_UNIX };
-  pai__buf body, target;
-  char head[HEAD + 512], answer[16] = "";
-  int fd = socket(AF_UNIX, SOCK_STREAM, 0), len;
+  pai__buf body, head;
+  char answer[16] = "";
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
   pai__buf_init(&body, &pai__libc_alloc);
-  pai__buf_init(&target, &pai__libc_alloc);
-  add_units(&body, w);
-  add_target(&target, w);
-  len = snprintf(head, sizeof(head),
-                 "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n"
-                 "Content-Length: %zu\r\nConnection: close\r\n\r\n",
-                 w->method, pai__buf_text(&target), w->type, body.len);
-  (void)snprintf(at.sun_path, sizeof(at.sun_path), "%.99s", api.socket);
+  pai__buf_init(&head, &pai__libc_alloc);
+  if (strcmp(w->type, API_TAR) == 0)
+    add_archive(&body, w);
+  else
+    add_units(&body, w);
+  add_head(&head, w, body.len);
+  (void)snprintf(at.sun_path, sizeof(at.sun_path), "%.99s", path);
   if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
     return 0;
-  if (say(fd, head, (size_t)len) == 0)
+  if (say(fd, pai__buf_text(&head), head.len) == 0)
     (void)say(fd, pai__buf_text(&body), body.len);
   for (size_t have = 0; have < 12;) {
     ssize_t n = recv(fd, answer + have, 12 - have, 0);
@@ -221,27 +176,75 @@ static double watch(int told, double *answered)
   return longest * 1e3;
 }
 
-/* What could not be asked, or was hung up on, is told with the status 0. */
-static int measure(const worst *w)
+/* --- who asks ---------------------------------------------------------------------- */
+
+typedef struct order {
+  char socket[sizeof(api.socket)];
+  long row;
+} order;
+
+static struct {
+  pid_t pid;
+  int orders, answers; /* to it, and a status from it */
+} asker;
+
+static void answer_orders(const api_worst_row *rows, int orders, int answers)
 {
-  int fds[2], status = 0;
+  order o;
+
+  while (read(orders, &o, sizeof(o)) == sizeof(o)) {
+    int status = ask(&rows[o.row], o.socket);
+
+    if (write(answers, &status, sizeof(status)) < 0)
+      break;
+  }
+}
+
+static int start_asker(const api_worst_row *rows)
+{
+  int orders[2], answers[2];
+
+  if (pipe(orders) < 0 || pipe(answers) < 0)
+    return -1;
+  asker.pid = fork();
+  if (asker.pid == 0) {
+    (void)close(orders[1]);
+    (void)close(answers[0]);
+    answer_orders(rows, orders[0], answers[1]);
+    _exit(0);
+  }
+  (void)close(orders[0]);
+  (void)close(answers[1]);
+  asker.orders = orders[1];
+  asker.answers = answers[0];
+  return asker.pid > 0 ? 0 : -1;
+}
+
+static void stop_asker(void)
+{
+  (void)close(asker.orders);
+  (void)close(asker.answers);
+  if (asker.pid > 0)
+    (void)waitpid(asker.pid, NULL, 0);
+}
+
+/* --- what is measured --------------------------------------------------------------- */
+
+/* What could not be asked, or was hung up on, is told with the status 0. */
+static int measure(const api_worst_row *w, long row)
+{
+  order o = { .row = row };
+  int status = 0;
   double longest, answered = 0;
   char name[64];
-  pid_t pid;
 
-  if (pipe(fds) < 0)
-    return -1;
-  pid = fork();
-  if (pid == 0) {
-    status = ask(w);
-    _exit(write(fds[1], &status, sizeof(status)) < 0);
-  }
-  (void)close(fds[1]);
-  longest = pid > 0 ? watch(fds[0], &answered) : -1;
-  if (read(fds[0], &status, sizeof(status)) != sizeof(status))
+  memcpy(o.socket, api.socket, sizeof(o.socket));
+  longest = write(asker.orders, &o, sizeof(o)) == sizeof(o)
+              ? watch(asker.answers, &answered)
+              : -1;
+  if (longest >= 0 &&
+      read(asker.answers, &status, sizeof(status)) != sizeof(status))
     longest = -1;
-  (void)close(fds[0]);
-  (void)waitpid(pid, NULL, 0);
   (void)snprintf(name, sizeof(name), "api-worst-%s-%d", w->name, status);
   bench_print_limit(name, longest, LIMIT_MS, "ms", api.json);
   (void)snprintf(name, sizeof(name), "api-worst-%s-answer", w->name);
@@ -249,19 +252,44 @@ static int measure(const worst *w)
   return longest < 0 ? -1 : 0;
 }
 
-int api_worst(void)
+static int measure_all(const api_worst_row *rows)
 {
   const char *row = getenv("OPENPAI_BENCH_ROW"); /* only this one */
-  int rc = api_open(0, NULL, NULL);
+  int rc = 0;
 
+  for (long i = 0; rows[i].name != NULL && rc == 0; i++)
+    if (row == NULL || strcmp(row, rows[i].name) == 0)
+      rc = measure(&rows[i], i);
+  return rc;
+}
+
+int api_worst(void)
+{
+  int rc = start_asker(api_worst_rows);
+
+  if (rc == 0)
+    rc = api_open(0, NULL, NULL);
   if (rc == 0)
     rc = api_submit("all", api.cpus, "sleep 1000") < 0 ? -1 : 0;
   while (rc == 0 && api.running == 0)
     rc = pai_loop_run_once(api.loop) > 0 ? 0 : -1;
-  for (size_t i = 0; i < PAI__LEN(all) && rc == 0; i++)
-    if (row == NULL || strcmp(row, all[i].name) == 0)
-      rc = measure(&all[i]);
+  if (rc == 0)
+    rc = measure_all(api_worst_rows);
+  stop_asker();
   if (api.platform != NULL)
     api_close(1);
+  return rc;
+}
+
+int api_extender(void)
+{
+  int rc = start_asker(api_extender_rows);
+
+  if (rc == 0)
+    rc = api_extender_open();
+  if (rc == 0)
+    rc = measure_all(api_extender_rows);
+  stop_asker();
+  api_extender_close();
   return rc;
 }

@@ -88,8 +88,8 @@ static int spawn_one(bare *b)
                  (unsigned long long)b->next++);
   if (mkdir(dir, 0700) < 0)
     return -1;
-  return pai__local_spawn(&pid, b->program, dir, NULL, NULL, b->order.data,
-                          b->order.len, NULL);
+  return pai__local_spawn(&pid, b->program, dir, false, NULL, NULL,
+                          b->order.data, b->order.len, NULL);
 }
 
 int bare_run(bare *b, int count, int at_once)

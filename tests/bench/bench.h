@@ -50,6 +50,7 @@ int bench_sim_run(int argc, char **argv);
 int bench_store_commit(int argc, char **argv);
 int bench_launch_rate(int argc, char **argv);
 int bench_platform_rate(int argc, char **argv);
+int bench_what_if(int argc, char **argv);
 
 /* libyaml's bare events of a pai__buf (yaml.c). */
 int bench_yaml_events(void *data);

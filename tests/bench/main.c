@@ -4,7 +4,7 @@
  * And programs of their own: hived-workload, hived-generate, see hived.c;
  * sim-write, sim-run, see sim.c; store-commit, see store.c; launch-rate, see
  * launch.c; platform-rate, see platform.c; api-rate, see api_rate.c;
- * client-rate, see client_rate.c.
+ * client-rate, see client_rate.c; what-if, see what_if.c.
  *
  * A NAME runs all benchmarks that begin with it.  Times are processor time;
  * of several rounds the median counts.  A missed goal is printed, not an
@@ -70,6 +70,7 @@ static const struct {
   { "sim-write", bench_sim_write },
   { "sim-run", bench_sim_run },
   { "store-commit", bench_store_commit },
+  { "what-if", bench_what_if },
 };
 
 typedef int (*work)(void *data);

@@ -198,7 +198,7 @@ def case_luarocks(args):
 # Package: what it depends on, of ours and of others.
 PACKAGES = {
     "libopenpai%s": ("openpai-task", "libuv1"),
-    "libopenpai-server%s": ("libopenpai%s", "libmicrohttpd12"),
+    "libopenpai-server%s": ("libopenpai%s", "libgnutls30"),
     "openpai-task": (),
     "libopenpai-dev": ("libopenpai%s", "libopenpai-server%s", "libuv1-dev"),
     "openpai": ("libopenpai-server%s", "openpai-task", "libc6"),

@@ -16,9 +16,9 @@ import openpai
 PAGE = "docs/guide/bindings-parity.md"
 
 HEAD = """\
-# What each function is called in Python and Lua
+# Names of the C functions in Python and Lua
 
-Made of `bindings/parity.txt`; do not edit. What has no name there says why.
+Generated from `bindings/parity.txt`; do not edit. A function without a name in a language has the reason instead.
 """
 
 

@@ -488,9 +488,9 @@ function tests.leaks()
   end
   work(1000)
   local lua, process = collectgarbage("count"), memory()
-  work(50000) -- so that even small things would add up
+  work(15000) -- so that even small things would add up
   assert(collectgarbage("count") - lua < 16)
-  assert(memory() - process < 2048)
+  assert(memory() - process < 1024)
 end
 
 local run = dofile((arg[0]:gsub("[^/]*$", "lua_tests.lua")))

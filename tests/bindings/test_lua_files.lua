@@ -97,12 +97,17 @@ local function check(files, download, upload)
   write(here .. "/big", big)
   assert(upload(here .. "/big", "new/big"))
   assert(upload(here .. "/run.sh", "new/"))
+  shell("mkdir -p '" .. here .. "/none/at all'")
   assert(upload(here, "whole"))
   assert(upload(here .. "/run.sh"))
   assert(paths(files("new")) == "new/big,new/run.sh")
   assert(files("new")[2].executable)
   assert(paths(files("whole", { recursive = true })) ==
-    "whole/big,whole/run.sh,whole/Übung,whole/" .. name)
+    "whole/big,whole/none,whole/none/at all,whole/run.sh,whole/Übung,whole/" .. name)
+  assert(upload(here .. "/run.sh", "odd/a%41\255")) -- no UTF-8
+  assert(paths(files("odd")) == "odd/a%41\255")
+  assert(download("odd", to .. "/odd"))
+  assert(read(to .. "/odd/a%41\255") == "#!/bin/sh\n")
   assert(download("new/big", to .. "/big") and read(to .. "/big") == big)
 
   fails("PAI_ENOTFOUND", files("nothing"))

@@ -157,6 +157,10 @@ function tests.why()
   assert(second:stop() and second:wait() == "stopped")
   assert(second:why().exitSpec.reason)
   assert(first:stop(true) and first:wait() == "stopped")
+  local third = assert(p:submit(job("no-such-command", "third")))
+  assert(third:wait() == "failed")
+  assert(third:why().failure.name == "command-not-found")
+  assert(third:show().jobStatus.failure.reason:find("no-such-command", 1, true))
   assert(p:close())
 end
 

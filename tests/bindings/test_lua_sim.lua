@@ -232,6 +232,27 @@ function tests.forecast()
   raises("a history is wanted", s.forecast, s, { history = {} })
 end
 
+function tests.a_present_unlike_the_past()
+  local h = assert(openpai.history.new())
+  for i = 1, 10 do
+    assert(h:add { user = "ann", name = "run-" .. i, gpus = 8,
+                   duration = 10 * SECOND })
+  end
+  local s = assert(openpai.scheduler(cluster("nodes:6 gpu:8:v100")))
+  for i = 1, 7 do
+    assert(s:submit({ id = i, gpus = 8, user = "ann", name = "run-" .. i }, 0))
+  end
+  assert(s:decide(0))
+  for i = 1, 6 do
+    assert(s:started(i))
+  end
+  assert(s:when(7, { history = h }).unlike == false)
+  assert(s:decide(30 * SECOND))
+  assert(s:when(7, { history = h }).unlike == true)
+  assert(s:what_if({}, { history = h }).unlike == true)
+  assert(s:when(7, { history = h }).unknown == false)
+end
+
 function tests.what_if()
   local s = queue()
   local w = assert(s:what_if { { event = "cancel", id = 1 } })

@@ -2,6 +2,7 @@
 
 Usage: test_python_calls.py ROOT [unittest's arguments]
 """
+import json
 import asyncio
 import collections
 import functools
@@ -127,6 +128,27 @@ class Calls(unittest.TestCase):
 
     def call(self, *args, **more):
         return self.platform.call(*args, memory="128M", **more)
+
+    def test_options(self):
+        """Its own names are not the function's, and it may have an order."""
+        def told(name, gpu=None, function=None):
+            return name, gpu, function
+
+        first = self.platform.options(name="first").call(
+            told, "a", gpu="b", function="c")
+        self.assertEqual(first.result(), ("a", "b", "c"))
+        slow = self.platform.options(time="1s", after=first).call(time.sleep,
+                                                                  1000)
+        with self.assertRaises(openpai.JobFailed) as failed:
+            slow.result()
+        self.assertEqual(failed.exception.code, -240)
+        extras = json.loads(openpai.Job.parse(slow.config()).to_json())["extras"]
+        self.assertEqual(extras["openpai"],
+                         {"timeLimit": "1s", "after": [first.name]})
+        machine = self.platform.status["machine"]
+        job = openpai.Job.parse(first.config())
+        self.assertEqual(job.roles[0].memory_mb,
+                         (machine["memory"] // machine["cpus"]) >> 20)
 
     def test_value(self):
         handle = self.call(shifted, Point(3), by=1)

@@ -107,7 +107,9 @@ class Leaks(Checked):
                         pass
             work()
             fds = len(os.listdir("/proc/self/fd"))
-            self.check(work, 200)
+            # Of 200 and of 1,000 times the same 850 bytes stay, and one
+            # connection of libcurl's at times.
+            self.check(work, 1000)
             self.assertEqual(len(os.listdir("/proc/self/fd")), fds)
 
     def test_files_of_a_platform(self):

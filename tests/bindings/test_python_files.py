@@ -90,6 +90,7 @@ class Checks(unittest.TestCase):
         (here / "big").write_bytes(big)
         (here / "link").symlink_to("run.sh")
         (here / "round").symlink_to(".")
+        (here / "none" / "at all").mkdir(parents=True)
         self.upload(here / "big", "new/deep/big")
         self.upload(here / "run.sh", "new/")
         self.upload(here, "all")
@@ -100,7 +101,7 @@ class Checks(unittest.TestCase):
              ("new/run.sh", True)])
         self.assertEqual(
             [file.path for file in self.files("all", True)],
-            ["all/big", "all/link", "all/run.sh", "all/Übung",
+            ["all/big", "all/link", "all/none", "all/none/at all", "all/run.sh", "all/Übung",
              "all/" + NAME])
         to = new_root()
         self.download("new/deep/big", to / "big")
@@ -109,6 +110,13 @@ class Checks(unittest.TestCase):
         self.upload(here / "big", "new/deep/big")  # in its place
         self.download("new/deep/big", to / "big")
         self.assertEqual((to / "big").read_bytes(), b"")
+        odd = os.fsdecode(b"odd/a%41\xff")  # no UTF-8
+        self.upload(here / "run.sh", odd)
+        self.assertEqual([file.path for file in self.files("odd")], [odd])
+        self.download("odd", to / "odd")
+        self.download(odd, to / "one")
+        for path in to / odd, to / "one":
+            self.assertEqual(path.read_text(), "#!/bin/sh\n")
         self.download("größe ☃.txt", to / "x")
         self.assertEqual((to / "x").read_text(), "schnee\n")
 

@@ -78,6 +78,25 @@ class Forecasts(unittest.TestCase):
         with self.assertRaises(openpai.InvalidError):
             forecast.met(2, -1, history)
 
+    def test_a_present_unlike_the_past(self):
+        history = openpai.History()
+        for i in range(10):
+            history.add(10 * SECOND, user="ann", name="run-%d" % i, gpus=8)
+        s = openpai.Scheduler(cluster("nodes:6 gpu:8:v100"))
+        for i in range(1, 8):
+            s.submit(i, gpus=8, user="ann", name="run-%d" % i, time=0)
+        s.decide(0)
+        for i in range(1, 7):
+            s.started(i)
+        self.assertIs(s.when(7, history).unlike, False)
+        s.decide(30 * SECOND)
+        self.assertIs(s.when(7, history).unlike, True)
+        self.assertIs(s.forecast(history)[0].unlike, True)
+        self.assertIs(s.what_if([], history).unlike, True)
+        self.assertIs(s.when(7, history).unknown, False)
+        self.assertIs(openpai.History().guess().unknown, True)
+        self.assertIs(s.when(7).unlike, False)
+
     def test_learning_from_a_log(self):
         log = io.StringIO()
         openpai.simulate(cluster("nodes:4 gpu:8:v100"),

@@ -78,7 +78,7 @@ class Fork(unittest.TestCase):
                     raise AssertionError("%s did not fail" % call)
             p.close()
             assert p.closed
-            assert run_one(self.root / "own") == "succeeded"
+            assert run_one(self.root / "of-child") == "succeeded"
             try:
                 openpai.Platform(root=self.root)
             except openpai.BusyError as error:

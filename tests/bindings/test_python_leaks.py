@@ -83,7 +83,7 @@ class Leaks(Checked):
                     wrong()
                 except openpai.Error:
                     pass
-        self.check(work, 2000)  # errors keep 20 KB, once
+        self.check(work, 600)
 
     def test_clusters(self):
         bad = "nodes: 3\n"
@@ -107,7 +107,7 @@ class Leaks(Checked):
                     wrong()
                 except openpai.Error:
                     pass
-        self.check(work, 6000)  # what is kept once is 45 KB
+        self.check(work, 2000)
 
     def test_samples(self):
         # That of who began it may have no number in a container.
@@ -143,7 +143,7 @@ class Leaks(Checked):
                 pass
         work()
         before = len(os.listdir("/proc/self/fd"))
-        self.check(work, 1000)
+        self.check(work, 400)
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
     def test_handles(self):

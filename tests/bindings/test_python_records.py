@@ -88,6 +88,7 @@ def jobs():
         ("succeeded", job("echo fine", name="succeeded")),
         ("failed", openpai.Job.parse(json.dumps(failing))),
         ("failed", job("kill -9 $$", name="killed")),
+        ("failed", job("no-such-command", name="known")),
         ("stopped", job(*SLEEP, name="stopped")),
         ("running", openpai.Job.parse(json.dumps(single))),
         ("waiting", job("true", name="waiting", cpus=cpus)),
@@ -136,7 +137,19 @@ class Handles(unittest.TestCase):
         check_record(self, platform.jobs(), seen)
         self.assertEqual(states, {"succeeded", "failed", "stopped", "running",
                                   "waiting"})
+        known = next(handle for handle in handles
+                     if handle.status.name == "known")
+        failure = known.status.failure
+        self.assertEqual(failure.name, "command-not-found")
+        self.assertIn("no-such-command: command not found", failure.line)
+        self.assertEqual(known.why().failure, failure)
+        self.assertEqual(known.status.tasks[0].failure, failure)
+        self.assertIn(failure.reason, str(known.why()))
+        self.assertIn("command -v no-such-command",
+                      known.status._repr_html_())
+        self.assertIsNone(handles[0].status.failure)
         self.assertLessEqual({"JobStatus", "TaskStatus", "Why", "WhyReason",
+                              "Failure",
                               "JobEvent", "JobSummary", "Result", "Event"},
                              seen)
         waiting = next(handle for handle in handles

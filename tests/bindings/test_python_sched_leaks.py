@@ -29,7 +29,7 @@ class Leaks(Checked):
                     wrong()
                 except openpai.Error:
                     pass
-        self.check(work, 4000)  # errors keep 50 KB, once
+        self.check(work, 2000)
 
     def test_events_and_decisions(self):
         """Of one scheduler, 10^5 of each."""
@@ -74,7 +74,7 @@ class Leaks(Checked):
                     wrong()
                 except (KeyError, OSError, TypeError, openpai.Error):
                     pass
-        self.check(work, 4000)  # errors keep 50 KB, once
+        self.check(work, 2000)
 
         del Policy.event  # which keeps what it has seen
         s = openpai.Scheduler(cluster, Policy)

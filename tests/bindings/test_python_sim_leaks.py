@@ -65,7 +65,7 @@ class Leaks(Checked):
                                            on_job=Failing()),
                   lambda: openpai.simulate(cluster, trace, log=Failing()),
                   lambda: openpai.SimReport.parse("{}"))
-        self.check(work, 5000)  # errors keep 40 KB, once
+        self.check(work, 2000)
 
     def test_forecasts(self):
         s = openpai.Scheduler(openpai.Cluster.synthetic("nodes:1 gpu:8:v100"))
@@ -89,7 +89,7 @@ class Leaks(Checked):
             tried(lambda: s.when(1), lambda: s.what_if(["{"]),
                   lambda: s.shapes(1), lambda: s.changed_cluster("x"),
                   lambda: openpai.History.load("{}"))
-        self.check(work, 5000)  # errors keep 40 KB, once
+        self.check(work, 2000)
 
     def test_replays(self):
         cluster = openpai.Cluster.synthetic("nodes:2 gpu:8:v100")
@@ -110,7 +110,7 @@ class Leaks(Checked):
                   lambda: openpai.Replay.parse("x").range,
                   lambda: openpai.Replay.parse(text, Greedy).at("no"),
                   lambda: openpai.Replay("no", Greedy))
-        self.check(work, 5000)  # errors keep 40 KB, once
+        self.check(work, 2000)
 
 
 if __name__ == "__main__":

@@ -109,6 +109,11 @@ class Tasks:
     def dir(self, name="j", task="a-0"):
         return next((self.root / "jobs").glob(f"*~{name}/0/{task}"))
 
+    def status(self):
+        """What the supervisor of that job's task says."""
+        return (self.root / "own" / self.dir().relative_to(self.root) /
+                "status").read_text()
+
     def gone(self, pid):
         """Waits until a process is no more."""
         try:

@@ -1,5 +1,6 @@
 """What the tests of the program share: argv[1] is openpai."""
 
+import faulthandler
 import json
 import os
 import pathlib
@@ -55,10 +56,11 @@ class ProgramTest(unittest.TestCase):
             self.run_cli("down", "--kill", "--quiet", "--root",
                          str(lock.parent))
 
-    def job(self, command, instances=1, cpu=1):
+    def job(self, command, instances=1, cpu=1, retries=0):
         path = self.folder / "job.yaml"
         path.write_text(JOB.format(command=json.dumps(command),
-                                   instances=instances, cpu=cpu))
+                                   instances=instances, cpu=cpu)
+                        + (f"jobRetryCount: {retries}\n" if retries else ""))
         return str(path)
 
     def write(self, name, text):
@@ -141,11 +143,14 @@ class RootTest(ProgramTest):
         return done.stdout
 
     def until_up(self, name="test"):
-        """Until a job has printed that."""
+        """Until a task of a job has printed that."""
         process = self.start("logs", "-f", name)
-        self.assertEqual(process.stdout.readline().strip(), "up")
+        self.assertRegex(process.stdout.readline(), r"^(.* \| )?up\r?\n")
         process.kill()
 
 
-def main():
-    unittest.main(argv=sys.argv[:1])
+def main(classes=()):
+    """Runs all, or only those classes."""
+    # A test that hangs says where, before ctest ends it.
+    faulthandler.dump_traceback_later(580, exit=True)
+    unittest.main(argv=[*sys.argv[:1], *classes])

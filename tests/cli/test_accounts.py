@@ -65,7 +65,7 @@ class Accounts(program.RootTest):
              self.ok("user", "quota", "alice").splitlines()],
             [["LIMIT", "MOST"], ["jobs", "none"], ["tasks", "10000"],
              ["streams", "64"], ["uploads", str(5 << 30)],
-             ["processes", "4096"]])
+             ["processes", "16384"]])
 
     def test_users(self):
         self.ok("up")
@@ -100,15 +100,15 @@ class Accounts(program.RootTest):
                      "-", "a b", input=PASSWORD)
         self.refused(1, "must be a valid email", "user", "add", "--email",
                      "x", "--password-file", "-", "bob", input=PASSWORD)
-        self.refused(1, "nobody to ask", "user", "add", "bob")
+        self.refused(1, "cannot ask for a password", "user", "add", "bob")
         self.refused(1, "cannot read", "user", "add", "--password-file",
                      "no/such", "bob")
         self.refused(1, "cluster", "user", "set", "--vc", "nowhere", "alice")
         self.refused(1, "none", "user", "set", "--groups", "none", "alice")
         self.refused(1, "bob", "user", "passwd", "--password-file", "-",
                      "bob", input=PASSWORD)
-        self.refused(2, "nothing to set", "user", "set", "alice")
-        self.refused(2, "one or the other", "user", "set", "--admin",
+        self.refused(2, "no setting is given", "user", "set", "alice")
+        self.refused(2, "exclude each other", "user", "set", "--admin",
                      "--no-admin", "alice")
         self.refused(2, "missing", "user", "show")
         self.refused(2, "b", "user", "show", "a", "b")
@@ -208,7 +208,7 @@ class Accounts(program.RootTest):
         self.refused(1, "none", "group", "set", "--admin", "none")
         self.refused(1, "alpha-numeric", "group", "add", "a-b")
         self.refused(1, "default", "group", "add", "default")
-        self.refused(2, "nothing to set", "group", "set", "default")
+        self.refused(2, "no setting is given", "group", "set", "default")
 
     # --- storages -------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class Accounts(program.RootTest):
         self.refused(1, "type", "storage", "add", "--type", "tape", "x")
         self.refused(1, "no JSON", "storage", "add", "--data-file", "-", "x",
                      input="{")
-        self.refused(2, "the file says that", "storage", "add", "--path", "/",
+        self.refused(2, "already set in the file", "storage", "add", "--path", "/",
                      "--data-file", "-", "x")
         self.refused(2, "missing", "storage", "add")
 

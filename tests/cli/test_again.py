@@ -64,10 +64,11 @@ class Again(program.RootTest):
                          "other SUCCEEDED\n")
         self.assertEqual(self.log("other"), "hi\n")
         self.refused(1, "has a job third already", "clone", "test", "third")
-        self.refused(2, "two names are too many", "clone", "test", "a",
+        self.refused(2, "the new name is given twice", "clone", "test", "a",
                      "--name", "b")
-        self.refused(2, "one job too many: a", "retry", "test", "a")
-        self.refused(2, "its name has no user", "clone", "test", "a~b")
+        self.refused(2, "--name is for one job", "retry", "test", "a",
+                     "--name", "x")
+        self.refused(2, "must not contain a user", "clone", "test", "a~b")
         self.refused(1, "is not found", "clone", "nobody")
 
     def test_it_begins_where_the_first_one_did(self):
@@ -218,7 +219,7 @@ class Again(program.RootTest):
         self.ok("run", "-q", self.secret_job())
         for words, part in (
                 (["--secrets", "nowhere"], "cannot read nowhere"),
-                (["--secrets", self.write("a", f"{OTHER}")], "has no names"),
+                (["--secrets", self.write("a", f"{OTHER}")], "is not a table of secrets"),
                 (["--secrets", self.write("b", f"[{OTHER}")],
                  "neither YAML nor JSON"),
                 (["--secret-file", "key=nowhere"], "cannot read nowhere")):
@@ -305,7 +306,7 @@ class Again(program.RootTest):
         self.refused(1, "cannot write /dev/full", "backup", "/dev/full")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
         self.refused(1, "Is a directory", "backup", "-f", ".")
-        self.refused(2, "there is none", "backup")
+        self.refused(2, "missing argument", "backup")
         self.assertEqual(sorted(p.name for p in self.folder.glob("copy*")),
                          ["copy.db"])
         # And back to it.

@@ -261,13 +261,90 @@ class Apart(served.ApartTest):
             status, text = self.submit(
                 bob, "there", "ls", f"&workDir={self.root}/{folder}")
             self.assertEqual(status, 400)
-            self.assertIn("is hidden from jobs", text)
+            self.assertIn("jobs cannot see the platform's root", text)
         self.made(self.root / "storages/data")
         status, text = self.submit(
             bob, "data", "echo x > made", f"&workDir={self.root}/storages/data")
         self.assertEqual(status, 202, text)
         self.ok("wait", "bob~data")
         self.assertTrue((self.root / "storages/data/made").exists())
+        self.end(process)
+
+    def test_no_link_in_a_storage_leads_out(self):
+        """Neither into the user's home, nor to where the user may write."""
+        machine = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, machine)
+        for path in machine / "home", machine / "other":
+            path.mkdir()
+            (path / "secret").write_text("the operator's\n")
+        if self.who:
+            for path in machine, *machine.rglob("*"):
+                os.chown(path, self.who["user"], self.who["group"])
+        self.env["HOME"] = str(machine / "home")
+        process = self.serve()
+        bob = self.account("bob")
+        data = self.root / "storages/data"
+        self.made(data)
+        cpus = json.loads(self.ok("status", "--json"))["machine"]["cpus"]
+        for name, to in (("home", machine / "home"),
+                         ("other", machine / "other"), ("root", self.root),
+                         ("inside", None)):
+            self.made(data / name)
+            # While it waits, a folder becomes a link.
+            gate = self.fifo()
+            self.ok("submit", self.write("holds.yaml", program.JOB.format(
+                command=json.dumps(f"echo up; read -r x < {gate}"),
+                instances=1, cpu=cpus)), "--name", f"holds-{name}")
+            self.until_up(f"holds-{name}")
+            status, text = self.submit(bob, name, "ls -A; touch made",
+                                       f"&workDir={data}/{name}")
+            self.assertEqual(status, 202, text)
+            if to is not None:
+                (data / name).rmdir()
+                (data / name).symlink_to(to)
+            self.release(gate)
+            gate.unlink()
+            code = self.run_cli("wait", f"bob~{name}").returncode
+            said = self.ok("show", f"bob~{name}")
+            self.assertEqual(" by a link to " in said, to is not None, said)
+            self.assertEqual(code == 0, to is None, said)
+            self.assertEqual((data / name / "made").exists(), to is None)
+        self.end(process)
+
+    def test_a_container_begins_in_no_home(self):
+        """Which it would be shown, to be written."""
+        machine = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, machine)
+        engine, tools = self.folder / "engine", self.folder / "bin"
+        for path in machine / "home", machine / "other", engine, tools:
+            path.mkdir()
+        (engine / "images").write_text("x\n")
+        (tools / "podman").symlink_to(
+            pathlib.Path(__file__).resolve().parent / "fake_engine")
+        if self.who:
+            for path in engine, *machine.rglob("*"):
+                os.chown(path, self.who["user"], self.who["group"])
+        machine.chmod(0o755)
+        self.env.update(HOME=str(machine / "home"), FAKE_ENGINE=str(engine),
+                        CONTAINERS_CONF="/dev/null",
+                        PATH=f"{tools}:{self.env['PATH']}")
+        process = self.serve()
+        bob = self.account("bob")
+        for name, folder, why in (
+                ("home", machine / "home", "do not see the home folder"),
+                ("run", "/run", "do not see /run"),
+                ("other", machine / "other", "")):
+            status, text = self.submit(
+                bob, name, "echo ran", f"&workDir={folder}",
+                "extras: {openpai: {runtime: podman}}\n")
+            self.assertEqual(status, 202, text)
+            code = self.run_cli("wait", f"bob~{name}").returncode
+            said = self.ok("show", f"bob~{name}")
+            self.assertEqual(code == 0, why == "", said)
+            self.assertIn(why, said)
+        words = (engine / "words").read_text()
+        self.assertNotIn(str(machine / "home"), words)
+        self.assertIn(f'"target={machine}/other",readonly', words)
         self.end(process)
 
     def test_no_task_shows_another_what_is_hidden(self):

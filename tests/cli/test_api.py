@@ -17,6 +17,7 @@ import program
 GUIDE = pathlib.Path(sys.argv[2])
 
 STR, INT, LIST, MAP, NULL = str, int, list, dict, type(None)
+BOOL = bool
 
 ITEM = {  # 2.7
     "debugId": STR, "name": STR, "username": STR, "state": STR,
@@ -25,7 +26,8 @@ ITEM = {  # 2.7
     "createdTime": (INT, NULL), "launchedTime": (INT, NULL),
     "completedTime": (INT, NULL), "appExitCode": (INT, NULL),
     "virtualCluster": STR, "totalGpuNumber": INT, "totalTaskNumber": INT,
-    "totalTaskRoleNumber": INT, "jobPriority": (STR, NULL)}
+    "totalTaskRoleNumber": INT, "jobPriority": (STR, NULL),
+    "outputLost": BOOL}
 
 DETAIL = {"debugId": STR, "name": STR, "tags": LIST,  # 2.9
           "jobPriority": (STR, NULL), "jobStatus": MAP, "taskRoles": MAP}
@@ -43,7 +45,9 @@ STATUS = {
     "appExitMessages": (MAP, NULL), "appExitTriggerMessage": (STR, NULL),
     "appExitTriggerTaskRoleName": (STR, NULL),
     "appExitTriggerTaskIndex": (INT, NULL), "appExitType": (STR, NULL),
-    "originUserExitCode": (INT, NULL), "exitReason": (STR, NULL)}
+    "originUserExitCode": (INT, NULL), "exitReason": (STR, NULL),
+    "failure": (MAP, NULL),
+    "outputLost": BOOL}
 
 PLACE = {
     "containerId": (STR, NULL), "containerIp": (STR, NULL),
@@ -51,7 +55,9 @@ PLACE = {
     "containerGpus": NULL, "containerLog": STR,
     "containerExitCode": (INT, NULL), "containerExitSpec": (MAP, NULL),
     "containerExitDiagnostics": (STR, NULL),
-    "originUserExitCode": (INT, NULL), "exitReason": (STR, NULL)}
+    "originUserExitCode": (INT, NULL), "exitReason": (STR, NULL),
+    "failure": (MAP, NULL),
+    "outputLost": BOOL, "runtime": (STR, NULL)}
 
 START = {
     "attemptId": INT, "attemptState": STR,
@@ -530,12 +536,47 @@ class Api(program.RootTest):
         self.assertLessEqual(start["p10"], start["p50"])
         self.assertLessEqual(start["p50"], start["p90"])
         self.assertGreater(waiting["runs"], 0)
+        self.assertIs(waiting["unlike"], False)
         self.assertRegex(self.ok("why", "test"),
                          r"It starts in about \S+, and with nine chances of "
                          r"ten within \S+, if jobs take\nas long (as any that "
-                         r"ended did\.|again as they have run, or an hour: )")
+                         r"ended did\.|again as they have run, or all of )")
         self.release(gate)
         self.wait("test")
+
+    def test_estimates_of_nothing(self):
+        """No job has ended: nobody knows, but for who has a time limit."""
+        gate = self.fifo()
+        cpus = json.loads(self.ok("status", "--json"))["machine"]["cpus"]
+        path = self.job(f"echo up; read x <{gate}", cpu=cpus)
+        self.ok("submit", "--name", "first", path)
+        self.until("first", "RUNNING")
+        self.assertNotIn("end", self.get(self.path("first", "/estimate")))
+        path = self.job("true", cpu=cpus)
+        self.ok("submit", "--name", "next", path)
+        waiting = self.get(self.path("next", "/estimate"))
+        self.assertIs(waiting["unknown"], True)
+        self.assertIsNone(waiting["start"])
+        self.assertIn("When it starts is unknown: no job has ended yet",
+                      self.ok("why", "next"))
+        self.assertIn("unknown, for no job has ended yet", self.ok("when"))
+        self.ok("stop", "--now", "first")
+        self.wait("next")
+
+    def test_estimates_by_time_limits(self):
+        gate = self.fifo()
+        cpus = json.loads(self.ok("status", "--json"))["machine"]["cpus"]
+        path = self.job(f"echo up; read x <{gate}", cpu=cpus)
+        self.ok("submit", "--name", "first", "--time", "2h", path)
+        self.until("first", "RUNNING")
+        end = self.get(self.path("first", "/estimate"))["end"]
+        launched = self.get(self.path("first"))["jobStatus"]["launchedTime"]
+        self.assertLessEqual(abs(end["p90"] - launched - 7200000), 60000)
+        self.ok("submit", "--name", "next", self.job("true", cpu=cpus))
+        start = self.get(self.path("next", "/estimate"))["start"]
+        self.assertLessEqual(abs(start["p90"] - launched - 7200000), 60000)
+        self.release(gate)
+        self.wait("next")
 
     # --- the guide -----------------------------------------------------------
 

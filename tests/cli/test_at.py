@@ -99,7 +99,7 @@ class AtTest(program.ProgramTest):
                       self.at("end", "why", "23", code=1))
         self.assertIn("there is no request 'half' then",
                       self.at("end", "why", "half", code=1))
-        self.assertIn("requests 32 and 33 are both called 'same'",
+        self.assertIn("requests 32 and 33 both have the name 'same'",
                       self.at("+2h", "why", "same", code=1))
 
     def test_decisions(self):
@@ -218,7 +218,7 @@ class AtTest(program.ProgramTest):
                 (["31", "--policy", "fifo:{"], 1, "expected a key"),
                 (["31", "--policy", "best"], 1, "there is no policy 'best'"),
                 (["theirs"], 1, "there was no request 'theirs' in it"),
-                ([], 2, "this verb needs: JOB")):
+                ([], 2, "this verb requires: JOB")):
             done = self.run_cli("sched", "story", self.log, *words)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(what, done.stderr)

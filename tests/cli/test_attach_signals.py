@@ -43,6 +43,8 @@ class Slow(http.server.BaseHTTPRequestHandler):
             self.server.interrupt()
         if path == "/info" and not self.server.is_late:
             self.answer({"server": "libopenpai"})
+        elif path == "/status":
+            self.answer({"machine": {"cpus": 4, "memory": 1 << 34}})
         elif path == "/jobs/j":
             self.answer(TASK)
         elif path == "/jobs/j/follow?output=false":

@@ -60,7 +60,9 @@ class Jobs(BoxTest):
                 told = run.stderr.readline()
                 self.assertIn(f"{name} waits again: task main[0] ended with "
                               "code 223; retry ", told)
-            while "retry 4 of at most 100, in " not in self.ok("why", name):
+            # A busy machine may ask after the fourth.
+            while not re.search(r"retry ([4-9]|\d\d) of at most 100, in ",
+                                self.ok("why", name)):
                 pass
             self.ok("stop", name)
             run.communicate(timeout=60)
@@ -186,7 +188,7 @@ class Jobs(BoxTest):
         self.assertEqual(json.loads(self.ok("list", "--live", "--json")), [])
         self.assertEqual(len(json.loads(self.ok(
             "list", "--json", "--keyword", "tes", "--user", user, "-n", "5",
-            "--order", "jobName,ASC"))), 1)
+            "--sort", "name"))), 1)
         self.assertIn("SUCCEEDED", self.ok("why", "test"))
         self.assertIn("state", json.loads(self.ok("why", "test", "--json")))
         self.assertIn("Started", self.ok("events", "test"))
@@ -206,10 +208,10 @@ class Jobs(BoxTest):
         for verb in ("show", "logs", "why", "stop", "rm", "retry", "clone",
                      "events"):
             self.refused(2, "which job?", verb)
-            self.refused(2, "cannot be the name of a job", verb, "a~b~c")
+            self.refused(2, "invalid name of a job", verb, "a~b~c")
         self.refused(125, "which job?", "wait")
-        self.refused(2, "this is one job too many: b", "show", "a", "b")
-        for verb in ("up", "down", "status", "list"):
+        self.refused(2, "too many jobs are given: b", "show", "a", "b")
+        for verb in ("up", "down", "status"):
             self.refused(2, "takes no argument", verb, "x")
 
     def test_logs(self):
@@ -221,10 +223,11 @@ class Jobs(BoxTest):
         self.assertEqual(self.ok("logs", "test", "--log", "stderr",
                                  "--task", "a"), "err\n")
         self.assertEqual(self.ok("logs", "test", "--log", "stdout",
-                                 "--tail", "2", "--task", "a/0"), "nd")
+                                 "--tail", "1", "--task", "a/0"), "end")
         self.assertEqual(self.ok("logs", "-f", "test", "--log", "stdout",
                                  "--attempt", "0")[-3:], "end")
-        self.refused(1, "not found", "logs", "test", "--task", "a/1")
+        self.refused(1, "job test has no task a/1", "logs", "test", "--task",
+                     "a/1")
         self.refused(1, "  help: its tasks are a/0; its latest attempt is 0",
                      "logs", "test", "--task", "b/0")
         for words in (["--log", "x"], ["--tail", "-3"], ["--task", "a/x"],
@@ -243,17 +246,17 @@ class Jobs(BoxTest):
         self.assertEqual(self.ok("logs", "test"), logs[1])
         self.refused(1, "its tasks are a/0; its latest attempt is 1", "logs",
                      "test", "--retry", "1")
-        self.refused(2, "no number of a retry", "logs", "test", "--retry", "x")
+        self.refused(2, "not a number of a retry", "logs", "test", "--retry", "x")
 
     def test_which_jobs(self):
         self.assertEqual(self.ok("run", "-q", self.job("true")), "")
         self.assertIn("test", self.ok("list", "--state", "succeeded,FAILED"))
         self.assertIn("no such jobs", self.run_cli("list", "--live").stderr)
-        self.assertIn("test", self.ok("list", "--order", "jobname,asc"))
+        self.assertIn("test", self.ok("list", "--sort", "Name,asc"))
         self.refused(2, "--state: there is no RUNING", "list", "--state",
                      "RUNING")
-        self.refused(2, "--order: there is no name", "list", "--order", "name")
-        self.refused(2, "no number of jobs: x", "list", "-n", "x")
+        self.refused(2, "--sort: not a column", "list", "--sort", "x")
+        self.refused(2, "not a number of jobs: x", "list", "-n", "x")
 
     def test_events_of_one_that_is_over(self):
         self.ok("run", "-q", self.job("true"))
@@ -343,15 +346,17 @@ class Jobs(BoxTest):
         if "of 0 GPUs" in self.ok("status"):
             self.refused(125, "it asks for GPUs, and none are here\n  help: ask "
                          "for none", "run", "--gpus", "1", "--", "true")
-        self.refused(125, "give seconds, or 90s", "run", "--time", "1x", "--",
-                     "true")
         done = self.run_cli("run", "--time", "1s", "--", "sleep", "1000")
-        self.assertIn("  its time was over: --time 1s\n", done.stderr)
-        for words in (["--gpus", "x"], ["--memory", "3X"], ["--time", "-1"]):
-            self.refused(125, "this is no such number", "run", *words, "--",
-                         "true")
-        self.refused(125, "not both", "run", "x.yaml", "--", "true")
-        self.refused(125, "for a command behind --", "run", "--gpus", "1",
+        self.assertIn("ran for its time limit", done.stderr)
+        for words, what in ((["--gpus", "x"], "--gpus is a whole number: x"),
+                            (["--cpus", "0"], "--cpus is a whole number from"),
+                            (["--memory", "3X"], "--memory is a number of MiB"),
+                            (["--time", "1x"], "--time is a number of seconds"),
+                            (["--time", "-1"], "--time is a number of seconds"),
+                            (["--priority", "high"], "prod, test or oppo: high")):
+            self.refused(125, what, "run", *words, "--", "true")
+        self.refused(125, "exclude each other", "run", "x.yaml", "--", "true")
+        self.refused(125, "requires a command after --", "run", "--clean-env",
                      "x.yaml")
 
     def test_a_platform_that_ends_meanwhile(self):

@@ -39,7 +39,7 @@ class CareTest(program.RootTest):
         self.ok("run", "--name", "test", "--", "true")
         lost = self.root / "lost" / kept.name / "0" / "a-0" / "all"
         self.assertEqual(lost.read_text()[:3], "up\n")
-        self.assertIn("is of no job that the database knows", self.log())
+        self.assertIn("belongs to no job in the database", self.log())
 
     def test_a_database_without_its_first_page(self):
         self.ok("run", "--name", "kept", "--", "echo", "printed")
@@ -100,14 +100,14 @@ class CareTest(program.RootTest):
         key.rename(self.root / "kept")
         done = self.run_cli("doctor")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"the key {key} is gone", done.stderr)
-        self.assertIn("put it back", done.stderr)
+        self.assertIn(f"the key {key} is missing", done.stderr)
+        self.assertIn("restore it", done.stderr)
         report = json.loads(self.run_cli("doctor", "--json").stdout)
-        self.assertIn("is gone", report["key"]["message"])
+        self.assertIn("is missing", report["key"]["message"])
         self.assertFalse(report["healthy"])
         done = self.run_cli("token", "create", "--user", "ada")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is gone", done.stderr)
+        self.assertIn("is missing", done.stderr)
         self.ok("down")
         self.assertFalse(key.exists())
         (self.root / "kept").rename(key)

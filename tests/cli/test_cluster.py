@@ -57,7 +57,7 @@ virtualClusters:
   a: {virtualCells: [{cellType: N, cellNumber: 1}]}
 """
 RESERVE = """\
-openpai: warning: %s nothing for what runs on each node anyway
+openpai: warning: %s nothing for programs that run on each node anyway
   help: jobs of all GPUs may not fit then; write our own form with \
 `openpai cluster show --yaml`, add used: {cpus: 2, memory: 8G} to each SKU, \
 and take that
@@ -161,8 +161,8 @@ class Show(ClusterTest):
             self.this_machine_is(machine("host", gpus=1), nvml)
             done = self.cluster("show")
             self.assertEqual(done.returncode, 0)
-            self.assertRegex(done.stderr, f"^openpai: warning: {name} is sick,"
-                             " and not in sight: .+\n$")
+            self.assertRegex(done.stderr, f"^openpai: warning: {name} is broken,"
+                             " and not visible: .+\n$")
 
     def test_gpus_that_only_the_driver_knows(self):
         self.this_machine_is(machine("host", gpus=1), "3")
@@ -300,7 +300,7 @@ class Show(ClusterTest):
             self.assertIn("exclude each other", self.refuse(2, "show", *args))
         self.assertIn("--name needs --yaml",
                       self.refuse(2, "show", "--name", "x", "dgx.xml"))
-        self.assertIn("--name is for one machine", self.refuse(
+        self.assertIn("--name is valid for one machine only", self.refuse(
             2, "show", "--yaml", "--name", "x", "good.yaml"))
         self.assertIn("good.yaml is a cluster: only machines",
                       self.refuse(2, "show", "dgx.xml", "good.yaml"))

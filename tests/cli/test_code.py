@@ -8,8 +8,10 @@ import os
 import pathlib
 import socket
 import tarfile
+import urllib.parse
 
 import program
+import served
 
 
 class Code(program.RootTest):
@@ -49,7 +51,7 @@ class Code(program.RootTest):
         self.env["OPENPAI_CODE_LIMIT"] = "1K"
         self.ok("run", "--code", "code", self.job("true"))
         self.ok("rm", "test")
-        self.refused(1, "--code: " + str(code / "main.sh") + " is no folder",
+        self.refused(1, "--code: " + str(code / "main.sh") + " is not a folder",
                      "submit", "--code", "code/main.sh", self.job("true"))
         self.env["OPENPAI_CODE_LIMIT"] = "10"
         self.refused(1, "the code is larger than 10 bytes", "submit",
@@ -57,7 +59,7 @@ class Code(program.RootTest):
         self.assertEqual(list((self.root / "code").iterdir()), [])
         self.refused(1, "No such file", "submit", "--code", "nowhere",
                      self.job("true"))
-        self.refused(1, "root is in the folder", "submit", "--code",
+        self.refused(1, "contains the platform's root", "submit", "--code",
                      str(self.folder), self.job("true"))
 
     def ask(self, method, path, body=b"", kind="application/json"):
@@ -145,6 +147,65 @@ class Code(program.RootTest):
             ("l", link, str(kept)), ("l", file, b"new")))
         self.assertEqual(status, 201, answer)
         self.assertEqual(kept.read_text(), "kept")
+
+
+class Quota(served.ServedTest):
+    """Alice may have 1 MB of code that no job has taken."""
+
+    def setUp(self):
+        super().setUp()
+        process = self.serve()
+        self.addCleanup(self.end, process)
+        self.ok("user", "add", "--password-file", "-", "alice",
+                input=served.PASSWORD)
+        self.ok("user", "quota", "--set", "uploads=1M", "alice")
+        self.token = self.login("alice")
+
+    def begin(self, archive, part):
+        """An upload of which a part has been sent, and is unpacked."""
+        url = urllib.parse.urlsplit(self.url)
+        connection = http.client.HTTPConnection(url.hostname, url.port, 60)
+        self.addCleanup(connection.close)
+        connection.putrequest("PUT", "/api/v2/jobs/alice~a/code")
+        connection.putheader("Authorization", "Bearer " + self.token)
+        connection.putheader("Content-Type", "application/x-tar")
+        connection.putheader("Content-Length", str(len(archive)))
+        connection.endheaders(archive[:part])
+        return connection
+
+    def end_of(self, connection):
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read()).get("code")
+
+    def folders(self):
+        return list((self.root / "code").glob("new-*"))
+
+    def test_uploads_at_the_same_time(self):
+        archive = Code.archive(("file", tarfile.REGTYPE, bytes(600_000)))
+        first = self.begin(archive, 560_000)
+        while sum(path.stat().st_size for folder in self.folders()
+                  for path in folder.iterdir()) < 500_000:
+            continue  # it is not there yet
+        second = self.begin(archive, len(archive))
+        self.assertEqual(self.end_of(second), (403, "NoEnoughQuotaError"))
+        first.send(archive[560_000:])
+        self.assertEqual(self.end_of(first), (201, None))
+        self.assertEqual(len(self.folders()), 1)
+
+    def test_many_small_files(self):
+        archive = Code.archive(*((str(i), tarfile.REGTYPE, b"")
+                                 for i in range(300)))
+        self.assertLess(len(archive), 1 << 20)
+        again = self.begin(archive, len(archive))
+        self.assertEqual(self.end_of(again), (403, "NoEnoughQuotaError"))
+        self.assertEqual(self.folders(), [])
+
+    def test_folders_of_a_long_name(self):
+        archive = Code.archive(("a/" * 600 + "file", tarfile.REGTYPE, b""))
+        self.assertLess(len(archive), 1 << 16)
+        again = self.begin(archive, len(archive))
+        self.assertEqual(self.end_of(again), (403, "NoEnoughQuotaError"))
+        self.assertEqual(self.folders(), [])
 
 
 if __name__ == "__main__":

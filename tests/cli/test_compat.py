@@ -123,10 +123,10 @@ class Words(CompatTest):
         self.file()
         self.env["OPENPAI_CLUSTER"] = "lab"
         rows = [  # words, exit code, a part of what is said
-            ("pai", 2, "that is understood: pai"),
-            ("pai nothing", 2, "that is understood: pai nothing"),
-            ("opai job", 2, "that is understood: opai job"),
-            ("opai job clone x", 2, "that is understood: opai job"),
+            ("pai", 2, "unknown command of pai or opai: pai"),
+            ("pai nothing", 2, "unknown command of pai or opai: pai nothing"),
+            ("opai job", 2, "unknown command of pai or opai: opai job"),
+            ("opai job clone x", 2, "unknown command of pai or opai: opai job"),
             ("pai listj", 2, "pai listj takes ALIAS"),
             ("pai listj lab x", 2, "one word too many: x"),
             ("pai listj lab -u", 2, "needs a value: -u"),
@@ -143,7 +143,7 @@ class Words(CompatTest):
             ("pai delc nowhere", 1, "no server with the alias 'nowhere'"),
             ("pai subj lab none.yaml", 1, "cannot read none.yaml"),
             ("pai getj lab none", 1, "not found"),
-            ("pai getj lab a/b", 1, "cannot be the name of a job"),
+            ("pai getj lab a/b", 1, "invalid name of a job"),
             ("pai ssh lab none", 1, "not found"),
             ("pai ssh lab none r -1", 2, "no such option"),
             ("pai ssh lab none r x", 2, "no number of a task: x"),
@@ -182,19 +182,19 @@ class Words(CompatTest):
             ("opai job sub -i x true", 2, "the job needs a name"),
             ("opai job sub -j x true", 2, "must specify a docker image"),
             ("opai job sub -j x -i x", 2, "a word is missing"),
-            ("opai job sub -j x -i x --cpu 0 true", 2, "no such number: 0"),
-            ("opai job sub -j x -i x --cpu 1g true", 2, "no such number: 1g"),
+            ("opai job sub -j x -i x --cpu 0 true", 2, "not a valid number: 0"),
+            ("opai job sub -j x -i x --cpu 1g true", 2, "not a valid number: 1g"),
             ("opai job sub -j x -i x --mem 1q true", 2, "--mem is as 8g"),
             ("opai job sub -j x -i x --mem 99999999999g true", 2, "--mem is"),
             ("opai job sub -j x -i x --src none true", 1, "cannot read none"),
-            ("opai job sub -j x -i x --src . true", 1, "not found"),
+            ("opai job sub -j x -i x --src . true", 1, "not a regular file"),
             ("opai job sub -j x -i x --src /etc/passwd true", 1,
              "below the present folder"),
             ("opai job sub -j x -i x --src a/../../b true", 1,
              "below the present folder"),
             ("opai job notebook -i x", 2, "must specify a notebook name"),
-            ("opai job notebook -i x a.txt", 1, "this cannot be a notebook"),
-            ("opai job notebook -i x a'.ipynb", 1, "cannot be a notebook"),
+            ("opai job notebook -i x a.txt", 1, "not a notebook"),
+            ("opai job notebook -i x a'.ipynb", 1, "not a notebook"),
             ("opai job notebook -i x none.ipynb", 1, "cannot read none.ipynb"),
             ("opai job notebook -i x --interactive --token a$b", 1,
              "a token is up to"),
@@ -320,7 +320,7 @@ class Words(CompatTest):
         for alias in ("http://127.0.0.1:1", "https://x/y", "-x", "a b"):
             (folder / "defaults.yaml").write_text(
                 json.dumps({"cluster-alias": alias}))
-            self.assertIn("cannot be the alias",
+            self.assertIn("invalid alias",
                           self.bad("opai", "job", "list"))
         (folder / "defaults.yaml").write_text("cluster-alias: lab\n"
                                               "sources: [/etc/passwd]\n")
@@ -333,7 +333,7 @@ class Words(CompatTest):
         for source in ("data/passwd", "key"):
             (folder / "defaults.yaml").write_text(
                 f"cluster-alias: lab\nsources: [{source}]\n")
-            self.assertIn("leads out of the present folder",
+            self.assertIn("is outside the present folder",
                           self.bad("opai", "job", "sub", "-j", "x", "-i", "x",
                                    "true"))
 
@@ -358,7 +358,7 @@ class Words(CompatTest):
         out, said = self.old(*add, "--password", served.PASSWORD)
         self.assertEqual(out, "try to connect cluster lab\n"
                          "OrganizedList: cluster_alias = lab added\n")
-        self.assertIn("can be read by others", said)
+        self.assertIn("other users can read", said)
         out = self.good(*add, "--token", self.login())
         self.assertIn("lab already exists, replace it", out)
         self.assertIn("incorrect", self.bad(*add, "--password",

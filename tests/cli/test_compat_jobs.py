@@ -179,7 +179,7 @@ class Jobs(CompatTest):
         self.assertRegex(out, r"/notebooks\?token=[A-Za-z]{32}\nstate: RUNNIN")
         self.good("opai", "job", "stop", "other")
         self.good("opai", "job", "submit", str(self.file()))
-        self.assertIn("no notebook's job",
+        self.assertIn("not the job of a notebook",
                       self.bad("opai", "job", "connect", "test"))
 
     # --- ssh, storages ------------------------------------------------------------------
@@ -214,7 +214,7 @@ class Jobs(CompatTest):
         secret.write_text("secret")
         os.symlink(secret, store / "link")
         os.symlink(self.folder, store / "out")
-        self.assertIn("no storage", self.bad("opai", "storage", "list", "/"))
+        self.assertIn("no access to any storage", self.bad("opai", "storage", "list", "/"))
         self.ok("storage", "add", "--path", str(store), "mine")
         (self.here / "f").write_text("data")
         rows = [  # words, exit code, a part of what is printed or said

@@ -85,8 +85,8 @@ class Edited(program.RootTest):
 
     def test_nothing_is_submitted(self):
         self.ok("run", "-q", self.job("true"))
-        for script, what in (('> "$1"', "the file is empty"),
-                             ("exit 3", "has failed")):
+        for script, what in (('> "$1"', "the edited file is empty"),
+                             ("exit 3", "editor failed")):
             self.editor(script)
             self.refused(1, what, "clone", "--edit", "test")
             self.assertEqual(list(self.tmp.iterdir()), [])

@@ -1,8 +1,14 @@
 """Which variables a job's commands have: those of who submits it, and of who
 runs the platform only a few."""
 
+import http.server
 import json
+import os
+import pathlib
 import subprocess
+import threading
+import time
+import unittest
 
 import program
 import served
@@ -64,8 +70,8 @@ class Environment(program.RootTest):
         self.assertEqual(
             self.command("--clean-env", "--env-file", path, "-e", "A=3",
                          LR="4")[0], "LR=4 A=3 B='x' TOKEN=")
-        for text, why in (("A B=1\n", "this is no name of a variable"),
-                          ("NOT_SET_HERE\n", "is not set here")):
+        for text, why in (("A B=1\n", "not a valid name of a variable"),
+                          ("NOT_SET_HERE\n", "is not set in this environment")):
             done = self.run_cli("run", "--env-file", self.write("bad", text),
                                 "--", "true")
             self.assertEqual(done.returncode, 125)
@@ -113,6 +119,35 @@ class Environment(program.RootTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("has a secret HF_TOKEN already", done.stderr)
 
+    def test_a_file_with_variables_of_its_own(self):
+        self.ok("up")
+        file = self.job(SHOW)
+        with open(file, "a") as f:
+            f.write("secrets: {word: it's a word}\n"
+                    "extras: {openpai: {environment: {LR: '0.5', A: a, "
+                    "HF_TOKEN: {secret: word}, "
+                    "B: {value: b, container: false}}}}\n")
+        self.assertIn("LR=0.5 A=2 B=b TOKEN=it's a word\n",
+                      self.printed("run", "-q", "-e", "A=2", file))
+        self.assertNotIn(b"it's a word", self.stored())
+        for value, why in (("{LR: 0.5}", "LR needs a text in quotes"),
+                           ("{A: {secret: none}}", "A needs a text"),
+                           ("{'1A': x}", "1A is no name of a variable")):
+            path = self.write("bad.yaml", open(self.job("true")).read() +
+                              "extras: {openpai: {environment: %s}}\n" % value)
+            done = self.run_cli("submit", path)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("extras.openpai.environment." + why, done.stderr)
+
+    def test_a_job_tried_again_has_its_secrets_of_here(self):
+        self.ok("up")
+        self.printed("submit", "-e", "HF_TOKEN", self.job(SHOW),
+                     HF_TOKEN="hf-'1")
+        self.ok("wait", "test")
+        name = self.printed("retry", "test", HF_TOKEN="hf-'1").strip()
+        self.ok("wait", name)
+        self.assertIn("TOKEN=hf-'1\n", self.ok("logs", name))
+
     def test_tasks_have_little_of_the_platforms_variables(self):
         operator = {"AWS_SECRET_ACCESS_KEY": "aws-2", "OTHER": "one",
                     "MORE_1": "two", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
@@ -128,6 +163,52 @@ class Environment(program.RootTest):
             self.assertEqual(names & set(operator), {"LC_ALL", "TZ"} | more)
             self.assertLessEqual({"PATH", "HOME", "PAI_USER_NAME"}, names)
             self.ok("down")
+
+
+class Entered(program.RootTest):
+    """Who enters a task finds what its commands have."""
+
+    def entered(self, runtime):
+        before = dict(self.env)
+        self.env.update(HF_TOKEN="hf-it's-1", LR="0.25")
+        self.start("run", "-q", "--runtime", runtime, "-e", "A=1 2", "--name",
+                   "test", "--", "bash", "-c", "echo up; exec sleep 1000")
+        self.env = before
+        while not self.run_cli("logs", "test").stdout:
+            time.sleep(0.05)
+        found = set(self.ok("exec", "test", "--", "env").splitlines())
+        self.assertLessEqual({"A=1 2", "HF_TOKEN=hf-it's-1", "LR=0.25"}, found)
+        shown = self.ok("exec", "test", "--", "bash", "-c", "echo $LR.$PATH")
+        self.assertRegex(shown, "^0.25./")
+        self.ok("stop", "--now", "test")
+        self.run_cli("wait", "test")
+
+    def test_a_process(self):
+        self.entered("process")
+
+    @unittest.skipUnless(program.bubblewrap_works(), "no sandbox here")
+    def test_a_sandbox(self):
+        self.entered("bwrap")
+
+    @unittest.skipUnless(program.bubblewrap_works(), "no sandbox here")
+    def test_what_makes_a_sandbox_obeys_none(self):
+        """A library of the job's is loaded inside of its sandbox alone."""
+        self.ok("up")
+        self.ok("submit", "--runtime", "bwrap", "-e", "MARK=mark-7",
+                self.job("echo up; exec sleep 1000"))
+        self.until_up()
+        seen = 0
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                program_of = os.path.basename(os.readlink(path / "exe"))
+                has = b"MARK=mark-7" in (path / "environ").read_bytes()
+            except OSError:
+                continue  # it ended, or is another user's
+            self.assertFalse(has and program_of in ("bwrap", "openpai-task"))
+            seen += has
+        self.assertGreater(seen, 0)  # sleep has it
+        self.ok("stop", "--now", "test")
+        self.run_cli("wait", "test")
 
 
 class Elsewhere(served.ServedTest):
@@ -146,6 +227,54 @@ class Elsewhere(served.ServedTest):
         self.assertNotIn("hf-1", text)
         self.assertIn("HF_TOKEN", text)
         self.end(process)
+
+
+class Original(http.server.BaseHTTPRequestHandler):
+    """An OpenPAI that takes jobs, and says nothing of itself."""
+
+    def log_message(self, *args):
+        pass
+
+    def answer(self, status, what):
+        body = json.dumps(what).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.answer(200, {"version": "v1.8.0"})
+
+    def do_POST(self):
+        size = int(self.headers["Content-Length"])
+        self.server.taken.append(self.rfile.read(size).decode())
+        self.answer(202, {})
+
+
+class OfOpenPAI(program.RootTest):
+    def test_an_original_server_gets_lines(self):
+        """What bash makes of them is what was given."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Original)
+        server.taken = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        secret = "it's\n \"$HOME\" \\ `x`"
+        self.env.update(
+            XDG_CONFIG_HOME=str(self.folder / "config"), HF_TOKEN=secret,
+            OPENPAI_CLUSTER=f"http://127.0.0.1:{server.server_port}")
+        self.ok("submit", "-e", "HF_TOKEN", "-e", "A=it's <% $x %>", "-e",
+                "PYTHONPATH=/machine", self.job(
+                    'printf "%s\n" "$HF_TOKEN" "$A" "${PYTHONPATH-none}"'))
+        self.ok("submit", self.job("true"))
+        with_lines, as_it_was = server.taken
+        self.assertNotIn("environment", as_it_was)
+        for name in "OPENPAI_CLUSTER", "HF_TOKEN":
+            del self.env[name]
+        self.ok("run", "-q", self.write("sent.yaml", with_lines))
+        self.assertEqual(self.ok("logs", "test"),
+                         f"{secret}\nit's <% $x %>\nnone\n")
+        self.assertNotIn("export", self.ok("show", "test"))
 
 
 if __name__ == "__main__":

@@ -32,8 +32,7 @@ class Exec(Entered, program.RootTest):
         self.assertRegex(lines[0], r"^\S*j 0$")
         self.assertEqual(os.path.realpath(lines[1]),
                          os.path.realpath(self.folder))
-        pid = re.search(r"started (\d+)",
-                        (self.dir() / "status").read_text())[1]
+        pid = re.search(r"started (\d+)", self.status())[1]
         self.assertEqual("\n".join(lines[2:-1]) + "\n", pathlib.Path(
             f"/proc/{pid}/cgroup").read_text())
         cpus = os.sched_getaffinity(int(pid))
@@ -55,14 +54,20 @@ class Exec(Entered, program.RootTest):
         self.assertFalse(self.root.exists())  # it starts no platform
         self.waits(instances=2)
         self.refused("Job", "exec", "nope", "--", "true")
-        text = self.refused("has several tasks", "exec", "j", "--", "true")
-        self.assertIn("--task a/1  RUNNING", text)
+        text = self.refused("has several running tasks: choose one", "exec",
+                            "j", "--", "true")
+        self.assertIn("    --task a/0  RUNNING\n    --task a/1  RUNNING\n",
+                      text)
         text = self.refused("has no task a/2", "exec", "--task", "a/2",
                             "j", "--", "true")
         self.assertIn("--task a/1  RUNNING", text)
         self.refused("a task is ROLE/INDEX", "exec", "--task", "a/x", "j")
-        self.refused("stands behind --", "exec", "j", "ls")
-        self.refused("one stream only", "exec", "-t", "-i", "j")
+        self.refused("put the command after --: ls\n"
+                     "  help: openpai exec j -- ls ...", "exec", "j", "ls")
+        self.refused("one job is allowed: 1\n"
+                     "  help: --task ROLE/1 chooses a task",
+                     "exec", "j", "-i", "1", "--", "true")
+        self.refused("requires separate streams", "exec", "-t", "-i", "j")
         for index in "0", "1":
             self.assertEqual(
                 self.ok("exec", "--task", f"a/{index}", "j", "--", "printenv",
@@ -77,6 +82,32 @@ class Exec(Entered, program.RootTest):
             self.refused("", verb, "over")
         self.assertIn("is over", self.run_cli(
             "exec", "over", stdin=subprocess.DEVNULL).stderr)
+        self.refused("~j is running\n    --task a/0  STOPPED\n", "exec", "j",
+                     "--", "true")
+
+    def test_the_only_one_that_runs(self):
+        self.waits("test $PAI_TASK_INDEX = 1 || exit 0; echo up; sleep 1000",
+                   instances=2)
+        end = time.monotonic() + 60
+        while self.run_cli("exec", "j", "--", "true",
+                           stdin=subprocess.DEVNULL).returncode != 0:
+            self.assertLess(time.monotonic(), end)
+        for task in ([], ["--task", "a"]):
+            self.assertEqual(self.ok(
+                "exec", "j", *task, "--", "printenv", "PAI_TASK_INDEX",
+                stdin=subprocess.DEVNULL), "1\n")
+
+    def test_nothing_is_done_to_carriage_returns(self):
+        """Of a command without a terminal, whatever the streams are here."""
+        self.waits()
+        raw = r"printf 'a\nb\rc\r\n'; printf 'e\n\r' >&2"
+        done = self.run_cli("exec", "j", "--", "sh", "-c", raw, text=False,
+                            stdin=subprocess.DEVNULL)
+        self.assertEqual((done.stdout, done.stderr), (b"a\nb\rc\r\n", b"e\n\r"))
+        t = Terminal(self, "exec", "-i", "j", "--", "sh", "-c", raw)
+        self.assertEqual(t.code(), 0)  # this terminal adds its own
+        self.assertEqual(t.shown.replace(b"\r\n", b"\n").replace(b"\r\n", b"\n"),
+                         b"a\nb\rc\ne\n\r")
 
     def test_who_is_killed_ends_it(self):
         self.waits()
@@ -130,8 +161,7 @@ class Exec(Entered, program.RootTest):
         process = self.start("exec", "j", "--", "sh", "-c",
                              "echo up; read x", stdin=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), "up\n")
-        supervisor = re.search(r"supervisor (\d+)",
-                               (self.dir() / "status").read_text())[1]
+        supervisor = re.search(r"supervisor (\d+)", self.status())[1]
         shown = subprocess.run(["ps", "-o", "args", "--ppid", supervisor],
                                capture_output=True, text=True).stdout
         self.assertNotIn("PAI_", shown)
@@ -142,7 +172,7 @@ class Exec(Entered, program.RootTest):
     def test_a_shell(self):
         self.waits()
         t = Terminal(self, "exec", "j")
-        t.until(r"a shell with a terminal in a/0")
+        t.until(r"a shell with a terminal in a/0 of \S+\r\n")
         t.type("PS1='> '; stty size; echo $TERM; tty\n")
         t.until(r"33 101\r\nvt220\r\n/dev/pts/\d+\r\n")
         t.type("sh -c 'trap \"echo go\"t INT; echo re\"\"ady; read x'; "
@@ -152,6 +182,22 @@ class Exec(Entered, program.RootTest):
         t.until(r"got\r\n")
         t.type("\n")  # the signal may have come before it read
         self.assertEqual(t.code(), 9)
+
+    def test_one_of_several_is_asked_for(self):
+        self.waits(instances=2)
+        t = Terminal(self, "exec", "j", "--", "printenv", "PAI_TASK_INDEX")
+        t.until(r"several running tasks:\r\n   1  a/0\r\n   2  a/1\r\n"
+                r"which task \(1-2\)\? ")
+        t.type("2\n")
+        t.until(r"\r\n1\r\n")
+        self.assertEqual(t.code(), 0)
+        for answer, shown in ("a/1", r"\r\n1\r\n"), ("3", "none of the tasks"):
+            t = Terminal(self, "exec", "j", "--", "printenv",
+                         "PAI_TASK_INDEX")
+            t.until(r"which task")
+            t.type(answer + "\n")
+            t.until(shown)
+            self.assertEqual(t.code(), 0 if answer == "a/1" else 125)
 
     def test_a_terminal_of_another_size(self):
         self.waits()
@@ -260,8 +306,7 @@ class Exec(Entered, program.RootTest):
         path = self.write("bad.yaml", JOB.format(
             name="j", command="x", instances=1, memory=200,
             rest="extras: {openpai: {stdin: 3}}"))
-        self.refused("extras.openpai.stdin is true or false", "submit", path,
-                     code=1)
+        self.refused("stdin must be true or false", "submit", path, code=1)
 
     def test_a_size_that_is_written_back(self):
         """As shells do before they prompt: what they read may be old."""
@@ -284,7 +329,7 @@ class Exec(Entered, program.RootTest):
         self.assertEqual(t.code(), 4)
         self.refused("jobs with one task", "run", "-i",
                      self.job("true", instances=2))
-        self.refused("no lines of JSON", "run", "-i", "--json", "x")
+        self.refused("exclude this option", "run", "-i", "--json", "x")
         self.ok("submit", "--stdin", self.job("echo up; cat"))
         self.until_up("test")
         done = self.run_cli("attach", "test", input="x\n")
@@ -349,7 +394,7 @@ class Early(Tasks, program.RootTest):
                 for _ in range(2)]
         for process in both:
             self.assertEqual(process.stdout.readline(), "up\n")
-            self.assertIn("has just begun", process.stderr.readline())
+            self.assertIn("has just started", process.stderr.readline())
         both[0].send_signal(signal.SIGINT)
         self.assertEqual(both[0].wait(60), 130)
         self.away.rename(self.door)
@@ -428,4 +473,4 @@ class Sandbox(Exec):
 
 
 if __name__ == "__main__":
-    program.main()
+    program.main(sys.argv[2:])

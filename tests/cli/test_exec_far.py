@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import subprocess
+import sys
 import threading
 
 import program
@@ -297,4 +298,4 @@ class FarTls(Far):
 
 
 if __name__ == "__main__":
-    program.main()
+    program.main(sys.argv[2:])

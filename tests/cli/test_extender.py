@@ -288,7 +288,7 @@ class Configurations(ExtenderTest):
         """What is wrong, or takes from a group that runs, is refused; all else
         counts at once, and requests are answered by it."""
         e = self.begin()
-        self.change(e, CONFIG + "a: [", "old configuration stays: .*is wrong")
+        self.change(e, CONFIG + "a: [", "new configuration is invalid: the old one stays")
         one = pod("one", spec("default/one"))
         self.kube.put(one)
         where = e.filter(one, ["n0", "n1"])["NodeNames"][0]

@@ -88,6 +88,17 @@ class Files(program.RootTest):
     def size(self):
         return sum(p.stat().st_size for p in self.code.rglob("*") if p.is_file()) + 6 + 2 + 3
 
+    def test_names_that_are_no_utf8(self):
+        self.ok("run", "--quiet", "--name", "odd", "--code", "code", self.job(
+            r"mkdir $'b\xff' && printf x >$'b\xff/a%41\xfe'; bash main.sh"))
+        entries = json.loads(self.ok("files", "--json", "-R", "odd"))
+        self.assertIn("b\ufffd/a%41\ufffd", [e["path"] for e in entries])
+        self.ok("cp", "odd:", "got")
+        got = os.path.join(os.fsencode(self.folder), b"got", b"b\xff", b"a%41\xfe")
+        with open(got, "rb") as file:
+            self.assertEqual(file.read(), b"x")
+        self.assertEqual(self.ok("cp", b"odd:b\xff/a%41\xfe", "-"), "x")
+
     def test_copy_goes_on(self):
         part = next(e for e in json.loads(self.ok("files", "--json", "-R", "test"))
                     if e["path"] == "out/model.pt")
@@ -103,11 +114,13 @@ class Files(program.RootTest):
         (self.folder / "data" / "run").write_text("#!/bin/sh\n")
         (self.folder / "data" / "run").chmod(0o755)
         (self.folder / "data" / "empty").write_text("")
+        (self.folder / "data" / "none" / "at all").mkdir(parents=True)
         self.ok("cp", "data", "test:in/")
         self.ok("cp", "test:in/data", "back")
         for name in ("a", "run", "empty"):
             self.assertEqual((self.folder / "back" / name).read_bytes(),
                              (self.folder / "data" / name).read_bytes())
+        self.assertTrue((self.folder / "back" / "none" / "at all").is_dir())
         self.assertTrue(os.access(self.folder / "back" / "run", os.X_OK))
         self.ok("cp", "data/run", "test:out/model.pt")
         self.assertEqual(self.ok("cp", "test:out/model.pt", "-"), "#!/bin/sh\n")
@@ -120,7 +133,7 @@ class Files(program.RootTest):
     def test_links_lead_nowhere_else(self):
         self.refused("out of", "cp", "test:out/away", "-")
         done = self.run_cli("cp", "test:out", "copied")
-        self.assertIn("out/away", "out/" + done.stderr.split("not copied: ")[1])
+        self.assertIn("out/away", "out/" + done.stderr.split("folder: ")[1])
         self.assertFalse((self.folder / "copied" / "away").is_symlink())
 
     def test_remove(self):

@@ -85,6 +85,32 @@ class FutureTest(program.ProgramTest):
         self.assertNotEqual(told, self.json("when", "--seed", "7"))
         self.assertEqual(self.json("when", "--runs", "5")["runs"], 5)
 
+    def test_a_present_unlike_the_past(self):
+        """Ten jobs have taken 100 s to 190 s, and six run for an hour."""
+        log = [line for line in lines() if line.get("event") != "submit"
+               or line["request"]["id"] < 11]
+        log[0]["cluster"]["nodes"] += [{"name": name, "sku": "box"}
+                                       for name in "cdefgh"]
+        log[0]["cluster"]["virtualClusters"]["x"]["cells"]["box"] = 6
+        log = log[:-3]
+        for i in range(11, 18):
+            log.append({"time": NOW, "event": "submit", "request": {
+                "id": i, "name": f"train-{i}", "user": "ann", "vc": "x",
+                "wants": [{"gpus": 4}]}})
+        log.append({"time": NOW, "event": "decide"})
+        log += [{"time": NOW, "event": "started", "id": i}
+                for i in range(11, 17)]
+        log.append({"time": NOW + 3600 * SECOND, "event": "time"})
+        path = self.write("c.log", "".join(
+            json.dumps(line, separators=(",", ":")) + "\n" for line in log))
+        self.assertIn("Warning: the present is unlike the past: 6 of 6 jobs",
+                      self.ask("when", path).stdout)
+        for words in (["when", path], ["what-if", "--drain=h", path],
+                      ["fit", path, "17"]):
+            told = json.loads(self.ask(*words, "--json").stdout)
+            self.assertIs(told["unlike"], True, words)
+        self.assertIs(self.json("when")["unlike"], False)
+
     def test_when_of_one(self):
         for job in ("13", "train-13"):
             done = self.ask("when", self.log, job)
@@ -92,10 +118,10 @@ class FutureTest(program.ProgramTest):
             self.assertIn("that 2 jobs before it take as long as the last "
                           "ones of their names did", done.stdout)
         done = self.ask("when", self.log, "11", code=1)
-        self.assertEqual(done.stderr, "openpai: error: request 11 does not "
-                                      "wait\n")
+        self.assertEqual(done.stderr, "openpai: error: request 11 is not "
+                                      "waiting\n")
         done = self.ask("when", self.log, "other", code=1)
-        self.assertIn("requests 14 and 15 are both called 'other'",
+        self.assertIn("requests 14 and 15 both have the name 'other'",
                       done.stderr)
         done = self.ask("when", self.log, "nobody", code=1)
         self.assertIn("there is no request 'nobody' at the end of",
@@ -136,9 +162,8 @@ class FutureTest(program.ProgramTest):
     def test_snapshot(self):
         saved = self.run_cli("sched", "show", "--json", self.log).stdout
         done = self.ask("when", self.write("b.log", saved))
-        # Nothing has ended in it: an hour, for all that is known.
-        self.assertIn("train-13 (request 13) of ann: in 60 min\n".replace(
-            "60 min", "1 h"), done.stdout)
+        self.assertIn("train-13 (request 13) of ann: unknown, for no job has "
+                      "ended yet", done.stdout)
 
     def test_history(self):
         saved = self.run_cli("sched", "show", "--json", self.log).stdout
@@ -246,8 +271,8 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
                       "  moves at once: train-11 (request 11) of ann, for it "
                       "loses its node\n", done.stdout)
         self.assertEqual(done.stderr,
-                         "openpai: error: this is not safe: 0 that run would "
-                         "be stopped, 1 would begin anew elsewhere\n"
+                         "openpai: error: not safe: 0 running requests would "
+                         "be stopped, and 1 would restart elsewhere\n"
                          "  help: --force if that is meant\n")
         done = self.ask("what-if", "--force", "--config", config, self.log)
         self.assertEqual(done.stderr, "")
@@ -267,12 +292,11 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
 
     def test_wrong_changes(self):
         for words, code, what in (
-                ([], 2, "nothing is to be changed in"),
+                ([], 2, "no change is given for"),
                 (["--kill"], 2, "this option needs a value: --kill"),
-                (["--submit", "gpus=x"], 2, "this is nothing that a request "
-                                            "has: gpus=x"),
+                (["--submit", "gpus=x"], 2, "unknown property of a request: gpus=x"),
                 (["--submit", "gpus"], 2, "cannot read gpus"),
-                (["--submit", "gpus=1 x"], 2, "has: x"),
+                (["--submit", "gpus=1 x"], 2, "of a request: x"),
                 (["--submit", "gpus=64 vc=x"], 1, "asks for 64 GPUs"),
                 (["--drain", "z"], 1, "error: there is no node 'z'\n"
                  "  help: there are: a, b\n"),
@@ -328,7 +352,7 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
         done = self.ask("fit", self.log, "12", code=1)
         self.assertIn("request 12 does not wait", done.stderr)
         done = self.ask("fit", self.log, code=2)
-        self.assertIn("this verb needs: JOB", done.stderr)
+        self.assertIn("this verb requires: JOB", done.stderr)
 
     def test_fit_less(self):
         head = list(lines())[0]

@@ -42,15 +42,15 @@ class LiveTest(served.ServedTest):
         self.ok("submit", "--name", "huge", self.job("true", cpu=100000))
         self.addCleanup(self.run_cli, "stop", "huge")
         said = self.bad("when", "huge")
-        self.assertIn("job 'huge' waits, and nobody can tell when it starts: ",
+        self.assertIn("job 'huge' waits, and its start cannot be predicted: ",
                       said)
         self.assertIn("CPUs", said)
         self.ok("submit", "--name", "over", self.job("true"))
         self.ok("stop", "over")
         self.run_cli("wait", "over")
-        self.assertIn("job 'over' neither waits nor runs: it is STOPPED",
+        self.assertIn("job 'over' is neither waiting nor running: it is STOPPED",
                       self.bad("when", "over"))
-        self.assertIn("a platform has no log beside it",
+        self.assertIn("--root and a log exclude each other",
                       self.bad("when", "--cluster", self.url, "a", "b", code=2))
         # A word that is a file is a log, unless a platform is named.
         self.write("second", "")
@@ -109,7 +109,7 @@ class LiveTest(served.ServedTest):
         node = json.loads(self.ok("node", "list", "--json"))[0]["name"]
         self.assertIn("2 never any more",
                       self.ok("what-if", "--drain", node))
-        self.assertIn("nothing is to be changed in: the platform",
+        self.assertIn("no change is given for: the platform",
                       self.bad("what-if", code=2))
         # Nothing of it has happened.
         self.assertEqual(
@@ -119,7 +119,7 @@ class LiveTest(served.ServedTest):
 
     def test_fit(self):
         self.assertIn("second (request ", self.ok("fit", "second"))
-        self.assertIn("this verb needs: JOB", self.bad("fit", code=2))
+        self.assertIn("this verb requires: JOB", self.bad("fit", code=2))
 
     def test_status_and_copies(self):
         self.assertIn("1 running, 2 waiting", self.ok("status"))
@@ -131,7 +131,7 @@ class LiveTest(served.ServedTest):
             [json.loads(line)["name"]
              for line in self.ok("export").splitlines()],
             ["first", "second", "third"])
-        self.assertIn("up is done on this machine",
+        self.assertIn("up works on this machine only",
                       self.bad("up", "--cluster", self.url, code=2))
 
 
@@ -170,13 +170,13 @@ class HistoryTest(program.RootTest):
         self.ok("submit", "--name", "second", self.job(":"))
         done = self.run_cli("sched", "story", "second")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"requests \d+ and \d+ were both called")
+        self.assertRegex(done.stderr, r"requests \d+ and \d+ both had the name")
         done = self.run_cli("sched", "story", "nobody")
         self.assertEqual(done.returncode, 1)
         self.assertIn("there was no request 'nobody' in it", done.stderr)
         done = self.run_cli("at", "end", "queue", "--root", "elsewhere")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, "which log\\?  There is none in .*/else")
+        self.assertRegex(done.stderr, "no log is given, and there is none in .*/else")
 
     def test_ends(self):
         fifo = self.fifo()

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 
 import program
 
@@ -168,8 +169,12 @@ print(os.readlink("/proc/self/ns/user"), got.raw.decode() if n == 5 else
 pathlib.Path(f"done-{index}").touch()
 while not pathlib.Path(f"done-{1 - index}").exists():
     time.sleep(0.02)
-own.unlink()
 """
+
+# Deeper than who removes it goes, and closed to him.
+DEEP = ("mkdir /dev/shm/mine$PAI_TASK_INDEX; cd /dev/shm/mine$PAI_TASK_INDEX; "
+        "for i in $(seq 100); do mkdir d; touch f; cd d; done; "
+        "chmod 0 /dev/shm/mine$PAI_TASK_INDEX; ")
 
 
 class Memory(Jobs):
@@ -184,7 +189,35 @@ class Memory(Jobs):
                  for line in done.stdout.splitlines()]
         self.assertEqual(lines[0][0], lines[1][0])  # the same name space
         if not scope.exists() or scope.read_text().strip() == "0":
-            self.assertEqual([line[1] for line in lines], ["shown"] * 2)
+            self.assertEqual([line[1] for line in lines[:2]], ["shown"] * 2)
+
+
+class SharedMemory(program.RootTest):
+    runtime = None
+
+    def shared_folders(self):
+        return set(pathlib.Path("/dev/shm").glob("openpai-*"))
+
+    def test_no_other_job_has_it(self):
+        """What tasks have in /dev/shm is their job's, and gone with it."""
+        before = self.shared_folders()
+        left = pathlib.Path("/dev/shm/openpai-left-by-this-test")
+        left.mkdir()
+        (left / "file").touch()
+        self.ok("submit", "--name", "first",
+                self.job(DEEP + "echo up; sleep 1000", instances=2,
+                         cpu=0))
+        self.until_up("first")
+        self.assertFalse(left.exists())  # its holder is gone
+        for instances in 1, 2:
+            listed = self.ok("run", "--name", f"job-{instances}", self.job(
+                "ls -A /dev/shm; echo x > /dev/shm/x", instances=instances,
+                cpu=0))
+            self.assertNotIn("mine", listed)
+        self.assertFalse(pathlib.Path("/dev/shm/x").exists())
+        self.ok("stop", "first")
+        while self.shared_folders() - before:  # removed after the end is told
+            time.sleep(0.01)
 
 
 class Version1(Jobs):
@@ -315,8 +348,13 @@ class Version1(Jobs):
         self.large_machine()
         done = self.run_cli("run", "-v", self.tutorial("cifar10"))
         self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
-        self.assertRegex(done.stderr, "runs (in a sandbox|as processes) of "
-                         "this machine, not in its image")
+        note = "runs (in a sandbox|as processes) of this machine, not in its image"
+        self.assertRegex(done.stderr, note)
+        self.assertEqual(self.run_cli("down").returncode, 0)
+        # Who listens when all is over hears it, too, from another platform.
+        name = json.loads((self.folder / "cifar10.json").read_text())["jobName"]
+        self.assertRegex(self.run_cli("events", "--follow", name).stdout, note)
+        self.assertRegex(self.run_cli("show", name).stdout, "runtime +" + note)
         lines = [line.partition(" | ")[2] for line in done.stdout.splitlines()]
         self.assertEqual(
             lines[:2], ["git clone https://github.com/tensorflow/models",
@@ -358,16 +396,17 @@ FAILURES = {
     "signal": (139, 139, "ContainerSigSegvReceived", "UNKNOWN_FAILURE",
                "SIGSEGV", "Look into the task's output"),
     "timeout": (124, 255, "PAIRuntimeUnknownFailed", "UNKNOWN_FAILURE",
-                "ended with code 124", "Look into the task's output"),
+                "exited with code 124", "Look into the task's output"),
     "missing-command": (220, 220, "UserCommandExitWithError", "USER_FAILURE",
                         "A command was not found", "Install the command"),
     "missing-module": (232, 232, "ContainerImportError", "USER_FAILURE",
-                       "module could not be imported", "Install the module"),
+                       "module could not be imported",
+                       "pip install --upgrade math"),
     "broken-data": (229, 229, "ContainerIncorrectDataModelError",
                     "USER_FAILURE", "Data or a model could not be read",
                     "See whether the files are there"),
     "unknown": (42, 255, "PAIRuntimeUnknownFailed", "UNKNOWN_FAILURE",
-                "ended with code 42", "Look into the task's output"),
+                "exited with code 42", "Look into the task's output"),
 }
 
 

@@ -168,11 +168,11 @@ class Credentials(Secured):
         self.works(self.serve())
 
     def test_what_is_wrong(self):
-        self.refused(says=["nothing says where Kubernetes' API server is",
-                           "help: name it with --kube-url"])
-        self.refused("--kube-url", "ftp://a", says=["is not one"])
+        self.refused(says=["the address of the Kubernetes API server is not configured",
+                           "help: set it with --kube-url"])
+        self.refused("--kube-url", "ftp://a", says=["API server is invalid"])
         self.refused("--kube-url", "http://u:%s@a" % TOKEN,
-                     says=["is not one"])
+                     says=["API server is invalid"])
         self.refused("--kube-url", "http://a", "--kube-ca-file", "/no",
                      says=["/no"])
         self.refused("--kube-config", "/no/such", says=["/no/such"])
@@ -183,7 +183,7 @@ class Credentials(Secured):
         for part, words in (
                 ({"user": {"exec": {"command": "x"}}}, "exec"),
                 ({"user": {"auth-provider": {"name": "x"}}}, "auth-provider"),
-                ({"user": {"client-key-data": "!" + TOKEN}}, "base 64"),
+                ({"user": {"client-key-data": "!" + TOKEN}}, "base64"),
                 ({"user": {"token": TOKEN + "\nX: y"}}, "not one line"),
                 ({"cluster": {"insecure-skip-tls-verify": True}},
                  "insecure-skip-tls-verify"),

@@ -445,9 +445,9 @@ class Top(LiveTest):
                          [None, None])
 
     def test_wrong_calls(self):
-        for args, what in ((("a", "b"), "one job too many: b"),
-                           (("a~b~c",), "cannot be the name of a job"),
-                           (("--all", "a"), "all tasks are shown")):
+        for args, what in ((("a", "b"), "too many jobs are given: b"),
+                           (("a~b~c",), "invalid name of a job"),
+                           (("--all", "a"), "all tasks of a job are always shown")):
             done = self.run_cli("top", *args)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(what, done.stderr)

@@ -203,7 +203,7 @@ class LoginTest(program.RootTest):
         process, url = self.serve()
         said = self.fails("login", url, "--user", "admin", "--password-stdin",
                           input="wrong one\n")
-        self.assertIn("right?", said)
+        self.assertIn("check user name and password", said)
         self.assertNotIn("wrong one", said)
         self.assertFalse(self.kept.exists())
         self.login(url)
@@ -231,7 +231,7 @@ class LoginTest(program.RootTest):
                          old.count("\n") - 1)
         self.fails("list", "--cluster", "lab")
         (self.kept / "credentials").chmod(0o644)
-        self.assertIn("others can read", self.fails("list", "--cluster",
+        self.assertIn("other users can read", self.fails("list", "--cluster",
                                                     "app"))
         self.end(process)
 
@@ -285,7 +285,7 @@ class LoginTest(program.RootTest):
     def test_wrong(self):
         self.ok("remote", "add", "lab", "http://127.0.0.1:1", "--user", "x")
         said = self.fails("list", "--cluster", "lab")
-        self.assertIn("is it up", said)
+        self.assertIn("check that it runs", said)
         self.assertIn("did you mean 'lab'", self.fails("list", "--cluster",
                                                        "lav"))
         self.assertIn("openpai login", self.fails("list", "--cluster", "q"))
@@ -306,7 +306,7 @@ class LoginTest(program.RootTest):
         # This machine's own verbs go on, whatever server is used.
         self.ok("remote", "use", "lab")
         self.env.pop("OPENPAI_ROOT")
-        self.assertIn("is it up", self.fails("list"))
+        self.assertIn("check that it runs", self.fails("list"))
         self.ok("remote", "remove", "lab")
         self.assertNotIn("lab", (self.kept / "clusters.yaml").read_text())
         (self.kept / "clusters.yaml").write_text("a: [")

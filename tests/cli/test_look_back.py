@@ -126,7 +126,7 @@ class TwoFilesTest(served.ServedTest):
         self.addCleanup(self.asked, "stop", "bob~first")
         # Who is known may see what all see, and no more.
         told = self.asked("sched", "story", "first", code=1)
-        self.assertIn("requests 1 and 3 were both called 'first'", told)
+        self.assertIn("requests 1 and 3 both had the name 'first'", told)
         self.assertIn("USER~NAME", told)
         told = self.asked("sched", "story", "bob~first")
         self.assertIn("first (request 3) of bob ", told)
@@ -147,15 +147,15 @@ class TwoFilesTest(served.ServedTest):
                 (("at", "yesterday", "queue"), 2, "is no time"),
                 (("at", "2000-01-01", "queue"), 1, "before the beginning"),
                 (("at", "end", "decisions", "--since", "x"), 2, "--since"),
-                (("sched", "show", "a.log", "b"), 2, "too many words: b"),
-                (("sched", "story"), 2, "this verb needs: JOB")):
+                (("sched", "show", "a.log", "b"), 2, "too many arguments: b"),
+                (("sched", "story"), 2, "this verb requires: JOB")):
             for far in (False, True):
                 self.assertIn(part, self.asked(*words, far=far, code=code))
         for words in (("sched", "story", "a.log", "1"),
                       ("sched", "show", "a.log"),
                       ("at", "end", "queue", "--log", "a.log")):
             told = self.asked(*words, "--cluster", self.url, code=2)
-            self.assertIn("a platform has no log beside it: a.log", told)
+            self.assertIn("--root and a log exclude each other: a.log", told)
         for words in VERBS:
             told = self.asked(*words, code=2, OPENPAI_TOKEN="wrong")
             self.assertIn("Your token is invalid.\n  help: log in again",
@@ -188,7 +188,7 @@ class TwoFilesTest(served.ServedTest):
 
     def test_what_is_not_there(self):
         self.assertIn("keeps no log", self.none(self.far))
-        self.assertIn(f"which log?  There is none in {self.root}",
+        self.assertIn(f"no log is given, and there is none in {self.root}",
                       self.none({}))
         self.last.mkdir()
         self.assertIn(f"cannot read {self.last}: Is a directory",

@@ -54,7 +54,8 @@ class Oidc(ProviderTest):
         """Who is called alike elsewhere gets nobody's account."""
         self.serve(*PORTS)
         self.entered("a1")
-        for user, said in (("a2", "somebody%20else"), ("d", "no%20name")):
+        for user, said in (("a2", "belongs%20to%20another%20user"),
+                           ("d", "no%20valid%20user%20name")):
             _, headers, _ = Browser(self.server).login(user)
             self.assertIn("errorMessage=", headers["Location"])
             self.assertIn(said, headers["Location"])
@@ -103,7 +104,7 @@ class Oidc(ProviderTest):
     def test_strangers_get_no_account(self):
         self.serve(*PORTS, who=())
         self.refused("a1")
-        self.assertIn("is on no list of who may", self.said())
+        self.assertIn("is on no list of allowed users", self.said())
 
     def test_domains_and_groups(self):
         self.serve(*PORTS, who=("--oidc-domains",

@@ -105,29 +105,29 @@ class SettingsTest(ProviderTest):
     def test_mistakes(self):
         self.issuer = "http://127.0.0.1:1"
         for more, said in (
-                ("isuer: x\n", "10:1: isuer is no setting"),
-                ("groups_claim: [a]\n", "10:15: groups_claim is no text"),
-                ("groups_claim: 7\n", "10:15: groups_claim is no text"),
+                ("isuer: x\n", "10:1: isuer is not a setting"),
+                ("groups_claim: [a]\n", "10:15: groups_claim is not text"),
+                ("groups_claim: 7\n", "10:15: groups_claim is not text"),
                 ("groups_claim: ''\n", "10:15: groups_claim is empty"),
                 ("admins: [groups]\n",
                  "10:10: a rule of admins is CLAIM=VALUE"),
-                ("admins: [{a: b}]\n", "10:10: admins is no text"),
+                ("admins: [{a: b}]\n", "10:10: admins is not text"),
                 ("pages: http://x.example.org/\n", "10:1: "),
                 ("ca_file: {\n", "11:1: "),
-                ("client_secret: x\n", "10:1: client_secret is said")):
+                ("client_secret: x\n", "10:1: client_secret and client_secret_file")):
             error = self.refused("--oidc", self.file(more))
             self.assertIn("oidc.yaml:" + said, error, more)
         self.write("oidc.yaml", "")
-        self.assertIn("the issuer is no URL",
+        self.assertIn("the issuer is not a URL",
                       self.refused("--oidc", str(self.folder / "oidc.yaml")))
         self.write("oidc.yaml", "- a\n")
         self.assertIn("oidc.yaml:1:1: there is no",
                       self.refused("--oidc", str(self.folder / "oidc.yaml")))
-        self.assertIn("oidc.yaml:2:9: issuer is no URL",
+        self.assertIn("oidc.yaml:2:9: issuer is not a URL",
                       self.refused("--oidc", self.file(
                           issuer="http://x.example.org")))
         self.assertIn("cannot read", self.refused("--oidc", "/nowhere"))
-        self.assertIn("is no file", self.refused("--oidc", "/"))
+        self.assertIn("is not a file", self.refused("--oidc", "/"))
         self.assertIn("CLAIM=VALUE", self.refused(
             "--oidc", self.file(), "--oidc-admins", "boss"))
 
@@ -135,15 +135,15 @@ class SettingsTest(ProviderTest):
         self.issuer = "http://127.0.0.1:1"
         error = self.refused("--oidc", self.file(
             secret=f"client_secret: {SECRET}", mode=0o644))
-        self.assertIn("others can read", error)
+        self.assertIn("other users can read", error)
         self.assertIn("chmod 600", error)
         for mode in (0o620, 0o602):
             error = self.refused("--oidc", self.file(mode=mode))
-            self.assertIn("others can write", error)
+            self.assertIn("other users can write", error)
             self.assertIn("chmod go-w", error)
         path = self.file(mode=0o644)  # it has none
         pathlib.Path(self.folder / "secret").chmod(0o640)
-        self.assertIn("others can read", self.refused("--oidc", path))
+        self.assertIn("other users can read", self.refused("--oidc", path))
         for text in ("", "\n", "one\ntwo\n"):
             self.secret(text)
             self.assertIn("not one line", self.refused(
@@ -172,14 +172,14 @@ class SettingsTest(ProviderTest):
     def test_no_administrator(self):
         self.issuer = self.begin_provider()
         self.serve_as("--oidc", self.file())
-        self.assertIn("nobody who logs in at " + self.issuer, self.said())
+        self.assertIn("no user who logs in at " + self.issuer, self.said())
         self.assertEqual(self.entered("b")["admin"], "false")
         # Once there is one, nothing is said, and he stays one.
         for args in (("--oidc-admins", "sub=b"), ()):
             self.process.terminate()
             self.assertEqual(self.process.wait(60), 0)
             self.serve_as("--oidc", self.file(), *args)
-            self.assertNotIn("nobody who logs in", self.said())
+            self.assertNotIn("no user who logs in", self.said())
             self.assertEqual(self.entered("b")["admin"], "true")
 
     # --- TLS ---

@@ -47,7 +47,7 @@ class LogTest(program.ProgramTest):
                 (["--policy", "fair", "--options", '{"mod": 1}'],
                  'no option "mod"; it has mode, shares,'),
                 (["--policy", "fair", "--options", "{"], "expected a key"),
-                (["--options", "{}"], "--options are those of --policy")):
+                (["--options", "{}"], "--options requires --policy")):
             done = self.run_cli("sched", "replay", *words, self.log)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(what, done.stderr)

@@ -133,6 +133,27 @@ class ServeTest(program.RootTest):
         self.assertIn("127.0.0.1", body)
         self.end(process)
 
+    def test_the_root_is_told_administrators(self):
+        process, url = self.serve()
+        self.ok("user", "add", "ann", "--password-file",
+                self.write("word", "battery staple\n"))
+        told = []
+        for name, word in (("admin", "correct horse"),
+                           ("ann", "battery staple")):
+            _, _, body = self.ask(
+                url + "/api/v2/authn/basic/login", "--data-urlencode",
+                f"username={name}", "--data-urlencode", f"password={word}")
+            status, _, body = self.ask(
+                url + "/api/v2/status", "-H",
+                "Authorization: Bearer " + json.loads(body)["token"])
+            self.assertEqual(status, 200, body)
+            told.append(json.loads(body))
+        self.assertEqual([one["root"] for one in told],
+                         [str(self.root), None])
+        self.assertEqual(*({**one, "root": 0, "machine": 0}
+                           for one in told))
+        self.end(process)
+
     def test_too_often(self):
         process, url = self.serve("--rate-limit", "3",
                                   "--trusted-proxies", "127.0.0.1")
@@ -281,7 +302,7 @@ class ServeTest(program.RootTest):
         """In the background; the first password is told once, in no log."""
         del self.env["OPENPAI_ADMIN_PASSWORD"]
         told = self.up("--listen", "127.0.0.1:0", "--json")
-        password = re.search(r"the first user is admin, with the password "
+        password = re.search(r"the first account is admin, with the password "
                              r"(\S+)", told)[1]
         url = re.search(r"serves at (http://\S+)", told)[1]
         body = urllib.parse.urlencode({"username": "admin",
@@ -411,9 +432,9 @@ class ServeTest(program.RootTest):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             said = self.refused("--listen", f"127.0.0.1:{port}")
-            self.assertIn(f"somebody listens at 127.0.0.1:{port}", said)
-        self.assertIn("is no address", self.refused("--listen", "here"))
-        self.assertIn("is no address of a proxy",
+            self.assertIn(f"another program already listens at 127.0.0.1:{port}", said)
+        self.assertIn("is not an address", self.refused("--listen", "here"))
+        self.assertIn("is not an address of a proxy",
                       self.refused("--listen", "127.0.0.1:0",
                                    "--trusted-proxies", "x"))
         done = self.run_cli("serve", "--rate-limit", "x")
@@ -424,7 +445,7 @@ class ServeTest(program.RootTest):
 
     @unittest.skipIf(os.geteuid() == 0, "root may take any port")
     def test_privileged_port(self):
-        self.assertIn("below 1024 are root's",
+        self.assertIn("below 1024 need root",
                       self.refused("--listen", "127.0.0.1:81"))
 
     def test_all_addresses(self):
@@ -436,7 +457,7 @@ class ServeTest(program.RootTest):
             port = line.rpartition(":")[2].strip()
             self.assertEqual(
                 self.ask(f"http://127.0.0.1:{port}/healthz")[0], 200)
-        self.assertIn("can be read on their way", self.end(process))
+        self.assertIn("can read passwords and tokens", self.end(process))
 
     def test_one_root_is_served_once(self):
         process, _ = self.serve()

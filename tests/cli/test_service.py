@@ -63,7 +63,7 @@ class ServiceTest(program.ProgramTest):
         self.assertEqual(self.called(), [f"--user disable --now {UNIT}",
                                          "--user daemon-reload"])
         self.assertFalse(self.unit.exists())
-        self.assertIn("no service", self.ok("down", "--disable").stdout)
+        self.assertIn("no systemd service", self.ok("down", "--disable").stdout)
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
     def test_systemd_understands_it(self):
@@ -100,7 +100,7 @@ class ServiceTest(program.ProgramTest):
         done = self.run_cli("up", "--enable")
         self.assertEqual(done.returncode, 1)
         self.assertIn("systemd does not answer", done.stderr)
-        self.assertIn("is written, and not in use", done.stderr)
+        self.assertIn("is written, but not active", done.stderr)
         self.ok("down", "--disable")
         self.assertFalse(self.unit.exists())
 

@@ -96,17 +96,46 @@ class DiskTest(shortage.ShortageTest):
         self.small_root("size=32m")
         self.ok("up")
         self.ok("submit", self.job("head -c 40000000 /dev/zero; true"))
-        lost = "a/0: some of the task's output is in no log"
+        lost = "a/0: some of its output is in no log"
         self.assertIn(lost, self.run_cli("wait", "test").stderr)
         self.assertIn("OutputLost", self.ok("events", "test"))
         self.assertIn(f"warning    {lost}", self.ok("show", "test"))
+        self.assertIn("output lost", self.ok("list"))
+        self.assertTrue(json.loads(self.ok("list", "--json"))[0]["outputLost"])
+        self.assertTrue(
+            json.loads(self.ok("wait", "--json", "test"))["outputLost"])
+        detail = json.loads(self.ok("show", "--json", "test"))  # as REST has it
+        self.assertTrue(detail["jobStatus"]["outputLost"])
+        self.assertTrue(
+            detail["taskRoles"]["a"]["taskStatuses"][0]["outputLost"])
         self.ok("rm", "test")
         self.until(lambda: shutil.disk_usage(self.root).free > 16 << 20)
         self.assertNotIn("in no log", self.run_cli(
             "run", "--name", "small", "--", "echo", "hi").stderr)
+        self.assertNotIn("output lost", self.ok("list"))
         ran = self.run_cli("run", "--name", "large", "--",
                            "head", "-c", "40000000", "/dev/zero")
-        self.assertIn("/0: some of the task's output is in no log", ran.stderr)
+        self.assertIn("/0: some of its output is in no log", ran.stderr)
+
+    def test_lost_output_of_an_earlier_start_is_remembered(self):
+        self.small_root("size=32m")
+        self.ok("up")
+        first = self.folder / "first"
+        self.ok("submit", self.job(f"mkdir {first} || exit 0; "
+                                   "head -c 40000000 /dev/zero; exit 7",
+                                   retries=1))
+        self.until(lambda: "OutputLost" in self.ok("events", "test"))
+        next(self.root.glob("jobs/*~test/0/a-0/all")).unlink()  # makes room
+        self.ok("down")
+        self.ok("up")
+        done = self.run_cli("wait", "test")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("an earlier start is in no log", done.stderr)
+        self.assertIn("output lost", self.ok("list"))
+        detail = json.loads(self.ok("show", "--json", "test"))
+        self.assertEqual(detail["jobStatus"]["attemptId"], 1)
+        task = detail["taskRoles"]["a"]["taskStatuses"][0]
+        self.assertFalse(task["outputLost"])
 
     def test_run_ends_with_an_interrupt_on_a_full_disk(self):
         self.small_root("size=32m")
@@ -127,8 +156,20 @@ class MaskTest(shortage.ShortageTest):
 
 
 class DescriptorsTest(shortage.ShortageTest):
+    def idle(self, pid):
+        """Nobody is connected, and no task's file is open."""
+        try:
+            files = [os.readlink(f"/proc/{pid}/fd/{fd}")
+                     for fd in os.listdir(f"/proc/{pid}/fd")]
+        except FileNotFoundError:  # closed meanwhile
+            return False
+        return not any(file.startswith(f"{self.root}/{folder}/")
+                       for file in files for folder in ("jobs", "own")) and \
+            sum(file.startswith("socket:") for file in files) == 1
+
     def limit(self, more):
         pid = self.pid()
+        self.until(lambda: self.idle(pid))
         have = len(os.listdir(f"/proc/{pid}/fd"))
         hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
         resource.prlimit(pid, resource.RLIMIT_NOFILE,

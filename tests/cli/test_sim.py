@@ -158,7 +158,8 @@ class SimTest(program.ProgramTest):
         self.assertEqual(json.loads(done.stdout)["lines_skipped"], 1)
         self.assertIn("bad.jsonl:6: warning: ", done.stderr)
         done = self.sim("--json", "--verbose")
-        self.assertIn("bad.jsonl:5: warning: it can never start", done.stderr)
+        self.assertIn("bad.jsonl:5: warning: it does not fit the cluster",
+                      done.stderr)
         done = self.sim("--strict")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "")
@@ -178,7 +179,7 @@ class SimTest(program.ProgramTest):
         self.assertIn("kills.jsonl:8: warning: there is no node 'nowhere'",
                       done.stderr)
         self.assertEqual(done.stderr.count("kills.jsonl:"), 3)
-        self.assertIn("kills.jsonl:5: warning: it can never start",
+        self.assertIn("kills.jsonl:5: warning: it does not fit the cluster",
                       done.stderr)
         self.trace = self.write("strict.jsonl", '{"time":6,"kill":"x"}\n')
         done = self.sim("--strict")
@@ -241,11 +242,11 @@ class SimTest(program.ProgramTest):
                 (["--checkpoint", "0"], "--checkpoint needs a time above 0"),
                 (["--stretch", "0"], "--stretch needs a factor from 0.001"),
                 (["--seed", "-1"], "--seed needs a number"),
-                (["--as", "papyrus"], "no such form of a trace"),
+                (["--as", "papyrus"], "unknown format of a trace"),
                 (["--policy", ":x"], "this is no policy"),
-                (["--json", "--csv", "-"], "both would be on standard output"),
+                (["--json", "--csv", "-"], "both would write to standard output"),
                 (["-p", "fifo", "-p", "fair", "--log", "x"],
-                 "--log is of one policy"),
+                 "--log requires one policy"),
                 (["more"], "this verb takes no argument"),
                 (["--polcy", "x"], "did you mean --policy?")):
             done = self.sim(*words)

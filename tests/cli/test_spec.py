@@ -213,8 +213,8 @@ class Diff(SpecTest):
         self.expect(1, "- /parameters/lr: 0.1\n"
                     "~ /taskRoles/a/instances: 1 -> 2\n"
                     '+ /description: "new"\n'
-                    '~ /secrets: "******" -> "******" (they differ and are '
-                    'not shown)\n', "", "diff",
+                    '~ /secrets: "******" -> "******" (secret values '
+                    'that differ)\n', "", "diff",
                     "two.yaml", "more.yaml")
 
     def test_json(self):

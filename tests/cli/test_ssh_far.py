@@ -132,7 +132,7 @@ class SshFar(served.ServedTest):
         process = self.start("logs", "-f", "--task", "a/1", "j")
         self.assertEqual(process.stdout.readline(), "up\n")
         process.kill()
-        self.refused("has several tasks", "j")
+        self.refused("has several running tasks", "j")
         done = self.run_cli("ssh", "--task", "a/1", "j", "--",
                             "echo $PAI_TASK_INDEX", stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stdout), (0, "1\n"),
@@ -177,7 +177,7 @@ class SshFar(served.ServedTest):
         self.addCleanup(os.close, end)
         os.kill(pid, signal.SIGKILL)
         select.select([end], [], [], 30)
-        said = self.refused("cannot be reached from here: Connection refused",
+        said = self.refused("cannot connect to the task's sshd",
                             "j", "--", "true", code=255)
         self.assertIn("help: openpai exec", said)
         self.none_left()
@@ -200,7 +200,7 @@ class SshFar(served.ServedTest):
         task = next((self.root / "jobs").glob("*~j/0/a-0/ssh"))
         for line in "@cert-authority * ssh-ed25519 AAAA", "x", "a b;c", "":
             (task / "host_key.pub").write_text(line + "\n")
-            self.refused("cannot be", "j")
+            self.refused("invalid address, user or key", "j")
         self.none_left()
 
     # --- whose it is ---
@@ -238,7 +238,7 @@ class SshFar(served.ServedTest):
         public = (self.key("bob~j").parent / "key.pub").read_text().strip()
         self.assertEqual(json.loads(told)["publicKey"], public)
         self.env["OPENPAI_CLUSTER"] = "lab"
-        self.refused("owner alone", "bob~j")
+        self.refused("only its owner", "bob~j")
         # That it was taken is noted, and by whom; not what it is.
         notes = json.loads(self.ask("GET", "/api/v2/audit", token=admin)[2])
         mine = [(n["user"], n["status"]) for n in notes

@@ -85,6 +85,21 @@ class SystemTasks(SystemTest):
         self.assertEqual(list((self.root / "jobs").iterdir()), [])
         self.assertEqual((beside / "kept").read_text(), "kept")
 
+    def test_tasks_of_a_user_share_a_limit(self):
+        self.up()
+        if "pids" not in self.run_cli("status").stdout:
+            self.skipTest("there are no control groups")
+        look = "grep -o 'openpai-of-[0-9a-f]*' /proc/self/cgroup"
+        said = [self.bash(user, f"look{i}", look).split()[-1]
+                for i, user in enumerate((BIN, BIN, DAEMON))]
+        self.assertRegex(said[0], "^openpai-of-")
+        self.assertEqual(said[0], said[1])
+        self.assertNotEqual(said[0], said[2])
+        # Who has no limit has no group.
+        self.assertEqual(self.run_cli(
+            "user", "quota", "--set", "processes=none").returncode, 0)
+        self.bash(BIN, "free", look, code=1)
+
     def test_a_forged_status_ends_no_other_process(self):
         self.up()
         victim = subprocess.Popen(["sleep", "60"])
@@ -99,7 +114,7 @@ class SystemTasks(SystemTest):
         os.chmod(pid, 0o666)
         pid = pathlib.Path(pid)
         job = self.job(f"echo $$ > {pid}; "
-                       "d=$(dirname $RUNTIME_LOG_PIPE); rm $d/status; "
+                       "d=$(dirname $RUNTIME_LOG_PIPE); "
                        f"printf 'supervisor {victim.pid} {ticks} "
                        f"{boot.strip()}\\nstarted 1 1 {victim.pid}\\n' "
                        f"> $d/status; echo up; read -r x < {gate}")
@@ -117,7 +132,6 @@ class SystemTasks(SystemTest):
         self.run_cli("down")
         self.assertEqual(self.run_cli("up", "--system").returncode, 0)
         self.as_user(BIN, "stop", "test")
-        self.as_user(BIN, "stop", "--kill", "test")
         self.assertIsNone(victim.poll())
         # Nor does it hide what runs: that was found by its group.
         if "hold memory" in self.run_cli("status").stdout:
@@ -221,7 +235,7 @@ taskRoles:
                 done = self.as_user(uid, "exec", f"bin~mine{i}", "--", "id")
                 self.assertEqual((done.returncode, done.stdout), (125, ""))
                 self.assertRegex(done.stderr,
-                                 "another user listens|ermission")
+                                 "is not its supervisor|ermission")
             self.ok(BIN, "stop", f"mine{i}")  # for its place
 
     KEYS = ("d=$(dirname $RUNTIME_LOG_PIPE); mkdir $d/ssh; "

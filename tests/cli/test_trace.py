@@ -95,11 +95,11 @@ class TraceTest(program.ProgramTest):
 
     def test_wrong(self):
         for words, code, part in (
-                (["show"], 2, "this verb needs: FILE"),
-                (["show", "a", "b"], 2, "too many words: b"),
+                (["show"], 2, "this verb requires: FILE"),
+                (["show", "a", "b"], 2, "too many arguments: b"),
                 (["show", str(self.folder / "none")], 2, "none"),
                 (["show", "--as", "excel", self.trace], 2,
-                 "there is no such form of a trace: excel"),
+                 "unknown format of a trace: excel"),
                 (["show", "--as", "helios", self.trace], 1, "no column"),
                 (["show", str(self.folder)], 2, ""),
                 (["convert", self.write("x", "hello\n")], 1,
@@ -137,14 +137,14 @@ class TraceTest(program.ProgramTest):
 
     def test_generate_wrong(self):
         for words, part in (
-                (["x"], "too many words: x"),
+                (["x"], "too many arguments: x"),
                 (["--jobs", "-1"], "--jobs is a whole number"),
                 (["--jobs", "1.5"], "--jobs is a whole number"),
                 (["--load", "0"], "--load is a number from 0.001"),
                 (["--load", "0.8x"], "--load is a number from 0.001"),
                 (["--load", "."], "--load is a number from 0.001"),
                 (["--like", "borg"], "--like is philly or helios: borg"),
-                (["--gpus", "3", "--cluster", "c"], "--cluster tells")):
+                (["--gpus", "3", "--cluster", "c"], "--cluster already sets")):
             done = self.run_cli("sim", "generate", *words)
             self.assertEqual(done.returncode, 2, (words, done.stderr))
             self.assertIn(part, done.stderr)

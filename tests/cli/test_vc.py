@@ -60,10 +60,10 @@ class Vc(program.RootTest):
         self.refused(1, "none is not found", "vc", "set", "none", "-c", "1")
         self.refused(1, "pattern", "vc", "add", "no/name", "-c", "1")
         for part in ("120", "1.234", "-5", "x", "5%%", ".5", "5.", ""):
-            self.refused(2, "no part of the machine", "vc", "set", "research",
+            self.refused(2, "not a share of the machine", "vc", "set", "research",
                          f"--capacity={part}")
-        self.refused(2, "what part", "vc", "add", "x")
-        self.refused(2, "what is to be changed", "vc", "set", "research")
+        self.refused(2, "a share of the machine", "vc", "add", "x")
+        self.refused(2, "no change is given", "vc", "set", "research")
         self.refused(2, "which virtual cluster", "vc", "add", "-c", "5")
         self.refused(2, "which virtual cluster", "vc", "stop")
         self.refused(2, "one virtual cluster", "vc", "set", "a", "b", "-c", "5")

@@ -120,7 +120,7 @@ def case_pkg_config_server(args):
     run(app, LD_LIBRARY_PATH=libs)
     needed = output("ldd", find(args.stage, "libopenpai.so"),
                     LD_LIBRARY_PATH=str(libs))
-    if "microhttpd" in needed:
+    if "libopenpai-server" in needed:
         fail("libopenpai needs an HTTP server")
 
 

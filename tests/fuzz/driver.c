@@ -2,8 +2,9 @@
  * driver.c - runs a fuzz target without libFuzzer
  *
  * driver DIRECTORY [RUNS]: every file of the directory, then RUNS mutations
- * of them (default: $OPENPAI_FUZZ_RUNS, or 20,000).  The same directory and
- * number give the same inputs.
+ * of them (default: $OPENPAI_FUZZ_RUNS, or 20,000).  Where OPENPAI_SLICE is
+ * "K/N", an N-th of that, other ones for each K.  The same directory, number
+ * and slice give the same inputs.
  */
 #include "check.h"
 #include "base/prng.h"
@@ -104,11 +105,16 @@ int main(int argc, char **argv)
 {
   const char *env = getenv("OPENPAI_FUZZ_RUNS");
   const char *asked = argc > 2 ? argv[2] : env != NULL ? env : "20000";
-  long runs = strtol(asked, NULL, 10);
-  pai__prng r = { 1 };
+  const char *slice = getenv("OPENPAI_SLICE");
+  unsigned begin = 0, each = 1;
+  bool sliced =
+    slice == NULL || (sscanf(slice, "%u/%u", &begin, &each) == 2 && each != 0);
+  long runs = sliced ? strtol(asked, NULL, 10) / (long)each : 0;
+  pai__prng r = { 1 + begin };
 
-  if (argc < 2 || !read_corpus(argv[1])) {
-    fprintf(stderr, "usage: %s DIRECTORY [RUNS]\n", argv[0]);
+  if (argc < 2 || !sliced || !read_corpus(argv[1])) {
+    fprintf(stderr, "usage: [OPENPAI_SLICE=K/N] %s DIRECTORY [RUNS]\n",
+            argv[0]);
     return 2;
   }
   for (size_t i = 0; i < all.len; i++)

@@ -120,14 +120,25 @@ int gnutls_bye(gnutls_session_t session, gnutls_close_request_t how)
   return 0;
 }
 
-const union MHD_ConnectionInfo *MHD_get_connection_info(
-  struct MHD_Connection *connection, enum MHD_ConnectionInfoType type, ...)
+int pai__conn_fd(const pai__conn *c)
 {
-  static union MHD_ConnectionInfo fd = { .connect_fd = LINE },
-                                  session = { .tls_session = &fd };
+  (void)c;
+  return LINE;
+}
 
-  (void)connection;
-  return type == MHD_CONNECTION_INFO_CONNECTION_FD ? &fd : &session;
+size_t pai__conn_early(const pai__conn *c, const char **bytes)
+{
+  (void)c;
+  *bytes = "";
+  return 0;
+}
+
+void *pai__conn_tls(const pai__conn *c)
+{
+  static int session_of_client;
+
+  (void)c;
+  return &session_of_client;
 }
 
 /* --- the loop ---------------------------------------------------------------------- */

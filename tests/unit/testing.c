@@ -41,6 +41,23 @@ void test_tally_init(test_tally *t)
   *t = (test_tally){ .alloc = { t, tally_realloc } };
 }
 
+/* The fault after that one: the next, or where OPENPAI_SLICE is "K/N", behind
+ * the first the next of every N. */
+static size_t next_fault(size_t at)
+{
+  enum { ALL_OF = 64 };
+  const char *slice = getenv("OPENPAI_SLICE");
+  unsigned begin = 0, each = 1;
+
+  if (slice != NULL &&
+      (sscanf(slice, "%u/%u", &begin, &each) != 2 || each == 0))
+    fail_msg("OPENPAI_SLICE is \"%s\", not as \"1/4\"", slice);
+  do {
+    at++;
+  } while (at > ALL_OF && at % each != begin % each);
+  return at;
+}
+
 void test_faults(test_body body, void *user_data)
 {
   for (int for_ever = 0; for_ever <= 1; for_ever++) {
@@ -51,7 +68,7 @@ void test_faults(test_body body, void *user_data)
       test_tally t;
 
       test_tally_init(&t);
-      t.fail_at = ++at;
+      t.fail_at = at = next_fault(at);
       t.for_ever = for_ever != 0;
       rc = body(&t.alloc, user_data);
       if (rc != PAI_OK && rc != PAI_ENOMEM)

@@ -31,7 +31,8 @@ void test_tally_init(test_tally *t);
  * Runs `body` with every n-th allocation failing, once and from then on,
  * until it succeeds.  Each run must end in PAI_OK or PAI_ENOMEM and give all
  * memory back.  `body` must itself check that results are right on PAI_OK and
- * that objects which outlived a failure can still be used.
+ * that objects which outlived a failure can still be used.  With OPENPAI_SLICE
+ * "K/N" the first allocations fail, and then one of every N, counted from K.
  */
 typedef int (*test_body)(const pai_alloc *alloc, void *user_data);
 void test_faults(test_body body, void *user_data);

@@ -39,13 +39,14 @@ from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
 from ._handle import Handle, Logs
-from ._platform import Event, Platform, repair, run
+from ._platform import CallOptions, Event, Platform, repair, run
 from ._policy import PolicyHost, SchedulingPolicy, policy
 from ._queue import (
     Decision, Place, Policy, Queue, Reason, Request, Running, SchedNode,
     SchedSums, SchedVirtualCluster, Want)
 from ._records import (
-    JobEvent, Jobs, JobStatus, JobSummary, Result, TaskStatus, Why, WhyReason)
+    Failure, JobEvent, Jobs, JobStatus, JobSummary, Result, TaskStatus, Why,
+    WhyReason)
 from ._replay import Replay, Step
 from ._report import Diagnostic, Picture, Report
 from ._sampler import (
@@ -64,10 +65,10 @@ from ._trace import Attempt, Trace, TraceNote, TraceRecord
 __all__ = [
     "Accounts", "Action", "Affinity", "Allocation", "Answer", "AsyncSession",
     "Attempt",
-    "BlockingClient", "BusyError", "CanceledError", "Change", "Changes", "Chunk",
+    "BlockingClient", "BusyError", "CallOptions", "CanceledError", "Change", "Changes", "Chunk",
     "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "Difference",
-    "DiskSample", "Draft", "Error", "Event", "ExistsError", "FileSystemSample",
+    "DiskSample", "Draft", "Error", "Event", "ExistsError", "Failure", "FileSystemSample",
     "Executed", "Executing", "Execution", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
     "GroupSample", "Guess", "Handle", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
     "Identity", "InternalError", "InvalidError", "IoError", "Item", "Job", "JobEvent",

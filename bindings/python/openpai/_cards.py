@@ -65,6 +65,8 @@ def job_card(status: "JobStatus", most: int = 16) -> str:
                                if status.retries == 1 else "retries"))
     if status.code:
         line.append("code %d" % status.code)
+    if status.output_lost:
+        line.append("output lost")
     rows = [[_escape(task.name), _badge(task.state),
              _ran(task.started, task.ended),
              "" if task.code is None else str(task.code),
@@ -72,8 +74,12 @@ def job_card(status: "JobStatus", most: int = 16) -> str:
             for task in status.tasks[:most]]
     parts = ['<div><b>%s</b> %s <span style="opacity:.7">%s</span>' % (
         _escape(status.name), _badge(status.state), " · ".join(line))]
-    if status.reason and status.code:
-        parts.append("<div>%s</div>" % _escape(status.reason))
+    reason = status.failure.reason if status.failure else status.reason
+    if reason and status.code:
+        parts.append("<div>%s</div>" % _escape(reason))
+    if status.failure:
+        parts += ["<div>%s</div>" % _escape(text)
+                  for text in status.failure.solution]
     parts.append(_table(["task", "state", "ran", "code", "node", ""], rows))
     if len(status.tasks) > most:
         parts.append("<div>… and %d more tasks</div>" % (

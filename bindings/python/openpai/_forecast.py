@@ -22,6 +22,8 @@ class Guess(NamedTuple):
     p10: int
     p50: int
     p90: int
+    #: True: no job has ended yet by which it could be told.
+    unknown: bool
 
 
 class When(NamedTuple):
@@ -35,6 +37,10 @@ class When(NamedTuple):
     alike: str
     #: How many of these were guessed; mean.
     guessed: int
+    #: True: the present is unlike the past, so these times are less certain.
+    unlike: bool
+    #: True: no job has ended yet by which those before it could be told.
+    unknown: bool
     p10: Optional[int] = None
     p50: Optional[int] = None
     p90: Optional[int] = None
@@ -179,6 +185,8 @@ class WhatIf:
     used_after: float
     #: True: something that runs is lost.
     unsafe: bool
+    #: True: the present is unlike the past, so all of this is less certain.
+    unlike: bool
     _what_if: "_facade.WhatIf"
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import posixpath
+import urllib.parse
 from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING, Any, Dict, List, Optional, Protocol, Tuple)
@@ -70,8 +71,7 @@ class OfPlatform:
             "path": path, "recursive": int(recursive), "after": after}))
         self._platform._pump.poke()
         yield asked
-        result: Dict[str, Any] = json.loads(asked.answer())
-        return result
+        return _named(json.loads(asked.answer()))
 
     def fetch(self, entry: Dict[str, Any], to: str) -> Steps[None]:
         copy = self._platform._platform.download(self._id, as_words({
@@ -98,7 +98,7 @@ class OfServer:
         told: Dict[str, Any] = yield from self._client._told("files", {
             "job": self._job, "path": path, "recursive": int(recursive),
             "after": after})
-        return told
+        return _named(told)
 
     def fetch(self, entry: Dict[str, Any], to: str) -> Steps[None]:
         for left in range(TRIES)[::-1]:
@@ -116,6 +116,15 @@ class OfServer:
     def send(self, local: str, path: str) -> Steps[None]:
         yield from self._client._done("put_file", {
             "job": self._job, "path": path, "local": local})
+
+
+def _named(page: Dict[str, Any]) -> Dict[str, Any]:
+    """Names that are no UTF-8 are as those of os.listdir()."""
+    for entry in page["entries"]:
+        if entry.get("escaped"):
+            entry["path"] = os.fsdecode(
+                urllib.parse.unquote_to_bytes(entry["escaped"]))
+    return page
 
 
 def _version(entry: Dict[str, Any]) -> Dict[str, int]:

@@ -6,7 +6,8 @@ import shutil
 import warnings
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterable, Optional, Type, Union
+from typing import (
+    Any, Callable, Dict, Iterable, Optional, Sequence, Type, Union)
 
 from . import _ship
 from . import facade as _facade
@@ -249,18 +250,37 @@ class Platform(Waits):
 
         What it refers to goes along: functions and classes of a notebook or
         script as their source, modules by import, all else pickled.  `memory`
-        is as "512M" or "8G"; without it half of the machine's.
+        is as "512M" or "8G"; without it the CPUs' share of the machine's.
+        options() says more, and takes no names away from the function.
         """
-        return self._ship(_ship.call(function, args, kwargs),
-                          name or getattr(function, "__name__", "call"),
-                          gpu, cpu, memory)
+        return self.options(name=name, gpu=gpu, cpu=cpu, memory=memory).call(
+            function, *args, **kwargs)
+
+    def options(self, *, name: str = "", gpu: int = 0, cpu: int = 1,
+                memory: Optional[str] = None, time: Optional[str] = None,
+                after: Union[Handle, str, Iterable[Union[Handle, str]]] = ()
+                ) -> "CallOptions":
+        """How functions are to be run: options(...).call(function, ...).
+
+            slow = platform.options(gpu=1, time="2h", after=first)
+            handle = slow.call(train, data, name="what train() calls so")
+
+        `time` is a time limit, as "90s" or "2h"; `after` jobs to wait for:
+        handles, or names as "prepare" and "prepare:ended".
+        """
+        before = [after] if isinstance(after, (Handle, str)) else list(after)
+        return CallOptions(self, name, {
+            "gpu": gpu, "cpu": cpu, "memory": memory, "time": time,
+            "after": [job if isinstance(job, str) else job.name
+                      for job in before]})
 
     def _ship(self, shipment: "_ship.Shipment", name: str, gpu: int, cpu: int,
-              memory: Optional[str]) -> Handle:
+              memory: Optional[str], time: Optional[str] = None,
+              after: Sequence[str] = ()) -> Handle:
         status = self.status
         job = Job.parse(json.dumps(_ship.job_file(
-            _ship.job_name(name), gpus=gpu, cpus=cpu,
-            memory_mb=_ship.megabytes(memory, status["machine"]["memory"]))))
+            _ship.job_name(name), gpus=gpu, cpus=cpu, time=time, after=after,
+            memory_mb=_ship.megabytes(memory, status["machine"], cpu))))
         folder = shipment.pack(pathlib.Path(status["root"]))
         try:
             return self.submit(job, code=folder)
@@ -410,3 +430,19 @@ def repair(root: Optional[Path] = None) -> Dict[str, Any]:
     is kept beside it, and tells what came of it.  No platform may have it."""
     result: Dict[str, Any] = json.loads(_facade.repair_root(root))
     return result
+
+
+class CallOptions:
+    """How functions are to be run in jobs, from Platform.options()."""
+
+    def __init__(self, platform: Platform, name: str,
+                 wishes: Dict[str, Any]) -> None:
+        self._platform, self._name, self._wishes = platform, name, wishes
+
+    def call(self, function: Callable[..., Any], /, *args: Any,
+             **kwargs: Any) -> Handle:
+        """As Platform.call(); all that is named here is the function's."""
+        return self._platform._ship(
+            _ship.call(function, args, kwargs),
+            self._name or getattr(function, "__name__", "call"),
+            **self._wishes)

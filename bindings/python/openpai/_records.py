@@ -33,6 +33,26 @@ def _time(milliseconds: Optional[int]) -> Optional[datetime.datetime]:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A known failure, found in what the task printed."""
+    #: Its kind, as "module-missing".
+    name: str
+    #: What went wrong, in a sentence.
+    reason: str
+    #: What can be done.
+    solution: Tuple[str, ...]
+    #: The line that it was found in, or None.
+    line: Optional[str]
+
+
+def _make_failure(told: Optional[Dict[str, Any]]) -> Optional[Failure]:
+    if not told:
+        return None
+    return Failure(told["name"], told["reason"], tuple(told["solution"]),
+                   told.get("line"))
+
+
+@dataclass(frozen=True)
 class TaskStatus:
     """What is known of a task."""
     role: str
@@ -48,6 +68,12 @@ class TaskStatus:
     #: What its code means, and how it ended, or None.
     reason: Optional[str]
     diagnostics: Optional[str] = field(repr=False, default=None)
+    #: In what its latest start runs, where that is not what is usual.
+    runtime: Optional[str] = field(repr=False, default=None)
+    #: Some of its output is in no log, because the disk was full.
+    output_lost: bool = False
+    #: What its output says of its failure, if that is known.
+    failure: Optional[Failure] = field(repr=False, default=None)
 
     @property
     def name(self) -> str:
@@ -72,6 +98,10 @@ class JobStatus:
     tasks: Tuple[TaskStatus, ...]
     #: Why it ended, in a line, or None.
     reason: Optional[str]
+    #: Some output of its tasks is in no log, because the disk was full.
+    output_lost: bool
+    #: What the output says of its failure, if that is known.
+    failure: Optional[Failure]
     #: The object of OpenPAI's REST API, whole.
     detail: Dict[str, Any] = field(repr=False, compare=False)
 
@@ -101,7 +131,10 @@ def _make_task(role: str, told: Dict[str, Any]) -> TaskStatus:
         gpus=tuple(told.get("containerGpus") or ()),
         started=_time(told.get("launchedTime")),
         ended=_time(told.get("completedTime")), reason=spec.get("reason"),
-        diagnostics=told.get("containerExitDiagnostics"))
+        diagnostics=told.get("containerExitDiagnostics"),
+        runtime=told.get("runtime"),
+        output_lost=bool(told.get("outputLost")),
+        failure=_make_failure(told.get("failure")))
 
 
 def make_status(told: Dict[str, Any]) -> JobStatus:
@@ -119,7 +152,9 @@ def make_status(told: Dict[str, Any]) -> JobStatus:
         tasks=tuple(_make_task(role, task)
                     for role, tasks in told["taskRoles"].items()
                     for task in tasks["taskStatuses"]),
-        reason=(job.get("appExitSpec") or {}).get("reason"), detail=told)
+        reason=(job.get("appExitSpec") or {}).get("reason"),
+        output_lost=bool(job.get("outputLost")),
+        failure=_make_failure(job.get("failure")), detail=told)
 
 
 @dataclass(frozen=True)
@@ -144,6 +179,11 @@ class Why:
     detail: Dict[str, Any] = field(repr=False, compare=False)
 
     @property
+    def failure(self) -> Optional[Failure]:
+        """What the output says of its failure, if that is known."""
+        return _make_failure(self.detail.get("failure"))
+
+    @property
     def line(self) -> Optional[Dict[str, Any]]:
         """Its place in the queue: virtualCluster, order, place, waiting."""
         return self.detail.get("line")
@@ -153,9 +193,10 @@ class Why:
         if self.explanation:  # in its words, the first is the scheduler's
             lines[:1] = [self.explanation]
         if not lines:
-            spec = self.detail.get("exitSpec") or {}
+            told = (self.detail.get("failure") or
+                    self.detail.get("exitSpec") or {})
             lines = [text for text in (self.detail.get("trigger"),
-                                       spec.get("reason")) if text]
+                                       told.get("reason")) if text]
         return "\n".join([self.state, *lines])
 
 
@@ -203,6 +244,8 @@ class JobSummary:
     submitted: Optional[datetime.datetime]
     started: Optional[datetime.datetime]
     ended: Optional[datetime.datetime]
+    #: Some output of its tasks is in no log, because the disk was full.
+    output_lost: bool
     #: None in a list of a client's.
     platform: "Optional[Platform]" = field(repr=False, compare=False)
 
@@ -232,7 +275,8 @@ class JobSummary:
             tags=tuple(told.get("tags") or ()),
             submitted=_time(told.get("submissionTime")),
             started=_time(told.get("launchedTime")),
-            ended=_time(told.get("completedTime")), platform=platform)
+            ended=_time(told.get("completedTime")),
+            output_lost=bool(told.get("outputLost")), platform=platform)
 
 
 class Jobs(Tuple[JobSummary, ...]):

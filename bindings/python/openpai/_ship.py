@@ -21,7 +21,8 @@ import tempfile
 import textwrap
 import types
 from typing import (
-    AbstractSet, Any, Callable, Dict, Iterable, List, Optional, Set, Tuple)
+    AbstractSet, Any, Callable, Dict, Iterable, List, Mapping, Optional,
+    Sequence, Set, Tuple)
 
 from ._errors import InvalidError, NotFoundError, PermissionDenied
 
@@ -256,10 +257,13 @@ def job_name(name: str) -> str:
     return "%s_%s" % (plain[:200], secrets.token_hex(4))
 
 
-def megabytes(memory: Optional[str], whole: int) -> int:
-    """Of "512M" or "8G"; None: half of the machine's bytes."""
+def megabytes(memory: Optional[str], machine: Mapping[str, Any],
+              cpus: int) -> int:
+    """Of "512M" or "8G"; None: so much of the machine's as the CPUs are."""
     if memory is None:
-        return max(whole // 2 >> 20, 1)
+        cpus = max(cpus, 1)
+        share: int = machine["memory"] * cpus // max(machine["cpus"], cpus)
+        return max(share >> 20, 256)
     match = re.fullmatch(r"(\d+)\s*([kmgt])i?b?", memory.strip().lower())
     if match is None:
         raise ValueError('memory is as "512M" or "8G", not %r' % memory)
@@ -268,9 +272,14 @@ def megabytes(memory: Optional[str], whole: int) -> int:
 
 
 def job_file(name: str, *, gpus: int, cpus: int, memory_mb: int,
-             command: Optional[str] = None) -> Dict[str, Any]:
+             command: Optional[str] = None, time: Optional[str] = None,
+             after: Sequence[str] = ()) -> Dict[str, Any]:
     """A job of one task, as a job file has it."""
+    own: Dict[str, Any] = {"timeLimit": time} if time is not None else {}
+    if after:
+        own["after"] = list(after)
     return {
+        **({"extras": {"openpai": own}} if own else {}),
         "protocolVersion": 2, "name": name, "type": "job",
         "prerequisites": [{"name": "host", "type": "dockerimage",
                            "uri": "none"}],

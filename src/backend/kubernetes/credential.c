@@ -156,9 +156,9 @@ static const char *judge(const pai__tree *t, const char *version,
   *status = PAI__NO_NODE;
   if (pai__tree_type(t, 0) != PAI__MAPPING ||
       !is(text_of(t, 0, "kind"), "ExecCredential"))
-    return "what it writes is no ExecCredential";
+    return "its output is not an ExecCredential";
   if (!is(text_of(t, 0, "apiVersion"), version))
-    return "what it writes is of another apiVersion than was asked for";
+    return "its output has another apiVersion than requested";
   *status = pai__tree_get(t, 0, "status");
   return NULL;
 }
@@ -197,7 +197,7 @@ int pai__kube_read_credential(pai__buf *token, pai_time *expires,
   if (rc == PAI_ENOMEM)
     return pai__oom(err);
   if (rc < 0) /* why not may be a secret */
-    return pai__fail(err, PAI_EINVAL, "what it writes is no JSON");
+    return pai__fail(err, PAI_EINVAL, "its output is not valid JSON");
   rc = take(token, expires, tree, version, err);
   pai__tree_free(tree);
   return rc;

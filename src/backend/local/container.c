@@ -5,6 +5,7 @@
  * stand there: values come from the client's own environment, and the script
  * comes as its standard input, so that no list of processes shows either.
  */
+#include "backend/local/enter_env.h"
 #include "backend/local/runtime.h"
 
 #include "base/buf.h"
@@ -112,11 +113,32 @@ static bool may_show(const container *c, const char *folder)
   return strcmp(folder, "/") != 0 && (root == NULL || *root != '\0');
 }
 
+/* Of the root a storage as a whole: within one its tasks may put a link in a
+ * folder's place.  Of the machine one apart writes to nothing but /tmp. */
+static void add_workdir(const container *c)
+{
+  const char *folder = c->plan->workdir, *root = c->around->root;
+  bool apart = (c->plan->flags & PAI_LAUNCH_APART) != 0;
+  bool in_root = pai__is_within(folder, root);
+  char top[PAI__OWN_PATH];
+
+  pai__fixed_top(top, sizeof(top), folder, root);
+  if (in_root && strlen(folder) < sizeof(top))
+    folder =
+      c->w->failed ? "" : pai__arena_strndup(&c->w->arena, top, strlen(top));
+  if (folder == NULL)
+    c->w->failed = true;
+  else
+    add_mount(c, folder, folder,
+              apart && !in_root && !pai__is_within(folder, "/tmp"));
+}
+
 static void add_mounts(const container *c)
 {
   const pai_launch_plan *plan = c->plan;
   bool has_workdir = plan->workdir == NULL || !may_show(c, plan->workdir) ||
-                     pai__is_within(plan->workdir, plan->dir);
+                     pai__is_within(plan->workdir, plan->dir) ||
+                     pai__is_within(plan->workdir, plan->job_dir);
 
   if (plan->job_dir != NULL)
     add_mount(c, plan->job_dir, plan->job_dir, 0);
@@ -129,7 +151,7 @@ static void add_mounts(const container *c)
       plan->workdir != NULL && pai__is_within(plan->workdir, m->target);
   }
   if (!has_workdir)
-    add_mount(c, plan->workdir, plan->workdir, 0);
+    add_workdir(c);
   if (plan->workdir != NULL) {
     pai__words_add(c->w, "--workdir");
     pai__words_add(c->w, plan->workdir);
@@ -225,16 +247,27 @@ static void add_cleanup(pai__words *w, const char *engine, bool docker,
   pai__words_printf(w, "openpai-%016llx", name);
 }
 
-/* A command in it. */
+/* A command in it, after the job's own variables were set. */
 static void add_enter(pai__words *w, const pai__tool *engine, bool tty,
-                      unsigned long long name)
+                      unsigned long long name, const pai_launch_plan *plan)
 {
+  static const char set[] = "eval \"$" PAI__ENTER_VARIABLE
+                            "\"; unset " PAI__ENTER_VARIABLE "; exec \"$@\"";
+
   pai__words_add(w, engine->path);
   pai__words_add(w, "exec");
   pai__words_add(w, "--interactive");
   if (tty)
     pai__words_add(w, "--tty");
+  if (pai__enter_has_env(plan))
+    pai__words_add(w, "--env=" PAI__ENTER_VARIABLE);
   pai__words_printf(w, "openpai-%016llx", name);
+  if (!pai__enter_has_env(plan))
+    return;
+  pai__words_add(w, "bash");
+  pai__words_add(w, "-c");
+  pai__words_add(w, set);
+  pai__words_add(w, "openpai");
 }
 
 void pai__container_words(pai__start *s, const pai__tool *engine,
@@ -272,7 +305,7 @@ void pai__container_words(pai__start *s, const pai__tool *engine,
   pai__words_add(w, inside);
   pai__words_add(w, "openpai");
   pai__words_add(w, plan->dir);
-  add_enter(&s->enter, engine, false, name);
-  add_enter(&s->enter_tty, engine, true, name);
+  add_enter(&s->enter, engine, false, name, plan);
+  add_enter(&s->enter_tty, engine, true, name, plan);
   add_cleanup(&s->cleanup, engine->path, docker, name);
 }

@@ -63,8 +63,8 @@ static bool tell_piece(local_task *t, pai__task_log *log)
   if (log->missed && !t->lost) {
     t->lost = true;
     pai__log_line(&l->log, PAI_LOG_WARNING,
-                  "the output of a task grows faster than it is told: some of "
-                  "it may be missing here and in %s",
+                  "the output of a task grows faster than it can be read: "
+                  "some of it may be missing here and in %s",
                   t->dir);
   }
   return rc > 0;

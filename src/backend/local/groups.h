@@ -31,6 +31,9 @@ typedef struct pai__groups {
 typedef struct pai__group {
   pai__words procs; /* files that take a process in */
   pai__words dirs;
+  const char
+    *above;       /* its owner's, which those that count processes are in; or
+                        NULL */
   char *oom_file; /* NULL: memory is not held to by a group */
 } pai__group;
 
@@ -53,6 +56,8 @@ void pai__group_dispose(pai__group *group);
  * not be made: then `failed` says which; PAI_ENOMEM. */
 int pai__group_make(pai__group *out, const pai__groups *g,
                     const pai_launch_plan *plan, pai__buf *failed);
+/* Removes a group of an owner's if no task is left in it; NULL is allowed. */
+void pai__groups_leave(const char *above);
 /* Removes them again: the task does not start. */
 void pai__group_remove(const pai__group *group);
 

@@ -6,11 +6,13 @@
  */
 #include "backend/local/local.h"
 
+#include "backend/local/enter_env.h"
 #include "backend/local/posix_files.h"
 #include "backend/local/posix_launch.h"
 #include "base/posix_fs.h"
 #include "task/order.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 enum { OF_ENGINE = 128 << 20 }; /* bytes that an engine has itself */
@@ -20,9 +22,11 @@ typedef struct launch {
   pai__start start;
   pai__group group;
   pai__words devices, points;
-  const pai__user *who; /* NULL: this process's own task */
-  pai__space *space;    /* of its job, or NULL */
-  pai__words user_env;
+  pai__words real, identities; /* of what is shown: pai__files_look() */
+  const pai__user *who;        /* NULL: this process's own task */
+  const char *status;          /* local_task.own */
+  pai__space *space;           /* of its job, or NULL */
+  pai__words user_env, enter_env;
   pai__buf gids;
   pai__buf failed; /* groups that could not be made */
   pai__buf note, begun;
@@ -33,20 +37,23 @@ typedef struct launch {
   char here[4096];
 } launch;
 
-static void init(launch *k, local *l, const pai_launch_plan *plan,
-                 const pai__user *who)
+static void init(launch *k, const local_task *t, const pai_launch_plan *plan)
 {
-  const pai_alloc *alloc = &l->alloc;
+  const pai_alloc *alloc = &t->owner->alloc;
 
   k->plan = plan;
-  k->who = who;
+  k->who = t->who;
+  k->status = t->own;
   k->space = NULL;
   pai__words_init(&k->user_env, alloc);
+  pai__words_init(&k->enter_env, alloc);
   pai__buf_init(&k->gids, alloc);
   pai__start_init(&k->start, alloc);
   pai__group_init(&k->group, alloc);
   pai__words_init(&k->devices, alloc);
   pai__words_init(&k->points, alloc);
+  pai__words_init(&k->real, alloc);
+  pai__words_init(&k->identities, alloc);
   pai__buf_init(&k->failed, alloc);
   pai__buf_init(&k->note, alloc);
   pai__words_init(&k->own, alloc);
@@ -65,8 +72,11 @@ static void dispose(launch *k)
   pai__group_dispose(&k->group);
   pai__words_dispose(&k->devices);
   pai__words_dispose(&k->user_env);
+  pai__words_dispose(&k->enter_env);
   pai__buf_dispose(&k->gids);
   pai__words_dispose(&k->points);
+  pai__words_dispose(&k->real);
+  pai__words_dispose(&k->identities);
   pai__buf_dispose(&k->failed);
   pai__buf_dispose(&k->note);
   pai__words_dispose(&k->own);
@@ -102,16 +112,67 @@ static int fail_link(const char *path, const char *root, pai_error **err)
                    path, root);
 }
 
-/* Else its commands only begin there, in what they see anyhow. */
-static bool shows_workdir(const launch *k, const pai__surroundings *around)
+/* By a link, to that folder, into it, or to one that it is in? */
+static bool leads(const char *path, const char *real, const char *folder)
+{
+  return real[0] != '\0' && strcmp(real, path) != 0 &&
+         (pai__is_within(real, folder) || pai__is_within(folder, real));
+}
+
+/* Looked at once, before anything is started: a path may lead elsewhere when it
+ * is looked at again. */
+static int look_at_shown(launch *k, pai__surroundings *around, pai_error **err)
 {
   const pai_launch_plan *plan = k->plan;
+  char real[PATH_MAX], identity[PAI_ORDER_IDENTITY];
 
-  return plan->workdir != NULL &&
+  if (!pai__root_is_hidden(around) && around->homes == NULL)
+    return PAI_OK;
+  for (size_t i = 0; i <= plan->nmounts; i++) {
+    const char *path = i == 0 ? plan->workdir : plan->mounts[i - 1].source;
+
+    pai__files_look(real, identity, path != NULL ? path : "");
+    pai__words_printf(&k->real, "%s", real);
+    pai__words_printf(&k->identities, "%s", identity);
+  }
+  around->identities = k->identities.at;
+  return k->real.failed || k->identities.failed ? pai__oom(err) : PAI_OK;
+}
+
+static bool shows_workdir(const launch *k, const pai__surroundings *around)
+{
+  return k->plan->workdir != NULL &&
          (k->start.runtime != PAI_RUNTIME_BWRAP ||
-          pai__is_within(plan->workdir, around->root) ||
-          ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0 &&
-           pai__is_within(plan->workdir, "/tmp")));
+          pai__bwrap_shows_workdir(k->plan, around));
+}
+
+/* What one apart does not see; NULL: `path` leads to none of that. */
+static const char *find_hidden(const char *path, const char *real,
+                               const pai__surroundings *around)
+{
+  static const char *const others[] = { "/run", "/dev", "/proc" };
+  const char *const *home = around->homes;
+
+  if (pai__root_is_hidden(around) && leads(path, real, around->root))
+    return around->root;
+  for (; home != NULL && *home != NULL; home++)
+    if (leads(path, real, *home))
+      return *home;
+  for (size_t i = 0; around->homes != NULL && i < PAI__LEN(others); i++)
+    if (leads(path, real, others[i]))
+      return others[i];
+  return NULL;
+}
+
+/* One apart may write where it begins, if that is shown: so no link there leads
+ * out of the storage, or of /tmp. */
+static bool stays(const launch *k, const pai__surroundings *around)
+{
+  char top[PATH_MAX], real[PATH_MAX], identity[PAI_ORDER_IDENTITY];
+
+  pai__fixed_top(top, sizeof(top), k->plan->workdir, around->root);
+  pai__files_look(real, identity, top);
+  return pai__is_within(k->real.at[0], real);
 }
 
 /* Whoever may make links in a folder that is to be shown would see by one what
@@ -120,31 +181,49 @@ static int check_links(const launch *k, const pai__surroundings *around,
                        pai_error **err)
 {
   const pai_launch_plan *plan = k->plan;
-  const char *bad = NULL;
 
-  if (!pai__root_is_hidden(around))
+  if (around->identities == NULL)
     return PAI_OK;
-  if (shows_workdir(k, around) && pai__files_lead(plan->workdir, around->root))
-    bad = plan->workdir;
-  for (size_t i = 0; i < plan->nmounts && bad == NULL; i++)
-    if (pai__files_lead(plan->mounts[i].source, around->root))
-      bad = plan->mounts[i].source;
-  return bad == NULL ? PAI_OK : fail_link(bad, around->root, err);
+  for (size_t i = 0; i <= plan->nmounts; i++) {
+    const char *path = i == 0 ? plan->workdir : plan->mounts[i - 1].source;
+    const char *hidden = i > 0 || shows_workdir(k, around)
+                           ? find_hidden(path, k->real.at[i], around)
+                           : NULL;
+
+    if (hidden != NULL)
+      return fail_link(path, hidden, err);
+  }
+  if (around->homes == NULL || !shows_workdir(k, around) ||
+      k->real.at[0][0] == '\0' || stays(k, around))
+    return PAI_OK;
+  return pai__fail(err, PAI_EPERM,
+                   "%.400s leads by a link to %.400s, where jobs of other "
+                   "accounts may not write",
+                   plan->workdir, k->real.at[0]);
 }
 
 /* Of one apart: commands do not begin in what is not there. */
 static int check_home(const pai_launch_plan *plan,
                       const pai__surroundings *around, pai_error **err)
 {
-  const char *const *home = around->homes;
+  static const char *const run[] = { "/run", "/var/run", NULL };
+  const char *const *home = around->homes, *const *at = run;
 
   while (plan->workdir != NULL && *home != NULL &&
          !pai__is_within(plan->workdir, *home))
     home++;
-  if (plan->workdir == NULL || *home == NULL ||
+  while (plan->workdir != NULL && *at != NULL &&
+         !pai__is_within(plan->workdir, *at))
+    at++;
+  if (plan->workdir == NULL || (*home == NULL && *at == NULL) ||
       (pai__root_is_hidden(around) &&
        pai__is_within(plan->workdir, around->root)))
     return PAI_OK;
+  if (*home == NULL)
+    return pai__fail(
+      err, PAI_EPERM,
+      "commands cannot begin in %.400s: jobs of other accounts do not see %s",
+      plan->workdir, *at);
   return pai__fail(
     err, PAI_EPERM,
     "commands cannot begin in %.400s: jobs of other accounts do "
@@ -168,6 +247,7 @@ static int find_space(launch *k, local *l, pai__surroundings *around)
   rc = pai__space_take(&k->space, &l->runtimes, &l->alloc, k->plan, k->who);
   around->join = around->join_told = k->space != NULL;
   around->join_user = k->space != NULL && k->space->user >= 0;
+  around->shm = k->space != NULL ? k->space->shm : NULL;
   return rc;
 }
 
@@ -200,6 +280,9 @@ static int choose(launch *k, local *l, pai_error **err)
   around.points = k->points.at;
   if (k->devices.failed || k->points.failed)
     return pai__oom(err);
+  rc = look_at_shown(k, &around, err);
+  if (rc < 0)
+    return rc;
   rc = pai__local_look(l, k->plan, &around, err);
   if (rc < 0)
     return rc;
@@ -208,7 +291,7 @@ static int choose(launch *k, local *l, pai_error **err)
   rc = pai__start_choose(&k->start, k->plan, &l->runtimes, &around, err);
   if (k->start.runtime != PAI_RUNTIME_BWRAP)
     give_space_back(k, l);
-  if (rc == PAI_OK && k->start.home)
+  if (rc == PAI_OK && apart)
     rc = check_home(k->plan, &around, err);
   if (rc == PAI_OK && k->start.tmp)
     k->tmp = pai__own_add(&k->own, k->plan, &around, "tmp");
@@ -301,6 +384,7 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
                        .groups = k->group.dirs.at,
                        .enter = k->start.enter.at,
                        .enter_tty = k->start.enter_tty.at,
+                       .enter_env = k->enter_env.at,
                        .oom_file = k->group.oom_file,
                        .script = plan->script,
                        .log_limit = plan->log_limit };
@@ -319,6 +403,8 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
     order.flags |= PAI_ORDER_SPARE_FIRST;
   if (k->start.home)
     order.flags |= PAI_ORDER_APART;
+  if (k->start.looks)
+    order.flags |= PAI_ORDER_CHECK;
   if (k->space != NULL) {
     order.flags |= PAI_ORDER_SHARED;
     order.holder = (uint32_t)k->space->holder;
@@ -337,6 +423,7 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
   if (k->note.len > 0)
     order.note = pai__buf_text(&k->note);
   order.tmp = k->tmp;
+  order.status = k->status;
   rc = pai__order_write(out, &order);
   if (rc == PAI_EINVAL)
     return pai__fail(err, rc,
@@ -362,15 +449,20 @@ static void dispose_order(pai__buf *order)
 
 static int make_dirs(const launch *k, local *l, pai_error **err)
 {
-  int rc;
+  char real[PATH_MAX], identity[PAI_ORDER_IDENTITY];
+  int rc =
+    k->status != NULL ? pai__fs_make_dirs(k->status, &l->alloc, err) : PAI_OK;
 
+  if (rc < 0)
+    return rc;
   if (!pai__as_user(k->who))
     return pai__fail(err, PAI_EPERM, "this process cannot act for %s",
                      k->who->name);
   rc = pai__fs_make_dirs(k->plan->dir, &l->alloc, err);
+  pai__files_look(real, identity, k->plan->dir);
   if (rc == PAI_OK &&
       pai__local_hides(l) && /* it lies where earlier tasks could write */
-      pai__files_lead(k->plan->dir, l->host.root))
+      leads(k->plan->dir, real, l->host.root))
     rc = fail_link(k->plan->dir, l->host.root, err);
   if (rc == PAI_OK && k->tmp != NULL)
     rc = pai__files_make_tmp(k->tmp, &l->alloc, err);
@@ -391,8 +483,9 @@ static int start(launch *k, local *l, int *pid, pai_error **err)
   if (rc == PAI_OK)
     rc = make_dirs(k, l, err);
   if (rc == PAI_OK)
-    rc = pai__local_spawn(pid, l->program, k->plan->dir, k->who, k->space,
-                          order.data, order.len, err);
+    rc = pai__local_spawn(pid, l->program, k->plan->dir,
+                          k->status != NULL && pai__local_hides(l), k->who,
+                          k->space, order.data, order.len, err);
   dispose_order(&order);
   return rc;
 }
@@ -420,7 +513,10 @@ static int make_env(launch *k, local *l, pai_error **err)
     return pai__oom(err);
   k->env = pai__local_env(k->who != NULL ? k->user_env.at : NULL, k->plan,
                           &k->start, l->pass_env, &l->alloc, &k->env_count);
-  return k->env != NULL ? check_size(k, err) : pai__oom(err);
+  if (k->env == NULL)
+    return pai__oom(err);
+  pai__enter_env(&k->enter_env, k->env, k->plan, k->start.script_stdin);
+  return k->enter_env.failed ? pai__oom(err) : check_size(k, err);
 }
 
 int pai__local_launch(local_task *t, const pai_launch_plan *given,
@@ -437,7 +533,7 @@ int pai__local_launch(local_task *t, const pai_launch_plan *given,
   rc = check_plan(&plan, err);
   if (rc < 0)
     return rc;
-  init(&k, l, &plan, t->who);
+  init(&k, t, &plan);
   rc = choose(&k, l, err);
   if (rc == PAI_OK)
     rc = make_env(&k, l, err);
@@ -451,6 +547,8 @@ int pai__local_launch(local_task *t, const pai_launch_plan *given,
     t->space = k.space; /* until it has ended */
   else
     give_space_back(&k, l);
+  if (rc == PAI_OK && k.group.above != NULL)
+    t->above = pai__strdup(&l->alloc, k.group.above);
   if (rc == PAI_OK && k.start.about[0] != '\0') /* without memory unsaid */
     t->about = pai__strdup(&l->alloc, k.start.about);
   dispose(&k);

@@ -4,6 +4,7 @@
 #include "base/posix_errno.h"
 #include "base/posix_fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,10 @@
 #include <unistd.h>
 
 enum { PERIOD_US = 100000, MOST_BYTES = 65536 };
+
+/* What a task's group is called, and its owner's, which that may be in. */
+#define OF_TASK "openpai-%016llx"
+#define OF_OWNER "openpai-of-"
 
 static const char *const names[PAI__GROUPS_COUNT] = { "memory", "cpu",
                                                       "cpuset", "pids" };
@@ -235,6 +240,23 @@ int pai__groups_find(pai__groups *g, const pai_alloc *alloc, const char *root,
   return rc;
 }
 
+/* Groups of owners that a platform before has left, which no task is in. */
+static void leave_all(const pai__groups *g)
+{
+  const char *base = g->base[PAI__GROUPS_PIDS];
+  DIR *dir = base != NULL ? opendir(base) : NULL;
+  const struct dirent *e;
+  char path[4096];
+
+  while (dir != NULL && (e = readdir(dir)) != NULL)
+    if (strncmp(e->d_name, OF_OWNER, sizeof(OF_OWNER) - 1) == 0 &&
+        snprintf(path, sizeof(path), "%s/%s", base, e->d_name) <
+          (int)sizeof(path))
+      pai__groups_leave(path);
+  if (dir != NULL)
+    (void)closedir(dir);
+}
+
 int pai__groups_find_here(pai__groups *g, const pai_alloc *alloc)
 {
   int rc;
@@ -244,6 +266,7 @@ int pai__groups_find_here(pai__groups *g, const pai_alloc *alloc)
   read_file(&self, "/proc/self", "cgroup");
   rc = pai__groups_find(g, alloc, "/sys/fs/cgroup", pai__buf_text(&self),
                         getpid());
+  leave_all(g);
   pai__buf_dispose(&self);
   return rc;
 }
@@ -296,6 +319,7 @@ void pai__group_remove(const pai__group *group)
 {
   for (size_t i = group->dirs.len; i-- > 0;)
     (void)rmdir(group->dirs.at[i]);
+  pai__groups_leave(group->above);
 }
 
 static bool wants(const pai_launch_plan *plan, int kind)
@@ -359,9 +383,13 @@ static bool limit(pai__buf *b, const char *base, const char *dir, int kind,
 static const char *make_dir(pai__group *out, const pai__groups *g, int kind,
                             uint64_t name)
 {
+  bool inside =
+    out->above != NULL && (g->version == 2 || kind == PAI__GROUPS_PIDS);
+
   if (g->version == 2 && out->dirs.len > 0)
     return out->dirs.at[0];
-  pai__words_printf(&out->dirs, "%s/openpai-%016llx", g->base[kind],
+  pai__words_printf(&out->dirs, "%s/" OF_TASK,
+                    inside ? out->above : g->base[kind],
                     (unsigned long long)name);
   if (out->dirs.failed)
     return NULL;
@@ -372,10 +400,57 @@ static const char *make_dir(pai__group *out, const pai__groups *g, int kind,
   return out->dirs.at[out->dirs.len - 1];
 }
 
+/* Hands all that there is on to the groups of its tasks. */
+static void hand_on(const pai__groups *g, const char *dir)
+{
+  for (int i = 0; i < PAI__GROUPS_COUNT; i++) {
+    char text[16];
+
+    (void)snprintf(text, sizeof(text), "+%s", names[i]);
+    if (g->base[i] != NULL)
+      (void)write_file(dir, "cgroup.subtree_control", text);
+  }
+}
+
 static void tell_failure(pai__buf *failed, int kind)
 {
   pai__buf_printf(failed, "%s%s: %s", failed->len > 0 ? "; " : "", names[kind],
                   PAI__ERRNO_TEXT(errno));
+}
+
+/* What bounds all tasks of one owner. */
+static void make_above(pai__group *out, const pai__groups *g,
+                       const pai_launch_plan *plan, pai__buf *failed)
+{
+  const char *base = g->base[PAI__GROUPS_PIDS], *dir;
+  char path[4096];
+  int n;
+
+  if (base == NULL || plan->owner == NULL || plan->owner_processes == 0)
+    return;
+  n = snprintf(path, sizeof(path), "%s/" OF_OWNER "%016llx", base,
+               (unsigned long long)pai__text_hash(plan->owner));
+  dir = n < (int)sizeof(path)
+          ? pai__arena_strndup(&out->dirs.arena, path, (size_t)n)
+          : NULL;
+  out->dirs.failed |= dir == NULL;
+  if (dir == NULL)
+    return;
+  if ((mkdir(dir, 0700) < 0 && errno != EEXIST) ||
+      !write_number(dir, "pids.max", plan->owner_processes)) {
+    tell_failure(failed, PAI__GROUPS_PIDS);
+    pai__groups_leave(dir);
+    return;
+  }
+  if (g->version == 2)
+    hand_on(g, dir);
+  out->above = dir;
+}
+
+void pai__groups_leave(const char *above)
+{
+  if (above != NULL)
+    (void)rmdir(above);
 }
 
 static bool make_one(pai__group *out, const pai__groups *g, int kind,
@@ -409,6 +484,7 @@ int pai__group_make(pai__group *out, const pai__groups *g,
   const char *file = g->version == 1 ? "memory.oom_control" : "memory.events";
   const pai_alloc *alloc = failed->alloc;
 
+  make_above(out, g, plan, failed);
   for (int i = 0; i < PAI__GROUPS_COUNT; i++) {
     if (g->base[i] == NULL || !wants(plan, i) ||
         !make_one(out, g, i, plan, failed) || i != PAI__GROUPS_MEMORY)
@@ -422,6 +498,32 @@ int pai__group_make(pai__group *out, const pai__groups *g,
            : PAI_OK;
 }
 
+/* The group of one kind that a task was given, maybe by another process: in the
+ * base, or in that of an owner there.  False: there is none. */
+static bool find_dir(char out[4096], const pai__groups *g, int kind,
+                     const char *task_dir)
+{
+  unsigned long long name = pai__text_hash(task_dir);
+  const struct dirent *e;
+  bool found;
+  DIR *dir;
+
+  if (snprintf(out, 4096, "%s/" OF_TASK, g->base[kind], name) >= 4096)
+    return false;
+  if (access(out, F_OK) == 0)
+    return true;
+  dir = opendir(g->base[kind]);
+  found = false;
+  while (dir != NULL && !found && (e = readdir(dir)) != NULL)
+    found = strncmp(e->d_name, OF_OWNER, sizeof(OF_OWNER) - 1) == 0 &&
+            snprintf(out, 4096, "%s/%s/" OF_TASK, g->base[kind], e->d_name,
+                     name) < 4096 &&
+            access(out, F_OK) == 0;
+  if (dir != NULL)
+    (void)closedir(dir);
+  return found;
+}
+
 void pai__groups_path(const pai__groups *g, const char *task_dir, char *out,
                       size_t size)
 {
@@ -432,10 +534,8 @@ void pai__groups_path(const pai__groups *g, const char *task_dir, char *out,
   for (int i = 0; g->version == 2 && i < PAI__GROUPS_COUNT; i++)
     if (g->base[i] != NULL &&
         strncmp(g->base[i], root, sizeof(root) - 1) == 0 &&
-        snprintf(path, sizeof(path), "%s/openpai-%016llx", g->base[i],
-                 (unsigned long long)pai__text_hash(task_dir)) <
-          (int)sizeof(path) &&
-        access(path, F_OK) == 0 && strlen(path) - sizeof(root) + 2 < size) {
+        find_dir(path, g, i, task_dir) &&
+        strlen(path) - sizeof(root) + 2 < size) {
       (void)snprintf(out, size, "%s", path + sizeof(root) - 2);
       return;
     }
@@ -471,10 +571,7 @@ void pai__groups_end(const pai__groups *g, const char *task_dir,
 
   pai__buf_init(&b, alloc);
   for (int i = 0; i < PAI__GROUPS_COUNT; i++)
-    if (g->base[i] != NULL &&
-        snprintf(path, sizeof(path), "%s/openpai-%016llx", g->base[i],
-                 (unsigned long long)pai__text_hash(task_dir)) <
-          (int)sizeof(path))
+    if (g->base[i] != NULL && find_dir(path, g, i, task_dir))
       for (int k = 0; k < TRIES && rmdir(path) < 0 && errno == EBUSY; k++) {
         kill_group(&b, path);
         (void)poll(NULL, 0, 1);

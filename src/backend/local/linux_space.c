@@ -9,11 +9,14 @@
  */
 #define _GNU_SOURCE
 #include "backend/local/posix_launch.h"
+#include "backend/local/posix_try.h"
 #include "backend/local/runtime.h"
+#include "loop/loop.h"
 #include "task/order.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -41,7 +44,7 @@ static int spawn_with(pid_t *pid, const char *program, char *const *argv,
   if (rc == 0)
     rc = posix_spawn_file_actions_adddup2(&actions, ready, 4);
   if (rc == 0)
-    rc = posix_spawn(pid, program, &actions, NULL, argv, env);
+    rc = pai__spawn(pid, program, &actions, argv, env);
   (void)posix_spawn_file_actions_destroy(&actions);
   return rc;
 }
@@ -56,14 +59,14 @@ static void write_gids(char out[GIDS], const pai__user *who)
                           who->groups[i]);
 }
 
-static int spawn_holder(pid_t *pid, const char *program, const pai__user *who,
-                        int life, int ready)
+static int spawn_holder(pid_t *pid, const char *program, char *shm,
+                        const pai__user *who, int life, int ready)
 {
   char name[] = "openpai-task", hold[] = PAI_ORDER_HOLD, uid[16], gid[16],
-       gids[GIDS], *argv[] = { name, hold, uid, gid, gids, NULL };
+       gids[GIDS], *argv[] = { name, hold, shm, uid, gid, gids, NULL };
 
   if (who == NULL) {
-    argv[2] = NULL;
+    argv[3] = NULL;
   } else {
     (void)snprintf(uid, sizeof(uid), "%u", who->uid);
     (void)snprintf(gid, sizeof(gid), "%u", who->gid);
@@ -131,6 +134,9 @@ static bool make(pai__space *it, const char *program, const pai__user *who)
   bool good = false;
   pid_t pid;
 
+  (void)snprintf(it->shm, sizeof(it->shm),
+                 PAI_ORDER_SHM "/" PAI_ORDER_SHM_BEGIN "%016" PRIx64,
+                 pai__loop_seed());
   it->life = it->user = it->pid = -1;
   if (pipe2(life, O_CLOEXEC) < 0)
     return false;
@@ -139,7 +145,8 @@ static bool make(pai__space *it, const char *program, const pai__user *who)
   if (it->life >= 0 && life[0] >= 0 && pipe2(ready, O_CLOEXEC) == 0) {
     ready[1] = move_high(ready[1]);
     if (ready[1] >= 0 &&
-        spawn_holder(&pid, program, who, life[0], ready[1]) == 0) {
+        spawn_holder(&pid, program, it->shm + strlen(PAI_ORDER_SHM "/"), who,
+                     life[0], ready[1]) == 0) {
       (void)close(ready[1]);
       good = read_number(ready[0], &it->holder) &&
              open_all(it, pid, who == NULL && geteuid() == 0);

@@ -117,7 +117,8 @@ static int local_follow(void *state, uint64_t task, int from, pai_error **err)
     return pai__fail(err, PAI_ENOTFOUND, "there is no task %llu",
                      (unsigned long long)task);
   if (t->who != NULL)
-    return pai__fail(err, PAI_ENOTSUP, "another user's output is not told");
+    return pai__fail(err, PAI_ENOTSUP,
+                     "output of another user's task is not shown");
   return pai__local_follow(t, from, err);
 }
 

@@ -33,8 +33,12 @@ struct local_task {
   local *owner;
   uint64_t id;
   char *dir;
+  char *own; /* where its supervisor tells what happened: pai__own_dir(); NULL:
+                in `dir` */
   pai__user *who;    /* whose it is; NULL: this process's */
   pai__space *space; /* of its job, as long as it runs; or NULL */
+  char *above;   /* the control group of its owner's tasks, to be left when it
+                    has ended; NULL: there is none, or another process made it */
   char *about;   /* in what it runs, and why; NULL: nothing is to be said */
   int child;     /* the supervisor, if this process is its parent; or 0 */
   int exit_code; /* then that of it */
@@ -92,11 +96,21 @@ struct local {
 /* task.c */
 int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
                           pai_error **err);
-int pai__local_task_adopt(local *l, uint64_t id, const char *dir,
-                          pai_error **err);
 void pai__local_task_stop(local_task *t, int how);
+/* One that is known by its number from now on. */
+int pai__local_task_new(local_task **out, local *l, uint64_t id,
+                        const char *dir, pai_error **err);
+/* Waits for the end of LOCAL_SUPERVISOR or LOCAL_KEEPER.  Takes the descriptor,
+ * also when it fails. */
+int pai__local_task_watch(local_task *t, int which, int pidfd);
+/* The supervisor is gone: does its keeper still end what it left?  1: it is
+ * watched; 0: there is none; -1: this process lacks what it takes to look. */
+int pai__local_task_watch_keeper(local_task *t);
 /* Without a word; its processes run on. */
 void pai__local_task_close(local_task *t);
+/* What its supervisor wrote.  As pai__files_status(). */
+int pai__local_task_status(pai__status *out, const local_task *t,
+                           pai_error **err);
 /* As pai_backend_ops.enter(). */
 int pai__local_task_enter(const local_task *t, int *fd, pai_error **err);
 /* As pai_backend_ops.processes() (posix_enter.c). */
@@ -105,6 +119,10 @@ int pai__local_task_processes(const local_task *t, int64_t *session,
 /* Its turn comes when the loop runs next. */
 void pai__local_task_wake(local_task *t);
 void pai__local_task_handle_closed(local_task *t);
+
+/* adopt.c */
+int pai__local_task_adopt(local *l, uint64_t id, const char *dir,
+                          pai_error **err);
 
 /* follow.c */
 void pai__local_follow_init(local_task *t);

@@ -116,12 +116,14 @@ int pai__order_write(pai__buf *out, const pai__order *order)
   o.groups.offset = put_list(out, order->groups);
   o.enter.offset = put_list(out, order->enter);
   o.enter_tty.offset = put_list(out, order->enter_tty);
+  o.enter_env.offset = put_list(out, order->enter_env);
   o.workdir.offset = put_text(out, order->workdir);
   o.script.offset = put_text(out, order->script);
   o.oom_file.offset = put_text(out, order->oom_file);
   o.note.offset = put_text(out, order->note);
   o.gids.offset = put_text(out, order->gids);
   o.tmp.offset = put_text(out, order->tmp);
+  o.status.offset = put_text(out, order->status);
   pai__buf_char(out, '\0');
   if (!pai__buf_ok(out))
     return PAI_ENOMEM;

@@ -8,8 +8,8 @@
 typedef struct pai__order {
   const char *const *argv, *const *env, *const *cleanup;
   const char *const *procs, *const *groups;
-  const char *const *enter, *const *enter_tty;
-  const char *workdir, *script, *oom_file, *note, *tmp;
+  const char *const *enter, *const *enter_tty, *const *enter_env;
+  const char *workdir, *script, *oom_file, *note, *tmp, *status;
   const char *cpus, *numa_nodes; /* lists, as "0-3,8" */
   const char
     *gids; /* with PAI_ORDER_BE_USER: his other groups, and NULL none */

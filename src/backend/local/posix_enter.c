@@ -21,17 +21,14 @@
 static int fail_absent(const local_task *t, pai_error **err)
 {
   pai__status status = { .kind = PAI__STATUS_EMPTY };
-  int rc = PAI_EPERM;
+  int rc = pai__local_task_status(&status, t, NULL);
 
-  if (pai__as_user(t->who)) {
-    rc = pai__files_status(&status, t->dir, pai__local_hides(t->owner), NULL);
-    pai__as_self(t->who);
-  }
   if (rc == PAI_OK && status.kind != PAI__STATUS_EMPTY &&
       status.kind != PAI__STATUS_RUNS)
     return pai__fail(err, PAI_ENOTFOUND, "the task is over");
-  rc = pai__fail(err, PAI_EBUSY,
-                 "the task has just begun, or an older version has begun it");
+  rc =
+    pai__fail(err, PAI_EBUSY,
+              "the task has just started, or was started by an older version");
   pai__error_retriable(err);
   return rc;
 }
@@ -74,11 +71,27 @@ static int connect_unlinked(int *fd, const char *path)
   return rc;
 }
 
+/* Its user's, and not a process of the task's, which may listen there, too. */
+static bool is_supervisor(const local_task *t, int fd)
+{
+  pai__status status = { .kind = PAI__STATUS_EMPTY };
+  unsigned long user;
+  long pid;
+
+  if (pai__socket_peer(&user, fd) < 0 ||
+      pai__socket_peer_process(&pid, fd) < 0 ||
+      user != (t->who != NULL ? t->who->uid : geteuid()))
+    return false;
+  if (t->child != 0)
+    return pid == t->child;
+  return pai__local_task_status(&status, t, NULL) == PAI_OK &&
+         pid == status.pid;
+}
+
 int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
 {
   const pai_alloc *alloc = &t->owner->alloc;
   char *path = pai__fs_join(t->dir, PAI_ORDER_SOCKET, alloc);
-  unsigned long user;
   int rc, error;
 
   *fd = -1;
@@ -95,17 +108,16 @@ int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
   pai__strfree(alloc, path);
   if (rc < 0 && error == ELOOP)
     return pai__fail(err, PAI_EPERM,
-                     "the task has put a link in the place of its folder or "
-                     "of what is in it: nobody enters by that");
+                     "the task has replaced its folder, or a file in it, by a "
+                     "link: this is refused");
   if (rc < 0)
     return fail(t, error, err);
-  if (pai__socket_peer(&user, *fd) == 0 &&
-      user == (t->who != NULL ? t->who->uid : geteuid()))
+  if (is_supervisor(t, *fd))
     return PAI_OK;
   (void)close(*fd);
   *fd = -1;
   return pai__fail(err, PAI_EPERM,
-                   "another user listens in the task's folder");
+                   "what listens in the task's folder is not its supervisor");
 }
 
 /* The first process of a task leads a session of its own. */
@@ -113,15 +125,11 @@ int pai__local_task_processes(const local_task *t, int64_t *session,
                               char *cgroup, size_t size)
 {
   pai__status status = { .kind = PAI__STATUS_EMPTY };
-  int rc = PAI_EPERM;
+  int rc = pai__local_task_status(&status, t, NULL);
 
   *session = 0;
   if (size > 0)
     cgroup[0] = '\0';
-  if (pai__as_user(t->who)) {
-    rc = pai__files_status(&status, t->dir, pai__local_hides(t->owner), NULL);
-    pai__as_self(t->who);
-  }
   if (rc < 0 || status.kind != PAI__STATUS_RUNS || status.first == 0)
     return PAI_ENOTFOUND;
   *session = status.first;

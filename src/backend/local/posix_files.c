@@ -1,5 +1,5 @@
 /* posix_files.c - a task folder's status and logs */
-#define _XOPEN_SOURCE 700 /* S_ISVTX */
+#define _GNU_SOURCE /* O_PATH */
 
 #include "backend/local/posix_files.h"
 
@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,16 +119,49 @@ int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
   return rc;
 }
 
-/* Also the engine's files: it makes no container where it finds one's name. */
+/* Its supervisor writes on, into the same file. */
+int pai__files_take_status(const char *own, const char *dir,
+                           const pai__user *who, bool no_links,
+                           pai_error **err)
+{
+  char path[PATH_SIZE], itself[64];
+  int fd = -1, rc = PAI_OK;
+
+  errno = EACCES;
+  if (join(path, dir, "status") && pai__as_user(who)) {
+    fd = open_file(path, no_links);
+    pai__as_self(who);
+  }
+  if (fd < 0)
+    return sys_fail(err, errno, "cannot open", path);
+  (void)snprintf(itself, sizeof(itself), "/proc/self/fd/%d", fd);
+  if (!join(path, own, "status"))
+    rc = pai__fail(err, PAI_ELIMIT, "the path of %s is too long", own);
+  else if (linkat(AT_FDCWD, itself, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0 &&
+           errno != EEXIST)
+    rc = sys_fail(err, errno, "cannot make", path);
+  (void)close(fd);
+  return rc;
+}
+
+/* The engine's files: it makes no container where it finds one's name. */
 void pai__files_forget_start(const char *dir)
 {
   static const char *const names[] = { PAI__BEGUN_FILE, PAI__ID_FILE "podman",
-                                       PAI__ID_FILE "docker", "status" };
+                                       PAI__ID_FILE "docker" };
   char path[PATH_SIZE];
 
   for (size_t i = 0; i < PAI__LEN(names); i++)
     if (join(path, dir, names[i]))
       (void)unlink(path);
+}
+
+void pai__files_forget_status(const char *own)
+{
+  char path[PATH_SIZE];
+
+  if (join(path, own, "status"))
+    (void)unlink(path);
 }
 
 /* Adds the last bytes of a file, at most up to `most` in all. */
@@ -255,14 +289,25 @@ bool pai__files_are_real(const char *path)
   return same;
 }
 
-bool pai__files_lead(const char *path, const char *folder)
+void pai__files_look(char *real, char identity[PAI_ORDER_IDENTITY],
+                     const char *path)
 {
-  char *real = realpath(path, NULL);
-  bool leads = real != NULL && strcmp(real, path) != 0 &&
-               (pai__is_within(real, folder) || pai__is_within(folder, real));
+  int fd = open(path, O_PATH | O_CLOEXEC);
+  char itself[64];
+  struct stat st;
+  ssize_t n = -1;
 
-  free(real);
-  return leads;
+  if (fd >= 0 && fstat(fd, &st) == 0) {
+    (void)snprintf(itself, sizeof(itself), "/proc/self/fd/%d", fd);
+    n = readlink(itself, real, PATH_MAX - 1);
+  }
+  if (fd >= 0)
+    (void)close(fd);
+  real[n > 0 ? n : 0] = '\0';
+  identity[0] = '\0';
+  if (n > 0)
+    (void)snprintf(identity, PAI_ORDER_IDENTITY, "%lld:%lld",
+                   (long long)st.st_dev, (long long)st.st_ino);
 }
 
 bool pai__files_here(char *out, size_t size)

@@ -11,6 +11,7 @@
 #include "base/posix_fs.h"
 #include "task/order.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -176,14 +177,16 @@ static int make_order(int *fd, const void *order, size_t size, pai_error **err)
   return PAI_OK;
 }
 
-static int open_dir(int *fd, const char *dir, const pai__user *who,
-                    pai_error **err)
+static int open_dir(int *fd, const char *dir, bool no_links,
+                    const pai__user *who, pai_error **err)
 {
+  const int how = O_RDONLY | O_DIRECTORY;
   int low = -1, saved;
 
   errno = EPERM;
   if (pai__as_user(who)) {
-    low = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    low =
+      no_links ? pai__fs_open_unlinked(dir, how) : open(dir, how | O_CLOEXEC);
     pai__as_self(who);
   }
   *fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, HIGH_FD);
@@ -257,8 +260,9 @@ static int spawn(pid_t *pid, const char *program, const files *f)
 }
 
 int pai__local_spawn(int *pid, const char *program, const char *dir,
-                     const pai__user *who, const pai__space *space,
-                     const void *order, size_t size, pai_error **err)
+                     bool no_links, const pai__user *who,
+                     const pai__space *space, const void *order, size_t size,
+                     pai_error **err)
 {
   int order_fd = -1, dir_fd = -1, rc;
   pid_t started;
@@ -266,7 +270,7 @@ int pai__local_spawn(int *pid, const char *program, const char *dir,
   rc = make_order(&order_fd, order, size, err);
   if (rc < 0)
     return rc;
-  rc = open_dir(&dir_fd, dir, who, err);
+  rc = open_dir(&dir_fd, dir, no_links, who, err);
   if (rc == PAI_OK) {
     const files f = { order_fd, dir_fd, space };
     int failed = spawn(&started, program, &f);
@@ -428,6 +432,41 @@ int pai__local_is_of(int64_t pid, const pai__user *who)
     at = is ? end : NULL;
   }
   return is;
+}
+
+/* One that may not be looked at, as of a program that its user cannot read, is
+ * known by its name alone. */
+static int has_name(int64_t pid)
+{
+  char text[64];
+
+  if (read_proc(text, sizeof(text), pid, "comm") < 0)
+    return pai__errno_is_shortage(errno) ? -1 : 0;
+  return strcmp(text, "openpai-task\n") == 0;
+}
+
+int pai__local_has_open(int64_t pid, const char *dir, const char *name)
+{
+  char path[PATH_MAX];
+  struct stat file, at;
+  struct dirent *e;
+  int has = 0;
+  DIR *fds;
+
+  if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
+      lstat(path, &file) < 0)
+    return 0;
+  (void)snprintf(path, sizeof(path), "/proc/%lld/fd", (long long)pid);
+  fds = opendir(path);
+  if (fds == NULL && errno == EACCES)
+    return has_name(pid);
+  if (fds == NULL)
+    return pai__errno_is_shortage(errno) ? -1 : 0;
+  while (has == 0 && (e = readdir(fds)) != NULL)
+    has = fstatat(dirfd(fds), e->d_name, &at, 0) == 0 &&
+          at.st_dev == file.st_dev && at.st_ino == file.st_ino;
+  (void)closedir(fds);
+  return has;
 }
 
 int64_t pai__local_session(int64_t pid)

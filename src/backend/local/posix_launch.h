@@ -16,10 +16,12 @@ int pai__local_find_program(char **out, const char *wished,
 int pai__local_pin_program(char **program, const pai_alloc *alloc);
 
 /* Starts it with an order, in a task folder that this user may enter; NULL: this
- * process may.  With what its job shares, or NULL. */
+ * process may.  With `no_links` there is none in its path.  With what its job
+ * shares, or NULL. */
 int pai__local_spawn(int *pid, const char *program, const char *dir,
-                     const pai__user *who, const pai__space *space,
-                     const void *order, size_t size, pai_error **err);
+                     bool no_links, const pai__user *who,
+                     const pai__space *space, const void *order, size_t size,
+                     pai_error **err);
 /* PAI_OK; PAI_ENOTSUP: the kernel has no such descriptors. */
 int pai__local_can_watch(pai_error **err);
 /* A descriptor that is readable once the process has ended; -1: errno. */
@@ -50,5 +52,7 @@ int64_t pai__local_session(int64_t pid);
 /* 1 if it is that user's, else 0; -1 as above.  One that has more rights by now
  * is not.  NULL: all are. */
 int pai__local_is_of(int64_t pid, const pai__user *who);
+/* 1 if the process has that file of a folder open, else 0; -1 as above. */
+int pai__local_has_open(int64_t pid, const char *dir, const char *name);
 
 #endif

@@ -67,7 +67,9 @@ static void add_try(pai__words *w, const pai__runtimes *r,
   };
   const pai__surroundings around = { .join = space != NULL,
                                      .join_user =
-                                       space != NULL && space->user >= 0 };
+                                       space != NULL && space->user >= 0,
+                                     .shm =
+                                       space != NULL ? space->shm : NULL };
 
   pai__bwrap_words(w, r->bwrap.path, &plan, &around);
   pai__words_add(w, r->bash);

@@ -35,12 +35,36 @@ static bool place_space(const pai__space *space)
           (space->user < 0 || dup2(space->user, PAI_ORDER_USER_FD) >= 0));
 }
 
+int pai__spawn(pid_t *pid, const char *program,
+               const posix_spawn_file_actions_t *actions, char *const *argv,
+               char *const *env)
+{
+  posix_spawnattr_t attr;
+  sigset_t none;
+  int rc = posix_spawnattr_init(&attr);
+
+  if (rc != 0)
+    return rc;
+  (void)sigemptyset(&none);
+  rc = posix_spawnattr_setsigmask(&attr, &none);
+  if (rc == 0)
+    rc = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+  if (rc == 0)
+    rc = posix_spawn(pid, program, actions, &attr, argv, env);
+  (void)posix_spawnattr_destroy(&attr);
+  return rc;
+}
+
 /* As another user.  Slower in a large process, and for once. */
 static int spawn_as(pid_t *pid, const pai__attempt *a, int out)
 {
+  sigset_t none;
+
   *pid = fork();
   if (*pid != 0)
     return *pid < 0 ? errno : 0;
+  (void)sigemptyset(&none);
+  (void)sigprocmask(SIG_SETMASK, &none, NULL);
   (void)close(0);
   if (open("/dev/null", O_RDWR) == 0 && dup2(out, 1) == 1 &&
       dup2(out, 2) == 2 && setgroups(0, NULL) == 0 &&
@@ -79,8 +103,8 @@ static int spawn(pid_t *pid, const pai__attempt *a, int out)
   if (rc == 0)
     rc = add_space(&actions, a->space);
   if (rc == 0) /* which only reads the words */
-    rc = posix_spawn(pid, a->argv[0], &actions, NULL,
-                     (char *const *)(uintptr_t)a->argv, environ);
+    rc = pai__spawn(pid, a->argv[0], &actions,
+                    (char *const *)(uintptr_t)a->argv, environ);
   (void)posix_spawn_file_actions_destroy(&actions);
   return rc;
 }

@@ -10,6 +10,7 @@
 
 #include "backend/local/runtime.h"
 
+#include <spawn.h>
 #include <stdatomic.h>
 
 typedef struct pai__attempt {
@@ -20,6 +21,11 @@ typedef struct pai__attempt {
   uint32_t uid, gid;
 } pai__attempt;
 
+/* posix_spawn() of a program to which every signal comes, whatever this thread
+ * has blocked: 0, or what went wrong. */
+int pai__spawn(pid_t *pid, const char *program,
+               const posix_spawn_file_actions_t *actions, char *const *argv,
+               char *const *env);
 /* True: it said something, and came to an end that was not a failure.  Of a
  * host that has its children's ends thrown away, they are taken as good. */
 bool pai__try_run(const pai__attempt *a, char *text, size_t size);

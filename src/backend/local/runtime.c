@@ -79,6 +79,7 @@ static void be_bwrap(pai__start *s, const pai_launch_plan *plan,
   s->spare_first = true;
   note_alone(s, plan, around);
   pai__bwrap_words(&s->argv, r->bwrap.path, plan, around);
+  s->looks = pai__bwrap_look(&s->argv, plan, around);
   add_bash(s, r);
 }
 

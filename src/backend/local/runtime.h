@@ -42,6 +42,7 @@ typedef struct pai__space {
   int32_t holder; /* the number of its first process */
   int life;       /* descriptors: while one has this open, that lives; */
   int user, pid;  /* its name spaces; `user` -1: root needs none */
+  char shm[48];   /* what its tasks have as /dev/shm */
 } pai__space;
 
 typedef struct pai__runtimes {
@@ -76,9 +77,13 @@ typedef struct pai__surroundings {
   const char *const *points;  /* words that make places for mounts, or NULL */
   /* Folders of the user's that one apart does not see, up to a NULL; or NULL. */
   const char *const *homes;
-  bool join;      /* a name space of processes that its job has; with it, */
-  bool join_user; /* one of users; */
-  bool join_told; /* and its supervisor is told of it (src/task/order.h) */
+  /* Of where it begins, then of each mount's source, as pai__files_look() found
+   * it; or NULL: nothing can be in their place. */
+  const char *const *identities;
+  const char *shm; /* the job's /dev/shm, or NULL: the task has its own */
+  bool join;       /* a name space of processes that its job has; with it, */
+  bool join_user;  /* one of users; */
+  bool join_told;  /* and its supervisor is told of it (src/task/order.h) */
   enum pai__at_hand podman, docker; /* of `auto` */
 } pai__surroundings;
 
@@ -92,6 +97,7 @@ typedef struct pai__start {
   pai__words enter, enter_tty; /* likewise: see pai_order */
   bool tmp;                    /* needs a folder "tmp" of its own, */
   bool home;                   /* and "home": pai__own_add() */
+  bool looks;                  /* pai__bwrap_look() */
   bool script_stdin;           /* the script is read as standard input */
   bool spare_first;            /* its first process only waits */
 } pai__start;
@@ -116,6 +122,10 @@ int pai__start_choose(pai__start *s, const pai_launch_plan *plan,
 
 /* sandbox.c: is it that folder, or in it? */
 bool pai__is_within(const char *path, const char *folder);
+/* Of a folder in the root or in /tmp the outermost whose name no task can change:
+ * ROOT/storages/NAME, or /tmp; else the folder itself. */
+void pai__fixed_top(char *out, size_t size, const char *path,
+                    const char *root);
 bool pai__root_is_hidden(const pai__surroundings *around);
 /* Where in a folder that is shown the root would be seen: "/...", or "" if it is
  * that folder; NULL: nowhere, or it may be. */
@@ -124,8 +134,19 @@ const char *pai__root_in(const char *source, const pai__surroundings *around);
  * word: in a root that is hidden below PAI__OWN_FOLDER of that, at the path that
  * its task folder has in the root; else in the task folder.  NULL: no memory. */
 #define PAI__OWN_FOLDER "own"
+enum { PAI__OWN_PATH = 4352 };
+/* The folder there that belongs to a task folder; false: that does not lie in the
+ * root, which may be NULL. */
+bool pai__own_dir(char out[PAI__OWN_PATH], const char *root, const char *dir);
 const char *pai__own_add(pai__words *w, const pai_launch_plan *plan,
                          const pai__surroundings *around, const char *name);
+/* Is what is there on the machine where commands begin bound there? */
+bool pai__bwrap_shows_workdir(const pai_launch_plan *plan,
+                              const pai__surroundings *around);
+/* The words of what looks, before the command, whether what is shown is what was
+ * looked at; false: there are none. */
+bool pai__bwrap_look(pai__words *w, const pai_launch_plan *plan,
+                     const pai__surroundings *around);
 /* bubblewrap's words up to the command; also to try whether it works. */
 void pai__bwrap_words(pai__words *w, const char *bwrap,
                       const pai_launch_plan *plan,

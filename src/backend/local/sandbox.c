@@ -3,13 +3,15 @@
  *
  * The sandbox is the machine as the user sees it, with devices, but for /tmp,
  * which is a folder of the task, for process numbers, which begin anew for each job, and for
- * the platform's root, of which the task sees what is its own.  /dev/shm stays
- * the machine's: tasks of a job meet there.  Where the task begins is shown in
- * its place if that lies under /tmp.  A task that is apart (its job is another
+ * the platform's root, of which the task sees what is its own.  /dev/shm is the
+ * job's where its tasks see each other, else the task's.  Where the task begins is
+ * shown in its place if that lies under /tmp.  A task that is apart (its job is another
  * account's) sees the machine as it is installed, and cannot write to it.
  */
 #include "backend/local/runtime.h"
 #include "task/order.h"
+
+#include <stdio.h>
 
 bool pai__is_within(const char *path, const char *folder)
 {
@@ -17,6 +19,20 @@ bool pai__is_within(const char *path, const char *folder)
 
   return n > 0 && strncmp(path, folder, n) == 0 &&
          (path[n] == '\0' || path[n] == '/' || folder[n - 1] == '/');
+}
+
+void pai__fixed_top(char *out, size_t size, const char *path, const char *root)
+{
+  size_t n = strlen(path);
+
+  if (pai__is_within(path, root)) {
+    n = strlen(root);
+    for (int i = 0; i < 2 && path[n] == '/'; i++)
+      n += 1 + strcspn(path + n + 1, "/");
+  } else if (pai__is_within(path, "/tmp")) {
+    n = strlen("/tmp");
+  }
+  (void)snprintf(out, size, "%.*s", (int)n, path);
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -101,17 +117,24 @@ static void close_root(pai__words *w, const pai_launch_plan *plan,
 
 /* --- folders of its own ------------------------------------------------------------ */
 
+bool pai__own_dir(char out[PAI__OWN_PATH], const char *root, const char *dir)
+{
+  return root != NULL && strcmp(root, "/") != 0 && is_below(dir, root) &&
+         snprintf(out, PAI__OWN_PATH, "%s/" PAI__OWN_FOLDER "%s", root,
+                  dir + strlen(root)) < PAI__OWN_PATH;
+}
+
 /* In a root that is hidden they lie where no task sees them: other tasks of the
  * job could put a link in the place of one in the job's folder, just before it
  * is shown. */
 const char *pai__own_add(pai__words *w, const pai_launch_plan *plan,
                          const pai__surroundings *around, const char *name)
 {
-  if (pai__root_is_hidden(around) && is_below(plan->dir, around->root))
-    pai__words_printf(w, "%s/" PAI__OWN_FOLDER "%s/%s", around->root,
-                      plan->dir + strlen(around->root), name);
-  else
-    pai__words_printf(w, "%s/%s", plan->dir, name);
+  char own[PAI__OWN_PATH];
+  bool apart =
+    pai__root_is_hidden(around) && pai__own_dir(own, around->root, plan->dir);
+
+  pai__words_printf(w, "%s/%s", apart ? own : plan->dir, name);
   return w->failed ? NULL : w->at[w->len - 1];
 }
 
@@ -190,8 +213,7 @@ static void bind(pai__words *w, const char *word, const char *path)
   pai__words_add(w, path);
 }
 
-/* Terminals of its own, and of the machine its GPUs.  Tasks of a job meet in
- * /dev/shm. */
+/* Terminals of its own, and of the machine its GPUs. */
 static void add_devices(pai__words *w, const pai_launch_plan *plan,
                         const pai__surroundings *around)
 {
@@ -201,8 +223,15 @@ static void add_devices(pai__words *w, const pai_launch_plan *plan,
     bind(w, "--dev-bind-try", *d);
   if (plan->gpus != 0)
     bind(w, "--dev-bind-try", "/dev/infiniband");
-  if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0)
-    bind(w, "--bind-try", "/dev/shm");
+}
+
+/* Memory, held to what the task was given; other jobs neither see nor fill it. */
+static void add_shm(pai__words *w, const pai__surroundings *around)
+{
+  pai__words_add(w, around->shm != NULL ? "--bind" : "--tmpfs");
+  if (around->shm != NULL)
+    pai__words_add(w, around->shm);
+  pai__words_add(w, "/dev/shm");
 }
 
 /* Of /run, where sockets of the user's session and of engines are, what is
@@ -242,6 +271,64 @@ static void hide_user(pai__words *w, const pai_launch_plan *plan,
   }
 }
 
+/* --- whether it is so ---------------------------------------------------------- */
+
+bool pai__bwrap_shows_workdir(const pai_launch_plan *plan,
+                              const pai__surroundings *around)
+{
+  if (plan->workdir != NULL && pai__is_within(plan->workdir, around->root))
+    return is_below(plan->workdir, around->root);
+  return (plan->flags & PAI_LAUNCH_SHARE_TMP) == 0 &&
+         is_below(plan->workdir, "/tmp");
+}
+
+/* By what is mounted after the first `n`. */
+static bool is_covered(const char *path, const pai_launch_plan *plan, size_t n)
+{
+  for (; n < plan->nmounts; n++)
+    if (pai__is_within(path, plan->mounts[n].target))
+      return true;
+  return false;
+}
+
+static void look_at(pai__words *w, const char *identity, const char *path)
+{
+  if (identity[0] == '\0')
+    return;
+  pai__words_add(w, identity);
+  pai__words_add(w, path);
+}
+
+bool pai__bwrap_look(pai__words *w, const pai_launch_plan *plan,
+                     const pai__surroundings *around)
+{
+  const char *const *identity = around->identities;
+  size_t before, none;
+
+  if (identity == NULL)
+    return false;
+  before = w->len;
+  pai__words_add(w, PAI_ORDER_LOOK_PATH);
+  pai__words_add(w, PAI_ORDER_LOOK);
+  none = w->len;
+  if (pai__bwrap_shows_workdir(plan, around) &&
+      !is_covered(plan->workdir, plan, 0))
+    look_at(w, identity[0], plan->workdir);
+  for (size_t i = 0; i < plan->nmounts; i++) {
+    const pai_launch_mount *m = &plan->mounts[i];
+    const char *root = pai__root_in(m->source, around);
+
+    if (!is_covered(m->target, plan, i + 1) && (root == NULL || *root != '\0'))
+      look_at(w, identity[i + 1], m->target);
+  }
+  if (w->len > none) {
+    pai__words_add(w, "--");
+    return true;
+  }
+  pai__words_cut(w, before);
+  return false;
+}
+
 /* --- all of it ------------------------------------------------------------------- */
 
 /* One apart in a home of its own. */
@@ -263,6 +350,7 @@ void pai__bwrap_words(pai__words *w, const char *bwrap,
   bind(w, is_apart(plan) ? "--ro-bind" : "--dev-bind", "/");
   if (is_apart(plan))
     add_devices(w, plan, around);
+  add_shm(w, around);
   add_processes(w, around);
   if ((plan->flags & PAI_LAUNCH_SHARE_TMP) == 0)
     add_tmp(w, plan, around);

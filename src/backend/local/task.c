@@ -26,8 +26,10 @@ static void free_memory(local_task *t)
   const pai_alloc *alloc = &t->owner->alloc;
 
   pai__strfree(alloc, t->dir);
+  pai__strfree(alloc, t->own);
   pai__free(alloc, t->who, sizeof(*t->who));
   pai__strfree(alloc, t->about);
+  pai__strfree(alloc, t->above);
   pai__free(alloc, t, sizeof(*t));
 }
 
@@ -96,9 +98,20 @@ static int find_owner(local_task *t, pai_error **err)
   return PAI_OK;
 }
 
-/* Known by its number from now on. */
-static int new_task(local_task **out, local *l, uint64_t id, const char *dir,
-                    pai_error **err)
+/* Its folder, and the one that no task writes to, if there is a root. */
+static int set_dirs(local_task *t, const char *dir, pai_error **err)
+{
+  const pai_alloc *alloc = &t->owner->alloc;
+  char own[PAI__OWN_PATH];
+  bool has = pai__own_dir(own, t->owner->host.root, dir);
+
+  t->dir = pai__strdup(alloc, dir);
+  t->own = has ? pai__strdup(alloc, own) : NULL;
+  return t->dir == NULL || (has && t->own == NULL) ? pai__oom(err) : PAI_OK;
+}
+
+int pai__local_task_new(local_task **out, local *l, uint64_t id,
+                        const char *dir, pai_error **err)
 {
   local_task *t = pai__zalloc(&l->alloc, sizeof(*t));
   int rc;
@@ -108,8 +121,9 @@ static int new_task(local_task **out, local *l, uint64_t id, const char *dir,
     return pai__oom(err);
   t->owner = l;
   t->id = id;
-  t->dir = pai__strdup(&l->alloc, dir);
-  rc = t->dir != NULL ? find_owner(t, err) : pai__oom(err);
+  rc = set_dirs(t, dir, err);
+  if (rc == PAI_OK)
+    rc = find_owner(t, err);
   if (rc == PAI_OK && pai__map_set(&l->tasks, &id, sizeof(id), t) < 0)
     rc = pai__oom(err);
   if (rc < 0) {
@@ -126,11 +140,14 @@ static int new_task(local_task **out, local *l, uint64_t id, const char *dir,
   return PAI_OK;
 }
 
-/* In its folder only what its user may is done. */
-static int read_status(pai__status *out, const local_task *t, pai_error **err)
+/* In the task's folder only what its user may is done. */
+int pai__local_task_status(pai__status *out, const local_task *t,
+                           pai_error **err)
 {
   int rc = PAI_EPERM;
 
+  if (t->own != NULL)
+    return pai__files_status(out, t->own, false, err);
   if (pai__as_user(t->who)) {
     rc = pai__files_status(out, t->dir, pai__local_hides(t->owner), err);
     pai__as_self(t->who);
@@ -148,7 +165,7 @@ static void tell_lost(pai_task_end *end, const pai__status *s,
   if (s->kind == PAI__STATUS_NEVER)
     end->text = "it was never started";
   else if (s->kind == PAI__STATUS_RUNS && strcmp(s->boot, boot) != 0)
-    end->text = "the machine was started anew while it ran";
+    end->text = "the machine was restarted while the task ran";
   else
     end->text = "its supervisor was killed, and it with that";
 }
@@ -194,7 +211,7 @@ static void fill_end(pai_task_end *end, const pai__status *s, const char *boot)
   case PAI__STATUS_RUNS: tell_lost(end, s, boot); break;
   }
   if (s->oom == 1)
-    end->text = "it had more memory than it asked for";
+    end->text = "it used more memory than it asked for";
   else if (s->oom == 2)
     end->text = "killed; out of memory?";
 }
@@ -226,7 +243,7 @@ static bool find_end(pai_task_end *end, pai__status *status,
 {
   pai_error *err = NULL;
   bool lacks;
-  int rc = read_status(status, t, &err);
+  int rc = pai__local_task_status(status, t, &err);
 
   lacks = rc < 0 && pai_error_retriable(err);
   pai_error_free(err);
@@ -249,6 +266,7 @@ static void clear(local_task *t, const pai_task_end *end, bool no_status)
   if (end->how == PAI_END_LOST || end->how == PAI_END_SHORT || no_status ||
       t->who != NULL) /* who could not do it */
     pai__groups_end(&l->groups, t->dir, &l->alloc);
+  pai__groups_leave(t->above);
 }
 
 static void report(local_task *t)
@@ -315,12 +333,10 @@ void pai__local_task_wake(local_task *t)
 
 /* --- to wait for it ------------------------------------------------------------ */
 
-static int watch_keeper(local_task *t);
-
 /* The supervisor has ended: so has the task, unless its keeper is left. */
 static void supervisor_ended(local_task *t)
 {
-  int rc = watch_keeper(t);
+  int rc = pai__local_task_watch_keeper(t);
 
   if (rc > 0)
     return;
@@ -371,8 +387,7 @@ static void on_ended(uv_poll_t *poll, int status, int events)
   pai__local_task_wake(t);
 }
 
-/* Takes the descriptor, also when it fails. */
-static int watch(local_task *t, int which, int pidfd)
+int pai__local_task_watch(local_task *t, int which, int pidfd)
 {
   local_watch *w = &t->watches[which];
   int rc;
@@ -391,16 +406,14 @@ static int watch(local_task *t, int which, int pidfd)
   return rc;
 }
 
-/* The supervisor was killed: does its keeper still end what it left?  Its
- * session is the supervisor's own, so its number tells it from others.  1: it is
- * watched; 0: there is none; -1: this process lacks what it takes to look. */
-static int watch_keeper(local_task *t)
+/* Its session is the supervisor's own, so its number tells it from others. */
+int pai__local_task_watch_keeper(local_task *t)
 {
   pai_error *err = NULL;
   pai__status s;
   int64_t session;
   int pidfd, is_of;
-  int found = read_status(&s, t, &err);
+  int found = pai__local_task_status(&s, t, &err);
   int rc = found < 0 && pai_error_retriable(err) ? -1 : 0;
 
   pai_error_free(err);
@@ -416,7 +429,19 @@ static int watch_keeper(local_task *t)
     pai__files_close(pidfd);
     return session < 0 || is_of < 0 ? -1 : 0;
   }
-  return watch(t, LOCAL_KEEPER, pidfd) == 0 ? 1 : -1;
+  return pai__local_task_watch(t, LOCAL_KEEPER, pidfd) == 0 ? 1 : -1;
+}
+
+static void forget_start(const local_task *t)
+{
+  if (!pai__as_user(t->who))
+    return;
+  pai__files_forget_start(t->dir);
+  if (t->own == NULL)
+    pai__files_forget_status(t->dir);
+  pai__as_self(t->who);
+  if (t->own != NULL)
+    pai__files_forget_status(t->own);
 }
 
 /* The supervisor cannot be watched: it ends, and the start is as if it had never
@@ -426,13 +451,10 @@ static void take_back(local_task *t, int pid)
   pai__status s = { .kind = PAI__STATUS_EMPTY };
 
   pai__local_kill(pid);
-  if (read_status(&s, t, NULL) == PAI_OK && s.keeper > 0)
+  if (pai__local_task_status(&s, t, NULL) == PAI_OK && s.keeper > 0)
     pai__local_await_gone(s.keeper);
   pai__groups_end(&t->owner->groups, t->dir, &t->owner->alloc);
-  if (pai__as_user(t->who)) {
-    pai__files_forget_start(t->dir);
-    pai__as_self(t->who);
-  }
+  forget_start(t);
 }
 
 /* The start before this one was a shortage, and may be made again. */
@@ -440,11 +462,9 @@ static void forget_short(const local_task *t)
 {
   pai__status s;
 
-  if (read_status(&s, t, NULL) == PAI_OK && s.kind == PAI__STATUS_FAILED &&
-      pai__errno_is_shortage(s.error) && pai__as_user(t->who)) {
-    pai__files_forget_start(t->dir);
-    pai__as_self(t->who);
-  }
+  if (pai__local_task_status(&s, t, NULL) == PAI_OK &&
+      s.kind == PAI__STATUS_FAILED && pai__errno_is_shortage(s.error))
+    forget_start(t);
 }
 
 int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
@@ -456,7 +476,7 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
     return pai__fail(err, PAI_EEXISTS, "task %llu runs already",
                      (unsigned long long)id);
-  rc = new_task(&t, l, id, plan->dir, err);
+  rc = pai__local_task_new(&t, l, id, plan->dir, err);
   if (rc < 0)
     return rc;
   forget_short(t);
@@ -472,7 +492,7 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   t->child = pid;
   if (pidfd < 0)
     rc = pai__local_pidfd_errno(err);
-  else if ((rc = watch(t, LOCAL_SUPERVISOR, pidfd)) < 0)
+  else if ((rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, pidfd)) < 0)
     rc = pai__uv_fail(err, rc, "cannot watch the supervisor of a task");
   if (rc < 0) {
     take_back(t, pid);
@@ -481,100 +501,7 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   return rc;
 }
 
-/* --- one that was started before ------------------------------------------------ */
-
-/* 1: it is watched; 0: it is gone; a code. */
-static int watch_again(local_task *t, const pai__status *s, pai_error **err)
-{
-  int64_t ticks;
-  int pidfd, is_of, rc;
-
-  if (s->pid <= 0 || strcmp(s->boot, t->owner->boot) != 0)
-    return 0;
-  pidfd = pai__local_pidfd(s->pid);
-  if (pidfd < 0)
-    return pai__local_is_gone() ? 0 : pai__local_pidfd_errno(err);
-  ticks = pai__local_start_ticks(s->pid);
-  is_of = ticks == s->ticks ? pai__local_is_of(s->pid, t->who) : 0;
-  if (ticks < 0 || is_of < 0) {
-    rc = pai__local_pidfd_errno(err);
-    pai__files_close(pidfd);
-    return rc;
-  }
-  if (is_of == 0) {
-    pai__files_close(pidfd); /* another process has its number now */
-    return 0;
-  }
-  rc = watch(t, LOCAL_SUPERVISOR, pidfd);
-  return rc < 0 ? pai__uv_fail(err, rc, "cannot watch a task") : 1;
-}
-
-static int find_again(local_task *t, const pai__status *s, pai_error **err)
-{
-  int rc = 0;
-
-  if (s->kind == PAI__STATUS_RUNS)
-    rc = watch_again(t, s, err);
-  if (rc < 0)
-    return rc;
-  if (rc == 0)
-    rc = watch_keeper(t);
-  if (rc < 0)
-    return pai__local_short(err);
-  if (rc == 1)
-    return PAI_ADOPT_RUNNING;
-  t->over = true; /* told from what it wrote, maybe after `s` was read */
-  pai__local_task_wake(t);
-  return PAI_ADOPT_ENDED;
-}
-
-/* 1: it never runs; else it is in *s; a code. */
-static int look_again(pai__status *s, const local_task *t, pai_error **err)
-{
-  bool no_links = pai__local_hides(t->owner);
-  pai_error *why = NULL;
-  int rc = pai__files_status(s, t->dir, no_links, &why);
-
-  if (rc == PAI_ENOTFOUND) {
-    rc = pai__files_tombstone(t->dir, &t->owner->alloc, err);
-    if (rc == 0) /* somebody was faster */
-      rc = pai__files_status(s, t->dir, no_links, err);
-  } else if (rc < 0 && err != NULL) {
-    *err = why;
-    why = NULL;
-  }
-  pai_error_free(why);
-  return rc == PAI_OK && s->kind == PAI__STATUS_NEVER ? 1 : rc;
-}
-
-int pai__local_task_adopt(local *l, uint64_t id, const char *dir,
-                          pai_error **err)
-{
-  pai__status s = { .kind = PAI__STATUS_EMPTY };
-  local_task *t;
-  int rc;
-
-  if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
-    return pai__fail(err, PAI_EEXISTS, "task %llu is known already",
-                     (unsigned long long)id);
-  rc = new_task(&t, l, id, dir, err);
-  if (rc < 0)
-    return rc;
-  if (pai__as_user(t->who)) {
-    rc = look_again(&s, t, err);
-    pai__as_self(t->who);
-  } else {
-    rc = pai__fail(err, PAI_EPERM, "this process cannot act for %s",
-                   t->who->name);
-  }
-  if (rc == PAI_OK)
-    rc = find_again(t, &s, err);
-  else if (rc == 1)
-    rc = PAI_ADOPT_NEVER;
-  if (rc < 0 || rc == PAI_ADOPT_NEVER)
-    pai__local_task_close(t);
-  return rc;
-}
+/* --- its stop --------------------------------------------------------------------- */
 
 void pai__local_task_stop(local_task *t, int how)
 {

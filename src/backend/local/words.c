@@ -28,6 +28,14 @@ void pai__words_add(pai__words *w, const char *word)
     w->at[w->len] = NULL;
 }
 
+void pai__words_cut(pai__words *w, size_t len)
+{
+  if (w->failed || len >= w->len)
+    return;
+  w->len = len;
+  w->at[len] = NULL;
+}
+
 void pai__words_printf(pai__words *w, const char *fmt, ...)
 {
   const char *text = NULL;

@@ -15,6 +15,7 @@ typedef struct pai__words {
 void pai__words_init(pai__words *w, const pai_alloc *alloc);
 void pai__words_dispose(pai__words *w);
 void pai__words_add(pai__words *w, const char *word); /* which is not copied */
+void pai__words_cut(pai__words *w, size_t len);       /* to its first words */
 void pai__words_printf(pai__words *w, const char *fmt, ...) PAI__PRINTF(2, 3);
 
 /* A number for a text, as a task's folder: no other has the same by accident. */

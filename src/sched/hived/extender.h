@@ -66,7 +66,11 @@ void pai__ext_begin(pai_hived_extender *e, pai_time now);
 typedef struct pai__ext_read {
   const pai__tree *t;
   const char *wrong; /* the first field of another type, or NULL */
+  bool too_long;     /* its type is right, and it is too long */
 } pai__ext_read;
+
+/* What is wrong with that field. */
+const char *pai__ext_wrong(const pai__ext_read *r);
 
 /* What is of interest of a pod; strings are the tree's. */
 typedef struct pai__ext_view {

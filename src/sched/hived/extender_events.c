@@ -32,8 +32,8 @@ static int check(const telling *t, pai__node n, const char *name)
 {
   if (t->r.wrong != NULL)
     return pai__fail_at(t->err, PAI_EINVAL, pai__tree_where(t->r.t, n),
-                        "field %s is of another type than Kubernetes' is",
-                        t->r.wrong);
+                        "field %s %s than Kubernetes' is", t->r.wrong,
+                        t->r.too_long ? "is longer" : "is of another type");
   if (name[0] == '\0')
     return misread(t, n, "it has no name, or no UID");
   return PAI_OK;

@@ -3,6 +3,10 @@
 
 #define ANNOTATION "hivedscheduler.microsoft.com/"
 
+/* Kubernetes has no longer ones.  They are read on the host's loop, and errors
+ * repeat them. */
+enum { MOST_TEXT = 1024, MOST_NOTES = 256 << 10 };
+
 static char lower(char c)
 {
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -50,18 +54,37 @@ static const char *text_of(const pai__ext_read *r, pai__node v)
   return v != PAI__NO_NODE ? pai__tree_str(r->t, v, NULL) : "";
 }
 
+const char *pai__ext_wrong(const pai__ext_read *r)
+{
+  return r->too_long ? "is too long" : "is of another type";
+}
+
+/* A text of that field; "" with an error if it is too long. */
+static const char *limit_text(pai__ext_read *r, const char *key,
+                              const char *text, size_t most)
+{
+  if (strnlen(text, most + 1) <= most)
+    return text;
+  if (r->wrong == NULL) {
+    r->wrong = key;
+    r->too_long = true;
+  }
+  return "";
+}
+
 const char *pai__ext_text(pai__ext_read *r, pai__node n, const char *key)
 {
-  return text_of(r, pai__ext_get(r, n, key, PAI__STRING));
+  return limit_text(r, key, text_of(r, pai__ext_get(r, n, key, PAI__STRING)),
+                    MOST_TEXT);
 }
 
 /* An entry of a map, whose keys are not fields. */
-static const char *entry(const pai__ext_read *r, pai__node n, const char *key)
+static const char *entry(pai__ext_read *r, pai__node n, const char *key)
 {
   pai__node v = n != PAI__NO_NODE ? pai__tree_get(r->t, n, key) : n;
 
   return v != PAI__NO_NODE && pai__tree_type(r->t, v) == PAI__STRING
-           ? pai__tree_str(r->t, v, NULL)
+           ? limit_text(r, "annotations", text_of(r, v), MOST_NOTES)
            : "";
 }
 

@@ -2,6 +2,8 @@
 #include "json/json.h"
 #include "sched/hived/extender.h"
 
+enum { MOST_SENT = 64 << 10 }; /* bytes that an error repeats */
+
 /* --- what is asked -------------------------------------------------------- */
 
 /* Errors of what is asked begin so. */
@@ -43,7 +45,7 @@ static int read_args(pai_hived_extender *e, const char *args, const char *body,
     pai_error_free(err);
     return rc;
   }
-  *r = (pai__ext_read){ e->tree, NULL };
+  *r = (pai__ext_read){ .t = e->tree };
   if (pai__tree_type(e->tree, 0) != PAI__MAPPING &&
       pai__tree_type(e->tree, 0) != PAI__NULL)
     return misread(e, args, "it is no object");
@@ -60,7 +62,7 @@ static int check_args(pai_hived_extender *e, const char *args,
   if (r->wrong == NULL)
     return PAI_OK;
   pai__buf_init(&why, &e->alloc);
-  pai__buf_printf(&why, "field %s is of another type", r->wrong);
+  pai__buf_printf(&why, "field %s %s", r->wrong, pai__ext_wrong(r));
   rc = misread(e, args, pai__buf_text(&why));
   if (!pai__buf_ok(&why))
     rc = PAI_ENOMEM;
@@ -92,20 +94,19 @@ static int read_names(pai_hived_extender *e, pai__ext_read *r, pai__node list,
   return PAI_OK;
 }
 
-/* A field as it was sent, for an error that repeats it. */
+/* A field as it was sent, for an error that repeats it; not what is long. */
 static void put_sent(pai_hived_extender *e, const pai__ext_read *r,
                      const char *key, const char *otherwise)
 {
   pai__node v = pai__ext_field(r, 0, key);
+  const pai__tree_node *n = v != PAI__NO_NODE ? pai__tree_at(r->t, v) : NULL;
   pai__json_writer w;
-  const pai__tree_node *n;
 
   pai__buf_printf(&e->why, ",\"%s\":", key);
-  if (v == PAI__NO_NODE) {
+  if (n == NULL || n->end - n->start > MOST_SENT) {
     pai__buf_str(&e->why, otherwise);
     return;
   }
-  n = pai__tree_at(r->t, v);
   pai__json_writer_init(&w, &e->why, false);
   pai__json_ready(&w, r->t->text + n->start, n->end - n->start);
   if (pai__json_finish(&w) < 0)

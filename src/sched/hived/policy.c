@@ -2,6 +2,7 @@
 #include "sched/hived/bridge.h"
 
 #include "sched/event.h"
+#include "sched/refusal.h"
 #include "sched/walk.h"
 
 /* --- life ----------------------------------------------------------------- */
@@ -179,8 +180,9 @@ static int place_one(pai__bridge *g, pai_sched *s, uint32_t req)
 static int place(pai__bridge *g, pai_sched *s, uint32_t req)
 {
   uint64_t key = pai__alike_key(PAI__ALIKE_RANK, pai__req_at(s, req));
+  const pai__refusal how = { .kind = PAI__REFUSAL_CELLS, .req = req };
   uint32_t other =
-    s->kept.len == 0 ? pai__lookup_get(&s->refused, key) : PAI__NONE;
+    s->kept.len == 0 ? pai__refusal_find(s, key, &how) : PAI__NONE;
   int rc;
 
   if (other != PAI__NONE && pai__req_at(s, other)->why != PAI__NONE &&
@@ -192,9 +194,8 @@ static int place(pai__bridge *g, pai_sched *s, uint32_t req)
   }
   rc = place_one(g, s, req);
   if (rc == 0 && pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
-      other == PAI__NONE &&
-      pai__lookup_reserve(&s->refused, &s->alloc) == PAI_OK)
-    pai__lookup_add(&s->refused, key, req);
+      other == PAI__NONE)
+    pai__refusal_keep(s, key, &how);
   return rc;
 }
 

@@ -140,6 +140,66 @@ static void many_at_once_are_counted_too(void **state)
   host_close(&h);
 }
 
+/* What was told, in turn. */
+typedef struct told {
+  int status[16];
+  size_t n;
+} told;
+
+static void on_told(void *user_data, int status, const char *json, size_t len,
+                    const pai_error *err)
+{
+  told *t = user_data;
+
+  (void)json;
+  (void)len;
+  (void)err;
+  assert_true(t->n < PAI__LEN(t->status));
+  t->status[t->n++] = status;
+}
+
+static void begin_log_in(host *h, told *t, const char *from, const char *user,
+                         const char *password)
+{
+  const pai_asker asker = { sizeof(asker), from, NULL };
+
+  assert_int_equal(pai_accounts_ask_as(h->a, &asker), PAI_OK);
+  assert_int_equal(pai_accounts_login(h->a, user, password, on_told, t, NULL),
+                   PAI_OK);
+}
+
+/* Others guess at one account, each from an address that is new, also where
+ * that account was locked for it: who comes to another one from an address that
+ * is new does not wait behind them. */
+static void guesses_hold_up_their_account_alone(void **state)
+{
+  static const int before[] = { 3, 150 };
+  char from[16];
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(before); i++) {
+    static host h;
+    told t = { .n = 0 };
+
+    open_with_ada(&h);
+    for (int k = 0; k < before[i]; k++) {
+      (void)snprintf(from, sizeof(from), "bot%d", k);
+      if (log_in_from(&h, from, "admin", "wrong") == PAI_EBUSY)
+        h.now += 60 * SECOND;
+    }
+    for (int k = 0; k < 12; k++) {
+      (void)snprintf(from, sizeof(from), "late%d", k);
+      begin_log_in(&h, &t, from, "admin", "wrong");
+    }
+    begin_log_in(&h, &t, "new", "ada", "ada-password");
+    host_run(&h);
+    assert_int_equal(t.n, 13);
+    for (size_t k = 0; k < t.n; k++) /* one was begun before */
+      assert_int_equal(t.status[k], k == 1 ? PAI_OK : PAI_EPERM);
+    host_close(&h);
+  }
+}
+
 static void old_passwords_are_no_way_around(void **state)
 {
   static const char change[] =
@@ -165,6 +225,7 @@ int main(void)
     TEST(an_address_waits_for_all_accounts),
     TEST(nobody_is_locked_out_from_elsewhere),
     TEST(many_at_once_are_counted_too),
+    TEST(guesses_hold_up_their_account_alone),
     TEST(old_passwords_are_no_way_around),
   };
 

@@ -230,7 +230,8 @@ const char *stage_file(stage *s, uint64_t task, const char *name)
   size_t n;
   FILE *f;
 
-  (void)snprintf(path, sizeof(path), "%s/%llu/%s", s->root,
+  (void)snprintf(path, sizeof(path), "%s/%s%llu/%s", s->root,
+                 strcmp(name, "status") == 0 ? "own/" : "",
                  (unsigned long long)task, name);
   text[0] = '\0';
   f = fopen(path, "r");

@@ -61,7 +61,7 @@ const char *stage_out(stage *s, uint64_t task); /* its standard output */
 /* Starts, follows and waits for one task: plain, of runtime `process`. */
 stage_task *stage_run(stage *s, uint64_t task, const char *script);
 
-/* ROOT/NUMBER/NAME as a text. */
+/* ROOT/NUMBER/NAME as a text; of the status, ROOT/own/NUMBER/status. */
 const char *stage_file(stage *s, uint64_t task, const char *name);
 /* The number after a word in a task's file `status`. */
 long stage_status(stage *s, uint64_t task, const char *word, int which);

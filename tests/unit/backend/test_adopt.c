@@ -211,8 +211,128 @@ static void who_is_somebody_else_is_not_adopted(void **state)
     assert_int_equal(s.tasks[i].end.code, 256);
   }
   assert_non_null(strstr(s.tasks[1].text, "supervisor was killed"));
-  assert_non_null(strstr(s.tasks[2].text, "machine was started anew"));
+  assert_non_null(strstr(s.tasks[2].text, "machine was restarted"));
   assert_int_equal(s.tasks[5].end.code, 12);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* "supervisor ..." as that process would write it. */
+static void write_name(char *out, size_t size, int pid)
+{
+  char boot[64] = "", path[64], stat[512];
+  const char *at;
+  FILE *f;
+
+  f = fopen("/proc/sys/kernel/random/boot_id", "r");
+  assert_non_null(f);
+  assert_int_equal(fscanf(f, "%63s", boot), 1);
+  (void)fclose(f);
+  (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  f = fopen(path, "r");
+  assert_non_null(f);
+  assert_non_null(fgets(stat, sizeof(stat), f));
+  (void)fclose(f);
+  at = strrchr(stat, ')');
+  for (int i = 0; i < 20; i++)
+    at = strchr(at + 1, ' ');
+  (void)snprintf(out, size, "supervisor %d %ld %s\nstarted %d 2 %d\n", pid,
+                 strtol(at + 1, NULL, 10), boot, pid, pid);
+}
+
+/* What a task writes into its folder is not what its supervisor says. */
+static void a_task_cannot_tell_its_end(void **state)
+{
+  char script[256], path[128];
+  const char *const scripts[] = { script };
+  stage s;
+  int go;
+
+  (void)state;
+  stage_init(&s);
+  (void)snprintf(path, sizeof(path), "%s/go", s.root);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  (void)snprintf(script, sizeof(script),
+                 "cd %s/0; rm -f status; printf 'supervisor 1 1 x\\nstarted 1 "
+                 "1 1\\nexit 0 1 1 1 1 0 0\\n' > status; echo up; "
+                 "read x < ../go; exit 7",
+                 s.root);
+  start_elsewhere(&s, scripts, 1);
+  while (strcmp(stage_file(&s, 0, "all"), "up\n") != 0)
+    stage_pause(1000);
+  stage_open(&s);
+  assert_int_equal(adopt(&s, 0), PAI_ADOPT_RUNNING);
+  go = open(path, O_WRONLY | O_CLOEXEC);
+  assert_int_equal(write(go, "\n", 1), 1);
+  (void)close(go);
+  stage_wait(&s, 1);
+  assert_int_equal(s.tasks[0].end.how, PAI_END_EXIT);
+  assert_int_equal(s.tasks[0].end.code, 7);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* Nor can it name a process that is to be stopped in its place, be it by what an
+ * older supervisor would have written. */
+static void another_process_is_no_supervisor(void **state)
+{
+  pid_t victim = fork();
+  char text[256];
+  stage s;
+
+  (void)state;
+  if (victim == 0) {
+    (void)pause();
+    _exit(0);
+  }
+  assert_true(victim > 0);
+  stage_init(&s);
+  stage_open(&s);
+  write_name(text, sizeof(text), victim);
+  write_status(&s, 1, text);
+  assert_int_equal(adopt(&s, 1), PAI_ADOPT_ENDED);
+  pai__backend_local.stop(s.backend, 1, PAI_STOP_NOW);
+  stage_wait(&s, 1);
+  assert_int_equal(s.tasks[1].end.how, PAI_END_LOST);
+  assert_true(stage_lives(victim));
+  assert_int_equal(kill(victim, SIGKILL), 0);
+  assert_int_equal(waitpid(victim, NULL, 0), victim);
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
+/* It wrote into the task's folder, and writes on. */
+static void an_older_supervisor_is_found(void **state)
+{
+  static const char *const scripts[] = { "read x < ../go; exit 9",
+                                         "echo ran; exit 6" };
+  char path[128], from[128], to[128], cwd[512];
+  stage s;
+  int go;
+
+  (void)state;
+  stage_init(&s);
+  (void)snprintf(path, sizeof(path), "%s/go", s.root);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  (void)snprintf(to, sizeof(to), "%s/here", s.root);
+  assert_int_equal(mkdir(to, 0700), 0);
+  assert_non_null(getcwd(cwd, sizeof(cwd)));
+  assert_int_equal(chdir(to), 0);
+  start_elsewhere(&s, scripts, PAI__LEN(scripts));
+  assert_int_equal(chdir(cwd), 0);
+  while (stage_status(&s, 1, "exit", 1) != 6)
+    ;
+  for (int i = 0; i < 2; i++) {
+    (void)snprintf(from, sizeof(from), "%s/own/%d/status", s.root, i);
+    (void)snprintf(to, sizeof(to), "%s/%d/status", s.root, i);
+    assert_int_equal(rename(from, to), 0);
+  }
+  stage_open(&s);
+  assert_int_equal(adopt(&s, 0), PAI_ADOPT_RUNNING);
+  assert_int_equal(adopt(&s, 1), PAI_ADOPT_ENDED);
+  go = open(path, O_WRONLY | O_CLOEXEC);
+  assert_int_equal(write(go, "\n", 1), 1);
+  (void)close(go);
+  stage_wait(&s, 2);
+  assert_int_equal(s.tasks[0].end.code, 9);
+  assert_int_equal(s.tasks[1].end.code, 6);
   stage_close(&s, PAI_CLOSE_STOP);
 }
 
@@ -251,6 +371,9 @@ int main(void)
     cmocka_unit_test(detached),
     cmocka_unit_test(a_tombstone_is_for_ever),
     cmocka_unit_test(who_is_somebody_else_is_not_adopted),
+    cmocka_unit_test(a_task_cannot_tell_its_end),
+    cmocka_unit_test(another_process_is_no_supervisor),
+    cmocka_unit_test(an_older_supervisor_is_found),
     cmocka_unit_test(one_after_the_other),
   };
 

@@ -89,10 +89,10 @@ static void what_is_none(void **state)
     const char *json, *why;
     int rc;
   } rows[] = {
-    { "", "no JSON", PAI_EINVAL },
-    { "{\"secret\"", "no JSON", PAI_EINVAL },
-    { "[]", "no ExecCredential", PAI_EINVAL },
-    { "{}", "no ExecCredential", PAI_EINVAL },
+    { "", "not valid JSON", PAI_EINVAL },
+    { "{\"secret\"", "not valid JSON", PAI_EINVAL },
+    { "[]", "not an ExecCredential", PAI_EINVAL },
+    { "{}", "not an ExecCredential", PAI_EINVAL },
     { "{\"kind\":\"ExecCredential\"}", "another apiVersion", PAI_EINVAL },
     { "{\"kind\":\"ExecCredential\",\"apiVersion\":\"v1\"}",
       "another apiVersion", PAI_EINVAL },

@@ -164,6 +164,69 @@ static void version_1(void **state)
   pai__buf_dispose(&failed);
 }
 
+/* What bounds all tasks of an owner is above their groups: with version 1 of
+ * those that count processes. */
+static void owners(void **state)
+{
+  pai_launch_plan plan = limited;
+  pai__groups g;
+  pai__group group;
+  pai__buf failed;
+
+  (void)state;
+  plan.owner = "/root~ann";
+  plan.owner_processes = 50;
+  plan.processes = 40;
+  pai__buf_init(&failed, &pai__libc_alloc);
+  make("/pids", NULL);
+  make("/memory", NULL);
+  assert_int_equal(
+    pai__groups_find(&g, &pai__libc_alloc, root, "9:memory:/\n8:pids:/\n", 77),
+    PAI_OK);
+  for (int version = 1; version <= 2; version++) {
+    const char *task = "openpai-1c8e0c019d01e42e";
+    char path[256], above[128];
+
+    pai__group_init(&group, &pai__libc_alloc);
+    assert_int_equal(pai__group_make(&group, &g, &plan, &failed), PAI_OK);
+    assert_string_equal(pai__buf_text(&failed), "");
+    assert_non_null(group.above);
+    (void)snprintf(above, sizeof(above), "%s", group.above + strlen(root));
+    assert_memory_equal(above, version == 1 ? "/pids/openpai-of-" : "/openpai",
+                        8);
+    (void)snprintf(path, sizeof(path), "%s/pids.max", above);
+    assert_string_equal(content(path), "50");
+    (void)snprintf(path, sizeof(path), "%s/%s/pids.max", above, task);
+    assert_string_equal(content(path), "40");
+    if (version == 1) {
+      assert_string_equal(
+        content("/memory/openpai-1c8e0c019d01e42e/memory.limit_in_bytes"),
+        "1048576");
+      make("/cgroup.controllers", "memory pids\n");
+      make("/cgroup.subtree_control", "memory pids\n");
+      pai__groups_dispose(&g, &pai__libc_alloc);
+      assert_int_equal(
+        pai__groups_find(&g, &pai__libc_alloc, root, "0::/\n", 77), PAI_OK);
+      assert_int_equal(g.version, 2);
+    } else {
+      assert_int_equal(group.dirs.len, 1);
+      (void)snprintf(path, sizeof(path), "%s/%s/memory.max", above, task);
+      assert_string_equal(content(path), "1048576");
+      (void)snprintf(path, sizeof(path), "%s/cgroup.subtree_control", above);
+      assert_memory_equal(content(path), "+pids", 5);
+    }
+    pai__group_dispose(&group);
+  }
+  /* Who has no limit has no such group. */
+  plan.owner_processes = 0;
+  pai__group_init(&group, &pai__libc_alloc);
+  assert_int_equal(pai__group_make(&group, &g, &plan, &failed), PAI_OK);
+  assert_null(group.above);
+  pai__group_dispose(&group);
+  pai__groups_dispose(&g, &pai__libc_alloc);
+  pai__buf_dispose(&failed);
+}
+
 /* What cannot be made is said, and the task starts all the same. */
 static void a_group_that_fails_is_said(void **state)
 {
@@ -198,6 +261,7 @@ int main(void)
                                     remove_tree),
     cmocka_unit_test_setup_teardown(version_2_first, make_tree, remove_tree),
     cmocka_unit_test_setup_teardown(version_1, make_tree, remove_tree),
+    cmocka_unit_test_setup_teardown(owners, make_tree, remove_tree),
     cmocka_unit_test_setup_teardown(a_group_that_fails_is_said, make_tree,
                                     remove_tree),
   };

@@ -54,7 +54,7 @@ static void run(const char *const *procs, const char *const *groups, char *out,
 {
   static const char *const argv[] = { "/bin/bash", "/dev/fd/3", NULL };
   static const char *const env[] = { NULL };
-  static const char *const files[] = { "status", "streams" };
+  static const char *const files[] = { "status", "streams", "times" };
   pai__order order = { .argv = argv,
                        .env = env,
                        .procs = procs,
@@ -71,9 +71,9 @@ static void run(const char *const *procs, const char *const *groups, char *out,
   assert_int_equal(pai__order_write(&b, &order), PAI_OK);
   assert_int_equal(
     pai__local_find_program(&program, NULL, &pai__libc_alloc, NULL), PAI_OK);
-  assert_int_equal(
-    pai__local_spawn(&pid, program, dir, NULL, NULL, b.data, b.len, NULL),
-    PAI_OK);
+  assert_int_equal(pai__local_spawn(&pid, program, dir, false, NULL, NULL,
+                                    b.data, b.len, NULL),
+                   PAI_OK);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
   read_out(out, size, dir, "all");
   read_out(runtime, size, dir, "runtime");

@@ -381,7 +381,7 @@ static void a_thousand_tasks(void **state)
 /* Two that left its session and its parents, and one that did not. */
 static const char *const family =
   "echo $$; sleep 1000 & echo $!; (setsid sleep 1001 & echo $!);"
-  "(setsid bash -c '(sleep 1002 & echo $!)' &); sleep 0.05; echo up; ";
+  "echo $(setsid bash -c '(sleep 1002 >&2 & echo $!)'); echo up; ";
 
 static void expect_dead(stage *s, uint64_t task, int count)
 {

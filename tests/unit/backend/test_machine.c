@@ -414,6 +414,51 @@ static void cpus_and_nice(void **state)
   stage_close(&s, PAI_CLOSE_STOP);
 }
 
+/* Tasks of one owner take their processes from one limit. */
+static void an_owner_has_one_limit(void **state)
+{
+  static const char few[] =
+    "grep -o 'openpai-of-[0-9a-f]*' /proc/self/cgroup | head -n 1; "
+    "for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; echo up; read x";
+  static const char more[] =
+    "sh -c 'for i in 1 2 3 4 5 6; do sleep 1000 & done; echo all'";
+  char owner[80], other[80], above[96];
+  stage s;
+
+  (void)state;
+  stage_init(&s);
+  stage_open(&s);
+  (void)snprintf(owner, sizeof(owner), "%s~ann", s.root);
+  (void)snprintf(other, sizeof(other), "%s~bob", s.root);
+  if (strstr(pai__backend_local.limits(s.backend), "pids") == NULL) {
+    print_message("skipped: %s\n", pai__backend_local.limits(s.backend));
+    stage_close(&s, PAI_CLOSE_STOP);
+    return;
+  }
+  for (uint64_t i = 1; i <= 3; i++) {
+    pai_launch_plan plan = stage_plan(&s, i, i == 1 ? few : more);
+
+    plan.owner = i < 3 ? owner : other;
+    plan.owner_processes = plan.processes = 14;
+    plan.flags = i == 1 ? PAI_LAUNCH_INPUT : 0;
+    stage_start(&s, i, &plan);
+    stage_follow(&s, i, PAI_FOLLOW_ALL);
+    if (i == 1)
+      stage_wait_for(&s, i, "up\n");
+    else
+      stage_wait(&s, (int)i - 1);
+  }
+  assert_string_equal(stage_out(&s, 2), "");
+  assert_int_not_equal(s.tasks[2].end.code, 0);
+  assert_string_equal(stage_out(&s, 3), "all\n");
+  (void)snprintf(above, sizeof(above), "/sys/fs/cgroup/pids/%.*s",
+                 (int)strcspn(stage_out(&s, 1), "\n"), stage_out(&s, 1));
+  pai__backend_local.stop(s.backend, 1, PAI_STOP_NOW);
+  stage_wait(&s, 3);
+  assert_int_equal(access(above, F_OK), -1); /* where version 1 has it */
+  stage_close(&s, PAI_CLOSE_STOP);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -426,6 +471,7 @@ int main(void)
     cmocka_unit_test(the_supervisor_is_small),
     cmocka_unit_test(too_much_memory_ends_it),
     cmocka_unit_test(cpus_and_nice),
+    cmocka_unit_test(an_owner_has_one_limit),
   };
 
   return cmocka_run_group_tests(tests, NULL, stage_clean);

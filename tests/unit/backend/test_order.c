@@ -21,6 +21,7 @@ static const pai__order full = { .argv = argv,
                                  .groups = groups,
                                  .enter = argv,
                                  .enter_tty = env,
+                                 .enter_env = argv,
                                  .workdir = "/w",
                                  .script = "echo hi\n",
                                  .oom_file = "/g/1/events",
@@ -69,6 +70,7 @@ static void what_is_written_is_read(void **state)
   expect_list(o->groups.texts, groups);
   expect_list(o->enter.texts, argv);
   expect_list(o->enter_tty.texts, env);
+  expect_list(o->enter_env.texts, argv);
   assert_string_equal(o->workdir.text, "/w");
   assert_string_equal(o->script.text, "echo hi\n");
   assert_string_equal(o->oom_file.text, "/g/1/events");

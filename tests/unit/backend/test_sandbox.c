@@ -69,12 +69,13 @@ static void facts_of_the_sandbox(void **state)
     (void)snprintf(script, sizeof(script), "%s/own/1/tmp", s.root);
     while (access(script, F_OK) == 0) /* removed after the end was told */
       stage_pause(1000);
-    /* Tasks meet in /dev/shm. */
-    (void)snprintf(script, sizeof(script), "cat /dev/shm/%s; rm /dev/shm/%s",
-                   s.root + 5, s.root + 5);
-    sandboxed(&s, 2, script, PAI_LAUNCH_SHARE_PIDS | PAI_LAUNCH_SHARE_TMP);
+    /* Nobody else has its /dev/shm. */
+    sandboxed(&s, 2, "ls -A /dev/shm; echo all",
+              PAI_LAUNCH_SHARE_PIDS | PAI_LAUNCH_SHARE_TMP);
     stage_wait(&s, 2);
-    assert_string_equal(stage_out(&s, 2), "x\n");
+    assert_string_equal(stage_out(&s, 2), "all\n");
+    (void)snprintf(script, sizeof(script), "/dev/shm/%s", s.root + 5);
+    assert_int_equal(access(script, F_OK), -1);
   }
   stage_close(&s, PAI_CLOSE_STOP);
 }
@@ -242,7 +243,7 @@ static void no_link_is_entered(void **state)
   assert_int_equal(symlink(other, own), 0);
   assert_int_equal(pai__backend_local.enter(s.backend, 1, &fd, &err),
                    PAI_EPERM);
-  test_expect_error(err, PAI_EPERM, "a link in the place of its folder");
+  test_expect_error(err, PAI_EPERM, "by a link");
   assert_int_equal(unlink(own), 0);
   assert_int_equal(rename(moved, own), 0);
   (void)strcat(own, "/enter");
@@ -251,7 +252,7 @@ static void no_link_is_entered(void **state)
   assert_int_equal(symlink(other, own), 0);
   assert_int_equal(pai__backend_local.enter(s.backend, 1, &fd, &err),
                    PAI_EPERM);
-  test_expect_error(err, PAI_EPERM, "a link in the place of its folder");
+  test_expect_error(err, PAI_EPERM, "by a link");
   for (uint64_t i = 1; i <= 2; i++)
     pai__backend_local.stop(s.backend, i, PAI_STOP_NOW);
   stage_wait(&s, 2);
@@ -300,6 +301,89 @@ static void no_link_leads_to_the_root(void **state)
   assert_int_equal(unlink(wide), 0);
   stage_close(&s, PAI_CLOSE_STOP);
   assert_int_equal(rmdir(above), 0);
+}
+
+/* A bubblewrap that first puts a link to `to` in the place of `from`, where there
+ * is a file `swap`. */
+static void make_swapper(const stage *s, const char *from, const char *to)
+{
+  char path[128];
+  FILE *f;
+
+  make_folder(s, "bin");
+  (void)snprintf(path, sizeof(path), "%s/bin/bwrap", s->root);
+  f = fopen(path, "w");
+  assert_non_null(f);
+  (void)fprintf(f,
+                "#!/bin/sh\nif [ -e %s/swap ]; then mv %s %s.was && "
+                "ln -s %s %s; fi\nPATH=${PATH#*:} exec bwrap \"$@\"\n",
+                s->root, from, from, to, from);
+  assert_int_equal(fclose(f), 0);
+  assert_int_equal(chmod(path, 0700), 0);
+}
+
+/* What is shown is what was looked at, whoever changes the path meanwhile: where
+ * commands begin, in a storage of the root or below /tmp, and what is mounted. */
+static void nothing_is_exchanged_before_it_is_shown(void **state)
+{
+  char above[96], from[112], was[128], swap[96], path[4096];
+  char *before = getenv("PATH");
+  const pai_launch_mount mount = { from, "/mnt", 0 };
+
+  (void)state;
+  assert_non_null(before);
+  before = strdup(before);
+  for (int i = 0; i < 3; i++) {
+    stage s;
+
+    stage_init(&s);
+    put_file(&s, "key");
+    make_folder(&s, "storages");
+    (void)snprintf(above, sizeof(above),
+                   i == 0 ? "%s/storages/team" : "%s-team", s.root);
+    (void)snprintf(from, sizeof(from), "%s/data", above);
+    (void)snprintf(was, sizeof(was), "%s.was", from);
+    (void)snprintf(swap, sizeof(swap), "%s/swap", s.root);
+    assert_int_equal(mkdir(above, 0700), 0);
+    assert_int_equal(mkdir(from, 0700), 0);
+    make_swapper(&s, from, s.root);
+    (void)snprintf(path, sizeof(path), "%s/bin:%s", s.root, before);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    stage_open(&s);
+    for (uint64_t k = 0; k < 2 && has_sandbox(&s); k++) {
+      pai_launch_plan plan = stage_plan(&s, k, "ls -A . /mnt; echo ran");
+
+      plan.runtime = PAI_RUNTIME_BWRAP;
+      if (i < 2) {
+        plan.workdir = from;
+      } else {
+        plan.mounts = &mount;
+        plan.nmounts = 1;
+      }
+      if (k == 1)
+        put_file(&s, "swap");
+      stage_start(&s, k, &plan);
+      stage_follow(&s, k, PAI_FOLLOW_ALL);
+      stage_wait(&s, (int)k + 1);
+      assert_null(strstr(stage_out(&s, k), "key"));
+      if (k == 0) {
+        assert_non_null(strstr(stage_out(&s, k), "ran\n"));
+        assert_int_equal(s.tasks[k].end.code, 0);
+        continue;
+      }
+      assert_int_equal(s.tasks[k].end.how, PAI_END_FAILED);
+      assert_int_equal(s.tasks[k].end.code, 126);
+      assert_string_equal(stage_out(&s, k), "");
+      assert_non_null(strstr(s.tasks[k].text, "became another folder"));
+      assert_int_equal(unlink(from), 0);
+      assert_int_equal(rename(was, from), 0);
+    }
+    assert_int_equal(rmdir(from), 0);
+    assert_int_equal(rmdir(above), 0);
+    stage_close(&s, PAI_CLOSE_STOP);
+  }
+  assert_int_equal(setenv("PATH", before, 1), 0);
+  free(before);
 }
 
 /* A task of that job, which has several. */
@@ -478,7 +562,7 @@ static void expect_none_left(const char *mark)
   char command[256];
 
   (void)snprintf(command, sizeof(command),
-                 "for i in 1 2 3 4 5 6 7 8 9; do grep -lsz '^%s$' "
+                 "for i in $(seq 1000); do grep -lsz '^%s$' "
                  "/proc/[0-9]*/cmdline | grep -q . || exit 0; sleep 0.05; "
                  "done; exit 1",
                  mark);
@@ -537,6 +621,7 @@ int main(void)
     cmocka_unit_test(the_root_is_hidden),
     cmocka_unit_test(the_root_is_hidden_in_what_is_shown),
     cmocka_unit_test(no_link_leads_to_the_root),
+    cmocka_unit_test(nothing_is_exchanged_before_it_is_shown),
     cmocka_unit_test(no_link_is_entered),
     cmocka_unit_test(a_job_sees_its_own_processes),
     cmocka_unit_test(orphans_end_with_their_task),

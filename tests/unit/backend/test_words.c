@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 
 #include "backend/tree.h"
+#include "backend/local/enter_env.h"
 #include "backend/words.h"
 
 #include <stdio.h>
@@ -21,7 +22,8 @@ static void the_sandbox(void **state)
   pai__bwrap_words(&w, bwrap, &plan, &around);
   assert_string_equal(
     joined(&w),
-    "/bin/bwrap --die-with-parent --dev-bind / / --unshare-pid --proc /proc "
+    "/bin/bwrap --die-with-parent --dev-bind / / --tmpfs /dev/shm "
+    "--unshare-pid --proc /proc "
     "--bind /tmp/root/jobs/1/tmp /tmp --bind /tmp/root /tmp/root --bind "
     "/tmp/here /tmp/here --bind /tmp/code /tmp/code --ro-bind /data/a /mnt/a "
     "--chdir /tmp/code");
@@ -38,21 +40,23 @@ static void the_sandbox(void **state)
   plan = (pai_launch_plan){ .dir = "/tmp/ab/1", .workdir = "/tmp/a/b" };
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
-  assert_string_equal(joined(&w),
-                      "/bin/bwrap --die-with-parent --dev-bind / / "
-                      "--unshare-pid --proc /proc --bind /tmp/ab/1/tmp /tmp "
-                      "--bind /tmp/a /tmp/a --bind /tmp/ab/1 /tmp/ab/1 "
-                      "--chdir /tmp/a/b");
+  assert_string_equal(
+    joined(&w),
+    "/bin/bwrap --die-with-parent --dev-bind / / "
+    "--tmpfs /dev/shm --unshare-pid --proc /proc --bind /tmp/ab/1/tmp /tmp "
+    "--bind /tmp/a /tmp/a --bind /tmp/ab/1 /tmp/ab/1 "
+    "--chdir /tmp/a/b");
   pai__words_dispose(&w);
   /* What does not lie under /tmp is there anyway. */
   around = (pai__surroundings){ .root = "/var/root", .here = "/tmp" };
   plan = (pai_launch_plan){ .dir = "/var/root/1", .workdir = "/tmpfoo" };
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
-  assert_string_equal(joined(&w),
-                      "/bin/bwrap --die-with-parent --dev-bind / / "
-                      "--unshare-pid --proc /proc --bind /var/root/1/tmp /tmp "
-                      "--chdir /tmpfoo");
+  assert_string_equal(
+    joined(&w),
+    "/bin/bwrap --die-with-parent --dev-bind / / "
+    "--tmpfs /dev/shm --unshare-pid --proc /proc --bind /var/root/1/tmp /tmp "
+    "--chdir /tmpfoo");
   pai__words_dispose(&w);
   plan.flags = PAI_LAUNCH_SHARE_PIDS | PAI_LAUNCH_SHARE_TMP;
   plan.workdir = NULL;
@@ -60,21 +64,23 @@ static void the_sandbox(void **state)
   pai__bwrap_words(&w, bwrap, &plan, &around);
   assert_string_equal(joined(&w),
                       "/bin/bwrap --die-with-parent --dev-bind / / "
-                      "--unshare-pid --proc /proc");
+                      "--tmpfs /dev/shm --unshare-pid --proc /proc");
   pai__words_dispose(&w);
   around.join = true; /* root's; of others also who its users are */
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
   assert_string_equal(joined(&w),
                       "/bin/bwrap --die-with-parent --dev-bind / / "
-                      "--pidns 7 --proc /proc");
+                      "--tmpfs /dev/shm --pidns 7 --proc /proc");
   pai__words_dispose(&w);
   around.join_user = around.join_told = true;
+  around.shm = "/dev/shm/own";
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
   assert_string_equal(joined(&w),
                       "/bin/bwrap --die-with-parent --dev-bind / / "
-                      "--userns 6 --pidns 7 --info-fd 8 --block-fd 9 "
+                      "--bind /dev/shm/own /dev/shm --userns 6 --pidns 7 "
+                      "--info-fd 8 --block-fd 9 "
                       "--proc /proc");
   pai__words_dispose(&w);
 }
@@ -82,7 +88,8 @@ static void the_sandbox(void **state)
 static void expect_sandbox(const pai_launch_plan *plan,
                            const pai__surroundings *around, const char *text)
 {
-  static const char first[] = "/bin/bwrap --die-with-parent --dev-bind / / ";
+  static const char first[] = "/bin/bwrap --die-with-parent --dev-bind / / "
+                              "--tmpfs /dev/shm ";
   pai__words w;
 
   pai__words_init(&w, &pai__libc_alloc);
@@ -201,10 +208,12 @@ static void containers(void **state)
 {
   static const char *const cuda[] = { "CUDA_VISIBLE_DEVICES=0,2",
                                       "NVIDIA_VISIBLE_DEVICES=0,2", NULL };
+  static const char *const own[] = { "LD_PRELOAD=it's", NULL };
   static const char *const devices[] = { "/dev/nvidia0", "/dev/nvidiactl",
                                          NULL };
   pai__surroundings around = { .root = "/r", .devices = devices };
   pai__tool tool = { .path = docker, .works = true, .nvidia = true };
+  pai__words entered;
   pai_launch_plan plan = { .dir = "/jobs/1",
                            .workdir = "/work",
                            .env = env,
@@ -247,6 +256,24 @@ static void containers(void **state)
                       "openpai-1c8e0c019d01e42e");
   assert_true(s.script_stdin);
   pai__start_dispose(&s);
+  /* The job's own variables are set inside, and never by name: the engine's
+   * program would obey LD_PRELOAD. */
+  plan.own_env = own;
+  pai__start_init(&s, &pai__libc_alloc);
+  s.runtime = PAI_RUNTIME_DOCKER;
+  pai__container_words(&s, &tool, &plan, &around);
+  assert_null(strstr(joined(&s.argv), "LD_PRELOAD"));
+  assert_string_equal(
+    joined(&s.enter),
+    "/bin/docker exec --interactive --env=OPENPAI_VARIABLES "
+    "openpai-1c8e0c019d01e42e bash -c eval \"$OPENPAI_VARIABLES\"; unset "
+    "OPENPAI_VARIABLES; exec \"$@\" openpai");
+  pai__start_dispose(&s);
+  pai__words_init(&entered, &pai__libc_alloc);
+  pai__enter_env(&entered, env, &plan, true);
+  assert_string_equal(entered.at[entered.len - 1],
+                      "OPENPAI_VARIABLES=export LD_PRELOAD='it'\\''s'\n");
+  pai__words_dispose(&entered);
   /* podman names GPUs one by one, and inside they count from 0; without
    * NVIDIA's part the files are given.  Nor do tasks of a job with several
    * see other processes of the machine. */
@@ -281,6 +308,55 @@ static void containers(void **state)
     strstr(joined(&s.argv),
            " --device /dev/nvidia0 --device /dev/nvidiactl --user=0:0"));
   pai__start_dispose(&s);
+}
+
+/* Where commands begin: nothing that a task could put a link in the place of, and
+ * of the machine one apart writes to /tmp alone. */
+static void containers_begin_in(void **state)
+{
+#define AT(path) "source=" path "\",\"target=" path "\""
+  static const struct {
+    const char *workdir, *has, *has_not;
+    uint32_t flags;
+  } rows[] = {
+    { "/r/storages/team/a/b",
+      AT("/r/storages/team") " --workdir "
+                             "/r/storages/team/a/b ",
+      "team/a\",", 0 },
+    { "/r/storages/team", AT("/r/storages/team") " --workdir ", "x", 0 },
+    { "/r/jobs/1/0/deep", "--workdir /r/jobs/1/0/deep ", "deep\",", 0 },
+    { "/srv/a", AT("/srv/a") " --workdir /srv/a ", "readonly", 0 },
+    { "/srv/a", AT("/srv/a") ",readonly --workdir /srv/a ", "x",
+      PAI_LAUNCH_APART },
+    { "/tmp/a", AT("/tmp/a") " --workdir /tmp/a ", "readonly",
+      PAI_LAUNCH_APART },
+    { "/r/storages/t/a", AT("/r/storages/t") " --workdir ", "readonly",
+      PAI_LAUNCH_APART },
+  };
+#undef AT
+  const pai__surroundings around = { .root = "/r", .hide = true };
+  pai__tool tool = { .path = podman, .works = true };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai_launch_plan plan = { .dir = "/r/jobs/1/0/a-0",
+                             .job_dir = "/r/jobs/1",
+                             .workdir = rows[i].workdir,
+                             .env = env,
+                             .flags = rows[i].flags,
+                             .runtime = PAI_RUNTIME_PODMAN,
+                             .image = "img" };
+    pai__start s;
+
+    pai__start_init(&s, &pai__libc_alloc);
+    s.runtime = PAI_RUNTIME_PODMAN;
+    pai__container_words(&s, &tool, &plan, &around);
+    print_message("%s\n", joined(&s.argv));
+    assert_non_null(strstr(joined(&s.argv), rows[i].has));
+    if (strcmp(rows[i].has_not, "x") != 0)
+      assert_null(strstr(joined(&s.argv), rows[i].has_not));
+    pai__start_dispose(&s);
+  }
 }
 
 /* --- the inside of a container --------------------------------------------- */
@@ -361,6 +437,7 @@ int main(void)
     cmocka_unit_test(the_sandbox),
     cmocka_unit_test(the_root_is_hidden),
     cmocka_unit_test(containers),
+    cmocka_unit_test(containers_begin_in),
     cmocka_unit_test(containers_see_no_root),
     cmocka_unit_test_setup_teardown(the_inside_of_a_container, make_tree,
                                     remove_tree),

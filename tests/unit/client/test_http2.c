@@ -163,7 +163,9 @@ static void paused_beside_others(void **state)
     for (int i = 0; i < 5; i++) {
       size_t taken = s.taken;
       while (s.taken == taken)
-        assert_true(turn_loop(s.loop));
+        if (!turn_loop(s.loop))
+          fail_msg("it ended with %s after %zu bytes: %s",
+                   pai_code_name(s.o.status), s.taken, s.o.message);
       taken = s.taken;
       ask_many(&s, 20);
       assert_int_equal(s.taken, taken);

@@ -215,9 +215,9 @@ static void ends(void **state)
     { "", 0, PAI_OK, PAI_SESSION_LOST, 137, "the task has ended" },
     { "\x11\0\0\5ab", 6, PAI_OK, PAI_SESSION_LOST, 137, "the task has ended" },
     { "HTTP/1.1 200 OK", 15, PAI_EIO, 0, 0,
-      "the stream brought what is no frame" },
-    { "\x14\0\0\0", 4, PAI_EIO, 0, 0, "the stream brought what is no frame" },
-    { "\0\0\0\0", 4, PAI_EIO, 0, 0, "the stream brought what is no frame" },
+      "the stream contains an invalid frame" },
+    { "\x14\0\0\0", 4, PAI_EIO, 0, 0, "the stream contains an invalid frame" },
+    { "\0\0\0\0", 4, PAI_EIO, 0, 0, "the stream contains an invalid frame" },
   };
 
   (void)state;

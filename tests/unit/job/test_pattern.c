@@ -1,4 +1,5 @@
-/* The patterns of the exit spec: what RE2 finds, and no more work than that. */
+/* Patterns of the exit spec and of failures: what RE2 finds, and no more work
+ * than that. */
 #include "testing.h"
 
 #include "job/exit.h"
@@ -75,6 +76,16 @@ static void what_is_found(void **state)
     { "\\$x", "$x", "$x" },
     { "(ab)+c", "ababc", "ababc" },
     { "a(b(c|d)e|f)+g", "abcefbdeg", "abcefbdeg" },
+    { "a(?:b|c)+d", "abcbd", "abcbd" },
+    { "(?:a)b", "ab", "ab" },
+    { "[a-c]+", "xabcd", "abc" },
+    { "[a-c0-9_.-]+", "xd_1.b-c!", "_1.b-c" },
+    { "[^a-c]+", "abxyc", "xy" },
+    { "[^\\]\\d]+", "1]a\xc3\xa9]", "a\xc3\xa9" },
+    { "(?i)[A-C]+", "xAbCd", "AbC" },
+    { "(?i)[^A-C]+", "AbXyC", "Xy" },
+    { "\\d+\\s\\w+", "a 12\tb_3!", "12\tb_3" },
+    { "[\\w-]+", "!a-b_1!", "a-b_1" },
   };
 
   (void)state;
@@ -82,13 +93,73 @@ static void what_is_found(void **state)
     expect(rows[i].pattern, rows[i].text, rows[i].found);
 }
 
+/* What the groups found, with spaces between. */
+static void what_groups_find(void **state)
+{
+  static const struct {
+    const char *pattern, *text, *found;
+  } rows[] = {
+    { "a(b)c", "xabc", "b" },
+    { "(a+)(b*)(c?)", "xaabb", "aa bb " },
+    { "(a(b(c)))d", "abcd", "abc bc c" },
+    { "(?:x(y))?z", "z", "" },
+    { "(?:x(y))?z", "xyz", "y" },
+    { "x(?:(a)|(b))", "xb", " b" },
+    { "(?:([ab]);)+", "a;b;", "b" },
+    { "'([^'.]+)([^']*)'", "no 'os.path'", "os .path" },
+    { "(a)(b)(c)(d)(e)", "abcde", "a b c d" },
+    { "(?m)^(?:\\[\\S+ ?)?E: (.*) of (\\d+)$", "E: no\n[r0]: E: 1 of 2 of 3\n",
+      "1 of 2 3" },
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai__span spans[1 + PAI__PATTERN_GROUPS];
+    pai__pattern p;
+    pai__buf b;
+
+    assert_true(pai__pattern_make(&p, rows[i].pattern));
+    if (!pai__pattern_match(spans, &p, rows[i].text, strlen(rows[i].text)))
+      fail_msg("%s", rows[i].pattern);
+    pai__buf_init(&b, &pai__libc_alloc);
+    for (int g = 1; g <= p.ngroups; g++)
+      pai__buf_printf(&b, "%s%.*s", g > 1 ? " " : "",
+                      (int)(spans[g].end - spans[g].start),
+                      rows[i].text + spans[g].start);
+    assert_string_equal(pai__buf_text(&b), rows[i].found);
+    pai__buf_dispose(&b);
+  }
+}
+
+static void where_a_mistake_is(void **state)
+{
+  static const struct {
+    const char *pattern;
+    size_t stop;
+  } rows[] = { { "abc)", 3 }, { "a*b**", 4 }, { "ab\\bc", 2 }, { "x(ab", 1 } };
+  pai__pattern p;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    assert_false(pai__pattern_make(&p, rows[i].pattern));
+    assert_int_equal(p.stop, rows[i].stop);
+  }
+}
+
 static void what_is_no_pattern(void **state)
 {
   static const char *const rows[] = {
-    "a|b",       "(a",    "a)",  "[a",       "[]",
-    "[^a]",      "[a-z]", "*a",  "a**",      "(?x)a",
-    "(?i",       "\\d",   "a\\", "\xc3\xa9", "((((((a))))))",
-    "[a][b][c]", "(*)",
+    "a|b",        "(a",
+    "a)",         "[a",
+    "[]",         "[^]",
+    "[z-a]",      "*a",
+    "a**",        "(?x)a",
+    "(?i",        "\\b",
+    "a\\",        "[\\b]",
+    "[\xc3\xa9]", "[a-",
+    "\xc3\xa9",   "((((((a))))))",
+    "(*)",        "a{2}|b",
+    "(?=a)b",     "[a][b][c][d][e][f][g][h][i]",
   };
   char longer[400];
   pai__pattern p;
@@ -317,6 +388,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_found),
+    cmocka_unit_test(what_groups_find),
+    cmocka_unit_test(where_a_mistake_is),
     cmocka_unit_test(what_is_no_pattern),
     cmocka_unit_test(each_of_them_finds_its_text),
     cmocka_unit_test(none_of_them_is_left_out),

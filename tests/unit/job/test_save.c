@@ -306,7 +306,7 @@ static void calls_that_cannot_be(void **state)
   test_expect_error(err, PAI_EINVAL, "at most");
   assert_int_equal(pai_job_rescale(job, 0, 4, 0, &err), PAI_OK);
   assert_int_equal(pai_job_load(&out, "PAI jab", 8, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "no saved job");
+  test_expect_error(err, PAI_EINVAL, "not a saved job");
   assert_int_equal(pai_job_load(&out, "PAI job\0\2", 9, NULL, &err),
                    PAI_ENOTSUP);
   test_expect_error(err, PAI_ENOTSUP, "version 2");

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 typedef struct ticks {
@@ -275,6 +276,39 @@ static int body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
+static void look_at_mask(void *user_data)
+{
+  (void)pthread_sigmask(SIG_BLOCK, NULL, user_data);
+}
+
+static void nothing_more(void *user_data)
+{
+  (void)user_data;
+}
+
+/* A handler of the program reads what its own threads write. */
+static void no_signal_of_the_program_comes_beside_the_loop(void **state)
+{
+  pai__work *work;
+  pai_loop *loop;
+  sigset_t seen, mine;
+
+  (void)state;
+  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_int_equal(pai__work_new(&work, &pai__libc_alloc, loop, look_at_mask,
+                                 nothing_more, &seen),
+                   PAI_OK);
+  pai__work_start(work);
+  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  pai__work_close(work);
+  pai_loop_free(loop);
+  assert_int_equal(sigismember(&seen, SIGTERM), 1);
+  assert_int_equal(sigismember(&seen, SIGINT), 1);
+  assert_int_equal(sigismember(&seen, SIGSEGV), 0);
+  assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &mine), 0);
+  assert_int_equal(sigismember(&mine, SIGTERM), 0);
+}
+
 static void failing_memory(void **state)
 {
   (void)state;
@@ -294,6 +328,7 @@ int main(void)
     cmocka_unit_test(a_callback_may_free_its_loop),
     cmocka_unit_test(a_foreign_loop_may_sleep_when_nothing_waits),
     cmocka_unit_test(bad_options_are_refused),
+    cmocka_unit_test(no_signal_of_the_program_comes_beside_the_loop),
     cmocka_unit_test(failing_memory),
   };
 

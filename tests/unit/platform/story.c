@@ -58,6 +58,7 @@ static void on_job(story *s, const pai_event *event)
 static void wait_for_exit(const char *job_dir)
 {
   char path[512], text[512] = "";
+  const char *at;
   FILE *file;
 
   (void)snprintf(path, sizeof(path), "%s/go", story_root);
@@ -65,7 +66,9 @@ static void wait_for_exit(const char *job_dir)
   assert_non_null(file);
   (void)fputs("on\n", file);
   (void)fclose(file);
-  (void)snprintf(path, sizeof(path), "%s/0/a-0/status", job_dir);
+  at = strstr(job_dir, "/jobs/");
+  (void)snprintf(path, sizeof(path), "%.*s/own%s/0/a-0/status",
+                 (int)(at - job_dir), job_dir, at);
   while (strstr(text, "\nexit 0 ") == NULL) {
     size_t n;
     uv_sleep(1);

@@ -181,7 +181,7 @@ static int fork_child(durable *d, pai_job_id job, pai_spec *spec, bool own)
   pid_t child = fork();
 
   if (child == 0) {
-    alarm(60);
+    alarm(240);
     calls_are_busy(d, job, spec);
     pai_platform_close(d->platform, on_closed, NULL);
     pai_loop_free(d->loop);

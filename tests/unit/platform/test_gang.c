@@ -172,7 +172,7 @@ static void tasks_give_way_one_by_one(void **state)
   gang_go("high");
   gang_wait(&d, low, "RUNNING", 2);
   (void)durable_events(&d, low);
-  durable_has(&d, "its room is given to another job");
+  durable_has(&d, "its resources were given to another job");
   gang_go("low");
   assert_int_equal(durable_wait(&d, low, PAI_STATE_SUCCEEDED),
                    PAI_STATE_SUCCEEDED);

@@ -514,7 +514,7 @@ static void the_parent_of_a_fork_goes_on(void **state)
   until(&s, &s.ready, 1);
   child = fork();
   if (child == 0) {
-    (void)alarm(60);
+    (void)alarm(240);
     child_does_nothing(&s);
     _exit(0);
   }

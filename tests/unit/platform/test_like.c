@@ -429,6 +429,107 @@ static void a_copy_is_in_use_to_its_end(void **state)
   pai__strfree(&pai__libc_alloc, to);
 }
 
+/* Not by the loop, and what a stop has left is not forgotten. */
+static void folders_are_removed_in_another_thread(void **state)
+{
+  char root[300], dir[320], left[320], command[1600];
+  durable d;
+
+  (void)state;
+  (void)snprintf(root, sizeof(root), "%s", path_of("removed"));
+  (void)snprintf(dir, sizeof(dir), "%s/code/new-x", root);
+  (void)snprintf(left, sizeof(left), "%s/trash", root);
+  durable_open(&d, root);
+  (void)snprintf(command, sizeof(command),
+                 "mkdir -p %s/a %s/code/mine && touch %s/a/b && chmod 0 %s/a",
+                 dir, root, dir, dir);
+  assert_int_equal(system(command), 0);
+  (void)snprintf(command, sizeof(command), "%s/a", dir);
+  assert_int_equal(pai_platform_remove_code(d.platform, command, NULL),
+                   PAI_EINVAL);
+  (void)snprintf(command, sizeof(command), "%s/code/mine", root);
+  assert_int_equal(pai_platform_remove_code(d.platform, command, NULL),
+                   PAI_EINVAL);
+  assert_int_equal(pai_platform_remove_code(d.platform, root, NULL),
+                   PAI_EINVAL);
+  for (int i = 0; i < 2; i++) { /* the second time there is none */
+    assert_int_equal(pai_platform_remove_code(d.platform, dir, NULL), PAI_OK);
+    assert_int_equal(access(dir, F_OK), -1);
+  }
+  while (rmdir(left) != 0)
+    durable_turn(&d);
+  durable_close(&d);
+
+  (void)snprintf(command, sizeof(command), "mkdir -p %s/x/y", left);
+  assert_int_equal(system(command), 0);
+  durable_open(&d, root);
+  while (rmdir(left) != 0)
+    durable_turn(&d);
+  durable_close(&d);
+}
+
+static void wait_for_leave(void *user_data)
+{
+  char c;
+
+  (void)!read(*(int *)user_data, &c, 1);
+}
+
+static void on_left(void *user_data)
+{
+  (void)user_data;
+}
+
+/* What cannot be moved away is removed in that thread, too: the loop does not
+ * stand still for it, and no new job gets the folder meanwhile. */
+static void folders_that_cannot_be_moved(void **state)
+{
+  enum { THREADS = 4 };
+  char root[300], folder[400], command[1600];
+  pai_submit_options o = { .user = "alice" };
+  const char *text = FILE_OF("moved", "a", "true");
+  pai__work *busy[THREADS];
+  int gate[2];
+  int64_t job;
+  durable d;
+
+  (void)state;
+  (void)snprintf(root, sizeof(root), "%s", path_of("not-moved"));
+  durable_open(&d, root);
+  job = submit(&d, text, &o);
+  assert_true(job > 0);
+  (void)durable_wait(&d, (pai_job_id)job, PAI_STATE_SUCCEEDED);
+  (void)snprintf(folder, sizeof(folder), "%s/jobs/alice~moved", root);
+  (void)snprintf(command, sizeof(command),
+                 "mkdir -p %s/a/b && touch %s/a/b/c && rmdir %s/trash && "
+                 "touch %s/trash",
+                 folder, folder, root, root);
+  assert_int_equal(system(command), 0);
+  assert_int_equal(pipe(gate), 0);
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(pai__work_new(&busy[i], &pai__libc_alloc, d.loop,
+                                   wait_for_leave, on_left, &gate[0]),
+                     PAI_OK);
+    pai__work_start(busy[i]);
+  }
+  assert_int_equal(pai_platform_forget(d.platform, (pai_job_id)job), PAI_OK);
+  (void)snprintf(command, sizeof(command), "%s/a/b/c", folder);
+  assert_int_equal(access(command, F_OK), 0);
+  assert_int_equal(submit(&d, text, &o), PAI_EBUSY);
+  assert_int_equal(write(gate[1], "1234", THREADS), THREADS);
+  while (access(folder, F_OK) == 0)
+    durable_turn(&d);
+  while ((job = submit(&d, text, &o)) == PAI_EBUSY)
+    durable_turn(&d);
+  assert_true(job > 0);
+  (void)durable_wait(&d, (pai_job_id)job, PAI_STATE_SUCCEEDED);
+  for (int i = 0; i < THREADS; i++)
+    pai__work_close(busy[i]);
+  (void)close(gate[0]);
+  (void)close(gate[1]);
+  durable_close(&d);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -438,6 +539,8 @@ int main(void)
     cmocka_unit_test(code_is_copied),
     cmocka_unit_test(code_that_cannot_be_copied),
     cmocka_unit_test(a_copy_is_in_use_to_its_end),
+    cmocka_unit_test(folders_are_removed_in_another_thread),
+    cmocka_unit_test(folders_that_cannot_be_moved),
     cmocka_unit_test(a_refused_job_leaves_its_code),
     cmocka_unit_test(a_withdrawn_job_leaves_no_code),
     cmocka_unit_test(memory_may_be_short),

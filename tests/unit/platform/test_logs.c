@@ -267,7 +267,8 @@ static void output_is_stored_once(void **state)
     "d=$(dirname $RUNTIME_LOG_PIPE); for i in 1 2 3; do echo o$i; "
     "while ! grep -q o$i $d/all; do :; done; echo e$i >&2; "
     "while ! grep -q e$i $d/all; do :; done; done; "
-    "read -r x pid x < $d/status; kill -KILL $pid; "
+    "r=${d%/jobs/*}; read -r x pid x < $r/own${d#$r}/status; "
+    "kill -KILL $pid; "
     "sleep 1000";
   reading out = { .next = 0 }, err = { .next = 0 }, end = { .next = 5 };
   durable d;

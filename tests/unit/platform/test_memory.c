@@ -8,8 +8,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { STEP = 7, MOST = 4000, TURNS = 400 };
+enum { STEP = 7, MOST = 4000 };
 
 typedef struct short_of {
   test_tally tally;
@@ -95,11 +96,19 @@ static void look(short_of *s)
   assert_true(rc >= 0 || rc == PAI_ENOMEM);
 }
 
+static bool is_over(const short_of *s, pai_job_id id)
+{
+  int state = pai_platform_job_state(NULL, s->platform, id);
+
+  return s->synced != 1 && (state <= 0 || state >= PAI_STATE_SUCCEEDED);
+}
+
 /* PAI_OK, or PAI_ENOMEM: then the platform was not made, or has not taken the
  * job.  A job that is taken ends, however, unless memory is short for good. */
 static int run(short_of *s, const char *root)
 {
   pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
+  time_t give_up = time(NULL) + 120;
   pai_job_id id;
   int rc;
 
@@ -117,12 +126,10 @@ static int run(short_of *s, const char *root)
   rc = submit(s, &id);
   if (rc == PAI_OK && s->stopped)
     assert_int_equal(pai_platform_stop(s->platform, id), PAI_OK);
-  for (int i = 0;
-       rc == PAI_OK && i < TURNS &&
-       (s->synced == 1 ||
-        (pai_platform_job_state(NULL, s->platform, id) > 0 &&
-         pai_platform_job_state(NULL, s->platform, id) < PAI_STATE_SUCCEEDED));
-       i++) {
+  /* Whatever was short, it ends: closing would stop what runs. */
+  for (int i = 0; rc == PAI_OK && !is_over(s, id); i++) {
+    if (time(NULL) > give_up)
+      fail_msg("allocation %zu: it does not end", s->tally.fail_at);
     turn(s);
     if (s->tally.for_ever && i > 20)
       s->tally.fail_at = 0; /* there is memory again */
@@ -131,8 +138,8 @@ static int run(short_of *s, const char *root)
   if (rc == PAI_OK && !s->tally.for_ever &&
       s->tally.calls >= s->tally.fail_at &&
       pai_platform_job_state(NULL, s->platform, id) >= PAI_STATE_SUCCEEDED)
-    for (int i = 0; durable_requests(s->platform) != 0; i++) {
-      if (i == TURNS)
+    while (durable_requests(s->platform) != 0) {
+      if (time(NULL) > give_up)
         fail_msg("allocation %zu: requests are left", s->tally.fail_at);
       turn(s); /* where memory was short for that, it is tried again */
     }

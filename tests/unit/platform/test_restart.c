@@ -29,20 +29,23 @@ pai_time __wrap_pai__loop_wall_time(void)
 static bool cut_off;
 
 int __real_pai__local_spawn(int *pid, const char *program, const char *dir,
-                            const pai__user *who, const pai__space *space,
-                            const void *order, size_t size, pai_error **err);
+                            bool no_links, const pai__user *who,
+                            const pai__space *space, const void *order,
+                            size_t size, pai_error **err);
 int __wrap_pai__local_spawn(int *pid, const char *program, const char *dir,
-                            const pai__user *who, const pai__space *space,
-                            const void *order, size_t size, pai_error **err);
+                            bool no_links, const pai__user *who,
+                            const pai__space *space, const void *order,
+                            size_t size, pai_error **err);
 
 int __wrap_pai__local_spawn(int *pid, const char *program, const char *dir,
-                            const pai__user *who, const pai__space *space,
-                            const void *order, size_t size, pai_error **err)
+                            bool no_links, const pai__user *who,
+                            const pai__space *space, const void *order,
+                            size_t size, pai_error **err)
 {
   if (cut_off)
     _exit(9);
-  return __real_pai__local_spawn(pid, program, dir, who, space, order, size,
-                                 err);
+  return __real_pai__local_spawn(pid, program, dir, no_links, who, space,
+                                 order, size, err);
 }
 
 static const char *root(const char *name)
@@ -155,7 +158,7 @@ static void forget_boot(const char *where)
   size_t n;
   long pid;
 
-  (void)snprintf(path, sizeof(path), "%s/jobs/ann~runs/0/a-0/status",
+  (void)snprintf(path, sizeof(path), "%s/own/jobs/ann~runs/0/a-0/status",
                  root(where));
   file = fopen(path, "r+");
   assert_non_null(file);

@@ -176,10 +176,13 @@ static void a_full_disk_loses_nothing_that_was_taken(void **state)
 static bool has_ended(const durable *d, pai_job_id job)
 {
   char path[512], text[512] = "";
+  const char *dir, *at;
   FILE *file;
 
-  (void)snprintf(path, sizeof(path), "%s/0/a-0/status",
-                 pai_platform_job_dir(d->platform, job));
+  dir = pai_platform_job_dir(d->platform, job);
+  at = strstr(dir, "/jobs/");
+  (void)snprintf(path, sizeof(path), "%.*s/own%s/0/a-0/status",
+                 (int)(at - dir), dir, at);
   file = fopen(path, "r");
   assert_non_null(file);
   (void)!fread(text, 1, sizeof(text) - 1, file);
@@ -402,7 +405,7 @@ static void expect_told_next_time(const char *in, bool until_the_end)
   setup(&t, &d, NULL);
   assert_int_equal(t.status, PAI_EIO);
   assert_string_equal(t.text, "");
-  assert_non_null(strstr(t.why, "no password is told"));
+  assert_non_null(strstr(t.why, "no password was printed"));
   if (!until_the_end)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   durable_close(&d);
@@ -472,9 +475,39 @@ static void a_password_that_is_known_is_not_made_anew(void **state)
   }
 }
 
+/* --- memory ------------------------------------------------------------------------ */
+
+/* The first process of a task that asked for 64 MiB: whoever ends it, its group
+ * or its supervisor, that is told as what it is. */
+static void too_much_memory_has_its_code(void **state)
+{
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("memory"));
+  for (int i = 0; i < 3; i++) {
+    char name[16];
+    pai_job_id job;
+    int code = 0;
+
+    (void)snprintf(name, sizeof(name), "much%d", i);
+    job = durable_accept(&d, name,
+                         i == 0 ? "x=$(yes | head -c 400000000)"
+                         : i == 1
+                           ? "exec python3 -c \\\"x = b'x' * (400 << 20)\\\""
+                           : "python3 -c \\\"x = b'x' * (400 << 20)\\\"");
+    assert_int_equal(durable_wait(&d, job, PAI_STATE_FAILED),
+                     PAI_STATE_FAILED);
+    (void)pai_platform_job_state(&code, d.platform, job);
+    assert_int_equal(code, -1200);
+  }
+  durable_close(&d);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(too_much_memory_has_its_code),
     cmocka_unit_test(a_root_has_one_platform),
     cmocka_unit_test(who_runs_it_is_known_or_it_does_not_begin),
     cmocka_unit_test_teardown(a_full_disk_loses_nothing_that_was_taken,

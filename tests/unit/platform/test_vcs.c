@@ -115,7 +115,7 @@ static void some_cannot_be_made(void **state)
   assert_int_equal(put(&d, "a/b", 100, NULL), PAI_EINVAL);
   assert_int_equal(put(&d, longest, 100, NULL), PAI_EINVAL);
   assert_int_equal(put(&d, "default", 100, &err), PAI_EPERM);
-  test_expect_error(err, PAI_EPERM, "what the others leave");
+  test_expect_error(err, PAI_EPERM, "the capacity that no other has");
   assert_int_equal(put(&d, "a", 10001, NULL), PAI_ENOROOM);
   assert_int_equal(put(&d, "a", 6000, NULL), PAI_OK);
   assert_int_equal(put(&d, "b", 4001, &err), PAI_ENOROOM);

@@ -157,6 +157,34 @@ static long long number(const char *text, const char *in, const char *name)
   return strtoll(at + strlen(key), NULL, 10);
 }
 
+/* By which the others can be judged. */
+static void one_ends(durable *d)
+{
+  assert_int_equal(
+    durable_wait(d, durable_accept(d, "zero", "true"), PAI_STATE_SUCCEEDED),
+    PAI_STATE_SUCCEEDED);
+}
+
+static void when_nobody_knows(void **state)
+{
+  pai_job_id first, second;
+  const char *text;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("unknown"));
+  d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  first = durable_accept(&d, "one", "sleep 600");
+  (void)durable_wait(&d, first, PAI_STATE_RUNNING);
+  second = durable_accept(&d, "two", "true");
+  text = estimate(&d, second);
+  assert_non_null(strstr(text, "\"unknown\":true,\"start\":null"));
+  text = estimate(&d, first);
+  assert_non_null(strstr(text, "\"state\":\"RUNNING\""));
+  assert_null(strstr(text, "\"end\""));
+  durable_close(&d);
+}
+
 static void when_it_starts_and_ends(void **state)
 {
   pai_error *err = NULL;
@@ -166,6 +194,7 @@ static void when_it_starts_and_ends(void **state)
 
   (void)state;
   durable_open(&d, root("estimates"));
+  one_ends(&d);
   d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
   first = durable_accept(&d, "one", "sleep 600");
   (void)durable_wait(&d, first, PAI_STATE_RUNNING);
@@ -175,6 +204,7 @@ static void when_it_starts_and_ends(void **state)
   assert_true(number(text, "start", "p10") >= number(text, "state", "now"));
   assert_true(number(text, "start", "p90") >= number(text, "start", "p10"));
   assert_true(number(text, "start", "runs") > 0);
+  assert_non_null(strstr(text, "\"unlike\":false"));
   text = estimate(&d, first);
   assert_non_null(strstr(text, "\"state\":\"RUNNING\""));
   assert_true(number(text, "end", "p50") > number(text, "state", "startedAt"));
@@ -238,6 +268,7 @@ static void estimates_beside_the_loop(void **state)
 
   (void)state;
   durable_open(&d, root("beside"));
+  one_ends(&d);
   d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
   first = durable_accept(&d, "one", "sleep 600");
   (void)durable_wait(&d, first, PAI_STATE_RUNNING);
@@ -275,6 +306,116 @@ static void estimates_beside_the_loop(void **state)
   durable_close(&d);
   assert_int_equal(ntold, 2);
 }
+
+/* --- why, beside the loop ------------------------------------------------------- */
+
+enum { WAITING = 300, ASKED = 256 }; /* that wait; that may be asked for */
+
+typedef struct answer {
+  pai_answer *a;
+  int status, calls;
+  char text[4096];
+} answer;
+
+static void on_answer(void *user_data, int status, const char *json,
+                      size_t len, const pai_error *err)
+{
+  answer *t = user_data;
+
+  t->status = status;
+  t->calls++;
+  ntold++;
+  assert_true((err != NULL) == (status < 0));
+  assert_true((json != NULL) == (status == PAI_OK));
+  if (json != NULL)
+    (void)snprintf(t->text, sizeof(t->text), "%.*s", (int)len, json);
+}
+
+static void ask_why(durable *d, pai_job_id job, answer *t)
+{
+  *t = (answer){ .status = 1 };
+  assert_int_equal(
+    pai_platform_why_beside(&t->a, d->platform, job, on_answer, t, NULL),
+    PAI_OK);
+  assert_non_null(t->a);
+  assert_int_equal(t->calls, 0); /* never from within */
+}
+
+static void hear_answers(durable *d, int n)
+{
+  while (ntold < n)
+    durable_turn(d);
+}
+
+/* Where many wait another thread finds out why, and that is what is told on the
+ * loop. */
+static void reasons_beside_the_loop(void **state)
+{
+  static answer line[ASKED];
+  pai_job_id jobs[WAITING], first;
+  pai_answer *none;
+  pai_error *err;
+  durable d;
+
+  (void)state;
+  durable_open(&d, root("why"));
+  d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  first = durable_accept(&d, "one", "sleep 600");
+  (void)durable_wait(&d, first, PAI_STATE_RUNNING);
+  for (int i = 0; i < WAITING; i++) {
+    char name[20];
+
+    (void)snprintf(name, sizeof(name), "w%d", i);
+    jobs[i] = durable_submit(&d, name, "", "", "true");
+    assert_true(jobs[i] != 0);
+  }
+  assert_int_equal(durable_sync(&d), PAI_OK);
+  ntold = 0;
+  for (int i = 0; i < ASKED; i++)
+    ask_why(&d, i == 2 ? first : i == 3 ? 99999 : jobs[i % 10], &line[i]);
+  assert_int_equal(
+    pai_platform_why_beside(&none, d.platform, first, on_answer, NULL, &err),
+    PAI_EBUSY);
+  assert_null(none);
+  test_expect_error(err, PAI_EBUSY, "ask again later");
+  pai_answer_cancel(line[ASKED - 1].a);
+  pai_answer_cancel(NULL);
+  hear_answers(&d, ASKED);
+  assert_int_equal(line[ASKED - 1].status, PAI_ECANCELED);
+  assert_int_equal(line[3].status, PAI_ENOTFOUND);
+  assert_non_null(strstr(line[2].text, "\"state\":\"RUNNING\""));
+  for (int i = 0; i < ASKED - 1; i++) {
+    assert_int_equal(line[i].calls, 1);
+    if (i == 2 || i == 3)
+      continue;
+    assert_int_equal(line[i].status, PAI_OK);
+    assert_non_null(strstr(line[i].text, "\"explanation\":\""));
+    assert_string_equal(line[i].text, durable_why(&d, jobs[i % 10]));
+  }
+  /* What happened meanwhile is in it. */
+  ntold = 0;
+  ask_why(&d, jobs[20], &line[0]);
+  ask_why(&d, jobs[21], &line[1]);
+  durable_turn(&d);
+  assert_int_equal(pai_platform_stop(d.platform, jobs[21]), PAI_OK);
+  (void)durable_wait(&d, jobs[21], PAI_STATE_STOPPED);
+  ask_why(&d, jobs[21], &line[2]);
+  ask_why(&d, jobs[22], &line[3]);
+  hear_answers(&d, 4);
+  assert_non_null(strstr(line[0].text, "\"explanation\":\""));
+  assert_int_equal(line[1].status, PAI_OK);
+  assert_non_null(strstr(line[2].text, "\"state\":\"STOPPED\""));
+  assert_string_equal(line[3].text, durable_why(&d, jobs[22]));
+  /* Who asks is told before the platform is gone. */
+  ntold = 0;
+  ask_why(&d, jobs[30], &line[0]);
+  ask_why(&d, jobs[31], &line[1]);
+  durable_turn(&d);
+  durable_close(&d);
+  assert_int_equal(ntold, 2);
+}
+
+/* --- the scheduler as it is ------------------------------------------------------ */
 
 /* Whoever looks ahead himself has all that the platform's own forecasts have:
  * who asks, for what, and for how long what runs has run. */
@@ -396,8 +537,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(tasks_that_there_are),
     cmocka_unit_test(what_was_counted),
+    cmocka_unit_test(when_nobody_knows),
     cmocka_unit_test(when_it_starts_and_ends),
     cmocka_unit_test(estimates_beside_the_loop),
+    cmocka_unit_test(reasons_beside_the_loop),
     cmocka_unit_test(the_scheduler_as_it_is),
     cmocka_unit_test(attempts_in_their_order),
     cmocka_unit_test(classes_of_priority),

@@ -131,9 +131,10 @@ static void more_than_the_greatest_share_is_refused(void **state)
   assert_int_equal(ask(s, 2, "bob", 2, 4, 0), PAI_OK);
   assert_int_equal(scene_event(s, less, NULL), PAI_OK);
   assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM); /* at once */
-  test_expect_error(err, PAI_ENOROOM,
-                    "it can never start: it asks for 8 GPUs, and queue "
-                    "\"bob\" has at most 6");
+  test_expect_error(
+    err, PAI_ENOROOM,
+    "it does not fit the cluster: it asks for 8 GPUs, and queue "
+    "\"bob\" has at most 6");
   assert_int_equal(scene_change(s, 1, "tasks", 2), PAI_ENOROOM);
   assert_int_equal(scene_change(s, 2, "name", 0), PAI_OK); /* as it was */
   assert_int_equal(ask(s, 3, "bob", 1, 3, 0), PAI_OK);

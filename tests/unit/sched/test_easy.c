@@ -35,6 +35,7 @@ typedef struct world {
   pai_time now;
   const char *options; /* NULL: one virtual cluster */
   bool lends;          /* no share keeps anybody from anything */
+  bool reserved; /* nodes are, for times that the textbook knows not of */
 } world;
 
 static uint32_t any(world *w, uint32_t n)
@@ -274,6 +275,24 @@ static void make_cluster(world *w, bool kinds)
   assert_non_null(w->s);
 }
 
+/* Nodes that nobody may use for some time, known from the beginning. */
+static void reserve_some(world *w)
+{
+  for (uint32_t i = 1 + any(w, 3); i > 0; i--) {
+    char name[20], node[20];
+    const char *nodes[] = { node };
+    pai_time from = 1 + any(w, END / 3);
+    pai_reservation r = {
+      .name = name, .nodes = nodes, .nnodes = 1, .from = from
+    };
+
+    (void)snprintf(name, sizeof(name), "r%u", i);
+    (void)snprintf(node, sizeof(node), "n%u", any(w, w->n));
+    r.to = from + 1 + any(w, END / 10);
+    assert_int_equal(scene_reserve(w->s, r, NULL), PAI_OK);
+  }
+}
+
 static void submit_any(world *w)
 {
   job *j = &w->jobs[w->njobs + 1];
@@ -341,7 +360,7 @@ static void check(world *w)
       continue;
     assert_int_equal(pai_sched_reason(w->s, k, &r), PAI_OK);
     note_promise(w, j, r.until);
-    if (w->options != NULL)
+    if (w->options != NULL || w->reserved)
       continue;
     if (head == NULL) {
       head = j;
@@ -371,11 +390,11 @@ static void end_some(world *w)
   }
 }
 
-static void live(uint64_t seed, bool kinds, const char *options, bool lends)
+static void live(world w, bool kinds)
 {
-  world w = { .random = { seed }, .options = options, .lends = lends };
-
   make_cluster(&w, kinds);
+  if (w.reserved)
+    reserve_some(&w);
   for (w.now = 1; w.now < END; w.now++) {
     bool busy = w.njobs < MOST && any(&w, 4) == 0;
     uint32_t k = 1;
@@ -397,14 +416,14 @@ static void it_does_as_the_textbook(void **state)
 {
   (void)state;
   for (uint64_t i = 0; i < ROUNDS; i++)
-    live(i, false, NULL, false);
+    live((world){ .random = { i } }, false);
 }
 
 static void and_with_two_kinds_of_gpus(void **state)
 {
   (void)state;
   for (uint64_t i = 0; i < ROUNDS; i++)
-    live(i + ROUNDS, true, NULL, false);
+    live((world){ .random = { i + ROUNDS } }, true);
 }
 
 /* Nobody starts later than promised, whichever virtual cluster the next one to
@@ -419,7 +438,8 @@ static void promises_to_virtual_clusters_are_kept(void **state)
   (void)state;
   for (size_t m = 0; m < PAI__LEN(modes); m++)
     for (uint64_t i = 0; i < ROUNDS; i++)
-      live(i + 2 * ROUNDS, i % 2 != 0, modes[m], false);
+      live((world){ .random = { i + 2 * ROUNDS }, .options = modes[m] },
+           i % 2 != 0);
 }
 
 /* With a promise to each of three virtual clusters nobody waits who would delay
@@ -428,7 +448,23 @@ static void promises_to_virtual_clusters_are_times(void **state)
 {
   (void)state;
   for (uint64_t i = 0; i < 2 * ROUNDS; i++)
-    live(i + 3 * ROUNDS, i % 2 != 0, "{\"reclaim\":false}", true);
+    live((world){ .random = { i + 3 * ROUNDS },
+                  .options = "{\"reclaim\":false}",
+                  .lends = true },
+         i % 2 != 0);
+}
+
+/* Nor later where nodes are reserved for others. */
+static void promises_beside_reservations_are_kept(void **state)
+{
+  static const char *const options[] = { NULL, "{\"reclaim\":false}" };
+
+  (void)state;
+  for (uint64_t i = 0; i < ROUNDS / 4; i++)
+    live((world){ .random = { i + 5 * ROUNDS },
+                  .options = options[i / 2 % 2],
+                  .reserved = true },
+         i % 2 != 0);
 }
 
 int main(void)
@@ -438,6 +474,7 @@ int main(void)
     cmocka_unit_test(it_does_as_the_textbook),
     cmocka_unit_test(and_with_two_kinds_of_gpus),
     cmocka_unit_test(promises_to_virtual_clusters_are_kept),
+    cmocka_unit_test(promises_beside_reservations_are_kept),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

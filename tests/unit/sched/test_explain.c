@@ -60,7 +60,7 @@ static void several_changes_are_told_as_what_they_are(void **state)
   assert_int_equal(scene_submit(s, 3, 2, 4), PAI_OK);
   assert_string_equal(scene_decide(s), "start 1, start 2");
   assert_non_null(strstr(explain(s, 3, 0),
-                         "had finished (these changes work together; others "
+                         "finished (these changes work together; others "
                          "may be smaller)."));
   pai_sched_free(s);
 }
@@ -77,9 +77,9 @@ static void a_paragraph_tells_why_and_what_would_help(void **state)
   assert_string_equal(scene_decide(s), "start 1, start 2");
   assert_string_equal(
     explain(s, 3, 0),
-    "Request 3 waits: no node has 4 GPUs free for it; node0002 comes nearest, "
-    "with 2 GPUs. Of 2 nodes, 2 have too few free GPUs. It "
-    "would start now if a task asked for 2 GPUs, or if request 2 had "
+    "Request 3 waits: no node has 4 GPUs free; node0002 comes nearest, "
+    "with 2 GPUs. 2 of 2 nodes have too few free GPUs. It "
+    "would start now if a task asked for 2 GPUs, or if request 2 "
     "finished.\n");
   assert_string_equal(
     explain(s, 4, 0),
@@ -160,7 +160,7 @@ static void who_has_claimed_a_place_waits_for_it(void **state)
   assert_string_equal(scene_decide(s), "stop 1 preempted");
   assert_string_equal(explain(s, 2, 0),
                       "Request 2 waits: those that make room for it have not "
-                      "stopped yet. It would start now if request 1 had "
+                      "stopped yet. It would start now if request 1 "
                       "finished.\n");
   pai_sched_free(s);
 }
@@ -191,9 +191,10 @@ static void what_starts_with_the_next_decision_is_told_so(void **state)
   (void)state;
   assert_int_equal(scene_submit(s, 1, 2, 4), PAI_OK);
   assert_int_equal(scene_submit(s, 2, 1, 4), PAI_OK);
-  assert_string_equal(explain(s, 1, 0),
-                      "Request 1 waits: nobody has considered it yet. It "
-                      "starts at the next decision.\n");
+  assert_string_equal(
+    explain(s, 1, 0),
+    "Request 1 waits: the scheduler has not considered it yet. It "
+    "starts at the next decision.\n");
   assert_string_equal(scene_decide(s), "start 1");
   assert_int_equal(scene_finish(s, 1), PAI_OK);
   assert_string_equal(explain(s, 2, 0),
@@ -220,7 +221,7 @@ static void plans_and_instances_are_told(void **state)
     strstr(explain(s, 2, 0),
            " As planned, it starts in 90 seconds. It would start now if "
            "instance 0 of request 1, instance 2 of request 1 and instance 1 "
-           "of request 1 had finished (these changes work together; "
+           "of request 1 finished (these changes work together; "
            "others may be smaller)."));
   pai_sched_free(s);
 }

@@ -72,9 +72,56 @@ static void who_asks_at_the_same_state_shares_the_answer(void **state)
     same_state(policies[i]);
 }
 
+/* --- where many wait ------------------------------------------------------- */
+
+enum { MANY = 2000, LARGE = 1 << 14 };
+
+/* Counts large blocks that are taken. */
+static void *count_large(void *ctx, void *block, size_t old_size,
+                         size_t new_size)
+{
+  size_t *large = ctx;
+
+  *large += block == NULL && new_size >= LARGE;
+  return pai__libc_alloc.realloc_fn(pai__libc_alloc.ctx, block, old_size,
+                                    new_size);
+}
+
+/* Many changes are tried, each on a fork: each takes the memory of the one
+ * before. */
+static void many_wait(const char *policy)
+{
+  size_t large = 0;
+  const pai_alloc alloc = { &large, count_large };
+  pai_sched *s = scene_new("nodes:2 gpu:4 cpus:8", policy, NULL, &alloc);
+  pai__buf text;
+
+  for (uint64_t id = 1; id <= MANY; id++)
+    assert_int_equal(scene_submit(s, id, 1, 1 + (uint32_t)(id % 4)), PAI_OK);
+  (void)scene_decide(s);
+  large = 0;
+  pai__buf_init(&text, &pai__libc_alloc);
+  assert_int_equal(
+    pai_sched_explain(s, MANY, PAI_FORMAT_TEXT, add, &text, NULL), PAI_OK);
+  assert_in_range(large, 1, 40);
+  pai__buf_dispose(&text);
+  pai_sched_free(s);
+}
+
+static void forks_use_memory_again(void **state)
+{
+  static const char *const all[] = { "fifo", "backfill", "priority",
+                                     "fair", "k8s",      "capacity" };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(all); i++)
+    many_wait(all[i]);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(forks_use_memory_again),
     cmocka_unit_test(who_asks_at_the_same_state_shares_the_answer),
   };
 

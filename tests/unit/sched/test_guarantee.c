@@ -2,7 +2,7 @@
  * A virtual cluster with a part of the whole gets it, also when others have
  * borrowed it; and nobody is stopped for others who has what he is guaranteed.
  */
-#include "scene.h"
+#include "scribe.h"
 
 #include "base/buf.h"
 
@@ -203,6 +203,51 @@ static void opportunistic_requests_leave_cells(void **state)
   }
 }
 
+/* Under `fifo` opportunistic requests that wait keep each other in line, and
+ * those that are guaranteed their cells do not stand in it.  Where virtual
+ * clusters own nothing all stand in one. */
+static void who_owns_cells_does_not_wait_in_line(void **state)
+{
+  pai_want gang = scene_want(2, 8);
+  pai_request q = { .id = 5, .vc = "left", .wants = &gang, .nwants = 1 };
+  pai_sched *s = scene_new(cells, "fifo", NULL, NULL), *loaded;
+  pai__buf saved;
+
+  (void)state;
+  assert_non_null(s);
+  for (uint64_t id = 1; id <= 3; id++)
+    assert_int_equal(submit(s, id, "left", 8, PAI_SCHED_OPPORTUNISTIC),
+                     PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1, start 2, start 3");
+  assert_int_equal(submit(s, 4, "left", 8, PAI_SCHED_OPPORTUNISTIC), PAI_OK);
+  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
+  assert_int_equal(submit(s, 6, "left", 1, PAI_SCHED_OPPORTUNISTIC), PAI_OK);
+  assert_int_equal(submit(s, 7, "left", 1, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "stop 3 preempted, stop 2 preempted");
+  assert_string_equal(scene_lack(s, 4), "gpu");
+  assert_string_equal(scene_lack(s, 6), "turn");
+  scribe_save(s, &saved);
+  assert_int_equal(
+    pai_sched_load(&loaded, pai__buf_text(&saved), saved.len, NULL, NULL),
+    PAI_OK);
+  assert_string_equal(scene_lack(loaded, 4), "gpu");
+  assert_string_equal(scene_lack(loaded, 6), "turn");
+  assert_string_equal(scene_lack(loaded, 7), scene_lack(s, 7));
+  pai_sched_free(loaded);
+  pai__buf_dispose(&saved);
+  assert_int_equal(returned(s, 2), PAI_OK);
+  assert_int_equal(returned(s, 3), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 5");
+  pai_sched_free(s);
+  s = scene_new("nodes:1 gpu:8 cpus:64 mem:64G", "fifo", NULL, NULL);
+  for (uint64_t id = 1; id <= 2; id++)
+    assert_int_equal(submit(s, id, NULL, 6, PAI_SCHED_OPPORTUNISTIC), PAI_OK);
+  assert_int_equal(submit(s, 3, NULL, 2, 0), PAI_OK);
+  assert_string_equal(scene_decide(s), "start 1");
+  assert_string_equal(scene_lack(s, 3), "turn");
+  pai_sched_free(s);
+}
+
 static void it_can_be_left_to_them(void **state)
 {
   (void)state;
@@ -250,6 +295,29 @@ static void opportunistic_ones_make_room(void **state)
     assert_int_equal(submit(s, 3, "left", 4, 0), PAI_OK);
     assert_string_equal(scene_decide(s), "stop 1 preempted");
     assert_int_equal(returned(s, 1), PAI_OK);
+    assert_string_equal(scene_decide(s), "start 3");
+    pai_sched_free(s);
+  }
+}
+
+/* Under `capacity`, which has guarantees of its own, they do so likewise: they
+ * use nothing of what is guaranteed, though they may have all of it. */
+static void opportunistic_ones_use_no_guarantee(void **state)
+{
+  static const char *const options[] = { NULL, "{\"greedy\":true}" };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(options); i++) {
+    pai_sched *s = scene_new(box, "capacity", options[i], NULL);
+
+    assert_non_null(s);
+    for (uint64_t id = 1; id <= 2; id++)
+      assert_int_equal(submit(s, id, "left", 8, PAI_SCHED_OPPORTUNISTIC),
+                       PAI_OK);
+    assert_string_equal(scene_decide(s), "start 1, start 2");
+    assert_int_equal(submit(s, 3, "left", 4, 0), PAI_OK);
+    assert_string_equal(scene_decide(s), "stop 2 preempted");
+    assert_int_equal(returned(s, 2), PAI_OK);
     assert_string_equal(scene_decide(s), "start 3");
     pai_sched_free(s);
   }
@@ -385,9 +453,11 @@ int main(void)
     cmocka_unit_test(who_keeps_to_the_part_goes_by_importance),
     cmocka_unit_test(what_is_borrowed_is_asked_back),
     cmocka_unit_test(opportunistic_requests_leave_cells),
+    cmocka_unit_test(who_owns_cells_does_not_wait_in_line),
     cmocka_unit_test(it_can_be_left_to_them),
     cmocka_unit_test(what_is_guaranteed_goes_first),
     cmocka_unit_test(opportunistic_ones_make_room),
+    cmocka_unit_test(opportunistic_ones_use_no_guarantee),
     cmocka_unit_test(importance_ends_at_the_part),
     cmocka_unit_test(a_shadow_and_a_copy_ask_back_too),
     cmocka_unit_test(wishes_and_parts_change),

@@ -285,8 +285,8 @@ static void assert_never(const char *vc, const char *pin, int priority,
   pai_error *err = NULL;
 
   assert_int_equal(submit_to(s, vc, pin, priority, &err), PAI_ENOROOM);
-  assert_non_null(
-    strstr(pai_error_message(pai_error_cause(err)), "it can never start: "));
+  assert_non_null(strstr(pai_error_message(pai_error_cause(err)),
+                         "it does not fit the cluster: "));
   assert_non_null(strstr(pai_error_message(pai_error_cause(err)), why));
   pai_error_free(err);
   assert_int_equal(pai_sched_next(s, 0), 0);

@@ -60,6 +60,44 @@ static void pods_are_bound_and_end(void **state)
 }
 
 /* Who waits is answered later, and may take what others leave. */
+/* Texts that Kubernetes has not are neither read further nor repeated. */
+static void texts_are_too_long(void **state)
+{
+  static const struct {
+    const char *target, *before, *after, *part;
+    size_t most;
+  } rows[] = {
+#define FILTER "/v1/extender/filter"
+    { FILTER, "{\"Pod\":{\"metadata\":{\"uid\":\"", "\"}}}",
+      "ExtenderArgs: field uid is too long", 1024 },
+    { FILTER,
+      "{\"Pod\":{\"metadata\":{\"annotations\":{\"hivedscheduler.microsoft."
+      "com/"
+      "pod-scheduling-spec\":\"",
+      "\"}}}}", "field annotations is too long", 256 << 10 },
+    { "/v1/extender/bind", "{\"Node\":\"", "\"}",
+      "ExtenderBindingArgs: field Node is too long", 1024 },
+  };
+  static char text[1 << 20];
+  pai_hived_answer a;
+  ext_scene s;
+
+  (void)state;
+  ext_ready(&s);
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    for (size_t over = 0; over < 2; over++) {
+      (void)snprintf(text, sizeof(text), "%s%0*d%s", rows[i].before,
+                     (int)(rows[i].most + over), 0, rows[i].after);
+      a = test_ask(s.e, "POST", rows[i].target, text);
+      assert_int_equal(strstr(a.body, rows[i].part) != NULL, over);
+    }
+  (void)snprintf(text, sizeof(text), "{\"NodeNames\":[\"%0*d\"]}", 70000, 0);
+  a = test_ask(s.e, "POST", FILTER, text);
+  ext_expect_body(&a, "\"NodeNames\\\":[]}");
+  assert_in_range(a.body_len, 1, 1000);
+  ext_close(&s);
+}
+
 static void pods_wait(void **state)
 {
   pai_hived_answer a;
@@ -433,6 +471,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(pods_are_bound_and_end),
     cmocka_unit_test(pods_wait),
+    cmocka_unit_test(texts_are_too_long),
     cmocka_unit_test(pods_are_bound_by_force),
     cmocka_unit_test(pods_are_preempted),
     cmocka_unit_test(states_are_joined),

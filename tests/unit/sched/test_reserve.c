@@ -23,6 +23,7 @@ typedef struct world {
   uint64_t ids;
   pai_time ends[HOURS * 64]; /* of each id; 0: it does not run */
   int priority;              /* of the small ones */
+  const char *vc;            /* likewise */
   uint32_t wanted;           /* GPUs of what waits */
   uint8_t gpus[HOURS * 64];
 } world;
@@ -39,6 +40,7 @@ static void submit_small(world *w)
                     .wants = &want,
                     .nwants = 1,
                     .user = w->ids % 2 != 0 ? "ann" : "bob",
+                    .vc = w->vc,
                     .priority = w->priority };
 
   w->gpus[q.id] = (uint8_t)want.gpus;
@@ -56,53 +58,84 @@ static void end_some(world *w)
   }
 }
 
+/* What was decided is done; how much that was.  *started: the large one is. */
+static int decide_once(world *w, bool *started)
+{
+  static pai_decision all[HOURS];
+  int n = pai_sched_decide(w->s, w->now, NULL);
+
+  assert_in_range(n, 0, HOURS);
+  for (int i = 0; i < n; i++) {
+    all[i].struct_size = sizeof(all[i]);
+    assert_int_equal(pai_sched_decision(w->s, (size_t)i, &all[i]), PAI_OK);
+  }
+  for (int i = 0; i < n; i++) {
+    uint64_t id = all[i].id;
+
+    if (all[i].kind == PAI_DECISION_STOP) {
+      assert_int_equal(
+        scene_event(w->s,
+                    (pai_sched_event){ .kind = PAI_SCHED_RETURNED, .id = id },
+                    NULL),
+        PAI_OK);
+      w->ends[id] = 0;
+      w->wanted += w->gpus[id];
+    } else if (id == LARGE) {
+      *started = true;
+    } else {
+      w->ends[id] = w->now + (1 + any(w, LONGEST)) * HOUR;
+      w->wanted -= w->gpus[id];
+    }
+  }
+  return n;
+}
+
 /* True: the large one has started. */
 static bool decide(world *w)
 {
-  pai_decision d = { .struct_size = sizeof(d) };
-  int n = pai_sched_decide(w->s, w->now, NULL);
   bool started = false;
 
-  assert_true(n >= 0);
-  for (int i = 0; i < n; i++) {
-    assert_int_equal(pai_sched_decision(w->s, (size_t)i, &d), PAI_OK);
-    if (d.id == LARGE && d.kind == PAI_DECISION_START)
-      started = true;
-    if (d.kind != PAI_DECISION_START || d.id == LARGE)
-      continue;
-    w->ends[d.id] = w->now + (1 + any(w, LONGEST)) * HOUR;
-    w->wanted -= w->gpus[d.id];
+  while (decide_once(w, &started) != 0) {
   }
   return started;
 }
 
 /* The hours after which the large one starts; -1: it does not. */
+static int play_world(world *w, const char *text, const char *policy,
+                      const char *options, const pai_request *large)
+{
+  int hours = -1;
+
+  w->ids = LARGE;
+  w->s = scene_new(text, policy, options, NULL);
+  assert_non_null(w->s);
+  for (int h = 0; h < HOURS && hours < 0; h++) {
+    w->now = (h + 1) * HOUR;
+    assert_int_equal(
+      scene_event(w->s,
+                  (pai_sched_event){ .kind = PAI_SCHED_TIME, .time = w->now },
+                  NULL),
+      PAI_OK);
+    end_some(w);
+    while (w->wanted < NODES * GPUS)
+      submit_small(w);
+    if (h == LONGEST)
+      assert_int_equal(scene_request(w->s, large, NULL), PAI_OK);
+    if (decide(w))
+      hours = h - LONGEST;
+  }
+  pai_sched_free(w->s);
+  return hours;
+}
+
 static int play(const char *policy, const char *options, int priority)
 {
   static world w;
   pai_want whole = scene_want(NODES, GPUS);
   pai_request large = { .id = LARGE, .wants = &whole, .nwants = 1 };
-  int hours = -1;
 
-  w = (world){ .random = { 7 }, .ids = LARGE, .priority = priority };
-  w.s = scene_new(cluster, policy, options, NULL);
-  assert_non_null(w.s);
-  for (int h = 0; h < HOURS && hours < 0; h++) {
-    w.now = (h + 1) * HOUR;
-    assert_int_equal(
-      scene_event(
-        w.s, (pai_sched_event){ .kind = PAI_SCHED_TIME, .time = w.now }, NULL),
-      PAI_OK);
-    end_some(&w);
-    while (w.wanted < NODES * GPUS)
-      submit_small(&w);
-    if (h == LONGEST)
-      assert_int_equal(scene_request(w.s, &large, NULL), PAI_OK);
-    if (decide(&w))
-      hours = h - LONGEST;
-  }
-  pai_sched_free(w.s);
-  return hours;
+  w = (world){ .random = { 7 }, .priority = priority };
+  return play_world(&w, cluster, policy, options, &large);
 }
 
 static const char *const policies[][2] = {
@@ -252,6 +285,36 @@ static void whole_nodes_are_made_of_what_is_borrowed(void **state)
     find_whole_node(all[i]);
 }
 
+/* Half of the cluster is guaranteed to one virtual cluster, and another one
+ * borrows it with small requests that come without end. */
+static const char borrowed[] = "skus: {box: {gpu: a100, gpus: 8, cpus: 64}}\n"
+                               "nodes: [{name: \"n[1-4]\", sku: box}]\n"
+                               "virtualClusters:\n"
+                               "  default: {part: rest}\n"
+                               "  owner: {part: 50%, max: 100%}\n"
+                               "  other: {part: 50%, max: 100%}\n";
+
+/* Of what runs nobody knows the end, and a guess of it changes: what is kept for
+ * who is owed two whole nodes does not change with it. */
+static void the_choice_of_nodes_is_steady(void **state)
+{
+  static const char *const all[] = { "fifo", "backfill", "priority", "fair",
+                                     "k8s" };
+  static world w;
+  pai_want half = scene_want(NODES / 2, GPUS);
+  pai_request large = {
+    .id = LARGE, .vc = "owner", .wants = &half, .nwants = 1
+  };
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(all); i++)
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+      w = (world){ .random = { seed }, .vc = "other" };
+      assert_in_range(play_world(&w, borrowed, all[i], NULL, &large), 0,
+                      3 * LONGEST);
+    }
+}
+
 /* One runs, a large one waits, and becomes old. */
 static int story(const pai_alloc *alloc, void *user_data)
 {
@@ -292,6 +355,7 @@ int main(void)
     cmocka_unit_test(importance_goes_before_age),
     cmocka_unit_test(a_part_is_found_on_one_node),
     cmocka_unit_test(whole_nodes_are_made_of_what_is_borrowed),
+    cmocka_unit_test(the_choice_of_nodes_is_steady),
     cmocka_unit_test(no_memory_is_survived),
   };
 

@@ -105,13 +105,6 @@ int pai_platform_events(pai_platform *p, pai_job_id job, const char *type,
   return say(p, write, user_data, type != NULL ? type : "all", err);
 }
 
-int pai_platform_why(pai_platform *p, pai_job_id job, pai_write_cb write,
-                     void *user_data, pai_error **err)
-{
-  (void)job;
-  return say(p, write, user_data, "{\"reasons\":[]}", err);
-}
-
 int pai_platform_ssh(pai_platform *p, pai_job_id job, pai_write_cb write,
                      void *user_data, pai_error **err)
 {
@@ -237,11 +230,21 @@ int pai_platform_copy_code(pai_platform *p, pai_job_id job, pai_copy_cb cb,
   return PAI_OK;
 }
 
+int pai_platform_remove_code(pai_platform *p, const char *dir, pai_error **err)
+{
+  (void)p;
+  (void)dir;
+  return pai__fail(err, PAI_ENOTSUP, "no records are kept");
+}
+
 void fake_copied(pai_platform *p, int status, const char *what)
 {
   static const char list[] = "{\"folder\":\"/root/\\\"code\",\"own\":true,"
                              "\"entries\":[],\"next\":null,\"files\":null,"
                              "\"bytes\":null}";
+  static const char total[] = "{\"folder\":\"/root/code\",\"own\":true,"
+                              "\"entries\":[],\"next\":null,\"files\":2,"
+                              "\"bytes\":1000}";
   pai_error *err = NULL;
   FILE *file;
 
@@ -249,8 +252,9 @@ void fake_copied(pai_platform *p, int status, const char *what)
     (void)pai__fail(&err, status, "the disk is full");
   for (size_t i = 0; i < p->ncopies; i++) {
     if (p->copies[i].files != NULL) {
-      p->copies[i].files(p->copies[i].user_data, status, list,
-                         sizeof(list) - 1, err);
+      bool all = strcmp(p->listed, "-|-|0|0|1|1") == 0;
+      p->copies[i].files(p->copies[i].user_data, status, all ? total : list,
+                         (all ? sizeof(total) : sizeof(list)) - 1, err);
     } else if (p->copies[i].code != NULL) {
       p->copies[i].code(p->copies[i].user_data, status,
                         status == PAI_OK ? what : NULL, err);
@@ -430,6 +434,12 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
   the_platform = p;
   p->opened++;
   return PAI_OK;
+}
+
+pai_time pai_log_time(const pai_log_reader *r)
+{
+  (void)r;
+  return 0;
 }
 
 void pai_log_pause(pai_log_reader *r, int paused)

@@ -123,6 +123,7 @@ struct pai_platform {
   const char *status; /* NULL: that of a machine that does nothing */
   int slow;           /* an estimate is made until it is given up */
   int estimates;      /* that are being made */
+  int answers;        /* likewise, to why a job waits */
 };
 
 /* The database has it all, or has failed. */

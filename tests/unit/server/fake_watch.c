@@ -2,6 +2,7 @@
 #include "fake.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int pai_platform_tasks(pai_platform *p, pai_task_cb cb, void *user_data,
                        pai_error **err)
@@ -39,6 +40,8 @@ struct pai_estimate {
   pai_estimate_cb cb;
   void *user_data;
   int status;
+  int *count;
+  const char *said;
 };
 
 static int drop(void *user_data, const char *text, size_t len)
@@ -51,32 +54,27 @@ static int drop(void *user_data, const char *text, size_t len)
 
 static void on_estimate(void *user_data)
 {
-  static const char said[] = "{\"start\":null}";
   pai_estimate *e = user_data;
+  const char *said = e->said;
   pai_error *err = NULL;
 
   if (e->status < 0)
     (void)pai__fail(&err, e->status, "as the test wants");
   else
     (void)fake_write(drop, NULL, said); /* not to be held against tables */
-  e->p->estimates--;
+  --*e->count;
   pai__turn_close(e->turn);
   e->cb(e->user_data, e->status, e->status < 0 ? NULL : said,
-        e->status < 0 ? 0 : sizeof(said) - 1, err);
+        e->status < 0 ? 0 : strlen(said), err);
   pai_error_free(err);
   pai__free(&pai__libc_alloc, e, sizeof(*e));
 }
 
-int pai_platform_estimate_beside(pai_estimate **out, pai_platform *p,
-                                 pai_job_id job, pai_estimate_cb cb,
-                                 void *user_data, pai_error **err)
+static pai_estimate *begin(pai_platform *p, const char *said, int *count,
+                           pai_estimate_cb cb, void *user_data)
 {
   pai_estimate *e = pai__zalloc(&pai__libc_alloc, sizeof(*e));
 
-  (void)job;
-  *out = e;
-  if (err != NULL)
-    *err = NULL;
   if (e == NULL ||
       pai__turn_new(&e->turn, &pai__libc_alloc, p->loop, on_estimate, e) < 0)
     abort();
@@ -84,16 +82,48 @@ int pai_platform_estimate_beside(pai_estimate **out, pai_platform *p,
   e->cb = cb;
   e->user_data = user_data;
   e->status = p->fail < 0 ? p->fail : PAI_OK;
-  p->estimates++;
+  e->said = said;
+  e->count = count;
+  ++*count;
   if (!p->slow)
     pai__turn_ask(e->turn);
+  return e;
+}
+
+int pai_platform_estimate_beside(pai_estimate **out, pai_platform *p,
+                                 pai_job_id job, pai_estimate_cb cb,
+                                 void *user_data, pai_error **err)
+{
+  (void)job;
+  if (err != NULL)
+    *err = NULL;
+  *out = begin(p, "{\"start\":null}", &p->estimates, cb, user_data);
   return PAI_OK;
 }
 
 void pai_estimate_cancel(pai_estimate *e)
 {
+  if (e == NULL)
+    return;
   e->status = PAI_ECANCELED;
   pai__turn_ask(e->turn);
+}
+
+/* An answer is played by an estimate. */
+int pai_platform_why_beside(pai_answer **out, pai_platform *p, pai_job_id job,
+                            pai_answer_cb cb, void *user_data, pai_error **err)
+{
+  (void)job;
+  if (err != NULL)
+    *err = NULL;
+  *out = (pai_answer *)(void *)begin(p, "{\"reasons\":[]}", &p->answers, cb,
+                                     user_data);
+  return PAI_OK;
+}
+
+void pai_answer_cancel(pai_answer *a)
+{
+  pai_estimate_cancel((pai_estimate *)(void *)a);
 }
 
 int pai_platform_attempts(pai_platform *p, pai_job_id job, int attempt,

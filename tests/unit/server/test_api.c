@@ -26,7 +26,7 @@ static void older_routes(void **state)
     { "/api/v1/user/alice/jobs/nist/ssh", 404, "NoJobError" },
     { "/api/v2/jobs/protocolversion/config", 404, "NoJobError" },
     { JOB "/ssh", 200, "\"sshPort\":\"22\"" },
-    { JOB "/ssh/key", 403, "owner alone" }, /* whoever the platform is */
+    { JOB "/ssh/key", 403, "only its owner" }, /* whoever the platform is */
     { "/api/internal/tail-logs/x?sv=1", 500, "\"code\":\"UnknownError\"" },
     { JOB "/job-attempts/healthz", 200, "ok" },
     { JOB "/job-attempts", 200, "[{\"a\":0}]" },
@@ -56,67 +56,88 @@ static void older_routes(void **state)
   end(&s);
 }
 
-static void nobody_fills_the_line(scene *s)
-{
-  enum { EACH = 4 };
-  peer p[EACH];
+/* What is found out beside the loop, and how many one caller may ask for. */
+static const struct beside {
+  const char *path, *say, *enough, *found;
+  int each;
+} beside[] = {
+  { JOB "/estimate", "GET " JOB "/estimate HTTP/1.1\r\nHost: x\r\n\r\n",
+    "asked for 4 estimates", "start", 4 },
+  { JOB "/why", "GET " JOB "/why HTTP/1.1\r\nHost: x\r\n\r\n",
+    "asked for 32 explanations", "reasons", 32 },
+};
 
-  for (int i = 0; i < EACH; i++) {
-    come(&p[i], s);
-    say(&p[i], "GET " JOB "/estimate HTTP/1.1\r\nHost: x\r\n\r\n");
-  }
-  while (s->platform.estimates < EACH)
-    turn(s);
-  expect(GET(s, JOB "/estimate"), 503, "asked for 4 estimates");
-  leave(&p[0]);
-  while (s->platform.estimates == EACH)
-    turn(s);
-  s->platform.slow = 0;
-  expect(GET(s, JOB "/estimate"), 200, "start");
-  s->platform.slow = 1;
-  for (int i = 1; i < EACH; i++)
-    leave(&p[i]);
-  while (s->platform.estimates > 0)
+enum { MOST_EACH = 32 };
+
+/* Both are made, of one kind at a time. */
+static int being_made(const scene *s)
+{
+  return s->platform.estimates + s->platform.answers;
+}
+
+static void ask_beside(peer *p, scene *s, const struct beside *x)
+{
+  int before = being_made(s);
+
+  come(p, s);
+  say(p, x->say);
+  while (being_made(s) == before)
     turn(s);
 }
 
-/* An estimate takes its time: who hangs up meanwhile has it given up, and so has
- * a server that ends. */
-static void estimates_are_given_up(void **state)
+static void nobody_fills_the_line(scene *s, const struct beside *x)
+{
+  peer p[MOST_EACH];
+
+  for (int i = 0; i < x->each; i++)
+    ask_beside(&p[i], s, x);
+  expect(GET(s, x->path), 503, x->enough);
+  leave(&p[0]);
+  while (being_made(s) == x->each)
+    turn(s);
+  s->platform.slow = 0;
+  expect(GET(s, x->path), 200, x->found);
+  s->platform.slow = 1;
+  for (int i = 1; i < x->each; i++)
+    leave(&p[i]);
+  while (being_made(s) > 0)
+    turn(s);
+}
+
+static void give_up(const struct beside *x)
 {
   peer p;
   scene s;
 
-  (void)state;
   begin(&s);
   s.platform.slow = 1;
-  come(&p, &s);
-  say(&p, "GET " JOB "/estimate HTTP/1.1\r\nHost: x\r\n\r\n");
-  while (s.platform.estimates == 0)
-    turn(&s);
+  ask_beside(&p, &s, x);
   leave(&p);
-  while (s.platform.estimates > 0)
+  while (being_made(&s) > 0)
     turn(&s);
   /* So has one who only says no more; the platform is not ending. */
-  come(&p, &s);
-  say(&p, "GET " JOB "/estimate HTTP/1.1\r\nHost: x\r\n\r\n");
-  while (s.platform.estimates == 0)
-    turn(&s);
+  ask_beside(&p, &s, x);
   assert_int_equal(shutdown(p.fd, SHUT_WR), 0);
   hear_all(&p);
   assert_int_equal(p.seen.len, 0);
   leave(&p);
-  nobody_fills_the_line(&s);
-  come(&p, &s);
-  say(&p, "GET " JOB "/estimate HTTP/1.1\r\nHost: x\r\n\r\n");
-  while (s.platform.estimates == 0)
-    turn(&s);
+  nobody_fills_the_line(&s, x);
+  ask_beside(&p, &s, x);
   close_server(&s);
   hear(&p, "HTTP/1.1 503 ");
-  while (s.platform.estimates > 0)
+  while (being_made(&s) > 0)
     turn(&s);
   leave(&p);
   end(&s);
+}
+
+/* An estimate or an explanation takes its time: who hangs up meanwhile has it
+ * given up, and so has a server that ends. */
+static void what_is_found_beside_is_given_up(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(beside); i++)
+    give_up(&beside[i]);
 }
 
 /* --- lists of Kubernetes', alerts --------------------------------------------------- */
@@ -390,7 +411,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(older_routes),
-    cmocka_unit_test(estimates_are_given_up),
+    cmocka_unit_test(what_is_found_beside_is_given_up),
     cmocka_unit_test(lists_of_kubernetes),
     cmocka_unit_test(alerts),
     cmocka_unit_test(a_log_as_events),

@@ -42,9 +42,9 @@ static void begin_copy(scene *s, peer *p, const char *method, const char *path)
 
   come(p, s);
   (void)snprintf(text, sizeof(text),
-                 "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                 "%s %s%s\r\nHost: x\r\nConnection: close\r\n"
                  "Content-Length: 0\r\n\r\n",
-                 method, path);
+                 method, path, strstr(path, " ") != NULL ? "" : " HTTP/1.1");
   say(p, text);
   while (s->platform.ncopies == before)
     turn(s);
@@ -130,6 +130,33 @@ static void code_of_another_job(void **state)
   finish(&s);
 }
 
+/* It weighs 1,000 bytes in two files, and each file 4 KiB more. */
+static void a_copy_counts(void **state)
+{
+  static const char path[] = COPY " HTTP/1.1\r\nAuthorization: Bearer alice";
+  scene s;
+  peer p;
+
+  (void)state;
+  begin(&s);
+  s.platform.accounts.quota[PAI_QUOTA_UPLOADS] = 9191;
+  begin_copy(&s, &p, "PUT", path);
+  fake_copied(&s.platform, PAI_OK, s.dir);
+  hear_all(&p);
+  expect(pai__buf_text(&p.seen), 403, "NoEnoughQuotaError");
+  leave(&p);
+  s.platform.accounts.quota[PAI_QUOTA_UPLOADS] = 9192;
+  for (int i = 0; i < 2; i++) {
+    begin_copy(&s, &p, "PUT", path);
+    fake_copied(&s.platform, PAI_OK, i == 0 ? s.dir : "/none");
+    hear_all(&p);
+    expect(pai__buf_text(&p.seen), i == 0 ? 201 : 403,
+           i == 0 ? "codeDir" : "NoEnoughQuotaError");
+    leave(&p);
+  }
+  finish(&s);
+}
+
 static void jobs_as_lines(void **state)
 {
   scene s;
@@ -155,6 +182,7 @@ int main(void)
     cmocka_unit_test(a_backup_that_fails),
     cmocka_unit_test(who_goes_away_leaves_nothing),
     cmocka_unit_test(code_of_another_job),
+    cmocka_unit_test(a_copy_counts),
     cmocka_unit_test(jobs_as_lines),
   };
 

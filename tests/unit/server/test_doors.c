@@ -370,7 +370,7 @@ static void who_is_behind(void **state)
   for (size_t i = 0; i < PAI__LEN(bad); i++) {
     assert_int_equal(pai__nets_new(&nets, &pai__libc_alloc, bad[i], &err),
                      PAI_EINVAL);
-    assert_non_null(strstr(pai_error_message(err), "is no address"));
+    assert_non_null(strstr(pai_error_message(err), "is not an address"));
     assert_non_null(pai_error_help(err));
     pai_error_free(err);
     pai__nets_free(nets, &pai__libc_alloc);
@@ -416,7 +416,7 @@ static void addresses(void **state)
   begin_empty(&s);
   for (size_t i = 0; i < PAI__LEN(bad); i++) {
     s.options.listen = bad[i];
-    refused(&s, PAI_EINVAL, "is no address to listen at");
+    refused(&s, PAI_EINVAL, "is not an address to listen at");
     assert_int_equal(access(s.path, F_OK), -1); /* nothing is left */
   }
   s.options.listen = "192.0.2.1:0"; /* of nobody */
@@ -432,7 +432,7 @@ static void addresses(void **state)
   (void)snprintf(taken, sizeof(taken), "127.0.0.1:%d",
                  pai_server_port(other.server, 0));
   s.options.listen = taken;
-  refused(&s, PAI_EEXISTS, "somebody listens at 127.0.0.1:");
+  refused(&s, PAI_EEXISTS, "another program already listens at 127.0.0.1:");
   end(&other);
   start(&s); /* it is free */
   end(&s);
@@ -484,7 +484,7 @@ static void options(void **state)
   assert_int_equal(new_server(&s, NULL), PAI_EINVAL);
   s.options.cors_origin = NULL;
   s.options.trusted_proxies = "x";
-  refused(&s, PAI_EINVAL, "is no address of a proxy");
+  refused(&s, PAI_EINVAL, "is not an address of a proxy");
   end(&s);
 }
 

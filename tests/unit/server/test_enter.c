@@ -68,7 +68,7 @@ static void refusals(void **state)
 
   (void)state;
   begin(&s);
-  expect(GET(&s, PATH), 426, "Ask for 'Upgrade: openpai-stream'");
+  expect(GET(&s, PATH), 426, "This path requires 'Upgrade: openpai-stream'");
   expect(ask(&s, "GET " PATH
                  " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nUpgrade: "
                  "openpai-streams\r\n\r\n"),

@@ -250,10 +250,43 @@ static void files_of_a_forgotten_job(void **state)
   end_with_code(&s);
 }
 
+/* Also what has come of an upload that goes on later, until the job is removed;
+ * not what was given up. */
+static void what_is_sent_counts(void **state)
+{
+#define NAMED(name) "/api/v2/jobs/alice~mnist/file?path=" name
+  scene s;
+
+  (void)state;
+  begin_obliging(&s);
+  s.platform.accounts.quota[PAI_QUOTA_UPLOADS] = 12;
+  expect(PUT(&s, NAMED("f&size=13"), "0123456789012"), 403,
+         "NoEnoughQuotaError");
+  expect(PUT(&s, NAMED("f&size=6"), "hello"), 400, "5 of 6 bytes came");
+  expect(PUT(&s, NAMED("f&size=8"), "01234567"), 200, "\"complete\":true");
+  expect(PUT(&s, NAMED("g&size=5"), "01234"), 403, "alice has uploaded");
+  expect(PUT(&s, NAMED("g&size=4&upload=u"), "01"), 200, "\"complete\":false");
+  expect(PUT(&s, NAMED("h&size=3"), "012"), 403, "NoEnoughQuotaError");
+  expect(PUT(&s, NAMED("g&size=4&upload=u"), "23"), 200, "\"complete\":true");
+  expect(PUT(&s, NAMED("h&size=1"), "0"), 403, "NoEnoughQuotaError");
+  /* The platform's own user has no limit. */
+  expect(SAY(&s, "PUT", NAMED("h&size=3"), "", "012"), 200, "");
+  s.platform.state = PAI_ENOTFOUND; /* the job is gone */
+  expect(PUT(&s, NAMED("h&size=12"), "012345678901"), 200, "");
+  /* What takes the place of a file does not count twice. */
+  s.platform.state = PAI_STATE_RUNNING;
+  s.platform.accounts.quota[PAI_QUOTA_UPLOADS] = 23;
+  for (int k = 0; k < 3; k++)
+    expect(PUT(&s, ONE "&size=10", "0123456789"), 200, "");
+  assert_int_equal(s.platform.writers, 0);
+  end_with_code(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(lists),
+    cmocka_unit_test(what_is_sent_counts),
     cmocka_unit_test(who_has_a_token_sees_the_jobs_own),
     cmocka_unit_test(a_file_is_sent),
     cmocka_unit_test(parts_of_a_file),

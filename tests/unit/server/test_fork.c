@@ -73,7 +73,7 @@ static void the_parent_goes_on(void **state)
   turn(&s);
   child = fork();
   if (child == 0) {
-    (void)alarm(60);
+    (void)alarm(240);
     child_does_nothing(&s);
     _exit(0);
   }

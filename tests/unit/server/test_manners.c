@@ -65,12 +65,14 @@ static void heads_of_two_meanings(void **state)
     "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
     "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
     "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+    "Content-Length : 2\r\n\r\n{}",
+    "Content\x01: 2\r\n\r\n{}",
+    /* of encodings that are not known */
     "Transfer-Encoding: gzip\r\n\r\n{}",
     "Transfer-Encoding: gzip, chunked\r\n\r\n{}",
     "Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n{}",
-    "Content-Length : 2\r\n\r\n{}",
-    "Content\x01: 2\r\n\r\n{}",
   };
+  enum { UNKNOWN = 3 };
   char text[512];
   scene s;
 
@@ -88,12 +90,107 @@ static void heads_of_two_meanings(void **state)
                    heads[i]);
     say(&p, text);
     hear_all(&p);
-    expect(pai__buf_text(&p.seen), 400,
-           "{\"message\":\"This is no request of HTTP: ");
+    expect(pai__buf_text(&p.seen), i < PAI__LEN(heads) - UNKNOWN ? 400 : 501,
+           "This is not an HTTP request: ");
     first = strstr(pai__buf_text(&p.seen), "HTTP/1.1");
     assert_null(strstr(first + 1, "HTTP/1.1"));
     leave(&p);
   }
+  assert_int_equal(s.platform.stops, 0);
+  end(&s);
+}
+
+/* Each is refused in JSON, and the connection ends with that: what comes behind
+ * it is no request, whoever sent it. */
+static const struct {
+  const char *text;
+  int status;
+} refused[] = {
+#define GET_INFO "GET /api/v2/info HTTP/1.1\r\n"
+#define STOP                                            \
+  "PUT /api/v2/jobs/alice~mnist/executionType HTTP/1.1" \
+  "\r\nHost: x\r\nAuthorization: Bearer alice\r\n"
+#define CHUNKED STOP "Transfer-Encoding: chunked\r\n\r\n"
+  { GET_INFO "\r\n", 400 },
+  { GET_INFO "Host: x\r\nHost: x\r\n\r\n", 400 },
+  { GET_INFO "Host: x:1:2\r\n\r\n", 400 },
+  { GET_INFO "Host: x\nX: y\r\n\r\n", 400 },
+  { GET_INFO "Host: x\r\nX: a\rContent-Length: 9\r\n\r\n", 400 },
+  { GET_INFO "Host: x\r\nX: a\r\n b\r\n\r\n", 400 },
+  { "GET /api/v2/info\r\n", 400 },
+  { "GET /\r\n\r\n", 400 },
+  { "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400 },
+  { "GET api/v2/info HTTP/1.1\r\nHost: x\r\n\r\n", 400 },
+  { "GET /api/v2/info#a HTTP/1.1\r\nHost: x\r\n\r\n", 400 },
+  { "CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n", 501 },
+  { "GET / HTTP/1.2\r\nHost: x\r\n\r\n", 505 },
+  { "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505 },
+  { STOP "Content-Length: 2, 2\r\n\r\n{}", 400 },
+  { STOP "Content-Length: +2\r\n\r\n{}", 400 },
+  { STOP "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 400 },
+  { STOP "Content-Length: 18446744073709551618\r\n\r\n{}", 413 },
+  { STOP "Content-Length: 9223372036854775807\r\n\r\n{}", 413 },
+  { STOP "Content-Length : 2\r\n\r\n{}", 400 },
+  { STOP "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", 400 },
+  { STOP "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", 501 },
+  { STOP "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501 },
+  { STOP "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "0\r\n\r\n",
+    400 },
+  { "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400 },
+  { CHUNKED "fffffffffffffffff\r\n", 400 },
+  { CHUNKED "0x0\r\n\r\n", 400 },
+  { CHUNKED "-1\r\n\r\n", 400 },
+  { CHUNKED "0 \r\n\r\n", 400 },
+  { CHUNKED "0\n\n", 400 },
+  { CHUNKED "0;a\nb\r\n\r\n", 400 },
+  { CHUNKED "2\r\n{}xx0\r\n\r\n", 400 },
+  { CHUNKED "2\r\n{}\r\n0\r\n X: y\r\n\r\n", 400 },
+  { CHUNKED "2\r\n{}\r\n0\r\nx\r\n\r\n", 400 },
+  /* No such route, and the body is not read. */
+  { "POST /none HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", 404 },
+};
+
+/* In pieces of so many bytes, or, with 0, all at once. */
+static void is_refused(void (*by)(peer *, scene *), scene *s, size_t row,
+                       size_t step)
+{
+  static const char more[] = GET_INFO "Host: x\r\n\r\n";
+  const char *text = refused[row].text, *seen;
+  char piece[8];
+  peer p;
+
+  by(&p, s);
+  for (size_t at = 0; step > 0 && at < strlen(text); at += step) {
+    (void)snprintf(piece, sizeof(piece), "%.*s", (int)step, text + at);
+    say(&p, piece);
+    turn(s);
+  }
+  if (step == 0)
+    say(&p, text);
+  say(&p, more);
+  hear_all(&p);
+  seen = pai__buf_text(&p.seen);
+  expect(seen, refused[row].status, "{\"code\":\"");
+  assert_non_null(strstr(seen, "\r\nConnection: close\r\n"));
+  assert_non_null(strstr(seen, "\r\nContent-Type: application/json"));
+  assert_null(strstr(seen, "HTTP/1.1 2"));
+  leave(&p);
+}
+
+static void what_is_no_request(void **state)
+{
+  scene s;
+
+  (void)state;
+  begin_empty(&s);
+  s.options.listen = "127.0.0.1:0";
+  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  for (size_t i = 0; i < PAI__LEN(refused); i++)
+    for (size_t step = 0; step < 3; step++) {
+      is_refused(come, &s, i, step);
+      is_refused(come_far, &s, i, step);
+    }
   assert_int_equal(s.platform.stops, 0);
   end(&s);
 }
@@ -127,6 +224,15 @@ static void what_is_too_large(void **state)
   say(&p, body);
   say(&p, "\r\n0\r\n\r\n");
   hear(&p, "HTTP/1.1 413 ");
+  leave(&p);
+  /* At once, however long the chunk is to be. */
+  come(&p, &s);
+  say(&p, "POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\n"
+          "Transfer-Encoding: chunked\r\n\r\nffffffff\r\n");
+  say(&p, body);
+  hear_all(&p);
+  expect(pai__buf_text(&p.seen), 413, "");
+  assert_non_null(strstr(pai__buf_text(&p.seen), "\r\nConnection: close\r\n"));
   leave(&p);
   /* A head without end. */
   memset(head, 'a', 199999);
@@ -242,6 +348,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(garbage),
     cmocka_unit_test(heads_of_two_meanings),
+    cmocka_unit_test(what_is_no_request),
     cmocka_unit_test(what_is_too_large),
     cmocka_unit_test(pipelined),
     cmocka_unit_test(a_byte_at_a_time),

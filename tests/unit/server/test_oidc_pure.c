@@ -178,19 +178,19 @@ static void settings_that_are_wrong(void **state)
   static const struct {
     const char *text, *said;
   } rows[] = {
-    { "issuer: https://a.org\nisuer: x\n", "f:2:1: isuer is no setting" },
+    { "issuer: https://a.org\nisuer: x\n", "f:2:1: isuer is not a setting" },
     { "a\n", "f:1:1: there is no" },
-    { "issuer: ftp://a.org", "f:1:9: issuer is no URL" },
-    { "client_id: 7", "f:1:12: client_id is no text" },
+    { "issuer: ftp://a.org", "f:1:9: issuer is not a URL" },
+    { "client_id: 7", "f:1:12: client_id is not text" },
     { "client_id: |\n  a\n  b\n", "is empty, or more than one line" },
     { "client_id: \"a\\0b\"", "is empty, or more than one line" },
     { "client_id: a\nclient_id: b\n", "f:2:" },
-    { "admins: [a=b, [c=d]]", "f:1:15: admins is no text" },
-    { "admins: {a: b}", "f:1:9: admins is no text" },
+    { "admins: [a=b, [c=d]]", "f:1:15: admins is not text" },
+    { "admins: {a: b}", "f:1:9: admins is not text" },
     { "pages: [\"https://a.org/,https://b.org/\"]", "has no comma" },
     { "scope: [\n", "f:" },
     { "client_secret: hush\nclient_secret_file: x\n", "f:1:1: client_secret" },
-    { "client_secret: [hush]\n", "f:1:16: client_secret is no text" },
+    { "client_secret: [hush]\n", "f:1:16: client_secret is not text" },
   };
 
   (void)state;

@@ -140,10 +140,10 @@ static void tokens_of_machine_users(void **state)
          403, "another user's");
   expect(AS(&s, "Bearer admin", "GET",
             "/api/v2/jobs/root~x/taskRoles/w/taskIndex/0/stream", ""),
-         403, "User root of this machine is no person's");
+         403, "User root of this machine is a system user");
   expect(AS(&s, "Bearer admin", "GET",
             "/api/v2/jobs/987654~x/taskRoles/w/taskIndex/0/stream", ""),
-         403, "User 987654 of this machine is no person's");
+         403, "User 987654 of this machine is a system user");
   /* What that user does is seen, and ended, by administrators. */
   expect(AS(&s, "Bearer root", "GET", "/api/v2/jobs/root~mnist", ""), 403,
          "another user's");
@@ -223,11 +223,11 @@ static void keys_are_their_owners(void **state)
                       "alice||GET /api/v2/jobs/alice~mnist/ssh/key|200");
   expect(AS(&s, "Bearer alice.app", "GET", path, ""), 200, "PRIVATE KEY");
   expect(AS(&s, "Bearer admin", "GET", path, ""), 403,
-         "Job alice~mnist is another user's: this is for its owner alone, "
-         "not for admin.");
+         "Job alice~mnist belongs to another user: only its owner may do "
+         "this, not admin.");
   assert_string_equal(noted,
                       "admin||GET /api/v2/jobs/alice~mnist/ssh/key|403");
-  expect(AS(&s, "Bearer bob", "GET", path, ""), 403, "owner alone");
+  expect(AS(&s, "Bearer bob", "GET", path, ""), 403, "only its owner");
   assert_int_equal(s.platform.accounts.notes, 4);
   expect(AS(&s, "Bearer bob", "GET", "/api/v2/jobs/alice~mnist/ssh", ""), 200,
          "hostKey");

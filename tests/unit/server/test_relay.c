@@ -167,6 +167,8 @@ static void serve(play *p)
   (void)fcntl(p->task, F_SETFL, O_NONBLOCK);
 }
 
+static const char *versions = "NORMAL"; /* of TLS */
+
 static void come_by_tls(play *p)
 {
   struct sockaddr_in a = { .sin_family = AF_INET };
@@ -183,7 +185,7 @@ static void come_by_tls(play *p)
   assert_int_equal(
     gnutls_init(&p->tls, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL),
     0);
-  assert_int_equal(gnutls_set_default_priority(p->tls), 0);
+  assert_int_equal(gnutls_priority_set_direct(p->tls, versions, NULL), 0);
   assert_int_equal(gnutls_certificate_allocate_credentials(&p->papers), 0);
   assert_int_equal(
     gnutls_credentials_set(p->tls, GNUTLS_CRD_CERTIFICATE, p->papers), 0);
@@ -193,12 +195,17 @@ static void come_by_tls(play *p)
   assert_int_equal(rc, 0);
 }
 
-static void enter(play *p)
+static void begin_play(play *p)
 {
   memset(p, 0, sizeof(*p));
   pai__buf_init(&p->seen, &pai__libc_alloc);
   serve(p);
   come_by_tls(p);
+}
+
+static void enter(play *p)
+{
+  begin_play(p);
   say_bytes(p, ASK, strlen(ASK));
   hear_bytes(p, ANSWER, strlen(ANSWER));
 }
@@ -242,6 +249,33 @@ static void words_both_ways(void **state)
     step(&p);
   assert_int_equal(p.seen.len, 0);
   leave_all(&p);
+}
+
+/* What the client says before it has heard the answer reaches the task, also
+ * where one record of TLS has the head and more than is read of it at a time. */
+static void words_before_the_answer(void **state)
+{
+  static const size_t sizes[] = { 5, 3000, 4096, 12000, 16000, 40000 };
+  static char text[sizeof(ASK) + 40000], heard[40000];
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(sizes); i++) {
+    const size_t len = strlen(ASK);
+    size_t n = 0;
+    play p;
+
+    memcpy(text, ASK, len);
+    for (size_t k = 0; k < sizes[i]; k++)
+      text[len + k] = (char)(k * 7 >> 3);
+    begin_play(&p);
+    say_bytes(&p, text, len + sizes[i]);
+    while (n < sizes[i])
+      n += task_hears(&p, heard + n, sizeof(heard) - n);
+    assert_int_equal(n, sizes[i]);
+    assert_memory_equal(heard, text + len, n);
+    hear_bytes(&p, ANSWER, strlen(ANSWER));
+    leave_all(&p);
+  }
 }
 
 /* More than anybody holds, in both directions at once. */
@@ -446,6 +480,35 @@ static void a_server_that_ends(void **state)
   leave_all(&p);
 }
 
+/* Warnings of TLS, more than anybody needs: who sends them is served, in turn
+ * with others. */
+static void many_warnings(void **state)
+{
+  static const char get[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+  play p;
+
+  (void)state;
+  versions = "NORMAL:-VERS-ALL:+VERS-TLS1.2";
+  begin_play(&p);
+  versions = "NORMAL";
+  for (int i = 0; i < 1000;) {
+    int rc =
+      gnutls_alert_send(p.tls, GNUTLS_AL_WARNING, GNUTLS_A_UNRECOGNIZED_NAME);
+    if (rc == GNUTLS_E_AGAIN)
+      turn(&p.s);
+    else
+      i++;
+    assert_true(rc == 0 || rc == GNUTLS_E_AGAIN);
+  }
+  say_bytes(&p, get, sizeof(get) - 1);
+  while (strstr(pai__buf_text(&p.seen), "ok\n") == NULL) {
+    assert_false(p.over);
+    step(&p);
+  }
+  (void)close(p.s.platform.entrance);
+  leave_all(&p);
+}
+
 /* Who may not is told so, as everywhere, and the connection goes on. */
 static void refusals(void **state)
 {
@@ -456,10 +519,7 @@ static void refusals(void **state)
   play p;
 
   (void)state;
-  memset(&p, 0, sizeof(p));
-  pai__buf_init(&p.seen, &pai__libc_alloc);
-  serve(&p);
-  come_by_tls(&p);
+  begin_play(&p);
   say_bytes(&p, bob, strlen(bob));
   while (strstr(pai__buf_text(&p.seen), "ForbiddenUserError") == NULL)
     step(&p);
@@ -473,6 +533,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(words_both_ways),
+    cmocka_unit_test(words_before_the_answer),
     cmocka_unit_test(much_both_ways),
     cmocka_unit_test(a_task_that_goes_without_a_word),
     cmocka_unit_test(a_task_that_leaves_words_unread),
@@ -482,6 +543,7 @@ int main(void)
     cmocka_unit_test(a_client_who_does_not_read),
     cmocka_unit_test(a_client_who_stays),
     cmocka_unit_test(a_server_that_ends),
+    cmocka_unit_test(many_warnings),
     cmocka_unit_test(refusals),
   };
 

@@ -327,7 +327,7 @@ static void the_socket(void **state)
   assert_int_equal(st.st_mode & 0777, 0600);
   first = s.server;
   assert_int_equal(new_server(&s, &err), PAI_EBUSY);
-  test_expect_error(err, PAI_EBUSY, "somebody serves at");
+  test_expect_error(err, PAI_EBUSY, "another server listens at");
   assert_null(s.server);
   s.server = first;
   expect(GET(&s, "/api/v2/info"), 200, "");

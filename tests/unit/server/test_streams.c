@@ -188,7 +188,8 @@ static void goes_on(scene *s, const peer *p)
   peer q;
 
   for (next = text; (next = strstr(next, "\nid: ")) != NULL; next += 5)
-    if (strstr(next, "\n\n") != NULL) /* that was whole */
+    if (strstr(next, "\n\n") != NULL && /* that was whole, of one chunk */
+        next[5 + strcspn(next + 5, "\r\n")] == '\n')
       id = next + 5;
   assert_non_null(id);
   (void)snprintf(head, sizeof(head),
@@ -413,7 +414,8 @@ static void following_a_job(void **state)
   end(&s);
 }
 
-/* Codes are told as in events: the command's own, where it is known. */
+/* It is told as by events: first that it ran, and in what; codes are the
+ * command's own, where it is known. */
 static void following_what_is_over(void **state)
 {
   pai_log_reader *r;
@@ -428,8 +430,8 @@ static void following_what_is_over(void **state)
     "\"completedTime\":9,\"appExitCode\":255,\"originUserExitCode\":7},"
     "\"taskRoles\":{\"w\":{"
     "\"taskStatuses\":[{\"taskIndex\":0,\"taskState\":\"FAILED\","
-    "\"completedTime\":8,\"containerExitCode\":255,"
-    "\"originUserExitCode\":7}]}}}";
+    "\"launchedTime\":7,\"completedTime\":8,\"containerExitCode\":255,"
+    "\"runtime\":\"runs in a box\",\"originUserExitCode\":7}]}}}";
   come(&p, &s);
   say(&p, "GET /api/v2/jobs/alice~mnist/follow HTTP/1.1\r\nHost: x\r\n\r\n");
   while ((r = s.platform.readers) == NULL)
@@ -437,6 +439,8 @@ static void following_what_is_over(void **state)
   r->cb(r->user_data, PAI_OK, 0, "oh\n", 3);
   while ((r = s.platform.readers) != NULL)
     r->cb(r->user_data, PAI_OK, 0, NULL, 0);
+  hear(&p, "{\"event\":\"task\",\"time_us\":7000,\"attempt\":2,\"role\":\"w\","
+           "\"index\":0,\"state\":\"running\",\"text\":\"runs in a box\"}\n");
   hear(&p, "oh\n");
   hear(&p, "{\"event\":\"task\",\"time_us\":8000,\"attempt\":2,\"role\":\"w\","
            "\"index\":0,\"state\":\"failed\",\"code\":7}\n"

@@ -424,6 +424,68 @@ static void texts_tell_what_was_assumed(void **state)
   pai_sched_free(s);
 }
 
+/* Six of ann's have run for a while, on a GPU each; 7 waits. */
+static pai_sched *crowd(void)
+{
+  pai_sched *s = scene_new("nodes:6 gpu:4 cpus:8 mem:1G", "fifo", NULL, NULL);
+
+  for (uint64_t id = 1; id <= 7; id++)
+    assert_int_equal(request(s, id, "ann", 4, 0), PAI_OK);
+  assert_int_equal(pai_sched_decide(s, 0, NULL), 6);
+  for (uint64_t id = 1; id <= 6; id++)
+    assert_int_equal(
+      scene_event(s, (pai_sched_event){ .kind = PAI_SCHED_STARTED, .id = id },
+                  NULL),
+      PAI_OK);
+  return s;
+}
+
+static void expect_unlike(const pai_sched *s, const pai_history *h, int unlike)
+{
+  pai_what_if_view v = { .struct_size = sizeof(v) };
+  pai_forecast *f = forecast(s, h, NULL);
+  pai_shapes *shapes;
+  pai_what_if *w;
+  pai__buf out;
+
+  assert_int_equal(when(f, 7).unlike, unlike);
+  pai__buf_init(&out, &pai__libc_alloc);
+  assert_int_equal(
+    pai_forecast_write(f, PAI_FORMAT_TEXT, test_collect, &out, NULL), PAI_OK);
+  assert_int_equal(strstr(out.data, "unlike the past: 6 of 6 jobs") != NULL,
+                   unlike);
+  pai_forecast_free(f);
+  assert_int_equal(pai_what_if_new(&w, s, h, NULL, 0, NULL, NULL), PAI_OK);
+  assert_int_equal(pai_what_if_look(w, &v), PAI_OK);
+  assert_int_equal(v.unlike, unlike);
+  pai_what_if_free(w);
+  assert_int_equal(pai_shapes_new(&shapes, s, h, 7, NULL, 0, NULL, NULL),
+                   PAI_OK);
+  pai__buf_clear(&out);
+  assert_int_equal(
+    pai_shapes_write(shapes, PAI_FORMAT_JSON, test_collect, &out, NULL),
+    PAI_OK);
+  assert_int_equal(strstr(out.data, "\"unlike\":true") != NULL, unlike);
+  pai_shapes_free(shapes);
+  pai__buf_dispose(&out);
+}
+
+/* Ten of ann's took 10 to 19 s. */
+static void a_present_unlike_the_past_is_told(void **state)
+{
+  pai_sched *s = crowd();
+  pai_history *h = seen("ann", 10, 10);
+
+  (void)state;
+  go_to(s, 15);
+  expect_unlike(s, h, 0);
+  go_to(s, 30);
+  expect_unlike(s, h, 1);
+  expect_unlike(s, NULL, 0);
+  pai_history_free(h);
+  pai_sched_free(s);
+}
+
 static void names_do_nothing_to_terminals(void **state)
 {
   pai_sched *s = scene_new(NODES, "fifo", NULL, NULL);
@@ -528,6 +590,7 @@ int main(void)
     cmocka_unit_test(long_queues_get_fewer_futures),
     cmocka_unit_test(forecasts_learn),
     cmocka_unit_test(texts_tell_what_was_assumed),
+    cmocka_unit_test(a_present_unlike_the_past_is_told),
     cmocka_unit_test(names_do_nothing_to_terminals),
     cmocka_unit_test(bad_arguments_are_refused),
     cmocka_unit_test(no_memory_is_survived),

@@ -151,6 +151,118 @@ static void what_comes_makes_changes_dearer(void **state)
   pai_sched_free(s);
 }
 
+/* --- futures of which some are long --------------------------------------- */
+
+enum { SHORT = 100, LONG = 10000 };
+
+/* So many of ten jobs of a user were short, the others long. */
+static void add_past(pai_history *h, const char *user, int brief)
+{
+  pai_past p = { .struct_size = sizeof(p), .user = user, .gpus = 4 };
+
+  for (int i = 0; i < 10; i++) {
+    p.duration = (i < brief ? SHORT : LONG) * SECOND;
+    assert_int_equal(pai_history_add(h, &p, NULL), PAI_OK);
+  }
+}
+
+static void submit_of(pai_sched *s, uint64_t id, const char *user)
+{
+  pai_want want = scene_want(1, 4);
+
+  assert_int_equal(
+    scene_request(s,
+                  &(pai_request){ .struct_size = sizeof(pai_request),
+                                  .id = id,
+                                  .user = user,
+                                  .wants = &want,
+                                  .nwants = 1 },
+                  NULL),
+    PAI_OK);
+}
+
+/* 1, of ann, and 2, of bob, run on a node each; 3 waits for either. */
+static pai_sched *either(void)
+{
+  pai_sched *s = scene_new(TWO, "fifo", "{\"place\":\"first\"}", NULL);
+
+  submit_of(s, 1, "ann");
+  submit_of(s, 2, "bob");
+  submit_of(s, 3, "eve");
+  assert_int_equal(pai_sched_decide(s, 0, NULL), 2);
+  for (uint64_t id = 1; id <= 2; id++)
+    assert_int_equal(
+      scene_event(s, (pai_sched_event){ .kind = PAI_SCHED_STARTED, .id = id },
+                  NULL),
+      PAI_OK);
+  return s;
+}
+
+/* With ann's node drained 3 waits for bob alone, who mostly takes long; but only
+ * where ann is short, too, does that make a difference, in a fifth of the futures.
+ * The median without the change is short, and the median with it long. */
+static void what_differs_in_few_futures_is_no_difference(void **state)
+{
+  const pai_sched_event drain = { .struct_size = sizeof(drain),
+                                  .kind = PAI_SCHED_NODE,
+                                  .node = "node0001",
+                                  .gpu = -1,
+                                  .number = PAI_NODE_DRAIN };
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_sched *s = either();
+  pai_what_if_view v;
+  pai_history *h;
+  pai_what_if *w;
+
+  (void)state;
+  assert_int_equal(pai_history_new(&h, NULL, NULL), PAI_OK);
+  add_past(h, "ann", 3);
+  add_past(h, "bob", 4);
+  o.runs = 1000;
+  assert_int_equal(pai_what_if_new(&w, s, h, &drain, 1, &o, NULL), PAI_OK);
+  v = look(w);
+  assert_int_equal(p50(pai_what_if_before(w), 3), SHORT);
+  assert_int_equal(p50(pai_what_if_after(w), 3), LONG);
+  assert_int_equal(v.same, 1);
+  assert_int_equal(v.later, 0);
+  assert_int_equal(v.wait_before, SHORT * SECOND);
+  assert_int_equal(v.wait_after, SHORT * SECOND);
+  expect_text(w, "0 start sooner, 0 later, 1 as before");
+  pai_what_if_free(w);
+  pai_history_free(h);
+  pai_sched_free(s);
+}
+
+/* In most futures 3 does not start before the horizon; without ann's job it
+ * starts at once. */
+static void what_lies_beyond_the_horizon_counts_in_both(void **state)
+{
+  const pai_sched_event kill = { .struct_size = sizeof(kill),
+                                 .kind = PAI_SCHED_CANCEL,
+                                 .id = 1,
+                                 .instance = PAI_SCHED_ALL };
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_sched *s = either();
+  pai_what_if_view v;
+  pai_history *h;
+  pai_what_if *w;
+
+  (void)state;
+  assert_int_equal(pai_history_new(&h, NULL, NULL), PAI_OK);
+  add_past(h, "ann", 0);
+  add_past(h, "bob", 1);
+  o.horizon = 1000 * SECOND;
+  assert_int_equal(pai_what_if_new(&w, s, h, &kill, 1, &o, NULL), PAI_OK);
+  v = look(w);
+  assert_int_equal(p50(pai_what_if_before(w), 3), -1);
+  assert_int_equal(v.sooner, 1);
+  assert_int_equal(v.wait_before, 1000 * SECOND);
+  assert_int_equal(v.wait_after, 0);
+  pai_what_if_free(w);
+  pai_history_free(h);
+  pai_sched_free(s);
+}
+
 /* --- changes -------------------------------------------------------------- */
 
 static void nothing_changes_nothing(void **state)
@@ -567,6 +679,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_comes_makes_changes_dearer),
+    cmocka_unit_test(what_differs_in_few_futures_is_no_difference),
+    cmocka_unit_test(what_lies_beyond_the_horizon_counts_in_both),
     cmocka_unit_test(nothing_changes_nothing),
     cmocka_unit_test(who_is_killed_makes_room),
     cmocka_unit_test(another_one_delays),

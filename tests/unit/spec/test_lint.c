@@ -94,7 +94,7 @@ static const found of_the_rest[] = {
     "are no list", "dash" },
   { JOB_WITH("extras: {hivedscheduler: {}}"),
     "?no-effect /extras/hivedscheduler 6:10-6:24",
-    "nobody reads hivedscheduler", "'hivedScheduler'?" },
+    "hivedscheduler has no effect", "'hivedScheduler'?" },
   { JOB_HEAD "prerequisites: [{name: x, type: dockerimage, uri: x, auth: "
              "{username: u, password: p, registryuri: r}}]\n" JOB_ROLES,
     "", NULL, NULL },
@@ -140,16 +140,16 @@ static const found of_fields[] = {
     "?port-count /taskRoles/a/resourcePerInstance/ports/https 9:108-9:111",
     "port b has count 1024", "how many ports, not which: mostly 1" },
   { ROLE_WITH("extraContainerOptions: {shmMb: 1, x: 1}"),
-    "?no-effect /taskRoles/a/extraContainerOptions/shmMb 10:29-10:34",
-    "nobody reads shmMb", "did you mean 'shmMB'?" },
+    "?no-effect /taskRoles/a/extraContainerOptions/shmMb 10:29-10:34", "shmMb",
+    "did you mean 'shmMB'?" },
   { ROLE_WITH("extraContainerOptions: {shmMB: 1, shmGB: 1}"), "", NULL, NULL },
   { JOB_WITH("defaults: {virtualcluster: a}"),
-    "?no-effect /defaults/virtualcluster 6:12-6:26",
-    "nobody reads virtualcluster", "'virtualCluster'?" },
+    "?no-effect /defaults/virtualcluster 6:12-6:26", "virtualcluster",
+    "'virtualCluster'?" },
   { JOB_WITH("extras: {gangAlocation: false, mine: 1, storage: 2}"),
     "?no-effect /extras/gangAlocation 6:10-6:23\n"
     "?no-effect /extras/storage 6:41-6:48",
-    "nobody reads gangAlocation", "did you mean 'gangAllocation'?" },
+    "gangAlocation", "did you mean 'gangAllocation'?" },
   { PLUGINS_OF("[{plugin: shh}, {plugin: mine}, 1, {plugins: ssh}, {plugin: "
                "2}]"),
     "?unknown-plugin "
@@ -168,14 +168,15 @@ static const found of_fields[] = {
   { JOB_HEAD "prerequisites: [{name: x, type: dockerimage, uri: <% "
              "$parameters.i %>}]\n" JOB_ROLES "parameters: {i: 1}\n",
     "?no-effect /prerequisites/0/uri 4:51-4:70",
-    "templates in a uri are not filled in", "what they shall stand for" },
+    "templates in a uri are not filled in",
+    "the text that they should produce" },
   { JOB_HEAD
     "prerequisites: [{name: x, type: dockerimage, uri: x}, {name: d, "
     "type: data, uri: [a, <% b %>]}, {name: e, type: data, plugin: p, "
     "uri: [<% b %>]}, {name: f, type: data, Uri: []}]\n" JOB_ROLES,
     "?no-effect /prerequisites/1/uri/1 4:86-4:93\n"
     "?no-effect /prerequisites/3/Uri 4:169-4:172",
-    "in a uri", "stand for" },
+    "in a uri", "should produce" },
 };
 
 static const found of_templates[] = {

@@ -49,7 +49,7 @@ static const struct {
   { "extras: {hivedScheduler: {jobPriorityClass: prod}},", "",
     "jobPriorityClass" },
   { "extras: {jobStatusChangeNotification: {running: false, failed: true}},",
-    "", "notified" },
+    "", "no notifications" },
   { "extras: {jobStatusChangeNotification: {failed: false}},", "", NULL },
   { "extras: {jobStatusChangeNotification: x},", "", NULL },
   { "extras: {submitFrom: x, tags: [a], tensorBoard: {}},", "", NULL },

@@ -199,6 +199,36 @@ static const found of_hived[] = {
     "a text or null, not an empty list", NULL },
 };
 
+/* Which our own platform acts on. */
+static const found of_openpai[] = {
+  { JOB_WITH("extras: {openpai: {runtime: podmn, stdin: 3, tty: null}}"),
+    "not-allowed /extras/openpai/runtime 6:29-6:34\n"
+    "wrong-type /extras/openpai/stdin 6:43-6:44",
+    "cannot be 'podmn'", "did you mean 'podman'" },
+  { JOB_WITH("extras: {openpai: {timeLimit: 1h30m, after: a~b.c:ended}}"), "",
+    NULL, NULL },
+  { JOB_WITH("extras: {openpai: {timeLimit: 90, after: [a, b:ok, c:failed], "
+             "more: 1}}"),
+    "", NULL, NULL },
+  { JOB_WITH("extras: {openpai: {timeLimit: 2 hours}}"),
+    "bad-name /extras/openpai/timeLimit 6:31-6:38", "cannot be '2 hours'",
+    "use a time, as 90s" },
+  { JOB_WITH("extras: {openpai: {timeLimit: 0}}"),
+    "too-small /extras/openpai/timeLimit 6:31-6:32", "timeLimit cannot be 0",
+    "give 1 or more" },
+  { JOB_WITH("extras: {openpai: {timeLimit: 0s}}"),
+    "bad-name /extras/openpai/timeLimit 6:31-6:33", "cannot be '0s'",
+    "use a time" },
+  { JOB_WITH("extras: {openpai: {after: [a:maybe, ':ok', 'a:ok:ok', 3]}}"),
+    "bad-name /extras/openpai/after/0 6:28-6:35\n"
+    "bad-name /extras/openpai/after/1 6:37-6:42\n"
+    "bad-name /extras/openpai/after/2 6:44-6:53\n"
+    "wrong-type /extras/openpai/after/3 6:55-6:56",
+    "cannot be 'a:maybe'", "NAME:ended" },
+  { JOB_WITH("extras: {openpai: 1}"), "wrong-type /extras/openpai 6:19-6:20",
+    "openpai must be a mapping", NULL },
+};
+
 #define HIVED(roles) \
   ROLE_WITH("instances: 1\nextras:\n hivedScheduler:\n  taskRoles:\n" roles)
 
@@ -264,6 +294,13 @@ static void hived_where_the_cluster_has_it(void **state)
     test_found(&of_hived_roles[i], &o);
 }
 
+static void what_our_own_platform_acts_on(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(of_openpai); i++)
+    test_found(&of_openpai[i], NULL);
+}
+
 static void check_version(const char *text, int insist, int want, int valid)
 {
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
@@ -305,6 +342,7 @@ int main(void)
     cmocka_unit_test(the_way_a_reader_goes),
     cmocka_unit_test(job_configs_of_version_1),
     cmocka_unit_test(hived_where_the_cluster_has_it),
+    cmocka_unit_test(what_our_own_platform_acts_on),
     cmocka_unit_test(the_version_is_told_by_the_content),
   };
 

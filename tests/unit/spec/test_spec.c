@@ -382,6 +382,26 @@ static void failing_memory(void **state)
   }
 }
 
+static void nothing_has_nothing(void **state)
+{
+  int masked = 1;
+
+  (void)state;
+  assert_null(pai_spec_name(NULL));
+  assert_int_equal(pai_spec_retry_count(NULL), 0);
+  assert_int_equal(pai_spec_role_count(NULL), 0);
+  assert_int_equal(pai_spec_task_count(NULL), 0);
+  assert_null(pai_spec_role_name(NULL, 0));
+  assert_int_equal(pai_spec_role_gpus(NULL, 0), 0);
+  assert_null(pai_spec_note(NULL, 0));
+  assert_null(pai_spec_unresolved(NULL, 0));
+  assert_null(pai_spec_missing_secret(NULL, 0, &masked));
+  assert_int_equal(masked, 0);
+  assert_int_equal(pai_report_count(NULL), 0);
+  assert_int_equal(pai_report_valid(NULL), 0);
+  assert_null(pai_report_get(NULL, 0));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -393,6 +413,7 @@ int main(void)
     cmocka_unit_test(parse_tells_the_first_error),
     cmocka_unit_test(parse_tells_the_telling_error),
     cmocka_unit_test(beyond_the_end_is_nothing),
+    cmocka_unit_test(nothing_has_nothing),
     cmocka_unit_test(bad_arguments_are_refused),
     cmocka_unit_test(files_are_loaded_and_named_in_errors),
     cmocka_unit_test(failing_memory),

@@ -155,6 +155,7 @@ pai__job_row job_of(uint64_t id)
              .state = "AttemptRunning",
              .created = 5,
              .diagnostics = "what \"it\" said",
+             .failure = "{\"name\":\"x\"}",
              .trigger = "a task failed",
              .trigger_role = "worker",
              .trigger_index = { true, 0 } },

@@ -173,14 +173,14 @@ static void expect_no_other_key(void)
 
   assert_int_equal(pai__batch_put_secret(batch, 1, "new", PLAIN, &err),
                    PAI_EIO);
-  assert_non_null(strstr(pai_error_help(err), "put it back"));
-  test_expect_error(err, PAI_EIO, "is gone");
+  assert_non_null(strstr(pai_error_help(err), "restore it"));
+  test_expect_error(err, PAI_EIO, "is missing");
   assert_int_equal(pai__store_derive(store, out, "a", true, NULL), PAI_EIO);
   assert_int_equal(access(in_folder("key"), F_OK), -1);
   pai__batch_free(batch);
   assert_int_equal(pai__store_check_key(&pai__libc_alloc, folder, &err),
                    PAI_EIO);
-  test_expect_error(err, PAI_EIO, "is gone");
+  test_expect_error(err, PAI_EIO, "is missing");
   pai__store_close(store);
 }
 
@@ -209,7 +209,7 @@ static void the_key_is_looked_at(void **state)
     assert_int_equal(chown(in_folder("key"), 0, (gid_t)-1), 0);
   }
   assert_int_equal(rename(in_folder("key"), in_folder("kept")), 0);
-  expect_key_error(PAI_EIO, "is gone");
+  expect_key_error(PAI_EIO, "is missing");
   expect_no_other_key();
   assert_int_equal(symlink("kept", in_folder("key")), 0);
   expect_key_error(PAI_EPERM, "is a link");
@@ -228,7 +228,7 @@ static void the_key_is_looked_at(void **state)
   run_sql(PAI__STORE_FILE, "UPDATE secret SET name='moved'");
   assert_int_equal(pai__store_check_key(&pai__libc_alloc, folder, &err),
                    PAI_EIO);
-  test_expect_error(err, PAI_EIO, "another key");
+  test_expect_error(err, PAI_EIO, "is not the key");
   run_sql(PAI__STORE_FILE, "UPDATE secret SET name='token'");
   assert_int_equal(truncate(in_folder("key"), 31), 0);
   expect_key_error(PAI_EINVAL, "32 bytes");

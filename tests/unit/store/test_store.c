@@ -39,6 +39,7 @@ static int compare_job(void *user_data, const pai__job_row *row)
   assert_string_equal(row->now.uid, w->now.uid);
   assert_string_equal(row->now.diagnostics, w->now.diagnostics);
   assert_null(row->now.messages);
+  assert_string_equal(row->now.failure, w->now.failure);
   assert_string_equal(row->now.trigger_role, w->now.trigger_role);
   assert_true(row->now.trigger_index.there);
   assert_int_equal(row->fold.len, w->fold.len);

@@ -1,0 +1,270 @@
+/* job_table.c - jobs of the list route as a table */
+#include "job_table.h"
+
+#include "cells.h"
+#include "jobs.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef struct column column;
+
+/* A cell of the list's item `i`. */
+typedef struct cell {
+  const cli_json *list;
+  size_t i;
+  char text[300];
+} cell;
+
+struct column {
+  const char *name, *head;
+  int width; /* at least that of the heading; of names: as they need */
+  bool right;
+  void (*fill)(cell *c);
+};
+
+/* --- cells ------------------------------------------------------------------ */
+
+static void put(cell *c, const char *text)
+{
+  (void)snprintf(c->text, sizeof(c->text), "%s", text);
+}
+
+static void put_number(cell *c, const char *key)
+{
+  (void)snprintf(c->text, sizeof(c->text), "%lld",
+                 (long long)cli_json_number(c->list, c->i, key, 0));
+}
+
+static void put_since(cell *c, int64_t ms)
+{
+  cli_duration(c->text, sizeof(c->text), ms);
+}
+
+static void fill_name(cell *c)
+{
+  put(c, cli_json_text(c->list, c->i, "name"));
+}
+
+static void fill_user(cell *c)
+{
+  put(c, cli_json_text(c->list, c->i, "username"));
+}
+
+static void fill_state(cell *c)
+{
+  put(c, cli_json_text(c->list, c->i, "state"));
+}
+
+static void fill_code(cell *c)
+{
+  int64_t code = cli_json_number(c->list, c->i, "appExitCode", INT64_MIN);
+
+  if (code == INT64_MIN)
+    put(c, "-");
+  else
+    put_number(c, "appExitCode");
+}
+
+static void fill_vc(cell *c)
+{
+  put(c, cli_json_text(c->list, c->i, "virtualCluster"));
+}
+
+static void fill_priority(cell *c)
+{
+  const char *class = cli_json_text(c->list, c->i, "jobPriority");
+
+  put(c, *class != '\0' ? class : "-");
+}
+
+static void fill_tags(cell *c)
+{
+  size_t tags = cli_json_get(c->list, c->i, "tags"), len = 0;
+
+  put(c, "-");
+  for (size_t t = tags != 0 ? cli_json_first(c->list, tags) : 0; t != 0;
+       t = cli_json_next(c->list, tags, t)) {
+    int n = snprintf(c->text + len, sizeof(c->text) - len, "%s%s",
+                     len > 0 ? "," : "", c->list->values[t].text);
+
+    if (n < 0 || (size_t)n >= sizeof(c->text) - len)
+      return;
+    len += (size_t)n;
+  }
+}
+
+static void fill_submitted(cell *c)
+{
+  time_t at =
+    (time_t)(cli_json_number(c->list, c->i, "submissionTime", 0) / 1000);
+  struct tm tm;
+
+  if (localtime_r(&at, &tm) == NULL ||
+      strftime(c->text, sizeof(c->text), "%Y-%m-%d %H:%M", &tm) == 0)
+    put(c, "-");
+}
+
+static void fill_age(cell *c)
+{
+  put_since(c,
+            cli_now() - cli_json_number(c->list, c->i, "submissionTime", 0));
+}
+
+/* How long it ran, or has been running. */
+static void fill_ran(cell *c)
+{
+  int64_t from = cli_json_number(c->list, c->i, "launchedTime", -1),
+          to = cli_json_number(c->list, c->i, "completedTime", -1);
+
+  if (to < 0)
+    to = cli_now();
+  put_since(c, from < 0 ? -1 : to > from ? to - from : 0);
+}
+
+static void fill_gpus(cell *c)
+{
+  put_number(c, "totalGpuNumber");
+}
+
+static void fill_tasks(cell *c)
+{
+  put_number(c, "totalTaskNumber");
+}
+
+static void fill_retries(cell *c)
+{
+  put_number(c, "retries");
+}
+
+static const column columns[] = {
+  { "name", "NAME", 4, false, fill_name },
+  { "user", "USER", 10, false, fill_user },
+  { "state", "STATE", 9, false, fill_state },
+  { "code", "CODE", 4, true, fill_code },
+  { "vc", "VC", 8, false, fill_vc },
+  { "priority", "PRIORITY", 8, false, fill_priority },
+  { "tags", "TAGS", 4, false, fill_tags },
+  { "submitted", "SUBMITTED", 16, false, fill_submitted },
+  { "age", "AGE", 8, true, fill_age },
+  { "ran", "RAN", 8, true, fill_ran },
+  { "gpus", "GPUS", 4, true, fill_gpus },
+  { "tasks", "TASKS", 5, true, fill_tasks },
+  { "retries", "RETRIES", 7, true, fill_retries },
+};
+
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), WIDEST = 40 };
+
+static const char usual[] = "name,user,state,age,ran,gpus,tasks,retries";
+const char cli_job_columns_wide[] =
+  "name,user,state,code,vc,priority,age,ran,gpus,tasks,retries,tags";
+
+/* --- the table ---------------------------------------------------------------- */
+
+/* The column that a list begins with, and the rest of the list; NULL: none. */
+static const column *next_column(const char **list)
+{
+  size_t len = strcspn(*list, ",");
+  const char *name = *list;
+
+  *list += len + (name[len] == ',');
+  for (size_t i = 0; i < COLUMNS; i++)
+    if (strlen(columns[i].name) == len &&
+        strncmp(columns[i].name, name, len) == 0)
+      return &columns[i];
+  return NULL;
+}
+
+const char *cli_job_columns_wrong(const char *list)
+{
+  while (*list != '\0') {
+    const char *name = list;
+
+    if (next_column(&list) == NULL)
+      return name;
+  }
+  return NULL;
+}
+
+/* Which items are shown, one after the other: the first for 0; 0: no more. */
+typedef struct rows {
+  const cli_json *list;
+  const size_t *items; /* NULL: all of the list */
+  size_t count, at;
+} rows;
+
+static size_t next_row(rows *r, size_t i)
+{
+  if (r->at == r->count)
+    return 0;
+  if (r->items != NULL)
+    return r->items[r->at++];
+  r->at++;
+  return i == 0 ? cli_json_first(r->list, 0) : cli_json_next(r->list, 0, i);
+}
+
+/* Texts that differ in length take what they need. */
+static int width_of(const column *of, rows r)
+{
+  int width = of->width;
+  cell c = { .list = r.list };
+
+  if (of->right || of->fill == fill_state)
+    return width;
+  while ((c.i = next_row(&r, c.i)) != 0) {
+    int len;
+
+    of->fill(&c);
+    len = cli_width(c.text);
+    if (len > width)
+      width = len < WIDEST ? len : WIDEST;
+  }
+  return width;
+}
+
+static void print_cell(FILE *out, const column *of, const char *text,
+                       int width, bool last)
+{
+  int left = width - cli_width(text);
+
+  if (of->right)
+    (void)fprintf(out, "%*s", left > 0 ? left : 0, "");
+  if (of->fill == fill_state)
+    cli_print_state(out, out, text);
+  else
+    cli_print_padded(out, text, 0);
+  if (!of->right && !last)
+    (void)fprintf(out, "%*s", left > 0 ? left : 0, "");
+  if (!last)
+    (void)fputs("  ", out);
+}
+
+void cli_print_jobs(FILE *out, const cli_json *list, const size_t *items,
+                    size_t count, const char *asked)
+{
+  rows all = { list, items, count, 0 };
+  const column *shown[COLUMNS];
+  int widths[COLUMNS], n = 0;
+  cell c = { .list = list };
+
+  if (asked == NULL)
+    asked = usual;
+  while (*asked != '\0' && n < COLUMNS)
+    if ((shown[n] = next_column(&asked)) != NULL)
+      n++;
+  for (int k = 0; k < n; k++) {
+    widths[k] = width_of(shown[k], all);
+    (void)fprintf(out, shown[k]->right ? "%*s%s" : "%-*s%s",
+                  k + 1 == n && !shown[k]->right ? 0 : widths[k],
+                  shown[k]->head, k + 1 == n ? "\n" : "  ");
+  }
+  while ((c.i = next_row(&all, c.i)) != 0) {
+    for (int k = 0; k < n; k++) {
+      shown[k]->fill(&c);
+      print_cell(out, shown[k], c.text, widths[k], k + 1 == n);
+    }
+    (void)fprintf(out, "%s\n",
+                  cli_json_true(list, c.i, "outputLost") ? "  output lost"
+                                                         : "");
+  }
+}

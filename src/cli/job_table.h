@@ -1,0 +1,21 @@
+/* job_table.h - jobs of the list route as a table */
+#ifndef PAI_SRC_CLI_JOB_TABLE_H
+#define PAI_SRC_CLI_JOB_TABLE_H
+
+#include "json.h"
+
+/* Columns that people ask for, with their names, and "wide" for most of them. */
+#define CLI_JOB_COLUMNS                                    \
+  "name,user,state,code,vc,priority,tags,submitted,age,\n" \
+  "                   ran,gpus,tasks,retries"
+
+/* Items of a list of jobs, with these columns: names with commas between them;
+ * NULL: the usual ones.  `items` NULL: the first `count` of the list. */
+void cli_print_jobs(FILE *out, const cli_json *list, const size_t *items,
+                    size_t count, const char *asked);
+/* NULL: all of them are columns; else the first that is none. */
+const char *cli_job_columns_wrong(const char *list);
+/* All that is worth a wide terminal. */
+extern const char cli_job_columns_wide[];
+
+#endif

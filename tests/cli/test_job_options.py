@@ -1,0 +1,265 @@
+"""What run and submit are told of a job: its resources, time, order, tags."""
+
+import getpass
+import json
+import subprocess
+
+import program
+from box import BoxTest
+
+USER = getpass.getuser()
+
+TWO = """\
+protocolVersion: 2
+name: two
+type: job
+prerequisites: [{name: i, type: dockerimage, uri: "old:1"}]
+taskRoles:
+  ps: # kept
+    dockerImage: i
+    resourcePerInstance: {cpu: 1, memoryMB: 100, gpu: 0}
+    commands: ["true"]
+  worker:
+    dockerImage: i
+    resourcePerInstance: {cpu: 1, memoryMB: 100, gpu: 0}
+    commands: ["true"]
+"""
+
+
+class JobOptions(BoxTest):
+    def text(self, name):
+        return subprocess.run(
+            ["curl", "-sf", "--unix-socket", self.root / "socket",
+             f"http://x/api/v2/jobs/{USER}~{name}/config?format=yaml"],
+            check=True, capture_output=True, text=True).stdout
+
+    def config(self, name):
+        return json.loads(subprocess.run(
+            ["curl", "-sf", "--unix-socket", self.root / "socket",
+             f"http://x/api/v2/jobs/{USER}~{name}/config?format=json"],
+            check=True, capture_output=True, text=True).stdout)
+
+    def until_running(self, name):
+        for line in self.start("events", "-f", name).stdout:
+            if "RUNNING" in line or "running" in line:
+                return
+        self.fail("it has not begun")
+
+    def job_status(self, name):
+        return json.loads(self.ok("show", "--json", name))
+
+    # --- commands -----------------------------------------------------------------
+
+    def test_a_command_is_submitted(self):
+        gate = self.fifo()
+        self.assertEqual(
+            self.ok("submit", "--", "sh", "-c", f"read x < {gate}; exit 3"),
+            "sh\n")
+        self.assertEqual(json.loads(self.ok("submit", "--json", "--", "true")),
+                         {"name": "true"})
+        self.assertEqual(self.ok("run", "-d", "--name", "third", "--", "true"),
+                         "third\n")
+        self.release(gate)
+        self.assertEqual(self.run_cli("wait", "sh").returncode, 3)
+        self.assertEqual(self.ok("wait", "third"), "third SUCCEEDED\n")
+        self.refused(125, "exclude this option: --detach", "run", "-d", "-i",
+                     "--", "true")
+        self.refused(2, "a job file, or a command after --, is needed",
+                     "submit")
+
+    def test_its_environment_goes_with_it(self):
+        self.env["LR"] = "0.25"
+        self.ok("submit", "--name", "with", "--", "sh", "-c", "echo $LR")
+        self.ok("submit", "--name", "less", "--clean-env", "--", "sh", "-c",
+                "echo $LR.")
+        self.ok("wait", "with", "less")
+        self.assertEqual(self.ok("logs", "with"), "0.25\n")
+        self.assertEqual(self.ok("logs", "less"), ".\n")
+
+    def test_it_is_called_after_what_it_runs(self):
+        self.ok("up")
+        (self.folder / "train.py").write_text("")
+        (self.folder / "prepare.sh").write_text("")
+        for words, name in (
+                (["python3", "train.py", "--lr", "0.1"], "train"),
+                (["bash", "-e", "./prepare.sh"], "prepare"),
+                (["python3", "-m", "json.tool", "--help"], "tool"),
+                (["/usr/bin/env", "LR=1", "python3", "train.py"], "train_2"),
+                (["nproc"], "nproc"), (["sh", "-c", "true"], "sh"),
+                (["/bin/echo", "x.py"], "echo")):
+            self.assertEqual(self.ok("submit", "--", *words), f"{name}\n")
+
+    def test_its_memory_is_its_part_of_the_node(self):
+        self.ok("up")
+        node = json.loads(self.ok("status", "--json"))["machine"]
+        cpus, memory = node["cpus"], node["memory"] >> 20
+        for words, want in ((["--cpus", str(cpus)], memory // cpus * cpus),
+                            (["--cpus", "1"], max(256, memory // cpus)),
+                            (["--memory", "300M"], 300)):
+            if words == ["--cpus", str(cpus)]:
+                want = memory
+            name = self.ok("submit", *words, "--", "true").strip()
+            role = self.config(name)["taskRoles"]["main"]
+            self.assertEqual(role["resourcePerInstance"]["memoryMB"], want,
+                             words)
+            self.ok("wait", name)
+
+    # --- over what the file says --------------------------------------------------
+
+    def test_files(self):
+        path = self.write("two.yaml", TWO)
+        self.refused(2, "--gpus 2: the job has several task roles", "submit",
+                     "--gpus", "2", path)
+        self.refused(2, "the job has no task role other", "submit", "--cpus",
+                     "other=1", path)
+        self.refused(2, "other task roles have the image of ps", "submit",
+                     "--image", "ps=new:2", path)
+        path = self.write("two.yaml", TWO.replace(
+            "    dockerImage: i\n    resourcePerInstance: {cpu: 1, memoryMB: 100, "
+            "gpu: 0}\n    commands: [\"true\"]\n  worker:\n    dockerImage: i",
+            "    dockerImage: i\n    resourcePerInstance: {cpu: 1, memoryMB: 100, "
+            "gpu: 0}\n    commands: [\"true\"]\n  worker:\n    dockerImage: j")
+            .replace('"old:1"}]', '"old:1"}, '
+                     '{name: j, type: dockerimage, uri: "old:2"}]'))
+        self.refused(2, "--tag is a text without commas", "submit", "--tag",
+                     "a,b", path)
+        name = self.ok("submit", "--cpus", "ps=2", "--cpus", "worker=1",
+                       "--memory", "worker=1G", "--image", "ps=new:2",
+                       "--time", "1h30m", "--vc", "default", "--priority",
+                       "oppo", "--tag", "a", "--tag", "b", path).strip()
+        config = self.config(name)
+        roles = config["taskRoles"]
+        self.assertEqual(roles["ps"]["resourcePerInstance"],
+                         {"cpu": 2, "memoryMB": 100, "gpu": 0})
+        self.assertEqual(roles["worker"]["resourcePerInstance"],
+                         {"cpu": 1, "memoryMB": 1024, "gpu": 0})
+        self.assertEqual(config["prerequisites"][0]["uri"], "new:2")
+        self.assertEqual(config["extras"],
+                         {"openpai": {"timeLimit": "1h30m"},
+                          "hivedScheduler": {"jobPriorityClass": "oppo"}})
+        self.assertEqual(config["defaults"], {"virtualCluster": "default"})
+        self.assertEqual(sorted(self.job_status(name)["tags"]), ["a", "b"])
+        self.assertIn("ps: # kept", self.text(name))
+        self.refused(1, "virtual cluster 'nowhere' is not here", "submit", "--vc",
+                     "nowhere", path)
+
+    # --- time -----------------------------------------------------------------------
+
+    def test_a_time_limit(self):
+        path = self.write("two.yaml", TWO.replace('["true"]', '["sleep 1000"]')
+                          + "extras: {openpai: {timeLimit: 1s}}\n")
+        done = self.run_cli("run", path)
+        self.assertEqual(done.returncode, 124, done)
+        self.assertIn("ran for its time limit", done.stderr)
+        status = self.job_status("two")["jobStatus"]
+        self.assertEqual((status["state"], status["appExitCode"],
+                          status["appExitSpec"]["phrase"]),
+                         ("FAILED", -240, "TimeLimitReached"))
+        self.assertEqual(self.run_cli("wait", "two").returncode, 124)
+
+    def test_a_time_limit_outlives_the_platform(self):
+        path = self.write("two.yaml", TWO.replace('["true"]', '["sleep 1000"]'))
+        self.ok("submit", "--time", "3s", path)
+        self.until_running("two")
+        self.ok("down", "--leave")
+        self.ok("up")
+        self.assertEqual(self.run_cli("wait", "two").returncode, 124)
+
+    def test_a_time_limit_has_a_grace_time(self):
+        """Also where each task has its own: the second limit is no second
+        stop."""
+        path = self.write("two.yaml", TWO.replace(
+            '["true"]', """["trap 'sleep 1; echo saved; exit 0' TERM; """
+            """while :; do sleep 0.1; done"]""")
+            + "extras: {gangAllocation: false, openpai: {timeLimit: 8s}}\n")
+        self.ok("submit", path)
+        self.assertEqual(self.run_cli("wait", "two").returncode, 124)
+        self.assertEqual(self.ok("logs", "two", "--log", "stdout"),
+                         "ps[0]     | saved\nworker[0] | saved\n")
+
+    def test_wrong_extras_of_a_job_config_v1(self):
+        self.ok("up")
+        for extras in ({"runtime": 9007199254740991}, {"gpuMemoryMB": [1]},
+                       {"timeLimit": "x"}, {"after": ["a"] * 65}):
+            job = {"jobName": "z", "image": "x", "taskRoles": [
+                {"name": "t", "taskNumber": 1, "cpuNumber": 1,
+                 "memoryMB": 100, "gpuNumber": 0, "command": "true"}],
+                "extras": {"openpai": extras}}
+            told = subprocess.run(
+                ["curl", "-s", "--unix-socket", self.root / "socket", "-H",
+                 "Content-Type: application/json", "-X", "POST",
+                 "http://x/api/v2/jobs", "--data-binary", json.dumps(job)], check=True, capture_output=True,
+                text=True).stdout
+            self.assertIn("cannot be run: in extras.openpai", told)
+
+    # --- order ------------------------------------------------------------------------
+
+    def test_after_one_that_succeeds(self):
+        gate = self.fifo()
+        self.ok("submit", "--name", "first", "--", "sh", "-c",
+                f"read x < {gate}")
+        self.ok("submit", "--name", "next", "--after", "first", "--", "true")
+        self.ok("submit", "--name", "other", "--after", "first:failed", "--",
+                "true")
+        self.assertIn("it waits for first (request 1) to succeed",
+                      self.ok("why", "next"))
+        self.release(gate)
+        self.assertEqual(self.ok("wait", "next"), "next SUCCEEDED\n")
+        self.assertEqual(self.run_cli("wait", "other").returncode, 125)
+        status = self.job_status("other")["jobStatus"]
+        self.assertEqual((status["state"], status["appExitCode"],
+                          status["exitReason"]),
+                         ("FAILED", -250, f"{USER}~first has succeeded"))
+        self.ok("submit", "--name", "late", "--after", "first", "--", "true")
+        self.assertEqual(self.ok("wait", "late"), "late SUCCEEDED\n")
+
+    def test_after_one_that_fails(self):
+        gate = self.fifo()
+        self.ok("submit", "--name", "first", "--", "sh", "-c",
+                f"read x < {gate}; exit 1")
+        for when in ("ok", "failed", "ended"):
+            self.ok("submit", "--name", when, "--after", f"first:{when}", "--",
+                    "true")
+        self.ok("submit", "--name", "chain", "--after", "ok", "--", "true")
+        self.release(gate)
+        for name in ("failed", "ended"):
+            self.assertEqual(self.ok("wait", name), f"{name} SUCCEEDED\n")
+        for name in ("ok", "chain"):
+            self.assertEqual(self.run_cli("wait", name).returncode, 125)
+        self.refused(1, f"the job can never start: {USER}~first has failed",
+                     "submit", "--after", "first", "--", "true")
+        self.refused(1, f"there is no job nobody of {USER}", "submit", "--after",
+                     "nobody", "--", "true")
+
+    def test_a_retry_does_not_ask_again(self):
+        """Whatever took the name of the one that it was to come after."""
+        self.ok("run", "--name", "first", "--", "true")
+        gate = self.fifo()
+        path = self.write("two.yaml", TWO.replace(
+            '["true"]', '["test -e tried || { read x < %s; touch tried; '
+            'exit 1; }"]' % gate, 1).replace(
+                '["true"]', '["sleep 1000"]')
+            + "jobRetryCount: 2\nextras: {gangAllocation: false}\n")
+        self.ok("submit", "--after", "first", path)
+        self.until_running("two")
+        self.ok("rm", "first")
+        self.ok("submit", "--name", "first", "--", "false")
+        self.release(gate)
+        self.assertEqual(self.ok("wait", "two"), "two SUCCEEDED\n")
+        self.run_cli("wait", "first")
+
+    def test_order_outlives_the_platform(self):
+        gate = self.fifo()
+        self.ok("submit", "--name", "first", "--", "sh", "-c",
+                f"read x < {gate}")
+        self.ok("submit", "--name", "next", "--after", "first", "--", "true")
+        self.until_running("first")
+        self.ok("down", "--leave")
+        self.ok("up")
+        self.assertIn("it waits for first", self.ok("why", "next"))
+        self.release(gate)
+        self.assertEqual(self.ok("wait", "next"), "next SUCCEEDED\n")
+
+
+if __name__ == "__main__":
+    program.main()

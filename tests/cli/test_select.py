@@ -1,0 +1,143 @@
+"""Which jobs a verb is for, and what list shows of them."""
+
+import json
+import re
+
+import program
+from box import BoxTest
+from entered import Terminal
+
+
+class Select(BoxTest):
+    def setUp(self):
+        super().setUp()
+        self.gate = self.fifo()
+
+    def three(self):
+        """Two that run to an end, and one that waits for self.gate."""
+        self.ok("submit", "--name", "train_1", "--tag", "blue", "--", "true")
+        self.ok("submit", "--name", "train_2", "--", "sh", "-c", "exit 3")
+        self.ok("submit", "--name", "other", "--tag", "blue", "--", "sh",
+                "-c", f"read x < {self.gate}")
+        self.run_cli("wait", "train_*")
+
+    def names(self, *args):
+        table = self.ok("list", "-o", "name", *args).splitlines()
+        self.assertEqual(table[0].strip(), "NAME")
+        return [line.strip() for line in table[1:]]
+
+    # --- list -------------------------------------------------------------------
+
+    def test_columns(self):
+        self.three()
+        table = self.ok("list", "-o", "name,code,tags,vc,state", "--sort",
+                        "name,desc").splitlines()
+        self.assertEqual([line.split() for line in table], [
+            ["NAME", "CODE", "TAGS", "VC", "STATE"],
+            ["train_2", "255", "-", "default", "FAILED"],
+            ["train_1", "0", "blue", "default", "SUCCEEDED"],
+            ["other", "-", "blue", "default", "RUNNING"]])
+        self.assertEqual(self.ok("list", "--wide").split()[:6],
+                         ["NAME", "USER", "STATE", "CODE", "VC", "PRIORITY"])
+        self.assertRegex(self.ok("list", "-o", "submitted"),
+                         r"SUBMITTED\n\d{4}-\d\d-\d\d \d\d:\d\d\n")
+        self.refused(2, "there is no column: nme", "list", "-o", "name,nme")
+        self.refused(2, "--sort: not a column", "list", "--sort", "nme")
+        self.release(self.gate)
+        self.ok("wait", "other")
+
+    def test_what_is_listed(self):
+        self.three()
+        self.assertEqual(self.names("train_*"), ["train_2", "train_1"])
+        self.assertEqual(self.names("other", "train_[12]", "--sort", "name"),
+                         ["other", "train_1", "train_2"])
+        self.assertEqual(self.names("--state", "Failed,succeeded"),
+                         ["train_2", "train_1"])
+        self.assertEqual(self.names("--since", "1h", "--tag", "blue"),
+                         ["other", "train_1"])
+        self.assertEqual([job["name"] for job in
+                          json.loads(self.ok("list", "--json", "t*"))],
+                         ["train_2", "train_1"])
+        done = self.run_cli("list", "x*")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "", "no such jobs\n"))
+        self.refused(2, "--since: this is no time: x", "list", "--since", "x")
+        self.assertEqual(self.names("-n", "1", "t*_1"), ["train_1"])
+        self.assertEqual(self.run_cli("list", "--since", "0s").stderr,
+                         "no such jobs\n")
+        self.release(self.gate)
+        self.ok("wait", "other")
+
+    # --- verbs --------------------------------------------------------------------
+
+    def test_globs(self):
+        self.three()
+        self.refused(1, "matches 'x*'", "stop", "x*")
+        self.refused(1, "matches 'train_*'", "rm", "--state", "running",
+                     "train_*")
+        self.refused(2, "require --yes: a glob", "rm", "train_*")
+        self.assertEqual(self.ok("retry", "-y", "train_*"), "train_2_2\n")
+        self.run_cli("wait", "train_2_2")
+        self.assertEqual(self.run_cli("wait", "train_*").stdout,
+                         "train_1 SUCCEEDED\ntrain_2 FAILED\n"
+                         "train_2_2 FAILED\n")
+        self.assertEqual(re.findall(r"removed (\S+),",
+                                    self.ok("rm", "-y", "*")),
+                         ["train_1", "train_2", "train_2_2"])
+        self.assertEqual(self.names(), ["other"])
+        self.release(self.gate)
+        self.ok("wait", "other")
+
+    def test_states_and_tags(self):
+        self.three()
+        self.refused(2, "require --yes: --state", "retry", "--state", "failed")
+        self.assertEqual(self.ok("retry", "--state", "failed", "-y"),
+                         "train_2_2\n")
+        for empty in ("", ","):  # as of a variable that is not set
+            self.refused(2, "names no tag", "rm", "-y", "--tag", empty)
+            self.refused(2, "names no state", "rm", "-y", "--state", empty)
+        self.ok("stop", "--tag", "blue", "--state", "running", "--yes")
+        self.run_cli("wait", "other")
+        self.assertEqual(self.names("--state", "stopped"), ["other"])
+        self.run_cli("wait", "train_2_2")
+        self.refused(1, "has no such job", "stop", "--all", "--yes")
+        self.assertEqual(self.ok("wait", "--all"), "")
+        done = self.run_cli("wait", "--tag", "blue")
+        self.assertEqual(done.stdout, "train_1 SUCCEEDED\nother STOPPED\n")
+        self.assertEqual(done.returncode, 125)
+        self.ok("rm", "--all", "--yes")
+        self.assertEqual(self.run_cli("list").stderr, "no jobs\n")
+        self.refused(2, "which job?", "stop")
+        self.refused(2, "exclude each other: x", "stop", "--all", "x")
+
+    def test_tags(self):
+        self.three()
+        self.ok("tag", "add", "-y", "red", "train_*")
+        self.assertEqual(self.names("--tag", "red"), ["train_2", "train_1"])
+        self.ok("tag", "remove", "red", "train_1")
+        self.assertEqual(self.names("--tag", "red"), ["train_2"])
+        self.assertEqual(self.run_cli("tag", "remove", "red", "train_1")
+                         .returncode, 1)
+        self.refused(2, "which tag", "tag", "add")
+        self.release(self.gate)
+        self.ok("wait", "other")
+
+    def test_the_question(self):
+        self.three()
+        t = Terminal(self, "rm", "--all")
+        t.until(r"remove 2 jobs: train_1, train_2\? \[y")
+        t.type("n\n")
+        self.assertEqual(t.code(), 1)
+        self.assertEqual(len(self.names()), 3)
+        t = Terminal(self, "rm", "--all")
+        t.until(r"\[y/N\]")
+        t.type("y\n")
+        t.until("removed train_2")
+        self.assertEqual(t.code(), 0)
+        self.assertEqual(self.names(), ["other"])
+        self.release(self.gate)
+        self.ok("wait", "other")
+
+
+if __name__ == "__main__":
+    program.main()
