@@ -2,6 +2,7 @@
 #include "client/certificates.h"
 #include "client/played.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -20,22 +21,28 @@ static char program[] =
   "  (q, r) => r.end(q.url == '/large' ? Buffer.alloc(32 << 20)"
   "                                    : q.httpVersion + ' ' + n));"
   "s.on('secureConnection', () => n++);"
+  "process.stdin.resume().on('end', () => process.exit());"
   "s.listen(0, '127.0.0.1', () => console.log(s.address().port));";
 
-/* Its port; 0: there is no Node. */
+/* Its port; 0: there is no Node.  It ends with this process, whatever becomes of
+ * that: nobody has the other end of its input then. */
 static int start(pid_t *pid, char *cert_file, char *key_file)
 {
   char node[] = "node", eval[] = "-e", text[16] = "";
   char *argv[] = { node, eval, program, cert_file, key_file, NULL };
   posix_spawn_file_actions_t files;
-  int fds[2], rc;
+  int fds[2], input[2], rc;
 
   assert_int_equal(pipe(fds), 0);
+  assert_int_equal(pipe(input), 0);
+  assert_int_equal(fcntl(input[1], F_SETFD, FD_CLOEXEC), 0);
   (void)posix_spawn_file_actions_init(&files);
+  (void)posix_spawn_file_actions_adddup2(&files, input[0], STDIN_FILENO);
   (void)posix_spawn_file_actions_adddup2(&files, fds[1], STDOUT_FILENO);
   (void)posix_spawn_file_actions_addclose(&files, fds[0]);
   rc = posix_spawnp(pid, node, &files, NULL, argv, environ);
   (void)posix_spawn_file_actions_destroy(&files);
+  (void)close(input[0]);
   (void)close(fds[1]);
   if (rc == 0)
     (void)!read(fds[0], text, sizeof(text) - 1);
@@ -162,8 +169,9 @@ static void paused_beside_others(void **state)
                      PAI_OK);
     for (int i = 0; i < 5; i++) {
       size_t taken = s.taken;
+      /* A turn that pauses it may leave nothing to do. */
       while (s.taken == taken)
-        if (!turn_loop(s.loop))
+        if (!turn_loop(s.loop) && s.taken == taken)
           fail_msg("it ended with %s after %zu bytes: %s",
                    pai_code_name(s.o.status), s.taken, s.o.message);
       taken = s.taken;
