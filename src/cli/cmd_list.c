@@ -154,11 +154,13 @@ static void print_list(const cli_json *j, const char *body,
 
   if (items == NULL)
     cli_fail("out of memory");
+  else if (o->json && !chooses(o))
+    (void)printf("%s\n", body);
   else if (o->json)
     print_wanted(j, body, items, count);
   else if (count > 0)
     cli_print_jobs(stdout, j, items, count,
-                   o->wide ? cli_job_columns_wide : o->columns);
+                   o->wide ? cli_job_columns_wide : o->columns, SIZE_MAX);
   else
     (void)fprintf(stderr, is_filtered(o) ? "no such jobs\n" : "no jobs\n");
   free(items);

@@ -1,10 +1,10 @@
 /*
  * cmd_top.c - the platform's jobs, or the tasks of one, live
  *
- * On a terminal the picture is drawn over itself every second; else it is
- * printed once.
+ * On a terminal the picture is drawn over itself every second, and at each key;
+ * else it is printed once.
  */
-#include "job_table.h"
+#include "job_screen.h"
 #include "jobs.h"
 #include "screen.h"
 #include "standing.h"
@@ -17,35 +17,13 @@ enum { EVERY = 1000 };
 
 typedef struct picture {
   cli_remote *r;
-  const char *name; /* of the job, or NULL: all */
-  bool screen, json, all;
-  cli_json status, jobs; /* of all */
-  cli_standing at;       /* of one */
+  const char *name; /* of the job whose tasks are shown, or NULL: all jobs */
+  bool screen, json;
+  cli_job_screen jobs;
+  cli_standing at; /* of the job */
 } picture;
 
 /* --- all jobs ------------------------------------------------------------------- */
-
-static void print_head(FILE *to, const cli_json *s)
-{
-  size_t jobs = cli_json_get(s, 0, "jobs"),
-         machine = cli_json_get(s, 0, "machine");
-
-  (void)fprintf(to,
-                "%lld running, %lld waiting; free: %lld of %lld GPUs, %lld of "
-                "%lld CPUs\n\n",
-                (long long)cli_json_number(s, jobs, "running", 0),
-                (long long)cli_json_number(s, jobs, "waiting", 0),
-                (long long)cli_json_number(s, machine, "freeGpus", 0),
-                (long long)cli_json_number(s, machine, "gpus", 0),
-                (long long)cli_json_number(s, machine, "freeCpus", 0),
-                (long long)cli_json_number(s, machine, "cpus", 0));
-}
-
-static const char *list_path(const picture *p)
-{
-  return p->all ? "/api/v2/jobs?limit=200"
-                : "/api/v2/jobs?limit=200&state=RUNNING,STOPPING,WAITING";
-}
 
 /* What was answered, as it is. */
 static bool print_answers(const picture *p)
@@ -55,7 +33,11 @@ static bool print_answers(const picture *p)
 
   cli_remote_ask(p->r, &status, "GET", "/api/v2/status", NULL, NULL, 0);
   if (status.status == PAI_OK)
-    cli_remote_ask(p->r, &jobs, "GET", list_path(p), NULL, NULL, 0);
+    cli_remote_ask(p->r, &jobs, "GET",
+                   p->jobs.all
+                     ? "/api/v2/jobs?limit=200"
+                     : "/api/v2/jobs?limit=200&state=RUNNING,STOPPING,WAITING",
+                   NULL, NULL, 0);
   good = status.status == PAI_OK && jobs.status == PAI_OK;
   if (good)
     (void)printf("{\"status\":%s,\"jobs\":%s}\n", status.body, jobs.body);
@@ -71,21 +53,16 @@ static bool print_answers(const picture *p)
 /* False, and told: it cannot be asked. */
 static bool ask(picture *p)
 {
-  if (p->name != NULL)
-    return cli_standing_ask(&p->at);
-  cli_json_free(&p->jobs);
-  cli_json_free(&p->status);
-  return cli_remote_get(p->r, &p->status, "/api/v2/status") &&
-         cli_remote_get(p->r, &p->jobs, list_path(p));
+  return p->name != NULL ? cli_standing_ask(&p->at)
+                         : cli_job_screen_ask(&p->jobs);
 }
 
-static void print(const picture *p, FILE *to, unsigned width, unsigned rows)
+static void print(picture *p, FILE *to, unsigned width, unsigned rows)
 {
   cli_job_view v;
 
   if (p->name == NULL) {
-    print_head(to, &p->status);
-    cli_print_jobs(to, &p->jobs, NULL, rows > 4 ? rows - 3 : 1, NULL);
+    cli_job_screen_print(&p->jobs, to, rows);
     return;
   }
   v = cli_standing_view(&p->at);
@@ -97,7 +74,7 @@ static void print(const picture *p, FILE *to, unsigned width, unsigned rows)
 
 static void draw(void *user_data)
 {
-  const picture *p = user_data;
+  picture *p = user_data;
   unsigned width, height;
   char *text = NULL;
   size_t len;
@@ -115,6 +92,61 @@ static void draw(void *user_data)
   (void)cli_written();
 }
 
+/* --- keys ------------------------------------------------------------------------ */
+
+static void open_job(picture *p)
+{
+  p->name = p->jobs.name;
+  p->at = (cli_standing){ .r = p->r, .name = p->name };
+}
+
+/* Back to all jobs, if one was opened there. */
+static bool close_job(picture *p)
+{
+  if (p->name != p->jobs.name)
+    return false;
+  p->name = NULL;
+  cli_standing_free(&p->at);
+  return true;
+}
+
+static cli_job_screen_wish heed_key(picture *p, int key)
+{
+  cli_job_screen_wish wish = CLI_SCREEN_DRAW;
+  unsigned width, height;
+
+  if (p->name == NULL) {
+    cli_screen_size(&width, &height);
+    wish = cli_job_screen_key(&p->jobs, key, height);
+    if (wish == CLI_SCREEN_OPEN)
+      open_job(p);
+  } else if (key == CLI_KEY_ESCAPE || key == CLI_KEY_BACKSPACE) {
+    wish = close_job(p) ? CLI_SCREEN_ASK : CLI_SCREEN_DRAW;
+  } else if (key == 'q' || key == 'Q') {
+    wish = CLI_SCREEN_QUIT;
+  }
+  return wish;
+}
+
+/* Until it is to end, or nobody answers: false. */
+static bool follow_keys(picture *p)
+{
+  for (;;) {
+    cli_job_screen_wish wish;
+    int key;
+
+    draw(p);
+    key = cli_screen_key(EVERY, draw, p);
+    if (key == CLI_KEY_SIGNAL)
+      return true;
+    wish = key == CLI_KEY_NONE ? CLI_SCREEN_ASK : heed_key(p, key);
+    if (wish == CLI_SCREEN_QUIT)
+      return true;
+    if (wish != CLI_SCREEN_DRAW && !ask(p) && (!close_job(p) || !ask(p)))
+      return false;
+  }
+}
+
 static int show_live(picture *p)
 {
   bool good = ask(p); /* before signals wait: it may start a platform */
@@ -123,9 +155,7 @@ static int show_live(picture *p)
     return CLI_NO;
   cli_screen_catch();
   cli_screen_enter();
-  do
-    draw(p);
-  while (cli_screen_wait(EVERY, draw, p) && (good = ask(p)));
+  good = follow_keys(p);
   cli_screen_leave();
   if (!good) /* what was said of it went with the screen */
     cli_fail("%s%s in %s does not answer any more",
@@ -147,8 +177,7 @@ static int show(picture *p)
     print(p, stdout, UINT32_MAX, UINT32_MAX);
     code = CLI_OK;
   }
-  cli_json_free(&p->jobs);
-  cli_json_free(&p->status);
+  cli_job_screen_free(&p->jobs);
   cli_standing_free(&p->at);
   return code;
 }
@@ -158,7 +187,7 @@ static int run(int argc, char **argv)
   bool once = false;
   picture p = { 0 };
   const cli_option options[] = { { "once", 0, &once, NULL },
-                                 { "all", 'a', &p.all, NULL },
+                                 { "all", 'a', &p.jobs.all, NULL },
                                  { "json", 0, &p.json, NULL },
                                  { "root", 0, NULL, &cli_root } };
   int words = cli_options(&cli_top, options, 4, argc, argv), code = CLI_NO;
@@ -168,13 +197,14 @@ static int run(int argc, char **argv)
     return CLI_OK;
   if (words < 0 || (words > 0 && !cli_want_jobs(&cli_top, words, argv, 1)))
     return CLI_USAGE;
-  if (words > 0 && p.all) {
+  if (words > 0 && p.jobs.all) {
     cli_misused(&cli_top, "all tasks of a job are always shown", "--all");
     return CLI_USAGE;
   }
   p.name = words > 0 ? argv[0] : NULL;
   p.screen = !once && !p.json && cli_is_terminal(stdout);
-  p.r = &r;
+  p.jobs.live = p.screen;
+  p.r = p.jobs.r = &r;
   p.at = (cli_standing){ .r = &r, .name = p.name };
   if (cli_remote_open(&r, true)) {
     code = show(&p);
@@ -190,7 +220,17 @@ const cli_verb cli_top = {
   .usage = "[--once] [--all] [--json] [--root DIR] [JOB]",
   .help =
     "Refresh every second until q or Ctrl-C; if standard output is not a\n"
-    "terminal, print once.  For JOB, show its state and its tasks: the state\n"
+    "terminal, print once.  Running jobs come first.  Keys on a terminal:\n"
+    "\n"
+    "  Up, Down, PgUp, PgDn, Home, End\n"
+    "                   choose a job, scroll\n"
+    "  Enter            show the tasks of the chosen job; Esc: back\n"
+    "  k                stop the chosen job, after a question\n"
+    "  /                show only jobs with a text in name or user; Esc: all\n"
+    "  a                show finished jobs, too, or hide them\n"
+    "  q                quit\n"
+    "\n"
+    "For JOB, show its state and its tasks: the state\n"
     "of each task, for how long, and its use of CPUs, memory and GPUs, as "
     "far\n"
     "as the server knows it.  For the use of this machine see 'openpai "

@@ -186,34 +186,19 @@ const char *cli_job_columns_wrong(const char *list)
   return NULL;
 }
 
-/* Which items are shown, one after the other: the first for 0; 0: no more. */
-typedef struct rows {
-  const cli_json *list;
-  const size_t *items; /* NULL: all of the list */
-  size_t count, at;
-} rows;
-
-static size_t next_row(rows *r, size_t i)
-{
-  if (r->at == r->count)
-    return 0;
-  if (r->items != NULL)
-    return r->items[r->at++];
-  r->at++;
-  return i == 0 ? cli_json_first(r->list, 0) : cli_json_next(r->list, 0, i);
-}
-
 /* Texts that differ in length take what they need. */
-static int width_of(const column *of, rows r)
+static int width_of(const column *of, const cli_json *list,
+                    const size_t *items, size_t count)
 {
   int width = of->width;
-  cell c = { .list = r.list };
+  cell c = { .list = list };
 
   if (of->right || of->fill == fill_state)
     return width;
-  while ((c.i = next_row(&r, c.i)) != 0) {
+  for (size_t k = 0; k < count; k++) {
     int len;
 
+    c.i = items[k];
     of->fill(&c);
     len = cli_width(c.text);
     if (len > width)
@@ -222,14 +207,15 @@ static int width_of(const column *of, rows r)
   return width;
 }
 
+/* One that is highlighted has one colour. */
 static void print_cell(FILE *out, const column *of, const char *text,
-                       int width, bool last)
+                       int width, bool last, bool chosen)
 {
   int left = width - cli_width(text);
 
   if (of->right)
     (void)fprintf(out, "%*s", left > 0 ? left : 0, "");
-  if (of->fill == fill_state)
+  if (of->fill == fill_state && !chosen)
     cli_print_state(out, out, text);
   else
     cli_print_padded(out, text, 0);
@@ -240,9 +226,8 @@ static void print_cell(FILE *out, const column *of, const char *text,
 }
 
 void cli_print_jobs(FILE *out, const cli_json *list, const size_t *items,
-                    size_t count, const char *asked)
+                    size_t count, const char *asked, size_t chosen)
 {
-  rows all = { list, items, count, 0 };
   const column *shown[COLUMNS];
   int widths[COLUMNS], n = 0;
   cell c = { .list = list };
@@ -253,18 +238,21 @@ void cli_print_jobs(FILE *out, const cli_json *list, const size_t *items,
     if ((shown[n] = next_column(&asked)) != NULL)
       n++;
   for (int k = 0; k < n; k++) {
-    widths[k] = width_of(shown[k], all);
+    widths[k] = width_of(shown[k], list, items, count);
     (void)fprintf(out, shown[k]->right ? "%*s%s" : "%-*s%s",
                   k + 1 == n && !shown[k]->right ? 0 : widths[k],
                   shown[k]->head, k + 1 == n ? "\n" : "  ");
   }
-  while ((c.i = next_row(&all, c.i)) != 0) {
+  for (size_t i = 0; i < count; i++) {
+    c.i = items[i];
+    (void)fputs(i == chosen ? "\033[7m" : "", out);
     for (int k = 0; k < n; k++) {
       shown[k]->fill(&c);
-      print_cell(out, shown[k], c.text, widths[k], k + 1 == n);
+      print_cell(out, shown[k], c.text, widths[k], k + 1 == n, i == chosen);
     }
-    (void)fprintf(out, "%s\n",
+    (void)fprintf(out, "%s%s\n",
                   cli_json_true(list, c.i, "outputLost") ? "  output lost"
-                                                         : "");
+                                                         : "",
+                  i == chosen ? "\033[0m" : "");
   }
 }

@@ -10,9 +10,9 @@
   "                   ran,gpus,tasks,retries"
 
 /* Items of a list of jobs, with these columns: names with commas between them;
- * NULL: the usual ones.  `items` NULL: the first `count` of the list. */
+ * NULL: the usual ones.  The item at `chosen` is highlighted: SIZE_MAX: none. */
 void cli_print_jobs(FILE *out, const cli_json *list, const size_t *items,
-                    size_t count, const char *asked);
+                    size_t count, const char *asked, size_t chosen);
 /* NULL: all of them are columns; else the first that is none. */
 const char *cli_job_columns_wrong(const char *list);
 /* All that is worth a wide terminal. */

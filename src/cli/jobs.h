@@ -36,6 +36,8 @@ bool cli_own_job_name(const char *name);
 
 /* Asks a job to end: with `now` at once.  False, and told. */
 bool cli_stop_job(cli_remote *r, const char *name, bool now);
+/* The same, and nothing is told. */
+void cli_ask_to_stop(cli_remote *r, cli_answer *a, const char *name, bool now);
 
 /* Whether a job in that state is over. */
 bool cli_is_over(const char *state);

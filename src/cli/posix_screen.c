@@ -96,18 +96,64 @@ static int64_t clock_us(void)
   return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* Whether what was typed says that it is enough. */
-static bool typed_quit(bool *readable)
-{
-  char keys[64];
-  ssize_t n = read(STDIN_FILENO, keys, sizeof(keys));
+static char typed[64];
+static size_t ntyped;
 
-  if (n <= 0)
-    *readable = false;
-  for (ssize_t i = 0; i < n; i++)
-    if (keys[i] == 'q' || keys[i] == 'Q')
-      return true;
-  return false;
+/* False: nobody types any more. */
+static bool read_keys(void)
+{
+  ssize_t n = read(STDIN_FILENO, typed + ntyped, sizeof(typed) - ntyped);
+
+  ntyped += n > 0 ? (size_t)n : 0;
+  return n > 0;
+}
+
+/* "\033[A", "\033OA", "\033[5~": which key, and how many bytes it took; 0: the
+ * rest has not come yet. */
+static size_t read_sequence(int *key)
+{
+  static const struct {
+    char last;
+    int number, key;
+  } keys[] = {
+    { 'A', 0, CLI_KEY_UP },      { 'B', 0, CLI_KEY_DOWN },
+    { 'H', 0, CLI_KEY_HOME },    { 'F', 0, CLI_KEY_END },
+    { '~', 1, CLI_KEY_HOME },    { '~', 7, CLI_KEY_HOME },
+    { '~', 4, CLI_KEY_END },     { '~', 8, CLI_KEY_END },
+    { '~', 5, CLI_KEY_PAGE_UP }, { '~', 6, CLI_KEY_PAGE_DOWN },
+  };
+  int number = 0;
+  size_t at = 2;
+
+  while (at < ntyped && at < 8 && (typed[at] < '@' || typed[at] > '~')) {
+    if (typed[at] >= '0' && typed[at] <= '9')
+      number = number * 10 + typed[at] - '0';
+    at++;
+  }
+  if (at == ntyped)
+    return 0;
+  for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+    if (keys[i].last == typed[at] && keys[i].number == number)
+      *key = keys[i].key;
+  return at + 1;
+}
+
+/* The next key that was typed, or CLI_KEY_NONE; sequences of other keys are
+ * passed over. */
+static int take_key(void)
+{
+  int key = CLI_KEY_NONE;
+
+  for (size_t len = 1; key == CLI_KEY_NONE && ntyped > 0 && len > 0;) {
+    if (typed[0] == '\033' && ntyped > 1 &&
+        (typed[1] == '[' || typed[1] == 'O'))
+      len = read_sequence(&key);
+    else
+      key = typed[0] == '\b' ? CLI_KEY_BACKSPACE : (unsigned char)typed[0];
+    ntyped -= len;
+    memmove(typed, typed + len, ntyped);
+  }
+  return key;
 }
 
 /* What signals have asked for meanwhile. */
@@ -129,10 +175,11 @@ static void heed_signals(void (*on_size)(void *user_data), void *user_data)
   }
 }
 
-bool cli_screen_wait(int ms, void (*on_size)(void *user_data), void *user_data)
+static int wait_for_key(int64_t until, void (*on_size)(void *user_data),
+                        void *user_data)
 {
-  int64_t until = clock_us() + (int64_t)ms * 1000;
   bool readable = entered && raw;
+  int key;
 
   while (ended_by == 0) {
     fd_set in;
@@ -142,17 +189,34 @@ bool cli_screen_wait(int ms, void (*on_size)(void *user_data), void *user_data)
 
     /* Right before it waits: a sanitizer delivers signals when it likes. */
     heed_signals(on_size, user_data);
+    if ((key = take_key()) != CLI_KEY_NONE)
+      return key;
     if (left <= 0)
-      return true;
+      return CLI_KEY_NONE;
     FD_ZERO(&in);
     if (readable)
       FD_SET(STDIN_FILENO, &in);
     if (pselect(readable ? STDIN_FILENO + 1 : 0, &in, NULL, NULL, &span,
-                &open_mask) > 0 &&
-        typed_quit(&readable))
-      return false;
+                &open_mask) > 0)
+      readable = read_keys();
   }
-  return false;
+  return CLI_KEY_SIGNAL;
+}
+
+int cli_screen_key(int ms, void (*on_size)(void *user_data), void *user_data)
+{
+  return wait_for_key(clock_us() + (int64_t)ms * 1000, on_size, user_data);
+}
+
+bool cli_screen_wait(int ms, void (*on_size)(void *user_data), void *user_data)
+{
+  int64_t until = clock_us() + (int64_t)ms * 1000;
+  int key;
+
+  while ((key = wait_for_key(until, on_size, user_data)) > 0)
+    if (key == 'q' || key == 'Q')
+      return false;
+  return key == CLI_KEY_NONE;
 }
 
 void cli_screen_over(void)

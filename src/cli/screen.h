@@ -24,6 +24,21 @@ void cli_screen_size(unsigned *width, unsigned *height);
  * signal ends it: false. */
 bool cli_screen_wait(int ms, void (*on_size)(void *user_data),
                      void *user_data);
+/* Keys that are no characters. */
+enum {
+  CLI_KEY_SIGNAL = -1, /* a signal ends the program */
+  CLI_KEY_NONE,        /* the time is over */
+  CLI_KEY_ESCAPE = 0x1b,
+  CLI_KEY_BACKSPACE = 0x7f,
+  CLI_KEY_UP = 0x100,
+  CLI_KEY_DOWN,
+  CLI_KEY_HOME,
+  CLI_KEY_END,
+  CLI_KEY_PAGE_UP,
+  CLI_KEY_PAGE_DOWN,
+};
+/* Waits likewise, and for a key: a byte of what is typed, or a CLI_KEY_. */
+int cli_screen_key(int ms, void (*on_size)(void *user_data), void *user_data);
 /* In the end: dies by the signal that ended it, if that was not Ctrl-C. */
 void cli_screen_over(void);
 

@@ -301,19 +301,25 @@ bool cli_own_job_name(const char *name)
   return strchr(name, '~') == NULL;
 }
 
-bool cli_stop_job(cli_remote *r, const char *name, bool now)
+void cli_ask_to_stop(cli_remote *r, cli_answer *a, const char *name, bool now)
 {
   static const char body[] = "{\"value\":\"STOP\"}";
   char *path =
     cli_job_path(name, now ? "/executionType?now=true" : "/executionType");
+
+  cli_remote_ask(r, a, "PUT", path, NULL, body, sizeof(body) - 1);
+  free(path);
+}
+
+bool cli_stop_job(cli_remote *r, const char *name, bool now)
+{
   cli_answer a;
   bool good;
 
-  cli_remote_ask(r, &a, "PUT", path, NULL, body, sizeof(body) - 1);
+  cli_ask_to_stop(r, &a, name, now);
   good = a.status == PAI_OK;
   if (!good)
     cli_answer_tell(&a);
   cli_answer_free(&a);
-  free(path);
   return good;
 }

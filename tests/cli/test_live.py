@@ -402,6 +402,94 @@ class Top(LiveTest):
         self.assertEqual(both["status"]["jobs"]["running"], 1)
         self.assertEqual([job["name"] for job in both["jobs"]], ["test"])
 
+    def many(self):
+        """A job that runs, below six newer ones that wait for its GPUs."""
+        self.large_machine()
+        gate = self.fifo()
+        self.ok("submit", "--name", "first", "--gpus", "8", "--", "sh", "-c",
+                f"read x < {gate}")
+        for i in range(6):
+            self.ok("submit", "--name", f"later_{i}", "--gpus", "8", "--",
+                    "true")
+        return gate
+
+    @staticmethod
+    def rows(screen):
+        return [line.split()[0] for line in screen.shown[3:]
+                if re.match(r"\w+ .* (RUNNING|WAITING|STOPPED) ", line)]
+
+    def test_running_ones_come_first(self):
+        self.many()
+        shown = self.open("top", rows=9)
+        shown.until(lambda screen: self.rows(screen) == [
+            "first", "later_5", "later_4", "later_3"])
+        self.assertIn("... and 3 more", shown.screen.shown[-2])
+        shown.type(b"\033[B" * 5)
+        shown.until(lambda screen: self.rows(screen) == [
+            "later_4", "later_3", "later_2", "later_1"])
+        self.assertIn("... 2 above, 1 more below", shown.screen.shown[-2])
+        shown.type(b"\033[F")  # End
+        shown.until(lambda screen: self.rows(screen)[-1] == "later_0")
+        self.assertIn("\033[7mlater_0", shown.text)
+        shown.type(b"\033[5~\033[5~")  # Page Up
+        shown.until(lambda screen: self.rows(screen)[0] == "first")
+        shown.type(b"q")
+        self.assertEqual(shown.end(), 0)
+        lines = self.ok("top", "--once").splitlines()
+        self.assertEqual([line.split()[0] for line in lines[3:]], [
+            "first", *(f"later_{i}" for i in reversed(range(6)))])
+
+    def test_a_filter(self):
+        self.many()
+        shown = self.open("top")
+        shown.until(lambda screen: len(self.rows(screen)) == 7)
+        shown.type(b"/later_4q")
+        shown.until(lambda screen: self.rows(screen) == [])
+        shown.type(b"\x7f")
+        shown.until(lambda screen: self.rows(screen) == ["later_4"])
+        self.assertEqual(shown.screen.shown[-1], "/later_4_")
+        shown.type(b"\r")
+        shown.until_shown(r"filter: later_4 .*\n(.*\n)*Up/Down")
+        shown.type(b"\033")
+        shown.until(lambda screen: len(self.rows(screen)) == 7)
+        shown.type(b"q")
+        self.assertEqual(shown.end(), 0)
+
+    def test_a_job_is_stopped_after_a_question(self):
+        self.many()
+        shown = self.open("top")
+        shown.until(lambda screen: len(self.rows(screen)) == 7)
+        shown.type(b"\033[B\033[Bk")
+        shown.until_shown(r"stop \S+~later_4\? y: yes")
+        shown.type(b"n")
+        shown.until_shown(r"Up/Down choose")
+        self.assertIn("WAITING", self.ok("list", "later_4"))
+        shown.type(b"k")
+        shown.until_shown(r"stop \S+~later_4\? y: yes")
+        shown.type(b"y")
+        shown.until(lambda screen: "later_4" not in self.rows(screen))
+        self.assertRegex(shown.screen.shown[-1], r"stopping \S+~later_4")
+        shown.type(b"a")
+        shown.until_shown(r"later_4 .* STOPPED ")
+        shown.type(b"\033[Hk")  # Home
+        shown.until_shown(r"stop \S+~first\?")
+        shown.type(b"k")
+        shown.until_shown(r"first .* STOPPED ")
+        shown.type(b"q")
+        self.assertEqual(shown.end(), 0)
+
+    def test_the_tasks_of_the_chosen_job(self):
+        _, job = self.waits()
+        self.ok("submit", job)
+        shown = self.open("top")
+        shown.until_shown(r"test +\w+ +RUNNING")
+        shown.type(b"\r")
+        shown.until_shown(r"worker/1 +RUNNING")
+        shown.type(b"\033")
+        shown.until_shown(r"Up/Down choose")
+        shown.type(b"q")
+        self.assertEqual(shown.end(), 0)
+
     def test_once(self):
         _, job = self.waits()
         self.ok("submit", job)
