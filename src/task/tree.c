@@ -189,17 +189,44 @@ void tree_learn(pid_t holder, pid_t inside)
   shared.inode = info.st_ino;
 }
 
+static bool has_mounts(pid_t pid)
+{
+  struct stat info;
+
+  return mounts_of(pid, &info) && info.st_ino == shared.inode &&
+         info.st_dev == shared.device;
+}
+
+static void add_if_orphan(void *data, pid_t pid)
+{
+  if (tree_parent(pid) == shared.holder && has_mounts(pid))
+    add(data, pid);
+}
+
+/* Among all processes: the kernel's list of children may leave out some while
+ * others end. */
+static void find_each_orphan(tree *t)
+{
+  int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  t->len = 0;
+  if (proc < 0)
+    return;
+  each_number(proc, add_if_orphan, t);
+  (void)close(proc);
+}
+
 static void find_orphans(tree *t)
 {
   static tree all;
-  struct stat info;
 
   all.len = 0;
-  if (shared.holder <= 0 || !find_children(&all, shared.holder))
+  if (shared.holder <= 0)
     return;
+  if (!find_children(&all, shared.holder))
+    find_each_orphan(t);
   for (size_t i = 0; i < all.len; i++)
-    if (mounts_of(all.pids[i], &info) && info.st_ino == shared.inode &&
-        info.st_dev == shared.device)
+    if (has_mounts(all.pids[i]))
       add(t, all.pids[i]);
 }
 
@@ -298,6 +325,17 @@ static bool reap(void (*on_end)(pid_t pid, int status))
   return pid == 0;
 }
 
+/* What lives, in `t`; false: nothing does. */
+static bool is_alive(tree *t, bool children)
+{
+  t->len = 0;
+  if (children || shared.holder > 0)
+    tree_find(t);
+  if (!children && t->len == 0 && shared.holder > 0)
+    find_each_orphan(t);
+  return children || t->len > 0;
+}
+
 /* In rounds: a process that forks while it is killed leaves orphans. */
 bool tree_kill(tree *t, void (*on_end)(pid_t pid, int status))
 {
@@ -307,13 +345,7 @@ bool tree_kill(tree *t, void (*on_end)(pid_t pid, int status))
 
   (void)sigemptyset(&child);
   (void)sigaddset(&child, SIGCHLD);
-  for (;;) {
-    bool children = reap(on_end);
-
-    if (children || shared.holder > 0)
-      tree_find(t);
-    if (!children && (shared.holder <= 0 || t->len == 0))
-      break;
+  while (is_alive(t, reap(on_end))) {
     if (monotonic_ms() > end)
       return false;
     for (size_t i = 0; i < t->len; i++)
