@@ -1,8 +1,9 @@
 /*
  * foreground.c - a job in the foreground, through the platform
  *
- * Task output goes to stdout, line by line, with the task's name before it;
- * what happens goes to stderr, and only on a terminal; what went wrong always.
+ * Output of several tasks goes to stdout, line by line, with the task's name
+ * before it; of one task to stdout and stderr, as that wrote it.  What happens
+ * goes to stderr, and only on a terminal; what went wrong always.
  * Where both are a terminal, how its tasks stand is below that.
  * The job goes on if this is killed.
  */
@@ -30,18 +31,22 @@ static bool is_live(const cli_foreground *r)
  * table. */
 static FILE *told_on(cli_foreground *r)
 {
-  return is_live(r) ? cli_live_output(&r->live) : stderr;
+  if (is_live(r))
+    return cli_live_output(&r->live);
+  cli_output_break(&r->out);
+  return stderr;
 }
 
 /* --- what happens ------------------------------------------------------- */
 
 /* Of a failure also what it means, where that is not for the user alone to
  * know; what was printed stands above. */
-static void print_result(const cli_foreground *r, const cli_json *job)
+static void print_result(cli_foreground *r, const cli_json *job)
 {
   double seconds = (double)(r->ended - r->started) / 1e6;
   bool good = strcmp(r->state, "succeeded") == 0;
 
+  cli_output_break(&r->out);
   (void)fprintf(stderr, "%s%s %s%s after %.1f s%s%s\n",
                 cli_style(stderr, good ? "\033[1;32m" : "\033[1;31m"), r->name,
                 r->state, cli_style(stderr, "\033[0m"),

@@ -67,8 +67,7 @@ static void print_name(FILE *to, const cli_label *label)
                   label->name, cli_style(stdout, "\033[0m"));
 }
 
-/* Colours are passed on.  Other sequences would move the cursor to the lines of
- * other tasks. */
+/* Colours are passed on.  Other sequences would move the cursor to other lines. */
 static void print_text(FILE *to, const char *text, size_t len)
 {
   const char *escape;
@@ -91,7 +90,7 @@ static void print_text(FILE *to, const char *text, size_t len)
 static void print_line(const cli_label *label, const char *text, size_t len)
 {
   print_name(label->to, label);
-  if (label->name != NULL)
+  if (label->name != NULL || label->to != stdout)
     print_text(label->to, text, len);
   else if (len > 0)
     (void)fwrite(text, 1, len, label->to);

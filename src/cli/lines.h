@@ -1,5 +1,6 @@
 /*
- * lines.h - what tasks print, as whole lines with the task's name before each
+ * lines.h - what tasks print, as whole lines, of several tasks with the task's
+ * name before each
  *
  * The rule of carriage returns, for `run` and `logs`; openpai(1) has it in the
  * section OUTPUT OF TASKS:

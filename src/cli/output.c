@@ -48,12 +48,12 @@ static cli_line *find_line(const cli_output *out, const cli_piece *p)
 
 /* --- as lines ----------------------------------------------------------- */
 
-/* The name of a task lies in `name`. */
+/* The name of a task lies in `name`; the only task has none. */
 static cli_label label_of(const cli_output *out, const cli_piece *p,
                           char name[300])
 {
   (void)snprintf(name, 300, "%s[%u]", p->role, p->index);
-  return (cli_label){ .name = name,
+  return (cli_label){ .name = out->ntasks > 1 ? name : NULL,
                       .width = out->width,
                       .number = cli_task_number(out->spec, p->role, p->index),
                       .to = out->to };
@@ -89,6 +89,30 @@ static void add_json(cli_line *kept, cli_piece p)
     (void)cli_line_keep(kept, p.text + p.len - cut, cut);
 }
 
+/* --- as it comes --------------------------------------------------------- */
+
+/* What another program reads is what the task printed, byte for byte. */
+static bool passes(const cli_output *out)
+{
+  return out->ntasks == 1 && !out->json && out->to == stdout;
+}
+
+static void pass(cli_output *out, const cli_piece *p)
+{
+  FILE *to = p->stream == 2 ? stderr : stdout;
+
+  (void)fwrite(p->text, 1, p->len, to);
+  if (cli_is_terminal(to))
+    out->cut = p->text[p->len - 1] != '\n';
+}
+
+void cli_output_break(cli_output *out)
+{
+  if (out->cut)
+    (void)fputc('\n', stderr);
+  out->cut = false;
+}
+
 /* --- either ------------------------------------------------------------- */
 
 void cli_output_add(cli_output *out, cli_piece p)
@@ -102,7 +126,9 @@ void cli_output_add(cli_output *out, cli_piece p)
     return;
   kept = find_line(out, &p);
   label = label_of(out, &p, name);
-  if (out->json)
+  if (p.len > 0 && passes(out))
+    pass(out, &p);
+  else if (out->json)
     add_json(kept, p);
   else
     cli_line_add(kept, &label, p.text, p.len);

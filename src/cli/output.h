@@ -1,4 +1,5 @@
-/* output.h - task output: lines marked with the task's name, or JSON */
+/* output.h - task output: of one task as it comes, of several in lines marked
+ * with the task's name; or JSON */
 #ifndef PAI_SRC_CLI_OUTPUT_H
 #define PAI_SRC_CLI_OUTPUT_H
 
@@ -13,6 +14,7 @@ typedef struct cli_output {
   cli_line *lines;
   size_t ntasks;
   int width; /* of the longest task name */
+  bool cut;  /* on a terminal: the last byte is within a line */
 } cli_output;
 
 /* False when memory is short. */
@@ -31,6 +33,8 @@ typedef struct cli_piece {
 /* The number of a task in the job, roles in the order of the file. */
 size_t cli_task_number(const pai_spec *spec, const char *role, uint32_t index);
 void cli_output_add(cli_output *out, cli_piece piece);
+/* What is said next on a terminal begins a line. */
+void cli_output_break(cli_output *out);
 /* Shows what waits for more that will not come: of a task, or with a NULL role
  * of all. */
 void cli_output_end(cli_output *out, const cli_piece *of);

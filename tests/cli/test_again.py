@@ -239,7 +239,7 @@ class Again(program.RootTest):
         self.refused(125, "", "run", path)
         given = self.write("given", f'{{"key": "{OTHER}"}}')
         self.assertEqual(self.ok("run", "-q", path, "--secrets", given),
-                         "a[0] | 20 Plover\n")
+                         "20 Plover\n")
         self.ok("submit", path, "--secret-file", "key=" + self.write("o", OTHER))
         self.assertEqual(self.log("test_2"), "20 Plover\n")
 

@@ -328,16 +328,14 @@ class Jobs(BoxTest):
     def test_a_command(self):
         words = ["it's", "$HOME", "a b", "", "*", "<% $parameters.x %>", "ä\n"]
         shown = self.ok("run", "--", "printf", "%s|", *words)
-        self.assertEqual(shown, "".join(
-            f"main[0] | {line}\n"
-            for line in ("".join(w + "|" for w in words)).split("\n")))
+        self.assertEqual(shown, "".join(w + "|" for w in words))
         self.env["VIRTUAL_ENV"] = "/my env"
         self.env["PATH"] = "/strange:" + self.env["PATH"]
         shown = self.ok("run", "--", "sh", "-c",
                         'echo "$VIRTUAL_ENV $PATH"; pwd')
-        self.assertTrue(shown.startswith("main[0] | /my env /strange:"), shown)
+        self.assertTrue(shown.startswith("/my env /strange:"), shown)
         self.assertEqual(shown.splitlines()[1],
-                         f"main[0] | {os.path.realpath(self.folder)}")
+                         f"{os.path.realpath(self.folder)}")
         self.assertEqual(self.run_cli("run", "--", "sh", "-c", "exit 9")
                          .returncode, 9)
         self.assertEqual(self.run_cli("run", "--time", "1s", "--", "sleep",
@@ -361,7 +359,7 @@ class Jobs(BoxTest):
 
     def test_a_platform_that_ends_meanwhile(self):
         process = self.start("run", self.waits())
-        self.assertEqual(process.stdout.readline(), "a[0] | up\n")
+        self.assertEqual(process.stdout.readline(), "up\n")
         log = self.start("logs", "-f", "test")
         self.assertEqual(log.stdout.readline(), "up\n")
         self.ok("down")
@@ -377,7 +375,7 @@ class Jobs(BoxTest):
 
     def test_a_job_survives_whoever_follows_it(self):
         process = self.start("run", self.waits())
-        self.assertEqual(process.stdout.readline(), "a[0] | up\n")
+        self.assertEqual(process.stdout.readline(), "up\n")
         process.kill()
         process.wait()
         self.release(self.gate)

@@ -35,7 +35,7 @@ class Code(program.RootTest):
             "# what stays out\n*.log\n!keep.log\ndata/big/\n")
         shown = self.ok("run", "--code", "code", self.job("bash main.sh"))
         self.assertEqual(shown.splitlines(), [
-            "a[0] | " + line for line in
+            "" + line for line in
             ["from x", "data", "keep.log", "link", "main.sh", "part"]])
         copies = list((self.root / "code").iterdir())
         self.assertEqual([p.name.split("~")[1] for p in copies], ["test"])

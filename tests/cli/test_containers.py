@@ -88,7 +88,7 @@ class Pretended(Containers):
                        "test <% $secrets.word %> = swordfish; exit 3")
         done = self.run_cli("run", "--verbose", "--runtime", "podman", job)
         self.assertEqual((done.returncode, done.stdout),
-                         (3, "a[0] | podman\n"))
+                         (3, "podman\n"))
         self.assertNotIn("machine", done.stderr)
         events = self.ok("events", "test")
         self.assertIn("the task runs; its folder is 0/a-0", events)
@@ -390,7 +390,7 @@ class Podman(Containers):
                        "exit 7")
         done = self.run_cli("run", job)
         self.assertEqual(done.returncode, 7)
-        self.assertIn("a[0] | podman 0", done.stdout)
+        self.assertIn("podman 0", done.stdout)
         self.assertEqual(self.log("stdout"), "podman 0\nno input\n")
         self.assertEqual(self.log("stderr"), "oops\n")
         self.assertEqual(self.log("runtime"), "runs in podman: the image "

@@ -39,7 +39,7 @@ class Environment(program.RootTest):
     def command(self, *options, script=SHOW, **given):
         text = self.printed("run", "-q", *options, "--", "bash", "-c", script,
                             **given)
-        return [line.split("| ", 1)[1] for line in text.splitlines()]
+        return text.splitlines()
 
     def stored(self):
         return b"".join(path.read_bytes()

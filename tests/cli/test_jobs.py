@@ -32,7 +32,13 @@ class Jobs(program.ProgramTest):
         name = re.search(r'(?m)^name: (\S+)|"jobName": "(\S+)"',
                          (JOBS / file).read_text())
         name = name[1] or name[2]
-        return tasks, self.shown(name)
+        job = self.shown(name)
+        only = [(role, its["taskStatuses"]) for role, its in
+                job["taskRoles"].items()]
+        if len(only) == 1 and len(only[0][1]) == 1:  # it has no prefix
+            tasks = {f"{only[0][0]}[0]": self.run_cli(
+                "logs", name).stdout.splitlines()}
+        return tasks, job
 
     def run_folder(self, name, code=0):
         return self.run_job(f"{name}/job.yaml", "--code", str(JOBS / name),
@@ -254,7 +260,7 @@ class Version1(Jobs):
                 codeDir=address))
             self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
             self.assertEqual(
-                done.stdout.replace("w[0] | ", "").split("\n"),
+                done.stdout.split("\n"),
                 ["x", ".:", "code", "", "code:", "made", "x.sh",
                  address.replace("$PAI_DEFAULT_FS_URI", ""), ""])
         self.assertEqual([p.name for p in code.iterdir()], ["x.sh"])
@@ -269,7 +275,7 @@ class Version1(Jobs):
                       done.stderr)
         self.assertIn("note: dataDir is an address", done.stderr)
         self.assertIn("note: outputDir is an address", done.stderr)
-        self.assertIn(f"w[0] | openpai: codeDir {address}: such addresses are "
+        self.assertIn(f"openpai: codeDir {address}: such addresses are "
                       "not fetched; have its folder code where the job begins",
                       done.stdout)
         self.assertRegex(self.run_cli("show", "v1").stdout,
@@ -285,7 +291,7 @@ class Version1(Jobs):
             job = self.v1("bash code/x.sh", codeDir=address)
             done = self.run_cli("run", *words, job, cwd=where)
             self.assertEqual((done.returncode, done.stdout),
-                             (0, "w[0] | x\n"), words)
+                             (0, "x\n"), words)
         self.assertEqual([p.name for p in code.iterdir()], ["x.sh"])
 
     def test_much_code(self):
@@ -304,8 +310,8 @@ class Version1(Jobs):
             dataDir="/etc", outputDir=f"{out}/$PAI_USER_NAME"))
         user = json.loads(self.run_cli("show", "--json", "v1").stdout)[
             "jobStatus"]["username"]
-        self.assertEqual(done.stdout, f"w[0] | /etc {out}/{user}\n"
-                         f"w[0] | {out}/{user}\n")
+        self.assertEqual(done.stdout, f"/etc {out}/{user}\n"
+                         f"{out}/{user}\n")
 
     # --- OpenPAI's own tutorial ------------------------------------------------
 
@@ -355,7 +361,7 @@ class Version1(Jobs):
         name = json.loads((self.folder / "cifar10.json").read_text())["jobName"]
         self.assertRegex(self.run_cli("events", "--follow", name).stdout, note)
         self.assertRegex(self.run_cli("show", name).stdout, "runtime +" + note)
-        lines = [line.partition(" | ")[2] for line in done.stdout.splitlines()]
+        lines = done.stdout.splitlines()
         self.assertEqual(
             lines[:2], ["git clone https://github.com/tensorflow/models",
                         "python download_and_convert_data.py --dataset_name="

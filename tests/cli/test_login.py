@@ -152,7 +152,7 @@ class LoginTest(program.RootTest):
         self.assertEqual(
             stat.S_IMODE((self.kept / "credentials").stat().st_mode), 0o600)
         self.assertNotIn(token, (self.kept / "clusters.yaml").read_text())
-        self.assertIn("a[0] | far away", self.ok(
+        self.assertIn("far away", self.ok(
             "run", self.job("echo far away"), "--cluster", "lab"))
         self.assertIn("admin", self.ok("--cluster", "lab", "list"))
         self.assertIn("far away", self.ok("logs", "--cluster=lab", "test"))
@@ -276,7 +276,7 @@ class LoginTest(program.RootTest):
         self.assertIn(f"ca_file: {self.folder}", "".join(
             path.read_text() for path in
             self.folder.rglob("openpai/clusters.yaml")))
-        self.assertIn("a[0] | safe", self.ok("run", "--cluster", "lab",
+        self.assertIn("safe", self.ok("run", "--cluster", "lab",
                                              self.job("echo safe")))
         self.end(process)
 

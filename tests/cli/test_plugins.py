@@ -36,7 +36,7 @@ class Plugins(program.ProgramTest):
             "plugin": "cmd", "parameters": {
                 "preCommands": ["echo first > before", "echo about it"],
                 "postCommands": ["echo last > after"]}})
-        self.assertEqual(self.runs(0, file), "a[0] | first\na[0] | ran\n")
+        self.assertEqual(self.runs(0, file), "first\nran\n")
         self.assertEqual((self.folder / "after").read_text(), "last\n")
         self.assertEqual(self.said(), "about it\n")
 
@@ -50,13 +50,13 @@ class Plugins(program.ProgramTest):
                  "repo_uri")):
             file = self.plugins("echo ran", item)
             shown = self.runs(code, file, "--name", f"job{code}{item['plugin']}")
-            self.assertTrue(shown.startswith(f"a[0] | openpai: {told}"), shown)
+            self.assertTrue(shown.startswith(f"openpai: {told}"), shown)
             self.assertNotIn("ran", shown.split())
             why = self.run_cli("why", f"job{code}{item['plugin']}").stdout
             self.assertIn(f"printed    openpai: {told}", why)
             item["failurePolicy"] = "ignore"
             self.assertEqual(self.runs(0, self.plugins("echo ran", item)),
-                             "a[0] | ran\n")
+                             "ran\n")
 
     def test_git(self):
         if shutil.which("git") is None:
@@ -149,19 +149,19 @@ class Plugins(program.ProgramTest):
             "ls /mnt", storages=[{"name": name},
                                  {"name": "other", "mountPath": "/tmp/there"}])
         shown = self.runs(0, file).splitlines()
-        self.assertEqual(shown[:2], [f"a[0] | {name}", "a[0] | other"])
+        self.assertEqual(shown[:2], [f"{name}", "other"])
         self.assertEqual((folder / "new").read_text(), "new\n")
         self.assertEqual([p.name for p in other.iterdir()], ["file"])
         # What else is there is shown; and the machine is as it was.
         there = sorted(p.name for p in pathlib.Path("/mnt").iterdir())
         self.assertNotIn(name, there)
-        self.assertEqual(shown[2:], [f"a[0] | {entry}"
+        self.assertEqual(shown[2:], [f"{entry}"
                                      for entry in sorted([*there, name])])
         # All, at their usual places, for who asks for none by name.
         file = self.plugins(f"cat /mnt/{name}/file /mnt/other/file",
                             storages=[])
         self.assertEqual(self.runs(0, file),
-                         f"a[0] | {name}\na[0] | other\n")
+                         f"{name}\nother\n")
 
 
 if __name__ == "__main__":

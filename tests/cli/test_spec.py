@@ -37,7 +37,7 @@ class Render(SpecTest):
         path = self.write("job.yaml", text)
         done = self.run_cli("run", "-p", "lr=[1, 2]", "-p", "a/b=y", path)
         self.assertEqual((done.returncode, done.stdout),
-                         (0, "a[0] | 1,2 y\n"))
+                         (0, "1,2 y\n"))
 
     def test_parameters_are_what_they_say(self):
         text = GOOD.replace("echo hi", "'<% $parameters.x %>|'")
@@ -316,7 +316,7 @@ class Invalid(SpecTest):
     def test_run_takes_a_job_config_too(self):
         done = self.run_cli("run", "-", input=V1)
         self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (0, "a[0] | hi\n", ""))
+                         (0, "hi\n", ""))
 
 
 if __name__ == "__main__":
