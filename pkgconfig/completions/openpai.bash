@@ -40,8 +40,8 @@ _openpai()
     run | submit | backup | export | when | what-if | fit | 'spec '* | 'cluster '* | 'sched '* | 'sim run' | 'trace '*) files=yes ;;
   esac
   case $verb in
-    run) options='--json --quiet --verbose --name --code --interactive --tty --root --param --env --env-file --clean-env --secrets --secret-file --runtime --detach --gpus --cpus --memory --image --time --vc --priority --after --tag --help' ;;
-    submit) options='--json --quiet --name --code --stdin --tty --param --env --env-file --clean-env --secrets --secret-file --runtime --gpus --cpus --memory --image --time --vc --priority --after --tag --refuse-impossible --root --help' ;;
+    run) options='--json --quiet --verbose --name --code --interactive --tty --root --param --env --env-file --clean-env --secrets --secret-file --runtime --detach --gpus --cpus --memory --image --time --vc --priority --after --tag --folder --help' ;;
+    submit) options='--json --quiet --name --code --stdin --tty --param --env --env-file --clean-env --secrets --secret-file --runtime --gpus --cpus --memory --image --time --vc --priority --after --tag --folder --refuse-impossible --root --help' ;;
     list) options='--json --live --state --keyword --tag --user --since --limit --sort --columns --wide --root --help' ;;
     show) options='--json --root --help' ;;
     logs) options='--follow --task --log --tail --since --timestamps --no-prefix --attempt --retry --root --help' ;;

@@ -27,6 +27,7 @@ complete -c openpai -n '__fish_seen_subcommand_from run' -l vc -x -d 'Virtual cl
 complete -c openpai -n '__fish_seen_subcommand_from run' -l priority -x -a 'prod test oppo' -d 'Priority class'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l after -x -d 'Job to wait for'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l tag -x -d 'Tag of the job'
+complete -c openpai -n '__fish_seen_subcommand_from run' -l folder -r -d 'Folder below /tmp that the tasks see'
 complete -c openpai -n '__fish_seen_subcommand_from run' -s d -l detach -d 'Submit the job and do not wait'
 complete -c openpai -n '__fish_seen_subcommand_from run' -l help -d 'Explain run'
 
@@ -53,6 +54,7 @@ complete -c openpai -n '__fish_seen_subcommand_from submit' -l vc -x -d 'Virtual
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l priority -x -a 'prod test oppo' -d 'Priority class'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l after -x -d 'Job to wait for'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l tag -x -d 'Tag of the job'
+complete -c openpai -n '__fish_seen_subcommand_from submit' -l folder -r -d 'Folder below /tmp that the tasks see'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l clean-env -d 'Pass only the variables of -e and --env-file'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l refuse-impossible -d 'Refuse a job that asks for too much'
 complete -c openpai -n '__fish_seen_subcommand_from submit' -l help -d 'Explain submit'

@@ -39,13 +39,14 @@ cli_words cli_parameters = { .form = "NAME=VALUE" };
 cli_words cli_secret_files = { .form = "NAME=FILE" };
 cli_words cli_env_words;
 cli_words cli_gpus, cli_cpus, cli_memory, cli_image;
-cli_words cli_after, cli_tags;
+cli_words cli_after, cli_tags, cli_folders;
 
 static cli_words *find_list(const cli_option *o)
 {
   static cli_words *const lists[] = {
-    &cli_values, &cli_parameters, &cli_secret_files, &cli_env_words, &cli_gpus,
-    &cli_cpus,   &cli_memory,     &cli_image,        &cli_after,     &cli_tags
+    &cli_values, &cli_parameters, &cli_secret_files, &cli_env_words,
+    &cli_gpus,   &cli_cpus,       &cli_memory,       &cli_image,
+    &cli_after,  &cli_tags,       &cli_folders
   };
 
   for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

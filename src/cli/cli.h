@@ -85,7 +85,7 @@ extern cli_words cli_parameters;   /* --param */
 extern cli_words cli_secret_files; /* --secret-file */
 extern cli_words cli_env_words;    /* --env */
 extern cli_words cli_gpus, cli_cpus, cli_memory, cli_image;
-extern cli_words cli_after, cli_tags;
+extern cli_words cli_after, cli_tags, cli_folders;
 
 /* Runs a verb that words name (main.c); a NULL stands behind them. */
 int cli_dispatch(int count, char **words);

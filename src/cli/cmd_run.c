@@ -62,6 +62,7 @@ static int run(int argc, char **argv)
     return CLI_BROKEN;
   }
   s.quiet = r.quiet;
+  source.copied = s.code != NULL;
   if (!detach)
     return run_job(&r, &s, &source);
   return cli_submit_source(&source, &s, r.json) == CLI_OK ? CLI_OK

@@ -81,6 +81,7 @@ static int run(int argc, char **argv)
                       sizeof(options) / sizeof(options[0]), argc, argv);
   if (words == -2)
     return CLI_OK;
+  source.copied = s.code != NULL;
   if (words < 0 ||
       !cli_job_source_take(&source, &cli_submit_verb, words, argv) ||
       !cli_own_job_name(s.name))

@@ -1,5 +1,6 @@
 /* job_options.c - what the command line says of a job, over what its file says */
 #include "draft.h"
+#include "folders.h"
 #include "job_options.h"
 
 #include "jobs.h"
@@ -126,6 +127,8 @@ bool cli_job_options_good(const cli_verb *verb)
   for (size_t i = 0; i < cli_tags.count; i++)
     if (cli_tags.words[i][0] == '\0' || strchr(cli_tags.words[i], ',') != NULL)
       return wrong(verb, "--tag is a text without commas", cli_tags.words[i]);
+  if (!cli_folders_good(verb))
+    return false;
   if (o->time != NULL && !is_time(o->time))
     return wrong(verb, "--time is a number of seconds, or 90s, 30m, 2h, 1d",
                  o->time);
@@ -149,7 +152,7 @@ bool cli_job_options_need_v2(void)
   return cli_job.time != NULL || cli_job.vc != NULL ||
          cli_job.priority != NULL ||
          cli_gpus.count + cli_cpus.count + cli_memory.count + cli_image.count +
-             cli_after.count >
+             cli_after.count + cli_folders.count >
            0;
 }
 
@@ -305,26 +308,25 @@ static int set_roles(pai_draft *draft, pai_error **err)
   return rc;
 }
 
-static int set_after(pai_draft *draft, pai_error **err)
+static int set_list(pai_draft *draft, const char *path, const cli_words *words,
+                    pai_error **err)
 {
   char *list = NULL;
   size_t size;
   FILE *out;
   int rc;
 
-  if (cli_after.count == 0)
+  if (words->count == 0)
     return PAI_OK;
   out = open_memstream(&list, &size);
   if (out == NULL)
     return PAI_ENOMEM;
-  for (size_t i = 0; i < cli_after.count; i++) {
+  for (size_t i = 0; i < words->count; i++) {
     (void)fputc(i == 0 ? '[' : ',', out);
-    cli_json_string(out, cli_after.words[i], strlen(cli_after.words[i]));
+    cli_json_string(out, words->words[i], strlen(words->words[i]));
   }
   (void)fputc(']', out);
-  rc = fclose(out) == 0
-         ? pai_draft_set(draft, "/extras/openpai/after", list, err)
-         : PAI_ENOMEM;
+  rc = fclose(out) == 0 ? pai_draft_set(draft, path, list, err) : PAI_ENOMEM;
   free(list);
   return rc;
 }
@@ -345,5 +347,9 @@ int cli_job_options_set(pai_draft *draft, pai_error **err)
     if (texts[i].value != NULL)
       rc = pai_draft_set_text(draft, texts[i].path, texts[i].value,
                               strlen(texts[i].value), err);
-  return rc == PAI_OK ? set_after(draft, err) : rc;
+  if (rc == PAI_OK)
+    rc = set_list(draft, "/extras/openpai/after", &cli_after, err);
+  if (rc == PAI_OK)
+    rc = set_list(draft, "/extras/openpai/folders", &cli_folders, err);
+  return rc;
 }

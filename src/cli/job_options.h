@@ -21,6 +21,7 @@ extern cli_job_options cli_job;
     { "priority", 0, NULL, &cli_job.priority },                             \
     { "after", 0, NULL, cli_after.words },                                  \
     { "tag", 0, NULL, cli_tags.words },                                     \
+    { "folder", 0, NULL, cli_folders.words },                               \
   {                                                                         \
     "runtime", 0, NULL, &cli_job.runtime                                    \
   }
@@ -44,6 +45,12 @@ extern cli_job_options cli_job;
   "                   start when that job has succeeded, failed or ended\n"   \
   "                   (default: ok); repeatable\n"                            \
   "  --tag TAG        tag of the job; repeatable\n"                           \
+  "  --folder PATH    folder below /tmp of this machine that the tasks "      \
+  "see,\n"                                                                    \
+  "                   who have a /tmp of their own (command: those that "     \
+  "its\n"                                                                     \
+  "                   words, its virtual environment and PATH name);\n"       \
+  "                   repeatable\n"                                           \
   "  --runtime NAME   how the tasks run: podman or docker: in containers "    \
   "of\n"                                                                      \
   "                   the job's images; bwrap: in a sandbox; process: as\n"   \

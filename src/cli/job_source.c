@@ -1,6 +1,7 @@
 /* job_source.c - a job that `run` or `submit` is given: a file, or a command */
 #include "job_source.h"
 
+#include "folders.h"
 #include "one_command.h"
 #include "secrets.h"
 #include "session.h"
@@ -91,6 +92,16 @@ static void tell_memory(long long mb)
   cli_say(PAI_LOG_INFO, note);
 }
 
+/* Whether the job goes to the platform of this machine. */
+static bool stays_here(void)
+{
+  cli_site site = { 0 };
+  bool here = cli_site_choose(&site) == 0;
+
+  cli_site_free(&site);
+  return here;
+}
+
 static int open_command(cli_job_file *out, const cli_job_source *s, bool quiet)
 {
   static const char name[] = "the command";
@@ -103,6 +114,9 @@ static int open_command(cli_job_file *out, const cli_job_source *s, bool quiet)
   *out = (cli_job_file){ .file = { .name = name } };
   if (text == NULL)
     return CLI_NO;
+  if (stays_here())
+    cli_folders_find(s->command, s->words,
+                     !s->env.clean && cli_image.count == 0, s->copied, quiet);
   cli_job_file_take(out, name, text, strlen(text), NULL, true);
   free(text);
   code = cli_job_file_judge(out, name);

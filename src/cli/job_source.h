@@ -11,6 +11,7 @@ typedef struct cli_job_source {
   char **command;      /* and the words behind "--" */
   int words;           /* of the command */
   const char *secrets; /* --secrets, or NULL */
+  bool copied;         /* --code: commands begin in a copy of that */
   cli_environment env;
 } cli_job_source;
 

@@ -90,6 +90,11 @@ static const char to_path[] =
   "path. To see "
   "what tasks have: openpai run -- bash -c 'command -v $1; echo $PATH'";
 
+static const char to_show_tmp[] =
+  "Tasks in the sandbox have a /tmp of their own. To show them what the "
+  "machine has there: --folder $1, or extras.openpai.folders in the job file.";
+
+#define NOT_IN_TMP "There is no $1 in the task's own /tmp."
 #define NO_INTERPRETER \
   "The first line of a script names a program that does not exist."
 
@@ -290,6 +295,17 @@ const pai__failure pai__failure_rows[] = {
       "expects.",
       "Install a version that fits: pip install --upgrade $3. A file of yours "
       "called $3.py would hide it."),
+  ROW("hidden-in-tmp",
+      RAISED "Error: \\[Errno 2\\] No such file or directory: "
+             "'(/tmp/[\\w./+-]+)'",
+      NOT_IN_TMP, to_show_tmp),
+  ROW("hidden-in-tmp",
+      "(?m)^\\S*python\\S*: can't open file '(/tmp/[\\w./+-]+)'", NOT_IN_TMP,
+      to_show_tmp),
+  { "hidden-in-tmp",
+    "(?m)^(?:\\S+: )?(?:line \\d+: )?(/tmp/[\\w./+-]+): No such file or "
+    "directory$",
+    NOT_IN_TMP, to_show_tmp, 127, 0 },
   ROW("script-missing", "(?m)^\\S*python\\S*: can't open file '([^']+)'",
       "Python finds no file $1.",
       "Start the job in the folder of that file, or send it with --code DIR: "

@@ -2,9 +2,12 @@
  * storages.c - folders that jobs ask for by name (extras.storages)
  *
  * job-spec 1.6 and rest-api 3.5.  A job that names the old plugin
- * teamwise_storage and no storages asks for those of that.
+ * teamwise_storage and no storages asks for those of that.  And folders of /tmp,
+ * which stay where they are (extras.openpai.folders).
  */
 #include "job/plan.h"
+
+#include "spec/rules.h"
 
 #define PLUGINS "com.microsoft.pai.runtimeplugin"
 
@@ -147,23 +150,45 @@ static bool mount(pai_launch_mount *out, pai__arena *arena, const char *user,
   return out->source != NULL && out->target != NULL;
 }
 
+/* Folders of /tmp, which the job names in extras.openpai.folders. */
+static void mount_folders(pai_launch_mount *list, size_t *n,
+                          const pai__tree *t, pai__node folders)
+{
+  pai__tree_walk walk = pai__tree_iter(t, folders);
+  pai__node item;
+
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    const char *path = pai__tree_text(t, item, NULL);
+
+    if (path != NULL && pai__form_fits(PAI__FORM_TMP, path, strlen(path)))
+      list[(*n)++] = (pai_launch_mount){ .source = path, .target = path };
+  }
+}
+
 int pai__storages_mount(const pai_launch_mount **out, size_t *n,
                         pai__arena *arena, const pai__plan_context *c)
 {
   asker a = ask(c->spec);
+  pai__node folders = pai__spec_own(a.tree, "folders");
   size_t most = c->nstorages;
   pai_launch_mount *list;
   asked s;
 
   *out = NULL;
   *n = 0;
+  if (!pai__tree_is(a.tree, folders, PAI__SEQUENCE))
+    folders = PAI__NO_NODE;
   if (a.list != PAI__NO_NODE)
     most += pai__tree_count(a.tree, a.list);
-  else if (!a.usual)
+  else if (!a.usual && folders == PAI__NO_NODE)
     return PAI_OK;
+  if (folders != PAI__NO_NODE)
+    most += pai__tree_count(a.tree, folders);
   list = pai__arena_zalloc(arena, most + 1, sizeof(*list));
   if (list == NULL)
     return PAI_ENOMEM;
+  if (folders != PAI__NO_NODE)
+    mount_folders(list, n, a.tree, folders);
   while (next(&a, &s)) {
     const pai__storage *its = find(c->storages, c->nstorages, s.name);
 

@@ -96,3 +96,15 @@ int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err)
   pai__error_help(err, "choose a folder elsewhere, or send it as code");
   return PAI_EINVAL;
 }
+
+int pai__apart_check_folders(const pai__pjob *j, pai_error **err)
+{
+  if (pai__spec_own(j->spec->tree, "folders") == PAI__NO_NODE ||
+      !pai__apart_is_another(j))
+    return PAI_OK;
+  (void)pai__fail(err, PAI_EPERM,
+                  "extras.openpai.folders is for administrators here: other "
+                  "accounts' jobs see nothing of this machine's /tmp");
+  pai__error_help(err, "use a storage, or send files with --code");
+  return PAI_EPERM;
+}

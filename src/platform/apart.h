@@ -16,9 +16,10 @@ void pai__apart_tell(pai_platform *p);
  * platform this is, and yet runs as that user? */
 bool pai__apart_is_another(const pai__pjob *j);
 
-/* A job that asks for what would lead to the root, by its runtime or by where it
- * begins: PAI_EPERM, PAI_EINVAL. */
+/* A job that asks for what would lead to the root, by its runtime, by where it
+ * begins or by folders of /tmp: PAI_EPERM, PAI_EINVAL. */
 int pai__apart_check_runtime(const pai__pjob *j, pai_error **err);
 int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err);
+int pai__apart_check_folders(const pai__pjob *j, pai_error **err);
 
 #endif

@@ -348,6 +348,8 @@ static int take(pai__pjob *j, const submission *s, pai_error **err)
   if (rc == PAI_OK)
     rc = pai__apart_check_runtime(j, err);
   if (rc == PAI_OK)
+    rc = pai__apart_check_folders(j, err);
+  if (rc == PAI_OK)
     rc = pai__share_read(j, err);
   if (rc == PAI_OK)
     rc = pai__platform_make_tasks(j, err);

@@ -13,7 +13,10 @@
 
 #define SECOND INT64_C(1000000)
 
-enum { LONGEST = 10 * 366 * 86400 /* seconds of a time limit */ };
+enum {
+  LONGEST = 10 * 366 * 86400, /* seconds of a time limit */
+  MOST_FOLDERS = 64
+};
 
 pai__node pai__check_extras(pai__findings *f, pai__place *places,
                             const char *name, const pai__rule *rule)
@@ -36,6 +39,18 @@ pai__node pai__check_extras(pai__findings *f, pai__place *places,
   return n;
 }
 
+/* `n` of extras.openpai. */
+static void check_count(pai__findings *f, pai__node n, const char *name,
+                        size_t most, const char *what, const char *help)
+{
+  n = pai__tree_get(f->tree, n, name);
+  if (n == PAI__NO_NODE || pai__tree_type(f->tree, n) != PAI__SEQUENCE ||
+      pai__tree_count(f->tree, n) <= most)
+    return;
+  pai__find(f, PAI_SEVERITY_ERROR, "too-many", n, what, (int)most);
+  pai__find_help(f, help);
+}
+
 void pai__check_openpai(pai__findings *f)
 {
   pai__place places[PAI__EXTRAS_PLACES];
@@ -43,13 +58,12 @@ void pai__check_openpai(pai__findings *f)
   pai__node n = pai__check_extras(f, places, "openpai", &pai__rules_openpai);
 
   if (n != PAI__NO_NODE && pai__tree_type(f->tree, n) == PAI__MAPPING) {
-    n = pai__tree_get(f->tree, n, "after");
-    if (n != PAI__NO_NODE && pai__tree_type(f->tree, n) == PAI__SEQUENCE &&
-        pai__tree_count(f->tree, n) > PAI__MOST_AFTER) {
-      pai__find(f, PAI_SEVERITY_ERROR, "too-many", n,
-                "a job waits for at most %d others", (int)PAI__MOST_AFTER);
-      pai__find_help(f, "have it wait for the last of them");
-    }
+    check_count(f, n, "after", PAI__MOST_AFTER,
+                "a job waits for at most %d others",
+                "have it wait for the last of them");
+    check_count(f, n, "folders", MOST_FOLDERS,
+                "tasks see at most %d folders of /tmp",
+                "name a folder that has the others in it");
   }
   f->place = NULL;
 }

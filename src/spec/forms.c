@@ -30,6 +30,28 @@ static bool has_word(const char *s, size_t len)
   return false;
 }
 
+/* "/tmp/a/b": nothing in it leads out of /tmp. */
+static bool is_below_tmp(const char *s, size_t len)
+{
+  static const char top[] = "/tmp";
+  size_t at = sizeof(top) - 1;
+
+  if (len <= at || len >= 4096 || strncmp(s, top, at) != 0)
+    return false;
+  while (at < len) {
+    const char *part = s + at + 1;
+    const char *end =
+      s[at] == '/' ? memchr(part, '/', (size_t)(s + len - part)) : part;
+    size_t n = (size_t)((end != NULL ? end : s + len) - part);
+
+    if (n == 0 || (n <= 2 && strncmp(part, "..", n) == 0) ||
+        memchr(part, '\n', n) != NULL)
+      return false;
+    at += 1 + n;
+  }
+  return true;
+}
+
 bool pai__form_fits(enum pai__form form, const char *s, size_t len)
 {
   pai__dependency dependency;
@@ -43,6 +65,7 @@ bool pai__form_fits(enum pai__form form, const char *s, size_t len)
   case PAI__FORM_HAS_WORD: return has_word(s, len);
   case PAI__FORM_TIME: return pai__time_limit_fits(s, len);
   case PAI__FORM_AFTER: return pai__dependency_read(&dependency, s, len);
+  case PAI__FORM_TMP: return is_below_tmp(s, len);
   }
   return false;
 }
@@ -58,6 +81,7 @@ const char *pai__form_says(enum pai__form form)
   case PAI__FORM_TIME: return "a time, as 90s, 30m, 2h or 1h30m";
   case PAI__FORM_AFTER:
     return "the name of a job, or NAME:ok, NAME:failed or NAME:ended";
+  case PAI__FORM_TMP: return "a path below /tmp, without '.' and '..' in it";
   case PAI__FORM_ANY: break;
   }
   return "any text";
@@ -73,6 +97,7 @@ const char *pai__form_pattern(enum pai__form form)
   case PAI__FORM_HAS_WORD: return "[A-Za-z0-9_]";
   case PAI__FORM_TIME: return "^([0-9]+(\\.[0-9]+)?[wdhms]?)+$";
   case PAI__FORM_AFTER: return "^[A-Za-z0-9._~-]+(:(ok|failed|ended))?$";
+  case PAI__FORM_TMP: return "^/tmp(/(?!\\.{1,2}(/|$))[^/\n]+)+$";
   case PAI__FORM_ANY: break;
   }
   return ".*";

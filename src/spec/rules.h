@@ -33,7 +33,8 @@ enum pai__form {
   PAI__FORM_V1_JOB,   /* ^[A-Za-z0-9._-]+$ */
   PAI__FORM_HAS_WORD, /* a letter, a digit or _ somewhere in it */
   PAI__FORM_TIME,     /* 90s, 30m, 2h, 1d, 1h30m */
-  PAI__FORM_AFTER     /* [USER~]JOB, JOB:ok, JOB:failed, JOB:ended */
+  PAI__FORM_AFTER,    /* [USER~]JOB, JOB:ok, JOB:failed, JOB:ended */
+  PAI__FORM_TMP       /* a path below /tmp */
 };
 
 typedef struct pai__rule pai__rule;

@@ -284,6 +284,12 @@ static const pai__rule dependencies = { .what = "jobs to wait for",
                                                  PAI__T_NULL,
                                         .form = PAI__FORM_AFTER,
                                         .values = &dependency };
+static const pai__rule folder = { .what = "a folder below /tmp",
+                                  .types = PAI__T_STRING,
+                                  .form = PAI__FORM_TMP };
+static const pai__rule folders = { .what = "folders below /tmp",
+                                   .types = PAI__T_LIST | PAI__T_NULL,
+                                   .values = &folder };
 static const pai__field openpai_fields[] = {
   { "runtime", &runtime, "the platform's setting",
     "how tasks run: auto, process, bwrap, podman or docker" },
@@ -292,6 +298,9 @@ static const pai__field openpai_fields[] = {
     "how long an attempt may run, as 90s, 30m, 2h or 1d" },
   { "after", &dependencies, NULL,
     "jobs to wait for: NAME, NAME:ok, NAME:failed, NAME:ended" },
+  { "folders", &folders, NULL,
+    "folders below /tmp of this machine that tasks see, who have a /tmp of "
+    "their own" },
   { "stdin", &boolean, "false", "keep standard input open for attach" },
   { "tty", &boolean, "false", "the same, with a terminal" },
   { "gpuMemoryMB", &gpu_memory, NULL,

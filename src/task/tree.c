@@ -296,21 +296,16 @@ static bool ask(pid_t pid)
   return asked;
 }
 
-/* A second look finds those that were made during the first. */
+/* One look only: what is made later may be what a handler of SIGTERM needs, to
+ * save a checkpoint. */
 size_t tree_ask(tree *t, pid_t spare, pid_t spare_too)
 {
-  static tree again;
   size_t asked = 0;
 
   tree_find(t);
   for (size_t i = 0; i < t->len; i++)
     if (t->pids[i] != spare && t->pids[i] != spare_too)
       asked += ask(t->pids[i]);
-  tree_find(&again);
-  for (size_t i = 0; i < again.len; i++)
-    if (again.pids[i] != spare && again.pids[i] != spare_too &&
-        !has(t, again.pids[i]))
-      asked += ask(again.pids[i]);
   return asked;
 }
 

@@ -255,6 +255,11 @@ class Apart(served.ApartTest):
         self.assertIn('the runtime \\"process\\" is for administrators', text)
         self.assertEqual(self.submit(amy, "plain", "true", extras=plain)[0],
                          202)
+        tmp = "extras: {openpai: {folders: [/tmp/a]}}\n"
+        status, text = self.submit(bob, "tmp", "true", extras=tmp)
+        self.assertEqual(status, 403)
+        self.assertIn("extras.openpai.folders is for administrators", text)
+        self.assertEqual(self.submit(amy, "tmp", "true", extras=tmp)[0], 202)
         self.ok("run", "--runtime", "process", "--", "true")
         for folder in "jobs", "code", "jobs/amy~plain":
             self.made(self.root / folder)

@@ -104,6 +104,7 @@ class Platform(BoxTest):
         lent = os.open("/dev/zero", os.O_RDONLY)
         self.addCleanup(os.close, lent)
         self.ok("up", pass_fds=[lent])
+        self.ok("run", "--", "true")  # the machine has been looked at
         pid = self.pid()
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().split(") ")[1]
         self.assertEqual(int(fields.split()[3]), pid)  # leads its session

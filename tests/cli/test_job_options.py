@@ -2,7 +2,11 @@
 
 import getpass
 import json
+import pathlib
+import shutil
 import subprocess
+import tempfile
+import unittest
 
 import program
 from box import BoxTest
@@ -259,6 +263,61 @@ class JobOptions(BoxTest):
         self.assertIn("it waits for first", self.ok("why", "next"))
         self.release(gate)
         self.assertEqual(self.ok("wait", "next"), "next SUCCEEDED\n")
+
+
+@unittest.skipUnless(shutil.which("bwrap"), "no bubblewrap")
+class FoldersOfTmp(BoxTest):
+    """Tasks have a /tmp of their own: what a command needs is shown."""
+    runtime = None
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(dir="/tmp")
+        self.addCleanup(folder.cleanup)
+        self.outside = pathlib.Path(folder.name)
+
+    def run_cli(self, *args, **kwargs):
+        return super().run_cli(*args, **{"cwd": "/", **kwargs})
+
+    def test_what_a_command_names(self):
+        tmp = self.outside
+        script = tmp / "deep" / "a.py"
+        script.parent.mkdir()
+        (tmp / "data").write_text("5")
+        script.write_text("import sys; print(open(sys.argv[1]).read())")
+        python = ["--", "/usr/bin/python3"]
+        self.assertEqual(self.ok("run", "-q", *python, str(script),
+                                 f"{tmp}/data"), "5\n")
+        self.assertEqual(self.ok("run", "-q", "--", "sh", "-c",
+                                 f"cat<{tmp}/data>{tmp}/out; echo $?"), "0\n")
+        self.assertEqual((tmp / "out").read_text(), "5")
+        self.assertEqual(self.ok(
+            "run", "-q", "--folder", str(tmp), *python, "-c",
+            f"print(open('/tmp'+'{str(tmp)[4:]}/data').read())"), "5\n")
+        done = self.run_cli("run", "-v", *python, "-c",
+                            f"print(open('/tmp'+'{str(tmp)[4:]}/data'))")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"There is no {tmp}/data in the task's own /tmp.",
+                      done.stderr)
+        done = self.run_cli("run", "-v", "--", "sh", "-c",
+                            ": > /tmp/none-such; ls /tmp/none-such")
+        self.assertEqual(done.stderr.count("/tmp/none-such is not there"), 1)
+        self.refused(125, "--folder is a path below /tmp", "run", "--folder",
+                     "/etc", "--", "true")
+        names = [path.name for path in tmp.iterdir()]
+        self.assertEqual(sorted(names), ["data", "deep", "out"])
+
+    def test_a_virtual_environment_below_tmp(self):
+        tmp = self.outside
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip",
+                        tmp / "venv"], check=True)
+        ask = ["python", "-c", "import sys; print(sys.prefix)"]
+        self.assertEqual(
+            self.ok("run", "-q", "--", f"{tmp}/venv/bin/{ask[0]}", *ask[1:]),
+            f"{tmp}/venv\n")
+        self.env["PATH"] = f"{tmp}/venv/bin:" + self.env["PATH"]
+        self.env["VIRTUAL_ENV"] = f"{tmp}/venv"
+        self.assertEqual(self.ok("run", "-q", "--", *ask), f"{tmp}/venv\n")
 
 
 if __name__ == "__main__":

@@ -210,6 +210,17 @@ static const found of_openpai[] = {
   { JOB_WITH("extras: {openpai: {timeLimit: 90, after: [a, b:ok, c:failed], "
              "more: 1}}"),
     "", NULL, NULL },
+  { JOB_WITH("extras: {openpai: {folders: [/tmp/a, /tmp/a.b/..c]}}"), "", NULL,
+    NULL },
+  { JOB_WITH("extras: {openpai: {folders: [/tmp, /tmp/, /tmp/../etc, /etc/a, "
+             "/tmp/a//b, /tmpa]}}"),
+    "bad-name /extras/openpai/folders/0 6:30-6:34\n"
+    "bad-name /extras/openpai/folders/1 6:36-6:41\n"
+    "bad-name /extras/openpai/folders/2 6:43-6:54\n"
+    "bad-name /extras/openpai/folders/3 6:56-6:62\n"
+    "bad-name /extras/openpai/folders/4 6:64-6:73\n"
+    "bad-name /extras/openpai/folders/5 6:75-6:80",
+    "cannot be '/tmp'", "use a path below /tmp" },
   { JOB_WITH("extras: {openpai: {timeLimit: 2 hours}}"),
     "bad-name /extras/openpai/timeLimit 6:31-6:38", "cannot be '2 hours'",
     "use a time, as 90s" },
