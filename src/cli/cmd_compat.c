@@ -255,6 +255,7 @@ static int run(int argc, char **argv)
 
   if (old.command == NULL)
     return unknown(argc, argv);
+  cli_makes_root = true; /* submitting is one of them */
   code = read_words(&old, argc - 1 - used, argv + 1 + used);
   if (code < 0)
     cli_print_help(&cli_compat, stdout);

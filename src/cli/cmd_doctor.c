@@ -13,9 +13,12 @@ typedef struct part {
   const char *program; /* looked for in PATH */
   const char *library; /* or: can it be loaded? */
   const char *file;    /* or: may this user use it? */
+  const char *asks;    /* NULL, or a shell command that succeeds if it works */
   const char *gives;
   bool needed; /* without it no job runs */
 } part;
+
+typedef enum standing { MISSING, SILENT, FOUND } standing;
 
 static const part parts[] = {
   { .name = "bash",
@@ -35,7 +38,10 @@ static const part parts[] = {
   { .name = "podman",
     .program = "podman",
     .gives = "containers without root" },
-  { .name = "docker", .program = "docker", .gives = "containers" },
+  { .name = "docker",
+    .program = "docker",
+    .asks = "timeout 10 docker version >/dev/null 2>&1 </dev/null",
+    .gives = "containers" },
   { .name = "sshd",
     .program = "sshd",
     .gives = "logging in to tasks: the plugin ssh" },
@@ -66,7 +72,7 @@ static bool find_program(const char *name, char *path, size_t size)
   return false;
 }
 
-static bool find_part(const part *p, char *where, size_t size)
+static bool has_part(const part *p, char *where, size_t size)
 {
   void *library;
 
@@ -84,26 +90,41 @@ static bool find_part(const part *p, char *where, size_t size)
   return true;
 }
 
-static void print_text(const part *p, bool found, const char *where)
+static standing find_part(const part *p, char *where, size_t size)
 {
-  const char *color = found       ? "\033[32m"
-                      : p->needed ? "\033[1;31m"
-                                  : "\033[2m";
-
-  (void)printf("  %s%-8s%s %-12s %s\n", cli_style(stdout, color),
-               found ? "found" : "missing", cli_style(stdout, "\033[0m"),
-               p->name, p->gives);
-  if (found)
-    (void)printf("  %-8s %-12s at %s\n", "", "", where);
+  if (!has_part(p, where, size))
+    return MISSING;
+  return p->asks == NULL || system(p->asks) == 0 ? FOUND : SILENT;
 }
 
-static void print_json(const part *p, bool found, const char *where,
+static void print_text(const part *p, standing s, const char *where)
+{
+  static const char *const words[] = { "missing", "silent", "found" };
+  const char *color = s == FOUND    ? "\033[32m"
+                      : s == SILENT ? "\033[33m"
+                      : p->needed   ? "\033[1;31m"
+                                    : "\033[2m";
+
+  (void)printf("  %s%-8s%s %-12s %s\n", cli_style(stdout, color), words[s],
+               cli_style(stdout, "\033[0m"), p->name, p->gives);
+  if (s != MISSING)
+    (void)printf("  %-8s %-12s at %s\n", "", "", where);
+  if (s == SILENT)
+    (void)printf("  %-8s %-12s its daemon does not answer: start it, or let "
+                 "this user ask it\n",
+                 "", "");
+}
+
+static void print_json(const part *p, standing s, const char *where,
                        bool first)
 {
+  bool found = s != MISSING;
+
   (void)printf("%s{\"name\":", first ? "" : ",");
   cli_json_string(stdout, p->name, strlen(p->name));
-  (void)printf(",\"found\":%s,\"needed\":%s,\"where\":",
-               found ? "true" : "false", p->needed ? "true" : "false");
+  (void)printf(",\"found\":%s,\"works\":%s,\"needed\":%s,\"where\":",
+               found ? "true" : "false", s == FOUND ? "true" : "false",
+               p->needed ? "true" : "false");
   if (found)
     cli_json_string(stdout, where, strlen(where));
   else
@@ -339,9 +360,9 @@ static int examine(bool json)
                  pai_version());
   for (size_t i = 0; i < PARTS; i++) {
     char where[4096];
-    bool found = find_part(&parts[i], where, sizeof(where));
+    standing found = find_part(&parts[i], where, sizeof(where));
 
-    healthy = healthy && (found || !parts[i].needed);
+    healthy = healthy && (found != MISSING || !parts[i].needed);
     if (json)
       print_json(&parts[i], found, where, i == 0);
     else

@@ -32,6 +32,7 @@ bool cli_job_source_take(cli_job_source *s, const cli_verb *verb, int words,
 {
   bool command = s->words > 0;
 
+  cli_makes_root = true;
   s->file = words > 0 ? argv[0] : NULL;
   if (command && words > 0)
     return misused(verb, "a job file and a command exclude each other",

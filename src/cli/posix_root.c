@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 const char *cli_root;
+bool cli_makes_root;
 
 char *cli_join(const char *path, const char *name)
 {
@@ -63,13 +64,19 @@ static bool has_home(void)
          (home != NULL && home[0] == '/');
 }
 
-char *cli_root_path(void)
+/* As --root or OPENPAI_ROOT have it; NULL: neither has. */
+static const char *named_root(void)
 {
   const char *named = cli_root != NULL ? cli_root : getenv("OPENPAI_ROOT");
+
+  return cli_root == NULL && named != NULL && named[0] == '\0' ? NULL : named;
+}
+
+char *cli_root_path(void)
+{
+  const char *named = named_root();
   char *path;
 
-  if (cli_root == NULL && named != NULL && named[0] == '\0')
-    named = NULL;
   if (named != NULL && named[0] == '\0') {
     cli_fail("--root requires a folder");
     return NULL;
@@ -98,14 +105,22 @@ const char *cli_system_root(void)
   return system_named() != NULL ? system_named() : "/var/lib/openpai";
 }
 
-bool cli_is_system_root(const char *root)
+static bool is_system_root(const char *root)
 {
   return strcmp(root, cli_system_root()) == 0;
 }
 
+bool cli_may_start(const char *root)
+{
+  struct stat st;
+
+  return !is_system_root(root) &&
+         (cli_makes_root || named_root() == NULL || stat(root, &st) == 0);
+}
+
 char *cli_socket_path(const char *root)
 {
-  return cli_is_system_root(root) && system_named() == NULL
+  return is_system_root(root) && system_named() == NULL
            ? strdup("/run/openpai/socket")
            : cli_join(root, "socket");
 }

@@ -156,7 +156,7 @@ bool cli_remote_open(cli_remote *r, bool start)
   r->root = cli_find_root();
   if (r->root == NULL)
     return false;
-  r->start = start && !cli_is_system_root(r->root);
+  r->start = start && cli_may_start(r->root);
   r->socket = cli_socket_path(r->root);
   if (r->socket != NULL && open_client(r, NULL, &err))
     return true;

@@ -117,6 +117,11 @@ bool cli_job_name(const char *name);
 
 /* --root as it was given, before or after the verb; NULL: it was not. */
 extern const char *cli_root;
+/* Set by verbs that may make a root that was named and is not there: others
+ * would only look into an empty one, behind a typing error. */
+extern bool cli_makes_root;
+/* Whether a platform may be started there. */
+bool cli_may_start(const char *root);
 /* The root, absolute, for free(): as it was given, or this user's own; NULL and
  * told. */
 char *cli_root_path(void);
@@ -126,7 +131,6 @@ void cli_keep_owner(void);
  * user's own does not. */
 char *cli_find_root(void);
 const char *cli_system_root(void);
-bool cli_is_system_root(const char *root);
 /* Where a platform of this root listens, for free(). */
 char *cli_socket_path(const char *root);
 /* Whether a root is another user's. */

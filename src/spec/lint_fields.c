@@ -7,6 +7,8 @@
 #include "base/utf8.h"
 #include "spec/check.h"
 
+#include <stdio.h>
+
 #define PLUGINS "com.microsoft.pai.runtimeplugin"
 
 /* --- names ----------------------------------------------------------------- */
@@ -106,11 +108,67 @@ static void no_effect(pai__findings *f, pai__node n, const char *what,
   pai__find_help(f, "%s", help);
 }
 
+/* Keys that a plugin passes over: all but these, whatever they look like. */
+static void lint_all_keys(pai__findings *f, pai__node mapping,
+                          const char *const *names, const char *what)
+{
+  pai__tree_walk walk;
+  pai__node key;
+
+  if (mapping == PAI__NO_NODE ||
+      pai__tree_type(f->tree, mapping) != PAI__MAPPING)
+    return;
+  walk = pai__tree_iter(f->tree, mapping);
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    char piece[PAI__EXCERPT], all[200] = "";
+    pai__word word, name;
+    size_t len, i = 0, n = 0;
+    const char *s = pai__tree_str(f->tree, key, &len);
+
+    if (is_one_of(names, s))
+      continue;
+    word = pai__word_of(s, len);
+    for (; names[i] != NULL; i++) {
+      name = pai__word_of(names[i], strlen(names[i]));
+      if (pai__word_like(&word, &name))
+        break;
+      n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
+                            i > 0 ? ", " : "", names[i]);
+    }
+    pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key,
+              "%s has no effect: %s has no such key",
+              pai__excerpt(piece, s, len), what);
+    if (names[i] != NULL)
+      pai__find_help(f, "did you mean '%s'?", names[i]);
+    else
+      pai__find_help(f, "it takes: %s", all);
+  }
+}
+
+/* A plugin that OpenPAI brings, and its parameters. */
+typedef struct plugin {
+  const char *name, *what;
+  const char *keys[5];
+} plugin;
+
+static const plugin plugins[] = {
+  { "ssh",
+    "the plugin ssh",
+    { "jobssh", "userssh", "sshbarrier", "sshbarrierTimeout", NULL } },
+  { "cmd",
+    "the plugin cmd",
+    { "preCommands", "postCommands", "callbacks", NULL } },
+  { "git", "the plugin git", { "repo_uri", "options", "clone_dir", NULL } },
+  { "tensorboard", "the plugin tensorboard", { "port", "logdir", NULL } },
+  { "teamwise_storage",
+    "the plugin teamwise_storage",
+    { "storageConfigNames", NULL } },
+};
+
 static void lint_plugin(pai__findings *f, pai__node item)
 {
-  static const char *const known[] = {
-    "ssh", "cmd", "git", "tensorboard", "teamwise_storage", NULL
-  };
+  static const char *const fields[] = { "plugin", "parameters", "taskroles",
+                                        "failurePolicy", NULL };
   const pai__tree *t = f->tree;
   pai__node n = pai__tree_get(t, item, "plugin");
   char value[PAI__VALUE_TEXT];
@@ -124,14 +182,21 @@ static void lint_plugin(pai__findings *f, pai__node item)
               "write - plugin: NAME");
     return;
   }
+  lint_all_keys(f, item, fields, "a runtime plugin");
+  for (size_t i = 0; i < PAI__LEN(plugins); i++)
+    if (strcmp(plugins[i].name, s) == 0) {
+      lint_all_keys(f, pai__tree_get(t, item, "parameters"), plugins[i].keys,
+                    plugins[i].what);
+      return;
+    }
   word = pai__word_of(s, len);
-  for (size_t i = 0; known[i] != NULL && !is_one_of(known, s); i++) {
-    pai__word name = pai__word_of(known[i], strlen(known[i]));
+  for (size_t i = 0; i < PAI__LEN(plugins); i++) {
+    pai__word name = pai__word_of(plugins[i].name, strlen(plugins[i].name));
 
     if (pai__word_like(&word, &name)) {
       pai__find(f, PAI_SEVERITY_WARNING, "unknown-plugin", n,
                 "OpenPAI brings no plugin %s", pai__value_text(value, f, n));
-      pai__find_help(f, "did you mean '%s'?", known[i]);
+      pai__find_help(f, "did you mean '%s'?", plugins[i].name);
       return;
     }
   }
@@ -162,6 +227,19 @@ static void lint_storage(pai__findings *f, pai__node item)
               "write - name: STORAGE");
 }
 
+/* Of extras.openpai, where other keys may be somebody's own. */
+static void lint_openpai(pai__findings *f, pai__node mapping)
+{
+  const char *names[24];
+  size_t n = 0;
+
+  for (const pai__field *field = pai__rules_openpai.fields;
+       field->name != NULL && n + 1 < PAI__LEN(names); field++)
+    names[n++] = field->name;
+  names[n] = NULL;
+  lint_keys(f, mapping, names);
+}
+
 static void lint_extras(pai__findings *f, pai__node extras)
 {
   static const char *const names[] = {
@@ -174,6 +252,7 @@ static void lint_extras(pai__findings *f, pai__node extras)
   if (extras == PAI__NO_NODE)
     return;
   lint_keys(f, extras, names);
+  lint_openpai(f, pai__tree_get(f->tree, extras, "openpai"));
   lint_list(f, pai__tree_get(f->tree, extras, PLUGINS),
             "the runtime plugins are no list", lint_plugin);
   lint_list(f, pai__tree_get(f->tree, extras, "storages"),

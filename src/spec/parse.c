@@ -106,9 +106,19 @@ static int import(pai__findings *f, pai__tree **tree,
   return rc;
 }
 
+/* A key that has lost its place to a tab. */
+static void blame_tabs(pai__findings *f, const char *text, size_t len)
+{
+  for (size_t i = 0; i < f->len; i++)
+    if (strcmp(f->list[i].code, "unknown-key") == 0 &&
+        pai__syntax_is_tabbed(text, len, f->list[i].start))
+      f->list[i].help = "a tab indents this line, and YAML counts only spaces: "
+                        "indent with spaces only";
+}
+
 /* Fills the report of a tree, and makes it v2. */
 static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o,
-                bool hints)
+                bool hints, const char *text, size_t len)
 {
   pai__tree *read = *tree;
   pai__findings f;
@@ -117,6 +127,7 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o,
   pai__findings_init(&f, &r->arena, read);
   f.find_secrets = pai__secrets_suspect;
   find_all(&f, r->version, o, hints);
+  blame_tabs(&f, text, len);
   if (r->version == 1 && f.errors == 0)
     rc = import(&f, tree, o);
   if (rc == PAI_OK)
@@ -170,7 +181,7 @@ static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
     if (rc == PAI_OK && show)
       rc = pai__report_show(r, text, len);
   } else if (rc == PAI_OK)
-    rc = look(r, &tree, o, hints);
+    rc = look(r, &tree, o, hints, text, len);
   pai_error_free(why);
   if (rc == PAI_OK && spec != NULL && r->errors == 0) {
     rc = pai__spec_make(spec, tree, r->version == 1, o->alloc);

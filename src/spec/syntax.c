@@ -260,6 +260,19 @@ int pai__syntax_cause(pai_error **err, const char *text, size_t len,
   return PAI_EINVAL;
 }
 
+bool pai__syntax_is_tabbed(const char *text, size_t len, size_t at)
+{
+  line l = line_at(text, text + len, 1);
+  const char *first = skip_blank(&l);
+
+  if (at >= len || (first < l.end && *first == '{'))
+    return false;
+  while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r')
+    at--;
+  l = line_at(text + at, text + len, 1);
+  return indenting_tab(&l) != NULL;
+}
+
 /* --- what may be shown ------------------------------------------------------ */
 
 /* Case does not count; `part` is in lower case. */

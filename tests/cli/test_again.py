@@ -320,6 +320,7 @@ class Again(program.RootTest):
         self.ok("run", "-q", self.job("true"))
 
     def test_an_export(self):
+        self.ok("up")
         self.assertEqual(self.ok("export"), "")
         for _ in range(3):
             self.ok("run", "-q", self.job("true"))

@@ -100,6 +100,17 @@ class Platform(BoxTest):
         self.assertEqual(self.run_cli("status").returncode, 1)
         self.assertEqual(self.ok("down", "-q"), "")
 
+    def test_a_named_root_that_is_not_there_is_not_made(self):
+        """Verbs that only look, or change jobs, would look into an empty one."""
+        self.env["OPENPAI_ROOT"] = str(self.folder / "typo")
+        for words in (["list"], ["stop", "a"], ["top"], ["rm", "a"]):
+            done = self.run_cli(*words)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("no platform runs there", done.stderr)
+        self.assertFalse((self.folder / "typo").exists())
+        self.ok("run", "-q", "--", "true")
+        self.assertIn("true", self.ok("list"))
+
     def test_it_is_detached(self):
         lent = os.open("/dev/zero", os.O_RDONLY)
         self.addCleanup(os.close, lent)
@@ -319,7 +330,10 @@ taskRoles:
     def test_a_root_that_cannot_be(self):
         path = self.write("file", "")
         self.refused(1, "Not a directory", "up", "--root", path + "/x")
-        self.refused(1, "Not a directory", "list", "--root", path + "/x")
+        self.refused(1, "Not a directory", "submit", "--root", path + "/x",
+                     "--", "true")
+        self.refused(1, "no platform runs there", "list", "--root",
+                     path + "/x")
 
 
 if __name__ == "__main__":

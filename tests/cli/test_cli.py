@@ -66,7 +66,7 @@ class Cli(program.ProgramTest):
 
     def test_quiet_when_piped_unless_asked(self):
         done = self.run_cli("run", self.job("echo hi; printf end"))
-        self.assertEqual(done.stdout, "hi\nend\n")
+        self.assertEqual(done.stdout, "hi\nend")
         self.assertEqual(done.stderr, "")
         done = self.run_cli("run", "--verbose", self.job("echo hi"))
         self.assertIn("note: there is a job test: this one is test_2\n",
@@ -220,6 +220,22 @@ class Cli(program.ProgramTest):
         self.assertTrue(report["healthy"])
         self.assertEqual({p["name"]: p["found"] for p in report["parts"]}
                          ["bash"], True)
+        docker = self.folder / "docker"
+        for answer, word in ("0", "found"), ("1", "silent"):
+            docker.write_text(f"#!/bin/sh\nexit {answer}\n")
+            docker.chmod(0o700)
+            before = self.env["PATH"]
+            self.env["PATH"] = f"{self.folder}:{before}"
+            shown = self.run_cli("doctor").stdout
+            self.assertRegex(shown, rf"{word} +docker")
+            self.assertEqual("its daemon does not answer" in shown,
+                             answer == "1")
+            parts = json.loads(
+                self.run_cli("doctor", "--json").stdout)["parts"]
+            self.assertEqual([(p["found"], p["works"]) for p in parts
+                              if p["name"] == "docker"],
+                             [(True, answer == "0")])
+            self.env["PATH"] = before
         self.env["PATH"] = str(self.folder)
         done = self.run_cli("doctor")
         self.assertEqual(done.returncode, 1)

@@ -278,6 +278,7 @@ class Jobs(CompatTest):
 
     def test_storage_elsewhere(self):
         """What cannot be reached is said, with what can reach it."""
+        self.ok("up")
         for kind, want in (("azureBlob", "azcopy"), ("nfs", "mount it")):
             self.ok("storage", "add", "--type", kind, "--data-file", "-", kind,
                     input=json.dumps({"server": "s", "path": "/p",

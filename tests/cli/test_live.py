@@ -539,6 +539,7 @@ class Top(LiveTest):
             done = self.run_cli("top", *args)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(what, done.stderr)
+        self.ok("up")
         done = self.run_cli("top", "none")
         self.assertEqual(done.returncode, 1)
         self.assertIn("none is not found", done.stderr)

@@ -7,6 +7,10 @@ import program
 
 
 class Vc(program.RootTest):
+    def setUp(self):
+        super().setUp()
+        self.ok("up")
+
     def refused(self, code, part, *args):
         done = self.run_cli(*args)
         self.assertEqual((done.returncode, done.stdout), (code, ""), args)

@@ -158,6 +158,20 @@ static const found of_fields[] = {
     "?no-effect /extras/com.microsoft.pai.runtimeplugin/3 6:78-6:92\n"
     "?no-effect /extras/com.microsoft.pai.runtimeplugin/4/plugin 6:103-6:104",
     "OpenPAI brings no plugin 'shh'", "did you mean 'ssh'?" },
+  { PLUGINS_OF("[{plugin: ssh, parametrs: {jobssh: true}}, {plugin: cmd, "
+               "parameters: {preCommand: [], other: 1}, failurePolicy: "
+               "ignore, taskroles: [a]}, {plugin: mine, parameters: {x: 1}}]"),
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin/0/parametrs "
+    "6:58-6:67\n"
+    "?no-effect "
+    "/extras/com.microsoft.pai.runtimeplugin/1/parameters/preCommand "
+    "6:113-6:123\n"
+    "?no-effect /extras/com.microsoft.pai.runtimeplugin/1/parameters/other "
+    "6:129-6:134",
+    "a runtime plugin has no such key", "did you mean 'parameters'?" },
+  { JOB_WITH("extras: {openpai: {timelimit: 1h, mine: 2}}"),
+    "?no-effect /extras/openpai/timelimit 6:20-6:29", "timelimit",
+    "did you mean 'timeLimit'?" },
   { PLUGINS_OF("{plugin: ssh}"),
     "?no-effect /extras/com.microsoft.pai.runtimeplugin 6:43-6:56",
     "are no list", "dash" },
