@@ -215,10 +215,9 @@ int pai_accounts_configure(pai_accounts *a, const pai_accounts_options *opts,
     *err = NULL;
   PAI__CHECK_ARG_ERR(a != NULL, err);
   PAI__CHECK_PROCESS(a, err);
-  rc = PAI__COPY_IN(&o, opts, pai_accounts_options, hash_workers);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_accounts_options, hash_workers);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_accounts_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_accounts_options");
   if (o.token_time < 0 || o.hash_workers > PAI__MOST_WORKERS ||
       (o.hash_kib != 0 && o.hash_kib < 8) || o.hash_kib > 1 << 20 ||
       o.hash_passes > 100 || o.least_password > 64)

@@ -73,7 +73,7 @@ int pai_accounts_write_audit(pai_accounts *a, const pai_audit_query *query,
   PAI__CHECK_PROCESS(a, err);
   rc = PAI__COPY_IN(&o, query, pai_audit_query, limit);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_audit_query: bad or newer struct_size");
+    return pai__fail_struct(err, rc, query, "pai_audit_query");
   if (o.limit > LARGEST_PAGE)
     return pai__invalid(err, "a page has at most %d notes", LARGEST_PAGE);
   if (o.since < 0 || o.until < 0)

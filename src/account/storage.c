@@ -463,7 +463,7 @@ int pai_accounts_write_storages(pai_accounts *a,
   PAI__CHECK_PROCESS(a, err);
   rc = PAI__COPY_IN(&q, query, pai_storage_query, usual);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_storage_query: bad or newer struct_size");
+    return pai__fail_struct(err, rc, query, "pai_storage_query");
   if (q.form < PAI_STORAGE_SUMMARY || q.form > PAI_STORAGE_SERVER ||
       (q.form == PAI_STORAGE_DETAIL && q.name == NULL))
     return pai__fail(err, PAI_EINVAL,

@@ -116,7 +116,8 @@ int pai_accounts_make_token(pai_accounts *a, const char *user,
   rc = PAI__COPY_IN(&r, request != NULL ? request : &usual, pai_token_request,
                     lifetime);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_token_request: bad or newer struct_size");
+    return pai__fail_struct(err, rc, request != NULL ? request : &usual,
+                            "pai_token_request");
   rc = check_request(&r, err);
   if (rc == PAI_OK)
     rc = make(&token, a, user, &r, err);

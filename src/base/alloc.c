@@ -101,6 +101,48 @@ int pai__copy_in(void *dst, size_t dst_size, const void *src,
   return rc;
 }
 
+int pai__options_in(void *dst, size_t dst_size, const void *src,
+                    size_t first_size)
+{
+  const unsigned char *bytes = src;
+  size_t size = 1;
+
+  if (src != NULL)
+    memcpy(&size, src, sizeof(size));
+  if (size != 0)
+    return pai__copy_in(dst, dst_size, src, first_size);
+  memset(dst, 0, dst_size);
+  for (size_t i = 0; i < first_size; i++)
+    if (bytes[i] != 0)
+      return PAI_EINVAL;
+  return PAI_OK;
+}
+
+int pai__fail_struct(pai_error **err, int code, const void *src,
+                     const char *type)
+{
+  size_t size = 0;
+
+  if (src == NULL)
+    return pai__fail(err, code, "%s is required", type);
+  memcpy(&size, src, sizeof(size)); /* struct_size comes first */
+  if (code == PAI_ENOTSUP) {
+    (void)pai__fail(err, code,
+                    "%s: it sets what libopenpai %s does not know yet", type,
+                    pai_version());
+    pai__error_help(err,
+                    "its headers are newer than the library: struct_size "
+                    "is %zu",
+                    size);
+    return code;
+  }
+  (void)pai__fail(err, code,
+                  "%s: struct_size is %zu, which it has in no version", type,
+                  size);
+  pai__error_help(err, "set it: %s x = { .struct_size = sizeof(x) };", type);
+  return code;
+}
+
 int pai__fill_view(void *view, const void *full, size_t size,
                    size_t first_size)
 {

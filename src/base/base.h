@@ -95,6 +95,18 @@ int pai__vec_grow(const pai_alloc *a, void *vec, size_t *cap, size_t size);
 int pai__copy_in(void *dst, size_t dst_size, const void *src,
                  size_t first_size);
 
+/* The same of options, which may be filled with zeros: all is as it is without
+ * them.  A struct_size of 0 with something behind it is a mistake. */
+#define PAI__OPTIONS_IN(dst, src, type, last)   \
+  pai__options_in((dst), sizeof(*(dst)), (src), \
+                  offsetof(type, last) + sizeof((dst)->last))
+int pai__options_in(void *dst, size_t dst_size, const void *src,
+                    size_t first_size);
+/* Why one of both failed with `code`: the struct's name, what is wrong with its
+ * struct_size, and how to mend that. */
+int pai__fail_struct(pai_error **err, int code, const void *src,
+                     const char *type);
+
 /* As much of a view as the caller's struct of any age holds, which has at least
  * the members up to `last`.  Its struct_size stays. */
 #define PAI__FILL_VIEW(view, full, type, last)  \

@@ -127,7 +127,7 @@ int pai_client_jobs(pai_op **op, pai_client *client,
   BEGIN(op, client, cb, err);
   rc = PAI__COPY_IN(&q, query, pai_job_query, with_total);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_job_query: bad or newer struct_size");
+    return pai__fail_struct(err, rc, query, "pai_job_query");
   pai__buf_init(&path, &client->alloc);
   pai__buf_str(&path, "/api/v2/jobs");
   add_query(&path, &q);

@@ -170,7 +170,7 @@ int pai_client_ask(pai_op **op, pai_client *client,
   PAI__CHECK_PROCESS(client, err);
   rc = PAI__COPY_IN(&q, request, pai_client_request, on_body);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_client_request: bad or newer struct_size");
+    return pai__fail_struct(err, rc, request, "pai_client_request");
   call = call_of(client, &q);
   rc = check(&call, err);
   if (rc < 0)
@@ -320,9 +320,9 @@ int pai_client_new(pai_client **out, pai_loop *loop,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(loop != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_client_options, connect_time);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_client_options, connect_time);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_client_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_client_options");
   rc = check_options(&o, err);
   if (rc == PAI_OK)
     rc = pai__loop_check(loop, err);

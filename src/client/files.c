@@ -44,9 +44,9 @@ int pai_client_files(pai_op **op, pai_client *client, const char *job,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_files_options, own);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_files_options, own);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_files_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_files_options");
   pai__buf_init(&path, &client->alloc);
   rc = pai__job_path(&path, job, "/files", err);
   if (rc < 0)
@@ -222,10 +222,9 @@ int pai_client_get_file(pai_op **op, pai_client *client,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL && opts != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_client_get_file_options, on_data);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_client_get_file_options, on_data);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_client_get_file_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_client_get_file_options");
   PAI__CHECK_ARG_ERR(o.path != NULL && o.on_data != NULL && o.modified >= 0,
                      err);
   pai__buf_init(&path, &client->alloc);

@@ -417,10 +417,9 @@ int pai_client_logs(pai_op **op, pai_client *client,
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
   PAI__CHECK_PROCESS(client, err);
-  rc = PAI__COPY_IN(&o, opts, pai_client_log_options, on_data);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_client_log_options, on_data);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_client_log_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_client_log_options");
   if (o.job == NULL || o.role == NULL || o.on_data == NULL)
     return pai__fail(
       err, PAI_EINVAL,

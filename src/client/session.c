@@ -401,10 +401,10 @@ static int put_begin(pai_session *s, pai_error **err)
 static int check(pai_session_options *o, const pai_session_options *opts,
                  pai_error **err)
 {
-  int rc = PAI__COPY_IN(o, opts, pai_session_options, on_end);
+  int rc = PAI__OPTIONS_IN(o, opts, pai_session_options, on_end);
 
   if (rc < 0)
-    return pai__fail(err, rc, "pai_session_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_session_options");
   if (o->on_end == NULL || (o->on_output == NULL && o->attach == 0))
     return pai__fail(err, PAI_EINVAL,
                      "pai_session_options: on_output and on_end are needed");

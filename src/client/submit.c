@@ -346,7 +346,7 @@ int pai_client_submit(pai_op **op, pai_client *client,
   PAI__CHECK_PROCESS(client, err);
   rc = PAI__COPY_IN(&j, job, pai_client_job_file, on_progress);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_client_job_file: bad or newer struct_size");
+    return pai__fail_struct(err, rc, job, "pai_client_job_file");
   if ((j.text == NULL) == (j.spec == NULL))
     return pai__fail(err, PAI_EINVAL,
                      "pai_client_job_file: a text or a spec is needed");

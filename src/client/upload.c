@@ -190,10 +190,9 @@ int pai_client_put_file(pai_op **op, pai_client *client,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(client != NULL && cb != NULL && opts != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_client_put_file_options, on_progress);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_client_put_file_options, on_progress);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_client_put_file_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_client_put_file_options");
   PAI__CHECK_ARG_ERR(o.path != NULL && o.read != NULL, err);
   pai__buf_init(&path, &client->alloc);
   rc = pai__job_path(&path, o.job, "", err); /* is it a name? */

@@ -37,9 +37,9 @@ int pai_job_new(pai_job **out, const pai_spec *spec,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(spec != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_job_options, raw);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_job_options, raw);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_job_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_job_options");
   job = pai__job_blank(o.alloc, err);
   if (job == NULL)
     return PAI_ENOMEM;
@@ -79,7 +79,7 @@ int pai_job_send(pai_job *job, const pai_job_event *event, pai_error **err)
   PAI__CHECK_ARG_ERR(job != NULL && event != NULL, err);
   rc = PAI__COPY_IN(&e, event, pai_job_event, time);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_job_event: bad or newer struct_size");
+    return pai__fail_struct(err, rc, event, "pai_job_event");
   if (e.kind < PAI_JOB_PLACED || e.kind > PAI_JOB_DUE)
     return pai__fail(err, PAI_EINVAL, "there is no event %d", e.kind);
   if (!pai__is_time(e.time))

@@ -50,9 +50,9 @@ static int loop_new(pai_loop **out, uv_loop_t *host,
   pai_loop *loop;
   int rc;
 
-  rc = PAI__COPY_IN(&o, opts, pai_loop_options, alloc);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_loop_options, alloc);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_loop_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_loop_options");
   o.alloc = pai__alloc_or_libc(o.alloc);
   loop = pai__zalloc(o.alloc, sizeof(*loop));
   if (loop == NULL)

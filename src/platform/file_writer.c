@@ -248,10 +248,9 @@ int pai_file_writer_open(pai_file_writer **out, pai_platform *p,
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(p != NULL && opts != NULL, err);
   PAI__CHECK_PROCESS(p, err);
-  rc = PAI__COPY_IN(&o, opts, pai_file_write_options, own);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_file_write_options, own);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_file_write_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_file_write_options");
   rc = check(&o, err);
   if (rc < 0)
     return rc;

@@ -374,9 +374,9 @@ int pai_platform_list_files(pai_platform *p, pai_job_id job,
   PAI__CHECK_ARG_ERR(p != NULL && cb != NULL, err);
   PAI__CHECK_PROCESS(p, err);
   if (opts != NULL)
-    rc = PAI__COPY_IN(&o, opts, pai_files_options, own);
+    rc = PAI__OPTIONS_IN(&o, opts, pai_files_options, own);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_files_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_files_options");
   if (o.limit > MOST_LIMIT)
     return pai__fail(err, PAI_EINVAL, "a list has at most %d entries",
                      (int)MOST_LIMIT);

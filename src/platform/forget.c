@@ -215,9 +215,9 @@ int pai_platform_forget_as(pai_platform *p, pai_job_id job,
   PAI__CHECK_ARG_ERR(p != NULL && write != NULL, err);
   PAI__CHECK_PROCESS(p, err);
   if (opts != NULL)
-    rc = PAI__COPY_IN(&o, opts, pai_forget_options, keep_files);
+    rc = PAI__OPTIONS_IN(&o, opts, pai_forget_options, keep_files);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_forget_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_forget_options");
   rc = forget(p, job, o.keep_files != 0 ? &kept : NULL, err);
   if (rc == PAI_OK)
     rc = write_kept(p, kept, write, user_data, err);

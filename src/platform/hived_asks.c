@@ -350,7 +350,7 @@ int pai_hived_host_ask(pai_hived_host *host, const pai_hived_request *request,
   PAI__CHECK_PROCESS(host, err);
   rc = PAI__COPY_IN(&q, request, pai_hived_request, body_data);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_hived_request: bad or newer struct_size");
+    return pai__fail_struct(err, rc, request, "pai_hived_request");
   if (q.method == NULL || q.target == NULL)
     return pai__fail(err, PAI_EINVAL, "a request has a method and a target");
   if (host->closing)

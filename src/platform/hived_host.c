@@ -247,10 +247,9 @@ int pai_hived_host_new(pai_hived_host **out, pai_loop *loop,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(loop != NULL && cluster != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_hived_host_options, user_data);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_hived_host_options, user_data);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_hived_host_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_hived_host_options");
   rc = pai__loop_check(loop, err);
   if (rc < 0)
     return rc;

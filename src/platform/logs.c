@@ -319,9 +319,9 @@ int pai_log_open(pai_log_reader **out, pai_platform *p, pai_job_id job,
   PAI__CHECK_PROCESS(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   if (opts != NULL)
-    rc = PAI__COPY_IN(&o, opts, pai_log_options, since);
+    rc = PAI__OPTIONS_IN(&o, opts, pai_log_options, since);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_log_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_log_options");
   if (!pai__task_log_init(&file, o.name != NULL ? o.name : "all")) {
     (void)pai__fail(err, PAI_ENOTFOUND, "there is no log \"%.64s\"", o.name);
     pai__error_help(err, "stdout, stderr, all or runtime");

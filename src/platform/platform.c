@@ -290,10 +290,9 @@ int pai_platform_new(pai_platform **out, pai_loop *loop,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(loop != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_platform_options, seed);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_platform_options, seed);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_platform_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_platform_options");
   if (o.system != 0 && o.durable == 0)
     return pai__fail(err, PAI_EINVAL,
                      "pai_platform_options: system goes with durable");

@@ -208,7 +208,7 @@ int pai_platform_list(pai_platform *p, const pai_job_query *query,
   int rc = PAI__COPY_IN(&o, query, pai_job_query, with_total);
 
   if (rc < 0)
-    return pai__fail(err, rc, "pai_job_query: bad or newer struct_size");
+    return pai__fail_struct(err, rc, query, "pai_job_query");
   if (p != NULL && p->store != NULL && !PAI__IS_FORKED(p))
     gather(p);
   rc = pai__reply_open(&a, p, write, user_data, err);

@@ -88,10 +88,9 @@ int pai_run(int *code, pai_spec *spec, const pai_platform_options *opts,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(spec != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_platform_options, seed);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_platform_options, seed);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_platform_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_platform_options");
   rc = pai_loop_new(
     &loop, &(pai_loop_options){ sizeof(pai_loop_options), o.alloc }, err);
   if (rc < 0)

@@ -92,10 +92,10 @@ static int check(submission *s, const pai_submit_options *opts,
                  pai_error **err)
 {
   pai_platform *p = s->p;
-  int rc = PAI__COPY_IN(&s->o, opts, pai_submit_options, work_dir);
+  int rc = PAI__OPTIONS_IN(&s->o, opts, pai_submit_options, work_dir);
 
   if (rc < 0)
-    return pai__fail(err, rc, "pai_submit_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_submit_options");
   if (s->o.user == NULL)
     s->o.user = p->user;
   s->name = s->o.name != NULL ? s->o.name : pai_spec_name(s->spec);

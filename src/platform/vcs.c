@@ -325,11 +325,11 @@ int pai_platform_put_vc(pai_platform *p, const char *name,
   int rc = begin(p, name, err);
 
   if (rc == PAI_OK)
-    rc = PAI__COPY_IN(&o, opts, pai_vc_options, external_name);
+    rc = PAI__OPTIONS_IN(&o, opts, pai_vc_options, external_name);
   if (rc < 0)
     return err != NULL && *err != NULL
              ? rc
-             : pai__fail(err, rc, "pai_vc_options: bad or newer struct_size");
+             : pai__fail_struct(err, rc, opts, "pai_vc_options");
   rc = check_name(name, err);
   if (rc == PAI_OK)
     rc = check_part(p, name, &o, err);

@@ -20,10 +20,10 @@ static const pai__cluster_form *const forms[] = {
 int pai__cluster_options(pai_cluster_options *out,
                          const pai_cluster_options *opts, pai_error **err)
 {
-  int rc = PAI__COPY_IN(out, opts, pai_cluster_options, max_nodes);
+  int rc = PAI__OPTIONS_IN(out, opts, pai_cluster_options, max_nodes);
 
   if (rc < 0)
-    return pai__fail(err, rc, "pai_cluster_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_cluster_options");
   out->alloc = pai__alloc_or_libc(out->alloc);
   if (out->max_bytes == 0)
     out->max_bytes = PAI__CLUSTER_MAX_BYTES;

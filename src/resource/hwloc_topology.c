@@ -447,13 +447,12 @@ static int read_source(pai_topology **out, const source *src,
 static int get_options(pai_topology_options *o,
                        const pai_topology_options *opts, pai_error **err)
 {
-  int rc = PAI__COPY_IN(o, opts, pai_topology_options, drivers);
+  int rc = PAI__OPTIONS_IN(o, opts, pai_topology_options, drivers);
 
   o->alloc = pai__alloc_or_libc(o->alloc);
   if (o->max_bytes == 0 || o->max_bytes > INT32_MAX / 2)
     o->max_bytes = o->max_bytes == 0 ? MOST_BYTES : INT32_MAX / 2;
-  return rc < 0 ? pai__fail(err, rc,
-                            "pai_topology_options: bad or newer struct_size")
+  return rc < 0 ? pai__fail_struct(err, rc, opts, "pai_topology_options")
                 : PAI_OK;
 }
 

@@ -66,9 +66,9 @@ int pai_gpus_new(pai_gpus **out, const pai_gpus_options *opts, pai_error **err)
   int rc;
 
   PAI__CLEAR_OUT(out, err);
-  rc = PAI__COPY_IN(&o, opts, pai_gpus_options, group_count);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_gpus_options, group_count);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_gpus_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_gpus_options");
   if (o.root == NULL)
     o.root = "/";
   if (pai__gpus_make(&gpus, pai__alloc_or_libc(o.alloc)) < 0)

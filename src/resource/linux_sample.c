@@ -88,9 +88,9 @@ int pai_sampler_new(pai_sampler **out, const pai_sampler_options *opts,
   int rc;
 
   PAI__CLEAR_OUT(out, err);
-  rc = PAI__COPY_IN(&o, opts, pai_sampler_options, all_groups);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_sampler_options, all_groups);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_sampler_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_sampler_options");
   s = pai__zalloc(pai__alloc_or_libc(o.alloc), sizeof(*s));
   if (s == NULL)
     return pai__oom(err);

@@ -164,10 +164,9 @@ int pai_cluster_draw(const pai_cluster *c,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(c != NULL && write != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_cluster_draw_options, mark_count);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_cluster_draw_options, mark_count);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_cluster_draw_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_cluster_draw_options");
   if (o.format != 0 && o.format != PAI_FORMAT_TEXT &&
       o.format != PAI_FORMAT_SVG)
     return pai__fail(err, PAI_EINVAL, "a cluster is drawn as text or SVG");

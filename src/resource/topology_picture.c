@@ -188,11 +188,10 @@ void pai__topo_add_summary(pai__buf *out, const pai_topology *t)
 static int get_options(pai_topology_write_options *o,
                        const pai_topology_write_options *opts, pai_error **err)
 {
-  int rc = PAI__COPY_IN(o, opts, pai_topology_write_options, mark_count);
+  int rc = PAI__OPTIONS_IN(o, opts, pai_topology_write_options, mark_count);
 
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_topology_write_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_topology_write_options");
   if (o->format == 0)
     o->format = PAI_FORMAT_TEXT;
   if (o->format < PAI_FORMAT_JSON || o->format > PAI_FORMAT_SVG)

@@ -42,7 +42,7 @@ static int on_submit(pai_sched *s, const pai_sched_event *e, pai_error **err)
 
   PAI__CHECK_ARG_ERR(e->request != NULL, err);
   if (PAI__COPY_IN(&q, e->request, pai_request, nafter) < 0)
-    return pai__fail(err, PAI_EINVAL, "the request has no struct_size");
+    return pai__fail_struct(err, PAI_EINVAL, e->request, "pai_request");
   return pai__req_add(s, &q, e->time, err);
 }
 
@@ -263,11 +263,12 @@ int pai_sched_send(pai_sched *s, const pai_sched_event *event, pai_error **err)
   if (s->deciding)
     return pai__fail(err, PAI_EBUSY, "a policy cannot send events");
   e = as_it_is(event, &copy);
-  if (e == NULL || e->kind < 1 || (size_t)e->kind >= PAI__LEN(takers))
-    return tell_number(s,
-                       pai__fail(err, PAI_EINVAL, "%d is no kind of event",
-                                 e != NULL ? e->kind : 0),
-                       err);
+  if (e == NULL)
+    return tell_number(
+      s, pai__fail_struct(err, PAI_EINVAL, event, "pai_sched_event"), err);
+  if (e->kind < 1 || (size_t)e->kind >= PAI__LEN(takers))
+    return tell_number(
+      s, pai__fail(err, PAI_EINVAL, "%d is no kind of event", e->kind), err);
   if (!pai__is_time(e->time))
     rc = pai__fail(err, PAI_EINVAL,
                    "its time is not from %" PRId64 " to %" PRId64 ": %" PRId64,

@@ -311,8 +311,9 @@ int pai_sched_load(pai_sched **out, const char *text, size_t len,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(text != NULL, err);
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, ntables) < 0)
-    return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
+  if (opts != NULL &&
+      PAI__OPTIONS_IN(&o, opts, pai_sched_options, ntables) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_sched_options");
   how.alloc = o.alloc;
   rc = pai__json_parse(&tree, text, len, &how, err);
   if (rc < 0)

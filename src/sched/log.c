@@ -130,8 +130,8 @@ int pai_sched_set_log_options(pai_sched *s, const pai_sched_log_options *opts,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(s != NULL && opts != NULL, err);
-  if (PAI__COPY_IN(&o, opts, pai_sched_log_options, every) < 0)
-    return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
+  if (PAI__OPTIONS_IN(&o, opts, pai_sched_log_options, every) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_sched_log_options");
   s->log_every = o.snapshots == 0 ? 0 : o.every != 0 ? o.every : LEAST;
   return PAI_OK;
 }

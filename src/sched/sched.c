@@ -154,8 +154,9 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(cluster != NULL, err);
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_sched_options, ntables) < 0)
-    return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
+  if (opts != NULL &&
+      PAI__OPTIONS_IN(&o, opts, pai_sched_options, ntables) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_sched_options");
   rc = pai__sched_make(&s, cluster, &o, err);
   if (rc < 0)
     return rc;

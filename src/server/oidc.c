@@ -52,11 +52,11 @@ int pai__oidc_new(pai__oidc **out, pai_server *server,
 {
   pai_oidc_options o;
   pai__oidc *oidc;
-  int rc = PAI__COPY_IN(&o, opts, pai_oidc_options, ca_file);
+  int rc = PAI__OPTIONS_IN(&o, opts, pai_oidc_options, ca_file);
 
   *out = NULL;
   if (rc < 0)
-    return pai__fail(err, rc, "pai_oidc_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_oidc_options");
   oidc = pai__zalloc(&server->alloc, sizeof(*oidc));
   if (oidc == NULL)
     return pai__oom(err);

@@ -350,9 +350,9 @@ int pai_server_new(pai_server **out, pai_loop *loop, pai_platform *platform,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(loop != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_server_options, user_data);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_server_options, user_data);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_server_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_server_options");
   if ((platform != NULL) == (o.hived != NULL))
     return pai__fail(err, PAI_EINVAL,
                      "pai_server_new() requires either a platform or "

@@ -341,8 +341,7 @@ static int change_all(pai__buf *text, const pai_sched *sched,
     pai_cluster_change by = { 0 };
 
     if (PAI__COPY_IN(&by, at, pai_cluster_change, share) < 0)
-      return pai__fail(err, PAI_EINVAL,
-                       "pai_cluster_change has a bad struct_size");
+      return pai__fail_struct(err, PAI_EINVAL, at, "pai_cluster_change");
     PAI__CHECK_ARG_ERR(by.vc == NULL || by.share != NULL, err);
     rc = change(sched->park, &by, text, &sched->alloc, err);
   }

@@ -25,9 +25,9 @@ static int make_empty(pai_forecast **out, const pai_sched *sched,
   pai_sched_view view = { .struct_size = sizeof(view) };
   pai_forecast *f;
 
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_forecast_options, only) < 0)
-    return pai__fail(err, PAI_EINVAL,
-                     "pai_forecast_options has a bad struct_size");
+  if (opts != NULL &&
+      PAI__OPTIONS_IN(&o, opts, pai_forecast_options, only) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_forecast_options");
   if (o.runs > MOST_RUNS || o.horizon < 0 || o.arrivals < PAI_ARRIVALS_KNOWN ||
       o.arrivals > PAI_ARRIVALS_NONE)
     return pai__fail(

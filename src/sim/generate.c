@@ -222,11 +222,10 @@ static const pai__trace_form generated = { "generated", generate, NULL, end,
 static int check_options(pai_generate_options *o,
                          const pai_generate_options *opts, pai_error **err)
 {
-  int rc = PAI__COPY_IN(o, opts, pai_generate_options, faults);
+  int rc = PAI__OPTIONS_IN(o, opts, pai_generate_options, faults);
 
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_generate_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_generate_options");
   o->alloc = pai__alloc_or_libc(o->alloc);
   o->like = o->like != 0 ? o->like : PAI_LIKE_PHILLY;
   o->gpus = o->gpus != 0 ? o->gpus : USUAL_GPUS;

@@ -260,7 +260,7 @@ int pai_history_add(pai_history *history, const pai_past *past,
     *err = NULL;
   PAI__CHECK_ARG_ERR(history != NULL, err);
   if (PAI__COPY_IN(&p, past, pai_past, duration) < 0)
-    return pai__fail(err, PAI_EINVAL, "pai_past has a bad struct_size");
+    return pai__fail_struct(err, PAI_EINVAL, past, "pai_past");
   if (p.ended == 0)
     p.ended = PAI__UNKNOWN;
   took = p.duration < 0              ? 0

@@ -130,7 +130,7 @@ int pai_history_came(pai_history *history, const pai_request *request,
     *err = NULL;
   PAI__CHECK_ARG_ERR(history != NULL, err);
   if (PAI__COPY_IN(&q, request, pai_request, nafter) < 0)
-    return pai__fail(err, PAI_EINVAL, "pai_request has a bad struct_size");
+    return pai__fail_struct(err, PAI_EINVAL, request, "pai_request");
   if (q.wants == NULL || q.nwants == 0 || q.nwants > PAI_SCHED_TASKS)
     return pai__fail(err, PAI_EINVAL, "a request without wants has come");
   wants = pai__realloc(&history->alloc, NULL, 0, q.nwants, sizeof(*wants));

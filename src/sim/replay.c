@@ -16,8 +16,8 @@
 int pai__replay_options(pai_replay_options *out,
                         const pai_replay_options *opts, pai_error **err)
 {
-  if (PAI__COPY_IN(out, opts, pai_replay_options, check) < 0)
-    return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
+  if (PAI__OPTIONS_IN(out, opts, pai_replay_options, check) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_replay_options");
   out->alloc = pai__alloc_or_libc(out->alloc);
   return PAI_OK;
 }

@@ -437,9 +437,9 @@ int pai_shapes_new(pai_shapes **out, const pai_sched *sched,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(sched != NULL && (vcs != NULL || nvcs == 0), err);
-  if (opts != NULL && PAI__COPY_IN(&k.o, opts, pai_forecast_options, only) < 0)
-    return pai__fail(err, PAI_EINVAL,
-                     "pai_forecast_options has a bad struct_size");
+  if (opts != NULL &&
+      PAI__OPTIONS_IN(&k.o, opts, pai_forecast_options, only) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_forecast_options");
   if (pai_sched_view_request(sched, id, &k.request) < 0)
     return pai__fail(err, PAI_ENOTFOUND, "there is no request %" PRIu64, id);
   k.o.struct_size = sizeof(k.o);

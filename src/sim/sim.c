@@ -114,9 +114,8 @@ int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(cluster != NULL && next != NULL, err);
-  if (PAI__COPY_IN(&o, opts, pai_sim_options, bars) < 0)
-    return pai__fail(err, PAI_EINVAL,
-                     "pai_sim_options: bad or newer struct_size");
+  if (PAI__OPTIONS_IN(&o, opts, pai_sim_options, bars) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_sim_options");
   rc = check_options(&o, err);
   if (rc < 0)
     return rc;

@@ -301,8 +301,8 @@ static int tell(const pai__story *st, int format, pai_write_cb write,
 static int set_options(pai_story_options *o, const pai_story_options *opts,
                        int format, pai_error **err)
 {
-  if (opts != NULL && PAI__COPY_IN(o, opts, pai_story_options, grain) < 0)
-    return pai__fail(err, PAI_EINVAL, "the options have no struct_size");
+  if (opts != NULL && PAI__OPTIONS_IN(o, opts, pai_story_options, grain) < 0)
+    return pai__fail_struct(err, PAI_EINVAL, opts, "pai_story_options");
   if (format != 0 && format != PAI_FORMAT_TEXT && format != PAI_FORMAT_JSON)
     return pai__fail(err, PAI_EINVAL, "stories are told as text or JSON");
   if (o->grain <= 0)

@@ -50,10 +50,10 @@ void pai_trace_free(pai_trace *t)
 static int check_options(pai_trace_options *o, const pai_trace_options *opts,
                          pai_error **err)
 {
-  int rc = PAI__COPY_IN(o, opts, pai_trace_options, user_data);
+  int rc = PAI__OPTIONS_IN(o, opts, pai_trace_options, user_data);
 
   if (rc < 0)
-    return pai__fail(err, rc, "pai_trace_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_trace_options");
   if (o->form < 0 || o->form >= PAI_TRACE_GENERATED)
     return pai__fail(err, PAI_EINVAL, "there is no form %d of a trace",
                      o->form);

@@ -173,7 +173,7 @@ int pai_trace_write(const pai_trace_record *record, pai_write_cb write,
   PAI__CHECK_ARG_ERR(write != NULL, err);
   rc = PAI__COPY_IN(&r, record, pai_trace_record, why);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_trace_record: bad or newer struct_size");
+    return pai__fail_struct(err, rc, record, "pai_trace_record");
   rc = check(&r, err);
   if (rc < 0)
     return rc;

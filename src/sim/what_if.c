@@ -273,9 +273,9 @@ static int look_both(trying *t, const pai_history *history,
   pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
   int rc = PAI_OK;
 
-  if (opts != NULL && PAI__COPY_IN(&o, opts, pai_forecast_options, only) < 0)
-    return pai__fail(t->err, PAI_EINVAL,
-                     "pai_forecast_options has a bad struct_size");
+  if (opts != NULL &&
+      PAI__OPTIONS_IN(&o, opts, pai_forecast_options, only) < 0)
+    return pai__fail_struct(t->err, PAI_EINVAL, opts, "pai_forecast_options");
   o.struct_size = sizeof(o);
   rc = pai__forecast_run(&w->before, t->sched, history, &o, NULL, t->err);
   if (rc == PAI_OK) {
@@ -310,8 +310,7 @@ static int copy_events(trying *t, pai_sched_event *list,
     const char *at = (const char *)from + i * from->struct_size;
 
     if (PAI__COPY_IN(&list[i], at, pai_sched_event, cluster) < 0)
-      return pai__fail(t->err, PAI_EINVAL,
-                       "pai_sched_event has a bad struct_size");
+      return pai__fail_struct(t->err, PAI_EINVAL, at, "pai_sched_event");
     list[i].struct_size = sizeof(list[i]);
   }
   t->events = list;

@@ -93,11 +93,10 @@ static int put(pai__buf *out, const pai_spec *spec, const pai__tree *tree,
 static int get_options(pai_spec_write_options *o,
                        const pai_spec_write_options *opts, pai_error **err)
 {
-  int rc = PAI__COPY_IN(o, opts, pai_spec_write_options, report);
+  int rc = PAI__OPTIONS_IN(o, opts, pai_spec_write_options, report);
 
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_spec_write_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_spec_write_options");
   if (o->report != NULL)
     *o->report = NULL;
   if (o->version < 0 || o->version > 2 || o->format < 0 ||

@@ -15,10 +15,10 @@
 int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
                       pai_error **err)
 {
-  int rc = PAI__COPY_IN(out, opts, pai_spec_options, hived);
+  int rc = PAI__OPTIONS_IN(out, opts, pai_spec_options, hived);
 
   if (rc < 0)
-    return pai__fail(err, rc, "pai_spec_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_spec_options");
   out->alloc = pai__alloc_or_libc(out->alloc);
   if (out->max_bytes == 0)
     out->max_bytes = PAI__SPEC_MAX_BYTES;

@@ -529,7 +529,7 @@ int pai__local_launch(local_task *t, const pai_launch_plan *given,
 
   rc = PAI__COPY_IN(&plan, given, pai_launch_plan, log_limit);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_launch_plan: bad or newer struct_size");
+    return pai__fail_struct(err, rc, given, "pai_launch_plan");
   rc = check_plan(&plan, err);
   if (rc < 0)
     return rc;

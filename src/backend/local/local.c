@@ -65,7 +65,7 @@ static int local_open(void **state, void *data, const pai_backend_host *host,
   PAI__CHECK_ARG_ERR(host != NULL, err);
   rc = PAI__COPY_IN(&h, host, pai_backend_host, log);
   if (rc < 0)
-    return pai__fail(err, rc, "pai_backend_host: bad or newer struct_size");
+    return pai__fail_struct(err, rc, host, "pai_backend_host");
   PAI__CHECK_ARG_ERR(h.loop != NULL, err);
   PAI__CHECK_ARG_ERR(h.output != NULL && h.ended != NULL, err);
   h.alloc = pai__alloc_or_libc(h.alloc);

@@ -213,7 +213,7 @@ int pai_hived_extender_request(pai_hived_extender *e,
          ? PAI__COPY_IN(&q, request, pai_hived_request, body_data)
          : PAI_EINVAL;
   if (rc < 0)
-    return pai__fail(err, rc, "pai_hived_request: bad or newer struct_size");
+    return pai__fail_struct(err, rc, request, "pai_hived_request");
   if (q.method == NULL || q.target == NULL)
     return pai__fail(err, PAI_EINVAL, "a request has a method and a target");
   if (q.body == NULL) {
@@ -279,10 +279,9 @@ int pai_hived_extender_new(pai_hived_extender **out,
 
   PAI__CLEAR_OUT(out, err);
   PAI__CHECK_ARG_ERR(cluster != NULL, err);
-  rc = PAI__COPY_IN(&o, opts, pai_hived_extender_options, alloc);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_hived_extender_options, alloc);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_hived_extender_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_hived_extender_options");
   o.alloc = pai__alloc_or_libc(o.alloc);
   e = pai__zalloc(o.alloc, sizeof(*e));
   if (e == NULL)

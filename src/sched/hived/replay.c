@@ -413,10 +413,9 @@ int pai_hived_replay_new(pai_hived_replay **out,
   int rc;
 
   PAI__CLEAR_OUT(out, err);
-  rc = PAI__COPY_IN(&o, opts, pai_hived_replay_options, user_data);
+  rc = PAI__OPTIONS_IN(&o, opts, pai_hived_replay_options, user_data);
   if (rc < 0)
-    return pai__fail(err, rc,
-                     "pai_hived_replay_options: bad or newer struct_size");
+    return pai__fail_struct(err, rc, opts, "pai_hived_replay_options");
   if (o.config == NULL)
     return pai__fail(err, PAI_EINVAL,
                      "pai_hived_replay_new() was called without config");

@@ -1,6 +1,9 @@
 /* Errors, option structs of every age, logging, version. */
 #include "testing.h"
 
+#include <openpai/sched.h>
+#include <openpai/spec.h>
+
 #include <stdio.h>
 
 static void error_tells_all(void **state)
@@ -132,6 +135,63 @@ static void options_of_every_age(void **state)
   assert_int_equal(copy_in(&dst, &older), PAI_EINVAL);
 }
 
+/* Options may be filled with zeros, as headers say; a member that is set then
+ * is not passed over. */
+static void options_of_zeros(void **state)
+{
+  struct opts dst = { 1, 1, 1 }, zeros = { 0 };
+  pai_spec_options o = { 0 };
+  pai_error *err = NULL;
+  pai_spec *spec;
+
+  (void)state;
+  assert_int_equal(PAI__OPTIONS_IN(&dst, &zeros, struct opts, first), PAI_OK);
+  assert_int_equal(dst.first + dst.later, 0);
+  zeros.first = 1;
+  assert_int_equal(PAI__OPTIONS_IN(&dst, &zeros, struct opts, first),
+                   PAI_EINVAL);
+  assert_int_equal(pai_spec_parse(&spec, "{", 1, &o, &err), PAI_EINVAL);
+  assert_null(strstr(pai_error_message(err), "struct_size"));
+  pai_error_free(err);
+  o.max_depth = 5;
+  assert_int_equal(pai_spec_parse(&spec, "{", 1, &o, &err), PAI_EINVAL);
+  assert_string_equal(
+    pai_error_help(err),
+    "set it: pai_spec_options x = { .struct_size = sizeof(x) };");
+  test_expect_error(err, PAI_EINVAL, "pai_spec_options: struct_size is 0");
+}
+
+/* What a caller forgot is named. */
+static void structs_without_their_size(void **state)
+{
+  static const char nodes[] = "skus: {cpu: {cpus: 1, memory: 1G}}\n"
+                              "nodes: [{name: a, sku: cpu}]\n";
+  pai_sched_event event = { .kind = PAI_SCHED_TIME };
+  struct {
+    pai_spec_options o;
+    int64_t newest;
+  } newer = { { .struct_size = sizeof(newer) }, 1 };
+  pai_cluster *cluster;
+  pai_error *err;
+  pai_sched *s;
+  pai_spec *spec;
+
+  (void)state;
+  assert_int_equal(
+    pai_cluster_parse(&cluster, nodes, strlen(nodes), NULL, &err), PAI_OK);
+  assert_int_equal(pai_sched_new(&s, cluster, NULL, &err), PAI_OK);
+  assert_int_equal(pai_sched_send(s, &event, &err), PAI_EINVAL);
+  assert_non_null(strstr(pai_error_help(err), "sizeof(x)"));
+  test_expect_error(err, PAI_EINVAL,
+                    "event 1: pai_sched_event: struct_size is 0");
+  pai_sched_free(s);
+  pai_cluster_free(cluster);
+  assert_int_equal(pai_spec_parse(&spec, "{}", 2, &newer.o, &err),
+                   PAI_ENOTSUP);
+  assert_non_null(strstr(pai_error_help(err), "headers are newer"));
+  test_expect_error(err, PAI_ENOTSUP, "does not know yet");
+}
+
 static void keep_line(void *user_data, int level, const char *line)
 {
   char *kept = user_data;
@@ -195,6 +255,8 @@ int main(void)
     cmocka_unit_test(out_of_memory_needs_none),
     cmocka_unit_test(codes_have_names),
     cmocka_unit_test(options_of_every_age),
+    cmocka_unit_test(options_of_zeros),
+    cmocka_unit_test(structs_without_their_size),
     cmocka_unit_test(log_reaches_who_listens),
     cmocka_unit_test(version_is_the_headers),
   };
