@@ -47,6 +47,10 @@ int pai_lua_fail(lua_State *L, failure *f)
     facade_failure_dispose(f);
     lua_pushlightuserdata(L, &raised);
     lua_rawget(L, LUA_REGISTRYINDEX);
+    if (!lua_toboolean(L, -1)) { /* script_signals() has seen Ctrl-C */
+      (void)lua_sethook(L, NULL, 0, 0);
+      return luaL_error(L, "interrupted!");
+    }
     lua_pushlightuserdata(L, &raised);
     lua_pushboolean(L, 0);
     lua_rawset(L, LUA_REGISTRYINDEX);

@@ -122,10 +122,15 @@ bool script_settle(bool failed)
   return pai_lua_settle(pai_lua_waiting(), failed);
 }
 
-/* Lua's own handler raises an error in the next callback. */
+/* Lua's own handler of Ctrl-C (lua.c) hooks all that the state does next, to
+ * raise its error there. */
 bool script_signals(void)
 {
-  return false;
+  lua_State *L = pai_lua_waiting();
+
+  return L != NULL && lua_gethook(L) != NULL && lua_gethookcount(L) == 1 &&
+         lua_gethookmask(L) ==
+           (LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT);
 }
 
 /* --- life ------------------------------------------------------------------ */

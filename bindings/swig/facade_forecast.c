@@ -2,6 +2,7 @@
 #include "options.h"
 #include "sched_shared.h"
 #include "shared.h"
+#include "sim_shared.h"
 
 #include <stdlib.h>
 
@@ -169,7 +170,16 @@ typedef struct looking {
   History *h;
   const pai_history *history; /* or NULL */
   pai_forecast_options o;
+  bool raised; /* by the handler of a signal, as Ctrl-C */
 } looking;
+
+static int on_stop(void *user_data)
+{
+  looking *l = user_data;
+
+  l->raised = l->raised || script_signals();
+  return l->raised;
+}
 
 static bool begin(looking *l, Scheduler *s, History *h, words list, failure *f)
 {
@@ -182,7 +192,9 @@ static bool begin(looking *l, Scheduler *s, History *h, words list, failure *f)
   };
 
   *l = (looking){ s, h, h != NULL ? h->history : NULL,
-                  PAI_FORECAST_OPTIONS_INIT };
+                  PAI_FORECAST_OPTIONS_INIT, false };
+  l->o.stop = on_stop;
+  l->o.user_data = l;
   if (!options_read(&l->o, known, sizeof(known) / sizeof(*known), &list, f) ||
       !sched_enter(s, f))
     return false;
@@ -195,6 +207,11 @@ static bool begin(looking *l, Scheduler *s, History *h, words list, failure *f)
 static void end(looking *l, failure *f)
 {
   give(l->h);
+  if (l->raised) { /* what the handler has raised is told */
+    pai_error_free(f->err);
+    f->err = NULL;
+    f->code = PAI_EUSER;
+  }
   sched_leave(l->s, f);
 }
 

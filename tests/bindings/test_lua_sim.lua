@@ -205,6 +205,16 @@ local function queue()
   return s
 end
 
+-- Ctrl-C: a child sends it while the call runs, and lua's own handler, which
+-- serves once, hooks what is done next.
+function tests.a_signal_ends_a_forecast()
+  local s = queue()
+  os.execute("(sleep 0.1; kill -INT $PPID) & exit 0")
+  local ok, why = pcall(s.shapes, s, 2, { runs = 100000 })
+  assert(not ok and tostring(why):find("interrupted!"), tostring(why))
+  assert(s:when(2).runs > 0)
+end
+
 function tests.forecast()
   local s = queue()
   local f = assert(s:forecast { runs = 10 })

@@ -4,6 +4,7 @@ Usage: test_python_forecast.py ROOT [unittest's arguments]
 """
 import io
 import json
+import signal
 import unittest
 
 import openpai
@@ -51,6 +52,26 @@ class Forecasts(unittest.TestCase):
             s.forecast({})
         with self.assertRaises(TypeError):
             openpai.Forecast()
+
+    def test_a_signal_ends_them(self):
+        """Ctrl-C, and whatever else a handler raises: long before they end."""
+        class Enough(Exception):
+            pass
+
+        def handler(number, frame):
+            raise Enough
+
+        s = queue()
+        self.addCleanup(signal.signal, signal.SIGALRM,
+                        signal.signal(signal.SIGALRM, handler))
+        cancel = [{"event": "cancel", "id": 1}]
+        for ask in (lambda: s.forecast(runs=10**5),
+                    lambda: s.what_if(cancel, runs=10**5),
+                    lambda: s.shapes(2, runs=10**5)):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with self.assertRaises(Enough):
+                ask()
+        self.assertEqual(s.when(2, runs=10).runs, 10)  # as if nothing was
 
     def test_history(self):
         history = openpai.History()
