@@ -128,9 +128,10 @@ bool script_signals(void)
 {
   lua_State *L = pai_lua_waiting();
 
+  enum { ALL = LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT };
+
   return L != NULL && lua_gethook(L) != NULL && lua_gethookcount(L) == 1 &&
-         lua_gethookmask(L) ==
-           (LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT);
+         (lua_gethookmask(L) & ALL) == ALL;
 }
 
 /* --- life ------------------------------------------------------------------ */

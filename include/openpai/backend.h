@@ -103,6 +103,11 @@ typedef struct pai_launch_plan {
   /** Most processes that all tasks of the owner may have at a time, where the
    *  back end can count them; 0: any number.  @since 0.1 */
   uint64_t owner_processes;
+  /** Folders and files below /tmp of the machine that a task with a /tmp of its
+   *  own sees at their places, to be read and written; NULL-terminated.  What is
+   *  not there, or belongs to the platform, is left out.  NULL: none.
+   *  @since 0.1 */
+  const char *const *folders;
 } pai_launch_plan;
 
 /* --- how it ended ----------------------------------------------------------- */

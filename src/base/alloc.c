@@ -112,7 +112,7 @@ int pai__options_in(void *dst, size_t dst_size, const void *src,
   if (size != 0)
     return pai__copy_in(dst, dst_size, src, first_size);
   memset(dst, 0, dst_size);
-  for (size_t i = 0; i < first_size; i++)
+  for (size_t i = 0; i < dst_size; i++)
     if (bytes[i] != 0)
       return PAI_EINVAL;
   return PAI_OK;

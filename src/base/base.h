@@ -96,7 +96,9 @@ int pai__copy_in(void *dst, size_t dst_size, const void *src,
                  size_t first_size);
 
 /* The same of options, which may be filled with zeros: all is as it is without
- * them.  A struct_size of 0 with something behind it is a mistake. */
+ * them.  A struct_size of 0 with something behind it is a mistake.  For that all
+ * of the struct is read: once one has grown after a release, of a caller that
+ * may be older only the part that it had. */
 #define PAI__OPTIONS_IN(dst, src, type, last)   \
   pai__options_in((dst), sizeof(*(dst)), (src), \
                   offsetof(type, last) + sizeof((dst)->last))

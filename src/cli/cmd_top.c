@@ -131,19 +131,28 @@ static cli_job_screen_wish heed_key(picture *p, int key)
 /* Until it is to end, or nobody answers: false. */
 static bool follow_keys(picture *p)
 {
+  int64_t asked = cli_now();
+
   for (;;) {
     cli_job_screen_wish wish;
+    int64_t left = asked + EVERY - cli_now();
     int key;
 
     draw(p);
-    key = cli_screen_key(EVERY, draw, p);
+    key = cli_screen_key(left < 0       ? 0
+                         : left > EVERY ? EVERY
+                                        : (int)left,
+                         draw, p);
     if (key == CLI_KEY_SIGNAL)
       return true;
     wish = key == CLI_KEY_NONE ? CLI_SCREEN_ASK : heed_key(p, key);
     if (wish == CLI_SCREEN_QUIT)
       return true;
-    if (wish != CLI_SCREEN_DRAW && !ask(p) && (!close_job(p) || !ask(p)))
+    if (wish == CLI_SCREEN_DRAW && left > 0)
+      continue;
+    if (!ask(p) && (!close_job(p) || !ask(p)))
       return false;
+    asked = cli_now();
   }
 }
 
@@ -225,7 +234,8 @@ const cli_verb cli_top = {
     "  Up, Down, PgUp, PgDn, Home, End\n"
     "                   choose a job, scroll\n"
     "  Enter            show the tasks of the chosen job; Esc: back\n"
-    "  k                stop the chosen job, after a question\n"
+    "  k                stop the chosen job, after a question: y, or K to\n"
+    "                   kill it at once\n"
     "  /                show only jobs with a text in name or user; Esc: all\n"
     "  a                show finished jobs, too, or hide them\n"
     "  q                quit\n"

@@ -189,6 +189,7 @@ static void pass_requests_on(void *user_data)
     return;
   cli_live_clear(&r->live);
   cli_progress_over();
+  cli_output_break(&r->out);
   r->waits = false;
   r->requests = cli_requests();
   r->stopped_by = cli_request_last();
@@ -248,6 +249,10 @@ static int finish(cli_foreground *r)
     code = found ? cli_exit_code(&job) : CLI_BROKEN;
   if (found)
     cli_json_free(&job);
+  if (r->out.lost != 0 && code == CLI_OK) {
+    cli_fail("cannot write standard error: %s", strerror(r->out.lost));
+    code = CLI_BROKEN;
+  }
   return code;
 }
 
@@ -278,6 +283,7 @@ static int follow(cli_foreground *r)
   cli_live_close(&r->live);
   r->out.to = stdout;
   cli_progress_over();
+  cli_output_break(&r->out);
   cli_follow_end(&r->follower);
   free(path);
   if (!r->over && r->interactive && a.status == PAI_EUSER) {

@@ -2,7 +2,7 @@
  * job_screen.c - `top`: the jobs of a platform on the terminal, with keys
  *
  * Running jobs come first.  The platform is asked for those and for the others
- * apart, and for no more than the screen can show from where it was scrolled to.
+ * apart, and for no more than some beyond the chosen one.
  */
 #include "job_screen.h"
 
@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 200 }; /* jobs that are asked for beyond the chosen one */
+enum {
+  AHEAD = 200, /* jobs that are asked for beyond the chosen one, */
+  MOST = 50000 /* and that a server tells of at a time */
+};
 
 static const char keys[] =
   "Up/Down choose  Enter tasks  k stop  / filter  a all jobs  q quit";
@@ -27,10 +30,11 @@ static void ask_jobs(const cli_job_screen *s, cli_answer *a,
 {
   char path[400];
   char *filter = cli_escape(s->filter);
+  size_t limit = s->chosen + AHEAD < MOST ? s->chosen + AHEAD : MOST;
 
   (void)snprintf(path, sizeof(path),
                  "/api/v2/jobs?withTotalCount=true&limit=%zu&state=%s%s%s",
-                 s->chosen + AHEAD, states, s->filter[0] ? "&keyword=" : "",
+                 limit, states, s->filter[0] ? "&keyword=" : "",
                  filter != NULL ? filter : "");
   free(filter);
   cli_remote_ask(s->r, a, "GET", path, NULL, NULL, 0);
@@ -116,7 +120,7 @@ static bool take_jobs(cli_job_screen *s, const cli_answer *busy,
     return false;
   }
   if (!join(&fresh, busy, rest)) {
-    cli_fail("out of memory");
+    cli_fail("the platform's answer cannot be read");
     return false;
   }
   items = realloc(s->items, (fresh.count + 1) * sizeof(*items));
@@ -245,9 +249,9 @@ static cli_job_screen_wish answer_question(cli_job_screen *s, int key)
 {
   s->asks = false;
   s->note[0] = '\0';
-  if (key != 'y' && key != 'Y' && key != 'k')
+  if (key != 'y' && key != 'Y' && key != 'K')
     return CLI_SCREEN_DRAW;
-  stop_chosen(s, key == 'k');
+  stop_chosen(s, key == 'K');
   return CLI_SCREEN_ASK;
 }
 
@@ -260,7 +264,7 @@ static void ask_question(cli_job_screen *s)
     return;
   s->asks = !cli_is_over(state);
   (void)snprintf(s->note, sizeof(s->note),
-                 s->asks ? "stop %s? y: yes, k: kill at once, other keys: no"
+                 s->asks ? "stop %s? y: yes, K: kill at once, other keys: no"
                          : "%s has ended already",
                  s->name);
 }

@@ -115,9 +115,9 @@ static int open_command(cli_job_file *out, const cli_job_source *s, bool quiet)
   *out = (cli_job_file){ .file = { .name = name } };
   if (text == NULL)
     return CLI_NO;
-  if (stays_here())
-    cli_folders_find(s->command, s->words,
-                     !s->env.clean && cli_image.count == 0, s->copied, quiet);
+  /* What a container has at those paths is its image's. */
+  if (stays_here() && cli_image.count == 0)
+    cli_folders_find(s->command, s->words, !s->env.clean, s->copied, quiet);
   cli_job_file_take(out, name, text, strlen(text), NULL, true);
   free(text);
   code = cli_job_file_judge(out, name);

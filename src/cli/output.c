@@ -1,6 +1,7 @@
 /* output.c - keeps what tasks write at the same time apart */
 #include "output.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,14 +102,15 @@ static void pass(cli_output *out, const cli_piece *p)
 {
   FILE *to = p->stream == 2 ? stderr : stdout;
 
-  (void)fwrite(p->text, 1, p->len, to);
+  if (fwrite(p->text, 1, p->len, to) < p->len && to == stderr)
+    out->lost = errno;
   if (cli_is_terminal(to))
     out->cut = p->text[p->len - 1] != '\n';
 }
 
 void cli_output_break(cli_output *out)
 {
-  if (out->cut)
+  if (out->cut && cli_is_terminal(stderr))
     (void)fputc('\n', stderr);
   out->cut = false;
 }

@@ -15,6 +15,7 @@ typedef struct cli_output {
   size_t ntasks;
   int width; /* of the longest task name */
   bool cut;  /* on a terminal: the last byte is within a line */
+  int lost;  /* why standard error could not be written, or 0 */
 } cli_output;
 
 /* False when memory is short. */

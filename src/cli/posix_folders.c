@@ -1,14 +1,14 @@
 /* posix_folders.c - folders below /tmp of this machine that a command needs */
 #include "folders.h"
 
-#include "jobs.h"
+#include "remote.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_PATH = 4096, MOST_FOUND = 32 };
+enum { MOST_PATH = 4096, MOST_FOUND = 64 /* of a job file, at most */ };
 
 static const char top[] = "/tmp/";
 
@@ -95,21 +95,29 @@ static void take_environment(char *path)
 
 /* --- the list ------------------------------------------------------------------ */
 
+/* For as long as the program runs.  Without memory it is not in the list. */
+static void keep(const char *path)
+{
+  char *kept = strdup(path);
+
+  if (kept != NULL)
+    cli_folders.words[cli_folders.count++] = kept;
+}
+
 bool cli_folders_good(const cli_verb *verb)
 {
-  static char kept[CLI_VALUES][256];
+  size_t count = cli_folders.count;
 
-  for (size_t i = 0; i < cli_folders.count; i++) {
+  cli_folders.count = 0;
+  for (size_t i = 0; i < count; i++) {
     const char *word = cli_folders.words[i];
     char path[MOST_PATH];
 
-    if (!make_absolute(path, word, strlen(word)) ||
-        strlen(path) >= sizeof(kept[0]) || !is_below_tmp(path)) {
+    if (!make_absolute(path, word, strlen(word)) || !is_below_tmp(path)) {
       cli_misused(verb, "--folder is a path below /tmp", word);
       return false;
     }
-    (void)snprintf(kept[i], sizeof(kept[0]), "%s", path);
-    cli_folders.words[i] = kept[i];
+    keep(path);
   }
   return true;
 }
@@ -140,31 +148,39 @@ static void tell_missing(const char *path)
   cli_say(PAI_LOG_INFO, note);
 }
 
-/* Adds the folder of what a path names, or tells that it is not there. */
-static void add(const char *text, size_t len, const char *begin, bool quiet)
+/* What is being looked for. */
+typedef struct looking {
+  char *begin; /* where commands begin, or NULL */
+  char *root;  /* of the platform, which no task sees, or NULL */
+  size_t given;
+  bool quiet;
+} looking;
+
+/* Adds the folder of what a path names; `whole`: a word of the command is that
+ * path, so it may be a file in /tmp itself.  What is not there is told, unless
+ * nobody has named it. */
+static void add(const looking *l, const char *text, size_t len, bool whole,
+                bool named)
 {
-  static char found[MOST_FOUND][MOST_PATH];
-  static size_t nfound;
-  char path[MOST_PATH];
+  char path[MOST_PATH] = "";
 
   if (!make_absolute(path, text, len) || !is_below_tmp(path) ||
-      is_shown(path, begin))
+      is_shown(path, l->begin) ||
+      (l->root != NULL && is_within(path, l->root)))
     return;
-  if (!is_folder(path) && !(go_up(path) && is_folder(path)) && !exists(path)) {
-    if (!quiet)
+  if (!is_folder(path) && !(go_up(path) && is_folder(path)) &&
+      !(whole && exists(path))) {
+    if (named && !l->quiet && !exists(path))
       tell_missing(path);
     return;
   }
   take_environment(path);
-  if (is_shown(path, begin) || nfound == MOST_FOUND ||
-      cli_folders.count == CLI_VALUES)
-    return;
-  (void)snprintf(found[nfound], sizeof(found[0]), "%s", path);
-  cli_folders.words[cli_folders.count++] = found[nfound++];
+  if (!is_shown(path, l->begin) && cli_folders.count < MOST_FOUND)
+    keep(path);
 }
 
 /* Wherever "/tmp/..." stands in a word: of an option, of a script. */
-static void add_of_word(const char *word, const char *begin, bool quiet)
+static void add_of_word(const looking *l, const char *word)
 {
   static const char ends[] = " \t\n'\"`;|&()<>,:=$*?[]{}";
 
@@ -172,21 +188,40 @@ static void add_of_word(const char *word, const char *begin, bool quiet)
     size_t len = strcspn(at, ends);
 
     if (at == word || strchr(ends, at[-1]) != NULL)
-      add(at, len, begin, quiet);
+      add(l, at, len, at == word && at[len] == '\0', true);
     at += len;
   }
 }
 
 /* Of a list as in PATH, what is there. */
-static void add_of_list(const char *list, const char *begin)
+static void add_of_list(const looking *l, const char *list)
 {
   while (*list != '\0') {
     size_t len = strcspn(list, ":");
 
     if (len > 0 && *list == '/')
-      add(list, len, begin, true);
+      add(l, list, len, false, false);
     list += len + (list[len] == ':');
   }
+}
+
+static void tell_found(const looking *l)
+{
+  char note[1200] = "the tasks see ";
+  size_t len = strlen(note);
+
+  if (l->quiet || cli_folders.count == l->given)
+    return;
+  for (size_t i = l->given; i < cli_folders.count && len < 1000; i++) {
+    int n = snprintf(note + len, sizeof(note) - len, "%s%.400s",
+                     i > l->given ? ", " : "", cli_folders.words[i]);
+
+    len += n > 0 ? (size_t)n : 0;
+    len = len < sizeof(note) ? len : sizeof(note) - 1;
+  }
+  (void)snprintf(note + len, sizeof(note) - len,
+                 " of this machine (--folder)");
+  cli_say(PAI_LOG_INFO, note);
 }
 
 void cli_folders_find(char *const *words, int count, bool inherit, bool copied,
@@ -194,18 +229,21 @@ void cli_folders_find(char *const *words, int count, bool inherit, bool copied,
 {
   static const char *const lists[] = { "VIRTUAL_ENV", "CONDA_PREFIX", "PATH",
                                        "PYTHONPATH", "LD_LIBRARY_PATH" };
-  char *begin = copied ? NULL : cli_here();
+  const looking l = { copied ? NULL : cli_here(), cli_find_root(),
+                      cli_folders.count, quiet };
 
   for (int i = 0; i < count; i++)
-    if (words[i][0] == '/' || copied || !exists(words[i]))
-      add_of_word(words[i], begin, quiet);
+    if ((words[i][0] == '/' || !copied) && exists(words[i]))
+      add(&l, words[i], strlen(words[i]), true, true);
     else
-      add(words[i], strlen(words[i]), begin, true);
+      add_of_word(&l, words[i]);
   for (size_t i = 0; inherit && i < sizeof(lists) / sizeof(lists[0]); i++) {
     const char *list = getenv(lists[i]);
 
     if (list != NULL)
-      add_of_list(list, begin);
+      add_of_list(&l, list);
   }
-  free(begin);
+  tell_found(&l);
+  free(l.begin);
+  free(l.root);
 }

@@ -132,25 +132,29 @@ bool cli_is_foreign(const char *root)
   return stat(root, &st) == 0 && st.st_uid != geteuid();
 }
 
-/* Whether anybody listens there; who that is, is looked at when it is asked. */
-static bool answers(const char *root)
+bool cli_listens(const char *path)
 {
   struct sockaddr_un at = { .sun_family = AF_UNIX };
-  char *path = cli_socket_path(root);
-  bool answered = false;
+  bool listens;
   int fd;
 
-  if (path != NULL && strlen(path) < sizeof(at.sun_path)) {
-    memcpy(at.sun_path, path, strlen(path) + 1);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    answered =
-      fd >= 0 && (connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0 ||
-                  errno == EAGAIN);
-    if (fd >= 0)
-      (void)close(fd);
-  } else if (path != NULL) {
-    answered = access(path, F_OK) == 0;
-  }
+  if (strlen(path) >= sizeof(at.sun_path))
+    return access(path, F_OK) == 0;
+  memcpy(at.sun_path, path, strlen(path) + 1);
+  fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  listens = fd >= 0 && (connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0 ||
+                        errno == EAGAIN);
+  if (fd >= 0)
+    (void)close(fd);
+  return listens;
+}
+
+/* Who that is, is looked at when it is asked. */
+static bool answers(const char *root)
+{
+  char *path = cli_socket_path(root);
+  bool answered = path != NULL && cli_listens(path);
+
   free(path);
   return answered;
 }

@@ -131,6 +131,8 @@ void cli_keep_owner(void);
  * user's own does not. */
 char *cli_find_root(void);
 const char *cli_system_root(void);
+/* Whether anybody listens at the path of a socket, and this user may ask. */
+bool cli_listens(const char *path);
 /* Where a platform of this root listens, for free(). */
 char *cli_socket_path(const char *root);
 /* Whether a root is another user's. */

@@ -47,8 +47,8 @@ unsigned cli_draw_lines(FILE *out, const char *text, unsigned width,
     if (rows > 0)
       (void)fputc('\n', out);
     (void)fwrite(text, 1, fits, out);
-    if (fits < len)
-      (void)fputs(cli_style(stdout, "\033[0m"), out);
+    if (fits < len && memchr(text, '\033', fits) != NULL)
+      (void)fputs("\033[0m", out);
     if (!full) /* else it would take the last cell away */
       (void)fputs("\033[K", out);
     text += len + (text[len] == '\n');

@@ -283,17 +283,20 @@ static int share_roles(pai__plan_shared *out, pai__arena *arena,
                        const pai__plan_context *c)
 {
   const pai_launch_mount *mounts;
+  const char *const *folders;
   pai__plan_role *roles =
     pai__arena_zalloc(arena, c->spec->nroles, sizeof(*roles));
   size_t nmounts;
   int rc;
 
-  if (roles == NULL || pai__storages_mount(&mounts, &nmounts, arena, c) < 0)
+  if (roles == NULL || pai__storages_mount(&mounts, &nmounts, arena, c) < 0 ||
+      pai__storages_folders(&folders, arena, c->spec) < 0)
     return PAI_ENOMEM;
   for (uint32_t r = 0; r < c->spec->nroles; r++) {
     roles[r].image = pai__plugin_image(c->spec, r);
     roles[r].mounts = mounts;
     roles[r].nmounts = nmounts;
+    roles[r].folders = folders;
     rc = pai__plugin_scripts(&roles[r], arena, c, r);
     if (rc < 0)
       return rc;

@@ -94,7 +94,7 @@ static const char to_show_tmp[] =
   "Tasks in the sandbox have a /tmp of their own. To show them what the "
   "machine has there: --folder $1, or extras.openpai.folders in the job file.";
 
-#define NOT_IN_TMP "There is no $1 in the task's own /tmp."
+#define NOT_IN_TMP "There is no $1."
 #define NO_INTERPRETER \
   "The first line of a script names a program that does not exist."
 

@@ -311,6 +311,7 @@ int pai__plan_make(pai_launch_plan *out, pai__arena *arena,
     .image = alike->image,
     .mounts = alike->mounts,
     .nmounts = alike->nmounts,
+    .folders = alike->folders,
     .job_dir = c.job_dir
   };
   return out->script != NULL && out->env != NULL ? PAI_OK : PAI_ENOMEM;

@@ -87,6 +87,7 @@ typedef struct pai__plan_role {
   const char *image;          /* or NULL */
   const pai_launch_mount *mounts;
   size_t nmounts;
+  const char *const *folders; /* as of a pai_launch_plan */
 } pai__plan_role;
 
 /* The variables that are the same for all tasks of an attempt: nearly all of
@@ -136,5 +137,9 @@ int pai__storages_check(const pai_spec *spec, const pai__storage *storages,
  * PAI_ENOMEM. */
 int pai__storages_mount(const pai_launch_mount **out, size_t *n,
                         pai__arena *arena, const pai__plan_context *context);
+/* The folders of /tmp that the job names: of extras.openpai.folders, in `arena`;
+ * NULL: none.  PAI_OK or PAI_ENOMEM. */
+int pai__storages_folders(const char *const **out, pai__arena *arena,
+                          const pai_spec *spec);
 
 #endif

@@ -246,8 +246,6 @@ void pai__plugin_storages(pai__piece *out, const pai_launch_mount *mounts,
 {
   pai__buf_str(&out->before, storage_script);
   for (size_t i = 0; i < n; i++) {
-    if (strcmp(mounts[i].source, mounts[i].target) == 0) /* it is there */
-      continue;
     pai__buf_str(&out->before, "pai__storage ");
     pai__put_word(&out->before, mounts[i].source);
     pai__buf_char(&out->before, ' ');

@@ -150,45 +150,23 @@ static bool mount(pai_launch_mount *out, pai__arena *arena, const char *user,
   return out->source != NULL && out->target != NULL;
 }
 
-/* Folders of /tmp, which the job names in extras.openpai.folders. */
-static void mount_folders(pai_launch_mount *list, size_t *n,
-                          const pai__tree *t, pai__node folders)
-{
-  pai__tree_walk walk = pai__tree_iter(t, folders);
-  pai__node item;
-
-  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    const char *path = pai__tree_text(t, item, NULL);
-
-    if (path != NULL && pai__form_fits(PAI__FORM_TMP, path, strlen(path)))
-      list[(*n)++] = (pai_launch_mount){ .source = path, .target = path };
-  }
-}
-
 int pai__storages_mount(const pai_launch_mount **out, size_t *n,
                         pai__arena *arena, const pai__plan_context *c)
 {
   asker a = ask(c->spec);
-  pai__node folders = pai__spec_own(a.tree, "folders");
   size_t most = c->nstorages;
   pai_launch_mount *list;
   asked s;
 
   *out = NULL;
   *n = 0;
-  if (!pai__tree_is(a.tree, folders, PAI__SEQUENCE))
-    folders = PAI__NO_NODE;
   if (a.list != PAI__NO_NODE)
     most += pai__tree_count(a.tree, a.list);
-  else if (!a.usual && folders == PAI__NO_NODE)
+  else if (!a.usual)
     return PAI_OK;
-  if (folders != PAI__NO_NODE)
-    most += pai__tree_count(a.tree, folders);
   list = pai__arena_zalloc(arena, most + 1, sizeof(*list));
   if (list == NULL)
     return PAI_ENOMEM;
-  if (folders != PAI__NO_NODE)
-    mount_folders(list, n, a.tree, folders);
   while (next(&a, &s)) {
     const pai__storage *its = find(c->storages, c->nstorages, s.name);
 
@@ -202,5 +180,33 @@ int pai__storages_mount(const pai_launch_mount **out, size_t *n,
         !mount(&list[(*n)++], arena, c->user, &c->storages[i], NULL))
       return PAI_ENOMEM;
   *out = list;
+  return PAI_OK;
+}
+
+/* What is stored may say anything there. */
+int pai__storages_folders(const char *const **out, pai__arena *arena,
+                          const pai_spec *spec)
+{
+  const pai__tree *t = spec->tree;
+  pai__node list = pai__spec_own(t, "folders"), item;
+  pai__tree_walk walk;
+  const char **paths;
+  size_t n = 0;
+
+  *out = NULL;
+  if (list == PAI__NO_NODE || !pai__tree_is(t, list, PAI__SEQUENCE))
+    return PAI_OK;
+  paths =
+    pai__arena_zalloc(arena, pai__tree_count(t, list) + 1, sizeof(*paths));
+  if (paths == NULL)
+    return PAI_ENOMEM;
+  walk = pai__tree_iter(t, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    const char *path = pai__tree_text(t, item, NULL);
+
+    if (path != NULL && pai__form_fits(PAI__FORM_TMP, path, strlen(path)))
+      paths[n++] = path;
+  }
+  *out = paths;
   return PAI_OK;
 }

@@ -97,8 +97,40 @@ int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err)
   return PAI_EINVAL;
 }
 
+/* Of the folders that the job names, one in the root; NULL: none is. */
+static const char *find_in_root(const pai__pjob *j)
+{
+  const pai__tree *t = j->spec->tree;
+  const char *root = j->platform->root;
+  pai__node list = pai__spec_own(t, "folders"), item;
+  size_t n = strlen(root);
+  pai__tree_walk walk;
+
+  if (list == PAI__NO_NODE || !pai__tree_is(t, list, PAI__SEQUENCE))
+    return NULL;
+  walk = pai__tree_iter(t, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    const char *path = pai__tree_text(t, item, NULL);
+
+    if (path != NULL && strncmp(path, root, n) == 0 &&
+        (path[n] == '\0' || path[n] == '/'))
+      return path;
+  }
+  return NULL;
+}
+
 int pai__apart_check_folders(const pai__pjob *j, pai_error **err)
 {
+  const char *inside = find_in_root(j);
+
+  if (inside != NULL && !j->platform->system) {
+    (void)pai__fail(err, PAI_EINVAL,
+                    "extras.openpai.folders: jobs cannot see the platform's "
+                    "root, and so not %.400s",
+                    inside);
+    pai__error_help(err, "choose a folder elsewhere, or send it as code");
+    return PAI_EINVAL;
+  }
   if (pai__spec_own(j->spec->tree, "folders") == PAI__NO_NODE ||
       !pai__apart_is_another(j))
     return PAI_OK;

@@ -112,8 +112,9 @@ static void blame_tabs(pai__findings *f, const char *text, size_t len)
   for (size_t i = 0; i < f->len; i++)
     if (strcmp(f->list[i].code, "unknown-key") == 0 &&
         pai__syntax_is_tabbed(text, len, f->list[i].start))
-      f->list[i].help = "a tab indents this line, and YAML counts only spaces: "
-                        "indent with spaces only";
+      f->list[i].help =
+        "a tab indents this line, and YAML counts only spaces: "
+        "indent with spaces only";
 }
 
 /* Fills the report of a tree, and makes it v2. */

@@ -262,15 +262,19 @@ int pai__syntax_cause(pai_error **err, const char *text, size_t len,
 
 bool pai__syntax_is_tabbed(const char *text, size_t len, size_t at)
 {
-  line l = line_at(text, text + len, 1);
-  const char *first = skip_blank(&l);
+  line l;
 
-  if (at >= len || (first < l.end && *first == '{'))
+  if (at >= len)
     return false;
   while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r')
     at--;
   l = line_at(text + at, text + len, 1);
-  return indenting_tab(&l) != NULL;
+  if (indenting_tab(&l) == NULL)
+    return false;
+  /* Within brackets, as in JSON, nothing is indented. */
+  while (at > 0 && strchr(" \t\r\n", text[at - 1]) != NULL)
+    at--;
+  return at == 0 || strchr(",{[", text[at - 1]) == NULL;
 }
 
 /* --- what may be shown ------------------------------------------------------ */

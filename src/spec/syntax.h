@@ -14,8 +14,8 @@ typedef int (*pai__reread)(pai__tree **out, const char *text, size_t len,
 int pai__syntax_cause(pai_error **err, const char *text, size_t len,
                       const pai_spec_options *o, pai__reread reread);
 
-/* Whether tabs indent the line of a byte of a text that is no JSON.  js-yaml
- * counts only spaces: such a line belongs to something else than it seems to. */
+/* Whether tabs indent the line of a byte, outside of brackets.  js-yaml counts
+ * only spaces: such a line belongs to something else than it seems to. */
 bool pai__syntax_is_tabbed(const char *text, size_t len, size_t at);
 
 /* May a line, from 1, be shown?  Only if nothing before it looks like the

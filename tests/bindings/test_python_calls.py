@@ -5,6 +5,7 @@ Usage: test_python_calls.py ROOT [unittest's arguments]
 import json
 import asyncio
 import collections
+import concurrent.futures
 import functools
 import os
 import pathlib
@@ -44,6 +45,21 @@ def exits(code):
 
 
 def made(value=1):
+    def inner():
+        return value
+    return inner
+
+
+def held(folder):
+    path = pathlib.Path(folder)
+    (path / "up").touch()
+    while not (path / "go").exists():
+        time.sleep(0.01)
+    return "went on"
+
+
+def wrapper(value):
+    @functools.lru_cache(maxsize=None)
     def inner():
         return value
     return inner
@@ -143,6 +159,7 @@ class Calls(unittest.TestCase):
             slow.result()
         self.assertEqual(failed.exception.code, -240)
         extras = json.loads(openpai.Job.parse(slow.config()).to_json())["extras"]
+        extras["openpai"].pop("folders", None)  # of a build below /tmp
         self.assertEqual(extras["openpai"],
                          {"timeLimit": "1s", "after": [first.name]})
         machine = self.platform.status["machine"]
@@ -169,15 +186,61 @@ class Calls(unittest.TestCase):
         for handle, (result, *given) in zip(handles, wanted):
             self.assertEqual(handle.result(), result, given)
 
+    def test_lambdas_and_closures(self):
+        """As their code, with the variables around them."""
+        base = 10
+        offset = lambda x: x + base  # noqa: E731
+
+        def factorial(n):
+            return n * factorial(n - 1) if n > 1 else base
+
+        def keeps(*, by=offset):
+            return by(HELPER)
+
+        keeps.note = "kept"
+        typed = {}
+        exec("def typed(x):\n    return x * 2", globals(), typed)
+        wanted = [
+            (1, lambda: 1), (5, made(5)), (12, offset, 2), (60, factorial, 3),
+            (17, keeps), (14, lambda: twice(2)), (30, apply, offset, 20),
+            ([8, 9], lambda: [f(1) for f in
+                              (lambda x: x + HELPER, lambda x: x + 8)]),
+            (6, typed["typed"], 3), ("kept", lambda: keeps.note)]
+        handles = [self.call(*given) for _, *given in wanted]
+        for handle, (result, *given) in zip(handles, wanted):
+            self.assertEqual(handle.result(), result, given)
+        try:
+            self.call(made(0), 1).result()
+        except TypeError as error:
+            self.assertIn("inner()", str(error))
+        with self.assertRaises(ZeroDivisionError) as caught:
+            self.call(lambda x: 1 // x, 0).result()
+        self.assertIn("1 // x", str(caught.exception.__cause__))
+
+    def test_by_cloudpickle(self):
+        """What nothing else can take, where that is installed."""
+        class Own:
+            def __reduce__(self):
+                raise TypeError("not by pickle")
+
+        folder = pathlib.Path(new_root())
+        (folder / "cloudpickle.py").write_text(
+            "import pickle\n"
+            "def dumps(value):\n"
+            "    return pickle.dumps(('by value',))\n")
+        self.addCleanup(sys.modules.pop, "cloudpickle", None)
+        with unittest.mock.patch.object(sys, "path",
+                                        [str(folder), *sys.path]):
+            self.assertEqual(self.call(str.upper, Own()).result(), "BY VALUE")
+
     def test_errors(self):
         with self.assertRaises(KeyError) as caught:
             self.call(fails, "key").result()
         self.assertEqual(caught.exception.args, ("key",))
         self.assertIn("raise KeyError", str(caught.exception.__cause__))
-        for function, what in ((lambda: 1, "lambda"), (made(), "refers")):
-            with self.assertRaises(openpai.InvalidError) as caught:
-                self.call(function)
-            self.assertIn(what, str(caught.exception))
+        with self.assertRaises(openpai.InvalidError) as caught:
+            self.call(wrapper(1))
+        self.assertIn("what it wraps refers to", str(caught.exception))
         with self.assertRaises(openpai.InvalidError) as caught:
             with open(os.devnull) as file:
                 self.call(twice, file)
@@ -190,6 +253,41 @@ class Calls(unittest.TestCase):
             self.call(twice, 1, gpu=1000)
         self.assertEqual(list((ROOT / self.platform.status["root"] /
                                "code").glob("new-*")), [])
+
+    def test_map(self):
+        """In order, so many at a time; the rest stops with who asks."""
+        results = self.platform.options(memory="128M").map(
+            shifted, [Point(1), Point(2), Point(3)], [0, 1, 2], limit=2)
+        self.assertEqual(sum(not job.is_over for job in self.of_jobs()), 2)
+        self.assertEqual([point.x for point in results], [7, 15, 23])
+        with self.assertRaises(ZeroDivisionError):
+            list(self.platform.map(lambda x: 1 // x, [1, 0], limit=1))
+        endless = self.platform.options(memory="128M").map(
+            time.sleep, [0, 1000, 1000], limit=2)
+        self.assertIsNone(next(endless))
+        endless.close()
+        for job in self.of_jobs():
+            self.platform.job(job.name).wait(60)
+        self.assertEqual(list(self.platform.map(twice, [])), [])
+        with self.assertRaises(ValueError):
+            self.platform.map(twice, [1], limit=0)
+
+    def of_jobs(self):
+        return [self.platform.job(job.name) for job in self.platform.jobs()]
+
+    def test_as_completed(self):
+        gate = pathlib.Path(new_root()) / "gate"
+        os.mkfifo(gate)
+        slow = self.call(pathlib.Path.read_text, gate)
+        quick = self.call(twice, 2)
+        order = self.platform.as_completed([slow, quick])
+        self.assertEqual(next(order), quick)
+        with self.assertRaises(TimeoutError):
+            next(self.platform.as_completed([slow], timeout=0))
+        fd = os.open(gate, os.O_RDWR)
+        os.write(fd, b"open")
+        os.close(fd)
+        self.assertEqual(list(order), [slow])
 
     def test_no_result(self):
         handle = self.platform.submit(job("true"))
@@ -233,6 +331,55 @@ class Calls(unittest.TestCase):
             with self.assertRaises(openpai.PermissionDenied) as caught:
                 handle.result()
         self.assertIn("help: ", str(caught.exception))
+
+
+class Executors(unittest.TestCase):
+    def executor(self, **more):
+        made = openpai.Executor(root=new_root(), memory="128M", **more)
+        self.addCleanup(made.shutdown, cancel_futures=True)
+        return made
+
+    def test_it_is_one(self):
+        with self.executor(limit=2) as executor:
+            self.assertIsInstance(executor, concurrent.futures.Executor)
+            self.assertEqual(list(executor.map(twice, [1, 2, 3])),
+                             [7, 14, 21])
+            good, bad, dead = (executor.submit(lambda x: x, SIZES),
+                               executor.submit(fails, "key"),
+                               executor.submit(exits, 3))
+            done, _ = concurrent.futures.wait([good, bad, dead])
+            self.assertEqual(len(done), 3)
+            self.assertEqual(good.result(), SIZES)
+            self.assertIsInstance(bad.exception(), KeyError)
+            self.assertEqual(dead.exception().code, 3)
+            with self.assertRaises(openpai.InvalidError):
+                executor.submit(twice, loaded)
+        with self.assertRaises(RuntimeError):
+            executor.submit(twice, 1)
+
+    def test_what_waits_is_cancelled(self):
+        executor = self.executor(limit=1)
+        folder = pathlib.Path(new_root())
+        runs = executor.submit(held, str(folder))
+        waits = executor.submit(twice, 1)
+        while not (folder / "up").exists():
+            time.sleep(0.01)
+        self.assertFalse(runs.cancel())
+        self.assertTrue(waits.cancel())
+        (folder / "go").touch()
+        self.assertEqual(runs.result(), "went on")
+        with self.assertRaises(concurrent.futures.CancelledError):
+            waits.result()
+
+    def test_what_cannot_be(self):
+        root = new_root()
+        with openpai.Platform(root=root):
+            with self.assertRaises(openpai.BusyError):
+                openpai.Executor(root=root)
+        with self.assertRaises(ValueError):
+            openpai.Executor(root=root, limit=0)
+        with self.assertRaises(TypeError):
+            openpai.Executor(root=root, gpus=1)
 
 
 class Notebooks(unittest.TestCase):

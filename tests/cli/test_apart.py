@@ -260,6 +260,10 @@ class Apart(served.ApartTest):
         self.assertEqual(status, 403)
         self.assertIn("extras.openpai.folders is for administrators", text)
         self.assertEqual(self.submit(amy, "tmp", "true", extras=tmp)[0], 202)
+        inside = tmp.replace("/tmp/a", f"{self.root}/jobs")
+        status, text = self.submit(amy, "inside", "true", extras=inside)
+        self.assertEqual(status, 400)
+        self.assertIn("cannot see the platform's root", text)
         self.ok("run", "--runtime", "process", "--", "true")
         for folder in "jobs", "code", "jobs/amy~plain":
             self.made(self.root / folder)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import unittest
@@ -221,21 +222,26 @@ class Cli(program.ProgramTest):
         self.assertEqual({p["name"]: p["found"] for p in report["parts"]}
                          ["bash"], True)
         docker = self.folder / "docker"
-        for answer, word in ("0", "found"), ("1", "silent"):
-            docker.write_text(f"#!/bin/sh\nexit {answer}\n")
-            docker.chmod(0o700)
+        docker.touch(0o700)
+        daemon = socket.socket(socket.AF_UNIX)
+        self.addCleanup(daemon.close)
+        self.env["DOCKER_HOST"] = f"unix://{self.folder}/docker.sock"
+        for word in "silent", "found":
             before = self.env["PATH"]
             self.env["PATH"] = f"{self.folder}:{before}"
             shown = self.run_cli("doctor").stdout
             self.assertRegex(shown, rf"{word} +docker")
             self.assertEqual("its daemon does not answer" in shown,
-                             answer == "1")
+                             word == "silent")
             parts = json.loads(
                 self.run_cli("doctor", "--json").stdout)["parts"]
             self.assertEqual([(p["found"], p["works"]) for p in parts
                               if p["name"] == "docker"],
-                             [(True, answer == "0")])
+                             [(True, word == "found")])
             self.env["PATH"] = before
+            if word == "silent":
+                daemon.bind(str(self.folder / "docker.sock"))
+                daemon.listen()
         self.env["PATH"] = str(self.folder)
         done = self.run_cli("doctor")
         self.assertEqual(done.returncode, 1)

@@ -297,11 +297,19 @@ class FoldersOfTmp(BoxTest):
         done = self.run_cli("run", "-v", *python, "-c",
                             f"print(open('/tmp'+'{str(tmp)[4:]}/data'))")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"There is no {tmp}/data in the task's own /tmp.",
+        self.assertIn(f"There is no {tmp}/data.",
                       done.stderr)
         done = self.run_cli("run", "-v", "--", "sh", "-c",
                             ": > /tmp/none-such; ls /tmp/none-such")
         self.assertEqual(done.stderr.count("/tmp/none-such is not there"), 1)
+        odd = tmp / "my exp, lr=0.1" / "b.py"
+        odd.parent.mkdir()
+        odd.write_text("print(5)")
+        done = self.run_cli("run", "-v", *python, str(odd))
+        self.assertEqual((done.returncode, done.stdout), (0, "5\n"))
+        self.assertIn(f"the tasks see {odd.parent} of this machine",
+                      done.stderr)
+        shutil.rmtree(odd.parent)
         self.refused(125, "--folder is a path below /tmp", "run", "--folder",
                      "/etc", "--", "true")
         names = [path.name for path in tmp.iterdir()]

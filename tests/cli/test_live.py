@@ -422,15 +422,15 @@ class Top(LiveTest):
         self.many()
         shown = self.open("top", rows=9)
         shown.until(lambda screen: self.rows(screen) == [
-            "first", "later_5", "later_4", "later_3"])
-        self.assertIn("... and 3 more", shown.screen.shown[-2])
+            "first", "later_5", "later_4", "later_3"] and
+            screen.shown[-2] == "... and 3 more")
         shown.type(b"\033[B" * 5)
         shown.until(lambda screen: self.rows(screen) == [
-            "later_4", "later_3", "later_2", "later_1"])
-        self.assertIn("... 2 above, 1 more below", shown.screen.shown[-2])
+            "later_4", "later_3", "later_2", "later_1"] and
+            screen.shown[-2] == "... 2 above, 1 more below")
         shown.type(b"\033[F")  # End
         shown.until(lambda screen: self.rows(screen)[-1] == "later_0")
-        self.assertIn("\033[7mlater_0", shown.text)
+        shown.until(lambda screen: "\033[7mlater_0" in shown.text)
         shown.type(b"\033[5~\033[5~")  # Page Up
         shown.until(lambda screen: self.rows(screen)[0] == "first")
         shown.type(b"q")
@@ -447,7 +447,7 @@ class Top(LiveTest):
         shown.until(lambda screen: self.rows(screen) == [])
         shown.type(b"\x7f")
         shown.until(lambda screen: self.rows(screen) == ["later_4"])
-        self.assertEqual(shown.screen.shown[-1], "/later_4_")
+        shown.until(lambda screen: screen.shown[-1] == "/later_4_")
         shown.type(b"\r")
         shown.until_shown(r"filter: later_4 .*\n(.*\n)*Up/Down")
         shown.type(b"\033")
@@ -468,12 +468,15 @@ class Top(LiveTest):
         shown.until_shown(r"stop \S+~later_4\? y: yes")
         shown.type(b"y")
         shown.until(lambda screen: "later_4" not in self.rows(screen))
-        self.assertRegex(shown.screen.shown[-1], r"stopping \S+~later_4")
+        shown.until_shown(r"stopping \S+~later_4")
         shown.type(b"a")
         shown.until_shown(r"later_4 .* STOPPED ")
         shown.type(b"\033[Hk")  # Home
         shown.until_shown(r"stop \S+~first\?")
-        shown.type(b"k")
+        shown.type(b"k")  # held down, it kills nothing
+        shown.until_shown(r"Up/Down choose")
+        self.assertRegex(self.ok("list", "first"), "RUNNING")
+        shown.type(b"kK")
         shown.until_shown(r"first .* STOPPED ")
         shown.type(b"q")
         self.assertEqual(shown.end(), 0)

@@ -38,7 +38,8 @@ from ._job_files import File
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
-from ._handle import Handle, Logs
+from ._handle import CallHandle, Handle, Logs
+from ._many import Executor
 from ._platform import CallOptions, Event, Platform, repair, run
 from ._policy import PolicyHost, SchedulingPolicy, policy
 from ._queue import (
@@ -65,11 +66,11 @@ from ._trace import Attempt, Trace, TraceNote, TraceRecord
 __all__ = [
     "Accounts", "Action", "Affinity", "Allocation", "Answer", "AsyncSession",
     "Attempt",
-    "BlockingClient", "BusyError", "CallOptions", "CanceledError", "Change", "Changes", "Chunk",
+    "BlockingClient", "BusyError", "CallHandle", "CallOptions", "CanceledError", "Change", "Changes", "Chunk",
     "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "Difference",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "Failure", "FileSystemSample",
-    "Executed", "Executing", "Execution", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
+    "Executed", "Executing", "Execution", "Executor", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
     "GroupSample", "Guess", "Handle", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
     "Identity", "InternalError", "InvalidError", "IoError", "Item", "Job", "JobEvent",
     "JobChange", "JobFailed", "JobPages", "JobStatus", "JobSummary", "Jobs", "Life",

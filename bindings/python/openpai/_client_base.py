@@ -8,13 +8,13 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import (
     Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-    Optional, Set, Tuple, Union)
+    Optional, Set, Tuple, Union, cast)
 
 from . import facade as _facade
 from ._exec import (
     Command, Executed, command_words, exec_fields, executed, tried)
 from ._records import (
-    FINAL, Jobs, JobStatus, JobSummary, Result, TaskName, make_status,
+    FINAL, Jobs, JobStatus, JobSummary, Result, State, TaskName, make_status,
     task_name)
 from ._job import Job, Path
 from ._loop import Asked, Pump, Steps, Waits
@@ -252,7 +252,7 @@ class ClientBase(Waits):
         call = self._begin("wait", {"job": name})
         yield call
         told = json.loads(call.answer())
-        return Result(told["state"].lower(), told["code"])
+        return Result(cast(State, told["state"].lower()), told["code"])
 
 
 # --- what comes piece by piece ----------------------------------------------------

@@ -4,8 +4,8 @@ import json
 import pathlib
 import time
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterator, BinaryIO, Dict, Generator, Iterator, List,
-    Optional, Tuple)
+    TYPE_CHECKING, Any, AsyncIterator, BinaryIO, Dict, Generator, Generic,
+    Iterator, List, Optional, Tuple, TypeVar)
 
 from . import _cards, _job_files, _ship
 from ._errors import Error, InvalidError, NotFoundError
@@ -13,7 +13,7 @@ from ._exec import Command, Execution, command_words, exec_fields
 from ._job import Path
 from ._job_files import File, OfPlatform
 from ._records import (
-    FINAL, JobEvent, JobStatus, Result, TaskName, Why, make_event, make_status,
+    FINAL, JobEvent, JobStatus, Result, State, TaskName, Why, make_event, make_status,
     make_why, task_name)
 from ._ship import JobFailed
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Of what a job that failed has printed.
 LAST_LINES = 10
+
+
+_T = TypeVar("_T")
 
 
 class Handle:
@@ -69,7 +72,7 @@ class Handle:
     # --- how it is
 
     @property
-    def state(self) -> str:
+    def state(self) -> State:
         """As in Event.state."""
         return self._platform.state(self._id)
 
@@ -329,6 +332,15 @@ class Handle:
 
     def _ipython_display_(self) -> None:
         _cards.show_live(self)
+
+
+class CallHandle(Handle, Generic[_T]):
+    """A job of call(): its result is what the function returns."""
+    __slots__ = ()
+
+    def result(self, timeout: Optional[float] = None) -> _T:
+        value: _T = super().result(timeout)
+        return value
 
 
 class Logs:

@@ -7,20 +7,25 @@ import warnings
 from dataclasses import dataclass
 from types import TracebackType
 from typing import (
-    Any, Callable, Dict, Iterable, Optional, Sequence, Type, Union)
+    Any, Callable, Dict, Iterable, Iterator, Optional, Sequence, Type, TypeVar,
+    Union, cast)
 
 from . import _ship
 from . import facade as _facade
 from ._accounts import Accounts, VirtualClusters
 from ._errors import ExistsError
-from ._handle import Handle
+from ._handle import CallHandle, Handle
 from ._job import Job, Path
 from ._loop import Ends, Pump, Waits, tell_end
+from ._many import as_completed, map_calls
 from ._policy import PolicyLike
-from ._records import Jobs, JobSummary, Result
+from ._records import Jobs, JobSummary, Result, State
 from ._sched import Scheduler
 from ._shadow import Shadow
 from ._values import fields as as_words, listed
+
+_T = TypeVar("_T")
+_H = TypeVar("_H", bound=Handle)
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Event:
     #: Microseconds since the epoch.
     time_us: int
     #: "waiting", "running", "stopping", "succeeded", "failed" or "stopped".
-    state: Optional[str]
+    state: Optional[State]
     #: The completion code, in the last three states.
     code: Optional[int]
     #: Which task; None in a job's event.
@@ -100,7 +105,8 @@ def run(job: Union[Job, Path], *, root: Optional[Path] = None,
     first and the exception comes out then; a second Ctrl-C kills the job.
     """
     spec = _wanted(job if isinstance(job, Job) else Job.load(job))
-    return Result(*_facade.run(spec, root, _teller(on_event)))
+    state, code = _facade.run(spec, root, _teller(on_event))
+    return Result(cast(State, state), code)
 
 
 def _submit_anew(submit: Callable[["_facade.Job", bytes], int],
@@ -240,21 +246,40 @@ class Platform(Waits):
         self._pump.poke()
         return Handle(self, id)
 
-    def call(self, function: Callable[..., Any], *args: Any, name: str = "",
+    def call(self, function: Callable[..., _T], *args: Any, name: str = "",
              gpu: int = 0, cpu: int = 1, memory: Optional[str] = None,
-             **kwargs: Any) -> Handle:
+             **kwargs: Any) -> CallHandle[_T]:
         """Runs a function in a job of its own, in another Python.
 
             handle = platform.call(train, data, gpu=1, memory="8G", lr=0.1)
             model = handle.result()
 
         What it refers to goes along: functions and classes of a notebook or
-        script as their source, modules by import, all else pickled.  `memory`
+        script as their source, lambdas and closures as their code, modules by
+        import, all else pickled.  `memory`
         is as "512M" or "8G"; without it the CPUs' share of the machine's.
         options() says more, and takes no names away from the function.
         """
         return self.options(name=name, gpu=gpu, cpu=cpu, memory=memory).call(
             function, *args, **kwargs)
+
+    def map(self, function: Callable[..., _T], /, *iterables: Iterable[Any],
+            limit: Optional[int] = None) -> Iterator[_T]:
+        """Runs a function in a job for each item, `limit` jobs at a time or as
+        many as there is room for; results come in the order of the items.
+
+            losses = list(platform.map(train, [0.1, 0.01, 0.001], limit=2))
+
+        options(...).map() says more.  What a call raised comes out in its
+        place; whoever does not ask for more stops the jobs that are left.
+        """
+        return self.options().map(function, *iterables, limit=limit)
+
+    def as_completed(self, handles: Iterable[_H],
+                     timeout: Optional[float] = None) -> Iterator[_H]:
+        """The handles, each when its job is over.  TimeoutError after so many
+        seconds."""
+        return as_completed(self, handles, timeout)
 
     def options(self, *, name: str = "", gpu: int = 0, cpu: int = 1,
                 memory: Optional[str] = None, time: Optional[str] = None,
@@ -276,14 +301,14 @@ class Platform(Waits):
 
     def _ship(self, shipment: "_ship.Shipment", name: str, gpu: int, cpu: int,
               memory: Optional[str], time: Optional[str] = None,
-              after: Sequence[str] = ()) -> Handle:
+              after: Sequence[str] = ()) -> CallHandle[Any]:
         status = self.status
         job = Job.parse(json.dumps(_ship.job_file(
             _ship.job_name(name), gpus=gpu, cpus=cpu, time=time, after=after,
             memory_mb=_ship.megabytes(memory, status["machine"], cpu))))
         folder = shipment.pack(pathlib.Path(status["root"]))
         try:
-            return self.submit(job, code=folder)
+            return CallHandle(self, self.submit(job, code=folder).id)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -379,13 +404,14 @@ class Platform(Waits):
         over the exception comes out.  Ctrl-C comes out at once.
         """
         try:
-            return Result(*self._platform.wait(operator.index(job)))
+            state, code = self._platform.wait(operator.index(job))
+            return Result(cast(State, state), code)
         finally:
             self._pump.poke()
 
-    def state(self, job: Union[Handle, int]) -> str:
+    def state(self, job: Union[Handle, int]) -> State:
         """The job's state, as in Event.state."""
-        return self._platform.state(operator.index(job))[0]
+        return cast(State, self._platform.state(operator.index(job))[0])
 
     def code(self, job: Union[Handle, int]) -> Optional[int]:
         """The job's completion code, or None before its end."""
@@ -439,8 +465,13 @@ class CallOptions:
                  wishes: Dict[str, Any]) -> None:
         self._platform, self._name, self._wishes = platform, name, wishes
 
-    def call(self, function: Callable[..., Any], /, *args: Any,
-             **kwargs: Any) -> Handle:
+    def map(self, function: Callable[..., _T], /, *iterables: Iterable[Any],
+            limit: Optional[int] = None) -> Iterator[_T]:
+        """As Platform.map(), with these options."""
+        return map_calls(self, function, iterables, limit)
+
+    def call(self, function: Callable[..., _T], /, *args: Any,
+             **kwargs: Any) -> CallHandle[_T]:
         """As Platform.call(); all that is named here is the function's."""
         return self._platform._ship(
             _ship.call(function, args, kwargs),

@@ -2,7 +2,7 @@
 import datetime
 from dataclasses import dataclass, field
 from typing import (
-    TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union)
+    TYPE_CHECKING, Any, Dict, Literal, NamedTuple, Optional, Tuple, Union)
 
 from . import _cards
 from ._errors import InvalidError
@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 FINAL = frozenset(("succeeded", "failed", "stopped"))
 
 
+#: Of a job, or of a task.
+State = Literal["waiting", "running", "stopping", "succeeded", "failed",
+                "stopped"]
+
+
 class Result(NamedTuple):
     """How a job ended."""
-    state: str
+    state: State
     #: 0 success, 1..255 the deciding task's exit code, negative the platform's.
     code: int
 

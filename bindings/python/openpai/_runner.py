@@ -9,6 +9,7 @@ import importlib
 import inspect
 import itertools
 import linecache
+import marshal
 import os
 import pickle
 import sys
@@ -33,6 +34,30 @@ def remember(file: str, lines: List[str]) -> None:
     linecache.cache[file] = (sum(map(len, merged)), None, merged, file)
 
 
+def make_function(space: Dict[str, Any], name: str, version: Any, code: bytes,
+                  cells: List[Any], called: str, qualified: str, file: str,
+                  line: int, lines: List[str]) -> Any:
+    """A function of its code; a cell without a name holds itself."""
+    if tuple(version) != sys.version_info[:2]:
+        raise RuntimeError(
+            "%s was made by Python %d.%d, and its code runs in no other "
+            "version: define it with def, at the top of a cell or module" % (
+                called, *version))
+    remember(file, ["\n"] * (line - 1) + lines)
+    closure = tuple(types.CellType() if cell is None else
+                    types.CellType(space.pop(cell)) for cell in cells)
+    defaults, keywords, more = space.pop(name + "_rest")
+    made = types.FunctionType(marshal.loads(code), space, called, defaults,
+                              closure)
+    made.__kwdefaults__ = keywords
+    made.__qualname__ = qualified
+    made.__dict__.update(more)
+    for cell, its in zip(closure, cells):
+        if its is None:
+            cell.cell_contents = made
+    return made
+
+
 def prepare(shipped: Dict[str, Any], space: Dict[str, Any]) -> None:
     """What the code needs, in `space`, the module __main__."""
     for kind, *parts in shipped["steps"]:
@@ -40,6 +65,8 @@ def prepare(shipped: Dict[str, Any], space: Dict[str, Any]) -> None:
             space[parts[0]] = importlib.import_module(parts[1])
         elif kind == "value":
             space[parts[0]] = pickle.loads(parts[1])
+        elif kind == "code":
+            space[parts[0]] = make_function(space, *parts)
         else:
             file, line, source = parts
             source = "\n" * (line - 1) + source

@@ -1,13 +1,17 @@
 """Packs Python code, and what it refers to, so that a job can run it.
 
 Modules are imported there; functions and classes of a notebook or script go as
-their source, with what they refer to; all else is pickled.
+their source, with what they refer to; lambdas, closures and functions whose
+source is not known as their code, which the same version of Python runs; all
+else is pickled, and where pickle cannot, by cloudpickle if that is installed.
 """
 import __future__
 import ast
 import builtins
+import dis
 import inspect
 import io
+import marshal
 import os
 import pathlib
 import pickle
@@ -94,6 +98,23 @@ def _read_at_once(source: str) -> Set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
+def _code_reads(code: types.CodeType) -> Set[str]:
+    """The globals that compiled code reads, with those of functions in it."""
+    reads = {step.argval for step in dis.get_instructions(code)
+             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for value in code.co_consts:
+        if isinstance(value, types.CodeType):
+            reads |= _code_reads(value)
+    return reads
+
+
+def _goes_as_code(value: Any) -> bool:
+    """A function that source cannot make again: one line may hold several
+    lambdas, and variables around a function are not in its own lines."""
+    return isinstance(value, types.FunctionType) and (
+        value.__name__ == "<lambda>" or "<locals>" in value.__qualname__)
+
+
 def _is_defined_here(value: Any) -> bool:
     """A function or class of the notebook or script, which pickle would only
     name; also in a wrapper such as functools.lru_cache's."""
@@ -110,6 +131,10 @@ class _Pickler(pickle.Pickler):
         self._shipment = shipment
 
     def reducer_override(self, value: Any) -> Any:
+        if _is_defined_here(value) and _goes_as_code(value):
+            # The runner's __main__ has it when this is read there.
+            return eval, ("__import__('__main__').%s" %
+                          self._shipment._name_code(value),)
         if _is_defined_here(value):
             self._shipment._follow_names(
                 [value.__qualname__.split(".")[0]])
@@ -122,9 +147,12 @@ class Shipment:
     def __init__(self, code: str, space: Dict[str, Any]) -> None:
         self._space = space
         self._seen: Set[str] = set()
+        self._codes: Dict[int, str] = {}
+        self._kept: List[Any] = []
         #: To be done one after the other: "module", a name, and that of a
         #: module; "source", a file, a line, and what stands there; "value", a
-        #: name, and its pickle.
+        #: name, and its pickle; "code", a name, and what a function is made
+        #: of.
         self.steps: List[Tuple[Any, ...]] = []
         self.code = code
         future = getattr(__future__, "annotations")
@@ -155,23 +183,64 @@ class Shipment:
         else:
             self._take_value(name, value, is_set)
 
+    def _name_code(self, function: types.FunctionType) -> str:
+        """A name in the job for a function that goes as its code."""
+        name = self._codes.get(id(function))
+        if name is None:
+            name = self._codes[id(function)] = "_code_%d" % len(self._codes)
+            self._kept.append(function)  # its id is nobody else's meanwhile
+            self._take_code(name, function)
+        return name
+
+    def _take_code(self, name: str, function: types.FunctionType) -> None:
+        """What a function is made of; a cell that holds itself is NULL."""
+        cells: List[Optional[str]] = []
+        free = function.__code__.co_freevars
+        for variable, cell in zip(free, function.__closure__ or ()):
+            its = "%s_%s" % (name, variable)
+            try:
+                value = cell.cell_contents
+            except ValueError:  # it is not set
+                value = function
+            cells.append(None if value is function else its)
+            if value is not function:
+                self._seen.add(its)
+                self._take(its, value, False)
+        self._follow_names(_code_reads(function.__code__))
+        self._take_value(name + "_rest", (
+            function.__defaults__, function.__kwdefaults__,
+            dict(function.__dict__)), False)
+        try:
+            lines, first = inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            lines, first = [], 1
+        self.steps.append((
+            "code", name, sys.version_info[:2], marshal.dumps(
+                function.__code__), cells, function.__name__,
+            function.__qualname__, function.__code__.co_filename,
+            max(first, 1), lines))
+
     def _take_source(self, name: str, value: Any) -> None:
         plain = inspect.unwrap(value)
         called = value.__name__ if name in _SPOKEN else name
-        if "<lambda>" == getattr(plain, "__name__", ""):
+        if value is plain and _goes_as_code(value):
+            self._take_code(name, value)
+            return
+        if _goes_as_code(plain) and plain.__closure__ is not None:
             raise InvalidError(
-                "%s cannot be sent to a job: it is a lambda\n"
-                "help: define it with def" % called)
-        if getattr(plain, "__closure__", None) and not isinstance(plain, type):
-            raise InvalidError(
-                "%s cannot be sent to a job: it refers to variables of the "
-                "function that it was made in\nhelp: give it these as "
+                "%s cannot be sent to a job: what it wraps refers to variables "
+                "of the function that it was made in\nhelp: give it these as "
                 "arguments" % called)
         try:
             lines, first = inspect.getsourcelines(plain)
             file = inspect.getsourcefile(plain) or "<notebook>"
         except (OSError, TypeError):
             if isinstance(value, type) and self._take_tuple(name, value):
+                return
+            if isinstance(value, types.FunctionType) and value is plain:
+                self._take_code(name, value)
+                return
+            if self._take_by_value(name, value):
                 return
             raise InvalidError(
                 "%s cannot be sent to a job: its source is not known\n"
@@ -211,6 +280,8 @@ class Shipment:
         except InvalidError:
             raise
         except Exception as error:
+            if self._take_by_value(name, value):
+                return
             if not is_set:  # else the code may well make its own
                 raise InvalidError(
                     "%s cannot be sent to a job: %s\n"
@@ -219,6 +290,16 @@ class Shipment:
                 ) from error
             return
         self.steps.append(("value", name, out.getvalue()))
+
+    def _take_by_value(self, name: str, value: Any) -> bool:
+        """By cloudpickle, if that is installed and can."""
+        try:
+            import cloudpickle
+            pickled = cloudpickle.dumps(value)
+        except Exception:
+            return False
+        self.steps.append(("value", name, pickled))
+        return True
 
     def pack(self, root: pathlib.Path) -> pathlib.Path:
         """A new folder with all of it, in a platform's root, whose job's code
@@ -271,6 +352,18 @@ def megabytes(memory: Optional[str], machine: Mapping[str, Any],
     return max((int(match[1]) << shift) >> 20, 1)
 
 
+def _folders() -> List[str]:
+    """Below /tmp, what the job needs of this process: tasks in the sandbox have
+    a /tmp of their own."""
+    found: List[str] = []
+    for path in sorted({os.path.normpath(path) for path in (
+            os.getcwd(), sys.prefix, sys.base_prefix, *filter(None, sys.path))}):
+        if path.startswith("/tmp/") and os.path.exists(path) and not any(
+                path.startswith(above + "/") for above in found):
+            found.append(path)
+    return found[:64]
+
+
 def job_file(name: str, *, gpus: int, cpus: int, memory_mb: int,
              command: Optional[str] = None, time: Optional[str] = None,
              after: Sequence[str] = ()) -> Dict[str, Any]:
@@ -278,6 +371,8 @@ def job_file(name: str, *, gpus: int, cpus: int, memory_mb: int,
     own: Dict[str, Any] = {"timeLimit": time} if time is not None else {}
     if after:
         own["after"] = list(after)
+    if _folders():
+        own["folders"] = _folders()
     return {
         **({"extras": {"openpai": own}} if own else {}),
         "protocolVersion": 2, "name": name, "type": "job",

@@ -19,6 +19,8 @@ enum { OF_ENGINE = 128 << 20 }; /* bytes that an engine has itself */
 
 typedef struct launch {
   const pai_launch_plan *plan;
+  pai_launch_mount *mounts; /* the plan's, with its folders */
+  size_t room;
   pai__start start;
   pai__group group;
   pai__words devices, points;
@@ -42,6 +44,8 @@ static void init(launch *k, const local_task *t, const pai_launch_plan *plan)
   const pai_alloc *alloc = &t->owner->alloc;
 
   k->plan = plan;
+  k->mounts = NULL;
+  k->room = 0;
   k->who = t->who;
   k->status = t->own;
   k->space = NULL;
@@ -82,6 +86,7 @@ static void dispose(launch *k)
   pai__words_dispose(&k->own);
   pai__buf_dispose(&k->begun);
   pai__free(alloc, k->env, k->env_count * sizeof(*k->env));
+  pai__free(alloc, k->mounts, k->room * sizeof(*k->mounts));
 }
 
 /* Who may use docker may do all that root may. */
@@ -519,6 +524,36 @@ static int make_env(launch *k, local *l, pai_error **err)
   return k->enter_env.failed ? pai__oom(err) : check_size(k, err);
 }
 
+/* Folders of the machine's /tmp that are there are mounts, below those that the
+ * plan has. */
+static int add_folders(launch *k, const local *l, pai_launch_plan *plan,
+                       pai_error **err)
+{
+  char real[PATH_MAX], identity[PAI_ORDER_IDENTITY];
+  size_t n = 0;
+
+  if (plan->folders == NULL)
+    return PAI_OK;
+  while (plan->folders[n] != NULL)
+    n++;
+  k->room = n + plan->nmounts + 1;
+  k->mounts = pai__zalloc(&l->alloc, k->room * sizeof(*k->mounts));
+  if (k->mounts == NULL)
+    return pai__oom(err);
+  n = 0;
+  for (const char *const *at = plan->folders; *at != NULL; at++) {
+    pai__files_look(real, identity, *at);
+    if (real[0] != '\0' &&
+        (l->host.root == NULL || !pai__is_within(*at, l->host.root)))
+      k->mounts[n++] = (pai_launch_mount){ .source = *at, .target = *at };
+  }
+  if (plan->nmounts > 0)
+    memcpy(k->mounts + n, plan->mounts, plan->nmounts * sizeof(*plan->mounts));
+  plan->mounts = k->mounts;
+  plan->nmounts += n;
+  return PAI_OK;
+}
+
 int pai__local_launch(local_task *t, const pai_launch_plan *given,
                       pai_error **err)
 {
@@ -534,7 +569,9 @@ int pai__local_launch(local_task *t, const pai_launch_plan *given,
   if (rc < 0)
     return rc;
   init(&k, t, &plan);
-  rc = choose(&k, l, err);
+  rc = add_folders(&k, l, &plan, err);
+  if (rc == PAI_OK)
+    rc = choose(&k, l, err);
   if (rc == PAI_OK)
     rc = make_env(&k, l, err);
   if (rc == PAI_OK)

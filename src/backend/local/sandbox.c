@@ -165,11 +165,7 @@ static void add_mount(pai__words *w, const pai_launch_plan *plan,
 {
   const char *root = pai__root_in(m->source, around);
 
-  /* A folder of the machine's /tmp may be gone by now. */
-  if (is_below(m->source, "/tmp") && strcmp(m->source, m->target) == 0)
-    pai__words_add(w, "--bind-try");
-  else
-    pai__words_add(w, m->readonly ? "--ro-bind" : "--bind");
+  pai__words_add(w, m->readonly ? "--ro-bind" : "--bind");
   pai__words_add(w, m->source);
   pai__words_add(w, m->target);
   if (shows_root_in_place(m, around)) { /* over what was shown in it */

@@ -456,10 +456,11 @@ static void orphans_end_with_their_task(void **state)
     start_of(&s, 1, "job", of_root(&s, leave));
     stage_wait_for(&s, 1, "up\n");
     start_of(&s, 2, "job",
-             of_root(&s, "for i in {1..50}; do (setsid bash -c 'exec > "
-                         "/dev/null < /dev/null; exec -a other sleep 1000' &); "
-                         "done; "
-                         "kill -0 $(cat ROOT/job/number) && echo there"));
+             of_root(&s,
+                     "for i in {1..50}; do (setsid bash -c 'exec > "
+                     "/dev/null < /dev/null; exec -a other sleep 1000' &); "
+                     "done; "
+                     "kill -0 $(cat ROOT/job/number) && echo there"));
     stage_wait(&s, 1);
     start_of(&s, 3, "job",
              of_root(&s, "kill -0 $(cat ROOT/job/number) && echo there; "

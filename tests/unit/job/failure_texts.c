@@ -127,18 +127,16 @@ const failure_text failure_texts[] = {
   { 2, "hidden-in-tmp",
     "/usr/bin/python3: can't open file '/tmp/ann/train.py': [Errno 2] No such "
     "file or directory\n",
-    "There is no /tmp/ann/train.py in the task's own /tmp.",
-    "--folder /tmp/ann/train.py" },
+    "There is no /tmp/ann/train.py.", "--folder /tmp/ann/train.py" },
   { 1, "hidden-in-tmp",
     "Traceback (most recent call last):\n"
     "  File \"/u/ann/a.py\", line 1, in <module>\n"
     "    print(open(\"/tmp/data/x\").read())\n"
     "FileNotFoundError: [Errno 2] No such file or directory: '/tmp/data/x'\n",
-    "There is no /tmp/data/x in the task's own /tmp.",
-    "extras.openpai.folders" },
+    "There is no /tmp/data/x.", "extras.openpai.folders" },
   { 127, "hidden-in-tmp",
     "bash: line 33: /tmp/venv/bin/python: No such file or directory\n",
-    "There is no /tmp/venv/bin/python in the task's own /tmp.", "--folder" },
+    "There is no /tmp/venv/bin/python.", "--folder" },
   { 2, "script-missing",
     "python: can't open file '/u/ann/trian.py': [Errno 2] No such file or "
     "directory\n",

@@ -52,14 +52,15 @@ static const found paths[] = {
   { "{ // c\n\"name\": \"n\"\n\"type\": 1}\n", "syntax  3:1-3:1",
     "expected ',' or '}' after the value", NULL },
   { "/ c", "wrong-type  1:1-1:4", "must be a mapping, not '/ c'", NULL },
-  { JOB_HEAD JOB_IMAGE JOB_ROLES "\tw: 1\n",
-    "unknown-key /w 6:2-6:3", "has no field 'w'", "a tab indents this line" },
+  { JOB_HEAD JOB_IMAGE JOB_ROLES "\tw: 1\n", "unknown-key /w 6:2-6:3",
+    "has no field 'w'", "a tab indents this line" },
   { "{\"protocolVersion\": 2, \"name\": \"n\", \"type\": \"job\", "
     "\"prerequisites\": [{\"type\": \"dockerimage\", \"name\": \"x\", "
     "\"uri\": \"y\"}], \"taskRoles\": {\"a\": {\"dockerImage\": \"x\", "
     "\"resourcePerInstance\": {\"gpu\": 0, \"cpu\": 1, \"memoryMB\": 1}, "
     "\"commands\": [\"c\"]}},\n\t\"w\": 1}",
-    "unknown-key /w 2:2-2:5", "has no field 'w'", "what could still be given" },
+    "unknown-key /w 2:2-2:5", "has no field 'w'",
+    "what could still be given" },
   /* keys that are there twice, and all else */
   { JOB_WITH("name: m"), "duplicate-key /name 6:1-6:5",
     "key 'name' is there already, at line 2, column 1", "remove one" },

@@ -1,0 +1,270 @@
+"""Many functions as jobs: as_completed(), map() with a limit, and Executor, for
+what takes one of concurrent.futures."""
+import collections
+import concurrent.futures
+import os
+import queue
+import select
+import threading
+import time
+from typing import (
+    TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Iterator, List,
+    NamedTuple, Optional, Set, TypeVar)
+
+from . import _ship
+from ._handle import CallHandle, Handle
+from ._job import Path
+
+if TYPE_CHECKING:
+    from ._platform import CallOptions, Platform
+
+_T = TypeVar("_T")
+_H = TypeVar("_H", bound=Handle)
+
+
+def as_completed(platform: "Platform", handles: Iterable[_H],
+                 timeout: Optional[float] = None) -> Iterator[_H]:
+    """The handles, each when its job is over."""
+    until = None if timeout is None else time.monotonic() + timeout
+    left = list(handles)
+    while left:
+        over = [handle for handle in left if handle.is_over]
+        left = [handle for handle in left if handle not in over]
+        yield from over
+        if over or not left:
+            continue
+        most = -1
+        if until is not None:
+            most = min(int((until - time.monotonic()) * 1000) + 1, 250)
+            if most <= 0:
+                raise TimeoutError("%d jobs are not over after %g s" % (
+                    len(left), timeout or 0))
+        platform._step(most)
+
+
+def map_calls(options: "CallOptions", function: Callable[..., _T],
+              iterables: Iterable[Iterable[Any]], limit: Optional[int]
+              ) -> Iterator[_T]:
+    """Results in the order of what was given, with so many jobs at a time.
+    Who gives up early stops those that are left."""
+    if limit is not None and limit < 1:
+        raise ValueError("limit is 1 or more, not %r" % limit)
+    given = zip(*iterables)
+    begun: Deque[CallHandle[_T]] = collections.deque()
+
+    def begin() -> bool:
+        """False: there are no more, or enough for now."""
+        if limit is not None and limit <= sum(
+                not handle.is_over for handle in begun):
+            return False
+        for args in given:
+            begun.append(options.call(function, *args))
+            return True
+        return False
+
+    def results() -> Iterator[_T]:
+        try:
+            while True:
+                while begin():
+                    pass
+                if not begun:
+                    return
+                first = begun[0]
+                while not first.is_over:
+                    options._platform._step(-1)
+                    while begin():
+                        pass
+                begun.popleft()
+                yield first.result()
+        finally:
+            for handle in begun:
+                if not handle.is_over:
+                    handle.stop(now=True)
+
+    while begin():  # the jobs begin now, not when somebody asks
+        pass
+    return results()
+
+
+class _Call(NamedTuple):
+    shipment: "_ship.Shipment"
+    name: str
+    future: "concurrent.futures.Future[Any]"
+
+
+class Executor(concurrent.futures.Executor):
+    """Runs functions in jobs, for what takes an executor.
+
+        with openpai.Executor(gpu=1, memory="8G", limit=4) as executor:
+            losses = list(executor.map(train, rates))
+
+    A thread of its own runs the platform of `root`, by default this user's
+    own, which nobody else may have meanwhile.  `limit` is how many jobs there
+    are at a time; the other arguments are those of Platform.options().  A
+    future is cancelled until its job runs; what the function raised, or
+    JobFailed, comes out of result().  May be used by any thread.
+    """
+
+    def __init__(self, *, root: Optional[Path] = None,
+                 limit: Optional[int] = None, runtime: Optional[str] = None,
+                 policy: Optional[str] = None, name: str = "",
+                 **options: Any) -> None:
+        if limit is not None and limit < 1:
+            raise ValueError("limit is 1 or more, not %r" % limit)
+        self._limit = limit
+        self._name = name
+        self._calls: "queue.SimpleQueue[_Call]" = queue.SimpleQueue()
+        self._waiting: List[_Call] = []
+        self._jobs: Dict[Handle, "concurrent.futures.Future[Any]"] = {}
+        self._told: Set[Handle] = set()  # whose futures run
+        self._ended = self._cancels = False
+        self._lock = threading.Lock()
+        self._woken, self._wake_fd = os.pipe()
+        os.set_blocking(self._wake_fd, False)
+        os.set_blocking(self._woken, False)
+        ready: "concurrent.futures.Future[None]" = concurrent.futures.Future()
+        self._thread = threading.Thread(
+            target=self._run, name="openpai.Executor", daemon=True,
+            args=({"root": root, "runtime": runtime, "policy": policy},
+                  options, ready))
+        self._thread.start()
+        ready.result()
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any,
+               **kwargs: Any) -> "concurrent.futures.Future[_T]":
+        """Runs fn(*args, **kwargs) in a job."""
+        future: "concurrent.futures.Future[_T]" = concurrent.futures.Future()
+        call = _Call(_ship.call(fn, args, kwargs),
+                     self._name or getattr(fn, "__name__", "call"), future)
+        with self._lock:
+            if self._ended:
+                raise RuntimeError("the executor was shut down")
+            self._calls.put(call)
+        future.add_done_callback(self._wake)
+        self._wake()
+        return future
+
+    def shutdown(self, wait: bool = True, *,
+                 cancel_futures: bool = False) -> None:
+        """Takes no more; with `cancel_futures` what has not begun to run is
+        not run."""
+        with self._lock:
+            self._ended = True
+            self._cancels = cancel_futures
+        self._wake()
+        if wait and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    # --- the thread
+
+    def _wake(self, _future: object = None) -> None:
+        with self._lock:
+            try:
+                os.write(self._wake_fd, b"x")
+            except OSError:  # it is full, or closed: it is awake, or over
+                pass
+
+    def _run(self, where: Dict[str, Any], options: Dict[str, Any],
+             ready: "concurrent.futures.Future[None]") -> None:
+        from ._platform import Platform
+        try:
+            platform = Platform(**where)
+        except BaseException as error:
+            ready.set_exception(error)
+            return
+        try:
+            wishes = platform.options(**options)._wishes
+        except BaseException as error:
+            platform.close()
+            ready.set_exception(error)
+            return
+        ready.set_result(None)
+        try:
+            self._drive(platform, wishes)
+        except BaseException as error:
+            self._give_up(error)
+        finally:
+            platform.close()
+            with self._lock:
+                self._ended = True
+                os.close(self._woken)
+                os.close(self._wake_fd)
+                self._wake_fd = -1
+
+    def _give_up(self, error: BaseException) -> None:
+        """The platform does not go on: nobody waits for ever."""
+        with self._lock:
+            self._ended = True
+        while not self._calls.empty():
+            self._waiting.append(self._calls.get())
+        for call in self._waiting:
+            if call.future.set_running_or_notify_cancel():
+                call.future.set_exception(error)
+        for handle, future in self._jobs.items():
+            if handle in self._told or future.set_running_or_notify_cancel():
+                future.set_exception(error)
+
+    def _has_room(self) -> bool:
+        return self._limit is None or len(self._jobs) < self._limit
+
+    def _drive(self, platform: "Platform", wishes: Dict[str, Any]) -> None:
+        while True:
+            while not self._calls.empty():
+                self._waiting.append(self._calls.get())
+            if self._cancels:
+                for future in [call.future for call in self._waiting] + list(
+                        self._jobs.values()):
+                    future.cancel()
+            while self._waiting and self._has_room():
+                self._begin(platform, wishes, self._waiting.pop(0))
+            for handle in list(self._jobs):
+                self._look(handle)
+            if self._waiting and self._has_room():
+                continue
+            if (self._ended and not self._waiting and not self._jobs and
+                    self._calls.empty()):
+                return
+            timeout = platform.timeout_ms()
+            select.select([platform.fileno(), self._woken], [], [],
+                          None if timeout < 0 else timeout / 1000)
+            try:
+                os.read(self._woken, 4096)
+            except BlockingIOError:
+                pass
+            platform.dispatch()
+
+    def _begin(self, platform: "Platform", wishes: Dict[str, Any],
+               call: _Call) -> None:
+        if call.future.cancelled():
+            call.future.set_running_or_notify_cancel()
+            return
+        try:
+            handle = platform._ship(call.shipment, call.name, **wishes)
+        except BaseException as error:
+            if call.future.set_running_or_notify_cancel():
+                call.future.set_exception(error)
+        else:
+            self._jobs[handle] = call.future
+
+    def _look(self, handle: Handle) -> None:
+        """A future runs from when its job does: until then it is cancelled
+        with it."""
+        future, state = self._jobs[handle], handle.state
+        if future.cancelled() and state in ("waiting", "running"):
+            handle.stop(now=True)
+        elif (state not in ("waiting", "stopping") and
+              handle not in self._told and
+              future.set_running_or_notify_cancel()):
+            self._told.add(handle)
+        if not handle.is_over:
+            return
+        del self._jobs[handle]
+        if handle not in self._told:
+            return
+        self._told.discard(handle)
+        try:
+            value = handle.result()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(value)
