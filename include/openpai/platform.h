@@ -93,12 +93,14 @@ typedef struct pai_platform_options {
                                  get beside the usual ones, as
                                  pai_backend_host.pass_env.  NULL:
                                  $OPENPAI_PASS_ENV */
+  uint64_t keep_jobs;   /**< so many jobs that are over are kept, those that
+                                 ended last; 0: any number */
 } pai_platform_options;
 
 #define PAI_PLATFORM_OPTIONS_INIT                                           \
   {                                                                         \
     sizeof(pai_platform_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0                                                            \
+      0, 0, 0, 0, 0                                                         \
   }
 
 /** What becomes of a job that asks for more than there is. */

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 _openpai()
 {
-  local verbs='run submit list show logs exec attach ssh why wait stop retry clone rm files cp events top up serve down status backup export login logout remote compat user group token storage tag vc node doctor at spec cluster sched sim trace when what-if fit help'
+  local verbs='run submit list show logs exec attach ssh why wait stop retry clone rm prune files cp events top up serve down status backup export login logout remote compat user group token storage tag vc node doctor at spec cluster sched sim trace when what-if fit help'
   local user_verbs='list show add set passwd remove quota'
   local group_verbs='list show add set remove'
   local remote_verbs='list show add remove use import'
@@ -54,12 +54,14 @@ _openpai()
     retry) options='--json --name --code --param --secrets --secret-file --state --tag --all --yes --root --help' ;;
     clone) options='--edit --json --name --code --param --secrets --secret-file --root --help' ;;
     rm) options='--keep-files --dry-run --json --state --tag --all --yes --root --help' ;;
+    prune) options='--keep --keep-jobs --keep-files --dry-run --yes --json --root --help' ;;
+    prune) options='--keep --keep-jobs --keep-files --dry-run --yes --json --root --help' ;;
     files) options='--recursive --json --root --help' ;;
     cp) options='--json --root --help' files=yes ;;
     events) options='--follow --json --root --help' ;;
     top) options='--once --all --json --root --help' ;;
-    up) options='--foreground --verbose --enable --system --listen --tls-cert --tls-key --runtime --policy --refuse-impossible --pass-env --jobs-as-root --json --root --help' ;;
-    serve) options='--listen --tls-cert --tls-key --prefix --cors --trusted-proxies --rate-limit --connections --most-per-address --least-password --reveal-tokens --system --runtime --policy --refuse-impossible --pass-env --jobs-as-root --root --extender --kube-url --kube-token-file --kube-ca-file --kube-config --oidc-issuer --oidc-client-id --oidc-client-secret-file --oidc-redirect --oidc-scope --oidc-pages --oidc-groups-claim --oidc-ca-file --oidc-admins --oidc-domains --oidc-groups --oidc --verbose --help' ;;
+    up) options='--foreground --verbose --enable --system --listen --tls-cert --tls-key --runtime --policy --refuse-impossible --pass-env --jobs-as-root --json --root --keep --keep-jobs --keep-size --keep --keep-jobs --keep-size --help' ;;
+    serve) options='--listen --tls-cert --tls-key --prefix --cors --trusted-proxies --rate-limit --connections --most-per-address --least-password --reveal-tokens --system --runtime --policy --refuse-impossible --pass-env --jobs-as-root --root --extender --kube-url --kube-token-file --kube-ca-file --kube-config --oidc-issuer --oidc-client-id --oidc-client-secret-file --oidc-redirect --oidc-scope --oidc-pages --oidc-groups-claim --oidc-ca-file --oidc-admins --oidc-domains --oidc-groups --oidc --verbose --keep --keep-jobs --keep-size --keep --keep-jobs --keep-size --help' ;;
     down) options='--kill --leave --quiet --disable --system --root --help' ;;
     status) options='--json --system --root --help' ;;
     backup) options='--force --root --help' ;;

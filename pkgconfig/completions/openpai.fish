@@ -163,6 +163,7 @@ complete -c openpai -n '__fish_seen_subcommand_from clone' -l root -r -d "The pl
 complete -c openpai -n '__fish_seen_subcommand_from clone' -f -l help -d 'Explain clone'
 
 complete -c openpai -n __fish_use_subcommand -f -a rm -d 'Remove finished jobs with their logs and files'
+complete -c openpai -n __fish_use_subcommand -f -a prune -d 'Remove old finished jobs with their logs and files'
 complete -c openpai -n '__fish_seen_subcommand_from rm' -f -l keep-files -d 'Keep the folder of the job'
 complete -c openpai -n '__fish_seen_subcommand_from rm' -f -s n -l dry-run -d 'Print what would be deleted'
 complete -c openpai -n '__fish_seen_subcommand_from rm' -f -l json -d 'Print JSON'
@@ -172,6 +173,14 @@ complete -c openpai -n '__fish_seen_subcommand_from rm' -s a -l all -d 'All your
 complete -c openpai -n '__fish_seen_subcommand_from rm' -s y -l yes -d 'Do not ask'
 complete -c openpai -n '__fish_seen_subcommand_from rm' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from rm' -f -l help -d 'Explain rm'
+complete -c openpai -n '__fish_seen_subcommand_from prune' -l keep -x -d 'Remove jobs that ended longer ago'
+complete -c openpai -n '__fish_seen_subcommand_from prune' -l keep-jobs -x -d 'Remove all but the last'
+complete -c openpai -n '__fish_seen_subcommand_from prune' -f -l keep-files -d 'Keep the folders of the jobs'
+complete -c openpai -n '__fish_seen_subcommand_from prune' -f -s n -l dry-run -d 'Print what would be deleted'
+complete -c openpai -n '__fish_seen_subcommand_from prune' -f -s y -l yes -d 'Do not ask'
+complete -c openpai -n '__fish_seen_subcommand_from prune' -f -l json -d 'Print JSON'
+complete -c openpai -n '__fish_seen_subcommand_from prune' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from prune' -f -l help -d 'Explain prune'
 complete -c openpai -n __fish_use_subcommand -f -a files -d 'List files of a job'
 complete -c openpai -n '__fish_seen_subcommand_from files' -f -s R -l recursive -d 'List folders recursively'
 complete -c openpai -n '__fish_seen_subcommand_from files' -f -l json -d 'Print JSON'
@@ -207,6 +216,9 @@ complete -c openpai -n '__fish_seen_subcommand_from up' -l runtime -x -a 'auto p
 complete -c openpai -n '__fish_seen_subcommand_from up' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Scheduling policy'
 complete -c openpai -n '__fish_seen_subcommand_from up' -l refuse-impossible -d 'Refuse jobs that ask for too much'
 complete -c openpai -n '__fish_seen_subcommand_from up' -l pass-env -x -d 'Variables that tasks get'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l keep -x -d 'How long finished jobs are kept'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l keep-jobs -x -d 'How many finished jobs are kept'
+complete -c openpai -n '__fish_seen_subcommand_from up' -l keep-size -x -d 'How much of their logs is kept'
 complete -c openpai -n '__fish_seen_subcommand_from up' -l jobs-as-root -d 'Let root serve several accounts'
 complete -c openpai -n '__fish_seen_subcommand_from up' -f -l json -d 'Print JSON'
 complete -c openpai -n '__fish_seen_subcommand_from up' -l root -r -d "The platform's root"
@@ -229,6 +241,9 @@ complete -c openpai -n '__fish_seen_subcommand_from serve' -l runtime -x -a 'aut
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l policy -x -a 'fifo backfill priority capacity fair k8s hived' -d 'Scheduling policy'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l refuse-impossible -d 'Refuse jobs that ask for too much'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l pass-env -x -d 'Variables that tasks get'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l keep -x -d 'How long finished jobs are kept'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l keep-jobs -x -d 'How many finished jobs are kept'
+complete -c openpai -n '__fish_seen_subcommand_from serve' -l keep-size -x -d 'How much of their logs is kept'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l jobs-as-root -d 'Let root serve several accounts'
 complete -c openpai -n '__fish_seen_subcommand_from serve' -l root -r -d "The platform's root"
 complete -c openpai -n '__fish_seen_subcommand_from serve' -f -s v -l verbose -d 'Print what happens'

@@ -45,8 +45,8 @@ extern const cli_verb cli_at;
 extern const cli_verb cli_up, cli_down, cli_status;
 extern const cli_verb cli_serve_verb;
 extern const cli_verb cli_submit_verb, cli_list, cli_show, cli_logs, cli_stop;
-extern const cli_verb cli_wait, cli_why, cli_top, cli_retry, cli_clone, cli_rm,
-  cli_files, cli_cp, cli_events;
+extern const cli_verb cli_wait, cli_why, cli_top, cli_retry, cli_clone,
+  cli_prune, cli_rm, cli_files, cli_cp, cli_events;
 extern const cli_verb cli_tag_add, cli_tag_remove;
 extern const cli_verb cli_exec, cli_attach, cli_ssh;
 extern const cli_verb cli_backup, cli_export;

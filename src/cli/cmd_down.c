@@ -1,4 +1,5 @@
 /* cmd_down.c - the platform of this user: ended, and what it is and does */
+#include "disk.h"
 #include "remote.h"
 #include "unit.h"
 
@@ -219,6 +220,8 @@ static int show_status(cli_remote *r, bool json)
     code = CLI_OK;
   } else if (cli_json_read(&status, a.body, a.len)) {
     print_status(&status);
+    if (r->root != NULL)
+      cli_print_disk(r->root);
     cli_json_free(&status);
     code = CLI_OK;
   }
@@ -256,7 +259,8 @@ const cli_verb cli_status = {
   .brief = "Show whether a platform runs, and its jobs and limits",
   .usage = "[--json] [--system] [--root DIR]",
   .help =
-    "This verb does not start a platform.\n"
+    "Also show what the platform's root takes of the disk.  This verb does\n"
+    "not start a platform.\n"
     "\n"
     "  --json      print one JSON object: pid, root, jobs by state, machine,\n"
     "              policy, runtime and limits; or null if no platform runs\n"

@@ -1,19 +1,14 @@
 /* cmd_rm.c - forgets jobs that are over, and tells what that deletes */
 #include "cells.h"
 #include "job_files.h"
-#include "job_select.h"
+#include "removal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct removal {
-  bool keep, dry, json;
-  const char *comma; /* before the next one, as JSON */
-} removal;
-
 /* --- what is told -------------------------------------------------------------------- */
 
-static void print_json(removal *m, const char *name, const cli_total *t,
+static void print_json(cli_removal *m, const char *name, const cli_total *t,
                        const char *kept)
 {
   (void)printf("%s\n  {\"name\":", m->comma);
@@ -28,8 +23,8 @@ static void print_json(removal *m, const char *name, const cli_total *t,
   (void)printf("}");
 }
 
-static void print_line(const removal *m, const char *name, const cli_total *t,
-                       const char *kept)
+static void print_line(const cli_removal *m, const char *name,
+                       const cli_total *t, const char *kept)
 {
   char size[32];
 
@@ -86,7 +81,7 @@ static bool is_there(cli_remote *r, const char *name)
   return good;
 }
 
-static bool remove_job(cli_remote *r, const char *name, removal *m)
+static bool remove_job(cli_remote *r, const char *name, cli_removal *m)
 {
   char kept[4096] = "";
   cli_total t;
@@ -103,9 +98,23 @@ static bool remove_job(cli_remote *r, const char *name, removal *m)
   return true;
 }
 
+int cli_remove_jobs(cli_remote *r, const cli_job_names *jobs, cli_removal *m)
+{
+  int code = CLI_OK;
+
+  if (m->json)
+    (void)printf("[");
+  for (size_t i = 0; i < jobs->count; i++)
+    if (!remove_job(r, jobs->list[i], m))
+      code = CLI_NO;
+  if (m->json)
+    (void)printf("%s]\n", m->comma[0] != '\0' ? "\n" : "");
+  return code;
+}
+
 static int run_rm(int argc, char **argv)
 {
-  removal m = { .comma = "" };
+  cli_removal m = { .comma = "" };
   cli_selection s = { 0 };
   const cli_option options[] = { { "keep-files", 0, &m.keep, NULL },
                                  { "dry-run", 'n', &m.dry, NULL },
@@ -124,13 +133,8 @@ static int run_rm(int argc, char **argv)
     return CLI_NO;
   code = cli_jobs_select(&jobs, &r, &cli_rm, &s, "SUCCEEDED,FAILED,STOPPED",
                          m.dry ? NULL : "remove", words, argv);
-  if (m.json && code == CLI_OK)
-    (void)printf("[");
-  for (size_t i = 0; i < jobs.count; i++)
-    if (!remove_job(&r, jobs.list[i], &m))
-      code = CLI_NO;
-  if (m.json && jobs.count > 0)
-    (void)printf("%s]\n", m.comma[0] != '\0' ? "\n" : "");
+  if (code == CLI_OK)
+    code = cli_remove_jobs(&r, &jobs, &m);
   cli_job_names_free(&jobs);
   cli_remote_close(&r);
   return code;

@@ -56,6 +56,9 @@ static const char *find_stray(const cli_serving *wish, const char *rate,
     { "--policy", wish->policy != NULL, false },
     { "--refuse-impossible", wish->refuse_impossible, false },
     { "--pass-env", wish->pass_env != NULL, false },
+    { "--keep", wish->keep.time != NULL, false },
+    { "--keep-jobs", wish->keep.jobs != NULL, false },
+    { "--keep-size", wish->keep.size != NULL, false },
     { "--root", cli_root != NULL, false },
   };
 
@@ -124,8 +127,7 @@ static int run(int argc, char **argv)
                        .server = PAI_SERVER_OPTIONS_INIT };
   pai_server_options *o = &wish.server;
   cli_oidc login = { .options = PAI_OIDC_OPTIONS_INIT };
-  const char *rate = NULL, *connections = NULL, *each = NULL;
-  const char *password = NULL;
+  const char *rate = NULL, *connections = NULL, *each = NULL, *password = NULL;
   unsigned requests = 600;
   bool reveal = false;
   const cli_option options[] = {
@@ -146,6 +148,7 @@ static int run(int argc, char **argv)
     { "policy", 0, NULL, &wish.policy },
     { "refuse-impossible", 0, &wish.refuse_impossible, NULL },
     { "pass-env", 0, NULL, &wish.pass_env },
+    KEEP_OPTIONS(wish.keep),
     { "root", 0, NULL, &cli_root },
     { "oidc-issuer", 0, NULL, &login.options.issuer },
     { "oidc-client-id", 0, NULL, &login.options.client_id },
@@ -178,7 +181,8 @@ static int run(int argc, char **argv)
       !read_number(connections, "--connections", &o->most_connections) ||
       !read_number(each, "--most-per-address", &o->most_per_address) ||
       !read_number(password, "--least-password",
-                   &wish.accounts.least_password))
+                   &wish.accounts.least_password) ||
+      !cli_keep_good(&cli_serve_verb, &wish.keep))
     return CLI_USAGE;
   wish.accounts.reveal_tokens = reveal;
   stray = find_stray(&wish, rate, &e);
@@ -206,7 +210,8 @@ const cli_verb cli_serve_verb = {
     "            [--rate-limit N] [--connections N] [--most-per-address N]\n"
     "            [--least-password N] [--reveal-tokens] [--system]\n"
     "            [--jobs-as-root] [--refuse-impossible] [--runtime NAME]\n"
-    "            [--policy NAME] [--pass-env NAMES] [--root DIR] [--verbose]\n"
+    "            [--policy NAME] [--pass-env NAMES] [--keep TIME]\n"
+    "            [--keep-jobs N] [--keep-size SIZE] [--root DIR] [--verbose]\n"
     "            [--oidc FILE] [--oidc-issuer URL] [--oidc-client-id ID]\n"
     "            [--oidc-client-secret-file FILE] [--oidc-redirect URL]\n"
     "            [--oidc-scope SCOPES] [--oidc-pages LIST]\n"
@@ -267,6 +272,11 @@ const cli_verb cli_serve_verb = {
     "  --pass-env NAMES    variables of the server's environment that tasks\n"
     "                      get, separated by commas (default:\n"
     "                      $OPENPAI_PASS_ENV)\n"
+    "  --keep TIME         remove jobs that ended longer ago, as 30d\n"
+    "  --keep-jobs N       remove finished jobs but for the N that ended "
+    "last\n"
+    "  --keep-size SIZE    remove the oldest finished jobs while all logs\n"
+    "                      together are larger, as 20G\n"
     "  --root DIR          the root (default: $OPENPAI_ROOT, or as of up)\n"
     "  -v, --verbose       print what happens\n"
     "  -h, --help\n"

@@ -98,6 +98,11 @@ typedef struct afar {
 static bool make_afar(afar *a, const cli_serving *wish)
 {
   const pai_server_options *o = &wish->server;
+  const struct {
+    const char *name, *word;
+  } kept[] = { { "--keep", wish->keep.time },
+               { "--keep-jobs", wish->keep.jobs },
+               { "--keep-size", wish->keep.size } };
   size_t n = 0;
 
   a->listen = cli_join_addresses("");
@@ -128,6 +133,11 @@ static bool make_afar(afar *a, const cli_serving *wish)
   }
   if (wish->refuse_impossible)
     cli_start_more[n++] = "--refuse-impossible";
+  for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+    if (kept[i].word != NULL) {
+      cli_start_more[n++] = kept[i].name;
+      cli_start_more[n++] = kept[i].word;
+    }
   return true;
 }
 
@@ -208,6 +218,7 @@ static int run(int argc, char **argv)
     { "policy", 0, NULL, &policy },
     { "refuse-impossible", 0, &wish.refuse_impossible, NULL },
     { "pass-env", 0, NULL, &wish.pass_env },
+    KEEP_OPTIONS(wish.keep),
     { "listen", 0, NULL, cli_values.words },
     { "tls-cert", 0, NULL, &wish.server.tls_cert },
     { "tls-key", 0, NULL, &wish.server.tls_key },
@@ -226,6 +237,8 @@ static int run(int argc, char **argv)
     cli_start_runtime = runtime;
   if (!foreground && policy != NULL)
     cli_start_policy = policy;
+  if (!cli_keep_good(&cli_up, &wish.keep))
+    return CLI_USAGE;
   if (foreground && enable) {
     cli_misused(&cli_up, "these options exclude each other",
                 "--foreground --enable");
@@ -253,6 +266,7 @@ const cli_verb cli_up = {
     "[--foreground [--verbose]] [--enable] [--system]\n"
     "            [--listen HOST:PORT]... [--tls-cert FILE --tls-key FILE]\n"
     "            [--runtime NAME] [--policy NAME] [--refuse-impossible]\n"
+    "            [--keep TIME] [--keep-jobs N] [--keep-size SIZE]\n"
     "            [--pass-env NAMES] [--jobs-as-root] [--json] [--root DIR]",
   .help =
     "The platform keeps jobs and their logs in its root, continues after the\n"
@@ -295,6 +309,13 @@ const cli_verb cli_up = {
     "                 all that start with it (default: $OPENPAI_PASS_ENV); "
     "see\n"
     "                 openpai(1) for the variables that tasks always get\n"
+    "  --keep TIME    remove jobs that ended longer ago, as 30d, with their\n"
+    "                 logs and files (default: never)\n"
+    "  --keep-jobs N  remove finished jobs but for the N that ended last\n"
+    "  --keep-size SIZE\n"
+    "                 remove the oldest finished jobs while all logs "
+    "together\n"
+    "                 are larger, as 20G\n"
     "  --json         print one JSON object: pid, root, started\n"
     "  --root DIR     the root (default: $OPENPAI_ROOT, or\n"
     "                 $XDG_STATE_HOME/openpai, or ~/.local/state/openpai)\n"

@@ -27,15 +27,10 @@ static bool out_of_memory(void)
 }
 
 /* Takes the name. */
-static bool add(cli_job_names *names, char *name)
+static bool append(cli_job_names *names, char *name)
 {
   if (name == NULL)
     return out_of_memory();
-  for (size_t i = 0; i < names->count; i++)
-    if (strcmp(names->list[i], name) == 0) {
-      free(name);
-      return true;
-    }
   if (names->count == names->cap) {
     size_t cap = names->cap * 2 + 8;
     char **grown = realloc(names->list, cap * sizeof(*grown));
@@ -48,6 +43,22 @@ static bool add(cli_job_names *names, char *name)
   }
   names->list[names->count++] = name;
   return true;
+}
+
+/* The same, of one that may be there already. */
+static bool add(cli_job_names *names, char *name)
+{
+  for (size_t i = 0; name != NULL && i < names->count; i++)
+    if (strcmp(names->list[i], name) == 0) {
+      free(name);
+      return true;
+    }
+  return append(names, name);
+}
+
+bool cli_job_names_put(cli_job_names *names, const char *name)
+{
+  return append(names, strdup(name));
 }
 
 /* As one writes it: without the user, if that is this one. */

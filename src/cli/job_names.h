@@ -28,6 +28,8 @@ bool cli_is_glob(const char *word);
  * platform cannot be asked. */
 bool cli_job_names_add(cli_job_names *names, cli_remote *r, char *const *words,
                        int count, const cli_job_filter *filter);
+/* Adds a name that is not there yet.  False without memory, and told. */
+bool cli_job_names_put(cli_job_names *names, const char *name);
 void cli_job_names_free(cli_job_names *names);
 
 #endif

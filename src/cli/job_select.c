@@ -67,22 +67,32 @@ static bool ask(const cli_job_names *names, const char *does)
   return yes;
 }
 
-/* Jobs that nobody has named are changed only when somebody has said so. */
-static int confirm(const cli_job_names *names, const cli_verb *verb,
-                   const cli_selection *s, const char *does, bool named)
+int cli_jobs_confirm(const cli_job_names *names, const cli_verb *verb,
+                     const char *does, const char *option, bool yes)
 {
-  if (does == NULL || named || s->yes)
+  if (yes)
     return CLI_OK;
   if (!cli_terminal_is_input() || !cli_is_terminal(stderr)) {
     cli_misused(verb,
                 "without a terminal jobs that are not named require --yes",
-                s->all             ? "--all"
-                : s->state != NULL ? "--state"
-                : s->tag != NULL   ? "--tag"
-                                   : "a glob");
+                option);
     return CLI_USAGE;
   }
   return ask(names, does) ? CLI_OK : CLI_NO;
+}
+
+/* Jobs that nobody has named are changed only when somebody has said so. */
+static int confirm(const cli_job_names *names, const cli_verb *verb,
+                   const cli_selection *s, const char *does, bool named)
+{
+  const char *option = s->all             ? "--all"
+                       : s->state != NULL ? "--state"
+                       : s->tag != NULL   ? "--tag"
+                                          : "a glob";
+
+  return does == NULL || named
+           ? CLI_OK
+           : cli_jobs_confirm(names, verb, does, option, s->yes);
 }
 
 /* What a verb was told of its jobs makes sense.  `states` are those of --state. */

@@ -49,6 +49,12 @@ int cli_jobs_select(cli_job_names *out, cli_remote *r, const cli_verb *verb,
                     const cli_selection *s, const char *fit, const char *does,
                     int words, char **argv);
 
+/* Asks whether jobs that nobody has named are changed, as `does` says; without a
+ * terminal `yes` must have been said: `option` has found them.  CLI_OK; CLI_NO:
+ * they are not; CLI_USAGE: told. */
+int cli_jobs_confirm(const cli_job_names *names, const cli_verb *verb,
+                     const char *does, const char *option, bool yes);
+
 /* A list of states in any case, as the API writes them, for free(); NULL, and
  * told. */
 char *cli_job_states(const char *list);

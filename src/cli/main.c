@@ -25,6 +25,7 @@ static const struct {
   { &cli_retry, true },
   { &cli_clone, true },
   { &cli_rm, true },
+  { &cli_prune, true },
   { &cli_tag_add, true },
   { &cli_tag_remove, true },
   { &cli_files, true },

@@ -156,11 +156,9 @@ typedef struct looking {
   bool quiet;
 } looking;
 
-/* Adds the folder of what a path names; `whole`: a word of the command is that
- * path, so it may be a file in /tmp itself.  What is not there is told, unless
- * nobody has named it. */
-static void add(const looking *l, const char *text, size_t len, bool whole,
-                bool named)
+/* Adds the folder of what a path names, or a file in /tmp itself.  What is not
+ * there is told, unless nobody has named it. */
+static void add(const looking *l, const char *text, size_t len, bool named)
 {
   char path[MOST_PATH] = "";
 
@@ -168,9 +166,8 @@ static void add(const looking *l, const char *text, size_t len, bool whole,
       is_shown(path, l->begin) ||
       (l->root != NULL && is_within(path, l->root)))
     return;
-  if (!is_folder(path) && !(go_up(path) && is_folder(path)) &&
-      !(whole && exists(path))) {
-    if (named && !l->quiet && !exists(path))
+  if (!is_folder(path) && !(go_up(path) && is_folder(path)) && !exists(path)) {
+    if (named && !l->quiet)
       tell_missing(path);
     return;
   }
@@ -188,7 +185,7 @@ static void add_of_word(const looking *l, const char *word)
     size_t len = strcspn(at, ends);
 
     if (at == word || strchr(ends, at[-1]) != NULL)
-      add(l, at, len, at == word && at[len] == '\0', true);
+      add(l, at, len, true);
     at += len;
   }
 }
@@ -200,7 +197,7 @@ static void add_of_list(const looking *l, const char *list)
     size_t len = strcspn(list, ":");
 
     if (len > 0 && *list == '/')
-      add(l, list, len, false, false);
+      add(l, list, len, false);
     list += len + (list[len] == ':');
   }
 }
@@ -234,7 +231,7 @@ void cli_folders_find(char *const *words, int count, bool inherit, bool copied,
 
   for (int i = 0; i < count; i++)
     if ((words[i][0] == '/' || !copied) && exists(words[i]))
-      add(&l, words[i], strlen(words[i]), true, true);
+      add(&l, words[i], strlen(words[i]), true);
     else
       add_of_word(&l, words[i]);
   for (size_t i = 0; inherit && i < sizeof(lists) / sizeof(lists[0]); i++) {

@@ -259,6 +259,8 @@ static int begin(up *u, pai_error **err)
   p.user_data = s.user_data = u;
   p.system = s.system = u->wish->system;
   p.wait_impossible = !u->wish->refuse_impossible;
+  if (!cli_keep_read(&p, &cli_serve_verb, &u->wish->keep))
+    return PAI_EUSER;
   if (cli_find_address(address, sizeof(address), s.listen))
     p.address = address;
   p.on_gone = on_gone;

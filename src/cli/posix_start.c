@@ -22,7 +22,7 @@
 enum { READY_FD = 3 };
 
 const char *cli_start_runtime, *cli_start_policy;
-const char *cli_start_more[12];
+const char *cli_start_more[20];
 bool cli_start_system;
 
 int cli_ready_fd(void)
@@ -166,7 +166,7 @@ static int spawn(pid_t *pid, const char *root, const char *log, int ready,
                  bool *scope)
 {
   char *program = *scope ? own_path() : NULL, **env = make_environment();
-  const char *argv[32];
+  const char *argv[48];
   size_t n = put_scope(argv, program);
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attr;

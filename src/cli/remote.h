@@ -157,7 +157,7 @@ bool cli_start_platform(const char *root);
  * of all users. */
 extern const char *cli_start_runtime, *cli_start_policy;
 /* More words of `up`; NULL ends them. */
-extern const char *cli_start_more[12];
+extern const char *cli_start_more[20];
 extern bool cli_start_system;
 /* Makes a folder and those above it, for this user only.  False, and told. */
 bool cli_make_folder(const char *path);

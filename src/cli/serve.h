@@ -2,7 +2,7 @@
 #ifndef PAI_SRC_CLI_SERVE_H
 #define PAI_SRC_CLI_SERVE_H
 
-#include "cli.h"
+#include "keep.h"
 
 #include <openpai/account.h>
 #include <openpai/server.h>
@@ -10,6 +10,7 @@
 typedef struct cli_serving {
   const char *runtime, *policy; /* NULL: as the environment says */
   const char *pass_env;         /* NULL: likewise */
+  cli_keep keep;                /* how long finished jobs are kept */
   bool system;                  /* of all users */
   bool refuse_impossible;       /* jobs that ask for more than there is */
   bool jobs_as_root;            /* as root, who serves several accounts */

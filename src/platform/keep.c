@@ -1,6 +1,6 @@
 /*
  * keep.c - jobs that are over are forgotten when their time has come, or when
- * all logs together are too large
+ * there are too many, or all logs together are too large
  *
  * How large they are is counted beside the loop.  What is forgotten is
  * forgotten as if somebody had asked for it.
@@ -13,9 +13,10 @@ enum { LOOK_EVERY = 60000000 /* microseconds */ };
 
 typedef struct expired {
   pai_platform *p;
-  pai_time since; /* those that ended before this one are too old */
-  uint64_t over;  /* so many bytes are too much */
-  pai__buf ids;   /* pai_job_id, one after the other */
+  pai_time since;   /* those that ended before this one are too old */
+  uint64_t over;    /* so many bytes are too much */
+  uint64_t surplus; /* so many jobs are too many */
+  pai__buf ids;     /* pai_job_id, one after the other */
 } expired;
 
 static int on_job(void *user_data, const pai__job_row *row)
@@ -24,8 +25,9 @@ static int on_job(void *user_data, const pai__job_row *row)
   char *dir;
   uint64_t bytes;
 
-  if (row->completed >= x->since && x->over == 0)
+  if (row->completed >= x->since && x->over == 0 && x->surplus == 0)
     return PAI_OK;
+  x->surplus -= x->surplus > 0;
   dir = pai__platform_path(x->p, "jobs", row->user, row->name);
   bytes = x->over > 0 && dir != NULL ? pai__platform_tree_bytes(dir) : 0;
   pai__strfree(&x->p->alloc, dir);
@@ -49,16 +51,29 @@ static void forget(pai_platform *p, const pai__buf *ids)
                   ids->len / sizeof(pai_job_id));
 }
 
+static int count_job(void *user_data, const pai__job_row *row)
+{
+  uint64_t *n = user_data;
+
+  (void)row;
+  ++*n;
+  return PAI_OK;
+}
+
 static void look(pai_platform *p)
 {
   expired x = { .p = p };
   pai__keep all = { .since = INT64_MAX };
   pai_error *err = NULL;
+  uint64_t n = 0;
 
   x.since = p->keep_time > 0 ? pai__loop_wall_time() - p->keep_time : 0;
   x.over = p->keep_bytes > 0 && p->kept_bytes > p->keep_bytes
              ? p->kept_bytes - p->keep_bytes
              : 0;
+  if (p->keep_jobs > 0 &&
+      pai__store_expired(p->store, &all, count_job, &n, NULL) == PAI_OK)
+    x.surplus = n > p->keep_jobs ? n - p->keep_jobs : 0;
   pai__buf_init(&x.ids, &p->alloc);
   if (pai__store_expired(p->store, &all, on_job, &x, &err) < 0)
     pai__log_line(&p->log, PAI_LOG_WARNING, "%s", pai_error_message(err));
@@ -101,7 +116,7 @@ static void on_due(void *user_data)
 
 int pai__keep_open(pai_platform *p, pai_error **err)
 {
-  if (p->keep_time <= 0 && p->keep_bytes == 0)
+  if (p->keep_time <= 0 && p->keep_bytes == 0 && p->keep_jobs == 0)
     return PAI_OK;
   if (pai__timer_new(&p->keep_timer, &p->alloc, p->loop, on_due, p) < 0 ||
       pai__work_new(&p->keep_work, &p->alloc, p->loop, count, on_counted, p) <

@@ -259,6 +259,7 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
     rc = pai__cores_open(p, err);
   p->keep_time = o->keep_time;
   p->keep_bytes = o->keep_bytes;
+  p->keep_jobs = o->keep_jobs;
   if (rc == PAI_OK && p->store != NULL)
     rc = pai__keep_open(p, err);
   if (rc == PAI_OK && p->store != NULL)

@@ -237,6 +237,7 @@ struct pai_platform {
   uint64_t uid_seed;     /* of what things are called for ever */
   pai_time keep_time;  /* how long jobs that are over are kept; 0: for ever */
   uint64_t keep_bytes; /* and how much of their logs; 0: all */
+  uint64_t keep_jobs;  /* and how many; 0: any number */
   uint64_t kept_bytes; /* as counted last */
   pai__timer *keep_timer;
   pai__work *keep_work;

@@ -65,6 +65,26 @@ def wrapper(value):
     return inner
 
 
+def scaled(factor):
+    def scale(x):
+        return x * factor
+    return scale
+
+
+scale, scale_factor = scaled(3), 2
+
+
+def once(function):  # without functools.wraps
+    def inner(*args):
+        return 1 + function(*args)
+    return inner
+
+
+@once
+def tripled_once(x):
+    return 3 * x
+
+
 def deco(function):
     @functools.wraps(function)
     def around(*args):
@@ -217,6 +237,46 @@ class Calls(unittest.TestCase):
             self.call(lambda x: 1 // x, 0).result()
         self.assertIn("1 // x", str(caught.exception.__cause__))
 
+    def test_what_functions_share(self):
+        """Cells, each other, and names that are like ours."""
+        log = []
+        count = 0
+
+        def add(x):
+            nonlocal count
+            count += 1
+            log.append(x)
+
+        def get():
+            return count, log
+
+        def even(n):
+            return n == 0 or odd(n - 1)
+
+        def odd(n):
+            return n != 0 and even(n - 1)
+
+        def typed(x: int = 1) -> str:
+            return later  # noqa: F821
+        if not log:
+            later = "set late"
+        handlers = {}
+
+        def handler():
+            return sorted(handlers)
+        handlers["own"] = handler
+        wanted = [
+            ((1, ["a"]), lambda a, g: (a("a"), g())[1], add, get),
+            (True, even, 10), ("set late", typed), (["own"], handler),
+            (12, lambda: scale(2) * scale_factor), (4, tripled_once, 1),
+            ({"x": int, "return": str}, lambda: typed.__annotations__)]
+        handles = [self.call(*given) for _, *given in wanted]
+        for handle, (result, *given) in zip(handles, wanted):
+            self.assertEqual(handle.result(), result, given)
+        with self.assertRaises(openpai.InvalidError) as caught:
+            self.call(functools.lru_cache(maxsize=None)(lambda x: x), 1)
+        self.assertIn("wraps a lambda", str(caught.exception))
+
     def test_by_cloudpickle(self):
         """What nothing else can take, where that is installed."""
         class Own:
@@ -240,7 +300,8 @@ class Calls(unittest.TestCase):
         self.assertIn("raise KeyError", str(caught.exception.__cause__))
         with self.assertRaises(openpai.InvalidError) as caught:
             self.call(wrapper(1))
-        self.assertIn("what it wraps refers to", str(caught.exception))
+        self.assertIn("it wraps a lambda, or a function",
+                      str(caught.exception))
         with self.assertRaises(openpai.InvalidError) as caught:
             with open(os.devnull) as file:
                 self.call(twice, file)
@@ -266,6 +327,8 @@ class Calls(unittest.TestCase):
             time.sleep, [0, 1000, 1000], limit=2)
         self.assertIsNone(next(endless))
         endless.close()
+        unasked = self.platform.options(memory="128M").map(time.sleep, [1000])
+        unasked.close()
         for job in self.of_jobs():
             self.platform.job(job.name).wait(60)
         self.assertEqual(list(self.platform.map(twice, [])), [])
@@ -276,17 +339,14 @@ class Calls(unittest.TestCase):
         return [self.platform.job(job.name) for job in self.platform.jobs()]
 
     def test_as_completed(self):
-        gate = pathlib.Path(new_root()) / "gate"
-        os.mkfifo(gate)
-        slow = self.call(pathlib.Path.read_text, gate)
+        folder = pathlib.Path(new_root())
+        slow = self.call(held, str(folder))
         quick = self.call(twice, 2)
         order = self.platform.as_completed([slow, quick])
         self.assertEqual(next(order), quick)
         with self.assertRaises(TimeoutError):
             next(self.platform.as_completed([slow], timeout=0))
-        fd = os.open(gate, os.O_RDWR)
-        os.write(fd, b"open")
-        os.close(fd)
+        (folder / "go").touch()
         self.assertEqual(list(order), [slow])
 
     def test_no_result(self):
@@ -371,6 +431,18 @@ class Executors(unittest.TestCase):
         with self.assertRaises(concurrent.futures.CancelledError):
             waits.result()
 
+    def test_what_waits_is_not_run_at_the_end(self):
+        folder = pathlib.Path(new_root())
+        with self.executor(limit=1) as executor:
+            runs = executor.submit(held, str(folder))
+            waits = [executor.submit(twice, i) for i in range(3)]
+            while not (folder / "up").exists():
+                time.sleep(0.01)
+            executor.shutdown(wait=False, cancel_futures=True)
+            (folder / "go").touch()
+        self.assertEqual(runs.result(), "went on")
+        self.assertTrue(all(future.cancelled() for future in waits))
+
     def test_what_cannot_be(self):
         root = new_root()
         with openpai.Platform(root=root):
@@ -378,8 +450,12 @@ class Executors(unittest.TestCase):
                 openpai.Executor(root=root)
         with self.assertRaises(ValueError):
             openpai.Executor(root=root, limit=0)
-        with self.assertRaises(TypeError):
-            openpai.Executor(root=root, gpus=1)
+        counts = []
+        for _ in range(5):
+            with self.assertRaises(TypeError):
+                openpai.Executor(root=root, gpus=1)
+            counts.append(len(os.listdir("/proc/self/fd")))
+        self.assertEqual(counts[-1], counts[0])
 
 
 class Notebooks(unittest.TestCase):

@@ -31,6 +31,8 @@ def fits(value, hint):
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if hint is typing.Any:
         return True
+    if origin is typing.Literal:
+        return value in args
     if origin is typing.Union:
         return any(fits(value, each) for each in args)
     if origin in (tuple, collections.abc.Iterable, list):

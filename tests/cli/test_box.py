@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import signal
@@ -317,8 +318,8 @@ taskRoles:
         while "1 of 2 tasks have room, 1 waits: waits for" not in self.ok(
                 "why", "part"):
             pass
-        text = self.ok("show", "part")
-        self.assertRegex(text, r"a/0 +RUNNING ")
+        while not re.search(r"a/0 +RUNNING ", text := self.ok("show", "part")):
+            pass  # it has room, and starts
         self.assertRegex(text, r"a/1 +WAITING ")
         why = json.loads(self.ok("why", "part", "--json"))
         self.assertEqual((why["state"], why["tasksRunning"],

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 
 import program
 from box import BoxTest
@@ -137,6 +138,60 @@ class Select(BoxTest):
         self.assertEqual(self.names(), ["other"])
         self.release(self.gate)
         self.ok("wait", "other")
+
+
+class Prune(BoxTest):
+    def names(self):
+        return [line.strip() for line in
+                self.ok("list", "-o", "name").splitlines()[1:]]
+
+    def three(self):
+        for i in range(3):
+            self.ok("run", "-q", "--name", f"job_{i}", "--", "true")
+
+    def test_by_age_and_number(self):
+        self.three()
+        gate = self.fifo()
+        self.ok("submit", "--name", "runs", "--", "sh", "-c", f"read x < {gate}")
+        done = self.run_cli("prune", "--keep", "1h", "-y")
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "no job is that old\n"))
+        self.refused(2, "require --yes", "prune", "--keep-jobs", "2")
+        self.assertEqual(self.ok("prune", "--keep-jobs", "2", "-n"),
+                         "would remove job_0, its logs\n")
+        self.assertEqual(self.ok("prune", "--keep-jobs", "2", "-y"),
+                         "removed job_0, its logs\n")
+        self.assertEqual(self.names(), ["runs", "job_2", "job_1"])
+        found = json.loads(self.ok("prune", "--keep", "1s", "--keep-jobs", "1",
+                                   "-y", "--json"))
+        self.assertIn("job_1", [job["name"] for job in found])
+        self.assertNotIn("job_1", self.names())
+        self.assertIn("runs", self.names())
+        self.release(gate)
+        self.ok("wait", "runs")
+
+    def test_wrong_calls(self):
+        self.ok("up")
+        for words, what in (([], "which jobs are kept must be said"),
+                            (["--keep", "2026-01-01"], "--keep is a time"),
+                            (["--keep-jobs", "0"], "--keep-jobs is a number"),
+                            (["--keep", "1h", "a"], "prune takes no jobs")):
+            self.refused(2, what, "prune", *words)
+        self.refused(2, "--keep-size is an amount", "up", "--keep-size", "5")
+
+    def test_a_platform_prunes_by_itself(self):
+        """When it starts, and each minute."""
+        self.three()
+        self.ok("down")
+        self.ok("up", "--keep-jobs", "1", "--keep", "30d", "--keep-size", "1G")
+        while self.names() != ["job_2"]:
+            self.assertEqual(self.names()[0], "job_2")
+
+    def test_status_tells_of_the_disk(self):
+        self.ok("run", "-q", "--", "head", "-c", "3000000", "/dev/zero",
+                stdout=subprocess.DEVNULL)
+        self.assertRegex(self.ok("status"),
+                         r"(?m)^disk +logs \d\.\d MiB,.* free$")
 
 
 if __name__ == "__main__":

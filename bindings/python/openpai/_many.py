@@ -1,5 +1,6 @@
 """Many functions as jobs: as_completed(), map() with a limit, and Executor, for
 what takes one of concurrent.futures."""
+import atexit
 import collections
 import concurrent.futures
 import os
@@ -8,10 +9,11 @@ import select
 import threading
 import time
 from typing import (
-    TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Iterator, List,
-    NamedTuple, Optional, Set, TypeVar)
+    TYPE_CHECKING, Any, Callable, Deque, Dict, Generator, Iterable, Iterator,
+    List, NamedTuple, Optional, Set, TypeVar, cast)
 
 from . import _ship
+from ._errors import NotFoundError
 from ._handle import CallHandle, Handle
 from ._job import Path
 
@@ -42,6 +44,14 @@ def as_completed(platform: "Platform", handles: Iterable[_H],
         platform._step(most)
 
 
+def _stop(handle: Handle) -> None:
+    """It may have ended just now."""
+    try:
+        handle.stop(now=True)
+    except NotFoundError:
+        pass
+
+
 def map_calls(options: "CallOptions", function: Callable[..., _T],
               iterables: Iterable[Iterable[Any]], limit: Optional[int]
               ) -> Iterator[_T]:
@@ -51,39 +61,34 @@ def map_calls(options: "CallOptions", function: Callable[..., _T],
         raise ValueError("limit is 1 or more, not %r" % limit)
     given = zip(*iterables)
     begun: Deque[CallHandle[_T]] = collections.deque()
+    platform = options._platform
 
-    def begin() -> bool:
-        """False: there are no more, or enough for now."""
-        if limit is not None and limit <= sum(
+    def begin_some() -> None:
+        while limit is None or limit > sum(
                 not handle.is_over for handle in begun):
-            return False
-        for args in given:
+            args = next(given, None)
+            if args is None:
+                return
             begun.append(options.call(function, *args))
-            return True
-        return False
 
-    def results() -> Iterator[_T]:
+    def results() -> Generator[Optional[_T], None, None]:
         try:
-            while True:
-                while begin():
-                    pass
-                if not begun:
-                    return
-                first = begun[0]
-                while not first.is_over:
-                    options._platform._step(-1)
-                    while begin():
-                        pass
-                begun.popleft()
-                yield first.result()
+            begin_some()
+            yield None  # to whoever has called: the jobs begin at once
+            while begun:
+                while not begun[0].is_over:
+                    platform._step(-1)
+                    begin_some()
+                yield begun.popleft().result()
+                begin_some()
         finally:
-            for handle in begun:
+            for handle in begun if not platform.closed else ():
                 if not handle.is_over:
-                    handle.stop(now=True)
+                    _stop(handle)
 
-    while begin():  # the jobs begin now, not when somebody asks
-        pass
-    return results()
+    made = results()
+    next(made)
+    return cast(Iterator[_T], made)
 
 
 class _Call(NamedTuple):
@@ -116,7 +121,9 @@ class Executor(concurrent.futures.Executor):
         self._calls: "queue.SimpleQueue[_Call]" = queue.SimpleQueue()
         self._waiting: List[_Call] = []
         self._jobs: Dict[Handle, "concurrent.futures.Future[Any]"] = {}
-        self._told: Set[Handle] = set()  # whose futures run
+        self._asked: Set[Handle] = set()  # whose futures know that it runs,
+        self._told: Set[Handle] = set()  # and run,
+        self._stopped: Set[Handle] = set()  # or were cancelled
         self._ended = self._cancels = False
         self._lock = threading.Lock()
         self._woken, self._wake_fd = os.pipe()
@@ -127,13 +134,21 @@ class Executor(concurrent.futures.Executor):
             target=self._run, name="openpai.Executor", daemon=True,
             args=({"root": root, "runtime": runtime, "policy": policy},
                   options, ready))
+        self._process = os.getpid()
         self._thread.start()
-        ready.result()
+        try:
+            ready.result()
+        except BaseException:
+            self._thread.join()  # what it has opened is closed
+            raise
+        atexit.register(self.shutdown)
 
     def submit(self, fn: Callable[..., _T], /, *args: Any,
                **kwargs: Any) -> "concurrent.futures.Future[_T]":
         """Runs fn(*args, **kwargs) in a job."""
         future: "concurrent.futures.Future[_T]" = concurrent.futures.Future()
+        if os.getpid() != self._process:
+            raise RuntimeError("the executor is of the process before fork()")
         call = _Call(_ship.call(fn, args, kwargs),
                      self._name or getattr(fn, "__name__", "call"), future)
         with self._lock:
@@ -147,10 +162,12 @@ class Executor(concurrent.futures.Executor):
     def shutdown(self, wait: bool = True, *,
                  cancel_futures: bool = False) -> None:
         """Takes no more; with `cancel_futures` what has not begun to run is
-        not run."""
+        not run.  Without this the executor keeps its root until the program
+        ends, which then waits for what was submitted."""
         with self._lock:
             self._ended = True
-            self._cancels = cancel_futures
+            self._cancels = self._cancels or cancel_futures
+        atexit.unregister(self.shutdown)
         self._wake()
         if wait and self._thread is not threading.current_thread():
             self._thread.join()
@@ -169,22 +186,18 @@ class Executor(concurrent.futures.Executor):
         from ._platform import Platform
         try:
             platform = Platform(**where)
+            try:
+                wishes = platform.options(**options)._wishes
+                ready.set_result(None)
+                self._drive(platform, wishes)
+            finally:
+                platform.close()
         except BaseException as error:
-            ready.set_exception(error)
-            return
-        try:
-            wishes = platform.options(**options)._wishes
-        except BaseException as error:
-            platform.close()
-            ready.set_exception(error)
-            return
-        ready.set_result(None)
-        try:
-            self._drive(platform, wishes)
-        except BaseException as error:
-            self._give_up(error)
+            if ready.done():
+                self._give_up(error)
+            else:
+                ready.set_exception(error)
         finally:
-            platform.close()
             with self._lock:
                 self._ended = True
                 os.close(self._woken)
@@ -197,17 +210,22 @@ class Executor(concurrent.futures.Executor):
             self._ended = True
         while not self._calls.empty():
             self._waiting.append(self._calls.get())
-        for call in self._waiting:
-            if call.future.set_running_or_notify_cancel():
-                call.future.set_exception(error)
-        for handle, future in self._jobs.items():
-            if handle in self._told or future.set_running_or_notify_cancel():
+        for future in [call.future for call in self._waiting] + list(
+                self._jobs.values()):
+            try:
+                if not future.running():
+                    future.set_running_or_notify_cancel()
                 future.set_exception(error)
+            except Exception:  # it is done: as it was cancelled
+                pass
 
     def _has_room(self) -> bool:
         return self._limit is None or len(self._jobs) < self._limit
 
     def _drive(self, platform: "Platform", wishes: Dict[str, Any]) -> None:
+        poll = select.poll()
+        for fd in platform.fileno(), self._woken:
+            poll.register(fd, select.POLLIN)
         while True:
             while not self._calls.empty():
                 self._waiting.append(self._calls.get())
@@ -224,9 +242,7 @@ class Executor(concurrent.futures.Executor):
             if (self._ended and not self._waiting and not self._jobs and
                     self._calls.empty()):
                 return
-            timeout = platform.timeout_ms()
-            select.select([platform.fileno(), self._woken], [], [],
-                          None if timeout < 0 else timeout / 1000)
+            poll.poll(platform.timeout_ms())
             try:
                 os.read(self._woken, 4096)
             except BlockingIOError:
@@ -250,18 +266,21 @@ class Executor(concurrent.futures.Executor):
         """A future runs from when its job does: until then it is cancelled
         with it."""
         future, state = self._jobs[handle], handle.state
-        if future.cancelled() and state in ("waiting", "running"):
-            handle.stop(now=True)
-        elif (state not in ("waiting", "stopping") and
-              handle not in self._told and
-              future.set_running_or_notify_cancel()):
-            self._told.add(handle)
+        if handle not in self._asked and state not in ("waiting", "stopping"):
+            self._asked.add(handle)
+            if future.set_running_or_notify_cancel():
+                self._told.add(handle)
+        if future.cancelled() and handle not in self._stopped:
+            self._stopped.add(handle)
+            _stop(handle)
         if not handle.is_over:
             return
+        runs = handle in self._told
         del self._jobs[handle]
-        if handle not in self._told:
+        for known in self._asked, self._told, self._stopped:
+            known.discard(handle)
+        if not runs:
             return
-        self._told.discard(handle)
         try:
             value = handle.result()
         except BaseException as error:

@@ -305,6 +305,7 @@ class Platform(Waits):
         status = self.status
         job = Job.parse(json.dumps(_ship.job_file(
             _ship.job_name(name), gpus=gpu, cpus=cpu, time=time, after=after,
+            folders=_ship.folders(status["root"]),
             memory_mb=_ship.megabytes(memory, status["machine"], cpu))))
         folder = shipment.pack(pathlib.Path(status["root"]))
         try:

@@ -35,27 +35,30 @@ def remember(file: str, lines: List[str]) -> None:
 
 
 def make_function(space: Dict[str, Any], name: str, version: Any, code: bytes,
-                  cells: List[Any], called: str, qualified: str, file: str,
+                  cells: List[str], called: str, qualified: str, file: str,
                   line: int, lines: List[str]) -> Any:
-    """A function of its code; a cell without a name holds itself."""
+    """A function of its code, whose cells are filled later."""
     if tuple(version) != sys.version_info[:2]:
         raise RuntimeError(
             "%s was made by Python %d.%d, and its code runs in no other "
             "version: define it with def, at the top of a cell or module" % (
                 called, *version))
     remember(file, ["\n"] * (line - 1) + lines)
-    closure = tuple(types.CellType() if cell is None else
-                    types.CellType(space.pop(cell)) for cell in cells)
-    defaults, keywords, more = space.pop(name + "_rest")
-    made = types.FunctionType(marshal.loads(code), space, called, defaults,
-                              closure)
-    made.__kwdefaults__ = keywords
+    for cell in cells:
+        space.setdefault(cell, types.CellType())
+    made = types.FunctionType(
+        marshal.loads(code), space, called, None,
+        tuple(space[cell] for cell in cells))
     made.__qualname__ = qualified
-    made.__dict__.update(more)
-    for cell, its in zip(closure, cells):
-        if its is None:
-            cell.cell_contents = made
     return made
+
+
+def complete(function: Any, defaults: Any, keywords: Any, more: Dict[str, Any],
+             annotations: Dict[str, Any]) -> None:
+    function.__defaults__ = defaults
+    function.__kwdefaults__ = keywords
+    function.__dict__.update(more)
+    function.__annotations__ = annotations
 
 
 def prepare(shipped: Dict[str, Any], space: Dict[str, Any]) -> None:
@@ -65,8 +68,14 @@ def prepare(shipped: Dict[str, Any], space: Dict[str, Any]) -> None:
             space[parts[0]] = importlib.import_module(parts[1])
         elif kind == "value":
             space[parts[0]] = pickle.loads(parts[1])
-        elif kind == "code":
+        elif kind == "function":
             space[parts[0]] = make_function(space, *parts)
+        elif kind == "fill":
+            space[parts[0]].cell_contents = space.pop(parts[1])
+        elif kind == "complete":
+            complete(space[parts[0]], *space.pop(parts[1]))
+        elif kind == "alias":
+            space[parts[0]] = space[parts[1]]
         else:
             file, line, source = parts
             source = "\n" * (line - 1) + source

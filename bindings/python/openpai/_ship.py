@@ -101,7 +101,8 @@ def _read_at_once(source: str) -> Set[str]:
 def _code_reads(code: types.CodeType) -> Set[str]:
     """The globals that compiled code reads, with those of functions in it."""
     reads = {step.argval for step in dis.get_instructions(code)
-             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME",
+                                "LOAD_FROM_DICT_OR_GLOBALS")}
     for value in code.co_consts:
         if isinstance(value, types.CodeType):
             reads |= _code_reads(value)
@@ -113,6 +114,17 @@ def _goes_as_code(value: Any) -> bool:
     lambdas, and variables around a function are not in its own lines."""
     return isinstance(value, types.FunctionType) and (
         value.__name__ == "<lambda>" or "<locals>" in value.__qualname__)
+
+
+def _plain_annotations(function: types.FunctionType) -> Dict[str, Any]:
+    """Those that go anywhere."""
+    try:
+        annotations = dict(function.__annotations__)
+        pickle.dumps(annotations)
+    except Exception:
+        return {}
+    return {} if any(getattr(value, "__module__", None) == "__main__"
+                     for value in annotations.values()) else annotations
 
 
 def _is_defined_here(value: Any) -> bool:
@@ -147,12 +159,15 @@ class Shipment:
     def __init__(self, code: str, space: Dict[str, Any]) -> None:
         self._space = space
         self._seen: Set[str] = set()
-        self._codes: Dict[int, str] = {}
+        self._codes: Dict[int, str] = {}  # names by the ids of functions,
+        self._cells: Dict[int, str] = {}  # and of cells
+        self._filled: Set[str] = set()
         self._kept: List[Any] = []
         #: To be done one after the other: "module", a name, and that of a
         #: module; "source", a file, a line, and what stands there; "value", a
-        #: name, and its pickle; "code", a name, and what a function is made
-        #: of.
+        #: name, and its pickle; "function", a name, and its code; "fill", a
+        #: cell's name, and that of its value; "complete", a function's, and
+        #: that of the rest of it; "alias", a name, and another one.
         self.steps: List[Tuple[Any, ...]] = []
         self.code = code
         future = getattr(__future__, "annotations")
@@ -184,52 +199,76 @@ class Shipment:
             self._take_value(name, value, is_set)
 
     def _name_code(self, function: types.FunctionType) -> str:
-        """A name in the job for a function that goes as its code."""
-        name = self._codes.get(id(function))
-        if name is None:
-            name = self._codes[id(function)] = "_code_%d" % len(self._codes)
-            self._kept.append(function)  # its id is nobody else's meanwhile
-            self._take_code(name, function)
-        return name
+        """A name in the job for a function that goes as its code.
 
-    def _take_code(self, name: str, function: types.FunctionType) -> None:
-        """What a function is made of; a cell that holds itself is NULL."""
-        cells: List[Optional[str]] = []
-        free = function.__code__.co_freevars
-        for variable, cell in zip(free, function.__closure__ or ()):
-            its = "%s_%s" % (name, variable)
-            try:
-                value = cell.cell_contents
-            except ValueError:  # it is not set
-                value = function
-            cells.append(None if value is function else its)
-            if value is not function:
-                self._seen.add(its)
-                self._take(its, value, False)
-        self._follow_names(_code_reads(function.__code__))
-        self._take_value(name + "_rest", (
-            function.__defaults__, function.__kwdefaults__,
-            dict(function.__dict__)), False)
+        It is made with empty cells, so that functions may refer to each other;
+        then the cells are filled, each once, whoever shares it."""
+        name = self._codes.get(id(function))
+        if name is not None:
+            return name
+        name = self._codes[id(function)] = self._new_name(function)
+        cells = [self._name_cell(cell) for cell in function.__closure__ or ()]
+        lines: List[str] = []
+        first = 1
         try:
             lines, first = inspect.getsourcelines(function)
-        except (OSError, TypeError):
-            lines, first = [], 1
+        except Exception:  # they are for tracebacks alone
+            pass
         self.steps.append((
-            "code", name, sys.version_info[:2], marshal.dumps(
-                function.__code__), cells, function.__name__,
+            "function", name, sys.version_info[:2],
+            marshal.dumps(function.__code__), cells, function.__name__,
             function.__qualname__, function.__code__.co_filename,
             max(first, 1), lines))
+        for its, cell in zip(cells, function.__closure__ or ()):
+            self._fill(its, cell)
+        self._follow_names(_code_reads(function.__code__))
+        rest = self._new_name()
+        self._take_value(rest, (
+            function.__defaults__, function.__kwdefaults__,
+            dict(function.__dict__), _plain_annotations(function)), False)
+        self.steps.append(("complete", name, rest))
+        return name
+
+    def _new_name(self, owner: object = None) -> str:
+        """One that nobody else has; the owner lives as long as its name."""
+        self._kept.append(owner)
+        return "_pai_%d_" % len(self._kept)
+
+    def _name_cell(self, cell: types.CellType) -> str:
+        name = self._cells.get(id(cell))
+        if name is None:
+            name = self._cells[id(cell)] = self._new_name(cell)
+        return name
+
+    def _fill(self, name: str, cell: types.CellType) -> None:
+        if name in self._filled:
+            return
+        self._filled.add(name)
+        try:
+            value = cell.cell_contents
+        except ValueError:  # it is not set
+            return
+        its = self._new_name()
+        self._take(its, value, False)
+        self.steps.append(("fill", name, its))
 
     def _take_source(self, name: str, value: Any) -> None:
         plain = inspect.unwrap(value)
         called = value.__name__ if name in _SPOKEN else name
-        if value is plain and _goes_as_code(value):
-            self._take_code(name, value)
+        if isinstance(value, types.FunctionType) and value is plain and (
+                _goes_as_code(value) or
+                self._space.get(value.__name__, value) is not value):
+            # The last: its source would make what has its name now, as what a
+            # decorator has made of it.
+            self._alias_code(name, value)
             return
-        if _goes_as_code(plain) and plain.__closure__ is not None:
+        if isinstance(plain, types.FunctionType) and (
+                plain.__closure__ is not None or
+                plain.__name__ == "<lambda>"):
             raise InvalidError(
-                "%s cannot be sent to a job: what it wraps refers to variables "
-                "of the function that it was made in\nhelp: give it these as "
+                "%s cannot be sent to a job: it wraps a lambda, or a function "
+                "with variables of the one that it was made in\n"
+                "help: define what it wraps with def, and give it these as "
                 "arguments" % called)
         try:
             lines, first = inspect.getsourcelines(plain)
@@ -238,7 +277,7 @@ class Shipment:
             if isinstance(value, type) and self._take_tuple(name, value):
                 return
             if isinstance(value, types.FunctionType) and value is plain:
-                self._take_code(name, value)
+                self._alias_code(name, value)
                 return
             if self._take_by_value(name, value):
                 return
@@ -268,6 +307,9 @@ class Shipment:
         self._alias(name, value)
         return True
 
+    def _alias_code(self, name: str, function: types.FunctionType) -> None:
+        self.steps.append(("alias", name, self._name_code(function)))
+
     def _alias(self, name: str, value: Any) -> None:
         if value.__name__ != name:
             self.steps.append(("source", "<alias>", 1, "%s = %s" % (
@@ -280,15 +322,16 @@ class Shipment:
         except InvalidError:
             raise
         except Exception as error:
-            if self._take_by_value(name, value):
+            # What the code sets, it may well make itself.
+            if is_set or self._take_by_value(name, value):
                 return
-            if not is_set:  # else the code may well make its own
-                raise InvalidError(
-                    "%s cannot be sent to a job: %s\n"
-                    "help: make it in the job's own code" % (
-                        _SPOKEN.get(name, "the variable " + name), error)
-                ) from error
-            return
+            raise InvalidError(
+                "%s cannot be sent to a job: %s\n"
+                "help: make it in the job's own code" % (
+                    _SPOKEN.get(name, "a variable of a function"
+                                if name.startswith("_pai_")
+                                else "the variable " + name), error)
+            ) from error
         self.steps.append(("value", name, out.getvalue()))
 
     def _take_by_value(self, name: str, value: Any) -> bool:
@@ -352,27 +395,29 @@ def megabytes(memory: Optional[str], machine: Mapping[str, Any],
     return max((int(match[1]) << shift) >> 20, 1)
 
 
-def _folders() -> List[str]:
+def folders(root: str) -> List[str]:
     """Below /tmp, what the job needs of this process: tasks in the sandbox have
-    a /tmp of their own."""
+    a /tmp of their own, and see nothing of the platform's root."""
     found: List[str] = []
     for path in sorted({os.path.normpath(path) for path in (
             os.getcwd(), sys.prefix, sys.base_prefix, *filter(None, sys.path))}):
         if path.startswith("/tmp/") and os.path.exists(path) and not any(
-                path.startswith(above + "/") for above in found):
+                path == above or path.startswith(above + "/")
+                for above in (*found, root)):
             found.append(path)
     return found[:64]
 
 
 def job_file(name: str, *, gpus: int, cpus: int, memory_mb: int,
              command: Optional[str] = None, time: Optional[str] = None,
-             after: Sequence[str] = ()) -> Dict[str, Any]:
+             after: Sequence[str] = (), folders: Sequence[str] = ()
+             ) -> Dict[str, Any]:
     """A job of one task, as a job file has it."""
     own: Dict[str, Any] = {"timeLimit": time} if time is not None else {}
     if after:
         own["after"] = list(after)
-    if _folders():
-        own["folders"] = _folders()
+    if folders:
+        own["folders"] = list(folders)
     return {
         **({"extras": {"openpai": own}} if own else {}),
         "protocolVersion": 2, "name": name, "type": "job",
