@@ -41,13 +41,15 @@ pai__node pai__check_extras(pai__findings *f, pai__place *places,
 
 /* `n` of extras.openpai. */
 static void check_count(pai__findings *f, pai__node n, const char *name,
-                        size_t most, const char *what, const char *help)
+                        size_t most, const char *what, const char *things,
+                        const char *help)
 {
   n = pai__tree_get(f->tree, n, name);
   if (n == PAI__NO_NODE || pai__tree_type(f->tree, n) != PAI__SEQUENCE ||
       pai__tree_count(f->tree, n) <= most)
     return;
-  pai__find(f, PAI_SEVERITY_ERROR, "too-many", n, what, (int)most);
+  pai__find(f, PAI_SEVERITY_ERROR, "too-many", n, "%s at most %d %s", what,
+            (int)most, things);
   pai__find_help(f, help);
 }
 
@@ -58,11 +60,9 @@ void pai__check_openpai(pai__findings *f)
   pai__node n = pai__check_extras(f, places, "openpai", &pai__rules_openpai);
 
   if (n != PAI__NO_NODE && pai__tree_type(f->tree, n) == PAI__MAPPING) {
-    check_count(f, n, "after", PAI__MOST_AFTER,
-                "a job waits for at most %d others",
+    check_count(f, n, "after", PAI__MOST_AFTER, "a job waits for", "others",
                 "have it wait for the last of them");
-    check_count(f, n, "folders", MOST_FOLDERS,
-                "tasks see at most %d folders of /tmp",
+    check_count(f, n, "folders", MOST_FOLDERS, "tasks see", "folders of /tmp",
                 "name a folder that has the others in it");
   }
   f->place = NULL;
