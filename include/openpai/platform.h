@@ -3,13 +3,14 @@
  * The platform on one machine: takes job specs, finds each job its place, runs
  * its tasks as processes, in a sandbox or in containers, and tells what happens.
  *
- * Tasks' ends are learnt through libuv, which handles SIGCHLD: a handler that
- * the host had is not called any more, one that it sets later keeps jobs from
- * ending, and so does blocking the signal in all threads.  Tasks have sessions
- * of their own: Ctrl-C on a terminal does not reach them, and they outlive a
- * host that dies without closing its platform; the next platform of the same
- * root adopts them if it is durable.  Each takes up to three descriptors of the
- * host's.  A host that limits the size of files ignores SIGXFSZ.
+ * Tasks' ends are told by descriptors (pidfd), not by SIGCHLD: a host may
+ * handle, ignore or block that as it likes.  libuv takes the signal when a loop
+ * of its own is made (pai_loop_new()): a handler set before that is not called
+ * any more, one set after it is.  Tasks have sessions of their own: Ctrl-C on a
+ * terminal does not reach them, and they outlive a host that dies without
+ * closing its platform; the next platform of the same root adopts them if it is
+ * durable.  Each takes up to three descriptors of the host's.  A host that
+ * limits the size of files ignores SIGXFSZ.
  *
  * Threads: LOOP.  Callbacks come on the loop's thread, from the loop, never
  * from inside a call of this header; in them anything may be called here but

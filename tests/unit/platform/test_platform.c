@@ -291,6 +291,46 @@ static void it_lives_on_the_hosts_loop(void **state)
   pai_spec_unref(spec);
 }
 
+static void keep_quiet(int number)
+{
+  (void)number;
+}
+
+/* Ends of tasks are told by descriptors: whatever a host does with SIGCHLD, jobs
+ * end.  libuv takes the signal when a loop is made, so this comes after that. */
+static void jobs_end_without_signals(void **state)
+{
+  void (*const handlers[])(int) = { SIG_IGN, SIG_DFL, keep_quiet };
+  pai_spec *spec = story_job("", "", "exit 3");
+  struct sigaction before;
+  sigset_t shut, open;
+
+  (void)state;
+  (void)sigaction(SIGCHLD, NULL, &before);
+  (void)sigemptyset(&shut);
+  (void)sigaddset(&shut, SIGCHLD);
+  for (size_t i = 0; i <= PAI__LEN(handlers); i++) {
+    story s = { 0 };
+    pai_loop *loop;
+
+    assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+    if (i < PAI__LEN(handlers))
+      (void)signal(SIGCHLD, handlers[i]);
+    else
+      (void)sigprocmask(SIG_BLOCK, &shut, &open);
+    story_begin(&s, loop);
+    (void)story_submit(&s, spec);
+    assert_int_equal(pai_loop_run(loop), PAI_OK);
+    story_expect_end(&s, PAI_STATE_FAILED, 3);
+    pai_platform_close(s.platform, on_closed, &s);
+    assert_int_equal(pai_loop_run(loop), PAI_OK);
+    pai_loop_free(loop);
+  }
+  (void)sigprocmask(SIG_SETMASK, &open, NULL);
+  (void)sigaction(SIGCHLD, &before, NULL);
+  pai_spec_unref(spec);
+}
+
 /* Has libuv look after its children in this turn, too; and after the one in
  * which the task was seen to have ended, the host does something long. */
 static void on_check(uv_check_t *check)
@@ -395,6 +435,7 @@ int main(void)
     cmocka_unit_test(refusals),
     cmocka_unit_test(it_lives_on_the_hosts_loop),
     cmocka_unit_test(a_busy_host_misses_no_output),
+    cmocka_unit_test(jobs_end_without_signals),
     cmocka_unit_test(blocking_form),
     cmocka_unit_test(failing_memory),
   };
