@@ -123,8 +123,8 @@ static void print_text(const part *p, standing s, const char *where)
   if (s != MISSING)
     (void)printf("  %-8s %-12s at %s\n", "", "", where);
   if (s == SILENT)
-    (void)printf("  %-8s %-12s its daemon does not answer: start it, or let "
-                 "this user ask it\n",
+    (void)printf("  %-8s %-12s its daemon does not answer: start it, or give "
+                 "this user access to its socket\n",
                  "", "");
 }
 

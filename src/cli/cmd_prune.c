@@ -53,7 +53,7 @@ static int prune(cli_remote *r, const pruning *p, cli_removal *m, bool yes)
              ? CLI_OK
              : cli_jobs_confirm(&jobs, &cli_prune, "remove", "prune", yes);
     if (jobs.count == 0 && !m->json)
-      (void)fprintf(stderr, "no job is that old\n");
+      (void)fprintf(stderr, "nothing to remove\n");
     if (code == CLI_OK)
       code = cli_remove_jobs(r, &jobs, m);
   }

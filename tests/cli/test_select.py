@@ -155,7 +155,7 @@ class Prune(BoxTest):
         self.ok("submit", "--name", "runs", "--", "sh", "-c", f"read x < {gate}")
         done = self.run_cli("prune", "--keep", "1h", "-y")
         self.assertEqual((done.returncode, done.stderr),
-                         (0, "no job is that old\n"))
+                         (0, "nothing to remove\n"))
         self.refused(2, "require --yes", "prune", "--keep-jobs", "2")
         self.assertEqual(self.ok("prune", "--keep-jobs", "2", "-n"),
                          "would remove job_0, its logs\n")
