@@ -15,32 +15,52 @@ typedef struct pruning {
   uint64_t most; /* 0: none for their number */
 } pruning;
 
+enum { PAGE = 5000 };
+
 #define LIST                                                               \
   "/api/v2/jobs?state=SUCCEEDED,FAILED,STOPPED&order=completionTime,DESC&" \
-  "limit=50000&username="
+  "limit=%d&offset=%llu&username=%s"
 
-/* The names of those of this user, those that ended last first. */
-static bool find(cli_job_names *out, cli_remote *r, const pruning *p)
+/* A page of those of this user, those that ended last first.  How many there are
+ * in it; -1, and told. */
+static long find_page(cli_job_names *out, cli_remote *r, const pruning *p,
+                      uint64_t *n, unsigned long long offset)
 {
-  char path[400];
-  uint64_t n = 0;
+  char *user = cli_escape(cli_user()), path[600];
+  long rows = 0;
   cli_json j;
 
-  (void)snprintf(path, sizeof(path), LIST "%.200s", cli_user());
+  (void)snprintf(path, sizeof(path), LIST, PAGE, offset,
+                 user != NULL ? user : "");
+  free(user);
   if (!cli_remote_get(r, &j, path))
-    return false;
-  for (size_t i = cli_json_first(&j, 0); i != 0; i = cli_json_next(&j, 0, i)) {
-    bool old = cli_json_number(&j, i, "completedTime",
-                               0)<p->since, surplus = p->most> 0 &&
-               ++n > p->most;
+    return -1;
+  for (size_t i = cli_json_first(&j, 0); i != 0;
+       i = cli_json_next(&j, 0, i), rows++) {
+    bool ours = strcmp(cli_json_text(&j, i, "username"), cli_user()) == 0,
+         old = cli_json_number(&j, i, "completedTime", 0) < p->since,
+         surplus = ours && p->most > 0 && ++*n > p->most;
 
-    if (!old && !surplus)
-      continue;
-    if (!cli_job_names_put(out, cli_json_text(&j, i, "name")))
+    if (ours && (old || surplus) &&
+        !cli_job_names_put(out, cli_json_text(&j, i, "name")))
       break;
   }
   cli_json_free(&j);
-  return true;
+  return rows;
+}
+
+/* The names of all of them, before anything is removed. */
+static bool find(cli_job_names *out, cli_remote *r, const pruning *p)
+{
+  unsigned long long offset = 0;
+  uint64_t n = 0;
+  long rows;
+
+  do {
+    rows = find_page(out, r, p, &n, offset);
+    offset += PAGE;
+  } while (rows == PAGE);
+  return rows >= 0;
 }
 
 static int prune(cli_remote *r, const pruning *p, cli_removal *m, bool yes)

@@ -11,9 +11,14 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-enum { DEEP = 32 /* folders that are open at a time */ };
+enum {
+  DEEP = 32,    /* folders that are open at a time */
+  MOST = 200000 /* files that are looked at, in all */
+};
 
-static int64_t sum; /* nftw() hands nothing on */
+/* nftw() hands nothing on. */
+static int64_t sum;
+static long looked;
 
 static int add(const char *path, const struct stat *info, int type,
                struct FTW *place)
@@ -22,7 +27,7 @@ static int add(const char *path, const struct stat *info, int type,
   (void)place;
   if (type == FTW_F || type == FTW_SL || type == FTW_D)
     sum += (int64_t)info->st_blocks * 512;
-  return 0;
+  return ++looked > MOST;
 }
 
 /* Of a file, or of a folder with all in it; 0: it is not there. */
@@ -60,7 +65,8 @@ void cli_print_disk(const char *root)
       bytes += take_of(root, parts[i].names[k]);
     if (bytes < 1 << 20)
       continue;
-    (void)printf("%s%s %s", comma, parts[i].what,
+    (void)printf("%s%s %s%s", comma, parts[i].what,
+                 looked > MOST ? "over " : "",
                  cli_bytes(size, sizeof(size), bytes));
     comma = ", ";
   }

@@ -25,7 +25,8 @@ static int on_job(void *user_data, const pai__job_row *row)
   char *dir;
   uint64_t bytes;
 
-  if (row->completed >= x->since && x->over == 0 && x->surplus == 0)
+  if (pai__is_dropped(x->p, row->id) ||
+      (row->completed >= x->since && x->over == 0 && x->surplus == 0))
     return PAI_OK;
   x->surplus -= x->surplus > 0;
   dir = pai__platform_path(x->p, "jobs", row->user, row->name);
@@ -53,10 +54,9 @@ static void forget(pai_platform *p, const pai__buf *ids)
 
 static int count_job(void *user_data, const pai__job_row *row)
 {
-  uint64_t *n = user_data;
+  expired *x = user_data;
 
-  (void)row;
-  ++*n;
+  x->surplus += !pai__is_dropped(x->p, row->id);
   return PAI_OK;
 }
 
@@ -65,15 +65,15 @@ static void look(pai_platform *p)
   expired x = { .p = p };
   pai__keep all = { .since = INT64_MAX };
   pai_error *err = NULL;
-  uint64_t n = 0;
 
   x.since = p->keep_time > 0 ? pai__loop_wall_time() - p->keep_time : 0;
   x.over = p->keep_bytes > 0 && p->kept_bytes > p->keep_bytes
              ? p->kept_bytes - p->keep_bytes
              : 0;
   if (p->keep_jobs > 0 &&
-      pai__store_expired(p->store, &all, count_job, &n, NULL) == PAI_OK)
-    x.surplus = n > p->keep_jobs ? n - p->keep_jobs : 0;
+      pai__store_expired(p->store, &all, count_job, &x, NULL) < 0)
+    x.surplus = 0;
+  x.surplus -= x.surplus < p->keep_jobs ? x.surplus : p->keep_jobs;
   pai__buf_init(&x.ids, &p->alloc);
   if (pai__store_expired(p->store, &all, on_job, &x, &err) < 0)
     pai__log_line(&p->log, PAI_LOG_WARNING, "%s", pai_error_message(err));

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import typing
 import unittest
 import unittest.mock
 
@@ -20,6 +21,7 @@ import openpai
 from python_jobs import ROOT, job, main, new_root, text
 
 HELPER = 7
+T = typing.TypeVar("T")
 
 
 def twice(value):
@@ -258,6 +260,9 @@ class Calls(unittest.TestCase):
 
         def typed(x: int = 1) -> str:
             return later  # noqa: F821
+
+        def odd_types(x: typing.List[T], y: typing.Optional[Point] = None):
+            return len(x)
         if not log:
             later = "set late"
         handlers = {}
@@ -269,7 +274,8 @@ class Calls(unittest.TestCase):
             ((1, ["a"]), lambda a, g: (a("a"), g())[1], add, get),
             (True, even, 10), ("set late", typed), (["own"], handler),
             (12, lambda: scale(2) * scale_factor), (4, tripled_once, 1),
-            ({"x": int, "return": str}, lambda: typed.__annotations__)]
+            ({"x": int, "return": str}, lambda: typed.__annotations__),
+            (2, odd_types, [1, 2])]
         handles = [self.call(*given) for _, *given in wanted]
         for handle, (result, *given) in zip(handles, wanted):
             self.assertEqual(handle.result(), result, given)

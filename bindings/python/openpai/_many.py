@@ -139,7 +139,7 @@ class Executor(concurrent.futures.Executor):
         try:
             ready.result()
         except BaseException:
-            self._thread.join()  # what it has opened is closed
+            self.shutdown(cancel_futures=True)  # what it has opened is closed
             raise
         atexit.register(self.shutdown)
 

@@ -120,11 +120,10 @@ def _plain_annotations(function: types.FunctionType) -> Dict[str, Any]:
     """Those that go anywhere."""
     try:
         annotations = dict(function.__annotations__)
-        pickle.dumps(annotations)
+        pickled = pickle.dumps(annotations)
     except Exception:
         return {}
-    return {} if any(getattr(value, "__module__", None) == "__main__"
-                     for value in annotations.values()) else annotations
+    return {} if b"__main__" in pickled else annotations
 
 
 def _is_defined_here(value: Any) -> bool:
