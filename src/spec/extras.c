@@ -50,7 +50,7 @@ static void check_count(pai__findings *f, pai__node n, const char *name,
     return;
   pai__find(f, PAI_SEVERITY_ERROR, "too-many", n, "%s at most %d %s", what,
             (int)most, things);
-  pai__find_help(f, help);
+  pai__find_help(f, "%s", help);
 }
 
 void pai__check_openpai(pai__findings *f)
