@@ -55,7 +55,6 @@ _openpai()
     clone) options='--edit --json --name --code --param --secrets --secret-file --root --help' ;;
     rm) options='--keep-files --dry-run --json --state --tag --all --yes --root --help' ;;
     prune) options='--keep --keep-jobs --keep-files --dry-run --yes --json --root --help' ;;
-    prune) options='--keep --keep-jobs --keep-files --dry-run --yes --json --root --help' ;;
     files) options='--recursive --json --root --help' ;;
     cp) options='--json --root --help' files=yes ;;
     events) options='--follow --json --root --help' ;;
