@@ -3,14 +3,17 @@
  * The platform on one machine: takes job specs, finds each job its place, runs
  * its tasks as processes, in a sandbox or in containers, and tells what happens.
  *
- * Tasks' ends are told by descriptors (pidfd), not by SIGCHLD: a host may
- * handle, ignore or block that as it likes.  libuv takes the signal when a loop
- * of its own is made (pai_loop_new()): a handler set before that is not called
- * any more, one set after it is.  Tasks have sessions of their own: Ctrl-C on a
+ * Tasks' ends are told by descriptors (pidfd; a timer where the kernel has
+ * none), not by SIGCHLD: a host may handle, ignore or block that as it likes.
+ * libuv takes the signal when a loop of its own is made (pai_loop_new()): a
+ * handler set before that is not called any more, one set after it is.  Tasks
+ * have sessions of their own: Ctrl-C on a
  * terminal does not reach them, and they outlive a host that dies without
  * closing its platform; the next platform of the same root adopts them if it is
  * durable.  Each takes up to three descriptors of the host's.  A host that
- * limits the size of files ignores SIGXFSZ.
+ * limits the size of files ignores SIGXFSZ.  Threads beside the host's (libuv's
+ * pool, and one of libcurl's while it looks a name up) have all signals blocked
+ * but those that a thread itself causes.
  *
  * Threads: LOOP.  Callbacks come on the loop's thread, from the loop, never
  * from inside a call of this header; in them anything may be called here but

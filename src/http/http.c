@@ -24,15 +24,28 @@ static void begin_curl(void)
 
 static void end_requests(pai__http *http);
 
-static void on_ready(void *user_data, int fd, int events)
+void pai__http_unblock(pai__http *http)
 {
-  pai__http *http = user_data;
-  int mask = ((events & PAI__READABLE) != 0 ? CURL_CSELECT_IN : 0) |
-             ((events & PAI__WRITABLE) != 0 ? CURL_CSELECT_OUT : 0),
-      running;
+  if (http->blocked)
+    (void)pthread_sigmask(SIG_SETMASK, &http->before, NULL);
+  http->blocked = false;
+}
+
+static void act(pai__http *http, curl_socket_t fd, int mask)
+{
+  int running;
 
   (void)curl_multi_socket_action(http->multi, fd, mask, &running);
+  pai__http_unblock(http);
   end_requests(http);
+}
+
+static void on_ready(void *user_data, int fd, int events)
+{
+  int mask = ((events & PAI__READABLE) != 0 ? CURL_CSELECT_IN : 0) |
+             ((events & PAI__WRITABLE) != 0 ? CURL_CSELECT_OUT : 0);
+
+  act(user_data, fd, mask);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user_data,
@@ -80,12 +93,7 @@ static int on_time(CURLM *multi, long ms, void *user_data)
 
 static void on_timer(void *user_data)
 {
-  pai__http *http = user_data;
-  int running;
-
-  (void)curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0,
-                                 &running);
-  end_requests(http);
+  act(user_data, CURL_SOCKET_TIMEOUT, 0);
 }
 
 void pai__http_suspect(pai__http *http)
@@ -327,7 +335,6 @@ static void mend(pai__http *http)
 static void on_turn(void *user_data)
 {
   pai__http *http = user_data;
-  int running;
 
   if (http->broken)
     mend(http);
@@ -343,9 +350,7 @@ static void on_turn(void *user_data)
   if (!http->due)
     return;
   http->due = false;
-  (void)curl_multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0,
-                                 &running);
-  end_requests(http);
+  act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* --- asking ----------------------------------------------------------------- */

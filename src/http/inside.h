@@ -3,6 +3,7 @@
 #define PAI_SRC_HTTP_INSIDE_H
 
 #include "http/http.h"
+#include "loop/posix_signals.h"
 
 #include <curl/curl.h>
 
@@ -22,6 +23,8 @@ struct pai__http {
   bool canceled; /* a request is to be ended */
   bool released; /* one is to go on that was held */
   bool closing;
+  bool blocked;     /* signals, as long as curl may make a thread */
+  sigset_t before;  /* then, those that were before */
   size_t streams;   /* that have connections beside the others' */
   size_t under_way; /* of the others */
   pai__http_request *first, *last;
@@ -64,6 +67,10 @@ int pai__http_request_new(pai__http_request **out, pai__http *http,
                           const pai__http_want *want);
 void pai__http_request_end(pai__http_request *r);
 void pai__http_request_free(pai__http_request *r); /* for good */
+
+/* http.c: signals that are blocked while curl may make a thread come again; to be
+ * called before anything of the host's. */
+void pai__http_unblock(pai__http *http);
 
 /* headers.c: those of what it wants.  False: no memory. */
 bool pai__http_set_headers(pai__http_request *r);

@@ -84,6 +84,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t n, void *user_data)
     return CURL_WRITEFUNC_PAUSE;
   }
   (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+  pai__http_unblock(r->http);
   rc = r->want.on_body(r->want.user_data, (int)status, bytes, size * n);
   if (rc < 0)
     r->stopped_by = rc;
@@ -100,6 +101,7 @@ static int on_progress(void *user_data, curl_off_t down_total, curl_off_t down,
   (void)up_total;
   if (up != r->told && !r->canceled) {
     r->told = up;
+    pai__http_unblock(r->http);
     r->want.on_sent(r->want.user_data, (uint64_t)up);
   }
   return 0;
@@ -185,6 +187,19 @@ static int on_socket(void *user_data, curl_socket_t fd, curlsocktype purpose)
   return CURL_SOCKOPT_OK;
 }
 
+/* curl looks a name up in a thread, which it makes next. */
+static int on_lookup(void *state, void *reserved, void *user_data)
+{
+  pai__http *http = user_data;
+
+  (void)state;
+  (void)reserved;
+  if (!http->blocked)
+    pai__block_signals(&http->before);
+  http->blocked = true;
+  return 0;
+}
+
 /* Certificates are looked at: that is curl's default, and nothing changes it. */
 static bool set_tcp(pai__http_request *r)
 {
@@ -199,6 +214,9 @@ static bool set_tcp(pai__http_request *r)
          set_number(easy, CURLOPT_PIPEWAIT, secure) &&
          curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket) ==
            CURLE_OK &&
+         curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, on_lookup) ==
+           CURLE_OK &&
+         set(easy, CURLOPT_RESOLVER_START_DATA, r->http) &&
          set_number(easy, CURLOPT_MAXREDIRS, MOST_REDIRECTS) &&
          set_protocols(easy, secure);
 }

@@ -2,8 +2,8 @@
 #include "loop/loop.h"
 
 #include "base/fork.h"
+#include "loop/posix_signals.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <uv.h>
 
@@ -88,20 +88,6 @@ __attribute__((destructor)) static void renew_threads(void)
   (void)uv_loop_close(&loop);
 }
 
-/* Threads are made with the mask of who makes them.  The program's signals are its
- * own threads' business, except those that a thread itself is the cause of. */
-static void block_signals(sigset_t *before)
-{
-  static const int own[] = { SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                             SIGTRAP, SIGABRT, SIGSYS, SIGPROF };
-  sigset_t most;
-
-  (void)sigfillset(&most);
-  for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-    (void)sigdelset(&most, own[i]);
-  (void)pthread_sigmask(SIG_BLOCK, &most, before);
-}
-
 void pai__work_start(pai__work *work)
 {
   bool first;
@@ -114,7 +100,7 @@ void pai__work_start(pai__work *work)
   work->busy = true;
   work->request.data = work;
   if (first) /* libuv makes its threads now */
-    block_signals(&before);
+    pai__block_signals(&before);
   (void)uv_queue_work(work->uv, &work->request, on_run, on_done);
   if (first)
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "backend/kubernetes/program.h"
 
-#include "backend/local/posix_launch.h"
+#include "backend/local/posix_process.h"
 #include "base/posix_errno.h"
 #include "base/utf8.h"
 
@@ -31,7 +31,8 @@ struct pai__program {
   pai_alloc alloc;
   char *name;
   pid_t pid; /* 0: it was not started, or its end was taken */
-  int pidfd, fds[STREAMS];
+  pai__process process;
+  int fds[STREAMS];
   pai__poll *end, *polls[STREAMS];
   pai__buf texts[STREAMS]; /* what it writes; what it says to people */
   pai__timer *timer;
@@ -54,7 +55,7 @@ static void free_program(pai__program *p)
   pai_alloc alloc = p->alloc;
 
   pai__poll_close(p->end);
-  close_fd(p->pidfd);
+  pai__process_forget(&p->process);
   for (int i = 0; i < STREAMS; i++) {
     pai__poll_close(p->polls[i]);
     close_fd(p->fds[i]);
@@ -167,6 +168,8 @@ static void on_end(void *user_data, int fd, int events)
 
   (void)fd;
   (void)events;
+  if (!pai__process_has_ended(&p->process))
+    return;
   for (int i = 0; i < STREAMS; i++) /* its last words */
     (void)read_all(p, i);
   rc = judge(p, take_end(p), &err);
@@ -319,11 +322,6 @@ static int start(pai__program *p, const pai__program_want *want,
 /* In the words of errno. */
 static int fail_to_watch(const pai__program *p, int why, pai_error **err)
 {
-  if (why == ENOSYS)
-    return pai__fail(err, PAI_ENOTSUP,
-                     "the kernel does not tell when %s ends: it is older than "
-                     "5.3",
-                     p->name);
   return pai__fail(err, PAI_EIO, "cannot watch %s: %s", p->name,
                    why == EMFILE || why == ENFILE ? "no more descriptors"
                                                   : PAI__ERRNO_TEXT(why));
@@ -334,8 +332,7 @@ static int watch(pai__program *p, pai_loop *loop, pai_time most,
 {
   int rc = PAI_OK;
 
-  p->pidfd = pai__local_pidfd(p->pid);
-  if (p->pidfd < 0)
+  if (pai__process_watch(&p->process, p->pid) <= 0)
     return fail_to_watch(p, errno, err);
   for (int i = 0; i < STREAMS && rc == PAI_OK; i++) {
     rc = pai__poll_new(&p->polls[i], &p->alloc, loop, p->fds[i], on_bytes, p,
@@ -344,7 +341,8 @@ static int watch(pai__program *p, pai_loop *loop, pai_time most,
       pai__poll_set(p->polls[i], PAI__READABLE);
   }
   if (rc == PAI_OK)
-    rc = pai__poll_new(&p->end, &p->alloc, loop, p->pidfd, on_end, p, err);
+    rc =
+      pai__poll_new(&p->end, &p->alloc, loop, p->process.fd, on_end, p, err);
   if (rc < 0)
     return rc;
   pai__poll_set(p->end, PAI__READABLE);
@@ -365,7 +363,7 @@ int pai__program_start(pai__program **out, const pai_alloc *alloc,
   if (p == NULL)
     return pai__oom(err);
   *p = (pai__program){ .alloc = *alloc,
-                       .pidfd = -1,
+                       .process = { .fd = -1 },
                        .fds = { -1, -1 },
                        .on_done = want->on_done,
                        .user_data = want->user_data };

@@ -25,26 +25,27 @@ static int is_supervisor(const local_task *t, int64_t pid)
 /* 1: it is watched; 0: it is gone; a code. */
 static int watch_again(local_task *t, const pai__status *s, pai_error **err)
 {
+  pai__process process;
   int64_t ticks;
-  int pidfd, is_of, rc;
+  int is_of, rc;
 
   if (s->pid <= 0 || strcmp(s->boot, t->owner->boot) != 0)
     return 0;
-  pidfd = pai__local_pidfd(s->pid);
-  if (pidfd < 0)
-    return pai__local_is_gone() ? 0 : pai__local_pidfd_errno(err);
+  rc = pai__process_watch(&process, s->pid);
+  if (rc <= 0)
+    return rc == 0 ? 0 : pai__local_watch_errno(err);
   ticks = pai__local_start_ticks(s->pid);
   is_of = ticks == s->ticks ? is_supervisor(t, s->pid) : 0;
   if (ticks < 0 || is_of < 0) {
-    rc = pai__local_pidfd_errno(err);
-    pai__files_close(pidfd);
+    rc = pai__local_watch_errno(err);
+    pai__process_forget(&process);
     return rc;
   }
   if (is_of == 0) {
-    pai__files_close(pidfd); /* another process has its number now */
+    pai__process_forget(&process); /* another process has its number now */
     return 0;
   }
-  rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, pidfd);
+  rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, &process);
   return rc < 0 ? pai__uv_fail(err, rc, "cannot watch a task") : 1;
 }
 

@@ -32,11 +32,8 @@ static int tell_limits(local *l, pai_error **err)
 static int find_all(local *l, pai_error **err)
 {
   const char *pass = pai__local_pass_env(l->host.pass_env);
-  int rc = pai__local_can_watch(err);
+  int rc = pai__local_boot(l->boot, sizeof(l->boot), err);
 
-  if (rc < 0)
-    return rc;
-  rc = pai__local_boot(l->boot, sizeof(l->boot), err);
   if (rc < 0)
     return rc;
   l->pass_env = pass != NULL ? pai__strdup(&l->alloc, pass) : NULL;

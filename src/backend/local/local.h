@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "backend/local/groups.h"
 #include "backend/local/order.h"
+#include "backend/local/posix_process.h"
 #include "backend/local/runtime.h"
 #include "backend/local/status.h"
 #include "backend/task_log.h"
@@ -26,7 +27,7 @@ enum { LOCAL_SUPERVISOR, LOCAL_KEEPER, LOCAL_WATCHES };
 
 typedef struct local_watch {
   uv_poll_t poll;
-  int pidfd; /* -1: not waited for, or no more */
+  pai__process process; /* its fd -1: not waited for, or no more */
 } local_watch;
 
 struct local_task {
@@ -102,7 +103,7 @@ int pai__local_task_new(local_task **out, local *l, uint64_t id,
                         const char *dir, pai_error **err);
 /* Waits for the end of LOCAL_SUPERVISOR or LOCAL_KEEPER.  Takes the descriptor,
  * also when it fails. */
-int pai__local_task_watch(local_task *t, int which, int pidfd);
+int pai__local_task_watch(local_task *t, int which, pai__process *process);
 /* The supervisor is gone: does its keeper still end what it left?  1: it is
  * watched; 0: there is none; -1: this process lacks what it takes to look. */
 int pai__local_task_watch_keeper(local_task *t);

@@ -33,7 +33,7 @@
 
 static const char here[] = ""; /* is in the library */
 
-enum { HIGH_FD = 16, PIDFD_OPEN = 434, PIDFD_SIGNAL = 424 };
+enum { HIGH_FD = 16 };
 
 /* --- where the program is -------------------------------------------------------- */
 
@@ -286,110 +286,6 @@ int pai__local_spawn(int *pid, const char *program, const char *dir,
   return rc;
 }
 
-/* --- processes by descriptor ------------------------------------------------------ */
-
-int pai__local_pidfd(int64_t pid)
-{
-  return (int)syscall(PIDFD_OPEN, (pid_t)pid, 0u);
-}
-
-int pai__local_pidfd_errno(pai_error **err)
-{
-  return sys_fail(err, errno, "cannot watch the supervisor of a task");
-}
-
-void pai__local_pidfd_signal(int pidfd, int signal)
-{
-  (void)syscall(PIDFD_SIGNAL, pidfd, signal, NULL, 0u);
-}
-
-int pai__local_can_watch(pai_error **err)
-{
-  int fd = pai__local_pidfd(getpid());
-
-  if (fd < 0)
-    return pai__local_pidfd_errno(err);
-  (void)close(fd);
-  return PAI_OK;
-}
-
-bool pai__local_is_gone(void)
-{
-  return errno == ESRCH;
-}
-
-bool pai__local_is_short(void)
-{
-  return pai__errno_is_shortage(errno);
-}
-
-int pai__local_short(pai_error **err)
-{
-  return sys_fail(err, EMFILE, "cannot watch a task");
-}
-
-int pai__local_spare(void)
-{
-  return open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-void pai__local_kill(int pid)
-{
-  (void)kill((pid_t)pid, SIGKILL);
-  while (waitpid((pid_t)pid, NULL, 0) < 0)
-    if (errno != EINTR)
-      break;
-}
-
-void pai__local_await_gone(int64_t pid)
-{
-  enum { TRIES = 1000 };
-
-  for (int i = 0; i < TRIES && kill((pid_t)pid, 0) == 0; i++)
-    (void)poll(NULL, 0, 1);
-}
-
-int pai__local_reap(int pid)
-{
-  int status;
-  pid_t ended;
-
-  do
-    ended = waitpid((pid_t)pid, &status, WNOHANG);
-  while (ended < 0 && errno == EINTR);
-  return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-}
-
-/* What /proc/PID/NAME says; -1: there is none. */
-static int read_proc(char *text, size_t size, int64_t pid, const char *name)
-{
-  char path[64];
-  ssize_t len;
-  int fd;
-
-  (void)snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, name);
-  fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return -1;
-  len = read(fd, text, size - 1);
-  (void)close(fd);
-  text[len > 0 ? len : 0] = '\0';
-  return 0;
-}
-
-/* Field `n`, from 3, of /proc/PID/stat; 0: there is none; -1: a shortage. */
-static int64_t stat_field(int64_t pid, int n)
-{
-  char text[1024], *at;
-
-  if (read_proc(text, sizeof(text), pid, "stat") < 0)
-    return pai__errno_is_shortage(errno) ? -1 : 0;
-  at = strrchr(text, ')');
-  for (int field = 2; at != NULL && field < n; field++)
-    at = strchr(at + 1, ' ');
-  return at != NULL ? strtoll(at + 1, NULL, 10) : 0;
-}
-
 int pai__local_boot(char *out, size_t size, pai_error **err)
 {
   ssize_t n;
@@ -407,69 +303,19 @@ int pai__local_boot(char *out, size_t size, pai_error **err)
   return PAI_OK;
 }
 
-int64_t pai__local_start_ticks(int64_t pid)
+/* --- shortages -------------------------------------------------------------------- */
+
+int pai__local_spare(void)
 {
-  return stat_field(pid, 22);
+  return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* All its users, not whose its files in /proc are: a supervisor shows itself
- * to root alone. */
-int pai__local_is_of(int64_t pid, const pai__user *who)
+int pai__local_watch_errno(pai_error **err)
 {
-  char text[4096], *at;
-  int is = 0;
-
-  if (who == NULL)
-    return 1;
-  if (read_proc(text, sizeof(text), pid, "status") < 0)
-    return pai__errno_is_shortage(errno) ? -1 : 0;
-  at = strstr(text, "\nUid:");
-  at = at != NULL ? at + strlen("\nUid:") : NULL;
-  for (int i = 0; at != NULL && i < 4; i++) {
-    char *end;
-
-    is = strtoul(at, &end, 10) == who->uid && end != at;
-    at = is ? end : NULL;
-  }
-  return is;
+  return sys_fail(err, errno, "cannot watch the supervisor of a task");
 }
 
-/* One that may not be looked at, as of a program that its user cannot read, is
- * known by its name alone. */
-static int has_name(int64_t pid)
+int pai__local_short(pai_error **err)
 {
-  char text[64];
-
-  if (read_proc(text, sizeof(text), pid, "comm") < 0)
-    return pai__errno_is_shortage(errno) ? -1 : 0;
-  return strcmp(text, "openpai-task\n") == 0;
-}
-
-int pai__local_has_open(int64_t pid, const char *dir, const char *name)
-{
-  char path[PATH_MAX];
-  struct stat file, at;
-  struct dirent *e;
-  int has = 0;
-  DIR *fds;
-
-  if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
-      lstat(path, &file) < 0)
-    return 0;
-  (void)snprintf(path, sizeof(path), "/proc/%lld/fd", (long long)pid);
-  fds = opendir(path);
-  if (fds == NULL && errno == EACCES)
-    return has_name(pid);
-  if (fds == NULL)
-    return pai__errno_is_shortage(errno) ? -1 : 0;
-  while (has == 0 && (e = readdir(fds)) != NULL)
-    has = fstatat(dirfd(fds), e->d_name, &at, 0) == 0 &&
-          at.st_dev == file.st_dev && at.st_ino == file.st_ino;
-  (void)closedir(fds);
-  return has;
-}
-
-int64_t pai__local_session(int64_t pid)
-{
-  return stat_field(pid, 6);
+  return sys_fail(err, EMFILE, "cannot watch a task");
 }

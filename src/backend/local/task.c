@@ -51,11 +51,10 @@ static void on_closed(uv_handle_t *handle)
 
 static void close_watch(local_watch *w)
 {
-  if (w->pidfd < 0)
+  if (w->process.fd < 0)
     return;
   uv_close((uv_handle_t *)&w->poll, on_closed);
-  pai__files_close(w->pidfd);
-  w->pidfd = -1;
+  pai__process_forget(&w->process);
 }
 
 void pai__local_task_close(local_task *t)
@@ -131,7 +130,7 @@ int pai__local_task_new(local_task **out, local *l, uint64_t id,
     return rc;
   }
   for (int i = 0; i < LOCAL_WATCHES; i++)
-    t->watches[i].pidfd = -1;
+    t->watches[i].process.fd = -1;
   pai__local_follow_init(t);
   (void)uv_idle_init(pai__loop_uv(l->host.loop), &t->turn); /* cannot fail */
   t->turn.data = t;
@@ -372,10 +371,12 @@ static void on_ended(uv_poll_t *poll, int status, int events)
 {
   local_task *t = poll->data;
   bool supervisor = poll == &t->watches[LOCAL_SUPERVISOR].poll;
+  local_watch *w = &t->watches[supervisor ? LOCAL_SUPERVISOR : LOCAL_KEEPER];
 
-  (void)status;
   (void)events;
-  close_watch(&t->watches[supervisor ? LOCAL_SUPERVISOR : LOCAL_KEEPER]);
+  if (status == 0 && !pai__process_has_ended(&w->process))
+    return;
+  close_watch(w);
   if (supervisor && t->child != 0)
     t->exit_code = pai__local_reap(t->child);
   t->child = 0;
@@ -387,18 +388,18 @@ static void on_ended(uv_poll_t *poll, int status, int events)
   pai__local_task_wake(t);
 }
 
-int pai__local_task_watch(local_task *t, int which, int pidfd)
+int pai__local_task_watch(local_task *t, int which, pai__process *process)
 {
   local_watch *w = &t->watches[which];
   int rc;
 
-  rc = uv_poll_init(pai__loop_uv(t->owner->host.loop), &w->poll, pidfd);
+  rc = uv_poll_init(pai__loop_uv(t->owner->host.loop), &w->poll, process->fd);
   if (rc < 0) {
-    pai__files_close(pidfd);
+    pai__process_forget(process);
     return rc;
   }
   t->handles++;
-  w->pidfd = pidfd;
+  w->process = *process;
   w->poll.data = t;
   rc = uv_poll_start(&w->poll, UV_READABLE, on_ended);
   if (rc < 0)
@@ -410,9 +411,10 @@ int pai__local_task_watch(local_task *t, int which, int pidfd)
 int pai__local_task_watch_keeper(local_task *t)
 {
   pai_error *err = NULL;
+  pai__process process;
   pai__status s;
   int64_t session;
-  int pidfd, is_of;
+  int is_of;
   int found = pai__local_task_status(&s, t, &err);
   int rc = found < 0 && pai_error_retriable(err) ? -1 : 0;
 
@@ -420,16 +422,16 @@ int pai__local_task_watch_keeper(local_task *t)
   if (found < 0 || s.kind != PAI__STATUS_RUNS || s.keeper <= 0 ||
       strcmp(s.boot, t->owner->boot) != 0)
     return rc;
-  pidfd = pai__local_pidfd(s.keeper);
-  if (pidfd < 0)
-    return pai__local_is_short() ? -1 : 0;
+  found = pai__process_watch(&process, s.keeper);
+  if (found <= 0)
+    return found;
   session = pai__local_session(s.keeper);
   is_of = pai__local_is_of(s.keeper, t->who);
   if (session != s.pid || is_of != 1) {
-    pai__files_close(pidfd);
+    pai__process_forget(&process);
     return session < 0 || is_of < 0 ? -1 : 0;
   }
-  return pai__local_task_watch(t, LOCAL_KEEPER, pidfd) == 0 ? 1 : -1;
+  return pai__local_task_watch(t, LOCAL_KEEPER, &process) == 0 ? 1 : -1;
 }
 
 static void forget_start(const local_task *t)
@@ -470,8 +472,9 @@ static void forget_short(const local_task *t)
 int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
                           pai_error **err)
 {
+  pai__process process;
   local_task *t;
-  int pid, pidfd, spare, rc;
+  int pid, spare, rc;
 
   if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
     return pai__fail(err, PAI_EEXISTS, "task %llu runs already",
@@ -480,19 +483,18 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   if (rc < 0)
     return rc;
   forget_short(t);
-  spare = pai__local_spare(); /* for the pidfd, before anything runs */
+  spare = pai__local_spare(); /* for the watch, before anything runs */
   pid =
-    spare < 0 ? pai__local_pidfd_errno(err) : pai__local_launch(t, plan, err);
+    spare < 0 ? pai__local_watch_errno(err) : pai__local_launch(t, plan, err);
   pai__files_close(spare);
   if (pid < 0) {
     pai__local_task_close(t);
     return pid;
   }
-  pidfd = pai__local_pidfd(pid);
   t->child = pid;
-  if (pidfd < 0)
-    rc = pai__local_pidfd_errno(err);
-  else if ((rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, pidfd)) < 0)
+  if (pai__process_watch(&process, pid) <= 0)
+    rc = pai__local_watch_errno(err);
+  else if ((rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, &process)) < 0)
     rc = pai__uv_fail(err, rc, "cannot watch the supervisor of a task");
   if (rc < 0) {
     take_back(t, pid);
@@ -505,11 +507,11 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
 
 void pai__local_task_stop(local_task *t, int how)
 {
-  int pidfd = t->watches[LOCAL_SUPERVISOR].pidfd;
+  const pai__process *process = &t->watches[LOCAL_SUPERVISOR].process;
 
   if (how != PAI_STOP_ASK && how != PAI_STOP_NOW)
     return;
   t->stopped = true;
-  if (pidfd >= 0)
-    pai__local_pidfd_signal(pidfd, how == PAI_STOP_NOW ? SIGUSR1 : SIGTERM);
+  if (process->fd >= 0)
+    pai__process_signal(process, how == PAI_STOP_NOW ? SIGUSR1 : SIGTERM);
 }
