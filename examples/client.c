@@ -28,6 +28,28 @@ static void leave(app *a, const char *why)
                    NULL); /* then the loop has no more to do */
 }
 
+/* One line for each task of the answer. */
+static void print_tasks(const pai_client_answer *answer)
+{
+  pai_job_record job = { .struct_size = sizeof(job) };
+  pai_task_record task = { .struct_size = sizeof(task) };
+  pai_json *json;
+
+  if (pai_json_read(&json, answer->body, answer->body_len, NULL, NULL) < 0)
+    return;
+  (void)pai_json_job(&job, json, 0);
+  for (size_t i = 0; i < pai_json_count(json, job.roles); i++) {
+    const char *role = pai_json_key(json, job.roles, i);
+    size_t tasks = pai_json_tasks(json, pai_json_item(json, job.roles, i));
+
+    for (size_t k = 0; k < pai_json_count(json, tasks); k++)
+      if (pai_json_task(&task, json, pai_json_item(json, tasks, k)) == PAI_OK)
+        printf("  %s/%zu %s on %s\n", role, k, pai_state_name(task.state),
+               task.node != NULL ? task.node : "no node");
+  }
+  pai_json_free(json);
+}
+
 static void on_end(void *user_data, int status,
                    const pai_client_answer *answer)
 {
@@ -38,6 +60,7 @@ static void on_end(void *user_data, int status,
     return;
   }
   printf("%s %s, exit code %d\n", a->job, answer->state, answer->exit_code);
+  print_tasks(answer);
   a->failed = strcmp(answer->state, "SUCCEEDED") != 0;
   leave(a, NULL);
 }

@@ -16,6 +16,7 @@
 #include <openpai/hived.h>
 #include <openpai/hived_host.h>
 #include <openpai/job.h>
+#include <openpai/json.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/policy.h>

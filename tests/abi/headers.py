@@ -52,6 +52,7 @@ def member_names(declaration):
 def structs(text):
     """{name: its members, in order}"""
     code = without_macros(without_comments(text))
+    code = re.sub(r"^static inline\b.*?^\}$", "", code, flags=re.M | re.S)
     found = {}
     for m in re.finditer(r"\btypedef\s+(?:struct|union)\s+\w*\s*\{(.*?)\}\s*"
                          r"(pai_\w+)\s*;", code, re.S):

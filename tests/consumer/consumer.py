@@ -208,21 +208,21 @@ def case_headers(args):
     umbrella = (include / "openpai/openpai.h").read_text()
     umbrella += (include / "openpai/resource.h").read_text()  # in it
     # libuv's own headers need POSIX types, which -std=c99 alone hides.
-    uv = ["-D_POSIX_C_SOURCE=200809L",
-          *output("pkg-config", "--cflags", "libuv").split()]
+    outside = ["-D_POSIX_C_SOURCE=200809L",
+               *output("pkg-config", "--cflags", "libuv", "jansson").split()]
     compilers = [(args.cc, "c", "c99")]
     compilers += [(args.cxx, "c++", "c++11")] if args.cxx else []
     for header in sorted((include / "openpai").glob("*.h")):
         text = header.read_text()
         line = "#include <openpai/%s>\n" % header.name
-        needs_uv = "#include <uv.h>" in text
+        needs = "#include <uv.h>" in text or "#include <jansson.h>" in text
         if header.name not in ("openpai.h", "server.h", "version.h") and \
-                (line in umbrella) == needs_uv:
+                (line in umbrella) == needs:
             fail("openpai.h and %s" % header.name)
         (folder / "use.c").write_text(line + line + use_macros(text))
         for compiler, language, standard in compilers:
             run(compiler, "-x", language, "-std=" + standard, *STRICT,
-                "-fsyntax-only", "-I%s" % include, *(uv if needs_uv else []),
+                "-fsyntax-only", "-I%s" % include, *(outside if needs else []),
                 folder / "use.c")
     headers = sorted((include / "openpai").glob("*.h"))
     (folder / "all.cc").write_text(
@@ -230,7 +230,7 @@ def case_headers(args):
         use_macros("".join(path.read_text() for path in headers)))
     for compiler, standard in cxx_compilers(args):
         run(compiler, "-std=" + standard, *STRICT, "-Wold-style-cast",
-            "-fsyntax-only", "-I%s" % include, *uv, folder / "all.cc")
+            "-fsyntax-only", "-I%s" % include, *outside, folder / "all.cc")
 
 
 def main():
