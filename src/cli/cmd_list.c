@@ -147,7 +147,20 @@ static void print_wanted(const cli_json *j, const char *body,
   (void)printf("]\n");
 }
 
-static void print_list(const cli_json *j, const char *body,
+static void print_table(cli_remote *r, const cli_json *j, const size_t *items,
+                        size_t count, const list_options *o)
+{
+  const char *columns = o->wide ? cli_job_columns_wide : o->columns;
+  cli_job_detail *details = NULL;
+
+  if (columns != NULL)
+    details =
+      cli_job_details_ask(r, j, items, count, cli_job_columns_need(columns));
+  cli_print_jobs(stdout, j, items, count, details, columns, SIZE_MAX);
+  free(details);
+}
+
+static void print_list(cli_remote *r, const cli_json *j, const char *body,
                        const list_options *o)
 {
   size_t count, *items = find_wanted(j, o, &count);
@@ -159,8 +172,7 @@ static void print_list(const cli_json *j, const char *body,
   else if (o->json)
     print_wanted(j, body, items, count);
   else if (count > 0)
-    cli_print_jobs(stdout, j, items, count,
-                   o->wide ? cli_job_columns_wide : o->columns, SIZE_MAX);
+    print_table(r, j, items, count, o);
   else
     (void)fprintf(stderr, is_filtered(o) ? "no such jobs\n" : "no jobs\n");
   free(items);
@@ -183,7 +195,7 @@ static int list(cli_remote *r, const list_options *o)
   if (a.status != PAI_OK) {
     cli_answer_tell(&a);
   } else if (cli_json_read(&j, a.body, a.len)) {
-    print_list(&j, a.body, o);
+    print_list(r, &j, a.body, o);
     cli_json_free(&j);
     warn_of_trouble(r);
     code = CLI_OK;
@@ -245,8 +257,10 @@ static bool check(list_options *o, char **states, char **order)
   if (o->columns != NULL && cli_job_columns_wrong(o->columns) != NULL) {
     cli_misused(&cli_list, "--columns: there is no column",
                 cli_job_columns_wrong(o->columns));
-    cli_help(stderr, "the columns are name, user, state, code, vc, priority, "
-                     "tags, submitted, age, ran, gpus, tasks and retries");
+    cli_help(stderr,
+             "the columns are name, user, state, code, vc, priority, "
+             "tags, submitted, age, ran, gpus, tasks, retries, node and "
+             "command");
     return false;
   }
   if (o->since != NULL && !cli_read_since(&o->from, o->since)) {
@@ -333,7 +347,7 @@ const cli_verb cli_list = {
     "submitted)\n"
     "  -o, --columns COLUMNS\n"
     "                   of " CLI_JOB_COLUMNS "\n"
-    "  -w, --wide       more columns\n" JOBS_ROOT_HELP
+    "  -w, --wide       more columns, also node and command\n" JOBS_ROOT_HELP
     "\nExit status: 0 success, 1 the platform cannot be asked, 2 usage "
     "error\n",
   .run = run,

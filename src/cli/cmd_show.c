@@ -1,5 +1,6 @@
 /* cmd_show.c - all about one job, and why it waits */
 #include "cells.h"
+#include "job_details.h"
 #include "jobs.h"
 #include "progress.h"
 
@@ -90,39 +91,12 @@ static void print_scalar(const cli_json *j, size_t i)
                                                   : "...");
 }
 
-/* The lines of a command. */
-static void print_command(const char *role, const char *text)
+static void print_command(void *user_data, const char *role, const char *line)
 {
-  while (*text != '\0') {
-    size_t len = strcspn(text, "\n");
-    char *line = strndup(text, len);
-
-    (void)printf("%-10s %s%s", "command", role, role[0] != '\0' ? ": " : "");
-    cli_print(stdout, line != NULL ? line : "");
-    (void)printf("\n");
-    free(line);
-    text += len + (text[len] == '\n' ? 1 : 0);
-  }
-}
-
-/* Without those that only set the variables of whoever submitted it. */
-static void print_commands(const cli_json *j)
-{
-  size_t roles = cli_json_get(j, 0, "taskRoles"), list,
-         extras = cli_json_get(j, 0, "extras"),
-         own = extras != 0 ? cli_json_get(j, extras, "openpai") : 0;
-  bool several = roles != 0 && cli_json_first(j, roles) != 0 &&
-                 cli_json_next(j, roles, cli_json_first(j, roles)) != 0;
-
-  for (size_t r = roles != 0 ? cli_json_first(j, roles) : 0; r != 0;
-       r = cli_json_next(j, roles, r)) {
-    int64_t skip = own != 0 ? cli_json_number(j, own, "environment", 0) : 0;
-    list = cli_json_get(j, r, "commands");
-    for (size_t i = list != 0 ? cli_json_first(j, list) : 0; i != 0;
-         i = cli_json_next(j, list, i))
-      if (skip-- <= 0)
-        print_command(several ? j->values[r].key : "", j->values[i].text);
-  }
+  (void)user_data;
+  (void)printf("%-10s %s%s", "command", role, role[0] != '\0' ? ": " : "");
+  cli_print(stdout, line);
+  (void)printf("\n");
 }
 
 static void print_parameters(const cli_json *j)
@@ -145,7 +119,7 @@ static void print_config(const cli_answer *config, const cli_answer *files)
 
   if (config->status == PAI_OK &&
       cli_json_read(&j, config->body, config->len)) {
-    print_commands(&j);
+    cli_each_command(&j, print_command, NULL);
     print_parameters(&j);
     cli_json_free(&j);
   }

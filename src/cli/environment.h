@@ -42,7 +42,8 @@ char *cli_environment_secret(const pai_draft *draft, const char *name);
  * else an error, or PAI_ENOMEM without one. */
 int cli_environment_lines(pai_draft *draft, pai_error **err);
 
-/* For bash, in single quotes; what would begin a template is cut in two. */
+/* For bash, in single quotes where it needs them; what would begin a template is
+ * cut in two. */
 void cli_quote(FILE *out, const char *text);
 
 #endif

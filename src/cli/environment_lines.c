@@ -16,8 +16,21 @@ enum { MOST_PATH = 1024 };
 
 #define PLACE "/extras/openpai/environment"
 
+/* Means itself to bash. */
+static bool is_plain(const char *word)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                              "WXYZ0123456789_./:=@%+,-";
+
+  return word[0] != '\0' && word[strspn(word, plain)] == '\0';
+}
+
 void cli_quote(FILE *out, const char *text)
 {
+  if (is_plain(text)) {
+    (void)fputs(text, out);
+    return;
+  }
   (void)fputc('\'', out);
   for (const char *p = text; *p != '\0'; p++)
     if (*p == '\'')

@@ -222,7 +222,7 @@ void cli_job_screen_print(cli_job_screen *s, FILE *to, unsigned rows)
   if (s->filter[0] != '\0')
     (void)fprintf(to, "filter: %s (Esc: none)", s->filter);
   (void)fputc('\n', to);
-  cli_print_jobs(to, &s->jobs, s->items + s->first, shown, NULL,
+  cli_print_jobs(to, &s->jobs, s->items + s->first, shown, NULL, NULL,
                  s->live ? s->chosen - s->first : SIZE_MAX);
   if (s->total > shown && s->first > 0)
     (void)fprintf(to, "... %zu above, %zu more below\n", s->first, below);

@@ -13,6 +13,7 @@ typedef struct column column;
 typedef struct cell {
   const cli_json *list;
   size_t i;
+  const cli_job_detail *detail; /* NULL: it was not asked */
   char text[300];
 } cell;
 
@@ -21,6 +22,7 @@ struct column {
   int width; /* at least that of the heading; of names: as they need */
   bool right;
   void (*fill)(cell *c);
+  unsigned needs; /* CLI_DETAIL_* */
 };
 
 /* --- cells ------------------------------------------------------------------ */
@@ -60,10 +62,12 @@ static void fill_code(cell *c)
 {
   int64_t code = cli_json_number(c->list, c->i, "appExitCode", INT64_MIN);
 
+  if (c->detail != NULL && c->detail->code != INT64_MIN)
+    code = c->detail->code;
   if (code == INT64_MIN)
     put(c, "-");
   else
-    put_number(c, "appExitCode");
+    (void)snprintf(c->text, sizeof(c->text), "%lld", (long long)code);
 }
 
 static void fill_vc(cell *c)
@@ -132,32 +136,50 @@ static void fill_tasks(cell *c)
   put_number(c, "totalTaskNumber");
 }
 
+static void put_known(cell *c, const char *text)
+{
+  put(c, text != NULL && text[0] != '\0' ? text : "-");
+}
+
+static void fill_node(cell *c)
+{
+  put_known(c, c->detail != NULL ? c->detail->node : NULL);
+}
+
+static void fill_command(cell *c)
+{
+  put_known(c, c->detail != NULL ? c->detail->command : NULL);
+}
+
 static void fill_retries(cell *c)
 {
   put_number(c, "retries");
 }
 
 static const column columns[] = {
-  { "name", "NAME", 4, false, fill_name },
-  { "user", "USER", 10, false, fill_user },
-  { "state", "STATE", 9, false, fill_state },
-  { "code", "CODE", 4, true, fill_code },
-  { "vc", "VC", 8, false, fill_vc },
-  { "priority", "PRIORITY", 8, false, fill_priority },
-  { "tags", "TAGS", 4, false, fill_tags },
-  { "submitted", "SUBMITTED", 16, false, fill_submitted },
-  { "age", "AGE", 8, true, fill_age },
-  { "ran", "RAN", 8, true, fill_ran },
-  { "gpus", "GPUS", 4, true, fill_gpus },
-  { "tasks", "TASKS", 5, true, fill_tasks },
-  { "retries", "RETRIES", 7, true, fill_retries },
+  { "name", "NAME", 4, false, fill_name, 0 },
+  { "user", "USER", 10, false, fill_user, 0 },
+  { "state", "STATE", 9, false, fill_state, 0 },
+  { "code", "CODE", 4, true, fill_code, CLI_DETAIL_CODE },
+  { "vc", "VC", 8, false, fill_vc, 0 },
+  { "priority", "PRIORITY", 8, false, fill_priority, 0 },
+  { "tags", "TAGS", 4, false, fill_tags, 0 },
+  { "submitted", "SUBMITTED", 16, false, fill_submitted, 0 },
+  { "age", "AGE", 8, true, fill_age, 0 },
+  { "ran", "RAN", 8, true, fill_ran, 0 },
+  { "gpus", "GPUS", 4, true, fill_gpus, 0 },
+  { "tasks", "TASKS", 5, true, fill_tasks, 0 },
+  { "retries", "RETRIES", 7, true, fill_retries, 0 },
+  { "node", "NODE", 4, false, fill_node, CLI_DETAIL_NODE },
+  { "command", "COMMAND", 7, false, fill_command, CLI_DETAIL_COMMAND },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), WIDEST = 40 };
 
 static const char usual[] = "name,user,state,age,ran,gpus,tasks,retries";
 const char cli_job_columns_wide[] =
-  "name,user,state,code,vc,priority,age,ran,gpus,tasks,retries,tags";
+  "name,user,state,code,vc,priority,age,ran,gpus,tasks,retries,tags,node,"
+  "command";
 
 /* --- the table ---------------------------------------------------------------- */
 
@@ -186,9 +208,22 @@ const char *cli_job_columns_wrong(const char *list)
   return NULL;
 }
 
+unsigned cli_job_columns_need(const char *list)
+{
+  unsigned needs = 0;
+
+  while (*list != '\0') {
+    const column *of = next_column(&list);
+
+    needs |= of != NULL ? of->needs : 0;
+  }
+  return needs;
+}
+
 /* Texts that differ in length take what they need. */
 static int width_of(const column *of, const cli_json *list,
-                    const size_t *items, size_t count)
+                    const size_t *items, size_t count,
+                    const cli_job_detail *details)
 {
   int width = of->width;
   cell c = { .list = list };
@@ -199,6 +234,7 @@ static int width_of(const column *of, const cli_json *list,
     int len;
 
     c.i = items[k];
+    c.detail = details != NULL ? &details[k] : NULL;
     of->fill(&c);
     len = cli_width(c.text);
     if (len > width)
@@ -226,7 +262,8 @@ static void print_cell(FILE *out, const column *of, const char *text,
 }
 
 void cli_print_jobs(FILE *out, const cli_json *list, const size_t *items,
-                    size_t count, const char *asked, size_t chosen)
+                    size_t count, const cli_job_detail *details,
+                    const char *asked, size_t chosen)
 {
   const column *shown[COLUMNS];
   int widths[COLUMNS], n = 0;
@@ -238,13 +275,14 @@ void cli_print_jobs(FILE *out, const cli_json *list, const size_t *items,
     if ((shown[n] = next_column(&asked)) != NULL)
       n++;
   for (int k = 0; k < n; k++) {
-    widths[k] = width_of(shown[k], list, items, count);
+    widths[k] = width_of(shown[k], list, items, count, details);
     (void)fprintf(out, shown[k]->right ? "%*s%s" : "%-*s%s",
                   k + 1 == n && !shown[k]->right ? 0 : widths[k],
                   shown[k]->head, k + 1 == n ? "\n" : "  ");
   }
   for (size_t i = 0; i < count; i++) {
     c.i = items[i];
+    c.detail = details != NULL ? &details[i] : NULL;
     (void)fputs(i == chosen ? "\033[7m" : "", out);
     for (int k = 0; k < n; k++) {
       shown[k]->fill(&c);

@@ -195,7 +195,7 @@ class Entered(program.RootTest):
         """A library of the job's is loaded inside of its sandbox alone."""
         self.ok("up")
         self.ok("submit", "--runtime", "bwrap", "-e", "MARK=mark-7",
-                self.job("echo up; exec sleep 1000"))
+                self.job("exec sh -c 'echo up; sleep 1000; :'"))
         self.until_up()
         seen = 0
         for path in pathlib.Path("/proc").glob("[0-9]*"):
@@ -206,7 +206,7 @@ class Entered(program.RootTest):
                 continue  # it ended, or is another user's
             self.assertFalse(has and program_of in ("bwrap", "openpai-task"))
             seen += has
-        self.assertGreater(seen, 0)  # sleep has it
+        self.assertGreater(seen, 0)  # sh has it, from its beginning
         self.ok("stop", "--now", "test")
         self.run_cli("wait", "test")
 

@@ -53,7 +53,7 @@ class Files(program.RootTest):
         self.env["LR"] = "0.25"
         self.ok("run", "--quiet", "--name", "words", "--", "echo", "a b")
         shown = self.ok("show", "words")
-        self.assertRegex(shown, r"(?m)^command +exec 'echo' 'a b'$")
+        self.assertRegex(shown, r"(?m)^command +exec echo 'a b'$")
         self.assertNotIn("LR", shown)  # variables are no part of the command
         self.assertRegex(shown, r"(?m)^folder +" + re.escape(str(self.folder)) + "$")
         job = self.folder / "parameters.yaml"

@@ -35,11 +35,19 @@ class Select(BoxTest):
                         "name,desc").splitlines()
         self.assertEqual([line.split() for line in table], [
             ["NAME", "CODE", "TAGS", "VC", "STATE"],
-            ["train_2", "255", "-", "default", "FAILED"],
+            ["train_2", "3", "-", "default", "FAILED"],
             ["train_1", "0", "blue", "default", "SUCCEEDED"],
             ["other", "-", "blue", "default", "RUNNING"]])
         self.assertEqual(self.ok("list", "--wide").split()[:6],
                          ["NAME", "USER", "STATE", "CODE", "VC", "PRIORITY"])
+        table = self.ok("list", "-o", "name,node,command", "--sort",
+                        "name").splitlines()
+        self.assertEqual(table[0].split(), ["NAME", "NODE", "COMMAND"])
+        self.assertRegex(table[1], r"^other +\S+ +sh -c 'read x < /")
+        self.assertRegex(table[2], r"^train_1 +[\w.-]+ +true$")
+        self.assertRegex(table[3], r"^train_2 +[\w.-]+ +sh -c 'exit 3'$")
+        self.assertRegex(self.ok("list", "-w").splitlines()[0],
+                         r" NODE +COMMAND$")
         self.assertRegex(self.ok("list", "-o", "submitted"),
                          r"SUBMITTED\n\d{4}-\d\d-\d\d \d\d:\d\d\n")
         self.refused(2, "there is no column: nme", "list", "-o", "name,nme")
