@@ -5,9 +5,9 @@ import pathlib
 import time
 from typing import (
     TYPE_CHECKING, Any, AsyncIterator, BinaryIO, Dict, Generator, Generic,
-    Iterator, List, Optional, Tuple, TypeVar)
+    Iterator, List, Mapping, Optional, Tuple, TypeVar)
 
-from . import _cards, _job_files, _ship
+from . import _call_job, _cards, _job_files
 from ._errors import Error, InvalidError, NotFoundError
 from ._exec import Command, Execution, command_words, exec_fields
 from ._job import Path
@@ -39,6 +39,8 @@ class Handle:
     Two handles of a job are equal, and equal to its number.
     """
     __slots__ = ("_platform", "_id", "__weakref__")
+    #: What went with a call by value, by the names in its job.
+    _sent: Mapping[str, Any] = {}
 
     def __init__(self, platform: "Platform", id: int) -> None:
         self._platform = platform
@@ -186,9 +188,9 @@ class Handle:
         ended = self.wait(timeout)
         status = self.show()
         try:
-            value = _ship.outcome(pathlib.Path(
+            value = _call_job.outcome(pathlib.Path(
                 self._platform.status["root"], "code",
-                "%s~%s" % (status.user, status.name)))
+                "%s~%s" % (status.user, status.name)), self._sent)
         except NotFoundError:
             if ended.succeeded:
                 raise
@@ -336,7 +338,12 @@ class Handle:
 
 class CallHandle(Handle, Generic[_T]):
     """A job of call(): its result is what the function returns."""
-    __slots__ = ()
+    __slots__ = ("_sent",)
+
+    def __init__(self, platform: "Platform", id: int,
+                 sent: Mapping[str, Any]) -> None:
+        super().__init__(platform, id)
+        self._sent = sent
 
     def result(self, timeout: Optional[float] = None) -> _T:
         value: _T = super().result(timeout)

@@ -10,7 +10,7 @@ from typing import (
     Any, Callable, Dict, Iterable, Iterator, Optional, Sequence, Type, TypeVar,
     Union, cast)
 
-from . import _ship
+from . import _call_job, _ship
 from . import facade as _facade
 from ._accounts import Accounts, VirtualClusters
 from ._errors import ExistsError
@@ -303,13 +303,14 @@ class Platform(Waits):
               memory: Optional[str], time: Optional[str] = None,
               after: Sequence[str] = ()) -> CallHandle[Any]:
         status = self.status
-        job = Job.parse(json.dumps(_ship.job_file(
-            _ship.job_name(name), gpus=gpu, cpus=cpu, time=time, after=after,
-            folders=_ship.folders(status["root"]),
-            memory_mb=_ship.megabytes(memory, status["machine"], cpu))))
+        job = Job.parse(json.dumps(_call_job.job_file(
+            _call_job.job_name(name), gpus=gpu, cpus=cpu, time=time,
+            after=after, folders=_call_job.folders(status["root"]),
+            memory_mb=_call_job.megabytes(memory, status["machine"], cpu))))
         folder = shipment.pack(pathlib.Path(status["root"]))
         try:
-            return CallHandle(self, self.submit(job, code=folder).id)
+            return CallHandle(self, self.submit(job, code=folder).id,
+                              shipment.by_value.named())
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
