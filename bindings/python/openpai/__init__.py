@@ -21,6 +21,9 @@ from ._accounts import Accounts, Identity, VirtualClusters
 from ._allocation import Allocation, Item, NodeAllocation
 from ._client import BlockingClient, Client, Executing
 from ._client_base import Answer, Changes, ClientLogs, JobChange, JobPages
+from ._client_calls import (
+    AsyncClientCall, AsyncClientCallOptions, ClientCall, ClientCallOptions)
+from ._client_many import ClientExecutor
 from ._cluster import (
     Cluster, Machine, Near, Node, NodeGpu, Nodes, Share, Sku, Sums,
     VirtualCluster)
@@ -64,10 +67,11 @@ from ._topology import (
 from ._trace import Attempt, Trace, TraceNote, TraceRecord
 
 __all__ = [
-    "Accounts", "Action", "Affinity", "Allocation", "Answer", "AsyncSession",
-    "Attempt",
+    "Accounts", "Action", "Affinity", "Allocation", "Answer",
+    "AsyncClientCall", "AsyncClientCallOptions", "AsyncSession", "Attempt",
     "BlockingClient", "BusyError", "CallHandle", "CallOptions", "CanceledError", "Change", "Changes", "Chunk",
-    "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
+    "Client", "ClientCall", "ClientCallOptions", "ClientExecutor",
+    "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "Difference",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "Failure", "FileSystemSample",
     "Executed", "Executing", "Execution", "Executor", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",

@@ -1,5 +1,6 @@
 """The jobs of functions: their job files, and what they come to."""
 import io
+import json
 import os
 import pathlib
 import pickle
@@ -7,10 +8,22 @@ import re
 import secrets
 import shlex
 import sys
-from typing import Any, BinaryIO, Dict, List, Mapping, Optional, Sequence
+import time
+from dataclasses import dataclass
+from typing import (
+    Any, BinaryIO, Dict, List, Mapping, Optional, Sequence, Tuple)
 
 from ._errors import InvalidError, NotFoundError, PermissionDenied
+from ._job import Job, Path
+from ._job_options import JobOptions
+from ._records import JobStatus, Result, Why
 from ._ship import JobFailed
+
+#: MiB of a CPU where nobody knows the machine; those of the program.
+EACH_MB = 4096
+
+#: Of what a job that failed has printed.
+LAST_LINES = 10
 
 
 def job_name(name: str) -> str:
@@ -19,11 +32,14 @@ def job_name(name: str) -> str:
     return "%s_%s" % (plain[:200], secrets.token_hex(4))
 
 
-def megabytes(memory: Optional[str], machine: Mapping[str, Any],
+def megabytes(memory: Optional[str], machine: Optional[Mapping[str, Any]],
               cpus: int) -> int:
-    """Of "512M" or "8G"; None: so much of the machine's as the CPUs are."""
+    """Of "512M" or "8G"; None: so much of the machine's as the CPUs are, or
+    EACH_MB for each if nobody knows the machine."""
     if memory is None:
         cpus = max(cpus, 1)
+        if not machine:
+            return cpus * EACH_MB
         share: int = machine["memory"] * cpus // max(machine["cpus"], cpus)
         return max(share >> 20, 256)
     match = re.fullmatch(r"(\d+)\s*([kmgt])i?b?", memory.strip().lower())
@@ -46,27 +62,93 @@ def folders(root: str) -> List[str]:
     return found[:64]
 
 
-def job_file(name: str, *, gpus: int, cpus: int, memory_mb: int,
-             command: Optional[str] = None, time: Optional[str] = None,
-             after: Sequence[str] = (), folders: Sequence[str] = ()
-             ) -> Dict[str, Any]:
-    """A job of one task, as a job file has it."""
-    own: Dict[str, Any] = {"timeLimit": time} if time is not None else {}
-    if after:
-        own["after"] = list(after)
-    if folders:
-        own["folders"] = list(folders)
-    return {
-        **({"extras": {"openpai": own}} if own else {}),
-        "protocolVersion": 2, "name": name, "type": "job",
-        "prerequisites": [{"name": "host", "type": "dockerimage",
-                           "uri": "none"}],
-        "taskRoles": {"main": {
-            "instances": 1, "dockerImage": "host",
-            "resourcePerInstance": {"cpu": cpus, "memoryMB": memory_mb,
-                                    "gpu": gpus},
-            "commands": [command or "exec %s -u run.py" %
-                         shlex.quote(sys.executable)]}}}
+def _command(python: Optional[str], here: bool) -> str:
+    """What runs run.py.  Elsewhere it is this Python if it is there, else one
+    of the same version, else any: code that needs the version says so."""
+    if python is not None or here:
+        return "exec %s -u run.py" % shlex.quote(python or sys.executable)
+    ours = "%d.%d" % sys.version_info[:2]
+    check = "import sys; sys.exit('%%d.%%d' %% sys.version_info[:2] != '%s')"
+    return (
+        "for python in %s python%s python3 python; do\n"
+        "  if command -v $python > /dev/null && $python -c \"%s\"; then\n"
+        "    exec $python -u run.py\n"
+        "  fi\n"
+        "done\n"
+        "command -v python3 > /dev/null && exec python3 -u run.py\n"
+        "echo 'there is no Python here' >&2; exit 127" % (
+            shlex.quote(sys.executable), ours, check % ours))
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How functions are to be run: what options() was given."""
+    name: str = ""
+    gpu: int = 0
+    cpu: int = 1
+    memory: Optional[str] = None
+    options: JobOptions = JobOptions()
+    image: Optional[str] = None
+    python: Optional[str] = None
+    code: Optional[Path] = None
+
+    def name_for(self, function: object) -> str:
+        """What a job of a function is called."""
+        return self.name or getattr(function, "__name__", "call")
+
+    def job(self, name: str, machine: Optional[Mapping[str, Any]],
+            folders: Sequence[str], *, here: bool = True) -> Job:
+        """A job of one task that runs run.py in the folder of its code."""
+        file: Dict[str, Any] = {
+            "protocolVersion": 2, "name": job_name(name), "type": "job",
+            "prerequisites": [{"name": "image", "type": "dockerimage",
+                               "uri": self.image or "none"}],
+            "taskRoles": {"main": {
+                "instances": 1, "dockerImage": "image",
+                "resourcePerInstance": {
+                    "cpu": self.cpu, "gpu": self.gpu,
+                    "memoryMB": megabytes(self.memory, machine, self.cpu)},
+                "commands": [_command(
+                    "python3" if self.image and not self.python
+                    else self.python, here)]}}}
+        if folders:
+            file["extras"] = {"openpai": {"folders": list(folders)}}
+        return self.options.applied(Job.parse(json.dumps(file)))
+
+
+def checked(limit: Optional[int]) -> Optional[int]:
+    """How many jobs there are at a time."""
+    if limit is not None and limit < 1:
+        raise ValueError("limit is 1 or more, not %r" % limit)
+    return limit
+
+
+def until(timeout: Optional[float]) -> Optional[float]:
+    """When so many seconds are over."""
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def left(end: Optional[float], timeout: Optional[float], jobs: int) -> int:
+    """Milliseconds to wait at most; -1: for a while."""
+    if end is None:
+        return -1
+    most = min(int((end - time.monotonic()) * 1000) + 1, 250)
+    if most <= 0:
+        raise TimeoutError("%d jobs are not over after %g s" % (
+            jobs, timeout or 0))
+    return most
+
+
+def failure(ended: Result, status: JobStatus, why: Why,
+            lines: Tuple[str, ...]) -> JobFailed:
+    """What result() raises of a job without one."""
+    reason = status.reason or str(why).partition("\n")[2] or None
+    return JobFailed("\n".join(
+        ["the job %s %s with code %d%s" % (
+            status.name, "was stopped" if ended.state == "stopped"
+            else ended.state, ended.code,
+            ": " + reason if reason else ""), *lines]),
+        ended.state, ended.code, reason, lines)
 
 
 def _own_bytes(path: pathlib.Path) -> bytes:

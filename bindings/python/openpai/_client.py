@@ -11,16 +11,18 @@ from . import _job_files
 from ._client_base import (
     Answer, AsyncJobPages, BlockingJobPages, Changes, ClientBase, ClientLogs,
     job_query, open_changes, open_logs)
+from ._client_functions import AsyncFunctions, BlockingFunctions
 from ._exec import Command, Executed
 from ._records import JobStatus, Result, TaskName
 from ._job import Job, Path
 from ._job_files import File, OfServer
+from ._job_options import After, JobOptions, Priority
 from ._session import AsyncSession, Session
 
 _Filter = Union[None, str, Iterable[str]]
 
 
-class Client(ClientBase):
+class Client(AsyncFunctions):
     """Speaks OpenPAI's REST API, on the asyncio loop that runs.
 
         async with openpai.Client("https://pai.example.org/rest-server",
@@ -88,11 +90,16 @@ class Client(ClientBase):
     # --- jobs
 
     async def submit(self, job: Union[Job, Path], *,
-                     name: Optional[str] = None, code: Optional[Path] = None
-                     ) -> str:
+                     name: Optional[str] = None, code: Optional[Path] = None,
+                     time: Optional[str] = None, after: After = (),
+                     virtual_cluster: Optional[str] = None,
+                     priority: Optional[Priority] = None,
+                     tags: Union[str, Iterable[str]] = ()) -> str:
         """Submits a job, or the file at a path: "user~name".  `code` is a
-        folder that its commands begin in, for servers of this library."""
-        return await self._await(self._submit(job, name, code))
+        folder that its commands begin in, for servers of this library; all
+        else is as for Platform.submit()."""
+        return await self._await(self._submit(job, name, code, JobOptions.of(
+            time, after, virtual_cluster, priority, tags)))
 
     def jobs(self, *, state: _Filter = None, user: _Filter = None,
              virtual_cluster: _Filter = None, tag: _Filter = None,
@@ -242,7 +249,7 @@ class Executing(Coroutine[Any, Any, Executed]):
             self._session.close()
 
 
-class BlockingClient(ClientBase):
+class BlockingClient(BlockingFunctions):
     """The same, for programs without asyncio: what is asked is waited for.
 
         with openpai.BlockingClient() as client:
@@ -292,8 +299,12 @@ class BlockingClient(ClientBase):
     # --- jobs
 
     def submit(self, job: Union[Job, Path], *, name: Optional[str] = None,
-               code: Optional[Path] = None) -> str:
-        return self._block(self._submit(job, name, code))
+               code: Optional[Path] = None, time: Optional[str] = None,
+               after: After = (), virtual_cluster: Optional[str] = None,
+               priority: Optional[Priority] = None,
+               tags: Union[str, Iterable[str]] = ()) -> str:
+        return self._block(self._submit(job, name, code, JobOptions.of(
+            time, after, virtual_cluster, priority, tags)))
 
     def jobs(self, *, state: _Filter = None, user: _Filter = None,
              virtual_cluster: _Filter = None, tag: _Filter = None,

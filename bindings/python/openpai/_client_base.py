@@ -17,6 +17,7 @@ from ._records import (
     FINAL, Jobs, JobStatus, JobSummary, Result, State, TaskName, make_status,
     task_name)
 from ._job import Job, Path
+from ._job_options import JobOptions
 from ._loop import Asked, Pump, Steps, Waits
 from ._session import begun
 from ._values import fields as as_words, listed
@@ -46,7 +47,7 @@ class Answer:
 class JobChange(NamedTuple):
     """A job has come to a state."""
     job: str  #: "user~name"
-    state: str  #: as in Event.state
+    state: State  #: as in Event.state
     code: Optional[int]  #: the completion code, if it is over
 
     @property
@@ -67,18 +68,22 @@ def _archive(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def _job_text(job: Union[Job, Path]) -> bytes:
+def _job_text(job: Union[Job, Path], options: JobOptions) -> bytes:
     """A file goes as it is: what is wrong with it, the server says best."""
+    if options.changes_file and not isinstance(job, Job):
+        job = Job.load(job)
     if isinstance(job, Job):
-        return job.to_yaml(secrets=True).encode()
+        return options.applied(job).to_yaml(secrets=True).encode()
     with open(job, "rb") as file:
         return file.read()
 
 
 class ClientBase(Waits):
     """What both clients have: what needs no answer."""
-    __slots__ = ("_client", "_pump", "__weakref__")
+    __slots__ = ("_client", "_pump", "_options", "__weakref__")
     _client: "_facade.Client"
+    #: What another client of the same server is made with.
+    _options: Dict[str, Any]
 
     def __init__(self, url: Optional[str] = None, *,
                  socket: Optional[Path] = None, root: Optional[Path] = None,
@@ -100,6 +105,9 @@ class ClientBase(Waits):
         is the platform of `openpai up` with that `socket`, or that `root`, by
         default this user's own.  Times are in seconds.
         """
+        self._options = {
+            name: value for name, value in locals().items()
+            if value is not None and name not in ("self", "__class__")}
         if root is not None:
             if url is not None or socket is not None:
                 raise ValueError("a root is for a client without URL or socket")
@@ -125,6 +133,11 @@ class ClientBase(Waits):
     @property
     def closed(self) -> bool:
         return self._client.closed()
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether it is the platform of a socket: on this machine."""
+        return "url" not in self._options
 
     def _who(self) -> Dict[str, str]:
         result: Dict[str, str] = json.loads(self._client.who())
@@ -172,6 +185,11 @@ class ClientBase(Waits):
         call.answer()
         return json.loads(call.body() or b"null")
 
+    def _told_at(self, path: str) -> Steps[Any]:
+        """The JSON of any path."""
+        answer = yield from self._request("GET", path, None, None, None, None)
+        return answer.json()
+
     def _done(self, kind: str, fields: Dict[str, Any]) -> Steps[None]:
         call = self._begin(kind, fields)
         yield call
@@ -192,21 +210,24 @@ class ClientBase(Waits):
                       told["tries"])
 
     def _submit(self, job: Union[Job, Path], name: Optional[str],
-                code: Optional[Path]) -> Steps[str]:
-        text = _job_text(job)
+                code: Optional[Path], options: JobOptions = JobOptions()
+                ) -> Steps[str]:
+        text = _job_text(job, options)
         call = self._begin("submit", {"name": name}, text,
                            _archive(code) if code is not None else b"")
         yield call
         call.answer()
         told = json.loads(call.body() or b"{}")
         made = str(told.get("name") or name or Job.parse(text).name)
-        if "~" in made:
-            return made
-        user = self.user
-        if user is None:  # a socket tells the platform, but not the client
-            status = yield from self._job(made)
-            user = status.user
-        return "%s~%s" % (user, made)
+        if "~" not in made:
+            user = self.user
+            if user is None:  # a socket tells the platform, but not the client
+                status = yield from self._job(made)
+                user = status.user
+            made = "%s~%s" % (user, made)
+        for tag in options.tags:
+            yield from self._done("tag", {"job": made, "tag": tag})
+        return made
 
     def _job(self, name: str) -> Steps[JobStatus]:
         told = yield from self._told("job", {"job": name})
@@ -379,7 +400,7 @@ class Changes(_Lines):
     @staticmethod
     def _made(line: str) -> JobChange:
         told = json.loads(line)
-        return JobChange(told["job"], told["state"].lower(),
+        return JobChange(told["job"], cast(State, told["state"].lower()),
                          told["code"] if told["final"] else None)
 
     def __iter__(self) -> Iterator[JobChange]:

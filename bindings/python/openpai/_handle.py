@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from . import facade as _facade
     from ._platform import Platform
 
-#: Of what a job that failed has printed.
-LAST_LINES = 10
-
-
 _T = TypeVar("_T")
 
 
@@ -202,21 +198,15 @@ class Handle:
     def _failure(self, ended: Result, status: JobStatus) -> JobFailed:
         """With the last lines of the task that decided the end."""
         why = self.why()
-        reason = status.reason or str(why).partition("\n")[2] or None
         lines: Tuple[str, ...] = ()
         role = why.detail.get("role")
         try:
             logs = self.logs((role, why.detail.get("index") or 0)
                              if role else None, tail=4096)
-            lines = tuple(logs)[-LAST_LINES:]
+            lines = tuple(logs)[-_call_job.LAST_LINES:]
         except Error:
             pass  # there is no task, or it has no logs
-        return JobFailed("\n".join(
-            ["the job %s %s with code %d%s" % (
-                status.name, "was stopped" if ended.state == "stopped"
-                else ended.state, ended.code,
-                ": " + reason if reason else ""), *lines]),
-            ended.state, ended.code, reason, lines)
+        return _call_job.failure(ended, status, why, lines)
 
     async def _ended(self) -> Result:
         while not self.is_over:

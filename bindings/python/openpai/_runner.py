@@ -143,8 +143,16 @@ STEPS: Dict[str, Callable[..., Any]] = {
 def prepare(shipped: Dict[str, Any], space: Dict[str, Any]) -> None:
     """What the code needs, in `space`, the module __main__."""
     space["_pai_flags"] = shipped["flags"]
-    for kind, *parts in shipped["steps"]:
-        STEPS[kind](space, *parts)
+    try:
+        for kind, *parts in shipped["steps"]:
+            STEPS[kind](space, *parts)
+    except ModuleNotFoundError as error:
+        if not shipped["cwd"]:  # this is another machine
+            error.msg = (
+                "%s here\nhelp: install it there, or give its folder: "
+                "options(code=FOLDER).call(...)" % error.msg)
+            error.args = (error.msg,)
+        raise
     del space["_pai_flags"]
 
 
