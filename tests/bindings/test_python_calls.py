@@ -492,7 +492,7 @@ class Notebooks(unittest.TestCase):
             [sys.executable, "-c", script, str(new_root())], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         for part in ("in the job\n", "\n42\n", "NAME  ", "got 'mine'",
-                     "<openpai.Handle", "awaited\n",
+                     "<openpai.CallHandle", "awaited\n",
                      "cannot be read here", "help: define or import",
                      "%%pai [gpu=N]", "ValueError"):
             self.assertIn(part, done.stdout)

@@ -54,6 +54,19 @@ def code_reads(code: types.CodeType) -> Set[str]:
     return reads
 
 
+def shown_file(file: str) -> str:
+    """What tracebacks call a file: a notebook's cell as "Cell In[3]"."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    cells = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    return "Cell In[%s]" % cells[file] if file in cells else file
+
+
+def _shown_code(code: types.CodeType) -> types.CodeType:
+    return code.replace(co_filename=shown_file(code.co_filename), co_consts=tuple(
+        _shown_code(value) if isinstance(value, types.CodeType) else value
+        for value in code.co_consts))
+
+
 def is_definition(value: Any) -> bool:
     """A function or class, or what a decorator of Python's has made of one."""
     return isinstance(value, (types.FunctionType, Cached)) or issubclass(
@@ -207,10 +220,11 @@ class ByValue:
         except Exception:  # they are for tracebacks alone
             pass
         kind, where = self._globals(function)
+        code = _shown_code(function.__code__)
         self._step("function", name, sys.version_info[:2],
-                   marshal.dumps(function.__code__), cells, function.__name__,
+                   marshal.dumps(code), cells, function.__name__,
                    function.__qualname__, function.__module__, kind, where,
-                   function.__code__.co_filename, max(first, 1), lines)
+                   code.co_filename, max(first, 1), lines)
         if self._later is not None:
             self._later.append(lambda: self._complete(name, function, cells,
                                                       kind, where))

@@ -179,6 +179,7 @@ class _Unpickler(pickle.Unpickler):
 
 def outcome(folder: pathlib.Path, sent: Mapping[str, Any]) -> Any:
     """What the code in a job's folder came to."""
+    __tracebackhide__ = True
     try:
         told = _own_bytes(folder / "outcome.pickle")
     except PermissionDenied:
@@ -196,6 +197,7 @@ def no_result() -> NotFoundError:
 
 def read_outcome(told: bytes, sent: Mapping[str, Any]) -> Any:
     """The value of an outcome; raises what the code has raised."""
+    __tracebackhide__ = True
     try:
         kind, value, text = _Unpickler(io.BytesIO(told), sent).load()
     except Exception as error:

@@ -63,6 +63,7 @@ def ship(client: "ClientBase", shipment: "_ship.Shipment", name: str,
 def result(client: "ClientBase", name: str, sent: Mapping[str, Any]
            ) -> Steps[Any]:
     """What a call has returned, once its job is over."""
+    __tracebackhide__ = True
     ended = yield from client._wait(name)
     status = yield from client._job(name)
     folder = tempfile.mkdtemp(prefix="openpai-result-")
@@ -172,6 +173,7 @@ class ClientCall(_Called[_T]):
 
         What it raised is raised.  JobFailed if the job failed in another way
         or was stopped.  TimeoutError after so many seconds."""
+        __tracebackhide__ = True
         self.wait(timeout)
         value: _T = self._client._block(result(self._client, self._name,
                                                self._sent))
@@ -225,6 +227,7 @@ class AsyncClientCall(_Called[_T]):
 
         What it raised is raised.  JobFailed if the job failed in another way
         or was stopped.  TimeoutError after so many seconds."""
+        __tracebackhide__ = True
         await self.wait(timeout)
         value: _T = await self._client._await(result(
             self._client, self._name, self._sent))

@@ -62,10 +62,16 @@ class Handle:
         return hash(self._id)
 
     def __repr__(self) -> str:
+        kind = type(self).__name__
         try:
-            return "<openpai.Handle %d: %s>" % (self._id, self.state)
+            state = self.state
         except Exception:  # closed, or forgotten
-            return "<openpai.Handle %d>" % self._id
+            return "<openpai.%s %d>" % (kind, self._id)
+        try:
+            name = ", " + self.name
+        except Exception:  # nothing is kept
+            name = ""
+        return "<openpai.%s %d%s: %s>" % (kind, self._id, name, state)
 
     # --- how it is
 
@@ -181,12 +187,15 @@ class Handle:
         or was stopped.  NotFoundError for a job of another kind.  The result
         is a pickle: that of another user's job is refused with
         PermissionDenied."""
+        __tracebackhide__ = True  # of IPython's: what was raised is not here
         ended = self.wait(timeout)
+        return self._value(ended)
+
+    def _value(self, ended: Result) -> Any:
+        __tracebackhide__ = True
         status = self.show()
         try:
-            value = _call_job.outcome(pathlib.Path(
-                self._platform.status["root"], "code",
-                "%s~%s" % (status.user, status.name)), self._sent)
+            value = self._outcome(status)
         except NotFoundError:
             if ended.succeeded:
                 raise
@@ -194,6 +203,22 @@ class Handle:
             if ended.succeeded:
                 return value
         raise self._failure(ended, status) from None
+
+    def _outcome(self, status: JobStatus) -> Any:
+        __tracebackhide__ = True
+        return _call_job.outcome(pathlib.Path(
+            self._platform.status["root"], "code",
+            "%s~%s" % (status.user, status.name)), self._sent)
+
+    def exception(self, timeout: Optional[float] = None
+                  ) -> Optional[BaseException]:
+        """What result() raises, once the job is over, or None."""
+        ended = self.wait(timeout)
+        try:
+            self._value(ended)
+        except Exception as error:
+            return error
+        return None
 
     def _failure(self, ended: Result, status: JobStatus) -> JobFailed:
         """With the last lines of the task that decided the end."""
@@ -319,8 +344,11 @@ class Handle:
 
     # --- notebooks
 
+    def _card(self, status: JobStatus) -> str:
+        return _cards.job_card(status)
+
     def _repr_html_(self) -> str:
-        return _cards.job_card(self.show())
+        return self._card(self.show())
 
     def _ipython_display_(self) -> None:
         _cards.show_live(self)
@@ -336,8 +364,31 @@ class CallHandle(Handle, Generic[_T]):
         self._sent = sent
 
     def result(self, timeout: Optional[float] = None) -> _T:
+        """What the function returned, once the job is over.
+
+        What it raised is raised.  JobFailed if the job failed in another way
+        or was stopped.  TimeoutError after so many seconds."""
+        __tracebackhide__ = True
         value: _T = super().result(timeout)
         return value
+
+    async def result_async(self) -> _T:
+        """The same on asyncio's loop, which goes on meanwhile."""
+        __tracebackhide__ = True
+        value: _T = self._value(await self._ended())
+        return value
+
+    def _card(self, status: JobStatus) -> str:
+        """With what the function has raised."""
+        cause = None
+        if status.state == "failed":
+            try:
+                self._outcome(status)
+            except Error:
+                pass  # it has told nothing
+            except Exception as error:
+                cause = "%s: %s" % (type(error).__name__, error)
+        return _cards.job_card(status, cause=cause)
 
 
 class Logs:

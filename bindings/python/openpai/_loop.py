@@ -185,6 +185,7 @@ class Waits:
         raise NotImplementedError
 
     def _block(self, steps: Steps[_T], timeout: Optional[float] = None) -> _T:
+        __tracebackhide__ = True  # of IPython's
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
@@ -211,6 +212,7 @@ class Waits:
             self._step(most)
 
     async def _await(self, steps: Steps[_T]) -> _T:
+        __tracebackhide__ = True
         while True:
             try:
                 asked = next(steps)

@@ -88,7 +88,8 @@ class PaiMagics(Magics):  # type: ignore[misc]
                 ", ".join([*given, *words]), USAGE))
         space = self.shell.user_ns
         handle = self.platform._ship(
-            Shipment(self.shell.transform_cell(cell), space), name,
+            Shipment(self.shell.transform_cell(cell), space, (
+                "Cell In[%d]" % self.shell.execution_count, 2)), name,
             Wishes(gpu=gpu, cpu=cpu, memory=memory))
         space["pai_job"] = self._latest = handle
         if not background:

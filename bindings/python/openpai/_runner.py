@@ -193,10 +193,10 @@ def pickled_result(value: Any, space: Dict[str, Any]) -> bytes:
                     type(value).__name__, error)) from None
 
 
-def run(source: str, space: Dict[str, Any]) -> Any:
+def run(source: str, space: Dict[str, Any], name: str, line: int) -> Any:
     """Runs it; the value of its last expression.  It may await."""
-    name = "<job>"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    source = "\n" * (line - 1) + source
+    remember(name, source.splitlines(True))
     tree = ast.parse(source, name)
     end = tree.body[-1] if tree.body else None
     if isinstance(end, ast.Expr):
@@ -225,7 +225,7 @@ def main() -> None:
         os.chdir(shipped["cwd"])
     try:
         prepare(shipped, space)
-        value = run(shipped["code"], space)
+        value = run(shipped["code"], space, *shipped["place"])
         outcome = pickled_result(value, space)
     except SystemExit:
         raise
@@ -234,7 +234,7 @@ def main() -> None:
         # Our own frames are nobody's business.
         frame = error.__traceback__
         while frame is not None and frame.tb_frame.f_code.co_filename in (
-                __file__, os.path.abspath(__file__)):
+                __file__, os.path.abspath(__file__), "<call>"):
             frame = frame.tb_next
         if frame is not None:
             text = "".join(traceback.format_exception(

@@ -25,7 +25,8 @@ from typing import (
     AbstractSet, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set,
     Tuple, TypeVar)
 
-from ._by_value import ByValue, Pickler, is_definition, is_plain
+from ._by_value import (
+    ByValue, Pickler, is_definition, is_plain, shown_file)
 from ._errors import Error, InvalidError
 
 #: What IPython has put into a notebook's namespace.
@@ -100,8 +101,10 @@ def _read_at_once(source: str) -> Set[str]:
 class Shipment:
     """What goes along with a piece of code."""
 
-    def __init__(self, code: str, space: Dict[str, Any]) -> None:
+    def __init__(self, code: str, space: Dict[str, Any],
+                 place: Tuple[str, int] = ("<job>", 1)) -> None:
         self.space = space
+        self._place = place  # what tracebacks call it, and its first line
         self._ours = (space, sys.modules["__main__"].__dict__)
         self._seen: Set[str] = set()
         self._depth = 0
@@ -170,7 +173,7 @@ class Shipment:
         self._seen.add(called)
         reads, _ = _names(source)
         self.follow_names(reads & _read_at_once(source))
-        self.steps.append(("source", file, max(first, 1), source))
+        self.steps.append(("source", shown_file(file), max(first, 1), source))
         if called != name:
             self.steps.append(("alias", name, called))
         self.follow_names(reads)
@@ -236,8 +239,8 @@ class Shipment:
         (folder / "shipped.pickle").write_bytes(pickle.dumps({
             "cwd": os.getcwd() if here else "",
             "path": [p or os.getcwd() for p in sys.path] if here else [],
-            "steps": self.steps, "code": self.code, "flags": self._flags},
-            protocol=4))
+            "steps": self.steps, "code": self.code, "place": self._place,
+            "flags": self._flags}, protocol=4))
 
     def pack(self, root: pathlib.Path) -> pathlib.Path:
         """A new folder with all of it, in a platform's root, whose job's code
@@ -311,6 +314,7 @@ def _called(function: Callable[..., Any]) -> str:
 def _check_arguments(function: Callable[..., Any], args: Tuple[Any, ...],
                      kwargs: Dict[str, Any]) -> None:
     """What the job would raise is raised at once."""
+    __tracebackhide__ = True
     signature = _signature(function)
     if signature is None:
         return
@@ -337,4 +341,4 @@ def call(function: Callable[..., Any], args: Tuple[Any, ...],
     _check_arguments(function, args, kwargs)
     space = dict(getattr(sys.modules["__main__"], "__dict__", {}))
     space.update(_function=function, _args=args, _kwargs=kwargs)
-    return Shipment("_function(*_args, **_kwargs)", space)
+    return Shipment("_function(*_args, **_kwargs)", space, ("<call>", 1))
