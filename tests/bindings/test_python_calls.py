@@ -343,6 +343,72 @@ class Calls(unittest.TestCase):
         (folder / "go").touch()
         self.assertEqual(list(order), [slow])
 
+    def test_exception(self):
+        """What result() would raise; a card has it, too."""
+        good, bad, dead = (self.call(twice, 2), self.call(fails, "key"),
+                           self.call(exits, 3))
+        self.assertIsNone(good.exception())
+        self.assertIsInstance(bad.exception(), KeyError)
+        self.assertEqual(dead.exception().code, 3)
+        self.assertIsInstance(dead.exception(), openpai.Error)
+        self.assertIn("KeyError: &#x27;key&#x27;", bad._repr_html_())
+        self.assertNotIn("KeyError", good._repr_html_())
+        self.assertRegex(repr(bad), "^<openpai.CallHandle [0-9]+, .*~fails_"
+                                    "[0-9a-f]+: failed>$")
+
+    def test_awaited(self):
+        async def scene():
+            good, bad = self.call(twice, 2), self.call(fails, "key")
+            self.assertEqual(await good.result_async(), 14)
+            with self.assertRaises(KeyError):
+                await bad.result_async()
+        asyncio.run(scene())
+
+    def test_arguments(self):
+        """What would fail there is told at once."""
+        def train(rate, gpu=0):
+            return rate, gpu
+
+        before = len(self.platform.jobs())
+        for parts, args, more in (
+                (("rate",), (), {}), (("gpus", "did you mean gpu="), (1,),
+                                      {"gpus": 1}),
+                (("time", "options(time="), (1,), {"time": "1m"}),
+                (("gpu", "options()"), (1,), {"gpu": 1})):
+            with self.assertRaises(TypeError) as caught:
+                self.call(train, *args, **more)
+            for part in parts:
+                self.assertIn(part, str(caught.exception))
+        self.assertEqual(len(self.platform.jobs()), before)
+        self.assertEqual(self.platform.options().call(train, 1, gpu=2).result(),
+                         (1, 2))
+        self.assertEqual(self.call(max, 1, 2).result(), 2)
+
+    def test_submit(self):
+        """The options of submit() are in the job, over what its file says."""
+        first = self.platform.submit(job("true"))
+        path = pathlib.Path(new_root()) / "job.yaml"
+        path.write_text(text("true", name="second"))
+        second = self.platform.submit(path, time="90s", after=[first],
+                                      priority="test", tags=["a", "b"])
+        self.assertTrue(second.wait().succeeded)
+        extras = openpai.Job.parse(second.config())["extras"]
+        self.assertEqual(extras["openpai"],
+                         {"timeLimit": "90s", "after": [first.name]})
+        self.assertEqual(extras["hivedScheduler"], {"jobPriorityClass": "test"})
+        self.assertEqual(sorted(second.status.tags), ["a", "b"])
+        for wrong in ({"priority": "high"}, {"tags": "a,b"}, {"time": "soon"}):
+            with self.assertRaises(ValueError):
+                self.platform.submit(path, **wrong)
+        with self.assertRaises(openpai.PermissionDenied):
+            self.platform.submit(path, virtual_cluster="none")
+
+        async def scene():
+            third = await self.platform.submit_async(path, name="third",
+                                                     tags="c")
+            return await third, third.status.tags
+        self.assertEqual(asyncio.run(scene()), (("succeeded", 0), ("c",)))
+
     def test_no_result(self):
         handle = self.platform.submit(job("true"))
         with self.assertRaises(LookupError) as caught:

@@ -125,9 +125,11 @@ class Client(AsyncFunctions):
         await self._await(self._done("stop", {"job": job}))
 
     async def tag(self, job: str, tag: str) -> None:
+        """Adds a tag to a job."""
         await self._await(self._done("tag", {"job": job, "tag": tag}))
 
     async def untag(self, job: str, tag: str) -> None:
+        """Removes a tag from a job."""
         await self._await(self._done("untag", {"job": job, "tag": tag}))
 
     async def forget(self, job: str, *, keep_files: bool = False
@@ -380,3 +382,9 @@ def _warn(client: ClientBase) -> None:
     # Nothing to close if the constructor failed.
     if hasattr(client, "_client") and not client.closed:
         warnings.warn("unclosed %r" % client, ResourceWarning, source=client)
+
+
+# What both have is described once.
+for _name, _method in list(vars(BlockingClient).items()):
+    if callable(_method) and not _method.__doc__ and not _name.startswith("_"):
+        _method.__doc__ = vars(Client)[_name].__doc__

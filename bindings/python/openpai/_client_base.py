@@ -37,6 +37,7 @@ class Answer:
 
     @property
     def text(self) -> str:
+        """The body as text; what is not UTF-8 is replaced."""
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
@@ -52,6 +53,7 @@ class JobChange(NamedTuple):
 
     @property
     def is_over(self) -> bool:
+        """Whether the job has ended."""
         return self.state in FINAL
 
 
@@ -132,6 +134,7 @@ class ClientBase(Waits):
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._client.closed()
 
     @property

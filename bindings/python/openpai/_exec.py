@@ -42,6 +42,7 @@ class Executed(NamedTuple):
 
     @property
     def stderr(self) -> str:
+        """What it wrote to standard error, as text."""
         return self.errors.decode("utf-8", "replace")
 
 

@@ -87,6 +87,7 @@ class Handle:
 
     @property
     def is_over(self) -> bool:
+        """Whether the job has ended."""
         return self.state in FINAL
 
     @property
@@ -157,9 +158,11 @@ class Handle:
         return self._platform.forget(self._id, keep_files=keep_files)
 
     def tag(self, tag: str) -> None:
+        """Adds a tag to the job."""
         self._core().tag(self._id, tag, True)
 
     def untag(self, tag: str) -> None:
+        """Removes a tag from the job."""
         self._core().tag(self._id, tag, False)
 
     # --- waiting

@@ -202,6 +202,7 @@ class Platform(Waits):
 
     @property
     def closed(self) -> bool:
+        """Whether close() or leave() was called."""
         return self._platform.closed()
 
     # --- jobs

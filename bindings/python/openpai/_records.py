@@ -32,6 +32,7 @@ class Result(NamedTuple):
 
     @property
     def succeeded(self) -> bool:
+        """Whether the job succeeded."""
         return self.state == "succeeded"
 
 
@@ -87,6 +88,7 @@ class TaskStatus:
 
     @property
     def name(self) -> str:
+        """"role/index", which logs() and exec() take."""
         return "%s/%d" % (self.role, self.index)
 
 
@@ -117,6 +119,7 @@ class JobStatus:
 
     @property
     def is_over(self) -> bool:
+        """Whether the job has ended."""
         return self.state in FINAL
 
     @property
@@ -266,6 +269,7 @@ class JobSummary:
 
     @property
     def handle(self) -> "Handle":
+        """The job's handle, of a platform's jobs."""
         if self.platform is None:
             raise InvalidError("a client's jobs have no handle: ask the client "
                                "for %s" % self.full_name)
