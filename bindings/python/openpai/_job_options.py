@@ -1,10 +1,10 @@
 """What is said of a job besides its file: submit(..., time=, after=)."""
 from dataclasses import dataclass
 from typing import (
-    Any, Dict, Iterable, Literal, Optional, Protocol, Tuple, Union, cast)
+    Iterable, Literal, Optional, Protocol, Tuple, Union, cast)
 
-from ._draft import Draft
 from ._job import Job
+from ._values import fields, listed
 
 #: HiveD's classes, the most urgent one first.
 Priority = Literal["prod", "test", "oppo"]
@@ -40,9 +40,7 @@ class JobOptions:
     def of(cls, time: Optional[str], after: After,
            virtual_cluster: Optional[str], priority: Optional[Priority],
            tags: Union[str, Iterable[str]]) -> "JobOptions":
-        """Checked as the program checks its own."""
-        if priority not in (None, "prod", "test", "oppo"):
-            raise ValueError("priority is prod, test or oppo, not %r" % priority)
+        """Of what submit() is given."""
         given = (tags,) if isinstance(tags, str) else tuple(tags)
         for tag in given:
             if not tag or "," in tag:
@@ -57,15 +55,9 @@ class JobOptions:
 
     def applied(self, job: Job) -> Job:
         """The job with these options in its file; tags are in none."""
-        fields: Dict[str, Any] = {
-            "/extras/openpai/timeLimit": self.time,
-            "/extras/openpai/after": list(self.after) or None,
-            "/defaults/virtualCluster": self.virtual_cluster,
-            "/extras/hivedScheduler/jobPriorityClass": self.priority}
         if not self.changes_file:
             return job
-        draft = Draft(job.to_yaml(secrets=True))
-        for path, value in fields.items():
-            if value is not None:
-                draft[path] = value
-        return draft.job()
+        return Job._of(job._spec.with_options(fields({
+            "time": self.time, "after": listed(self.after) or None,
+            "virtual_cluster": self.virtual_cluster,
+            "priority": self.priority})))
