@@ -20,10 +20,11 @@ from . import facade as _facade
 from ._accounts import Accounts, Identity, VirtualClusters
 from ._allocation import Allocation, Item, NodeAllocation
 from ._client import BlockingClient, Client, Executing
-from ._client_base import Answer, Changes, ClientLogs, JobChange, JobPages
+from ._client_base import Answer, JobChange
 from ._client_calls import (
     AsyncClientCall, AsyncClientCallOptions, ClientCall, ClientCallOptions)
 from ._client_many import ClientExecutor
+from ._client_streams import Changes, ClientLogs, JobPages
 from ._cluster import (
     Cluster, Machine, Near, Node, NodeGpu, Nodes, Share, Sku, Sums,
     VirtualCluster)
@@ -31,7 +32,8 @@ from ._draft import Draft
 from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
     IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
-    NoSuchPlaceError, NotFoundError, PermissionDenied, UnsupportedError)
+    NoSuchPlaceError, NotFoundError, PermissionDenied, ServerLostError,
+    ServerNotFoundError, ServerTimeoutError, TimedOutError, UnsupportedError)
 from ._exec import Executed, Execution
 from ._forecast import (
     Forecast, Guess, History, Shape, Shapes, WhatIf, When)
@@ -41,7 +43,8 @@ from ._job_files import File
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
-from ._handle import CallHandle, Handle, Logs
+from ._handle import CallHandle, Handle
+from ._logs import Logs
 from ._many import Executor
 from ._platform import CallOptions, Event, Platform, repair, run
 from ._policy import PolicyHost, SchedulingPolicy, policy
@@ -85,9 +88,10 @@ __all__ = [
     "Picture", "Place", "Platform", "Policy", "PolicyHost", "Prerequisite", "Queue",
     "Reason", "Replay", "Report", "Request", "Result", "Role", "Running",
     "Sample", "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster",
-    "Scheduler", "SchedulerView", "SchedulingPolicy", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
+    "Scheduler", "SchedulerView", "SchedulingPolicy", "ServerLostError",
+    "ServerNotFoundError", "ServerTimeoutError", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
-    "Sums", "TaskStatus", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
+    "Sums", "TaskStatus", "TimedOutError", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",
     "When", "Why", "WhyReason", "__version__", "check", "compare", "exit_codes", "exit_spec",
     "gpus", "policies", "policy", "repair", "run", "schema", "simulate"]

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import (
     Any, BinaryIO, Dict, List, Mapping, Optional, Sequence, Tuple)
 
-from ._errors import InvalidError, NotFoundError, PermissionDenied
+from ._errors import (
+    InvalidError, NotFoundError, PermissionDenied, TimedOutError)
 from ._job import Job, Path
 from ._job_options import JobOptions
 from ._records import JobStatus, Result, Why
@@ -134,7 +135,7 @@ def left(end: Optional[float], timeout: Optional[float], jobs: int) -> int:
         return -1
     most = min(int((end - time.monotonic()) * 1000) + 1, 250)
     if most <= 0:
-        raise TimeoutError("%d jobs are not over after %g s" % (
+        raise TimedOutError("%d jobs are not over after %g s" % (
             jobs, timeout or 0))
     return most
 

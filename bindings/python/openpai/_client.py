@@ -8,10 +8,12 @@ from typing import (
     Union)
 
 from . import _job_files
-from ._client_base import (
-    Answer, AsyncJobPages, BlockingJobPages, Changes, ClientBase, ClientLogs,
-    job_query, open_changes, open_logs)
+from ._client_base import Answer, ClientBase
 from ._client_functions import AsyncFunctions, BlockingFunctions
+from ._client_streams import (
+    AsyncJobPages, BlockingJobPages, Changes, ClientLogs, job_query,
+    open_changes, open_logs)
+from ._errors import TimedOutError
 from ._exec import Command, Executed
 from ._records import JobStatus, Result, TaskName
 from ._job import Job, Path
@@ -180,7 +182,7 @@ class Client(AsyncFunctions):
             return await asyncio.wait_for(waits, timeout)
         except asyncio.TimeoutError:
             pass
-        raise TimeoutError("the job is not over after %g s" % timeout)
+        raise TimedOutError("the job is not over after %g s" % timeout)
 
     def exec(self, job: str, command: Command = None,
              task: Optional[TaskName] = None, *, input: bytes = b"",

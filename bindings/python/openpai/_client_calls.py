@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
     from ._client import BlockingClient, Client
-    from ._client_base import ClientBase, ClientLogs
+    from ._client_base import ClientBase
+    from ._client_streams import ClientLogs
 
     _P = ParamSpec("_P")
 

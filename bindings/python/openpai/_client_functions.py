@@ -3,7 +3,8 @@ from typing import (
     TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Iterator, Optional,
     TypeVar, Union)
 
-from . import _client_many, _ship
+from . import _client_many
+from ._call_arguments import check_own
 from ._call_job import Wishes
 from ._client_base import ClientBase
 from ._client_calls import (
@@ -74,9 +75,9 @@ class BlockingFunctions(_Functions):
         those of that machine.  The result comes back as a pickle: use a server
         that you trust, by https.
         """
-        _ship.check_own(function, {"name": name or None, "gpu": gpu or None,
-                                   "cpu": cpu if cpu != 1 else None,
-                                   "memory": memory})
+        check_own(function, {"name": name or None, "gpu": gpu or None,
+                             "cpu": cpu if cpu != 1 else None,
+                             "memory": memory})
         return self.options(name=name, gpu=gpu, cpu=cpu, memory=memory).call(
             function, *args, **kwargs)
 
@@ -153,9 +154,9 @@ class AsyncFunctions(_Functions):
         those of that machine.  The result comes back as a pickle: use a server
         that you trust, by https.
         """
-        _ship.check_own(function, {"name": name or None, "gpu": gpu or None,
-                                   "cpu": cpu if cpu != 1 else None,
-                                   "memory": memory})
+        check_own(function, {"name": name or None, "gpu": gpu or None,
+                             "cpu": cpu if cpu != 1 else None,
+                             "memory": memory})
         return await self.options(
             name=name, gpu=gpu, cpu=cpu, memory=memory).call(
                 function, *args, **kwargs)

@@ -7,12 +7,13 @@ import warnings
 from dataclasses import dataclass
 from types import TracebackType
 from typing import (
-    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Sequence, Type, TypeVar,
+    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Type, TypeVar,
     Union, cast)
 
 from . import _call_job, _ship
 from . import facade as _facade
 from ._accounts import Accounts, VirtualClusters
+from ._call_arguments import check_own
 from ._call_job import Wishes
 from ._errors import ExistsError
 from ._handle import CallHandle, Handle
@@ -286,9 +287,9 @@ class Platform(Waits):
         without it the CPUs' share of the machine's.  options() says more, and
         takes no names away from the function.
         """
-        _ship.check_own(function, {"name": name or None, "gpu": gpu or None,
-                                   "cpu": cpu if cpu != 1 else None,
-                                   "memory": memory})
+        check_own(function, {"name": name or None, "gpu": gpu or None,
+                             "cpu": cpu if cpu != 1 else None,
+                             "memory": memory})
         return self.options(name=name, gpu=gpu, cpu=cpu, memory=memory).call(
             function, *args, **kwargs)
 
