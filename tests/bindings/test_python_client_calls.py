@@ -132,6 +132,8 @@ class Here(unittest.TestCase):
             client.call(fails, "key").result()
         self.assertEqual(caught.exception.args, ("key",))
         self.assertIn("raise KeyError", str(caught.exception.__cause__))
+        self.assertIsInstance(client.call(fails, "key").exception(), KeyError)
+        self.assertIsNone(client.call(shifted, Point(1)).exception())
         with self.assertRaises(openpai.JobFailed) as caught:
             client.call(exits, 3).result()
         failed = caught.exception
@@ -200,6 +202,7 @@ class Here(unittest.TestCase):
                 self.assertEqual((await bad).state, "failed")
                 with self.assertRaises(KeyError):
                     await bad.result()
+                self.assertIsInstance(await bad.exception(), KeyError)
                 self.assertIn("KeyError: 'key'",
                               [line async for line in bad.logs()])
                 self.assertEqual((await bad.status()).state, "failed")

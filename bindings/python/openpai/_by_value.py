@@ -62,9 +62,11 @@ def shown_file(file: str) -> str:
 
 
 def _shown_code(code: types.CodeType) -> types.CodeType:
-    return code.replace(co_filename=shown_file(code.co_filename), co_consts=tuple(
+    consts = tuple(
         _shown_code(value) if isinstance(value, types.CodeType) else value
-        for value in code.co_consts))
+        for value in code.co_consts)
+    return code.replace(co_filename=shown_file(code.co_filename),
+                        co_consts=consts)
 
 
 def is_definition(value: Any) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-# --- one call ---------------------------------------------------------------------
+# --- one call ----------------------------------------------------------------
 
 def machine(client: "ClientBase") -> Steps[Dict[str, Any]]:
     """What the server says of its machine; {} if it says nothing."""
@@ -180,6 +180,16 @@ class ClientCall(_Called[_T]):
                                                self._sent))
         return value
 
+    def exception(self, timeout: Optional[float] = None
+                  ) -> Optional[BaseException]:
+        """What result() raises, once the job is over, or None."""
+        self.wait(timeout)
+        try:
+            self.result()
+        except Exception as error:
+            return error
+        return None
+
     def wait(self, timeout: Optional[float] = None) -> Result:
         """Waits until the job is over.  TimeoutError after so many seconds."""
         return self._client.wait(self._name, timeout)
@@ -234,6 +244,16 @@ class AsyncClientCall(_Called[_T]):
             self._client, self._name, self._sent))
         return value
 
+    async def exception(self, timeout: Optional[float] = None
+                        ) -> Optional[BaseException]:
+        """What result() raises, once the job is over, or None."""
+        await self.wait(timeout)
+        try:
+            await self.result()
+        except Exception as error:
+            return error
+        return None
+
     async def wait(self, timeout: Optional[float] = None) -> Result:
         """Until the job is over.  TimeoutError after so many seconds."""
         return await self._client.wait(self._name, timeout)
@@ -260,7 +280,7 @@ class AsyncClientCall(_Called[_T]):
         await self._client.stop(self._name)
 
 
-# --- how functions are to be run --------------------------------------------------
+# --- how functions are to be run ---------------------------------------------
 
 class ClientCallOptions:
     """How functions are to be run, from BlockingClient.options()."""

@@ -22,9 +22,11 @@ After = Union[Named, str, Iterable[Union[Named, str]]]
 
 
 def _names(after: After) -> Tuple[str, ...]:
-    jobs = [after] if isinstance(after, str) or hasattr(after, "name") else after
-    return tuple(job if isinstance(job, str) else job.name
-                 for job in cast(Iterable[Union[Named, str]], jobs))
+    if isinstance(after, str) or hasattr(after, "name"):
+        jobs = [cast(Union[Named, str], after)]
+    else:
+        jobs = list(cast(Iterable[Union[Named, str]], after))
+    return tuple(job if isinstance(job, str) else job.name for job in jobs)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import warnings
 from dataclasses import dataclass
 from types import TracebackType
 from typing import (
-    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Type, TypeVar,
-    Union, cast)
+    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Type,
+    TypeVar, Union, cast)
 
 from . import _call_job, _ship
 from . import facade as _facade
