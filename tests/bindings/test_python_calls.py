@@ -351,6 +351,9 @@ class Calls(unittest.TestCase):
         self.assertEqual(dead.exception().code, 3)
         self.assertIsInstance(dead.exception(), openpai.Error)
         self.assertIn("KeyError: &#x27;key&#x27;", bad._repr_html_())
+        self.assertEqual(bad.why().raised, "KeyError: 'key'")
+        self.assertIn("\nKeyError: 'key'", str(bad.why()))
+        self.assertIsNone(dead.why().raised)
         self.assertNotIn("KeyError", good._repr_html_())
         self.assertRegex(repr(bad), "^<openpai.CallHandle [0-9]+, .*~fails_"
                                     "[0-9a-f]+: failed>$")

@@ -1,4 +1,5 @@
 """A job that was given to a platform."""
+import dataclasses
 import json
 import pathlib
 import time
@@ -381,14 +382,22 @@ class CallHandle(Handle, Generic[_T]):
         value: _T = self._value(await self._ended())
         return value
 
-    def _card(self, status: JobStatus) -> str:
-        """With what the function has raised."""
-        cause = None
-        if status.state == "failed":
+    def why(self) -> Why:
+        """Why it waits, or what ended it: what the function has raised."""
+        told = super().why()
+        return dataclasses.replace(told, raised=self._raised(told.state))
+
+    def _raised(self, state: State) -> Optional[str]:
+        if state == "failed":
             try:
-                self._outcome(status)
+                self._outcome(self.show())
+            except JobFailed as error:  # it cannot be unpickled here
+                return str(error).rstrip().rpartition("\n")[2]
             except Error:
                 pass  # it has told nothing
             except Exception as error:
-                cause = "%s: %s" % (type(error).__name__, error)
-        return _cards.job_card(status, cause=cause)
+                return "%s: %s" % (type(error).__name__, error)
+        return None
+
+    def _card(self, status: JobStatus) -> str:
+        return _cards.job_card(status, cause=self._raised(status.state))

@@ -25,7 +25,7 @@ def _names(after: After) -> Tuple[str, ...]:
     if isinstance(after, str) or hasattr(after, "name"):
         jobs = [cast(Union[Named, str], after)]
     else:
-        jobs = list(cast(Iterable[Union[Named, str]], after))
+        jobs = list(after)
     return tuple(job if isinstance(job, str) else job.name for job in jobs)
 
 

@@ -190,6 +190,8 @@ class Why:
     change: Optional[Dict[str, Any]] = field(repr=False)
     #: The object of the API, whole.
     detail: Dict[str, Any] = field(repr=False, compare=False)
+    #: What the function has raised, of a job of call() or %%pai.
+    raised: Optional[str] = None
 
     @property
     def failure(self) -> Optional[Failure]:
@@ -208,8 +210,8 @@ class Why:
         if not lines:
             told = (self.detail.get("failure") or
                     self.detail.get("exitSpec") or {})
-            lines = [text for text in (self.detail.get("trigger"),
-                                       told.get("reason")) if text]
+            lines = [text for text in (self.detail.get("trigger"), self.raised
+                                       or told.get("reason")) if text]
         return "\n".join([self.state, *lines])
 
 
