@@ -3,6 +3,7 @@ can make them again: lambdas, closures, local classes, classes of notebooks."""
 import abc
 import collections
 import dataclasses
+import dis
 import enum
 import functools
 import importlib
@@ -44,7 +45,6 @@ _MADE_ANEW = frozenset((
 
 def code_reads(code: types.CodeType) -> Set[str]:
     """The globals that compiled code reads, with those of functions in it."""
-    import dis
     reads = {step.argval for step in dis.get_instructions(code)
              if step.opname in ("LOAD_GLOBAL", "LOAD_NAME",
                                 "LOAD_FROM_DICT_OR_GLOBALS")}
